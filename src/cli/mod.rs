@@ -1,0 +1,137 @@
+//! The command line: one file for each subcommand.
+
+use std::io::{self, IsTerminal, Write};
+use std::process::ExitCode;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use tracing::level_filters::LevelFilter;
+
+use crate::error::{Error, Result};
+
+/// Tracer advection and cloud microphysics of WRF, on the CPU and on the GPU.
+#[derive(Debug, Parser)]
+#[command(name = "nwp-mini", version, after_help = EXIT_CODES)]
+struct Cli {
+    #[command(flatten)]
+    common: Common,
+    #[command(subcommand)]
+    command: Command,
+}
+
+const EXIT_CODES: &str = "\
+Exit codes:
+  0    good
+  1    a comparison failed
+  2    wrong usage
+  3    bad input, or reading or writing failed
+  4    the GPU was asked for and cannot be used
+  5    the numbers blew up: not a number, or infinite
+  130  interrupted";
+
+/// Options of every command.
+#[derive(Debug, Args)]
+struct Common {
+    /// Say nothing but errors
+    #[arg(short, long, global = true, conflicts_with = "verbose")]
+    quiet: bool,
+    /// Say more; twice for everything
+    #[arg(short, long, global = true, action = clap::ArgAction::Count)]
+    verbose: u8,
+    /// Number of CPU threads [default: all cores]
+    #[arg(long, global = true, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    threads: Option<u16>,
+    /// How log lines are written to standard error
+    #[arg(long, global = true, value_name = "FORMAT", default_value = "text")]
+    log_format: LogFormat,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum LogFormat {
+    Text,
+    Json,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {}
+
+/// Where to compute.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum BackendChoice {
+    /// The GPU when there is one, the CPU otherwise
+    Auto,
+    /// The CPU
+    Cpu,
+    /// The GPU, or fail with exit code 4
+    Gpu,
+}
+
+impl BackendChoice {
+    /// Fails where a GPU is asked for.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Gpu`], as long as there is no GPU backend.
+    pub fn check(self) -> Result<()> {
+        if self == Self::Gpu {
+            return Err(Error::Gpu(
+                "this version computes on the CPU only; use --backend cpu".to_owned(),
+            ));
+        }
+        Ok(())
+    }
+}
+
+/// The floating-point precision to compute and store in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Precision {
+    /// Single
+    F32,
+    /// Double
+    F64,
+}
+
+/// Parses the command line, runs the command, and turns its result into an exit code.
+pub fn main() -> ExitCode {
+    let cli = Cli::parse();
+    start_log(&cli.common);
+    match run(&cli) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            if !matches!(error, Error::BrokenPipe) {
+                // Nothing is left to do when standard error is closed too.
+                let _ = writeln!(io::stderr(), "error: {error}");
+            }
+            ExitCode::from(error.exit_code())
+        }
+    }
+}
+
+fn run(cli: &Cli) -> Result<()> {
+    if let Some(threads) = cli.common.threads {
+        rayon::ThreadPoolBuilder::new()
+            .num_threads(threads.into())
+            .build_global()
+            .map_err(|e| Error::Usage(format!("--threads {threads}: {e}")))?;
+    }
+    match cli.command {}
+}
+
+fn start_log(common: &Common) {
+    let level = match (common.quiet, common.verbose) {
+        (true, _) => LevelFilter::ERROR,
+        (false, 0) => LevelFilter::INFO,
+        (false, 1) => LevelFilter::DEBUG,
+        (false, _) => LevelFilter::TRACE,
+    };
+    let colour = io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none();
+    let builder = tracing_subscriber::fmt()
+        .with_writer(io::stderr)
+        .with_ansi(colour)
+        .with_max_level(level)
+        .with_target(false)
+        .without_time();
+    match common.log_format {
+        LogFormat::Text => builder.init(),
+        LogFormat::Json => builder.json().init(),
+    }
+}

@@ -1,0 +1,116 @@
+//! Everything that can go wrong, each with what was found, what was expected and what to do.
+
+use std::fmt;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// The result of anything that can fail.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// A failure that ends a command.
+#[derive(Debug)]
+pub enum Error {
+    /// The command line or a configuration asks for something impossible.
+    Usage(String),
+    /// A file cannot serve as the input it was offered as.
+    Input {
+        /// The file.
+        path: PathBuf,
+        /// What was found, what was expected, what to do.
+        message: String,
+    },
+    /// Reading or writing failed in the operating system or in the NetCDF library.
+    Io {
+        /// The file or folder.
+        path: PathBuf,
+        /// What was being done, as in "write to".
+        action: &'static str,
+        /// What the system said.
+        reason: String,
+    },
+    /// An output file is there already.
+    Exists(PathBuf),
+    /// The GPU was asked for and cannot be used.
+    Gpu(String),
+    /// A comparison was made and failed.
+    Verdict(String),
+    /// A field holds a value that is not a finite number.
+    BlowUp {
+        /// Name of the field.
+        variable: &'static str,
+        /// The offending value.
+        value: f64,
+        /// Step after which it was found (0: in the initial state).
+        step: usize,
+        /// Cell, as `[k, j, i]`.
+        cell: [usize; 3],
+    },
+    /// The user stopped the run.
+    Interrupted(String),
+    /// The reader of our standard output went away.
+    BrokenPipe,
+}
+
+impl Error {
+    /// An [`Error::Input`] about `path`.
+    pub fn input(path: &Path, message: impl Into<String>) -> Self {
+        Self::Input { path: path.to_owned(), message: message.into() }
+    }
+
+    /// An [`Error::Io`] about `path`.
+    pub fn io(path: &Path, action: &'static str, reason: impl fmt::Display) -> Self {
+        Self::Io { path: path.to_owned(), action, reason: reason.to_string() }
+    }
+
+    /// The exit code of the process that ends with this error.
+    pub fn exit_code(&self) -> u8 {
+        match self {
+            Self::BrokenPipe => 0,
+            Self::Verdict(_) => 1,
+            Self::Usage(_) => 2,
+            Self::Input { .. } | Self::Io { .. } | Self::Exists(_) => 3,
+            Self::Gpu(_) => 4,
+            Self::BlowUp { .. } => 5,
+            Self::Interrupted(_) => 130,
+        }
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Usage(message) | Self::Verdict(message) | Self::Interrupted(message) => {
+                f.write_str(message)
+            }
+            Self::Input { path, message } => write!(f, "{}: {message}", path.display()),
+            Self::Io { path, action, reason } => {
+                write!(f, "cannot {action} {}: {reason}", path.display())
+            }
+            Self::Exists(path) => write!(
+                f,
+                "{} exists already; give another --output or allow overwriting it with --force",
+                path.display()
+            ),
+            Self::Gpu(message) => write!(f, "the GPU cannot be used: {message}"),
+            Self::BlowUp { variable, value, step, cell: [k, j, i] } => write!(
+                f,
+                "{variable} became {value} in cell i={i} j={j} k={k} at step {step}; \
+                 look at the input there, or try a smaller --dt"
+            ),
+            Self::BrokenPipe => f.write_str("standard output was closed"),
+        }
+    }
+}
+
+impl std::error::Error for Error {}
+
+/// Failures of writing to standard output; a reader that left is not an error.
+impl From<io::Error> for Error {
+    fn from(error: io::Error) -> Self {
+        if error.kind() == io::ErrorKind::BrokenPipe {
+            Self::BrokenPipe
+        } else {
+            Self::io(Path::new("standard output"), "write to", error)
+        }
+    }
+}

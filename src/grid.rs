@@ -1,0 +1,121 @@
+//! Shape, spacing, staggering and sides of the grid.
+//!
+//! Fields are stored `(k, j, i)`: i (west to east) fastest, k = 0 at the ground. A level is one
+//! contiguous plane, and columns flatten to `c = j * nx + i`. On the Arakawa C grid an x-face i
+//! lies between cells i-1 and i (`nx + 1` faces), a y-face j between rows j-1 and j, a z-face k
+//! between layers k-1 and k.
+
+use std::fmt;
+
+/// Number of cells along each axis.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shape {
+    /// Cells from west to east.
+    pub nx: usize,
+    /// Cells from south to north.
+    pub ny: usize,
+    /// Layers from the ground up.
+    pub nz: usize,
+}
+
+impl Shape {
+    /// Number of cells.
+    pub fn cells(self) -> usize {
+        self.nx * self.ny * self.nz
+    }
+
+    /// Number of columns, which is also the number of cells in a level.
+    pub fn columns(self) -> usize {
+        self.nx * self.ny
+    }
+
+    /// Shape of a field at cell centres.
+    pub fn centre(self) -> (usize, usize, usize) {
+        (self.nz, self.ny, self.nx)
+    }
+
+    /// Shape of a field on x-faces.
+    pub fn x_face(self) -> (usize, usize, usize) {
+        (self.nz, self.ny, self.nx + 1)
+    }
+
+    /// Shape of a field on y-faces.
+    pub fn y_face(self) -> (usize, usize, usize) {
+        (self.nz, self.ny + 1, self.nx)
+    }
+
+    /// Shape of a field on z-faces.
+    pub fn z_face(self) -> (usize, usize, usize) {
+        (self.nz + 1, self.ny, self.nx)
+    }
+}
+
+impl fmt::Display for Shape {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}x{}x{}", self.nx, self.ny, self.nz)
+    }
+}
+
+/// What lies beyond a lateral side of the grid.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Side {
+    /// The opposite side.
+    Periodic,
+    /// Prescribed air: what flows in has given values, what flows out leaves unchanged.
+    Specified,
+    /// Nothing known: the outermost row radiates outward.
+    Open,
+}
+
+/// The four lateral sides; the two of an axis are periodic together or not at all.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sides {
+    /// West, where i = 0.
+    pub west: Side,
+    /// East, where i = nx - 1.
+    pub east: Side,
+    /// South, where j = 0.
+    pub south: Side,
+    /// North, where j = ny - 1.
+    pub north: Side,
+}
+
+impl Sides {
+    /// The same on all sides.
+    pub fn all(side: Side) -> Self {
+        Self { west: side, east: side, south: side, north: side }
+    }
+
+    /// Whether west joins east.
+    pub fn periodic_x(self) -> bool {
+        self.west == Side::Periodic
+    }
+
+    /// Whether south joins north.
+    pub fn periodic_y(self) -> bool {
+        self.south == Side::Periodic
+    }
+
+    /// Columns i inside the outermost specified or open ones.
+    pub fn inner_x(self, nx: usize) -> std::ops::Range<usize> {
+        if self.periodic_x() { 0..nx } else { 1..nx - 1 }
+    }
+
+    /// Rows j inside the outermost specified or open ones.
+    pub fn inner_y(self, ny: usize) -> std::ops::Range<usize> {
+        if self.periodic_y() { 0..ny } else { 1..ny - 1 }
+    }
+}
+
+/// The horizontal extent of the grid and what lies around it.
+#[derive(Clone, Copy, Debug)]
+pub struct Grid {
+    /// Number of cells.
+    pub shape: Shape,
+    /// Distance between columns from west to east on the map, m.
+    pub dx: f64,
+    /// Distance between rows from south to north on the map, m.
+    pub dy: f64,
+    /// The lateral sides.
+    pub sides: Sides,
+}

@@ -1,0 +1,5 @@
+//! Files: NetCDF in and out. Everything here works on host memory.
+
+pub mod pending;
+pub mod reader;
+pub mod writer;

@@ -1,0 +1,214 @@
+//! NetCDF input, with errors that name the file, the variable, what was found and what is needed.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use ndarray::{ArrayD, Dimension, IxDyn};
+use netcdf::{AttributeValue, Variable};
+
+use crate::error::{Error, Result};
+
+/// An open NetCDF file.
+#[derive(Debug)]
+pub struct Reader {
+    path: PathBuf,
+    file: netcdf::File,
+}
+
+impl Reader {
+    /// Opens a NetCDF file for reading.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Io`] when it cannot be read, [`Error::Input`] when it is not NetCDF.
+    pub fn open(path: &Path) -> Result<Self> {
+        let about = fs::metadata(path).map_err(|e| Error::io(path, "read", e))?;
+        if about.is_dir() {
+            return Err(Error::input(path, "is a folder; a NetCDF file is needed"));
+        }
+        if about.len() == 0 {
+            return Err(Error::input(path, "is empty; a NetCDF file is needed"));
+        }
+        fs::File::open(path).map_err(|e| Error::io(path, "read", e))?;
+        let file = netcdf::open(path).map_err(|e| {
+            let message = format!("is not a readable NetCDF file ({e}); is it complete?");
+            Error::input(path, message)
+        })?;
+        Ok(Self { path: path.to_owned(), file })
+    }
+
+    /// The file's name.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// An [`Error::Input`] about this file.
+    pub fn error(&self, message: impl Into<String>) -> Error {
+        Error::input(&self.path, message)
+    }
+
+    /// Whether there is a variable of this name.
+    pub fn has(&self, name: &str) -> bool {
+        self.file.variable(name).is_some()
+    }
+
+    /// Names of all variables.
+    pub fn variable_names(&self) -> Vec<String> {
+        self.file.variables().map(|v| v.name()).collect()
+    }
+
+    /// Length of a dimension.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Input`] when it is missing or has length 0.
+    pub fn dimension(&self, name: &str) -> Result<usize> {
+        match self.file.dimension_len(name) {
+            None => {
+                let found: Vec<String> = self.file.dimensions().map(|d| d.name()).collect();
+                let message =
+                    format!("has no dimension {name}; its dimensions are {}", listed(&found));
+                Err(self.error(message))
+            }
+            Some(0) => Err(self.error(format!("dimension {name} has length 0"))),
+            Some(length) => Ok(length),
+        }
+    }
+
+    /// Names and lengths of the dimensions of a variable.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Input`] when there is no such variable.
+    pub fn dimensions_of(&self, name: &str) -> Result<Vec<(String, usize)>> {
+        Ok(self.variable(name)?.dimensions().iter().map(|d| (d.name(), d.len())).collect())
+    }
+
+    /// All values of a variable that must have just these dimensions, every value finite.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Input`] when it is missing, of another shape, not numeric or not finite.
+    pub fn array(&self, name: &str, dimensions: &[&str]) -> Result<ArrayD<f32>> {
+        let variable = self.variable(name)?;
+        let found: Vec<String> =
+            variable.dimensions().iter().map(netcdf::Dimension::name).collect();
+        if found != dimensions {
+            let message = format!(
+                "variable {name} has the dimensions ({}); ({}) is needed",
+                found.join(", "),
+                dimensions.join(", ")
+            );
+            return Err(self.error(message));
+        }
+        self.values(&variable, ..)
+    }
+
+    /// The values of a variable within `extents`, every value finite.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Input`] when the values cannot be read as numbers or are not finite.
+    pub(super) fn values<E>(&self, variable: &Variable<'_>, extents: E) -> Result<ArrayD<f32>>
+    where
+        E: TryInto<netcdf::Extents>,
+        E::Error: Into<netcdf::Error>,
+    {
+        let name = variable.name();
+        let values: ArrayD<f32> = variable.get(extents).map_err(|e| {
+            self.error(format!("variable {name} cannot be read as numbers ({e}); is it complete?"))
+        })?;
+        if let Some((at, value)) = values.indexed_iter().find(|(_, x)| !x.is_finite()) {
+            return Err(self.error(format!(
+                "variable {name} is {value} at {}; every value must be finite",
+                position(variable, &at)
+            )));
+        }
+        Ok(values)
+    }
+
+    /// A variable.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Input`] when it is missing; the message names the nearest one there is.
+    pub(super) fn variable(&self, name: &str) -> Result<Variable<'_>> {
+        self.file.variable(name).ok_or_else(|| {
+            let names = self.variable_names();
+            let hint = nearest(name, names.iter().map(String::as_str))
+                .map_or_else(String::new, |near| format!("; the nearest name it has is {near}"));
+            self.error(format!("has no variable {name}{hint}"))
+        })
+    }
+
+    /// A global attribute as a number.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Input`] when it is there and is not a finite number.
+    pub fn number(&self, name: &str) -> Result<Option<f64>> {
+        let Some(attribute) = self.file.attribute(name) else { return Ok(None) };
+        let value = attribute
+            .value()
+            .map_err(|e| self.error(format!("attribute {name} cannot be read: {e}")))?;
+        match number(&value) {
+            Some(x) if x.is_finite() => Ok(Some(x)),
+            _ => Err(self.error(format!("attribute {name} is {value:?}; a number is needed"))),
+        }
+    }
+
+    /// A global attribute as a number.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Input`] when it is missing or not a finite number.
+    pub fn required_number(&self, name: &str) -> Result<f64> {
+        self.number(name)?.ok_or_else(|| self.error(format!("has no global attribute {name}")))
+    }
+
+    /// A global attribute as text, if it is there and is text.
+    pub fn text(&self, name: &str) -> Option<String> {
+        self.file.attribute(name)?.value().ok()?.try_into().ok()
+    }
+}
+
+/// The one number of an attribute.
+fn number(value: &AttributeValue) -> Option<f64> {
+    use AttributeValue as A;
+    match value {
+        A::Uchar(x) => Some((*x).into()),
+        A::Schar(x) => Some((*x).into()),
+        A::Ushort(x) => Some((*x).into()),
+        A::Short(x) => Some((*x).into()),
+        A::Uint(x) => Some((*x).into()),
+        A::Int(x) => Some((*x).into()),
+        A::Ulonglong(x) => Some(*x as f64),
+        A::Longlong(x) => Some(*x as f64),
+        A::Float(x) => Some((*x).into()),
+        A::Double(x) => Some(*x),
+        _ => None,
+    }
+}
+
+/// An index in words: the name of each dimension and the place along it.
+fn position(variable: &Variable<'_>, at: &IxDyn) -> String {
+    let names = variable.dimensions().iter().map(netcdf::Dimension::name);
+    let words: Vec<String> =
+        names.zip(at.slice()).map(|(name, index)| format!("{name}={index}")).collect();
+    words.join(" ")
+}
+
+/// The candidate that is the fewest edits away from `name`, if it is near at all.
+pub fn nearest<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    candidates
+        .map(|candidate| {
+            (strsim::levenshtein(&name.to_lowercase(), &candidate.to_lowercase()), candidate)
+        })
+        .filter(|(distance, _)| *distance <= name.len().div_ceil(2))
+        .min_by_key(|(distance, _)| *distance)
+        .map(|(_, candidate)| candidate)
+}
+
+fn listed(names: &[String]) -> String {
+    if names.is_empty() { "none".to_owned() } else { names.join(", ") }
+}

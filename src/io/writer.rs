@@ -1,0 +1,103 @@
+//! Small NetCDF output, written whole: every variable is given all its values at once.
+
+use std::path::Path;
+
+use netcdf::FileMut;
+use netcdf::types::NcTypeDescriptor;
+
+use crate::error::{Error, Result};
+use crate::io::pending::Pending;
+use crate::real::Real;
+
+/// A precision that NetCDF can store.
+pub trait Stored: Real + NcTypeDescriptor {}
+
+impl Stored for f32 {}
+impl Stored for f64 {}
+
+/// A NetCDF file in the making, under a temporary name until [`Writer::commit`].
+#[derive(Debug)]
+pub struct Writer {
+    file: FileMut,
+    pending: Pending,
+}
+
+impl Writer {
+    /// Starts a NetCDF-4 file.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Pending::new`].
+    pub fn create(target: &Path, force: bool) -> Result<Self> {
+        let pending = Pending::new(target, force)?;
+        let file = netcdf::create(pending.path()).map_err(|e| Error::io(target, "create", e))?;
+        Ok(Self { file, pending })
+    }
+
+    /// Adds a dimension.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Io`] when the library refuses, as in the functions below.
+    pub fn dimension(&mut self, name: &str, length: usize) -> Result<()> {
+        let done = self.file.add_dimension(name, length).map(drop);
+        done.map_err(|e| self.error(&e))
+    }
+
+    /// Adds a global text attribute.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Io`].
+    pub fn text(&mut self, name: &str, value: &str) -> Result<()> {
+        let done = self.file.add_attribute(name, value).map(drop);
+        done.map_err(|e| self.error(&e))
+    }
+
+    /// Adds a global numeric attribute.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Io`].
+    pub fn number(&mut self, name: &str, value: f64) -> Result<()> {
+        let done = self.file.add_attribute(name, value).map(drop);
+        done.map_err(|e| self.error(&e))
+    }
+
+    /// Adds a variable with all its values, units and a description.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Io`].
+    pub fn variable<R: Stored>(
+        &mut self,
+        name: &str,
+        dimensions: &[&str],
+        [units, long_name]: [&str; 2],
+        values: &[R],
+    ) -> Result<()> {
+        let mut add = || -> netcdf::Result<()> {
+            let mut variable = self.file.add_variable::<R>(name, dimensions)?;
+            variable.put_attribute("units", units)?;
+            variable.put_attribute("long_name", long_name)?;
+            variable.put_values(values, ..)
+        };
+        let done = add();
+        done.map_err(|e| self.error(&e))
+    }
+
+    /// Closes the file and gives it its name.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Io`], and those of [`Pending::commit`].
+    pub fn commit(self) -> Result<()> {
+        let Self { file, pending } = self;
+        file.close().map_err(|e| Error::io(pending.target(), "write to", e))?;
+        pending.commit()
+    }
+
+    fn error(&self, error: &netcdf::Error) -> Error {
+        Error::io(self.pending.target(), "write to", error)
+    }
+}

@@ -1,0 +1,28 @@
+//! A numerical-weather-prediction mini-app: tracer advection and cloud microphysics of WRF.
+//!
+//! # Sources
+//!
+//! Doc comments name their equations by these keys.
+//!
+//! - HDC04: Hong, Dudhia, Chen 2004, Mon. Wea. Rev. 132, 103-120.
+//! - HL06: Hong, Lim 2006, J. Korean Meteor. Soc. 42, 129-151.
+//! - RH83: Rutledge, Hobbs 1983, J. Atmos. Sci. 40, 1185-1206.
+//! - JH10: Juang, Hong 2010, Mon. Wea. Rev. 138, 1778-1791 (semi-Lagrangian fall).
+//! - S06: Skamarock 2006, Mon. Wea. Rev. 134, 2241-2250.
+//! - SW09: Skamarock, Weisman 2009, Mon. Wea. Rev. 137, 488-494.
+//! - W09: Wang, Skamarock, Feingold 2009, Mon. Wea. Rev. 137, 2547-2558.
+//! - WS02: Wicker, Skamarock 2002, Mon. Wea. Rev. 130, 2088-2097.
+
+pub mod error;
+pub mod real;
+mod shared;
+
+pub mod constants;
+pub mod grid;
+
+pub mod mass;
+pub mod state;
+
+pub mod io;
+
+pub mod cli;

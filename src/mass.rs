@@ -1,0 +1,202 @@
+//! The dry air: how much every cell holds, how much a face may carry, how much it does carry.
+//!
+//! Map factors, hybrid coefficients and column mass enter here once; the loops that run every
+//! step know none of them. A cell of WRF's grid holds the dry mass
+//! `M = (c1 mu + c2) |Δη| dx dy / (mx my g)`, a sum of two products of a plane and a profile,
+//! and is kept like that.
+
+use ndarray::{Array2, Array3};
+
+use crate::grid::{Grid, Shape};
+use crate::real::Real;
+
+/// A field that is a sum of two products of a plane and a profile.
+///
+/// `value(k, j, i) = with_mu(j, i) c1(k) + without_mu(j, i) c2(k)`
+#[derive(Clone, Debug)]
+pub struct Layered<R> {
+    /// The plane that the column mass enters.
+    pub with_mu: Array2<R>,
+    /// The plane that it does not enter.
+    pub without_mu: Array2<R>,
+    /// The profile that multiplies [`Layered::with_mu`].
+    pub c1: Vec<R>,
+    /// The profile that multiplies [`Layered::without_mu`].
+    pub c2: Vec<R>,
+}
+
+impl<R: Real> Layered<R> {
+    /// The value at level k, row j, column i.
+    #[inline]
+    pub fn at(&self, k: usize, j: usize, i: usize) -> R {
+        self.with_mu[[j, i]] * self.c1[k] + self.without_mu[[j, i]] * self.c2[k]
+    }
+
+    /// Writes the values of row j at level k to `row`.
+    #[inline]
+    pub fn fill_row(&self, k: usize, j: usize, row: &mut [R]) {
+        let (nx, c1, c2) = (self.with_mu.ncols(), self.c1[k], self.c2[k]);
+        let with_mu = &self.with_mu.as_slice().expect("standard layout")[j * nx..][..nx];
+        let without_mu = &self.without_mu.as_slice().expect("standard layout")[j * nx..][..nx];
+        for ((value, a), b) in row[..nx].iter_mut().zip(with_mu).zip(without_mu) {
+            *value = *a * c1 + *b * c2;
+        }
+    }
+
+    fn new(with_mu: &Array2<f64>, without_mu: &Array2<f64>, c1: &[f64], c2: &[f64]) -> Self {
+        let round = |profile: &[f64]| profile.iter().map(|&x| R::of(x)).collect();
+        Self {
+            with_mu: with_mu.mapv(R::of),
+            without_mu: without_mu.mapv(R::of),
+            c1: round(c1),
+            c2: round(c2),
+        }
+    }
+}
+
+/// What defines the mass of the air on WRF's grid, as its files hold it.
+#[derive(Clone, Debug)]
+pub struct MassCoordinate {
+    /// Dry column mass per unit eta (WRF `MU + MUB`). Shape: (ny, nx). Units: Pa.
+    pub mu: Array2<f64>,
+    /// Map factor in x at cell centres (WRF `MAPFAC_MX`). Shape: (ny, nx). Units: 1.
+    pub map_x: Array2<f64>,
+    /// Map factor in y at cell centres (WRF `MAPFAC_MY`). Shape: (ny, nx). Units: 1.
+    pub map_y: Array2<f64>,
+    /// Hybrid coefficient of the column mass (WRF `C1H`; 1 on the classic coordinate).
+    pub c1: Vec<f64>,
+    /// Hybrid coefficient beside it (WRF `C2H`; 0 on the classic coordinate). Units: Pa.
+    pub c2: Vec<f64>,
+    /// Reciprocal eta thickness of every layer, negative (WRF `RDNW`). Units: 1.
+    pub rdnw: Vec<f64>,
+    /// Weight of layer k at z-face k (WRF `FNM`; entry 0 unused). Units: 1.
+    pub fnm: Vec<f64>,
+    /// Weight of layer k-1 at z-face k (WRF `FNP`; entry 0 unused). Units: 1.
+    pub fnp: Vec<f64>,
+    /// Mass of a cell per Pa of layer at map factor 1, `dx dy / g`. Units: kg Pa⁻¹.
+    pub unit: f64,
+}
+
+impl MassCoordinate {
+    /// Eta thickness of layer k, positive.
+    pub fn thickness(&self, k: usize) -> f64 {
+        1.0 / self.rdnw[k].abs()
+    }
+}
+
+/// Mass of the cells and capacity of the faces.
+///
+/// The capacity of a face is the largest mass that the low-order flux of the positive-definite
+/// limiter may take through it in one step, half of what lies around it.
+///
+/// Source: S06 (cap of the upwind flux at a Courant number of one half), in WRF's own averages.
+#[derive(Clone, Debug)]
+pub struct AirMass<R> {
+    /// Dry mass of the cells. Shape: (nz, ny, nx). Units: kg.
+    pub cell: Layered<R>,
+    /// Capacity of the x-faces. Shape: (nz, ny, nx + 1). Units: kg.
+    pub capacity_x: Layered<R>,
+    /// Capacity of the y-faces. Shape: (nz, ny + 1, nx). Units: kg.
+    pub capacity_y: Layered<R>,
+    /// Capacity of the z-faces; 0 at the ground and at the lid. Shape: (nz + 1, ny, nx). Units: kg.
+    pub capacity_z: Layered<R>,
+    /// Weight of layer k at z-face k (WRF `FNM`). Units: 1.
+    pub weight_above: Vec<R>,
+    /// Weight of layer k-1 at z-face k (WRF `FNP`). Units: 1.
+    pub weight_below: Vec<R>,
+    /// Map factor in x, which WRF leaves out of the radiative boundary. Shape: (ny, nx).
+    pub map_x: Array2<R>,
+}
+
+impl<R: Real> AirMass<R> {
+    /// Masses and capacities of the grid.
+    pub fn new(grid: &Grid, coordinate: &MassCoordinate) -> Self {
+        let Shape { nx, ny, nz } = grid.shape;
+        let MassCoordinate { mu, map_x, map_y, c1, c2, rdnw, unit, .. } = coordinate;
+        let c1_deep: Vec<f64> = (0..nz).map(|k| c1[k] * coordinate.thickness(k)).collect();
+        let c2_deep: Vec<f64> = (0..nz).map(|k| c2[k] * coordinate.thickness(k)).collect();
+        let area = Array2::from_shape_fn((ny, nx), |c| unit / (map_x[c] * map_y[c]));
+
+        let wrap = |at: usize, n: usize, periodic: bool| match (at, periodic) {
+            (0, true) => (n - 1, 0),
+            (0, false) => (0, 0),
+            (at, true) if at == n => (n - 1, 0),
+            (at, false) if at == n => (n - 1, n - 1),
+            (at, _) => (at - 1, at),
+        };
+        // Half the mass of the two cells, each without its map factor across the face.
+        let face_x = |mu: &dyn Fn([usize; 2]) -> f64| {
+            Array2::from_shape_fn((ny, nx + 1), |(j, i)| {
+                let (a, b) = wrap(i, nx, grid.sides.periodic_x());
+                let map = map_y[[j, a]] + map_y[[j, b]];
+                0.5 * unit * (mu([j, a]) + mu([j, b])) / map
+            })
+        };
+        let face_y = |mu: &dyn Fn([usize; 2]) -> f64| {
+            Array2::from_shape_fn((ny + 1, nx), |(j, i)| {
+                let (a, b) = wrap(j, ny, grid.sides.periodic_y());
+                let map = map_x[[a, i]] + map_x[[b, i]];
+                0.5 * unit * (mu([a, i]) + mu([b, i])) / map
+            })
+        };
+        // Half the mass of layer k, spread over the harmonic mean of the two thicknesses.
+        let area_z = Array2::from_shape_fn((ny, nx), |c| 0.5 * unit / map_x[c]);
+        let depth_z = |c: &[f64]| -> Vec<f64> {
+            (0..=nz)
+                .map(|k| match k {
+                    0 => 0.0,
+                    k if k == nz => 0.0,
+                    k => c[k] * 2.0 / (rdnw[k] + rdnw[k - 1]).abs(),
+                })
+                .collect()
+        };
+        let with_mu = |c| mu[c];
+        let without_mu = |_| 1.0;
+        let round = |profile: &[f64]| profile.iter().map(|&x| R::of(x)).collect();
+        Self {
+            cell: Layered::new(&(mu * &area), &area, &c1_deep, &c2_deep),
+            capacity_x: Layered::new(&face_x(&with_mu), &face_x(&without_mu), &c1_deep, &c2_deep),
+            capacity_y: Layered::new(&face_y(&with_mu), &face_y(&without_mu), &c1_deep, &c2_deep),
+            capacity_z: Layered::new(&(mu * &area_z), &area_z, &depth_z(c1), &depth_z(c2)),
+            weight_above: round(&coordinate.fnm),
+            weight_below: round(&coordinate.fnp),
+            map_x: map_x.mapv(R::of),
+        }
+    }
+}
+
+/// Mass fluxes of dry air through the faces, positive eastward, northward, upward.
+#[derive(Clone, Debug)]
+pub struct MassFlux<R> {
+    /// Through the x-faces. Shape: (nz, ny, nx + 1). Units: kg s⁻¹.
+    pub x: Array3<R>,
+    /// Through the y-faces. Shape: (nz, ny + 1, nx). Units: kg s⁻¹.
+    pub y: Array3<R>,
+    /// Through the z-faces, 0 at the ground and at the lid. Shape: (nz + 1, ny, nx).
+    /// Units: kg s⁻¹.
+    pub z: Array3<R>,
+}
+
+/// The longest time step for which no cell loses more than its own mass, s.
+///
+/// `min over cells of M / Σ max(F out, 0)`
+///
+/// Source: S06; the sum of the outgoing Courant numbers stays at or below 1.
+pub fn longest_time_step<R: Real>(shape: Shape, air: &AirMass<R>, flux: &MassFlux<R>) -> f64 {
+    let outgoing = |f: R| f.f64().max(0.0);
+    let mut largest = 0.0_f64;
+    for k in 0..shape.nz {
+        for j in 0..shape.ny {
+            for i in 0..shape.nx {
+                let out = outgoing(flux.x[[k, j, i + 1]])
+                    + outgoing(-flux.x[[k, j, i]])
+                    + outgoing(flux.y[[k, j + 1, i]])
+                    + outgoing(-flux.y[[k, j, i]])
+                    + outgoing(flux.z[[k + 1, j, i]])
+                    + outgoing(-flux.z[[k, j, i]]);
+                largest = largest.max(out / air.cell.at(k, j, i).f64());
+            }
+        }
+    }
+    1.0 / largest
+}

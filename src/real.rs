@@ -1,0 +1,66 @@
+//! The two floating-point precisions that every formula is written for.
+
+use std::fmt::{Debug, Display, LowerExp};
+use std::iter::Sum;
+
+use num_traits::{Float, NumAssign};
+
+/// `f32` or `f64`.
+pub trait Real:
+    Float + NumAssign + Sum + Default + Debug + Display + LowerExp + Send + Sync + 'static
+{
+    /// 0.
+    const ZERO: Self;
+    /// 1/2.
+    const HALF: Self;
+    /// 1.
+    const ONE: Self;
+    /// 2.
+    const TWO: Self;
+    /// The name of the precision, as `--precision` takes it.
+    const NAME: &'static str;
+
+    /// The nearest value to `x`.
+    fn of(x: f64) -> Self;
+
+    /// The same value in double precision.
+    fn f64(self) -> f64;
+
+    /// The larger of two numbers, as one instruction: `other` where either is not a number.
+    #[inline(always)]
+    fn larger(self, other: Self) -> Self {
+        if self > other { self } else { other }
+    }
+
+    /// The smaller of two numbers, as one instruction: `other` where either is not a number.
+    #[inline(always)]
+    fn smaller(self, other: Self) -> Self {
+        if self < other { self } else { other }
+    }
+}
+
+macro_rules! real {
+    ($type:ident) => {
+        impl Real for $type {
+            const ZERO: Self = 0.0;
+            const HALF: Self = 0.5;
+            const ONE: Self = 1.0;
+            const TWO: Self = 2.0;
+            const NAME: &'static str = stringify!($type);
+
+            #[inline(always)]
+            #[allow(clippy::cast_possible_truncation, reason = "rounding is the purpose")]
+            fn of(x: f64) -> Self {
+                x as Self
+            }
+
+            #[inline(always)]
+            fn f64(self) -> f64 {
+                self.into()
+            }
+        }
+    };
+}
+
+real!(f32);
+real!(f64);

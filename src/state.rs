@@ -1,0 +1,107 @@
+//! The named fields that a run carries, and what gathers at the ground.
+
+use ndarray::{Array2, Array3};
+
+use crate::grid::Shape;
+use crate::real::Real;
+
+/// What moves with the air. Shape of each: (nz, ny, nx), i fastest.
+#[derive(Clone, Debug)]
+pub struct State<R> {
+    /// Potential temperature less 300 K (WRF `T`), K.
+    pub theta: Array3<R>,
+    /// Water vapour mixing ratio (WRF `QVAPOR`), kg per kg of dry air.
+    pub qv: Array3<R>,
+    /// Cloud water mixing ratio (WRF `QCLOUD`), kg kg⁻¹.
+    pub qc: Array3<R>,
+    /// Rain mixing ratio (WRF `QRAIN`), kg kg⁻¹.
+    pub qr: Array3<R>,
+    /// Cloud ice mixing ratio (WRF `QICE`), kg kg⁻¹.
+    pub qi: Array3<R>,
+    /// Snow mixing ratio (WRF `QSNOW`), kg kg⁻¹.
+    pub qs: Array3<R>,
+}
+
+impl<R: Real> State<R> {
+    /// Names of the fields, in the order of [`State::fields`].
+    pub const NAMES: [&'static str; 6] = ["theta", "qv", "qc", "qr", "qi", "qs"];
+
+    /// All zero.
+    pub fn zeros(shape: Shape) -> Self {
+        let zeros = || Array3::zeros(shape.centre());
+        Self { theta: zeros(), qv: zeros(), qc: zeros(), qr: zeros(), qi: zeros(), qs: zeros() }
+    }
+
+    /// The fields, in the order of [`State::NAMES`]; all but the first are water.
+    pub fn fields(&self) -> [&Array3<R>; 6] {
+        [&self.theta, &self.qv, &self.qc, &self.qr, &self.qi, &self.qs]
+    }
+
+    /// The fields for writing, in the order of [`State::NAMES`].
+    pub fn fields_mut(&mut self) -> [&mut Array3<R>; 6] {
+        let Self { theta, qv, qc, qr, qi, qs } = self;
+        [theta, qv, qc, qr, qi, qs]
+    }
+}
+
+/// What the microphysics reads of the air and does not change. Shape of each: (nz, ny, nx).
+#[derive(Clone, Debug)]
+pub struct Environment<R> {
+    /// Density of dry air (WRF `den`), kg m⁻³.
+    pub rho: Array3<R>,
+    /// Exner function (WRF `pii`), 1.
+    pub exner: Array3<R>,
+    /// Pressure (WRF `P + PB`), Pa.
+    pub p: Array3<R>,
+    /// Depth of the layers (WRF `delz`), m.
+    pub dz: Array3<R>,
+}
+
+/// What has reached the ground. Shape of each: (ny, nx).
+#[derive(Clone, Debug)]
+pub struct Surface<R> {
+    /// Precipitation since the start of the run (WRF `RAINNC`), mm.
+    pub rain: Array2<R>,
+    /// Precipitation of the last step (WRF `RAINNCV`), mm.
+    pub rainncv: Array2<R>,
+    /// Frozen part of `rain` (WRF `SNOWNC`), mm.
+    pub snow: Array2<R>,
+    /// Frozen part of `rainncv` (WRF `SNOWNCV`), mm.
+    pub snowncv: Array2<R>,
+    /// Frozen fraction of the precipitation of the last step (WRF `SR`), 1.
+    pub sr: Array2<R>,
+}
+
+impl<R: Real> Surface<R> {
+    /// Nothing has fallen.
+    pub fn zeros(shape: Shape) -> Self {
+        let zeros = || Array2::zeros((shape.ny, shape.nx));
+        Self { rain: zeros(), rainncv: zeros(), snow: zeros(), snowncv: zeros(), sr: zeros() }
+    }
+}
+
+/// Values of one tracer along the outermost rows, used where air flows in.
+#[derive(Clone, Debug)]
+pub struct BoundaryValues<R> {
+    /// At i = 0. Shape: (nz, ny).
+    pub west: Array2<R>,
+    /// At i = nx - 1. Shape: (nz, ny).
+    pub east: Array2<R>,
+    /// At j = 0. Shape: (nz, nx).
+    pub south: Array2<R>,
+    /// At j = ny - 1. Shape: (nz, nx).
+    pub north: Array2<R>,
+}
+
+impl<R: Real> BoundaryValues<R> {
+    /// The outermost rows of `field`.
+    pub fn of(field: &Array3<R>) -> Self {
+        use ndarray::s;
+        Self {
+            west: field.slice(s![.., .., 0]).to_owned(),
+            east: field.slice(s![.., .., -1]).to_owned(),
+            south: field.slice(s![.., 0, ..]).to_owned(),
+            north: field.slice(s![.., -1, ..]).to_owned(),
+        }
+    }
+}
