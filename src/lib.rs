@@ -22,7 +22,12 @@ pub mod grid;
 
 pub mod mass;
 pub mod state;
+pub mod thermo;
+
+pub mod wsm5;
 
 pub mod io;
+
+pub mod diagnostics;
 
 pub mod cli;

@@ -70,13 +70,46 @@ pub struct Surface<R> {
     pub snowncv: Array2<R>,
     /// Frozen fraction of the precipitation of the last step (WRF `SR`), 1.
     pub sr: Array2<R>,
+    /// Water that the fall scheme has made in the last step (< 0: lost), kg m⁻².
+    pub fall_residual: Array2<R>,
+    /// Water that clipping at zero has made in the last step, kg m⁻².
+    pub clipped: Array2<R>,
 }
 
 impl<R: Real> Surface<R> {
     /// Nothing has fallen.
     pub fn zeros(shape: Shape) -> Self {
         let zeros = || Array2::zeros((shape.ny, shape.nx));
-        Self { rain: zeros(), rainncv: zeros(), snow: zeros(), snowncv: zeros(), sr: zeros() }
+        Self {
+            rain: zeros(),
+            rainncv: zeros(),
+            snow: zeros(),
+            snowncv: zeros(),
+            sr: zeros(),
+            fall_residual: zeros(),
+            clipped: zeros(),
+        }
+    }
+}
+
+/// What the microphysics diagnoses from a state. Shape of each: (nz, ny, nx).
+#[derive(Clone, Debug)]
+pub struct CloudDiagnostics<R> {
+    /// Radar reflectivity at 10 cm (WRF `REFL_10CM`), dBZ.
+    pub refl_10cm: Array3<R>,
+    /// Effective radius of cloud drops (WRF `re_cloud`), m.
+    pub re_cloud: Array3<R>,
+    /// Effective radius of ice crystals (WRF `re_ice`), m.
+    pub re_ice: Array3<R>,
+    /// Effective radius of snow (WRF `re_snow`), m.
+    pub re_snow: Array3<R>,
+}
+
+impl<R: Real> CloudDiagnostics<R> {
+    /// All zero.
+    pub fn zeros(shape: Shape) -> Self {
+        let zeros = || Array3::zeros(shape.centre());
+        Self { refl_10cm: zeros(), re_cloud: zeros(), re_ice: zeros(), re_snow: zeros() }
     }
 }
 

@@ -1,5 +1,6 @@
 //! Files: NetCDF in and out. Everything here works on host memory.
 
+pub mod columns;
 pub mod pending;
 pub mod reader;
 pub mod writer;

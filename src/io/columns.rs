@@ -1,0 +1,146 @@
+//! Files of `nwp-mini columns`: independent columns in, what the microphysics makes of them out.
+
+use std::path::Path;
+
+use ndarray::{Array3, ArrayD, s};
+
+use crate::error::Result;
+use crate::grid::Shape;
+use crate::io::reader::Reader;
+use crate::io::writer::{Stored, Writer};
+use crate::state::{CloudDiagnostics, Environment, State, Surface};
+
+/// Fewest and most levels that the scheme takes.
+pub const LEVELS: std::ops::RangeInclusive<usize> = 4..=256;
+
+/// Independent columns with what is done to them.
+#[derive(Clone, Debug)]
+pub struct ColumnCase<R> {
+    /// `nx` columns in one row, `nz` levels.
+    pub shape: Shape,
+    /// What the columns hold; here `theta` is the whole potential temperature.
+    pub state: State<R>,
+    /// Their air.
+    pub environment: Environment<R>,
+    /// Change of theta before every call, K s⁻¹. Shape: (nz, 1, nx).
+    pub theta_tendency: Option<Array3<R>>,
+    /// Change of vapour before every call, s⁻¹. Shape: (nz, 1, nx).
+    pub qv_tendency: Option<Array3<R>>,
+    /// Time step of a call (attribute `dt`), s.
+    pub dt: Option<f64>,
+    /// Number of calls (attribute `calls`).
+    pub calls: Option<f64>,
+}
+
+impl<R: Stored> ColumnCase<R> {
+    /// Reads a case.
+    ///
+    /// # Errors
+    ///
+    /// [`crate::error::Error::Io`] or [`crate::error::Error::Input`] when something is missing,
+    /// of another shape, not finite or not physical.
+    pub fn read(path: &Path) -> Result<Self> {
+        let reader = Reader::open(path)?;
+        let (nz, nx) = (reader.dimension("level")?, reader.dimension("column")?);
+        if !LEVELS.contains(&nz) {
+            let (least, most) = (LEVELS.start(), LEVELS.end());
+            let message = format!("has {nz} levels; the scheme takes {least} to {most}");
+            return Err(reader.error(message));
+        }
+        let shape = Shape { nx, ny: 1, nz };
+        let read = |name: &str| -> Result<Array3<R>> {
+            Ok(promoted(&reader.array(name, &["level", "column"])?, shape))
+        };
+        let positive = |name: &str| -> Result<Array3<R>> {
+            let field = read(name)?;
+            if let Some(((k, _, i), value)) = field.indexed_iter().find(|(_, x)| **x <= R::ZERO) {
+                return Err(reader.error(format!(
+                    "variable {name} is {value} at level={k} column={i}; it must be positive"
+                )));
+            }
+            Ok(field)
+        };
+        let optional = |name: &str| -> Result<Option<Array3<R>>> {
+            if reader.has(name) { read(name).map(Some) } else { Ok(None) }
+        };
+        Ok(Self {
+            shape,
+            state: State {
+                theta: positive("th")?,
+                qv: read("q")?,
+                qc: read("qc")?,
+                qr: read("qr")?,
+                qi: read("qi")?,
+                qs: read("qs")?,
+            },
+            environment: Environment {
+                rho: positive("den")?,
+                exner: positive("pii")?,
+                p: positive("p")?,
+                dz: positive("delz")?,
+            },
+            theta_tendency: optional("th_tend")?,
+            qv_tendency: optional("q_tend")?,
+            dt: reader.number("dt")?,
+            calls: reader.number("calls")?,
+        })
+    }
+}
+
+/// Values in working precision, as one row of columns.
+fn promoted<R: Stored>(values: &ArrayD<f32>, shape: Shape) -> Array3<R> {
+    values
+        .mapv(|x| R::of(x.into()))
+        .into_shape_with_order(shape.centre())
+        .expect("(level, column) has as many values as (nz, 1, nx)")
+}
+
+/// Writes the result of `calls` calls of `dt` seconds.
+///
+/// # Errors
+///
+/// Those of [`Writer`].
+pub fn write<R: Stored>(
+    mut writer: Writer,
+    state: &State<R>,
+    surface: &Surface<R>,
+    diagnostics: &CloudDiagnostics<R>,
+    [dt, calls]: [f64; 2],
+) -> Result<()> {
+    let (nz, _, nx) = state.qv.dim();
+    writer.dimension("level", nz)?;
+    writer.dimension("column", nx)?;
+    writer.text("title", "columns after WSM5 cloud microphysics")?;
+    writer.text("nwp_mini_version", env!("CARGO_PKG_VERSION"))?;
+    writer.text("precision", R::NAME)?;
+    writer.number("dt", dt)?;
+    writer.number("calls", calls)?;
+    let levels: [(&str, &Array3<R>, [&str; 2]); 10] = [
+        ("th", &state.theta, ["K", "potential temperature"]),
+        ("q", &state.qv, ["kg kg-1", "water vapour mixing ratio"]),
+        ("qc", &state.qc, ["kg kg-1", "cloud water mixing ratio"]),
+        ("qr", &state.qr, ["kg kg-1", "rain mixing ratio"]),
+        ("qi", &state.qi, ["kg kg-1", "cloud ice mixing ratio"]),
+        ("qs", &state.qs, ["kg kg-1", "snow mixing ratio"]),
+        ("refl_10cm", &diagnostics.refl_10cm, ["dBZ", "radar reflectivity at 10 cm"]),
+        ("re_cloud", &diagnostics.re_cloud, ["m", "effective radius of cloud drops"]),
+        ("re_ice", &diagnostics.re_ice, ["m", "effective radius of ice crystals"]),
+        ("re_snow", &diagnostics.re_snow, ["m", "effective radius of snow"]),
+    ];
+    for (name, field, about) in levels {
+        let values = field.as_slice().expect("standard layout");
+        writer.variable(name, &["level", "column"], about, values)?;
+    }
+    let planes = [
+        ("rain", &surface.rain, ["mm", "accumulated precipitation"]),
+        ("rainncv", &surface.rainncv, ["mm", "precipitation of the last call"]),
+        ("snow", &surface.snow, ["mm", "accumulated frozen precipitation"]),
+        ("snowncv", &surface.snowncv, ["mm", "frozen precipitation of the last call"]),
+        ("sr", &surface.sr, ["1", "frozen fraction of the precipitation of the last call"]),
+    ];
+    for (name, plane, about) in planes {
+        let values: Vec<R> = plane.slice(s![0, ..]).to_vec();
+        writer.variable(name, &["column"], about, &values)?;
+    }
+    writer.commit()
+}

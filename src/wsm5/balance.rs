@@ -1,0 +1,134 @@
+//! The only place where rates get their signs: what each process takes, and where it goes.
+
+use crate::wsm5::ice::IceRates;
+use crate::wsm5::params::SchemeConstants;
+use crate::wsm5::warm::WarmRates;
+use crate::wsm5::{Air, Cell};
+
+/// Limits the rates so that no species is overdrawn, and applies them.
+///
+/// Returns the water that clipping at zero has made, kg kg⁻¹.
+#[inline]
+pub fn apply<R: SchemeConstants>(
+    dt_cloud: R,
+    air: &Air<R>,
+    warm: WarmRates<R>,
+    ice: IceRates<R>,
+    cell: &mut Cell<R>,
+) -> R {
+    if cell.t <= R::FREEZING {
+        let (warm, ice) = limit_cold(dt_cloud, warm, ice, cell);
+        apply_cold(dt_cloud, air, &warm, &ice, cell)
+    } else {
+        let (warm, ice) = limit_warm(dt_cloud, warm, ice, cell);
+        apply_warm(dt_cloud, air, &warm, &ice, cell)
+    }
+}
+
+/// Factor that keeps a loss within what there is.
+#[inline]
+fn share<R: SchemeConstants>(available: R, loss: R) -> R {
+    let available = available.larger(R::Q_MIN);
+    if loss > available { available / loss } else { R::ONE }
+}
+
+/// At or below freezing, one species after the other, each on the rates that are scaled already.
+#[inline]
+fn limit_cold<R: SchemeConstants>(
+    dt: R,
+    mut warm: WarmRates<R>,
+    mut ice: IceRates<R>,
+    cell: &Cell<R>,
+) -> (WarmRates<R>, IceRates<R>) {
+    let cloud = share(cell.qc, (warm.praut + warm.pracw + ice.psacw) * dt);
+    warm.praut *= cloud;
+    warm.pracw *= cloud;
+    ice.psacw *= cloud;
+
+    let crystals = share(cell.qi, (ice.psaut + ice.psaci - ice.pigen - ice.pidep) * dt);
+    ice.psaut *= crystals;
+    ice.psaci *= crystals;
+    ice.pigen *= crystals;
+    ice.pidep *= crystals;
+
+    let rain = share(cell.qr, (-warm.praut - warm.pracw - warm.prevp) * dt);
+    warm.praut *= rain;
+    warm.pracw *= rain;
+    warm.prevp *= rain;
+
+    let snow = share(cell.qs, (-ice.psdep - ice.psaut - ice.psaci - ice.psacw) * dt);
+    ice.psdep *= snow;
+    ice.psaut *= snow;
+    ice.psaci *= snow;
+    ice.psacw *= snow;
+    (warm, ice)
+}
+
+/// Above freezing; what snow collects becomes rain.
+#[inline]
+fn limit_warm<R: SchemeConstants>(
+    dt: R,
+    mut warm: WarmRates<R>,
+    mut ice: IceRates<R>,
+    cell: &Cell<R>,
+) -> (WarmRates<R>, IceRates<R>) {
+    let cloud = share(cell.qc, (warm.praut + warm.pracw + ice.psacw) * dt);
+    warm.praut *= cloud;
+    warm.pracw *= cloud;
+    ice.psacw *= cloud;
+
+    let rain = share(cell.qr, (-warm.praut - warm.pracw - warm.prevp - ice.psacw) * dt);
+    warm.praut *= rain;
+    warm.pracw *= rain;
+    warm.prevp *= rain;
+    ice.psacw *= rain;
+    (warm, ice)
+}
+
+#[inline]
+fn apply_cold<R: SchemeConstants>(
+    dt: R,
+    air: &Air<R>,
+    warm: &WarmRates<R>,
+    ice: &IceRates<R>,
+    cell: &mut Cell<R>,
+) -> R {
+    let vapour = -(warm.prevp + ice.psdep + ice.pigen + ice.pidep);
+    let heating = R::L_SUBLIMATION * (ice.psdep + ice.pidep + ice.pigen)
+        + air.latent_heat * warm.prevp
+        + (R::L_SUBLIMATION - air.latent_heat) * ice.psacw;
+    cell.qv += vapour * dt;
+    cell.t += heating / air.heat_capacity * dt;
+    lose(&mut cell.qc, (warm.praut + warm.pracw + ice.psacw) * dt)
+        + gain(&mut cell.qr, (warm.praut + warm.pracw + warm.prevp) * dt)
+        + lose(&mut cell.qi, (ice.psaut + ice.psaci - ice.pigen - ice.pidep) * dt)
+        + gain(&mut cell.qs, (ice.psdep + ice.psaut + ice.psaci + ice.psacw) * dt)
+}
+
+#[inline]
+fn apply_warm<R: SchemeConstants>(
+    dt: R,
+    air: &Air<R>,
+    warm: &WarmRates<R>,
+    ice: &IceRates<R>,
+    cell: &mut Cell<R>,
+) -> R {
+    cell.qv -= warm.prevp * dt;
+    cell.t += air.latent_heat * warm.prevp / air.heat_capacity * dt;
+    lose(&mut cell.qc, (warm.praut + warm.pracw + ice.psacw) * dt)
+        + gain(&mut cell.qr, (warm.praut + warm.pracw + warm.prevp + ice.psacw) * dt)
+}
+
+/// Adds to a species, not below zero; returns what the bound has added.
+#[inline]
+fn gain<R: SchemeConstants>(q: &mut R, amount: R) -> R {
+    let sum = *q + amount;
+    *q = sum.larger(R::ZERO);
+    *q - sum
+}
+
+/// Takes from a species, not below zero; returns what the bound has added.
+#[inline]
+fn lose<R: SchemeConstants>(q: &mut R, amount: R) -> R {
+    gain(q, -amount)
+}

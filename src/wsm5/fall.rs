@@ -1,0 +1,238 @@
+//! Semi-Lagrangian fall of precipitation, piecewise linear (JH10).
+//!
+//! Layers are carried down with their own speed to where they arrive, keep their mass there, and
+//! are summed up again in the layers of the grid. No time step is too long: what falls through
+//! many layers in one step arrives in the right one.
+
+use crate::wsm5::params::SchemeConstants;
+
+/// Work space of the fall in one column of K layers.
+#[derive(Clone, Debug)]
+pub struct Fall<R> {
+    /// Density of the species in the air. Shape: (K). Units: kg m⁻³.
+    pub content: Vec<R>,
+    /// Fall speed at the start of the step. Shape: (K). Units: m s⁻¹, downward.
+    pub speed: Vec<R>,
+    /// Height of the interfaces above the ground. Shape: (K + 1). Units: m.
+    height: Vec<R>,
+    /// Mean of the speeds at departure and arrival. Shape: (K). Units: m s⁻¹.
+    mean_speed: Vec<R>,
+    /// Speed of the interfaces. Shape: (K + 1). Units: m s⁻¹.
+    interface_speed: Vec<R>,
+    /// Where the interfaces arrive. Shape: (K + 1). Units: m.
+    arrival: Vec<R>,
+    /// Thickness of the arrived layers, and from the highest to the lid. Shape: (K + 1). Units: m.
+    thickness: Vec<R>,
+    /// Density of the species in the arrived layers, 0 above. Shape: (K + 1). Units: kg m⁻³.
+    density: Vec<R>,
+    /// Density at the lower edge of an arrived layer. Shape: (K). Units: kg m⁻³.
+    lower: Vec<R>,
+    /// Density at the upper edge of an arrived layer. Shape: (K). Units: kg m⁻³.
+    upper: Vec<R>,
+}
+
+/// What a fall step leaves besides the new content. Units of both: kg m⁻².
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Fallen<R> {
+    /// Mass that has reached the ground.
+    pub ground: R,
+    /// Mass that the scheme has made in the column beyond what it was given (< 0: lost).
+    pub residual: R,
+}
+
+impl<R: SchemeConstants> Fall<R> {
+    /// Work space of a column of `nz` layers.
+    pub fn new(nz: usize) -> Self {
+        let layers = || vec![R::ZERO; nz];
+        let interfaces = || vec![R::ZERO; nz + 1];
+        Self {
+            content: layers(),
+            speed: layers(),
+            height: interfaces(),
+            mean_speed: layers(),
+            interface_speed: interfaces(),
+            arrival: interfaces(),
+            thickness: interfaces(),
+            density: interfaces(),
+            lower: layers(),
+            upper: layers(),
+        }
+    }
+
+    /// Takes over the depths of the layers, from the ground up, m.
+    pub fn set_depths(&mut self, depths: impl Iterator<Item = R>) {
+        let mut top = R::ZERO;
+        for (height, depth) in self.height[1..].iter_mut().zip(depths) {
+            top += depth;
+            *height = top;
+        }
+    }
+
+    /// Lets [`Fall::content`] fall for `dt_cloud` seconds at [`Fall::speed`].
+    ///
+    /// Where `arrival_speed` is given, it tells the fall speed of a species in layer k at the
+    /// density it arrives with, and the layers move at the mean of both speeds.
+    pub fn sediment(
+        &mut self,
+        dt_cloud: R,
+        arrival_speed: Option<&dyn Fn(usize, R) -> R>,
+    ) -> Fallen<R> {
+        let before = self.column_mass();
+        if self.content.iter().copied().sum::<R>() <= R::ZERO {
+            return Fallen::default();
+        }
+        self.mean_speed.copy_from_slice(&self.speed);
+        self.arrive(dt_cloud);
+        if let Some(arrival_speed) = arrival_speed {
+            for k in 0..self.speed.len() {
+                let then = arrival_speed(k, self.density[k]);
+                self.mean_speed[k] = R::HALF * (self.speed[k] + then);
+            }
+            self.arrive(dt_cloud);
+        }
+        self.set_edges();
+        self.remap();
+        let ground = self.rain_out();
+        Fallen { ground, residual: self.column_mass() + ground - before }
+    }
+
+    /// Mass of the species in the column, kg m⁻².
+    fn column_mass(&self) -> R {
+        let depths = self.height.windows(2).map(|z| z[1] - z[0]);
+        self.content.iter().zip(depths).map(|(&content, depth)| content * depth).sum()
+    }
+
+    /// Moves the interfaces, and finds the thickness and density of the layers between them.
+    fn arrive(&mut self, dt_cloud: R) {
+        self.set_interface_speeds(dt_cloud);
+        let nz = self.content.len();
+        for k in 0..=nz {
+            self.arrival[k] = self.height[k] - self.interface_speed[k] * dt_cloud;
+        }
+        for k in 0..nz {
+            self.thickness[k] = self.arrival[k + 1] - self.arrival[k];
+            let depth = self.height[k + 1] - self.height[k];
+            self.density[k] = self.content[k] * depth / self.thickness[k];
+        }
+        self.thickness[nz] = self.height[nz] - self.arrival[nz];
+        self.density[nz] = R::ZERO;
+    }
+
+    /// Speeds of the interfaces from those of the layers, third order inside, and limited so that
+    /// no layer loses more than a twentieth of its depth.
+    fn set_interface_speeds(&mut self, dt_cloud: R) {
+        let (u, w) = (&self.mean_speed, &mut self.interface_speed);
+        let nz = u.len();
+        w[0] = u[0];
+        w[1] = R::HALF * (u[1] + u[0]);
+        for k in 2..nz - 1 {
+            w[k] = R::INTERFACE_NEAR * (u[k] + u[k - 1]) - R::INTERFACE_FAR * (u[k + 1] + u[k - 2]);
+        }
+        w[nz - 1] = R::HALF * (u[nz - 1] + u[nz - 2]);
+        w[nz] = u[nz - 1];
+        // The top of a group of precipitating layers falls as fast as the layer below it.
+        for k in 1..nz {
+            if u[k] == R::ZERO {
+                w[k] = u[k - 1];
+            }
+        }
+        for k in (0..nz).rev() {
+            let depth = self.height[k + 1] - self.height[k];
+            let compression = (w[k + 1] - w[k]) * dt_cloud / depth;
+            if compression > R::FALL_COMPRESSION {
+                w[k] = w[k + 1] - R::FALL_COMPRESSION * depth / dt_cloud;
+            }
+        }
+    }
+
+    /// Densities at the edges of the arrived layers: linear where the profile is monotone, else
+    /// flat.
+    fn set_edges(&mut self) {
+        let (q, d) = (&self.density, &self.thickness);
+        self.lower[0] = q[0];
+        self.upper[0] = q[0];
+        for k in 1..self.lower.len() {
+            let above = (q[k + 1] - q[k]) / (d[k + 1] + d[k]);
+            let below = (q[k] - q[k - 1]) / (d[k - 1] + d[k]);
+            self.lower[k] = q[k];
+            self.upper[k] = q[k];
+            if above * below > R::ZERO {
+                let upper = q[k] + R::HALF * (above + below) * d[k];
+                let lower = R::TWO * q[k] - upper;
+                if upper >= R::ZERO && lower >= R::ZERO {
+                    self.lower[k] = lower;
+                    self.upper[k] = upper;
+                }
+            }
+        }
+    }
+
+    /// Sums the arrived layers up in the layers of the grid.
+    fn remap(&mut self) {
+        let nz = self.content.len();
+        let (mut bottom, mut top) = (0, 0);
+        for k in 0..nz {
+            let (low, high) = (self.height[k], self.height[k + 1]);
+            self.content[k] = R::ZERO;
+            if low >= self.arrival[nz] {
+                continue;
+            }
+            while bottom < nz - 1 && low > self.arrival[bottom + 1] {
+                bottom += 1;
+            }
+            while top < nz && high > self.arrival[top] {
+                top += 1;
+            }
+            // The search does not look at the highest arrived interface: what lies in a layer
+            // whose top is above the highest arrived layer's bottom is lost, as in the original.
+            if top == nz && high > self.arrival[nz - 1] {
+                continue;
+            }
+            self.content[k] = self.mean_between(bottom, top - 1, low, high);
+        }
+    }
+
+    /// Mean density between two heights that lie in the arrived layers `bottom` and `top`.
+    fn mean_between(&self, bottom: usize, top: usize, low: R, high: R) -> R {
+        let (d, q) = (&self.thickness, &self.density);
+        let t_low = (low - self.arrival[bottom]) / d[bottom];
+        let t_high = (high - self.arrival[top]) / d[top];
+        if bottom == top {
+            // The difference of two integrals over the difference of their bounds, divided out.
+            let curvature = R::HALF * (self.upper[bottom] - self.lower[bottom]);
+            return curvature * (t_high + t_low) + self.lower[bottom];
+        }
+        let mut depth = (R::ONE - t_low) * d[bottom];
+        let mut mass = (q[bottom] - self.integral(bottom, t_low)) * d[bottom];
+        for j in bottom + 1..top {
+            depth += d[j];
+            mass += q[j] * d[j];
+        }
+        depth += t_high * d[top];
+        mass += self.integral(top, t_high) * d[top];
+        mass / depth
+    }
+
+    /// Integral of an arrived layer's density from its bottom to the fraction `t` of its
+    /// thickness, over that thickness.
+    fn integral(&self, layer: usize, t: R) -> R {
+        let curvature = R::HALF * (self.upper[layer] - self.lower[layer]);
+        curvature * t * t + self.lower[layer] * t
+    }
+
+    /// Mass that has arrived below the ground, kg m⁻².
+    fn rain_out(&self) -> R {
+        let mut ground = R::ZERO;
+        for k in 0..self.content.len() {
+            if self.arrival[k] >= R::ZERO {
+                break;
+            }
+            if self.arrival[k + 1] >= R::ZERO {
+                ground += self.density[k] * (R::ZERO - self.arrival[k]);
+                break;
+            }
+            ground += self.density[k] * self.thickness[k];
+        }
+        ground
+    }
+}

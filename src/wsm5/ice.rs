@@ -1,0 +1,222 @@
+//! Processes of ice and snow below freezing, and the riming of snow at any temperature.
+
+use crate::wsm5::params::{SchemeConstants, Wsm5Params};
+use crate::wsm5::slope::{fall_speed_crystal, ice_diameter, ice_number, ventilated_surface};
+use crate::wsm5::{Air, Cell, Coefficients, Onset};
+
+/// Rates of the cold processes, kg kg⁻¹ s⁻¹.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct IceRates<R> {
+    /// Collection of ice by snow (I → S), ≥ 0.
+    pub psaci: R,
+    /// Collection of cloud water by snow (C → S, or C → R above freezing), ≥ 0.
+    pub psacw: R,
+    /// Deposition on ice (V → I), < 0 where ice sublimates.
+    pub pidep: R,
+    /// Deposition on snow (V → S), < 0 where snow sublimates.
+    pub psdep: R,
+    /// Formation of ice (V → I).
+    pub pigen: R,
+    /// Aggregation of ice to snow (I → S), ≥ 0.
+    pub psaut: R,
+}
+
+/// All cold rates of a cell.
+///
+/// The growth by vapour goes on, from pidep to psdep to pigen, until the excess is used up.
+#[inline]
+pub fn rates<R: SchemeConstants>(
+    p: &Wsm5Params<R>,
+    dt_cloud: R,
+    air: &Air<R>,
+    onset: &Onset<R>,
+    cell: &Cell<R>,
+    coefficients: &Coefficients<R>,
+    prevp: R,
+) -> IceRates<R> {
+    let cold = R::FREEZING - cell.t;
+    let psacw = psacw(p, dt_cloud, cell.qc, cell.qs, coefficients, air.density_factor);
+    if cold <= R::ZERO {
+        return IceRates { psacw, ..IceRates::default() };
+    }
+    let number = ice_number(air.rho, cell.qi);
+    let psaci = psaci(p, cold, air, cell, number, coefficients);
+
+    let excess = (cell.qv.larger(R::Q_MIN) - onset.qsi) / dt_cloud;
+    let growth = Growth { rhi: onset.rhi, excess, left: excess - prevp };
+    let pidep = pidep(p, dt_cloud, air.rho, cell.qi, number, &growth, coefficients);
+    let mut used_up = (prevp + pidep).abs() >= excess.abs();
+
+    let growth = Growth { left: excess - prevp - pidep, ..growth };
+    let psdep = if used_up { R::ZERO } else { psdep(p, dt_cloud, cell.qs, &growth, coefficients) };
+    used_up = used_up || (prevp + pidep + psdep).abs() >= excess.abs();
+
+    let growth = Growth { left: excess - prevp - pidep - psdep, ..growth };
+    let pigen = if used_up { R::ZERO } else { pigen(dt_cloud, cold, air.rho, cell.qi, &growth) };
+    let psaut = psaut(p, dt_cloud, air.rho, cell.qi);
+    IceRates { psaci, psacw, pidep, psdep, pigen, psaut }
+}
+
+/// Vapour that ice can grow by.
+#[derive(Clone, Copy, Debug)]
+pub struct Growth<R> {
+    /// Relative humidity over ice at the start of the minor step, 1.
+    pub rhi: R,
+    /// Excess over ice saturation, kg kg⁻¹ s⁻¹.
+    pub excess: R,
+    /// What of it the rates before have left, kg kg⁻¹ s⁻¹.
+    pub left: R,
+}
+
+/// `psaci`: collection of ice by snow (I → S).
+///
+/// psaci = π qi exp(-0.07 (t0 - t)) n0s F |vs - vi| (2 s³ + 2 D s² + D² s) / 4
+///
+/// if t < t0, qs > 1e-9 and qi > qmin, else 0.
+///
+/// Source: HDC04 eq. 10. Units: `cold` t0 - t K, `number` m⁻³; returns kg kg⁻¹ s⁻¹, ≥ 0.
+#[inline]
+pub fn psaci<R: SchemeConstants>(
+    p: &Wsm5Params<R>,
+    cold: R,
+    air: &Air<R>,
+    cell: &Cell<R>,
+    number: R,
+    coefficients: &Coefficients<R>,
+) -> R {
+    if cold <= R::ZERO || cell.qs <= R::Q_PRECIPITATION_MIN || cell.qi <= R::Q_MIN {
+        return R::ZERO;
+    }
+    let diameter = ice_diameter(p, air.rho, cell.qi, number).smaller(p.dimax);
+    let ice_speed = fall_speed_crystal(diameter);
+    let snow_speed = p.pvts * coefficients.snow.power * air.density_factor;
+    let s = coefficients.snow.length;
+    let sweep = R::TWO * s * s * s + R::TWO * diameter * s * s + diameter * diameter * s;
+    R::PI
+        * cell.qi
+        * (-R::COLLECTION_DECAY * cold).exp()
+        * p.n0s
+        * coefficients.n0s_factor
+        * (snow_speed - ice_speed).abs()
+        * sweep
+        * (R::HALF * R::HALF)
+}
+
+/// `psacw`: collection of cloud water by snow (C → S below freezing, C → R above).
+///
+/// psacw = min(pacrc F s³ s^b qc √(rho0 / rho), qc / dt)  if qs > 1e-9 and qc > qmin, else 0
+///
+/// Source: HDC04 eq. 15 for snow. Units: `dt_cloud` s, `qc`, `qs` kg kg⁻¹, `density_factor` 1;
+/// returns kg kg⁻¹ s⁻¹, ≥ 0.
+#[inline]
+pub fn psacw<R: SchemeConstants>(
+    p: &Wsm5Params<R>,
+    dt_cloud: R,
+    qc: R,
+    qs: R,
+    coefficients: &Coefficients<R>,
+    density_factor: R,
+) -> R {
+    if qs <= R::Q_PRECIPITATION_MIN || qc <= R::Q_MIN {
+        return R::ZERO;
+    }
+    let snow = coefficients.snow;
+    let s3 = snow.length * snow.length * snow.length;
+    (p.pacrc * coefficients.n0s_factor * s3 * snow.power * qc * density_factor)
+        .smaller(qc / dt_cloud)
+}
+
+/// `pidep`: deposition of vapour on ice, or sublimation where negative (V → I).
+///
+/// pidep = 4 D N (rhi - 1) / Ai  if qi > 0, else 0
+///
+/// within half the excess of vapour, what is left of it, and the ice that is there.
+///
+/// Source: HDC04 eq. 9. Units: `dt_cloud` s, `rho` kg m⁻³, `qi` kg kg⁻¹, `number` m⁻³; returns
+/// kg kg⁻¹ s⁻¹.
+#[inline]
+pub fn pidep<R: SchemeConstants>(
+    p: &Wsm5Params<R>,
+    dt_cloud: R,
+    rho: R,
+    qi: R,
+    number: R,
+    growth: &Growth<R>,
+    coefficients: &Coefficients<R>,
+) -> R {
+    if qi <= R::ZERO {
+        return R::ZERO;
+    }
+    let diameter = ice_diameter(p, rho, qi, number);
+    let pidep =
+        (R::TWO + R::TWO) * diameter * number * (growth.rhi - R::ONE) / coefficients.resistance_ice;
+    let half = R::HALF * growth.excess;
+    if pidep < R::ZERO {
+        pidep.larger(half).larger(growth.left).larger(-qi / dt_cloud)
+    } else {
+        pidep.smaller(half).smaller(growth.left)
+    }
+}
+
+/// `psdep`: deposition of vapour on snow, or sublimation where negative (V → S).
+///
+/// psdep = (rhi - 1) F (precs1 s² + precs2 V s² √(s s^b)) / Ai  if qs > 0, else 0
+///
+/// within the snow that is there, half the excess of vapour, and what is left of it.
+///
+/// Source: HDC04 eq. 14. Units: `dt_cloud` s, `qs` kg kg⁻¹; returns kg kg⁻¹ s⁻¹.
+#[inline]
+pub fn psdep<R: SchemeConstants>(
+    p: &Wsm5Params<R>,
+    dt_cloud: R,
+    qs: R,
+    growth: &Growth<R>,
+    coefficients: &Coefficients<R>,
+) -> R {
+    if qs <= R::ZERO {
+        return R::ZERO;
+    }
+    let surface =
+        ventilated_surface(p.precs1, p.precs2, coefficients.ventilation, coefficients.snow);
+    let psdep =
+        (growth.rhi - R::ONE) * coefficients.n0s_factor * surface / coefficients.resistance_ice;
+    let half = R::HALF * growth.excess;
+    if psdep < R::ZERO {
+        psdep.larger(-qs / dt_cloud).larger(half).larger(growth.left)
+    } else {
+        psdep.smaller(half).smaller(growth.left)
+    }
+}
+
+/// `pigen`: formation of ice on nuclei (V → I).
+///
+/// pigen = min(max(0, (4.92e-11 n0^1.33 / rho - qi) / dt), excess, left), n0 = 1e3 exp(0.1 (t0 - t))
+///
+/// if there is excess, else 0. It can be negative where less than nothing is left.
+///
+/// Source: HDC04 eq. 7, 8. Units: `dt_cloud` s, `cold` t0 - t K, `rho` kg m⁻³, `qi` kg kg⁻¹;
+/// returns kg kg⁻¹ s⁻¹.
+#[inline]
+pub fn pigen<R: SchemeConstants>(dt_cloud: R, cold: R, rho: R, qi: R, growth: &Growth<R>) -> R {
+    if growth.excess <= R::ZERO {
+        return R::ZERO;
+    }
+    let nuclei = R::NUCLEI * (R::NUCLEI_GROWTH * cold).exp();
+    let content = R::INITIAL_ICE * nuclei.powf(R::INITIAL_ICE_EXPONENT);
+    let pigen = ((content / rho - qi.larger(R::ZERO)) / dt_cloud).larger(R::ZERO);
+    pigen.smaller(growth.excess).smaller(growth.left)
+}
+
+/// `psaut`: aggregation of ice to snow (I → S).
+///
+/// psaut = max(0, (qi - roqimax / rho) / dt)  if qi > 0, else 0
+///
+/// Source: HDC04 eq. 12. Units: `dt_cloud` s, `rho` kg m⁻³, `qi` kg kg⁻¹; returns
+/// kg kg⁻¹ s⁻¹, ≥ 0.
+#[inline]
+pub fn psaut<R: SchemeConstants>(p: &Wsm5Params<R>, dt_cloud: R, rho: R, qi: R) -> R {
+    if qi <= R::ZERO {
+        return R::ZERO;
+    }
+    ((qi - p.roqimax / rho) / dt_cloud).larger(R::ZERO)
+}

@@ -1,0 +1,193 @@
+//! Changes of phase that take place at once: melting, freezing, and the return to saturation.
+//!
+//! Amounts of one minor step, in kg kg⁻¹, are computed and applied here in one place each, since
+//! every one of them acts on what the one before has left.
+
+use crate::thermo::{conductivity, diffusivity, saturation_water, ventilation, viscosity};
+use crate::wsm5::params::{SchemeConstants, Wsm5Params};
+use crate::wsm5::slope::{
+    Slope, slope_rain, slope_snow, snow_intercept_factor, ventilated_surface,
+};
+use crate::wsm5::{Air, Cell};
+
+/// Melts snow where it is warmer than freezing.
+///
+/// qs += psmlt dt, qr -= psmlt dt, t += lf / cpm psmlt dt
+#[inline]
+pub fn melt_snow<R: SchemeConstants>(
+    p: &Wsm5Params<R>,
+    dt_cloud: R,
+    air: &Air<R>,
+    cell: &mut Cell<R>,
+) {
+    if cell.t <= R::FREEZING || cell.qs <= R::ZERO {
+        return;
+    }
+    let n0s_factor = snow_intercept_factor(p, cell.t);
+    let snow = slope_snow(p, air.rho, cell.qs, n0s_factor);
+    let psmlt = psmlt(p, dt_cloud, air, cell, n0s_factor, snow);
+    cell.qs += psmlt;
+    cell.qr -= psmlt;
+    cell.t += R::L_FUSION / air.heat_capacity * psmlt;
+}
+
+/// `psmlt`: melting of snow (S → R), an amount.
+///
+/// psmlt = K / lf (t0 - t) π / 2 F (precs1 s² + precs2 V s² √(s s^b)) / rho dt, between -qs and 0
+///
+/// if t > t0 and qs > 0, else 0.
+///
+/// Source: HL06 eq. A33. Units: `dt_cloud` s, `n0s_factor` F 1; returns kg kg⁻¹, ≤ 0.
+#[inline]
+pub fn psmlt<R: SchemeConstants>(
+    p: &Wsm5Params<R>,
+    dt_cloud: R,
+    air: &Air<R>,
+    cell: &Cell<R>,
+    n0s_factor: R,
+    snow: Slope<R>,
+) -> R {
+    if cell.t <= R::FREEZING || cell.qs <= R::ZERO {
+        return R::ZERO;
+    }
+    let viscosity = viscosity(cell.t, air.rho);
+    let ventilation = ventilation(viscosity, diffusivity(cell.t, air.p), air.rho);
+    let surface = ventilated_surface(p.precs1, p.precs2, ventilation, snow);
+    let psmlt = conductivity(viscosity, air.rho) / R::L_FUSION
+        * (R::FREEZING - cell.t)
+        * R::PI
+        * R::HALF
+        * n0s_factor
+        * surface
+        / air.rho;
+    (psmlt * dt_cloud).larger(-cell.qs).smaller(R::ZERO)
+}
+
+/// Melts ice and freezes drops, each process on what the one before has left.
+///
+/// `qr_fallen` is the rain before snow melted into it, whose size decides how fast it freezes.
+#[inline]
+pub fn instantaneous<R: SchemeConstants>(
+    p: &Wsm5Params<R>,
+    dt_cloud: R,
+    air: &Air<R>,
+    qr_fallen: R,
+    cell: &mut Cell<R>,
+) {
+    let cold = R::FREEZING - cell.t;
+    let fusion = if cold < R::ZERO { R::L_FUSION } else { R::L_SUBLIMATION - air.latent_heat };
+    let warming = fusion / air.heat_capacity;
+
+    let pimlt = pimlt(cold, cell.qi);
+    if pimlt > R::ZERO {
+        cell.qc += pimlt;
+        cell.t -= warming * pimlt;
+        cell.qi = R::ZERO;
+    }
+    let pihmf = pihmf(cold, cell.qc);
+    if pihmf > R::ZERO {
+        cell.qi += pihmf;
+        cell.t += warming * pihmf;
+        cell.qc = R::ZERO;
+    }
+    let pihtf = pihtf(p, dt_cloud, cold, air.rho, cell.qc);
+    cell.qi += pihtf;
+    cell.t += warming * pihtf;
+    cell.qc -= pihtf;
+    if cold > R::ZERO && cell.qr > R::ZERO {
+        let rain = slope_rain(p, air.rho, qr_fallen);
+        let psfrz = psfrz(p, dt_cloud, cold, air.rho, cell.qr, rain);
+        cell.qs += psfrz;
+        cell.t += warming * psfrz;
+        cell.qr -= psfrz;
+    }
+}
+
+/// `pimlt`: melting of all cloud ice above freezing (I → C), an amount.
+///
+/// Source: RH83 eq. A18. Units: `cold` t0 - t K, `qi` kg kg⁻¹; returns kg kg⁻¹, ≥ 0.
+#[inline]
+pub fn pimlt<R: SchemeConstants>(cold: R, qi: R) -> R {
+    if cold < R::ZERO && qi > R::ZERO { qi } else { R::ZERO }
+}
+
+/// `pihmf`: freezing of all cloud water below -40 °C (C → I), an amount.
+///
+/// Source: HL06. Units: `cold` t0 - t K, `qc` kg kg⁻¹; returns kg kg⁻¹, ≥ 0.
+#[inline]
+pub fn pihmf<R: SchemeConstants>(cold: R, qc: R) -> R {
+    if cold > R::HOMOGENEOUS_FREEZING && qc > R::ZERO { qc } else { R::ZERO }
+}
+
+/// `pihtf`: freezing of cloud drops on nuclei (C → I), an amount.
+///
+/// pihtf = min(pfrz1 (exp(pfrz2 (t0 - t)) - 1) rho / rhow / xncr qc² dt, qc)
+///
+/// if t < t0 and qc > 0, else 0.
+///
+/// Source: HL06. Units: `dt_cloud` s, `cold` t0 - t K, `rho` kg m⁻³, `qc` kg kg⁻¹; returns
+/// kg kg⁻¹, ≥ 0.
+#[inline]
+pub fn pihtf<R: SchemeConstants>(p: &Wsm5Params<R>, dt_cloud: R, cold: R, rho: R, qc: R) -> R {
+    if cold <= R::ZERO || qc <= R::ZERO {
+        return R::ZERO;
+    }
+    let growth = (p.pfrz2 * cold.smaller(R::FREEZING_COLD_MAX)).exp() - R::ONE;
+    (p.pfrz1 * growth * rho / R::RHO_WATER / p.xncr * qc * qc * dt_cloud).smaller(qc)
+}
+
+/// `psfrz`: freezing of rain (R → S), an amount.
+///
+/// psfrz = min(20 π² pfrz1 n0r rhow / rho (exp(pfrz2 (t0 - t)) - 1) s⁷ dt, qr)
+///
+/// if t < t0 and qr > 0, else 0.
+///
+/// Source: HL06; RH83. Units: `dt_cloud` s, `cold` t0 - t K, `rho` kg m⁻³, `qr` kg kg⁻¹; returns
+/// kg kg⁻¹, ≥ 0.
+#[inline]
+pub fn psfrz<R: SchemeConstants>(
+    p: &Wsm5Params<R>,
+    dt_cloud: R,
+    cold: R,
+    rho: R,
+    qr: R,
+    rain: Slope<R>,
+) -> R {
+    if cold <= R::ZERO || qr <= R::ZERO {
+        return R::ZERO;
+    }
+    let growth = (p.pfrz2 * cold.smaller(R::FREEZING_COLD_MAX)).exp() - R::ONE;
+    let s = rain.length;
+    // In this order the product stays far from the smallest single-precision number.
+    let volume = R::RAIN_FREEZING * R::PI * R::PI * p.n0r * s * s * s * s * (s * s * s);
+    (p.pfrz1 * growth * R::RHO_WATER / rho * volume * dt_cloud).smaller(qr)
+}
+
+/// Condenses the excess over water saturation, or evaporates cloud water into the deficit.
+#[inline]
+pub fn condense<R: SchemeConstants>(dt_cloud: R, air: &Air<R>, cell: &mut Cell<R>) -> R {
+    let qsw = saturation_water(cell.t, air.p);
+    let pcond = pcond(dt_cloud, air, cell, qsw);
+    let qc = cell.qc + pcond * dt_cloud;
+    cell.qv -= pcond * dt_cloud;
+    cell.qc = qc.larger(R::ZERO);
+    cell.t += pcond * air.latent_heat / air.heat_capacity * dt_cloud;
+    cell.qc - qc
+}
+
+/// `pcond`: condensation by one Newton step towards water saturation (V → C).
+///
+/// x = (max(qv, qmin) - qsw) / (1 + L² / (rv cpm) qsw / t²); pcond = x / dt, no more than the
+/// vapour, and where negative no more than the cloud water that is there.
+///
+/// Source: HL06 eq. A46. Units: `dt_cloud` s, `qsw` kg kg⁻¹; returns kg kg⁻¹ s⁻¹.
+#[inline]
+pub fn pcond<R: SchemeConstants>(dt_cloud: R, air: &Air<R>, cell: &Cell<R>, qsw: R) -> R {
+    let l = air.latent_heat;
+    let stiffness = l * l / (R::R_VAPOUR * air.heat_capacity) * qsw / (cell.t * cell.t);
+    let excess = (cell.qv.larger(R::Q_MIN) - qsw) / (R::ONE + stiffness);
+    if cell.qc > R::ZERO && excess < R::ZERO {
+        return excess.larger(-cell.qc) / dt_cloud;
+    }
+    (excess / dt_cloud).larger(R::ZERO).smaller(cell.qv.larger(R::ZERO) / dt_cloud)
+}

@@ -1,0 +1,314 @@
+//! Constants and parameters of the scheme, each with its unit.
+
+use crate::constants::Constants;
+use crate::real::Real;
+use crate::shared::shared_constants;
+use crate::thermo::TransportConstants;
+
+shared_constants! {
+    /// Fixed numbers of the scheme: exponents, thresholds and published fits.
+    ///
+    /// Source: HDC04 and HL06 where nothing else is said.
+    pub trait SchemeConstants: TransportConstants;
+
+    /// Longest time step of the microphysics (WRF `dtcldcr`).
+    exact DT_CLOUD_MAX = 120.0, "s";
+    /// Mixing ratio up to which rain and snow have their smallest slope (WRF `qcrmin`).
+    exact Q_PRECIPITATION_MIN = 1.0e-9, "kg kg⁻¹";
+
+    /// Factor of the number of ice crystals (HDC04 eq. 5c).
+    exact ICE_NUMBER = 5.38e7, "m⁻³ (kg m⁻³)⁻⁰·⁷⁵";
+    /// Fewest ice crystals.
+    exact ICE_NUMBER_MIN = 1.0e3, "m⁻³";
+    /// Most ice crystals.
+    exact ICE_NUMBER_MAX = 1.0e6, "m⁻³";
+    /// Smallest diameter of a falling ice crystal.
+    exact ICE_DIAMETER_MIN = 1.0e-25, "m";
+    /// Factor of the fall speed of ice crystals (HDC04 eq. 5a).
+    exact ICE_FALL = 1.49e4, "m⁻⁰·³¹ s⁻¹";
+    /// Exponent of the diameter in the fall speed of ice crystals.
+    exact ICE_FALL_EXPONENT = 1.31, "1";
+
+    /// Exponent of cloud water in autoconversion (HDC04 eq. 16).
+    exact SEVEN_THIRDS = 7.0 / 3.0, "1";
+    /// Decrease of the collection of ice by snow with cold (HDC04 eq. 10).
+    exact COLLECTION_DECAY = 0.07, "K⁻¹";
+    /// Number of ice nuclei at freezing (HDC04 eq. 8).
+    exact NUCLEI = 1.0e3, "m⁻³";
+    /// Growth of the number of ice nuclei with cold (HDC04 eq. 8).
+    exact NUCLEI_GROWTH = 0.1, "K⁻¹";
+    /// Factor of the content of initial ice (HDC04 eq. 7).
+    exact INITIAL_ICE = 4.92e-11, "kg m⁻³ m³·⁹⁹";
+    /// Exponent of the number of nuclei in the content of initial ice.
+    exact INITIAL_ICE_EXPONENT = 1.33, "1";
+
+    /// Cold below freezing at which all cloud water freezes.
+    exact HOMOGENEOUS_FREEZING = 40.0, "K";
+    /// Largest cold in the exponent of freezing.
+    exact FREEZING_COLD_MAX = 50.0, "K";
+    /// Factor of the freezing of rain (HL06 appendix A; RH83).
+    exact RAIN_FREEZING = 20.0, "1";
+
+    /// Longest decrease of a layer's depth in one fall step, as a part of it (JH10).
+    exact FALL_COMPRESSION = 0.05, "1";
+    /// Weight of the two near values in the third-order interface speed, 9/16.
+    exact INTERFACE_NEAR = 9.0 / 16.0, "1";
+    /// Weight of the two far values in the third-order interface speed, 1/16.
+    exact INTERFACE_FAR = 1.0 / 16.0, "1";
+    /// Added to the precipitation when its frozen part is divided by it.
+    exact PRECIPITATION_MIN = 1.0e-12, "mm";
+    /// Water depth of 1 kg m⁻² times the density of water.
+    exact MILLIMETRES = 1000.0, "mm m⁻¹";
+}
+
+/// Numbers that the scheme can be tuned by, in the units of their names in WRF.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Tuning {
+    /// Intercept of the rain size distribution (WRF `n0r`), m⁻⁴.
+    pub n0r: f32,
+    /// Intercept of the snow size distribution at freezing (WRF `n0s`), m⁻⁴.
+    pub n0s: f32,
+    /// Largest intercept of the snow size distribution (WRF `n0smax`), m⁻⁴.
+    pub n0s_max: f32,
+    /// Growth of the snow intercept with cold (WRF `alpha`), K⁻¹.
+    pub alpha: f64,
+    /// Factor of the fall speed of rain, v = a D^b (WRF `avtr`), m¹⁻ᵇ s⁻¹.
+    pub fall_rain: f32,
+    /// Exponent of the fall speed of rain (WRF `bvtr`), 1.
+    pub fall_rain_exponent: f64,
+    /// Factor of the fall speed of snow (WRF `avts`), m¹⁻ᵇ s⁻¹.
+    pub fall_snow: f32,
+    /// Exponent of the fall speed of snow (WRF `bvts`), 1.
+    pub fall_snow_exponent: f64,
+    /// Largest slope of the rain size distribution (WRF `lamdarmax`), m⁻¹.
+    pub slope_rain_max: f32,
+    /// Largest slope of the snow size distribution (WRF `lamdasmax`), m⁻¹.
+    pub slope_snow_max: f32,
+    /// Diameter of an ice crystal over the root of its mass (WRF `dicon`), m kg⁻¹ᐟ².
+    pub ice_shape: f64,
+    /// Largest diameter of an ice crystal (WRF `dimax`), m.
+    pub ice_diameter_max: f64,
+    /// Radius of cloud drops at which autoconversion sets in (WRF `r0`), m.
+    pub drop_radius: f32,
+    /// Collection efficiency of autoconversion (WRF `peaut`), 1.
+    pub autoconversion_efficiency: f32,
+    /// Number of cloud drops (WRF `xncr`), m⁻³.
+    pub drop_number: f32,
+    /// Dynamic viscosity of air in autoconversion (WRF `xmyu`), kg m⁻¹ s⁻¹.
+    pub air_viscosity: f32,
+    /// Rate of freezing of drops (WRF `pfrz1`), m⁻³ s⁻¹.
+    pub freezing_rate: f64,
+    /// Growth of freezing with cold (WRF `pfrz2`), K⁻¹.
+    pub freezing_growth: f64,
+    /// Collection efficiency of cloud water by rain (WRF `eacrr`), 1.
+    pub collection_rain: f32,
+    /// Collection efficiency of cloud water by snow (WRF `eacrc`), 1.
+    pub collection_snow: f32,
+}
+
+impl Default for Tuning {
+    /// The values of WRF 4.
+    fn default() -> Self {
+        Self {
+            n0r: 8.0e6,
+            n0s: 2.0e6,
+            n0s_max: 1.0e11,
+            alpha: 0.12,
+            fall_rain: 841.9,
+            fall_rain_exponent: 0.8,
+            fall_snow: 11.72,
+            fall_snow_exponent: 0.41,
+            slope_rain_max: 8.0e4,
+            slope_snow_max: 1.0e5,
+            ice_shape: 11.9,
+            ice_diameter_max: 5.0e-4,
+            drop_radius: 8.0e-6,
+            autoconversion_efficiency: 0.55,
+            drop_number: 3.0e8,
+            air_viscosity: 1.718e-5,
+            freezing_rate: 100.0,
+            freezing_growth: 0.66,
+            collection_rain: 1.0,
+            collection_snow: 1.0,
+        }
+    }
+}
+
+/// Parameters of the scheme, derived once before the first step.
+///
+/// What WRF derives when it starts is derived here in single precision too, and has the same
+/// value in double precision: a shift of the last digit would move every result.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Wsm5Params<R> {
+    /// Intercept of the rain size distribution (WRF `n0r`), m⁻⁴.
+    pub n0r: R,
+    /// Intercept of the snow size distribution at freezing (WRF `n0s`), m⁻⁴.
+    pub n0s: R,
+    /// Largest factor of the snow intercept (WRF `n0smax / n0s`), 1.
+    pub n0s_factor_max: R,
+    /// Largest intercept of the snow size distribution (WRF `n0smax`), m⁻⁴.
+    pub n0s_max: R,
+    /// Growth of the snow intercept with cold (WRF `alpha`), K⁻¹.
+    pub alpha: R,
+    /// Exponent of the fall speed of rain (WRF `bvtr`), 1.
+    pub bvtr: R,
+    /// Exponent of the fall speed of snow (WRF `bvts`), 1.
+    pub bvts: R,
+    /// Diameter of an ice crystal over the root of its mass (WRF `dicon`), m kg⁻¹ᐟ².
+    pub dicon: R,
+    /// Largest diameter of an ice crystal (WRF `dimax`), m.
+    pub dimax: R,
+    /// Number of cloud drops (WRF `xncr`), m⁻³.
+    pub xncr: R,
+    /// Rate of freezing of drops (WRF `pfrz1`), m⁻³ s⁻¹.
+    pub pfrz1: R,
+    /// Growth of freezing with cold (WRF `pfrz2`), K⁻¹.
+    pub pfrz2: R,
+    /// Cloud water at which autoconversion sets in (WRF `qc0`), kg kg⁻¹.
+    pub qc0: R,
+    /// Factor of autoconversion (WRF `qck1`), s⁻¹.
+    pub qck1: R,
+    /// Mass of a cloud drop over the cube of its diameter, π `rhow` / 6 (WRF `pidnc`), kg m⁻³.
+    pub pidnc: R,
+    /// Factor of the mean fall speed of rain (WRF `pvtr`), m¹⁻ᵇ s⁻¹.
+    pub pvtr: R,
+    /// Factor of the mean fall speed of snow (WRF `pvts`), m¹⁻ᵇ s⁻¹.
+    pub pvts: R,
+    /// Factor of the collection of cloud water by rain (WRF `pacrr`), m⁻³⁻ᵇ s⁻¹.
+    pub pacrr: R,
+    /// Factor of the collection of cloud water by snow (WRF `pacrc`), m⁻³⁻ᵇ s⁻¹.
+    pub pacrc: R,
+    /// Factor of the evaporation of rain without ventilation (WRF `precr1`), m⁻⁴.
+    pub precr1: R,
+    /// Factor of the evaporation of rain with ventilation (WRF `precr2`).
+    pub precr2: R,
+    /// Factor of the growth of snow without ventilation (WRF `precs1`), m⁻⁴.
+    pub precs1: R,
+    /// Factor of the growth of snow with ventilation (WRF `precs2`).
+    pub precs2: R,
+    /// Content of ice crystals of the largest size (WRF `roqimax`), kg m⁻³.
+    pub roqimax: R,
+    /// π `rhow` `n0r` (WRF `pidn0r`), kg m⁻⁷.
+    pub pidn0r: R,
+    /// π `rhos` `n0s` (WRF `pidn0s`), kg m⁻⁷.
+    pub pidn0s: R,
+    /// Slope length where there is hardly any rain (WRF `rslopermax`), m.
+    pub slope_rain_min: R,
+    /// Its power `bvtr` (WRF `rsloperbmax`), mᵇ.
+    pub slope_rain_min_b: R,
+    /// Slope length where there is hardly any snow (WRF `rslopesmax`), m.
+    pub slope_snow_min: R,
+    /// Its power `bvts` (WRF `rslopesbmax`), mᵇ.
+    pub slope_snow_min_b: R,
+}
+
+impl<R: Real> Default for Wsm5Params<R> {
+    fn default() -> Self {
+        Self::new(&Tuning::default())
+    }
+}
+
+impl<R: Real> Wsm5Params<R> {
+    /// Derives the parameters from what the scheme is tuned by.
+    ///
+    /// Source: HDC04 appendix, with the gamma function as WRF computes it.
+    pub fn new(tuning: &Tuning) -> Self {
+        let pi = f32::PI;
+        let Tuning { n0r, n0s, drop_number, .. } = *tuning;
+        let (avtr, avts) = (tuning.fall_rain, tuning.fall_snow);
+        let (bvtr, bvts) = (tuning.fall_rain_exponent as f32, tuning.fall_snow_exponent as f32);
+        let qc0 = 4.0 / 3.0 * pi * f32::RHO_WATER * tuning.drop_radius.powi(3) * drop_number
+            / f32::RHO_REFERENCE;
+        let qck1 = 0.104 * 9.8 * tuning.autoconversion_efficiency
+            / (drop_number * f32::RHO_WATER).powf(1.0 / 3.0)
+            / tuning.air_viscosity
+            * f32::RHO_REFERENCE.powf(4.0 / 3.0);
+        let rain_length = 1.0 / tuning.slope_rain_max;
+        let snow_length = 1.0 / tuning.slope_snow_max;
+        // A value that WRF holds in single precision.
+        let single = |x: f32| R::of(x.into());
+        Self {
+            n0r: single(n0r),
+            n0s: single(n0s),
+            n0s_factor_max: single(tuning.n0s_max / n0s),
+            n0s_max: single(tuning.n0s_max),
+            alpha: R::of(tuning.alpha),
+            bvtr: R::of(tuning.fall_rain_exponent),
+            bvts: R::of(tuning.fall_snow_exponent),
+            dicon: R::of(tuning.ice_shape),
+            dimax: R::of(tuning.ice_diameter_max),
+            xncr: single(drop_number),
+            pfrz1: R::of(tuning.freezing_rate),
+            pfrz2: R::of(tuning.freezing_growth),
+            qc0: single(qc0),
+            qck1: single(qck1),
+            pidnc: single(pi * f32::RHO_WATER / 6.0),
+            pvtr: single(avtr * gamma(4.0 + bvtr) / 6.0),
+            pvts: single(avts * gamma(4.0 + bvts) / 6.0),
+            pacrr: single(pi * n0r * avtr * gamma(3.0 + bvtr) * 0.25 * tuning.collection_rain),
+            pacrc: single(pi * n0s * avts * gamma(3.0 + bvts) * 0.25 * tuning.collection_snow),
+            precr1: single(2.0 * pi * n0r * 0.78),
+            precr2: single(2.0 * pi * n0r * 0.31 * avtr.sqrt() * gamma(2.5 + 0.5 * bvtr)),
+            precs1: single(4.0 * n0s * 0.65),
+            precs2: single(4.0 * n0s * 0.44 * avts.sqrt() * gamma(2.5 + 0.5 * bvts)),
+            roqimax: single(2.08e22 * (tuning.ice_diameter_max as f32).powi(8)),
+            pidn0r: single(pi * f32::RHO_WATER * n0r),
+            pidn0s: single(pi * f32::RHO_SNOW * n0s),
+            slope_rain_min: single(rain_length),
+            slope_rain_min_b: single(rain_length.powf(bvtr)),
+            slope_snow_min: single(snow_length),
+            slope_snow_min_b: single(snow_length.powf(bvts)),
+        }
+    }
+}
+
+/// Gamma function by the first 10,000 factors of its Weierstrass product (WRF `rgmma`).
+///
+/// 1/Γ(x) = x exp(γ x) Π (1 + x/n) exp(-x/n)
+///
+/// The missing factors lower it by about x² / 20,000 of itself; the scheme was tuned with that.
+fn gamma(x: f32) -> f32 {
+    const EULER: f32 = 0.577_215_7;
+    let mut reciprocal = x * (EULER * x).exp();
+    for n in 1..=10_000_u16 {
+        let n = f32::from(n);
+        reciprocal = reciprocal * (1.0 + x / n) * (-x / n).exp();
+    }
+    1.0 / reciprocal
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn derived_parameters_are_those_of_wrf() {
+        let p = Wsm5Params::<f32>::default();
+        let expected: [(&str, f32, f32); 18] = [
+            ("qc0", p.qc0, 5.026_548_17e-4),
+            ("qck1", p.qck1, 6.773_894_31),
+            ("pidnc", p.pidnc, 523.598_816),
+            ("pvtr", p.pvtr, 2500.063_72),
+            ("pacrr", p.pacrr, 2.481_340_42e10),
+            ("precr1", p.precr1, 3.920_707_60e7),
+            ("precr2", p.precr2, 8.258_535_68e8),
+            ("roqimax", p.roqimax, 8.125_003_66e-5),
+            ("pvts", p.pvts, 20.051_637_6),
+            ("pacrc", p.pacrc, 5.544_211_20e7),
+            ("precs1", p.precs1, 5.2e6),
+            ("precs2", p.precs2, 1.868_194_40e7),
+            ("pidn0r", p.pidn0r, 2.513_274_27e10),
+            ("pidn0s", p.pidn0s, 6.283_185_28e8),
+            ("slope_rain_min", p.slope_rain_min, 1.249_999_97e-5),
+            ("slope_rain_min_b", p.slope_rain_min_b, 1.195_440_42e-4),
+            ("slope_snow_min", p.slope_snow_min, 9.999_999_75e-6),
+            ("slope_snow_min_b", p.slope_snow_min_b, 8.912_509_31e-3),
+        ];
+        let different: Vec<String> = expected
+            .iter()
+            .filter(|(_, found, wanted)| found.to_bits() != wanted.to_bits())
+            .map(|(name, found, wanted)| format!("{name}: {found:e}, not {wanted:e}"))
+            .collect();
+        assert!(different.is_empty(), "{different:#?}");
+    }
+}
