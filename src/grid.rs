@@ -6,6 +6,7 @@
 //! between layers k-1 and k.
 
 use std::fmt;
+use std::str::FromStr;
 
 /// Number of cells along each axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -67,6 +68,29 @@ pub enum Side {
     Open,
 }
 
+impl fmt::Display for Side {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Periodic => "periodic",
+            Self::Specified => "specified",
+            Self::Open => "open",
+        })
+    }
+}
+
+impl FromStr for Side {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text {
+            "periodic" => Ok(Self::Periodic),
+            "specified" => Ok(Self::Specified),
+            "open" => Ok(Self::Open),
+            _ => Err(format!("{text:?} is not a boundary: give periodic, specified or open")),
+        }
+    }
+}
+
 /// The four lateral sides; the two of an axis are periodic together or not at all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sides {
@@ -104,6 +128,23 @@ impl Sides {
     /// Rows j inside the outermost specified or open ones.
     pub fn inner_y(self, ny: usize) -> std::ops::Range<usize> {
         if self.periodic_y() { 0..ny } else { 1..ny - 1 }
+    }
+}
+
+impl fmt::Display for Sides {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{},{}", self.west, self.south)
+    }
+}
+
+/// One kind for all sides, or two for the sides in x and in y, as in `periodic,specified`.
+impl FromStr for Sides {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (x, y) = text.split_once(',').unwrap_or((text, text));
+        let (x, y): (Side, Side) = (x.trim().parse()?, y.trim().parse()?);
+        Ok(Self { west: x, east: x, south: y, north: y })
     }
 }
 

@@ -17,17 +17,24 @@ pub mod error;
 pub mod real;
 mod shared;
 
+pub mod calendar;
 pub mod constants;
 pub mod grid;
 
 pub mod mass;
+pub mod plan;
 pub mod state;
 pub mod thermo;
 
 pub mod wsm5;
 
+pub mod backend;
 pub mod io;
 
 pub mod diagnostics;
+
+pub mod model;
+
+pub mod config;
 
 pub mod cli;

@@ -4,10 +4,10 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 use std::time::Instant;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use ndarray::Zip;
 
-use crate::cli::{BackendChoice, Precision};
+use crate::cli::{BackendChoice, Fallout, Precision};
 use crate::diagnostics::check_finite;
 use crate::error::{Error, Result};
 use crate::io::columns::{ColumnCase, write};
@@ -49,13 +49,6 @@ pub(super) struct Columns {
     /// Overwrite the output file
     #[arg(long)]
     force: bool,
-}
-
-/// How precipitation falls.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(super) enum Fallout {
-    /// Layers carried down whole, as WRF does since 3.2
-    SemiLagrangian,
 }
 
 impl Columns {

@@ -1,6 +1,8 @@
 //! The command line: one file for each subcommand.
 
 mod columns;
+mod report;
+mod run;
 
 use std::io::{self, IsTerminal, Write};
 use std::process::ExitCode;
@@ -55,6 +57,7 @@ enum LogFormat {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    Run(Box<run::Run>),
     Columns(columns::Columns),
 }
 
@@ -94,6 +97,13 @@ pub enum Precision {
     F64,
 }
 
+/// How precipitation falls.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Fallout {
+    /// Layers carried down whole, as WRF does since 3.2
+    SemiLagrangian,
+}
+
 /// Parses the command line, runs the command, and turns its result into an exit code.
 pub fn main() -> ExitCode {
     let cli = Cli::parse();
@@ -118,6 +128,7 @@ fn run(cli: &Cli) -> Result<()> {
             .map_err(|e| Error::Usage(format!("--threads {threads}: {e}")))?;
     }
     match &cli.command {
+        Command::Run(command) => command.run(),
         Command::Columns(command) => command.run(),
     }
 }

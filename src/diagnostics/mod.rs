@@ -1,5 +1,7 @@
 //! What a run is judged by.
 
+pub mod budget;
+
 use crate::error::{Error, Result};
 use crate::real::Real;
 use crate::state::State;

@@ -1,6 +1,10 @@
 //! Files: NetCDF in and out. Everything here works on host memory.
 
 pub mod columns;
+mod layout;
+mod nc_char;
+pub mod output;
 pub mod pending;
 pub mod reader;
+pub mod wrf;
 pub mod writer;

@@ -127,6 +127,26 @@ impl Reader {
         Ok(values)
     }
 
+    /// One row of a text variable of the dimensions (row, character).
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Input`] when it is missing, has other dimensions or is not text.
+    pub fn characters(&self, name: &str, row: usize) -> Result<String> {
+        let variable = self.variable(name)?;
+        let is_text = variable.vartype() == netcdf::types::NcVariableType::Char;
+        let (true, [rows, characters]) = (is_text, variable.dimensions()) else {
+            return Err(self.error(format!("variable {name} is not text of two dimensions")));
+        };
+        if row >= rows.len() {
+            return Err(self.error(format!("variable {name} has no row {row}")));
+        }
+        let bytes = variable
+            .get_raw_values([row..row + 1, 0..characters.len()])
+            .map_err(|e| self.error(format!("variable {name} cannot be read ({e})")))?;
+        Ok(String::from_utf8_lossy(&bytes).into_owned())
+    }
+
     /// A variable.
     ///
     /// # Errors

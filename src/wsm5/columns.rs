@@ -1,5 +1,6 @@
 //! The scheme over many columns, in parallel.
 
+use std::ops::Range;
 use std::sync::Mutex;
 
 use ndarray::{ArrayView3, ArrayViewMut2, ArrayViewMut3, Axis, Dimension};
@@ -13,6 +14,20 @@ use crate::state::{CloudDiagnostics, Environment, State, Surface};
 
 /// Columns that one thread takes at a time. The result does not depend on it.
 const BLOCK: usize = 64;
+
+/// Cuts every field of a struct in two along an axis of (ny, nx).
+macro_rules! split {
+    ($name:ident, $fields:expr, $axis:expr, $at:expr,
+     same: [$($same:ident),*], levels: [$($level:ident),*], planes: [$($plane:ident),*]) => {{
+        let $name { $($same,)* $($level,)* $($plane),* } = $fields;
+        $(let $level = cut($level, Axis($axis + 1), $at);)*
+        $(let $plane = cut($plane, Axis($axis), $at);)*
+        (
+            $name { $($same,)* $($level: $level.0,)* $($plane: $plane.0),* },
+            $name { $($same,)* $($level: $level.1,)* $($plane: $plane.1),* },
+        )
+    }};
+}
 
 /// Fields that a call of the scheme works on. Shapes: (nz, ny, nx) and (ny, nx).
 #[derive(Debug)]
@@ -84,20 +99,22 @@ impl<'a, R: Real> Fields<'a, R> {
             clipped: surface.clipped.view_mut(),
         }
     }
-}
 
-/// Cuts every field of a struct in two along an axis of (ny, nx).
-macro_rules! split {
-    ($name:ident, $fields:expr, $axis:expr, $at:expr,
-     same: [$($same:ident),*], levels: [$($level:ident),*], planes: [$($plane:ident),*]) => {{
-        let $name { $($same,)* $($level,)* $($plane),* } = $fields;
-        $(let $level = cut($level, Axis($axis + 1), $at);)*
-        $(let $plane = cut($plane, Axis($axis), $at);)*
-        (
-            $name { $($same,)* $($level: $level.0,)* $($plane: $plane.0),* },
-            $name { $($same,)* $($level: $level.1,)* $($plane: $plane.1),* },
-        )
-    }};
+    /// The columns of the given rows and columns of the grid only.
+    pub fn within(mut self, rows: Range<usize>, columns: Range<usize>) -> Self {
+        for (axis, range) in [(0, rows), (1, columns)] {
+            self = self.cut(axis, range.end).0.cut(axis, range.start).1;
+        }
+        self
+    }
+
+    /// The columns below and from an index along an axis of (ny, nx).
+    fn cut(self, axis: usize, at: usize) -> (Self, Self) {
+        split!(Fields, self, axis, at,
+            same: [theta_base],
+            levels: [theta, qv, qc, qr, qi, qs, rho, exner, p, dz],
+            planes: [rain, rainncv, snow, snowncv, sr, fall_residual, clipped])
+    }
 }
 
 /// A view that can be cut in two.
@@ -164,10 +181,7 @@ pub fn call<R: SchemeConstants>(
         scratch.with(|column| call_block(p, dt, column, fields));
         return;
     };
-    let (left, right) = split!(Fields, fields, axis, at,
-        same: [theta_base],
-        levels: [theta, qv, qc, qr, qi, qs, rho, exner, p, dz],
-        planes: [rain, rainncv, snow, snowncv, sr, fall_residual, clipped]);
+    let (left, right) = fields.cut(axis, at);
     rayon::join(|| call(p, dt, scratch, left), || call(p, dt, scratch, right));
 }
 

@@ -1,0 +1,220 @@
+//! What a run tells in the end, for people and for programs.
+
+use std::fs;
+use std::io::{self, Write};
+use std::time::Duration;
+
+use serde::Serialize;
+
+use crate::backend::cpu::Cpu;
+use crate::config::RunConfig;
+use crate::diagnostics::budget::Water;
+use crate::error::{Error, Result};
+use crate::io::pending::Pending;
+use crate::model::{Case, Outcome, Working};
+use crate::plan::Plan;
+use crate::projection::Report;
+
+/// The machine that a run was made on.
+#[derive(Clone, Debug, Serialize)]
+pub(super) struct Machine {
+    pub(super) os: &'static str,
+    pub(super) arch: &'static str,
+    pub(super) cpu: String,
+    pub(super) cores: usize,
+    pub(super) threads: usize,
+}
+
+/// This machine.
+pub(super) fn machine() -> Machine {
+    let about = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let cpu = about
+        .lines()
+        .find_map(|line| line.strip_prefix("model name")?.split_once(": "))
+        .map_or_else(|| "unknown".to_owned(), |(_, name)| name.to_owned());
+    Machine {
+        os: std::env::consts::OS,
+        arch: std::env::consts::ARCH,
+        cpu,
+        cores: std::thread::available_parallelism().map_or(1, usize::from),
+        threads: rayon::current_num_threads(),
+    }
+}
+
+/// Time of a phase. On the CPU there are no kernels apart from it and no transfers.
+#[derive(Clone, Copy, Debug, Serialize)]
+struct PhaseTime {
+    kernel_s: f64,
+    transfer_s: Option<f64>,
+    total_s: f64,
+    cells_per_s: f64,
+}
+
+#[derive(Clone, Copy, Debug, Serialize)]
+struct Timing {
+    advection: PhaseTime,
+    microphysics: PhaseTime,
+    step: PhaseTime,
+    output: PhaseTime,
+    run: PhaseTime,
+}
+
+/// The figures of a run.
+#[derive(Clone, Debug, Serialize)]
+pub(super) struct Facts {
+    version: &'static str,
+    commit: &'static str,
+    machine: Machine,
+    backend: &'static str,
+    precision: &'static str,
+    input: String,
+    output: String,
+    frames: usize,
+    grid: [usize; 3],
+    boundary: String,
+    limiter: String,
+    steps: usize,
+    dt: f64,
+    max_dt: f64,
+    seconds: f64,
+    projection: Report,
+    water: Water,
+    precipitation_mean_mm: f64,
+    precipitation_frozen_mean_mm: f64,
+    precipitation_max_mm: f64,
+    timing: Timing,
+    pairs: [(); 0],
+    verdict: [(); 0],
+}
+
+impl Facts {
+    /// Gathers the figures.
+    pub(super) fn new<R: Working>(
+        config: &RunConfig,
+        case: &Case<R>,
+        plan: &Plan,
+        backend: &Cpu<R>,
+        outcome: &Outcome,
+        frames: usize,
+        wall: Duration,
+    ) -> Self {
+        let shape = case.domain.grid.shape;
+        let updates = (shape.cells() * outcome.steps) as f64;
+        let phase = |time: Duration| PhaseTime {
+            kernel_s: time.as_secs_f64(),
+            transfer_s: None,
+            total_s: time.as_secs_f64(),
+            cells_per_s: updates / time.as_secs_f64().max(f64::MIN_POSITIVE),
+        };
+        let [mean, frozen] = backend.mean_precipitation();
+        let rain = &backend.surface().rain;
+        Self {
+            version: env!("CARGO_PKG_VERSION"),
+            commit: env!("NWP_MINI_COMMIT"),
+            machine: machine(),
+            backend: "cpu",
+            precision: R::NAME,
+            input: config.input.display().to_string(),
+            output: config.output.display().to_string(),
+            frames,
+            grid: [shape.nx, shape.ny, shape.nz],
+            boundary: case.domain.grid.sides.to_string(),
+            limiter: format!("{:?}", config.limiter),
+            steps: outcome.steps,
+            dt: plan.dt,
+            max_dt: plan.max_dt,
+            seconds: outcome.seconds,
+            projection: case.projection,
+            water: outcome.water,
+            precipitation_mean_mm: mean,
+            precipitation_frozen_mean_mm: frozen,
+            precipitation_max_mm: rain.iter().map(|x| x.f64()).fold(0.0, f64::max),
+            timing: Timing {
+                advection: phase(backend.times().advection),
+                microphysics: phase(backend.times().microphysics),
+                step: phase(outcome.stepping),
+                output: phase(outcome.output),
+                run: phase(wall),
+            },
+            pairs: [],
+            verdict: [],
+        }
+    }
+
+    /// Prints the summary.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::BrokenPipe`] or [`Error::Io`] of standard output.
+    pub(super) fn print(&self) -> Result<()> {
+        let Self { water, timing, machine, .. } = self;
+        let [nx, ny, nz] = self.grid;
+        let share = |part: f64| if water.start > 0.0 { 100.0 * part / water.start } else { 0.0 };
+        let frozen = if self.precipitation_mean_mm > 0.0 {
+            100.0 * self.precipitation_frozen_mean_mm / self.precipitation_mean_mm
+        } else {
+            0.0
+        };
+        let phases = [
+            ("transport", timing.advection),
+            ("microphysics", timing.microphysics),
+            ("output", timing.output),
+        ];
+        let terms = [
+            ("at the start", water.start),
+            ("fallen", -water.fallen),
+            ("through the sides", water.sides),
+            ("made by the fall scheme", water.fallout_residual),
+            ("made by clipping", water.clipped),
+            ("made by rho dz against M", water.mass_mismatch),
+            ("at the end", water.end),
+        ];
+        let mut out = io::stdout().lock();
+        writeln!(
+            out,
+            "\nnwp-mini {} on the CPU: {}, {} threads, {}",
+            self.version, machine.cpu, machine.threads, self.precision
+        )?;
+        writeln!(out, "grid           {nx}x{ny}x{nz} cells, boundaries {}", self.boundary)?;
+        writeln!(
+            out,
+            "simulated      {:.0} s in {} steps of {:.6} s (longest possible {:.1} s)",
+            self.seconds, self.steps, self.dt, self.max_dt
+        )?;
+        writeln!(
+            out,
+            "speed          {:.1} steps/s, {:.2} M cells/s, {:.0} times as fast as the weather",
+            self.steps as f64 / timing.step.total_s,
+            timing.step.cells_per_s / 1e6,
+            self.seconds / timing.run.total_s
+        )?;
+        writeln!(out, "wall time      {:.2} s", timing.run.total_s)?;
+        for (name, phase) in phases {
+            writeln!(out, "  {name:<14}{:.2} s", phase.total_s)?;
+        }
+        writeln!(
+            out,
+            "precipitation  {:.4} mm in the mean ({frozen:.0} % frozen), {:.2} mm at most",
+            self.precipitation_mean_mm, self.precipitation_max_mm
+        )?;
+        writeln!(out, "water          inside the outermost rows, kg")?;
+        for (name, mass) in terms {
+            writeln!(out, "  {name:<26}{mass:>13.5e}  {:>10.5} %", share(mass))?;
+        }
+        writeln!(out, "  unexplained               {:.1e} of all water", water.closure_rel)?;
+        writeln!(out, "output         {}, {} frames", self.output, self.frames)?;
+        Ok(())
+    }
+
+    /// Writes the figures as JSON.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Io`].
+    pub(super) fn write_json(&self, file: Pending) -> Result<()> {
+        let text = serde_json::to_string_pretty(self)
+            .map_err(|e| Error::io(file.target(), "write to", e))?;
+        fs::write(file.path(), text + "\n").map_err(|e| Error::io(file.target(), "write to", e))?;
+        file.commit()
+    }
+}

@@ -1,0 +1,312 @@
+//! `nwp-mini run`: the storm, step by step.
+
+use std::fs;
+use std::io::{self, IsTerminal, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::{Duration, Instant};
+
+use clap::{Args, ValueEnum};
+use indicatif::{ProgressBar, ProgressStyle};
+use tracing::info;
+
+use crate::advection::Limiter;
+use crate::backend::cpu::Cpu;
+use crate::cli::report::{Facts, machine};
+use crate::cli::{BackendChoice, Fallout, Precision};
+use crate::config::RunConfig;
+use crate::error::{Error, Result};
+use crate::grid::Sides;
+use crate::io::output::{Header, Output};
+use crate::io::pending::Pending;
+use crate::io::wrf::{self, Attribute};
+use crate::model::{self, Case, Frames, Working};
+use crate::plan::{Length, Plan};
+
+/// Run transport and microphysics on the fields of a WRF file.
+///
+/// Example: nwp-mini run --input data/soc.nc --hours 2 --output-interval 1800
+#[derive(Debug, Args)]
+pub(super) struct Run {
+    /// WRF file with the initial fields and the winds (wrfinput, wrfout, or our own output)
+    #[arg(short, long, value_name = "FILE")]
+    input: PathBuf,
+    /// Where to compute
+    #[arg(long, value_name = "WHERE", default_value = "auto", env = "NWP_BACKEND")]
+    backend: BackendChoice,
+    /// Do not end with a comparison of CPU and GPU
+    #[arg(long)]
+    no_compare: bool,
+    /// Number of time steps
+    #[arg(long, value_name = "N", conflicts_with = "hours",
+          value_parser = clap::value_parser!(u32).range(1..))]
+    steps: Option<u32>,
+    /// Time to simulate in hours [default: 1]
+    #[arg(long, value_name = "H")]
+    hours: Option<f64>,
+    /// Time step in seconds [default: DT of the input, or 60, reduced to what the winds admit]
+    #[arg(long, value_name = "S")]
+    dt: Option<f64>,
+    /// NetCDF file to write [default: <input>.out.nc in the current folder]
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// Time between output frames in seconds [default: first and last only]
+    #[arg(long, value_name = "S")]
+    output_interval: Option<f64>,
+    /// Precision of the computation and of the output
+    #[arg(long, value_name = "PRECISION", default_value = "f32")]
+    precision: Precision,
+    /// How precipitation falls
+    #[arg(long, value_name = "SCHEME", default_value = "semi-lagrangian")]
+    fallout: Fallout,
+    /// Limiter of the transport of water
+    #[arg(long, value_name = "LIMITER", default_value = "pd")]
+    limiter: LimiterChoice,
+    /// Lateral boundaries: periodic, specified or open, or one for x and one for y as in
+    /// periodic,open [default: specified]
+    #[arg(long, value_name = "KIND")]
+    boundary: Option<Sides>,
+    /// Write the figures of the run to a JSON file
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+    /// Do everything but the time steps
+    #[arg(long)]
+    dry_run: bool,
+    /// Overwrite the output file
+    #[arg(long)]
+    force: bool,
+}
+
+/// Limiter of the transport of water.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum LimiterChoice {
+    /// Positive definite
+    Pd,
+    /// Monotonic
+    Monotonic,
+    /// None
+    None,
+}
+
+impl Run {
+    /// Runs the command.
+    pub(super) fn run(&self) -> Result<()> {
+        self.backend.check()?;
+        let config = self.config()?;
+        match self.precision {
+            Precision::F32 => run::<f32>(&config, self.backend),
+            Precision::F64 => run::<f64>(&config, self.backend),
+        }
+    }
+
+    fn config(&self) -> Result<RunConfig> {
+        for (option, value) in [
+            ("--hours", self.hours),
+            ("--dt", self.dt),
+            ("--output-interval", self.output_interval),
+        ] {
+            if value.is_some_and(|x| x <= 0.0 || !x.is_finite()) {
+                let value = value.unwrap_or_default();
+                return Err(Error::Usage(format!("{option} {value}: give a positive number")));
+            }
+        }
+        let length = match (self.steps, self.hours) {
+            (Some(steps), _) => Length::Steps(steps as usize),
+            (None, hours) => Length::Seconds(hours.unwrap_or(1.0) * 3600.0),
+        };
+        let output = match &self.output {
+            Some(output) => output.clone(),
+            None => default_output(&self.input)?,
+        };
+        for (what, path) in [("--output", Some(&output)), ("--json", self.json.as_ref())] {
+            if path.is_some_and(|path| is_same(path, &self.input)) {
+                return Err(Error::Usage(format!("{what} is the input file; give another name")));
+            }
+        }
+        Ok(RunConfig {
+            input: self.input.clone(),
+            output,
+            force: self.force,
+            length,
+            dt: self.dt,
+            output_interval: self.output_interval,
+            limiter: match self.limiter {
+                LimiterChoice::Pd => Limiter::PositiveDefinite,
+                LimiterChoice::Monotonic => Limiter::Monotonic,
+                LimiterChoice::None => Limiter::None,
+            },
+            boundary: self.boundary,
+            json: self.json.clone(),
+            dry_run: self.dry_run,
+        })
+    }
+}
+
+/// `<input stem>.out.nc` in the current folder.
+fn default_output(input: &Path) -> Result<PathBuf> {
+    let Some(stem) = input.file_stem() else {
+        return Err(Error::input(input, "is not the name of a file"));
+    };
+    let mut name = stem.to_owned();
+    name.push(".out.nc");
+    Ok(PathBuf::from(name))
+}
+
+/// Whether two names are those of one file that is there.
+fn is_same(a: &Path, b: &Path) -> bool {
+    matches!((fs::canonicalize(a), fs::canonicalize(b)), (Ok(a), Ok(b)) if a == b)
+}
+
+fn run<R: Working>(config: &RunConfig, choice: BackendChoice) -> Result<()> {
+    let start = Instant::now();
+    // Refusals first: before anything is read or computed.
+    drop(Pending::new(&config.output, config.force)?);
+    let json = config.json.as_ref().map(|path| Pending::new(path, config.force)).transpose()?;
+
+    let (domain, frame) = wrf::read(&config.input, config.boundary)?;
+    let begin = frame.time;
+    let mut case = Case::<R>::new(domain, frame)?;
+    let plan = Plan::new(config.length, config.dt, case.domain.dt, case.max_dt)?;
+    log_projection(&case);
+    if choice == BackendChoice::Auto {
+        info!("backend: CPU (this version has no GPU backend)");
+    }
+    let state = case.take_state();
+    let (grid, coordinate) = (&case.domain.grid, &case.domain.coordinate);
+    let mut backend = Cpu::new(grid, coordinate, config.limiter, state);
+    if config.dry_run {
+        let Plan { steps, dt, .. } = plan;
+        writeln!(
+            io::stdout(),
+            "would make {steps} steps of {dt} s and write {}",
+            config.output.display()
+        )?;
+        return Ok(());
+    }
+    let header = Header {
+        domain: case.domain.clone(),
+        start: begin,
+        dt: plan.dt,
+        provenance: provenance::<R>(config)?,
+    };
+    let output = Output::create(&config.output, config.force, header)?;
+    let stop = interruptible()?;
+    let mut progress = Progress::new(&plan);
+    let frames = Frames { interval: config.output_interval };
+    let result =
+        model::run(&case, &plan, frames, &mut backend, &output, &stop, &mut |n| progress.at(n));
+    progress.finish();
+    let waiting = Instant::now();
+    let written = output.finish()?;
+    let mut outcome = result.inspect_err(|_| {
+        info!("{} holds the {written} frames before that", config.output.display());
+    })?;
+    outcome.output += waiting.elapsed();
+
+    let facts = Facts::new(config, &case, &plan, &backend, &outcome, written, start.elapsed());
+    facts.print()?;
+    if let Some(json) = json {
+        facts.write_json(json)?;
+    }
+    if outcome.interrupted {
+        return Err(Error::Interrupted(format!(
+            "stopped after step {} of {}; {} holds {written} frames",
+            outcome.steps,
+            plan.steps,
+            config.output.display()
+        )));
+    }
+    Ok(())
+}
+
+fn log_projection<R>(case: &Case<R>) {
+    let report = &case.projection;
+    info!(
+        "wind projection: column divergence at most {:.1} Pa/h before and {:.1e} Pa/h after, \
+         {} iterations; mean net inflow {:.1} Pa/h, largest change of u {:.2} m/s, of v {:.2} m/s; \
+         at the lid {:.1e} Pa/h",
+        report.residual_before,
+        report.residual_after,
+        report.iterations,
+        report.inflow,
+        report.max_du,
+        report.max_dv,
+        report.lid
+    );
+}
+
+/// How the output came about.
+fn provenance<R: Working>(config: &RunConfig) -> Result<Vec<(String, Attribute)>> {
+    let name = config.input.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let command: Vec<String> = std::env::args().collect();
+    let facts = [
+        ("nwp_mini_version", env!("CARGO_PKG_VERSION").to_owned()),
+        ("git_hash", env!("NWP_MINI_COMMIT").to_owned()),
+        ("command_line", command.join(" ")),
+        ("history", format!("made by nwp-mini {} from {name}", env!("CARGO_PKG_VERSION"))),
+        ("backend", "cpu".to_owned()),
+        ("device_name", machine().cpu),
+        ("precision", R::NAME.to_owned()),
+        ("input_file", name),
+        ("input_sha256", sha256(&config.input)?),
+    ];
+    Ok(facts.into_iter().map(|(name, text)| (name.to_owned(), Attribute::Text(text))).collect())
+}
+
+fn sha256(path: &Path) -> Result<String> {
+    use sha2::{Digest, Sha256};
+    let mut file = fs::File::open(path).map_err(|e| Error::io(path, "read", e))?;
+    let mut hasher = Sha256::new();
+    io::copy(&mut file, &mut hasher).map_err(|e| Error::io(path, "read", e))?;
+    Ok(hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
+}
+
+/// A flag that an interrupt sets; a second interrupt ends the program at once.
+fn interruptible() -> Result<Arc<AtomicBool>> {
+    let stop = Arc::new(AtomicBool::new(false));
+    for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
+        signal_hook::flag::register_conditional_shutdown(signal, 130, Arc::clone(&stop))
+            .and_then(|_| signal_hook::flag::register(signal, Arc::clone(&stop)))
+            .map_err(|e| Error::io(Path::new("signals"), "listen to", e))?;
+    }
+    Ok(stop)
+}
+
+/// A bar on a terminal, a line for every tenth of the way elsewhere.
+struct Progress {
+    bar: Option<ProgressBar>,
+    steps: usize,
+    start: Instant,
+}
+
+impl Progress {
+    fn new(plan: &Plan) -> Self {
+        let is_wanted = tracing::enabled!(tracing::Level::INFO) && io::stderr().is_terminal();
+        let bar = is_wanted.then(|| {
+            let style = ProgressStyle::with_template("{bar:40} step {pos}/{len}, {eta} left");
+            ProgressBar::new(plan.steps as u64)
+                .with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
+        });
+        Self { bar, steps: plan.steps, start: Instant::now() }
+    }
+
+    fn at(&mut self, step: usize) {
+        if let Some(bar) = &self.bar {
+            bar.set_position(step as u64);
+            return;
+        }
+        let tenths = |step: usize| 10 * step / self.steps;
+        if tenths(step) > tenths(step - 1) {
+            let left =
+                self.start.elapsed().as_secs_f64() / step as f64 * (self.steps - step) as f64;
+            info!("step {step} of {}, {:.0?} left", self.steps, Duration::from_secs_f64(left));
+        }
+    }
+
+    fn finish(&self) {
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
+    }
+}

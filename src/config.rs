@@ -1,0 +1,32 @@
+//! What a run is asked to do, validated.
+
+use std::path::PathBuf;
+
+use crate::advection::Limiter;
+use crate::grid::Sides;
+use crate::plan::Length;
+
+/// A run as the user wants it.
+#[derive(Clone, Debug)]
+pub struct RunConfig {
+    /// Where the fields come from.
+    pub input: PathBuf,
+    /// Where they go.
+    pub output: PathBuf,
+    /// Whether the output may overwrite a file.
+    pub force: bool,
+    /// How long to run.
+    pub length: Length,
+    /// Time step, s, when the user gives one.
+    pub dt: Option<f64>,
+    /// Time between output frames, s; without it only the first and the last are written.
+    pub output_interval: Option<f64>,
+    /// Limiter of the water species.
+    pub limiter: Limiter,
+    /// Lateral boundaries, when the user gives them.
+    pub boundary: Option<Sides>,
+    /// Where to write the figures of the run as JSON.
+    pub json: Option<PathBuf>,
+    /// Whether to stop before the first step.
+    pub dry_run: bool,
+}

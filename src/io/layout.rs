@@ -1,0 +1,191 @@
+//! The variables of our output, with the names, dimensions and units that WRF gives them.
+
+use crate::grid::Shape;
+
+/// Where a variable lives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Axes {
+    /// Cell centres.
+    Volume,
+    /// x-faces.
+    VolumeX,
+    /// y-faces.
+    VolumeY,
+    /// z-faces.
+    VolumeZ,
+    /// Cell centres of the horizontal plane.
+    Plane,
+    /// x-faces of the horizontal plane.
+    PlaneX,
+    /// y-faces of the horizontal plane.
+    PlaneY,
+    /// Layers.
+    Layer,
+    /// z-faces of the column.
+    Face,
+    /// One number.
+    Scalar,
+}
+
+impl Axes {
+    /// Names of the dimensions after Time.
+    pub(super) fn names(self) -> &'static [&'static str] {
+        match self {
+            Self::Volume => &["bottom_top", "south_north", "west_east"],
+            Self::VolumeX => &["bottom_top", "south_north", "west_east_stag"],
+            Self::VolumeY => &["bottom_top", "south_north_stag", "west_east"],
+            Self::VolumeZ => &["bottom_top_stag", "south_north", "west_east"],
+            Self::Plane => &["south_north", "west_east"],
+            Self::PlaneX => &["south_north", "west_east_stag"],
+            Self::PlaneY => &["south_north_stag", "west_east"],
+            Self::Layer => &["bottom_top"],
+            Self::Face => &["bottom_top_stag"],
+            Self::Scalar => &[],
+        }
+    }
+
+    /// WRF's name of the order of dimensions.
+    pub(super) fn memory_order(self) -> &'static str {
+        match self.names().len() {
+            3 => "XYZ",
+            2 => "XY ",
+            1 => "Z  ",
+            _ => "0  ",
+        }
+    }
+
+    /// WRF's name of the staggering.
+    pub(super) fn stagger(self) -> &'static str {
+        match self {
+            Self::VolumeX | Self::PlaneX => "X",
+            Self::VolumeY | Self::PlaneY => "Y",
+            Self::VolumeZ | Self::Face => "Z",
+            _ => "",
+        }
+    }
+
+    /// Whether positions on the map belong to the values.
+    pub(super) fn is_horizontal(self) -> bool {
+        self.names().len() >= 2
+    }
+}
+
+/// Names and lengths of the dimensions in space.
+pub(super) fn dimensions(shape: Shape) -> [(&'static str, usize); 6] {
+    [
+        ("west_east", shape.nx),
+        ("south_north", shape.ny),
+        ("bottom_top", shape.nz),
+        ("west_east_stag", shape.nx + 1),
+        ("south_north_stag", shape.ny + 1),
+        ("bottom_top_stag", shape.nz + 1),
+    ]
+}
+
+/// What a variable is.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Variable {
+    pub(super) name: &'static str,
+    pub(super) axes: Axes,
+    pub(super) units: &'static str,
+    pub(super) description: &'static str,
+    /// Name in the CF table, where it has one.
+    pub(super) standard_name: Option<&'static str>,
+}
+
+const fn variable(
+    name: &'static str,
+    axes: Axes,
+    units: &'static str,
+    description: &'static str,
+) -> Variable {
+    Variable { name, axes, units, description, standard_name: None }
+}
+
+const fn standard(variable: Variable, standard_name: &'static str) -> Variable {
+    Variable { standard_name: Some(standard_name), ..variable }
+}
+
+/// Computed fields, in working precision, in the order of [`super::output::Snapshot`].
+pub(super) const COMPUTED: [Variable; 16] = {
+    use Axes::{Plane, Volume, VolumeX, VolumeY, VolumeZ};
+    [
+        variable("T", Volume, "K", "perturbation potential temperature theta-t0"),
+        standard(
+            variable("QVAPOR", Volume, "kg kg-1", "Water vapor mixing ratio"),
+            "humidity_mixing_ratio",
+        ),
+        standard(
+            variable("QCLOUD", Volume, "kg kg-1", "Cloud water mixing ratio"),
+            "cloud_liquid_water_mixing_ratio",
+        ),
+        variable("QRAIN", Volume, "kg kg-1", "Rain water mixing ratio"),
+        standard(variable("QICE", Volume, "kg kg-1", "Ice mixing ratio"), "cloud_ice_mixing_ratio"),
+        variable("QSNOW", Volume, "kg kg-1", "Snow mixing ratio"),
+        standard(variable("U", VolumeX, "m s-1", "x-wind component"), "x_wind"),
+        standard(variable("V", VolumeY, "m s-1", "y-wind component"), "y_wind"),
+        standard(variable("W", VolumeZ, "m s-1", "z-wind component"), "upward_air_velocity"),
+        standard(
+            variable("REFL_10CM", Volume, "dBZ", "Radar reflectivity (lamda = 10 cm)"),
+            "equivalent_reflectivity_factor",
+        ),
+        variable("RE_CLOUD", Volume, "m", "Effective radius cloud water"),
+        variable("RE_ICE", Volume, "m", "Effective radius cloud ice"),
+        variable("RE_SNOW", Volume, "m", "Effective radius snow"),
+        standard(
+            variable("RAINNC", Plane, "mm", "ACCUMULATED TOTAL GRID SCALE PRECIPITATION"),
+            "lwe_thickness_of_stratiform_precipitation_amount",
+        ),
+        variable("SNOWNC", Plane, "mm", "ACCUMULATED TOTAL GRID SCALE SNOW AND ICE"),
+        variable("SR", Plane, "1", "fraction of frozen precipitation"),
+    ]
+};
+
+/// Fields that pass through from the input, in the order of [`super::output::Given`].
+pub(super) const GIVEN: [Variable; 6] = {
+    use Axes::{Plane, Volume, VolumeZ};
+    [
+        variable("P", Volume, "Pa", "perturbation pressure"),
+        variable("PB", Volume, "Pa", "BASE STATE PRESSURE"),
+        variable("PH", VolumeZ, "m2 s-2", "perturbation geopotential"),
+        variable("PHB", VolumeZ, "m2 s-2", "base-state geopotential"),
+        variable("MU", Plane, "Pa", "perturbation dry air mass in column"),
+        variable("MUB", Plane, "Pa", "base state dry air mass in column"),
+    ]
+};
+
+/// What describes the grid, in the order that [`super::output`] gives the values in.
+pub(super) const GRID: [Variable; 23] = {
+    use Axes::{Face, Layer, Plane, PlaneX, PlaneY, Scalar};
+    [
+        variable("ZNU", Layer, "1", "eta values on half (mass) levels"),
+        variable("ZNW", Face, "1", "eta values on full (w) levels"),
+        variable("DNW", Layer, "1", "d(eta) values between full (w) levels"),
+        variable("RDNW", Layer, "1", "inverse d(eta) values between full (w) levels"),
+        variable("DN", Layer, "1", "d(eta) values between half (mass) levels"),
+        variable("RDN", Layer, "1", "inverse d(eta) values between half (mass) levels"),
+        variable("FNM", Layer, "1", "upper weight for vertical stretching"),
+        variable("FNP", Layer, "1", "lower weight for vertical stretching"),
+        variable("C1H", Layer, "1", "half levels, c1h = d bf / d eta"),
+        variable("C2H", Layer, "Pa", "half levels, c2h = (1-c1h)*(p0-pt)"),
+        variable("C1F", Face, "1", "full levels, c1f = d bf / d eta"),
+        variable("C2F", Face, "Pa", "full levels, c2f = (1-c1f)*(p0-pt)"),
+        variable("P_TOP", Scalar, "Pa", "PRESSURE TOP OF THE MODEL"),
+        standard(
+            variable("XLAT", Plane, "degree_north", "LATITUDE, SOUTH IS NEGATIVE"),
+            "latitude",
+        ),
+        standard(
+            variable("XLONG", Plane, "degree_east", "LONGITUDE, WEST IS NEGATIVE"),
+            "longitude",
+        ),
+        standard(variable("HGT", Plane, "m", "Terrain Height"), "surface_altitude"),
+        variable("MAPFAC_MX", Plane, "1", "Map scale factor on mass grid, x direction"),
+        variable("MAPFAC_MY", Plane, "1", "Map scale factor on mass grid, y direction"),
+        variable("MAPFAC_UX", PlaneX, "1", "Map scale factor on u-grid, x direction"),
+        variable("MAPFAC_UY", PlaneX, "1", "Map scale factor on u-grid, y direction"),
+        variable("MAPFAC_VX", PlaneY, "1", "Map scale factor on v-grid, x direction"),
+        variable("MAPFAC_VY", PlaneY, "1", "Map scale factor on v-grid, y direction"),
+        variable("MAPFAC_M", Plane, "1", "Map scale factor on mass grid"),
+    ]
+};

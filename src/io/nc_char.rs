@@ -1,0 +1,23 @@
+//! The character type of NetCDF, which WRF's time stamps are written in.
+
+use netcdf::types::{NcTypeDescriptor, NcVariableType};
+
+/// One byte of text.
+#[repr(transparent)]
+#[derive(Clone, Copy, Debug)]
+pub(super) struct NcChar(#[allow(dead_code, reason = "read by the NetCDF library only")] u8);
+
+impl NcChar {
+    /// The bytes of a text.
+    pub(super) fn of(text: &str) -> Vec<Self> {
+        text.bytes().map(Self).collect()
+    }
+}
+
+// SAFETY: NC_CHAR is one byte without further meaning, and so is this type by its representation.
+#[allow(unsafe_code, reason = "the NetCDF crate has no character type of its own")]
+unsafe impl NcTypeDescriptor for NcChar {
+    fn type_descriptor() -> NcVariableType {
+        NcVariableType::Char
+    }
+}

@@ -1,0 +1,374 @@
+//! Output of a run: a WRF file with CF attributes, written by a thread of its own.
+
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::thread::{self, JoinHandle};
+
+use ndarray::{Array2, Array3};
+use netcdf::{FileMut, VariableMut};
+use time::PrimitiveDateTime;
+
+use crate::calendar;
+use crate::error::{Error, Result};
+use crate::io::layout::{self, COMPUTED, GIVEN, GRID, Variable};
+use crate::io::nc_char::NcChar;
+use crate::io::pending::Pending;
+use crate::io::wrf::{Attribute, Domain};
+use crate::io::writer::Stored;
+use crate::state::{CloudDiagnostics, State, Surface};
+
+/// Frames that may wait for the writer before the run waits for it.
+const WAITING: usize = 2;
+
+/// Deflate level: more costs time and gains little on such fields.
+const DEFLATE: i32 = 1;
+
+/// Length of a time stamp.
+const DATE_LENGTH: usize = 19;
+
+/// WRF's codes of the types of variables.
+const FIELD_TYPE: [(&str, i32); 2] = [("f32", 104), ("f64", 105)];
+
+/// Fields of the input that pass through, as read. Shapes: (nz, ny, nx), (nz + 1, ny, nx), (ny, nx).
+#[derive(Clone, Debug)]
+pub struct Given {
+    /// Perturbation and base pressure, Pa.
+    pub pressure: [Array3<f32>; 2],
+    /// Perturbation and base geopotential, m² s⁻².
+    pub geopotential: [Array3<f32>; 2],
+    /// Perturbation and base column mass, Pa.
+    pub column_mass: [Array2<f32>; 2],
+}
+
+/// One time of the output.
+#[derive(Clone, Debug)]
+pub struct Snapshot<R> {
+    /// Time since the start of the run, s.
+    pub seconds: f64,
+    /// Potential temperature less 300 K, and the water.
+    pub state: State<R>,
+    /// Projected winds on the x-, y- and z-faces, m s⁻¹.
+    pub winds: [Array3<R>; 3],
+    /// Reflectivity and effective radii.
+    pub diagnostics: CloudDiagnostics<R>,
+    /// What has fallen.
+    pub surface: Surface<R>,
+    /// What the input says of the air at this time.
+    pub given: Given,
+}
+
+impl<R: Stored> Snapshot<R> {
+    /// The values of [`COMPUTED`].
+    fn computed(&self) -> [&[R]; COMPUTED.len()] {
+        let [theta, qv, qc, qr, qi, qs] = self.state.fields().map(slice);
+        let [u, v, w] = self.winds.each_ref().map(slice);
+        let CloudDiagnostics { refl_10cm, re_cloud, re_ice, re_snow } = &self.diagnostics;
+        [
+            theta,
+            qv,
+            qc,
+            qr,
+            qi,
+            qs,
+            u,
+            v,
+            w,
+            slice(refl_10cm),
+            slice(re_cloud),
+            slice(re_ice),
+            slice(re_snow),
+            slice(&self.surface.rain),
+            slice(&self.surface.snow),
+            slice(&self.surface.sr),
+        ]
+    }
+}
+
+impl Given {
+    /// The values of [`GIVEN`].
+    fn values(&self) -> [&[f32]; GIVEN.len()] {
+        let [p, pb] = &self.pressure;
+        let [ph, phb] = &self.geopotential;
+        let [mu, mub] = &self.column_mass;
+        [slice(p), slice(pb), slice(ph), slice(phb), slice(mu), slice(mub)]
+    }
+}
+
+fn slice<T, D: ndarray::Dimension>(array: &ndarray::Array<T, D>) -> &[T] {
+    array.as_slice().expect("standard layout")
+}
+
+/// What the whole file says.
+#[derive(Clone, Debug)]
+pub struct Header {
+    /// Where the run takes place.
+    pub domain: Domain,
+    /// When it starts.
+    pub start: PrimitiveDateTime,
+    /// Time step, s.
+    pub dt: f64,
+    /// Global attributes that tell how the file came about.
+    pub provenance: Vec<(String, Attribute)>,
+}
+
+enum Message<R> {
+    Frame(Box<Snapshot<R>>),
+    Commit,
+}
+
+/// An output file in the making.
+#[derive(Debug)]
+pub struct Output<R> {
+    target: PathBuf,
+    sender: SyncSender<Message<R>>,
+    thread: JoinHandle<Result<usize>>,
+}
+
+impl<R: Stored> Output<R> {
+    /// Starts a file that gets its name when it is complete.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Pending::new`].
+    pub fn create(target: &Path, force: bool, header: Header) -> Result<Self> {
+        let pending = Pending::new(target, force)?;
+        let (sender, receiver) = sync_channel(WAITING);
+        let thread = thread::Builder::new()
+            .name("output".to_owned())
+            .spawn(move || write(pending, &header, &receiver))
+            .map_err(|e| Error::io(target, "start writing", e))?;
+        Ok(Self { target: target.to_owned(), sender, thread })
+    }
+
+    /// The name that the file will get.
+    pub fn target(&self) -> &Path {
+        &self.target
+    }
+
+    /// Hands over a frame; waits only when the writer is behind.
+    ///
+    /// # Errors
+    ///
+    /// Nothing here: a failure of the writer is told by [`Output::finish`].
+    #[must_use = "false means that the writer has failed, and finish tells why"]
+    pub fn send(&self, snapshot: Snapshot<R>) -> bool {
+        self.sender.send(Message::Frame(Box::new(snapshot))).is_ok()
+    }
+
+    /// Completes the file and gives it its name; returns the number of frames in it.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Io`] when writing has failed.
+    pub fn finish(self) -> Result<usize> {
+        let Self { target, sender, thread } = self;
+        // The writer has left already where this fails, and says why below.
+        let _ = sender.send(Message::Commit);
+        drop(sender);
+        thread.join().unwrap_or_else(|_| Err(Error::io(&target, "write to", "the writer failed")))
+    }
+}
+
+/// The writer's thread. Without [`Message::Commit`] it leaves nothing behind.
+fn write<R: Stored>(
+    pending: Pending,
+    header: &Header,
+    receiver: &Receiver<Message<R>>,
+) -> Result<usize> {
+    let error = |e: netcdf::Error| Error::io(pending.target(), "write to", e);
+    let mut file = netcdf::create(pending.path()).map_err(error)?;
+    define::<R>(&mut file, header).map_err(error)?;
+    let mut frames = 0;
+    while let Ok(message) = receiver.recv() {
+        match message {
+            Message::Frame(snapshot) => {
+                put_frame(&mut file, header, frames, &snapshot).map_err(error)?;
+                frames += 1;
+            }
+            Message::Commit => {
+                file.close().map_err(error)?;
+                pending.commit()?;
+                return Ok(frames);
+            }
+        }
+    }
+    Ok(frames)
+}
+
+fn define<R: Stored>(file: &mut FileMut, header: &Header) -> netcdf::Result<()> {
+    file.add_unlimited_dimension("Time")?;
+    file.add_dimension("DateStrLen", DATE_LENGTH)?;
+    for (name, length) in layout::dimensions(header.domain.grid.shape) {
+        file.add_dimension(name, length)?;
+    }
+    define_attributes(file, header)?;
+
+    file.add_variable_with_type(
+        "Times",
+        &["Time", "DateStrLen"],
+        &netcdf::types::NcVariableType::Char,
+    )?;
+    let since = calendar::format(header.domain.start).replace('_', " ");
+    let mut minutes = file.add_variable::<f64>("XTIME", &["Time"])?;
+    minutes.put_attribute("FieldType", field_type::<f64>())?;
+    minutes.put_attribute("MemoryOrder", "0  ")?;
+    minutes.put_attribute("description", format!("minutes since {since}"))?;
+    minutes.put_attribute("long_name", "time since the start of the simulation")?;
+    minutes.put_attribute("units", format!("minutes since {since}"))?;
+    minutes.put_attribute("standard_name", "time")?;
+    minutes.put_attribute("calendar", "proleptic_gregorian")?;
+    minutes.put_attribute("axis", "T")?;
+    minutes.put_attribute("stagger", "")?;
+    for variable in &COMPUTED {
+        define_variable::<R>(file, variable)?;
+    }
+    for variable in GIVEN.iter().chain(&GRID) {
+        define_variable::<f32>(file, variable)?;
+    }
+    Ok(())
+}
+
+fn define_attributes(file: &mut FileMut, header: &Header) -> netcdf::Result<()> {
+    let Header { domain, start, dt, provenance } = header;
+    let shape = domain.grid.shape;
+    file.add_attribute("TITLE", " OUTPUT FROM NWP-MINI, IN THE FORM OF WRF V4.7 MODEL")?;
+    file.add_attribute("Conventions", "CF-1.11")?;
+    file.add_attribute("title", "tracer advection and cloud microphysics")?;
+    file.add_attribute("institution", "not stated")?;
+    file.add_attribute("source", concat!("nwp-mini ", env!("CARGO_PKG_VERSION")))?;
+    file.add_attribute("references", "Skamarock and others, ARW Technical Note, version 4")?;
+    file.add_attribute("START_DATE", calendar::format(*start))?;
+    file.add_attribute("SIMULATION_START_DATE", calendar::format(domain.start))?;
+    file.add_attribute("WEST-EAST_GRID_DIMENSION", (shape.nx + 1) as i32)?;
+    file.add_attribute("SOUTH-NORTH_GRID_DIMENSION", (shape.ny + 1) as i32)?;
+    file.add_attribute("BOTTOM-TOP_GRID_DIMENSION", (shape.nz + 1) as i32)?;
+    file.add_attribute("DX", domain.grid.dx as f32)?;
+    file.add_attribute("DY", domain.grid.dy as f32)?;
+    file.add_attribute("DT", *dt as f32)?;
+    file.add_attribute("GRIDTYPE", "C")?;
+    file.add_attribute("MP_PHYSICS", 4)?;
+    file.add_attribute("USE_THETA_M", 0)?;
+    file.add_attribute("NWP_MINI_BOUNDARY", domain.grid.sides.to_string())?;
+    for (name, value) in domain.projection.iter().chain(provenance) {
+        match value {
+            // WRF's readers take the number of the projection as a whole number.
+            Attribute::Number(x) if name == "MAP_PROJ" => file.add_attribute(name, *x as i32)?,
+            Attribute::Number(x) => file.add_attribute(name, *x as f32)?,
+            Attribute::Text(text) => file.add_attribute(name, text.as_str())?,
+        };
+    }
+    Ok(())
+}
+
+fn field_type<R: Stored>() -> i32 {
+    let named = FIELD_TYPE.iter().find(|(name, _)| *name == R::NAME);
+    named.map_or(FIELD_TYPE[0].1, |(_, code)| *code)
+}
+
+fn define_variable<R: Stored>(file: &mut FileMut, about: &Variable) -> netcdf::Result<()> {
+    let dimensions: Vec<&str> =
+        std::iter::once("Time").chain(about.axes.names().iter().copied()).collect();
+    let mut variable = file.add_variable::<R>(about.name, &dimensions)?;
+    if about.axes.names().len() == 3 {
+        variable.set_compression(DEFLATE, true)?;
+    }
+    variable.put_attribute("FieldType", field_type::<R>())?;
+    variable.put_attribute("MemoryOrder", about.axes.memory_order())?;
+    variable.put_attribute("description", about.description)?;
+    variable.put_attribute("long_name", about.description.to_lowercase())?;
+    variable.put_attribute("units", about.units)?;
+    variable.put_attribute("stagger", about.axes.stagger())?;
+    if let Some(name) = about.standard_name {
+        variable.put_attribute("standard_name", name)?;
+    }
+    if about.name == "RAINNC" {
+        variable.put_attribute("cell_methods", "XTIME: sum")?;
+    }
+    // The positions at hand are those of cell centres.
+    let is_position = matches!(about.name, "XLAT" | "XLONG");
+    if about.axes.is_horizontal() && about.axes.stagger().is_empty() && !is_position {
+        variable.put_attribute("coordinates", "XLONG XLAT XTIME")?;
+    }
+    Ok(())
+}
+
+fn put_frame<R: Stored>(
+    file: &mut FileMut,
+    header: &Header,
+    frame: usize,
+    snapshot: &Snapshot<R>,
+) -> netcdf::Result<()> {
+    let now = calendar::after(header.start, snapshot.seconds);
+    let minutes = calendar::minutes(header.domain.start, header.start) + snapshot.seconds / 60.0;
+    existing(file, "Times")?
+        .put_values(&NcChar::of(&calendar::format(now)), [frame..frame + 1, 0..DATE_LENGTH])?;
+    existing(file, "XTIME")?.put_value(minutes, [frame])?;
+    for (variable, values) in COMPUTED.iter().zip(snapshot.computed()) {
+        put(file, header, frame, variable, values)?;
+    }
+    for (variable, values) in GIVEN.iter().zip(snapshot.given.values()) {
+        put(file, header, frame, variable, values)?;
+    }
+    for (variable, values) in GRID.iter().zip(grid_values(&header.domain)) {
+        put(file, header, frame, variable, &values)?;
+    }
+    Ok(())
+}
+
+fn existing<'f>(file: &'f mut FileMut, name: &str) -> netcdf::Result<VariableMut<'f>> {
+    file.variable_mut(name).ok_or_else(|| format!("no variable {name}").into())
+}
+
+fn put<R: Stored>(
+    file: &mut FileMut,
+    header: &Header,
+    frame: usize,
+    about: &Variable,
+    values: &[R],
+) -> netcdf::Result<()> {
+    let lengths = layout::dimensions(header.domain.grid.shape);
+    let length = |name: &&str| {
+        lengths.iter().find(|(found, _)| found == name).map_or(0, |(_, length)| *length)
+    };
+    let extents: Vec<std::ops::Range<usize>> = std::iter::once(frame..frame + 1)
+        .chain(about.axes.names().iter().map(|name| 0..length(name)))
+        .collect();
+    existing(file, about.name)?.put_values(values, extents)
+}
+
+/// The values of [`GRID`].
+fn grid_values(domain: &Domain) -> [Vec<f32>; GRID.len()] {
+    let narrow = |values: &[f64]| values.iter().map(|&x| x as f32).collect::<Vec<f32>>();
+    let map = |plane: &Array2<f64>| narrow(slice(plane));
+    let position = |plane: &Option<Array2<f32>>| match plane {
+        Some(plane) => slice(plane).to_vec(),
+        None => vec![0.0; domain.grid.shape.columns()],
+    };
+    let v = &domain.vertical;
+    let maps = &domain.face_maps;
+    [
+        narrow(&v.znu),
+        narrow(&v.znw),
+        narrow(&v.dnw),
+        narrow(&v.rdnw),
+        narrow(&v.dn),
+        narrow(&v.rdn),
+        narrow(&v.fnm),
+        narrow(&v.fnp),
+        narrow(&v.c1h),
+        narrow(&v.c2h),
+        narrow(&v.c1f),
+        narrow(&v.c2f),
+        vec![v.p_top as f32],
+        position(&domain.latitude),
+        position(&domain.longitude),
+        slice(&domain.terrain).to_vec(),
+        map(&domain.coordinate.map_x),
+        map(&domain.coordinate.map_y),
+        map(&maps.u_x),
+        map(&maps.u_y),
+        map(&maps.v_x),
+        map(&maps.v_y),
+        map(&domain.coordinate.map_x),
+    ]
+}

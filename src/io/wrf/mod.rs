@@ -1,0 +1,388 @@
+//! WRF files as input: `wrfinput`, `wrfout`, `wrfrst`, and the files that we write ourselves.
+//!
+//! A file serves when it holds the variables that a run needs, whatever its name.
+
+mod air;
+mod source;
+mod vertical;
+
+use std::path::{Path, PathBuf};
+
+use ndarray::{Array2, Array3};
+use time::PrimitiveDateTime;
+use tracing::{debug, info, warn};
+
+use crate::calendar;
+use crate::error::Result;
+use crate::grid::{Grid, Shape, Sides};
+use crate::io::reader::Reader;
+use crate::mass::{FaceMaps, MassCoordinate};
+use crate::state::{Environment, State};
+use source::{Place, Source};
+pub use vertical::Vertical;
+
+use crate::constants::Constants;
+use crate::real::Real;
+
+/// What a WRF file says of the place where a run takes place.
+#[derive(Clone, Debug)]
+pub struct Domain {
+    /// The file.
+    pub path: PathBuf,
+    /// Cells, spacing and sides.
+    pub grid: Grid,
+    /// What defines the mass of the air, with the column mass of the first time.
+    pub coordinate: MassCoordinate,
+    /// Map factors of the faces.
+    pub face_maps: FaceMaps,
+    /// The vertical coordinate.
+    pub vertical: Vertical,
+    /// Latitude at cell centres, degrees north; `None` on a plane. Shape: (ny, nx).
+    pub latitude: Option<Array2<f32>>,
+    /// Longitude at cell centres, degrees east; `None` on a plane. Shape: (ny, nx).
+    pub longitude: Option<Array2<f32>>,
+    /// Height of the ground (WRF `HGT`), m. Shape: (ny, nx).
+    pub terrain: Array2<f32>,
+    /// Time step of the model that wrote the file (attribute `DT`), s.
+    pub dt: Option<f64>,
+    /// Start of the simulation, from which times count.
+    pub start: PrimitiveDateTime,
+    /// Global attributes that say where on Earth the grid lies.
+    pub projection: Vec<(String, Attribute)>,
+}
+
+/// The value of a global attribute that is passed on.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Attribute {
+    /// A number.
+    Number(f64),
+    /// A text.
+    Text(String),
+}
+
+/// The fields of one time of a WRF file, as the file holds them.
+#[derive(Clone, Debug)]
+pub struct Frame {
+    /// When.
+    pub time: PrimitiveDateTime,
+    /// Potential temperature less 300 K, and the water. Shape of each: (nz, ny, nx).
+    pub state: State<f32>,
+    /// Wind through the x-faces (WRF `U`), m s⁻¹. Shape: (nz, ny, nx + 1).
+    pub u: Array3<f32>,
+    /// Wind through the y-faces (WRF `V`), m s⁻¹. Shape: (nz, ny + 1, nx).
+    pub v: Array3<f32>,
+    /// Perturbation and base pressure (WRF `P`, `PB`), Pa. Shape of each: (nz, ny, nx).
+    pub pressure: [Array3<f32>; 2],
+    /// Perturbation and base geopotential (WRF `PH`, `PHB`), m² s⁻². Shape: (nz + 1, ny, nx).
+    pub geopotential: [Array3<f32>; 2],
+    /// Perturbation and base column mass (WRF `MU`, `MUB`), Pa. Shape of each: (ny, nx).
+    pub column_mass: [Array2<f32>; 2],
+}
+
+impl Frame {
+    /// Density, Exner function, pressure and layer depth in working precision.
+    pub fn environment<R: Constants>(&self) -> Environment<R> {
+        air::environment(self)
+    }
+
+    /// Column mass, Pa. Shape: (ny, nx).
+    pub fn mu(&self) -> Array2<f64> {
+        let [mu, mub] = &self.column_mass;
+        mu.mapv(f64::from) + mub.mapv(f64::from)
+    }
+}
+
+/// Variables without which there is no run; T may stand as THM, and ZNW as DNW or RDNW.
+const ESSENTIAL: [&str; 9] = ["QVAPOR", "P", "PB", "PH", "PHB", "MU", "MUB", "U", "V"];
+
+/// Hydrometeors that the scheme does not carry.
+const NOT_CARRIED: [&str; 2] = ["QGRAUP", "QHAIL"];
+
+/// Reads the domain and the first time of a WRF file.
+///
+/// `sides` overrides what the file says of its lateral boundaries.
+///
+/// # Errors
+///
+/// [`crate::error::Error::Io`] or [`crate::error::Error::Input`] when the file cannot be read, is
+/// not NetCDF, lacks something, or holds something that is not air.
+pub fn read(path: &Path, sides: Option<Sides>) -> Result<(Domain, Frame)> {
+    let reader = Reader::open(path)?;
+    require_essentials(&reader)?;
+    let source = Source { reader: &reader, shape: shape(&reader)?, time: 0 };
+    let frame = read_frame(&source)?;
+    air::check(&reader, &frame)?;
+    let domain = read_domain(&source, &frame, sides)?;
+    for name in NOT_CARRIED {
+        if reader.has(name) {
+            let mass: f64 = source.volume(name, Place::Centre)?.iter().map(|&q| f64::from(q)).sum();
+            warn!("{name} is not carried by WSM5 and is left out (sum {mass:.3e} kg/kg)");
+        }
+    }
+    info!(
+        "{}: {} cells, {:.0} m, {}",
+        path.display(),
+        domain.grid.shape,
+        domain.grid.dx,
+        calendar::format(frame.time)
+    );
+    Ok((domain, frame))
+}
+
+fn require_essentials(reader: &Reader) -> Result<()> {
+    let mut missing: Vec<&str> =
+        ESSENTIAL.iter().copied().filter(|name| !reader.has(name)).collect();
+    if !reader.has("T") && !reader.has("THM") {
+        missing.push("T (or THM)");
+    }
+    if !["ZNW", "DNW", "RDNW"].iter().any(|name| reader.has(name)) {
+        missing.push("ZNW (or DNW, or RDNW)");
+    }
+    if missing.is_empty() {
+        return Ok(());
+    }
+    Err(reader.error(format!(
+        "lacks the variable{} {}; a WRF input or output file with full fields is needed",
+        if missing.len() == 1 { "" } else { "s" },
+        missing.join(", ")
+    )))
+}
+
+fn shape(reader: &Reader) -> Result<Shape> {
+    let dimension = |name: &str| reader.dimension(name);
+    let shape = Shape {
+        nx: dimension("west_east")?,
+        ny: dimension("south_north")?,
+        nz: dimension("bottom_top")?,
+    };
+    dimension("Time")?;
+    let staggered = [
+        ("west_east_stag", shape.nx + 1),
+        ("south_north_stag", shape.ny + 1),
+        ("bottom_top_stag", shape.nz + 1),
+    ];
+    for (name, wanted) in staggered {
+        let found = dimension(name)?;
+        if found != wanted {
+            return Err(reader.error(format!(
+                "dimension {name} is {found}; a grid of {shape} cells needs {wanted}"
+            )));
+        }
+    }
+    let levels = crate::io::columns::LEVELS;
+    if !levels.contains(&shape.nz) {
+        return Err(reader.error(format!(
+            "has {} layers; the microphysics takes {} to {}",
+            shape.nz,
+            levels.start(),
+            levels.end()
+        )));
+    }
+    if shape.nx < MIN_CELLS || shape.ny < MIN_CELLS {
+        return Err(reader
+            .error(format!("has {shape} cells; at least {MIN_CELLS} are needed along x and y")));
+    }
+    Ok(shape)
+}
+
+/// Fewest cells along a horizontal axis for which WRF's stencils are defined.
+const MIN_CELLS: usize = 4;
+
+fn read_frame(source: &Source<'_>) -> Result<Frame> {
+    let volume = |name: &str, place| source.volume(name, place);
+    let water = |name: &str| {
+        if source.reader.has(name) {
+            return volume(name, Place::Centre);
+        }
+        debug!("{name} is not in the file and is taken as zero");
+        Ok(Array3::zeros(source.shape.centre()))
+    };
+    let qv = water("QVAPOR")?;
+    let theta = if source.reader.has("T") {
+        volume("T", Place::Centre)?
+    } else {
+        info!("theta is taken from THM, the moist potential temperature");
+        air::dry_theta(volume("THM", Place::Centre)?, &qv)
+    };
+    Ok(Frame {
+        time: time(source)?,
+        state: State {
+            theta,
+            qv,
+            qc: water("QCLOUD")?,
+            qr: water("QRAIN")?,
+            qi: water("QICE")?,
+            qs: water("QSNOW")?,
+        },
+        u: volume("U", Place::FaceX)?,
+        v: volume("V", Place::FaceY)?,
+        pressure: [volume("P", Place::Centre)?, volume("PB", Place::Centre)?],
+        geopotential: [volume("PH", Place::FaceZ)?, volume("PHB", Place::FaceZ)?],
+        column_mass: [source.plane("MU", Place::Centre)?, source.plane("MUB", Place::Centre)?],
+    })
+}
+
+/// The time of a frame; 0001-01-01 when the file does not tell.
+fn time(source: &Source<'_>) -> Result<PrimitiveDateTime> {
+    if !source.reader.has("Times") {
+        return Ok(calendar::START);
+    }
+    let text = source.reader.characters("Times", source.time)?;
+    calendar::parse(&text).ok_or_else(|| {
+        source.reader.error(format!("variable Times holds {text:?}; YYYY-MM-DD_hh:mm:ss is needed"))
+    })
+}
+
+fn read_domain(source: &Source<'_>, frame: &Frame, sides: Option<Sides>) -> Result<Domain> {
+    let reader = source.reader;
+    let spacing = |name: &str| -> Result<f64> {
+        let value = reader.required_number(name)?;
+        if value > 0.0 {
+            return Ok(value);
+        }
+        Err(reader.error(format!("attribute {name} is {value}; a positive distance is needed")))
+    };
+    let (dx, dy) = (spacing("DX")?, spacing("DY")?);
+    let sides = match sides {
+        Some(sides) => sides,
+        None => stored_sides(reader).unwrap_or(Sides::all(crate::grid::Side::Specified)),
+    };
+    let grid = Grid { shape: source.shape, dx, dy, sides };
+    let maps = read_maps(source)?;
+    let vertical = Vertical::read(source)?;
+    let coordinate = MassCoordinate {
+        mu: frame.mu(),
+        map_x: maps.centre_x,
+        map_y: maps.centre_y,
+        c1: vertical.c1h.clone(),
+        c2: vertical.c2h.clone(),
+        rdnw: vertical.rdnw.clone(),
+        fnm: vertical.fnm.clone(),
+        fnp: vertical.fnp.clone(),
+        unit: dx * dy / <f64 as Constants>::GRAVITY,
+    };
+    check_masses(reader, &grid, &coordinate)?;
+    let [latitude, longitude] = geography(source)?;
+    let terrain = source
+        .optional_plane("HGT", Place::Centre)?
+        .unwrap_or_else(|| Array2::zeros((grid.shape.ny, grid.shape.nx)));
+    let start = ["SIMULATION_START_DATE", "START_DATE"]
+        .iter()
+        .find_map(|name| calendar::parse(&reader.text(name)?))
+        .filter(|start| *start <= frame.time)
+        .unwrap_or(frame.time);
+    Ok(Domain {
+        path: reader.path().to_owned(),
+        grid,
+        coordinate,
+        face_maps: maps.faces,
+        vertical,
+        latitude,
+        longitude,
+        terrain,
+        dt: reader.number("DT")?.filter(|dt| *dt > 0.0),
+        start,
+        projection: projection(reader)?,
+    })
+}
+
+/// The lateral boundaries that a file of our own was run with.
+fn stored_sides(reader: &Reader) -> Option<Sides> {
+    reader.text("NWP_MINI_BOUNDARY")?.parse().ok()
+}
+
+fn check_masses(reader: &Reader, grid: &Grid, coordinate: &MassCoordinate) -> Result<()> {
+    for k in 0..grid.shape.nz {
+        let mass = |mu: f64| coordinate.c1[k] * mu + coordinate.c2[k];
+        let bad = coordinate.mu.indexed_iter().find(|(_, mu)| mass(**mu) <= 0.0);
+        if let Some(((j, i), mu)) = bad {
+            return Err(reader.error(format!(
+                "MU + MUB is {mu} Pa at south_north={j} west_east={i}, which leaves layer {k} \
+                 without mass; a positive dry column mass is needed"
+            )));
+        }
+    }
+    Ok(())
+}
+
+struct Maps {
+    centre_x: Array2<f64>,
+    centre_y: Array2<f64>,
+    faces: FaceMaps,
+}
+
+/// Map factors, from the names of today, or of WRF 2 and 3.0, or 1.
+///
+/// Idealised cases fill the old names with zeros; zeros count as absent.
+fn read_maps(source: &Source<'_>) -> Result<Maps> {
+    let Shape { nx, ny, .. } = source.shape;
+    let read = |names: [&str; 2], place, shape| -> Result<Array2<f64>> {
+        for name in names {
+            let plane = source.optional_plane(name, place)?;
+            let Some(plane) = plane.filter(|plane| plane.iter().any(|&m| m != 0.0)) else {
+                continue;
+            };
+            if let Some(((j, i), map)) = plane.indexed_iter().find(|(_, m)| **m <= 0.0) {
+                return Err(source.reader.error(format!(
+                    "variable {name} is {map} at row {j}, column {i}; a map factor is positive"
+                )));
+            }
+            return Ok(plane.mapv(f64::from));
+        }
+        Ok(Array2::ones(shape))
+    };
+    Ok(Maps {
+        centre_x: read(["MAPFAC_MX", "MAPFAC_M"], Place::Centre, (ny, nx))?,
+        centre_y: read(["MAPFAC_MY", "MAPFAC_M"], Place::Centre, (ny, nx))?,
+        faces: FaceMaps {
+            u_x: read(["MAPFAC_UX", "MAPFAC_U"], Place::FaceX, (ny, nx + 1))?,
+            u_y: read(["MAPFAC_UY", "MAPFAC_U"], Place::FaceX, (ny, nx + 1))?,
+            v_x: read(["MAPFAC_VX", "MAPFAC_V"], Place::FaceY, (ny + 1, nx))?,
+            v_y: read(["MAPFAC_VY", "MAPFAC_V"], Place::FaceY, (ny + 1, nx))?,
+        },
+    })
+}
+
+/// Latitude and longitude, unless they are all zero as in idealised cases.
+fn geography(source: &Source<'_>) -> Result<[Option<Array2<f32>>; 2]> {
+    let latitude = source.optional_plane("XLAT", Place::Centre)?;
+    let longitude = source.optional_plane("XLONG", Place::Centre)?;
+    let is_somewhere = |plane: &Option<Array2<f32>>| {
+        plane.as_ref().is_some_and(|plane| plane.iter().any(|&x| x != 0.0))
+    };
+    if is_somewhere(&latitude) || is_somewhere(&longitude) {
+        Ok([latitude, longitude])
+    } else {
+        Ok([None, None])
+    }
+}
+
+/// Attributes that place the grid on Earth.
+fn projection(reader: &Reader) -> Result<Vec<(String, Attribute)>> {
+    const NUMBERS: [&str; 9] = [
+        "MAP_PROJ",
+        "CEN_LAT",
+        "CEN_LON",
+        "TRUELAT1",
+        "TRUELAT2",
+        "MOAD_CEN_LAT",
+        "STAND_LON",
+        "POLE_LAT",
+        "POLE_LON",
+    ];
+    let mut attributes = Vec::new();
+    for name in NUMBERS {
+        if let Some(value) = reader.number(name)? {
+            attributes.push((name.to_owned(), Attribute::Number(value)));
+        }
+    }
+    if let Some(text) = reader.text("MAP_PROJ_CHAR") {
+        attributes.push(("MAP_PROJ_CHAR".to_owned(), Attribute::Text(text)));
+    }
+    Ok(attributes)
+}
+
+/// A field of a file in working precision.
+pub fn promote<R: Real>(field: &Array3<f32>) -> Array3<R> {
+    field.mapv(|x| R::of(x.into()))
+}

@@ -1,0 +1,130 @@
+//! Variables of one time of a WRF file.
+
+use ndarray::{Array2, Array3, Ix2, Ix3};
+use netcdf::{Extent, Extents};
+
+use crate::error::Result;
+use crate::grid::Shape;
+use crate::io::reader::Reader;
+
+/// Where a variable lives on the staggered grid.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Place {
+    /// Cell centres.
+    Centre,
+    /// x-faces.
+    FaceX,
+    /// y-faces.
+    FaceY,
+    /// z-faces.
+    FaceZ,
+}
+
+impl Place {
+    /// Names of the dimensions, from the ground plane's slowest on, as WRF writes them.
+    fn names(self) -> [&'static str; 3] {
+        match self {
+            Self::Centre => ["bottom_top", "south_north", "west_east"],
+            Self::FaceX => ["bottom_top", "south_north", "west_east_stag"],
+            Self::FaceY => ["bottom_top", "south_north_stag", "west_east"],
+            Self::FaceZ => ["bottom_top_stag", "south_north", "west_east"],
+        }
+    }
+
+    fn lengths(self, shape: Shape) -> [usize; 3] {
+        let (nz, ny, nx) = match self {
+            Self::Centre => shape.centre(),
+            Self::FaceX => shape.x_face(),
+            Self::FaceY => shape.y_face(),
+            Self::FaceZ => shape.z_face(),
+        };
+        [nz, ny, nx]
+    }
+}
+
+/// One time of a WRF file.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Source<'a> {
+    pub(super) reader: &'a Reader,
+    pub(super) shape: Shape,
+    pub(super) time: usize,
+}
+
+impl Source<'_> {
+    /// A three-dimensional field. Shape: that of its place.
+    pub(super) fn volume(&self, name: &str, place: Place) -> Result<Array3<f32>> {
+        let values = self.values(name, &place.names(), &place.lengths(self.shape))?;
+        Ok(values.into_dimensionality::<Ix3>().expect("three dimensions were read"))
+    }
+
+    /// A field of a horizontal plane. Shape: (ny, nx) or with one more face.
+    pub(super) fn plane(&self, name: &str, place: Place) -> Result<Array2<f32>> {
+        let values = self.values(name, &place.names()[1..], &place.lengths(self.shape)[1..])?;
+        Ok(values.into_dimensionality::<Ix2>().expect("two dimensions were read"))
+    }
+
+    /// A plane, or `None` when the file does not have it.
+    pub(super) fn optional_plane(&self, name: &str, place: Place) -> Result<Option<Array2<f32>>> {
+        if self.reader.has(name) { self.plane(name, place).map(Some) } else { Ok(None) }
+    }
+
+    /// A profile, with or without a time, or `None` when the file does not have it.
+    pub(super) fn profile(&self, name: &str, place: Place) -> Result<Option<Vec<f64>>> {
+        if !self.reader.has(name) {
+            return Ok(None);
+        }
+        let values = self.values(name, &place.names()[..1], &place.lengths(self.shape)[..1])?;
+        Ok(Some(values.iter().map(|&x| x.into()).collect()))
+    }
+
+    /// A number that stands alone or for each time, or `None` when the file does not have it.
+    pub(super) fn scalar(&self, name: &str) -> Result<Option<f64>> {
+        if !self.reader.has(name) {
+            return Ok(None);
+        }
+        let values = self.values(name, &[], &[])?;
+        Ok(values.first().map(|&x| x.into()))
+    }
+
+    /// Values at this time, of just these dimensions, with or without Time before them.
+    fn values(
+        &self,
+        name: &str,
+        names: &[&str],
+        lengths: &[usize],
+    ) -> Result<ndarray::ArrayD<f32>> {
+        let variable = self.reader.variable(name)?;
+        let found = self.reader.dimensions_of(name)?;
+        let has_time = found.first().is_some_and(|(first, _)| first == "Time");
+        let space = &found[usize::from(has_time)..];
+        let fits = space.len() == names.len()
+            && space.iter().zip(names).all(|((found, _), name)| found == name)
+            && space.iter().zip(lengths).all(|((_, found), length)| found == length);
+        if !fits {
+            let wanted: Vec<String> =
+                names.iter().zip(lengths).map(|(name, n)| format!("{name} = {n}")).collect();
+            let space: Vec<String> =
+                space.iter().map(|(name, n)| format!("{name} = {n}")).collect();
+            return Err(self.reader.error(format!(
+                "variable {name} has the dimensions ({}); ({}) is needed on a grid of {}",
+                space.join(", "),
+                wanted.join(", "),
+                self.shape
+            )));
+        }
+        let mut extents: Vec<Extent> = Vec::new();
+        if has_time {
+            if self.time >= found[0].1 {
+                let message = format!("variable {name} has no values for time {}", self.time);
+                return Err(self.reader.error(message));
+            }
+            extents.push(Extent::Index(self.time));
+        }
+        extents.extend(lengths.iter().map(|&count| Extent::SliceCount {
+            start: 0,
+            count,
+            stride: 1,
+        }));
+        self.reader.values(&variable, Extents::Extent(extents))
+    }
+}

@@ -1,0 +1,101 @@
+//! The vertical coordinate of a WRF file, classic or hybrid.
+
+use tracing::debug;
+
+use super::source::{Place, Source};
+use crate::error::Result;
+
+/// Profiles of the eta coordinate, from the ground up.
+#[derive(Clone, Debug)]
+pub struct Vertical {
+    /// Eta of the z-faces, 1 at the ground and 0 at the lid (WRF `ZNW`). Length: nz + 1.
+    pub znw: Vec<f64>,
+    /// Eta of the layers (WRF `ZNU`). Length: nz, as all below but `c1f` and `c2f`.
+    pub znu: Vec<f64>,
+    /// Eta thickness of the layers, negative (WRF `DNW`).
+    pub dnw: Vec<f64>,
+    /// Its reciprocal (WRF `RDNW`).
+    pub rdnw: Vec<f64>,
+    /// Eta distance of the layers, negative; entry 0 unused (WRF `DN`).
+    pub dn: Vec<f64>,
+    /// Its reciprocal (WRF `RDN`).
+    pub rdn: Vec<f64>,
+    /// Weight of layer k at z-face k; entry 0 unused (WRF `FNM`).
+    pub fnm: Vec<f64>,
+    /// Weight of layer k-1 at z-face k; entry 0 unused (WRF `FNP`).
+    pub fnp: Vec<f64>,
+    /// Hybrid coefficients of the layers (WRF `C1H`, `C2H` in Pa).
+    pub c1h: Vec<f64>,
+    /// See [`Vertical::c1h`].
+    pub c2h: Vec<f64>,
+    /// Hybrid coefficients of the z-faces (WRF `C1F`, `C2F` in Pa). Length: nz + 1.
+    pub c1f: Vec<f64>,
+    /// See [`Vertical::c1f`].
+    pub c2f: Vec<f64>,
+    /// Pressure at the lid (WRF `P_TOP`), Pa.
+    pub p_top: f64,
+}
+
+impl Vertical {
+    /// Reads the profiles, and derives from the eta levels what the file does not hold.
+    pub(super) fn read(source: &Source<'_>) -> Result<Self> {
+        let nz = source.shape.nz;
+        let layer = |name: &str| source.profile(name, Place::Centre);
+        let face = |name: &str| source.profile(name, Place::FaceZ);
+        let or = |found: Option<Vec<f64>>, name: &str, derive: &dyn Fn() -> Vec<f64>| {
+            found.unwrap_or_else(|| {
+                debug!("{name} is not in the file and is derived from the eta levels");
+                derive()
+            })
+        };
+
+        let rdnw = match (layer("RDNW")?, layer("DNW")?, face("ZNW")?) {
+            (Some(rdnw), _, _) => rdnw,
+            (None, Some(dnw), _) => dnw.iter().map(|d| 1.0 / d).collect(),
+            (None, None, Some(znw)) => znw.windows(2).map(|z| 1.0 / (z[1] - z[0])).collect(),
+            (None, None, None) => return Err(source.reader.error("has no ZNW, DNW or RDNW")),
+        };
+        if let Some(k) = rdnw.iter().position(|r| *r >= 0.0 || !r.is_finite()) {
+            return Err(source.reader.error(format!(
+                "eta does not fall from face {k} to face {}; it must fall from 1 at the ground \
+                 to 0 at the lid",
+                k + 1
+            )));
+        }
+        let dnw = or(layer("DNW")?, "DNW", &|| rdnw.iter().map(|r| 1.0 / r).collect());
+        let znw = or(face("ZNW")?, "ZNW", &|| {
+            let mut eta = 1.0;
+            std::iter::once(1.0)
+                .chain(dnw.iter().map(|d| {
+                    eta += d;
+                    eta
+                }))
+                .collect()
+        });
+        let znu =
+            or(layer("ZNU")?, "ZNU", &|| znw.windows(2).map(|z| 0.5 * (z[0] + z[1])).collect());
+        // Between the layers k-1 and k; nothing lies below layer 0.
+        let between = |value: &dyn Fn(f64, f64) -> f64| -> Vec<f64> {
+            std::iter::once(0.0).chain(dnw.windows(2).map(|d| value(d[0], d[1]))).collect()
+        };
+        let dn = or(layer("DN")?, "DN", &|| between(&|below, above| 0.5 * (below + above)));
+        let rdn = or(layer("RDN")?, "RDN", &|| between(&|below, above| 2.0 / (below + above)));
+        let fnm = or(layer("FNM")?, "FNM", &|| between(&|below, above| below / (below + above)));
+        let fnp = or(layer("FNP")?, "FNP", &|| between(&|below, above| above / (below + above)));
+        Ok(Self {
+            c1h: or(layer("C1H")?, "C1H", &|| vec![1.0; nz]),
+            c2h: or(layer("C2H")?, "C2H", &|| vec![0.0; nz]),
+            c1f: or(face("C1F")?, "C1F", &|| vec![1.0; nz + 1]),
+            c2f: or(face("C2F")?, "C2F", &|| vec![0.0; nz + 1]),
+            p_top: source.scalar("P_TOP")?.unwrap_or(0.0),
+            znw,
+            znu,
+            dnw,
+            rdnw,
+            dn,
+            rdn,
+            fnm,
+            fnp,
+        })
+    }
+}
