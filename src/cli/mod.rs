@@ -1,5 +1,7 @@
 //! The command line: one file for each subcommand.
 
+mod transport;
+
 use std::io::{self, IsTerminal, Write};
 use std::process::ExitCode;
 
@@ -52,7 +54,9 @@ enum LogFormat {
 }
 
 #[derive(Debug, Subcommand)]
-enum Command {}
+enum Command {
+    Transport(transport::Transport),
+}
 
 /// Where to compute.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -113,7 +117,9 @@ fn run(cli: &Cli) -> Result<()> {
             .build_global()
             .map_err(|e| Error::Usage(format!("--threads {threads}: {e}")))?;
     }
-    match cli.command {}
+    match &cli.command {
+        Command::Transport(transport) => transport.run(),
+    }
 }
 
 fn start_log(common: &Common) {

@@ -2,4 +2,5 @@
 
 pub mod pending;
 pub mod reader;
+pub mod transport;
 pub mod writer;
