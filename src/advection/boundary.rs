@@ -3,7 +3,7 @@
 use ndarray::{Array3, Axis};
 use rayon::prelude::*;
 
-use super::Wind;
+use super::{Limiter, Wind};
 use super::stage::Stage;
 use crate::grid::{Shape, Side, Sides};
 use crate::mass::MassFlux;
@@ -17,8 +17,8 @@ use crate::state::BoundaryValues;
 /// Air that comes in from outside brings no gradient with it.
 ///
 /// Source: WS02 (radiative boundary of WRF).
-/// Units: `outward` and `divergence` kg s⁻¹, `edge` and `inner` kg kg⁻¹ at the start of the step,
-/// `latest` kg kg⁻¹; returns kg s⁻¹.
+/// Units: `outward` and `divergence` kg s⁻¹, `edge` and `inner` kg kg⁻¹ (at the start of the step
+/// in a limited stage), `latest` kg kg⁻¹; returns kg s⁻¹.
 #[inline(always)]
 pub fn radiative_outflow<R: Real>(
     outward: R,
@@ -51,8 +51,11 @@ pub(super) fn add_open_sides<R: Real>(stage: &Stage<'_, R>, k: usize, j: usize, 
         let [low, high] = edge.fluxes;
         let mean = (low + high) * R::HALF;
         let outward = if edge.low_side { -mean } else { mean };
-        let (start, latest) = (stage.start, stage.field[edge.at]);
-        radiative_outflow(outward, high - low, start[edge.at], start[edge.inner], latest)
+        // Only limited stages know the values at the start; the others use the latest ones.
+        let limited = stage.limiter != Limiter::None;
+        let carried = if limited { stage.start } else { stage.field };
+        let latest = stage.field[edge.at];
+        radiative_outflow(outward, high - low, carried[edge.at], carried[edge.inner], latest)
             / stage.wind.air.map_x[[j, i]]
     };
     let x = stage.mass_x(k, j);

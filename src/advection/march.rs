@@ -13,7 +13,7 @@ use rayon::prelude::*;
 use super::Limiter;
 use super::flux::Faces;
 use super::rows::{
-    Outflow, Rows, bounds_row, lateral_outflow_row, monotonic_row, monotonic_scale_row, pad_row,
+    LayeredRow, Outflow, Rows, bounds_row, lateral_outflow_row, monotonic_row, monotonic_scale_row, pad_row,
     positive_row, positive_scale_row, shifted, split_capped_row, split_upwind_row,
 };
 use super::stage::{REACH, Stage};
@@ -110,7 +110,6 @@ impl<R: Real> Scratch<R> {
 /// block to block in their order.
 pub(super) fn run<R: Real>(
     stage: &Stage<'_, R>,
-    limiter: Limiter,
     scratch: &[Mutex<Scratch<R>>],
     inflow: &mut [f64],
     out: &mut Array3<R>,
@@ -124,8 +123,8 @@ pub(super) fn run<R: Real>(
             let mine = rayon::current_thread_index().unwrap_or(0) % scratch.len();
             let mut scratch = scratch[mine].lock().unwrap_or_else(PoisonError::into_inner);
             let rows = block * BLOCK..block * BLOCK + out.len_of(Axis(1));
-            let mut march = March { stage, limiter, rows, s: &mut scratch };
-            *inflow = if limiter == Limiter::None { march.plain(out) } else { march.limited(out) };
+            let mut march = March { stage, rows, s: &mut scratch };
+            *inflow = if stage.limiter == Limiter::None { march.plain(out) } else { march.limited(out) };
         });
     inflow.iter().sum()
 }
@@ -133,7 +132,6 @@ pub(super) fn run<R: Real>(
 /// The march of one block.
 struct March<'a, 's, R> {
     stage: &'a Stage<'a, R>,
-    limiter: Limiter,
     rows: Range<usize>,
     s: &'s mut Scratch<R>,
 }
@@ -258,7 +256,7 @@ impl<R: Real> March<'_, '_, R> {
         stage.high_order_x(k, j, &mut s.padded, correction);
         let cells = shifted(s.start.row(r), 0, nx + 1);
         let capacity = &stage.wind.air.capacity_x;
-        self.limiter.split(stage, stage.mass_x(k, j), (capacity, k, j), cells, (low, correction));
+        stage.limiter.split(stage, stage.mass_x(k, j), (capacity, k, j), cells, (low, correction));
         if !stage.periodic_x() {
             for face in [0, nx] {
                 low[face] = R::ZERO;
@@ -278,7 +276,7 @@ impl<R: Real> March<'_, '_, R> {
         let cells = [stage.neighbour(j, -1), stage.neighbour(j, 0)]
             .map(|j| stage.row(stage.start, k, j));
         let capacity = &stage.wind.air.capacity_y;
-        self.limiter.split(stage, stage.mass_y(k, j), (capacity, k, j), cells, (low, correction));
+        stage.limiter.split(stage, stage.mass_y(k, j), (capacity, k, j), cells, (low, correction));
     }
 
     fn split_z(&mut self, k: usize, j: usize, r: usize) {
@@ -291,7 +289,7 @@ impl<R: Real> March<'_, '_, R> {
         stage.high_order_z(k, j, correction);
         let cells = [k - 1, k].map(|k| stage.row(stage.start, k, j));
         let capacity = &stage.wind.air.capacity_z;
-        self.limiter.split(stage, stage.mass_z(k, j), (capacity, k, j), cells, (low, correction));
+        stage.limiter.split(stage, stage.mass_z(k, j), (capacity, k, j), cells, (low, correction));
     }
 
     /// Scale factors of a level; 1 in the outermost cells of axes that are not periodic.
@@ -325,7 +323,7 @@ impl<R: Real> March<'_, '_, R> {
         let correction =
             faces(&s.x.correction, &s.y.correction, &s.bottom.correction, &s.top.correction, r, nx);
         let outgoing = &mut s.here.outgoing.row_mut(r)[1..=nx];
-        if self.limiter == Limiter::PositiveDefinite {
+        if stage.limiter == Limiter::PositiveDefinite {
             positive_scale_row(content, low, correction, outgoing);
             return;
         }
@@ -351,7 +349,8 @@ impl<R: Real> March<'_, '_, R> {
             top: stage.mass_z(k + 1, j),
         };
         bounds_row(content.q, around, mass, outgoing, incoming);
-        monotonic_scale_row(content, low, correction, outgoing, incoming);
+        let end = LayeredRow::new(&stage.wind.air.cell_end, k, j, R::ONE);
+        monotonic_scale_row(content, end, low, correction, outgoing, incoming);
     }
 
     /// Final fluxes through the x-faces of block row r.
@@ -361,7 +360,7 @@ impl<R: Real> March<'_, '_, R> {
         let outgoing = shifted(s.here.outgoing.row(ring), 0, faces);
         let incoming = shifted(s.here.incoming.row(ring), 0, faces);
         let (low, correction) = (s.x.low.row(ring), s.x.correction.row(ring));
-        self.limiter.limit(low, correction, outgoing, incoming, &mut s.flux_x);
+        self.stage.limiter.limit(low, correction, outgoing, incoming, &mut s.flux_x);
     }
 
     /// Final fluxes through the northern y-faces: those south of block row r.
@@ -371,7 +370,7 @@ impl<R: Real> March<'_, '_, R> {
         let outgoing = [face - 1, face].map(|r| &s.here.outgoing.row(r)[1..=nx]);
         let incoming = [face - 1, face].map(|r| &s.here.incoming.row(r)[1..=nx]);
         let (low, correction) = (s.y.low.row(face), s.y.correction.row(face));
-        self.limiter.limit(low, correction, outgoing, incoming, &mut s.north);
+        self.stage.limiter.limit(low, correction, outgoing, incoming, &mut s.north);
     }
 
     /// Final fluxes through the bottom of block row r at level k, the top of the level below.
@@ -385,7 +384,7 @@ impl<R: Real> March<'_, '_, R> {
         if k == 0 {
             flux.fill(R::ZERO);
         } else {
-            self.limiter.limit(low, correction, outgoing, incoming, flux);
+            self.stage.limiter.limit(low, correction, outgoing, incoming, flux);
         }
     }
 }

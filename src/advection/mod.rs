@@ -101,16 +101,16 @@ pub fn step<R: Real>(
     let ending = Ending::Update;
     let start = memory(q);
 
-    let stage = Stage { wind, field: start, start, dt: third, ending };
-    march::run(&stage, Limiter::None, scratch, sums, first);
+    let stage = Stage { wind, field: start, start, dt: third, limiter: Limiter::None, ending };
+    march::run(&stage, scratch, sums, first);
     boundary::set_specified(wind, inflow, first);
 
-    let stage = Stage { wind, field: memory(first), start, dt: half, ending };
-    march::run(&stage, Limiter::None, scratch, sums, second);
+    let stage = Stage { wind, field: memory(first), start, dt: half, limiter: Limiter::None, ending };
+    march::run(&stage, scratch, sums, second);
     boundary::set_specified(wind, inflow, second);
 
-    let stage = Stage { wind, field: memory(second), start, dt: whole, ending };
-    let entered = march::run(&stage, limiter, scratch, sums, first);
+    let stage = Stage { wind, field: memory(second), start, dt: whole, limiter, ending };
+    let entered = march::run(&stage, scratch, sums, first);
     boundary::set_specified(wind, inflow, first);
 
     std::mem::swap(q, first);
@@ -120,8 +120,7 @@ pub fn step<R: Real>(
 /// Net outflow of tracer from every cell, as one evaluation of the fluxes gives it.
 ///
 /// `latest` are the values that the high-order fluxes carry, `start` those at the beginning of
-/// the step, from which the limiter starts; without a limiter only open sides could tell them
-/// apart, and use `latest`. Specified sides are left as the fluxes give them.
+/// the step, from which the limiter starts; without a limiter `start` is not used. Specified sides are left as the fluxes give them.
 ///
 /// Shape: (nz, ny, nx), i fastest.
 /// Units: kg kg⁻¹; returns kg s⁻¹.
@@ -134,16 +133,16 @@ pub fn net_outflow<R: Real>(
 ) -> Array3<R> {
     check_shapes(wind, latest, work);
     check_shapes(wind, start, work);
-    let start = if limiter == Limiter::None { latest } else { start };
     let stage = Stage {
         wind,
         field: memory(latest),
         start: memory(start),
         dt: R::of(wind.dt),
+        limiter,
         ending: Ending::Outflow,
     };
     let mut net = Array3::zeros(latest.dim());
-    march::run(&stage, limiter, &work.scratch, &mut work.inflow, &mut net);
+    march::run(&stage, &work.scratch, &mut work.inflow, &mut net);
     net
 }
 

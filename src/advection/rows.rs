@@ -200,10 +200,11 @@ pub(super) fn bounds_row<R: Real>(
 }
 
 /// Scale factors of the corrections, monotonic limiter: `outgoing` and `incoming` hold the lower
-/// and the upper bounds on entry, the factors on return.
+/// and the upper bounds on entry, the factors on return; `end` is the mass that goes with them.
 #[inline]
 pub(super) fn monotonic_scale_row<R: Real>(
     content: Content<'_, R>,
+    end: LayeredRow<'_, R>,
     low: Faces<&[R]>,
     correction: Faces<&[R]>,
     outgoing: &mut [R],
@@ -211,15 +212,14 @@ pub(super) fn monotonic_scale_row<R: Real>(
 ) {
     let n = outgoing.len();
     let Content { mass, q, dt } = content;
-    let (mass, q, incoming) = (mass.first(n), &q[..n], &mut incoming[..n]);
+    let (mass, end, q, incoming) = (mass.first(n), end.first(n), &q[..n], &mut incoming[..n]);
     let (low, correction) = (low.first(n), correction.first(n));
     for i in 0..n {
-        let mass = mass.at(i);
-        let amount = provisional_amount(mass, q[i], dt, low.at(i));
-        let correction = correction.at(i);
+        let amount = provisional_amount(mass.at(i), q[i], dt, low.at(i));
+        let (end, correction) = (end.at(i), correction.at(i));
         let (least, most) = (outgoing[i], incoming[i]);
-        outgoing[i] = affordable(amount - mass * least, dt * correction.outgoing());
-        incoming[i] = affordable(mass * most - amount, dt * correction.incoming());
+        outgoing[i] = affordable(amount - end * least, dt * correction.outgoing());
+        incoming[i] = affordable(end * most - amount, dt * correction.incoming());
     }
 }
 

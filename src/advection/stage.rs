@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::Wind;
+use super::{Limiter, Wind};
 use super::boundary;
 use super::rows::{
     Content, LayeredRow, Outflow, fifth_order_row, linear_row, outflow_row, pad_row, shifted,
@@ -42,6 +42,7 @@ pub(super) struct Stage<'a, R> {
     pub(super) start: &'a [R],
     /// Length of the stage, s.
     pub(super) dt: R,
+    pub(super) limiter: Limiter,
     pub(super) ending: Ending,
 }
 

@@ -11,7 +11,7 @@ use crate::advection::{self, Limiter, Wind, Workspace};
 use crate::error::Result;
 use crate::io::transport::{self, Case, Census};
 use crate::io::writer::{Stored, Writer};
-use crate::mass::{AirMass, longest_time_step};
+use crate::mass::longest_time_step;
 
 /// Carry one tracer in a steady wind: WRF's advection alone, one case a file
 #[derive(Debug, Args)]
@@ -77,7 +77,7 @@ impl Transport {
     }
 
     fn carry<R: Stored>(&self, case: &Case, output: Writer) -> Result<Vec<Census>> {
-        let air = AirMass::<R>::new(&case.grid, &case.coordinate);
+        let air = case.air::<R>();
         let flux = case.flux::<R>();
         let longest = longest_time_step(case.grid.shape, &air, &flux);
         if case.dt > longest {

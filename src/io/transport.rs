@@ -9,7 +9,7 @@ use crate::error::{Error, Result};
 use crate::grid::{Grid, Shape, Side, Sides};
 use crate::io::reader::Reader;
 use crate::io::writer::{Stored, Writer};
-use crate::mass::{MassCoordinate, MassFlux};
+use crate::mass::{AirMass, MassCoordinate, MassFlux};
 use crate::real::Real;
 
 /// Fewest cells along an axis that is not periodic: fewer leave no face of third order.
@@ -24,6 +24,9 @@ pub struct Case {
     pub grid: Grid,
     /// Mass of the air per unit area of the map at map factor 1, as `unit` is 1.
     pub coordinate: MassCoordinate,
+    /// Column mass at the end of a step (WRF `mut`), from which the start's (`mub + mu_old`)
+    /// differs by rounding only. Shape: (ny, nx). Units: Pa.
+    pub mu_end: Array2<f64>,
     /// Mass-coupled wind through the x-faces (WRF `ru`). Shape: (nz, ny, nx + 1).
     /// Units: Pa m s⁻¹.
     pub ru: Array3<f64>,
@@ -63,9 +66,14 @@ impl Case {
         let file = Reader::open(path)?;
         let grid = read_grid(&file)?;
         let dt = positive(&file, "dt")?;
+        let coordinate = read_coordinate(&file, grid.shape)?;
+        let mu_end = if file.has("mut") { plane(&file, "mut")? } else { coordinate.mu.clone() };
+        check_mass(&file, &coordinate, &coordinate.mu)?;
+        check_mass(&file, &coordinate, &mu_end)?;
         let case = Self {
             grid,
-            coordinate: read_coordinate(&file, grid.shape)?,
+            coordinate,
+            mu_end,
             ru: field(&file, "ru", ["y", "z", "xs"])?,
             rv: field(&file, "rv", ["ys", "z", "x"])?,
             rom: field(&file, "rom", ["y", "zs", "x"])?,
@@ -75,6 +83,13 @@ impl Case {
         };
         case.check_periodic_faces(&file)?;
         Ok(case)
+    }
+
+    /// Mass of the cells and capacity of the faces.
+    ///
+    /// Units: Pa (per unit area of the map).
+    pub fn air<R: Real>(&self) -> AirMass<R> {
+        AirMass::with_end(&self.grid, &self.coordinate, &self.mu_end)
     }
 
     /// The mass fluxes of the wind.
@@ -253,14 +268,20 @@ fn read_coordinate(file: &Reader, shape: Shape) -> Result<MassCoordinate> {
         }
     }
     for k in 0..shape.nz {
-        let MassCoordinate { mu, c1, c2, rdnw, .. } = &coordinate;
+        let rdnw = &coordinate.rdnw;
         if rdnw[k] >= 0.0 {
             return Err(file.error(format!(
                 "variable rdnw is {} at z={k}; it must be negative, as eta decreases upward",
                 rdnw[k]
             )));
         }
-        let mass = |mu: f64| c1[k] * mu + c2[k];
+    }
+    Ok(coordinate)
+}
+
+fn check_mass(file: &Reader, coordinate: &MassCoordinate, mu: &Array2<f64>) -> Result<()> {
+    for (k, (c1, c2)) in coordinate.c1.iter().zip(&coordinate.c2).enumerate() {
+        let mass = |mu: f64| c1 * mu + c2;
         if let Some(((j, i), &mu)) = mu.indexed_iter().find(|(_, mu)| mass(**mu) <= 0.0) {
             return Err(file.error(format!(
                 "the mass of the layer, c1h mu + c2h, is {} Pa at z={k} y={j} x={i}; it must be \
@@ -269,7 +290,7 @@ fn read_coordinate(file: &Reader, shape: Shape) -> Result<MassCoordinate> {
             )));
         }
     }
-    Ok(coordinate)
+    Ok(())
 }
 
 fn read_steps(file: &Reader) -> Result<usize> {
