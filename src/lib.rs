@@ -26,6 +26,7 @@ pub mod plan;
 pub mod state;
 pub mod thermo;
 
+pub mod advection;
 pub mod wsm5;
 
 pub mod backend;
@@ -35,6 +36,5 @@ pub mod diagnostics;
 
 pub mod model;
 
-pub mod config;
-
 pub mod cli;
+pub mod config;

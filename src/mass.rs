@@ -94,6 +94,9 @@ impl MassCoordinate {
 pub struct AirMass<R> {
     /// Dry mass of the cells. Shape: (nz, ny, nx). Units: kg.
     pub cell: Layered<R>,
+    /// Dry mass of the cells at the end of the step, which the monotonic limiter multiplies its
+    /// bounds by. Shape: (nz, ny, nx). Units: kg.
+    pub cell_end: Layered<R>,
     /// Capacity of the x-faces. Shape: (nz, ny, nx + 1). Units: kg.
     pub capacity_x: Layered<R>,
     /// Capacity of the y-faces. Shape: (nz, ny + 1, nx). Units: kg.
@@ -111,6 +114,14 @@ pub struct AirMass<R> {
 impl<R: Real> AirMass<R> {
     /// Masses and capacities of the grid.
     pub fn new(grid: &Grid, coordinate: &MassCoordinate) -> Self {
+        Self::with_end(grid, coordinate, &coordinate.mu)
+    }
+
+    /// Masses and capacities of the grid for a column mass known twice, at the start and at the
+    /// end of a step: the limiters' capacities and bounds use the latter, as in WRF.
+    ///
+    /// As the mass is constant in time the two differ by rounding at most.
+    pub fn with_end(grid: &Grid, coordinate: &MassCoordinate, mu_end: &Array2<f64>) -> Self {
         let Shape { nx, ny, nz } = grid.shape;
         let MassCoordinate { mu, map_x, map_y, c1, c2, rdnw, unit, .. } = coordinate;
         let c1_deep: Vec<f64> = (0..nz).map(|k| c1[k] * coordinate.thickness(k)).collect();
@@ -150,14 +161,15 @@ impl<R: Real> AirMass<R> {
                 })
                 .collect()
         };
-        let with_mu = |c| mu[c];
+        let with_mu = |c| mu_end[c];
         let without_mu = |_| 1.0;
         let round = |profile: &[f64]| profile.iter().map(|&x| R::of(x)).collect();
         Self {
             cell: Layered::new(&(mu * &area), &area, &c1_deep, &c2_deep),
+            cell_end: Layered::new(&(mu_end * &area), &area, &c1_deep, &c2_deep),
             capacity_x: Layered::new(&face_x(&with_mu), &face_x(&without_mu), &c1_deep, &c2_deep),
             capacity_y: Layered::new(&face_y(&with_mu), &face_y(&without_mu), &c1_deep, &c2_deep),
-            capacity_z: Layered::new(&(mu * &area_z), &area_z, &depth_z(c1), &depth_z(c2)),
+            capacity_z: Layered::new(&(mu_end * &area_z), &area_z, &depth_z(c1), &depth_z(c2)),
             weight_above: round(&coordinate.fnm),
             weight_below: round(&coordinate.fnp),
             map_x: map_x.mapv(R::of),

@@ -3,6 +3,7 @@
 mod columns;
 mod report;
 mod run;
+mod transport;
 
 use std::io::{self, IsTerminal, Write};
 use std::process::ExitCode;
@@ -59,6 +60,7 @@ enum LogFormat {
 enum Command {
     Run(Box<run::Run>),
     Columns(columns::Columns),
+    Transport(transport::Transport),
 }
 
 /// Where to compute.
@@ -130,6 +132,7 @@ fn run(cli: &Cli) -> Result<()> {
     match &cli.command {
         Command::Run(command) => command.run(),
         Command::Columns(command) => command.run(),
+        Command::Transport(transport) => transport.run(),
     }
 }
 

@@ -7,4 +7,5 @@ pub mod output;
 pub mod pending;
 pub mod reader;
 pub mod wrf;
+pub mod transport;
 pub mod writer;

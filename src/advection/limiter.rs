@@ -1,0 +1,88 @@
+//! Scale factors of the corrections: how much of the difference between the high-order and the
+//! low-order flux a cell can afford, as functions of scalars.
+//!
+//! A limited flux is the low-order flux plus the correction times a factor between 0 and 1. The
+//! factor belongs to the cells on either side of the face, and the sign of the correction, not
+//! of the wind, decides which cell gives and which receives.
+
+use super::flux::Faces;
+use crate::real::Real;
+
+/// Guard against 0/0 in [`affordable`], in kg; far below any amount of tracer that matters.
+const SMALLEST: f64 = 1.0e-20;
+
+/// Amount of tracer in a cell after the low-order fluxes of a step.
+///
+/// P = M q − Δt ∇·Φ
+///
+/// Source: SW09.
+/// Units: `mass` kg, `q` kg kg⁻¹, `dt` s, `low` kg s⁻¹; returns kg.
+#[inline(always)]
+pub fn provisional_amount<R: Real>(mass: R, q: R, dt: R, low: Faces<R>) -> R {
+    mass * q - dt * low.net_outflow()
+}
+
+/// Share of the wanted amount that there is room for.
+///
+/// max(0, room / wanted) if wanted > room, else 1
+///
+/// With the amount that all outgoing corrections would remove and the amount that there is,
+/// this is the factor of the positive-definite limiter; the two factors of the monotonic one
+/// put the distance from the lower and from the upper bound in place of the latter.
+///
+/// Source: SW09; W09.
+/// Units: kg; returns 0 to 1.
+#[inline(always)]
+pub fn affordable<R: Real>(room: R, wanted: R) -> R {
+    let share = (room / (wanted + R::of(SMALLEST))).larger(R::ZERO);
+    if wanted > room { share } else { R::ONE }
+}
+
+/// The lower and upper bound of a cell: its own value and those that the wind brings in.
+///
+/// `around` are the values of the six neighbours, `mass` the mass fluxes through the faces. Air
+/// at rest extends the cell of lower index.
+///
+/// Source: W09.
+/// Units: `q` and `around` kg kg⁻¹, `mass` kg s⁻¹; returns kg kg⁻¹.
+#[inline(always)]
+pub fn bounds<R: Real>(q: R, around: Faces<R>, mass: Faces<R>) -> (R, R) {
+    let from_below = |flux: R, value: R| if flux > R::ZERO { value } else { q };
+    let from_above = |flux: R, value: R| if flux > R::ZERO { q } else { value };
+    let seen = [
+        from_below(mass.west, around.west),
+        from_above(mass.east, around.east),
+        from_below(mass.south, around.south),
+        from_above(mass.north, around.north),
+        from_below(mass.bottom, around.bottom),
+        from_above(mass.top, around.top),
+    ];
+    seen.iter().fold((q, q), |(least, most), &x| (x.smaller(least), x.larger(most)))
+}
+
+/// A flux limited by what the giving cell can afford.
+///
+/// Φ + R A, with R of the cell of lower index if A > 0, else of the higher
+///
+/// Source: SW09.
+/// Units: `low` Φ and `correction` A kg s⁻¹, `outgoing` 1 (lower, higher cell); returns kg s⁻¹.
+#[inline(always)]
+pub fn positive_flux<R: Real>(low: R, correction: R, outgoing: [R; 2]) -> R {
+    let factor = if correction > R::ZERO { outgoing[0] } else { outgoing[1] };
+    low + factor * correction
+}
+
+/// A flux limited by what the giving cell can afford and the receiving cell can take.
+///
+/// Φ + min(Rout₋, Rin₊) A if A > 0, else Φ + min(Rin₋, Rout₊) A
+///
+/// Source: W09.
+/// Units: `low` Φ and `correction` A kg s⁻¹, `outgoing` and `incoming` 1 (lower, higher cell);
+/// returns kg s⁻¹.
+#[inline(always)]
+pub fn monotonic_flux<R: Real>(low: R, correction: R, outgoing: [R; 2], incoming: [R; 2]) -> R {
+    let upward = outgoing[0].smaller(incoming[1]);
+    let downward = outgoing[1].smaller(incoming[0]);
+    let factor = if correction > R::ZERO { upward } else { downward };
+    low + factor * correction
+}

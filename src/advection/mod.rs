@@ -1,0 +1,160 @@
+//! Transport of tracers by a given wind.
+//!
+//! A step is a Runge-Kutta scheme of three stages, each a sum of fluxes through the faces of
+//! every cell: fifth order horizontally, third order vertically, lower next to the ground, the
+//! lid and the lateral sides that are not periodic. The last stage can limit the fluxes so that
+//! nothing becomes negative, or that no new extremes arise.
+//!
+//! Stage s:  q ← qⁿ − Δt/(4 − s) · ∇·Φ(q) / M
+//!
+//! Source: WS02; SW09 (positive-definite limiter); W09 (monotonic limiter).
+
+mod boundary;
+pub mod flux;
+pub mod limiter;
+mod march;
+mod rows;
+mod stage;
+
+use std::sync::Mutex;
+
+use ndarray::Array3;
+
+use crate::grid::{Grid, Shape};
+use crate::mass::{AirMass, MassFlux};
+use crate::real::Real;
+use crate::state::BoundaryValues;
+pub use boundary::radiative_outflow;
+use march::{BLOCK, Scratch};
+use stage::{Ending, Stage};
+
+/// What keeps the fluxes of the last stage in bounds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Limiter {
+    /// Nothing.
+    None,
+    /// No cell gives more than it holds: what was positive stays so, but for rounding.
+    PositiveDefinite,
+    /// No cell leaves the range of itself and its upwind neighbours.
+    Monotonic,
+}
+
+/// What carries every tracer in one step.
+#[derive(Clone, Copy, Debug)]
+pub struct Wind<'a, R> {
+    /// The grid and its sides.
+    pub grid: &'a Grid,
+    /// Mass of the cells and capacity of the faces.
+    pub air: &'a AirMass<R>,
+    /// Mass fluxes through the faces; on a periodic axis the first equals the last.
+    pub flux: &'a MassFlux<R>,
+    /// Length of the step, s.
+    pub dt: f64,
+}
+
+/// Scratch of the CPU version, reused from step to step: no allocation inside a step.
+#[derive(Debug)]
+pub struct Workspace<R> {
+    /// The tracer after the first and after the second stage. Shape: (nz, ny, nx).
+    stages: [Array3<R>; 2],
+    /// One for each thread.
+    scratch: Vec<Mutex<Scratch<R>>>,
+    /// One for each block of rows.
+    inflow: Vec<f64>,
+}
+
+impl<R: Real> Workspace<R> {
+    /// Scratch for fields of this shape and for the threads of the current pool.
+    pub fn new(shape: Shape) -> Self {
+        let threads = rayon::current_num_threads();
+        Self {
+            stages: [Array3::zeros(shape.centre()), Array3::zeros(shape.centre())],
+            scratch: (0..threads).map(|_| Mutex::new(Scratch::new(shape.nx))).collect(),
+            inflow: vec![0.0; shape.ny.div_ceil(BLOCK)],
+        }
+    }
+}
+
+/// One step of one tracer.
+///
+/// The specified sides are set after every stage: where air leaves, to the neighbour inside;
+/// where it enters, to `inflow`, or to zero where none is given.
+///
+/// Returns the net amount of tracer that the fluxes of the last stage carried into the region
+/// inside the specified and open rows; 0 where all sides are periodic. The result is the same
+/// for any number of threads.
+///
+/// Source: WS02 (time scheme), SW09, W09 (limiters).
+/// Shape: `q` (nz, ny, nx), i fastest.
+/// Units: `q` kg kg⁻¹; returns kg.
+pub fn step<R: Real>(
+    wind: &Wind<'_, R>,
+    limiter: Limiter,
+    inflow: Option<&BoundaryValues<R>>,
+    q: &mut Array3<R>,
+    work: &mut Workspace<R>,
+) -> f64 {
+    check_shapes(wind, q, work);
+    let Workspace { stages: [first, second], scratch, inflow: sums } = work;
+    // The stages advance a third, a half and the whole of the step.
+    let [third, half, whole] = [wind.dt / 3.0, wind.dt / 2.0, wind.dt].map(R::of);
+    let ending = Ending::Update;
+    let start = memory(q);
+
+    let stage = Stage { wind, field: start, start, dt: third, limiter: Limiter::None, ending };
+    march::run(&stage, scratch, sums, first);
+    boundary::set_specified(wind, inflow, first);
+
+    let stage = Stage { wind, field: memory(first), start, dt: half, limiter: Limiter::None, ending };
+    march::run(&stage, scratch, sums, second);
+    boundary::set_specified(wind, inflow, second);
+
+    let stage = Stage { wind, field: memory(second), start, dt: whole, limiter, ending };
+    let entered = march::run(&stage, scratch, sums, first);
+    boundary::set_specified(wind, inflow, first);
+
+    std::mem::swap(q, first);
+    entered * wind.dt
+}
+
+/// Net outflow of tracer from every cell, as one evaluation of the fluxes gives it.
+///
+/// `latest` are the values that the high-order fluxes carry, `start` those at the beginning of
+/// the step, from which the limiter starts; without a limiter `start` is not used. Specified sides are left as the fluxes give them.
+///
+/// Shape: (nz, ny, nx), i fastest.
+/// Units: kg kg⁻¹; returns kg s⁻¹.
+pub fn net_outflow<R: Real>(
+    wind: &Wind<'_, R>,
+    limiter: Limiter,
+    latest: &Array3<R>,
+    start: &Array3<R>,
+    work: &mut Workspace<R>,
+) -> Array3<R> {
+    check_shapes(wind, latest, work);
+    check_shapes(wind, start, work);
+    let stage = Stage {
+        wind,
+        field: memory(latest),
+        start: memory(start),
+        dt: R::of(wind.dt),
+        limiter,
+        ending: Ending::Outflow,
+    };
+    let mut net = Array3::zeros(latest.dim());
+    march::run(&stage, &work.scratch, &mut work.inflow, &mut net);
+    net
+}
+
+fn memory<R>(field: &Array3<R>) -> &[R] {
+    field.as_slice().expect("fields are in standard layout")
+}
+
+fn check_shapes<R>(wind: &Wind<'_, R>, q: &Array3<R>, work: &Workspace<R>) {
+    let shape = wind.grid.shape;
+    assert_eq!(q.dim(), shape.centre(), "shape of the tracer");
+    assert_eq!(work.stages[0].dim(), shape.centre(), "shape of the workspace");
+    assert_eq!(wind.flux.x.dim(), shape.x_face(), "shape of the fluxes along x");
+    assert_eq!(wind.flux.y.dim(), shape.y_face(), "shape of the fluxes along y");
+    assert_eq!(wind.flux.z.dim(), shape.z_face(), "shape of the fluxes along z");
+}

@@ -1,0 +1,125 @@
+//! `nwp-mini transport`: one tracer in a steady wind, from a file to a file.
+
+use std::io::{self, Write};
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+use ndarray::Array3;
+
+use super::{BackendChoice, Precision};
+use crate::advection::{self, Limiter, Wind, Workspace};
+use crate::error::Result;
+use crate::io::transport::{self, Case, Census};
+use crate::io::writer::{Stored, Writer};
+use crate::mass::longest_time_step;
+
+/// Carry one tracer in a steady wind: WRF's advection alone, one case a file
+#[derive(Debug, Args)]
+pub(super) struct Transport {
+    /// NetCDF file with the wind ru rv rom, the tracer q0 and the metrics of the grid
+    #[arg(long, value_name = "FILE")]
+    input: PathBuf,
+    /// NetCDF file to write: q after the last step; mass, min and max after every step
+    #[arg(long, value_name = "FILE")]
+    output: PathBuf,
+    /// What limits the fluxes of the last stage
+    #[arg(long, default_value = "pd")]
+    scheme: Scheme,
+    /// Where to compute
+    #[arg(long, default_value = "auto")]
+    backend: BackendChoice,
+    /// Floating-point precision
+    #[arg(long, default_value = "f32")]
+    precision: Precision,
+    /// Overwrite the output file
+    #[arg(long)]
+    force: bool,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Scheme {
+    /// No limiter
+    Plain,
+    /// Nothing becomes negative
+    Pd,
+    /// No new extremes
+    Monotonic,
+}
+
+impl Scheme {
+    fn limiter(self) -> Limiter {
+        match self {
+            Self::Plain => Limiter::None,
+            Self::Pd => Limiter::PositiveDefinite,
+            Self::Monotonic => Limiter::Monotonic,
+        }
+    }
+
+    fn words(self) -> &'static str {
+        match self {
+            Self::Plain => "plain",
+            Self::Pd => "positive definite",
+            Self::Monotonic => "monotonic",
+        }
+    }
+}
+
+impl Transport {
+    pub(super) fn run(&self) -> Result<()> {
+        self.backend.check()?;
+        let case = Case::read(&self.input)?;
+        let output = Writer::create(&self.output, self.force)?;
+        let history = match self.precision {
+            Precision::F32 => self.carry::<f32>(&case, output)?,
+            Precision::F64 => self.carry::<f64>(&case, output)?,
+        };
+        self.report(&case, &history)
+    }
+
+    fn carry<R: Stored>(&self, case: &Case, output: Writer) -> Result<Vec<Census>> {
+        let air = case.air::<R>();
+        let flux = case.flux::<R>();
+        let longest = longest_time_step(case.grid.shape, &air, &flux);
+        if case.dt > longest {
+            tracing::warn!(
+                "the step of {} s is longer than {longest:.4} s, with which no cell would lose \
+                 more than it holds; the result may be negative or unstable",
+                case.dt
+            );
+        }
+        let wind = Wind { grid: &case.grid, air: &air, flux: &flux, dt: case.dt };
+        let mut q: Array3<R> = case.q.mapv(R::of);
+        let mut work = Workspace::new(case.grid.shape);
+        let mut history = vec![case.census(&q, 0)?];
+        for step in 1..=case.steps {
+            advection::step(&wind, self.scheme.limiter(), None, &mut q, &mut work);
+            let census = case.census(&q, step)?;
+            tracing::debug!(step, mass = census.mass, min = census.min, max = census.max);
+            history.push(census);
+        }
+        transport::write(output, &q, &history)?;
+        tracing::info!("wrote {}", self.output.display());
+        Ok(history)
+    }
+
+    fn report(&self, case: &Case, history: &[Census]) -> Result<()> {
+        let (first, last) = (history[0], history[case.steps]);
+        // A tracer of no mass has no relative change.
+        let change = match first.mass {
+            0.0 => format!("{:.3e} Pa", last.mass),
+            mass => format!("{:.3e} of the start", (last.mass - mass) / mass.abs()),
+        };
+        writeln!(
+            io::stdout(),
+            "{} cells, {}, {}, {} steps of {} s: mass changed by {change}, min {:.6e}, max {:.6e}",
+            case.grid.shape,
+            self.scheme.words(),
+            if matches!(self.precision, Precision::F32) { "f32" } else { "f64" },
+            case.steps,
+            case.dt,
+            last.min,
+            last.max,
+        )?;
+        Ok(())
+    }
+}

@@ -1,0 +1,338 @@
+//! Transport cases: a tracer and a steady wind in WRF's variables, in; the tracer after a number
+//! of steps, out.
+
+use std::path::Path;
+
+use ndarray::{Array1, Array2, Array3, ArrayD, Ix1, Ix2, Ix3};
+
+use crate::error::{Error, Result};
+use crate::grid::{Grid, Shape, Side, Sides};
+use crate::io::reader::Reader;
+use crate::io::writer::{Stored, Writer};
+use crate::mass::{AirMass, MassCoordinate, MassFlux};
+use crate::real::Real;
+
+/// Fewest cells along an axis that is not periodic: fewer leave no face of third order.
+const FEWEST_CELLS: usize = 4;
+/// Fewest layers: one would have no face inside.
+const FEWEST_LAYERS: usize = 2;
+
+/// A tracer in a steady wind, on WRF's grid.
+#[derive(Clone, Debug)]
+pub struct Case {
+    /// Shape and sides.
+    pub grid: Grid,
+    /// Mass of the air per unit area of the map at map factor 1, as `unit` is 1.
+    pub coordinate: MassCoordinate,
+    /// Column mass at the end of a step (WRF `mut`), from which the start's (`mub + mu_old`)
+    /// differs by rounding only. Shape: (ny, nx). Units: Pa.
+    pub mu_end: Array2<f64>,
+    /// Mass-coupled wind through the x-faces (WRF `ru`). Shape: (nz, ny, nx + 1).
+    /// Units: Pa m s⁻¹.
+    pub ru: Array3<f64>,
+    /// Mass-coupled wind through the y-faces (WRF `rv`). Shape: (nz, ny + 1, nx).
+    /// Units: Pa m s⁻¹.
+    pub rv: Array3<f64>,
+    /// Mass-coupled coordinate velocity through the z-faces, positive downward (WRF `rom`).
+    /// Shape: (nz + 1, ny, nx). Units: Pa s⁻¹.
+    pub rom: Array3<f64>,
+    /// The tracer at the start. Shape: (nz, ny, nx). Units: kg kg⁻¹.
+    pub q: Array3<f64>,
+    /// Length of a step, s.
+    pub dt: f64,
+    /// Number of steps.
+    pub steps: usize,
+}
+
+/// How much of the tracer there is, and its extremes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Census {
+    /// Sum over the cells of mass times mixing ratio, Pa (per unit area of the map).
+    pub mass: f64,
+    /// Smallest mixing ratio, kg kg⁻¹.
+    pub min: f64,
+    /// Largest mixing ratio, kg kg⁻¹.
+    pub max: f64,
+}
+
+impl Case {
+    /// Reads and checks a case.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Io`] when the file cannot be read, [`Error::Input`] when something is missing in
+    /// it or impossible; the message says what was found and what is needed.
+    pub fn read(path: &Path) -> Result<Self> {
+        let file = Reader::open(path)?;
+        let grid = read_grid(&file)?;
+        let dt = positive(&file, "dt")?;
+        let coordinate = read_coordinate(&file, grid.shape)?;
+        let mu_end = if file.has("mut") { plane(&file, "mut")? } else { coordinate.mu.clone() };
+        check_mass(&file, &coordinate, &coordinate.mu)?;
+        check_mass(&file, &coordinate, &mu_end)?;
+        let case = Self {
+            grid,
+            coordinate,
+            mu_end,
+            ru: field(&file, "ru", ["y", "z", "xs"])?,
+            rv: field(&file, "rv", ["ys", "z", "x"])?,
+            rom: field(&file, "rom", ["y", "zs", "x"])?,
+            q: field(&file, "q0", ["y", "z", "x"])?,
+            dt,
+            steps: read_steps(&file)?,
+        };
+        case.check_periodic_faces(&file)?;
+        Ok(case)
+    }
+
+    /// Mass of the cells and capacity of the faces.
+    ///
+    /// Units: Pa (per unit area of the map).
+    pub fn air<R: Real>(&self) -> AirMass<R> {
+        AirMass::with_end(&self.grid, &self.coordinate, &self.mu_end)
+    }
+
+    /// The mass fluxes of the wind.
+    ///
+    /// Fx = ru |Δη| / Δx, Fy = rv |Δη| / Δy, Fz = −rom / mx
+    ///
+    /// Units: Pa s⁻¹ (per unit area of the map, as [`MassCoordinate::unit`] is 1).
+    pub fn flux<R: Real>(&self) -> MassFlux<R> {
+        let Grid { dx, dy, .. } = self.grid;
+        let depth = |k| self.coordinate.thickness(k);
+        let map = &self.coordinate.map_x;
+        let along_x = |(c, &ru): ((usize, usize, usize), &f64)| R::of(ru * depth(c.0) / dx);
+        let along_y = |(c, &rv): ((usize, usize, usize), &f64)| R::of(rv * depth(c.0) / dy);
+        let upward = |((_, j, i), &rom): ((usize, usize, usize), &f64)| R::of(-rom / map[[j, i]]);
+        let gathered = |values: Vec<R>, of: &Array3<f64>| {
+            Array3::from_shape_vec(of.dim(), values).expect("one value for each face")
+        };
+        MassFlux {
+            x: gathered(self.ru.indexed_iter().map(along_x).collect(), &self.ru),
+            y: gathered(self.rv.indexed_iter().map(along_y).collect(), &self.rv),
+            z: gathered(self.rom.indexed_iter().map(upward).collect(), &self.rom),
+        }
+    }
+
+    /// Counts the tracer after a step.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::BlowUp`] when a value is not finite.
+    pub fn census<R: Real>(&self, q: &Array3<R>, step: usize) -> Result<Census> {
+        let MassCoordinate { mu, map_x, map_y, c1, c2, .. } = &self.coordinate;
+        let mut census = Census { mass: 0.0, min: f64::INFINITY, max: f64::NEG_INFINITY };
+        for ((k, j, i), &q) in q.indexed_iter() {
+            let value = q.f64();
+            if !value.is_finite() {
+                return Err(Error::BlowUp { variable: "q", value, step, cell: [k, j, i] });
+            }
+            let at = [j, i];
+            let mass = (c1[k] * mu[at] + c2[k]) * self.coordinate.thickness(k);
+            census.mass += mass * value / (map_x[at] * map_y[at]);
+            census.min = census.min.min(value);
+            census.max = census.max.max(value);
+        }
+        Ok(census)
+    }
+
+    /// The two outer faces of a periodic axis are one, and must carry one flux.
+    fn check_periodic_faces(&self, file: &Reader) -> Result<()> {
+        let Shape { nx, ny, .. } = self.grid.shape;
+        let differ = |name: &str, k: usize, at: String, [first, last]: [f64; 2]| {
+            Err(file.error(format!(
+                "variable {name} is {first} at the first face and {last} at the last face of a \
+                 periodic axis (z={k} {at}); they are the same face and need the same value"
+            )))
+        };
+        for ((k, j, i), &first) in self.ru.indexed_iter().filter(|((_, _, i), _)| *i == 0) {
+            let last = self.ru[[k, j, i + nx]];
+            if self.grid.sides.periodic_x() && first != last {
+                return differ("ru", k, format!("y={j}"), [first, last]);
+            }
+        }
+        for ((k, j, i), &first) in self.rv.indexed_iter().filter(|((_, j, _), _)| *j == 0) {
+            let last = self.rv[[k, j + ny, i]];
+            if self.grid.sides.periodic_y() && first != last {
+                return differ("rv", k, format!("x={i}"), [first, last]);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Writes the tracer at the end and the census after every step.
+///
+/// # Errors
+///
+/// [`Error::Io`] when the file cannot be written.
+pub fn write<R: Stored>(mut file: Writer, q: &Array3<R>, history: &[Census]) -> Result<()> {
+    let (nz, ny, nx) = q.dim();
+    for (name, length) in [("y", ny), ("z", nz), ("x", nx), ("step", history.len())] {
+        file.dimension(name, length)?;
+    }
+    let values: Vec<R> = q.view().permuted_axes([1, 0, 2]).iter().copied().collect();
+    file.variable("q", &["y", "z", "x"], ["1", "tracer after the last step"], &values)?;
+    let column = |pick: fn(&Census) -> f64| history.iter().map(pick).collect::<Vec<f64>>();
+    let mass = ["Pa", "tracer on all cells, per unit area of the map"];
+    file.variable("mass", &["step"], mass, &column(|c| c.mass))?;
+    file.variable("min", &["step"], ["1", "smallest value of the tracer"], &column(|c| c.min))?;
+    file.variable("max", &["step"], ["1", "largest value of the tracer"], &column(|c| c.max))?;
+    file.commit()
+}
+
+fn read_grid(file: &Reader) -> Result<Grid> {
+    let shape =
+        Shape { nx: file.dimension("x")?, ny: file.dimension("y")?, nz: file.dimension("z")? };
+    for (cells, faces) in [("x", "xs"), ("y", "ys"), ("z", "zs")] {
+        let (n, found) = (file.dimension(cells)?, file.dimension(faces)?);
+        if found != n + 1 {
+            return Err(file.error(format!(
+                "dimension {faces} has length {found}; {} is needed, one more than {cells}, \
+                 as it counts the faces",
+                n + 1
+            )));
+        }
+    }
+    let sides = read_sides(file)?;
+    for (name, n, periodic) in
+        [("x", shape.nx, sides.periodic_x()), ("y", shape.ny, sides.periodic_y())]
+    {
+        if n < FEWEST_CELLS && !periodic {
+            return Err(file.error(format!(
+                "dimension {name} has length {n}; an axis that is not periodic needs at least \
+                 {FEWEST_CELLS} cells"
+            )));
+        }
+    }
+    if shape.nz < FEWEST_LAYERS {
+        return Err(file.error(format!(
+            "dimension z has length {}; at least {FEWEST_LAYERS} layers are needed",
+            shape.nz
+        )));
+    }
+    let [dx, dy] = [positive(file, "rdx")?.recip(), positive(file, "rdy")?.recip()];
+    Ok(Grid { shape, dx, dy, sides })
+}
+
+fn read_sides(file: &Reader) -> Result<Sides> {
+    let flag = |name: &str| match file.number(name)? {
+        None | Some(0.0) => Ok(false),
+        Some(1.0) => Ok(true),
+        Some(x) => Err(file.error(format!("attribute {name} is {x}; 0 or 1 is needed"))),
+    };
+    let specified = flag("specified")?;
+    let side = |axis: &str, which: &str| {
+        let (periodic, open) = (format!("periodic_{axis}"), format!("open_{axis}{which}"));
+        match (flag(&periodic)?, flag(&open)?) {
+            (true, true) => Err(file.error(format!(
+                "attributes {periodic} and {open} are both 1; set one of them to 0"
+            ))),
+            (true, false) => Ok(Side::Periodic),
+            (false, true) => Ok(Side::Open),
+            (false, false) if specified => Ok(Side::Specified),
+            (false, false) => Err(file.error(format!(
+                "nothing says what lies beyond a side of axis {axis}: set the global attribute \
+                 {periodic}, {open} or specified to 1"
+            ))),
+        }
+    };
+    let [west, east, south, north] =
+        [side("x", "s")?, side("x", "e")?, side("y", "s")?, side("y", "e")?];
+    Ok(Sides { west, east, south, north })
+}
+
+fn read_coordinate(file: &Reader, shape: Shape) -> Result<MassCoordinate> {
+    let mu = if file.has("mub") && file.has("mu_old") {
+        plane(file, "mub")? + plane(file, "mu_old")?
+    } else {
+        plane(file, "mut")?
+    };
+    let coordinate = MassCoordinate {
+        mu,
+        map_x: plane(file, "msftx")?,
+        map_y: plane(file, "msfty")?,
+        c1: profile(file, "c1h")?,
+        c2: profile(file, "c2h")?,
+        rdnw: profile(file, "rdnw")?,
+        fnm: profile(file, "fnm")?,
+        fnp: profile(file, "fnp")?,
+        unit: 1.0,
+    };
+    for (name, map) in [("msftx", &coordinate.map_x), ("msfty", &coordinate.map_y)] {
+        if let Some(((j, i), m)) = map.indexed_iter().find(|(_, m)| **m <= 0.0) {
+            return Err(file.error(format!(
+                "variable {name} is {m} at y={j} x={i}; map factors must be positive (1 on a \
+                 plain grid)"
+            )));
+        }
+    }
+    for k in 0..shape.nz {
+        let rdnw = &coordinate.rdnw;
+        if rdnw[k] >= 0.0 {
+            return Err(file.error(format!(
+                "variable rdnw is {} at z={k}; it must be negative, as eta decreases upward",
+                rdnw[k]
+            )));
+        }
+    }
+    Ok(coordinate)
+}
+
+fn check_mass(file: &Reader, coordinate: &MassCoordinate, mu: &Array2<f64>) -> Result<()> {
+    for (k, (c1, c2)) in coordinate.c1.iter().zip(&coordinate.c2).enumerate() {
+        let mass = |mu: f64| c1 * mu + c2;
+        if let Some(((j, i), &mu)) = mu.indexed_iter().find(|(_, mu)| mass(**mu) <= 0.0) {
+            return Err(file.error(format!(
+                "the mass of the layer, c1h mu + c2h, is {} Pa at z={k} y={j} x={i}; it must be \
+                 positive: look at c1h, c2h and the column mass {mu} Pa (mub + mu_old, or mut)",
+                mass(mu)
+            )));
+        }
+    }
+    Ok(())
+}
+
+fn read_steps(file: &Reader) -> Result<usize> {
+    let steps = file.required_number("nsteps")?;
+    let largest = f64::from(u32::MAX);
+    if steps.fract() != 0.0 || !(1.0..=largest).contains(&steps) {
+        return Err(file.error(format!(
+            "attribute nsteps is {steps}; a whole number of at least 1 is needed"
+        )));
+    }
+    #[allow(clippy::cast_sign_loss, reason = "checked just above")]
+    let steps = steps as usize;
+    Ok(steps)
+}
+
+fn positive(file: &Reader, name: &str) -> Result<f64> {
+    let x = file.required_number(name)?;
+    if x > 0.0 {
+        Ok(x)
+    } else {
+        Err(file.error(format!("attribute {name} is {x}; a positive number is needed")))
+    }
+}
+
+fn values(file: &Reader, name: &str, dimensions: &[&str]) -> Result<ArrayD<f64>> {
+    Ok(file.array(name, dimensions)?.mapv(f64::from))
+}
+
+fn profile(file: &Reader, name: &str) -> Result<Vec<f64>> {
+    let values = values(file, name, &["z"])?;
+    let profile: Array1<f64> = values.into_dimensionality::<Ix1>().expect("one dimension");
+    Ok(profile.to_vec())
+}
+
+fn plane(file: &Reader, name: &str) -> Result<Array2<f64>> {
+    let values = values(file, name, &["y", "x"])?;
+    Ok(values.into_dimensionality::<Ix2>().expect("two dimensions"))
+}
+
+/// A three-dimensional variable, from the file's order (y, z, x) to ours.
+fn field(file: &Reader, name: &str, dimensions: [&str; 3]) -> Result<Array3<f64>> {
+    let values = values(file, name, &dimensions)?;
+    let values = values.into_dimensionality::<Ix3>().expect("three dimensions");
+    Ok(values.permuted_axes([1, 0, 2]).as_standard_layout().into_owned())
+}

@@ -1,0 +1,17 @@
+//! Transport of tracers against WRF's own results, and the properties it promises.
+
+#[path = "support/mod.rs"]
+mod support;
+
+#[path = "advection/case.rs"]
+mod case;
+#[path = "advection/command.rs"]
+mod command;
+#[path = "advection/properties.rs"]
+mod properties;
+#[path = "advection/reference.rs"]
+mod reference;
+#[path = "advection/small.rs"]
+mod small;
+#[path = "advection/wrf_form.rs"]
+mod wrf_form;
