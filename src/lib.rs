@@ -23,6 +23,8 @@ pub mod grid;
 pub mod mass;
 pub mod state;
 
+pub mod primitives;
+
 pub mod io;
 
 pub mod cli;
