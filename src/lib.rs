@@ -27,4 +27,6 @@ pub mod primitives;
 
 pub mod io;
 
+pub mod projection;
+
 pub mod cli;
