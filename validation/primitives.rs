@@ -123,6 +123,10 @@ fn values_that_are_not_finite_are_counted_and_the_first_is_found() {
     }
 }
 
+fn below(random: &mut Random, n: usize) -> usize {
+    (random.bits() % n as u64) as usize
+}
+
 /// Random triplets, many of them repeated, and the dense matrix they make.
 fn triplets<R: Real>(
     random: &mut Random,
@@ -132,7 +136,7 @@ fn triplets<R: Real>(
     let mut dense = vec![0.0; rows * columns];
     let triplets = (0..count)
         .map(|_| {
-            let (row, column) = (random.below(rows), random.below(columns));
+            let (row, column) = (below(random, rows), below(random, columns));
             let value = R::of(random.between(-1.0, 1.0));
             dense[row * columns + column] += value.f64();
             (row, column, value)

@@ -77,16 +77,14 @@ impl Faces {
             faces.column_mass[face] =
                 faces.mass.with_mu[face] * c1 + faces.mass.without_mu[face] * c2;
             faces.per_distance[face] = map_across[only] / distance;
-            let conductance = faces.conductance(face);
-            if !(conductance > 0.0 && conductance.is_finite()) {
+            let (across, along, mu) = (map_across[only], map_along[only], mu / cells);
+            let factors = [across, along, mu, faces.conductance(face)];
+            if !factors.iter().all(|&x| x > 0.0 && x.is_finite()) {
                 let [j, i] = face;
                 return Err(refuse(format!(
-                    "the {direction:?} face i={i} j={j} has the map factors {} across and {} \
-                     along it and the column mass {} Pa; all must be positive (files of \
-                     idealised cases may hold zeros that stand for 1)",
-                    map_across[only],
-                    map_along[only],
-                    mu / cells
+                    "the {direction:?} face i={i} j={j} has the map factors {across} across and \
+                     {along} along it and the column mass {mu} Pa; all must be positive (files of \
+                     idealised cases may hold zero map factors that stand for 1)"
                 )));
             }
         }
