@@ -27,12 +27,14 @@ pub mod state;
 pub mod thermo;
 
 pub mod advection;
+pub mod primitives;
 pub mod wsm5;
 
 pub mod backend;
 pub mod io;
 
 pub mod diagnostics;
+pub mod projection;
 
 pub mod model;
 

@@ -177,6 +177,37 @@ impl<R: Real> AirMass<R> {
     }
 }
 
+/// Horizontal winds on the faces of the cells.
+#[derive(Clone, Debug)]
+pub struct Winds {
+    /// Eastward, on x-faces (WRF `U`). Shape: (nz, ny, nx + 1). Units: m s⁻¹.
+    pub u: Array3<f64>,
+    /// Northward, on y-faces (WRF `V`). Shape: (nz, ny + 1, nx). Units: m s⁻¹.
+    pub v: Array3<f64>,
+}
+
+/// Map factors on the faces: distance on the map over distance on the earth.
+#[derive(Clone, Debug)]
+pub struct FaceMaps {
+    /// In x on x-faces (WRF `MAPFAC_UX`). Shape: (ny, nx + 1). Units: 1.
+    pub u_x: Array2<f64>,
+    /// In y on x-faces (WRF `MAPFAC_UY`). Shape: (ny, nx + 1). Units: 1.
+    pub u_y: Array2<f64>,
+    /// In x on y-faces (WRF `MAPFAC_VX`). Shape: (ny + 1, nx). Units: 1.
+    pub v_x: Array2<f64>,
+    /// In y on y-faces (WRF `MAPFAC_VY`). Shape: (ny + 1, nx). Units: 1.
+    pub v_y: Array2<f64>,
+}
+
+impl FaceMaps {
+    /// The map factors of a plane, 1 everywhere.
+    pub fn plane(shape: Shape) -> Self {
+        let u = Array2::ones((shape.ny, shape.nx + 1));
+        let v = Array2::ones((shape.ny + 1, shape.nx));
+        Self { u_x: u.clone(), u_y: u, v_x: v.clone(), v_y: v }
+    }
+}
+
 /// Mass fluxes of dry air through the faces, positive eastward, northward, upward.
 #[derive(Clone, Debug)]
 pub struct MassFlux<R> {

@@ -6,7 +6,6 @@ use ndarray::parallel::prelude::*;
 use ndarray::{Array2, Axis, s};
 
 use crate::advection::{self, Limiter, Wind, Workspace};
-use crate::constants::Constants;
 use crate::grid::{Grid, Side};
 use crate::mass::{AirMass, MassCoordinate, MassFlux};
 use crate::primitives::reduce;

@@ -6,6 +6,6 @@ mod nc_char;
 pub mod output;
 pub mod pending;
 pub mod reader;
-pub mod wrf;
 pub mod transport;
+pub mod wrf;
 pub mod writer;

@@ -9,11 +9,8 @@ use nwp_mini::mass::{AirMass, MassCoordinate, MassFlux};
 use nwp_mini::real::Real;
 
 /// The three schemes, with the names that the reference file gives them.
-pub const SCHEMES: [(Limiter, &str); 3] = [
-    (Limiter::None, "plain"),
-    (Limiter::PositiveDefinite, "pd"),
-    (Limiter::Monotonic, "mono"),
-];
+pub const SCHEMES: [(Limiter, &str); 3] =
+    [(Limiter::None, "plain"), (Limiter::PositiveDefinite, "pd"), (Limiter::Monotonic, "mono")];
 
 /// A number that a group has as an attribute.
 pub fn number(group: &Group<'_>, name: &str) -> Option<f64> {
@@ -30,9 +27,8 @@ pub fn number(group: &Group<'_>, name: &str) -> Option<f64> {
 }
 
 fn values(group: &Group<'_>, name: &str) -> ArrayD<f64> {
-    let variable = group
-        .variable(name)
-        .unwrap_or_else(|| panic!("{} has no variable {name}", group.name()));
+    let variable =
+        group.variable(name).unwrap_or_else(|| panic!("{} has no variable {name}", group.name()));
     variable.get(..).expect("variable is readable")
 }
 

@@ -6,7 +6,6 @@ use super::Frame;
 use crate::constants::Constants;
 use crate::error::Result;
 use crate::io::reader::Reader;
-use crate::real::Real;
 use crate::state::{Environment, State};
 use crate::thermo;
 

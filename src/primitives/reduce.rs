@@ -1,0 +1,166 @@
+//! Sums, extrema and counts over slices that come out the same however many threads work.
+//!
+//! A slice is cut into chunks of [`CHUNK`] values whatever the number of threads, and what the
+//! chunks give is combined along a fixed binary tree. So the bits of a result depend on the
+//! values and their order alone, never on the threads or on the run.
+//!
+//! Sums are gathered in double precision. With `u = 2⁻⁵³` and n values their error is at most
+//! `(CHUNK / LANES + LANES + log2(n / CHUNK)) u Σ|x|`; products of single-precision values are
+//! exact, those of double-precision ones add another `u Σ|x y|`.
+
+use std::ops::Range;
+
+use crate::real::Real;
+
+/// Values that one thread handles on its own.
+pub const CHUNK: usize = 2048;
+
+/// Running sums within a chunk, which a processor keeps in one or two vector registers.
+const LANES: usize = 8;
+
+/// Chunks from which it pays to ask another thread for help.
+const PARALLEL_CHUNKS: usize = 16;
+
+/// The sum of all values, `Σ x`; 0 of nothing.
+pub fn sum<R: Real>(values: &[R]) -> f64 {
+    sum_pairs(values, values, |x, _| x)
+}
+
+/// The scalar product of two vectors, `Σ x y`; 0 of nothing.
+///
+/// # Panics
+///
+/// When the lengths differ.
+pub fn dot<R: Real>(x: &[R], y: &[R]) -> f64 {
+    assert_eq!(x.len(), y.len(), "a scalar product needs two vectors of the same length");
+    sum_pairs(x, y, |x, y| x * y)
+}
+
+/// The sum of the squares of all values, `Σ x²`; 0 of nothing.
+pub fn sum_of_squares<R: Real>(values: &[R]) -> f64 {
+    dot(values, values)
+}
+
+/// The smallest and the largest of some values, and where each is found first.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Extrema<R> {
+    /// The smallest value.
+    pub min: R,
+    /// Index of its first occurrence.
+    pub min_at: usize,
+    /// The largest value.
+    pub max: R,
+    /// Index of its first occurrence.
+    pub max_at: usize,
+}
+
+impl<R: Real> Extrema<R> {
+    /// The largest magnitude.
+    pub fn magnitude(&self) -> R {
+        self.max.larger(-self.min)
+    }
+
+    fn join(self, later: Self) -> Self {
+        let (min, min_at) =
+            if later.min < self.min { (later.min, later.min_at) } else { (self.min, self.min_at) };
+        let (max, max_at) =
+            if later.max > self.max { (later.max, later.max_at) } else { (self.max, self.max_at) };
+        Self { min, min_at, max, max_at }
+    }
+}
+
+/// The smallest and the largest value, those that are not a number left aside; nothing when none
+/// remains.
+pub fn extrema<R: Real>(values: &[R]) -> Option<Extrema<R>> {
+    let of_chunk = |chunk: Range<usize>| {
+        let mut found: Option<Extrema<R>> = None;
+        for at in chunk {
+            let x = values[at];
+            if !x.is_nan() {
+                let one = Extrema { min: x, min_at: at, max: x, max_at: at };
+                found = Some(found.map_or(one, |known| known.join(one)));
+            }
+        }
+        found
+    };
+    let join = |a: Option<Extrema<R>>, b| match (a, b) {
+        (Some(a), Some(b)) => Some(a.join(b)),
+        (a, b) => a.or(b),
+    };
+    reduce(values.len(), &of_chunk, &join).flatten()
+}
+
+/// How many values are infinite or not a number.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct NonFinite {
+    /// How many there are.
+    pub count: usize,
+    /// Index of the first one.
+    pub first: Option<usize>,
+}
+
+/// Counts the values that are infinite or not a number, and finds the first; none of nothing.
+pub fn non_finite<R: Real>(values: &[R]) -> NonFinite {
+    let of_chunk = |chunk: Range<usize>| {
+        let first = chunk.start;
+        let values = &values[chunk];
+        let count = values.iter().filter(|x| !x.is_finite()).count();
+        // The place is looked up only where there is one, so that sound data cost one pass.
+        let at = if count == 0 { None } else { values.iter().position(|x| !x.is_finite()) };
+        NonFinite { count, first: at.map(|at| first + at) }
+    };
+    let join = |a: NonFinite, b: NonFinite| NonFinite {
+        count: a.count + b.count,
+        first: a.first.or(b.first),
+    };
+    reduce(values.len(), &of_chunk, &join).unwrap_or_default()
+}
+
+/// The sum of `term(x, y)` over all pairs.
+fn sum_pairs<R: Real>(x: &[R], y: &[R], term: impl Fn(f64, f64) -> f64 + Sync) -> f64 {
+    let of_chunk = |chunk: Range<usize>| sum_chunk(&x[chunk.clone()], &y[chunk], &term);
+    reduce(x.len(), &of_chunk, &|a, b| a + b).unwrap_or(0.0)
+}
+
+/// The sum of `term(x, y)` over one chunk: pair n goes to lane n mod [`LANES`], lanes add in order.
+fn sum_chunk<R: Real>(x: &[R], y: &[R], term: impl Fn(f64, f64) -> f64) -> f64 {
+    let mut lanes = [0.0; LANES];
+    let mut add = |x: &[R], y: &[R]| {
+        for ((lane, x), y) in lanes.iter_mut().zip(x).zip(y) {
+            *lane += term(x.f64(), y.f64());
+        }
+    };
+    let (whole_x, whole_y) = (x.chunks_exact(LANES), y.chunks_exact(LANES));
+    let (rest_x, rest_y) = (whole_x.remainder(), whole_y.remainder());
+    for (x, y) in whole_x.zip(whole_y) {
+        add(x, y);
+    }
+    add(rest_x, rest_y);
+    lanes.iter().sum()
+}
+
+/// What the chunks of `0..length` give, joined along a fixed tree; nothing of nothing.
+fn reduce<T: Send>(
+    length: usize,
+    of_chunk: &(impl Fn(Range<usize>) -> T + Sync),
+    join: &(impl Fn(T, T) -> T + Sync),
+) -> Option<T> {
+    (length > 0).then(|| tree(0..length.div_ceil(CHUNK), length, of_chunk, join))
+}
+
+fn tree<T: Send>(
+    chunks: Range<usize>,
+    length: usize,
+    of_chunk: &(impl Fn(Range<usize>) -> T + Sync),
+    join: &(impl Fn(T, T) -> T + Sync),
+) -> T {
+    if chunks.len() == 1 {
+        return of_chunk(chunks.start * CHUNK..length.min(chunks.end * CHUNK));
+    }
+    let middle = chunks.start + chunks.len().next_power_of_two() / 2;
+    let left = || tree(chunks.start..middle, length, of_chunk, join);
+    let right = || tree(middle..chunks.end, length, of_chunk, join);
+    let (left, right) =
+        if chunks.len() >= PARALLEL_CHUNKS { rayon::join(left, right) } else { (left(), right()) };
+    join(left, right)
+}

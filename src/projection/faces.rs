@@ -1,0 +1,204 @@
+//! The lateral faces of one direction: what lies beside them and what mass they hold.
+
+use std::path::Path;
+
+use ndarray::parallel::prelude::*;
+use ndarray::{Array2, Array3, Axis, Zip, s};
+
+use crate::error::{Error, Result};
+use crate::grid::{Grid, Shape};
+use crate::mass::{Layered, MassCoordinate};
+use crate::primitives::reduce;
+use crate::real::Real;
+
+/// The direction in which a face is crossed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Direction {
+    /// From west to east.
+    X,
+    /// From south to north.
+    Y,
+}
+
+/// The faces across one direction.
+pub(super) struct Faces {
+    direction: Direction,
+    shape: Shape,
+    periodic: bool,
+    /// Mass flux for a wind of 1 m s⁻¹. Units: kg m⁻¹.
+    mass: Layered<f64>,
+    /// Sum of [`Faces::mass`] over the layers.
+    column_mass: Array2<f64>,
+    /// Reciprocal of the true distance between the cells beside the face. Units: m⁻¹.
+    per_distance: Array2<f64>,
+}
+
+impl Faces {
+    /// The faces across `direction`, with the map factors along it and along the face.
+    pub(super) fn new(
+        direction: Direction,
+        grid: &Grid,
+        coordinate: &MassCoordinate,
+        [map_across, map_along]: [&Array2<f64>; 2],
+    ) -> Result<Self> {
+        let shape = grid.shape;
+        let (planes, distance, periodic) = match direction {
+            Direction::X => ((shape.ny, shape.nx + 1), grid.dx, grid.sides.periodic_x()),
+            Direction::Y => ((shape.ny + 1, shape.nx), grid.dy, grid.sides.periodic_y()),
+        };
+        assert_eq!([map_across.dim(), map_along.dim()], [planes; 2], "shape of the map factors");
+        let deep = |profile: &[f64]| -> Vec<f64> {
+            (0..shape.nz).map(|k| profile[k] * coordinate.thickness(k)).collect()
+        };
+        let mut faces = Self {
+            direction,
+            shape,
+            periodic,
+            mass: Layered {
+                with_mu: Array2::zeros(planes),
+                without_mu: Array2::zeros(planes),
+                c1: deep(&coordinate.c1),
+                c2: deep(&coordinate.c2),
+            },
+            column_mass: Array2::zeros(planes),
+            per_distance: Array2::zeros(planes),
+        };
+        let [c1, c2] = [&faces.mass.c1, &faces.mass.c2].map(|profile| reduce::sum(profile));
+        for face in ndarray::indices(planes) {
+            let face = <[usize; 2]>::from(face);
+            let only = faces.only(face);
+            let beside = faces.cells_beside(face).into_iter().flatten();
+            let (mu, cells) =
+                beside.fold((0.0, 0.0), |(mu, n), c| (mu + coordinate.mu[c], n + 1.0));
+            // unit / distance is the width of the face on the map over gravity.
+            let width = coordinate.unit / (distance * map_along[only]);
+            faces.mass.with_mu[face] = mu / cells * width;
+            faces.mass.without_mu[face] = width;
+            faces.column_mass[face] =
+                faces.mass.with_mu[face] * c1 + faces.mass.without_mu[face] * c2;
+            faces.per_distance[face] = map_across[only] / distance;
+            let (across, along, mu) = (map_across[only], map_along[only], mu / cells);
+            let factors = [across, along, mu, faces.conductance(face)];
+            if !factors.iter().all(|&x| x > 0.0 && x.is_finite()) {
+                let [j, i] = face;
+                return Err(refuse(format!(
+                    "the {direction:?} face i={i} j={j} has the map factors {across} across and \
+                     {along} along it and the column mass {mu} Pa; all must be positive (files of \
+                     idealised cases may hold zero map factors that stand for 1)"
+                )));
+            }
+        }
+        Ok(faces)
+    }
+
+    /// The cells before and behind a face, where the grid has them.
+    pub(super) fn cells_beside(&self, [j, i]: [usize; 2]) -> [Option<[usize; 2]>; 2] {
+        let (at, n) = match self.direction {
+            Direction::X => (i, self.shape.nx),
+            Direction::Y => (j, self.shape.ny),
+        };
+        let before = at.checked_sub(1).or(self.periodic.then_some(n - 1));
+        let behind = if at < n { Some(at) } else { self.periodic.then_some(0) };
+        [before, behind].map(|cell| {
+            cell.map(|at| match self.direction {
+                Direction::X => [j, at],
+                Direction::Y => [at, i],
+            })
+        })
+    }
+
+    /// The faces before and behind a cell.
+    pub(super) fn faces_beside(&self, [j, i]: [usize; 2]) -> [[usize; 2]; 2] {
+        match self.direction {
+            Direction::X => [[j, i], [j, i + 1]],
+            Direction::Y => [[j, i], [j + 1, i]],
+        }
+    }
+
+    /// Column mass flux through a face for a potential difference of 1, kg m⁻².
+    pub(super) fn conductance(&self, face: [usize; 2]) -> f64 {
+        self.column_mass[face] * self.per_distance[face]
+    }
+
+    /// Winds whose last face is the first one where the sides are periodic, checked to be finite.
+    pub(super) fn single_valued(
+        &self,
+        name: &'static str,
+        wind: &Array3<f64>,
+    ) -> Result<Array3<f64>> {
+        let (rows, columns) = self.column_mass.dim();
+        assert_eq!(wind.dim(), (self.shape.nz, rows, columns), "shape of {name}");
+        let mut wind = wind.as_standard_layout().into_owned();
+        let values = wind.as_slice().expect("standard layout");
+        if let Some(at) = reduce::non_finite(values).first {
+            let cell = [at / (rows * columns), at / columns % rows, at % columns];
+            return Err(Error::BlowUp { variable: name, value: values[at], step: 0, cell });
+        }
+        if self.periodic {
+            let axis = match self.direction {
+                Direction::X => Axis(2),
+                Direction::Y => Axis(1),
+            };
+            let first = wind.index_axis(axis, 0).to_owned();
+            let last = wind.len_of(axis) - 1;
+            wind.index_axis_mut(axis, last).assign(&first);
+        }
+        Ok(wind)
+    }
+
+    /// Mass fluxes of a wind, rounded. Shape: as the wind. Units: kg s⁻¹.
+    pub(super) fn flux<R: Real>(&self, wind: &Array3<f64>) -> Array3<R> {
+        let mut flux = Array3::zeros(wind.dim());
+        flux.axis_iter_mut(Axis(0)).into_par_iter().enumerate().for_each(|(k, mut level)| {
+            let mut mass = vec![0.0; level.ncols()];
+            for (j, row) in level.rows_mut().into_iter().enumerate() {
+                self.mass.fill_row(k, j, &mut mass);
+                for ((flux, mass), wind) in row.into_iter().zip(&mass).zip(wind.slice(s![k, j, ..]))
+                {
+                    *flux = R::of(mass * wind);
+                }
+            }
+        });
+        flux
+    }
+
+    /// Mass fluxes of a wind, summed over the layers. Units: kg s⁻¹.
+    pub(super) fn column_flux(&self, wind: &Array3<f64>) -> Array2<f64> {
+        let mut total = Array2::zeros(self.column_mass.dim());
+        Zip::indexed(total.rows_mut()).par_for_each(|j, mut total| {
+            let mut mass = vec![0.0; total.len()];
+            for k in 0..self.shape.nz {
+                self.mass.fill_row(k, j, &mut mass);
+                for ((total, mass), wind) in
+                    total.iter_mut().zip(&mass).zip(wind.slice(s![k, j, ..]))
+                {
+                    *total += mass * wind;
+                }
+            }
+        });
+        total
+    }
+
+    /// Gradient across the faces of a potential that is 0 beyond the grid.
+    pub(super) fn gradient(&self, chi: &Array2<f64>) -> Array2<f64> {
+        Array2::from_shape_fn(self.column_mass.dim(), |(j, i)| {
+            let [before, behind] =
+                self.cells_beside([j, i]).map(|cell| cell.map_or(0.0, |cell| chi[cell]));
+            (behind - before) * self.per_distance[[j, i]]
+        })
+    }
+
+    /// The face that stands for this one: the last is the first where the sides are periodic.
+    fn only(&self, [j, i]: [usize; 2]) -> [usize; 2] {
+        match self.direction {
+            Direction::X if self.periodic => [j, i % self.shape.nx],
+            Direction::Y if self.periodic => [j % self.shape.ny, i],
+            _ => [j, i],
+        }
+    }
+}
+
+/// The error of an input that cannot be projected.
+pub(super) fn refuse(message: String) -> Error {
+    Error::input(Path::new("wind projection"), message)
+}

@@ -1,0 +1,69 @@
+//! The potential whose gradient takes away a given column divergence.
+
+use ndarray::Array2;
+
+use crate::error::Result;
+use crate::grid::Grid;
+use crate::primitives::conjugate_gradient;
+use crate::primitives::csr::Csr;
+use crate::primitives::reduce;
+
+use super::faces::Faces;
+use super::slice;
+
+/// Iterations after which the solver gives up, for each cell along the two sides of the grid.
+///
+/// The method needs a number that grows with the longer side; about 7 per cell in that side do
+/// on a square grid of even cells, uneven ones need some times as many.
+const ITERATIONS_PER_CELL: usize = 100;
+
+/// Finds chi with `Σ over faces of a cell K (chi - chi beyond) = divergence`, K the conductance,
+/// to residuals within `limit`; returns it with the number of iterations.
+///
+/// The system is symmetric and positive definite where chi is held at 0 beyond some side. Where
+/// no side does so, constants are its kernel: the divergence, whose sum is then 0 but for
+/// rounding, is made to sum up to 0, and chi gets the mean 0.
+pub(super) fn solve(
+    grid: &Grid,
+    directions: [&Faces; 2],
+    divergence: &Array2<f64>,
+    limit: &Array2<f64>,
+) -> Result<(Array2<f64>, usize)> {
+    let enclosed = grid.sides.periodic_x() && grid.sides.periodic_y();
+    let mean = |values: &[f64]| {
+        if enclosed { reduce::sum(values) / values.len() as f64 } else { 0.0 }
+    };
+    let excess = mean(slice(divergence));
+    let divergence = divergence.mapv(|x| x - excess);
+
+    let matrix = operator(grid, directions)?;
+    let most = ITERATIONS_PER_CELL * (grid.shape.nx + grid.shape.ny);
+    let solution = conjugate_gradient::solve(&matrix, slice(&divergence), slice(limit), most);
+    let excess = mean(&solution.x);
+    let chi = Array2::from_shape_vec(divergence.dim(), solution.x).expect("one value a column");
+    Ok((chi.mapv(|x| x - excess), solution.iterations))
+}
+
+/// The matrix of the system: each face takes from one cell what it gives to the other.
+fn operator(grid: &Grid, directions: [&Faces; 2]) -> Result<Csr<f64>> {
+    let (nx, columns) = (grid.shape.nx, grid.shape.columns());
+    let number = |[j, i]: [usize; 2]| j * nx + i;
+    let mut triplets = Vec::with_capacity(8 * columns);
+    for j in 0..grid.shape.ny {
+        for i in 0..nx {
+            let cell = number([j, i]);
+            for faces in directions {
+                let beside = faces.faces_beside([j, i]);
+                let beyond = [faces.cells_beside(beside[0])[0], faces.cells_beside(beside[1])[1]];
+                for (face, beyond) in beside.into_iter().zip(beyond) {
+                    let conductance = faces.conductance(face);
+                    triplets.push((cell, cell, conductance));
+                    if let Some(other) = beyond {
+                        triplets.push((cell, number(other), -conductance));
+                    }
+                }
+            }
+        }
+    }
+    Csr::from_triplets(columns, columns, &triplets)
+}
