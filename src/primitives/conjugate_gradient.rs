@@ -3,7 +3,7 @@
 use rayon::prelude::*;
 
 use super::csr::Csr;
-use super::reduce::{CHUNK, dot};
+use super::reduce::{CHUNK, PARALLEL_CHUNKS, dot};
 
 /// What [`solve`] arrived at.
 #[derive(Clone, Debug)]
@@ -72,8 +72,7 @@ fn update(x: &mut [f64], y: &[f64], f: impl Fn(usize, f64, f64) -> f64 + Sync) {
             *x = f(at, *x, *y);
         }
     };
-    // The way to other threads costs more than a few chunks do.
-    if x.len() < 16 * CHUNK {
+    if x.len() < PARALLEL_CHUNKS * CHUNK {
         x.chunks_mut(CHUNK).enumerate().for_each(chunk);
     } else {
         x.par_chunks_mut(CHUNK).enumerate().for_each(chunk);

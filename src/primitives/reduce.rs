@@ -19,7 +19,7 @@ pub const CHUNK: usize = 2048;
 const LANES: usize = 8;
 
 /// Chunks from which it pays to ask another thread for help.
-const PARALLEL_CHUNKS: usize = 16;
+pub(super) const PARALLEL_CHUNKS: usize = 16;
 
 /// The sum of all values, `Σ x`; 0 of nothing.
 pub fn sum<R: Real>(values: &[R]) -> f64 {
