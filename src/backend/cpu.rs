@@ -94,6 +94,16 @@ impl<R: RadarConstants + RadiusConstants> Cpu<R> {
         }
     }
 
+    /// Goes back to a state, with nothing fallen.
+    pub fn restore(&mut self, state: &State<R>) {
+        for (mine, given) in self.state.fields_mut().into_iter().zip(state.fields()) {
+            mine.assign(given);
+        }
+        for plane in [&mut self.surface.rain, &mut self.surface.snow] {
+            plane.fill(R::ZERO);
+        }
+    }
+
     /// One time step of `dt` seconds: transport, then microphysics.
     pub fn step(&mut self, forcing: &Forcing<R>, dt: f64) -> WaterChange {
         let start = Instant::now();

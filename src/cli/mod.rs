@@ -1,5 +1,6 @@
 //! The command line: one file for each subcommand.
 
+mod bench;
 mod columns;
 mod report;
 mod run;
@@ -61,6 +62,7 @@ enum Command {
     Run(Box<run::Run>),
     Columns(columns::Columns),
     Transport(transport::Transport),
+    Bench(bench::Bench),
 }
 
 /// Where to compute.
@@ -132,7 +134,8 @@ fn run(cli: &Cli) -> Result<()> {
     match &cli.command {
         Command::Run(command) => command.run(),
         Command::Columns(command) => command.run(),
-        Command::Transport(transport) => transport.run(),
+        Command::Transport(command) => command.run(),
+        Command::Bench(command) => command.run(),
     }
 }
 
