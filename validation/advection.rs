@@ -1,6 +1,7 @@
 //! Transport of tracers against WRF's own results, and the properties it promises.
 
 #[path = "support/mod.rs"]
+#[allow(dead_code, unreachable_pub, reason = "all tests share it")]
 mod support;
 
 #[path = "advection/case.rs"]

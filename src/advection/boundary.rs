@@ -3,8 +3,8 @@
 use ndarray::{Array3, Axis};
 use rayon::prelude::*;
 
-use super::{Limiter, Wind};
 use super::stage::Stage;
+use super::{Limiter, Wind};
 use crate::grid::{Shape, Side, Sides};
 use crate::mass::MassFlux;
 use crate::real::Real;
@@ -20,13 +20,7 @@ use crate::state::BoundaryValues;
 /// Units: `outward` and `divergence` kg s⁻¹, `edge` and `inner` kg kg⁻¹ (at the start of the step
 /// in a limited stage), `latest` kg kg⁻¹; returns kg s⁻¹.
 #[inline(always)]
-pub fn radiative_outflow<R: Real>(
-    outward: R,
-    divergence: R,
-    edge: R,
-    inner: R,
-    latest: R,
-) -> R {
+pub fn radiative_outflow<R: Real>(outward: R, divergence: R, edge: R, inner: R, latest: R) -> R {
     outward.larger(R::ZERO) * (edge - inner) + latest * divergence
 }
 
@@ -59,7 +53,8 @@ pub(super) fn add_open_sides<R: Real>(stage: &Stage<'_, R>, k: usize, j: usize, 
             / stage.wind.air.map_x[[j, i]]
     };
     let x = stage.mass_x(k, j);
-    for (i, inner, side, low_side) in [(0, 1, west, true), (nx - 1, nx.wrapping_sub(2), east, false)]
+    for (i, inner, side, low_side) in
+        [(0, 1, west, true), (nx - 1, nx.wrapping_sub(2), east, false)]
     {
         if side == Side::Open {
             let fluxes = [x[i], x[i + 1]];

@@ -13,8 +13,8 @@ use rayon::prelude::*;
 use super::Limiter;
 use super::flux::Faces;
 use super::rows::{
-    LayeredRow, Outflow, Rows, bounds_row, lateral_outflow_row, monotonic_row, monotonic_scale_row, pad_row,
-    positive_row, positive_scale_row, shifted, split_capped_row, split_upwind_row,
+    LayeredRow, Outflow, Rows, bounds_row, lateral_outflow_row, monotonic_row, monotonic_scale_row,
+    pad_row, positive_row, positive_scale_row, shifted, split_capped_row, split_upwind_row,
 };
 use super::stage::{REACH, Stage};
 use crate::grid::Shape;
@@ -57,8 +57,9 @@ impl<R: Real> Scales<R> {
     }
 }
 
-/// What one thread needs to march through a block.
+/// What one thread needs to march through a block, on cache lines of its own.
 #[derive(Debug)]
+#[repr(align(128))]
 pub(super) struct Scratch<R> {
     /// A row of cells with [`REACH`] more on either side.
     padded: Vec<R>,
@@ -124,7 +125,8 @@ pub(super) fn run<R: Real>(
             let mut scratch = scratch[mine].lock().unwrap_or_else(PoisonError::into_inner);
             let rows = block * BLOCK..block * BLOCK + out.len_of(Axis(1));
             let mut march = March { stage, rows, s: &mut scratch };
-            *inflow = if stage.limiter == Limiter::None { march.plain(out) } else { march.limited(out) };
+            *inflow =
+                if stage.limiter == Limiter::None { march.plain(out) } else { march.limited(out) };
         });
     inflow.iter().sum()
 }
@@ -273,8 +275,8 @@ impl<R: Real> March<'_, '_, R> {
         }
         let (low, correction) = (s.y.low.row_mut(r), s.y.correction.row_mut(r));
         stage.high_order_y(k, j, correction);
-        let cells = [stage.neighbour(j, -1), stage.neighbour(j, 0)]
-            .map(|j| stage.row(stage.start, k, j));
+        let cells =
+            [stage.neighbour(j, -1), stage.neighbour(j, 0)].map(|j| stage.row(stage.start, k, j));
         let capacity = &stage.wind.air.capacity_y;
         stage.limiter.split(stage, stage.mass_y(k, j), (capacity, k, j), cells, (low, correction));
     }

@@ -105,7 +105,8 @@ pub fn step<R: Real>(
     march::run(&stage, scratch, sums, first);
     boundary::set_specified(wind, inflow, first);
 
-    let stage = Stage { wind, field: memory(first), start, dt: half, limiter: Limiter::None, ending };
+    let stage =
+        Stage { wind, field: memory(first), start, dt: half, limiter: Limiter::None, ending };
     march::run(&stage, scratch, sums, second);
     boundary::set_specified(wind, inflow, second);
 

@@ -2,12 +2,12 @@
 
 use std::ops::Range;
 
-use super::{Limiter, Wind};
 use super::boundary;
 use super::rows::{
     Content, LayeredRow, Outflow, fifth_order_row, linear_row, outflow_row, pad_row, shifted,
     third_order_row, update_row,
 };
+use super::{Limiter, Wind};
 use crate::grid::Shape;
 use crate::mass::Layered;
 use crate::real::Real;
@@ -164,9 +164,7 @@ impl<'a, R: Real> Stage<'a, R> {
         let air = self.wind.air;
         let order = match k {
             k if self.closed_z(k) => Order::Closed,
-            k if k == 1 || k == nz - 1 => {
-                Order::Linear([air.weight_below[k], air.weight_above[k]])
-            }
+            k if k == 1 || k == nz - 1 => Order::Linear([air.weight_below[k], air.weight_above[k]]),
             _ => Order::Third,
         };
         let cells = std::array::from_fn(|s| {

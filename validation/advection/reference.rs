@@ -90,8 +90,8 @@ fn check_steps<R: Real>(group: &netcdf::Group<'_>, limiter: Limiter, scheme: &st
 
     let sides = case.grid.sides;
     let q = q.mapv(R::f64);
-    let open = [sides.west, sides.east, sides.south, sides.north]
-        .contains(&nwp_mini::grid::Side::Open);
+    let open =
+        [sides.west, sides.east, sides.south, sides.north].contains(&nwp_mini::grid::Side::Open);
     if limiter == Limiter::PositiveDefinite && !open && minimum(&case.q) >= 0.0 {
         assert!(minimum(&q) >= -NEGATIVE_LIMIT * largest(&case.q), "{name}: {}", minimum(&q));
     }
