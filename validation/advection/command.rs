@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use ndarray::{Array3, ArrayD};
 use nwp_mini::advection::Limiter;
@@ -108,6 +109,13 @@ fn run(folder: &Path, options: &[&str]) -> Output {
         .expect("the command starts")
 }
 
+/// Keeps the tests of this file from running at the same time: a command started by one would
+/// inherit the files, and their locks, that the HDF5 library has open for another.
+fn alone() -> MutexGuard<'static, ()> {
+    static ALONE: Mutex<()> = Mutex::new(());
+    ALONE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 fn folder() -> (TempDir, PathBuf) {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().to_owned();
@@ -166,12 +174,14 @@ fn check_reference(precision: &str, limit: f64) {
 
 #[test]
 fn reference_cases_f64() {
+    let _alone = alone();
     // The truth is stored with 11 digits.
     check_reference("f64", 1.0e-10);
 }
 
 #[test]
 fn reference_cases_f32() {
+    let _alone = alone();
     // WRF's own single precision is up to 1.3e-6 off after 50 steps.
     check_reference("f32", 5.0e-6);
 }
@@ -183,6 +193,7 @@ fn some_case() -> Case {
 /// The output holds what the library computes, in the promised types and without fill values.
 #[test]
 fn output_types_and_defaults() {
+    let _alone = alone();
     let (_keep, folder) = folder();
     write(&folder.join("in.nc"), &some_case(), Flaw::Nothing);
     let case = Case::read(&folder.join("in.nc")).expect("a good case");
@@ -212,6 +223,7 @@ fn output_types_and_defaults() {
 /// Without `mub` and `mu_old` the column mass is `mut`.
 #[test]
 fn column_mass_of_either_kind() {
+    let _alone = alone();
     let (_keep, folder) = folder();
     let path = folder.join("in.nc");
     write(&path, &some_case(), Flaw::Missing("mub"));
@@ -239,6 +251,7 @@ fn check_failure(flaw: Flaw, code: i32, words: &[&str]) {
 
 #[test]
 fn flawed_input() {
+    let _alone = alone();
     for name in ["ru", "rv", "rom", "q0", "c1h", "fnm", "rdnw", "msftx"] {
         check_failure(Flaw::Missing(name), 3, &["in.nc", "no variable", name]);
     }
@@ -261,11 +274,13 @@ fn flawed_input() {
 
 #[test]
 fn blow_up() {
+    let _alone = alone();
     check_failure(Flaw::Huge, 5, &["q became", "step 1"]);
 }
 
 #[test]
 fn small_axes() {
+    let _alone = alone();
     for (shape, side, name) in [
         (Shape { nx: 3, ny: 6, nz: 4 }, Side::Open, "dimension x has length 3"),
         (Shape { nx: 6, ny: 3, nz: 4 }, Side::Specified, "dimension y has length 3"),
@@ -282,6 +297,7 @@ fn small_axes() {
 
 #[test]
 fn files_that_are_not_there_or_in_the_way() {
+    let _alone = alone();
     let (_keep, folder) = folder();
     let code = |options: &[&str]| run(&folder, options).status.code();
     assert_eq!(code(&[]), Some(3), "no input");

@@ -161,8 +161,8 @@ fn limits_hold<R: Real>(rounding: f64) {
 
 #[test]
 fn limiters_hold() {
-    limits_hold::<f32>(1.0e-6);
-    limits_hold::<f64>(1.0e-14);
+    limits_hold::<f32>(1.0e-7);
+    limits_hold::<f64>(1.0e-15);
 }
 
 /// Uniform flow along one axis (0: z, 1: y, 2: x) over `n` cells of the unit length.
