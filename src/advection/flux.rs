@@ -131,7 +131,7 @@ impl<R: Real> Faces<R> {
     }
 }
 
-impl<'a, R: Copy> Faces<&'a [R]> {
+impl<R: Copy> Faces<&[R]> {
     /// The six rows, each of the first `n` cells.
     #[inline(always)]
     pub(super) fn first(self, n: usize) -> Self {

@@ -57,8 +57,9 @@ impl<R: Real> Scales<R> {
     }
 }
 
-/// What one thread needs to march through a block.
+/// What one thread needs to march through a block, on cache lines of its own.
 #[derive(Debug)]
+#[repr(align(128))]
 pub(super) struct Scratch<R> {
     /// A row of cells with [`REACH`] more on either side.
     padded: Vec<R>,

@@ -9,11 +9,11 @@ use nwp_mini::mass::{AirMass, MassCoordinate, MassFlux};
 use nwp_mini::real::Real;
 
 /// The three schemes, with the names that the reference file gives them.
-pub const SCHEMES: [(Limiter, &str); 3] =
+pub(crate) const SCHEMES: [(Limiter, &str); 3] =
     [(Limiter::None, "plain"), (Limiter::PositiveDefinite, "pd"), (Limiter::Monotonic, "mono")];
 
 /// A number that a group has as an attribute.
-pub fn number(group: &Group<'_>, name: &str) -> Option<f64> {
+pub(crate) fn number(group: &Group<'_>, name: &str) -> Option<f64> {
     match group.attribute(name)?.value().expect("attribute is readable") {
         AttributeValue::Float(x) => Some(x.into()),
         AttributeValue::Double(x) => Some(x),
@@ -33,23 +33,23 @@ fn values(group: &Group<'_>, name: &str) -> ArrayD<f64> {
 }
 
 /// A variable in the file's own order.
-pub fn profile(group: &Group<'_>, name: &str) -> Array1<f64> {
+pub(crate) fn profile(group: &Group<'_>, name: &str) -> Array1<f64> {
     values(group, name).into_dimensionality::<Ix1>().expect("one dimension")
 }
 
 /// A variable in the file's own order.
-pub fn table(group: &Group<'_>, name: &str) -> Array2<f64> {
+pub(crate) fn table(group: &Group<'_>, name: &str) -> Array2<f64> {
     values(group, name).into_dimensionality::<Ix2>().expect("two dimensions")
 }
 
 /// A variable turned from the file's (y, z, x) to (z, y, x).
-pub fn field(group: &Group<'_>, name: &str) -> Array3<f64> {
+pub(crate) fn field(group: &Group<'_>, name: &str) -> Array3<f64> {
     let values = values(group, name).into_dimensionality::<Ix3>().expect("three dimensions");
     values.permuted_axes([1, 0, 2]).as_standard_layout().into_owned()
 }
 
 /// The case of a group, with `tracer` as the tracer at the start.
-pub fn read(group: &Group<'_>, tracer: &str) -> Case {
+pub(crate) fn read(group: &Group<'_>, tracer: &str) -> Case {
     let flag = |name: &str| number(group, name).is_some_and(|x| x != 0.0);
     let side = |periodic: &str, open: &str| {
         if flag(periodic) {
@@ -96,16 +96,16 @@ pub fn read(group: &Group<'_>, tracer: &str) -> Case {
 }
 
 /// A case made ready for one precision.
-pub struct Prepared<R> {
-    pub grid: Grid,
-    pub air: AirMass<R>,
-    pub flux: MassFlux<R>,
-    pub dt: f64,
-    pub work: Workspace<R>,
+pub(crate) struct Prepared<R> {
+    pub(crate) grid: Grid,
+    pub(crate) air: AirMass<R>,
+    pub(crate) flux: MassFlux<R>,
+    pub(crate) dt: f64,
+    pub(crate) work: Workspace<R>,
 }
 
 impl<R: Real> Prepared<R> {
-    pub fn new(case: &Case) -> Self {
+    pub(crate) fn new(case: &Case) -> Self {
         Self {
             grid: case.grid,
             air: case.air(),
@@ -116,14 +116,14 @@ impl<R: Real> Prepared<R> {
     }
 
     /// One step; returns what entered the region inside the outermost rows.
-    pub fn step(&mut self, limiter: Limiter, q: &mut Array3<R>) -> f64 {
+    pub(crate) fn step(&mut self, limiter: Limiter, q: &mut Array3<R>) -> f64 {
         let Self { grid, air, flux, dt, work } = self;
         let wind = Wind { grid, air, flux, dt: *dt };
         advection::step(&wind, limiter, None, q, work)
     }
 
     /// Several steps from `q`.
-    pub fn steps(&mut self, limiter: Limiter, q: &Array3<f64>, count: usize) -> Array3<R> {
+    pub(crate) fn steps(&mut self, limiter: Limiter, q: &Array3<f64>, count: usize) -> Array3<R> {
         let mut q = q.mapv(R::of);
         for _ in 0..count {
             self.step(limiter, &mut q);
@@ -132,7 +132,7 @@ impl<R: Real> Prepared<R> {
     }
 
     /// WRF's tendency: T = -mx / |deta| times the net outflow.
-    pub fn tendency(
+    pub(crate) fn tendency(
         &mut self,
         case: &Case,
         limiter: Limiter,
@@ -150,13 +150,13 @@ impl<R: Real> Prepared<R> {
 }
 
 /// The largest value.
-pub fn largest(a: &Array3<f64>) -> f64 {
+pub(crate) fn largest(a: &Array3<f64>) -> f64 {
     a.iter().fold(0.0, |most, x| x.abs().max(most))
 }
 
 /// The largest difference as a share of the largest value of `truth`; infinite where a value is
 /// not a number.
-pub fn difference<R: Real>(found: &Array3<R>, truth: &Array3<f64>) -> f64 {
+pub(crate) fn difference<R: Real>(found: &Array3<R>, truth: &Array3<f64>) -> f64 {
     assert_eq!(found.dim(), truth.dim());
     let worst = found.iter().zip(truth).fold(0.0_f64, |worst, (a, b)| {
         let error = (a.f64() - b).abs();
