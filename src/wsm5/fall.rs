@@ -70,42 +70,45 @@ impl<R: SchemeConstants> Fall<R> {
 
     /// Lets [`Fall::content`] fall for `dt_cloud` seconds at [`Fall::speed`].
     ///
+    /// Only the lowest `reach` layers take part; where these are not all, the two highest of them
+    /// must be empty.
+    ///
     /// Where `arrival_speed` is given, it tells the fall speed of a species in layer k at the
     /// density it arrives with, and the layers move at the mean of both speeds.
     pub fn sediment(
         &mut self,
+        reach: usize,
         dt_cloud: R,
         arrival_speed: Option<&dyn Fn(usize, R) -> R>,
     ) -> Fallen<R> {
-        let before = self.column_mass();
-        if self.content.iter().copied().sum::<R>() <= R::ZERO {
+        let before = self.column_mass(reach);
+        if self.content[..reach].iter().copied().sum::<R>() <= R::ZERO {
             return Fallen::default();
         }
-        self.mean_speed.copy_from_slice(&self.speed);
-        self.arrive(dt_cloud);
+        self.mean_speed[..reach].copy_from_slice(&self.speed[..reach]);
+        self.arrive(reach, dt_cloud);
         if let Some(arrival_speed) = arrival_speed {
-            for k in 0..self.speed.len() {
+            for k in 0..reach {
                 let then = arrival_speed(k, self.density[k]);
                 self.mean_speed[k] = R::HALF * (self.speed[k] + then);
             }
-            self.arrive(dt_cloud);
+            self.arrive(reach, dt_cloud);
         }
-        self.set_edges();
-        self.remap();
-        let ground = self.rain_out();
-        Fallen { ground, residual: self.column_mass() + ground - before }
+        self.set_edges(reach);
+        self.remap(reach);
+        let ground = self.rain_out(reach);
+        Fallen { ground, residual: self.column_mass(reach) + ground - before }
     }
 
     /// Mass of the species in the column, kg m⁻².
-    fn column_mass(&self) -> R {
+    fn column_mass(&self, nz: usize) -> R {
         let depths = self.height.windows(2).map(|z| z[1] - z[0]);
-        self.content.iter().zip(depths).map(|(&content, depth)| content * depth).sum()
+        self.content[..nz].iter().zip(depths).map(|(&content, depth)| content * depth).sum()
     }
 
     /// Moves the interfaces, and finds the thickness and density of the layers between them.
-    fn arrive(&mut self, dt_cloud: R) {
-        self.set_interface_speeds(dt_cloud);
-        let nz = self.content.len();
+    fn arrive(&mut self, nz: usize, dt_cloud: R) {
+        self.set_interface_speeds(nz, dt_cloud);
         for k in 0..=nz {
             self.arrival[k] = self.height[k] - self.interface_speed[k] * dt_cloud;
         }
@@ -120,9 +123,8 @@ impl<R: SchemeConstants> Fall<R> {
 
     /// Speeds of the interfaces from those of the layers, third order inside, and limited so that
     /// no layer loses more than a twentieth of its depth.
-    fn set_interface_speeds(&mut self, dt_cloud: R) {
+    fn set_interface_speeds(&mut self, nz: usize, dt_cloud: R) {
         let (u, w) = (&self.mean_speed, &mut self.interface_speed);
-        let nz = u.len();
         w[0] = u[0];
         w[1] = R::HALF * (u[1] + u[0]);
         for k in 2..nz - 1 {
@@ -147,11 +149,11 @@ impl<R: SchemeConstants> Fall<R> {
 
     /// Densities at the edges of the arrived layers: linear where the profile is monotone, else
     /// flat.
-    fn set_edges(&mut self) {
+    fn set_edges(&mut self, nz: usize) {
         let (q, d) = (&self.density, &self.thickness);
         self.lower[0] = q[0];
         self.upper[0] = q[0];
-        for k in 1..self.lower.len() {
+        for k in 1..nz {
             let above = (q[k + 1] - q[k]) / (d[k + 1] + d[k]);
             let below = (q[k] - q[k - 1]) / (d[k - 1] + d[k]);
             self.lower[k] = q[k];
@@ -168,8 +170,7 @@ impl<R: SchemeConstants> Fall<R> {
     }
 
     /// Sums the arrived layers up in the layers of the grid.
-    fn remap(&mut self) {
-        let nz = self.content.len();
+    fn remap(&mut self, nz: usize) {
         let (mut bottom, mut top) = (0, 0);
         for k in 0..nz {
             let (low, high) = (self.height[k], self.height[k + 1]);
@@ -221,9 +222,9 @@ impl<R: SchemeConstants> Fall<R> {
     }
 
     /// Mass that has arrived below the ground, kg m⁻².
-    fn rain_out(&self) -> R {
+    fn rain_out(&self, nz: usize) -> R {
         let mut ground = R::ZERO;
-        for k in 0..self.content.len() {
+        for k in 0..nz {
             if self.arrival[k] >= R::ZERO {
                 break;
             }

@@ -42,8 +42,9 @@ pub fn rates<R: SchemeConstants>(
     let number = ice_number(air.rho, cell.qi);
     let psaci = psaci(p, cold, air, cell, number, coefficients);
 
+    let rhi = (cell.qv / onset.qsi).larger(R::Q_MIN);
     let excess = (cell.qv.larger(R::Q_MIN) - onset.qsi) / dt_cloud;
-    let growth = Growth { rhi: onset.rhi, excess, left: excess - prevp };
+    let growth = Growth { rhi, excess, left: excess - prevp };
     let pidep = pidep(p, dt_cloud, air.rho, cell.qi, number, &growth, coefficients);
     let mut used_up = (prevp + pidep).abs() >= excess.abs();
 

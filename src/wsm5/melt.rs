@@ -8,7 +8,7 @@ use crate::wsm5::params::{SchemeConstants, Wsm5Params};
 use crate::wsm5::slope::{
     Slope, slope_rain, slope_snow, snow_intercept_factor, ventilated_surface,
 };
-use crate::wsm5::{Air, Cell};
+use crate::wsm5::{Air, Cell, Onset};
 
 /// Melts snow where it is warmer than freezing.
 ///
@@ -164,9 +164,18 @@ pub fn psfrz<R: SchemeConstants>(
 }
 
 /// Condenses the excess over water saturation, or evaporates cloud water into the deficit.
+///
+/// Returns the water that clipping at zero has made, kg kg⁻¹.
 #[inline]
-pub fn condense<R: SchemeConstants>(dt_cloud: R, air: &Air<R>, cell: &mut Cell<R>) -> R {
-    let qsw = saturation_water(cell.t, air.p);
+pub fn condense<R: SchemeConstants>(
+    dt_cloud: R,
+    air: &Air<R>,
+    onset: &Onset<R>,
+    cell: &mut Cell<R>,
+) -> R {
+    // Saturation at the start of the step holds as long as the temperature does.
+    let is_unchanged = (cell.t - onset.t) == R::ZERO;
+    let qsw = if is_unchanged { onset.qsw } else { saturation_water(cell.t, air.p) };
     let pcond = pcond(dt_cloud, air, cell, qsw);
     let qc = cell.qc + pcond * dt_cloud;
     cell.qv -= pcond * dt_cloud;

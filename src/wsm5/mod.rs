@@ -46,6 +46,15 @@ pub struct Cell<R> {
     pub qs: R,
 }
 
+impl<R: SchemeConstants> Cell<R> {
+    /// Whether the cell holds nothing but vapour.
+    #[inline]
+    fn is_clear(&self) -> bool {
+        let none = |q: R| q <= R::ZERO;
+        none(self.qc) && none(self.qr) && none(self.qi) && none(self.qs)
+    }
+}
+
 /// The air of a cell: what stays the same during a call.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Air<R> {
@@ -66,14 +75,12 @@ pub struct Air<R> {
 /// What a cell had at the start of a minor step and is used until its end.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Onset<R> {
+    /// Temperature, K.
+    pub t: R,
     /// Saturation over water, kg kg⁻¹.
     pub qsw: R,
     /// Saturation over ice, kg kg⁻¹.
     pub qsi: R,
-    /// Relative humidity over water, 1.
-    pub rhw: R,
-    /// Relative humidity over ice, 1.
-    pub rhi: R,
 }
 
 /// What several rates of a cell share.
@@ -94,12 +101,20 @@ pub struct Coefficients<R> {
 }
 
 impl<R: SchemeConstants> Coefficients<R> {
-    /// The coefficients of a cell; zeros, which no rate looks at, where nothing is condensed.
+    /// The coefficients of a cell; zeros where no rate looks at them.
     #[inline]
     pub fn of(p: &Wsm5Params<R>, air: &Air<R>, onset: &Onset<R>, cell: &Cell<R>) -> Self {
-        let (rain, ice, snow) = (cell.qr > R::ZERO, cell.qi > R::ZERO, cell.qs > R::ZERO);
-        if !(rain || ice || snow) {
-            return Self::default();
+        let (rain, snow) = (cell.qr > R::ZERO, cell.qs > R::ZERO);
+        let deposits = cell.t < R::FREEZING && (snow || cell.qi > R::ZERO);
+        let n0s_factor = if snow { snow_intercept_factor(p, cell.t) } else { R::ONE };
+        let slopes = Self {
+            rain: slope_rain(p, air.rho, cell.qr),
+            snow: slope_snow(p, air.rho, cell.qs, n0s_factor),
+            n0s_factor,
+            ..Self::default()
+        };
+        if !(rain || deposits) {
+            return slopes;
         }
         let viscosity = viscosity(cell.t, air.rho);
         let conductivity = conductivity(viscosity, air.rho);
@@ -107,18 +122,23 @@ impl<R: SchemeConstants> Coefficients<R> {
         let resistance = |latent_heat, saturation| {
             growth_resistance(latent_heat, cell.t, air.rho, conductivity, diffusivity, saturation)
         };
-        let n0s_factor = if snow { snow_intercept_factor(p, cell.t) } else { R::ONE };
         Self {
-            rain: slope_rain(p, air.rho, cell.qr),
-            snow: slope_snow(p, air.rho, cell.qs, n0s_factor),
-            n0s_factor,
-            resistance_water: resistance(air.latent_heat, onset.qsw),
-            resistance_ice: resistance(R::L_SUBLIMATION, onset.qsi),
+            resistance_water: if rain {
+                resistance(air.latent_heat, onset.qsw)
+            } else {
+                R::ZERO
+            },
+            resistance_ice: if deposits {
+                resistance(R::L_SUBLIMATION, onset.qsi)
+            } else {
+                R::ZERO
+            },
             ventilation: if rain || snow {
                 ventilation(viscosity, diffusivity, air.rho)
             } else {
                 R::ZERO
             },
+            ..slopes
         }
     }
 }
@@ -146,7 +166,6 @@ pub struct Column<R> {
     /// Their air.
     pub air: Vec<Air<R>>,
     onset: Vec<Onset<R>>,
-    ice_number: Vec<R>,
     qr_fallen: Vec<R>,
     n0s_factor: Vec<R>,
     fall: Fall<R>,
@@ -159,7 +178,6 @@ impl<R: SchemeConstants> Column<R> {
             cells: vec![Cell::default(); nz],
             air: vec![Air::default(); nz],
             onset: vec![Onset::default(); nz],
-            ice_number: vec![R::ZERO; nz],
             qr_fallen: vec![R::ZERO; nz],
             n0s_factor: vec![R::ONE; nz],
             fall: Fall::new(nz),
@@ -211,86 +229,98 @@ impl<R: SchemeConstants> Column<R> {
         for (k, (cell, air)) in self.cells.iter_mut().zip(&self.air).enumerate() {
             let onset = &self.onset[k];
             melt::instantaneous(p, dt_cloud, air, self.qr_fallen[k], cell);
+            if cell.is_clear() && (cell.t >= R::FREEZING || cell.qv <= onset.qsi) {
+                // No rate but condensation is other than zero.
+                let clipped = melt::condense(dt_cloud, air, onset, cell);
+                sum.clipped += air.rho * air.dz * clipped;
+                continue;
+            }
             let coefficients = Coefficients::of(p, air, onset, cell);
             let warm = warm::rates(p, dt_cloud, air, onset, cell, &coefficients);
             let ice = ice::rates(p, dt_cloud, air, onset, cell, &coefficients, warm.prevp);
             let mut clipped = balance::apply(dt_cloud, air, warm, ice, cell);
-            clipped += melt::condense(dt_cloud, air, cell);
+            clipped += melt::condense(dt_cloud, air, onset, cell);
             clipped -= clean_up(cell);
             sum.clipped += air.rho * air.dz * clipped;
         }
     }
 
-    /// Saturation and the number of ice crystals that hold for the whole minor step.
+    /// Saturation that holds for the whole minor step.
     fn start(&mut self) {
         for (k, (cell, air)) in self.cells.iter().zip(&self.air).enumerate() {
             let saturation = saturation(cell.t, air.p);
-            self.onset[k] = Onset {
-                qsw: saturation.water,
-                qsi: saturation.ice,
-                rhw: (cell.qv / saturation.water).larger(R::Q_MIN),
-                rhi: (cell.qv / saturation.ice).larger(R::Q_MIN),
-            };
-            self.ice_number[k] = ice_number(air.rho, cell.qi);
+            self.onset[k] = Onset { t: cell.t, qsw: saturation.water, qsi: saturation.ice };
         }
     }
 
     fn fall_rain(&mut self, p: &Wsm5Params<R>, dt_cloud: R, sum: &mut Precipitation<R>) -> R {
-        if self.cells.iter().all(|cell| cell.qr <= R::ZERO) {
+        let reach = self.reach(|cell| cell.qr);
+        if reach == 0 {
             return R::ZERO;
         }
         let air = &self.air;
         let speed = |k: usize, qr: R| fall_speed_rain(p, air[k].rho, air[k].density_factor, qr);
-        for (k, cell) in self.cells.iter().enumerate() {
+        for (k, cell) in self.cells[..reach].iter().enumerate() {
             self.fall.content[k] = air[k].rho * cell.qr;
             self.fall.speed[k] = speed(k, cell.qr);
         }
         let arrival_speed = |k: usize, content: R| speed(k, content / air[k].rho);
-        let fallen = self.fall.sediment(dt_cloud, Some(&arrival_speed));
-        self.land(fallen, |cell| &mut cell.qr, sum)
+        let fallen = self.fall.sediment(reach, dt_cloud, Some(&arrival_speed));
+        self.land(reach, fallen, |cell| &mut cell.qr, sum)
     }
 
     fn fall_snow(&mut self, p: &Wsm5Params<R>, dt_cloud: R, sum: &mut Precipitation<R>) -> R {
-        if self.cells.iter().all(|cell| cell.qs <= R::ZERO) {
+        let reach = self.reach(|cell| cell.qs);
+        if reach == 0 {
             return R::ZERO;
         }
-        for (factor, cell) in self.n0s_factor.iter_mut().zip(&self.cells) {
+        for (factor, cell) in self.n0s_factor.iter_mut().zip(&self.cells[..reach]) {
             *factor = snow_intercept_factor(p, cell.t);
         }
         let (air, n0s_factor) = (&self.air, &self.n0s_factor);
         let speed = |k: usize, qs: R| {
             fall_speed_snow(p, air[k].rho, air[k].density_factor, qs, n0s_factor[k])
         };
-        for (k, cell) in self.cells.iter().enumerate() {
+        for (k, cell) in self.cells[..reach].iter().enumerate() {
             self.fall.content[k] = air[k].rho * cell.qs;
             self.fall.speed[k] = speed(k, cell.qs);
         }
         let arrival_speed = |k: usize, content: R| speed(k, content / air[k].rho);
-        let fallen = self.fall.sediment(dt_cloud, Some(&arrival_speed));
-        self.land(fallen, |cell| &mut cell.qs, sum)
+        let fallen = self.fall.sediment(reach, dt_cloud, Some(&arrival_speed));
+        self.land(reach, fallen, |cell| &mut cell.qs, sum)
     }
 
     fn fall_ice(&mut self, p: &Wsm5Params<R>, dt_cloud: R, sum: &mut Precipitation<R>) -> R {
-        if self.cells.iter().all(|cell| cell.qi <= R::ZERO) {
+        let reach = self.reach(|cell| cell.qi);
+        if reach == 0 {
             return R::ZERO;
         }
-        for (k, cell) in self.cells.iter().enumerate() {
+        for (k, cell) in self.cells[..reach].iter().enumerate() {
             let rho = self.air[k].rho;
             self.fall.content[k] = rho * cell.qi;
-            self.fall.speed[k] = fall_speed_ice(p, rho, cell.qi, self.ice_number[k]);
+            self.fall.speed[k] = fall_speed_ice(p, rho, cell.qi, ice_number(rho, cell.qi));
         }
-        let fallen = self.fall.sediment(dt_cloud, None);
-        self.land(fallen, |cell| &mut cell.qi, sum)
+        let fallen = self.fall.sediment(reach, dt_cloud, None);
+        self.land(reach, fallen, |cell| &mut cell.qi, sum)
+    }
+
+    /// Number of layers that a species can take part in the fall of: those up to the highest one
+    /// that holds some, and two more, which its interfaces look at. What lies above does not move.
+    fn reach(&self, species: impl Fn(&Cell<R>) -> R) -> usize {
+        let highest = self.cells.iter().rposition(|cell| species(cell) > R::ZERO);
+        // The interface speeds are of third order only in four layers or more.
+        highest.map_or(0, |k| (k + 3).max(4).min(self.cells.len()))
     }
 
     /// Puts what has fallen back into the cells; returns what has reached the ground, kg m⁻².
     fn land(
         &mut self,
+        reach: usize,
         fallen: Fallen<R>,
         species: impl Fn(&mut Cell<R>) -> &mut R,
         sum: &mut Precipitation<R>,
     ) -> R {
-        for (k, (cell, air)) in self.cells.iter_mut().zip(&self.air).enumerate() {
+        for (k, (cell, air)) in self.cells[..reach].iter_mut().zip(&self.air).enumerate() {
             let content = self.fall.content[k];
             *species(cell) = (content / air.rho).larger(R::ZERO);
             if content < R::ZERO {

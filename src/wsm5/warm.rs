@@ -25,11 +25,12 @@ pub fn rates<R: SchemeConstants>(
     cell: &Cell<R>,
     coefficients: &Coefficients<R>,
 ) -> WarmRates<R> {
+    let rhw = (cell.qv / onset.qsw).larger(R::Q_MIN);
     let excess = (cell.qv.larger(R::Q_MIN) - onset.qsw) / dt_cloud;
     WarmRates {
         praut: praut(p, dt_cloud, cell.qc),
         pracw: pracw(p, dt_cloud, cell.qc, cell.qr, coefficients.rain, air.density_factor),
-        prevp: prevp(p, dt_cloud, cell.qr, onset.rhw, excess, coefficients),
+        prevp: prevp(p, dt_cloud, cell.qr, rhw, excess, coefficients),
     }
 }
 
