@@ -123,11 +123,7 @@ impl<R: SchemeConstants> Coefficients<R> {
             growth_resistance(latent_heat, cell.t, air.rho, conductivity, diffusivity, saturation)
         };
         Self {
-            resistance_water: if rain {
-                resistance(air.latent_heat, onset.qsw)
-            } else {
-                R::ZERO
-            },
+            resistance_water: if rain { resistance(air.latent_heat, onset.qsw) } else { R::ZERO },
             resistance_ice: if deposits {
                 resistance(R::L_SUBLIMATION, onset.qsi)
             } else {
