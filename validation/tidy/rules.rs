@@ -128,17 +128,18 @@ pub(crate) fn cycles(sources: &[Source]) -> Vec<String> {
             }
         }
     }
-    let mut found = Vec::new();
-    for start in uses.keys() {
-        let (mut reached, mut next) = (BTreeSet::new(), vec![start]);
+    let reaches = |from: &str, to: &str| {
+        let (mut reached, mut next) = (BTreeSet::new(), vec![from]);
         while let Some(at) = next.pop() {
-            next.extend(uses.get(at).into_iter().flatten().filter(|other| reached.insert(*other)));
+            let others = uses.get(at).into_iter().flatten().map(String::as_str);
+            next.extend(others.filter(|other| reached.insert(*other)));
         }
-        if reached.contains(start) {
-            found.push(format!("{start} uses itself through others: {:?}", uses[start]));
-        }
-    }
-    found
+        reached.contains(to)
+    };
+    let back = uses.iter().flat_map(|(from, others)| others.iter().map(move |other| (from, other)));
+    back.filter(|(from, other)| reaches(other, from))
+        .map(|(from, other)| format!("{from} uses {other}, which uses it in turn"))
+        .collect()
 }
 
 /// `unsafe` and the libraries of the GPU outside `src/gpu/`, NetCDF outside `src/io/`.
