@@ -54,13 +54,17 @@ lint: tools ## check formatting, clippy and documentation; no warning passes
 	RUSTDOCFLAGS="$${RUSTDOCFLAGS:-} -D warnings" \
 		$(CARGO) doc --release --target-dir target --no-deps
 
-tools: $(if $(LOCAL_CMAKE),local-cmake)
+tools: compilers $(if $(LOCAL_CMAKE),local-cmake)
+
+.PHONY: compilers
+compilers:
 	@missing() { echo "error: no $$1 found; $$2" >&2; exit 1; }
 	$(CARGO) --version >/dev/null 2>&1 || missing Rust "install 1.89 or newer, see https://rustup.rs"
 	command -v cc >/dev/null || missing "C compiler" "install gcc"
 	command -v c++ >/dev/null || missing "C++ compiler" "install g++"
 
-# Does nothing when the one in .venv works. Debian's Python can lack venv's own pip.
+# Does nothing when the one in .venv works. Debian's Python can lack venv's own pip. Programs of a
+# virtual environment know its path, so those of a moved checkout are installed anew.
 .PHONY: local-cmake
 local-cmake:
 	@works() { "$$@" --version >/dev/null 2>&1; }
@@ -78,12 +82,16 @@ local-cmake:
 			}
 	fi
 	if works .venv/bin/python -m pip; then
-		.venv/bin/python -m pip install --quiet --upgrade "cmake>=$(CMAKE_NEEDED)"
+		.venv/bin/python -m pip install --quiet --force-reinstall "cmake>=$(CMAKE_NEEDED)"
 	elif works $(PYTHON) -m pip; then
-		$(PYTHON) -m pip --python .venv/bin/python install --quiet "cmake>=$(CMAKE_NEEDED)"
+		$(PYTHON) -m pip --python .venv/bin/python install --quiet --force-reinstall "cmake>=$(CMAKE_NEEDED)"
 	else
 		echo "error: $(PYTHON) has neither pip nor ensurepip." >&2
 		echo "Install python3-venv, or CMake $(CMAKE_NEEDED) or newer, and try again." >&2
 		exit 1
 	fi
-	echo "Installed: $$("$$CMAKE" --version | head -n 1)"
+	if ! $(call cmake_is_recent,"$$CMAKE"); then
+		echo "error: the CMake in .venv does not work; remove .venv and try again." >&2
+		exit 1
+	fi
+	echo "Installed $$("$$CMAKE" --version | sed -n 's/ version//p')"
