@@ -13,6 +13,7 @@ use std::fs;
 use std::path::Path;
 
 use rules::Source;
+use sha2::{Digest, Sha256};
 
 /// All our sources, not what tools have put beside them.
 fn project() -> Vec<Source> {
@@ -74,4 +75,24 @@ fn nothing_is_left_unfinished() {
 #[test]
 fn files_are_short_and_well_named() {
     expect_none(project().iter().flat_map(rules::bad_file));
+}
+
+/// Every data file has the checksum that the README beside it states.
+#[test]
+fn data_files_are_those_of_their_readme() {
+    let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("data");
+    for folder in [data.clone(), data.join("reference")] {
+        let readme = fs::read_to_string(folder.join("README.md")).unwrap();
+        for entry in fs::read_dir(folder).unwrap().map(Result::unwrap) {
+            let name = entry.file_name().to_string_lossy().into_owned();
+            if entry.path().extension().is_some_and(|e| e == "nc" || e == "csv") {
+                let sum = format!("{:x}", Sha256::digest(fs::read(entry.path()).unwrap()));
+                let stated = readme.lines().any(|l| l.contains(&name) && l.contains(&sum));
+                assert!(
+                    stated,
+                    "{name}: sha256 {sum} does not stand beside its name in the README"
+                );
+            }
+        }
+    }
 }
