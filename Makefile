@@ -1,0 +1,97 @@
+# The commands of the README. Each installs what the machine lacks, builds, and does its job.
+# CARGO and PYTHON name the programs to use; ARGS is added to the options of `make run`.
+
+CARGO ?= cargo
+PYTHON ?= python3
+ARGS ?=
+
+# The oldest CMake that can build the HDF5 library inside the program.
+CMAKE_NEEDED := 3.26
+cmake_is_recent = test "$$(printf '%s\n' $(CMAKE_NEEDED) "$$($(1) --version 2>/dev/null | \
+	sed -n 's/^cmake version //p')" | sort -V | head -n 1)" = $(CMAKE_NEEDED)
+
+# A CMake on PATH is left to be found, so that plain cargo and make build alike; cargo builds HDF5
+# anew whenever the variable CMAKE changes.
+ifeq ($(origin CMAKE), undefined)
+ifneq ($(shell $(call cmake_is_recent,cmake) && echo yes), yes)
+LOCAL_CMAKE := .venv/bin/cmake
+export CMAKE := $(CURDIR)/$(LOCAL_CMAKE)
+endif
+endif
+
+# The jobs of make are not those of cargo.
+unexport MAKEFLAGS MFLAGS
+.NOTPARALLEL:
+.ONESHELL:
+SHELL := /bin/sh
+.SHELLFLAGS := -euc
+.DEFAULT_GOAL := help
+.PHONY: help run test build lint tools
+
+help: ## list these commands
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1\t\2/p' Makefile | expand -t 12
+
+run: build ## simulate an hour of the cyclone in data/soc.nc and write soc.out.nc
+	target/release/nwp-mini run --input data/soc.nc --force $(ARGS)
+
+test: tools ## run all tests that need no GPU
+	$(CARGO) test --release --target-dir target
+
+build: tools ## build target/release/nwp-mini
+	@echo "Building target/release/nwp-mini (the first time takes some minutes)"
+	$(CARGO) build --release --target-dir target
+
+lint: tools ## check formatting, clippy and documentation; no warning passes
+	@for part in fmt clippy; do
+		if ! $(CARGO) $$part --version >/dev/null 2>&1; then
+			echo "Adding the $$part component to Rust"
+			rustup component add $$(echo $$part | sed 's/^fmt/rustfmt/')
+		fi
+	done
+	set -x
+	$(CARGO) fmt --check
+	$(CARGO) clippy --release --target-dir target --all-targets -- -D warnings
+	RUSTDOCFLAGS="$${RUSTDOCFLAGS:-} -D warnings" \
+		$(CARGO) doc --release --target-dir target --no-deps
+
+tools: compilers $(if $(LOCAL_CMAKE),local-cmake)
+
+.PHONY: compilers
+compilers:
+	@missing() { echo "error: no $$1 found; $$2" >&2; exit 1; }
+	$(CARGO) --version >/dev/null 2>&1 || missing Rust "install 1.89 or newer with rustup"
+	command -v cc >/dev/null || missing "C compiler" "install gcc"
+	command -v c++ >/dev/null || missing "C++ compiler" "install g++"
+
+# Does nothing when the one in .venv works. Debian's Python can lack venv's own pip. Programs of a
+# virtual environment know its path, so those of a moved checkout are installed anew.
+.PHONY: local-cmake
+local-cmake:
+	@works() { "$$@" --version >/dev/null 2>&1; }
+	if $(call cmake_is_recent,"$$CMAKE"); then exit 0; fi
+	echo "No CMake $(CMAKE_NEEDED) or newer on PATH: installing one in the virtual environment .venv"
+	works $(PYTHON) || { echo "error: no $(PYTHON) found; install Python 3, or CMake" >&2; exit 1; }
+	if ! works .venv/bin/python -m pip; then
+		echo "Creating .venv"
+		$(PYTHON) -m venv --clear .venv >/dev/null 2>&1 ||
+			$(PYTHON) -m virtualenv --clear --quiet .venv >/dev/null 2>&1 ||
+			$(PYTHON) -m venv --clear --without-pip .venv || {
+				echo "error: $(PYTHON) cannot make virtual environments." >&2
+				echo "Install python3-venv, or CMake $(CMAKE_NEEDED) or newer, and try again." >&2
+				exit 1
+			}
+	fi
+	if works .venv/bin/python -m pip; then
+		.venv/bin/python -m pip install --quiet --force-reinstall "cmake>=$(CMAKE_NEEDED)"
+	elif works $(PYTHON) -m pip; then
+		$(PYTHON) -m pip --python .venv/bin/python install --quiet --force-reinstall "cmake>=$(CMAKE_NEEDED)"
+	else
+		echo "error: $(PYTHON) has neither pip nor ensurepip." >&2
+		echo "Install python3-venv, or CMake $(CMAKE_NEEDED) or newer, and try again." >&2
+		exit 1
+	fi
+	if ! $(call cmake_is_recent,"$$CMAKE"); then
+		echo "error: the CMake in .venv does not work; remove .venv and try again." >&2
+		exit 1
+	fi
+	echo "Installed $$("$$CMAKE" --version | sed -n 's/ version//p')"

@@ -1,0 +1,181 @@
+"""Makes the small reference files of this folder from the whole ones, and reads them back.
+
+    python make_subset.py FOLDER
+
+FOLDER holds `wsm5_dev.nc`, `wsm5_yardstick.csv` and `adv_dev.nc`. Needs numpy, h5py and netCDF4.
+
+NetCDF-4 files are HDF5 files. The NetCDF library writes them in HDF5's oldest layout, which
+spends 4 kB on the chunk index of every variable, more than most of these hold; so they are
+written with h5py in the layout of HDF5 1.10, and only read back with NetCDF.
+"""
+
+import shutil
+import sys
+from pathlib import Path
+
+import h5py
+import netCDF4
+import numpy as np
+
+# Columns to keep of each microphysics case beside those that `process_rates` names. The strides
+# share no factor with 2 and 3: every second or third column was spun up by the scheme itself.
+STRIDES = {"warm": 19, "mixed": 29, "cold": 23, "dry": 17, "edge": 17}
+# Every which column of `process_rates` to keep.
+RATES_STRIDE = 3
+# West, south, width and height of the rectangle kept of the storm: from the cloudless warm air
+# through the rain to the snow.
+STORM = (24, 20, 7, 22)
+
+TRANSPORT = [
+    "tend_uniform_x",
+    "tend_periodic_general",
+    "tend_periodic_highC",
+    "tend_channel",
+    "rk3_general",
+    "rk3_specified",
+    "rk3_open",
+    "rk3_constant",
+]
+
+# Attributes by which HDF5 ties variables to dimensions; h5py makes them anew.
+TIES = {"CLASS", "NAME", "DIMENSION_LIST", "REFERENCE_LIST"}
+
+
+def columns_to_keep(source):
+    """Numbers of the columns to keep, for each case of microphysics."""
+    keep = {}
+    for case, stride in STRIDES.items():
+        wanted = {int(at) for name, at in named_columns(source) if name == case}
+        keep[case] = sorted(wanted | set(range(0, len(source[case]["col"]), stride)))
+    west, south, width, height = STORM
+    rows, across = np.mgrid[south : south + height, west : west + width]
+    keep["storm"] = (rows * int(source["storm"].attrs["nx"][0]) + across).ravel().tolist()
+    keep["process_rates"] = list(range(0, len(source["process_rates"]["col"]), RATES_STRIDE))
+    return keep
+
+
+def named_columns(source):
+    """Case and column of every column to keep of `process_rates`."""
+    entries = source["process_rates"].attrs["columns"].decode().split()
+    return [entry.split(":") for entry in entries[::RATES_STRIDE]]
+
+
+def new_attributes(source, keep):
+    """Attributes that tell where a column stands, which is elsewhere in the subset."""
+    columns = " ".join(f"{case}:{keep[case].index(int(at))}" for case, at in named_columns(source))
+    return {
+        ("/storm", "nx"): STORM[2],
+        ("/storm", "ny"): STORM[3],
+        ("/process_rates", "columns"): columns,
+    }
+
+
+def copy_attributes(source, target):
+    for name in source.attrs:
+        if name not in TIES:
+            old = h5py.h5a.open(source.id, name.encode())
+            values = np.empty(old.shape, old.dtype)
+            old.read(values, mtype=old.get_type())
+            new = h5py.h5a.create(target.id, name.encode(), old.get_type(), old.get_space())
+            new.write(values, mtype=old.get_type())
+
+
+def copy_group(source, target, columns):
+    """Copies a group with all it holds, or the given columns of it."""
+    copy_attributes(source, target)
+    scales = [name for name, entry in source.items() if is_scale(entry)]
+    for name, entry in source.items():
+        if isinstance(entry, h5py.Group):
+            copy_group(entry, target.create_group(name, track_order=True), columns)
+        else:
+            copy = copy_dataset(entry, target, columns)
+            copy_attributes(entry, copy)
+            if name in scales:
+                copy.make_scale(entry.attrs["NAME"])
+    for name, entry in source.items():
+        if isinstance(entry, h5py.Dataset) and name not in scales:
+            for axis, dimension in enumerate(dimensions(entry)):
+                target[name].dims[axis].attach_scale(target.file[dimension])
+
+
+def copy_dataset(source, target, columns):
+    # A dimension without values of its own: only its length counts.
+    empty = source.attrs.get("NAME", b"").startswith(b"This is a netCDF dimension but")
+    values = selected(source[...], [Path(name).name for name in dimensions(source)], columns)
+    name = Path(source.name).name
+    if empty or source.chunks is None:
+        options = {"shape": values.shape} if empty else {"data": values}
+    else:
+        options = {"data": values, "chunks": values.shape, "compression": 9, "shuffle": True}
+    return target.create_dataset(name, dtype=source.dtype, **options)
+
+
+def is_scale(entry):
+    return isinstance(entry, h5py.Dataset) and entry.attrs.get("CLASS") == b"DIMENSION_SCALE"
+
+
+def dimensions(dataset):
+    """Full names of the dimensions of a variable; a dimension is its own."""
+    return [dataset.name] if is_scale(dataset) else [axis[0].name for axis in dataset.dims]
+
+
+def selected(values, names, columns):
+    if columns is None or "col" not in names:
+        return values
+    return np.take(values, columns, axis=names.index("col"))
+
+
+def check(source, target, keep, changed, path="", columns=None):
+    """Fails unless everything in `target` is, bit for bit, what `source` has."""
+    assert set(source.ncattrs()) == set(target.ncattrs()), path
+    for name in source.ncattrs():
+        want, have = changed.get((path, name), source.getncattr(name)), target.getncattr(name)
+        assert want == have and type(have) is type(source.getncattr(name)), (path, name)
+    assert list(source.variables) == list(target.variables), path
+    assert list(source.dimensions) == list(target.dimensions), path
+    for name, variable in target.variables.items():
+        original = source[name]
+        assert variable.dtype == original.dtype, (path, name)
+        assert variable.dimensions == original.dimensions, (path, name)
+        assert variable.__dict__ == original.__dict__, (path, name)
+        want, have = selected(original[...], original.dimensions, columns), variable[...]
+        assert want.shape == have.shape, (path, name)
+        assert np.asarray(want).tobytes() == np.asarray(have).tobytes(), (path, name)
+    for name, group in target.groups.items():
+        check(source[name], group, keep, changed, f"{path}/{name}", keep.get(name, columns))
+
+
+def make(source_path, target_path, cases, keep, changed):
+    """Writes the subset of one file and reads it back."""
+    with h5py.File(source_path) as source:
+        with h5py.File(target_path, "w", libver=("v110", "v110"), track_order=True) as target:
+            copy_attributes(source, target)
+            for case in cases or source:
+                group = target.create_group(case, track_order=True)
+                copy_group(source[case], group, keep.get(case))
+            for (path, name), value in changed.items():
+                value = np.bytes_(value) if isinstance(value, str) else np.array([value])
+                target[path].attrs[name] = value
+    with netCDF4.Dataset(source_path) as source, netCDF4.Dataset(target_path) as target:
+        for dataset in (source, target):
+            dataset.set_auto_maskandscale(False)
+        check(source, target, keep, changed)
+    kept = ", ".join(f"{case} {len(columns)}" for case, columns in keep.items())
+    print(f"{target_path.name}: {target_path.stat().st_size} bytes; {kept or 'whole cases'}")
+
+
+def main():
+    if len(sys.argv) != 2:
+        sys.exit(__doc__)
+    source, here = Path(sys.argv[1]), Path(__file__).resolve().parent
+    with h5py.File(source / "wsm5_dev.nc") as whole:
+        keep = columns_to_keep(whole)
+        changed = new_attributes(whole, keep)
+    make(source / "wsm5_dev.nc", here / "wsm5.nc", None, keep, changed)
+    make(source / "adv_dev.nc", here / "adv.nc", TRANSPORT, {}, {})
+    # Every case is kept, so every row is.
+    shutil.copyfile(source / "wsm5_yardstick.csv", here / "wsm5_yardstick.csv")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,306 @@
+//! The rules of the house.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+
+use crate::text::{code_only, used_paths, words};
+
+/// Modules by layer. A module uses only lower layers and its own folder.
+const LAYERS: [&[&str]; 9] = [
+    &["error", "real", "shared"],
+    &["calendar", "constants", "grid"],
+    &["mass", "plan", "state", "thermo"],
+    &["wsm5", "advection", "primitives"],
+    &["gpu"],
+    &["backend", "io"],
+    &["projection", "diagnostics"],
+    &["model"],
+    &["config", "cli", "main"],
+];
+
+/// Layers whose modules may use each other: the ground floor, and the command around its options.
+const SOCIABLE: [usize; 2] = [0, 8];
+
+/// The one place outside `src/gpu/` for the word, once: the character type of NetCDF can only be
+/// declared by implementing an unsafe trait.
+const UNSAFE_EXCEPTION: &str = "src/io/nc_char.rs";
+
+const LONGEST_FILE: usize = 500;
+
+/// Written in two halves, so that this file passes its own check.
+const UNFINISHED: [&str; 2] = [concat!("TO", "DO"), concat!("FIX", "ME")];
+
+/// A file of the project.
+pub(crate) struct Source {
+    /// Name relative to the project, with `/`.
+    pub(crate) path: String,
+    pub(crate) text: String,
+}
+
+/// What is wrong, and where.
+pub(crate) struct Finding {
+    path: String,
+    line: usize,
+    what: String,
+}
+
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}: {}", self.path, self.line, self.what)
+    }
+}
+
+impl Source {
+    fn finding(&self, offset: usize, what: String) -> Finding {
+        let line = self.text[..offset].matches('\n').count() + 1;
+        Finding { path: self.path.clone(), line, what }
+    }
+
+    pub(crate) fn is_rust(&self) -> bool {
+        self.extension() == "rs"
+    }
+
+    pub(crate) fn extension(&self) -> &str {
+        self.path.rsplit_once('.').map_or("", |(_, extension)| extension)
+    }
+
+    /// The file's place in the tree of modules: `["io", "reader"]`. The crate's root is empty.
+    fn module(&self) -> Vec<&str> {
+        let inner = self.path.trim_start_matches("src/").trim_end_matches(".rs");
+        let mut names: Vec<&str> = inner.split('/').collect();
+        if matches!(names.last(), Some(&("mod" | "lib"))) {
+            names.pop();
+        }
+        names
+    }
+}
+
+fn layer_of(module: &str) -> Option<usize> {
+    LAYERS.iter().position(|layer| layer.contains(&module))
+}
+
+/// Modules that reach up, sideways, or to something that the table does not know.
+pub(crate) fn bad_imports(source: &Source) -> Vec<Finding> {
+    let (code, module) = (code_only(&source.text), source.module());
+    let Some(&own) = module.first() else { return Vec::new() };
+    let Some(layer) = layer_of(own) else {
+        let what = format!("module {own} is not in the table of layers; give it its place there");
+        return vec![source.finding(0, what)];
+    };
+    let mut findings = Vec::new();
+    for (offset, path) in used_paths(&module, &code) {
+        let Some(other) = path.first().filter(|other| *other != own) else { continue };
+        let what = match layer_of(other) {
+            None => format!("{own} uses {other} of the crate's root, no module of the table"),
+            Some(there) if there < layer => continue,
+            Some(there) if there == layer && SOCIABLE.contains(&layer) => continue,
+            Some(there) => format!(
+                "{own} (layer {layer}) uses {other} (layer {there}); only lower layers and its own \
+                 folder are open to it"
+            ),
+        };
+        findings.push(source.finding(offset, what));
+    }
+    findings
+}
+
+/// Files that use each other in a circle. What a folder's `mod.rs` shares with the files of its
+/// folder does not count.
+pub(crate) fn cycles(sources: &[Source]) -> Vec<String> {
+    let node = |path: &[String]| path.join("::");
+    let names: BTreeSet<String> = sources.iter().map(|s| s.module().join("::")).collect();
+    let mut uses: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    for source in sources {
+        let module = source.module();
+        let own = module.join("::");
+        for (_, path) in used_paths(&module, &code_only(&source.text)) {
+            let other = [&path[..], &path[..path.len().min(1)]]
+                .into_iter()
+                .map(node)
+                .find(|name| names.contains(name) && !name.is_empty());
+            let related = |other: &String| {
+                own == *other
+                    || own.starts_with(&format!("{other}::"))
+                    || other.starts_with(&format!("{own}::"))
+            };
+            if let Some(other) = other.filter(|other| !related(other)) {
+                uses.entry(own.clone()).or_default().insert(other);
+            }
+        }
+    }
+    let reaches = |from: &str, to: &str| {
+        let (mut reached, mut next) = (BTreeSet::new(), vec![from]);
+        while let Some(at) = next.pop() {
+            let others = uses.get(at).into_iter().flatten().map(String::as_str);
+            next.extend(others.filter(|other| reached.insert(*other)));
+        }
+        reached.contains(to)
+    };
+    let back = uses.iter().flat_map(|(from, others)| others.iter().map(move |other| (from, other)));
+    back.filter(|(from, other)| reaches(other, from))
+        .map(|(from, other)| format!("{from} uses {other}, which uses it in turn"))
+        .collect()
+}
+
+/// `unsafe` and the libraries of the GPU outside `src/gpu/`, NetCDF outside `src/io/`.
+pub(crate) fn misplaced_words(source: &Source) -> Vec<Finding> {
+    let code = code_only(&source.text);
+    let (in_gpu, in_io) = (source.path.starts_with("src/gpu/"), source.path.starts_with("src/io/"));
+    let mut exceptions = usize::from(source.path == UNSAFE_EXCEPTION);
+    let mut findings = Vec::new();
+    for (offset, word) in words(&code) {
+        let home = match word {
+            "unsafe" if !in_gpu => {
+                let declares = words(&code[offset..]).nth(1).is_some_and(|(_, w)| w == "impl");
+                if declares && exceptions > 0 {
+                    exceptions -= 1;
+                    continue;
+                }
+                "src/gpu/"
+            }
+            _ if !in_gpu && (word.contains("cudarc") || word.contains("nvrtc")) => "src/gpu/",
+            "netcdf" if !in_io => "src/io/",
+            _ => continue,
+        };
+        findings.push(source.finding(offset, format!("{word} has its only place in {home}")));
+    }
+    findings
+}
+
+/// Marks of unfinished work.
+pub(crate) fn unfinished(source: &Source) -> Vec<Finding> {
+    let marks = words(&source.text).filter(|(_, word)| UNFINISHED.contains(word));
+    let mut findings: Vec<Finding> =
+        marks.map(|(at, mark)| source.finding(at, format!("{mark}: do it or drop it"))).collect();
+    if source.is_rust() {
+        let code = code_only(&source.text);
+        for (at, word) in words(&code) {
+            let is_macro = code[at + word.len()..].starts_with('!');
+            if is_macro && ["todo", "unimplemented", "dbg"].contains(&word) {
+                findings.push(source.finding(at, format!("{word}! is no finished work")));
+            }
+        }
+    }
+    findings
+}
+
+/// Files that are too long or named after nothing.
+pub(crate) fn bad_file(source: &Source) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    let lines = source.text.lines().count();
+    if lines > LONGEST_FILE {
+        let what = format!("{lines} lines; split it, {LONGEST_FILE} are the most");
+        findings.push(source.finding(source.text.len(), what));
+    }
+    let name = source.path.rsplit('/').next().unwrap_or_default();
+    let parts = source.path.split('/').map(|part| part.split('.').next().unwrap_or_default());
+    if parts.into_iter().any(|part| ["util", "utils", "common"].contains(&part)) {
+        let what = format!("{name} says nothing; name it after what lives there");
+        findings.push(source.finding(0, what));
+    }
+    findings
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn source(path: &str, text: &str) -> Source {
+        Source { path: path.to_owned(), text: text.to_owned() }
+    }
+
+    fn imports(path: &str, text: &str) -> Vec<String> {
+        bad_imports(&source(path, text)).iter().map(ToString::to_string).collect()
+    }
+
+    #[test]
+    fn imports_upwards_and_sideways_are_found() {
+        let up = imports("src/io/reader.rs", "use crate::error::Error;\nuse crate::cli::main;\n");
+        assert_eq!(up.len(), 1);
+        assert!(up[0].starts_with("src/io/reader.rs:2: io (layer 5) uses cli (layer 8)"), "{up:?}");
+        assert_eq!(imports("src/io/mod.rs", "fn f() { crate::backend::g() }").len(), 1);
+        assert_eq!(imports("src/mass.rs", "use super::state::State;").len(), 1);
+        assert_eq!(imports("src/wsm5/warm.rs", "use crate::{real::Real, model::M};").len(), 1);
+        assert_eq!(imports("src/wsm5/warm.rs", "use super::super::advection::flux;").len(), 1);
+    }
+
+    #[test]
+    fn modules_unknown_to_the_table_are_found() {
+        assert_eq!(imports("src/weather.rs", "").len(), 1);
+        assert_eq!(imports("src/cli/mod.rs", "use crate::VERSION;").len(), 1);
+    }
+
+    #[test]
+    fn imports_downwards_and_at_home_pass() {
+        for (path, text) in [
+            ("src/io/reader.rs", "use crate::error::Error; use crate::io::pending::Pending;"),
+            ("src/wsm5/warm.rs", "use super::params::Params; use crate::real::Real;"),
+            ("src/mass.rs", "mod tests { use super::*; }"),
+            ("src/main.rs", "fn main() { nwp_mini::cli::main() }"),
+            ("src/lib.rs", "pub mod cli; pub use crate::cli::main;"),
+            ("src/real.rs", "use crate::shared::shared_constants;"),
+        ] {
+            assert_eq!(imports(path, text), [""; 0], "{path}");
+        }
+    }
+
+    #[test]
+    fn cycles_are_found() {
+        let of = |files: &[(&str, &str)]| {
+            let sources: Vec<Source> = files.iter().map(|(p, t)| source(p, t)).collect();
+            cycles(&sources).len()
+        };
+        let (a, b) = ("src/io/a.rs", "src/io/b.rs");
+        assert_eq!(of(&[(a, "use super::b::B;"), (b, "use crate::io::a::A;")]), 2);
+        assert_eq!(
+            of(&[("src/real.rs", "crate::error::E"), ("src/error.rs", "crate::real::R")]),
+            2
+        );
+        assert_eq!(of(&[(a, "use super::b::B;"), (b, "")]), 0);
+        assert_eq!(of(&[("src/io/mod.rs", "crate::io::a::A"), (a, "use super::Shared;")]), 0);
+    }
+
+    #[test]
+    fn words_out_of_place_are_found() {
+        let count = |path, text| misplaced_words(&source(path, text)).len();
+        assert_eq!(count("src/real.rs", "unsafe { f() }"), 1);
+        assert_eq!(count("src/real.rs", "use cudarc::driver; fn nvrtc_path() {}"), 2);
+        assert_eq!(count("src/cli/mod.rs", "fn f() -> netcdf::Result<()> {}"), 1);
+        assert_eq!(count("src/real.rs", "// unsafe\nlet a = \"netcdf, cudarc\";"), 0);
+        assert_eq!(count("src/real.rs", "#![deny(unsafe_code)]"), 0);
+        assert_eq!(count("src/gpu/mod.rs", "unsafe { cudarc::f() }"), 0);
+        assert_eq!(count("src/io/reader.rs", "use netcdf::Variable;"), 0);
+    }
+
+    #[test]
+    fn the_exception_holds_for_one_declaration() {
+        let declaration = "unsafe impl NcTypeDescriptor for NcChar {}\n";
+        let count = |path, text: &str| misplaced_words(&source(path, text)).len();
+        assert_eq!(count(UNSAFE_EXCEPTION, declaration), 0);
+        assert_eq!(count(UNSAFE_EXCEPTION, &declaration.repeat(2)), 1);
+        assert_eq!(count(UNSAFE_EXCEPTION, "unsafe { f() }"), 1);
+        assert_eq!(count("src/io/reader.rs", declaration), 1);
+    }
+
+    #[test]
+    fn unfinished_work_is_found() {
+        let count = |path, text: &str| unfinished(&source(path, text)).len();
+        for mark in UNFINISHED {
+            assert_eq!(count("kernels/a.cuh", &format!("// {mark}: later")), 1);
+        }
+        for name in ["todo", "unimplemented", "dbg"] {
+            assert_eq!(count("src/a.rs", &format!("fn f() {{ {name}!(1) }}")), 1);
+            assert_eq!(count("src/a.rs", &format!("// {name}!(1)\nlet {name} = 1;")), 0);
+        }
+    }
+
+    #[test]
+    fn long_and_ill_named_files_are_found() {
+        let count = |path, lines| bad_file(&source(path, &"x\n".repeat(lines))).len();
+        assert_eq!(count("kernels/a.cu", LONGEST_FILE), 0);
+        assert_eq!(count("kernels/a.cu", LONGEST_FILE + 1), 1);
+        assert_eq!(count("src/io/utils.rs", 1), 1);
+        assert_eq!(count("src/common/a.rs", 1), 1);
+        assert_eq!(count("src/uncommon.rs", 1), 0);
+    }
+}
