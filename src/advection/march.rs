@@ -11,6 +11,7 @@ use ndarray::{Array3, ArrayViewMut3, Axis};
 use rayon::prelude::*;
 
 use super::Limiter;
+use super::boundary::add_open_sides;
 use super::flux::Faces;
 use super::rows::{
     LayeredRow, Outflow, Rows, bounds_row, lateral_outflow_row, monotonic_row, monotonic_scale_row,
@@ -175,7 +176,7 @@ impl<R: Real> March<'_, '_, R> {
         let north = if stage.closed_y(j + 1) { &s.south } else { &s.north };
         let lateral = s.lateral.row_mut(r);
         lateral_outflow_row(&s.flux_x, south, north, lateral);
-        stage.add_open_sides(k, j, lateral);
+        add_open_sides(stage, k, j, lateral);
         let inflow = stage.side_inflow(j, &s.flux_x, south, north);
         std::mem::swap(&mut s.south, &mut s.north);
         inflow

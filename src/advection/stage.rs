@@ -2,7 +2,6 @@
 
 use std::ops::Range;
 
-use super::boundary;
 use super::rows::{
     Content, LayeredRow, Outflow, fifth_order_row, linear_row, outflow_row, pad_row, shifted,
     third_order_row, update_row,
@@ -180,11 +179,6 @@ impl<'a, R: Real> Stage<'a, R> {
             Ending::Update => update_row(self.content(k, j), flow, out),
             Ending::Outflow => outflow_row(flow, out),
         }
-    }
-
-    /// Adds what radiates through the open sides of row j to its net lateral outflow.
-    pub(super) fn add_open_sides(&self, k: usize, j: usize, lateral: &mut [R]) {
-        boundary::add_open_sides(self, k, j, lateral);
     }
 
     /// Tracer that enters the region inside the outermost rows through the sides of row j, kg s⁻¹.

@@ -74,6 +74,8 @@ pub enum BackendChoice {
     Cpu,
     /// The GPU, or fail with exit code 4
     Gpu,
+    /// The CPU and the GPU from the same state, compared with each other
+    Both,
 }
 
 impl BackendChoice {
@@ -83,7 +85,7 @@ impl BackendChoice {
     ///
     /// [`Error::Gpu`], as long as there is no GPU backend.
     pub fn check(self) -> Result<()> {
-        if self == Self::Gpu {
+        if matches!(self, Self::Gpu | Self::Both) {
             return Err(Error::Gpu(
                 "this version computes on the CPU only; use --backend cpu".to_owned(),
             ));

@@ -272,6 +272,7 @@ fn gamma(x: f32) -> f32 {
     let mut reciprocal = x * (EULER * x).exp();
     for n in 1..=10_000_u16 {
         let n = f32::from(n);
+        // One factor after the other, as WRF does: the rounding is part of the value.
         reciprocal = reciprocal * (1.0 + x / n) * (-x / n).exp();
     }
     1.0 / reciprocal
@@ -282,6 +283,11 @@ mod tests {
     use super::*;
 
     #[test]
+    #[allow(
+        clippy::excessive_precision,
+        clippy::inconsistent_digit_grouping,
+        reason = "nine digits, as they are published"
+    )]
     fn derived_parameters_are_those_of_wrf() {
         let p = Wsm5Params::<f32>::default();
         let expected: [(&str, f32, f32); 18] = [
