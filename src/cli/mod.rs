@@ -2,6 +2,7 @@
 
 mod bench;
 mod columns;
+mod generate;
 mod report;
 mod run;
 mod transport;
@@ -63,6 +64,8 @@ enum Command {
     Columns(columns::Columns),
     Transport(transport::Transport),
     Bench(bench::Bench),
+    Completions(generate::Completions),
+    Man(generate::Man),
 }
 
 /// Where to compute.
@@ -138,6 +141,8 @@ fn run(cli: &Cli) -> Result<()> {
         Command::Columns(command) => command.run(),
         Command::Transport(command) => command.run(),
         Command::Bench(command) => command.run(),
+        Command::Completions(command) => command.run(),
+        Command::Man(command) => command.run(),
     }
 }
 
