@@ -18,8 +18,21 @@ pub const INPUTS: [&str; 10] = ["th", "q", "qc", "qr", "qi", "qs", "den", "pii",
 
 /// What is compared, in the order of [`Outcome::fields`]: fields on levels, then at the ground.
 pub const OUTPUTS: [&str; 15] = [
-    "th", "q", "qc", "qr", "qi", "qs", "refl_10cm", "re_cloud", "re_ice", "re_snow", "rain",
-    "rainncv", "snow", "snowncv", "sr",
+    "th",
+    "q",
+    "qc",
+    "qr",
+    "qi",
+    "qs",
+    "refl_10cm",
+    "re_cloud",
+    "re_ice",
+    "re_snow",
+    "rain",
+    "rainncv",
+    "snow",
+    "snowncv",
+    "sr",
 ];
 
 /// How many of [`OUTPUTS`] are on levels.
@@ -128,14 +141,8 @@ impl Columns {
         };
         let mut fields = self.fields.iter().map(promote);
         let mut next = || fields.next().expect("ten fields");
-        let mut state = State {
-            theta: next(),
-            qv: next(),
-            qc: next(),
-            qr: next(),
-            qi: next(),
-            qs: next(),
-        };
+        let mut state =
+            State { theta: next(), qv: next(), qc: next(), qr: next(), qi: next(), qs: next() };
         let environment = Environment { rho: next(), exner: next(), p: next(), dz: next() };
         let tendencies = self.tendencies.as_ref().filter(|_| calls > 1);
         let tendencies = tendencies.map(|fields| fields.each_ref().map(promote));
