@@ -5,6 +5,10 @@ use crate::stored::Row;
 /// Half a unit in the last place of single precision, relative: what one operation is off by.
 pub const ROUNDING: f64 = 1.0 / (1_u64 << 24) as f64;
 
+/// Distance of the smallest numbers of single precision, four times: below 1e-38 rounding is no
+/// longer relative.
+const SUBNORMAL: f64 = 4.0 * 1.401_298_464_324_817e-45;
+
 /// The values of one process in all cells.
 pub struct Comparison {
     name: &'static str,
@@ -28,6 +32,7 @@ impl Comparison {
 
     /// The same at a place that is told in words.
     pub fn value(&mut self, place: &str, found: f64, expected: f64, tolerance: f64) {
+        let tolerance = tolerance + SUBNORMAL;
         let accepts = |expected: f64| (found - expected).abs() <= tolerance;
         let text = || {
             let name = self.name;
@@ -36,7 +41,7 @@ impl Comparison {
         if !accepts(expected) {
             self.failures.push(text());
         }
-        let ratio = (found - expected).abs() / tolerance.max(f64::MIN_POSITIVE);
+        let ratio = (found - expected).abs() / tolerance;
         if ratio > self.worst.0 {
             self.worst = (ratio, text());
         }

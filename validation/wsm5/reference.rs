@@ -34,7 +34,7 @@ const STORED_DIGITS: f64 = 1.0 / 64.0;
 /// From the second minor step on, two runs in double precision part in some cells: where a species
 /// has evaporated, it is left at zero or at a residue of one rounding, and falls differently.
 /// That befalls some cells in a thousand; the rest is as near as the truth is stored.
-const F64_ONE_CALL: [(f64, f64); 3] = [(0.5, 1.0e-8), (0.1, 3.0e-7), (0.01, 1.0e-4)];
+const F64_ONE_CALL: [(f64, f64); 3] = [(0.5, 1.0e-8), (0.1, 3.0e-7), (0.01, 1.0e-3)];
 /// The same after many calls, in which such cells affect their columns, and the truth is stored
 /// to 1/64 of larger errors.
 const F64_MANY_CALLS: [(f64, f64); 3] = [(0.5, 3.0e-7), (0.1, 3.0e-5), (0.01, 1.0e-2)];
