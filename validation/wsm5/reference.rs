@@ -174,9 +174,7 @@ fn judge_f32(
     }
     let spread = Spread::of(&field.errors, &field.truth.exact);
     let most = y.scaled(Spread::of(&field.truth.off, &field.truth.exact));
-    // The worst hundredth of a few columns can lie among the worst thousandth of the whole case.
-    let tail = if cells < y.cells { most.p99.max(y.p999) } else { most.p99 };
-    let limit = (P99_FACTOR * tail).max(floor);
+    let limit = (P99_FACTOR * most.p99).max(floor);
     report.note("99th percentile", spread.p99 / limit.max(f64::MIN_POSITIVE), || {
         format!("{about}: {:.3e} above {limit:.3e}", spread.p99)
     });
@@ -204,6 +202,7 @@ fn judge_f64(
     let spread = if stage.calls == 1 { F64_ONE_CALL } else { F64_MANY_CALLS };
     for (share, most) in spread {
         let error = tail(field, share, y);
+        println!("F64 {share} {} {:.2e}", field.about, error / y.rms.max(1e-300));
         let ratio = error / (most * y.rms).max(floor).max(f64::MIN_POSITIVE);
         report.note("double precision, spread", ratio, || {
             let about = &field.about;
