@@ -16,19 +16,19 @@ pub struct Fall<R> {
     /// Height of the interfaces above the ground. Shape: (K + 1). Units: m.
     height: Vec<R>,
     /// Mean of the speeds at departure and arrival. Shape: (K). Units: m s⁻¹.
-    mean_speed: Vec<R>,
+    pub mean_speed: Vec<R>,
     /// Speed of the interfaces. Shape: (K + 1). Units: m s⁻¹.
-    interface_speed: Vec<R>,
+    pub interface_speed: Vec<R>,
     /// Where the interfaces arrive. Shape: (K + 1). Units: m.
-    arrival: Vec<R>,
+    pub arrival: Vec<R>,
     /// Thickness of the arrived layers, and from the highest to the lid. Shape: (K + 1). Units: m.
-    thickness: Vec<R>,
+    pub thickness: Vec<R>,
     /// Density of the species in the arrived layers, 0 above. Shape: (K + 1). Units: kg m⁻³.
-    density: Vec<R>,
+    pub density: Vec<R>,
     /// Density at the lower edge of an arrived layer. Shape: (K). Units: kg m⁻³.
-    lower: Vec<R>,
+    pub lower: Vec<R>,
     /// Density at the upper edge of an arrived layer. Shape: (K). Units: kg m⁻³.
-    upper: Vec<R>,
+    pub upper: Vec<R>,
 }
 
 /// What a fall step leaves besides the new content. Units of both: kg m⁻².

@@ -349,7 +349,7 @@ impl<R: SchemeConstants> Column<R> {
 }
 
 /// Number of minor steps in a call: the nearest to `dt` / 120 s, halves rounded up, at least 1.
-fn minor_steps<R: SchemeConstants>(dt: R) -> R {
+pub fn minor_steps<R: SchemeConstants>(dt: R) -> R {
     (dt / R::DT_CLOUD_MAX).round().larger(R::ONE)
 }
 

@@ -18,3 +18,12 @@ pub fn reference_path(name: &str) -> PathBuf {
     println!("reference data: {}", path.display());
     path
 }
+
+/// The text of the table of what other builds of WRF's code are off by, for the reference `name`.
+pub fn yardstick(name: &str) -> String {
+    let project = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let file = format!("{name}_yardstick.csv");
+    let whole = project.join("../shared/reference").join(&file);
+    let path = if whole.exists() { whole } else { project.join("data/reference").join(&file) };
+    std::fs::read_to_string(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
+}
