@@ -31,7 +31,9 @@ impl Reader {
         }
         fs::File::open(path).map_err(|e| Error::io(path, "read", e))?;
         let file = netcdf::open(path).map_err(|e| {
-            let message = format!("is not a readable NetCDF file ({e}); is it complete?");
+            let message = format!(
+                "is not a readable NetCDF file ({e}); is it complete, and not being written to?"
+            );
             Error::input(path, message)
         })?;
         Ok(Self { path: path.to_owned(), file })

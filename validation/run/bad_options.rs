@@ -95,7 +95,7 @@ fn places_where_nothing_can_be_written() {
             &["nowhere/x", "folder", "does not exist", "create"],
         );
         refuses(FILES, &[option, "."], &["is a folder", "give the name of a file"]);
-        refuses(FILES, &[option, ""], &["not the name of a file"]);
+        refuses(USAGE, &[option, ""], &["value is required", option]);
         // A file is no folder.
         refuses(FILES, &[option, "small.nc/x"], &["small.nc", "folder"]);
     }

@@ -77,12 +77,12 @@ impl<'a> Region<'a> {
 
     /// All water at one time, kg.
     fn water(&self, time: usize) -> f64 {
-        let [mu, mub, c1, c2, dnw] =
-            ["MU", "MUB", "C1H", "C2H", "DNW"].map(|name| self.output.frame(name, time));
+        let [mu, mub, c1, c2, rdnw] =
+            ["MU", "MUB", "C1H", "C2H", "RDNW"].map(|name| self.output.frame(name, time));
         let mass = |at: &IxDyn| {
             let (k, column) = (at[0], &at.slice()[1..]);
             let dry = c1[k] * (mu[column] + mub[column]) + c2[k];
-            dry * dnw[k].abs() * self.area[column] / 9.81
+            dry / rdnw[k].abs() * self.area[column] / 9.81
         };
         let all = WATER.iter().fold(0.0 * &self.output.frame("T", time), |sum, name| {
             sum + self.output.frame(name, time)
@@ -185,26 +185,41 @@ fn in_clear_air_only_the_sides_change_the_water() {
     }
 }
 
+/// The least of a field that is output and its largest value, less the columns to leave out.
+fn extremes(values: &ArrayD<f64>, left_out: impl Fn([usize; 2]) -> bool) -> [f64; 2] {
+    let n = values.ndim();
+    let counted = values.indexed_iter().filter(|(at, _)| !left_out([at[n - 2], at[n - 1]]));
+    counted.fold([0.0, 0.0], |[least, most]: [f64; 2], (_, &q)| [least.min(q), most.max(q)])
+}
+
 /// The limiters keep what was positive positive, but for rounding.
+///
+/// What radiates through an open side is not limited, and the microphysics fills up what became
+/// negative there. A specified side that meets an open one copies its last cell before that, so
+/// the corners are left out.
 #[test]
 fn water_stays_positive() {
     let place = Place::with(&Small::hybrid());
     for boundary in BOUNDARIES {
+        let is_mixed = boundary.contains("specified") && boundary.contains("open");
+        let is_left_out =
+            |[j, i]: [usize; 2]| is_mixed && [0, 9].contains(&j) && [0, 11].contains(&i);
         for limiter in ["pd", "monotonic"] {
             let arguments = ["--steps", "40", "--boundary", boundary, "--limiter", limiter];
             let (_, output) =
                 place.figures(&[&arguments[..], &["--output-interval", "120"]].concat());
             for name in WATER {
-                let values = output.values(name);
-                let most = values.fold(0.0_f64, |most, &q| most.max(q));
-                let least = values.fold(0.0_f64, |least, &q| least.min(q));
-                assert!(
-                    least >= -1e-7 * most,
-                    "{name} {boundary} {limiter}: {least:e} of {most:e}"
-                );
+                let [least, most] = extremes(&output.values(name), is_left_out);
+                let about = format!("{name} {boundary} {limiter}");
+                assert!(least >= -1e-7 * most, "{about}: {least:e} of {most:e}");
             }
         }
     }
+    // Without a limiter there is something to see.
+    let without = ["--steps", "40", "--limiter", "none", "--boundary", "specified"];
+    let (_, output) = place.figures(&without);
+    let all = WATER.map(|name| extremes(&output.values(name), |_| false));
+    assert!(all.iter().any(|[least, most]| *least < -1e-7 * most), "{all:?}");
 }
 
 #[test]
@@ -218,9 +233,7 @@ fn the_storm_closes_and_stays_positive() {
         assert!(terms.unexplained().abs() < promised, "{precision}: {terms:?}");
         let output = place.open("soc.out.nc");
         for name in WATER {
-            let values = output.last(name);
-            let most = values.fold(0.0_f64, |most, &q| most.max(q));
-            let least = values.fold(0.0_f64, |least, &q| least.min(q));
+            let [least, most] = extremes(&output.last(name), |_| false);
             assert!(least >= -1e-7 * most, "{name} {precision}: {least:e} of {most:e}");
         }
     }

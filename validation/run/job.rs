@@ -3,10 +3,10 @@
 use crate::place::{Ended, Place};
 use crate::small::Small;
 
-/// The summary's line that starts with a word, without it.
+/// The summary's last line that starts with a word, without it.
 #[track_caller]
 fn line<'a>(ended: &'a Ended, word: &str) -> &'a str {
-    let found = ended.stdout.lines().find_map(|line| line.trim_start().strip_prefix(word));
+    let found = ended.stdout.lines().rev().find_map(|line| line.trim_start().strip_prefix(word));
     found.unwrap_or_else(|| panic!("no line {word:?} in {}", ended.stdout)).trim()
 }
 
@@ -93,7 +93,7 @@ fn quiet_leaves_standard_error_empty() {
     assert!(line(&ended, "simulated").contains("2 steps"), "{}", ended.stdout);
     // Even where there is something to warn of.
     let mut small = Small::new();
-    small.attributes.insert("DT", 5000.0);
+    small.set("DT", 5000.0);
     let place = Place::with(&small);
     assert_eq!(place.run_small(&["-q", "--steps", "1"]).good().stderr, "");
 }
@@ -141,11 +141,11 @@ fn steps_count_and_the_step_is_the_files_own() {
     assert!((output.number("DT") - 60.0).abs() < 1e-6);
 
     let mut small = Small::new();
-    small.attributes.insert("DT", 37.5);
+    small.set("DT", 37.5);
     let (figures, _) = Place::with(&small).figures(&["--steps", "2"]);
     assert!(close(&figures["dt"], 37.5, 0.0), "{figures}");
     // Without one it is a minute.
-    small.attributes.remove("DT");
+    small.unset("DT");
     let (figures, _) = Place::with(&small).figures(&["--steps", "2"]);
     assert!(close(&figures["dt"], 60.0, 0.0), "{figures}");
 }
@@ -153,7 +153,7 @@ fn steps_count_and_the_step_is_the_files_own() {
 #[test]
 fn too_long_a_step_of_the_file_is_reduced_with_a_word() {
     let mut small = Small::new();
-    small.attributes.insert("DT", 5000.0);
+    small.set("DT", 5000.0);
     let place = Place::with(&small);
     let ended = place.run_small(&["--steps", "2", "--json", "out.json"]).good();
     assert!(ended.stderr.contains("WARN time step reduced from 5000 s to"), "{}", ended.stderr);

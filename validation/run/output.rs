@@ -228,7 +228,9 @@ fn the_storms_first_frame_is_the_storm_and_all_frames_are_finite() {
     }
     assert!(output.last("RAINNC").iter().any(|&x| x > 0.0));
     assert!(output.last("SNOWNC").iter().zip(&output.last("RAINNC")).all(|(s, r)| s <= r));
-    assert!(output.frame("REFL_10CM", 0).iter().any(|&z| z > 50.0));
+    // The model that made the storm found 49.5 dBZ in it.
+    let most = output.frame("REFL_10CM", 0).fold(0.0_f64, |most, &z| most.max(z));
+    assert!((49.0..50.0).contains(&most), "{most}");
 }
 
 /// The output is an input like any other. Its winds are projected already: only their rounding to

@@ -84,6 +84,9 @@ impl Place {
     pub(crate) fn program(&self, arguments: &[&str]) -> std::process::Command {
         let mut program = std::process::Command::new(env!("CARGO_BIN_EXE_nwp-mini"));
         program.current_dir(self.folder.path()).env_remove("NWP_BACKEND").args(arguments);
+        // Programs that other tests start at the same time inherit the files that this test has
+        // open, and with them their locks.
+        program.env("HDF5_USE_FILE_LOCKING", "FALSE");
         program
     }
 

@@ -23,7 +23,7 @@ pub(crate) struct Field {
 #[derive(Clone, Debug)]
 pub(crate) struct Small {
     pub(crate) lengths: BTreeMap<&'static str, usize>,
-    pub(crate) attributes: BTreeMap<&'static str, f32>,
+    attributes: BTreeMap<&'static str, f32>,
     pub(crate) fields: BTreeMap<&'static str, Field>,
     /// Number of times; the fields are the same at all of them.
     pub(crate) frames: usize,
@@ -259,6 +259,16 @@ impl Small {
     /// The values of a variable, to be changed.
     pub(crate) fn values(&mut self, name: &str) -> &mut ArrayD<f32> {
         &mut self.fields.get_mut(name).unwrap_or_else(|| panic!("no {name}")).values
+    }
+
+    /// Gives a global attribute another value.
+    pub(crate) fn set(&mut self, name: &'static str, value: f32) {
+        self.attributes.insert(name, value);
+    }
+
+    /// Takes a global attribute out.
+    pub(crate) fn unset(&mut self, name: &str) {
+        assert!(self.attributes.remove(name).is_some(), "no {name}");
     }
 
     /// Takes a variable out.

@@ -101,8 +101,8 @@ const LEVEL_TOLERANCE: f64 = 1e-3;
 
 /// Fails where eta does not fall upward, or where the profiles tell it differently.
 fn check_levels(source: &Source<'_>, rdnw: &[f64], dnw: &[f64], znw: &[f64]) -> Result<()> {
-    for (k, levels) in znw.windows(2).enumerate() {
-        let thickness = levels[1] - levels[0];
+    let layers: Vec<f64> = znw.windows(2).map(|levels| levels[1] - levels[0]).collect();
+    for (k, &thickness) in layers.iter().enumerate() {
         if [rdnw[k], dnw[k], thickness].iter().any(|x| *x >= 0.0 || !x.is_finite()) {
             return Err(source.reader.error(format!(
                 "eta (ZNW, DNW, RDNW) does not fall from face {k} to face {}; it must fall from 1 \
@@ -110,6 +110,8 @@ fn check_levels(source: &Source<'_>, rdnw: &[f64], dnw: &[f64], znw: &[f64]) -> 
                 k + 1
             )));
         }
+    }
+    for (k, &thickness) in layers.iter().enumerate() {
         for (name, other) in [("DNW", dnw[k]), ("1 / RDNW", 1.0 / rdnw[k])] {
             if (other / thickness - 1.0).abs() > LEVEL_TOLERANCE {
                 return Err(source.reader.error(format!(
