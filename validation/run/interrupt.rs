@@ -2,7 +2,7 @@
 #![cfg(unix)]
 
 use std::fs;
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
@@ -23,6 +23,20 @@ fn unfinished(place: &Place) -> Option<u64> {
     Some(fs::metadata(place.path(&name)).ok()?.len())
 }
 
+/// Waits until something `is_so`; a child that does not come to it is ended, as it would never
+/// end by itself.
+fn wait_until(child: &mut Child, what: &str, mut is_so: impl FnMut(&mut Child) -> bool) {
+    let start = Instant::now();
+    while !is_so(child) {
+        if start.elapsed() > PATIENCE {
+            child.kill().expect("the program is running");
+            child.wait().expect("the program ends");
+            panic!("no {what} after {PATIENCE:?}");
+        }
+        sleep(Duration::from_millis(5));
+    }
+}
+
 /// Starts a run without end, stops it by a signal when the unfinished output has this size, and
 /// checks what it leaves; returns the number of frames.
 fn stopped_by(signal: &str, size: u64, arguments: &[&str]) -> usize {
@@ -38,19 +52,16 @@ fn stopped_by(signal: &str, size: u64, arguments: &[&str]) -> usize {
         "--precision",
         "f64",
     ];
-    let child = place
+    let mut child = place
         .program(&[&endless, arguments].concat())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
         .expect("the program starts");
-    let start = Instant::now();
-    while unfinished(&place).is_none_or(|now| now < size) {
-        assert!(start.elapsed() < PATIENCE, "no output after {PATIENCE:?}: {:?}", place.files());
-        sleep(Duration::from_millis(5));
-    }
+    wait_until(&mut child, "output", |_| unfinished(&place).is_some_and(|now| now >= size));
     let kill = Command::new("kill").args([signal, &child.id().to_string()]).status();
     assert!(kill.expect("kill starts").success());
+    wait_until(&mut child, "end", |child| child.try_wait().expect("a child").is_some());
     let ended = child.wait_with_output().expect("the program ends");
     let stderr = String::from_utf8(ended.stderr).expect("UTF-8");
     assert_eq!(ended.status.code(), Some(INTERRUPTED), "{stderr}");
