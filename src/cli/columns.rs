@@ -24,6 +24,7 @@ use crate::wsm5::{DiagnosticFields, Fields, Scratch, call, diagnose};
 /// th q qc qr qi qs den pii p delz (level, column), optionally th_tend and q_tend, which are
 /// applied before every call, and the attributes dt (s) and calls.
 #[derive(Debug, Args)]
+#[command(allow_negative_numbers = true)]
 pub(super) struct Columns {
     /// NetCDF file with the columns
     #[arg(short, long, value_name = "FILE")]

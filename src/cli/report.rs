@@ -184,7 +184,7 @@ impl Facts {
         writeln!(
             out,
             "speed          {:.1} steps/s, {:.2} M cells/s, {:.0} times as fast as the weather",
-            self.steps as f64 / timing.step.total_s,
+            self.steps as f64 / timing.step.total_s.max(f64::MIN_POSITIVE),
             timing.step.cells_per_s / 1e6,
             self.seconds / timing.run.total_s
         )?;

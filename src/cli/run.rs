@@ -28,6 +28,7 @@ use crate::plan::{Length, Plan};
 ///
 /// Example: nwp-mini run --input data/soc.nc --hours 2 --output-interval 1800
 #[derive(Debug, Args)]
+#[command(allow_negative_numbers = true)]
 pub(super) struct Run {
     /// WRF file with the initial fields and the winds (wrfinput, wrfout, or our own output)
     #[arg(short, long, value_name = "FILE")]
@@ -124,6 +125,9 @@ impl Run {
                 return Err(Error::Usage(format!("{what} is the input file; give another name")));
             }
         }
+        if self.json.as_ref().is_some_and(|json| is_same(json, &output)) {
+            return Err(Error::Usage("--json is the output file; give another name".to_owned()));
+        }
         Ok(RunConfig {
             input: self.input.clone(),
             output,
@@ -153,16 +157,25 @@ fn default_output(input: &Path) -> Result<PathBuf> {
     Ok(PathBuf::from(name))
 }
 
-/// Whether two names are those of one file that is there.
+/// Whether two names are those of one file, be it there or yet to be written.
 fn is_same(a: &Path, b: &Path) -> bool {
-    matches!((fs::canonicalize(a), fs::canonicalize(b)), (Ok(a), Ok(b)) if a == b)
+    let whole = |path: &Path| {
+        fs::canonicalize(path).ok().or_else(|| {
+            let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+            let folder = fs::canonicalize(folder.unwrap_or(Path::new("."))).ok()?;
+            Some(folder.join(path.file_name()?))
+        })
+    };
+    whole(a).is_some_and(|a| whole(b) == Some(a))
 }
 
 fn run<R: Working>(config: &RunConfig, choice: BackendChoice) -> Result<()> {
     let start = Instant::now();
     // Refusals first: before anything is read or computed.
     drop(Pending::new(&config.output, config.force)?);
-    let json = config.json.as_ref().map(|path| Pending::new(path, config.force)).transpose()?;
+    if let Some(json) = &config.json {
+        drop(Pending::new(json, config.force)?);
+    }
 
     let (domain, frame) = wrf::read(&config.input, config.boundary)?;
     let begin = frame.time;
@@ -190,8 +203,9 @@ fn run<R: Working>(config: &RunConfig, choice: BackendChoice) -> Result<()> {
         dt: plan.dt,
         provenance: provenance::<R>(config)?,
     };
-    let output = Output::create(&config.output, config.force, header)?;
+    // From here on there is something to leave in good order.
     let stop = interruptible()?;
+    let output = Output::create(&config.output, config.force, header)?;
     let mut progress = Progress::new(&plan);
     let frames = Frames { interval: config.output_interval };
     let result =
@@ -205,10 +219,10 @@ fn run<R: Working>(config: &RunConfig, choice: BackendChoice) -> Result<()> {
     outcome.output += waiting.elapsed();
 
     let facts = Facts::new(config, &case, &plan, &backend, &outcome, written, start.elapsed());
-    facts.print()?;
-    if let Some(json) = json {
-        facts.write_json(json)?;
+    if let Some(json) = &config.json {
+        facts.write_json(Pending::new(json, config.force)?)?;
     }
+    facts.print()?;
     if outcome.interrupted {
         return Err(Error::Interrupted(format!(
             "stopped after step {} of {}; {} holds {written} frames",
