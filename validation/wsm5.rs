@@ -2,6 +2,7 @@
 //! properties it promises.
 
 #![allow(unreachable_pub, reason = "the modules of a test have no users outside it")]
+#![allow(clippy::print_stdout, reason = "figures of a test, shown when it fails or is asked")]
 
 #[path = "support/mod.rs"]
 #[allow(dead_code, reason = "shared with tests that need other parts of it")]

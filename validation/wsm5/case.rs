@@ -134,6 +134,11 @@ impl Columns {
     /// Runs `calls` calls of `dt` seconds; tendencies act only when there are several calls, as
     /// in the reference.
     pub fn run<R: Precision>(&self, dt: f64, calls: usize) -> Outcome<R> {
+        self.run_with(&Wsm5Params::default(), dt, calls)
+    }
+
+    /// The same with other parameters of the scheme.
+    pub fn run_with<R: Precision>(&self, p: &Wsm5Params<R>, dt: f64, calls: usize) -> Outcome<R> {
         let (nz, nx) = self.dim();
         let shape = Shape { nx, ny: 1, nz };
         let promote = |field: &Array2<f32>| -> Array3<R> {
@@ -147,7 +152,6 @@ impl Columns {
         let tendencies = self.tendencies.as_ref().filter(|_| calls > 1);
         let tendencies = tendencies.map(|fields| fields.each_ref().map(promote));
 
-        let p = Wsm5Params::default();
         let scratch = Scratch::new(nz);
         let mut surface = Surface::zeros(shape);
         let dt = R::of(dt);
@@ -158,11 +162,11 @@ impl Columns {
                     *x = (*x + dt * tendency).larger(R::ZERO);
                 });
             }
-            call(&p, dt, &scratch, Fields::new(R::ZERO, &mut state, &environment, &mut surface));
+            call(p, dt, &scratch, Fields::new(R::ZERO, &mut state, &environment, &mut surface));
         }
         let mut diagnostics = CloudDiagnostics::zeros(shape);
         let fields = DiagnosticFields::new(R::ZERO, &state, &environment, &mut diagnostics);
-        diagnose(&p, &Bins::default(), fields);
+        diagnose(p, &Bins::default(), fields);
 
         let State { theta, qv, qc, qr, qi, qs } = state;
         let CloudDiagnostics { refl_10cm, re_cloud, re_ice, re_snow } = diagnostics;

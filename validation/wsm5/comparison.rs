@@ -27,7 +27,7 @@ impl Comparison {
     /// Compares a cell. Also counts whether an expected value that is one per cent larger would
     /// have been refused.
     pub fn cell(&mut self, row: &Row, found: f64, expected: f64, tolerance: f64) {
-        self.value(&format!("{:?}", row.place()), found, expected, tolerance);
+        self.value(&row.place().to_string(), found, expected, tolerance);
     }
 
     /// The same at a place that is told in words.

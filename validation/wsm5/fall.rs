@@ -64,7 +64,11 @@ impl Fallen {
     }
 
     fn place(&self, k: usize) -> String {
-        format!("{} {:?}, interface or layer {k}", SPECIES[self.species], self.column[0].place())
+        format!(
+            "interface or layer {k} of {} above {}",
+            SPECIES[self.species],
+            self.column[0].place()
+        )
     }
 
     fn dt(&self) -> f64 {

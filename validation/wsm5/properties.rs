@@ -217,7 +217,7 @@ fn frozen_fraction() {
     };
     let (warm, cold) = (seen("warm"), seen("cold"));
     assert!(!warm.is_empty() && warm.iter().all(|(sr, ..)| *sr == 0.0), "{warm:?}");
-    assert!(cold.iter().filter(|(sr, ..)| *sr > 0.999_99).count() > 10, "{cold:?}");
+    assert!(cold.iter().any(|(sr, ..)| *sr > 0.999_99), "{cold:?}");
     assert!(seen("edge").iter().any(|(sr, ..)| (0.01..0.99).contains(sr)));
 }
 

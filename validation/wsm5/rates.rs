@@ -234,7 +234,7 @@ fn limiting() {
             .map(|&(q, rates)| if rates * dt > q { rates * dt / q.max(f64::Q_MIN) } else { 1.0 })
             .fold(1.0, f64::max);
         let mut pair = |found: f64, expected: f64, raw: f64| {
-            limited += usize::from(raw != expected);
+            limited += usize::from((raw - expected).abs() > 1.0e-3 * raw.abs());
             let tolerance = 16.0 * ROUNDING * condition * expected.abs();
             comparison.cell(&row, found, expected, tolerance);
         };

@@ -1,6 +1,7 @@
 //! The intermediate values of single calls of WRF's scheme: one row for each cell and minor step.
 
 use std::collections::HashMap;
+use std::fmt;
 use std::sync::OnceLock;
 
 use netcdf::AttributeValue;
@@ -25,6 +26,13 @@ pub struct Place {
     pub k: usize,
     /// Column.
     pub column: usize,
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { dt, step, k, column } = self;
+        write!(f, "dt={dt}, minor step {step}, level {k} of column {column}")
+    }
 }
 
 /// All values, by name and row; a column's rows follow one another from the ground up.
