@@ -216,6 +216,9 @@ fn judge_f64(
     report.note("double precision, maximum", ratio, || text);
 }
 
+/// Columns of a case that are left at least when some are left out.
+const FEWEST: usize = 10;
+
 /// Runs the stages of the cases and hands each field to `judge`; `thin` columns are left out
 /// between two.
 fn each_field<R: Precision>(
@@ -229,6 +232,8 @@ fn each_field<R: Precision>(
     for case in cases {
         let group = group(&file, case);
         let whole = Columns::read(&group);
+        // A few columns have to be left to speak of percentiles.
+        let thin = thin.min(whole.dim().1 / FEWEST).max(1);
         let chosen: Vec<usize> = (0..whole.dim().1).step_by(thin).collect();
         let columns = whole.select(&chosen);
         for stage in Stage::all(&group).into_iter().filter(&stages) {
@@ -334,7 +339,8 @@ fn one_per_cent_of_a_parameter_shows() {
         *parameter(&mut p) *= 1.01;
         let mut report = Report::default();
         let smooth = |stage: &Stage<'_>| stage.is_smooth() && stage.dt > 50.0;
-        each_field::<f32>(&p, &["mixed", "cold"], 1, smooth, |field, stage, name, y, fragile| {
+        let cases = ["warm", "mixed", "cold", "storm"];
+        each_field::<f32>(&p, &cases, 1, smooth, |field, stage, name, y, fragile| {
             judge_f32(field, stage, name, y, fragile, &mut report);
         });
         let most = report.nearest.iter().map(|(_, ratio, _)| *ratio).fold(0.0, f64::max);
