@@ -46,11 +46,12 @@ pub fn rates<R: SchemeConstants>(
     let excess = (cell.qv.larger(R::Q_MIN) - onset.qsi) / dt_cloud;
     let growth = Growth { rhi, excess, left: excess - prevp };
     let pidep = pidep(p, dt_cloud, air.rho, cell.qi, number, &growth, coefficients);
-    let mut used_up = (prevp + pidep).abs() >= excess.abs();
+    // Only a process that acts looks at what it has left.
+    let mut used_up = cell.qi > R::ZERO && (prevp + pidep).abs() >= excess.abs();
 
     let growth = Growth { left: excess - prevp - pidep, ..growth };
     let psdep = if used_up { R::ZERO } else { psdep(p, dt_cloud, cell.qs, &growth, coefficients) };
-    used_up = used_up || (prevp + pidep + psdep).abs() >= excess.abs();
+    used_up = used_up || cell.qs > R::ZERO && (prevp + pidep + psdep).abs() >= excess.abs();
 
     let growth = Growth { left: excess - prevp - pidep - psdep, ..growth };
     let pigen = if used_up { R::ZERO } else { pigen(dt_cloud, cold, air.rho, cell.qi, &growth) };
