@@ -28,7 +28,7 @@ impl<R: SchemeConstants> SubSteps<R> {
             snow: Descent::new(nz),
             ice: Descent::new(nz),
             snow_slope: vec![Slope::default(); nz],
-            count: [R::ZERO; 2],
+            count: [R::ONE; 2],
         }
     }
 }
@@ -102,16 +102,16 @@ impl<R: SchemeConstants> Column<R> {
         [rain, snow, ice].map(|fallen| ground * fallen)
     }
 
-    /// Number of sub-steps in the last minor step, of rain and snow and of ice; 0 where there was
+    /// Number of sub-steps in the last minor step, of rain and snow and of ice; 1 where there was
     /// nothing to fall.
     pub fn substeps(&self) -> [usize; 2] {
-        self.substeps.count.map(|count| count.to_usize().unwrap_or(0))
+        self.substeps.count.map(|count| count.to_usize().unwrap_or(1))
     }
 
     /// Returns what of rain and snow has left the lowest layer, kg kg⁻¹ of its air.
     fn sink_rain_and_snow(&mut self, p: &Wsm5Params<R>, dt_cloud: R) -> [R; 2] {
         let Self { cells, air, substeps: work, .. } = self;
-        work.count[0] = R::ZERO;
+        work.count[0] = R::ONE;
         let Some(highest) = cells.iter().rposition(|c| c.qr > R::ZERO || c.qs > R::ZERO) else {
             return [R::ZERO; 2];
         };
@@ -150,7 +150,7 @@ impl<R: SchemeConstants> Column<R> {
     /// Returns what of ice has left the lowest layer, kg kg⁻¹ of its air.
     fn sink_ice(&mut self, p: &Wsm5Params<R>, dt_cloud: R) -> R {
         let Self { cells, air, substeps: work, .. } = self;
-        work.count[1] = R::ZERO;
+        work.count[1] = R::ONE;
         let Some(highest) = cells.iter().rposition(|cell| cell.qi > R::ZERO) else {
             return R::ZERO;
         };
