@@ -14,7 +14,7 @@ use tracing::info;
 use crate::advection::Limiter;
 use crate::backend::cpu::Cpu;
 use crate::cli::report::{Facts, machine};
-use crate::cli::{BackendChoice, Fallout, Precision};
+use crate::cli::{BackendChoice, FalloutChoice, Precision};
 use crate::config::RunConfig;
 use crate::error::{Error, Result};
 use crate::grid::Sides;
@@ -60,7 +60,7 @@ pub(super) struct Run {
     precision: Precision,
     /// How precipitation falls
     #[arg(long, value_name = "SCHEME", default_value = "semi-lagrangian")]
-    fallout: Fallout,
+    fallout: FalloutChoice,
     /// Limiter of the transport of water
     #[arg(long, value_name = "LIMITER", default_value = "pd")]
     limiter: LimiterChoice,
@@ -140,6 +140,7 @@ impl Run {
                 LimiterChoice::Monotonic => Limiter::Monotonic,
                 LimiterChoice::None => Limiter::None,
             },
+            fallout: self.fallout.into(),
             boundary: self.boundary,
             json: self.json.clone(),
             dry_run: self.dry_run,
@@ -187,7 +188,7 @@ fn run<R: Working>(config: &RunConfig, choice: BackendChoice) -> Result<()> {
     }
     let state = case.take_state();
     let (grid, coordinate) = (&case.domain.grid, &case.domain.coordinate);
-    let mut backend = Cpu::new(grid, coordinate, config.limiter, state);
+    let mut backend = Cpu::new(grid, coordinate, config.limiter, config.fallout, state);
     if config.dry_run {
         let Plan { steps, dt, .. } = plan;
         writeln!(
@@ -262,6 +263,7 @@ fn provenance<R: Working>(config: &RunConfig) -> Result<Vec<(String, Attribute)>
         ("backend", "cpu".to_owned()),
         ("device_name", machine().cpu),
         ("precision", R::NAME.to_owned()),
+        ("fallout", format!("{:?}", config.fallout)),
         ("input_file", name),
         ("input_sha256", sha256(&config.input)?),
     ];

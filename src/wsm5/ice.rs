@@ -1,7 +1,9 @@
 //! Processes of ice and snow below freezing, and the riming of snow at any temperature.
 
 use crate::wsm5::params::{SchemeConstants, Wsm5Params};
-use crate::wsm5::slope::{fall_speed_crystal, ice_diameter, ice_number, ventilated_surface};
+use crate::wsm5::slope::{
+    fall_speed, fall_speed_crystal, ice_diameter, ice_number, ventilated_surface,
+};
 use crate::wsm5::{Air, Cell, Coefficients, Onset};
 
 /// Rates of the cold processes, kg kg⁻¹ s⁻¹.
@@ -91,7 +93,7 @@ pub fn psaci<R: SchemeConstants>(
     }
     let diameter = ice_diameter(p, air.rho, cell.qi, number).smaller(p.dimax);
     let ice_speed = fall_speed_crystal(diameter);
-    let snow_speed = p.pvts * coefficients.snow.power * air.density_factor;
+    let snow_speed = fall_speed(p.pvts, coefficients.snow, air.density_factor);
     let s = coefficients.snow.length;
     let sweep = R::TWO * s * s * s + R::TWO * diameter * s * s + diameter * diameter * s;
     R::PI

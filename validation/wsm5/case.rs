@@ -171,7 +171,7 @@ impl Columns {
         let State { theta, qv, qc, qr, qi, qs } = state;
         let CloudDiagnostics { refl_10cm, re_cloud, re_ice, re_snow } = diagnostics;
         let levels = [theta, qv, qc, qr, qi, qs, refl_10cm, re_cloud, re_ice, re_snow];
-        let Surface { rain, rainncv, snow, snowncv, sr, fall_residual, clipped } = surface;
+        let Surface { rain, rainncv, snow, snowncv, sr, fall_residual, clipped, .. } = surface;
         let ground = [rain, rainncv, snow, snowncv, sr];
         Outcome {
             fields: levels.into_iter().map(|f| f.remove_axis(Axis(1))).chain(ground).collect(),

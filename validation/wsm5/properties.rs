@@ -2,6 +2,7 @@
 
 use ndarray::{Array2, Axis};
 use nwp_mini::constants::Constants;
+use nwp_mini::thermo::TransportConstants;
 use nwp_mini::wsm5::params::Wsm5Params;
 use nwp_mini::wsm5::slope::{Slope, slope_rain};
 use nwp_mini::wsm5::{Air, Cell, Coefficients, Onset, ice, melt, warm};
@@ -94,7 +95,8 @@ fn clear() -> Columns {
         (columns.field("th").clone(), columns.field("pii").clone(), columns.field("p").clone());
     for (index, q) in columns.field_mut("q").indexed_iter_mut() {
         let t = f64::from(theta[index] * exner[index]);
-        let saturation = nwp_mini::thermo::saturation::<f64>(t, p[index].into());
+        let saturation =
+            nwp_mini::thermo::saturation::<f64>(t, p[index].into(), f64::VAPOUR_PRESSURE_CAP);
         *q = q.min(0.5 * saturation.ice as f32);
     }
     columns.unforced()
@@ -247,7 +249,7 @@ fn air() -> Air<f64> {
 }
 
 fn coefficients(t: f64, qr: f64, qs: f64) -> Coefficients<f64> {
-    let saturation = nwp_mini::thermo::saturation(t, air().p);
+    let saturation = nwp_mini::thermo::saturation(t, air().p, f64::VAPOUR_PRESSURE_CAP);
     let onset = Onset { t, qsw: saturation.water, qsi: saturation.ice };
     let cell = Cell { t, qv: saturation.water, qc: 1e-4, qr, qi: 1e-5, qs };
     Coefficients::of(&Wsm5Params::default(), &air(), &onset, &cell)
@@ -287,7 +289,7 @@ fn growth_by_vapour_follows_the_humidity() {
     let p = Wsm5Params::<f64>::default();
     let t = 260.0;
     let coefficients = coefficients(t, 1e-3, 1e-3);
-    let saturation = nwp_mini::thermo::saturation::<f64>(t, air().p);
+    let saturation = nwp_mini::thermo::saturation::<f64>(t, air().p, f64::VAPOUR_PRESSURE_CAP);
     let humidities = || sweep(0.2, 1.5);
     let water = |rhw: f64| {
         let excess = (rhw - 1.0) * saturation.water / DT;

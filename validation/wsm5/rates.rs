@@ -300,6 +300,7 @@ fn pcond() {
 /// The state after condensation, with saturation computed anew.
 #[test]
 fn condensation() {
+    let p = Wsm5Params::default();
     let mut comparison = Comparison::new("condensation");
     for row in rows() {
         let (air, dt) = (row.air(), row.dt_cloud());
@@ -307,9 +308,9 @@ fn condensation() {
         let mut cell = before;
         // No temperature is this one, so saturation is not taken from the start.
         let onset = Onset { t: 0.0, ..row.onset() };
-        melt::condense(dt, &air, &onset, &mut cell);
+        melt::condense(&p, dt, &air, &onset, &mut cell);
         // As the tolerance of saturation itself; the excess is a difference of this size.
-        let qsw = saturation_water(before.t, air.p);
+        let qsw = saturation_water(before.t, air.p, p.vapour_pressure_cap);
         let doubt = 4.0 * SMOOTH * qsw * (1.0 + qsw / <f64 as Constants>::EPSILON);
         let mut pair = |found: f64, name: &str, doubt: f64| {
             let expected = row.get(name);
