@@ -14,8 +14,9 @@ const INTERRUPTED: i32 = 130;
 /// Longest wait for something that takes a moment.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Size at which the file in the making holds several frames: one is about 100 kB, deflated less.
-const SEVERAL_FRAMES: u64 = 100_000;
+/// Size at which the file in the making holds several frames: one is about 100 kB, deflated less,
+/// and what describes the file is about as much.
+const SEVERAL_FRAMES: u64 = 1_000_000;
 
 /// Size of the unfinished output, if there is one.
 fn unfinished(place: &Place) -> Option<u64> {
