@@ -2,7 +2,7 @@
 
 pub mod columns;
 mod layout;
-mod nc_char;
+pub mod nc_char;
 pub mod output;
 pub mod pending;
 pub mod reader;

@@ -74,11 +74,8 @@ impl Pending {
     /// replaced, [`Error::Io`] when the system refuses.
     pub fn commit(self) -> Result<()> {
         let Self { target, temporary, force } = self;
-        let done = if force {
-            temporary.persist(&target)
-        } else {
-            temporary.persist_noclobber(&target)
-        };
+        let done =
+            if force { temporary.persist(&target) } else { temporary.persist_noclobber(&target) };
         done.map_err(|e| match e.error.kind() {
             std::io::ErrorKind::AlreadyExists => Error::Exists(target.clone()),
             _ => Error::io(&target, "write to", e.error),
