@@ -101,8 +101,12 @@ impl<R: Working> Case<R> {
         Ok(self)
     }
 
-    /// Sets what drives a step from `start` to `end`, s.
-    fn drive(&mut self, start: f64, end: f64) -> Result<()> {
+    /// Sets [`Case::forcing`] to what drives a step from `start` to `end`, s since the first frame.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Series::frame`].
+    pub fn drive(&mut self, start: f64, end: f64) -> Result<()> {
         match &mut self.sequence {
             Some(sequence) => sequence.drive(&self.domain, [start, end], &mut self.forcing),
             None => Ok(()),

@@ -149,11 +149,11 @@ fn map(reader: &Reader) -> Result<String> {
         6 => "latitude and longitude",
         _ => "of a number that is not known",
     };
-    let mut text = format!("{name} (MAP_PROJ {number})");
-    if let (Some(lat), Some(lon)) = (reader.number("CEN_LAT")?, reader.number("CEN_LON")?)
-        && number > 0.0
-    {
-        text += &format!(", centre {lat:.2} N {lon:.2} E");
-    }
-    Ok(text)
+    let text = format!("{name} (MAP_PROJ {number})");
+    Ok(match (reader.number("CEN_LAT")?, reader.number("CEN_LON")?) {
+        (Some(lat), Some(lon)) if number > 0.0 => {
+            format!("{text}, centre {lat:.2} N {lon:.2} E")
+        }
+        _ => text,
+    })
 }
