@@ -83,7 +83,7 @@ impl Cut {
             values.index_axis_inplace(Axis(0), 0);
             assert_eq!(axes.remove(0), "Time");
             for (at, axis) in axes.iter().enumerate() {
-                let side = if axis.starts_with("west_east") { 0 } else { 1 };
+                let side = usize::from(axis.starts_with("south_north"));
                 if axis.starts_with("bottom_top") {
                     continue;
                 }

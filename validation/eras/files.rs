@@ -8,6 +8,9 @@ use crate::CLOSED;
 use crate::place::{Outcome, Place, field_of};
 use crate::real::real;
 
+/// Without the outermost on either side.
+const INNER: Slice = Slice { start: 1, end: Some(-1), step: 1 };
+
 /// Ten steps with what the file says of its time step.
 fn ten_steps(path: &Path) -> Outcome {
     let place = Place::new();
@@ -25,8 +28,8 @@ fn ten_steps(path: &Path) -> Outcome {
 fn correlation(a: &ArrayD<f64>, b: &ArrayD<f64>, levels: Slice) -> f64 {
     let inner = |field: &ArrayD<f64>| {
         let mut inner = field.slice_axis(Axis(0), levels).to_owned();
-        inner.slice_axis_inplace(Axis(1), Slice::from(1..-1));
-        inner.slice_axis_inplace(Axis(2), Slice::from(1..-1));
+        inner.slice_axis_inplace(Axis(1), INNER);
+        inner.slice_axis_inplace(Axis(2), INNER);
         let mean = inner.mean().expect("not empty");
         inner - mean
     };
@@ -39,7 +42,7 @@ fn wrf_3_over_terrain() {
     let Some(path) = real("wrf_2005_30km_27lev.nc") else { return };
     let outcome = ten_steps(&path);
     let (ours, theirs) = (outcome.at("W", 0), field_of(&path, "W", 0));
-    let above = correlation(&ours, &theirs, Slice::from(1..-1));
+    let above = correlation(&ours, &theirs, INNER);
     let ground = correlation(&ours, &theirs, Slice::from(0..1));
     println!("correlation of W: {above:.4} above the ground, {ground:.4} at it");
     // 0.73 for the motion through the coordinate surfaces alone, which is zero at the ground.
@@ -62,7 +65,7 @@ fn wrf_4_on_the_hybrid_coordinate() {
 fn the_storm_has_the_vertical_wind_of_wrf() {
     let path = real("soc.nc").expect("part of the project");
     let outcome = ten_steps(&path);
-    let w = correlation(&outcome.at("W", 0), &field_of(&path, "W", 0), Slice::from(1..-1));
+    let w = correlation(&outcome.at("W", 0), &field_of(&path, "W", 0), INNER);
     println!("correlation of W: {w:.4}");
     assert!(w > 0.97, "{w}");
     assert!(outcome.at("W", 0).index_axis(Axis(0), 0).iter().all(|w| *w == 0.0), "flat ground");
@@ -78,8 +81,7 @@ fn the_storm_follows_its_hours() {
     assert!(outcome.unexplained() < CLOSED, "{}", outcome.unexplained());
     assert_eq!(outcome.figures["input_frames"].as_array().map(Vec::len), Some(3));
     for time in 0..3 {
-        let w =
-            correlation(&outcome.at("W", time), &field_of(&path, "W", time), Slice::from(1..-1));
+        let w = correlation(&outcome.at("W", time), &field_of(&path, "W", time), INNER);
         println!("hour {time}: correlation of W {w:.4}");
         assert!(w > 0.965, "{w}");
         assert!(outcome.at("P", time) == field_of(&path, "P", time), "P at hour {time}");
