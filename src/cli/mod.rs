@@ -3,6 +3,7 @@
 mod bench;
 mod columns;
 mod generate;
+mod info;
 mod report;
 mod run;
 mod transport;
@@ -65,6 +66,7 @@ enum Command {
     Columns(columns::Columns),
     Transport(transport::Transport),
     Bench(bench::Bench),
+    Info(info::Info),
     Completions(generate::Completions),
     Man(generate::Man),
 }
@@ -154,6 +156,7 @@ fn run(cli: &Cli) -> Result<()> {
         Command::Columns(command) => command.run(),
         Command::Transport(command) => command.run(),
         Command::Bench(command) => command.run(),
+        Command::Info(command) => command.run(),
         Command::Completions(command) => command.run(),
         Command::Man(command) => command.run(),
     }

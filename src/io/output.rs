@@ -284,6 +284,10 @@ fn define_variable<R: Stored>(file: &mut FileMut, about: &Variable) -> netcdf::R
     if about.name == "RAINNC" {
         variable.put_attribute("cell_methods", "XTIME: sum")?;
     }
+    if matches!(about.name, "MU" | "MUB") {
+        let comment = "the mass of the run, which keeps that of its first input frame";
+        variable.put_attribute("comment", comment)?;
+    }
     // The positions at hand are those of cell centres.
     let is_position = matches!(about.name, "XLAT" | "XLONG");
     if about.axes.is_horizontal() && about.axes.stagger().is_empty() && !is_position {
