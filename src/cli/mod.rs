@@ -114,8 +114,8 @@ pub enum Precision {
 enum FalloutChoice {
     /// Layers carried down whole, as WRF does since 3.2
     SemiLagrangian,
-    /// Many short steps, with the rest of the scheme as it was in WRF in July 2008; rainncv,
-    /// snowncv and sr then tell of the last 2 minutes of a call
+    /// Many short steps, with the rest of the scheme as it was in WRF in July 2008; where a step
+    /// is so long that the scheme divides it, rainncv, snowncv and sr tell of the last part only
     Substepped,
 }
 
