@@ -2,6 +2,7 @@
 
 mod bench;
 mod columns;
+mod config;
 mod generate;
 mod info;
 mod report;
@@ -67,6 +68,7 @@ enum Command {
     Transport(transport::Transport),
     Bench(bench::Bench),
     Info(info::Info),
+    Config(config::Config),
     Completions(generate::Completions),
     Man(generate::Man),
 }
@@ -130,9 +132,12 @@ impl From<FalloutChoice> for Fallout {
 
 /// Parses the command line, runs the command, and turns its result into an exit code.
 pub fn main() -> ExitCode {
-    let cli = Cli::parse();
-    start_log(&cli.common);
-    match run(&cli) {
+    let result = config::with_file(std::env::args_os().collect()).and_then(|arguments| {
+        let cli = Cli::parse_from(arguments);
+        start_log(&cli.common);
+        run(&cli)
+    });
+    match result {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             if !matches!(error, Error::BrokenPipe) {
@@ -157,6 +162,7 @@ fn run(cli: &Cli) -> Result<()> {
         Command::Transport(command) => command.run(),
         Command::Bench(command) => command.run(),
         Command::Info(command) => command.run(),
+        Command::Config(command) => command.run(),
         Command::Completions(command) => command.run(),
         Command::Man(command) => command.run(),
     }

@@ -37,8 +37,12 @@ use crate::projection::Report;
 pub(super) struct Run {
     /// WRF files with the initial fields and the winds (wrfinput, wrfout, wrfrst, or our own
     /// output), in the order of their times
-    #[arg(short, long, value_name = "FILE", num_args = 1.., required = true)]
+    #[arg(short, long, value_name = "FILE", num_args = 1..,
+          required_unless_present = "config")]
     input: Vec<PathBuf>,
+    /// TOML file with options; what is typed wins (nwp-mini config --print-default shows one)
+    #[arg(long, value_name = "FILE.toml")]
+    config: Option<PathBuf>,
     /// Where to compute
     #[arg(long, value_name = "WHERE", default_value = "auto", env = "NWP_BACKEND")]
     backend: BackendChoice,
@@ -122,9 +126,12 @@ impl Run {
             (Some(steps), _) => Length::Steps(steps as usize),
             (None, hours) => Length::Seconds(hours.unwrap_or(1.0) * 3600.0),
         };
+        let Some(first) = self.input.first() else {
+            return Err(Error::Usage("no input: give a file with --input".to_owned()));
+        };
         let output = match &self.output {
             Some(output) => output.clone(),
-            None => default_output(&self.input[0])?,
+            None => default_output(first)?,
         };
         for (what, path) in [("--output", Some(&output)), ("--json", self.json.as_ref())] {
             if path.is_some_and(|path| self.input.iter().any(|input| is_same(path, input))) {
