@@ -215,7 +215,11 @@ fn files_of_other_grids_are_refused() {
         "DX is 10000 m",
         "30000 m",
     ]);
-    offer("levels.nc", &|cut| cut.values("RDNW")[0] *= 1.1).refused(&["levels.nc", "RDNW"]);
+    offer("levels.nc", &|cut| {
+        cut.remove(&["DNW", "RDNW"]);
+        cut.values("ZNW")[1] -= 0.003;
+    })
+    .refused(&["levels.nc", same, "RDNW"]);
     offer("map.nc", &|cut| cut.values("MAPFAC_MX").fill(1.1)).refused(&[
         "map.nc",
         same,
