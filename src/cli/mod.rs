@@ -2,6 +2,7 @@
 
 mod bench;
 mod columns;
+mod diff;
 mod report;
 mod run;
 mod transport;
@@ -62,6 +63,7 @@ enum Command {
     Run(Box<run::Run>),
     Columns(columns::Columns),
     Transport(transport::Transport),
+    Diff(diff::Diff),
     Bench(bench::Bench),
 }
 
@@ -137,6 +139,7 @@ fn run(cli: &Cli) -> Result<()> {
         Command::Run(command) => command.run(),
         Command::Columns(command) => command.run(),
         Command::Transport(command) => command.run(),
+        Command::Diff(command) => command.run(),
         Command::Bench(command) => command.run(),
     }
 }

@@ -154,7 +154,7 @@ fn default_output(input: &Path) -> Result<PathBuf> {
 }
 
 /// Whether two names are those of one file that is there.
-fn is_same(a: &Path, b: &Path) -> bool {
+pub(super) fn is_same(a: &Path, b: &Path) -> bool {
     matches!((fs::canonicalize(a), fs::canonicalize(b)), (Ok(a), Ok(b)) if a == b)
 }
 

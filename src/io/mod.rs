@@ -7,5 +7,6 @@ pub mod output;
 pub mod pending;
 pub mod reader;
 pub mod transport;
+pub mod variables;
 pub mod wrf;
 pub mod writer;

@@ -1,0 +1,1 @@
+//! `nwp-mini diff`.
