@@ -278,7 +278,8 @@ fn explanation(variable: &VariableReport) -> String {
 /// Columns as wide as their widest entry: words to the left, figures to the right.
 fn print_table(out: &mut impl Write, head: &[&str], rows: Vec<Vec<String>>) -> io::Result<()> {
     let head: Vec<String> = head.iter().map(ToString::to_string).collect();
-    let is_word = |column: usize| ["", "variable", "total", "verdict", "what"].contains(&&*head[column]);
+    let is_word =
+        |column: usize| ["", "variable", "total", "verdict", "what"].contains(&&*head[column]);
     let widths: Vec<usize> = (0..head.len())
         .map(|c| rows.iter().chain([&head]).map(|row| row[c].len()).max().unwrap_or(0))
         .collect();

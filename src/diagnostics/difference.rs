@@ -248,7 +248,7 @@ impl Difference {
         match (self.rms(), self.rms_of_first()) {
             (0.0, _) => Some(0.0),
             (_, 0.0) => None,
-            (rms, reference) => Some(100.0 * (rms / reference)),
+            (rms, reference) => Some(100.0 * rms / reference),
         }
     }
 }
@@ -303,6 +303,8 @@ mod tests {
         parts.add(band, &a[1..], &b[1..]);
         assert_eq!(whole, parts);
         assert_eq!((whole.beyond, whole.mean_abs()), (1, 0.375));
-        assert!((whole.relative_percent().unwrap() - 100.0 * (1.25_f64 / 30.0).sqrt()).abs() < 1e-12);
+        assert!(
+            (whole.relative_percent().unwrap() - 100.0 * (1.25_f64 / 30.0).sqrt()).abs() < 1e-12
+        );
     }
 }

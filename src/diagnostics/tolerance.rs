@@ -128,10 +128,7 @@ fn check(place: &str, limits: &Limits) -> Result<(), String> {
     check_number(&format!("{place}.rms_percent"), limits.rms_percent.unwrap_or(0.0))?;
     check_number(&format!("{place}.outliers"), limits.outliers)?;
     if limits.outliers >= 1.0 {
-        return Err(format!(
-            "{place}.outliers is {}; a share below 1 is needed",
-            limits.outliers
-        ));
+        return Err(format!("{place}.outliers is {}; a share below 1 is needed", limits.outliers));
     }
     Ok(())
 }

@@ -43,11 +43,7 @@ pub struct Total {
 /// # Errors
 ///
 /// [`crate::error::Error::Input`] when a file cannot be read.
-pub fn compare(
-    a: &Reader,
-    b: &Reader,
-    limit: impl Fn(&str) -> Option<f64>,
-) -> Result<Vec<Total>> {
+pub fn compare(a: &Reader, b: &Reader, limit: impl Fn(&str) -> Option<f64>) -> Result<Vec<Total>> {
     let sources = [Source::of(a, b)?, Source::of(b, a)?];
     let mut totals = Vec::new();
     let mut add = |name: &'static str, what: &str, [a, b]: [f64; 2]| {
