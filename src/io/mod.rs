@@ -2,6 +2,7 @@
 
 pub mod columns;
 mod layout;
+mod mapping;
 mod nc_char;
 pub mod output;
 pub mod pending;
