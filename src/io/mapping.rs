@@ -33,21 +33,44 @@ struct Axis {
     step: f64,
 }
 
+impl Axis {
+    /// Adds the coordinates of cell centres and of faces.
+    fn define(
+        self,
+        file: &mut FileMut,
+        [units, standard_name]: [&str; 2],
+        (name, cells, letter): (&str, usize, &str),
+    ) -> netcdf::Result<()> {
+        for (name, length, start) in
+            [(name.to_owned(), cells, 0.0), (format!("{name}_stag"), cells + 1, -0.5)]
+        {
+            let along = (0..length).map(|n| self.first + (n as f64 + start) * self.step);
+            let mut variable = file.add_variable::<f64>(&name, &[&name])?;
+            variable.put_attribute("units", units)?;
+            variable.put_attribute("long_name", "coordinate on the map")?;
+            variable.put_attribute("axis", letter)?;
+            // A mapping has one coordinate of each name, that of the cells.
+            if length == cells {
+                variable.put_attribute("standard_name", standard_name)?;
+            }
+            variable.put_values(&along.collect::<Vec<f64>>(), ..)?;
+        }
+        Ok(())
+    }
+}
+
 /// The mapping of a grid.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Mapping {
     parameters: Vec<(&'static str, Parameter)>,
-    /// From west to east and from south to north.
-    axes: [Axis; 2],
-    /// Unit and CF name of either axis.
-    about: [[&'static str; 2]; 2],
+    /// From west to east and from south to north, with unit and CF name; `None` on the globe itself,
+    /// where latitude and longitude say it all.
+    axes: Option<[(Axis, [&'static str; 2]); 2]>,
 }
 
 /// Coordinates that are lengths on the map.
 const LENGTHS: [[&str; 2]; 2] =
     [["m", "projection_x_coordinate"], ["m", "projection_y_coordinate"]];
-/// Coordinates on the globe itself.
-const GLOBE: [[&str; 2]; 2] = [["degrees_east", "longitude"], ["degrees_north", "latitude"]];
 /// Coordinates on a turned globe.
 const TURNED: [[&str; 2]; 2] = [["degrees", "grid_longitude"], ["degrees", "grid_latitude"]];
 
@@ -95,21 +118,8 @@ impl Mapping {
         }
         crs.put_values(&[0], ..)?;
         let names = [("west_east", shape.nx, "X"), ("south_north", shape.ny, "Y")];
-        for ((&axis, &[units, standard_name]), (name, length, letter)) in
-            self.axes.iter().zip(&self.about).zip(names)
-        {
-            for (name, length, start) in
-                [(name.to_owned(), length, 0.0), (format!("{name}_stag"), length + 1, -0.5)]
-            {
-                let values: Vec<f64> =
-                    (0..length).map(|n| axis.first + (n as f64 + start) * axis.step).collect();
-                let mut variable = file.add_variable::<f64>(&name, &[&name])?;
-                variable.put_attribute("units", units)?;
-                variable.put_attribute("standard_name", standard_name)?;
-                variable.put_attribute("long_name", "coordinate on the map")?;
-                variable.put_attribute("axis", letter)?;
-                variable.put_values(&values, ..)?;
-            }
+        for ((axis, about), name) in self.axes.iter().flatten().zip(names) {
+            axis.define(file, *about, name)?;
         }
         Ok(())
     }
@@ -134,8 +144,15 @@ fn half_tangent(latitude: f64) -> f64 {
     (45.0 + 0.5 * latitude).to_radians().tan()
 }
 
-fn axes([x, y]: [f64; 2], [dx, dy]: [f64; 2]) -> [Axis; 2] {
-    [Axis { first: x, step: dx }, Axis { first: y, step: dy }]
+/// A mapping whose first cell has the coordinates `corner`.
+fn mapping(
+    parameters: Vec<(&'static str, Parameter)>,
+    corner: [f64; 2],
+    steps: [f64; 2],
+    about: [[&'static str; 2]; 2],
+) -> Mapping {
+    let axis = |n: usize| (Axis { first: corner[n], step: steps[n] }, about[n]);
+    Mapping { parameters, axes: Some([axis(0), axis(1)]) }
 }
 
 fn on_sphere(name: &'static str) -> Vec<(&'static str, Parameter)> {
@@ -161,15 +178,13 @@ fn lambert(parallels: [f64; 2], origin: Place, corner: Place, steps: [f64; 2]) -
     let (r, r0) = (radius(corner.latitude), radius(origin.latitude));
     let mut parameters = on_sphere("lambert_conformal_conic");
     parameters.extend([
-        (
-            "standard_parallel",
-            if is_one { Parameter::Number(one) } else { Parameter::Pair(parallels) },
-        ),
+        // Twice where it is one: readers take a single parallel for the origin.
+        ("standard_parallel", Parameter::Pair([one, if is_one { one } else { two }])),
         ("longitude_of_central_meridian", Parameter::Number(origin.longitude)),
         ("latitude_of_projection_origin", Parameter::Number(origin.latitude)),
     ]);
     let corner = [r * angle.sin(), r0 - r * angle.cos()];
-    Mapping { parameters, axes: axes(corner, steps), about: LENGTHS }
+    mapping(parameters, corner, steps, LENGTHS)
 }
 
 /// A plane at or under a pole, the one of the hemisphere of its true latitude.
@@ -185,7 +200,7 @@ fn polar(true_latitude: f64, meridian: f64, corner: Place, steps: [f64; 2]) -> M
         ("standard_parallel", Parameter::Number(true_latitude)),
     ]);
     let corner = [r * angle.sin(), -side * r * angle.cos()];
-    Mapping { parameters, axes: axes(corner, steps), about: LENGTHS }
+    mapping(parameters, corner, steps, LENGTHS)
 }
 
 /// Mercator's cylinder.
@@ -198,7 +213,7 @@ fn mercator(true_latitude: f64, meridian: f64, corner: Place, steps: [f64; 2]) -
         ("longitude_of_projection_origin", Parameter::Number(meridian)),
         ("standard_parallel", Parameter::Number(true_latitude)),
     ]);
-    Mapping { parameters, axes: axes([x, y], steps), about: LENGTHS }
+    mapping(parameters, [x, y], steps, LENGTHS)
 }
 
 /// Latitude and longitude, of the globe itself or of one whose pole is elsewhere.
@@ -208,9 +223,7 @@ fn globe(pole: [f64; 2], stand: f64, corner: Place, steps: [f64; 2]) -> Mapping 
     let steps = steps.map(|metres| (metres / EARTH_RADIUS).to_degrees());
     let [pole_latitude, pole_longitude] = pole;
     if pole_latitude >= 90.0 {
-        let parameters = on_sphere("latitude_longitude");
-        let corner = [corner.longitude, corner.latitude];
-        return Mapping { parameters, axes: axes(corner, steps), about: GLOBE };
+        return Mapping { parameters: on_sphere("latitude_longitude"), axes: None };
     }
     let north = Place { latitude: pole_latitude, longitude: turn(-180.0 - stand) };
     let true_pole = turn(180.0 - pole_longitude);
@@ -226,7 +239,7 @@ fn globe(pole: [f64; 2], stand: f64, corner: Place, steps: [f64; 2]) -> Mapping 
         ("grid_north_pole_longitude", Parameter::Number(north.longitude)),
         ("north_pole_grid_longitude", Parameter::Number(true_pole)),
     ]);
-    Mapping { parameters, axes: axes([longitude, latitude], steps), about: TURNED }
+    mapping(parameters, [longitude, latitude], steps, TURNED)
 }
 
 #[cfg(test)]
@@ -236,7 +249,7 @@ mod tests {
     const CORNER: Place = Place { latitude: 30.0, longitude: -100.0 };
 
     fn first(mapping: &Mapping) -> [f64; 2] {
-        mapping.axes.map(|axis| axis.first)
+        mapping.axes.expect("a map").map(|(axis, _)| axis.first)
     }
 
     fn near([a, b]: [f64; 2], [x, y]: [f64; 2], limit: f64) -> bool {
@@ -290,6 +303,6 @@ mod tests {
             let [x, y] = first(&globe(pole, stand, east, [1.0; 2]));
             assert!(x > 0.0 && y.abs() < 1e-6, "{x} {y}");
         }
-        assert_eq!(first(&globe([90.0, 0.0], 0.0, CORNER, [1.0; 2])), [-100.0, 30.0]);
+        assert_eq!(globe([90.0, 0.0], 0.0, CORNER, [1.0; 2]).axes, None);
     }
 }

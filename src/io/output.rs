@@ -294,13 +294,11 @@ fn define_variable<R: Stored>(
     if about.name == "RAINNC" {
         variable.put_attribute("cell_methods", "XTIME: sum")?;
     }
-    // The positions at hand are those of cell centres.
-    let is_position = matches!(about.name, "XLAT" | "XLONG");
-    if about.axes.is_horizontal() && about.axes.stagger().is_empty() && !is_position {
+    if about.axes.have_positions() && !matches!(about.name, "XLAT" | "XLONG") {
         variable.put_attribute("coordinates", "XLONG XLAT XTIME")?;
-    }
-    if is_mapped && about.axes.is_horizontal() && !is_position {
-        variable.put_attribute("grid_mapping", mapping::NAME)?;
+        if is_mapped {
+            variable.put_attribute("grid_mapping", mapping::NAME)?;
+        }
     }
     Ok(())
 }
