@@ -221,8 +221,10 @@ fn python() -> Option<PathBuf> {
         assert!(is_fit(&named), "{} lacks numpy, netCDF4 or Python 3.11", named.display());
         return Some(named);
     }
-    let local = Path::new(env!("CARGO_MANIFEST_DIR")).join(".venv/bin/python");
-    let found = [local, "python3".into()].into_iter().find(|program| is_fit(program));
+    let project = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let local = [".venv/bin/python", "target/conventions/readers/bin/python"];
+    let candidates = local.map(|place| project.join(place)).into_iter();
+    let found = candidates.chain(["python3".into()]).find(|program| is_fit(program));
     if found.is_none() {
         // Not by eprintln, which is not shown when a test passes.
         writeln!(

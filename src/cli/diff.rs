@@ -9,7 +9,9 @@ use serde::Serialize;
 
 use crate::cli::report::{Machine, machine};
 use crate::cli::run::is_same;
-use crate::diagnostics::comparison::{Comparison, Figures, VariableReport, Verdict, compare};
+use crate::diagnostics::comparison::{
+    Comparison, Figures, Place, VariableReport, Verdict, compare,
+};
 use crate::diagnostics::tolerance::{SHIPPED, Tolerances};
 use crate::diagnostics::totals::Total;
 use crate::error::{Error, Result};
@@ -136,11 +138,12 @@ impl Diff {
         };
         writeln!(out, "A           {}\nB           {}", a.display(), b.display())?;
         writeln!(out, "tolerance   {limits}\n")?;
-        let rows = comparison.variables.iter().map(variable_row).collect();
-        print_table(&mut out, &VARIABLE_HEAD, rows)?;
+        let rows: Vec<_> = comparison.variables.iter().map(variable_row).collect();
+        print_table(&mut out, &VARIABLE_HEAD, &rows)?;
         if !comparison.totals.is_empty() {
             writeln!(out)?;
-            print_table(&mut out, &TOTAL_HEAD, comparison.totals.iter().map(total_row).collect())?;
+            let rows: Vec<_> = comparison.totals.iter().map(total_row).collect();
+            print_table(&mut out, &TOTAL_HEAD, &rows)?;
         }
         let failing: Vec<_> = comparison.variables.iter().filter(|v| !v.pass).collect();
         if !failing.is_empty() {
@@ -257,14 +260,11 @@ fn explanation(variable: &VariableReport) -> String {
                 figures.inf[1]
             ));
         }
-        match &figures.worst {
-            Some(worst) => match (worst.a, worst.b) {
-                (Some(a), Some(b)) => {
-                    words.push(format!("largest difference{}: {a:e} and {b:e}", place(&worst.at)));
-                }
-                _ => words.push(format!("first difference{}", place(&worst.at))),
-            },
-            None => {}
+        if let Some(Place { at, a, b }) = &figures.worst {
+            words.push(match (a, b) {
+                (Some(a), Some(b)) => format!("largest difference{}: {a:e} and {b:e}", place(at)),
+                _ => format!("first difference{}", place(at)),
+            });
         }
         if let (Some(limits), Some(beyond)) = (&variable.limits, figures.beyond) {
             let share = 100.0 * beyond as f64 / figures.values.max(1) as f64;
@@ -276,14 +276,14 @@ fn explanation(variable: &VariableReport) -> String {
 }
 
 /// Columns as wide as their widest entry: words to the left, figures to the right.
-fn print_table(out: &mut impl Write, head: &[&str], rows: Vec<Vec<String>>) -> io::Result<()> {
+fn print_table(out: &mut impl Write, head: &[&str], rows: &[Vec<String>]) -> io::Result<()> {
     let head: Vec<String> = head.iter().map(ToString::to_string).collect();
     let is_word =
         |column: usize| ["", "variable", "total", "verdict", "what"].contains(&&*head[column]);
     let widths: Vec<usize> = (0..head.len())
         .map(|c| rows.iter().chain([&head]).map(|row| row[c].len()).max().unwrap_or(0))
         .collect();
-    for row in [&head].into_iter().chain(&rows) {
+    for row in [&head].into_iter().chain(rows) {
         let mut line = String::new();
         for (column, (entry, width)) in row.iter().zip(&widths).enumerate() {
             let entry = if is_word(column) {

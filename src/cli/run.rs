@@ -259,7 +259,7 @@ fn sha256(path: &Path) -> Result<String> {
     let mut file = fs::File::open(path).map_err(|e| Error::io(path, "read", e))?;
     let mut hasher = Sha256::new();
     io::copy(&mut file, &mut hasher).map_err(|e| Error::io(path, "read", e))?;
-    Ok(hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
+    Ok(format!("{:x}", hasher.finalize()))
 }
 
 /// A flag that an interrupt sets; a second interrupt ends the program at once.

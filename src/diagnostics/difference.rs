@@ -272,7 +272,9 @@ mod tests {
     fn roots_of_squares_neither_overflow_nor_vanish() {
         for scale in [1.0, 1e-320, 1e300] {
             let mut sum = RootSum::default();
-            [3.0, 0.0, 4.0, 12.0].map(|x| sum.add(x * scale));
+            for x in [3.0, 0.0, 4.0, 12.0] {
+                sum.add(x * scale);
+            }
             let expected = 6.5 * scale;
             assert!((sum.mean(4) - expected).abs() <= 0.01 * expected, "{scale:e}");
         }
