@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use crate::advection::Limiter;
 use crate::grid::Sides;
 use crate::plan::Length;
+use crate::wsm5::Fallout;
 
 /// A run as the user wants it.
 #[derive(Clone, Debug)]
@@ -23,6 +24,8 @@ pub struct RunConfig {
     pub output_interval: Option<f64>,
     /// Limiter of the water species.
     pub limiter: Limiter,
+    /// Variant of the microphysics.
+    pub fallout: Fallout,
     /// Lateral boundaries, when the user gives them.
     pub boundary: Option<Sides>,
     /// Where to write the figures of the run as JSON.

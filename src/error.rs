@@ -88,7 +88,7 @@ impl fmt::Display for Error {
             }
             Self::Exists(path) => write!(
                 f,
-                "{} exists already; give another --output or allow overwriting it with --force",
+                "{} exists already; give another name or allow overwriting it with --force",
                 path.display()
             ),
             Self::Gpu(message) => write!(f, "the GPU cannot be used: {message}"),

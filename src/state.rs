@@ -62,7 +62,10 @@ pub struct Environment<R> {
 pub struct Surface<R> {
     /// Precipitation since the start of the run (WRF `RAINNC`), mm.
     pub rain: Array2<R>,
-    /// Precipitation of the last step (WRF `RAINNCV`), mm.
+    /// Water that has reached the ground in the last step, kg m⁻².
+    pub fallen: Array2<R>,
+    /// Precipitation of the last step (WRF `RAINNCV`), mm; of its last minor step only where the
+    /// variant of the microphysics has it so, as `snowncv` and `sr`.
     pub rainncv: Array2<R>,
     /// Frozen part of `rain` (WRF `SNOWNC`), mm.
     pub snow: Array2<R>,
@@ -82,6 +85,7 @@ impl<R: Real> Surface<R> {
         let zeros = || Array2::zeros((shape.ny, shape.nx));
         Self {
             rain: zeros(),
+            fallen: zeros(),
             rainncv: zeros(),
             snow: zeros(),
             snowncv: zeros(),

@@ -57,19 +57,21 @@ pub struct Saturation<R> {
 
 /// Saturation over water and over ice (WRF `qs`).
 ///
-/// e = psat exp(a ln(tr) + b (1 - tr)), tr = tt / t; e ≤ 0.99 p; qs = max(ε e / (p - e), qmin)
+/// e = psat exp(a ln(tr) + b (1 - tr)), tr = tt / t; e ≤ `cap` p; qs = max(ε e / (p - e), qmin)
 ///
-/// with a = (c - cpv) / rv, b = a + l / (rv tt) of water or ice.
+/// with a = (c - cpv) / rv, b = a + l / (rv tt) of water or ice. Without a cap, air too thin to hold
+/// e has qs = qmin.
 ///
-/// Source: HDC04 appendix. Units: `t` K, `p` Pa; returns kg kg⁻¹, ≥ qmin.
+/// Source: HDC04 appendix. Units: `t` K, `p` Pa, `cap` 1 ([`TransportConstants::VAPOUR_PRESSURE_CAP`]
+/// or infinite); returns kg kg⁻¹, ≥ qmin.
 #[inline]
-pub fn saturation<R: TransportConstants>(t: R, p: R) -> Saturation<R> {
+pub fn saturation<R: TransportConstants>(t: R, p: R, cap: R) -> Saturation<R> {
     let triple_point = R::FREEZING + R::TRIPLE_POINT_EXCESS;
     let tr = triple_point / t;
     let ln_tr = tr.ln();
-    let water = mixing_ratio(p, vapour_pressure(tr, ln_tr, R::C_LIQUID, R::L_VAPORISATION));
+    let water = mixing_ratio(p, vapour_pressure(tr, ln_tr, R::C_LIQUID, R::L_VAPORISATION), cap);
     let ice = if t < triple_point {
-        mixing_ratio(p, vapour_pressure(tr, ln_tr, R::C_ICE, R::L_SUBLIMATION))
+        mixing_ratio(p, vapour_pressure(tr, ln_tr, R::C_ICE, R::L_SUBLIMATION), cap)
     } else {
         water
     };
@@ -78,11 +80,11 @@ pub fn saturation<R: TransportConstants>(t: R, p: R) -> Saturation<R> {
 
 /// Saturation over water alone: [`Saturation::water`] of [`saturation`].
 ///
-/// Units: `t` K, `p` Pa; returns kg kg⁻¹, ≥ qmin.
+/// Units: `t` K, `p` Pa, `cap` 1; returns kg kg⁻¹, ≥ qmin.
 #[inline]
-pub fn saturation_water<R: TransportConstants>(t: R, p: R) -> R {
+pub fn saturation_water<R: TransportConstants>(t: R, p: R, cap: R) -> R {
     let tr = (R::FREEZING + R::TRIPLE_POINT_EXCESS) / t;
-    mixing_ratio(p, vapour_pressure(tr, tr.ln(), R::C_LIQUID, R::L_VAPORISATION))
+    mixing_ratio(p, vapour_pressure(tr, tr.ln(), R::C_LIQUID, R::L_VAPORISATION), cap)
 }
 
 /// Vapour pressure in equilibrium with a phase of specific heat `c` and latent heat `l`.
@@ -93,10 +95,10 @@ fn vapour_pressure<R: Constants>(tr: R, ln_tr: R, c: R, l: R) -> R {
     R::TRIPLE_POINT_PRESSURE * (a * ln_tr + b * (R::ONE - tr)).exp()
 }
 
-/// Mixing ratio of vapour at partial pressure `e` in air of pressure `p`.
+/// Mixing ratio of vapour at partial pressure `e`, up to `cap` of the air's pressure `p`.
 #[inline]
-fn mixing_ratio<R: TransportConstants>(p: R, e: R) -> R {
-    let e = e.smaller(R::VAPOUR_PRESSURE_CAP * p);
+fn mixing_ratio<R: TransportConstants>(p: R, e: R, cap: R) -> R {
+    let e = e.smaller(cap * p);
     (R::EPSILON * e / (p - e)).larger(R::Q_MIN)
 }
 

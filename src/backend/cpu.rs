@@ -13,7 +13,7 @@ use crate::state::{BoundaryValues, CloudDiagnostics, Environment, State, Surface
 use crate::wsm5::params::Wsm5Params;
 use crate::wsm5::radii::RadiusConstants;
 use crate::wsm5::reflectivity::{Bins, RadarConstants};
-use crate::wsm5::{self, DiagnosticFields, Fields, Scratch};
+use crate::wsm5::{self, DiagnosticFields, Fallout, Fields, Scratch};
 
 /// What the input prescribes for one step.
 #[derive(Clone, Debug)]
@@ -73,6 +73,7 @@ impl<R: RadarConstants + RadiusConstants> Cpu<R> {
         grid: &Grid,
         coordinate: &MassCoordinate,
         limiter: Limiter,
+        fallout: Fallout,
         state: State<R>,
     ) -> Self {
         let shape = grid.shape;
@@ -84,7 +85,7 @@ impl<R: RadarConstants + RadiusConstants> Cpu<R> {
             air: AirMass::new(grid, coordinate),
             area,
             limiter,
-            params: Wsm5Params::default(),
+            params: Wsm5Params::default().with_fallout(fallout),
             bins: Bins::default(),
             state,
             surface: Surface::zeros(shape),
@@ -116,7 +117,7 @@ impl<R: RadarConstants + RadiusConstants> Cpu<R> {
         self.microphysics(environment, dt);
         let change = WaterChange {
             sides,
-            fallen: self.total(&self.surface.rainncv),
+            fallen: self.total(&self.surface.fallen),
             fallout_residual: self.total(&self.surface.fall_residual),
             clipped: self.total(&self.surface.clipped),
             mass_mismatch: self.surplus_water(environment) - before,

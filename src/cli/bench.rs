@@ -19,6 +19,7 @@ use crate::io::wrf;
 use crate::mass::AirMass;
 use crate::model::{Case, Working};
 use crate::state::{CloudDiagnostics, State};
+use crate::wsm5::Fallout;
 
 /// Measure the parts of a step on the state of a WRF file.
 ///
@@ -163,27 +164,37 @@ impl Bench {
         let mut figures = Vec::new();
         let grid = &case.domain.grid;
         let limiter = Limiter::PositiveDefinite;
-        let mut backend = Cpu::new(grid, &case.domain.coordinate, limiter, state.clone());
+        let backend =
+            |fallout| Cpu::new(grid, &case.domain.coordinate, limiter, fallout, state.clone());
         let environment = &case.forcing.environment;
         if self.wants(Part::Wsm5) {
             let mut radar = CloudDiagnostics::zeros(grid.shape);
-            figures.push(self.time::<R, _>(
-                case,
-                ("wsm5", "surface outputs"),
-                &mut backend,
-                |b| b.restore(state),
-                |b| b.microphysics(environment, self.dt),
-            ));
-            figures.push(self.time::<R, _>(
-                case,
-                ("wsm5", "with radii and reflectivity"),
-                &mut backend,
-                |b| b.restore(state),
-                |b| {
-                    b.microphysics(environment, self.dt);
-                    b.diagnose(environment, &mut radar);
-                },
-            ));
+            for (fallout, variants) in [
+                (Fallout::SemiLagrangian, ["surface outputs", "with radii and reflectivity"]),
+                (
+                    Fallout::Substepped,
+                    ["sub-stepped, surface outputs", "sub-stepped, radii, reflectivity"],
+                ),
+            ] {
+                let mut backend = backend(fallout);
+                figures.push(self.time::<R, _>(
+                    case,
+                    ("wsm5", variants[0]),
+                    &mut backend,
+                    |b| b.restore(state),
+                    |b| b.microphysics(environment, self.dt),
+                ));
+                figures.push(self.time::<R, _>(
+                    case,
+                    ("wsm5", variants[1]),
+                    &mut backend,
+                    |b| b.restore(state),
+                    |b| {
+                        b.microphysics(environment, self.dt);
+                        b.diagnose(environment, &mut radar);
+                    },
+                ));
+            }
         }
         if self.wants(Part::Advection) {
             let air = AirMass::new(grid, &case.domain.coordinate);
@@ -206,15 +217,20 @@ impl Bench {
             }
         }
         if self.wants(Part::Step) {
-            figures.push(self.time::<R, _>(
-                case,
-                ("step", "6 tracers and WSM5"),
-                &mut backend,
-                |b| b.restore(state),
-                |b| {
-                    b.step(&case.forcing, self.dt);
-                },
-            ));
+            for (fallout, variant) in [
+                (Fallout::SemiLagrangian, "6 tracers and WSM5"),
+                (Fallout::Substepped, "6 tracers and WSM5, sub-stepped"),
+            ] {
+                figures.push(self.time::<R, _>(
+                    case,
+                    ("step", variant),
+                    &mut backend(fallout),
+                    |b| b.restore(state),
+                    |b| {
+                        b.step(&case.forcing, self.dt);
+                    },
+                ));
+            }
         }
         figures
     }

@@ -7,7 +7,7 @@ use std::time::Instant;
 use clap::Args;
 use ndarray::Zip;
 
-use crate::cli::{BackendChoice, Fallout, Precision};
+use crate::cli::{BackendChoice, FalloutChoice, Precision};
 use crate::diagnostics::check_finite;
 use crate::error::{Error, Result};
 use crate::io::columns::{ColumnCase, write};
@@ -24,6 +24,7 @@ use crate::wsm5::{DiagnosticFields, Fields, Scratch, call, diagnose};
 /// th q qc qr qi qs den pii p delz (level, column), optionally th_tend and q_tend, which are
 /// applied before every call, and the attributes dt (s) and calls.
 #[derive(Debug, Args)]
+#[command(allow_negative_numbers = true)]
 pub(super) struct Columns {
     /// NetCDF file with the columns
     #[arg(short, long, value_name = "FILE")]
@@ -39,7 +40,7 @@ pub(super) struct Columns {
     calls: Option<u32>,
     /// How precipitation falls
     #[arg(long, value_name = "SCHEME", default_value = "semi-lagrangian")]
-    fallout: Fallout,
+    fallout: FalloutChoice,
     /// Where to compute
     #[arg(long, value_name = "WHERE", default_value = "auto")]
     backend: BackendChoice,
@@ -71,7 +72,7 @@ impl Columns {
         let calls = self.number_of_calls(&case)?;
         let writer = Writer::create(&self.output, self.force)?;
 
-        let p = Wsm5Params::default();
+        let p = Wsm5Params::default().with_fallout(self.fallout.into());
         let scratch = Scratch::new(case.shape.nz);
         let mut surface = Surface::zeros(case.shape);
         let start = Instant::now();

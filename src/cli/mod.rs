@@ -3,6 +3,7 @@
 mod bench;
 mod columns;
 mod diff;
+mod generate;
 mod report;
 mod run;
 mod transport;
@@ -14,6 +15,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use tracing::level_filters::LevelFilter;
 
 use crate::error::{Error, Result};
+use crate::wsm5::Fallout;
 
 /// Tracer advection and cloud microphysics of WRF, on the CPU and on the GPU.
 #[derive(Debug, Parser)]
@@ -65,6 +67,8 @@ enum Command {
     Transport(transport::Transport),
     Diff(diff::Diff),
     Bench(bench::Bench),
+    Completions(generate::Completions),
+    Man(generate::Man),
 }
 
 /// Where to compute.
@@ -107,9 +111,21 @@ pub enum Precision {
 
 /// How precipitation falls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Fallout {
+enum FalloutChoice {
     /// Layers carried down whole, as WRF does since 3.2
     SemiLagrangian,
+    /// Many short steps, with the rest of the scheme as it was in WRF in July 2008; rainncv,
+    /// snowncv and sr then tell of the last 2 minutes of a call
+    Substepped,
+}
+
+impl From<FalloutChoice> for Fallout {
+    fn from(choice: FalloutChoice) -> Self {
+        match choice {
+            FalloutChoice::SemiLagrangian => Self::SemiLagrangian,
+            FalloutChoice::Substepped => Self::Substepped,
+        }
+    }
 }
 
 /// Parses the command line, runs the command, and turns its result into an exit code.
@@ -141,6 +157,8 @@ fn run(cli: &Cli) -> Result<()> {
         Command::Transport(command) => command.run(),
         Command::Diff(command) => command.run(),
         Command::Bench(command) => command.run(),
+        Command::Completions(command) => command.run(),
+        Command::Man(command) => command.run(),
     }
 }
 

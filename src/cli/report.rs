@@ -73,6 +73,7 @@ pub(super) struct Facts {
     grid: [usize; 3],
     boundary: String,
     limiter: String,
+    fallout: String,
     steps: usize,
     dt: f64,
     max_dt: f64,
@@ -120,6 +121,7 @@ impl Facts {
             grid: [shape.nx, shape.ny, shape.nz],
             boundary: case.domain.grid.sides.to_string(),
             limiter: format!("{:?}", config.limiter),
+            fallout: format!("{:?}", config.fallout),
             steps: outcome.steps,
             dt: plan.dt,
             max_dt: plan.max_dt,
@@ -184,7 +186,7 @@ impl Facts {
         writeln!(
             out,
             "speed          {:.1} steps/s, {:.2} M cells/s, {:.0} times as fast as the weather",
-            self.steps as f64 / timing.step.total_s,
+            self.steps as f64 / timing.step.total_s.max(f64::MIN_POSITIVE),
             timing.step.cells_per_s / 1e6,
             self.seconds / timing.run.total_s
         )?;

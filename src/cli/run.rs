@@ -14,7 +14,7 @@ use tracing::info;
 use crate::advection::Limiter;
 use crate::backend::cpu::Cpu;
 use crate::cli::report::{Facts, machine};
-use crate::cli::{BackendChoice, Fallout, Precision};
+use crate::cli::{BackendChoice, FalloutChoice, Precision};
 use crate::config::RunConfig;
 use crate::error::{Error, Result};
 use crate::grid::Sides;
@@ -28,6 +28,7 @@ use crate::plan::{Length, Plan};
 ///
 /// Example: nwp-mini run --input data/soc.nc --hours 2 --output-interval 1800
 #[derive(Debug, Args)]
+#[command(allow_negative_numbers = true)]
 pub(super) struct Run {
     /// WRF file with the initial fields and the winds (wrfinput, wrfout, or our own output)
     #[arg(short, long, value_name = "FILE")]
@@ -59,7 +60,7 @@ pub(super) struct Run {
     precision: Precision,
     /// How precipitation falls
     #[arg(long, value_name = "SCHEME", default_value = "semi-lagrangian")]
-    fallout: Fallout,
+    fallout: FalloutChoice,
     /// Limiter of the transport of water
     #[arg(long, value_name = "LIMITER", default_value = "pd")]
     limiter: LimiterChoice,
@@ -124,6 +125,9 @@ impl Run {
                 return Err(Error::Usage(format!("{what} is the input file; give another name")));
             }
         }
+        if self.json.as_ref().is_some_and(|json| is_same(json, &output)) {
+            return Err(Error::Usage("--json is the output file; give another name".to_owned()));
+        }
         Ok(RunConfig {
             input: self.input.clone(),
             output,
@@ -136,6 +140,7 @@ impl Run {
                 LimiterChoice::Monotonic => Limiter::Monotonic,
                 LimiterChoice::None => Limiter::None,
             },
+            fallout: self.fallout.into(),
             boundary: self.boundary,
             json: self.json.clone(),
             dry_run: self.dry_run,
@@ -153,16 +158,25 @@ fn default_output(input: &Path) -> Result<PathBuf> {
     Ok(PathBuf::from(name))
 }
 
-/// Whether two names are those of one file that is there.
+/// Whether two names are those of one file, be it there or yet to be written.
 pub(super) fn is_same(a: &Path, b: &Path) -> bool {
-    matches!((fs::canonicalize(a), fs::canonicalize(b)), (Ok(a), Ok(b)) if a == b)
+    let whole = |path: &Path| {
+        fs::canonicalize(path).ok().or_else(|| {
+            let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+            let folder = fs::canonicalize(folder.unwrap_or(Path::new("."))).ok()?;
+            Some(folder.join(path.file_name()?))
+        })
+    };
+    whole(a).is_some_and(|a| whole(b) == Some(a))
 }
 
 fn run<R: Working>(config: &RunConfig, choice: BackendChoice) -> Result<()> {
     let start = Instant::now();
     // Refusals first: before anything is read or computed.
     drop(Pending::new(&config.output, config.force)?);
-    let json = config.json.as_ref().map(|path| Pending::new(path, config.force)).transpose()?;
+    if let Some(json) = &config.json {
+        drop(Pending::new(json, config.force)?);
+    }
 
     let (domain, frame) = wrf::read(&config.input, config.boundary)?;
     let begin = frame.time;
@@ -174,7 +188,7 @@ fn run<R: Working>(config: &RunConfig, choice: BackendChoice) -> Result<()> {
     }
     let state = case.take_state();
     let (grid, coordinate) = (&case.domain.grid, &case.domain.coordinate);
-    let mut backend = Cpu::new(grid, coordinate, config.limiter, state);
+    let mut backend = Cpu::new(grid, coordinate, config.limiter, config.fallout, state);
     if config.dry_run {
         let Plan { steps, dt, .. } = plan;
         writeln!(
@@ -190,8 +204,9 @@ fn run<R: Working>(config: &RunConfig, choice: BackendChoice) -> Result<()> {
         dt: plan.dt,
         provenance: provenance::<R>(config)?,
     };
-    let output = Output::create(&config.output, config.force, header)?;
+    // From here on there is something to leave in good order.
     let stop = interruptible()?;
+    let output = Output::create(&config.output, config.force, header)?;
     let mut progress = Progress::new(&plan);
     let frames = Frames { interval: config.output_interval };
     let result =
@@ -205,10 +220,10 @@ fn run<R: Working>(config: &RunConfig, choice: BackendChoice) -> Result<()> {
     outcome.output += waiting.elapsed();
 
     let facts = Facts::new(config, &case, &plan, &backend, &outcome, written, start.elapsed());
-    facts.print()?;
-    if let Some(json) = json {
-        facts.write_json(json)?;
+    if let Some(json) = &config.json {
+        facts.write_json(Pending::new(json, config.force)?)?;
     }
+    facts.print()?;
     if outcome.interrupted {
         return Err(Error::Interrupted(format!(
             "stopped after step {} of {}; {} holds {written} frames",
@@ -248,6 +263,7 @@ fn provenance<R: Working>(config: &RunConfig) -> Result<Vec<(String, Attribute)>
         ("backend", "cpu".to_owned()),
         ("device_name", machine().cpu),
         ("precision", R::NAME.to_owned()),
+        ("fallout", format!("{:?}", config.fallout)),
         ("input_file", name),
         ("input_sha256", sha256(&config.input)?),
     ];

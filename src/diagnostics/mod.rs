@@ -7,6 +7,7 @@ pub mod tolerance;
 pub mod totals;
 
 use crate::error::{Error, Result};
+use crate::primitives::reduce;
 use crate::real::Real;
 use crate::state::State;
 
@@ -17,9 +18,11 @@ use crate::state::State;
 /// [`Error::BlowUp`] with the first such cell of the first such field.
 pub fn check_finite<R: Real>(state: &State<R>, step: usize) -> Result<()> {
     for (variable, field) in State::<R>::NAMES.into_iter().zip(state.fields()) {
-        let bad = field.indexed_iter().find(|(_, x)| !x.is_finite());
-        if let Some(((k, j, i), value)) = bad {
-            return Err(Error::BlowUp { variable, value: value.f64(), step, cell: [k, j, i] });
+        let values = field.as_slice().expect("fields are in standard layout");
+        if let Some(first) = reduce::non_finite(values).first {
+            let (_, ny, nx) = field.dim();
+            let cell = [first / (nx * ny), first / nx % ny, first % nx];
+            return Err(Error::BlowUp { variable, value: values[first].f64(), step, cell });
         }
     }
     Ok(())

@@ -3,7 +3,7 @@
 pub mod columns;
 mod layout;
 mod mapping;
-mod nc_char;
+pub mod nc_char;
 pub mod output;
 pub mod pending;
 pub mod reader;

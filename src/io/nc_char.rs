@@ -5,11 +5,11 @@ use netcdf::types::{NcTypeDescriptor, NcVariableType};
 /// One byte of text.
 #[repr(transparent)]
 #[derive(Clone, Copy, Debug)]
-pub(super) struct NcChar(#[allow(dead_code, reason = "read by the NetCDF library only")] u8);
+pub struct NcChar(#[allow(dead_code, reason = "read by the NetCDF library only")] u8);
 
 impl NcChar {
     /// The bytes of a text.
-    pub(super) fn of(text: &str) -> Vec<Self> {
+    pub fn of(text: &str) -> Vec<Self> {
         text.bytes().map(Self).collect()
     }
 }

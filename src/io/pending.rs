@@ -1,26 +1,32 @@
 //! A file under a temporary name that takes its own name only when it is complete.
 
-use std::fs;
+use std::fs::Permissions;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use std::process;
+
+use tempfile::TempPath;
 
 use crate::error::{Error, Result};
+
+/// Readable and writable by all whom the user's mask admits, as any new file.
+const MODE: u32 = 0o666;
 
 /// An output file in the making. Dropped without [`Pending::commit`], it leaves nothing behind.
 #[derive(Debug)]
 pub struct Pending {
     target: PathBuf,
-    temporary: PathBuf,
+    temporary: TempPath,
     force: bool,
 }
 
 impl Pending {
-    /// Prepares to write `target`.
+    /// Prepares to write `target`, so that a refusal comes before the computation.
     ///
     /// # Errors
     ///
     /// [`Error::Exists`] when there is such a file and `force` is not given; [`Error::Input`] when
-    /// the folder is missing or the name is that of a folder.
+    /// the folder is missing or the name is that of a folder; [`Error::Io`] when nothing can be
+    /// written there.
     pub fn new(target: &Path, force: bool) -> Result<Self> {
         if target.is_dir() {
             return Err(Error::input(target, "is a folder; give the name of a file to write"));
@@ -40,9 +46,13 @@ impl Pending {
                 format!("the folder {} does not exist; create it first", folder.display());
             return Err(Error::input(target, message));
         }
-        let temporary = folder.join(format!(".{}.{}.part", name.to_string_lossy(), process::id()));
-        // Found out now rather than after the computation.
-        fs::File::create(&temporary).map_err(|e| Error::io(target, "write to", e))?;
+        let temporary = tempfile::Builder::new()
+            .prefix(&format!(".{}.", name.to_string_lossy()))
+            .suffix(".part")
+            .permissions(Permissions::from_mode(MODE))
+            .tempfile_in(folder)
+            .map_err(|e| Error::io(target, "write to", e))?
+            .into_temp_path();
         Ok(Self { target: target.to_owned(), temporary, force })
     }
 
@@ -60,27 +70,15 @@ impl Pending {
     ///
     /// # Errors
     ///
-    /// [`Error::Exists`] when another program wrote the target meanwhile, [`Error::Io`] when the
-    /// system refuses.
+    /// [`Error::Exists`] when another program wrote the target meanwhile and it may not be
+    /// replaced, [`Error::Io`] when the system refuses.
     pub fn commit(self) -> Result<()> {
-        if self.force {
-            fs::rename(&self.temporary, &self.target)
-                .map_err(|e| Error::io(&self.target, "write to", e))
-        } else {
-            // A hard link, unlike a rename, never replaces a file that appeared meanwhile.
-            match fs::hard_link(&self.temporary, &self.target) {
-                Ok(()) => Ok(()),
-                Err(_) if self.target.exists() => Err(Error::Exists(self.target.clone())),
-                Err(_) => fs::rename(&self.temporary, &self.target)
-                    .map_err(|e| Error::io(&self.target, "write to", e)),
-            }
-        }
-    }
-}
-
-impl Drop for Pending {
-    fn drop(&mut self) {
-        // After a rename there is nothing left to remove.
-        let _ = fs::remove_file(&self.temporary);
+        let Self { target, temporary, force } = self;
+        let done =
+            if force { temporary.persist(&target) } else { temporary.persist_noclobber(&target) };
+        done.map_err(|e| match e.error.kind() {
+            std::io::ErrorKind::AlreadyExists => Error::Exists(target.clone()),
+            _ => Error::io(&target, "write to", e.error),
+        })
     }
 }

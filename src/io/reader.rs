@@ -31,7 +31,9 @@ impl Reader {
         }
         fs::File::open(path).map_err(|e| Error::io(path, "read", e))?;
         let file = netcdf::open(path).map_err(|e| {
-            let message = format!("is not a readable NetCDF file ({e}); is it complete?");
+            let message = format!(
+                "is not a readable NetCDF file ({e}); is it complete, and not being written to?"
+            );
             Error::input(path, message)
         })?;
         Ok(Self { path: path.to_owned(), file })
@@ -222,10 +224,12 @@ fn number(value: &AttributeValue) -> Option<f64> {
 
 /// An index in words: the name of each dimension and the place along it.
 fn position(variable: &Variable<'_>, at: &IxDyn) -> String {
-    let names = variable.dimensions().iter().map(netcdf::Dimension::name);
+    // Where one time was read, the values have lost the dimension Time, which is the first.
+    let dimensions = variable.dimensions();
+    let names = dimensions[dimensions.len() - at.ndim()..].iter().map(netcdf::Dimension::name);
     let words: Vec<String> =
         names.zip(at.slice()).map(|(name, index)| format!("{name}={index}")).collect();
-    words.join(" ")
+    if words.is_empty() { "its only place".to_owned() } else { words.join(" ") }
 }
 
 /// The candidate that is the fewest edits away from `name`, if it is near at all.

@@ -16,12 +16,26 @@ pub fn apply<R: SchemeConstants>(
     ice: IceRates<R>,
     cell: &mut Cell<R>,
 ) -> R {
+    let (warm, ice) = limit(dt_cloud, warm, ice, cell);
     if cell.t <= R::FREEZING {
-        let (warm, ice) = limit_cold(dt_cloud, warm, ice, cell);
         apply_cold(dt_cloud, air, &warm, &ice, cell)
     } else {
-        let (warm, ice) = limit_warm(dt_cloud, warm, ice, cell);
         apply_warm(dt_cloud, air, &warm, &ice, cell)
+    }
+}
+
+/// The rates, scaled so that no species is overdrawn in `dt_cloud` seconds.
+#[inline]
+pub fn limit<R: SchemeConstants>(
+    dt_cloud: R,
+    warm: WarmRates<R>,
+    ice: IceRates<R>,
+    cell: &Cell<R>,
+) -> (WarmRates<R>, IceRates<R>) {
+    if cell.t <= R::FREEZING {
+        limit_cold(dt_cloud, warm, ice, cell)
+    } else {
+        limit_warm(dt_cloud, warm, ice, cell)
     }
 }
 

@@ -56,6 +56,8 @@ pub struct Fields<'a, R> {
     pub dz: ArrayView3<'a, R>,
     /// Precipitation, mm; added to.
     pub rain: ArrayViewMut2<'a, R>,
+    /// Water that has reached the ground in the call, kg m⁻²; set.
+    pub fallen: ArrayViewMut2<'a, R>,
     /// Precipitation of the call, mm; set.
     pub rainncv: ArrayViewMut2<'a, R>,
     /// Frozen precipitation, mm; added to.
@@ -91,6 +93,7 @@ impl<'a, R: Real> Fields<'a, R> {
             p: air.p.view(),
             dz: air.dz.view(),
             rain: surface.rain.view_mut(),
+            fallen: surface.fallen.view_mut(),
             rainncv: surface.rainncv.view_mut(),
             snow: surface.snow.view_mut(),
             snowncv: surface.snowncv.view_mut(),
@@ -113,7 +116,7 @@ impl<'a, R: Real> Fields<'a, R> {
         split!(Fields, self, axis, at,
             same: [theta_base],
             levels: [theta, qv, qc, qr, qi, qs, rho, exner, p, dz],
-            planes: [rain, rainncv, snow, snowncv, sr, fall_residual, clipped])
+            planes: [rain, fallen, rainncv, snow, snowncv, sr, fall_residual, clipped])
     }
 }
 
@@ -215,9 +218,11 @@ fn call_block<R: SchemeConstants>(
             f.qi[at] = cell.qi;
             f.qs[at] = cell.qs;
         }
-        f.rain[[j, i]] += sum.rainncv;
+        f.rain[[j, i]] += sum.rain;
+        // A millimetre of water is a kilogram per square metre.
+        f.fallen[[j, i]] = sum.rain;
         f.rainncv[[j, i]] = sum.rainncv;
-        f.snow[[j, i]] += sum.snowncv;
+        f.snow[[j, i]] += sum.snow;
         f.snowncv[[j, i]] = sum.snowncv;
         f.sr[[j, i]] = sum.sr;
         f.fall_residual[[j, i]] = sum.fall_residual;

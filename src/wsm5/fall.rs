@@ -4,7 +4,11 @@
 //! are summed up again in the layers of the grid. No time step is too long: what falls through
 //! many layers in one step arrives in the right one.
 
-use crate::wsm5::params::SchemeConstants;
+use crate::wsm5::params::{SchemeConstants, Wsm5Params};
+use crate::wsm5::slope::{
+    fall_speed_ice, fall_speed_rain, fall_speed_snow, ice_number, snow_intercept_factor,
+};
+use crate::wsm5::{Cell, Column, Precipitation, melt};
 
 /// Work space of the fall in one column of K layers.
 #[derive(Clone, Debug)]
@@ -16,19 +20,19 @@ pub struct Fall<R> {
     /// Height of the interfaces above the ground. Shape: (K + 1). Units: m.
     height: Vec<R>,
     /// Mean of the speeds at departure and arrival. Shape: (K). Units: m s⁻¹.
-    mean_speed: Vec<R>,
+    pub mean_speed: Vec<R>,
     /// Speed of the interfaces. Shape: (K + 1). Units: m s⁻¹.
-    interface_speed: Vec<R>,
+    pub interface_speed: Vec<R>,
     /// Where the interfaces arrive. Shape: (K + 1). Units: m.
-    arrival: Vec<R>,
+    pub arrival: Vec<R>,
     /// Thickness of the arrived layers, and from the highest to the lid. Shape: (K + 1). Units: m.
-    thickness: Vec<R>,
+    pub thickness: Vec<R>,
     /// Density of the species in the arrived layers, 0 above. Shape: (K + 1). Units: kg m⁻³.
-    density: Vec<R>,
+    pub density: Vec<R>,
     /// Density at the lower edge of an arrived layer. Shape: (K). Units: kg m⁻³.
-    lower: Vec<R>,
+    pub lower: Vec<R>,
     /// Density at the upper edge of an arrived layer. Shape: (K). Units: kg m⁻³.
-    upper: Vec<R>,
+    pub upper: Vec<R>,
 }
 
 /// What a fall step leaves besides the new content. Units of both: kg m⁻².
@@ -235,5 +239,104 @@ impl<R: SchemeConstants> Fall<R> {
             ground += self.density[k] * self.thickness[k];
         }
         ground
+    }
+}
+
+impl<R: SchemeConstants> Column<R> {
+    /// Lets rain and snow fall, melts snow, and lets ice fall.
+    ///
+    /// Returns what of rain, snow and ice has reached the ground, kg m⁻².
+    pub(super) fn carry_down(
+        &mut self,
+        p: &Wsm5Params<R>,
+        dt_cloud: R,
+        sum: &mut Precipitation<R>,
+    ) -> [R; 3] {
+        let rain = self.fall_rain(p, dt_cloud, sum);
+        let snow = self.fall_snow(p, dt_cloud, sum);
+        for (k, (cell, air)) in self.cells.iter_mut().zip(&self.air).enumerate() {
+            self.qr_sized[k] = cell.qr;
+            melt::melt_snow(p, dt_cloud, air, cell);
+        }
+        let ice = self.fall_ice(p, dt_cloud, sum);
+        [rain, snow, ice]
+    }
+
+    fn fall_rain(&mut self, p: &Wsm5Params<R>, dt_cloud: R, sum: &mut Precipitation<R>) -> R {
+        let reach = self.reach(|cell| cell.qr);
+        if reach == 0 {
+            return R::ZERO;
+        }
+        let air = &self.air;
+        let speed = |k: usize, qr: R| fall_speed_rain(p, air[k].rho, air[k].density_factor, qr);
+        for (k, cell) in self.cells[..reach].iter().enumerate() {
+            self.fall.content[k] = air[k].rho * cell.qr;
+            self.fall.speed[k] = speed(k, cell.qr);
+        }
+        let arrival_speed = |k: usize, content: R| speed(k, content / air[k].rho);
+        let fallen = self.fall.sediment(reach, dt_cloud, Some(&arrival_speed));
+        self.land(reach, fallen, |cell| &mut cell.qr, sum)
+    }
+
+    fn fall_snow(&mut self, p: &Wsm5Params<R>, dt_cloud: R, sum: &mut Precipitation<R>) -> R {
+        let reach = self.reach(|cell| cell.qs);
+        if reach == 0 {
+            return R::ZERO;
+        }
+        for (factor, cell) in self.n0s_factor.iter_mut().zip(&self.cells[..reach]) {
+            *factor = snow_intercept_factor(p, cell.t);
+        }
+        let (air, n0s_factor) = (&self.air, &self.n0s_factor);
+        let speed = |k: usize, qs: R| {
+            fall_speed_snow(p, air[k].rho, air[k].density_factor, qs, n0s_factor[k])
+        };
+        for (k, cell) in self.cells[..reach].iter().enumerate() {
+            self.fall.content[k] = air[k].rho * cell.qs;
+            self.fall.speed[k] = speed(k, cell.qs);
+        }
+        let arrival_speed = |k: usize, content: R| speed(k, content / air[k].rho);
+        let fallen = self.fall.sediment(reach, dt_cloud, Some(&arrival_speed));
+        self.land(reach, fallen, |cell| &mut cell.qs, sum)
+    }
+
+    fn fall_ice(&mut self, p: &Wsm5Params<R>, dt_cloud: R, sum: &mut Precipitation<R>) -> R {
+        let reach = self.reach(|cell| cell.qi);
+        if reach == 0 {
+            return R::ZERO;
+        }
+        for (k, cell) in self.cells[..reach].iter().enumerate() {
+            let rho = self.air[k].rho;
+            self.fall.content[k] = rho * cell.qi;
+            self.fall.speed[k] = fall_speed_ice(p, rho, cell.qi, ice_number(rho, cell.qi));
+        }
+        let fallen = self.fall.sediment(reach, dt_cloud, None);
+        self.land(reach, fallen, |cell| &mut cell.qi, sum)
+    }
+
+    /// Number of layers that a species can take part in the fall of: those up to the highest one
+    /// that holds some, and two more, which its interfaces look at. What lies above does not move.
+    fn reach(&self, species: impl Fn(&Cell<R>) -> R) -> usize {
+        let highest = self.cells.iter().rposition(|cell| species(cell) > R::ZERO);
+        // The interface speeds are of third order only in four layers or more.
+        highest.map_or(0, |k| (k + 3).max(4).min(self.cells.len()))
+    }
+
+    /// Puts what has fallen back into the cells; returns what has reached the ground, kg m⁻².
+    fn land(
+        &mut self,
+        reach: usize,
+        fallen: Fallen<R>,
+        species: impl Fn(&mut Cell<R>) -> &mut R,
+        sum: &mut Precipitation<R>,
+    ) -> R {
+        for (k, (cell, air)) in self.cells[..reach].iter_mut().zip(&self.air).enumerate() {
+            let content = self.fall.content[k];
+            *species(cell) = (content / air.rho).larger(R::ZERO);
+            if content < R::ZERO {
+                sum.clipped -= content * air.dz;
+            }
+        }
+        sum.fall_residual += fallen.residual;
+        fallen.ground
     }
 }

@@ -1,7 +1,9 @@
 //! Processes of ice and snow below freezing, and the riming of snow at any temperature.
 
 use crate::wsm5::params::{SchemeConstants, Wsm5Params};
-use crate::wsm5::slope::{fall_speed_crystal, ice_diameter, ice_number, ventilated_surface};
+use crate::wsm5::slope::{
+    fall_speed, fall_speed_crystal, ice_diameter, ice_number, ventilated_surface,
+};
 use crate::wsm5::{Air, Cell, Coefficients, Onset};
 
 /// Rates of the cold processes, kg kg⁻¹ s⁻¹.
@@ -46,11 +48,12 @@ pub fn rates<R: SchemeConstants>(
     let excess = (cell.qv.larger(R::Q_MIN) - onset.qsi) / dt_cloud;
     let growth = Growth { rhi, excess, left: excess - prevp };
     let pidep = pidep(p, dt_cloud, air.rho, cell.qi, number, &growth, coefficients);
-    let mut used_up = (prevp + pidep).abs() >= excess.abs();
+    // Only a process that acts looks at what it has left.
+    let mut used_up = cell.qi > R::ZERO && (prevp + pidep).abs() >= excess.abs();
 
     let growth = Growth { left: excess - prevp - pidep, ..growth };
     let psdep = if used_up { R::ZERO } else { psdep(p, dt_cloud, cell.qs, &growth, coefficients) };
-    used_up = used_up || (prevp + pidep + psdep).abs() >= excess.abs();
+    used_up = used_up || cell.qs > R::ZERO && (prevp + pidep + psdep).abs() >= excess.abs();
 
     let growth = Growth { left: excess - prevp - pidep - psdep, ..growth };
     let pigen = if used_up { R::ZERO } else { pigen(dt_cloud, cold, air.rho, cell.qi, &growth) };
@@ -90,7 +93,7 @@ pub fn psaci<R: SchemeConstants>(
     }
     let diameter = ice_diameter(p, air.rho, cell.qi, number).smaller(p.dimax);
     let ice_speed = fall_speed_crystal(diameter);
-    let snow_speed = p.pvts * coefficients.snow.power * air.density_factor;
+    let snow_speed = fall_speed(p.pvts, coefficients.snow, air.density_factor);
     let s = coefficients.snow.length;
     let sweep = R::TWO * s * s * s + R::TWO * diameter * s * s + diameter * diameter * s;
     R::PI

@@ -25,7 +25,30 @@ pub fn melt_snow<R: SchemeConstants>(
     }
     let n0s_factor = snow_intercept_factor(p, cell.t);
     let snow = slope_snow(p, air.rho, cell.qs, n0s_factor);
-    let psmlt = psmlt(p, dt_cloud, air, cell, n0s_factor, snow);
+    melt(air, psmlt(p, dt_cloud, air, cell, n0s_factor, snow), cell);
+}
+
+/// Melts snow in one of `substeps` parts of a minor step, where it is warmer than freezing.
+///
+/// `snow` is the slope at the start of the minor step, as in the original.
+#[inline]
+pub fn melt_snow_in_substep<R: SchemeConstants>(
+    p: &Wsm5Params<R>,
+    dt_cloud: R,
+    substeps: R,
+    air: &Air<R>,
+    snow: Slope<R>,
+    cell: &mut Cell<R>,
+) {
+    if cell.t <= R::FREEZING || cell.qs <= R::ZERO {
+        return;
+    }
+    melt(air, psmlt_in_substep(p, dt_cloud, substeps, air, cell, snow), cell);
+}
+
+/// Turns the amount of snow `psmlt` ≤ 0 into rain.
+#[inline]
+fn melt<R: SchemeConstants>(air: &Air<R>, psmlt: R, cell: &mut Cell<R>) {
     cell.qs += psmlt;
     cell.qr -= psmlt;
     cell.t += R::L_FUSION / air.heat_capacity * psmlt;
@@ -33,9 +56,7 @@ pub fn melt_snow<R: SchemeConstants>(
 
 /// `psmlt`: melting of snow (S → R), an amount.
 ///
-/// psmlt = K / lf (t0 - t) π / 2 F (precs1 s² + precs2 V s² √(s s^b)) / rho dt, between -qs and 0
-///
-/// if t > t0 and qs > 0, else 0.
+/// psmlt = m / rho dt, between -qs and 0, with [`melting`] m, if t > t0 and qs > 0, else 0.
 ///
 /// Source: HL06 eq. A33. Units: `dt_cloud` s, `n0s_factor` F 1; returns kg kg⁻¹, ≤ 0.
 #[inline]
@@ -50,28 +71,68 @@ pub fn psmlt<R: SchemeConstants>(
     if cell.t <= R::FREEZING || cell.qs <= R::ZERO {
         return R::ZERO;
     }
-    let viscosity = viscosity(cell.t, air.rho);
-    let ventilation = ventilation(viscosity, diffusivity(cell.t, air.p), air.rho);
+    let psmlt = melting(p, air, cell.t, n0s_factor, snow) / air.rho;
+    (psmlt * dt_cloud).larger(-cell.qs).smaller(R::ZERO)
+}
+
+/// `psmlt` in one of `substeps` parts of a minor step (S → R), an amount.
+///
+/// psmlt = m dt / n, between -qs / n and 0, with [`melting`] m, if t > t0 and qs > 0, else 0.
+///
+/// It has the numbers of kg m⁻³ and is taken for kg kg⁻¹: the original does not divide by rho.
+///
+/// Source: HL06 eq. A33. Units: `dt_cloud` s, `substeps` n 1; returns kg kg⁻¹, ≤ 0.
+#[inline]
+pub fn psmlt_in_substep<R: SchemeConstants>(
+    p: &Wsm5Params<R>,
+    dt_cloud: R,
+    substeps: R,
+    air: &Air<R>,
+    cell: &Cell<R>,
+    snow: Slope<R>,
+) -> R {
+    if cell.t <= R::FREEZING || cell.qs <= R::ZERO {
+        return R::ZERO;
+    }
+    // The factor of the snow's intercept is 1 above freezing.
+    let psmlt = melting(p, air, cell.t, R::ONE, snow);
+    (psmlt * dt_cloud / substeps).larger(-cell.qs / substeps).smaller(R::ZERO)
+}
+
+/// Melting of snow of a given size in air of temperature `t`.
+///
+/// m = K / lf (t0 - t) π / 2 F (precs1 s² + precs2 V s² √(s s^b))
+///
+/// Source: HL06 eq. A33. Units: `t` K, `n0s_factor` F 1; returns kg m⁻³ s⁻¹, < 0 above freezing.
+#[inline]
+fn melting<R: SchemeConstants>(
+    p: &Wsm5Params<R>,
+    air: &Air<R>,
+    t: R,
+    n0s_factor: R,
+    snow: Slope<R>,
+) -> R {
+    let viscosity = viscosity(t, air.rho);
+    let ventilation = ventilation(viscosity, diffusivity(t, air.p), air.rho);
     let surface = ventilated_surface(p.precs1, p.precs2, ventilation, snow);
-    let psmlt = conductivity(viscosity, air.rho) / R::L_FUSION
-        * (R::FREEZING - cell.t)
+    conductivity(viscosity, air.rho) / R::L_FUSION
+        * (R::FREEZING - t)
         * R::PI
         * R::HALF
         * n0s_factor
         * surface
-        / air.rho;
-    (psmlt * dt_cloud).larger(-cell.qs).smaller(R::ZERO)
 }
 
 /// Melts ice and freezes drops, each process on what the one before has left.
 ///
-/// `qr_fallen` is the rain before snow melted into it, whose size decides how fast it freezes.
+/// `qr_sized` is the rain whose drop size decides how fast it freezes: that before snow melted
+/// into it, or that of the start of the minor step ([`Column`](crate::wsm5::Column)).
 #[inline]
 pub fn instantaneous<R: SchemeConstants>(
     p: &Wsm5Params<R>,
     dt_cloud: R,
     air: &Air<R>,
-    qr_fallen: R,
+    qr_sized: R,
     cell: &mut Cell<R>,
 ) {
     let cold = R::FREEZING - cell.t;
@@ -95,7 +156,7 @@ pub fn instantaneous<R: SchemeConstants>(
     cell.t += warming * pihtf;
     cell.qc -= pihtf;
     if cold > R::ZERO && cell.qr > R::ZERO {
-        let rain = slope_rain(p, air.rho, qr_fallen);
+        let rain = slope_rain(p, air.rho, qr_sized);
         let psfrz = psfrz(p, dt_cloud, cold, air.rho, cell.qr, rain);
         cell.qs += psfrz;
         cell.t += warming * psfrz;
@@ -119,9 +180,21 @@ pub fn pihmf<R: SchemeConstants>(cold: R, qc: R) -> R {
     if cold > R::HOMOGENEOUS_FREEZING && qc > R::ZERO { qc } else { R::ZERO }
 }
 
+/// How freezing on nuclei grows with cold.
+///
+/// g = exp(pfrz2 (t0 - t)) - 1
+///
+/// where no more cold counts than the scheme's variant has it.
+///
+/// Source: HL06. Units: `cold` t0 - t K; returns 1.
+#[inline]
+fn freezing_growth<R: SchemeConstants>(p: &Wsm5Params<R>, cold: R) -> R {
+    (p.pfrz2 * cold.smaller(p.freezing_cold_max)).exp() - R::ONE
+}
+
 /// `pihtf`: freezing of cloud drops on nuclei (C → I), an amount.
 ///
-/// pihtf = min(pfrz1 (exp(pfrz2 (t0 - t)) - 1) rho / rhow / xncr qc² dt, qc)
+/// pihtf = min(pfrz1 g rho / rhow / xncr qc² dt, qc) with [`freezing_growth`] g
 ///
 /// if t < t0 and qc > 0, else 0.
 ///
@@ -132,13 +205,13 @@ pub fn pihtf<R: SchemeConstants>(p: &Wsm5Params<R>, dt_cloud: R, cold: R, rho: R
     if cold <= R::ZERO || qc <= R::ZERO {
         return R::ZERO;
     }
-    let growth = (p.pfrz2 * cold.smaller(R::FREEZING_COLD_MAX)).exp() - R::ONE;
+    let growth = freezing_growth(p, cold);
     (p.pfrz1 * growth * rho / R::RHO_WATER / p.xncr * qc * qc * dt_cloud).smaller(qc)
 }
 
 /// `psfrz`: freezing of rain (R → S), an amount.
 ///
-/// psfrz = min(20 π² pfrz1 n0r rhow / rho (exp(pfrz2 (t0 - t)) - 1) s⁷ dt, qr)
+/// psfrz = min(20 π² pfrz1 n0r rhow / rho g s⁷ dt, qr) with [`freezing_growth`] g
 ///
 /// if t < t0 and qr > 0, else 0.
 ///
@@ -156,7 +229,7 @@ pub fn psfrz<R: SchemeConstants>(
     if cold <= R::ZERO || qr <= R::ZERO {
         return R::ZERO;
     }
-    let growth = (p.pfrz2 * cold.smaller(R::FREEZING_COLD_MAX)).exp() - R::ONE;
+    let growth = freezing_growth(p, cold);
     let s = rain.length;
     // In this order the product stays far from the smallest single-precision number.
     let volume = R::RAIN_FREEZING * R::PI * R::PI * p.n0r * s * s * s * s * (s * s * s);
@@ -168,6 +241,7 @@ pub fn psfrz<R: SchemeConstants>(
 /// Returns the water that clipping at zero has made, kg kg⁻¹.
 #[inline]
 pub fn condense<R: SchemeConstants>(
+    p: &Wsm5Params<R>,
     dt_cloud: R,
     air: &Air<R>,
     onset: &Onset<R>,
@@ -175,7 +249,11 @@ pub fn condense<R: SchemeConstants>(
 ) -> R {
     // Saturation at the start of the step holds as long as the temperature does.
     let is_unchanged = (cell.t - onset.t) == R::ZERO;
-    let qsw = if is_unchanged { onset.qsw } else { saturation_water(cell.t, air.p) };
+    let qsw = if is_unchanged {
+        onset.qsw
+    } else {
+        saturation_water(cell.t, air.p, p.vapour_pressure_cap)
+    };
     let pcond = pcond(dt_cloud, air, cell, qsw);
     let qc = cell.qc + pcond * dt_cloud;
     cell.qv -= pcond * dt_cloud;

@@ -3,6 +3,8 @@
 //! [`Column::call`] is the scheme's table of contents: it names the processes in their order.
 //! Each of them is a pure function of scalars in the file of its kind; signs stand in
 //! [`balance`].
+//!
+//! There are two variants, [`Fallout`]: [`fall`] and [`substep`] hold what only one of them does.
 
 pub mod balance;
 pub mod fall;
@@ -12,6 +14,7 @@ pub mod params;
 pub mod radii;
 pub mod reflectivity;
 pub mod slope;
+pub mod substep;
 pub mod warm;
 
 mod columns;
@@ -22,12 +25,30 @@ use crate::thermo::{
     conductivity, diffusivity, growth_resistance, heat_capacity, latent_heat, saturation,
     ventilation, viscosity,
 };
-use fall::{Fall, Fallen};
+use fall::Fall;
 use params::{SchemeConstants, Wsm5Params};
-use slope::{
-    Slope, fall_speed_ice, fall_speed_rain, fall_speed_snow, ice_number, slope_rain, slope_snow,
-    snow_intercept_factor,
-};
+use slope::{Slope, slope_rain, slope_snow, snow_intercept_factor};
+use substep::SubSteps;
+
+/// The variant of the scheme, named after how precipitation falls.
+///
+/// | | `SemiLagrangian` | `Substepped` |
+/// |---|---|---|
+/// | fall of rain and snow | layers carried down whole, each species by itself | upstream differences in equal sub-steps, as many for rain as for snow |
+/// | speed where there is nothing to fall | 0 | that of the smallest drops and flakes; it counts in the number of sub-steps |
+/// | melting of snow | once, after the fall, with the new sizes | in every sub-step, with the sizes of the start, and not divided by the density |
+/// | intercept of snow | of the present temperature | of the temperature at the start of the minor step |
+/// | freezing of rain | with the drop size after the fall; cold counts up to 50 K | with that of the start of the minor step; all cold counts |
+/// | saturation | vapour has 0.99 of the pressure at most | no bound |
+/// | precipitation of a call | of all minor steps | of the last minor step; only the sums over the run are complete |
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Fallout {
+    /// WRF since 3.2 (JH10).
+    #[default]
+    SemiLagrangian,
+    /// The WRF of July 2008, which the first measurements of this scheme on GPUs were made with.
+    Substepped,
+}
 
 /// What a cell holds.
 #[derive(Clone, Copy, Debug, Default)]
@@ -106,7 +127,11 @@ impl<R: SchemeConstants> Coefficients<R> {
     pub fn of(p: &Wsm5Params<R>, air: &Air<R>, onset: &Onset<R>, cell: &Cell<R>) -> Self {
         let (rain, snow) = (cell.qr > R::ZERO, cell.qs > R::ZERO);
         let deposits = cell.t < R::FREEZING && (snow || cell.qi > R::ZERO);
-        let n0s_factor = if snow { snow_intercept_factor(p, cell.t) } else { R::ONE };
+        let t_snow = match p.fallout {
+            Fallout::SemiLagrangian => cell.t,
+            Fallout::Substepped => onset.t,
+        };
+        let n0s_factor = if snow { snow_intercept_factor(p, t_snow) } else { R::ONE };
         let slopes = Self {
             rain: slope_rain(p, air.rho, cell.qr),
             snow: slope_snow(p, air.rho, cell.qs, n0s_factor),
@@ -143,10 +168,15 @@ impl<R: SchemeConstants> Coefficients<R> {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Precipitation<R> {
     /// All precipitation of the call, mm.
+    pub rain: R,
+    /// Its frozen part, mm.
+    pub snow: R,
+    /// What the scheme tells of as that of the call, mm; of the last minor step alone where
+    /// [`Fallout`] says so, as the two below.
     pub rainncv: R,
     /// Its frozen part, mm.
     pub snowncv: R,
-    /// Frozen fraction, 1.
+    /// Its frozen fraction, 1.
     pub sr: R,
     /// Water that the fall scheme has made beyond what it was given, kg m⁻².
     pub fall_residual: R,
@@ -162,9 +192,11 @@ pub struct Column<R> {
     /// Their air.
     pub air: Vec<Air<R>>,
     onset: Vec<Onset<R>>,
-    qr_fallen: Vec<R>,
+    /// The rain whose drop size decides how fast it freezes, kg kg⁻¹.
+    qr_sized: Vec<R>,
     n0s_factor: Vec<R>,
     fall: Fall<R>,
+    substeps: SubSteps<R>,
 }
 
 impl<R: SchemeConstants> Column<R> {
@@ -174,9 +206,10 @@ impl<R: SchemeConstants> Column<R> {
             cells: vec![Cell::default(); nz],
             air: vec![Air::default(); nz],
             onset: vec![Onset::default(); nz],
-            qr_fallen: vec![R::ZERO; nz],
+            qr_sized: vec![R::ZERO; nz],
             n0s_factor: vec![R::ONE; nz],
             fall: Fall::new(nz),
+            substeps: SubSteps::new(nz),
         }
     }
 
@@ -212,22 +245,19 @@ impl<R: SchemeConstants> Column<R> {
 
     /// One minor step: the processes of the scheme in their order.
     fn minor_step(&mut self, p: &Wsm5Params<R>, dt_cloud: R, sum: &mut Precipitation<R>) {
-        self.start();
-        let rain = self.fall_rain(p, dt_cloud, sum);
-        let snow = self.fall_snow(p, dt_cloud, sum);
-        for (k, (cell, air)) in self.cells.iter_mut().zip(&self.air).enumerate() {
-            self.qr_fallen[k] = cell.qr;
-            melt::melt_snow(p, dt_cloud, air, cell);
-        }
-        let ice = self.fall_ice(p, dt_cloud, sum);
-        self.reach_ground(dt_cloud, [rain, snow, ice], sum);
+        self.start(p);
+        let fallen = match p.fallout {
+            Fallout::SemiLagrangian => self.carry_down(p, dt_cloud, sum),
+            Fallout::Substepped => self.sink(p, dt_cloud),
+        };
+        self.reach_ground(p, dt_cloud, fallen, sum);
 
         for (k, (cell, air)) in self.cells.iter_mut().zip(&self.air).enumerate() {
             let onset = &self.onset[k];
-            melt::instantaneous(p, dt_cloud, air, self.qr_fallen[k], cell);
+            melt::instantaneous(p, dt_cloud, air, self.qr_sized[k], cell);
             if cell.is_clear() && (cell.t >= R::FREEZING || cell.qv <= onset.qsi) {
                 // No rate but condensation is other than zero.
-                let clipped = melt::condense(dt_cloud, air, onset, cell);
+                let clipped = melt::condense(p, dt_cloud, air, onset, cell);
                 sum.clipped += air.rho * air.dz * clipped;
                 continue;
             }
@@ -235,111 +265,44 @@ impl<R: SchemeConstants> Column<R> {
             let warm = warm::rates(p, dt_cloud, air, onset, cell, &coefficients);
             let ice = ice::rates(p, dt_cloud, air, onset, cell, &coefficients, warm.prevp);
             let mut clipped = balance::apply(dt_cloud, air, warm, ice, cell);
-            clipped += melt::condense(dt_cloud, air, onset, cell);
+            clipped += melt::condense(p, dt_cloud, air, onset, cell);
             clipped -= clean_up(cell);
             sum.clipped += air.rho * air.dz * clipped;
         }
     }
 
     /// Saturation that holds for the whole minor step.
-    fn start(&mut self) {
+    fn start(&mut self, p: &Wsm5Params<R>) {
         for (k, (cell, air)) in self.cells.iter().zip(&self.air).enumerate() {
-            let saturation = saturation(cell.t, air.p);
+            let saturation = saturation(cell.t, air.p, p.vapour_pressure_cap);
             self.onset[k] = Onset { t: cell.t, qsw: saturation.water, qsi: saturation.ice };
         }
-    }
-
-    fn fall_rain(&mut self, p: &Wsm5Params<R>, dt_cloud: R, sum: &mut Precipitation<R>) -> R {
-        let reach = self.reach(|cell| cell.qr);
-        if reach == 0 {
-            return R::ZERO;
-        }
-        let air = &self.air;
-        let speed = |k: usize, qr: R| fall_speed_rain(p, air[k].rho, air[k].density_factor, qr);
-        for (k, cell) in self.cells[..reach].iter().enumerate() {
-            self.fall.content[k] = air[k].rho * cell.qr;
-            self.fall.speed[k] = speed(k, cell.qr);
-        }
-        let arrival_speed = |k: usize, content: R| speed(k, content / air[k].rho);
-        let fallen = self.fall.sediment(reach, dt_cloud, Some(&arrival_speed));
-        self.land(reach, fallen, |cell| &mut cell.qr, sum)
-    }
-
-    fn fall_snow(&mut self, p: &Wsm5Params<R>, dt_cloud: R, sum: &mut Precipitation<R>) -> R {
-        let reach = self.reach(|cell| cell.qs);
-        if reach == 0 {
-            return R::ZERO;
-        }
-        for (factor, cell) in self.n0s_factor.iter_mut().zip(&self.cells[..reach]) {
-            *factor = snow_intercept_factor(p, cell.t);
-        }
-        let (air, n0s_factor) = (&self.air, &self.n0s_factor);
-        let speed = |k: usize, qs: R| {
-            fall_speed_snow(p, air[k].rho, air[k].density_factor, qs, n0s_factor[k])
-        };
-        for (k, cell) in self.cells[..reach].iter().enumerate() {
-            self.fall.content[k] = air[k].rho * cell.qs;
-            self.fall.speed[k] = speed(k, cell.qs);
-        }
-        let arrival_speed = |k: usize, content: R| speed(k, content / air[k].rho);
-        let fallen = self.fall.sediment(reach, dt_cloud, Some(&arrival_speed));
-        self.land(reach, fallen, |cell| &mut cell.qs, sum)
-    }
-
-    fn fall_ice(&mut self, p: &Wsm5Params<R>, dt_cloud: R, sum: &mut Precipitation<R>) -> R {
-        let reach = self.reach(|cell| cell.qi);
-        if reach == 0 {
-            return R::ZERO;
-        }
-        for (k, cell) in self.cells[..reach].iter().enumerate() {
-            let rho = self.air[k].rho;
-            self.fall.content[k] = rho * cell.qi;
-            self.fall.speed[k] = fall_speed_ice(p, rho, cell.qi, ice_number(rho, cell.qi));
-        }
-        let fallen = self.fall.sediment(reach, dt_cloud, None);
-        self.land(reach, fallen, |cell| &mut cell.qi, sum)
-    }
-
-    /// Number of layers that a species can take part in the fall of: those up to the highest one
-    /// that holds some, and two more, which its interfaces look at. What lies above does not move.
-    fn reach(&self, species: impl Fn(&Cell<R>) -> R) -> usize {
-        let highest = self.cells.iter().rposition(|cell| species(cell) > R::ZERO);
-        // The interface speeds are of third order only in four layers or more.
-        highest.map_or(0, |k| (k + 3).max(4).min(self.cells.len()))
-    }
-
-    /// Puts what has fallen back into the cells; returns what has reached the ground, kg m⁻².
-    fn land(
-        &mut self,
-        reach: usize,
-        fallen: Fallen<R>,
-        species: impl Fn(&mut Cell<R>) -> &mut R,
-        sum: &mut Precipitation<R>,
-    ) -> R {
-        for (k, (cell, air)) in self.cells[..reach].iter_mut().zip(&self.air).enumerate() {
-            let content = self.fall.content[k];
-            *species(cell) = (content / air.rho).larger(R::ZERO);
-            if content < R::ZERO {
-                sum.clipped -= content * air.dz;
-            }
-        }
-        sum.fall_residual += fallen.residual;
-        fallen.ground
     }
 
     /// Adds what has reached the ground to the sums of the call.
     ///
     /// Units: `fallen` kg m⁻² of rain, snow and ice.
-    fn reach_ground(&self, dt_cloud: R, fallen: [R; 3], sum: &mut Precipitation<R>) {
+    fn reach_ground(
+        &self,
+        p: &Wsm5Params<R>,
+        dt_cloud: R,
+        fallen: [R; 3],
+        sum: &mut Precipitation<R>,
+    ) {
+        if p.fallout == Fallout::Substepped {
+            (sum.rainncv, sum.snowncv, sum.sr) = (R::ZERO, R::ZERO, R::ZERO);
+        }
         let depth = self.air[0].dz;
         let [rain, snow, ice] = fallen.map(|mass| mass / depth / dt_cloud);
         let millimetres = |rate: R| rate * depth / R::RHO_WATER * dt_cloud * R::MILLIMETRES;
         let all = rain + snow + ice;
         let frozen = snow + ice;
         if all > R::ZERO {
+            sum.rain += millimetres(all);
             sum.rainncv += millimetres(all);
         }
         if frozen > R::ZERO {
+            sum.snow += millimetres(frozen);
             sum.snowncv += millimetres(frozen);
         }
         if all > R::ZERO {
@@ -349,7 +312,7 @@ impl<R: SchemeConstants> Column<R> {
 }
 
 /// Number of minor steps in a call: the nearest to `dt` / 120 s, halves rounded up, at least 1.
-fn minor_steps<R: SchemeConstants>(dt: R) -> R {
+pub fn minor_steps<R: SchemeConstants>(dt: R) -> R {
     (dt / R::DT_CLOUD_MAX).round().larger(R::ONE)
 }
 

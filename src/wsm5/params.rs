@@ -1,9 +1,9 @@
 //! Constants and parameters of the scheme, each with its unit.
 
 use crate::constants::Constants;
-use crate::real::Real;
 use crate::shared::shared_constants;
 use crate::thermo::TransportConstants;
+use crate::wsm5::Fallout;
 
 shared_constants! {
     /// Fixed numbers of the scheme: exponents, thresholds and published fits.
@@ -200,16 +200,31 @@ pub struct Wsm5Params<R> {
     pub slope_snow_min: R,
     /// Its power `bvts` (WRF `rslopesbmax`), mᵇ.
     pub slope_snow_min_b: R,
+    /// The variant of the scheme.
+    pub fallout: Fallout,
+    /// Largest part of the pressure that saturated vapour may take, 1; infinite without a cap.
+    pub vapour_pressure_cap: R,
+    /// Largest cold in the exponent of freezing, K; infinite without a cap.
+    pub freezing_cold_max: R,
 }
 
-impl<R: Real> Default for Wsm5Params<R> {
+impl<R: SchemeConstants> Default for Wsm5Params<R> {
     fn default() -> Self {
         Self::new(&Tuning::default())
     }
 }
 
-impl<R: Real> Wsm5Params<R> {
-    /// Derives the parameters from what the scheme is tuned by.
+impl<R: SchemeConstants> Wsm5Params<R> {
+    /// The same parameters for a variant of the scheme.
+    pub fn with_fallout(self, fallout: Fallout) -> Self {
+        let (vapour_pressure_cap, freezing_cold_max) = match fallout {
+            Fallout::SemiLagrangian => (R::VAPOUR_PRESSURE_CAP, R::FREEZING_COLD_MAX),
+            Fallout::Substepped => (R::infinity(), R::infinity()),
+        };
+        Self { fallout, vapour_pressure_cap, freezing_cold_max, ..self }
+    }
+
+    /// Derives the parameters of the default variant from what the scheme is tuned by.
     ///
     /// Source: HDC04 appendix, with the gamma function as WRF computes it.
     pub fn new(tuning: &Tuning) -> Self {
@@ -258,6 +273,9 @@ impl<R: Real> Wsm5Params<R> {
             slope_rain_min_b: single(rain_length.powf(bvtr)),
             slope_snow_min: single(snow_length),
             slope_snow_min_b: single(snow_length.powf(bvts)),
+            fallout: Fallout::SemiLagrangian,
+            vapour_pressure_cap: R::VAPOUR_PRESSURE_CAP,
+            freezing_cold_max: R::FREEZING_COLD_MAX,
         }
     }
 }

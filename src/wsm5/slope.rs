@@ -89,9 +89,19 @@ pub fn ventilated_surface<R: SchemeConstants>(
     still * s2 + ventilated * ventilation * s2 * (slope.length * slope.power).sqrt()
 }
 
-/// Mean fall speed of rain, 0 where there is none.
+/// Mean fall speed of a size distribution.
 ///
-/// v = pvtr s^b √(rho0 / rho)
+/// v = a s^b √(rho0 / rho)
+///
+/// with the `factor` a of rain (`pvtr`) or snow (`pvts`).
+///
+/// Source: HDC04 eq. 4. Units: `density_factor` 1; returns m s⁻¹, downward.
+#[inline]
+pub fn fall_speed<R: SchemeConstants>(factor: R, slope: Slope<R>, density_factor: R) -> R {
+    factor * slope.power * density_factor
+}
+
+/// Mean fall speed of rain, 0 where there is none.
 ///
 /// Source: HDC04 eq. 4. Units: `qr` kg kg⁻¹, `density_factor` 1; returns m s⁻¹, downward.
 #[inline]
@@ -104,12 +114,10 @@ pub fn fall_speed_rain<R: SchemeConstants>(
     if qr <= R::ZERO {
         return R::ZERO;
     }
-    p.pvtr * slope_rain(p, rho, qr).power * density_factor
+    fall_speed(p.pvtr, slope_rain(p, rho, qr), density_factor)
 }
 
 /// Mean fall speed of snow, 0 where there is none.
-///
-/// v = pvts s^b √(rho0 / rho)
 ///
 /// Source: HDC04 eq. 4. Units: `qs` kg kg⁻¹, `n0s_factor`, `density_factor` 1; returns m s⁻¹.
 #[inline]
@@ -123,7 +131,7 @@ pub fn fall_speed_snow<R: SchemeConstants>(
     if qs <= R::ZERO {
         return R::ZERO;
     }
-    p.pvts * slope_snow(p, rho, qs, n0s_factor).power * density_factor
+    fall_speed(p.pvts, slope_snow(p, rho, qs, n0s_factor), density_factor)
 }
 
 /// Fall speed of an ice crystal.

@@ -291,7 +291,17 @@ fn stored_sides(reader: &Reader) -> Option<Sides> {
     reader.text("NWP_MINI_BOUNDARY")?.parse().ok()
 }
 
+/// No column of air weighs more than this, Pa.
+const MOST_COLUMN_MASS: f64 = 120_000.0;
+
 fn check_masses(reader: &Reader, grid: &Grid, coordinate: &MassCoordinate) -> Result<()> {
+    if let Some(((j, i), mu)) = coordinate.mu.indexed_iter().find(|(_, mu)| **mu > MOST_COLUMN_MASS)
+    {
+        return Err(reader.error(format!(
+            "MU + MUB is {mu:.6e} Pa at south_north={j} west_east={i}; at most \
+             {MOST_COLUMN_MASS:e} Pa is expected; look at the units of the file"
+        )));
+    }
     for k in 0..grid.shape.nz {
         let mass = |mu: f64| coordinate.c1[k] * mu + coordinate.c2[k];
         let bad = coordinate.mu.indexed_iter().find(|(_, mu)| mass(**mu) <= 0.0);

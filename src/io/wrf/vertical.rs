@@ -55,13 +55,6 @@ impl Vertical {
             (None, None, Some(znw)) => znw.windows(2).map(|z| 1.0 / (z[1] - z[0])).collect(),
             (None, None, None) => return Err(source.reader.error("has no ZNW, DNW or RDNW")),
         };
-        if let Some(k) = rdnw.iter().position(|r| *r >= 0.0 || !r.is_finite()) {
-            return Err(source.reader.error(format!(
-                "eta does not fall from face {k} to face {}; it must fall from 1 at the ground \
-                 to 0 at the lid",
-                k + 1
-            )));
-        }
         let dnw = or(layer("DNW")?, "DNW", &|| rdnw.iter().map(|r| 1.0 / r).collect());
         let znw = or(face("ZNW")?, "ZNW", &|| {
             let mut eta = 1.0;
@@ -72,6 +65,7 @@ impl Vertical {
                 }))
                 .collect()
         });
+        check_levels(source, &rdnw, &dnw, &znw)?;
         let znu =
             or(layer("ZNU")?, "ZNU", &|| znw.windows(2).map(|z| 0.5 * (z[0] + z[1])).collect());
         // Between the layers k-1 and k; nothing lies below layer 0.
@@ -98,4 +92,34 @@ impl Vertical {
             fnp,
         })
     }
+}
+
+/// Part by which the eta levels of a file and its layer thicknesses may differ.
+///
+/// Both are rounded to single precision, which is a part in 10⁴ of a layer of a thousandth.
+const LEVEL_TOLERANCE: f64 = 1e-3;
+
+/// Fails where eta does not fall upward, or where the profiles tell it differently.
+fn check_levels(source: &Source<'_>, rdnw: &[f64], dnw: &[f64], znw: &[f64]) -> Result<()> {
+    let layers: Vec<f64> = znw.windows(2).map(|levels| levels[1] - levels[0]).collect();
+    for (k, &thickness) in layers.iter().enumerate() {
+        if [rdnw[k], dnw[k], thickness].iter().any(|x| *x >= 0.0 || !x.is_finite()) {
+            return Err(source.reader.error(format!(
+                "eta (ZNW, DNW, RDNW) does not fall from face {k} to face {}; it must fall from 1 \
+                 at the ground to 0 at the lid",
+                k + 1
+            )));
+        }
+    }
+    for (k, &thickness) in layers.iter().enumerate() {
+        for (name, other) in [("DNW", dnw[k]), ("1 / RDNW", 1.0 / rdnw[k])] {
+            if (other / thickness - 1.0).abs() > LEVEL_TOLERANCE {
+                return Err(source.reader.error(format!(
+                    "layer {k} has the eta thickness {other} by {name} and {thickness} by ZNW; \
+                     they must agree"
+                )));
+            }
+        }
+    }
+    Ok(())
 }

@@ -1,0 +1,179 @@
+//! Fall of precipitation in short equal steps, by upstream differences.
+//!
+//! The steps are short enough that nothing falls through a whole layer in one of them. Speeds and
+//! sizes stay those of the start of the minor step.
+
+use crate::wsm5::params::{SchemeConstants, Wsm5Params};
+use crate::wsm5::slope::{
+    Slope, fall_speed, fall_speed_ice, ice_number, slope_rain, slope_snow, snow_intercept_factor,
+};
+use crate::wsm5::{Air, Cell, Column, melt};
+
+/// Work space of the fall in one column of K layers.
+#[derive(Clone, Debug)]
+pub(super) struct SubSteps<R> {
+    rain: Descent<R>,
+    snow: Descent<R>,
+    ice: Descent<R>,
+    /// Size of the snow at the start of the minor step. Shape: (K).
+    snow_slope: Vec<Slope<R>>,
+    /// Number of sub-steps of the last minor step.
+    count: [R; 2],
+}
+
+impl<R: SchemeConstants> SubSteps<R> {
+    pub(super) fn new(nz: usize) -> Self {
+        Self {
+            rain: Descent::new(nz),
+            snow: Descent::new(nz),
+            ice: Descent::new(nz),
+            snow_slope: vec![Slope::default(); nz],
+            count: [R::ONE; 2],
+        }
+    }
+}
+
+/// How one species falls. Shape of each field: (K). Units: 1.
+#[derive(Clone, Debug)]
+struct Descent<R> {
+    /// Layers fallen through in a minor step (the Courant number).
+    courant: Vec<R>,
+    /// Part of what a layer holds that leaves it in a sub-step.
+    leaving: Vec<R>,
+    /// Part of the mixing ratio in the layer above that arrives, as mixing ratio here.
+    arriving: Vec<R>,
+}
+
+impl<R: SchemeConstants> Descent<R> {
+    fn new(nz: usize) -> Self {
+        let zeros = || vec![R::ZERO; nz];
+        Self { courant: zeros(), leaving: zeros(), arriving: zeros() }
+    }
+
+    /// Divides the fall of the given layers into equal sub-steps.
+    fn divide(&mut self, air: &[Air<R>], substeps: R) {
+        for (leaving, &courant) in self.leaving.iter_mut().zip(&self.courant[..air.len()]) {
+            *leaving = courant / substeps;
+        }
+        for (k, pair) in air.windows(2).enumerate() {
+            let [here, above] = [0, 1].map(|i| pair[i].rho * pair[i].dz);
+            self.arriving[k] = self.leaving[k + 1] * above / here;
+        }
+    }
+
+    /// One sub-step in the lowest `reach` layers, above which there is nothing to fall.
+    ///
+    /// qₖ -= cₖ qₖ - cₖ₊₁ qₖ₊₁ (rho dz)ₖ₊₁ / (rho dz)ₖ
+    ///
+    /// with the part c that leaves a layer. Since c ≤ 1, no layer is overdrawn, not by rounding
+    /// either. Returns what has left the lowest layer, kg kg⁻¹ of its air.
+    fn fall(
+        &self,
+        reach: usize,
+        cells: &mut [Cell<R>],
+        species: impl Fn(&mut Cell<R>) -> &mut R,
+    ) -> R {
+        let ground = self.leaving[0] * *species(&mut cells[0]);
+        let highest = reach - 1;
+        // From the ground up, so that the layer above still has what it had before.
+        for k in 0..highest {
+            let above = *species(&mut cells[k + 1]);
+            let q = species(&mut cells[k]);
+            *q = *q - self.leaving[k] * *q + self.arriving[k] * above;
+        }
+        let q = species(&mut cells[highest]);
+        *q = *q - self.leaving[highest] * *q;
+        ground
+    }
+}
+
+impl<R: SchemeConstants> Column<R> {
+    /// Lets rain and snow fall, while snow melts, and then ice.
+    ///
+    /// Returns what of rain, snow and ice has reached the ground, kg m⁻². Nothing is lost or
+    /// made.
+    pub(super) fn sink(&mut self, p: &Wsm5Params<R>, dt_cloud: R) -> [R; 3] {
+        for (qr, cell) in self.qr_sized.iter_mut().zip(&self.cells) {
+            *qr = cell.qr;
+        }
+        let [rain, snow] = self.sink_rain_and_snow(p, dt_cloud);
+        let ice = self.sink_ice(p, dt_cloud);
+        let ground = self.air[0].rho * self.air[0].dz;
+        [rain, snow, ice].map(|fallen| ground * fallen)
+    }
+
+    /// Number of sub-steps in the last minor step, of rain and snow and of ice; 1 where there was
+    /// nothing to fall.
+    pub fn substeps(&self) -> [usize; 2] {
+        self.substeps.count.map(|count| count.to_usize().unwrap_or(1))
+    }
+
+    /// Returns what of rain and snow has left the lowest layer, kg kg⁻¹ of its air.
+    fn sink_rain_and_snow(&mut self, p: &Wsm5Params<R>, dt_cloud: R) -> [R; 2] {
+        let Self { cells, air, substeps: work, .. } = self;
+        work.count[0] = R::ONE;
+        let Some(highest) = cells.iter().rposition(|c| c.qr > R::ZERO || c.qs > R::ZERO) else {
+            return [R::ZERO; 2];
+        };
+        let reach = highest + 1;
+        // Empty layers count as well: there the speed is that of the smallest particles.
+        for (k, (cell, air)) in cells.iter().zip(&*air).enumerate() {
+            let is_snowy = cell.qs > R::Q_PRECIPITATION_MIN;
+            let n0s_factor = if is_snowy { snow_intercept_factor(p, cell.t) } else { R::ONE };
+            let rain = slope_rain(p, air.rho, cell.qr);
+            let snow = slope_snow(p, air.rho, cell.qs, n0s_factor);
+            let courant =
+                |factor, slope| fall_speed(factor, slope, air.density_factor) / air.dz * dt_cloud;
+            work.rain.courant[k] = courant(p.pvtr, rain);
+            work.snow.courant[k] = courant(p.pvts, snow);
+            work.snow_slope[k] = snow;
+        }
+        let substeps = number_of_substeps(work.rain.courant.iter().chain(&work.snow.courant));
+        work.count[0] = substeps;
+        work.rain.divide(&air[..reach], substeps);
+        work.snow.divide(&air[..reach], substeps);
+
+        // The air does not become warmer by melting.
+        let melting = cells[..reach].iter().rposition(|cell| cell.t > R::FREEZING);
+        let warm = melting.map_or(0, |k| k + 1);
+        let mut fallen = [R::ZERO; 2];
+        for _ in 0..substeps.to_usize().unwrap_or(1) {
+            fallen[0] += work.rain.fall(reach, cells, |cell| &mut cell.qr);
+            fallen[1] += work.snow.fall(reach, cells, |cell| &mut cell.qs);
+            for (k, (cell, air)) in cells[..warm].iter_mut().zip(&*air).enumerate() {
+                melt::melt_snow_in_substep(p, dt_cloud, substeps, air, work.snow_slope[k], cell);
+            }
+        }
+        fallen
+    }
+
+    /// Returns what of ice has left the lowest layer, kg kg⁻¹ of its air.
+    fn sink_ice(&mut self, p: &Wsm5Params<R>, dt_cloud: R) -> R {
+        let Self { cells, air, substeps: work, .. } = self;
+        work.count[1] = R::ONE;
+        let Some(highest) = cells.iter().rposition(|cell| cell.qi > R::ZERO) else {
+            return R::ZERO;
+        };
+        let reach = highest + 1;
+        for (k, (cell, air)) in cells[..reach].iter().zip(&*air).enumerate() {
+            let speed = fall_speed_ice(p, air.rho, cell.qi, ice_number(air.rho, cell.qi));
+            work.ice.courant[k] = speed / air.dz * dt_cloud;
+        }
+        let substeps = number_of_substeps(&work.ice.courant[..reach]);
+        work.count[1] = substeps;
+        work.ice.divide(&air[..reach], substeps);
+        let mut fallen = R::ZERO;
+        for _ in 0..substeps.to_usize().unwrap_or(1) {
+            fallen += work.ice.fall(reach, cells, |cell| &mut cell.qi);
+        }
+        fallen
+    }
+}
+
+/// How many sub-steps it takes that nothing falls through a whole layer in one.
+///
+/// n = max(nint(C + 1/2), 1) with the largest Courant number C, halves rounded up.
+fn number_of_substeps<'a, R: SchemeConstants>(courant: impl IntoIterator<Item = &'a R>) -> R {
+    let largest = courant.into_iter().fold(R::ZERO, |most, &c| c.larger(most));
+    (largest + R::HALF).round().larger(R::ONE)
+}

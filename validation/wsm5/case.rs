@@ -1,0 +1,250 @@
+//! Columns: read from a group of the reference file or made up, and run through the scheme.
+
+use ndarray::{Array2, Array3, ArrayD, Axis, Ix2};
+use netcdf::{Extents, Group};
+use nwp_mini::grid::Shape;
+use nwp_mini::io::writer::Stored;
+use nwp_mini::state::{CloudDiagnostics, Environment, State, Surface};
+use nwp_mini::wsm5::params::Wsm5Params;
+use nwp_mini::wsm5::radii::RadiusConstants;
+use nwp_mini::wsm5::reflectivity::{Bins, RadarConstants};
+use nwp_mini::wsm5::{DiagnosticFields, Fields, Scratch, call, diagnose};
+
+/// The cases of the reference file.
+pub const CASES: [&str; 6] = ["warm", "mixed", "cold", "dry", "edge", "storm"];
+
+/// What a case gives, in the order of [`Columns::fields`].
+pub const INPUTS: [&str; 10] = ["th", "q", "qc", "qr", "qi", "qs", "den", "pii", "p", "delz"];
+
+/// What is compared, in the order of [`Outcome::fields`]: fields on levels, then at the ground.
+pub const OUTPUTS: [&str; 15] = [
+    "th",
+    "q",
+    "qc",
+    "qr",
+    "qi",
+    "qs",
+    "refl_10cm",
+    "re_cloud",
+    "re_ice",
+    "re_snow",
+    "rain",
+    "rainncv",
+    "snow",
+    "snowncv",
+    "sr",
+];
+
+/// How many of [`OUTPUTS`] are on levels.
+pub const ON_LEVELS: usize = 10;
+
+/// A precision in which the whole scheme can be run.
+pub trait Precision: Stored + RadarConstants + RadiusConstants {}
+
+impl Precision for f32 {}
+impl Precision for f64 {}
+
+/// Input of the scheme. Shape of each field: (level, column).
+#[derive(Clone, Debug)]
+pub struct Columns {
+    /// The fields of [`INPUTS`].
+    pub fields: Vec<Array2<f32>>,
+    /// Tendencies of `th` and `q`.
+    pub tendencies: Option<[Array2<f32>; 2]>,
+}
+
+/// What the scheme makes of [`Columns`].
+#[derive(Clone, Debug)]
+pub struct Outcome<R> {
+    /// The fields of [`OUTPUTS`]. Shape: (level or 1, column).
+    pub fields: Vec<Array2<R>>,
+    /// What the fall scheme made of nothing in the last call, kg m⁻².
+    pub residual: Vec<R>,
+    /// What clipping made of nothing in the last call, kg m⁻².
+    pub clipped: Vec<R>,
+}
+
+impl<R: Precision> Outcome<R> {
+    /// A field by its name.
+    pub fn field(&self, name: &str) -> &Array2<R> {
+        let index = OUTPUTS.iter().position(|output| *output == name);
+        &self.fields[index.unwrap_or_else(|| panic!("no output {name}"))]
+    }
+}
+
+/// A group of the reference file.
+pub fn group<'f>(file: &'f netcdf::File, name: &str) -> Group<'f> {
+    file.group(name)
+        .expect("a NetCDF-4 file")
+        .unwrap_or_else(|| panic!("the reference file has no group {name}"))
+}
+
+/// Values of a variable.
+pub fn values<E>(group: &Group<'_>, name: &str, extents: E) -> ArrayD<f32>
+where
+    E: TryInto<Extents>,
+    E::Error: Into<netcdf::Error>,
+{
+    let variable =
+        group.variable(name).unwrap_or_else(|| panic!("{} has no variable {name}", group.name()));
+    variable.get(extents).unwrap_or_else(|e| panic!("{} {name}: {e}", group.name()))
+}
+
+impl Columns {
+    /// The input of a case.
+    pub fn read(group: &Group<'_>) -> Self {
+        let field = |name: &str| {
+            values(group, name, ..).into_dimensionality::<Ix2>().expect("(level, column)")
+        };
+        Self {
+            fields: INPUTS.map(field).to_vec(),
+            tendencies: Some(["th_tend", "q_tend"].map(field)),
+        }
+    }
+
+    /// A field of the input by its name.
+    pub fn field(&self, name: &str) -> &Array2<f32> {
+        &self.fields[input_index(name)]
+    }
+
+    /// A field of the input by its name, to be changed.
+    pub fn field_mut(&mut self, name: &str) -> &mut Array2<f32> {
+        &mut self.fields[input_index(name)]
+    }
+
+    /// Number of levels and of columns.
+    pub fn dim(&self) -> (usize, usize) {
+        self.fields[0].dim()
+    }
+
+    /// The columns of the given indices, in their order.
+    pub fn select(&self, columns: &[usize]) -> Self {
+        let select = |field: &Array2<f32>| field.select(Axis(1), columns);
+        Self {
+            fields: self.fields.iter().map(select).collect(),
+            tendencies: self.tendencies.as_ref().map(|fields| fields.each_ref().map(select)),
+        }
+    }
+
+    /// The same columns without tendencies.
+    pub fn unforced(self) -> Self {
+        Self { tendencies: None, ..self }
+    }
+
+    /// Runs `calls` calls of `dt` seconds; tendencies act only when there are several calls, as
+    /// in the reference.
+    pub fn run<R: Precision>(&self, dt: f64, calls: usize) -> Outcome<R> {
+        self.run_with(&Wsm5Params::default(), dt, calls)
+    }
+
+    /// The same with other parameters of the scheme.
+    pub fn run_with<R: Precision>(&self, p: &Wsm5Params<R>, dt: f64, calls: usize) -> Outcome<R> {
+        let (nz, nx) = self.dim();
+        let shape = Shape { nx, ny: 1, nz };
+        let promote = |field: &Array2<f32>| -> Array3<R> {
+            field.mapv(|x| R::of(x.into())).insert_axis(Axis(1))
+        };
+        let mut fields = self.fields.iter().map(promote);
+        let mut next = || fields.next().expect("ten fields");
+        let mut state =
+            State { theta: next(), qv: next(), qc: next(), qr: next(), qi: next(), qs: next() };
+        let environment = Environment { rho: next(), exner: next(), p: next(), dz: next() };
+        let tendencies = self.tendencies.as_ref().filter(|_| calls > 1);
+        let tendencies = tendencies.map(|fields| fields.each_ref().map(promote));
+
+        let scratch = Scratch::new(nz);
+        let mut surface = Surface::zeros(shape);
+        let dt = R::of(dt);
+        for _ in 0..calls {
+            if let Some([theta, qv]) = &tendencies {
+                state.theta.zip_mut_with(theta, |x, &tendency| *x += dt * tendency);
+                state.qv.zip_mut_with(qv, |x, &tendency| {
+                    *x = (*x + dt * tendency).larger(R::ZERO);
+                });
+            }
+            call(p, dt, &scratch, Fields::new(R::ZERO, &mut state, &environment, &mut surface));
+        }
+        let mut diagnostics = CloudDiagnostics::zeros(shape);
+        let fields = DiagnosticFields::new(R::ZERO, &state, &environment, &mut diagnostics);
+        diagnose(p, &Bins::default(), fields);
+
+        let State { theta, qv, qc, qr, qi, qs } = state;
+        let CloudDiagnostics { refl_10cm, re_cloud, re_ice, re_snow } = diagnostics;
+        let levels = [theta, qv, qc, qr, qi, qs, refl_10cm, re_cloud, re_ice, re_snow];
+        let Surface { rain, rainncv, snow, snowncv, sr, fall_residual, clipped, .. } = surface;
+        let ground = [rain, rainncv, snow, snowncv, sr];
+        Outcome {
+            fields: levels.into_iter().map(|f| f.remove_axis(Axis(1))).chain(ground).collect(),
+            residual: fall_residual.into_iter().collect(),
+            clipped: clipped.into_iter().collect(),
+        }
+    }
+}
+
+fn input_index(name: &str) -> usize {
+    INPUTS.iter().position(|input| *input == name).unwrap_or_else(|| panic!("no input {name}"))
+}
+
+/// The results that the reference file has for a case, at one time step and number of calls.
+pub struct Stage<'f> {
+    group: &'f Group<'f>,
+    dt_index: usize,
+    call_index: usize,
+    /// Time step, s.
+    pub dt: f64,
+    /// Number of calls.
+    pub calls: usize,
+}
+
+/// A field of the reference. Shape: (level or 1, column).
+pub struct Truth {
+    /// The exact result.
+    pub exact: Array2<f64>,
+    /// How far WRF's own single precision is off it; stored with six significant bits.
+    pub off: Array2<f64>,
+}
+
+impl<'f> Stage<'f> {
+    /// All time steps and numbers of calls of a case.
+    pub fn all(group: &'f Group<'f>) -> Vec<Self> {
+        let dts = values(group, "dt", ..);
+        let calls = values(group, "call", ..);
+        let stages = dts.iter().enumerate().flat_map(|(dt_index, &dt)| {
+            calls.iter().enumerate().map(move |(call_index, &calls)| Self {
+                group,
+                dt_index,
+                call_index,
+                dt: dt.into(),
+                calls: calls as usize,
+            })
+        });
+        stages.collect()
+    }
+
+    /// Whether this is one call of one minor step, where the scheme does not run into its own
+    /// rounding.
+    pub fn is_smooth(&self) -> bool {
+        self.calls == 1 && self.dt <= 120.0
+    }
+
+    /// The exact result of the output of this index.
+    pub fn truth(&self, output: usize) -> Truth {
+        let (a, b) = (self.dt_index, self.call_index);
+        let read = |suffix: &str| {
+            let name = format!("{}_{suffix}", OUTPUTS[output]);
+            let field = if output < ON_LEVELS {
+                values(self.group, &name, (a, b, .., ..))
+            } else {
+                values(self.group, &name, (a, b, ..)).insert_axis(Axis(0))
+            };
+            field.mapv(f64::from).into_dimensionality::<Ix2>().expect("(level, column)")
+        };
+        let off = read("d64");
+        Truth { exact: read("out") + &off, off: off.mapv(f64::abs) }
+    }
+
+    /// Columns whose single call changes its course by a rounding.
+    pub fn fragile(&self) -> Vec<bool> {
+        values(self.group, "fragile", (self.dt_index, ..)).iter().map(|x| *x != 0.0).collect()
+    }
+}
