@@ -3,6 +3,7 @@
 mod bench;
 mod columns;
 mod config;
+mod diff;
 mod generate;
 mod info;
 mod report;
@@ -66,6 +67,7 @@ enum Command {
     Run(Box<run::Run>),
     Columns(columns::Columns),
     Transport(transport::Transport),
+    Diff(diff::Diff),
     Bench(bench::Bench),
     Info(info::Info),
     Config(config::Config),
@@ -160,6 +162,7 @@ fn run(cli: &Cli) -> Result<()> {
         Command::Run(command) => command.run(),
         Command::Columns(command) => command.run(),
         Command::Transport(command) => command.run(),
+        Command::Diff(command) => command.run(),
         Command::Bench(command) => command.run(),
         Command::Info(command) => command.run(),
         Command::Config(command) => command.run(),

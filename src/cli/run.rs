@@ -172,7 +172,7 @@ fn default_output(input: &Path) -> Result<PathBuf> {
 }
 
 /// Whether two names are those of one file, be it there or yet to be written.
-fn is_same(a: &Path, b: &Path) -> bool {
+pub(super) fn is_same(a: &Path, b: &Path) -> bool {
     let whole = |path: &Path| {
         fs::canonicalize(path).ok().or_else(|| {
             let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());

@@ -1,6 +1,10 @@
 //! What a run is judged by.
 
 pub mod budget;
+pub mod comparison;
+pub mod difference;
+pub mod tolerance;
+pub mod totals;
 
 use crate::error::{Error, Result};
 use crate::primitives::reduce;

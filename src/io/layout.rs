@@ -64,9 +64,10 @@ impl Axes {
         }
     }
 
-    /// Whether positions on the map belong to the values.
-    pub(super) fn is_horizontal(self) -> bool {
-        self.names().len() >= 2
+    /// Whether the values lie in cell centres as seen from above, whose positions on the map are
+    /// at hand.
+    pub(super) fn have_positions(self) -> bool {
+        matches!(self, Self::Volume | Self::VolumeZ | Self::Plane)
     }
 }
 

@@ -2,10 +2,12 @@
 
 pub mod columns;
 mod layout;
+mod mapping;
 pub mod nc_char;
 pub mod output;
 pub mod pending;
 pub mod reader;
 pub mod transport;
+pub mod variables;
 pub mod wrf;
 pub mod writer;

@@ -11,6 +11,7 @@ use time::PrimitiveDateTime;
 use crate::calendar;
 use crate::error::{Error, Result};
 use crate::io::layout::{self, COMPUTED, GIVEN, GRID, Variable};
+use crate::io::mapping::{self, Mapping};
 use crate::io::nc_char::NcChar;
 use crate::io::pending::Pending;
 use crate::io::wrf::{Attribute, Domain};
@@ -217,13 +218,18 @@ fn define<R: Stored>(file: &mut FileMut, header: &Header) -> netcdf::Result<()> 
     minutes.put_attribute("units", format!("minutes since {since}"))?;
     minutes.put_attribute("standard_name", "time")?;
     minutes.put_attribute("calendar", "proleptic_gregorian")?;
+    minutes.put_attribute("units_metadata", "leap_seconds: none")?;
     minutes.put_attribute("axis", "T")?;
     minutes.put_attribute("stagger", "")?;
+    let mapping = Mapping::of(&header.domain);
+    if let Some(mapping) = &mapping {
+        mapping.define(file, header.domain.grid.shape)?;
+    }
     for variable in &COMPUTED {
-        define_variable::<R>(file, variable)?;
+        define_variable::<R>(file, variable, mapping.is_some())?;
     }
     for variable in GIVEN.iter().chain(&GRID) {
-        define_variable::<f32>(file, variable)?;
+        define_variable::<f32>(file, variable, mapping.is_some())?;
     }
     Ok(())
 }
@@ -265,7 +271,11 @@ fn field_type<R: Stored>() -> i32 {
     named.map_or(FIELD_TYPE[0].1, |(_, code)| *code)
 }
 
-fn define_variable<R: Stored>(file: &mut FileMut, about: &Variable) -> netcdf::Result<()> {
+fn define_variable<R: Stored>(
+    file: &mut FileMut,
+    about: &Variable,
+    is_mapped: bool,
+) -> netcdf::Result<()> {
     let dimensions: Vec<&str> =
         std::iter::once("Time").chain(about.axes.names().iter().copied()).collect();
     let mut variable = file.add_variable::<R>(about.name, &dimensions)?;
@@ -288,10 +298,11 @@ fn define_variable<R: Stored>(file: &mut FileMut, about: &Variable) -> netcdf::R
         let comment = "the mass of the run, which keeps that of its first input frame";
         variable.put_attribute("comment", comment)?;
     }
-    // The positions at hand are those of cell centres.
-    let is_position = matches!(about.name, "XLAT" | "XLONG");
-    if about.axes.is_horizontal() && about.axes.stagger().is_empty() && !is_position {
+    if about.axes.have_positions() && !matches!(about.name, "XLAT" | "XLONG") {
         variable.put_attribute("coordinates", "XLONG XLAT XTIME")?;
+        if is_mapped {
+            variable.put_attribute("grid_mapping", mapping::NAME)?;
+        }
     }
     Ok(())
 }

@@ -59,6 +59,16 @@ impl Reader {
         self.file.variables().map(|v| v.name()).collect()
     }
 
+    /// Names of all groups.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Input`] when the library cannot list them.
+    pub fn group_names(&self) -> Result<Vec<String>> {
+        let groups = self.file.groups().map_err(|e| self.error(format!("is broken ({e})")))?;
+        Ok(groups.map(|group| group.name()).collect())
+    }
+
     /// Length of a dimension.
     ///
     /// # Errors

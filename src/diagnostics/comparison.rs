@@ -1,0 +1,357 @@
+//! What two files have in common and where they differ, variable by variable.
+
+use std::ops::Range;
+
+use serde::Serialize;
+
+use crate::diagnostics::difference::{Difference, Worst};
+use crate::diagnostics::tolerance::{Limits, Tolerances};
+use crate::diagnostics::totals::{self, Total};
+use crate::error::Result;
+use crate::io::reader::Reader;
+use crate::io::variables::{Description, Extent, Kind, Values};
+
+/// Values that are read at a time, where the first dimension can be cut that fine.
+const PART: usize = 1 << 22;
+
+/// What came of the comparison of a variable.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Verdict {
+    /// The same in every bit.
+    Identical,
+    /// Not the same, but within the limits.
+    Within,
+    /// Beyond the limits.
+    Different,
+    /// Only in the first file.
+    OnlyInA,
+    /// Only in the second file.
+    OnlyInB,
+    /// Of another type in the second file.
+    OtherType,
+    /// Of other dimensions in the second file.
+    OtherDimensions,
+    /// Of a type that this program cannot read.
+    NotComparable,
+}
+
+impl Verdict {
+    /// Whether the variable passes.
+    pub fn passes(self) -> bool {
+        matches!(self, Self::Identical | Self::Within)
+    }
+}
+
+/// A place in a variable and the values of the two files there; `None` in text.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Place {
+    /// Index along every dimension.
+    pub at: Vec<usize>,
+    /// Value in the first file.
+    pub a: Option<f64>,
+    /// Value in the second file.
+    pub b: Option<f64>,
+}
+
+/// The figures of a variable. Those of numbers are `None` in text, and where they are infinite.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Figures {
+    /// Number of values compared.
+    pub values: u64,
+    /// Values that differ in any bit.
+    pub differing: u64,
+    /// Values beyond `atol + rtol |a|`.
+    pub beyond: Option<u64>,
+    /// Values that are finite in one file and not in the other, or unlike infinities.
+    pub unmatched: Option<u64>,
+    /// Smallest finite value in each file.
+    pub min: [Option<f64>; 2],
+    /// Largest finite value in each file.
+    pub max: [Option<f64>; 2],
+    /// Largest error.
+    pub max_abs: Option<f64>,
+    /// Where it is, or else the first value that differs.
+    pub worst: Option<Place>,
+    /// The first unmatched value.
+    pub first_unmatched: Option<Vec<usize>>,
+    /// Mean of the errors.
+    pub mean_abs: Option<f64>,
+    /// Root mean square of the errors.
+    pub rms: Option<f64>,
+    /// The same in per cent of the root mean square of the first file.
+    pub relative_percent: Option<f64>,
+    /// Largest error in representable values; floating point of one precision only.
+    pub max_ulp: Option<u64>,
+    /// NaNs in each file.
+    pub nan: [u64; 2],
+    /// Infinite values in each file.
+    pub inf: [u64; 2],
+}
+
+/// How a variable of the two files compares.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct VariableReport {
+    /// Its name.
+    pub name: String,
+    /// Its type in each file, as in CDL.
+    pub types: [Option<&'static str>; 2],
+    /// Its dimensions in the first file that has it.
+    pub dimensions: Vec<String>,
+    /// Their lengths, as far as both files go.
+    pub shape: Vec<usize>,
+    /// What came of it.
+    pub verdict: Verdict,
+    /// Whether it passes.
+    pub pass: bool,
+    /// What is unlike in the structure, in words.
+    pub note: Option<String>,
+    /// The figures, where the values could be compared.
+    pub figures: Option<Figures>,
+    /// What was tolerated; `None`: nothing.
+    pub limits: Option<Limits>,
+}
+
+/// How two files compare.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Comparison {
+    /// Variables in the order of the first file, then those that only the second has.
+    pub variables: Vec<VariableReport>,
+    /// Precipitation and water of the whole domain.
+    pub totals: Vec<Total>,
+}
+
+impl Comparison {
+    /// Names of what does not pass.
+    pub fn failures(&self) -> Vec<String> {
+        let variables = self.variables.iter().filter(|v| !v.pass).map(|v| v.name.clone());
+        let totals = self.totals.iter().filter(|t| !t.pass).map(|t| format!("total {}", t.name));
+        variables.chain(totals).collect()
+    }
+}
+
+/// Compares two files; without tolerances every difference counts.
+///
+/// Groups, attributes and dimensions that no variable has are not looked at, and values are taken
+/// as stored, without their scale and fill value.
+///
+/// # Errors
+///
+/// [`crate::error::Error::Input`] when a file has groups, no variables, or cannot be read.
+pub fn compare(a: &Reader, b: &Reader, tolerances: Option<&Tolerances>) -> Result<Comparison> {
+    for reader in [a, b] {
+        let groups = reader.group_names()?;
+        if !groups.is_empty() {
+            return Err(reader.error(format!(
+                "has the groups {}; only files without groups can be compared",
+                groups.join(", ")
+            )));
+        }
+    }
+    let (in_a, in_b) = (a.descriptions()?, b.descriptions()?);
+    if in_a.is_empty() && in_b.is_empty() {
+        return Err(a.error("has no variables, nor has the other file; nothing can be compared"));
+    }
+    let mut variables = Vec::new();
+    for of_a in &in_a {
+        variables.push(match in_b.iter().find(|of_b| of_b.name == of_a.name) {
+            Some(of_b) => compare_variable([a, b], [of_a, of_b], tolerances)?,
+            None => one_sided(of_a, Verdict::OnlyInA),
+        });
+    }
+    let only_in_b = in_b.iter().filter(|of_b| in_a.iter().all(|of_a| of_a.name != of_b.name));
+    variables.extend(only_in_b.map(|of_b| one_sided(of_b, Verdict::OnlyInB)));
+    let limit = |name: &str| tolerances?.of_total(name);
+    Ok(Comparison { variables, totals: totals::compare(a, b, limit)? })
+}
+
+fn one_sided(of: &Description, verdict: Verdict) -> VariableReport {
+    let kind = Some(of.kind.0);
+    let (types, place) = match verdict {
+        Verdict::OnlyInA => ([kind, None], "A"),
+        _ => ([None, kind], "B"),
+    };
+    VariableReport {
+        name: of.name.clone(),
+        types,
+        dimensions: of.extents.iter().map(|e| e.name.clone()).collect(),
+        shape: of.extents.iter().map(|e| e.length).collect(),
+        verdict,
+        pass: false,
+        note: Some(format!("only in {place}")),
+        figures: None,
+        limits: None,
+    }
+}
+
+fn compare_variable(
+    readers: [&Reader; 2],
+    [a, b]: [&Description; 2],
+    tolerances: Option<&Tolerances>,
+) -> Result<VariableReport> {
+    let limits = tolerances.map(|t| t.of(&a.name));
+    let mut report = VariableReport {
+        name: a.name.clone(),
+        types: [Some(a.kind.0), Some(b.kind.0)],
+        dimensions: a.extents.iter().map(|e| e.name.clone()).collect(),
+        shape: a.extents.iter().map(|e| e.length).collect(),
+        verdict: Verdict::NotComparable,
+        pass: false,
+        note: None,
+        figures: None,
+        limits: limits.cloned(),
+    };
+    if let Some(shape) = common_shape(&a.extents, &b.extents) {
+        report.shape = shape;
+        if let Some(difference) = differences(readers, [a, b], &report.shape, limits)? {
+            report.verdict = match limits {
+                _ if difference.differing == 0 => Verdict::Identical,
+                Some(limits) if is_float([a, b]) && limits.admit(&difference) => Verdict::Within,
+                _ => Verdict::Different,
+            };
+            report.figures = Some(figures(&difference, [a, b], &report.shape));
+        }
+    }
+    // What the structure says counts more than the values.
+    if a.kind != b.kind {
+        report.verdict = Verdict::OtherType;
+        report.note = Some(format!("{} in A, {} in B", a.kind.0, b.kind.0));
+    } else if a.extents.iter().map(shape_of).ne(b.extents.iter().map(shape_of)) {
+        report.verdict = Verdict::OtherDimensions;
+        report.note = Some(format!("{} in A, {} in B", words(&a.extents), words(&b.extents)));
+    } else if report.figures.is_none() {
+        report.note = Some(format!("values of type {} cannot be read", a.kind.0));
+    }
+    report.pass = report.verdict.passes();
+    Ok(report)
+}
+
+fn shape_of(extent: &Extent) -> (&str, usize) {
+    (&extent.name, extent.length)
+}
+
+/// As in `(Time=2, level=8)`.
+fn words(extents: &[Extent]) -> String {
+    let words: Vec<String> = extents.iter().map(|e| format!("{}={}", e.name, e.length)).collect();
+    format!("({})", words.join(", "))
+}
+
+/// The lengths as far as both go: of the same dimensions only unlimited ones may differ.
+fn common_shape(a: &[Extent], b: &[Extent]) -> Option<Vec<usize>> {
+    let common = |(a, b): (&Extent, &Extent)| {
+        let may_differ = a.unlimited && b.unlimited;
+        (a.name == b.name && (a.length == b.length || may_differ)).then(|| a.length.min(b.length))
+    };
+    if a.len() == b.len() { a.iter().zip(b).map(common).collect() } else { None }
+}
+
+fn is_float(pair: [&Description; 2]) -> bool {
+    pair.iter().all(|of| matches!(of.kind, Kind("float" | "double")))
+}
+
+/// Reads the variable part by part; `None` where the types cannot be compared.
+fn differences(
+    [reader_a, reader_b]: [&Reader; 2],
+    [a, b]: [&Description; 2],
+    shape: &[usize],
+    limits: Option<&Limits>,
+) -> Result<Option<Difference>> {
+    let band = limits.map(Limits::band).unwrap_or_default();
+    let mut difference = Difference::default();
+    for part in parts(shape) {
+        match (reader_a.part(&a.name, &part)?, reader_b.part(&b.name, &part)?) {
+            (Values::Single(a), Values::Single(b)) => difference.add(band, &a, &b),
+            (Values::Double(a), Values::Double(b)) => difference.add(band, &a, &b),
+            (Values::Signed(a), Values::Signed(b)) => difference.add(band, &a, &b),
+            (Values::Unsigned(a), Values::Unsigned(b)) => difference.add(band, &a, &b),
+            (Values::Text(a), Values::Text(b)) => difference.add_equality(&a, &b),
+            (Values::Strings(a), Values::Strings(b)) => difference.add_equality(&a, &b),
+            // Single beside double precision: the values are still of interest.
+            (a, b) => match (a.wide(), b.wide()) {
+                (Some(a), Some(b)) => difference.add(band, &a, &b),
+                _ => return Ok(None),
+            },
+        }
+    }
+    Ok(Some(difference))
+}
+
+/// Cuts a shape along its first dimension.
+fn parts(shape: &[usize]) -> Vec<Vec<Range<usize>>> {
+    let Some((&first, rest)) = shape.split_first() else { return vec![Vec::new()] };
+    let plane: usize = rest.iter().product();
+    if plane == 0 {
+        return Vec::new();
+    }
+    let step = (PART / plane).max(1);
+    let part = |start: usize| {
+        let rest = rest.iter().map(|&length| 0..length);
+        std::iter::once(start..(start + step).min(first)).chain(rest).collect()
+    };
+    (0..first).step_by(step).map(part).collect()
+}
+
+fn figures(difference: &Difference, pair: [&Description; 2], shape: &[usize]) -> Figures {
+    let is_text = matches!(pair[0].kind, Kind("char" | "string"));
+    let number = |x: f64| Some(x).filter(|x| x.is_finite() && !is_text);
+    let count = |n: u64| Some(n).filter(|_| !is_text);
+    let first = difference.first_differing.filter(|_| difference.unmatched == 0);
+    let worst = match difference.worst {
+        Some(Worst { index, values: [a, b] }) => {
+            Some(Place { at: place(index, shape), a: number(a), b: number(b) })
+        }
+        None => first.map(|index| Place { at: place(index, shape), a: None, b: None }),
+    };
+    let of_range = |end: usize| difference.range.map(|range| range.map(|range| range[end]));
+    Figures {
+        values: difference.values,
+        differing: difference.differing,
+        beyond: count(difference.beyond),
+        unmatched: count(difference.unmatched),
+        min: of_range(0),
+        max: of_range(1),
+        max_abs: number(difference.max_abs),
+        worst,
+        first_unmatched: difference.first_unmatched.map(|index| place(index, shape)),
+        mean_abs: number(difference.mean_abs()),
+        rms: number(difference.rms()),
+        relative_percent: difference.relative_percent().and_then(number),
+        max_ulp: Some(difference.max_ulp)
+            .filter(|_| is_float(pair) && pair[0].kind == pair[1].kind),
+        nan: difference.nan,
+        inf: difference.infinite,
+    }
+}
+
+/// The index along every dimension of a value counted through the whole field.
+fn place(index: u64, shape: &[usize]) -> Vec<usize> {
+    let mut left = index as usize;
+    let mut at = vec![0; shape.len()];
+    for (index, &length) in at.iter_mut().zip(shape).rev() {
+        (*index, left) = (left % length, left / length);
+    }
+    at
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_cover_a_shape_once() {
+        assert_eq!(parts(&[]), [Vec::<Range<usize>>::new()]);
+        assert!(parts(&[0, 4]).is_empty() && parts(&[4, 0]).is_empty());
+        let shape = [5, PART / 2];
+        let covered: Vec<_> = parts(&shape).into_iter().flat_map(|part| part[0].clone()).collect();
+        assert_eq!(covered, [0, 1, 2, 3, 4]);
+        assert_eq!(parts(&shape).len(), 3);
+        assert_eq!(parts(&[2, 2 * PART]).len(), 2);
+    }
+
+    #[test]
+    fn places_count_from_the_last_dimension() {
+        assert_eq!(place(23, &[2, 3, 4]), [1, 2, 3]);
+        assert_eq!(place(4, &[2, 3, 4]), [0, 1, 0]);
+        assert!(place(0, &[]).is_empty());
+    }
+}

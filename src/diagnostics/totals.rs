@@ -1,0 +1,182 @@
+//! Precipitation and water of the whole domain, at the last time that two files share.
+
+use ndarray::{Array2, ArrayD};
+use serde::Serialize;
+
+use crate::constants::Constants;
+use crate::error::Result;
+use crate::grid::{Grid, Shape, Side, Sides};
+use crate::io::reader::Reader;
+use crate::mass::{AirMass, Layered, MassCoordinate};
+
+/// Names of the totals.
+pub const NAMES: [&str; 5] = ["RAINNC", "SNOWNC", "rain", "snow", "water"];
+
+/// Names of the precipitation of a run and of `nwp-mini columns`.
+const PRECIPITATION: [&str; 4] = ["RAINNC", "SNOWNC", "rain", "snow"];
+
+/// Names of the water of a run and of `nwp-mini columns`; the first of each must be there.
+const WATER: [[&str; 5]; 2] =
+    [["QVAPOR", "QCLOUD", "QRAIN", "QICE", "QSNOW"], ["q", "qc", "qr", "qi", "qs"]];
+
+/// A total of the two files.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Total {
+    /// What is summed.
+    pub name: &'static str,
+    /// How it is summed, and the unit.
+    pub what: String,
+    /// Sum of the first file.
+    pub a: f64,
+    /// Sum of the second file.
+    pub b: f64,
+    /// Difference relative to the first; `None` where the first alone is zero.
+    pub relative: Option<f64>,
+    /// Largest relative difference; `None`: not judged.
+    pub limit: Option<f64>,
+    /// Whether it passes.
+    pub pass: bool,
+}
+
+/// The totals that both files allow; `limit` tells how far each may differ, relative to the first.
+///
+/// # Errors
+///
+/// [`crate::error::Error::Input`] when a file cannot be read.
+pub fn compare(a: &Reader, b: &Reader, limit: impl Fn(&str) -> Option<f64>) -> Result<Vec<Total>> {
+    let sources = [Source::of(a, b)?, Source::of(b, a)?];
+    let mut totals = Vec::new();
+    let mut add = |name: &'static str, what: &str, [a, b]: [f64; 2]| {
+        let relative = match (a, b) {
+            (a, b) if a == b => Some(0.0),
+            (0.0, _) => None,
+            (a, b) => Some((b - a).abs() / a.abs()),
+        };
+        let limit = limit(name);
+        let pass = limit.is_none_or(|limit| relative.is_some_and(|x| x <= limit));
+        totals.push(Total { name, what: what.to_owned(), a, b, relative, limit, pass });
+    };
+    for name in PRECIPITATION {
+        if let [Some(a), Some(b)] = [sources[0].field(name)?, sources[1].field(name)?] {
+            add(name, "mm, summed over the columns", [a.sum(), b.sum()]);
+        }
+    }
+    for names in WATER {
+        let [Some(a), Some(b)] = [sources[0].water(names)?, sources[1].water(names)?] else {
+            continue;
+        };
+        if let [Some(masses_a), Some(masses_b)] = [sources[0].masses(&a)?, sources[1].masses(&b)?] {
+            add("water", "kg, weighted with the dry mass", [masses_a, masses_b]);
+        } else {
+            add("water", "kg/kg, summed over the cells without weight", [a.sum(), b.sum()]);
+        }
+    }
+    Ok(totals)
+}
+
+/// A file at one time.
+struct Source<'r> {
+    reader: &'r Reader,
+    /// The last time that this file and the other have.
+    time: usize,
+}
+
+impl<'r> Source<'r> {
+    fn of(reader: &'r Reader, other: &Reader) -> Result<Self> {
+        let mut times = usize::MAX;
+        for reader in [reader, other] {
+            let extents = reader.descriptions()?.into_iter().flat_map(|d| d.extents);
+            let lengths = extents.filter(|e| e.name == "Time").map(|e| e.length);
+            times = lengths.fold(times, usize::min);
+        }
+        Ok(Self { reader, time: times.saturating_sub(1) })
+    }
+
+    /// A numeric variable at the time, if there is one.
+    fn field(&self, name: &str) -> Result<Option<ArrayD<f64>>> {
+        if !self.reader.has(name) {
+            return Ok(None);
+        }
+        let extents = self.reader.description(name)?.extents;
+        if extents.iter().any(|e| e.length == 0) {
+            return Ok(None);
+        }
+        let has_time = extents.first().is_some_and(|e| e.name == "Time");
+        let mut ranges: Vec<_> = extents.iter().map(|e| 0..e.length).collect();
+        if has_time {
+            ranges[0] = self.time..self.time + 1;
+        }
+        let Some(values) = self.reader.part(name, &ranges)?.wide() else { return Ok(None) };
+        let shape: Vec<usize> =
+            ranges.iter().skip(usize::from(has_time)).map(ExactSizeIterator::len).collect();
+        Ok(ArrayD::from_shape_vec(shape, values).ok())
+    }
+
+    /// The sum of the species in every cell; those that are missing or of another shape are zero.
+    fn water(&self, [vapour, rest @ ..]: [&str; 5]) -> Result<Option<ArrayD<f64>>> {
+        let Some(mut sum) = self.field(vapour)? else { return Ok(None) };
+        // A lone tracer named q, as of `nwp-mini transport`, is no water.
+        if !rest.iter().any(|name| self.reader.has(name)) {
+            return Ok(None);
+        }
+        for name in rest {
+            if let Some(field) = self.field(name)?.filter(|field| field.shape() == sum.shape()) {
+                sum += &field;
+            }
+        }
+        Ok(Some(sum))
+    }
+
+    /// Mass of the water whose mixing ratios are given, kg, if the file knows the mass of its air.
+    fn masses(&self, ratios: &ArrayD<f64>) -> Result<Option<f64>> {
+        let &[nz, ny, nx] = ratios.shape() else { return Ok(None) };
+        let shape = Shape { nx, ny, nz };
+        let Some(mass) = self.air(shape)? else { return Ok(None) };
+        let cells = ratios.indexed_iter().map(|(at, q)| q * mass.at(at[0], at[1], at[2]));
+        Ok(Some(cells.sum()))
+    }
+
+    fn air(&self, shape: Shape) -> Result<Option<Layered<f64>>> {
+        let Shape { nx, ny, nz } = shape;
+        let plane = |name: &str| -> Result<Option<Array2<f64>>> {
+            Ok(self.field(name)?.and_then(|x| x.into_shape_with_order((ny, nx)).ok()))
+        };
+        let profile = |name: &str| -> Result<Option<Vec<f64>>> {
+            let values = self.field(name)?.map(|x| x.into_iter().collect::<Vec<f64>>());
+            Ok(values.filter(|x| x.len() == nz))
+        };
+        // Idealised cases fill the old names with zeros, which count as absent.
+        let map = |names: [&str; 2]| -> Result<Array2<f64>> {
+            for name in names {
+                if let Some(map) = plane(name)?.filter(|map| map.iter().all(|&m| m > 0.0)) {
+                    return Ok(map);
+                }
+            }
+            Ok(Array2::ones((ny, nx)))
+        };
+        let attribute = |name| self.reader.number(name).ok().flatten().filter(|&x| x > 0.0);
+        let (Some(mu), Some(mub), Some(dx), Some(dy)) =
+            (plane("MU")?, plane("MUB")?, attribute("DX"), attribute("DY"))
+        else {
+            return Ok(None);
+        };
+        let reciprocal = |x: Vec<f64>| x.into_iter().map(|x| 1.0 / x).collect();
+        let Some(rdnw) = profile("RDNW")?.or(profile("DNW")?.map(reciprocal)) else {
+            return Ok(None);
+        };
+        let coordinate = MassCoordinate {
+            mu: mu + mub,
+            map_x: map(["MAPFAC_MX", "MAPFAC_M"])?,
+            map_y: map(["MAPFAC_MY", "MAPFAC_M"])?,
+            c1: profile("C1H")?.unwrap_or_else(|| vec![1.0; nz]),
+            c2: profile("C2H")?.unwrap_or_else(|| vec![0.0; nz]),
+            rdnw,
+            fnm: vec![0.5; nz],
+            fnp: vec![0.5; nz],
+            unit: dx * dy / <f64 as Constants>::GRAVITY,
+        };
+        // Cell masses do not depend on what lies beyond the sides.
+        let grid = Grid { shape, dx, dy, sides: Sides::all(Side::Open) };
+        Ok(Some(AirMass::new(&grid, &coordinate).cell))
+    }
+}

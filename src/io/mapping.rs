@@ -1,0 +1,308 @@
+//! Where on Earth the grid lies, as the CF conventions say it: a grid mapping and map coordinates.
+//!
+//! Source: Snyder 1987, US Geol. Survey Prof. Paper 1395, the forms for a sphere.
+
+use netcdf::FileMut;
+
+use crate::grid::Shape;
+use crate::io::wrf::{Attribute, Domain};
+
+/// Radius of the Earth, m (WRF `EARTH_RADIUS_M` of `share/module_llxy`).
+const EARTH_RADIUS: f64 = 6_370_000.0;
+
+/// Name of the variable that carries the attributes of the mapping.
+pub(super) const NAME: &str = "crs";
+
+/// Parallels closer than this count as one, degrees.
+const ONE_PARALLEL: f64 = 0.1;
+
+/// A value of the mapping.
+#[derive(Clone, Debug, PartialEq)]
+enum Parameter {
+    Text(&'static str),
+    Number(f64),
+    Pair([f64; 2]),
+}
+
+/// A coordinate of the map along the grid.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Axis {
+    /// At the first cell centre.
+    first: f64,
+    /// From cell to cell.
+    step: f64,
+}
+
+impl Axis {
+    /// Adds the coordinates of cell centres and of faces.
+    fn define(
+        self,
+        file: &mut FileMut,
+        [units, standard_name]: [&str; 2],
+        (name, cells, letter): (&str, usize, &str),
+    ) -> netcdf::Result<()> {
+        for (name, length, start) in
+            [(name.to_owned(), cells, 0.0), (format!("{name}_stag"), cells + 1, -0.5)]
+        {
+            let along = (0..length).map(|n| self.first + (n as f64 + start) * self.step);
+            let mut variable = file.add_variable::<f64>(&name, &[&name])?;
+            variable.put_attribute("units", units)?;
+            variable.put_attribute("long_name", "coordinate on the map")?;
+            variable.put_attribute("axis", letter)?;
+            // A mapping has one coordinate of each name, that of the cells.
+            if length == cells {
+                variable.put_attribute("standard_name", standard_name)?;
+            }
+            variable.put_values(&along.collect::<Vec<f64>>(), ..)?;
+        }
+        Ok(())
+    }
+}
+
+/// The mapping of a grid.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Mapping {
+    parameters: Vec<(&'static str, Parameter)>,
+    /// From west to east and from south to north, with unit and CF name; `None` on the globe itself,
+    /// where latitude and longitude say it all.
+    axes: Option<[(Axis, [&'static str; 2]); 2]>,
+}
+
+/// Coordinates that are lengths on the map.
+const LENGTHS: [[&str; 2]; 2] =
+    [["m", "projection_x_coordinate"], ["m", "projection_y_coordinate"]];
+/// Coordinates on a turned globe.
+const TURNED: [[&str; 2]; 2] = [["degrees", "grid_longitude"], ["degrees", "grid_latitude"]];
+
+impl Mapping {
+    /// The mapping of a domain; `None` on a plane, or when the file does not say all of it.
+    pub(super) fn of(domain: &Domain) -> Option<Self> {
+        let number = |name: &str| {
+            let value = domain.projection.iter().find(|(found, _)| found == name);
+            value.and_then(|(_, value)| match value {
+                Attribute::Number(x) => Some(*x),
+                Attribute::Text(_) => None,
+            })
+        };
+        let [latitude, longitude] =
+            [&domain.latitude, &domain.longitude].map(|p| p.as_ref().map(|p| f64::from(p[[0, 0]])));
+        let corner = Place { latitude: latitude?, longitude: longitude? };
+        let steps = [domain.grid.dx, domain.grid.dy];
+        match number("MAP_PROJ")? as i32 {
+            1 => {
+                let parallels = [number("TRUELAT1")?, number("TRUELAT2")?];
+                let origin =
+                    Place { latitude: number("MOAD_CEN_LAT")?, longitude: number("STAND_LON")? };
+                Some(lambert(parallels, origin, corner, steps))
+            }
+            2 => Some(polar(number("TRUELAT1")?, number("STAND_LON")?, corner, steps)),
+            3 => Some(mercator(number("TRUELAT1")?, number("CEN_LON")?, corner, steps)),
+            6 => {
+                let pole = [number("POLE_LAT")?, number("POLE_LON")?];
+                Some(globe(pole, number("STAND_LON")?, corner, steps))
+            }
+            _ => None,
+        }
+    }
+
+    /// Adds the variables of the mapping to a file that has the dimensions.
+    pub(super) fn define(&self, file: &mut FileMut, shape: Shape) -> netcdf::Result<()> {
+        let mut crs = file.add_variable::<i32>(NAME, &[])?;
+        crs.put_attribute("long_name", "where on Earth the grid lies")?;
+        for (name, value) in &self.parameters {
+            match value {
+                Parameter::Text(text) => crs.put_attribute(name, *text)?,
+                Parameter::Number(x) => crs.put_attribute(name, *x)?,
+                Parameter::Pair(pair) => crs.put_attribute(name, pair.to_vec())?,
+            };
+        }
+        crs.put_values(&[0], ..)?;
+        let names = [("west_east", shape.nx, "X"), ("south_north", shape.ny, "Y")];
+        for ((axis, about), name) in self.axes.iter().flatten().zip(names) {
+            axis.define(file, *about, name)?;
+        }
+        Ok(())
+    }
+}
+
+/// A place on the globe, degrees.
+#[derive(Clone, Copy, Debug)]
+struct Place {
+    latitude: f64,
+    longitude: f64,
+}
+
+/// A difference of longitudes on the short way round.
+///
+/// Units: degrees; in [-180, 180).
+fn turn(degrees: f64) -> f64 {
+    (degrees + 180.0).rem_euclid(360.0) - 180.0
+}
+
+/// tan(π/4 + φ/2), which grows from the south pole to the north pole.
+fn half_tangent(latitude: f64) -> f64 {
+    (45.0 + 0.5 * latitude).to_radians().tan()
+}
+
+/// A mapping whose first cell has the coordinates `corner`.
+fn mapping(
+    parameters: Vec<(&'static str, Parameter)>,
+    corner: [f64; 2],
+    steps: [f64; 2],
+    about: [[&'static str; 2]; 2],
+) -> Mapping {
+    let axis = |n: usize| (Axis { first: corner[n], step: steps[n] }, about[n]);
+    Mapping { parameters, axes: Some([axis(0), axis(1)]) }
+}
+
+fn on_sphere(name: &'static str) -> Vec<(&'static str, Parameter)> {
+    vec![
+        ("grid_mapping_name", Parameter::Text(name)),
+        ("earth_radius", Parameter::Number(EARTH_RADIUS)),
+    ]
+}
+
+/// Lambert's conformal cone.
+fn lambert(parallels: [f64; 2], origin: Place, corner: Place, steps: [f64; 2]) -> Mapping {
+    let [one, two] = parallels;
+    let cosine = |latitude: f64| latitude.to_radians().cos();
+    let is_one = (one - two).abs() < ONE_PARALLEL;
+    let cone = if is_one {
+        one.to_radians().sin()
+    } else {
+        (cosine(one) / cosine(two)).ln() / (half_tangent(two) / half_tangent(one)).ln()
+    };
+    let scale = EARTH_RADIUS * cosine(one) * half_tangent(one).powf(cone) / cone;
+    let radius = |latitude: f64| scale / half_tangent(latitude).powf(cone);
+    let angle = cone * turn(corner.longitude - origin.longitude).to_radians();
+    let (r, r0) = (radius(corner.latitude), radius(origin.latitude));
+    let mut parameters = on_sphere("lambert_conformal_conic");
+    parameters.extend([
+        // Twice where it is one: readers take a single parallel for the origin.
+        ("standard_parallel", Parameter::Pair([one, if is_one { one } else { two }])),
+        ("longitude_of_central_meridian", Parameter::Number(origin.longitude)),
+        ("latitude_of_projection_origin", Parameter::Number(origin.latitude)),
+    ]);
+    let corner = [r * angle.sin(), r0 - r * angle.cos()];
+    mapping(parameters, corner, steps, LENGTHS)
+}
+
+/// A plane at or under a pole, the one of the hemisphere of its true latitude.
+fn polar(true_latitude: f64, meridian: f64, corner: Place, steps: [f64; 2]) -> Mapping {
+    let side = true_latitude.signum();
+    let scale = EARTH_RADIUS * (1.0 + (side * true_latitude).to_radians().sin());
+    let r = scale / half_tangent(side * corner.latitude);
+    let angle = turn(corner.longitude - meridian).to_radians();
+    let mut parameters = on_sphere("polar_stereographic");
+    parameters.extend([
+        ("straight_vertical_longitude_from_pole", Parameter::Number(meridian)),
+        ("latitude_of_projection_origin", Parameter::Number(90.0 * side)),
+        ("standard_parallel", Parameter::Number(true_latitude)),
+    ]);
+    let corner = [r * angle.sin(), -side * r * angle.cos()];
+    mapping(parameters, corner, steps, LENGTHS)
+}
+
+/// Mercator's cylinder.
+fn mercator(true_latitude: f64, meridian: f64, corner: Place, steps: [f64; 2]) -> Mapping {
+    let scale = EARTH_RADIUS * true_latitude.to_radians().cos();
+    let x = scale * turn(corner.longitude - meridian).to_radians();
+    let y = scale * half_tangent(corner.latitude).ln();
+    let mut parameters = on_sphere("mercator");
+    parameters.extend([
+        ("longitude_of_projection_origin", Parameter::Number(meridian)),
+        ("standard_parallel", Parameter::Number(true_latitude)),
+    ]);
+    mapping(parameters, [x, y], steps, LENGTHS)
+}
+
+/// Latitude and longitude, of the globe itself or of one whose pole is elsewhere.
+///
+/// WRF turns the globe by `STAND_LON` eastward before it moves the pole to `POLE_LAT`, `POLE_LON`.
+fn globe(pole: [f64; 2], stand: f64, corner: Place, steps: [f64; 2]) -> Mapping {
+    let steps = steps.map(|metres| (metres / EARTH_RADIUS).to_degrees());
+    let [pole_latitude, pole_longitude] = pole;
+    if pole_latitude >= 90.0 {
+        return Mapping { parameters: on_sphere("latitude_longitude"), axes: None };
+    }
+    let north = Place { latitude: pole_latitude, longitude: turn(-180.0 - stand) };
+    let true_pole = turn(180.0 - pole_longitude);
+    let (sin_p, cos_p) = north.latitude.to_radians().sin_cos();
+    let (sin_c, cos_c) = corner.latitude.to_radians().sin_cos();
+    let (sin_l, cos_l) = (corner.longitude - north.longitude).to_radians().sin_cos();
+    let latitude = (sin_c * sin_p + cos_c * cos_p * cos_l).asin().to_degrees();
+    let from_true_pole = (-cos_c * sin_l).atan2(sin_c * cos_p - cos_c * sin_p * cos_l);
+    let longitude = turn(from_true_pole.to_degrees() + true_pole);
+    let mut parameters = on_sphere("rotated_latitude_longitude");
+    parameters.extend([
+        ("grid_north_pole_latitude", Parameter::Number(north.latitude)),
+        ("grid_north_pole_longitude", Parameter::Number(north.longitude)),
+        ("north_pole_grid_longitude", Parameter::Number(true_pole)),
+    ]);
+    mapping(parameters, [longitude, latitude], steps, TURNED)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const CORNER: Place = Place { latitude: 30.0, longitude: -100.0 };
+
+    fn first(mapping: &Mapping) -> [f64; 2] {
+        mapping.axes.expect("a map").map(|(axis, _)| axis.first)
+    }
+
+    fn near([a, b]: [f64; 2], [x, y]: [f64; 2], limit: f64) -> bool {
+        (a - x).abs() < limit && (b - y).abs() < limit
+    }
+
+    /// Snyder's numerical example of the sphere, p. 295: 33 and 45 degrees, radius 1.
+    #[test]
+    fn lambert_of_the_textbook() {
+        let origin = Place { latitude: 23.0, longitude: -96.0 };
+        let corner = Place { latitude: 35.0, longitude: -75.0 };
+        let mapping = lambert([33.0, 45.0], origin, corner, [1.0; 2]);
+        let found = first(&mapping).map(|x| x / EARTH_RADIUS);
+        assert!(near(found, [0.296_678_5, 0.246_211_2], 1e-7), "{found:?}");
+    }
+
+    #[test]
+    fn true_parallels_keep_lengths() {
+        let step = 1e-4;
+        let east = |p: Place| Place { longitude: p.longitude + step, ..p };
+        let of: [fn(Place) -> Mapping; 3] = [
+            |c| lambert([30.0, 60.0], Place { latitude: 40.0, longitude: -90.0 }, c, [1.0; 2]),
+            |c| polar(30.0, -90.0, c, [1.0; 2]),
+            |c| mercator(30.0, -90.0, c, [1.0; 2]),
+        ];
+        for mapping in of {
+            let ([ax, ay], [bx, by]) = (first(&mapping(CORNER)), first(&mapping(east(CORNER))));
+            let length = EARTH_RADIUS * step.to_radians() * 30.0_f64.to_radians().cos();
+            assert!(((bx - ax).hypot(by - ay) / length - 1.0).abs() < 1e-5);
+        }
+    }
+
+    #[test]
+    fn the_south_mirrors_the_north() {
+        let south = Place { latitude: -30.0, ..CORNER };
+        let [x, y] = first(&polar(60.0, -90.0, CORNER, [1.0; 2]));
+        let [u, v] = first(&polar(-60.0, -90.0, south, [1.0; 2]));
+        assert!(near([u, v], [x, -y], 1e-6));
+    }
+
+    /// The recipes of WRF's user's guide put the middle of the domain where the turned axes cross.
+    #[test]
+    fn a_turned_globe_has_the_domain_at_its_equator() {
+        for (middle, pole, stand) in [
+            (Place { latitude: 40.0, longitude: -97.0 }, [50.0, 180.0], 97.0),
+            (Place { latitude: -30.0, longitude: 150.0 }, [60.0, 0.0], 30.0),
+        ] {
+            let found = first(&globe(pole, stand, middle, [1.0; 2]));
+            assert!(near(found, [0.0, 0.0], 1e-9), "{found:?}");
+            let east = Place { longitude: middle.longitude + 1e-3, ..middle };
+            let [x, y] = first(&globe(pole, stand, east, [1.0; 2]));
+            assert!(x > 0.0 && y.abs() < 1e-6, "{x} {y}");
+        }
+        assert_eq!(globe([90.0, 0.0], 0.0, CORNER, [1.0; 2]).axes, None);
+    }
+}

@@ -1,0 +1,159 @@
+//! Variables of any type and shape, as a file holds them, for whoever compares files.
+
+use std::ops::Range;
+
+use netcdf::types::{FloatType, IntType, NcVariableType};
+
+use crate::error::Result;
+use crate::io::reader::Reader;
+
+/// The type of a variable, by its name in CDL.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Kind(pub &'static str);
+
+/// A dimension of a variable.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Extent {
+    /// Its name.
+    pub name: String,
+    /// Its length.
+    pub length: usize,
+    /// Whether it may grow.
+    pub unlimited: bool,
+}
+
+/// What a variable is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Description {
+    /// Its name.
+    pub name: String,
+    /// Its type.
+    pub kind: Kind,
+    /// Its dimensions.
+    pub extents: Vec<Extent>,
+}
+
+/// Values of a variable, not unpacked and not masked.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Values {
+    /// Of type float.
+    Single(Vec<f32>),
+    /// Of type double.
+    Double(Vec<f64>),
+    /// Of a type of whole numbers.
+    Signed(Vec<i64>),
+    /// Of type uint64.
+    Unsigned(Vec<u64>),
+    /// Of type char.
+    Text(Vec<u8>),
+    /// Of type string.
+    Strings(Vec<String>),
+    /// Of a type that the user of NetCDF has made up; not read.
+    Unreadable,
+}
+
+impl Values {
+    /// Numbers in double precision, if they are numbers.
+    pub fn wide(self) -> Option<Vec<f64>> {
+        match self {
+            Self::Single(values) => Some(values.into_iter().map(f64::from).collect()),
+            Self::Double(values) => Some(values),
+            Self::Signed(values) => Some(values.into_iter().map(|x| x as f64).collect()),
+            Self::Unsigned(values) => Some(values.into_iter().map(|x| x as f64).collect()),
+            Self::Text(_) | Self::Strings(_) | Self::Unreadable => None,
+        }
+    }
+}
+
+/// The name in CDL.
+fn kind(of: &NcVariableType) -> Kind {
+    use NcVariableType as N;
+    Kind(match of {
+        N::Float(FloatType::F32) => "float",
+        N::Float(FloatType::F64) => "double",
+        N::Int(IntType::I8) => "byte",
+        N::Int(IntType::U8) => "ubyte",
+        N::Int(IntType::I16) => "short",
+        N::Int(IntType::U16) => "ushort",
+        N::Int(IntType::I32) => "int",
+        N::Int(IntType::U32) => "uint",
+        N::Int(IntType::I64) => "int64",
+        N::Int(IntType::U64) => "uint64",
+        N::Char => "char",
+        N::String => "string",
+        N::Compound(_) | N::Opaque(_) | N::Enum(_) | N::Vlen(_) => "user-defined",
+    })
+}
+
+impl Reader {
+    /// What the variables of the file are, in its order.
+    ///
+    /// # Errors
+    ///
+    /// [`crate::error::Error::Input`] when a variable cannot be looked at.
+    pub fn descriptions(&self) -> Result<Vec<Description>> {
+        self.variable_names().iter().map(|name| self.description(name)).collect()
+    }
+
+    /// What a variable is.
+    ///
+    /// # Errors
+    ///
+    /// [`crate::error::Error::Input`] when there is no such variable.
+    pub fn description(&self, name: &str) -> Result<Description> {
+        let variable = self.variable(name)?;
+        let extents = variable.dimensions().iter().map(|d| Extent {
+            name: d.name(),
+            length: d.len(),
+            unlimited: d.is_unlimited(),
+        });
+        Ok(Description {
+            name: name.to_owned(),
+            kind: kind(&variable.vartype()),
+            extents: extents.collect(),
+        })
+    }
+
+    /// The values of a variable within a range along every dimension.
+    ///
+    /// # Errors
+    ///
+    /// [`crate::error::Error::Input`] when they cannot be read.
+    pub fn part(&self, name: &str, ranges: &[Range<usize>]) -> Result<Values> {
+        let variable = self.variable(name)?;
+        let ranges = ranges.to_vec();
+        let read = || -> netcdf::Result<Values> {
+            Ok(match variable.vartype() {
+                NcVariableType::Float(FloatType::F32) => {
+                    Values::Single(variable.get_values(ranges)?)
+                }
+                NcVariableType::Float(FloatType::F64) => {
+                    Values::Double(variable.get_values(ranges)?)
+                }
+                NcVariableType::Int(IntType::U64) => Values::Unsigned(variable.get_values(ranges)?),
+                NcVariableType::Int(_) => Values::Signed(variable.get_values(ranges)?),
+                NcVariableType::Char => Values::Text(variable.get_raw_values(ranges)?),
+                NcVariableType::String => {
+                    let places = places(&ranges).into_iter();
+                    let strings = places.map(|place| variable.get_string(place));
+                    Values::Strings(strings.collect::<netcdf::Result<_>>()?)
+                }
+                _ => Values::Unreadable,
+            })
+        };
+        read().map_err(|e| {
+            self.error(format!("variable {name} cannot be read ({e}); is the file complete?"))
+        })
+    }
+}
+
+/// Every place within the ranges, the last index fastest.
+fn places(ranges: &[Range<usize>]) -> Vec<Vec<usize>> {
+    ranges.iter().fold(vec![Vec::new()], |places, range| {
+        let longer = |place: &Vec<usize>| {
+            let place = place.clone();
+            range.clone().map(move |index| [place.as_slice(), &[index]].concat())
+        };
+        places.iter().flat_map(longer).collect()
+    })
+}

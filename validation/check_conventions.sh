@@ -1,0 +1,125 @@
+#!/usr/bin/env bash
+# Output of `nwp-mini run` against the CF conventions and the programs that people open it with.
+#
+#   validation/check_conventions.sh [--strict]
+#
+# Installs pinned packages into target/conventions, with pip and nothing else. What the machine lacks is
+# SKIPPED with a line that says so, or fails with --strict. Needs target/release/nwp-mini; PYTHON names
+# the Python to use. Every failure exits non-zero.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+strict=no
+case "${1-}" in
+    "") ;;
+    --strict) strict=yes ;;
+    *) echo "usage: validation/check_conventions.sh [--strict]" >&2; exit 2 ;;
+esac
+
+skip() {
+    if [ $strict = yes ]; then
+        echo "error: $*" >&2
+        exit 1
+    fi
+    echo "SKIPPED: $*"
+}
+
+place=target/conventions
+log=$place/pip.log
+program=target/release/nwp-mini
+python=${PYTHON:-python3}
+if [ ! -x $program ]; then
+    echo "error: there is no $program; run make build first" >&2
+    exit 3
+fi
+mkdir -p $place/out
+
+# environment NAME REQUIREMENTS [PACKAGE...]: a virtual environment that is made once for its
+# requirements; packages after them are built with what they have brought.
+environment() {
+    local folder=$place/$1 requirements=$2
+    shift 2
+    if cmp -s "$requirements" "$folder/made-from.txt"; then
+        return 0
+    fi
+    echo "Installing the packages of $requirements into $folder"
+    rm -rf "$folder"
+    {
+        "$python" -m venv "$folder" &&
+            "$folder/bin/pip" install --disable-pip-version-check -r "$requirements" &&
+            { [ $# = 0 ] ||
+                "$folder/bin/pip" install --disable-pip-version-check --no-build-isolation "$@"; } &&
+            # wrf-python brings packages that replace some of these by newer ones.
+            "$folder/bin/pip" install --disable-pip-version-check -r "$requirements" &&
+            cp "$requirements" "$folder/made-from.txt"
+    } >"$log" 2>&1
+}
+
+if ! environment readers validation/requirements.txt; then
+    tail -n 3 $log >&2
+    skip "the CF checker, xarray and xwrf cannot be installed (see $log)"
+    exit 0
+fi
+bin=$place/readers/bin
+
+echo "Writing output of every map projection"
+rm -f $place/out/*
+$program run --quiet --input data/soc.nc --steps 4 --output $place/out/plane.out.nc >/dev/null
+$bin/python validation/on_earth.py data/soc.nc $place/out >/dev/null
+for input in $place/out/*.nc; do
+    case $input in *.out.nc) continue ;; esac
+    $program run --quiet --input "$input" --steps 1 --output "${input%.nc}.out.nc" >/dev/null
+done
+
+echo "CF conventions"
+# conforms [OPTION...] FILE...
+conforms() {
+    if ! $bin/compliance-checker -t cf:1.11 -c lenient "$@" >$place/cf.log 2>&1; then
+        cat $place/cf.log >&2
+        echo "error: the output does not pass the CF checker" >&2
+        exit 1
+    fi
+}
+# Version 6.1.0 takes the name of the one attribute that Mercator's mapping needs for a list of letters,
+# and asks for an attribute of each letter. That mapping is held against PROJ below.
+mercator=$place/out/mercator.out.nc
+others=()
+for file in $place/out/*.out.nc; do
+    [ "$file" = $mercator ] || others+=("$file")
+done
+# One call for all of them: loading the checker takes longer than a file.
+conforms "${others[@]}"
+conforms --skip-checks check_grid_mapping $mercator
+# The checker is checked: WRF's own file is no CF file.
+if $bin/compliance-checker -t cf:1.11 -c lenient data/soc.nc >$place/cf-of-wrf.log 2>&1; then
+    echo "error: the CF checker passes data/soc.nc, which is no CF file; it checks nothing" >&2
+    exit 1
+fi
+
+$bin/python -W ignore validation/read_output.py xarray $place/out/*.out.nc
+
+if command -v cdo >/dev/null; then
+    for file in $place/out/*.out.nc; do
+        # Standard error names what cdo leaves out, such as Times, whose type it does not know.
+        cdo -s sinfon "$file" >$place/cdo.log 2>$place/cdo-warnings.log ||
+            { cat $place/cdo-warnings.log >&2; echo "error: cdo cannot read $file" >&2; exit 1; }
+        for words in QSNOW "XTIME : [0-9]* steps"; do
+            grep -q "$words" $place/cdo.log ||
+                { echo "error: cdo does not see $words in $file" >&2; exit 1; }
+        done
+        echo "cdo reads $file"
+    done
+else
+    skip "cdo is not installed"
+fi
+
+if ! command -v gfortran >/dev/null && [ ! -e $place/wrf-python/made-from.txt ]; then
+    skip "wrf-python needs gfortran, which is not installed"
+elif ! environment wrf-python validation/requirements-wrf-python.txt wrf-python==1.3.4.1; then
+    tail -n 3 $log >&2
+    skip "wrf-python cannot be installed (see $log)"
+else
+    # It draws no southern polar and no plain latitude-longitude map, but reads them all the same.
+    $place/wrf-python/bin/python -W ignore validation/read_output.py wrf-python $place/out/*.out.nc
+fi
+echo "The output keeps the conventions."
