@@ -10,8 +10,8 @@ use crate::wsm5::Fallout;
 /// A run as the user wants it.
 #[derive(Clone, Debug)]
 pub struct RunConfig {
-    /// Where the fields come from.
-    pub input: PathBuf,
+    /// Where the fields come from: files in the order of their times, at least one.
+    pub inputs: Vec<PathBuf>,
     /// Where they go.
     pub output: PathBuf,
     /// Whether the output may overwrite a file.

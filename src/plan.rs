@@ -27,6 +27,17 @@ pub struct Plan {
 /// Time step where neither the user nor the file says one, s.
 const DEFAULT_DT: f64 = 60.0;
 
+impl Length {
+    /// An upper bound of the time that a run takes whose steps are `dt`, or `file_dt`, or shorter,
+    /// s.
+    pub fn seconds(self, dt: Option<f64>, file_dt: Option<f64>) -> f64 {
+        match self {
+            Self::Steps(steps) => steps as f64 * dt.or(file_dt).unwrap_or(DEFAULT_DT),
+            Self::Seconds(seconds) => seconds,
+        }
+    }
+}
+
 /// A remainder of this part of a step is no step of its own.
 const SLACK: f64 = 1e-9;
 

@@ -53,3 +53,68 @@ fn nothing_is_coloured_in_a_pipe() {
         assert!(!escape(&output.stdout) && !escape(&output.stderr), "{arguments:?}");
     }
 }
+
+/// What a configuration file of this text does to a dry run of the cyclone; the result, and what
+/// it leaves behind is nothing.
+fn configured(text: &str, arguments: &[&str]) -> std::process::Output {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("run.toml");
+    std::fs::write(&file, text).expect("it can be written");
+    let soc = concat!(env!("CARGO_MANIFEST_DIR"), "/data/soc.nc");
+    let output = Command::cargo_bin("nwp-mini")
+        .expect("built by cargo for this test")
+        .current_dir(folder.path())
+        .args(["-q", "run", "--dry-run", "--config", "run.toml", "--input", soc])
+        .args(arguments)
+        .output()
+        .expect("it starts");
+    let left = std::fs::read_dir(folder.path()).expect("a folder").count();
+    assert_eq!(left, 1, "only the configuration stays");
+    output
+}
+
+#[test]
+fn configuration_counts_unless_an_option_is_typed() {
+    let steps = |output: &std::process::Output| text(&output.stdout);
+    assert!(steps(&configured("steps = 3", &[])).contains("would make 3 steps of 150 s"));
+    assert!(steps(&configured("steps = 3\ndt = 60", &[])).contains("would make 3 steps of 60 s"));
+    assert!(steps(&configured("steps = 3", &["--steps", "5"])).contains("5 steps"));
+    // The two lengths of a run exclude each other, and the typed one wins.
+    assert!(steps(&configured("steps = 3", &["--hours", "1"])).contains("24 steps"));
+}
+
+#[test]
+fn wrong_configuration_is_told_by_name() {
+    for (wrong, words) in [
+        ("stepz = 3", "unknown key stepz; the nearest is steps"),
+        ("dt = true", "the value true does not fit the key dt"),
+        ("force = 1", "true or false is needed"),
+        ("limiter = \"monotone\"", "monotonic"),
+        ("dt = -1.5", "--dt -1.5"),
+        ("dt", "run.toml"),
+    ] {
+        let output = configured(wrong, &[]);
+        assert_eq!(output.status.code(), Some(2), "{wrong}");
+        assert!(text(&output.stderr).contains(words), "{wrong}: {}", text(&output.stderr));
+    }
+}
+
+/// The printed defaults are a configuration that changes nothing.
+#[test]
+fn printed_defaults_are_the_defaults() {
+    let defaults = nwp_mini(&["config", "--print-default"]);
+    assert_eq!(defaults.status.code(), Some(0));
+    let (with, without) = (configured(&text(&defaults.stdout), &[]), configured("", &[]));
+    assert_eq!(with.status.code(), Some(0), "{}", text(&with.stderr));
+    assert_eq!(text(&with.stdout), text(&without.stdout));
+}
+
+#[test]
+fn completions_and_manual_name_every_command() {
+    let [completions, manual] =
+        [&["completions", "bash"][..], &["man"]].map(|arguments| text(&nwp_mini(arguments).stdout));
+    for command in ["run", "columns", "transport", "bench", "info", "config"] {
+        assert!(completions.contains(command), "{command}");
+        assert!(manual.contains(command), "{command}");
+    }
+}

@@ -8,12 +8,14 @@ mod case;
 mod files;
 #[path = "support/random.rs"]
 mod random;
+#[path = "support/real.rs"]
+mod real;
 
 use ndarray::{Array2, Array3, Axis, s};
 use nwp_mini::error::Error;
 use nwp_mini::grid::{Shape, Side, Sides};
 use nwp_mini::mass::Winds;
-use nwp_mini::projection::{Projection, project, vertical_velocity};
+use nwp_mini::projection::{Projection, gliding_velocity, project, vertical_velocity};
 use nwp_mini::real::Real;
 
 use case::{Case, GRAVITY, horizontal};
@@ -336,4 +338,28 @@ fn what_cannot_be_projected_is_refused_by_name() {
     }
     let error = refused(&|case| case.winds.u.fill(1e300)).to_string();
     assert!(error.contains("Pa/h is needed"), "{error}");
+}
+
+#[test]
+fn air_on_a_slope_climbs_with_it() {
+    let sides = Sides { west: Side::Periodic, east: Side::Periodic, ..specified() };
+    let mut case = Case::random(5, [9, 8, 6], sides).plain();
+    let Shape { nx, .. } = case.grid.shape;
+    case.winds.u.fill(10.0);
+    case.winds.v.fill(-4.0);
+    let (slope_x, slope_y) = (0.02, 0.05);
+    let z = Array3::from_shape_fn(case.grid.shape.z_face(), |(k, j, i)| {
+        500.0 * k as f64 + slope_x * case.grid.dx * i as f64 + slope_y * case.grid.dy * j as f64
+    });
+    let w = gliding_velocity(&case.grid, &case.coordinate, &case.maps, &case.winds, &z);
+    // Where the periodic sides meet there is a cliff, and half of it in either cell beside.
+    let wanted = 10.0 * slope_x - 4.0 * slope_y;
+    let inner = w.slice(s![.., .., 1..nx - 1]);
+    assert!(inner.iter().all(|w| (w - wanted).abs() < 1e-12), "{inner}");
+    let cliff = 10.0 * slope_x * (2.0 - nx as f64) / 2.0 - 4.0 * slope_y;
+    assert!(w.slice(s![.., .., 0]).iter().all(|w| (w - cliff).abs() < 1e-12), "{cliff}");
+
+    let flat = Array3::from_shape_fn(case.grid.shape.z_face(), |(k, ..)| 500.0 * k as f64);
+    let w = gliding_velocity(&case.grid, &case.coordinate, &case.maps, &case.winds, &flat);
+    assert!(w.iter().all(|w| *w == 0.0), "nothing to climb");
 }

@@ -2,8 +2,10 @@
 
 mod bench;
 mod columns;
+mod config;
 mod diff;
 mod generate;
+mod info;
 mod report;
 mod run;
 mod transport;
@@ -67,6 +69,8 @@ enum Command {
     Transport(transport::Transport),
     Diff(diff::Diff),
     Bench(bench::Bench),
+    Info(info::Info),
+    Config(config::Config),
     Completions(generate::Completions),
     Man(generate::Man),
 }
@@ -114,8 +118,8 @@ pub enum Precision {
 enum FalloutChoice {
     /// Layers carried down whole, as WRF does since 3.2
     SemiLagrangian,
-    /// Many short steps, with the rest of the scheme as it was in WRF in July 2008; rainncv,
-    /// snowncv and sr then tell of the last 2 minutes of a call
+    /// Many short steps, with the rest of the scheme as it was in WRF in July 2008; where a step
+    /// is so long that the scheme divides it, rainncv, snowncv and sr tell of the last part only
     Substepped,
 }
 
@@ -130,9 +134,12 @@ impl From<FalloutChoice> for Fallout {
 
 /// Parses the command line, runs the command, and turns its result into an exit code.
 pub fn main() -> ExitCode {
-    let cli = Cli::parse();
-    start_log(&cli.common);
-    match run(&cli) {
+    let result = config::with_file(std::env::args_os().collect()).and_then(|arguments| {
+        let cli = Cli::parse_from(arguments);
+        start_log(&cli.common);
+        run(&cli)
+    });
+    match result {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             if !matches!(error, Error::BrokenPipe) {
@@ -157,6 +164,8 @@ fn run(cli: &Cli) -> Result<()> {
         Command::Transport(command) => command.run(),
         Command::Diff(command) => command.run(),
         Command::Bench(command) => command.run(),
+        Command::Info(command) => command.run(),
+        Command::Config(command) => command.run(),
         Command::Completions(command) => command.run(),
         Command::Man(command) => command.run(),
     }

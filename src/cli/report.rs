@@ -11,7 +11,7 @@ use crate::config::RunConfig;
 use crate::diagnostics::budget::Water;
 use crate::error::{Error, Result};
 use crate::io::pending::Pending;
-use crate::model::{Case, Outcome, Working};
+use crate::model::{Case, FrameReport, Outcome, Working};
 use crate::plan::Plan;
 use crate::projection::Report;
 
@@ -55,6 +55,7 @@ struct Timing {
     advection: PhaseTime,
     microphysics: PhaseTime,
     step: PhaseTime,
+    input_frames: PhaseTime,
     output: PhaseTime,
     run: PhaseTime,
 }
@@ -79,6 +80,7 @@ pub(super) struct Facts {
     max_dt: f64,
     seconds: f64,
     projection: Report,
+    input_frames: Vec<FrameReport>,
     water: Water,
     precipitation_mean_mm: f64,
     precipitation_frozen_mean_mm: f64,
@@ -115,7 +117,12 @@ impl Facts {
             machine: machine(),
             backend: "cpu",
             precision: R::NAME,
-            input: config.input.display().to_string(),
+            input: config
+                .inputs
+                .iter()
+                .map(|path| path.display().to_string())
+                .collect::<Vec<_>>()
+                .join(", "),
             output: config.output.display().to_string(),
             frames,
             grid: [shape.nx, shape.ny, shape.nz],
@@ -127,6 +134,7 @@ impl Facts {
             max_dt: plan.max_dt,
             seconds: outcome.seconds,
             projection: case.projection,
+            input_frames: case.input_frames.clone(),
             water: outcome.water,
             precipitation_mean_mm: mean,
             precipitation_frozen_mean_mm: frozen,
@@ -135,6 +143,7 @@ impl Facts {
                 advection: phase(backend.times().advection),
                 microphysics: phase(backend.times().microphysics),
                 step: phase(outcome.stepping),
+                input_frames: phase(outcome.driving),
                 output: phase(outcome.output),
                 run: phase(wall),
             },
@@ -160,6 +169,7 @@ impl Facts {
         let phases = [
             ("transport", timing.advection),
             ("microphysics", timing.microphysics),
+            ("input frames", timing.input_frames),
             ("output", timing.output),
         ];
         let terms = [

@@ -20,19 +20,29 @@ use crate::error::{Error, Result};
 use crate::grid::Sides;
 use crate::io::output::{Header, Output};
 use crate::io::pending::Pending;
+use crate::io::wrf::series::Series;
 use crate::io::wrf::{self, Attribute};
 use crate::model::{self, Case, Frames, Working};
 use crate::plan::{Length, Plan};
+use crate::projection::Report;
 
 /// Run transport and microphysics on the fields of a WRF file.
+///
+/// Several times, in one file or in several, drive the run one after the other: winds and boundary
+/// values are linear in time between them, and hold beyond the last.
 ///
 /// Example: nwp-mini run --input data/soc.nc --hours 2 --output-interval 1800
 #[derive(Debug, Args)]
 #[command(allow_negative_numbers = true)]
 pub(super) struct Run {
-    /// WRF file with the initial fields and the winds (wrfinput, wrfout, or our own output)
-    #[arg(short, long, value_name = "FILE")]
-    input: PathBuf,
+    /// WRF files with the initial fields and the winds (wrfinput, wrfout, wrfrst, or our own
+    /// output), in the order of their times
+    #[arg(short, long, value_name = "FILE", num_args = 1..,
+          required_unless_present = "config")]
+    input: Vec<PathBuf>,
+    /// TOML file with options; what is typed wins (nwp-mini config --print-default shows one)
+    #[arg(long, value_name = "FILE.toml")]
+    config: Option<PathBuf>,
     /// Where to compute
     #[arg(long, value_name = "WHERE", default_value = "auto", env = "NWP_BACKEND")]
     backend: BackendChoice,
@@ -116,12 +126,15 @@ impl Run {
             (Some(steps), _) => Length::Steps(steps as usize),
             (None, hours) => Length::Seconds(hours.unwrap_or(1.0) * 3600.0),
         };
+        let Some(first) = self.input.first() else {
+            return Err(Error::Usage("no input: give a file with --input".to_owned()));
+        };
         let output = match &self.output {
             Some(output) => output.clone(),
-            None => default_output(&self.input)?,
+            None => default_output(first)?,
         };
         for (what, path) in [("--output", Some(&output)), ("--json", self.json.as_ref())] {
-            if path.is_some_and(|path| is_same(path, &self.input)) {
+            if path.is_some_and(|path| self.input.iter().any(|input| is_same(path, input))) {
                 return Err(Error::Usage(format!("{what} is the input file; give another name")));
             }
         }
@@ -129,7 +142,7 @@ impl Run {
             return Err(Error::Usage("--json is the output file; give another name".to_owned()));
         }
         Ok(RunConfig {
-            input: self.input.clone(),
+            inputs: self.input.clone(),
             output,
             force: self.force,
             length,
@@ -178,9 +191,11 @@ fn run<R: Working>(config: &RunConfig, choice: BackendChoice) -> Result<()> {
         drop(Pending::new(json, config.force)?);
     }
 
-    let (domain, frame) = wrf::read(&config.input, config.boundary)?;
+    let (domain, frame) = wrf::read(&config.inputs[0], config.boundary)?;
+    let series = Series::open(&config.inputs, &domain)?;
     let begin = frame.time;
-    let mut case = Case::<R>::new(domain, frame)?;
+    let longest = config.length.seconds(config.dt, domain.dt);
+    let mut case = Case::<R>::new(domain, frame)?.follow(series, longest)?;
     let plan = Plan::new(config.length, config.dt, case.domain.dt, case.max_dt)?;
     log_projection(&case);
     if choice == BackendChoice::Auto {
@@ -210,7 +225,7 @@ fn run<R: Working>(config: &RunConfig, choice: BackendChoice) -> Result<()> {
     let mut progress = Progress::new(&plan);
     let frames = Frames { interval: config.output_interval };
     let result =
-        model::run(&case, &plan, frames, &mut backend, &output, &stop, &mut |n| progress.at(n));
+        model::run(&mut case, &plan, frames, &mut backend, &output, &stop, &mut |n| progress.at(n));
     progress.finish();
     let waiting = Instant::now();
     let written = output.finish()?;
@@ -236,7 +251,24 @@ fn run<R: Working>(config: &RunConfig, choice: BackendChoice) -> Result<()> {
 }
 
 fn log_projection<R>(case: &Case<R>) {
-    let report = &case.projection;
+    let frames = &case.input_frames;
+    for (number, frame) in frames.iter().enumerate() {
+        if frames.len() > 1 {
+            info!(
+                "input frame {} of the {} that the run needs, {}: its columns hold {:.1} Pa more \
+                 in the mean than those of the first, {:.1} Pa at most, which the run neglects",
+                number + 1,
+                frames.len(),
+                frame.time,
+                frame.mass_change_mean,
+                frame.mass_change_max
+            );
+        }
+        log_frame(&frame.projection);
+    }
+}
+
+fn log_frame(report: &Report) {
     info!(
         "wind projection: column divergence at most {:.1} Pa/h before and {:.1e} Pa/h after, \
          {} iterations; mean net inflow {:.1} Pa/h, largest change of u {:.2} m/s, of v {:.2} m/s; \
@@ -253,7 +285,10 @@ fn log_projection<R>(case: &Case<R>) {
 
 /// How the output came about.
 fn provenance<R: Working>(config: &RunConfig) -> Result<Vec<(String, Attribute)>> {
-    let name = config.input.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let names: Vec<_> = config.inputs.iter().filter_map(|path| path.file_name()).collect();
+    let names: Vec<_> = names.iter().map(|name| name.to_string_lossy()).collect();
+    let name = names.join(", ");
+    let sums = config.inputs.iter().map(|path| sha256(path)).collect::<Result<Vec<_>>>()?;
     let command: Vec<String> = std::env::args().collect();
     let facts = [
         ("nwp_mini_version", env!("CARGO_PKG_VERSION").to_owned()),
@@ -265,7 +300,7 @@ fn provenance<R: Working>(config: &RunConfig) -> Result<Vec<(String, Attribute)>
         ("precision", R::NAME.to_owned()),
         ("fallout", format!("{:?}", config.fallout)),
         ("input_file", name),
-        ("input_sha256", sha256(&config.input)?),
+        ("input_sha256", sums.join(", ")),
     ];
     Ok(facts.into_iter().map(|(name, text)| (name.to_owned(), Attribute::Text(text))).collect())
 }

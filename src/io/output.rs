@@ -294,6 +294,10 @@ fn define_variable<R: Stored>(
     if about.name == "RAINNC" {
         variable.put_attribute("cell_methods", "XTIME: sum")?;
     }
+    if matches!(about.name, "MU" | "MUB") {
+        let comment = "the mass of the run, which keeps that of its first input frame";
+        variable.put_attribute("comment", comment)?;
+    }
     if about.axes.have_positions() && !matches!(about.name, "XLAT" | "XLONG") {
         variable.put_attribute("coordinates", "XLONG XLAT XTIME")?;
         if is_mapped {

@@ -11,11 +11,12 @@
 //! Beyond a side that is not periodic chi is 0, so air may come in or go out there; where all
 //! sides are periodic its mean is 0. The problem is posed and solved in double precision.
 
+mod ascent;
+mod continuity;
 mod faces;
 mod potential;
 
-use ndarray::parallel::prelude::*;
-use ndarray::{Array2, Array3, Axis};
+use ndarray::{Array2, Array3};
 use serde::Serialize;
 
 use crate::error::Result;
@@ -24,6 +25,8 @@ use crate::mass::{FaceMaps, MassCoordinate, MassFlux, Winds};
 use crate::primitives::reduce;
 use crate::real::Real;
 
+pub use ascent::{gliding_velocity, vertical_velocity};
+pub use continuity::Continuity;
 use faces::{Direction, Faces};
 
 /// Pa h⁻¹ in a Pa s⁻¹.
@@ -117,8 +120,10 @@ pub fn project<R: Real>(
         )));
     }
 
-    let (flux_x, flux_y) = (x.flux(&u), y.flux(&v));
-    let (flux_z, lid) = vertical_flux(coordinate, &flux_x, &flux_y);
+    let flux_z = Array3::zeros(grid.shape.z_face());
+    let mut flux = MassFlux { x: x.flux(&u), y: y.flux(&v), z: flux_z };
+    let mut continuity = Continuity::new(coordinate);
+    let lid = continuity.close(&mut flux);
     let report = Report {
         residual_before,
         residual_after,
@@ -128,36 +133,7 @@ pub fn project<R: Real>(
         max_dv: largest(&dv),
         lid: largest(&(lid * &per_flux)),
     };
-    let flux = MassFlux { x: flux_x, y: flux_y, z: flux_z };
     Ok(Projection { flux, winds: Winds { u, v }, report })
-}
-
-/// The velocity at which air crosses the z-faces, as the mass flux tells (WRF `W`).
-///
-/// `w = Fz mx my / (dx dy ρ)`, ρ the mean density of the layers beside the face; 0 at the ground
-/// and at the lid.
-///
-/// On a coordinate that follows the terrain this is the motion through the coordinate surfaces:
-/// air that glides along a slope has none of it.
-///
-/// Shape: flux (nz + 1, ny, nx), `rho` (nz, ny, nx); returns (nz + 1, ny, nx).
-/// Units: kg s⁻¹, kg m⁻³; returns m s⁻¹, upward.
-pub fn vertical_velocity<R: Real>(
-    grid: &Grid,
-    coordinate: &MassCoordinate,
-    flux_z: &Array3<R>,
-    rho: &Array3<R>,
-) -> Array3<R> {
-    let nz = grid.shape.nz;
-    let area = grid.dx * grid.dy;
-    Array3::from_shape_fn(grid.shape.z_face(), |(k, j, i)| {
-        if k == 0 || k == nz {
-            return R::ZERO;
-        }
-        let maps = coordinate.map_x[[j, i]] * coordinate.map_y[[j, i]];
-        let density = 0.5 * (rho[[k - 1, j, i]].f64() + rho[[k, j, i]].f64());
-        R::of(flux_z[[k, j, i]].f64() * maps / (area * density))
-    })
 }
 
 /// Change of the column's pressure by a mass flux into it, `3600 g mx my / (dx dy)`.
@@ -171,57 +147,6 @@ fn column_divergence(x: &Array2<f64>, y: &Array2<f64>) -> Array2<f64> {
     Array2::from_shape_fn((x.nrows(), y.ncols()), |(j, i)| {
         (x[[j, i + 1]] - x[[j, i]]) + (y[[j + 1, i]] - y[[j, i]])
     })
-}
-
-/// The fluxes through the z-faces by continuity from the ground up, and what each column gains.
-///
-/// That gain, which the lid would have to let out, stays in the column, and the layers share it
-/// by their masses. It comes from rounding: in single precision some 1e-2 Pa/h on a grid of 30 km.
-/// The uppermost layer alone would grow by a part in 10⁵ in an hour, and a constant tracer with it.
-fn vertical_flux<R: Real>(
-    coordinate: &MassCoordinate,
-    x: &Array3<R>,
-    y: &Array3<R>,
-) -> (Array3<R>, Array2<f64>) {
-    let (nz, mu) = (x.len_of(Axis(0)), &coordinate.mu);
-    // Hybrid coefficients of all that lies below a face.
-    let below = |profile: &[f64]| -> Vec<f64> {
-        let mut sum = 0.0;
-        let layers = (0..nz).map(|k| profile[k] * coordinate.thickness(k));
-        std::iter::once(0.0)
-            .chain(layers.map(|layer| {
-                sum += layer;
-                sum
-            }))
-            .collect()
-    };
-    let (c1, c2) = (below(&coordinate.c1), below(&coordinate.c2));
-    let mass_below = |k: usize, mu: f64| c1[k] * mu + c2[k];
-    let mut z = Array3::zeros((nz + 1, mu.nrows(), mu.ncols()));
-    let mut gains = Array2::zeros(mu.dim());
-    z.axis_iter_mut(Axis(1))
-        .into_par_iter()
-        .zip(gains.axis_iter_mut(Axis(0)).into_par_iter())
-        .enumerate()
-        .for_each(|(j, (mut z, mut gains))| {
-            // Exact for single precision, whose differences fit into a double.
-            let gain = |k: usize, i: usize| {
-                (x[[k, j, i]].f64() - x[[k, j, i + 1]].f64())
-                    + (y[[k, j, i]].f64() - y[[k, j + 1, i]].f64())
-            };
-            for k in 0..nz {
-                gains.iter_mut().enumerate().for_each(|(i, total)| *total += gain(k, i));
-            }
-            let mut rising = vec![0.0; gains.len()];
-            for k in 1..nz {
-                for (i, rising) in rising.iter_mut().enumerate() {
-                    *rising += gain(k - 1, i);
-                    let share = mass_below(k, mu[[j, i]]) / mass_below(nz, mu[[j, i]]);
-                    z[[k, i]] = R::of(*rising - gains[i] * share);
-                }
-            }
-        });
-    (z, gains)
 }
 
 fn largest(plane: &Array2<f64>) -> f64 {

@@ -105,7 +105,7 @@ pub fn psmlt_in_substep<R: SchemeConstants>(
 ///
 /// Source: HL06 eq. A33. Units: `t` K, `n0s_factor` F 1; returns kg m⁻³ s⁻¹, < 0 above freezing.
 #[inline]
-fn melting<R: SchemeConstants>(
+pub fn melting<R: SchemeConstants>(
     p: &Wsm5Params<R>,
     air: &Air<R>,
     t: R,
@@ -126,7 +126,7 @@ fn melting<R: SchemeConstants>(
 /// Melts ice and freezes drops, each process on what the one before has left.
 ///
 /// `qr_sized` is the rain whose drop size decides how fast it freezes: that before snow melted
-/// into it, or that of the start of the minor step ([`Column`](crate::wsm5::Column)).
+/// into it, or that of the start of the minor step ([`Fallout`](crate::wsm5::Fallout)).
 #[inline]
 pub fn instantaneous<R: SchemeConstants>(
     p: &Wsm5Params<R>,
@@ -188,7 +188,7 @@ pub fn pihmf<R: SchemeConstants>(cold: R, qc: R) -> R {
 ///
 /// Source: HL06. Units: `cold` t0 - t K; returns 1.
 #[inline]
-fn freezing_growth<R: SchemeConstants>(p: &Wsm5Params<R>, cold: R) -> R {
+pub fn freezing_growth<R: SchemeConstants>(p: &Wsm5Params<R>, cold: R) -> R {
     (p.pfrz2 * cold.smaller(p.freezing_cold_max)).exp() - R::ONE
 }
 

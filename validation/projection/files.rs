@@ -1,6 +1,6 @@
 //! The projection on files of WRF, where they are at hand.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Instant;
 
 use ndarray::{Array3, Axis, s};
@@ -11,19 +11,7 @@ use nwp_mini::projection::vertical_velocity;
 
 use crate::PROMISED;
 use crate::case::{Case, GRAVITY};
-
-/// A WRF file where the project or its surroundings have one.
-fn real(name: &str) -> Option<PathBuf> {
-    let project = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let found = ["data", "../shared/real"]
-        .map(|folder| project.join(folder).join(name))
-        .into_iter()
-        .find(|path| path.exists());
-    if found.is_none() {
-        println!("{name} is not here: skipped");
-    }
-    found
-}
+use crate::real::real;
 
 /// The winds and the air of the first time of a WRF file, all sides specified; and its `W`, and
 /// the pressure depth of each layer over its geopotential depth, which is its density.

@@ -27,7 +27,6 @@ fn mistyped_options_are_answered_with_the_nearest_one() {
     refuses(USAGE, &["--boundary", "open,closed"], &["closed", "periodic, specified or open"]);
     refuses(USAGE, &["--precision", "f16"], &["f16", "f32, f64"]);
     refuses(USAGE, &["--backend", "tpu"], &["tpu", "cpu"]);
-    refuses(USAGE, &["small.nc"], &["unexpected argument 'small.nc'"]);
     Place::empty().run(&[]).refused(USAGE, &["--input <FILE>"]);
 }
 

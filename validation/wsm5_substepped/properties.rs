@@ -120,3 +120,16 @@ fn a_substep_melts_its_part_of_the_snow_at_most() {
     let untouched = 1e-6 * 20.0 * (1.0 - 1.0 / substeps as f64).powi(substeps as i32);
     assert!(left >= untouched, "{left:e} of {untouched:e} in {substeps} sub-steps");
 }
+
+/// The smallest drops fall at pvtr (1 / lamdarmax)^0.8 = 0.298867 m/s, through a layer of 10 m
+/// 3.586 times in 120 s, wherever it is and whatever it holds.
+#[test]
+fn empty_layers_above_the_precipitation_count() {
+    let mut column = Column::<f64>::new(2);
+    column.cells.fill(Cell { t: 260.0, qv: 1e-4, ..Cell::default() });
+    column.air.fill(Air { rho: 1.28, p: 9e4, dz: 10.0, ..Air::default() });
+    column.cells[0].qs = 1e-4;
+    column.air[0].dz = 1000.0;
+    column.call(&parameters(), 120.0);
+    assert_eq!(column.substeps()[0], 4);
+}

@@ -3,7 +3,9 @@
 //! A file serves when it holds the variables that a run needs, whatever its name.
 
 mod air;
+pub mod series;
 mod source;
+pub mod survey;
 mod vertical;
 
 use std::path::{Path, PathBuf};
@@ -16,9 +18,9 @@ use crate::calendar;
 use crate::error::Result;
 use crate::grid::{Grid, Shape, Sides};
 use crate::io::reader::Reader;
-use crate::mass::{FaceMaps, MassCoordinate};
+use crate::mass::{AirMass, FaceMaps, MassCoordinate};
 use crate::state::{Environment, State};
-use source::{Place, Source};
+use source::{Place, Source, stored_name};
 pub use vertical::Vertical;
 
 use crate::constants::Constants;
@@ -111,14 +113,8 @@ pub fn read(path: &Path, sides: Option<Sides>) -> Result<(Domain, Frame)> {
     require_essentials(&reader)?;
     let source = Source { reader: &reader, shape: shape(&reader)?, time: 0 };
     let frame = read_frame(&source)?;
-    air::check(&reader, &frame)?;
     let domain = read_domain(&source, &frame, sides)?;
-    for name in NOT_CARRIED {
-        if reader.has(name) {
-            let mass: f64 = source.volume(name, Place::Centre)?.iter().map(|&q| f64::from(q)).sum();
-            warn!("{name} is not carried by WSM5 and is left out (sum {mass:.3e} kg/kg)");
-        }
-    }
+    warn_of_what_is_left_out(&source, &domain)?;
     info!(
         "{}: {} cells, {:.0} m, {}",
         path.display(),
@@ -129,15 +125,37 @@ pub fn read(path: &Path, sides: Option<Sides>) -> Result<(Domain, Frame)> {
     Ok((domain, frame))
 }
 
-fn require_essentials(reader: &Reader) -> Result<()> {
-    let mut missing: Vec<&str> =
-        ESSENTIAL.iter().copied().filter(|name| !reader.has(name)).collect();
-    if !reader.has("T") && !reader.has("THM") {
+/// The mass of the hydrometeors that the scheme does not carry.
+fn warn_of_what_is_left_out(source: &Source<'_>, domain: &Domain) -> Result<()> {
+    let air = AirMass::<f64>::new(&domain.grid, &domain.coordinate);
+    for name in NOT_CARRIED {
+        if source.has(name) {
+            let ratio = source.volume(name, Place::Centre)?;
+            let mass: f64 = ratio
+                .indexed_iter()
+                .map(|((k, j, i), &q)| f64::from(q) * air.cell.at(k, j, i))
+                .sum();
+            warn!("{name} is not carried by WSM5 and is left out ({mass:.3e} kg)");
+        }
+    }
+    Ok(())
+}
+
+/// Names of the essentials that a file does not hold.
+fn missing(reader: &Reader) -> Vec<&'static str> {
+    let has = |name: &str| stored_name(reader, name).is_some();
+    let mut missing: Vec<&str> = ESSENTIAL.iter().copied().filter(|name| !has(name)).collect();
+    if !has("T") && !has("THM") {
         missing.push("T (or THM)");
     }
-    if !["ZNW", "DNW", "RDNW"].iter().any(|name| reader.has(name)) {
+    if !["ZNW", "DNW", "RDNW"].iter().any(|name| has(name)) {
         missing.push("ZNW (or DNW, or RDNW)");
     }
+    missing
+}
+
+fn require_essentials(reader: &Reader) -> Result<()> {
+    let missing = missing(reader);
     if missing.is_empty() {
         return Ok(());
     }
@@ -191,20 +209,20 @@ const MIN_CELLS: usize = 4;
 fn read_frame(source: &Source<'_>) -> Result<Frame> {
     let volume = |name: &str, place| source.volume(name, place);
     let water = |name: &str| {
-        if source.reader.has(name) {
+        if source.has(name) {
             return volume(name, Place::Centre);
         }
         debug!("{name} is not in the file and is taken as zero");
         Ok(Array3::zeros(source.shape.centre()))
     };
     let qv = water("QVAPOR")?;
-    let theta = if source.reader.has("T") {
+    let theta = if source.has("T") {
         volume("T", Place::Centre)?
     } else {
         info!("theta is taken from THM, the moist potential temperature");
         air::dry_theta(volume("THM", Place::Centre)?, &qv)
     };
-    Ok(Frame {
+    let frame = Frame {
         time: time(source)?,
         state: State {
             theta,
@@ -219,7 +237,9 @@ fn read_frame(source: &Source<'_>) -> Result<Frame> {
         pressure: [volume("P", Place::Centre)?, volume("PB", Place::Centre)?],
         geopotential: [volume("PH", Place::FaceZ)?, volume("PHB", Place::FaceZ)?],
         column_mass: [source.plane("MU", Place::Centre)?, source.plane("MUB", Place::Centre)?],
-    })
+    };
+    air::check(source.reader, &frame)?;
+    Ok(frame)
 }
 
 /// The time of a frame; 0001-01-01 when the file does not tell.
@@ -235,14 +255,7 @@ fn time(source: &Source<'_>) -> Result<PrimitiveDateTime> {
 
 fn read_domain(source: &Source<'_>, frame: &Frame, sides: Option<Sides>) -> Result<Domain> {
     let reader = source.reader;
-    let spacing = |name: &str| -> Result<f64> {
-        let value = reader.required_number(name)?;
-        if value > 0.0 {
-            return Ok(value);
-        }
-        Err(reader.error(format!("attribute {name} is {value}; a positive distance is needed")))
-    };
-    let (dx, dy) = (spacing("DX")?, spacing("DY")?);
+    let [dx, dy] = spacing(reader)?;
     let sides = match sides {
         Some(sides) => sides,
         None => stored_sides(reader).unwrap_or(Sides::all(crate::grid::Side::Specified)),
@@ -284,6 +297,18 @@ fn read_domain(source: &Source<'_>, frame: &Frame, sides: Option<Sides>) -> Resu
         start,
         projection: projection(reader)?,
     })
+}
+
+/// Distance between columns and between rows on the map, m.
+fn spacing(reader: &Reader) -> Result<[f64; 2]> {
+    let positive = |name: &str| -> Result<f64> {
+        let value = reader.required_number(name)?;
+        if value > 0.0 {
+            return Ok(value);
+        }
+        Err(reader.error(format!("attribute {name} is {value}; a positive distance is needed")))
+    };
+    Ok([positive("DX")?, positive("DY")?])
 }
 
 /// The lateral boundaries that a file of our own was run with.

@@ -50,7 +50,20 @@ pub(super) struct Source<'a> {
     pub(super) time: usize,
 }
 
+/// The name under which a file holds a variable: its own, or that of its second time level.
+///
+/// Restart files hold the two time levels of WRF's Runge-Kutta scheme side by side, as in `U_1`
+/// and `U_2`; between two steps the second is the present one.
+pub(super) fn stored_name(reader: &Reader, name: &str) -> Option<String> {
+    [name.to_owned(), format!("{name}_2")].into_iter().find(|name| reader.has(name))
+}
+
 impl Source<'_> {
+    /// Whether the file holds a variable, under whichever name.
+    pub(super) fn has(&self, name: &str) -> bool {
+        stored_name(self.reader, name).is_some()
+    }
+
     /// A three-dimensional field. Shape: that of its place.
     pub(super) fn volume(&self, name: &str, place: Place) -> Result<Array3<f32>> {
         let values = self.values(name, &place.names(), &place.lengths(self.shape))?;
@@ -65,21 +78,23 @@ impl Source<'_> {
 
     /// A plane, or `None` when the file does not have it.
     pub(super) fn optional_plane(&self, name: &str, place: Place) -> Result<Option<Array2<f32>>> {
-        if self.reader.has(name) { self.plane(name, place).map(Some) } else { Ok(None) }
+        if self.has(name) { self.plane(name, place).map(Some) } else { Ok(None) }
     }
 
-    /// A profile, with or without a time, or `None` when the file does not have it.
+    /// A profile, with or without a time, or `None` when the file does not have it or never
+    /// filled it: all zeros.
     pub(super) fn profile(&self, name: &str, place: Place) -> Result<Option<Vec<f64>>> {
-        if !self.reader.has(name) {
+        if !self.has(name) {
             return Ok(None);
         }
         let values = self.values(name, &place.names()[..1], &place.lengths(self.shape)[..1])?;
-        Ok(Some(values.iter().map(|&x| x.into()).collect()))
+        let is_filled = values.iter().any(|&x| x != 0.0);
+        Ok(is_filled.then(|| values.iter().map(|&x| x.into()).collect()))
     }
 
     /// A number that stands alone or for each time, or `None` when the file does not have it.
     pub(super) fn scalar(&self, name: &str) -> Result<Option<f64>> {
-        if !self.reader.has(name) {
+        if !self.has(name) {
             return Ok(None);
         }
         let values = self.values(name, &[], &[])?;
@@ -93,6 +108,8 @@ impl Source<'_> {
         names: &[&str],
         lengths: &[usize],
     ) -> Result<ndarray::ArrayD<f32>> {
+        let stored = stored_name(self.reader, name);
+        let name = stored.as_deref().unwrap_or(name);
         let variable = self.reader.variable(name)?;
         let found = self.reader.dimensions_of(name)?;
         let has_time = found.first().is_some_and(|(first, _)| first == "Time");

@@ -76,8 +76,10 @@ impl Vertical {
         let rdn = or(layer("RDN")?, "RDN", &|| between(&|below, above| 2.0 / (below + above)));
         let fnm = or(layer("FNM")?, "FNM", &|| between(&|below, above| below / (below + above)));
         let fnp = or(layer("FNP")?, "FNP", &|| between(&|below, above| above / (below + above)));
+        let c1h = layer("C1H")?;
+        check_hybrid(source, c1h.is_some())?;
         Ok(Self {
-            c1h: or(layer("C1H")?, "C1H", &|| vec![1.0; nz]),
+            c1h: or(c1h, "C1H", &|| vec![1.0; nz]),
             c2h: or(layer("C2H")?, "C2H", &|| vec![0.0; nz]),
             c1f: or(face("C1F")?, "C1F", &|| vec![1.0; nz + 1]),
             c2f: or(face("C2F")?, "C2F", &|| vec![0.0; nz + 1]),
@@ -120,6 +122,18 @@ fn check_levels(source: &Source<'_>, rdnw: &[f64], dnw: &[f64], znw: &[f64]) -> 
                 )));
             }
         }
+    }
+    Ok(())
+}
+
+/// Fails where a file on the hybrid coordinate does not hold what makes up its layers.
+fn check_hybrid(source: &Source<'_>, has_c1h: bool) -> Result<()> {
+    let option = source.reader.number("HYBRID_OPT")?.unwrap_or(0.0);
+    if option > 0.0 && !has_c1h {
+        return Err(source.reader.error(format!(
+            "is on the hybrid coordinate (attribute HYBRID_OPT is {option}) and lacks C1H; without \
+             C1H and C2H the mass of its layers is not known"
+        )));
     }
     Ok(())
 }

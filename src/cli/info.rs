@@ -1,0 +1,151 @@
+//! `nwp-mini info`: what the machine and the program are, and what a file offers as input.
+
+use std::fs;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use serde::Serialize;
+
+use crate::cli::report::{Machine, machine};
+use crate::error::{Error, Result};
+use crate::io::pending::Pending;
+use crate::io::wrf;
+use crate::io::wrf::survey::{Survey, survey};
+use crate::model::Case;
+
+/// Tell what machine this is, or what a file offers as the input of a run.
+///
+/// Example: nwp-mini info data/soc.nc
+#[derive(Debug, Args)]
+pub(super) struct Info {
+    /// WRF file to look over
+    #[arg(value_name = "FILE")]
+    file: Option<PathBuf>,
+    /// Write the same to a JSON file
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+    /// Overwrite the JSON file
+    #[arg(long)]
+    force: bool,
+}
+
+/// Most cells of a grid whose winds are projected only to tell the longest time step.
+const CHEAP: usize = 5_000_000;
+
+/// What there is to tell.
+#[derive(Debug, Serialize)]
+struct Facts {
+    version: &'static str,
+    commit: &'static str,
+    machine: Machine,
+    /// Devices; none as long as there is no GPU backend.
+    devices: [(); 0],
+    file: Option<FileFacts>,
+}
+
+#[derive(Debug, Serialize)]
+struct FileFacts {
+    path: String,
+    #[serde(flatten)]
+    survey: Survey,
+    /// The longest time step that the winds of the first time admit, s.
+    max_dt: Option<f64>,
+    /// Why the file cannot be input, where it cannot.
+    problem: Option<String>,
+}
+
+impl Info {
+    /// Runs the command.
+    pub(super) fn run(&self) -> Result<()> {
+        let json = self.json.as_ref().map(|path| Pending::new(path, self.force)).transpose()?;
+        let facts = Facts {
+            version: env!("CARGO_PKG_VERSION"),
+            commit: env!("NWP_MINI_COMMIT"),
+            machine: machine(),
+            devices: [],
+            file: self.file.as_deref().map(FileFacts::new).transpose()?,
+        };
+        let mut out = io::stdout().lock();
+        match &facts.file {
+            Some(file) => file.print(&mut out)?,
+            None => facts.print(&mut out)?,
+        }
+        if let Some(json) = json {
+            let text = serde_json::to_string_pretty(&facts)
+                .map_err(|e| Error::io(json.target(), "write to", e))?;
+            fs::write(json.path(), text + "\n")
+                .map_err(|e| Error::io(json.target(), "write to", e))?;
+            json.commit()?;
+        }
+        Ok(())
+    }
+}
+
+impl Facts {
+    fn print(&self, out: &mut impl Write) -> Result<()> {
+        let Machine { os, arch, cpu, cores, threads } = &self.machine;
+        writeln!(out, "nwp-mini       {}, commit {}", self.version, self.commit)?;
+        writeln!(out, "system         {os}, {arch}")?;
+        writeln!(out, "CPU            {cpu}")?;
+        writeln!(out, "cores          {cores}, of which {threads} would be used")?;
+        writeln!(out, "GPU            none: this version has no GPU backend")?;
+        Ok(())
+    }
+}
+
+impl FileFacts {
+    fn new(path: &Path) -> Result<Self> {
+        let survey = survey(path)?;
+        let cells: usize = survey.grid.iter().product();
+        let mut facts =
+            Self { path: path.display().to_string(), survey, max_dt: None, problem: None };
+        if !facts.survey.missing.is_empty() {
+            facts.problem = Some("essential variables are missing".to_owned());
+        } else if cells <= CHEAP {
+            match wrf::read(path, None).and_then(|(domain, frame)| Case::<f32>::new(domain, frame))
+            {
+                Ok(case) => facts.max_dt = Some(case.max_dt),
+                Err(error) => facts.problem = Some(error.to_string()),
+            }
+        }
+        Ok(facts)
+    }
+
+    fn print(&self, out: &mut impl Write) -> Result<()> {
+        let Survey { title, grid: [nx, ny, nz], spacing, times, .. } = &self.survey;
+        let survey = &self.survey;
+        writeln!(out, "file           {}", self.path)?;
+        writeln!(out, "title          {}", title.as_deref().unwrap_or("none"))?;
+        let spacing = match spacing {
+            Some([dx, dy]) if dx == dy => format!("{dx:.0} m"),
+            Some([dx, dy]) => format!("{dx:.0} m by {dy:.0} m"),
+            None => "attributes DX and DY are missing".to_owned(),
+        };
+        writeln!(out, "grid           {nx}x{ny}x{nz} cells, {spacing}, {}", survey.vertical)?;
+        writeln!(out, "map            {}", survey.map)?;
+        let times = match &times[..] {
+            [one] => one.clone(),
+            [first, .., last] => format!("{}, from {first} to {last}", times.len()),
+            [] => "none".to_owned(),
+        };
+        writeln!(out, "times          {times}")?;
+        let dt = survey.dt.map_or_else(|| "not told".to_owned(), |dt| format!("{dt} s"));
+        let most = self.max_dt.map_or_else(String::new, |dt| {
+            format!(", at most {dt:.1} s for the winds of the first time")
+        });
+        writeln!(out, "time step      {dt}{most}")?;
+        writeln!(out, "boundaries     {}", survey.boundary)?;
+        writeln!(out, "present        {}", survey.present.join(" "))?;
+        let missing = survey.missing.join(", ");
+        writeln!(out, "missing        {}", if missing.is_empty() { "nothing" } else { &missing })?;
+        for (at, line) in survey.assumed.iter().enumerate() {
+            writeln!(out, "{:<15}{line}", if at == 0 { "assumed" } else { "" })?;
+        }
+        match &self.problem {
+            None => writeln!(out, "input of run   yes")?,
+            Some(problem) => writeln!(out, "input of run   no: {problem}")?,
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,172 @@
+//! The times of one or more WRF files, in their order.
+
+use std::path::PathBuf;
+
+use ndarray::Array2;
+use time::PrimitiveDateTime;
+
+use super::source::Source;
+use super::{Domain, Frame, Vertical, read_frame, read_maps, require_essentials, shape, spacing};
+use crate::calendar;
+use crate::error::Result;
+use crate::io::reader::Reader;
+
+/// Part by which the grids of two files may differ: what rounding makes of them.
+const TOLERANCE: f64 = 1e-4;
+
+/// One time of a file.
+#[derive(Clone, Debug)]
+struct Moment {
+    path: PathBuf,
+    index: usize,
+    time: PrimitiveDateTime,
+}
+
+/// The times of the input files. Their fields are read when asked for.
+#[derive(Clone, Debug)]
+pub struct Series {
+    moments: Vec<Moment>,
+}
+
+impl Series {
+    /// Lists the times of `files`, of which `domain` was read from the first.
+    ///
+    /// # Errors
+    ///
+    /// [`crate::error::Error::Input`] when a file cannot serve as input, lies on another grid, or
+    /// when the times do not follow one another.
+    pub fn open(files: &[PathBuf], domain: &Domain) -> Result<Self> {
+        let mut moments: Vec<Moment> = Vec::new();
+        for path in files {
+            let reader = Reader::open(path)?;
+            require_essentials(&reader)?;
+            let source = Source { reader: &reader, shape: shape(&reader)?, time: 0 };
+            check_same_grid(&source, domain)?;
+            for index in 0..reader.dimension("Time")? {
+                let time = super::time(&Source { time: index, ..source })?;
+                if let Some(last) = moments.last() {
+                    check_order(&reader, time, last)?;
+                }
+                moments.push(Moment { path: path.clone(), index, time });
+            }
+        }
+        Ok(Self { moments })
+    }
+
+    /// Number of times.
+    pub fn len(&self) -> usize {
+        self.moments.len()
+    }
+
+    /// Whether there is no time at all.
+    pub fn is_empty(&self) -> bool {
+        self.moments.is_empty()
+    }
+
+    /// A time in WRF's form.
+    pub fn time(&self, number: usize) -> String {
+        calendar::format(self.moments[number].time)
+    }
+
+    /// A time counted from the first, s.
+    pub fn seconds(&self, number: usize) -> f64 {
+        (self.moments[number].time - self.moments[0].time).as_seconds_f64()
+    }
+
+    /// Number of the first time that is not before `seconds`, or of the last.
+    pub fn reaching(&self, seconds: f64) -> usize {
+        let count = self.moments.len();
+        (0..count).find(|&n| self.seconds(n) >= seconds).unwrap_or(count - 1)
+    }
+
+    /// The fields of a time.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`super::read`], and [`crate::error::Error::Input`] when the grid has moved.
+    pub fn frame(&self, number: usize, domain: &Domain) -> Result<Frame> {
+        let Moment { path, index, .. } = &self.moments[number];
+        let reader = Reader::open(path)?;
+        let source = Source { reader: &reader, shape: shape(&reader)?, time: *index };
+        check_same_grid(&source, domain)?;
+        read_frame(&source)
+    }
+}
+
+fn check_order(reader: &Reader, time: PrimitiveDateTime, last: &Moment) -> Result<()> {
+    let (this, before) = (calendar::format(time), calendar::format(last.time));
+    if !reader.has("Times") {
+        return Err(reader.error(
+            "has several times, or is one of several files, and no variable Times, which is \
+             needed to tell when they are",
+        ));
+    }
+    if time == last.time {
+        return Err(reader.error(format!(
+            "holds {this}, which was there before (in {}); give every time once",
+            last.path.display()
+        )));
+    }
+    if time < last.time {
+        return Err(reader.error(format!(
+            "holds {this} after {before} (in {}); give the files in the order of their times",
+            last.path.display()
+        )));
+    }
+    Ok(())
+}
+
+/// Fails where a time does not lie on the grid of the first.
+fn check_same_grid(source: &Source<'_>, domain: &Domain) -> Result<()> {
+    let reader = source.reader;
+    let differs = |what: &str, found: &str, expected: &str| {
+        Err(reader.error(format!(
+            "is on another grid than {}: {what} is {found} here and {expected} there; frames of \
+             one grid are needed",
+            domain.path.display()
+        )))
+    };
+    let of = domain.grid;
+    if source.shape != of.shape {
+        return differs("its shape", &source.shape.to_string(), &of.shape.to_string());
+    }
+    let [dx, dy] = spacing(reader)?;
+    for (name, found, expected) in [("DX", dx, of.dx), ("DY", dy, of.dy)] {
+        if !is_near(found, expected) {
+            return differs(name, &format!("{found} m"), &format!("{expected} m"));
+        }
+    }
+    let vertical = Vertical::read(source)?;
+    let maps = read_maps(source)?;
+    let [latitude, longitude] = super::geography(source)?;
+    let wide = |plane: &Option<Array2<f32>>| -> Vec<f64> {
+        plane.iter().flatten().map(|&x| x.into()).collect()
+    };
+    let flat = |plane: &Array2<f64>| plane.iter().copied().collect::<Vec<f64>>();
+    let coordinate = &domain.coordinate;
+    for (what, found, expected) in [
+        ("RDNW", vertical.rdnw, coordinate.rdnw.clone()),
+        ("C1H", vertical.c1h, coordinate.c1.clone()),
+        ("C2H", vertical.c2h, coordinate.c2.clone()),
+        ("the map factor", flat(&maps.centre_x), flat(&coordinate.map_x)),
+        ("the latitude", wide(&latitude), wide(&domain.latitude)),
+        ("the longitude", wide(&longitude), wide(&domain.longitude)),
+    ] {
+        if found.len() != expected.len() {
+            return differs(what, presence(&found), presence(&expected));
+        }
+        if let Some(at) = (0..found.len()).find(|&at| !is_near(found[at], expected[at])) {
+            let what = format!("{what} number {}", at + 1);
+            return differs(&what, &found[at].to_string(), &expected[at].to_string());
+        }
+    }
+    Ok(())
+}
+
+fn presence(values: &[f64]) -> &'static str {
+    if values.is_empty() { "absent" } else { "present" }
+}
+
+fn is_near(a: f64, b: f64) -> bool {
+    (a - b).abs() <= TOLERANCE * a.abs().max(b.abs()).max(TOLERANCE)
+}

@@ -1,0 +1,244 @@
+//! What drives a run between the times of its input.
+//!
+//! Two frames are held in working precision, the one before and the one after the present time,
+//! and what lies between them is made in the buffers of the case: nothing is allocated in a step.
+//! The next frame is read when time passes the one after; all that the run needs have been
+//! checked by then.
+
+use ndarray::{Array, Array3, Dimension, Zip};
+use serde::Serialize;
+use tracing::warn;
+
+use super::Working;
+use crate::backend::cpu::Forcing;
+use crate::error::{Error, Result};
+use crate::io::output::Given;
+use crate::io::wrf::series::Series;
+use crate::io::wrf::{Domain, Frame, promote};
+use crate::mass::{AirMass, Winds, longest_time_step};
+use crate::projection::{self, Continuity, Report, gliding_velocity, vertical_velocity};
+use crate::real::Real;
+use crate::state::{BoundaryValues, Environment};
+
+/// What an input frame says, made ready for the steps.
+#[derive(Clone, Debug)]
+pub(super) struct Prescribed<R> {
+    pub(super) forcing: Forcing<R>,
+    pub(super) winds: [Array3<R>; 3],
+    pub(super) given: Given,
+}
+
+/// What was found in an input frame.
+#[derive(Clone, Debug, Serialize)]
+pub struct FrameReport {
+    /// When, in WRF's form.
+    pub time: String,
+    /// What the wind projection found and did.
+    pub projection: Report,
+    /// The longest time step that its winds admit, s.
+    pub max_dt: f64,
+    /// How much more its columns hold than those of the first frame, whose mass the run keeps,
+    /// in the mean, Pa.
+    pub mass_change_mean: f64,
+    /// The largest such change of a column in size, Pa.
+    pub mass_change_max: f64,
+}
+
+/// Projects the winds of a frame and computes what the steps need of it.
+///
+/// # Errors
+///
+/// Those of [`projection::project`], with the name of the file.
+pub(super) fn prepare<R: Working>(
+    domain: &Domain,
+    frame: Frame,
+) -> Result<(Prescribed<R>, FrameReport)> {
+    let (grid, coordinate) = (&domain.grid, &domain.coordinate);
+    let change = frame.mu() - &coordinate.mu;
+    let environment = frame.environment();
+    let time = crate::calendar::format(frame.time);
+    let Frame { state, u, v, pressure, geopotential, column_mass, .. } = frame;
+    let winds = Winds { u: u.mapv(f64::from), v: v.mapv(f64::from) };
+    let maps = &domain.face_maps;
+    let projected =
+        projection::project::<R>(grid, coordinate, maps, &winds).map_err(|error| match error {
+            Error::Input { message, .. } => {
+                Error::input(&domain.path, format!("frame {time}: {message}"))
+            }
+            other => other,
+        })?;
+    let max_dt = longest_time_step(grid.shape, &AirMass::new(grid, coordinate), &projected.flux);
+    let [ph, phb] = &geopotential;
+    let height = Zip::from(ph).and(phb).map_collect(|&ph, &phb| {
+        (f64::from(ph) + f64::from(phb)) / <f64 as crate::constants::Constants>::GRAVITY
+    });
+    let mut w = vertical_velocity(grid, coordinate, &projected.flux.z, &environment.rho);
+    let gliding = gliding_velocity(grid, coordinate, maps, &projected.winds, &height);
+    w.zip_mut_with(&gliding, |w, &gliding| *w += R::of(gliding));
+    let report = FrameReport {
+        time,
+        projection: projected.report,
+        max_dt,
+        mass_change_mean: change.mean().unwrap_or(0.0),
+        mass_change_max: change.fold(0.0, |most: f64, x| most.max(x.abs())),
+    };
+    let Winds { u, v } = projected.winds;
+    let inflow = state.fields().map(|field| BoundaryValues::of(&promote(field)));
+    let prescribed = Prescribed {
+        forcing: Forcing { flux: projected.flux, environment, inflow },
+        winds: [u.mapv(R::of), v.mapv(R::of), w],
+        given: Given { pressure, geopotential, column_mass },
+    };
+    Ok((prescribed, report))
+}
+
+/// An input of several frames, at some time of the run.
+#[derive(Debug)]
+pub(super) struct Sequence<R> {
+    series: Series,
+    /// Number of the frame before the present time.
+    number: usize,
+    before: Prescribed<R>,
+    /// The frame after the present time; `None` beyond the last.
+    after: Option<Prescribed<R>>,
+    continuity: Continuity,
+    has_warned: bool,
+}
+
+/// A time so little after a frame is that of the frame, s: what rounding makes of a sum of steps.
+const SLACK: f64 = 1e-3;
+
+impl<R: Working> Sequence<R> {
+    /// Starts at the first frame.
+    pub(super) fn new(
+        series: Series,
+        domain: &Domain,
+        first: Prescribed<R>,
+        second: Prescribed<R>,
+    ) -> Self {
+        let continuity = Continuity::new(&domain.coordinate);
+        Self {
+            series,
+            number: 0,
+            before: first,
+            after: Some(second),
+            continuity,
+            has_warned: false,
+        }
+    }
+
+    /// Sets what drives a step from `start` to `end`, s since the first frame.
+    ///
+    /// The horizontal fluxes are those of the middle of the step, the vertical ones follow from
+    /// continuity; as the mass of the air is the same in all frames, they are at most what the
+    /// stronger of the two frames has, and so is the sum of what leaves a cell. The air and the
+    /// boundary values are those of the end, when they are used. Where a frame lies between middle
+    /// and end they are that frame's.
+    pub(super) fn drive(
+        &mut self,
+        domain: &Domain,
+        [start, end]: [f64; 2],
+        forcing: &mut Forcing<R>,
+    ) -> Result<()> {
+        let middle = 0.5 * (start + end);
+        self.move_to(domain, middle)?;
+        let (fluxes, rest) = (self.weight(middle), self.weight(end));
+        let Self { before, after, continuity, .. } = self;
+        let a = &before.forcing;
+        let b = &after.as_ref().unwrap_or(before).forcing;
+        blend(&mut forcing.flux.x, &a.flux.x, &b.flux.x, fluxes);
+        blend(&mut forcing.flux.y, &a.flux.y, &b.flux.y, fluxes);
+        // Each rounded alone, the three would not close the balance of a cell.
+        continuity.close(&mut forcing.flux);
+        blend_environment(&mut forcing.environment, [&a.environment, &b.environment], rest);
+        for ((out, a), b) in forcing.inflow.iter_mut().zip(&a.inflow).zip(&b.inflow) {
+            blend(&mut out.west, &a.west, &b.west, rest);
+            blend(&mut out.east, &a.east, &b.east, rest);
+            blend(&mut out.south, &a.south, &b.south, rest);
+            blend(&mut out.north, &a.north, &b.north, rest);
+        }
+        Ok(())
+    }
+
+    /// Sets the air, the winds and what passes through to the output at a time.
+    ///
+    /// The column mass is left alone: the run keeps that of the first frame.
+    pub(super) fn show(
+        &mut self,
+        domain: &Domain,
+        seconds: f64,
+        environment: &mut Environment<R>,
+        winds: &mut [Array3<R>; 3],
+        given: &mut Given,
+    ) -> Result<()> {
+        self.move_to(domain, seconds)?;
+        let weight = self.weight(seconds);
+        let a = &self.before;
+        let b = self.after.as_ref().unwrap_or(a);
+        blend_environment(environment, [&a.forcing.environment, &b.forcing.environment], weight);
+        for ((out, a), b) in winds.iter_mut().zip(&a.winds).zip(&b.winds) {
+            blend(out, a, b, weight);
+        }
+        for part in 0..2 {
+            let [a, b] = [&a.given, &b.given];
+            blend(&mut given.pressure[part], &a.pressure[part], &b.pressure[part], weight);
+            let [a, b] = [&a.geopotential[part], &b.geopotential[part]];
+            blend(&mut given.geopotential[part], a, b, weight);
+        }
+        Ok(())
+    }
+
+    /// Reads on until `seconds` lies between the two frames, or beyond the last.
+    fn move_to(&mut self, domain: &Domain, seconds: f64) -> Result<()> {
+        while self.after.is_some() && seconds > self.series.seconds(self.number + 1) + SLACK {
+            // The frame that is left goes before the next one comes: two at a time.
+            if let Some(reached) = self.after.take() {
+                self.before = reached;
+            }
+            self.number += 1;
+            let next = self.number + 1;
+            if next < self.series.len() {
+                self.after = Some(prepare(domain, self.series.frame(next, domain)?)?.0);
+            }
+        }
+        if self.after.is_none() && !self.has_warned {
+            warn!(
+                "the input ends at {}; its last winds and boundary values hold from there on",
+                self.series.time(self.number)
+            );
+            self.has_warned = true;
+        }
+        Ok(())
+    }
+
+    /// How far a time lies on the way from the frame before to the frame after.
+    fn weight(&self, seconds: f64) -> f64 {
+        if self.after.is_none() {
+            return 0.0;
+        }
+        let [a, b] = [self.number, self.number + 1].map(|n| self.series.seconds(n));
+        ((seconds - a) / (b - a)).clamp(0.0, 1.0)
+    }
+}
+
+fn blend_environment<R: Real>(out: &mut Environment<R>, [a, b]: [&Environment<R>; 2], weight: f64) {
+    blend(&mut out.rho, &a.rho, &b.rho, weight);
+    blend(&mut out.exner, &a.exner, &b.exner, weight);
+    blend(&mut out.p, &a.p, &b.p, weight);
+    blend(&mut out.dz, &a.dz, &b.dz, weight);
+}
+
+/// `a + weight (b - a)`, and `a` or `b` to the last bit at the ends.
+fn blend<R: Real, D: Dimension>(
+    out: &mut Array<R, D>,
+    a: &Array<R, D>,
+    b: &Array<R, D>,
+    weight: f64,
+) {
+    if weight >= 1.0 {
+        out.assign(b);
+        return;
+    }
+    let weight = R::of(weight);
+    Zip::from(out).and(a).and(b).par_for_each(|out, &a, &b| *out = a + weight * (b - a));
+}

@@ -1,0 +1,84 @@
+//! The vertical velocity of the air, out of what it crosses and what it follows.
+
+use ndarray::Array3;
+
+use crate::grid::{Grid, Shape};
+use crate::mass::{FaceMaps, MassCoordinate, Winds};
+use crate::real::Real;
+
+/// The velocity at which air crosses the z-faces, as the mass flux tells.
+///
+/// `w = Fz mx my / (dx dy ρ)`, ρ the mean density of the layers beside the face; 0 at the ground
+/// and at the lid.
+///
+/// On a coordinate that follows the terrain this is the motion through the coordinate surfaces:
+/// air that glides along a slope has none of it, see [`gliding_velocity`].
+///
+/// Shape: flux (nz + 1, ny, nx), `rho` (nz, ny, nx); returns (nz + 1, ny, nx).
+/// Units: kg s⁻¹, kg m⁻³; returns m s⁻¹, upward.
+pub fn vertical_velocity<R: Real>(
+    grid: &Grid,
+    coordinate: &MassCoordinate,
+    flux_z: &Array3<R>,
+    rho: &Array3<R>,
+) -> Array3<R> {
+    let nz = grid.shape.nz;
+    let area = grid.dx * grid.dy;
+    Array3::from_shape_fn(grid.shape.z_face(), |(k, j, i)| {
+        if k == 0 || k == nz {
+            return R::ZERO;
+        }
+        let maps = coordinate.map_x[[j, i]] * coordinate.map_y[[j, i]];
+        let density = 0.5 * (rho[[k - 1, j, i]].f64() + rho[[k, j, i]].f64());
+        R::of(flux_z[[k, j, i]].f64() * maps / (area * density))
+    })
+}
+
+/// The vertical velocity of air that follows the coordinate surfaces, which with
+/// [`vertical_velocity`] is that of the air (WRF `W`) where the surfaces are at rest.
+///
+/// `w = u mx ∂z/∂x + v my ∂z/∂y`, on the lateral faces of the cell and then their mean; the wind on
+/// a z-face by the weights FNM and FNP, at the ground and the lid that of the layer beside it. A
+/// side that is not periodic has the slope of its neighbour inside.
+///
+/// Source: kinematic boundary condition of WRF, at all levels.
+/// Shape: `z` and result (nz + 1, ny, nx).
+/// Units: `z` m; returns m s⁻¹, upward.
+pub fn gliding_velocity(
+    grid: &Grid,
+    coordinate: &MassCoordinate,
+    maps: &FaceMaps,
+    winds: &Winds,
+    z: &Array3<f64>,
+) -> Array3<f64> {
+    let Shape { nx, ny, nz } = grid.shape;
+    let at_level = |wind: &Array3<f64>, k: usize, [j, i]: [usize; 2]| {
+        if k == 0 || k == nz {
+            return wind[[k.min(nz - 1), j, i]];
+        }
+        coordinate.fnm[k] * wind[[k, j, i]] + coordinate.fnp[k] * wind[[k - 1, j, i]]
+    };
+    let climb_x = |k: usize, j: usize, i: usize| {
+        let [a, b] = cells_beside(i, nx, grid.sides.periodic_x());
+        let slope = (z[[k, j, b]] - z[[k, j, a]]) * maps.u_x[[j, i]] / grid.dx;
+        at_level(&winds.u, k, [j, i]) * slope
+    };
+    let climb_y = |k: usize, j: usize, i: usize| {
+        let [a, b] = cells_beside(j, ny, grid.sides.periodic_y());
+        let slope = (z[[k, b, i]] - z[[k, a, i]]) * maps.v_y[[j, i]] / grid.dy;
+        at_level(&winds.v, k, [j, i]) * slope
+    };
+    Array3::from_shape_fn(grid.shape.z_face(), |(k, j, i)| {
+        0.5 * (climb_x(k, j, i) + climb_x(k, j, i + 1))
+            + 0.5 * (climb_y(k, j, i) + climb_y(k, j + 1, i))
+    })
+}
+
+/// The cells between which the slope at a face is taken.
+fn cells_beside(face: usize, n: usize, periodic: bool) -> [usize; 2] {
+    if periodic {
+        return [(face + n - 1) % n, face % n];
+    }
+    let face = face.clamp(1, n - 1);
+    [face - 1, face]
+}
