@@ -95,11 +95,11 @@ fn variables_are_named_and_described_as_wrf_does_it() {
         assert_eq!(output.text_of(name, "units"), units, "{name}");
         assert!(!output.text_of(name, "description").is_empty(), "{name}");
         assert!(!output.text_of(name, "long_name").is_empty(), "{name}");
-        let is_centred = stagger.is_empty() && order.starts_with("XY");
+        let is_centred = ["", "Z"].contains(&stagger) && order.starts_with("XY");
         if is_centred && !name.starts_with("XL") {
             assert_eq!(output.text_of(name, "coordinates"), "XLONG XLAT XTIME", "{name}");
         } else {
-            // There are no positions of the faces to name.
+            // There are no positions of the x- and y-faces to name.
             assert!(output.variable(name).attribute("coordinates").is_none(), "{name}");
         }
     }
