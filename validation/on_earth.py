@@ -57,7 +57,7 @@ def main(source, folder):
         with netCDF4.Dataset(path, "a") as file:
             shape = [len(file.dimensions[d]) for d in ("south_north", "west_east")]
             latitude, longitude = positions(projection, middle, shape, float(file.DX))
-            file["XLAT"][:], file["XLONG"][:] = latitude, longitude
+            file["XLAT"][0], file["XLONG"][0] = latitude, longitude
             file.MAP_PROJ, file.MAP_PROJ_CHAR = np.int32(number), NAMES[number]
             file.CEN_LAT, file.CEN_LON = np.float32(middle[0]), np.float32(middle[1])
             for attribute, value in zip(ATTRIBUTES, values):
