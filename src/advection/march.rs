@@ -18,6 +18,7 @@ use super::rows::{
     pad_row, positive_row, positive_scale_row, shifted, split_capped_row, split_upwind_row,
 };
 use super::stage::{REACH, Stage};
+use super::terms::Term;
 use crate::grid::Shape;
 use crate::mass::Layered;
 use crate::real::Real;
@@ -260,6 +261,7 @@ impl<R: Real> March<'_, '_, R> {
         let cells = shifted(s.start.row(r), 0, nx + 1);
         let capacity = &stage.wind.air.capacity_x;
         stage.limiter.split(stage, stage.mass_x(k, j), (capacity, k, j), cells, (low, correction));
+        stage.perturb(Term::LowOrderX, low);
         if !stage.periodic_x() {
             for face in [0, nx] {
                 low[face] = R::ZERO;
@@ -280,6 +282,7 @@ impl<R: Real> March<'_, '_, R> {
             [stage.neighbour(j, -1), stage.neighbour(j, 0)].map(|j| stage.row(stage.start, k, j));
         let capacity = &stage.wind.air.capacity_y;
         stage.limiter.split(stage, stage.mass_y(k, j), (capacity, k, j), cells, (low, correction));
+        stage.perturb(Term::LowOrderY, low);
     }
 
     fn split_z(&mut self, k: usize, j: usize, r: usize) {
@@ -293,6 +296,7 @@ impl<R: Real> March<'_, '_, R> {
         let cells = [k - 1, k].map(|k| stage.row(stage.start, k, j));
         let capacity = &stage.wind.air.capacity_z;
         stage.limiter.split(stage, stage.mass_z(k, j), (capacity, k, j), cells, (low, correction));
+        stage.perturb(Term::LowOrderZ, low);
     }
 
     /// Scale factors of a level; 1 in the outermost cells of axes that are not periodic.
@@ -307,6 +311,8 @@ impl<R: Real> March<'_, '_, R> {
             }
             self.scale_row(k, j, r);
             let Scales { outgoing, incoming } = &mut self.s.here;
+            stage.perturb(Term::Outgoing, outgoing.row_mut(r));
+            stage.perturb(Term::Incoming, incoming.row_mut(r));
             for row in [outgoing.row_mut(r), incoming.row_mut(r)] {
                 if !stage.periodic_x() {
                     row[1] = R::ONE;

@@ -15,6 +15,7 @@ pub mod limiter;
 mod march;
 mod rows;
 mod stage;
+pub mod terms;
 
 use std::sync::Mutex;
 
@@ -27,6 +28,7 @@ use crate::state::BoundaryValues;
 pub use boundary::radiative_outflow;
 use march::{BLOCK, Scratch};
 use stage::{Ending, Stage};
+use terms::Perturbation;
 
 /// What keeps the fluxes of the last stage in bounds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,6 +63,8 @@ pub struct Workspace<R> {
     scratch: Vec<Mutex<Scratch<R>>>,
     /// One for each block of rows.
     inflow: Vec<f64>,
+    /// A term that is to be wrong; none in the scheme itself.
+    pub perturbation: Option<Perturbation>,
 }
 
 impl<R: Real> Workspace<R> {
@@ -71,6 +75,7 @@ impl<R: Real> Workspace<R> {
             stages: [Array3::zeros(shape.centre()), Array3::zeros(shape.centre())],
             scratch: (0..threads).map(|_| Mutex::new(Scratch::new(shape.nx))).collect(),
             inflow: vec![0.0; shape.ny.div_ceil(BLOCK)],
+            perturbation: None,
         }
     }
 }
@@ -95,22 +100,39 @@ pub fn step<R: Real>(
     work: &mut Workspace<R>,
 ) -> f64 {
     check_shapes(wind, q, work);
-    let Workspace { stages: [first, second], scratch, inflow: sums } = work;
+    let Workspace { stages: [first, second], scratch, inflow: sums, perturbation } = work;
+    let perturbation = *perturbation;
     // The stages advance a third, a half and the whole of the step.
     let [third, half, whole] = [wind.dt / 3.0, wind.dt / 2.0, wind.dt].map(R::of);
     let ending = Ending::Update;
     let start = memory(q);
 
-    let stage = Stage { wind, field: start, start, dt: third, limiter: Limiter::None, ending };
+    let stage = Stage {
+        wind,
+        field: start,
+        start,
+        dt: third,
+        limiter: Limiter::None,
+        ending,
+        perturbation,
+    };
     march::run(&stage, scratch, sums, first);
     boundary::set_specified(wind, inflow, first);
 
-    let stage =
-        Stage { wind, field: memory(first), start, dt: half, limiter: Limiter::None, ending };
+    let stage = Stage {
+        wind,
+        field: memory(first),
+        start,
+        dt: half,
+        limiter: Limiter::None,
+        ending,
+        perturbation,
+    };
     march::run(&stage, scratch, sums, second);
     boundary::set_specified(wind, inflow, second);
 
-    let stage = Stage { wind, field: memory(second), start, dt: whole, limiter, ending };
+    let stage =
+        Stage { wind, field: memory(second), start, dt: whole, limiter, ending, perturbation };
     let entered = march::run(&stage, scratch, sums, first);
     boundary::set_specified(wind, inflow, first);
 
@@ -141,6 +163,7 @@ pub fn net_outflow<R: Real>(
         dt: R::of(wind.dt),
         limiter,
         ending: Ending::Outflow,
+        perturbation: work.perturbation,
     };
     let mut net = Array3::zeros(latest.dim());
     march::run(&stage, &work.scratch, &mut work.inflow, &mut net);

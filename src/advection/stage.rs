@@ -6,6 +6,7 @@ use super::rows::{
     Content, LayeredRow, Outflow, fifth_order_row, linear_row, outflow_row, pad_row, shifted,
     third_order_row, update_row,
 };
+use super::terms::{Perturbation, Term};
 use super::{Limiter, Wind};
 use crate::grid::Shape;
 use crate::mass::Layered;
@@ -43,6 +44,8 @@ pub(super) struct Stage<'a, R> {
     pub(super) dt: R,
     pub(super) limiter: Limiter,
     pub(super) ending: Ending,
+    /// A term that is to be wrong.
+    pub(super) perturbation: Option<Perturbation>,
 }
 
 impl<'a, R: Real> Stage<'a, R> {
@@ -111,7 +114,21 @@ impl<'a, R: Real> Stage<'a, R> {
     /// A row of capacities as mass per second.
     #[inline]
     pub(super) fn capacity(&self, field: &'a Layered<R>, k: usize, j: usize) -> LayeredRow<'a, R> {
-        LayeredRow::new(field, k, j, self.dt.recip())
+        LayeredRow::new(field, k, j, self.dt.recip() * self.factor(Term::Capacity))
+    }
+
+    /// What a term is multiplied by.
+    fn factor(&self, term: Term) -> R {
+        let mine = self.perturbation.filter(|p| p.term == term);
+        mine.map_or(R::ONE, |p| R::of(p.factor))
+    }
+
+    /// Multiplies a row of a term that is to be wrong.
+    pub(super) fn perturb(&self, term: Term, row: &mut [R]) {
+        if self.perturbation.is_some_and(|p| p.term == term) {
+            let factor = self.factor(term);
+            row.iter_mut().for_each(|x| *x *= factor);
+        }
     }
 
     /// Whether no tracer passes y-face j (between rows j - 1 and j) by the scheme.
@@ -134,6 +151,7 @@ impl<'a, R: Real> Stage<'a, R> {
         let mass = self.mass_x(k, j);
         if self.periodic_x() {
             fifth_order_row(mass, shifted(padded, 0, nx + 1), flux);
+            self.perturb(Term::HighOrderX, flux);
             return;
         }
         let full = REACH..(nx + 1).saturating_sub(REACH).max(REACH);
@@ -145,6 +163,7 @@ impl<'a, R: Real> Stage<'a, R> {
             let order = lateral_order(i, nx, false);
             high_order_row(order, &mass[i..=i], shifted(padded, i, 1), &mut flux[i..=i]);
         }
+        self.perturb(Term::HighOrderX, flux);
     }
 
     /// High-order fluxes through the y-faces between rows j - 1 and j.
@@ -155,6 +174,7 @@ impl<'a, R: Real> Stage<'a, R> {
             self.row(self.field, k, self.neighbour(j, first + s.cast_signed()))
         });
         high_order_row(order, self.mass_y(k, j), cells, flux);
+        self.perturb(Term::HighOrderY, flux);
     }
 
     /// High-order fluxes through the z-faces between levels k - 1 and k.
@@ -170,6 +190,7 @@ impl<'a, R: Real> Stage<'a, R> {
             self.row(self.field, (k + s).saturating_sub(REACH).min(nz - 1), j)
         });
         high_order_row(order, self.mass_z(k, j), cells, flux);
+        self.perturb(Term::HighOrderZ, flux);
     }
 
     /// Writes what the stage is to yield for row j at level k.

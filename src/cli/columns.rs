@@ -7,12 +7,13 @@ use std::time::Instant;
 use clap::Args;
 use ndarray::Zip;
 
-use crate::cli::{BackendChoice, FalloutChoice, Precision};
+use crate::cli::{BackendChoice, FalloutChoice, ONE_PER_CENT_MORE, Precision};
 use crate::diagnostics::check_finite;
 use crate::error::{Error, Result};
 use crate::io::columns::{ColumnCase, write};
 use crate::io::writer::{Stored, Writer};
 use crate::state::{CloudDiagnostics, Surface};
+use crate::wsm5::factors::Factors;
 use crate::wsm5::params::Wsm5Params;
 use crate::wsm5::radii::RadiusConstants;
 use crate::wsm5::reflectivity::{Bins, RadarConstants};
@@ -50,6 +51,10 @@ pub(super) struct Columns {
     /// Overwrite the output file
     #[arg(long)]
     force: bool,
+    /// Make a process of the scheme one per cent too strong, to see whether a check notices
+    #[arg(long, hide = true, value_name = "PROCESS", 
+          value_parser = clap::builder::PossibleValuesParser::new(Factors::<f32>::NAMES))]
+    perturb: Option<String>,
 }
 
 impl Columns {
@@ -72,7 +77,10 @@ impl Columns {
         let calls = self.number_of_calls(&case)?;
         let writer = Writer::create(&self.output, self.force)?;
 
-        let p = Wsm5Params::default().with_fallout(self.fallout.into());
+        let mut p = Wsm5Params::default().with_fallout(self.fallout.into());
+        if let Some(factor) = self.perturb.as_ref().and_then(|name| p.factors.of(name)) {
+            *factor = R::of(ONE_PER_CENT_MORE);
+        }
         let scratch = Scratch::new(case.shape.nz);
         let mut surface = Surface::zeros(case.shape);
         let start = Instant::now();

@@ -113,6 +113,9 @@ pub enum Precision {
     F64,
 }
 
+/// What the hidden option --perturb multiplies by.
+const ONE_PER_CENT_MORE: f64 = 1.01;
+
 /// How precipitation falls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum FalloutChoice {

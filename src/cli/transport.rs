@@ -6,7 +6,8 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use ndarray::Array3;
 
-use super::{BackendChoice, Precision};
+use super::{BackendChoice, ONE_PER_CENT_MORE, Precision};
+use crate::advection::terms::{Perturbation, Term};
 use crate::advection::{self, Limiter, Wind, Workspace};
 use crate::error::Result;
 use crate::io::transport::{self, Case, Census};
@@ -34,6 +35,9 @@ pub(super) struct Transport {
     /// Overwrite the output file
     #[arg(long)]
     force: bool,
+    /// Make a term of the scheme one per cent too large, to see whether a check notices
+    #[arg(long, hide = true, value_name = "TERM", value_parser = Term::ALL.map(Term::name))]
+    perturb: Option<String>,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -90,6 +94,8 @@ impl Transport {
         let wind = Wind { grid: &case.grid, air: &air, flux: &flux, dt: case.dt };
         let mut q: Array3<R> = case.q.mapv(R::of);
         let mut work = Workspace::new(case.grid.shape);
+        let wrong = Term::ALL.into_iter().find(|term| self.perturb.as_deref() == Some(term.name()));
+        work.perturbation = wrong.map(|term| Perturbation { term, factor: ONE_PER_CENT_MORE });
         let mut history = vec![case.census(&q, 0)?];
         for step in 1..=case.steps {
             advection::step(&wind, self.scheme.limiter(), None, &mut q, &mut work);

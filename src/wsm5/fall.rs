@@ -268,7 +268,9 @@ impl<R: SchemeConstants> Column<R> {
             return R::ZERO;
         }
         let air = &self.air;
-        let speed = |k: usize, qr: R| fall_speed_rain(p, air[k].rho, air[k].density_factor, qr);
+        let speed = |k: usize, qr: R| {
+            p.factors.fall_rain * fall_speed_rain(p, air[k].rho, air[k].density_factor, qr)
+        };
         for (k, cell) in self.cells[..reach].iter().enumerate() {
             self.fall.content[k] = air[k].rho * cell.qr;
             self.fall.speed[k] = speed(k, cell.qr);
@@ -288,7 +290,8 @@ impl<R: SchemeConstants> Column<R> {
         }
         let (air, n0s_factor) = (&self.air, &self.n0s_factor);
         let speed = |k: usize, qs: R| {
-            fall_speed_snow(p, air[k].rho, air[k].density_factor, qs, n0s_factor[k])
+            p.factors.fall_snow
+                * fall_speed_snow(p, air[k].rho, air[k].density_factor, qs, n0s_factor[k])
         };
         for (k, cell) in self.cells[..reach].iter().enumerate() {
             self.fall.content[k] = air[k].rho * cell.qs;
@@ -307,7 +310,8 @@ impl<R: SchemeConstants> Column<R> {
         for (k, cell) in self.cells[..reach].iter().enumerate() {
             let rho = self.air[k].rho;
             self.fall.content[k] = rho * cell.qi;
-            self.fall.speed[k] = fall_speed_ice(p, rho, cell.qi, ice_number(rho, cell.qi));
+            let speed = fall_speed_ice(p, rho, cell.qi, ice_number(rho, cell.qi));
+            self.fall.speed[k] = p.factors.fall_ice * speed;
         }
         let fallen = self.fall.sediment(reach, dt_cloud, None);
         self.land(reach, fallen, |cell| &mut cell.qi, sum)

@@ -37,27 +37,30 @@ pub fn rates<R: SchemeConstants>(
     prevp: R,
 ) -> IceRates<R> {
     let cold = R::FREEZING - cell.t;
-    let psacw = psacw(p, dt_cloud, cell.qc, cell.qs, coefficients, air.density_factor);
+    let f = &p.factors;
+    let psacw = psacw(p, dt_cloud, cell.qc, cell.qs, coefficients, air.density_factor) * f.psacw;
     if cold <= R::ZERO {
         return IceRates { psacw, ..IceRates::default() };
     }
     let number = ice_number(air.rho, cell.qi);
-    let psaci = psaci(p, cold, air, cell, number, coefficients);
+    let psaci = psaci(p, cold, air, cell, number, coefficients) * f.psaci;
 
     let rhi = (cell.qv / onset.qsi).larger(R::Q_MIN);
     let excess = (cell.qv.larger(R::Q_MIN) - onset.qsi) / dt_cloud;
     let growth = Growth { rhi, excess, left: excess - prevp };
-    let pidep = pidep(p, dt_cloud, air.rho, cell.qi, number, &growth, coefficients);
+    let pidep = pidep(p, dt_cloud, air.rho, cell.qi, number, &growth, coefficients) * f.pidep;
     // Only a process that acts looks at what it has left.
     let mut used_up = cell.qi > R::ZERO && (prevp + pidep).abs() >= excess.abs();
 
     let growth = Growth { left: excess - prevp - pidep, ..growth };
     let psdep = if used_up { R::ZERO } else { psdep(p, dt_cloud, cell.qs, &growth, coefficients) };
+    let psdep = psdep * f.psdep;
     used_up = used_up || cell.qs > R::ZERO && (prevp + pidep + psdep).abs() >= excess.abs();
 
     let growth = Growth { left: excess - prevp - pidep - psdep, ..growth };
     let pigen = if used_up { R::ZERO } else { pigen(dt_cloud, cold, air.rho, cell.qi, &growth) };
-    let psaut = psaut(p, dt_cloud, air.rho, cell.qi);
+    let pigen = pigen * f.pigen;
+    let psaut = psaut(p, dt_cloud, air.rho, cell.qi) * f.psaut;
     IceRates { psaci, psacw, pidep, psdep, pigen, psaut }
 }
 

@@ -25,7 +25,7 @@ pub fn melt_snow<R: SchemeConstants>(
     }
     let n0s_factor = snow_intercept_factor(p, cell.t);
     let snow = slope_snow(p, air.rho, cell.qs, n0s_factor);
-    melt(air, psmlt(p, dt_cloud, air, cell, n0s_factor, snow), cell);
+    melt(air, p.factors.psmlt * psmlt(p, dt_cloud, air, cell, n0s_factor, snow), cell);
 }
 
 /// Melts snow in one of `substeps` parts of a minor step, where it is warmer than freezing.
@@ -43,7 +43,8 @@ pub fn melt_snow_in_substep<R: SchemeConstants>(
     if cell.t <= R::FREEZING || cell.qs <= R::ZERO {
         return;
     }
-    melt(air, psmlt_in_substep(p, dt_cloud, substeps, air, cell, snow), cell);
+    let psmlt = psmlt_in_substep(p, dt_cloud, substeps, air, cell, snow);
+    melt(air, p.factors.psmlt * psmlt, cell);
 }
 
 /// Turns the amount of snow `psmlt` ≤ 0 into rain.
@@ -139,25 +140,25 @@ pub fn instantaneous<R: SchemeConstants>(
     let fusion = if cold < R::ZERO { R::L_FUSION } else { R::L_SUBLIMATION - air.latent_heat };
     let warming = fusion / air.heat_capacity;
 
-    let pimlt = pimlt(cold, cell.qi);
+    let pimlt = p.factors.pimlt * pimlt(cold, cell.qi);
     if pimlt > R::ZERO {
         cell.qc += pimlt;
         cell.t -= warming * pimlt;
         cell.qi = R::ZERO;
     }
-    let pihmf = pihmf(cold, cell.qc);
+    let pihmf = p.factors.pihmf * pihmf(cold, cell.qc);
     if pihmf > R::ZERO {
         cell.qi += pihmf;
         cell.t += warming * pihmf;
         cell.qc = R::ZERO;
     }
-    let pihtf = pihtf(p, dt_cloud, cold, air.rho, cell.qc);
+    let pihtf = p.factors.pihtf * pihtf(p, dt_cloud, cold, air.rho, cell.qc);
     cell.qi += pihtf;
     cell.t += warming * pihtf;
     cell.qc -= pihtf;
     if cold > R::ZERO && cell.qr > R::ZERO {
         let rain = slope_rain(p, air.rho, qr_sized);
-        let psfrz = psfrz(p, dt_cloud, cold, air.rho, cell.qr, rain);
+        let psfrz = p.factors.psfrz * psfrz(p, dt_cloud, cold, air.rho, cell.qr, rain);
         cell.qs += psfrz;
         cell.t += warming * psfrz;
         cell.qr -= psfrz;
@@ -254,7 +255,7 @@ pub fn condense<R: SchemeConstants>(
     } else {
         saturation_water(cell.t, air.p, p.vapour_pressure_cap)
     };
-    let pcond = pcond(dt_cloud, air, cell, qsw);
+    let pcond = p.factors.pcond * pcond(dt_cloud, air, cell, qsw);
     let qc = cell.qc + pcond * dt_cloud;
     cell.qv -= pcond * dt_cloud;
     cell.qc = qc.larger(R::ZERO);

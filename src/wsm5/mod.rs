@@ -7,6 +7,7 @@
 //! There are two variants, [`Fallout`]: [`fall`] and [`substep`] hold what only one of them does.
 
 pub mod balance;
+pub mod factors;
 pub mod fall;
 pub mod ice;
 pub mod melt;

@@ -4,6 +4,7 @@ use crate::constants::Constants;
 use crate::shared::shared_constants;
 use crate::thermo::TransportConstants;
 use crate::wsm5::Fallout;
+use crate::wsm5::factors::Factors;
 
 shared_constants! {
     /// Fixed numbers of the scheme: exponents, thresholds and published fits.
@@ -206,6 +207,8 @@ pub struct Wsm5Params<R> {
     pub vapour_pressure_cap: R,
     /// Largest cold in the exponent of freezing, K; infinite without a cap.
     pub freezing_cold_max: R,
+    /// Factors of the processes, all 1 in the scheme itself.
+    pub factors: Factors<R>,
 }
 
 impl<R: SchemeConstants> Default for Wsm5Params<R> {
@@ -276,6 +279,7 @@ impl<R: SchemeConstants> Wsm5Params<R> {
             fallout: Fallout::SemiLagrangian,
             vapour_pressure_cap: R::VAPOUR_PRESSURE_CAP,
             freezing_cold_max: R::FREEZING_COLD_MAX,
+            factors: Factors::default(),
         }
     }
 }

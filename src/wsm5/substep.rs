@@ -124,8 +124,8 @@ impl<R: SchemeConstants> Column<R> {
             let snow = slope_snow(p, air.rho, cell.qs, n0s_factor);
             let courant =
                 |factor, slope| fall_speed(factor, slope, air.density_factor) / air.dz * dt_cloud;
-            work.rain.courant[k] = courant(p.pvtr, rain);
-            work.snow.courant[k] = courant(p.pvts, snow);
+            work.rain.courant[k] = p.factors.fall_rain * courant(p.pvtr, rain);
+            work.snow.courant[k] = p.factors.fall_snow * courant(p.pvts, snow);
             work.snow_slope[k] = snow;
         }
         let substeps = number_of_substeps(work.rain.courant.iter().chain(&work.snow.courant));
@@ -157,7 +157,7 @@ impl<R: SchemeConstants> Column<R> {
         let reach = highest + 1;
         for (k, (cell, air)) in cells[..reach].iter().zip(&*air).enumerate() {
             let speed = fall_speed_ice(p, air.rho, cell.qi, ice_number(air.rho, cell.qi));
-            work.ice.courant[k] = speed / air.dz * dt_cloud;
+            work.ice.courant[k] = p.factors.fall_ice * (speed / air.dz * dt_cloud);
         }
         let substeps = number_of_substeps(&work.ice.courant[..reach]);
         work.count[1] = substeps;

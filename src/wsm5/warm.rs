@@ -27,10 +27,11 @@ pub fn rates<R: SchemeConstants>(
 ) -> WarmRates<R> {
     let rhw = (cell.qv / onset.qsw).larger(R::Q_MIN);
     let excess = (cell.qv.larger(R::Q_MIN) - onset.qsw) / dt_cloud;
+    let pracw = pracw(p, dt_cloud, cell.qc, cell.qr, coefficients.rain, air.density_factor);
     WarmRates {
-        praut: praut(p, dt_cloud, cell.qc),
-        pracw: pracw(p, dt_cloud, cell.qc, cell.qr, coefficients.rain, air.density_factor),
-        prevp: prevp(p, dt_cloud, cell.qr, rhw, excess, coefficients),
+        praut: p.factors.praut * praut(p, dt_cloud, cell.qc),
+        pracw: p.factors.pracw * pracw,
+        prevp: p.factors.prevp * prevp(p, dt_cloud, cell.qr, rhw, excess, coefficients),
     }
 }
 

@@ -2,6 +2,7 @@
 
 use ndarray::Array3;
 use nwp_mini::advection::Limiter;
+use nwp_mini::advection::terms::{Perturbation, Term};
 use nwp_mini::real::Real;
 
 use super::case::{Prepared, SCHEMES, difference, field, largest, read, table};
@@ -55,6 +56,32 @@ fn tendencies_f64() {
 #[test]
 fn tendencies_f32() {
     check_tendencies::<f32>(F32_TENDENCY_LIMIT);
+}
+
+/// The limits are narrow enough: with any term off by one per cent, they are exceeded.
+#[test]
+fn one_per_cent_of_a_term_shows() {
+    let mut unnoticed = Vec::new();
+    for term in Term::ALL {
+        let (mut exceeded, mut most) = (0, 0.0_f64);
+        each_group("tend_", |group| {
+            let case = read(group, "field");
+            let start = field(group, "field_old");
+            let mut prepared = Prepared::<f32>::new(&case);
+            prepared.work.perturbation = Some(Perturbation { term, factor: 1.01 });
+            for (limiter, name) in SCHEMES {
+                let truth = field(group, &format!("tend_{name}_f64"));
+                let error = difference(&prepared.tendency(&case, limiter, &case.q, &start), &truth);
+                exceeded += usize::from(error > F32_TENDENCY_LIMIT);
+                most = most.max(error / F32_TENDENCY_LIMIT);
+            }
+        });
+        println!("{} + 1 %: {exceeded} limits exceeded, by up to {most:.0}", term.name());
+        if exceeded == 0 {
+            unnoticed.push(term.name());
+        }
+    }
+    assert!(unnoticed.is_empty(), "a change by 1 % is not noticed in {}", unnoticed.join(", "));
 }
 
 fn minimum(q: &Array3<f64>) -> f64 {

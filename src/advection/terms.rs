@@ -1,0 +1,63 @@
+//! The terms of the transport, each of which the tests can set off by a factor.
+
+/// A term of the transport.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Term {
+    /// High-order flux along x.
+    HighOrderX,
+    /// High-order flux along y.
+    HighOrderY,
+    /// High-order flux along z.
+    HighOrderZ,
+    /// Low-order flux of a limiter along x.
+    LowOrderX,
+    /// Low-order flux of a limiter along y.
+    LowOrderY,
+    /// Low-order flux of a limiter along z.
+    LowOrderZ,
+    /// Share of the mass around a face that the low-order flux may take, one half.
+    Capacity,
+    /// What a cell can afford to give.
+    Outgoing,
+    /// What a cell can take.
+    Incoming,
+}
+
+impl Term {
+    /// All terms.
+    pub const ALL: [Self; 9] = [
+        Self::HighOrderX,
+        Self::HighOrderY,
+        Self::HighOrderZ,
+        Self::LowOrderX,
+        Self::LowOrderY,
+        Self::LowOrderZ,
+        Self::Capacity,
+        Self::Outgoing,
+        Self::Incoming,
+    ];
+
+    /// Its name on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::HighOrderX => "high-order-x",
+            Self::HighOrderY => "high-order-y",
+            Self::HighOrderZ => "high-order-z",
+            Self::LowOrderX => "low-order-x",
+            Self::LowOrderY => "low-order-y",
+            Self::LowOrderZ => "low-order-z",
+            Self::Capacity => "capacity",
+            Self::Outgoing => "outgoing",
+            Self::Incoming => "incoming",
+        }
+    }
+}
+
+/// A term that is off by a factor.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Perturbation {
+    /// The term.
+    pub term: Term,
+    /// What it is multiplied by.
+    pub factor: f64,
+}

@@ -1,0 +1,75 @@
+//! Factors of the processes: 1 in the scheme itself.
+//!
+//! What wants to know how much a process matters sets another one: ensembles with perturbed
+//! physics, and the tests, which must notice when a process is off by one per cent.
+
+use crate::real::Real;
+
+macro_rules! factors {
+    ($( $(#[$doc:meta])* $name:ident, )*) => {
+        /// What the rate, amount or speed of each process is multiplied by, 1.
+        #[derive(Clone, Debug, PartialEq)]
+        pub struct Factors<R> {
+            $( $(#[$doc])* pub $name: R, )*
+        }
+
+        impl<R: Real> Default for Factors<R> {
+            /// The scheme itself.
+            fn default() -> Self {
+                Self { $( $name: R::ONE, )* }
+            }
+        }
+
+        impl<R: Real> Factors<R> {
+            /// Names of the processes.
+            pub const NAMES: &'static [&'static str] = &[ $( stringify!($name), )* ];
+
+            /// The factor of a process.
+            pub fn of(&mut self, name: &str) -> Option<&mut R> {
+                match name {
+                    $( stringify!($name) => Some(&mut self.$name), )*
+                    _ => None,
+                }
+            }
+        }
+    };
+}
+
+factors! {
+    /// Autoconversion.
+    praut,
+    /// Collection of cloud water by rain.
+    pracw,
+    /// Condensation on rain and evaporation of it.
+    prevp,
+    /// Collection of ice by snow.
+    psaci,
+    /// Collection of cloud water by snow.
+    psacw,
+    /// Deposition on ice.
+    pidep,
+    /// Deposition on snow.
+    psdep,
+    /// Formation of ice.
+    pigen,
+    /// Aggregation of ice.
+    psaut,
+    /// Melting of snow.
+    psmlt,
+    /// Melting of ice.
+    pimlt,
+    /// Freezing of cloud water in great cold.
+    pihmf,
+    /// Freezing of cloud water on nuclei.
+    pihtf,
+    /// Freezing of rain.
+    psfrz,
+    /// Condensation.
+    pcond,
+    /// Fall of rain.
+    fall_rain,
+    /// Fall of snow.
+    fall_snow,
+    /// Fall of ice.
+    fall_ice,
+}
