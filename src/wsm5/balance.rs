@@ -24,19 +24,48 @@ pub fn apply<R: SchemeConstants>(
     }
 }
 
-/// The rates, scaled so that no species is overdrawn in `dt_cloud` seconds.
+/// The rates, scaled so that no species is overdrawn in `dt` seconds.
+///
+/// One species after the other, each on the rates that are scaled already. Above freezing ice is
+/// no more, snow only collects, and what it collects becomes rain.
 #[inline]
 pub fn limit<R: SchemeConstants>(
-    dt_cloud: R,
-    warm: WarmRates<R>,
-    ice: IceRates<R>,
+    dt: R,
+    mut warm: WarmRates<R>,
+    mut ice: IceRates<R>,
     cell: &Cell<R>,
 ) -> (WarmRates<R>, IceRates<R>) {
-    if cell.t <= R::FREEZING {
-        limit_cold(dt_cloud, warm, ice, cell)
-    } else {
-        limit_warm(dt_cloud, warm, ice, cell)
+    let is_cold = cell.t <= R::FREEZING;
+
+    let cloud = share(cell.qc, (warm.praut + warm.pracw + ice.psacw) * dt);
+    warm.praut *= cloud;
+    warm.pracw *= cloud;
+    ice.psacw *= cloud;
+
+    if is_cold {
+        let crystals = share(cell.qi, (ice.psaut + ice.psaci - ice.pigen - ice.pidep) * dt);
+        ice.psaut *= crystals;
+        ice.psaci *= crystals;
+        ice.pigen *= crystals;
+        ice.pidep *= crystals;
     }
+
+    let melted = if is_cold { R::ZERO } else { ice.psacw };
+    let rain = share(cell.qr, (-warm.praut - warm.pracw - warm.prevp - melted) * dt);
+    warm.praut *= rain;
+    warm.pracw *= rain;
+    warm.prevp *= rain;
+
+    if is_cold {
+        let snow = share(cell.qs, (-ice.psdep - ice.psaut - ice.psaci - ice.psacw) * dt);
+        ice.psdep *= snow;
+        ice.psaut *= snow;
+        ice.psaci *= snow;
+        ice.psacw *= snow;
+    } else {
+        ice.psacw *= rain;
+    }
+    (warm, ice)
 }
 
 /// Factor that keeps a loss within what there is.
@@ -44,59 +73,6 @@ pub fn limit<R: SchemeConstants>(
 fn share<R: SchemeConstants>(available: R, loss: R) -> R {
     let available = available.larger(R::Q_MIN);
     if loss > available { available / loss } else { R::ONE }
-}
-
-/// At or below freezing, one species after the other, each on the rates that are scaled already.
-#[inline]
-fn limit_cold<R: SchemeConstants>(
-    dt: R,
-    mut warm: WarmRates<R>,
-    mut ice: IceRates<R>,
-    cell: &Cell<R>,
-) -> (WarmRates<R>, IceRates<R>) {
-    let cloud = share(cell.qc, (warm.praut + warm.pracw + ice.psacw) * dt);
-    warm.praut *= cloud;
-    warm.pracw *= cloud;
-    ice.psacw *= cloud;
-
-    let crystals = share(cell.qi, (ice.psaut + ice.psaci - ice.pigen - ice.pidep) * dt);
-    ice.psaut *= crystals;
-    ice.psaci *= crystals;
-    ice.pigen *= crystals;
-    ice.pidep *= crystals;
-
-    let rain = share(cell.qr, (-warm.praut - warm.pracw - warm.prevp) * dt);
-    warm.praut *= rain;
-    warm.pracw *= rain;
-    warm.prevp *= rain;
-
-    let snow = share(cell.qs, (-ice.psdep - ice.psaut - ice.psaci - ice.psacw) * dt);
-    ice.psdep *= snow;
-    ice.psaut *= snow;
-    ice.psaci *= snow;
-    ice.psacw *= snow;
-    (warm, ice)
-}
-
-/// Above freezing; what snow collects becomes rain.
-#[inline]
-fn limit_warm<R: SchemeConstants>(
-    dt: R,
-    mut warm: WarmRates<R>,
-    mut ice: IceRates<R>,
-    cell: &Cell<R>,
-) -> (WarmRates<R>, IceRates<R>) {
-    let cloud = share(cell.qc, (warm.praut + warm.pracw + ice.psacw) * dt);
-    warm.praut *= cloud;
-    warm.pracw *= cloud;
-    ice.psacw *= cloud;
-
-    let rain = share(cell.qr, (-warm.praut - warm.pracw - warm.prevp - ice.psacw) * dt);
-    warm.praut *= rain;
-    warm.pracw *= rain;
-    warm.prevp *= rain;
-    ice.psacw *= rain;
-    (warm, ice)
 }
 
 #[inline]
