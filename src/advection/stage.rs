@@ -127,7 +127,9 @@ impl<'a, R: Real> Stage<'a, R> {
     pub(super) fn perturb(&self, term: Term, row: &mut [R]) {
         if self.perturbation.is_some_and(|p| p.term == term) {
             let factor = self.factor(term);
-            row.iter_mut().for_each(|x| *x *= factor);
+            for x in row {
+                *x *= factor;
+            }
         }
     }
 
