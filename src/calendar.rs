@@ -20,6 +20,12 @@ pub fn format(time: PrimitiveDateTime) -> String {
     time.format(FORMAT).unwrap_or_else(|_| time.to_string())
 }
 
+/// Whether the time `seconds` later can be written in WRF's form, with a year of four digits.
+pub fn reaches(time: PrimitiveDateTime, seconds: f64) -> bool {
+    // As an i64, saturated, more seconds than there are in all years.
+    time.checked_add(Duration::seconds(seconds.ceil() as i64)).is_some()
+}
+
 /// The time `seconds` later, to the nearest second.
 pub fn after(time: PrimitiveDateTime, seconds: f64) -> PrimitiveDateTime {
     time.saturating_add(Duration::seconds(seconds.round() as i64))

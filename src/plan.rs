@@ -24,6 +24,12 @@ pub struct Plan {
     pub max_dt: f64,
 }
 
+/// The shortest time step, s: far below any use, and far above what single precision takes for 0.
+const SHORTEST: f64 = 1e-6;
+
+/// Most steps of a run: as many as can be asked for by their number.
+const MOST_STEPS: f64 = u32::MAX as f64;
+
 /// Time step where neither the user nor the file says one, s.
 const DEFAULT_DT: f64 = 60.0;
 
@@ -46,8 +52,10 @@ impl Plan {
     ///
     /// # Errors
     ///
-    /// [`Error::Usage`] when the user's own step is longer than that.
+    /// [`Error::Usage`] when the user's own step is longer than that, when a step or the run is
+    /// too short to be computed, or when the run is too long.
     pub fn new(length: Length, dt: Option<f64>, file_dt: Option<f64>, max_dt: f64) -> Result<Self> {
+        let asked = if dt.is_some() { "--dt" } else { "the input's DT, or its winds" };
         let dt = match dt {
             Some(dt) if dt > max_dt => {
                 return Err(Error::Usage(format!(
@@ -68,10 +76,31 @@ impl Plan {
                 }
             }
         };
+        if dt < SHORTEST {
+            return Err(Error::Usage(format!(
+                "the time step, by {asked}, is {dt:e} s; at least {SHORTEST:e} s is needed; give \
+                 another --dt"
+            )));
+        }
         let (steps, last_dt) = match length {
             Length::Steps(steps) => (steps, dt),
+            Length::Seconds(seconds) if seconds < SHORTEST => {
+                return Err(Error::Usage(format!(
+                    "--hours {:e}: at least {SHORTEST:e} s is needed; give more",
+                    seconds / 3600.0
+                )));
+            }
+            Length::Seconds(seconds) if seconds / dt > MOST_STEPS => {
+                return Err(Error::Usage(format!(
+                    "--hours {:e}: that takes more than {MOST_STEPS} steps of {dt} s, the most \
+                     that a run makes; give fewer hours, or a longer --dt",
+                    seconds / 3600.0
+                )));
+            }
             Length::Seconds(seconds) => {
-                let steps = (seconds / dt - SLACK).ceil().max(1.0);
+                // Of very many steps, more is lost in rounding.
+                let slack = SLACK.max(4.0 * f64::EPSILON * seconds / dt);
+                let steps = (seconds / dt - slack).ceil().max(1.0);
                 (steps as usize, seconds - (steps - 1.0) * dt)
             }
         };

@@ -12,6 +12,8 @@ mod budget;
 mod determinism;
 #[path = "run/driver.rs"]
 mod driver;
+#[path = "run/hard.rs"]
+mod hard;
 #[path = "run/interrupt.rs"]
 mod interrupt;
 #[path = "run/job.rs"]

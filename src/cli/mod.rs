@@ -11,7 +11,9 @@ mod run;
 mod transport;
 
 use std::io::{self, IsTerminal, Write};
+use std::path::Path;
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use tracing::level_filters::LevelFilter;
@@ -140,6 +142,7 @@ pub fn main() -> ExitCode {
     let result = config::with_file(std::env::args_os().collect()).and_then(|arguments| {
         let cli = Cli::parse_from(arguments);
         start_log(&cli.common);
+        survive_full_files()?;
         run(&cli)
     });
     match result {
@@ -172,6 +175,14 @@ fn run(cli: &Cli) -> Result<()> {
         Command::Completions(command) => command.run(),
         Command::Man(command) => command.run(),
     }
+}
+
+/// Makes writing beyond the limit of file sizes fail as on a full disk; by itself the signal that
+/// tells of it ends the program, and leaves unfinished files behind.
+fn survive_full_files() -> Result<()> {
+    signal_hook::flag::register(signal_hook::consts::SIGXFSZ, Arc::default())
+        .map(drop)
+        .map_err(|e| Error::io(Path::new("signals"), "listen to", e))
 }
 
 fn start_log(common: &Common) {

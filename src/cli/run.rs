@@ -13,6 +13,7 @@ use tracing::info;
 
 use crate::advection::Limiter;
 use crate::backend::cpu::Cpu;
+use crate::calendar;
 use crate::cli::report::{Facts, machine};
 use crate::cli::{BackendChoice, FalloutChoice, Precision};
 use crate::config::RunConfig;
@@ -197,6 +198,13 @@ fn run<R: Working>(config: &RunConfig, choice: BackendChoice) -> Result<()> {
     let longest = config.length.seconds(config.dt, domain.dt);
     let mut case = Case::<R>::new(domain, frame)?.follow(series, longest)?;
     let plan = Plan::new(config.length, config.dt, case.domain.dt, case.max_dt)?;
+    if !calendar::reaches(begin, plan.time_after(plan.steps)) {
+        return Err(Error::Usage(format!(
+            "the run starts at {} and would end after the year 9999, which dates of four digits \
+             cannot tell; make fewer --steps or --hours",
+            calendar::format(begin)
+        )));
+    }
     log_projection(&case);
     if choice == BackendChoice::Auto {
         info!("backend: CPU (this version has no GPU backend)");

@@ -176,7 +176,7 @@ fn write<R: Stored>(
     header: &Header,
     receiver: &Receiver<Message<R>>,
 ) -> Result<usize> {
-    let error = |e: netcdf::Error| Error::io(pending.target(), "write to", e);
+    let error = |e: netcdf::Error| pending.failed(e);
     let mut file = netcdf::create(pending.path()).map_err(error)?;
     define::<R>(&mut file, header).map_err(error)?;
     let mut frames = 0;

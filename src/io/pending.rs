@@ -1,6 +1,8 @@
 //! A file under a temporary name that takes its own name only when it is complete.
 
-use std::fs::Permissions;
+use std::fmt;
+use std::fs::{OpenOptions, Permissions};
+use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
@@ -10,6 +12,12 @@ use crate::error::{Error, Result};
 
 /// Readable and writable by all whom the user's mask admits, as any new file.
 const MODE: u32 = 0o666;
+
+/// What is written to learn whether there is room, bytes: more than the library holds back.
+const ROOM: usize = 1 << 24;
+
+/// A part of it.
+const BLOCK: [u8; 1 << 16] = [0; 1 << 16];
 
 /// An output file in the making. Dropped without [`Pending::commit`], it leaves nothing behind.
 #[derive(Debug)]
@@ -31,10 +39,16 @@ impl Pending {
         if target.is_dir() {
             return Err(Error::input(target, "is a folder; give the name of a file to write"));
         }
+        // The rename at the end would put a file in the place of a device or of a pipe.
+        if target.metadata().is_ok_and(|about| !about.is_file()) {
+            let message = "is a device or a pipe; give the name of a file to write";
+            return Err(Error::input(target, message));
+        }
         let Some(name) = target.file_name() else {
             return Err(Error::input(target, "is not the name of a file to write"));
         };
-        if target.exists() && !force {
+        // A link to nowhere is in the way of the new name too.
+        if target.symlink_metadata().is_ok() && !force {
             return Err(Error::Exists(target.to_owned()));
         }
         let folder = match target.parent() {
@@ -64,6 +78,27 @@ impl Pending {
     /// The name that the complete file gets.
     pub fn target(&self) -> &Path {
         &self.target
+    }
+
+    /// An [`Error::Io`] about this file that says what the library said, and why.
+    ///
+    /// NetCDF does not pass on what the system answered. Where there is no room, there is still
+    /// none for what is written here.
+    pub fn failed(&self, reason: impl fmt::Display) -> Error {
+        let append = || -> std::io::Result<()> {
+            let mut file = OpenOptions::new().append(true).open(&self.temporary)?;
+            for _ in 0..ROOM / BLOCK.len() {
+                file.write_all(&BLOCK)?;
+            }
+            file.sync_data()
+        };
+        match append() {
+            Ok(()) => Error::io(&self.target, "write to", reason),
+            Err(cause) => {
+                let reason = format!("{cause}; make room or write elsewhere ({reason})");
+                Error::io(&self.target, "write to", reason)
+            }
+        }
     }
 
     /// Gives the complete file its name.

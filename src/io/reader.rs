@@ -26,6 +26,10 @@ impl Reader {
         if about.is_dir() {
             return Err(Error::input(path, "is a folder; a NetCDF file is needed"));
         }
+        // Opening a pipe would wait for somebody to write to it.
+        if !about.is_file() {
+            return Err(Error::input(path, "is a device or a pipe; a NetCDF file is needed"));
+        }
         if about.len() == 0 {
             return Err(Error::input(path, "is empty; a NetCDF file is needed"));
         }
@@ -157,6 +161,11 @@ impl Reader {
             .get_raw_values([row..row + 1, 0..characters.len()])
             .map_err(|e| self.error(format!("variable {name} cannot be read ({e})")))?;
         Ok(String::from_utf8_lossy(&bytes).into_owned())
+    }
+
+    /// The units of a variable, if it has any and they are text.
+    pub(super) fn units(variable: &Variable<'_>) -> Option<String> {
+        variable.attribute("units")?.value().ok()?.try_into().ok()
     }
 
     /// A variable.

@@ -30,7 +30,7 @@ impl Writer {
     /// Those of [`Pending::new`].
     pub fn create(target: &Path, force: bool) -> Result<Self> {
         let pending = Pending::new(target, force)?;
-        let file = netcdf::create(pending.path()).map_err(|e| Error::io(target, "create", e))?;
+        let file = netcdf::create(pending.path()).map_err(|e| pending.failed(e))?;
         Ok(Self { file, pending })
     }
 
@@ -93,11 +93,11 @@ impl Writer {
     /// [`Error::Io`], and those of [`Pending::commit`].
     pub fn commit(self) -> Result<()> {
         let Self { file, pending } = self;
-        file.close().map_err(|e| Error::io(pending.target(), "write to", e))?;
+        file.close().map_err(|e| pending.failed(e))?;
         pending.commit()
     }
 
     fn error(&self, error: &netcdf::Error) -> Error {
-        Error::io(self.pending.target(), "write to", error)
+        self.pending.failed(error)
     }
 }

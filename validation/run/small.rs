@@ -17,6 +17,7 @@ use nwp_mini::io::nc_char::NcChar;
 pub(crate) struct Field {
     pub(crate) axes: Vec<&'static str>,
     pub(crate) values: ArrayD<f32>,
+    pub(crate) units: Option<&'static str>,
 }
 
 /// A WRF file in the making.
@@ -196,7 +197,7 @@ impl Small {
     fn add(&mut self, name: &'static str, axes: &[&'static str], at: impl Fn(&IxDyn) -> f64) {
         let lengths: Vec<usize> = axes.iter().map(|axis| self.lengths[axis]).collect();
         let values = ArrayD::from_shape_fn(lengths, |n| at(&n) as f32);
-        self.fields.insert(name, Field { axes: axes.to_vec(), values });
+        self.fields.insert(name, Field { axes: axes.to_vec(), values, units: None });
     }
 
     fn add_air(&mut self, air: &Air) {
@@ -296,6 +297,9 @@ impl Small {
             let axes: Vec<&str> =
                 std::iter::once("Time").chain(field.axes.iter().copied()).collect();
             let mut variable = file.add_variable::<f32>(name, &axes)?;
+            if let Some(units) = field.units {
+                variable.put_attribute("units", units)?;
+            }
             let values: Vec<f32> = field.values.iter().copied().collect();
             for time in 0..self.frames {
                 let whole = field.values.shape().iter().map(|&n| 0..n);

@@ -6,6 +6,7 @@ mod air;
 pub mod series;
 mod source;
 pub mod survey;
+mod units;
 mod vertical;
 
 use std::path::{Path, PathBuf};

@@ -3,6 +3,7 @@
 use ndarray::{Array2, Array3, Ix2, Ix3};
 use netcdf::{Extent, Extents};
 
+use super::units;
 use crate::error::Result;
 use crate::grid::Shape;
 use crate::io::reader::Reader;
@@ -109,8 +110,18 @@ impl Source<'_> {
         lengths: &[usize],
     ) -> Result<ndarray::ArrayD<f32>> {
         let stored = stored_name(self.reader, name);
+        let needed = units::of(name);
         let name = stored.as_deref().unwrap_or(name);
         let variable = self.reader.variable(name)?;
+        if let (Some(needed), Some(found)) = (needed, Reader::units(&variable)) {
+            if !needed.are(&found) {
+                return Err(self.reader.error(format!(
+                    "variable {name} has the units {found:?}; {:?} is needed; convert it, or \
+                     correct the attribute",
+                    needed.name()
+                )));
+            }
+        }
         let found = self.reader.dimensions_of(name)?;
         let has_time = found.first().is_some_and(|(first, _)| first == "Time");
         let space = &found[usize::from(has_time)..];
