@@ -19,7 +19,7 @@ const HEIGHT: Units = Units { name: "m", spellings: &["m", "meter", "meters", "m
 /// The units that a variable must have; `None` where nothing depends on them.
 pub(super) fn of(name: &str) -> Option<Units> {
     Some(match name {
-        "P" | "PB" | "MU" | "MUB" | "P_TOP" | "C2H" | "C2F" => PRESSURE,
+        "P" | "PB" | "MU" | "MUB" | "P_TOP" => PRESSURE,
         "T" | "THM" => TEMPERATURE,
         "QVAPOR" | "QCLOUD" | "QRAIN" | "QICE" | "QSNOW" | "QGRAUP" | "QHAIL" => WATER,
         "U" | "V" => WIND,
