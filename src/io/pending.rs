@@ -17,7 +17,7 @@ const MODE: u32 = 0o666;
 const ROOM: usize = 1 << 24;
 
 /// A part of it.
-const BLOCK: [u8; 1 << 16] = [0; 1 << 16];
+static BLOCK: [u8; 1 << 16] = [0; 1 << 16];
 
 /// An output file in the making. Dropped without [`Pending::commit`], it leaves nothing behind.
 #[derive(Debug)]

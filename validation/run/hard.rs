@@ -238,7 +238,7 @@ fn a_file_that_vanishes() {
     // Something is in it only after all that the run needs has been looked at.
     let is_under_way = || {
         let mut names = place.files().into_iter();
-        let unfinished = names.find(|name| name.contains(".out.nc.") && name.ends_with(".part"));
+        let unfinished = names.find(|name| name.contains(".out.nc.") && name.contains(".part"));
         let about = unfinished.and_then(|name| fs::metadata(place.path(&name)).ok());
         about.is_some_and(|about| about.len() > 0)
     };

@@ -113,14 +113,14 @@ impl Source<'_> {
         let needed = units::of(name);
         let name = stored.as_deref().unwrap_or(name);
         let variable = self.reader.variable(name)?;
-        if let (Some(needed), Some(found)) = (needed, Reader::units(&variable)) {
-            if !needed.are(&found) {
-                return Err(self.reader.error(format!(
-                    "variable {name} has the units {found:?}; {:?} is needed; convert it, or \
-                     correct the attribute",
-                    needed.name()
-                )));
-            }
+        if let (Some(needed), Some(found)) = (needed, Reader::units(&variable))
+            && !needed.are(&found)
+        {
+            return Err(self.reader.error(format!(
+                "variable {name} has the units {found:?}; {:?} is needed; convert it, or correct \
+                 the attribute",
+                needed.name()
+            )));
         }
         let found = self.reader.dimensions_of(name)?;
         let has_time = found.first().is_some_and(|(first, _)| first == "Time");
