@@ -104,7 +104,6 @@ fn other_units_are_refused() {
         ("PB", "mbar", "Pa"),
         ("MU", "hPa", "Pa"),
         ("P_TOP", "hPa", "Pa"),
-        ("C2H", "hPa", "Pa"),
         ("T", "degC", "K"),
         ("QVAPOR", "g kg-1", "kg kg-1"),
         ("QSNOW", "%", "kg kg-1"),
