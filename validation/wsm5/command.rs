@@ -9,6 +9,8 @@ use netcdf::types::{FloatType, NcVariableType};
 
 use crate::case::{CASES, Columns, INPUTS, ON_LEVELS, OUTPUTS, Outcome, Precision, group};
 use crate::support;
+use nwp_mini::wsm5::factors::Factors;
+use nwp_mini::wsm5::params::Wsm5Params;
 
 /// Writes columns as the command reads them; attributes as far as they are given.
 pub fn write_input(path: &Path, columns: &Columns, dt: Option<f64>, calls: Option<i32>) {
@@ -185,4 +187,17 @@ fn tendencies_act_before_the_first_call() {
     succeed(&mut command(&files.input, &files.output));
     check_output(&files.output, &changed.run::<f32>(60.0, 1), 60.0, 1.0);
     assert_eq!(changed.dim().1, columns.field("th").len_of(Axis(1)));
+}
+
+/// The hidden option sets off the process that it names, each of them, just as the library does.
+#[test]
+fn each_process_can_be_set_off() {
+    let columns = read("mixed").unforced();
+    for name in Factors::<f32>::NAMES {
+        let files = Files::new(&columns, Some(60.0), Some(1));
+        succeed(command(&files.input, &files.output).args(["--perturb", name]));
+        let mut p = Wsm5Params::<f32>::default();
+        *p.factors.of(name).expect("a process") = 1.01;
+        check_output(&files.output, &columns.run_with::<f32>(&p, 60.0, 1), 60.0, 1.0);
+    }
 }
