@@ -16,5 +16,11 @@ pub fn blend<R: Real, D: Dimension>(
         return;
     }
     let weight = R::of(weight);
-    Zip::from(out).and(a).and(b).par_for_each(|out, &a, &b| *out = a + weight * (b - a));
+    Zip::from(out).and(a).and(b).par_for_each(|out, &a, &b| *out = between(a, b, weight));
+}
+
+/// `a + weight (b - a)`.
+#[inline]
+pub fn between<R: Real>(a: R, b: R, weight: R) -> R {
+    a + weight * (b - a)
 }
