@@ -15,7 +15,7 @@
 
 pub mod error;
 pub mod real;
-mod shared;
+pub mod shared;
 
 pub mod calendar;
 pub mod constants;
@@ -29,6 +29,8 @@ pub mod thermo;
 pub mod advection;
 pub mod primitives;
 pub mod wsm5;
+
+pub mod gpu;
 
 pub mod backend;
 pub mod io;

@@ -5,6 +5,15 @@ use std::iter::Sum;
 
 use num_traits::{Float, NumAssign};
 
+/// The choice between the two.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Precision {
+    /// Single precision.
+    F32,
+    /// Double precision.
+    F64,
+}
+
 /// `f32` or `f64`.
 pub trait Real:
     Float + NumAssign + Sum + Default + Debug + Display + LowerExp + Send + Sync + 'static
@@ -17,6 +26,8 @@ pub trait Real:
     const ONE: Self;
     /// 2.
     const TWO: Self;
+    /// Which of the two it is.
+    const PRECISION: Precision;
     /// The name of the precision, as `--precision` takes it.
     const NAME: &'static str;
 
@@ -40,12 +51,13 @@ pub trait Real:
 }
 
 macro_rules! real {
-    ($type:ident) => {
+    ($type:ident, $precision:ident) => {
         impl Real for $type {
             const ZERO: Self = 0.0;
             const HALF: Self = 0.5;
             const ONE: Self = 1.0;
             const TWO: Self = 2.0;
+            const PRECISION: Precision = Precision::$precision;
             const NAME: &'static str = stringify!($type);
 
             #[inline(always)]
@@ -62,5 +74,5 @@ macro_rules! real {
     };
 }
 
-real!(f32);
-real!(f64);
+real!(f32, F32);
+real!(f64, F64);

@@ -10,9 +10,9 @@ use crate::grid::{Grid, Side};
 use crate::mass::{AirMass, MassCoordinate, MassFlux};
 use crate::primitives::reduce;
 use crate::state::{BoundaryValues, CloudDiagnostics, Environment, State, Surface};
-use crate::wsm5::params::Wsm5Params;
 use crate::wsm5::radii::RadiusConstants;
 use crate::wsm5::reflectivity::{Bins, RadarConstants};
+use crate::wsm5::scheme::Scheme;
 use crate::wsm5::{self, DiagnosticFields, Fallout, Fields, Scratch};
 
 /// What the input prescribes for one step.
@@ -58,7 +58,7 @@ pub struct Cpu<R> {
     /// Area of the cells. Shape: (ny, nx). Units: m².
     area: Array2<f64>,
     limiter: Limiter,
-    params: Wsm5Params<R>,
+    params: Scheme<R>,
     bins: Bins<R>,
     state: State<R>,
     surface: Surface<R>,
@@ -85,7 +85,7 @@ impl<R: RadarConstants + RadiusConstants> Cpu<R> {
             air: AirMass::new(grid, coordinate),
             area,
             limiter,
-            params: Wsm5Params::default().with_fallout(fallout),
+            params: Scheme::default().with_fallout(fallout),
             bins: Bins::default(),
             state,
             surface: Surface::zeros(shape),

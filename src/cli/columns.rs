@@ -14,9 +14,9 @@ use crate::io::columns::{ColumnCase, write};
 use crate::io::writer::{Stored, Writer};
 use crate::state::{CloudDiagnostics, Surface};
 use crate::wsm5::factors::Factors;
-use crate::wsm5::params::Wsm5Params;
 use crate::wsm5::radii::RadiusConstants;
 use crate::wsm5::reflectivity::{Bins, RadarConstants};
+use crate::wsm5::scheme::Scheme;
 use crate::wsm5::{DiagnosticFields, Fields, Scratch, call, diagnose};
 
 /// Run the cloud microphysics alone, on independent columns from a NetCDF file.
@@ -77,7 +77,7 @@ impl Columns {
         let calls = self.number_of_calls(&case)?;
         let writer = Writer::create(&self.output, self.force)?;
 
-        let mut p = Wsm5Params::default().with_fallout(self.fallout.into());
+        let mut p = Scheme::default().with_fallout(self.fallout.into());
         if let Some(factor) = self.perturb.as_ref().and_then(|name| p.factors.of(name)) {
             *factor = R::of(ONE_PER_CENT_MORE);
         }

@@ -5,9 +5,10 @@ use std::sync::Mutex;
 
 use ndarray::{ArrayView3, ArrayViewMut2, ArrayViewMut3, Axis, Dimension};
 
-use super::params::{SchemeConstants, Wsm5Params};
+use super::params::SchemeConstants;
 use super::radii::{RadiusConstants, re_cloud, re_ice, re_snow};
 use super::reflectivity::{Bins, RadarConstants, Target, reflectivity};
+use super::scheme::Scheme;
 use super::{Air, Cell, Column};
 use crate::real::Real;
 use crate::state::{CloudDiagnostics, Environment, State, Surface};
@@ -173,12 +174,7 @@ impl<R: SchemeConstants> Scratch<R> {
 }
 
 /// One call of the scheme on every column: `dt` seconds.
-pub fn call<R: SchemeConstants>(
-    p: &Wsm5Params<R>,
-    dt: R,
-    scratch: &Scratch<R>,
-    fields: Fields<'_, R>,
-) {
+pub fn call<R: SchemeConstants>(p: &Scheme<R>, dt: R, scratch: &Scratch<R>, fields: Fields<'_, R>) {
     let (_, ny, nx) = fields.theta.dim();
     let Some((axis, at)) = halves(ny, nx) else {
         scratch.with(|column| call_block(p, dt, column, fields));
@@ -189,7 +185,7 @@ pub fn call<R: SchemeConstants>(
 }
 
 fn call_block<R: SchemeConstants>(
-    p: &Wsm5Params<R>,
+    p: &Scheme<R>,
     dt: R,
     column: &mut Column<R>,
     mut f: Fields<'_, R>,
@@ -292,7 +288,7 @@ impl<'a, R: Real> DiagnosticFields<'a, R> {
 
 /// Reflectivity and effective radii of every column.
 pub fn diagnose<R: RadarConstants + RadiusConstants>(
-    p: &Wsm5Params<R>,
+    p: &Scheme<R>,
     bins: &Bins<R>,
     fields: DiagnosticFields<'_, R>,
 ) {
@@ -309,7 +305,7 @@ pub fn diagnose<R: RadarConstants + RadiusConstants>(
 }
 
 fn diagnose_block<R: RadarConstants + RadiusConstants>(
-    p: &Wsm5Params<R>,
+    p: &Scheme<R>,
     bins: &Bins<R>,
     mut f: DiagnosticFields<'_, R>,
 ) {

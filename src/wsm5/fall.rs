@@ -4,7 +4,8 @@
 //! are summed up again in the layers of the grid. No time step is too long: what falls through
 //! many layers in one step arrives in the right one.
 
-use crate::wsm5::params::{SchemeConstants, Wsm5Params};
+use crate::wsm5::params::SchemeConstants;
+use crate::wsm5::scheme::Scheme;
 use crate::wsm5::slope::{
     fall_speed_ice, fall_speed_rain, fall_speed_snow, ice_number, snow_intercept_factor,
 };
@@ -248,7 +249,7 @@ impl<R: SchemeConstants> Column<R> {
     /// Returns what of rain, snow and ice has reached the ground, kg m⁻².
     pub(super) fn carry_down(
         &mut self,
-        p: &Wsm5Params<R>,
+        p: &Scheme<R>,
         dt_cloud: R,
         sum: &mut Precipitation<R>,
     ) -> [R; 3] {
@@ -262,7 +263,7 @@ impl<R: SchemeConstants> Column<R> {
         [rain, snow, ice]
     }
 
-    fn fall_rain(&mut self, p: &Wsm5Params<R>, dt_cloud: R, sum: &mut Precipitation<R>) -> R {
+    fn fall_rain(&mut self, p: &Scheme<R>, dt_cloud: R, sum: &mut Precipitation<R>) -> R {
         let reach = self.reach(|cell| cell.qr);
         if reach == 0 {
             return R::ZERO;
@@ -280,7 +281,7 @@ impl<R: SchemeConstants> Column<R> {
         self.land(reach, fallen, |cell| &mut cell.qr, sum)
     }
 
-    fn fall_snow(&mut self, p: &Wsm5Params<R>, dt_cloud: R, sum: &mut Precipitation<R>) -> R {
+    fn fall_snow(&mut self, p: &Scheme<R>, dt_cloud: R, sum: &mut Precipitation<R>) -> R {
         let reach = self.reach(|cell| cell.qs);
         if reach == 0 {
             return R::ZERO;
@@ -302,7 +303,7 @@ impl<R: SchemeConstants> Column<R> {
         self.land(reach, fallen, |cell| &mut cell.qs, sum)
     }
 
-    fn fall_ice(&mut self, p: &Wsm5Params<R>, dt_cloud: R, sum: &mut Precipitation<R>) -> R {
+    fn fall_ice(&mut self, p: &Scheme<R>, dt_cloud: R, sum: &mut Precipitation<R>) -> R {
         let reach = self.reach(|cell| cell.qi);
         if reach == 0 {
             return R::ZERO;

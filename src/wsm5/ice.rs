@@ -1,6 +1,7 @@
 //! Processes of ice and snow below freezing, and the riming of snow at any temperature.
 
 use crate::wsm5::params::{SchemeConstants, Wsm5Params};
+use crate::wsm5::scheme::Scheme;
 use crate::wsm5::slope::{
     fall_speed, fall_speed_crystal, ice_diameter, ice_number, ventilated_surface,
 };
@@ -28,7 +29,7 @@ pub struct IceRates<R> {
 /// The growth by vapour goes on, from pidep to psdep to pigen, until the excess is used up.
 #[inline]
 pub fn rates<R: SchemeConstants>(
-    p: &Wsm5Params<R>,
+    p: &Scheme<R>,
     dt_cloud: R,
     air: &Air<R>,
     onset: &Onset<R>,

@@ -5,6 +5,7 @@
 
 use crate::thermo::{conductivity, diffusivity, saturation_water, ventilation, viscosity};
 use crate::wsm5::params::{SchemeConstants, Wsm5Params};
+use crate::wsm5::scheme::Scheme;
 use crate::wsm5::slope::{
     Slope, slope_rain, slope_snow, snow_intercept_factor, ventilated_surface,
 };
@@ -14,12 +15,7 @@ use crate::wsm5::{Air, Cell, Onset};
 ///
 /// qs += psmlt dt, qr -= psmlt dt, t += lf / cpm psmlt dt
 #[inline]
-pub fn melt_snow<R: SchemeConstants>(
-    p: &Wsm5Params<R>,
-    dt_cloud: R,
-    air: &Air<R>,
-    cell: &mut Cell<R>,
-) {
+pub fn melt_snow<R: SchemeConstants>(p: &Scheme<R>, dt_cloud: R, air: &Air<R>, cell: &mut Cell<R>) {
     if cell.t <= R::FREEZING || cell.qs <= R::ZERO {
         return;
     }
@@ -33,7 +29,7 @@ pub fn melt_snow<R: SchemeConstants>(
 /// `snow` is the slope at the start of the minor step, as in the original.
 #[inline]
 pub fn melt_snow_in_substep<R: SchemeConstants>(
-    p: &Wsm5Params<R>,
+    p: &Scheme<R>,
     dt_cloud: R,
     substeps: R,
     air: &Air<R>,
@@ -130,7 +126,7 @@ pub fn melting<R: SchemeConstants>(
 /// into it, or that of the start of the minor step ([`Fallout`](crate::wsm5::Fallout)).
 #[inline]
 pub fn instantaneous<R: SchemeConstants>(
-    p: &Wsm5Params<R>,
+    p: &Scheme<R>,
     dt_cloud: R,
     air: &Air<R>,
     qr_sized: R,
@@ -242,7 +238,7 @@ pub fn psfrz<R: SchemeConstants>(
 /// Returns the water that clipping at zero has made, kg kg⁻¹.
 #[inline]
 pub fn condense<R: SchemeConstants>(
-    p: &Wsm5Params<R>,
+    p: &Scheme<R>,
     dt_cloud: R,
     air: &Air<R>,
     onset: &Onset<R>,

@@ -14,6 +14,7 @@ pub mod melt;
 pub mod params;
 pub mod radii;
 pub mod reflectivity;
+pub mod scheme;
 pub mod slope;
 pub mod substep;
 pub mod warm;
@@ -27,7 +28,8 @@ use crate::thermo::{
     ventilation, viscosity,
 };
 use fall::Fall;
-use params::{SchemeConstants, Wsm5Params};
+use params::SchemeConstants;
+use scheme::Scheme;
 use slope::{Slope, slope_rain, slope_snow, snow_intercept_factor};
 use substep::SubSteps;
 
@@ -42,13 +44,18 @@ use substep::SubSteps;
 /// | freezing of rain | with the drop size after the fall; cold counts up to 50 K | with that of the start of the minor step; all cold counts |
 /// | saturation | vapour has 0.99 of the pressure at most | no bound |
 /// | precipitation of a call | of all minor steps | of the last minor step; only the sums over the run are complete |
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Fallout {
     /// WRF since 3.2 (JH10).
     #[default]
     SemiLagrangian,
     /// The WRF of July 2008, which the first measurements of this scheme on GPUs were made with.
     Substepped,
+}
+
+impl Fallout {
+    /// All variants.
+    pub const ALL: [Self; 2] = [Self::SemiLagrangian, Self::Substepped];
 }
 
 /// What a cell holds.
@@ -125,7 +132,7 @@ pub struct Coefficients<R> {
 impl<R: SchemeConstants> Coefficients<R> {
     /// The coefficients of a cell; zeros where no rate looks at them.
     #[inline]
-    pub fn of(p: &Wsm5Params<R>, air: &Air<R>, onset: &Onset<R>, cell: &Cell<R>) -> Self {
+    pub fn of(p: &Scheme<R>, air: &Air<R>, onset: &Onset<R>, cell: &Cell<R>) -> Self {
         let (rain, snow) = (cell.qr > R::ZERO, cell.qs > R::ZERO);
         let deposits = cell.t < R::FREEZING && (snow || cell.qi > R::ZERO);
         let t_snow = match p.fallout {
@@ -217,7 +224,7 @@ impl<R: SchemeConstants> Column<R> {
     /// One call of the scheme: `dt` seconds, in minor steps of about two minutes at most.
     ///
     /// [`Column::cells`] and rho, p, dz of [`Column::air`] are the input.
-    pub fn call(&mut self, p: &Wsm5Params<R>, dt: R) -> Precipitation<R> {
+    pub fn call(&mut self, p: &Scheme<R>, dt: R) -> Precipitation<R> {
         let mut sum = Precipitation::default();
         self.set_out(&mut sum);
         let steps = minor_steps(dt);
@@ -245,7 +252,7 @@ impl<R: SchemeConstants> Column<R> {
     }
 
     /// One minor step: the processes of the scheme in their order.
-    fn minor_step(&mut self, p: &Wsm5Params<R>, dt_cloud: R, sum: &mut Precipitation<R>) {
+    fn minor_step(&mut self, p: &Scheme<R>, dt_cloud: R, sum: &mut Precipitation<R>) {
         self.start(p);
         let fallen = match p.fallout {
             Fallout::SemiLagrangian => self.carry_down(p, dt_cloud, sum),
@@ -273,7 +280,7 @@ impl<R: SchemeConstants> Column<R> {
     }
 
     /// Saturation that holds for the whole minor step.
-    fn start(&mut self, p: &Wsm5Params<R>) {
+    fn start(&mut self, p: &Scheme<R>) {
         for (k, (cell, air)) in self.cells.iter().zip(&self.air).enumerate() {
             let saturation = saturation(cell.t, air.p, p.vapour_pressure_cap);
             self.onset[k] = Onset { t: cell.t, qsw: saturation.water, qsi: saturation.ice };
@@ -283,13 +290,7 @@ impl<R: SchemeConstants> Column<R> {
     /// Adds what has reached the ground to the sums of the call.
     ///
     /// Units: `fallen` kg m⁻² of rain, snow and ice.
-    fn reach_ground(
-        &self,
-        p: &Wsm5Params<R>,
-        dt_cloud: R,
-        fallen: [R; 3],
-        sum: &mut Precipitation<R>,
-    ) {
+    fn reach_ground(&self, p: &Scheme<R>, dt_cloud: R, fallen: [R; 3], sum: &mut Precipitation<R>) {
         if p.fallout == Fallout::Substepped {
             (sum.rainncv, sum.snowncv, sum.sr) = (R::ZERO, R::ZERO, R::ZERO);
         }

@@ -1,10 +1,8 @@
 //! Constants and parameters of the scheme, each with its unit.
 
 use crate::constants::Constants;
-use crate::shared::shared_constants;
+use crate::shared::{shared_constants, shared_struct};
 use crate::thermo::TransportConstants;
-use crate::wsm5::Fallout;
-use crate::wsm5::factors::Factors;
 
 shared_constants! {
     /// Fixed numbers of the scheme: exponents, thresholds and published fits.
@@ -135,80 +133,78 @@ impl Default for Tuning {
     }
 }
 
-/// Parameters of the scheme, derived once before the first step.
-///
-/// What WRF derives when it starts is derived here in single precision too, and has the same
-/// value in double precision: a shift of the last digit would move every result.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Wsm5Params<R> {
-    /// Intercept of the rain size distribution (WRF `n0r`), m⁻⁴.
-    pub n0r: R,
-    /// Intercept of the snow size distribution at freezing (WRF `n0s`), m⁻⁴.
-    pub n0s: R,
-    /// Largest factor of the snow intercept (WRF `n0smax / n0s`), 1.
-    pub n0s_factor_max: R,
-    /// Largest intercept of the snow size distribution (WRF `n0smax`), m⁻⁴.
-    pub n0s_max: R,
-    /// Growth of the snow intercept with cold (WRF `alpha`), K⁻¹.
-    pub alpha: R,
-    /// Exponent of the fall speed of rain (WRF `bvtr`), 1.
-    pub bvtr: R,
-    /// Exponent of the fall speed of snow (WRF `bvts`), 1.
-    pub bvts: R,
-    /// Diameter of an ice crystal over the root of its mass (WRF `dicon`), m kg⁻¹ᐟ².
-    pub dicon: R,
-    /// Largest diameter of an ice crystal (WRF `dimax`), m.
-    pub dimax: R,
-    /// Number of cloud drops (WRF `xncr`), m⁻³.
-    pub xncr: R,
-    /// Rate of freezing of drops (WRF `pfrz1`), m⁻³ s⁻¹.
-    pub pfrz1: R,
-    /// Growth of freezing with cold (WRF `pfrz2`), K⁻¹.
-    pub pfrz2: R,
-    /// Cloud water at which autoconversion sets in (WRF `qc0`), kg kg⁻¹.
-    pub qc0: R,
-    /// Factor of autoconversion (WRF `qck1`), s⁻¹.
-    pub qck1: R,
-    /// Mass of a cloud drop over the cube of its diameter, π `rhow` / 6 (WRF `pidnc`), kg m⁻³.
-    pub pidnc: R,
-    /// Factor of the mean fall speed of rain (WRF `pvtr`), m¹⁻ᵇ s⁻¹.
-    pub pvtr: R,
-    /// Factor of the mean fall speed of snow (WRF `pvts`), m¹⁻ᵇ s⁻¹.
-    pub pvts: R,
-    /// Factor of the collection of cloud water by rain (WRF `pacrr`), m⁻³⁻ᵇ s⁻¹.
-    pub pacrr: R,
-    /// Factor of the collection of cloud water by snow (WRF `pacrc`), m⁻³⁻ᵇ s⁻¹.
-    pub pacrc: R,
-    /// Factor of the evaporation of rain without ventilation (WRF `precr1`), m⁻⁴.
-    pub precr1: R,
-    /// Factor of the evaporation of rain with ventilation (WRF `precr2`).
-    pub precr2: R,
-    /// Factor of the growth of snow without ventilation (WRF `precs1`), m⁻⁴.
-    pub precs1: R,
-    /// Factor of the growth of snow with ventilation (WRF `precs2`).
-    pub precs2: R,
-    /// Content of ice crystals of the largest size (WRF `roqimax`), kg m⁻³.
-    pub roqimax: R,
-    /// π `rhow` `n0r` (WRF `pidn0r`), kg m⁻⁷.
-    pub pidn0r: R,
-    /// π `rhos` `n0s` (WRF `pidn0s`), kg m⁻⁷.
-    pub pidn0s: R,
-    /// Slope length where there is hardly any rain (WRF `rslopermax`), m.
-    pub slope_rain_min: R,
-    /// Its power `bvtr` (WRF `rsloperbmax`), mᵇ.
-    pub slope_rain_min_b: R,
-    /// Slope length where there is hardly any snow (WRF `rslopesmax`), m.
-    pub slope_snow_min: R,
-    /// Its power `bvts` (WRF `rslopesbmax`), mᵇ.
-    pub slope_snow_min_b: R,
-    /// The variant of the scheme.
-    pub fallout: Fallout,
-    /// Largest part of the pressure that saturated vapour may take, 1; infinite without a cap.
-    pub vapour_pressure_cap: R,
-    /// Largest cold in the exponent of freezing, K; infinite without a cap.
-    pub freezing_cold_max: R,
-    /// Factors of the processes, all 1 in the scheme itself.
-    pub factors: Factors<R>,
+shared_struct! {
+    /// Parameters of the scheme, derived once before the first step.
+    ///
+    /// What WRF derives when it starts is derived here in single precision too, and has the same
+    /// value in double precision: a shift of the last digit would move every result.
+    #[derive(PartialEq)]
+    pub struct Wsm5Params<R> {
+        /// Intercept of the rain size distribution (WRF `n0r`).
+        n0r: R, "m⁻⁴";
+        /// Intercept of the snow size distribution at freezing (WRF `n0s`).
+        n0s: R, "m⁻⁴";
+        /// Largest factor of the snow intercept (WRF `n0smax / n0s`).
+        n0s_factor_max: R, "1";
+        /// Largest intercept of the snow size distribution (WRF `n0smax`).
+        n0s_max: R, "m⁻⁴";
+        /// Growth of the snow intercept with cold (WRF `alpha`).
+        alpha: R, "K⁻¹";
+        /// Exponent of the fall speed of rain (WRF `bvtr`).
+        bvtr: R, "1";
+        /// Exponent of the fall speed of snow (WRF `bvts`).
+        bvts: R, "1";
+        /// Diameter of an ice crystal over the root of its mass (WRF `dicon`).
+        dicon: R, "m kg⁻¹ᐟ²";
+        /// Largest diameter of an ice crystal (WRF `dimax`).
+        dimax: R, "m";
+        /// Number of cloud drops (WRF `xncr`).
+        xncr: R, "m⁻³";
+        /// Rate of freezing of drops (WRF `pfrz1`).
+        pfrz1: R, "m⁻³ s⁻¹";
+        /// Growth of freezing with cold (WRF `pfrz2`).
+        pfrz2: R, "K⁻¹";
+        /// Cloud water at which autoconversion sets in (WRF `qc0`).
+        qc0: R, "kg kg⁻¹";
+        /// Factor of autoconversion (WRF `qck1`).
+        qck1: R, "s⁻¹";
+        /// Mass of a cloud drop over the cube of its diameter, π `rhow` / 6 (WRF `pidnc`).
+        pidnc: R, "kg m⁻³";
+        /// Factor of the mean fall speed of rain (WRF `pvtr`).
+        pvtr: R, "m¹⁻ᵇ s⁻¹";
+        /// Factor of the mean fall speed of snow (WRF `pvts`).
+        pvts: R, "m¹⁻ᵇ s⁻¹";
+        /// Factor of the collection of cloud water by rain (WRF `pacrr`).
+        pacrr: R, "m⁻³⁻ᵇ s⁻¹";
+        /// Factor of the collection of cloud water by snow (WRF `pacrc`).
+        pacrc: R, "m⁻³⁻ᵇ s⁻¹";
+        /// Factor of the evaporation of rain without ventilation (WRF `precr1`).
+        precr1: R, "m⁻⁴";
+        /// Factor of the evaporation of rain with ventilation (WRF `precr2`).
+        precr2: R, "m⁻⁽⁷⁺ᵇ⁾ᐟ² s⁻¹ᐟ²";
+        /// Factor of the growth of snow without ventilation (WRF `precs1`).
+        precs1: R, "m⁻⁴";
+        /// Factor of the growth of snow with ventilation (WRF `precs2`).
+        precs2: R, "m⁻⁽⁷⁺ᵇ⁾ᐟ² s⁻¹ᐟ²";
+        /// Content of ice crystals of the largest size (WRF `roqimax`).
+        roqimax: R, "kg m⁻³";
+        /// π `rhow` `n0r` (WRF `pidn0r`).
+        pidn0r: R, "kg m⁻⁷";
+        /// π `rhos` `n0s` (WRF `pidn0s`).
+        pidn0s: R, "kg m⁻⁷";
+        /// Slope length where there is hardly any rain (WRF `rslopermax`).
+        slope_rain_min: R, "m";
+        /// Its power `bvtr` (WRF `rsloperbmax`).
+        slope_rain_min_b: R, "mᵇ";
+        /// Slope length where there is hardly any snow (WRF `rslopesmax`).
+        slope_snow_min: R, "m";
+        /// Its power `bvts` (WRF `rslopesbmax`).
+        slope_snow_min_b: R, "mᵇ";
+        /// Largest part of the pressure that saturated vapour may take; infinite without a cap.
+        vapour_pressure_cap: R, "1";
+        /// Largest cold in the exponent of freezing; infinite without a cap.
+        freezing_cold_max: R, "K";
+    }
 }
 
 impl<R: SchemeConstants> Default for Wsm5Params<R> {
@@ -218,15 +214,6 @@ impl<R: SchemeConstants> Default for Wsm5Params<R> {
 }
 
 impl<R: SchemeConstants> Wsm5Params<R> {
-    /// The same parameters for a variant of the scheme.
-    pub fn with_fallout(self, fallout: Fallout) -> Self {
-        let (vapour_pressure_cap, freezing_cold_max) = match fallout {
-            Fallout::SemiLagrangian => (R::VAPOUR_PRESSURE_CAP, R::FREEZING_COLD_MAX),
-            Fallout::Substepped => (R::infinity(), R::infinity()),
-        };
-        Self { fallout, vapour_pressure_cap, freezing_cold_max, ..self }
-    }
-
     /// Derives the parameters of the default variant from what the scheme is tuned by.
     ///
     /// Source: HDC04 appendix, with the gamma function as WRF computes it.
@@ -276,10 +263,8 @@ impl<R: SchemeConstants> Wsm5Params<R> {
             slope_rain_min_b: single(rain_length.powf(bvtr)),
             slope_snow_min: single(snow_length),
             slope_snow_min_b: single(snow_length.powf(bvts)),
-            fallout: Fallout::SemiLagrangian,
             vapour_pressure_cap: R::VAPOUR_PRESSURE_CAP,
             freezing_cold_max: R::FREEZING_COLD_MAX,
-            factors: Factors::default(),
         }
     }
 }

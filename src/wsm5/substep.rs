@@ -3,7 +3,8 @@
 //! The steps are short enough that nothing falls through a whole layer in one of them. Speeds and
 //! sizes stay those of the start of the minor step.
 
-use crate::wsm5::params::{SchemeConstants, Wsm5Params};
+use crate::wsm5::params::SchemeConstants;
+use crate::wsm5::scheme::Scheme;
 use crate::wsm5::slope::{
     Slope, fall_speed, fall_speed_ice, ice_number, slope_rain, slope_snow, snow_intercept_factor,
 };
@@ -92,7 +93,7 @@ impl<R: SchemeConstants> Column<R> {
     ///
     /// Returns what of rain, snow and ice has reached the ground, kg m⁻². Nothing is lost or
     /// made.
-    pub(super) fn sink(&mut self, p: &Wsm5Params<R>, dt_cloud: R) -> [R; 3] {
+    pub(super) fn sink(&mut self, p: &Scheme<R>, dt_cloud: R) -> [R; 3] {
         for (qr, cell) in self.qr_sized.iter_mut().zip(&self.cells) {
             *qr = cell.qr;
         }
@@ -109,7 +110,7 @@ impl<R: SchemeConstants> Column<R> {
     }
 
     /// Returns what of rain and snow has left the lowest layer, kg kg⁻¹ of its air.
-    fn sink_rain_and_snow(&mut self, p: &Wsm5Params<R>, dt_cloud: R) -> [R; 2] {
+    fn sink_rain_and_snow(&mut self, p: &Scheme<R>, dt_cloud: R) -> [R; 2] {
         let Self { cells, air, substeps: work, .. } = self;
         work.count[0] = R::ONE;
         let Some(highest) = cells.iter().rposition(|c| c.qr > R::ZERO || c.qs > R::ZERO) else {
@@ -148,7 +149,7 @@ impl<R: SchemeConstants> Column<R> {
     }
 
     /// Returns what of ice has left the lowest layer, kg kg⁻¹ of its air.
-    fn sink_ice(&mut self, p: &Wsm5Params<R>, dt_cloud: R) -> R {
+    fn sink_ice(&mut self, p: &Scheme<R>, dt_cloud: R) -> R {
         let Self { cells, air, substeps: work, .. } = self;
         work.count[1] = R::ONE;
         let Some(highest) = cells.iter().rposition(|cell| cell.qi > R::ZERO) else {

@@ -1,6 +1,7 @@
 //! Processes of warm rain: autoconversion, collection of cloud water, evaporation.
 
 use crate::wsm5::params::{SchemeConstants, Wsm5Params};
+use crate::wsm5::scheme::Scheme;
 use crate::wsm5::slope::{Slope, ventilated_surface};
 use crate::wsm5::{Air, Cell, Coefficients, Onset};
 
@@ -18,7 +19,7 @@ pub struct WarmRates<R> {
 /// All warm rates of a cell.
 #[inline]
 pub fn rates<R: SchemeConstants>(
-    p: &Wsm5Params<R>,
+    p: &Scheme<R>,
     dt_cloud: R,
     air: &Air<R>,
     onset: &Onset<R>,

@@ -5,9 +5,9 @@ use netcdf::{Extents, Group};
 use nwp_mini::grid::Shape;
 use nwp_mini::io::writer::Stored;
 use nwp_mini::state::{CloudDiagnostics, Environment, State, Surface};
-use nwp_mini::wsm5::params::Wsm5Params;
 use nwp_mini::wsm5::radii::RadiusConstants;
 use nwp_mini::wsm5::reflectivity::{Bins, RadarConstants};
+use nwp_mini::wsm5::scheme::Scheme;
 use nwp_mini::wsm5::{DiagnosticFields, Fields, Scratch, call, diagnose};
 
 /// The cases of the reference file.
@@ -134,11 +134,11 @@ impl Columns {
     /// Runs `calls` calls of `dt` seconds; tendencies act only when there are several calls, as
     /// in the reference.
     pub fn run<R: Precision>(&self, dt: f64, calls: usize) -> Outcome<R> {
-        self.run_with(&Wsm5Params::default(), dt, calls)
+        self.run_with(&Scheme::default(), dt, calls)
     }
 
     /// The same with other parameters of the scheme.
-    pub fn run_with<R: Precision>(&self, p: &Wsm5Params<R>, dt: f64, calls: usize) -> Outcome<R> {
+    pub fn run_with<R: Precision>(&self, p: &Scheme<R>, dt: f64, calls: usize) -> Outcome<R> {
         let (nz, nx) = self.dim();
         let shape = Shape { nx, ny: 1, nz };
         let promote = |field: &Array2<f32>| -> Array3<R> {

@@ -10,7 +10,7 @@ use netcdf::types::{FloatType, NcVariableType};
 use crate::case::{CASES, Columns, INPUTS, ON_LEVELS, OUTPUTS, Outcome, Precision, group};
 use crate::support;
 use nwp_mini::wsm5::factors::Factors;
-use nwp_mini::wsm5::params::Wsm5Params;
+use nwp_mini::wsm5::scheme::Scheme;
 
 /// Writes columns as the command reads them; attributes as far as they are given.
 pub fn write_input(path: &Path, columns: &Columns, dt: Option<f64>, calls: Option<i32>) {
@@ -196,7 +196,7 @@ fn each_process_can_be_set_off() {
     for name in Factors::<f32>::NAMES {
         let files = Files::new(&columns, Some(60.0), Some(1));
         succeed(command(&files.input, &files.output).args(["--perturb", name]));
-        let mut p = Wsm5Params::<f32>::default();
+        let mut p = Scheme::<f32>::default();
         *p.factors.of(name).expect("a process") = 1.01;
         check_output(&files.output, &columns.run_with::<f32>(&p, 60.0, 1), 60.0, 1.0);
     }

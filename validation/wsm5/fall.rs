@@ -1,7 +1,7 @@
 //! The fall operator alone, on WRF's own intermediate values: every step of it.
 
 use nwp_mini::wsm5::fall::Fall;
-use nwp_mini::wsm5::params::Wsm5Params;
+use nwp_mini::wsm5::scheme::Scheme;
 use nwp_mini::wsm5::slope::{fall_speed_rain, fall_speed_snow, snow_intercept_factor};
 
 use crate::comparison::{Comparison, ROUNDING};
@@ -21,7 +21,7 @@ struct Fallen {
 
 impl Fallen {
     fn new(column: &[Row], species: usize) -> Option<Self> {
-        let p = Wsm5Params::default();
+        let p = Scheme::default();
         let mixing_ratio = |row: &Row| {
             let cell = row.start();
             [cell.qr, cell.qs, cell.qi][species]

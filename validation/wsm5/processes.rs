@@ -12,9 +12,10 @@ use nwp_mini::thermo::{
     TransportConstants, conductivity, diffusivity, growth_resistance, saturation, saturation_water,
     ventilation, viscosity,
 };
-use nwp_mini::wsm5::params::{SchemeConstants, Wsm5Params};
+use nwp_mini::wsm5::params::SchemeConstants;
 use nwp_mini::wsm5::radii::{re_cloud, re_ice, re_snow};
 use nwp_mini::wsm5::reflectivity::{Bins, Target, reflectivity};
+use nwp_mini::wsm5::scheme::Scheme;
 use nwp_mini::wsm5::slope::{
     Slope, fall_speed_ice, fall_speed_rain, fall_speed_snow, ice_number, slope_rain, slope_snow,
     snow_intercept_factor,
@@ -109,7 +110,7 @@ fn number_of_ice_crystals() {
 
 #[test]
 fn intercept_factor_of_snow() {
-    let p = Wsm5Params::default();
+    let p = Scheme::default();
     let mut comparison = Comparison::new("snow intercept factor");
     for row in rows() {
         for (name, t) in [("n0sfac_melt", row.start().t), ("n0sfac", row.get("t_after_inst"))] {
@@ -123,7 +124,7 @@ fn intercept_factor_of_snow() {
 
 #[test]
 fn slopes() {
-    let p = Wsm5Params::default();
+    let p = Scheme::default();
     let rain = |row: &Row| slope_rain(&p, row.get("input_den"), row.get("qr_after_inst"));
     let snow = |row: &Row| {
         let t = row.get("t_after_inst");
@@ -139,7 +140,7 @@ fn slopes() {
 
 #[test]
 fn fall_speeds() {
-    let p = Wsm5Params::default();
+    let p = Scheme::default();
     let rho = |row: &Row| row.get("input_den");
     let rain = |row: &Row| fall_speed_rain(&p, rho(row), row.get("denfac"), row.start().qr);
     compare("fall speed of rain", "vt_rain", rain, |_| SMOOTH);
@@ -188,7 +189,7 @@ fn fallen(row: &Row) -> Cell<f64> {
 
 #[test]
 fn psmlt() {
-    let p = Wsm5Params::default();
+    let p = Scheme::default();
     let mut comparison = Comparison::new("psmlt");
     let mut melted = Comparison::new("melted snow");
     for row in rows() {
@@ -222,7 +223,7 @@ fn psmlt() {
 }
 
 /// The cell as freezing sets in, and the slope of the rain that has fallen.
-fn before_freezing(row: &Row, p: &Wsm5Params<f64>) -> (Cell<f64>, Slope<f64>) {
+fn before_freezing(row: &Row, p: &Scheme<f64>) -> (Cell<f64>, Slope<f64>) {
     let cell = Cell {
         t: row.get("t_after_melt"),
         qc: row.start().qc,
@@ -241,7 +242,7 @@ fn compare_amount(
     found: impl Fn(&Row, &Cell<f64>, Slope<f64>, f64) -> f64,
     tolerance: impl Fn(f64) -> f64,
 ) {
-    let p = Wsm5Params::default();
+    let p = Scheme::default();
     let mut comparison = Comparison::new(name);
     for row in rows() {
         let (cell, rain) = before_freezing(&row, &p);
@@ -280,7 +281,7 @@ fn pihmf() {
 
 #[test]
 fn pihtf() {
-    let p = Wsm5Params::default();
+    let p = Scheme::default();
     let found = |row: &Row, cell: &Cell<f64>, _, cold: f64| {
         let qc = cell.qc - melt::pihmf(cold, cell.qc);
         melt::pihtf(&p, row.dt_cloud(), cold, row.get("input_den"), qc)
@@ -290,7 +291,7 @@ fn pihtf() {
 
 #[test]
 fn psfrz() {
-    let p = Wsm5Params::default();
+    let p = Scheme::default();
     let found = |row: &Row, cell: &Cell<f64>, rain, cold: f64| {
         melt::psfrz(&p, row.dt_cloud(), cold, row.get("input_den"), cell.qr, rain)
     };
@@ -301,7 +302,7 @@ fn psfrz() {
 /// All four together, applied in their order.
 #[test]
 fn instantaneous_changes() {
-    let p = Wsm5Params::default();
+    let p = Scheme::default();
     let mut comparison = Comparison::new("instantaneous changes");
     for row in rows() {
         let (mut cell, _) = before_freezing(&row, &p);
@@ -341,7 +342,7 @@ fn final_temperature(row: &Row) -> f64 {
 
 #[test]
 fn effective_radii() {
-    let p = Wsm5Params::<f64>::default();
+    let p = Scheme::<f64>::default();
     let mut comparison = Comparison::new("effective radii");
     for row in final_columns().concat() {
         let (t, rho) = (final_temperature(&row), row.get("input_den"));
@@ -360,7 +361,7 @@ fn effective_radii() {
 
 #[test]
 fn radar_reflectivity() {
-    let p = Wsm5Params::default();
+    let p = Scheme::default();
     let mut comparison = Comparison::new("reflectivity");
     for column in final_columns() {
         let target = |row: &Row| Target {

@@ -3,7 +3,7 @@
 use ndarray::{Array2, Axis};
 use nwp_mini::constants::Constants;
 use nwp_mini::thermo::TransportConstants;
-use nwp_mini::wsm5::params::Wsm5Params;
+use nwp_mini::wsm5::scheme::Scheme;
 use nwp_mini::wsm5::slope::{Slope, slope_rain};
 use nwp_mini::wsm5::{Air, Cell, Coefficients, Onset, ice, melt, warm};
 use rayon::ThreadPoolBuilder;
@@ -252,12 +252,12 @@ fn coefficients(t: f64, qr: f64, qs: f64) -> Coefficients<f64> {
     let saturation = nwp_mini::thermo::saturation(t, air().p, f64::VAPOUR_PRESSURE_CAP);
     let onset = Onset { t, qsw: saturation.water, qsi: saturation.ice };
     let cell = Cell { t, qv: saturation.water, qc: 1e-4, qr, qi: 1e-5, qs };
-    Coefficients::of(&Wsm5Params::default(), &air(), &onset, &cell)
+    Coefficients::of(&Scheme::default(), &air(), &onset, &cell)
 }
 
 #[test]
 fn rates_grow_with_what_feeds_them() {
-    let p = Wsm5Params::<f64>::default();
+    let p = Scheme::<f64>::default();
     assert_grows("praut", sweep(1e-5, 5e-3), |qc| warm::praut(&p, DT, qc));
     assert_grows("pracw in rain", sweep(1e-8, 5e-3), |qr| {
         warm::pracw(&p, DT, 5e-4, qr, slope_rain(&p, 0.9, qr), 1.2)
@@ -286,7 +286,7 @@ fn rates_grow_with_what_feeds_them() {
 
 #[test]
 fn growth_by_vapour_follows_the_humidity() {
-    let p = Wsm5Params::<f64>::default();
+    let p = Scheme::<f64>::default();
     let t = 260.0;
     let coefficients = coefficients(t, 1e-3, 1e-3);
     let saturation = nwp_mini::thermo::saturation::<f64>(t, air().p, f64::VAPOUR_PRESSURE_CAP);
@@ -319,7 +319,7 @@ fn growth_by_vapour_follows_the_humidity() {
 
 #[test]
 fn no_rate_below_its_threshold() {
-    let p = Wsm5Params::<f64>::default();
+    let p = Scheme::<f64>::default();
     let (none, little) = (0.0, 1.0e-9);
     let minimum = Slope { length: p.slope_rain_min, power: p.slope_rain_min_b };
     let dry = Coefficients { rain: minimum, ..coefficients(260.0, 1e-3, 1e-3) };

@@ -6,7 +6,8 @@
 use nwp_mini::constants::Constants;
 use nwp_mini::thermo::saturation_water;
 use nwp_mini::wsm5::ice::Growth;
-use nwp_mini::wsm5::params::{SchemeConstants, Wsm5Params};
+use nwp_mini::wsm5::params::SchemeConstants;
+use nwp_mini::wsm5::scheme::Scheme;
 use nwp_mini::wsm5::slope::{fall_speed_crystal, ice_diameter};
 use nwp_mini::wsm5::{Onset, balance, ice, melt, warm};
 
@@ -33,13 +34,13 @@ fn compare(name: &'static str, share: f64, found: impl Fn(&Row) -> (f64, f64)) {
 
 #[test]
 fn praut() {
-    let p = Wsm5Params::default();
+    let p = Scheme::default();
     compare("praut", MOST, |row| (warm::praut(&p, row.dt_cloud(), row.get("qc_after_inst")), 0.0));
 }
 
 #[test]
 fn pracw() {
-    let p = Wsm5Params::default();
+    let p = Scheme::default();
     compare("pracw", MOST, |row| {
         let (qc, qr) = (row.get("qc_after_inst"), row.get("qr_after_inst"));
         let rain = row.coefficients().rain;
@@ -49,7 +50,7 @@ fn pracw() {
 
 #[test]
 fn prevp() {
-    let p = Wsm5Params::default();
+    let p = Scheme::default();
     compare("prevp", MOST, |row| {
         let qr = row.get("qr_after_inst");
         let excess = row.excess(row.get("qsw_start"));
@@ -64,7 +65,7 @@ fn cold(row: &Row) -> f64 {
 
 #[test]
 fn psaci() {
-    let p = Wsm5Params::default();
+    let p = Scheme::default();
     compare("psaci", MOST, |row| {
         let (air, cell, coefficients) = (row.air(), row.cell("after_inst"), row.coefficients());
         let number = row.get("xni");
@@ -79,7 +80,7 @@ fn psaci() {
 
 #[test]
 fn psacw() {
-    let p = Wsm5Params::default();
+    let p = Scheme::default();
     compare("psacw", MOST, |row| {
         let (qc, qs) = (row.get("qc_after_inst"), row.get("qs_after_inst"));
         let found = ice::psacw(&p, row.dt_cloud(), qc, qs, &row.coefficients(), row.get("denfac"));
@@ -119,7 +120,7 @@ fn used_up(row: &Row, so_far: &[&str]) -> Option<bool> {
 
 #[test]
 fn pidep() {
-    let p = Wsm5Params::default();
+    let p = Scheme::default();
     compare("pidep", MANY, |row| {
         if cold(row) <= 0.0 {
             return (0.0, 0.0);
@@ -134,7 +135,7 @@ fn pidep() {
 
 #[test]
 fn psdep() {
-    let p = Wsm5Params::default();
+    let p = Scheme::default();
     compare("psdep", MOST, |row| {
         let before = ["prevp", "pidep"];
         if cold(row) <= 0.0 || used_up(row, &before) == Some(true) {
@@ -172,7 +173,7 @@ fn pigen() {
 
 #[test]
 fn psaut() {
-    let p = Wsm5Params::default();
+    let p = Scheme::default();
     compare("psaut", MOST, |row| {
         if cold(row) <= 0.0 {
             return (0.0, 0.0);
@@ -185,7 +186,7 @@ fn psaut() {
 /// All cold rates together: what they leave to one another, and when the growth stops.
 #[test]
 fn cold_rates_in_their_order() {
-    let p = Wsm5Params::default();
+    let p = Scheme::default();
     let mut comparison = Comparison::new("cold rates");
     for row in rows().filter(|row| !undecided(row.get("t_after_inst"))) {
         let so_far = ["prevp", "pidep", "psdep"];
@@ -300,7 +301,7 @@ fn pcond() {
 /// The state after condensation, with saturation computed anew.
 #[test]
 fn condensation() {
-    let p = Wsm5Params::default();
+    let p = Scheme::default();
     let mut comparison = Comparison::new("condensation");
     for row in rows() {
         let (air, dt) = (row.air(), row.dt_cloud());

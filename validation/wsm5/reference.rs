@@ -8,7 +8,7 @@
 use ndarray::{Array2, Axis};
 
 use nwp_mini::wsm5::factors::Factors;
-use nwp_mini::wsm5::params::Wsm5Params;
+use nwp_mini::wsm5::scheme::Scheme;
 
 use crate::case::{CASES, Columns, OUTPUTS, Outcome, Precision, Stage, Truth, group};
 use crate::support;
@@ -223,7 +223,7 @@ const FEWEST: usize = 10;
 /// Runs the stages of the cases and hands each field to `judge`; `thin` columns are left out
 /// between two.
 fn each_field<R: Precision>(
-    p: &Wsm5Params<R>,
+    p: &Scheme<R>,
     cases: &[&str],
     thin: usize,
     stages: impl Fn(&Stage<'_>) -> bool,
@@ -257,7 +257,7 @@ fn each_field<R: Precision>(
 
 fn check_f32(cases: &[&str], thin: usize) {
     let mut report = Report::default();
-    let p = Wsm5Params::default();
+    let p = Scheme::default();
     each_field::<f32>(
         &p,
         cases,
@@ -283,7 +283,7 @@ fn single_precision_of_fewer_columns() {
 
 fn check_f64(cases: &[&str], thin: usize) {
     let mut report = Report::default();
-    let p = Wsm5Params::default();
+    let p = Scheme::default();
     each_field::<f64>(
         &p,
         cases,
@@ -310,7 +310,7 @@ fn double_precision_of_fewer_columns() {
 /// exceeded.
 #[test]
 fn one_per_cent_of_a_parameter_shows() {
-    type Change = fn(&mut Wsm5Params<f32>) -> &mut f32;
+    type Change = fn(&mut Scheme<f32>) -> &mut f32;
     let parameters: [(&str, Change); 22] = [
         ("n0r", |p| &mut p.n0r),
         ("n0s", |p| &mut p.n0s),
@@ -336,7 +336,7 @@ fn one_per_cent_of_a_parameter_shows() {
         ("pidn0s", |p| &mut p.pidn0s),
     ];
     expect_noticed(parameters.map(|(name, parameter)| {
-        let mut p = Wsm5Params::default();
+        let mut p = Scheme::default();
         *parameter(&mut p) *= 1.01;
         (name, p)
     }));
@@ -346,14 +346,14 @@ fn one_per_cent_of_a_parameter_shows() {
 #[test]
 fn one_per_cent_of_a_process_shows() {
     expect_noticed(Factors::<f32>::NAMES.iter().map(|&name| {
-        let mut p = Wsm5Params::default();
+        let mut p = Scheme::default();
         *p.factors.of(name).expect("a process") *= 1.01;
         (name, p)
     }));
 }
 
 /// Judges wrong parameters, each by name; every one must exceed a limit.
-fn expect_noticed(wrong: impl IntoIterator<Item = (&'static str, Wsm5Params<f32>)>) {
+fn expect_noticed(wrong: impl IntoIterator<Item = (&'static str, Scheme<f32>)>) {
     let mut unnoticed = Vec::new();
     for (name, p) in wrong {
         let mut report = Report::default();

@@ -3,8 +3,9 @@
 use nwp_mini::constants::Constants;
 use nwp_mini::thermo::{TransportConstants, saturation, saturation_water};
 use nwp_mini::wsm5::minor_steps;
-use nwp_mini::wsm5::params::{Tuning, Wsm5Params};
+use nwp_mini::wsm5::params::Tuning;
 use nwp_mini::wsm5::reflectivity::melting_backscatter;
+use nwp_mini::wsm5::scheme::Scheme;
 use nwp_mini::wsm5::slope::{slope_rain, slope_snow, snow_intercept_factor};
 
 /// Largest part of the pressure that saturated vapour may take.
@@ -57,7 +58,7 @@ fn saturation_is_bounded() {
 
 #[test]
 fn slopes_of_size_distributions() {
-    let p = Wsm5Params::<f64>::default();
+    let p = Scheme::<f64>::default();
     let rain = slope_rain(&p, 1.0, 1.0e-3);
     assert_near("rain", rain.length, 4.466_219e-4, 7);
     assert_near("rain, power", rain.power, 2.089_065_3e-3, 8);
@@ -68,7 +69,7 @@ fn slopes_of_size_distributions() {
 
 #[test]
 fn intercept_of_snow_is_bounded() {
-    let p = Wsm5Params::<f64>::default();
+    let p = Scheme::<f64>::default();
     for (t, factor) in [(300.0, 1.0), (273.15, 1.0), (263.15, 1.2_f64.exp()), (150.0, 5.0e4)] {
         let found = snow_intercept_factor(&p, t);
         assert!((found / factor - 1.0).abs() < 1e-12, "{t}: {found} not {factor}");
@@ -79,7 +80,7 @@ fn intercept_of_snow_is_bounded() {
 #[test]
 fn gamma_function() {
     let tuning = Tuning::default();
-    let p = Wsm5Params::<f64>::new(&tuning);
+    let p = Scheme::<f64>::new(&tuning);
     let pi = f64::from(std::f32::consts::PI);
     let (n0r, n0s) = (f64::from(tuning.n0r), f64::from(tuning.n0s));
     let (avtr, avts) = (f64::from(tuning.fall_rain), f64::from(tuning.fall_snow));

@@ -5,7 +5,8 @@ use netcdf::{Extents, Group};
 use nwp_mini::grid::Shape;
 use nwp_mini::real::Real;
 use nwp_mini::state::{Environment, State, Surface};
-use nwp_mini::wsm5::params::{SchemeConstants, Wsm5Params};
+use nwp_mini::wsm5::params::SchemeConstants;
+use nwp_mini::wsm5::scheme::Scheme;
 use nwp_mini::wsm5::{Air, Cell, Column, Fallout, Fields, Scratch, call};
 
 /// The cases of the reference files.
@@ -22,8 +23,8 @@ pub const OUTPUTS: [&str; 11] =
 pub const ON_LEVELS: usize = 6;
 
 /// The parameters of the variant under test.
-pub fn parameters<R: SchemeConstants>() -> Wsm5Params<R> {
-    Wsm5Params::default().with_fallout(Fallout::Substepped)
+pub fn parameters<R: SchemeConstants>() -> Scheme<R> {
+    Scheme::default().with_fallout(Fallout::Substepped)
 }
 
 /// Values of a variable.

@@ -1,6 +1,7 @@
 //! What the variant promises for any column, on the columns of the reference and on small ones.
 
-use nwp_mini::wsm5::params::{SchemeConstants, Wsm5Params};
+use nwp_mini::wsm5::params::SchemeConstants;
+use nwp_mini::wsm5::scheme::Scheme;
 use nwp_mini::wsm5::{Air, Cell, Column, Fallout};
 
 use crate::case::{CASES, Columns, ON_LEVELS, Outcome, parameters};
@@ -112,7 +113,7 @@ fn a_substep_melts_its_part_of_the_snow_at_most() {
     let snow_left = |fallout: Fallout, dz: f64| {
         let mut column = single_layer(303.15, dz);
         column.cells[0].qs = 1e-6;
-        let sum = column.call(&Wsm5Params::default().with_fallout(fallout), 120.0);
+        let sum = column.call(&Scheme::default().with_fallout(fallout), 120.0);
         (column.cells[0].qs * dz + sum.snow, column.substeps()[0])
     };
     let (left, substeps) = snow_left(Fallout::Substepped, 20.0);

@@ -1,7 +1,8 @@
 //! Two columns whose results the specification gives digit by digit.
 
 use nwp_mini::thermo::{saturation, saturation_water};
-use nwp_mini::wsm5::params::{SchemeConstants, Wsm5Params};
+use nwp_mini::wsm5::params::SchemeConstants;
+use nwp_mini::wsm5::scheme::Scheme;
 use nwp_mini::wsm5::{Air, Cell, Column};
 
 use crate::case::parameters;
@@ -154,7 +155,7 @@ fn saturation_of_hot_thin_air_has_no_bound() {
     let (t, p) = (300.0, 100.0);
     let older = saturation(t, p, parameters::<f64>().vapour_pressure_cap);
     assert_eq!([older.water, older.ice], [1e-15; 2]);
-    let cap = Wsm5Params::<f64>::default().vapour_pressure_cap;
+    let cap = Scheme::<f64>::default().vapour_pressure_cap;
     let bounded = 287.0 / 461.6 * 0.99 / 0.01;
     assert!((saturation_water(t, p, cap) / bounded - 1.0).abs() < 1e-6);
 }

@@ -1,0 +1,3 @@
+//! Kernels and their launchers, and all `unsafe` code.
+
+pub mod prelude;

@@ -1,0 +1,58 @@
+//! A variant of the scheme with its parameters.
+
+use std::ops::{Deref, DerefMut};
+
+use crate::wsm5::Fallout;
+use crate::wsm5::factors::Factors;
+use crate::wsm5::params::{SchemeConstants, Tuning, Wsm5Params};
+
+/// What every process needs to know: parameters, variant, and how much each process counts.
+///
+/// It stands for its parameters wherever only these are asked for.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Scheme<R> {
+    /// The numbers of the scheme, which kernels see as well.
+    pub params: Wsm5Params<R>,
+    /// The variant of the scheme.
+    pub fallout: Fallout,
+    /// Factors of the processes, all 1 in the scheme itself.
+    pub factors: Factors<R>,
+}
+
+impl<R> Deref for Scheme<R> {
+    type Target = Wsm5Params<R>;
+
+    fn deref(&self) -> &Wsm5Params<R> {
+        &self.params
+    }
+}
+
+impl<R> DerefMut for Scheme<R> {
+    fn deref_mut(&mut self) -> &mut Wsm5Params<R> {
+        &mut self.params
+    }
+}
+
+impl<R: SchemeConstants> Default for Scheme<R> {
+    fn default() -> Self {
+        Self::new(&Tuning::default())
+    }
+}
+
+impl<R: SchemeConstants> Scheme<R> {
+    /// The default variant, with parameters derived from what the scheme is tuned by.
+    pub fn new(tuning: &Tuning) -> Self {
+        let params = Wsm5Params::new(tuning);
+        Self { params, fallout: Fallout::default(), factors: Factors::default() }
+    }
+
+    /// The same scheme in one of its variants.
+    pub fn with_fallout(self, fallout: Fallout) -> Self {
+        let (vapour_pressure_cap, freezing_cold_max) = match fallout {
+            Fallout::SemiLagrangian => (R::VAPOUR_PRESSURE_CAP, R::FREEZING_COLD_MAX),
+            Fallout::Substepped => (R::infinity(), R::infinity()),
+        };
+        let params = Wsm5Params { vapour_pressure_cap, freezing_cold_max, ..self.params };
+        Self { params, fallout, ..self }
+    }
+}
