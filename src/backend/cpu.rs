@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 use ndarray::parallel::prelude::*;
 use ndarray::{Array2, Axis, s};
 
+use crate::advection::flux::FluxConstants;
 use crate::advection::{self, Limiter, Wind, Workspace};
 use crate::grid::{Grid, Side};
 use crate::mass::{AirMass, MassCoordinate, MassFlux};
@@ -67,7 +68,7 @@ pub struct Cpu<R> {
     times: PhaseTimes,
 }
 
-impl<R: RadarConstants + RadiusConstants> Cpu<R> {
+impl<R: FluxConstants + RadarConstants + RadiusConstants> Cpu<R> {
     /// Takes over a state.
     pub fn new(
         grid: &Grid,

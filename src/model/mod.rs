@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use ndarray::Array3;
 
+use crate::advection::flux::FluxConstants;
 use crate::backend::cpu::{Cpu, Forcing};
 use crate::diagnostics::budget::Water;
 use crate::diagnostics::check_finite;
@@ -24,7 +25,7 @@ pub use sequence::FrameReport;
 use sequence::{Prescribed, Sequence, prepare};
 
 /// A precision that a run can be made in.
-pub trait Working: Stored + RadarConstants + RadiusConstants {}
+pub trait Working: Stored + FluxConstants + RadarConstants + RadiusConstants {}
 
 impl Working for f32 {}
 impl Working for f64 {}
