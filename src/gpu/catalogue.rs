@@ -1,6 +1,7 @@
 //! All that is compiled for the device, for looking at without one.
 
 use super::compile::Source;
+use super::{budget, forcing};
 use crate::real::Precision;
 
 /// Kernels that the speed of a run hangs on may neither spill nor calculate in double precision
@@ -24,6 +25,9 @@ pub struct Entry {
 
 /// Everything that a run of `nz` levels in this precision can ask for.
 pub fn catalogue(precision: Precision, nz: usize) -> Vec<Entry> {
-    let _ = (precision, nz);
-    Vec::new()
+    let entry = |source, hot| Entry { source, precision, nz, variant: String::new(), hot };
+    vec![
+        entry(forcing::source(precision, nz), false),
+        entry(budget::source(precision, nz), false),
+    ]
 }

@@ -5,11 +5,13 @@
 
 #![allow(unsafe_code, reason = "the driver and the compiler are C libraries")]
 
+pub mod budget;
 mod buffer;
 mod cache;
 mod catalogue;
 pub mod compile;
 mod device;
+pub mod forcing;
 mod graph;
 mod kernel;
 mod library;
