@@ -7,7 +7,7 @@ extern "C" __global__ void __launch_bounds__(THREADS)
 transport_stage(const __grid_constant__ TransportArgs args)
 {
     Place place;
-    if (find_place<0>(args, place)) advance(args, place);
+    if (find_place(args, 0, place)) advance(args, place);
 }
 
 // The last stage: the first pass of the limited tracers, and all of the others.
@@ -15,7 +15,7 @@ extern "C" __global__ void __launch_bounds__(THREADS)
 transport_scale(const __grid_constant__ TransportArgs args)
 {
     Place place;
-    if (!find_place<0>(args, place)) return;
+    if (!find_place(args, 0, place)) return;
     if (place.tracer < UNLIMITED)
         advance(args, place);
     else
@@ -27,7 +27,7 @@ extern "C" __global__ void __launch_bounds__(THREADS)
 transport_update(const __grid_constant__ TransportArgs args)
 {
     Place place;
-    if (find_place<UNLIMITED>(args, place)) update(args, place);
+    if (find_place(args, UNLIMITED, place)) update(args, place);
 }
 
 // Adds what the fluxes of the last stage have carried into the region inside the outermost cells,
@@ -44,12 +44,12 @@ transport_entered_acc64(const __grid_constant__ TransportArgs args)
     const real* east = args.side_flux + at.east + k * ny;
     const real* south = args.side_flux + at.south + k * nx;
     const real* north = args.side_flux + at.north + k * nx;
-    const int rim_x = PERIODIC_X ? 0 : 1, rim_y = PERIODIC_Y ? 0 : 1;
+    const int rim_x = periodic_x() ? 0 : 1, rim_y = periodic_y() ? 0 : 1;
     double sum = 0;
-    if (!PERIODIC_X)
+    if (!periodic_x())
         for (int j = rim_y + thread; j < ny - rim_y; j += THREADS)
             sum += static_cast<double>(west[j]) - static_cast<double>(east[j]);
-    if (!PERIODIC_Y)
+    if (!periodic_y())
         for (int i = rim_x + thread; i < nx - rim_x; i += THREADS)
             sum += static_cast<double>(south[i]) - static_cast<double>(north[i]);
     partial[thread] = sum;

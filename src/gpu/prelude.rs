@@ -2,6 +2,8 @@
 
 use std::fmt::Write;
 
+use super::advection::{LayeredPointers, TransportArgs};
+use crate::advection::flux::FluxConstants;
 use crate::constants::Constants;
 use crate::real::Precision;
 use crate::thermo::TransportConstants;
@@ -43,7 +45,7 @@ pub fn prelude(configuration: &Configuration) -> String {
 }
 
 /// What does not depend on the settings.
-fn shared<R: RadarConstants + RadiusConstants>(real: &str) -> String {
+fn shared<R: FluxConstants + RadarConstants + RadiusConstants>(real: &str) -> String {
     [
         format!("typedef {real} real;\n"),
         "\n// Constants\n".to_owned(),
@@ -52,8 +54,11 @@ fn shared<R: RadarConstants + RadiusConstants>(real: &str) -> String {
         <R as SchemeConstants>::cuda_text(),
         <R as RadiusConstants>::cuda_text(),
         <R as RadarConstants>::cuda_text(),
+        <R as FluxConstants>::cuda_text(),
         "\n".to_owned(),
         Wsm5Params::<R>::cuda_text(),
+        LayeredPointers::<R>::cuda_text(),
+        TransportArgs::<R>::cuda_text(),
     ]
     .concat()
 }

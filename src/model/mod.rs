@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 
 use ndarray::Array3;
 
+use crate::advection::flux::FluxConstants;
 use crate::backend::{Backend, Captured, FRAMES_IN_FLIGHT};
 use crate::diagnostics::budget::Water;
 use crate::error::Result;
@@ -26,7 +27,7 @@ pub use sequence::FrameReport;
 use sequence::{Prescribed, Sequence, prepare};
 
 /// A precision that a run can be made in.
-pub trait Working: Stored + RadarConstants + RadiusConstants {}
+pub trait Working: Stored + FluxConstants + RadarConstants + RadiusConstants {}
 
 impl Working for f32 {}
 impl Working for f64 {}

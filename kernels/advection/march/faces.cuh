@@ -96,15 +96,15 @@ __device__ inline Lateral<real> high_order(const TransportArgs& args, const Plac
         row[s] = own ? here[s - REACH] : level.latest[place.x[s]];
     }
     for (int f = 0; f <= CELLS; ++f)
-        flux.x[f] = high_order_lateral(PERIODIC_X, place.i + f, args.nx, __ldg(level.mass_x + f),
+        flux.x[f] = high_order_lateral(periodic_x(), place.i + f, args.nx, __ldg(level.mass_x + f),
                                        {row[f], row[f + 1], row[f + 2], row[f + 3], row[f + 4], row[f + 5]});
     for (int c = 0; c < CELLS; ++c) {
         real q[SEEN_Y];
         for (int s = 0; s < SEEN_Y; ++s)
             q[s] = s == REACH ? here[c] : level.latest[place.y[s] + c];
-        flux.south[c] = high_order_lateral(PERIODIC_Y, place.j, args.ny, __ldg(level.mass_y + c),
+        flux.south[c] = high_order_lateral(periodic_y(), place.j, args.ny, __ldg(level.mass_y + c),
                                            {q[0], q[1], q[2], q[3], q[4], q[5]});
-        flux.north[c] = high_order_lateral(PERIODIC_Y, place.j + 1, args.ny,
+        flux.north[c] = high_order_lateral(periodic_y(), place.j + 1, args.ny,
                                            __ldg(level.mass_y + args.nx + c),
                                            {q[1], q[2], q[3], q[4], q[5], q[6]});
     }

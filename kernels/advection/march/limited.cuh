@@ -35,7 +35,7 @@ __device__ inline Split split(const TransportArgs& args, const LayeredPointers& 
                               int face, real mass, const real (&q)[2], real high)
 {
     real low;
-    if constexpr (LIMITER == MONOTONIC)
+    if (LIMITER == MONOTONIC)
         low = upwind_flux(mass, q);
     else
         low = capped_flux(mass, layered(capacity, k, face, args.per_dt), q);
@@ -82,7 +82,7 @@ struct Scale {
 // The final flux through a face between two cells.
 __device__ inline real limited(const Split& split, const Scale& below, const Scale& above)
 {
-    if constexpr (LIMITER == MONOTONIC)
+    if (LIMITER == MONOTONIC)
         return monotonic_flux(split.low, split.correction, {below.outgoing, above.outgoing},
                               {below.incoming, above.incoming});
     return positive_flux(split.low, split.correction, {below.outgoing, above.outgoing});
@@ -96,7 +96,7 @@ __device__ inline Scale scale_of(const TransportArgs& args, const Place& place, 
     const real q = column[1], dt = args.dt;
     const real mass = mass_of(args, args.cell, place, level.k, c);
     const real amount = provisional_amount(mass, q, dt, low);
-    if constexpr (LIMITER == MONOTONIC) {
+    if (LIMITER == MONOTONIC) {
         const Faces values = {start.row[c], start.row[c + 2], start.south[c], start.north[c],
                               column[0], column[2]};
         const Faces wind = {__ldg(level.mass_x + c), __ldg(level.mass_x + c + 1),
@@ -154,7 +154,7 @@ __device__ inline void scale(const TransportArgs& args, const Place& place)
                 const long long at = scales_of(args, place) + k * plane_of(args)
                                      + cell_of(args, place) + c;
                 args.outgoing[at] = factor.outgoing;
-                if constexpr (LIMITER == MONOTONIC) args.incoming[at] = factor.incoming;
+                if (LIMITER == MONOTONIC) args.incoming[at] = factor.incoming;
             }
             bottom[c] = top;
             start[c][0] = start[c][1];
@@ -194,7 +194,7 @@ __device__ inline Scales scales_at(const TransportArgs& args, const Place& place
     }
     Scales found;
     found.outgoing = around(place, args.outgoing + at, outgoing);
-    if constexpr (LIMITER == MONOTONIC) found.incoming = around(place, args.incoming + at, incoming);
+    if (LIMITER == MONOTONIC) found.incoming = around(place, args.incoming + at, incoming);
     return found;
 }
 

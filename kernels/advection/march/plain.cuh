@@ -14,7 +14,7 @@ __device__ inline real lateral_outflow(const TransportArgs& args, const Place& p
     const real x = outermost_x(args, place.i + c) ? real(0) : flux.x[c + 1] - flux.x[c];
     const real y = outermost_y(args, place.j) ? real(0) : flux.north[c] - flux.south[c];
     real net = x + y;
-    if constexpr (HAS_SIDES) add_open_sides(args, place, level, carried, c, net);
+    if (has_sides()) add_open_sides(args, place, level, carried, c, net);
     return net;
 }
 
@@ -27,7 +27,7 @@ __device__ inline void finish(const TransportArgs& args, const Place& place, con
     const real mass = mass_of(args, args.cell, place, level.k, c);
     const real value = level.start[c] - args.dt * outflow / mass;
     real* result = args.result + place.tracer * cells_of(args) + level.k * plane_of(args);
-    if constexpr (HAS_SIDES) {
+    if (has_sides()) {
         store(args, place.tracer, level.k, place.j, i, value, result);
         if (args.side_flux) keep_side_fluxes(args, place, level.k, flux, c);
     } else {

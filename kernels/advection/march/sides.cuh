@@ -4,16 +4,16 @@
 #include "advection/boundary.cuh"
 #include "advection/march/faces.cuh"
 
-constexpr bool HAS_SIDES = !PERIODIC_X || !PERIODIC_Y;
+__device__ inline bool has_sides() { return !periodic_x() || !periodic_y(); }
 
 __device__ inline bool outermost_x(const TransportArgs& args, int i)
 {
-    return !PERIODIC_X && (i == 0 || i + 1 == args.nx);
+    return !periodic_x() && (i == 0 || i + 1 == args.nx);
 }
 
 __device__ inline bool outermost_y(const TransportArgs& args, int j)
 {
-    return !PERIODIC_Y && (j == 0 || j + 1 == args.ny);
+    return !periodic_y() && (j == 0 || j + 1 == args.ny);
 }
 
 // What radiates out of cell (j, i) through one side, per map factor. `low` and `high` are the air
@@ -32,6 +32,9 @@ __device__ inline void add_open_sides(const TransportArgs& args, const Place& pl
                                       const Level& level, const real* carried, int c, real& net)
 {
     const int i = place.i + c, j = place.j, cell = cell_of(args, place) + c;
+    const bool at_side = (WEST == OPEN && i == 0) || (EAST == OPEN && i + 1 == args.nx)
+                         || (SOUTH == OPEN && j == 0) || (NORTH == OPEN && j + 1 == args.ny);
+    if (!at_side) return;
     const real latest = level.latest[c], edge = carried[c];
     const real west = __ldg(level.mass_x + c), east = __ldg(level.mass_x + c + 1);
     const real south = __ldg(level.mass_y + c), north = __ldg(level.mass_y + args.nx + c);
@@ -65,10 +68,10 @@ __device__ inline void keep_side_fluxes(const TransportArgs& args, const Place& 
 {
     const int i = place.i + c, j = place.j;
     const SideValues at = side_values(args, place.tracer);
-    if (!PERIODIC_X && i == 1) args.side_flux[at.west + k * args.ny + j] = flux.x[c];
-    if (!PERIODIC_X && i + 2 == args.nx) args.side_flux[at.east + k * args.ny + j] = flux.x[c + 1];
-    if (!PERIODIC_Y && j == 1) args.side_flux[at.south + k * args.nx + i] = flux.south[c];
-    if (!PERIODIC_Y && j + 2 == args.ny) args.side_flux[at.north + k * args.nx + i] = flux.north[c];
+    if (!periodic_x() && i == 1) args.side_flux[at.west + k * args.ny + j] = flux.x[c];
+    if (!periodic_x() && i + 2 == args.nx) args.side_flux[at.east + k * args.ny + j] = flux.x[c + 1];
+    if (!periodic_y() && j == 1) args.side_flux[at.south + k * args.nx + i] = flux.south[c];
+    if (!periodic_y() && j + 2 == args.ny) args.side_flux[at.north + k * args.nx + i] = flux.north[c];
 }
 
 // The value that air brings into cell `along` of a side.
@@ -112,8 +115,8 @@ __device__ inline void store(const TransportArgs& args, int tracer, int k, int j
     if (EAST == SPECIFIED && i + 2 == nx && x[nx] > 0) row[nx - 1] = value;
     if (outermost_x(args, i)) return;
     // A corner takes the value of the nearest cell that is in neither outermost column.
-    const int first = !PERIODIC_X && i == 1 ? 0 : i;
-    const int last = !PERIODIC_X && i + 2 == nx ? nx - 1 : i;
+    const int first = !periodic_x() && i == 1 ? 0 : i;
+    const int last = !periodic_x() && i + 2 == nx ? nx - 1 : i;
     if (SOUTH == SPECIFIED && j == 1)
         for (int to = first; to <= last; ++to)
             if (south[to] < 0) level[to] = value;
