@@ -1,7 +1,7 @@
 //! Thermodynamics of moist air and the transport of heat and vapour in it, each formula once.
 
 use crate::constants::Constants;
-use crate::shared::shared_constants;
+use crate::shared::{shared_constants, shared_struct};
 
 shared_constants! {
     /// Coefficients of the empirical transport laws.
@@ -46,13 +46,15 @@ pub fn latent_heat<R: Constants>(t: R) -> R {
     R::L_VAPORISATION - R::L_SLOPE * (t - R::FREEZING)
 }
 
-/// Saturation mixing ratios at one temperature and pressure.
-#[derive(Clone, Copy, Debug)]
-pub struct Saturation<R> {
-    /// Over water, kg kg⁻¹.
-    pub water: R,
-    /// Over ice below the triple point and over water above it, kg kg⁻¹.
-    pub ice: R,
+shared_struct! {
+    /// Saturation mixing ratios at one temperature and pressure.
+    #[derive(Default)]
+    pub struct Saturation<R> {
+        /// Over water.
+        water: R, "kg kg⁻¹";
+        /// Over ice below the triple point and over water above it.
+        ice: R, "kg kg⁻¹";
+    }
 }
 
 /// Saturation over water and over ice (WRF `qs`).
