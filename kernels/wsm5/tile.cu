@@ -9,7 +9,7 @@
 #include "wsm5/tile/store.cuh"
 
 extern "C" __global__ void __launch_bounds__(TILE_THREADS, TILE_BLOCKS)
-    wsm5_tile(__grid_constant__ const CloudArguments a)
+    wsm5_tile(__grid_constant__ const CloudArgs a)
 {
     __shared__ Tile tile;
     const Position at = position(a);

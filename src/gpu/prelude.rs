@@ -3,6 +3,7 @@
 use std::fmt::Write;
 
 use crate::constants::Constants;
+use crate::gpu::wsm5::{CloudArgs, CloudConstants};
 use crate::real::Precision;
 use crate::thermo::TransportConstants;
 use crate::wsm5::Fallout;
@@ -43,7 +44,7 @@ pub fn prelude(configuration: &Configuration) -> String {
 }
 
 /// What does not depend on the settings.
-fn shared<R: RadarConstants + RadiusConstants>(real: &str) -> String {
+fn shared<R: RadarConstants + RadiusConstants + CloudConstants>(real: &str) -> String {
     [
         format!("typedef {real} real;\n"),
         "\n// Constants\n".to_owned(),
@@ -52,8 +53,10 @@ fn shared<R: RadarConstants + RadiusConstants>(real: &str) -> String {
         <R as SchemeConstants>::cuda_text(),
         <R as RadiusConstants>::cuda_text(),
         <R as RadarConstants>::cuda_text(),
+        <R as CloudConstants>::cuda_text(),
         "\n".to_owned(),
         Wsm5Params::<R>::cuda_text(),
+        CloudArgs::<R>::cuda_text(),
     ]
     .concat()
 }

@@ -37,7 +37,7 @@ __device__ inline void list_active(const Position& at, Tile& tile, Marks& marks)
         if (at.has(m)) {
             const Cell cell = cell_in(tile, at.level(m), at.column);
             const bool has_melted = t_at_start(tile.start, at.level(m), at.column, cell) != cell.t;
-            if (!is_clear(cell) || has_melted) marks.active |= 1u << m;
+            if (!cell::is_clear(cell) || has_melted) marks.active |= 1u << m;
         }
         count += __popc(__ballot_sync(ALL_LANES, marks.active >> m & 1));
     }
@@ -57,7 +57,7 @@ __device__ inline void list_active(const Position& at, Tile& tile, Marks& marks)
 }
 
 // Lets the processes act in the listed cells.
-__device__ inline void act(const CloudArguments& a, Tile& tile)
+__device__ inline void act(const CloudArgs& a, Tile& tile)
 {
     const Wsm5Params& p = a.params;
     const int count = tile.active_count;
@@ -70,14 +70,14 @@ __device__ inline void act(const CloudArguments& a, Tile& tile)
         Cell first = cell;
         first.t = (a.theta[here] + a.theta_base) * __ldg(&a.exner[here]);
         first.qv = a.qv[here];
-        settle(first, air);
+        cell::settle(first, air);
         Cell start = cell;
         start.t = t_at_start(tile.start, k, column, cell);
-        const Onset at_start = onset(p, air, start);
+        const Onset at_start = cell::onset(p, air, start);
         const real qr_sized = sized_rain(tile.start, k, column, cell);
         // The sub-stepped fall has melted snow on the way.
-        if (FALLOUT == Fallout::SemiLagrangian) melt_snow(p, a.dt_cloud, air, cell);
-        const real clipped = processes(p, a.dt_cloud, air, at_start, qr_sized, cell);
+        if (FALLOUT == Fallout::SemiLagrangian) melt::melt_snow(p, a.dt_cloud, air, cell);
+        const real clipped = step::processes(p, a.dt_cloud, air, at_start, qr_sized, cell);
         tile.t[k][column] = cell.t;
         tile.qv[k][column] = cell.qv;
         tile.qc[k][column] = cell.qc;

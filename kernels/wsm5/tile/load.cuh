@@ -7,13 +7,13 @@
 // the processes themselves find out.
 __device__ inline bool can_change(const Wsm5Params& p, real pressure, const Cell& cell)
 {
-    if (!is_clear(cell)) return true;
+    if (!cell::is_clear(cell)) return true;
     const real cap = p.vapour_pressure_cap;
-    real saturated = cell.t < FREEZING ? saturation(cell.t, pressure, cap).ice
-                                       : saturation_water(cell.t, pressure, cap);
+    real saturated = cell.t < FREEZING ? thermo::saturation(cell.t, pressure, cap).ice
+                                       : thermo::saturation_water(cell.t, pressure, cap);
     // Without a cap, air can be too thin for water and not for ice.
     if (FALLOUT == Fallout::Substepped && cell.t < FREEZING)
-        saturated = min(saturated, saturation_water(cell.t, pressure, cap));
+        saturated = min(saturated, thermo::saturation_water(cell.t, pressure, cap));
     return cell.qv > NEARLY_SATURATED * saturated;
 }
 
@@ -26,11 +26,11 @@ struct Marks {
 // Clips negative mixing ratios. Returns the water that this makes, kg m-2.
 __device__ inline real clip_all(const Air& air, Cell& cell)
 {
-    return clip(air, cell.qc) + clip(air, cell.qr) + clip(air, cell.qi) + clip(air, cell.qs);
+    return step::clip(air, cell.qc) + step::clip(air, cell.qr) + step::clip(air, cell.qi) + step::clip(air, cell.qs);
 }
 
 // Reads the cells of a thread.
-__device__ inline Marks load(const CloudArguments& a, const Position& at, Tile& tile)
+__device__ inline Marks load(const CloudArgs& a, const Position& at, Tile& tile)
 {
     Marks marks = {0, 0};
 #pragma unroll

@@ -26,7 +26,7 @@ __device__ inline void divide(const Tile& tile, int column, real substeps, Desce
         const real leaving_above = next_level(descent.leaving, m);
         if (k + 1 >= NZ) continue;
         descent.arriving[m] =
-            arriving(leaving_above, air_in(tile, k, column), air_in(tile, k + 1, column));
+            substep::arriving(leaving_above, air_in(tile, k, column), air_in(tile, k + 1, column));
     }
 }
 
@@ -41,13 +41,13 @@ __device__ inline real fall_once(Descent& descent)
         // Nothing arrives at the lid, where there is no level above to ask.
         const bool is_lid = lane() + m * WARP + 1 >= NZ;
         descent.q[m] =
-            passed(descent.q[m], descent.leaving[m], descent.arriving[m], is_lid ? real(0) : q_above);
+            substep::passed(descent.q[m], descent.leaving[m], descent.arriving[m], is_lid ? real(0) : q_above);
     }
     return ground;
 }
 
 // Lets rain and snow fall, while snow melts.
-__device__ inline void sink_rain_and_snow(const CloudArguments& a, Tile& tile, int column)
+__device__ inline void sink_rain_and_snow(const CloudArgs& a, Tile& tile, int column)
 {
     const Wsm5Params& p = a.params;
     Descent rain = {}, snow = {};
@@ -62,19 +62,19 @@ __device__ inline void sink_rain_and_snow(const CloudArguments& a, Tile& tile, i
         const int at = k * a.level + tile.place[column];
         air[m] = air_in(tile, k, column);
         air[m].p = a.p[at];
-        air[m].heat_capacity = heat_capacity(a.qv[at]);
+        air[m].heat_capacity = thermo::heat_capacity(a.qv[at]);
         cell[m] = {tile.t[k][column], 0, 0, tile.qr[k][column], 0, tile.qs[k][column]};
-        slope[m] = snow_slope(p, air[m], cell[m]);
+        slope[m] = substep::snow_slope(p, air[m], cell[m]);
         const real rain_speed =
-            fall_speed(p.pvtr, slope_rain(p, air[m].rho, cell[m].qr), air[m].density_factor);
-        const real snow_speed = fall_speed(p.pvts, slope[m], air[m].density_factor);
+            slope::fall_speed(p.pvtr, slope::slope_rain(p, air[m].rho, cell[m].qr), air[m].density_factor);
+        const real snow_speed = slope::fall_speed(p.pvts, slope[m], air[m].density_factor);
         rain.q[m] = cell[m].qr;
         snow.q[m] = cell[m].qs;
-        rain.courant[m] = courant(rain_speed, air[m].dz, a.dt_cloud);
-        snow.courant[m] = courant(snow_speed, air[m].dz, a.dt_cloud);
+        rain.courant[m] = substep::courant(rain_speed, air[m].dz, a.dt_cloud);
+        snow.courant[m] = substep::courant(snow_speed, air[m].dz, a.dt_cloud);
         largest = max(largest, max(rain.courant[m], snow.courant[m]));
     }
-    const real substeps = number_of_substeps(warp_max(largest));
+    const real substeps = substep::number_of_substeps(warp_max(largest));
     divide(tile, column, substeps, rain);
     divide(tile, column, substeps, snow);
 
@@ -86,7 +86,7 @@ __device__ inline void sink_rain_and_snow(const CloudArguments& a, Tile& tile, i
         for (int m = 0; m < LEVELS; ++m) {
             cell[m].qr = rain.q[m];
             cell[m].qs = snow.q[m];
-            melt_snow_in_substep(p, a.dt_cloud, substeps, air[m], slope[m], cell[m]);
+            melt::melt_snow_in_substep(p, a.dt_cloud, substeps, air[m], slope[m], cell[m]);
             rain.q[m] = cell[m].qr;
             snow.q[m] = cell[m].qs;
         }
@@ -107,7 +107,7 @@ __device__ inline void sink_rain_and_snow(const CloudArguments& a, Tile& tile, i
 }
 
 // Lets ice fall.
-__device__ inline void sink_ice(const CloudArguments& a, Tile& tile, int column)
+__device__ inline void sink_ice(const CloudArgs& a, Tile& tile, int column)
 {
     Descent ice = {};
     real largest = 0;
@@ -117,11 +117,11 @@ __device__ inline void sink_ice(const CloudArguments& a, Tile& tile, int column)
         if (k >= NZ) continue;
         const Air air = air_in(tile, k, column);
         ice.q[m] = tile.qi[k][column];
-        const real speed = fall_speed_ice(a.params, air.rho, ice.q[m], ice_number(air.rho, ice.q[m]));
-        ice.courant[m] = courant(speed, air.dz, a.dt_cloud);
+        const real speed = slope::fall_speed_ice(a.params, air.rho, ice.q[m], slope::ice_number(air.rho, ice.q[m]));
+        ice.courant[m] = substep::courant(speed, air.dz, a.dt_cloud);
         largest = max(largest, ice.courant[m]);
     }
-    const real substeps = number_of_substeps(warp_max(largest));
+    const real substeps = substep::number_of_substeps(warp_max(largest));
     divide(tile, column, substeps, ice);
     real fallen = 0;
     for (int step = 0; step < int(substeps); ++step) fallen += fall_once(ice);
@@ -137,7 +137,7 @@ __device__ inline void sink_ice(const CloudArguments& a, Tile& tile, int column)
 }
 
 // Lets all that falls in the tile fall: a task for rain and snow of a column, and one for its ice.
-__device__ inline void sink_in(const CloudArguments& a, Tile& tile)
+__device__ inline void sink_in(const CloudArgs& a, Tile& tile)
 {
     const unsigned both = tile.falling.of(Species::RAIN) | tile.falling.of(Species::SNOW);
     const unsigned ice = tile.falling.of(Species::ICE);

@@ -4,25 +4,24 @@
 #include "wsm5/tile/load.cuh"
 
 // Adds what a column has brought to the ground in a minor step to its sums, and forgets it.
-__device__ inline void gather(const CloudArguments& a, Tile& tile, int column)
+__device__ inline void gather(const CloudArgs& a, Tile& tile, int column)
 {
     Precipitation& sum = tile.sum[column];
-    Landing landing[SPECIES];
+    real ground[SPECIES];
 #pragma unroll
     for (int s = 0; s < SPECIES; ++s) {
-        landing[s] = tile.landing[s][column];
-        sum.fall_residual += landing[s].residual;
-        sum.clipped += landing[s].clipped;
+        const Landing landing = tile.landing[s][column];
+        ground[s] = landing.ground;
+        sum.fall_residual += landing.residual;
+        sum.clipped += landing.clipped;
         tile.landing[s][column] = {0, 0, 0};
     }
-    if (FALLOUT == Fallout::Substepped) sum.rainncv = sum.snowncv = sum.sr = 0;
-    reach_ground(a.dt_cloud, tile.dz[0][column], landing[int(Species::RAIN)].ground,
-                 landing[int(Species::SNOW)].ground, landing[int(Species::ICE)].ground, sum);
+    add_to_sums(a.dt_cloud, tile.dz[0][column], ground, sum);
 }
 
 // Writes the cells of a thread that have changed; `fell` tells the columns in which something has
 // fallen, and may have left a cell empty.
-__device__ inline void store_cells(const CloudArguments& a, const Position& at, const Tile& tile,
+__device__ inline void store_cells(const CloudArgs& a, const Position& at, const Tile& tile,
                                    const Marks& marks, unsigned fell)
 {
 #pragma unroll
@@ -42,19 +41,4 @@ __device__ inline void store_cells(const CloudArguments& a, const Position& at, 
             a.qs[here] = tile.qs[k][column];
         }
     }
-}
-
-// Writes what has reached the ground in a column.
-__device__ inline void store_surface(const CloudArguments& a, int place, const Precipitation& sum)
-{
-    // Both are sums over the run.
-    if (sum.rain > 0) a.rain[place] += sum.rain;
-    if (sum.snow > 0) a.snow[place] += sum.snow;
-    // A millimetre of water is a kilogram per square metre.
-    a.fallen[place] = sum.rain;
-    a.rainncv[place] = sum.rainncv;
-    a.snowncv[place] = sum.snowncv;
-    a.sr[place] = sum.sr;
-    a.fall_residual[place] = sum.fall_residual;
-    a.clipped[place] = sum.clipped;
 }

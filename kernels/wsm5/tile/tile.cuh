@@ -5,7 +5,7 @@
 // warp has one column and its lanes have the levels. Where rates act, a thread has any active cell.
 #pragma once
 
-#include "wsm5/step.cuh"
+#include "wsm5/column/surface.cuh"
 
 constexpr int WARP = 32;
 constexpr unsigned ALL_LANES = 0xffffffff;
@@ -23,9 +23,6 @@ constexpr int STRIDE = TILE_COLUMNS + 1;
 static_assert(WARP % TILE_COLUMNS == 0, "a warp reads whole rows of a tile");
 static_assert(TILE_THREADS % WARP == 0, "a block has whole warps");
 static_assert(CELLS <= WARP, "the cells of a thread are the bits of a word");
-
-enum class Species { RAIN, SNOW, ICE };
-constexpr int SPECIES = 3;
 
 // A field of the tile.
 typedef real Field[NZ][STRIDE];
@@ -88,19 +85,11 @@ struct Tile {
     int active_count;
 };
 
-// Where a column of the tile lies in a level of the fields; -1 where the tile has more columns than
-// are left.
-__device__ inline int place_of(const CloudArguments& a, int column)
-{
-    const int number = blockIdx.x * TILE_COLUMNS + column;
-    return number < a.count ? a.first + number / a.width * a.nx + number % a.width : -1;
-}
-
 // The column of a thread where fields are read and written.
 struct Position {
     int column;  // in the tile
     int row;     // its first level
-    int place;   // in a level of the fields
+    int place;   // in a level of the fields; -1 where the tile has more columns than are left
 
     __device__ bool is_inside() const { return place >= 0; }
     // The level of its cell `m`; NZ or more where it has fewer cells.
@@ -108,10 +97,12 @@ struct Position {
     __device__ bool has(int m) const { return is_inside() && level(m) < NZ; }
 };
 
-__device__ inline Position position(const CloudArguments& a)
+__device__ inline Position position(const CloudArgs& a)
 {
     const int column = threadIdx.x % TILE_COLUMNS;
-    return {column, int(threadIdx.x) / TILE_COLUMNS, place_of(a, column)};
+    const int number = blockIdx.x * TILE_COLUMNS + column;
+    const int place = number < a.count ? place_of(a, number) : -1;
+    return {column, int(threadIdx.x) / TILE_COLUMNS, place};
 }
 
 __device__ inline int lane() { return threadIdx.x % WARP; }
@@ -121,6 +112,6 @@ __device__ inline int warp() { return threadIdx.x / WARP; }
 __device__ inline Air air_in(const Tile& tile, int k, int column)
 {
     Air air = {tile.rho[k][column], 0, tile.dz[k][column], 0, 0, 0};
-    settle(Cell{}, air);
+    cell::settle(Cell{}, air);
     return air;
 }
