@@ -20,6 +20,7 @@ mod parcel;
 pub mod prelude;
 mod receipt;
 mod sources;
+pub mod wsm5;
 
 pub use buffer::{Buffer, Element};
 pub use catalogue::{DOUBLE_SUMS, Entry, catalogue};

@@ -5,6 +5,7 @@ use std::fmt::Write;
 use super::advection::{LayeredPointers, TransportArgs};
 use super::budget::{TallyArgs, WaterArgs};
 use super::forcing::{BlendArgs, CloseArgs};
+use super::wsm5::{CloudArgs, CloudConstants};
 use crate::advection::flux::FluxConstants;
 use crate::constants::Constants;
 use crate::real::Precision;
@@ -57,7 +58,7 @@ const WHOLE_NUMBERS: [(&str, usize); 3] =
     [("REACH_ABOVE", REACH_ABOVE), ("REACH_MIN", REACH_MIN), ("BINS", BINS)];
 
 /// What does not depend on the settings.
-fn shared<R: FluxConstants + RadarConstants + RadiusConstants>(real: &str) -> String {
+fn shared<R: CloudConstants + FluxConstants + RadarConstants + RadiusConstants>(real: &str) -> String {
     let whole = WHOLE_NUMBERS.map(|(name, value)| format!("constexpr int {name} = {value};\n"));
     let constants = [
         <R as Constants>::cuda_text(),
@@ -66,6 +67,7 @@ fn shared<R: FluxConstants + RadarConstants + RadiusConstants>(real: &str) -> St
         <R as RadiusConstants>::cuda_text(),
         <R as RadarConstants>::cuda_text(),
         <R as FluxConstants>::cuda_text(),
+        <R as CloudConstants>::cuda_text(),
     ];
     // A struct stands behind those that it holds.
     let structs = [
@@ -83,6 +85,7 @@ fn shared<R: FluxConstants + RadarConstants + RadiusConstants>(real: &str) -> St
         Precipitation::<R>::cuda_text(),
         Target::<R>::cuda_text(),
         Bins::<R>::cuda_text(),
+        CloudArgs::<R>::cuda_text(),
         LayeredPointers::<R>::cuda_text(),
         TransportArgs::<R>::cuda_text(),
         WaterArgs::<R>::cuda_text(),
