@@ -20,6 +20,7 @@ mod parcel;
 pub mod prelude;
 mod receipt;
 mod sources;
+pub mod transport;
 pub mod wsm5;
 
 pub use buffer::{Buffer, Element};
