@@ -122,7 +122,7 @@ impl<R: Exchanged> Transport<'_, R> {
             memory.records.put_bytes(&format!("args{n}"), bytes);
             let kernel = KERNELS.iter().position(|name| *name == launch.kernel);
             let kernel = kernel.expect("the program has this kernel") as i32;
-            memory.records.put(&format!("launch{n}"), &[kernel, launch.blocks as i32]);
+            memory.records.put(&format!("launch{n}"), &[kernel, launch.blocks as i32, launch.threads as i32]);
         }
         let found = program.run(&memory.records, seed);
         let fields: Vec<R> = found.take(&Memory::name(start.address()));
@@ -157,13 +157,13 @@ impl<R: Exchanged> Transport<'_, R> {
     /// What does not size an array is left to the program's input: one program serves many cases.
     fn program(&self) -> (Arc<Program>, Vec<String>) {
         static PROGRAMS: Mutex<BTreeMap<String, Arc<Program>>> = Mutex::new(BTreeMap::new());
-        let Shares { threads, cells, .. } = self.settings.shares;
-        let key = format!("transport-{}-{threads}-{cells}-{:?}", R::NAME, self.rounding);
+        let Shares { cells, .. } = self.settings.shares;
+        let key = format!("transport-{}-{cells}-{:?}", R::NAME, self.rounding);
         let names: Vec<String> = self
             .settings()
             .into_iter()
             .map(|(name, _)| name)
-            .filter(|name| !["THREADS", "CELLS", "REACH"].contains(&name.as_str()))
+            .filter(|name| !["SUM_THREADS", "CELLS", "REACH"].contains(&name.as_str()))
             .collect();
         let mut programs = PROGRAMS.lock().unwrap_or_else(PoisonError::into_inner);
         let program = programs.entry(key.clone()).or_insert_with(|| {

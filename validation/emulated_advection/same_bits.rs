@@ -2,7 +2,7 @@
 
 use ndarray::Array3;
 use nwp_mini::advection::{self, Limiter, Wind, Workspace};
-use nwp_mini::gpu::advection::{Shares, TransportSettings};
+use nwp_mini::gpu::advection::{Block, Shares, TransportSettings};
 use nwp_mini::grid::{Shape, Side};
 use nwp_mini::state::BoundaryValues;
 
@@ -73,7 +73,8 @@ fn check<R: Exchanged>(shape: Shape, kind: [Side; 4], shares: Shares, seed: u64,
 }
 
 fn shares(cells: usize, levels: usize) -> Shares {
-    Shares { threads: 64, cells, levels, resident: 1 }
+    let block = |threads| Block { threads, resident: 1 };
+    Shares { stage: block(64), limited: block(96), cells, levels }
 }
 
 /// All kinds of sides at the smallest sizes, from 4 cells and 2 levels on.

@@ -54,7 +54,7 @@ __device__ inline bool find_place(const TransportArgs& args, int first_tracer, P
     const int tile = static_cast<int>(blockIdx.x) / tracers;
     place.tracer = first_tracer + static_cast<int>(blockIdx.x) - tile * tracers;
     const int groups = (args.nx + CELLS - 1) / CELLS;
-    const int item = tile * THREADS + static_cast<int>(threadIdx.x);
+    const int item = tile * static_cast<int>(blockDim.x) + static_cast<int>(threadIdx.x);
     const int row = quotient(item, args.per_row);
     const int part = quotient(row, args.per_level);
     place.first_level = part * LEVELS;
