@@ -169,7 +169,7 @@ impl<R: Exchanged> Transport<'_, R> {
         let program = programs.entry(key.clone()).or_insert_with(|| {
             let options: &[&str] = match self.rounding {
                 Rounding::Each => &["-ffp-contract=off"],
-                Rounding::Fused => &["-ffp-contract=fast", "-mfma"],
+                Rounding::Fused => &["-O2", "-ffp-contract=fast", "-mfma"],
             };
             let source = "emulated_advection/program.cpp";
             Arc::new(Program::compile(&key, source, &self.prelude(&names), options))

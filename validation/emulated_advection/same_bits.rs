@@ -2,13 +2,14 @@
 
 use ndarray::Array3;
 use nwp_mini::advection::{self, Limiter, Wind, Workspace};
-use nwp_mini::gpu::advection::{Block, Shares, TransportSettings};
+use nwp_mini::gpu::advection::{Shares, TransportSettings};
 use nwp_mini::grid::{Shape, Side};
 use nwp_mini::state::BoundaryValues;
 
 use super::case::SCHEMES;
 use super::host::{Exchanged, Rounding, Transport};
 use super::made_up::{random_case, sides};
+use super::shares;
 
 const P: Side = Side::Periodic;
 const S: Side = Side::Specified;
@@ -70,11 +71,6 @@ fn check<R: Exchanged>(shape: Shape, kind: [Side; 4], shares: Shares, seed: u64,
             assert!(error <= 1.0e-12 * scale, "{what}: {} entered, not {expected_entered}", entered[n]);
         }
     }
-}
-
-fn shares(cells: usize, levels: usize) -> Shares {
-    let block = |threads| Block { threads, resident: 1 };
-    Shares { stage: block(64), limited: block(96), cells, levels }
 }
 
 /// All kinds of sides at the smallest sizes, from 4 cells and 2 levels on.
