@@ -91,7 +91,7 @@ pub fn saturation_water<R: TransportConstants>(t: R, p: R, cap: R) -> R {
 
 /// Vapour pressure in equilibrium with a phase of specific heat `c` and latent heat `l`.
 #[inline]
-fn vapour_pressure<R: Constants>(tr: R, ln_tr: R, c: R, l: R) -> R {
+pub fn vapour_pressure<R: Constants>(tr: R, ln_tr: R, c: R, l: R) -> R {
     let a = (c - R::CP_VAPOUR) / R::R_VAPOUR;
     let b = a + l / (R::R_VAPOUR * (R::FREEZING + R::TRIPLE_POINT_EXCESS));
     R::TRIPLE_POINT_PRESSURE * (a * ln_tr + b * (R::ONE - tr)).exp()
@@ -99,7 +99,7 @@ fn vapour_pressure<R: Constants>(tr: R, ln_tr: R, c: R, l: R) -> R {
 
 /// Mixing ratio of vapour at partial pressure `e`, up to `cap` of the air's pressure `p`.
 #[inline]
-fn mixing_ratio<R: TransportConstants>(p: R, e: R, cap: R) -> R {
+pub fn mixing_ratio<R: TransportConstants>(p: R, e: R, cap: R) -> R {
     let e = e.smaller(cap * p);
     (R::EPSILON * e / (p - e)).larger(R::Q_MIN)
 }

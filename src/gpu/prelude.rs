@@ -3,13 +3,19 @@
 use std::fmt::Write;
 
 use crate::constants::Constants;
-use crate::gpu::wsm5::{CloudArgs, CloudConstants};
+use crate::gpu::wsm5::{CloudArgs, CloudConstants, DiagnosisArgs};
 use crate::real::Precision;
-use crate::thermo::TransportConstants;
+use crate::thermo::{Saturation, TransportConstants};
 use crate::wsm5::Fallout;
+use crate::wsm5::cell::{Air, Cell, Coefficients, Onset};
+use crate::wsm5::fall::{Edges, REACH_ABOVE, REACH_MIN};
+use crate::wsm5::ice::{Growth, IceRates};
 use crate::wsm5::params::{SchemeConstants, Wsm5Params};
 use crate::wsm5::radii::RadiusConstants;
-use crate::wsm5::reflectivity::RadarConstants;
+use crate::wsm5::reflectivity::{BINS, Bins, RadarConstants, Target};
+use crate::wsm5::slope::Slope;
+use crate::wsm5::step::Precipitation;
+use crate::wsm5::warm::WarmRates;
 
 /// What is fixed when kernels are compiled.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -43,20 +49,44 @@ pub fn prelude(configuration: &Configuration) -> String {
     text
 }
 
+/// Whole numbers that kernels share with Rust.
+const WHOLE_NUMBERS: [(&str, usize); 3] =
+    [("REACH_ABOVE", REACH_ABOVE), ("REACH_MIN", REACH_MIN), ("BINS", BINS)];
+
 /// What does not depend on the settings.
 fn shared<R: RadarConstants + RadiusConstants + CloudConstants>(real: &str) -> String {
-    [
-        format!("typedef {real} real;\n"),
-        "\n// Constants\n".to_owned(),
+    let whole = WHOLE_NUMBERS.map(|(name, value)| format!("constexpr int {name} = {value};\n"));
+    let constants = [
         <R as Constants>::cuda_text(),
         <R as TransportConstants>::cuda_text(),
         <R as SchemeConstants>::cuda_text(),
         <R as RadiusConstants>::cuda_text(),
         <R as RadarConstants>::cuda_text(),
         <R as CloudConstants>::cuda_text(),
-        "\n".to_owned(),
+    ];
+    // A struct stands behind those that it holds.
+    let structs = [
         Wsm5Params::<R>::cuda_text(),
+        Saturation::<R>::cuda_text(),
+        Slope::<R>::cuda_text(),
+        Cell::<R>::cuda_text(),
+        Air::<R>::cuda_text(),
+        Onset::<R>::cuda_text(),
+        Coefficients::<R>::cuda_text(),
+        WarmRates::<R>::cuda_text(),
+        IceRates::<R>::cuda_text(),
+        Growth::<R>::cuda_text(),
+        Edges::<R>::cuda_text(),
+        Precipitation::<R>::cuda_text(),
+        Target::<R>::cuda_text(),
+        Bins::<R>::cuda_text(),
         CloudArgs::<R>::cuda_text(),
-    ]
-    .concat()
+        DiagnosisArgs::<R>::cuda_text(),
+    ];
+    format!(
+        "typedef {real} real;\n\n// Constants\n{}{}\n// Structs\n{}",
+        constants.concat(),
+        whole.concat(),
+        structs.join("\n"),
+    )
 }

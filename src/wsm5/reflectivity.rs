@@ -103,12 +103,12 @@ shared_struct! {
 }
 
 /// Whether there is rain that the radar sees.
-fn has_rain<R: RadarConstants>(target: &Target<R>) -> bool {
+pub fn has_rain<R: RadarConstants>(target: &Target<R>) -> bool {
     target.qr > R::Q_PRECIPITATION_MIN
 }
 
 /// Whether there is snow that the radar sees.
-fn has_snow<R: RadarConstants>(target: &Target<R>) -> bool {
+pub fn has_snow<R: RadarConstants>(target: &Target<R>) -> bool {
     target.qs > R::Q_PRECIPITATION_MIN
 }
 
@@ -158,24 +158,24 @@ pub fn decibels<R: RadarConstants>(z: R) -> R {
 /// q 0.622 p / (rd t (max(1e-10, qv) + 0.622))
 ///
 /// Units: `q` kg kg⁻¹; returns kg m⁻³.
-fn content<R: RadarConstants>(target: &Target<R>, q: R) -> R {
+pub fn content<R: RadarConstants>(target: &Target<R>, q: R) -> R {
     let epsilon = R::RADAR_EPSILON;
     let qv = target.qv.larger(R::RADAR_VAPOUR_MIN);
     q * epsilon * target.p / (R::R_DRY * target.t * (qv + epsilon))
 }
 
 /// Mass of a sphere over the cube of its diameter, π rho / 6, kg m⁻³.
-fn sphere<R: RadarConstants>(rho: R) -> R {
+pub fn sphere<R: RadarConstants>(rho: R) -> R {
     R::PI * rho / R::GAMMA_4
 }
 
 /// Inverse slope of an exponential distribution of spheres, m.
-fn inverse_slope<R: RadarConstants>(content: R, rho: R, intercept: R) -> R {
+pub fn inverse_slope<R: RadarConstants>(content: R, rho: R, intercept: R) -> R {
     (content / (sphere(rho) * R::GAMMA_4 * intercept)).sqrt().sqrt()
 }
 
 /// The seventh power.
-fn seventh_power<R: RadarConstants>(x: R) -> R {
+pub fn seventh_power<R: RadarConstants>(x: R) -> R {
     let x2 = x * x;
     x * x2 * (x2 * x2)
 }
@@ -198,7 +198,7 @@ pub fn z_rain<R: RadarConstants>(p: &Wsm5Params<R>, target: &Target<R>) -> R {
 /// Ns = min(n0smax, n0s exp(-α min(-0.001, t - t0)))
 ///
 /// Units: `t` K; returns m⁻⁴.
-fn snow_intercept<R: RadarConstants>(p: &Wsm5Params<R>, t: R) -> R {
+pub fn snow_intercept<R: RadarConstants>(p: &Wsm5Params<R>, t: R) -> R {
     let warmth = (t - R::FREEZING).smaller(-R::SNOW_COLD_MIN);
     (p.n0s * (-p.alpha * warmth).exp()).smaller(p.n0s_max)
 }
@@ -282,7 +282,11 @@ pub fn melting_backscatter<R: RadarConstants>(melted: R) -> R {
 /// β = 2 e1 / (e2 - e1) (e2 / (e2 - e1) ln(e2 / e1) - 1); e = ((1 - c) e1 + c β e2) / (1 - c + c β)
 ///
 /// Source: Maxwell Garnett mixing with spheroidal inclusions of all shapes.
-fn mix<R: RadarConstants>(matrix: Complex<R>, inclusion: Complex<R>, fraction: R) -> Complex<R> {
+pub fn mix<R: RadarConstants>(
+    matrix: Complex<R>,
+    inclusion: Complex<R>,
+    fraction: R,
+) -> Complex<R> {
     let contrast = inclusion - matrix;
     let beta =
         (inclusion / contrast * (inclusion / matrix).ln() - R::ONE) * matrix / contrast * R::TWO;
