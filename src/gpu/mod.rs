@@ -10,6 +10,7 @@ pub mod budget;
 mod buffer;
 mod cache;
 mod catalogue;
+pub mod clouds;
 pub mod compile;
 mod device;
 pub mod forcing;

@@ -4,6 +4,7 @@ use crate::real::{Precision, Real};
 use crate::shared::{DevicePointer, ReadPointer, shared_constants, shared_struct};
 use crate::wsm5::Fallout;
 use crate::wsm5::params::{SchemeConstants, Wsm5Params};
+use crate::wsm5::reflectivity::Bins;
 
 shared_constants! {
     /// Numbers of the kernels alone; no result depends on them.
@@ -73,6 +74,24 @@ shared_struct! {
         width: i32, "1";
         /// Columns to work on in all.
         count: i32, "1";
+    }
+}
+
+shared_struct! {
+    /// What the kernel that diagnoses reflectivity and radii is given.
+    pub struct DiagnosisArgs<R> {
+        /// The cells; only read. What is at the ground is not looked at.
+        cloud: CloudArgs<R>, "1";
+        /// Reflectivity at 10 cm; set, as the three below.
+        refl_10cm: DevicePointer<R>, "dBZ";
+        /// Effective radius of cloud drops.
+        re_cloud: DevicePointer<R>, "m";
+        /// Effective radius of ice crystals.
+        re_ice: DevicePointer<R>, "m";
+        /// Effective radius of snow.
+        re_snow: DevicePointer<R>, "m";
+        /// Size bins of melting snow.
+        bins: Bins<R>, "1";
     }
 }
 
