@@ -3,7 +3,7 @@
 #include "advection/march/limited.cuh"
 
 // A stage without limiter.
-extern "C" __global__ void __launch_bounds__(THREADS)
+extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
 transport_stage(const __grid_constant__ TransportArgs args)
 {
     Place place;
@@ -11,7 +11,7 @@ transport_stage(const __grid_constant__ TransportArgs args)
 }
 
 // The last stage: the first pass of the limited tracers, and all of the others.
-extern "C" __global__ void __launch_bounds__(THREADS)
+extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
 transport_scale(const __grid_constant__ TransportArgs args)
 {
     Place place;
@@ -23,7 +23,7 @@ transport_scale(const __grid_constant__ TransportArgs args)
 }
 
 // The last stage: the second pass of the limited tracers.
-extern "C" __global__ void __launch_bounds__(THREADS)
+extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
 transport_update(const __grid_constant__ TransportArgs args)
 {
     Place place;
@@ -32,7 +32,7 @@ transport_update(const __grid_constant__ TransportArgs args)
 
 // Adds what the fluxes of the last stage have carried into the region inside the outermost cells,
 // one block for every tracer and level, in the same order in every run.
-extern "C" __global__ void __launch_bounds__(THREADS)
+extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
 transport_entered_acc64(const __grid_constant__ TransportArgs args)
 {
     __shared__ double partial[THREADS];

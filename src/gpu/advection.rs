@@ -102,6 +102,8 @@ pub struct Shares {
     pub cells: usize,
     /// Levels that a thread marches through.
     pub levels: usize,
+    /// Blocks that a multiprocessor is to hold at once, which limits their registers.
+    pub resident: usize,
 }
 
 impl Shares {
@@ -132,7 +134,7 @@ impl TransportSettings {
     /// A periodic axis shorter than the stencil, or a row shorter than the share of a thread, takes
     /// one cell a thread and looks for neighbours by remainders.
     pub fn constants(self, grid: &Grid) -> Vec<(String, i32)> {
-        let Shares { threads, cells, levels } = self.shares;
+        let Shares { threads, cells, levels, resident: blocks } = self.shares;
         let Sides { west, east, south, north } = grid.sides;
         [
             ("PERIODIC", Side::Periodic as i32),
@@ -153,6 +155,7 @@ impl TransportSettings {
             ("THREADS", threads as i32),
             ("CELLS", cells as i32),
             ("LEVELS", levels as i32),
+            ("BLOCKS", blocks as i32),
         ]
         .map(|(name, value)| (name.to_owned(), value))
         .to_vec()

@@ -56,16 +56,17 @@ __device__ inline real mass_of(const TransportArgs& args, const LayeredPointers&
     return layered(field, k, cell_of(args, place) + c, 1);
 }
 
-// High-order flux through face `face` of a lateral axis of n cells; the order falls toward a side
-// that is not periodic.
-__device__ inline real high_order_lateral(bool periodic, int face, int n, real mass,
+// High-order flux through face `face` of a lateral axis of n cells. The order falls toward a side
+// that is not periodic; `near` tells whether such a side is near.
+__device__ inline real high_order_lateral(bool near, int face, int n, real mass,
                                           const real (&q)[2 * REACH])
 {
-    const int distance = periodic ? REACH : min(face, n - face);
-    if (distance >= REACH) return fifth_order_flux(mass, q);
-    if (distance == 2) return third_order_flux(mass, {q[1], q[2], q[3], q[4]});
-    if (distance == 1) return linear_flux(mass, {q[2], q[3]}, {real(0.5), real(0.5)});
-    return 0;
+    const real fifth = fifth_order_flux(mass, q);
+    if (!near) return fifth;
+    const int distance = min(face, n - face);
+    const real third = third_order_flux(mass, {q[1], q[2], q[3], q[4]});
+    const real linear = linear_flux(mass, {q[2], q[3]}, {real(0.5), real(0.5)});
+    return distance >= REACH ? fifth : distance == 2 ? third : distance == 1 ? linear : real(0);
 }
 
 // High-order flux through the face below level k, of the cells of levels k - 2 to k + 1.
@@ -96,15 +97,15 @@ __device__ inline Lateral<real> high_order(const TransportArgs& args, const Plac
         row[s] = own ? here[s - REACH] : level.latest[place.x[s]];
     }
     for (int f = 0; f <= CELLS; ++f)
-        flux.x[f] = high_order_lateral(periodic_x(), place.i + f, args.nx, __ldg(level.mass_x + f),
+        flux.x[f] = high_order_lateral(place.near_x, place.i + f, args.nx, __ldg(level.mass_x + f),
                                        {row[f], row[f + 1], row[f + 2], row[f + 3], row[f + 4], row[f + 5]});
     for (int c = 0; c < CELLS; ++c) {
         real q[SEEN_Y];
         for (int s = 0; s < SEEN_Y; ++s)
             q[s] = s == REACH ? here[c] : level.latest[place.y[s] + c];
-        flux.south[c] = high_order_lateral(periodic_y(), place.j, args.ny, __ldg(level.mass_y + c),
+        flux.south[c] = high_order_lateral(place.near_y, place.j, args.ny, __ldg(level.mass_y + c),
                                            {q[0], q[1], q[2], q[3], q[4], q[5]});
-        flux.north[c] = high_order_lateral(periodic_y(), place.j + 1, args.ny,
+        flux.north[c] = high_order_lateral(place.near_y, place.j + 1, args.ny,
                                            __ldg(level.mass_y + args.nx + c),
                                            {q[1], q[2], q[3], q[4], q[5], q[6]});
     }

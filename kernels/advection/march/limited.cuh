@@ -149,7 +149,7 @@ __device__ inline void scale(const TransportArgs& args, const Place& place)
                                       bottom[c].correction, top.correction};
             Scale factor = scale_of(args, place, level, beside, start[c], low, correction, c);
             const int i = place.i + c;
-            if (outermost_x(args, i) || outermost_y(args, place.j)) factor = {1, 1};
+            if (outermost_x(place, c) || outermost_y(place)) factor = {1, 1};
             if (i >= place.own) {
                 const long long at = scales_of(args, place) + k * plane_of(args)
                                      + cell_of(args, place) + c;
@@ -225,6 +225,7 @@ __device__ inline void update(const TransportArgs& args, const Place& place)
         for (int f = 0; f <= CELLS; ++f)
             flux.x[f] = limited(split.x[f], factors.row(f), factors.row(f + 1));
         latest.rise(args, level.latest, k);
+        real outflow[CELLS];
         for (int c = 0; c < CELLS; ++c) {
             flux.south[c] = limited(split.south[c], factors.south(c), factors.row(c + 1));
             flux.north[c] = limited(split.north[c], factors.row(c + 1), factors.north(c));
@@ -234,12 +235,12 @@ __device__ inline void update(const TransportArgs& args, const Place& place)
                 split_z(args, place, k + 1, c, __ldg(level.mass_z + plane_of(args) + c),
                         latest.q[c], {start[c], next});
             const real top = limited(at_top, factor[c], factor_above);
-            const real outflow = lateral_outflow(args, place, level, level.start, flux, c)
-                                 + (top - bottom[c]);
-            finish(args, place, level, flux, c, outflow);
+            outflow[c] = lateral_outflow(args, place, level, level.start, flux, c)
+                         + (top - bottom[c]);
             bottom[c] = top;
             start[c] = next;
             factor[c] = factor_above;
         }
+        finish(args, place, level, flux, outflow);
     }
 }

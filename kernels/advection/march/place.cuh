@@ -9,6 +9,10 @@
 __device__ inline bool periodic_x() { return WEST == PERIODIC; }
 __device__ inline bool periodic_y() { return SOUTH == PERIODIC; }
 
+// The second cell of a thread, and the last but one.
+constexpr int SECOND = CELLS > 1 ? 1 : 0;
+constexpr int LAST_BUT_ONE = CELLS > 1 ? CELLS - 2 : 0;
+
 // Cells that a thread sees of its row, and rows around its own.
 constexpr int SEEN_X = REACH + CELLS + REACH;
 constexpr int SEEN_Y = REACH + 1 + REACH;
@@ -18,6 +22,8 @@ struct Place {
     int first_level, end_level;
     int j, i;              // row, and the first of the cells
     int own;               // the first cell that is not left to another thread
+    bool near_x, near_y;   // whether a face of the cells is of lower order
+    bool west, east, south, north;  // whether they reach a side that is not periodic
     int x[SEEN_X];         // how far cell i - REACH + s is from cell i
     int y[SEEN_Y];         // how far row j - REACH + s is from row j
 };
@@ -59,9 +65,16 @@ __device__ inline bool find_place(const TransportArgs& args, int first_tracer, P
     place.j = row - part * args.ny;
     place.own = (item - row * groups) * CELLS;
     place.i = min(place.own, args.nx - CELLS);
+    const int i = place.i, j = place.j, nx = args.nx, ny = args.ny;
+    place.near_x = !periodic_x() && (i < REACH || i + CELLS + REACH > nx);
+    place.near_y = !periodic_y() && (j < REACH || j + 1 + REACH > ny);
+    place.west = !periodic_x() && i == 0;
+    place.east = !periodic_x() && i + CELLS == nx;
+    place.south = !periodic_y() && j == 0;
+    place.north = !periodic_y() && j + 1 == ny;
     for (int s = 0; s < SEEN_X; ++s)
-        place.x[s] = continued(periodic_x(), place.i - REACH + s, args.nx) - place.i;
+        place.x[s] = continued(periodic_x(), i - REACH + s, nx) - i;
     for (int s = 0; s < SEEN_Y; ++s)
-        place.y[s] = (continued(periodic_y(), place.j - REACH + s, args.ny) - place.j) * args.nx;
+        place.y[s] = (continued(periodic_y(), j - REACH + s, ny) - j) * nx;
     return true;
 }
