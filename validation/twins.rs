@@ -80,9 +80,32 @@ fn sweep<R: Precision>(pair: &Pair<R>, fallout: Fallout) -> Draw<R> {
     draw
 }
 
-/// Whether two results agree: the same bits, or zeros, or no numbers.
-fn same<R: Precision>(a: R, b: R) -> bool {
-    a == b || a.is_nan() && b.is_nan()
+/// How far two results are apart, in units in the last place of the larger one; 0 for two zeros and
+/// for two that are no numbers.
+fn distance<R: Precision>(a: R, b: R) -> f64 {
+    if a == b || a.is_nan() && b.is_nan() {
+        return 0.0;
+    }
+    let larger = a.abs().max(b.abs());
+    let distance = ((a - b).abs() / (larger - larger.neighbour(false))).f64();
+    if distance.is_finite() { distance } else { f64::INFINITY }
+}
+
+/// What is wrong with the results of a kernel's function.
+fn difference<R: Precision>(pair: &Pair<R>, kernel: &[R], rust: &[R]) -> Option<String> {
+    let worst = kernel
+        .iter()
+        .zip(rust)
+        .map(|(&a, &b)| (distance(a, b), a, b))
+        .max_by(|a, b| a.0.total_cmp(&b.0))?;
+    let (ulps, kernel, rust) = worst;
+    (ulps > pair.ulps).then(|| {
+        format!(
+            "{}: {kernel:e} in the kernel is {rust:e} in Rust, {ulps} units in the last place apart, \
+             not {} at most",
+            pair.name, pair.ulps
+        )
+    })
 }
 
 fn twins_agree<R: Precision>(fallout: Fallout) {
@@ -94,16 +117,7 @@ fn twins_agree<R: Precision>(fallout: Fallout) {
         assert_eq!(results.len(), sweep.outputs.len(), "{}: results", pair.name);
         let numbers = results.iter().filter(|x| !x.is_nan()).count();
         assert!(numbers * 10 > results.len() * 9, "{}: {numbers} numbers", pair.name);
-        let different = results.iter().zip(&sweep.outputs).filter(|(a, b)| !same(**a, **b));
-        let mut different = different.peekable();
-        if let Some(&(kernel, rust)) = different.peek() {
-            let (name, count) = (pair.name, different.count());
-            findings.push(format!(
-                "{name}: {count} of {} results differ, such as {kernel:e} in the kernel and \
-                 {rust:e} in Rust",
-                results.len()
-            ));
-        }
+        findings.extend(difference(&pair, results, &sweep.outputs));
     }
     assert!(findings.is_empty(), "{}", findings.join("\n"));
 }

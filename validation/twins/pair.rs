@@ -11,13 +11,16 @@ pub(crate) struct Pair<R> {
     /// Draws arguments, keeps them in their order, and keeps what the Rust twin makes of them: the
     /// result first, then the arguments that it changes.
     pub(crate) call: fn(&Scheme<R>, &mut Draw<R>),
+    /// By how many units in the last place the two may differ.
+    pub(crate) ulps: f64,
 }
 
 /// Makes pairs. Each line holds the path of a device function, where its arguments come from (all
-/// but the parameters of the scheme), the call of the Rust twin, and the arguments that it changes.
+/// but the parameters of the scheme), the call of the Rust twin, the arguments that it changes, and
+/// by how many units in the last place the results may differ, 0 where nothing is said.
 macro_rules! pairs {
     ($p:ident, $d:ident: $(
-        $name:literal($($argument:ident = $value:expr),*) => $result:expr $(, $changed:ident)*;
+        $name:literal($($argument:ident = $value:expr),*) => $result:expr $(, $changed:ident)*; $(within $ulps:ident;)?
     )*) => {
         vec![$( $crate::pair::Pair {
             name: $name,
@@ -32,6 +35,7 @@ macro_rules! pairs {
                 $d.keep(&result);
                 $( $d.keep(&$changed); )*
             },
+            ulps: 0.0 $( + $ulps )?,
         } ),*]
     };
 }
