@@ -5,7 +5,7 @@ use ndarray::Array2;
 use crate::advection::{Limiter, REACH};
 use crate::grid::{Grid, Shape, Side, Sides};
 use crate::mass::{AirMass, Layered};
-use crate::real::Real;
+use crate::real::{Precision, Real};
 use crate::shared::{DevicePointer, ReadPointer, shared_struct};
 
 shared_struct! {
@@ -98,7 +98,7 @@ pub fn divisor(d: usize) -> [i32; 2] {
 pub struct Shares {
     /// Threads in a block, a power of two.
     pub threads: usize,
-    /// Cells of a thread, side by side in a row.
+    /// Cells of a thread, side by side in a row: 2 or more, 1 where a row has no more.
     pub cells: usize,
     /// Levels that a thread marches through.
     pub levels: usize,
@@ -106,7 +106,34 @@ pub struct Shares {
     pub resident: usize,
 }
 
+/// How often the threads of a launch should fill the device: enough for the last, partly empty
+/// filling not to matter.
+const FILLINGS: usize = 4;
+
 impl Shares {
+    /// The shares for `tracers` tracers on a device.
+    ///
+    /// A thread that marches upward finds what it has just used in its registers, so it marches as
+    /// far as leaves enough threads.
+    pub fn choose(
+        shape: Shape,
+        tracers: usize,
+        multiprocessors: usize,
+        precision: Precision,
+    ) -> Self {
+        let cells = 2.min(shape.nx);
+        let threads = 128;
+        let resident = match precision {
+            Precision::F32 => 5,
+            // Values take two registers.
+            Precision::F64 => 2,
+        };
+        let device = multiprocessors * resident * threads;
+        let columns = shape.nx.div_ceil(cells) * shape.ny * tracers;
+        let parts = (FILLINGS * device).div_ceil(columns).clamp(1, shape.nz);
+        Self { threads, cells, levels: shape.nz.div_ceil(parts), resident }
+    }
+
     /// Blocks for `tracers` tracers.
     pub fn blocks(self, shape: Shape, tracers: usize) -> usize {
         let groups = shape.nx.div_ceil(self.cells);
@@ -130,10 +157,7 @@ pub struct TransportSettings {
 
 impl TransportSettings {
     /// The settings as kernels see them, by name.
-    ///
-    /// A periodic axis shorter than the stencil, or a row shorter than the share of a thread, takes
-    /// one cell a thread and looks for neighbours by remainders.
-    pub fn constants(self, grid: &Grid) -> Vec<(String, i32)> {
+    pub fn constants(self, grid: &Grid) -> [(&'static str, i32); 18] {
         let Shares { threads, cells, levels, resident: blocks } = self.shares;
         let Sides { west, east, south, north } = grid.sides;
         [
@@ -157,13 +181,12 @@ impl TransportSettings {
             ("LEVELS", levels as i32),
             ("BLOCKS", blocks as i32),
         ]
-        .map(|(name, value)| (name.to_owned(), value))
-        .to_vec()
     }
 }
 
-/// Whether the stencil reaches around a periodic axis more than once.
-pub fn is_tiny(shape: Shape) -> bool {
+/// Whether the stencil reaches around a periodic axis more than once, so that kernels look for
+/// neighbours by remainders.
+fn is_tiny(shape: Shape) -> bool {
     shape.nx < REACH || shape.ny < REACH
 }
 

@@ -9,7 +9,7 @@ use super::prelude::{Configuration, prelude};
 use super::wsm5::{CloudArgs, DiagnosisArgs, Mapping, diagnosis};
 use crate::error::{Error, Result};
 use crate::grid::Shape;
-use crate::real::{Precision, Real};
+use crate::real::Precision;
 use crate::wsm5::Fallout;
 use crate::wsm5::minor_steps;
 use crate::wsm5::params::SchemeConstants;
@@ -25,8 +25,17 @@ pub const DIAGNOSED_FIELDS: usize = 4;
 
 /// The planes of what is at the ground, one after the other; the terms of the water budget are the
 /// last.
-pub const PLANES: [&str; 8] =
-    ["rain", "snow", "rainncv", "snowncv", "sr", "fallen", "fall_residual", "clipped"];
+pub const PLANES: [&str; 9] = [
+    "rain",
+    "snow",
+    "rainncv",
+    "snowncv",
+    "sr",
+    "fallen",
+    "fall_residual",
+    "clipped",
+    "mass_mismatch",
+];
 
 /// What the kernel of a call is compiled from.
 pub fn source(precision: Precision, nz: usize, fallout: Fallout, mapping: Mapping) -> Source {
@@ -130,6 +139,11 @@ impl<R: SchemeConstants + RadarConstants + Element> Clouds<R> {
         Ok(Self { call, diagnose, shape, inside, mapping, theta_base, scheme, bins })
     }
 
+    /// How columns are shared out among threads.
+    pub fn mapping(&self) -> Mapping {
+        self.mapping
+    }
+
     /// The kernel of a call.
     pub fn kernel(&self) -> &Kernel {
         &self.call
@@ -195,8 +209,9 @@ impl<R: SchemeConstants + RadarConstants + Element> Clouds<R> {
             std::array::from_fn(|number| state.pointer_to(number * cells));
         let [rho, exner, p, dz] =
             std::array::from_fn(|number| air.pointer_to(number * cells).read());
-        let [rain, snow, rainncv, snowncv, sr, fallen, fall_residual, clipped] =
+        let [rain, snow, rainncv, snowncv, sr, fallen, fall_residual, clipped, _] =
             std::array::from_fn(|number| surface.pointer_to(number * columns));
+        let _: [(); SURFACE_PLANES] = [(); 9];
         let steps = minor_steps(dt);
         let args = CloudArgs {
             theta,

@@ -21,6 +21,8 @@ mod parcel;
 pub mod prelude;
 mod receipt;
 mod sources;
+pub mod transport;
+pub mod watch;
 pub mod wsm5;
 
 pub use buffer::{Buffer, Element};

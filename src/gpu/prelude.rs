@@ -5,6 +5,7 @@ use std::fmt::Write;
 use super::advection::{LayeredPointers, TransportArgs};
 use super::budget::{TallyArgs, WaterArgs};
 use super::forcing::{BlendArgs, CloseArgs};
+use super::watch::WatchArgs;
 use super::wsm5::{CloudArgs, CloudConstants, DiagnosisArgs};
 use crate::advection::flux::FluxConstants;
 use crate::constants::Constants;
@@ -92,6 +93,7 @@ fn shared<R: CloudConstants + FluxConstants + RadarConstants + RadiusConstants>(
         TallyArgs::<R>::cuda_text(),
         BlendArgs::<R>::cuda_text(),
         CloseArgs::<R>::cuda_text(),
+        WatchArgs::<R>::cuda_text(),
         DiagnosisArgs::<R>::cuda_text(),
     ];
     format!(

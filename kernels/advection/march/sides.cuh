@@ -111,10 +111,10 @@ __device__ inline void set_specified_row(const TransportArgs& args, const Place&
         const bool leaves = low_side ? flux < 0 : flux > 0;
         if (leaves != inside) continue;
         // A corner takes the value of the nearest cell that is in neither outermost column.
-        const int source = place.west && c == 0                ? SECOND
-                           : place.east && c == CELLS - 1 ? LAST_BUT_ONE
-                                                               : c;
-        result[c] = inside ? value[source] : given(args, side + c);
+        real source = value[c];
+        if (c == 0 && place.west) source = value[SECOND];
+        if (c == CELLS - 1 && place.east) source = value[LAST_BUT_ONE];
+        result[c] = inside ? source : given(args, side + c);
     }
 }
 
