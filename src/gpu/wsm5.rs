@@ -166,11 +166,29 @@ impl Tile {
         let fall = threads / WARP * (6 * nz + 4);
         let sums = 16 * columns;
         let integers = 4 * (columns + 4);
-        real * (fields + fall + sums) + integers + 2 * nz * columns + size_of::<f64>()
+        // An empty struct and the end, both filled up to whole numbers.
+        let filling = 2 * size_of::<f64>();
+        real * (fields + fall + sums) + integers + 2 * nz * columns + filling
     }
 }
 
 impl Mapping {
+    /// The file below `kernels/` that holds its kernel.
+    pub fn file(self) -> &'static str {
+        match self {
+            Self::Column => "wsm5/column.cu",
+            Self::Tile(_) => "wsm5/tile.cu",
+        }
+    }
+
+    /// Its kernel.
+    pub fn kernel(self) -> &'static str {
+        match self {
+            Self::Column => "wsm5_column",
+            Self::Tile(_) => "wsm5_tile",
+        }
+    }
+
     /// The settings as kernels see them, by name.
     pub fn constants(self) -> Vec<(String, i32)> {
         let settings = match self {
@@ -208,5 +226,29 @@ impl<R: Real> CloudArgs<R> {
             count: number(rows.len() * columns.len()),
             ..self
         }
+    }
+}
+
+/// The kernel that diagnoses reflectivity and radii.
+pub mod diagnosis {
+    /// The file below `kernels/` that holds it.
+    pub const FILE: &str = "wsm5/diagnose.cu";
+    /// Its name.
+    pub const KERNEL: &str = "wsm5_diagnose";
+    /// Columns of a block, and levels of a column that it looks at at a time.
+    const BLOCK: [usize; 2] = [32, 8];
+
+    /// The settings as the kernel sees them, by name.
+    pub fn constants() -> Vec<(String, i32)> {
+        ["DIAGNOSIS_COLUMNS", "DIAGNOSIS_ROWS"]
+            .into_iter()
+            .zip(BLOCK)
+            .map(|(name, value)| (name.to_owned(), value as i32))
+            .collect()
+    }
+
+    /// Blocks and threads of a block for a number of columns.
+    pub fn blocks(columns: usize) -> [usize; 2] {
+        [columns.div_ceil(BLOCK[0]), BLOCK[0] * BLOCK[1]]
     }
 }
