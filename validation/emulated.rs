@@ -16,6 +16,8 @@ mod support;
 
 #[path = "emulated/clouds.rs"]
 mod clouds;
+#[path = "emulated/difference.rs"]
+mod difference;
 #[path = "emulated/same.rs"]
 mod same;
 #[path = "emulated/weather.rs"]
