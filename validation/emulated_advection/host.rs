@@ -142,9 +142,9 @@ impl<R: Exchanged> Transport<'_, R> {
 
     /// The numbers that kernels are compiled for on the device.
     fn settings(&self) -> Vec<(String, i32)> {
-        let mut settings = self.settings.constants(self.grid);
-        settings.push(("NZ".to_owned(), self.grid.shape.nz as i32));
-        settings
+        let nz = ("NZ", self.grid.shape.nz as i32);
+        let settings = self.settings.constants(self.grid).into_iter().chain([nz]);
+        settings.map(|(name, value)| (name.to_owned(), value)).collect()
     }
 
     fn values_of(&self, names: &[String]) -> Vec<i32> {
@@ -183,7 +183,7 @@ impl<R: Exchanged> Transport<'_, R> {
             precision,
             nz: self.grid.shape.nz,
             fallout: Fallout::SemiLagrangian,
-            constants: self.settings.constants(self.grid),
+            constants: self.settings().into_iter().filter(|(name, _)| name != "NZ").collect(),
         };
         let mut text = prelude(&configuration);
         let mut set = String::new();
