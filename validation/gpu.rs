@@ -5,6 +5,8 @@
 mod forcing;
 #[path = "gpu/runtime.rs"]
 mod runtime;
+#[path = "gpu/storm.rs"]
+mod storm;
 #[path = "support/random.rs"]
 mod random;
 
@@ -24,6 +26,12 @@ fn gpu(fast_math: bool) -> Option<Gpu> {
             None
         }
     }
+}
+
+/// The folder of the project: that of cargo where it runs the test, so that an executable that was
+/// built elsewhere finds the data.
+fn project() -> String {
+    std::env::var("CARGO_MANIFEST_DIR").unwrap_or_else(|_| env!("CARGO_MANIFEST_DIR").to_owned())
 }
 
 /// A seed that is another in every run, printed so that a failure can be had again with

@@ -122,7 +122,7 @@ impl<R: Real + Element> Budget<R> {
 
     /// Compiles the kernels and sets the sums to zero.
     ///
-    /// `water` are the water fields and `planes` the planes of the terms, one after the other.
+    /// `planes` are those of the terms, one after the other.
     ///
     /// # Errors
     ///
@@ -131,7 +131,6 @@ impl<R: Real + Element> Budget<R> {
         gpu: &Gpu,
         shape: Shape,
         region: &Columns<'_>,
-        water: ReadPointer<R>,
         cell: LayeredPointers<R>,
         planes: ReadPointer<R>,
     ) -> Result<Self> {
@@ -148,7 +147,7 @@ impl<R: Real + Element> Budget<R> {
             water: module.kernel("budget_water_acc64")?,
             tally: module.kernel("budget_tally_acc64")?,
             water_args: WaterArgs {
-                water,
+                water: ReadPointer::default(),
                 with_mu,
                 without_mu,
                 c1,

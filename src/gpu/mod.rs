@@ -10,6 +10,7 @@ pub mod budget;
 mod buffer;
 mod cache;
 mod catalogue;
+pub mod clouds;
 pub mod compile;
 mod device;
 pub mod forcing;
@@ -21,6 +22,7 @@ pub mod prelude;
 mod receipt;
 mod sources;
 pub mod transport;
+pub mod watch;
 pub mod wsm5;
 
 pub use buffer::{Buffer, Element};

@@ -5,7 +5,8 @@ use std::fmt::Write;
 use super::advection::{LayeredPointers, TransportArgs};
 use super::budget::{TallyArgs, WaterArgs};
 use super::forcing::{BlendArgs, CloseArgs};
-use super::wsm5::{CloudArgs, CloudConstants};
+use super::watch::WatchArgs;
+use super::wsm5::{CloudArgs, CloudConstants, DiagnosisArgs};
 use crate::advection::flux::FluxConstants;
 use crate::constants::Constants;
 use crate::real::Precision;
@@ -92,6 +93,8 @@ fn shared<R: CloudConstants + FluxConstants + RadarConstants + RadiusConstants>(
         TallyArgs::<R>::cuda_text(),
         BlendArgs::<R>::cuda_text(),
         CloseArgs::<R>::cuda_text(),
+        WatchArgs::<R>::cuda_text(),
+        DiagnosisArgs::<R>::cuda_text(),
     ];
     format!(
         "typedef {real} real;\n\n// Constants\n{}{}\n// Structs\n{}",

@@ -4,6 +4,7 @@ use crate::real::{Precision, Real};
 use crate::shared::{DevicePointer, ReadPointer, shared_constants, shared_struct};
 use crate::wsm5::Fallout;
 use crate::wsm5::params::{SchemeConstants, Wsm5Params};
+use crate::wsm5::reflectivity::Bins;
 
 shared_constants! {
     /// Numbers of the kernels alone; no result depends on them.
@@ -73,6 +74,24 @@ shared_struct! {
         width: i32, "1";
         /// Columns to work on in all.
         count: i32, "1";
+    }
+}
+
+shared_struct! {
+    /// What the kernel that diagnoses reflectivity and radii is given.
+    pub struct DiagnosisArgs<R> {
+        /// The cells; only read. What is at the ground is not looked at.
+        cloud: CloudArgs<R>, "1";
+        /// Reflectivity at 10 cm; set, as the three below.
+        refl_10cm: DevicePointer<R>, "dBZ";
+        /// Effective radius of cloud drops.
+        re_cloud: DevicePointer<R>, "m";
+        /// Effective radius of ice crystals.
+        re_ice: DevicePointer<R>, "m";
+        /// Effective radius of snow.
+        re_snow: DevicePointer<R>, "m";
+        /// Size bins of melting snow.
+        bins: Bins<R>, "1";
     }
 }
 
@@ -147,11 +166,34 @@ impl Tile {
         let fall = threads / WARP * (6 * nz + 4);
         let sums = 16 * columns;
         let integers = 4 * (columns + 4);
-        real * (fields + fall + sums) + integers + 2 * nz * columns + size_of::<f64>()
+        // An empty struct and the end, both filled up to whole numbers.
+        let filling = 2 * size_of::<f64>();
+        real * (fields + fall + sums) + integers + 2 * nz * columns + filling
     }
 }
 
 impl Mapping {
+    /// The fastest mapping for a number of columns.
+    pub fn choose(columns: usize, precision: Precision, fallout: Fallout, nz: usize) -> Self {
+        Self::Tile(Tile::choose(columns, precision, fallout, nz))
+    }
+
+    /// The file below `kernels/` that holds its kernel.
+    pub fn file(self) -> &'static str {
+        match self {
+            Self::Column => "wsm5/column.cu",
+            Self::Tile(_) => "wsm5/tile.cu",
+        }
+    }
+
+    /// Its kernel.
+    pub fn kernel(self) -> &'static str {
+        match self {
+            Self::Column => "wsm5_column",
+            Self::Tile(_) => "wsm5_tile",
+        }
+    }
+
     /// The settings as kernels see them, by name.
     pub fn constants(self) -> Vec<(String, i32)> {
         let settings = match self {
@@ -189,5 +231,29 @@ impl<R: Real> CloudArgs<R> {
             count: number(rows.len() * columns.len()),
             ..self
         }
+    }
+}
+
+/// The kernel that diagnoses reflectivity and radii.
+pub mod diagnosis {
+    /// The file below `kernels/` that holds it.
+    pub const FILE: &str = "wsm5/diagnose.cu";
+    /// Its name.
+    pub const KERNEL: &str = "wsm5_diagnose";
+    /// Columns of a block, and levels of a column that it looks at at a time.
+    const BLOCK: [usize; 2] = [32, 8];
+
+    /// The settings as the kernel sees them, by name.
+    pub fn constants() -> Vec<(String, i32)> {
+        ["DIAGNOSIS_COLUMNS", "DIAGNOSIS_ROWS"]
+            .into_iter()
+            .zip(BLOCK)
+            .map(|(name, value)| (name.to_owned(), value as i32))
+            .collect()
+    }
+
+    /// Blocks and threads of a block for a number of columns.
+    pub fn blocks(columns: usize) -> [usize; 2] {
+        [columns.div_ceil(BLOCK[0]), BLOCK[0] * BLOCK[1]]
     }
 }

@@ -40,24 +40,24 @@ __device__ inline real interface_speed(const real* u, int k)
 // Moves the interfaces, and finds the density of the layers between them.
 //
 // An interface that is limited by the one above has w[k] = w[k + 1] - c dz[k], with
-// c = FALL_COMPRESSION / dt. So w[k] + c z[k] is nowhere less than any w + c z above: the recursion
+// c = FALL_COMPRESSION / dt. So w[k] - c z[k] is nowhere less than any w - c z above: the recursion
 // of limited_speed is a maximum, which the lanes find together.
 __device__ inline void arrive(real dt_cloud, const real (&content)[LEVELS], Fall& work)
 {
     const real c = FALL_COMPRESSION / dt_cloud;
-    // Zero is below the value of the highest interface.
-    real highest = 0;
+    real highest = interface_speed(work.mean_speed, NZ) - c * work.height[NZ];
 #pragma unroll
     for (int m = INTERFACES - 1; m >= 0; --m) {
-        const int k = lane() + m * WARP;
-        const real height = k <= NZ ? work.height[k] : real(0);
-        real w = k <= NZ ? interface_speed(work.mean_speed, k) : real(0);
-        const real own = w + c * height;
+        // Lanes beyond the lid do as it does.
+        const int k = min(lane() + m * WARP, NZ);
+        const real height = work.height[k];
+        real w = interface_speed(work.mean_speed, k);
+        const real own = w - c * height;
         const real from_here = suffix_max(own);
         const real next = __shfl_down_sync(ALL_LANES, from_here, 1);
         const real above = lane() == WARP - 1 ? highest : max(next, highest);
-        if (above > own) w = above - c * height;
-        if (k <= NZ) work.arrival[k] = fall::arrival(height, w, dt_cloud);
+        if (above > own) w = above + c * height;
+        if (lane() + m * WARP <= NZ) work.arrival[k] = fall::arrival(height, w, dt_cloud);
         highest = max(highest, __shfl_sync(ALL_LANES, from_here, 0));
     }
     if (lane() == 0) work.arrival[NZ + 1] = work.height[NZ];

@@ -1,0 +1,168 @@
+//! What can be read from the text of a kernel file without a compiler.
+
+use std::ops::Range;
+
+/// A device function.
+#[derive(Clone, Debug)]
+pub(crate) struct Function {
+    /// The namespaces that it stands in, from the outermost; none at the top.
+    pub(crate) namespaces: Vec<String>,
+    /// Its name; operators have names such as `operator+`.
+    pub(crate) name: String,
+    /// The type of its result.
+    pub(crate) result: String,
+    /// Its arguments in their order.
+    pub(crate) arguments: Vec<Argument>,
+    /// Where its name stands.
+    pub(crate) name_range: Range<usize>,
+    /// Where its body stands, braces included.
+    pub(crate) body: Range<usize>,
+}
+
+/// An argument of a device function.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Argument {
+    /// Its type, such as `const Cell&`.
+    pub(crate) kind: String,
+    /// Its name.
+    pub(crate) name: String,
+}
+
+impl Function {
+    /// Its name with namespaces, and for operators the types that tell overloads apart.
+    pub(crate) fn path(&self) -> String {
+        let mut path = self.namespaces.join("::");
+        if !path.is_empty() {
+            path.push_str("::");
+        }
+        path.push_str(&self.name);
+        if self.is_operator() {
+            let kinds: Vec<&str> = self.arguments.iter().map(|a| a.kind.as_str()).collect();
+            path = format!("{path}({})", kinds.join(", "));
+        }
+        path
+    }
+
+    /// Whether it is an operator.
+    pub(crate) fn is_operator(&self) -> bool {
+        self.name.starts_with("operator")
+    }
+}
+
+/// All device functions of a file. `code` is its text with comments and literals blanked.
+pub(crate) fn device_functions(code: &str) -> Vec<Function> {
+    const MARK: &str = "__device__ inline ";
+    code.match_indices(MARK)
+        .filter_map(|(start, _)| {
+            let after = start + MARK.len();
+            let opening = after + code[after..].find('(')?;
+            let head = code[after..opening].trim_end();
+            let name = head.rsplit([' ', '\n']).next()?;
+            let name_start = after + head.len() - name.len();
+            let closing = opening + enclosed(&code[opening..]).len();
+            let body = closing + code[closing..].find('{')?;
+            Some(Function {
+                namespaces: namespaces(&code[..start]),
+                name: name.to_owned(),
+                result: head[..head.len() - name.len()].trim().to_owned(),
+                arguments: arguments(&code[opening + 1..closing - 1]),
+                name_range: name_start..name_start + name.len(),
+                body: body..body + enclosed(&code[body..]).len(),
+            })
+        })
+        .collect()
+}
+
+/// The text from an opening bracket to the one that closes it.
+pub(crate) fn enclosed(text: &str) -> &str {
+    let mut depth = 0;
+    for (at, c) in text.char_indices() {
+        match c {
+            '(' | '{' | '[' => depth += 1,
+            ')' | '}' | ']' => depth -= 1,
+            _ => {}
+        }
+        if depth == 0 {
+            return &text[..at + c.len_utf8()];
+        }
+    }
+    text
+}
+
+/// The parts between the commas that are in no bracket.
+pub(crate) fn separated(text: &str) -> Vec<&str> {
+    let (mut depth, mut start, mut parts) = (0, 0, Vec::new());
+    for (at, c) in text.char_indices() {
+        match c {
+            '(' | '{' | '[' | '<' => depth += 1,
+            ')' | '}' | ']' => depth -= 1,
+            '>' if !text[..at].ends_with('-') => depth -= 1,
+            ',' if depth == 0 => {
+                parts.push(&text[start..at]);
+                start = at + 1;
+            }
+            _ => {}
+        }
+    }
+    parts.push(&text[start..]);
+    parts.into_iter().map(str::trim).filter(|part| !part.is_empty()).collect()
+}
+
+fn arguments(text: &str) -> Vec<Argument> {
+    let argument = |part: &str| {
+        let name = part.rsplit([' ', '&', '*']).next().unwrap_or_default();
+        let kind = part[..part.len() - name.len()].trim();
+        Argument { kind: kind.to_owned(), name: name.to_owned() }
+    };
+    separated(text).into_iter().map(argument).collect()
+}
+
+/// The namespaces that are open at the end of a text.
+fn namespaces(code: &str) -> Vec<String> {
+    let opened = code.match_indices("namespace ").filter_map(|(at, word)| {
+        let (name, _) = code[at + word.len()..].split_once('{')?;
+        let opening = at + word.len() + name.len();
+        let is_open =
+            opening + enclosed(&code[opening..]).len() == code.len() && !closes(&code[opening..]);
+        is_open.then(|| name.trim().split("::").map(str::to_owned).collect::<Vec<_>>())
+    });
+    opened.flatten().collect()
+}
+
+/// Whether the bracket that a text begins with is closed in it.
+fn closes(text: &str) -> bool {
+    let depth = |(open, close): (char, char)| {
+        text.matches(open).count().cast_signed() - text.matches(close).count().cast_signed()
+    };
+    depth(('{', '}')) <= 0 || enclosed(text).len() < text.len()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn functions_are_found_with_their_place_and_arguments() {
+        let text = "namespace other { int x; }\nnamespace warm {\n\
+             __device__ inline real praut(\n    const Wsm5Params& p, real qc)\n{ if (a) { b(); } return 0; }\n\
+             }\n__device__ inline Complex operator*(Complex a, real b) { return a; }\n";
+        let found = device_functions(text);
+        assert_eq!(found.len(), 2);
+        assert_eq!(found[0].path(), "warm::praut");
+        assert_eq!(found[0].result, "real");
+        let names: Vec<&str> = found[0].arguments.iter().map(|a| a.name.as_str()).collect();
+        assert_eq!(names, ["p", "qc"]);
+        assert_eq!(found[0].arguments[0].kind, "const Wsm5Params&");
+        assert_eq!(&text[found[0].body.clone()], "{ if (a) { b(); } return 0; }");
+        assert_eq!(&text[found[0].name_range.clone()], "praut");
+        assert_eq!(found[1].path(), "operator*(Complex, real)");
+    }
+
+    #[test]
+    fn commas_in_brackets_separate_nothing() {
+        assert_eq!(
+            separated("a: &[R; 2], f: impl Fn(A, B) -> C<D, E>, c"),
+            ["a: &[R; 2]", "f: impl Fn(A, B) -> C<D, E>", "c"]
+        );
+    }
+}
