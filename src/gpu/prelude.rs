@@ -29,6 +29,9 @@ pub struct Configuration {
     pub constants: Vec<(String, i32)>,
 }
 
+/// No kernel uses all constants, and NVRTC would name each that one leaves alone.
+const NO_WARNINGS: &str = "#ifdef __CUDACC_RTC__\n#pragma nv_diag_suppress 177\n#endif\n";
+
 /// The text for a configuration.
 pub fn prelude(configuration: &Configuration) -> String {
     let Configuration { precision, nz, fallout, constants } = configuration;
@@ -38,7 +41,7 @@ pub fn prelude(configuration: &Configuration) -> String {
     };
     let variants = Fallout::ALL.map(|variant| format!("{variant:?}")).join(", ");
     let mut text = format!(
-        "{shared}\n// Settings\nenum class Fallout {{ {variants} }};\n\
+        "{NO_WARNINGS}{shared}\n// Settings\nenum class Fallout {{ {variants} }};\n\
          constexpr Fallout FALLOUT = Fallout::{fallout:?};\nconstexpr int NZ = {nz};\n"
     );
     for (name, value) in constants {
