@@ -1,7 +1,10 @@
-//! Tells the program which commit it is built from: `NWP_MINI_COMMIT` at compile time.
+//! Tells the program which commit it is built from, `NWP_MINI_COMMIT` at compile time, and puts
+//! the sources of the CUDA kernels into it.
 
-use std::path::Path;
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::{env, fs};
 
 /// What the program is made of. Nothing else makes it differ from its commit.
 const SOURCES: [&str; 5] = ["src", "kernels", "build.rs", "Cargo.toml", "Cargo.lock"];
@@ -10,6 +13,33 @@ fn main() {
     println!("cargo::rustc-env=NWP_MINI_COMMIT={}", commit().unwrap_or_else(|| "unknown".into()));
     for source in SOURCES {
         rerun_if_changed(source);
+    }
+    let list = kernel_sources(&Path::new(&env::var("CARGO_MANIFEST_DIR").unwrap()).join("kernels"));
+    fs::write(Path::new(&env::var("OUT_DIR").unwrap()).join("kernel_sources.rs"), list).unwrap();
+}
+
+/// A Rust constant with the name and the text of every file below `folder`, in order of names.
+fn kernel_sources(folder: &Path) -> String {
+    let mut files = Vec::new();
+    collect(folder, &mut files);
+    files.sort();
+    let mut list = "/// Name below `kernels/`, and text.\n".to_owned();
+    list += "const FILES: &[(&str, &str)] = &[\n";
+    for file in files {
+        let name = file.strip_prefix(folder).unwrap();
+        writeln!(list, "    ({name:?}, include_str!({file:?})),").unwrap();
+    }
+    list + "];\n"
+}
+
+fn collect(folder: &Path, files: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        let path = entry.path();
+        if path.is_dir() {
+            collect(&path, files);
+        } else if path.extension().is_some_and(|e| e == "cu" || e == "cuh") {
+            files.push(path);
+        }
     }
 }
 

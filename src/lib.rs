@@ -27,6 +27,7 @@ pub mod state;
 pub mod thermo;
 
 pub mod advection;
+pub mod forcing;
 pub mod primitives;
 pub mod wsm5;
 

@@ -3,15 +3,26 @@
 use std::fmt::{Debug, Display, LowerExp};
 use std::iter::Sum;
 
+use clap::ValueEnum;
 use num_traits::{Float, NumAssign};
 
-/// The choice between the two.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+/// The floating-point precision to compute and store in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, ValueEnum)]
 pub enum Precision {
-    /// Single precision.
+    /// Single
     F32,
-    /// Double precision.
+    /// Double
     F64,
+}
+
+impl Precision {
+    /// The name of the precision, as `--precision` takes it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::F32 => f32::NAME,
+            Self::F64 => f64::NAME,
+        }
+    }
 }
 
 /// `f32` or `f64`.

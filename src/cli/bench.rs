@@ -10,6 +10,7 @@ use ndarray::Array3;
 use serde::Serialize;
 
 use crate::advection::{self, Limiter, Wind, Workspace};
+use crate::backend::Backend;
 use crate::backend::cpu::Cpu;
 use crate::cli::Precision;
 use crate::cli::report::machine;
@@ -134,7 +135,7 @@ impl Bench {
                 .num_threads(threads)
                 .build()
                 .map_err(|e| Error::Usage(format!("{threads} threads: {e}")))?;
-            for figure in pool.install(|| self.measure(&case, &state)) {
+            for figure in pool.install(|| self.measure(&case, &state))? {
                 writeln!(
                     out,
                     "{:<10} {:<34} {:>7} {:>11.3} {:>22} {:>9.2} {:>10.2}",
@@ -160,13 +161,13 @@ impl Bench {
     }
 
     /// Measures all wanted parts in the present pool of threads.
-    fn measure<R: Working>(&self, case: &Case<R>, state: &State<R>) -> Vec<Figure> {
+    fn measure<R: Working>(&self, case: &Case<R>, state: &State<R>) -> Result<Vec<Figure>> {
         let mut figures = Vec::new();
         let grid = &case.domain.grid;
         let limiter = Limiter::PositiveDefinite;
+        let (coordinate, forcing) = (&case.domain.coordinate, &case.forcing);
         let backend =
-            |fallout| Cpu::new(grid, &case.domain.coordinate, limiter, fallout, state.clone());
-        let environment = &case.forcing.environment;
+            |fallout| Cpu::new(grid, coordinate, limiter, fallout, forcing, state.clone());
         if self.wants(Part::Wsm5) {
             let mut radar = CloudDiagnostics::zeros(grid.shape);
             for (fallout, variants) in [
@@ -182,23 +183,27 @@ impl Bench {
                     ("wsm5", variants[0]),
                     &mut backend,
                     |b| b.restore(state),
-                    |b| b.microphysics(environment, self.dt),
-                ));
+                    |b| {
+                        b.microphysics(self.dt);
+                        Ok(())
+                    },
+                )?);
                 figures.push(self.time::<R, _>(
                     case,
                     ("wsm5", variants[1]),
                     &mut backend,
                     |b| b.restore(state),
                     |b| {
-                        b.microphysics(environment, self.dt);
-                        b.diagnose(environment, &mut radar);
+                        b.microphysics(self.dt);
+                        b.diagnose(&mut radar);
+                        Ok(())
                     },
-                ));
+                )?);
             }
         }
         if self.wants(Part::Advection) {
-            let air = AirMass::new(grid, &case.domain.coordinate);
-            let wind = Wind { grid, air: &air, flux: &case.forcing.flux, dt: self.dt };
+            let air = AirMass::new(grid, coordinate);
+            let wind = Wind { grid, air: &air, flux: &forcing.flux, dt: self.dt };
             let mut tracer = (Array3::zeros(grid.shape.centre()), Workspace::new(grid.shape));
             for (variant, limiter) in [
                 ("RK3, positive definite, a tracer", Limiter::PositiveDefinite),
@@ -209,11 +214,15 @@ impl Bench {
                     case,
                     ("advection", variant),
                     &mut tracer,
-                    |(q, _)| q.assign(&state.qv),
+                    |(q, _)| {
+                        q.assign(&state.qv);
+                        Ok(())
+                    },
                     |(q, work)| {
                         advection::step(&wind, limiter, None, q, work);
+                        Ok(())
                     },
-                ));
+                )?);
             }
         }
         if self.wants(Part::Step) {
@@ -226,13 +235,11 @@ impl Bench {
                     ("step", variant),
                     &mut backend(fallout),
                     |b| b.restore(state),
-                    |b| {
-                        b.step(&case.forcing, self.dt);
-                    },
-                ));
+                    |b| b.step(self.dt),
+                )?);
             }
         }
-        figures
+        Ok(figures)
     }
 
     /// Times `work` on `subject`, made new by `restore` before every call.
@@ -241,23 +248,23 @@ impl Bench {
         case: &Case<R>,
         (bench, variant): (&'static str, &str),
         subject: &mut S,
-        mut restore: impl FnMut(&mut S),
-        mut work: impl FnMut(&mut S),
-    ) -> Figure {
+        mut restore: impl FnMut(&mut S) -> Result<()>,
+        mut work: impl FnMut(&mut S) -> Result<()>,
+    ) -> Result<Figure> {
         let shape = case.domain.grid.shape;
         // The first call warms up and is not counted.
-        let mut times: Vec<f64> = (0..=self.runs)
-            .map(|_| {
-                restore(subject);
-                let start = Instant::now();
-                work(subject);
-                start.elapsed().as_secs_f64()
-            })
-            .skip(1)
-            .collect();
+        let mut times = Vec::new();
+        for run in 0..=self.runs {
+            restore(subject)?;
+            let start = Instant::now();
+            work(subject)?;
+            if run > 0 {
+                times.push(start.elapsed().as_secs_f64());
+            }
+        }
         times.sort_by(f64::total_cmp);
         let median_s = times[times.len() / 2];
-        Figure {
+        Ok(Figure {
             bench,
             variant: variant.to_owned(),
             backend: "cpu",
@@ -272,7 +279,7 @@ impl Bench {
             ns_per_cell: median_s * 1e9 / shape.cells() as f64,
             gb_per_s: None,
             percent_of_copy: None,
-        }
+        })
     }
 }
 

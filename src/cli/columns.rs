@@ -7,8 +7,8 @@ use std::time::Instant;
 use clap::Args;
 use ndarray::Zip;
 
+use crate::backend::check_finite;
 use crate::cli::{BackendChoice, FalloutChoice, ONE_PER_CENT_MORE, Precision};
-use crate::diagnostics::check_finite;
 use crate::error::{Error, Result};
 use crate::io::columns::{ColumnCase, write};
 use crate::io::writer::{Stored, Writer};

@@ -1,14 +1,15 @@
 //! `nwp-mini info`: what the machine and the program are, and what a file offers as input.
 
-use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
 use serde::Serialize;
 
+use crate::cli::device::NvrtcPlace;
 use crate::cli::report::{Machine, machine};
-use crate::error::{Error, Result};
+use crate::error::Result;
+use crate::gpu;
 use crate::io::pending::Pending;
 use crate::io::wrf;
 use crate::io::wrf::survey::{Survey, survey};
@@ -22,6 +23,8 @@ pub(super) struct Info {
     /// WRF file to look over
     #[arg(value_name = "FILE")]
     file: Option<PathBuf>,
+    #[command(flatten)]
+    place: NvrtcPlace,
     /// Write the same to a JSON file
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
@@ -39,8 +42,7 @@ struct Facts {
     version: &'static str,
     commit: &'static str,
     machine: Machine,
-    /// Devices; none as long as there is no GPU backend.
-    devices: [(); 0],
+    gpu: gpu::Survey,
     file: Option<FileFacts>,
 }
 
@@ -63,7 +65,7 @@ impl Info {
             version: env!("CARGO_PKG_VERSION"),
             commit: env!("NWP_MINI_COMMIT"),
             machine: machine(),
-            devices: [],
+            gpu: gpu::survey(&self.place.options()),
             file: self.file.as_deref().map(FileFacts::new).transpose()?,
         };
         let mut out = io::stdout().lock();
@@ -72,11 +74,7 @@ impl Info {
             None => facts.print(&mut out)?,
         }
         if let Some(json) = json {
-            let text = serde_json::to_string_pretty(&facts)
-                .map_err(|e| Error::io(json.target(), "write to", e))?;
-            fs::write(json.path(), text + "\n")
-                .map_err(|e| Error::io(json.target(), "write to", e))?;
-            json.commit()?;
+            json.write_json(&facts)?;
         }
         Ok(())
     }
@@ -89,9 +87,39 @@ impl Facts {
         writeln!(out, "system         {os}, {arch}")?;
         writeln!(out, "CPU            {cpu}")?;
         writeln!(out, "cores          {cores}, of which {threads} would be used")?;
-        writeln!(out, "GPU            none: this version has no GPU backend")?;
-        Ok(())
+        print_gpu(&self.gpu, out)
     }
+}
+
+/// The devices, and every place that the libraries were looked for in.
+fn print_gpu(survey: &gpu::Survey, out: &mut impl Write) -> Result<()> {
+    for device in &survey.devices {
+        let gpu::Device { name, architecture, multiprocessors, memory } = device;
+        let gigabytes = *memory as f64 / 1e9;
+        writeln!(
+            out,
+            "GPU            {name}, {architecture}, {multiprocessors} multiprocessors, \
+             {gigabytes:.1} GB"
+        )?;
+    }
+    if survey.devices.is_empty() {
+        writeln!(out, "GPU            none")?;
+    }
+    for (name, search) in [("driver", &survey.driver), ("NVRTC", &survey.nvrtc)] {
+        // One line for every reason, with all places that it holds for.
+        for tried in search.tried.chunk_by(|a, b| a.why == b.why) {
+            let places: Vec<_> = tried.iter().map(|at| at.path.display().to_string()).collect();
+            writeln!(out, "{name:<15}{}: {}", tried[0].why, places.join(" "))?;
+        }
+        if let (Some(path), Some(version)) = (&search.found, &search.version) {
+            writeln!(out, "{name:<15}{version}, {}", path.display())?;
+        }
+    }
+    match &survey.problem {
+        None => writeln!(out, "GPU runs       yes")?,
+        Some(problem) => writeln!(out, "GPU runs       no: {problem}")?,
+    }
+    Ok(())
 }
 
 impl FileFacts {

@@ -3,9 +3,11 @@
 mod bench;
 mod columns;
 mod config;
+mod device;
 mod diff;
 mod generate;
 mod info;
+mod kernels;
 mod report;
 mod run;
 mod transport;
@@ -18,7 +20,10 @@ use std::sync::Arc;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use tracing::level_filters::LevelFilter;
 
+pub use device::BackendChoice;
+
 use crate::error::{Error, Result};
+pub use crate::real::Precision;
 use crate::wsm5::Fallout;
 
 /// Tracer advection and cloud microphysics of WRF, on the CPU and on the GPU.
@@ -71,48 +76,11 @@ enum Command {
     Transport(transport::Transport),
     Diff(diff::Diff),
     Bench(bench::Bench),
+    Kernels(kernels::Kernels),
     Info(info::Info),
     Config(config::Config),
     Completions(generate::Completions),
     Man(generate::Man),
-}
-
-/// Where to compute.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum BackendChoice {
-    /// The GPU when there is one, the CPU otherwise
-    Auto,
-    /// The CPU
-    Cpu,
-    /// The GPU, or fail with exit code 4
-    Gpu,
-    /// The CPU and the GPU from the same state, compared with each other
-    Both,
-}
-
-impl BackendChoice {
-    /// Fails where a GPU is asked for.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Gpu`], as long as there is no GPU backend.
-    pub fn check(self) -> Result<()> {
-        if matches!(self, Self::Gpu | Self::Both) {
-            return Err(Error::Gpu(
-                "this version computes on the CPU only; use --backend cpu".to_owned(),
-            ));
-        }
-        Ok(())
-    }
-}
-
-/// The floating-point precision to compute and store in.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Precision {
-    /// Single
-    F32,
-    /// Double
-    F64,
 }
 
 /// What the hidden option --perturb multiplies by.
@@ -170,6 +138,7 @@ fn run(cli: &Cli) -> Result<()> {
         Command::Transport(command) => command.run(),
         Command::Diff(command) => command.run(),
         Command::Bench(command) => command.run(),
+        Command::Kernels(command) => command.run(),
         Command::Info(command) => command.run(),
         Command::Config(command) => command.run(),
         Command::Completions(command) => command.run(),

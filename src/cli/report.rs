@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use serde::Serialize;
 
-use crate::backend::cpu::Cpu;
+use crate::backend::{Backend, PhaseTime, Precipitation, cpu};
 use crate::config::RunConfig;
 use crate::diagnostics::budget::Water;
 use crate::error::{Error, Result};
@@ -27,37 +27,31 @@ pub(super) struct Machine {
 
 /// This machine.
 pub(super) fn machine() -> Machine {
-    let about = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
-    let cpu = about
-        .lines()
-        .find_map(|line| line.strip_prefix("model name")?.split_once(": "))
-        .map_or_else(|| "unknown".to_owned(), |(_, name)| name.to_owned());
     Machine {
         os: std::env::consts::OS,
         arch: std::env::consts::ARCH,
-        cpu,
+        cpu: cpu::name().to_owned(),
         cores: std::thread::available_parallelism().map_or(1, usize::from),
         threads: rayon::current_num_threads(),
     }
 }
 
-/// Time of a phase. On the CPU there are no kernels apart from it and no transfers.
+/// Time of a phase, and how fast it went.
 #[derive(Clone, Copy, Debug, Serialize)]
-struct PhaseTime {
-    kernel_s: f64,
-    transfer_s: Option<f64>,
-    total_s: f64,
+struct PhaseRate {
+    #[serde(flatten)]
+    time: PhaseTime,
     cells_per_s: f64,
 }
 
 #[derive(Clone, Copy, Debug, Serialize)]
 struct Timing {
-    advection: PhaseTime,
-    microphysics: PhaseTime,
-    step: PhaseTime,
-    input_frames: PhaseTime,
-    output: PhaseTime,
-    run: PhaseTime,
+    advection: PhaseRate,
+    microphysics: PhaseRate,
+    step: PhaseRate,
+    input_frames: PhaseRate,
+    output: PhaseRate,
+    run: PhaseRate,
 }
 
 /// The figures of a run.
@@ -92,30 +86,34 @@ pub(super) struct Facts {
 
 impl Facts {
     /// Gathers the figures.
+    ///
+    /// # Errors
+    ///
+    /// Those of the backend.
     pub(super) fn new<R: Working>(
         config: &RunConfig,
         case: &Case<R>,
         plan: &Plan,
-        backend: &Cpu<R>,
+        backend: &mut dyn Backend<R>,
         outcome: &Outcome,
         frames: usize,
         wall: Duration,
-    ) -> Self {
+    ) -> Result<Self> {
         let shape = case.domain.grid.shape;
         let updates = (shape.cells() * outcome.steps) as f64;
-        let phase = |time: Duration| PhaseTime {
-            kernel_s: time.as_secs_f64(),
-            transfer_s: None,
-            total_s: time.as_secs_f64(),
-            cells_per_s: updates / time.as_secs_f64().max(f64::MIN_POSITIVE),
+        let rate = |time: PhaseTime, total: Duration| {
+            let total_s = total.as_secs_f64();
+            let cells_per_s = updates / total_s.max(f64::MIN_POSITIVE);
+            PhaseRate { time: PhaseTime { total_s, ..time }, cells_per_s }
         };
-        let [mean, frozen] = backend.mean_precipitation();
-        let rain = &backend.surface().rain;
-        Self {
+        let times = backend.times()?;
+        let of_phase = |time: PhaseTime| rate(time, Duration::from_secs_f64(time.total_s));
+        let Precipitation { mean, frozen_mean, most } = backend.precipitation()?;
+        Ok(Self {
             version: env!("CARGO_PKG_VERSION"),
             commit: env!("NWP_MINI_COMMIT"),
             machine: machine(),
-            backend: "cpu",
+            backend: backend.kind(),
             precision: R::NAME,
             input: config
                 .inputs
@@ -137,19 +135,19 @@ impl Facts {
             input_frames: case.input_frames.clone(),
             water: outcome.water,
             precipitation_mean_mm: mean,
-            precipitation_frozen_mean_mm: frozen,
-            precipitation_max_mm: rain.iter().map(|x| x.f64()).fold(0.0, f64::max),
+            precipitation_frozen_mean_mm: frozen_mean,
+            precipitation_max_mm: most,
             timing: Timing {
-                advection: phase(backend.times().advection),
-                microphysics: phase(backend.times().microphysics),
-                step: phase(outcome.stepping),
-                input_frames: phase(outcome.driving),
-                output: phase(outcome.output),
-                run: phase(wall),
+                advection: of_phase(times.advection),
+                microphysics: of_phase(times.microphysics),
+                step: rate(times.advection.plus(&times.microphysics), outcome.stepping),
+                input_frames: rate(times.input, outcome.driving),
+                output: rate(times.output, outcome.output),
+                run: rate(times.sum(), wall),
             },
             pairs: [],
             verdict: [],
-        }
+        })
     }
 
     /// Prints the summary.
@@ -196,13 +194,13 @@ impl Facts {
         writeln!(
             out,
             "speed          {:.1} steps/s, {:.2} M cells/s, {:.0} times as fast as the weather",
-            self.steps as f64 / timing.step.total_s.max(f64::MIN_POSITIVE),
+            self.steps as f64 / timing.step.time.total_s.max(f64::MIN_POSITIVE),
             timing.step.cells_per_s / 1e6,
-            self.seconds / timing.run.total_s
+            self.seconds / timing.run.time.total_s
         )?;
-        writeln!(out, "wall time      {:.2} s", timing.run.total_s)?;
+        writeln!(out, "wall time      {:.2} s", timing.run.time.total_s)?;
         for (name, phase) in phases {
-            writeln!(out, "  {name:<14}{:.2} s", phase.total_s)?;
+            writeln!(out, "  {name:<14}{:.2} s", phase.time.total_s)?;
         }
         writeln!(
             out,

@@ -211,7 +211,8 @@ fn run<R: Working>(config: &RunConfig, choice: BackendChoice) -> Result<()> {
     }
     let state = case.take_state();
     let (grid, coordinate) = (&case.domain.grid, &case.domain.coordinate);
-    let mut backend = Cpu::new(grid, coordinate, config.limiter, config.fallout, state);
+    let mut backend =
+        Cpu::new(grid, coordinate, config.limiter, config.fallout, &case.forcing, state);
     if config.dry_run {
         let Plan { steps, dt, .. } = plan;
         writeln!(
@@ -232,8 +233,9 @@ fn run<R: Working>(config: &RunConfig, choice: BackendChoice) -> Result<()> {
     let output = Output::create(&config.output, config.force, header)?;
     let mut progress = Progress::new(&plan);
     let frames = Frames { interval: config.output_interval };
-    let result =
-        model::run(&mut case, &plan, frames, &mut backend, &output, &stop, &mut |n| progress.at(n));
+    let send = &mut |_, frame| output.send(frame);
+    let watch = &mut |step| progress.at(step);
+    let result = model::run(&mut case, &plan, frames, &mut backend, &stop, send, watch);
     progress.finish();
     let waiting = Instant::now();
     let written = output.finish()?;
@@ -242,7 +244,7 @@ fn run<R: Working>(config: &RunConfig, choice: BackendChoice) -> Result<()> {
     })?;
     outcome.output += waiting.elapsed();
 
-    let facts = Facts::new(config, &case, &plan, &backend, &outcome, written, start.elapsed());
+    let facts = Facts::new(config, &case, &plan, &mut backend, &outcome, written, start.elapsed())?;
     if let Some(json) = &config.json {
         facts.write_json(Pending::new(json, config.force)?)?;
     }

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::backend::cpu::WaterChange;
+use crate::backend::WaterChange;
 
 /// Terms of the water budget inside the specified and open rows, kg.
 ///
@@ -28,29 +28,12 @@ pub struct Water {
 }
 
 impl Water {
-    /// A budget that starts with `start` kg of water.
-    pub fn starting_with(start: f64) -> Self {
-        Self { start, end: start, ..Self::default() }
-    }
-
-    /// Adds the changes of a step.
-    pub fn add(&mut self, change: &WaterChange) {
-        self.fallen += change.fallen;
-        self.sides += change.sides;
-        self.fallout_residual += change.fallout_residual;
-        self.clipped += change.clipped;
-        self.mass_mismatch += change.mass_mismatch;
-    }
-
-    /// Closes the budget with the water at the end.
-    pub fn close(&mut self, end: f64) {
-        self.end = end;
-        let explained = self.start - self.fallen
-            + self.sides
-            + self.fallout_residual
-            + self.clipped
-            + self.mass_mismatch;
-        let scale = self.start.abs().max(end.abs());
-        self.closure_rel = if scale > 0.0 { (end - explained) / scale } else { 0.0 };
+    /// The budget of a run from `start` kg of water to `end`, with all changes between.
+    pub fn closed(start: f64, change: &WaterChange, end: f64) -> Self {
+        let WaterChange { fallen, sides, fallout_residual, clipped, mass_mismatch } = *change;
+        let explained = start - fallen + sides + fallout_residual + clipped + mass_mismatch;
+        let scale = start.abs().max(end.abs());
+        let closure_rel = if scale > 0.0 { (end - explained) / scale } else { 0.0 };
+        Self { start, end, fallen, sides, fallout_residual, clipped, mass_mismatch, closure_rel }
     }
 }

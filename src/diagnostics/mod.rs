@@ -5,25 +5,3 @@ pub mod comparison;
 pub mod difference;
 pub mod tolerance;
 pub mod totals;
-
-use crate::error::{Error, Result};
-use crate::primitives::reduce;
-use crate::real::Real;
-use crate::state::State;
-
-/// Fails where a field holds a value that is not a finite number.
-///
-/// # Errors
-///
-/// [`Error::BlowUp`] with the first such cell of the first such field.
-pub fn check_finite<R: Real>(state: &State<R>, step: usize) -> Result<()> {
-    for (variable, field) in State::<R>::NAMES.into_iter().zip(state.fields()) {
-        let values = field.as_slice().expect("fields are in standard layout");
-        if let Some(first) = reduce::non_finite(values).first {
-            let (_, ny, nx) = field.dim();
-            let cell = [first / (nx * ny), first / nx % ny, first % nx];
-            return Err(Error::BlowUp { variable, value: values[first].f64(), step, cell });
-        }
-    }
-    Ok(())
-}

@@ -1,3 +1,36 @@
-//! Kernels and their launchers, and all `unsafe` code.
+//! The GPU: libraries found at run time, kernels compiled at run time, memory, and launches.
+//!
+//! All unsafe code of the project stands here. What leaves this module is safe: [`Gpu`], its
+//! [`Buffer`]s, and one launcher for each kernel.
 
+#![allow(unsafe_code, reason = "the driver and the compiler are C libraries")]
+
+pub mod advection;
+pub mod budget;
+mod buffer;
+mod cache;
+mod catalogue;
+pub mod clouds;
+pub mod compile;
+mod device;
+pub mod forcing;
+mod graph;
+mod kernel;
+mod library;
+mod parcel;
 pub mod prelude;
+mod receipt;
+mod sources;
+pub mod transport;
+pub mod watch;
+pub mod wsm5;
+
+pub use buffer::{Buffer, Element};
+pub use catalogue::{DOUBLE_SUMS, Entry, catalogue};
+pub use compile::{Architecture, Compiler, Source};
+pub use device::{Device, Gpu, Options, Survey, survey};
+pub use graph::{Event, Graph};
+pub use kernel::{Kernel, Launch, Module};
+pub use library::{Attempt, Search};
+pub use parcel::Parcel;
+pub use receipt::{Receipt, receipts};

@@ -2,6 +2,12 @@
 
 use std::fmt::Write;
 
+use super::advection::{LayeredPointers, TransportArgs};
+use super::budget::{TallyArgs, WaterArgs};
+use super::forcing::{BlendArgs, CloseArgs};
+use super::watch::WatchArgs;
+use super::wsm5::{CloudArgs, CloudConstants, DiagnosisArgs};
+use crate::advection::flux::FluxConstants;
 use crate::constants::Constants;
 use crate::real::Precision;
 use crate::thermo::{Saturation, TransportConstants};
@@ -56,7 +62,7 @@ const WHOLE_NUMBERS: [(&str, usize); 3] =
     [("REACH_ABOVE", REACH_ABOVE), ("REACH_MIN", REACH_MIN), ("BINS", BINS)];
 
 /// What does not depend on the settings.
-fn shared<R: RadarConstants + RadiusConstants>(real: &str) -> String {
+fn shared<R: CloudConstants + FluxConstants + RadarConstants + RadiusConstants>(real: &str) -> String {
     let whole = WHOLE_NUMBERS.map(|(name, value)| format!("constexpr int {name} = {value};\n"));
     let constants = [
         <R as Constants>::cuda_text(),
@@ -64,6 +70,8 @@ fn shared<R: RadarConstants + RadiusConstants>(real: &str) -> String {
         <R as SchemeConstants>::cuda_text(),
         <R as RadiusConstants>::cuda_text(),
         <R as RadarConstants>::cuda_text(),
+        <R as FluxConstants>::cuda_text(),
+        <R as CloudConstants>::cuda_text(),
     ];
     // A struct stands behind those that it holds.
     let structs = [
@@ -81,6 +89,15 @@ fn shared<R: RadarConstants + RadiusConstants>(real: &str) -> String {
         Precipitation::<R>::cuda_text(),
         Target::<R>::cuda_text(),
         Bins::<R>::cuda_text(),
+        CloudArgs::<R>::cuda_text(),
+        LayeredPointers::<R>::cuda_text(),
+        TransportArgs::<R>::cuda_text(),
+        WaterArgs::<R>::cuda_text(),
+        TallyArgs::<R>::cuda_text(),
+        BlendArgs::<R>::cuda_text(),
+        CloseArgs::<R>::cuda_text(),
+        WatchArgs::<R>::cuda_text(),
+        DiagnosisArgs::<R>::cuda_text(),
     ];
     format!(
         "typedef {real} real;\n\n// Constants\n{}{}\n// Structs\n{}",

@@ -1,11 +1,12 @@
 //! A file under a temporary name that takes its own name only when it is complete.
 
 use std::fmt;
-use std::fs::{OpenOptions, Permissions};
+use std::fs::{self, OpenOptions, Permissions};
 use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
+use serde::Serialize;
 use tempfile::TempPath;
 
 use crate::error::{Error, Result};
@@ -99,6 +100,17 @@ impl Pending {
                 Error::io(&self.target, "write to", reason)
             }
         }
+    }
+
+    /// Writes a value as JSON and gives the file its name.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Io`] when it cannot be written, and those of [`Pending::commit`].
+    pub fn write_json(self, value: &impl Serialize) -> Result<()> {
+        let text = serde_json::to_string_pretty(value).map_err(|e| self.failed(e))?;
+        fs::write(self.path(), text + "\n").map_err(|e| self.failed(e))?;
+        self.commit()
     }
 
     /// Gives the complete file its name.

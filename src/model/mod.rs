@@ -2,29 +2,32 @@
 
 mod sequence;
 
+use std::collections::VecDeque;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use ndarray::Array3;
 
-use crate::backend::cpu::{Cpu, Forcing};
+use crate::advection::flux::FluxConstants;
+use crate::backend::{Backend, Captured, FRAMES_IN_FLIGHT};
 use crate::diagnostics::budget::Water;
-use crate::diagnostics::check_finite;
 use crate::error::Result;
-use crate::io::output::{Given, Output, Snapshot};
+use crate::forcing::{Forcing, Moment};
+use crate::io::output::{Given, Snapshot};
 use crate::io::wrf::series::Series;
 use crate::io::wrf::{Domain, Frame, promote};
 use crate::io::writer::Stored;
 use crate::plan::Plan;
 use crate::projection::Report;
-use crate::state::{CloudDiagnostics, State};
+use crate::state::State;
 use crate::wsm5::radii::RadiusConstants;
 use crate::wsm5::reflectivity::RadarConstants;
 pub use sequence::FrameReport;
 use sequence::{Prescribed, Sequence, prepare};
 
 /// A precision that a run can be made in.
-pub trait Working: Stored + RadarConstants + RadiusConstants {}
+pub trait Working: Stored + FluxConstants + RadarConstants + RadiusConstants {}
 
 impl Working for f32 {}
 impl Working for f64 {}
@@ -34,8 +37,8 @@ impl Working for f64 {}
 pub struct Case<R> {
     /// Where it takes place.
     pub domain: Domain,
-    /// What the input prescribes at present.
-    pub forcing: Forcing<R>,
+    /// What the frame of the input before the present time prescribes.
+    pub forcing: Arc<Forcing<R>>,
     /// Winds on the x-, y- and z-faces after the projection, m s⁻¹, at the last output.
     pub winds: [Array3<R>; 3],
     /// Fields of the input that pass through to the output, at the last output.
@@ -94,34 +97,44 @@ impl<R: Working> Case<R> {
         }
         if let Some(second) = second {
             let Self { forcing, winds, given, .. } = &self;
-            let (forcing, winds, given) = (forcing.clone(), winds.clone(), given.clone());
+            let (forcing, winds, given) = (Arc::clone(forcing), winds.clone(), given.clone());
             let first = Prescribed { forcing, winds, given };
-            self.sequence = Some(Sequence::new(series, &self.domain, first, second));
+            self.sequence = Some(Sequence::new(series, first, second));
         }
         Ok(self)
     }
 
-    /// Sets [`Case::forcing`] to what drives a step from `start` to `end`, s since the first frame.
+    /// What drives a step from `start` to `end`, s since the first frame.
     ///
     /// # Errors
     ///
     /// Those of [`Series::frame`].
-    pub fn drive(&mut self, start: f64, end: f64) -> Result<()> {
-        match &mut self.sequence {
-            Some(sequence) => sequence.drive(&self.domain, [start, end], &mut self.forcing),
-            None => Ok(()),
-        }
+    pub fn drive(&mut self, start: f64, end: f64) -> Result<Moment<R>> {
+        let Some(sequence) = &mut self.sequence else { return Ok(Moment::lasting(&self.forcing)) };
+        let moment = sequence.drive(&self.domain, [start, end])?;
+        self.forcing = Arc::clone(sequence.before());
+        Ok(moment)
     }
 
-    /// Sets what an output at `seconds` shows of the input.
-    fn show(&mut self, seconds: f64) -> Result<()> {
+    /// Sets what an output at `seconds` shows of the input; returns the air to diagnose it in.
+    fn show(&mut self, seconds: f64) -> Result<Moment<R>> {
         let Self { domain, forcing, winds, given, sequence, .. } = self;
-        match sequence {
-            Some(sequence) => {
-                sequence.show(domain, seconds, &mut forcing.environment, winds, given)
-            }
-            None => Ok(()),
-        }
+        let Some(sequence) = sequence else { return Ok(Moment::lasting(forcing)) };
+        let moment = sequence.show(domain, seconds, winds, given)?;
+        *forcing = Arc::clone(sequence.before());
+        Ok(moment)
+    }
+
+    /// Goes back to the first frame, for another run.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Series::frame`].
+    pub fn rewind(&mut self) -> Result<()> {
+        let Some(sequence) = &mut self.sequence else { return Ok(()) };
+        sequence.rewind(&self.domain)?;
+        self.forcing = Arc::clone(sequence.before());
+        Ok(())
     }
 
     /// Hands the initial state over.
@@ -135,7 +148,7 @@ impl<R: Working> Case<R> {
 }
 
 /// How a run went.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct Outcome {
     /// Steps done.
     pub steps: usize,
@@ -174,78 +187,141 @@ impl Frames {
     }
 }
 
-/// Runs a case step by step.
+/// Runs a case step by step, from the state that the backend holds.
 ///
-/// `watch` is told the number of steps done after each of them. The loop ends early when `stop`
-/// is set; the frames written so far stay good.
+/// `send` takes the frames of output, each with the number of steps done; where it says no, the
+/// run ends. `watch` is told the number of steps done after each of them. The loop ends early
+/// when `stop` is set.
 ///
 /// # Errors
 ///
-/// [`BlowUp`](crate::error::Error::BlowUp) when a field is no longer finite, and the errors of
-/// [`Series::frame`]. A failed writer ends the loop too, and [`Output::finish`] tells why.
+/// [`BlowUp`](crate::error::Error::BlowUp) when a field is no longer finite, those of
+/// [`Series::frame`] and of the backend. The frames that were finished before have been sent then.
 pub fn run<R: Working>(
     case: &mut Case<R>,
     plan: &Plan,
     frames: Frames,
-    backend: &mut Cpu<R>,
-    output: &Output<R>,
+    backend: &mut dyn Backend<R>,
     stop: &AtomicBool,
+    send: &mut dyn FnMut(usize, Snapshot<R>) -> bool,
+    watch: &mut dyn FnMut(usize),
+) -> Result<Outcome> {
+    let mut recorder = Recorder::new(send);
+    let done = advance(case, plan, frames, backend, stop, &mut recorder, watch);
+    // Frames in flight are worth having whatever came after them; a failure that comes of waiting
+    // for them is that of the run, unless it had one before.
+    let recorded = recorder.finish(backend);
+    let mut outcome = done?;
+    recorded?;
+    let start = Instant::now();
+    outcome.water = Water::closed(outcome.water.start, &backend.water_changes()?, backend.water()?);
+    outcome.stepping += start.elapsed();
+    outcome.output += recorder.spent;
+    Ok(outcome)
+}
+
+fn advance<R: Working>(
+    case: &mut Case<R>,
+    plan: &Plan,
+    frames: Frames,
+    backend: &mut dyn Backend<R>,
+    stop: &AtomicBool,
+    recorder: &mut Recorder<'_, R>,
     watch: &mut dyn FnMut(usize),
 ) -> Result<Outcome> {
     let mut outcome = Outcome {
-        steps: 0,
-        seconds: 0.0,
-        water: Water::starting_with(backend.water()),
-        stepping: Duration::ZERO,
-        driving: Duration::ZERO,
-        output: Duration::ZERO,
-        interrupted: false,
+        water: Water { start: backend.water()?, ..Water::default() },
+        ..Outcome::default()
     };
-    let mut writing = write(case, backend, output, 0.0, &mut outcome)?;
+    recorder.begin(case, backend, 0, 0.0)?;
     for step in 1..=plan.steps {
-        if stop.load(Ordering::Relaxed) || !writing {
-            outcome.interrupted = writing;
+        if stop.load(Ordering::Relaxed) || !recorder.is_wanted {
+            outcome.interrupted = recorder.is_wanted;
             break;
         }
         let start = Instant::now();
-        case.drive(plan.time_after(step - 1), plan.time_after(step))?;
+        let moment = case.drive(plan.time_after(step - 1), plan.time_after(step))?;
+        backend.drive(&moment)?;
         outcome.driving += start.elapsed();
         let start = Instant::now();
-        let change = backend.step(&case.forcing, plan.dt_of(step));
-        check_finite(backend.state(), step)?;
-        outcome.water.add(&change);
+        backend.step(plan.dt_of(step))?;
+        backend.check(step, step == plan.steps)?;
         outcome.stepping += start.elapsed();
         outcome.steps = step;
         outcome.seconds = plan.time_after(step);
         if frames.due(plan, step) {
-            writing = write(case, backend, output, outcome.seconds, &mut outcome)?;
+            recorder.begin(case, backend, step, outcome.seconds)?;
         }
+        recorder.collect(backend, false)?;
         watch(step);
     }
-    outcome.water.close(backend.water());
+    if outcome.interrupted {
+        backend.check(outcome.steps, true)?;
+    }
     Ok(outcome)
 }
 
-/// Hands the present state to the writer.
-fn write<R: Working>(
-    case: &mut Case<R>,
-    backend: &Cpu<R>,
-    output: &Output<R>,
+/// Frames of output on their way from the backend.
+struct Recorder<'a, R> {
+    /// What a frame shows of the input, for those that the backend works at.
+    pending: VecDeque<Shown<R>>,
+    send: &'a mut dyn FnMut(usize, Snapshot<R>) -> bool,
+    /// Whether more frames are wanted.
+    is_wanted: bool,
+    spent: Duration,
+}
+
+struct Shown<R> {
+    step: usize,
     seconds: f64,
-    outcome: &mut Outcome,
-) -> Result<bool> {
-    let start = Instant::now();
-    case.show(seconds)?;
-    let mut diagnostics = CloudDiagnostics::zeros(case.domain.grid.shape);
-    backend.diagnose(&case.forcing.environment, &mut diagnostics);
-    let sent = output.send(Snapshot {
-        seconds,
-        state: backend.state().clone(),
-        winds: case.winds.clone(),
-        diagnostics,
-        surface: backend.surface().clone(),
-        given: case.given.clone(),
-    });
-    outcome.output += start.elapsed();
-    Ok(sent)
+    winds: [Array3<R>; 3],
+    given: Given,
+}
+
+impl<'a, R: Working> Recorder<'a, R> {
+    fn new(send: &'a mut dyn FnMut(usize, Snapshot<R>) -> bool) -> Self {
+        let pending = VecDeque::with_capacity(FRAMES_IN_FLIGHT);
+        Self { pending, send, is_wanted: true, spent: Duration::ZERO }
+    }
+
+    /// Begins a frame; waits for the oldest one where too many are in flight.
+    fn begin(
+        &mut self,
+        case: &mut Case<R>,
+        backend: &mut dyn Backend<R>,
+        step: usize,
+        seconds: f64,
+    ) -> Result<()> {
+        if self.pending.len() == FRAMES_IN_FLIGHT {
+            self.collect(backend, true)?;
+        }
+        let start = Instant::now();
+        backend.capture(&case.show(seconds)?)?;
+        let (winds, given) = (case.winds.clone(), case.given.clone());
+        self.pending.push_back(Shown { step, seconds, winds, given });
+        self.spent += start.elapsed();
+        Ok(())
+    }
+
+    /// Sends the oldest frame on, if it is ready; returns whether it was.
+    fn collect(&mut self, backend: &mut dyn Backend<R>, wait: bool) -> Result<bool> {
+        if self.pending.is_empty() {
+            return Ok(false);
+        }
+        let start = Instant::now();
+        let Some(Captured { state, diagnostics, surface }) = backend.collect(wait)? else {
+            return Ok(false);
+        };
+        if let Some(Shown { step, seconds, winds, given }) = self.pending.pop_front() {
+            let frame = Snapshot { seconds, state, winds, diagnostics, surface, given };
+            self.is_wanted &= (self.send)(step, frame);
+        }
+        self.spent += start.elapsed();
+        Ok(true)
+    }
+
+    fn finish(&mut self, backend: &mut dyn Backend<R>) -> Result<()> {
+        while self.collect(backend, true)? {}
+        Ok(())
+    }
 }

@@ -1,29 +1,30 @@
 //! What drives a run between the times of its input.
 //!
-//! Two frames are held in working precision, the one before and the one after the present time,
-//! and what lies between them is made in the buffers of the case: nothing is allocated in a step.
-//! The next frame is read when time passes the one after; all that the run needs have been
+//! Two frames are held in working precision, the one before and the one after the present time;
+//! what lies between them is made by the backend, in buffers of its own. The next frame is read when time passes the one after; all that the run needs have been
 //! checked by then.
 
-use ndarray::{Array, Array3, Dimension, Zip};
+use std::sync::Arc;
+
+use ndarray::{Array3, Zip};
 use serde::Serialize;
 use tracing::warn;
 
 use super::Working;
-use crate::backend::cpu::Forcing;
 use crate::error::{Error, Result};
+use crate::forcing::blend::blend;
+use crate::forcing::{Forcing, Moment};
 use crate::io::output::Given;
 use crate::io::wrf::series::Series;
 use crate::io::wrf::{Domain, Frame, promote};
 use crate::mass::{AirMass, Winds, longest_time_step};
-use crate::projection::{self, Continuity, Report, gliding_velocity, vertical_velocity};
-use crate::real::Real;
-use crate::state::{BoundaryValues, Environment};
+use crate::projection::{self, Report, gliding_velocity, vertical_velocity};
+use crate::state::BoundaryValues;
 
 /// What an input frame says, made ready for the steps.
 #[derive(Clone, Debug)]
 pub(super) struct Prescribed<R> {
-    pub(super) forcing: Forcing<R>,
+    pub(super) forcing: Arc<Forcing<R>>,
     pub(super) winds: [Array3<R>; 3],
     pub(super) given: Given,
 }
@@ -85,7 +86,7 @@ pub(super) fn prepare<R: Working>(
     let Winds { u, v } = projected.winds;
     let inflow = state.fields().map(|field| BoundaryValues::of(&promote(field)));
     let prescribed = Prescribed {
-        forcing: Forcing { flux: projected.flux, environment, inflow },
+        forcing: Arc::new(Forcing { flux: projected.flux, environment, inflow }),
         winds: [u.mapv(R::of), v.mapv(R::of), w],
         given: Given { pressure, geopotential, column_mass },
     };
@@ -101,7 +102,6 @@ pub(super) struct Sequence<R> {
     before: Prescribed<R>,
     /// The frame after the present time; `None` beyond the last.
     after: Option<Prescribed<R>>,
-    continuity: Continuity,
     has_warned: bool,
 }
 
@@ -110,72 +110,37 @@ const SLACK: f64 = 1e-3;
 
 impl<R: Working> Sequence<R> {
     /// Starts at the first frame.
-    pub(super) fn new(
-        series: Series,
-        domain: &Domain,
-        first: Prescribed<R>,
-        second: Prescribed<R>,
-    ) -> Self {
-        let continuity = Continuity::new(&domain.coordinate);
-        Self {
-            series,
-            number: 0,
-            before: first,
-            after: Some(second),
-            continuity,
-            has_warned: false,
-        }
+    pub(super) fn new(series: Series, first: Prescribed<R>, second: Prescribed<R>) -> Self {
+        Self { series, number: 0, before: first, after: Some(second), has_warned: false }
     }
 
-    /// Sets what drives a step from `start` to `end`, s since the first frame.
+    /// What drives a step from `start` to `end`, s since the first frame.
     ///
     /// The horizontal fluxes are those of the middle of the step, the vertical ones follow from
     /// continuity; as the mass of the air is the same in all frames, they are at most what the
     /// stronger of the two frames has, and so is the sum of what leaves a cell. The air and the
     /// boundary values are those of the end, when they are used. Where a frame lies between middle
     /// and end they are that frame's.
-    pub(super) fn drive(
-        &mut self,
-        domain: &Domain,
-        [start, end]: [f64; 2],
-        forcing: &mut Forcing<R>,
-    ) -> Result<()> {
+    pub(super) fn drive(&mut self, domain: &Domain, [start, end]: [f64; 2]) -> Result<Moment<R>> {
         let middle = 0.5 * (start + end);
         self.move_to(domain, middle)?;
-        let (fluxes, rest) = (self.weight(middle), self.weight(end));
-        let Self { before, after, continuity, .. } = self;
-        let a = &before.forcing;
-        let b = &after.as_ref().unwrap_or(before).forcing;
-        blend(&mut forcing.flux.x, &a.flux.x, &b.flux.x, fluxes);
-        blend(&mut forcing.flux.y, &a.flux.y, &b.flux.y, fluxes);
-        // Each rounded alone, the three would not close the balance of a cell.
-        continuity.close(&mut forcing.flux);
-        blend_environment(&mut forcing.environment, [&a.environment, &b.environment], rest);
-        for ((out, a), b) in forcing.inflow.iter_mut().zip(&a.inflow).zip(&b.inflow) {
-            blend(&mut out.west, &a.west, &b.west, rest);
-            blend(&mut out.east, &a.east, &b.east, rest);
-            blend(&mut out.south, &a.south, &b.south, rest);
-            blend(&mut out.north, &a.north, &b.north, rest);
-        }
-        Ok(())
+        Ok(self.moment(middle, end))
     }
 
-    /// Sets the air, the winds and what passes through to the output at a time.
+    /// What an output at a time shows; sets the winds and what passes through to it.
     ///
     /// The column mass is left alone: the run keeps that of the first frame.
     pub(super) fn show(
         &mut self,
         domain: &Domain,
         seconds: f64,
-        environment: &mut Environment<R>,
         winds: &mut [Array3<R>; 3],
         given: &mut Given,
-    ) -> Result<()> {
+    ) -> Result<Moment<R>> {
         self.move_to(domain, seconds)?;
         let weight = self.weight(seconds);
         let a = &self.before;
         let b = self.after.as_ref().unwrap_or(a);
-        blend_environment(environment, [&a.forcing.environment, &b.forcing.environment], weight);
         for ((out, a), b) in winds.iter_mut().zip(&a.winds).zip(&b.winds) {
             blend(out, a, b, weight);
         }
@@ -185,7 +150,33 @@ impl<R: Working> Sequence<R> {
             let [a, b] = [&a.geopotential[part], &b.geopotential[part]];
             blend(&mut given.geopotential[part], a, b, weight);
         }
+        Ok(self.moment(seconds, seconds))
+    }
+
+    /// The frame before the present time.
+    pub(super) fn before(&self) -> &Arc<Forcing<R>> {
+        &self.before.forcing
+    }
+
+    /// Goes back to the first frame.
+    pub(super) fn rewind(&mut self, domain: &Domain) -> Result<()> {
+        if self.number > 0 {
+            self.after = None;
+            self.before = prepare(domain, self.series.frame(0, domain)?)?.0;
+            self.after = Some(prepare(domain, self.series.frame(1, domain)?)?.0);
+            self.number = 0;
+        }
         Ok(())
+    }
+
+    fn moment(&self, fluxes: f64, air: f64) -> Moment<R> {
+        Moment {
+            number: self.number,
+            before: Arc::clone(&self.before.forcing),
+            after: self.after.as_ref().map(|after| Arc::clone(&after.forcing)),
+            flux_weight: self.weight(fluxes),
+            air_weight: self.weight(air),
+        }
     }
 
     /// Reads on until `seconds` lies between the two frames, or beyond the last.
@@ -219,26 +210,4 @@ impl<R: Working> Sequence<R> {
         let [a, b] = [self.number, self.number + 1].map(|n| self.series.seconds(n));
         ((seconds - a) / (b - a)).clamp(0.0, 1.0)
     }
-}
-
-fn blend_environment<R: Real>(out: &mut Environment<R>, [a, b]: [&Environment<R>; 2], weight: f64) {
-    blend(&mut out.rho, &a.rho, &b.rho, weight);
-    blend(&mut out.exner, &a.exner, &b.exner, weight);
-    blend(&mut out.p, &a.p, &b.p, weight);
-    blend(&mut out.dz, &a.dz, &b.dz, weight);
-}
-
-/// `a + weight (b - a)`, and `a` or `b` to the last bit at the ends.
-fn blend<R: Real, D: Dimension>(
-    out: &mut Array<R, D>,
-    a: &Array<R, D>,
-    b: &Array<R, D>,
-    weight: f64,
-) {
-    if weight >= 1.0 {
-        out.assign(b);
-        return;
-    }
-    let weight = R::of(weight);
-    Zip::from(out).and(a).and(b).par_for_each(|out, &a, &b| *out = a + weight * (b - a));
 }

@@ -12,7 +12,6 @@
 //! sides are periodic its mean is 0. The problem is posed and solved in double precision.
 
 mod ascent;
-mod continuity;
 mod faces;
 mod potential;
 
@@ -20,13 +19,13 @@ use ndarray::{Array2, Array3};
 use serde::Serialize;
 
 use crate::error::Result;
+use crate::forcing::Continuity;
 use crate::grid::Grid;
 use crate::mass::{FaceMaps, MassCoordinate, MassFlux, Winds};
 use crate::primitives::reduce;
 use crate::real::Real;
 
 pub use ascent::{gliding_velocity, vertical_velocity};
-pub use continuity::Continuity;
 use faces::{Direction, Faces};
 
 /// Pa h⁻¹ in a Pa s⁻¹.

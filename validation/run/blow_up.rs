@@ -1,7 +1,7 @@
 //! Numbers that run away: the run ends with exit code 5 and says where, and what was good before
 //! stays.
 
-use nwp_mini::diagnostics::check_finite;
+use nwp_mini::backend::check_finite;
 use nwp_mini::error::Error;
 use nwp_mini::grid::Shape;
 use nwp_mini::state::State;

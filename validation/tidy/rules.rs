@@ -10,7 +10,7 @@ const LAYERS: [&[&str]; 9] = [
     &["error", "real", "shared"],
     &["calendar", "constants", "grid"],
     &["mass", "plan", "state", "thermo"],
-    &["wsm5", "advection", "primitives"],
+    &["wsm5", "advection", "forcing", "primitives"],
     &["gpu"],
     &["backend", "io"],
     &["projection", "diagnostics"],

@@ -1,0 +1,102 @@
+//! The choice between CPU and GPU, and the options of the GPU.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+use tracing::info;
+
+use crate::error::Result;
+use crate::gpu::{self, Gpu};
+
+/// Where to compute.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum BackendChoice {
+    /// The GPU when there is one, the CPU otherwise
+    Auto,
+    /// The CPU
+    Cpu,
+    /// The GPU, or fail with exit code 4
+    Gpu,
+    /// The CPU and the GPU from the same state, compared with each other
+    Both,
+}
+
+/// Where NVRTC is.
+#[derive(Clone, Debug, Args)]
+pub(super) struct NvrtcPlace {
+    /// The run-time compiler of CUDA, file or folder [default: look in all usual places]
+    #[arg(long, value_name = "PATH", env = "NWP_NVRTC")]
+    pub(super) nvrtc_lib: Option<PathBuf>,
+}
+
+impl NvrtcPlace {
+    /// The usual options, with the library from here.
+    pub(super) fn options(&self) -> gpu::Options {
+        gpu::Options { nvrtc: self.nvrtc_lib.clone(), ..gpu::Options::default() }
+    }
+}
+
+/// How to use the GPU.
+#[derive(Clone, Debug, Args)]
+pub(super) struct GpuChoice {
+    #[command(flatten)]
+    place: NvrtcPlace,
+    /// Number of the GPU
+    #[arg(long, value_name = "N", default_value = "0")]
+    device: usize,
+    /// Compile the kernels without fast-math: exact division, roots and functions
+    #[arg(long)]
+    no_fast_math: bool,
+    /// Compile the kernels anew instead of taking them from the user's cache folder
+    #[arg(long)]
+    no_kernel_cache: bool,
+}
+
+impl GpuChoice {
+    /// The same for the library.
+    pub(super) fn options(&self) -> gpu::Options {
+        gpu::Options {
+            device: self.device,
+            fast_math: !self.no_fast_math,
+            cache: !self.no_kernel_cache,
+            ..self.place.options()
+        }
+    }
+}
+
+impl BackendChoice {
+    /// Fails where a GPU is asked for.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Gpu`](crate::error::Error::Gpu), as long as a command has no GPU version.
+    pub(super) fn check(self) -> Result<()> {
+        if matches!(self, Self::Gpu | Self::Both) {
+            let message = "this command computes on the CPU only; use --backend cpu";
+            return Err(crate::error::Error::Gpu(message.to_owned()));
+        }
+        Ok(())
+    }
+
+    /// The GPU to use; `None` for the CPU, which `auto` takes with a word on why.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Gpu`](crate::error::Error::Gpu) where a GPU is asked for and cannot be used.
+    pub(super) fn open(self, choice: &GpuChoice) -> Result<Option<Gpu>> {
+        match self {
+            Self::Cpu => Ok(None),
+            Self::Gpu | Self::Both => Gpu::open(&choice.options()).map(Some),
+            Self::Auto => match Gpu::open(&choice.options()) {
+                Ok(gpu) => {
+                    info!("computing on the GPU {}", gpu.device().name);
+                    Ok(Some(gpu))
+                }
+                Err(error) => {
+                    info!("computing on the CPU: {error}");
+                    Ok(None)
+                }
+            },
+        }
+    }
+}

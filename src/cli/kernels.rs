@@ -1,0 +1,145 @@
+//! `nwp-mini kernels`: compile every kernel, no GPU needed, and tell what each takes.
+
+use std::io::{self, Write};
+use std::path::PathBuf;
+
+use clap::Args;
+use serde::Serialize;
+
+use crate::cli::Precision;
+use crate::cli::device::NvrtcPlace;
+use crate::error::{Error, Result};
+use crate::gpu::{Architecture, Compiler, DOUBLE_SUMS, Entry, Receipt, catalogue, receipts};
+use crate::io::pending::Pending;
+
+/// Compile every CUDA kernel with NVRTC, no GPU needed, and tell the registers, the local and
+/// shared memory, the spills and the double-precision instructions of each.
+///
+/// Example: nwp-mini kernels --arch sm_90 --nz 27
+#[derive(Debug, Args)]
+pub(super) struct Kernels {
+    /// Architecture to compile for; may be repeated
+    #[arg(long, value_name = "ARCH", default_values_t = [Architecture(90)])]
+    arch: Vec<Architecture>,
+    /// Number of levels
+    #[arg(long, value_name = "N", default_value = "27",
+          value_parser = clap::value_parser!(u16).range(4..=128))]
+    nz: u16,
+    /// Precision [default: both]
+    #[arg(long, value_name = "PRECISION")]
+    precision: Option<Precision>,
+    /// Compile without fast-math
+    #[arg(long)]
+    no_fast_math: bool,
+    /// Fail with exit code 1 where a kernel that the speed hangs on spills registers or
+    /// calculates in double precision in float32
+    #[arg(long)]
+    check: bool,
+    #[command(flatten)]
+    place: NvrtcPlace,
+    /// Write the figures to a JSON file
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+    /// Overwrite the JSON file
+    #[arg(long)]
+    force: bool,
+}
+
+/// One line of the table.
+#[derive(Debug, Serialize)]
+struct Row {
+    #[serde(flatten)]
+    receipt: Receipt,
+    variant: String,
+    arch: String,
+    precision: &'static str,
+    nz: usize,
+    hot: bool,
+}
+
+impl Row {
+    /// What is wrong with the kernel; `None` when nothing is.
+    fn fault(&self) -> Option<String> {
+        let Receipt { name, spill_bytes, f64_instructions, .. } = &self.receipt;
+        if !self.hot || self.precision != "f32" || name.ends_with(DOUBLE_SUMS) {
+            return None;
+        }
+        let mut faults = Vec::new();
+        if *spill_bytes > 0 {
+            faults.push(format!("spills {spill_bytes} bytes"));
+        }
+        if *f64_instructions > 0 {
+            faults.push(format!("has {f64_instructions} double-precision instructions"));
+        }
+        let Self { variant, arch, .. } = self;
+        (!faults.is_empty()).then(|| format!("{name} {variant} ({arch}) {}", faults.join(" and ")))
+    }
+}
+
+impl Kernels {
+    /// Runs the command.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Gpu`] without NVRTC or when a kernel does not compile, [`Error::Verdict`] of
+    /// `--check`.
+    pub(super) fn run(&self) -> Result<()> {
+        let json = self.json.as_ref().map(|path| Pending::new(path, self.force)).transpose()?;
+        let place = self.place.nvrtc_lib.as_deref();
+        let compiler = Compiler::find(place, !self.no_fast_math).1?;
+        let precisions = match self.precision {
+            Some(precision) => vec![precision],
+            None => vec![Precision::F32, Precision::F64],
+        };
+        let mut out = io::stdout().lock();
+        let (major, minor) = compiler.version();
+        let options = compiler.options("ARCH").join(" ");
+        writeln!(out, "NVRTC {major}.{minor}, options {options}")?;
+        writeln!(
+            out,
+            "{:<28} {:<14} {:<6} {:>4} {:>9} {:>6} {:>6} {:>6} {:>4}",
+            "kernel", "variant", "arch", "real", "registers", "local", "spill", "shared", "f64"
+        )?;
+        let mut rows = Vec::new();
+        for &arch in &self.arch {
+            for entry in precisions.iter().flat_map(|&real| catalogue(real, self.nz.into())) {
+                for row in self.rows(&compiler, &entry, arch)? {
+                    print(&row, &mut out)?;
+                    rows.push(row);
+                }
+            }
+        }
+        let faults: Vec<String> = rows.iter().filter_map(Row::fault).collect();
+        if let Some(json) = json {
+            json.write_json(&rows)?;
+        }
+        if self.check && !faults.is_empty() {
+            return Err(Error::Verdict(faults.join("\n")));
+        }
+        Ok(())
+    }
+
+    fn rows(&self, compiler: &Compiler, entry: &Entry, arch: Architecture) -> Result<Vec<Row>> {
+        let row = |receipt| Row {
+            receipt,
+            variant: entry.variant.clone(),
+            arch: arch.to_string(),
+            precision: entry.precision.name(),
+            nz: entry.nz,
+            hot: entry.hot,
+        };
+        Ok(receipts(compiler, &entry.source, arch)?.into_iter().map(row).collect())
+    }
+}
+
+fn print(row: &Row, out: &mut impl Write) -> Result<()> {
+    let Row { variant, arch, precision, receipt, .. } = row;
+    let Receipt { name, registers, local_bytes, spill_bytes, shared_bytes, f64_instructions } =
+        receipt;
+    writeln!(
+        out,
+        "{name:<28} {variant:<14} {arch:<6} {precision:>4} {registers:>9} {local_bytes:>6} \
+         {spill_bytes:>6} {shared_bytes:>6} {f64_instructions:>4}"
+    )?;
+    Ok(())
+}

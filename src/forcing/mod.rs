@@ -1,0 +1,134 @@
+//! What the input prescribes: mass fluxes, the air that the microphysics reads, boundary values.
+//!
+//! An input tells of them at the times of its frames. Between two frames they are linear in time,
+//! but for the vertical fluxes, which follow from the horizontal ones by continuity.
+
+pub mod blend;
+mod continuity;
+
+use std::sync::Arc;
+
+use ndarray::Array2;
+
+use crate::mass::MassFlux;
+use crate::real::Real;
+use crate::state::{BoundaryValues, Environment};
+use blend::blend;
+pub use continuity::Continuity;
+
+/// What the input prescribes at one time.
+#[derive(Clone, Debug)]
+pub struct Forcing<R> {
+    /// Mass fluxes.
+    pub flux: MassFlux<R>,
+    /// The air that the microphysics reads.
+    pub environment: Environment<R>,
+    /// Values of the fields of [`State`](crate::state::State), in its order, for air that flows
+    /// in.
+    pub inflow: [BoundaryValues<R>; 6],
+}
+
+/// A time between two frames of the input, or beyond the last of them.
+///
+/// The frames are shared, not copied: whoever keeps one keeps it from being dropped.
+#[derive(Clone, Debug)]
+pub struct Moment<R> {
+    /// Number of the frame before, which changes whenever the two frames do.
+    pub number: usize,
+    /// What the frame before says.
+    pub before: Arc<Forcing<R>>,
+    /// What the frame after says; `None` where the one before holds from here on.
+    pub after: Option<Arc<Forcing<R>>>,
+    /// How far the fluxes have come from the frame before to the one after, 0 to 1.
+    pub flux_weight: f64,
+    /// How far the air and the boundary values have come, 0 to 1.
+    pub air_weight: f64,
+}
+
+impl<R: Real> Moment<R> {
+    /// The time of a frame that holds for good.
+    pub fn lasting(forcing: &Arc<Forcing<R>>) -> Self {
+        Self {
+            number: 0,
+            before: Arc::clone(forcing),
+            after: None,
+            flux_weight: 0.0,
+            air_weight: 0.0,
+        }
+    }
+
+    /// The same in double precision: every value as it is.
+    pub fn widened(&self) -> Moment<f64> {
+        Moment {
+            number: self.number,
+            before: Arc::new(self.before.widened()),
+            after: self.after.as_ref().map(|after| Arc::new(after.widened())),
+            flux_weight: self.flux_weight,
+            air_weight: self.air_weight,
+        }
+    }
+}
+
+impl<R: Real> Forcing<R> {
+    /// Sets all that drives a step.
+    ///
+    /// The vertical fluxes follow from continuity: each rounded alone, the three would not close
+    /// the balance of a cell.
+    pub fn set(&mut self, moment: &Moment<R>, continuity: &mut Continuity) {
+        let [a, b] = moment.frames();
+        blend(&mut self.flux.x, &a.flux.x, &b.flux.x, moment.flux_weight);
+        blend(&mut self.flux.y, &a.flux.y, &b.flux.y, moment.flux_weight);
+        continuity.close(&mut self.flux);
+        self.set_air(moment);
+        let weight = moment.air_weight;
+        for ((out, a), b) in self.inflow.iter_mut().zip(&a.inflow).zip(&b.inflow) {
+            blend(&mut out.west, &a.west, &b.west, weight);
+            blend(&mut out.east, &a.east, &b.east, weight);
+            blend(&mut out.south, &a.south, &b.south, weight);
+            blend(&mut out.north, &a.north, &b.north, weight);
+        }
+    }
+
+    /// Sets the air alone.
+    pub fn set_air(&mut self, moment: &Moment<R>) {
+        let out = &mut self.environment;
+        let [a, b] = moment.frames().map(|frame| &frame.environment);
+        let weight = moment.air_weight;
+        blend(&mut out.rho, &a.rho, &b.rho, weight);
+        blend(&mut out.exner, &a.exner, &b.exner, weight);
+        blend(&mut out.p, &a.p, &b.p, weight);
+        blend(&mut out.dz, &a.dz, &b.dz, weight);
+    }
+
+    fn widened(&self) -> Forcing<f64> {
+        let wide = |x: &R| x.f64();
+        let Environment { rho, exner, p, dz } = &self.environment;
+        let side = |plane: &Array2<R>| plane.map(wide);
+        Forcing {
+            flux: MassFlux {
+                x: self.flux.x.map(wide),
+                y: self.flux.y.map(wide),
+                z: self.flux.z.map(wide),
+            },
+            environment: Environment {
+                rho: rho.map(wide),
+                exner: exner.map(wide),
+                p: p.map(wide),
+                dz: dz.map(wide),
+            },
+            inflow: self.inflow.each_ref().map(|values| BoundaryValues {
+                west: side(&values.west),
+                east: side(&values.east),
+                south: side(&values.south),
+                north: side(&values.north),
+            }),
+        }
+    }
+}
+
+impl<R> Moment<R> {
+    /// The two frames; twice the one before where it holds from here on.
+    fn frames(&self) -> [&Forcing<R>; 2] {
+        [&self.before, self.after.as_ref().unwrap_or(&self.before)]
+    }
+}

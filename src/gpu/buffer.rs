@@ -1,0 +1,359 @@
+//! Memory of the device, and memory of the host that it copies to at full speed.
+
+use std::marker::PhantomData;
+use std::ops::Range;
+
+use cudarc::driver::result;
+
+use super::device::{Gpu, failed};
+use crate::error::Result;
+use crate::shared::DevicePointer;
+
+/// A plain number, of which any bits are one.
+///
+/// # Safety
+///
+/// All bit patterns are values, zero bits among them, and there is no padding.
+pub unsafe trait Element: Copy + Send + Sync + 'static {}
+
+// SAFETY: plain numbers.
+unsafe impl Element for f32 {}
+// SAFETY: as above.
+unsafe impl Element for f64 {}
+// SAFETY: as above.
+unsafe impl Element for i32 {}
+// SAFETY: as above.
+unsafe impl Element for u32 {}
+// SAFETY: as above.
+unsafe impl Element for u64 {}
+
+/// An array on the device.
+#[derive(Debug)]
+pub struct Buffer<T> {
+    gpu: Gpu,
+    address: u64,
+    len: usize,
+    element: PhantomData<T>,
+}
+
+impl Gpu {
+    /// An array of `len` zeros.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Gpu`](crate::error::Error::Gpu) when the memory does not suffice, with what was asked for and what is free.
+    pub fn zeros<T: Element>(&self, len: usize) -> Result<Buffer<T>> {
+        self.bind()?;
+        let bytes = len * size_of::<T>();
+        // SAFETY: the address is owned by the buffer, and nothing is read before it is set to 0.
+        let address = unsafe { result::malloc_sync(bytes.max(1)) }.map_err(|error| {
+            let free = self.memory().map_or(0, |[free, _]| free);
+            failed(format!("take {bytes} bytes of memory, {free} are free"))(error)
+        })?;
+        let buffer = Buffer { gpu: self.clone(), address, len, element: PhantomData };
+        buffer.clear()?;
+        Ok(buffer)
+    }
+
+    /// An array of these values.
+    ///
+    /// # Errors
+    ///
+    /// As [`Gpu::zeros`].
+    pub fn upload<T: Element>(&self, values: &[T]) -> Result<Buffer<T>> {
+        let buffer = self.zeros(values.len())?;
+        buffer.upload(values)?;
+        Ok(buffer)
+    }
+}
+
+impl<T: Element> Buffer<T> {
+    /// Number of elements.
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Where it is, for the argument structs of kernels.
+    pub fn pointer(&self) -> DevicePointer<T> {
+        DevicePointer::new(self.address)
+    }
+
+    /// Where element `at` is.
+    ///
+    /// # Panics
+    ///
+    /// When there is no such element, nor is it the end.
+    pub fn pointer_to(&self, at: usize) -> DevicePointer<T> {
+        assert!(at <= self.len, "element {at} of {}", self.len);
+        DevicePointer::new(self.address + (at * size_of::<T>()) as u64)
+    }
+
+    /// Sets all bits to zero, in the order of the kernels.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Gpu`](crate::error::Error::Gpu), as all below, when the device has failed.
+    pub fn clear(&self) -> Result<()> {
+        self.fill_bytes(0)
+    }
+
+    /// Sets all bytes to a value that no calculation gives: for tests that all is written.
+    ///
+    /// # Errors
+    ///
+    /// As [`Buffer::clear`].
+    pub fn poison(&self) -> Result<()> {
+        // All bits set is not a number in both precisions.
+        self.fill_bytes(0xff)
+    }
+
+    fn fill_bytes(&self, value: u8) -> Result<()> {
+        self.gpu.bind()?;
+        let bytes = self.len * size_of::<T>();
+        if bytes == 0 {
+            return Ok(());
+        }
+        let stream = self.gpu.compute().cu_stream();
+        // SAFETY: the range is that of the buffer.
+        unsafe { result::memset_d8_async(self.address, value, bytes, stream) }
+            .map_err(failed("fill memory of the device"))
+    }
+
+    /// Copies values to the device; they may be changed as soon as this returns.
+    ///
+    /// # Errors
+    ///
+    /// As [`Buffer::clear`].
+    ///
+    /// # Panics
+    ///
+    /// When the numbers of elements differ.
+    pub fn upload(&self, values: &[T]) -> Result<()> {
+        self.upload_to(0, values)
+    }
+
+    /// Copies values to the elements from `first` on.
+    ///
+    /// # Errors
+    ///
+    /// As [`Buffer::clear`].
+    ///
+    /// # Panics
+    ///
+    /// When they do not fit.
+    pub fn upload_to(&self, first: usize, values: &[T]) -> Result<()> {
+        let address = self.range(first..first + values.len());
+        if values.is_empty() {
+            return Ok(());
+        }
+        self.gpu.bind()?;
+        let stream = self.gpu.compute();
+        // SAFETY: both ranges have the same length, and the copy is waited for.
+        unsafe { result::memcpy_htod_async(address, values, stream.cu_stream()) }
+            .map_err(failed("copy to the device"))?;
+        stream.synchronize().map_err(failed("copy to the device"))
+    }
+
+    /// Copies all elements to the host, after the kernels asked for so far.
+    ///
+    /// # Errors
+    ///
+    /// As [`Buffer::clear`].
+    ///
+    /// # Panics
+    ///
+    /// When the numbers of elements differ.
+    pub fn download(&self, values: &mut [T]) -> Result<()> {
+        assert_eq!(self.len, values.len(), "elements of the device and of the host");
+        self.download_from(0, values)
+    }
+
+    /// Copies the elements from `first` on to the host.
+    ///
+    /// # Errors
+    ///
+    /// As [`Buffer::clear`].
+    ///
+    /// # Panics
+    ///
+    /// When there are not that many.
+    pub fn download_from(&self, first: usize, values: &mut [T]) -> Result<()> {
+        let address = self.range(first..first + values.len());
+        if values.is_empty() {
+            return Ok(());
+        }
+        self.gpu.bind()?;
+        let stream = self.gpu.compute();
+        // SAFETY: both ranges have the same length, and the copy is waited for.
+        unsafe { result::memcpy_dtoh_async(values, address, stream.cu_stream()) }
+            .map_err(failed("copy from the device"))?;
+        stream.synchronize().map_err(failed("copy from the device"))
+    }
+
+    /// Copies all elements of another array, on the device, in the order of the kernels.
+    ///
+    /// # Errors
+    ///
+    /// As [`Buffer::clear`].
+    ///
+    /// # Panics
+    ///
+    /// When the numbers of elements differ.
+    pub fn copy_from(&self, other: &Self) -> Result<()> {
+        assert_eq!(self.len, other.len, "elements of the two arrays");
+        self.copy_range(0, other, 0..other.len)
+    }
+
+    /// Copies a range of another array to the elements from `first` on, on the device.
+    ///
+    /// # Errors
+    ///
+    /// As [`Buffer::clear`].
+    ///
+    /// # Panics
+    ///
+    /// When there are not that many on either side.
+    pub fn copy_range(&self, first: usize, other: &Self, range: Range<usize>) -> Result<()> {
+        let bytes = range.len() * size_of::<T>();
+        let to = self.range(first..first + range.len());
+        let from = other.range(range);
+        if bytes == 0 {
+            return Ok(());
+        }
+        self.gpu.bind()?;
+        // SAFETY: both ranges lie inside their buffers.
+        unsafe { result::memcpy_dtod_async(to, from, bytes, self.gpu.compute().cu_stream()) }
+            .map_err(failed("copy on the device"))
+    }
+
+    fn range(&self, range: Range<usize>) -> u64 {
+        assert!(range.start <= range.end && range.end <= self.len, "{range:?} of {}", self.len);
+        self.address + (range.start * size_of::<T>()) as u64
+    }
+}
+
+impl<T> Drop for Buffer<T> {
+    fn drop(&mut self) {
+        // A device that has failed cannot free anything, and there is nobody to tell.
+        if self.gpu.bind().is_ok() {
+            // SAFETY: the address came from the allocator and is freed once.
+            let _ = unsafe { result::free_sync(self.address) };
+        }
+    }
+}
+
+/// An array on the host that stays where it is, so that the device copies to it by itself.
+#[derive(Debug)]
+pub(super) struct Pinned<T> {
+    gpu: Gpu,
+    address: *mut T,
+    len: usize,
+}
+
+// SAFETY: it owns its memory, as a Vec does.
+unsafe impl<T: Send> Send for Pinned<T> {}
+
+impl<T: Element> Pinned<T> {
+    /// An array of `len` zeros.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Gpu`](crate::error::Error::Gpu) when the host has no such memory left.
+    pub(super) fn zeros(gpu: &Gpu, len: usize) -> Result<Self> {
+        gpu.bind()?;
+        let bytes = (len * size_of::<T>()).max(1);
+        // SAFETY: the memory is owned by this value, and zero bits are a value of T.
+        let address = unsafe {
+            let address = result::malloc_host(bytes, 0)
+                .map_err(failed(format!("pin {bytes} bytes of the host's memory")))?;
+            std::ptr::write_bytes(address.cast::<u8>(), 0, bytes);
+            address.cast::<T>()
+        };
+        Ok(Self { gpu: gpu.clone(), address, len })
+    }
+
+    /// Asks for a copy of an array of the device of the same length, beside the kernels.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Gpu`](crate::error::Error::Gpu) when the device has failed.
+    ///
+    /// # Panics
+    ///
+    /// When the numbers of elements differ.
+    ///
+    /// # Safety
+    ///
+    /// Both arrays stay alive, and this one is not read, until an event recorded afterwards in
+    /// the stream of the copies is reached.
+    pub(super) unsafe fn begin(&mut self, from: &Buffer<T>) -> Result<()> {
+        assert_eq!(self.len, from.len, "elements of the host and of the device");
+        self.gpu.bind()?;
+        let stream = self.gpu.copies().cu_stream();
+        // SAFETY: the lengths agree; the rest is promised by the caller.
+        unsafe {
+            let to = std::slice::from_raw_parts_mut(self.address, self.len);
+            result::memcpy_dtoh_async(to, from.address, stream)
+        }
+        .map_err(failed("copy from the device"))
+    }
+
+    /// The values.
+    ///
+    /// # Safety
+    ///
+    /// No copy into the array is under way.
+    pub(super) unsafe fn values(&self) -> &[T] {
+        // SAFETY: the memory holds `len` elements as long as this value lives.
+        unsafe { std::slice::from_raw_parts(self.address, self.len) }
+    }
+}
+
+impl Pinned<u64> {
+    /// Where kernels find the array: host and device share their addresses.
+    pub(super) fn pointer(&self) -> DevicePointer<u64> {
+        DevicePointer::new(self.address as u64)
+    }
+
+    /// Element `at`, which a kernel may be writing: one that fits into a word comes whole.
+    pub(super) fn get(&self, at: usize) -> u64 {
+        assert!(at < self.len, "element {at} of {}", self.len);
+        // SAFETY: the element was checked; it is read as the device may write it.
+        unsafe { self.address.add(at).read_volatile() }
+    }
+
+    /// Sets element `at`, which no kernel is to be writing.
+    pub(super) fn set(&self, at: usize, value: u64) {
+        assert!(at < self.len, "element {at} of {}", self.len);
+        // SAFETY: as above.
+        unsafe { self.address.add(at).write_volatile(value) }
+    }
+}
+
+impl<T> Drop for Pinned<T> {
+    fn drop(&mut self) {
+        if self.gpu.bind().is_ok() {
+            // SAFETY: the address came from the allocator and is freed once.
+            let _ = unsafe { result::free_host(self.address.cast()) };
+        }
+    }
+}
+
+impl<T: Element> Buffer<T> {
+    /// All elements, on the host.
+    ///
+    /// # Errors
+    ///
+    /// As [`Buffer::clear`].
+    pub fn to_vec(&self) -> Result<Vec<T>> {
+        // SAFETY: zero bits are a value of T.
+        let mut values = vec![unsafe { std::mem::zeroed::<T>() }; self.len];
+        self.download(&mut values)?;
+        Ok(values)
+    }
+}

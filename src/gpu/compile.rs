@@ -1,0 +1,327 @@
+//! Compiling CUDA sources at run time.
+//!
+//! The text that NVRTC sees is the prelude, which Rust writes, and the entry file below it; headers
+//! come from memory. Machine code for the device at hand is asked for first, and PTX, which the
+//! driver translates, where NVRTC does not know the device.
+
+use std::ffi::{CString, c_char, c_int, c_void};
+use std::fmt;
+use std::path::Path;
+use std::ptr::null_mut;
+
+use super::library::{Nvrtc, Search, find_nvrtc};
+use super::prelude::{Configuration, prelude};
+use super::sources;
+use crate::error::{Error, Result};
+use crate::real::Precision;
+use crate::wsm5::Fallout;
+
+/// One thing to compile: an entry file with what Rust writes before it.
+#[derive(Clone, Debug)]
+pub struct Source {
+    /// The entry file below `kernels/`, as "wsm5/column.cu".
+    pub file: &'static str,
+    /// Constants, parameter structs, and the settings that the kernels are compiled for.
+    pub prelude: String,
+}
+
+impl Source {
+    /// A file for a precision, a number of levels and further settings by name, with the usual
+    /// variant of the microphysics.
+    pub fn new(
+        file: &'static str,
+        precision: Precision,
+        nz: usize,
+        settings: &[(&str, i32)],
+    ) -> Self {
+        let constants = settings.iter().map(|&(name, value)| (name.to_owned(), value)).collect();
+        let fallout = Fallout::default();
+        let prelude = prelude(&Configuration { precision, nz, fallout, constants });
+        Self { file, prelude }
+    }
+
+    /// The whole text of the program.
+    pub(super) fn program(&self) -> String {
+        let Self { file, prelude } = self;
+        let body = sources::text(file);
+        format!("#line 1 \"prelude\"\n{prelude}\n#line 1 \"kernels/{file}\"\n{body}")
+    }
+}
+
+/// What code is made for: the compute capability 9.0 as 90.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Architecture(pub u32);
+
+impl fmt::Display for Architecture {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "sm_{}", self.0)
+    }
+}
+
+impl std::str::FromStr for Architecture {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let number = text.strip_prefix("sm_").unwrap_or(text);
+        number
+            .parse()
+            .map(Self)
+            .map_err(|_| format!("\"{text}\" is no architecture; expected one like sm_90"))
+    }
+}
+
+/// Code for a device.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Code {
+    /// Machine code.
+    Cubin(Vec<u8>),
+    /// Assembly for a range of devices, with the zero byte at its end.
+    Ptx(Vec<u8>),
+}
+
+/// What else came of a compilation.
+#[derive(Clone, Debug)]
+pub(super) struct Compiled {
+    pub(super) code: Code,
+    /// What the compiler and the assembler had to say.
+    pub(super) log: String,
+    /// The assembly, for looking at.
+    pub(super) ptx: String,
+}
+
+/// NVRTC with the options of this run.
+#[derive(Debug)]
+pub struct Compiler {
+    nvrtc: Nvrtc,
+    fast_math: bool,
+}
+
+type Program = *mut c_void;
+
+impl Compiler {
+    /// Finds NVRTC, in the place `given` or in all usual ones.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Gpu`] with what was looked for and where.
+    pub fn find(given: Option<&Path>, fast_math: bool) -> (Search, Result<Self>) {
+        let (search, found) = find_nvrtc(given);
+        (search, found.map(|nvrtc| Self { nvrtc, fast_math }).map_err(Error::Gpu))
+    }
+
+    /// Version of NVRTC.
+    pub fn version(&self) -> (i32, i32) {
+        self.nvrtc.version
+    }
+
+    /// Whether the fast, less exact forms of functions are used.
+    pub fn fast_math(&self) -> bool {
+        self.fast_math
+    }
+
+    /// The architectures that this NVRTC makes machine code for.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Gpu`] when NVRTC does not tell.
+    pub fn architectures(&self) -> Result<Vec<Architecture>> {
+        type Count = unsafe extern "C" fn(*mut c_int) -> c_int;
+        let mut count = 0;
+        // SAFETY: the types are those of NVRTC's interface; `list` has room for what was counted.
+        let list = unsafe {
+            let get_count: Count = self.function(c"nvrtcGetNumSupportedArchs")?;
+            let get: Count = self.function(c"nvrtcGetSupportedArchs")?;
+            self.check(get_count(&raw mut count), "count architectures")?;
+            let mut list = vec![0; count as usize];
+            self.check(get(list.as_mut_ptr()), "list architectures")?;
+            list
+        };
+        Ok(list.into_iter().map(|number| Architecture(number as u32)).collect())
+    }
+
+    /// The options that a source is compiled with.
+    pub fn options(&self, target: &str) -> Vec<String> {
+        let mut options = vec![
+            format!("--gpu-architecture={target}"),
+            "--std=c++17".to_owned(),
+            "--generate-line-info".to_owned(),
+            "-default-device".to_owned(),
+        ];
+        if self.fast_math {
+            // cudarc's option of this name sets --fmad alone.
+            options.push("--use_fast_math".to_owned());
+        }
+        options
+    }
+
+    /// Machine code for the architecture; PTX where NVRTC is older than the device.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Gpu`] with the compiler's log, which names our file and line.
+    pub(super) fn compile(
+        &self,
+        source: &Source,
+        device: Architecture,
+        extra: &[&str],
+    ) -> Result<Compiled> {
+        let (target, is_exact) = self.target(device)?;
+        let mut options = self.options(&target);
+        options.extend(extra.iter().map(ToString::to_string));
+        let program = Running::new(self, source)?;
+        let log = program.compile(&options).map_err(|log| {
+            let file = source.file;
+            Error::Gpu(format!("kernels/{file} does not compile for {target}:\n{log}"))
+        })?;
+        let mut ptx = program.bytes(c"nvrtcGetPTXSize", c"nvrtcGetPTX")?;
+        let text = String::from_utf8_lossy(&ptx).trim_end_matches('\0').to_owned();
+        let code = if is_exact {
+            Code::Cubin(program.bytes(c"nvrtcGetCUBINSize", c"nvrtcGetCUBIN")?)
+        } else {
+            if ptx.last() != Some(&0) {
+                ptx.push(0);
+            }
+            Code::Ptx(ptx)
+        };
+        Ok(Compiled { code, log, ptx: text })
+    }
+
+    /// What to compile for, and whether that is machine code of the device itself.
+    pub(super) fn target(&self, device: Architecture) -> Result<(String, bool)> {
+        let known = self.architectures()?;
+        if known.contains(&device) {
+            return Ok((device.to_string(), true));
+        }
+        let list = known.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ");
+        let (major, minor) = self.nvrtc.version;
+        match known.into_iter().filter(|&other| other < device).max() {
+            Some(below) => Ok((format!("compute_{}", below.0), false)),
+            None => Err(Error::Gpu(format!(
+                "NVRTC {major}.{minor} makes no code for {device}, which is too old for it \
+                 ({list}); name an older NVRTC with --nvrtc-lib, or use --backend cpu"
+            ))),
+        }
+    }
+
+    /// # Safety
+    ///
+    /// `F` must be the type that NVRTC documents for it.
+    unsafe fn function<F: Copy>(&self, name: &std::ffi::CStr) -> Result<F> {
+        // SAFETY: as promised by the caller.
+        unsafe { self.nvrtc.function(name) }.map_err(Error::Gpu)
+    }
+
+    fn check(&self, code: c_int, action: &str) -> Result<()> {
+        if code == 0 {
+            return Ok(());
+        }
+        let path = self.nvrtc.path.display();
+        Err(Error::Gpu(format!("NVRTC ({path}) could not {action}: error {code}")))
+    }
+}
+
+/// A program inside NVRTC, destroyed when it goes.
+struct Running<'a> {
+    compiler: &'a Compiler,
+    program: Program,
+}
+
+impl<'a> Running<'a> {
+    fn new(compiler: &'a Compiler, source: &Source) -> Result<Self> {
+        type Create = unsafe extern "C" fn(
+            *mut Program,
+            *const c_char,
+            *const c_char,
+            c_int,
+            *const *const c_char,
+            *const *const c_char,
+        ) -> c_int;
+        let text = c_string(source.program());
+        let name = c_string(format!("kernels/{}", source.file));
+        let (names, texts): (Vec<_>, Vec<_>) = sources::headers()
+            .map(|(name, text)| {
+                (c_string(name), c_string(format!("#line 1 \"kernels/{name}\"\n{text}")))
+            })
+            .unzip();
+        let pointers = |list: &[CString]| {
+            list.iter().map(|item| item.as_ptr()).collect::<Vec<*const c_char>>()
+        };
+        let (names, texts) = (&names[..], &texts[..]);
+        let mut program: Program = null_mut();
+        // SAFETY: the type is that of NVRTC's interface; all texts live until the call returns,
+        // and NVRTC keeps copies.
+        let code = unsafe {
+            let create: Create = compiler.function(c"nvrtcCreateProgram")?;
+            create(
+                &raw mut program,
+                text.as_ptr(),
+                name.as_ptr(),
+                names.len() as c_int,
+                pointers(texts).as_ptr(),
+                pointers(names).as_ptr(),
+            )
+        };
+        compiler.check(code, "take a program")?;
+        Ok(Self { compiler, program })
+    }
+
+    /// Compiles; the log either way.
+    fn compile(&self, options: &[String]) -> Result<String, String> {
+        type Compile = unsafe extern "C" fn(Program, c_int, *const *const c_char) -> c_int;
+        let options: Vec<CString> =
+            options.iter().map(|option| c_string(option.as_str())).collect();
+        let pointers: Vec<*const c_char> = options.iter().map(|option| option.as_ptr()).collect();
+        // SAFETY: the type is that of NVRTC's interface; the options live until the call returns.
+        let code = unsafe {
+            let compile: Compile =
+                self.compiler.function(c"nvrtcCompileProgram").map_err(|e| e.to_string())?;
+            compile(self.program, pointers.len() as c_int, pointers.as_ptr())
+        };
+        let log = self
+            .bytes(c"nvrtcGetProgramLogSize", c"nvrtcGetProgramLog")
+            .map_err(|error| error.to_string())?;
+        let log = String::from_utf8_lossy(&log).trim_end_matches('\0').trim().to_owned();
+        match code {
+            0 => Ok(log),
+            code if log.is_empty() => {
+                Err(format!("error {code} of NVRTC, which says nothing more"))
+            }
+            _ => Err(log),
+        }
+    }
+
+    /// What a pair of functions for size and content gives.
+    fn bytes(&self, size: &std::ffi::CStr, content: &std::ffi::CStr) -> Result<Vec<u8>> {
+        type Size = unsafe extern "C" fn(Program, *mut usize) -> c_int;
+        type Content = unsafe extern "C" fn(Program, *mut c_char) -> c_int;
+        let mut length = 0;
+        // SAFETY: the types are those of NVRTC's interface; the buffer has the size asked for.
+        unsafe {
+            let get_size: Size = self.compiler.function(size)?;
+            let get: Content = self.compiler.function(content)?;
+            self.compiler.check(get_size(self.program, &raw mut length), "tell a size")?;
+            let mut bytes = vec![0_u8; length];
+            self.compiler.check(get(self.program, bytes.as_mut_ptr().cast()), "hand out code")?;
+            Ok(bytes)
+        }
+    }
+}
+
+impl Drop for Running<'_> {
+    fn drop(&mut self) {
+        type Destroy = unsafe extern "C" fn(*mut Program) -> c_int;
+        // SAFETY: the program was made by NVRTC and is destroyed once.
+        unsafe {
+            if let Ok(destroy) = self.compiler.function::<Destroy>(c"nvrtcDestroyProgram") {
+                destroy(&raw mut self.program);
+            }
+        }
+    }
+}
+
+/// # Panics
+///
+/// When the text holds a zero byte, which no source of ours does.
+fn c_string(text: impl Into<Vec<u8>>) -> CString {
+    CString::new(text).expect("no zero byte in a source")
+}

@@ -1,0 +1,277 @@
+//! The device in use: its context, its streams, and the compiler for it.
+
+use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use cudarc::driver::sys::CUdevice_attribute as Attribute;
+use cudarc::driver::{CudaContext, CudaStream, DriverError, result};
+use serde::Serialize;
+use tracing::debug;
+
+use super::cache::Cache;
+use super::compile::{Architecture, Compiler, Source};
+use super::graph::Event;
+use super::kernel::Module;
+use super::library::{Driver, Search, find_driver};
+use crate::error::{Error, Result};
+
+/// How to use the GPU.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Number of the device.
+    pub device: usize,
+    /// Where NVRTC is, file or folder; without it all usual places are looked at.
+    pub nvrtc: Option<PathBuf>,
+    /// Whether functions may be less exact and faster.
+    pub fast_math: bool,
+    /// Whether compiled kernels are kept for later runs.
+    pub cache: bool,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self { device: 0, nvrtc: None, fast_math: true, cache: true }
+    }
+}
+
+/// What a device is.
+#[derive(Clone, Debug, Serialize)]
+pub struct Device {
+    /// Its name.
+    pub name: String,
+    /// Its compute capability as the compiler names it.
+    #[serde(serialize_with = "as_text")]
+    pub architecture: Architecture,
+    /// Streaming multiprocessors.
+    pub multiprocessors: u32,
+    /// All of its memory, bytes.
+    pub memory: usize,
+}
+
+fn as_text<S: serde::Serializer>(value: &impl fmt::Display, s: S) -> Result<S::Ok, S::Error> {
+    s.collect_str(value)
+}
+
+/// What was looked for on this machine, and what was found.
+#[derive(Debug, Serialize)]
+pub struct Survey {
+    /// The driver's library.
+    pub driver: Search,
+    /// The compiler's library.
+    pub nvrtc: Search,
+    /// The devices.
+    pub devices: Vec<Device>,
+    /// Why the GPU cannot be used; `None` where it can.
+    pub problem: Option<String>,
+}
+
+/// Looks for the libraries and the devices. Never fails: what is missing is part of the answer.
+pub fn survey(options: &Options) -> Survey {
+    let (driver, usable) = find_driver();
+    let (nvrtc, compiler) = Compiler::find(options.nvrtc.as_deref(), options.fast_math);
+    let mut problems = Vec::new();
+    let devices = match usable {
+        Ok(Driver) => guarded(devices).unwrap_or_else(|error| {
+            problems.push(error.to_string());
+            Vec::new()
+        }),
+        Err(why) => {
+            problems.push(why);
+            Vec::new()
+        }
+    };
+    if let Err(error) = compiler {
+        problems.push(bare(error));
+    }
+    let problem = (!problems.is_empty()).then(|| problems.join("; "));
+    Survey { driver, nvrtc, devices, problem }
+}
+
+/// The message without "the GPU cannot be used" before it.
+fn bare(error: Error) -> String {
+    match error {
+        Error::Gpu(message) => message,
+        other => other.to_string(),
+    }
+}
+
+fn devices() -> Result<Vec<Device>> {
+    result::init().map_err(failed("initialise the driver"))?;
+    let count = CudaContext::device_count().map_err(failed("count the devices"))?;
+    (0..count).map(|number| describe(number).map_err(failed("ask what a device is"))).collect()
+}
+
+fn describe(number: i32) -> Result<Device, DriverError> {
+    let device = result::device::get(number)?;
+    // SAFETY: the device was handed out by the driver.
+    let ask = |what| unsafe { result::device::get_attribute(device, what) };
+    let major = ask(Attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR)?;
+    let minor = ask(Attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR)?;
+    Ok(Device {
+        name: result::device::get_name(device)?,
+        architecture: Architecture((10 * major + minor) as u32),
+        multiprocessors: ask(Attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)? as u32,
+        // SAFETY: as above.
+        memory: unsafe { result::device::total_mem(device) }?,
+    })
+}
+
+/// What cudarc does, with its panics turned into errors: it panics where a library lacks a
+/// function.
+fn guarded<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
+    let hook = std::panic::take_hook();
+    std::panic::set_hook(Box::new(|_| ()));
+    let outcome = catch_unwind(AssertUnwindSafe(work));
+    std::panic::set_hook(hook);
+    outcome.unwrap_or_else(|panic| {
+        let text = panic.downcast_ref::<String>().map(String::as_str);
+        let text = text.or(panic.downcast_ref::<&str>().copied()).unwrap_or("no reason given");
+        let line = text.lines().next().unwrap_or_default();
+        Err(Error::Gpu(format!("the driver's library will not do: {line}; update the driver")))
+    })
+}
+
+/// Turns an error of the driver into one of ours; `action` completes "could not".
+pub(super) fn failed(action: impl fmt::Display) -> impl FnOnce(DriverError) -> Error {
+    move |error| Error::Gpu(format!("could not {action}: {}", in_words(error)))
+}
+
+fn in_words(error: DriverError) -> String {
+    let text = |found: Result<&std::ffi::CStr, DriverError>| {
+        found.map(|text| text.to_string_lossy().into_owned()).unwrap_or_default()
+    };
+    format!("{} ({})", text(error.error_name()), text(error.error_string()))
+}
+
+/// A device in use. Copies share it.
+#[derive(Clone)]
+pub struct Gpu {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    context: Arc<CudaContext>,
+    /// Kernels, and copies that they wait for.
+    compute: Arc<CudaStream>,
+    /// Copies to the host that run beside the kernels.
+    copies: Arc<CudaStream>,
+    compiler: Compiler,
+    cache: Cache,
+    device: Device,
+}
+
+impl fmt::Debug for Gpu {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Gpu({})", self.device().name)
+    }
+}
+
+impl Gpu {
+    /// Takes a device into use.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Gpu`] with what is missing and where it was looked for, and for a number that is
+    /// not that of a device.
+    pub fn open(options: &Options) -> Result<Self> {
+        let (_, usable) = find_driver();
+        usable.map_err(Error::Gpu)?;
+        let (search, compiler) = Compiler::find(options.nvrtc.as_deref(), options.fast_math);
+        let compiler = compiler?;
+        debug!("NVRTC {:?} at {:?}", search.version, search.found);
+        let cache = if options.cache { Cache::of_user() } else { Cache::none() };
+        guarded(|| Self::start(options.device, compiler, cache))
+    }
+
+    fn start(number: usize, compiler: Compiler, cache: Cache) -> Result<Self> {
+        let devices = devices()?;
+        let count = devices.len();
+        let device = devices.into_iter().nth(number).ok_or_else(|| {
+            Error::Gpu(format!("--device {number}: there are {count}, numbered from 0"))
+        })?;
+        // Known too old for the compiler: better told now than with the first kernel.
+        compiler.target(device.architecture)?;
+        let context = CudaContext::new(number).map_err(failed("take the device into use"))?;
+        // SAFETY: no memory of cudarc's own is used; what waits for what is said by events.
+        unsafe { context.disable_event_tracking() };
+        let stream = || context.new_stream().map_err(failed("make a stream"));
+        let (compute, copies) = (stream()?, stream()?);
+        let shared = Shared { context, compute, copies, compiler, cache, device };
+        Ok(Self { shared: Arc::new(shared) })
+    }
+
+    /// What the device is.
+    pub fn device(&self) -> &Device {
+        &self.shared.device
+    }
+
+    /// The compiler and its options.
+    pub fn compiler(&self) -> &Compiler {
+        &self.shared.compiler
+    }
+
+    /// Free and total memory of the device, bytes.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Gpu`], as all below, when the device has failed.
+    pub fn memory(&self) -> Result<[usize; 2]> {
+        let (free, total) =
+            self.shared.context.mem_get_info().map_err(failed("ask for the free memory"))?;
+        Ok([free, total])
+    }
+
+    /// Compiles a source, or takes it from the cache, and loads it.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Gpu`] with the compiler's log, or why the driver does not take the code.
+    pub fn module(&self, source: &Source) -> Result<Module> {
+        let Shared { compiler, cache, device, .. } = &*self.shared;
+        let code = cache.compile(compiler, source, device.architecture)?;
+        Module::load(self, source.file, &code)
+    }
+
+    /// Waits until all that was asked for is done.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Gpu`] when a kernel or a copy has failed since the last time.
+    pub fn synchronize(&self) -> Result<()> {
+        self.bind()?;
+        self.compute().synchronize().map_err(failed("finish the work on the device"))?;
+        self.copies().synchronize().map_err(failed("finish the copies from the device"))
+    }
+
+    /// Time that the device takes for what `work` asks of it, s.
+    ///
+    /// # Errors
+    ///
+    /// Those of `work`, and [`Error::Gpu`].
+    pub fn elapsed(&self, work: impl FnOnce() -> Result<()>) -> Result<f64> {
+        let start = Event::for_timing(self)?;
+        let end = Event::for_timing(self)?;
+        start.record(self)?;
+        work()?;
+        end.record(self)?;
+        end.wait()?;
+        end.since(&start)
+    }
+
+    /// The stream of the kernels.
+    pub(super) fn compute(&self) -> &Arc<CudaStream> {
+        &self.shared.compute
+    }
+
+    /// The stream of the copies that run beside them.
+    pub(super) fn copies(&self) -> &Arc<CudaStream> {
+        &self.shared.copies
+    }
+
+    /// Makes the device that of this thread.
+    pub(super) fn bind(&self) -> Result<()> {
+        self.shared.context.bind_to_thread().map_err(failed("use the device"))
+    }
+}

@@ -1,0 +1,192 @@
+//! Compiled kernels, loaded and launched.
+
+use std::ffi::CString;
+use std::sync::Arc;
+
+use cudarc::driver::{result, sys};
+use tracing::trace;
+
+use super::compile::Code;
+use super::device::{Gpu, failed};
+use crate::error::{Error, Result};
+
+/// Code on the device.
+#[derive(Clone, Debug)]
+pub struct Module {
+    loaded: Arc<Loaded>,
+}
+
+#[derive(Debug)]
+struct Loaded {
+    gpu: Gpu,
+    file: &'static str,
+    module: sys::CUmodule,
+}
+
+// SAFETY: the driver's handles may be used from any thread.
+unsafe impl Send for Loaded {}
+// SAFETY: as above.
+unsafe impl Sync for Loaded {}
+
+impl Drop for Loaded {
+    fn drop(&mut self) {
+        if self.gpu.bind().is_ok() {
+            // SAFETY: the module was loaded once and is unloaded once.
+            let _ = unsafe { result::module::unload(self.module) };
+        }
+    }
+}
+
+impl Module {
+    pub(super) fn load(gpu: &Gpu, file: &'static str, code: &Code) -> Result<Self> {
+        gpu.bind()?;
+        let (Code::Cubin(image) | Code::Ptx(image)) = code;
+        // SAFETY: the image is a whole one, made by NVRTC, and PTX ends in zero.
+        let module = unsafe { result::module::load_data(image.as_ptr().cast()) }
+            .map_err(failed(format!("load the code of kernels/{file}")))?;
+        Ok(Self { loaded: Arc::new(Loaded { gpu: gpu.clone(), file, module }) })
+    }
+
+    /// The kernel of this name.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Gpu`] when there is none.
+    pub fn kernel(&self, name: &'static str) -> Result<Kernel> {
+        let Loaded { gpu, file, module } = &*self.loaded;
+        gpu.bind()?;
+        let symbol = CString::new(name).map_err(|error| Error::Gpu(error.to_string()))?;
+        // SAFETY: the module is loaded, and stays so as long as the kernel holds it.
+        let function = unsafe { result::module::get_function(*module, symbol) }
+            .map_err(failed(format!("find the kernel {name} in kernels/{file}")))?;
+        Ok(Kernel { module: self.clone(), name, function })
+    }
+}
+
+/// A function that the device runs in many threads.
+#[derive(Clone, Debug)]
+pub struct Kernel {
+    module: Module,
+    name: &'static str,
+    function: sys::CUfunction,
+}
+
+// SAFETY: the driver's handles may be used from any thread.
+unsafe impl Send for Kernel {}
+// SAFETY: as above.
+unsafe impl Sync for Kernel {}
+
+/// How many threads run a kernel.
+#[derive(Clone, Copy, Debug)]
+pub struct Launch {
+    /// Blocks in x, y, z.
+    pub grid: [u32; 3],
+    /// Threads of a block in x, y, z.
+    pub block: [u32; 3],
+    /// Shared memory of a block beyond what the kernel declares, bytes.
+    pub shared_bytes: u32,
+}
+
+impl Launch {
+    /// At least `threads` threads in blocks of `block`.
+    ///
+    /// # Panics
+    ///
+    /// When that takes more blocks than a grid can have, 2³¹ − 1.
+    pub fn flat(threads: usize, block: u32) -> Self {
+        let blocks = threads.div_ceil(block as usize).max(1);
+        let blocks = i32::try_from(blocks).expect("blocks of a grid").unsigned_abs();
+        Self { grid: [blocks, 1, 1], block: [block, 1, 1], shared_bytes: 0 }
+    }
+}
+
+impl Kernel {
+    /// Its name.
+    pub fn name(&self) -> &'static str {
+        self.name
+    }
+
+    /// Asks the device to run the kernel after what was asked before.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Gpu`] when the launch is refused; a failure while it runs shows up later.
+    ///
+    /// # Safety
+    ///
+    /// `arguments` is the one struct that the kernel takes, field for field, and all its pointers
+    /// lead to memory that is large enough and stays until the kernel, and every replay of a graph
+    /// that holds it, is done.
+    pub(super) unsafe fn launch<A>(&self, launch: Launch, arguments: &A) -> Result<()> {
+        let gpu = &self.module.loaded.gpu;
+        gpu.bind()?;
+        let Launch { grid, block, shared_bytes } = launch;
+        trace!("{} <<<{grid:?}, {block:?}, {shared_bytes}>>>", self.name);
+        let mut pointers = [std::ptr::from_ref(arguments).cast_mut().cast()];
+        // SAFETY: as promised by the caller; the driver copies the arguments at once.
+        unsafe {
+            result::launch_kernel(
+                self.function,
+                grid.into(),
+                block.into(),
+                shared_bytes,
+                gpu.compute().cu_stream(),
+                &mut pointers,
+            )
+        }
+        .map_err(failed(format!(
+            "launch the kernel {} with {grid:?} blocks of {block:?} threads",
+            self.name
+        )))
+    }
+
+    /// Lets the kernel use this much shared memory beyond what it declares, bytes.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Gpu`] when the device has less.
+    pub fn allow_shared_memory(&self, bytes: u32) -> Result<()> {
+        use sys::CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES as SIZE;
+        self.module.loaded.gpu.bind()?;
+        // SAFETY: the function belongs to a loaded module.
+        unsafe { result::function::set_function_attribute(self.function, SIZE, bytes as i32) }
+            .map_err(failed(format!("give {bytes} bytes of shared memory to {}", self.name)))
+    }
+
+    /// Registers of a thread and local memory of a thread in bytes.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Gpu`] when the driver does not tell.
+    pub fn resources(&self) -> Result<[i32; 2]> {
+        use sys::CUfunction_attribute as Attribute;
+        self.module.loaded.gpu.bind()?;
+        // SAFETY: the function belongs to a loaded module.
+        let ask = |what| unsafe { result::function::get_function_attribute(self.function, what) };
+        let told = failed(format!("ask what {} takes", self.name));
+        ask(Attribute::CU_FUNC_ATTRIBUTE_NUM_REGS)
+            .and_then(|registers| {
+                Ok([registers, ask(Attribute::CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES)?])
+            })
+            .map_err(told)
+    }
+
+    /// Blocks of `threads` threads that fit on a multiprocessor at a time.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Gpu`] when the driver does not tell.
+    pub fn blocks_at_a_time(&self, threads: u32, shared_bytes: u32) -> Result<u32> {
+        self.module.loaded.gpu.bind()?;
+        // SAFETY: the function belongs to a loaded module.
+        unsafe {
+            result::occupancy::max_active_block_per_multiprocessor(
+                self.function,
+                threads as i32,
+                shared_bytes as usize,
+            )
+        }
+        .map(i32::unsigned_abs)
+        .map_err(failed(format!("ask how often {} fits", self.name)))
+    }
+}

@@ -1,0 +1,378 @@
+//! Finding the libraries of CUDA at run time: the driver and the run-time compiler NVRTC.
+//!
+//! Neither is linked. A machine without them runs on the CPU, and [`Search`] tells in one line
+//! what was looked for, where, and why it would not do.
+
+use std::ffi::{CStr, c_int, c_uint};
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use libloading::os::unix::{Library, RTLD_GLOBAL, RTLD_NOW};
+use serde::Serialize;
+
+/// The oldest CUDA version of a driver that has all functions we call: 12.8.
+const OLDEST_DRIVER: c_int = 12_080;
+/// The oldest NVRTC whose machine code a driver of that age takes and that knows our options.
+const OLDEST_NVRTC: c_int = 12;
+
+/// What came of looking for a library.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Search {
+    /// Where it was found.
+    pub found: Option<PathBuf>,
+    /// Its version, as "13.0".
+    pub version: Option<String>,
+    /// What was tried without success, in order, each with the reason.
+    pub tried: Vec<Attempt>,
+}
+
+/// A place that was looked at in vain.
+#[derive(Clone, Debug, Serialize)]
+pub struct Attempt {
+    /// Name or path of the library.
+    pub path: PathBuf,
+    /// Why it would not do.
+    pub why: String,
+}
+
+impl Search {
+    fn reject(&mut self, path: &Path, why: impl fmt::Display) {
+        self.tried.push(Attempt { path: path.to_owned(), why: why.to_string() });
+    }
+
+    /// Why the library was not found, in one line: the attempts that got furthest.
+    fn reason(&self, library: &str, remedy: &str) -> String {
+        // A file that is there and will not do says more than all that are not there.
+        let there = self.tried.iter().find(|attempt| attempt.why != ABSENT);
+        match there {
+            Some(Attempt { path, why }) => format!("{}: {why}; {remedy}", path.display()),
+            None => {
+                let places: Vec<_> =
+                    self.tried.iter().map(|attempt| attempt.path.display().to_string()).collect();
+                format!("no {library} found, looked for {}; {remedy}", shortened(&places))
+            }
+        }
+    }
+}
+
+/// A list in words, cut where it would fill the screen.
+fn shortened(places: &[String]) -> String {
+    const MOST: usize = 3;
+    let mut list = places[..places.len().min(MOST)].join(", ");
+    if places.len() > MOST {
+        list += &format!(" and {} more (nwp-mini info lists all)", places.len() - MOST);
+    }
+    list
+}
+
+const ABSENT: &str = "not there";
+
+/// What the loader says, without the name it repeats; [`ABSENT`] where there is no such file.
+fn loading_error(error: &libloading::Error) -> String {
+    use std::error::Error;
+    let text = error.source().map_or_else(|| error.to_string(), ToString::to_string);
+    if text.contains("No such file") {
+        return ABSENT.to_owned();
+    }
+    text.split_once(": ").map_or(text.clone(), |(_, reason)| reason.to_owned())
+}
+
+/// The driver's library, tried out before anything else touches it.
+#[derive(Clone, Debug)]
+pub(super) struct Driver;
+
+/// Looks for the driver, initialises it, and asks for its version.
+///
+/// The names are tried in the order in which cudarc will try them, so that it takes the library
+/// that was found good here.
+pub(super) fn find_driver() -> (Search, Result<Driver, String>) {
+    let mut search = Search::default();
+    let mut names: Vec<PathBuf> =
+        cudarc::get_lib_name_candidates("cuda").into_iter().map(PathBuf::from).collect();
+    names.dedup();
+    for name in names {
+        // SAFETY: the library's constructors are those of the system's driver.
+        let library = match unsafe { Library::open(Some(&name), RTLD_NOW) } {
+            Ok(library) => library,
+            Err(error) => {
+                search.reject(&name, loading_error(&error));
+                continue;
+            }
+        };
+        // cudarc will take the first that loads, good or bad.
+        match ask_driver(&library) {
+            Ok(version) => {
+                search.version = Some(version);
+                search.found = Some(name);
+            }
+            Err(why) => search.reject(&name, why),
+        }
+        break;
+    }
+    let outcome = if search.found.is_some() {
+        Ok(Driver)
+    } else {
+        Err(search
+            .reason("CUDA driver (libcuda)", "install a recent NVIDIA driver, or use the CPU"))
+    };
+    (search, outcome)
+}
+
+/// The driver's CUDA version, or why it cannot be used.
+fn ask_driver(library: &Library) -> Result<String, String> {
+    const STUB: c_int = 34;
+    const NO_DEVICE: c_int = 100;
+    const MISMATCH: c_int = 803;
+    // SAFETY: the signatures are those of the driver's published interface.
+    let (init, get_version) = unsafe {
+        let init = library.get::<unsafe extern "C" fn(c_uint) -> c_int>(b"cuInit\0");
+        let version =
+            library.get::<unsafe extern "C" fn(*mut c_int) -> c_int>(b"cuDriverGetVersion\0");
+        match (init, version) {
+            (Ok(init), Ok(version)) => (init, version),
+            _ => return Err("it lacks cuInit or cuDriverGetVersion: no real driver".to_owned()),
+        }
+    };
+    let mut version = 0;
+    // SAFETY: the pointer is valid for the one integer that is written.
+    if unsafe { get_version(&raw mut version) } == 0 && (1..OLDEST_DRIVER).contains(&version) {
+        let (found, needed) = (version_text(version), version_text(OLDEST_DRIVER));
+        return Err(format!("the driver knows CUDA up to {found}, {needed} is needed"));
+    }
+    // SAFETY: 0 is the only value that the flags may have.
+    match unsafe { init(0) } {
+        0 => Ok(version_text(version)),
+        STUB => Err("it is a stub for linking, no real driver".to_owned()),
+        NO_DEVICE => Err("it sees no GPU".to_owned()),
+        MISMATCH => Err("the library and the driver of the kernel differ in version".to_owned()),
+        code => Err(format!("cuInit failed with CUDA error {code}")),
+    }
+}
+
+fn version_text(version: c_int) -> String {
+    format!("{}.{}", version / 1000, version % 1000 / 10)
+}
+
+/// The functions of NVRTC that we call.
+pub(super) struct Nvrtc {
+    pub(super) version: (i32, i32),
+    pub(super) path: PathBuf,
+    library: Library,
+}
+
+impl fmt::Debug for Nvrtc {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "NVRTC {}.{} at {}", self.version.0, self.version.1, self.path.display())
+    }
+}
+
+impl Nvrtc {
+    /// The function of this name.
+    ///
+    /// # Safety
+    ///
+    /// `F` must be the type that NVRTC documents for it.
+    pub(super) unsafe fn function<F: Copy>(&self, name: &CStr) -> Result<F, String> {
+        // SAFETY: as promised by the caller.
+        unsafe { self.library.get::<F>(name.to_bytes_with_nul()) }
+            .map(|symbol| *symbol)
+            .map_err(|_| format!("{} has no {}", self.path.display(), name.to_string_lossy()))
+    }
+}
+
+const NVRTC_REMEDY: &str = "install the CUDA toolkit or the Python package nvidia-cuda-nvrtc, or \
+                            name the library with --nvrtc-lib or NWP_NVRTC";
+
+/// Looks for NVRTC: in the place `given` and nowhere else, or in all usual ones.
+pub(super) fn find_nvrtc(given: Option<&Path>) -> (Search, Result<Nvrtc, String>) {
+    let mut search = Search::default();
+    let mut found = None;
+    let mut try_all = |candidates: &mut dyn Iterator<Item = PathBuf>| {
+        for path in candidates {
+            match open_nvrtc(&path) {
+                Ok(nvrtc) => {
+                    search.version = Some(format!("{}.{}", nvrtc.version.0, nvrtc.version.1));
+                    search.found = Some(nvrtc.path.clone());
+                    found = Some(nvrtc);
+                    return true;
+                }
+                Err(why) => search.reject(&path, why),
+            }
+        }
+        false
+    };
+    match given {
+        Some(path) if path.is_dir() => {
+            try_all(&mut libraries_in(path).into_iter());
+        }
+        Some(path) => {
+            try_all(&mut std::iter::once(path.to_owned()));
+        }
+        None => {
+            let _ = try_all(&mut named_folders().iter().flat_map(|dir| libraries_in(dir)))
+                || try_all(&mut LOADER_NAMES.iter().map(PathBuf::from))
+                || try_all(&mut usual_folders().iter().flat_map(|dir| libraries_in(dir)))
+                || try_all(&mut python_folders().iter().flat_map(|dir| libraries_in(dir)));
+        }
+    }
+    let outcome = found.ok_or_else(|| search.reason("NVRTC library", NVRTC_REMEDY));
+    (search, outcome)
+}
+
+/// What the loader finds in its own places.
+const LOADER_NAMES: [&str; 3] = ["libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so"];
+
+/// The folders that the variables of the environment name.
+fn named_folders() -> Vec<PathBuf> {
+    ["CUDA_HOME", "CUDA_PATH"]
+        .into_iter()
+        .filter_map(std::env::var_os)
+        .filter(|value| !value.is_empty())
+        .flat_map(|root| {
+            ["lib64", "lib", "targets/x86_64-linux/lib", "targets/sbsa-linux/lib"]
+                .map(|part| Path::new(&root).join(part))
+        })
+        .collect()
+}
+
+/// Where distributions and NVIDIA's installer put the toolkit, the newest first.
+fn usual_folders() -> Vec<PathBuf> {
+    let mut roots: Vec<PathBuf> = ["/usr/local", "/opt", "/opt/nvidia"]
+        .iter()
+        .filter_map(|place| std::fs::read_dir(place).ok())
+        .flatten()
+        .flatten()
+        .filter(|entry| entry.file_name().to_string_lossy().starts_with("cuda"))
+        .map(|entry| entry.path())
+        .collect();
+    roots.sort();
+    roots.reverse();
+    let toolkits = roots.into_iter().flat_map(|root| [root.join("lib64"), root.join("lib")]);
+    let system = ["/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu", "/usr/lib64"];
+    toolkits.chain(system.map(PathBuf::from)).collect()
+}
+
+/// The folders of NVIDIA's packages in the active Python environments.
+fn python_folders() -> Vec<PathBuf> {
+    let mut packages = Vec::new();
+    for root in ["VIRTUAL_ENV", "CONDA_PREFIX"].into_iter().filter_map(std::env::var_os) {
+        let versions = std::fs::read_dir(Path::new(&root).join("lib")).into_iter().flatten();
+        packages.extend(versions.flatten().map(|entry| entry.path().join("site-packages")));
+        packages.push(Path::new(&root).join("lib"));
+    }
+    packages.extend(python_paths());
+    let parts = ["nvidia/cu13/lib", "nvidia/cuda_nvrtc/lib", ""];
+    packages.iter().flat_map(|root| parts.map(|part| root.join(part))).collect()
+}
+
+/// Where the Python on the path looks for packages; nothing where there is none.
+fn python_paths() -> Vec<PathBuf> {
+    let script = "import site, sys; print('\\n'.join(p for p in sys.path if 'packages' in p)); \
+                  print(site.getusersitepackages())";
+    let output = Command::new("python3").args(["-I", "-c", script]).output();
+    let text = output.map(|output| output.stdout).unwrap_or_default();
+    String::from_utf8_lossy(&text).lines().map(PathBuf::from).collect()
+}
+
+/// The NVRTC libraries in a folder, the newest first; the folder's plain name where there is none,
+/// so that the report shows where it was looked.
+fn libraries_in(folder: &Path) -> Vec<PathBuf> {
+    let is_library = |name: &str| {
+        // `alt` builds and the built-ins are not the compiler itself.
+        name.strip_prefix("libnvrtc.so")
+            .is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+    };
+    let mut libraries: Vec<PathBuf> = std::fs::read_dir(folder)
+        .into_iter()
+        .flatten()
+        .flatten()
+        .filter(|entry| is_library(&entry.file_name().to_string_lossy()))
+        .map(|entry| entry.path())
+        .collect();
+    libraries.sort();
+    libraries.reverse();
+    if libraries.is_empty() {
+        libraries.push(folder.join("libnvrtc.so"));
+    }
+    libraries
+}
+
+/// Loads NVRTC and its built-ins from the same folder.
+fn open_nvrtc(path: &Path) -> Result<Nvrtc, String> {
+    type Version = unsafe extern "C" fn(*mut c_int, *mut c_int) -> c_int;
+    if path.components().count() > 1 && !path.exists() {
+        return Err(ABSENT.to_owned());
+    }
+    // SAFETY: the library's constructors are those of NVIDIA's compiler.
+    let library = unsafe { Library::open(Some(path), RTLD_NOW | RTLD_GLOBAL) }
+        .map_err(|error| loading_error(&error))?;
+    let mut nvrtc = Nvrtc { version: (0, 0), path: path.to_owned(), library };
+    // SAFETY: the types are those of NVRTC's published interface, and the pointers are valid.
+    let code = unsafe {
+        let version: Version = nvrtc.function(c"nvrtcVersion")?;
+        nvrtc.function::<*const ()>(c"nvrtcGetCUBIN")?;
+        version(&raw mut nvrtc.version.0, &raw mut nvrtc.version.1)
+    };
+    if code != 0 {
+        return Err(format!("nvrtcVersion failed with code {code}"));
+    }
+    if nvrtc.version.0 < OLDEST_NVRTC {
+        let (major, minor) = nvrtc.version;
+        return Err(format!("it is NVRTC {major}.{minor}, {OLDEST_NVRTC}.0 is needed"));
+    }
+    // A bare name was the loader's to find, which finds the built-ins too.
+    if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
+        load_builtins(folder);
+    }
+    Ok(nvrtc)
+}
+
+/// NVRTC opens its built-ins by their bare name, which only finds them where the loader looks or
+/// where they are in memory already.
+fn load_builtins(folder: &Path) {
+    for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+        if entry.file_name().to_string_lossy().starts_with("libnvrtc-builtins.so") {
+            // SAFETY: data and plain functions of NVIDIA's compiler.
+            if let Ok(library) =
+                unsafe { Library::open(Some(entry.path()), RTLD_NOW | RTLD_GLOBAL) }
+            {
+                // It has to stay until the compiler asks for it.
+                std::mem::forget(library);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_given_place_is_the_only_one_looked_at() {
+        let folder = tempfile::tempdir().unwrap();
+        let (search, outcome) = find_nvrtc(Some(folder.path()));
+        let reason = outcome.unwrap_err();
+        assert_eq!(search.tried.len(), 1, "{search:?}");
+        assert!(reason.contains(folder.path().to_str().unwrap()), "{reason}");
+        assert!(reason.contains("--nvrtc-lib"), "{reason}");
+    }
+
+    #[test]
+    fn a_file_that_is_no_library_says_so() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("libnvrtc.so.13");
+        std::fs::write(&file, "not a library, but long enough to be looked at as one").unwrap();
+        let reason = find_nvrtc(Some(&file)).1.unwrap_err();
+        assert!(reason.contains("libnvrtc.so.13: "), "{reason}");
+        assert!(!reason.contains(ABSENT) && !reason.contains('\n'), "{reason}");
+    }
+
+    #[test]
+    fn reasons_prefer_what_is_there() {
+        let mut search = Search::default();
+        search.reject(Path::new("libcuda.so"), ABSENT);
+        search.reject(Path::new("libcuda.so.1"), "it is a stub");
+        assert_eq!(search.reason("driver", "do this"), "libcuda.so.1: it is a stub; do this");
+    }
+}

@@ -1,0 +1,126 @@
+//! Arrays on their way to the host while the device goes on computing.
+
+use super::buffer::{Buffer, Element, Pinned};
+use super::device::Gpu;
+use super::graph::Event;
+use crate::error::Result;
+
+/// A copy of device memory as it was at one moment, brought to the host beside the kernels.
+///
+/// What is to be sent is first gathered in memory of its own on the device, in the order of the
+/// kernels, so that the next steps can change the originals at once.
+#[derive(Debug)]
+pub struct Parcel<T> {
+    gpu: Gpu,
+    gathered: Buffer<T>,
+    /// Two, so that one is read while the other is on its way.
+    pinned: [Pinned<T>; 2],
+    /// Set when a parcel is gathered, when its copy begins, and when it has arrived.
+    ready: Event,
+    left: [Event; 2],
+    arrived: [Event; 2],
+    /// Time of the copies, s.
+    seconds: f64,
+    /// Numbers of parcels sent, and of those looked at.
+    sent: usize,
+    received: usize,
+}
+
+impl<T: Element> Parcel<T> {
+    /// Room for `len` elements.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Gpu`](crate::error::Error::Gpu) when the memory does not suffice.
+    pub fn new(gpu: &Gpu, len: usize) -> Result<Self> {
+        Ok(Self {
+            gpu: gpu.clone(),
+            gathered: gpu.zeros(len)?,
+            pinned: [Pinned::zeros(gpu, len)?, Pinned::zeros(gpu, len)?],
+            ready: Event::new(gpu)?,
+            left: [Event::for_timing(gpu)?, Event::for_timing(gpu)?],
+            arrived: [Event::for_timing(gpu)?, Event::for_timing(gpu)?],
+            seconds: 0.0,
+            sent: 0,
+            received: 0,
+        })
+    }
+
+    /// Bytes of device memory and of pinned host memory for `len` elements.
+    pub fn bytes(len: usize) -> [usize; 2] {
+        [len * size_of::<T>(), 2 * len * size_of::<T>()]
+    }
+
+    /// Number of parcels under way.
+    pub fn under_way(&self) -> usize {
+        self.sent - self.received
+    }
+
+    /// Sends what `gather` puts into the buffer that it is given.
+    ///
+    /// # Errors
+    ///
+    /// Those of `gather`, and [`Error::Gpu`](crate::error::Error::Gpu) when the device has failed.
+    ///
+    /// # Panics
+    ///
+    /// When two are under way: one has to be received first.
+    pub fn send(&mut self, gather: impl FnOnce(&Buffer<T>) -> Result<()>) -> Result<()> {
+        assert!(self.under_way() < 2, "two parcels are under way");
+        if self.sent > 0 {
+            // The one before must have left the buffer.
+            self.arrived[(self.sent - 1) % 2].hold_kernels()?;
+        }
+        gather(&self.gathered)?;
+        self.ready.record(&self.gpu)?;
+        self.ready.hold_copies()?;
+        let slot = self.sent % 2;
+        self.left[slot].record_copies(&self.gpu)?;
+        // SAFETY: buffer and pinned memory live as long as the parcel, whose end waits for the
+        // copies; the values are looked at only after the event of this slot.
+        unsafe { self.pinned[slot].begin(&self.gathered)? };
+        self.arrived[slot].record_copies(&self.gpu)?;
+        self.sent += 1;
+        Ok(())
+    }
+
+    /// Time that the copies of all parcels received so far took, s.
+    pub fn seconds(&self) -> f64 {
+        self.seconds
+    }
+
+    /// Whether the oldest parcel under way is here; false where there is none.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Gpu`](crate::error::Error::Gpu) when the device has failed.
+    pub fn is_here(&self) -> Result<bool> {
+        Ok(self.under_way() > 0 && self.arrived[self.received % 2].is_reached()?)
+    }
+
+    /// Waits for the oldest parcel under way and shows it; `None` where there is none.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Gpu`](crate::error::Error::Gpu) when the device has failed before it was sent off.
+    pub fn receive<V>(&mut self, look: impl FnOnce(&[T]) -> V) -> Result<Option<V>> {
+        if self.under_way() == 0 {
+            return Ok(None);
+        }
+        let slot = self.received % 2;
+        self.arrived[slot].wait()?;
+        self.received += 1;
+        self.seconds += self.arrived[slot].since(&self.left[slot])?;
+        // SAFETY: the copy into this slot is complete, and the next one into it needs `&mut self`.
+        Ok(Some(look(unsafe { self.pinned[slot].values() })))
+    }
+}
+
+impl<T> Drop for Parcel<T> {
+    fn drop(&mut self) {
+        // Copies under way write to the memory that goes now; a failed device writes no more.
+        for event in &self.arrived {
+            let _ = event.wait();
+        }
+    }
+}

@@ -1,0 +1,20 @@
+//! The kernels of the transport, run on the host, against the CPU version and WRF's results.
+#![allow(clippy::print_stdout, reason = "measured errors are worth reading")]
+#![allow(clippy::float_cmp, reason = "equal bits are what some tests are about")]
+
+#[path = "support/mod.rs"]
+#[allow(dead_code, unreachable_pub, reason = "all tests share it")]
+mod support;
+
+#[path = "advection/case.rs"]
+#[allow(dead_code, reason = "another test uses the rest")]
+mod case;
+#[path = "support/emulator.rs"]
+mod emulator;
+#[path = "emulated_advection/host.rs"]
+mod host;
+#[path = "emulated_advection/same_bits.rs"]
+mod same_bits;
+#[path = "advection/made_up.rs"]
+#[allow(dead_code, reason = "another test uses the rest")]
+mod made_up;
