@@ -13,8 +13,8 @@ mod case;
 mod emulator;
 #[path = "emulated_advection/host.rs"]
 mod host;
-#[path = "emulated_advection/same_bits.rs"]
-mod same_bits;
 #[path = "advection/made_up.rs"]
 #[allow(dead_code, reason = "another test uses the rest")]
 mod made_up;
+#[path = "emulated_advection/same_bits.rs"]
+mod same_bits;

@@ -9,6 +9,8 @@
 //! and both call the mathematical functions of the same C library: so every difference is one of
 //! the text.
 
+#[path = "twins/advection.rs"]
+mod advection;
 #[path = "twins/cells.rs"]
 mod cells;
 #[path = "twins/diagnostics.rs"]
@@ -64,6 +66,7 @@ fn pairs<R: Precision>() -> Vec<Pair<R>> {
         diagnostics::radii(),
         diagnostics::reflectivity(),
         diagnostics::complex_numbers(),
+        advection::pairs(),
     ]
     .into_iter()
     .flatten()

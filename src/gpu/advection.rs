@@ -300,7 +300,11 @@ impl TransportSettings {
         }
         if last.side_flux.address() != 0 {
             let blocks = all * shape.nz;
-            launches.push(TransportLaunch { kernel: "transport_entered_acc64", blocks, args: last });
+            launches.push(TransportLaunch {
+                kernel: "transport_entered_acc64",
+                blocks,
+                args: last,
+            });
         }
         launches
     }

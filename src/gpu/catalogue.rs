@@ -26,8 +26,5 @@ pub struct Entry {
 /// Everything that a run of `nz` levels in this precision can ask for.
 pub fn catalogue(precision: Precision, nz: usize) -> Vec<Entry> {
     let entry = |source, hot| Entry { source, precision, nz, variant: String::new(), hot };
-    vec![
-        entry(forcing::source(precision, nz), false),
-        entry(budget::source(precision, nz), false),
-    ]
+    vec![entry(forcing::source(precision, nz), false), entry(budget::source(precision, nz), false)]
 }

@@ -62,7 +62,9 @@ const WHOLE_NUMBERS: [(&str, usize); 3] =
     [("REACH_ABOVE", REACH_ABOVE), ("REACH_MIN", REACH_MIN), ("BINS", BINS)];
 
 /// What does not depend on the settings.
-fn shared<R: CloudConstants + FluxConstants + RadarConstants + RadiusConstants>(real: &str) -> String {
+fn shared<R: CloudConstants + FluxConstants + RadarConstants + RadiusConstants>(
+    real: &str,
+) -> String {
     let whole = WHOLE_NUMBERS.map(|(name, value)| format!("constexpr int {name} = {value};\n"));
     let constants = [
         <R as Constants>::cuda_text(),

@@ -5,9 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use ndarray::{Array3, ArrayView1};
 use nwp_mini::advection::flux::FluxConstants;
-use nwp_mini::gpu::advection::{
-    Shares, Stages, TransportLaunch, TransportSettings, air_pointers,
-};
+use nwp_mini::gpu::advection::{Shares, Stages, TransportLaunch, TransportSettings, air_pointers};
 use nwp_mini::gpu::prelude::{Configuration, prelude};
 use nwp_mini::grid::Grid;
 use nwp_mini::mass::{AirMass, MassFlux};

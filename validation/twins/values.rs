@@ -1,5 +1,6 @@
 //! Arguments to call both twins with.
 
+use nwp_mini::advection::flux::FluxConstants;
 use nwp_mini::shared::Bytes;
 use nwp_mini::wsm5::radii::RadiusConstants;
 use nwp_mini::wsm5::reflectivity::{RadarConstants, Target};
@@ -9,7 +10,9 @@ use nwp_mini::wsm5::{Air, Cell, Coefficients, Onset};
 use crate::random::Random;
 
 /// `f32` or `f64`, with what the tests need of them.
-pub(crate) trait Precision: RadarConstants + RadiusConstants + Bytes {
+pub(crate) trait Precision:
+    RadarConstants + RadiusConstants + FluxConstants + Bytes
+{
     /// The next number above or below.
     fn neighbour(self, up: bool) -> Self;
     fn to_bytes(values: &[Self]) -> Vec<u8>;
