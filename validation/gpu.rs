@@ -3,12 +3,12 @@
 
 #[path = "gpu/forcing.rs"]
 mod forcing;
+#[path = "support/random.rs"]
+mod random;
 #[path = "gpu/runtime.rs"]
 mod runtime;
 #[path = "gpu/storm.rs"]
 mod storm;
-#[path = "support/random.rs"]
-mod random;
 
 use std::io::{Write, stderr};
 

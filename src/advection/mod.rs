@@ -9,7 +9,7 @@
 //!
 //! Source: WS02; SW09 (positive-definite limiter); W09 (monotonic limiter).
 
-mod boundary;
+pub mod boundary;
 pub mod flux;
 pub mod limiter;
 mod march;

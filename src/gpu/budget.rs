@@ -185,8 +185,7 @@ impl<R: Real + Element> Budget<R> {
     ///
     /// As [`Budget::new`].
     pub fn tally(&self) -> Result<()> {
-        let launch =
-            Launch { grid: [self.blocks, 1, 1], block: [THREADS, 1, 1], shared_bytes: 0 };
+        let launch = Launch { grid: [self.blocks, 1, 1], block: [THREADS, 1, 1], shared_bytes: 0 };
         debug_assert!(!self.area.is_empty());
         // SAFETY: the planes belong to the surface of the run, which outlives its graphs; the rest
         // is kept here.

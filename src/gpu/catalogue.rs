@@ -1,7 +1,7 @@
 //! All that is compiled for the device, for looking at without one.
 
-use super::compile::Source;
 use super::advection::{Shares, TransportSettings};
+use super::compile::Source;
 use super::wsm5::Mapping;
 use super::{budget, clouds, forcing, transport, watch};
 use crate::advection::Limiter;
@@ -31,8 +31,12 @@ pub struct Entry {
 /// Everything that a run of `nz` levels in this precision asks for: on a small grid of specified
 /// sides and on a large periodic one, which take different forms of the kernels.
 pub fn catalogue(precision: Precision, nz: usize) -> Vec<Entry> {
-    let entry = |source, variant: &str, hot| {
-        Entry { source, precision, nz, variant: variant.to_owned(), hot }
+    let entry = |source, variant: &str, hot| Entry {
+        source,
+        precision,
+        nz,
+        variant: variant.to_owned(),
+        hot,
     };
     let mut entries = vec![
         entry(forcing::source(precision, nz), "", false),

@@ -132,7 +132,8 @@ impl<R: SchemeConstants + RadarConstants + Element> Clouds<R> {
         }
         let fallout = scheme.fallout;
         let (precision, nz) = (R::PRECISION, shape.nz);
-        let call = gpu.module(&source(precision, nz, fallout, mapping))?.kernel(mapping.kernel())?;
+        let call =
+            gpu.module(&source(precision, nz, fallout, mapping))?.kernel(mapping.kernel())?;
         let diagnose =
             gpu.module(&diagnosis_source(precision, nz, fallout))?.kernel(diagnosis::KERNEL)?;
         let bins = Bins::default();

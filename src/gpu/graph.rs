@@ -116,11 +116,9 @@ impl Event {
         const OUTSIDE: u32 = sys::CUevent_record_flags_enum::CU_EVENT_RECORD_EXTERNAL as u32;
         self.gpu.bind()?;
         // SAFETY: event and stream belong to the same device and live.
-        unsafe {
-            sys::cuEventRecordWithFlags(self.event, self.gpu.compute().cu_stream(), OUTSIDE)
-        }
-        .result()
-        .map_err(failed("record an event in a graph"))
+        unsafe { sys::cuEventRecordWithFlags(self.event, self.gpu.compute().cu_stream(), OUTSIDE) }
+            .result()
+            .map_err(failed("record an event in a graph"))
     }
 
     fn record_in(&self, stream: &CudaStream) -> Result<()> {

@@ -35,6 +35,9 @@ pub struct Configuration {
     pub constants: Vec<(String, i32)>,
 }
 
+/// No kernel uses all constants, and NVRTC would name each that one leaves alone.
+const NO_WARNINGS: &str = "#ifdef __CUDACC_RTC__\n#pragma nv_diag_suppress 177\n#endif\n";
+
 /// The text for a configuration.
 pub fn prelude(configuration: &Configuration) -> String {
     let Configuration { precision, nz, fallout, constants } = configuration;
@@ -44,7 +47,7 @@ pub fn prelude(configuration: &Configuration) -> String {
     };
     let variants = Fallout::ALL.map(|variant| format!("{variant:?}")).join(", ");
     let mut text = format!(
-        "{shared}\n// Settings\nenum class Fallout {{ {variants} }};\n\
+        "{NO_WARNINGS}{shared}\n// Settings\nenum class Fallout {{ {variants} }};\n\
          constexpr Fallout FALLOUT = Fallout::{fallout:?};\nconstexpr int NZ = {nz};\n"
     );
     for (name, value) in constants {
@@ -59,7 +62,9 @@ const WHOLE_NUMBERS: [(&str, usize); 3] =
     [("REACH_ABOVE", REACH_ABOVE), ("REACH_MIN", REACH_MIN), ("BINS", BINS)];
 
 /// What does not depend on the settings.
-fn shared<R: CloudConstants + FluxConstants + RadarConstants + RadiusConstants>(real: &str) -> String {
+fn shared<R: CloudConstants + FluxConstants + RadarConstants + RadiusConstants>(
+    real: &str,
+) -> String {
     let whole = WHOLE_NUMBERS.map(|(name, value)| format!("constexpr int {name} = {value};\n"));
     let constants = [
         <R as Constants>::cuda_text(),

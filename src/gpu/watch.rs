@@ -167,9 +167,8 @@ mod tests {
 
     #[test]
     fn earlier_flaws_are_smaller_words() {
-        let word = |step: u64, field: u64, cell: u64| {
-            step << STEP_SHIFT | field << FIELD_SHIFT | cell
-        };
+        let word =
+            |step: u64, field: u64, cell: u64| step << STEP_SHIFT | field << FIELD_SHIFT | cell;
         let flaw = Flaw { step: 1_000_000, field: 5, cell: (1 << 40) - 1 };
         assert_eq!(Flaw::of(word(1_000_000, 5, (1 << 40) - 1)), Some(flaw));
         assert_eq!(Flaw::of(NONE), None);

@@ -10,14 +10,7 @@ use crate::clouds::{Exchanged, Weather};
 pub(crate) fn named<R: Exchanged>(weather: &Weather<R>) -> Vec<(&'static str, ArrayD<R>)> {
     let [theta, qv, qc, qr, qi, qs] = weather.state.fields();
     let s = &weather.surface;
-    let fields = [
-        ("theta", theta),
-        ("qv", qv),
-        ("qc", qc),
-        ("qr", qr),
-        ("qi", qi),
-        ("qs", qs),
-    ];
+    let fields = [("theta", theta), ("qv", qv), ("qc", qc), ("qr", qr), ("qi", qi), ("qs", qs)];
     let planes = [
         ("rain", &s.rain),
         ("fallen", &s.fallen),

@@ -26,7 +26,12 @@ const PARTED: f64 = 1.0e-3;
 /// How many cells may have parted, of all.
 const SHARE_PARTED: f64 = 0.01;
 
-fn on_cpu<R: Exchanged>(p: &Scheme<R>, dt: f64, weather: &Weather<R>, region: &Region) -> Weather<R> {
+fn on_cpu<R: Exchanged>(
+    p: &Scheme<R>,
+    dt: f64,
+    weather: &Weather<R>,
+    region: &Region,
+) -> Weather<R> {
     let mut weather = weather.clone();
     let scratch = Scratch::new(weather.shape().nz);
     let Weather { theta_base, state, air, surface } = &mut weather;

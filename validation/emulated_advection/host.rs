@@ -5,9 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use ndarray::{Array3, ArrayView1};
 use nwp_mini::advection::flux::FluxConstants;
-use nwp_mini::gpu::advection::{
-    Shares, Stages, TransportLaunch, TransportSettings, air_pointers,
-};
+use nwp_mini::gpu::advection::{Shares, Stages, TransportLaunch, TransportSettings, air_pointers};
 use nwp_mini::gpu::prelude::{Configuration, prelude};
 use nwp_mini::grid::Grid;
 use nwp_mini::mass::{AirMass, MassFlux};
@@ -122,7 +120,9 @@ impl<R: Exchanged> Transport<'_, R> {
             memory.records.put_bytes(&format!("args{n}"), bytes);
             let kernel = KERNELS.iter().position(|name| *name == launch.kernel);
             let kernel = kernel.expect("the program has this kernel") as i32;
-            memory.records.put(&format!("launch{n}"), &[kernel, launch.blocks as i32, launch.threads as i32]);
+            memory
+                .records
+                .put(&format!("launch{n}"), &[kernel, launch.blocks as i32, launch.threads as i32]);
         }
         let found = program.run(&memory.records, seed);
         let fields: Vec<R> = found.take(&Memory::name(start.address()));

@@ -63,9 +63,11 @@ fn difference<R: Real + Element>(found: &[R], expected: &[R]) -> f64 {
     let most = expected.iter().fold(0.0_f64, |most, x| most.max(x.f64().abs()));
     let off = |(a, b): (&R, &R)| (a.f64() - b.f64()).abs();
     // A maximum that a value which is not a number cannot hide from.
-    let largest = found.iter().zip(expected).map(off).fold(0.0_f64, |most, x| {
-        if x.is_nan() { f64::INFINITY } else { most.max(x) }
-    });
+    let largest = found
+        .iter()
+        .zip(expected)
+        .map(off)
+        .fold(0.0_f64, |most, x| if x.is_nan() { f64::INFINITY } else { most.max(x) });
     largest / most.max(f64::MIN_POSITIVE)
 }
 

@@ -37,8 +37,7 @@ impl<R: Working + OnDevice> Pair<R> {
         let moment = case.drive(0.0, DT).unwrap();
         let (grid, coordinate) = (&case.domain.grid, &case.domain.coordinate);
         let limiter = Limiter::PositiveDefinite;
-        let setting =
-            Setting { grid, coordinate, limiter, fallout, mapping, has_sequence: false };
+        let setting = Setting { grid, coordinate, limiter, fallout, mapping, has_sequence: false };
         let mut on_gpu = OnGpu::new(gpu, &setting, &state).unwrap();
         on_gpu.drive(&moment).unwrap();
         let cpu = Cpu::new(grid, coordinate, limiter, fallout, &moment.before, state);

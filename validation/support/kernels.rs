@@ -2,11 +2,22 @@
 
 use std::ops::Range;
 
+/// Folders of parts of kernels. They know of threads, and Rust has no functions like theirs.
+const PARTS: [&str; 4] = ["advection/march/", "primitives/", "wsm5/column/", "wsm5/tile/"];
+
+/// Whether a file, named by its path below `kernels/`, holds twins of Rust functions.
+pub(crate) fn holds_twins(path: &str) -> bool {
+    let is_header = path.rsplit_once('.').is_some_and(|(_, extension)| extension == "cuh");
+    is_header && !PARTS.iter().any(|folder| path.starts_with(folder))
+}
+
 /// A device function.
 #[derive(Clone, Debug)]
 pub(crate) struct Function {
     /// The namespaces that it stands in, from the outermost; none at the top.
     pub(crate) namespaces: Vec<String>,
+    /// The struct that it is a member of.
+    pub(crate) object: Option<String>,
     /// Its name; operators have names such as `operator+`.
     pub(crate) name: String,
     /// The type of its result.
@@ -22,7 +33,7 @@ pub(crate) struct Function {
 /// An argument of a device function.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Argument {
-    /// Its type, such as `const Cell&`.
+    /// Its type, such as `const Cell&` or `const real (&)[2]`.
     pub(crate) kind: String,
     /// Its name.
     pub(crate) name: String,
@@ -31,14 +42,11 @@ pub(crate) struct Argument {
 impl Function {
     /// Its name with namespaces, and for operators the types that tell overloads apart.
     pub(crate) fn path(&self) -> String {
-        let mut path = self.namespaces.join("::");
-        if !path.is_empty() {
-            path.push_str("::");
-        }
-        path.push_str(&self.name);
+        let places = self.namespaces.iter().chain(&self.object).map(String::as_str);
+        let path = places.chain([&*self.name]).collect::<Vec<_>>().join("::");
         if self.is_operator() {
             let kinds: Vec<&str> = self.arguments.iter().map(|a| a.kind.as_str()).collect();
-            path = format!("{path}({})", kinds.join(", "));
+            return format!("{path}({})", kinds.join(", "));
         }
         path
     }
@@ -62,7 +70,8 @@ pub(crate) fn device_functions(code: &str) -> Vec<Function> {
             let closing = opening + enclosed(&code[opening..]).len();
             let body = closing + code[closing..].find('{')?;
             Some(Function {
-                namespaces: namespaces(&code[..start]),
+                namespaces: opened(&code[..start], "namespace "),
+                object: opened(&code[..start], "struct ").pop(),
                 name: name.to_owned(),
                 result: head[..head.len() - name.len()].trim().to_owned(),
                 arguments: arguments(&code[opening + 1..closing - 1]),
@@ -110,31 +119,28 @@ pub(crate) fn separated(text: &str) -> Vec<&str> {
 
 fn arguments(text: &str) -> Vec<Argument> {
     let argument = |part: &str| {
-        let name = part.rsplit([' ', '&', '*']).next().unwrap_or_default();
-        let kind = part[..part.len() - name.len()].trim();
-        Argument { kind: kind.to_owned(), name: name.to_owned() }
+        // A reference to an array has its name in brackets.
+        let end = part.find(')').unwrap_or(part.len());
+        let name = part[..end].rsplit([' ', '&', '*']).next().unwrap_or_default();
+        let kind = [&part[..end - name.len()], &part[end..]].concat();
+        Argument { kind: kind.trim().to_owned(), name: name.to_owned() }
     };
     separated(text).into_iter().map(argument).collect()
 }
 
-/// The namespaces that are open at the end of a text.
-fn namespaces(code: &str) -> Vec<String> {
-    let opened = code.match_indices("namespace ").filter_map(|(at, word)| {
+/// The names of what is opened by a keyword and not closed before the end of a text.
+fn opened(code: &str, keyword: &str) -> Vec<String> {
+    let names = code.match_indices(keyword).filter_map(|(at, word)| {
         let (name, _) = code[at + word.len()..].split_once('{')?;
         let opening = at + word.len() + name.len();
-        let is_open =
-            opening + enclosed(&code[opening..]).len() == code.len() && !closes(&code[opening..]);
-        is_open.then(|| name.trim().split("::").map(str::to_owned).collect::<Vec<_>>())
+        let (mut depth, mut closed) = (0, false);
+        for c in code[opening..].chars() {
+            depth += i32::from(c == '{') - i32::from(c == '}');
+            closed |= depth == 0;
+        }
+        (!closed).then(|| name.trim().split("::").map(str::to_owned).collect::<Vec<_>>())
     });
-    opened.flatten().collect()
-}
-
-/// Whether the bracket that a text begins with is closed in it.
-fn closes(text: &str) -> bool {
-    let depth = |(open, close): (char, char)| {
-        text.matches(open).count().cast_signed() - text.matches(close).count().cast_signed()
-    };
-    depth(('{', '}')) <= 0 || enclosed(text).len() < text.len()
+    names.flatten().collect()
 }
 
 #[cfg(test)]
@@ -156,6 +162,23 @@ mod tests {
         assert_eq!(&text[found[0].body.clone()], "{ if (a) { b(); } return 0; }");
         assert_eq!(&text[found[0].name_range.clone()], "praut");
         assert_eq!(found[1].path(), "operator*(Complex, real)");
+    }
+
+    #[test]
+    fn members_and_arrays_are_found() {
+        let text = "struct Faces {\n real west;\n\
+             __device__ inline real sum(const real (&q)[2], real& x) const { return q[0]; }\n};\n\
+             __device__ inline real f() { return 0; }\n";
+        let found = device_functions(text);
+        assert_eq!(found[0].path(), "Faces::sum");
+        assert_eq!(
+            found[0].arguments,
+            [
+                Argument { kind: "const real (&)[2]".to_owned(), name: "q".to_owned() },
+                Argument { kind: "real&".to_owned(), name: "x".to_owned() },
+            ]
+        );
+        assert_eq!(found[1].path(), "f");
     }
 
     #[test]

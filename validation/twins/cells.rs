@@ -104,7 +104,7 @@ pub(crate) fn melt<R: Precision>() -> Vec<Pair<R>> {
             dt_cloud = d.dt(),
             air = d.air(),
             cell = d.cell(),
-            qsw = d.log(1e-15, 0.1, &[])
+            qsw = d.log(1e-18, 0.1, &[])
         ) => melt::pcond(dt_cloud, &air, &cell, qsw);
         "melt::condense"(dt_cloud = d.dt(), air = d.air(), onset = d.onset(), cell = d.cell())
             => melt::condense(p, dt_cloud, &air, &onset, &mut cell), cell;

@@ -43,11 +43,15 @@ fn content<R: Precision>(d: &mut Draw<R>) -> R {
     d.amount(1e-14, 0.05, &[])
 }
 
+fn held<R: Precision>(d: &mut Draw<R>, rho: R) -> R {
+    if d.chance(2) { d.q(&[]) } else { d.near(R::CONTENT_MIN / rho).abs() }
+}
+
 pub(crate) fn radii<R: Precision>() -> Vec<Pair<R>> {
     pairs! { p, d:
-        "radii::re_cloud"(rho = d.rho(), qc = d.q(&[])) => radii::re_cloud(p, rho, qc); within CUBE_ROOT;
-        "radii::re_ice"(rho = d.rho(), qi = d.q(&[])) => radii::re_ice(p, rho, qi);
-        "radii::re_snow"(t = d.t(), rho = d.rho(), qs = d.q(&[])) => radii::re_snow(p, t, rho, qs);
+        "radii::re_cloud"(rho = d.rho(), qc = held(d, rho)) => radii::re_cloud(p, rho, qc); within CUBE_ROOT;
+        "radii::re_ice"(rho = d.rho(), qi = held(d, rho)) => radii::re_ice(p, rho, qi);
+        "radii::re_snow"(t = d.t(), rho = d.rho(), qs = held(d, rho)) => radii::re_snow(p, t, rho, qs);
     }
 }
 

@@ -42,7 +42,7 @@ pub(crate) fn fall<R: Precision>() -> Vec<Pair<R>> {
             w = speed(d),
             w_above = speed(d),
             depth = layer(d),
-            dt_cloud = d.dt()
+            dt_cloud = d.near(R::FALL_COMPRESSION * depth / (w_above - w)).abs()
         ) => fall::limited_speed(w, w_above, depth, dt_cloud);
         "fall::arrival"(height = layer(d), w = speed(d), dt_cloud = d.dt())
             => fall::arrival(height, w, dt_cloud);

@@ -7,7 +7,7 @@ use std::process::Command;
 
 use nwp_mini::gpu::prelude::{Configuration, prelude};
 
-use crate::kernels::{Function, device_functions};
+use crate::kernels::{Argument, Function, device_functions, holds_twins};
 use crate::text::code_only;
 use crate::values::Precision;
 
@@ -40,10 +40,9 @@ fn collect(folder: &Path, prefix: &str, headers: &mut Vec<Header>) {
     for entry in fs::read_dir(folder).unwrap().map(Result::unwrap) {
         let name = entry.file_name().to_string_lossy().into_owned();
         let path = format!("{prefix}{name}");
-        // The phases of a tile are no twins: they belong to a kernel.
-        if entry.file_type().unwrap().is_dir() && name != "tile" {
+        if entry.file_type().unwrap().is_dir() {
             collect(&entry.path(), &format!("{path}/"), headers);
-        } else if entry.path().extension().is_some_and(|extension| extension == "cuh") {
+        } else if holds_twins(&path) {
             headers.push(Header { path, text: fs::read_to_string(entry.path()).unwrap() });
         }
     }
@@ -56,8 +55,17 @@ pub(crate) struct Program {
 }
 
 impl Program {
-    /// Compiles the headers for a configuration.
+    /// Compiles the headers for a configuration; no warning passes.
     pub(crate) fn compile(configuration: &Configuration, headers: &[Header]) -> Self {
+        Self::compile_with(configuration, headers, &["-Wall", "-Wextra", "-Werror"])
+    }
+
+    /// Compiles headers that are known to be wrong.
+    pub(crate) fn compile_silently(configuration: &Configuration, headers: &[Header]) -> Self {
+        Self::compile_with(configuration, headers, &["-w"])
+    }
+
+    fn compile_with(configuration: &Configuration, headers: &[Header], warnings: &[&str]) -> Self {
         let folder = tempfile::tempdir().unwrap();
         for header in headers {
             let path = folder.path().join(&header.path);
@@ -69,7 +77,8 @@ impl Program {
         let emulator = Path::new(env!("CARGO_MANIFEST_DIR")).join("validation/emulator");
         // Contraction to fused operations is a freedom that Rust does not take.
         let output = Command::new("c++")
-            .args(["-std=c++17", "-O1", "-ffp-contract=off", "-Wall", "-Wextra", "-Werror"])
+            .args(["-std=c++17", "-O1", "-ffp-contract=off"])
+            .args(warnings)
             .arg("-I")
             .args([folder.path(), Path::new("-I"), &emulator])
             .arg(folder.path().join("main.cc"))
@@ -116,24 +125,38 @@ fn main_text(configuration: &Configuration, headers: &[Header]) -> String {
 /// The line that makes a function known by its path.
 fn entry(function: &Function) -> String {
     let mut text = format!("{{\"{}\", [] {{ ", function.path());
+    let mut place = match &function.namespaces[..] {
+        [] => String::new(),
+        namespaces => format!("{}::", namespaces.join("::")),
+    };
+    if let Some(object) = &function.object {
+        let _ = write!(text, "{place}{object} object; take(object); ");
+        "object.".clone_into(&mut place);
+    }
     let mut names = Vec::new();
     for argument in &function.arguments {
         names.push(argument.name.clone());
         if argument.kind != "const Wsm5Params&" {
-            let kind = argument.kind.trim_start_matches("const ").trim_end_matches('&');
-            let _ = write!(text, "{kind} {0}; take({0}); ", argument.name);
+            let _ = write!(text, "{}; take({}); ", declaration(argument), argument.name);
         }
     }
-    let name = match &function.namespaces[..] {
-        [] => function.name.clone(),
-        namespaces => format!("{}::{}", namespaces.join("::"), function.name),
+    let call = format!("{place}{}({})", function.name, names.join(", "));
+    let _ = match &function.result[..] {
+        "void" => write!(text, "{call}; "),
+        _ => write!(text, "give({call}); "),
     };
-    let call = format!("{name}({})", names.join(", "));
-    text +=
-        &if function.result == "void" { format!("{call}; ") } else { format!("give({call}); ") };
-    let is_changed = |kind: &str| kind.ends_with('&') && !kind.starts_with("const ");
+    let is_changed = |kind: &str| kind.contains('&') && !kind.starts_with("const ");
     for argument in function.arguments.iter().filter(|a| is_changed(&a.kind)) {
         let _ = write!(text, "give({}); ", argument.name);
     }
     text + "}},"
+}
+
+/// Declares a variable that can be passed as an argument.
+fn declaration(argument: &Argument) -> String {
+    let kind = argument.kind.trim_start_matches("const ");
+    match kind.split_once("(&)") {
+        Some((element, extent)) => format!("{element}{}{extent}", argument.name),
+        None => format!("{} {}", kind.trim_end_matches('&'), argument.name),
+    }
 }

@@ -125,7 +125,7 @@ pub(crate) fn ice<R: Precision>() -> Vec<Pair<R>> {
             onset = d.onset(),
             cell = d.cell(),
             coefficients = d.coefficients(),
-            prevp = d.rate()
+            prevp = d.near((cell.qv - onset.qsi) / dt_cloud)
         ) => ice::rates(p, dt_cloud, &air, &onset, &cell, &coefficients, prevp);
     }
 }

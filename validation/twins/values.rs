@@ -1,5 +1,6 @@
 //! Arguments to call both twins with.
 
+use nwp_mini::advection::flux::FluxConstants;
 use nwp_mini::shared::Bytes;
 use nwp_mini::wsm5::radii::RadiusConstants;
 use nwp_mini::wsm5::reflectivity::{RadarConstants, Target};
@@ -9,7 +10,9 @@ use nwp_mini::wsm5::{Air, Cell, Coefficients, Onset};
 use crate::random::Random;
 
 /// `f32` or `f64`, with what the tests need of them.
-pub(crate) trait Precision: RadarConstants + RadiusConstants + Bytes {
+pub(crate) trait Precision:
+    RadarConstants + RadiusConstants + FluxConstants + Bytes
+{
     /// The next number above or below.
     fn neighbour(self, up: bool) -> Self;
     fn to_bytes(values: &[Self]) -> Vec<u8>;
@@ -62,7 +65,8 @@ impl<R: Precision> Draw<R> {
         self.outputs.append(&mut flat(result));
     }
 
-    fn chance(&mut self, one_in: u64) -> bool {
+    /// True once in that many times.
+    pub(crate) fn chance(&mut self, one_in: u64) -> bool {
         self.random.bits().is_multiple_of(one_in)
     }
 
@@ -100,6 +104,18 @@ impl<R: Precision> Draw<R> {
             2 => R::of(self.random.between(0.0, 1.0)) * R::min_positive_value(),
             _ => self.log(low, high, marks),
         }
+    }
+
+    /// Something near a threshold, or of its size, or a rate of any size.
+    pub(crate) fn near(&mut self, threshold: R) -> R {
+        let factor = match self.random.bits() % 4 {
+            0 => self.random.between(0.999, 1.001),
+            1 => self.random.between(-2.0, 2.0),
+            2 => self.random.between(-14.0, 14.0).exp(),
+            _ => return self.rate(),
+        };
+        // Where the threshold is no number, anything will do.
+        if threshold.is_finite() { threshold * R::of(factor) } else { self.rate() }
     }
 
     /// As [`Draw::amount`], of either sign.
@@ -216,7 +232,7 @@ impl<R: Precision> Draw<R> {
 }
 
 /// The numbers that a value consists of.
-fn flat<R: Precision>(value: &impl Bytes) -> Vec<R> {
+pub(crate) fn flat<R: Precision>(value: &impl Bytes) -> Vec<R> {
     let mut bytes = Vec::new();
     value.write(&mut bytes);
     R::from_bytes(&bytes)

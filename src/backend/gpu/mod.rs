@@ -403,7 +403,8 @@ impl<R: OnDevice> Backend<R> for OnGpu<R> {
         self.gpu.synchronize()?;
         self.clock.read()?;
         let steps = self.steps as f64;
-        let mean = |sum: f64| if self.clock.timed == 0 { 0.0 } else { sum / self.clock.timed as f64 };
+        let mean =
+            |sum: f64| if self.clock.timed == 0 { 0.0 } else { sum / self.clock.timed as f64 };
         let phase = |kernel_s: f64, transfer_s: f64| PhaseTime {
             kernel_s,
             transfer_s: Some(transfer_s),
