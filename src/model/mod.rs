@@ -139,6 +139,11 @@ impl<R: Working> Case<R> {
         Ok(())
     }
 
+    /// Whether more than one frame of the input drives the run.
+    pub fn has_sequence(&self) -> bool {
+        self.sequence.is_some()
+    }
+
     /// Hands the initial state over.
     ///
     /// # Panics
