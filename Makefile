@@ -5,6 +5,9 @@ CARGO ?= cargo
 PYTHON ?= python3
 ARGS ?=
 
+# What the kernels are compiled for where no GPU tells.
+ARCHITECTURES ?= sm_80 sm_90 sm_100 sm_120
+
 # The oldest CMake that can build the HDF5 library inside the program.
 CMAKE_NEEDED := 3.26
 cmake_is_recent = test "$$(printf '%s\n' $(CMAKE_NEEDED) "$$($(1) --version 2>/dev/null | \
@@ -26,16 +29,22 @@ unexport MAKEFLAGS MFLAGS
 SHELL := /bin/sh
 .SHELLFLAGS := -euc
 .DEFAULT_GOAL := help
-.PHONY: help run test build lint tools
+.PHONY: help run test gpu-test kernels build lint tools
 
 help: ## list these commands
-	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1\t\2/p' Makefile | expand -t 12
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1\t\2/p' Makefile | expand -t 20
 
 run: build ## simulate an hour of the cyclone in data/soc.nc and write soc.out.nc
 	target/release/nwp-mini run --input data/soc.nc --force $(ARGS)
 
 test: tools ## run all tests that need no GPU
 	$(CARGO) test --release --target-dir target
+
+gpu-test: tools ## run the tests of the GPU; without one they say that they are skipped
+	$(CARGO) test --release --target-dir target --test gpu -- --nocapture
+
+kernels: build $(if $(NWP_NVRTC),,local-nvrtc) ## compile every CUDA kernel, no GPU needed, and check what it takes
+	VIRTUAL_ENV=$(CURDIR)/.venv target/release/nwp-mini kernels --check $(ARCHITECTURES:%=--arch %) $(ARGS)
 
 build: tools ## build target/release/nwp-mini
 	@echo "Building target/release/nwp-mini (the first time takes some minutes)"
@@ -63,33 +72,45 @@ compilers:
 	command -v cc >/dev/null || missing "C compiler" "install gcc"
 	command -v c++ >/dev/null || missing "C++ compiler" "install g++"
 
-# Does nothing when the one in .venv works. Debian's Python can lack venv's own pip. Programs of a
-# virtual environment know its path, so those of a moved checkout are installed anew.
-.PHONY: local-cmake
-local-cmake:
-	@works() { "$$@" --version >/dev/null 2>&1; }
-	if $(call cmake_is_recent,"$$CMAKE"); then exit 0; fi
-	echo "No CMake $(CMAKE_NEEDED) or newer on PATH: installing one in the virtual environment .venv"
-	works $(PYTHON) || { echo "error: no $(PYTHON) found; install Python 3, or CMake" >&2; exit 1; }
+# Programs of a virtual environment know its path, so those of a moved checkout are installed anew.
+# Debian's Python can lack venv's own pip.
+define install
+	works() { "$$@" --version >/dev/null 2>&1; }
+	works $(PYTHON) || { echo "error: no $(PYTHON) found; install Python 3, or $(2)" >&2; exit 1; }
 	if ! works .venv/bin/python -m pip; then
 		echo "Creating .venv"
 		$(PYTHON) -m venv --clear .venv >/dev/null 2>&1 ||
 			$(PYTHON) -m virtualenv --clear --quiet .venv >/dev/null 2>&1 ||
 			$(PYTHON) -m venv --clear --without-pip .venv || {
 				echo "error: $(PYTHON) cannot make virtual environments." >&2
-				echo "Install python3-venv, or CMake $(CMAKE_NEEDED) or newer, and try again." >&2
+				echo "Install python3-venv, or $(2), and try again." >&2
 				exit 1
 			}
 	fi
 	if works .venv/bin/python -m pip; then
-		.venv/bin/python -m pip install --quiet --force-reinstall "cmake>=$(CMAKE_NEEDED)"
+		.venv/bin/python -m pip install --quiet --force-reinstall "$(1)"
 	elif works $(PYTHON) -m pip; then
-		$(PYTHON) -m pip --python .venv/bin/python install --quiet --force-reinstall "cmake>=$(CMAKE_NEEDED)"
+		$(PYTHON) -m pip --python .venv/bin/python install --quiet --force-reinstall "$(1)"
 	else
 		echo "error: $(PYTHON) has neither pip nor ensurepip." >&2
-		echo "Install python3-venv, or CMake $(CMAKE_NEEDED) or newer, and try again." >&2
+		echo "Install python3-venv, or $(2), and try again." >&2
 		exit 1
 	fi
+endef
+
+# Does nothing when one is found.
+.PHONY: local-nvrtc
+local-nvrtc:
+	@if VIRTUAL_ENV=$(CURDIR)/.venv target/release/nwp-mini kernels --precision f32 >/dev/null 2>&1; then exit 0; fi
+	echo "No NVRTC found: installing one in the virtual environment .venv"
+	$(call install,nvidia-cuda-nvrtc==13.0.*,the CUDA toolkit)
+
+# Does nothing when the one in .venv works.
+.PHONY: local-cmake
+local-cmake:
+	@if $(call cmake_is_recent,"$$CMAKE"); then exit 0; fi
+	echo "No CMake $(CMAKE_NEEDED) or newer on PATH: installing one in the virtual environment .venv"
+	$(call install,cmake>=$(CMAKE_NEEDED),CMake $(CMAKE_NEEDED) or newer)
 	if ! $(call cmake_is_recent,"$$CMAKE"); then
 		echo "error: the CMake in .venv does not work; remove .venv and try again." >&2
 		exit 1

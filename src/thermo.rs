@@ -1,7 +1,7 @@
 //! Thermodynamics of moist air and the transport of heat and vapour in it, each formula once.
 
 use crate::constants::Constants;
-use crate::shared::shared_constants;
+use crate::shared::{shared_constants, shared_struct};
 
 shared_constants! {
     /// Coefficients of the empirical transport laws.
@@ -46,13 +46,15 @@ pub fn latent_heat<R: Constants>(t: R) -> R {
     R::L_VAPORISATION - R::L_SLOPE * (t - R::FREEZING)
 }
 
-/// Saturation mixing ratios at one temperature and pressure.
-#[derive(Clone, Copy, Debug)]
-pub struct Saturation<R> {
-    /// Over water, kg kg⁻¹.
-    pub water: R,
-    /// Over ice below the triple point and over water above it, kg kg⁻¹.
-    pub ice: R,
+shared_struct! {
+    /// Saturation mixing ratios at one temperature and pressure.
+    #[derive(Default)]
+    pub struct Saturation<R> {
+        /// Over water.
+        water: R, "kg kg⁻¹";
+        /// Over ice below the triple point and over water above it.
+        ice: R, "kg kg⁻¹";
+    }
 }
 
 /// Saturation over water and over ice (WRF `qs`).
@@ -89,7 +91,7 @@ pub fn saturation_water<R: TransportConstants>(t: R, p: R, cap: R) -> R {
 
 /// Vapour pressure in equilibrium with a phase of specific heat `c` and latent heat `l`.
 #[inline]
-fn vapour_pressure<R: Constants>(tr: R, ln_tr: R, c: R, l: R) -> R {
+pub fn vapour_pressure<R: Constants>(tr: R, ln_tr: R, c: R, l: R) -> R {
     let a = (c - R::CP_VAPOUR) / R::R_VAPOUR;
     let b = a + l / (R::R_VAPOUR * (R::FREEZING + R::TRIPLE_POINT_EXCESS));
     R::TRIPLE_POINT_PRESSURE * (a * ln_tr + b * (R::ONE - tr)).exp()
@@ -97,7 +99,7 @@ fn vapour_pressure<R: Constants>(tr: R, ln_tr: R, c: R, l: R) -> R {
 
 /// Mixing ratio of vapour at partial pressure `e`, up to `cap` of the air's pressure `p`.
 #[inline]
-fn mixing_ratio<R: TransportConstants>(p: R, e: R, cap: R) -> R {
+pub fn mixing_ratio<R: TransportConstants>(p: R, e: R, cap: R) -> R {
     let e = e.smaller(cap * p);
     (R::EPSILON * e / (p - e)).larger(R::Q_MIN)
 }

@@ -9,6 +9,7 @@ use super::{
     Backend, Captured, FRAMES_IN_FLIGHT, PhaseTimes, Precipitation, Region, Shift, WaterChange,
     check_finite,
 };
+use crate::advection::flux::FluxConstants;
 use crate::advection::{self, Limiter, Wind, Workspace};
 use crate::error::Result;
 use crate::forcing::{Continuity, Forcing, Moment};
@@ -71,7 +72,7 @@ impl<R: Clone> Present<R> {
     }
 }
 
-impl<R: RadarConstants + RadiusConstants> Cpu<R> {
+impl<R: FluxConstants + RadarConstants + RadiusConstants> Cpu<R> {
     /// Takes over a state; `forcing` drives the steps until another one is given.
     pub fn new(
         grid: &Grid,
@@ -164,7 +165,7 @@ impl<R: RadarConstants + RadiusConstants> Cpu<R> {
     }
 }
 
-impl<R: RadarConstants + RadiusConstants> Backend<R> for Cpu<R> {
+impl<R: FluxConstants + RadarConstants + RadiusConstants> Backend<R> for Cpu<R> {
     fn kind(&self) -> &'static str {
         "cpu"
     }

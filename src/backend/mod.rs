@@ -5,6 +5,7 @@
 
 pub mod cpu;
 mod finite;
+pub mod gpu;
 mod region;
 mod shift;
 

@@ -14,13 +14,16 @@ use tracing::info;
 use crate::advection::Limiter;
 use crate::backend::Backend;
 use crate::backend::cpu::Cpu;
+use crate::backend::gpu::{OnDevice, OnGpu, Setting};
 use crate::calendar;
+use crate::cli::device::GpuChoice;
 use crate::cli::pair;
 use crate::cli::report::Facts;
 use crate::cli::{BackendChoice, FalloutChoice, Precision};
 use crate::config::RunConfig;
 use crate::diagnostics::difference::Value;
 use crate::error::{Error, Result};
+use crate::gpu::Gpu;
 use crate::grid::Sides;
 use crate::io::output::{Header, Output, Snapshot};
 use crate::io::pending::Pending;
@@ -52,6 +55,8 @@ pub(super) struct Run {
     /// Where to compute
     #[arg(long, value_name = "WHERE", default_value = "auto", env = "NWP_BACKEND")]
     backend: BackendChoice,
+    #[command(flatten)]
+    gpu: GpuChoice,
     /// Do not end with a comparison of CPU and GPU
     #[arg(long)]
     no_compare: bool,
@@ -109,11 +114,11 @@ enum LimiterChoice {
 impl Run {
     /// Runs the command.
     pub(super) fn run(&self) -> Result<()> {
-        self.backend.check()?;
         let config = self.config()?;
+        let gpu = self.backend.open(&self.gpu)?;
         match self.precision {
-            Precision::F32 => run::<f32>(&config, self.backend),
-            Precision::F64 => run::<f64>(&config, self.backend),
+            Precision::F32 => run::<f32>(&config, self.backend, gpu.as_ref()),
+            Precision::F64 => run::<f64>(&config, self.backend, gpu.as_ref()),
         }
     }
 
@@ -190,7 +195,11 @@ pub(super) fn is_same(a: &Path, b: &Path) -> bool {
     whole(a).is_some_and(|a| whole(b) == Some(a))
 }
 
-fn run<R: Working + Value>(config: &RunConfig, choice: BackendChoice) -> Result<()> {
+fn run<R: Working + Value + OnDevice>(
+    config: &RunConfig,
+    choice: BackendChoice,
+    gpu: Option<&Gpu>,
+) -> Result<()> {
     let start = Instant::now();
     // Refusals first: before anything is read or computed.
     drop(Pending::new(&config.output, config.force)?);
@@ -212,18 +221,14 @@ fn run<R: Working + Value>(config: &RunConfig, choice: BackendChoice) -> Result<
         )));
     }
     log_projection(&case);
-    if choice == BackendChoice::Auto {
-        info!("backend: CPU (this version has no GPU backend)");
-    }
-    let on_gpu = false;
     let compared = match choice {
         BackendChoice::Both => Compared::Whole,
-        BackendChoice::Auto if on_gpu && config.compare => Compared::FirstSteps,
+        BackendChoice::Auto if gpu.is_some() && config.compare => Compared::FirstSteps,
         _ => Compared::Nothing,
     };
     let state = case.take_state();
     let start_state = (compared != Compared::Nothing).then(|| state.clone());
-    let mut backend = backend(config, &case, state);
+    let mut backend = backend(config, &case, gpu, state)?;
     if config.dry_run {
         let Plan { steps, dt, .. } = plan;
         writeln!(
@@ -237,7 +242,7 @@ fn run<R: Working + Value>(config: &RunConfig, choice: BackendChoice) -> Result<
         domain: case.domain.clone(),
         start: begin,
         dt: plan.dt,
-        provenance: provenance::<R>(config, &*backend)?,
+        provenance: provenance::<R>(config, &*backend, gpu)?,
     };
     // From here on there is something to leave in good order.
     let stop = interruptible()?;
@@ -301,10 +306,20 @@ enum Compared {
 }
 
 /// The backend that computes the run.
-fn backend<R: Working>(config: &RunConfig, case: &Case<R>, state: State<R>) -> Box<dyn Backend<R>> {
+fn backend<R: Working + OnDevice>(
+    config: &RunConfig,
+    case: &Case<R>,
+    gpu: Option<&Gpu>,
+    state: State<R>,
+) -> Result<Box<dyn Backend<R>>> {
     let (grid, coordinate) = (&case.domain.grid, &case.domain.coordinate);
     let RunConfig { limiter, fallout, .. } = *config;
-    Box::new(Cpu::new(grid, coordinate, limiter, fallout, &case.forcing, state))
+    let Some(gpu) = gpu else {
+        return Ok(Box::new(Cpu::new(grid, coordinate, limiter, fallout, &case.forcing, state)));
+    };
+    let has_sequence = case.has_sequence();
+    let setting = Setting { grid, coordinate, limiter, fallout, mapping: None, has_sequence };
+    Ok(Box::new(OnGpu::new(gpu, &setting, &state)?))
 }
 
 /// Steps to be made.
@@ -381,6 +396,7 @@ fn log_frame(report: &projection::Report) {
 fn provenance<R: Working>(
     config: &RunConfig,
     backend: &dyn Backend<R>,
+    gpu: Option<&Gpu>,
 ) -> Result<Vec<(String, Attribute)>> {
     let names: Vec<_> = config.inputs.iter().filter_map(|path| path.file_name()).collect();
     let names: Vec<_> = names.iter().map(|name| name.to_string_lossy()).collect();
@@ -399,7 +415,13 @@ fn provenance<R: Working>(
         ("input_file", name),
         ("input_sha256", sums.join(", ")),
     ];
-    Ok(facts.into_iter().map(|(name, text)| (name.to_owned(), Attribute::Text(text))).collect())
+    let compiler = gpu.map(|gpu| {
+        let (major, minor) = gpu.compiler().version();
+        let options = gpu.compiler().options(&gpu.device().architecture.to_string()).join(" ");
+        [("nvrtc_version", format!("{major}.{minor}")), ("nvrtc_options", options)]
+    });
+    let facts = facts.into_iter().chain(compiler.into_iter().flatten());
+    Ok(facts.map(|(name, text)| (name.to_owned(), Attribute::Text(text))).collect())
 }
 
 fn sha256(path: &Path) -> Result<String> {

@@ -7,6 +7,7 @@ use clap::{Args, ValueEnum};
 use ndarray::Array3;
 
 use super::{BackendChoice, ONE_PER_CENT_MORE, Precision};
+use crate::advection::flux::FluxConstants;
 use crate::advection::terms::{Perturbation, Term};
 use crate::advection::{self, Limiter, Wind, Workspace};
 use crate::error::Result;
@@ -80,7 +81,7 @@ impl Transport {
         self.report(&case, &history)
     }
 
-    fn carry<R: Stored>(&self, case: &Case, output: Writer) -> Result<Vec<Census>> {
+    fn carry<R: Stored + FluxConstants>(&self, case: &Case, output: Writer) -> Result<Vec<Census>> {
         let air = case.air::<R>();
         let flux = case.flux::<R>();
         let longest = longest_time_step(case.grid.shape, &air, &flux);

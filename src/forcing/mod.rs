@@ -62,7 +62,7 @@ impl<R: Real> Moment<R> {
         let of = |e: &Environment<R>| [e.rho[at], e.exner[at], e.p[at], e.dz[at]];
         let [a, b] = self.frames().map(|frame| of(&frame.environment));
         let weight = R::of(self.air_weight);
-        std::array::from_fn(|n| if weight >= R::ONE { b[n] } else { between(a[n], b[n], weight) })
+        std::array::from_fn(|n| between(a[n], b[n], weight))
     }
 
     /// The same in double precision: every value as it is.

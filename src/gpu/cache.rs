@@ -159,4 +159,59 @@ mod tests {
             }
         }
     }
+
+    /// A compiler, where there is one; says so where there is none.
+    fn compiler() -> Option<Compiler> {
+        match Compiler::find(None, true).1 {
+            Ok(compiler) => Some(compiler),
+            Err(error) => {
+                // Past the capture of the test's output: a test that was left out should be seen.
+                let _ = writeln!(std::io::stderr(), "skipped: {error}");
+                None
+            }
+        }
+    }
+
+    #[test]
+    fn damaged_entries_are_made_anew_and_runs_at_once_agree() {
+        let Some(compiler) = compiler() else { return };
+        let folder = tempfile::tempdir().unwrap();
+        let cache = Cache { folder: Some(folder.path().join("kept")) };
+        let prelude = "constexpr int SUM_THREADS = 32;\nextern \"C\" __global__ void nothing() {}";
+        let source = Source { file: "primitives/block_sum.cuh", prelude: prelude.into() };
+        let make = || cache.compile(&compiler, &source, Architecture(90)).unwrap();
+        let first = make();
+        let entry =
+            folder.path().join("kept").join(key(&compiler, &source, Architecture(90)).unwrap());
+        let whole = fs::read(&entry).unwrap();
+        fs::write(&entry, &whole[..whole.len() / 2]).unwrap();
+        assert_eq!(make(), first);
+        assert!(unpack(&fs::read(&entry).unwrap()).is_some(), "the damaged entry is still there");
+
+        fs::remove_file(&entry).unwrap();
+        std::thread::scope(|scope| {
+            let runs: Vec<_> = (0..4).map(|_| scope.spawn(make)).collect();
+            for run in runs {
+                assert!(matches!(run.join().unwrap(), Code::Cubin(_)));
+            }
+        });
+        let names: Vec<_> = fs::read_dir(folder.path().join("kept")).unwrap().collect();
+        assert_eq!(names.len(), 1, "{names:?}");
+    }
+
+    #[test]
+    fn what_the_code_depends_on_changes_the_key() {
+        let Some(compiler) = compiler() else { return };
+        let source = Source { file: "primitives/block_sum.cuh", prelude: String::new() };
+        let own = key(&compiler, &source, Architecture(90)).unwrap();
+        let other = Source { prelude: "constexpr int NZ = 5;".into(), ..source.clone() };
+        let exact = Compiler::find(None, false).1.unwrap();
+        for different in [
+            key(&compiler, &other, Architecture(90)).unwrap(),
+            key(&compiler, &source, Architecture(80)).unwrap(),
+            key(&exact, &source, Architecture(90)).unwrap(),
+        ] {
+            assert_ne!(own, different);
+        }
+    }
 }

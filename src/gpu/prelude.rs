@@ -2,13 +2,25 @@
 
 use std::fmt::Write;
 
+use super::advection::{LayeredPointers, TransportArgs};
+use super::budget::{TallyArgs, WaterArgs};
+use super::forcing::{BlendArgs, CloseArgs};
+use super::watch::WatchArgs;
+use super::wsm5::{CloudArgs, CloudConstants, DiagnosisArgs};
+use crate::advection::flux::FluxConstants;
 use crate::constants::Constants;
 use crate::real::Precision;
-use crate::thermo::TransportConstants;
+use crate::thermo::{Saturation, TransportConstants};
 use crate::wsm5::Fallout;
+use crate::wsm5::cell::{Air, Cell, Coefficients, Onset};
+use crate::wsm5::fall::{Edges, REACH_ABOVE, REACH_MIN};
+use crate::wsm5::ice::{Growth, IceRates};
 use crate::wsm5::params::{SchemeConstants, Wsm5Params};
 use crate::wsm5::radii::RadiusConstants;
-use crate::wsm5::reflectivity::RadarConstants;
+use crate::wsm5::reflectivity::{BINS, Bins, RadarConstants, Target};
+use crate::wsm5::slope::Slope;
+use crate::wsm5::step::Precipitation;
+use crate::wsm5::warm::WarmRates;
 
 /// What is fixed when kernels are compiled.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -23,6 +35,9 @@ pub struct Configuration {
     pub constants: Vec<(String, i32)>,
 }
 
+/// No kernel uses all constants, and NVRTC would name each that one leaves alone.
+const NO_WARNINGS: &str = "#ifdef __CUDACC_RTC__\n#pragma nv_diag_suppress 177\n#endif\n";
+
 /// The text for a configuration.
 pub fn prelude(configuration: &Configuration) -> String {
     let Configuration { precision, nz, fallout, constants } = configuration;
@@ -32,7 +47,7 @@ pub fn prelude(configuration: &Configuration) -> String {
     };
     let variants = Fallout::ALL.map(|variant| format!("{variant:?}")).join(", ");
     let mut text = format!(
-        "{shared}\n// Settings\nenum class Fallout {{ {variants} }};\n\
+        "{NO_WARNINGS}{shared}\n// Settings\nenum class Fallout {{ {variants} }};\n\
          constexpr Fallout FALLOUT = Fallout::{fallout:?};\nconstexpr int NZ = {nz};\n"
     );
     for (name, value) in constants {
@@ -42,18 +57,54 @@ pub fn prelude(configuration: &Configuration) -> String {
     text
 }
 
+/// Whole numbers that kernels share with Rust.
+const WHOLE_NUMBERS: [(&str, usize); 3] =
+    [("REACH_ABOVE", REACH_ABOVE), ("REACH_MIN", REACH_MIN), ("BINS", BINS)];
+
 /// What does not depend on the settings.
-fn shared<R: RadarConstants + RadiusConstants>(real: &str) -> String {
-    [
-        format!("typedef {real} real;\n"),
-        "\n// Constants\n".to_owned(),
+fn shared<R: CloudConstants + FluxConstants + RadarConstants + RadiusConstants>(
+    real: &str,
+) -> String {
+    let whole = WHOLE_NUMBERS.map(|(name, value)| format!("constexpr int {name} = {value};\n"));
+    let constants = [
         <R as Constants>::cuda_text(),
         <R as TransportConstants>::cuda_text(),
         <R as SchemeConstants>::cuda_text(),
         <R as RadiusConstants>::cuda_text(),
         <R as RadarConstants>::cuda_text(),
-        "\n".to_owned(),
+        <R as FluxConstants>::cuda_text(),
+        <R as CloudConstants>::cuda_text(),
+    ];
+    // A struct stands behind those that it holds.
+    let structs = [
         Wsm5Params::<R>::cuda_text(),
-    ]
-    .concat()
+        Saturation::<R>::cuda_text(),
+        Slope::<R>::cuda_text(),
+        Cell::<R>::cuda_text(),
+        Air::<R>::cuda_text(),
+        Onset::<R>::cuda_text(),
+        Coefficients::<R>::cuda_text(),
+        WarmRates::<R>::cuda_text(),
+        IceRates::<R>::cuda_text(),
+        Growth::<R>::cuda_text(),
+        Edges::<R>::cuda_text(),
+        Precipitation::<R>::cuda_text(),
+        Target::<R>::cuda_text(),
+        Bins::<R>::cuda_text(),
+        CloudArgs::<R>::cuda_text(),
+        LayeredPointers::<R>::cuda_text(),
+        TransportArgs::<R>::cuda_text(),
+        WaterArgs::<R>::cuda_text(),
+        TallyArgs::<R>::cuda_text(),
+        BlendArgs::<R>::cuda_text(),
+        CloseArgs::<R>::cuda_text(),
+        WatchArgs::<R>::cuda_text(),
+        DiagnosisArgs::<R>::cuda_text(),
+    ];
+    format!(
+        "typedef {real} real;\n\n// Constants\n{}{}\n// Structs\n{}",
+        constants.concat(),
+        whole.concat(),
+        structs.join("\n"),
+    )
 }

@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 
 use ndarray::Array3;
 
+use crate::advection::flux::FluxConstants;
 use crate::backend::{Backend, Captured, FRAMES_IN_FLIGHT};
 use crate::diagnostics::budget::Water;
 use crate::error::Result;
@@ -28,7 +29,7 @@ pub use sequence::FrameReport;
 use sequence::{Prescribed, Sequence, prepare};
 
 /// A precision that a run can be made in.
-pub trait Working: Stored + RadarConstants + RadiusConstants {}
+pub trait Working: Stored + FluxConstants + RadarConstants + RadiusConstants {}
 
 impl Working for f32 {}
 impl Working for f64 {}
@@ -136,6 +137,11 @@ impl<R: Working> Case<R> {
         sequence.rewind(&self.domain)?;
         self.forcing = Arc::clone(sequence.before());
         Ok(())
+    }
+
+    /// Whether more than one frame of the input drives the run.
+    pub fn has_sequence(&self) -> bool {
+        self.sequence.is_some()
     }
 
     /// Hands the initial state over.

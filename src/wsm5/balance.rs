@@ -12,11 +12,11 @@ use crate::wsm5::{Air, Cell};
 pub fn apply<R: SchemeConstants>(
     dt_cloud: R,
     air: &Air<R>,
-    warm: WarmRates<R>,
-    ice: IceRates<R>,
+    mut warm: WarmRates<R>,
+    mut ice: IceRates<R>,
     cell: &mut Cell<R>,
 ) -> R {
-    let (warm, ice) = limit(dt_cloud, warm, ice, cell);
+    limit(dt_cloud, &mut warm, &mut ice, cell);
     if cell.t <= R::FREEZING {
         apply_cold(dt_cloud, air, &warm, &ice, cell)
     } else {
@@ -24,17 +24,17 @@ pub fn apply<R: SchemeConstants>(
     }
 }
 
-/// The rates, scaled so that no species is overdrawn in `dt` seconds.
+/// Scales the rates so that no species is overdrawn in `dt` seconds.
 ///
 /// One species after the other, each on the rates that are scaled already. Above freezing ice is
 /// no more, snow only collects, and what it collects becomes rain.
 #[inline]
 pub fn limit<R: SchemeConstants>(
     dt: R,
-    mut warm: WarmRates<R>,
-    mut ice: IceRates<R>,
+    warm: &mut WarmRates<R>,
+    ice: &mut IceRates<R>,
     cell: &Cell<R>,
-) -> (WarmRates<R>, IceRates<R>) {
+) {
     let is_cold = cell.t <= R::FREEZING;
 
     let cloud = share(cell.qc, (warm.praut + warm.pracw + ice.psacw) * dt);
@@ -65,18 +65,18 @@ pub fn limit<R: SchemeConstants>(
     } else {
         ice.psacw *= rain;
     }
-    (warm, ice)
 }
 
 /// Factor that keeps a loss within what there is.
 #[inline]
-fn share<R: SchemeConstants>(available: R, loss: R) -> R {
+pub fn share<R: SchemeConstants>(available: R, loss: R) -> R {
     let available = available.larger(R::Q_MIN);
     if loss > available { available / loss } else { R::ONE }
 }
 
+/// What the rates do below freezing.
 #[inline]
-fn apply_cold<R: SchemeConstants>(
+pub fn apply_cold<R: SchemeConstants>(
     dt: R,
     air: &Air<R>,
     warm: &WarmRates<R>,
@@ -95,8 +95,9 @@ fn apply_cold<R: SchemeConstants>(
         + gain(&mut cell.qs, (ice.psdep + ice.psaut + ice.psaci + ice.psacw) * dt)
 }
 
+/// What the rates do above freezing.
 #[inline]
-fn apply_warm<R: SchemeConstants>(
+pub fn apply_warm<R: SchemeConstants>(
     dt: R,
     air: &Air<R>,
     warm: &WarmRates<R>,
@@ -111,7 +112,7 @@ fn apply_warm<R: SchemeConstants>(
 
 /// Adds to a species, not below zero; returns what the bound has added.
 #[inline]
-fn gain<R: SchemeConstants>(q: &mut R, amount: R) -> R {
+pub fn gain<R: SchemeConstants>(q: &mut R, amount: R) -> R {
     let sum = *q + amount;
     *q = sum.larger(R::ZERO);
     *q - sum
@@ -119,6 +120,6 @@ fn gain<R: SchemeConstants>(q: &mut R, amount: R) -> R {
 
 /// Takes from a species, not below zero; returns what the bound has added.
 #[inline]
-fn lose<R: SchemeConstants>(q: &mut R, amount: R) -> R {
+pub fn lose<R: SchemeConstants>(q: &mut R, amount: R) -> R {
     gain(q, -amount)
 }

@@ -4,12 +4,13 @@
 //! are summed up again in the layers of the grid. No time step is too long: what falls through
 //! many layers in one step arrives in the right one.
 
+use crate::shared::shared_struct;
 use crate::wsm5::params::SchemeConstants;
 use crate::wsm5::scheme::Scheme;
 use crate::wsm5::slope::{
     fall_speed_ice, fall_speed_rain, fall_speed_snow, ice_number, snow_intercept_factor,
 };
-use crate::wsm5::{Cell, Column, Precipitation, melt};
+use crate::wsm5::{Air, Cell, Column, Precipitation, melt};
 
 /// Work space of the fall in one column of K layers.
 #[derive(Clone, Debug)]
@@ -30,10 +31,8 @@ pub struct Fall<R> {
     pub thickness: Vec<R>,
     /// Density of the species in the arrived layers, 0 above. Shape: (K + 1). Units: kg m⁻³.
     pub density: Vec<R>,
-    /// Density at the lower edge of an arrived layer. Shape: (K). Units: kg m⁻³.
-    pub lower: Vec<R>,
-    /// Density at the upper edge of an arrived layer. Shape: (K). Units: kg m⁻³.
-    pub upper: Vec<R>,
+    /// Densities at the edges of the arrived layers. Shape: (K). Units: kg m⁻³.
+    pub edges: Vec<Edges<R>>,
 }
 
 /// What a fall step leaves besides the new content. Units of both: kg m⁻².
@@ -43,6 +42,159 @@ pub struct Fallen<R> {
     pub ground: R,
     /// Mass that the scheme has made in the column beyond what it was given (< 0: lost).
     pub residual: R,
+}
+
+/// Layers above the highest one that holds some, which the speeds of its interfaces look at.
+pub const REACH_ABOVE: usize = 2;
+
+/// Fewest layers in which interface speeds can be of third order.
+pub const REACH_MIN: usize = 4;
+
+shared_struct! {
+    /// Densities at the edges of an arrived layer.
+    #[derive(Default)]
+    pub struct Edges<R> {
+        /// At the lower edge.
+        lower: R, "kg m⁻³";
+        /// At the upper edge.
+        upper: R, "kg m⁻³";
+    }
+}
+
+/// Number of layers, of `nz`, that a species can take part in the fall of: those up to the
+/// `highest` that holds some, and those that its interfaces look at. What lies above does not move.
+#[inline]
+pub fn reach(highest: usize, nz: usize) -> usize {
+    (highest + 1 + REACH_ABOVE).max(REACH_MIN).min(nz)
+}
+
+/// Speed of an interface next to the lowest or the highest layer.
+///
+/// Units: `below`, `above` speeds of the layers around it, m s⁻¹; returns m s⁻¹, downward.
+#[inline]
+pub fn interface_speed_outer<R: SchemeConstants>(below: R, above: R) -> R {
+    R::HALF * (above + below)
+}
+
+/// Speed of an interface inside, of third order.
+///
+/// w = 9/16 (uₖ + uₖ₋₁) - 1/16 (uₖ₊₁ + uₖ₋₂)
+///
+/// Units: speeds of the two layers below and the two above it, from the ground up, m s⁻¹; returns
+/// m s⁻¹, downward.
+#[inline]
+pub fn interface_speed_inner<R: SchemeConstants>(below_2: R, below: R, above: R, above_2: R) -> R {
+    R::INTERFACE_NEAR * (above + below) - R::INTERFACE_FAR * (above_2 + below_2)
+}
+
+/// Speed of an interface, limited so that the layer above it loses no more than a twentieth of its
+/// depth.
+///
+/// Units: `w`, and `w_above` of the interface above, m s⁻¹; `depth` between them m, `dt_cloud` s;
+/// returns m s⁻¹, downward.
+#[inline]
+pub fn limited_speed<R: SchemeConstants>(w: R, w_above: R, depth: R, dt_cloud: R) -> R {
+    let compression = (w_above - w) * dt_cloud / depth;
+    if compression > R::FALL_COMPRESSION {
+        return w_above - R::FALL_COMPRESSION * depth / dt_cloud;
+    }
+    w
+}
+
+/// Height at which an interface arrives.
+///
+/// Units: `height` m, `w` m s⁻¹, `dt_cloud` s; returns m.
+#[inline]
+pub fn arrival<R: SchemeConstants>(height: R, w: R, dt_cloud: R) -> R {
+    height - w * dt_cloud
+}
+
+/// Density of a species in a layer that has arrived.
+///
+/// Units: `content` kg m⁻³, `depth`, `thickness` of the layer at departure and arrival m; returns
+/// kg m⁻³.
+#[inline]
+pub fn arrived_density<R: SchemeConstants>(content: R, depth: R, thickness: R) -> R {
+    content * depth / thickness
+}
+
+/// Mean of the speeds at departure and arrival.
+///
+/// Units: m s⁻¹.
+#[inline]
+pub fn mean_speed<R: SchemeConstants>(departure: R, arrival: R) -> R {
+    R::HALF * (departure + arrival)
+}
+
+/// Densities at the edges of an arrived layer: linear where the profile is monotone, else flat.
+///
+/// Units: `q` densities of the layer and its neighbours kg m⁻³, `d` their thicknesses m.
+#[inline]
+pub fn edges<R: SchemeConstants>(
+    q_below: R,
+    q: R,
+    q_above: R,
+    d_below: R,
+    d: R,
+    d_above: R,
+) -> Edges<R> {
+    let above = (q_above - q) / (d_above + d);
+    let below = (q - q_below) / (d_below + d);
+    if above * below > R::ZERO {
+        let upper = q + R::HALF * (above + below) * d;
+        let lower = R::TWO * q - upper;
+        if upper >= R::ZERO && lower >= R::ZERO {
+            return Edges { lower, upper };
+        }
+    }
+    Edges { lower: q, upper: q }
+}
+
+/// Integral of an arrived layer's density from its bottom to the fraction `t` of its thickness,
+/// over that thickness.
+///
+/// Units: `t` 1; returns kg m⁻³.
+#[inline]
+pub fn integral<R: SchemeConstants>(edges: Edges<R>, t: R) -> R {
+    let curvature = R::HALF * (edges.upper - edges.lower);
+    curvature * t * t + edges.lower * t
+}
+
+/// Mean density between two fractions of an arrived layer's thickness.
+///
+/// The difference of two [`integral`]s over the difference of their bounds, divided out.
+///
+/// Units: `t_low`, `t_high` 1; returns kg m⁻³.
+#[inline]
+pub fn mean_within<R: SchemeConstants>(edges: Edges<R>, t_low: R, t_high: R) -> R {
+    let curvature = R::HALF * (edges.upper - edges.lower);
+    curvature * (t_high + t_low) + edges.lower
+}
+
+/// Mass of the part of an arrived layer that lies below the ground, over its area.
+///
+/// Units: `bottom`, `top`, where it lies, and its `thickness` m, `density` kg m⁻³; returns kg m⁻².
+#[inline]
+pub fn mass_in_ground<R: SchemeConstants>(bottom: R, top: R, thickness: R, density: R) -> R {
+    if bottom >= R::ZERO {
+        return R::ZERO;
+    }
+    if top >= R::ZERO {
+        return density * (R::ZERO - bottom);
+    }
+    density * thickness
+}
+
+/// Puts what has fallen back into a cell; less than nothing becomes nothing.
+///
+/// Returns the water that this makes, kg m⁻². Units: `content` kg m⁻³, `q` kg kg⁻¹.
+#[inline]
+pub fn land<R: SchemeConstants>(air: &Air<R>, content: R, q: &mut R) -> R {
+    *q = (content / air.rho).larger(R::ZERO);
+    if content < R::ZERO {
+        return -(content * air.dz);
+    }
+    R::ZERO
 }
 
 impl<R: SchemeConstants> Fall<R> {
@@ -59,8 +211,7 @@ impl<R: SchemeConstants> Fall<R> {
             arrival: interfaces(),
             thickness: interfaces(),
             density: interfaces(),
-            lower: layers(),
-            upper: layers(),
+            edges: vec![Edges::default(); nz],
         }
     }
 
@@ -95,7 +246,7 @@ impl<R: SchemeConstants> Fall<R> {
         if let Some(arrival_speed) = arrival_speed {
             for k in 0..reach {
                 let then = arrival_speed(k, self.density[k]);
-                self.mean_speed[k] = R::HALF * (self.speed[k] + then);
+                self.mean_speed[k] = mean_speed(self.speed[k], then);
             }
             self.arrive(reach, dt_cloud);
         }
@@ -115,27 +266,26 @@ impl<R: SchemeConstants> Fall<R> {
     fn arrive(&mut self, nz: usize, dt_cloud: R) {
         self.set_interface_speeds(nz, dt_cloud);
         for k in 0..=nz {
-            self.arrival[k] = self.height[k] - self.interface_speed[k] * dt_cloud;
+            self.arrival[k] = arrival(self.height[k], self.interface_speed[k], dt_cloud);
         }
         for k in 0..nz {
             self.thickness[k] = self.arrival[k + 1] - self.arrival[k];
             let depth = self.height[k + 1] - self.height[k];
-            self.density[k] = self.content[k] * depth / self.thickness[k];
+            self.density[k] = arrived_density(self.content[k], depth, self.thickness[k]);
         }
         self.thickness[nz] = self.height[nz] - self.arrival[nz];
         self.density[nz] = R::ZERO;
     }
 
-    /// Speeds of the interfaces from those of the layers, third order inside, and limited so that
-    /// no layer loses more than a twentieth of its depth.
+    /// Speeds of the interfaces from those of the layers.
     fn set_interface_speeds(&mut self, nz: usize, dt_cloud: R) {
         let (u, w) = (&self.mean_speed, &mut self.interface_speed);
         w[0] = u[0];
-        w[1] = R::HALF * (u[1] + u[0]);
+        w[1] = interface_speed_outer(u[0], u[1]);
         for k in 2..nz - 1 {
-            w[k] = R::INTERFACE_NEAR * (u[k] + u[k - 1]) - R::INTERFACE_FAR * (u[k + 1] + u[k - 2]);
+            w[k] = interface_speed_inner(u[k - 2], u[k - 1], u[k], u[k + 1]);
         }
-        w[nz - 1] = R::HALF * (u[nz - 1] + u[nz - 2]);
+        w[nz - 1] = interface_speed_outer(u[nz - 2], u[nz - 1]);
         w[nz] = u[nz - 1];
         // The top of a group of precipitating layers falls as fast as the layer below it.
         for k in 1..nz {
@@ -145,32 +295,16 @@ impl<R: SchemeConstants> Fall<R> {
         }
         for k in (0..nz).rev() {
             let depth = self.height[k + 1] - self.height[k];
-            let compression = (w[k + 1] - w[k]) * dt_cloud / depth;
-            if compression > R::FALL_COMPRESSION {
-                w[k] = w[k + 1] - R::FALL_COMPRESSION * depth / dt_cloud;
-            }
+            w[k] = limited_speed(w[k], w[k + 1], depth, dt_cloud);
         }
     }
 
-    /// Densities at the edges of the arrived layers: linear where the profile is monotone, else
-    /// flat.
+    /// Densities at the edges of the arrived layers.
     fn set_edges(&mut self, nz: usize) {
         let (q, d) = (&self.density, &self.thickness);
-        self.lower[0] = q[0];
-        self.upper[0] = q[0];
+        self.edges[0] = Edges { lower: q[0], upper: q[0] };
         for k in 1..nz {
-            let above = (q[k + 1] - q[k]) / (d[k + 1] + d[k]);
-            let below = (q[k] - q[k - 1]) / (d[k - 1] + d[k]);
-            self.lower[k] = q[k];
-            self.upper[k] = q[k];
-            if above * below > R::ZERO {
-                let upper = q[k] + R::HALF * (above + below) * d[k];
-                let lower = R::TWO * q[k] - upper;
-                if upper >= R::ZERO && lower >= R::ZERO {
-                    self.lower[k] = lower;
-                    self.upper[k] = upper;
-                }
-            }
+            self.edges[k] = edges(q[k - 1], q[k], q[k + 1], d[k - 1], d[k], d[k + 1]);
         }
     }
 
@@ -204,26 +338,17 @@ impl<R: SchemeConstants> Fall<R> {
         let t_low = (low - self.arrival[bottom]) / d[bottom];
         let t_high = (high - self.arrival[top]) / d[top];
         if bottom == top {
-            // The difference of two integrals over the difference of their bounds, divided out.
-            let curvature = R::HALF * (self.upper[bottom] - self.lower[bottom]);
-            return curvature * (t_high + t_low) + self.lower[bottom];
+            return mean_within(self.edges[bottom], t_low, t_high);
         }
         let mut depth = (R::ONE - t_low) * d[bottom];
-        let mut mass = (q[bottom] - self.integral(bottom, t_low)) * d[bottom];
+        let mut mass = (q[bottom] - integral(self.edges[bottom], t_low)) * d[bottom];
         for j in bottom + 1..top {
             depth += d[j];
             mass += q[j] * d[j];
         }
         depth += t_high * d[top];
-        mass += self.integral(top, t_high) * d[top];
+        mass += integral(self.edges[top], t_high) * d[top];
         mass / depth
-    }
-
-    /// Integral of an arrived layer's density from its bottom to the fraction `t` of its
-    /// thickness, over that thickness.
-    fn integral(&self, layer: usize, t: R) -> R {
-        let curvature = R::HALF * (self.upper[layer] - self.lower[layer]);
-        curvature * t * t + self.lower[layer] * t
     }
 
     /// Mass that has arrived below the ground, kg m⁻².
@@ -233,11 +358,8 @@ impl<R: SchemeConstants> Fall<R> {
             if self.arrival[k] >= R::ZERO {
                 break;
             }
-            if self.arrival[k + 1] >= R::ZERO {
-                ground += self.density[k] * (R::ZERO - self.arrival[k]);
-                break;
-            }
-            ground += self.density[k] * self.thickness[k];
+            let (bottom, top) = (self.arrival[k], self.arrival[k + 1]);
+            ground += mass_in_ground(bottom, top, self.thickness[k], self.density[k]);
         }
         ground
     }
@@ -318,12 +440,10 @@ impl<R: SchemeConstants> Column<R> {
         self.land(reach, fallen, |cell| &mut cell.qi, sum)
     }
 
-    /// Number of layers that a species can take part in the fall of: those up to the highest one
-    /// that holds some, and two more, which its interfaces look at. What lies above does not move.
+    /// Number of layers that take part in the fall of a species, 0 where there is none of it.
     fn reach(&self, species: impl Fn(&Cell<R>) -> R) -> usize {
         let highest = self.cells.iter().rposition(|cell| species(cell) > R::ZERO);
-        // The interface speeds are of third order only in four layers or more.
-        highest.map_or(0, |k| (k + 3).max(4).min(self.cells.len()))
+        highest.map_or(0, |k| reach(k, self.cells.len()))
     }
 
     /// Puts what has fallen back into the cells; returns what has reached the ground, kg m⁻².
@@ -335,11 +455,7 @@ impl<R: SchemeConstants> Column<R> {
         sum: &mut Precipitation<R>,
     ) -> R {
         for (k, (cell, air)) in self.cells[..reach].iter_mut().zip(&self.air).enumerate() {
-            let content = self.fall.content[k];
-            *species(cell) = (content / air.rho).larger(R::ZERO);
-            if content < R::ZERO {
-                sum.clipped -= content * air.dz;
-            }
+            sum.clipped += land(air, self.fall.content[k], species(cell));
         }
         sum.fall_residual += fallen.residual;
         fallen.ground

@@ -1,5 +1,6 @@
 //! Processes of ice and snow below freezing, and the riming of snow at any temperature.
 
+use crate::shared::shared_struct;
 use crate::wsm5::params::{SchemeConstants, Wsm5Params};
 use crate::wsm5::scheme::Scheme;
 use crate::wsm5::slope::{
@@ -7,21 +8,23 @@ use crate::wsm5::slope::{
 };
 use crate::wsm5::{Air, Cell, Coefficients, Onset};
 
-/// Rates of the cold processes, kg kg⁻¹ s⁻¹.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct IceRates<R> {
-    /// Collection of ice by snow (I → S), ≥ 0.
-    pub psaci: R,
-    /// Collection of cloud water by snow (C → S, or C → R above freezing), ≥ 0.
-    pub psacw: R,
-    /// Deposition on ice (V → I), < 0 where ice sublimates.
-    pub pidep: R,
-    /// Deposition on snow (V → S), < 0 where snow sublimates.
-    pub psdep: R,
-    /// Formation of ice (V → I).
-    pub pigen: R,
-    /// Aggregation of ice to snow (I → S), ≥ 0.
-    pub psaut: R,
+shared_struct! {
+    /// Rates of the cold processes, kg kg⁻¹ s⁻¹.
+    #[derive(Default)]
+    pub struct IceRates<R> {
+        /// Collection of ice by snow (I → S), ≥ 0.
+        psaci: R, "kg kg⁻¹ s⁻¹";
+        /// Collection of cloud water by snow (C → S, or C → R above freezing), ≥ 0.
+        psacw: R, "kg kg⁻¹ s⁻¹";
+        /// Deposition on ice (V → I), < 0 where ice sublimates.
+        pidep: R, "kg kg⁻¹ s⁻¹";
+        /// Deposition on snow (V → S), < 0 where snow sublimates.
+        psdep: R, "kg kg⁻¹ s⁻¹";
+        /// Formation of ice (V → I).
+        pigen: R, "kg kg⁻¹ s⁻¹";
+        /// Aggregation of ice to snow (I → S), ≥ 0.
+        psaut: R, "kg kg⁻¹ s⁻¹";
+    }
 }
 
 /// All cold rates of a cell.
@@ -65,15 +68,17 @@ pub fn rates<R: SchemeConstants>(
     IceRates { psaci, psacw, pidep, psdep, pigen, psaut }
 }
 
-/// Vapour that ice can grow by.
-#[derive(Clone, Copy, Debug)]
-pub struct Growth<R> {
-    /// Relative humidity over ice at the start of the minor step, 1.
-    pub rhi: R,
-    /// Excess over ice saturation, kg kg⁻¹ s⁻¹.
-    pub excess: R,
-    /// What of it the rates before have left, kg kg⁻¹ s⁻¹.
-    pub left: R,
+shared_struct! {
+    /// Vapour that ice can grow by.
+    #[derive(Default)]
+    pub struct Growth<R> {
+        /// Relative humidity over ice at the start of the minor step.
+        rhi: R, "1";
+        /// Excess over ice saturation.
+        excess: R, "kg kg⁻¹ s⁻¹";
+        /// What of it the rates before have left.
+        left: R, "kg kg⁻¹ s⁻¹";
+    }
 }
 
 /// `psaci`: collection of ice by snow (I → S).

@@ -45,7 +45,7 @@ pub fn melt_snow_in_substep<R: SchemeConstants>(
 
 /// Turns the amount of snow `psmlt` ≤ 0 into rain.
 #[inline]
-fn melt<R: SchemeConstants>(air: &Air<R>, psmlt: R, cell: &mut Cell<R>) {
+pub fn melt<R: SchemeConstants>(air: &Air<R>, psmlt: R, cell: &mut Cell<R>) {
     cell.qs += psmlt;
     cell.qr -= psmlt;
     cell.t += R::L_FUSION / air.heat_capacity * psmlt;

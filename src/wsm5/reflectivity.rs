@@ -2,7 +2,7 @@
 
 use num_complex::Complex;
 
-use crate::shared::shared_constants;
+use crate::shared::{shared_constants, shared_struct};
 use crate::wsm5::params::{SchemeConstants, Wsm5Params};
 
 shared_constants! {
@@ -56,15 +56,16 @@ shared_constants! {
 }
 
 /// Number of size bins of melting snow.
-const BINS: usize = 50;
+pub const BINS: usize = 50;
 
-/// Size bins of melting snow: integration by Simpson's rule over logarithmic diameters.
-#[derive(Clone, Debug)]
-pub struct Bins<R> {
-    /// Diameter, m.
-    diameter: [R; BINS],
-    /// Simpson weight times diameter to the sixth times width, m⁷.
-    weight: [R; BINS],
+shared_struct! {
+    /// Size bins of melting snow: integration by Simpson's rule over logarithmic diameters.
+    pub struct Bins<R> {
+        /// Diameter.
+        diameter: [R; BINS], "m";
+        /// Simpson weight times diameter to the sixth times width.
+        weight: [R; BINS], "m⁷";
+    }
 }
 
 impl<R: RadarConstants> Default for Bins<R> {
@@ -85,29 +86,36 @@ impl<R: RadarConstants> Default for Bins<R> {
     }
 }
 
-/// One level of a column as the radar sees it.
-#[derive(Clone, Copy, Debug)]
-pub struct Target<R> {
-    /// Temperature, K.
-    pub t: R,
-    /// Pressure, Pa.
-    pub p: R,
-    /// Vapour mixing ratio, kg kg⁻¹.
-    pub qv: R,
-    /// Rain mixing ratio, kg kg⁻¹.
-    pub qr: R,
-    /// Snow mixing ratio, kg kg⁻¹.
-    pub qs: R,
+shared_struct! {
+    /// One level of a column as the radar sees it.
+    pub struct Target<R> {
+        /// Temperature.
+        t: R, "K";
+        /// Pressure.
+        p: R, "Pa";
+        /// Vapour mixing ratio.
+        qv: R, "kg kg⁻¹";
+        /// Rain mixing ratio.
+        qr: R, "kg kg⁻¹";
+        /// Snow mixing ratio.
+        qs: R, "kg kg⁻¹";
+    }
 }
 
-impl<R: RadarConstants> Target<R> {
-    fn has_rain(&self) -> bool {
-        self.qr > R::Q_PRECIPITATION_MIN
-    }
+/// Whether there is rain that the radar sees.
+pub fn has_rain<R: RadarConstants>(target: &Target<R>) -> bool {
+    target.qr > R::Q_PRECIPITATION_MIN
+}
 
-    fn has_snow(&self) -> bool {
-        self.qs > R::Q_PRECIPITATION_MIN
-    }
+/// Whether there is snow that the radar sees.
+pub fn has_snow<R: RadarConstants>(target: &Target<R>) -> bool {
+    target.qs > R::Q_PRECIPITATION_MIN
+}
+
+/// Whether snow melts at this level, `above` being the next one: it is warmer than freezing and
+/// holds rain under snow.
+pub fn is_melting<R: RadarConstants>(target: &Target<R>, above: &Target<R>) -> bool {
+    target.t > R::FREEZING && has_rain(target) && has_snow(above)
 }
 
 /// Reflectivity of a column, from the ground up (WRF `refl_10cm`).
@@ -125,20 +133,24 @@ pub fn reflectivity<R: RadarConstants>(
     let snow_above = melting_level.map_or(R::ZERO, |k| content(&column[k], column[k].qs));
     for (k, (target, dbz)) in column.iter().zip(dbz).enumerate() {
         let melting =
-            target.has_snow() && melting_level.is_some_and(|top| k < top && column[top].has_snow());
+            has_snow(target) && melting_level.is_some_and(|top| k < top && has_snow(&column[top]));
         let snow =
             if melting { z_melting_snow(p, bins, target, snow_above) } else { z_snow(p, target) };
         let z = z_rain(p, target) + snow;
-        *dbz = (R::DECIBEL * (z * R::MM6_PER_M3).log10()).larger(R::DBZ_MIN);
+        *dbz = decibels(z);
     }
 }
 
 /// The level above the highest one that is warmer than freezing and holds rain under snow.
 fn melting_level<R: RadarConstants>(column: &[Target<R>]) -> Option<usize> {
-    (0..column.len() - 1)
-        .rev()
-        .find(|&k| column[k].t > R::FREEZING && column[k].has_rain() && column[k + 1].has_snow())
-        .map(|k| k + 1)
+    (0..column.len() - 1).rev().find(|&k| is_melting(&column[k], &column[k + 1])).map(|k| k + 1)
+}
+
+/// Reflectivity of a reflectivity factor.
+///
+/// Units: `z` m³; returns dBZ, ≥ -35.
+pub fn decibels<R: RadarConstants>(z: R) -> R {
+    (R::DECIBEL * (z * R::MM6_PER_M3).log10()).larger(R::DBZ_MIN)
 }
 
 /// Content of a species in the air, with the density of moist air.
@@ -146,20 +158,26 @@ fn melting_level<R: RadarConstants>(column: &[Target<R>]) -> Option<usize> {
 /// q 0.622 p / (rd t (max(1e-10, qv) + 0.622))
 ///
 /// Units: `q` kg kg⁻¹; returns kg m⁻³.
-fn content<R: RadarConstants>(target: &Target<R>, q: R) -> R {
-    let Target { t, p, qv, .. } = *target;
+pub fn content<R: RadarConstants>(target: &Target<R>, q: R) -> R {
     let epsilon = R::RADAR_EPSILON;
-    q * epsilon * p / (R::R_DRY * t * (qv.larger(R::RADAR_VAPOUR_MIN) + epsilon))
+    let qv = target.qv.larger(R::RADAR_VAPOUR_MIN);
+    q * epsilon * target.p / (R::R_DRY * target.t * (qv + epsilon))
 }
 
 /// Mass of a sphere over the cube of its diameter, π rho / 6, kg m⁻³.
-fn sphere<R: RadarConstants>(rho: R) -> R {
+pub fn sphere<R: RadarConstants>(rho: R) -> R {
     R::PI * rho / R::GAMMA_4
 }
 
 /// Inverse slope of an exponential distribution of spheres, m.
-fn inverse_slope<R: RadarConstants>(content: R, rho: R, intercept: R) -> R {
+pub fn inverse_slope<R: RadarConstants>(content: R, rho: R, intercept: R) -> R {
     (content / (sphere(rho) * R::GAMMA_4 * intercept)).sqrt().sqrt()
+}
+
+/// The seventh power.
+pub fn seventh_power<R: RadarConstants>(x: R) -> R {
+    let x2 = x * x;
+    x * x2 * (x2 * x2)
 }
 
 /// Reflectivity factor of rain.
@@ -168,11 +186,11 @@ fn inverse_slope<R: RadarConstants>(content: R, rho: R, intercept: R) -> R {
 ///
 /// Units: returns m³.
 pub fn z_rain<R: RadarConstants>(p: &Wsm5Params<R>, target: &Target<R>) -> R {
-    if !target.has_rain() {
+    if !has_rain(target) {
         return R::Z_NONE;
     }
     let length = inverse_slope(content(target, target.qr), R::RHO_WATER, p.n0r);
-    p.n0r * R::GAMMA_7 * length.powi(7)
+    p.n0r * R::GAMMA_7 * seventh_power(length)
 }
 
 /// Intercept of the snow size distribution, as the radar code has it.
@@ -180,7 +198,7 @@ pub fn z_rain<R: RadarConstants>(p: &Wsm5Params<R>, target: &Target<R>) -> R {
 /// Ns = min(n0smax, n0s exp(-α min(-0.001, t - t0)))
 ///
 /// Units: `t` K; returns m⁻⁴.
-fn snow_intercept<R: RadarConstants>(p: &Wsm5Params<R>, t: R) -> R {
+pub fn snow_intercept<R: RadarConstants>(p: &Wsm5Params<R>, t: R) -> R {
     let warmth = (t - R::FREEZING).smaller(-R::SNOW_COLD_MIN);
     (p.n0s * (-p.alpha * warmth).exp()).smaller(p.n0s_max)
 }
@@ -191,13 +209,13 @@ fn snow_intercept<R: RadarConstants>(p: &Wsm5Params<R>, t: R) -> R {
 ///
 /// Units: returns m³.
 pub fn z_snow<R: RadarConstants>(p: &Wsm5Params<R>, target: &Target<R>) -> R {
-    if !target.has_snow() {
+    if !has_snow(target) {
         return R::Z_NONE;
     }
     let intercept = snow_intercept(p, target.t);
     let length = inverse_slope(content(target, target.qs), R::RHO_SNOW, intercept);
     let packing = R::GAMMA_4 / R::PI * sphere(R::RHO_SNOW) / R::RHO_ICE;
-    R::ICE_DIELECTRIC * packing * packing * intercept * R::GAMMA_7 * length.powi(7)
+    R::ICE_DIELECTRIC * packing * packing * intercept * R::GAMMA_7 * seventh_power(length)
 }
 
 /// Reflectivity factor of melting snow.
@@ -230,7 +248,9 @@ pub fn z_melting_snow<R: RadarConstants>(
 ///
 /// Units: `melted` fraction 1; returns 1.
 pub fn melting_backscatter<R: RadarConstants>(melted: R) -> R {
-    let (rho_snow, rho_ice, rho_water) = (R::RHO_SNOW, R::RHO_ICE, R::RHO_WATER);
+    let rho_snow = R::RHO_SNOW;
+    let rho_ice = R::RHO_ICE;
+    let rho_water = R::RHO_WATER;
     let outside = R::MELT_OUTSIDE + (R::ONE - R::MELT_OUTSIDE) * melted;
     // Melted fraction at which the flake has collapsed onto its water.
     let collapse =
@@ -262,7 +282,11 @@ pub fn melting_backscatter<R: RadarConstants>(melted: R) -> R {
 /// β = 2 e1 / (e2 - e1) (e2 / (e2 - e1) ln(e2 / e1) - 1); e = ((1 - c) e1 + c β e2) / (1 - c + c β)
 ///
 /// Source: Maxwell Garnett mixing with spheroidal inclusions of all shapes.
-fn mix<R: RadarConstants>(matrix: Complex<R>, inclusion: Complex<R>, fraction: R) -> Complex<R> {
+pub fn mix<R: RadarConstants>(
+    matrix: Complex<R>,
+    inclusion: Complex<R>,
+    fraction: R,
+) -> Complex<R> {
     let contrast = inclusion - matrix;
     let beta =
         (inclusion / contrast * (inclusion / matrix).ln() - R::ONE) * matrix / contrast * R::TWO;

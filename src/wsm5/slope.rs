@@ -1,14 +1,17 @@
 //! Size distributions: slopes of rain and snow, numbers of ice crystals, and what depends on them.
 
+use crate::shared::shared_struct;
 use crate::wsm5::params::{SchemeConstants, Wsm5Params};
 
-/// Slope length 1/λ of an exponential size distribution, and its power that fall speeds need.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Slope<R> {
-    /// 1/λ (WRF `rslope`), m.
-    pub length: R,
-    /// (1/λ)ᵇ with the exponent b of the fall speed (WRF `rslopeb`), mᵇ.
-    pub power: R,
+shared_struct! {
+    /// Slope length 1/λ of an exponential size distribution, and its power that fall speeds need.
+    #[derive(Default)]
+    pub struct Slope<R> {
+        /// 1/λ (WRF `rslope`).
+        length: R, "m";
+        /// (1/λ)ᵇ with the exponent b of the fall speed (WRF `rslopeb`).
+        power: R, "mᵇ";
+    }
 }
 
 /// Slope of the rain size distribution.

@@ -3,7 +3,7 @@
 //! The steps are short enough that nothing falls through a whole layer in one of them. Speeds and
 //! sizes stay those of the start of the minor step.
 
-use crate::wsm5::params::SchemeConstants;
+use crate::wsm5::params::{SchemeConstants, Wsm5Params};
 use crate::wsm5::scheme::Scheme;
 use crate::wsm5::slope::{
     Slope, fall_speed, fall_speed_ice, ice_number, slope_rain, slope_snow, snow_intercept_factor,
@@ -57,17 +57,13 @@ impl<R: SchemeConstants> Descent<R> {
             *leaving = courant / substeps;
         }
         for (k, pair) in air.windows(2).enumerate() {
-            let [here, above] = [0, 1].map(|i| pair[i].rho * pair[i].dz);
-            self.arriving[k] = self.leaving[k + 1] * above / here;
+            self.arriving[k] = arriving(self.leaving[k + 1], &pair[0], &pair[1]);
         }
     }
 
     /// One sub-step in the lowest `reach` layers, above which there is nothing to fall.
     ///
-    /// qₖ -= cₖ qₖ - cₖ₊₁ qₖ₊₁ (rho dz)ₖ₊₁ / (rho dz)ₖ
-    ///
-    /// with the part c that leaves a layer. Since c ≤ 1, no layer is overdrawn, not by rounding
-    /// either. Returns what has left the lowest layer, kg kg⁻¹ of its air.
+    /// Returns what has left the lowest layer, kg kg⁻¹ of its air.
     fn fall(
         &self,
         reach: usize,
@@ -80,7 +76,7 @@ impl<R: SchemeConstants> Descent<R> {
         for k in 0..highest {
             let above = *species(&mut cells[k + 1]);
             let q = species(&mut cells[k]);
-            *q = *q - self.leaving[k] * *q + self.arriving[k] * above;
+            *q = passed(*q, self.leaving[k], self.arriving[k], above);
         }
         let q = species(&mut cells[highest]);
         *q = *q - self.leaving[highest] * *q;
@@ -119,17 +115,16 @@ impl<R: SchemeConstants> Column<R> {
         let reach = highest + 1;
         // Empty layers count as well: there the speed is that of the smallest particles.
         for (k, (cell, air)) in cells.iter().zip(&*air).enumerate() {
-            let is_snowy = cell.qs > R::Q_PRECIPITATION_MIN;
-            let n0s_factor = if is_snowy { snow_intercept_factor(p, cell.t) } else { R::ONE };
             let rain = slope_rain(p, air.rho, cell.qr);
-            let snow = slope_snow(p, air.rho, cell.qs, n0s_factor);
-            let courant =
-                |factor, slope| fall_speed(factor, slope, air.density_factor) / air.dz * dt_cloud;
-            work.rain.courant[k] = p.factors.fall_rain * courant(p.pvtr, rain);
-            work.snow.courant[k] = p.factors.fall_snow * courant(p.pvts, snow);
+            let snow = snow_slope(p, air, cell);
+            let rain_speed = fall_speed(p.pvtr, rain, air.density_factor);
+            let snow_speed = fall_speed(p.pvts, snow, air.density_factor);
+            work.rain.courant[k] = p.factors.fall_rain * courant(rain_speed, air.dz, dt_cloud);
+            work.snow.courant[k] = p.factors.fall_snow * courant(snow_speed, air.dz, dt_cloud);
             work.snow_slope[k] = snow;
         }
-        let substeps = number_of_substeps(work.rain.courant.iter().chain(&work.snow.courant));
+        let substeps =
+            number_of_substeps(largest(work.rain.courant.iter().chain(&work.snow.courant)));
         work.count[0] = substeps;
         work.rain.divide(&air[..reach], substeps);
         work.snow.divide(&air[..reach], substeps);
@@ -158,9 +153,9 @@ impl<R: SchemeConstants> Column<R> {
         let reach = highest + 1;
         for (k, (cell, air)) in cells[..reach].iter().zip(&*air).enumerate() {
             let speed = fall_speed_ice(p, air.rho, cell.qi, ice_number(air.rho, cell.qi));
-            work.ice.courant[k] = p.factors.fall_ice * (speed / air.dz * dt_cloud);
+            work.ice.courant[k] = p.factors.fall_ice * courant(speed, air.dz, dt_cloud);
         }
-        let substeps = number_of_substeps(&work.ice.courant[..reach]);
+        let substeps = number_of_substeps(largest(&work.ice.courant[..reach]));
         work.count[1] = substeps;
         work.ice.divide(&air[..reach], substeps);
         let mut fallen = R::ZERO;
@@ -171,10 +166,52 @@ impl<R: SchemeConstants> Column<R> {
     }
 }
 
+fn largest<'a, R: SchemeConstants>(courant: impl IntoIterator<Item = &'a R>) -> R {
+    courant.into_iter().fold(R::ZERO, |most, &c| c.larger(most))
+}
+
+/// Slope of the snow at the start of the minor step.
+///
+/// The factor of its intercept counts only where there is enough snow for a slope of its own.
+#[inline]
+pub fn snow_slope<R: SchemeConstants>(p: &Wsm5Params<R>, air: &Air<R>, cell: &Cell<R>) -> Slope<R> {
+    let is_snowy = cell.qs > R::Q_PRECIPITATION_MIN;
+    let n0s_factor = if is_snowy { snow_intercept_factor(p, cell.t) } else { R::ONE };
+    slope_snow(p, air.rho, cell.qs, n0s_factor)
+}
+
+/// Layers fallen through in a minor step (the Courant number).
+///
+/// Units: `speed` m s⁻¹, `dz` m, `dt_cloud` s; returns 1.
+#[inline]
+pub fn courant<R: SchemeConstants>(speed: R, dz: R, dt_cloud: R) -> R {
+    speed / dz * dt_cloud
+}
+
 /// How many sub-steps it takes that nothing falls through a whole layer in one.
 ///
 /// n = max(nint(C + 1/2), 1) with the largest Courant number C, halves rounded up.
-fn number_of_substeps<'a, R: SchemeConstants>(courant: impl IntoIterator<Item = &'a R>) -> R {
-    let largest = courant.into_iter().fold(R::ZERO, |most, &c| c.larger(most));
+#[inline]
+pub fn number_of_substeps<R: SchemeConstants>(largest: R) -> R {
     (largest + R::HALF).round().larger(R::ONE)
+}
+
+/// Part of the mixing ratio in the layer above that arrives in a sub-step, as mixing ratio here.
+///
+/// cₖ₊₁ (rho dz)ₖ₊₁ / (rho dz)ₖ with the part c that leaves the layer above
+///
+/// Units: 1.
+#[inline]
+pub fn arriving<R: SchemeConstants>(leaving_above: R, here: &Air<R>, above: &Air<R>) -> R {
+    leaving_above * (above.rho * above.dz) / (here.rho * here.dz)
+}
+
+/// What a layer holds after a sub-step.
+///
+/// qₖ - cₖ qₖ + aₖ qₖ₊₁ with the parts c that leaves and a that arrives ([`arriving`])
+///
+/// Since c ≤ 1, no layer is overdrawn, not by rounding either. Units: kg kg⁻¹ and 1.
+#[inline]
+pub fn passed<R: SchemeConstants>(q: R, leaving: R, arriving: R, q_above: R) -> R {
+    q - leaving * q + arriving * q_above
 }

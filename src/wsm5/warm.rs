@@ -1,19 +1,22 @@
 //! Processes of warm rain: autoconversion, collection of cloud water, evaporation.
 
+use crate::shared::shared_struct;
 use crate::wsm5::params::{SchemeConstants, Wsm5Params};
 use crate::wsm5::scheme::Scheme;
 use crate::wsm5::slope::{Slope, ventilated_surface};
 use crate::wsm5::{Air, Cell, Coefficients, Onset};
 
-/// Rates of the warm processes, kg kg⁻¹ s⁻¹.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct WarmRates<R> {
-    /// Autoconversion (C → R), ≥ 0.
-    pub praut: R,
-    /// Collection of cloud water by rain (C → R), ≥ 0.
-    pub pracw: R,
-    /// Condensation on rain (V → R), < 0 where rain evaporates.
-    pub prevp: R,
+shared_struct! {
+    /// Rates of the warm processes, kg kg⁻¹ s⁻¹.
+    #[derive(Default)]
+    pub struct WarmRates<R> {
+        /// Autoconversion (C → R), ≥ 0.
+        praut: R, "kg kg⁻¹ s⁻¹";
+        /// Collection of cloud water by rain (C → R), ≥ 0.
+        pracw: R, "kg kg⁻¹ s⁻¹";
+        /// Condensation on rain (V → R), < 0 where rain evaporates.
+        prevp: R, "kg kg⁻¹ s⁻¹";
+    }
 }
 
 /// All warm rates of a cell.

@@ -12,7 +12,7 @@ use nwp_mini::io::transport::Case;
 use tempfile::TempDir;
 
 use super::case::{Prepared, difference, field, read, table};
-use super::small::random_case;
+use super::made_up::random_case;
 use super::support;
 
 /// What to get wrong in a case file.

@@ -2,8 +2,8 @@
 
 use ndarray::Array3;
 use nwp_mini::advection::Limiter;
+use nwp_mini::advection::flux::FluxConstants;
 use nwp_mini::advection::terms::{Perturbation, Term};
-use nwp_mini::real::Real;
 
 use super::case::{Prepared, SCHEMES, difference, field, largest, read, table};
 use super::support;
@@ -33,7 +33,7 @@ fn each_group(prefix: &str, mut check: impl FnMut(&netcdf::Group<'_>)) {
     assert!(count > 0, "the reference file has no group {prefix}*");
 }
 
-fn check_tendencies<R: Real>(limit: f64) {
+fn check_tendencies<R: FluxConstants>(limit: f64) {
     each_group("tend_", |group| {
         let case = read(group, "field");
         let start = field(group, "field_old");
@@ -89,7 +89,12 @@ fn minimum(q: &Array3<f64>) -> f64 {
 }
 
 /// Runs a case with one scheme and checks every step's totals, the result and the promises.
-fn check_steps<R: Real>(group: &netcdf::Group<'_>, limiter: Limiter, scheme: &str, limit: f64) {
+fn check_steps<R: FluxConstants>(
+    group: &netcdf::Group<'_>,
+    limiter: Limiter,
+    scheme: &str,
+    limit: f64,
+) {
     let name = group.name();
     let case = read(group, "q0");
     let history = table(group, &format!("hist_{scheme}_f64"));

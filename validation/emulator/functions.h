@@ -12,6 +12,7 @@
 #define __forceinline__ inline
 #endif
 
+using std::atan2;
 using std::cbrt;
 using std::ceil;
 using std::exp;
@@ -19,6 +20,7 @@ using std::exp2;
 using std::fabs;
 using std::floor;
 using std::fma;
+using std::hypot;
 using std::isfinite;
 using std::isinf;
 using std::isnan;

@@ -126,6 +126,27 @@ impl Columns {
         }
     }
 
+    /// The same columns on another number of levels: values at the middles of as many equal parts.
+    pub fn resampled(&self, nz: usize) -> Self {
+        let levels = self.dim().0;
+        let ratio = levels as f32 / nz as f32;
+        let resample = |field: &Array2<f32>| {
+            Array2::from_shape_fn((nz, field.len_of(Axis(1))), |(k, column)| {
+                let place = ((k as f32 + 0.5) * ratio - 0.5).clamp(0.0, (levels - 1) as f32);
+                let below = (place.floor() as usize).min(levels - 2);
+                let part = place - below as f32;
+                field[[below, column]] * (1.0 - part) + field[[below + 1, column]] * part
+            })
+        };
+        let mut result = Self {
+            fields: self.fields.iter().map(resample).collect(),
+            tendencies: self.tendencies.as_ref().map(|fields| fields.each_ref().map(resample)),
+        };
+        // Where there are more layers, each is thinner.
+        *result.field_mut("delz") *= ratio;
+        result
+    }
+
     /// The same columns without tendencies.
     pub fn unforced(self) -> Self {
         Self { tendencies: None, ..self }

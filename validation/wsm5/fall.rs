@@ -186,8 +186,9 @@ fn edges() {
         let mut comparison = Comparison::new(name);
         let (mut all, mut left_out) = (0, 0);
         for fallen in Fallen::all() {
-            let found = if stored == "qpi" { &fallen.fall.upper } else { &fallen.fall.lower };
-            for (k, (&found, &expected)) in found.iter().zip(fallen.stored(stored)).enumerate() {
+            for (k, &expected) in fallen.stored(stored).iter().enumerate() {
+                let edges = fallen.fall.edges[k];
+                let found = if stored == "qpi" { edges.upper } else { edges.lower };
                 all += 1;
                 let Some(doubt) = edge_doubt(&fallen, k) else {
                     left_out += 1;

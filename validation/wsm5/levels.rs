@@ -1,6 +1,6 @@
 //! Any number of levels from 4 to 256.
 
-use ndarray::{Array2, Axis};
+use ndarray::Array2;
 
 use crate::case::{Columns, INPUTS, OUTPUTS, Precision, group};
 use crate::support;
@@ -16,27 +16,6 @@ const FACTOR: f64 = 10.0;
 /// Two units in the last place of single precision, of the root mean square.
 const FLOOR: f64 = 1.0e-7;
 
-/// The same columns on another number of levels: values at the middles of as many equal parts.
-fn resampled(columns: &Columns, nz: usize) -> Columns {
-    let levels = columns.dim().0;
-    let ratio = levels as f32 / nz as f32;
-    let resample = |field: &Array2<f32>| {
-        Array2::from_shape_fn((nz, field.len_of(Axis(1))), |(k, column)| {
-            let place = ((k as f32 + 0.5) * ratio - 0.5).clamp(0.0, (levels - 1) as f32);
-            let below = (place.floor() as usize).min(levels - 2);
-            let part = place - below as f32;
-            field[[below, column]] * (1.0 - part) + field[[below + 1, column]] * part
-        })
-    };
-    let mut result = Columns {
-        fields: columns.fields.iter().map(resample).collect(),
-        tendencies: columns.tendencies.as_ref().map(|fields| fields.each_ref().map(resample)),
-    };
-    // Where there are more layers, each is thinner.
-    *result.field_mut("delz") *= ratio;
-    result
-}
-
 fn run<R: Precision>(columns: &Columns) -> Vec<Array2<f64>> {
     columns.run::<R>(DT, 1).fields.iter().map(|field| field.mapv(R::f64)).collect()
 }
@@ -49,7 +28,7 @@ fn precisions_agree_on_any_number_of_levels() {
         let columns = Columns::read(&group(&file, case));
         let levels = columns.dim().0;
         for nz in LEVELS {
-            let columns = resampled(&columns, nz);
+            let columns = columns.resampled(nz);
             let (single, double) = (run::<f32>(&columns), run::<f64>(&columns));
             for ((name, single), double) in OUTPUTS.into_iter().zip(&single).zip(&double) {
                 let about = format!("{case} nz={nz} {name}");
@@ -78,7 +57,7 @@ fn precisions_agree_on_any_number_of_levels() {
 fn resampling_keeps_what_it_need_not_change() {
     let file = support::reference("wsm5");
     let columns = Columns::read(&group(&file, "mixed"));
-    let same = resampled(&columns, columns.dim().0);
+    let same = columns.resampled(columns.dim().0);
     for name in INPUTS {
         assert_eq!(columns.field(name), same.field(name), "{name}");
     }
@@ -89,7 +68,7 @@ fn resampling_keeps_what_it_need_not_change() {
 fn precipitation_does_not_depend_on_the_number_of_levels() {
     let file = support::reference("wsm5");
     let columns = Columns::read(&group(&file, "mixed")).unforced();
-    let total = |nz: usize| resampled(&columns, nz).run::<f64>(DT, 10).field("rain").sum();
+    let total = |nz: usize| columns.resampled(nz).run::<f64>(DT, 10).field("rain").sum();
     let expected = total(27);
     assert!(expected > 0.0);
     for (nz, part) in [(64, 0.1), (100, 0.1), (256, 0.1)] {

@@ -3,6 +3,7 @@
 use ndarray::{Array2, Axis};
 use nwp_mini::constants::Constants;
 use nwp_mini::thermo::TransportConstants;
+use nwp_mini::wsm5::cell;
 use nwp_mini::wsm5::scheme::Scheme;
 use nwp_mini::wsm5::slope::{Slope, slope_rain};
 use nwp_mini::wsm5::{Air, Cell, Coefficients, Onset, ice, melt, warm};
@@ -252,7 +253,7 @@ fn coefficients(t: f64, qr: f64, qs: f64) -> Coefficients<f64> {
     let saturation = nwp_mini::thermo::saturation(t, air().p, f64::VAPOUR_PRESSURE_CAP);
     let onset = Onset { t, qsw: saturation.water, qsi: saturation.ice };
     let cell = Cell { t, qv: saturation.water, qc: 1e-4, qr, qi: 1e-5, qs };
-    Coefficients::of(&Scheme::default(), &air(), &onset, &cell)
+    cell::coefficients(&Scheme::default(), &air(), &onset, &cell)
 }
 
 #[test]

@@ -220,7 +220,8 @@ fn limiting() {
         let (raw_warm, raw_ice) = row.rates("_raw");
         let cell = row.cell("after_inst");
         let dt = row.dt_cloud();
-        let (warm, ice) = balance::limit(dt, raw_warm, raw_ice, &cell);
+        let (mut warm, mut ice) = (raw_warm, raw_ice);
+        balance::limit(dt, &mut warm, &mut ice, &cell);
         let (expected_warm, expected_ice) = row.rates("");
         // The four sums cancel where gains oppose losses; what that does to a factor is the size
         // of the terms over what there is to take.

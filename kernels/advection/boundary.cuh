@@ -1,0 +1,9 @@
+// What happens in the outermost rows. Derivations, sources and units: src/advection/boundary.rs.
+#pragma once
+
+// Net outflow across the side of an open row, per map factor, WS02. See src/advection/boundary.rs.
+__device__ inline real radiative_outflow(real outward, real divergence, real edge, real inner,
+                                         real latest)
+{
+    return max(outward, real(0)) * (edge - inner) + latest * divergence;
+}

@@ -1,0 +1,55 @@
+// Scale factors of the corrections. Derivations, sources and units: src/advection/limiter.rs.
+#pragma once
+
+#include "advection/flux.cuh"
+
+// Amount of tracer in a cell after the low-order fluxes, SW09. See src/advection/limiter.rs.
+__device__ inline real provisional_amount(real mass, real q, real dt, const Faces& low)
+{
+    return mass * q - dt * low.net_outflow();
+}
+
+// Share of the wanted amount that there is room for, SW09, W09. See src/advection/limiter.rs.
+__device__ inline real affordable(real room, real wanted)
+{
+    const real share = max(room / (wanted + SMALLEST), real(0));
+    return wanted > room ? share : real(1);
+}
+
+// The lower and the upper bound of a cell.
+struct Bounds {
+    real least, most;
+};
+
+// A cell's own value and those that the wind brings in, W09. See src/advection/limiter.rs.
+__device__ inline Bounds bounds(real q, const Faces& around, const Faces& mass)
+{
+    const real seen[] = {
+        mass.west > 0 ? around.west : q,
+        mass.east > 0 ? q : around.east,
+        mass.south > 0 ? around.south : q,
+        mass.north > 0 ? q : around.north,
+        mass.bottom > 0 ? around.bottom : q,
+        mass.top > 0 ? q : around.top,
+    };
+    Bounds found = {q, q};
+    for (const real x : seen) found = {min(x, found.least), max(x, found.most)};
+    return found;
+}
+
+// A flux limited by what the giving cell can afford, SW09. See src/advection/limiter.rs.
+__device__ inline real positive_flux(real low, real correction, const real (&outgoing)[2])
+{
+    const real factor = correction > 0 ? outgoing[0] : outgoing[1];
+    return low + factor * correction;
+}
+
+// A flux limited by the giving and the receiving cell, W09. See src/advection/limiter.rs.
+__device__ inline real monotonic_flux(real low, real correction, const real (&outgoing)[2],
+                                      const real (&incoming)[2])
+{
+    const real upward = min(outgoing[0], incoming[1]);
+    const real downward = min(outgoing[1], incoming[0]);
+    const real factor = correction > 0 ? upward : downward;
+    return low + factor * correction;
+}

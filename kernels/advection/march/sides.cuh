@@ -1,0 +1,149 @@
+// The outermost cells of sides that are not periodic. The rules: src/advection/boundary.rs.
+#pragma once
+
+#include "advection/boundary.cuh"
+#include "advection/march/faces.cuh"
+
+// Whether cell c of a thread is an outermost one along x.
+__device__ inline bool outermost_x(const TransportArgs& args, const Place& place, int c)
+{
+    return (at_west(place) && c == 0) || (at_east(args, place) && c == CELLS - 1);
+}
+
+__device__ inline bool outermost_y(const TransportArgs& args, const Place& place) { return at_south(place) || at_north(args, place); }
+
+// What radiates out of a cell through one side, per map factor. `low` and `high` are the air
+// fluxes through the faces on either side of it, `carried` points to what the wind takes out,
+// `inner` tells how far the neighbour inside is.
+__device__ inline real radiated(const TransportArgs& args, int cell, bool low_side, real low,
+                                real high, const real* carried, int inner, real latest)
+{
+    const real mean = (low + high) * real(0.5);
+    const real outward = low_side ? -mean : mean;
+    const real outflow =
+        radiative_outflow(outward, high - low, carried[0], carried[inner], latest);
+    return outflow / __ldg(args.map_x + cell);
+}
+
+// Adds what radiates out of cell c through open sides to its net lateral outflow. `carried` points
+// to the values that the wind takes out, at the first cell of the thread.
+__device__ inline void add_open_sides(const TransportArgs& args, const Place& place,
+                                      const Level& level, const real* carried, int c, real& net)
+{
+    const bool west = WEST == OPEN && at_west(place) && c == 0;
+    const bool east = EAST == OPEN && at_east(args, place) && c == CELLS - 1;
+    const bool south = SOUTH == OPEN && at_south(place), north = NORTH == OPEN && at_north(args, place);
+    if (!west && !east && !south && !north) return;
+    const int cell = cell_of(args, place) + c;
+    const real latest = level.latest[c];
+    const real x[] = {__ldg(level.mass_x + c), __ldg(level.mass_x + c + 1)};
+    const real y[] = {__ldg(level.mass_y + c), __ldg(level.mass_y + args.nx + c)};
+    if (west) net += radiated(args, cell, true, x[0], x[1], carried + c, 1, latest);
+    if (east) net += radiated(args, cell, false, x[0], x[1], carried + c, -1, latest);
+    if (south) net += radiated(args, cell, true, y[0], y[1], carried + c, args.nx, latest);
+    if (north) net += radiated(args, cell, false, y[0], y[1], carried + c, -args.nx, latest);
+}
+
+// Where the values of the four sides of a tracer begin, in one piece of memory: west and east
+// (nz, ny), south and north (nz, nx).
+struct SideValues {
+    long long west, east, south, north;
+};
+
+__device__ inline SideValues side_values(const TransportArgs& args, int tracer)
+{
+    const int along_x = NZ * args.nx, along_y = NZ * args.ny;
+    const long long west = static_cast<long long>(tracer) * 2 * (along_x + along_y);
+    return {west, west + along_y, west + 2 * along_y, west + 2 * along_y + along_x};
+}
+
+// Keeps the tracer fluxes of the last stage through the sides of the region inside the outermost
+// cells; those of outermost cells are not part of it, and nobody adds them up.
+__device__ inline void keep_side_fluxes(const TransportArgs& args, const Place& place, int k,
+                                        const Lateral<real>& flux)
+{
+    const SideValues at = side_values(args, place.tracer);
+    const int row = k * args.ny + place.j, column = k * args.nx + place.i;
+    if (at_west(place)) args.side_flux[at.west + row] = flux.x[1];
+    if (at_east(args, place)) args.side_flux[at.east + row] = flux.x[CELLS - 1];
+    for (int c = 0; c < CELLS; ++c) {
+        if (place.i + c < place.own) continue;
+        if (!periodic_y() && place.j == 1) args.side_flux[at.south + column + c] = flux.south[c];
+        if (!periodic_y() && place.j + 2 == args.ny)
+            args.side_flux[at.north + column + c] = flux.north[c];
+    }
+}
+
+// The value that air brings in through a side, at place `at` among the values of all sides.
+__device__ inline real given(const TransportArgs& args, long long at)
+{
+    return args.inflow ? __ldg(args.inflow + at) : real(0);
+}
+
+// Gives the outermost cells of specified sides in x their values: where air leaves, that of the
+// neighbour inside, which the same thread has; where it enters, the given one.
+__device__ inline void set_specified_x(const TransportArgs& args, const Place& place,
+                                       const Level& level, real (&value)[CELLS])
+{
+    const long long row = level.k * args.ny + place.j;
+    if (WEST == SPECIFIED && at_west(place)) {
+        const bool leaves = __ldg(level.mass_x) < 0;
+        value[0] = leaves ? value[SECOND]
+                          : given(args, side_values(args, place.tracer).west + row);
+    }
+    if (EAST == SPECIFIED && at_east(args, place)) {
+        const bool leaves = __ldg(level.mass_x + CELLS) > 0;
+        value[CELLS - 1] = leaves ? value[LAST_BUT_ONE]
+                                  : given(args, side_values(args, place.tracer).east + row);
+    }
+}
+
+// Sets the outermost row of a specified side in y: the threads of that row store what air brings
+// in, those of the row inside what it takes out. `side` are the values of that side, `outer` the
+// air fluxes through its face at the first cell of the thread, `result` is that cell in the row.
+__device__ inline void set_specified_row(const TransportArgs& args, const Place& place,
+                                         long long side, const real* outer, bool low_side,
+                                         bool inside, const real (&value)[CELLS], real* result)
+{
+    for (int c = 0; c < CELLS; ++c) {
+        if (place.i + c < place.own) continue;
+        const real flux = __ldg(outer + c);
+        const bool leaves = low_side ? flux < 0 : flux > 0;
+        if (leaves != inside) continue;
+        // A corner takes the value of the nearest cell that is in neither outermost column.
+        real source = value[c];
+        if (c == 0 && at_west(place)) source = value[SECOND];
+        if (c == CELLS - 1 && at_east(args, place)) source = value[LAST_BUT_ONE];
+        result[c] = inside ? source : given(args, side + c);
+    }
+}
+
+// The same for both sides in y.
+__device__ inline void set_specified_y(const TransportArgs& args, const Place& place,
+                                       const Level& level, const real (&value)[CELLS], real* result)
+{
+    const SideValues at = side_values(args, place.tracer);
+    const int nx = args.nx, along = level.k * nx + place.i;
+    if (SOUTH == SPECIFIED && place.j <= 1) {
+        const bool inside = place.j == 1;
+        set_specified_row(args, place, at.south + along, level.mass_y - place.j * nx, true, inside,
+                          value, result - place.j * nx);
+    }
+    const int rows = args.ny - 1 - place.j;
+    if (NORTH == SPECIFIED && rows <= 1) {
+        const bool inside = rows == 1;
+        set_specified_row(args, place, at.north + along, level.mass_y + (rows + 1) * nx, false,
+                          inside, value, result + rows * nx);
+    }
+}
+
+// Stores the new values of the cells, and those of the specified sides that depend on them.
+__device__ inline void store(const TransportArgs& args, const Place& place, const Level& level,
+                             real (&value)[CELLS], real* result)
+{
+    set_specified_y(args, place, level, value, result);
+    if ((SOUTH == SPECIFIED && at_south(place)) || (NORTH == SPECIFIED && at_north(args, place))) return;
+    set_specified_x(args, place, level, value);
+    for (int c = 0; c < CELLS; ++c)
+        if (place.i + c >= place.own) result[c] = value[c];
+}

@@ -1,0 +1,102 @@
+// The only place where rates get their signs: what each process takes, and where it goes.
+// See src/wsm5/balance.rs.
+#pragma once
+
+namespace balance {
+
+// Factor that keeps a loss within what there is. See src/wsm5/balance.rs.
+__device__ inline real share(real available, real loss)
+{
+    available = max(available, Q_MIN);
+    return loss > available ? available / loss : real(1);
+}
+
+// Scales the rates so that no species is overdrawn. See src/wsm5/balance.rs.
+__device__ inline void limit(real dt, WarmRates& warm, IceRates& ice, const Cell& cell)
+{
+    const bool is_cold = cell.t <= FREEZING;
+
+    const real cloud = share(cell.qc, (warm.praut + warm.pracw + ice.psacw) * dt);
+    warm.praut *= cloud;
+    warm.pracw *= cloud;
+    ice.psacw *= cloud;
+
+    if (is_cold) {
+        const real crystals =
+            share(cell.qi, (ice.psaut + ice.psaci - ice.pigen - ice.pidep) * dt);
+        ice.psaut *= crystals;
+        ice.psaci *= crystals;
+        ice.pigen *= crystals;
+        ice.pidep *= crystals;
+    }
+
+    const real melted = is_cold ? real(0) : ice.psacw;
+    const real rain = share(cell.qr, (-warm.praut - warm.pracw - warm.prevp - melted) * dt);
+    warm.praut *= rain;
+    warm.pracw *= rain;
+    warm.prevp *= rain;
+
+    if (is_cold) {
+        const real snow = share(cell.qs, (-ice.psdep - ice.psaut - ice.psaci - ice.psacw) * dt);
+        ice.psdep *= snow;
+        ice.psaut *= snow;
+        ice.psaci *= snow;
+        ice.psacw *= snow;
+    } else {
+        ice.psacw *= rain;
+    }
+}
+
+// Adds to a species, not below zero. See src/wsm5/balance.rs.
+__device__ inline real gain(real& q, real amount)
+{
+    const real sum = q + amount;
+    q = max(sum, real(0));
+    return q - sum;
+}
+
+// Takes from a species, not below zero. See src/wsm5/balance.rs.
+__device__ inline real lose(real& q, real amount)
+{
+    return gain(q, -amount);
+}
+
+// What the rates do below freezing. See src/wsm5/balance.rs.
+__device__ inline real apply_cold(
+    real dt, const Air& air, const WarmRates& warm, const IceRates& ice, Cell& cell)
+{
+    const real vapour = -(warm.prevp + ice.psdep + ice.pigen + ice.pidep);
+    const real heating = L_SUBLIMATION * (ice.psdep + ice.pidep + ice.pigen)
+        + air.latent_heat * warm.prevp
+        + (L_SUBLIMATION - air.latent_heat) * ice.psacw;
+    cell.qv += vapour * dt;
+    cell.t += heating / air.heat_capacity * dt;
+    return lose(cell.qc, (warm.praut + warm.pracw + ice.psacw) * dt)
+        + gain(cell.qr, (warm.praut + warm.pracw + warm.prevp) * dt)
+        + lose(cell.qi, (ice.psaut + ice.psaci - ice.pigen - ice.pidep) * dt)
+        + gain(cell.qs, (ice.psdep + ice.psaut + ice.psaci + ice.psacw) * dt);
+}
+
+// What the rates do above freezing. See src/wsm5/balance.rs.
+__device__ inline real apply_warm(
+    real dt, const Air& air, const WarmRates& warm, const IceRates& ice, Cell& cell)
+{
+    cell.qv -= warm.prevp * dt;
+    cell.t += air.latent_heat * warm.prevp / air.heat_capacity * dt;
+    return lose(cell.qc, (warm.praut + warm.pracw + ice.psacw) * dt)
+        + gain(cell.qr, (warm.praut + warm.pracw + warm.prevp + ice.psacw) * dt);
+}
+
+// Limits the rates so that no species is overdrawn, and applies them. See src/wsm5/balance.rs.
+__device__ inline real apply(
+    real dt_cloud, const Air& air, WarmRates warm, IceRates ice, Cell& cell)
+{
+    limit(dt_cloud, warm, ice, cell);
+    if (cell.t <= FREEZING) {
+        return apply_cold(dt_cloud, air, warm, ice, cell);
+    } else {
+        return apply_warm(dt_cloud, air, warm, ice, cell);
+    }
+}
+
+}  // namespace balance

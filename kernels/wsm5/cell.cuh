@@ -1,0 +1,58 @@
+// A cell: what it holds, its air, and what its rates share. See src/wsm5/cell.rs.
+#pragma once
+
+#include "thermo.cuh"
+#include "wsm5/slope.cuh"
+
+namespace cell {
+
+// Whether a cell holds nothing but vapour. See src/wsm5/cell.rs.
+__device__ inline bool is_clear(const Cell& cell)
+{
+    return cell.qc <= 0 && cell.qr <= 0 && cell.qi <= 0 && cell.qs <= 0;
+}
+
+// Sets what stays the same during a call. See src/wsm5/cell.rs.
+__device__ inline void settle(const Cell& cell, Air& air)
+{
+    air.density_factor = sqrt(1 / air.rho * RHO_REFERENCE);
+    air.heat_capacity = thermo::heat_capacity(cell.qv);
+    air.latent_heat = thermo::latent_heat(cell.t);
+}
+
+// What a cell has at the start of a minor step. See src/wsm5/cell.rs.
+__device__ inline Onset onset(const Wsm5Params& p, const Air& air, const Cell& cell)
+{
+    const Saturation saturation = thermo::saturation(cell.t, air.p, p.vapour_pressure_cap);
+    return Onset{cell.t, saturation.water, saturation.ice};
+}
+
+// The coefficients of a cell; zeros where no rate looks at them. See src/wsm5/cell.rs.
+__device__ inline Coefficients coefficients(
+    const Wsm5Params& p, const Air& air, const Onset& onset, const Cell& cell)
+{
+    const bool rain = cell.qr > 0, snow = cell.qs > 0;
+    const bool deposits = cell.t < FREEZING && (snow || cell.qi > 0);
+    const real t_snow = FALLOUT == Fallout::SemiLagrangian ? cell.t : onset.t;
+    const real n0s_factor = snow ? slope::snow_intercept_factor(p, t_snow) : real(1);
+    Coefficients coefficients{};
+    coefficients.rain = slope::slope_rain(p, air.rho, cell.qr);
+    coefficients.snow = slope::slope_snow(p, air.rho, cell.qs, n0s_factor);
+    coefficients.n0s_factor = n0s_factor;
+    if (!(rain || deposits)) return coefficients;
+    const real viscosity = thermo::viscosity(cell.t, air.rho);
+    const real conductivity = thermo::conductivity(viscosity, air.rho);
+    const real diffusivity = thermo::diffusivity(cell.t, air.p);
+    const auto resistance = [&](real latent_heat, real saturation) {
+        return thermo::growth_resistance(
+            latent_heat, cell.t, air.rho, conductivity, diffusivity, saturation);
+    };
+    if (rain) coefficients.resistance_water = resistance(air.latent_heat, onset.qsw);
+    if (deposits) coefficients.resistance_ice = resistance(L_SUBLIMATION, onset.qsi);
+    if (rain || snow) {
+        coefficients.ventilation = thermo::ventilation(viscosity, diffusivity, air.rho);
+    }
+    return coefficients;
+}
+
+}  // namespace cell

@@ -1,0 +1,55 @@
+// The microphysics, a thread for a column: the mapping of the first ports of this scheme to GPUs.
+
+#include "wsm5/column/column.cuh"
+#include "wsm5/column/fall.cuh"
+#include "wsm5/column/sink.cuh"
+#include "wsm5/column/surface.cuh"
+
+// One minor step: the processes of the scheme in their order. See src/wsm5/mod.rs.
+__device__ inline void minor_step(const Wsm5Params& p, real dt_cloud, Column& column, Precipitation& sum)
+{
+    for (int k = 0; k < NZ; ++k)
+        column.onset[k] = cell::onset(p, column.air[k], column.cells[k]);
+    real ground[SPECIES];
+    if constexpr (FALLOUT == Fallout::SemiLagrangian) {
+        carry_down(p, dt_cloud, column, sum, ground);
+    } else {
+        sink(p, dt_cloud, column, ground);
+    }
+    add_to_sums(dt_cloud, column.air[0].dz, ground, sum);
+    for (int k = 0; k < NZ; ++k) {
+        const Air& air = column.air[k];
+        const real clipped = step::processes(p, dt_cloud, air, column.onset[k], column.qr_sized[k],
+                                             column.cells[k]);
+        sum.clipped += air.rho * air.dz * clipped;
+    }
+}
+
+extern "C" __global__ void __launch_bounds__(COLUMN_THREADS)
+    wsm5_column(__grid_constant__ const CloudArgs a)
+{
+    const int number = blockIdx.x * COLUMN_THREADS + threadIdx.x;
+    if (number >= a.count) return;
+    const int place = place_of(a, number);
+    Column column;
+    for (int k = 0; k < NZ; ++k) {
+        const int at = k * a.level + place;
+        column.cells[k] = Cell{(a.theta[at] + a.theta_base) * a.exner[at], a.qv[at], a.qc[at],
+                               a.qr[at], a.qi[at], a.qs[at]};
+        column.air[k] = Air{a.rho[at], a.p[at], a.dz[at], 0, 0, 0};
+    }
+    Precipitation sum{};
+    set_out(column, sum);
+    for (int step = 0; step < a.minor_steps; ++step) minor_step(a.params, a.dt_cloud, column, sum);
+    for (int k = 0; k < NZ; ++k) {
+        const int at = k * a.level + place;
+        const Cell& cell = column.cells[k];
+        a.theta[at] = cell.t / a.exner[at] - a.theta_base;
+        a.qv[at] = cell.qv;
+        a.qc[at] = cell.qc;
+        a.qr[at] = cell.qr;
+        a.qi[at] = cell.qi;
+        a.qs[at] = cell.qs;
+    }
+    store_surface(a, place, sum);
+}

@@ -1,0 +1,39 @@
+// One column at work, from the ground up, in the memory of its thread. See src/wsm5/mod.rs.
+#pragma once
+
+#include "wsm5/column/species.cuh"
+#include "wsm5/step.cuh"
+
+struct Column {
+    Cell cells[NZ];
+    Air air[NZ];
+    Onset onset[NZ];
+    // The rain whose drop size decides how fast it freezes, kg kg-1.
+    real qr_sized[NZ];
+    real height[NZ + 1];  // of the interfaces above the ground, m
+};
+
+// Number of the highest layer that holds a species; -1 where none does.
+template <Species KIND>
+__device__ inline int highest_with(Column& column)
+{
+    int k = NZ - 1;
+    while (k >= 0 && amount<KIND>(column.cells[k]) <= 0) --k;
+    return k;
+}
+
+// Clips negative condensate and fixes what stays the same during the call.
+__device__ inline void set_out(Column& column, Precipitation& sum)
+{
+    column.height[0] = 0;
+    for (int k = 0; k < NZ; ++k) {
+        Cell& cell = column.cells[k];
+        Air& air = column.air[k];
+        sum.clipped += step::clip(air, cell.qc);
+        sum.clipped += step::clip(air, cell.qr);
+        sum.clipped += step::clip(air, cell.qi);
+        sum.clipped += step::clip(air, cell.qs);
+        cell::settle(cell, air);
+        column.height[k + 1] = column.height[k] + air.dz;
+    }
+}

@@ -1,0 +1,36 @@
+// Columns in the fields, and what they bring to the ground.
+#pragma once
+
+#include "wsm5/column/species.cuh"
+#include "wsm5/step.cuh"
+
+// Where a column lies in a level of the fields.
+__device__ inline int place_of(const CloudArgs& a, int number)
+{
+    return a.first + number / a.width * a.nx + number % a.width;
+}
+
+// Adds what a minor step has brought to the ground, by species in kg m-2, to the sums of the call.
+__device__ inline void add_to_sums(real dt_cloud, real depth, const real (&ground)[SPECIES],
+                                   Precipitation& sum)
+{
+    // What this variant tells of as the precipitation of a call is that of the last minor step.
+    if (FALLOUT == Fallout::Substepped) sum.rainncv = sum.snowncv = sum.sr = 0;
+    step::reach_ground(dt_cloud, depth, ground[int(Species::RAIN)], ground[int(Species::SNOW)],
+                       ground[int(Species::ICE)], sum);
+}
+
+// Writes what has reached the ground in a column.
+__device__ inline void store_surface(const CloudArgs& a, int place, const Precipitation& sum)
+{
+    // Both are sums over the run.
+    if (sum.rain > 0) a.rain[place] += sum.rain;
+    if (sum.snow > 0) a.snow[place] += sum.snow;
+    // A millimetre of water is a kilogram per square metre.
+    a.fallen[place] = sum.rain;
+    a.rainncv[place] = sum.rainncv;
+    a.snowncv[place] = sum.snowncv;
+    a.sr[place] = sum.sr;
+    a.fall_residual[place] = sum.fall_residual;
+    a.clipped[place] = sum.clipped;
+}

@@ -1,0 +1,94 @@
+// Semi-Lagrangian fall of precipitation, piecewise linear. See src/wsm5/fall.rs.
+#pragma once
+
+namespace fall {
+
+// Number of layers that a species can take part in the fall of. See src/wsm5/fall.rs.
+__device__ inline int reach(int highest, int nz)
+{
+    return min(max(highest + 1 + REACH_ABOVE, REACH_MIN), nz);
+}
+
+// Speed of an interface next to the lowest or the highest layer. See src/wsm5/fall.rs.
+__device__ inline real interface_speed_outer(real below, real above)
+{
+    return real(0.5) * (above + below);
+}
+
+// Speed of an interface inside, of third order. See src/wsm5/fall.rs.
+__device__ inline real interface_speed_inner(real below_2, real below, real above, real above_2)
+{
+    return INTERFACE_NEAR * (above + below) - INTERFACE_FAR * (above_2 + below_2);
+}
+
+// Speed of an interface, limited by the depth of the layer above it. See src/wsm5/fall.rs.
+__device__ inline real limited_speed(real w, real w_above, real depth, real dt_cloud)
+{
+    const real compression = (w_above - w) * dt_cloud / depth;
+    if (compression > FALL_COMPRESSION) return w_above - FALL_COMPRESSION * depth / dt_cloud;
+    return w;
+}
+
+// Height at which an interface arrives. See src/wsm5/fall.rs.
+__device__ inline real arrival(real height, real w, real dt_cloud)
+{
+    return height - w * dt_cloud;
+}
+
+// Density of a species in a layer that has arrived. See src/wsm5/fall.rs.
+__device__ inline real arrived_density(real content, real depth, real thickness)
+{
+    return content * depth / thickness;
+}
+
+// Mean of the speeds at departure and arrival. See src/wsm5/fall.rs.
+__device__ inline real mean_speed(real departure, real arrival)
+{
+    return real(0.5) * (departure + arrival);
+}
+
+// Densities at the edges of an arrived layer. See src/wsm5/fall.rs.
+__device__ inline Edges edges(
+    real q_below, real q, real q_above, real d_below, real d, real d_above)
+{
+    const real above = (q_above - q) / (d_above + d);
+    const real below = (q - q_below) / (d_below + d);
+    if (above * below > 0) {
+        const real upper = q + real(0.5) * (above + below) * d;
+        const real lower = 2 * q - upper;
+        if (upper >= 0 && lower >= 0) return Edges{lower, upper};
+    }
+    return Edges{q, q};
+}
+
+// Integral of an arrived layer's density up to a fraction of it. See src/wsm5/fall.rs.
+__device__ inline real integral(Edges edges, real t)
+{
+    const real curvature = real(0.5) * (edges.upper - edges.lower);
+    return curvature * t * t + edges.lower * t;
+}
+
+// Mean density between two fractions of an arrived layer. See src/wsm5/fall.rs.
+__device__ inline real mean_within(Edges edges, real t_low, real t_high)
+{
+    const real curvature = real(0.5) * (edges.upper - edges.lower);
+    return curvature * (t_high + t_low) + edges.lower;
+}
+
+// Mass of the part of an arrived layer that lies below the ground. See src/wsm5/fall.rs.
+__device__ inline real mass_in_ground(real bottom, real top, real thickness, real density)
+{
+    if (bottom >= 0) return 0;
+    if (top >= 0) return density * (0 - bottom);
+    return density * thickness;
+}
+
+// Puts what has fallen back into a cell. See src/wsm5/fall.rs.
+__device__ inline real land(const Air& air, real content, real& q)
+{
+    q = max(content / air.rho, real(0));
+    if (content < 0) return -(content * air.dz);
+    return 0;
+}
+
+}  // namespace fall

@@ -1,0 +1,130 @@
+// Processes of ice and snow below freezing, and the riming of snow at any temperature.
+// See src/wsm5/ice.rs.
+#pragma once
+
+#include "wsm5/slope.cuh"
+
+namespace ice {
+
+// psaci: collection of ice by snow (I -> S). See src/wsm5/ice.rs.
+__device__ inline real psaci(
+    const Wsm5Params& p, real cold, const Air& air, const Cell& cell, real number,
+    const Coefficients& coefficients)
+{
+    if (cold <= 0 || cell.qs <= Q_PRECIPITATION_MIN || cell.qi <= Q_MIN) return 0;
+    const real diameter = min(slope::ice_diameter(p, air.rho, cell.qi, number), p.dimax);
+    const real ice_speed = slope::fall_speed_crystal(diameter);
+    const real snow_speed = slope::fall_speed(p.pvts, coefficients.snow, air.density_factor);
+    const real s = coefficients.snow.length;
+    const real sweep = 2 * s * s * s + 2 * diameter * s * s + diameter * diameter * s;
+    return PI
+        * cell.qi
+        * exp(-COLLECTION_DECAY * cold)
+        * p.n0s
+        * coefficients.n0s_factor
+        * fabs(snow_speed - ice_speed)
+        * sweep
+        * (real(0.5) * real(0.5));
+}
+
+// psacw: collection of cloud water by snow (C -> S below freezing, C -> R above).
+// See src/wsm5/ice.rs.
+__device__ inline real psacw(
+    const Wsm5Params& p, real dt_cloud, real qc, real qs, const Coefficients& coefficients,
+    real density_factor)
+{
+    if (qs <= Q_PRECIPITATION_MIN || qc <= Q_MIN) return 0;
+    const Slope snow = coefficients.snow;
+    const real s3 = snow.length * snow.length * snow.length;
+    return min(
+        p.pacrc * coefficients.n0s_factor * s3 * snow.power * qc * density_factor, qc / dt_cloud);
+}
+
+// pidep: deposition of vapour on ice, or sublimation where negative (V -> I). See src/wsm5/ice.rs.
+__device__ inline real pidep(
+    const Wsm5Params& p, real dt_cloud, real rho, real qi, real number, const Growth& growth,
+    const Coefficients& coefficients)
+{
+    if (qi <= 0) return 0;
+    const real diameter = slope::ice_diameter(p, rho, qi, number);
+    const real pidep =
+        (real(2) + real(2)) * diameter * number * (growth.rhi - 1) / coefficients.resistance_ice;
+    const real half = real(0.5) * growth.excess;
+    if (pidep < 0) {
+        return max(max(max(pidep, half), growth.left), -qi / dt_cloud);
+    } else {
+        return min(min(pidep, half), growth.left);
+    }
+}
+
+// psdep: deposition of vapour on snow, or sublimation where negative (V -> S).
+// See src/wsm5/ice.rs.
+__device__ inline real psdep(
+    const Wsm5Params& p, real dt_cloud, real qs, const Growth& growth,
+    const Coefficients& coefficients)
+{
+    if (qs <= 0) return 0;
+    const real surface = slope::ventilated_surface(
+        p.precs1, p.precs2, coefficients.ventilation, coefficients.snow);
+    const real psdep =
+        (growth.rhi - 1) * coefficients.n0s_factor * surface / coefficients.resistance_ice;
+    const real half = real(0.5) * growth.excess;
+    if (psdep < 0) {
+        return max(max(max(psdep, -qs / dt_cloud), half), growth.left);
+    } else {
+        return min(min(psdep, half), growth.left);
+    }
+}
+
+// pigen: formation of ice on nuclei (V -> I). See src/wsm5/ice.rs.
+__device__ inline real pigen(real dt_cloud, real cold, real rho, real qi, const Growth& growth)
+{
+    if (growth.excess <= 0) return 0;
+    const real nuclei = NUCLEI * exp(NUCLEI_GROWTH * cold);
+    const real content = INITIAL_ICE * pow(nuclei, INITIAL_ICE_EXPONENT);
+    const real pigen = max((content / rho - max(qi, real(0))) / dt_cloud, real(0));
+    return min(min(pigen, growth.excess), growth.left);
+}
+
+// psaut: aggregation of ice to snow (I -> S). See src/wsm5/ice.rs.
+__device__ inline real psaut(const Wsm5Params& p, real dt_cloud, real rho, real qi)
+{
+    if (qi <= 0) return 0;
+    return max((qi - p.roqimax / rho) / dt_cloud, real(0));
+}
+
+// All cold rates of a cell. See src/wsm5/ice.rs.
+__device__ inline IceRates rates(
+    const Wsm5Params& p, real dt_cloud, const Air& air, const Onset& onset, const Cell& cell,
+    const Coefficients& coefficients, real prevp)
+{
+    const real cold = FREEZING - cell.t;
+    IceRates rates{};
+    rates.psacw =
+        psacw(p, dt_cloud, cell.qc, cell.qs, coefficients, air.density_factor);
+    if (cold <= 0) return rates;
+    const real number = slope::ice_number(air.rho, cell.qi);
+    rates.psaci = psaci(p, cold, air, cell, number, coefficients);
+
+    const real rhi = max(cell.qv / onset.qsi, Q_MIN);
+    const real excess = (max(cell.qv, Q_MIN) - onset.qsi) / dt_cloud;
+    Growth growth{rhi, excess, excess - prevp};
+    const real pidep =
+        ice::pidep(p, dt_cloud, air.rho, cell.qi, number, growth, coefficients);
+    // Only a process that acts looks at what it has left.
+    bool used_up = cell.qi > 0 && fabs(prevp + pidep) >= fabs(excess);
+
+    growth.left = excess - prevp - pidep;
+    const real psdep = used_up ? real(0) : ice::psdep(p, dt_cloud, cell.qs, growth, coefficients);
+    used_up = used_up || (cell.qs > 0 && fabs(prevp + pidep + psdep) >= fabs(excess));
+
+    growth.left = excess - prevp - pidep - psdep;
+    const real pigen = used_up ? real(0) : ice::pigen(dt_cloud, cold, air.rho, cell.qi, growth);
+    rates.pidep = pidep;
+    rates.psdep = psdep;
+    rates.pigen = pigen;
+    rates.psaut = psaut(p, dt_cloud, air.rho, cell.qi);
+    return rates;
+}
+
+}  // namespace ice

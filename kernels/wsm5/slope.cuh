@@ -1,0 +1,87 @@
+// Size distributions: slopes of rain and snow, numbers of ice crystals, and what depends on them.
+// See src/wsm5/slope.rs.
+#pragma once
+
+namespace slope {
+
+// Slope of the rain size distribution. See src/wsm5/slope.rs.
+__device__ inline Slope slope_rain(const Wsm5Params& p, real rho, real qr)
+{
+    if (qr <= Q_PRECIPITATION_MIN) return Slope{p.slope_rain_min, p.slope_rain_min_b};
+    const real length = 1 / sqrt(sqrt(p.pidn0r / (qr * rho)));
+    return Slope{length, pow(length, p.bvtr)};
+}
+
+// Slope of the snow size distribution. See src/wsm5/slope.rs.
+__device__ inline Slope slope_snow(const Wsm5Params& p, real rho, real qs, real n0s_factor)
+{
+    if (qs <= Q_PRECIPITATION_MIN) return Slope{p.slope_snow_min, p.slope_snow_min_b};
+    const real length = 1 / sqrt(sqrt(p.pidn0s * n0s_factor / (qs * rho)));
+    return Slope{length, pow(length, p.bvts)};
+}
+
+// Factor of the snow intercept over its value at freezing. See src/wsm5/slope.rs.
+__device__ inline real snow_intercept_factor(const Wsm5Params& p, real t)
+{
+    return max(min(exp(p.alpha * (FREEZING - t)), p.n0s_factor_max), real(1));
+}
+
+// Number of ice crystals. See src/wsm5/slope.rs.
+__device__ inline real ice_number(real rho, real qi)
+{
+    const real content = rho * max(qi, Q_MIN);
+    const real number = ICE_NUMBER * sqrt(sqrt(content * content * content));
+    return min(max(number, ICE_NUMBER_MIN), ICE_NUMBER_MAX);
+}
+
+// Diameter of an ice crystal, without a bound. See src/wsm5/slope.rs.
+__device__ inline real ice_diameter(const Wsm5Params& p, real rho, real qi, real number)
+{
+    return p.dicon * sqrt(rho * qi / number);
+}
+
+// Surface of a size distribution through which vapour or heat passes. See src/wsm5/slope.rs.
+__device__ inline real ventilated_surface(
+    real still, real ventilated, real ventilation, Slope slope)
+{
+    const real s2 = slope.length * slope.length;
+    return still * s2 + ventilated * ventilation * s2 * sqrt(slope.length * slope.power);
+}
+
+// Mean fall speed of a size distribution. See src/wsm5/slope.rs.
+__device__ inline real fall_speed(real factor, Slope slope, real density_factor)
+{
+    return factor * slope.power * density_factor;
+}
+
+// Mean fall speed of rain, 0 where there is none. See src/wsm5/slope.rs.
+__device__ inline real fall_speed_rain(
+    const Wsm5Params& p, real rho, real density_factor, real qr)
+{
+    if (qr <= 0) return 0;
+    return fall_speed(p.pvtr, slope_rain(p, rho, qr), density_factor);
+}
+
+// Mean fall speed of snow, 0 where there is none. See src/wsm5/slope.rs.
+__device__ inline real fall_speed_snow(
+    const Wsm5Params& p, real rho, real density_factor, real qs, real n0s_factor)
+{
+    if (qs <= 0) return 0;
+    return fall_speed(p.pvts, slope_snow(p, rho, qs, n0s_factor), density_factor);
+}
+
+// Fall speed of an ice crystal. See src/wsm5/slope.rs.
+__device__ inline real fall_speed_crystal(real diameter)
+{
+    return ICE_FALL * pow(diameter, ICE_FALL_EXPONENT);
+}
+
+// Fall speed of cloud ice, 0 where there is none. See src/wsm5/slope.rs.
+__device__ inline real fall_speed_ice(const Wsm5Params& p, real rho, real qi, real number)
+{
+    if (qi <= 0) return 0;
+    const real diameter = ice_diameter(p, rho, qi, number);
+    return fall_speed_crystal(max(min(diameter, p.dimax), ICE_DIAMETER_MIN));
+}
+
+}  // namespace slope

@@ -1,0 +1,75 @@
+// A minor step of one cell, apart from the fall: what acts, and in which order.
+// See src/wsm5/step.rs.
+#pragma once
+
+#include "wsm5/balance.cuh"
+#include "wsm5/cell.cuh"
+#include "wsm5/ice.cuh"
+#include "wsm5/melt.cuh"
+#include "wsm5/warm.cuh"
+
+namespace step {
+
+// Clips a negative mixing ratio at zero. See src/wsm5/step.rs.
+__device__ inline real clip(const Air& air, real& q)
+{
+    real made = 0;
+    if (q < 0) {
+        made = -(air.rho * air.dz * q);
+        q = 0;
+    }
+    return made;
+}
+
+// Removes cloud water or ice too little to count. See src/wsm5/step.rs.
+__device__ inline real clean_up(real& q)
+{
+    real removed = 0;
+    if (q <= Q_MIN) {
+        removed = q;
+        q = 0;
+    }
+    return removed;
+}
+
+// Everything that happens in a cell in a minor step when the fall is over. See src/wsm5/step.rs.
+__device__ inline real processes(
+    const Wsm5Params& p, real dt_cloud, const Air& air, const Onset& onset, real qr_sized,
+    Cell& cell)
+{
+    melt::instantaneous(p, dt_cloud, air, qr_sized, cell);
+    if (cell::is_clear(cell) && (cell.t >= FREEZING || cell.qv <= onset.qsi)) {
+        // No rate but condensation is other than zero.
+        return melt::condense(p, dt_cloud, air, onset, cell);
+    }
+    const Coefficients coefficients = cell::coefficients(p, air, onset, cell);
+    const WarmRates warm = warm::rates(p, dt_cloud, air, onset, cell, coefficients);
+    const IceRates ice = ice::rates(p, dt_cloud, air, onset, cell, coefficients, warm.prevp);
+    real clipped = balance::apply(dt_cloud, air, warm, ice, cell);
+    clipped += melt::condense(p, dt_cloud, air, onset, cell);
+    return clipped - (clean_up(cell.qc) + clean_up(cell.qi));
+}
+
+// Adds what has reached the ground in a minor step to the sums of the call.
+// See src/wsm5/step.rs.
+__device__ inline void reach_ground(
+    real dt_cloud, real depth, real rain, real snow, real ice, Precipitation& sum)
+{
+    const auto rate = [&](real mass) { return mass / depth / dt_cloud; };
+    const auto millimetres = [&](real rate) {
+        return rate * depth / RHO_WATER * dt_cloud * MILLIMETRES;
+    };
+    const real all = rate(rain) + rate(snow) + rate(ice);
+    const real frozen = rate(snow) + rate(ice);
+    if (all > 0) {
+        sum.rain += millimetres(all);
+        sum.rainncv += millimetres(all);
+    }
+    if (frozen > 0) {
+        sum.snow += millimetres(frozen);
+        sum.snowncv += millimetres(frozen);
+    }
+    if (all > 0) sum.sr = sum.snowncv / (sum.rainncv + PRECIPITATION_MIN);
+}
+
+}  // namespace step

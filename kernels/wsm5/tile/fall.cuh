@@ -1,0 +1,222 @@
+// Semi-Lagrangian fall of one species in one column, by one warp: see src/wsm5/fall.rs.
+//
+// A lane has levels, and the interfaces below them.
+#pragma once
+
+#include "wsm5/fall.cuh"
+#include "wsm5/tile/warp.cuh"
+
+// Interfaces of a lane: lane, lane + WARP, ... up to NZ.
+constexpr int INTERFACES = NZ / WARP + 1;
+
+// The highest power of two below the number of levels, where the search for a layer begins.
+constexpr int first_stride(int stride) { return 2 * stride < NZ ? first_stride(2 * stride) : stride; }
+
+// Heights of the interfaces above the ground, by sums from the ground up.
+__device__ inline void set_heights(const Tile& tile, int column, Fall& work)
+{
+    if (lane() == 0) work.height[0] = 0;
+    real below = 0;
+#pragma unroll
+    for (int m = 0; m < LEVELS; ++m) {
+        const int k = lane() + m * WARP;
+        const real top = below + prefix_sum(k < NZ ? tile.dz[k][column] : real(0));
+        if (k < NZ) work.height[k + 1] = top;
+        below = __shfl_sync(ALL_LANES, top, WARP - 1);
+    }
+    __syncwarp();
+}
+
+// Speed of an interface before it is limited, from those of the layers.
+__device__ inline real interface_speed(const real* u, int k)
+{
+    if (k == 0) return u[0];
+    // The top of a group of precipitating layers falls as fast as the layer below it.
+    if (k == NZ || u[k] == 0) return u[k - 1];
+    if (k == 1 || k == NZ - 1) return fall::interface_speed_outer(u[k - 1], u[k]);
+    return fall::interface_speed_inner(u[k - 2], u[k - 1], u[k], u[k + 1]);
+}
+
+// Moves the interfaces, and finds the density of the layers between them.
+//
+// An interface that is limited by the one above has w[k] = w[k + 1] - c dz[k], with
+// c = FALL_COMPRESSION / dt. So w[k] - c z[k] is nowhere less than any w - c z above: the recursion
+// of limited_speed is a maximum, which the lanes find together.
+__device__ inline void arrive(real dt_cloud, const real (&content)[LEVELS], Fall& work)
+{
+    const real c = FALL_COMPRESSION / dt_cloud;
+    real highest = interface_speed(work.mean_speed, NZ) - c * work.height[NZ];
+#pragma unroll
+    for (int m = INTERFACES - 1; m >= 0; --m) {
+        // Lanes beyond the lid do as it does.
+        const int k = min(lane() + m * WARP, NZ);
+        const real height = work.height[k];
+        real w = interface_speed(work.mean_speed, k);
+        const real own = w - c * height;
+        const real from_here = suffix_max(own);
+        const real next = __shfl_down_sync(ALL_LANES, from_here, 1);
+        const real above = lane() == WARP - 1 ? highest : max(next, highest);
+        if (above > own) w = above + c * height;
+        if (lane() + m * WARP <= NZ) work.arrival[k] = fall::arrival(height, w, dt_cloud);
+        highest = max(highest, __shfl_sync(ALL_LANES, from_here, 0));
+    }
+    if (lane() == 0) work.arrival[NZ + 1] = work.height[NZ];
+    __syncwarp();
+#pragma unroll
+    for (int m = 0; m < LEVELS; ++m) {
+        const int k = lane() + m * WARP;
+        if (k >= NZ) continue;
+        const real depth = work.height[k + 1] - work.height[k];
+        const real thickness = work.arrival[k + 1] - work.arrival[k];
+        work.density[k] = fall::arrived_density(content[m], depth, thickness);
+    }
+    if (lane() == 0) work.density[NZ] = 0;
+    __syncwarp();
+}
+
+// Thickness of an arrived layer, and from the highest to the lid.
+__device__ inline real thickness_of(const Fall& work, int k)
+{
+    return work.arrival[k + 1] - work.arrival[k];
+}
+
+// Densities at the edges of the arrived layers.
+__device__ inline void set_edges(Fall& work)
+{
+    const real* q = work.density;
+#pragma unroll
+    for (int m = 0; m < LEVELS; ++m) {
+        const int k = lane() + m * WARP;
+        if (k >= NZ) continue;
+        work.edges[k] = k == 0 ? Edges{q[0], q[0]}
+                               : fall::edges(q[k - 1], q[k], q[k + 1], thickness_of(work, k - 1),
+                                       thickness_of(work, k), thickness_of(work, k + 1));
+    }
+    __syncwarp();
+}
+
+// The arrived layer that holds a height: the number of interfaces that have arrived below it, the
+// lowest and the highest aside.
+__device__ inline int layer_at(const Fall& work, real height)
+{
+    int layer = 0;
+#pragma unroll
+    for (int stride = first_stride(1); stride > 0; stride /= 2)
+        if (layer + stride < NZ && work.arrival[layer + stride] < height) layer += stride;
+    return layer;
+}
+
+// Mean density between two heights, given by their arrived layers and parts of the thickness there.
+__device__ inline real mean_between(const Fall& work, int bottom, real t_low, int top, real t_high)
+{
+    if (bottom == top) return fall::mean_within(work.edges[bottom], t_low, t_high);
+    const real* q = work.density;
+    real depth = (1 - t_low) * thickness_of(work, bottom);
+    real mass = (q[bottom] - fall::integral(work.edges[bottom], t_low)) * thickness_of(work, bottom);
+    for (int j = bottom + 1; j < top; ++j) {
+        depth += thickness_of(work, j);
+        mass += q[j] * thickness_of(work, j);
+    }
+    depth += t_high * thickness_of(work, top);
+    mass += fall::integral(work.edges[top], t_high) * thickness_of(work, top);
+    return mass / depth;
+}
+
+// Sums the arrived layers up in the layers of the grid.
+__device__ inline void remap(const Fall& work, real (&content)[LEVELS])
+{
+    // Where the bottom of a layer lies in the arrived layers.
+    int layer[LEVELS];
+    real t[LEVELS];
+#pragma unroll
+    for (int m = 0; m < LEVELS; ++m) {
+        const real low = work.height[min(lane() + m * WARP, NZ)];
+        layer[m] = layer_at(work, low);
+        t[m] = (low - work.arrival[layer[m]]) / thickness_of(work, layer[m]);
+    }
+#pragma unroll
+    for (int m = 0; m < LEVELS; ++m) {
+        const int top = next_level(layer, m);
+        const real t_high = next_level(t, m);
+        content[m] = 0;
+        // What lies in a layer whose top is above the bottom of the highest arrived one is lost, as
+        // in the original. The highest layer always is such a layer.
+        if (lane() + m * WARP < NZ - 1 && top < NZ - 1)
+            content[m] = mean_between(work, layer[m], t[m], top, t_high);
+    }
+}
+
+// Lets a species of a column fall for a minor step.
+template <Species KIND>
+__device__ inline void sediment(const CloudArgs& a, Tile& tile, int column)
+{
+    Fall& work = tile.fall[warp()];
+    Field& q = KIND == Species::RAIN ? tile.qr : KIND == Species::SNOW ? tile.qs : tile.qi;
+    real before[LEVELS], speed[LEVELS], n0s_factor[LEVELS];
+    set_heights(tile, column, work);
+#pragma unroll
+    for (int m = 0; m < LEVELS; ++m) {
+        const int k = lane() + m * WARP;
+        before[m] = speed[m] = n0s_factor[m] = 0;
+        if (k >= NZ) continue;
+        const Air air = air_in(tile, k, column);
+        if (KIND == Species::SNOW) n0s_factor[m] = slope::snow_intercept_factor(a.params, tile.t[k][column]);
+        before[m] = air.rho * q[k][column];
+        speed[m] = fall_speed<KIND>(a.params, air, q[k][column], n0s_factor[m]);
+        work.mean_speed[k] = speed[m];
+    }
+    __syncwarp();
+    arrive(a.dt_cloud, before, work);
+    // Ice keeps the speed that it has at departure.
+    if (KIND != Species::ICE) {
+#pragma unroll
+        for (int m = 0; m < LEVELS; ++m) {
+            const int k = lane() + m * WARP;
+            if (k >= NZ) continue;
+            const Air air = air_in(tile, k, column);
+            const real then =
+                fall_speed<KIND>(a.params, air, work.density[k] / air.rho, n0s_factor[m]);
+            work.mean_speed[k] = fall::mean_speed(speed[m], then);
+        }
+        __syncwarp();
+        arrive(a.dt_cloud, before, work);
+    }
+    set_edges(work);
+    real content[LEVELS];
+    remap(work, content);
+
+    Landing landing = {0, 0, 0};
+#pragma unroll
+    for (int m = 0; m < LEVELS; ++m) {
+        const int k = lane() + m * WARP;
+        if (k >= NZ) continue;
+        const real depth = work.height[k + 1] - work.height[k];
+        landing.ground += fall::mass_in_ground(work.arrival[k], work.arrival[k + 1],
+                                         thickness_of(work, k), work.density[k]);
+        landing.residual += (content[m] - before[m]) * depth;
+        landing.clipped += fall::land(air_in(tile, k, column), content[m], q[k][column]);
+    }
+    landing.ground = warp_sum(landing.ground);
+    landing.residual = warp_sum(landing.residual) + landing.ground;
+    if (__any_sync(ALL_LANES, landing.clipped > 0)) landing.clipped = warp_sum(landing.clipped);
+    if (lane() == 0) tile.landing[int(KIND)][column] = landing;
+    // The next task of the warp takes the same work space.
+    __syncwarp();
+}
+
+// Lets all that falls in the tile fall: a task for each species of a column.
+__device__ inline void fall_in(const CloudArgs& a, Tile& tile)
+{
+    const Falling falling = tile.falling;
+    const int rain = __popc(falling.of(Species::RAIN));
+    const int snow = __popc(falling.of(Species::SNOW));
+    const int ice = __popc(falling.of(Species::ICE));
+    for (int task = warp(); task < rain + snow + ice; task += WARPS) {
+        if (task < rain)
+            sediment<Species::RAIN>(a, tile, nth_set_bit(falling.of(Species::RAIN), task));
+        else if (task < rain + snow)
+            sediment<Species::SNOW>(a, tile, nth_set_bit(falling.of(Species::SNOW), task - rain));
+        else
+            sediment<Species::ICE>(a, tile, nth_set_bit(falling.of(Species::ICE), task - rain - snow));
+    }
+}

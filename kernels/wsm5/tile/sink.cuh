@@ -1,0 +1,149 @@
+// Fall in short equal steps in one column, by one warp: see src/wsm5/substep.rs.
+//
+// A lane has levels. In every sub-step it asks what the levels above them have.
+#pragma once
+
+#include "wsm5/melt.cuh"
+#include "wsm5/substep.cuh"
+#include "wsm5/tile/warp.cuh"
+
+// A species in the levels of a lane. Zero where there is no level.
+struct Descent {
+    real q[LEVELS];
+    real courant[LEVELS];
+    real leaving[LEVELS];   // part that leaves a level in a sub-step
+    real arriving[LEVELS];  // part of what the level above has that arrives
+};
+
+// Divides the fall of a species into equal sub-steps.
+__device__ inline void divide(const Tile& tile, int column, real substeps, Descent& descent)
+{
+#pragma unroll
+    for (int m = 0; m < LEVELS; ++m) descent.leaving[m] = descent.courant[m] / substeps;
+#pragma unroll
+    for (int m = 0; m < LEVELS; ++m) {
+        const int k = lane() + m * WARP;
+        const real leaving_above = next_level(descent.leaving, m);
+        if (k + 1 >= NZ) continue;
+        descent.arriving[m] =
+            substep::arriving(leaving_above, air_in(tile, k, column), air_in(tile, k + 1, column));
+    }
+}
+
+// One sub-step. Returns what has left the lowest layer, to the lane that has it.
+__device__ inline real fall_once(Descent& descent)
+{
+    const real ground = descent.leaving[0] * descent.q[0];
+#pragma unroll
+    for (int m = 0; m < LEVELS; ++m) {
+        // From the ground up, so that the layer above still has what it had before.
+        const real q_above = next_level(descent.q, m);
+        // Nothing arrives at the lid, where there is no level above to ask.
+        const bool is_lid = lane() + m * WARP + 1 >= NZ;
+        descent.q[m] =
+            substep::passed(descent.q[m], descent.leaving[m], descent.arriving[m], is_lid ? real(0) : q_above);
+    }
+    return ground;
+}
+
+// Lets rain and snow fall, while snow melts.
+__device__ inline void sink_rain_and_snow(const CloudArgs& a, Tile& tile, int column)
+{
+    const Wsm5Params& p = a.params;
+    Descent rain = {}, snow = {};
+    Cell cell[LEVELS] = {};
+    Air air[LEVELS] = {};
+    Slope slope[LEVELS] = {};
+    real largest = 0;
+#pragma unroll
+    for (int m = 0; m < LEVELS; ++m) {
+        const int k = lane() + m * WARP;
+        if (k >= NZ) continue;
+        const int at = k * a.level + tile.place[column];
+        air[m] = air_in(tile, k, column);
+        air[m].p = a.p[at];
+        air[m].heat_capacity = thermo::heat_capacity(a.qv[at]);
+        cell[m] = {tile.t[k][column], 0, 0, tile.qr[k][column], 0, tile.qs[k][column]};
+        slope[m] = substep::snow_slope(p, air[m], cell[m]);
+        const real rain_speed =
+            slope::fall_speed(p.pvtr, slope::slope_rain(p, air[m].rho, cell[m].qr), air[m].density_factor);
+        const real snow_speed = slope::fall_speed(p.pvts, slope[m], air[m].density_factor);
+        rain.q[m] = cell[m].qr;
+        snow.q[m] = cell[m].qs;
+        rain.courant[m] = substep::courant(rain_speed, air[m].dz, a.dt_cloud);
+        snow.courant[m] = substep::courant(snow_speed, air[m].dz, a.dt_cloud);
+        largest = max(largest, max(rain.courant[m], snow.courant[m]));
+    }
+    const real substeps = substep::number_of_substeps(warp_max(largest));
+    divide(tile, column, substeps, rain);
+    divide(tile, column, substeps, snow);
+
+    real rain_fallen = 0, snow_fallen = 0;
+    for (int step = 0; step < int(substeps); ++step) {
+        rain_fallen += fall_once(rain);
+        snow_fallen += fall_once(snow);
+#pragma unroll
+        for (int m = 0; m < LEVELS; ++m) {
+            cell[m].qr = rain.q[m];
+            cell[m].qs = snow.q[m];
+            melt::melt_snow_in_substep(p, a.dt_cloud, substeps, air[m], slope[m], cell[m]);
+            rain.q[m] = cell[m].qr;
+            snow.q[m] = cell[m].qs;
+        }
+    }
+#pragma unroll
+    for (int m = 0; m < LEVELS; ++m) {
+        const int k = lane() + m * WARP;
+        if (k >= NZ) continue;
+        tile.t[k][column] = cell[m].t;
+        tile.qr[k][column] = cell[m].qr;
+        tile.qs[k][column] = cell[m].qs;
+    }
+    if (lane() == 0) {
+        const real ground = air[0].rho * air[0].dz;
+        tile.landing[int(Species::RAIN)][column] = {ground * rain_fallen, 0, 0};
+        tile.landing[int(Species::SNOW)][column] = {ground * snow_fallen, 0, 0};
+    }
+}
+
+// Lets ice fall.
+__device__ inline void sink_ice(const CloudArgs& a, Tile& tile, int column)
+{
+    Descent ice = {};
+    real largest = 0;
+#pragma unroll
+    for (int m = 0; m < LEVELS; ++m) {
+        const int k = lane() + m * WARP;
+        if (k >= NZ) continue;
+        const Air air = air_in(tile, k, column);
+        ice.q[m] = tile.qi[k][column];
+        const real speed = slope::fall_speed_ice(a.params, air.rho, ice.q[m], slope::ice_number(air.rho, ice.q[m]));
+        ice.courant[m] = substep::courant(speed, air.dz, a.dt_cloud);
+        largest = max(largest, ice.courant[m]);
+    }
+    const real substeps = substep::number_of_substeps(warp_max(largest));
+    divide(tile, column, substeps, ice);
+    real fallen = 0;
+    for (int step = 0; step < int(substeps); ++step) fallen += fall_once(ice);
+#pragma unroll
+    for (int m = 0; m < LEVELS; ++m) {
+        const int k = lane() + m * WARP;
+        if (k < NZ) tile.qi[k][column] = ice.q[m];
+    }
+    if (lane() == 0) {
+        const Air lowest = air_in(tile, 0, column);
+        tile.landing[int(Species::ICE)][column] = {lowest.rho * lowest.dz * fallen, 0, 0};
+    }
+}
+
+// Lets all that falls in the tile fall: a task for rain and snow of a column, and one for its ice.
+__device__ inline void sink_in(const CloudArgs& a, Tile& tile)
+{
+    const unsigned both = tile.falling.of(Species::RAIN) | tile.falling.of(Species::SNOW);
+    const unsigned ice = tile.falling.of(Species::ICE);
+    const int columns = __popc(both);
+    for (int task = warp(); task < columns + __popc(ice); task += WARPS) {
+        if (task < columns) sink_rain_and_snow(a, tile, nth_set_bit(both, task));
+        else sink_ice(a, tile, nth_set_bit(ice, task - columns));
+    }
+}

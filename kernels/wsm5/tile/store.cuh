@@ -1,0 +1,44 @@
+// What a call leaves, put back into the fields.
+#pragma once
+
+#include "wsm5/tile/load.cuh"
+
+// Adds what a column has brought to the ground in a minor step to its sums, and forgets it.
+__device__ inline void gather(const CloudArgs& a, Tile& tile, int column)
+{
+    Precipitation& sum = tile.sum[column];
+    real ground[SPECIES];
+#pragma unroll
+    for (int s = 0; s < SPECIES; ++s) {
+        const Landing landing = tile.landing[s][column];
+        ground[s] = landing.ground;
+        sum.fall_residual += landing.residual;
+        sum.clipped += landing.clipped;
+        tile.landing[s][column] = {0, 0, 0};
+    }
+    add_to_sums(a.dt_cloud, tile.dz[0][column], ground, sum);
+}
+
+// Writes the cells of a thread that have changed; `fell` tells the columns in which something has
+// fallen, and may have left a cell empty.
+__device__ inline void store_cells(const CloudArgs& a, const Position& at, const Tile& tile,
+                                   const Marks& marks, unsigned fell)
+{
+#pragma unroll
+    for (int m = 0; m < CELLS; ++m) {
+        if (!at.has(m)) continue;
+        const bool is_active = marks.active >> m & 1, is_clipped = marks.clipped >> m & 1;
+        const int k = at.level(m), column = at.column;
+        const int here = k * a.level + at.place;
+        if (is_active) {
+            a.theta[here] = tile.t[k][column] / __ldg(&a.exner[here]) - a.theta_base;
+            a.qv[here] = tile.qv[k][column];
+        }
+        if (is_active || is_clipped) a.qc[here] = tile.qc[k][column];
+        if (is_active || is_clipped || (fell >> column & 1)) {
+            a.qr[here] = tile.qr[k][column];
+            a.qi[here] = tile.qi[k][column];
+            a.qs[here] = tile.qs[k][column];
+        }
+    }
+}

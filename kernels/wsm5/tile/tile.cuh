@@ -1,0 +1,117 @@
+// What the threads of a block share: the cells of a few neighbouring columns.
+//
+// The mapping of threads changes from phase to phase. Where fields are read and written, neighbouring
+// threads have neighbouring columns of one level, as the fields have them. Where things fall, a
+// warp has one column and its lanes have the levels. Where rates act, a thread has any active cell.
+#pragma once
+
+#include "wsm5/column/surface.cuh"
+
+constexpr int WARP = 32;
+constexpr unsigned ALL_LANES = 0xffffffff;
+constexpr int WARPS = TILE_THREADS / WARP;
+// Levels that a lane has where things fall: lane, lane + WARP, ...
+constexpr int LEVELS = (NZ + WARP - 1) / WARP;
+// Levels that the threads of a block read at a time.
+constexpr int ROWS = TILE_THREADS / TILE_COLUMNS;
+// Cells that a thread reads: those of its column at the levels row, row + ROWS, ...
+constexpr int CELLS = (NZ + ROWS - 1) / ROWS;
+// An odd distance from level to level, so that the lanes of a warp find the levels of a column in
+// different banks.
+constexpr int STRIDE = TILE_COLUMNS + 1;
+
+static_assert(WARP % TILE_COLUMNS == 0, "a warp reads whole rows of a tile");
+static_assert(TILE_THREADS % WARP == 0, "a block has whole warps");
+static_assert(CELLS <= WARP, "the cells of a thread are the bits of a word");
+
+// A field of the tile.
+typedef real Field[NZ][STRIDE];
+
+// What the sub-stepped fall keeps from the start of the minor step.
+struct Start {
+    Field t;
+    Field qr;
+};
+
+struct Nothing {};
+
+template <Fallout> struct Kept { typedef Nothing Type; };
+template <> struct Kept<Fallout::Substepped> { typedef Start Type; };
+
+__device__ inline void keep(Start& start, int k, int column, real t, real qr)
+{
+    start.t[k][column] = t;
+    start.qr[k][column] = qr;
+}
+
+__device__ inline void keep(Nothing&, int, int, real, real) {}
+
+// Work space of the fall in one column, of one warp. Names and meaning as in src/wsm5/fall.rs.
+struct Fall {
+    real height[NZ + 1];
+    real mean_speed[NZ];
+    real arrival[NZ + 2];  // of the interfaces; at last the lid
+    real density[NZ + 1];
+    Edges edges[NZ];
+};
+
+// Which columns of the tile hold a species, a bit for each.
+struct Falling {
+    unsigned species[SPECIES];
+
+    __device__ unsigned of(Species kind) const { return species[int(kind)]; }
+    __device__ unsigned any() const { return species[0] | species[1] | species[2]; }
+};
+
+// What a species leaves in a minor step besides what is in the cells, kg m-2.
+struct Landing {
+    real ground;    // has reached the ground
+    real residual;  // the fall has made
+    real clipped;   // clipping at zero has made
+};
+
+struct Tile {
+    Field t, qv, qc, qr, qi, qs;
+    Field rho, dz;
+    Field clipped;  // water that clipping has made in a cell, kg m-2
+    Kept<FALLOUT>::Type start;
+    Fall fall[WARPS];
+    Falling falling;
+    Landing landing[SPECIES][TILE_COLUMNS];
+    Precipitation sum[TILE_COLUMNS];
+    int place[TILE_COLUMNS];  // of a column in a level of the fields
+    // Cells where something happens: level and column.
+    unsigned short active[NZ * TILE_COLUMNS];
+    int active_count;
+};
+
+// The column of a thread where fields are read and written.
+struct Position {
+    int column;  // in the tile
+    int row;     // its first level
+    int place;   // in a level of the fields; -1 where the tile has more columns than are left
+
+    __device__ bool is_inside() const { return place >= 0; }
+    // The level of its cell `m`; NZ or more where it has fewer cells.
+    __device__ int level(int m) const { return row + m * ROWS; }
+    __device__ bool has(int m) const { return is_inside() && level(m) < NZ; }
+};
+
+__device__ inline Position position(const CloudArgs& a)
+{
+    const int column = threadIdx.x % TILE_COLUMNS;
+    const int number = blockIdx.x * TILE_COLUMNS + column;
+    const int place = number < a.count ? place_of(a, number) : -1;
+    return {column, int(threadIdx.x) / TILE_COLUMNS, place};
+}
+
+__device__ inline int lane() { return threadIdx.x % WARP; }
+__device__ inline int warp() { return threadIdx.x / WARP; }
+
+// The air of a cell as far as it matters where things fall: density, depth and their factor.
+__device__ inline Air air_in(const Tile& tile, int k, int column)
+{
+    Air air = {tile.rho[k][column], 0, tile.dz[k][column], 0, 0, 0};
+    cell::settle(Cell{}, air);
+    return air;
+}

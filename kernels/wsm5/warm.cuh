@@ -1,0 +1,58 @@
+// Processes of warm rain: autoconversion, collection of cloud water, evaporation.
+// See src/wsm5/warm.rs.
+#pragma once
+
+#include "wsm5/slope.cuh"
+
+namespace warm {
+
+// praut: autoconversion of cloud water to rain (C -> R). See src/wsm5/warm.rs.
+__device__ inline real praut(const Wsm5Params& p, real dt_cloud, real qc)
+{
+    if (qc <= p.qc0) return 0;
+    return min(p.qck1 * pow(qc, SEVEN_THIRDS), qc / dt_cloud);
+}
+
+// pracw: collection of cloud water by rain (C -> R). See src/wsm5/warm.rs.
+__device__ inline real pracw(
+    const Wsm5Params& p, real dt_cloud, real qc, real qr, Slope rain, real density_factor)
+{
+    if (qr <= Q_PRECIPITATION_MIN || qc <= Q_MIN) return 0;
+    const real s3 = rain.length * rain.length * rain.length;
+    return min(p.pacrr * s3 * rain.power * qc * density_factor, qc / dt_cloud);
+}
+
+// prevp: condensation of vapour on rain, or evaporation of rain where negative (V -> R).
+// See src/wsm5/warm.rs.
+__device__ inline real prevp(
+    const Wsm5Params& p, real dt_cloud, real qr, real rhw, real excess,
+    const Coefficients& coefficients)
+{
+    if (qr <= 0) return 0;
+    const real surface = slope::ventilated_surface(
+        p.precr1, p.precr2, coefficients.ventilation, coefficients.rain);
+    const real prevp = (rhw - 1) * surface / coefficients.resistance_water;
+    if (prevp < 0) {
+        return max(max(prevp, -qr / dt_cloud), real(0.5) * excess);
+    } else {
+        return min(prevp, real(0.5) * excess);
+    }
+}
+
+// All warm rates of a cell. See src/wsm5/warm.rs.
+__device__ inline WarmRates rates(
+    const Wsm5Params& p, real dt_cloud, const Air& air, const Onset& onset, const Cell& cell,
+    const Coefficients& coefficients)
+{
+    const real rhw = max(cell.qv / onset.qsw, Q_MIN);
+    const real excess = (max(cell.qv, Q_MIN) - onset.qsw) / dt_cloud;
+    const real pracw =
+        warm::pracw(p, dt_cloud, cell.qc, cell.qr, coefficients.rain, air.density_factor);
+    return WarmRates{
+        praut(p, dt_cloud, cell.qc),
+        pracw,
+        prevp(p, dt_cloud, cell.qr, rhw, excess, coefficients),
+    };
+}
+
+}  // namespace warm

@@ -1,0 +1,259 @@
+//! The microphysics on the device: what its kernels are compiled for and what they are given.
+
+use crate::real::{Precision, Real};
+use crate::shared::{DevicePointer, ReadPointer, shared_constants, shared_struct};
+use crate::wsm5::Fallout;
+use crate::wsm5::params::{SchemeConstants, Wsm5Params};
+use crate::wsm5::reflectivity::Bins;
+
+shared_constants! {
+    /// Numbers of the kernels alone; no result depends on them.
+    pub trait CloudConstants: SchemeConstants;
+
+    /// Part of saturation below which nothing can condense in a cell without condensate, whatever
+    /// the roundings of the humidity; from there on the processes look themselves.
+    exact NEARLY_SATURATED = 0.999, "1";
+}
+
+shared_struct! {
+    /// What the kernels of the microphysics are given.
+    ///
+    /// Fields have shape (nz, ny, nx), what is at the ground (ny, nx).
+    pub struct CloudArgs<R> {
+        /// Potential temperature less `theta_base`; in and out, as the five below.
+        theta: DevicePointer<R>, "K";
+        /// Vapour.
+        qv: DevicePointer<R>, "kg kg⁻¹";
+        /// Cloud water.
+        qc: DevicePointer<R>, "kg kg⁻¹";
+        /// Rain.
+        qr: DevicePointer<R>, "kg kg⁻¹";
+        /// Cloud ice.
+        qi: DevicePointer<R>, "kg kg⁻¹";
+        /// Snow.
+        qs: DevicePointer<R>, "kg kg⁻¹";
+        /// Density of dry air.
+        rho: ReadPointer<R>, "kg m⁻³";
+        /// Exner function.
+        exner: ReadPointer<R>, "1";
+        /// Pressure.
+        p: ReadPointer<R>, "Pa";
+        /// Depth of the layers.
+        dz: ReadPointer<R>, "m";
+        /// Precipitation; added to.
+        rain: DevicePointer<R>, "mm";
+        /// Water that has reached the ground in the call; set.
+        fallen: DevicePointer<R>, "kg m⁻²";
+        /// Precipitation of the call; set.
+        rainncv: DevicePointer<R>, "mm";
+        /// Frozen precipitation; added to.
+        snow: DevicePointer<R>, "mm";
+        /// Frozen precipitation of the call; set.
+        snowncv: DevicePointer<R>, "mm";
+        /// Frozen fraction of the call; set.
+        sr: DevicePointer<R>, "1";
+        /// Water that the fall scheme has made in the call; set.
+        fall_residual: DevicePointer<R>, "kg m⁻²";
+        /// Water that clipping at zero has made in the call; set.
+        clipped: DevicePointer<R>, "kg m⁻²";
+        /// Parameters of the scheme.
+        params: Wsm5Params<R>, "1";
+        /// What is added to `theta` to give the potential temperature.
+        theta_base: R, "K";
+        /// Length of a minor step.
+        dt_cloud: R, "s";
+        /// Number of minor steps.
+        minor_steps: i32, "1";
+        /// Columns of a row of the fields.
+        nx: i32, "1";
+        /// Cells of a level of the fields.
+        level: i32, "1";
+        /// The first column to work on, j nx + i.
+        first: i32, "1";
+        /// Columns to work on in each row.
+        width: i32, "1";
+        /// Columns to work on in all.
+        count: i32, "1";
+    }
+}
+
+shared_struct! {
+    /// What the kernel that diagnoses reflectivity and radii is given.
+    pub struct DiagnosisArgs<R> {
+        /// The cells; only read. What is at the ground is not looked at.
+        cloud: CloudArgs<R>, "1";
+        /// Reflectivity at 10 cm; set, as the three below.
+        refl_10cm: DevicePointer<R>, "dBZ";
+        /// Effective radius of cloud drops.
+        re_cloud: DevicePointer<R>, "m";
+        /// Effective radius of ice crystals.
+        re_ice: DevicePointer<R>, "m";
+        /// Effective radius of snow.
+        re_snow: DevicePointer<R>, "m";
+        /// Size bins of melting snow.
+        bins: Bins<R>, "1";
+    }
+}
+
+/// Shared memory that a block can have without asking for more, bytes.
+const SHARED_BYTES: usize = 48 * 1024;
+/// Threads that run in step.
+const WARP: usize = 32;
+
+/// How the columns are shared out among the threads of the device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Mapping {
+    /// A thread has a column, as in the first ports of this scheme to GPUs.
+    Column,
+    /// A block of threads has a few columns.
+    Tile(Tile),
+}
+
+/// A tile of columns, and the threads that work on it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Tile {
+    /// Columns, a power of two up to 32.
+    pub columns: usize,
+    /// Threads of a block, a multiple of 32.
+    pub threads: usize,
+    /// Blocks that a multiprocessor should hold at a time, which bounds the registers.
+    pub blocks: usize,
+}
+
+/// Threads of a block of the column mapping: few, so that small grids reach all multiprocessors.
+const COLUMN_THREADS: usize = 32;
+
+/// Columns from which on wide tiles are faster: their rows fill the lines of the memory, where
+/// narrow ones occupy more multiprocessors. Measured on an H200, see `benches/results`.
+const MANY_COLUMNS: usize = 50_000;
+
+impl Tile {
+    /// Tiles from the widest to the narrowest.
+    const ALL: [Self; 5] = [
+        Self { columns: 32, threads: 288, blocks: 4 },
+        Self { columns: 16, threads: 224, blocks: 4 },
+        Self { columns: 8, threads: 256, blocks: 4 },
+        Self { columns: 4, threads: 128, blocks: 4 },
+        Self { columns: 2, threads: 128, blocks: 4 },
+    ];
+
+    /// The tile for a number of columns: the widest one that fits, or a narrow one.
+    pub fn choose(columns: usize, precision: Precision, fallout: Fallout, nz: usize) -> Self {
+        let widest = if columns < MANY_COLUMNS { 8 } else { WARP };
+        let fits = |tile: &Self| {
+            tile.columns <= widest && tile.shared_bytes(precision, fallout, nz) <= SHARED_BYTES
+        };
+        let tile = Self::ALL.into_iter().find(fits).unwrap_or(Self::ALL[Self::ALL.len() - 1]);
+        match precision {
+            Precision::F32 => tile,
+            // Values take two registers.
+            Precision::F64 => Self { blocks: tile.blocks / 2, ..tile },
+        }
+    }
+
+    /// Shared memory of a block, bytes.
+    pub fn shared_bytes(self, precision: Precision, fallout: Fallout, nz: usize) -> usize {
+        let Self { columns, threads, .. } = self;
+        let real = match precision {
+            Precision::F32 => size_of::<f32>(),
+            Precision::F64 => size_of::<f64>(),
+        };
+        let kept = match fallout {
+            Fallout::SemiLagrangian => 0,
+            Fallout::Substepped => 2,
+        };
+        let fields = (9 + kept) * nz * (columns + 1);
+        let fall = threads / WARP * (6 * nz + 4);
+        let sums = 16 * columns;
+        let integers = 4 * (columns + 4);
+        // An empty struct and the end, both filled up to whole numbers.
+        let filling = 2 * size_of::<f64>();
+        real * (fields + fall + sums) + integers + 2 * nz * columns + filling
+    }
+}
+
+impl Mapping {
+    /// The fastest mapping for a number of columns.
+    pub fn choose(columns: usize, precision: Precision, fallout: Fallout, nz: usize) -> Self {
+        Self::Tile(Tile::choose(columns, precision, fallout, nz))
+    }
+
+    /// The file below `kernels/` that holds its kernel.
+    pub fn file(self) -> &'static str {
+        match self {
+            Self::Column => "wsm5/column.cu",
+            Self::Tile(_) => "wsm5/tile.cu",
+        }
+    }
+
+    /// Its kernel.
+    pub fn kernel(self) -> &'static str {
+        match self {
+            Self::Column => "wsm5_column",
+            Self::Tile(_) => "wsm5_tile",
+        }
+    }
+
+    /// The settings as kernels see them, by name.
+    pub fn constants(self) -> Vec<(String, i32)> {
+        let settings = match self {
+            Self::Column => vec![("COLUMN_THREADS", COLUMN_THREADS)],
+            Self::Tile(Tile { columns, threads, blocks }) => {
+                vec![("TILE_COLUMNS", columns), ("TILE_THREADS", threads), ("TILE_BLOCKS", blocks)]
+            }
+        };
+        settings.into_iter().map(|(name, value)| (name.to_owned(), value as i32)).collect()
+    }
+
+    /// Blocks and threads of a block for a number of columns.
+    pub fn blocks(self, columns: usize) -> [usize; 2] {
+        match self {
+            Self::Column => [columns.div_ceil(COLUMN_THREADS), COLUMN_THREADS],
+            Self::Tile(tile) => [columns.div_ceil(tile.columns), tile.threads],
+        }
+    }
+}
+
+impl<R: Real> CloudArgs<R> {
+    /// The same for the columns of some rows and columns of a grid only.
+    pub fn within(
+        self,
+        [ny, nx]: [usize; 2],
+        rows: std::ops::Range<usize>,
+        columns: std::ops::Range<usize>,
+    ) -> Self {
+        let number = |count: usize| count as i32;
+        Self {
+            nx: number(nx),
+            level: number(ny * nx),
+            first: number(rows.start * nx + columns.start),
+            width: number(columns.len()),
+            count: number(rows.len() * columns.len()),
+            ..self
+        }
+    }
+}
+
+/// The kernel that diagnoses reflectivity and radii.
+pub mod diagnosis {
+    /// The file below `kernels/` that holds it.
+    pub const FILE: &str = "wsm5/diagnose.cu";
+    /// Its name.
+    pub const KERNEL: &str = "wsm5_diagnose";
+    /// Columns of a block, and levels of a column that it looks at at a time.
+    const BLOCK: [usize; 2] = [32, 8];
+
+    /// The settings as the kernel sees them, by name.
+    pub fn constants() -> Vec<(String, i32)> {
+        ["DIAGNOSIS_COLUMNS", "DIAGNOSIS_ROWS"]
+            .into_iter()
+            .zip(BLOCK)
+            .map(|(name, value)| (name.to_owned(), value as i32))
+            .collect()
+    }
+
+    /// Blocks and threads of a block for a number of columns.
+    pub fn blocks(columns: usize) -> [usize; 2] {
+        [columns.div_ceil(BLOCK[0]), BLOCK[0] * BLOCK[1]]
+    }
+}

@@ -1,0 +1,110 @@
+//! A minor step of one cell, apart from the fall: what acts, and in which order.
+
+use crate::shared::shared_struct;
+use crate::wsm5::cell::{Air, Cell, Onset, coefficients, is_clear};
+use crate::wsm5::params::SchemeConstants;
+use crate::wsm5::scheme::Scheme;
+use crate::wsm5::{balance, ice, melt, warm};
+
+shared_struct! {
+    /// What one call brings to the ground, and what it makes of nothing or loses.
+    #[derive(Default)]
+    pub struct Precipitation<R> {
+        /// All precipitation of the call.
+        rain: R, "mm";
+        /// Its frozen part.
+        snow: R, "mm";
+        /// What the scheme tells of as that of the call; of the last minor step alone where
+        /// the variant of the scheme says so, as the two below.
+        rainncv: R, "mm";
+        /// Its frozen part.
+        snowncv: R, "mm";
+        /// Its frozen fraction.
+        sr: R, "1";
+        /// Water that the fall scheme has made beyond what it was given.
+        fall_residual: R, "kg m⁻²";
+        /// Water that clipping at zero has made.
+        clipped: R, "kg m⁻²";
+    }
+}
+
+/// Clips a negative mixing ratio at zero.
+///
+/// Returns the water that this makes, kg m⁻².
+#[inline]
+pub fn clip<R: SchemeConstants>(air: &Air<R>, q: &mut R) -> R {
+    let mut made = R::ZERO;
+    if *q < R::ZERO {
+        made = -(air.rho * air.dz * *q);
+        *q = R::ZERO;
+    }
+    made
+}
+
+/// Everything that happens in a cell in a minor step when the fall is over.
+///
+/// `qr_sized` as in [`melt::instantaneous`]. Returns the water that clipping at zero has made,
+/// kg kg⁻¹.
+#[inline]
+pub fn processes<R: SchemeConstants>(
+    p: &Scheme<R>,
+    dt_cloud: R,
+    air: &Air<R>,
+    onset: &Onset<R>,
+    qr_sized: R,
+    cell: &mut Cell<R>,
+) -> R {
+    melt::instantaneous(p, dt_cloud, air, qr_sized, cell);
+    if is_clear(cell) && (cell.t >= R::FREEZING || cell.qv <= onset.qsi) {
+        // No rate but condensation is other than zero.
+        return melt::condense(p, dt_cloud, air, onset, cell);
+    }
+    let coefficients = coefficients(p, air, onset, cell);
+    let warm = warm::rates(p, dt_cloud, air, onset, cell, &coefficients);
+    let ice = ice::rates(p, dt_cloud, air, onset, cell, &coefficients, warm.prevp);
+    let mut clipped = balance::apply(dt_cloud, air, warm, ice, cell);
+    clipped += melt::condense(p, dt_cloud, air, onset, cell);
+    clipped - (clean_up(&mut cell.qc) + clean_up(&mut cell.qi))
+}
+
+/// Removes cloud water or ice too little to count.
+///
+/// Returns what that takes, kg kg⁻¹.
+#[inline]
+pub fn clean_up<R: SchemeConstants>(q: &mut R) -> R {
+    let mut removed = R::ZERO;
+    if *q <= R::Q_MIN {
+        removed = *q;
+        *q = R::ZERO;
+    }
+    removed
+}
+
+/// Adds what has reached the ground in a minor step to the sums of the call.
+///
+/// Units: `depth` of the lowest layer m; `rain`, `snow`, `ice` kg m⁻².
+#[inline]
+pub fn reach_ground<R: SchemeConstants>(
+    dt_cloud: R,
+    depth: R,
+    rain: R,
+    snow: R,
+    ice: R,
+    sum: &mut Precipitation<R>,
+) {
+    let rate = |mass: R| mass / depth / dt_cloud;
+    let millimetres = |rate: R| rate * depth / R::RHO_WATER * dt_cloud * R::MILLIMETRES;
+    let all = rate(rain) + rate(snow) + rate(ice);
+    let frozen = rate(snow) + rate(ice);
+    if all > R::ZERO {
+        sum.rain += millimetres(all);
+        sum.rainncv += millimetres(all);
+    }
+    if frozen > R::ZERO {
+        sum.snow += millimetres(frozen);
+        sum.snowncv += millimetres(frozen);
+    }
+    if all > R::ZERO {
+        sum.sr = sum.snowncv / (sum.rainncv + R::PRECIPITATION_MIN);
+    }
+}

@@ -1,0 +1,66 @@
+// Runs a kernel of the microphysics on the host: see validation/emulated/clouds.rs.
+#include "cuda.h"
+
+#include "case.h"
+#include "prelude.h"
+
+#include ENTRY
+
+namespace {
+
+// The struct has come with its numbers; its pointers are those of the arrays.
+CloudArgs with_arrays(CloudArgs args, emulator::Case& input)
+{
+    args.theta = input.array<real>("theta");
+    args.qv = input.array<real>("qv");
+    args.qc = input.array<real>("qc");
+    args.qr = input.array<real>("qr");
+    args.qi = input.array<real>("qi");
+    args.qs = input.array<real>("qs");
+    args.rho = input.array<real>("rho");
+    args.exner = input.array<real>("exner");
+    args.p = input.array<real>("p");
+    args.dz = input.array<real>("dz");
+    args.rain = input.array<real>("rain");
+    args.fallen = input.array<real>("fallen");
+    args.rainncv = input.array<real>("rainncv");
+    args.snow = input.array<real>("snow");
+    args.snowncv = input.array<real>("snowncv");
+    args.sr = input.array<real>("sr");
+    args.fall_residual = input.array<real>("fall_residual");
+    args.clipped = input.array<real>("clipped");
+    return args;
+}
+
+#ifdef DIAGNOSIS
+DiagnosisArgs arguments(emulator::Case& input)
+{
+    DiagnosisArgs args = input.structure<DiagnosisArgs>("args");
+    args.cloud = with_arrays(args.cloud, input);
+    args.refl_10cm = input.array<real>("refl_10cm");
+    args.re_cloud = input.array<real>("re_cloud");
+    args.re_ice = input.array<real>("re_ice");
+    args.re_snow = input.array<real>("re_snow");
+    return args;
+}
+#else
+CloudArgs arguments(emulator::Case& input)
+{
+    return with_arrays(input.structure<CloudArgs>("args"), input);
+}
+#endif
+
+}  // namespace
+
+int main(int count, char** words)
+{
+    if (count != 4) emulator::refuse("give input, output and seed");
+    emulator::Case input(words[1]);
+    const std::uint64_t seed = std::strtoull(words[3], nullptr, 10);
+    const int* launch = input.array<int>("launch");
+    emulator::launch(KERNEL, {unsigned(launch[0])}, {unsigned(launch[1])}, seed, arguments(input));
+#ifdef TILE
+    input.array<int>("shared_bytes")[0] = sizeof(Tile);
+#endif
+    input.write(words[2]);
+}

@@ -1,0 +1,278 @@
+//! The kernels of the microphysics, on a device made of arrays on the host.
+
+use ndarray::{Array2, Array3, ArrayView1, Dimension};
+
+use nwp_mini::gpu::prelude::{Configuration, prelude};
+use nwp_mini::gpu::wsm5::{CloudArgs, CloudConstants, DiagnosisArgs, Mapping, diagnosis};
+use nwp_mini::grid::Shape;
+use nwp_mini::real::Precision;
+use nwp_mini::shared::{Bytes, DevicePointer, ReadPointer};
+use nwp_mini::state::{CloudDiagnostics, Environment, State, Surface};
+use nwp_mini::wsm5::minor_steps;
+use nwp_mini::wsm5::reflectivity::Bins;
+use nwp_mini::wsm5::scheme::Scheme;
+
+use crate::case::Precision as Whole;
+use crate::emulator::{Element, Program, Records};
+
+/// A precision that programs exchange numbers in.
+pub(crate) trait Exchanged: Whole + CloudConstants + Element + Bytes {
+    const KIND: Precision;
+}
+
+impl Exchanged for f32 {
+    const KIND: Precision = Precision::F32;
+}
+
+impl Exchanged for f64 {
+    const KIND: Precision = Precision::F64;
+}
+
+/// The columns of some rows and columns of a grid.
+#[derive(Clone, Debug)]
+pub(crate) struct Region {
+    pub(crate) rows: std::ops::Range<usize>,
+    pub(crate) columns: std::ops::Range<usize>,
+}
+
+impl Region {
+    pub(crate) fn whole(shape: Shape) -> Self {
+        Self { rows: 0..shape.ny, columns: 0..shape.nx }
+    }
+}
+
+/// A state with all that the microphysics needs and gives.
+#[derive(Clone, Debug)]
+pub(crate) struct Weather<R> {
+    pub(crate) theta_base: R,
+    pub(crate) state: State<R>,
+    pub(crate) air: Environment<R>,
+    pub(crate) surface: Surface<R>,
+}
+
+impl<R: Exchanged> Weather<R> {
+    pub(crate) fn shape(&self) -> Shape {
+        let (nz, ny, nx) = self.state.theta.dim();
+        Shape { nx, ny, nz }
+    }
+
+    fn planes(&mut self) -> [(&'static str, &mut Array2<R>); 8] {
+        let Surface { rain, fallen, rainncv, snow, snowncv, sr, fall_residual, clipped } =
+            &mut self.surface;
+        [
+            ("rain", rain),
+            ("fallen", fallen),
+            ("rainncv", rainncv),
+            ("snow", snow),
+            ("snowncv", snowncv),
+            ("sr", sr),
+            ("fall_residual", fall_residual),
+            ("clipped", clipped),
+        ]
+    }
+
+    fn fields(&mut self) -> [(&'static str, &mut Array3<R>); 6] {
+        let [theta, qv, qc, qr, qi, qs] = self.state.fields_mut();
+        [("theta", theta), ("qv", qv), ("qc", qc), ("qr", qr), ("qi", qi), ("qs", qs)]
+    }
+
+    fn records(&mut self) -> Records {
+        let mut records = Records::default();
+        for (name, field) in self.fields() {
+            put(&mut records, name, field);
+        }
+        for (name, plane) in self.planes() {
+            put(&mut records, name, plane);
+        }
+        let Environment { rho, exner, p, dz } = &self.air;
+        for (name, field) in [("rho", rho), ("exner", exner), ("p", p), ("dz", dz)] {
+            put(&mut records, name, field);
+        }
+        records
+    }
+
+    fn take(&mut self, records: &Records) {
+        for (name, field) in self.fields() {
+            take(records, name, field);
+        }
+        for (name, plane) in self.planes() {
+            take(records, name, plane);
+        }
+    }
+
+    fn args(&self, p: &Scheme<R>, dt: R, region: &Region) -> CloudArgs<R> {
+        let steps = minor_steps(dt);
+        let Shape { nx, ny, .. } = self.shape();
+        let (to, from) = (DevicePointer::default(), ReadPointer::default());
+        let args = CloudArgs {
+            theta: to,
+            qv: to,
+            qc: to,
+            qr: to,
+            qi: to,
+            qs: to,
+            rho: from,
+            exner: from,
+            p: from,
+            dz: from,
+            rain: to,
+            fallen: to,
+            rainncv: to,
+            snow: to,
+            snowncv: to,
+            sr: to,
+            fall_residual: to,
+            clipped: to,
+            params: p.params,
+            theta_base: self.theta_base,
+            dt_cloud: dt / steps,
+            minor_steps: steps.to_i32().expect("a number of steps"),
+            nx: 0,
+            level: 0,
+            first: 0,
+            width: 0,
+            count: 0,
+        };
+        args.within([ny, nx], region.rows.clone(), region.columns.clone())
+    }
+}
+
+fn put<R: Element, D: Dimension>(records: &mut Records, name: &str, field: &ndarray::Array<R, D>) {
+    records.put(name, &field.iter().copied().collect::<Vec<R>>());
+}
+
+fn take<R: Element, D: Dimension>(records: &Records, name: &str, field: &mut ndarray::Array<R, D>) {
+    let values: Vec<R> = records.take(name);
+    let values = ArrayView1::from(&values).into_shape_with_order(field.raw_dim());
+    field.assign(&values.expect("as many elements as were given"));
+}
+
+/// What the programs are compiled with besides: no fused products, as in Rust, and every access
+/// to an array and every conversion looked at.
+const OPTIONS: [&str; 4] = [
+    "-ffp-contract=off",
+    "-fsanitize=undefined,float-cast-overflow",
+    "-fno-sanitize-recover=all",
+    "-ftrivial-auto-var-init=pattern",
+];
+
+/// The kernel of a mapping, compiled for the host.
+pub(crate) struct Clouds {
+    mapping: Mapping,
+    program: Program,
+    shared_bytes: Option<usize>,
+}
+
+impl Clouds {
+    pub(crate) fn compile<R: Exchanged>(p: &Scheme<R>, nz: usize, mapping: Mapping) -> Self {
+        let configuration = Configuration {
+            precision: R::KIND,
+            nz,
+            fallout: p.fallout,
+            constants: mapping.constants(),
+        };
+        let about = match mapping {
+            Mapping::Column => "column".to_owned(),
+            Mapping::Tile(tile) => format!("tile{}x{}", tile.columns, tile.threads),
+        };
+        let name = format!("clouds_{about}_{}_{nz}_{:?}", R::NAME, p.fallout);
+        let entry = format!("-DENTRY=\"{}\"", mapping.file());
+        let kernel = format!("-DKERNEL={}", mapping.kernel());
+        let mut options = OPTIONS.to_vec();
+        options.extend([entry.as_str(), kernel.as_str()]);
+        let shared_bytes = match mapping {
+            Mapping::Column => None,
+            Mapping::Tile(tile) => {
+                options.push("-DTILE");
+                Some(tile.shared_bytes(R::KIND, p.fallout, nz))
+            }
+        };
+        let text = prelude(&configuration);
+        let program = Program::compile(&name, "emulated/clouds.cpp", &text, &options);
+        Self { mapping, program, shared_bytes }
+    }
+
+    /// One call of `dt` seconds.
+    pub(crate) fn call<R: Exchanged>(
+        &self,
+        p: &Scheme<R>,
+        dt: R,
+        weather: &mut Weather<R>,
+        region: &Region,
+        seed: u64,
+    ) {
+        let args = weather.args(p, dt, region);
+        let mut records = weather.records();
+        let mut bytes = Vec::new();
+        args.write(&mut bytes);
+        records.put_bytes("args", bytes);
+        let columns = region.rows.len() * region.columns.len();
+        records.put("launch", &self.mapping.blocks(columns).map(|count| count as i32));
+        records.put("shared_bytes", &[0_i32]);
+        let found = self.program.run(&records, seed);
+        weather.take(&found);
+        if let Some(expected) = self.shared_bytes {
+            let bytes = found.take::<i32>("shared_bytes")[0] as usize;
+            assert!(bytes <= expected && expected < bytes + 64, "{bytes} bytes, not {expected}");
+        }
+    }
+}
+
+/// The kernel that diagnoses reflectivity and radii, compiled for the host.
+pub(crate) struct Diagnosis {
+    program: Program,
+}
+
+impl Diagnosis {
+    pub(crate) fn compile<R: Exchanged>(p: &Scheme<R>, nz: usize) -> Self {
+        let configuration = Configuration {
+            precision: R::KIND,
+            nz,
+            fallout: p.fallout,
+            constants: diagnosis::constants(),
+        };
+        let entry = format!("-DENTRY=\"{}\"", diagnosis::FILE);
+        let kernel = format!("-DKERNEL={}", diagnosis::KERNEL);
+        let mut options = OPTIONS.to_vec();
+        options.extend([entry.as_str(), kernel.as_str(), "-DDIAGNOSIS"]);
+        let name = format!("diagnosis_{}_{nz}", R::NAME);
+        let text = prelude(&configuration);
+        Self { program: Program::compile(&name, "emulated/clouds.cpp", &text, &options) }
+    }
+
+    /// Diagnoses all columns; everything that is not written stays not a number.
+    pub(crate) fn run<R: Exchanged>(
+        &self,
+        p: &Scheme<R>,
+        weather: &mut Weather<R>,
+        seed: u64,
+    ) -> CloudDiagnostics<R> {
+        let shape = weather.shape();
+        let (to, region) = (DevicePointer::default(), Region::whole(shape));
+        let args = DiagnosisArgs {
+            cloud: weather.args(p, R::ONE, &region),
+            refl_10cm: to,
+            re_cloud: to,
+            re_ice: to,
+            re_snow: to,
+            bins: Bins::default(),
+        };
+        let mut records = weather.records();
+        let mut bytes = Vec::new();
+        args.write(&mut bytes);
+        records.put_bytes("args", bytes);
+        let blocks = diagnosis::blocks(shape.columns());
+        records.put("launch", &blocks.map(|count| count as i32));
+        let mut out = CloudDiagnostics::zeros(shape);
+        let names = ["refl_10cm", "re_cloud", "re_ice", "re_snow"];
+        for name in names {
+            records.put(name, &vec![R::nan(); shape.cells()]);
+        }
+        let found = self.program.run(&records, seed);
+        let CloudDiagnostics { refl_10cm, re_cloud, re_ice, re_snow } = &mut out;
+        for (name, field) in names.into_iter().zip([refl_10cm, re_cloud, re_ice, re_snow]) {
+            take(&found, name, field);
+        }
+        out
+    }
+}

@@ -1,0 +1,108 @@
+//! How two results differ.
+
+use ndarray::{ArrayBase, ArrayD, Data, Dimension};
+
+use nwp_mini::real::Real;
+
+use crate::clouds::{Exchanged, Weather};
+
+/// The fields and the planes of a result, by name.
+pub(crate) fn named<R: Exchanged>(weather: &Weather<R>) -> Vec<(&'static str, ArrayD<R>)> {
+    let [theta, qv, qc, qr, qi, qs] = weather.state.fields();
+    let s = &weather.surface;
+    let fields = [("theta", theta), ("qv", qv), ("qc", qc), ("qr", qr), ("qi", qi), ("qs", qs)];
+    let planes = [
+        ("rain", &s.rain),
+        ("fallen", &s.fallen),
+        ("rainncv", &s.rainncv),
+        ("snow", &s.snow),
+        ("snowncv", &s.snowncv),
+        ("sr", &s.sr),
+        ("fall_residual", &s.fall_residual),
+        ("clipped", &s.clipped),
+    ];
+    fields
+        .map(|(name, field)| (name, field.clone().into_dyn()))
+        .into_iter()
+        .chain(planes.map(|(name, plane)| (name, plane.clone().into_dyn())))
+        .collect()
+}
+
+/// Asserts that all values are the same numbers, and that they are numbers.
+pub(crate) fn expect_same_bits<R: Real>(
+    about: &str,
+    found: impl IntoIterator<Item = (&'static str, ArrayD<R>)>,
+    expected: impl IntoIterator<Item = (&'static str, ArrayD<R>)>,
+) {
+    for ((name, found), (_, expected)) in found.into_iter().zip(expected) {
+        let different: Vec<String> = found
+            .indexed_iter()
+            .filter(|(at, x)| **x != expected[at])
+            .map(|(at, x)| format!("{name} at {:?}: {x:e}, not {:e}", at.slice(), expected[&at]))
+            .collect();
+        assert!(
+            different.is_empty(),
+            "{about}: {} of {} values differ\n{}",
+            different.len(),
+            found.len(),
+            different.iter().take(10).cloned().collect::<Vec<_>>().join("\n")
+        );
+    }
+}
+
+/// How far the values of a field are from those expected.
+pub(crate) struct Spread {
+    /// Largest distance.
+    pub(crate) largest: f64,
+    /// Largest expected value.
+    pub(crate) range: f64,
+    /// Whether all values are numbers.
+    pub(crate) is_finite: bool,
+    errors: Vec<f64>,
+    worst: String,
+}
+
+impl std::fmt::Debug for Spread {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{:.2e} of {:.2e}, {}", self.largest, self.range, self.worst)
+    }
+}
+
+impl Spread {
+    pub(crate) fn of<R: Real, S: Data<Elem = R>, D: Dimension>(
+        found: &ArrayBase<S, D>,
+        expected: &ArrayBase<S, D>,
+    ) -> Self {
+        let mut spread = Self {
+            largest: 0.0,
+            range: 0.0,
+            is_finite: found.iter().all(|x| x.is_finite()),
+            errors: Vec::new(),
+            worst: String::new(),
+        };
+        for (number, (x, y)) in found.iter().zip(expected).enumerate() {
+            let (x, y) = (x.f64(), y.f64());
+            let error = (x - y).abs();
+            if error > spread.largest {
+                spread.largest = error;
+                spread.worst = format!("{x:e}, not {y:e}, in element {number}");
+            }
+            spread.range = spread.range.max(y.abs());
+            spread.errors.push(error);
+        }
+        spread.errors.sort_by(f64::total_cmp);
+        spread
+    }
+
+    /// Part of the values that are further off than `limit`.
+    pub(crate) fn share_above(&self, limit: f64) -> f64 {
+        let within = self.errors.partition_point(|error| *error <= limit);
+        (self.errors.len() - within) as f64 / self.errors.len() as f64
+    }
+
+    /// The distance that a part of the values does not exceed.
+    pub(crate) fn percentile(&self, percent: f64) -> f64 {
+        let position = percent / 100.0 * (self.errors.len() - 1) as f64;
+        self.errors[position.ceil() as usize]
+    }
+}
