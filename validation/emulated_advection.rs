@@ -16,5 +16,16 @@ mod host;
 #[path = "advection/made_up.rs"]
 #[allow(dead_code, reason = "another test uses the rest")]
 mod made_up;
+#[path = "emulated_advection/reference.rs"]
+#[cfg(target_arch = "x86_64")]
+mod reference;
 #[path = "emulated_advection/same_bits.rs"]
 mod same_bits;
+
+use nwp_mini::gpu::advection::{Block, Shares};
+
+/// Shares with small blocks of two sizes.
+fn shares(cells: usize, levels: usize) -> Shares {
+    let block = |threads| Block { threads, resident: 1 };
+    Shares { stage: block(64), limited: block(96), cells, levels }
+}

@@ -6,7 +6,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
 use super::{
-    Backend, Captured, FRAMES_IN_FLIGHT, PhaseTimes, Precipitation, Region, WaterChange,
+    Backend, Captured, FRAMES_IN_FLIGHT, PhaseTimes, Precipitation, Region, Shift, WaterChange,
     check_finite,
 };
 use crate::advection::flux::FluxConstants;
@@ -29,6 +29,8 @@ pub struct Cpu<R> {
     region: Region,
     limiter: Limiter,
     scheme: Scheme<R>,
+    /// Seed of the units that the values are moved by before the next step, if they are.
+    disturbance: Option<u64>,
     bins: Bins<R>,
     present: Present<R>,
     continuity: Continuity,
@@ -87,6 +89,7 @@ impl<R: FluxConstants + RadarConstants + RadiusConstants> Cpu<R> {
             region: Region::new(grid, coordinate),
             limiter,
             scheme: Scheme::default().with_fallout(fallout),
+            disturbance: None,
             bins: Bins::default(),
             present: Present::Frame(Arc::clone(forcing)),
             continuity: Continuity::new(coordinate),
@@ -141,6 +144,12 @@ impl<R: FluxConstants + RadarConstants + RadiusConstants> Cpu<R> {
         &mut self.scheme
     }
 
+    /// Moves every value by a unit in the last place up or down before every step from here on,
+    /// as `seed` has it: what arithmetic that rounds otherwise does.
+    pub fn disturb(&mut self, seed: Option<u64>) {
+        self.disturbance = seed;
+    }
+
     /// The fields.
     pub fn state(&self) -> &State<R> {
         &self.state
@@ -167,6 +176,10 @@ impl<R: FluxConstants + RadarConstants + RadiusConstants> Backend<R> for Cpu<R> 
         format!("CPU, {threads} thread{plural}, {}", name())
     }
 
+    fn device(&self) -> String {
+        name().to_owned()
+    }
+
     fn restore(&mut self, state: &State<R>) -> Result<()> {
         for (mine, given) in self.state.fields_mut().into_iter().zip(state.fields()) {
             mine.assign(given);
@@ -191,6 +204,10 @@ impl<R: FluxConstants + RadarConstants + RadiusConstants> Backend<R> for Cpu<R> 
     }
 
     fn step(&mut self, dt: f64) -> Result<()> {
+        if let Some(seed) = &mut self.disturbance {
+            Shift::Either { units: 1, seed: *seed }.apply(&mut self.state);
+            *seed += 1;
+        }
         let start = Instant::now();
         let sides = self.transport(dt);
         let between = Instant::now();

@@ -93,18 +93,30 @@ pub fn divisor(d: usize) -> [i32; 2] {
     [(multiplier as u32).cast_signed(), shift.cast_signed()]
 }
 
+/// The blocks of a kernel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Block {
+    /// Threads in a block.
+    pub threads: usize,
+    /// Blocks that a multiprocessor is to hold at once, which limits their registers.
+    pub resident: usize,
+}
+
 /// How the cells are shared out among the threads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shares {
-    /// Threads in a block, a power of two.
-    pub threads: usize,
+    /// The blocks of the stages without limiter.
+    pub stage: Block,
+    /// The blocks of the two passes of the limited stage.
+    pub limited: Block,
     /// Cells of a thread, side by side in a row: 2 or more, 1 where a row has no more.
     pub cells: usize,
     /// Levels that a thread marches through.
     pub levels: usize,
-    /// Blocks that a multiprocessor is to hold at once, which limits their registers.
-    pub resident: usize,
 }
+
+/// Threads that add up what enters, a power of two.
+const SUM_THREADS: usize = 128;
 
 /// How often the threads of a launch should fill the device: enough for the last, partly empty
 /// filling not to matter.
@@ -122,23 +134,24 @@ impl Shares {
         precision: Precision,
     ) -> Self {
         let cells = 2.min(shape.nx);
-        let threads = 128;
-        let resident = match precision {
-            Precision::F32 => 5,
-            // Values take two registers.
-            Precision::F64 => 2,
+        // As many as have their registers without spilling; values in f64 take two each.
+        let [resident, limited] = match precision {
+            Precision::F32 => [5, 2],
+            Precision::F64 => [2, 1],
         };
-        let device = multiprocessors * resident * threads;
+        let stage = Block { threads: 128, resident };
+        let limited = Block { threads: 256, resident: limited };
+        let device = multiprocessors * stage.resident * stage.threads;
         let columns = shape.nx.div_ceil(cells) * shape.ny * tracers;
         let parts = (FILLINGS * device).div_ceil(columns).clamp(1, shape.nz);
-        Self { threads, cells, levels: shape.nz.div_ceil(parts), resident }
+        Self { stage, limited, cells, levels: shape.nz.div_ceil(parts) }
     }
 
-    /// Blocks for `tracers` tracers.
-    pub fn blocks(self, shape: Shape, tracers: usize) -> usize {
+    /// Blocks of this many threads for `tracers` tracers.
+    pub fn blocks(self, shape: Shape, tracers: usize, threads: usize) -> usize {
         let groups = shape.nx.div_ceil(self.cells);
         let items = groups * shape.ny * shape.nz.div_ceil(self.levels);
-        items.div_ceil(self.threads) * tracers
+        items.div_ceil(threads) * tracers
     }
 }
 
@@ -157,8 +170,8 @@ pub struct TransportSettings {
 
 impl TransportSettings {
     /// The settings as kernels see them, by name.
-    pub fn constants(self, grid: &Grid) -> [(&'static str, i32); 18] {
-        let Shares { threads, cells, levels, resident: blocks } = self.shares;
+    pub fn constants(self, grid: &Grid) -> [(&'static str, i32); 21] {
+        let Shares { stage, limited, cells, levels } = self.shares;
         let Sides { west, east, south, north } = grid.sides;
         [
             ("PERIODIC", Side::Periodic as i32),
@@ -176,10 +189,13 @@ impl TransportSettings {
             ("UNLIMITED", self.unlimited.min(self.tracers - 1) as i32),
             ("REACH", REACH as i32),
             ("TINY", i32::from(is_tiny(grid.shape))),
-            ("THREADS", threads as i32),
+            ("STAGE_THREADS", stage.threads as i32),
+            ("STAGE_RESIDENT", stage.resident as i32),
+            ("LIMITED_THREADS", limited.threads as i32),
+            ("LIMITED_RESIDENT", limited.resident as i32),
+            ("SUM_THREADS", SUM_THREADS as i32),
             ("CELLS", cells as i32),
             ("LEVELS", levels as i32),
-            ("BLOCKS", blocks as i32),
         ]
     }
 }
@@ -242,6 +258,8 @@ pub struct TransportLaunch<R> {
     pub kernel: &'static str,
     /// Number of blocks.
     pub blocks: usize,
+    /// Threads in a block.
+    pub threads: usize,
     /// What it is given.
     pub args: TransportArgs<R>,
 }
@@ -264,7 +282,7 @@ impl TransportSettings {
         dt: f64,
     ) -> Vec<TransportLaunch<R>> {
         let shape = grid.shape;
-        let Shares { cells, .. } = self.shares;
+        let Shares { cells, stage: plain, limited, .. } = self.shares;
         let Stages { start, first, second, end } = *stages;
         let stage = |latest: DevicePointer<R>, result, dt: f64, is_last| {
             let dt = R::of(dt);
@@ -282,27 +300,27 @@ impl TransportSettings {
                 ..*air
             }
         };
-        let launch = |kernel, tracers, args| {
-            let blocks = self.shares.blocks(shape, tracers);
-            TransportLaunch { kernel, blocks, args }
+        let launch = |kernel, Block { threads, .. }, tracers, args| {
+            let blocks = self.shares.blocks(shape, tracers, threads);
+            TransportLaunch { kernel, blocks, threads, args }
         };
         let all = self.tracers;
         let last = stage(second, end, dt, true);
         let mut launches = vec![
-            launch("transport_stage", all, stage(start, first, dt / 3.0, false)),
-            launch("transport_stage", all, stage(first, second, dt / 2.0, false)),
+            launch("transport_stage", plain, all, stage(start, first, dt / 3.0, false)),
+            launch("transport_stage", plain, all, stage(first, second, dt / 2.0, false)),
         ];
         if self.limits() {
-            launches.push(launch("transport_scale", all, last));
-            launches.push(launch("transport_update", all - self.unlimited, last));
+            launches.push(launch("transport_scale", limited, all, last));
+            launches.push(launch("transport_update", limited, all - self.unlimited, last));
         } else {
-            launches.push(launch("transport_stage", all, last));
+            launches.push(launch("transport_stage", plain, all, last));
         }
         if last.side_flux.address() != 0 {
-            let blocks = all * shape.nz;
             launches.push(TransportLaunch {
                 kernel: "transport_entered_acc64",
-                blocks,
+                blocks: all * shape.nz,
+                threads: SUM_THREADS,
                 args: last,
             });
         }

@@ -120,7 +120,9 @@ impl<R: Exchanged> Transport<'_, R> {
             memory.records.put_bytes(&format!("args{n}"), bytes);
             let kernel = KERNELS.iter().position(|name| *name == launch.kernel);
             let kernel = kernel.expect("the program has this kernel") as i32;
-            memory.records.put(&format!("launch{n}"), &[kernel, launch.blocks as i32]);
+            memory
+                .records
+                .put(&format!("launch{n}"), &[kernel, launch.blocks as i32, launch.threads as i32]);
         }
         let found = program.run(&memory.records, seed);
         let fields: Vec<R> = found.take(&Memory::name(start.address()));
@@ -140,9 +142,9 @@ impl<R: Exchanged> Transport<'_, R> {
 
     /// The numbers that kernels are compiled for on the device.
     fn settings(&self) -> Vec<(String, i32)> {
-        let mut settings = self.settings.constants(self.grid);
-        settings.push(("NZ".to_owned(), self.grid.shape.nz as i32));
-        settings
+        let nz = ("NZ", self.grid.shape.nz as i32);
+        let settings = self.settings.constants(self.grid).into_iter().chain([nz]);
+        settings.map(|(name, value)| (name.to_owned(), value)).collect()
     }
 
     fn values_of(&self, names: &[String]) -> Vec<i32> {
@@ -155,19 +157,19 @@ impl<R: Exchanged> Transport<'_, R> {
     /// What does not size an array is left to the program's input: one program serves many cases.
     fn program(&self) -> (Arc<Program>, Vec<String>) {
         static PROGRAMS: Mutex<BTreeMap<String, Arc<Program>>> = Mutex::new(BTreeMap::new());
-        let Shares { threads, cells, .. } = self.settings.shares;
-        let key = format!("transport-{}-{threads}-{cells}-{:?}", R::NAME, self.rounding);
+        let Shares { cells, .. } = self.settings.shares;
+        let key = format!("transport-{}-{cells}-{:?}", R::NAME, self.rounding);
         let names: Vec<String> = self
             .settings()
             .into_iter()
             .map(|(name, _)| name)
-            .filter(|name| !["THREADS", "CELLS", "REACH"].contains(&name.as_str()))
+            .filter(|name| !["SUM_THREADS", "CELLS", "REACH"].contains(&name.as_str()))
             .collect();
         let mut programs = PROGRAMS.lock().unwrap_or_else(PoisonError::into_inner);
         let program = programs.entry(key.clone()).or_insert_with(|| {
             let options: &[&str] = match self.rounding {
                 Rounding::Each => &["-ffp-contract=off"],
-                Rounding::Fused => &["-ffp-contract=fast", "-mfma"],
+                Rounding::Fused => &["-O2", "-ffp-contract=fast", "-mfma"],
             };
             let source = "emulated_advection/program.cpp";
             Arc::new(Program::compile(&key, source, &self.prelude(&names), options))
@@ -181,7 +183,7 @@ impl<R: Exchanged> Transport<'_, R> {
             precision,
             nz: self.grid.shape.nz,
             fallout: Fallout::SemiLagrangian,
-            constants: self.settings.constants(self.grid),
+            constants: self.settings().into_iter().filter(|(name, _)| name != "NZ").collect(),
         };
         let mut text = prelude(&configuration);
         let mut set = String::new();

@@ -42,7 +42,7 @@ int main(int count, char** arguments)
         const int* launch = input.array<int>("launch" + number);
         constexpr void (*kernels[])(TransportArgs) = {transport_stage, transport_scale,
                                                       transport_update, transport_entered_acc64};
-        emulator::launch<TransportArgs>(kernels[launch[0]], {unsigned(launch[1])}, {THREADS}, seed++, args);
+        emulator::launch<TransportArgs>(kernels[launch[0]], {unsigned(launch[1])}, {unsigned(launch[2])}, seed++, args);
     }
     input.write(arguments[2]);
 }

@@ -9,6 +9,7 @@ use nwp_mini::state::BoundaryValues;
 use super::case::SCHEMES;
 use super::host::{Exchanged, Rounding, Transport};
 use super::made_up::{random_case, sides};
+use super::shares;
 
 const P: Side = Side::Periodic;
 const S: Side = Side::Specified;
@@ -73,10 +74,6 @@ fn check<R: Exchanged>(shape: Shape, kind: [Side; 4], shares: Shares, seed: u64,
             );
         }
     }
-}
-
-fn shares(cells: usize, levels: usize) -> Shares {
-    Shares { threads: 64, cells, levels, resident: 1 }
 }
 
 /// All kinds of sides at the smallest sizes, from 4 cells and 2 levels on.

@@ -111,10 +111,11 @@ fn agrees<R: Real + Element>(gpu: &Gpu, limit: f64) {
 
 #[test]
 fn between_two_frames_lies_what_the_cpu_has_there() {
-    // Contraction to a fused multiplication leaves out one rounding of a sum of two terms.
+    // Contraction to a fused multiplication leaves out one rounding of a sum of two terms; the
+    // vertical fluxes are made in double precision, with a few such sums one after the other.
     if let Some(gpu) = gpu(true) {
         agrees::<f32>(&gpu, 2.0 * f64::from(f32::EPSILON));
-        agrees::<f64>(&gpu, 2.0 * f64::EPSILON);
+        agrees::<f64>(&gpu, 8.0 * f64::EPSILON);
     }
     if let Some(gpu) = gpu(false) {
         agrees::<f32>(&gpu, 2.0 * f64::from(f32::EPSILON));

@@ -34,10 +34,10 @@ impl<R: Working + OnDevice> Pair<R> {
     fn new(gpu: &Gpu, fallout: Fallout, mapping: Option<Mapping>) -> Self {
         let mut case = soc::<R>();
         let state = case.take_state();
+        let moment = case.drive(0.0, DT).unwrap();
         let (grid, coordinate) = (&case.domain.grid, &case.domain.coordinate);
         let limiter = Limiter::PositiveDefinite;
         let setting = Setting { grid, coordinate, limiter, fallout, mapping, has_sequence: false };
-        let moment = case.drive(0.0, DT).unwrap();
         let mut on_gpu = OnGpu::new(gpu, &setting, &state).unwrap();
         on_gpu.drive(&moment).unwrap();
         let cpu = Cpu::new(grid, coordinate, limiter, fallout, &moment.before, state);

@@ -149,7 +149,7 @@ __device__ inline void scale(const TransportArgs& args, const Place& place)
                                       bottom[c].correction, top.correction};
             Scale factor = scale_of(args, place, level, beside, start[c], low, correction, c);
             const int i = place.i + c;
-            if (outermost_x(place, c) || outermost_y(place)) factor = {1, 1};
+            if (outermost_x(args, place, c) || outermost_y(args, place)) factor = {1, 1};
             if (i >= place.own) {
                 const long long at = scales_of(args, place) + k * plane_of(args)
                                      + cell_of(args, place) + c;

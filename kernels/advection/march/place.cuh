@@ -22,8 +22,6 @@ struct Place {
     int first_level, end_level;
     int j, i;              // row, and the first of the cells
     int own;               // the first cell that is not left to another thread
-    bool near_x, near_y;   // whether a face of the cells is of lower order
-    bool west, east, south, north;  // whether they reach a side that is not periodic
     int x[SEEN_X];         // how far cell i - REACH + s is from cell i
     int y[SEEN_Y];         // how far row j - REACH + s is from row j
 };
@@ -56,7 +54,7 @@ __device__ inline bool find_place(const TransportArgs& args, int first_tracer, P
     const int tile = static_cast<int>(blockIdx.x) / tracers;
     place.tracer = first_tracer + static_cast<int>(blockIdx.x) - tile * tracers;
     const int groups = (args.nx + CELLS - 1) / CELLS;
-    const int item = tile * THREADS + static_cast<int>(threadIdx.x);
+    const int item = tile * static_cast<int>(blockDim.x) + static_cast<int>(threadIdx.x);
     const int row = quotient(item, args.per_row);
     const int part = quotient(row, args.per_level);
     place.first_level = part * LEVELS;
@@ -66,15 +64,35 @@ __device__ inline bool find_place(const TransportArgs& args, int first_tracer, P
     place.own = (item - row * groups) * CELLS;
     place.i = min(place.own, args.nx - CELLS);
     const int i = place.i, j = place.j, nx = args.nx, ny = args.ny;
-    place.near_x = !periodic_x() && (i < REACH || i + CELLS + REACH > nx);
-    place.near_y = !periodic_y() && (j < REACH || j + 1 + REACH > ny);
-    place.west = !periodic_x() && i == 0;
-    place.east = !periodic_x() && i + CELLS == nx;
-    place.south = !periodic_y() && j == 0;
-    place.north = !periodic_y() && j + 1 == ny;
     for (int s = 0; s < SEEN_X; ++s)
         place.x[s] = continued(periodic_x(), i - REACH + s, nx) - i;
     for (int s = 0; s < SEEN_Y; ++s)
         place.y[s] = (continued(periodic_y(), j - REACH + s, ny) - j) * nx;
     return true;
+}
+
+// Whether a face of the cells is of lower order, along each axis.
+__device__ inline bool near_x(const TransportArgs& args, const Place& place)
+{
+    return !periodic_x() && (place.i < REACH || place.i + CELLS + REACH > args.nx);
+}
+
+__device__ inline bool near_y(const TransportArgs& args, const Place& place)
+{
+    return !periodic_y() && (place.j < REACH || place.j + 1 + REACH > args.ny);
+}
+
+// Whether the cells reach a side that is not periodic.
+__device__ inline bool at_west(const Place& place) { return !periodic_x() && place.i == 0; }
+
+__device__ inline bool at_east(const TransportArgs& args, const Place& place)
+{
+    return !periodic_x() && place.i + CELLS == args.nx;
+}
+
+__device__ inline bool at_south(const Place& place) { return !periodic_y() && place.j == 0; }
+
+__device__ inline bool at_north(const TransportArgs& args, const Place& place)
+{
+    return !periodic_y() && place.j + 1 == args.ny;
 }

@@ -11,8 +11,8 @@ __device__ inline real lateral_outflow(const TransportArgs& args, const Place& p
                                        const Lateral<real>& flux, int c)
 {
     // Outermost cells are not changed along the axis.
-    const real x = outermost_x(place, c) ? real(0) : flux.x[c + 1] - flux.x[c];
-    const real y = outermost_y(place) ? real(0) : flux.north[c] - flux.south[c];
+    const real x = outermost_x(args, place, c) ? real(0) : flux.x[c + 1] - flux.x[c];
+    const real y = outermost_y(args, place) ? real(0) : flux.north[c] - flux.south[c];
     real net = x + y;
     add_open_sides(args, place, level, carried, c, net);
     return net;

@@ -5,12 +5,12 @@
 #include "advection/march/faces.cuh"
 
 // Whether cell c of a thread is an outermost one along x.
-__device__ inline bool outermost_x(const Place& place, int c)
+__device__ inline bool outermost_x(const TransportArgs& args, const Place& place, int c)
 {
-    return (place.west && c == 0) || (place.east && c == CELLS - 1);
+    return (at_west(place) && c == 0) || (at_east(args, place) && c == CELLS - 1);
 }
 
-__device__ inline bool outermost_y(const Place& place) { return place.south || place.north; }
+__device__ inline bool outermost_y(const TransportArgs& args, const Place& place) { return at_south(place) || at_north(args, place); }
 
 // What radiates out of a cell through one side, per map factor. `low` and `high` are the air
 // fluxes through the faces on either side of it, `carried` points to what the wind takes out,
@@ -30,9 +30,9 @@ __device__ inline real radiated(const TransportArgs& args, int cell, bool low_si
 __device__ inline void add_open_sides(const TransportArgs& args, const Place& place,
                                       const Level& level, const real* carried, int c, real& net)
 {
-    const bool west = WEST == OPEN && place.west && c == 0;
-    const bool east = EAST == OPEN && place.east && c == CELLS - 1;
-    const bool south = SOUTH == OPEN && place.south, north = NORTH == OPEN && place.north;
+    const bool west = WEST == OPEN && at_west(place) && c == 0;
+    const bool east = EAST == OPEN && at_east(args, place) && c == CELLS - 1;
+    const bool south = SOUTH == OPEN && at_south(place), north = NORTH == OPEN && at_north(args, place);
     if (!west && !east && !south && !north) return;
     const int cell = cell_of(args, place) + c;
     const real latest = level.latest[c];
@@ -64,8 +64,8 @@ __device__ inline void keep_side_fluxes(const TransportArgs& args, const Place& 
 {
     const SideValues at = side_values(args, place.tracer);
     const int row = k * args.ny + place.j, column = k * args.nx + place.i;
-    if (place.west) args.side_flux[at.west + row] = flux.x[1];
-    if (place.east) args.side_flux[at.east + row] = flux.x[CELLS - 1];
+    if (at_west(place)) args.side_flux[at.west + row] = flux.x[1];
+    if (at_east(args, place)) args.side_flux[at.east + row] = flux.x[CELLS - 1];
     for (int c = 0; c < CELLS; ++c) {
         if (place.i + c < place.own) continue;
         if (!periodic_y() && place.j == 1) args.side_flux[at.south + column + c] = flux.south[c];
@@ -86,12 +86,12 @@ __device__ inline void set_specified_x(const TransportArgs& args, const Place& p
                                        const Level& level, real (&value)[CELLS])
 {
     const long long row = level.k * args.ny + place.j;
-    if (WEST == SPECIFIED && place.west) {
+    if (WEST == SPECIFIED && at_west(place)) {
         const bool leaves = __ldg(level.mass_x) < 0;
         value[0] = leaves ? value[SECOND]
                           : given(args, side_values(args, place.tracer).west + row);
     }
-    if (EAST == SPECIFIED && place.east) {
+    if (EAST == SPECIFIED && at_east(args, place)) {
         const bool leaves = __ldg(level.mass_x + CELLS) > 0;
         value[CELLS - 1] = leaves ? value[LAST_BUT_ONE]
                                   : given(args, side_values(args, place.tracer).east + row);
@@ -112,8 +112,8 @@ __device__ inline void set_specified_row(const TransportArgs& args, const Place&
         if (leaves != inside) continue;
         // A corner takes the value of the nearest cell that is in neither outermost column.
         real source = value[c];
-        if (c == 0 && place.west) source = value[SECOND];
-        if (c == CELLS - 1 && place.east) source = value[LAST_BUT_ONE];
+        if (c == 0 && at_west(place)) source = value[SECOND];
+        if (c == CELLS - 1 && at_east(args, place)) source = value[LAST_BUT_ONE];
         result[c] = inside ? source : given(args, side + c);
     }
 }
@@ -142,7 +142,7 @@ __device__ inline void store(const TransportArgs& args, const Place& place, cons
                              real (&value)[CELLS], real* result)
 {
     set_specified_y(args, place, level, value, result);
-    if ((SOUTH == SPECIFIED && place.south) || (NORTH == SPECIFIED && place.north)) return;
+    if ((SOUTH == SPECIFIED && at_south(place)) || (NORTH == SPECIFIED && at_north(args, place))) return;
     set_specified_x(args, place, level, value);
     for (int c = 0; c < CELLS; ++c)
         if (place.i + c >= place.own) result[c] = value[c];

@@ -7,6 +7,7 @@ mod frames;
 mod memory;
 
 use std::collections::VecDeque;
+use std::time::Instant;
 
 use frames::Packing;
 pub use memory::Needs;
@@ -250,6 +251,24 @@ impl<R: OnDevice> OnGpu<R> {
         Ok(&mut self.recorded[at].graph)
     }
 
+    /// Copies the frames of a moment to the device, unless they are there.
+    fn bring(&mut self, moment: &Moment<R>) -> Result<()> {
+        let frames = (moment.number, moment.after.is_some());
+        if self.uploaded == Some(frames) {
+            return Ok(());
+        }
+        let start = Instant::now();
+        // Kernels of earlier steps may still read what is replaced.
+        self.gpu.synchronize()?;
+        match (&moment.after, &self.between) {
+            (Some(after), Some(between)) => between.upload(&moment.before, after)?,
+            _ => self.present.upload(&moment.before)?,
+        }
+        self.uploaded = Some(frames);
+        self.clock.upload += start.elapsed().as_secs_f64();
+        Ok(())
+    }
+
     /// A flaw as the error that ends the run.
     fn blow_up(&self, flaw: Flaw) -> Error {
         let Flaw { step, field, cell } = flaw;
@@ -290,6 +309,10 @@ impl<R: OnDevice> Backend<R> for OnGpu<R> {
         format!("GPU, {}", self.gpu.device().name)
     }
 
+    fn device(&self) -> String {
+        self.gpu.device().name.clone()
+    }
+
     fn restore(&mut self, state: &State<R>) -> Result<()> {
         self.gpu.synchronize()?;
         while self.parcel.receive(|_| ())?.is_some() {}
@@ -307,18 +330,7 @@ impl<R: OnDevice> Backend<R> for OnGpu<R> {
     }
 
     fn drive(&mut self, moment: &Moment<R>) -> Result<()> {
-        let frames = (moment.number, moment.after.is_some());
-        if self.uploaded != Some(frames) {
-            let start = std::time::Instant::now();
-            // Kernels of earlier steps may still read what is replaced.
-            self.gpu.synchronize()?;
-            match (&moment.after, &self.between) {
-                (Some(after), Some(between)) => between.upload(&moment.before, after)?,
-                _ => self.present.upload(&moment.before)?,
-            }
-            self.uploaded = Some(frames);
-            self.clock.upload += start.elapsed().as_secs_f64();
-        }
+        self.bring(moment)?;
         match (&moment.after, &self.between) {
             (Some(_), Some(between)) => {
                 between.set(&self.present, moment.flux_weight, moment.air_weight)
@@ -347,10 +359,9 @@ impl<R: OnDevice> Backend<R> for OnGpu<R> {
     }
 
     fn capture(&mut self, moment: &Moment<R>) -> Result<()> {
+        self.bring(moment)?;
         if let (Some(_), Some(between)) = (&moment.after, &self.between) {
             between.set_air(&self.present, moment.air_weight)?;
-        } else if self.uploaded.is_none() {
-            self.drive(moment)?;
         }
         let state = &self.tracers[self.now];
         let place = Place { state, air: &self.present.air, surface: &self.surface };
