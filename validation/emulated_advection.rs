@@ -13,14 +13,14 @@ mod case;
 mod emulator;
 #[path = "emulated_advection/host.rs"]
 mod host;
+#[path = "advection/made_up.rs"]
+#[allow(dead_code, reason = "another test uses the rest")]
+mod made_up;
 #[path = "emulated_advection/reference.rs"]
 #[cfg(target_arch = "x86_64")]
 mod reference;
 #[path = "emulated_advection/same_bits.rs"]
 mod same_bits;
-#[path = "advection/made_up.rs"]
-#[allow(dead_code, reason = "another test uses the rest")]
-mod made_up;
 
 use nwp_mini::gpu::advection::{Block, Shares};
 

@@ -1,13 +1,12 @@
 //! A device made of arrays on the host.
 
 use std::collections::BTreeMap;
+use std::fmt::Write;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use ndarray::{Array3, ArrayView1};
 use nwp_mini::advection::flux::FluxConstants;
-use nwp_mini::gpu::advection::{
-    Shares, Stages, TransportLaunch, TransportSettings, air_pointers,
-};
+use nwp_mini::gpu::advection::{Shares, Stages, TransportLaunch, TransportSettings, air_pointers};
 use nwp_mini::gpu::prelude::{Configuration, prelude};
 use nwp_mini::grid::Grid;
 use nwp_mini::mass::{AirMass, MassFlux};
@@ -122,7 +121,9 @@ impl<R: Exchanged> Transport<'_, R> {
             memory.records.put_bytes(&format!("args{n}"), bytes);
             let kernel = KERNELS.iter().position(|name| *name == launch.kernel);
             let kernel = kernel.expect("the program has this kernel") as i32;
-            memory.records.put(&format!("launch{n}"), &[kernel, launch.blocks as i32, launch.threads as i32]);
+            memory
+                .records
+                .put(&format!("launch{n}"), &[kernel, launch.blocks as i32, launch.threads as i32]);
         }
         let found = program.run(&memory.records, seed);
         let fields: Vec<R> = found.take(&Memory::name(start.address()));
@@ -191,7 +192,7 @@ impl<R: Exchanged> Transport<'_, R> {
             let constant = format!("constexpr int {name} =");
             assert!(text.contains(&constant), "the prelude does not define {name}");
             text = text.replace(&constant, &format!("inline int {name} ="));
-            set += &format!("    {name} = values[{n}];\n");
+            let _ = writeln!(set, "    {name} = values[{n}];");
         }
         text + "inline void set_settings(const int* values)\n{\n" + &set + "}\n"
     }

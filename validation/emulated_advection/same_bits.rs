@@ -31,9 +31,8 @@ const KINDS: [[Side; 4]; 8] = [
 fn check<R: Exchanged>(shape: Shape, kind: [Side; 4], shares: Shares, seed: u64, given: bool) {
     let case = random_case(shape, sides(kind), seed);
     let (air, flux) = (case.air::<R>(), case.flux::<R>());
-    let tracers: Vec<Array3<R>> = [0, 1, 2]
-        .map(|n| random_case(shape, sides(kind), seed + 1000 * n).q.mapv(R::of))
-        .to_vec();
+    let tracers: Vec<Array3<R>> =
+        [0, 1, 2].map(|n| random_case(shape, sides(kind), seed + 1000 * n).q.mapv(R::of)).to_vec();
     let inflow: Vec<BoundaryValues<R>> = if given {
         tracers.iter().map(|q| BoundaryValues::of(&q.mapv(|x| x + R::ONE))).collect()
     } else {
@@ -68,7 +67,11 @@ fn check<R: Exchanged>(shape: Shape, kind: [Side; 4], shares: Shares, seed: u64,
             assert!(differs.is_none(), "{what}: {differs:?}, found {}", found[differs.unwrap().0]);
             let error = (entered[n] - expected_entered).abs();
             let scale = expected_entered.abs().max(q.iter().map(|q| q.f64()).sum::<f64>());
-            assert!(error <= 1.0e-12 * scale, "{what}: {} entered, not {expected_entered}", entered[n]);
+            assert!(
+                error <= 1.0e-12 * scale,
+                "{what}: {} entered, not {expected_entered}",
+                entered[n]
+            );
         }
     }
 }

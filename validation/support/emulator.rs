@@ -41,7 +41,9 @@ impl Records {
     /// Adds an array.
     pub(crate) fn put<T: Element>(&mut self, name: &str, values: &[T]) {
         let mut bytes = Vec::with_capacity(values.len() * T::SIZE);
-        values.iter().for_each(|value| value.append(&mut bytes));
+        for value in values {
+            value.append(&mut bytes);
+        }
         self.0.insert(name.to_owned(), (T::SIZE, bytes));
     }
 
@@ -109,9 +111,10 @@ impl Program {
             .args(options)
             .arg("-o")
             .arg(&path)
-            .args([&folder, &project.join("validation/emulator"), &project.join("kernels")].map(|at| {
-                format!("-I{}", at.display())
-            }))
+            .args(
+                [&folder, &project.join("validation/emulator"), &project.join("kernels")]
+                    .map(|at| format!("-I{}", at.display())),
+            )
             .arg(project.join("validation").join(source))
             .output()
             .expect("c++ is installed");
@@ -123,14 +126,19 @@ impl Program {
     pub(crate) fn run(&self, records: &Records, seed: u64) -> Records {
         static RUNS: AtomicUsize = AtomicUsize::new(0);
         let run = RUNS.fetch_add(1, Ordering::Relaxed);
-        let [given, got] = ["in", "out"].map(|end| self.path.with_extension(format!("{run}.{end}")));
+        let [given, got] =
+            ["in", "out"].map(|end| self.path.with_extension(format!("{run}.{end}")));
         std::fs::write(&given, records.bytes()).expect("the arrays can be written");
         let output = Command::new(&self.path)
             .args([&given, &got])
             .arg(seed.to_string())
             .output()
             .expect("the program runs");
-        assert!(output.status.success(), "seed {seed}: {}", String::from_utf8_lossy(&output.stderr));
+        assert!(
+            output.status.success(),
+            "seed {seed}: {}",
+            String::from_utf8_lossy(&output.stderr)
+        );
         let found = Records::from_bytes(&std::fs::read(&got).expect("the program has written"));
         for path in [given, got] {
             std::fs::remove_file(path).expect("the file is ours");
