@@ -18,6 +18,8 @@ mod support;
 mod clouds;
 #[path = "emulated/difference.rs"]
 mod difference;
+#[path = "emulated/places.rs"]
+mod places;
 #[path = "emulated/same.rs"]
 mod same;
 #[path = "emulated/weather.rs"]

@@ -8,6 +8,7 @@
 // One minor step: the processes of the scheme in their order. See src/wsm5/mod.rs.
 __device__ inline void minor_step(const Wsm5Params& p, real dt_cloud, Column& column, Precipitation& sum)
 {
+#pragma unroll 1
     for (int k = 0; k < NZ; ++k)
         column.onset[k] = cell::onset(p, column.air[k], column.cells[k]);
     real ground[SPECIES];
@@ -17,6 +18,7 @@ __device__ inline void minor_step(const Wsm5Params& p, real dt_cloud, Column& co
         sink(p, dt_cloud, column, ground);
     }
     add_to_sums(dt_cloud, column.air[0].dz, ground, sum);
+#pragma unroll 1
     for (int k = 0; k < NZ; ++k) {
         const Air& air = column.air[k];
         const real clipped = step::processes(p, dt_cloud, air, column.onset[k], column.qr_sized[k],
@@ -32,6 +34,7 @@ extern "C" __global__ void __launch_bounds__(COLUMN_THREADS)
     if (number >= a.count) return;
     const int place = place_of(a, number);
     Column column;
+#pragma unroll 1
     for (int k = 0; k < NZ; ++k) {
         const int at = k * a.level + place;
         column.cells[k] = Cell{(a.theta[at] + a.theta_base) * a.exner[at], a.qv[at], a.qc[at],
@@ -41,6 +44,7 @@ extern "C" __global__ void __launch_bounds__(COLUMN_THREADS)
     Precipitation sum{};
     set_out(column, sum);
     for (int step = 0; step < a.minor_steps; ++step) minor_step(a.params, a.dt_cloud, column, sum);
+#pragma unroll 1
     for (int k = 0; k < NZ; ++k) {
         const int at = k * a.level + place;
         const Cell& cell = column.cells[k];

@@ -41,6 +41,9 @@ impl Region {
     }
 }
 
+/// The fields of a state, in its order.
+pub(crate) const NAMES: [&str; 6] = ["theta", "qv", "qc", "qr", "qi", "qs"];
+
 /// A state with all that the microphysics needs and gives.
 #[derive(Clone, Debug)]
 pub(crate) struct Weather<R> {
@@ -56,29 +59,37 @@ impl<R: Exchanged> Weather<R> {
         Shape { nx, ny, nz }
     }
 
-    fn planes(&mut self) -> [(&'static str, &mut Array2<R>); 8] {
-        let Surface { rain, fallen, rainncv, snow, snowncv, sr, fall_residual, clipped } =
-            &mut self.surface;
+    pub(crate) fn planes(&self) -> [(&'static str, &Array2<R>); 8] {
+        let s = &self.surface;
         [
-            ("rain", rain),
-            ("fallen", fallen),
-            ("rainncv", rainncv),
-            ("snow", snow),
-            ("snowncv", snowncv),
-            ("sr", sr),
-            ("fall_residual", fall_residual),
-            ("clipped", clipped),
+            ("rain", &s.rain),
+            ("fallen", &s.fallen),
+            ("rainncv", &s.rainncv),
+            ("snow", &s.snow),
+            ("snowncv", &s.snowncv),
+            ("sr", &s.sr),
+            ("fall_residual", &s.fall_residual),
+            ("clipped", &s.clipped),
         ]
     }
 
-    fn fields(&mut self) -> [(&'static str, &mut Array3<R>); 6] {
-        let [theta, qv, qc, qr, qi, qs] = self.state.fields_mut();
-        [("theta", theta), ("qv", qv), ("qc", qc), ("qr", qr), ("qi", qi), ("qs", qs)]
+    pub(crate) fn planes_mut(&mut self) -> [(&'static str, &mut Array2<R>); 8] {
+        let s = &mut self.surface;
+        [
+            ("rain", &mut s.rain),
+            ("fallen", &mut s.fallen),
+            ("rainncv", &mut s.rainncv),
+            ("snow", &mut s.snow),
+            ("snowncv", &mut s.snowncv),
+            ("sr", &mut s.sr),
+            ("fall_residual", &mut s.fall_residual),
+            ("clipped", &mut s.clipped),
+        ]
     }
 
-    fn records(&mut self) -> Records {
+    fn records(&self) -> Records {
         let mut records = Records::default();
-        for (name, field) in self.fields() {
+        for (name, field) in NAMES.into_iter().zip(self.state.fields()) {
             put(&mut records, name, field);
         }
         for (name, plane) in self.planes() {
@@ -92,10 +103,10 @@ impl<R: Exchanged> Weather<R> {
     }
 
     fn take(&mut self, records: &Records) {
-        for (name, field) in self.fields() {
+        for (name, field) in NAMES.into_iter().zip(self.state.fields_mut()) {
             take(records, name, field);
         }
-        for (name, plane) in self.planes() {
+        for (name, plane) in self.planes_mut() {
             take(records, name, plane);
         }
     }
@@ -244,7 +255,7 @@ impl Diagnosis {
     pub(crate) fn run<R: Exchanged>(
         &self,
         p: &Scheme<R>,
-        weather: &mut Weather<R>,
+        weather: &Weather<R>,
         seed: u64,
     ) -> CloudDiagnostics<R> {
         let shape = weather.shape();

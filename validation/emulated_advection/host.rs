@@ -1,6 +1,7 @@
 //! A device made of arrays on the host.
 
 use std::collections::BTreeMap;
+use std::fmt::Write;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use ndarray::{Array3, ArrayView1};
@@ -191,7 +192,7 @@ impl<R: Exchanged> Transport<'_, R> {
             let constant = format!("constexpr int {name} =");
             assert!(text.contains(&constant), "the prelude does not define {name}");
             text = text.replace(&constant, &format!("inline int {name} ="));
-            set += &format!("    {name} = values[{n}];\n");
+            let _ = writeln!(set, "    {name} = values[{n}];");
         }
         text + "inline void set_settings(const int* values)\n{\n" + &set + "}\n"
     }

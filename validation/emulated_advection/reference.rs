@@ -49,7 +49,7 @@ fn run<R: Exchanged>(
         rounding,
     };
     let (found, _) = transport.run(&[case.q.mapv(R::of)], case.steps, 1);
-    found[0].mapv(|q| q.f64())
+    found[0].mapv(R::f64)
 }
 
 fn minimum(q: &Array3<f64>) -> f64 {

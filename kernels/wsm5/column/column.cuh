@@ -26,6 +26,7 @@ __device__ inline int highest_with(Column& column)
 __device__ inline void set_out(Column& column, Precipitation& sum)
 {
     column.height[0] = 0;
+#pragma unroll 1
     for (int k = 0; k < NZ; ++k) {
         Cell& cell = column.cells[k];
         Air& air = column.air[k];

@@ -20,6 +20,7 @@ struct Fall {
 __device__ inline real column_mass(const Fall& work, const real* height, int nz)
 {
     real mass = 0;
+#pragma unroll 1
     for (int k = 0; k < nz; ++k) mass += work.content[k] * (height[k + 1] - height[k]);
     return mass;
 }
@@ -31,13 +32,16 @@ __device__ inline void set_interface_speeds(Fall& work, const real* height, int 
     real* w = work.interface_speed;
     w[0] = u[0];
     w[1] = fall::interface_speed_outer(u[0], u[1]);
+#pragma unroll 1
     for (int k = 2; k < nz - 1; ++k)
         w[k] = fall::interface_speed_inner(u[k - 2], u[k - 1], u[k], u[k + 1]);
     w[nz - 1] = fall::interface_speed_outer(u[nz - 2], u[nz - 1]);
     w[nz] = u[nz - 1];
     // The top of a group of precipitating layers falls as fast as the layer below it.
+#pragma unroll 1
     for (int k = 1; k < nz; ++k)
         if (u[k] == 0) w[k] = u[k - 1];
+#pragma unroll 1
     for (int k = nz - 1; k >= 0; --k)
         w[k] = fall::limited_speed(w[k], w[k + 1], height[k + 1] - height[k], dt_cloud);
 }
@@ -46,8 +50,10 @@ __device__ inline void set_interface_speeds(Fall& work, const real* height, int 
 __device__ inline void arrive(Fall& work, const real* height, int nz, real dt_cloud)
 {
     set_interface_speeds(work, height, nz, dt_cloud);
+#pragma unroll 1
     for (int k = 0; k <= nz; ++k)
         work.arrival[k] = fall::arrival(height[k], work.interface_speed[k], dt_cloud);
+#pragma unroll 1
     for (int k = 0; k < nz; ++k) {
         work.thickness[k] = work.arrival[k + 1] - work.arrival[k];
         const real depth = height[k + 1] - height[k];
@@ -63,6 +69,7 @@ __device__ inline void set_edges(Fall& work, int nz)
     const real* q = work.density;
     const real* d = work.thickness;
     work.edges[0] = Edges{q[0], q[0]};
+#pragma unroll 1
     for (int k = 1; k < nz; ++k)
         work.edges[k] = fall::edges(q[k - 1], q[k], q[k + 1], d[k - 1], d[k], d[k + 1]);
 }
@@ -90,6 +97,7 @@ __device__ inline real mean_between(const Fall& work, int bottom, int top, real 
 __device__ inline void remap(Fall& work, const real* height, int nz)
 {
     int bottom = 0, top = 0;
+#pragma unroll 1
     for (int k = 0; k < nz; ++k) {
         const real low = height[k], high = height[k + 1];
         work.content[k] = 0;
@@ -106,6 +114,7 @@ __device__ inline void remap(Fall& work, const real* height, int nz)
 __device__ inline real rain_out(const Fall& work, int nz)
 {
     real ground = 0;
+#pragma unroll 1
     for (int k = 0; k < nz && work.arrival[k] < 0; ++k)
         ground += fall::mass_in_ground(work.arrival[k], work.arrival[k + 1], work.thickness[k],
                                        work.density[k]);
@@ -122,6 +131,7 @@ __device__ inline real sediment(const Wsm5Params& p, real dt_cloud, Column& colu
     Fall work;
     real n0s_factor[NZ];
     real content = 0;
+#pragma unroll 1
     for (int k = 0; k < reach; ++k) {
         Cell& cell = column.cells[k];
         const Air& air = column.air[k];
@@ -137,6 +147,7 @@ __device__ inline real sediment(const Wsm5Params& p, real dt_cloud, Column& colu
         arrive(work, column.height, reach, dt_cloud);
         // Ice keeps the speed that it has at departure.
         if (KIND != Species::ICE) {
+#pragma unroll 1
             for (int k = 0; k < reach; ++k) {
                 const Air& air = column.air[k];
                 const real then = fall_speed<KIND>(p, air, work.density[k] / air.rho, n0s_factor[k]);
@@ -149,6 +160,7 @@ __device__ inline real sediment(const Wsm5Params& p, real dt_cloud, Column& colu
         ground = rain_out(work, reach);
         sum.fall_residual += column_mass(work, column.height, reach) + ground - before;
     }
+#pragma unroll 1
     for (int k = 0; k < reach; ++k)
         sum.clipped += fall::land(column.air[k], work.content[k], amount<KIND>(column.cells[k]));
     return ground;
@@ -161,6 +173,7 @@ __device__ inline void carry_down(const Wsm5Params& p, real dt_cloud, Column& co
 {
     ground[int(Species::RAIN)] = sediment<Species::RAIN>(p, dt_cloud, column, sum);
     ground[int(Species::SNOW)] = sediment<Species::SNOW>(p, dt_cloud, column, sum);
+#pragma unroll 1
     for (int k = 0; k < NZ; ++k) {
         column.qr_sized[k] = column.cells[k].qr;
         melt::melt_snow(p, dt_cloud, column.air[k], column.cells[k]);

@@ -15,7 +15,9 @@ struct Descent {
 // Divides the fall of the lowest layers into equal sub-steps.
 __device__ inline void divide(const Column& column, int reach, real substeps, Descent& descent)
 {
+#pragma unroll 1
     for (int k = 0; k < reach; ++k) descent.leaving[k] = descent.courant[k] / substeps;
+#pragma unroll 1
     for (int k = 0; k + 1 < reach; ++k)
         descent.arriving[k] =
             substep::arriving(descent.leaving[k + 1], column.air[k], column.air[k + 1]);
@@ -29,6 +31,7 @@ __device__ inline real fall_once(const Descent& descent, int reach, Column& colu
     const real ground = descent.leaving[0] * amount<KIND>(column.cells[0]);
     const int highest = reach - 1;
     // From the ground up, so that the layer above still has what it had before.
+#pragma unroll 1
     for (int k = 0; k < highest; ++k) {
         const real above = amount<KIND>(column.cells[k + 1]);
         real& q = amount<KIND>(column.cells[k]);
@@ -52,6 +55,7 @@ __device__ inline void sink_rain_and_snow(const Wsm5Params& p, real dt_cloud, Co
     Slope snow_slope[NZ];
     real largest = 0;
     // Empty layers count as well: there the speed is that of the smallest particles.
+#pragma unroll 1
     for (int k = 0; k < NZ; ++k) {
         const Cell& cell = column.cells[k];
         const Air& air = column.air[k];
@@ -69,6 +73,7 @@ __device__ inline void sink_rain_and_snow(const Wsm5Params& p, real dt_cloud, Co
     for (int step = 0; step < int(substeps); ++step) {
         fallen[int(Species::RAIN)] += fall_once<Species::RAIN>(rain, reach, column);
         fallen[int(Species::SNOW)] += fall_once<Species::SNOW>(snow, reach, column);
+#pragma unroll 1
         for (int k = 0; k < reach; ++k)
             melt::melt_snow_in_substep(p, dt_cloud, substeps, column.air[k], snow_slope[k],
                                        column.cells[k]);
@@ -83,6 +88,7 @@ __device__ inline real sink_ice(const Wsm5Params& p, real dt_cloud, Column& colu
     const int reach = highest + 1;
     Descent ice;
     real largest = 0;
+#pragma unroll 1
     for (int k = 0; k < reach; ++k) {
         const Air& air = column.air[k];
         const real speed = fall_speed<Species::ICE>(p, air, column.cells[k].qi, 1);
@@ -101,6 +107,7 @@ __device__ inline real sink_ice(const Wsm5Params& p, real dt_cloud, Column& colu
 // ground, kg m-2.
 __device__ inline void sink(const Wsm5Params& p, real dt_cloud, Column& column, real (&ground)[SPECIES])
 {
+#pragma unroll 1
     for (int k = 0; k < NZ; ++k) column.qr_sized[k] = column.cells[k].qr;
     for (int s = 0; s < SPECIES; ++s) ground[s] = 0;
     sink_rain_and_snow(p, dt_cloud, column, ground);
