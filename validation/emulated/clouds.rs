@@ -2,6 +2,7 @@
 
 use ndarray::{Array2, Array3, ArrayView1, Dimension};
 
+use nwp_mini::gpu::advection::LayeredPointers;
 use nwp_mini::gpu::prelude::{Configuration, prelude};
 use nwp_mini::gpu::wsm5::{CloudArgs, CloudConstants, DiagnosisArgs, Mapping, diagnosis};
 use nwp_mini::grid::Shape;
@@ -134,6 +135,9 @@ impl<R: Exchanged> Weather<R> {
             sr: to,
             fall_residual: to,
             clipped: to,
+            mass_mismatch: to,
+            mass: LayeredPointers::default(),
+            per_area: from,
             params: p.params,
             theta_base: self.theta_base,
             dt_cloud: dt / steps,
