@@ -182,7 +182,8 @@ mod tests {
         let source = Source { prelude: prelude + &source.prelude, ..source };
         let make = || cache.compile(&compiler, &source, Architecture(90)).unwrap();
         let first = make();
-        let entry = folder.path().join("kept").join(key(&compiler, &source, Architecture(90)).unwrap());
+        let entry =
+            folder.path().join("kept").join(key(&compiler, &source, Architecture(90)).unwrap());
         let whole = fs::read(&entry).unwrap();
         fs::write(&entry, &whole[..whole.len() / 2]).unwrap();
         assert_eq!(make(), first);

@@ -23,7 +23,8 @@ pub(crate) fn columns(nz: usize, count: usize) -> Columns {
             let wanted = count.saturating_sub(n).div_ceil(CASES.len());
             let all = whole.dim().1;
             // All over the case, and not only where columns are alike.
-            let chosen: Vec<usize> = (0..wanted).map(|i| (i * all / wanted.max(1) + i) % all).collect();
+            let chosen: Vec<usize> =
+                (0..wanted).map(|i| (i * all / wanted.max(1) + i) % all).collect();
             whole.select(&chosen).unforced()
         })
         .collect();
