@@ -30,6 +30,8 @@ pub struct RunConfig {
     pub boundary: Option<Sides>,
     /// Where to write the figures of the run as JSON.
     pub json: Option<PathBuf>,
+    /// Whether a run on the GPU that was not asked for ends with a comparison.
+    pub compare: bool,
     /// Whether to stop before the first step.
     pub dry_run: bool,
 }

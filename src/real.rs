@@ -48,6 +48,12 @@ pub trait Real:
     /// The same value in double precision.
     fn f64(self) -> f64;
 
+    /// The next larger number that this precision has.
+    fn next_up(self) -> Self;
+
+    /// The next smaller number that this precision has.
+    fn next_down(self) -> Self;
+
     /// The larger of two numbers, as one instruction: `other` where either is not a number.
     #[inline(always)]
     fn larger(self, other: Self) -> Self {
@@ -80,6 +86,14 @@ macro_rules! real {
             #[inline(always)]
             fn f64(self) -> f64 {
                 self.into()
+            }
+
+            fn next_up(self) -> Self {
+                Self::next_up(self)
+            }
+
+            fn next_down(self) -> Self {
+                Self::next_down(self)
             }
         }
     };

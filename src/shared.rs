@@ -201,6 +201,8 @@ macro_rules! number {
 number!(f32, "float");
 number!(f64, "double");
 number!(i32, "int");
+number!(i64, "long long");
+number!(u64, "unsigned long long");
 
 impl<T: CudaType, const N: usize> CudaType for [T; N] {
     fn declaration(name: &str) -> String {

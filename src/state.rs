@@ -32,6 +32,12 @@ impl<R: Real> State<R> {
         Self { theta: zeros(), qv: zeros(), qc: zeros(), qr: zeros(), qi: zeros(), qs: zeros() }
     }
 
+    /// The same in double precision: every value as it is.
+    pub fn widened(&self) -> State<f64> {
+        let [theta, qv, qc, qr, qi, qs] = self.fields().map(|field| field.map(|x| x.f64()));
+        State { theta, qv, qc, qr, qi, qs }
+    }
+
     /// The fields, in the order of [`State::NAMES`]; all but the first are water.
     pub fn fields(&self) -> [&Array3<R>; 6] {
         [&self.theta, &self.qv, &self.qc, &self.qr, &self.qi, &self.qs]

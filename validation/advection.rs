@@ -11,6 +11,8 @@ mod support;
 mod case;
 #[path = "advection/command.rs"]
 mod command;
+#[path = "advection/made_up.rs"]
+mod made_up;
 #[path = "advection/properties.rs"]
 mod properties;
 #[path = "advection/reference.rs"]

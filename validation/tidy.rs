@@ -3,6 +3,10 @@
 //! The rules are those of ARCHITECTURE.md. Each is a function of text, with a test beside it that
 //! sees it fail.
 
+#[path = "tidy/kernels.rs"]
+mod kernel_rules;
+#[path = "support/kernels.rs"]
+mod kernels;
 #[path = "tidy/rules.rs"]
 mod rules;
 #[path = "tidy/text.rs"]
@@ -75,6 +79,26 @@ fn nothing_is_left_unfinished() {
 #[test]
 fn files_are_short_and_well_named() {
     expect_none(project().iter().flat_map(rules::bad_file));
+}
+
+/// Every formula of a kernel stands in the Rust file of the same name too, and the other way round.
+#[test]
+fn kernels_have_their_twins() {
+    let sources = project();
+    let headers: Vec<_> =
+        sources.iter().filter_map(|s| Some((s, kernel_rules::twin_paths(s)?))).collect();
+    assert!(headers.len() > 10, "{} files of device functions", headers.len());
+    expect_none(headers.into_iter().flat_map(|(header, paths)| {
+        let rust = sources.iter().find(|source| paths.contains(&source.path));
+        kernel_rules::bad_twins(header, rust)
+    }));
+}
+
+#[test]
+fn kernels_hold_no_bare_numbers() {
+    let sources = project();
+    let kernels = sources.iter().filter(|source| kernel_rules::is_kernel(source));
+    expect_none(kernels.flat_map(kernel_rules::bare_numbers));
 }
 
 /// Every data file has the checksum that the README beside it states.

@@ -3,19 +3,19 @@
 #include "advection/march/limited.cuh"
 
 // A stage without limiter.
-extern "C" __global__ void __launch_bounds__(THREADS)
+extern "C" __global__ void __launch_bounds__(STAGE_THREADS, STAGE_RESIDENT)
 transport_stage(const __grid_constant__ TransportArgs args)
 {
     Place place;
-    if (find_place<0>(args, place)) advance(args, place);
+    if (find_place(args, 0, place)) advance(args, place);
 }
 
 // The last stage: the first pass of the limited tracers, and all of the others.
-extern "C" __global__ void __launch_bounds__(THREADS)
+extern "C" __global__ void __launch_bounds__(LIMITED_THREADS, LIMITED_RESIDENT)
 transport_scale(const __grid_constant__ TransportArgs args)
 {
     Place place;
-    if (!find_place<0>(args, place)) return;
+    if (!find_place(args, 0, place)) return;
     if (place.tracer < UNLIMITED)
         advance(args, place);
     else
@@ -23,19 +23,19 @@ transport_scale(const __grid_constant__ TransportArgs args)
 }
 
 // The last stage: the second pass of the limited tracers.
-extern "C" __global__ void __launch_bounds__(THREADS)
+extern "C" __global__ void __launch_bounds__(LIMITED_THREADS, LIMITED_RESIDENT)
 transport_update(const __grid_constant__ TransportArgs args)
 {
     Place place;
-    if (find_place<UNLIMITED>(args, place)) update(args, place);
+    if (find_place(args, UNLIMITED, place)) update(args, place);
 }
 
 // Adds what the fluxes of the last stage have carried into the region inside the outermost cells,
 // one block for every tracer and level, in the same order in every run.
-extern "C" __global__ void __launch_bounds__(THREADS)
+extern "C" __global__ void __launch_bounds__(SUM_THREADS)
 transport_entered_acc64(const __grid_constant__ TransportArgs args)
 {
-    __shared__ double partial[THREADS];
+    __shared__ double partial[SUM_THREADS];
     const int tracer = static_cast<int>(blockIdx.x) / NZ;
     const int k = static_cast<int>(blockIdx.x) - tracer * NZ;
     const int nx = args.nx, ny = args.ny, thread = static_cast<int>(threadIdx.x);
@@ -44,16 +44,16 @@ transport_entered_acc64(const __grid_constant__ TransportArgs args)
     const real* east = args.side_flux + at.east + k * ny;
     const real* south = args.side_flux + at.south + k * nx;
     const real* north = args.side_flux + at.north + k * nx;
-    const int rim_x = PERIODIC_X ? 0 : 1, rim_y = PERIODIC_Y ? 0 : 1;
+    const int rim_x = periodic_x() ? 0 : 1, rim_y = periodic_y() ? 0 : 1;
     double sum = 0;
-    if (!PERIODIC_X)
-        for (int j = rim_y + thread; j < ny - rim_y; j += THREADS)
+    if (!periodic_x())
+        for (int j = rim_y + thread; j < ny - rim_y; j += SUM_THREADS)
             sum += static_cast<double>(west[j]) - static_cast<double>(east[j]);
-    if (!PERIODIC_Y)
-        for (int i = rim_x + thread; i < nx - rim_x; i += THREADS)
+    if (!periodic_y())
+        for (int i = rim_x + thread; i < nx - rim_x; i += SUM_THREADS)
             sum += static_cast<double>(south[i]) - static_cast<double>(north[i]);
     partial[thread] = sum;
-    for (int half = THREADS / 2; half > 0; half /= 2) {
+    for (int half = SUM_THREADS / 2; half > 0; half /= 2) {
         __syncthreads();
         if (thread < half) partial[thread] += partial[thread + half];
     }

@@ -3,6 +3,7 @@
 use ndarray::{Array3, Axis};
 use rayon::prelude::*;
 
+use super::flux::FluxConstants;
 use super::stage::Stage;
 use super::{Limiter, Wind};
 use crate::grid::{Shape, Side, Sides};
@@ -36,7 +37,12 @@ struct Edge<R> {
 /// Adds what radiates through the open sides of row j to its net lateral outflow.
 ///
 /// WRF leaves the map factor out here, which all other lateral fluxes have in common.
-pub(super) fn add_open_sides<R: Real>(stage: &Stage<'_, R>, k: usize, j: usize, net: &mut [R]) {
+pub(super) fn add_open_sides<R: FluxConstants>(
+    stage: &Stage<'_, R>,
+    k: usize,
+    j: usize,
+    net: &mut [R],
+) {
     let Shape { nx, ny, .. } = stage.shape();
     let Sides { west, east, south, north } = stage.wind.grid.sides;
     let level = k * nx * ny;

@@ -6,6 +6,19 @@
 //! their index. Where the flux is zero the upwind side does not matter.
 
 use crate::real::Real;
+use crate::shared::shared_constants;
+
+shared_constants! {
+    /// Constants of the fluxes and of their limiters.
+    pub trait FluxConstants: Real;
+
+    /// Divisor of the weights of the fifth-order flux (WS02), as a factor.
+    exact SIXTIETH = 1.0 / 60.0, "1";
+    /// Divisor of the weights of the third-order flux (WS02), as a factor.
+    exact TWELFTH = 1.0 / 12.0, "1";
+    /// Guard against 0/0 where an amount is shared out; far below any that matters.
+    exact SMALLEST = 1.0e-20, "kg";
+}
 
 /// Fifth-order flux: the sixth-order centred value of six cells less an upwind correction.
 ///
@@ -17,18 +30,17 @@ use crate::real::Real;
 /// Source: WS02.
 /// Units: `mass` kg s⁻¹, `q` kg kg⁻¹ (three cells on either side); returns kg s⁻¹.
 #[inline(always)]
-pub fn fifth_order_flux<R: Real>(mass: R, q: [R; 6]) -> R {
+pub fn fifth_order_flux<R: FluxConstants>(mass: R, q: [R; 6]) -> R {
     let [below_3, below_2, below_1, above_1, above_2, above_3] = q;
     let near = above_1 + below_1;
     let middle = above_2 + below_2;
     let far = above_3 + below_3;
     // 37 near - 8 middle + far = 30 near + (far - near) - 8 (middle - near), over 60.
-    let sixtieth = R::of(1.0 / 60.0);
-    let centred = near * R::HALF + ((far - near) - R::of(8.0) * (middle - near)) * sixtieth;
+    let centred = near * R::HALF + ((far - near) - R::of(8.0) * (middle - near)) * R::SIXTIETH;
     // Fifth difference: 1, -5, 10.
     let upwind = ((above_3 - below_3) - R::of(5.0) * (above_2 - below_2)
         + R::of(10.0) * (above_1 - below_1))
-        * sixtieth;
+        * R::SIXTIETH;
     mass * centred - mass.abs() * upwind
 }
 
@@ -41,15 +53,14 @@ pub fn fifth_order_flux<R: Real>(mass: R, q: [R; 6]) -> R {
 /// Source: WS02.
 /// Units: `mass` kg s⁻¹, `q` kg kg⁻¹ (two cells on either side); returns kg s⁻¹.
 #[inline(always)]
-pub fn third_order_flux<R: Real>(mass: R, q: [R; 4]) -> R {
+pub fn third_order_flux<R: FluxConstants>(mass: R, q: [R; 4]) -> R {
     let [below_2, below_1, above_1, above_2] = q;
     let near = above_1 + below_1;
     let far = above_2 + below_2;
     // 7 near - far = 6 near - (far - near), over 12.
-    let twelfth = R::of(1.0 / 12.0);
-    let centred = near * R::HALF - (far - near) * twelfth;
+    let centred = near * R::HALF - (far - near) * R::TWELFTH;
     // Third difference: 1, -3.
-    let upwind = ((above_2 - below_2) - R::of(3.0) * (above_1 - below_1)) * twelfth;
+    let upwind = ((above_2 - below_2) - R::of(3.0) * (above_1 - below_1)) * R::TWELFTH;
     mass * centred + mass.abs() * upwind
 }
 

@@ -5,11 +5,8 @@
 //! factor belongs to the cells on either side of the face, and the sign of the correction, not
 //! of the wind, decides which cell gives and which receives.
 
-use super::flux::Faces;
+use super::flux::{Faces, FluxConstants};
 use crate::real::Real;
-
-/// Guard against 0/0 in [`affordable`], in kg; far below any amount of tracer that matters.
-const SMALLEST: f64 = 1.0e-20;
 
 /// Amount of tracer in a cell after the low-order fluxes of a step.
 ///
@@ -33,8 +30,8 @@ pub fn provisional_amount<R: Real>(mass: R, q: R, dt: R, low: Faces<R>) -> R {
 /// Source: SW09; W09.
 /// Units: kg; returns 0 to 1.
 #[inline(always)]
-pub fn affordable<R: Real>(room: R, wanted: R) -> R {
-    let share = (room / (wanted + R::of(SMALLEST))).larger(R::ZERO);
+pub fn affordable<R: FluxConstants>(room: R, wanted: R) -> R {
+    let share = (room / (wanted + R::SMALLEST)).larger(R::ZERO);
     if wanted > room { share } else { R::ONE }
 }
 

@@ -12,7 +12,7 @@ use rayon::prelude::*;
 
 use super::Limiter;
 use super::boundary::add_open_sides;
-use super::flux::Faces;
+use super::flux::{Faces, FluxConstants};
 use super::rows::{
     LayeredRow, Outflow, Rows, bounds_row, lateral_outflow_row, monotonic_row, monotonic_scale_row,
     pad_row, positive_row, positive_scale_row, shifted, split_capped_row, split_upwind_row,
@@ -111,7 +111,7 @@ impl<R: Real> Scratch<R> {
 ///
 /// Returns the tracer that entered the region inside the outermost rows, kg s⁻¹, summed from
 /// block to block in their order.
-pub(super) fn run<R: Real>(
+pub(super) fn run<R: FluxConstants>(
     stage: &Stage<'_, R>,
     scratch: &[Mutex<Scratch<R>>],
     inflow: &mut [f64],
@@ -140,7 +140,7 @@ struct March<'a, 's, R> {
     s: &'s mut Scratch<R>,
 }
 
-impl<R: Real> March<'_, '_, R> {
+impl<R: FluxConstants> March<'_, '_, R> {
     fn plain(&mut self, mut out: ArrayViewMut3<'_, R>) -> f64 {
         let Shape { nz, .. } = self.stage.shape();
         let mut inflow = 0.0;
@@ -420,7 +420,7 @@ fn faces<'a, R: Real>(
 
 impl Limiter {
     /// Splits high-order fluxes, given in `correction`, into low-order ones and corrections.
-    fn split<'a, R: Real>(
+    fn split<'a, R: FluxConstants>(
         self,
         stage: &Stage<'a, R>,
         mass: &[R],

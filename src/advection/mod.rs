@@ -9,7 +9,7 @@
 //!
 //! Source: WS02; SW09 (positive-definite limiter); W09 (monotonic limiter).
 
-mod boundary;
+pub mod boundary;
 pub mod flux;
 pub mod limiter;
 mod march;
@@ -26,7 +26,9 @@ use crate::mass::{AirMass, MassFlux};
 use crate::real::Real;
 use crate::state::BoundaryValues;
 pub use boundary::radiative_outflow;
+use flux::FluxConstants;
 use march::{BLOCK, Scratch};
+pub use stage::REACH;
 use stage::{Ending, Stage};
 use terms::Perturbation;
 
@@ -92,7 +94,7 @@ impl<R: Real> Workspace<R> {
 /// Source: WS02 (time scheme), SW09, W09 (limiters).
 /// Shape: `q` (nz, ny, nx), i fastest.
 /// Units: `q` kg kg⁻¹; returns kg.
-pub fn step<R: Real>(
+pub fn step<R: FluxConstants>(
     wind: &Wind<'_, R>,
     limiter: Limiter,
     inflow: Option<&BoundaryValues<R>>,
@@ -147,7 +149,7 @@ pub fn step<R: Real>(
 ///
 /// Shape: (nz, ny, nx), i fastest.
 /// Units: kg kg⁻¹; returns kg s⁻¹.
-pub fn net_outflow<R: Real>(
+pub fn net_outflow<R: FluxConstants>(
     wind: &Wind<'_, R>,
     limiter: Limiter,
     latest: &Array3<R>,

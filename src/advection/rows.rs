@@ -5,7 +5,7 @@
 #![expect(clippy::needless_range_loop, reason = "one index for all rows reads like the formula")]
 
 use super::flux::{
-    Faces, capped_flux, fifth_order_flux, linear_flux, third_order_flux, upwind_flux,
+    Faces, FluxConstants, capped_flux, fifth_order_flux, linear_flux, third_order_flux, upwind_flux,
 };
 use super::limiter::{affordable, bounds, monotonic_flux, positive_flux, provisional_amount};
 use crate::mass::Layered;
@@ -90,7 +90,7 @@ pub(super) fn shifted<R, const N: usize>(padded: &[R], first: usize, faces: usiz
 }
 
 #[inline]
-pub(super) fn fifth_order_row<R: Real>(mass: &[R], cells: [&[R]; 6], flux: &mut [R]) {
+pub(super) fn fifth_order_row<R: FluxConstants>(mass: &[R], cells: [&[R]; 6], flux: &mut [R]) {
     let n = flux.len();
     let [a, b, c, d, e, f] = cells.map(|row| &row[..n]);
     let mass = &mass[..n];
@@ -100,7 +100,7 @@ pub(super) fn fifth_order_row<R: Real>(mass: &[R], cells: [&[R]; 6], flux: &mut 
 }
 
 #[inline]
-pub(super) fn third_order_row<R: Real>(mass: &[R], cells: [&[R]; 4], flux: &mut [R]) {
+pub(super) fn third_order_row<R: FluxConstants>(mass: &[R], cells: [&[R]; 4], flux: &mut [R]) {
     let n = flux.len();
     let [a, b, c, d] = cells.map(|row| &row[..n]);
     let mass = &mass[..n];
@@ -166,7 +166,7 @@ pub(super) struct Content<'a, R> {
 
 /// Scale factors of the outgoing corrections, positive-definite limiter.
 #[inline]
-pub(super) fn positive_scale_row<R: Real>(
+pub(super) fn positive_scale_row<R: FluxConstants>(
     content: Content<'_, R>,
     low: Faces<&[R]>,
     correction: Faces<&[R]>,
@@ -202,7 +202,7 @@ pub(super) fn bounds_row<R: Real>(
 /// Scale factors of the corrections, monotonic limiter: `outgoing` and `incoming` hold the lower
 /// and the upper bounds on entry, the factors on return; `end` is the mass that goes with them.
 #[inline]
-pub(super) fn monotonic_scale_row<R: Real>(
+pub(super) fn monotonic_scale_row<R: FluxConstants>(
     content: Content<'_, R>,
     end: LayeredRow<'_, R>,
     low: Faces<&[R]>,

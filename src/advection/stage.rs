@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use super::flux::FluxConstants;
 use super::rows::{
     Content, LayeredRow, Outflow, fifth_order_row, linear_row, outflow_row, pad_row, shifted,
     third_order_row, update_row,
@@ -13,7 +14,7 @@ use crate::mass::Layered;
 use crate::real::Real;
 
 /// Cells that the fifth-order stencil reaches to either side of a face.
-pub(super) const REACH: usize = 3;
+pub const REACH: usize = 3;
 
 /// What a stage hands back for every cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,7 +49,7 @@ pub(super) struct Stage<'a, R> {
     pub(super) perturbation: Option<Perturbation>,
 }
 
-impl<'a, R: Real> Stage<'a, R> {
+impl<'a, R: FluxConstants> Stage<'a, R> {
     pub(super) fn shape(&self) -> Shape {
         self.wind.grid.shape
     }
@@ -244,7 +245,7 @@ fn lateral_order<R: Real>(face: usize, n: usize, periodic: bool) -> Order<R> {
     }
 }
 
-fn high_order_row<R: Real>(order: Order<R>, mass: &[R], cells: [&[R]; 6], flux: &mut [R]) {
+fn high_order_row<R: FluxConstants>(order: Order<R>, mass: &[R], cells: [&[R]; 6], flux: &mut [R]) {
     let [_, b, c, d, e, _] = cells;
     match order {
         Order::Closed => flux.fill(R::ZERO),

@@ -6,9 +6,10 @@ use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
 use super::{
-    Backend, Captured, FRAMES_IN_FLIGHT, PhaseTimes, Precipitation, Region, WaterChange,
+    Backend, Captured, FRAMES_IN_FLIGHT, PhaseTimes, Precipitation, Region, Shift, WaterChange,
     check_finite,
 };
+use crate::advection::flux::FluxConstants;
 use crate::advection::{self, Limiter, Wind, Workspace};
 use crate::error::Result;
 use crate::forcing::{Continuity, Forcing, Moment};
@@ -28,6 +29,8 @@ pub struct Cpu<R> {
     region: Region,
     limiter: Limiter,
     scheme: Scheme<R>,
+    /// Seed of the units that the values are moved by before the next step, if they are.
+    disturbance: Option<u64>,
     bins: Bins<R>,
     present: Present<R>,
     continuity: Continuity,
@@ -69,7 +72,7 @@ impl<R: Clone> Present<R> {
     }
 }
 
-impl<R: RadarConstants + RadiusConstants> Cpu<R> {
+impl<R: FluxConstants + RadarConstants + RadiusConstants> Cpu<R> {
     /// Takes over a state; `forcing` drives the steps until another one is given.
     pub fn new(
         grid: &Grid,
@@ -86,6 +89,7 @@ impl<R: RadarConstants + RadiusConstants> Cpu<R> {
             region: Region::new(grid, coordinate),
             limiter,
             scheme: Scheme::default().with_fallout(fallout),
+            disturbance: None,
             bins: Bins::default(),
             present: Present::Frame(Arc::clone(forcing)),
             continuity: Continuity::new(coordinate),
@@ -140,6 +144,12 @@ impl<R: RadarConstants + RadiusConstants> Cpu<R> {
         &mut self.scheme
     }
 
+    /// Moves every value by a unit in the last place up or down before every step from here on,
+    /// as `seed` has it: what arithmetic that rounds otherwise does.
+    pub fn disturb(&mut self, seed: Option<u64>) {
+        self.disturbance = seed;
+    }
+
     /// The fields.
     pub fn state(&self) -> &State<R> {
         &self.state
@@ -155,7 +165,7 @@ impl<R: RadarConstants + RadiusConstants> Cpu<R> {
     }
 }
 
-impl<R: RadarConstants + RadiusConstants> Backend<R> for Cpu<R> {
+impl<R: FluxConstants + RadarConstants + RadiusConstants> Backend<R> for Cpu<R> {
     fn kind(&self) -> &'static str {
         "cpu"
     }
@@ -164,6 +174,10 @@ impl<R: RadarConstants + RadiusConstants> Backend<R> for Cpu<R> {
         let threads = rayon::current_num_threads();
         let plural = if threads == 1 { "" } else { "s" };
         format!("CPU, {threads} thread{plural}, {}", name())
+    }
+
+    fn device(&self) -> String {
+        name().to_owned()
     }
 
     fn restore(&mut self, state: &State<R>) -> Result<()> {
@@ -190,6 +204,10 @@ impl<R: RadarConstants + RadiusConstants> Backend<R> for Cpu<R> {
     }
 
     fn step(&mut self, dt: f64) -> Result<()> {
+        if let Some(seed) = &mut self.disturbance {
+            Shift::Either { units: 1, seed: *seed }.apply(&mut self.state);
+            *seed += 1;
+        }
         let start = Instant::now();
         let sides = self.transport(dt);
         let between = Instant::now();

@@ -5,7 +5,9 @@
 
 pub mod cpu;
 mod finite;
+pub mod gpu;
 mod region;
+mod shift;
 
 use serde::Serialize;
 
@@ -14,6 +16,7 @@ use crate::forcing::Moment;
 use crate::state::{CloudDiagnostics, State, Surface};
 pub use finite::check_finite;
 pub use region::Region;
+pub use shift::Shift;
 
 /// Frames of output that a backend may be asked for before the first of them is collected.
 pub const FRAMES_IN_FLIGHT: usize = 2;
@@ -36,6 +39,9 @@ pub trait Backend<R> {
 
     /// Where it computes, for the head of a table: `CPU, 2 threads, ...`.
     fn describe(&self) -> String;
+
+    /// Name of the device: what its maker calls it.
+    fn device(&self) -> String;
 
     /// Goes back to a state: nothing fallen, no change of water, no frame in flight. Times go on.
     ///

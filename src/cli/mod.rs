@@ -8,6 +8,7 @@ mod diff;
 mod generate;
 mod info;
 mod kernels;
+mod pair;
 mod report;
 mod run;
 mod transport;

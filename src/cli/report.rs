@@ -9,8 +9,11 @@ use serde::Serialize;
 use crate::backend::{Backend, PhaseTime, Precipitation, cpu};
 use crate::config::RunConfig;
 use crate::diagnostics::budget::Water;
+use crate::diagnostics::pair::Verdict;
 use crate::error::{Error, Result};
 use crate::io::pending::Pending;
+use crate::model::pair::{self, Ratio, Timed};
+use crate::model::suspect::Suspect;
 use crate::model::{Case, FrameReport, Outcome, Working};
 use crate::plan::Plan;
 use crate::projection::Report;
@@ -61,6 +64,8 @@ pub(super) struct Facts {
     commit: &'static str,
     machine: Machine,
     backend: &'static str,
+    /// Where it was computed, in words.
+    device: String,
     precision: &'static str,
     input: String,
     output: String,
@@ -80,8 +85,12 @@ pub(super) struct Facts {
     precipitation_frozen_mean_mm: f64,
     precipitation_max_mm: f64,
     timing: Timing,
-    pairs: [(); 0],
-    verdict: [(); 0],
+    pairs: Vec<Ratio>,
+    verdict: Vec<Verdict>,
+    /// The runs of a pair.
+    runs: Vec<Timed>,
+    /// Columns to look at where a verdict is bad.
+    suspects: Vec<Suspect>,
 }
 
 impl Facts {
@@ -114,6 +123,7 @@ impl Facts {
             commit: env!("NWP_MINI_COMMIT"),
             machine: machine(),
             backend: backend.kind(),
+            device: backend.describe(),
             precision: R::NAME,
             input: config
                 .inputs
@@ -145,9 +155,19 @@ impl Facts {
                 output: rate(times.output, outcome.output),
                 run: rate(times.sum(), wall),
             },
-            pairs: [],
-            verdict: [],
+            pairs: Vec::new(),
+            verdict: Vec::new(),
+            runs: Vec::new(),
+            suspects: Vec::new(),
         })
+    }
+
+    /// Adds what came of a pair of runs.
+    pub(super) fn compare(&mut self, pair: &pair::Report) {
+        self.pairs.clone_from(&pair.ratios);
+        self.verdict.clone_from(&pair.verdicts);
+        self.runs.clone_from(&pair.runs);
+        self.suspects.clone_from(&pair.suspects);
     }
 
     /// Prints the summary.
@@ -156,7 +176,7 @@ impl Facts {
     ///
     /// [`Error::BrokenPipe`] or [`Error::Io`] of standard output.
     pub(super) fn print(&self) -> Result<()> {
-        let Self { water, timing, machine, .. } = self;
+        let Self { water, timing, .. } = self;
         let [nx, ny, nz] = self.grid;
         let share = |part: f64| if water.start > 0.0 { 100.0 * part / water.start } else { 0.0 };
         let frozen = if self.precipitation_mean_mm > 0.0 {
@@ -180,11 +200,7 @@ impl Facts {
             ("at the end", water.end),
         ];
         let mut out = io::stdout().lock();
-        writeln!(
-            out,
-            "\nnwp-mini {} on the CPU: {}, {} threads, {}",
-            self.version, machine.cpu, machine.threads, self.precision
-        )?;
+        writeln!(out, "\nnwp-mini {} on the {}, {}", self.version, self.device, self.precision)?;
         writeln!(out, "grid           {nx}x{ny}x{nz} cells, boundaries {}", self.boundary)?;
         writeln!(
             out,

@@ -12,20 +12,28 @@ use indicatif::{ProgressBar, ProgressStyle};
 use tracing::info;
 
 use crate::advection::Limiter;
+use crate::backend::Backend;
 use crate::backend::cpu::Cpu;
+use crate::backend::gpu::{OnDevice, OnGpu, Setting};
 use crate::calendar;
-use crate::cli::report::{Facts, machine};
+use crate::cli::device::GpuChoice;
+use crate::cli::pair;
+use crate::cli::report::Facts;
 use crate::cli::{BackendChoice, FalloutChoice, Precision};
 use crate::config::RunConfig;
+use crate::diagnostics::difference::Value;
 use crate::error::{Error, Result};
+use crate::gpu::Gpu;
 use crate::grid::Sides;
-use crate::io::output::{Header, Output};
+use crate::io::output::{Header, Output, Snapshot};
 use crate::io::pending::Pending;
 use crate::io::wrf::series::Series;
 use crate::io::wrf::{self, Attribute};
-use crate::model::{self, Case, Frames, Working};
+use crate::model::pair::{LONG_RUNS, Pair, Report};
+use crate::model::{self, Case, Frames, Outcome, Working};
 use crate::plan::{Length, Plan};
-use crate::projection::Report;
+use crate::projection;
+use crate::state::State;
 
 /// Run transport and microphysics on the fields of a WRF file.
 ///
@@ -47,6 +55,8 @@ pub(super) struct Run {
     /// Where to compute
     #[arg(long, value_name = "WHERE", default_value = "auto", env = "NWP_BACKEND")]
     backend: BackendChoice,
+    #[command(flatten)]
+    gpu: GpuChoice,
     /// Do not end with a comparison of CPU and GPU
     #[arg(long)]
     no_compare: bool,
@@ -104,11 +114,11 @@ enum LimiterChoice {
 impl Run {
     /// Runs the command.
     pub(super) fn run(&self) -> Result<()> {
-        self.backend.check()?;
         let config = self.config()?;
+        let gpu = self.backend.open(&self.gpu)?;
         match self.precision {
-            Precision::F32 => run::<f32>(&config, self.backend),
-            Precision::F64 => run::<f64>(&config, self.backend),
+            Precision::F32 => run::<f32>(&config, self.backend, gpu.as_ref()),
+            Precision::F64 => run::<f64>(&config, self.backend, gpu.as_ref()),
         }
     }
 
@@ -157,6 +167,7 @@ impl Run {
             fallout: self.fallout.into(),
             boundary: self.boundary,
             json: self.json.clone(),
+            compare: !self.no_compare,
             dry_run: self.dry_run,
         })
     }
@@ -184,7 +195,11 @@ pub(super) fn is_same(a: &Path, b: &Path) -> bool {
     whole(a).is_some_and(|a| whole(b) == Some(a))
 }
 
-fn run<R: Working>(config: &RunConfig, choice: BackendChoice) -> Result<()> {
+fn run<R: Working + Value + OnDevice>(
+    config: &RunConfig,
+    choice: BackendChoice,
+    gpu: Option<&Gpu>,
+) -> Result<()> {
     let start = Instant::now();
     // Refusals first: before anything is read or computed.
     drop(Pending::new(&config.output, config.force)?);
@@ -206,13 +221,14 @@ fn run<R: Working>(config: &RunConfig, choice: BackendChoice) -> Result<()> {
         )));
     }
     log_projection(&case);
-    if choice == BackendChoice::Auto {
-        info!("backend: CPU (this version has no GPU backend)");
-    }
+    let compared = match choice {
+        BackendChoice::Both => Compared::Whole,
+        BackendChoice::Auto if gpu.is_some() && config.compare => Compared::FirstSteps,
+        _ => Compared::Nothing,
+    };
     let state = case.take_state();
-    let (grid, coordinate) = (&case.domain.grid, &case.domain.coordinate);
-    let mut backend =
-        Cpu::new(grid, coordinate, config.limiter, config.fallout, &case.forcing, state);
+    let start_state = (compared != Compared::Nothing).then(|| state.clone());
+    let mut backend = backend(config, &case, gpu, state)?;
     if config.dry_run {
         let Plan { steps, dt, .. } = plan;
         writeln!(
@@ -226,38 +242,121 @@ fn run<R: Working>(config: &RunConfig, choice: BackendChoice) -> Result<()> {
         domain: case.domain.clone(),
         start: begin,
         dt: plan.dt,
-        provenance: provenance::<R>(config)?,
+        provenance: provenance::<R>(config, &*backend, gpu)?,
     };
     // From here on there is something to leave in good order.
     let stop = interruptible()?;
     let output = Output::create(&config.output, config.force, header)?;
-    let mut progress = Progress::new(&plan);
-    let frames = Frames { interval: config.output_interval };
-    let send = &mut |_, frame| output.send(frame);
-    let watch = &mut |step| progress.at(step);
-    let result = model::run(&mut case, &plan, frames, &mut backend, &stop, send, watch);
-    progress.finish();
+    let frames = Frames { interval: config.output_interval, ..Frames::default() };
+    let mut job = Job { config, case: &mut case, plan, frames, stop: &stop };
+    let whole = start_state.as_ref().filter(|_| compared == Compared::Whole);
+    let result = job.run(&mut *backend, whole, &|frame| output.send(frame));
     let waiting = Instant::now();
     let written = output.finish()?;
-    let mut outcome = result.inspect_err(|_| {
+    let (mut outcome, mut report) = result.inspect_err(|_| {
         info!("{} holds the {written} frames before that", config.output.display());
     })?;
     outcome.output += waiting.elapsed();
-
-    let facts = Facts::new(config, &case, &plan, &mut backend, &outcome, written, start.elapsed())?;
+    // Of a pair the run itself is meant, not those that it is compared with.
+    let wall = match report.as_ref().and_then(|report| report.runs.last()) {
+        Some(run) => Duration::from_secs_f64(run.end_to_end_s),
+        None => start.elapsed(),
+    };
+    let mut facts = Facts::new(config, job.case, &plan, &mut *backend, &outcome, written, wall)?;
+    if let Some(start) = start_state.as_ref().filter(|_| !outcome.interrupted && report.is_none()) {
+        let steps = plan.steps.min(STEPS_COMPARED);
+        info!("comparing the first {steps} steps with the CPU; --no-compare leaves it out");
+        let short = Plan { steps, last_dt: plan.dt_of(steps), ..plan };
+        let mut job = Job { plan: short, frames: Frames::default(), ..job };
+        (_, report) = job.run(&mut *backend, Some(start), &|_| true)?;
+    }
+    if let Some(report) = &report {
+        facts.compare(report);
+    }
     if let Some(json) = &config.json {
         facts.write_json(Pending::new(json, config.force)?)?;
     }
     facts.print()?;
+    let about = config.output.display();
     if outcome.interrupted {
         return Err(Error::Interrupted(format!(
-            "stopped after step {} of {}; {} holds {written} frames",
-            outcome.steps,
-            plan.steps,
-            config.output.display()
+            "stopped after step {} of {}; {about} holds {written} frames",
+            outcome.steps, plan.steps
         )));
     }
-    Ok(())
+    let Some(report) = report else { return Ok(()) };
+    pair::print(&report)?;
+    if report.interrupted {
+        return Err(Error::Interrupted(format!(
+            "stopped before the end of the comparison; {about} is complete"
+        )));
+    }
+    pair::judge(&report)
+}
+
+/// Steps of the comparison that a run ends with: enough to see both backends at work.
+const STEPS_COMPARED: usize = 10;
+
+/// What of a run is compared with the CPU.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Compared {
+    Nothing,
+    FirstSteps,
+    Whole,
+}
+
+/// The backend that computes the run.
+fn backend<R: Working + OnDevice>(
+    config: &RunConfig,
+    case: &Case<R>,
+    gpu: Option<&Gpu>,
+    state: State<R>,
+) -> Result<Box<dyn Backend<R>>> {
+    let (grid, coordinate) = (&case.domain.grid, &case.domain.coordinate);
+    let RunConfig { limiter, fallout, .. } = *config;
+    let Some(gpu) = gpu else {
+        return Ok(Box::new(Cpu::new(grid, coordinate, limiter, fallout, &case.forcing, state)));
+    };
+    let has_sequence = case.has_sequence();
+    let setting = Setting { grid, coordinate, limiter, fallout, mapping: None, has_sequence };
+    Ok(Box::new(OnGpu::new(gpu, &setting, &state)?))
+}
+
+/// Steps to be made.
+struct Job<'a, R> {
+    config: &'a RunConfig,
+    case: &'a mut Case<R>,
+    plan: Plan,
+    frames: Frames,
+    stop: &'a AtomicBool,
+}
+
+impl<R: Working + Value> Job<'_, R> {
+    /// Makes them, and those of the comparison where a state to start that from is given.
+    fn run(
+        &mut self,
+        backend: &mut dyn Backend<R>,
+        compared: Option<&State<R>>,
+        send: &dyn Fn(Snapshot<R>) -> bool,
+    ) -> Result<(Outcome, Option<Report>)> {
+        let Self { config, plan, frames, stop, .. } = *self;
+        let long_runs = if compared.is_some() { LONG_RUNS } else { 1 };
+        let mut progress = Progress::new(long_runs * plan.steps);
+        let watch = &mut |step| progress.at(step);
+        let result = if let Some(start) = compared {
+            let case = &mut *self.case;
+            let RunConfig { limiter, fallout, .. } = *config;
+            let pair = Pair { case, start, plan, frames, limiter, fallout, stop };
+            model::pair::run(pair, backend, &mut |frame| send(frame), watch)
+                .map(|report| (report.outcome, Some(report)))
+        } else {
+            let send = &mut |_, frame| send(frame);
+            model::run(self.case, &plan, frames, backend, stop, send, watch)
+                .map(|outcome| (outcome, None))
+        };
+        progress.finish();
+        result
+    }
 }
 
 fn log_projection<R>(case: &Case<R>) {
@@ -278,7 +377,7 @@ fn log_projection<R>(case: &Case<R>) {
     }
 }
 
-fn log_frame(report: &Report) {
+fn log_frame(report: &projection::Report) {
     info!(
         "wind projection: column divergence at most {:.1} Pa/h before and {:.1e} Pa/h after, \
          {} iterations; mean net inflow {:.1} Pa/h, largest change of u {:.2} m/s, of v {:.2} m/s; \
@@ -294,7 +393,11 @@ fn log_frame(report: &Report) {
 }
 
 /// How the output came about.
-fn provenance<R: Working>(config: &RunConfig) -> Result<Vec<(String, Attribute)>> {
+fn provenance<R: Working>(
+    config: &RunConfig,
+    backend: &dyn Backend<R>,
+    gpu: Option<&Gpu>,
+) -> Result<Vec<(String, Attribute)>> {
     let names: Vec<_> = config.inputs.iter().filter_map(|path| path.file_name()).collect();
     let names: Vec<_> = names.iter().map(|name| name.to_string_lossy()).collect();
     let name = names.join(", ");
@@ -305,14 +408,20 @@ fn provenance<R: Working>(config: &RunConfig) -> Result<Vec<(String, Attribute)>
         ("git_hash", env!("NWP_MINI_COMMIT").to_owned()),
         ("command_line", command.join(" ")),
         ("history", format!("made by nwp-mini {} from {name}", env!("CARGO_PKG_VERSION"))),
-        ("backend", "cpu".to_owned()),
-        ("device_name", machine().cpu),
+        ("backend", backend.kind().to_owned()),
+        ("device_name", backend.device()),
         ("precision", R::NAME.to_owned()),
         ("fallout", format!("{:?}", config.fallout)),
         ("input_file", name),
         ("input_sha256", sums.join(", ")),
     ];
-    Ok(facts.into_iter().map(|(name, text)| (name.to_owned(), Attribute::Text(text))).collect())
+    let compiler = gpu.map(|gpu| {
+        let (major, minor) = gpu.compiler().version();
+        let options = gpu.compiler().options(&gpu.device().architecture.to_string()).join(" ");
+        [("nvrtc_version", format!("{major}.{minor}")), ("nvrtc_options", options)]
+    });
+    let facts = facts.into_iter().chain(compiler.into_iter().flatten());
+    Ok(facts.map(|(name, text)| (name.to_owned(), Attribute::Text(text))).collect())
 }
 
 fn sha256(path: &Path) -> Result<String> {
@@ -342,14 +451,14 @@ struct Progress {
 }
 
 impl Progress {
-    fn new(plan: &Plan) -> Self {
+    fn new(steps: usize) -> Self {
         let is_wanted = tracing::enabled!(tracing::Level::INFO) && io::stderr().is_terminal();
         let bar = is_wanted.then(|| {
             let style = ProgressStyle::with_template("{bar:40} step {pos}/{len}, {eta} left");
-            ProgressBar::new(plan.steps as u64)
+            ProgressBar::new(steps as u64)
                 .with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
         });
-        Self { bar, steps: plan.steps, start: Instant::now() }
+        Self { bar, steps, start: Instant::now() }
     }
 
     fn at(&mut self, step: usize) {

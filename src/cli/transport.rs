@@ -6,13 +6,17 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use ndarray::Array3;
 
+use super::device::GpuChoice;
 use super::{BackendChoice, ONE_PER_CENT_MORE, Precision};
+use crate::advection::flux::FluxConstants;
 use crate::advection::terms::{Perturbation, Term};
 use crate::advection::{self, Limiter, Wind, Workspace};
-use crate::error::Result;
+use crate::error::{Error, Result};
+use crate::gpu::advection::TransportSettings;
+use crate::gpu::{self, Buffer, Element, Gpu};
 use crate::io::transport::{self, Case, Census};
 use crate::io::writer::{Stored, Writer};
-use crate::mass::longest_time_step;
+use crate::mass::{AirMass, MassFlux, longest_time_step};
 
 /// Carry one tracer in a steady wind: WRF's advection alone, one case a file
 #[derive(Debug, Args)]
@@ -29,6 +33,8 @@ pub(super) struct Transport {
     /// Where to compute
     #[arg(long, default_value = "auto")]
     backend: BackendChoice,
+    #[command(flatten)]
+    gpu: GpuChoice,
     /// Floating-point precision
     #[arg(long, default_value = "f32")]
     precision: Precision,
@@ -70,17 +76,40 @@ impl Scheme {
 
 impl Transport {
     pub(super) fn run(&self) -> Result<()> {
-        self.backend.check()?;
         let case = Case::read(&self.input)?;
+        let device = self.device()?;
         let output = Writer::create(&self.output, self.force)?;
         let history = match self.precision {
-            Precision::F32 => self.carry::<f32>(&case, output)?,
-            Precision::F64 => self.carry::<f64>(&case, output)?,
+            Precision::F32 => self.carry::<f32>(&case, device.as_ref(), output)?,
+            Precision::F64 => self.carry::<f64>(&case, device.as_ref(), output)?,
         };
         self.report(&case, &history)
     }
 
-    fn carry<R: Stored>(&self, case: &Case, output: Writer) -> Result<Vec<Census>> {
+    /// The GPU to use; `None` for the CPU.
+    fn device(&self) -> Result<Option<Gpu>> {
+        if self.backend == BackendChoice::Both {
+            return Err(Error::Usage(
+                "--backend both: transport computes in one place; give cpu or gpu, and compare \
+                 the two files with nwp-mini diff"
+                    .to_owned(),
+            ));
+        }
+        if self.perturb.is_none() {
+            return self.backend.open(&self.gpu);
+        }
+        if self.backend == BackendChoice::Gpu {
+            return Err(Error::Usage("--perturb changes the CPU version only".to_owned()));
+        }
+        Ok(None)
+    }
+
+    fn carry<R: Stored + FluxConstants + Element>(
+        &self,
+        case: &Case,
+        device: Option<&Gpu>,
+        output: Writer,
+    ) -> Result<Vec<Census>> {
         let air = case.air::<R>();
         let flux = case.flux::<R>();
         let longest = longest_time_step(case.grid.shape, &air, &flux);
@@ -91,21 +120,66 @@ impl Transport {
                 case.dt
             );
         }
-        let wind = Wind { grid: &case.grid, air: &air, flux: &flux, dt: case.dt };
-        let mut q: Array3<R> = case.q.mapv(R::of);
-        let mut work = Workspace::new(case.grid.shape);
-        let wrong = Term::ALL.into_iter().find(|term| self.perturb.as_deref() == Some(term.name()));
-        work.perturbation = wrong.map(|term| Perturbation { term, factor: ONE_PER_CENT_MORE });
+        let q: Array3<R> = case.q.mapv(R::of);
         let mut history = vec![case.census(&q, 0)?];
-        for step in 1..=case.steps {
-            advection::step(&wind, self.scheme.limiter(), None, &mut q, &mut work);
-            let census = case.census(&q, step)?;
+        let mut count = |q: &Array3<R>, step: usize| -> Result<()> {
+            let census = case.census(q, step)?;
             tracing::debug!(step, mass = census.mass, min = census.min, max = census.max);
             history.push(census);
-        }
+            Ok(())
+        };
+        let q = match device {
+            None => self.on_cpu(case, (&air, &flux), q, &mut count)?,
+            Some(gpu) => self.on_gpu(gpu, case, (&air, &flux), q, &mut count)?,
+        };
         transport::write(output, &q, &history)?;
         tracing::info!("wrote {}", self.output.display());
         Ok(history)
+    }
+
+    fn on_cpu<R: Stored + FluxConstants>(
+        &self,
+        case: &Case,
+        (air, flux): (&AirMass<R>, &MassFlux<R>),
+        mut q: Array3<R>,
+        count: &mut impl FnMut(&Array3<R>, usize) -> Result<()>,
+    ) -> Result<Array3<R>> {
+        let wind = Wind { grid: &case.grid, air, flux, dt: case.dt };
+        let mut work = Workspace::new(case.grid.shape);
+        let wrong = Term::ALL.into_iter().find(|term| self.perturb.as_deref() == Some(term.name()));
+        work.perturbation = wrong.map(|term| Perturbation { term, factor: ONE_PER_CENT_MORE });
+        for step in 1..=case.steps {
+            advection::step(&wind, self.scheme.limiter(), None, &mut q, &mut work);
+            count(&q, step)?;
+        }
+        Ok(q)
+    }
+
+    fn on_gpu<R: Stored + Element>(
+        &self,
+        gpu: &Gpu,
+        case: &Case,
+        (air, flux): (&AirMass<R>, &MassFlux<R>),
+        mut q: Array3<R>,
+        count: &mut impl FnMut(&Array3<R>, usize) -> Result<()>,
+    ) -> Result<Array3<R>> {
+        let (grid, limiter) = (&case.grid, self.scheme.limiter());
+        let settings = TransportSettings::for_device(gpu, grid, R::PRECISION, [1, 0], limiter);
+        let transport = gpu::transport::Transport::new(gpu, grid, air, settings)?;
+        let upload = |field: &Array3<R>| -> Result<Buffer<R>> {
+            gpu.upload(field.as_slice().expect("fields are in standard layout"))
+        };
+        let [x, y, z] = [upload(&flux.x)?, upload(&flux.y)?, upload(&flux.z)?];
+        let wind = gpu::transport::Wind { flux: [&x, &y, &z], inflow: None };
+        let mut start = upload(&q)?;
+        let mut end = gpu.zeros(q.len())?;
+        for step in 1..=case.steps {
+            transport.step(&wind, &start, &end, case.dt)?;
+            std::mem::swap(&mut start, &mut end);
+            start.download(q.as_slice_mut().expect("fields are in standard layout"))?;
+            count(&q, step)?;
+        }
+        Ok(q)
     }
 
     fn report(&self, case: &Case, history: &[Census]) -> Result<()> {

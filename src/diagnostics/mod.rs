@@ -3,5 +3,6 @@
 pub mod budget;
 pub mod comparison;
 pub mod difference;
+pub mod pair;
 pub mod tolerance;
 pub mod totals;

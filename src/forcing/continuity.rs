@@ -42,6 +42,17 @@ impl Continuity {
         }
     }
 
+    /// Hybrid coefficients of all that lies below a face: of the column mass, and beside it.
+    /// Length of each: nz + 1. Units: 1 and Pa.
+    pub fn below(&self) -> [&[f64]; 2] {
+        self.below.each_ref().map(Vec::as_slice)
+    }
+
+    /// Column mass. Shape: (ny, nx). Units: Pa.
+    pub fn mu(&self) -> &Array2<f64> {
+        &self.mu
+    }
+
     /// Sets the fluxes through the z-faces by continuity from the ground up; returns what each
     /// column gains, kg s⁻¹.
     ///

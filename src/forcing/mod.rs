@@ -13,7 +13,7 @@ use ndarray::Array2;
 use crate::mass::MassFlux;
 use crate::real::Real;
 use crate::state::{BoundaryValues, Environment};
-use blend::blend;
+use blend::{between, blend};
 pub use continuity::Continuity;
 
 /// What the input prescribes at one time.
@@ -55,6 +55,14 @@ impl<R: Real> Moment<R> {
             flux_weight: 0.0,
             air_weight: 0.0,
         }
+    }
+
+    /// The air of a cell: rho, Exner function, p and dz.
+    pub fn air_at(&self, at: [usize; 3]) -> [R; 4] {
+        let of = |e: &Environment<R>| [e.rho[at], e.exner[at], e.p[at], e.dz[at]];
+        let [a, b] = self.frames().map(|frame| of(&frame.environment));
+        let weight = R::of(self.air_weight);
+        std::array::from_fn(|n| between(a[n], b[n], weight))
     }
 
     /// The same in double precision: every value as it is.

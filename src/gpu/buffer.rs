@@ -314,6 +314,27 @@ impl<T: Element> Pinned<T> {
     }
 }
 
+impl Pinned<u64> {
+    /// Where kernels find the array: host and device share their addresses.
+    pub(super) fn pointer(&self) -> DevicePointer<u64> {
+        DevicePointer::new(self.address as u64)
+    }
+
+    /// Element `at`, which a kernel may be writing: one that fits into a word comes whole.
+    pub(super) fn get(&self, at: usize) -> u64 {
+        assert!(at < self.len, "element {at} of {}", self.len);
+        // SAFETY: the element was checked; it is read as the device may write it.
+        unsafe { self.address.add(at).read_volatile() }
+    }
+
+    /// Sets element `at`, which no kernel is to be writing.
+    pub(super) fn set(&self, at: usize, value: u64) {
+        assert!(at < self.len, "element {at} of {}", self.len);
+        // SAFETY: as above.
+        unsafe { self.address.add(at).write_volatile(value) }
+    }
+}
+
 impl<T> Drop for Pinned<T> {
     fn drop(&mut self) {
         if self.gpu.bind().is_ok() {

@@ -177,9 +177,8 @@ mod tests {
         let Some(compiler) = compiler() else { return };
         let folder = tempfile::tempdir().unwrap();
         let cache = Cache { folder: Some(folder.path().join("kept")) };
-        let prelude = "extern \"C\" __global__ void nothing() {}\n".to_owned();
-        let source = Source { file: "advection/flux.cuh", prelude: "typedef float real;".into() };
-        let source = Source { prelude: prelude + &source.prelude, ..source };
+        let prelude = "constexpr int SUM_THREADS = 32;\nextern \"C\" __global__ void nothing() {}";
+        let source = Source { file: "primitives/block_sum.cuh", prelude: prelude.into() };
         let make = || cache.compile(&compiler, &source, Architecture(90)).unwrap();
         let first = make();
         let entry =
@@ -203,7 +202,7 @@ mod tests {
     #[test]
     fn what_the_code_depends_on_changes_the_key() {
         let Some(compiler) = compiler() else { return };
-        let source = Source { file: "advection/flux.cuh", prelude: String::new() };
+        let source = Source { file: "primitives/block_sum.cuh", prelude: String::new() };
         let own = key(&compiler, &source, Architecture(90)).unwrap();
         let other = Source { prelude: "constexpr int NZ = 5;".into(), ..source.clone() };
         let exact = Compiler::find(None, false).1.unwrap();

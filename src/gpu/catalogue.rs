@@ -1,7 +1,13 @@
 //! All that is compiled for the device, for looking at without one.
 
+use super::advection::{Shares, TransportSettings};
 use super::compile::Source;
+use super::wsm5::Mapping;
+use super::{budget, clouds, forcing, transport, watch};
+use crate::advection::Limiter;
+use crate::grid::{Grid, Shape, Side, Sides};
 use crate::real::Precision;
+use crate::wsm5::Fallout;
 
 /// Kernels that the speed of a run hangs on may neither spill nor calculate in double precision
 /// by accident; the names of those that sum in double precision on purpose end like this.
@@ -22,8 +28,57 @@ pub struct Entry {
     pub hot: bool,
 }
 
-/// Everything that a run of `nz` levels in this precision can ask for.
+/// Everything that a run of `nz` levels in this precision asks for: on a small grid of specified
+/// sides and on a large periodic one, which take different forms of the kernels.
 pub fn catalogue(precision: Precision, nz: usize) -> Vec<Entry> {
-    let _ = (precision, nz);
-    Vec::new()
+    let entry = |source, variant: &str, hot| Entry {
+        source,
+        precision,
+        nz,
+        variant: variant.to_owned(),
+        hot,
+    };
+    let mut entries = vec![
+        entry(forcing::source(precision, nz), "", false),
+        entry(budget::source(precision, nz), "", false),
+        entry(watch::source(precision, nz), "", true),
+    ];
+    for fallout in Fallout::ALL {
+        let name = match fallout {
+            Fallout::SemiLagrangian => "",
+            Fallout::Substepped => ", sub-steps",
+        };
+        for (size, columns) in [("small", SMALL.columns()), ("large", LARGE.columns())] {
+            let mapping = Mapping::choose(columns, precision, fallout, nz);
+            let source = clouds::source(precision, nz, fallout, mapping);
+            entries.push(entry(source, &format!("{size}{name}"), true));
+        }
+        // The mapping of 2008 keeps its columns in local memory by design.
+        let source = clouds::source(precision, nz, fallout, Mapping::Column);
+        entries.push(entry(source, name.trim_start_matches(", "), false));
+    }
+    let fallout = Fallout::default();
+    entries.push(entry(clouds::diagnosis_source(precision, nz, fallout), "", false));
+    for limiter in [Limiter::PositiveDefinite, Limiter::Monotonic, Limiter::None] {
+        for (shape, side) in [(SMALL, Side::Specified), (LARGE, Side::Periodic)] {
+            let shape = Shape { nz, ..shape };
+            let grid = Grid { shape, sides: Sides::all(side), dx: 1.0, dy: 1.0 };
+            let shares = Shares::choose(shape, TRACERS[0], MULTIPROCESSORS, precision);
+            let [tracers, unlimited] = TRACERS;
+            let settings = TransportSettings { tracers, unlimited, limiter, shares };
+            let variant = format!("{limiter:?}, {side:?}").to_lowercase();
+            // Open and specified sides, and other limiters, are not what speed is measured on.
+            let hot = limiter == Limiter::PositiveDefinite;
+            entries.push(entry(transport::source(precision, &grid, settings), &variant, hot));
+        }
+    }
+    entries
 }
+
+/// The grid of the cyclone, and one that fills any device; the number of levels does not count.
+const SMALL: Shape = Shape { nx: 71, ny: 58, nz: 1 };
+const LARGE: Shape = Shape { nx: 1024, ny: 1024, nz: 1 };
+/// Fields of the state, and how many of them no limiter touches.
+const TRACERS: [usize; 2] = [6, 1];
+/// Those of an H100 or H200: the kernels are tuned for such a device.
+const MULTIPROCESSORS: usize = 132;

@@ -10,8 +10,11 @@ use std::path::Path;
 use std::ptr::null_mut;
 
 use super::library::{Nvrtc, Search, find_nvrtc};
+use super::prelude::{Configuration, prelude};
 use super::sources;
 use crate::error::{Error, Result};
+use crate::real::Precision;
+use crate::wsm5::Fallout;
 
 /// One thing to compile: an entry file with what Rust writes before it.
 #[derive(Clone, Debug)]
@@ -23,6 +26,20 @@ pub struct Source {
 }
 
 impl Source {
+    /// A file for a precision, a number of levels and further settings by name, with the usual
+    /// variant of the microphysics.
+    pub fn new(
+        file: &'static str,
+        precision: Precision,
+        nz: usize,
+        settings: &[(&str, i32)],
+    ) -> Self {
+        let constants = settings.iter().map(|&(name, value)| (name.to_owned(), value)).collect();
+        let fallout = Fallout::default();
+        let prelude = prelude(&Configuration { precision, nz, fallout, constants });
+        Self { file, prelude }
+    }
+
     /// The whole text of the program.
     pub(super) fn program(&self) -> String {
         let Self { file, prelude } = self;

@@ -106,6 +106,21 @@ impl Event {
         self.record_in(gpu.copies())
     }
 
+    /// Sets the mark after all kernels asked for so far, also inside of a graph that is being
+    /// recorded: there at every replay.
+    ///
+    /// # Errors
+    ///
+    /// As [`Event::new`].
+    pub fn record_in_graph(&self) -> Result<()> {
+        const OUTSIDE: u32 = sys::CUevent_record_flags_enum::CU_EVENT_RECORD_EXTERNAL as u32;
+        self.gpu.bind()?;
+        // SAFETY: event and stream belong to the same device and live.
+        unsafe { sys::cuEventRecordWithFlags(self.event, self.gpu.compute().cu_stream(), OUTSIDE) }
+            .result()
+            .map_err(failed("record an event in a graph"))
+    }
+
     fn record_in(&self, stream: &CudaStream) -> Result<()> {
         self.gpu.bind()?;
         // SAFETY: event and stream belong to the same device and live.

@@ -5,11 +5,15 @@
 
 #![allow(unsafe_code, reason = "the driver and the compiler are C libraries")]
 
+pub mod advection;
+pub mod budget;
 mod buffer;
 mod cache;
 mod catalogue;
+pub mod clouds;
 pub mod compile;
 mod device;
+pub mod forcing;
 mod graph;
 mod kernel;
 mod library;
@@ -17,6 +21,8 @@ mod parcel;
 pub mod prelude;
 mod receipt;
 mod sources;
+pub mod transport;
+pub mod watch;
 pub mod wsm5;
 
 pub use buffer::{Buffer, Element};

@@ -15,8 +15,12 @@ pub struct Parcel<T> {
     gathered: Buffer<T>,
     /// Two, so that one is read while the other is on its way.
     pinned: [Pinned<T>; 2],
+    /// Set when a parcel is gathered, when its copy begins, and when it has arrived.
     ready: Event,
+    left: [Event; 2],
     arrived: [Event; 2],
+    /// Time of the copies, s.
+    seconds: f64,
     /// Numbers of parcels sent, and of those looked at.
     sent: usize,
     received: usize,
@@ -34,7 +38,9 @@ impl<T: Element> Parcel<T> {
             gathered: gpu.zeros(len)?,
             pinned: [Pinned::zeros(gpu, len)?, Pinned::zeros(gpu, len)?],
             ready: Event::new(gpu)?,
-            arrived: [Event::new(gpu)?, Event::new(gpu)?],
+            left: [Event::for_timing(gpu)?, Event::for_timing(gpu)?],
+            arrived: [Event::for_timing(gpu)?, Event::for_timing(gpu)?],
+            seconds: 0.0,
             sent: 0,
             received: 0,
         })
@@ -69,12 +75,18 @@ impl<T: Element> Parcel<T> {
         self.ready.record(&self.gpu)?;
         self.ready.hold_copies()?;
         let slot = self.sent % 2;
+        self.left[slot].record_copies(&self.gpu)?;
         // SAFETY: buffer and pinned memory live as long as the parcel, whose end waits for the
         // copies; the values are looked at only after the event of this slot.
         unsafe { self.pinned[slot].begin(&self.gathered)? };
         self.arrived[slot].record_copies(&self.gpu)?;
         self.sent += 1;
         Ok(())
+    }
+
+    /// Time that the copies of all parcels received so far took, s.
+    pub fn seconds(&self) -> f64 {
+        self.seconds
     }
 
     /// Whether the oldest parcel under way is here; false where there is none.
@@ -98,6 +110,7 @@ impl<T: Element> Parcel<T> {
         let slot = self.received % 2;
         self.arrived[slot].wait()?;
         self.received += 1;
+        self.seconds += self.arrived[slot].since(&self.left[slot])?;
         // SAFETY: the copy into this slot is complete, and the next one into it needs `&mut self`.
         Ok(Some(look(unsafe { self.pinned[slot].values() })))
     }

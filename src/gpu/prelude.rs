@@ -2,8 +2,13 @@
 
 use std::fmt::Write;
 
+use super::advection::{LayeredPointers, TransportArgs};
+use super::budget::{TallyArgs, WaterArgs};
+use super::forcing::{BlendArgs, CloseArgs};
+use super::watch::WatchArgs;
+use super::wsm5::{CloudArgs, CloudConstants, DiagnosisArgs};
+use crate::advection::flux::FluxConstants;
 use crate::constants::Constants;
-use crate::gpu::wsm5::{CloudArgs, CloudConstants, DiagnosisArgs};
 use crate::real::Precision;
 use crate::thermo::{Saturation, TransportConstants};
 use crate::wsm5::Fallout;
@@ -30,6 +35,9 @@ pub struct Configuration {
     pub constants: Vec<(String, i32)>,
 }
 
+/// No kernel uses all constants, and NVRTC would name each that one leaves alone.
+const NO_WARNINGS: &str = "#ifdef __CUDACC_RTC__\n#pragma nv_diag_suppress 177\n#endif\n";
+
 /// The text for a configuration.
 pub fn prelude(configuration: &Configuration) -> String {
     let Configuration { precision, nz, fallout, constants } = configuration;
@@ -39,7 +47,7 @@ pub fn prelude(configuration: &Configuration) -> String {
     };
     let variants = Fallout::ALL.map(|variant| format!("{variant:?}")).join(", ");
     let mut text = format!(
-        "{shared}\n// Settings\nenum class Fallout {{ {variants} }};\n\
+        "{NO_WARNINGS}{shared}\n// Settings\nenum class Fallout {{ {variants} }};\n\
          constexpr Fallout FALLOUT = Fallout::{fallout:?};\nconstexpr int NZ = {nz};\n"
     );
     for (name, value) in constants {
@@ -54,7 +62,9 @@ const WHOLE_NUMBERS: [(&str, usize); 3] =
     [("REACH_ABOVE", REACH_ABOVE), ("REACH_MIN", REACH_MIN), ("BINS", BINS)];
 
 /// What does not depend on the settings.
-fn shared<R: RadarConstants + RadiusConstants + CloudConstants>(real: &str) -> String {
+fn shared<R: CloudConstants + FluxConstants + RadarConstants + RadiusConstants>(
+    real: &str,
+) -> String {
     let whole = WHOLE_NUMBERS.map(|(name, value)| format!("constexpr int {name} = {value};\n"));
     let constants = [
         <R as Constants>::cuda_text(),
@@ -62,6 +72,7 @@ fn shared<R: RadarConstants + RadiusConstants + CloudConstants>(real: &str) -> S
         <R as SchemeConstants>::cuda_text(),
         <R as RadiusConstants>::cuda_text(),
         <R as RadarConstants>::cuda_text(),
+        <R as FluxConstants>::cuda_text(),
         <R as CloudConstants>::cuda_text(),
     ];
     // A struct stands behind those that it holds.
@@ -81,6 +92,13 @@ fn shared<R: RadarConstants + RadiusConstants + CloudConstants>(real: &str) -> S
         Target::<R>::cuda_text(),
         Bins::<R>::cuda_text(),
         CloudArgs::<R>::cuda_text(),
+        LayeredPointers::<R>::cuda_text(),
+        TransportArgs::<R>::cuda_text(),
+        WaterArgs::<R>::cuda_text(),
+        TallyArgs::<R>::cuda_text(),
+        BlendArgs::<R>::cuda_text(),
+        CloseArgs::<R>::cuda_text(),
+        WatchArgs::<R>::cuda_text(),
         DiagnosisArgs::<R>::cuda_text(),
     ];
     format!(

@@ -173,6 +173,11 @@ impl Tile {
 }
 
 impl Mapping {
+    /// The fastest mapping for a number of columns.
+    pub fn choose(columns: usize, precision: Precision, fallout: Fallout, nz: usize) -> Self {
+        Self::Tile(Tile::choose(columns, precision, fallout, nz))
+    }
+
     /// The file below `kernels/` that holds its kernel.
     pub fn file(self) -> &'static str {
         match self {

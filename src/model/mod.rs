@@ -1,6 +1,8 @@
 //! The time loop: from a state to the state an hour later.
 
+pub mod pair;
 mod sequence;
+pub mod suspect;
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -9,6 +11,7 @@ use std::time::{Duration, Instant};
 
 use ndarray::Array3;
 
+use crate::advection::flux::FluxConstants;
 use crate::backend::{Backend, Captured, FRAMES_IN_FLIGHT};
 use crate::diagnostics::budget::Water;
 use crate::error::Result;
@@ -26,7 +29,7 @@ pub use sequence::FrameReport;
 use sequence::{Prescribed, Sequence, prepare};
 
 /// A precision that a run can be made in.
-pub trait Working: Stored + RadarConstants + RadiusConstants {}
+pub trait Working: Stored + FluxConstants + RadarConstants + RadiusConstants {}
 
 impl Working for f32 {}
 impl Working for f64 {}
@@ -116,7 +119,7 @@ impl<R: Working> Case<R> {
     }
 
     /// Sets what an output at `seconds` shows of the input; returns the air to diagnose it in.
-    fn show(&mut self, seconds: f64) -> Result<Moment<R>> {
+    pub(crate) fn show(&mut self, seconds: f64) -> Result<Moment<R>> {
         let Self { domain, forcing, winds, given, sequence, .. } = self;
         let Some(sequence) = sequence else { return Ok(Moment::lasting(forcing)) };
         let moment = sequence.show(domain, seconds, winds, given)?;
@@ -134,6 +137,11 @@ impl<R: Working> Case<R> {
         sequence.rewind(&self.domain)?;
         self.forcing = Arc::clone(sequence.before());
         Ok(())
+    }
+
+    /// Whether more than one frame of the input drives the run.
+    pub fn has_sequence(&self) -> bool {
+        self.sequence.is_some()
     }
 
     /// Hands the initial state over.
@@ -166,15 +174,17 @@ pub struct Outcome {
 }
 
 /// When frames are written.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct Frames {
     /// Time between frames, s; without it only the first and the last are written.
     pub interval: Option<f64>,
+    /// Whether the state after the first step is asked for besides.
+    pub after_first: bool,
 }
 
 impl Frames {
-    /// Whether a frame belongs to the end of a step.
-    fn due(self, plan: &Plan, step: usize) -> bool {
+    /// Whether a frame belongs to the end of a step, [`Frames::after_first`] aside.
+    pub fn due(self, plan: &Plan, step: usize) -> bool {
         let passed = |step: usize, interval: f64| {
             // A part of a second is lost in the rounding of step lengths.
             ((plan.time_after(step) + 1e-6 * plan.dt) / interval).floor()
@@ -248,7 +258,7 @@ fn advance<R: Working>(
         outcome.stepping += start.elapsed();
         outcome.steps = step;
         outcome.seconds = plan.time_after(step);
-        if frames.due(plan, step) {
+        if frames.due(plan, step) || (frames.after_first && step == 1) {
             recorder.begin(case, backend, step, outcome.seconds)?;
         }
         recorder.collect(backend, false)?;

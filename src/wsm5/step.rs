@@ -15,7 +15,7 @@ shared_struct! {
         /// Its frozen part.
         snow: R, "mm";
         /// What the scheme tells of as that of the call; of the last minor step alone where
-        /// [`Fallout`](crate::wsm5::Fallout) says so, as the two below.
+        /// the variant of the scheme says so, as the two below.
         rainncv: R, "mm";
         /// Its frozen part.
         snowncv: R, "mm";

@@ -2,6 +2,7 @@
 
 use ndarray::{Array1, Array2, Array3, ArrayD, Ix1, Ix2, Ix3};
 use netcdf::{AttributeValue, Group};
+use nwp_mini::advection::flux::FluxConstants;
 use nwp_mini::advection::{self, Limiter, Wind, Workspace};
 use nwp_mini::grid::{Grid, Shape, Side, Sides};
 use nwp_mini::io::transport::Case;
@@ -104,7 +105,7 @@ pub(crate) struct Prepared<R> {
     pub(crate) work: Workspace<R>,
 }
 
-impl<R: Real> Prepared<R> {
+impl<R: FluxConstants> Prepared<R> {
     pub(crate) fn new(case: &Case) -> Self {
         Self {
             grid: case.grid,

@@ -1,6 +1,7 @@
 //! What the scheme promises whatever the case.
 
 use ndarray::{Array2, Array3, Axis};
+use nwp_mini::advection::flux::FluxConstants;
 use nwp_mini::advection::{self, Limiter, Wind, Workspace};
 use nwp_mini::grid::{Grid, Shape, Side, Sides};
 use nwp_mini::mass::{AirMass, MassCoordinate, MassFlux, longest_time_step};
@@ -8,7 +9,7 @@ use nwp_mini::real::Real;
 use nwp_mini::state::BoundaryValues;
 
 use super::case::{Prepared, SCHEMES, difference};
-use super::small::{Noise, random_case, sides};
+use super::made_up::{Noise, random_case, sides};
 
 /// A grid of equal cells of mass 1 with its fluxes.
 struct Box3<R> {
@@ -18,7 +19,7 @@ struct Box3<R> {
     dt: f64,
 }
 
-impl<R: Real> Box3<R> {
+impl<R: FluxConstants> Box3<R> {
     fn new(shape: Shape, side: Side, flux: MassFlux<R>) -> Self {
         let Shape { nx, ny, nz } = shape;
         let grid = Grid { shape, dx: 1.0, dy: 1.0, sides: Sides::all(side) };
@@ -113,7 +114,7 @@ fn spots(shape: Shape, seed: u64) -> Array3<f64> {
     Array3::from_shape_simple_fn(shape.centre(), || noise.between(-2.0, 1.0).max(0.0))
 }
 
-fn constant_stays<R: Real>() {
+fn constant_stays<R: FluxConstants>() {
     let shape = Shape { nx: 13, ny: 11, nz: 7 };
     let mut case = Box3::<R>::new(shape, Side::Periodic, closed_flux(shape, 3));
     case.dt = longest_time_step(shape, &case.air, &case.flux);
@@ -141,7 +142,7 @@ fn extremes<R: Real>(q: &Array3<R>) -> [f64; 2] {
 
 /// The limiters hold up to the longest time step, but for rounding of the one precision or the
 /// other; without them the same case overshoots.
-fn limits_hold<R: Real>(rounding: f64) {
+fn limits_hold<R: FluxConstants>(rounding: f64) {
     // Few enough that holes and peaks are still there.
     const STEPS: usize = 3;
     let shape = Shape { nx: 17, ny: 12, nz: 9 };

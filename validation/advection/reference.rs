@@ -2,8 +2,8 @@
 
 use ndarray::Array3;
 use nwp_mini::advection::Limiter;
+use nwp_mini::advection::flux::FluxConstants;
 use nwp_mini::advection::terms::{Perturbation, Term};
-use nwp_mini::real::Real;
 
 use super::case::{Prepared, SCHEMES, difference, field, largest, read, table};
 use super::support;
@@ -33,7 +33,7 @@ fn each_group(prefix: &str, mut check: impl FnMut(&netcdf::Group<'_>)) {
     assert!(count > 0, "the reference file has no group {prefix}*");
 }
 
-fn check_tendencies<R: Real>(limit: f64) {
+fn check_tendencies<R: FluxConstants>(limit: f64) {
     each_group("tend_", |group| {
         let case = read(group, "field");
         let start = field(group, "field_old");
@@ -89,7 +89,12 @@ fn minimum(q: &Array3<f64>) -> f64 {
 }
 
 /// Runs a case with one scheme and checks every step's totals, the result and the promises.
-fn check_steps<R: Real>(group: &netcdf::Group<'_>, limiter: Limiter, scheme: &str, limit: f64) {
+fn check_steps<R: FluxConstants>(
+    group: &netcdf::Group<'_>,
+    limiter: Limiter,
+    scheme: &str,
+    limit: f64,
+) {
     let name = group.name();
     let case = read(group, "q0");
     let history = table(group, &format!("hist_{scheme}_f64"));
@@ -158,7 +163,7 @@ fn constant_tracer_in_stored_wind() {
     let value = case.q[[0, 0, 0]];
     for (limiter, scheme) in SCHEMES {
         let q = Prepared::<f32>::new(&case).steps(limiter, &case.q, case.steps);
-        let drift = q.iter().fold(0.0_f64, |most, x| most.max((x.f64() - value).abs() / value));
+        let drift = q.iter().fold(0.0_f64, |most, x| most.max((f64::from(*x) - value).abs() / value));
         println!("rk3_constant {scheme}: drift {drift:.2e}");
         assert!(drift <= 2.0e-6, "{scheme}: {drift:e}");
     }

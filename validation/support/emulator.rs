@@ -41,7 +41,9 @@ impl Records {
     /// Adds an array.
     pub(crate) fn put<T: Element>(&mut self, name: &str, values: &[T]) {
         let mut bytes = Vec::with_capacity(values.len() * T::SIZE);
-        values.iter().for_each(|value| value.append(&mut bytes));
+        for value in values {
+            value.append(&mut bytes);
+        }
         self.0.insert(name.to_owned(), (T::SIZE, bytes));
     }
 

@@ -51,7 +51,7 @@ impl fmt::Display for Finding {
 }
 
 impl Source {
-    fn finding(&self, offset: usize, what: String) -> Finding {
+    pub(crate) fn finding(&self, offset: usize, what: String) -> Finding {
         let line = self.text[..offset].matches('\n').count() + 1;
         Finding { path: self.path.clone(), line, what }
     }

@@ -186,8 +186,8 @@ fn edges() {
         let mut comparison = Comparison::new(name);
         let (mut all, mut left_out) = (0, 0);
         for fallen in Fallen::all() {
-            for (k, &expected) in fallen.stored(stored).iter().enumerate() {
-                let edges = fallen.fall.edges[k];
+            let pairs = fallen.fall.edges.iter().zip(fallen.stored(stored));
+            for (k, (edges, &expected)) in pairs.enumerate() {
                 let found = if stored == "qpi" { edges.upper } else { edges.lower };
                 all += 1;
                 let Some(doubt) = edge_doubt(&fallen, k) else {

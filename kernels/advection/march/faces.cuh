@@ -56,16 +56,16 @@ __device__ inline real mass_of(const TransportArgs& args, const LayeredPointers&
     return layered(field, k, cell_of(args, place) + c, 1);
 }
 
-// High-order flux through face `face` of a lateral axis of n cells; the order falls toward a side
-// that is not periodic.
-__device__ inline real high_order_lateral(bool periodic, int face, int n, real mass,
-                                          const real (&q)[2 * REACH])
+// High-order flux of lower order near a side that is not periodic, through lateral face `face` of
+// an axis of n cells, of which it is less than REACH from one end. The cells on both sides of it
+// are `stride` apart, the one above it at `above`.
+__device__ inline real lower_order_lateral(int face, int n, real mass, const real* above, int stride)
 {
-    const int distance = periodic ? REACH : min(face, n - face);
-    if (distance >= REACH) return fifth_order_flux(mass, q);
-    if (distance == 2) return third_order_flux(mass, {q[1], q[2], q[3], q[4]});
-    if (distance == 1) return linear_flux(mass, {q[2], q[3]}, {real(0.5), real(0.5)});
-    return 0;
+    const int distance = min(face, n - face);
+    if (distance == 0) return 0;
+    const real q[2] = {above[-stride], above[0]};
+    if (distance == 1) return linear_flux(mass, q, {real(0.5), real(0.5)});
+    return third_order_flux(mass, {above[-2 * stride], q[0], q[1], above[stride]});
 }
 
 // High-order flux through the face below level k, of the cells of levels k - 2 to k + 1.
@@ -85,6 +85,27 @@ struct Lateral {
     Flux south[CELLS], north[CELLS];
 };
 
+// Replaces the fluxes through faces near a side that is not periodic. Few threads have any: what
+// they need is loaded again, which leaves the others their registers.
+__device__ inline void lower_orders(const TransportArgs& args, const Place& place,
+                                    const Level& level, Lateral<real>& flux)
+{
+    asm volatile("" ::: "memory");
+    const int nx = args.nx, ny = args.ny, i = place.i, j = place.j;
+    for (int f = 0; f <= CELLS; ++f)
+        if (!periodic_x() && min(i + f, nx - i - f) < REACH)
+            flux.x[f] =
+                lower_order_lateral(i + f, nx, __ldg(level.mass_x + f), level.latest + f, 1);
+    for (int c = 0; c < CELLS; ++c) {
+        const real* latest = level.latest + c;
+        const real* mass = level.mass_y + c;
+        if (!periodic_y() && min(j, ny - j) < REACH)
+            flux.south[c] = lower_order_lateral(j, ny, __ldg(mass), latest, nx);
+        if (!periodic_y() && min(j + 1, ny - j - 1) < REACH)
+            flux.north[c] = lower_order_lateral(j + 1, ny, __ldg(mass + nx), latest + nx, nx);
+    }
+}
+
 // High-order fluxes through the lateral faces; `here` are the values of the cells.
 __device__ inline Lateral<real> high_order(const TransportArgs& args, const Place& place,
                                            const Level& level, const real (&here)[CELLS])
@@ -96,17 +117,17 @@ __device__ inline Lateral<real> high_order(const TransportArgs& args, const Plac
         row[s] = own ? here[s - REACH] : level.latest[place.x[s]];
     }
     for (int f = 0; f <= CELLS; ++f)
-        flux.x[f] = high_order_lateral(PERIODIC_X, place.i + f, args.nx, __ldg(level.mass_x + f),
-                                       {row[f], row[f + 1], row[f + 2], row[f + 3], row[f + 4], row[f + 5]});
+        flux.x[f] = fifth_order_flux(__ldg(level.mass_x + f), {row[f], row[f + 1], row[f + 2],
+                                                               row[f + 3], row[f + 4], row[f + 5]});
     for (int c = 0; c < CELLS; ++c) {
         real q[SEEN_Y];
         for (int s = 0; s < SEEN_Y; ++s)
             q[s] = s == REACH ? here[c] : level.latest[place.y[s] + c];
-        flux.south[c] = high_order_lateral(PERIODIC_Y, place.j, args.ny, __ldg(level.mass_y + c),
-                                           {q[0], q[1], q[2], q[3], q[4], q[5]});
-        flux.north[c] = high_order_lateral(PERIODIC_Y, place.j + 1, args.ny,
-                                           __ldg(level.mass_y + args.nx + c),
-                                           {q[1], q[2], q[3], q[4], q[5], q[6]});
+        flux.south[c] =
+            fifth_order_flux(__ldg(level.mass_y + c), {q[0], q[1], q[2], q[3], q[4], q[5]});
+        flux.north[c] = fifth_order_flux(__ldg(level.mass_y + args.nx + c),
+                                         {q[1], q[2], q[3], q[4], q[5], q[6]});
     }
+    if (near_x(args, place) || near_y(args, place)) lower_orders(args, place, level, flux);
     return flux;
 }

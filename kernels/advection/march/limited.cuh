@@ -35,7 +35,7 @@ __device__ inline Split split(const TransportArgs& args, const LayeredPointers& 
                               int face, real mass, const real (&q)[2], real high)
 {
     real low;
-    if constexpr (LIMITER == MONOTONIC)
+    if (LIMITER == MONOTONIC)
         low = upwind_flux(mass, q);
     else
         low = capped_flux(mass, layered(capacity, k, face, args.per_dt), q);
@@ -82,7 +82,7 @@ struct Scale {
 // The final flux through a face between two cells.
 __device__ inline real limited(const Split& split, const Scale& below, const Scale& above)
 {
-    if constexpr (LIMITER == MONOTONIC)
+    if (LIMITER == MONOTONIC)
         return monotonic_flux(split.low, split.correction, {below.outgoing, above.outgoing},
                               {below.incoming, above.incoming});
     return positive_flux(split.low, split.correction, {below.outgoing, above.outgoing});
@@ -96,7 +96,7 @@ __device__ inline Scale scale_of(const TransportArgs& args, const Place& place, 
     const real q = column[1], dt = args.dt;
     const real mass = mass_of(args, args.cell, place, level.k, c);
     const real amount = provisional_amount(mass, q, dt, low);
-    if constexpr (LIMITER == MONOTONIC) {
+    if (LIMITER == MONOTONIC) {
         const Faces values = {start.row[c], start.row[c + 2], start.south[c], start.north[c],
                               column[0], column[2]};
         const Faces wind = {__ldg(level.mass_x + c), __ldg(level.mass_x + c + 1),
@@ -149,12 +149,12 @@ __device__ inline void scale(const TransportArgs& args, const Place& place)
                                       bottom[c].correction, top.correction};
             Scale factor = scale_of(args, place, level, beside, start[c], low, correction, c);
             const int i = place.i + c;
-            if (outermost_x(args, i) || outermost_y(args, place.j)) factor = {1, 1};
+            if (outermost_x(args, place, c) || outermost_y(args, place)) factor = {1, 1};
             if (i >= place.own) {
                 const long long at = scales_of(args, place) + k * plane_of(args)
                                      + cell_of(args, place) + c;
                 args.outgoing[at] = factor.outgoing;
-                if constexpr (LIMITER == MONOTONIC) args.incoming[at] = factor.incoming;
+                if (LIMITER == MONOTONIC) args.incoming[at] = factor.incoming;
             }
             bottom[c] = top;
             start[c][0] = start[c][1];
@@ -194,7 +194,7 @@ __device__ inline Scales scales_at(const TransportArgs& args, const Place& place
     }
     Scales found;
     found.outgoing = around(place, args.outgoing + at, outgoing);
-    if constexpr (LIMITER == MONOTONIC) found.incoming = around(place, args.incoming + at, incoming);
+    if (LIMITER == MONOTONIC) found.incoming = around(place, args.incoming + at, incoming);
     return found;
 }
 
@@ -225,6 +225,7 @@ __device__ inline void update(const TransportArgs& args, const Place& place)
         for (int f = 0; f <= CELLS; ++f)
             flux.x[f] = limited(split.x[f], factors.row(f), factors.row(f + 1));
         latest.rise(args, level.latest, k);
+        real outflow[CELLS];
         for (int c = 0; c < CELLS; ++c) {
             flux.south[c] = limited(split.south[c], factors.south(c), factors.row(c + 1));
             flux.north[c] = limited(split.north[c], factors.row(c + 1), factors.north(c));
@@ -234,12 +235,12 @@ __device__ inline void update(const TransportArgs& args, const Place& place)
                 split_z(args, place, k + 1, c, __ldg(level.mass_z + plane_of(args) + c),
                         latest.q[c], {start[c], next});
             const real top = limited(at_top, factor[c], factor_above);
-            const real outflow = lateral_outflow(args, place, level, level.start, flux, c)
-                                 + (top - bottom[c]);
-            finish(args, place, level, flux, c, outflow);
+            outflow[c] = lateral_outflow(args, place, level, level.start, flux, c)
+                         + (top - bottom[c]);
             bottom[c] = top;
             start[c] = next;
             factor[c] = factor_above;
         }
+        finish(args, place, level, flux, outflow);
     }
 }

@@ -11,28 +11,25 @@ __device__ inline real lateral_outflow(const TransportArgs& args, const Place& p
                                        const Lateral<real>& flux, int c)
 {
     // Outermost cells are not changed along the axis.
-    const real x = outermost_x(args, place.i + c) ? real(0) : flux.x[c + 1] - flux.x[c];
-    const real y = outermost_y(args, place.j) ? real(0) : flux.north[c] - flux.south[c];
+    const real x = outermost_x(args, place, c) ? real(0) : flux.x[c + 1] - flux.x[c];
+    const real y = outermost_y(args, place) ? real(0) : flux.north[c] - flux.south[c];
     real net = x + y;
-    if constexpr (HAS_SIDES) add_open_sides(args, place, level, carried, c, net);
+    add_open_sides(args, place, level, carried, c, net);
     return net;
 }
 
-// Stores q - dt * outflow / M of cell c, and the fluxes through the sides if they are wanted.
+// Stores q - dt * outflow / M of the cells, and the fluxes through the sides if they are wanted.
 __device__ inline void finish(const TransportArgs& args, const Place& place, const Level& level,
-                              const Lateral<real>& flux, int c, real outflow)
+                              const Lateral<real>& flux, const real (&outflow)[CELLS])
 {
-    const int i = place.i + c;
-    if (i < place.own) return;
-    const real mass = mass_of(args, args.cell, place, level.k, c);
-    const real value = level.start[c] - args.dt * outflow / mass;
-    real* result = args.result + place.tracer * cells_of(args) + level.k * plane_of(args);
-    if constexpr (HAS_SIDES) {
-        store(args, place.tracer, level.k, place.j, i, value, result);
-        if (args.side_flux) keep_side_fluxes(args, place, level.k, flux, c);
-    } else {
-        result[place.j * args.nx + i] = value;
+    real value[CELLS];
+    for (int c = 0; c < CELLS; ++c) {
+        const real mass = mass_of(args, args.cell, place, level.k, c);
+        value[c] = level.start[c] - args.dt * outflow[c] / mass;
     }
+    const int here = level.k * plane_of(args) + cell_of(args, place);
+    store(args, place, level, value, args.result + place.tracer * cells_of(args) + here);
+    if (args.side_flux) keep_side_fluxes(args, place, level.k, flux);
 }
 
 // One stage of a tracer without limiter.
@@ -49,13 +46,14 @@ __device__ inline void advance(const TransportArgs& args, const Place& place)
         for (int c = 0; c < CELLS; ++c) here[c] = window.q[c][2];
         const Lateral<real> flux = high_order(args, place, level, here);
         window.rise(args, level.latest, k);
+        real outflow[CELLS];
         for (int c = 0; c < CELLS; ++c) {
             const real mass_top = __ldg(level.mass_z + plane_of(args) + c);
             const real top = high_order_z(args, k + 1, mass_top, window.q[c]);
-            const real outflow = lateral_outflow(args, place, level, level.latest, flux, c)
-                                 + (top - bottom[c]);
-            finish(args, place, level, flux, c, outflow);
+            outflow[c] = lateral_outflow(args, place, level, level.latest, flux, c)
+                         + (top - bottom[c]);
             bottom[c] = top;
         }
+        finish(args, place, level, flux, outflow);
     }
 }

@@ -4,26 +4,25 @@
 #include "advection/boundary.cuh"
 #include "advection/march/faces.cuh"
 
-constexpr bool HAS_SIDES = !PERIODIC_X || !PERIODIC_Y;
-
-__device__ inline bool outermost_x(const TransportArgs& args, int i)
+// Whether cell c of a thread is an outermost one along x.
+__device__ inline bool outermost_x(const TransportArgs& args, const Place& place, int c)
 {
-    return !PERIODIC_X && (i == 0 || i + 1 == args.nx);
+    return (at_west(place) && c == 0) || (at_east(args, place) && c == CELLS - 1);
 }
 
-__device__ inline bool outermost_y(const TransportArgs& args, int j)
-{
-    return !PERIODIC_Y && (j == 0 || j + 1 == args.ny);
-}
+__device__ inline bool outermost_y(const TransportArgs& args, const Place& place) { return at_south(place) || at_north(args, place); }
 
-// What radiates out of cell (j, i) through one side, per map factor. `low` and `high` are the air
-// fluxes through the faces on either side of the cell, `inner` the neighbour inside.
+// What radiates out of a cell through one side, per map factor. `low` and `high` are the air
+// fluxes through the faces on either side of it, `carried` points to what the wind takes out,
+// `inner` tells how far the neighbour inside is.
 __device__ inline real radiated(const TransportArgs& args, int cell, bool low_side, real low,
-                                real high, real edge, real inner, real latest)
+                                real high, const real* carried, int inner, real latest)
 {
     const real mean = (low + high) * real(0.5);
     const real outward = low_side ? -mean : mean;
-    return radiative_outflow(outward, high - low, edge, inner, latest) / __ldg(args.map_x + cell);
+    const real outflow =
+        radiative_outflow(outward, high - low, carried[0], carried[inner], latest);
+    return outflow / __ldg(args.map_x + cell);
 }
 
 // Adds what radiates out of cell c through open sides to its net lateral outflow. `carried` points
@@ -31,18 +30,18 @@ __device__ inline real radiated(const TransportArgs& args, int cell, bool low_si
 __device__ inline void add_open_sides(const TransportArgs& args, const Place& place,
                                       const Level& level, const real* carried, int c, real& net)
 {
-    const int i = place.i + c, j = place.j, cell = cell_of(args, place) + c;
-    const real latest = level.latest[c], edge = carried[c];
-    const real west = __ldg(level.mass_x + c), east = __ldg(level.mass_x + c + 1);
-    const real south = __ldg(level.mass_y + c), north = __ldg(level.mass_y + args.nx + c);
-    if (WEST == OPEN && i == 0)
-        net += radiated(args, cell, true, west, east, edge, carried[c + 1], latest);
-    if (EAST == OPEN && i + 1 == args.nx)
-        net += radiated(args, cell, false, west, east, edge, carried[c - 1], latest);
-    if (SOUTH == OPEN && j == 0)
-        net += radiated(args, cell, true, south, north, edge, carried[c + args.nx], latest);
-    if (NORTH == OPEN && j + 1 == args.ny)
-        net += radiated(args, cell, false, south, north, edge, carried[c - args.nx], latest);
+    const bool west = WEST == OPEN && at_west(place) && c == 0;
+    const bool east = EAST == OPEN && at_east(args, place) && c == CELLS - 1;
+    const bool south = SOUTH == OPEN && at_south(place), north = NORTH == OPEN && at_north(args, place);
+    if (!west && !east && !south && !north) return;
+    const int cell = cell_of(args, place) + c;
+    const real latest = level.latest[c];
+    const real x[] = {__ldg(level.mass_x + c), __ldg(level.mass_x + c + 1)};
+    const real y[] = {__ldg(level.mass_y + c), __ldg(level.mass_y + args.nx + c)};
+    if (west) net += radiated(args, cell, true, x[0], x[1], carried + c, 1, latest);
+    if (east) net += radiated(args, cell, false, x[0], x[1], carried + c, -1, latest);
+    if (south) net += radiated(args, cell, true, y[0], y[1], carried + c, args.nx, latest);
+    if (north) net += radiated(args, cell, false, y[0], y[1], carried + c, -args.nx, latest);
 }
 
 // Where the values of the four sides of a tracer begin, in one piece of memory: west and east
@@ -59,65 +58,92 @@ __device__ inline SideValues side_values(const TransportArgs& args, int tracer)
 }
 
 // Keeps the tracer fluxes of the last stage through the sides of the region inside the outermost
-// cells.
+// cells; those of outermost cells are not part of it, and nobody adds them up.
 __device__ inline void keep_side_fluxes(const TransportArgs& args, const Place& place, int k,
-                                        const Lateral<real>& flux, int c)
+                                        const Lateral<real>& flux)
 {
-    const int i = place.i + c, j = place.j;
     const SideValues at = side_values(args, place.tracer);
-    if (!PERIODIC_X && i == 1) args.side_flux[at.west + k * args.ny + j] = flux.x[c];
-    if (!PERIODIC_X && i + 2 == args.nx) args.side_flux[at.east + k * args.ny + j] = flux.x[c + 1];
-    if (!PERIODIC_Y && j == 1) args.side_flux[at.south + k * args.nx + i] = flux.south[c];
-    if (!PERIODIC_Y && j + 2 == args.ny) args.side_flux[at.north + k * args.nx + i] = flux.north[c];
+    const int row = k * args.ny + place.j, column = k * args.nx + place.i;
+    if (at_west(place)) args.side_flux[at.west + row] = flux.x[1];
+    if (at_east(args, place)) args.side_flux[at.east + row] = flux.x[CELLS - 1];
+    for (int c = 0; c < CELLS; ++c) {
+        if (place.i + c < place.own) continue;
+        if (!periodic_y() && place.j == 1) args.side_flux[at.south + column + c] = flux.south[c];
+        if (!periodic_y() && place.j + 2 == args.ny)
+            args.side_flux[at.north + column + c] = flux.north[c];
+    }
 }
 
-// The value that air brings into cell `along` of a side.
-__device__ inline real given(const TransportArgs& args, long long side, int k, int n, int along)
+// The value that air brings in through a side, at place `at` among the values of all sides.
+__device__ inline real given(const TransportArgs& args, long long at)
 {
-    return args.inflow ? __ldg(args.inflow + side + k * n + along) : real(0);
+    return args.inflow ? __ldg(args.inflow + at) : real(0);
 }
 
-// Stores the new value of cell (j, i) in `level`, which begins with the first cell of level k.
-//
-// A cell of a specified side does not take it: where air enters it takes the given value, and
-// where air leaves its neighbour inside stores there what it has itself.
-__device__ inline void store(const TransportArgs& args, int tracer, int k, int j, int i, real value,
-                             real* level)
+// Gives the outermost cells of specified sides in x their values: where air leaves, that of the
+// neighbour inside, which the same thread has; where it enters, the given one.
+__device__ inline void set_specified_x(const TransportArgs& args, const Place& place,
+                                       const Level& level, real (&value)[CELLS])
 {
-    const int nx = args.nx, ny = args.ny;
-    const SideValues at = side_values(args, tracer);
-    const real* x = args.flux_x + static_cast<long long>(k * ny + j) * (nx + 1);
-    const real* south = args.flux_y + static_cast<long long>(k) * (ny + 1) * nx;
-    const real* north = south + static_cast<long long>(ny) * nx;
-    real* row = level + j * nx;
-    // The southern and the northern row own the corners.
-    if (SOUTH == SPECIFIED && j == 0) {
-        if (!(south[i] < 0)) row[i] = given(args, at.south, k, nx, i);
-        return;
+    const long long row = level.k * args.ny + place.j;
+    if (WEST == SPECIFIED && at_west(place)) {
+        const bool leaves = __ldg(level.mass_x) < 0;
+        value[0] = leaves ? value[SECOND]
+                          : given(args, side_values(args, place.tracer).west + row);
     }
-    if (NORTH == SPECIFIED && j + 1 == ny) {
-        if (!(north[i] > 0)) row[i] = given(args, at.north, k, nx, i);
-        return;
+    if (EAST == SPECIFIED && at_east(args, place)) {
+        const bool leaves = __ldg(level.mass_x + CELLS) > 0;
+        value[CELLS - 1] = leaves ? value[LAST_BUT_ONE]
+                                  : given(args, side_values(args, place.tracer).east + row);
     }
-    if (WEST == SPECIFIED && i == 0) {
-        if (!(x[0] < 0)) row[0] = given(args, at.west, k, ny, j);
-        return;
+}
+
+// Sets the outermost row of a specified side in y: the threads of that row store what air brings
+// in, those of the row inside what it takes out. `side` are the values of that side, `outer` the
+// air fluxes through its face at the first cell of the thread, `result` is that cell in the row.
+__device__ inline void set_specified_row(const TransportArgs& args, const Place& place,
+                                         long long side, const real* outer, bool low_side,
+                                         bool inside, const real (&value)[CELLS], real* result)
+{
+    for (int c = 0; c < CELLS; ++c) {
+        if (place.i + c < place.own) continue;
+        const real flux = __ldg(outer + c);
+        const bool leaves = low_side ? flux < 0 : flux > 0;
+        if (leaves != inside) continue;
+        // A corner takes the value of the nearest cell that is in neither outermost column.
+        real source = value[c];
+        if (c == 0 && at_west(place)) source = value[SECOND];
+        if (c == CELLS - 1 && at_east(args, place)) source = value[LAST_BUT_ONE];
+        result[c] = inside ? source : given(args, side + c);
     }
-    if (EAST == SPECIFIED && i + 1 == nx) {
-        if (!(x[nx] > 0)) row[nx - 1] = given(args, at.east, k, ny, j);
-        return;
+}
+
+// The same for both sides in y.
+__device__ inline void set_specified_y(const TransportArgs& args, const Place& place,
+                                       const Level& level, const real (&value)[CELLS], real* result)
+{
+    const SideValues at = side_values(args, place.tracer);
+    const int nx = args.nx, along = level.k * nx + place.i;
+    if (SOUTH == SPECIFIED && place.j <= 1) {
+        const bool inside = place.j == 1;
+        set_specified_row(args, place, at.south + along, level.mass_y - place.j * nx, true, inside,
+                          value, result - place.j * nx);
     }
-    row[i] = value;
-    if (WEST == SPECIFIED && i == 1 && x[0] < 0) row[0] = value;
-    if (EAST == SPECIFIED && i + 2 == nx && x[nx] > 0) row[nx - 1] = value;
-    if (outermost_x(args, i)) return;
-    // A corner takes the value of the nearest cell that is in neither outermost column.
-    const int first = !PERIODIC_X && i == 1 ? 0 : i;
-    const int last = !PERIODIC_X && i + 2 == nx ? nx - 1 : i;
-    if (SOUTH == SPECIFIED && j == 1)
-        for (int to = first; to <= last; ++to)
-            if (south[to] < 0) level[to] = value;
-    if (NORTH == SPECIFIED && j + 2 == ny)
-        for (int to = first; to <= last; ++to)
-            if (north[to] > 0) level[(ny - 1) * nx + to] = value;
+    const int rows = args.ny - 1 - place.j;
+    if (NORTH == SPECIFIED && rows <= 1) {
+        const bool inside = rows == 1;
+        set_specified_row(args, place, at.north + along, level.mass_y + (rows + 1) * nx, false,
+                          inside, value, result + rows * nx);
+    }
+}
+
+// Stores the new values of the cells, and those of the specified sides that depend on them.
+__device__ inline void store(const TransportArgs& args, const Place& place, const Level& level,
+                             real (&value)[CELLS], real* result)
+{
+    set_specified_y(args, place, level, value, result);
+    if ((SOUTH == SPECIFIED && at_south(place)) || (NORTH == SPECIFIED && at_north(args, place))) return;
+    set_specified_x(args, place, level, value);
+    for (int c = 0; c < CELLS; ++c)
+        if (place.i + c >= place.own) result[c] = value[c];
 }

@@ -1,0 +1,44 @@
+// Sums of the water budget over the columns inside the specified and open rows. Every block adds up
+// the rows that fall to it in the same order in every run; the host adds up the blocks.
+// See src/backend/region.rs.
+#include "primitives/block_sum.cuh"
+
+// Water of level blockIdx.y, kg: what the rows of this block hold.
+extern "C" __global__ void __launch_bounds__(SUM_THREADS)
+budget_water_acc64(const __grid_constant__ WaterArgs args)
+{
+    const int k = blockIdx.y, plane = args.ny * args.nx;
+    const long long field = static_cast<long long>(NZ) * plane;
+    double sum = 0;
+    for (int j = args.first_row + blockIdx.x; j < args.end_row; j += gridDim.x) {
+        for (int i = args.first_column + threadIdx.x; i < args.end_column; i += SUM_THREADS) {
+            const int c = j * args.nx + i;
+            const real* q = args.water + static_cast<long long>(k) * plane + c;
+            double water = 0;
+            for (int s = 0; s < WATER_SPECIES; ++s) water += static_cast<double>(q[s * field]);
+            const real mass = args.with_mu[c] * args.c1[k] + args.without_mu[c] * args.c2[k];
+            sum += static_cast<double>(mass) * water;
+        }
+    }
+    sum = block_sum(sum);
+    if (threadIdx.x == 0) args.sums[blockIdx.y * gridDim.x + blockIdx.x] = sum;
+}
+
+// Adds what a step has left in the planes of the budget, one after the other, kg.
+extern "C" __global__ void __launch_bounds__(SUM_THREADS)
+budget_tally_acc64(const __grid_constant__ TallyArgs args)
+{
+    const int plane = args.ny * args.nx;
+    double sums[TALLY_PLANES] = {};
+    for (int j = args.first_row + blockIdx.x; j < args.end_row; j += gridDim.x) {
+        for (int i = args.first_column + threadIdx.x; i < args.end_column; i += SUM_THREADS) {
+            const int c = j * args.nx + i;
+            for (int term = 0; term < TALLY_PLANES; ++term)
+                sums[term] += static_cast<double>(args.planes[term * plane + c]) * args.area[c];
+        }
+    }
+    for (int term = 0; term < TALLY_PLANES; ++term) {
+        const double sum = block_sum(sums[term]);
+        if (threadIdx.x == 0) args.sums[blockIdx.x * TALLY_PLANES + term] += sum;
+    }
+}

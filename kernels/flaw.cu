@@ -1,0 +1,32 @@
+// A look for values that are not finite, and the notes of a step that the host reads.
+// See src/gpu/watch.rs.
+
+// Notes the first value of the state, in the order of fields and cells, that is infinite or not a
+// number: step, field and cell in one word, so that the smallest is the earliest.
+extern "C" __global__ void __launch_bounds__(WATCH_THREADS)
+watch_scan(const __grid_constant__ WatchArgs args)
+{
+    const long long all = static_cast<long long>(WATCH_FIELDS) * args.cells;
+    const long long threads = static_cast<long long>(gridDim.x) * WATCH_THREADS;
+    for (long long at = static_cast<long long>(blockIdx.x) * WATCH_THREADS + threadIdx.x; at < all;
+         at += threads) {
+        // A difference from itself is 0 but for values that are not finite.
+        const real value = args.fields[at];
+        if (value - value == 0) continue;
+        const long long field = at / args.cells;
+        const unsigned long long step = args.notes[WATCH_STEPS] + 1;
+        const unsigned long long word = (step << WATCH_STEP_SHIFT)
+                                        | static_cast<unsigned long long>(field) << WATCH_FIELD_SHIFT
+                                        | static_cast<unsigned long long>(at - field * args.cells);
+        atomicMin(&args.notes[WATCH_FLAW], word);
+    }
+}
+
+// Ends a step: counts it, and shows the notes to the host.
+extern "C" __global__ void watch_note(const __grid_constant__ WatchArgs args)
+{
+    args.notes[WATCH_STEPS] += 1;
+    volatile unsigned long long* shown = args.shown;
+    shown[WATCH_FLAW] = args.notes[WATCH_FLAW];
+    shown[WATCH_STEPS] = args.notes[WATCH_STEPS];
+}

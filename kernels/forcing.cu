@@ -1,0 +1,42 @@
+// What drives the steps between two frames of the input. See src/forcing/.
+#include "forcing/blend.cuh"
+
+// A field between those of two frames, element by element.
+extern "C" __global__ void __launch_bounds__(FORCING_THREADS)
+forcing_blend(const __grid_constant__ BlendArgs args)
+{
+    const long long at =
+        static_cast<long long>(blockIdx.x) * FORCING_THREADS + threadIdx.x;
+    if (at < args.count) args.out[at] = between(args.before[at], args.after[at], args.weight);
+}
+
+// The fluxes through the z-faces of a column, from the ground up. What rounding leaves of the
+// balance of the column its layers share by their masses. See src/forcing/continuity.rs.
+extern "C" __global__ void __launch_bounds__(FORCING_THREADS)
+forcing_close_acc64(const __grid_constant__ CloseArgs args)
+{
+    const int nx = args.nx, ny = args.ny, plane = ny * nx;
+    const int c = blockIdx.x * FORCING_THREADS + threadIdx.x;
+    if (c >= plane) return;
+    const int j = c / nx;
+    // Exact for single precision, whose differences fit into a double.
+    const auto gain = [&](int k) {
+        const real* x = args.x + static_cast<long long>(k) * ny * (nx + 1) + c + j;
+        const real* y = args.y + static_cast<long long>(k) * (ny + 1) * nx + c;
+        return (static_cast<double>(x[0]) - static_cast<double>(x[1]))
+               + (static_cast<double>(y[0]) - static_cast<double>(y[nx]));
+    };
+    double all = 0;
+    for (int k = 0; k < NZ; ++k) all += gain(k);
+    const double mu = args.mu[c];
+    const auto mass_below = [&](int k) { return args.c1_below[k] * mu + args.c2_below[k]; };
+    double rising = 0;
+    real* z = args.z + c;
+    z[0] = 0;
+    for (int k = 1; k < NZ; ++k) {
+        rising += gain(k - 1);
+        z[static_cast<long long>(k) * plane] =
+            static_cast<real>(rising - all * (mass_below(k) / mass_below(NZ)));
+    }
+    z[static_cast<long long>(NZ) * plane] = 0;
+}

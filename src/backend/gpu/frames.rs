@@ -1,0 +1,76 @@
+//! How a frame of output is packed into one array: the state, what is diagnosed, the ground.
+
+use ndarray::{Array2, Array3};
+
+use crate::backend::Captured;
+use crate::gpu::clouds::{DIAGNOSED_FIELDS, STATE_FIELDS, SURFACE_PLANES};
+use crate::grid::Shape;
+use crate::real::Real;
+use crate::state::{CloudDiagnostics, State, Surface};
+
+/// Lengths of the parts, elements.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Packing {
+    shape: Shape,
+}
+
+impl Packing {
+    pub(super) fn new(shape: Shape) -> Self {
+        Self { shape }
+    }
+
+    /// The state.
+    pub(super) fn state(self) -> usize {
+        STATE_FIELDS * self.shape.cells()
+    }
+
+    /// The state and what is diagnosed.
+    pub(super) fn fields(self) -> usize {
+        self.state() + DIAGNOSED_FIELDS * self.shape.cells()
+    }
+
+    /// The planes of the ground.
+    pub(super) fn surface(self) -> usize {
+        SURFACE_PLANES * self.shape.columns()
+    }
+
+    /// All of it.
+    pub(super) fn frame(self) -> usize {
+        self.fields() + self.surface()
+    }
+
+    pub(super) fn captured<R: Real>(self, values: &[R]) -> Captured<R> {
+        let [refl_10cm, re_cloud, re_ice, re_snow] =
+            std::array::from_fn(|number| self.field(values, STATE_FIELDS + number));
+        Captured {
+            state: self.state_of(values),
+            diagnostics: CloudDiagnostics { refl_10cm, re_cloud, re_ice, re_snow },
+            surface: self.surface_of(&values[self.fields()..]),
+        }
+    }
+
+    pub(super) fn state_of<R: Real>(self, values: &[R]) -> State<R> {
+        let [theta, qv, qc, qr, qi, qs] = std::array::from_fn(|number| self.field(values, number));
+        State { theta, qv, qc, qr, qi, qs }
+    }
+
+    /// The ground from its planes, in the order of [`PLANES`](crate::gpu::clouds::PLANES).
+    pub(super) fn surface_of<R: Real>(self, values: &[R]) -> Surface<R> {
+        let [rain, snow, rainncv, snowncv, sr, fallen, fall_residual, clipped] =
+            std::array::from_fn(|number| self.plane(values, number));
+        Surface { rain, fallen, rainncv, snow, snowncv, sr, fall_residual, clipped }
+    }
+
+    fn field<R: Real>(self, values: &[R], number: usize) -> Array3<R> {
+        let cells = self.shape.cells();
+        let values = values[number * cells..][..cells].to_vec();
+        Array3::from_shape_vec(self.shape.centre(), values).expect("the cells of a field")
+    }
+
+    fn plane<R: Real>(self, values: &[R], number: usize) -> Array2<R> {
+        let columns = self.shape.columns();
+        let values = values[number * columns..][..columns].to_vec();
+        let shape = (self.shape.ny, self.shape.nx);
+        Array2::from_shape_vec(shape, values).expect("the columns of a plane")
+    }
+}

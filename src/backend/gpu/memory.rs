@@ -1,0 +1,86 @@
+//! How much memory of the device a run takes, known before any is taken.
+
+use super::frames::Packing;
+use super::{OnDevice, Setting, transport_settings};
+use crate::error::{Error, Result};
+use crate::gpu::Gpu;
+use crate::gpu::budget::Budget;
+use crate::gpu::forcing::{Between, Frame};
+use crate::gpu::transport::Transport;
+use crate::grid::Shape;
+
+/// What the driver keeps for itself and what is lost between the pieces, bytes.
+const RESERVE: usize = 64 << 20;
+
+/// Memory that a run takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Needs {
+    /// On the device, bytes.
+    pub device: usize,
+    shape: Shape,
+}
+
+impl Needs {
+    /// What a run of this setting takes.
+    pub fn of<R: OnDevice>(gpu: &Gpu, setting: &Setting<'_>) -> Self {
+        let shape = setting.grid.shape;
+        let packing = Packing::new(shape);
+        let arrays = 2 * packing.state() + packing.surface() + packing.frame();
+        let between = if setting.has_sequence { Between::<R>::bytes(shape) } else { 0 };
+        let device = arrays * size_of::<R>()
+            + Frame::<R>::bytes(shape)
+            + between
+            + Transport::<R>::bytes(setting.grid, transport_settings::<R>(gpu, setting))
+            + Budget::<R>::bytes(shape);
+        Self { device, shape }
+    }
+
+    /// Bytes for each cell.
+    pub fn per_cell(&self) -> f64 {
+        self.device as f64 / self.shape.cells() as f64
+    }
+
+    /// Fails where the device has less free.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Gpu`] with what is needed, what is free, and what grid would fit.
+    pub fn check(&self, gpu: &Gpu) -> Result<()> {
+        let [free, _] = gpu.memory()?;
+        match self.refusal(free.saturating_sub(RESERVE)) {
+            None => Ok(()),
+            Some(message) => Err(Error::Gpu(message)),
+        }
+    }
+
+    /// Why `free` bytes do not suffice; `None` where they do.
+    fn refusal(&self, free: usize) -> Option<String> {
+        if self.device <= free {
+            return None;
+        }
+        let Self { device, shape } = self;
+        // The memory grows with the number of columns.
+        let smaller = (free as f64 / *device as f64).sqrt();
+        let [nx, ny] = [shape.nx, shape.ny].map(|n| (n as f64 * smaller).floor());
+        Some(format!(
+            "the grid {shape} needs {device} bytes of its memory, {free} are free; a grid of about \
+             {nx}x{ny}x{} would fit; use a smaller grid or --backend cpu",
+            shape.nz
+        ))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_refusal_names_what_is_needed_what_is_free_and_what_fits() {
+        let needs = Needs { device: 4_000, shape: Shape { nx: 100, ny: 60, nz: 27 } };
+        assert_eq!(needs.refusal(4_000), None);
+        let message = needs.refusal(1_000).unwrap();
+        for part in ["4000 bytes", "1000 are free", "50x30x27"] {
+            assert!(message.contains(part), "{part}: {message}");
+        }
+    }
+}

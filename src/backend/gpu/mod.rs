@@ -1,0 +1,459 @@
+//! The GPU backend: state, winds, boundary values and sums stay on the device for the whole run.
+//!
+//! A step is a graph of kernels, recorded once and replayed. Nothing comes back to the host but
+//! frames of output, which travel while the next steps run, and a few notes.
+
+mod frames;
+mod memory;
+
+use std::collections::VecDeque;
+use std::time::Instant;
+
+use frames::Packing;
+pub use memory::Needs;
+
+use super::{
+    Backend, Captured, FRAMES_IN_FLIGHT, PhaseTime, PhaseTimes, Precipitation, Region, WaterChange,
+    check_finite,
+};
+use crate::advection::Limiter;
+use crate::advection::flux::FluxConstants;
+use crate::error::{Error, Result};
+use crate::forcing::{Continuity, Moment};
+use crate::gpu::advection::TransportSettings;
+use crate::gpu::budget::{Budget, Columns, TERMS};
+use crate::gpu::clouds::{Clouds, Inside, PLANES, Place, STATE_FIELDS};
+use crate::gpu::forcing::{Between, Frame};
+use crate::gpu::transport::{Transport, Wind};
+use crate::gpu::watch::{Flaw, Watch};
+use crate::gpu::wsm5::Mapping;
+use crate::gpu::{Buffer, Element, Event, Gpu, Graph, Parcel};
+use crate::grid::{Grid, Side};
+use crate::mass::{AirMass, MassCoordinate};
+use crate::state::{State, Surface};
+use crate::wsm5::Fallout;
+use crate::wsm5::radii::RadiusConstants;
+use crate::wsm5::reflectivity::RadarConstants;
+use crate::wsm5::scheme::Scheme;
+
+/// A precision that the GPU computes in.
+pub trait OnDevice: FluxConstants + RadarConstants + RadiusConstants + Element {}
+
+impl OnDevice for f32 {}
+impl OnDevice for f64 {}
+
+/// What a run on the GPU is made for.
+#[derive(Clone, Copy, Debug)]
+pub struct Setting<'a> {
+    /// The grid and its sides.
+    pub grid: &'a Grid,
+    /// Its air.
+    pub coordinate: &'a MassCoordinate,
+    /// What keeps the water species in bounds.
+    pub limiter: Limiter,
+    /// How precipitation falls.
+    pub fallout: Fallout,
+    /// How columns are shared out among threads; without it the fastest way.
+    pub mapping: Option<Mapping>,
+    /// Whether the input has several frames.
+    pub has_sequence: bool,
+}
+
+/// One step in how many is timed phase by phase: marks between kernels take time themselves.
+const TIMED_EVERY: usize = 10;
+
+/// The state of a run on the device and what a step needs beside it.
+#[derive(Debug)]
+pub struct OnGpu<R> {
+    gpu: Gpu,
+    grid: Grid,
+    region: Region,
+    transport: Transport<R>,
+    clouds: Clouds<R>,
+    budget: Budget<R>,
+    watch: Watch<R>,
+    /// The state, and room for the next one.
+    tracers: [Buffer<R>; 2],
+    /// Which of them is the state.
+    now: usize,
+    surface: Buffer<R>,
+    present: Frame<R>,
+    between: Option<Between<R>>,
+    /// Number of the frame whose values are on the device, and whether another follows it.
+    uploaded: Option<(usize, bool)>,
+    recorded: Vec<Recorded>,
+    packing: Packing,
+    parcel: Parcel<R>,
+    /// Steps done when the frames under way were begun.
+    captured: VecDeque<usize>,
+    steps: usize,
+    clock: Clock,
+}
+
+/// A step as a graph.
+#[derive(Debug)]
+struct Recorded {
+    /// Which of the two states it starts from, its length, and whether its phases are timed.
+    key: (usize, u64, bool),
+    graph: Graph,
+}
+
+/// Times of what the device does.
+#[derive(Debug)]
+struct Clock {
+    /// Before, between and after the two phases of a timed step.
+    marks: [Event; 3],
+    /// Whether a timed step has been asked for and not yet been read.
+    is_running: bool,
+    /// Sums over the timed steps, s, and their number.
+    advection: f64,
+    microphysics: f64,
+    timed: usize,
+    /// Copies of input to the device, as the host had to wait for them, s.
+    upload: f64,
+    /// Gathering and diagnosing frames.
+    gathering: [Event; 2],
+    gathered: f64,
+}
+
+impl<R: OnDevice> OnGpu<R> {
+    /// Takes the memory, compiles the kernels, and copies the state to the device.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Gpu`] when the memory does not suffice, with the grid that would fit, and when the
+    /// kernels are not made for the grid.
+    pub fn new(gpu: &Gpu, setting: &Setting<'_>, state: &State<R>) -> Result<Self> {
+        let Setting { grid, coordinate, fallout, .. } = *setting;
+        let shape = grid.shape;
+        Needs::of::<R>(gpu, setting).check(gpu)?;
+        let region = Region::new(grid, coordinate);
+        let air = AirMass::new(grid, coordinate);
+        let settings = transport_settings::<R>(gpu, setting);
+        let transport = Transport::new(gpu, grid, &air, settings)?;
+        let inside = |low: Side, high: Side, n: usize| {
+            usize::from(low == Side::Specified)..n - usize::from(high == Side::Specified)
+        };
+        let sides = grid.sides;
+        let inside = Inside {
+            rows: inside(sides.south, sides.north, shape.ny),
+            columns: inside(sides.west, sides.east, shape.nx),
+        };
+        let mapping = setting
+            .mapping
+            .unwrap_or_else(|| Mapping::choose(shape.columns(), R::PRECISION, fallout, shape.nz));
+        let scheme = Scheme::default().with_fallout(fallout);
+        let clouds = Clouds::new(gpu, shape, inside, scheme, mapping, R::THETA_BASE)?;
+        let packing = Packing::new(shape);
+        let tracers = [gpu.zeros(packing.state())?, gpu.zeros(packing.state())?];
+        let surface = gpu.zeros::<R>(packing.surface())?;
+        let columns = Columns {
+            rows: region.rows.clone(),
+            columns: region.columns.clone(),
+            area: region.area.as_slice().expect("a plane in standard layout"),
+        };
+        let terms = surface.pointer_to((PLANES.len() - TERMS) * shape.columns()).read();
+        let budget = Budget::new(gpu, shape, &columns, transport.cell_mass(), terms)?;
+        let between = setting
+            .has_sequence
+            .then(|| Between::new(gpu, shape, &Continuity::new(coordinate)))
+            .transpose()?;
+        let mut backend = Self {
+            gpu: gpu.clone(),
+            grid: *grid,
+            region,
+            transport,
+            clouds,
+            budget,
+            watch: Watch::new(gpu, shape)?,
+            tracers,
+            now: 0,
+            surface,
+            present: Frame::new(gpu, shape)?,
+            between,
+            uploaded: None,
+            recorded: Vec::new(),
+            packing,
+            parcel: Parcel::new(gpu, packing.frame())?,
+            captured: VecDeque::with_capacity(FRAMES_IN_FLIGHT),
+            steps: 0,
+            clock: Clock::new(gpu)?,
+        };
+        backend.restore(state)?;
+        Ok(backend)
+    }
+
+    /// The device.
+    pub fn gpu(&self) -> &Gpu {
+        &self.gpu
+    }
+
+    /// How columns are shared out among threads.
+    pub fn mapping(&self) -> Mapping {
+        self.clouds.mapping()
+    }
+
+    /// The state, as it is after all steps asked for. Waits for the device.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Gpu`] when the device has failed.
+    pub fn state(&self) -> Result<State<R>> {
+        Ok(self.packing.state_of(&self.tracers[self.now].to_vec()?))
+    }
+
+    /// What has fallen. Waits for the device.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Gpu`] when the device has failed.
+    pub fn surface(&self) -> Result<Surface<R>> {
+        Ok(self.packing.surface_of(&self.surface.to_vec()?))
+    }
+
+    /// Asks for the kernels of a step, one after the other.
+    fn enqueue(&self, dt: f64, is_timed: bool) -> Result<()> {
+        let mark = |number: usize| {
+            if is_timed { self.clock.marks[number].record_in_graph() } else { Ok(()) }
+        };
+        let [start, end] = [&self.tracers[self.now], &self.tracers[1 - self.now]];
+        let [x, y, z] = &self.present.flux;
+        let wind = Wind { flux: [x, y, z], inflow: Some(&self.present.inflow) };
+        mark(0)?;
+        self.transport.step(&wind, start, end, dt)?;
+        mark(1)?;
+        self.clouds.call(&self.place(end), dt)?;
+        self.budget.tally()?;
+        self.watch.end_step(end)?;
+        mark(2)
+    }
+
+    fn place<'a>(&'a self, state: &'a Buffer<R>) -> Place<'a, R> {
+        Place { state, air: &self.present.air, surface: &self.surface }
+    }
+
+    /// The graph of a step, recorded where it is not there yet.
+    fn graph(&mut self, dt: f64, is_timed: bool) -> Result<&mut Graph> {
+        /// Both states, timed or not, of the usual step and of a last one that is shorter.
+        const MOST: usize = 8;
+        let key = (self.now, dt.to_bits(), is_timed);
+        let found = self.recorded.iter().position(|recorded| recorded.key == key);
+        let at = if let Some(at) = found {
+            at
+        } else {
+            let graph = self.gpu.capture(|| self.enqueue(dt, is_timed))?;
+            if self.recorded.len() == MOST {
+                self.recorded.remove(0);
+            }
+            self.recorded.push(Recorded { key, graph });
+            self.recorded.len() - 1
+        };
+        Ok(&mut self.recorded[at].graph)
+    }
+
+    /// Copies the frames of a moment to the device, unless they are there.
+    fn bring(&mut self, moment: &Moment<R>) -> Result<()> {
+        let frames = (moment.number, moment.after.is_some());
+        if self.uploaded == Some(frames) {
+            return Ok(());
+        }
+        let start = Instant::now();
+        // Kernels of earlier steps may still read what is replaced.
+        self.gpu.synchronize()?;
+        match (&moment.after, &self.between) {
+            (Some(after), Some(between)) => between.upload(&moment.before, after)?,
+            _ => self.present.upload(&moment.before)?,
+        }
+        self.uploaded = Some(frames);
+        self.clock.upload += start.elapsed().as_secs_f64();
+        Ok(())
+    }
+
+    /// A flaw as the error that ends the run.
+    fn blow_up(&self, flaw: Flaw) -> Error {
+        let Flaw { step, field, cell } = flaw;
+        let [nx, ny] = [self.grid.shape.nx, self.grid.shape.ny];
+        let at = field * self.grid.shape.cells() + cell;
+        let mut value = [R::nan()];
+        // What it has become since is at least as bad, unless the device fails too.
+        let _ = self.tracers[self.now].download_from(at, &mut value);
+        let value = if value[0].is_finite() { f64::NAN } else { value[0].f64() };
+        let variable = State::<R>::NAMES[field];
+        Error::BlowUp { variable, value, step, cell: [cell / (nx * ny), cell / nx % ny, cell % nx] }
+    }
+
+    /// An error of the device with the step that it came in.
+    fn in_step(&self, error: Error) -> Error {
+        match error {
+            Error::Gpu(message) => {
+                Error::Gpu(format!("in step {}: {message}", self.watch.steps() + 1))
+            }
+            other => other,
+        }
+    }
+}
+
+/// What the kernels of the transport are compiled for.
+fn transport_settings<R: OnDevice>(gpu: &Gpu, setting: &Setting<'_>) -> TransportSettings {
+    // Potential temperature may have any value: nothing to keep above zero.
+    const TRACERS: [usize; 2] = [STATE_FIELDS, 1];
+    TransportSettings::for_device(gpu, setting.grid, R::PRECISION, TRACERS, setting.limiter)
+}
+
+impl<R: OnDevice> Backend<R> for OnGpu<R> {
+    fn kind(&self) -> &'static str {
+        "gpu"
+    }
+
+    fn describe(&self) -> String {
+        format!("GPU, {}", self.gpu.device().name)
+    }
+
+    fn device(&self) -> String {
+        self.gpu.device().name.clone()
+    }
+
+    fn restore(&mut self, state: &State<R>) -> Result<()> {
+        self.gpu.synchronize()?;
+        while self.parcel.receive(|_| ())?.is_some() {}
+        self.captured.clear();
+        let cells = self.grid.shape.cells();
+        for (number, field) in state.fields().into_iter().enumerate() {
+            let values = field.as_slice().expect("fields are in standard layout");
+            self.tracers[self.now].upload_to(number * cells, values)?;
+        }
+        self.surface.clear()?;
+        self.budget.reset()?;
+        self.transport.forget_entered()?;
+        self.steps = 0;
+        self.watch.reset()
+    }
+
+    fn drive(&mut self, moment: &Moment<R>) -> Result<()> {
+        self.bring(moment)?;
+        match (&moment.after, &self.between) {
+            (Some(_), Some(between)) => {
+                between.set(&self.present, moment.flux_weight, moment.air_weight)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn step(&mut self, dt: f64) -> Result<()> {
+        self.clock.read()?;
+        // The first step may still wait for memory and code.
+        let is_timed = self.steps % TIMED_EVERY == 1 && !self.clock.is_running;
+        let launched = self.graph(dt, is_timed).and_then(Graph::launch);
+        launched.map_err(|error| self.in_step(error))?;
+        self.clock.is_running |= is_timed;
+        self.now = 1 - self.now;
+        self.steps += 1;
+        Ok(())
+    }
+
+    fn check(&mut self, _step: usize, wait: bool) -> Result<()> {
+        if wait {
+            self.gpu.synchronize().map_err(|error| self.in_step(error))?;
+        }
+        self.watch.flaw().map_or(Ok(()), |flaw| Err(self.blow_up(flaw)))
+    }
+
+    fn capture(&mut self, moment: &Moment<R>) -> Result<()> {
+        self.bring(moment)?;
+        if let (Some(_), Some(between)) = (&moment.after, &self.between) {
+            between.set_air(&self.present, moment.air_weight)?;
+        }
+        let state = &self.tracers[self.now];
+        let place = Place { state, air: &self.present.air, surface: &self.surface };
+        let (packing, clouds, clock) = (self.packing, &self.clouds, &self.clock);
+        self.parcel.send(|room| {
+            clock.gathering[0].record(&self.gpu)?;
+            room.copy_range(0, state, 0..packing.state())?;
+            clouds.diagnose(&place, room, packing.state())?;
+            room.copy_range(packing.fields(), &self.surface, 0..packing.surface())?;
+            clock.gathering[1].record(&self.gpu)
+        })?;
+        self.captured.push_back(self.steps);
+        Ok(())
+    }
+
+    fn collect(&mut self, wait: bool) -> Result<Option<Captured<R>>> {
+        if !wait && !self.parcel.is_here().map_err(|error| self.in_step(error))? {
+            return Ok(None);
+        }
+        let packing = self.packing;
+        let received = self.parcel.receive(|values| packing.captured(values));
+        let Some(frame) = received.map_err(|error| self.in_step(error))? else {
+            return Ok(None);
+        };
+        let step = self.captured.pop_front().unwrap_or(self.steps);
+        check_finite(&frame.state, step)?;
+        if self.captured.is_empty() {
+            self.clock.gathered += self.clock.gathering[1].since(&self.clock.gathering[0])?;
+        }
+        Ok(Some(frame))
+    }
+
+    fn water(&mut self) -> Result<f64> {
+        let water = self.tracers[self.now].pointer_to(self.grid.shape.cells()).read();
+        self.budget.water(water).map_err(|error| self.in_step(error))
+    }
+
+    fn water_changes(&mut self) -> Result<WaterChange> {
+        let [fallen, fallout_residual, clipped, mass_mismatch] = self.budget.terms()?;
+        let sides = self.transport.entered()?.iter().skip(1).sum();
+        Ok(WaterChange { fallen, sides, fallout_residual, clipped, mass_mismatch })
+    }
+
+    fn precipitation(&mut self) -> Result<Precipitation> {
+        let Surface { rain, snow, .. } = self.surface()?;
+        Ok(self.region.precipitation(&rain, &snow))
+    }
+
+    fn times(&mut self) -> Result<PhaseTimes> {
+        self.gpu.synchronize()?;
+        self.clock.read()?;
+        let steps = self.steps as f64;
+        let mean =
+            |sum: f64| if self.clock.timed == 0 { 0.0 } else { sum / self.clock.timed as f64 };
+        let phase = |kernel_s: f64, transfer_s: f64| PhaseTime {
+            kernel_s,
+            transfer_s: Some(transfer_s),
+            total_s: kernel_s + transfer_s,
+        };
+        Ok(PhaseTimes {
+            advection: phase(mean(self.clock.advection) * steps, 0.0),
+            microphysics: phase(mean(self.clock.microphysics) * steps, 0.0),
+            input: phase(0.0, self.clock.upload),
+            output: phase(self.clock.gathered, self.parcel.seconds()),
+        })
+    }
+}
+
+impl Clock {
+    fn new(gpu: &Gpu) -> Result<Self> {
+        let event = || Event::for_timing(gpu);
+        Ok(Self {
+            marks: [event()?, event()?, event()?],
+            is_running: false,
+            advection: 0.0,
+            microphysics: 0.0,
+            timed: 0,
+            upload: 0.0,
+            gathering: [event()?, event()?],
+            gathered: 0.0,
+        })
+    }
+
+    /// Takes the times of a timed step when it is done.
+    fn read(&mut self) -> Result<()> {
+        let [start, between, end] = &self.marks;
+        if self.is_running && end.is_reached()? {
+            self.advection += between.since(start)?;
+            self.microphysics += end.since(between)?;
+            self.timed += 1;
+            self.is_running = false;
+        }
+        Ok(())
+    }
+}

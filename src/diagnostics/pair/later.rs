@@ -1,0 +1,94 @@
+//! After many steps: the difference of two backends beside those of pairs of runs on the CPU.
+//!
+//! In one pair the second run starts one unit in the last place above the first. In the other it
+//! is moved by a unit up or down before every step: arithmetic that rounds otherwise does so in
+//! every step, and a scheme that forgets how it started does not forget that. Sums over the domain
+//! feel the first, where all cells go the same way; single fields feel the second.
+
+use super::sample::Sample;
+use super::spread::{Spread, root_mean_square};
+use super::verdict::{Check, Verdict};
+use super::yardstick::{FLOOR_F32, FLOOR_F64, jumps};
+use crate::diagnostics::difference::Value;
+use crate::real::{Precision, Real};
+
+/// What a difference may have over that of the CPU's pairs.
+const FACTOR: f64 = 2.0;
+
+/// Names of the totals.
+const TOTALS: [&str; 2] = ["water of the domain", "rain of the domain"];
+
+/// How far runs on the CPU come apart.
+#[derive(Clone, Debug)]
+pub struct Apart {
+    fields: [Spread; 12],
+    /// Water in kg, and mean precipitation in mm.
+    totals: [f64; 2],
+}
+
+impl Apart {
+    /// The difference of two runs; `totals` of each are its water and its mean precipitation.
+    pub fn of<R: Real>(a: &Sample<R>, b: &Sample<R>, totals: [[f64; 2]; 2]) -> Self {
+        let mut room = Vec::new();
+        let (first, second) = (a.fields(), b.fields());
+        let fields = std::array::from_fn(|n| Spread::of(second[n], first[n], &mut room));
+        let [a, b] = totals;
+        Self { fields, totals: [(b[0] - a[0]).abs(), (b[1] - a[1]).abs()] }
+    }
+
+    /// The larger of the differences of two pairs.
+    #[must_use]
+    pub fn larger(&self, other: &Self) -> Self {
+        Self {
+            fields: std::array::from_fn(|n| self.fields[n].larger(&other.fields[n])),
+            totals: std::array::from_fn(|n| self.totals[n].max(other.totals[n])),
+        }
+    }
+}
+
+/// The verdicts on run `b` after `steps` steps beside run `a`.
+pub fn judge_later<R: Real + Value>(
+    steps: usize,
+    [a, b]: [&Sample<R>; 2],
+    totals: [[f64; 2]; 2],
+    apart: &Apart,
+) -> Vec<Verdict> {
+    let part = match R::PRECISION {
+        Precision::F32 => FLOOR_F32,
+        Precision::F64 => FLOOR_F64,
+    };
+    let check = |measure, found: f64, most: f64, size: f64, what: &str| {
+        let of_runs = format!("{FACTOR} x that of pairs of runs on the CPU one unit apart");
+        Check::new(
+            measure,
+            found,
+            [(FACTOR * most, of_runs), (part * size.abs(), format!("{part:e} of {what}"))],
+        )
+    };
+    let mut room = Vec::new();
+    let mut verdicts = Vec::new();
+    for (n, yard) in apart.fields.iter().enumerate() {
+        let (first, second) = (a.fields()[n], b.fields()[n]);
+        let spread = Spread::of(second, first, &mut room);
+        let (size, what) = (root_mean_square(first), "the field's rms");
+        let mut checks = vec![check("99th percentile", spread.p99, yard.p99, size, what)];
+        // That of a field that jumps rests on a few cells.
+        if !jumps(Sample::<R>::NAMES[n]) {
+            checks.push(check(
+                "rms without the largest 0.1 %",
+                spread.rms_inner,
+                yard.rms_inner,
+                size,
+                what,
+            ));
+        }
+        verdicts.push(Verdict::on_field(steps, [a, b], n, checks, &mut room));
+    }
+    for (n, name) in TOTALS.into_iter().enumerate() {
+        let both = totals.map(|of_run| of_run[n]);
+        let found = (both[1] - both[0]).abs();
+        let check = check("difference", found, apart.totals[n], both[0], "the total");
+        verdicts.push(Verdict::on_total(name, steps, both, check));
+    }
+    verdicts
+}

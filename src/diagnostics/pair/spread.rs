@@ -1,0 +1,143 @@
+//! How errors are spread over a field.
+
+use rayon::prelude::*;
+
+use crate::real::Real;
+
+/// An error counts as off where it is larger than this part of the value...
+const OFF_RELATIVE: f64 = 1e-5;
+/// ...to which this part of the largest value is added: small values are allowed more.
+const OFF_LARGEST: f64 = 1e-3;
+
+/// The errors of a field in figures. Infinite where a value is not finite.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Spread {
+    /// The largest.
+    pub largest: f64,
+    /// Root mean square.
+    pub rms: f64,
+    /// Root mean square without the largest thousandth: where rounding decides between finite
+    /// outcomes, a few cells would outweigh all others.
+    pub rms_inner: f64,
+    /// 99th percentile of their sizes.
+    pub p99: f64,
+    /// 99.9th percentile.
+    pub p999: f64,
+    /// Share of the values that are off: by more than 1e-5 of themselves and of a thousandth of
+    /// the largest.
+    pub share: f64,
+}
+
+impl Spread {
+    /// The larger of two, figure by figure.
+    pub fn larger(&self, other: &Self) -> Self {
+        Self {
+            largest: self.largest.max(other.largest),
+            rms: self.rms.max(other.rms),
+            rms_inner: self.rms_inner.max(other.rms_inner),
+            p99: self.p99.max(other.p99),
+            p999: self.p999.max(other.p999),
+            share: self.share.max(other.share),
+        }
+    }
+
+    /// The errors of `found` against `truth`, in the room of `errors`.
+    pub fn of<R: Real, T: Real>(found: &[R], truth: &[T], errors: &mut Vec<f64>) -> Self {
+        debug_assert_eq!(found.len(), truth.len());
+        if found.is_empty() {
+            return Self::default();
+        }
+        found
+            .par_iter()
+            .zip(truth)
+            .map(|(a, b)| (a.f64() - b.f64()).abs())
+            .collect_into_vec(errors);
+        if errors.iter().any(|error| !error.is_finite()) {
+            let far = f64::INFINITY;
+            return Self {
+                largest: far,
+                rms: far,
+                rms_inner: far,
+                p99: far,
+                p999: far,
+                share: far,
+            };
+        }
+        let most = largest(truth);
+        let count = errors.len() as f64;
+        let is_off =
+            |error: f64, truth: &T| error > OFF_RELATIVE * (truth.f64().abs() + OFF_LARGEST * most);
+        let off = errors.iter().zip(truth).filter(|(error, truth)| is_off(**error, truth)).count();
+        let (largest, rms) = (errors.iter().copied().fold(0.0, f64::max), root_mean_square(errors));
+        let p999 = percentile(errors, 99.9);
+        // The percentile has put what lies above it last.
+        let inner = &errors[..=(0.999 * (errors.len() - 1) as f64) as usize];
+        Self {
+            largest,
+            rms,
+            rms_inner: root_mean_square(inner),
+            p999,
+            p99: percentile(errors, 99.0),
+            share: off as f64 / count,
+        }
+    }
+}
+
+/// The largest value in size.
+pub fn largest<R: Real>(values: &[R]) -> f64 {
+    values.iter().map(|x| x.f64().abs()).fold(0.0, f64::max)
+}
+
+/// Root mean square; of numbers as they come in the atmosphere, whose squares neither vanish nor
+/// overflow in double precision.
+pub fn root_mean_square<R: Real>(values: &[R]) -> f64 {
+    let squares: f64 = values.iter().map(|x| x.f64() * x.f64()).sum();
+    (squares / values.len().max(1) as f64).sqrt()
+}
+
+/// A percentile with linear interpolation. Changes the order of the values.
+pub fn percentile(values: &mut [f64], percent: f64) -> f64 {
+    let position = percent / 100.0 * (values.len() - 1) as f64;
+    let (_, low, above) = values.select_nth_unstable_by(position.floor() as usize, f64::total_cmp);
+    let low = *low;
+    let next = above.iter().copied().fold(f64::INFINITY, f64::min);
+    if above.is_empty() { low } else { low + (next - low) * position.fract() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn percentiles_lie_between_the_values() {
+        let mut values: Vec<f64> = (0..=1000).rev().map(f64::from).collect();
+        assert!((percentile(&mut values, 99.9) - 999.0).abs() < 1e-9);
+        assert!((percentile(&mut values, 99.0) - 990.0).abs() < 1e-9);
+        assert!((percentile(&mut [1.0, 5.0], 25.0) - 2.0).abs() < 1e-12);
+        assert!((percentile(&mut [3.0], 99.0) - 3.0).abs() < 1e-12);
+        assert!((percentile(&mut [2.0, 1.0], 100.0) - 2.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn a_spread_tells_large_errors_from_many() {
+        let truth = vec![1.0_f64; 2000];
+        let mut found = truth.clone();
+        found[7] = 3.0;
+        let spread = Spread::of(&found, &truth, &mut Vec::new());
+        assert_eq!((spread.largest, spread.p99, spread.p999), (2.0, 0.0, 0.0));
+        assert!((spread.share - 1.0 / 2000.0).abs() < 1e-12);
+        assert!((spread.rms - (4.0_f64 / 2000.0).sqrt()).abs() < 1e-12);
+        assert_eq!(spread.rms_inner, 0.0);
+        // Little of a large value is not off.
+        let found = vec![1.0 + 9e-6; 2000];
+        let spread = Spread::of(&found, &truth, &mut Vec::new());
+        assert_eq!(spread.share, 0.0);
+        assert!((spread.p99 - 9e-6).abs() < 1e-12);
+    }
+
+    #[test]
+    fn a_value_that_is_no_number_is_infinitely_off() {
+        let spread = Spread::of(&[1.0, f32::NAN], &[1.0, 1.0], &mut Vec::new());
+        assert!(spread.p99.is_infinite() && spread.share.is_infinite());
+    }
+}

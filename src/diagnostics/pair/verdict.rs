@@ -1,0 +1,153 @@
+//! What came of the comparison of a field.
+
+use serde::Serialize;
+
+use super::sample::Sample;
+use super::spread::Spread;
+use crate::diagnostics::difference::{Band, Difference, Value};
+use crate::real::Real;
+
+/// A figure and how large it may be.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Check {
+    /// What is limited.
+    pub measure: &'static str,
+    /// What it is.
+    pub found: f64,
+    /// What it may be at most.
+    pub limit: f64,
+    /// Where the limit comes from.
+    pub origin: String,
+    /// The cell `[k, j, i]` that it was found in, where it is that of a cell.
+    pub cell: Option<[usize; 3]>,
+    /// Whether it passes.
+    pub pass: bool,
+}
+
+impl Check {
+    /// A figure held against the larger of two limits, each with where it comes from.
+    pub fn new(measure: &'static str, found: f64, limits: [(f64, String); 2]) -> Self {
+        let [(a, origin_a), (b, origin_b)] = limits;
+        let (limit, origin) = if a >= b { (a, origin_a) } else { (b, origin_b) };
+        // What is not a number passes nothing.
+        Self { measure, found, limit, origin, cell: None, pass: found <= limit }
+    }
+
+    /// How much of the limit is used.
+    fn use_of_limit(&self) -> f64 {
+        match (self.found, self.limit) {
+            (0.0, _) => 0.0,
+            (found, limit) if limit > 0.0 => found / limit,
+            _ => f64::INFINITY,
+        }
+    }
+}
+
+/// How a field of one run differs from that of another, and whether it may.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Verdict {
+    /// Name of the field, or of the total.
+    pub field: &'static str,
+    /// After how many steps.
+    pub steps: usize,
+    /// Largest difference of the two runs.
+    pub max_abs: f64,
+    /// Root mean square of the differences, relative to that of the first run; `None` where that
+    /// is zero and the differences are not.
+    pub rms_rel: Option<f64>,
+    /// 99.9th percentile of the differences.
+    pub p999: Option<f64>,
+    /// Largest difference in units in the last place.
+    pub max_ulp: Option<u64>,
+    /// The cell `[k, j, i]` of the largest difference; `None` where there is none.
+    pub worst: Option<[usize; 3]>,
+    /// What the check is about that came nearest to its limit.
+    pub measure: &'static str,
+    /// What it found.
+    pub found: f64,
+    /// Its limit.
+    pub limit: f64,
+    /// Where that comes from.
+    pub origin: String,
+    /// All checks.
+    pub checks: Vec<Check>,
+    /// Whether all pass.
+    pub pass: bool,
+}
+
+impl Verdict {
+    /// The verdict on field number `n` of two runs.
+    pub fn on_field<R: Real + Value>(
+        steps: usize,
+        [a, b]: [&Sample<R>; 2],
+        n: usize,
+        mut checks: Vec<Check>,
+        room: &mut Vec<f64>,
+    ) -> Self {
+        let [first, second] = [a, b].map(|run| run.fields()[n]);
+        let mut difference = Difference::default();
+        difference.add(Band::default(), first, second);
+        if difference.unmatched > 0 {
+            let nothing = || (0.0, "every value is a number".to_owned());
+            let mut check = Check::new(
+                "values that are no numbers",
+                difference.unmatched as f64,
+                [nothing(), nothing()],
+            );
+            check.cell = difference.first_unmatched.map(|place| a.cell(place as usize));
+            checks.push(check);
+        }
+        let apart = Spread::of(second, first, room);
+        let worst = difference.worst.map(|worst| a.cell(worst.index as usize));
+        Self {
+            max_abs: difference.max_abs,
+            rms_rel: difference.relative_percent().map(|percent| percent / 100.0),
+            p999: Some(apart.p999),
+            max_ulp: Some(difference.max_ulp),
+            worst,
+            ..Self::of_checks(Sample::<R>::NAMES[n], steps, checks)
+        }
+    }
+
+    /// The verdict on a total of two runs.
+    pub fn on_total(field: &'static str, steps: usize, [a, b]: [f64; 2], check: Check) -> Self {
+        let max_abs = (b - a).abs();
+        let rms_rel = match (max_abs, a) {
+            (0.0, _) => Some(0.0),
+            (_, 0.0) => None,
+            _ => Some(max_abs / a.abs()),
+        };
+        Self { max_abs, rms_rel, ..Self::of_checks(field, steps, vec![check]) }
+    }
+
+    fn of_checks(field: &'static str, steps: usize, checks: Vec<Check>) -> Self {
+        let nearest = |a: &&Check, b: &&Check| a.use_of_limit().total_cmp(&b.use_of_limit());
+        let (measure, found, limit, origin) =
+            checks.iter().max_by(nearest).map_or(("", 0.0, 0.0, String::new()), |check| {
+                (check.measure, check.found, check.limit, check.origin.clone())
+            });
+        let pass = checks.iter().all(|check| check.pass);
+        Self {
+            field,
+            steps,
+            max_abs: 0.0,
+            rms_rel: None,
+            p999: None,
+            max_ulp: None,
+            worst: None,
+            measure,
+            found,
+            limit,
+            origin,
+            checks,
+            pass,
+        }
+    }
+
+    /// The cell to look at where the verdict is bad: that of the check that failed, or that of
+    /// the largest difference.
+    pub fn suspect(&self) -> Option<[usize; 3]> {
+        let failed = self.checks.iter().filter(|check| !check.pass);
+        failed.filter_map(|check| check.cell).next().or(self.worst)
+    }
+}

@@ -1,0 +1,329 @@
+//! The transport on the device: what its kernels are compiled for and what they are given.
+
+use ndarray::Array2;
+
+use crate::advection::{Limiter, REACH};
+use crate::grid::{Grid, Shape, Side, Sides};
+use crate::mass::{AirMass, Layered};
+use crate::real::{Precision, Real};
+use crate::shared::{DevicePointer, ReadPointer, shared_struct};
+
+shared_struct! {
+    /// A field that is a sum of two products of a plane and a profile (`Layered` in Rust).
+    #[derive(Default)]
+    pub struct LayeredPointers<R> {
+        /// The plane that the column mass enters.
+        with_mu: ReadPointer<R>, "kg Pa⁻¹";
+        /// The plane that it does not enter.
+        without_mu: ReadPointer<R>, "kg Pa⁻¹";
+        /// The profile that multiplies `with_mu`.
+        c1: ReadPointer<R>, "1";
+        /// The profile that multiplies `without_mu`.
+        c2: ReadPointer<R>, "1";
+    }
+}
+
+shared_struct! {
+    /// What the kernels of the transport are given.
+    ///
+    /// Tracers follow one another: element (tracer, k, j, i), i fastest, without gaps.
+    #[derive(Default)]
+    pub struct TransportArgs<R> {
+        /// The latest values, which the high-order fluxes carry.
+        latest: ReadPointer<R>, "kg kg⁻¹";
+        /// The values at the start of the step.
+        start: ReadPointer<R>, "kg kg⁻¹";
+        /// The new values; may be those before the latest, not `latest` or `start`.
+        result: DevicePointer<R>, "kg kg⁻¹";
+        /// Factors for the corrections out of a cell, of the limited tracers alone.
+        outgoing: DevicePointer<R>, "1";
+        /// Factors for the corrections into a cell, with the monotonic limiter alone.
+        incoming: DevicePointer<R>, "1";
+        /// Air through the x-faces, (nz, ny, nx + 1).
+        flux_x: ReadPointer<R>, "kg s⁻¹";
+        /// Air through the y-faces, (nz, ny + 1, nx).
+        flux_y: ReadPointer<R>, "kg s⁻¹";
+        /// Air through the z-faces, (nz + 1, ny, nx).
+        flux_z: ReadPointer<R>, "kg s⁻¹";
+        /// Mass of the cells.
+        cell: LayeredPointers<R>, "kg";
+        /// Mass of the cells at the end of the step.
+        cell_end: LayeredPointers<R>, "kg";
+        /// Capacity of the x-faces.
+        capacity_x: LayeredPointers<R>, "kg";
+        /// Capacity of the y-faces.
+        capacity_y: LayeredPointers<R>, "kg";
+        /// Capacity of the z-faces.
+        capacity_z: LayeredPointers<R>, "kg";
+        /// Weight of layer k - 1 at z-face k.
+        weight_below: ReadPointer<R>, "1";
+        /// Weight of layer k at z-face k.
+        weight_above: ReadPointer<R>, "1";
+        /// Map factor in x, (ny, nx).
+        map_x: ReadPointer<R>, "1";
+        /// Values that air brings in through the sides of each tracer: west, east (nz, ny), south,
+        /// north (nz, nx); null for zero.
+        inflow: ReadPointer<R>, "kg kg⁻¹";
+        /// Where the last stage keeps the tracer fluxes through the sides of the region inside the
+        /// outermost cells, laid out as `inflow`; null in other stages.
+        side_flux: DevicePointer<R>, "kg s⁻¹";
+        /// What has entered that region, (tracer, level).
+        entered: DevicePointer<f64>, "kg";
+        /// Cells from west to east.
+        nx: i32, "1";
+        /// Cells from south to north.
+        ny: i32, "1";
+        /// Divides a number of threads by those of a row, see `Divisor`.
+        per_row: [i32; 2], "1";
+        /// Divides a number of rows by those of a level.
+        per_level: [i32; 2], "1";
+        /// Length of the stage.
+        dt: R, "s";
+        /// Its reciprocal.
+        per_dt: R, "s⁻¹";
+    }
+}
+
+/// A divisor as a multiplier and a shift: n / d = n m >> s for all n below 2³¹.
+///
+/// With s = 31 + ⌈log₂ d⌉ and m = ⌈2ˢ / d⌉, m exceeds 2ˢ / d by less than 2ˢ⁻³¹ / d.
+pub fn divisor(d: usize) -> [i32; 2] {
+    let shift = 31 + d.next_power_of_two().trailing_zeros();
+    let multiplier = (1_u64 << shift).div_ceil(d as u64);
+    [(multiplier as u32).cast_signed(), shift.cast_signed()]
+}
+
+/// The blocks of a kernel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Block {
+    /// Threads in a block.
+    pub threads: usize,
+    /// Blocks that a multiprocessor is to hold at once, which limits their registers.
+    pub resident: usize,
+}
+
+/// How the cells are shared out among the threads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shares {
+    /// The blocks of the stages without limiter.
+    pub stage: Block,
+    /// The blocks of the two passes of the limited stage.
+    pub limited: Block,
+    /// Cells of a thread, side by side in a row: 2 or more, 1 where a row has no more.
+    pub cells: usize,
+    /// Levels that a thread marches through.
+    pub levels: usize,
+}
+
+/// Threads that add up what enters, a power of two.
+const SUM_THREADS: usize = 128;
+
+/// How often the threads of a launch should fill the device: enough for the last, partly empty
+/// filling not to matter.
+const FILLINGS: usize = 4;
+
+impl Shares {
+    /// The shares for `tracers` tracers on a device.
+    ///
+    /// A thread that marches upward finds what it has just used in its registers, so it marches as
+    /// far as leaves enough threads.
+    pub fn choose(
+        shape: Shape,
+        tracers: usize,
+        multiprocessors: usize,
+        precision: Precision,
+    ) -> Self {
+        let cells = 2.min(shape.nx);
+        // As many as have their registers without spilling; values in f64 take two each.
+        let [resident, limited] = match precision {
+            Precision::F32 => [5, 2],
+            Precision::F64 => [2, 1],
+        };
+        let stage = Block { threads: 128, resident };
+        let limited = Block { threads: 256, resident: limited };
+        let device = multiprocessors * stage.resident * stage.threads;
+        let columns = shape.nx.div_ceil(cells) * shape.ny * tracers;
+        let parts = (FILLINGS * device).div_ceil(columns).clamp(1, shape.nz);
+        Self { stage, limited, cells, levels: shape.nz.div_ceil(parts) }
+    }
+
+    /// Blocks of this many threads for `tracers` tracers.
+    pub fn blocks(self, shape: Shape, tracers: usize, threads: usize) -> usize {
+        let groups = shape.nx.div_ceil(self.cells);
+        let items = groups * shape.ny * shape.nz.div_ceil(self.levels);
+        items.div_ceil(threads) * tracers
+    }
+}
+
+/// What the kernels of the transport are compiled for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TransportSettings {
+    /// Number of tracers.
+    pub tracers: usize,
+    /// How many of them, from the first on, are never limited.
+    pub unlimited: usize,
+    /// What limits the others in the last stage.
+    pub limiter: Limiter,
+    /// How the cells are shared out.
+    pub shares: Shares,
+}
+
+impl TransportSettings {
+    /// The settings as kernels see them, by name.
+    pub fn constants(self, grid: &Grid) -> [(&'static str, i32); 21] {
+        let Shares { stage, limited, cells, levels } = self.shares;
+        let Sides { west, east, south, north } = grid.sides;
+        [
+            ("PERIODIC", Side::Periodic as i32),
+            ("SPECIFIED", Side::Specified as i32),
+            ("OPEN", Side::Open as i32),
+            ("WEST", west as i32),
+            ("EAST", east as i32),
+            ("SOUTH", south as i32),
+            ("NORTH", north as i32),
+            ("POSITIVE_DEFINITE", Limiter::PositiveDefinite as i32),
+            ("MONOTONIC", Limiter::Monotonic as i32),
+            ("LIMITER", self.limiter as i32),
+            ("TRACERS", self.tracers as i32),
+            // Where none is limited, no kernel asks for the first of the others.
+            ("UNLIMITED", self.unlimited.min(self.tracers - 1) as i32),
+            ("REACH", REACH as i32),
+            ("TINY", i32::from(is_tiny(grid.shape))),
+            ("STAGE_THREADS", stage.threads as i32),
+            ("STAGE_RESIDENT", stage.resident as i32),
+            ("LIMITED_THREADS", limited.threads as i32),
+            ("LIMITED_RESIDENT", limited.resident as i32),
+            ("SUM_THREADS", SUM_THREADS as i32),
+            ("CELLS", cells as i32),
+            ("LEVELS", levels as i32),
+        ]
+    }
+}
+
+/// Whether the stencil reaches around a periodic axis more than once, so that kernels look for
+/// neighbours by remainders.
+fn is_tiny(shape: Shape) -> bool {
+    shape.nx < REACH || shape.ny < REACH
+}
+
+/// Puts the masses, capacities and weights of the air where kernels find them, by `upload`.
+///
+/// # Errors
+///
+/// Those of `upload`.
+pub fn air_pointers<R: Real, E>(
+    air: &AirMass<R>,
+    mut upload: impl FnMut(&[R]) -> Result<ReadPointer<R>, E>,
+) -> Result<TransportArgs<R>, E> {
+    let plane = |plane: &Array2<R>| plane.iter().copied().collect::<Vec<R>>();
+    let mut layered = |field: &Layered<R>| {
+        Ok(LayeredPointers {
+            with_mu: upload(&plane(&field.with_mu))?,
+            without_mu: upload(&plane(&field.without_mu))?,
+            c1: upload(&field.c1)?,
+            c2: upload(&field.c2)?,
+        })
+    };
+    Ok(TransportArgs {
+        cell: layered(&air.cell)?,
+        cell_end: layered(&air.cell_end)?,
+        capacity_x: layered(&air.capacity_x)?,
+        capacity_y: layered(&air.capacity_y)?,
+        capacity_z: layered(&air.capacity_z)?,
+        weight_below: upload(&air.weight_below)?,
+        weight_above: upload(&air.weight_above)?,
+        map_x: upload(&plane(&air.map_x))?,
+        ..TransportArgs::default()
+    })
+}
+
+/// Where the tracers are: at the start of a step, after its first and its second stage, and at its
+/// end.
+#[derive(Clone, Copy, Debug)]
+pub struct Stages<R> {
+    /// At the start, which a step leaves alone.
+    pub start: DevicePointer<R>,
+    /// After the first stage.
+    pub first: DevicePointer<R>,
+    /// After the second stage; not `first`.
+    pub second: DevicePointer<R>,
+    /// At the end; may be `first`, not `second`.
+    pub end: DevicePointer<R>,
+}
+
+/// One launch of a kernel of `advection/transport.cu`.
+#[derive(Clone, Copy, Debug)]
+pub struct TransportLaunch<R> {
+    /// Name of the kernel.
+    pub kernel: &'static str,
+    /// Number of blocks.
+    pub blocks: usize,
+    /// Threads in a block.
+    pub threads: usize,
+    /// What it is given.
+    pub args: TransportArgs<R>,
+}
+
+impl TransportSettings {
+    /// Whether any tracer is limited.
+    pub fn limits(self) -> bool {
+        self.limiter != Limiter::None && self.unlimited < self.tracers
+    }
+
+    /// The launches of one step of `dt` seconds, in their order.
+    ///
+    /// `air` holds the pointers that do not depend on the stage; its pointer `side_flux` is null
+    /// where nobody asks for what enters through the sides.
+    pub fn step<R: Real>(
+        self,
+        grid: &Grid,
+        air: &TransportArgs<R>,
+        stages: &Stages<R>,
+        dt: f64,
+    ) -> Vec<TransportLaunch<R>> {
+        let shape = grid.shape;
+        let Shares { cells, stage: plain, limited, .. } = self.shares;
+        let Stages { start, first, second, end } = *stages;
+        let stage = |latest: DevicePointer<R>, result, dt: f64, is_last| {
+            let dt = R::of(dt);
+            TransportArgs {
+                latest: latest.read(),
+                start: start.read(),
+                result,
+                side_flux: if is_last { air.side_flux } else { DevicePointer::default() },
+                nx: shape.nx as i32,
+                ny: shape.ny as i32,
+                per_row: divisor(shape.nx.div_ceil(cells)),
+                per_level: divisor(shape.ny),
+                dt,
+                per_dt: dt.recip(),
+                ..*air
+            }
+        };
+        let launch = |kernel, Block { threads, .. }, tracers, args| {
+            let blocks = self.shares.blocks(shape, tracers, threads);
+            TransportLaunch { kernel, blocks, threads, args }
+        };
+        let all = self.tracers;
+        let last = stage(second, end, dt, true);
+        let mut launches = vec![
+            launch("transport_stage", plain, all, stage(start, first, dt / 3.0, false)),
+            launch("transport_stage", plain, all, stage(first, second, dt / 2.0, false)),
+        ];
+        if self.limits() {
+            launches.push(launch("transport_scale", limited, all, last));
+            launches.push(launch("transport_update", limited, all - self.unlimited, last));
+        } else {
+            launches.push(launch("transport_stage", plain, all, last));
+        }
+        if last.side_flux.address() != 0 {
+            launches.push(TransportLaunch {
+                kernel: "transport_entered_acc64",
+                blocks: all * shape.nz,
+                threads: SUM_THREADS,
+                args: last,
+            });
+        }
+        launches
+    }
+}

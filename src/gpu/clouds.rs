@@ -1,0 +1,252 @@
+//! The microphysics on the device: its memory and its launches.
+
+use super::buffer::{Buffer, Element};
+use super::compile::Source;
+use super::device::Gpu;
+use super::forcing::AIR_FIELDS;
+use super::kernel::{Kernel, Launch};
+use super::prelude::{Configuration, prelude};
+use super::wsm5::{CloudArgs, DiagnosisArgs, Mapping, diagnosis};
+use crate::error::{Error, Result};
+use crate::grid::Shape;
+use crate::real::Precision;
+use crate::wsm5::Fallout;
+use crate::wsm5::minor_steps;
+use crate::wsm5::params::SchemeConstants;
+use crate::wsm5::reflectivity::{Bins, RadarConstants};
+use crate::wsm5::scheme::Scheme;
+
+/// Fields of the state: theta, qv, qc, qr, qi, qs one after the other.
+pub const STATE_FIELDS: usize = 6;
+/// Planes of what is at the ground: [`PLANES`].
+pub const SURFACE_PLANES: usize = PLANES.len();
+/// What diagnosis makes: reflectivity, and the radii of cloud drops, ice crystals and snow.
+pub const DIAGNOSED_FIELDS: usize = 4;
+
+/// The planes of what is at the ground, one after the other; the terms of the water budget are the
+/// last.
+pub const PLANES: [&str; 9] = [
+    "rain",
+    "snow",
+    "rainncv",
+    "snowncv",
+    "sr",
+    "fallen",
+    "fall_residual",
+    "clipped",
+    "mass_mismatch",
+];
+
+/// What the kernel of a call is compiled from.
+pub fn source(precision: Precision, nz: usize, fallout: Fallout, mapping: Mapping) -> Source {
+    with_settings(mapping.file(), precision, nz, fallout, mapping.constants())
+}
+
+/// What the kernel of the diagnosis is compiled from.
+pub fn diagnosis_source(precision: Precision, nz: usize, fallout: Fallout) -> Source {
+    with_settings(diagnosis::FILE, precision, nz, fallout, diagnosis::constants())
+}
+
+fn with_settings(
+    file: &'static str,
+    precision: Precision,
+    nz: usize,
+    fallout: Fallout,
+    constants: Vec<(String, i32)>,
+) -> Source {
+    Source { file, prelude: prelude(&Configuration { precision, nz, fallout, constants }) }
+}
+
+/// The columns of a grid that the microphysics acts in.
+#[derive(Clone, Debug)]
+pub struct Inside {
+    /// Rows j.
+    pub rows: std::ops::Range<usize>,
+    /// Columns i.
+    pub columns: std::ops::Range<usize>,
+}
+
+impl Inside {
+    /// All columns of a grid.
+    pub fn all(shape: Shape) -> Self {
+        Self { rows: 0..shape.ny, columns: 0..shape.nx }
+    }
+}
+
+/// The microphysics of one grid.
+#[derive(Debug)]
+pub struct Clouds<R> {
+    call: Kernel,
+    diagnose: Kernel,
+    shape: Shape,
+    inside: Inside,
+    mapping: Mapping,
+    theta_base: R,
+    scheme: Scheme<R>,
+    bins: Bins<R>,
+}
+
+/// Where a call of the microphysics works. Lengths of the arrays: [`STATE_FIELDS`] and
+/// [`AIR_FIELDS`] fields, [`SURFACE_PLANES`] planes.
+#[derive(Clone, Copy, Debug)]
+pub struct Place<'a, R> {
+    /// The state; potential temperature less the base.
+    pub state: &'a Buffer<R>,
+    /// rho, exner, p, dz; longer arrays are used from their start.
+    pub air: &'a Buffer<R>,
+    /// What is at the ground.
+    pub surface: &'a Buffer<R>,
+}
+
+impl<R: SchemeConstants + RadarConstants + Element> Clouds<R> {
+    /// Compiles the kernels.
+    ///
+    /// `theta_base` is what is added to the field of potential temperature.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Gpu`], as all below; also for more cells than the kernels can count, and for more
+    /// or fewer levels than they are made for.
+    pub fn new(
+        gpu: &Gpu,
+        shape: Shape,
+        inside: Inside,
+        scheme: Scheme<R>,
+        mapping: Mapping,
+        theta_base: R,
+    ) -> Result<Self> {
+        if !LEVELS.contains(&shape.nz) {
+            let [least, most] = [LEVELS.start(), LEVELS.end()];
+            return Err(Error::Gpu(format!(
+                "the microphysics on the GPU takes {least} to {most} levels, the grid has {}; use \
+                 --backend cpu",
+                shape.nz
+            )));
+        }
+        if shape.cells() > i32::MAX as usize {
+            return Err(Error::Gpu(format!(
+                "a grid of {shape} cells is more than the kernels of the microphysics can count \
+                 ({}); use a smaller grid or --backend cpu",
+                i32::MAX
+            )));
+        }
+        let fallout = scheme.fallout;
+        let (precision, nz) = (R::PRECISION, shape.nz);
+        let call =
+            gpu.module(&source(precision, nz, fallout, mapping))?.kernel(mapping.kernel())?;
+        let diagnose =
+            gpu.module(&diagnosis_source(precision, nz, fallout))?.kernel(diagnosis::KERNEL)?;
+        let bins = Bins::default();
+        Ok(Self { call, diagnose, shape, inside, mapping, theta_base, scheme, bins })
+    }
+
+    /// How columns are shared out among threads.
+    pub fn mapping(&self) -> Mapping {
+        self.mapping
+    }
+
+    /// The kernel of a call.
+    pub fn kernel(&self) -> &Kernel {
+        &self.call
+    }
+
+    /// One call of the scheme, `dt` seconds.
+    ///
+    /// # Errors
+    ///
+    /// As [`Clouds::new`].
+    ///
+    /// # Panics
+    ///
+    /// When an array is too short.
+    pub fn call(&self, place: &Place<'_, R>, dt: f64) -> Result<()> {
+        let args = self.args(place, &self.inside, R::of(dt));
+        let [blocks, threads] = self.mapping.blocks(args.count as usize);
+        if blocks == 0 {
+            return Ok(());
+        }
+        let (grid, block) = ([blocks as u32, 1, 1], [threads as u32, 1, 1]);
+        // SAFETY: the kernel takes this struct; the lengths of all arrays have been checked, and
+        // memory is freed only when the device is done with it.
+        unsafe { self.call.launch(Launch { grid, block, shared_bytes: 0 }, &args) }
+    }
+
+    /// Reflectivity and effective radii of all columns: sets `out`, [`DIAGNOSED_FIELDS`] fields
+    /// from element `first` on.
+    ///
+    /// # Errors
+    ///
+    /// As [`Clouds::new`].
+    ///
+    /// # Panics
+    ///
+    /// When an array is too short.
+    pub fn diagnose(&self, place: &Place<'_, R>, out: &Buffer<R>, first: usize) -> Result<()> {
+        let cells = self.shape.cells();
+        assert!(out.len() >= first + DIAGNOSED_FIELDS * cells, "room for what is diagnosed");
+        let cloud = self.args(place, &Inside::all(self.shape), R::ZERO);
+        let [blocks, threads] = diagnosis::blocks(cloud.count as usize);
+        let field = |number: usize| out.pointer_to(first + number * cells);
+        let args = DiagnosisArgs {
+            cloud,
+            refl_10cm: field(0),
+            re_cloud: field(1),
+            re_ice: field(2),
+            re_snow: field(3),
+            bins: self.bins,
+        };
+        let (grid, block) = ([blocks as u32, 1, 1], [threads as u32, 1, 1]);
+        // SAFETY: as above.
+        unsafe { self.diagnose.launch(Launch { grid, block, shared_bytes: 0 }, &args) }
+    }
+
+    fn args(&self, place: &Place<'_, R>, inside: &Inside, dt: R) -> CloudArgs<R> {
+        let Place { state, air, surface } = place;
+        let (cells, columns) = (self.shape.cells(), self.shape.columns());
+        assert!(state.len() >= STATE_FIELDS * cells, "all fields of the state");
+        assert!(air.len() >= AIR_FIELDS * cells, "all fields of the air");
+        assert!(surface.len() >= SURFACE_PLANES * columns, "all planes of the ground");
+        let [theta, qv, qc, qr, qi, qs] =
+            std::array::from_fn(|number| state.pointer_to(number * cells));
+        let [rho, exner, p, dz] =
+            std::array::from_fn(|number| air.pointer_to(number * cells).read());
+        let [rain, snow, rainncv, snowncv, sr, fallen, fall_residual, clipped, _] =
+            std::array::from_fn(|number| surface.pointer_to(number * columns));
+        let _: [(); SURFACE_PLANES] = [(); 9];
+        let steps = minor_steps(dt);
+        let args = CloudArgs {
+            theta,
+            qv,
+            qc,
+            qr,
+            qi,
+            qs,
+            rho,
+            exner,
+            p,
+            dz,
+            rain,
+            fallen,
+            rainncv,
+            snow,
+            snowncv,
+            sr,
+            fall_residual,
+            clipped,
+            params: self.scheme.params,
+            theta_base: self.theta_base,
+            dt_cloud: dt / steps,
+            minor_steps: steps.f64() as i32,
+            nx: 0,
+            level: 0,
+            first: 0,
+            width: 0,
+            count: 0,
+        };
+        let Inside { rows, columns } = inside.clone();
+        args.within([self.shape.ny, self.shape.nx], rows, columns)
+    }
+}
+
+/// Numbers of levels that the kernels are made and tested for.
+pub const LEVELS: std::ops::RangeInclusive<usize> = 4..=128;

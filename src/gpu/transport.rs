@@ -1,0 +1,226 @@
+//! The transport on the device: its memory and its launches.
+
+use super::advection::{
+    LayeredPointers, Shares, Stages, TransportArgs, TransportSettings, air_pointers,
+};
+use super::buffer::{Buffer, Element};
+use super::compile::Source;
+use super::device::Gpu;
+use super::kernel::{Kernel, Launch};
+use crate::advection::Limiter;
+use crate::error::{Error, Result};
+use crate::grid::{Grid, Shape};
+use crate::mass::AirMass;
+use crate::real::{Precision, Real};
+use crate::shared::DevicePointer;
+
+/// The names of the kernels.
+const KERNELS: [&str; 4] =
+    ["transport_stage", "transport_scale", "transport_update", "transport_entered_acc64"];
+
+/// The smallest block.
+const WARP: usize = 32;
+
+/// What the kernels are compiled from.
+pub fn source(precision: Precision, grid: &Grid, settings: TransportSettings) -> Source {
+    let constants = settings.constants(grid);
+    Source::new("advection/transport.cu", precision, grid.shape.nz, &constants)
+}
+
+/// What carries the tracers in a step, on the device.
+#[derive(Clone, Copy, Debug)]
+pub struct Wind<'a, R> {
+    /// Mass fluxes through the x-, y- and z-faces.
+    pub flux: [&'a Buffer<R>; 3],
+    /// Values that air brings in, for each tracer west, east, south, north; zero without them.
+    pub inflow: Option<&'a Buffer<R>>,
+}
+
+/// Carries tracers on the device.
+#[derive(Debug)]
+pub struct Transport<R> {
+    grid: Grid,
+    settings: TransportSettings,
+    kernels: [Kernel; 4],
+    /// Pointers to the buffers below and to those of the air.
+    args: TransportArgs<R>,
+    /// Tracers after the second stage.
+    second: Buffer<R>,
+    entered: Buffer<f64>,
+    /// What `args` points to beside these.
+    _kept: Vec<Buffer<R>>,
+}
+
+/// Elements of memory for the limiter's factors and for the fluxes through the sides.
+fn lengths(grid: &Grid, settings: TransportSettings) -> [usize; 3] {
+    let Shape { nx, ny, nz } = grid.shape;
+    let limited = if settings.limits() { settings.tracers - settings.unlimited } else { 0 };
+    let factors = limited * grid.shape.cells();
+    let is_monotonic = settings.limiter == Limiter::Monotonic;
+    let closed = grid.sides.periodic_x() && grid.sides.periodic_y();
+    let sides = if closed { 0 } else { settings.tracers * 2 * nz * (nx + ny) };
+    [factors, if is_monotonic { factors } else { 0 }, sides]
+}
+
+impl<R: Real + Element> Transport<R> {
+    /// Bytes of device memory that it takes, beside the tracers at the start and at the end.
+    pub fn bytes(grid: &Grid, settings: TransportSettings) -> usize {
+        let Shape { nx, ny, nz } = grid.shape;
+        let tracers = settings.tracers * grid.shape.cells();
+        let planes = 10 * (nx + 1) * (ny + 1) + nx * ny + 12 * (nz + 1);
+        let factors: usize = lengths(grid, settings).iter().sum();
+        size_of::<R>() * (tracers + factors + planes) + 8 * settings.tracers * nz
+    }
+
+    /// Compiles the kernels and takes the memory.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Gpu`], as all below; also where there are more cells than the kernels can count.
+    pub fn new(
+        gpu: &Gpu,
+        grid: &Grid,
+        air: &AirMass<R>,
+        settings: TransportSettings,
+    ) -> Result<Self> {
+        let shape = grid.shape;
+        let countable = i32::MAX as usize;
+        // The faces of a field are the most that is counted.
+        let faces = (shape.nx + 1) * (shape.ny + 1) * (shape.nz + 1);
+        if faces > countable || settings.shares.blocks(shape, settings.tracers, WARP) > countable {
+            return Err(Error::Gpu(format!(
+                "a grid of {shape} cells is more than the kernels of the transport can count \
+                 ({countable}); use a smaller grid or --backend cpu"
+            )));
+        }
+        let module = gpu.module(&source(R::PRECISION, grid, settings))?;
+        let [stage, scale, update, entered] = KERNELS.map(|name| module.kernel(name));
+        let mut kept = Vec::new();
+        let mut args = air_pointers(air, |values| {
+            let buffer = gpu.upload(values)?;
+            let pointer = buffer.pointer().read();
+            kept.push(buffer);
+            Ok::<_, Error>(pointer)
+        })?;
+        let mut room = |len| -> Result<DevicePointer<R>> {
+            if len == 0 {
+                return Ok(DevicePointer::default());
+            }
+            let buffer = gpu.zeros(len)?;
+            let pointer = buffer.pointer();
+            kept.push(buffer);
+            Ok(pointer)
+        };
+        let [outgoing, incoming, sides] = lengths(grid, settings);
+        args.outgoing = room(outgoing)?;
+        args.incoming = room(incoming)?;
+        args.side_flux = room(sides)?;
+        let entered_sums = gpu.zeros(settings.tracers * shape.nz)?;
+        args.entered = entered_sums.pointer();
+        Ok(Self {
+            grid: *grid,
+            settings,
+            kernels: [stage?, scale?, update?, entered?],
+            args,
+            second: gpu.zeros(settings.tracers * shape.cells())?,
+            entered: entered_sums,
+            _kept: kept,
+        })
+    }
+
+    /// Where the mass of the cells is.
+    pub fn cell_mass(&self) -> LayeredPointers<R> {
+        self.args.cell
+    }
+
+    /// One step of `dt` seconds of all tracers, from `start`, which stays, to `end`.
+    ///
+    /// # Errors
+    ///
+    /// As [`Transport::new`].
+    ///
+    /// # Panics
+    ///
+    /// When the arrays do not have the shapes of the grid, or the tracers would overwrite
+    /// themselves.
+    pub fn step(
+        &self,
+        wind: &Wind<'_, R>,
+        start: &Buffer<R>,
+        end: &Buffer<R>,
+        dt: f64,
+    ) -> Result<()> {
+        let Shape { nx, ny, nz } = self.grid.shape;
+        let tracers = self.settings.tracers;
+        let [x, y, z] = wind.flux;
+        assert_eq!(x.len(), nz * ny * (nx + 1), "fluxes along x");
+        assert_eq!(y.len(), nz * (ny + 1) * nx, "fluxes along y");
+        assert_eq!(z.len(), (nz + 1) * ny * nx, "fluxes along z");
+        let inflow = wind.inflow.map(|values| {
+            assert_eq!(values.len(), tracers * 2 * nz * (nx + ny), "values at the sides");
+            values.pointer().read()
+        });
+        for buffer in [start, end] {
+            assert_eq!(buffer.len(), self.second.len(), "tracers");
+        }
+        assert_ne!(start.pointer(), end.pointer(), "a step leaves its start alone");
+        let air = TransportArgs {
+            flux_x: x.pointer().read(),
+            flux_y: y.pointer().read(),
+            flux_z: z.pointer().read(),
+            inflow: inflow.unwrap_or_default(),
+            ..self.args
+        };
+        let end = end.pointer();
+        let stages =
+            Stages { start: start.pointer(), first: end, second: self.second.pointer(), end };
+        for launch in self.settings.step(&self.grid, &air, &stages, dt) {
+            let kernel = self.kernels.iter().find(|kernel| kernel.name() == launch.kernel);
+            let kernel = kernel.expect("the kernels of a step are those of this module");
+            let blocks = [launch.blocks as u32, 1, 1];
+            let block = [launch.threads as u32, 1, 1];
+            // SAFETY: the kernels take this struct; the lengths of all arrays have been checked
+            // against the grid, here or where they were made, and memory is freed only when the
+            // device is done with it.
+            unsafe {
+                kernel.launch(Launch { grid: blocks, block, shared_bytes: 0 }, &launch.args)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// What the steps have carried into the region inside the outermost cells since the start,
+    /// for each tracer, kg; 0 where all sides are periodic. Waits for the device.
+    ///
+    /// # Errors
+    ///
+    /// As [`Transport::new`].
+    pub fn entered(&self) -> Result<Vec<f64>> {
+        let levels = self.entered.to_vec()?;
+        Ok(levels.chunks_exact(self.grid.shape.nz).map(|levels| levels.iter().sum()).collect())
+    }
+
+    /// Begins to count anew what enters.
+    ///
+    /// # Errors
+    ///
+    /// As [`Transport::new`].
+    pub fn forget_entered(&self) -> Result<()> {
+        self.entered.clear()
+    }
+}
+
+impl TransportSettings {
+    /// The settings for `tracers` tracers on a device, `unlimited` of them without limiter.
+    pub fn for_device(
+        gpu: &Gpu,
+        grid: &Grid,
+        precision: Precision,
+        [tracers, unlimited]: [usize; 2],
+        limiter: Limiter,
+    ) -> Self {
+        let multiprocessors = gpu.device().multiprocessors as usize;
+        let shares = Shares::choose(grid.shape, tracers, multiprocessors, precision);
+        Self { tracers, unlimited, limiter, shares }
+    }
+}

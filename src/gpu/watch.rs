@@ -1,0 +1,177 @@
+//! What the host can know of the steps without waiting for them: how many are done, and whether
+//! a value has become infinite or not a number.
+
+use super::buffer::{Buffer, Element, Pinned};
+use super::compile::Source;
+use super::device::Gpu;
+use super::kernel::{Kernel, Launch};
+use crate::error::Result;
+use crate::grid::Shape;
+use crate::real::{Precision, Real};
+use crate::shared::{DevicePointer, ReadPointer, shared_struct};
+
+/// Threads of a block.
+const THREADS: u32 = 256;
+/// Blocks of a multiprocessor that look through the state.
+const BLOCKS: u32 = 8;
+/// Fields that are looked through.
+const FIELDS: usize = 6;
+/// Bits of a note that the cell takes, and from which on the field and the step stand.
+const FIELD_SHIFT: u32 = 40;
+const STEP_SHIFT: u32 = 43;
+/// Numbers of the notes.
+const FLAW: usize = 0;
+const STEPS: usize = 1;
+const NOTES: usize = 2;
+/// The note of a state without flaw.
+const NONE: u64 = u64::MAX;
+
+shared_struct! {
+    /// What the kernels that watch are given.
+    #[derive(Default)]
+    pub struct WatchArgs<R> {
+        /// The fields one after the other, (field, k, j, i).
+        fields: ReadPointer<R>, "as the fields";
+        /// The notes, on the device.
+        notes: DevicePointer<u64>, "1";
+        /// The notes, where the host sees them.
+        shown: DevicePointer<u64>, "1";
+        /// Cells of a field.
+        cells: i64, "1";
+    }
+}
+
+/// The kernels for a precision and a number of levels.
+pub fn source(precision: Precision, nz: usize) -> Source {
+    let settings = [
+        ("WATCH_THREADS", THREADS as i32),
+        ("WATCH_FIELDS", FIELDS as i32),
+        ("WATCH_FIELD_SHIFT", FIELD_SHIFT as i32),
+        ("WATCH_STEP_SHIFT", STEP_SHIFT as i32),
+        ("WATCH_FLAW", FLAW as i32),
+        ("WATCH_STEPS", STEPS as i32),
+    ];
+    Source::new("flaw.cu", precision, nz, &settings)
+}
+
+/// The first value that was found to be infinite or not a number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Flaw {
+    /// Step after which it was found, from 1.
+    pub step: usize,
+    /// Number of the field.
+    pub field: usize,
+    /// Cell as a number, (k, j, i).
+    pub cell: usize,
+}
+
+impl Flaw {
+    fn of(note: u64) -> Option<Self> {
+        let below = |bits: u32| (1_u64 << bits) - 1;
+        (note != NONE).then(|| Self {
+            step: (note >> STEP_SHIFT) as usize,
+            field: (note >> FIELD_SHIFT & below(STEP_SHIFT - FIELD_SHIFT)) as usize,
+            cell: (note & below(FIELD_SHIFT)) as usize,
+        })
+    }
+}
+
+/// Keeps an eye on the steps.
+#[derive(Debug)]
+pub struct Watch<R> {
+    scan: Kernel,
+    note: Kernel,
+    notes: Buffer<u64>,
+    shown: Pinned<u64>,
+    cells: usize,
+    blocks: u32,
+    values: std::marker::PhantomData<R>,
+}
+
+impl<R: Real + Element> Watch<R> {
+    /// Compiles the kernels; nothing is noted yet.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Gpu`](crate::error::Error::Gpu), as all below.
+    pub fn new(gpu: &Gpu, shape: Shape) -> Result<Self> {
+        let module = gpu.module(&source(R::PRECISION, shape.nz))?;
+        let watch = Self {
+            scan: module.kernel("watch_scan")?,
+            note: module.kernel("watch_note")?,
+            notes: gpu.zeros(NOTES)?,
+            shown: Pinned::zeros(gpu, NOTES)?,
+            cells: shape.cells(),
+            blocks: BLOCKS * gpu.device().multiprocessors,
+            values: std::marker::PhantomData,
+        };
+        watch.reset()?;
+        Ok(watch)
+    }
+
+    /// Forgets all notes. Waits for the device.
+    ///
+    /// # Errors
+    ///
+    /// As [`Watch::new`].
+    pub fn reset(&self) -> Result<()> {
+        let mut notes = [0; NOTES];
+        notes[FLAW] = NONE;
+        self.notes.upload(&notes)?;
+        notes.into_iter().enumerate().for_each(|(at, note)| self.shown.set(at, note));
+        Ok(())
+    }
+
+    /// Looks through the fields of a step that ends.
+    ///
+    /// # Errors
+    ///
+    /// As [`Watch::new`].
+    ///
+    /// # Panics
+    ///
+    /// When there are fewer fields.
+    pub fn end_step(&self, fields: &Buffer<R>) -> Result<()> {
+        assert_eq!(fields.len(), FIELDS * self.cells, "the fields of the state");
+        let args = WatchArgs {
+            fields: fields.pointer().read(),
+            notes: self.notes.pointer(),
+            shown: self.shown.pointer(),
+            cells: self.cells as i64,
+        };
+        let threads = Launch::flat(fields.len(), THREADS);
+        let blocks = threads.grid[0].min(self.blocks);
+        // SAFETY: the fields have been counted; the notes are kept here, and memory is freed only
+        // when the device is done with it.
+        unsafe {
+            self.scan.launch(Launch { grid: [blocks, 1, 1], ..threads }, &args)?;
+            self.note.launch(Launch { grid: [1; 3], block: [1; 3], shared_bytes: 0 }, &args)
+        }
+    }
+
+    /// Steps that are done, as far as the host knows already; known also when the device has
+    /// failed.
+    pub fn steps(&self) -> usize {
+        self.shown.get(STEPS) as usize
+    }
+
+    /// The first flaw, as far as the host knows already.
+    pub fn flaw(&self) -> Option<Flaw> {
+        Flaw::of(self.shown.get(FLAW))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn earlier_flaws_are_smaller_words() {
+        let word =
+            |step: u64, field: u64, cell: u64| step << STEP_SHIFT | field << FIELD_SHIFT | cell;
+        let flaw = Flaw { step: 1_000_000, field: 5, cell: (1 << 40) - 1 };
+        assert_eq!(Flaw::of(word(1_000_000, 5, (1 << 40) - 1)), Some(flaw));
+        assert_eq!(Flaw::of(NONE), None);
+        assert!(word(1, 5, 99) < word(2, 0, 0) && word(2, 0, 99) < word(2, 1, 0));
+    }
+}

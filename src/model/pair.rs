@@ -1,0 +1,378 @@
+//! Two backends from one state, step for step: how fast each is, and whether they agree.
+//!
+//! The runs are made one after the other, so that none has to share the machine. Those that the
+//! limits are made of are runs on the CPU, see [`crate::diagnostics::pair`].
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
+
+use rayon::ThreadPoolBuilder;
+use serde::Serialize;
+
+use super::suspect::{Suspect, suspects};
+use super::{Case, Frames, Outcome, Working};
+use crate::advection::Limiter;
+use crate::backend::cpu::Cpu;
+use crate::backend::{Backend, PhaseTimes, Shift};
+use crate::diagnostics::difference::Value;
+use crate::diagnostics::pair::{Apart, PROBE_UNITS, Sample, Verdict, Yardstick, judge_later};
+use crate::error::{Error, Result};
+use crate::forcing::Moment;
+use crate::io::output::Snapshot;
+use crate::plan::Plan;
+use crate::state::State;
+use crate::wsm5::{Fallout, minor_steps};
+
+/// Steps that one core is timed over: enough to tell its speed, and the others need not wait long.
+const STEPS_OF_ONE_CORE: usize = 5;
+
+/// Runs of all steps that a pair takes, where there is more than one step.
+pub const LONG_RUNS: usize = 4;
+
+/// What both runs have in common.
+#[derive(Debug)]
+pub struct Pair<'a, R> {
+    /// What drives them.
+    pub case: &'a mut Case<R>,
+    /// The state that they start from.
+    pub start: &'a State<R>,
+    /// Their steps.
+    pub plan: Plan,
+    /// Their frames of output.
+    pub frames: Frames,
+    /// The limiter of the water.
+    pub limiter: Limiter,
+    /// The variant of the microphysics.
+    pub fallout: Fallout,
+    /// Set where the user wants them to end.
+    pub stop: &'a AtomicBool,
+}
+
+/// How fast a run was.
+#[derive(Clone, Debug, Serialize)]
+pub struct Timed {
+    /// Where it was computed.
+    pub name: String,
+    /// The backend, as `--backend` takes it.
+    pub backend: &'static str,
+    /// Steps made.
+    pub steps: usize,
+    /// Cells of the grid.
+    pub cells: usize,
+    /// Time of the phases.
+    pub times: PhaseTimes,
+    /// Wall time from the state in the host's memory to the last frame in the host's memory, s.
+    pub end_to_end_s: f64,
+}
+
+impl Timed {
+    /// Time of a step without transfers, input and output, s.
+    pub fn kernels(&self) -> f64 {
+        let PhaseTimes { advection, microphysics, .. } = &self.times;
+        (advection.kernel_s + microphysics.kernel_s) / self.steps.max(1) as f64
+    }
+
+    /// The same with all copies between host and device, those for input and output included, s.
+    pub fn with_transfers(&self) -> f64 {
+        let transfers = self.times.sum().transfer_s.unwrap_or(0.0);
+        self.kernels() + transfers / self.steps.max(1) as f64
+    }
+
+    /// Wall time of a step with all that belongs to it, s.
+    pub fn end_to_end(&self) -> f64 {
+        self.end_to_end_s / self.steps.max(1) as f64
+    }
+}
+
+/// How many times as fast as another a run was.
+#[derive(Clone, Debug, Serialize)]
+pub struct Ratio {
+    /// The faster one, if the ratio is above 1.
+    pub a: String,
+    /// The other.
+    pub b: String,
+    /// Of what.
+    pub what: String,
+    /// Time of `b` over that of `a`.
+    pub ratio: f64,
+}
+
+/// What came of a pair.
+#[derive(Clone, Debug)]
+pub struct Report {
+    /// How the run of the other backend went.
+    pub outcome: Outcome,
+    /// The runs, that of the other backend last.
+    pub runs: Vec<Timed>,
+    /// How they compare.
+    pub ratios: Vec<Ratio>,
+    /// After the first step, then after the last.
+    pub verdicts: Vec<Verdict>,
+    /// Columns to look at, where a verdict is bad.
+    pub suspects: Vec<Suspect>,
+    /// Share of the columns that rounding alone throws off their course in the first step.
+    pub fragile_share: f64,
+    /// Whether the user stopped it: then there is no verdict.
+    pub interrupted: bool,
+}
+
+/// A run as far as it is compared.
+struct Ran<R> {
+    first: Option<Sample<R>>,
+    last: Option<Sample<R>>,
+    /// Water in kg, and mean precipitation in mm.
+    totals: [f64; 2],
+    timed: Timed,
+    outcome: Outcome,
+}
+
+/// Runs a case on another backend and on the CPU, and compares them.
+///
+/// `send` takes the frames of the other backend's run, `watch` the number of steps done of all
+/// long runs together, of which there are [`LONG_RUNS`].
+///
+/// # Errors
+///
+/// Those of [`super::run`], from any of the runs.
+pub fn run<R: Working + Value>(
+    mut pair: Pair<'_, R>,
+    other: &mut dyn Backend<R>,
+    send: &mut dyn FnMut(Snapshot<R>) -> bool,
+    watch: &mut dyn FnMut(usize),
+) -> Result<Report> {
+    let (start, steps) = (pair.start, pair.plan.steps);
+    let theirs = pair.long_run(other, pair.start, send, watch)?;
+    let mut report = Report {
+        outcome: theirs.outcome,
+        runs: vec![theirs.timed],
+        ratios: Vec::new(),
+        verdicts: Vec::new(),
+        suspects: Vec::new(),
+        fragile_share: 0.0,
+        interrupted: theirs.outcome.interrupted,
+    };
+    if theirs.outcome.steps < steps {
+        // By the user, or because nobody takes the frames.
+        report.interrupted = true;
+        return Ok(report);
+    }
+    let mut cpu = pair.cpu(pair.start.clone());
+    let keep_none = &mut |_| true;
+    let ours = pair.long_run(&mut cpu, pair.start, keep_none, &mut |n| watch(steps + n))?;
+    report.runs.insert(0, ours.timed);
+
+    let mut later = Vec::new();
+    if let (Some(a), Some(b)) = (&ours.last, &theirs.last) {
+        let mut done = 2 * steps;
+        let mut apart = |from: &State<R>, seed| -> Result<Option<Apart>> {
+            cpu.disturb(seed);
+            let away = pair.long_run(&mut cpu, from, keep_none, &mut |n| watch(done + n))?;
+            cpu.disturb(None);
+            done += steps;
+            let totals = [ours.totals, away.totals];
+            Ok(away.last.map(|away| Apart::of(a, &away, totals)))
+        };
+        let above = apart(&shifted(start, Shift::Up(1)), None)?;
+        let moved = apart(start, Some(0))?;
+        if let (Some(above), Some(moved)) = (above, moved) {
+            let totals = [ours.totals, theirs.totals];
+            later = judge_later(steps, [a, b], totals, &above.larger(&moved));
+            report.suspects = suspects(&later, [a, b], None);
+        }
+    }
+    let (Some(a), Some(b)) = (ours.first, theirs.first) else {
+        report.interrupted = true;
+        return Ok(report);
+    };
+    let mut yardstick = pair.yardstick(&mut cpu, &a)?;
+    report.fragile_share = yardstick.fragile_share();
+    report.verdicts = yardstick.judge(&a, &b);
+    drop(yardstick);
+    pair.case.rewind()?;
+    let air = pair.case.show(pair.plan.time_after(1))?;
+    let first = suspects(&report.verdicts, [&a, &b], Some((pair.start, &air)));
+    report.suspects.splice(0..0, first);
+    report.verdicts.append(&mut later);
+    drop(cpu);
+
+    if rayon::current_num_threads() > 1 {
+        report.runs.insert(0, pair.one_core()?);
+    }
+    report.ratios = ratios(&report.runs);
+    report.interrupted = pair.stop.load(Ordering::Relaxed);
+    Ok(report)
+}
+
+impl<R: Working + Value> Pair<'_, R> {
+    fn cpu(&self, state: State<R>) -> Cpu<R> {
+        let (grid, coordinate) = (&self.case.domain.grid, &self.case.domain.coordinate);
+        Cpu::new(grid, coordinate, self.limiter, self.fallout, &self.case.forcing, state)
+    }
+
+    /// A run of all steps, with the state after the first one kept, and that after the last one
+    /// where there are more.
+    fn long_run(
+        &mut self,
+        backend: &mut dyn Backend<R>,
+        start: &State<R>,
+        send: &mut dyn FnMut(Snapshot<R>) -> bool,
+        watch: &mut dyn FnMut(usize),
+    ) -> Result<Ran<R>> {
+        let Self { case, plan, frames, stop, .. } = self;
+        let (plan, frames) = (*plan, *frames);
+        case.rewind()?;
+        let (mut first, mut last) = (None, None);
+        let mut keep = |step: usize, frame: Snapshot<R>| {
+            let kept = match step {
+                1 => Some(&mut first),
+                step if step == plan.steps => Some(&mut last),
+                _ => None,
+            };
+            if !frames.due(&plan, step) {
+                kept.map(|kept| *kept = Some(sample(frame)));
+                return true;
+            }
+            kept.map(|kept| *kept = Some(sample(frame.clone())));
+            send(frame)
+        };
+        let before = backend.times()?;
+        let clock = Instant::now();
+        backend.restore(start)?;
+        let all = Frames { after_first: true, ..frames };
+        let outcome = super::run(case, &plan, all, backend, stop, &mut keep, watch)?;
+        let timed = Timed {
+            name: backend.describe(),
+            backend: backend.kind(),
+            steps: outcome.steps,
+            cells: case.domain.grid.shape.cells(),
+            end_to_end_s: clock.elapsed().as_secs_f64(),
+            times: backend.times()?.since(&before),
+        };
+        let totals = [backend.water()?, backend.precipitation()?.mean];
+        Ok(Ran { first, last, totals, timed, outcome })
+    }
+
+    /// The first step in double precision, and in working precision from states around the start.
+    fn yardstick(&mut self, cpu: &mut Cpu<R>, plain: &Sample<R>) -> Result<Yardstick> {
+        let dt = self.plan.dt_of(1);
+        self.case.rewind()?;
+        let moment = self.case.drive(0.0, dt)?;
+        let shown = self.case.show(dt)?;
+        let is_smooth = minor_steps(R::of(dt)) == R::ONE;
+        let mut yardstick = Yardstick::new(self.truth(&moment, &shown)?, is_smooth);
+        yardstick.add(plain);
+        let mut first_step = |shift| -> Result<Sample<R>> {
+            cpu.restore(&shifted(self.start, shift))?;
+            one_step(cpu, [&moment, &shown], dt)
+        };
+        let around =
+            |units| [Shift::Up(units), Shift::Down(units), Shift::Either { units, seed: 0 }];
+        for shift in around(1) {
+            yardstick.add(&first_step(shift)?);
+        }
+        for shift in around(PROBE_UNITS) {
+            yardstick.probe(&first_step(shift)?);
+        }
+        Ok(yardstick)
+    }
+
+    /// The first step in double precision.
+    fn truth(&self, moment: &Moment<R>, shown: &Moment<R>) -> Result<Sample<f64>> {
+        let domain = &self.case.domain;
+        let wide = moment.widened();
+        // The same two frames need not be held twice.
+        let shown = if shown.number == moment.number {
+            Moment { air_weight: shown.air_weight, ..wide.clone() }
+        } else {
+            shown.widened()
+        };
+        let mut cpu = Cpu::new(
+            &domain.grid,
+            &domain.coordinate,
+            self.limiter,
+            self.fallout,
+            &wide.before,
+            self.start.widened(),
+        );
+        one_step(&mut cpu, [&wide, &shown], self.plan.dt_of(1))
+    }
+
+    /// The first steps on one core, for their time.
+    fn one_core(&mut self) -> Result<Timed> {
+        let steps = self.plan.steps.min(STEPS_OF_ONE_CORE);
+        let last_dt = self.plan.dt_of(steps);
+        let pool = ThreadPoolBuilder::new().num_threads(1).build();
+        let pool = pool.map_err(|e| Error::Usage(format!("one thread: {e}")))?;
+        let plan = Plan { steps, last_dt, ..self.plan };
+        let pair = Pair {
+            case: &mut *self.case,
+            plan,
+            frames: Frames::default(),
+            start: self.start,
+            limiter: self.limiter,
+            fallout: self.fallout,
+            stop: self.stop,
+        };
+        pool.install(|| {
+            let mut pair = pair;
+            let mut cpu = pair.cpu(pair.start.clone());
+            let ran = pair.long_run(&mut cpu, pair.start, &mut |_| true, &mut |_| ())?;
+            Ok(ran.timed)
+        })
+    }
+}
+
+fn shifted<R: Working>(start: &State<R>, shift: Shift) -> State<R> {
+    let mut state = start.clone();
+    shift.apply(&mut state);
+    state
+}
+
+fn sample<R: Working>(frame: Snapshot<R>) -> Sample<R> {
+    let Snapshot { state, diagnostics, surface, .. } = frame;
+    Sample { state, diagnostics, rain: surface.rain, snow: surface.snow }
+}
+
+/// One step of the state that a backend holds, and what it shows then.
+fn one_step<R: Working>(
+    cpu: &mut Cpu<R>,
+    [moment, shown]: [&Moment<R>; 2],
+    dt: f64,
+) -> Result<Sample<R>> {
+    cpu.drive(moment)?;
+    cpu.step(dt)?;
+    cpu.capture(shown)?;
+    let frame = cpu.collect(true)?;
+    frame.map(Sample::from).ok_or_else(|| Error::Gpu("a frame of output was lost".to_owned()))
+}
+
+/// How the last run compares with those before.
+fn ratios(runs: &[Timed]) -> Vec<Ratio> {
+    let Some((a, others)) = runs.split_last() else { return Vec::new() };
+    let mut ratios = Vec::new();
+    for b in others {
+        let mut add = |what: &str, time: fn(&Timed) -> f64| {
+            let ratio = time(b) / time(a);
+            ratios.push(Ratio {
+                a: a.name.clone(),
+                b: b.name.clone(),
+                what: what.to_owned(),
+                ratio,
+            });
+        };
+        add("time of a step, transport and microphysics alone", Timed::kernels);
+        add(
+            "time of a step with all copies between host and device, of which the CPU needs none",
+            Timed::with_transfers,
+        );
+        // Frames of output are as many for each step only then.
+        if b.steps == a.steps {
+            add(
+                "wall time from the state in host memory to the last frame of output there, with \
+                 input frames, diagnostics and all frames of output",
+                Timed::end_to_end,
+            );
+        }
+    }
+    ratios
+}

@@ -1,0 +1,48 @@
+// Runs the launches of the transport on the host: see validation/emulated_advection.rs.
+#include "cuda.h"
+
+#include "case.h"
+#include "prelude.h"
+
+#include "advection/transport.cu"
+
+namespace {
+
+// Addresses of the test: the number of an array, and an element in it.
+constexpr int ARRAY_SHIFT = 40;
+
+// Replaces the addresses of the test, with which the struct begins, by those of the arrays.
+void resolve(TransportArgs& args, emulator::Case& input)
+{
+    std::uint64_t words[offsetof(TransportArgs, nx) / sizeof(std::uint64_t)];
+    std::memcpy(words, &args, sizeof words);
+    for (std::uint64_t& word : words) {
+        if (word == 0) continue;
+        const std::string name = "array" + std::to_string(word >> ARRAY_SHIFT);
+        char* begin = input.has(name + "d") ? reinterpret_cast<char*>(input.array<double>(name + "d"))
+                                            : reinterpret_cast<char*>(input.array<real>(name));
+        if (!begin) emulator::refuse("no " + name);
+        word = reinterpret_cast<std::uint64_t>(begin + (word & ((1ull << ARRAY_SHIFT) - 1)));
+    }
+    std::memcpy(static_cast<void*>(&args), words, sizeof words);
+}
+
+}  // namespace
+
+int main(int count, char** arguments)
+{
+    if (count != 4) emulator::refuse("give input, output and seed");
+    emulator::Case input(arguments[1]);
+    std::uint64_t seed = std::strtoull(arguments[3], nullptr, 10);
+    set_settings(input.array<int>("settings"));
+    for (int n = 0; input.has("args" + std::to_string(n)); ++n) {
+        const std::string number = std::to_string(n);
+        TransportArgs args = input.structure<TransportArgs>("args" + number);
+        resolve(args, input);
+        const int* launch = input.array<int>("launch" + number);
+        constexpr void (*kernels[])(TransportArgs) = {transport_stage, transport_scale,
+                                                      transport_update, transport_entered_acc64};
+        emulator::launch<TransportArgs>(kernels[launch[0]], {unsigned(launch[1])}, {unsigned(launch[2])}, seed++, args);
+    }
+    input.write(arguments[2]);
+}

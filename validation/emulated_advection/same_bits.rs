@@ -1,0 +1,120 @@
+//! Kernels and the CPU version do the same operations in the same order: the bits agree.
+
+use ndarray::Array3;
+use nwp_mini::advection::{self, Limiter, Wind, Workspace};
+use nwp_mini::gpu::advection::{Shares, TransportSettings};
+use nwp_mini::grid::{Shape, Side};
+use nwp_mini::state::BoundaryValues;
+
+use super::case::SCHEMES;
+use super::host::{Exchanged, Rounding, Transport};
+use super::made_up::{random_case, sides};
+use super::shares;
+
+const P: Side = Side::Periodic;
+const S: Side = Side::Specified;
+const O: Side = Side::Open;
+
+/// West, east, south, north.
+const KINDS: [[Side; 4]; 8] = [
+    [P, P, P, P],
+    [S, S, S, S],
+    [O, O, O, O],
+    [P, P, S, S],
+    [O, O, P, P],
+    [S, S, P, P],
+    [O, S, S, O],
+    [S, O, O, S],
+];
+
+/// Two steps of three tracers, the first without limiter, on both.
+fn check<R: Exchanged>(shape: Shape, kind: [Side; 4], shares: Shares, seed: u64, given: bool) {
+    let case = random_case(shape, sides(kind), seed);
+    let (air, flux) = (case.air::<R>(), case.flux::<R>());
+    let tracers: Vec<Array3<R>> =
+        [0, 1, 2].map(|n| random_case(shape, sides(kind), seed + 1000 * n).q.mapv(R::of)).to_vec();
+    let inflow: Vec<BoundaryValues<R>> = if given {
+        tracers.iter().map(|q| BoundaryValues::of(&q.mapv(|x| x + R::ONE))).collect()
+    } else {
+        Vec::new()
+    };
+    for (limiter, name) in SCHEMES {
+        let wind = Wind { grid: &case.grid, air: &air, flux: &flux, dt: case.dt };
+        let mut work = Workspace::new(shape);
+        let mut expected = Vec::new();
+        for (n, tracer) in tracers.iter().enumerate() {
+            let limiter = if n == 0 { Limiter::None } else { limiter };
+            let mut q = tracer.clone();
+            let entered: f64 = (0..2)
+                .map(|_| advection::step(&wind, limiter, inflow.get(n), &mut q, &mut work))
+                .sum();
+            expected.push((q, entered));
+        }
+        let settings = TransportSettings { tracers: 3, unlimited: 1, limiter, shares };
+        let transport = Transport {
+            grid: &case.grid,
+            air: &air,
+            flux: &flux,
+            inflow: &inflow,
+            dt: case.dt,
+            settings,
+            rounding: Rounding::Each,
+        };
+        let (found, entered) = transport.run(&tracers, 2, seed);
+        for (n, ((q, expected_entered), found)) in expected.iter().zip(&found).enumerate() {
+            let what = format!("{shape} {kind:?} {name} {shares:?} tracer {n}");
+            let differs = q.indexed_iter().find(|(at, q)| **q != found[*at]);
+            assert!(differs.is_none(), "{what}: {differs:?}, found {}", found[differs.unwrap().0]);
+            let error = (entered[n] - expected_entered).abs();
+            let scale = expected_entered.abs().max(q.iter().map(|q| q.f64()).sum::<f64>());
+            assert!(
+                error <= 1.0e-12 * scale,
+                "{what}: {} entered, not {expected_entered}",
+                entered[n]
+            );
+        }
+    }
+}
+
+/// All kinds of sides at the smallest sizes, from 4 cells and 2 levels on.
+#[test]
+fn small_sizes() {
+    let mut number = 0;
+    for kind in KINDS {
+        for (nx, ny) in (4..=9).flat_map(|nx| (4..=9).map(move |ny| (nx, ny))) {
+            number += 1;
+            // Which sizes meet which shares and how many levels is as good as random.
+            let nz = 2 + number % 4;
+            let shares = shares([2, 4][number % 2], 1 + number % nz);
+            let shape = Shape { nx, ny, nz };
+            check::<f64>(shape, kind, shares, number as u64, number % 5 < 2);
+            check::<f32>(shape, kind, shares, number as u64, number % 5 < 2);
+        }
+    }
+}
+
+/// Sizes around multiples of a block of 64 threads, and as many levels as a storm has.
+#[test]
+fn sizes_off_the_block() {
+    let mut number = 0;
+    for kind in KINDS {
+        for (nx, ny, nz) in [(65, 4, 3), (129, 5, 4), (31, 33, 2), (67, 6, 5), (11, 13, 27)] {
+            for cells in [2, 4] {
+                number += 1;
+                let shares = shares(cells, [1, 3, nz][number % 3]);
+                check::<f32>(Shape { nx, ny, nz }, kind, shares, number as u64, number % 2 == 0);
+            }
+        }
+    }
+}
+
+/// Periodic axes shorter than the stencil wrap around more than once.
+#[test]
+fn tiny_periodic_sizes() {
+    for (nx, ny) in (1..=4).flat_map(|nx| (1..=4).map(move |ny| (nx, ny))) {
+        let cells = if nx < 2 { 1 } else { 2 };
+        check::<f64>(Shape { nx, ny, nz: 3 }, [P, P, P, P], shares(cells, 2), 7, false);
+    }
+    check::<f64>(Shape { nx: 2, ny: 6, nz: 4 }, [P, P, S, S], shares(2, 3), 1, true);
+    check::<f64>(Shape { nx: 6, ny: 1, nz: 4 }, [O, O, P, P], shares(4, 1), 2, false);
+}

@@ -1,0 +1,11 @@
+//! Two backends from one state: what is taken for equal, and what is not.
+//!
+//! Backends on the CPU stand for that on a GPU: one on other threads, one in double precision, one
+//! with a process of the scheme one per cent too strong, and one that runs ahead of its caller.
+
+#[path = "pair/ahead.rs"]
+mod ahead;
+#[path = "pair/stand_in.rs"]
+mod stand_in;
+#[path = "pair/verdict.rs"]
+mod verdict;

@@ -1,0 +1,151 @@
+//! Backends that stand for another one than the CPU's.
+
+use ndarray::{Array, Dimension};
+use nwp_mini::backend::cpu::Cpu;
+use nwp_mini::backend::{Backend, Captured, PhaseTimes, Precipitation, WaterChange, check_finite};
+use nwp_mini::error::Result;
+use nwp_mini::forcing::Moment;
+use nwp_mini::state::{CloudDiagnostics, State, Surface};
+use rayon::ThreadPool;
+
+/// The CPU in a pool of its own.
+pub(crate) struct Pooled {
+    pub(crate) pool: ThreadPool,
+    pub(crate) cpu: Cpu<f32>,
+}
+
+impl Backend<f32> for Pooled {
+    fn kind(&self) -> &'static str {
+        "pooled"
+    }
+
+    fn describe(&self) -> String {
+        self.pool.install(|| self.cpu.describe())
+    }
+
+    fn device(&self) -> String {
+        "a stand-in".to_owned()
+    }
+
+    fn restore(&mut self, state: &State<f32>) -> Result<()> {
+        self.cpu.restore(state)
+    }
+
+    fn drive(&mut self, moment: &Moment<f32>) -> Result<()> {
+        self.pool.install(|| self.cpu.drive(moment))
+    }
+
+    fn step(&mut self, dt: f64) -> Result<()> {
+        self.pool.install(|| self.cpu.step(dt))
+    }
+
+    fn check(&mut self, step: usize, wait: bool) -> Result<()> {
+        self.cpu.check(step, wait)
+    }
+
+    fn capture(&mut self, moment: &Moment<f32>) -> Result<()> {
+        self.pool.install(|| self.cpu.capture(moment))
+    }
+
+    fn collect(&mut self, wait: bool) -> Result<Option<Captured<f32>>> {
+        self.cpu.collect(wait)
+    }
+
+    fn water(&mut self) -> Result<f64> {
+        self.pool.install(|| self.cpu.water())
+    }
+
+    fn water_changes(&mut self) -> Result<WaterChange> {
+        self.cpu.water_changes()
+    }
+
+    fn precipitation(&mut self) -> Result<Precipitation> {
+        self.cpu.precipitation()
+    }
+
+    fn times(&mut self) -> Result<PhaseTimes> {
+        self.cpu.times()
+    }
+}
+
+/// A run in double precision whose output is rounded to single: what a backend without any
+/// rounding of its own would give.
+pub(crate) struct Wide(pub(crate) Cpu<f64>);
+
+fn narrow<D: Dimension>(field: &Array<f64, D>) -> Array<f32, D> {
+    field.mapv(|x| x as f32)
+}
+
+impl Backend<f32> for Wide {
+    fn kind(&self) -> &'static str {
+        "wide"
+    }
+
+    fn describe(&self) -> String {
+        "double precision".to_owned()
+    }
+
+    fn device(&self) -> String {
+        "a stand-in".to_owned()
+    }
+
+    fn restore(&mut self, state: &State<f32>) -> Result<()> {
+        self.0.restore(&state.widened())
+    }
+
+    fn drive(&mut self, moment: &Moment<f32>) -> Result<()> {
+        self.0.drive(&moment.widened())
+    }
+
+    fn step(&mut self, dt: f64) -> Result<()> {
+        self.0.step(dt)
+    }
+
+    fn check(&mut self, step: usize, _wait: bool) -> Result<()> {
+        check_finite(self.0.state(), step)
+    }
+
+    fn capture(&mut self, moment: &Moment<f32>) -> Result<()> {
+        self.0.capture(&moment.widened())
+    }
+
+    fn collect(&mut self, wait: bool) -> Result<Option<Captured<f32>>> {
+        let Some(Captured { state, diagnostics, surface }) = self.0.collect(wait)? else {
+            return Ok(None);
+        };
+        let [theta, qv, qc, qr, qi, qs] = state.fields().map(narrow);
+        let CloudDiagnostics { refl_10cm, re_cloud, re_ice, re_snow } = &diagnostics;
+        let [refl_10cm, re_cloud, re_ice, re_snow] =
+            [refl_10cm, re_cloud, re_ice, re_snow].map(narrow);
+        Ok(Some(Captured {
+            state: State { theta, qv, qc, qr, qi, qs },
+            diagnostics: CloudDiagnostics { refl_10cm, re_cloud, re_ice, re_snow },
+            surface: Surface {
+                rain: narrow(&surface.rain),
+                fallen: narrow(&surface.fallen),
+                rainncv: narrow(&surface.rainncv),
+                snow: narrow(&surface.snow),
+                snowncv: narrow(&surface.snowncv),
+                sr: narrow(&surface.sr),
+                fall_residual: narrow(&surface.fall_residual),
+                clipped: narrow(&surface.clipped),
+            },
+        }))
+    }
+
+    fn water(&mut self) -> Result<f64> {
+        self.0.water()
+    }
+
+    fn water_changes(&mut self) -> Result<WaterChange> {
+        self.0.water_changes()
+    }
+
+    fn precipitation(&mut self) -> Result<Precipitation> {
+        self.0.precipitation()
+    }
+
+    fn times(&mut self) -> Result<PhaseTimes> {
+        self.0.times()
+    }
+}

@@ -1,0 +1,233 @@
+//! The rules of the kernels.
+
+use crate::kernels::{Function, device_functions, enclosed, holds_twins, separated};
+use crate::rules::{Finding, Source};
+use crate::text::{code_only, is_word, words};
+
+/// Files whose functions Rust has from a crate.
+const OF_A_CRATE: [&str; 1] = ["kernels/complex.cuh"];
+
+/// Rust functions in files with device twins that only the host needs: they are called before the
+/// first step, or hold loops, which kernels have in other forms.
+const HOST_ONLY: [(&str, &[&str]); 5] = [
+    ("src/thermo.rs", &["exner", "specific_volume"]),
+    ("src/wsm5/reflectivity.rs", &["reflectivity", "melting_level"]),
+    ("src/wsm5/substep.rs", &["largest"]),
+    ("src/forcing/blend.rs", &["blend"]),
+    (
+        "src/advection/boundary.rs",
+        &["add_open_sides", "set_specified", "set_specified_x", "set_specified_y"],
+    ),
+];
+
+/// Whether a file belongs to the kernels.
+pub(crate) fn is_kernel(source: &Source) -> bool {
+    source.path.starts_with("kernels/") && ["cu", "cuh"].contains(&source.extension())
+}
+
+/// The path of the Rust file whose functions a kernel file holds the twins of, and the one that it
+/// has where it is a folder; `None` where there is none to be.
+pub(crate) fn twin_paths(source: &Source) -> Option<[String; 2]> {
+    let path = source.path.strip_prefix("kernels/").filter(|path| holds_twins(path))?;
+    let stem = path.strip_suffix(".cuh")?;
+    let is_ours = !OF_A_CRATE.contains(&source.path.as_str());
+    is_ours.then(|| [format!("src/{stem}.rs"), format!("src/{stem}/mod.rs")])
+}
+
+/// Device functions without a Rust twin of the same name with the same arguments in the same order,
+/// and Rust functions without a device twin.
+pub(crate) fn bad_twins(header: &Source, rust: Option<&Source>) -> Vec<Finding> {
+    let Some([expected, _]) = twin_paths(header) else { return Vec::new() };
+    let Some(rust) = rust else {
+        let what = format!("its twin {expected} is missing; name it like the file of its formulas");
+        return vec![header.finding(0, what)];
+    };
+    let functions = device_functions(&code_only(&header.text));
+    let code = code_only(&rust.text);
+    let twins = rust_functions(&code);
+    let mut findings: Vec<Finding> = functions
+        .iter()
+        .filter_map(|function| {
+            let found = twins.iter().find(|twin| twin.name == function.name);
+            let what = difference(function, found, &rust.path)?;
+            Some(header.finding(function.name_range.start, what))
+        })
+        .collect();
+    let host_only = HOST_ONLY.iter().find(|(path, _)| *path == rust.path).map_or(&[][..], |h| h.1);
+    for twin in twins.iter().filter(|twin| twin.is_free) {
+        let is_known = functions.iter().any(|function| function.name == twin.name);
+        if !is_known && !host_only.contains(&twin.name) {
+            let what = format!("{} has no twin in {}", twin.name, header.path);
+            findings.push(rust.finding(twin.place, what));
+        }
+    }
+    findings
+}
+
+/// A function of a Rust file.
+struct RustFunction<'a> {
+    name: &'a str,
+    /// Names of its arguments, without `self`.
+    arguments: Vec<&'a str>,
+    /// Whether it belongs to no type and to no inner module.
+    is_free: bool,
+    place: usize,
+}
+
+fn rust_functions(code: &str) -> Vec<RustFunction<'_>> {
+    let functions = words(code).filter(|(_, word)| *word == "fn").filter_map(|(at, word)| {
+        let rest = code[at + word.len()..].trim_start();
+        let name = &rest[..rest.find(|c| !is_word(c))?];
+        let list = enclosed(&rest[rest.find('(')?..]);
+        let arguments = separated(list.get(1..list.len() - 1)?)
+            .into_iter()
+            .filter_map(|argument| argument.split_once(':'))
+            .map(|(name, _)| name.trim().trim_start_matches("mut ").trim())
+            .filter(|name| *name != "self")
+            .collect();
+        let line = code[..at].rfind('\n').map_or(0, |end| end + 1);
+        let is_free = !name.is_empty() && !code[line..].starts_with(char::is_whitespace);
+        Some(RustFunction { name, arguments, is_free, place: at })
+    });
+    functions.collect()
+}
+
+fn difference(function: &Function, twin: Option<&RustFunction<'_>>, path: &str) -> Option<String> {
+    let Some(twin) = twin else {
+        return Some(format!("{} has no twin in {path}", function.name));
+    };
+    let arguments: Vec<&str> = function.arguments.iter().map(|a| a.name.as_str()).collect();
+    (arguments != twin.arguments).then(|| {
+        format!(
+            "{}({}) has the arguments ({}) in {path}",
+            function.name,
+            arguments.join(", "),
+            twin.arguments.join(", ")
+        )
+    })
+}
+
+/// Numbers with a fraction or an exponent that stand in a kernel without a name. Halves, ones and
+/// twos need none.
+pub(crate) fn bare_numbers(source: &Source) -> Vec<Finding> {
+    let code = code_only(&source.text);
+    let bytes = code.as_bytes();
+    let mut findings = Vec::new();
+    let mut at = 0;
+    while at < bytes.len() {
+        let begins = bytes[at].is_ascii_digit()
+            || (bytes[at] == b'.' && bytes.get(at + 1).is_some_and(u8::is_ascii_digit));
+        let follows_word = code[..at].ends_with(|c: char| is_word(c) || c == '.');
+        if !begins || follows_word {
+            at += 1;
+            continue;
+        }
+        let number = number(&code[at..]);
+        let digits = number.trim_end_matches(['f', 'F']);
+        let is_whole = digits.bytes().all(|b| b.is_ascii_digit()) && digits == number;
+        let is_other = number.starts_with("0x") || number.ends_with(['u', 'U', 'l', 'L']);
+        if !is_whole && !is_other {
+            let value: Option<f64> = digits.parse().ok();
+            if !value.is_some_and(|value| [0.0, 0.5, 1.0, 2.0].contains(&value)) {
+                let what = format!(
+                    "{number} has no name; make it a shared constant, with unit and source"
+                );
+                findings.push(source.finding(at, what));
+            }
+        }
+        at += number.len();
+    }
+    findings
+}
+
+/// The number that a text begins with.
+fn number(text: &str) -> &str {
+    let mut end = 0;
+    for (at, c) in text.char_indices() {
+        let is_sign_of_exponent =
+            ['+', '-'].contains(&c) && text[..at].ends_with(['e', 'E']) && !text.starts_with("0x");
+        if !(is_word(c) || c == '.' || is_sign_of_exponent) {
+            break;
+        }
+        end = at + c.len_utf8();
+    }
+    &text[..end]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn source(path: &str, text: &str) -> Source {
+        Source { path: path.to_owned(), text: text.to_owned() }
+    }
+
+    fn twins(kernel: &str, rust: &str) -> Vec<String> {
+        let header = source("kernels/wsm5/warm.cuh", kernel);
+        let rust = source("src/wsm5/warm.rs", rust);
+        bad_twins(&header, Some(&rust)).iter().map(ToString::to_string).collect()
+    }
+
+    const KERNEL: &str = "// praut\nnamespace warm {\n\
+        __device__ inline real praut(const Wsm5Params& p, real dt, const real (&q)[2]) { return 0; }\n}\n";
+
+    #[test]
+    fn good_twins_pass() {
+        let rust = "pub fn praut<R: Real>(\n    p: &Scheme<R>,\n    mut dt: R,\n    q: [R; 2],\n) -> R {}\n\
+            impl Warm {\n    fn helper(&self, x: f64) {}\n}\nmod tests {\n    fn inner() {}\n}\n";
+        assert_eq!(twins(KERNEL, rust), [""; 0]);
+        let method = "struct Faces {\n__device__ inline real sum() const { return 0; }\n};";
+        assert_eq!(twins(method, "impl Faces {\n    pub fn sum(self) -> R {}\n}\n"), [""; 0]);
+    }
+
+    #[test]
+    fn bad_twins_are_found() {
+        for (rust, what) in [
+            ("fn other(p: P, dt: R, q: Q) {}", "kernels/wsm5/warm.cuh:3: praut has no twin"),
+            ("fn praut(p: P, q: Q, dt: R) {}", "kernels/wsm5/warm.cuh:3: praut(p, dt, q) has"),
+            ("fn praut(p: P, dt: R) {}", "kernels/wsm5/warm.cuh:3: praut(p, dt, q) has"),
+            ("fn praut(p: P, dt: R, qc: Q) {}", "kernels/wsm5/warm.cuh:3: praut(p, dt, q) has"),
+            ("// fn praut(p: P, dt: R, q: Q) {}", "kernels/wsm5/warm.cuh:3: praut has no twin"),
+        ] {
+            let found = twins(KERNEL, rust);
+            assert!(found[0].starts_with(what), "{rust}: {found:?}");
+        }
+        let rust = "fn praut(p: P, dt: R, q: Q) {}\npub fn pracw(x: R) {}\n";
+        let found = twins(KERNEL, rust);
+        assert_eq!(found, ["src/wsm5/warm.rs:2: pracw has no twin in kernels/wsm5/warm.cuh"]);
+        assert_eq!(bad_twins(&source("kernels/wsm5/warm.cuh", KERNEL), None).len(), 1);
+    }
+
+    #[test]
+    fn parts_of_kernels_need_no_twins() {
+        for path in ["kernels/wsm5/tile/warp.cuh", "kernels/complex.cuh", "kernels/wsm5/column.cu"]
+        {
+            assert_eq!(bad_twins(&source(path, KERNEL), None).len(), 0, "{path}");
+        }
+    }
+
+    #[test]
+    fn bare_numbers_are_found() {
+        let count = |text: &str| bare_numbers(&source("kernels/a.cu", text)).len();
+        for bare in ["9.81f", "1e-15", "0.25", ".75f", "1.5e+3f", "3.", "2.5E-3", "1.0e1"] {
+            assert_eq!(count(&format!("x = a * {bare} + b;")), 1, "{bare}");
+        }
+        for good in [
+            "0",
+            "1.0f",
+            "0.5f",
+            "2.",
+            "37",
+            "0xffffffff",
+            "32u",
+            "below_2",
+            "q.x2",
+            "a1e5",
+            "1'000",
+        ] {
+            assert_eq!(count(&format!("x = a * {good} + b;")), 0, "{good}");
+        }
+        assert_eq!(count("// 9.81\n#include \"a9.81f\"\n"), 0);
+        assert_eq!(count("f(real(0.3), 0.7)"), 2);
+    }
+}
