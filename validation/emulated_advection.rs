@@ -17,7 +17,6 @@ mod host;
 #[allow(dead_code, reason = "another test uses the rest")]
 mod made_up;
 #[path = "emulated_advection/reference.rs"]
-#[cfg(target_arch = "x86_64")]
 mod reference;
 #[path = "emulated_advection/same_bits.rs"]
 mod same_bits;

@@ -1,14 +1,25 @@
 //! The GPU against the CPU and against the reference data. Every test says so and passes where
 //! there is no GPU; with NWP_MINI_GPU=required it fails there.
+#![allow(clippy::print_stdout, reason = "measured errors are worth reading")]
 
+#[path = "gpu/advection.rs"]
+mod advection;
+#[path = "advection/case.rs"]
+#[allow(dead_code, reason = "another test uses the rest")]
+mod case;
 #[path = "gpu/forcing.rs"]
 mod forcing;
+#[path = "advection/made_up.rs"]
+mod made_up;
 #[path = "support/random.rs"]
 mod random;
 #[path = "gpu/runtime.rs"]
 mod runtime;
 #[path = "gpu/storm.rs"]
 mod storm;
+#[path = "support/mod.rs"]
+#[allow(dead_code, unreachable_pub, reason = "all tests share it")]
+mod support;
 
 use std::io::{Write, stderr};
 

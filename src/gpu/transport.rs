@@ -47,8 +47,10 @@ pub struct Transport<R> {
     /// Tracers after the second stage.
     second: Buffer<R>,
     entered: Buffer<f64>,
-    /// What `args` points to beside these.
-    _kept: Vec<Buffer<R>>,
+    /// The factors of the limiter and the fluxes through the sides, which `args` points to.
+    scratch: Vec<Buffer<R>>,
+    /// The air, which it points to as well.
+    _air: Vec<Buffer<R>>,
 }
 
 /// Elements of memory for the limiter's factors and for the fluxes through the sides.
@@ -95,7 +97,7 @@ impl<R: Real + Element> Transport<R> {
         }
         let module = gpu.module(&source(R::PRECISION, grid, settings))?;
         let [stage, scale, update, entered] = KERNELS.map(|name| module.kernel(name));
-        let mut kept = Vec::new();
+        let (mut kept, mut scratch) = (Vec::new(), Vec::new());
         let mut args = air_pointers(air, |values| {
             let buffer = gpu.upload(values)?;
             let pointer = buffer.pointer().read();
@@ -108,7 +110,7 @@ impl<R: Real + Element> Transport<R> {
             }
             let buffer = gpu.zeros(len)?;
             let pointer = buffer.pointer();
-            kept.push(buffer);
+            scratch.push(buffer);
             Ok(pointer)
         };
         let [outgoing, incoming, sides] = lengths(grid, settings);
@@ -124,7 +126,8 @@ impl<R: Real + Element> Transport<R> {
             args,
             second: gpu.zeros(settings.tracers * shape.cells())?,
             entered: entered_sums,
-            _kept: kept,
+            scratch,
+            _air: kept,
         })
     }
 
@@ -198,6 +201,15 @@ impl<R: Real + Element> Transport<R> {
     pub fn entered(&self) -> Result<Vec<f64>> {
         let levels = self.entered.to_vec()?;
         Ok(levels.chunks_exact(self.grid.shape.nz).map(|levels| levels.iter().sum()).collect())
+    }
+
+    /// Fills all memory that a step sets before it reads it with what is no number: for tests.
+    ///
+    /// # Errors
+    ///
+    /// As [`Transport::new`].
+    pub fn poison(&self) -> Result<()> {
+        self.scratch.iter().chain([&self.second]).try_for_each(Buffer::poison)
     }
 
     /// Begins to count anew what enters.

@@ -229,11 +229,16 @@ impl<R: Working + Value> Pair<'_, R> {
                 step if step == plan.steps => Some(&mut last),
                 _ => None,
             };
-            if !frames.due(&plan, step) {
-                kept.map(|kept| *kept = Some(sample(frame)));
-                return true;
+            let is_output = frames.due(&plan, step);
+            match kept {
+                Some(kept) if !is_output => {
+                    *kept = Some(sample(frame));
+                    return true;
+                }
+                Some(kept) => *kept = Some(sample(frame.clone())),
+                None if !is_output => return true,
+                None => {}
             }
-            kept.map(|kept| *kept = Some(sample(frame.clone())));
             send(frame)
         };
         let clock = Instant::now();

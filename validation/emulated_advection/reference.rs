@@ -106,8 +106,12 @@ fn steps_f32_fused() {
     }
 }
 
-fn is_fused_at_hand() -> bool {
+/// Whether this processor rounds products and sums together, as the device does.
+pub(crate) fn is_fused_at_hand() -> bool {
+    #[cfg(target_arch = "x86_64")]
     let found = std::is_x86_feature_detected!("fma");
+    #[cfg(not(target_arch = "x86_64"))]
+    let found = false;
     if !found {
         println!("skipped: this processor has no fused multiply-add");
     }

@@ -4,11 +4,13 @@ use ndarray::Array3;
 use nwp_mini::advection::{self, Limiter, Wind, Workspace};
 use nwp_mini::gpu::advection::{Shares, TransportSettings};
 use nwp_mini::grid::{Shape, Side};
+use nwp_mini::real::Real;
 use nwp_mini::state::BoundaryValues;
 
-use super::case::SCHEMES;
+use super::case::{Prepared, SCHEMES, difference};
 use super::host::{Exchanged, Rounding, Transport};
 use super::made_up::{random_case, sides};
+use super::reference::is_fused_at_hand;
 use super::shares;
 
 const P: Side = Side::Periodic;
@@ -87,8 +89,12 @@ fn small_sizes() {
             let nz = 2 + number % 4;
             let shares = shares([2, 4][number % 2], 1 + number % nz);
             let shape = Shape { nx, ny, nz };
-            check::<f64>(shape, kind, shares, number as u64, number % 5 < 2);
-            check::<f32>(shape, kind, shares, number as u64, number % 5 < 2);
+            let (seed, given) = (number as u64, number % 5 < 2);
+            if number % 7 < 4 {
+                check::<f64>(shape, kind, shares, seed, given);
+            } else {
+                check::<f32>(shape, kind, shares, seed, given);
+            }
         }
     }
 }
@@ -117,4 +123,41 @@ fn tiny_periodic_sizes() {
     }
     check::<f64>(Shape { nx: 2, ny: 6, nz: 4 }, [P, P, S, S], shares(2, 3), 1, true);
     check::<f64>(Shape { nx: 6, ny: 1, nz: 4 }, [O, O, P, P], shares(4, 1), 2, false);
+}
+
+/// In the roundings of the device the kernels are as near to double precision as the CPU version.
+#[test]
+fn fused_roundings() {
+    if !is_fused_at_hand() {
+        return;
+    }
+    let shape = Shape { nx: 31, ny: 33, nz: 9 };
+    for (seed, kind) in KINDS.into_iter().enumerate() {
+        let case = random_case(shape, sides(kind), seed as u64);
+        for (limiter, name) in SCHEMES {
+            let truth = Prepared::<f64>::new(&case).steps(limiter, &case.q, case.steps);
+            let cpu = Prepared::<f32>::new(&case).steps(limiter, &case.q, case.steps);
+            let (air, flux) = (case.air::<f32>(), case.flux::<f32>());
+            let transport = Transport {
+                grid: &case.grid,
+                air: &air,
+                flux: &flux,
+                inflow: &[],
+                dt: case.dt,
+                settings: TransportSettings {
+                    tracers: 1,
+                    unlimited: 0,
+                    limiter,
+                    shares: shares(2, 3),
+                },
+                rounding: Rounding::Fused,
+            };
+            let (found, _) = transport.run(&[case.q.mapv(f32::of)], case.steps, seed as u64);
+            let [error, usual] = [&found[0], &cpu].map(|q| difference(q, &truth));
+            println!("{kind:?} {name}: {error:.1e}, the CPU version {usual:.1e}");
+            // Both are worst cells out of ten thousand, and come out by a factor of two now and
+            // then.
+            assert!(error <= 4.0 * usual, "{kind:?} {name}: {error:e}, not {usual:e}");
+        }
+    }
 }

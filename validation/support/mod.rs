@@ -3,6 +3,13 @@
 use std::io::{Write, stderr};
 use std::path::{Path, PathBuf};
 
+/// The folder of the project: that of cargo where it runs the test, so that an executable that was
+/// built elsewhere finds the data.
+fn project() -> PathBuf {
+    std::env::var_os("CARGO_MANIFEST_DIR")
+        .map_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")), PathBuf::from)
+}
+
 /// The reference file `name` ("wsm5", "adv"): the whole one where it is at hand, else the subset
 /// that is shipped with the project.
 pub fn reference(name: &str) -> netcdf::File {
@@ -12,7 +19,7 @@ pub fn reference(name: &str) -> netcdf::File {
 
 /// The path of the file that [`reference`] opens.
 pub fn reference_path(name: &str) -> PathBuf {
-    let project = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let project = project();
     let whole = project.join(format!("../shared/reference/{name}_dev.nc"));
     let path =
         if whole.exists() { whole } else { project.join(format!("data/reference/{name}.nc")) };
@@ -22,7 +29,7 @@ pub fn reference_path(name: &str) -> PathBuf {
 
 /// The text of the table of what other builds of WRF's code are off by, for the reference `name`.
 pub fn yardstick(name: &str) -> String {
-    let project = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let project = project();
     let file = format!("{name}_yardstick.csv");
     let whole = project.join("../shared/reference").join(&file);
     let path = if whole.exists() { whole } else { project.join("data/reference").join(&file) };
@@ -42,7 +49,7 @@ pub struct Substepped {
 /// The reference data of the scheme with sub-stepped fall, where they are at hand; says so where
 /// they are not.
 pub fn substepped() -> Option<Substepped> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/reference");
+    let folder = project().join("../shared/reference");
     let [input, output, yardstick] =
         ["wsm5_dev.nc", "wsm5_substepped_dev.nc", "wsm5_substepped_yardstick.csv"]
             .map(|name| folder.join(name));

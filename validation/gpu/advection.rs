@@ -1,0 +1,205 @@
+//! The transport on the GPU: as WRF's own, and as on the CPU.
+
+use ndarray::Array3;
+use nwp_mini::advection::flux::FluxConstants;
+use nwp_mini::advection::{self, Limiter, Workspace};
+use nwp_mini::gpu::advection::{Shares, TransportSettings};
+use nwp_mini::gpu::transport::{Transport, Wind};
+use nwp_mini::gpu::{Buffer, Element, Gpu};
+use nwp_mini::grid::{Shape, Side};
+use nwp_mini::io::transport::Case;
+use nwp_mini::state::BoundaryValues;
+
+use crate::case::{SCHEMES, difference, field, largest, read, table};
+use crate::made_up::{random_case, sides};
+use crate::{gpu, seed, support};
+
+/// The truth is stored with 11 digits.
+const F64_LIMIT: f64 = 1.0e-10;
+/// WRF's own single precision is up to 1.3e-6 off after 50 steps.
+const F32_LIMIT: f64 = 5.0e-6;
+/// Rounding leaves as much below zero, as a share of the maximum: WRF's own up to 7e-8.
+const NEGATIVE_LIMIT: f64 = 1.0e-7;
+/// Two steps of the CPU version in single precision are up to 2.4e-7 off those in double, and
+/// those of the device as much in other cells; ten times that is far below what a wrong flux does.
+const F32_PAIR_LIMIT: f64 = 2.0e-6;
+/// In double precision the rounding of sums over all cells is the most that can be seen.
+const F64_PAIR_LIMIT: f64 = 1.0e-13;
+
+const P: Side = Side::Periodic;
+const S: Side = Side::Specified;
+const O: Side = Side::Open;
+
+/// West, east, south, north.
+const KINDS: [[Side; 4]; 8] = [
+    [P, P, P, P],
+    [S, S, S, S],
+    [O, O, O, O],
+    [P, P, S, S],
+    [O, O, P, P],
+    [S, S, P, P],
+    [O, S, S, O],
+    [S, O, O, S],
+];
+
+fn upload<R: Element>(gpu: &Gpu, field: &Array3<R>) -> Buffer<R> {
+    gpu.upload(field.as_slice().expect("standard layout")).unwrap()
+}
+
+/// Several steps of some tracers on the GPU, and what has entered. All memory that the kernels
+/// have to fill holds no number at the start.
+fn steps<R: FluxConstants + Element>(
+    gpu: &Gpu,
+    case: &Case,
+    settings: TransportSettings,
+    tracers: &[Array3<R>],
+    inflow: &[BoundaryValues<R>],
+    count: usize,
+) -> (Vec<Array3<R>>, Vec<f64>) {
+    let flux = case.flux::<R>();
+    let transport = Transport::new(gpu, &case.grid, &case.air(), settings).unwrap();
+    transport.poison().unwrap();
+    let [x, y, z] = [&flux.x, &flux.y, &flux.z].map(|flux| upload(gpu, flux));
+    let sides =
+        inflow.iter().flat_map(|values| [&values.west, &values.east, &values.south, &values.north]);
+    let inflow: Vec<R> = sides.flat_map(|side| side.iter().copied()).collect();
+    let inflow = (!inflow.is_empty()).then(|| gpu.upload(&inflow).unwrap());
+    let wind = Wind { flux: [&x, &y, &z], inflow: inflow.as_ref() };
+    let values: Vec<R> = tracers.iter().flat_map(|q| q.iter().copied()).collect();
+    let mut start = gpu.upload(&values).unwrap();
+    let mut end = gpu.zeros(values.len()).unwrap();
+    end.poison().unwrap();
+    for _ in 0..count {
+        transport.step(&wind, &start, &end, case.dt).unwrap();
+        std::mem::swap(&mut start, &mut end);
+    }
+    let shape = case.grid.shape;
+    let found = start.to_vec().unwrap();
+    let fields = found.chunks_exact(shape.cells()).map(|field| {
+        Array3::from_shape_vec(shape.centre(), field.to_vec()).expect("a field of the grid")
+    });
+    (fields.collect(), transport.entered().unwrap())
+}
+
+fn minimum(q: &Array3<f64>) -> f64 {
+    q.iter().fold(f64::INFINITY, |least, x| x.min(least))
+}
+
+fn check_reference<R: FluxConstants + Element>(gpu: &Gpu, limit: f64) {
+    let file = support::reference("adv");
+    let groups = file.groups().expect("a NetCDF-4 file");
+    let mut count = 0;
+    for group in groups.filter(|group| group.name().starts_with("rk3_")) {
+        let case = read(&group, "q0");
+        for (limiter, scheme) in SCHEMES {
+            count += 1;
+            let name = format!("{} {} {scheme}", group.name(), R::NAME);
+            let settings =
+                TransportSettings::for_device(gpu, &case.grid, R::PRECISION, [1, 0], limiter);
+            let start = [case.q.mapv(R::of)];
+            let (found, _) = steps(gpu, &case, settings, &start, &[], case.steps);
+            let q = found[0].mapv(R::f64);
+            let error = difference(&q, &field(&group, &format!("q_{scheme}_f64")));
+            let history = table(&group, &format!("hist_{scheme}_f64"));
+            let census = case.census(&q, case.steps).expect("finite");
+            let mass = (census.mass - history[[case.steps, 0]]).abs() / history[[0, 0]].abs();
+            println!("{name}: {error:.2e}, mass {mass:.2e}, min {:.2e}", minimum(&q));
+            assert!(error <= limit, "{name}: {error:e} above {limit:e}");
+            assert!(mass <= limit, "{name}: mass {mass:e} above {limit:e}");
+            let grid = case.grid.sides;
+            let is_open = [grid.west, grid.east, grid.south, grid.north].contains(&Side::Open);
+            if limiter == Limiter::PositiveDefinite && !is_open && minimum(&case.q) >= 0.0 {
+                let least = minimum(&q);
+                assert!(least >= -NEGATIVE_LIMIT * largest(&case.q), "{name}: {least}");
+            }
+        }
+    }
+    assert!(count > 0, "the reference file has no group rk3_*");
+}
+
+#[test]
+fn transport_reference() {
+    for fast_math in [true, false] {
+        let Some(gpu) = gpu(fast_math) else { return };
+        check_reference::<f32>(&gpu, F32_LIMIT);
+        check_reference::<f64>(&gpu, F64_LIMIT);
+    }
+}
+
+/// Two steps of three tracers, the first of them without limiter, on both.
+fn check_pair<R: FluxConstants + Element>(
+    gpu: &Gpu,
+    shape: Shape,
+    kind: [Side; 4],
+    seed: u64,
+    limit: f64,
+) {
+    let case = random_case(shape, sides(kind), seed);
+    let (air, flux) = (case.air::<R>(), case.flux::<R>());
+    let tracers: Vec<Array3<R>> =
+        (0..3).map(|n| random_case(shape, sides(kind), seed + n).q.mapv(R::of)).collect();
+    let given = seed.is_multiple_of(2);
+    let inflow: Vec<BoundaryValues<R>> = if given {
+        tracers.iter().map(|q| BoundaryValues::of(&q.mapv(|x| x + R::ONE))).collect()
+    } else {
+        Vec::new()
+    };
+    let wind = advection::Wind { grid: &case.grid, air: &air, flux: &flux, dt: case.dt };
+    let mut work = Workspace::new(shape);
+    for (limiter, name) in SCHEMES {
+        let chosen = TransportSettings::for_device(gpu, &case.grid, R::PRECISION, [3, 1], limiter);
+        // Short marches and long ones.
+        for levels in [1, shape.nz] {
+            let shares = Shares { levels, ..chosen.shares };
+            let settings = TransportSettings { shares, ..chosen };
+            let (found, entered) = steps(gpu, &case, settings, &tracers, &inflow, 2);
+            for (n, tracer) in tracers.iter().enumerate() {
+                let what = format!("{shape} {kind:?} {} {name}, tracer {n}, seed {seed}", R::NAME);
+                let limiter = if n == 0 { Limiter::None } else { limiter };
+                let mut q = tracer.clone();
+                let mut came = 0.0;
+                for _ in 0..2 {
+                    came += advection::step(&wind, limiter, inflow.get(n), &mut q, &mut work);
+                }
+                let q = q.mapv(R::f64);
+                let error = difference(&found[n], &q);
+                assert!(error <= limit, "{what}: {error:e} above {limit:e}");
+                let mass = case.census(&q, 0).expect("finite").mass;
+                let off = (entered[n] - came).abs() / mass;
+                assert!(off <= limit, "{what}: {} entered, not {came}", entered[n]);
+            }
+        }
+    }
+}
+
+/// All kinds of sides, sizes just beyond multiples of what a thread and a block have, and the
+/// smallest ones.
+#[test]
+fn transport_is_that_of_the_cpu() {
+    let Some(gpu) = gpu(true) else { return };
+    let mut seed = seed() >> 1;
+    for kind in KINDS {
+        for (nx, ny, nz) in [(4, 4, 2), (5, 7, 3), (9, 6, 5), (65, 9, 4), (131, 7, 27)] {
+            seed += 10;
+            let shape = Shape { nx, ny, nz };
+            check_pair::<f32>(&gpu, shape, kind, seed, F32_PAIR_LIMIT);
+            check_pair::<f64>(&gpu, shape, kind, seed, F64_PAIR_LIMIT);
+        }
+    }
+    for (nx, ny) in [(1, 1), (1, 3), (2, 1), (3, 2), (2, 5)] {
+        check_pair::<f64>(&gpu, Shape { nx, ny, nz: 3 }, [P, P, P, P], seed, F64_PAIR_LIMIT);
+    }
+}
+
+#[test]
+fn transport_is_the_same_in_every_run() {
+    let Some(gpu) = gpu(true) else { return };
+    let shape = Shape { nx: 71, ny: 58, nz: 27 };
+    let case = random_case(shape, sides([S, S, S, S]), seed() >> 1);
+    let limiter = Limiter::PositiveDefinite;
+    let precision = nwp_mini::real::Precision::F32;
+    let settings = TransportSettings::for_device(&gpu, &case.grid, precision, [6, 1], limiter);
+    let tracers = vec![case.q.mapv(|x| x as f32); 6];
+    let runs = [0, 1].map(|_| steps(&gpu, &case, settings, &tracers, &[], 5));
+    assert!(runs[0] == runs[1]);
+}
