@@ -16,8 +16,12 @@ mod support;
 
 #[path = "emulated/clouds.rs"]
 mod clouds;
+#[path = "emulated/diagnosis.rs"]
+mod diagnosis;
 #[path = "emulated/difference.rs"]
 mod difference;
+#[path = "emulated/faults.rs"]
+mod faults;
 #[path = "emulated/places.rs"]
 mod places;
 #[path = "emulated/same.rs"]

@@ -45,9 +45,13 @@ extern "C" __global__ void __launch_bounds__(COLUMN_THREADS)
     set_out(column, sum);
     for (int step = 0; step < a.minor_steps; ++step) minor_step(a.params, a.dt_cloud, column, sum);
 #pragma unroll 1
+    real mass_mismatch = 0;
     for (int k = 0; k < NZ; ++k) {
         const int at = k * a.level + place;
         const Cell& cell = column.cells[k];
+        const real gained = (cell.qv - a.qv[at]) + (cell.qc - a.qc[at]) + (cell.qr - a.qr[at])
+                            + (cell.qi - a.qi[at]) + (cell.qs - a.qs[at]);
+        mass_mismatch += surplus(a, place, k, a.rho[at], a.dz[at]) * gained;
         a.theta[at] = cell.t / a.exner[at] - a.theta_base;
         a.qv[at] = cell.qv;
         a.qc[at] = cell.qc;
@@ -55,5 +59,5 @@ extern "C" __global__ void __launch_bounds__(COLUMN_THREADS)
         a.qi[at] = cell.qi;
         a.qs[at] = cell.qs;
     }
-    store_surface(a, place, sum);
+    store_surface(a, place, sum, mass_mismatch);
 }

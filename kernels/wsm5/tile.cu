@@ -28,7 +28,7 @@ extern "C" __global__ void __launch_bounds__(TILE_THREADS, TILE_BLOCKS)
     Marks marks = load(a, at, tile);
     begin_step(at, tile);
     if (!__syncthreads_or((marks.active | marks.clipped) != 0)) {
-        if (is_accountant && at.is_inside()) store_surface(a, at.place, {0, 0, 0, 0, 0, 0, 0});
+        if (is_accountant && at.is_inside()) store_surface(a, at.place, {0, 0, 0, 0, 0, 0, 0}, 0);
         return;
     }
     // Columns in which something has fallen in any minor step.
@@ -56,9 +56,14 @@ extern "C" __global__ void __launch_bounds__(TILE_THREADS, TILE_BLOCKS)
         __syncthreads();
     }
     store_cells(a, at, tile, marks, fell);
+    __syncthreads();
     if (is_accountant && at.is_inside()) {
         Precipitation sum = tile.sum[at.column];
-        for (int k = 0; k < NZ; ++k) sum.clipped += tile.clipped[k][at.column];
-        store_surface(a, at.place, sum);
+        real mass_mismatch = 0;
+        for (int k = 0; k < NZ; ++k) {
+            sum.clipped += tile.clipped[k][at.column];
+            mass_mismatch += tile.rho[k][at.column];
+        }
+        store_surface(a, at.place, sum, mass_mismatch);
     }
 }

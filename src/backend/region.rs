@@ -96,9 +96,14 @@ impl Region {
             .sum()
     }
 
+    /// Area of the region, m².
+    pub fn extent(&self) -> f64 {
+        self.area.slice(s![self.rows.clone(), self.columns.clone()]).sum()
+    }
+
     /// Precipitation by what has fallen, all and frozen, mm.
     pub fn precipitation<R: Real>(&self, rain: &Array2<R>, snow: &Array2<R>) -> Precipitation {
-        let area = self.area.slice(s![self.rows.clone(), self.columns.clone()]).sum();
+        let area = self.extent();
         Precipitation {
             mean: self.total(rain) / area,
             frozen_mean: self.total(snow) / area,

@@ -21,18 +21,18 @@ pub enum BackendChoice {
     Both,
 }
 
-/// Where NVRTC is.
+/// Where the run-time compiler is.
 #[derive(Clone, Debug, Args)]
-pub(super) struct NvrtcPlace {
+pub(super) struct CompilerPlace {
     /// The run-time compiler of CUDA, file or folder [default: look in all usual places]
-    #[arg(long, value_name = "PATH", env = "NWP_NVRTC")]
-    pub(super) nvrtc_lib: Option<PathBuf>,
+    #[arg(long = "nvrtc-lib", value_name = "PATH", env = "NWP_NVRTC")]
+    pub(super) library: Option<PathBuf>,
 }
 
-impl NvrtcPlace {
+impl CompilerPlace {
     /// The usual options, with the library from here.
     pub(super) fn options(&self) -> gpu::Options {
-        gpu::Options { nvrtc: self.nvrtc_lib.clone(), ..gpu::Options::default() }
+        gpu::Options { compiler_library: self.library.clone(), ..gpu::Options::default() }
     }
 }
 
@@ -40,7 +40,7 @@ impl NvrtcPlace {
 #[derive(Clone, Debug, Args)]
 pub(super) struct GpuChoice {
     #[command(flatten)]
-    place: NvrtcPlace,
+    place: CompilerPlace,
     /// Number of the GPU
     #[arg(long, value_name = "N", default_value = "0")]
     device: usize,

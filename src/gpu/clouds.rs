@@ -1,5 +1,6 @@
 //! The microphysics on the device: its memory and its launches.
 
+use super::advection::LayeredPointers;
 use super::buffer::{Buffer, Element};
 use super::compile::Source;
 use super::device::Gpu;
@@ -84,6 +85,8 @@ pub struct Clouds<R> {
     theta_base: R,
     scheme: Scheme<R>,
     bins: Bins<R>,
+    mass: LayeredPointers<R>,
+    per_area: Option<Buffer<R>>,
 }
 
 /// Where a call of the microphysics works. Lengths of the arrays: [`STATE_FIELDS`] and
@@ -137,7 +140,37 @@ impl<R: SchemeConstants + RadarConstants + Element> Clouds<R> {
         let diagnose =
             gpu.module(&diagnosis_source(precision, nz, fallout))?.kernel(diagnosis::KERNEL)?;
         let bins = Bins::default();
-        Ok(Self { call, diagnose, shape, inside, mapping, theta_base, scheme, bins })
+        let (mass, per_area) = (LayeredPointers::default(), None);
+        Ok(Self {
+            call,
+            diagnose,
+            shape,
+            inside,
+            mapping,
+            theta_base,
+            scheme,
+            bins,
+            mass,
+            per_area,
+        })
+    }
+
+    /// Lets the calls tell what their changes weigh where the dry mass of a cell is not rho dz.
+    ///
+    /// `area` is that of the cells, m², row by row; the memory that `mass` points to has to stay.
+    ///
+    /// # Errors
+    ///
+    /// As [`Clouds::new`].
+    ///
+    /// # Panics
+    ///
+    /// When the area is not that of all columns.
+    pub fn weigh(&mut self, gpu: &Gpu, mass: LayeredPointers<R>, area: &[f64]) -> Result<()> {
+        assert_eq!(area.len(), self.shape.columns(), "the area of all columns");
+        let per_area: Vec<R> = area.iter().map(|area| R::of(1.0 / area)).collect();
+        (self.mass, self.per_area) = (mass, Some(gpu.upload(&per_area)?));
+        Ok(())
     }
 
     /// How columns are shared out among threads.
@@ -210,9 +243,10 @@ impl<R: SchemeConstants + RadarConstants + Element> Clouds<R> {
             std::array::from_fn(|number| state.pointer_to(number * cells));
         let [rho, exner, p, dz] =
             std::array::from_fn(|number| air.pointer_to(number * cells).read());
-        let [rain, snow, rainncv, snowncv, sr, fallen, fall_residual, clipped, _] =
+        let planes: [_; SURFACE_PLANES] =
             std::array::from_fn(|number| surface.pointer_to(number * columns));
-        let _: [(); SURFACE_PLANES] = [(); 9];
+        let [rain, snow, rainncv, snowncv, sr, fallen, fall_residual, clipped, mass_mismatch] =
+            planes;
         let steps = minor_steps(dt);
         let args = CloudArgs {
             theta,
@@ -233,6 +267,13 @@ impl<R: SchemeConstants + RadarConstants + Element> Clouds<R> {
             sr,
             fall_residual,
             clipped,
+            mass_mismatch,
+            mass: self.mass,
+            per_area: self
+                .per_area
+                .as_ref()
+                .map(|plane| plane.pointer().read())
+                .unwrap_or_default(),
             params: self.scheme.params,
             theta_base: self.theta_base,
             dt_cloud: dt / steps,

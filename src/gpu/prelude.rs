@@ -3,9 +3,7 @@
 use std::fmt::Write;
 
 use super::advection::{LayeredPointers, TransportArgs};
-use super::budget::{TallyArgs, WaterArgs};
-use super::forcing::{BlendArgs, CloseArgs};
-use super::watch::WatchArgs;
+use super::arguments::{BlendArgs, CloseArgs, TallyArgs, WatchArgs, WaterArgs};
 use super::wsm5::{CloudArgs, CloudConstants, DiagnosisArgs};
 use crate::advection::flux::FluxConstants;
 use crate::constants::Constants;
@@ -91,8 +89,8 @@ fn shared<R: CloudConstants + FluxConstants + RadarConstants + RadiusConstants>(
         Precipitation::<R>::cuda_text(),
         Target::<R>::cuda_text(),
         Bins::<R>::cuda_text(),
-        CloudArgs::<R>::cuda_text(),
         LayeredPointers::<R>::cuda_text(),
+        CloudArgs::<R>::cuda_text(),
         TransportArgs::<R>::cuda_text(),
         WaterArgs::<R>::cuda_text(),
         TallyArgs::<R>::cuda_text(),

@@ -1,5 +1,6 @@
 //! The microphysics on the device: what its kernels are compiled for and what they are given.
 
+use super::advection::LayeredPointers;
 use crate::real::{Precision, Real};
 use crate::shared::{DevicePointer, ReadPointer, shared_constants, shared_struct};
 use crate::wsm5::Fallout;
@@ -56,6 +57,13 @@ shared_struct! {
         fall_residual: DevicePointer<R>, "kg m⁻²";
         /// Water that clipping at zero has made in the call; set.
         clipped: DevicePointer<R>, "kg m⁻²";
+        /// What the changes weigh where the dry mass of their cell is not rho dz; set where there
+        /// is a mass.
+        mass_mismatch: DevicePointer<R>, "kg m⁻²";
+        /// Dry mass of the cells; null where nobody asks for that.
+        mass: LayeredPointers<R>, "kg";
+        /// Reciprocal area of the cells.
+        per_area: ReadPointer<R>, "m⁻²";
         /// Parameters of the scheme.
         params: Wsm5Params<R>, "1";
         /// What is added to `theta` to give the potential temperature.

@@ -13,9 +13,11 @@ use super::suspect::{Suspect, suspects};
 use super::{Case, Frames, Outcome, Working};
 use crate::advection::Limiter;
 use crate::backend::cpu::Cpu;
-use crate::backend::{Backend, PhaseTimes, Shift};
+use crate::backend::{Backend, PhaseTimes, Region, Shift};
 use crate::diagnostics::difference::Value;
-use crate::diagnostics::pair::{Apart, PROBE_UNITS, Sample, Verdict, Yardstick, judge_later};
+use crate::diagnostics::pair::{
+    Apart, PROBE_UNITS, Sample, Totals, Verdict, Yardstick, judge_later,
+};
 use crate::error::{Error, Result};
 use crate::forcing::Moment;
 use crate::io::output::Snapshot;
@@ -120,8 +122,7 @@ pub struct Report {
 struct Ran<R> {
     first: Option<Sample<R>>,
     last: Option<Sample<R>>,
-    /// Water in kg, and mean precipitation in mm.
-    totals: [f64; 2],
+    totals: Totals,
     timed: Timed,
     outcome: Outcome,
 }
@@ -228,11 +229,16 @@ impl<R: Working + Value> Pair<'_, R> {
                 step if step == plan.steps => Some(&mut last),
                 _ => None,
             };
-            if !frames.due(&plan, step) {
-                kept.map(|kept| *kept = Some(sample(frame)));
-                return true;
+            let is_output = frames.due(&plan, step);
+            match kept {
+                Some(kept) if !is_output => {
+                    *kept = Some(sample(frame));
+                    return true;
+                }
+                Some(kept) => *kept = Some(sample(frame.clone())),
+                None if !is_output => return true,
+                None => {}
             }
-            kept.map(|kept| *kept = Some(sample(frame.clone())));
             send(frame)
         };
         let before = backend.times()?;
@@ -248,7 +254,9 @@ impl<R: Working + Value> Pair<'_, R> {
             end_to_end_s: clock.elapsed().as_secs_f64(),
             times: backend.times()?.since(&before),
         };
-        let totals = [backend.water()?, backend.precipitation()?.mean];
+        let area = Region::new(&case.domain.grid, &case.domain.coordinate).extent();
+        let rain = backend.precipitation()?.mean * area;
+        let totals = Totals { water: backend.water()?, rain, area };
         Ok(Ran { first, last, totals, timed, outcome })
     }
 

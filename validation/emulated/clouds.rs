@@ -1,7 +1,8 @@
 //! The kernels of the microphysics, on a device made of arrays on the host.
 
-use ndarray::{Array2, Array3, ArrayView1, Dimension};
+use ndarray::{Array2, ArrayView1, Dimension};
 
+use nwp_mini::gpu::advection::LayeredPointers;
 use nwp_mini::gpu::prelude::{Configuration, prelude};
 use nwp_mini::gpu::wsm5::{CloudArgs, CloudConstants, DiagnosisArgs, Mapping, diagnosis};
 use nwp_mini::grid::Shape;
@@ -134,6 +135,9 @@ impl<R: Exchanged> Weather<R> {
             sr: to,
             fall_residual: to,
             clipped: to,
+            mass_mismatch: to,
+            mass: LayeredPointers::default(),
+            per_area: from,
             params: p.params,
             theta_base: self.theta_base,
             dt_cloud: dt / steps,
@@ -176,6 +180,17 @@ pub(crate) struct Clouds {
 
 impl Clouds {
     pub(crate) fn compile<R: Exchanged>(p: &Scheme<R>, nz: usize, mapping: Mapping) -> Self {
+        Self::compile_with(p, nz, mapping, "", &[])
+    }
+
+    /// The same with further options for the compiler, under a name of its own.
+    pub(crate) fn compile_with<R: Exchanged>(
+        p: &Scheme<R>,
+        nz: usize,
+        mapping: Mapping,
+        name: &str,
+        options: &[&str],
+    ) -> Self {
         let configuration = Configuration {
             precision: R::KIND,
             nz,
@@ -186,10 +201,10 @@ impl Clouds {
             Mapping::Column => "column".to_owned(),
             Mapping::Tile(tile) => format!("tile{}x{}", tile.columns, tile.threads),
         };
-        let name = format!("clouds_{about}_{}_{nz}_{:?}", R::NAME, p.fallout);
+        let name = format!("clouds_{about}_{}_{nz}_{:?}{name}", R::NAME, p.fallout);
         let entry = format!("-DENTRY=\"{}\"", mapping.file());
         let kernel = format!("-DKERNEL={}", mapping.kernel());
-        let mut options = OPTIONS.to_vec();
+        let mut options = [&OPTIONS, options].concat();
         options.extend([entry.as_str(), kernel.as_str()]);
         let shared_bytes = match mapping {
             Mapping::Column => None,
@@ -212,6 +227,18 @@ impl Clouds {
         region: &Region,
         seed: u64,
     ) {
+        self.attempt(p, dt, weather, region, seed).unwrap_or_else(|why| panic!("{why}"));
+    }
+
+    /// The same, or why it did not come to an end.
+    pub(crate) fn attempt<R: Exchanged>(
+        &self,
+        p: &Scheme<R>,
+        dt: R,
+        weather: &mut Weather<R>,
+        region: &Region,
+        seed: u64,
+    ) -> Result<(), String> {
         let args = weather.args(p, dt, region);
         let mut records = weather.records();
         let mut bytes = Vec::new();
@@ -220,12 +247,13 @@ impl Clouds {
         let columns = region.rows.len() * region.columns.len();
         records.put("launch", &self.mapping.blocks(columns).map(|count| count as i32));
         records.put("shared_bytes", &[0_i32]);
-        let found = self.program.run(&records, seed);
+        let found = self.program.attempt(&records, seed)?;
         weather.take(&found);
         if let Some(expected) = self.shared_bytes {
             let bytes = found.take::<i32>("shared_bytes")[0] as usize;
             assert!(bytes <= expected && expected < bytes + 64, "{bytes} bytes, not {expected}");
         }
+        Ok(())
     }
 }
 

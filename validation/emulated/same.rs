@@ -31,7 +31,12 @@ const F32_FACTOR: f64 = 10.0;
 /// How many cells may have parted, of all.
 const SHARE_PARTED: f64 = 0.01;
 
-pub(crate) fn on_cpu<R: Exchanged>(p: &Scheme<R>, dt: f64, weather: &Weather<R>, region: &Region) -> Weather<R> {
+pub(crate) fn on_cpu<R: Exchanged>(
+    p: &Scheme<R>,
+    dt: f64,
+    weather: &Weather<R>,
+    region: &Region,
+) -> Weather<R> {
     let mut weather = weather.clone();
     let scratch = Scratch::new(weather.shape().nz);
     let Weather { theta_base, state, air, surface } = &mut weather;
@@ -145,7 +150,8 @@ fn a_tile_agrees_with_the_cpu_in_double_precision() {
 
 /// Single precision against double: no further off than the CPU version in single precision.
 fn check_tile_f32(nz: usize) {
-    let (p, exact) = (scheme::<f32>(Fallout::SemiLagrangian), scheme::<f64>(Fallout::SemiLagrangian));
+    let (p, exact) =
+        (scheme::<f32>(Fallout::SemiLagrangian), scheme::<f64>(Fallout::SemiLagrangian));
     let clouds = Clouds::compile(&p, nz, small_tile::<f32>(p.fallout, nz));
     let columns = columns(nz, 120);
     let (single, double) = (weather::<f32>(&columns, 1, 0.0), weather::<f64>(&columns, 1, 0.0));
@@ -164,7 +170,8 @@ fn check_tile_f32(nz: usize) {
             assert!(device.is_finite, "{about}");
             let floor = F32_FLOOR * device.range;
             // After several minor steps, rounding decides in single cells between two outcomes.
-            let percents: &[f64] = if dt <= ONE_STEP { &[50.0, 99.0, 100.0] } else { &[50.0, 99.0] };
+            let percents: &[f64] =
+                if dt <= ONE_STEP { &[50.0, 99.0, 100.0] } else { &[50.0, 99.0] };
             for percent in percents {
                 let (device, cpu) = (device.percentile(*percent), cpu.percentile(*percent));
                 assert!(device <= F32_FACTOR * cpu.max(floor), "{percent} %: {about}");

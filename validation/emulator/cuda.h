@@ -4,9 +4,10 @@
 // `emulator::launch`.
 //
 // Blocks run one after the other in a random order. The threads of a block are fibres: one runs
-// until it has to wait for others, then another one that can go on, chosen at random. So threads
-// that forgot to wait for each other give other results with another seed. Shared memory holds
-// NaN at the start of every block. A barrier that not all threads of the block reach, and a
+// until it has to wait for others, then another one that can go on. Which one has precedence is
+// drawn anew at every barrier: often one warp after the other, sometimes all threads mixed. So
+// threads that forgot to wait for each other give other results with another seed. Shared memory
+// holds NaN at the start of every block. A barrier that not all threads of the block reach, and a
 // shuffle or ballot that a lane of its mask does not come to, end the program with a message that
 // tells where everyone is; so they do where the missing threads have left the kernel, which CUDA
 // itself would let pass.
@@ -73,6 +74,7 @@ struct Place {
 struct Fibre {
     dim3 index;
     unsigned number = 0;
+    std::uint64_t rank = 0;              // who comes first, among those that can go on
     State state = State::READY;
     Place place;
     unsigned mask = 0;                   // lanes that the warp operation waits for
@@ -84,7 +86,8 @@ struct Fibre {
 };
 
 inline std::vector<Fibre> fibres;
-inline std::vector<unsigned> ready;
+// Those that can go on, the one with the highest rank at the top of the heap.
+inline std::vector<std::pair<std::uint64_t, Fibre*>> ready;
 inline Fibre* current = nullptr;
 inline std::function<void()> body;
 inline jmp_buf scheduler;
@@ -148,7 +151,21 @@ inline void run_fibre()
 inline void make_ready(Fibre& fibre)
 {
     fibre.state = State::READY;
-    ready.push_back(fibre.number);
+    ready.emplace_back(fibre.rank, &fibre);
+    std::push_heap(ready.begin(), ready.end());
+}
+
+// Lets all threads go on, in a new order.
+inline void release_all()
+{
+    const bool by_warps = dice() % 4 != 0;
+    const std::uint64_t salt = dice();
+    for (Fibre& fibre : fibres) {
+        // The same number for all lanes of a warp, as good as random.
+        const std::uint64_t of_warp = (warp_of(fibre) + 1) * (salt | 1);
+        fibre.rank = (by_warps ? of_warp << 32 : dice() << 32) | (dice() >> 32);
+        make_ready(fibre);
+    }
 }
 
 // Waits until all threads of the block have come here.
@@ -208,11 +225,11 @@ T taken_from(const std::uint64_t* all, unsigned lane)
 inline void run_block()
 {
     ready.clear();
-    for (Fibre& fibre : fibres) make_ready(fibre);
+    release_all();
     for (;;) {
         while (!ready.empty()) {
-            std::swap(ready[dice() % ready.size()], ready.back());
-            Fibre& next = fibres[ready.back()];
+            std::pop_heap(ready.begin(), ready.end());
+            Fibre& next = *ready.back().second;
             ready.pop_back();
             resume(next);
         }
@@ -224,7 +241,7 @@ inline void run_block()
                 fail("threads wait at different barriers");
         }
         if (first.state == State::LEFT) return;
-        for (Fibre& fibre : fibres) make_ready(fibre);
+        release_all();
     }
 }
 

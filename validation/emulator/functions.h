@@ -15,11 +15,15 @@
 using std::atan2;
 using std::cbrt;
 using std::ceil;
+using std::copysign;
+using std::cos;
 using std::exp;
 using std::exp2;
 using std::fabs;
 using std::floor;
 using std::fma;
+using std::fmax;
+using std::fmin;
 using std::hypot;
 using std::isfinite;
 using std::isinf;
@@ -30,7 +34,11 @@ using std::log2;
 using std::pow;
 using std::rint;
 using std::round;
+using std::sin;
 using std::sqrt;
+using std::tan;
+using std::tanh;
+using std::trunc;
 
 // As on the device, the other one where one is not a number.
 inline float min(float a, float b) { return std::fmin(a, b); }

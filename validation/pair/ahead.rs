@@ -1,1 +1,142 @@
-//! x
+//! A backend that runs ahead of its caller: frames come late, and failures too.
+
+use std::collections::VecDeque;
+use std::path::Path;
+use std::sync::atomic::AtomicBool;
+
+use nwp_mini::advection::Limiter;
+use nwp_mini::backend::cpu::Cpu;
+use nwp_mini::backend::{
+    Backend, Captured, FRAMES_IN_FLIGHT, PhaseTimes, Precipitation, WaterChange,
+};
+use nwp_mini::error::{Error, Result};
+use nwp_mini::forcing::Moment;
+use nwp_mini::io::wrf;
+use nwp_mini::model::{self, Case, Frames};
+use nwp_mini::plan::Plan;
+use nwp_mini::state::State;
+use nwp_mini::wsm5::Fallout;
+
+/// Hands frames over only to one who waits, and tells of a failure one step late.
+struct Ahead {
+    cpu: Cpu<f32>,
+    frames: VecDeque<Captured<f32>>,
+    most_in_flight: usize,
+    fails_at: Option<usize>,
+}
+
+impl Backend<f32> for Ahead {
+    fn kind(&self) -> &'static str {
+        "ahead"
+    }
+
+    fn describe(&self) -> String {
+        "ahead".to_owned()
+    }
+
+    fn device(&self) -> String {
+        "none".to_owned()
+    }
+
+    fn restore(&mut self, state: &State<f32>) -> Result<()> {
+        self.cpu.restore(state)
+    }
+
+    fn drive(&mut self, moment: &Moment<f32>) -> Result<()> {
+        self.cpu.drive(moment)
+    }
+
+    fn step(&mut self, dt: f64) -> Result<()> {
+        self.cpu.step(dt)
+    }
+
+    fn check(&mut self, step: usize, wait: bool) -> Result<()> {
+        match self.fails_at {
+            Some(at) if step > at || (wait && step == at) => {
+                Err(Error::BlowUp { variable: "qv", value: f64::NAN, step: at, cell: [0, 0, 0] })
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn capture(&mut self, moment: &Moment<f32>) -> Result<()> {
+        assert!(self.frames.len() < FRAMES_IN_FLIGHT);
+        self.cpu.capture(moment)?;
+        self.frames.extend(self.cpu.collect(true)?);
+        self.most_in_flight = self.most_in_flight.max(self.frames.len());
+        Ok(())
+    }
+
+    fn collect(&mut self, wait: bool) -> Result<Option<Captured<f32>>> {
+        Ok(if wait { self.frames.pop_front() } else { None })
+    }
+
+    fn water(&mut self) -> Result<f64> {
+        self.cpu.water()
+    }
+
+    fn water_changes(&mut self) -> Result<WaterChange> {
+        self.cpu.water_changes()
+    }
+
+    fn precipitation(&mut self) -> Result<Precipitation> {
+        self.cpu.precipitation()
+    }
+
+    fn times(&mut self) -> Result<PhaseTimes> {
+        self.cpu.times()
+    }
+}
+
+/// Runs five steps with a frame after each; returns the frames as they come, with the sum of
+/// their vapour, and how the run ended.
+fn run(late: bool, fails_at: Option<usize>) -> (Vec<(usize, f64)>, usize, Result<usize>) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("data/soc.nc");
+    let (domain, frame) = wrf::read(&path, None).expect("the storm");
+    let mut case = Case::<f32>::new(domain, frame).expect("the storm's winds");
+    let state = case.take_state();
+    let domain = &case.domain;
+    let (limiter, fallout) = (Limiter::PositiveDefinite, Fallout::SemiLagrangian);
+    let mut cpu =
+        Cpu::new(&domain.grid, &domain.coordinate, limiter, fallout, &case.forcing, state.clone());
+    let plan = Plan { dt: 60.0, steps: 5, last_dt: 60.0, max_dt: 200.0 };
+    let frames = Frames { interval: Some(60.0), ..Frames::default() };
+    let mut sent = Vec::new();
+    let mut send = |step, frame: nwp_mini::io::output::Snapshot<f32>| {
+        assert!((frame.seconds - 60.0 * step as f64).abs() < 1e-9);
+        sent.push((step, frame.state.qv.iter().map(|q| f64::from(*q)).sum()));
+        true
+    };
+    let stop = AtomicBool::new(false);
+    let watch = &mut |_| ();
+    if !late {
+        let done = model::run(&mut case, &plan, frames, &mut cpu, &stop, &mut send, watch);
+        return (sent, 1, done.map(|outcome| outcome.steps));
+    }
+    let mut ahead = Ahead { cpu, frames: VecDeque::new(), most_in_flight: 0, fails_at };
+    let done = model::run(&mut case, &plan, frames, &mut ahead, &stop, &mut send, watch);
+    (sent, ahead.most_in_flight, done.map(|outcome| outcome.steps))
+}
+
+#[test]
+fn late_frames_all_arrive_in_their_order() {
+    let (prompt, _, steps) = run(false, None);
+    assert_eq!(steps.expect("a good run"), 5);
+    assert_eq!(prompt.iter().map(|(step, _)| *step).collect::<Vec<_>>(), [0, 1, 2, 3, 4, 5]);
+    let (late, most, steps) = run(true, None);
+    assert_eq!(steps.expect("a good run"), 5);
+    assert_eq!(late, prompt);
+    assert_eq!(most, FRAMES_IN_FLIGHT);
+}
+
+#[test]
+fn frames_before_a_late_failure_arrive_too() {
+    let (all, ..) = run(false, None);
+    let (sent, _, ended) = run(true, Some(3));
+    // Told after step 4; the frames until step 3 were begun by then.
+    assert_eq!(sent, all[..=3]);
+    assert!(matches!(ended, Err(Error::BlowUp { step: 3, .. })), "{ended:?}");
+    // A failure in the last step is waited for.
+    let (_, _, ended) = run(true, Some(5));
+    assert!(matches!(ended, Err(Error::BlowUp { step: 5, .. })), "{ended:?}");
+}

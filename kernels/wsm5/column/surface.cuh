@@ -20,9 +20,21 @@ __device__ inline void add_to_sums(real dt_cloud, real depth, const real (&groun
                        ground[int(Species::ICE)], sum);
 }
 
-// Writes what has reached the ground in a column.
-__device__ inline void store_surface(const CloudArgs& a, int place, const Precipitation& sum)
+// By how much the dry mass of a cell exceeds rho dz, kg m-2; 0 where nobody asks for it.
+__device__ inline real surplus(const CloudArgs& a, int place, int k, real rho, real dz)
 {
+    if (a.per_area == nullptr) return 0;
+    const LayeredPointers& mass = a.mass;
+    const real cell = mass.with_mu[place] * mass.c1[k] + mass.without_mu[place] * mass.c2[k];
+    return cell * a.per_area[place] - rho * dz;
+}
+
+// Writes what has reached the ground in a column, and what its changes weigh where the mass of a
+// cell is not rho dz.
+__device__ inline void store_surface(const CloudArgs& a, int place, const Precipitation& sum,
+                                     real mass_mismatch)
+{
+    if (a.per_area != nullptr) a.mass_mismatch[place] = mass_mismatch;
     // Both are sums over the run.
     if (sum.rain > 0) a.rain[place] += sum.rain;
     if (sum.snow > 0) a.snow[place] += sum.snow;

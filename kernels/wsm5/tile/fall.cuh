@@ -24,7 +24,6 @@ __device__ inline void set_heights(const Tile& tile, int column, Fall& work)
         if (k < NZ) work.height[k + 1] = top;
         below = __shfl_sync(ALL_LANES, top, WARP - 1);
     }
-    __syncwarp();
 }
 
 // Speed of an interface before it is limited, from those of the layers.
@@ -57,8 +56,8 @@ __device__ inline void arrive(real dt_cloud, const real (&content)[LEVELS], Fall
         const real next = __shfl_down_sync(ALL_LANES, from_here, 1);
         const real above = lane() == WARP - 1 ? highest : max(next, highest);
         if (above > own) w = above + c * height;
-        if (lane() + m * WARP <= NZ) work.arrival[k] = fall::arrival(height, w, dt_cloud);
         highest = max(highest, __shfl_sync(ALL_LANES, from_here, 0));
+        if (lane() + m * WARP <= NZ) work.arrival[k] = fall::arrival(height, w, dt_cloud);
     }
     if (lane() == 0) work.arrival[NZ + 1] = work.height[NZ];
     __syncwarp();
@@ -92,7 +91,7 @@ __device__ inline void set_edges(Fall& work)
                                : fall::edges(q[k - 1], q[k], q[k + 1], thickness_of(work, k - 1),
                                        thickness_of(work, k), thickness_of(work, k + 1));
     }
-    __syncwarp();
+    __syncwarp();  // the shuffles that follow order threads, not their memory
 }
 
 // The arrived layer that holds a height: the number of interfaces that have arrived below it, the
@@ -200,8 +199,7 @@ __device__ inline void sediment(const CloudArgs& a, Tile& tile, int column)
     landing.residual = warp_sum(landing.residual) + landing.ground;
     if (__any_sync(ALL_LANES, landing.clipped > 0)) landing.clipped = warp_sum(landing.clipped);
     if (lane() == 0) tile.landing[int(KIND)][column] = landing;
-    // The next task of the warp takes the same work space.
-    __syncwarp();
+    __syncwarp();  // the next task takes the same work space; shuffles do not order memory
 }
 
 // Lets all that falls in the tile fall: a task for each species of a column.

@@ -20,8 +20,9 @@ __device__ inline void gather(const CloudArgs& a, Tile& tile, int column)
 }
 
 // Writes the cells of a thread that have changed; `fell` tells the columns in which something has
-// fallen, and may have left a cell empty.
-__device__ inline void store_cells(const CloudArgs& a, const Position& at, const Tile& tile,
+// fallen, and may have left a cell empty. In the place of the density, which nothing looks at any
+// more, it leaves what the change of a cell weighs where its mass is not rho dz, kg m-2.
+__device__ inline void store_cells(const CloudArgs& a, const Position& at, Tile& tile,
                                    const Marks& marks, unsigned fell)
 {
 #pragma unroll
@@ -30,12 +31,21 @@ __device__ inline void store_cells(const CloudArgs& a, const Position& at, const
         const bool is_active = marks.active >> m & 1, is_clipped = marks.clipped >> m & 1;
         const int k = at.level(m), column = at.column;
         const int here = k * a.level + at.place;
+        const bool has_changed = is_active || is_clipped || (fell >> column & 1);
+        real gained = 0;
+        if (has_changed)
+            gained = (tile.qv[k][column] - a.qv[here]) + (tile.qc[k][column] - a.qc[here])
+                     + (tile.qr[k][column] - a.qr[here]) + (tile.qi[k][column] - a.qi[here])
+                     + (tile.qs[k][column] - a.qs[here]);
+        tile.rho[k][column] = has_changed
+            ? surplus(a, at.place, k, tile.rho[k][column], tile.dz[k][column]) * gained
+            : real(0);
         if (is_active) {
             a.theta[here] = tile.t[k][column] / __ldg(&a.exner[here]) - a.theta_base;
             a.qv[here] = tile.qv[k][column];
         }
         if (is_active || is_clipped) a.qc[here] = tile.qc[k][column];
-        if (is_active || is_clipped || (fell >> column & 1)) {
+        if (has_changed) {
             a.qr[here] = tile.qr[k][column];
             a.qi[here] = tile.qi[k][column];
             a.qs[here] = tile.qs[k][column];

@@ -143,15 +143,13 @@ impl<R: OnDevice> OnGpu<R> {
             .mapping
             .unwrap_or_else(|| Mapping::choose(shape.columns(), R::PRECISION, fallout, shape.nz));
         let scheme = Scheme::default().with_fallout(fallout);
-        let clouds = Clouds::new(gpu, shape, inside, scheme, mapping, R::THETA_BASE)?;
+        let mut clouds = Clouds::new(gpu, shape, inside, scheme, mapping, R::THETA_BASE)?;
+        let area = region.area.as_slice().expect("a plane in standard layout");
+        clouds.weigh(gpu, transport.cell_mass(), area)?;
         let packing = Packing::new(shape);
         let tracers = [gpu.zeros(packing.state())?, gpu.zeros(packing.state())?];
         let surface = gpu.zeros::<R>(packing.surface())?;
-        let columns = Columns {
-            rows: region.rows.clone(),
-            columns: region.columns.clone(),
-            area: region.area.as_slice().expect("a plane in standard layout"),
-        };
+        let columns = Columns { rows: region.rows.clone(), columns: region.columns.clone(), area };
         let terms = surface.pointer_to((PLANES.len() - TERMS) * shape.columns()).read();
         let budget = Budget::new(gpu, shape, &columns, transport.cell_mass(), terms)?;
         let between = setting

@@ -10,7 +10,7 @@ pub mod spread;
 mod verdict;
 mod yardstick;
 
-pub use later::{Apart, judge_later};
+pub use later::{Apart, Totals, judge_later};
 pub use sample::Sample;
 pub use verdict::{Check, Verdict};
 pub use yardstick::{PROBE_UNITS, Yardstick};

@@ -16,8 +16,8 @@ pub struct Spread {
     pub largest: f64,
     /// Root mean square.
     pub rms: f64,
-    /// Root mean square without the largest thousandth: where rounding decides between finite
-    /// outcomes, a few cells would outweigh all others.
+    /// Root mean square of those up to the 99th percentile: where rounding decides between finite
+    /// outcomes, a few cells outweigh all others.
     pub rms_inner: f64,
     /// 99th percentile of their sizes.
     pub p99: f64,
@@ -70,21 +70,22 @@ impl Spread {
         let off = errors.iter().zip(truth).filter(|(error, truth)| is_off(**error, truth)).count();
         let (largest, rms) = (errors.iter().copied().fold(0.0, f64::max), root_mean_square(errors));
         let p999 = percentile(errors, 99.9);
+        let p99 = percentile(errors, 99.0);
         // The percentile has put what lies above it last.
-        let inner = &errors[..=(0.999 * (errors.len() - 1) as f64) as usize];
+        let inner = &errors[..=(0.99 * (errors.len() - 1) as f64) as usize];
         Self {
             largest,
             rms,
             rms_inner: root_mean_square(inner),
             p999,
-            p99: percentile(errors, 99.0),
+            p99,
             share: off as f64 / count,
         }
     }
 }
 
 /// The largest value in size.
-pub fn largest<R: Real>(values: &[R]) -> f64 {
+fn largest<R: Real>(values: &[R]) -> f64 {
     values.iter().map(|x| x.f64().abs()).fold(0.0, f64::max)
 }
 
