@@ -9,17 +9,17 @@ mod advection;
 mod case;
 #[path = "gpu/forcing.rs"]
 mod forcing;
-#[path = "support/mod.rs"]
-#[allow(dead_code, unreachable_pub, reason = "all tests share it")]
-mod support;
-#[path = "support/random.rs"]
-mod random;
 #[path = "advection/made_up.rs"]
 mod made_up;
+#[path = "support/random.rs"]
+mod random;
 #[path = "gpu/runtime.rs"]
 mod runtime;
 #[path = "gpu/storm.rs"]
 mod storm;
+#[path = "support/mod.rs"]
+#[allow(dead_code, unreachable_pub, reason = "all tests share it")]
+mod support;
 
 use std::io::{Write, stderr};
 

@@ -44,8 +44,8 @@ extern "C" __global__ void __launch_bounds__(COLUMN_THREADS)
     Precipitation sum{};
     set_out(column, sum);
     for (int step = 0; step < a.minor_steps; ++step) minor_step(a.params, a.dt_cloud, column, sum);
-#pragma unroll 1
     real mass_mismatch = 0;
+#pragma unroll 1
     for (int k = 0; k < NZ; ++k) {
         const int at = k * a.level + place;
         const Cell& cell = column.cells[k];

@@ -269,7 +269,11 @@ impl<R: SchemeConstants + RadarConstants + Element> Clouds<R> {
             clipped,
             mass_mismatch,
             mass: self.mass,
-            per_area: self.per_area.as_ref().map(|plane| plane.pointer().read()).unwrap_or_default(),
+            per_area: self
+                .per_area
+                .as_ref()
+                .map(|plane| plane.pointer().read())
+                .unwrap_or_default(),
             params: self.scheme.params,
             theta_base: self.theta_base,
             dt_cloud: dt / steps,

@@ -60,9 +60,8 @@ fn steps<R: FluxConstants + Element>(
     let transport = Transport::new(gpu, &case.grid, &case.air(), settings).unwrap();
     transport.poison().unwrap();
     let [x, y, z] = [&flux.x, &flux.y, &flux.z].map(|flux| upload(gpu, flux));
-    let sides = inflow.iter().flat_map(|values| {
-        [&values.west, &values.east, &values.south, &values.north]
-    });
+    let sides =
+        inflow.iter().flat_map(|values| [&values.west, &values.east, &values.south, &values.north]);
     let inflow: Vec<R> = sides.flat_map(|side| side.iter().copied()).collect();
     let inflow = (!inflow.is_empty()).then(|| gpu.upload(&inflow).unwrap());
     let wind = Wind { flux: [&x, &y, &z], inflow: inflow.as_ref() };
@@ -148,8 +147,7 @@ fn check_pair<R: FluxConstants + Element>(
     let wind = advection::Wind { grid: &case.grid, air: &air, flux: &flux, dt: case.dt };
     let mut work = Workspace::new(shape);
     for (limiter, name) in SCHEMES {
-        let chosen =
-            TransportSettings::for_device(gpu, &case.grid, R::PRECISION, [3, 1], limiter);
+        let chosen = TransportSettings::for_device(gpu, &case.grid, R::PRECISION, [3, 1], limiter);
         // Short marches and long ones.
         for levels in [1, shape.nz] {
             let shares = Shares { levels, ..chosen.shares };

@@ -149,11 +149,7 @@ impl<R: OnDevice> OnGpu<R> {
         let packing = Packing::new(shape);
         let tracers = [gpu.zeros(packing.state())?, gpu.zeros(packing.state())?];
         let surface = gpu.zeros::<R>(packing.surface())?;
-        let columns = Columns {
-            rows: region.rows.clone(),
-            columns: region.columns.clone(),
-            area,
-        };
+        let columns = Columns { rows: region.rows.clone(), columns: region.columns.clone(), area };
         let terms = surface.pointer_to((PLANES.len() - TERMS) * shape.columns()).read();
         let budget = Budget::new(gpu, shape, &columns, transport.cell_mass(), terms)?;
         let between = setting
