@@ -6,7 +6,11 @@ use clap::{Args, ValueEnum};
 use tracing::info;
 
 use crate::error::Result;
+use crate::gpu::wsm5::{Mapping, Tile};
 use crate::gpu::{self, Gpu};
+use crate::grid::Shape;
+use crate::real::Precision;
+use crate::wsm5::Fallout;
 
 /// Where to compute.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -19,6 +23,29 @@ pub enum BackendChoice {
     Gpu,
     /// The CPU and the GPU from the same state, compared with each other
     Both,
+}
+
+/// How columns are shared out among the threads of the GPU.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum MappingChoice {
+    /// The faster one
+    Auto,
+    /// A thread for a column
+    Column,
+    /// A block of threads for a few columns
+    Tile,
+}
+
+impl MappingChoice {
+    /// The mapping for a grid.
+    pub(super) fn of(self, shape: &Shape, precision: Precision, fallout: Fallout) -> Mapping {
+        let (columns, nz) = (shape.columns(), shape.nz);
+        match self {
+            Self::Auto => Mapping::choose(columns, precision, fallout, nz),
+            Self::Column => Mapping::Column,
+            Self::Tile => Mapping::Tile(Tile::choose(columns, precision, fallout, nz)),
+        }
+    }
 }
 
 /// Where NVRTC is.
