@@ -26,8 +26,9 @@ fn kernel_sources(folder: &Path) -> String {
     let mut list = "/// Name below `kernels/`, and text.\n".to_owned();
     list += "const FILES: &[(&str, &str)] = &[\n";
     for file in files {
-        let name = file.strip_prefix(folder).unwrap();
-        writeln!(list, "    ({name:?}, include_str!({file:?})),").unwrap();
+        let name = file.strip_prefix(folder).unwrap().to_str().expect("a name in UTF-8");
+        let path = file.to_str().expect("a path in UTF-8");
+        writeln!(list, "    ({name:?}, include_str!({path:?})),").unwrap();
     }
     list + "];\n"
 }

@@ -16,7 +16,8 @@ budget_water_acc64(const __grid_constant__ WaterArgs args)
             const real* q = args.water + static_cast<long long>(k) * plane + c;
             double water = 0;
             for (int s = 0; s < WATER_SPECIES; ++s) water += static_cast<double>(q[s * field]);
-            const real mass = args.with_mu[c] * args.c1[k] + args.without_mu[c] * args.c2[k];
+            const real mass = args.mass.with_mu[c] * args.mass.c1[k]
+                              + args.mass.without_mu[c] * args.mass.c2[k];
             sum += static_cast<double>(mass) * water;
         }
     }

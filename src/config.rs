@@ -28,6 +28,8 @@ pub struct RunConfig {
     pub fallout: Fallout,
     /// Lateral boundaries, when the user gives them.
     pub boundary: Option<Sides>,
+    /// Into how many parts every cell of the input is divided, along x and along y.
+    pub refine: usize,
     /// Where to write the figures of the run as JSON.
     pub json: Option<PathBuf>,
     /// Whether a run on the GPU that was not asked for ends with a comparison.

@@ -48,18 +48,18 @@ impl MappingChoice {
     }
 }
 
-/// Where NVRTC is.
+/// Where the run-time compiler is.
 #[derive(Clone, Debug, Args)]
-pub(super) struct NvrtcPlace {
+pub(super) struct CompilerPlace {
     /// The run-time compiler of CUDA, file or folder [default: look in all usual places]
-    #[arg(long, value_name = "PATH", env = "NWP_NVRTC")]
-    pub(super) nvrtc_lib: Option<PathBuf>,
+    #[arg(long = "nvrtc-lib", value_name = "PATH", env = "NWP_NVRTC")]
+    pub(super) library: Option<PathBuf>,
 }
 
-impl NvrtcPlace {
+impl CompilerPlace {
     /// The usual options, with the library from here.
     pub(super) fn options(&self) -> gpu::Options {
-        gpu::Options { nvrtc: self.nvrtc_lib.clone(), ..gpu::Options::default() }
+        gpu::Options { compiler_library: self.library.clone(), ..gpu::Options::default() }
     }
 }
 
@@ -67,7 +67,7 @@ impl NvrtcPlace {
 #[derive(Clone, Debug, Args)]
 pub(super) struct GpuChoice {
     #[command(flatten)]
-    place: NvrtcPlace,
+    place: CompilerPlace,
     /// Number of the GPU
     #[arg(long, value_name = "N", default_value = "0")]
     device: usize,
@@ -92,19 +92,6 @@ impl GpuChoice {
 }
 
 impl BackendChoice {
-    /// Fails where a GPU is asked for.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Gpu`](crate::error::Error::Gpu), as long as a command has no GPU version.
-    pub(super) fn check(self) -> Result<()> {
-        if matches!(self, Self::Gpu | Self::Both) {
-            let message = "this command computes on the CPU only; use --backend cpu";
-            return Err(crate::error::Error::Gpu(message.to_owned()));
-        }
-        Ok(())
-    }
-
     /// The GPU to use; `None` for the CPU, which `auto` takes with a word on why.
     ///
     /// # Errors

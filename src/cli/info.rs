@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use serde::Serialize;
 
-use crate::cli::device::NvrtcPlace;
+use crate::cli::device::CompilerPlace;
 use crate::cli::report::{Machine, machine};
 use crate::error::Result;
 use crate::gpu;
@@ -24,7 +24,7 @@ pub(super) struct Info {
     #[arg(value_name = "FILE")]
     file: Option<PathBuf>,
     #[command(flatten)]
-    place: NvrtcPlace,
+    place: CompilerPlace,
     /// Write the same to a JSON file
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
@@ -105,7 +105,7 @@ fn print_gpu(survey: &gpu::Survey, out: &mut impl Write) -> Result<()> {
     if survey.devices.is_empty() {
         writeln!(out, "GPU            none")?;
     }
-    for (name, search) in [("driver", &survey.driver), ("NVRTC", &survey.nvrtc)] {
+    for (name, search) in [("driver", &survey.driver), ("NVRTC", &survey.compiler)] {
         // One line for every reason, with all places that it holds for.
         for tried in search.tried.chunk_by(|a, b| a.why == b.why) {
             let places: Vec<_> = tried.iter().map(|at| at.path.display().to_string()).collect();

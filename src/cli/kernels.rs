@@ -7,7 +7,7 @@ use clap::Args;
 use serde::Serialize;
 
 use crate::cli::Precision;
-use crate::cli::device::NvrtcPlace;
+use crate::cli::device::CompilerPlace;
 use crate::error::{Error, Result};
 use crate::gpu::{Architecture, Compiler, DOUBLE_SUMS, Entry, Receipt, catalogue, receipts};
 use crate::io::pending::Pending;
@@ -36,7 +36,7 @@ pub(super) struct Kernels {
     #[arg(long)]
     check: bool,
     #[command(flatten)]
-    place: NvrtcPlace,
+    place: CompilerPlace,
     /// Write the figures to a JSON file
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
@@ -85,7 +85,7 @@ impl Kernels {
     /// `--check`.
     pub(super) fn run(&self) -> Result<()> {
         let json = self.json.as_ref().map(|path| Pending::new(path, self.force)).transpose()?;
-        let place = self.place.nvrtc_lib.as_deref();
+        let place = self.place.library.as_deref();
         let compiler = Compiler::find(place, !self.no_fast_math).1?;
         let precisions = match self.precision {
             Some(precision) => vec![precision],
@@ -103,7 +103,7 @@ impl Kernels {
         let mut rows = Vec::new();
         for &arch in &self.arch {
             for entry in precisions.iter().flat_map(|&real| catalogue(real, self.nz.into())) {
-                for row in self.rows(&compiler, &entry, arch)? {
+                for row in rows_of(&compiler, &entry, arch)? {
                     print(&row, &mut out)?;
                     rows.push(row);
                 }
@@ -118,18 +118,19 @@ impl Kernels {
         }
         Ok(())
     }
+}
 
-    fn rows(&self, compiler: &Compiler, entry: &Entry, arch: Architecture) -> Result<Vec<Row>> {
-        let row = |receipt| Row {
-            receipt,
-            variant: entry.variant.clone(),
-            arch: arch.to_string(),
-            precision: entry.precision.name(),
-            nz: entry.nz,
-            hot: entry.hot,
-        };
-        Ok(receipts(compiler, &entry.source, arch)?.into_iter().map(row).collect())
-    }
+/// One line for each kernel of an entry.
+fn rows_of(compiler: &Compiler, entry: &Entry, arch: Architecture) -> Result<Vec<Row>> {
+    let row = |receipt| Row {
+        receipt,
+        variant: entry.variant.clone(),
+        arch: arch.to_string(),
+        precision: entry.precision.name(),
+        nz: entry.nz,
+        hot: entry.hot,
+    };
+    Ok(receipts(compiler, &entry.source, arch)?.into_iter().map(row).collect())
 }
 
 fn print(row: &Row, out: &mut impl Write) -> Result<()> {

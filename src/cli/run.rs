@@ -18,6 +18,7 @@ use crate::backend::gpu::{OnDevice, OnGpu, Setting};
 use crate::calendar;
 use crate::cli::device::GpuChoice;
 use crate::cli::pair;
+use crate::cli::refine::refined;
 use crate::cli::report::Facts;
 use crate::cli::{BackendChoice, FalloutChoice, Precision};
 use crate::config::RunConfig;
@@ -89,6 +90,10 @@ pub(super) struct Run {
     /// periodic,open [default: specified]
     #[arg(long, value_name = "KIND")]
     boundary: Option<Sides>,
+    /// Divide every cell of the input into N x N, by linear interpolation
+    #[arg(long, value_name = "N", default_value = "1",
+          value_parser = clap::value_parser!(u16).range(1..))]
+    refine: u16,
     /// Write the figures of the run to a JSON file
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
@@ -166,6 +171,7 @@ impl Run {
             },
             fallout: self.fallout.into(),
             boundary: self.boundary,
+            refine: self.refine.into(),
             json: self.json.clone(),
             compare: !self.no_compare,
             dry_run: self.dry_run,
@@ -209,6 +215,7 @@ fn run<R: Working + Value + OnDevice>(
 
     let (domain, frame) = wrf::read(&config.inputs[0], config.boundary)?;
     let series = Series::open(&config.inputs, &domain)?;
+    let (domain, frame, series) = refined(config.refine, R::PRECISION, (domain, frame, series))?;
     let begin = frame.time;
     let longest = config.length.seconds(config.dt, domain.dt);
     let mut case = Case::<R>::new(domain, frame)?.follow(series, longest)?;
@@ -264,7 +271,8 @@ fn run<R: Working + Value + OnDevice>(
     };
     let mut facts = Facts::new(config, job.case, &plan, &mut *backend, &outcome, written, wall)?;
     if let Some(start) = start_state.as_ref().filter(|_| !outcome.interrupted && report.is_none()) {
-        let steps = plan.steps.min(STEPS_COMPARED);
+        let most = CELLS_COMPARED / job.case.domain.grid.shape.cells();
+        let steps = plan.steps.min(most.clamp(1, STEPS_COMPARED));
         info!("comparing the first {steps} steps with the CPU; --no-compare leaves it out");
         let short = Plan { steps, last_dt: plan.dt_of(steps), ..plan };
         let mut job = Job { plan: short, frames: Frames::default(), ..job };
@@ -294,8 +302,10 @@ fn run<R: Working + Value + OnDevice>(
     pair::judge(&report)
 }
 
-/// Steps of the comparison that a run ends with: enough to see both backends at work.
+/// Most steps of the comparison that a run ends with: enough to see both backends at work.
 const STEPS_COMPARED: usize = 10;
+/// Cells times steps of it, where these are fewer: a minute of several runs on a few cores.
+const CELLS_COMPARED: usize = 30_000_000;
 
 /// What of a run is compared with the CPU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -414,6 +424,7 @@ fn provenance<R: Working>(
         ("fallout", format!("{:?}", config.fallout)),
         ("input_file", name),
         ("input_sha256", sums.join(", ")),
+        ("refined", config.refine.to_string()),
     ];
     let compiler = gpu.map(|gpu| {
         let (major, minor) = gpu.compiler().version();

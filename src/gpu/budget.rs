@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use super::advection::LayeredPointers;
+use super::arguments::{TallyArgs, WaterArgs};
 use super::buffer::{Buffer, Element};
 use super::compile::Source;
 use super::device::Gpu;
@@ -10,7 +11,7 @@ use super::kernel::{Kernel, Launch};
 use crate::error::Result;
 use crate::grid::Shape;
 use crate::real::{Precision, Real};
-use crate::shared::{DevicePointer, ReadPointer, shared_struct};
+use crate::shared::ReadPointer;
 
 /// Threads of a block that sums.
 const THREADS: u32 = 256;
@@ -22,62 +23,6 @@ const SPECIES: usize = 5;
 
 /// Planes of a step's terms of the budget.
 pub const TERMS: usize = 4;
-
-shared_struct! {
-    /// What the sum of all water is made from.
-    #[derive(Default)]
-    pub struct WaterArgs<R> {
-        /// The water fields one after the other, (field, k, j, i).
-        water: ReadPointer<R>, "kg kg⁻¹";
-        /// Mass of the cells: the plane that the column mass enters.
-        with_mu: ReadPointer<R>, "kg Pa⁻¹";
-        /// The plane that it does not enter.
-        without_mu: ReadPointer<R>, "kg Pa⁻¹";
-        /// The profile that multiplies `with_mu`.
-        c1: ReadPointer<R>, "1";
-        /// The profile that multiplies `without_mu`.
-        c2: ReadPointer<R>, "1";
-        /// One sum for each level and block.
-        sums: DevicePointer<f64>, "kg";
-        /// Cells from west to east.
-        nx: i32, "1";
-        /// Cells from south to north.
-        ny: i32, "1";
-        /// First row of the region.
-        first_row: i32, "1";
-        /// First row beyond it.
-        end_row: i32, "1";
-        /// First column of the region.
-        first_column: i32, "1";
-        /// First column beyond it.
-        end_column: i32, "1";
-    }
-}
-
-shared_struct! {
-    /// What the terms of a step are added up from.
-    #[derive(Default)]
-    pub struct TallyArgs<R> {
-        /// The planes of the terms one after the other, (term, j, i).
-        planes: ReadPointer<R>, "kg m⁻²";
-        /// Area of the cells, (j, i).
-        area: ReadPointer<f64>, "m²";
-        /// One sum for each block and term, added to.
-        sums: DevicePointer<f64>, "kg";
-        /// Cells from west to east.
-        nx: i32, "1";
-        /// Cells from south to north.
-        ny: i32, "1";
-        /// First row of the region.
-        first_row: i32, "1";
-        /// First row beyond it.
-        end_row: i32, "1";
-        /// First column of the region.
-        first_column: i32, "1";
-        /// First column beyond it.
-        end_column: i32, "1";
-    }
-}
 
 /// The kernels for a precision and a number of levels.
 pub fn source(precision: Precision, nz: usize) -> Source {
@@ -142,16 +87,12 @@ impl<R: Real + Element> Budget<R> {
         let [nx, ny] = [shape.nx as i32, shape.ny as i32];
         let [first_row, end_row] = [region.rows.start as i32, region.rows.end as i32];
         let [first_column, end_column] = [region.columns.start as i32, region.columns.end as i32];
-        let LayeredPointers { with_mu, without_mu, c1, c2 } = cell;
         Ok(Self {
             water: module.kernel("budget_water_acc64")?,
             tally: module.kernel("budget_tally_acc64")?,
             water_args: WaterArgs {
                 water: ReadPointer::default(),
-                with_mu,
-                without_mu,
-                c1,
-                c2,
+                mass: cell,
                 sums: level_sums.pointer(),
                 nx,
                 ny,

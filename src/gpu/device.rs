@@ -11,9 +11,7 @@ use serde::Serialize;
 use tracing::debug;
 
 use super::cache::Cache;
-use super::compile::{Architecture, Compiler, Source};
-use super::graph::Event;
-use super::kernel::Module;
+use super::compile::{Architecture, Code, Compiler, Source};
 use super::library::{Driver, Search, find_driver};
 use crate::error::{Error, Result};
 
@@ -23,7 +21,7 @@ pub struct Options {
     /// Number of the device.
     pub device: usize,
     /// Where NVRTC is, file or folder; without it all usual places are looked at.
-    pub nvrtc: Option<PathBuf>,
+    pub compiler_library: Option<PathBuf>,
     /// Whether functions may be less exact and faster.
     pub fast_math: bool,
     /// Whether compiled kernels are kept for later runs.
@@ -32,7 +30,7 @@ pub struct Options {
 
 impl Default for Options {
     fn default() -> Self {
-        Self { device: 0, nvrtc: None, fast_math: true, cache: true }
+        Self { device: 0, compiler_library: None, fast_math: true, cache: true }
     }
 }
 
@@ -60,7 +58,7 @@ pub struct Survey {
     /// The driver's library.
     pub driver: Search,
     /// The compiler's library.
-    pub nvrtc: Search,
+    pub compiler: Search,
     /// The devices.
     pub devices: Vec<Device>,
     /// Why the GPU cannot be used; `None` where it can.
@@ -70,7 +68,7 @@ pub struct Survey {
 /// Looks for the libraries and the devices. Never fails: what is missing is part of the answer.
 pub fn survey(options: &Options) -> Survey {
     let (driver, usable) = find_driver();
-    let (nvrtc, compiler) = Compiler::find(options.nvrtc.as_deref(), options.fast_math);
+    let (found, compiler) = Compiler::find(options.compiler_library.as_deref(), options.fast_math);
     let mut problems = Vec::new();
     let devices = match usable {
         Ok(Driver) => guarded(devices).unwrap_or_else(|error| {
@@ -86,7 +84,7 @@ pub fn survey(options: &Options) -> Survey {
         problems.push(bare(error));
     }
     let problem = (!problems.is_empty()).then(|| problems.join("; "));
-    Survey { driver, nvrtc, devices, problem }
+    Survey { driver, compiler: found, devices, problem }
 }
 
 /// The message without "the GPU cannot be used" before it.
@@ -178,7 +176,8 @@ impl Gpu {
     pub fn open(options: &Options) -> Result<Self> {
         let (_, usable) = find_driver();
         usable.map_err(Error::Gpu)?;
-        let (search, compiler) = Compiler::find(options.nvrtc.as_deref(), options.fast_math);
+        let (search, compiler) =
+            Compiler::find(options.compiler_library.as_deref(), options.fast_math);
         let compiler = compiler?;
         debug!("NVRTC {:?} at {:?}", search.version, search.found);
         let cache = if options.cache { Cache::of_user() } else { Cache::none() };
@@ -223,15 +222,10 @@ impl Gpu {
         Ok([free, total])
     }
 
-    /// Compiles a source, or takes it from the cache, and loads it.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Gpu`] with the compiler's log, or why the driver does not take the code.
-    pub fn module(&self, source: &Source) -> Result<Module> {
+    /// Code for a source, from the compiler or from the cache.
+    pub(super) fn code(&self, source: &Source) -> Result<Code> {
         let Shared { compiler, cache, device, .. } = &*self.shared;
-        let code = cache.compile(compiler, source, device.architecture)?;
-        Module::load(self, source.file, &code)
+        cache.compile(compiler, source, device.architecture)
     }
 
     /// Waits until all that was asked for is done.
@@ -243,21 +237,6 @@ impl Gpu {
         self.bind()?;
         self.compute().synchronize().map_err(failed("finish the work on the device"))?;
         self.copies().synchronize().map_err(failed("finish the copies from the device"))
-    }
-
-    /// Time that the device takes for what `work` asks of it, s.
-    ///
-    /// # Errors
-    ///
-    /// Those of `work`, and [`Error::Gpu`].
-    pub fn elapsed(&self, work: impl FnOnce() -> Result<()>) -> Result<f64> {
-        let start = Event::for_timing(self)?;
-        let end = Event::for_timing(self)?;
-        start.record(self)?;
-        work()?;
-        end.record(self)?;
-        end.wait()?;
-        end.since(&start)
     }
 
     /// The stream of the kernels.

@@ -1,5 +1,6 @@
 //! What drives the steps, on the device: two frames of the input and what lies between them.
 
+use super::arguments::{BlendArgs, CloseArgs};
 use super::buffer::{Buffer, Element};
 use super::compile::Source;
 use super::device::Gpu;
@@ -8,52 +9,9 @@ use crate::error::Result;
 use crate::forcing::{Continuity, Forcing};
 use crate::grid::Shape;
 use crate::real::{Precision, Real};
-use crate::shared::{DevicePointer, ReadPointer, shared_struct};
 
 /// Threads of a block.
 const THREADS: u32 = 256;
-
-shared_struct! {
-    /// What lies between two fields is made from.
-    #[derive(Default)]
-    pub struct BlendArgs<R> {
-        /// What is made.
-        out: DevicePointer<R>, "as the fields";
-        /// The field of the frame before.
-        before: ReadPointer<R>, "as the fields";
-        /// The field of the frame after.
-        after: ReadPointer<R>, "as the fields";
-        /// Number of elements.
-        count: i64, "1";
-        /// How far the time has come from the one to the other.
-        weight: R, "1";
-        /// Fills the struct up.
-        filler: R, "1";
-    }
-}
-
-shared_struct! {
-    /// What the vertical fluxes are made from.
-    #[derive(Default)]
-    pub struct CloseArgs<R> {
-        /// Air through the x-faces, (nz, ny, nx + 1).
-        x: ReadPointer<R>, "kg s⁻¹";
-        /// Air through the y-faces, (nz, ny + 1, nx).
-        y: ReadPointer<R>, "kg s⁻¹";
-        /// Air through the z-faces, (nz + 1, ny, nx); set.
-        z: DevicePointer<R>, "kg s⁻¹";
-        /// Column mass, (ny, nx).
-        mu: ReadPointer<f64>, "Pa";
-        /// Hybrid coefficient of the column mass of all below a face, nz + 1.
-        c1_below: ReadPointer<f64>, "1";
-        /// Hybrid coefficient beside it, nz + 1.
-        c2_below: ReadPointer<f64>, "Pa";
-        /// Cells from west to east.
-        nx: i32, "1";
-        /// Cells from south to north.
-        ny: i32, "1";
-    }
-}
 
 /// The kernels for a precision and a number of levels.
 pub fn source(precision: Precision, nz: usize) -> Source {

@@ -42,6 +42,23 @@ impl Gpu {
     }
 }
 
+impl Gpu {
+    /// Time that the device takes for what `work` asks of it, s.
+    ///
+    /// # Errors
+    ///
+    /// Those of `work`, and [`Error::Gpu`].
+    pub fn elapsed(&self, work: impl FnOnce() -> Result<()>) -> Result<f64> {
+        let start = Event::for_timing(self)?;
+        let end = Event::for_timing(self)?;
+        start.record(self)?;
+        work()?;
+        end.record(self)?;
+        end.wait()?;
+        end.since(&start)
+    }
+}
+
 impl Graph {
     /// Asks the device to do what was recorded.
     ///

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use cudarc::driver::{result, sys};
 use tracing::trace;
 
-use super::compile::Code;
+use super::compile::{Code, Source};
 use super::device::{Gpu, failed};
 use crate::error::{Error, Result};
 
@@ -34,6 +34,17 @@ impl Drop for Loaded {
             // SAFETY: the module was loaded once and is unloaded once.
             let _ = unsafe { result::module::unload(self.module) };
         }
+    }
+}
+
+impl Gpu {
+    /// Compiles a source, or takes it from the cache, and loads it.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Gpu`] with the compiler's log, or why the driver does not take the code.
+    pub fn module(&self, source: &Source) -> Result<Module> {
+        Module::load(self, source.file, &self.code(source)?)
     }
 }
 

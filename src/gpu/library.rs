@@ -45,25 +45,23 @@ impl Search {
     fn reason(&self, library: &str, remedy: &str) -> String {
         // A file that is there and will not do says more than all that are not there.
         let there = self.tried.iter().find(|attempt| attempt.why != ABSENT);
-        match there {
-            Some(Attempt { path, why }) => format!("{}: {why}; {remedy}", path.display()),
-            None => {
-                let places: Vec<_> =
-                    self.tried.iter().map(|attempt| attempt.path.display().to_string()).collect();
-                format!("no {library} found, looked for {}; {remedy}", shortened(&places))
-            }
+        if let Some(Attempt { path, why }) = there {
+            return format!("{}: {why}; {remedy}", path.display());
         }
+        let places: Vec<_> =
+            self.tried.iter().map(|attempt| attempt.path.display().to_string()).collect();
+        format!("no {library} found, looked for {}; {remedy}", shortened(&places))
     }
 }
 
 /// A list in words, cut where it would fill the screen.
 fn shortened(places: &[String]) -> String {
     const MOST: usize = 3;
-    let mut list = places[..places.len().min(MOST)].join(", ");
-    if places.len() > MOST {
-        list += &format!(" and {} more (nwp-mini info lists all)", places.len() - MOST);
+    let list = places[..places.len().min(MOST)].join(", ");
+    match places.len().saturating_sub(MOST) {
+        0 => list,
+        more => format!("{list} and {more} more (nwp-mini info lists all)"),
     }
-    list
 }
 
 const ABSENT: &str = "not there";

@@ -6,6 +6,7 @@
 #![allow(unsafe_code, reason = "the driver and the compiler are C libraries")]
 
 pub mod advection;
+pub mod arguments;
 pub mod budget;
 mod buffer;
 mod cache;

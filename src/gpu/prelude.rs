@@ -3,9 +3,7 @@
 use std::fmt::Write;
 
 use super::advection::{LayeredPointers, TransportArgs};
-use super::budget::{TallyArgs, WaterArgs};
-use super::forcing::{BlendArgs, CloseArgs};
-use super::watch::WatchArgs;
+use super::arguments::{BlendArgs, CloseArgs, TallyArgs, WatchArgs, WaterArgs};
 use super::wsm5::{CloudArgs, CloudConstants, DiagnosisArgs};
 use crate::advection::flux::FluxConstants;
 use crate::constants::Constants;

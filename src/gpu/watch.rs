@@ -1,6 +1,7 @@
 //! What the host can know of the steps without waiting for them: how many are done, and whether
 //! a value has become infinite or not a number.
 
+use super::arguments::WatchArgs;
 use super::buffer::{Buffer, Element, Pinned};
 use super::compile::Source;
 use super::device::Gpu;
@@ -8,7 +9,6 @@ use super::kernel::{Kernel, Launch};
 use crate::error::Result;
 use crate::grid::Shape;
 use crate::real::{Precision, Real};
-use crate::shared::{DevicePointer, ReadPointer, shared_struct};
 
 /// Threads of a block.
 const THREADS: u32 = 256;
@@ -25,21 +25,6 @@ const STEPS: usize = 1;
 const NOTES: usize = 2;
 /// The note of a state without flaw.
 const NONE: u64 = u64::MAX;
-
-shared_struct! {
-    /// What the kernels that watch are given.
-    #[derive(Default)]
-    pub struct WatchArgs<R> {
-        /// The fields one after the other, (field, k, j, i).
-        fields: ReadPointer<R>, "as the fields";
-        /// The notes, on the device.
-        notes: DevicePointer<u64>, "1";
-        /// The notes, where the host sees them.
-        shown: DevicePointer<u64>, "1";
-        /// Cells of a field.
-        cells: i64, "1";
-    }
-}
 
 /// The kernels for a precision and a number of levels.
 pub fn source(precision: Precision, nz: usize) -> Source {

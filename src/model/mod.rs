@@ -3,6 +3,7 @@
 pub mod pair;
 mod sequence;
 pub mod suspect;
+pub mod tiled;
 
 use std::collections::VecDeque;
 use std::sync::Arc;

@@ -229,16 +229,21 @@ impl<R: Working + Value> Pair<'_, R> {
                 step if step == plan.steps => Some(&mut last),
                 _ => None,
             };
-            if !frames.due(&plan, step) {
-                kept.map(|kept| *kept = Some(sample(frame)));
-                return true;
+            let is_output = frames.due(&plan, step);
+            match kept {
+                Some(kept) if !is_output => {
+                    *kept = Some(sample(frame));
+                    return true;
+                }
+                Some(kept) => *kept = Some(sample(frame.clone())),
+                None if !is_output => return true,
+                None => {}
             }
-            kept.map(|kept| *kept = Some(sample(frame.clone())));
             send(frame)
         };
-        let before = backend.times()?;
         let clock = Instant::now();
         backend.restore(start)?;
+        let before = backend.times()?;
         let all = Frames { after_first: true, ..frames };
         let outcome = super::run(case, &plan, all, backend, stop, &mut keep, watch)?;
         let timed = Timed {
@@ -356,12 +361,11 @@ fn ratios(runs: &[Timed]) -> Vec<Ratio> {
     for b in others {
         let mut add = |what: &str, time: fn(&Timed) -> f64| {
             let ratio = time(b) / time(a);
-            ratios.push(Ratio {
-                a: a.name.clone(),
-                b: b.name.clone(),
-                what: what.to_owned(),
-                ratio,
-            });
+            // A device may not have timed any of very few steps.
+            if ratio.is_finite() && ratio > 0.0 {
+                let (a, b) = (a.name.clone(), b.name.clone());
+                ratios.push(Ratio { a, b, what: what.to_owned(), ratio });
+            }
         };
         add("time of a step, transport and microphysics alone", Timed::kernels);
         add(

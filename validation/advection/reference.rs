@@ -163,7 +163,8 @@ fn constant_tracer_in_stored_wind() {
     let value = case.q[[0, 0, 0]];
     for (limiter, scheme) in SCHEMES {
         let q = Prepared::<f32>::new(&case).steps(limiter, &case.q, case.steps);
-        let drift = q.iter().fold(0.0_f64, |most, x| most.max((f64::from(*x) - value).abs() / value));
+        let drift =
+            q.iter().fold(0.0_f64, |most, x| most.max((f64::from(*x) - value).abs() / value));
         println!("rk3_constant {scheme}: drift {drift:.2e}");
         assert!(drift <= 2.0e-6, "{scheme}: {drift:e}");
     }

@@ -147,7 +147,7 @@ impl Verdict {
     /// The cell to look at where the verdict is bad: that of the check that failed, or that of
     /// the largest difference.
     pub fn suspect(&self) -> Option<[usize; 3]> {
-        let failed = self.checks.iter().filter(|check| !check.pass);
-        failed.filter_map(|check| check.cell).next().or(self.worst)
+        let mut failed = self.checks.iter().filter(|check| !check.pass);
+        failed.find_map(|check| check.cell).or(self.worst)
     }
 }

@@ -6,7 +6,9 @@ use ndarray::Array2;
 use time::PrimitiveDateTime;
 
 use super::source::Source;
-use super::{Domain, Frame, Vertical, read_frame, read_maps, require_essentials, shape, spacing};
+use super::{
+    Domain, Frame, Vertical, read_frame, read_maps, refine, require_essentials, shape, spacing,
+};
 use crate::calendar;
 use crate::error::Result;
 use crate::io::reader::Reader;
@@ -26,6 +28,8 @@ struct Moment {
 #[derive(Clone, Debug)]
 pub struct Series {
     moments: Vec<Moment>,
+    /// The grid of the files and into how many parts its cells are divided, where they are.
+    division: Option<(Box<Domain>, usize)>,
 }
 
 impl Series {
@@ -50,7 +54,12 @@ impl Series {
                 moments.push(Moment { path: path.clone(), index, time });
             }
         }
-        Ok(Self { moments })
+        Ok(Self { moments, division: None })
+    }
+
+    /// Divides every cell of `coarse`, the grid of the files, into `count` x `count`.
+    pub fn refined(self, coarse: Domain, count: usize) -> Self {
+        Self { division: Some((Box::new(coarse), count)), ..self }
     }
 
     /// Number of times.
@@ -88,8 +97,12 @@ impl Series {
         let Moment { path, index, .. } = &self.moments[number];
         let reader = Reader::open(path)?;
         let source = Source { reader: &reader, shape: shape(&reader)?, time: *index };
-        check_same_grid(&source, domain)?;
-        read_frame(&source)
+        let Some((coarse, count)) = &self.division else {
+            check_same_grid(&source, domain)?;
+            return read_frame(&source);
+        };
+        check_same_grid(&source, coarse)?;
+        Ok(refine::frame(&read_frame(&source)?, coarse.grid.sides, *count))
     }
 }
 

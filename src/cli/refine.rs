@@ -1,0 +1,58 @@
+//! `--refine`: the input on a finer grid, if the memory holds it.
+
+use std::fs;
+
+use tracing::info;
+
+use crate::error::{Error, Result};
+use crate::io::wrf::series::Series;
+use crate::io::wrf::{Domain, Frame, refine};
+use crate::real::Precision;
+
+/// Memory that a run takes for each cell in single precision, bytes; measured with `--refine 6`
+/// of the storm, with something to spare.
+const BYTES_A_CELL: usize = 320;
+
+/// The input with its cells divided as the user has it.
+///
+/// # Errors
+///
+/// [`Error::Usage`] where the memory of this machine does not hold such a run.
+pub(super) fn refined(
+    count: usize,
+    precision: Precision,
+    (domain, frame, series): (Domain, Frame, Series),
+) -> Result<(Domain, Frame, Series)> {
+    if count == 1 {
+        return Ok((domain, frame, series));
+    }
+    let bytes = match precision {
+        Precision::F32 => BYTES_A_CELL,
+        Precision::F64 => 2 * BYTES_A_CELL,
+    };
+    let cells = count * count * domain.grid.shape.cells();
+    let (needed, free) = (cells * bytes, free_memory());
+    if free.is_some_and(|free| needed > free) {
+        let gigabytes = |bytes: usize| bytes as f64 / 1e9;
+        let bound = free.unwrap_or_default() / bytes / domain.grid.shape.cells();
+        return Err(Error::Usage(format!(
+            "--refine {count}: a run of {cells} cells needs about {:.1} GB, and {:.1} GB are free; \
+             give --refine {} at most",
+            gigabytes(needed),
+            gigabytes(free.unwrap_or_default()),
+            ((bound as f64).sqrt() as usize).max(1)
+        )));
+    }
+    let fine = refine::domain(&domain, count);
+    let frame = refine::frame(&frame, domain.grid.sides, count);
+    info!("cells divided into {count}x{count}: {} cells, {:.0} m", fine.grid.shape, fine.grid.dx);
+    Ok((fine, frame, series.refined(domain, count)))
+}
+
+/// Memory that programs can still have, bytes, where the system tells.
+fn free_memory() -> Option<usize> {
+    let about = fs::read_to_string("/proc/meminfo").ok()?;
+    let line = about.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
+    let kilobytes: usize = line.trim().trim_end_matches("kB").trim().parse().ok()?;
+    Some(1024 * kilobytes)
+}

@@ -1,0 +1,112 @@
+//! What the kernels are given that have no file of their own for it: one struct each, alike in Rust
+//! and in CUDA.
+
+use super::advection::LayeredPointers;
+use crate::shared::{DevicePointer, ReadPointer, shared_struct};
+
+shared_struct! {
+    /// What the sum of all water is made from.
+    #[derive(Default)]
+    pub struct WaterArgs<R> {
+        /// The water fields one after the other, (field, k, j, i).
+        water: ReadPointer<R>, "kg kg⁻¹";
+        /// Mass of the cells.
+        mass: LayeredPointers<R>, "kg";
+        /// One sum for each level and block.
+        sums: DevicePointer<f64>, "kg";
+        /// Cells from west to east.
+        nx: i32, "1";
+        /// Cells from south to north.
+        ny: i32, "1";
+        /// First row of the region.
+        first_row: i32, "1";
+        /// First row beyond it.
+        end_row: i32, "1";
+        /// First column of the region.
+        first_column: i32, "1";
+        /// First column beyond it.
+        end_column: i32, "1";
+    }
+}
+
+shared_struct! {
+    /// What the terms of a step are added up from.
+    #[derive(Default)]
+    pub struct TallyArgs<R> {
+        /// The planes of the terms one after the other, (term, j, i).
+        planes: ReadPointer<R>, "kg m⁻²";
+        /// Area of the cells, (j, i).
+        area: ReadPointer<f64>, "m²";
+        /// One sum for each block and term, added to.
+        sums: DevicePointer<f64>, "kg";
+        /// Cells from west to east.
+        nx: i32, "1";
+        /// Cells from south to north.
+        ny: i32, "1";
+        /// First row of the region.
+        first_row: i32, "1";
+        /// First row beyond it.
+        end_row: i32, "1";
+        /// First column of the region.
+        first_column: i32, "1";
+        /// First column beyond it.
+        end_column: i32, "1";
+    }
+}
+
+shared_struct! {
+    /// What lies between two fields is made from.
+    #[derive(Default)]
+    pub struct BlendArgs<R> {
+        /// What is made.
+        out: DevicePointer<R>, "as the fields";
+        /// The field of the frame before.
+        before: ReadPointer<R>, "as the fields";
+        /// The field of the frame after.
+        after: ReadPointer<R>, "as the fields";
+        /// Number of elements.
+        count: i64, "1";
+        /// How far the time has come from the one to the other.
+        weight: R, "1";
+        /// Fills the struct up.
+        filler: R, "1";
+    }
+}
+
+shared_struct! {
+    /// What the vertical fluxes are made from.
+    #[derive(Default)]
+    pub struct CloseArgs<R> {
+        /// Air through the x-faces, (nz, ny, nx + 1).
+        x: ReadPointer<R>, "kg s⁻¹";
+        /// Air through the y-faces, (nz, ny + 1, nx).
+        y: ReadPointer<R>, "kg s⁻¹";
+        /// Air through the z-faces, (nz + 1, ny, nx); set.
+        z: DevicePointer<R>, "kg s⁻¹";
+        /// Column mass, (ny, nx).
+        mu: ReadPointer<f64>, "Pa";
+        /// Hybrid coefficient of the column mass of all below a face, nz + 1.
+        c1_below: ReadPointer<f64>, "1";
+        /// Hybrid coefficient beside it, nz + 1.
+        c2_below: ReadPointer<f64>, "Pa";
+        /// Cells from west to east.
+        nx: i32, "1";
+        /// Cells from south to north.
+        ny: i32, "1";
+    }
+}
+
+shared_struct! {
+    /// What the kernels that watch are given.
+    #[derive(Default)]
+    pub struct WatchArgs<R> {
+        /// The fields one after the other, (field, k, j, i).
+        fields: ReadPointer<R>, "as the fields";
+        /// The notes, on the device.
+        notes: DevicePointer<u64>, "1";
+        /// The notes, where the host sees them.
+        shown: DevicePointer<u64>, "1";
+        /// Cells of a field.
+        cells: i64, "1";
+    }
+}

@@ -1,0 +1,248 @@
+//! A finer grid from a coarse one, in memory: every cell divided into N x N.
+//!
+//! All fields are interpolated linearly along x and along y, from where the staggering puts their
+//! values; so no new extremes arise. Within half a coarse cell of a side that is not periodic
+//! cell values hold as they are. The ground, the column mass, the pressure and the geopotential
+//! are interpolated alike, so that they belong together as they did. The winds are projected
+//! anew, on the fine grid.
+
+use ndarray::{Array, Array2, Axis, LinalgScalar, RemoveAxis, Zip};
+
+use super::{Domain, Frame};
+use crate::grid::{Grid, Shape, Sides};
+use crate::mass::{FaceMaps, MassCoordinate};
+use crate::state::State;
+
+/// Where the values along an axis stand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stand {
+    /// In the middle of the cells.
+    Cells,
+    /// On the faces between them.
+    Faces,
+}
+
+/// How to divide a grid.
+#[derive(Clone, Copy, Debug)]
+struct Division {
+    /// Fine cells in a coarse one along x and along y.
+    count: usize,
+    sides: Sides,
+}
+
+/// Two coarse values, and how far a fine one lies from the first to the second.
+type Place = (usize, usize, f64);
+
+impl Division {
+    /// The places of the fine values of an axis with `length` coarse ones.
+    fn places(self, stand: Stand, length: usize, is_periodic: bool) -> Vec<Place> {
+        let fine = self.count as f64;
+        match stand {
+            Stand::Faces => (0..=(length - 1) * self.count)
+                .map(|face| {
+                    let from = (face / self.count).min(length - 1);
+                    let to = (from + 1).min(length - 1);
+                    (from, to, (face % self.count) as f64 / fine)
+                })
+                .collect(),
+            Stand::Cells => (0..length * self.count)
+                .map(|cell| {
+                    let (coarse, inside) = (cell / self.count, cell % self.count);
+                    // Coarse cells from the middle of this one.
+                    let away = (inside as f64 + 0.5) / fine - 0.5;
+                    let last = length - 1;
+                    let before = match coarse {
+                        0 if is_periodic => last,
+                        0 => 0,
+                        coarse => coarse - 1,
+                    };
+                    let after = match coarse {
+                        coarse if coarse < last => coarse + 1,
+                        _ if is_periodic => 0,
+                        _ => last,
+                    };
+                    if away < 0.0 { (before, coarse, 1.0 + away) } else { (coarse, after, away) }
+                })
+                .collect(),
+        }
+    }
+
+    /// The fine values of a field whose last two axes are y and x.
+    fn field<T: Interpolated, D: RemoveAxis>(
+        self,
+        field: &Array<T, D>,
+        [y, x]: [Stand; 2],
+    ) -> Array<T, D> {
+        let axes = field.ndim();
+        let (axis_y, axis_x) = (Axis(axes - 2), Axis(axes - 1));
+        let x = self.places(x, field.len_of(axis_x), self.sides.periodic_x());
+        let y = self.places(y, field.len_of(axis_y), self.sides.periodic_y());
+        along(&along(field, axis_y, &y), axis_x, &x)
+    }
+
+    fn cells<T: Interpolated, D: RemoveAxis>(self, field: &Array<T, D>) -> Array<T, D> {
+        self.field(field, [Stand::Cells, Stand::Cells])
+    }
+
+    fn faces_x<T: Interpolated, D: RemoveAxis>(self, field: &Array<T, D>) -> Array<T, D> {
+        self.field(field, [Stand::Cells, Stand::Faces])
+    }
+
+    fn faces_y<T: Interpolated, D: RemoveAxis>(self, field: &Array<T, D>) -> Array<T, D> {
+        self.field(field, [Stand::Faces, Stand::Cells])
+    }
+}
+
+/// A number between two others.
+trait Interpolated: LinalgScalar + Send + Sync {
+    /// `a + weight (b - a)`, and `a` to the last bit where the weight is 0.
+    fn between(a: Self, b: Self, weight: f64) -> Self;
+}
+
+impl Interpolated for f64 {
+    fn between(a: Self, b: Self, weight: f64) -> Self {
+        a + weight * (b - a)
+    }
+}
+
+impl Interpolated for f32 {
+    fn between(a: Self, b: Self, weight: f64) -> Self {
+        f64::between(a.into(), b.into(), weight) as Self
+    }
+}
+
+/// Interpolates along one axis.
+fn along<T: Interpolated, D: RemoveAxis>(
+    field: &Array<T, D>,
+    axis: Axis,
+    places: &[Place],
+) -> Array<T, D> {
+    let mut shape = field.raw_dim();
+    shape[axis.index()] = places.len();
+    let mut fine = Array::zeros(shape);
+    for (mut row, &(from, to, weight)) in fine.axis_iter_mut(axis).zip(places) {
+        let (a, b) = (field.index_axis(axis, from), field.index_axis(axis, to));
+        Zip::from(&mut row).and(&a).and(&b).for_each(|out, &a, &b| *out = T::between(a, b, weight));
+    }
+    fine
+}
+
+/// The place with every cell divided into `count` x `count`.
+pub fn domain(coarse: &Domain, count: usize) -> Domain {
+    let grid = coarse.grid;
+    let divide = Division { count, sides: grid.sides };
+    let Shape { nx, ny, nz } = grid.shape;
+    let shape = Shape { nx: nx * count, ny: ny * count, nz };
+    let parts = count as f64;
+    let FaceMaps { u_x, u_y, v_x, v_y } = &coarse.face_maps;
+    let MassCoordinate { mu, map_x, map_y, unit, .. } = &coarse.coordinate;
+    Domain {
+        grid: Grid { shape, dx: grid.dx / parts, dy: grid.dy / parts, ..grid },
+        coordinate: MassCoordinate {
+            mu: divide.cells(mu),
+            map_x: divide.cells(map_x),
+            map_y: divide.cells(map_y),
+            unit: unit / (parts * parts),
+            ..coarse.coordinate.clone()
+        },
+        face_maps: FaceMaps {
+            u_x: divide.faces_x(u_x),
+            u_y: divide.faces_x(u_y),
+            v_x: divide.faces_y(v_x),
+            v_y: divide.faces_y(v_y),
+        },
+        latitude: coarse.latitude.as_ref().map(|plane| divide.cells(plane)),
+        longitude: coarse.longitude.as_ref().map(|plane| divide.cells(&unwound(plane)).mapv(wound)),
+        terrain: divide.cells(&coarse.terrain),
+        dt: coarse.dt.map(|dt| dt / parts),
+        ..coarse.clone()
+    }
+}
+
+/// The fields of one time on the grid with every cell divided into `count` x `count`.
+pub fn frame(coarse: &Frame, sides: Sides, count: usize) -> Frame {
+    let divide = Division { count, sides };
+    let [theta, qv, qc, qr, qi, qs] = coarse.state.fields().map(|field| divide.cells(field));
+    let column_mass = coarse.column_mass.each_ref().map(|plane| divide.cells(plane));
+    Frame {
+        time: coarse.time,
+        state: State { theta, qv, qc, qr, qi, qs },
+        u: divide.faces_x(&coarse.u),
+        v: divide.faces_y(&coarse.v),
+        pressure: coarse.pressure.each_ref().map(|field| divide.cells(field)),
+        geopotential: coarse.geopotential.each_ref().map(|field| divide.cells(field)),
+        column_mass,
+    }
+}
+
+/// Degrees of longitude in a turn.
+const TURN: f32 = 360.0;
+
+/// Longitudes that do not jump by a turn where the date line runs through the grid.
+fn unwound(plane: &Array2<f32>) -> Array2<f32> {
+    let first = plane.first().copied().unwrap_or_default();
+    plane.mapv(|x| x - TURN * ((x - first) / TURN).round())
+}
+
+/// A longitude between -180 and 180.
+fn wound(x: f32) -> f32 {
+    if x.abs() <= 0.5 * TURN { x } else { x - TURN * (x / TURN).round() }
+}
+
+#[cfg(test)]
+mod tests {
+    use ndarray::Array1;
+
+    use super::*;
+    use crate::grid::Side;
+
+    fn divided(values: &[f64], stand: Stand, side: Side, count: usize) -> Vec<f64> {
+        let divide = Division { count, sides: Sides::all(side) };
+        let places = divide.places(stand, values.len(), side == Side::Periodic);
+        along(&Array1::from(values.to_vec()), Axis(0), &places).to_vec()
+    }
+
+    fn near(found: &[f64], wanted: &[f64]) {
+        assert_eq!(found.len(), wanted.len());
+        for (a, b) in found.iter().zip(wanted) {
+            assert!((a - b).abs() < 1e-12, "{found:?} {wanted:?}");
+        }
+    }
+
+    #[test]
+    fn cells_lie_between_the_middles_of_coarse_ones() {
+        let coarse = [0.0, 4.0, 8.0];
+        let held = divided(&coarse, Stand::Cells, Side::Specified, 2);
+        near(&held, &[0.0, 1.0, 3.0, 5.0, 7.0, 8.0]);
+        let around = divided(&coarse, Stand::Cells, Side::Periodic, 2);
+        near(&around, &[2.0, 1.0, 3.0, 5.0, 7.0, 6.0]);
+        // The middle of three keeps the coarse value to the last bit.
+        let thirds = divided(&[0.1, 0.7], Stand::Cells, Side::Open, 3);
+        assert_eq!((thirds[1], thirds[4]), (0.1, 0.7));
+    }
+
+    #[test]
+    fn coarse_faces_keep_their_values() {
+        let fine = divided(&[0.0, 4.0, -2.0], Stand::Faces, Side::Specified, 4);
+        near(&fine, &[0.0, 1.0, 2.0, 3.0, 4.0, 2.5, 1.0, -0.5, -2.0]);
+    }
+
+    #[test]
+    fn one_part_changes_nothing() {
+        let coarse = [0.3, -4.1, 8.7, 2.2];
+        for stand in [Stand::Cells, Stand::Faces] {
+            assert_eq!(divided(&coarse, stand, Side::Periodic, 1), coarse);
+        }
+    }
+
+    #[test]
+    fn the_date_line_is_no_cliff() {
+        let plane = Array2::from_shape_vec((1, 2), vec![179.0_f32, -179.0]).expect("two values");
+        let divide = Division { count: 2, sides: Sides::all(Side::Open) };
+        let fine = divide.cells(&unwound(&plane)).mapv(wound);
+        let wanted = [179.0, 179.5, -179.5, -179.0];
+        for (found, wanted) in fine.row(0).iter().zip(wanted) {
+            assert!((found - wanted).abs() < 1e-4, "{fine}");
+        }
+    }
+}
