@@ -101,8 +101,6 @@ pub struct Place<'a, R> {
     pub air: &'a Buffer<R>,
     /// What is at the ground.
     pub surface: &'a Buffer<R>,
-    /// Whether the call is to fail on the device, for tests of what is left then.
-    pub is_failing: bool,
 }
 
 impl<R: SchemeConstants + RadarConstants + Element> Clouds<R> {
@@ -203,7 +201,18 @@ impl<R: SchemeConstants + RadarConstants + Element> Clouds<R> {
     ///
     /// When an array is too short.
     pub fn call(&self, place: &Place<'_, R>, dt: f64) -> Result<()> {
-        let args = self.args(place, &self.inside, R::of(dt));
+        self.launch(&self.args(place, &self.inside, R::of(dt)))
+    }
+
+    /// A call that fails on the device, for tests of what is left then.
+    #[doc(hidden)]
+    pub fn call_astray(&self, place: &Place<'_, R>, dt: f64) -> Result<()> {
+        // An address that no array has.
+        let theta = DevicePointer::new(16);
+        self.launch(&CloudArgs { theta, ..self.args(place, &self.inside, R::of(dt)) })
+    }
+
+    fn launch(&self, args: &CloudArgs<R>) -> Result<()> {
         let [blocks, threads] = self.mapping.blocks(args.count as usize);
         if blocks == 0 {
             return Ok(());
@@ -211,7 +220,7 @@ impl<R: SchemeConstants + RadarConstants + Element> Clouds<R> {
         let (grid, block) = ([blocks as u32, 1, 1], [threads as u32, 1, 1]);
         // SAFETY: the kernel takes this struct; the lengths of all arrays have been checked, and
         // memory is freed only when the device is done with it.
-        unsafe { self.call.launch(Launch { grid, block, shared_bytes: 0 }, &args) }
+        unsafe { self.call.launch(Launch { grid, block, shared_bytes: 0 }, args) }
     }
 
     /// Reflectivity and effective radii of all columns: sets `out`, [`DIAGNOSED_FIELDS`] fields
@@ -244,7 +253,7 @@ impl<R: SchemeConstants + RadarConstants + Element> Clouds<R> {
     }
 
     fn args(&self, place: &Place<'_, R>, inside: &Inside, dt: R) -> CloudArgs<R> {
-        let Place { state, air, surface, is_failing } = place;
+        let Place { state, air, surface } = place;
         let (cells, columns) = (self.shape.cells(), self.shape.columns());
         assert!(state.len() >= STATE_FIELDS * cells, "all fields of the state");
         assert!(air.len() >= AIR_FIELDS * cells, "all fields of the air");
@@ -257,8 +266,6 @@ impl<R: SchemeConstants + RadarConstants + Element> Clouds<R> {
             std::array::from_fn(|number| surface.pointer_to(number * columns));
         let [rain, snow, rainncv, snowncv, sr, fallen, fall_residual, clipped, mass_mismatch] =
             planes;
-        // An address that no array has.
-        let theta = if *is_failing { DevicePointer::new(16) } else { theta };
         let steps = minor_steps(dt);
         let args = CloudArgs {
             theta,

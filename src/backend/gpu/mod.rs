@@ -243,8 +243,11 @@ impl<R: OnDevice> OnGpu<R> {
         if let Some(between) = between {
             between.air(self.transport.spare())?;
         }
-        let is_failing = self.failing == Some(self.steps + 1);
-        self.clouds.call(&Place { is_failing, ..self.place(end) }, dt)?;
+        if self.failing == Some(self.steps + 1) {
+            self.clouds.call_astray(&self.place(end), dt)?;
+        } else {
+            self.clouds.call(&self.place(end), dt)?;
+        }
         self.budget.tally()?;
         self.watch.end_step(end)?;
         mark(2)
@@ -260,7 +263,7 @@ impl<R: OnDevice> OnGpu<R> {
 
     fn place<'a>(&'a self, state: &'a Buffer<R>) -> Place<'a, R> {
         let air = self.air.array(&self.transport);
-        Place { state, air, surface: &self.surface, is_failing: false }
+        Place { state, air, surface: &self.surface }
     }
 
     /// The graph of a step, recorded where it is not there yet.
@@ -402,7 +405,7 @@ impl<R: OnDevice> Backend<R> for OnGpu<R> {
         }
         let state = &self.tracers[self.now];
         let air = self.air.array(&self.transport);
-        let place = Place { state, air, surface: &self.surface, is_failing: false };
+        let place = Place { state, air, surface: &self.surface };
         let (packing, clouds, clock) = (self.packing, &self.clouds, &self.clock);
         self.parcel.send(|room| {
             clock.gathering[0].record(&self.gpu)?;
