@@ -73,9 +73,15 @@ shared_struct! {
         nx: i32, "1";
         /// Cells from south to north.
         ny: i32, "1";
-        /// Divides a number of threads by those of a row, see `Divisor`.
+        /// Threads of a row of a strip.
+        strip_width: i32, "1";
+        /// Strips of a level.
+        strips: i32, "1";
+        /// Divides a number of threads by those of a row of a strip, see `divisor`.
         per_row: [i32; 2], "1";
-        /// Divides a number of rows by those of a level.
+        /// Divides a number of rows by those of a strip.
+        per_strip: [i32; 2], "1";
+        /// Divides a number of strips by those of a level.
         per_level: [i32; 2], "1";
         /// Length of the stage.
         dt: R, "s";
@@ -113,6 +119,8 @@ pub struct Shares {
     pub cells: usize,
     /// Levels that a thread marches through.
     pub levels: usize,
+    /// Threads side by side in a row before the next row follows, about.
+    pub strip: usize,
 }
 
 /// Threads that add up what enters, a power of two.
@@ -144,13 +152,21 @@ impl Shares {
         let device = multiprocessors * stage.resident * stage.threads;
         let columns = shape.nx.div_ceil(cells) * shape.ny * tracers;
         let parts = (FILLINGS * device).div_ceil(columns).clamp(1, shape.nz);
-        Self { stage, limited, cells, levels: shape.nz.div_ceil(parts) }
+        // Eight rows of a block of stages, wide enough for whole lines of memory.
+        Self { stage, limited, cells, levels: shape.nz.div_ceil(parts), strip: 16 }
+    }
+
+    /// Width of the strips in threads, and how many there are.
+    fn strips(self, nx: usize) -> [usize; 2] {
+        let groups = nx.div_ceil(self.cells);
+        let strips = (groups / self.strip).max(1);
+        [groups.div_ceil(strips), strips]
     }
 
     /// Blocks of this many threads for `tracers` tracers.
     pub fn blocks(self, shape: Shape, tracers: usize, threads: usize) -> usize {
-        let groups = shape.nx.div_ceil(self.cells);
-        let items = groups * shape.ny * shape.nz.div_ceil(self.levels);
+        let [width, strips] = self.strips(shape.nx);
+        let items = width * strips * shape.ny * shape.nz.div_ceil(self.levels);
         items.div_ceil(threads) * tracers
     }
 }
@@ -171,7 +187,7 @@ pub struct TransportSettings {
 impl TransportSettings {
     /// The settings as kernels see them, by name.
     pub fn constants(self, grid: &Grid) -> [(&'static str, i32); 21] {
-        let Shares { stage, limited, cells, levels } = self.shares;
+        let Shares { stage, limited, cells, levels, .. } = self.shares;
         let Sides { west, east, south, north } = grid.sides;
         [
             ("PERIODIC", Side::Periodic as i32),
@@ -282,7 +298,8 @@ impl TransportSettings {
         dt: f64,
     ) -> Vec<TransportLaunch<R>> {
         let shape = grid.shape;
-        let Shares { cells, stage: plain, limited, .. } = self.shares;
+        let Shares { stage: plain, limited, .. } = self.shares;
+        let [width, strips] = self.shares.strips(shape.nx);
         let Stages { start, first, second, end } = *stages;
         let stage = |latest: DevicePointer<R>, result, dt: f64, is_last| {
             let dt = R::of(dt);
@@ -293,8 +310,11 @@ impl TransportSettings {
                 side_flux: if is_last { air.side_flux } else { DevicePointer::default() },
                 nx: shape.nx as i32,
                 ny: shape.ny as i32,
-                per_row: divisor(shape.nx.div_ceil(cells)),
-                per_level: divisor(shape.ny),
+                strip_width: width as i32,
+                strips: strips as i32,
+                per_row: divisor(width),
+                per_strip: divisor(shape.ny),
+                per_level: divisor(strips),
                 dt,
                 per_dt: dt.recip(),
                 ..*air

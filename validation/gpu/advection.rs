@@ -203,3 +203,55 @@ fn transport_is_the_same_in_every_run() {
     let runs = [0, 1].map(|_| steps(&gpu, &case, settings, &tracers, &[], 5));
     assert!(runs[0] == runs[1]);
 }
+
+/// Times of a step of six tracers, one of them without limiter, replayed as a graph: by limiter,
+/// grid, how far a thread marches, and the width of the strips. Nothing is checked.
+#[test]
+fn transport_times() {
+    let Some(gpu) = gpu(true) else { return };
+    for (shape, kind) in [
+        (Shape { nx: 71, ny: 58, nz: 27 }, S),
+        (Shape { nx: 71, ny: 58, nz: 27 }, P),
+        (Shape { nx: 256, ny: 256, nz: 27 }, P),
+        (Shape { nx: 1024, ny: 1024, nz: 27 }, P),
+    ] {
+        let case = random_case(shape, sides([kind; 4]), 1);
+        let (air, flux) = (case.air::<f32>(), case.flux::<f32>());
+        let [x, y, z] = [&flux.x, &flux.y, &flux.z].map(|flux| upload(&gpu, flux));
+        let wind = Wind { flux: [&x, &y, &z], inflow: None };
+        let q: Vec<f32> = case.q.iter().map(|q| *q as f32).collect();
+        let start = gpu.upload(&q.repeat(6)).unwrap();
+        let end = gpu.zeros(start.len()).unwrap();
+        for (limiter, name) in SCHEMES {
+            let precision = nwp_mini::real::Precision::F32;
+            let chosen =
+                TransportSettings::for_device(&gpu, &case.grid, precision, [6, 1], limiter);
+            let usual = chosen.shares;
+            for (levels, strip) in [
+                (usual.levels, usual.strip),
+                (1, 16),
+                (3, 16),
+                (9, 16),
+                (27, 16),
+                (usual.levels, 8),
+                (usual.levels, 32),
+                (usual.levels, shape.nx),
+            ] {
+                let shares = Shares { levels, strip, ..usual };
+                let settings = TransportSettings { shares, ..chosen };
+                let transport = Transport::new(&gpu, &case.grid, &air, settings).unwrap();
+                let step = || transport.step(&wind, &start, &end, case.dt);
+                let mut graph = gpu.capture(step).unwrap();
+                let mut times: Vec<f64> = (0..20)
+                    .map(|_| {
+                        let ten = || (0..10).try_for_each(|_| graph.launch());
+                        gpu.elapsed(ten).unwrap() / 10.0
+                    })
+                    .collect();
+                times.sort_by(f64::total_cmp);
+                let time = times[10] * 1e6;
+                println!("{shape} {kind} {name}, {levels} levels, strips of {strip}: {time:.1} us");
+            }
+        }
+    }
+}

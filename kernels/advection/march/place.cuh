@@ -1,7 +1,9 @@
 // Which cells a thread has, and where those around them lie in memory.
 //
 // A thread has CELLS cells side by side in a row and marches upward through LEVELS levels. The
-// threads are counted through row by row, level by level, so that none is idle but the last few;
+// threads are counted through along strips: row after row of a strip, strip after strip, level
+// after level. So the threads of a block have neighbouring rows, whose values they find in the
+// cache of their multiprocessor, and none is idle but a few where strips and rows end;
 // the last group of a row begins early enough to end with the row, and leaves the cells that it
 // has in common with its neighbour to that one.
 #pragma once
@@ -53,15 +55,17 @@ __device__ inline bool find_place(const TransportArgs& args, int first_tracer, P
     const int tracers = TRACERS - first_tracer;
     const int tile = static_cast<int>(blockIdx.x) / tracers;
     place.tracer = first_tracer + static_cast<int>(blockIdx.x) - tile * tracers;
-    const int groups = (args.nx + CELLS - 1) / CELLS;
     const int item = tile * static_cast<int>(blockDim.x) + static_cast<int>(threadIdx.x);
     const int row = quotient(item, args.per_row);
-    const int part = quotient(row, args.per_level);
+    const int strip = quotient(row, args.per_strip);
+    const int part = quotient(strip, args.per_level);
     place.first_level = part * LEVELS;
     if (place.first_level >= NZ) return false;
     place.end_level = min(place.first_level + LEVELS, NZ);
-    place.j = row - part * args.ny;
-    place.own = (item - row * groups) * CELLS;
+    place.j = row - strip * args.ny;
+    const int group = item - row * args.strip_width + (strip - part * args.strips) * args.strip_width;
+    place.own = group * CELLS;
+    if (place.own >= args.nx) return false;
     place.i = min(place.own, args.nx - CELLS);
     const int i = place.i, j = place.j, nx = args.nx, ny = args.ny;
     for (int s = 0; s < SEEN_X; ++s)
