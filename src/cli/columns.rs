@@ -5,14 +5,18 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use clap::Args;
-use ndarray::Zip;
+use ndarray::{Array3, Zip};
+use tracing::info;
 
+use super::device::{GpuChoice, MappingChoice};
 use crate::backend::check_finite;
 use crate::cli::{BackendChoice, FalloutChoice, ONE_PER_CENT_MORE, Precision};
 use crate::error::{Error, Result};
+use crate::gpu::clouds::{self, Clouds, DIAGNOSED_FIELDS, Inside, Place, SURFACE_PLANES};
+use crate::gpu::{Buffer, Element, Gpu};
 use crate::io::columns::{ColumnCase, write};
 use crate::io::writer::{Stored, Writer};
-use crate::state::{CloudDiagnostics, Surface};
+use crate::state::{CloudDiagnostics, Environment, Surface};
 use crate::wsm5::factors::Factors;
 use crate::wsm5::radii::RadiusConstants;
 use crate::wsm5::reflectivity::{Bins, RadarConstants};
@@ -45,6 +49,11 @@ pub(super) struct Columns {
     /// Where to compute
     #[arg(long, value_name = "WHERE", default_value = "auto")]
     backend: BackendChoice,
+    #[command(flatten)]
+    gpu: GpuChoice,
+    /// How the columns are shared out among the threads of the GPU
+    #[arg(long, value_name = "MAPPING", default_value = "auto")]
+    mapping: MappingChoice,
     /// Precision of the computation and of the output
     #[arg(long, value_name = "PRECISION", default_value = "f32")]
     precision: Precision,
@@ -64,52 +73,70 @@ impl Columns {
     ///
     /// Every [`Error`] of reading, writing and computing.
     pub(super) fn run(&self) -> Result<()> {
-        self.backend.check()?;
         match self.precision {
             Precision::F32 => self.run_in::<f32>(),
             Precision::F64 => self.run_in::<f64>(),
         }
     }
 
-    fn run_in<R: Stored + RadarConstants + RadiusConstants>(&self) -> Result<()> {
+    /// The GPU to use; `None` for the CPU.
+    fn device(&self, levels: usize) -> Result<Option<Gpu>> {
+        match self.backend {
+            BackendChoice::Both => Err(Error::Usage(
+                "--backend both: columns computes in one place; give cpu or gpu, and compare the \
+                 two files with nwp-mini diff"
+                    .to_owned(),
+            )),
+            BackendChoice::Gpu if self.perturb.is_some() => {
+                Err(Error::Usage("--perturb changes the CPU version only".to_owned()))
+            }
+            BackendChoice::Auto if self.perturb.is_some() => Ok(None),
+            BackendChoice::Auto if !clouds::LEVELS.contains(&levels) => {
+                let most = clouds::LEVELS.end();
+                info!("computing on the CPU: the GPU takes up to {most} levels, not {levels}");
+                Ok(None)
+            }
+            choice => choice.open(&self.gpu),
+        }
+    }
+
+    fn run_in<R: Stored + RadarConstants + RadiusConstants + Element>(&self) -> Result<()> {
         let mut case = ColumnCase::<R>::read(&self.input)?;
-        let dt = self.time_step(&case)?;
-        let calls = self.number_of_calls(&case)?;
+        let steps = Steps { dt: self.time_step(&case)?, calls: self.number_of_calls(&case)? };
+        let device = self.device(case.shape.nz)?;
         let writer = Writer::create(&self.output, self.force)?;
 
         let mut p = Scheme::default().with_fallout(self.fallout.into());
         if let Some(factor) = self.perturb.as_ref().and_then(|name| p.factors.of(name)) {
             *factor = R::of(ONE_PER_CENT_MORE);
         }
-        let scratch = Scratch::new(case.shape.nz);
-        let mut surface = Surface::zeros(case.shape);
         let start = Instant::now();
-        for number in 1..=calls {
-            force(&mut case, R::of(dt));
-            let ColumnCase { state, environment, .. } = &mut case;
-            let fields = Fields::new(R::ZERO, state, environment, &mut surface);
-            call(&p, R::of(dt), &scratch, fields);
-            check_finite(&case.state, number)?;
-        }
+        let Outcome { surface, diagnostics, place, compute } = match &device {
+            None => on_cpu(&p, &mut case, steps)?,
+            Some(gpu) => {
+                let mapping = self.mapping.of(&case.shape, R::PRECISION, p.fallout);
+                let inside = Inside::all(case.shape);
+                let clouds = Clouds::new(gpu, case.shape, inside, p, mapping, R::ZERO)?;
+                on_gpu(gpu, &clouds, &mut case, steps)?
+            }
+        };
         let seconds = start.elapsed().as_secs_f64();
-        let mut diagnostics = CloudDiagnostics::zeros(case.shape);
-        let fields =
-            DiagnosticFields::new(R::ZERO, &case.state, &case.environment, &mut diagnostics);
-        diagnose(&p, &Bins::default(), fields);
+        let Steps { dt, calls } = steps;
         write(writer, &case.state, &surface, &diagnostics, [dt, calls as f64])?;
 
         let cells = case.shape.cells() as f64 * calls as f64;
         let rain = surface.rain.iter().map(|x| x.f64()).sum::<f64>() / case.shape.nx as f64;
         writeln!(
             io::stdout(),
-            "WSM5 on the CPU, {}: {} columns of {} levels, {calls} calls of {dt} s\n\
-             time           {seconds:.3} s, {:.1} ns per cell and call\n\
+            "WSM5 on {place}, {}: {} columns of {} levels, {calls} calls of {dt} s\n\
+             calls          {compute:.6} s, {:.3} ns per cell and call\n\
+             with the rest  {seconds:.3} s: tendencies, checks, copies, diagnosis\n\
              precipitation  {rain:.6} mm in the mean\n\
              output         {}",
             R::NAME,
             case.shape.nx,
             case.shape.nz,
-            seconds / cells * 1e9,
+            compute / cells * 1e9,
             self.output.display()
         )?;
         Ok(())
@@ -145,6 +172,105 @@ impl Columns {
             )),
         }
     }
+}
+
+/// What is done to the columns.
+#[derive(Clone, Copy, Debug)]
+struct Steps {
+    /// Length of a call, s.
+    dt: f64,
+    calls: usize,
+}
+
+/// What the columns have come to, beside their state.
+struct Outcome<R> {
+    surface: Surface<R>,
+    diagnostics: CloudDiagnostics<R>,
+    /// Where it was computed, in words.
+    place: String,
+    /// Time that the calls took, s.
+    compute: f64,
+}
+
+fn on_cpu<R: Stored + RadarConstants + RadiusConstants>(
+    p: &Scheme<R>,
+    case: &mut ColumnCase<R>,
+    Steps { dt, calls }: Steps,
+) -> Result<Outcome<R>> {
+    let scratch = Scratch::new(case.shape.nz);
+    let mut surface = Surface::zeros(case.shape);
+    let mut compute = 0.0;
+    for number in 1..=calls {
+        force(case, R::of(dt));
+        let ColumnCase { state, environment, .. } = &mut *case;
+        let start = Instant::now();
+        call(p, R::of(dt), &scratch, Fields::new(R::ZERO, state, environment, &mut surface));
+        compute += start.elapsed().as_secs_f64();
+        check_finite(&case.state, number)?;
+    }
+    let mut diagnostics = CloudDiagnostics::zeros(case.shape);
+    let fields = DiagnosticFields::new(R::ZERO, &case.state, &case.environment, &mut diagnostics);
+    diagnose(p, &Bins::default(), fields);
+    Ok(Outcome { surface, diagnostics, place: "the CPU".to_owned(), compute })
+}
+
+fn on_gpu<R: Stored + RadarConstants + RadiusConstants + Element>(
+    gpu: &Gpu,
+    clouds: &Clouds<R>,
+    case: &mut ColumnCase<R>,
+    Steps { dt, calls }: Steps,
+) -> Result<Outcome<R>> {
+    let (cells, columns) = (case.shape.cells(), case.shape.columns());
+    let Environment { rho, exner, p, dz } = &case.environment;
+    let state = gpu.upload(&case.state.fields().map(slice).concat())?;
+    let air = gpu.upload(&[rho, exner, p, dz].map(slice).concat())?;
+    let ground = gpu.zeros::<R>(SURFACE_PLANES * columns)?;
+    let place = Place { state: &state, air: &air, surface: &ground };
+    let is_forced = case.theta_tendency.is_some() || case.qv_tendency.is_some();
+    let mut compute = 0.0;
+    for number in 1..=calls {
+        if is_forced {
+            force(case, R::of(dt));
+            // Both are the first of the fields.
+            state.upload_to(0, slice(&case.state.theta))?;
+            state.upload_to(cells, slice(&case.state.qv))?;
+        }
+        compute += gpu.elapsed(|| clouds.call(&place, dt))?;
+        download(&state, 0, case.state.fields_mut())?;
+        check_finite(&case.state, number)?;
+    }
+    let mut diagnostics = CloudDiagnostics::zeros(case.shape);
+    let diagnosed = gpu.zeros::<R>(DIAGNOSED_FIELDS * cells)?;
+    clouds.diagnose(&place, &diagnosed, 0)?;
+    let CloudDiagnostics { refl_10cm, re_cloud, re_ice, re_snow } = &mut diagnostics;
+    download(&diagnosed, 0, [refl_10cm, re_cloud, re_ice, re_snow])?;
+
+    let mut surface = Surface::zeros(case.shape);
+    let Surface { rain, snow, rainncv, snowncv, sr, .. } = &mut surface;
+    // In the order of `clouds::PLANES`; the rest is not written to the file.
+    for (number, plane) in [rain, snow, rainncv, snowncv, sr].into_iter().enumerate() {
+        let values = plane.as_slice_mut().expect("planes are in standard layout");
+        ground.download_from(number * columns, values)?;
+    }
+    let place = format!("the {}, {}", gpu.device().name, clouds.mapping());
+    Ok(Outcome { surface, diagnostics, place, compute })
+}
+
+fn slice<R>(field: &Array3<R>) -> &[R] {
+    field.as_slice().expect("fields are in standard layout")
+}
+
+/// Copies fields that follow one another on the device, from element `first` on.
+fn download<R: Element, const N: usize>(
+    from: &Buffer<R>,
+    first: usize,
+    fields: [&mut Array3<R>; N],
+) -> Result<()> {
+    for (number, field) in fields.into_iter().enumerate() {
+        let values = field.as_slice_mut().expect("fields are in standard layout");
+        from.download_from(first + number * values.len(), values)?;
+    }
+    Ok(())
 }
 
 /// Adds the prescribed tendencies of one step; vapour does not become negative by them.

@@ -6,7 +6,11 @@ use clap::{Args, ValueEnum};
 use tracing::info;
 
 use crate::error::Result;
+use crate::gpu::wsm5::{Mapping, Tile};
 use crate::gpu::{self, Gpu};
+use crate::grid::Shape;
+use crate::real::Precision;
+use crate::wsm5::Fallout;
 
 /// Where to compute.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -19,6 +23,29 @@ pub enum BackendChoice {
     Gpu,
     /// The CPU and the GPU from the same state, compared with each other
     Both,
+}
+
+/// How columns are shared out among the threads of the GPU.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum MappingChoice {
+    /// The faster one
+    Auto,
+    /// A thread for a column
+    Column,
+    /// A block of threads for a few columns
+    Tile,
+}
+
+impl MappingChoice {
+    /// The mapping for a grid.
+    pub(super) fn of(self, shape: &Shape, precision: Precision, fallout: Fallout) -> Mapping {
+        let (columns, nz) = (shape.columns(), shape.nz);
+        match self {
+            Self::Auto => Mapping::choose(columns, precision, fallout, nz),
+            Self::Column => Mapping::Column,
+            Self::Tile => Mapping::Tile(Tile::choose(columns, precision, fallout, nz)),
+        }
+    }
 }
 
 /// Where the run-time compiler is.
@@ -65,19 +92,6 @@ impl GpuChoice {
 }
 
 impl BackendChoice {
-    /// Fails where a GPU is asked for.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Gpu`](crate::error::Error::Gpu), as long as a command has no GPU version.
-    pub(super) fn check(self) -> Result<()> {
-        if matches!(self, Self::Gpu | Self::Both) {
-            let message = "this command computes on the CPU only; use --backend cpu";
-            return Err(crate::error::Error::Gpu(message.to_owned()));
-        }
-        Ok(())
-    }
-
     /// The GPU to use; `None` for the CPU, which `auto` takes with a word on why.
     ///
     /// # Errors

@@ -97,6 +97,9 @@ pub(super) struct Run {
     /// Write the figures of the run to a JSON file
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
+    /// Let the GPU fail in this step, to see what is left
+    #[arg(long, hide = true, value_name = "STEP")]
+    fail_at_step: Option<usize>,
     /// Do everything but the time steps
     #[arg(long)]
     dry_run: bool,
@@ -175,6 +178,7 @@ impl Run {
             json: self.json.clone(),
             compare: !self.no_compare,
             dry_run: self.dry_run,
+            failing_step: self.fail_at_step,
         })
     }
 }
@@ -329,7 +333,11 @@ fn backend<R: Working + OnDevice>(
     };
     let has_sequence = case.has_sequence();
     let setting = Setting { grid, coordinate, limiter, fallout, mapping: None, has_sequence };
-    Ok(Box::new(OnGpu::new(gpu, &setting, &state)?))
+    let mut backend = OnGpu::new(gpu, &setting, &state)?;
+    if let Some(step) = config.failing_step {
+        backend.fail_at(step);
+    }
+    Ok(Box::new(backend))
 }
 
 /// Steps to be made.

@@ -11,6 +11,7 @@ use super::wsm5::{CloudArgs, DiagnosisArgs, Mapping, diagnosis};
 use crate::error::{Error, Result};
 use crate::grid::Shape;
 use crate::real::Precision;
+use crate::shared::DevicePointer;
 use crate::wsm5::Fallout;
 use crate::wsm5::minor_steps;
 use crate::wsm5::params::SchemeConstants;
@@ -87,6 +88,7 @@ pub struct Clouds<R> {
     bins: Bins<R>,
     mass: LayeredPointers<R>,
     per_area: Option<Buffer<R>>,
+    marks: DevicePointer<u64>,
 }
 
 /// Where a call of the microphysics works. Lengths of the arrays: [`STATE_FIELDS`] and
@@ -99,6 +101,8 @@ pub struct Place<'a, R> {
     pub air: &'a Buffer<R>,
     /// What is at the ground.
     pub surface: &'a Buffer<R>,
+    /// Whether the call is to fail on the device, for tests of what is left then.
+    pub is_failing: bool,
 }
 
 impl<R: SchemeConstants + RadarConstants + Element> Clouds<R> {
@@ -152,6 +156,7 @@ impl<R: SchemeConstants + RadarConstants + Element> Clouds<R> {
             bins,
             mass,
             per_area,
+            marks: DevicePointer::default(),
         })
     }
 
@@ -171,6 +176,11 @@ impl<R: SchemeConstants + RadarConstants + Element> Clouds<R> {
         let per_area: Vec<R> = area.iter().map(|area| R::of(1.0 / area)).collect();
         (self.mass, self.per_area) = (mass, Some(gpu.upload(&per_area)?));
         Ok(())
+    }
+
+    /// Lets the kernels note that they have begun; what `marks` points to has to stay.
+    pub(in crate::gpu) fn note(&mut self, marks: DevicePointer<u64>) {
+        self.marks = marks;
     }
 
     /// How columns are shared out among threads.
@@ -234,7 +244,7 @@ impl<R: SchemeConstants + RadarConstants + Element> Clouds<R> {
     }
 
     fn args(&self, place: &Place<'_, R>, inside: &Inside, dt: R) -> CloudArgs<R> {
-        let Place { state, air, surface } = place;
+        let Place { state, air, surface, is_failing } = place;
         let (cells, columns) = (self.shape.cells(), self.shape.columns());
         assert!(state.len() >= STATE_FIELDS * cells, "all fields of the state");
         assert!(air.len() >= AIR_FIELDS * cells, "all fields of the air");
@@ -247,6 +257,8 @@ impl<R: SchemeConstants + RadarConstants + Element> Clouds<R> {
             std::array::from_fn(|number| surface.pointer_to(number * columns));
         let [rain, snow, rainncv, snowncv, sr, fallen, fall_residual, clipped, mass_mismatch] =
             planes;
+        // An address that no array has.
+        let theta = if *is_failing { DevicePointer::new(16) } else { theta };
         let steps = minor_steps(dt);
         let args = CloudArgs {
             theta,
@@ -269,6 +281,7 @@ impl<R: SchemeConstants + RadarConstants + Element> Clouds<R> {
             clipped,
             mass_mismatch,
             mass: self.mass,
+            marks: self.marks,
             per_area: self
                 .per_area
                 .as_ref()

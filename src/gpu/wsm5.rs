@@ -1,5 +1,7 @@
 //! The microphysics on the device: what its kernels are compiled for and what they are given.
 
+use std::fmt;
+
 use super::advection::LayeredPointers;
 use crate::real::{Precision, Real};
 use crate::shared::{DevicePointer, ReadPointer, shared_constants, shared_struct};
@@ -64,6 +66,8 @@ shared_struct! {
         mass: LayeredPointers<R>, "kg";
         /// Reciprocal area of the cells.
         per_area: ReadPointer<R>, "m⁻²";
+        /// Where a kernel notes that it has begun; null where nobody asks.
+        marks: DevicePointer<u64>, "1";
         /// Parameters of the scheme.
         params: Wsm5Params<R>, "1";
         /// What is added to `theta` to give the potential temperature.
@@ -132,7 +136,8 @@ pub struct Tile {
 const COLUMN_THREADS: usize = 32;
 
 /// Columns from which on wide tiles are faster: their rows fill the lines of the memory, where
-/// narrow ones occupy more multiprocessors. Measured on an H200, see `benches/results`.
+/// narrow ones occupy more multiprocessors. On an H200 both take as long at 50 to 66 thousand
+/// columns of a storm.
 const MANY_COLUMNS: usize = 50_000;
 
 impl Tile {
@@ -218,6 +223,17 @@ impl Mapping {
         match self {
             Self::Column => [columns.div_ceil(COLUMN_THREADS), COLUMN_THREADS],
             Self::Tile(tile) => [columns.div_ceil(tile.columns), tile.threads],
+        }
+    }
+}
+
+impl fmt::Display for Mapping {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Column => f.write_str("a thread for a column"),
+            Self::Tile(Tile { columns, threads, .. }) => {
+                write!(f, "{threads} threads for {columns} columns")
+            }
         }
     }
 }

@@ -29,6 +29,12 @@ CloudArgs with_arrays(CloudArgs args, emulator::Case& input)
     args.sr = input.array<real>("sr");
     args.fall_residual = input.array<real>("fall_residual");
     args.clipped = input.array<real>("clipped");
+    args.mass_mismatch = input.array<real>("mass_mismatch");
+    args.mass.with_mu = input.array<real>("with_mu");
+    args.mass.without_mu = input.array<real>("without_mu");
+    args.mass.c1 = input.array<real>("c1");
+    args.mass.c2 = input.array<real>("c2");
+    args.per_area = input.array<real>("per_area");
     return args;
 }
 

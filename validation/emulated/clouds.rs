@@ -52,6 +52,17 @@ pub(crate) struct Weather<R> {
     pub(crate) state: State<R>,
     pub(crate) air: Environment<R>,
     pub(crate) surface: Surface<R>,
+    pub(crate) mass: Mass<R>,
+}
+
+/// Dry mass of the cells: `with_mu` c1 + `without_mu` c2.
+#[derive(Clone, Debug)]
+pub(crate) struct Mass<R> {
+    pub(crate) with_mu: Array2<R>,
+    pub(crate) without_mu: Array2<R>,
+    pub(crate) c1: Vec<R>,
+    pub(crate) c2: Vec<R>,
+    pub(crate) per_area: Array2<R>,
 }
 
 impl<R: Exchanged> Weather<R> {
@@ -100,6 +111,14 @@ impl<R: Exchanged> Weather<R> {
         for (name, field) in [("rho", rho), ("exner", exner), ("p", p), ("dz", dz)] {
             put(&mut records, name, field);
         }
+        let Mass { with_mu, without_mu, c1, c2, per_area } = &self.mass;
+        let planes = [("with_mu", with_mu), ("without_mu", without_mu), ("per_area", per_area)];
+        for (name, plane) in planes {
+            put(&mut records, name, plane);
+        }
+        records.put("c1", c1);
+        records.put("c2", c2);
+        records.put("mass_mismatch", &vec![R::nan(); per_area.len()]);
         records
     }
 
@@ -110,6 +129,49 @@ impl<R: Exchanged> Weather<R> {
         for (name, plane) in self.planes_mut() {
             take(records, name, plane);
         }
+    }
+
+    /// Whether a plane tells what the changes since `before` weigh where the mass of a cell is not
+    /// rho dz, kg m⁻²; it is not a number outside of the region.
+    fn check_mass_mismatch(
+        &self,
+        before: &Self,
+        plane: &[R],
+        region: &Region,
+    ) -> Result<(), String> {
+        let Mass { with_mu, without_mu, c1, c2, per_area } = &self.mass;
+        let shape = self.shape();
+        for (j, i) in (0..shape.ny).flat_map(|j| (0..shape.nx).map(move |i| (j, i))) {
+            let found = plane[j * shape.nx + i].f64();
+            if !(region.rows.contains(&j) && region.columns.contains(&i)) {
+                if found.is_nan() {
+                    continue;
+                }
+                return Err(format!("mass_mismatch is {found} at row {j}, column {i}"));
+            }
+            let (mut expected, mut terms) = (0.0, 0.0);
+            for k in 0..shape.nz {
+                let at = [k, j, i];
+                let mass =
+                    with_mu[[j, i]].f64() * c1[k].f64() + without_mu[[j, i]].f64() * c2[k].f64();
+                let mass = mass * per_area[[j, i]].f64();
+                let rho_dz = self.air.rho[at].f64() * self.air.dz[at].f64();
+                let waters = self.state.fields().into_iter().zip(before.state.fields()).skip(1);
+                for (now, then) in waters {
+                    expected += (mass - rho_dz) * (now[at].f64() - then[at].f64());
+                    terms += (mass + rho_dz) * (now[at].f64() + then[at].f64());
+                }
+            }
+            // One rounding in each of some operations.
+            let limit = 8.0 * R::epsilon().f64() * terms;
+            if (found - expected).abs() > limit || found.is_nan() {
+                return Err(format!(
+                    "mass_mismatch at row {j}, column {i} is {found:e}, not {expected:e} within \
+                     {limit:e}"
+                ));
+            }
+        }
+        Ok(())
     }
 
     fn args(&self, p: &Scheme<R>, dt: R, region: &Region) -> CloudArgs<R> {
@@ -136,6 +198,7 @@ impl<R: Exchanged> Weather<R> {
             fall_residual: to,
             clipped: to,
             mass_mismatch: to,
+            marks: DevicePointer::default(),
             mass: LayeredPointers::default(),
             per_area: from,
             params: p.params,
@@ -248,7 +311,10 @@ impl Clouds {
         records.put("launch", &self.mapping.blocks(columns).map(|count| count as i32));
         records.put("shared_bytes", &[0_i32]);
         let found = self.program.attempt(&records, seed)?;
+        let before = weather.clone();
         weather.take(&found);
+        let mass_mismatch: Vec<R> = found.take("mass_mismatch");
+        weather.check_mass_mismatch(&before, &mass_mismatch, region)?;
         if let Some(expected) = self.shared_bytes {
             let bytes = found.take::<i32>("shared_bytes")[0] as usize;
             assert!(bytes <= expected && expected < bytes + 64, "{bytes} bytes, not {expected}");

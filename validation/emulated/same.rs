@@ -39,7 +39,7 @@ pub(crate) fn on_cpu<R: Exchanged>(
 ) -> Weather<R> {
     let mut weather = weather.clone();
     let scratch = Scratch::new(weather.shape().nz);
-    let Weather { theta_base, state, air, surface } = &mut weather;
+    let Weather { theta_base, state, air, surface, .. } = &mut weather;
     let fields = Fields::new(*theta_base, state, air, surface);
     call(p, R::of(dt), &scratch, fields.within(region.rows.clone(), region.columns.clone()));
     weather

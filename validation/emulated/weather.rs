@@ -6,7 +6,7 @@ use nwp_mini::grid::Shape;
 use nwp_mini::state::{Environment, State, Surface};
 
 use crate::case::{Columns, group};
-use crate::clouds::{Exchanged, Weather};
+use crate::clouds::{Exchanged, Mass, Weather};
 use crate::support;
 
 /// Cases that have all kinds of weather between them.
@@ -60,7 +60,20 @@ pub(crate) fn weather<R: Exchanged>(columns: &Columns, ny: usize, theta_base: f6
     ] {
         plane.fill(R::nan());
     }
+    // Nearly the mass of dry air at the density of the first column.
+    let share = |j: usize, i: usize| R::of(1.0 + 0.01 * ((7 * j + 3 * i) % 5) as f64);
+    let area = R::of(1.0e6);
+    let profile: Vec<R> =
+        (0..nz).map(|k| field("den")[[k, 0, 0]] * field("delz")[[k, 0, 0]]).collect();
+    let mass = Mass {
+        with_mu: Array2::from_shape_fn((ny, shape.nx), |(j, i)| area * share(j, i)),
+        without_mu: Array2::from_elem((ny, shape.nx), area),
+        c1: profile.iter().map(|&depth| R::of(0.75) * depth).collect(),
+        c2: profile.iter().map(|&depth| R::of(0.25) * depth).collect(),
+        per_area: Array2::from_elem((ny, shape.nx), area.recip()),
+    };
     Weather {
+        mass,
         theta_base: R::of(theta_base),
         state: State {
             theta: field("th").mapv(|th| th - R::of(theta_base)),
