@@ -1,11 +1,13 @@
 // A look for values that are not finite, and the notes of a step that the host reads.
 // See src/gpu/watch.rs.
+#include "primitives/mark.cuh"
 
 // Notes the first value of the state, in the order of fields and cells, that is infinite or not a
 // number: step, field and cell in one word, so that the smallest is the earliest.
 extern "C" __global__ void __launch_bounds__(WATCH_THREADS)
 watch_scan(const __grid_constant__ WatchArgs args)
 {
+    mark(args.marks, MARK_WATCH_SCAN);
     const long long all = static_cast<long long>(WATCH_FIELDS) * args.cells;
     const long long threads = static_cast<long long>(gridDim.x) * WATCH_THREADS;
     for (long long at = static_cast<long long>(blockIdx.x) * WATCH_THREADS + threadIdx.x; at < all;

@@ -1,13 +1,20 @@
 // What drives the steps between two frames of the input. See src/forcing/.
 #include "forcing/blend.cuh"
 
+// Keeps how far the time has come, so that a recorded step finds it.
+extern "C" __global__ void forcing_weights(const __grid_constant__ WeightArgs args)
+{
+    args.kept[FLUX_WEIGHT] = args.flux;
+    args.kept[AIR_WEIGHT] = args.air;
+}
+
 // A field between those of two frames, element by element.
 extern "C" __global__ void __launch_bounds__(FORCING_THREADS)
 forcing_blend(const __grid_constant__ BlendArgs args)
 {
     const long long at =
         static_cast<long long>(blockIdx.x) * FORCING_THREADS + threadIdx.x;
-    if (at < args.count) args.out[at] = between(args.before[at], args.after[at], args.weight);
+    if (at < args.count) args.out[at] = between(args.before[at], args.after[at], *args.weight);
 }
 
 // The fluxes through the z-faces of a column, from the ground up. What rounding leaves of the

@@ -36,4 +36,6 @@ pub struct RunConfig {
     pub compare: bool,
     /// Whether to stop before the first step.
     pub dry_run: bool,
+    /// Step in which the GPU is to fail, for tests of what is left then.
+    pub failing_step: Option<usize>,
 }

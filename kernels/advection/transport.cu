@@ -1,11 +1,13 @@
 // One step of all tracers: a kernel for a stage without limiter, and the two passes of the last
 // stage with one; the tracers before UNLIMITED are never limited.
+#include "primitives/mark.cuh"
 #include "advection/march/limited.cuh"
 
 // A stage without limiter.
 extern "C" __global__ void __launch_bounds__(STAGE_THREADS, STAGE_RESIDENT)
 transport_stage(const __grid_constant__ TransportArgs args)
 {
+    mark(args.marks, MARK_TRANSPORT_STAGE);
     Place place;
     if (find_place(args, 0, place)) advance(args, place);
 }
@@ -14,6 +16,7 @@ transport_stage(const __grid_constant__ TransportArgs args)
 extern "C" __global__ void __launch_bounds__(LIMITED_THREADS, LIMITED_RESIDENT)
 transport_scale(const __grid_constant__ TransportArgs args)
 {
+    mark(args.marks, MARK_TRANSPORT_SCALE);
     Place place;
     if (!find_place(args, 0, place)) return;
     if (place.tracer < UNLIMITED)
@@ -26,6 +29,7 @@ transport_scale(const __grid_constant__ TransportArgs args)
 extern "C" __global__ void __launch_bounds__(LIMITED_THREADS, LIMITED_RESIDENT)
 transport_update(const __grid_constant__ TransportArgs args)
 {
+    mark(args.marks, MARK_TRANSPORT_UPDATE);
     Place place;
     if (find_place(args, UNLIMITED, place)) update(args, place);
 }
@@ -35,6 +39,7 @@ transport_update(const __grid_constant__ TransportArgs args)
 extern "C" __global__ void __launch_bounds__(SUM_THREADS)
 transport_entered_acc64(const __grid_constant__ TransportArgs args)
 {
+    mark(args.marks, MARK_TRANSPORT_ENTERED_ACC64);
     __shared__ double partial[SUM_THREADS];
     const int tracer = static_cast<int>(blockIdx.x) / NZ;
     const int k = static_cast<int>(blockIdx.x) - tracer * NZ;

@@ -1,5 +1,7 @@
 // The microphysics, a thread for a column: the mapping of the first ports of this scheme to GPUs.
 
+#include "primitives/exact.cuh"
+#include "primitives/mark.cuh"
 #include "wsm5/column/column.cuh"
 #include "wsm5/column/fall.cuh"
 #include "wsm5/column/sink.cuh"
@@ -30,6 +32,7 @@ __device__ inline void minor_step(const Wsm5Params& p, real dt_cloud, Column& co
 extern "C" __global__ void __launch_bounds__(COLUMN_THREADS)
     wsm5_column(__grid_constant__ const CloudArgs a)
 {
+    mark(a.marks, MARK_WSM5_COLUMN);
     const int number = blockIdx.x * COLUMN_THREADS + threadIdx.x;
     if (number >= a.count) return;
     const int place = place_of(a, number);
@@ -52,7 +55,7 @@ extern "C" __global__ void __launch_bounds__(COLUMN_THREADS)
         const real gained = (cell.qv - a.qv[at]) + (cell.qc - a.qc[at]) + (cell.qr - a.qr[at])
                             + (cell.qi - a.qi[at]) + (cell.qs - a.qs[at]);
         mass_mismatch += surplus(a, place, k, a.rho[at], a.dz[at]) * gained;
-        a.theta[at] = cell.t / a.exner[at] - a.theta_base;
+        a.theta[at] = exact_quotient(cell.t, a.exner[at]) - a.theta_base;
         a.qv[at] = cell.qv;
         a.qc[at] = cell.qc;
         a.qr[at] = cell.qr;

@@ -2,6 +2,7 @@
 //
 // What the processes are, and in which order they act, stands in src/wsm5/mod.rs.
 
+#include "primitives/mark.cuh"
 #include "wsm5/tile/act.cuh"
 #include "wsm5/tile/fall.cuh"
 #include "wsm5/tile/load.cuh"
@@ -11,6 +12,7 @@
 extern "C" __global__ void __launch_bounds__(TILE_THREADS, TILE_BLOCKS)
     wsm5_tile(__grid_constant__ const CloudArgs a)
 {
+    mark(a.marks, MARK_WSM5_TILE);
     __shared__ Tile tile;
     const Position at = position(a);
     // One thread for each column looks after its sums.

@@ -9,6 +9,7 @@ mod generate;
 mod info;
 mod kernels;
 mod pair;
+mod provenance;
 mod refine;
 mod report;
 mod run;

@@ -18,6 +18,7 @@ use crate::backend::gpu::{OnDevice, OnGpu, Setting};
 use crate::calendar;
 use crate::cli::device::GpuChoice;
 use crate::cli::pair;
+use crate::cli::provenance::provenance;
 use crate::cli::refine::refined;
 use crate::cli::report::Facts;
 use crate::cli::{BackendChoice, FalloutChoice, Precision};
@@ -28,8 +29,8 @@ use crate::gpu::Gpu;
 use crate::grid::Sides;
 use crate::io::output::{Header, Output, Snapshot};
 use crate::io::pending::Pending;
+use crate::io::wrf;
 use crate::io::wrf::series::Series;
-use crate::io::wrf::{self, Attribute};
 use crate::model::pair::{LONG_RUNS, Pair, Report};
 use crate::model::{self, Case, Frames, Outcome, Working};
 use crate::plan::{Length, Plan};
@@ -97,6 +98,9 @@ pub(super) struct Run {
     /// Write the figures of the run to a JSON file
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
+    /// Let the GPU fail in this step, to see what is left
+    #[arg(long, hide = true, value_name = "STEP")]
+    fail_at_step: Option<usize>,
     /// Do everything but the time steps
     #[arg(long)]
     dry_run: bool,
@@ -175,6 +179,7 @@ impl Run {
             json: self.json.clone(),
             compare: !self.no_compare,
             dry_run: self.dry_run,
+            failing_step: self.fail_at_step,
         })
     }
 }
@@ -329,7 +334,11 @@ fn backend<R: Working + OnDevice>(
     };
     let has_sequence = case.has_sequence();
     let setting = Setting { grid, coordinate, limiter, fallout, mapping: None, has_sequence };
-    Ok(Box::new(OnGpu::new(gpu, &setting, &state)?))
+    let mut backend = OnGpu::new(gpu, &setting, &state)?;
+    if let Some(step) = config.failing_step {
+        backend.fail_at(step);
+    }
+    Ok(Box::new(backend))
 }
 
 /// Steps to be made.
@@ -400,47 +409,6 @@ fn log_frame(report: &projection::Report) {
         report.max_dv,
         report.lid
     );
-}
-
-/// How the output came about.
-fn provenance<R: Working>(
-    config: &RunConfig,
-    backend: &dyn Backend<R>,
-    gpu: Option<&Gpu>,
-) -> Result<Vec<(String, Attribute)>> {
-    let names: Vec<_> = config.inputs.iter().filter_map(|path| path.file_name()).collect();
-    let names: Vec<_> = names.iter().map(|name| name.to_string_lossy()).collect();
-    let name = names.join(", ");
-    let sums = config.inputs.iter().map(|path| sha256(path)).collect::<Result<Vec<_>>>()?;
-    let command: Vec<String> = std::env::args().collect();
-    let facts = [
-        ("nwp_mini_version", env!("CARGO_PKG_VERSION").to_owned()),
-        ("git_hash", env!("NWP_MINI_COMMIT").to_owned()),
-        ("command_line", command.join(" ")),
-        ("history", format!("made by nwp-mini {} from {name}", env!("CARGO_PKG_VERSION"))),
-        ("backend", backend.kind().to_owned()),
-        ("device_name", backend.device()),
-        ("precision", R::NAME.to_owned()),
-        ("fallout", format!("{:?}", config.fallout)),
-        ("input_file", name),
-        ("input_sha256", sums.join(", ")),
-        ("refined", config.refine.to_string()),
-    ];
-    let compiler = gpu.map(|gpu| {
-        let (major, minor) = gpu.compiler().version();
-        let options = gpu.compiler().options(&gpu.device().architecture.to_string()).join(" ");
-        [("nvrtc_version", format!("{major}.{minor}")), ("nvrtc_options", options)]
-    });
-    let facts = facts.into_iter().chain(compiler.into_iter().flatten());
-    Ok(facts.map(|(name, text)| (name.to_owned(), Attribute::Text(text))).collect())
-}
-
-fn sha256(path: &Path) -> Result<String> {
-    use sha2::{Digest, Sha256};
-    let mut file = fs::File::open(path).map_err(|e| Error::io(path, "read", e))?;
-    let mut hasher = Sha256::new();
-    io::copy(&mut file, &mut hasher).map_err(|e| Error::io(path, "read", e))?;
-    Ok(format!("{:x}", hasher.finalize()))
 }
 
 /// A flag that an interrupt sets; a second interrupt ends the program at once.

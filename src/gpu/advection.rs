@@ -69,6 +69,8 @@ shared_struct! {
         side_flux: DevicePointer<R>, "kg s⁻¹";
         /// What has entered that region, (tracer, level).
         entered: DevicePointer<f64>, "kg";
+        /// Where a kernel notes that it has begun; null where nobody asks.
+        marks: DevicePointer<u64>, "1";
         /// Cells from west to east.
         nx: i32, "1";
         /// Cells from south to north.

@@ -39,6 +39,8 @@ shared_struct! {
         area: ReadPointer<f64>, "m²";
         /// One sum for each block and term, added to.
         sums: DevicePointer<f64>, "kg";
+        /// Where a kernel notes that it has begun; null where nobody asks.
+        marks: DevicePointer<u64>, "1";
         /// Cells from west to east.
         nx: i32, "1";
         /// Cells from south to north.
@@ -67,9 +69,20 @@ shared_struct! {
         /// Number of elements.
         count: i64, "1";
         /// How far the time has come from the one to the other.
-        weight: R, "1";
-        /// Fills the struct up.
-        filler: R, "1";
+        weight: ReadPointer<R>, "1";
+    }
+}
+
+shared_struct! {
+    /// How far the time has come from one frame to the next.
+    #[derive(Default)]
+    pub struct WeightArgs<R> {
+        /// Where the two are kept.
+        kept: DevicePointer<R>, "1";
+        /// For the fluxes.
+        flux: R, "1";
+        /// For the air and the values at the sides.
+        air: R, "1";
     }
 }
 
@@ -106,6 +119,8 @@ shared_struct! {
         notes: DevicePointer<u64>, "1";
         /// The notes, where the host sees them.
         shown: DevicePointer<u64>, "1";
+        /// Where a kernel notes that it has begun; null where nobody asks.
+        marks: DevicePointer<u64>, "1";
         /// Cells of a field.
         cells: i64, "1";
     }

@@ -11,7 +11,7 @@ use super::kernel::{Kernel, Launch};
 use crate::error::Result;
 use crate::grid::Shape;
 use crate::real::{Precision, Real};
-use crate::shared::ReadPointer;
+use crate::shared::{DevicePointer, ReadPointer};
 
 /// Threads of a block that sums.
 const THREADS: u32 = 256;
@@ -105,6 +105,7 @@ impl<R: Real + Element> Budget<R> {
                 planes,
                 area: area.pointer().read(),
                 sums: term_sums.pointer(),
+                marks: DevicePointer::default(),
                 nx,
                 ny,
                 first_row,
@@ -118,6 +119,11 @@ impl<R: Real + Element> Budget<R> {
             level_sums,
             term_sums,
         })
+    }
+
+    /// Lets the kernels note that they have begun; what `marks` points to has to stay.
+    pub(in crate::gpu) fn note(&mut self, marks: DevicePointer<u64>) {
+        self.tally_args.marks = marks;
     }
 
     /// Adds the terms that the last step has left in the planes.

@@ -11,6 +11,7 @@ use super::wsm5::{CloudArgs, DiagnosisArgs, Mapping, diagnosis};
 use crate::error::{Error, Result};
 use crate::grid::Shape;
 use crate::real::Precision;
+use crate::shared::DevicePointer;
 use crate::wsm5::Fallout;
 use crate::wsm5::minor_steps;
 use crate::wsm5::params::SchemeConstants;
@@ -87,6 +88,7 @@ pub struct Clouds<R> {
     bins: Bins<R>,
     mass: LayeredPointers<R>,
     per_area: Option<Buffer<R>>,
+    marks: DevicePointer<u64>,
 }
 
 /// Where a call of the microphysics works. Lengths of the arrays: [`STATE_FIELDS`] and
@@ -152,6 +154,7 @@ impl<R: SchemeConstants + RadarConstants + Element> Clouds<R> {
             bins,
             mass,
             per_area,
+            marks: DevicePointer::default(),
         })
     }
 
@@ -171,6 +174,11 @@ impl<R: SchemeConstants + RadarConstants + Element> Clouds<R> {
         let per_area: Vec<R> = area.iter().map(|area| R::of(1.0 / area)).collect();
         (self.mass, self.per_area) = (mass, Some(gpu.upload(&per_area)?));
         Ok(())
+    }
+
+    /// Lets the kernels note that they have begun; what `marks` points to has to stay.
+    pub(in crate::gpu) fn note(&mut self, marks: DevicePointer<u64>) {
+        self.marks = marks;
     }
 
     /// How columns are shared out among threads.
@@ -193,7 +201,18 @@ impl<R: SchemeConstants + RadarConstants + Element> Clouds<R> {
     ///
     /// When an array is too short.
     pub fn call(&self, place: &Place<'_, R>, dt: f64) -> Result<()> {
-        let args = self.args(place, &self.inside, R::of(dt));
+        self.launch(&self.args(place, &self.inside, R::of(dt)))
+    }
+
+    /// A call that fails on the device, for tests of what is left then.
+    #[doc(hidden)]
+    pub fn call_astray(&self, place: &Place<'_, R>, dt: f64) -> Result<()> {
+        // An address that no array has.
+        let theta = DevicePointer::new(16);
+        self.launch(&CloudArgs { theta, ..self.args(place, &self.inside, R::of(dt)) })
+    }
+
+    fn launch(&self, args: &CloudArgs<R>) -> Result<()> {
         let [blocks, threads] = self.mapping.blocks(args.count as usize);
         if blocks == 0 {
             return Ok(());
@@ -201,7 +220,7 @@ impl<R: SchemeConstants + RadarConstants + Element> Clouds<R> {
         let (grid, block) = ([blocks as u32, 1, 1], [threads as u32, 1, 1]);
         // SAFETY: the kernel takes this struct; the lengths of all arrays have been checked, and
         // memory is freed only when the device is done with it.
-        unsafe { self.call.launch(Launch { grid, block, shared_bytes: 0 }, &args) }
+        unsafe { self.call.launch(Launch { grid, block, shared_bytes: 0 }, args) }
     }
 
     /// Reflectivity and effective radii of all columns: sets `out`, [`DIAGNOSED_FIELDS`] fields
@@ -269,6 +288,7 @@ impl<R: SchemeConstants + RadarConstants + Element> Clouds<R> {
             clipped,
             mass_mismatch,
             mass: self.mass,
+            marks: self.marks,
             per_area: self
                 .per_area
                 .as_ref()

@@ -1,6 +1,6 @@
 //! What drives the steps, on the device: two frames of the input and what lies between them.
 
-use super::arguments::{BlendArgs, CloseArgs};
+use super::arguments::{BlendArgs, CloseArgs, WeightArgs};
 use super::buffer::{Buffer, Element};
 use super::compile::Source;
 use super::device::Gpu;
@@ -9,80 +9,108 @@ use crate::error::Result;
 use crate::forcing::{Continuity, Forcing};
 use crate::grid::Shape;
 use crate::real::{Precision, Real};
+use crate::state::Environment;
 
 /// Threads of a block.
 const THREADS: u32 = 256;
 
+/// Where the two weights are kept.
+const FLUX_WEIGHT: usize = 0;
+const AIR_WEIGHT: usize = 1;
+const WEIGHTS: usize = 2;
+
 /// The kernels for a precision and a number of levels.
 pub fn source(precision: Precision, nz: usize) -> Source {
-    Source::new("forcing.cu", precision, nz, &[("FORCING_THREADS", THREADS as i32)])
+    let settings = [
+        ("FORCING_THREADS", THREADS as i32),
+        ("FLUX_WEIGHT", FLUX_WEIGHT as i32),
+        ("AIR_WEIGHT", AIR_WEIGHT as i32),
+    ];
+    Source::new("forcing.cu", precision, nz, &settings)
 }
 
-/// What a frame prescribes, one array for each kind.
+/// Fields of the air: rho, exner, p, dz.
+pub const AIR_FIELDS: usize = 4;
+
+/// What drives a step, but for the air: one array for each kind.
 #[derive(Debug)]
-pub struct Frame<R> {
+pub struct Driving<R> {
     /// Mass fluxes through the faces of one direction each.
     pub flux: [Buffer<R>; 3],
-    /// rho, exner, p, dz one after the other. Shape: (4, nz, ny, nx).
-    pub air: Buffer<R>,
     /// Values at the sides, for each field west, east, south, north one after the other.
     pub inflow: Buffer<R>,
 }
 
-/// Fields of the air in [`Frame::air`].
-pub const AIR_FIELDS: usize = 4;
-
-/// Elements of the arrays of a [`Frame`]: the fluxes, the air, the values at the sides.
+/// Elements of the arrays: the fluxes, the air, the values at the sides.
 fn lengths(shape: Shape) -> ([usize; 3], usize, usize) {
     let Shape { nx, ny, nz } = shape;
     let flux = [nz * ny * (nx + 1), nz * (ny + 1) * nx, (nz + 1) * ny * nx];
     (flux, AIR_FIELDS * shape.cells(), 6 * 2 * nz * (nx + ny))
 }
 
-impl<R: Real + Element> Frame<R> {
+const WHOLE: &str = "arrays are in standard layout";
+
+/// Copies the air of a frame: rho, exner, p, dz one after the other.
+///
+/// # Errors
+///
+/// [`Error::Gpu`](crate::error::Error::Gpu) when the device has failed.
+///
+/// # Panics
+///
+/// When they do not fit.
+pub fn upload_air<R: Real + Element>(air: &Environment<R>, to: &Buffer<R>) -> Result<()> {
+    for (number, from) in [&air.rho, &air.exner, &air.p, &air.dz].into_iter().enumerate() {
+        to.upload_to(number * from.len(), from.as_slice().expect(WHOLE))?;
+    }
+    Ok(())
+}
+
+impl<R: Real + Element> Driving<R> {
     /// Bytes of device memory that one takes.
     pub fn bytes(shape: Shape) -> usize {
-        let (flux, air, inflow) = lengths(shape);
-        (flux.iter().sum::<usize>() + air + inflow) * size_of::<R>()
+        let (flux, _, inflow) = lengths(shape);
+        (flux.iter().sum::<usize>() + inflow) * size_of::<R>()
     }
 
-    /// Room for a frame.
+    /// Room for what drives a step.
     ///
     /// # Errors
     ///
     /// [`Error::Gpu`](crate::error::Error::Gpu), as all below.
     pub fn new(gpu: &Gpu, shape: Shape) -> Result<Self> {
-        let ([x, y, z], air, inflow) = lengths(shape);
-        Ok(Self {
-            flux: [gpu.zeros(x)?, gpu.zeros(y)?, gpu.zeros(z)?],
-            air: gpu.zeros(air)?,
-            inflow: gpu.zeros(inflow)?,
-        })
+        let ([x, y, z], _, inflow) = lengths(shape);
+        let flux = [gpu.zeros(x)?, gpu.zeros(y)?, gpu.zeros(z)?];
+        Ok(Self { flux, inflow: gpu.zeros(inflow)? })
     }
 
-    /// Copies what a frame of the input prescribes.
+    /// The same without the vertical fluxes, which follow from the others.
+    fn of_frame(gpu: &Gpu, shape: Shape) -> Result<Self> {
+        let ([x, y, _], _, inflow) = lengths(shape);
+        let flux = [gpu.zeros(x)?, gpu.zeros(y)?, gpu.zeros(0)?];
+        Ok(Self { flux, inflow: gpu.zeros(inflow)? })
+    }
+
+    /// Copies what a frame of the input prescribes, as far as there is room for it.
     ///
     /// # Errors
     ///
-    /// As [`Frame::new`].
+    /// As [`Driving::new`].
     ///
     /// # Panics
     ///
     /// When the shapes differ.
     pub fn upload(&self, forcing: &Forcing<R>) -> Result<()> {
-        let whole = "arrays are in standard layout";
         let flux = &forcing.flux;
         for (to, from) in self.flux.iter().zip([&flux.x, &flux.y, &flux.z]) {
-            to.upload(from.as_slice().expect(whole))?;
-        }
-        let air = &forcing.environment;
-        for (number, from) in [&air.rho, &air.exner, &air.p, &air.dz].into_iter().enumerate() {
-            self.air.upload_to(number * from.len(), from.as_slice().expect(whole))?;
+            if !to.is_empty() {
+                to.upload(from.as_slice().expect(WHOLE))?;
+            }
         }
         let mut first = 0;
         for values in &forcing.inflow {
             for side in [&values.west, &values.east, &values.south, &values.north] {
-                self.inflow.upload_to(first, side.as_slice().expect(whole))?;
+                self.inflow.upload_to(first, side.as_slice().expect(WHOLE))?;
                 first += side.len();
             }
         }
@@ -91,12 +119,17 @@ impl<R: Real + Element> Frame<R> {
 }
 
 /// Makes what lies between two frames.
+///
+/// How far the time has come is kept on the device, so that the rest can be part of a graph.
 #[derive(Debug)]
 pub struct Between<R> {
     gpu: Gpu,
+    weigh: Kernel,
     blend: Kernel,
     close: Kernel,
-    frames: [Frame<R>; 2],
+    driving: [Driving<R>; 2],
+    air: [Buffer<R>; 2],
+    weights: Buffer<R>,
     mu: Buffer<f64>,
     below: [Buffer<f64>; 2],
     shape: Shape,
@@ -105,7 +138,9 @@ pub struct Between<R> {
 impl<R: Real + Element> Between<R> {
     /// Bytes of device memory that it takes.
     pub fn bytes(shape: Shape) -> usize {
-        2 * Frame::<R>::bytes(shape) + 8 * (shape.nx * shape.ny + 2 * (shape.nz + 1))
+        let ([_, _, z], air, _) = lengths(shape);
+        let frame = Driving::<R>::bytes(shape) + (air - z) * size_of::<R>();
+        2 * frame + 8 * (shape.columns() + 2 * (shape.nz + 1))
     }
 
     /// Compiles the kernels and makes room for two frames.
@@ -116,12 +151,16 @@ impl<R: Real + Element> Between<R> {
     pub fn new(gpu: &Gpu, shape: Shape, continuity: &Continuity) -> Result<Self> {
         let module = gpu.module(&source(R::PRECISION, shape.nz))?;
         let [c1, c2] = continuity.below();
+        let (_, air, _) = lengths(shape);
         Ok(Self {
             gpu: gpu.clone(),
+            weigh: module.kernel("forcing_weights")?,
             blend: module.kernel("forcing_blend")?,
             close: module.kernel("forcing_close_acc64")?,
-            frames: [Frame::new(gpu, shape)?, Frame::new(gpu, shape)?],
-            mu: gpu.upload(continuity.mu().as_slice().expect("a plane in standard layout"))?,
+            driving: [Driving::of_frame(gpu, shape)?, Driving::of_frame(gpu, shape)?],
+            air: [gpu.zeros(air)?, gpu.zeros(air)?],
+            weights: gpu.zeros(WEIGHTS)?,
+            mu: gpu.upload(continuity.mu().as_slice().expect(WHOLE))?,
             below: [gpu.upload(c1)?, gpu.upload(c2)?],
             shape,
         })
@@ -135,51 +174,71 @@ impl<R: Real + Element> Between<R> {
     pub fn upload(&self, before: &Forcing<R>, after: &Forcing<R>) -> Result<()> {
         // Kernels of earlier steps may still read them.
         self.gpu.synchronize()?;
-        self.frames[0].upload(before)?;
-        self.frames[1].upload(after)
+        for (number, forcing) in [before, after].into_iter().enumerate() {
+            self.driving[number].upload(forcing)?;
+            upload_air(&forcing.environment, &self.air[number])?;
+        }
+        Ok(())
     }
 
-    /// Sets all that drives a step, as [`Forcing::set`] does.
+    /// Sets how far the fluxes, and the air and the values at the sides, have come.
     ///
     /// # Errors
     ///
     /// As [`Between::new`].
-    pub fn set(&self, out: &Frame<R>, flux_weight: f64, air_weight: f64) -> Result<()> {
-        let [before, after] = &self.frames;
+    pub fn weigh(&self, flux: f64, air: f64) -> Result<()> {
+        let kept = self.weights.pointer();
+        let args = WeightArgs { kept, flux: R::of(flux), air: R::of(air) };
+        let once = Launch { grid: [1; 3], block: [1; 3], shared_bytes: 0 };
+        // SAFETY: there is room for both, and memory is freed only when the device is done.
+        unsafe { self.weigh.launch(once, &args) }
+    }
+
+    /// Sets what drives a step but for the air, as [`Forcing::set`] does.
+    ///
+    /// # Errors
+    ///
+    /// As [`Between::new`].
+    pub fn drive(&self, out: &Driving<R>) -> Result<()> {
+        let [before, after] = &self.driving;
         for axis in 0..2 {
-            self.blend(&out.flux[axis], [&before.flux[axis], &after.flux[axis]], flux_weight)?;
+            self.blend(&out.flux[axis], [&before.flux[axis], &after.flux[axis]], FLUX_WEIGHT)?;
         }
         self.close(out)?;
-        self.blend(&out.inflow, [&before.inflow, &after.inflow], air_weight)?;
-        self.set_air(out, air_weight)
+        self.blend(&out.inflow, [&before.inflow, &after.inflow], AIR_WEIGHT)
     }
 
-    /// Sets the air alone.
+    /// Sets the air, in the first elements of `out`.
     ///
     /// # Errors
     ///
     /// As [`Between::new`].
-    pub fn set_air(&self, out: &Frame<R>, weight: f64) -> Result<()> {
-        let [before, after] = &self.frames;
-        self.blend(&out.air, [&before.air, &after.air], weight)
+    pub fn air(&self, out: &Buffer<R>) -> Result<()> {
+        let [before, after] = &self.air;
+        self.blend(out, [before, after], AIR_WEIGHT)
     }
 
-    fn blend(&self, out: &Buffer<R>, frames: [&Buffer<R>; 2], weight: f64) -> Result<()> {
-        assert!(frames.iter().all(|frame| frame.len() == out.len()), "fields of one shape");
+    fn blend(
+        &self,
+        out: &Buffer<R>,
+        [before, after]: [&Buffer<R>; 2],
+        weight: usize,
+    ) -> Result<()> {
+        let count = before.len();
+        assert!(after.len() == count && out.len() >= count, "fields of one shape");
         let args = BlendArgs {
             out: out.pointer(),
-            before: frames[0].pointer().read(),
-            after: frames[1].pointer().read(),
-            count: out.len() as i64,
-            weight: R::of(weight),
-            filler: R::ZERO,
+            before: before.pointer().read(),
+            after: after.pointer().read(),
+            count: count as i64,
+            weight: self.weights.pointer_to(weight).read(),
         };
         // SAFETY: the three arrays have `count` elements, and outlive what is asked for, since
         // memory is freed only when the device is done with it.
-        unsafe { self.blend.launch(Launch::flat(out.len(), THREADS), &args) }
+        unsafe { self.blend.launch(Launch::flat(count, THREADS), &args) }
     }
 
-    fn close(&self, out: &Frame<R>) -> Result<()> {
+    fn close(&self, out: &Driving<R>) -> Result<()> {
         let Shape { nx, ny, .. } = self.shape;
         let [x, y, z] = &out.flux;
         let args = CloseArgs {

@@ -18,6 +18,7 @@ pub mod forcing;
 mod graph;
 mod kernel;
 mod library;
+mod mark;
 mod parcel;
 pub mod prelude;
 mod receipt;

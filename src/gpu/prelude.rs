@@ -3,7 +3,8 @@
 use std::fmt::Write;
 
 use super::advection::{LayeredPointers, TransportArgs};
-use super::arguments::{BlendArgs, CloseArgs, TallyArgs, WatchArgs, WaterArgs};
+use super::arguments::{BlendArgs, CloseArgs, TallyArgs, WatchArgs, WaterArgs, WeightArgs};
+use super::mark;
 use super::wsm5::{CloudArgs, CloudConstants, DiagnosisArgs};
 use crate::advection::flux::FluxConstants;
 use crate::constants::Constants;
@@ -95,6 +96,7 @@ fn shared<R: CloudConstants + FluxConstants + RadarConstants + RadiusConstants>(
         WaterArgs::<R>::cuda_text(),
         TallyArgs::<R>::cuda_text(),
         BlendArgs::<R>::cuda_text(),
+        WeightArgs::<R>::cuda_text(),
         CloseArgs::<R>::cuda_text(),
         WatchArgs::<R>::cuda_text(),
         DiagnosisArgs::<R>::cuda_text(),
@@ -102,7 +104,7 @@ fn shared<R: CloudConstants + FluxConstants + RadarConstants + RadiusConstants>(
     format!(
         "typedef {real} real;\n\n// Constants\n{}{}\n// Structs\n{}",
         constants.concat(),
-        whole.concat(),
+        whole.concat() + &mark::constants(),
         structs.join("\n"),
     )
 }

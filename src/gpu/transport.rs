@@ -131,6 +131,16 @@ impl<R: Real + Element> Transport<R> {
         })
     }
 
+    /// Lets the kernels note that they have begun; what `marks` points to has to stay.
+    pub(in crate::gpu) fn note(&mut self, marks: DevicePointer<u64>) {
+        self.args.marks = marks;
+    }
+
+    /// Memory for all tracers that holds nothing from one step to the next.
+    pub fn spare(&self) -> &Buffer<R> {
+        &self.second
+    }
+
     /// Where the mass of the cells is.
     pub fn cell_mass(&self) -> LayeredPointers<R> {
         self.args.cell

@@ -2,13 +2,20 @@
 //! a value has become infinite or not a number.
 
 use super::arguments::WatchArgs;
+use super::budget::Budget;
 use super::buffer::{Buffer, Element, Pinned};
+use super::clouds::Clouds;
 use super::compile::Source;
 use super::device::Gpu;
 use super::kernel::{Kernel, Launch};
+use super::mark;
+use super::transport::Transport;
 use crate::error::Result;
 use crate::grid::Shape;
 use crate::real::{Precision, Real};
+use crate::shared::DevicePointer;
+use crate::wsm5::params::SchemeConstants;
+use crate::wsm5::reflectivity::RadarConstants;
 
 /// Threads of a block.
 const THREADS: u32 = 256;
@@ -22,7 +29,9 @@ const STEP_SHIFT: u32 = 43;
 /// Numbers of the notes.
 const FLAW: usize = 0;
 const STEPS: usize = 1;
-const NOTES: usize = 2;
+/// The kernel that has begun last, where the host sees it alone.
+const MARK: usize = 2;
+const NOTES: usize = 3;
 /// The note of a state without flaw.
 const NONE: u64 = u64::MAX;
 
@@ -94,6 +103,21 @@ impl<R: Real + Element> Watch<R> {
         Ok(watch)
     }
 
+    /// Lets the kernels of a step note that they have begun, for as long as this is kept.
+    pub fn listen(
+        &self,
+        transport: &mut Transport<R>,
+        clouds: &mut Clouds<R>,
+        budget: &mut Budget<R>,
+    ) where
+        R: SchemeConstants + RadarConstants,
+    {
+        let marks = self.marks();
+        transport.note(marks);
+        clouds.note(marks);
+        budget.note(marks);
+    }
+
     /// Forgets all notes. Waits for the device.
     ///
     /// # Errors
@@ -122,6 +146,7 @@ impl<R: Real + Element> Watch<R> {
             fields: fields.pointer().read(),
             notes: self.notes.pointer(),
             shown: self.shown.pointer(),
+            marks: self.marks(),
             cells: self.cells as i64,
         };
         let threads = Launch::flat(fields.len(), THREADS);
@@ -138,6 +163,16 @@ impl<R: Real + Element> Watch<R> {
     /// failed.
     pub fn steps(&self) -> usize {
         self.shown.get(STEPS) as usize
+    }
+
+    /// Where kernels note that they have begun.
+    fn marks(&self) -> DevicePointer<u64> {
+        self.shown.pointer().offset(MARK)
+    }
+
+    /// The kernel that has begun last, known also when the device has failed.
+    pub fn kernel(&self) -> &'static str {
+        mark::name(self.shown.get(MARK))
     }
 
     /// The first flaw, as far as the host knows already.

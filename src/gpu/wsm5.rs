@@ -66,6 +66,8 @@ shared_struct! {
         mass: LayeredPointers<R>, "kg";
         /// Reciprocal area of the cells.
         per_area: ReadPointer<R>, "m⁻²";
+        /// Where a kernel notes that it has begun; null where nobody asks.
+        marks: DevicePointer<u64>, "1";
         /// Parameters of the scheme.
         params: Wsm5Params<R>, "1";
         /// What is added to `theta` to give the potential temperature.

@@ -198,6 +198,7 @@ impl<R: Exchanged> Weather<R> {
             fall_residual: to,
             clipped: to,
             mass_mismatch: to,
+            marks: DevicePointer::default(),
             mass: LayeredPointers::default(),
             per_area: from,
             params: p.params,

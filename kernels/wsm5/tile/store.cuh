@@ -1,6 +1,7 @@
 // What a call leaves, put back into the fields.
 #pragma once
 
+#include "primitives/exact.cuh"
 #include "wsm5/tile/load.cuh"
 
 // Adds what a column has brought to the ground in a minor step to its sums, and forgets it.
@@ -41,7 +42,7 @@ __device__ inline void store_cells(const CloudArgs& a, const Position& at, Tile&
             ? surplus(a, at.place, k, tile.rho[k][column], tile.dz[k][column]) * gained
             : real(0);
         if (is_active) {
-            a.theta[here] = tile.t[k][column] / __ldg(&a.exner[here]) - a.theta_base;
+            a.theta[here] = exact_quotient(tile.t[k][column], __ldg(&a.exner[here])) - a.theta_base;
             a.qv[here] = tile.qv[k][column];
         }
         if (is_active || is_clipped) a.qc[here] = tile.qc[k][column];

@@ -5,7 +5,7 @@ use super::{OnDevice, Setting, transport_settings};
 use crate::error::{Error, Result};
 use crate::gpu::Gpu;
 use crate::gpu::budget::Budget;
-use crate::gpu::forcing::{Between, Frame};
+use crate::gpu::forcing::{AIR_FIELDS, Between, Driving};
 use crate::gpu::transport::Transport;
 use crate::grid::Shape;
 
@@ -26,10 +26,14 @@ impl Needs {
         let shape = setting.grid.shape;
         let packing = Packing::new(shape);
         let arrays = 2 * packing.state() + packing.surface() + packing.frame();
-        let between = if setting.has_sequence { Between::<R>::bytes(shape) } else { 0 };
+        let air = if setting.has_sequence {
+            Between::<R>::bytes(shape)
+        } else {
+            AIR_FIELDS * shape.cells() * size_of::<R>()
+        };
         let device = arrays * size_of::<R>()
-            + Frame::<R>::bytes(shape)
-            + between
+            + Driving::<R>::bytes(shape)
+            + air
             + Transport::<R>::bytes(setting.grid, transport_settings::<R>(gpu, setting))
             + Budget::<R>::bytes(shape);
         Self { device, shape }

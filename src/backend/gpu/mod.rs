@@ -3,17 +3,19 @@
 //! A step is a graph of kernels, recorded once and replayed. Nothing comes back to the host but
 //! frames of output, which travel while the next steps run, and a few notes.
 
+mod clock;
 mod frames;
 mod memory;
 
 use std::collections::VecDeque;
 use std::time::Instant;
 
+use clock::Clock;
 use frames::Packing;
 pub use memory::Needs;
 
 use super::{
-    Backend, Captured, FRAMES_IN_FLIGHT, PhaseTime, PhaseTimes, Precipitation, Region, WaterChange,
+    Backend, Captured, FRAMES_IN_FLIGHT, PhaseTimes, Precipitation, Region, WaterChange,
     check_finite,
 };
 use crate::advection::Limiter;
@@ -23,11 +25,11 @@ use crate::forcing::{Continuity, Moment};
 use crate::gpu::advection::TransportSettings;
 use crate::gpu::budget::{Budget, Columns, TERMS};
 use crate::gpu::clouds::{Clouds, Inside, PLANES, Place, STATE_FIELDS};
-use crate::gpu::forcing::{Between, Frame};
+use crate::gpu::forcing::{AIR_FIELDS, Between, Driving, upload_air};
 use crate::gpu::transport::{Transport, Wind};
 use crate::gpu::watch::{Flaw, Watch};
 use crate::gpu::wsm5::Mapping;
-use crate::gpu::{Buffer, Element, Event, Gpu, Graph, Parcel};
+use crate::gpu::{Buffer, Element, Gpu, Graph, Parcel};
 use crate::grid::{Grid, Side};
 use crate::mass::{AirMass, MassCoordinate};
 use crate::state::{State, Surface};
@@ -77,10 +79,12 @@ pub struct OnGpu<R> {
     /// Which of them is the state.
     now: usize,
     surface: Buffer<R>,
-    present: Frame<R>,
-    between: Option<Between<R>>,
+    driving: Driving<R>,
+    air: Air<R>,
     /// Number of the frame whose values are on the device, and whether another follows it.
     uploaded: Option<(usize, bool)>,
+    /// Step that is to fail, counted from 1.
+    failing: Option<usize>,
     recorded: Vec<Recorded>,
     packing: Packing,
     parcel: Parcel<R>,
@@ -90,30 +94,31 @@ pub struct OnGpu<R> {
     clock: Clock,
 }
 
+/// Where the air is that the microphysics reads.
+#[derive(Debug)]
+enum Air<R> {
+    /// In an array of its own, the same in all steps.
+    Kept(Buffer<R>),
+    /// Made from two frames of the input when it is needed, in the memory that the stages of the
+    /// transport use otherwise.
+    Between(Box<Between<R>>),
+}
+
+impl<R: OnDevice> Air<R> {
+    fn array<'a>(&'a self, transport: &'a Transport<R>) -> &'a Buffer<R> {
+        match self {
+            Self::Kept(air) => air,
+            Self::Between(_) => transport.spare(),
+        }
+    }
+}
+
 /// A step as a graph.
 #[derive(Debug)]
 struct Recorded {
     /// Which of the two states it starts from, its length, and whether its phases are timed.
     key: (usize, u64, bool),
     graph: Graph,
-}
-
-/// Times of what the device does.
-#[derive(Debug)]
-struct Clock {
-    /// Before, between and after the two phases of a timed step.
-    marks: [Event; 3],
-    /// Whether a timed step has been asked for and not yet been read.
-    is_running: bool,
-    /// Sums over the timed steps, s, and their number.
-    advection: f64,
-    microphysics: f64,
-    timed: usize,
-    /// Copies of input to the device, as the host had to wait for them, s.
-    upload: f64,
-    /// Gathering and diagnosing frames.
-    gathering: [Event; 2],
-    gathered: f64,
 }
 
 impl<R: OnDevice> OnGpu<R> {
@@ -128,9 +133,9 @@ impl<R: OnDevice> OnGpu<R> {
         let shape = grid.shape;
         Needs::of::<R>(gpu, setting).check(gpu)?;
         let region = Region::new(grid, coordinate);
-        let air = AirMass::new(grid, coordinate);
+        let masses = AirMass::new(grid, coordinate);
         let settings = transport_settings::<R>(gpu, setting);
-        let transport = Transport::new(gpu, grid, &air, settings)?;
+        let mut transport = Transport::new(gpu, grid, &masses, settings)?;
         let inside = |low: Side, high: Side, n: usize| {
             usize::from(low == Side::Specified)..n - usize::from(high == Side::Specified)
         };
@@ -151,11 +156,15 @@ impl<R: OnDevice> OnGpu<R> {
         let surface = gpu.zeros::<R>(packing.surface())?;
         let columns = Columns { rows: region.rows.clone(), columns: region.columns.clone(), area };
         let terms = surface.pointer_to((PLANES.len() - TERMS) * shape.columns()).read();
-        let budget = Budget::new(gpu, shape, &columns, transport.cell_mass(), terms)?;
-        let between = setting
-            .has_sequence
-            .then(|| Between::new(gpu, shape, &Continuity::new(coordinate)))
-            .transpose()?;
+        let mut budget = Budget::new(gpu, shape, &columns, transport.cell_mass(), terms)?;
+        let air = if setting.has_sequence {
+            let continuity = Continuity::new(coordinate);
+            Air::Between(Box::new(Between::new(gpu, shape, &continuity)?))
+        } else {
+            Air::Kept(gpu.zeros(AIR_FIELDS * shape.cells())?)
+        };
+        let watch = Watch::new(gpu, shape)?;
+        watch.listen(&mut transport, &mut clouds, &mut budget);
         let mut backend = Self {
             gpu: gpu.clone(),
             grid: *grid,
@@ -163,13 +172,14 @@ impl<R: OnDevice> OnGpu<R> {
             transport,
             clouds,
             budget,
-            watch: Watch::new(gpu, shape)?,
+            watch,
             tracers,
             now: 0,
             surface,
-            present: Frame::new(gpu, shape)?,
-            between,
+            driving: Driving::new(gpu, shape)?,
+            air,
             uploaded: None,
+            failing: None,
             recorded: Vec::new(),
             packing,
             parcel: Parcel::new(gpu, packing.frame())?,
@@ -209,25 +219,51 @@ impl<R: OnDevice> OnGpu<R> {
         Ok(self.packing.surface_of(&self.surface.to_vec()?))
     }
 
+    /// Lets a step fail on the device, counted from 1: for tests of what is left then.
+    #[doc(hidden)]
+    pub fn fail_at(&mut self, step: usize) {
+        self.failing = Some(step);
+    }
+
     /// Asks for the kernels of a step, one after the other.
     fn enqueue(&self, dt: f64, is_timed: bool) -> Result<()> {
         let mark = |number: usize| {
             if is_timed { self.clock.marks[number].record_in_graph() } else { Ok(()) }
         };
         let [start, end] = [&self.tracers[self.now], &self.tracers[1 - self.now]];
-        let [x, y, z] = &self.present.flux;
-        let wind = Wind { flux: [x, y, z], inflow: Some(&self.present.inflow) };
+        let between = self.between();
+        if let Some(between) = between {
+            between.drive(&self.driving)?;
+        }
+        let [x, y, z] = &self.driving.flux;
+        let wind = Wind { flux: [x, y, z], inflow: Some(&self.driving.inflow) };
         mark(0)?;
         self.transport.step(&wind, start, end, dt)?;
         mark(1)?;
-        self.clouds.call(&self.place(end), dt)?;
+        if let Some(between) = between {
+            between.air(self.transport.spare())?;
+        }
+        if self.failing == Some(self.steps + 1) {
+            self.clouds.call_astray(&self.place(end), dt)?;
+        } else {
+            self.clouds.call(&self.place(end), dt)?;
+        }
         self.budget.tally()?;
         self.watch.end_step(end)?;
         mark(2)
     }
 
+    /// What lies between two frames, where the device holds two.
+    fn between(&self) -> Option<&Between<R>> {
+        match (&self.air, self.uploaded) {
+            (Air::Between(between), Some(_)) => Some(between),
+            _ => None,
+        }
+    }
+
     fn place<'a>(&'a self, state: &'a Buffer<R>) -> Place<'a, R> {
-        Place { state, air: &self.present.air, surface: &self.surface }
+        let air = self.air.array(&self.transport);
+        Place { state, air, surface: &self.surface }
     }
 
     /// The graph of a step, recorded where it is not there yet.
@@ -258,9 +294,14 @@ impl<R: OnDevice> OnGpu<R> {
         let start = Instant::now();
         // Kernels of earlier steps may still read what is replaced.
         self.gpu.synchronize()?;
-        match (&moment.after, &self.between) {
-            (Some(after), Some(between)) => between.upload(&moment.before, after)?,
-            _ => self.present.upload(&moment.before)?,
+        match (&self.air, &moment.after) {
+            (Air::Between(between), Some(after)) => between.upload(&moment.before, after)?,
+            // The last frame holds: it lies between itself and itself.
+            (Air::Between(between), None) => between.upload(&moment.before, &moment.before)?,
+            (Air::Kept(air), _) => {
+                self.driving.upload(&moment.before)?;
+                upload_air(&moment.before.environment, air)?;
+            }
         }
         self.uploaded = Some(frames);
         self.clock.upload += start.elapsed().as_secs_f64();
@@ -284,7 +325,8 @@ impl<R: OnDevice> OnGpu<R> {
     fn in_step(&self, error: Error) -> Error {
         match error {
             Error::Gpu(message) => {
-                Error::Gpu(format!("in step {}: {message}", self.watch.steps() + 1))
+                let (step, kernel) = (self.watch.steps() + 1, self.watch.kernel());
+                Error::Gpu(format!("in step {step}, kernel {kernel}: {message}"))
             }
             other => other,
         }
@@ -329,19 +371,19 @@ impl<R: OnDevice> Backend<R> for OnGpu<R> {
 
     fn drive(&mut self, moment: &Moment<R>) -> Result<()> {
         self.bring(moment)?;
-        match (&moment.after, &self.between) {
-            (Some(_), Some(between)) => {
-                between.set(&self.present, moment.flux_weight, moment.air_weight)
-            }
-            _ => Ok(()),
-        }
+        self.between()
+            .map_or(Ok(()), |between| between.weigh(moment.flux_weight, moment.air_weight))
     }
 
     fn step(&mut self, dt: f64) -> Result<()> {
         self.clock.read()?;
         // The first step may still wait for memory and code.
         let is_timed = self.steps % TIMED_EVERY == 1 && !self.clock.is_running;
-        let launched = self.graph(dt, is_timed).and_then(Graph::launch);
+        let launched = if self.failing == Some(self.steps + 1) {
+            self.enqueue(dt, false)
+        } else {
+            self.graph(dt, is_timed).and_then(Graph::launch)
+        };
         launched.map_err(|error| self.in_step(error))?;
         self.clock.is_running |= is_timed;
         self.now = 1 - self.now;
@@ -357,12 +399,13 @@ impl<R: OnDevice> Backend<R> for OnGpu<R> {
     }
 
     fn capture(&mut self, moment: &Moment<R>) -> Result<()> {
-        self.bring(moment)?;
-        if let (Some(_), Some(between)) = (&moment.after, &self.between) {
-            between.set_air(&self.present, moment.air_weight)?;
+        self.drive(moment)?;
+        if let Some(between) = self.between() {
+            between.air(self.transport.spare())?;
         }
         let state = &self.tracers[self.now];
-        let place = Place { state, air: &self.present.air, surface: &self.surface };
+        let air = self.air.array(&self.transport);
+        let place = Place { state, air, surface: &self.surface };
         let (packing, clouds, clock) = (self.packing, &self.clouds, &self.clock);
         self.parcel.send(|room| {
             clock.gathering[0].record(&self.gpu)?;
@@ -411,47 +454,6 @@ impl<R: OnDevice> Backend<R> for OnGpu<R> {
     fn times(&mut self) -> Result<PhaseTimes> {
         self.gpu.synchronize()?;
         self.clock.read()?;
-        let steps = self.steps as f64;
-        let mean =
-            |sum: f64| if self.clock.timed == 0 { 0.0 } else { sum / self.clock.timed as f64 };
-        let phase = |kernel_s: f64, transfer_s: f64| PhaseTime {
-            kernel_s,
-            transfer_s: Some(transfer_s),
-            total_s: kernel_s + transfer_s,
-        };
-        Ok(PhaseTimes {
-            advection: phase(mean(self.clock.advection) * steps, 0.0),
-            microphysics: phase(mean(self.clock.microphysics) * steps, 0.0),
-            input: phase(0.0, self.clock.upload),
-            output: phase(self.clock.gathered, self.parcel.seconds()),
-        })
-    }
-}
-
-impl Clock {
-    fn new(gpu: &Gpu) -> Result<Self> {
-        let event = || Event::for_timing(gpu);
-        Ok(Self {
-            marks: [event()?, event()?, event()?],
-            is_running: false,
-            advection: 0.0,
-            microphysics: 0.0,
-            timed: 0,
-            upload: 0.0,
-            gathering: [event()?, event()?],
-            gathered: 0.0,
-        })
-    }
-
-    /// Takes the times of a timed step when it is done.
-    fn read(&mut self) -> Result<()> {
-        let [start, between, end] = &self.marks;
-        if self.is_running && end.is_reached()? {
-            self.advection += between.since(start)?;
-            self.microphysics += end.since(between)?;
-            self.timed += 1;
-            self.is_running = false;
-        }
-        Ok(())
+        Ok(self.clock.times(self.steps, self.parcel.seconds()))
     }
 }

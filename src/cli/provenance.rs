@@ -1,0 +1,52 @@
+//! How an output came about, for its attributes.
+
+use std::path::Path;
+use std::{fs, io};
+
+use crate::backend::Backend;
+use crate::config::RunConfig;
+use crate::error::{Error, Result};
+use crate::gpu::Gpu;
+use crate::io::wrf::Attribute;
+use crate::model::Working;
+
+/// How the output came about.
+pub(super) fn provenance<R: Working>(
+    config: &RunConfig,
+    backend: &dyn Backend<R>,
+    gpu: Option<&Gpu>,
+) -> Result<Vec<(String, Attribute)>> {
+    let names: Vec<_> = config.inputs.iter().filter_map(|path| path.file_name()).collect();
+    let names: Vec<_> = names.iter().map(|name| name.to_string_lossy()).collect();
+    let name = names.join(", ");
+    let sums = config.inputs.iter().map(|path| sha256(path)).collect::<Result<Vec<_>>>()?;
+    let command: Vec<String> = std::env::args().collect();
+    let facts = [
+        ("nwp_mini_version", env!("CARGO_PKG_VERSION").to_owned()),
+        ("git_hash", env!("NWP_MINI_COMMIT").to_owned()),
+        ("command_line", command.join(" ")),
+        ("history", format!("made by nwp-mini {} from {name}", env!("CARGO_PKG_VERSION"))),
+        ("backend", backend.kind().to_owned()),
+        ("device_name", backend.device()),
+        ("precision", R::NAME.to_owned()),
+        ("fallout", format!("{:?}", config.fallout)),
+        ("input_file", name),
+        ("input_sha256", sums.join(", ")),
+        ("refined", config.refine.to_string()),
+    ];
+    let compiler = gpu.map(|gpu| {
+        let (major, minor) = gpu.compiler().version();
+        let options = gpu.compiler().options(&gpu.device().architecture.to_string()).join(" ");
+        [("nvrtc_version", format!("{major}.{minor}")), ("nvrtc_options", options)]
+    });
+    let facts = facts.into_iter().chain(compiler.into_iter().flatten());
+    Ok(facts.map(|(name, text)| (name.to_owned(), Attribute::Text(text))).collect())
+}
+
+fn sha256(path: &Path) -> Result<String> {
+    use sha2::{Digest, Sha256};
+    let mut file = fs::File::open(path).map_err(|e| Error::io(path, "read", e))?;
+    let mut hasher = Sha256::new();
+    io::copy(&mut file, &mut hasher).map_err(|e| Error::io(path, "read", e))?;
+    Ok(format!("{:x}", hasher.finalize()))
+}
