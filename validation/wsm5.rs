@@ -16,6 +16,8 @@ mod command;
 mod comparison;
 #[path = "wsm5/fall.rs"]
 mod fall;
+#[path = "wsm5/judge.rs"]
+mod judge;
 #[path = "wsm5/levels.rs"]
 mod levels;
 #[path = "wsm5/processes.rs"]
