@@ -4,6 +4,8 @@
 
 #[path = "gpu/advection.rs"]
 mod advection;
+#[path = "gpu/bench.rs"]
+mod bench;
 #[path = "advection/case.rs"]
 #[allow(dead_code, reason = "another test uses the rest")]
 mod case;

@@ -225,7 +225,7 @@ fn on_gpu<R: Stored + RadarConstants + RadiusConstants + Element>(
     let state = gpu.upload(&case.state.fields().map(slice).concat())?;
     let air = gpu.upload(&[rho, exner, p, dz].map(slice).concat())?;
     let ground = gpu.zeros::<R>(SURFACE_PLANES * columns)?;
-    let place = Place { state: &state, air: &air, surface: &ground, is_failing: false };
+    let place = Place { state: &state, air: &air, surface: &ground };
     let is_forced = case.theta_tendency.is_some() || case.qv_tendency.is_some();
     let mut compute = 0.0;
     for number in 1..=calls {

@@ -1,6 +1,7 @@
 //! The device against the CPU version: any number of levels and of columns, both variants.
 
 use ndarray::Array2;
+use rayon::prelude::*;
 
 use nwp_mini::gpu::Gpu;
 use nwp_mini::gpu::wsm5::Mapping;
@@ -97,16 +98,17 @@ fn check<R: OnDevice>(gpu: &Gpu, fallout: Fallout, mapping: Option<Mapping>, col
 #[test]
 fn any_number_of_levels() {
     let Some(gpu) = gpu(true) else { return };
-    let mut random = Random::new(seed());
-    for nz in LEVELS {
-        let columns = columns(nz, 203, &mut random);
+    let seed = seed();
+    // Compiling takes most of the time, and one core for each kernel.
+    LEVELS.into_par_iter().for_each(|nz| {
+        let columns = columns(nz, 203, &mut Random::new(seed ^ nz as u64));
         for fallout in Fallout::ALL {
             for mapping in [Some(Mapping::Column), None] {
                 check::<f32>(&gpu, fallout, mapping, &columns);
                 check::<f64>(&gpu, fallout, mapping, &columns);
             }
         }
-    }
+    });
 }
 
 /// A column gets the same bits whatever stands beside it.
