@@ -1,7 +1,6 @@
 //! The transport on the GPU: as WRF's own, and as on the CPU.
 
 use ndarray::Array3;
-use rayon::prelude::*;
 use nwp_mini::advection::flux::FluxConstants;
 use nwp_mini::advection::{self, Limiter, Workspace};
 use nwp_mini::gpu::advection::{Shares, TransportSettings};
@@ -10,6 +9,7 @@ use nwp_mini::gpu::{Buffer, Element, Gpu};
 use nwp_mini::grid::{Shape, Side};
 use nwp_mini::io::transport::Case;
 use nwp_mini::state::BoundaryValues;
+use rayon::prelude::*;
 
 use crate::case::{SCHEMES, difference, field, largest, read, table};
 use crate::made_up::{random_case, sides};
@@ -152,7 +152,8 @@ fn check_pair<R: FluxConstants + Element>(
     for (limiter, name) in SCHEMES {
         let chosen = TransportSettings::for_device(gpu, &case.grid, R::PRECISION, [3, 1], limiter);
         // Short marches and long ones.
-        for levels in if limiter == Limiter::PositiveDefinite { vec![1, shape.nz] } else { vec![1] } {
+        for levels in if limiter == Limiter::PositiveDefinite { vec![1, shape.nz] } else { vec![1] }
+        {
             let shares = Shares { levels, ..chosen.shares };
             let settings = TransportSettings { shares, ..chosen };
             let (found, entered) = steps(gpu, &case, settings, &tracers, &inflow, 2);

@@ -6,7 +6,7 @@ use nwp_mini::wsm5::scheme::Scheme;
 
 use crate::case::CASES;
 use crate::device::gpu;
-use crate::judge::{Report, each_field, judge_f32, judge_f64};
+use crate::judge::{ON_ITS_OWN, Report, each_field, judge_f32, judge_f64};
 use crate::run::on_device;
 
 /// The mappings that a run can ask for: a thread for a column, and narrow and wide tiles.
@@ -26,7 +26,7 @@ fn check_f32(gpu: &Gpu) {
             1,
             |_| true,
             |field, stage, name, y, fragile| {
-                judge_f32(field, stage, name, y, fragile, &mut report);
+                judge_f32(field, stage, name, y, (fragile, ON_ITS_OWN), &mut report);
             },
         );
         report.finish();
@@ -60,7 +60,7 @@ fn double_precision() {
             &CASES,
             1,
             |_| true,
-            |field, stage, name, y, _| judge_f64(field, stage, name, y, &mut report),
+            |field, stage, name, y, _| judge_f64(field, stage, name, y, ON_ITS_OWN, &mut report),
         );
         report.finish();
     }

@@ -4,7 +4,7 @@ use nwp_mini::wsm5::factors::Factors;
 use nwp_mini::wsm5::scheme::Scheme;
 
 use crate::case::{CASES, Columns, OUTPUTS, Outcome, Precision, Stage, group};
-use crate::judge::{Report, each_field, judge_f32, judge_f64};
+use crate::judge::{LIKE_WRF, Report, each_field, judge_f32, judge_f64};
 use crate::support;
 use crate::yardstick::{Spread, Yardstick, rms};
 
@@ -22,7 +22,7 @@ fn check_f32(cases: &[&str], thin: usize) {
         thin,
         |_| true,
         |field, stage, name, y, fragile| {
-            judge_f32(field, stage, name, y, fragile, &mut report);
+            judge_f32(field, stage, name, y, (fragile, LIKE_WRF), &mut report);
         },
     );
     report.finish();
@@ -48,7 +48,7 @@ fn check_f64(cases: &[&str], thin: usize) {
         thin,
         |_| true,
         |field, stage, name, y, _| {
-            judge_f64(field, stage, name, y, &mut report);
+            judge_f64(field, stage, name, y, LIKE_WRF, &mut report);
         },
     );
     report.finish();
@@ -118,7 +118,7 @@ fn expect_noticed(wrong: impl IntoIterator<Item = (&'static str, Scheme<f32>)>) 
         let smooth = |stage: &Stage<'_>| stage.is_smooth() && stage.dt > 50.0;
         let cases = ["warm", "mixed", "cold", "edge", "storm"];
         each_field::<f32>(on_cpu(&p), &cases, 1, smooth, |field, stage, name, y, fragile| {
-            judge_f32(field, stage, name, y, fragile, &mut report);
+            judge_f32(field, stage, name, y, (fragile, LIKE_WRF), &mut report);
         });
         let most = report.nearest.iter().map(|(_, ratio, _)| *ratio).fold(0.0, f64::max);
         println!("{name} + 1 %: {} limits exceeded, by up to {most:.0}", report.failures.len());
