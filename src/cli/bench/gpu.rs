@@ -112,6 +112,9 @@ fn graph_times(
     mut restore: impl FnMut() -> Result<()>,
     mut call: impl FnMut() -> Result<()>,
 ) -> Result<Vec<f64>> {
+    // Code that is loaded when it is first needed is there then.
+    restore()?;
+    call()?;
     let mut whole = gpu.capture(|| {
         (0..REPEATS).try_for_each(|_| {
             restore()?;
@@ -360,6 +363,8 @@ fn transport<R: Working + OnDevice>(
 
 /// Times of `call`, which needs nothing restored, in a graph of several, s.
 fn repeat_times(gpu: &Gpu, runs: u32, mut call: impl FnMut() -> Result<()>) -> Result<Vec<f64>> {
+    // As above.
+    call()?;
     let mut graph = gpu.capture(|| (0..REPEATS).try_for_each(|_| call()))?;
     let mut time = || -> Result<f64> {
         // As above.
