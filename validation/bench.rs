@@ -1,4 +1,4 @@
-//! `nwp-mini bench`: what is measured, and on what.
+//! `nwp-mini bench`: what is measured, and on what, as far as it needs no GPU.
 
 use std::path::Path;
 use std::process::{Command, Output};
@@ -7,7 +7,8 @@ use serde_json::Value;
 
 fn bench(folder: &Path, arguments: &[&str]) -> Output {
     let mut program = Command::new(env!("CARGO_BIN_EXE_nwp-mini"));
-    program.current_dir(env!("CARGO_MANIFEST_DIR")).args(["bench", "--runs", "1", "--force"]);
+    program.current_dir(env!("CARGO_MANIFEST_DIR")).env("NWP_BACKEND", "cpu");
+    program.args(["-q", "bench", "--runs", "1", "--force"]);
     program.arg("--json").arg(folder.join("bench.json")).args(arguments);
     program.output().expect("the program starts")
 }
@@ -36,6 +37,22 @@ fn number(figure: &Value, name: &str) -> f64 {
     figure[name].as_f64().unwrap_or_else(|| panic!("{name} in {figure}"))
 }
 
+/// What whoever reads the figures can rely on.
+const PROMISED: [&str; 12] = [
+    "bench",
+    "variant",
+    "backend",
+    "threads",
+    "grid_or_n",
+    "median_s",
+    "min_s",
+    "max_s",
+    "runs",
+    "cells_per_s",
+    "gb_per_s",
+    "percent_of_copy",
+];
+
 #[test]
 fn figures_belong_together() {
     let (table, figures) = figures(&["--threads", "2"]);
@@ -52,6 +69,9 @@ fn figures_belong_together() {
         assert!(number(figure, "percent_of_copy") > 0.0);
         assert_eq!(figure["grid_or_n"], "71x58x27");
         assert_eq!(figure["backend"], "cpu");
+        for key in PROMISED {
+            assert!(figure.get(key).is_some(), "{key} in {figure}");
+        }
     }
     // 16 fields of four bytes; q or q and its start, one written and three winds, thrice.
     let cells = 71.0 * 58.0 * 27.0;
@@ -108,6 +128,51 @@ fn a_file_of_columns_can_be_measured() {
     assert_eq!(figures[0]["grid_or_n"], "8x6x5");
     assert!(table.contains("100 % of the columns hold condensate, rain 100 %"), "{table}");
     refused(&["step", "--input", input], &["columns.nc", "without winds", "step"]);
+    refused(&["step", "--dense"], &["--dense takes columns out of their winds", "step"]);
+}
+
+#[test]
+fn options_choose_what_is_measured() {
+    let count = |options: &[&str]| {
+        figures(&[&["--tile", "8x6", "--threads", "1"], options].concat())
+            .1
+            .iter()
+            .filter(|figure| figure["threads"] == 1)
+            .count()
+    };
+    let all = count(&["all"]);
+    let per_pool = all / 9;
+    assert_eq!(all % 9, 0);
+    for (options, wanted) in [
+        (&["wsm5", "--fallout", "substepped"][..], 2),
+        (&["advection", "--limiter", "monotonic"], 1),
+        (&["advection", "step", "--limiter", "none"], 3),
+        // Columns without the dry ones have no winds.
+        (&["all", "--dense"], 4),
+    ] {
+        assert_eq!(count(options), wanted * per_pool, "{options:?}");
+    }
+}
+
+/// A device that cannot be seen is none, whatever drivers there are.
+#[test]
+fn without_a_gpu_the_cpu_is_measured_or_nothing() {
+    let with = |backend: &str| {
+        let mut program = Command::new(env!("CARGO_BIN_EXE_nwp-mini"));
+        program.current_dir(env!("CARGO_MANIFEST_DIR")).env("CUDA_VISIBLE_DEVICES", "");
+        program.args(["-q", "bench", "wsm5", "--runs", "1", "--tile", "8x6", "--backend", backend]);
+        program.output().expect("the program starts")
+    };
+    for backend in ["gpu", "both"] {
+        let output = with(backend);
+        let message = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(4), "{message}");
+        assert_eq!(message.lines().count(), 1, "{message}");
+        assert!(output.stdout.is_empty());
+    }
+    let output = with("auto");
+    assert!(output.status.success(), "{output:?}");
+    assert!(String::from_utf8_lossy(&output.stdout).contains("surface outputs"));
 }
 
 #[test]
@@ -116,4 +181,6 @@ fn what_cannot_be_measured_is_refused() {
     refused(&["--tile", "3x1024"], &["3x1024", "from 4"]);
     refused(&["step", "--dt", "5000"], &["--dt 5000", "longest time step"]);
     refused(&["--dt", "0"], &["--dt 0"]);
+    refused(&["--tracers", "0"], &["1..=1000"]);
+    refused(&["--mapping", "row"], &["row", "column", "tile", "auto"]);
 }

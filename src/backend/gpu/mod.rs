@@ -5,6 +5,7 @@
 
 mod clock;
 mod frames;
+mod measuring;
 mod memory;
 
 use std::collections::VecDeque;
@@ -29,7 +30,7 @@ use crate::gpu::forcing::{AIR_FIELDS, Between, Driving, upload_air};
 use crate::gpu::transport::{Transport, Wind};
 use crate::gpu::watch::{Flaw, Watch};
 use crate::gpu::wsm5::Mapping;
-use crate::gpu::{Buffer, Element, Gpu, Graph, Parcel, Resources};
+use crate::gpu::{Buffer, Element, Gpu, Graph, Parcel};
 use crate::grid::{Grid, Side};
 use crate::mass::{AirMass, MassCoordinate};
 use crate::state::{State, Surface};
@@ -223,27 +224,6 @@ impl<R: OnDevice> OnGpu<R> {
     #[doc(hidden)]
     pub fn fail_at(&mut self, step: usize) {
         self.failing = Some(step);
-    }
-
-    /// Asks for the next step `times` times, always from the present state, which stays: for
-    /// measuring. What has fallen and the sums of the budget grow; [`Backend::restore`] ends that.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Gpu`] when the device has failed.
-    pub fn repeat_step(&mut self, dt: f64, times: usize) -> Result<()> {
-        let graph = self.graph(dt, false)?;
-        (0..times).try_for_each(|_| graph.launch())
-    }
-
-    /// What the kernels of transport and microphysics take of the device.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Gpu`] when the driver does not tell.
-    pub fn resources(&self) -> Result<Vec<Resources>> {
-        let [call, _] = self.clouds.resources()?;
-        Ok(self.transport.resources()?.into_iter().chain([call]).collect())
     }
 
     /// Asks for the kernels of a step, one after the other.

@@ -1,9 +1,10 @@
 //! The parts of a step on the GPU.
 
 use super::figure::{About, Best, Cost, Figure, Phases, Place, Timing, median};
-use super::{Bench, MappingChoice, Part, name_of, step_variant};
+use super::{Bench, Part, name_of, step_variant};
 use crate::backend::Backend;
 use crate::backend::gpu::{Needs, OnDevice, OnGpu, Setting};
+use crate::cli::device::MappingChoice;
 use crate::error::Result;
 use crate::forcing::Moment;
 use crate::gpu::advection::TransportSettings;
@@ -111,6 +112,9 @@ fn graph_times(
     mut restore: impl FnMut() -> Result<()>,
     mut call: impl FnMut() -> Result<()>,
 ) -> Result<Vec<f64>> {
+    // Code that is loaded when it is first needed is there then.
+    restore()?;
+    call()?;
     let mut whole = gpu.capture(|| {
         (0..REPEATS).try_for_each(|_| {
             restore()?;
@@ -130,22 +134,15 @@ fn graph_times(
     (0..runs).map(|_| time()).collect()
 }
 
-/// The mappings that are wanted for so many columns.
+/// The mappings that are wanted on a grid: both where none is asked for.
 fn mappings<R: OnDevice>(
     choice: Option<MappingChoice>,
     shape: Shape,
     fallout: Fallout,
 ) -> Vec<Mapping> {
-    let columns = shape.columns();
-    let tile = || Mapping::Tile(Tile::choose(columns, R::PRECISION, fallout, shape.nz));
-    match choice {
-        None => vec![Mapping::Column, tile()],
-        Some(MappingChoice::Column) => vec![Mapping::Column],
-        Some(MappingChoice::Tile) => vec![tile()],
-        Some(MappingChoice::Auto) => {
-            vec![Mapping::choose(columns, R::PRECISION, fallout, shape.nz)]
-        }
-    }
+    let choices = choice
+        .map_or_else(|| vec![MappingChoice::Column, MappingChoice::Tile], |choice| vec![choice]);
+    choices.into_iter().map(|choice| choice.of(&shape, R::PRECISION, fallout)).collect()
 }
 
 /// A mapping in words: columns of a tile C, threads of a block NT, blocks of a multiprocessor B.
@@ -366,6 +363,8 @@ fn transport<R: Working + OnDevice>(
 
 /// Times of `call`, which needs nothing restored, in a graph of several, s.
 fn repeat_times(gpu: &Gpu, runs: u32, mut call: impl FnMut() -> Result<()>) -> Result<Vec<f64>> {
+    // As above.
+    call()?;
     let mut graph = gpu.capture(|| (0..REPEATS).try_for_each(|_| call()))?;
     let mut time = || -> Result<f64> {
         // As above.
@@ -388,7 +387,7 @@ fn step<R: Working + OnDevice>(
     let (runs, dt, limiter) = (bench.runs, bench.dt, bench.limiter_of_steps());
     for fallout in bench.fallouts() {
         let mapping = bench.mapping.unwrap_or(MappingChoice::Auto);
-        let mapping = mappings::<R>(Some(mapping), grid.shape, fallout).pop();
+        let mapping = Some(mapping.of(&grid.shape, R::PRECISION, fallout));
         let setting = Setting { grid, coordinate, limiter, fallout, mapping, has_sequence: false };
         let mut run = OnGpu::new(gpu, &setting, state)?;
         run.drive(&Moment::lasting(forcing))?;

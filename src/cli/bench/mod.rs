@@ -14,7 +14,7 @@ use rayon::ThreadPool;
 
 use crate::advection::Limiter;
 use crate::backend::gpu::OnDevice;
-use crate::cli::device::GpuChoice;
+use crate::cli::device::{GpuChoice, MappingChoice};
 use crate::cli::report::machine;
 use crate::cli::{BackendChoice, FalloutChoice, LimiterChoice, Precision};
 use crate::error::{Error, Result};
@@ -101,17 +101,6 @@ enum Part {
     Step,
     /// Everything
     All,
-}
-
-/// How columns are shared out among the threads of the GPU.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum MappingChoice {
-    /// A thread has a column
-    Column,
-    /// A block of threads has a few columns
-    Tile,
-    /// As a run has it: the faster one
-    Auto,
 }
 
 /// What computes on the CPU: a pool of threads, their number, what a copy moves with them.
