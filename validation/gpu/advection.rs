@@ -180,10 +180,10 @@ fn check_pair<R: FluxConstants + Element>(
 /// smallest ones.
 #[test]
 fn transport_is_that_of_the_cpu() {
-    let Some(gpu) = gpu(true) else { return };
     const SHAPES: [(usize, usize, usize); 5] =
         [(4, 4, 2), (5, 7, 3), (9, 6, 5), (65, 9, 4), (131, 7, 27)];
     const TINY: [(usize, usize); 5] = [(1, 1), (1, 3), (2, 1), (3, 2), (2, 5)];
+    let Some(gpu) = gpu(true) else { return };
     let seed = seed() >> 1;
     let all: Vec<_> = KINDS
         .into_iter()

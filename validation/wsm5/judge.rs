@@ -24,9 +24,11 @@ const CELLS_OFF: f64 = 3.0;
 const SHARE_OFF: f64 = 5.0e-4;
 /// How many cells may take another course than WRF's by rounding, as a multiple of what the CPU
 /// version may: that one has WRF's operations one by one, and its mathematical library.
+#[allow(dead_code, reason = "of one suite alone")]
 pub const LIKE_WRF: f64 = 1.0;
 /// The same for a device, with functions of its own and fused products: it parts from WRF wherever
 /// rounding decides, not only where the order of sums is another.
+#[allow(dead_code, reason = "of one suite alone")]
 pub const ON_ITS_OWN: f64 = 4.0;
 /// The rounding of a field to single precision, below which no limit makes sense: about two units
 /// in the last place, of the root mean square.
