@@ -22,6 +22,8 @@ mod run;
 #[path = "support/mod.rs"]
 #[allow(dead_code, reason = "all tests share it")]
 mod support;
+#[path = "gpu_clouds/times.rs"]
+mod times;
 #[path = "wsm5/yardstick.rs"]
 #[allow(dead_code, reason = "other tests use more of it")]
 mod yardstick;

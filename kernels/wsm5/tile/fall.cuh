@@ -8,6 +8,8 @@
 
 // Interfaces of a lane: lane, lane + WARP, ... up to NZ.
 constexpr int INTERFACES = NZ / WARP + 1;
+// Whether the last lane has no interface of its own, and does as the lid.
+constexpr bool LID_IS_REPEATED = INTERFACES * WARP > NZ + 1;
 
 // The highest power of two below the number of levels, where the search for a layer begins.
 constexpr int first_stride(int stride) { return 2 * stride < NZ ? first_stride(2 * stride) : stride; }
@@ -54,7 +56,9 @@ __device__ inline real interface_speed(const real* u, int k)
 __device__ inline void arrive(real dt_cloud, const real (&content)[LEVELS], Fall& work)
 {
     const real c = FALL_COMPRESSION / dt_cloud;
-    real highest = interface_speed(work.mean_speed, NZ) - c * work.height[NZ];
+    real highest = 0;
+    if constexpr (!LID_IS_REPEATED)
+        highest = interface_speed(work.mean_speed, NZ) - c * work.height[NZ];
 #pragma unroll
     for (int m = INTERFACES - 1; m >= 0; --m) {
         // Lanes beyond the lid do as it does.
@@ -64,9 +68,13 @@ __device__ inline void arrive(real dt_cloud, const real (&content)[LEVELS], Fall
         const real own = w - c * height;
         const real from_here = suffix_max(own);
         const real next = __shfl_down_sync(ALL_LANES, from_here, 1);
-        const real above = lane() == WARP - 1 ? highest : max(next, highest);
+        // Nothing limits the lid, and the last lane gets its own value as the next one.
+        const bool is_topmost = LID_IS_REPEATED && m == INTERFACES - 1;
+        const real above =
+            is_topmost ? next : lane() == WARP - 1 ? highest : max(next, highest);
         w = above > own ? above + c * height : w;
-        highest = max(highest, __shfl_sync(ALL_LANES, from_here, 0));
+        const real lowest = __shfl_sync(ALL_LANES, from_here, 0);
+        highest = is_topmost ? lowest : max(highest, lowest);
         work.arrival[k] = fall::arrival(height, w, dt_cloud);
     }
     if (lane() == 0) work.arrival[NZ + 1] = work.height[NZ];
