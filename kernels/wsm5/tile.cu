@@ -9,7 +9,14 @@
 #include "wsm5/tile/sink.cuh"
 #include "wsm5/tile/store.cuh"
 
-extern "C" __global__ void __launch_bounds__(TILE_THREADS, TILE_BLOCKS)
+// Older devices take a few registers more for the same, which would not fit.
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 900
+constexpr int BLOCKS = TILE_BLOCKS > 1 ? TILE_BLOCKS - 1 : 1;
+#else
+constexpr int BLOCKS = TILE_BLOCKS;
+#endif
+
+extern "C" __global__ void __launch_bounds__(TILE_THREADS, BLOCKS)
     wsm5_tile(__grid_constant__ const CloudArgs a)
 {
     mark(a.marks, MARK_WSM5_TILE);
@@ -25,6 +32,7 @@ extern "C" __global__ void __launch_bounds__(TILE_THREADS, TILE_BLOCKS)
     if (threadIdx.x == 0) {
         tile.falling = {{0, 0, 0}};
         tile.active_count = 0;
+        tile.next_task = 0;
     }
     __syncthreads();
     Marks marks = load(a, at, tile);
@@ -32,6 +40,10 @@ extern "C" __global__ void __launch_bounds__(TILE_THREADS, TILE_BLOCKS)
     if (!__syncthreads_or((marks.active | marks.clipped) != 0)) {
         if (is_accountant && at.is_inside()) store_surface(a, at.place, {0, 0, 0, 0, 0, 0, 0}, 0);
         return;
+    }
+    if (FALLOUT == Fallout::SemiLagrangian) {
+        set_heights(tile);
+        __syncthreads();
     }
     // Columns in which something has fallen in any minor step.
     unsigned fell = 0;
@@ -52,6 +64,7 @@ extern "C" __global__ void __launch_bounds__(TILE_THREADS, TILE_BLOCKS)
         if (threadIdx.x == 0) {
             tile.falling = {{0, 0, 0}};
             tile.active_count = 0;
+            tile.next_task = 0;
         }
         __syncthreads();
         begin_step(at, tile);

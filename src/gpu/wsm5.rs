@@ -142,12 +142,13 @@ const MANY_COLUMNS: usize = 50_000;
 
 impl Tile {
     /// Tiles from the widest to the narrowest.
-    const ALL: [Self; 5] = [
+    const ALL: [Self; 6] = [
         Self { columns: 32, threads: 288, blocks: 4 },
         Self { columns: 16, threads: 224, blocks: 4 },
         Self { columns: 8, threads: 256, blocks: 4 },
         Self { columns: 4, threads: 128, blocks: 4 },
         Self { columns: 2, threads: 128, blocks: 4 },
+        Self { columns: 2, threads: 64, blocks: 4 },
     ];
 
     /// The tile for a number of columns: the widest one that fits, or a narrow one.
@@ -175,10 +176,14 @@ impl Tile {
             Fallout::SemiLagrangian => 0,
             Fallout::Substepped => 2,
         };
-        let fields = (9 + kept) * nz * (columns + 1);
-        let fall = threads / WARP * (6 * nz + 4);
+        let heights = match fallout {
+            Fallout::SemiLagrangian => (nz + 1) * (columns + 1),
+            Fallout::Substepped => 0,
+        };
+        let fields = (9 + kept) * nz * (columns + 1) + heights;
+        let fall = threads / WARP * (5 * nz + 3);
         let sums = 16 * columns;
-        let integers = 4 * (columns + 4);
+        let integers = 4 * (columns + 5);
         // An empty struct and the end, both filled up to whole numbers.
         let filling = 2 * size_of::<f64>();
         real * (fields + fall + sums) + integers + 2 * nz * columns + filling

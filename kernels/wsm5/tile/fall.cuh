@@ -20,18 +20,20 @@ __device__ inline int level_of(int m) { return min(lane() + m * WARP, NZ - 1); }
 
 __device__ inline bool has_level(int m) { return lane() + m * WARP < NZ; }
 
-// Heights of the interfaces above the ground, by sums from the ground up.
-__device__ inline void set_heights(const Tile& tile, int column, Fall& work)
+// Heights of the interfaces above the ground, by sums from the ground up: a warp for a column.
+__device__ inline void set_heights(Tile& tile)
 {
-    if (lane() == 0) work.height[0] = 0;
-    real below = 0;
+    for (int column = warp(); column < TILE_COLUMNS; column += WARPS) {
+        if (lane() == 0) set_height(tile.height, 0, column, 0);
+        real below = 0;
 #pragma unroll
-    for (int m = 0; m < LEVELS; ++m) {
-        const real depth = tile.dz[level_of(m)][column];
-        const real top = below + prefix_sum(has_level(m) ? depth : real(0));
-        // Beyond the highest level nothing is added.
-        work.height[level_of(m) + 1] = top;
-        below = __shfl_sync(ALL_LANES, top, WARP - 1);
+        for (int m = 0; m < LEVELS; ++m) {
+            const real depth = tile.dz[level_of(m)][column];
+            const real top = below + prefix_sum(has_level(m) ? depth : real(0));
+            // Beyond the highest level nothing is added.
+            set_height(tile.height, level_of(m) + 1, column, top);
+            below = __shfl_sync(ALL_LANES, top, WARP - 1);
+        }
     }
 }
 
@@ -48,22 +50,29 @@ __device__ inline real interface_speed(const real* u, int k)
     return k == NZ || here == 0 ? below : w;
 }
 
+// Depth of a layer as the heights tell it.
+__device__ inline real depth_of(const Tile& tile, int k, int column)
+{
+    return height_at(tile.height, k + 1, column) - height_at(tile.height, k, column);
+}
+
 // Moves the interfaces, and finds the density of the layers between them.
 //
 // An interface that is limited by the one above has w[k] = w[k + 1] - c dz[k], with
 // c = FALL_COMPRESSION / dt. So w[k] - c z[k] is nowhere less than any w - c z above: the recursion
 // of limited_speed is a maximum, which the lanes find together.
-__device__ inline void arrive(real dt_cloud, const real (&content)[LEVELS], Fall& work)
+__device__ inline void arrive(real dt_cloud, const real (&content)[LEVELS], const Tile& tile, int column,
+                              Fall& work)
 {
     const real c = FALL_COMPRESSION / dt_cloud;
     real highest = 0;
     if constexpr (!LID_IS_REPEATED)
-        highest = interface_speed(work.mean_speed, NZ) - c * work.height[NZ];
+        highest = interface_speed(work.mean_speed, NZ) - c * height_at(tile.height, NZ, column);
 #pragma unroll
     for (int m = INTERFACES - 1; m >= 0; --m) {
         // Lanes beyond the lid do as it does.
         const int k = min(lane() + m * WARP, NZ);
-        const real height = work.height[k];
+        const real height = height_at(tile.height, k, column);
         real w = interface_speed(work.mean_speed, k);
         const real own = w - c * height;
         const real from_here = suffix_max(own);
@@ -77,12 +86,12 @@ __device__ inline void arrive(real dt_cloud, const real (&content)[LEVELS], Fall
         highest = is_topmost ? lowest : max(highest, lowest);
         work.arrival[k] = fall::arrival(height, w, dt_cloud);
     }
-    if (lane() == 0) work.arrival[NZ + 1] = work.height[NZ];
+    if (lane() == 0) work.arrival[NZ + 1] = height_at(tile.height, NZ, column);
     __syncwarp();
 #pragma unroll
     for (int m = 0; m < LEVELS; ++m) {
         const int k = level_of(m);
-        const real depth = work.height[k + 1] - work.height[k];
+        const real depth = depth_of(tile, k, column);
         const real thickness = work.arrival[k + 1] - work.arrival[k];
         work.density[k] = fall::arrived_density(content[m], depth, thickness);
     }
@@ -138,14 +147,14 @@ __device__ inline real mean_between(const Fall& work, int bottom, real t_low, in
 }
 
 // Sums the arrived layers up in the layers of the grid.
-__device__ inline void remap(const Fall& work, real (&content)[LEVELS])
+__device__ inline void remap(const Tile& tile, int column, const Fall& work, real (&content)[LEVELS])
 {
     // Where the bottom of a layer lies in the arrived layers.
     int layer[LEVELS];
     real t[LEVELS];
 #pragma unroll
     for (int m = 0; m < LEVELS; ++m) {
-        const real low = work.height[min(lane() + m * WARP, NZ)];
+        const real low = height_at(tile.height, min(lane() + m * WARP, NZ), column);
         layer[m] = layer_at(work, low);
         t[m] = (low - work.arrival[layer[m]]) / thickness_of(work, layer[m]);
     }
@@ -168,7 +177,6 @@ __device__ inline void sediment(const CloudArgs& a, Tile& tile, int column)
     Fall& work = tile.fall[warp()];
     Field& q = KIND == Species::RAIN ? tile.qr : KIND == Species::SNOW ? tile.qs : tile.qi;
     real before[LEVELS], speed[LEVELS], n0s_factor[LEVELS];
-    set_heights(tile, column, work);
 #pragma unroll
     for (int m = 0; m < LEVELS; ++m) {
         const int k = level_of(m);
@@ -180,7 +188,7 @@ __device__ inline void sediment(const CloudArgs& a, Tile& tile, int column)
         work.mean_speed[k] = speed[m];
     }
     __syncwarp();
-    arrive(a.dt_cloud, before, work);
+    arrive(a.dt_cloud, before, tile, column, work);
     // Ice keeps the speed that it has at departure.
     if (KIND != Species::ICE) {
 #pragma unroll
@@ -192,18 +200,18 @@ __device__ inline void sediment(const CloudArgs& a, Tile& tile, int column)
             work.mean_speed[k] = fall::mean_speed(speed[m], then);
         }
         __syncwarp();
-        arrive(a.dt_cloud, before, work);
+        arrive(a.dt_cloud, before, tile, column, work);
     }
     set_edges(work);
     real content[LEVELS];
-    remap(work, content);
+    remap(tile, column, work, content);
 
     Landing landing = {0, 0, 0};
 #pragma unroll
     for (int m = 0; m < LEVELS; ++m) {
         const int k = level_of(m);
         if (!has_level(m)) continue;
-        const real depth = work.height[k + 1] - work.height[k];
+        const real depth = depth_of(tile, k, column);
         landing.ground += fall::mass_in_ground(work.arrival[k], work.arrival[k + 1],
                                          thickness_of(work, k), work.density[k]);
         landing.residual += (content[m] - before[m]) * depth;
@@ -216,14 +224,19 @@ __device__ inline void sediment(const CloudArgs& a, Tile& tile, int column)
     __syncwarp();  // the next task takes the same work space; shuffles do not order memory
 }
 
-// Lets all that falls in the tile fall: a task for each species of a column.
+// Lets all that falls in the tile fall: a task for each species of a column, taken by whichever warp
+// has time.
 __device__ inline void fall_in(const CloudArgs& a, Tile& tile)
 {
     const Falling falling = tile.falling;
     const int rain = __popc(falling.of(Species::RAIN));
     const int snow = __popc(falling.of(Species::SNOW));
     const int ice = __popc(falling.of(Species::ICE));
-    for (int task = warp(); task < rain + snow + ice; task += WARPS) {
+    for (;;) {
+        int task = 0;
+        if (lane() == 0) task = atomicAdd(&tile.next_task, 1);
+        task = __shfl_sync(ALL_LANES, task, 0);
+        if (task >= rain + snow + ice) break;
         if (task < rain)
             sediment<Species::RAIN>(a, tile, nth_set_bit(falling.of(Species::RAIN), task));
         else if (task < rain + snow)

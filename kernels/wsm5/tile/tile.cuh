@@ -35,6 +35,25 @@ struct Start {
 
 struct Nothing {};
 
+// Heights of the interfaces above the ground, which the semi-Lagrangian fall works with.
+template <Fallout> struct Heights { typedef real Type[NZ + 1][STRIDE]; };
+template <> struct Heights<Fallout::Substepped> { typedef Nothing Type; };
+
+__device__ inline real height_at(const Heights<Fallout::SemiLagrangian>::Type& height, int k, int column)
+{
+    return height[k][column];
+}
+
+__device__ inline real height_at(const Nothing&, int, int) { return 0; }
+
+__device__ inline void set_height(Heights<Fallout::SemiLagrangian>::Type& height, int k, int column,
+                                  real value)
+{
+    height[k][column] = value;
+}
+
+__device__ inline void set_height(Nothing&, int, int, real) {}
+
 template <Fallout> struct Kept { typedef Nothing Type; };
 template <> struct Kept<Fallout::Substepped> { typedef Start Type; };
 
@@ -48,7 +67,6 @@ __device__ inline void keep(Nothing&, int, int, real, real) {}
 
 // Work space of the fall in one column, of one warp. Names and meaning as in src/wsm5/fall.rs.
 struct Fall {
-    real height[NZ + 1];
     real mean_speed[NZ];
     real arrival[NZ + 2];  // of the interfaces; at last the lid
     real density[NZ + 1];
@@ -75,6 +93,7 @@ struct Tile {
     Field rho, dz;
     Field clipped;  // water that clipping has made in a cell, kg m-2
     Kept<FALLOUT>::Type start;
+    Heights<FALLOUT>::Type height;
     Fall fall[WARPS];
     Falling falling;
     Landing landing[SPECIES][TILE_COLUMNS];
@@ -83,6 +102,8 @@ struct Tile {
     // Cells where something happens: level and column.
     unsigned short active[NZ * TILE_COLUMNS];
     int active_count;
+    // The next task of the fall that nobody has taken.
+    int next_task;
 };
 
 // The column of a thread where fields are read and written.
