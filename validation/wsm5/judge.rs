@@ -1,0 +1,228 @@
+//! The limits for whole calls of the scheme, whatever runs them.
+//!
+//! Where a call is smooth (one minor step), every cell of the columns that no rounding can throw
+//! off its course must be near the truth. Elsewhere, rounding decides in single cells between
+//! finite outcomes (complete evaporation leaves either nothing or a residue of one rounding, which
+//! then falls or does not), so that only the spread of the errors can be bounded.
+
+use ndarray::Array2;
+
+use super::case::{Columns, OUTPUTS, Outcome, Precision, Stage, Truth, group};
+use super::report::Report;
+use super::weather::Engine;
+use super::yardstick::{Spread, Yardstick, Yardsticks, percentile};
+
+/// Single precision, one minor step: what a maximum may have over that of the worst build.
+const MAX_FACTOR: f64 = 4.0;
+/// Single precision: what the 99th percentile may have over that of the worst build.
+const P99_FACTOR: f64 = 10.0;
+/// Single precision: what the share of cells that are off may have over that of the worst build.
+const SHARE_FACTOR: f64 = 2.0;
+/// A share that is zero or nearly so in WRF's builds rests on a few cells; as many may be off here
+/// besides.
+const CELLS_OFF: f64 = 3.0;
+/// The same for large cases, as a share of the cells.
+const SHARE_OFF: f64 = 5.0e-4;
+/// The rounding of a field to single precision, below which no limit makes sense: about two units
+/// in the last place, of the root mean square.
+const FLOOR: f64 = 1.0e-7;
+/// The truth is stored with six significant bits beyond single precision.
+const STORED_DIGITS: f64 = 1.0 / 64.0;
+
+/// Double precision, one call of several minor steps: the error, over the root mean square, that
+/// a share of the cells may reach.
+///
+/// From the second minor step on, two runs in double precision part in some cells: where a species
+/// has evaporated, it is left at zero or at a residue of one rounding, and falls differently.
+/// That befalls some cells in a thousand; the rest is as near as the truth is stored.
+const F64_ONE_CALL: [(f64, f64); 3] = [(0.5, 1.0e-8), (0.1, 3.0e-7), (0.01, 1.0e-4)];
+/// The same after many calls, in which such cells affect their columns, and the truth is stored
+/// to 1/64 of larger errors.
+const F64_MANY_CALLS: [(f64, f64); 3] = [(0.5, 3.0e-7), (0.1, 3.0e-5), (0.01, 5.0e-3)];
+
+/// What double precision may be off by besides, of the root mean square: what is stored of the
+/// truth ends there. The sum of the reflectivity is stored to fewer digits in the original.
+fn f64_floor(output: &str) -> f64 {
+    if output == "refl_10cm" { 1.0e-6 } else { 1.0e-8 }
+}
+
+/// Outputs that jump where a mixing ratio crosses a threshold, also in columns that are not
+/// fragile; they are judged by their 99.9th percentile.
+fn jumps(output: &str) -> bool {
+    ["refl_10cm", "re_cloud", "re_ice", "re_snow", "sr"].contains(&output)
+}
+
+/// The cells of one field under test.
+struct Field<'a> {
+    about: String,
+    found: Array2<f64>,
+    truth: &'a Truth,
+    errors: Array2<f64>,
+}
+
+impl<'a> Field<'a> {
+    /// The cells, or what is wrong with them.
+    fn new<R: Precision>(
+        about: String,
+        outcome: &Outcome<R>,
+        output: &str,
+        truth: &'a Truth,
+    ) -> Result<Self, String> {
+        let found = outcome.field(output).mapv(R::f64);
+        assert_eq!(found.dim(), truth.exact.dim(), "{about}");
+        let errors = (&found - &truth.exact).mapv(f64::abs);
+        if let Some((at, _)) = errors.indexed_iter().find(|(_, x)| !x.is_finite()) {
+            let (k, column) = at;
+            let value = found[at];
+            return Err(format!("{about}: {value} at level {k} of column {column}"));
+        }
+        Ok(Self { about, found, truth, errors })
+    }
+
+    /// The cell whose error is largest against its limit, among the columns that count; the
+    /// ratio, and what there is to say of it.
+    fn worst(
+        &self,
+        limit: impl Fn([usize; 2]) -> f64,
+        counts: impl Fn(usize) -> bool,
+    ) -> (f64, String) {
+        let mut worst = (0.0, [0, 0]);
+        for ((k, column), error) in self.errors.indexed_iter() {
+            let ratio = if *error == 0.0 { 0.0 } else { error / limit([k, column]) };
+            if counts(column) && ratio > worst.0 {
+                worst = (ratio, [k, column]);
+            }
+        }
+        let at = worst.1;
+        let text = format!(
+            "{}: error {:.3e} above {:.3e} at level {} of column {}: {:e}, not {:e}",
+            self.about,
+            self.errors[at],
+            limit(at),
+            at[0],
+            at[1],
+            self.found[at],
+            self.truth.exact[at]
+        );
+        (worst.0, text)
+    }
+}
+
+/// The error that this share of the cells reaches in the whole case. Where only some columns are
+/// at hand, as many cells may lie above: they may have been chosen for being difficult.
+fn tail(field: &Field<'_>, share: f64, y: &Yardstick) -> f64 {
+    let cells = field.errors.len() as f64;
+    let above = (share * y.cells as f64 / cells).min(1.0);
+    let mut sorted = field.errors.iter().copied().collect::<Vec<_>>();
+    percentile(&mut sorted, 100.0 * (1.0 - above))
+}
+
+/// Judges single precision.
+fn judge_f32(field: &Field<'_>, stage: &Stage, output: &str, y: &Yardstick, report: &mut Report) {
+    let about = &field.about;
+    let floor = FLOOR * y.rms;
+    let cells = field.errors.len();
+    if stage.is_smooth() && !jumps(output) {
+        let limit = (MAX_FACTOR * y.robust_max).max(floor);
+        let (ratio, text) = field.worst(|_| limit, |column| !stage.fragile[column]);
+        report.note("maximum", ratio, || text);
+    }
+    if stage.is_smooth() {
+        let p999 = tail(field, 1e-3, y);
+        let limit = (MAX_FACTOR * y.p999).max(floor);
+        report.note("99.9th percentile", p999 / limit.max(f64::MIN_POSITIVE), || {
+            format!("{about}: {p999:.3e} above {limit:.3e}")
+        });
+    }
+    let spread = Spread::of(&field.errors, &field.truth.exact);
+    let most = y.scaled(Spread::of(&field.truth.off, &field.truth.exact));
+    let limit = (P99_FACTOR * most.p99).max(floor);
+    report.note("99th percentile", spread.p99 / limit.max(f64::MIN_POSITIVE), || {
+        format!("{about}: {:.3e} above {limit:.3e}", spread.p99)
+    });
+    let limit = SHARE_FACTOR * most.share + (CELLS_OFF / cells as f64).max(SHARE_OFF);
+    report.note("share off", spread.share / limit, || {
+        format!("{about}: {:.3e} of the cells, above {limit:.3e}", spread.share)
+    });
+}
+
+/// Judges double precision.
+fn judge_f64(field: &Field<'_>, stage: &Stage, output: &str, y: &Yardstick, report: &mut Report) {
+    let floor = f64_floor(output) * y.rms;
+    let limit = |at: [usize; 2]| field.truth.off[at] * STORED_DIGITS + floor;
+    if stage.is_smooth() {
+        let (ratio, text) = field.worst(limit, |_| true);
+        report.note("double precision", ratio, || text);
+        return;
+    }
+    let spread = if stage.calls == 1 { F64_ONE_CALL } else { F64_MANY_CALLS };
+    for (share, most) in spread {
+        let error = tail(field, share, y);
+        let ratio = error / (most * y.rms).max(floor).max(f64::MIN_POSITIVE);
+        report.note("double precision, spread", ratio, || {
+            let about = &field.about;
+            format!("{about}: a share of {share} of the cells has {error:.3e} or more")
+        });
+    }
+    // Both outcomes lie within the range of the field.
+    let range = field.truth.exact.iter().fold(floor, |most, x| most.max(x.abs()));
+    let (ratio, text) = field.worst(|_| range, |_| true);
+    report.note("double precision, maximum", ratio, || text);
+}
+
+/// Columns of a case that are left at least when some are left out.
+const FEWEST: usize = 10;
+
+/// A case of the reference file with its results.
+pub struct Case {
+    name: &'static str,
+    columns: Columns,
+    stages: Vec<Stage>,
+}
+
+impl Case {
+    /// The cases of these names, with the stages that are wanted; `thin` columns are left out
+    /// between two.
+    pub fn read(
+        file: &netcdf::File,
+        cases: &[&'static str],
+        thin: usize,
+        is_wanted: impl Fn(f64, usize) -> bool,
+    ) -> Vec<Self> {
+        let read = |&name: &&'static str| {
+            let group = group(file, name);
+            let whole = Columns::read(&group);
+            // A few columns have to be left to speak of percentiles.
+            let thin = thin.min(whole.dim().1 / FEWEST).max(1);
+            let chosen: Vec<usize> = (0..whole.dim().1).step_by(thin).collect();
+            let stages = Stage::read(&group, &OUTPUTS, &is_wanted);
+            let stages = stages.iter().map(|stage| stage.select(&chosen)).collect();
+            Self { name, columns: whole.select(&chosen), stages }
+        };
+        cases.iter().map(read).collect()
+    }
+
+    /// Runs the stages and judges all fields.
+    pub fn judge<R: Precision>(&self, engine: &impl Engine<R>, report: &mut Report) {
+        for stage in &self.stages {
+            let outcome = self.columns.run_with(engine, stage.dt, stage.calls);
+            for (name, truth) in &stage.truths {
+                let (dt, calls) = (stage.dt, stage.calls);
+                let about = format!("{} dt={dt} calls={calls} {name} {}", self.name, R::NAME);
+                let y = Yardsticks::usual().of(self.name, dt, calls, name);
+                match Field::new(about, &outcome, name, truth) {
+                    Ok(field) if R::NAME == "f64" => judge_f64(&field, stage, name, &y, report),
+                    Ok(field) => judge_f32(&field, stage, name, &y, report),
+                    Err(why) => report.note("finite", f64::INFINITY, || why),
+                }
+            }
+        }
+    }
+}
+
+/// Runs and judges all cases.
+pub fn judge<R: Precision>(cases: &[Case], engine: &impl Engine<R>) -> Report {
+    let mut report = Report::default();
+    cases.iter().for_each(|case| case.judge(engine, &mut report));
+    report
+}
