@@ -34,4 +34,5 @@ mod report;
 #[path = "emulated/same.rs"]
 mod same;
 #[path = "wsm5/weather.rs"]
+#[allow(dead_code, reason = "other tests use more of it")]
 mod weather;

@@ -20,10 +20,13 @@ mod storm;
 #[path = "support/mod.rs"]
 #[allow(dead_code, unreachable_pub, reason = "all tests share it")]
 mod support;
+#[path = "gpu/wsm5.rs"]
+mod wsm5;
 
 use std::io::{Write, stderr};
 
-use nwp_mini::gpu::{Gpu, Options};
+use nwp_mini::gpu::{Gpu, Options, Source};
+use rayon::prelude::*;
 
 /// The GPU; `None`, with a line that says why, where there is none.
 fn gpu(fast_math: bool) -> Option<Gpu> {
@@ -37,6 +40,15 @@ fn gpu(fast_math: bool) -> Option<Gpu> {
             None
         }
     }
+}
+
+/// Compiles sources, many at a time, so that each comes from the cache afterwards.
+fn prepare(gpu: &Gpu, mut sources: Vec<Source>) {
+    sources.sort_by(|a, b| (a.file, &a.prelude).cmp(&(b.file, &b.prelude)));
+    sources.dedup_by(|a, b| a.file == b.file && a.prelude == b.prelude);
+    sources.into_par_iter().for_each(|source| {
+        gpu.module(&source).unwrap_or_else(|error| panic!("{error}"));
+    });
 }
 
 /// The folder of the project: that of cargo where it runs the test, so that an executable that was

@@ -15,26 +15,32 @@ pub fn named<R: Precision>(weather: &Weather<R>) -> Vec<(&'static str, ArrayD<R>
         .collect()
 }
 
+/// The values that are not the same numbers, in words; that neither is one is the same too.
+pub fn differing<R: Real>(
+    found: impl IntoIterator<Item = (&'static str, ArrayD<R>)>,
+    expected: impl IntoIterator<Item = (&'static str, ArrayD<R>)>,
+) -> Vec<String> {
+    let mut different = Vec::new();
+    for ((name, found), (_, expected)) in found.into_iter().zip(expected) {
+        let differ = |at: &_, x: R| x != expected[at] && !(x.is_nan() && expected[at].is_nan());
+        different.extend(
+            found.indexed_iter().filter(|(at, x)| differ(at, **x)).map(|(at, x)| {
+                format!("{name} at {:?}: {x:e}, not {:e}", at.slice(), expected[&at])
+            }),
+        );
+    }
+    different
+}
+
 /// Asserts that all values are the same numbers, or that neither is one.
 pub fn expect_same_bits<R: Real>(
     about: &str,
     found: impl IntoIterator<Item = (&'static str, ArrayD<R>)>,
     expected: impl IntoIterator<Item = (&'static str, ArrayD<R>)>,
 ) {
-    for ((name, found), (_, expected)) in found.into_iter().zip(expected) {
-        let different: Vec<String> = found
-            .indexed_iter()
-            .filter(|(at, x)| **x != expected[at] && !(x.is_nan() && expected[at].is_nan()))
-            .map(|(at, x)| format!("{name} at {:?}: {x:e}, not {:e}", at.slice(), expected[&at]))
-            .collect();
-        assert!(
-            different.is_empty(),
-            "{about}: {} of {} values differ\n{}",
-            different.len(),
-            found.len(),
-            different.iter().take(10).cloned().collect::<Vec<_>>().join("\n")
-        );
-    }
+    let different = differing(found, expected);
+    let first = different.iter().take(10).cloned().collect::<Vec<_>>().join("\n");
+    assert!(different.is_empty(), "{about}: {} values differ\n{first}", different.len());
 }
 
 /// How far the values of a field are from those expected.

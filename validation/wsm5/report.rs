@@ -4,7 +4,7 @@
 const MOST_SHOWN: usize = 40;
 
 /// Failures, and how near to its limit each kind of check came.
-#[derive(Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Report {
     /// What exceeds its limit.
     pub failures: Vec<String>,
@@ -40,12 +40,20 @@ impl Report {
 
     /// Tells how near to its limit each kind of check came, and fails where one is exceeded.
     pub fn finish(self) {
-        for (kind, ratio, text) in &self.nearest {
-            println!("{kind}: {ratio:.3} of the limit; {text}");
+        Self::finish_all(vec![(String::new(), self)]);
+    }
+
+    /// The same of several reports, each with what it is about.
+    pub fn finish_all(reports: Vec<(String, Self)>) {
+        let mut failures = Vec::new();
+        for (about, report) in reports {
+            assert!(!report.nearest.is_empty(), "nothing was compared: {about}");
+            for (kind, ratio, text) in &report.nearest {
+                println!("{about}: {kind}: {ratio:.3} of the limit; {text}");
+            }
+            failures.extend(report.failures.iter().map(|text| format!("{about}: {text}")));
         }
-        let Self { failures, nearest } = self;
         let first = failures.iter().take(MOST_SHOWN).cloned().collect::<Vec<_>>().join("\n");
         assert!(failures.is_empty(), "{} limits are exceeded:\n{first}", failures.len());
-        assert!(!nearest.is_empty(), "nothing was compared");
     }
 }

@@ -177,6 +177,23 @@ impl<R: Precision> Weather<R> {
         patched
     }
 
+    /// The first columns of a single row.
+    pub fn first(&self, count: usize) -> Self {
+        let mut first = self.clone();
+        let Environment { rho, exner, p, dz } = &mut first.air;
+        for field in first.state.fields_mut().into_iter().chain([rho, exner, p, dz]) {
+            *field = field.slice(s![.., .., ..count]).to_owned();
+        }
+        let Mass { with_mu, without_mu, per_area, .. } = &mut first.mass;
+        for plane in [with_mu, without_mu, per_area] {
+            *plane = plane.slice(s![.., ..count]).to_owned();
+        }
+        for (_, plane) in first.planes_mut() {
+            *plane = plane.slice(s![.., ..count]).to_owned();
+        }
+        first
+    }
+
     /// What a call has to set in the columns of a region becomes not a number.
     pub fn forget(&mut self, region: &Region) {
         let Region { rows, columns } = region;
