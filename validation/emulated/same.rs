@@ -6,7 +6,7 @@ use nwp_mini::gpu::wsm5::{Mapping, Tile};
 use nwp_mini::wsm5::Fallout;
 use nwp_mini::wsm5::scheme::Scheme;
 
-use crate::agreement::{Cells, expect_as_exact, expect_near};
+use crate::agreement::{Allowance, EVERY_CELL, expect_as_exact, expect_near};
 use crate::clouds::{Clouds, Exchanged};
 use crate::columns::columns;
 use crate::difference::{Spread, expect_same_bits, named};
@@ -105,14 +105,18 @@ fn check_tile_f64(nz: usize) {
         let device = on_device(&clouds, &p, dt, &weather, &region, 3 * nz as u64);
         let about = format!("tile, {nz} levels, {dt} s");
         let mut report = Report::default();
-        expect_near(&about, &named(&device), &named(&cpu), cells(dt), &mut report);
+        expect_near(&about, &named(&device), &named(&cpu), allowance(dt), &mut report);
         report.finish();
     }
 }
 
-/// After several minor steps, rounding decides in single cells between two outcomes.
-fn cells(dt: f64) -> Cells {
-    if dt <= ONE_STEP { Cells::All } else { Cells::Most }
+/// After several minor steps, rounding decides in single cells between two outcomes: complete
+/// evaporation leaves nothing or a residue of one rounding, which then falls at another speed.
+const SEVERAL_STEPS: Allowance =
+    Allowance { share: 0.01, by: 1.0e-3, percents: &[50.0, 99.0], above: 0.0 };
+
+fn allowance(dt: f64) -> Allowance {
+    if dt <= ONE_STEP { EVERY_CELL } else { SEVERAL_STEPS }
 }
 
 #[test]
@@ -136,7 +140,7 @@ fn check_tile_f32(nz: usize) {
         let about = format!("tile, {nz} levels, {dt} s");
         let mut report = Report::default();
         let both = [&named(&device), &named(&cpu)];
-        expect_as_exact(&about, both, &named(&truth), cells(dt), &mut report);
+        expect_as_exact(&about, both, &named(&truth), allowance(dt), &mut report);
         report.finish();
     }
 }

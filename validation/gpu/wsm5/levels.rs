@@ -9,7 +9,7 @@ use nwp_mini::state::CloudDiagnostics;
 use nwp_mini::wsm5::Fallout;
 use nwp_mini::wsm5::scheme::Scheme;
 
-use super::agreement::{Cells, Named, expect_as_exact, expect_near};
+use super::agreement::{Allowance, EVERY_CELL, Named, expect_as_exact, expect_near};
 use super::case::Columns;
 use super::columns::columns;
 use super::difference::named;
@@ -29,6 +29,16 @@ const COLUMNS: usize = 820;
 const ROWS: usize = 4;
 /// Fresh columns, in one row.
 const FRESH: usize = 1003;
+
+/// What roundings do to columns that nobody has chosen, with room to spare: `stand_in` measures
+/// it. In single precision they send a few cells another way than on the CPU, so that less than ten
+/// cells say nothing.
+const ONE_STEP: Allowance =
+    Allowance { percents: &[50.0, 95.0, 99.0, 99.9], above: 10.0, ..EVERY_CELL };
+/// After several minor steps that befalls more cells, and with double precision up to 2 % of the
+/// columns; both outcomes lie within the range of the field.
+const SEVERAL_STEPS: Allowance =
+    Allowance { share: 0.05, by: 1.0, percents: &[50.0, 95.0, 99.0], above: 10.0 };
 
 /// What a call and a diagnosis make of a state.
 struct Made<R> {
@@ -73,24 +83,27 @@ impl Task {
         TIME_STEPS.map(new).into()
     }
 
+    fn allowance(&self) -> Allowance {
+        if self.dt <= TIME_STEPS[0] { ONE_STEP } else { SEVERAL_STEPS }
+    }
+
     /// Single precision is as exact as on the CPU.
     pub(super) fn check_f32(&self, engine: &impl Engine<f32>, report: &mut Report) {
         let found = make(engine, &self.single, self.dt);
         let (cpu, truth) = (&self.cpu, &self.truth);
-        // Another rounding decides in other cells than on the CPU.
-        let cells = Cells::Most;
+        let allowance = self.allowance();
         let fields = [&found.fields, &cpu.fields];
-        expect_as_exact(&self.about, fields, &truth.fields, cells, report);
+        expect_as_exact(&self.about, fields, &truth.fields, allowance, report);
         let fields = [&found.diagnosed, &cpu.diagnosed];
-        expect_as_exact(&self.about, fields, &truth.diagnosed, cells, report);
+        expect_as_exact(&self.about, fields, &truth.diagnosed, ONE_STEP, report);
     }
 
     /// Double precision differs by roundings.
     pub(super) fn check_f64(&self, engine: &impl Engine<f64>, report: &mut Report) {
         let found = make(engine, &self.double, self.dt);
         let truth = &self.truth;
-        expect_near(&self.about, &found.fields, &truth.fields, Cells::Most, report);
-        expect_near(&self.about, &found.diagnosed, &truth.diagnosed, Cells::Most, report);
+        expect_near(&self.about, &found.fields, &truth.fields, self.allowance(), report);
+        expect_near(&self.about, &found.diagnosed, &truth.diagnosed, ONE_STEP, report);
     }
 }
 
