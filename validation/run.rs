@@ -22,6 +22,8 @@ mod job;
 mod output;
 #[path = "run/place.rs"]
 mod place;
+#[path = "run/refine.rs"]
+mod refine;
 #[path = "run/result.rs"]
 mod result;
 #[path = "run/small.rs"]

@@ -25,6 +25,7 @@ use tracing::level_filters::LevelFilter;
 
 pub use device::BackendChoice;
 
+use crate::advection::Limiter;
 use crate::error::{Error, Result};
 pub use crate::real::Precision;
 use crate::wsm5::Fallout;
@@ -104,6 +105,27 @@ impl From<FalloutChoice> for Fallout {
         match choice {
             FalloutChoice::SemiLagrangian => Self::SemiLagrangian,
             FalloutChoice::Substepped => Self::Substepped,
+        }
+    }
+}
+
+/// Limiter of the transport of water.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum LimiterChoice {
+    /// Positive definite
+    Pd,
+    /// Monotonic
+    Monotonic,
+    /// None
+    None,
+}
+
+impl From<LimiterChoice> for Limiter {
+    fn from(choice: LimiterChoice) -> Self {
+        match choice {
+            LimiterChoice::Pd => Self::PositiveDefinite,
+            LimiterChoice::Monotonic => Self::Monotonic,
+            LimiterChoice::None => Self::None,
         }
     }
 }

@@ -30,8 +30,8 @@ pub(super) fn refined(
         Precision::F32 => BYTES_A_CELL,
         Precision::F64 => 2 * BYTES_A_CELL,
     };
-    let cells = count * count * domain.grid.shape.cells();
-    let (needed, free) = (cells * bytes, free_memory());
+    let cells = domain.grid.shape.cells().saturating_mul(count * count);
+    let (needed, free) = (cells.saturating_mul(bytes), free_memory());
     if free.is_some_and(|free| needed > free) {
         let gigabytes = |bytes: usize| bytes as f64 / 1e9;
         let bound = free.unwrap_or_default() / bytes / domain.grid.shape.cells();

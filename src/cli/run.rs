@@ -7,11 +7,10 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 use tracing::info;
 
-use crate::advection::Limiter;
 use crate::backend::Backend;
 use crate::backend::cpu::Cpu;
 use crate::backend::gpu::{OnDevice, OnGpu, Setting};
@@ -21,7 +20,7 @@ use crate::cli::pair;
 use crate::cli::provenance::provenance;
 use crate::cli::refine::refined;
 use crate::cli::report::Facts;
-use crate::cli::{BackendChoice, FalloutChoice, Precision};
+use crate::cli::{BackendChoice, FalloutChoice, LimiterChoice, Precision};
 use crate::config::RunConfig;
 use crate::diagnostics::difference::Value;
 use crate::error::{Error, Result};
@@ -109,17 +108,6 @@ pub(super) struct Run {
     force: bool,
 }
 
-/// Limiter of the transport of water.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum LimiterChoice {
-    /// Positive definite
-    Pd,
-    /// Monotonic
-    Monotonic,
-    /// None
-    None,
-}
-
 impl Run {
     /// Runs the command.
     pub(super) fn run(&self) -> Result<()> {
@@ -168,11 +156,7 @@ impl Run {
             length,
             dt: self.dt,
             output_interval: self.output_interval,
-            limiter: match self.limiter {
-                LimiterChoice::Pd => Limiter::PositiveDefinite,
-                LimiterChoice::Monotonic => Limiter::Monotonic,
-                LimiterChoice::None => Limiter::None,
-            },
+            limiter: self.limiter.into(),
             fallout: self.fallout.into(),
             boundary: self.boundary,
             refine: self.refine.into(),

@@ -110,6 +110,23 @@ shared_struct! {
 }
 
 shared_struct! {
+    /// What the kernel that only calculates is given.
+    #[derive(Default)]
+    pub struct ArithmeticArgs<R> {
+        /// One value for each thread; set.
+        out: DevicePointer<R>, "1";
+        /// What a link of a chain multiplies by; below 1.
+        factor: R, "1";
+        /// What it adds.
+        summand: R, "1";
+        /// Number of rounds.
+        rounds: i32, "1";
+        /// Fills the struct up.
+        filler: i32, "1";
+    }
+}
+
+shared_struct! {
     /// What the kernels that watch are given.
     #[derive(Default)]
     pub struct WatchArgs<R> {

@@ -303,6 +303,58 @@ impl<T: Element> Pinned<T> {
         .map_err(failed("copy from the device"))
     }
 
+    /// Asks for a copy of an array of the device of the same length, in the order of the kernels.
+    ///
+    /// # Errors
+    ///
+    /// As [`Pinned::begin`].
+    ///
+    /// # Panics
+    ///
+    /// When the numbers of elements differ.
+    ///
+    /// # Safety
+    ///
+    /// Both arrays stay alive, and this one is not read, until the device is done with the copy.
+    pub(super) unsafe fn fetch(&mut self, from: &Buffer<T>) -> Result<()> {
+        assert_eq!(self.len, from.len, "elements of the host and of the device");
+        self.gpu.bind()?;
+        let stream = self.gpu.compute().cu_stream();
+        // SAFETY: the lengths agree; the rest is promised by the caller.
+        unsafe {
+            let to = std::slice::from_raw_parts_mut(self.address, self.len);
+            result::memcpy_dtoh_async(to, from.address, stream)
+        }
+        .map_err(failed("copy from the device"))
+    }
+
+    /// Asks for the values to be copied to an array of the device of the same length, in the order
+    /// of the kernels.
+    ///
+    /// # Errors
+    ///
+    /// As [`Pinned::begin`].
+    ///
+    /// # Panics
+    ///
+    /// When the numbers of elements differ.
+    ///
+    /// # Safety
+    ///
+    /// Both arrays stay alive, and this one is not changed but by copies of [`Pinned::fetch`],
+    /// until the device is done with the copy.
+    pub(super) unsafe fn send(&self, to: &Buffer<T>) -> Result<()> {
+        assert_eq!(self.len, to.len, "elements of the host and of the device");
+        self.gpu.bind()?;
+        let stream = self.gpu.compute().cu_stream();
+        // SAFETY: as above.
+        unsafe {
+            let from = std::slice::from_raw_parts(self.address, self.len);
+            result::memcpy_htod_async(to.address, from, stream)
+        }
+        .map_err(failed("copy to the device"))
+    }
+
     /// The values.
     ///
     /// # Safety

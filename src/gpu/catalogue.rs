@@ -3,7 +3,7 @@
 use super::advection::{Shares, TransportSettings};
 use super::compile::Source;
 use super::wsm5::Mapping;
-use super::{budget, clouds, forcing, transport, watch};
+use super::{budget, ceilings, clouds, forcing, transport, watch};
 use crate::advection::Limiter;
 use crate::grid::{Grid, Shape, Side, Sides};
 use crate::real::Precision;
@@ -42,6 +42,7 @@ pub fn catalogue(precision: Precision, nz: usize) -> Vec<Entry> {
         entry(forcing::source(precision, nz), "", false),
         entry(budget::source(precision, nz), "", false),
         entry(watch::source(precision, nz), "", true),
+        entry(ceilings::source(precision), "", true),
     ];
     for fallout in Fallout::ALL {
         let name = match fallout {

@@ -5,7 +5,7 @@ use super::buffer::{Buffer, Element};
 use super::compile::Source;
 use super::device::Gpu;
 use super::forcing::AIR_FIELDS;
-use super::kernel::{Kernel, Launch};
+use super::kernel::{Kernel, Launch, Resources};
 use super::prelude::{Configuration, prelude};
 use super::wsm5::{CloudArgs, DiagnosisArgs, Mapping, diagnosis};
 use crate::error::{Error, Result};
@@ -186,9 +186,15 @@ impl<R: SchemeConstants + RadarConstants + Element> Clouds<R> {
         self.mapping
     }
 
-    /// The kernel of a call.
-    pub fn kernel(&self) -> &Kernel {
-        &self.call
+    /// What the kernels take of the device: that of a call and that of the diagnosis.
+    ///
+    /// # Errors
+    ///
+    /// As [`Clouds::new`].
+    pub fn resources(&self) -> Result<[Resources; 2]> {
+        let [_, threads] = self.mapping.blocks(1);
+        let [_, diagnosing] = diagnosis::blocks(1);
+        Ok([self.call.resources(threads as u32)?, self.diagnose.resources(diagnosing as u32)?])
     }
 
     /// One call of the scheme, `dt` seconds.

@@ -1,9 +1,10 @@
 //! The device in use: its context, its streams, and the compiler for it.
 
+use std::cell::Cell;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Once};
 
 use cudarc::driver::sys::CUdevice_attribute as Attribute;
 use cudarc::driver::{CudaContext, CudaStream, DriverError, result};
@@ -116,13 +117,27 @@ fn describe(number: i32) -> Result<Device, DriverError> {
     })
 }
 
+thread_local! {
+    /// Whether panics of this thread are turned into errors, which say enough.
+    static IS_GUARDED: Cell<bool> = const { Cell::new(false) };
+}
+
 /// What cudarc does, with its panics turned into errors: it panics where a library lacks a
 /// function.
 fn guarded<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
-    let hook = std::panic::take_hook();
-    std::panic::set_hook(Box::new(|_| ()));
+    static QUIETEN: Once = Once::new();
+    // Once for all threads: what is said of other panics must not get lost between two changes.
+    QUIETEN.call_once(|| {
+        let usual = std::panic::take_hook();
+        std::panic::set_hook(Box::new(move |about| {
+            if !IS_GUARDED.get() {
+                usual(about);
+            }
+        }));
+    });
+    IS_GUARDED.set(true);
     let outcome = catch_unwind(AssertUnwindSafe(work));
-    std::panic::set_hook(hook);
+    IS_GUARDED.set(false);
     outcome.unwrap_or_else(|panic| {
         let text = panic.downcast_ref::<String>().map(String::as_str);
         let text = text.or(panic.downcast_ref::<&str>().copied()).unwrap_or("no reason given");

@@ -4,6 +4,7 @@ use std::ffi::CString;
 use std::sync::Arc;
 
 use cudarc::driver::{result, sys};
+use serde::Serialize;
 use tracing::trace;
 
 use super::compile::{Code, Source};
@@ -87,6 +88,28 @@ unsafe impl Send for Kernel {}
 // SAFETY: as above.
 unsafe impl Sync for Kernel {}
 
+/// Threads that run in step.
+const WARP: u32 = 32;
+
+/// What a kernel takes of the device, as the driver tells it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Resources {
+    /// Name of the kernel.
+    pub kernel: &'static str,
+    /// Threads of a block.
+    pub threads: u32,
+    /// Registers of a thread.
+    pub registers: u32,
+    /// Local memory of a thread: arrays that are no registers, and what is spilled; bytes.
+    pub local_bytes: u32,
+    /// Shared memory of a block that the kernel declares, bytes.
+    pub shared_bytes: u32,
+    /// Blocks that a multiprocessor holds at a time.
+    pub blocks: u32,
+    /// Their groups of 32 threads.
+    pub warps: u32,
+}
+
 /// How many threads run a kernel.
 #[derive(Clone, Copy, Debug)]
 pub struct Launch {
@@ -164,22 +187,30 @@ impl Kernel {
             .map_err(failed(format!("give {bytes} bytes of shared memory to {}", self.name)))
     }
 
-    /// Registers of a thread and local memory of a thread in bytes.
+    /// What the kernel takes of a multiprocessor in blocks of `threads` threads.
     ///
     /// # Errors
     ///
     /// [`Error::Gpu`] when the driver does not tell.
-    pub fn resources(&self) -> Result<[i32; 2]> {
+    pub fn resources(&self, threads: u32) -> Result<Resources> {
         use sys::CUfunction_attribute as Attribute;
         self.module.loaded.gpu.bind()?;
-        // SAFETY: the function belongs to a loaded module.
-        let ask = |what| unsafe { result::function::get_function_attribute(self.function, what) };
-        let told = failed(format!("ask what {} takes", self.name));
-        ask(Attribute::CU_FUNC_ATTRIBUTE_NUM_REGS)
-            .and_then(|registers| {
-                Ok([registers, ask(Attribute::CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES)?])
-            })
-            .map_err(told)
+        let ask = |what| {
+            // SAFETY: the function belongs to a loaded module.
+            unsafe { result::function::get_function_attribute(self.function, what) }
+                .map(i32::unsigned_abs)
+                .map_err(failed(format!("ask what {} takes", self.name)))
+        };
+        let blocks = self.blocks_at_a_time(threads, 0)?;
+        Ok(Resources {
+            kernel: self.name,
+            threads,
+            registers: ask(Attribute::CU_FUNC_ATTRIBUTE_NUM_REGS)?,
+            local_bytes: ask(Attribute::CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES)?,
+            shared_bytes: ask(Attribute::CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES)?,
+            blocks,
+            warps: blocks * threads.div_ceil(WARP),
+        })
     }
 
     /// Blocks of `threads` threads that fit on a multiprocessor at a time.

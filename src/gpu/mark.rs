@@ -14,11 +14,11 @@ pub(super) const MARKED: [&str; 8] = [
 
 /// The numbers as kernels see them: `MARK_WSM5_TILE`.
 pub(super) fn constants() -> String {
-    MARKED
+    let lines = MARKED
         .iter()
         .zip(1..)
-        .map(|(name, number)| format!("constexpr int MARK_{} = {number};\n", name.to_uppercase()))
-        .collect()
+        .map(|(name, number)| format!("constexpr int MARK_{} = {number};\n", name.to_uppercase()));
+    lines.collect::<Vec<_>>().concat()
 }
 
 /// The name for a number.

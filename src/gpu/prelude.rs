@@ -3,7 +3,9 @@
 use std::fmt::Write;
 
 use super::advection::{LayeredPointers, TransportArgs};
-use super::arguments::{BlendArgs, CloseArgs, TallyArgs, WatchArgs, WaterArgs, WeightArgs};
+use super::arguments::{
+    ArithmeticArgs, BlendArgs, CloseArgs, TallyArgs, WatchArgs, WaterArgs, WeightArgs,
+};
 use super::mark;
 use super::wsm5::{CloudArgs, CloudConstants, DiagnosisArgs};
 use crate::advection::flux::FluxConstants;
@@ -100,6 +102,7 @@ fn shared<R: CloudConstants + FluxConstants + RadarConstants + RadiusConstants>(
         CloseArgs::<R>::cuda_text(),
         WatchArgs::<R>::cuda_text(),
         DiagnosisArgs::<R>::cuda_text(),
+        ArithmeticArgs::<R>::cuda_text(),
     ];
     format!(
         "typedef {real} real;\n\n// Constants\n{}{}\n// Structs\n{}",

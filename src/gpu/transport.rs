@@ -6,7 +6,7 @@ use super::advection::{
 use super::buffer::{Buffer, Element};
 use super::compile::Source;
 use super::device::Gpu;
-use super::kernel::{Kernel, Launch};
+use super::kernel::{Kernel, Launch, Resources};
 use crate::advection::Limiter;
 use crate::error::{Error, Result};
 use crate::grid::{Grid, Shape};
@@ -200,6 +200,22 @@ impl<R: Real + Element> Transport<R> {
             }
         }
         Ok(())
+    }
+
+    /// What the kernels of a step take of the device.
+    ///
+    /// # Errors
+    ///
+    /// As [`Transport::new`].
+    pub fn resources(&self) -> Result<Vec<Resources>> {
+        let nowhere = DevicePointer::default();
+        let stages = Stages { start: nowhere, first: nowhere, second: nowhere, end: nowhere };
+        let launches = self.settings.step(&self.grid, &self.args, &stages, 1.0);
+        let used = |kernel: &Kernel| {
+            let launch = launches.iter().find(|launch| launch.kernel == kernel.name());
+            launch.map(|launch| kernel.resources(launch.threads as u32))
+        };
+        self.kernels.iter().filter_map(used).collect()
     }
 
     /// What the steps have carried into the region inside the outermost cells since the start,

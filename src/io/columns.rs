@@ -40,8 +40,28 @@ impl<R: Stored> ColumnCase<R> {
     /// [`crate::error::Error::Io`] or [`crate::error::Error::Input`] when something is missing,
     /// of another shape, not finite or not physical.
     pub fn read(path: &Path) -> Result<Self> {
+        Self::read_in(&Reader::open(path)?, "", ["level", "column"])
+    }
+
+    /// Reads the case of a group of reference data, whose dimensions are `k` and `col`.
+    ///
+    /// # Errors
+    ///
+    /// As [`ColumnCase::read`]; also when there is no such group.
+    pub fn read_group(path: &Path, group: &str) -> Result<Self> {
         let reader = Reader::open(path)?;
-        let (nz, nx) = (reader.dimension("level")?, reader.dimension("column")?);
+        let groups = reader.group_names()?;
+        if !groups.iter().any(|name| name == group) {
+            let found = if groups.is_empty() { "none".to_owned() } else { groups.join(", ") };
+            return Err(reader.error(format!("has no group {group}; its groups: {found}")));
+        }
+        Self::read_in(&reader, &format!("{group}/"), ["k", "col"])
+    }
+
+    fn read_in(reader: &Reader, group: &str, dimensions: [&str; 2]) -> Result<Self> {
+        let inside = |name: &str| format!("{group}{name}");
+        let [nz, nx] = dimensions.map(|name| reader.dimension(&inside(name)));
+        let (nz, nx) = (nz?, nx?);
         if !LEVELS.contains(&nz) {
             let (least, most) = (LEVELS.start(), LEVELS.end());
             let message = format!("has {nz} levels; the scheme takes {least} to {most}");
@@ -49,7 +69,7 @@ impl<R: Stored> ColumnCase<R> {
         }
         let shape = Shape { nx, ny: 1, nz };
         let read = |name: &str| -> Result<Array3<R>> {
-            Ok(promoted(&reader.array(name, &["level", "column"])?, shape))
+            Ok(promoted(&reader.array(&inside(name), &dimensions)?, shape))
         };
         let positive = |name: &str| -> Result<Array3<R>> {
             let field = read(name)?;
@@ -61,7 +81,7 @@ impl<R: Stored> ColumnCase<R> {
             Ok(field)
         };
         let optional = |name: &str| -> Result<Option<Array3<R>>> {
-            if reader.has(name) { read(name).map(Some) } else { Ok(None) }
+            if reader.has(&inside(name)) { read(name).map(Some) } else { Ok(None) }
         };
         Ok(Self {
             shape,
@@ -81,8 +101,8 @@ impl<R: Stored> ColumnCase<R> {
             },
             theta_tendency: optional("th_tend")?,
             qv_tendency: optional("q_tend")?,
-            dt: reader.number("dt")?,
-            calls: reader.number("calls")?,
+            dt: reader.number(&inside("dt"))?,
+            calls: reader.number(&inside("calls"))?,
         })
     }
 }

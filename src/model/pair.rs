@@ -350,8 +350,8 @@ fn one_step<R: Working>(
     cpu.drive(moment)?;
     cpu.step(dt)?;
     cpu.capture(shown)?;
-    let frame = cpu.collect(true)?;
-    frame.map(Sample::from).ok_or_else(|| Error::Gpu("a frame of output was lost".to_owned()))
+    let frame = cpu.collect(true)?.expect("a frame was begun");
+    Ok(Sample::from(frame))
 }
 
 /// How the last run compares with those before.

@@ -1,7 +1,8 @@
 //! A grid of any size that repeats a smaller one, to measure on.
 //!
 //! Column (j, i) is column (j mod ny, i mod nx) of the smaller one, with its air and its mass.
-//! Winds are repeated with the faces; where two repetitions meet, a face carries the mean of what
+//! Columns without winds have no neighbours and lie in one row: they are repeated one after the
+//! other. Winds are repeated with the faces; where two repetitions meet, a face carries the mean of what
 //! the two outer faces carry, and the vertical fluxes close the balance of every cell anew.
 
 use std::fmt;
@@ -18,6 +19,7 @@ use crate::io::columns::ColumnCase;
 use crate::mass::{MassCoordinate, MassFlux};
 use crate::real::Real;
 use crate::state::{BoundaryValues, Environment, State};
+use crate::wsm5::params::SchemeConstants;
 
 /// How many columns along x and along y.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -85,7 +87,12 @@ impl<R: Working> Tiled<R> {
 
     /// Independent columns, without winds; they lie side by side in one row.
     pub fn columns(case: &ColumnCase<R>) -> Self {
-        let shape = case.shape;
+        let mut state = case.state.clone();
+        state.theta.mapv_inplace(|theta| theta - R::THETA_BASE);
+        Self::independent(case.shape, state, case.environment.clone())
+    }
+
+    fn independent(shape: Shape, state: State<R>, environment: Environment<R>) -> Self {
         let plane = |value: f64| Array2::from_elem((shape.ny, shape.nx), value);
         let coordinate = MassCoordinate {
             mu: plane(1.0),
@@ -98,15 +105,12 @@ impl<R: Working> Tiled<R> {
             fnp: vec![0.5; shape.nz],
             unit: 1.0 / <f64 as Constants>::GRAVITY,
         };
-        let mut state = case.state.clone();
-        state.theta.mapv_inplace(|theta| theta - R::THETA_BASE);
         let flux = MassFlux {
             x: Array3::zeros(shape.x_face()),
             y: Array3::zeros(shape.y_face()),
             z: Array3::zeros(shape.z_face()),
         };
         let inflow = state.fields().map(BoundaryValues::of);
-        let environment = case.environment.clone();
         Self {
             grid: Grid { shape, dx: 1.0, dy: 1.0, sides: Sides::all(Side::Periodic) },
             coordinate,
@@ -116,9 +120,43 @@ impl<R: Working> Tiled<R> {
         }
     }
 
+    /// The columns that hold condensate, as independent ones; `None` where there are none.
+    pub fn dense(&self) -> Option<Self> {
+        let Shape { nx, ny, nz } = self.grid.shape;
+        let chosen: Vec<[usize; 2]> = (0..ny)
+            .flat_map(|j| (0..nx).map(move |i| [j, i]))
+            .filter(|&[j, i]| (0..nz).any(|k| has_condensate(&self.state, [k, j, i])))
+            .collect();
+        if chosen.is_empty() {
+            return None;
+        }
+        let shape = Shape { nx: chosen.len(), ny: 1, nz };
+        let pick = |place: usize| chosen[place];
+        let pick = |field: &Array3<R>| gather(field, shape, pick);
+        Some(self.gathered(shape, pick))
+    }
+
+    /// Other columns of the same levels, `pick`ed from every field, without winds.
+    fn gathered(&self, shape: Shape, pick: impl Fn(&Array3<R>) -> Array3<R>) -> Self {
+        let [theta, qv, qc, qr, qi, qs] = self.state.fields().map(&pick);
+        let state = State { theta, qv, qc, qr, qi, qs };
+        let Environment { rho, exner, p, dz } = &self.forcing.environment;
+        let [rho, exner, p, dz] = [rho, exner, p, dz].map(pick);
+        Self::independent(shape, state, Environment { rho, exner, p, dz })
+    }
+
     /// This one repeated, or cut, to another size.
     pub fn repeated(&self, tile: Tile) -> Self {
         let Tile { nx, ny } = tile;
+        if !self.has_winds {
+            let own = self.grid.shape;
+            let pick = |place: usize| {
+                let column = place % own.columns();
+                [column / own.nx, column % own.nx]
+            };
+            let shape = Shape { nx, ny, nz: own.nz };
+            return self.gathered(shape, |field| gather(field, shape, pick));
+        }
         let shape = Shape { nx, ny, ..self.grid.shape };
         let grid = Grid { shape, ..self.grid };
         let MassCoordinate { mu, map_x, map_y, .. } = &self.coordinate;
@@ -148,6 +186,30 @@ impl<R: Working> Tiled<R> {
         let holds = |&(j, i): &(usize, usize)| (0..nz).any(|k| is_so(&self.state, [k, j, i]));
         columns.filter(holds).count() as f64 / (nx * ny) as f64
     }
+}
+
+/// Whether a cell holds cloud, rain, ice or snow: more of one of them than the least rain that the
+/// scheme lets act.
+pub fn has_condensate<R: SchemeConstants>(state: &State<R>, at: [usize; 3]) -> bool {
+    let least = R::Q_PRECIPITATION_MIN;
+    [&state.qc, &state.qr, &state.qi, &state.qs].iter().any(|q| q[at] > least)
+}
+
+/// Whether a cell holds rain, in that sense.
+pub fn has_rain<R: SchemeConstants>(state: &State<R>, at: [usize; 3]) -> bool {
+    state.qr[at] > R::Q_PRECIPITATION_MIN
+}
+
+/// A field of `shape` with the columns (j, i) that `pick` names for each column j nx + i.
+fn gather<R: Real>(
+    field: &Array3<R>,
+    shape: Shape,
+    pick: impl Fn(usize) -> [usize; 2],
+) -> Array3<R> {
+    Array3::from_shape_fn(shape.centre(), |(k, j, i)| {
+        let [j, i] = pick(j * shape.nx + i);
+        field[[k, j, i]]
+    })
 }
 
 fn repeat_plane(plane: &Array2<f64>, Tile { nx, ny }: Tile) -> Array2<f64> {
@@ -201,6 +263,42 @@ mod tests {
             let refused = text.parse::<Tile>().expect_err(text);
             assert!(refused.contains("1024x1024"), "{refused}");
         }
+    }
+
+    /// Five columns of four levels; the second and the fourth hold rain.
+    #[test]
+    fn columns_without_winds_follow_one_another() {
+        let shape = Shape { nx: 5, ny: 1, nz: 4 };
+        let field = |value: fn(usize, usize) -> f64| {
+            Array3::from_shape_fn(shape.centre(), |(k, _, i)| value(k, i))
+        };
+        let (number, nothing) = (field(|_, i| i as f64), field(|_, _| 0.0));
+        let state = State {
+            theta: number.clone(),
+            qr: field(|k, i| if k == 2 && i % 2 == 1 { 1e-6 } else { 0.0 }),
+            qv: nothing.clone(),
+            qc: nothing.clone(),
+            qi: nothing.clone(),
+            qs: nothing.clone(),
+        };
+        let environment = Environment {
+            rho: number.clone(),
+            exner: number.clone(),
+            p: number.clone(),
+            dz: number,
+        };
+        let bed = Tiled::independent(shape, state, environment);
+        let numbers = |bed: &Tiled<f64>| bed.state.theta.slice(ndarray::s![3, .., ..]).to_owned();
+        let eight = bed.repeated(Tile { nx: 4, ny: 2 });
+        assert_eq!(numbers(&eight), ndarray::array![[0.0, 1.0, 2.0, 3.0], [4.0, 0.0, 1.0, 2.0]]);
+        let dense = bed.dense().expect("columns with rain");
+        assert_eq!(numbers(&dense), ndarray::array![[1.0, 3.0]]);
+        assert_eq!(dense.forcing.environment.rho[[0, 0, 1]], 3.0);
+        assert_eq!(dense.share(has_condensate), 1.0);
+        let three = dense.repeated(Tile { nx: 3, ny: 1 });
+        assert_eq!(numbers(&three), ndarray::array![[1.0, 3.0, 1.0]]);
+        let dry = Tiled { state: State { qr: nothing, ..bed.state.clone() }, ..bed };
+        assert!(dry.dense().is_none());
     }
 
     /// Faces of three cells: 0 1 2 3, of which 0 and 3 are the outer ones.

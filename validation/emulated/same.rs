@@ -113,7 +113,7 @@ fn check_tile_f64(nz: usize) {
 /// After several minor steps, rounding decides in single cells between two outcomes: complete
 /// evaporation leaves nothing or a residue of one rounding, which then falls at another speed.
 const SEVERAL_STEPS: Allowance =
-    Allowance { share: 0.01, by: 1.0e-3, percents: &[50.0, 99.0], above: 0.0 };
+    Allowance { share: 0.01, by: 1.0e-3, percents: &[50.0, 99.0], ..EVERY_CELL };
 
 fn allowance(dt: f64) -> Allowance {
     if dt <= ONE_STEP { EVERY_CELL } else { SEVERAL_STEPS }

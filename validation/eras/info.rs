@@ -9,7 +9,7 @@ use crate::place::Place;
 fn the_machine_and_the_program_are_told() {
     let place = Place::new();
     let ended = place.command(&["info", "--json", "info.json"]).good();
-    for word in [env!("CARGO_PKG_VERSION"), "commit", "CPU", "cores", "no GPU backend"] {
+    for word in [env!("CARGO_PKG_VERSION"), "commit", "CPU", "cores", "GPU"] {
         assert!(ended.stdout.contains(word), "{word}: {}", ended.stdout);
     }
     let facts = place.json("info.json");

@@ -49,15 +49,29 @@ fn numbers_out_of_range() {
 }
 
 #[test]
-fn the_gpu_is_refused_in_one_line() {
+fn a_gpu_that_is_not_there_is_refused_in_one_line() {
     let place = Place::with(&Small::new());
-    let ended = place.run_small(&["--backend", "gpu"]);
-    ended.refused(GPU, &["the GPU cannot be used", "--backend cpu"]);
-    assert_eq!(ended.stderr.trim_end().lines().count(), 1, "{ended:?}");
-    assert_eq!(place.files(), ["small.nc"]);
+    // Where there is a GPU, it is hidden.
+    let run = |arguments: &[&str], backend: Option<&str>| {
+        let mut program = place.program(&["run", "--input", "small.nc"]);
+        program.args(arguments).env("CUDA_VISIBLE_DEVICES", "");
+        if let Some(backend) = backend {
+            program.env("NWP_BACKEND", backend);
+        }
+        let ended = program.output().expect("the program starts");
+        assert_eq!(ended.status.code(), Some(GPU), "{ended:?}");
+        let said = String::from_utf8(ended.stderr).expect("UTF-8");
+        assert_eq!(said.trim_end().lines().count(), 1, "{said}");
+        assert!(
+            said.starts_with("error: the GPU cannot be used") && said.contains("CPU"),
+            "{said}"
+        );
+        assert_eq!(place.files(), ["small.nc"]);
+    };
+    run(&["--backend", "gpu"], None);
+    run(&["--backend", "both"], None);
     // By the environment as well.
-    let ended = place.program(&["run", "--input", "small.nc"]).env("NWP_BACKEND", "gpu").output();
-    assert_eq!(ended.expect("the program starts").status.code(), Some(GPU));
+    run(&[], Some("gpu"));
 }
 
 /// What is there stays, and nothing is computed first: the input is not even looked at.

@@ -4,14 +4,14 @@ use nwp_mini::wsm5::factors::Factors;
 use nwp_mini::wsm5::scheme::Scheme;
 
 use crate::case::{CASES, OUTPUTS, Precision, Stage, group};
-use crate::judge::{Case, judge};
+use crate::judge::{Case, LIKE_WRF, judge};
 use crate::parameters;
 use crate::support;
 use crate::yardstick::{Spread, Yardstick, rms};
 
 fn check<R: Precision>(thin: usize) {
     let cases = Case::read(&support::reference("wsm5"), &CASES, thin, |_, _| true);
-    judge(&cases, &Scheme::<R>::default()).finish();
+    judge(&cases, &Scheme::<R>::default(), LIKE_WRF).finish();
 }
 
 #[test]
@@ -57,7 +57,7 @@ fn expect_noticed(wrong: impl IntoIterator<Item = (&'static str, Scheme<f32>)>) 
     let cases = parameters::cases();
     let mut unnoticed = Vec::new();
     for (name, p) in wrong {
-        let report = judge(&cases, &p);
+        let report = judge(&cases, &p, LIKE_WRF);
         let (count, most) = (report.failures.len(), report.most());
         println!("{name} + 1 %: {count} limits exceeded, by up to {most:.0}");
         if report.failures.is_empty() {

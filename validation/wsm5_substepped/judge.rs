@@ -73,43 +73,53 @@ impl Reference {
     }
 
     /// Runs all stages of all cases and judges all fields.
-    pub fn judge<R: Precision>(&self, engine: &impl Engine<R>) -> Report {
+    ///
+    /// As many cells as on the CPU may take another course than WRF's by rounding, or `parting`
+    /// times as many.
+    pub fn judge<R: Precision>(&self, engine: &impl Engine<R>, parting: f64) -> Report {
         let mut report = Report::default();
         for case in &self.cases {
             for stage in &case.stages {
                 let outcome = case.columns.run_with(engine, stage.dt, stage.calls);
                 for (name, truth) in &stage.truths {
-                    self.judge_field(case, stage, &outcome, (name, truth), &mut report);
+                    let field = self.field(case, stage, &outcome, (name, truth));
+                    field.judge(R::NAME, parting, &mut report);
                 }
             }
         }
         report
     }
 
-    fn judge_field<R: Precision>(
+    fn field<'a, R: Precision>(
         &self,
         case: &Case,
-        stage: &Stage,
+        stage: &'a Stage,
         outcome: &Outcome<R>,
-        (name, truth): (&str, &Truth),
-        report: &mut Report,
-    ) {
+        (name, truth): (&str, &'a Truth),
+    ) -> Field<'a> {
         let Stage { dt, calls, .. } = *stage;
         let about = format!("{} dt={dt} calls={calls} {name} {}", case.name, R::NAME);
         let errors = (outcome.field(name).mapv(R::f64) - &truth.exact).mapv(f64::abs);
         let y = self.yardsticks.of(case.name, dt, calls, name);
-        let field = Field { about, case: case.name, stage, truth, errors, y };
-        if R::NAME == "f64" { field.judge_f64(report) } else { field.judge_f32(report) }
+        Field { about, case: case.name, stage, truth, errors, y }
     }
 }
 
 impl Field<'_> {
+    fn judge(&self, precision: &str, parting: f64, report: &mut Report) {
+        if precision == "f64" {
+            self.judge_f64(parting, report);
+        } else {
+            self.judge_f32(parting, report);
+        }
+    }
+
     fn note(&self, kind: &'static str, found: f64, limit: f64, report: &mut Report) {
         let ratio = if found == 0.0 { 0.0 } else { found / limit };
         report.note(kind, ratio, || format!("{}: {found:.3e}, limit {limit:.3e}", self.about));
     }
 
-    fn judge_f32(&self, report: &mut Report) {
+    fn judge_f32(&self, parting: f64, report: &mut Report) {
         let Self { stage, errors, y, .. } = self;
         let floor = FLOOR * y.rms;
         if stage.is_smooth() {
@@ -121,11 +131,11 @@ impl Field<'_> {
         let spread = Spread::of(errors, &self.truth.exact);
         let limit = (P99_FACTOR * y.most.p99).max(floor);
         self.note("99th percentile", spread.p99, limit, report);
-        let spare = (CELLS_OFF / errors.len() as f64).max(SHARE_OFF);
+        let spare = parting * (CELLS_OFF / errors.len() as f64).max(SHARE_OFF);
         self.note("share off", spread.share, SHARE_FACTOR * y.most.share + spare, report);
     }
 
-    fn judge_f64(&self, report: &mut Report) {
+    fn judge_f64(&self, parting: f64, report: &mut Report) {
         let Self { case, stage, truth, errors, y, .. } = self;
         let limits = truth.off.mapv(|off| off * STORED_DIGITS + F64_FLOOR * y.rms);
         let mut parted = 0;
@@ -139,7 +149,7 @@ impl Field<'_> {
             }
         }
         let share = (F64_MANY_CALLS_SHARE * errors.len() as f64) as usize;
-        let spare = share.max(F64_MANY_CALLS_CELLS) as f64;
+        let spare = parting * share.max(F64_MANY_CALLS_CELLS) as f64;
         self.note("cells that part", parted as f64, spare, report);
     }
 }

@@ -7,7 +7,7 @@ use crate::variant;
 
 fn check<R: Precision>() {
     let Some(data) = support::substepped() else { return };
-    Reference::read(&data).judge(&variant::parameters::<R>()).finish();
+    Reference::read(&data).judge(&variant::parameters::<R>(), 1.0).finish();
 }
 
 #[test]

@@ -21,6 +21,11 @@ pub struct Needs {
 }
 
 impl Needs {
+    /// What something else takes on a grid of this shape, bytes on the device.
+    pub fn new(device: usize, shape: Shape) -> Self {
+        Self { device, shape }
+    }
+
     /// What a run of this setting takes.
     pub fn of<R: OnDevice>(gpu: &Gpu, setting: &Setting<'_>) -> Self {
         let shape = setting.grid.shape;

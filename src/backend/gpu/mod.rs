@@ -5,6 +5,7 @@
 
 mod clock;
 mod frames;
+mod measuring;
 mod memory;
 
 use std::collections::VecDeque;

@@ -2,16 +2,17 @@
 
 use rayon::prelude::*;
 
-use super::figure::{Cost, Figure, Place, wall_times};
-use super::{Bench, Part};
+use super::figure::{About, Best, Cost, Figure, Place, Timing, median, wall_times};
+use super::{Bench, Part, name_of, step_variant};
 use crate::advection::{self, Limiter, Wind, Workspace};
 use crate::backend::Backend;
-use crate::backend::cpu::Cpu;
+use crate::backend::cpu::{self, Cpu};
 use crate::error::Result;
+use crate::grid::{Grid, Side, Sides};
 use crate::mass::AirMass;
 use crate::model::Working;
-use crate::model::tiled::Tiled;
-use crate::state::CloudDiagnostics;
+use crate::model::tiled::{Tiled, has_condensate};
+use crate::state::{CloudDiagnostics, State};
 use crate::wsm5::Fallout;
 
 /// Values of the copy that the parts are held against: more than fit into caches.
@@ -23,7 +24,7 @@ pub(super) fn copy_speed(runs: u32) -> Result<f64> {
     const PART: usize = 1 << 16;
     let from: Vec<f32> = vec![1.0; COPIED];
     let mut to = vec![0.0; COPIED];
-    let mut times = wall_times(
+    let times = wall_times(
         runs,
         &mut to,
         |_| Ok(()),
@@ -33,8 +34,7 @@ pub(super) fn copy_speed(runs: u32) -> Result<f64> {
             Ok(())
         },
     )?;
-    times.sort_by(f64::total_cmp);
-    Ok(2.0 * (COPIED * size_of::<f32>()) as f64 / times[times.len() / 2])
+    Ok(2.0 * (COPIED * size_of::<f32>()) as f64 / median(times))
 }
 
 /// Measures all wanted parts in the present pool of threads.
@@ -42,26 +42,35 @@ pub(super) fn measure<R: Working>(bench: &Bench, bed: &Tiled<R>, copy: f64) -> R
     let mut figures = Vec::new();
     let Tiled { grid, coordinate, forcing, state, .. } = bed;
     let shape = grid.shape;
-    let threads = rayon::current_num_threads();
-    let place = Place { backend: "cpu", threads, cells: shape.cells(), copy };
-    let figure =
-        |about, cost, times| Figure::new::<R>(about, shape.to_string(), cost, place, times);
-    let cpu = |fallout| {
-        let limiter = Limiter::PositiveDefinite;
-        Cpu::new(grid, coordinate, limiter, fallout, forcing, state.clone())
+    let place = Place {
+        backend: "cpu",
+        device: cpu::name().to_owned(),
+        threads: Some(rayon::current_num_threads()),
+        shape,
+        dt: bench.dt,
+        cloudy: bed.share(has_condensate),
+        best: Best { copy, arithmetic: None },
+    };
+    let figure = |bench, variant: &str, tracers, cost, times| {
+        let about =
+            About { bench, variant: variant.to_owned(), timing: Timing::Wall, tracers, cost };
+        Figure::new::<R>(about, &place, times)
     };
     let (runs, dt) = (bench.runs, bench.dt);
     if bench.wants(Part::Wsm5) {
+        // Without sides, so that it acts in all columns.
+        let grid = Grid { sides: Sides::all(Side::Periodic), ..*grid };
         let mut radar = CloudDiagnostics::zeros(shape);
-        for (fallout, variants) in [
-            (Fallout::SemiLagrangian, ["surface outputs", "with radii and reflectivity"]),
-            (
-                Fallout::Substepped,
-                ["sub-stepped, surface outputs", "sub-stepped, radii, reflectivity"],
-            ),
-        ] {
+        for fallout in bench.fallouts() {
+            let variants = match fallout {
+                Fallout::SemiLagrangian => ["surface outputs", "with radii and reflectivity"],
+                Fallout::Substepped => {
+                    ["sub-stepped, surface outputs", "sub-stepped, radii, reflectivity"]
+                }
+            };
             let is_default = fallout == Fallout::default();
-            let mut cpu = cpu(fallout);
+            let mut cpu =
+                Cpu::new(&grid, coordinate, Limiter::None, fallout, forcing, state.clone());
             let times = wall_times(
                 runs,
                 &mut cpu,
@@ -71,7 +80,8 @@ pub(super) fn measure<R: Working>(bench: &Bench, bed: &Tiled<R>, copy: f64) -> R
                     Ok(())
                 },
             )?;
-            figures.push(figure(("wsm5", variants[0]), Cost::clouds(is_default, false), times));
+            let cost = Cost::clouds(is_default, false);
+            figures.push(figure("wsm5", variants[0], None, cost, times));
             let times = wall_times(
                 runs,
                 &mut cpu,
@@ -82,18 +92,15 @@ pub(super) fn measure<R: Working>(bench: &Bench, bed: &Tiled<R>, copy: f64) -> R
                     Ok(())
                 },
             )?;
-            figures.push(figure(("wsm5", variants[1]), Cost::clouds(is_default, true), times));
+            let cost = Cost::clouds(is_default, true);
+            figures.push(figure("wsm5", variants[1], None, cost, times));
         }
     }
     if bench.wants(Part::Advection) && bed.has_winds {
         let air = AirMass::new(grid, coordinate);
         let wind = Wind { grid, air: &air, flux: &forcing.flux, dt };
         let mut tracer = (state.qv.clone(), Workspace::new(shape));
-        for (variant, limiter, cost) in [
-            ("RK3, positive definite, a tracer", Limiter::PositiveDefinite, Cost::positive()),
-            ("RK3, monotonic, a tracer", Limiter::Monotonic, Cost::monotonic()),
-            ("RK3, no limiter, a tracer", Limiter::None, Cost::plain()),
-        ] {
+        for limiter in bench.limiters() {
             let times = wall_times(
                 runs,
                 &mut tracer,
@@ -106,17 +113,18 @@ pub(super) fn measure<R: Working>(bench: &Bench, bed: &Tiled<R>, copy: f64) -> R
                     Ok(())
                 },
             )?;
-            figures.push(figure(("advection", variant), cost, times));
+            let variant = format!("RK3, {}, a tracer", name_of(limiter));
+            figures.push(figure("advection", &variant, Some(1), Cost::tracers(1, limiter), times));
         }
     }
     if bench.wants(Part::Step) && bed.has_winds {
-        for (fallout, variant) in [
-            (Fallout::SemiLagrangian, "6 tracers and WSM5"),
-            (Fallout::Substepped, "6 tracers and WSM5, sub-stepped"),
-        ] {
-            let cost = Cost::step(fallout == Fallout::default());
-            let times = wall_times(runs, &mut cpu(fallout), |b| b.restore(state), |b| b.step(dt))?;
-            figures.push(figure(("step", variant), cost, times));
+        for fallout in bench.fallouts() {
+            let limiter = bench.limiter_of_steps();
+            let mut cpu = Cpu::new(grid, coordinate, limiter, fallout, forcing, state.clone());
+            let times = wall_times(runs, &mut cpu, |b| b.restore(state), |b| b.step(dt))?;
+            let variant = step_variant(fallout);
+            let cost = Cost::step(fallout == Fallout::default(), limiter);
+            figures.push(figure("step", variant, Some(State::<R>::NAMES.len()), cost, times));
         }
     }
     Ok(figures)

@@ -4,7 +4,10 @@ use std::time::Instant;
 
 use serde::Serialize;
 
+use crate::advection::Limiter;
 use crate::error::Result;
+use crate::gpu::Resources;
+use crate::grid::Shape;
 use crate::real::Real;
 
 /// What a part has to move and to compute for each cell.
@@ -45,30 +48,106 @@ impl Cost {
         Self { values: CLOUDS_MOVED + diagnosed, operations }
     }
 
-    /// One tracer without limiter.
-    pub(super) fn plain() -> Self {
-        Self { values: TRACER_MOVED + WINDS_MOVED, operations: Some(3.0 * PLAIN_STAGE) }
+    /// A number of tracers carried together.
+    pub(super) fn tracers(count: usize, limiter: Limiter) -> Self {
+        let operations = match limiter {
+            Limiter::None => 3.0 * PLAIN_STAGE,
+            Limiter::PositiveDefinite => POSITIVE_STEP,
+            Limiter::Monotonic => POSITIVE_STEP + MONOTONIC_BESIDES,
+        };
+        let count = count as f64;
+        Self { values: count * TRACER_MOVED + WINDS_MOVED, operations: Some(count * operations) }
     }
 
-    /// One tracer with the positive-definite limiter.
-    pub(super) fn positive() -> Self {
-        Self { values: TRACER_MOVED + WINDS_MOVED, operations: Some(POSITIVE_STEP) }
-    }
-
-    /// One tracer with the monotonic limiter.
-    pub(super) fn monotonic() -> Self {
-        let operations = Some(POSITIVE_STEP + MONOTONIC_BESIDES);
-        Self { values: TRACER_MOVED + WINDS_MOVED, operations }
-    }
-
-    /// Theta without limiter, five species with the positive-definite one, and the microphysics.
-    pub(super) fn step(is_default: bool) -> Self {
-        const WATER: f64 = 5.0;
+    /// Theta without limiter, five species with one, and the microphysics.
+    pub(super) fn step(is_default: bool, limiter: Limiter) -> Self {
+        const WATER: usize = 5;
         let clouds = Self::clouds(is_default, false);
-        let moved = (WATER + 1.0) * TRACER_MOVED + WINDS_MOVED;
-        let transport = 3.0 * PLAIN_STAGE + WATER * POSITIVE_STEP;
-        Self { values: moved + clouds.values, operations: clouds.operations.map(|n| n + transport) }
+        let theta = Self::tracers(1, Limiter::None);
+        let water = Self::tracers(WATER, limiter);
+        // All six share one reading of the winds.
+        let moved = theta.values + water.values - WINDS_MOVED;
+        let transport = theta.operations.zip(water.operations).map(|(a, b)| a + b);
+        let operations = clouds.operations.zip(transport).map(|(a, b)| a + b);
+        Self { values: moved + clouds.values, operations }
     }
+
+    /// Values that only travel between host and device, for each cell.
+    pub(super) fn travel(values: f64) -> Self {
+        Self { values, operations: None }
+    }
+}
+
+/// How a time was taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub(super) enum Timing {
+    /// The clock of the host around a call.
+    #[serde(rename = "wall")]
+    Wall,
+    /// Marks in the order of the device's work around a call; a pair costs some microseconds.
+    #[serde(rename = "events")]
+    Events,
+    /// Calls in a graph, less what a graph without them takes.
+    #[serde(rename = "graph")]
+    Graph,
+    /// Marks around copies to the device, a call, and copies back.
+    #[serde(rename = "with transfers")]
+    Transfers,
+}
+
+impl Timing {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Wall => "wall",
+            Self::Events => "events",
+            Self::Graph => "graph",
+            Self::Transfers => "transfers",
+        }
+    }
+}
+
+/// What is measured.
+#[derive(Clone, Debug)]
+pub(super) struct About {
+    pub(super) bench: &'static str,
+    pub(super) variant: String,
+    pub(super) timing: Timing,
+    /// Tracers that are carried together; `None` where none are.
+    pub(super) tracers: Option<usize>,
+    pub(super) cost: Cost,
+}
+
+/// What a backend can do at best.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Best {
+    /// What a copy moves, read and written, bytes a second.
+    pub(super) copy: f64,
+    /// Additions and multiplications a second, where they have been measured.
+    pub(super) arithmetic: Option<f64>,
+}
+
+/// Where something is measured.
+#[derive(Clone, Debug)]
+pub(super) struct Place {
+    pub(super) backend: &'static str,
+    /// What its maker calls it.
+    pub(super) device: String,
+    /// Threads of the CPU.
+    pub(super) threads: Option<usize>,
+    pub(super) shape: Shape,
+    pub(super) dt: f64,
+    /// Share of the columns that hold condensate.
+    pub(super) cloudy: f64,
+    pub(super) best: Best,
+}
+
+/// Times of the two halves of a step, s.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub(super) struct Phases {
+    /// Transport.
+    pub(super) advection_s: f64,
+    /// Microphysics, with the sums and looks at the end of a step.
+    pub(super) microphysics_s: f64,
 }
 
 /// One measured part.
@@ -77,74 +156,104 @@ pub(super) struct Figure {
     bench: &'static str,
     variant: String,
     backend: &'static str,
-    precision: &'static str,
-    threads: usize,
+    threads: Option<usize>,
     grid_or_n: String,
     median_s: f64,
     min_s: f64,
     max_s: f64,
     runs: usize,
     cells_per_s: f64,
+    gb_per_s: f64,
+    /// How near that is to a copy on the same backend; not for what travels to another.
+    percent_of_copy: Option<f64>,
+    timing: Timing,
+    device: String,
+    precision: &'static str,
+    tracers: Option<usize>,
+    dt: f64,
+    cloudy_columns: f64,
     ns_per_cell: f64,
     /// Bytes that the part has to move.
     bytes: f64,
     /// Operations that it has to make, in billions a second.
     gop_per_s: Option<f64>,
-    gb_per_s: f64,
-    /// How near that is to a copy on the same backend.
-    percent_of_copy: Option<f64>,
+    percent_of_arithmetic: Option<f64>,
+    copy_gb_per_s: f64,
+    arithmetic_gop_per_s: Option<f64>,
+    /// The two halves of a step, timed between marks.
+    pub(super) phases: Option<Phases>,
+    /// What the kernels take.
+    pub(super) kernels: Option<Vec<Resources>>,
+    version: &'static str,
+    commit: &'static str,
 }
 
-/// Where something is measured.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Place {
-    pub(super) backend: &'static str,
-    pub(super) threads: usize,
-    pub(super) cells: usize,
-    /// What a copy moves here, read and written, bytes a second.
-    pub(super) copy: f64,
+/// The smallest, the median and the largest of some times, s.
+fn statistics(mut times: Vec<f64>) -> [f64; 3] {
+    times.sort_by(f64::total_cmp);
+    [times[0], times[times.len() / 2], times[times.len() - 1]]
+}
+
+/// The median of some times.
+pub(super) fn median(times: Vec<f64>) -> f64 {
+    statistics(times)[1]
 }
 
 impl Figure {
-    /// Times in s; `grid` names the grid.
-    pub(super) fn new<R: Real>(
-        (bench, variant): (&'static str, &str),
-        grid: String,
-        cost: Cost,
-        place: Place,
-        mut times: Vec<f64>,
-    ) -> Self {
-        times.sort_by(f64::total_cmp);
-        let median_s = times[times.len() / 2];
-        let cells = place.cells as f64;
+    /// A figure from times in s.
+    ///
+    /// # Panics
+    ///
+    /// Without any time.
+    pub(super) fn new<R: Real>(about: About, place: &Place, times: Vec<f64>) -> Self {
+        let About { bench, variant, timing, tracers, cost } = about;
+        let Best { copy, arithmetic } = place.best;
+        let runs = times.len();
+        let [min_s, median_s, max_s] = statistics(times);
+        let cells = place.shape.cells() as f64;
         let bytes = cost.values * cells * size_of::<R>() as f64;
+        let operations = cost.operations.map(|count| count * cells / median_s);
+        let share = |part: f64, whole: f64| 100.0 * part / whole;
         Self {
             bench,
-            variant: variant.to_owned(),
+            variant,
             backend: place.backend,
-            precision: R::NAME,
             threads: place.threads,
-            grid_or_n: grid,
+            grid_or_n: place.shape.to_string(),
             median_s,
-            min_s: times[0],
-            max_s: times[times.len() - 1],
-            runs: times.len(),
+            min_s,
+            max_s,
+            runs,
             cells_per_s: cells / median_s,
+            gb_per_s: bytes / median_s / 1e9,
+            percent_of_copy: (timing != Timing::Transfers).then(|| share(bytes / median_s, copy)),
+            timing,
+            device: place.device.clone(),
+            precision: R::NAME,
+            tracers,
+            dt: place.dt,
+            cloudy_columns: place.cloudy,
             ns_per_cell: median_s * 1e9 / cells,
             bytes,
-            gop_per_s: cost.operations.map(|count| count * cells / median_s / 1e9),
-            gb_per_s: bytes / median_s / 1e9,
-            percent_of_copy: Some(100.0 * bytes / median_s / place.copy),
+            gop_per_s: operations.map(|rate| rate / 1e9),
+            percent_of_arithmetic: operations.zip(arithmetic).map(|(rate, most)| share(rate, most)),
+            copy_gb_per_s: copy / 1e9,
+            arithmetic_gop_per_s: arithmetic.map(|rate| rate / 1e9),
+            phases: None,
+            kernels: None,
+            version: env!("CARGO_PKG_VERSION"),
+            commit: env!("NWP_MINI_COMMIT"),
         }
     }
 
     /// The heads of [`Figure::line`].
     pub(super) fn head() -> String {
         format!(
-            "{:<10} {:<34} {:>14} {:>7} {:>10} {:>20} {:>8} {:>9} {:>9} {:>7} {:>6}",
+            "{:<10} {:<37} {:>13} {:>9} {:>7} {:>11} {:>21} {:>8} {:>9} {:>9} {:>8} {:>6} {:>6}",
             "part",
             "variant",
             "grid",
+            "timed by",
             "threads",
             "median ms",
             "min .. max ms",
@@ -152,27 +261,53 @@ impl Figure {
             "M cells/s",
             "G op/s",
             "GB/s",
-            "% copy"
+            "% copy",
+            "% op"
         )
     }
 
     /// One line of the table.
     pub(super) fn line(&self) -> String {
         let number = |x: Option<f64>| x.map_or_else(|| "-".to_owned(), |x| format!("{x:.2}"));
+        let percent = |x: Option<f64>| x.map_or_else(|| "-".to_owned(), |x| format!("{x:.1}"));
         format!(
-            "{:<10} {:<34} {:>14} {:>7} {:>10.3} {:>20} {:>8.2} {:>9.2} {:>9} {:>7.2} {:>6}",
+            "{:<10} {:<37} {:>13} {:>9} {:>7} {:>11.4} {:>21} {:>8.3} {:>9.2} {:>9} {:>8.2} {:>6} \
+             {:>6}",
             self.bench,
             self.variant,
             self.grid_or_n,
-            self.threads,
+            self.timing.name(),
+            self.threads.map_or_else(|| "-".to_owned(), |threads| threads.to_string()),
             self.median_s * 1e3,
-            format!("{:.3} .. {:.3}", self.min_s * 1e3, self.max_s * 1e3),
+            format!("{:.4} .. {:.4}", self.min_s * 1e3, self.max_s * 1e3),
             self.ns_per_cell,
             self.cells_per_s / 1e6,
             number(self.gop_per_s),
             self.gb_per_s,
-            self.percent_of_copy.map_or_else(|| "-".to_owned(), |x| format!("{x:.1}"))
+            percent(self.percent_of_copy),
+            percent(self.percent_of_arithmetic)
         )
+    }
+
+    /// What stands below the line: the halves of a step, and what the kernels take.
+    pub(super) fn notes(&self) -> Vec<String> {
+        let phases = self.phases.map(|Phases { advection_s, microphysics_s }| {
+            format!(
+                "  between marks: transport {:.4} ms, microphysics {:.4} ms, together {:.4} ms",
+                advection_s * 1e3,
+                microphysics_s * 1e3,
+                (advection_s + microphysics_s) * 1e3
+            )
+        });
+        let kernels = self.kernels.iter().flatten().map(|kernel| {
+            let Resources { kernel, threads, registers, local_bytes, shared_bytes, blocks, warps } =
+                kernel;
+            format!(
+                "  {kernel}: {threads} threads, {registers} registers, {local_bytes} B local, \
+                 {shared_bytes} B shared; {blocks} blocks = {warps} warps on a multiprocessor"
+            )
+        });
+        phases.into_iter().chain(kernels).collect()
     }
 }
 
@@ -198,4 +333,60 @@ pub(super) fn wall_times<S: ?Sized>(
         }
     }
     Ok(times)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn figure(timing: Timing, cost: Cost) -> Figure {
+        let place = Place {
+            backend: "gpu",
+            device: "a device".to_owned(),
+            threads: None,
+            shape: Shape { nx: 100, ny: 10, nz: 10 },
+            dt: 60.0,
+            cloudy: 0.3,
+            best: Best { copy: 64e6, arithmetic: Some(1e9) },
+        };
+        let about =
+            About { bench: "wsm5", variant: "some".to_owned(), timing, tracers: None, cost };
+        Figure::new::<f32>(about, &place, vec![0.04, 0.02, 0.01, 0.05, 0.02])
+    }
+
+    #[test]
+    fn figures_are_those_of_the_median() {
+        let figure = figure(Timing::Graph, Cost::clouds(true, false));
+        assert_eq!([figure.min_s, figure.median_s, figure.max_s], [0.01, 0.02, 0.05]);
+        assert_eq!((figure.runs, figure.cells_per_s), (5, 500_000.0));
+        // 64 bytes and 240 operations a cell.
+        assert!((figure.gb_per_s - 0.032).abs() < 1e-9, "{}", figure.gb_per_s);
+        assert!((figure.percent_of_copy.unwrap() - 50.0).abs() < 1e-9);
+        assert!((figure.percent_of_arithmetic.unwrap() - 12.0).abs() < 1e-9);
+        let columns = |line: &str| line.split_whitespace().count();
+        assert!(columns(&figure.line()) > 10);
+        assert!(figure.notes().is_empty());
+    }
+
+    #[test]
+    fn what_travels_is_no_share_of_a_copy() {
+        let figure = figure(Timing::Transfers, Cost::travel(6.0));
+        assert_eq!((figure.percent_of_copy, figure.percent_of_arithmetic), (None, None));
+        let json = serde_json::to_value(&figure).unwrap();
+        assert_eq!(json["timing"], "with transfers");
+        assert!(json["percent_of_copy"].is_null() && json["threads"].is_null());
+    }
+
+    #[test]
+    fn tracers_share_the_winds() {
+        // 32 + 36/n bytes a cell and tracer.
+        for count in [1, 6, 30] {
+            let cost = Cost::tracers(count, Limiter::PositiveDefinite);
+            let bytes = 4.0 * cost.values / count as f64;
+            assert!((bytes - (32.0 + 36.0 / count as f64)).abs() < 1e-9, "{count}: {bytes}");
+        }
+        let step = Cost::step(true, Limiter::PositiveDefinite);
+        assert_eq!(step.values, Cost::tracers(6, Limiter::None).values + CLOUDS_MOVED);
+        assert_eq!(step.operations, Some(189.0 + 5.0 * 262.0 + 240.0));
+    }
 }

@@ -7,6 +7,8 @@
 mod later;
 mod sample;
 pub mod spread;
+#[cfg(test)]
+mod tests;
 mod verdict;
 mod yardstick;
 

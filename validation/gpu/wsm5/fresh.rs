@@ -32,7 +32,7 @@ fn change(column: &mut Columns, random: &mut Random) {
     let moister = random.between(0.7, 1.2);
     column.field_mut("q").mapv_inplace(|q| q * (moister * random.between(0.98, 1.02)) as f32);
     for species in ["qc", "qr", "qi", "qs"] {
-        let is_there = random.bits() % 4 > 0;
+        let is_there = !random.bits().is_multiple_of(4);
         let more = if is_there { random.between(-2.0, 1.0).exp() } else { 0.0 };
         let field = column.field_mut(species);
         field.mapv_inplace(|q| q * (more * random.between(0.8, 1.2)) as f32);

@@ -11,7 +11,7 @@ use nwp_mini::wsm5::scheme::Scheme;
 
 use super::case::CASES;
 use super::engine::{OnDevice, OnGpu, mappings, sources};
-use super::judge::{Case, judge};
+use super::judge::{Case, ON_ITS_OWN, judge};
 use super::parameters;
 use super::report::Report;
 use super::substepped::Reference;
@@ -49,7 +49,7 @@ fn each_mapping<R: OnDevice>(
 
 fn check<R: OnDevice>(fast_math: bool) {
     let Some(gpu) = gpu(fast_math) else { return };
-    each_mapping::<R>(&gpu, &Scheme::default(), |engine| judge(cases(), engine));
+    each_mapping::<R>(&gpu, &Scheme::default(), |engine| judge(cases(), engine, ON_ITS_OWN));
 }
 
 #[test]
@@ -75,7 +75,7 @@ fn substepped() -> Option<&'static Reference> {
 fn check_substepped<R: OnDevice>(fast_math: bool) {
     let Some(gpu) = gpu(fast_math) else { return };
     let Some(reference) = substepped() else { return };
-    each_mapping::<R>(&gpu, &variant::parameters(), |engine| reference.judge(engine));
+    each_mapping::<R>(&gpu, &variant::parameters(), |engine| reference.judge(engine, ON_ITS_OWN));
 }
 
 #[test]
@@ -104,7 +104,7 @@ fn one_per_cent_of_a_parameter_shows() {
         let unnoticed: Vec<&str> = wrong
             .into_par_iter()
             .filter_map(|(name, p)| {
-                let report = judge(&cases, &OnGpu::new(&gpu, p, mapping));
+                let report = judge(&cases, &OnGpu::new(&gpu, p, mapping), ON_ITS_OWN);
                 report.failures.is_empty().then_some(name)
             })
             .collect();

@@ -1,0 +1,438 @@
+//! The parts of a step on the GPU.
+
+use super::figure::{About, Best, Cost, Figure, Phases, Place, Timing, median};
+use super::{Bench, Part, name_of, step_variant};
+use crate::backend::Backend;
+use crate::backend::gpu::{Needs, OnDevice, OnGpu, Setting};
+use crate::cli::device::MappingChoice;
+use crate::error::Result;
+use crate::forcing::Moment;
+use crate::gpu::advection::TransportSettings;
+use crate::gpu::ceilings::{Arithmetic, Copying};
+use crate::gpu::clouds::{self, Clouds, DIAGNOSED_FIELDS, Inside, STATE_FIELDS, SURFACE_PLANES};
+use crate::gpu::forcing::AIR_FIELDS;
+use crate::gpu::transport::{Transport, Wind};
+use crate::gpu::wsm5::{Mapping, Tile};
+use crate::gpu::{Buffer, Gpu, Shuttle};
+use crate::grid::Shape;
+use crate::mass::AirMass;
+use crate::model::Working;
+use crate::model::tiled::{Tiled, has_condensate};
+use crate::state::State;
+use crate::wsm5::Fallout;
+use crate::wsm5::scheme::Scheme;
+
+/// Calls in a graph.
+const REPEATS: usize = 20;
+/// Calls before the first timed one.
+const WARM_UP: usize = 3;
+
+/// What the device can do at best.
+pub(super) fn best<R: OnDevice>(gpu: &Gpu, runs: u32) -> Result<Best> {
+    let times = |seconds: &dyn Fn() -> Result<f64>| -> Result<f64> {
+        seconds()?;
+        Ok(median((0..runs).map(|_| seconds()).collect::<Result<_>>()?))
+    };
+    let copying = Copying::new(gpu)?;
+    let copy = copying.bytes() as f64 / times(&|| copying.seconds())?;
+    drop(copying);
+    let chains = Arithmetic::<R>::new(gpu)?;
+    let arithmetic = chains.operations() / times(&|| chains.seconds())?;
+    Ok(Best { copy, arithmetic: Some(arithmetic) })
+}
+
+/// Measures all wanted parts; `show` is told of each figure as it is made.
+pub(super) fn measure<R: Working + OnDevice>(
+    bench: &Bench,
+    gpu: &Gpu,
+    bed: &Tiled<R>,
+    best: Best,
+    show: impl FnMut(&Figure) -> Result<()>,
+) -> Result<Vec<Figure>> {
+    let place = Place {
+        backend: "gpu",
+        device: gpu.device().name.clone(),
+        threads: None,
+        shape: bed.grid.shape,
+        dt: bench.dt,
+        cloudy: bed.share(has_condensate),
+        best,
+    };
+    let mut table = Table { place, figures: Vec::new(), show };
+    if bench.wants(Part::Wsm5) {
+        microphysics(bench, gpu, bed, &mut table)?;
+    }
+    if bench.wants(Part::Advection) && bed.has_winds {
+        transport(bench, gpu, bed, &mut table)?;
+    }
+    if bench.wants(Part::Step) && bed.has_winds {
+        step(bench, gpu, bed, &mut table)?;
+    }
+    Ok(table.figures)
+}
+
+/// The figures so far, and who is told of them.
+struct Table<S> {
+    place: Place,
+    figures: Vec<Figure>,
+    show: S,
+}
+
+impl<S: FnMut(&Figure) -> Result<()>> Table<S> {
+    fn add(&mut self, figure: Figure) -> Result<()> {
+        (self.show)(&figure)?;
+        self.figures.push(figure);
+        Ok(())
+    }
+}
+
+/// Times of `call` between events, made ready by `restore` before each, s.
+fn event_times(
+    gpu: &Gpu,
+    runs: u32,
+    mut restore: impl FnMut() -> Result<()>,
+    mut call: impl FnMut() -> Result<()>,
+) -> Result<Vec<f64>> {
+    for _ in 0..WARM_UP {
+        restore()?;
+        call()?;
+    }
+    let time = |_| {
+        restore()?;
+        gpu.elapsed(&mut call)
+    };
+    (0..runs).map(time).collect()
+}
+
+/// Times of `call` in a graph of several, each made ready by `restore`, less those of a graph of
+/// the restoring alone, s.
+fn graph_times(
+    gpu: &Gpu,
+    runs: u32,
+    mut restore: impl FnMut() -> Result<()>,
+    mut call: impl FnMut() -> Result<()>,
+) -> Result<Vec<f64>> {
+    // Code that is loaded when it is first needed is there then.
+    restore()?;
+    call()?;
+    let mut whole = gpu.capture(|| {
+        (0..REPEATS).try_for_each(|_| {
+            restore()?;
+            call()
+        })
+    })?;
+    let mut rest = gpu.capture(|| (0..REPEATS).try_for_each(|_| restore()))?;
+    let mut time = || -> Result<f64> {
+        // A graph before each timed one keeps the device busy until that one has been sent off.
+        whole.launch()?;
+        let with = gpu.elapsed(|| whole.launch())?;
+        rest.launch()?;
+        let without = gpu.elapsed(|| rest.launch())?;
+        Ok((with - without) / REPEATS as f64)
+    };
+    time()?;
+    (0..runs).map(|_| time()).collect()
+}
+
+/// The mappings that are wanted on a grid: both where none is asked for.
+fn mappings<R: OnDevice>(
+    choice: Option<MappingChoice>,
+    shape: Shape,
+    fallout: Fallout,
+) -> Vec<Mapping> {
+    let choices = choice
+        .map_or_else(|| vec![MappingChoice::Column, MappingChoice::Tile], |choice| vec![choice]);
+    choices.into_iter().map(|choice| choice.of(&shape, R::PRECISION, fallout)).collect()
+}
+
+/// A mapping in words: columns of a tile C, threads of a block NT, blocks of a multiprocessor B.
+fn mapping_text(mapping: Mapping) -> String {
+    match mapping {
+        Mapping::Column => format!("column NT{}", mapping.blocks(1)[1]),
+        Mapping::Tile(Tile { columns, threads, blocks }) => {
+            format!("tile C{columns} NT{threads} B{blocks}")
+        }
+    }
+}
+
+/// What the microphysics works on, on the device.
+struct Columns<R> {
+    /// The state to start every call from.
+    fresh: Buffer<R>,
+    state: Buffer<R>,
+    air: Buffer<R>,
+    surface: Buffer<R>,
+    diagnosed: Buffer<R>,
+}
+
+impl<R: Working + OnDevice> Columns<R> {
+    fn new(gpu: &Gpu, bed: &Tiled<R>) -> Result<Self> {
+        let shape = bed.grid.shape;
+        let cells = shape.cells();
+        let lengths = [STATE_FIELDS, STATE_FIELDS, AIR_FIELDS, DIAGNOSED_FIELDS].map(|n| n * cells);
+        let planes = SURFACE_PLANES * shape.columns();
+        let values = lengths.iter().sum::<usize>() + planes;
+        Needs::new(size_of::<R>() * values, shape).check(gpu)?;
+        let [fresh, state, air, diagnosed] = lengths.map(|len| gpu.zeros::<R>(len));
+        let (fresh, air) = (fresh?, air?);
+        let whole = "fields are in standard layout";
+        for (number, field) in bed.state.fields().into_iter().enumerate() {
+            fresh.upload_to(number * cells, field.as_slice().expect(whole))?;
+        }
+        let given = &bed.forcing.environment;
+        for (number, field) in [&given.rho, &given.exner, &given.p, &given.dz].iter().enumerate() {
+            air.upload_to(number * cells, field.as_slice().expect(whole))?;
+        }
+        Ok(Self { fresh, state: state?, air, surface: gpu.zeros(planes)?, diagnosed: diagnosed? })
+    }
+
+    fn place(&self) -> clouds::Place<'_, R> {
+        clouds::Place { state: &self.state, air: &self.air, surface: &self.surface }
+    }
+
+    fn restore(&self) -> Result<()> {
+        self.state.copy_from(&self.fresh)?;
+        self.surface.clear()
+    }
+}
+
+fn microphysics<R: Working + OnDevice>(
+    bench: &Bench,
+    gpu: &Gpu,
+    bed: &Tiled<R>,
+    table: &mut Table<impl FnMut(&Figure) -> Result<()>>,
+) -> Result<()> {
+    let shape = bed.grid.shape;
+    let columns = Columns::new(gpu, bed)?;
+    let (runs, dt) = (bench.runs, bench.dt);
+    let restore = || columns.restore();
+    let mut ferry = Ferry::new(gpu, &columns)?;
+    transfers(bench, gpu, &mut ferry, table)?;
+    for fallout in bench.fallouts() {
+        let is_default = fallout == Fallout::default();
+        for mapping in mappings::<R>(bench.mapping, shape, fallout) {
+            let scheme = Scheme::default().with_fallout(fallout);
+            let inside = Inside::all(shape);
+            let clouds = Clouds::new(gpu, shape, inside, scheme, mapping, R::THETA_BASE)?;
+            let call = || clouds.call(&columns.place(), dt);
+            let both = || {
+                call()?;
+                clouds.diagnose(&columns.place(), &columns.diagnosed, 0)
+            };
+            let scheme = if is_default { "" } else { ", sub-stepped" };
+            let about = |timing, diagnoses: bool| {
+                let diagnosed = if diagnoses { ", radar" } else { "" };
+                let variant = format!("{}{scheme}{diagnosed}", mapping_text(mapping));
+                let cost = Cost::clouds(is_default, diagnoses);
+                About { bench: "wsm5", variant, timing, tracers: None, cost }
+            };
+            let [kernel, diagnosis] = clouds.resources()?;
+            let figure = |about, times| -> Figure { Figure::new::<R>(about, &table.place, times) };
+            let times = graph_times(gpu, runs, restore, call)?;
+            let mut first = figure(about(Timing::Graph, false), times);
+            first.kernels = Some(vec![kernel]);
+            let times = event_times(gpu, runs, restore, call)?;
+            let second = figure(about(Timing::Events, false), times);
+            let times = graph_times(gpu, runs, restore, both)?;
+            let mut third = figure(about(Timing::Graph, true), times);
+            third.kernels = Some(vec![kernel, diagnosis]);
+            for figure in [first, second, third] {
+                table.add(figure)?;
+            }
+            let there_and_back = || {
+                ferry.bring()?;
+                call()?;
+                ferry.take()
+            };
+            let times = event_times(gpu, runs, || columns.surface.clear(), there_and_back)?;
+            let about = about(Timing::Transfers, false);
+            table.add(Figure::new::<R>(about, &table.place, times))?;
+        }
+    }
+    Ok(())
+}
+
+/// Copies of what a call takes to the device, and of what it gives back to the host.
+struct Ferry<'a, R: OnDevice> {
+    columns: &'a Columns<R>,
+    given: Shuttle<R>,
+    given_air: Shuttle<R>,
+    made: Shuttle<R>,
+    ground: Shuttle<R>,
+}
+
+impl<'a, R: OnDevice> Ferry<'a, R> {
+    fn new(gpu: &Gpu, columns: &'a Columns<R>) -> Result<Self> {
+        let shuttle = |buffer: &Buffer<R>| Shuttle::new(gpu, buffer.len());
+        let Columns { fresh, state, air, surface, .. } = columns;
+        let mut ferry = Self {
+            columns,
+            given: shuttle(fresh)?,
+            given_air: shuttle(air)?,
+            made: shuttle(state)?,
+            ground: shuttle(surface)?,
+        };
+        ferry.given.fetch(fresh)?;
+        ferry.given_air.fetch(air)?;
+        Ok(ferry)
+    }
+
+    fn bring(&mut self) -> Result<()> {
+        self.given.send(&self.columns.state)?;
+        self.given_air.send(&self.columns.air)
+    }
+
+    fn take(&mut self) -> Result<()> {
+        self.made.fetch(&self.columns.state)?;
+        self.ground.fetch(&self.columns.surface)
+    }
+}
+
+/// The copies of a call of the microphysics alone.
+fn transfers<R: Working + OnDevice>(
+    bench: &Bench,
+    gpu: &Gpu,
+    ferry: &mut Ferry<'_, R>,
+    table: &mut Table<impl FnMut(&Figure) -> Result<()>>,
+) -> Result<()> {
+    let about = |variant: &str, values| About {
+        bench: "transfers",
+        variant: variant.to_owned(),
+        timing: Timing::Transfers,
+        tracers: None,
+        cost: Cost::travel(values),
+    };
+    let times = event_times(gpu, bench.runs, || Ok(()), || ferry.bring())?;
+    let inward = about("to the GPU: 10 fields", (STATE_FIELDS + AIR_FIELDS) as f64);
+    table.add(Figure::new::<R>(inward, &table.place, times))?;
+    let times = event_times(gpu, bench.runs, || Ok(()), || ferry.take())?;
+    let planes = SURFACE_PLANES as f64 / table.place.shape.nz as f64;
+    let outward = about("back: 6 fields, the ground", STATE_FIELDS as f64 + planes);
+    table.add(Figure::new::<R>(outward, &table.place, times))
+}
+
+fn transport<R: Working + OnDevice>(
+    bench: &Bench,
+    gpu: &Gpu,
+    bed: &Tiled<R>,
+    table: &mut Table<impl FnMut(&Figure) -> Result<()>>,
+) -> Result<()> {
+    let Tiled { grid, coordinate, forcing, state, .. } = bed;
+    let shape = grid.shape;
+    let tracers = usize::from(bench.tracers);
+    let air = AirMass::new(grid, coordinate);
+    let faces = [&forcing.flux.x, &forcing.flux.y, &forcing.flux.z];
+    let whole = "fields are in standard layout";
+    for limiter in bench.limiters() {
+        let counts = [tracers, 0];
+        let settings = TransportSettings::for_device(gpu, grid, R::PRECISION, counts, limiter);
+        let fluxes: usize = faces.iter().map(|flux| flux.len()).sum();
+        let values = 2 * tracers * shape.cells() + fluxes;
+        let bytes = size_of::<R>() * values + Transport::<R>::bytes(grid, settings);
+        Needs::new(bytes, shape).check(gpu)?;
+        let transport = Transport::new(gpu, grid, &air, settings)?;
+        let flux = faces.map(|flux| gpu.upload(flux.as_slice().expect(whole)));
+        let [x, y, z] = flux;
+        let (x, y, z) = (x?, y?, z?);
+        let start = gpu.zeros::<R>(tracers * shape.cells())?;
+        let end = gpu.zeros::<R>(start.len())?;
+        // The water species in turn.
+        let [_, water @ ..] = state.fields();
+        for number in 0..tracers {
+            let q = water[number % water.len()].as_slice().expect(whole);
+            start.upload_to(number * shape.cells(), q)?;
+        }
+        let wind = Wind { flux: [&x, &y, &z], inflow: None };
+        // A step leaves its start alone.
+        let call = || transport.step(&wind, &start, &end, bench.dt);
+        let about = |timing| {
+            let plural = if tracers == 1 { "" } else { "s" };
+            let variant = format!("RK3, {}, {tracers} tracer{plural}", name_of(limiter));
+            let cost = Cost::tracers(tracers, limiter);
+            About { bench: "advection", variant, timing, tracers: Some(tracers), cost }
+        };
+        let times = repeat_times(gpu, bench.runs, call)?;
+        let mut figure = Figure::new::<R>(about(Timing::Graph), &table.place, times);
+        figure.kernels = Some(transport.resources()?);
+        table.add(figure)?;
+        let times = event_times(gpu, bench.runs, || Ok(()), call)?;
+        table.add(Figure::new::<R>(about(Timing::Events), &table.place, times))?;
+    }
+    Ok(())
+}
+
+/// Times of `call`, which needs nothing restored, in a graph of several, s.
+fn repeat_times(gpu: &Gpu, runs: u32, mut call: impl FnMut() -> Result<()>) -> Result<Vec<f64>> {
+    // As above.
+    call()?;
+    let mut graph = gpu.capture(|| (0..REPEATS).try_for_each(|_| call()))?;
+    let mut time = || -> Result<f64> {
+        // As above.
+        graph.launch()?;
+        Ok(gpu.elapsed(|| graph.launch())? / REPEATS as f64)
+    };
+    time()?;
+    (0..runs).map(|_| time()).collect()
+}
+
+fn step<R: Working + OnDevice>(
+    bench: &Bench,
+    gpu: &Gpu,
+    bed: &Tiled<R>,
+    table: &mut Table<impl FnMut(&Figure) -> Result<()>>,
+) -> Result<()> {
+    /// Steps of which some are timed phase by phase.
+    const STEPS: usize = 41;
+    let Tiled { grid, coordinate, forcing, state, .. } = bed;
+    let (runs, dt, limiter) = (bench.runs, bench.dt, bench.limiter_of_steps());
+    for fallout in bench.fallouts() {
+        let mapping = bench.mapping.unwrap_or(MappingChoice::Auto);
+        let mapping = Some(mapping.of(&grid.shape, R::PRECISION, fallout));
+        let setting = Setting { grid, coordinate, limiter, fallout, mapping, has_sequence: false };
+        let mut run = OnGpu::new(gpu, &setting, state)?;
+        run.drive(&Moment::lasting(forcing))?;
+        let variant = format!("{}, {}", step_variant(fallout), mapping_text(run.mapping()));
+        let about = |timing| About {
+            bench: "step",
+            variant: variant.clone(),
+            timing,
+            tracers: Some(State::<R>::NAMES.len()),
+            cost: Cost::step(fallout == Fallout::default(), limiter),
+        };
+        run.repeat_step(dt, WARM_UP)?;
+        let mut times = Vec::new();
+        for _ in 0..runs {
+            // As above.
+            run.repeat_step(dt, 1)?;
+            times.push(gpu.elapsed(|| run.repeat_step(dt, REPEATS))? / REPEATS as f64);
+        }
+        let mut figure = Figure::new::<R>(about(Timing::Graph), &table.place, times);
+        let times = event_times(gpu, runs, || Ok(()), || run.repeat_step(dt, 1))?;
+        let single = Figure::new::<R>(about(Timing::Events), &table.place, times);
+        figure.phases = phases(&mut run, state, dt, STEPS)?;
+        figure.kernels = Some(run.resources()?);
+        table.add(figure)?;
+        table.add(single)?;
+    }
+    Ok(())
+}
+
+/// Times of the halves of a step, from some steps that follow one another.
+fn phases<R: Working + OnDevice>(
+    run: &mut OnGpu<R>,
+    state: &State<R>,
+    dt: f64,
+    steps: usize,
+) -> Result<Option<Phases>> {
+    run.restore(state)?;
+    for number in 1..=steps {
+        run.step(dt)?;
+        run.check(number, true)?;
+    }
+    let times = run.times()?;
+    let of_a_step = |seconds: f64| seconds / steps as f64;
+    Ok(Some(Phases {
+        advection_s: of_a_step(times.advection.kernel_s),
+        microphysics_s: of_a_step(times.microphysics.kernel_s),
+    }))
+}

@@ -1,0 +1,80 @@
+//! What is measured on: the state of a WRF file or independent columns.
+
+use clap::ValueEnum;
+
+use super::{Bench, Part};
+use crate::error::{Error, Result};
+use crate::io::columns::ColumnCase;
+use crate::io::reader::Reader;
+use crate::io::wrf;
+use crate::mass::{AirMass, longest_time_step};
+use crate::model::tiled::{Tile, Tiled};
+use crate::model::{Case, Working};
+
+impl Bench {
+    /// The columns of the input.
+    pub(super) fn source<R: Working>(&self) -> Result<Tiled<R>> {
+        let input = &self.input;
+        let columns = match &self.group {
+            Some(group) => Some(ColumnCase::read_group(input, group)?),
+            None if Reader::open(input)?.dimension("column").is_ok() => {
+                Some(ColumnCase::read(input)?)
+            }
+            None => None,
+        };
+        if let Some(case) = columns {
+            self.check_parts(&format!("{} holds columns without winds", input.display()))?;
+            return self.chosen(Tiled::columns(&case));
+        }
+        if self.dense {
+            self.check_parts("--dense takes columns out of their winds")?;
+        }
+        let (domain, frame) = wrf::read(input, None)?;
+        let mut case = Case::<R>::new(domain, frame)?;
+        let state = case.take_state();
+        self.chosen(Tiled::whole(&case, state))
+    }
+
+    /// Fails where a part is asked for by name that needs winds, which are not there as `why` says.
+    fn check_parts(&self, why: &str) -> Result<()> {
+        let moves = [Part::Advection, Part::Step];
+        let Some(part) = self.parts.iter().find(|part| moves.contains(part)) else {
+            return Ok(());
+        };
+        let part = part.to_possible_value();
+        Err(Error::Usage(format!(
+            "{why}, which the part {} needs; measure wsm5, or give a WRF file as it is",
+            part.as_ref().map_or("", |part| part.get_name())
+        )))
+    }
+
+    /// All columns, or with `--dense` those that hold condensate, as many as before.
+    fn chosen<R: Working>(&self, bed: Tiled<R>) -> Result<Tiled<R>> {
+        if !self.dense {
+            return Ok(bed);
+        }
+        let shape = bed.grid.shape;
+        let dense = bed.dense().ok_or_else(|| {
+            let message = "has no column with condensate, as --dense asks for";
+            Error::input(&self.input, message)
+        })?;
+        Ok(dense.repeated(Tile { nx: shape.nx, ny: shape.ny }))
+    }
+
+    /// Fails where air would cross more than a cell in a step.
+    pub(super) fn check_step<R: Working>(&self, bed: &Tiled<R>) -> Result<()> {
+        if !bed.has_winds || !(self.wants(Part::Advection) || self.wants(Part::Step)) {
+            return Ok(());
+        }
+        let air = AirMass::new(&bed.grid, &bed.coordinate);
+        let longest = longest_time_step(bed.grid.shape, &air, &bed.forcing.flux);
+        if self.dt > longest {
+            return Err(Error::Usage(format!(
+                "--dt {}: air would cross more than a cell in a step; the longest time step for \
+                 these winds is {longest:.1} s",
+                self.dt
+            )));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,60 @@
+//! Copies between host and device at full speed, in the order of the kernels.
+
+use super::buffer::{Buffer, Element, Pinned};
+use super::device::Gpu;
+use crate::error::Result;
+
+/// A place on the host that the device copies from and to by itself.
+#[derive(Debug)]
+pub struct Shuttle<T: Element> {
+    gpu: Gpu,
+    pinned: Pinned<T>,
+}
+
+impl<T: Element> Shuttle<T> {
+    /// Room for `len` elements, all zero.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Gpu`](crate::error::Error::Gpu) when the host has no such memory left.
+    pub fn new(gpu: &Gpu, len: usize) -> Result<Self> {
+        Ok(Self { gpu: gpu.clone(), pinned: Pinned::zeros(gpu, len)? })
+    }
+
+    /// Asks for a copy of an array of the device, after the kernels asked for so far.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Gpu`](crate::error::Error::Gpu) when the device has failed.
+    ///
+    /// # Panics
+    ///
+    /// When the numbers of elements differ.
+    pub fn fetch(&mut self, from: &Buffer<T>) -> Result<()> {
+        // SAFETY: nothing shows the values before the device is done, nor does the memory go; that
+        // of the device is freed only when the device is done with it.
+        unsafe { self.pinned.fetch(from) }
+    }
+
+    /// Asks for the values to be copied to an array of the device, after the kernels asked for so
+    /// far and before those asked for from now on.
+    ///
+    /// # Errors
+    ///
+    /// As [`Shuttle::fetch`].
+    ///
+    /// # Panics
+    ///
+    /// As [`Shuttle::fetch`].
+    pub fn send(&mut self, to: &Buffer<T>) -> Result<()> {
+        // SAFETY: as above; nothing but the device changes the values.
+        unsafe { self.pinned.send(to) }
+    }
+}
+
+impl<T: Element> Drop for Shuttle<T> {
+    fn drop(&mut self) {
+        // Copies under way use the memory that goes now; a failed device makes none.
+        let _ = self.gpu.synchronize();
+    }
+}

@@ -1,0 +1,138 @@
+//! `nwp-mini bench` on the GPU: figures for all parts, that say what they should.
+
+use assert_cmd::Command;
+use nwp_mini::gpu::Shuttle;
+use nwp_mini::gpu::ceilings::{Arithmetic, Copying};
+use serde_json::Value;
+
+use crate::{gpu, project};
+
+/// Figures of `nwp-mini bench` with these options on a small grid.
+fn figures(options: &[&str]) -> Vec<Value> {
+    let folder = tempfile::tempdir().unwrap();
+    let json = folder.path().join("bench.json");
+    let output = Command::cargo_bin("nwp-mini")
+        .expect("built by cargo for this test")
+        .current_dir(project())
+        .args(["-q", "bench", "all", "--tile", "24x18", "--runs", "3"])
+        .args(options)
+        .args(["--json".as_ref(), json.as_os_str()])
+        .output()
+        .expect("it starts");
+    println!("{}", String::from_utf8_lossy(&output.stdout));
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let text = std::fs::read_to_string(json).unwrap();
+    serde_json::from_str(&text).unwrap()
+}
+
+fn number(figure: &Value, key: &str) -> f64 {
+    figure[key].as_f64().unwrap_or_else(|| panic!("{key} of {figure} is a number"))
+}
+
+#[test]
+fn all_parts_are_measured() {
+    if gpu(true).is_none() {
+        return;
+    }
+    for precision in ["f32", "f64"] {
+        let options =
+            ["--backend", "both", "--precision", precision, "--fallout", "semi-lagrangian"];
+        let figures = figures(&options);
+        let has = |backend: &str, bench: &str, variant: &str, timing: &str| {
+            figures.iter().any(|figure| {
+                figure["backend"] == backend
+                    && figure["bench"] == bench
+                    && figure["timing"] == timing
+                    && figure["variant"].as_str().is_some_and(|text| text.starts_with(variant))
+            })
+        };
+        for timing in ["graph", "events", "with transfers"] {
+            for mapping in ["column NT", "tile C"] {
+                assert!(has("gpu", "wsm5", mapping, timing), "{mapping} {timing}");
+            }
+        }
+        for timing in ["graph", "events"] {
+            for limiter in ["positive definite", "monotonic", "no limiter"] {
+                let variant = format!("RK3, {limiter}, 6 tracers");
+                assert!(has("gpu", "advection", &variant, timing), "{variant} {timing}");
+            }
+            assert!(has("gpu", "step", "6 tracers and WSM5", timing));
+        }
+        assert!(has("gpu", "transfers", "to the GPU", "with transfers"));
+        assert!(has("gpu", "transfers", "back", "with transfers"));
+        assert!(has("cpu", "step", "6 tracers and WSM5", "wall"));
+        for figure in &figures {
+            let [least, median, most] =
+                ["min_s", "median_s", "max_s"].map(|key| number(figure, key));
+            assert!(0.0 < median && least <= median && median <= most, "{figure}");
+            assert_eq!(figure["grid_or_n"], "24x18x27", "{figure}");
+            assert_eq!(figure["precision"], precision);
+            if figure["backend"] == "gpu" {
+                let ceiling = number(figure, "copy_gb_per_s");
+                assert!(ceiling > 1.0 && number(figure, "arithmetic_gop_per_s") > 1.0, "{figure}");
+                if figure["timing"] == "graph" {
+                    let kernels = figure["kernels"].as_array().expect("what the kernels take");
+                    assert!(!kernels.is_empty());
+                    for kernel in kernels {
+                        let registers = number(kernel, "registers");
+                        assert!((1.0..=255.0).contains(&registers), "{kernel}");
+                        assert!(number(kernel, "blocks") >= 1.0, "{kernel}");
+                    }
+                }
+            }
+            if figure["bench"] == "step" && figure["timing"] == "graph" {
+                let phases = &figure["phases"];
+                let sum = number(phases, "advection_s") + number(phases, "microphysics_s");
+                // The marks between the phases take time, and clocks of a device change.
+                let median = number(figure, "median_s");
+                assert!(sum > 0.3 * median && sum < 3.0 * median, "{figure}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_grid_that_does_not_fit_is_refused() {
+    let Some(gpu) = gpu(true) else { return };
+    let [_, total] = gpu.memory().unwrap();
+    // 1000 tracers of 27 levels on 71 x 58 columns take over a gigabyte three times; more where
+    // there is more memory.
+    let side = 4 * ((total as f64 / (3.0 * 4.0 * 27.0 * 1000.0)).sqrt() as usize / 4) + 64;
+    let output = Command::cargo_bin("nwp-mini")
+        .expect("built by cargo for this test")
+        .current_dir(project())
+        .args(["-q", "bench", "advection", "--backend", "gpu", "--limiter", "pd"])
+        .args(["--tracers", "1000", "--runs", "1", "--tile", &format!("{side}x{side}")])
+        .output()
+        .expect("it starts");
+    let message = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(4), "{message}");
+    for part in ["bytes of its memory", "are free", "would fit"] {
+        assert!(message.contains(part), "{message}");
+    }
+}
+
+#[test]
+fn chains_end_where_they_should_and_copies_move_bytes() {
+    let Some(gpu) = gpu(true) else { return };
+    let chains = Arithmetic::<f32>::new(&gpu).unwrap();
+    assert!(chains.seconds().unwrap() > 0.0);
+    let ends = chains.ends().unwrap();
+    // Each of the eight chains ends at 1; rounding holds them up a little before that, by half a
+    // unit in the last place over the thousandth part that a link closes of the gap.
+    assert!(ends.iter().all(|end| (end - 8.0).abs() < 1e-2), "{:?}", &ends[..4]);
+    let copying = Copying::new(&gpu).unwrap();
+    assert!(copying.bytes() > 1 << 20 && copying.seconds().unwrap() > 0.0);
+}
+
+#[test]
+fn shuttles_carry_there_and_back() {
+    let Some(gpu) = gpu(true) else { return };
+    let values: Vec<f32> = (0..1_000_003_u32).map(|i| i as f32).collect();
+    let (from, to) = (gpu.upload(&values).unwrap(), gpu.zeros(values.len()).unwrap());
+    let mut shuttle = Shuttle::new(&gpu, values.len()).unwrap();
+    shuttle.fetch(&from).unwrap();
+    from.poison().unwrap();
+    shuttle.send(&to).unwrap();
+    assert_eq!(to.to_vec().unwrap(), values);
+}
