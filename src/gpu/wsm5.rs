@@ -142,12 +142,13 @@ const MANY_COLUMNS: usize = 50_000;
 
 impl Tile {
     /// Tiles from the widest to the narrowest.
-    const ALL: [Self; 5] = [
+    const ALL: [Self; 6] = [
         Self { columns: 32, threads: 288, blocks: 4 },
         Self { columns: 16, threads: 224, blocks: 4 },
         Self { columns: 8, threads: 256, blocks: 4 },
         Self { columns: 4, threads: 128, blocks: 4 },
         Self { columns: 2, threads: 128, blocks: 4 },
+        Self { columns: 2, threads: 64, blocks: 4 },
     ];
 
     /// The tile for a number of columns: the widest one that fits, or a narrow one.
@@ -279,5 +280,32 @@ pub mod diagnosis {
     /// Blocks and threads of a block for a number of columns.
     pub fn blocks(columns: usize) -> [usize; 2] {
         [columns.div_ceil(BLOCK[0]), BLOCK[0] * BLOCK[1]]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::gpu::clouds::LEVELS;
+
+    /// A tile is chosen for any number of levels, in both precisions and variants, and a block has
+    /// the memory for it.
+    #[test]
+    fn every_tile_that_is_chosen_fits() {
+        for nz in LEVELS {
+            for (precision, fallout) in [Precision::F32, Precision::F64]
+                .into_iter()
+                .flat_map(|precision| Fallout::ALL.map(|fallout| (precision, fallout)))
+            {
+                for columns in [1, usize::MAX] {
+                    let tile = Tile::choose(columns, precision, fallout, nz);
+                    let bytes = tile.shared_bytes(precision, fallout, nz);
+                    assert!(
+                        bytes <= SHARED_BYTES,
+                        "{tile:?}, {precision:?}, {fallout:?}, {nz} levels: {bytes} bytes"
+                    );
+                }
+            }
+        }
     }
 }

@@ -3,9 +3,9 @@
 use std::path::Path;
 
 use nwp_mini::advection::Limiter;
-use nwp_mini::backend::Backend;
 use nwp_mini::backend::cpu::Cpu;
 use nwp_mini::backend::gpu::{OnDevice, OnGpu, Setting};
+use nwp_mini::backend::{Backend, FRAMES_IN_FLIGHT};
 use nwp_mini::forcing::Moment;
 use nwp_mini::gpu::Gpu;
 use nwp_mini::gpu::wsm5::Mapping;
@@ -111,6 +111,48 @@ fn every_run_has_the_same_bits() {
     let first = run(false);
     assert!(first == run(false), "two runs differ");
     assert!(first == run(true), "a run with frames differs from one without");
+}
+
+/// Frames of output travel beside the steps: the device loses little by them, and the host has
+/// them in its memory in time. What writing takes is another matter.
+#[test]
+fn frames_of_output_cost_little() {
+    const STEPS: usize = 400;
+    const EVERY: usize = 10;
+    /// Part of the time of the steps.
+    const LIMIT: f64 = 0.1;
+    let Some(gpu) = gpu(true) else { return };
+    let mut pair = Pair::<f32>::new(&gpu, Fallout::SemiLagrangian, None);
+    let mut time = |every: Option<usize>| {
+        pair.gpu.check(0, true).unwrap();
+        let start = std::time::Instant::now();
+        for step in 1..=STEPS {
+            pair.gpu.step(DT).unwrap();
+            if every.is_some_and(|every| step % every == 0) {
+                if pair.gpu.frames_under_way() == FRAMES_IN_FLIGHT {
+                    assert!(pair.gpu.collect(true).unwrap().is_some());
+                }
+                pair.gpu.capture(&pair.moment).unwrap();
+            }
+        }
+        while pair.gpu.collect(true).unwrap().is_some() {}
+        pair.gpu.check(STEPS, true).unwrap();
+        start.elapsed().as_secs_f64() / STEPS as f64
+    };
+    time(Some(EVERY));
+    let [mut without, mut with] = [f64::INFINITY; 2];
+    for _ in 0..5 {
+        without = without.min(time(None));
+        with = with.min(time(Some(EVERY)));
+    }
+    let share = with / without - 1.0;
+    println!(
+        "{:.1} us a step, {:.1} us with frames: {:.1} %",
+        1e6 * without,
+        1e6 * with,
+        1e2 * share
+    );
+    assert!(share <= LIMIT, "frames every {EVERY} steps take {:.1} % more", 1e2 * share);
 }
 
 #[test]

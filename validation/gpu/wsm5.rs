@@ -30,6 +30,8 @@ mod report;
 mod stand_in;
 #[path = "../wsm5_substepped/judge.rs"]
 mod substepped;
+#[path = "wsm5/times.rs"]
+mod times;
 #[path = "../wsm5_substepped/variant.rs"]
 mod variant;
 #[path = "../wsm5/weather.rs"]

@@ -8,9 +8,17 @@
 
 // Interfaces of a lane: lane, lane + WARP, ... up to NZ.
 constexpr int INTERFACES = NZ / WARP + 1;
+// Whether the last lane has no interface of its own, and does as the lid.
+constexpr bool LID_IS_REPEATED = INTERFACES * WARP > NZ + 1;
 
 // The highest power of two below the number of levels, where the search for a layer begins.
 constexpr int first_stride(int stride) { return 2 * stride < NZ ? first_stride(2 * stride) : stride; }
+
+// The level of a lane. A lane that has none repeats what that of the highest level does: that takes no
+// time, where a branch does.
+__device__ inline int level_of(int m) { return min(lane() + m * WARP, NZ - 1); }
+
+__device__ inline bool has_level(int m) { return lane() + m * WARP < NZ; }
 
 // Heights of the interfaces above the ground, by sums from the ground up.
 __device__ inline void set_heights(const Tile& tile, int column, Fall& work)
@@ -19,9 +27,10 @@ __device__ inline void set_heights(const Tile& tile, int column, Fall& work)
     real below = 0;
 #pragma unroll
     for (int m = 0; m < LEVELS; ++m) {
-        const int k = lane() + m * WARP;
-        const real top = below + prefix_sum(k < NZ ? tile.dz[k][column] : real(0));
-        if (k < NZ) work.height[k + 1] = top;
+        const real depth = tile.dz[level_of(m)][column];
+        const real top = below + prefix_sum(has_level(m) ? depth : real(0));
+        // Beyond the highest level nothing is added.
+        work.height[level_of(m) + 1] = top;
         below = __shfl_sync(ALL_LANES, top, WARP - 1);
     }
 }
@@ -29,11 +38,14 @@ __device__ inline void set_heights(const Tile& tile, int column, Fall& work)
 // Speed of an interface before it is limited, from those of the layers.
 __device__ inline real interface_speed(const real* u, int k)
 {
-    if (k == 0) return u[0];
+    const real far_below = u[max(k - 2, 0)], below = u[max(k - 1, 0)];
+    const real here = u[min(k, NZ - 1)], above = u[min(k + 1, NZ - 1)];
+    const bool is_outer = k == 1 || k == NZ - 1;
+    const real w = is_outer ? fall::interface_speed_outer(below, here)
+                            : fall::interface_speed_inner(far_below, below, here, above);
+    if (k == 0) return here;
     // The top of a group of precipitating layers falls as fast as the layer below it.
-    if (k == NZ || u[k] == 0) return u[k - 1];
-    if (k == 1 || k == NZ - 1) return fall::interface_speed_outer(u[k - 1], u[k]);
-    return fall::interface_speed_inner(u[k - 2], u[k - 1], u[k], u[k + 1]);
+    return k == NZ || here == 0 ? below : w;
 }
 
 // Moves the interfaces, and finds the density of the layers between them.
@@ -44,7 +56,9 @@ __device__ inline real interface_speed(const real* u, int k)
 __device__ inline void arrive(real dt_cloud, const real (&content)[LEVELS], Fall& work)
 {
     const real c = FALL_COMPRESSION / dt_cloud;
-    real highest = interface_speed(work.mean_speed, NZ) - c * work.height[NZ];
+    real highest = 0;
+    if constexpr (!LID_IS_REPEATED)
+        highest = interface_speed(work.mean_speed, NZ) - c * work.height[NZ];
 #pragma unroll
     for (int m = INTERFACES - 1; m >= 0; --m) {
         // Lanes beyond the lid do as it does.
@@ -54,17 +68,20 @@ __device__ inline void arrive(real dt_cloud, const real (&content)[LEVELS], Fall
         const real own = w - c * height;
         const real from_here = suffix_max(own);
         const real next = __shfl_down_sync(ALL_LANES, from_here, 1);
-        const real above = lane() == WARP - 1 ? highest : max(next, highest);
-        if (above > own) w = above + c * height;
-        highest = max(highest, __shfl_sync(ALL_LANES, from_here, 0));
-        if (lane() + m * WARP <= NZ) work.arrival[k] = fall::arrival(height, w, dt_cloud);
+        // Nothing limits the lid, and the last lane gets its own value as the next one.
+        const bool is_topmost = LID_IS_REPEATED && m == INTERFACES - 1;
+        const real above =
+            is_topmost ? next : lane() == WARP - 1 ? highest : max(next, highest);
+        w = above > own ? above + c * height : w;
+        const real lowest = __shfl_sync(ALL_LANES, from_here, 0);
+        highest = is_topmost ? lowest : max(highest, lowest);
+        work.arrival[k] = fall::arrival(height, w, dt_cloud);
     }
     if (lane() == 0) work.arrival[NZ + 1] = work.height[NZ];
     __syncwarp();
 #pragma unroll
     for (int m = 0; m < LEVELS; ++m) {
-        const int k = lane() + m * WARP;
-        if (k >= NZ) continue;
+        const int k = level_of(m);
         const real depth = work.height[k + 1] - work.height[k];
         const real thickness = work.arrival[k + 1] - work.arrival[k];
         work.density[k] = fall::arrived_density(content[m], depth, thickness);
@@ -85,11 +102,10 @@ __device__ inline void set_edges(Fall& work)
     const real* q = work.density;
 #pragma unroll
     for (int m = 0; m < LEVELS; ++m) {
-        const int k = lane() + m * WARP;
-        if (k >= NZ) continue;
-        work.edges[k] = k == 0 ? Edges{q[0], q[0]}
-                               : fall::edges(q[k - 1], q[k], q[k + 1], thickness_of(work, k - 1),
-                                       thickness_of(work, k), thickness_of(work, k + 1));
+        const int k = level_of(m), below = max(k - 1, 0);
+        const Edges found = fall::edges(q[below], q[k], q[k + 1], thickness_of(work, below),
+                                        thickness_of(work, k), thickness_of(work, k + 1));
+        work.edges[k] = k == 0 ? Edges{q[0], q[0]} : found;
     }
     __syncwarp();  // the shuffles that follow order threads, not their memory
 }
@@ -155,9 +171,8 @@ __device__ inline void sediment(const CloudArgs& a, Tile& tile, int column)
     set_heights(tile, column, work);
 #pragma unroll
     for (int m = 0; m < LEVELS; ++m) {
-        const int k = lane() + m * WARP;
-        before[m] = speed[m] = n0s_factor[m] = 0;
-        if (k >= NZ) continue;
+        const int k = level_of(m);
+        n0s_factor[m] = 0;
         const Air air = air_in(tile, k, column);
         if (KIND == Species::SNOW) n0s_factor[m] = slope::snow_intercept_factor(a.params, tile.t[k][column]);
         before[m] = air.rho * q[k][column];
@@ -170,8 +185,7 @@ __device__ inline void sediment(const CloudArgs& a, Tile& tile, int column)
     if (KIND != Species::ICE) {
 #pragma unroll
         for (int m = 0; m < LEVELS; ++m) {
-            const int k = lane() + m * WARP;
-            if (k >= NZ) continue;
+            const int k = level_of(m);
             const Air air = air_in(tile, k, column);
             const real then =
                 fall_speed<KIND>(a.params, air, work.density[k] / air.rho, n0s_factor[m]);
@@ -187,8 +201,8 @@ __device__ inline void sediment(const CloudArgs& a, Tile& tile, int column)
     Landing landing = {0, 0, 0};
 #pragma unroll
     for (int m = 0; m < LEVELS; ++m) {
-        const int k = lane() + m * WARP;
-        if (k >= NZ) continue;
+        const int k = level_of(m);
+        if (!has_level(m)) continue;
         const real depth = work.height[k + 1] - work.height[k];
         landing.ground += fall::mass_in_ground(work.arrival[k], work.arrival[k + 1],
                                          thickness_of(work, k), work.density[k]);

@@ -1,6 +1,7 @@
 //! How a frame of output is packed into one array: the state, what is diagnosed, the ground.
 
 use ndarray::{Array2, Array3};
+use rayon::prelude::*;
 
 use crate::backend::Captured;
 use crate::gpu::clouds::{DIAGNOSED_FIELDS, STATE_FIELDS, SURFACE_PLANES};
@@ -40,10 +41,18 @@ impl Packing {
     }
 
     pub(super) fn captured<R: Real>(self, values: &[R]) -> Captured<R> {
-        let [refl_10cm, re_cloud, re_ice, re_snow] =
-            std::array::from_fn(|number| self.field(values, STATE_FIELDS + number));
+        // One core cannot copy as fast as the device sends.
+        let fields: Vec<_> = (0..STATE_FIELDS + DIAGNOSED_FIELDS)
+            .into_par_iter()
+            .map(|number| self.field(values, number))
+            .collect();
+        let Ok([theta, qv, qc, qr, qi, qs, refl_10cm, re_cloud, re_ice, re_snow]) =
+            <[Array3<R>; STATE_FIELDS + DIAGNOSED_FIELDS]>::try_from(fields)
+        else {
+            unreachable!("as many fields as were asked for")
+        };
         Captured {
-            state: self.state_of(values),
+            state: State { theta, qv, qc, qr, qi, qs },
             diagnostics: CloudDiagnostics { refl_10cm, re_cloud, re_ice, re_snow },
             surface: self.surface_of(&values[self.fields()..]),
         }

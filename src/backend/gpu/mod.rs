@@ -211,6 +211,11 @@ impl<R: OnDevice> OnGpu<R> {
         Ok(self.packing.state_of(&self.tracers[self.now].to_vec()?))
     }
 
+    /// Frames of output that have been begun and not collected.
+    pub fn frames_under_way(&self) -> usize {
+        self.captured.len()
+    }
+
     /// What has fallen. Waits for the device.
     ///
     /// # Errors

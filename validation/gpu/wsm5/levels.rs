@@ -40,10 +40,11 @@ const NEAR: f64 = 100.0 * SOME_ROUNDINGS;
 /// cells say nothing.
 const ONE_STEP: Allowance =
     Allowance { near: NEAR, percents: &[50.0, 95.0, 99.0, 99.9], above: 10.0, ..EVERY_CELL };
-/// After several minor steps that befalls more cells, and with double precision up to 2 % of the
-/// columns; both outcomes lie within the range of the field.
+/// After several minor steps that befalls more cells, up to 2 % of the columns where only numbers
+/// are shaken, and more on a device, whose fused products leave a residue where the CPU version
+/// leaves nothing; both outcomes lie within the range of the field.
 const SEVERAL_STEPS: Allowance =
-    Allowance { share: 0.05, by: 1.0, percents: &[50.0, 95.0, 99.0], ..ONE_STEP };
+    Allowance { share: 0.1, by: 1.0, percents: &[50.0, 90.0], ..ONE_STEP };
 
 /// What a call and a diagnosis make of a state.
 struct Made<R> {

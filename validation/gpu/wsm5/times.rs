@@ -1,0 +1,79 @@
+//! How long a call takes with tiles of other shapes: printed, to choose by.
+
+use nwp_mini::gpu::clouds::{Clouds, Inside, Place, SURFACE_PLANES};
+use nwp_mini::gpu::wsm5::{Mapping, Tile};
+use nwp_mini::grid::Shape;
+use nwp_mini::wsm5::Fallout;
+use nwp_mini::wsm5::scheme::Scheme;
+
+use super::case::{Columns, group};
+use crate::{gpu, support};
+
+/// Columns, threads and blocks of a multiprocessor.
+const SMALL: [(usize, usize, usize); 4] = [(8, 256, 4), (8, 224, 4), (8, 128, 8), (4, 128, 8)];
+const LARGE: [(usize, usize, usize); 7] = [
+    (32, 288, 4),
+    (32, 288, 3),
+    (32, 416, 3),
+    (32, 224, 5),
+    (32, 864, 1),
+    (16, 224, 5),
+    (16, 128, 8),
+];
+
+#[test]
+fn tiles_of_other_shapes() {
+    let Some(gpu) = gpu(true) else { return };
+    let storm = Columns::read(&group(&support::reference("wsm5"), "storm"));
+    let (nz, given) = storm.dim();
+    let repeated = |columns: usize| -> Vec<Vec<f32>> {
+        let field = |number: usize| {
+            let rows = storm.fields[number].rows();
+            rows.into_iter()
+                .flat_map(|row| (0..columns).map(move |column| row[column % given]))
+                .collect()
+        };
+        (0..10).map(field).collect()
+    };
+    for (columns, shapes) in [(4118, &SMALL[..]), (1 << 20, &LARGE[..])] {
+        let shape = Shape { nx: columns, ny: 1, nz };
+        let fields = repeated(columns);
+        let saved = gpu.upload(&fields[..6].concat()).unwrap();
+        let air = gpu.upload(&fields[6..].concat()).unwrap();
+        let state = gpu.zeros(saved.len()).unwrap();
+        let ground = gpu.zeros(SURFACE_PLANES * columns).unwrap();
+        for &(width, threads, blocks) in shapes {
+            let mapping = Mapping::Tile(Tile { columns: width, threads, blocks });
+            let scheme = Scheme::<f32>::default().with_fallout(Fallout::SemiLagrangian);
+            let clouds = Clouds::new(&gpu, shape, Inside::all(shape), scheme, mapping, 0.0);
+            let clouds = match clouds {
+                Ok(clouds) => clouds,
+                Err(error) => {
+                    println!("{columns} columns, {mapping:?}: {error}");
+                    continue;
+                }
+            };
+            let place = Place { state: &state, air: &air, surface: &ground };
+            let mut graphs = [false, true].map(|calls| {
+                let work = || {
+                    for _ in 0..20 {
+                        state.copy_from(&saved)?;
+                        if calls {
+                            clouds.call(&place, 60.0)?;
+                        }
+                    }
+                    Ok(())
+                };
+                gpu.capture(work).unwrap()
+            });
+            let mut best = [f64::INFINITY; 2];
+            for _ in 0..5 {
+                for (best, graph) in best.iter_mut().zip(&mut graphs) {
+                    *best = best.min(gpu.elapsed(|| graph.launch()).unwrap());
+                }
+            }
+            let time = (best[1] - best[0]) / 20.0;
+            println!("{columns} columns, {mapping:?}: {:.2} us", 1e6 * time);
+        }
+    }
+}
