@@ -14,8 +14,12 @@ mod emulator;
 #[allow(dead_code, reason = "all tests share it")]
 mod support;
 
+#[path = "emulated/agreement.rs"]
+mod agreement;
 #[path = "emulated/clouds.rs"]
 mod clouds;
+#[path = "emulated/columns.rs"]
+mod columns;
 #[path = "emulated/diagnosis.rs"]
 mod diagnosis;
 #[path = "emulated/difference.rs"]
@@ -24,7 +28,11 @@ mod difference;
 mod faults;
 #[path = "emulated/places.rs"]
 mod places;
+#[path = "wsm5/report.rs"]
+#[allow(dead_code, reason = "other tests use more of it")]
+mod report;
 #[path = "emulated/same.rs"]
 mod same;
-#[path = "emulated/weather.rs"]
+#[path = "wsm5/weather.rs"]
+#[allow(dead_code, reason = "other tests use more of it")]
 mod weather;

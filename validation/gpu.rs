@@ -24,8 +24,22 @@ mod storm;
 #[path = "support/mod.rs"]
 #[allow(dead_code, unreachable_pub, reason = "all tests share it")]
 mod support;
+#[path = "gpu/wsm5.rs"]
+mod wsm5;
+
+use nwp_mini::gpu::{Gpu, Source};
+use rayon::prelude::*;
 
 use device::{gpu, seed};
+
+/// Compiles sources, many at a time, so that each comes from the cache afterwards.
+fn prepare(gpu: &Gpu, mut sources: Vec<Source>) {
+    sources.sort_by(|a, b| (a.file, &a.prelude).cmp(&(b.file, &b.prelude)));
+    sources.dedup_by(|a, b| a.file == b.file && a.prelude == b.prelude);
+    sources.into_par_iter().for_each(|source| {
+        gpu.module(&source).unwrap_or_else(|error| panic!("{error}"));
+    });
+}
 
 /// The folder of the project: that of cargo where it runs the test, so that an executable that was
 /// built elsewhere finds the data.

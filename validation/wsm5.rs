@@ -20,6 +20,8 @@ mod fall;
 mod judge;
 #[path = "wsm5/levels.rs"]
 mod levels;
+#[path = "wsm5/parameters.rs"]
+mod parameters;
 #[path = "wsm5/processes.rs"]
 mod processes;
 #[path = "wsm5/properties.rs"]
@@ -30,9 +32,14 @@ mod rates;
 mod reference;
 #[path = "wsm5/refused.rs"]
 mod refused;
+#[path = "wsm5/report.rs"]
+mod report;
 #[path = "wsm5/stored.rs"]
 mod stored;
 #[path = "wsm5/values.rs"]
 mod values;
+#[path = "wsm5/weather.rs"]
+#[allow(dead_code, reason = "other tests use more of it")]
+mod weather;
 #[path = "wsm5/yardstick.rs"]
 mod yardstick;

@@ -286,3 +286,30 @@ pub mod diagnosis {
         [columns.div_ceil(BLOCK[0]), BLOCK[0] * BLOCK[1]]
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::gpu::clouds::LEVELS;
+
+    /// A tile is chosen for any number of levels, in both precisions and variants, and a block has
+    /// the memory for it.
+    #[test]
+    fn every_tile_that_is_chosen_fits() {
+        for nz in LEVELS {
+            for (precision, fallout) in [Precision::F32, Precision::F64]
+                .into_iter()
+                .flat_map(|precision| Fallout::ALL.map(|fallout| (precision, fallout)))
+            {
+                for columns in [1, usize::MAX] {
+                    let tile = Tile::choose(columns, precision, fallout, nz);
+                    let bytes = tile.shared_bytes(precision, fallout, nz);
+                    assert!(
+                        bytes <= SHARED_BYTES,
+                        "{tile:?}, {precision:?}, {fallout:?}, {nz} levels: {bytes} bytes"
+                    );
+                }
+            }
+        }
+    }
+}

@@ -1,6 +1,6 @@
 //! The kernels of the microphysics, on a device made of arrays on the host.
 
-use ndarray::{Array2, ArrayView1, Dimension};
+use ndarray::{ArrayView1, Dimension};
 
 use nwp_mini::gpu::advection::LayeredPointers;
 use nwp_mini::gpu::prelude::{Configuration, prelude};
@@ -8,13 +8,13 @@ use nwp_mini::gpu::wsm5::{CloudArgs, CloudConstants, DiagnosisArgs, Mapping, dia
 use nwp_mini::grid::Shape;
 use nwp_mini::real::Precision;
 use nwp_mini::shared::{Bytes, DevicePointer, ReadPointer};
-use nwp_mini::state::{CloudDiagnostics, Environment, State, Surface};
+use nwp_mini::state::{CloudDiagnostics, Environment};
 use nwp_mini::wsm5::minor_steps;
 use nwp_mini::wsm5::reflectivity::Bins;
 use nwp_mini::wsm5::scheme::Scheme;
 
-use crate::case::Precision as Whole;
 use crate::emulator::{Element, Program, Records};
+use crate::weather::{Mass, NAMES, Precision as Whole, Region, Weather};
 
 /// A precision that programs exchange numbers in.
 pub(crate) trait Exchanged: Whole + CloudConstants + Element + Bytes {
@@ -29,76 +29,7 @@ impl Exchanged for f64 {
     const KIND: Precision = Precision::F64;
 }
 
-/// The columns of some rows and columns of a grid.
-#[derive(Clone, Debug)]
-pub(crate) struct Region {
-    pub(crate) rows: std::ops::Range<usize>,
-    pub(crate) columns: std::ops::Range<usize>,
-}
-
-impl Region {
-    pub(crate) fn whole(shape: Shape) -> Self {
-        Self { rows: 0..shape.ny, columns: 0..shape.nx }
-    }
-}
-
-/// The fields of a state, in its order.
-pub(crate) const NAMES: [&str; 6] = ["theta", "qv", "qc", "qr", "qi", "qs"];
-
-/// A state with all that the microphysics needs and gives.
-#[derive(Clone, Debug)]
-pub(crate) struct Weather<R> {
-    pub(crate) theta_base: R,
-    pub(crate) state: State<R>,
-    pub(crate) air: Environment<R>,
-    pub(crate) surface: Surface<R>,
-    pub(crate) mass: Mass<R>,
-}
-
-/// Dry mass of the cells: `with_mu` c1 + `without_mu` c2.
-#[derive(Clone, Debug)]
-pub(crate) struct Mass<R> {
-    pub(crate) with_mu: Array2<R>,
-    pub(crate) without_mu: Array2<R>,
-    pub(crate) c1: Vec<R>,
-    pub(crate) c2: Vec<R>,
-    pub(crate) per_area: Array2<R>,
-}
-
 impl<R: Exchanged> Weather<R> {
-    pub(crate) fn shape(&self) -> Shape {
-        let (nz, ny, nx) = self.state.theta.dim();
-        Shape { nx, ny, nz }
-    }
-
-    pub(crate) fn planes(&self) -> [(&'static str, &Array2<R>); 8] {
-        let s = &self.surface;
-        [
-            ("rain", &s.rain),
-            ("fallen", &s.fallen),
-            ("rainncv", &s.rainncv),
-            ("snow", &s.snow),
-            ("snowncv", &s.snowncv),
-            ("sr", &s.sr),
-            ("fall_residual", &s.fall_residual),
-            ("clipped", &s.clipped),
-        ]
-    }
-
-    pub(crate) fn planes_mut(&mut self) -> [(&'static str, &mut Array2<R>); 8] {
-        let s = &mut self.surface;
-        [
-            ("rain", &mut s.rain),
-            ("fallen", &mut s.fallen),
-            ("rainncv", &mut s.rainncv),
-            ("snow", &mut s.snow),
-            ("snowncv", &mut s.snowncv),
-            ("sr", &mut s.sr),
-            ("fall_residual", &mut s.fall_residual),
-            ("clipped", &mut s.clipped),
-        ]
-    }
-
     fn records(&self) -> Records {
         let mut records = Records::default();
         for (name, field) in NAMES.into_iter().zip(self.state.fields()) {
@@ -129,49 +60,6 @@ impl<R: Exchanged> Weather<R> {
         for (name, plane) in self.planes_mut() {
             take(records, name, plane);
         }
-    }
-
-    /// Whether a plane tells what the changes since `before` weigh where the mass of a cell is not
-    /// rho dz, kg m⁻²; it is not a number outside of the region.
-    fn check_mass_mismatch(
-        &self,
-        before: &Self,
-        plane: &[R],
-        region: &Region,
-    ) -> Result<(), String> {
-        let Mass { with_mu, without_mu, c1, c2, per_area } = &self.mass;
-        let shape = self.shape();
-        for (j, i) in (0..shape.ny).flat_map(|j| (0..shape.nx).map(move |i| (j, i))) {
-            let found = plane[j * shape.nx + i].f64();
-            if !(region.rows.contains(&j) && region.columns.contains(&i)) {
-                if found.is_nan() {
-                    continue;
-                }
-                return Err(format!("mass_mismatch is {found} at row {j}, column {i}"));
-            }
-            let (mut expected, mut terms) = (0.0, 0.0);
-            for k in 0..shape.nz {
-                let at = [k, j, i];
-                let mass =
-                    with_mu[[j, i]].f64() * c1[k].f64() + without_mu[[j, i]].f64() * c2[k].f64();
-                let mass = mass * per_area[[j, i]].f64();
-                let rho_dz = self.air.rho[at].f64() * self.air.dz[at].f64();
-                let waters = self.state.fields().into_iter().zip(before.state.fields()).skip(1);
-                for (now, then) in waters {
-                    expected += (mass - rho_dz) * (now[at].f64() - then[at].f64());
-                    terms += (mass + rho_dz) * (now[at].f64() + then[at].f64());
-                }
-            }
-            // One rounding in each of some operations.
-            let limit = 8.0 * R::epsilon().f64() * terms;
-            if (found - expected).abs() > limit || found.is_nan() {
-                return Err(format!(
-                    "mass_mismatch at row {j}, column {i} is {found:e}, not {expected:e} within \
-                     {limit:e}"
-                ));
-            }
-        }
-        Ok(())
     }
 
     fn args(&self, p: &Scheme<R>, dt: R, region: &Region) -> CloudArgs<R> {

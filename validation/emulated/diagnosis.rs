@@ -5,9 +5,10 @@ use nwp_mini::wsm5::reflectivity::Bins;
 use nwp_mini::wsm5::{DiagnosticFields, diagnose};
 
 use crate::clouds::{Diagnosis, Exchanged};
+use crate::columns::columns;
 use crate::difference::Spread;
 use crate::same::scheme;
-use crate::weather::{columns, weather};
+use crate::weather::Weather;
 
 /// What the radii may differ by: the cube roots of two mathematical libraries.
 const RADIUS_ROUNDINGS: f64 = 4.0;
@@ -18,7 +19,7 @@ const ROUNDINGS: f64 = 64.0;
 fn check<R: Exchanged>(nz: usize, count: usize, rows: usize) {
     let p = scheme::<R>(nwp_mini::wsm5::Fallout::SemiLagrangian);
     let diagnosis = Diagnosis::compile(&p, nz);
-    let weather = weather::<R>(&columns(nz, count), rows, 300.0);
+    let weather = Weather::<R>::of(&columns(nz, count), rows, 300.0);
     let mut cpu = CloudDiagnostics::zeros(weather.shape());
     let fields = DiagnosticFields::new(weather.theta_base, &weather.state, &weather.air, &mut cpu);
     diagnose(&p, &Bins::default(), fields);

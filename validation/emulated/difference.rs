@@ -4,10 +4,10 @@ use ndarray::{ArrayBase, ArrayD, Data, Dimension};
 
 use nwp_mini::real::Real;
 
-use crate::clouds::{Exchanged, NAMES, Weather};
+use super::weather::{NAMES, Precision, Weather};
 
 /// The fields and the planes of a result, by name.
-pub(crate) fn named<R: Exchanged>(weather: &Weather<R>) -> Vec<(&'static str, ArrayD<R>)> {
+pub fn named<R: Precision>(weather: &Weather<R>) -> Vec<(&'static str, ArrayD<R>)> {
     let fields = NAMES.into_iter().zip(weather.state.fields());
     fields
         .map(|(name, field)| (name, field.clone().into_dyn()))
@@ -15,36 +15,42 @@ pub(crate) fn named<R: Exchanged>(weather: &Weather<R>) -> Vec<(&'static str, Ar
         .collect()
 }
 
+/// The values that are not the same numbers, in words; that neither is one is the same too.
+pub fn differing<R: Real>(
+    found: impl IntoIterator<Item = (&'static str, ArrayD<R>)>,
+    expected: impl IntoIterator<Item = (&'static str, ArrayD<R>)>,
+) -> Vec<String> {
+    let mut different = Vec::new();
+    for ((name, found), (_, expected)) in found.into_iter().zip(expected) {
+        let differ = |at: &_, x: R| x != expected[at] && !(x.is_nan() && expected[at].is_nan());
+        different.extend(
+            found.indexed_iter().filter(|(at, x)| differ(at, **x)).map(|(at, x)| {
+                format!("{name} at {:?}: {x:e}, not {:e}", at.slice(), expected[&at])
+            }),
+        );
+    }
+    different
+}
+
 /// Asserts that all values are the same numbers, or that neither is one.
-pub(crate) fn expect_same_bits<R: Real>(
+pub fn expect_same_bits<R: Real>(
     about: &str,
     found: impl IntoIterator<Item = (&'static str, ArrayD<R>)>,
     expected: impl IntoIterator<Item = (&'static str, ArrayD<R>)>,
 ) {
-    for ((name, found), (_, expected)) in found.into_iter().zip(expected) {
-        let different: Vec<String> = found
-            .indexed_iter()
-            .filter(|(at, x)| **x != expected[at] && !(x.is_nan() && expected[at].is_nan()))
-            .map(|(at, x)| format!("{name} at {:?}: {x:e}, not {:e}", at.slice(), expected[&at]))
-            .collect();
-        assert!(
-            different.is_empty(),
-            "{about}: {} of {} values differ\n{}",
-            different.len(),
-            found.len(),
-            different.iter().take(10).cloned().collect::<Vec<_>>().join("\n")
-        );
-    }
+    let different = differing(found, expected);
+    let first = different.iter().take(10).cloned().collect::<Vec<_>>().join("\n");
+    assert!(different.is_empty(), "{about}: {} values differ\n{first}", different.len());
 }
 
 /// How far the values of a field are from those expected.
-pub(crate) struct Spread {
+pub struct Spread {
     /// Largest distance.
-    pub(crate) largest: f64,
+    pub largest: f64,
     /// Largest expected value.
-    pub(crate) range: f64,
+    pub range: f64,
     /// Whether all values are numbers.
-    pub(crate) is_finite: bool,
+    pub is_finite: bool,
     errors: Vec<f64>,
     worst: String,
 }
@@ -56,7 +62,7 @@ impl std::fmt::Debug for Spread {
 }
 
 impl Spread {
-    pub(crate) fn of<R: Real, S: Data<Elem = R>, D: Dimension>(
+    pub fn of<R: Real, S: Data<Elem = R>, D: Dimension>(
         found: &ArrayBase<S, D>,
         expected: &ArrayBase<S, D>,
     ) -> Self {
@@ -82,13 +88,13 @@ impl Spread {
     }
 
     /// Part of the values that are further off than `limit`.
-    pub(crate) fn share_above(&self, limit: f64) -> f64 {
+    pub fn share_above(&self, limit: f64) -> f64 {
         let within = self.errors.partition_point(|error| *error <= limit);
         (self.errors.len() - within) as f64 / self.errors.len() as f64
     }
 
     /// The distance that a part of the values does not exceed.
-    pub(crate) fn percentile(&self, percent: f64) -> f64 {
+    pub fn percentile(&self, percent: f64) -> f64 {
         let position = percent / 100.0 * (self.errors.len() - 1) as f64;
         self.errors[position.ceil() as usize]
     }

@@ -9,10 +9,11 @@ use rayon::prelude::*;
 use nwp_mini::gpu::wsm5::{Mapping, Tile};
 use nwp_mini::wsm5::Fallout;
 
-use crate::clouds::{Clouds, Region, Weather};
+use crate::clouds::Clouds;
+use crate::columns::columns;
 use crate::difference::named;
 use crate::same::scheme;
-use crate::weather::{columns, weather};
+use crate::weather::{Region, Weather};
 
 const LEVELS: usize = 27;
 /// Of two minor steps, s.
@@ -90,7 +91,7 @@ fn fault(
 
 #[test]
 fn every_barrier_is_missed() {
-    let before = weather::<f32>(&columns(LEVELS, 40), 1, 300.0);
+    let before = Weather::<f32>::of(&columns(LEVELS, 40), 1, 300.0);
     let p = scheme::<f32>(Fallout::SemiLagrangian);
     let whole = Clouds::compile_with(&p, LEVELS, TILE, "_whole", &[]);
     let mut expected = before.clone();

@@ -1,17 +1,16 @@
 //! What a column gets depends on nothing but itself: not on the other columns, the tile, the place
 //! in the grid, or the order in which threads come along.
 
-use ndarray::s;
 use rayon::prelude::*;
 
 use nwp_mini::gpu::wsm5::{Mapping, Tile};
-use nwp_mini::grid::Shape;
 use nwp_mini::wsm5::Fallout;
 
-use crate::clouds::{Clouds, Exchanged, Region, Weather};
+use crate::clouds::Clouds;
+use crate::columns::columns;
 use crate::difference::{expect_same_bits, named};
 use crate::same::{on_device, scheme};
-use crate::weather::{columns, weather};
+use crate::weather::{Region, Weather};
 
 const LEVELS: usize = 27;
 /// Of two minor steps, s.
@@ -21,41 +20,15 @@ fn tile(columns: usize, threads: usize) -> Mapping {
     Mapping::Tile(Tile { columns, threads, blocks: 1 })
 }
 
-/// All columns as they were, and those of the region from another result.
-fn patched<R: Exchanged>(before: &Weather<R>, after: &Weather<R>, region: &Region) -> Weather<R> {
-    let mut patched = before.clone();
-    let Region { rows, columns } = region.clone();
-    for (mine, given) in patched.state.fields_mut().into_iter().zip(after.state.fields()) {
-        let inside = s![.., rows.clone(), columns.clone()];
-        mine.slice_mut(inside).assign(&given.slice(inside));
-    }
-    let given = after.planes();
-    for ((_, mine), (_, given)) in patched.planes_mut().into_iter().zip(given) {
-        let inside = s![rows.clone(), columns.clone()];
-        mine.slice_mut(inside).assign(&given.slice(inside));
-    }
-    patched
-}
-
-/// Regions of a grid of 3 rows of 23 columns.
-fn regions() -> Vec<Region> {
-    let whole = Region::whole(Shape { nx: 23, ny: 3, nz: LEVELS });
-    let inner = Region { rows: 1..2, columns: 1..22 };
-    let from_one_on = (1..=12).map(|n| Region { rows: 0..1, columns: 0..n });
-    let others = [(0..2, 3..11), (1..3, 7..23), (0..3, 22..23), (2..3, 0..17)];
-    let others = others.map(|(rows, columns)| Region { rows, columns });
-    [whole, inner].into_iter().chain(from_one_on).chain(others).collect()
-}
-
 fn check(mapping: Mapping, fallout: Fallout) {
     let p = scheme::<f32>(fallout);
     let clouds = Clouds::compile(&p, LEVELS, mapping);
-    let weather = weather::<f32>(&columns(LEVELS, 69), 3, 300.0);
+    let weather = Weather::<f32>::of(&columns(LEVELS, 69), 3, 300.0);
     let whole = on_device(&clouds, &p, DT, &weather, &Region::whole(weather.shape()), 0);
-    for (seed, region) in (1..).zip(regions()) {
+    for (seed, region) in (1..).zip(Region::several(weather.shape())) {
         let found = on_device(&clouds, &p, DT, &weather, &region, seed);
         let about = format!("{mapping:?}, {fallout:?}, {region:?}, seed {seed}");
-        let expected = patched(&weather, &whole, &region);
+        let expected = weather.patched(&whole, &region);
         expect_same_bits(&about, named(&found), named(&expected));
     }
 }

@@ -2,13 +2,12 @@
 
 use ndarray::{Array2, Array3, ArrayD, Axis, Ix2};
 use netcdf::{Extents, Group};
-use nwp_mini::grid::Shape;
-use nwp_mini::io::writer::Stored;
-use nwp_mini::state::{CloudDiagnostics, Environment, State, Surface};
-use nwp_mini::wsm5::radii::RadiusConstants;
-use nwp_mini::wsm5::reflectivity::{Bins, RadarConstants};
+use nwp_mini::state::{CloudDiagnostics, State, Surface};
 use nwp_mini::wsm5::scheme::Scheme;
-use nwp_mini::wsm5::{DiagnosticFields, Fields, Scratch, call, diagnose};
+
+use super::weather::{Engine, Region, Weather};
+
+pub use super::weather::Precision;
 
 /// The cases of the reference file.
 pub const CASES: [&str; 6] = ["warm", "mixed", "cold", "dry", "edge", "storm"];
@@ -38,12 +37,6 @@ pub const OUTPUTS: [&str; 15] = [
 /// How many of [`OUTPUTS`] are on levels.
 pub const ON_LEVELS: usize = 10;
 
-/// A precision in which the whole scheme can be run.
-pub trait Precision: Stored + RadarConstants + RadiusConstants {}
-
-impl Precision for f32 {}
-impl Precision for f64 {}
-
 /// Input of the scheme. Shape of each field: (level, column).
 #[derive(Clone, Debug)]
 pub struct Columns {
@@ -58,6 +51,8 @@ pub struct Columns {
 pub struct Outcome<R> {
     /// The fields of [`OUTPUTS`]. Shape: (level or 1, column).
     pub fields: Vec<Array2<R>>,
+    /// What reached the ground in the last call, kg m⁻².
+    pub fallen: Vec<R>,
     /// What the fall scheme made of nothing in the last call, kg m⁻².
     pub residual: Vec<R>,
     /// What clipping made of nothing in the last call, kg m⁻².
@@ -158,44 +153,42 @@ impl Columns {
         self.run_with(&Scheme::default(), dt, calls)
     }
 
-    /// The same with other parameters of the scheme.
-    pub fn run_with<R: Precision>(&self, p: &Scheme<R>, dt: f64, calls: usize) -> Outcome<R> {
-        let (nz, nx) = self.dim();
-        let shape = Shape { nx, ny: 1, nz };
+    /// The same with another engine than the CPU version with its usual parameters.
+    pub fn run_with<R: Precision>(
+        &self,
+        engine: &impl Engine<R>,
+        dt: f64,
+        calls: usize,
+    ) -> Outcome<R> {
+        let mut weather = Weather::<R>::of(self, 1, 0.0);
+        let whole = Region::whole(weather.shape());
         let promote = |field: &Array2<f32>| -> Array3<R> {
             field.mapv(|x| R::of(x.into())).insert_axis(Axis(1))
         };
-        let mut fields = self.fields.iter().map(promote);
-        let mut next = || fields.next().expect("ten fields");
-        let mut state =
-            State { theta: next(), qv: next(), qc: next(), qr: next(), qi: next(), qs: next() };
-        let environment = Environment { rho: next(), exner: next(), p: next(), dz: next() };
         let tendencies = self.tendencies.as_ref().filter(|_| calls > 1);
         let tendencies = tendencies.map(|fields| fields.each_ref().map(promote));
-
-        let scratch = Scratch::new(nz);
-        let mut surface = Surface::zeros(shape);
         let dt = R::of(dt);
         for _ in 0..calls {
             if let Some([theta, qv]) = &tendencies {
+                let state = &mut weather.state;
                 state.theta.zip_mut_with(theta, |x, &tendency| *x += dt * tendency);
                 state.qv.zip_mut_with(qv, |x, &tendency| {
                     *x = (*x + dt * tendency).larger(R::ZERO);
                 });
             }
-            call(p, dt, &scratch, Fields::new(R::ZERO, &mut state, &environment, &mut surface));
+            engine.call(dt, &mut weather, &whole);
         }
-        let mut diagnostics = CloudDiagnostics::zeros(shape);
-        let fields = DiagnosticFields::new(R::ZERO, &state, &environment, &mut diagnostics);
-        diagnose(p, &Bins::default(), fields);
+        let diagnostics = engine.diagnose(&weather);
 
-        let State { theta, qv, qc, qr, qi, qs } = state;
+        let State { theta, qv, qc, qr, qi, qs } = weather.state;
         let CloudDiagnostics { refl_10cm, re_cloud, re_ice, re_snow } = diagnostics;
         let levels = [theta, qv, qc, qr, qi, qs, refl_10cm, re_cloud, re_ice, re_snow];
-        let Surface { rain, rainncv, snow, snowncv, sr, fall_residual, clipped, .. } = surface;
+        let Surface { rain, fallen, rainncv, snow, snowncv, sr, fall_residual, clipped } =
+            weather.surface;
         let ground = [rain, rainncv, snow, snowncv, sr];
         Outcome {
             fields: levels.into_iter().map(|f| f.remove_axis(Axis(1))).chain(ground).collect(),
+            fallen: fallen.into_iter().collect(),
             residual: fall_residual.into_iter().collect(),
             clipped: clipped.into_iter().collect(),
         }
@@ -207,14 +200,15 @@ fn input_index(name: &str) -> usize {
 }
 
 /// The results that the reference file has for a case, at one time step and number of calls.
-pub struct Stage<'f> {
-    group: &'f Group<'f>,
-    dt_index: usize,
-    call_index: usize,
+pub struct Stage {
     /// Time step, s.
     pub dt: f64,
     /// Number of calls.
     pub calls: usize,
+    /// Columns whose single call changes its course by a rounding.
+    pub fragile: Vec<bool>,
+    /// The results, by name.
+    pub truths: Vec<(&'static str, Truth)>,
 }
 
 /// A field of the reference. Shape: (level or 1, column).
@@ -225,47 +219,65 @@ pub struct Truth {
     pub off: Array2<f64>,
 }
 
-impl<'f> Stage<'f> {
-    /// All time steps and numbers of calls of a case.
-    pub fn all(group: &'f Group<'f>) -> Vec<Self> {
-        let dts = values(group, "dt", ..);
-        let calls = values(group, "call", ..);
-        let stages = dts.iter().enumerate().flat_map(|(dt_index, &dt)| {
-            calls.iter().enumerate().map(move |(call_index, &calls)| Self {
-                group,
-                dt_index,
-                call_index,
-                dt: dt.into(),
-                calls: calls as usize,
-            })
-        });
-        stages.collect()
+/// Whether `calls` calls are one call of one minor step, where the scheme does not run into its
+/// own rounding.
+pub fn is_smooth(dt: f64, calls: usize) -> bool {
+    calls == 1 && dt <= 120.0
+}
+
+impl Stage {
+    /// The time steps and numbers of calls of a case that are wanted, with the given results.
+    pub fn read(
+        group: &Group<'_>,
+        outputs: &[&'static str],
+        is_wanted: impl Fn(f64, usize) -> bool,
+    ) -> Vec<Self> {
+        let [dts, calls] = ["dt", "call"].map(|name| values(group, name, ..));
+        let mut stages = Vec::new();
+        for (a, &dt) in dts.iter().enumerate() {
+            for (b, &calls) in calls.iter().enumerate() {
+                let (dt, calls) = (f64::from(dt), calls as usize);
+                if is_wanted(dt, calls) {
+                    let truth = |&name: &&'static str| (name, Truth::read(group, name, [a, b]));
+                    let fragile = values(group, "fragile", (a, ..));
+                    let fragile = fragile.iter().map(|x| *x != 0.0).collect();
+                    let truths = outputs.iter().map(truth).collect();
+                    stages.push(Self { dt, calls, fragile, truths });
+                }
+            }
+        }
+        stages
     }
 
-    /// Whether this is one call of one minor step, where the scheme does not run into its own
-    /// rounding.
+    /// Whether this is one call of one minor step.
     pub fn is_smooth(&self) -> bool {
-        self.calls == 1 && self.dt <= 120.0
+        is_smooth(self.dt, self.calls)
     }
 
-    /// The exact result of the output of this index.
-    pub fn truth(&self, output: usize) -> Truth {
-        let (a, b) = (self.dt_index, self.call_index);
+    /// The same for the columns of the given indices, in their order.
+    pub fn select(&self, columns: &[usize]) -> Self {
+        let pick = |field: &Array2<f64>| field.select(Axis(1), columns);
+        let truths = self.truths.iter().map(|(name, truth)| {
+            (*name, Truth { exact: pick(&truth.exact), off: pick(&truth.off) })
+        });
+        let fragile = columns.iter().map(|&column| self.fragile[column]).collect();
+        Self { truths: truths.collect(), fragile, ..*self }
+    }
+}
+
+impl Truth {
+    fn read(group: &Group<'_>, name: &str, [a, b]: [usize; 2]) -> Self {
+        let on_levels = OUTPUTS[..ON_LEVELS].contains(&name);
         let read = |suffix: &str| {
-            let name = format!("{}_{suffix}", OUTPUTS[output]);
-            let field = if output < ON_LEVELS {
-                values(self.group, &name, (a, b, .., ..))
+            let name = format!("{name}_{suffix}");
+            let field = if on_levels {
+                values(group, &name, (a, b, .., ..))
             } else {
-                values(self.group, &name, (a, b, ..)).insert_axis(Axis(0))
+                values(group, &name, (a, b, ..)).insert_axis(Axis(0))
             };
             field.mapv(f64::from).into_dimensionality::<Ix2>().expect("(level, column)")
         };
         let off = read("d64");
-        Truth { exact: read("out") + &off, off: off.mapv(f64::abs) }
-    }
-
-    /// Columns whose single call changes its course by a rounding.
-    pub fn fragile(&self) -> Vec<bool> {
-        values(self.group, "fragile", (self.dt_index, ..)).iter().map(|x| *x != 0.0).collect()
+        Self { exact: read("out") + &off, off: off.mapv(f64::abs) }
     }
 }

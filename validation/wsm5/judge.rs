@@ -1,15 +1,16 @@
-//! Judges whole calls of the scheme by those of WRF.
+//! The limits for whole calls of the scheme, whatever runs them.
 //!
 //! Where a call is smooth (one minor step), every cell of the columns that no rounding can throw
 //! off its course must be near the truth. Elsewhere, rounding decides in single cells between
 //! finite outcomes (complete evaporation leaves either nothing or a residue of one rounding, which
 //! then falls or does not), so that only the spread of the errors can be bounded.
 
-use ndarray::{Array2, Axis};
+use ndarray::Array2;
 
-use crate::case::{Columns, OUTPUTS, Outcome, Precision, Stage, Truth, group};
-use crate::support;
-use crate::yardstick::{Spread, Yardstick, percentile};
+use super::case::{Columns, OUTPUTS, Outcome, Precision, Stage, Truth, group};
+use super::report::Report;
+use super::weather::Engine;
+use super::yardstick::{Spread, Yardstick, Yardsticks, percentile};
 
 /// Single precision, one minor step: what a maximum may have over that of the worst build.
 const MAX_FACTOR: f64 = 4.0;
@@ -64,7 +65,7 @@ fn jumps(output: &str) -> bool {
 }
 
 /// The cells of one field under test.
-pub struct Field<'a> {
+struct Field<'a> {
     about: String,
     found: Array2<f64>,
     truth: &'a Truth,
@@ -72,17 +73,22 @@ pub struct Field<'a> {
 }
 
 impl<'a> Field<'a> {
+    /// The cells, or what is wrong with them.
     fn new<R: Precision>(
         about: String,
         outcome: &Outcome<R>,
-        output: usize,
+        output: &str,
         truth: &'a Truth,
-    ) -> Self {
-        let found = outcome.fields[output].mapv(R::f64);
+    ) -> Result<Self, String> {
+        let found = outcome.field(output).mapv(R::f64);
         assert_eq!(found.dim(), truth.exact.dim(), "{about}");
         let errors = (&found - &truth.exact).mapv(f64::abs);
-        assert!(errors.iter().all(|x| x.is_finite()), "{about}: a result is not finite");
-        Self { about, found, truth, errors }
+        if let Some((at, _)) = errors.indexed_iter().find(|(_, x)| !x.is_finite()) {
+            let (k, column) = at;
+            let value = found[at];
+            return Err(format!("{about}: {value} at level {k} of column {column}"));
+        }
+        Ok(Self { about, found, truth, errors })
     }
 
     /// The cell whose error is largest against its limit, among the columns that count; the
@@ -114,45 +120,6 @@ impl<'a> Field<'a> {
     }
 }
 
-/// Failures, and how near to its limit each kind of check came.
-#[derive(Default)]
-pub struct Report {
-    /// Limits that were exceeded.
-    pub failures: Vec<String>,
-    /// Kind of check, part of the limit, and where.
-    pub nearest: Vec<(&'static str, f64, String)>,
-}
-
-impl Report {
-    /// Notes that `ratio` of a limit was reached.
-    fn note(&mut self, kind: &'static str, ratio: f64, text: impl FnOnce() -> String) {
-        let index = self.nearest.iter().position(|(known, ..)| *known == kind);
-        let index = index.unwrap_or_else(|| {
-            self.nearest.push((kind, -1.0, String::new()));
-            self.nearest.len() - 1
-        });
-        if ratio <= self.nearest[index].1 && ratio <= 1.0 {
-            return;
-        }
-        let text = text();
-        if ratio > 1.0 {
-            self.failures.push(format!("{kind}: {text}"));
-        }
-        if ratio > self.nearest[index].1 {
-            self.nearest[index] = (kind, ratio, text);
-        }
-    }
-
-    pub fn finish(self) {
-        for (kind, ratio, text) in &self.nearest {
-            println!("{kind}: {ratio:.3} of the limit; {text}");
-        }
-        let count = self.failures.len();
-        assert!(count == 0, "{count} limits are exceeded:\n{}", self.failures.join("\n"));
-        assert!(!self.nearest.is_empty(), "nothing was compared");
-    }
-}
-
 /// The error that this share of the cells reaches in the whole case. Where only some columns are
 /// at hand, as many cells may lie above: they may have been chosen for being difficult.
 fn tail(field: &Field<'_>, share: f64, y: &Yardstick) -> f64 {
@@ -163,19 +130,19 @@ fn tail(field: &Field<'_>, share: f64, y: &Yardstick) -> f64 {
 }
 
 /// Judges single precision.
-pub fn judge_f32(
+fn judge_f32(
     field: &Field<'_>,
-    stage: &Stage<'_>,
+    stage: &Stage,
     output: &str,
     y: &Yardstick,
-    (fragile, parting): (&[bool], f64),
+    parting: f64,
     report: &mut Report,
 ) {
     let about = &field.about;
     let floor = FLOOR * y.rms;
     if stage.is_smooth() && !jumps(output) {
         let limit = (MAX_FACTOR * y.robust_max).max(floor);
-        let (ratio, text) = field.worst(|_| limit, |column| !fragile[column]);
+        let (ratio, text) = field.worst(|_| limit, |column| !stage.fragile[column]);
         report.note("maximum", ratio, || text);
     }
     if stage.is_smooth() {
@@ -205,9 +172,9 @@ fn judge_spread(field: &Field<'_>, y: &Yardstick, factor: f64, parting: f64, rep
 }
 
 /// Judges double precision.
-pub fn judge_f64(
+fn judge_f64(
     field: &Field<'_>,
-    stage: &Stage<'_>,
+    stage: &Stage,
     output: &str,
     y: &Yardstick,
     parting: f64,
@@ -246,37 +213,60 @@ pub fn judge_f64(
 /// Columns of a case that are left at least when some are left out.
 const FEWEST: usize = 10;
 
-/// Runs the stages of the cases and hands each field to `judge`; `thin` columns are left out
-/// between two.
-pub fn each_field<R: Precision>(
-    run: impl Fn(&Columns, f64, usize) -> Outcome<R>,
-    cases: &[&str],
-    thin: usize,
-    stages: impl Fn(&Stage<'_>) -> bool,
-    mut judge: impl FnMut(&Field<'_>, &Stage<'_>, &str, &Yardstick, &[bool]),
-) {
-    let file = support::reference("wsm5");
-    for case in cases {
-        let group = group(&file, case);
-        let whole = Columns::read(&group);
-        // A few columns have to be left to speak of percentiles.
-        let thin = thin.min(whole.dim().1 / FEWEST).max(1);
-        let chosen: Vec<usize> = (0..whole.dim().1).step_by(thin).collect();
-        let columns = whole.select(&chosen);
-        for stage in Stage::all(&group).into_iter().filter(&stages) {
-            let outcome = run(&columns, stage.dt, stage.calls);
-            let fragile = stage.fragile();
-            let fragile: Vec<bool> = chosen.iter().map(|&column| fragile[column]).collect();
-            for (output, name) in OUTPUTS.into_iter().enumerate() {
-                let Truth { exact, off } = stage.truth(output);
-                let pick = |field: Array2<f64>| field.select(Axis(1), &chosen);
-                let truth = Truth { exact: pick(exact), off: pick(off) };
+/// A case of the reference file with its results.
+pub struct Case {
+    name: &'static str,
+    columns: Columns,
+    stages: Vec<Stage>,
+}
+
+impl Case {
+    /// The cases of these names, with the stages that are wanted; `thin` columns are left out
+    /// between two.
+    pub fn read(
+        file: &netcdf::File,
+        cases: &[&'static str],
+        thin: usize,
+        is_wanted: impl Fn(f64, usize) -> bool,
+    ) -> Vec<Self> {
+        let read = |&name: &&'static str| {
+            let group = group(file, name);
+            let whole = Columns::read(&group);
+            // A few columns have to be left to speak of percentiles.
+            let thin = thin.min(whole.dim().1 / FEWEST).max(1);
+            let chosen: Vec<usize> = (0..whole.dim().1).step_by(thin).collect();
+            let stages = Stage::read(&group, &OUTPUTS, &is_wanted);
+            let stages = stages.iter().map(|stage| stage.select(&chosen)).collect();
+            Self { name, columns: whole.select(&chosen), stages }
+        };
+        cases.iter().map(read).collect()
+    }
+
+    /// Runs the stages and judges all fields.
+    pub fn judge<R: Precision>(&self, engine: &impl Engine<R>, parting: f64, report: &mut Report) {
+        for stage in &self.stages {
+            let outcome = self.columns.run_with(engine, stage.dt, stage.calls);
+            for (name, truth) in &stage.truths {
                 let (dt, calls) = (stage.dt, stage.calls);
-                let about = format!("{case} dt={dt} calls={calls} {name} {}", R::NAME);
-                let field = Field::new(about, &outcome, output, &truth);
-                let y = Yardstick::of(case, dt, calls, name);
-                judge(&field, &stage, name, &y, &fragile);
+                let about = format!("{} dt={dt} calls={calls} {name} {}", self.name, R::NAME);
+                let y = Yardsticks::usual().of(self.name, dt, calls, name);
+                match Field::new(about, &outcome, name, truth) {
+                    Ok(field) if R::NAME == "f64" => {
+                        judge_f64(&field, stage, name, &y, parting, report);
+                    }
+                    Ok(field) => judge_f32(&field, stage, name, &y, parting, report),
+                    Err(why) => report.note("finite", f64::INFINITY, || why),
+                }
             }
         }
     }
+}
+
+/// Runs and judges all cases; `parting` is [`LIKE_WRF`] or [`ON_ITS_OWN`].
+pub fn judge<R: Precision>(cases: &[Case], engine: &impl Engine<R>, parting: f64) -> Report {
+    let mut report = Report::default();
+    for case in cases {
+        case.judge(engine, parting, &mut report);
+    }
+    report
 }

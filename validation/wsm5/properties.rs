@@ -61,13 +61,13 @@ fn gap<R: Precision>(columns: &Columns, dt: f64) -> f64 {
     let outcome = columns.run::<R>(dt, 1);
     let after = WATER.map(|name| outcome.field(name).mapv(R::f64));
     let after = water(columns, after.each_ref());
-    let rain = outcome.field("rainncv");
     let mut worst = 0.0_f64;
     for i in 0..before.len() {
         let made = outcome.residual[i].f64() + outcome.clipped[i].f64();
-        let missing = after[i] - before[i] + rain[[0, i]].f64() - made;
+        let fallen = outcome.fallen[i].f64();
+        let missing = after[i] - before[i] + fallen - made;
         // Of all the water that was there or fell.
-        let scale = before[i].abs().max(after[i].abs()) + rain[[0, i]].f64();
+        let scale = before[i].abs().max(after[i].abs()) + fallen;
         worst = worst.max(missing.abs() / scale);
     }
     worst

@@ -3,101 +3,43 @@
 use nwp_mini::wsm5::factors::Factors;
 use nwp_mini::wsm5::scheme::Scheme;
 
-use crate::case::{CASES, Columns, OUTPUTS, Outcome, Precision, Stage, group};
-use crate::judge::{LIKE_WRF, Report, each_field, judge_f32, judge_f64};
+use crate::case::{CASES, OUTPUTS, Precision, Stage, group};
+use crate::judge::{Case, LIKE_WRF, judge};
+use crate::parameters;
 use crate::support;
 use crate::yardstick::{Spread, Yardstick, rms};
 
-/// The scheme on the CPU.
-fn on_cpu<R: Precision>(p: &Scheme<R>) -> impl Fn(&Columns, f64, usize) -> Outcome<R> {
-    |columns, dt, calls| columns.run_with(p, dt, calls)
-}
-
-fn check_f32(cases: &[&str], thin: usize) {
-    let mut report = Report::default();
-    let p = Scheme::default();
-    each_field::<f32>(
-        on_cpu(&p),
-        cases,
-        thin,
-        |_| true,
-        |field, stage, name, y, fragile| {
-            judge_f32(field, stage, name, y, (fragile, LIKE_WRF), &mut report);
-        },
-    );
-    report.finish();
+fn check<R: Precision>(thin: usize) {
+    let cases = Case::read(&support::reference("wsm5"), &CASES, thin, |_, _| true);
+    judge(&cases, &Scheme::<R>::default(), LIKE_WRF).finish();
 }
 
 #[test]
 fn single_precision() {
-    check_f32(&CASES, 1);
+    check::<f32>(1);
 }
 
 /// The limits hold on a part of the columns, as the subset that is shipped with the project.
 #[test]
 fn single_precision_of_fewer_columns() {
-    check_f32(&CASES, 9);
-}
-
-fn check_f64(cases: &[&str], thin: usize) {
-    let mut report = Report::default();
-    let p = Scheme::default();
-    each_field::<f64>(
-        on_cpu(&p),
-        cases,
-        thin,
-        |_| true,
-        |field, stage, name, y, _| {
-            judge_f64(field, stage, name, y, LIKE_WRF, &mut report);
-        },
-    );
-    report.finish();
+    check::<f32>(9);
 }
 
 #[test]
 fn double_precision() {
-    check_f64(&CASES, 1);
+    check::<f64>(1);
 }
 
 #[test]
 fn double_precision_of_fewer_columns() {
-    check_f64(&CASES, 9);
+    check::<f64>(9);
 }
 
 /// The limits are narrow enough: with any parameter of the scheme off by one per cent, they are
 /// exceeded.
 #[test]
 fn one_per_cent_of_a_parameter_shows() {
-    type Change = fn(&mut Scheme<f32>) -> &mut f32;
-    let parameters: [(&str, Change); 22] = [
-        ("n0r", |p| &mut p.n0r),
-        ("n0s", |p| &mut p.n0s),
-        ("alpha", |p| &mut p.alpha),
-        ("bvtr", |p| &mut p.bvtr),
-        ("bvts", |p| &mut p.bvts),
-        ("dicon", |p| &mut p.dicon),
-        ("dimax", |p| &mut p.dimax),
-        ("xncr", |p| &mut p.xncr),
-        ("pfrz1", |p| &mut p.pfrz1),
-        ("pfrz2", |p| &mut p.pfrz2),
-        ("qc0", |p| &mut p.qc0),
-        ("qck1", |p| &mut p.qck1),
-        ("pidnc", |p| &mut p.pidnc),
-        ("pvtr", |p| &mut p.pvtr),
-        ("pvts", |p| &mut p.pvts),
-        ("pacrr", |p| &mut p.pacrr),
-        ("pacrc", |p| &mut p.pacrc),
-        ("precr1", |p| &mut p.precr1),
-        ("precs2", |p| &mut p.precs2),
-        ("roqimax", |p| &mut p.roqimax),
-        ("pidn0r", |p| &mut p.pidn0r),
-        ("pidn0s", |p| &mut p.pidn0s),
-    ];
-    expect_noticed(parameters.map(|(name, parameter)| {
-        let mut p = Scheme::default();
-        *parameter(&mut p) *= 1.01;
-        (name, p)
-    }));
+    expect_noticed(parameters::off_by_one_per_cent());
 }
 
 /// And so they are with any process off by one per cent.
@@ -112,16 +54,12 @@ fn one_per_cent_of_a_process_shows() {
 
 /// Judges wrong parameters, each by name; every one must exceed a limit.
 fn expect_noticed(wrong: impl IntoIterator<Item = (&'static str, Scheme<f32>)>) {
+    let cases = parameters::cases();
     let mut unnoticed = Vec::new();
     for (name, p) in wrong {
-        let mut report = Report::default();
-        let smooth = |stage: &Stage<'_>| stage.is_smooth() && stage.dt > 50.0;
-        let cases = ["warm", "mixed", "cold", "edge", "storm"];
-        each_field::<f32>(on_cpu(&p), &cases, 1, smooth, |field, stage, name, y, fragile| {
-            judge_f32(field, stage, name, y, (fragile, LIKE_WRF), &mut report);
-        });
-        let most = report.nearest.iter().map(|(_, ratio, _)| *ratio).fold(0.0, f64::max);
-        println!("{name} + 1 %: {} limits exceeded, by up to {most:.0}", report.failures.len());
+        let report = judge(&cases, &p, LIKE_WRF);
+        let (count, most) = (report.failures.len(), report.most());
+        println!("{name} + 1 %: {count} limits exceeded, by up to {most:.0}");
         if report.failures.is_empty() {
             unnoticed.push(name);
         }
@@ -137,10 +75,9 @@ fn yardstick_describes_the_stored_build() {
     let mut compared = 0;
     for case in CASES {
         let group = group(&file, case);
-        for stage in Stage::all(&group) {
-            for (output, name) in OUTPUTS.into_iter().enumerate() {
+        for stage in Stage::read(&group, &OUTPUTS, |_, _| true) {
+            for (name, truth) in &stage.truths {
                 let y = Yardstick::of(case, stage.dt, stage.calls, name);
-                let truth = stage.truth(output);
                 let about = format!("{case} dt={} calls={} {name}", stage.dt, stage.calls);
                 // The table has four digits, and the errors six bits.
                 let near = |a: f64, b: f64| (a - b).abs() <= 0.02 * b.abs();

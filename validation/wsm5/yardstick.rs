@@ -38,9 +38,26 @@ pub struct Spread {
 
 type Key = (String, u32, usize, String);
 
-fn table() -> &'static HashMap<Key, Yardstick> {
-    static TABLE: OnceLock<HashMap<Key, Yardstick>> = OnceLock::new();
-    TABLE.get_or_init(|| parse(&support::yardstick("wsm5")))
+/// The table of a variant of the scheme.
+pub struct Yardsticks(HashMap<Key, Yardstick>);
+
+impl Yardsticks {
+    /// The table of the default variant.
+    pub fn usual() -> &'static Self {
+        static TABLE: OnceLock<Yardsticks> = OnceLock::new();
+        TABLE.get_or_init(|| Self::parse(&support::yardstick("wsm5")))
+    }
+
+    /// Reads a table.
+    pub fn parse(text: &str) -> Self {
+        Self(parse(text))
+    }
+
+    /// The entry of a field of a case.
+    pub fn of(&self, case: &str, dt: f64, calls: usize, field: &str) -> Yardstick {
+        let key = (case.to_owned(), dt as u32, calls, field.to_owned());
+        *self.0.get(&key).unwrap_or_else(|| panic!("the yardstick has no {key:?}"))
+    }
 }
 
 fn parse(text: &str) -> HashMap<Key, Yardstick> {
@@ -79,10 +96,9 @@ fn parse(text: &str) -> HashMap<Key, Yardstick> {
 }
 
 impl Yardstick {
-    /// The entry of a case.
+    /// The entry of a field of a case, with the default variant.
     pub fn of(case: &str, dt: f64, calls: usize, field: &str) -> Self {
-        let key = (case.to_owned(), dt as u32, calls, field.to_owned());
-        *table().get(&key).unwrap_or_else(|| panic!("the yardstick has no {key:?}"))
+        Yardsticks::usual().of(case, dt, calls, field)
     }
 
     /// What the worst build would be off by in other cells than those of the whole case.

@@ -5,8 +5,9 @@ use std::process::Command;
 
 use ndarray::Array2;
 
-use crate::case::{Columns, INPUTS, OUTPUTS};
+use crate::case::{Columns, INPUTS, group};
 use crate::support;
+use crate::variant::{OUTPUTS, parameters};
 
 fn succeed(command: &mut Command) -> String {
     let output = command.output().expect("the program starts");
@@ -25,7 +26,7 @@ fn nwp_mini(arguments: &[&str]) -> Command {
 
 fn write_input(path: &Path, columns: &Columns) {
     let mut file = netcdf::create(path).expect("a new file");
-    let (nz, nx) = columns.fields[0].dim();
+    let (nz, nx) = columns.dim();
     file.add_dimension("level", nz).expect("a dimension");
     file.add_dimension("column", nx).expect("a dimension");
     for (name, field) in INPUTS.iter().zip(&columns.fields) {
@@ -38,7 +39,7 @@ fn write_input(path: &Path, columns: &Columns) {
 
 #[test]
 fn columns_computes_what_the_library_computes() {
-    let columns = Columns::read(&support::reference("wsm5"), "mixed");
+    let columns = Columns::read(&group(&support::reference("wsm5"), "mixed")).unforced();
     let folder = tempfile::tempdir().expect("a folder");
     let [input, output] = ["in.nc", "out.nc"].map(|name| folder.path().join(name));
     write_input(&input, &columns);
@@ -46,8 +47,9 @@ fn columns_computes_what_the_library_computes() {
     let arguments = ["columns", "--fallout", "substepped", "--dt", "60", "--input", from];
     succeed(nwp_mini(&arguments).args(["--output", to]));
     let file = netcdf::open(&output).expect("a NetCDF file");
-    let expected = columns.run::<f32>(60.0, 1);
-    for (name, expected) in OUTPUTS.iter().zip(&expected.fields) {
+    let expected = columns.run_with(&parameters::<f32>(), 60.0, 1);
+    for name in OUTPUTS {
+        let expected = expected.field(name);
         let found = file.variable(name).expect("an output").get::<f32, _>(..).expect("numbers");
         let found = Array2::from_shape_vec(expected.dim(), found.into_iter().collect());
         assert!(found.expect("as many") == expected, "{name}");

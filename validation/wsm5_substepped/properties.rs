@@ -1,30 +1,34 @@
 //! What the variant promises for any column, on the columns of the reference and on small ones.
 
-use nwp_mini::wsm5::params::SchemeConstants;
 use nwp_mini::wsm5::scheme::Scheme;
 use nwp_mini::wsm5::{Air, Cell, Column, Fallout};
 
-use crate::case::{CASES, Columns, ON_LEVELS, Outcome, parameters};
+use crate::case::{CASES, Columns, Outcome, Precision, group};
 use crate::support;
+use crate::variant::{OUTPUTS, parameters, water};
+
+/// The species of water.
+const WATER: [&str; 5] = ["q", "qc", "qr", "qi", "qs"];
 
 /// A time step of one minor step, and one of three.
 const TIME_STEPS: [f64; 2] = [120.0, 300.0];
 
 /// Runs every case at every time step.
-fn each_outcome<R: SchemeConstants>(check: impl Fn(&str, &Columns, f64, Outcome<R>)) {
+fn each_outcome<R: Precision>(check: impl Fn(&str, &Columns, f64, Outcome<R>)) {
     let file = support::reference("wsm5");
     for case in CASES {
-        let columns = Columns::read(&file, case);
+        let columns = Columns::read(&group(&file, case));
         for dt in TIME_STEPS {
-            check(&format!("{case} dt={dt} {}", R::NAME), &columns, dt, columns.run(dt, 1));
+            let outcome = columns.run_with(&parameters::<R>(), dt, 1);
+            check(&format!("{case} dt={dt} {}", R::NAME), &columns, dt, outcome);
         }
     }
 }
 
-fn check_water<R: SchemeConstants>(limit: f64) {
+fn check_water<R: Precision>(limit: f64) {
     each_outcome::<R>(|about, columns, _, outcome| {
-        let before = columns.water(&columns.fields[1..ON_LEVELS]);
-        let after = columns.water(&outcome.fields[1..ON_LEVELS]);
+        let before = water(columns, &WATER.map(|name| columns.field(name)));
+        let after = water(columns, &WATER.map(|name| outcome.field(name)));
         let mut largest = 0.0_f64;
         for (i, before) in before.iter().enumerate() {
             assert!(outcome.residual[i] == R::ZERO, "{about}: this fall keeps all it is given");
@@ -44,13 +48,13 @@ fn column_water_is_kept_to_rounding() {
     check_water::<f32>(1.0e-6);
 }
 
-fn check_signs<R: SchemeConstants>() {
+fn check_signs<R: Precision>() {
     each_outcome::<R>(|about, _, dt, outcome| {
         // All but the first two, temperature and vapour.
-        for field in &outcome.fields[2..] {
-            assert!(field.iter().all(|x| *x >= R::ZERO), "{about}");
+        for name in &OUTPUTS[2..] {
+            assert!(outcome.field(name).iter().all(|x| *x >= R::ZERO), "{about} {name}");
         }
-        let [rain, rainncv] = [6, 7].map(|output| outcome.fields[output].iter());
+        let [rain, rainncv] = ["rain", "rainncv"].map(|name| outcome.field(name).iter());
         let equal = rain.clone().zip(rainncv.clone()).filter(|(all, last)| all == last).count();
         assert!(rain.zip(rainncv).all(|(all, last)| all >= last), "{about}");
         // The precipitation of the call is that of its last minor step.
@@ -66,9 +70,9 @@ fn nothing_is_negative() {
 
 #[test]
 fn precipitation_of_a_call_is_that_of_its_last_minor_step() {
-    let columns = Columns::read(&support::reference("wsm5"), "mixed");
-    let outcome = columns.run::<f64>(300.0, 1);
-    let [rain, rainncv] = [6, 7].map(|output| &outcome.fields[output]);
+    let columns = Columns::read(&group(&support::reference("wsm5"), "mixed"));
+    let outcome = columns.run_with(&parameters::<f64>(), 300.0, 1);
+    let [rain, rainncv] = ["rain", "rainncv"].map(|name| outcome.field(name));
     let more = rain.iter().zip(rainncv).filter(|(all, last)| **last > 0.0 && all > last).count();
     assert!(more > 0, "three minor steps bring more than one");
     for (i, fallen) in outcome.fallen.iter().enumerate() {
@@ -78,10 +82,10 @@ fn precipitation_of_a_call_is_that_of_its_last_minor_step() {
 
 #[test]
 fn any_number_of_threads_gives_the_same_bits() {
-    let columns = Columns::read(&support::reference("wsm5"), "storm");
+    let columns = Columns::read(&group(&support::reference("wsm5"), "storm"));
     let with = |threads: usize| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads");
-        pool.install(|| columns.run::<f32>(60.0, 3)).fields
+        pool.install(|| columns.run_with(&parameters::<f32>(), 60.0, 3)).fields
     };
     let one = with(1);
     for threads in [2, 5] {

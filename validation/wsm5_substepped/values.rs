@@ -5,7 +5,7 @@ use nwp_mini::wsm5::params::SchemeConstants;
 use nwp_mini::wsm5::scheme::Scheme;
 use nwp_mini::wsm5::{Air, Cell, Column};
 
-use crate::case::parameters;
+use crate::variant::parameters;
 
 /// A column of four levels, from the ground up, as single precision holds it.
 struct Given {

@@ -6,9 +6,8 @@ use nwp_mini::grid::Shape;
 use nwp_mini::wsm5::Fallout;
 use nwp_mini::wsm5::scheme::Scheme;
 
-use crate::case::{Columns, group};
-use crate::device::gpu;
-use crate::support;
+use super::case::{Columns, group};
+use crate::{gpu, support};
 
 /// Columns, threads and blocks of a multiprocessor.
 const SMALL: [(usize, usize, usize); 4] = [(8, 256, 4), (8, 224, 4), (8, 128, 8), (4, 128, 8)];

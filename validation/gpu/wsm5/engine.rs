@@ -1,0 +1,225 @@
+//! The kernels of the microphysics as something that runs the scheme.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use ndarray::{Array, Dimension};
+
+use nwp_mini::gpu::advection::LayeredPointers;
+use nwp_mini::gpu::clouds::{self, Clouds, DIAGNOSED_FIELDS, Inside, PLANES, Place};
+use nwp_mini::gpu::wsm5::{Mapping, Tile};
+use nwp_mini::gpu::{Buffer, Element, Gpu, Source};
+use nwp_mini::real::Real;
+use nwp_mini::state::{CloudDiagnostics, Environment};
+use nwp_mini::wsm5::Fallout;
+use nwp_mini::wsm5::scheme::Scheme;
+
+use super::weather::{Engine, Mass, Precision, Region, Weather};
+
+/// A precision in which the kernels run.
+pub trait OnDevice: Precision + Element {}
+
+impl OnDevice for f32 {}
+impl OnDevice for f64 {}
+
+/// Elements behind an array, and before what is diagnosed, that nobody may touch.
+const GUARD: usize = 1000;
+
+/// The kernels with a way to share the columns out among threads.
+pub struct OnGpu<R> {
+    gpu: Gpu,
+    scheme: Scheme<R>,
+    mapping: Mapping,
+    weighs: bool,
+    /// Those of the last grid: compiled code is loaded only once.
+    made: RefCell<Option<(Grid, Rc<Clouds<R>>)>>,
+}
+
+/// What the kernels are launched for: numbers of cells, columns, and the base of theta.
+type Grid = ([usize; 3], Region, u64);
+
+impl<R: OnDevice> OnGpu<R> {
+    pub fn new(gpu: &Gpu, scheme: Scheme<R>, mapping: Mapping) -> Self {
+        Self { gpu: gpu.clone(), scheme, mapping, weighs: false, made: RefCell::default() }
+    }
+
+    /// The same, which also tells and checks what the changes weigh.
+    pub fn weighing(self) -> Self {
+        Self { weighs: true, ..self }
+    }
+
+    fn new_clouds(&self, weather: &Weather<R>, region: &Region) -> Clouds<R> {
+        let Region { rows, columns } = region.clone();
+        let (shape, scheme) = (weather.shape(), self.scheme.clone());
+        let inside = Inside { rows, columns };
+        Clouds::new(&self.gpu, shape, inside, scheme, self.mapping, weather.theta_base).unwrap()
+    }
+
+    fn clouds(&self, weather: &Weather<R>, region: &Region) -> Rc<Clouds<R>> {
+        let shape = weather.shape();
+        let base = weather.theta_base.f64().to_bits();
+        let grid = ([shape.nz, shape.ny, shape.nx], region.clone(), base);
+        let mut made = self.made.borrow_mut();
+        match &*made {
+            Some((known, clouds)) if *known == grid => Rc::clone(clouds),
+            _ => {
+                let clouds = Rc::new(self.new_clouds(weather, region));
+                *made = Some((grid, Rc::clone(&clouds)));
+                clouds
+            }
+        }
+    }
+
+    /// A call of kernels that weigh; checks what they tell, and gives it.
+    fn weigh(&self, dt: f64, weather: &mut Weather<R>, region: &Region) {
+        let before = weather.clone();
+        let Mass { with_mu, without_mu, c1, c2, per_area } = &weather.mass;
+        let planes = [with_mu, without_mu].map(|plane| self.gpu.upload(&values(plane)).unwrap());
+        let profiles = [c1, c2].map(|profile| self.gpu.upload(profile).unwrap());
+        let mass = LayeredPointers {
+            with_mu: planes[0].pointer().read(),
+            without_mu: planes[1].pointer().read(),
+            c1: profiles[0].pointer().read(),
+            c2: profiles[1].pointer().read(),
+        };
+        let area: Vec<f64> = per_area.iter().map(|x| 1.0 / x.f64()).collect();
+        let mut clouds = self.new_clouds(weather, region);
+        clouds.weigh(&self.gpu, mass, &area).unwrap();
+        let mismatch = self.launch(&clouds, dt, weather);
+        weather.check_mass_mismatch(&before, &mismatch, region).unwrap_or_else(|e| panic!("{e}"));
+    }
+
+    /// A call; returns the plane `mass_mismatch`.
+    fn launch(&self, clouds: &Clouds<R>, dt: f64, weather: &mut Weather<R>) -> Vec<R> {
+        let memory = Memory::upload(&self.gpu, weather);
+        clouds.call(&memory.place(), dt).unwrap();
+        memory.download(weather)
+    }
+}
+
+impl<R: OnDevice> Engine<R> for OnGpu<R> {
+    fn call(&self, dt: R, weather: &mut Weather<R>, region: &Region) {
+        weather.forget(region);
+        if self.weighs {
+            self.weigh(dt.f64(), weather, region);
+        } else {
+            let clouds = self.clouds(weather, region);
+            let mismatch = self.launch(&clouds, dt.f64(), weather);
+            assert!(mismatch.iter().all(|x| x.is_nan()), "mass_mismatch is written unasked");
+        }
+    }
+
+    fn diagnose(&self, weather: &Weather<R>) -> CloudDiagnostics<R> {
+        let shape = weather.shape();
+        let clouds = self.clouds(weather, &Region::whole(shape));
+        let memory = Memory::upload(&self.gpu, weather);
+        let before = memory.state.to_vec().unwrap();
+        let fields = DIAGNOSED_FIELDS * shape.cells();
+        let out = self.gpu.zeros::<R>(GUARD + fields + GUARD).unwrap();
+        out.poison().unwrap();
+        clouds.diagnose(&memory.place(), &out, GUARD).unwrap();
+        let found = out.to_vec().unwrap();
+        let (first, rest) = found.split_at(GUARD);
+        let (found, last) = rest.split_at(fields);
+        expect_untouched(first, "before what is diagnosed");
+        expect_untouched(last, "behind what is diagnosed");
+        let after = memory.state.to_vec().unwrap();
+        let is_same = before.iter().zip(&after).all(|(a, b)| a == b || a.is_nan() && b.is_nan());
+        assert!(is_same, "diagnosis changes the state");
+        let mut diagnostics = CloudDiagnostics::zeros(shape);
+        let CloudDiagnostics { refl_10cm, re_cloud, re_ice, re_snow } = &mut diagnostics;
+        for (field, found) in
+            [refl_10cm, re_cloud, re_ice, re_snow].into_iter().zip(found.chunks(shape.cells()))
+        {
+            assign(field, found);
+        }
+        diagnostics
+    }
+}
+
+/// The arrays of a state on the device.
+struct Memory<R> {
+    state: Buffer<R>,
+    air: Buffer<R>,
+    surface: Buffer<R>,
+}
+
+impl<R: OnDevice> Memory<R> {
+    fn upload(gpu: &Gpu, weather: &Weather<R>) -> Self {
+        let guard = vec![R::nan(); GUARD];
+        let upload = |fields: Vec<Vec<R>>| gpu.upload(&fields.concat()).unwrap();
+        let mut state: Vec<_> = weather.state.fields().map(values).into();
+        state.push(guard.clone());
+        let Environment { rho, exner, p, dz } = &weather.air;
+        let planes = weather.planes();
+        let mut surface: Vec<Vec<R>> = PLANES
+            .iter()
+            .map(|name| match planes.iter().find(|(known, _)| known == name) {
+                Some((_, plane)) => values(plane),
+                // The mismatch of mass.
+                None => vec![R::nan(); weather.shape().columns()],
+            })
+            .collect();
+        surface.push(guard);
+        Self {
+            state: upload(state),
+            air: upload([rho, exner, p, dz].map(values).into()),
+            surface: upload(surface),
+        }
+    }
+
+    fn place(&self) -> Place<'_, R> {
+        Place { state: &self.state, air: &self.air, surface: &self.surface }
+    }
+
+    /// Takes the state from the device; returns the plane `mass_mismatch`.
+    fn download(&self, weather: &mut Weather<R>) -> Vec<R> {
+        let shape = weather.shape();
+        let state = self.state.to_vec().unwrap();
+        let mut fields = state.chunks(shape.cells());
+        for field in weather.state.fields_mut() {
+            assign(field, fields.next().expect("all fields"));
+        }
+        expect_untouched(&state[state.len() - GUARD..], "behind the state");
+        let surface = self.surface.to_vec().unwrap();
+        let (surface, guard) = surface.split_at(PLANES.len() * shape.columns());
+        expect_untouched(guard, "behind the planes");
+        let mut mismatch = Vec::new();
+        let mut planes = weather.planes_mut();
+        for (name, found) in PLANES.iter().zip(surface.chunks(shape.columns())) {
+            match planes.iter_mut().find(|(known, _)| known == name) {
+                Some((_, plane)) => assign(plane, found),
+                None => mismatch.extend_from_slice(found),
+            }
+        }
+        mismatch
+    }
+}
+
+fn values<R: Real, D: Dimension>(field: &Array<R, D>) -> Vec<R> {
+    field.iter().copied().collect()
+}
+
+fn assign<R: Real, D: Dimension>(field: &mut Array<R, D>, found: &[R]) {
+    field.iter_mut().zip(found).for_each(|(x, &found)| *x = found);
+}
+
+fn expect_untouched<R: Real>(guard: &[R], place: &str) {
+    assert!(guard.iter().all(|x| x.is_nan()), "something is written {place}");
+}
+
+/// The mapping with a thread for a column, and the tiles that are taken for few and for many
+/// columns.
+pub fn mappings<R: OnDevice>(fallout: Fallout, nz: usize) -> Vec<Mapping> {
+    let tile = |columns| Mapping::Tile(Tile::choose(columns, R::PRECISION, fallout, nz));
+    let mut mappings = vec![Mapping::Column, tile(1), tile(usize::MAX)];
+    mappings.dedup();
+    mappings
+}
+
+/// What kernels are compiled from, with that of the diagnosis.
+pub fn sources<R: OnDevice>(nz: usize, fallout: Fallout, mappings: &[Mapping]) -> Vec<Source> {
+    let call = |&mapping: &Mapping| clouds::source(R::PRECISION, nz, fallout, mapping);
+    let diagnosis = clouds::diagnosis_source(R::PRECISION, nz, fallout);
+    mappings.iter().map(call).chain([diagnosis]).collect()
+}

@@ -1,0 +1,169 @@
+//! Any number of levels, against the CPU version: on columns of the reference, and on columns that
+//! are others in every run.
+
+use rayon::prelude::*;
+
+use nwp_mini::gpu::Gpu;
+use nwp_mini::gpu::wsm5::Mapping;
+use nwp_mini::state::CloudDiagnostics;
+use nwp_mini::wsm5::Fallout;
+use nwp_mini::wsm5::scheme::Scheme;
+
+use super::agreement::{
+    Allowance, EVERY_CELL, Named, SOME_ROUNDINGS, expect_as_exact, expect_near,
+};
+use super::case::Columns;
+use super::columns::columns;
+use super::difference::named;
+use super::engine::{OnDevice, OnGpu, mappings, sources};
+use super::fresh;
+use super::report::Report;
+use super::weather::{Engine, Precision, Region, Weather};
+use crate::random::Random;
+use crate::{gpu, prepare, seed};
+
+/// Around the numbers of lanes of a warp, and what models have.
+const LEVELS: [usize; 10] = [4, 5, 27, 31, 32, 33, 40, 64, 100, 128];
+/// Of one minor step and of three, s.
+const TIME_STEPS: [f64; 2] = [60.0, 300.0];
+/// Columns of the reference, in [`ROWS`] rows; enough for a percentile of what is at the ground.
+const COLUMNS: usize = 820;
+const ROWS: usize = 4;
+/// Fresh columns, in one row.
+const FRESH: usize = 1003;
+
+/// What a device may differ by in double precision, of the largest value of a field: fused
+/// products and functions with roundings of their own, a hundred times what another order does.
+const NEAR: f64 = 100.0 * SOME_ROUNDINGS;
+/// What roundings do to columns that nobody has chosen, with room to spare: `stand_in` measures
+/// it. In single precision they send a few cells another way than on the CPU, so that less than ten
+/// cells say nothing.
+const ONE_STEP: Allowance =
+    Allowance { near: NEAR, percents: &[50.0, 95.0, 99.0, 99.9], above: 10.0, ..EVERY_CELL };
+/// After several minor steps that befalls more cells, up to 2 % of the columns where only numbers
+/// are shaken, and more on a device, whose fused products leave a residue where the CPU version
+/// leaves nothing; both outcomes lie within the range of the field.
+const SEVERAL_STEPS: Allowance =
+    Allowance { share: 0.1, by: 1.0, percents: &[50.0, 90.0], ..ONE_STEP };
+
+/// What a call and a diagnosis make of a state.
+struct Made<R> {
+    fields: Named<R>,
+    diagnosed: Named<R>,
+}
+
+fn named_diagnostics<R: Precision>(diagnostics: CloudDiagnostics<R>) -> Named<R> {
+    let CloudDiagnostics { refl_10cm, re_cloud, re_ice, re_snow } = diagnostics;
+    [("refl_10cm", refl_10cm), ("re_cloud", re_cloud), ("re_ice", re_ice), ("re_snow", re_snow)]
+        .map(|(name, field)| (name, field.into_dyn()))
+        .into()
+}
+
+fn make<R: Precision>(engine: &impl Engine<R>, weather: &Weather<R>, dt: f64) -> Made<R> {
+    let after = weather.after(engine, dt, &Region::whole(weather.shape()));
+    Made { fields: named(&after), diagnosed: named_diagnostics(engine.diagnose(weather)) }
+}
+
+/// Columns with what the CPU version makes of them.
+pub(super) struct Task {
+    about: String,
+    dt: f64,
+    single: Weather<f32>,
+    double: Weather<f64>,
+    cpu: Made<f32>,
+    truth: Made<f64>,
+}
+
+impl Task {
+    /// The columns with both time steps.
+    pub(super) fn new(about: &str, columns: &Columns, rows: usize, fallout: Fallout) -> Vec<Self> {
+        let new = |dt: f64| {
+            let single = Weather::of(columns, rows, 300.0);
+            let double = Weather::of(columns, rows, 300.0);
+            let cpu = make(&Scheme::default().with_fallout(fallout), &single, dt);
+            let truth = make(&Scheme::default().with_fallout(fallout), &double, dt);
+            let nz = columns.dim().0;
+            let about = format!("{about}, {nz} levels, {fallout:?}, {dt} s");
+            Self { about, dt, single, double, cpu, truth }
+        };
+        TIME_STEPS.map(new).into()
+    }
+
+    fn allowance(&self) -> Allowance {
+        if self.dt <= TIME_STEPS[0] { ONE_STEP } else { SEVERAL_STEPS }
+    }
+
+    /// Single precision is as exact as on the CPU.
+    pub(super) fn check_f32(&self, engine: &impl Engine<f32>, report: &mut Report) {
+        let found = make(engine, &self.single, self.dt);
+        let (cpu, truth) = (&self.cpu, &self.truth);
+        let allowance = self.allowance();
+        let fields = [&found.fields, &cpu.fields];
+        expect_as_exact(&self.about, fields, &truth.fields, allowance, report);
+        let fields = [&found.diagnosed, &cpu.diagnosed];
+        expect_as_exact(&self.about, fields, &truth.diagnosed, ONE_STEP, report);
+    }
+
+    /// Double precision differs by roundings.
+    pub(super) fn check_f64(&self, engine: &impl Engine<f64>, report: &mut Report) {
+        let found = make(engine, &self.double, self.dt);
+        let truth = &self.truth;
+        expect_near(&self.about, &found.fields, &truth.fields, self.allowance(), report);
+        expect_near(&self.about, &found.diagnosed, &truth.diagnosed, ONE_STEP, report);
+    }
+}
+
+/// Columns of the reference and fresh ones.
+pub(super) fn tasks(nz: usize, fallout: Fallout, seed: u64) -> Vec<Task> {
+    let mut tasks = Task::new("reference", &columns(nz, COLUMNS), ROWS, fallout);
+    let fresh = fresh::columns(nz, FRESH, &mut Random::new(seed));
+    tasks.extend(Task::new(&format!("seed {seed}"), &fresh, 1, fallout));
+    tasks
+}
+
+fn check<R: OnDevice>(
+    gpu: &Gpu,
+    fallout: Fallout,
+    tasks: &[Task],
+    check: impl Fn(&Task, &OnGpu<R>, &mut Report),
+) -> Vec<(String, Report)> {
+    let math = if gpu.compiler().fast_math() { "fast" } else { "precise" };
+    let nz = tasks[0].single.shape().nz;
+    let judged = |mapping: Mapping| {
+        let engine = OnGpu::new(gpu, Scheme::default().with_fallout(fallout), mapping);
+        let mut report = Report::default();
+        for task in tasks {
+            check(task, &engine, &mut report);
+        }
+        (format!("{mapping}, {}, {math}, {nz} levels, {fallout:?}", R::NAME), report)
+    };
+    mappings::<R>(fallout, nz).into_iter().map(judged).collect()
+}
+
+#[test]
+fn levels_agree_with_the_cpu() {
+    let (Some(fast), Some(precise)) = (gpu(true), gpu(false)) else { return };
+    let seed = seed();
+    let setups: Vec<(usize, Fallout)> =
+        LEVELS.iter().flat_map(|&nz| Fallout::ALL.map(|fallout| (nz, fallout))).collect();
+    let all = |sources: fn(usize, Fallout) -> _| {
+        setups.iter().flat_map(|&(nz, fallout)| -> Vec<_> { sources(nz, fallout) }).collect()
+    };
+    let single = |nz, fallout| sources::<f32>(nz, fallout, &mappings::<f32>(fallout, nz));
+    let double = |nz, fallout| sources::<f64>(nz, fallout, &mappings::<f64>(fallout, nz));
+    rayon::join(
+        || prepare(&fast, [all(single), all(double)].concat()),
+        || prepare(&precise, all(single)),
+    );
+    let reports = setups.into_par_iter().flat_map_iter(|(nz, fallout)| {
+        let tasks = tasks(nz, fallout, seed.wrapping_add(nz as u64));
+        [
+            check::<f32>(&fast, fallout, &tasks, Task::check_f32),
+            check::<f32>(&precise, fallout, &tasks, Task::check_f32),
+            check::<f64>(&fast, fallout, &tasks, Task::check_f64),
+        ]
+        .into_iter()
+        .flatten()
+    });
+    Report::finish_all(reports.collect());
+}

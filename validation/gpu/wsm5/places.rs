@@ -1,0 +1,102 @@
+//! What a column gets depends on nothing but itself; what is not asked for is left alone; and every
+//! run gives the same bits.
+
+use rayon::prelude::*;
+
+use nwp_mini::gpu::Gpu;
+use nwp_mini::gpu::wsm5::{Mapping, Tile};
+use nwp_mini::real::Precision as Kind;
+use nwp_mini::wsm5::Fallout;
+use nwp_mini::wsm5::scheme::Scheme;
+
+use super::columns::columns;
+use super::difference::{differing, named};
+use super::engine::{OnDevice, OnGpu, sources};
+use super::report::Report;
+use super::weather::{Engine, Precision, Region, Weather};
+use crate::{gpu, prepare};
+
+const LEVELS: usize = 27;
+/// Of two minor steps, s.
+const DT: f64 = 200.0;
+/// Columns of a grid of its own: from one on, and around all sizes of tiles.
+const COUNTS: [usize; 19] = [1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65, 97, 130];
+
+fn expect_same<R: Precision>(
+    kind: &'static str,
+    about: &str,
+    [found, expected]: [&Weather<R>; 2],
+    report: &mut Report,
+) {
+    let different = differing(named(found), named(expected));
+    let ratio = if different.is_empty() { 0.0 } else { f64::INFINITY };
+    report.note(kind, ratio, || {
+        let first = different.iter().take(3).cloned().collect::<Vec<_>>().join("; ");
+        format!("{about}: {} values differ: {first}", different.len())
+    });
+}
+
+/// Regions of a grid, grids of all sizes, and the same once more.
+pub(super) fn check_places<R: Precision>(engine: &impl Engine<R>, report: &mut Report) {
+    let weather = Weather::<R>::of(&columns(LEVELS, 69), 3, 300.0);
+    let all = Region::whole(weather.shape());
+    let whole = weather.after(engine, DT, &all);
+    expect_same("again", "the same", [&weather.after(engine, DT, &all), &whole], report);
+    for region in Region::several(weather.shape()) {
+        let found = weather.after(engine, DT, &region);
+        let about = format!("{region:?}");
+        expect_same("regions", &about, [&found, &weather.patched(&whole, &region)], report);
+    }
+
+    let most = COUNTS[COUNTS.len() - 1];
+    let given = columns(LEVELS, most);
+    let widest = Weather::<R>::of(&given, 1, 300.0);
+    let widest = widest.after(engine, DT, &Region::whole(widest.shape()));
+    for count in COUNTS {
+        let chosen: Vec<usize> = (0..count).collect();
+        let few = Weather::<R>::of(&given.select(&chosen), 1, 300.0);
+        let found = few.after(engine, DT, &Region::whole(few.shape()));
+        let about = format!("{count} columns");
+        expect_same("counts", &about, [&found, &widest.first(count)], report);
+    }
+}
+
+fn all_tiles(fallout: Fallout, precision: Kind) -> Vec<Mapping> {
+    let widths = [(2, 32), (4, 128), (8, 256), (16, 224), (32, 288)];
+    let tile = |(columns, threads)| Tile { columns, threads, blocks: 2 };
+    // What a block can have of shared memory without asking.
+    let fits = |tile: &Tile| tile.shared_bytes(precision, fallout, LEVELS) <= 48 * 1024;
+    widths.map(tile).into_iter().filter(fits).map(Mapping::Tile).collect()
+}
+
+fn check<R: OnDevice>(gpu: &Gpu, fallout: Fallout) -> Vec<(String, Report)> {
+    let mut mappings = all_tiles(fallout, R::PRECISION);
+    mappings.push(Mapping::Column);
+    prepare(gpu, sources::<R>(LEVELS, fallout, &mappings));
+    let judged = |mapping: Mapping| {
+        let new = || OnGpu::<R>::new(gpu, Scheme::default().with_fallout(fallout), mapping);
+        let mut report = Report::default();
+        check_places(&new(), &mut report);
+        check_weighing([&new(), &new().weighing()], &mut report);
+        (format!("{mapping}, {fallout:?}, {}", R::NAME), report)
+    };
+    mappings.into_par_iter().map(judged).collect()
+}
+
+/// Telling what the changes weigh changes nothing else; what is told is checked by the engine.
+fn check_weighing<R: OnDevice>([usual, weighing]: [&OnGpu<R>; 2], report: &mut Report) {
+    let weather = Weather::<R>::of(&columns(LEVELS, 138), 3, 300.0);
+    for region in Region::several(weather.shape()) {
+        let both = [usual, weighing].map(|engine| weather.after(engine, DT, &region));
+        expect_same("weighing", &format!("{region:?}"), both.each_ref(), report);
+    }
+}
+
+#[test]
+fn columns_know_nothing_of_each_other() {
+    let Some(gpu) = gpu(true) else { return };
+    let reports = Fallout::ALL
+        .into_par_iter()
+        .flat_map(|fallout| [check::<f32>(&gpu, fallout), check::<f64>(&gpu, fallout)].concat());
+    Report::finish_all(reports.collect());
+}

@@ -1,0 +1,113 @@
+//! Whole calls against those of WRF, by the limits that hold for the CPU version.
+
+use std::sync::OnceLock;
+
+use rayon::prelude::*;
+
+use nwp_mini::gpu::Gpu;
+use nwp_mini::gpu::wsm5::Mapping;
+use nwp_mini::wsm5::Fallout;
+use nwp_mini::wsm5::scheme::Scheme;
+
+use super::case::CASES;
+use super::engine::{OnDevice, OnGpu, mappings, sources};
+use super::judge::{Case, ON_ITS_OWN, judge};
+use super::parameters;
+use super::report::Report;
+use super::substepped::Reference;
+use super::variant;
+use crate::{gpu, prepare, support};
+
+/// Levels of the reference.
+const LEVELS: usize = 27;
+
+/// All cases, read once.
+fn cases() -> &'static [Case] {
+    static ALL: OnceLock<Vec<Case>> = OnceLock::new();
+    ALL.get_or_init(|| Case::read(&support::reference("wsm5"), &CASES, 1, |_, _| true))
+}
+
+/// Runs the kernels of each mapping, and hands them to `judge`.
+fn each_mapping<R: OnDevice>(
+    gpu: &Gpu,
+    scheme: &Scheme<R>,
+    judge: impl Fn(&OnGpu<R>) -> Report + Sync,
+) {
+    let fallout = scheme.fallout;
+    let mappings = mappings::<R>(fallout, LEVELS);
+    prepare(gpu, sources::<R>(LEVELS, fallout, &mappings));
+    let reports: Vec<(String, Report)> = mappings
+        .into_par_iter()
+        .map(|mapping: Mapping| {
+            let math = if gpu.compiler().fast_math() { "fast" } else { "precise" };
+            let about = format!("{mapping}, {fallout:?}, {}, {math}", R::NAME);
+            (about, judge(&OnGpu::new(gpu, scheme.clone(), mapping)))
+        })
+        .collect();
+    Report::finish_all(reports);
+}
+
+fn check<R: OnDevice>(fast_math: bool) {
+    let Some(gpu) = gpu(fast_math) else { return };
+    each_mapping::<R>(&gpu, &Scheme::default(), |engine| judge(cases(), engine, ON_ITS_OWN));
+}
+
+#[test]
+fn single_precision_with_fast_math() {
+    check::<f32>(true);
+}
+
+#[test]
+fn single_precision() {
+    check::<f32>(false);
+}
+
+#[test]
+fn double_precision() {
+    check::<f64>(true);
+}
+
+fn substepped() -> Option<&'static Reference> {
+    static ALL: OnceLock<Option<Reference>> = OnceLock::new();
+    ALL.get_or_init(|| support::substepped().map(|data| Reference::read(&data))).as_ref()
+}
+
+fn check_substepped<R: OnDevice>(fast_math: bool) {
+    let Some(gpu) = gpu(fast_math) else { return };
+    let Some(reference) = substepped() else { return };
+    each_mapping::<R>(&gpu, &variant::parameters(), |engine| reference.judge(engine, ON_ITS_OWN));
+}
+
+#[test]
+fn substepped_single_precision_with_fast_math() {
+    check_substepped::<f32>(true);
+}
+
+#[test]
+fn substepped_single_precision() {
+    check_substepped::<f32>(false);
+}
+
+#[test]
+fn substepped_double_precision() {
+    check_substepped::<f64>(true);
+}
+
+/// The limits are narrow enough for the kernels too.
+#[test]
+fn one_per_cent_of_a_parameter_shows() {
+    let Some(gpu) = gpu(true) else { return };
+    let cases = parameters::cases();
+    for mapping in mappings::<f32>(Fallout::SemiLagrangian, LEVELS) {
+        prepare(&gpu, sources::<f32>(LEVELS, Fallout::SemiLagrangian, &[mapping]));
+        let wrong = parameters::off_by_one_per_cent();
+        let unnoticed: Vec<&str> = wrong
+            .into_par_iter()
+            .filter_map(|(name, p)| {
+                let report = judge(&cases, &OnGpu::new(&gpu, p, mapping), ON_ITS_OWN);
+                report.failures.is_empty().then_some(name)
+            })
+            .collect();
+        assert!(unnoticed.is_empty(), "{mapping}: 1 % is not noticed in {}", unnoticed.join(", "));
+    }
+}
