@@ -41,7 +41,9 @@ test: tools ## run all tests that need no GPU
 	$(CARGO) test --release --target-dir target
 
 gpu-test: tools ## run the tests of the GPU; without one they say that they are skipped
-	$(CARGO) test --release --target-dir target --test gpu -- --nocapture
+	$(CARGO) test --release --target-dir target --test gpu
+	# Those that measure time want the machine for themselves.
+	$(CARGO) test --release --target-dir target --test gpu -- --ignored --test-threads 1 --nocapture
 
 kernels: build $(if $(NWP_NVRTC),,local-nvrtc) ## compile every CUDA kernel, no GPU needed, and check what it takes
 	VIRTUAL_ENV=$(CURDIR)/.venv target/release/nwp-mini kernels --check $(ARCHITECTURES:%=--arch %) $(ARGS)

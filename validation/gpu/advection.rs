@@ -216,6 +216,7 @@ fn transport_is_the_same_in_every_run() {
 /// Times of a step of six tracers, one of them without limiter, replayed as a graph: by limiter,
 /// grid, how far a thread marches, and the width of the strips. Nothing is checked.
 #[test]
+#[ignore = "measures time, and needs the machine for itself"]
 fn transport_times() {
     let Some(gpu) = gpu(true) else { return };
     for (shape, kind) in [

@@ -116,6 +116,7 @@ fn every_run_has_the_same_bits() {
 /// Frames of output travel beside the steps: the device loses little by them, and the host has
 /// them in its memory in time. What writing takes is another matter.
 #[test]
+#[ignore = "measures time, and needs the machine for itself"]
 fn frames_of_output_cost_little() {
     const STEPS: usize = 400;
     const EVERY: usize = 10;
@@ -156,6 +157,7 @@ fn frames_of_output_cost_little() {
 }
 
 #[test]
+#[ignore = "measures time, and needs the machine for itself"]
 fn time_of_a_step() {
     let Some(gpu) = gpu(true) else { return };
     for fallout in Fallout::ALL {

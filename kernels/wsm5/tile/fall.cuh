@@ -14,8 +14,8 @@ constexpr bool LID_IS_REPEATED = INTERFACES * WARP > NZ + 1;
 // The highest power of two below the number of levels, where the search for a layer begins.
 constexpr int first_stride(int stride) { return 2 * stride < NZ ? first_stride(2 * stride) : stride; }
 
-// The level of a lane. A lane that has none repeats what that of the highest level does: that takes no
-// time, where a branch does.
+// The level of a lane. A lane that has none repeats what that of the highest level does, but for
+// writing it down: that takes no time, where a branch does.
 __device__ inline int level_of(int m) { return min(lane() + m * WARP, NZ - 1); }
 
 __device__ inline bool has_level(int m) { return lane() + m * WARP < NZ; }
@@ -30,8 +30,7 @@ __device__ inline void set_heights(Tile& tile)
         for (int m = 0; m < LEVELS; ++m) {
             const real depth = tile.dz[level_of(m)][column];
             const real top = below + prefix_sum(has_level(m) ? depth : real(0));
-            // Beyond the highest level nothing is added.
-            set_height(tile.height, level_of(m) + 1, column, top);
+            if (has_level(m)) set_height(tile.height, level_of(m) + 1, column, top);
             below = __shfl_sync(ALL_LANES, top, WARP - 1);
         }
     }
@@ -84,7 +83,8 @@ __device__ inline void arrive(real dt_cloud, const real (&content)[LEVELS], cons
         w = above > own ? above + c * height : w;
         const real lowest = __shfl_sync(ALL_LANES, from_here, 0);
         highest = is_topmost ? lowest : max(highest, lowest);
-        work.arrival[k] = fall::arrival(height, w, dt_cloud);
+        const real arrived = fall::arrival(height, w, dt_cloud);
+        if (lane() + m * WARP <= NZ) work.arrival[k] = arrived;
     }
     if (lane() == 0) work.arrival[NZ + 1] = height_at(tile.height, NZ, column);
     __syncwarp();
@@ -93,7 +93,8 @@ __device__ inline void arrive(real dt_cloud, const real (&content)[LEVELS], cons
         const int k = level_of(m);
         const real depth = depth_of(tile, k, column);
         const real thickness = work.arrival[k + 1] - work.arrival[k];
-        work.density[k] = fall::arrived_density(content[m], depth, thickness);
+        const real arrived = fall::arrived_density(content[m], depth, thickness);
+        if (has_level(m)) work.density[k] = arrived;
     }
     if (lane() == 0) work.density[NZ] = 0;
     __syncwarp();
@@ -114,7 +115,7 @@ __device__ inline void set_edges(Fall& work)
         const int k = level_of(m), below = max(k - 1, 0);
         const Edges found = fall::edges(q[below], q[k], q[k + 1], thickness_of(work, below),
                                         thickness_of(work, k), thickness_of(work, k + 1));
-        work.edges[k] = k == 0 ? Edges{q[0], q[0]} : found;
+        if (has_level(m)) work.edges[k] = k == 0 ? Edges{q[0], q[0]} : found;
     }
     __syncwarp();  // the shuffles that follow order threads, not their memory
 }
@@ -185,7 +186,7 @@ __device__ inline void sediment(const CloudArgs& a, Tile& tile, int column)
         if (KIND == Species::SNOW) n0s_factor[m] = slope::snow_intercept_factor(a.params, tile.t[k][column]);
         before[m] = air.rho * q[k][column];
         speed[m] = fall_speed<KIND>(a.params, air, q[k][column], n0s_factor[m]);
-        work.mean_speed[k] = speed[m];
+        if (has_level(m)) work.mean_speed[k] = speed[m];
     }
     __syncwarp();
     arrive(a.dt_cloud, before, tile, column, work);
@@ -197,7 +198,8 @@ __device__ inline void sediment(const CloudArgs& a, Tile& tile, int column)
             const Air air = air_in(tile, k, column);
             const real then =
                 fall_speed<KIND>(a.params, air, work.density[k] / air.rho, n0s_factor[m]);
-            work.mean_speed[k] = fall::mean_speed(speed[m], then);
+            const real mean = fall::mean_speed(speed[m], then);
+            if (has_level(m)) work.mean_speed[k] = mean;
         }
         __syncwarp();
         arrive(a.dt_cloud, before, tile, column, work);

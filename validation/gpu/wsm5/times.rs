@@ -22,6 +22,7 @@ const LARGE: [(usize, usize, usize); 7] = [
 ];
 
 #[test]
+#[ignore = "measures time, and needs the machine for itself"]
 fn tiles_of_other_shapes() {
     let Some(gpu) = gpu(true) else { return };
     let storm = Columns::read(&group(&support::reference("wsm5"), "storm"));
