@@ -9,9 +9,7 @@ use nwp_mini::state::CloudDiagnostics;
 use nwp_mini::wsm5::Fallout;
 use nwp_mini::wsm5::scheme::Scheme;
 
-use super::agreement::{
-    Allowance, EVERY_CELL, Named, SOME_ROUNDINGS, expect_as_exact, expect_near,
-};
+use super::agreement::{Allowance, Named, SOME_ROUNDINGS, expect_as_exact, expect_near};
 use super::case::Columns;
 use super::columns::columns;
 use super::difference::named;
@@ -48,7 +46,6 @@ const ONE_STEP: Allowance = Allowance {
     by: 1.0e-3,
     percents: &[50.0, 95.0, 99.0, 99.9],
     above: 10.0,
-    ..EVERY_CELL
 };
 /// After several minor steps that befalls more cells, up to 2 % of the columns where only numbers
 /// are shaken, and more on a device, whose fused products leave a residue where the CPU version
