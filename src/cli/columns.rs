@@ -12,8 +12,8 @@ use super::device::{GpuChoice, MappingChoice};
 use crate::backend::check_finite;
 use crate::cli::{BackendChoice, FalloutChoice, ONE_PER_CENT_MORE, Precision};
 use crate::error::{Error, Result};
-use crate::gpu::clouds::{self, Clouds, DIAGNOSED_FIELDS, Inside, Place, SURFACE_PLANES};
-use crate::gpu::{Buffer, Element, Gpu};
+use crate::gpu::clouds::{Clouds, DIAGNOSED_FIELDS, Inside, Place, SURFACE_PLANES};
+use crate::gpu::{Buffer, Element, Gpu, wsm5};
 use crate::io::columns::{ColumnCase, write};
 use crate::io::writer::{Stored, Writer};
 use crate::state::{CloudDiagnostics, Environment, Surface};
@@ -91,8 +91,8 @@ impl Columns {
                 Err(Error::Usage("--perturb changes the CPU version only".to_owned()))
             }
             BackendChoice::Auto if self.perturb.is_some() => Ok(None),
-            BackendChoice::Auto if !clouds::LEVELS.contains(&levels) => {
-                let most = clouds::LEVELS.end();
+            BackendChoice::Auto if !wsm5::LEVELS.contains(&levels) => {
+                let most = wsm5::LEVELS.end();
                 info!("computing on the CPU: the GPU takes up to {most} levels, not {levels}");
                 Ok(None)
             }

@@ -7,7 +7,7 @@ use super::device::Gpu;
 use super::forcing::AIR_FIELDS;
 use super::kernel::{Kernel, Launch, Resources};
 use super::prelude::{Configuration, prelude};
-use super::wsm5::{CloudArgs, DiagnosisArgs, Mapping, diagnosis};
+use super::wsm5::{CloudArgs, DiagnosisArgs, LEVELS, Mapping, diagnosis};
 use crate::error::{Error, Result};
 use crate::grid::Shape;
 use crate::real::Precision;
@@ -314,6 +314,3 @@ impl<R: SchemeConstants + RadarConstants + Element> Clouds<R> {
         args.within([self.shape.ny, self.shape.nx], rows, columns)
     }
 }
-
-/// Numbers of levels that the kernels are made and tested for.
-pub const LEVELS: std::ops::RangeInclusive<usize> = 4..=128;

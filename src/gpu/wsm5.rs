@@ -107,6 +107,9 @@ shared_struct! {
     }
 }
 
+/// Numbers of levels that the kernels are made and tested for.
+pub const LEVELS: std::ops::RangeInclusive<usize> = 4..=128;
+
 /// Shared memory that a block can have without asking for more, bytes.
 const SHARED_BYTES: usize = 48 * 1024;
 /// Threads that run in step.
@@ -290,7 +293,6 @@ pub mod diagnosis {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::gpu::clouds::LEVELS;
 
     /// A tile is chosen for any number of levels, in both precisions and variants, and a block has
     /// the memory for it.
