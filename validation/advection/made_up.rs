@@ -5,6 +5,24 @@ use nwp_mini::grid::{Grid, Shape, Side, Sides};
 use nwp_mini::io::transport::Case;
 use nwp_mini::mass::MassCoordinate;
 
+const P: Side = Side::Periodic;
+const S: Side = Side::Specified;
+const O: Side = Side::Open;
+
+/// Kinds of sides that differ in what happens in the outermost rows: west, east, south, north.
+#[allow(dead_code, reason = "of some suites alone")]
+pub(crate) const KINDS: [[Side; 4]; 9] = [
+    [P, P, P, P],
+    [S, S, S, S],
+    [O, O, O, O],
+    [P, P, S, S],
+    [O, O, P, P],
+    [S, S, P, P],
+    [O, S, S, O],
+    [S, O, O, S],
+    [S, O, O, O],
+];
+
 /// A reproducible sequence of numbers between 0 and 1 (Knuth's MMIX generator).
 pub(crate) struct Noise(u64);
 

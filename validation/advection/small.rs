@@ -3,27 +3,12 @@
 use nwp_mini::grid::{Shape, Side};
 
 use super::case::{Prepared, SCHEMES, difference};
-use super::made_up::{random_case, sides};
+use super::made_up::{KINDS, random_case, sides};
 use super::wrf_form;
 
 /// Both are double precision and differ in the order of the operations only; the limiters'
 /// quotients of small differences lose a few digits.
 const LIMIT: f64 = 1.0e-11;
-
-const P: Side = Side::Periodic;
-const S: Side = Side::Specified;
-const O: Side = Side::Open;
-
-/// West, east, south, north.
-const KINDS: [[Side; 4]; 7] = [
-    [P, P, P, P],
-    [S, S, S, S],
-    [O, O, O, O],
-    [P, P, S, S],
-    [O, O, P, P],
-    [O, S, S, O],
-    [S, O, O, O],
-];
 
 fn check(shape: Shape, kind: [Side; 4], seed: u64) -> f64 {
     let case = random_case(shape, sides(kind), seed);
@@ -59,10 +44,18 @@ fn every_small_size() {
 #[test]
 fn tiny_periodic_sizes() {
     for (nx, ny) in (1..=4).flat_map(|nx| (1..=4).map(move |ny| (nx, ny))) {
-        check(Shape { nx, ny, nz: 3 }, [P, P, P, P], (nx * 10 + ny) as u64);
+        check(Shape { nx, ny, nz: 3 }, [Side::Periodic; 4], (nx * 10 + ny) as u64);
     }
-    check(Shape { nx: 2, ny: 6, nz: 4 }, [P, P, S, S], 1);
-    check(Shape { nx: 6, ny: 1, nz: 4 }, [O, O, P, P], 2);
+    check(
+        Shape { nx: 2, ny: 6, nz: 4 },
+        [Side::Periodic, Side::Periodic, Side::Specified, Side::Specified],
+        1,
+    );
+    check(
+        Shape { nx: 6, ny: 1, nz: 4 },
+        [Side::Open, Side::Open, Side::Periodic, Side::Periodic],
+        2,
+    );
 }
 
 /// Several blocks of rows, the last of one row, as wide as a vector and a bit.

@@ -9,25 +9,9 @@ use nwp_mini::state::BoundaryValues;
 
 use super::case::{Prepared, SCHEMES, difference};
 use super::host::{Exchanged, Rounding, Transport};
-use super::made_up::{random_case, sides};
+use super::made_up::{KINDS, random_case, sides};
 use super::reference::is_fused_at_hand;
 use super::shares;
-
-const P: Side = Side::Periodic;
-const S: Side = Side::Specified;
-const O: Side = Side::Open;
-
-/// West, east, south, north.
-const KINDS: [[Side; 4]; 8] = [
-    [P, P, P, P],
-    [S, S, S, S],
-    [O, O, O, O],
-    [P, P, S, S],
-    [O, O, P, P],
-    [S, S, P, P],
-    [O, S, S, O],
-    [S, O, O, S],
-];
 
 /// Two steps of three tracers, the first without limiter, on both.
 fn check<R: Exchanged>(shape: Shape, kind: [Side; 4], shares: Shares, seed: u64, given: bool) {
@@ -119,10 +103,22 @@ fn sizes_off_the_block() {
 fn tiny_periodic_sizes() {
     for (nx, ny) in (1..=4).flat_map(|nx| (1..=4).map(move |ny| (nx, ny))) {
         let cells = if nx < 2 { 1 } else { 2 };
-        check::<f64>(Shape { nx, ny, nz: 3 }, [P, P, P, P], shares(cells, 2), 7, false);
+        check::<f64>(Shape { nx, ny, nz: 3 }, [Side::Periodic; 4], shares(cells, 2), 7, false);
     }
-    check::<f64>(Shape { nx: 2, ny: 6, nz: 4 }, [P, P, S, S], shares(2, 3), 1, true);
-    check::<f64>(Shape { nx: 6, ny: 1, nz: 4 }, [O, O, P, P], shares(4, 1), 2, false);
+    check::<f64>(
+        Shape { nx: 2, ny: 6, nz: 4 },
+        [Side::Periodic, Side::Periodic, Side::Specified, Side::Specified],
+        shares(2, 3),
+        1,
+        true,
+    );
+    check::<f64>(
+        Shape { nx: 6, ny: 1, nz: 4 },
+        [Side::Open, Side::Open, Side::Periodic, Side::Periodic],
+        shares(4, 1),
+        2,
+        false,
+    );
 }
 
 /// In the roundings of the device the kernels are as near to double precision as the CPU version.

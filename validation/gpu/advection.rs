@@ -12,7 +12,7 @@ use nwp_mini::state::BoundaryValues;
 use rayon::prelude::*;
 
 use crate::case::{SCHEMES, difference, field, largest, read, table};
-use crate::made_up::{random_case, sides};
+use crate::made_up::{KINDS, random_case, sides};
 use crate::{gpu, seed, support};
 
 /// The truth is stored with 11 digits.
@@ -26,22 +26,6 @@ const NEGATIVE_LIMIT: f64 = 1.0e-7;
 const F32_PAIR_LIMIT: f64 = 2.0e-6;
 /// In double precision the rounding of sums over all cells is the most that can be seen.
 const F64_PAIR_LIMIT: f64 = 1.0e-13;
-
-const P: Side = Side::Periodic;
-const S: Side = Side::Specified;
-const O: Side = Side::Open;
-
-/// West, east, south, north.
-const KINDS: [[Side; 4]; 8] = [
-    [P, P, P, P],
-    [S, S, S, S],
-    [O, O, O, O],
-    [P, P, S, S],
-    [O, O, P, P],
-    [S, S, P, P],
-    [O, S, S, O],
-    [S, O, O, S],
-];
 
 fn upload<R: Element>(gpu: &Gpu, field: &Array3<R>) -> Buffer<R> {
     gpu.upload(field.as_slice().expect("standard layout")).unwrap()
@@ -188,7 +172,7 @@ fn transport_is_that_of_the_cpu() {
     let all: Vec<_> = KINDS
         .into_iter()
         .flat_map(|kind| SHAPES.map(|(nx, ny, nz)| (kind, Shape { nx, ny, nz })))
-        .chain(TINY.map(|(nx, ny)| ([P, P, P, P], Shape { nx, ny, nz: 3 })))
+        .chain(TINY.map(|(nx, ny)| ([Side::Periodic; 4], Shape { nx, ny, nz: 3 })))
         .collect();
     // Compiling takes most of the time, and one core for each kernel.
     all.into_par_iter().enumerate().for_each(|(number, (kind, shape))| {
@@ -204,7 +188,7 @@ fn transport_is_that_of_the_cpu() {
 fn transport_is_the_same_in_every_run() {
     let Some(gpu) = gpu(true) else { return };
     let shape = Shape { nx: 71, ny: 58, nz: 27 };
-    let case = random_case(shape, sides([S, S, S, S]), seed() >> 1);
+    let case = random_case(shape, sides([Side::Specified; 4]), seed() >> 1);
     let limiter = Limiter::PositiveDefinite;
     let precision = nwp_mini::real::Precision::F32;
     let settings = TransportSettings::for_device(&gpu, &case.grid, precision, [6, 1], limiter);
@@ -220,10 +204,10 @@ fn transport_is_the_same_in_every_run() {
 fn transport_times() {
     let Some(gpu) = gpu(true) else { return };
     for (shape, kind) in [
-        (Shape { nx: 71, ny: 58, nz: 27 }, S),
-        (Shape { nx: 71, ny: 58, nz: 27 }, P),
-        (Shape { nx: 256, ny: 256, nz: 27 }, P),
-        (Shape { nx: 1024, ny: 1024, nz: 27 }, P),
+        (Shape { nx: 71, ny: 58, nz: 27 }, Side::Specified),
+        (Shape { nx: 71, ny: 58, nz: 27 }, Side::Periodic),
+        (Shape { nx: 256, ny: 256, nz: 27 }, Side::Periodic),
+        (Shape { nx: 1024, ny: 1024, nz: 27 }, Side::Periodic),
     ] {
         let case = random_case(shape, sides([kind; 4]), 1);
         let (air, flux) = (case.air::<f32>(), case.flux::<f32>());
