@@ -19,6 +19,8 @@ mod made_up;
 mod random;
 #[path = "gpu/runtime.rs"]
 mod runtime;
+#[path = "gpu/solver.rs"]
+mod solver;
 #[path = "gpu/storm.rs"]
 mod storm;
 #[path = "support/mod.rs"]

@@ -9,10 +9,15 @@ pub mod gpu;
 mod region;
 mod shift;
 
+use std::sync::Arc;
+
 use serde::Serialize;
 
 use crate::error::Result;
 use crate::forcing::Moment;
+use crate::gpu::Gpu;
+use crate::gpu::conjugate_gradient::OnGpu;
+use crate::primitives::conjugate_gradient::{OnCpu, Solver};
 use crate::state::{CloudDiagnostics, State, Surface};
 pub use finite::check_finite;
 pub use region::Region;
@@ -20,6 +25,18 @@ pub use shift::Shift;
 
 /// Frames of output that a backend may be asked for before the first of them is collected.
 pub const FRAMES_IN_FLIGHT: usize = 2;
+
+/// What solves linear systems where a run computes; the bits are the same on both.
+///
+/// # Errors
+///
+/// [`Error::Gpu`](crate::error::Error::Gpu) when the device has failed.
+pub fn solver(gpu: Option<&Gpu>) -> Result<Arc<dyn Solver>> {
+    Ok(match gpu {
+        Some(gpu) => Arc::new(OnGpu::new(gpu)?),
+        None => Arc::new(OnCpu),
+    })
+}
 
 /// One interface to CPU and GPU.
 ///

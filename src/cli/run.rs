@@ -11,9 +11,9 @@ use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 use tracing::info;
 
-use crate::backend::Backend;
 use crate::backend::cpu::Cpu;
 use crate::backend::gpu::{OnDevice, OnGpu, Setting};
+use crate::backend::{self, Backend};
 use crate::calendar;
 use crate::cli::device::GpuChoice;
 use crate::cli::pair;
@@ -207,7 +207,8 @@ fn run<R: Working + Value + OnDevice>(
     let (domain, frame, series) = refined(config.refine, R::PRECISION, (domain, frame, series))?;
     let begin = frame.time;
     let longest = config.length.seconds(config.dt, domain.dt);
-    let mut case = Case::<R>::new(domain, frame)?.follow(series, longest)?;
+    let mut case =
+        Case::<R>::with_solver(domain, frame, backend::solver(gpu)?)?.follow(series, longest)?;
     let plan = Plan::new(config.length, config.dt, case.domain.dt, case.max_dt)?;
     if !calendar::reaches(begin, plan.time_after(plan.steps)) {
         return Err(Error::Usage(format!(

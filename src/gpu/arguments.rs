@@ -142,3 +142,55 @@ shared_struct! {
         cells: i64, "1";
     }
 }
+
+shared_struct! {
+    /// A system of equations and how far it is solved.
+    #[derive(Default)]
+    pub struct DescentArgs<R> {
+        /// Where each row starts, one more than there are rows.
+        starts: ReadPointer<i32>, "1";
+        /// Column of every entry.
+        column_of: ReadPointer<i32>, "1";
+        /// Value of every entry.
+        values: ReadPointer<R>, "those of the matrix";
+        /// What the residuals are scaled by.
+        inverse: ReadPointer<R>, "1 over those of the matrix";
+        /// What they have to come down to.
+        limit: ReadPointer<R>, "those of the right-hand side";
+        /// The approximate solution.
+        x: DevicePointer<R>, "those of the solution";
+        /// What is left of the right-hand side.
+        residual: DevicePointer<R>, "those of the right-hand side";
+        /// The residual after scaling.
+        scaled: DevicePointer<R>, "those of the solution";
+        /// Where the last iteration has moved x to.
+        before: ReadPointer<R>, "those of the solution";
+        /// Where this one does.
+        direction: DevicePointer<R>, "those of the solution";
+        /// The matrix times the direction.
+        product: DevicePointer<R>, "those of the right-hand side";
+        /// One sum for each block.
+        sums: DevicePointer<f64>, "their product";
+        /// Energy, length of the move, and how much of the direction is kept.
+        numbers: DevicePointer<f64>, "their product, 1, 1";
+        /// Verdict, products done, and what the blocks tell each other.
+        words: DevicePointer<u64>, "1";
+        /// The verdict, where the host sees it.
+        shown: DevicePointer<u64>, "1";
+        /// Rows of the matrix.
+        rows: i32, "1";
+        /// Products that are granted.
+        most: i32, "1";
+    }
+}
+
+impl<R> DescentArgs<R> {
+    /// What an iteration is given, of which two take turns: `number` counts from 0.
+    pub fn turn(self, number: usize) -> Self {
+        if number.is_multiple_of(2) {
+            return self;
+        }
+        let Self { before, direction, .. } = self;
+        Self { before: direction.read(), direction: DevicePointer::new(before.address()), ..self }
+    }
+}

@@ -3,7 +3,7 @@
 use super::advection::{Shares, TransportSettings};
 use super::compile::Source;
 use super::wsm5::Mapping;
-use super::{budget, ceilings, clouds, forcing, transport, watch};
+use super::{budget, ceilings, clouds, conjugate_gradient, forcing, transport, watch};
 use crate::advection::Limiter;
 use crate::grid::{Grid, Shape, Side, Sides};
 use crate::real::Precision;
@@ -43,6 +43,8 @@ pub fn catalogue(precision: Precision, nz: usize) -> Vec<Entry> {
         entry(budget::source(precision, nz), "", false),
         entry(watch::source(precision, nz), "", true),
         entry(ceilings::source(precision), "", true),
+        // Winds are projected in double precision, whatever the run is made in.
+        Entry { precision: Precision::F64, ..entry(conjugate_gradient::source(), "", true) },
     ];
     for fallout in Fallout::ALL {
         let name = match fallout {

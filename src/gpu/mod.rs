@@ -14,6 +14,7 @@ mod catalogue;
 pub mod ceilings;
 pub mod clouds;
 pub mod compile;
+pub mod conjugate_gradient;
 mod device;
 pub mod forcing;
 mod graph;

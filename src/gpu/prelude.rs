@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use super::advection::{LayeredPointers, TransportArgs};
 use super::arguments::{
-    ArithmeticArgs, BlendArgs, CloseArgs, TallyArgs, WatchArgs, WaterArgs, WeightArgs,
+    ArithmeticArgs, BlendArgs, CloseArgs, DescentArgs, TallyArgs, WatchArgs, WaterArgs, WeightArgs,
 };
 use super::mark;
 use super::wsm5::{CloudArgs, CloudConstants, DiagnosisArgs};
@@ -103,6 +103,7 @@ fn shared<R: CloudConstants + FluxConstants + RadarConstants + RadiusConstants>(
         WatchArgs::<R>::cuda_text(),
         DiagnosisArgs::<R>::cuda_text(),
         ArithmeticArgs::<R>::cuda_text(),
+        DescentArgs::<R>::cuda_text(),
     ];
     format!(
         "typedef {real} real;\n\n// Constants\n{}{}\n// Structs\n{}",

@@ -22,6 +22,7 @@ use crate::io::wrf::series::Series;
 use crate::io::wrf::{Domain, Frame, promote};
 use crate::io::writer::Stored;
 use crate::plan::Plan;
+use crate::primitives::conjugate_gradient::{OnCpu, Solver};
 use crate::projection::Report;
 use crate::state::State;
 use crate::wsm5::radii::RadiusConstants;
@@ -54,20 +55,31 @@ pub struct Case<R> {
     pub input_frames: Vec<FrameReport>,
     /// The longest time step that the winds of these frames admit, s.
     pub max_dt: f64,
+    /// What projects the winds.
+    solver: Arc<dyn Solver>,
     /// The later frames, where there are any.
     sequence: Option<Sequence<R>>,
 }
 
 impl<R: Working> Case<R> {
-    /// Makes an input of one frame ready: it drives the whole run.
+    /// Makes an input of one frame ready, on the processors here: it drives the whole run.
     ///
     /// # Errors
     ///
     /// Those of [`crate::projection::project`], with the name of the file.
     pub fn new(domain: Domain, frame: Frame) -> Result<Self> {
+        Self::with_solver(domain, frame, Arc::new(OnCpu))
+    }
+
+    /// The same with what solves for the winds that conserve mass, in this frame and in later ones.
+    ///
+    /// # Errors
+    ///
+    /// As [`Case::new`], and those of the solver.
+    pub fn with_solver(domain: Domain, frame: Frame, solver: Arc<dyn Solver>) -> Result<Self> {
         let [theta, qv, qc, qr, qi, qs] = frame.state.fields().map(promote);
         let state = State { theta, qv, qc, qr, qi, qs };
-        let (Prescribed { forcing, winds, given }, report) = prepare(&domain, frame)?;
+        let (Prescribed { forcing, winds, given }, report) = prepare(&domain, frame, &*solver)?;
         Ok(Self {
             domain,
             forcing,
@@ -77,6 +89,7 @@ impl<R: Working> Case<R> {
             projection: report.projection,
             max_dt: report.max_dt,
             input_frames: vec![report],
+            solver,
             sequence: None,
         })
     }
@@ -93,7 +106,7 @@ impl<R: Working> Case<R> {
         let mut second = None;
         for number in 1..=series.reaching(seconds) {
             let frame = series.frame(number, &self.domain)?;
-            let (prescribed, report) = prepare(&self.domain, frame)?;
+            let (prescribed, report) = prepare(&self.domain, frame, &*self.solver)?;
             self.max_dt = self.max_dt.min(report.max_dt);
             self.input_frames.push(report);
             second = second.or(Some(prescribed));
@@ -102,7 +115,7 @@ impl<R: Working> Case<R> {
             let Self { forcing, winds, given, .. } = &self;
             let (forcing, winds, given) = (Arc::clone(forcing), winds.clone(), given.clone());
             let first = Prescribed { forcing, winds, given };
-            self.sequence = Some(Sequence::new(series, first, second));
+            self.sequence = Some(Sequence::new(Arc::clone(&self.solver), series, first, second));
         }
         Ok(self)
     }

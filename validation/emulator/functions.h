@@ -76,6 +76,8 @@ inline double __longlong_as_double(long long x) { return same_bits<double>(x); }
 // Loads and stores with hints for the cache.
 template <class T> inline T __ldg(const T* x) { return *x; }
 inline float __fdiv_rn(float a, float b) { return a / b; }
+inline double __dadd_rn(double a, double b) { return a + b; }
+inline double __dmul_rn(double a, double b) { return a * b; }
 template <class T> inline T __ldcs(const T* x) { return *x; }
 template <class T> inline T __ldcg(const T* x) { return *x; }
 template <class T> inline void __stcs(T* x, T value) { *x = value; }

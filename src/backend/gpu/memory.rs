@@ -5,6 +5,7 @@ use super::{OnDevice, Setting, transport_settings};
 use crate::error::{Error, Result};
 use crate::gpu::Gpu;
 use crate::gpu::budget::Budget;
+use crate::gpu::conjugate_gradient;
 use crate::gpu::forcing::{AIR_FIELDS, Between, Driving};
 use crate::gpu::transport::Transport;
 use crate::grid::Shape;
@@ -32,7 +33,11 @@ impl Needs {
         let packing = Packing::new(shape);
         let arrays = 2 * packing.state() + packing.surface() + packing.frame();
         let air = if setting.has_sequence {
-            Between::<R>::bytes(shape)
+            // The winds of later frames are projected beside the run: a column and its neighbours.
+            const NEIGHBOURS: usize = 4;
+            let columns = shape.columns();
+            let solver = conjugate_gradient::OnGpu::bytes(columns, (1 + NEIGHBOURS) * columns);
+            Between::<R>::bytes(shape) + solver
         } else {
             AIR_FIELDS * shape.cells() * size_of::<R>()
         };
