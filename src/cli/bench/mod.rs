@@ -91,6 +91,9 @@ pub(super) struct Bench {
     /// Length of the arrays of `reduce`, as 4Mi; may be given several times [default: 64Ki to 1Gi]
     #[arg(long, value_name = "N")]
     elements: Vec<Elements>,
+    /// Let `reduce` work on whole numbers of 32 bits
+    #[arg(long)]
+    integers: bool,
     /// Timed calls of each part
     #[arg(long, value_name = "N", default_value = "25",
           value_parser = clap::value_parser!(u32).range(1..))]
