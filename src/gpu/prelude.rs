@@ -7,6 +7,8 @@ use super::arguments::{
     ArithmeticArgs, BlendArgs, CloseArgs, DescentArgs, TallyArgs, WatchArgs, WaterArgs, WeightArgs,
 };
 use super::mark;
+use super::reduce::ReduceArgs;
+use super::reduce::ladder::LadderArgs;
 use super::wsm5::{CloudArgs, CloudConstants, DiagnosisArgs};
 use crate::advection::flux::FluxConstants;
 use crate::constants::Constants;
@@ -104,6 +106,8 @@ fn shared<R: CloudConstants + FluxConstants + RadarConstants + RadiusConstants>(
         DiagnosisArgs::<R>::cuda_text(),
         ArithmeticArgs::<R>::cuda_text(),
         DescentArgs::<R>::cuda_text(),
+        ReduceArgs::<R>::cuda_text(),
+        LadderArgs::<R>::cuda_text(),
     ];
     format!(
         "typedef {real} real;\n\n// Constants\n{}{}\n// Structs\n{}",
