@@ -23,6 +23,8 @@ mod runtime;
 mod solver;
 #[path = "gpu/storm.rs"]
 mod storm;
+#[path = "gpu/summary.rs"]
+mod summary;
 #[path = "support/mod.rs"]
 #[allow(dead_code, unreachable_pub, reason = "all tests share it")]
 mod support;

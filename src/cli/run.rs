@@ -34,6 +34,7 @@ use crate::model::pair::{LONG_RUNS, Pair, Report};
 use crate::model::{self, Case, Frames, Outcome, Working};
 use crate::plan::{Length, Plan};
 use crate::projection;
+use crate::real::Real;
 use crate::state::State;
 
 /// Run transport and microphysics on the fields of a WRF file.
@@ -204,7 +205,8 @@ fn run<R: Working + Value + OnDevice>(
 
     let (domain, frame) = wrf::read(&config.inputs[0], config.boundary)?;
     let series = Series::open(&config.inputs, &domain)?;
-    let (domain, frame, series) = refined(config.refine, R::PRECISION, (domain, frame, series))?;
+    let (domain, frame, series) =
+        refined(config.refine, <R as Real>::PRECISION, (domain, frame, series))?;
     let begin = frame.time;
     let longest = config.length.seconds(config.dt, domain.dt);
     let mut case =
@@ -352,7 +354,7 @@ impl<R: Working + Value> Job<'_, R> {
             let RunConfig { limiter, fallout, .. } = *config;
             let pair = Pair { case, start, plan, frames, limiter, fallout, stop };
             model::pair::run(pair, backend, &mut |frame| send(frame), watch)
-                .map(|report| (report.outcome, Some(report)))
+                .map(|report| (report.outcome.clone(), Some(report)))
         } else {
             let send = &mut |_, frame| send(frame);
             model::run(self.case, &plan, frames, backend, stop, send, watch)

@@ -194,3 +194,41 @@ impl<R> DescentArgs<R> {
         Self { before: direction.read(), direction: DevicePointer::new(before.address()), ..self }
     }
 }
+
+shared_struct! {
+    /// What the water above each column is made from.
+    #[derive(Default)]
+    pub struct ContentsArgs<R> {
+        /// The water fields one after the other, (field, k, j, i).
+        water: ReadPointer<R>, "kg kg⁻¹";
+        /// Mass of the cells.
+        mass: LayeredPointers<R>, "kg";
+        /// Area of the cells, (j, i).
+        area: ReadPointer<f64>, "m²";
+        /// The water above each square metre, (field, j, i); set.
+        contents: DevicePointer<R>, "kg m⁻²";
+        /// Number of columns.
+        columns: i64, "1";
+    }
+}
+
+shared_struct! {
+    /// What the fastest outflow is found in.
+    #[derive(Default)]
+    pub struct OutflowArgs<R> {
+        /// Air through the x-faces, (nz, ny, nx + 1).
+        x: ReadPointer<R>, "kg s⁻¹";
+        /// Air through the y-faces, (nz, ny + 1, nx).
+        y: ReadPointer<R>, "kg s⁻¹";
+        /// Air through the z-faces, (nz + 1, ny, nx).
+        z: ReadPointer<R>, "kg s⁻¹";
+        /// Mass of the cells.
+        mass: LayeredPointers<R>, "kg";
+        /// The largest rate and its cell in one word, 0 before.
+        fastest: DevicePointer<u64>, "s⁻¹";
+        /// Cells from west to east.
+        nx: i32, "1";
+        /// Cells from south to north.
+        ny: i32, "1";
+    }
+}

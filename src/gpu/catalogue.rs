@@ -4,7 +4,7 @@ use super::advection::{Shares, TransportSettings};
 use super::compile::Source;
 use super::wsm5::Mapping;
 use super::{
-    budget, ceilings, clouds, conjugate_gradient, forcing, reduce, transport, watch,
+    budget, ceilings, clouds, conjugate_gradient, forcing, reduce, summary, transport, watch,
 };
 use crate::advection::Limiter;
 use crate::grid::{Grid, Shape, Side, Sides};
@@ -43,6 +43,7 @@ pub fn catalogue(precision: Precision, nz: usize) -> Vec<Entry> {
     let mut entries = vec![
         entry(forcing::source(precision, nz), "", false),
         entry(budget::source(precision, nz), "", false),
+        entry(summary::source(precision, nz), "", false),
         entry(watch::source(precision, nz), "", true),
         entry(ceilings::source(precision), "", true),
         // Winds are projected in double precision, whatever the run is made in.

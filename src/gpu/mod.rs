@@ -27,6 +27,7 @@ mod receipt;
 pub mod reduce;
 mod shuttle;
 mod sources;
+pub mod summary;
 pub mod transport;
 pub mod watch;
 pub mod wsm5;

@@ -4,7 +4,8 @@ use std::fmt::Write;
 
 use super::advection::{LayeredPointers, TransportArgs};
 use super::arguments::{
-    ArithmeticArgs, BlendArgs, CloseArgs, DescentArgs, TallyArgs, WatchArgs, WaterArgs, WeightArgs,
+    ArithmeticArgs, BlendArgs, CloseArgs, ContentsArgs, DescentArgs, OutflowArgs, TallyArgs,
+    WatchArgs, WaterArgs, WeightArgs,
 };
 use super::mark;
 use super::reduce::ReduceArgs;
@@ -108,6 +109,8 @@ fn shared<R: CloudConstants + FluxConstants + RadarConstants + RadiusConstants>(
         DescentArgs::<R>::cuda_text(),
         ReduceArgs::<R>::cuda_text(),
         LadderArgs::<R>::cuda_text(),
+        ContentsArgs::<R>::cuda_text(),
+        OutflowArgs::<R>::cuda_text(),
     ];
     format!(
         "typedef {real} real;\n\n// Constants\n{}{}\n// Structs\n{}",

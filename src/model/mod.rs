@@ -15,8 +15,10 @@ use ndarray::Array3;
 use crate::advection::flux::FluxConstants;
 use crate::backend::{Backend, Captured, FRAMES_IN_FLIGHT};
 use crate::diagnostics::budget::Water;
+use crate::diagnostics::frame::FrameFigures;
 use crate::error::Result;
 use crate::forcing::{Forcing, Moment};
+use crate::grid::Shape;
 use crate::io::output::{Given, Snapshot};
 use crate::io::wrf::series::Series;
 use crate::io::wrf::{Domain, Frame, promote};
@@ -169,7 +171,7 @@ impl<R: Working> Case<R> {
 }
 
 /// How a run went.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Outcome {
     /// Steps done.
     pub steps: usize,
@@ -177,6 +179,8 @@ pub struct Outcome {
     pub seconds: f64,
     /// The water budget.
     pub water: Water,
+    /// Figures of the frames of output.
+    pub figures: Vec<FrameFigures>,
     /// Wall time of the steps alone.
     pub stepping: Duration,
     /// Wall time of reading and blending the input frames between the steps.
@@ -229,7 +233,7 @@ pub fn run<R: Working>(
     send: &mut dyn FnMut(usize, Snapshot<R>) -> bool,
     watch: &mut dyn FnMut(usize),
 ) -> Result<Outcome> {
-    let mut recorder = Recorder::new(send);
+    let mut recorder = Recorder::new(plan, frames, case.domain.grid.shape, send);
     let done = advance(case, plan, frames, backend, stop, &mut recorder, watch);
     // Frames in flight are worth having whatever came after them; a failure that comes of waiting
     // for them is that of the run, unless it had one before.
@@ -240,6 +244,7 @@ pub fn run<R: Working>(
     outcome.water = Water::closed(outcome.water.start, &backend.water_changes()?, backend.water()?);
     outcome.stepping += start.elapsed();
     outcome.output += recorder.spent;
+    outcome.figures = recorder.figures;
     Ok(outcome)
 }
 
@@ -292,6 +297,13 @@ struct Recorder<'a, R> {
     /// Whether more frames are wanted.
     is_wanted: bool,
     spent: Duration,
+    plan: &'a Plan,
+    frames: Frames,
+    shape: Shape,
+    /// Water in the first frame, kg.
+    start: Option<f64>,
+    /// Figures of the frames that the run is to tell of.
+    figures: Vec<FrameFigures>,
 }
 
 struct Shown<R> {
@@ -302,9 +314,23 @@ struct Shown<R> {
 }
 
 impl<'a, R: Working> Recorder<'a, R> {
-    fn new(send: &'a mut dyn FnMut(usize, Snapshot<R>) -> bool) -> Self {
-        let pending = VecDeque::with_capacity(FRAMES_IN_FLIGHT);
-        Self { pending, send, is_wanted: true, spent: Duration::ZERO }
+    fn new(
+        plan: &'a Plan,
+        frames: Frames,
+        shape: Shape,
+        send: &'a mut dyn FnMut(usize, Snapshot<R>) -> bool,
+    ) -> Self {
+        Self {
+            pending: VecDeque::with_capacity(FRAMES_IN_FLIGHT),
+            send,
+            is_wanted: true,
+            spent: Duration::ZERO,
+            plan,
+            frames,
+            shape,
+            start: None,
+            figures: Vec::new(),
+        }
     }
 
     /// Begins a frame; waits for the oldest one where too many are in flight.
@@ -332,11 +358,26 @@ impl<'a, R: Working> Recorder<'a, R> {
             return Ok(false);
         }
         let start = Instant::now();
-        let Some(Captured { state, diagnostics, surface }) = backend.collect(wait)? else {
+        let Some(Captured { state, diagnostics, surface, summary }) = backend.collect(wait)? else {
             return Ok(false);
         };
         if let Some(Shown { step, seconds, winds, given }) = self.pending.pop_front() {
-            let frame = Snapshot { seconds, state, winds, diagnostics, surface, given };
+            let start = *self.start.get_or_insert(summary.water);
+            let figures = FrameFigures::new(&summary, self.shape, seconds, self.plan.dt, start);
+            let frame = Snapshot {
+                seconds,
+                state,
+                winds,
+                diagnostics,
+                surface,
+                contents: summary.contents,
+                profiles: figures.profiles(),
+                max_courant: figures.courant.value,
+                given,
+            };
+            if self.frames.due(self.plan, step) {
+                self.figures.push(figures);
+            }
             self.is_wanted &= (self.send)(step, frame);
         }
         self.spent += start.elapsed();

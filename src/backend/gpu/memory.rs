@@ -1,6 +1,7 @@
 //! How much memory of the device a run takes, known before any is taken.
 
 use super::frames::Packing;
+use super::summing::Summing;
 use super::{OnDevice, Setting, transport_settings};
 use crate::error::{Error, Result};
 use crate::gpu::Gpu;
@@ -45,7 +46,8 @@ impl Needs {
             + Driving::<R>::bytes(shape)
             + air
             + Transport::<R>::bytes(setting.grid, transport_settings::<R>(gpu, setting))
-            + Budget::<R>::bytes(shape);
+            + Budget::<R>::bytes(shape)
+            + Summing::<R>::bytes(shape);
         Self { device, shape }
     }
 
