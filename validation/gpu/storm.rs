@@ -85,7 +85,8 @@ fn check_steps<R: Working + OnDevice>(gpu: &Gpu, fallout: Fallout, mapping: Opti
         let about = format!("{fallout:?} {mapping:?} {} step {step}", <R as Real>::NAME);
         for (name, most, share) in differences(&found, pair.cpu.state()) {
             assert!(share <= SHARE_OFF, "{about}: {share:e} of {name} is off, by {most:e} at most");
-            let is_same = <R as Real>::PRECISION == Precision::F64 && fallout == Fallout::Substepped;
+            let is_same =
+                <R as Real>::PRECISION == Precision::F64 && fallout == Fallout::Substepped;
             assert!(!is_same || most <= SAME, "{about}: {name} is off by {most:e}");
         }
     }
