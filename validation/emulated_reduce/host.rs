@@ -22,7 +22,9 @@ impl Memory {
     pub(crate) fn array<T: Element>(&mut self, values: &[T]) -> DevicePointer<T> {
         self.arrays += 1;
         let mut bytes = Vec::new();
-        values.iter().for_each(|value| value.append(&mut bytes));
+        for value in values {
+            value.append(&mut bytes);
+        }
         self.records.put_bytes(&format!("array{}", self.arrays), bytes);
         DevicePointer::new(self.arrays << ARRAY_SHIFT)
     }

@@ -1,5 +1,6 @@
 //! The ladder of the sum over an array, and what else its best rung can make of one.
 
+use std::fmt::Debug;
 use std::io::Write;
 
 use rayon::prelude::*;
@@ -132,7 +133,7 @@ impl Bench {
     }
 }
 
-fn wrong<A: PartialEq + std::fmt::Debug>(what: &str, found: A, expected: A) -> Option<String> {
+fn wrong<A: Copy + PartialEq + Debug>(what: &str, found: A, expected: A) -> Option<String> {
     (found != expected).then(|| format!("the {what} is {found:?}, expected {expected:?}"))
 }
 
