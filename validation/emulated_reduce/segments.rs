@@ -1,8 +1,7 @@
 //! Reductions of segments: every operation, of every type.
 
-use nwp_mini::gpu::reduce::{
-    Arrays, Operation, ReduceArgs, Reducible, Shape, located, source, statistics_of,
-};
+use nwp_mini::gpu::arguments::ReduceArgs;
+use nwp_mini::gpu::reduce::{Arrays, Operation, Reducible, Shape, located, source, statistics_of};
 use nwp_mini::primitives::reduce::{self, Segments};
 use nwp_mini::shared::{Bytes, CudaType, DevicePointer};
 
