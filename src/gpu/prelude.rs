@@ -4,8 +4,8 @@ use std::fmt::Write;
 
 use super::advection::{LayeredPointers, TransportArgs};
 use super::arguments::{
-    ArithmeticArgs, BlendArgs, CloseArgs, LadderArgs, ReduceArgs, TallyArgs, WatchArgs, WaterArgs,
-    WeightArgs,
+    ArithmeticArgs, BlendArgs, CloseArgs, LadderArgs, MemoryArgs, ReduceArgs, TallyArgs, WatchArgs,
+    WaterArgs, WeightArgs,
 };
 use super::mark;
 use super::wsm5::{CloudArgs, CloudConstants, DiagnosisArgs};
@@ -106,6 +106,7 @@ fn shared<R: CloudConstants + FluxConstants + RadarConstants + RadiusConstants>(
         ArithmeticArgs::<R>::cuda_text(),
         ReduceArgs::<R>::cuda_text(),
         LadderArgs::<R>::cuda_text(),
+        MemoryArgs::<R>::cuda_text(),
     ];
     format!(
         "typedef {real} real;\n\n// Constants\n{}{}\n// Structs\n{}",
