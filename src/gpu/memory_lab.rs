@@ -160,7 +160,8 @@ impl Experiment {
                 blocks = blocks.min((RESIDENT * multiprocessors) as usize);
             }
             Self::Banks { step, rounds } => {
-                assert!(count.is_multiple_of(THREADS as usize), "{count} sums fill no blocks");
+                let is_whole = count > 0 && count.is_multiple_of(THREADS as usize);
+                assert!(is_whole, "{count} sums fill no whole blocks");
                 assert!(step <= LONGEST_STEP, "{step} words from lane to lane");
                 (args.step, args.rounds) = (step as i64, rounds as i32);
             }
