@@ -15,8 +15,12 @@ mod device;
 mod forcing;
 #[path = "advection/made_up.rs"]
 mod made_up;
+#[path = "gpu/memory.rs"]
+mod memory;
 #[path = "support/random.rs"]
 mod random;
+#[path = "gpu/reduce.rs"]
+mod reduce;
 #[path = "gpu/runtime.rs"]
 mod runtime;
 #[path = "gpu/solver.rs"]

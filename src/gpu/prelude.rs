@@ -4,12 +4,10 @@ use std::fmt::Write;
 
 use super::advection::{LayeredPointers, TransportArgs};
 use super::arguments::{
-    ArithmeticArgs, BlendArgs, CloseArgs, ContentsArgs, DescentArgs, OutflowArgs, TallyArgs,
-    WatchArgs, WaterArgs, WeightArgs,
+    ArithmeticArgs, BlendArgs, CloseArgs, ContentsArgs, DescentArgs, LadderArgs, MemoryArgs,
+    OutflowArgs, ReduceArgs, TallyArgs, WatchArgs, WaterArgs, WeightArgs,
 };
 use super::mark;
-use super::reduce::ReduceArgs;
-use super::reduce::ladder::LadderArgs;
 use super::wsm5::{CloudArgs, CloudConstants, DiagnosisArgs};
 use crate::advection::flux::FluxConstants;
 use crate::constants::Constants;
@@ -111,6 +109,7 @@ fn shared<R: CloudConstants + FluxConstants + RadarConstants + RadiusConstants>(
         LadderArgs::<R>::cuda_text(),
         ContentsArgs::<R>::cuda_text(),
         OutflowArgs::<R>::cuda_text(),
+        MemoryArgs::<R>::cuda_text(),
     ];
     format!(
         "typedef {real} real;\n\n// Constants\n{}{}\n// Structs\n{}",

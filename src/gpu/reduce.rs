@@ -9,6 +9,7 @@
 
 pub mod ladder;
 
+use super::arguments::ReduceArgs;
 use super::buffer::{Buffer, Element};
 use super::compile::Source;
 use super::device::Gpu;
@@ -16,32 +17,7 @@ use super::kernel::{Kernel, Launch, Resources};
 use crate::error::Result;
 use crate::primitives::reduce::{Extrema, Number, Segments, Statistics};
 use crate::real::Precision;
-use crate::shared::{DevicePointer, ReadPointer, shared_struct};
-
-shared_struct! {
-    /// What the kernels that reduce segments are given.
-    #[derive(Default)]
-    pub struct ReduceArgs<R> {
-        /// The first element of the first segment.
-        values: ReadPointer<R>, "any";
-        /// The same of the second factor, where there is one.
-        others: ReadPointer<R>, "any";
-        /// The result of each segment, as many words as the operation needs.
-        results: DevicePointer<u64>, "any";
-        /// The results of the blocks, likewise.
-        partials: DevicePointer<u64>, "any";
-        /// How many blocks of each segment are done: 0 between launches.
-        tickets: DevicePointer<u64>, "1";
-        /// Elements of a segment.
-        length: i64, "1";
-        /// Elements from one segment to the next.
-        stride: i64, "1";
-        /// Blocks of a segment.
-        blocks: i32, "1";
-        /// Fills the struct up.
-        filler: i32, "1";
-    }
-}
+use crate::shared::DevicePointer;
 
 /// What can be made of the elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

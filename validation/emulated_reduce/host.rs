@@ -1,6 +1,7 @@
 //! A device made of arrays on the host.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use nwp_mini::gpu::Source;
@@ -22,7 +23,9 @@ impl Memory {
     pub(crate) fn array<T: Element>(&mut self, values: &[T]) -> DevicePointer<T> {
         self.arrays += 1;
         let mut bytes = Vec::new();
-        values.iter().for_each(|value| value.append(&mut bytes));
+        for value in values {
+            value.append(&mut bytes);
+        }
         self.records.put_bytes(&format!("array{}", self.arrays), bytes);
         DevicePointer::new(self.arrays << ARRAY_SHIFT)
     }
@@ -47,7 +50,8 @@ pub(crate) fn taken<T: Element>(found: &Records, array: DevicePointer<T>) -> Vec
 /// The program for a source; each is made once.
 pub(crate) fn program(name: &str, source: &Source, options: &[&str]) -> Arc<Program> {
     static PROGRAMS: Mutex<BTreeMap<String, Arc<Program>>> = Mutex::new(BTreeMap::new());
-    let file = if source.file.ends_with("ladder.cu") { "ladder" } else { "reduce" };
+    let file = Path::new(source.file).file_stem().and_then(|stem| stem.to_str());
+    let file = file.expect("kernels have plain names");
     let key = format!("{file}-{name}");
     let mut programs = PROGRAMS.lock().unwrap_or_else(PoisonError::into_inner);
     let program = programs.entry(key.clone()).or_insert_with(|| {

@@ -5,6 +5,7 @@ mod cpu;
 mod figure;
 mod gpu;
 mod ladder;
+mod memory;
 mod reduce;
 mod size;
 mod source;
@@ -122,6 +123,8 @@ enum Part {
     Step,
     /// The ladder of the sum over an array
     Reduce,
+    /// Experiments with the memory of the GPU and the way to it
+    Memory,
     /// Everything
     All,
 }
@@ -163,6 +166,11 @@ impl Bench {
                 rows.extend(found.iter().map(value));
                 faults.extend(wrong);
             }
+        }
+        if self.wants(Part::Memory) {
+            let (found, wrong) = self.memory(gpu, &mut out)?;
+            rows.extend(found.iter().map(value));
+            faults.extend(wrong);
         }
         if let Some(json) = json {
             json.write_json(&rows)?;

@@ -1,26 +1,14 @@
 //! The rungs of the ladder below the best reduction: sums over an array as one learns to make them,
 //! for comparison. The best rung is [`Reducer`](super::Reducer).
 
+use super::super::arguments::LadderArgs;
 use super::super::buffer::Buffer;
 use super::super::compile::Source;
 use super::super::device::Gpu;
 use super::super::kernel::{Kernel, Launch};
 use super::Reducible;
 use crate::error::Result;
-use crate::shared::{DevicePointer, ReadPointer, shared_struct};
-
-shared_struct! {
-    /// What a rung of the ladder of the sum is given.
-    #[derive(Default)]
-    pub struct LadderArgs<R> {
-        /// What is added up.
-        values: ReadPointer<R>, "any";
-        /// One sum for each block.
-        sums: DevicePointer<R>, "any";
-        /// Number of values.
-        length: i64, "1";
-    }
-}
+use crate::shared::{DevicePointer, ReadPointer};
 
 /// Threads of a block.
 pub const THREADS: u32 = 256;
