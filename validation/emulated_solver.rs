@@ -10,7 +10,7 @@ mod emulator;
 mod random;
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -33,11 +33,11 @@ struct Emulated {
 
 impl Emulated {
     fn new(name: &str) -> Self {
-        Self::with_kernels(name, Path::new(env!("CARGO_MANIFEST_DIR")).join("kernels"))
+        Self::with_kernels(name, &Path::new(env!("CARGO_MANIFEST_DIR")).join("kernels"))
     }
 
     /// With kernels of another folder.
-    fn with_kernels(name: &str, kernels: PathBuf) -> Self {
+    fn with_kernels(name: &str, kernels: &Path) -> Self {
         let source = source();
         assert_eq!(source.file, "primitives/conjugate_gradient.cu");
         let include = format!("-I{}", kernels.display());
@@ -200,7 +200,7 @@ fn barriers_are_missed() {
         }
         let broken = format!("{}{}", &text[..at], &text[at + BARRIER.len()..]);
         fs::write(parts.join(file), broken).expect("a file");
-        let device = Emulated::with_kernels(&format!("solver-broken-{skipped}"), folder);
+        let device = Emulated::with_kernels(&format!("solver-broken-{skipped}"), &folder);
         let is_noticed = (0..8).any(|_| {
             let found = device.attempt(&matrix, &b, &limit, 20);
             found.is_none_or(|found| found != expected)
