@@ -15,12 +15,20 @@ mod device;
 mod forcing;
 #[path = "advection/made_up.rs"]
 mod made_up;
+#[path = "gpu/memory.rs"]
+mod memory;
 #[path = "support/random.rs"]
 mod random;
+#[path = "gpu/reduce.rs"]
+mod reduce;
 #[path = "gpu/runtime.rs"]
 mod runtime;
+#[path = "gpu/solver.rs"]
+mod solver;
 #[path = "gpu/storm.rs"]
 mod storm;
+#[path = "gpu/summary.rs"]
+mod summary;
 #[path = "support/mod.rs"]
 #[allow(dead_code, unreachable_pub, reason = "all tests share it")]
 mod support;

@@ -6,8 +6,8 @@ use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
 use super::{
-    Backend, Captured, FRAMES_IN_FLIGHT, PhaseTimes, Precipitation, Region, Shift, WaterChange,
-    check_finite,
+    Backend, Captured, FRAMES_IN_FLIGHT, PhaseTimes, Precipitation, Region, Shift, Summary,
+    WaterChange, check_finite,
 };
 use crate::advection::flux::FluxConstants;
 use crate::advection::{self, Limiter, Wind, Workspace};
@@ -235,14 +235,16 @@ impl<R: FluxConstants + RadarConstants + RadiusConstants> Backend<R> for Cpu<R> 
         assert!(self.frames.len() < FRAMES_IN_FLIGHT, "a frame was not collected");
         let start = Instant::now();
         if moment.after.is_some() {
-            self.present.between().set_air(moment);
+            self.present.between().set(moment, &mut self.continuity);
         } else {
             self.present = Present::Frame(Arc::clone(&moment.before));
         }
         let mut diagnostics = CloudDiagnostics::zeros(self.grid.shape);
         self.diagnose(&mut diagnostics);
         let (state, surface) = (self.state.clone(), self.surface.clone());
-        self.frames.push_back(Captured { state, diagnostics, surface });
+        let flux = &self.present.get().flux;
+        let summary = Summary::of(&self.region, &self.air, &state, flux, self.changes);
+        self.frames.push_back(Captured { state, diagnostics, surface, summary });
         self.times.output.add_host(start.elapsed().as_secs_f64());
         Ok(())
     }

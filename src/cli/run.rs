@@ -11,9 +11,9 @@ use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 use tracing::info;
 
-use crate::backend::Backend;
 use crate::backend::cpu::Cpu;
 use crate::backend::gpu::{OnDevice, OnGpu, Setting};
+use crate::backend::{self, Backend};
 use crate::calendar;
 use crate::cli::device::GpuChoice;
 use crate::cli::pair;
@@ -34,6 +34,7 @@ use crate::model::pair::{LONG_RUNS, Pair, Report};
 use crate::model::{self, Case, Frames, Outcome, Working};
 use crate::plan::{Length, Plan};
 use crate::projection;
+use crate::real::Real;
 use crate::state::State;
 
 /// Run transport and microphysics on the fields of a WRF file.
@@ -204,10 +205,12 @@ fn run<R: Working + Value + OnDevice>(
 
     let (domain, frame) = wrf::read(&config.inputs[0], config.boundary)?;
     let series = Series::open(&config.inputs, &domain)?;
-    let (domain, frame, series) = refined(config.refine, R::PRECISION, (domain, frame, series))?;
+    let (domain, frame, series) =
+        refined(config.refine, <R as Real>::PRECISION, (domain, frame, series))?;
     let begin = frame.time;
     let longest = config.length.seconds(config.dt, domain.dt);
-    let mut case = Case::<R>::new(domain, frame)?.follow(series, longest)?;
+    let mut case =
+        Case::<R>::with_solver(domain, frame, backend::solver(gpu)?)?.follow(series, longest)?;
     let plan = Plan::new(config.length, config.dt, case.domain.dt, case.max_dt)?;
     if !calendar::reaches(begin, plan.time_after(plan.steps)) {
         return Err(Error::Usage(format!(
@@ -351,7 +354,7 @@ impl<R: Working + Value> Job<'_, R> {
             let RunConfig { limiter, fallout, .. } = *config;
             let pair = Pair { case, start, plan, frames, limiter, fallout, stop };
             model::pair::run(pair, backend, &mut |frame| send(frame), watch)
-                .map(|report| (report.outcome, Some(report)))
+                .map(|report| (report.outcome.clone(), Some(report)))
         } else {
             let send = &mut |_, frame| send(frame);
             model::run(self.case, &plan, frames, backend, stop, send, watch)

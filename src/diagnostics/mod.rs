@@ -3,6 +3,7 @@
 pub mod budget;
 pub mod comparison;
 pub mod difference;
+pub mod frame;
 pub mod pair;
 pub mod tolerance;
 pub mod totals;

@@ -142,3 +142,156 @@ shared_struct! {
         cells: i64, "1";
     }
 }
+
+shared_struct! {
+    /// What the kernels that reduce segments are given.
+    #[derive(Default)]
+    pub struct ReduceArgs<R> {
+        /// The first element of the first segment.
+        values: ReadPointer<R>, "any";
+        /// The same of the second factor, where there is one.
+        others: ReadPointer<R>, "any";
+        /// The result of each segment, as many words as the operation needs.
+        results: DevicePointer<u64>, "any";
+        /// The results of the blocks, likewise.
+        partials: DevicePointer<u64>, "any";
+        /// How many blocks of each segment are done: 0 between launches.
+        tickets: DevicePointer<u64>, "1";
+        /// Elements of a segment.
+        length: i64, "1";
+        /// Elements from one segment to the next.
+        stride: i64, "1";
+        /// Blocks of a segment.
+        blocks: i32, "1";
+        /// Fills the struct up.
+        filler: i32, "1";
+    }
+}
+
+shared_struct! {
+    /// What a rung of the ladder of the sum is given.
+    #[derive(Default)]
+    pub struct LadderArgs<R> {
+        /// What is added up.
+        values: ReadPointer<R>, "any";
+        /// One sum for each block.
+        sums: DevicePointer<R>, "any";
+        /// Number of values.
+        length: i64, "1";
+    }
+}
+
+shared_struct! {
+    /// What an experiment with the memory is given.
+    #[derive(Default)]
+    pub struct MemoryArgs<R> {
+        /// What is read.
+        from: ReadPointer<R>, "any";
+        /// What is written.
+        to: DevicePointer<R>, "any";
+        /// Places of elements, for an experiment that takes such.
+        indices: ReadPointer<i32>, "1";
+        /// Number of elements.
+        count: i64, "1";
+        /// Elements or words from one to the next, or before the first.
+        step: i64, "1";
+        /// Repetitions.
+        rounds: i32, "1";
+        /// Fills the struct up.
+        filler: i32, "1";
+        /// What an element is multiplied by in every round.
+        factor: R, "1";
+        /// What is added to it.
+        summand: R, "any";
+    }
+}
+
+shared_struct! {
+    /// A system of equations and how far it is solved.
+    #[derive(Default)]
+    pub struct DescentArgs<R> {
+        /// Where each row starts, one more than there are rows.
+        starts: ReadPointer<i32>, "1";
+        /// Column of every entry.
+        column_of: ReadPointer<i32>, "1";
+        /// Value of every entry.
+        values: ReadPointer<R>, "those of the matrix";
+        /// What the residuals are scaled by.
+        inverse: ReadPointer<R>, "1 over those of the matrix";
+        /// What they have to come down to.
+        limit: ReadPointer<R>, "those of the right-hand side";
+        /// The approximate solution.
+        x: DevicePointer<R>, "those of the solution";
+        /// What is left of the right-hand side.
+        residual: DevicePointer<R>, "those of the right-hand side";
+        /// The residual after scaling.
+        scaled: DevicePointer<R>, "those of the solution";
+        /// Where the last iteration has moved x to.
+        before: ReadPointer<R>, "those of the solution";
+        /// Where this one does.
+        direction: DevicePointer<R>, "those of the solution";
+        /// The matrix times the direction.
+        product: DevicePointer<R>, "those of the right-hand side";
+        /// One sum for each block.
+        sums: DevicePointer<f64>, "their product";
+        /// Energy, length of the move, and how much of the direction is kept.
+        numbers: DevicePointer<f64>, "their product, 1, 1";
+        /// Verdict, products done, and what the blocks tell each other.
+        words: DevicePointer<u64>, "1";
+        /// The verdict, where the host sees it.
+        shown: DevicePointer<u64>, "1";
+        /// Rows of the matrix.
+        rows: i32, "1";
+        /// Products that are granted.
+        most: i32, "1";
+    }
+}
+
+impl<R> DescentArgs<R> {
+    /// What an iteration is given, of which two take turns: `number` counts from 0.
+    pub fn turn(self, number: usize) -> Self {
+        if number.is_multiple_of(2) {
+            return self;
+        }
+        let Self { before, direction, .. } = self;
+        Self { before: direction.read(), direction: DevicePointer::new(before.address()), ..self }
+    }
+}
+
+shared_struct! {
+    /// What the water above each column is made from.
+    #[derive(Default)]
+    pub struct ContentsArgs<R> {
+        /// The water fields one after the other, (field, k, j, i).
+        water: ReadPointer<R>, "kg kg⁻¹";
+        /// Mass of the cells.
+        mass: LayeredPointers<R>, "kg";
+        /// Area of the cells, (j, i).
+        area: ReadPointer<f64>, "m²";
+        /// The water above each square metre, (field, j, i); set.
+        contents: DevicePointer<R>, "kg m⁻²";
+        /// Number of columns.
+        columns: i64, "1";
+    }
+}
+
+shared_struct! {
+    /// What the fastest outflow is found in.
+    #[derive(Default)]
+    pub struct OutflowArgs<R> {
+        /// Air through the x-faces, (nz, ny, nx + 1).
+        x: ReadPointer<R>, "kg s⁻¹";
+        /// Air through the y-faces, (nz, ny + 1, nx).
+        y: ReadPointer<R>, "kg s⁻¹";
+        /// Air through the z-faces, (nz + 1, ny, nx).
+        z: ReadPointer<R>, "kg s⁻¹";
+        /// Mass of the cells.
+        mass: LayeredPointers<R>, "kg";
+        /// The largest rate and its cell in one word, 0 before.
+        fastest: DevicePointer<u64>, "s⁻¹";
+        /// Cells from west to east.
+        nx: i32, "1";
+        /// Cells from south to north.
+        ny: i32, "1";
+    }
+}

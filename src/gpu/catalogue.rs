@@ -3,7 +3,10 @@
 use super::advection::{Shares, TransportSettings};
 use super::compile::Source;
 use super::wsm5::Mapping;
-use super::{budget, ceilings, clouds, forcing, transport, watch};
+use super::{
+    budget, ceilings, clouds, conjugate_gradient, forcing, memory_lab, reduce, summary, transport,
+    watch,
+};
 use crate::advection::Limiter;
 use crate::grid::{Grid, Shape, Side, Sides};
 use crate::real::Precision;
@@ -41,9 +44,26 @@ pub fn catalogue(precision: Precision, nz: usize) -> Vec<Entry> {
     let mut entries = vec![
         entry(forcing::source(precision, nz), "", false),
         entry(budget::source(precision, nz), "", false),
+        entry(summary::source(precision, nz), "", false),
         entry(watch::source(precision, nz), "", true),
         entry(ceilings::source(precision), "", true),
+        // Winds are projected in double precision, whatever the run is made in.
+        Entry { precision: Precision::F64, ..entry(conjugate_gradient::source(), "", true) },
     ];
+    let shape = reduce::Shape::default();
+    entries.extend(match precision {
+        Precision::F32 => vec![
+            entry(reduce::source::<f32>(shape), "f32", true),
+            entry(reduce::source::<i32>(shape), "i32", true),
+            entry(reduce::ladder::source::<f32>(), "f32", true),
+            entry(memory_lab::source(), "f32", true),
+            entry(reduce::ladder::source::<i32>(), "i32", true),
+        ],
+        Precision::F64 => vec![
+            entry(reduce::source::<f64>(shape), "f64", true),
+            entry(reduce::ladder::source::<f64>(), "f64", true),
+        ],
+    });
     for fallout in Fallout::ALL {
         let name = match fallout {
             Fallout::SemiLagrangian => "",

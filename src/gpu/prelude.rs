@@ -4,7 +4,8 @@ use std::fmt::Write;
 
 use super::advection::{LayeredPointers, TransportArgs};
 use super::arguments::{
-    ArithmeticArgs, BlendArgs, CloseArgs, TallyArgs, WatchArgs, WaterArgs, WeightArgs,
+    ArithmeticArgs, BlendArgs, CloseArgs, ContentsArgs, DescentArgs, LadderArgs, MemoryArgs,
+    OutflowArgs, ReduceArgs, TallyArgs, WatchArgs, WaterArgs, WeightArgs,
 };
 use super::mark;
 use super::wsm5::{CloudArgs, CloudConstants, DiagnosisArgs};
@@ -103,6 +104,12 @@ fn shared<R: CloudConstants + FluxConstants + RadarConstants + RadiusConstants>(
         WatchArgs::<R>::cuda_text(),
         DiagnosisArgs::<R>::cuda_text(),
         ArithmeticArgs::<R>::cuda_text(),
+        DescentArgs::<R>::cuda_text(),
+        ReduceArgs::<R>::cuda_text(),
+        LadderArgs::<R>::cuda_text(),
+        ContentsArgs::<R>::cuda_text(),
+        OutflowArgs::<R>::cuda_text(),
+        MemoryArgs::<R>::cuda_text(),
     ];
     format!(
         "typedef {real} real;\n\n// Constants\n{}{}\n// Structs\n{}",

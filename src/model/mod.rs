@@ -15,13 +15,16 @@ use ndarray::Array3;
 use crate::advection::flux::FluxConstants;
 use crate::backend::{Backend, Captured, FRAMES_IN_FLIGHT};
 use crate::diagnostics::budget::Water;
+use crate::diagnostics::frame::FrameFigures;
 use crate::error::Result;
 use crate::forcing::{Forcing, Moment};
+use crate::grid::Shape;
 use crate::io::output::{Given, Snapshot};
 use crate::io::wrf::series::Series;
 use crate::io::wrf::{Domain, Frame, promote};
 use crate::io::writer::Stored;
 use crate::plan::Plan;
+use crate::primitives::conjugate_gradient::{OnCpu, Solver};
 use crate::projection::Report;
 use crate::state::State;
 use crate::wsm5::radii::RadiusConstants;
@@ -54,20 +57,31 @@ pub struct Case<R> {
     pub input_frames: Vec<FrameReport>,
     /// The longest time step that the winds of these frames admit, s.
     pub max_dt: f64,
+    /// What projects the winds.
+    solver: Arc<dyn Solver>,
     /// The later frames, where there are any.
     sequence: Option<Sequence<R>>,
 }
 
 impl<R: Working> Case<R> {
-    /// Makes an input of one frame ready: it drives the whole run.
+    /// Makes an input of one frame ready, on the processors here: it drives the whole run.
     ///
     /// # Errors
     ///
     /// Those of [`crate::projection::project`], with the name of the file.
     pub fn new(domain: Domain, frame: Frame) -> Result<Self> {
+        Self::with_solver(domain, frame, Arc::new(OnCpu))
+    }
+
+    /// The same with what solves for the winds that conserve mass, in this frame and in later ones.
+    ///
+    /// # Errors
+    ///
+    /// As [`Case::new`], and those of the solver.
+    pub fn with_solver(domain: Domain, frame: Frame, solver: Arc<dyn Solver>) -> Result<Self> {
         let [theta, qv, qc, qr, qi, qs] = frame.state.fields().map(promote);
         let state = State { theta, qv, qc, qr, qi, qs };
-        let (Prescribed { forcing, winds, given }, report) = prepare(&domain, frame)?;
+        let (Prescribed { forcing, winds, given }, report) = prepare(&domain, frame, &*solver)?;
         Ok(Self {
             domain,
             forcing,
@@ -77,6 +91,7 @@ impl<R: Working> Case<R> {
             projection: report.projection,
             max_dt: report.max_dt,
             input_frames: vec![report],
+            solver,
             sequence: None,
         })
     }
@@ -93,7 +108,7 @@ impl<R: Working> Case<R> {
         let mut second = None;
         for number in 1..=series.reaching(seconds) {
             let frame = series.frame(number, &self.domain)?;
-            let (prescribed, report) = prepare(&self.domain, frame)?;
+            let (prescribed, report) = prepare(&self.domain, frame, &*self.solver)?;
             self.max_dt = self.max_dt.min(report.max_dt);
             self.input_frames.push(report);
             second = second.or(Some(prescribed));
@@ -102,7 +117,7 @@ impl<R: Working> Case<R> {
             let Self { forcing, winds, given, .. } = &self;
             let (forcing, winds, given) = (Arc::clone(forcing), winds.clone(), given.clone());
             let first = Prescribed { forcing, winds, given };
-            self.sequence = Some(Sequence::new(series, first, second));
+            self.sequence = Some(Sequence::new(Arc::clone(&self.solver), series, first, second));
         }
         Ok(self)
     }
@@ -156,7 +171,7 @@ impl<R: Working> Case<R> {
 }
 
 /// How a run went.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Outcome {
     /// Steps done.
     pub steps: usize,
@@ -164,6 +179,8 @@ pub struct Outcome {
     pub seconds: f64,
     /// The water budget.
     pub water: Water,
+    /// Figures of the frames of output.
+    pub figures: Vec<FrameFigures>,
     /// Wall time of the steps alone.
     pub stepping: Duration,
     /// Wall time of reading and blending the input frames between the steps.
@@ -216,7 +233,7 @@ pub fn run<R: Working>(
     send: &mut dyn FnMut(usize, Snapshot<R>) -> bool,
     watch: &mut dyn FnMut(usize),
 ) -> Result<Outcome> {
-    let mut recorder = Recorder::new(send);
+    let mut recorder = Recorder::new(plan, frames, case.domain.grid.shape, send);
     let done = advance(case, plan, frames, backend, stop, &mut recorder, watch);
     // Frames in flight are worth having whatever came after them; a failure that comes of waiting
     // for them is that of the run, unless it had one before.
@@ -227,6 +244,7 @@ pub fn run<R: Working>(
     outcome.water = Water::closed(outcome.water.start, &backend.water_changes()?, backend.water()?);
     outcome.stepping += start.elapsed();
     outcome.output += recorder.spent;
+    outcome.figures = recorder.figures;
     Ok(outcome)
 }
 
@@ -279,6 +297,13 @@ struct Recorder<'a, R> {
     /// Whether more frames are wanted.
     is_wanted: bool,
     spent: Duration,
+    plan: &'a Plan,
+    frames: Frames,
+    shape: Shape,
+    /// Water in the first frame, kg.
+    start: Option<f64>,
+    /// Figures of the frames that the run is to tell of.
+    figures: Vec<FrameFigures>,
 }
 
 struct Shown<R> {
@@ -289,9 +314,23 @@ struct Shown<R> {
 }
 
 impl<'a, R: Working> Recorder<'a, R> {
-    fn new(send: &'a mut dyn FnMut(usize, Snapshot<R>) -> bool) -> Self {
-        let pending = VecDeque::with_capacity(FRAMES_IN_FLIGHT);
-        Self { pending, send, is_wanted: true, spent: Duration::ZERO }
+    fn new(
+        plan: &'a Plan,
+        frames: Frames,
+        shape: Shape,
+        send: &'a mut dyn FnMut(usize, Snapshot<R>) -> bool,
+    ) -> Self {
+        Self {
+            pending: VecDeque::with_capacity(FRAMES_IN_FLIGHT),
+            send,
+            is_wanted: true,
+            spent: Duration::ZERO,
+            plan,
+            frames,
+            shape,
+            start: None,
+            figures: Vec::new(),
+        }
     }
 
     /// Begins a frame; waits for the oldest one where too many are in flight.
@@ -319,11 +358,26 @@ impl<'a, R: Working> Recorder<'a, R> {
             return Ok(false);
         }
         let start = Instant::now();
-        let Some(Captured { state, diagnostics, surface }) = backend.collect(wait)? else {
+        let Some(Captured { state, diagnostics, surface, summary }) = backend.collect(wait)? else {
             return Ok(false);
         };
         if let Some(Shown { step, seconds, winds, given }) = self.pending.pop_front() {
-            let frame = Snapshot { seconds, state, winds, diagnostics, surface, given };
+            let start = *self.start.get_or_insert(summary.water);
+            let figures = FrameFigures::new(&summary, self.shape, seconds, self.plan.dt, start);
+            let frame = Snapshot {
+                seconds,
+                state,
+                winds,
+                diagnostics,
+                surface,
+                contents: summary.contents,
+                profiles: figures.profiles(),
+                max_courant: figures.courant.value,
+                given,
+            };
+            if self.frames.due(self.plan, step) {
+                self.figures.push(figures);
+            }
             self.is_wanted &= (self.send)(step, frame);
         }
         self.spent += start.elapsed();

@@ -7,6 +7,7 @@ mod clock;
 mod frames;
 mod measuring;
 mod memory;
+mod summing;
 
 use std::collections::VecDeque;
 use std::time::Instant;
@@ -14,6 +15,7 @@ use std::time::Instant;
 use clock::Clock;
 use frames::Packing;
 pub use memory::Needs;
+use summing::{Summing, changes};
 
 use super::{
     Backend, Captured, FRAMES_IN_FLIGHT, PhaseTimes, Precipitation, Region, WaterChange,
@@ -27,12 +29,14 @@ use crate::gpu::advection::TransportSettings;
 use crate::gpu::budget::{Budget, Columns, TERMS};
 use crate::gpu::clouds::{Clouds, Inside, PLANES, Place, STATE_FIELDS};
 use crate::gpu::forcing::{AIR_FIELDS, Between, Driving, upload_air};
+use crate::gpu::reduce::Reducible;
 use crate::gpu::transport::{Transport, Wind};
 use crate::gpu::watch::{Flaw, Watch};
 use crate::gpu::wsm5::Mapping;
-use crate::gpu::{Buffer, Element, Gpu, Graph, Parcel};
+use crate::gpu::{Buffer, Gpu, Graph, Parcel};
 use crate::grid::{Grid, Side};
 use crate::mass::{AirMass, MassCoordinate};
+use crate::real::Real;
 use crate::state::{State, Surface};
 use crate::wsm5::Fallout;
 use crate::wsm5::radii::RadiusConstants;
@@ -40,7 +44,7 @@ use crate::wsm5::reflectivity::RadarConstants;
 use crate::wsm5::scheme::Scheme;
 
 /// A precision that the GPU computes in.
-pub trait OnDevice: FluxConstants + RadarConstants + RadiusConstants + Element {}
+pub trait OnDevice: FluxConstants + RadarConstants + RadiusConstants + Reducible {}
 
 impl OnDevice for f32 {}
 impl OnDevice for f64 {}
@@ -89,6 +93,7 @@ pub struct OnGpu<R> {
     recorded: Vec<Recorded>,
     packing: Packing,
     parcel: Parcel<R>,
+    summing: Summing<R>,
     /// Steps done when the frames under way were begun.
     captured: VecDeque<usize>,
     steps: usize,
@@ -145,9 +150,9 @@ impl<R: OnDevice> OnGpu<R> {
             rows: inside(sides.south, sides.north, shape.ny),
             columns: inside(sides.west, sides.east, shape.nx),
         };
-        let mapping = setting
-            .mapping
-            .unwrap_or_else(|| Mapping::choose(shape.columns(), R::PRECISION, fallout, shape.nz));
+        let mapping = setting.mapping.unwrap_or_else(|| {
+            Mapping::choose(shape.columns(), <R as Real>::PRECISION, fallout, shape.nz)
+        });
         let scheme = Scheme::default().with_fallout(fallout);
         let mut clouds = Clouds::new(gpu, shape, inside, scheme, mapping, R::THETA_BASE)?;
         let area = region.area.as_slice().expect("a plane in standard layout");
@@ -164,6 +169,7 @@ impl<R: OnDevice> OnGpu<R> {
         } else {
             Air::Kept(gpu.zeros(AIR_FIELDS * shape.cells())?)
         };
+        let summing = Summing::new(gpu, shape, area, &transport, &budget)?;
         let watch = Watch::new(gpu, shape)?;
         watch.listen(&mut transport, &mut clouds, &mut budget);
         let mut backend = Self {
@@ -184,6 +190,7 @@ impl<R: OnDevice> OnGpu<R> {
             recorded: Vec::new(),
             packing,
             parcel: Parcel::new(gpu, packing.frame())?,
+            summing,
             captured: VecDeque::with_capacity(FRAMES_IN_FLIGHT),
             steps: 0,
             clock: Clock::new(gpu)?,
@@ -343,7 +350,13 @@ impl<R: OnDevice> OnGpu<R> {
 fn transport_settings<R: OnDevice>(gpu: &Gpu, setting: &Setting<'_>) -> TransportSettings {
     // Potential temperature may have any value: nothing to keep above zero.
     const TRACERS: [usize; 2] = [STATE_FIELDS, 1];
-    TransportSettings::for_device(gpu, setting.grid, R::PRECISION, TRACERS, setting.limiter)
+    TransportSettings::for_device(
+        gpu,
+        setting.grid,
+        <R as Real>::PRECISION,
+        TRACERS,
+        setting.limiter,
+    )
 }
 
 impl<R: OnDevice> Backend<R> for OnGpu<R> {
@@ -362,6 +375,7 @@ impl<R: OnDevice> Backend<R> for OnGpu<R> {
     fn restore(&mut self, state: &State<R>) -> Result<()> {
         self.gpu.synchronize()?;
         while self.parcel.receive(|_| ())?.is_some() {}
+        while self.summing.receive(&self.transport, &self.budget)?.is_some() {}
         self.captured.clear();
         let cells = self.grid.shape.cells();
         for (number, field) in state.fields().into_iter().enumerate() {
@@ -407,29 +421,37 @@ impl<R: OnDevice> Backend<R> for OnGpu<R> {
     fn capture(&mut self, moment: &Moment<R>) -> Result<()> {
         self.drive(moment)?;
         if let Some(between) = self.between() {
+            between.drive(&self.driving)?;
             between.air(self.transport.spare())?;
         }
         let state = &self.tracers[self.now];
         let air = self.air.array(&self.transport);
         let place = Place { state, air, surface: &self.surface };
         let (packing, clouds, clock) = (self.packing, &self.clouds, &self.clock);
+        let summing = &self.summing;
         self.parcel.send(|room| {
             clock.gathering[0].record(&self.gpu)?;
             room.copy_range(0, state, 0..packing.state())?;
             clouds.diagnose(&place, room, packing.state())?;
             room.copy_range(packing.fields(), &self.surface, 0..packing.surface())?;
+            summing.contents(state, room, packing.before_contents())?;
             clock.gathering[1].record(&self.gpu)
         })?;
+        self.summing.send(state, &self.driving.flux, &self.transport, &self.budget)?;
         self.captured.push_back(self.steps);
         Ok(())
     }
 
     fn collect(&mut self, wait: bool) -> Result<Option<Captured<R>>> {
-        if !wait && !self.parcel.is_here().map_err(|error| self.in_step(error))? {
+        // The numbers are sent off last.
+        if !wait && !self.summing.are_here().map_err(|error| self.in_step(error))? {
             return Ok(None);
         }
         let packing = self.packing;
-        let received = self.parcel.receive(|values| packing.captured(values));
+        let numbers = self.summing.receive(&self.transport, &self.budget);
+        let Some(numbers) = numbers.map_err(|error| self.in_step(error))? else { return Ok(None) };
+        let received =
+            self.parcel.receive(|values| packing.captured(values, |planes| numbers.with(planes)));
         let Some(frame) = received.map_err(|error| self.in_step(error))? else {
             return Ok(None);
         };
@@ -447,9 +469,7 @@ impl<R: OnDevice> Backend<R> for OnGpu<R> {
     }
 
     fn water_changes(&mut self) -> Result<WaterChange> {
-        let [fallen, fallout_residual, clipped, mass_mismatch] = self.budget.terms()?;
-        let sides = self.transport.entered()?.iter().skip(1).sum();
-        Ok(WaterChange { fallen, sides, fallout_residual, clipped, mass_mismatch })
+        Ok(changes(self.budget.terms()?, &self.transport.entered()?))
     }
 
     fn precipitation(&mut self) -> Result<Precipitation> {
@@ -460,6 +480,6 @@ impl<R: OnDevice> Backend<R> for OnGpu<R> {
     fn times(&mut self) -> Result<PhaseTimes> {
         self.gpu.synchronize()?;
         self.clock.read()?;
-        Ok(self.clock.times(self.steps, self.parcel.seconds()))
+        Ok(self.clock.times(self.steps, self.parcel.seconds() + self.summing.seconds()))
     }
 }
