@@ -103,9 +103,12 @@ fn each_kernel_once() {
         let results = gpu.zeros(segments.count * operation.words()).unwrap();
         let pair = [&on_device, &on_device];
         let twice = [0, 1].map(|_| {
-            words(&results, || match operation.takes_two() {
-                true => reducer.reduce_pair(operation, pair, segments, &results),
-                false => reducer.reduce(operation, &on_device, segments, &results),
+            words(&results, || {
+                if operation.takes_two() {
+                    reducer.reduce_pair(operation, pair, segments, &results)
+                } else {
+                    reducer.reduce(operation, &on_device, segments, &results)
+                }
             })
         });
         for words in &twice {
