@@ -5,9 +5,10 @@ use std::fs;
 use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
+use super::operators::Operator;
 use super::{
-    Backend, Captured, FRAMES_IN_FLIGHT, PhaseTimes, Precipitation, Region, Shift, WaterChange,
-    check_finite,
+    Backend, Captured, FRAMES_IN_FLIGHT, PhaseTimes, Precipitation, Products, Region, Shift,
+    WaterChange, check_finite,
 };
 use crate::advection::flux::FluxConstants;
 use crate::advection::{self, Limiter, Wind, Workspace};
@@ -15,6 +16,7 @@ use crate::error::Result;
 use crate::forcing::{Continuity, Forcing, Moment};
 use crate::grid::{Grid, Side};
 use crate::mass::{AirMass, MassCoordinate};
+use crate::primitives::csr::Csr;
 use crate::state::{CloudDiagnostics, State, Surface};
 use crate::wsm5::radii::RadiusConstants;
 use crate::wsm5::reflectivity::{Bins, RadarConstants};
@@ -38,6 +40,7 @@ pub struct Cpu<R> {
     surface: Surface<R>,
     changes: WaterChange,
     frames: VecDeque<Captured<R>>,
+    operators: Vec<Operator<R>>,
     workspace: Workspace<R>,
     scratch: Scratch<R>,
     times: PhaseTimes,
@@ -97,6 +100,7 @@ impl<R: FluxConstants + RadarConstants + RadiusConstants> Cpu<R> {
             surface: Surface::zeros(shape),
             changes: WaterChange::default(),
             frames: VecDeque::with_capacity(FRAMES_IN_FLIGHT),
+            operators: Vec::new(),
             workspace: Workspace::new(shape),
             scratch: Scratch::new(shape.nz),
             times: PhaseTimes::default(),
@@ -160,6 +164,15 @@ impl<R: FluxConstants + RadarConstants + RadiusConstants> Cpu<R> {
         &self.air
     }
 
+    /// Sets the air that output is diagnosed in.
+    fn show(&mut self, moment: &Moment<R>) {
+        if moment.after.is_some() {
+            self.present.between().set_air(moment);
+        } else {
+            self.present = Present::Frame(Arc::clone(&moment.before));
+        }
+    }
+
     fn surplus_water(&self) -> f64 {
         self.region.surplus_water(&self.air, &self.present.get().environment, &self.state)
     }
@@ -189,6 +202,9 @@ impl<R: FluxConstants + RadarConstants + RadiusConstants> Backend<R> for Cpu<R> 
         }
         self.changes = WaterChange::default();
         self.frames.clear();
+        for operator in &mut self.operators {
+            operator.under_way.clear();
+        }
         Ok(())
     }
 
@@ -234,11 +250,7 @@ impl<R: FluxConstants + RadarConstants + RadiusConstants> Backend<R> for Cpu<R> 
     fn capture(&mut self, moment: &Moment<R>) -> Result<()> {
         assert!(self.frames.len() < FRAMES_IN_FLIGHT, "a frame was not collected");
         let start = Instant::now();
-        if moment.after.is_some() {
-            self.present.between().set_air(moment);
-        } else {
-            self.present = Present::Frame(Arc::clone(&moment.before));
-        }
+        self.show(moment);
         let mut diagnostics = CloudDiagnostics::zeros(self.grid.shape);
         self.diagnose(&mut diagnostics);
         let (state, surface) = (self.state.clone(), self.surface.clone());
@@ -249,6 +261,36 @@ impl<R: FluxConstants + RadarConstants + RadiusConstants> Backend<R> for Cpu<R> 
 
     fn collect(&mut self, _wait: bool) -> Result<Option<Captured<R>>> {
         Ok(self.frames.pop_front())
+    }
+
+    fn attach(&mut self, operators: &[Arc<Csr<R>>]) -> Result<()> {
+        let columns = self.grid.shape.columns();
+        self.operators = operators.iter().map(|x| Operator::new(x, columns)).collect();
+        Ok(())
+    }
+
+    fn sample(&mut self, operator: usize, moment: &Moment<R>) -> Result<()> {
+        let start = Instant::now();
+        self.show(moment);
+        let Self { operators, present, state, surface, .. } = self;
+        let operator = &mut operators[operator];
+        assert!(operator.under_way.len() < FRAMES_IN_FLIGHT, "a sample was not collected");
+        let (mut columns, air) = operator.gather(state, &present.get().environment);
+        let fields = DiagnosticFields::new(
+            R::THETA_BASE,
+            &columns.state,
+            &air,
+            &mut columns.diagnostics,
+        );
+        wsm5::diagnose(&self.scheme, &self.bins, fields);
+        let products = operator.products(&columns, surface);
+        operator.under_way.push_back(products);
+        self.times.output.add_host(start.elapsed().as_secs_f64());
+        Ok(())
+    }
+
+    fn collect_sample(&mut self, operator: usize, _wait: bool) -> Result<Option<Products<R>>> {
+        Ok(self.operators[operator].under_way.pop_front())
     }
 
     fn water(&mut self) -> Result<f64> {

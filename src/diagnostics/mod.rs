@@ -3,6 +3,9 @@
 pub mod budget;
 pub mod comparison;
 pub mod difference;
+pub mod locate;
 pub mod pair;
+pub mod regrid;
+pub mod stations;
 pub mod tolerance;
 pub mod totals;
