@@ -94,12 +94,12 @@ impl Facts {
 /// The devices, and every place that the libraries were looked for in.
 fn print_gpu(survey: &gpu::Survey, out: &mut impl Write) -> Result<()> {
     for device in &survey.devices {
-        let gpu::Device { name, architecture, multiprocessors, memory } = device;
-        let gigabytes = *memory as f64 / 1e9;
+        let gpu::Device { name, architecture, multiprocessors, memory, cache } = device;
+        let [gigabytes, megabytes] = [*memory as f64 / 1e9, *cache as f64 / 1e6];
         writeln!(
             out,
             "GPU            {name}, {architecture}, {multiprocessors} multiprocessors, \
-             {gigabytes:.1} GB"
+             {gigabytes:.1} GB, cache {megabytes:.1} MB"
         )?;
     }
     if survey.devices.is_empty() {

@@ -47,6 +47,8 @@ pub struct Device {
     pub multiprocessors: u32,
     /// All of its memory, bytes.
     pub memory: usize,
+    /// The cache that all multiprocessors share, bytes.
+    pub cache: usize,
 }
 
 fn as_text<S: serde::Serializer>(value: &impl fmt::Display, s: S) -> Result<S::Ok, S::Error> {
@@ -114,6 +116,7 @@ fn describe(number: i32) -> Result<Device, DriverError> {
         multiprocessors: ask(Attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)? as u32,
         // SAFETY: as above.
         memory: unsafe { result::device::total_mem(device) }?,
+        cache: ask(Attribute::CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE)? as usize,
     })
 }
 

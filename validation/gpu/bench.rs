@@ -14,7 +14,7 @@ fn figures(options: &[&str]) -> Vec<Value> {
     let output = Command::cargo_bin("nwp-mini")
         .expect("built by cargo for this test")
         .current_dir(project())
-        .args(["-q", "bench", "all", "--tile", "24x18", "--runs", "3"])
+        .args(["-q", "bench", "--tile", "24x18", "--runs", "3"])
         .args(options)
         .args(["--json".as_ref(), json.as_os_str()])
         .output()

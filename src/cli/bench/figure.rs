@@ -189,7 +189,7 @@ pub(super) struct Figure {
 }
 
 /// The smallest, the median and the largest of some times, s.
-fn statistics(mut times: Vec<f64>) -> [f64; 3] {
+pub(super) fn statistics(mut times: Vec<f64>) -> [f64; 3] {
     times.sort_by(f64::total_cmp);
     [times[0], times[times.len() / 2], times[times.len() - 1]]
 }

@@ -29,16 +29,22 @@ const WARM_UP: usize = 3;
 
 /// What the device can do at best.
 pub(super) fn best<R: OnDevice>(gpu: &Gpu, runs: u32) -> Result<Best> {
-    let times = |seconds: &dyn Fn() -> Result<f64>| -> Result<f64> {
-        seconds()?;
-        Ok(median((0..runs).map(|_| seconds()).collect::<Result<_>>()?))
-    };
-    let copying = Copying::new(gpu)?;
-    let copy = copying.bytes() as f64 / times(&|| copying.seconds())?;
-    drop(copying);
+    let copy = copy_speed(gpu, runs)?;
     let chains = Arithmetic::<R>::new(gpu)?;
-    let arithmetic = chains.operations() / times(&|| chains.seconds())?;
+    let arithmetic = chains.operations() / typical(runs, || chains.seconds())?;
     Ok(Best { copy, arithmetic: Some(arithmetic) })
+}
+
+/// What a copy moves, read and written, bytes a second.
+pub(super) fn copy_speed(gpu: &Gpu, runs: u32) -> Result<f64> {
+    let copying = Copying::new(gpu)?;
+    Ok(copying.bytes() as f64 / typical(runs, || copying.seconds())?)
+}
+
+/// The median of some times, after a first one that does not count.
+fn typical(runs: u32, seconds: impl Fn() -> Result<f64>) -> Result<f64> {
+    seconds()?;
+    Ok(median((0..runs).map(|_| seconds()).collect::<Result<_>>()?))
 }
 
 /// Measures all wanted parts; `show` is told of each figure as it is made.

@@ -1,18 +1,23 @@
-//! `nwp-mini bench`: how fast the parts of a step are on this machine.
+//! `nwp-mini bench`: how fast the parts of a step, and the kernels that know no weather, are on
+//! this machine.
 
 mod cpu;
 mod figure;
 mod gpu;
+mod ladder;
+mod reduce;
+mod size;
 mod source;
 
-use std::fs;
 use std::io::{self, Write};
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use rayon::ThreadPool;
+use serde_json::Value;
 
 use crate::advection::Limiter;
+use crate::backend::cpu::name as cpu_name;
 use crate::backend::gpu::OnDevice;
 use crate::cli::device::{GpuChoice, MappingChoice};
 use crate::cli::report::machine;
@@ -24,8 +29,11 @@ use crate::model::Working;
 use crate::model::tiled::{Tile, Tiled, has_condensate, has_rain};
 use crate::wsm5::Fallout;
 use figure::{Best, Figure};
+use ladder::Ladder;
+use size::Elements;
 
-/// Measure the parts of a step on the state of a WRF file, or the microphysics on columns.
+/// Measure the parts of a step on the state of a WRF file, or the microphysics on columns, and the
+/// ladders of the kernels that know no weather.
 ///
 /// The state is restored before every timed call. Times are medians with the smallest and the
 /// largest. The CPU is timed on one thread and on all of them, and carries one tracer; the GPU
@@ -37,11 +45,18 @@ use figure::{Best, Figure};
 /// them against a copy and against chains of fused multiplications and additions, measured in the
 /// same run.
 ///
+/// A ladder shows one kernel in several forms, each faster than the one before: times of a call
+/// between events and in a graph, on data that the cache holds and on copies in turn that exceed
+/// it, with the gain of each step; every result is held against a reference, and a wrong one ends
+/// in exit code 1. Lines of the CPU stand beside them.
+///
 /// Example: nwp-mini bench wsm5 --backend both --tile 256x256 --tile 1024x1024
+///
+/// Example: nwp-mini bench reduce --elements 4Mi --elements 1Gi
 #[derive(Debug, Args)]
 pub(super) struct Bench {
-    /// What to measure
-    #[arg(value_name = "PART", default_value = "all")]
+    /// What to measure [default: wsm5, advection and step]
+    #[arg(value_name = "PART")]
     parts: Vec<Part>,
     /// WRF file with the state, or columns as nwp-mini columns takes them
     #[arg(short, long, value_name = "FILE", default_value = "data/soc.nc")]
@@ -73,8 +88,11 @@ pub(super) struct Bench {
     #[arg(long, value_name = "N", default_value = "6",
           value_parser = clap::value_parser!(u16).range(1..=1000))]
     tracers: u16,
+    /// Length of the arrays of `reduce`, as 4Mi; may be given several times [default: 64Ki to 1Gi]
+    #[arg(long, value_name = "N")]
+    elements: Vec<Elements>,
     /// Timed calls of each part
-    #[arg(long, value_name = "N", default_value = "21",
+    #[arg(long, value_name = "N", default_value = "25",
           value_parser = clap::value_parser!(u32).range(1..))]
     runs: u32,
     /// Time step in seconds
@@ -99,9 +117,16 @@ enum Part {
     Advection,
     /// Transport of all fields and microphysics
     Step,
+    /// The ladder of the sum over an array
+    Reduce,
     /// Everything
     All,
 }
+
+/// The parts that a step is made of, which need an input.
+const OF_A_STEP: [Part; 3] = [Part::Wsm5, Part::Advection, Part::Step];
+/// The ladders.
+const LADDERS: [Part; 1] = [Part::Reduce];
 
 /// What computes on the CPU: a pool of threads, their number, what a copy moves with them.
 type Pool = (ThreadPool, usize, f64);
@@ -117,15 +142,58 @@ impl Bench {
         if self.dt <= 0.0 || !self.dt.is_finite() {
             return Err(Error::Usage(format!("--dt {}: give a positive number", self.dt)));
         }
+        let json = self.json.as_ref().map(|path| Pending::new(path, self.force)).transpose()?;
         let gpu = self.backend.open(&self.gpu)?;
-        match self.precision {
-            Precision::F32 => self.run_in::<f32>(gpu.as_ref()),
-            Precision::F64 => self.run_in::<f64>(gpu.as_ref()),
+        let gpu = gpu.as_ref();
+        let mut out = io::stdout().lock();
+        let (mut rows, mut faults) = (Vec::new(), Vec::new());
+        if OF_A_STEP.iter().any(|part| self.wants(*part)) {
+            let figures = match self.precision {
+                Precision::F32 => self.run_in::<f32>(gpu, &mut out)?,
+                Precision::F64 => self.run_in::<f64>(gpu, &mut out)?,
+            };
+            rows.extend(figures.iter().map(value));
         }
+        if LADDERS.iter().any(|part| self.wants(*part)) {
+            for ladder in self.ladders(gpu, &mut out)? {
+                let (found, wrong) = ladder.finish();
+                rows.extend(found.iter().map(value));
+                faults.extend(wrong);
+            }
+        }
+        if let Some(json) = json {
+            json.write_json(&rows)?;
+        }
+        if faults.is_empty() { Ok(()) } else { Err(Error::Verdict(faults.join("\n"))) }
+    }
+
+    /// Measures the ladders that are wanted.
+    fn ladders<'a>(&self, gpu: Option<&'a Gpu>, out: &mut impl Write) -> Result<Vec<Ladder<'a>>> {
+        let pools = self.pools(out)?;
+        let device = match gpu {
+            Some(gpu) => Some((gpu, gpu::copy_speed(gpu, self.runs)?)),
+            None => None,
+        };
+        match device {
+            Some((gpu, copy)) => writeln!(
+                out,
+                "{}, a copy moves {:.1} GB/s, read and written; its cache holds {:.1} MB",
+                gpu.device().name,
+                copy / 1e9,
+                gpu.device().cache as f64 / 1e6
+            )?,
+            None => writeln!(out, "without a GPU: lines of the CPU only")?,
+        }
+        let mut ladders = Vec::new();
+        if self.wants(Part::Reduce) {
+            ladders.extend(self.reductions(device, &pools, out)?);
+        }
+        Ok(ladders)
     }
 
     fn wants(&self, part: Part) -> bool {
-        self.parts.contains(&part) || self.parts.contains(&Part::All)
+        let usual = self.parts.is_empty() && OF_A_STEP.contains(&part);
+        usual || self.parts.contains(&part) || self.parts.contains(&Part::All)
     }
 
     /// The ways of falling that are wanted.
@@ -144,15 +212,17 @@ impl Bench {
         self.limiter.map_or(Limiter::PositiveDefinite, Limiter::from)
     }
 
-    fn run_in<R: Working + OnDevice>(&self, gpu: Option<&Gpu>) -> Result<()> {
-        let json = self.json.as_ref().map(|path| Pending::new(path, self.force)).transpose()?;
+    fn run_in<R: Working + OnDevice>(
+        &self,
+        gpu: Option<&Gpu>,
+        out: &mut impl Write,
+    ) -> Result<Vec<Figure>> {
         let source = self.source::<R>()?;
-        let mut out = io::stdout().lock();
         let pools = match (gpu, self.backend) {
             (Some(_), BackendChoice::Auto | BackendChoice::Gpu) => Vec::new(),
-            _ => self.pools(&mut out)?,
+            _ => self.pools(out)?,
         };
-        let best = gpu.map(|gpu| self.best::<R>(gpu, &mut out)).transpose()?;
+        let best = gpu.map(|gpu| self.best::<R>(gpu, out)).transpose()?;
         let device = gpu.zip(best);
         let mut figures = Vec::new();
         let tiles: Vec<Option<Tile>> = if self.tile.is_empty() {
@@ -164,28 +234,21 @@ impl Bench {
             let repeated = tile.map(|tile| source.repeated(tile));
             let bed = repeated.as_ref().unwrap_or(&source);
             self.check_step(bed)?;
-            self.describe(&mut out, bed)?;
+            self.describe(out, bed)?;
             writeln!(out, "{}", Figure::head())?;
             for (pool, _, copy) in &pools {
                 let found = pool.install(|| cpu::measure(self, bed, *copy))?;
-                show(&mut out, &found)?;
+                show(out, &found)?;
                 figures.extend(found);
             }
             if let Some((gpu, best)) = device {
                 let found = gpu::measure(self, gpu, bed, best, |figure| {
-                    show(&mut out, std::slice::from_ref(figure))
+                    show(out, std::slice::from_ref(figure))
                 })?;
                 figures.extend(found);
             }
         }
-        if let Some(json) = json {
-            let text = serde_json::to_string_pretty(&figures)
-                .map_err(|e| Error::io(json.target(), "write to", e))?;
-            fs::write(json.path(), text + "\n")
-                .map_err(|e| Error::io(json.target(), "write to", e))?;
-            json.commit()?;
-        }
-        Ok(())
+        Ok(figures)
     }
 
     /// One thread and all of them.
@@ -242,6 +305,11 @@ impl Bench {
         )?;
         Ok(())
     }
+}
+
+/// A row as JSON.
+fn value(row: &impl serde::Serialize) -> Value {
+    serde_json::to_value(row).expect("rows have plain keys")
 }
 
 fn show(out: &mut impl Write, figures: &[Figure]) -> Result<()> {

@@ -1,0 +1,388 @@
+//! The frame of the ladders: the rungs of one kernel on one size, each timed and held against a
+//! reference, as a table for people and as rows for programs.
+//!
+//! On the GPU a rung is timed in four ways. A single call stands between two events, which take
+//! some microseconds themselves; calls in a graph are what a run sees. Hot calls find their data
+//! where the call before has left them; rotating ones take copies in turn that together exceed
+//! the cache several times, so that all data come from memory.
+
+use std::io::Write;
+use std::time::{Duration, Instant};
+
+use serde::Serialize;
+
+use super::figure::{Timing, statistics};
+use super::{Pool, cpu_name};
+use crate::error::Result;
+use crate::gpu::Gpu;
+
+/// Calls of a graph: enough for its own start not to count.
+const CALLS: usize = 20;
+/// Calls before the first timed one.
+const WARM_UP: usize = 3;
+/// By how much the copies of the data together exceed the cache.
+const CACHES: usize = 4;
+/// Most copies: a graph has a call for each.
+const MOST_SLOTS: usize = 1024;
+/// Share of the free memory that copies of the data may take: this part of this many.
+const MEMORY_SHARE: [usize; 2] = [3, 4];
+/// Time after which slow calls are repeated no more, once there are enough of them.
+const PATIENCE: Duration = Duration::from_secs(1);
+/// How many are enough.
+const ENOUGH: u32 = 5;
+/// Time that the calls of a graph may take together, s.
+const GRAPH_TIME: f64 = 4e-3;
+
+/// What the rungs of one table work on.
+#[derive(Clone, Debug)]
+pub(super) struct Subject {
+    /// Name of the part, as "reduce".
+    pub(super) bench: &'static str,
+    /// What is made of what, as "sum of 1024 values of f32".
+    pub(super) title: String,
+    /// The size, as "1024" or "71x58".
+    pub(super) size: String,
+    /// Elements that are worked on.
+    pub(super) elements: usize,
+    /// Bytes that have to be moved: each array once.
+    pub(super) bytes: usize,
+    /// Type of the elements.
+    pub(super) precision: &'static str,
+}
+
+/// One way to do the work on the GPU.
+pub(super) trait Rung {
+    /// What the table calls it.
+    fn name(&self) -> &str;
+
+    /// Asks the device for the work on copy `slot` of the data.
+    fn launch(&self, slot: usize) -> Result<()>;
+
+    /// Overwrites the place of the result of copy `slot`, so that none of an earlier call passes.
+    fn spoil(&self, slot: usize) -> Result<()>;
+
+    /// Waits for the result of copy `slot` and tells what is wrong with it; `None` when nothing is.
+    fn fault(&self, slot: usize) -> Result<Option<String>>;
+}
+
+/// The GPU, and what a copy moves there, read and written, bytes a second.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Setting<'a> {
+    pub(super) gpu: &'a Gpu,
+    pub(super) copy: f64,
+    /// Timed calls.
+    pub(super) runs: u32,
+    /// Copies of the data that rotating calls take in turn, see [`slots`].
+    pub(super) slots: usize,
+}
+
+/// How many copies of `bytes` bytes it takes to exceed the cache by far, at least two; fewer where
+/// memory does not suffice, and 0 where not even one fits.
+///
+/// # Errors
+///
+/// [`Error::Gpu`](crate::error::Error::Gpu) when the device has failed.
+pub(super) fn slots(gpu: &Gpu, bytes: usize) -> Result<usize> {
+    let [free, _] = gpu.memory()?;
+    let [part, parts] = MEMORY_SHARE;
+    let bytes = bytes.max(1);
+    let wanted = (CACHES * gpu.device().cache).div_ceil(bytes).clamp(2, MOST_SLOTS);
+    Ok(wanted.min(free / parts * part / bytes))
+}
+
+/// Where a call finds its data.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+enum Place {
+    Hot,
+    Rotating,
+}
+
+/// One measured rung: what programs read.
+#[derive(Clone, Debug, Serialize)]
+pub(super) struct Row {
+    bench: &'static str,
+    variant: String,
+    backend: &'static str,
+    threads: Option<usize>,
+    grid_or_n: String,
+    median_s: f64,
+    min_s: f64,
+    max_s: f64,
+    runs: usize,
+    /// Elements a second.
+    cells_per_s: f64,
+    gb_per_s: f64,
+    percent_of_copy: f64,
+    timing: Timing,
+    place: Place,
+    /// How many times as fast as the rung before.
+    step_speed_up: Option<f64>,
+    /// How many times as fast as the first rung.
+    cumulative_speed_up: Option<f64>,
+    is_right: bool,
+    device: String,
+    precision: &'static str,
+    bytes: usize,
+    /// Copies of the data that the calls take in turn.
+    slots: usize,
+    copy_gb_per_s: f64,
+    version: &'static str,
+    commit: &'static str,
+}
+
+/// A table in the making.
+#[derive(Debug)]
+pub(super) struct Ladder<'a> {
+    subject: Subject,
+    setting: Option<Setting<'a>>,
+    /// Medians of the first rung and of the one before, for each way of timing.
+    before: [Option<[f64; 2]>; 4],
+    rows: Vec<Row>,
+    faults: Vec<String>,
+}
+
+/// The ways of timing on the GPU, in the order of the table.
+const WAYS: [(Place, Timing); 4] = [
+    (Place::Hot, Timing::Events),
+    (Place::Hot, Timing::Graph),
+    (Place::Rotating, Timing::Events),
+    (Place::Rotating, Timing::Graph),
+];
+
+impl<'a> Ladder<'a> {
+    /// Prints what is to come; without a GPU only lines of the CPU can come.
+    pub(super) fn new(
+        subject: Subject,
+        setting: Option<Setting<'a>>,
+        out: &mut impl Write,
+    ) -> Result<Self> {
+        let Subject { title, bytes, .. } = &subject;
+        write!(out, "\n{title}, {}", megabytes(*bytes))?;
+        if let Some(Setting { slots, .. }) = setting {
+            write!(
+                out,
+                "; hot: the same data in every call, rotating: {slots} copies in turn, {}",
+                megabytes(slots * bytes)
+            )?;
+        }
+        writeln!(out)?;
+        let half = format!(
+            "{:>10} {:>10} {:>8} {:>6} {:>7} {:>6}",
+            "single us", "graph us", "GB/s", "step", "total", "% copy"
+        );
+        if setting.is_some() {
+            writeln!(out, "{:<34} {:^53}  {:^53}", "", "hot", "rotating")?;
+            writeln!(out, "{:<34} {half}  {half}", "rung")?;
+        } else {
+            writeln!(out, "{:<34} {half}", "rung")?;
+        }
+        Ok(Self { subject, setting, before: [None; 4], rows: Vec::new(), faults: Vec::new() })
+    }
+
+    /// Times `work` on the CPU with each of the pools, and holds what it returns against the
+    /// reference by `fault`.
+    pub(super) fn cpu<T: Send>(
+        &mut self,
+        pools: &[Pool],
+        runs: u32,
+        out: &mut impl Write,
+        work: impl Fn() -> T + Sync,
+        fault: impl Fn(&T) -> Option<String>,
+    ) -> Result<()> {
+        for (pool, threads, copy) in pools {
+            let (times, last) = pool.install(|| {
+                let mut last = work();
+                let times = patiently(runs, || {
+                    let start = Instant::now();
+                    last = work();
+                    Ok(start.elapsed().as_secs_f64())
+                });
+                (times, last)
+            });
+            let plural = if *threads == 1 { "" } else { "s" };
+            let variant = format!("CPU, {threads} thread{plural}");
+            let is_right = self.judge(&variant, fault(&last));
+            let mut row = self.row(variant, times?, *copy, is_right);
+            row.threads = Some(*threads);
+            let Row { variant, median_s, gb_per_s, percent_of_copy, .. } = &row;
+            writeln!(
+                out,
+                "{variant:<34} {:>10.2} {:>10} {gb_per_s:>8.1} {:>6} {:>7} {percent_of_copy:>6.1}{}",
+                median_s * 1e6,
+                "-",
+                "-",
+                "-",
+                verdict(is_right)
+            )?;
+            self.rows.push(row);
+        }
+        Ok(())
+    }
+
+    /// Times a rung on the GPU, as the next step of the ladder, and checks its results.
+    ///
+    /// # Panics
+    ///
+    /// Without a GPU.
+    pub(super) fn rung(&mut self, rung: &dyn Rung, out: &mut impl Write) -> Result<()> {
+        self.measure(rung, true, out)
+    }
+
+    /// The same for what is no step of the ladder: without speed-ups.
+    ///
+    /// # Panics
+    ///
+    /// Without a GPU.
+    pub(super) fn aside(&mut self, rung: &dyn Rung, out: &mut impl Write) -> Result<()> {
+        self.measure(rung, false, out)
+    }
+
+    fn measure(&mut self, rung: &dyn Rung, is_step: bool, out: &mut impl Write) -> Result<()> {
+        let setting = self.setting.expect("rungs are for the GPU");
+        let name = rung.name();
+        let checked = |slot: usize| {
+            rung.spoil(slot)?;
+            rung.launch(slot)?;
+            rung.fault(slot)
+        };
+        let first = checked(0)?;
+        let mut halves = Vec::new();
+        let mut rows = Vec::new();
+        for ((place, timing), before) in WAYS.into_iter().zip(&mut self.before) {
+            let times = setting.times(rung, place, timing)?;
+            let median = statistics(times.clone())[1];
+            let speed_ups = before.map(|of| of.map(|earlier| earlier / median));
+            if is_step {
+                *before = Some([before.map_or(median, |[first, _]| first), median]);
+            }
+            rows.push((place, timing, times, speed_ups.filter(|_| is_step)));
+        }
+        let last = checked(setting.slots - 1)?;
+        let is_right = self.judge(name, first.or(last));
+        for (place, timing, times, speed_ups) in rows {
+            let mut row = self.row(name.to_owned(), times, setting.copy, is_right);
+            row.backend = "gpu";
+            row.device.clone_from(&setting.gpu.device().name);
+            (row.place, row.timing) = (place, timing);
+            [row.cumulative_speed_up, row.step_speed_up] =
+                speed_ups.map_or([None; 2], |both| both.map(Some));
+            row.slots = if place == Place::Hot { 1 } else { setting.slots };
+            halves.push(row);
+        }
+        let text = |[single, graph]: [&Row; 2]| {
+            let times = |x: Option<f64>| x.map_or_else(|| "-".to_owned(), |x| format!("{x:.2}"));
+            format!(
+                "{:>10.2} {:>10.2} {:>8.1} {:>6} {:>7} {:>6.1}",
+                single.median_s * 1e6,
+                graph.median_s * 1e6,
+                graph.gb_per_s,
+                times(graph.step_speed_up),
+                times(graph.cumulative_speed_up),
+                graph.percent_of_copy
+            )
+        };
+        let [hot, rotating] = [[&halves[0], &halves[1]], [&halves[2], &halves[3]]].map(text);
+        writeln!(out, "{name:<34} {hot}  {rotating}{}", verdict(is_right))?;
+        self.rows.extend(halves);
+        Ok(())
+    }
+
+    fn judge(&mut self, variant: &str, fault: Option<String>) -> bool {
+        let is_right = fault.is_none();
+        let Subject { bench, title, .. } = &self.subject;
+        self.faults.extend(fault.map(|fault| format!("{bench}: {title}, {variant}: {fault}")));
+        is_right
+    }
+
+    /// A row of the CPU, to be changed where it is one of the GPU.
+    fn row(&self, variant: String, times: Vec<f64>, copy: f64, is_right: bool) -> Row {
+        let Subject { bench, size, elements, bytes, precision, .. } = &self.subject;
+        let runs = times.len();
+        let [min_s, median_s, max_s] = statistics(times);
+        let speed = *bytes as f64 / median_s;
+        Row {
+            bench,
+            variant,
+            backend: "cpu",
+            threads: None,
+            grid_or_n: size.clone(),
+            median_s,
+            min_s,
+            max_s,
+            runs,
+            cells_per_s: *elements as f64 / median_s,
+            gb_per_s: speed / 1e9,
+            percent_of_copy: 100.0 * speed / copy,
+            timing: Timing::Wall,
+            place: Place::Hot,
+            step_speed_up: None,
+            cumulative_speed_up: None,
+            is_right,
+            device: cpu_name().to_owned(),
+            precision,
+            bytes: *bytes,
+            slots: 1,
+            copy_gb_per_s: copy / 1e9,
+            version: env!("CARGO_PKG_VERSION"),
+            commit: env!("NWP_MINI_COMMIT"),
+        }
+    }
+
+    /// The rows, and what was wrong.
+    pub(super) fn finish(self) -> (Vec<Row>, Vec<String>) {
+        (self.rows, self.faults)
+    }
+}
+
+impl Setting<'_> {
+    /// Times of a call, s.
+    fn times(&self, rung: &dyn Rung, place: Place, timing: Timing) -> Result<Vec<f64>> {
+        let slots = if place == Place::Hot { 1 } else { self.slots };
+        if timing == Timing::Events {
+            let mut slot = 0;
+            let mut next = || {
+                slot = (slot + 1) % slots;
+                slot
+            };
+            for _ in 0..WARM_UP {
+                rung.launch(next())?;
+            }
+            return patiently(self.runs, || {
+                let slot = next();
+                self.gpu.elapsed(|| rung.launch(slot))
+            });
+        }
+        let one = self.gpu.elapsed(|| rung.launch(0))?;
+        // As many as there is time for, and all copies alike.
+        let calls = CALLS.min((GRAPH_TIME / one) as usize).max(2).div_ceil(slots) * slots;
+        let mut graph = self.gpu.capture(|| (0..calls).try_for_each(|n| rung.launch(n % slots)))?;
+        graph.launch()?;
+        patiently(self.runs, || {
+            // A graph before each timed one keeps the device busy until that one has been sent off.
+            graph.launch()?;
+            Ok(self.gpu.elapsed(|| graph.launch())? / calls as f64)
+        })
+    }
+}
+
+/// So many times, or enough of them where they take long.
+fn patiently(runs: u32, mut time: impl FnMut() -> Result<f64>) -> Result<Vec<f64>> {
+    let start = Instant::now();
+    let mut times = Vec::new();
+    for run in 0..runs {
+        if run >= ENOUGH && start.elapsed() > PATIENCE {
+            break;
+        }
+        times.push(time()?);
+    }
+    Ok(times)
+}
+
+fn verdict(is_right: bool) -> &'static str {
+    if is_right { "" } else { "  WRONG" }
+}
+
+fn megabytes(bytes: usize) -> String {
+    format!("{:.1} MB", bytes as f64 / 1e6)
+}

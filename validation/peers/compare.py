@@ -1,0 +1,54 @@
+"""Ratios of our times to those of the peers, from the JSON rows of both.
+
+Usage: compare.py OURS.json... PEERS.json
+"""
+
+import json
+import sys
+
+# What is held against what: our rung, by the beginning of its name, for each bench. The best of the
+# peer's algorithms counts.
+LIMIT = 1.0
+
+
+def key(row):
+    names = ("bench", "grid_or_n", "precision", "timing", "place")
+    return tuple(row.get(name) for name in names)
+
+
+def best(rows):
+    return min(rows, key=lambda row: row["median_s"])
+
+
+def main(arguments):
+    if len(arguments) < 2:
+        sys.exit(__doc__)
+    rows = []
+    for name in arguments:
+        with open(name, encoding="utf-8") as file:
+            rows += json.load(file)
+    peers, ours = {}, {}
+    for row in rows:
+        table = peers if row["backend"] == "peer" else ours
+        if row["backend"] != "cpu":
+            table.setdefault(key(row), []).append(row)
+    print(f"{'what':<11}{'size':<15}{'real':<5}{'timing':<8}{'place':<10}"
+          f"{'ours us':>10}{'peer us':>10}{'ratio':>7}  rung / peer")
+    missed = 0
+    for what, theirs in peers.items():
+        # A maximum is no peer of a sum.
+        theirs = [row for row in theirs if "Max" not in row["variant"]]
+        if not theirs or what not in ours:
+            continue
+        mine, other = best(ours[what]), best(theirs)
+        ratio = mine["median_s"] / other["median_s"]
+        missed += ratio > LIMIT
+        bench, size, precision, timing, place = what
+        print(f"{bench:<11}{size:<15}{precision:<5}{timing:<8}{place:<10}"
+              f"{1e6 * mine['median_s']:>10.2f}{1e6 * other['median_s']:>10.2f}{ratio:>7.3f}"
+              f"{' !' if ratio > LIMIT else '  '}{mine['variant']} / {other['variant']}")
+    print(f"{missed} of these take longer than the peer")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
