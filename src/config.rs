@@ -22,6 +22,16 @@ pub struct RunConfig {
     pub dt: Option<f64>,
     /// Time between output frames, s; without it only the first and the last are written.
     pub output_interval: Option<f64>,
+    /// Weights that take the fields to another grid.
+    pub regrid: Option<PathBuf>,
+    /// Where the fields on that grid go; `None`: beside the output.
+    pub regrid_output: Option<PathBuf>,
+    /// Places of interest.
+    pub points: Option<PathBuf>,
+    /// Time between values there, s; `None`: as between output frames.
+    pub points_interval: Option<f64>,
+    /// Whether the columns are written as profiles too.
+    pub profiles: bool,
     /// Limiter of the water species.
     pub limiter: Limiter,
     /// Variant of the microphysics.

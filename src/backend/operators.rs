@@ -4,7 +4,6 @@
 use std::collections::VecDeque;
 
 use ndarray::{Array3, Axis};
-use rayon::prelude::*;
 
 use super::{FRAMES_IN_FLIGHT, Products};
 use crate::grid::Shape;
@@ -96,10 +95,9 @@ impl<R: Real> Operator<R> {
         if rows == 0 || columns == 0 {
             return vec![R::ZERO; values.len().checked_div(columns).unwrap_or(0) * rows];
         }
-        let mut out = vec![R::ZERO; values.len() / columns * rows];
-        out.par_chunks_mut(rows)
-            .zip(values.par_chunks(columns))
-            .for_each(|(out, level)| self.matrix.multiply_serial(level, out));
+        let levels = values.len() / columns;
+        let mut out = vec![R::ZERO; levels * rows];
+        self.matrix.multiply_several(values, &mut out, levels);
         out
     }
 }

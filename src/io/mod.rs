@@ -8,6 +8,7 @@ pub mod nc_char;
 pub mod output;
 pub mod pending;
 pub mod points;
+pub mod profiles;
 pub mod reader;
 pub mod regridded;
 pub mod sampled;

@@ -61,7 +61,7 @@ pub struct Snapshot<R> {
 
 impl<R: Stored> Snapshot<R> {
     /// The values of [`COMPUTED`].
-    fn computed(&self) -> [&[R]; COMPUTED.len()] {
+    pub(super) fn computed(&self) -> [&[R]; COMPUTED.len()] {
         let [theta, qv, qc, qr, qi, qs] = self.state.fields().map(slice);
         let [u, v, w] = self.winds.each_ref().map(slice);
         let CloudDiagnostics { refl_10cm, re_cloud, re_ice, re_snow } = &self.diagnostics;

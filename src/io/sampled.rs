@@ -2,6 +2,7 @@
 
 use crate::grid::Shape;
 use crate::io::layout::{Axes, SAMPLED};
+use crate::real::Real;
 
 /// Number of fields.
 pub const FIELDS: usize = SAMPLED.len();
@@ -14,6 +15,13 @@ pub struct Sample<R> {
     /// T, QVAPOR, QCLOUD, QRAIN, QICE, QSNOW, U, V, W, REFL_10CM, RE_CLOUD, RE_ICE, RE_SNOW, RAINNC,
     /// SNOWNC, SR, pressure, height. Shape of each: (levels, places).
     pub fields: [Vec<R>; FIELDS],
+}
+
+impl<R: Real> Sample<R> {
+    /// Whether all values are numbers, and finite.
+    pub fn is_finite(&self) -> bool {
+        self.fields.iter().flatten().all(|x| x.is_finite())
+    }
 }
 
 /// Levels of a field.

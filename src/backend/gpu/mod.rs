@@ -9,6 +9,7 @@ mod measuring;
 mod memory;
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 use std::time::Instant;
 
 use clock::Clock;
@@ -16,8 +17,8 @@ use frames::Packing;
 pub use memory::Needs;
 
 use super::{
-    Backend, Captured, FRAMES_IN_FLIGHT, PhaseTimes, Precipitation, Region, WaterChange,
-    check_finite,
+    Backend, Captured, FRAMES_IN_FLIGHT, PhaseTimes, Precipitation, Products, Region,
+    WaterChange,    check_finite,
 };
 use crate::advection::Limiter;
 use crate::advection::flux::FluxConstants;
@@ -33,6 +34,7 @@ use crate::gpu::wsm5::Mapping;
 use crate::gpu::{Buffer, Element, Gpu, Graph, Parcel};
 use crate::grid::{Grid, Side};
 use crate::mass::{AirMass, MassCoordinate};
+use crate::primitives::csr::Csr;
 use crate::state::{State, Surface};
 use crate::wsm5::Fallout;
 use crate::wsm5::radii::RadiusConstants;
@@ -439,6 +441,21 @@ impl<R: OnDevice> Backend<R> for OnGpu<R> {
             self.clock.gathered += self.clock.gathering[1].since(&self.clock.gathering[0])?;
         }
         Ok(Some(frame))
+    }
+
+    fn attach(&mut self, operators: &[Arc<Csr<R>>]) -> Result<()> {
+        if operators.is_empty() {
+            return Ok(());
+        }
+        Err(Error::Gpu("operators are not applied there yet".to_owned()))
+    }
+
+    fn sample(&mut self, _operator: usize, _moment: &Moment<R>) -> Result<()> {
+        Ok(())
+    }
+
+    fn collect_sample(&mut self, _operator: usize, _wait: bool) -> Result<Option<Products<R>>> {
+        Ok(None)
     }
 
     fn water(&mut self) -> Result<f64> {

@@ -19,7 +19,7 @@ use crate::grid::Shape;
 use crate::io::reader::Reader;
 use crate::io::wrf::Domain;
 use crate::primitives::csr::Csr;
-use form::{ESMF, Form, SCRIP};
+use form::{ESMF, SCRIP};
 
 /// What the weights of a target cell add up to, as a file says it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
