@@ -5,12 +5,12 @@
 #include "primitives/transpose/tile.cuh"
 #include "primitives/wide.cuh"
 
-// The bound: as many bytes moved, nothing turned. Four wide loads of a thread are on their way
+// The bound: as many bytes moved, nothing turned. Several wide loads of a thread are on their way
 // together, since memory answers late and the more it is asked at a time the more it gives.
 extern "C" __global__ void __launch_bounds__(COPY_THREADS)
 transpose_copy(const __grid_constant__ TransposeArgs args)
 {
-    constexpr int LOADS = 4, W = Wide<real>::COUNT;
+    constexpr int LOADS = COPY_LOADS, W = Wide<real>::COUNT;
     const long long count = static_cast<long long>(args.matrices) * args.rows * args.columns;
     const long long wide = count / W;
     const long long first = static_cast<long long>(blockIdx.x) * COPY_THREADS * LOADS + threadIdx.x;
@@ -158,4 +158,17 @@ transpose_wide(const __grid_constant__ TransposeArgs args)
         if (row < args.rows && column < args.columns)
             store_once(place.to + at(column, row, args.rows), tile[line * HEIGHT + (level ^ line / W % BANKS)]);
     }
+}
+
+// Counts the elements that are not where they belong, in the plainest way.
+extern "C" __global__ void __launch_bounds__(COPY_THREADS)
+transpose_faults(const __grid_constant__ TransposeArgs args)
+{
+    const long long n = static_cast<long long>(blockIdx.x) * COPY_THREADS + threadIdx.x;
+    const long long matrix = static_cast<long long>(args.rows) * args.columns;
+    if (n >= args.matrices * matrix) return;
+    const int row = n % matrix / args.columns, column = n % args.columns;
+    // What is not a number is equal to nothing, and so a fault.
+    const bool is_right = args.to[n / matrix * matrix + at(column, row, args.rows)] == args.from[n];
+    if (!is_right) atomicAdd(args.faults, 1);
 }

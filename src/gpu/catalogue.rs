@@ -3,9 +3,10 @@
 use super::advection::{Shares, TransportSettings};
 use super::compile::Source;
 use super::wsm5::Mapping;
-use super::{budget, ceilings, clouds, forcing, transport, watch};
+use super::{budget, ceilings, clouds, csr, forcing, transport, transpose, watch};
 use crate::advection::Limiter;
 use crate::grid::{Grid, Shape, Side, Sides};
+use crate::primitives::transpose::Matrices;
 use crate::real::Precision;
 use crate::wsm5::Fallout;
 
@@ -44,6 +45,11 @@ pub fn catalogue(precision: Precision, nz: usize) -> Vec<Entry> {
         entry(watch::source(precision, nz), "", true),
         entry(ceilings::source(precision), "", true),
     ];
+    entries.push(entry(csr::Shape::usual(precision).source(precision), "", true));
+    for (name, columns) in [("small", SMALL.columns()), ("large", LARGE.columns())] {
+        let shape = transpose::Shape::choose(precision, Matrices::levels(1, nz, 1, columns));
+        entries.push(entry(shape.source(precision), name, true));
+    }
     for fallout in Fallout::ALL {
         let name = match fallout {
             Fallout::SemiLagrangian => "",

@@ -14,6 +14,7 @@ mod catalogue;
 pub mod ceilings;
 pub mod clouds;
 pub mod compile;
+pub mod csr;
 mod device;
 pub mod forcing;
 mod graph;
@@ -26,6 +27,7 @@ mod receipt;
 mod shuttle;
 mod sources;
 pub mod transport;
+pub mod transpose;
 pub mod watch;
 pub mod wsm5;
 

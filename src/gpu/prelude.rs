@@ -6,7 +6,9 @@ use super::advection::{LayeredPointers, TransportArgs};
 use super::arguments::{
     ArithmeticArgs, BlendArgs, CloseArgs, TallyArgs, WatchArgs, WaterArgs, WeightArgs,
 };
+use super::csr::CsrArgs;
 use super::mark;
+use super::transpose::TransposeArgs;
 use super::wsm5::{CloudArgs, CloudConstants, DiagnosisArgs};
 use crate::advection::flux::FluxConstants;
 use crate::constants::Constants;
@@ -103,6 +105,8 @@ fn shared<R: CloudConstants + FluxConstants + RadarConstants + RadiusConstants>(
         WatchArgs::<R>::cuda_text(),
         DiagnosisArgs::<R>::cuda_text(),
         ArithmeticArgs::<R>::cuda_text(),
+        TransposeArgs::<R>::cuda_text(),
+        CsrArgs::<R>::cuda_text(),
     ];
     format!(
         "typedef {real} real;\n\n// Constants\n{}{}\n// Structs\n{}",

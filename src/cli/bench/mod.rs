@@ -2,12 +2,14 @@
 //! this machine.
 
 mod cpu;
+mod csr;
 mod figure;
 mod gpu;
 mod ladder;
 mod reduce;
 mod size;
 mod source;
+mod transpose;
 
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -31,6 +33,7 @@ use crate::wsm5::Fallout;
 use figure::{Best, Figure};
 use ladder::Ladder;
 use size::Elements;
+use transpose::Extent;
 
 /// Measure the parts of a step on the state of a WRF file, or the microphysics on columns, and the
 /// ladders of the kernels that know no weather.
@@ -91,6 +94,10 @@ pub(super) struct Bench {
     /// Length of the arrays of `reduce`, as 4Mi; may be given several times [default: 64Ki to 1Gi]
     #[arg(long, value_name = "N")]
     elements: Vec<Elements>,
+    /// Rows and columns of `transpose`, as 4000x3000, or number, rows and columns, as 6x27x4118; may
+    /// be given several times [default: squares from 1000 to 30000, and fields]
+    #[arg(long, value_name = "RxC")]
+    extent: Vec<Extent>,
     /// Timed calls of each part
     #[arg(long, value_name = "N", default_value = "25",
           value_parser = clap::value_parser!(u32).range(1..))]
@@ -119,6 +126,10 @@ enum Part {
     Step,
     /// The ladder of the sum over an array
     Reduce,
+    /// The ladder of the transpose
+    Transpose,
+    /// The ladder of the product of a sparse matrix and a vector
+    Csr,
     /// Everything
     All,
 }
@@ -126,7 +137,7 @@ enum Part {
 /// The parts that a step is made of, which need an input.
 const OF_A_STEP: [Part; 3] = [Part::Wsm5, Part::Advection, Part::Step];
 /// The ladders.
-const LADDERS: [Part; 1] = [Part::Reduce];
+const LADDERS: [Part; 3] = [Part::Reduce, Part::Transpose, Part::Csr];
 
 /// What computes on the CPU: a pool of threads, their number, what a copy moves with them.
 type Pool = (ThreadPool, usize, f64);
@@ -187,6 +198,12 @@ impl Bench {
         let mut ladders = Vec::new();
         if self.wants(Part::Reduce) {
             ladders.extend(self.reductions(device, &pools, out)?);
+        }
+        if self.wants(Part::Transpose) {
+            ladders.extend(self.transposes(device, &pools, out)?);
+        }
+        if self.wants(Part::Csr) {
+            ladders.extend(self.products(device, &pools, out)?);
         }
         Ok(ladders)
     }
