@@ -97,7 +97,7 @@ impl Weights {
         let about = [
             ("title", "weights from the grid of a run to a regular one"),
             ("source", concat!("nwp-mini ", env!("CARGO_PKG_VERSION"))),
-            ("source_grid", &*name),
+            ("input_file", &*name),
             ("command_line", &command.join(" ")),
         ];
         let shape = domain.grid.shape;

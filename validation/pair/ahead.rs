@@ -2,18 +2,20 @@
 
 use std::collections::VecDeque;
 use std::path::Path;
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use nwp_mini::advection::Limiter;
 use nwp_mini::backend::cpu::Cpu;
 use nwp_mini::backend::{
-    Backend, Captured, FRAMES_IN_FLIGHT, PhaseTimes, Precipitation, WaterChange,
+    Backend, Captured, FRAMES_IN_FLIGHT, PhaseTimes, Precipitation, Products, WaterChange,
 };
 use nwp_mini::error::{Error, Result};
 use nwp_mini::forcing::Moment;
 use nwp_mini::io::wrf;
 use nwp_mini::model::{self, Case, Frames};
 use nwp_mini::plan::Plan;
+use nwp_mini::primitives::csr::Csr;
 use nwp_mini::state::State;
 use nwp_mini::wsm5::Fallout;
 
@@ -71,6 +73,18 @@ impl Backend<f32> for Ahead {
         Ok(if wait { self.frames.pop_front() } else { None })
     }
 
+    fn attach(&mut self, operators: &[Arc<Csr<f32>>]) -> Result<()> {
+        self.cpu.attach(operators)
+    }
+
+    fn sample(&mut self, operator: usize, moment: &Moment<f32>) -> Result<()> {
+        self.cpu.sample(operator, moment)
+    }
+
+    fn collect_sample(&mut self, operator: usize, wait: bool) -> Result<Option<Products<f32>>> {
+        if wait { self.cpu.collect_sample(operator, wait) } else { Ok(None) }
+    }
+
     fn water(&mut self) -> Result<f64> {
         self.cpu.water()
     }
@@ -102,7 +116,7 @@ fn run(late: bool, fails_at: Option<usize>) -> (Vec<(usize, f64)>, usize, Result
     let plan = Plan { dt: 60.0, steps: 5, last_dt: 60.0, max_dt: 200.0 };
     let frames = Frames { interval: Some(60.0), ..Frames::default() };
     let mut sent = Vec::new();
-    let mut send = |step, frame: nwp_mini::io::output::Snapshot<f32>| {
+    let mut send = |step: usize, frame: nwp_mini::io::output::Snapshot<f32>| {
         assert!((frame.seconds - 60.0 * step as f64).abs() < 1e-9);
         sent.push((step, frame.state.qv.iter().map(|q| f64::from(*q)).sum()));
         true

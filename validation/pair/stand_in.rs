@@ -1,10 +1,15 @@
 //! Backends that stand for another one than the CPU's.
 
+use std::sync::Arc;
+
 use ndarray::{Array, Dimension};
 use nwp_mini::backend::cpu::Cpu;
-use nwp_mini::backend::{Backend, Captured, PhaseTimes, Precipitation, WaterChange, check_finite};
+use nwp_mini::backend::{
+    Backend, Captured, PhaseTimes, Precipitation, Products, WaterChange, check_finite,
+};
 use nwp_mini::error::Result;
 use nwp_mini::forcing::Moment;
+use nwp_mini::primitives::csr::Csr;
 use nwp_mini::state::{CloudDiagnostics, State, Surface};
 use rayon::ThreadPool;
 
@@ -49,6 +54,18 @@ impl Backend<f32> for Pooled {
 
     fn collect(&mut self, wait: bool) -> Result<Option<Captured<f32>>> {
         self.cpu.collect(wait)
+    }
+
+    fn attach(&mut self, operators: &[Arc<Csr<f32>>]) -> Result<()> {
+        self.cpu.attach(operators)
+    }
+
+    fn sample(&mut self, operator: usize, moment: &Moment<f32>) -> Result<()> {
+        self.pool.install(|| self.cpu.sample(operator, moment))
+    }
+
+    fn collect_sample(&mut self, operator: usize, wait: bool) -> Result<Option<Products<f32>>> {
+        self.cpu.collect_sample(operator, wait)
     }
 
     fn water(&mut self) -> Result<f64> {
@@ -131,6 +148,19 @@ impl Backend<f32> for Wide {
                 clipped: narrow(&surface.clipped),
             },
         }))
+    }
+
+    fn attach(&mut self, operators: &[Arc<Csr<f32>>]) -> Result<()> {
+        assert!(operators.is_empty(), "nothing is sampled here");
+        Ok(())
+    }
+
+    fn sample(&mut self, _operator: usize, _moment: &Moment<f32>) -> Result<()> {
+        unreachable!("no operator is attached")
+    }
+
+    fn collect_sample(&mut self, _operator: usize, _wait: bool) -> Result<Option<Products<f32>>> {
+        unreachable!("no operator is attached")
     }
 
     fn water(&mut self) -> Result<f64> {

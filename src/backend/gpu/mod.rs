@@ -7,6 +7,7 @@ mod clock;
 mod frames;
 mod measuring;
 mod memory;
+mod samples;
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -15,6 +16,7 @@ use std::time::Instant;
 use clock::Clock;
 use frames::Packing;
 pub use memory::Needs;
+use samples::Samples;
 
 use super::{
     Backend, Captured, FRAMES_IN_FLIGHT, PhaseTimes, Precipitation, Products, Region,
@@ -91,6 +93,7 @@ pub struct OnGpu<R> {
     recorded: Vec<Recorded>,
     packing: Packing,
     parcel: Parcel<R>,
+    samples: Samples<R>,
     /// Steps done when the frames under way were begun.
     captured: VecDeque<usize>,
     steps: usize,
@@ -186,6 +189,7 @@ impl<R: OnDevice> OnGpu<R> {
             recorded: Vec::new(),
             packing,
             parcel: Parcel::new(gpu, packing.frame())?,
+            samples: Samples::new(gpu, shape, &[])?,
             captured: VecDeque::with_capacity(FRAMES_IN_FLIGHT),
             steps: 0,
             clock: Clock::new(gpu)?,
@@ -267,6 +271,12 @@ impl<R: OnDevice> OnGpu<R> {
             (Air::Between(between), Some(_)) => Some(between),
             _ => None,
         }
+    }
+
+    /// Sets the air that output is diagnosed in.
+    fn show(&mut self, moment: &Moment<R>) -> Result<()> {
+        self.drive(moment)?;
+        self.between().map_or(Ok(()), |between| between.air(self.transport.spare()))
     }
 
     fn place<'a>(&'a self, state: &'a Buffer<R>) -> Place<'a, R> {
@@ -364,6 +374,7 @@ impl<R: OnDevice> Backend<R> for OnGpu<R> {
     fn restore(&mut self, state: &State<R>) -> Result<()> {
         self.gpu.synchronize()?;
         while self.parcel.receive(|_| ())?.is_some() {}
+        self.samples.clear()?;
         self.captured.clear();
         let cells = self.grid.shape.cells();
         for (number, field) in state.fields().into_iter().enumerate() {
@@ -407,10 +418,7 @@ impl<R: OnDevice> Backend<R> for OnGpu<R> {
     }
 
     fn capture(&mut self, moment: &Moment<R>) -> Result<()> {
-        self.drive(moment)?;
-        if let Some(between) = self.between() {
-            between.air(self.transport.spare())?;
-        }
+        self.show(moment)?;
         let state = &self.tracers[self.now];
         let air = self.air.array(&self.transport);
         let place = Place { state, air, surface: &self.surface };
@@ -444,18 +452,18 @@ impl<R: OnDevice> Backend<R> for OnGpu<R> {
     }
 
     fn attach(&mut self, operators: &[Arc<Csr<R>>]) -> Result<()> {
-        if operators.is_empty() {
-            return Ok(());
-        }
-        Err(Error::Gpu("operators are not applied there yet".to_owned()))
-    }
-
-    fn sample(&mut self, _operator: usize, _moment: &Moment<R>) -> Result<()> {
+        self.samples = Samples::new(&self.gpu, self.grid.shape, operators)?;
         Ok(())
     }
 
-    fn collect_sample(&mut self, _operator: usize, _wait: bool) -> Result<Option<Products<R>>> {
-        Ok(None)
+    fn sample(&mut self, operator: usize, moment: &Moment<R>) -> Result<()> {
+        self.show(moment)?;
+        self.begin_sample(operator, moment)
+    }
+
+    fn collect_sample(&mut self, operator: usize, wait: bool) -> Result<Option<Products<R>>> {
+        let products = self.end_sample(operator, wait);
+        products.map_err(|error| self.in_step(error))
     }
 
     fn water(&mut self) -> Result<f64> {
@@ -477,6 +485,6 @@ impl<R: OnDevice> Backend<R> for OnGpu<R> {
     fn times(&mut self) -> Result<PhaseTimes> {
         self.gpu.synchronize()?;
         self.clock.read()?;
-        Ok(self.clock.times(self.steps, self.parcel.seconds()))
+        Ok(self.clock.times(self.steps, self.parcel.seconds() + self.samples.seconds()))
     }
 }

@@ -35,6 +35,10 @@ impl Weights {
             file.text(name, text)?;
         }
         file.text("conventions", "SCRIP")?;
+        // cdo refuses files that do not name the kinds of grids.
+        let kind = if self.target.axes().is_some() { "lonlat" } else { "curvilinear" };
+        file.text("source_grid", "curvilinear")?;
+        file.text("dest_grid", kind)?;
         file.text("normalization", self.normalisation.name())?;
         file.text("map_method", &self.method)?;
         let target: Vec<i32> = match self.target.arrangement {
