@@ -276,12 +276,8 @@ impl<R: FluxConstants + RadarConstants + RadiusConstants> Backend<R> for Cpu<R> 
         let operator = &mut operators[operator];
         assert!(operator.under_way.len() < FRAMES_IN_FLIGHT, "a sample was not collected");
         let (mut columns, air) = operator.gather(state, &present.get().environment);
-        let fields = DiagnosticFields::new(
-            R::THETA_BASE,
-            &columns.state,
-            &air,
-            &mut columns.diagnostics,
-        );
+        let fields =
+            DiagnosticFields::new(R::THETA_BASE, &columns.state, &air, &mut columns.diagnostics);
         wsm5::diagnose(&self.scheme, &self.bins, fields);
         let products = operator.products(&columns, surface);
         operator.under_way.push_back(products);

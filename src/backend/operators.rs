@@ -82,9 +82,8 @@ impl<R: Real> Operator<R> {
             self.columns.iter().map(|column| values[*column]).collect::<Vec<R>>()
         });
         Products {
-            volumes: volumes.map(|field| {
-                self.levels(field.as_slice().expect("fields are in standard layout"))
-            }),
+            volumes: volumes
+                .map(|field| self.levels(field.as_slice().expect("fields are in standard layout"))),
             planes: planes.map(|plane| self.levels(&plane)),
         }
     }

@@ -86,11 +86,7 @@ impl Asked {
     /// # Errors
     ///
     /// Those of [`WeightFile::check_source`] and [`stations::locate`].
-    pub(super) fn on<R: Working>(
-        self,
-        domain: &Domain,
-        config: &RunConfig,
-    ) -> Result<Beside<R>> {
+    pub(super) fn on<R: Working>(self, domain: &Domain, config: &RunConfig) -> Result<Beside<R>> {
         let Self { names, weights, stations, profiles } = self;
         let mut beside =
             Beside { names, weights: None, places: None, profiles, probes: Vec::new() };
@@ -136,11 +132,7 @@ impl<R: Working> Beside<R> {
     /// # Errors
     ///
     /// Those of the files.
-    pub(super) fn files(
-        &self,
-        header: &Header,
-        force: bool,
-    ) -> Result<Vec<Box<dyn Companion<R>>>> {
+    pub(super) fn files(&self, header: &Header, force: bool) -> Result<Vec<Box<dyn Companion<R>>>> {
         let Names { regrid, points: [ground, above], profiles } = &self.names;
         let mut files: Vec<Box<dyn Companion<R>>> = Vec::new();
         if let Some((weights, number)) = &self.weights {

@@ -73,9 +73,7 @@ impl Weights {
             return Err(Error::Usage(format!("--spacing {spacing}: give a positive number")));
         }
         if is_same(&self.input, &self.output) {
-            return Err(Error::Usage(
-                "--output is the input file; give another name".to_owned(),
-            ));
+            return Err(Error::Usage("--output is the input file; give another name".to_owned()));
         }
         drop(Pending::new(&self.output, self.force)?);
         let (mut domain, _) = wrf::read(&self.input, None)?;

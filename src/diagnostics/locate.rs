@@ -141,8 +141,7 @@ impl Earth {
         let south = reaches.iter().map(|[low, _]| *low).fold(f64::INFINITY, f64::min);
         let north = reaches.iter().map(|[_, high]| *high).fold(f64::NEG_INFINITY, f64::max);
         let per_degree = ny as f64 / (north - south).max(f64::MIN_POSITIVE);
-        let mut earth =
-            Self { nx, centres, bands: vec![Vec::new(); ny], south, per_degree };
+        let mut earth = Self { nx, centres, bands: vec![Vec::new(); ny], south, per_degree };
         for (quadrilateral, [low, high]) in quadrilaterals.into_iter().zip(reaches) {
             for band in earth.band(low)..=earth.band(high) {
                 earth.bands[band].push(quadrilateral);
@@ -263,4 +262,87 @@ fn inside([p00, p10, p01, p11]: &[[f64; 2]; 4]) -> Option<[f64; 2]> {
         }
     }
     (s.is_finite() && t.is_finite()).then_some([s, t])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::grid::Side;
+
+    const SHAPE: Shape = Shape { nx: 9, ny: 8, nz: 1 };
+
+    fn earth(at: impl Fn(f64, f64) -> [f64; 2], side: Side) -> Earth {
+        let cells = (0..SHAPE.columns()).map(|c| ((c % SHAPE.nx) as f64, (c / SHAPE.nx) as f64));
+        Earth::new(cells.map(|(i, j)| at(i, j)).collect(), SHAPE, Sides::all(side))
+    }
+
+    /// Places between the centres, as indices; some on the very edge.
+    fn places() -> impl Iterator<Item = (f64, f64)> {
+        let part = |n: usize, count: usize| n as f64 / 20.0 * (count - 1) as f64;
+        (0..=20).flat_map(move |m| (0..=20).map(move |n| (part(n, SHAPE.nx), part(m, SHAPE.ny))))
+    }
+
+    /// Column and row that a place seems to have.
+    fn index(around: &Around) -> (f64, f64) {
+        around.iter().fold((0.0, 0.0), |(i, j), (cell, weight)| {
+            (i + weight * (cell % SHAPE.nx) as f64, j + weight * (cell / SHAPE.nx) as f64)
+        })
+    }
+
+    fn check(at: impl Fn(f64, f64) -> [f64; 2], limit: f64) {
+        let earth = earth(&at, Side::Specified);
+        for (i, j) in places() {
+            let [longitude, latitude] = at(i, j);
+            // Longitudes count from anywhere.
+            for turns in [-360.0, 0.0, 360.0] {
+                let around = earth.find([longitude + turns, latitude]);
+                let (x, y) = index(&around.unwrap_or_else(|| panic!("{i} {j} is not found")));
+                assert!((x - i).abs() < limit && (y - j).abs() < limit, "{i} {j}: {x} {y}");
+            }
+        }
+        let mut sum = 0.0;
+        for (i, j) in [(-0.1, 3.0), (8.1, 3.0), (4.0, -0.1), (4.0, 7.1), (90.0, 90.0)] {
+            let [longitude, latitude] = at(i, j);
+            sum += f64::from(u8::from(earth.find([longitude, latitude]).is_some()));
+        }
+        assert_eq!(sum, 0.0, "places outside");
+    }
+
+    #[test]
+    fn places_on_meridians_and_parallels() {
+        check(|i, j| [10.0 + 0.3 * i, 45.0 + 0.2 * j], 1e-9);
+    }
+
+    #[test]
+    fn places_across_the_date_line() {
+        check(|i, j| [turn(178.7 + 0.3 * i), -0.7 + 0.2 * j], 1e-9);
+    }
+
+    /// Skewed, as a bilinear map of the indices is: what Newton's method is for.
+    #[test]
+    fn places_on_a_skewed_grid() {
+        check(|i, j| [10.0 + 0.3 * i + 0.1 * j + 0.01 * i * j, 45.0 + 0.2 * j - 0.1 * i], 1e-9);
+    }
+
+    /// A plane over the pole: quadrilaterals are squares on it, and one holds the pole.
+    #[test]
+    fn places_around_a_pole() {
+        for side in [1.0, -1.0] {
+            let at = |i: f64, j: f64| {
+                let (x, y) = (0.7 * (i - 3.6), 0.7 * (j - 3.3));
+                [x.atan2(y).to_degrees(), side * (90.0 - x.hypot(y))]
+            };
+            check(at, 1e-9);
+        }
+    }
+
+    #[test]
+    fn a_grid_around_the_earth_closes() {
+        let at = |i: f64, j: f64| [40.0 * i - 170.0, 10.0 * j - 35.0];
+        let around = earth(at, Side::Periodic).find([170.0, 0.0]).expect("between last and first");
+        let columns: Vec<usize> = around.iter().map(|(cell, _)| cell % SHAPE.nx).collect();
+        assert_eq!(columns, [8, 0, 8, 0]);
+        assert!(around.iter().all(|(_, weight)| (weight - 0.25).abs() < 1e-9), "{around:?}");
+        assert!(earth(at, Side::Open).find([170.0, 0.0]).is_none());
+    }
 }

@@ -39,8 +39,10 @@ impl FromStr for Bounds {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let numbers: Vec<f64> =
-            text.split(',').filter_map(|x| x.trim().parse().ok().filter(|x: &f64| x.is_finite())).collect();
+        let numbers: Vec<f64> = text
+            .split(',')
+            .filter_map(|x| x.trim().parse().ok().filter(|x: &f64| x.is_finite()))
+            .collect();
         match numbers[..] {
             [west, south, east, north]
                 if text.split(',').count() == 4 && west < east && south < north =>
@@ -123,7 +125,8 @@ fn cells(domain: &Domain, locator: &Locator, regular: Regular) -> Result<[Cells;
             [x[0] - 0.5 * x[1], y[0] - 0.5 * y[1], end(x, shape.nx), end(y, shape.ny)]
         }),
         Coordinates::Degrees => extent(domain).map(|[west, south, east, north]| {
-            let [down, up] = [|x: f64, s: f64| (x / s).floor() * s, |x: f64, s: f64| (x / s).ceil() * s];
+            let [down, up] =
+                [|x: f64, s: f64| (x / s).floor() * s, |x: f64, s: f64| (x / s).ceil() * s];
             [down(west, spacing), down(south, spacing), up(east, spacing), up(north, spacing)]
         }),
     };
@@ -139,7 +142,8 @@ fn cells(domain: &Domain, locator: &Locator, regular: Regular) -> Result<[Cells;
         .to_owned()));
     };
     let Bounds([west, south, east, north]) = bounds.unwrap_or(Bounds(whole));
-    if coordinates == Coordinates::Degrees && (south < -90.0 || north > 90.0 || east - west > 360.0) {
+    if coordinates == Coordinates::Degrees && (south < -90.0 || north > 90.0 || east - west > 360.0)
+    {
         if bounds.is_some() {
             return Err(Error::Usage(format!(
                 "--bounds {west},{south},{east},{north}: latitudes lie between -90 and 90, and \

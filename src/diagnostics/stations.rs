@@ -17,11 +17,7 @@ use crate::primitives::csr::Csr;
 ///
 /// [`Error::Input`] about the file of the places, with the line, when one lies outside of the
 /// centres of the cells, or when the grid has no coordinates of their kind.
-pub fn locate(
-    path: &Path,
-    stations: &Stations,
-    domain: &Domain,
-) -> Result<(Vec<Place>, Csr<f64>)> {
+pub fn locate(path: &Path, stations: &Stations, domain: &Domain) -> Result<(Vec<Place>, Csr<f64>)> {
     let locator = Locator::new(domain);
     match stations.coordinates {
         Coordinates::Degrees if !locator.is_on_earth() => {
@@ -47,7 +43,10 @@ pub fn locate(
             Coordinates::Metres => locator.on_map(*x, *y),
         };
         let Some(around) = around else {
-            return Err(Error::input(path, outside(station, stations.coordinates, domain, &locator)));
+            return Err(Error::input(
+                path,
+                outside(station, stations.coordinates, domain, &locator),
+            ));
         };
         let terrain = domain.terrain.as_slice().expect("a plane in standard layout");
         let altitude = around.iter().map(|(cell, w)| w * f64::from(terrain[*cell])).sum();

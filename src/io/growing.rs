@@ -50,12 +50,7 @@ pub(super) struct Growing {
 
 impl Growing {
     /// Starts a file; `title` says what it holds.
-    pub(super) fn create(
-        target: &Path,
-        force: bool,
-        header: &Header,
-        title: &str,
-    ) -> Result<Self> {
+    pub(super) fn create(target: &Path, force: bool, header: &Header, title: &str) -> Result<Self> {
         let pending = Pending::new(target, force)?;
         let file = netcdf::create(pending.path()).map_err(|e| pending.failed(e))?;
         let offset = 60.0 * calendar::minutes(header.domain.start, header.start);

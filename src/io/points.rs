@@ -94,11 +94,7 @@ impl Points {
     }
 }
 
-fn about<'a>(
-    variable: &'a Variable,
-    dimensions: &'a [&'a str],
-    coordinates: &'a str,
-) -> About<'a> {
+fn about<'a>(variable: &'a Variable, dimensions: &'a [&'a str], coordinates: &'a str) -> About<'a> {
     About {
         name: variable.name,
         dimensions,

@@ -267,12 +267,12 @@ fn ends([x, y]: &[Vec<f64>; 2], nx: usize, ny: usize) -> Option<[Vec<f64>; 2]> {
     let along_y: Vec<[f64; 2]> = (0..ny).map(|j| of(y, j * nx)).collect();
     let touch = |cells: &[[f64; 2]]| {
         let step = |[low, high]: &[f64; 2]| high - low;
-        let (least, most) = cells.iter().map(step).fold((f64::MAX, 0.0), |(a, b), x| {
-            (f64::min(a, x), f64::max(b, x))
-        });
+        let (least, most) = cells
+            .iter()
+            .map(step)
+            .fold((f64::MAX, 0.0), |(a, b), x| (f64::min(a, x), f64::max(b, x)));
         // A cell across the meridian seems to reach around the Earth.
         least > 0.0 && most < 180.0_f64.max(2.0 * least)
     };
-    (touch(&along_x) && touch(&along_y))
-        .then(|| [along_x.concat(), along_y.concat()])
+    (touch(&along_x) && touch(&along_y)).then(|| [along_x.concat(), along_y.concat()])
 }

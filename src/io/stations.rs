@@ -57,10 +57,11 @@ impl Stations {
             .map(|(n, line)| (n + 1, line.trim()))
             .filter(|(_, line)| !line.is_empty() && !line.starts_with('#'));
         let Some((line, header)) = lines.next() else {
-            return Err(format!("is empty; a header {HEADERS} is needed, then a line for each place"));
+            return Err(format!(
+                "is empty; a header {HEADERS} is needed, then a line for each place"
+            ));
         };
-        let header: Vec<String> =
-            fields(header, line)?.iter().map(|x| x.to_lowercase()).collect();
+        let header: Vec<String> = fields(header, line)?.iter().map(|x| x.to_lowercase()).collect();
         let (coordinates, [name, x, y]) = columns(&header, line)?;
         let mut known: HashMap<String, usize> = HashMap::new();
         let mut list = Vec::new();
@@ -117,11 +118,8 @@ fn columns(header: &[String], line: usize) -> Result<(Coordinates, [usize; 3]), 
         [None, None, Some(x), Some(y)] => Ok((Coordinates::Metres, [name, x, y])),
         found => {
             let names = ["lon", "lat", "x", "y"];
-            let has: Vec<&str> = names
-                .into_iter()
-                .zip(found)
-                .filter_map(|(name, at)| at.map(|_| name))
-                .collect();
+            let has: Vec<&str> =
+                names.into_iter().zip(found).filter_map(|(name, at)| at.map(|_| name)).collect();
             let has = if has.is_empty() { "no coordinates".to_owned() } else { has.join(", ") };
             Err(format!("line {line} has {has}; the header must be {HEADERS}"))
         }
@@ -177,7 +175,8 @@ mod tests {
 
     #[test]
     fn columns_come_in_any_order() {
-        let text = "\u{feff}# towns\nLon, name ,lat\n\n8.5,\"Zug, upper \"\"part\"\"\",47.1\n-3,b,50\n";
+        let text =
+            "\u{feff}# towns\nLon, name ,lat\n\n8.5,\"Zug, upper \"\"part\"\"\",47.1\n-3,b,50\n";
         let Stations { coordinates, list } = Stations::parse(text).expect("good places");
         assert_eq!(coordinates, Coordinates::Degrees);
         let zug = "Zug, upper \"part\"".to_owned();

@@ -19,8 +19,8 @@ pub use memory::Needs;
 use samples::Samples;
 
 use super::{
-    Backend, Captured, FRAMES_IN_FLIGHT, PhaseTimes, Precipitation, Products, Region,
-    WaterChange,    check_finite,
+    Backend, Captured, FRAMES_IN_FLIGHT, PhaseTimes, Precipitation, Products, Region, WaterChange,
+    check_finite,
 };
 use crate::advection::Limiter;
 use crate::advection::flux::FluxConstants;

@@ -86,7 +86,11 @@ impl<R: OnDevice> OnGpu<R> {
     }
 
     /// The oldest products of an operator.
-    pub(super) fn end_sample(&mut self, operator: usize, wait: bool) -> Result<Option<Products<R>>> {
+    pub(super) fn end_sample(
+        &mut self,
+        operator: usize,
+        wait: bool,
+    ) -> Result<Option<Products<R>>> {
         let nz = self.grid.shape.nz;
         let operator = &mut self.samples.operators[operator];
         if !wait && !operator.is_here()? {

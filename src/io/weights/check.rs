@@ -51,8 +51,10 @@ pub(super) fn row_sums(reader: &Reader, weights: &Weights) -> Result<Sums> {
     };
     let mut worst = (0.0, 0, 0.0, 0.0);
     for row in 0..matrix.rows() {
-        let sum: f64 = matrix.values()[matrix.starts()[row]..matrix.starts()[row + 1]].iter().sum();
-        let is_empty = matrix.starts()[row] == matrix.starts()[row + 1];
+        let entries = matrix.starts()[row]..matrix.starts()[row + 1];
+        let is_empty = entries.is_empty();
+        // The sum of nothing is -0.
+        let sum = 0.0 + matrix.values()[entries].iter().sum::<f64>();
         let promised = match (normalisation, &divisors) {
             _ if is_empty && fraction[row] <= NOTED => 0.0,
             // Files of interpolating methods may leave the fraction of cells outside at 1.

@@ -199,13 +199,17 @@ impl Form {
             _ => None,
         };
         let arrangement = match dimensions(reader, self.dimensions[1], cells)?.as_slice() {
-            [a, b] if *a > 1 && *b > 1 => rows(&x, &y, [*a, *b]),
+            [a, b] if *a > 1 && *b > 1 => rows(coordinates, &x, &y, [*a, *b]),
             _ => Arrangement::List(cells),
         };
         Ok(Target { arrangement, coordinates, x, y, corners })
     }
 
-    fn source(&self, reader: &Reader, cells: usize) -> Result<Option<(Coordinates, [Vec<f64>; 2])>> {
+    fn source(
+        &self,
+        reader: &Reader,
+        cells: usize,
+    ) -> Result<Option<(Coordinates, [Vec<f64>; 2])>> {
         if self.source.iter().all(|name| reader.has(name)) {
             return places(reader, self.source, cells).map(Some);
         }
@@ -231,16 +235,27 @@ fn dimensions(reader: &Reader, name: &str, cells: usize) -> Result<Vec<usize>> {
 
 /// Which of two numbers is that of the cells of a row.
 ///
-/// SCRIP and ESMF name it first, and some programs last. Where rows end, neighbours in the file are
-/// far from each other.
-fn rows(x: &[f64], y: &[f64], [a, b]: [usize; 2]) -> Arrangement {
-    let jump = |nx: usize| {
-        let ends = (nx..x.len()).step_by(nx);
-        let count = ends.len() as f64;
-        let turn = |dx: f64| (dx + 180.0).rem_euclid(360.0) - 180.0;
-        ends.map(|n| turn(x[n] - x[n - 1]).hypot(y[n] - y[n - 1])).sum::<f64>() / count
+/// SCRIP and ESMF name it first, and some programs last. Where rows end, the way to the next cell is
+/// longer than it is before and after.
+fn rows(coordinates: Coordinates, x: &[f64], y: &[f64], [a, b]: [usize; 2]) -> Arrangement {
+    let way = |n: usize| match coordinates {
+        Coordinates::Metres => (x[n] - x[n - 1]).hypot(y[n] - y[n - 1]),
+        Coordinates::Degrees => {
+            let [from, to] = [n - 1, n].map(|n| {
+                let (longitude, latitude) = (x[n].to_radians(), y[n].to_radians());
+                let across = latitude.cos();
+                [across * longitude.cos(), across * longitude.sin(), latitude.sin()]
+            });
+            from.iter().zip(to).map(|(a, b)| (a - b).powi(2)).sum::<f64>().sqrt()
+        }
     };
-    let (nx, ny) = if jump(b) > jump(a) { (b, a) } else { (a, b) };
+    let detour = |nx: usize| {
+        let ends = (nx..x.len() - 1).step_by(nx);
+        let count = ends.len() as f64;
+        let detour = |n: usize| way(n) / (way(n - 1) + way(n + 1)).max(f64::MIN_POSITIVE);
+        ends.map(detour).sum::<f64>() / count
+    };
+    let (nx, ny) = if detour(b) > detour(a) { (b, a) } else { (a, b) };
     Arrangement::Rows { nx, ny }
 }
 
@@ -287,11 +302,7 @@ fn indices(reader: &Reader, name: &str, links: usize, cells: usize) -> Result<Ve
 }
 
 /// Longitudes and latitudes in degrees, or distances in metres.
-fn places(
-    reader: &Reader,
-    names: [&str; 2],
-    count: usize,
-) -> Result<(Coordinates, [Vec<f64>; 2])> {
+fn places(reader: &Reader, names: [&str; 2], count: usize) -> Result<(Coordinates, [Vec<f64>; 2])> {
     let read = |name: &str| -> Result<(Coordinates, Vec<f64>)> {
         let values = numbers(reader, name, count)?;
         let units = Reader::units(&reader.variable(name)?).unwrap_or_default();

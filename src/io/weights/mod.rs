@@ -106,9 +106,8 @@ impl Target {
         let Arrangement::Rows { nx, ny } = self.arrangement else { return None };
         let x = self.x[..nx].to_vec();
         let y: Vec<f64> = self.y.iter().step_by(nx).copied().collect();
-        let alike = (0..ny).all(|j| {
-            (0..nx).all(|i| self.x[j * nx + i] == x[i] && self.y[j * nx + i] == y[j])
-        });
+        let alike = (0..ny)
+            .all(|j| (0..nx).all(|i| self.x[j * nx + i] == x[i] && self.y[j * nx + i] == y[j]));
         alike.then_some([x, y])
     }
 }
@@ -160,13 +159,14 @@ impl WeightFile {
     /// something, has an index out of range or weights that are not what its normalisation promises.
     pub fn read(path: &Path) -> Result<Self> {
         let reader = Reader::open(path)?;
-        let form = [&SCRIP, &ESMF].into_iter().find(|form| form.is_of(&reader)).ok_or_else(|| {
-            reader.error(format!(
-                "is no weight file: it has neither {} (SCRIP) nor {} (ESMF)",
-                SCRIP.links.join(", "),
-                ESMF.links.join(", ")
-            ))
-        })?;
+        let form =
+            [&SCRIP, &ESMF].into_iter().find(|form| form.is_of(&reader)).ok_or_else(|| {
+                reader.error(format!(
+                    "is no weight file: it has neither {} (SCRIP) nor {} (ESMF)",
+                    SCRIP.links.join(", "),
+                    ESMF.links.join(", ")
+                ))
+            })?;
         form.read(&reader)
     }
 
