@@ -9,6 +9,8 @@ mod bench;
 #[path = "advection/case.rs"]
 #[allow(dead_code, reason = "another test uses the rest")]
 mod case;
+#[path = "gpu/csr.rs"]
+mod csr;
 #[path = "support/device.rs"]
 mod device;
 #[path = "gpu/forcing.rs"]
@@ -24,6 +26,8 @@ mod storm;
 #[path = "support/mod.rs"]
 #[allow(dead_code, unreachable_pub, reason = "all tests share it")]
 mod support;
+#[path = "gpu/transpose.rs"]
+mod transpose;
 #[path = "gpu/wsm5.rs"]
 mod wsm5;
 

@@ -1,6 +1,7 @@
 //! Sparse matrices on the device and their products with vectors: the rungs of the ladder, of which
 //! the last is the one in use but for small matrices.
 
+use super::arguments::CsrArgs;
 use super::buffer::{Buffer, Element};
 use super::compile::Source;
 use super::device::Gpu;
@@ -9,42 +10,7 @@ use crate::error::{Error, Result};
 use crate::primitives::csr::Csr;
 use crate::primitives::row_tiles::RowTiles;
 use crate::real::{Precision, Real};
-use crate::shared::{DevicePointer, ReadPointer, shared_struct};
-
-shared_struct! {
-    /// What the kernels of sparse matrices are given.
-    #[derive(Default)]
-    pub struct CsrArgs<R> {
-        /// Where the entries of each row begin; one more than there are rows.
-        starts: ReadPointer<i32>, "1";
-        /// Column of every entry, filled up to a multiple of four.
-        columns: ReadPointer<i32>, "1";
-        /// Value of every entry, filled up likewise.
-        values: ReadPointer<R>, "any";
-        /// Tiles of rows: first row, number of rows or piece, first entry, entry beyond the last.
-        tiles: ReadPointer<i32>, "1";
-        /// Rows that are cut into pieces: row, first piece, piece beyond the last, 0.
-        cuts: ReadPointer<i32>, "1";
-        /// Sums of the pieces, (right-hand side, piece).
-        partials: DevicePointer<R>, "any";
-        /// The vectors that are multiplied.
-        x: ReadPointer<R>, "any";
-        /// The products.
-        y: DevicePointer<R>, "any";
-        /// From one vector to the next.
-        x_stride: i64, "1";
-        /// From one product to the next.
-        y_stride: i64, "1";
-        /// Rows of the matrix.
-        rows: i32, "1";
-        /// Right-hand sides.
-        sides: i32, "1";
-        /// Pieces of all rows that are cut.
-        pieces: i32, "1";
-        /// Number of rows that are cut.
-        cut_rows: i32, "1";
-    }
-}
+use crate::shared::DevicePointer;
 
 /// A way to multiply, from the first idea to the one in use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -182,6 +148,15 @@ impl Shape {
             sides: 4,
             long_row: 32,
         }
+    }
+
+    /// Shared memory that a block takes for a tile, bytes.
+    pub fn shared_bytes(&self, precision: Precision) -> usize {
+        let size = match precision {
+            Precision::F32 => size_of::<f32>(),
+            Precision::F64 => size_of::<f64>(),
+        };
+        self.tile_threads as usize * self.tile_rounds * AT_A_TIME * size
     }
 
     /// The tiles of a matrix whose rows start there.

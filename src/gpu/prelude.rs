@@ -4,11 +4,10 @@ use std::fmt::Write;
 
 use super::advection::{LayeredPointers, TransportArgs};
 use super::arguments::{
-    ArithmeticArgs, BlendArgs, CloseArgs, TallyArgs, WatchArgs, WaterArgs, WeightArgs,
+    ArithmeticArgs, BlendArgs, CloseArgs, CsrArgs, TallyArgs, TransposeArgs, WatchArgs, WaterArgs,
+    WeightArgs,
 };
-use super::csr::CsrArgs;
 use super::mark;
-use super::transpose::TransposeArgs;
 use super::wsm5::{CloudArgs, CloudConstants, DiagnosisArgs};
 use crate::advection::flux::FluxConstants;
 use crate::constants::Constants;

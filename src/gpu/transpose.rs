@@ -1,5 +1,6 @@
 //! Transposes on the device: the rungs of the ladder, of which the last is the one in use.
 
+use super::arguments::TransposeArgs;
 use super::buffer::{Buffer, Element};
 use super::compile::Source;
 use super::device::Gpu;
@@ -7,28 +8,7 @@ use super::kernel::{Kernel, Launch};
 use crate::error::{Error, Result};
 use crate::primitives::transpose::Matrices;
 use crate::real::{Precision, Real};
-use crate::shared::{DevicePointer, ReadPointer, shared_struct};
-
-shared_struct! {
-    /// What the kernels of the transpose are given.
-    #[derive(Default)]
-    pub struct TransposeArgs<R> {
-        /// The matrices, one after the other, (matrix, row, column).
-        from: ReadPointer<R>, "any";
-        /// The transposed matrices, (matrix, column, row).
-        to: DevicePointer<R>, "any";
-        /// How many elements are not where they belong; counted by the kernel that checks.
-        faults: DevicePointer<i32>, "1";
-        /// Rows of a matrix.
-        rows: i32, "1";
-        /// Columns of a matrix.
-        columns: i32, "1";
-        /// Number of matrices.
-        matrices: i32, "1";
-        /// Fills the struct up.
-        filler: i32, "1";
-    }
-}
+use crate::shared::{DevicePointer, ReadPointer};
 
 /// A way to transpose, from the first idea to the one in use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -80,21 +60,18 @@ impl Rung {
 
     /// The kernel that does it with matrices of this size.
     pub fn kernel(self, precision: Precision, matrices: Matrices) -> &'static str {
+        // Where every row begins at a multiple of sixteen bytes, on both sides.
+        let is_wide =
+            [matrices.rows, matrices.columns].iter().all(|n| n.is_multiple_of(wide(precision)));
         match self {
             Self::Copy => "transpose_copy",
             Self::Naive => "transpose_naive",
             Self::Strided => "transpose_strided",
             Self::Tiled => "transpose_tiled",
             Self::Padded => "transpose_padded",
-            Self::Unrolled => "transpose_unrolled",
             Self::Diagonal => "transpose_diagonal",
-            // Every row then begins at a multiple of sixteen bytes, on both sides.
-            Self::Best
-                if [matrices.rows, matrices.columns].iter().all(|n| n % wide(precision) == 0) =>
-            {
-                "transpose_wide"
-            }
-            Self::Best => "transpose_unrolled",
+            Self::Best if is_wide => "transpose_wide",
+            Self::Unrolled | Self::Best => "transpose_unrolled",
         }
     }
 }

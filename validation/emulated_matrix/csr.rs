@@ -1,6 +1,7 @@
 //! Every rung multiplies every matrix, within the rounding of its sums.
 
-use nwp_mini::gpu::csr::{Arrays, CsrArgs, Rung, Shape, Size};
+use nwp_mini::gpu::arguments::CsrArgs;
+use nwp_mini::gpu::csr::{Arrays, Rung, Shape, Size};
 use nwp_mini::primitives::csr::Csr;
 use nwp_mini::primitives::matrices;
 use nwp_mini::shared::DevicePointer;
@@ -120,15 +121,15 @@ fn multiplied<R: Exchanged>(
 /// `n u Σ|a x|` for n entries of a row.
 fn check<R: Exchanged>(matrix: &Csr<R>, x: &[R], found: &[R], what: &str) {
     let unit = R::epsilon().f64() / 2.0;
-    for row in 0..matrix.rows() {
+    for (row, found) in found.iter().enumerate() {
         let entries = matrix.starts()[row]..matrix.starts()[row + 1];
         let terms = entries
             .clone()
             .map(|at| matrix.values()[at].f64() * x[matrix.column_of()[at] as usize].f64());
         let (exact, sum) = terms.fold((0.0, 0.0), |(e, s), term| (e + term, s + term.abs()));
         let bound = (entries.len() as f64 + 1.0) * unit * sum * 1.01;
-        let error = (found[row].f64() - exact).abs();
-        assert!(error <= bound, "{what}: row {row} is {}, not {exact}", found[row]);
+        let error = (found.f64() - exact).abs();
+        assert!(error <= bound, "{what}: row {row} is {found}, not {exact}");
     }
 }
 

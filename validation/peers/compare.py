@@ -11,9 +11,21 @@ import sys
 LIMIT = 1.0
 
 
+SUFFIXES = {"Ki": 1 << 10, "Mi": 1 << 20, "Gi": 1 << 30}
+
+
+def in_full(size):
+    """A size without a suffix: 4Mi as 4194304."""
+    for suffix, factor in SUFFIXES.items():
+        if size.endswith(suffix):
+            return str(int(size[: -len(suffix)]) * factor)
+    return size
+
+
 def key(row):
-    names = ("bench", "grid_or_n", "precision", "timing", "place")
-    return tuple(row.get(name) for name in names)
+    bench, size, *rest = (row.get(name) for name in
+                          ("bench", "grid_or_n", "precision", "timing", "place"))
+    return (bench, in_full(size), *rest)
 
 
 def best(rows):
