@@ -1,5 +1,6 @@
 //! What a run writes beside its output: fields on another grid, series at places, profiles; and the
 //! weights that lead there.
+#![allow(clippy::print_stdout, reason = "tells what was left out")]
 
 #[path = "beside/fields.rs"]
 mod fields;

@@ -21,6 +21,8 @@ mod made_up;
 mod random;
 #[path = "gpu/runtime.rs"]
 mod runtime;
+#[path = "gpu/samples.rs"]
+mod samples;
 #[path = "gpu/storm.rs"]
 mod storm;
 #[path = "support/mod.rs"]

@@ -36,7 +36,11 @@ impl<R: Real> Operator<R> {
         for &column in operator.column_of() {
             place[column as usize] = 0;
         }
-        let read: Vec<usize> = (0..columns).filter(|column| place[*column] == 0).collect();
+        let mut read: Vec<usize> = (0..columns).filter(|column| place[*column] == 0).collect();
+        if read.is_empty() {
+            // An operator of empty rows still has products.
+            read.push(0);
+        }
         for (n, column) in read.iter().enumerate() {
             place[*column] = n as u32;
         }
@@ -90,12 +94,8 @@ impl<R: Real> Operator<R> {
 
     /// The products with the levels of a field.
     fn levels(&self, values: &[R]) -> Vec<R> {
-        let (rows, columns) = (self.matrix.rows(), self.columns.len());
-        if rows == 0 || columns == 0 {
-            return vec![R::ZERO; values.len().checked_div(columns).unwrap_or(0) * rows];
-        }
-        let levels = values.len() / columns;
-        let mut out = vec![R::ZERO; levels * rows];
+        let levels = values.len() / self.columns.len();
+        let mut out = vec![R::ZERO; levels * self.matrix.rows()];
         self.matrix.multiply_several(values, &mut out, levels);
         out
     }

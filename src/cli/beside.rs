@@ -31,7 +31,7 @@ impl Names {
     pub(super) fn of(config: &RunConfig) -> Self {
         let name = |what: &str| beside(&config.output, what);
         Self {
-            regrid: config.regrid_output.clone().unwrap_or_else(|| name("regrid")),
+            regrid: config.beside.regrid_output.clone().unwrap_or_else(|| name("regrid")),
             points: [name("points"), name("points.profiles")],
             profiles: name("profiles"),
         }
@@ -40,13 +40,13 @@ impl Names {
     /// The option that asks for each of the files, and its name.
     pub(super) fn asked_for(&self, config: &RunConfig) -> Vec<(&'static str, &Path)> {
         let mut names: Vec<(&'static str, &Path)> = Vec::new();
-        if config.regrid.is_some() {
+        if config.beside.regrid.is_some() {
             names.push(("--regrid", &self.regrid));
         }
-        if config.points.is_some() {
+        if config.beside.points.is_some() {
             names.extend(self.points.iter().map(|path| ("--points", path.as_path())));
         }
-        if config.profiles {
+        if config.beside.profiles {
             names.push(("--profiles", &self.profiles));
         }
         names
@@ -73,12 +73,12 @@ impl Asked {
         for (_, path) in names.asked_for(config) {
             drop(Pending::new(path, config.force)?);
         }
-        let weights = config.regrid.as_deref().map(WeightFile::read).transpose()?;
-        let stations = match &config.points {
+        let weights = config.beside.regrid.as_deref().map(WeightFile::read).transpose()?;
+        let stations = match &config.beside.points {
             Some(path) => Some((path.clone(), Stations::read(path)?)),
             None => None,
         };
-        Ok(Self { names, weights, stations, profiles: config.profiles })
+        Ok(Self { names, weights, stations, profiles: config.beside.profiles })
     }
 
     /// Fits it to the grid of the run.
@@ -86,10 +86,10 @@ impl Asked {
     /// # Errors
     ///
     /// Those of [`WeightFile::check_source`] and [`stations::locate`].
-    pub(super) fn on<R: Working>(self, domain: &Domain, config: &RunConfig) -> Result<Beside<R>> {
+    pub(super) fn on<R: Working>(self, domain: &Domain, config: &RunConfig) -> Result<Fitted<R>> {
         let Self { names, weights, stations, profiles } = self;
         let mut beside =
-            Beside { names, weights: None, places: None, profiles, probes: Vec::new() };
+            Fitted { names, weights: None, places: None, profiles, probes: Vec::new() };
         let frames = Frames { interval: config.output_interval, ..Frames::default() };
         if let Some(weights) = weights {
             weights.check_source(domain)?;
@@ -98,7 +98,7 @@ impl Asked {
         }
         if let Some((path, stations)) = stations {
             let (places, matrix) = stations::locate(&path, &stations, domain)?;
-            let interval = config.points_interval.or(frames.interval);
+            let interval = config.beside.points_interval.or(frames.interval);
             let number = beside.probe(&matrix, Frames { interval, ..frames })?;
             beside.places = Some((places, number));
         }
@@ -108,7 +108,7 @@ impl Asked {
 
 /// What is asked for, on the grid of a run.
 #[derive(Debug)]
-pub(super) struct Beside<R> {
+pub(super) struct Fitted<R> {
     names: Names,
     /// Weights and places, each with the number of its probe.
     weights: Option<(WeightFile, usize)>,
@@ -117,7 +117,7 @@ pub(super) struct Beside<R> {
     probes: Vec<Probe<R>>,
 }
 
-impl<R: Working> Beside<R> {
+impl<R: Working> Fitted<R> {
     /// Adds an operator in the precision of the run; returns its number.
     fn probe(&mut self, matrix: &Csr<f64>, frames: Frames) -> Result<usize> {
         let values = matrix.values().iter().map(|x| R::of(*x)).collect();
@@ -153,7 +153,7 @@ impl<R: Working> Beside<R> {
 /// Hands all that a run makes to the writer.
 pub(super) struct Writing<'a, R> {
     pub(super) output: &'a Output<R>,
-    pub(super) beside: &'a Beside<R>,
+    pub(super) beside: &'a Fitted<R>,
 }
 
 impl<R: Working> Sink<R> for Writing<'_, R> {

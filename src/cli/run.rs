@@ -22,7 +22,7 @@ use crate::cli::provenance::provenance;
 use crate::cli::refine::refined;
 use crate::cli::report::Facts;
 use crate::cli::{BackendChoice, FalloutChoice, LimiterChoice, Precision};
-use crate::config::RunConfig;
+use crate::config::{Beside, RunConfig};
 use crate::diagnostics::difference::Value;
 use crate::error::{Error, Result};
 use crate::gpu::Gpu;
@@ -78,23 +78,8 @@ pub(super) struct Run {
     /// Time between output frames in seconds [default: first and last only]
     #[arg(long, value_name = "S")]
     output_interval: Option<f64>,
-    /// Write the fields on another grid too, by a weight file in the form of SCRIP or ESMF (nwp-mini
-    /// weights makes one)
-    #[arg(long, value_name = "WEIGHTS")]
-    regrid: Option<PathBuf>,
-    /// NetCDF file of the fields on the other grid [default: <output>.regrid.nc]
-    #[arg(long, value_name = "FILE", requires = "regrid")]
-    regrid_output: Option<PathBuf>,
-    /// Write time series at places, from a CSV file with the header name,lat,lon or name,x,y, to
-    /// <output>.points.nc and <output>.points.profiles.nc
-    #[arg(long, value_name = "FILE.csv")]
-    points: Option<PathBuf>,
-    /// Time between values at the places in seconds [default: as between output frames]
-    #[arg(long, value_name = "S", requires = "points")]
-    points_interval: Option<f64>,
-    /// Write every column as a profile, with its totals, to <output>.profiles.nc
-    #[arg(long)]
-    profiles: bool,
+    #[command(flatten)]
+    beside: Beside,
     /// Precision of the computation and of the output
     #[arg(long, value_name = "PRECISION", default_value = "f32")]
     precision: Precision,
@@ -142,7 +127,7 @@ impl Run {
             ("--hours", self.hours),
             ("--dt", self.dt),
             ("--output-interval", self.output_interval),
-            ("--points-interval", self.points_interval),
+            ("--points-interval", self.beside.points_interval),
         ] {
             if value.is_some_and(|x| x <= 0.0 || !x.is_finite()) {
                 let value = value.unwrap_or_default();
@@ -175,11 +160,7 @@ impl Run {
             compare: !self.no_compare,
             dry_run: self.dry_run,
             failing_step: self.fail_at_step,
-            regrid: self.regrid.clone(),
-            regrid_output: self.regrid_output.clone(),
-            points: self.points.clone(),
-            points_interval: self.points_interval,
-            profiles: self.profiles,
+            beside: self.beside.clone(),
         };
         refuse_one_file_twice(&config)?;
         Ok(config)
@@ -194,8 +175,8 @@ fn refuse_one_file_twice(config: &RunConfig) -> Result<()> {
     written.extend(names.asked_for(config));
     let mut read: Vec<(&str, &Path)> =
         config.inputs.iter().map(|path| ("the input file", path.as_path())).collect();
-    read.extend(config.regrid.as_deref().map(|path| ("the weight file", path)));
-    read.extend(config.points.as_deref().map(|path| ("the file of places", path)));
+    read.extend(config.beside.regrid.as_deref().map(|path| ("the weight file", path)));
+    read.extend(config.beside.points.as_deref().map(|path| ("the file of places", path)));
     for (n, (option, path)) in written.iter().enumerate() {
         let same = read.iter().find(|(_, other)| is_same(path, other)).map(|(what, _)| *what);
         let twice = written[..n].iter().find(|(_, other)| is_same(path, other));
@@ -278,6 +259,9 @@ fn run<R: Working + Value + OnDevice>(
             "would make {steps} steps of {dt} s and write {}",
             config.output.display()
         )?;
+        for (_, name) in Names::of(config).asked_for(config) {
+            writeln!(io::stdout(), "and {}", name.display())?;
+        }
         return Ok(());
     }
     let header = Header {

@@ -142,14 +142,12 @@ fn cells(domain: &Domain, locator: &Locator, regular: Regular) -> Result<[Cells;
         .to_owned()));
     };
     let Bounds([west, south, east, north]) = bounds.unwrap_or(Bounds(whole));
-    if coordinates == Coordinates::Degrees && (south < -90.0 || north > 90.0 || east - west > 360.0)
-    {
-        if bounds.is_some() {
-            return Err(Error::Usage(format!(
-                "--bounds {west},{south},{east},{north}: latitudes lie between -90 and 90, and \
-                 longitudes go once around the Earth"
-            )));
-        }
+    let is_odd = south < -90.0 || north > 90.0 || east - west > 360.0;
+    if coordinates == Coordinates::Degrees && bounds.is_some() && is_odd {
+        return Err(Error::Usage(format!(
+            "--bounds {west},{south},{east},{north}: latitudes lie between -90 and 90, and \
+             longitudes go once around the Earth"
+        )));
     }
     let along = |start: f64, end: f64| ((end - start) / spacing - ROUNDING).ceil().max(1.0);
     let (nx, ny) = (along(west, east), along(south, north));

@@ -127,8 +127,12 @@ fn fields_are_the_weights_times_the_fields() {
             let (output, regrid) = (place.open("small.out.nc"), place.open("small.out.regrid.nc"));
             assert_eq!(output.frames(), 4);
             check(&output, &regrid, &weights, unit);
-            let names: Vec<String> =
-                regrid.variable("QVAPOR").dimensions().iter().map(|d| d.name()).collect();
+            let names: Vec<String> = regrid
+                .variable("QVAPOR")
+                .dimensions()
+                .iter()
+                .map(netcdf::Dimension::name)
+                .collect();
             assert_eq!(names, ["time", "bottom_top", axes[0], axes[1]]);
             let minutes = output.values("XTIME");
             for (seconds, minutes) in regrid.values("time").iter().zip(&minutes) {

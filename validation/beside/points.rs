@@ -127,7 +127,7 @@ fn series_are_described_as_the_conventions_have_it() {
         assert_eq!(points.text_of("station_name", "cf_role"), "timeseries_id");
         assert_eq!(names(&points), PLACES.map(|(name, ..)| name));
         let found: Vec<String> =
-            points.variable(variable).dimensions().iter().map(|d| d.name()).collect();
+            points.variable(variable).dimensions().iter().map(netcdf::Dimension::name).collect();
         assert_eq!(found, dimensions);
         let coordinates = points.text_of(variable, "coordinates");
         for name in ["lat", "lon", "alt", "station_name"] {

@@ -30,7 +30,7 @@ fn columns_are_those_of_the_output() {
             assert_eq!(profiles.values(name), levels.permuted_axes(vec![0, 2, 3, 1]), "{name}");
         }
         let names: Vec<String> =
-            profiles.variable("T").dimensions().iter().map(|d| d.name()).collect();
+            profiles.variable("T").dimensions().iter().map(netcdf::Dimension::name).collect();
         assert_eq!(names, ["time", "south_north", "west_east", "bottom_top"]);
 
         let shape = [3, 8, 10, 12];
