@@ -36,6 +36,8 @@ pub(super) struct About<'a> {
     pub(super) coordinates: &'a str,
     /// Whether values may be missing.
     pub(super) has_gaps: bool,
+    /// How many values along each dimension are stored together; empty: all of a time.
+    pub(super) chunks: &'a [usize],
 }
 
 /// A NetCDF file with a dimension `time` that grows.
@@ -99,12 +101,15 @@ impl Growing {
         add(&mut self.file).map_err(|e| self.pending.failed(e))
     }
 
-    /// Adds a variable. Chunks hold all of it at one time.
+    /// Adds a variable.
     pub(super) fn variable<R: Stored>(&mut self, about: &About<'_>) -> Result<()> {
         self.define(|file| {
             let mut variable = file.add_variable::<R>(about.name, about.dimensions)?;
             if about.dimensions.len() > 2 {
                 variable.set_compression(DEFLATE, true)?;
+            }
+            if !about.chunks.is_empty() {
+                variable.set_chunking(about.chunks)?;
             }
             if about.has_gaps {
                 variable.set_fill_value(R::of(MISSING))?;

@@ -35,6 +35,7 @@ const STRONGEST: About<'static> = About {
     standard_name: None,
     coordinates: "",
     has_gaps: false,
+    chunks: &[],
 };
 
 /// The files of the time series, in the making.
@@ -65,23 +66,25 @@ impl Points {
         let title = "time series at places of interest";
         let mut ground = Growing::create(ground, force, header, title)?;
         let coordinates = define_places(&mut ground, places, "timeSeries")?;
+        let chunks = [places.len(), times_together(places.len())];
         for variable in SAMPLED.iter().filter(|variable| variable.axes == Axes::Plane) {
             let dimensions = ["station", "time"];
-            ground.variable::<R>(&about(variable, &dimensions, &coordinates))?;
+            ground.variable::<R>(&about(variable, &dimensions, &coordinates, &chunks))?;
             if variable.name == "RAINNC" {
                 ground.attribute(variable.name, "cell_methods", "time: sum")?;
             }
         }
-        ground.variable::<R>(&About { coordinates: &coordinates, ..STRONGEST })?;
+        ground.variable::<R>(&About { coordinates: &coordinates, chunks: &chunks, ..STRONGEST })?;
 
         let title = "time series of profiles above places of interest";
         let mut profiles = Growing::create(profiles, force, header, title)?;
         let coordinates = define_places(&mut profiles, places, "timeSeriesProfile")?;
         profiles.define(|file| file.add_dimension("z", shape.nz).map(drop))?;
         let coordinates = format!("{coordinates} height");
+        let chunks = [places.len(), times_together(places.len() * shape.nz), shape.nz];
         for variable in SAMPLED.iter().filter(|variable| variable.axes != Axes::Plane) {
             let dimensions = ["station", "time", "z"];
-            let mut about = about(variable, &dimensions, &coordinates);
+            let mut about = about(variable, &dimensions, &coordinates, &chunks);
             if variable.name == "height" {
                 about.coordinates = "";
                 about.long_name = "geopotential height of the middle of the layers".into();
@@ -103,6 +106,7 @@ fn about<'a>(variable: &'a Variable, dimensions: &'a [&'a str], coordinates: &'a
         standard_name: variable.standard_name,
         coordinates,
         has_gaps: false,
+        chunks,
     }
 }
 

@@ -92,6 +92,7 @@ impl Profiles {
                 standard_name: variable.standard_name,
                 coordinates,
                 has_gaps: false,
+                chunks: &[],
             })?;
         }
         let per_area = TOTALS.map(|(_, name, long_name, cf)| (name, "kg m-2", long_name, cf));
@@ -106,6 +107,7 @@ impl Profiles {
                 standard_name,
                 coordinates,
                 has_gaps: false,
+                chunks: &[],
             })?;
         }
         let air = AirMass::<f64>::new(&domain.grid, &domain.coordinate);

@@ -84,6 +84,7 @@ impl Regridded {
                 standard_name: variable.standard_name,
                 coordinates: horizontal.coordinates,
                 has_gaps: true,
+                chunks: &[],
             };
             file.variable::<R>(&about)?;
             if variable.name == "RAINNC" {
@@ -101,6 +102,7 @@ impl Regridded {
             standard_name: Some("surface_altitude"),
             coordinates: horizontal.coordinates,
             has_gaps: true,
+            chunks: &[],
         };
         file.variable::<f64>(&about)?;
         for (value, is_reached) in ground.iter_mut().zip(&is_reached) {
