@@ -87,6 +87,14 @@ public:
         return *value;
     }
 
+    // The characters of a text.
+    std::string text(const std::string& name)
+    {
+        const char* first = array<char>(name);
+        if (!first) refuse("no text " + name);
+        return std::string(first, arrays[name].count);
+    }
+
     // A struct that the test has laid out as the kernel expects it.
     template <class T>
     T structure(const std::string& name)

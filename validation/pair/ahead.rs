@@ -147,7 +147,8 @@ fn run(late: bool, fails_at: Option<usize>) -> (Taken, usize, Result<usize>) {
         Cpu::new(&domain.grid, &domain.coordinate, limiter, fallout, &case.forcing, state.clone());
     let plan = Plan { dt: 60.0, steps: 5, last_dt: 60.0, max_dt: 200.0 };
     let frames = Frames { interval: Some(60.0), ..Frames::default() };
-    let mut taken = Taken { frames: Vec::new(), samples: Vec::new(), columns: domain.grid.shape.columns() };
+    let mut taken =
+        Taken { frames: Vec::new(), samples: Vec::new(), columns: domain.grid.shape.columns() };
     let stop = AtomicBool::new(false);
     let watch = &mut |_| ();
     if !late {

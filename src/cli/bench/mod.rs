@@ -98,6 +98,9 @@ pub(super) struct Bench {
     /// be given several times [default: squares from 1000 to 30000, and fields]
     #[arg(long, value_name = "RxC")]
     extent: Vec<Extent>,
+    /// Let `reduce` work on whole numbers of 32 bits
+    #[arg(long)]
+    integers: bool,
     /// Timed calls of each part
     #[arg(long, value_name = "N", default_value = "25",
           value_parser = clap::value_parser!(u32).range(1..))]
