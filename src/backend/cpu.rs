@@ -6,9 +6,10 @@ use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
 use super::operators::Operator;
+use super::turned::Turning;
 use super::{
-    Backend, Captured, FRAMES_IN_FLIGHT, PhaseTimes, Precipitation, Products, Region, Shift,
-    WaterChange, check_finite,
+    Attached, Backend, Captured, FRAMES_IN_FLIGHT, Observed, PhaseTimes, Precipitation, Products,
+    Profiles, Region, Shift, WaterChange, check_finite,
 };
 use crate::advection::flux::FluxConstants;
 use crate::advection::{self, Limiter, Wind, Workspace};
@@ -16,7 +17,7 @@ use crate::error::Result;
 use crate::forcing::{Continuity, Forcing, Moment};
 use crate::grid::{Grid, Side};
 use crate::mass::{AirMass, MassCoordinate};
-use crate::primitives::csr::Csr;
+use crate::primitives::reduce::Number;
 use crate::state::{CloudDiagnostics, State, Surface};
 use crate::wsm5::radii::RadiusConstants;
 use crate::wsm5::reflectivity::{Bins, RadarConstants};
@@ -41,6 +42,7 @@ pub struct Cpu<R> {
     changes: WaterChange,
     frames: VecDeque<Captured<R>>,
     operators: Vec<Operator<R>>,
+    turning: Option<Turning<R>>,
     workspace: Workspace<R>,
     scratch: Scratch<R>,
     times: PhaseTimes,
@@ -101,6 +103,7 @@ impl<R: FluxConstants + RadarConstants + RadiusConstants> Cpu<R> {
             changes: WaterChange::default(),
             frames: VecDeque::with_capacity(FRAMES_IN_FLIGHT),
             operators: Vec::new(),
+            turning: None,
             workspace: Workspace::new(shape),
             scratch: Scratch::new(shape.nz),
             times: PhaseTimes::default(),
@@ -178,7 +181,7 @@ impl<R: FluxConstants + RadarConstants + RadiusConstants> Cpu<R> {
     }
 }
 
-impl<R: FluxConstants + RadarConstants + RadiusConstants> Backend<R> for Cpu<R> {
+impl<R: FluxConstants + RadarConstants + RadiusConstants + Number> Backend<R> for Cpu<R> {
     fn kind(&self) -> &'static str {
         "cpu"
     }
@@ -204,6 +207,9 @@ impl<R: FluxConstants + RadarConstants + RadiusConstants> Backend<R> for Cpu<R> 
         self.frames.clear();
         for operator in &mut self.operators {
             operator.under_way.clear();
+        }
+        if let Some(turning) = &mut self.turning {
+            turning.under_way.clear();
         }
         Ok(())
     }
@@ -263,9 +269,29 @@ impl<R: FluxConstants + RadarConstants + RadiusConstants> Backend<R> for Cpu<R> 
         Ok(self.frames.pop_front())
     }
 
-    fn attach(&mut self, operators: &[Arc<Csr<R>>]) -> Result<()> {
-        let columns = self.grid.shape.columns();
-        self.operators = operators.iter().map(|x| Operator::new(x, columns)).collect();
+    fn water(&mut self) -> Result<f64> {
+        Ok(self.region.water(&self.air, &self.state))
+    }
+
+    fn water_changes(&mut self) -> Result<WaterChange> {
+        Ok(self.changes)
+    }
+
+    fn precipitation(&mut self) -> Result<Precipitation> {
+        Ok(self.region.precipitation(&self.surface.rain, &self.surface.snow))
+    }
+
+    fn times(&mut self) -> Result<PhaseTimes> {
+        Ok(self.times)
+    }
+}
+
+impl<R: FluxConstants + RadarConstants + RadiusConstants + Number> Observed<R> for Cpu<R> {
+    fn attach(&mut self, attached: &Attached<R>) -> Result<()> {
+        let shape = self.grid.shape;
+        let Attached { operators, weights } = attached;
+        self.operators = operators.iter().map(|x| Operator::new(x, shape.columns())).collect();
+        self.turning = weights.as_ref().map(|weights| Turning::new(shape, weights));
         Ok(())
     }
 
@@ -289,20 +315,22 @@ impl<R: FluxConstants + RadarConstants + RadiusConstants> Backend<R> for Cpu<R> 
         Ok(self.operators[operator].under_way.pop_front())
     }
 
-    fn water(&mut self) -> Result<f64> {
-        Ok(self.region.water(&self.air, &self.state))
+    fn profile(&mut self, moment: &Moment<R>) -> Result<()> {
+        let start = Instant::now();
+        self.show(moment);
+        let shape = self.grid.shape;
+        let mut diagnostics = CloudDiagnostics::zeros(shape);
+        self.diagnose(&mut diagnostics);
+        let turning = self.turning.as_mut().expect("weights are attached");
+        assert!(turning.under_way.len() < FRAMES_IN_FLIGHT, "columns were not collected");
+        let profiles = turning.profiles(shape, &self.state, &diagnostics);
+        turning.under_way.push_back(profiles);
+        self.times.output.add_host(start.elapsed().as_secs_f64());
+        Ok(())
     }
 
-    fn water_changes(&mut self) -> Result<WaterChange> {
-        Ok(self.changes)
-    }
-
-    fn precipitation(&mut self) -> Result<Precipitation> {
-        Ok(self.region.precipitation(&self.surface.rain, &self.surface.snow))
-    }
-
-    fn times(&mut self) -> Result<PhaseTimes> {
-        Ok(self.times)
+    fn collect_profiles(&mut self, _wait: bool) -> Result<Option<Profiles<R>>> {
+        Ok(self.turning.as_mut().and_then(|turning| turning.under_way.pop_front()))
     }
 }
 

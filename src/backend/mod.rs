@@ -6,19 +6,21 @@
 pub mod cpu;
 mod finite;
 pub mod gpu;
+mod observed;
 mod operators;
 mod region;
 mod shift;
-
-use std::sync::Arc;
+mod turned;
 
 use serde::Serialize;
 
 use crate::error::Result;
 use crate::forcing::Moment;
-use crate::primitives::csr::Csr;
 use crate::state::{CloudDiagnostics, State, Surface};
 pub use finite::check_finite;
+pub use observed::{
+    Attached, Observed, PRODUCT_PLANES, PRODUCT_VOLUMES, Products, Profiles, WATER,
+};
 pub use region::Region;
 pub use shift::Shift;
 
@@ -37,7 +39,7 @@ pub const FRAMES_IN_FLIGHT: usize = 2;
 ///
 /// Any method of a backend on a device fails with [`Error::Gpu`](crate::error::Error::Gpu) when
 /// the device does, be it in what an earlier call asked for.
-pub trait Backend<R> {
+pub trait Backend<R>: Observed<R> {
     /// What it is, as `--backend` takes it.
     fn kind(&self) -> &'static str;
 
@@ -106,42 +108,6 @@ pub trait Backend<R> {
     /// [`BlowUp`](crate::error::Error::BlowUp), and those of the device.
     fn collect(&mut self, wait: bool) -> Result<Option<Captured<R>>>;
 
-    /// Sets the operators that [`sample`](Backend::sample) may be asked for, by their places in the
-    /// list. Each takes a level of the grid, columns as `c = j nx + i`, to some places. What is under
-    /// way for operators set before is dropped.
-    ///
-    /// # Errors
-    ///
-    /// Those of the device.
-    ///
-    /// # Panics
-    ///
-    /// When an operator does not have as many columns as the grid.
-    fn attach(&mut self, operators: &[Arc<Csr<R>>]) -> Result<()>;
-
-    /// Begins the products of an operator with the fields as they are after the steps asked for, and
-    /// with what is diagnosed from them in the air of `moment`, level by level.
-    ///
-    /// No field leaves the device: what comes back is as small as the places are few. The air of the
-    /// moment stays, as with [`capture`](Backend::capture).
-    ///
-    /// # Errors
-    ///
-    /// Those of the device.
-    ///
-    /// # Panics
-    ///
-    /// With [`FRAMES_IN_FLIGHT`] samples of the operator begun and none collected.
-    fn sample(&mut self, operator: usize, moment: &Moment<R>) -> Result<()>;
-
-    /// Hands over the oldest products of an operator that were begun, as
-    /// [`collect`](Backend::collect) does frames; they may hold what is not finite.
-    ///
-    /// # Errors
-    ///
-    /// Those of the device.
-    fn collect_sample(&mut self, operator: usize, wait: bool) -> Result<Option<Products<R>>>;
-
     /// Water inside the specified and open rows, kg.
     ///
     /// # Errors
@@ -180,21 +146,6 @@ pub struct Captured<R> {
     pub diagnostics: CloudDiagnostics<R>,
     /// What has fallen.
     pub surface: Surface<R>,
-}
-
-/// Number of fields with levels in [`Products`]: the state and what is diagnosed from it.
-pub const PRODUCT_VOLUMES: usize = 10;
-
-/// Number of fields of the ground in [`Products`].
-pub const PRODUCT_PLANES: usize = 3;
-
-/// What an operator makes of the fields.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Products<R> {
-    /// Of the fields of [`State`] and of [`CloudDiagnostics`]. Shape of each: (nz, places).
-    pub volumes: [Vec<R>; PRODUCT_VOLUMES],
-    /// Of `rain`, `snow` and `sr` of [`Surface`]. Shape of each: (places).
-    pub planes: [Vec<R>; PRODUCT_PLANES],
 }
 
 /// Changes of the water inside the specified and open rows, kg.

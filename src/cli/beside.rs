@@ -12,7 +12,7 @@ use crate::io::pending::Pending;
 use crate::io::points::{Place, Points};
 use crate::io::profiles::Profiles;
 use crate::io::regridded::Regridded;
-use crate::io::sampled::Sample;
+use crate::io::sampled::{ColumnFrame, Sample};
 use crate::io::stations::Stations;
 use crate::io::weights::WeightFile;
 use crate::io::wrf::Domain;
@@ -88,9 +88,10 @@ impl Asked {
     /// Those of [`WeightFile::check_source`] and [`stations::locate`].
     pub(super) fn on<R: Working>(self, domain: &Domain, config: &RunConfig) -> Result<Fitted<R>> {
         let Self { names, weights, stations, profiles } = self;
+        let frames = Frames { interval: config.output_interval, ..Frames::default() };
+        let profiles = profiles.then_some(frames);
         let mut beside =
             Fitted { names, weights: None, places: None, profiles, probes: Vec::new() };
-        let frames = Frames { interval: config.output_interval, ..Frames::default() };
         if let Some(weights) = weights {
             weights.check_source(domain)?;
             let number = beside.probe(&weights.weights.matrix, frames)?;
@@ -113,7 +114,8 @@ pub(super) struct Fitted<R> {
     /// Weights and places, each with the number of its probe.
     weights: Option<(WeightFile, usize)>,
     places: Option<(Vec<Place>, usize)>,
-    profiles: bool,
+    /// When profiles are written.
+    profiles: Option<Frames>,
     probes: Vec<Probe<R>>,
 }
 
@@ -143,7 +145,7 @@ impl<R: Working> Fitted<R> {
             let file = Points::create::<R>([ground, above], force, header, (places, *number))?;
             files.push(Box::new(file));
         }
-        if self.profiles {
+        if self.profiles.is_some() {
             files.push(Box::new(Profiles::create::<R>(profiles, force, header)?));
         }
         Ok(files)
@@ -167,5 +169,13 @@ impl<R: Working> Sink<R> for Writing<'_, R> {
 
     fn sample(&mut self, probe: usize, sample: Sample<R>) -> bool {
         self.output.send_sample(probe, sample)
+    }
+
+    fn columns(&self) -> Option<Frames> {
+        self.beside.profiles
+    }
+
+    fn take_columns(&mut self, columns: ColumnFrame<R>) -> bool {
+        self.output.send_columns(columns)
     }
 }

@@ -35,6 +35,7 @@ use crate::model::pair::{LONG_RUNS, Pair, Report};
 use crate::model::{self, Case, Frames, Nobody, Outcome, Sink, Working};
 use crate::plan::{Length, Plan};
 use crate::projection;
+use crate::real::Real;
 use crate::state::State;
 
 /// Run transport and microphysics on the fields of a WRF file.
@@ -230,7 +231,8 @@ fn run<R: Working + Value + OnDevice>(
 
     let (domain, frame) = wrf::read(&config.inputs[0], config.boundary)?;
     let series = Series::open(&config.inputs, &domain)?;
-    let (domain, frame, series) = refined(config.refine, R::PRECISION, (domain, frame, series))?;
+    let (domain, frame, series) =
+        refined(config.refine, <R as Real>::PRECISION, (domain, frame, series))?;
     let beside = asked.on::<R>(&domain, config)?;
     let begin = frame.time;
     let longest = config.length.seconds(config.dt, domain.dt);

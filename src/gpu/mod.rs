@@ -13,6 +13,7 @@ mod cache;
 mod catalogue;
 pub mod ceilings;
 pub mod clouds;
+pub mod columns;
 pub mod compile;
 pub mod csr;
 mod device;

@@ -14,7 +14,7 @@ use crate::io::layout::{self, COMPUTED, GIVEN, GRID, Variable};
 use crate::io::mapping::{self, Mapping};
 use crate::io::nc_char::NcChar;
 use crate::io::pending::Pending;
-use crate::io::sampled::Sample;
+use crate::io::sampled::{ColumnFrame, Sample};
 use crate::io::wrf::{Attribute, Domain};
 use crate::io::writer::Stored;
 use crate::state::{CloudDiagnostics, State, Surface};
@@ -61,7 +61,7 @@ pub struct Snapshot<R> {
 
 impl<R: Stored> Snapshot<R> {
     /// The values of [`COMPUTED`].
-    pub(super) fn computed(&self) -> [&[R]; COMPUTED.len()] {
+    fn computed(&self) -> [&[R]; COMPUTED.len()] {
         let [theta, qv, qc, qr, qi, qs] = self.state.fields().map(slice);
         let [u, v, w] = self.winds.each_ref().map(slice);
         let CloudDiagnostics { refl_10cm, re_cloud, re_ice, re_snow } = &self.diagnostics;
@@ -113,17 +113,17 @@ pub struct Header {
     pub provenance: Vec<(String, Attribute)>,
 }
 
-/// A file beside the output that is made of the same frames, or of what operators make of the fields.
+/// A file beside the output that is made of the columns, or of what operators make of the fields.
 pub trait Companion<R: Stored>: Send {
     /// The name that the file will get.
     fn target(&self) -> &Path;
 
-    /// Takes a frame of output.
+    /// Takes the columns.
     ///
     /// # Errors
     ///
-    /// [`Error::Io`] when it cannot be written.
-    fn frame(&mut self, _frame: &Snapshot<R>) -> Result<()> {
+    /// [`Error::Io`] when they cannot be written.
+    fn columns(&mut self, _columns: &ColumnFrame<R>) -> Result<()> {
         Ok(())
     }
 
@@ -147,6 +147,7 @@ pub trait Companion<R: Stored>: Send {
 enum Message<R> {
     Frame(Box<Snapshot<R>>),
     Sample(usize, Box<Sample<R>>),
+    Columns(Box<ColumnFrame<R>>),
     Commit,
 }
 
@@ -201,6 +202,12 @@ impl<R: Stored> Output<R> {
         self.sender.send(Message::Sample(operator, Box::new(sample))).is_ok()
     }
 
+    /// Hands over the columns, as [`Output::send`].
+    #[must_use = "false means that the writer has failed, and finish tells why"]
+    pub fn send_columns(&self, columns: ColumnFrame<R>) -> bool {
+        self.sender.send(Message::Columns(Box::new(columns))).is_ok()
+    }
+
     /// Completes the file and gives it its name; returns the number of frames in it.
     ///
     /// # Errors
@@ -231,13 +238,15 @@ fn write<R: Stored>(
             Message::Frame(snapshot) => {
                 put_frame(&mut file, header, frames, &snapshot).map_err(error)?;
                 frames += 1;
-                for companion in &mut companions {
-                    companion.frame(&snapshot)?;
-                }
             }
             Message::Sample(operator, sample) => {
                 for companion in &mut companions {
                     companion.sample(operator, &sample)?;
+                }
+            }
+            Message::Columns(columns) => {
+                for companion in &mut companions {
+                    companion.columns(&columns)?;
                 }
             }
             Message::Commit => {

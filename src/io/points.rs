@@ -97,7 +97,20 @@ impl Points {
     }
 }
 
-fn about<'a>(variable: &'a Variable, dimensions: &'a [&'a str], coordinates: &'a str) -> About<'a> {
+/// Values that are stored together: some hundred times of few places, and one time of very many.
+const TOGETHER: usize = 1 << 15;
+
+/// Times that are stored together where each has so many values.
+fn times_together(values: usize) -> usize {
+    (TOGETHER / values.max(1)).clamp(1, 512)
+}
+
+fn about<'a>(
+    variable: &'a Variable,
+    dimensions: &'a [&'a str],
+    coordinates: &'a str,
+    chunks: &'a [usize],
+) -> About<'a> {
     About {
         name: variable.name,
         dimensions,

@@ -1,4 +1,4 @@
-//! What an operator makes of the fields of a run, level by level.
+//! What is made of the fields of a run beside its frames: products of operators, and columns.
 
 use crate::grid::Shape;
 use crate::io::layout::{Axes, SAMPLED};
@@ -19,6 +19,33 @@ pub struct Sample<R> {
 
 impl<R: Real> Sample<R> {
     /// Whether all values are numbers, and finite.
+    pub fn is_finite(&self) -> bool {
+        self.fields.iter().flatten().all(|x| x.is_finite())
+    }
+}
+
+/// Number of fields of [`ColumnFrame`], and of its totals.
+pub const COLUMN_FIELDS: usize = 10;
+/// Kinds of water.
+pub const TOTALS: usize = 5;
+
+/// The columns at one time. Shapes: (ny, nx, nz) and (ny, nx).
+#[derive(Clone, Debug)]
+pub struct ColumnFrame<R> {
+    /// Time since the start of the run, s.
+    pub seconds: f64,
+    /// T, QVAPOR, QCLOUD, QRAIN, QICE, QSNOW, REFL_10CM, RE_CLOUD, RE_ICE, RE_SNOW.
+    pub fields: [Vec<R>; COLUMN_FIELDS],
+    /// Mass of vapour, cloud water, rain, cloud ice and snow above a square metre, kg m⁻².
+    pub totals: [Vec<R>; TOTALS],
+    /// Largest reflectivity, dBZ.
+    pub strongest: Vec<R>,
+    /// Pressure, Pa, and geopotential height of the middle of the layers, m.
+    pub air: [Vec<R>; 2],
+}
+
+impl<R: Real> ColumnFrame<R> {
+    /// Whether all fields are numbers, and finite.
     pub fn is_finite(&self) -> bool {
         self.fields.iter().flatten().all(|x| x.is_finite())
     }

@@ -23,6 +23,7 @@ use crate::io::wrf::series::Series;
 use crate::io::wrf::{Domain, Frame, promote};
 use crate::io::writer::Stored;
 use crate::plan::Plan;
+use crate::primitives::reduce::Number;
 use crate::projection::Report;
 use crate::state::State;
 use crate::wsm5::radii::RadiusConstants;
@@ -33,7 +34,7 @@ pub use sequence::FrameReport;
 use sequence::{Prescribed, Sequence, prepare};
 
 /// A precision that a run can be made in.
-pub trait Working: Stored + FluxConstants + RadarConstants + RadiusConstants {}
+pub trait Working: Stored + FluxConstants + RadarConstants + RadiusConstants + Number {}
 
 impl Working for f32 {}
 impl Working for f64 {}
@@ -219,7 +220,7 @@ pub fn run<R: Working>(
     sink: &mut dyn Sink<R>,
     watch: &mut dyn FnMut(usize),
 ) -> Result<Outcome> {
-    let mut recorder = Recorder::new(sink, backend)?;
+    let mut recorder = Recorder::new(sink, case, backend)?;
     let done = advance(case, plan, frames, backend, stop, &mut recorder, watch);
     // Frames in flight are worth having whatever came after them; a failure that comes of waiting
     // for them is that of the run, unless it had one before.

@@ -21,7 +21,7 @@ use crate::diagnostics::pair::{
 use crate::error::{Error, Result};
 use crate::forcing::Moment;
 use crate::io::output::Snapshot;
-use crate::io::sampled;
+use crate::io::sampled::{self, ColumnFrame};
 use crate::plan::Plan;
 use crate::state::State;
 use crate::wsm5::{Fallout, minor_steps};
@@ -349,6 +349,14 @@ impl<R: Working> Sink<R> for Keeper<'_, R> {
 
     fn sample(&mut self, probe: usize, sample: sampled::Sample<R>) -> bool {
         self.sink.sample(probe, sample)
+    }
+
+    fn columns(&self) -> Option<Frames> {
+        self.sink.columns()
+    }
+
+    fn take_columns(&mut self, columns: ColumnFrame<R>) -> bool {
+        self.sink.take_columns(columns)
     }
 }
 

@@ -3,14 +3,19 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
+use ndarray::Array3;
+
 use super::{Case, Frames, Working};
-use crate::backend::{Backend, FRAMES_IN_FLIGHT, Products};
+use crate::backend::{Attached, Backend, FRAMES_IN_FLIGHT, Products, Profiles, Region};
 use crate::constants::Constants;
 use crate::error::Result;
 use crate::forcing::Moment;
-use crate::io::output::Snapshot;
-use crate::io::sampled::Sample;
+use crate::io::output::{Given, Snapshot};
+use crate::io::sampled::{ColumnFrame, Sample};
+use crate::io::wrf::Domain;
+use crate::mass::AirMass;
 use crate::primitives::csr::Csr;
+use crate::primitives::transpose::{Matrices, transpose};
 use crate::real::Real;
 
 /// Who takes what a run makes.
@@ -25,6 +30,16 @@ pub trait Sink<R> {
 
     /// Takes a sample, with the number of its probe; where it says no, the run ends.
     fn sample(&mut self, _probe: usize, _sample: Sample<R>) -> bool {
+        true
+    }
+
+    /// When it wants to have the columns, if it does; asked once, before the run.
+    fn columns(&self) -> Option<Frames> {
+        None
+    }
+
+    /// Takes the columns; where it says no, the run ends.
+    fn take_columns(&mut self, _columns: ColumnFrame<R>) -> bool {
         true
     }
 }
@@ -55,9 +70,12 @@ pub struct Probe<R> {
     pub frames: Frames,
 }
 
-/// Samples on their way from the backend.
+/// Samples and columns on their way from the backend.
 #[derive(Debug)]
 pub(super) struct Samples<R> {
+    /// When columns are wanted, and those that the backend works at, with what the input says.
+    columns: Option<Frames>,
+    pending_columns: VecDeque<ColumnFrame<R>>,
     probes: Vec<Probe<R>>,
     /// For each probe what the input says, for those that the backend works at.
     pending: Vec<VecDeque<Sample<R>>>,
@@ -66,13 +84,19 @@ pub(super) struct Samples<R> {
 }
 
 impl<R: Working> Samples<R> {
-    /// Hands the operators to the backend.
-    pub(super) fn new(probes: Vec<Probe<R>>, backend: &mut dyn Backend<R>) -> Result<Self> {
+    /// Tells the backend what will be asked for.
+    pub(super) fn new(
+        (probes, columns): (Vec<Probe<R>>, Option<Frames>),
+        domain: &Domain,
+        backend: &mut dyn Backend<R>,
+    ) -> Result<Self> {
         let operators: Vec<_> = probes.iter().map(|probe| Arc::clone(&probe.operator)).collect();
-        backend.attach(&operators)?;
+        let weights = columns.map(|_| Arc::new(mass(domain)));
+        backend.attach(&Attached { operators, weights })?;
         let pending = probes.iter().map(|_| VecDeque::with_capacity(FRAMES_IN_FLIGHT)).collect();
         let lasting = probes.iter().map(|_| None).collect();
-        Ok(Self { probes, pending, lasting })
+        let pending_columns = VecDeque::with_capacity(FRAMES_IN_FLIGHT);
+        Ok(Self { columns, pending_columns, probes, pending, lasting })
     }
 
     /// Number of probes.
@@ -128,6 +152,86 @@ impl<R: Working> Samples<R> {
     }
 }
 
+impl<R: Working> Samples<R> {
+    /// When columns are wanted.
+    pub(super) fn columns(&self) -> Option<Frames> {
+        self.columns
+    }
+
+    /// Whether as many columns are under way as may be.
+    pub(super) fn are_columns_full(&self) -> bool {
+        self.pending_columns.len() == FRAMES_IN_FLIGHT
+    }
+
+    /// Begins columns in the air of `moment`, which the case shows.
+    pub(super) fn begin_columns(
+        &mut self,
+        case: &Case<R>,
+        moment: &Moment<R>,
+        backend: &mut dyn Backend<R>,
+        seconds: f64,
+    ) -> Result<()> {
+        backend.profile(moment)?;
+        self.pending_columns.push_back(prescribed_columns(&case.given, seconds));
+        Ok(())
+    }
+
+    /// The oldest columns, if they are ready.
+    pub(super) fn collect_columns(
+        &mut self,
+        backend: &mut dyn Backend<R>,
+        wait: bool,
+    ) -> Result<Option<ColumnFrame<R>>> {
+        if self.pending_columns.is_empty() {
+            return Ok(None);
+        }
+        let Some(profiles) = backend.collect_profiles(wait)? else { return Ok(None) };
+        let Some(mut frame) = self.pending_columns.pop_front() else { return Ok(None) };
+        let Profiles { volumes, totals, strongest } = profiles;
+        (frame.fields, frame.totals, frame.strongest) = (volumes, totals, strongest);
+        Ok(Some(frame))
+    }
+}
+
+/// What the input says of the columns; the rest is empty.
+fn prescribed_columns<R: Working>(given: &Given, seconds: f64) -> ColumnFrame<R> {
+    let sum = |fields: &[Array3<f32>; 2]| -> Vec<f64> {
+        let [a, b] = fields;
+        a.iter().zip(b).map(|(a, b)| f64::from(*a) + f64::from(*b)).collect()
+    };
+    let (nz, ny, nx) = given.pressure[0].dim();
+    let turned = |levels: &[R]| {
+        let mut columns = vec![R::ZERO; levels.len()];
+        transpose(Matrices::levels(1, nz, ny, nx), levels, &mut columns);
+        columns
+    };
+    let pressure: Vec<R> = sum(&given.pressure).into_iter().map(R::of).collect();
+    let faces = sum(&given.geopotential);
+    let middle = faces.iter().zip(&faces[ny * nx..]);
+    let gravity = <f64 as Constants>::GRAVITY;
+    let height: Vec<R> = middle.map(|(a, b)| R::of(0.5 * (a + b) / gravity)).collect();
+    ColumnFrame {
+        seconds,
+        fields: std::array::from_fn(|_| Vec::new()),
+        totals: std::array::from_fn(|_| Vec::new()),
+        strongest: Vec::new(),
+        air: [turned(&pressure), turned(&height)],
+    }
+}
+
+/// Mass of the dry air of every cell above a square metre, kg. Shape: (ny, nx, nz).
+fn mass<R: Working>(domain: &Domain) -> Vec<R> {
+    let (grid, coordinate) = (&domain.grid, &domain.coordinate);
+    let air = AirMass::<f64>::new(grid, coordinate);
+    let area = Region::new(grid, coordinate).area;
+    let column = |(j, i): (usize, usize)| {
+        let (air, area) = (&air, area[[j, i]]);
+        (0..grid.shape.nz).map(move |k| R::of(air.cell.at(k, j, i) / area))
+    };
+    let places = (0..grid.shape.columns()).map(|c| (c / grid.shape.nx, c % grid.shape.nx));
+    places.flat_map(column).collect()
+}
+
 /// Places of the fields in [`Sample::fields`] that the input prescribes: the wind, pressure and height.
 const WIND: [usize; 3] = [6, 7, 8];
 const AIR: [usize; 2] = [16, 17];
@@ -150,7 +254,7 @@ fn prescribed<R: Working>(operator: &Csr<R>, case: &Case<R>, seconds: f64) -> Sa
         let (j, i) = (c / nx, c % nx);
         R::HALF * (v[[k, j, i]] + v[[k, j + 1, i]])
     };
-    let sum = |fields: &[ndarray::Array3<f32>; 2], k: usize, c: usize| {
+    let sum = |fields: &[Array3<f32>; 2], k: usize, c: usize| {
         let at = [k, c / nx, c % nx];
         f64::from(fields[0][at]) + f64::from(fields[1][at])
     };

@@ -33,9 +33,14 @@ struct Shown<R> {
 }
 
 impl<'a, R: Working> Recorder<'a, R> {
-    pub(super) fn new(sink: &'a mut dyn Sink<R>, backend: &mut dyn Backend<R>) -> Result<Self> {
+    pub(super) fn new(
+        sink: &'a mut dyn Sink<R>,
+        case: &Case<R>,
+        backend: &mut dyn Backend<R>,
+    ) -> Result<Self> {
         let pending = VecDeque::with_capacity(FRAMES_IN_FLIGHT);
-        let samples = Samples::new(sink.probes(), backend)?;
+        let wanted = (sink.probes(), sink.columns());
+        let samples = Samples::new(wanted, &case.domain, backend)?;
         Ok(Self { pending, samples, sink, is_wanted: true, spent: Duration::ZERO, steps: 0 })
     }
 
@@ -54,7 +59,8 @@ impl<'a, R: Working> Recorder<'a, R> {
         let probes: Vec<usize> = (0..self.samples.len())
             .filter(|probe| self.samples.frames(*probe).due(plan, step))
             .collect();
-        if !is_frame && probes.is_empty() {
+        let are_columns = self.samples.columns().is_some_and(|frames| frames.due(plan, step));
+        if !is_frame && probes.is_empty() && !are_columns {
             return Ok(());
         }
         if is_frame && self.pending.len() == FRAMES_IN_FLIGHT {
@@ -65,11 +71,17 @@ impl<'a, R: Working> Recorder<'a, R> {
                 self.collect_sample(backend, probe, true)?;
             }
         }
+        if are_columns && self.samples.are_columns_full() {
+            self.collect_columns(backend, true)?;
+        }
         let start = Instant::now();
         let seconds = plan.time_after(step);
         let moment = case.show(seconds)?;
         for probe in probes {
             self.samples.begin(probe, case, &moment, backend, seconds)?;
+        }
+        if are_columns {
+            self.samples.begin_columns(case, &moment, backend, seconds)?;
         }
         if is_frame {
             backend.capture(&moment)?;
@@ -83,6 +95,7 @@ impl<'a, R: Working> Recorder<'a, R> {
     /// Sends on what is ready; with `wait`, all that is under way.
     pub(super) fn collect(&mut self, backend: &mut dyn Backend<R>, wait: bool) -> Result<()> {
         while self.collect_frame(backend, wait)? && wait {}
+        while self.collect_columns(backend, wait)? && wait {}
         for probe in 0..self.samples.len() {
             while self.collect_sample(backend, probe, wait)? && wait {}
         }
@@ -104,6 +117,21 @@ impl<'a, R: Working> Recorder<'a, R> {
         }
         self.spent += start.elapsed();
         Ok(true)
+    }
+
+    /// Sends the oldest columns on, if they are ready; returns whether they were.
+    fn collect_columns(&mut self, backend: &mut dyn Backend<R>, wait: bool) -> Result<bool> {
+        let start = Instant::now();
+        let columns = self.samples.collect_columns(backend, wait)?;
+        let are_here = columns.is_some();
+        if let Some(columns) = columns {
+            if !columns.is_finite() {
+                backend.check(self.steps, true)?;
+            }
+            self.is_wanted &= self.sink.take_columns(columns);
+        }
+        self.spent += start.elapsed();
+        Ok(are_here)
     }
 
     /// Sends the oldest sample of a probe on, if it is ready; returns whether it was.

@@ -6,11 +6,14 @@ use std::sync::Arc;
 use nwp_mini::advection::Limiter;
 use nwp_mini::backend::cpu::Cpu;
 use nwp_mini::backend::gpu::{OnDevice, OnGpu, Setting};
-use nwp_mini::backend::{Backend, Captured, FRAMES_IN_FLIGHT, Products};
+use nwp_mini::backend::{
+    Attached, Backend, Captured, FRAMES_IN_FLIGHT, Observed, Products, Profiles,
+};
 use nwp_mini::gpu::Gpu;
 use nwp_mini::io::wrf;
 use nwp_mini::model::{Case, Working};
 use nwp_mini::primitives::csr::Csr;
+use nwp_mini::real::Real;
 use nwp_mini::wsm5::Fallout;
 
 use crate::gpu;
@@ -59,6 +62,40 @@ fn check<R: Working>(operator: &Csr<R>, products: &Products<R>, frame: &Captured
     }
 }
 
+/// Holds columns against the fields of a frame: the same bits, and sums in double precision.
+fn check_profiles<R: Working>(
+    weights: &[R],
+    profiles: &Profiles<R>,
+    frame: &Captured<R>,
+    about: &str,
+) {
+    let Captured { state, diagnostics, .. } = frame;
+    let diagnosed =
+        [&diagnostics.refl_10cm, &diagnostics.re_cloud, &diagnostics.re_ice, &diagnostics.re_snow];
+    let fields = state.fields().into_iter().chain(diagnosed);
+    let nz = state.theta.dim().0;
+    for (number, (field, found)) in fields.zip(&profiles.volumes).enumerate() {
+        let columns = field.view().permuted_axes([1, 2, 0]);
+        let same = columns.iter().zip(found).all(|(a, b)| a == b);
+        assert!(same && columns.len() == found.len(), "{about}, field {number}");
+    }
+    for (kind, totals) in profiles.totals.iter().enumerate() {
+        let water = profiles.volumes[kind + 1].chunks(nz).zip(weights.chunks(nz));
+        assert_eq!(totals.len(), water.len());
+        for (column, ((q, weights), total)) in water.zip(totals).enumerate() {
+            let sum: f64 = q.iter().zip(weights).map(|(q, w)| q.f64() * w.f64()).sum();
+            // Rounded once in the end; sums in double precision in another order; no number is so
+            // small that it would be lost.
+            let limit = R::epsilon().f64().max(1e-14) * sum.abs() + 1e-30;
+            let off = (total.f64() - sum).abs();
+            assert!(off <= limit, "{about}, kind {kind}, column {column}: {off:e} of {sum:e}");
+        }
+    }
+    for (echo, most) in profiles.volumes[6].chunks(nz).zip(&profiles.strongest) {
+        assert_eq!(echo.iter().map(|x| x.f64()).fold(f64::MIN, f64::max), most.f64(), "{about}");
+    }
+}
+
 fn run<R: Working + OnDevice>(gpu: &Gpu) {
     let path = Path::new(&crate::project()).join("data/soc.nc");
     let (domain, frame) = wrf::read(&path, None).unwrap();
@@ -78,8 +115,13 @@ fn run<R: Working + OnDevice>(gpu: &Gpu) {
         .zip(1..)
         .map(|((places, most), seed)| operator::<R>(columns, places, most, seed))
         .collect::<Vec<_>>();
-    on_gpu.attach(&operators).unwrap();
-    cpu.attach(&operators).unwrap();
+    let mut random = Random::new(9);
+    let weights: Vec<R> =
+        (0..grid.shape.cells()).map(|_| R::of(random.between(0.0, 1000.0))).collect();
+    let weights = Arc::new(weights);
+    let attached = Attached { operators: operators.clone(), weights: Some(Arc::clone(&weights)) };
+    on_gpu.attach(&attached).unwrap();
+    cpu.attach(&attached).unwrap();
     on_gpu.drive(&moment).unwrap();
     cpu.drive(&moment).unwrap();
     // Two of each under way while a step is made, then the frames that they belong to.
@@ -89,6 +131,7 @@ fn run<R: Working + OnDevice>(gpu: &Gpu) {
         for number in 0..operators.len() {
             on_gpu.sample(number, &moment).unwrap();
         }
+        on_gpu.profile(&moment).unwrap();
         on_gpu.step(DT).unwrap();
     }
     while let Some(frame) = on_gpu.collect(true).unwrap() {
@@ -97,19 +140,32 @@ fn run<R: Working + OnDevice>(gpu: &Gpu) {
     for (number, operator) in operators.iter().enumerate() {
         for (step, frame) in frames.iter().enumerate() {
             let products = on_gpu.collect_sample(number, true).unwrap().expect("begun");
-            let about = format!("{}, operator {number}, step {step}", R::NAME);
+            let about = format!("{}, operator {number}, step {step}", <R as Real>::NAME);
             check(operator, &products, frame, &about);
         }
         assert!(on_gpu.collect_sample(number, true).unwrap().is_none());
     }
+    for (step, frame) in frames.iter().enumerate() {
+        let profiles = on_gpu.collect_profiles(true).unwrap().expect("begun");
+        check_profiles(&weights, &profiles, frame, &format!("{}, step {step}", <R as Real>::NAME));
+    }
+    assert!(on_gpu.collect_profiles(true).unwrap().is_none());
     // The CPU's own products, which look at some columns alone, are held alike.
     cpu.capture(&moment).unwrap();
     let frame = cpu.collect(true).unwrap().expect("begun");
     for (number, operator) in operators.iter().enumerate() {
         cpu.sample(number, &moment).unwrap();
         let products = cpu.collect_sample(number, true).unwrap().expect("begun");
-        check(operator, &products, &frame, &format!("{}, CPU, operator {number}", R::NAME));
+        check(
+            operator,
+            &products,
+            &frame,
+            &format!("{}, CPU, operator {number}", <R as Real>::NAME),
+        );
     }
+    cpu.profile(&moment).unwrap();
+    let profiles = cpu.collect_profiles(true).unwrap().expect("begun");
+    check_profiles(&weights, &profiles, &frame, &format!("{}, CPU", <R as Real>::NAME));
     // What is under way goes with the state that it was made of.
     on_gpu.sample(0, &moment).unwrap();
     on_gpu.restore(&state).unwrap();

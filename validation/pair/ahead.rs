@@ -8,7 +8,8 @@ use std::sync::atomic::AtomicBool;
 use nwp_mini::advection::Limiter;
 use nwp_mini::backend::cpu::Cpu;
 use nwp_mini::backend::{
-    Backend, Captured, FRAMES_IN_FLIGHT, PhaseTimes, Precipitation, Products, WaterChange,
+    Attached, Backend, Captured, FRAMES_IN_FLIGHT, Observed, PhaseTimes, Precipitation, Products,
+    Profiles, WaterChange,
 };
 use nwp_mini::error::{Error, Result};
 use nwp_mini::forcing::Moment;
@@ -27,6 +28,28 @@ struct Ahead {
     frames: VecDeque<Captured<f32>>,
     most_in_flight: usize,
     fails_at: Option<usize>,
+}
+
+impl Observed<f32> for Ahead {
+    fn attach(&mut self, attached: &Attached<f32>) -> Result<()> {
+        self.cpu.attach(attached)
+    }
+
+    fn sample(&mut self, operator: usize, moment: &Moment<f32>) -> Result<()> {
+        self.cpu.sample(operator, moment)
+    }
+
+    fn collect_sample(&mut self, operator: usize, wait: bool) -> Result<Option<Products<f32>>> {
+        if wait { self.cpu.collect_sample(operator, wait) } else { Ok(None) }
+    }
+
+    fn profile(&mut self, moment: &Moment<f32>) -> Result<()> {
+        self.cpu.profile(moment)
+    }
+
+    fn collect_profiles(&mut self, wait: bool) -> Result<Option<Profiles<f32>>> {
+        if wait { self.cpu.collect_profiles(wait) } else { Ok(None) }
+    }
 }
 
 impl Backend<f32> for Ahead {
@@ -73,18 +96,6 @@ impl Backend<f32> for Ahead {
 
     fn collect(&mut self, wait: bool) -> Result<Option<Captured<f32>>> {
         Ok(if wait { self.frames.pop_front() } else { None })
-    }
-
-    fn attach(&mut self, operators: &[Arc<Csr<f32>>]) -> Result<()> {
-        self.cpu.attach(operators)
-    }
-
-    fn sample(&mut self, operator: usize, moment: &Moment<f32>) -> Result<()> {
-        self.cpu.sample(operator, moment)
-    }
-
-    fn collect_sample(&mut self, operator: usize, wait: bool) -> Result<Option<Products<f32>>> {
-        if wait { self.cpu.collect_sample(operator, wait) } else { Ok(None) }
     }
 
     fn water(&mut self) -> Result<f64> {

@@ -1,15 +1,13 @@
 //! Backends that stand for another one than the CPU's.
 
-use std::sync::Arc;
-
 use ndarray::{Array, Dimension};
 use nwp_mini::backend::cpu::Cpu;
 use nwp_mini::backend::{
-    Backend, Captured, PhaseTimes, Precipitation, Products, WaterChange, check_finite,
+    Attached, Backend, Captured, Observed, PhaseTimes, Precipitation, Products, Profiles,
+    WaterChange, check_finite,
 };
 use nwp_mini::error::Result;
 use nwp_mini::forcing::Moment;
-use nwp_mini::primitives::csr::Csr;
 use nwp_mini::state::{CloudDiagnostics, State, Surface};
 use rayon::ThreadPool;
 
@@ -17,6 +15,28 @@ use rayon::ThreadPool;
 pub(crate) struct Pooled {
     pub(crate) pool: ThreadPool,
     pub(crate) cpu: Cpu<f32>,
+}
+
+impl Observed<f32> for Pooled {
+    fn attach(&mut self, attached: &Attached<f32>) -> Result<()> {
+        self.cpu.attach(attached)
+    }
+
+    fn sample(&mut self, operator: usize, moment: &Moment<f32>) -> Result<()> {
+        self.pool.install(|| self.cpu.sample(operator, moment))
+    }
+
+    fn collect_sample(&mut self, operator: usize, wait: bool) -> Result<Option<Products<f32>>> {
+        self.cpu.collect_sample(operator, wait)
+    }
+
+    fn profile(&mut self, moment: &Moment<f32>) -> Result<()> {
+        self.pool.install(|| self.cpu.profile(moment))
+    }
+
+    fn collect_profiles(&mut self, wait: bool) -> Result<Option<Profiles<f32>>> {
+        self.cpu.collect_profiles(wait)
+    }
 }
 
 impl Backend<f32> for Pooled {
@@ -56,18 +76,6 @@ impl Backend<f32> for Pooled {
         self.cpu.collect(wait)
     }
 
-    fn attach(&mut self, operators: &[Arc<Csr<f32>>]) -> Result<()> {
-        self.cpu.attach(operators)
-    }
-
-    fn sample(&mut self, operator: usize, moment: &Moment<f32>) -> Result<()> {
-        self.pool.install(|| self.cpu.sample(operator, moment))
-    }
-
-    fn collect_sample(&mut self, operator: usize, wait: bool) -> Result<Option<Products<f32>>> {
-        self.cpu.collect_sample(operator, wait)
-    }
-
     fn water(&mut self) -> Result<f64> {
         self.pool.install(|| self.cpu.water())
     }
@@ -91,6 +99,32 @@ pub(crate) struct Wide(pub(crate) Cpu<f64>);
 
 fn narrow<D: Dimension>(field: &Array<f64, D>) -> Array<f32, D> {
     field.mapv(|x| x as f32)
+}
+
+impl Observed<f32> for Wide {
+    fn attach(&mut self, attached: &Attached<f32>) -> Result<()> {
+        assert!(
+            attached.operators.is_empty() && attached.weights.is_none(),
+            "nothing is sampled here"
+        );
+        Ok(())
+    }
+
+    fn sample(&mut self, _operator: usize, _moment: &Moment<f32>) -> Result<()> {
+        unreachable!("no operator is attached")
+    }
+
+    fn collect_sample(&mut self, _operator: usize, _wait: bool) -> Result<Option<Products<f32>>> {
+        unreachable!("no operator is attached")
+    }
+
+    fn profile(&mut self, _moment: &Moment<f32>) -> Result<()> {
+        unreachable!("no weights are attached")
+    }
+
+    fn collect_profiles(&mut self, _wait: bool) -> Result<Option<Profiles<f32>>> {
+        Ok(None)
+    }
 }
 
 impl Backend<f32> for Wide {
@@ -148,19 +182,6 @@ impl Backend<f32> for Wide {
                 clipped: narrow(&surface.clipped),
             },
         }))
-    }
-
-    fn attach(&mut self, operators: &[Arc<Csr<f32>>]) -> Result<()> {
-        assert!(operators.is_empty(), "nothing is sampled here");
-        Ok(())
-    }
-
-    fn sample(&mut self, _operator: usize, _moment: &Moment<f32>) -> Result<()> {
-        unreachable!("no operator is attached")
-    }
-
-    fn collect_sample(&mut self, _operator: usize, _wait: bool) -> Result<Option<Products<f32>>> {
-        unreachable!("no operator is attached")
     }
 
     fn water(&mut self) -> Result<f64> {

@@ -10,7 +10,6 @@ mod memory;
 mod samples;
 
 use std::collections::VecDeque;
-use std::sync::Arc;
 use std::time::Instant;
 
 use clock::Clock;
@@ -19,8 +18,8 @@ pub use memory::Needs;
 use samples::Samples;
 
 use super::{
-    Backend, Captured, FRAMES_IN_FLIGHT, PhaseTimes, Precipitation, Products, Region, WaterChange,
-    check_finite,
+    Attached, Backend, Captured, FRAMES_IN_FLIGHT, PhaseTimes, Precipitation, Products, Profiles,
+    Region, WaterChange, check_finite,
 };
 use crate::advection::Limiter;
 use crate::advection::flux::FluxConstants;
@@ -30,13 +29,14 @@ use crate::gpu::advection::TransportSettings;
 use crate::gpu::budget::{Budget, Columns, TERMS};
 use crate::gpu::clouds::{Clouds, Inside, PLANES, Place, STATE_FIELDS};
 use crate::gpu::forcing::{AIR_FIELDS, Between, Driving, upload_air};
+use crate::gpu::reduce::Reducible;
 use crate::gpu::transport::{Transport, Wind};
 use crate::gpu::watch::{Flaw, Watch};
 use crate::gpu::wsm5::Mapping;
-use crate::gpu::{Buffer, Element, Gpu, Graph, Parcel};
+use crate::gpu::{Buffer, Gpu, Graph, Parcel};
 use crate::grid::{Grid, Side};
 use crate::mass::{AirMass, MassCoordinate};
-use crate::primitives::csr::Csr;
+use crate::real::Real;
 use crate::state::{State, Surface};
 use crate::wsm5::Fallout;
 use crate::wsm5::radii::RadiusConstants;
@@ -44,7 +44,7 @@ use crate::wsm5::reflectivity::RadarConstants;
 use crate::wsm5::scheme::Scheme;
 
 /// A precision that the GPU computes in.
-pub trait OnDevice: FluxConstants + RadarConstants + RadiusConstants + Element {}
+pub trait OnDevice: FluxConstants + RadarConstants + RadiusConstants + Reducible {}
 
 impl OnDevice for f32 {}
 impl OnDevice for f64 {}
@@ -150,9 +150,9 @@ impl<R: OnDevice> OnGpu<R> {
             rows: inside(sides.south, sides.north, shape.ny),
             columns: inside(sides.west, sides.east, shape.nx),
         };
-        let mapping = setting
-            .mapping
-            .unwrap_or_else(|| Mapping::choose(shape.columns(), R::PRECISION, fallout, shape.nz));
+        let mapping = setting.mapping.unwrap_or_else(|| {
+            Mapping::choose(shape.columns(), <R as Real>::PRECISION, fallout, shape.nz)
+        });
         let scheme = Scheme::default().with_fallout(fallout);
         let mut clouds = Clouds::new(gpu, shape, inside, scheme, mapping, R::THETA_BASE)?;
         let area = region.area.as_slice().expect("a plane in standard layout");
@@ -189,7 +189,7 @@ impl<R: OnDevice> OnGpu<R> {
             recorded: Vec::new(),
             packing,
             parcel: Parcel::new(gpu, packing.frame())?,
-            samples: Samples::new(gpu, shape, &[])?,
+            samples: Samples::new(gpu, shape, &Attached::default())?,
             captured: VecDeque::with_capacity(FRAMES_IN_FLIGHT),
             steps: 0,
             clock: Clock::new(gpu)?,
@@ -355,7 +355,13 @@ impl<R: OnDevice> OnGpu<R> {
 fn transport_settings<R: OnDevice>(gpu: &Gpu, setting: &Setting<'_>) -> TransportSettings {
     // Potential temperature may have any value: nothing to keep above zero.
     const TRACERS: [usize; 2] = [STATE_FIELDS, 1];
-    TransportSettings::for_device(gpu, setting.grid, R::PRECISION, TRACERS, setting.limiter)
+    TransportSettings::for_device(
+        gpu,
+        setting.grid,
+        <R as Real>::PRECISION,
+        TRACERS,
+        setting.limiter,
+    )
 }
 
 impl<R: OnDevice> Backend<R> for OnGpu<R> {
@@ -449,21 +455,6 @@ impl<R: OnDevice> Backend<R> for OnGpu<R> {
             self.clock.gathered += self.clock.gathering[1].since(&self.clock.gathering[0])?;
         }
         Ok(Some(frame))
-    }
-
-    fn attach(&mut self, operators: &[Arc<Csr<R>>]) -> Result<()> {
-        self.samples = Samples::new(&self.gpu, self.grid.shape, operators)?;
-        Ok(())
-    }
-
-    fn sample(&mut self, operator: usize, moment: &Moment<R>) -> Result<()> {
-        self.show(moment)?;
-        self.begin_sample(operator, moment)
-    }
-
-    fn collect_sample(&mut self, operator: usize, wait: bool) -> Result<Option<Products<R>>> {
-        let products = self.end_sample(operator, wait);
-        products.map_err(|error| self.in_step(error))
     }
 
     fn water(&mut self) -> Result<f64> {

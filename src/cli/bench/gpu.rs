@@ -18,6 +18,7 @@ use crate::grid::Shape;
 use crate::mass::AirMass;
 use crate::model::Working;
 use crate::model::tiled::{Tiled, has_condensate};
+use crate::real::Real;
 use crate::state::State;
 use crate::wsm5::Fallout;
 use crate::wsm5::scheme::Scheme;
@@ -148,7 +149,7 @@ fn mappings<R: OnDevice>(
 ) -> Vec<Mapping> {
     let choices = choice
         .map_or_else(|| vec![MappingChoice::Column, MappingChoice::Tile], |choice| vec![choice]);
-    choices.into_iter().map(|choice| choice.of(&shape, R::PRECISION, fallout)).collect()
+    choices.into_iter().map(|choice| choice.of(&shape, <R as Real>::PRECISION, fallout)).collect()
 }
 
 /// A mapping in words: columns of a tile C, threads of a block NT, blocks of a multiprocessor B.
@@ -331,7 +332,8 @@ fn transport<R: Working + OnDevice>(
     let whole = "fields are in standard layout";
     for limiter in bench.limiters() {
         let counts = [tracers, 0];
-        let settings = TransportSettings::for_device(gpu, grid, R::PRECISION, counts, limiter);
+        let settings =
+            TransportSettings::for_device(gpu, grid, <R as Real>::PRECISION, counts, limiter);
         let fluxes: usize = faces.iter().map(|flux| flux.len()).sum();
         let values = 2 * tracers * shape.cells() + fluxes;
         let bytes = size_of::<R>() * values + Transport::<R>::bytes(grid, settings);
@@ -393,7 +395,7 @@ fn step<R: Working + OnDevice>(
     let (runs, dt, limiter) = (bench.runs, bench.dt, bench.limiter_of_steps());
     for fallout in bench.fallouts() {
         let mapping = bench.mapping.unwrap_or(MappingChoice::Auto);
-        let mapping = Some(mapping.of(&grid.shape, R::PRECISION, fallout));
+        let mapping = Some(mapping.of(&grid.shape, <R as Real>::PRECISION, fallout));
         let setting = Setting { grid, coordinate, limiter, fallout, mapping, has_sequence: false };
         let mut run = OnGpu::new(gpu, &setting, state)?;
         run.drive(&Moment::lasting(forcing))?;
