@@ -18,7 +18,7 @@ pub use memory::Needs;
 use samples::Samples;
 
 use super::{
-    Attached, Backend, Captured, FRAMES_IN_FLIGHT, PhaseTimes, Precipitation, Products, Profiles,
+    Attached, Backend, Captured, FRAMES_IN_FLIGHT, PhaseTimes, Precipitation,
     Region, WaterChange, check_finite,
 };
 use crate::advection::Limiter;
