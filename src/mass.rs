@@ -6,6 +6,7 @@
 //! and is kept like that.
 
 use ndarray::{Array2, Array3};
+use rayon::prelude::*;
 
 use crate::grid::{Grid, Shape};
 use crate::real::Real;
@@ -226,20 +227,55 @@ pub struct MassFlux<R> {
 ///
 /// Source: S06; the sum of the outgoing Courant numbers stays at or below 1.
 pub fn longest_time_step<R: Real>(shape: Shape, air: &AirMass<R>, flux: &MassFlux<R>) -> f64 {
-    let outgoing = |f: R| f.f64().max(0.0);
     let mut largest = 0.0_f64;
     for k in 0..shape.nz {
         for j in 0..shape.ny {
             for i in 0..shape.nx {
-                let out = outgoing(flux.x[[k, j, i + 1]])
-                    + outgoing(-flux.x[[k, j, i]])
-                    + outgoing(flux.y[[k, j + 1, i]])
-                    + outgoing(-flux.y[[k, j, i]])
-                    + outgoing(flux.z[[k + 1, j, i]])
-                    + outgoing(-flux.z[[k, j, i]]);
-                largest = largest.max(out / air.cell.at(k, j, i).f64());
+                largest = largest.max(outflow_rate(air, flux, [k, j, i]));
             }
         }
     }
     1.0 / largest
+}
+
+/// What flows out of a cell through all its faces over its mass, s⁻¹.
+fn outflow_rate<R: Real>(air: &AirMass<R>, flux: &MassFlux<R>, [k, j, i]: [usize; 3]) -> f64 {
+    let outgoing = |f: R| f.f64().max(0.0);
+    let out = outgoing(flux.x[[k, j, i + 1]])
+        + outgoing(-flux.x[[k, j, i]])
+        + outgoing(flux.y[[k, j + 1, i]])
+        + outgoing(-flux.y[[k, j, i]])
+        + outgoing(flux.z[[k + 1, j, i]])
+        + outgoing(-flux.z[[k, j, i]]);
+    out / air.cell.at(k, j, i).f64()
+}
+
+/// The cell that air leaves fastest.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Outflow {
+    /// What flows out of it in a second over its mass: times the time step, its Courant number.
+    /// Units: s⁻¹.
+    pub rate: f32,
+    /// The first such cell, (k, j, i).
+    pub cell: [usize; 3],
+}
+
+/// The cell that air leaves fastest, by rates in single precision.
+pub fn fastest_outflow<R: Real>(shape: Shape, air: &AirMass<R>, flux: &MassFlux<R>) -> Outflow {
+    let of_level = |k: usize| {
+        let mut fastest = Outflow { rate: 0.0, cell: [k, 0, 0] };
+        for j in 0..shape.ny {
+            for i in 0..shape.nx {
+                let cell = [k, j, i];
+                let rate = outflow_rate(air, flux, cell) as f32;
+                if rate > fastest.rate {
+                    fastest = Outflow { rate, cell };
+                }
+            }
+        }
+        fastest
+    };
+    let levels: Vec<Outflow> = (0..shape.nz).into_par_iter().map(of_level).collect();
+    let faster = |a: Outflow, b: Outflow| if b.rate > a.rate { b } else { a };
+    levels.into_iter().reduce(faster).unwrap_or_default()
 }

@@ -25,8 +25,12 @@ mod reduce;
 mod runtime;
 #[path = "gpu/samples.rs"]
 mod samples;
+#[path = "gpu/solver.rs"]
+mod solver;
 #[path = "gpu/storm.rs"]
 mod storm;
+#[path = "gpu/summary.rs"]
+mod summary;
 #[path = "support/mod.rs"]
 #[allow(dead_code, unreachable_pub, reason = "all tests share it")]
 mod support;

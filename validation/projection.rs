@@ -15,6 +15,7 @@ use ndarray::{Array2, Array3, Axis, s};
 use nwp_mini::error::Error;
 use nwp_mini::grid::{Shape, Side, Sides};
 use nwp_mini::mass::Winds;
+use nwp_mini::primitives::conjugate_gradient::OnCpu;
 use nwp_mini::projection::{Projection, gliding_velocity, project, vertical_velocity};
 use nwp_mini::real::Real;
 
@@ -323,7 +324,8 @@ fn what_cannot_be_projected_is_refused_by_name() {
         let mut case = Case::random(9, [5, 4, 3], specified());
         change(&mut case);
         let Case { grid, coordinate, maps, winds } = &case;
-        project::<f32>(grid, coordinate, maps, winds).map(|p| p.report).expect_err("not to be done")
+        let found = project::<f32>(grid, coordinate, maps, winds, &OnCpu);
+        found.map(|p| p.report).expect_err("not to be done")
     };
     let error = refused(&|case| case.winds.v[[2, 4, 1]] = f64::NAN);
     assert!(matches!(error, Error::BlowUp { variable: "v", cell: [2, 4, 1], step: 0, .. }));

@@ -10,6 +10,8 @@ mod blow_up;
 mod budget;
 #[path = "run/determinism.rs"]
 mod determinism;
+#[path = "run/diagnostics.rs"]
+mod diagnostics;
 #[path = "run/driver.rs"]
 mod driver;
 #[path = "run/hard.rs"]

@@ -9,7 +9,7 @@ use super::operators::Operator;
 use super::turned::Turning;
 use super::{
     Attached, Backend, Captured, FRAMES_IN_FLIGHT, Observed, PhaseTimes, Precipitation, Products,
-    Profiles, Region, Shift, WaterChange, check_finite,
+    Profiles, Region, Shift, Summary, WaterChange, check_finite,
 };
 use crate::advection::flux::FluxConstants;
 use crate::advection::{self, Limiter, Wind, Workspace};
@@ -256,11 +256,17 @@ impl<R: FluxConstants + RadarConstants + RadiusConstants + Number> Backend<R> fo
     fn capture(&mut self, moment: &Moment<R>) -> Result<()> {
         assert!(self.frames.len() < FRAMES_IN_FLIGHT, "a frame was not collected");
         let start = Instant::now();
-        self.show(moment);
+        if moment.after.is_some() {
+            self.present.between().set(moment, &mut self.continuity);
+        } else {
+            self.present = Present::Frame(Arc::clone(&moment.before));
+        }
         let mut diagnostics = CloudDiagnostics::zeros(self.grid.shape);
         self.diagnose(&mut diagnostics);
         let (state, surface) = (self.state.clone(), self.surface.clone());
-        self.frames.push_back(Captured { state, diagnostics, surface });
+        let flux = &self.present.get().flux;
+        let summary = Summary::of(&self.region, &self.air, &state, flux, self.changes);
+        self.frames.push_back(Captured { state, diagnostics, surface, summary });
         self.times.output.add_host(start.elapsed().as_secs_f64());
         Ok(())
     }

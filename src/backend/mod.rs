@@ -10,22 +10,39 @@ mod observed;
 mod operators;
 mod region;
 mod shift;
+mod summary;
 mod turned;
+
+use std::sync::Arc;
 
 use serde::Serialize;
 
 use crate::error::Result;
 use crate::forcing::Moment;
+use crate::gpu::Gpu;
+use crate::gpu::conjugate_gradient::OnGpu;
+use crate::primitives::conjugate_gradient::{OnCpu, Solver};
 use crate::state::{CloudDiagnostics, State, Surface};
 pub use finite::check_finite;
-pub use observed::{
-    Attached, Observed, PRODUCT_PLANES, PRODUCT_VOLUMES, Products, Profiles, WATER,
-};
+pub use observed::{Attached, Observed, PRODUCT_PLANES, PRODUCT_VOLUMES, Products, Profiles};
 pub use region::Region;
 pub use shift::Shift;
+pub use summary::{SPECIES, Summary};
 
 /// Frames of output that a backend may be asked for before the first of them is collected.
 pub const FRAMES_IN_FLIGHT: usize = 2;
+
+/// What solves linear systems where a run computes; the bits are the same on both.
+///
+/// # Errors
+///
+/// [`Error::Gpu`](crate::error::Error::Gpu) when the device has failed.
+pub fn solver(gpu: Option<&Gpu>) -> Result<Arc<dyn Solver>> {
+    Ok(match gpu {
+        Some(gpu) => Arc::new(OnGpu::new(gpu)?),
+        None => Arc::new(OnCpu),
+    })
+}
 
 /// One interface to CPU and GPU.
 ///
@@ -84,9 +101,10 @@ pub trait Backend<R>: Observed<R> {
     fn check(&mut self, step: usize, wait: bool) -> Result<()>;
 
     /// Begins a frame of output: the state as it is after the steps asked for, what is diagnosed
-    /// from it in the air of `moment`, and what has fallen.
+    /// from it in the air of `moment`, what has fallen, and what all this amounts to in the winds of
+    /// the moment.
     ///
-    /// The air of the moment stays until the next [`drive`](Backend::drive).
+    /// Air and winds of the moment stay until the next [`drive`](Backend::drive).
     ///
     /// # Errors
     ///
@@ -146,6 +164,8 @@ pub struct Captured<R> {
     pub diagnostics: CloudDiagnostics<R>,
     /// What has fallen.
     pub surface: Surface<R>,
+    /// What all this amounts to.
+    pub summary: Summary<R>,
 }
 
 /// Changes of the water inside the specified and open rows, kg.

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::SPECIES;
 use crate::error::Result;
 use crate::forcing::Moment;
 use crate::primitives::csr::Csr;
@@ -93,16 +94,13 @@ pub struct Products<R> {
     pub planes: [Vec<R>; PRODUCT_PLANES],
 }
 
-/// Kinds of water: the fields of the state but the first.
-pub const WATER: usize = 5;
-
 /// The columns of a state, each one contiguous, and what they hold.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Profiles<R> {
     /// The fields of [`State`](crate::state::State) and of [`CloudDiagnostics`](crate::state::CloudDiagnostics). Shape of each: (ny, nx, nz).
     pub volumes: [Vec<R>; PRODUCT_VOLUMES],
     /// Sums over the levels of weight times `qv`, `qc`, `qr`, `qi` and `qs`. Shape of each: (ny, nx).
-    pub totals: [Vec<R>; WATER],
+    pub totals: [Vec<R>; SPECIES],
     /// Largest reflectivity of each column, dBZ. Shape: (ny, nx).
     pub strongest: Vec<R>,
 }

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use super::{FRAMES_IN_FLIGHT, Profiles, WATER};
+use super::{FRAMES_IN_FLIGHT, Profiles, SPECIES};
 use crate::grid::Shape;
 use crate::primitives::reduce::{self, Number};
 use crate::primitives::transpose::{Matrices, transpose};
@@ -44,7 +44,7 @@ impl<R: Real + Number> Turning<R> {
             transpose(Matrices::levels(1, nz, ny, nx), levels, &mut columns);
             columns
         });
-        let totals: [Vec<R>; WATER] = std::array::from_fn(|kind| {
+        let totals: [Vec<R>; SPECIES] = std::array::from_fn(|kind| {
             let water = volumes[kind + 1].chunks(shape.nz);
             water
                 .zip(self.weights.chunks(shape.nz))

@@ -10,6 +10,7 @@ use crate::backend::{Backend, PhaseTime, Precipitation, cpu};
 use crate::cli::beside::Names;
 use crate::config::RunConfig;
 use crate::diagnostics::budget::Water;
+use crate::diagnostics::frame::{FieldFigures, FrameFigures, Located};
 use crate::diagnostics::pair::Verdict;
 use crate::error::{Error, Result};
 use crate::io::pending::Pending;
@@ -85,6 +86,8 @@ pub(super) struct Facts {
     projection: Report,
     input_frames: Vec<FrameReport>,
     water: Water,
+    /// Figures of the frames of output.
+    diagnostics: Vec<FrameFigures>,
     precipitation_mean_mm: f64,
     precipitation_frozen_mean_mm: f64,
     precipitation_max_mm: f64,
@@ -154,6 +157,7 @@ impl Facts {
             projection: case.projection,
             input_frames: case.input_frames.clone(),
             water: outcome.water,
+            diagnostics: outcome.figures.clone(),
             precipitation_mean_mm: mean,
             precipitation_frozen_mean_mm: frozen_mean,
             precipitation_max_mm: most,
@@ -238,6 +242,9 @@ impl Facts {
             writeln!(out, "  {name:<26}{mass:>13.5e}  {:>10.5} %", share(mass))?;
         }
         writeln!(out, "  unexplained               {:.1e} of all water", water.closure_rel)?;
+        if let Some(last) = self.diagnostics.last() {
+            print_fields(&mut out, last)?;
+        }
         writeln!(out, "output         {}, {} frames", self.output, self.frames)?;
         for name in &self.beside {
             writeln!(out, "               {name}")?;
@@ -256,4 +263,29 @@ impl Facts {
         fs::write(file.path(), text + "\n").map_err(|e| Error::io(file.target(), "write to", e))?;
         file.commit()
     }
+}
+
+/// The fields at the end, and how fast the air moves there.
+fn print_fields(out: &mut impl Write, frame: &FrameFigures) -> Result<()> {
+    let place = |at: [usize; 3]| {
+        let [k, j, i] = at;
+        format!("{i} {j} {k}")
+    };
+    writeln!(out, "fields         at the end; places as i j k")?;
+    let head = ["min", "at", "max", "at", "mean", "rms"];
+    let [min, min_at, max, max_at, mean, rms] = head;
+    writeln!(out, "  {:<8}{min:>12} {min_at:>12}{max:>12} {max_at:>12}{mean:>12}{rms:>12}", "")?;
+    for FieldFigures { name, min, max, mean, rms, .. } in &frame.fields {
+        writeln!(
+            out,
+            "  {name:<8}{:>12.3e} {:>12}{:>12.3e} {:>12}{mean:>12.3e}{rms:>12.3e}",
+            min.value,
+            place(min.at),
+            max.value,
+            place(max.at),
+        )?;
+    }
+    let Located { value, at } = frame.courant;
+    writeln!(out, "  largest Courant number {value:.3} at {}", place(at))?;
+    Ok(())
 }

@@ -11,9 +11,9 @@ use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 use tracing::info;
 
-use crate::backend::Backend;
 use crate::backend::cpu::Cpu;
 use crate::backend::gpu::{OnDevice, OnGpu, Setting};
+use crate::backend::{self, Backend};
 use crate::calendar;
 use crate::cli::beside::{Asked, Names, Writing};
 use crate::cli::device::GpuChoice;
@@ -236,7 +236,8 @@ fn run<R: Working + Value + OnDevice>(
     let beside = asked.on::<R>(&domain, config)?;
     let begin = frame.time;
     let longest = config.length.seconds(config.dt, domain.dt);
-    let mut case = Case::<R>::new(domain, frame)?.follow(series, longest)?;
+    let mut case =
+        Case::<R>::with_solver(domain, frame, backend::solver(gpu)?)?.follow(series, longest)?;
     let plan = Plan::new(config.length, config.dt, case.domain.dt, case.max_dt)?;
     if !calendar::reaches(begin, plan.time_after(plan.steps)) {
         return Err(Error::Usage(format!(
@@ -384,7 +385,7 @@ impl<R: Working + Value> Job<'_, R> {
             let RunConfig { limiter, fallout, .. } = *config;
             let pair = Pair { case, start, plan, frames, limiter, fallout, stop };
             model::pair::run(pair, backend, sink, watch)
-                .map(|report| (report.outcome, Some(report)))
+                .map(|report| (report.outcome.clone(), Some(report)))
         } else {
             model::run(self.case, &plan, frames, backend, stop, sink, watch)
                 .map(|outcome| (outcome, None))

@@ -3,6 +3,7 @@
 pub mod budget;
 pub mod comparison;
 pub mod difference;
+pub mod frame;
 pub mod locate;
 pub mod pair;
 pub mod regrid;

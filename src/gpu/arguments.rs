@@ -236,3 +236,93 @@ shared_struct! {
         length: i64, "1";
     }
 }
+
+shared_struct! {
+    /// A system of equations and how far it is solved.
+    #[derive(Default)]
+    pub struct DescentArgs<R> {
+        /// Where each row starts, one more than there are rows.
+        starts: ReadPointer<i32>, "1";
+        /// Column of every entry.
+        column_of: ReadPointer<i32>, "1";
+        /// Value of every entry.
+        values: ReadPointer<R>, "those of the matrix";
+        /// What the residuals are scaled by.
+        inverse: ReadPointer<R>, "1 over those of the matrix";
+        /// What they have to come down to.
+        limit: ReadPointer<R>, "those of the right-hand side";
+        /// The approximate solution.
+        x: DevicePointer<R>, "those of the solution";
+        /// What is left of the right-hand side.
+        residual: DevicePointer<R>, "those of the right-hand side";
+        /// The residual after scaling.
+        scaled: DevicePointer<R>, "those of the solution";
+        /// Where the last iteration has moved x to.
+        before: ReadPointer<R>, "those of the solution";
+        /// Where this one does.
+        direction: DevicePointer<R>, "those of the solution";
+        /// The matrix times the direction.
+        product: DevicePointer<R>, "those of the right-hand side";
+        /// One sum for each block.
+        sums: DevicePointer<f64>, "their product";
+        /// Energy, length of the move, and how much of the direction is kept.
+        numbers: DevicePointer<f64>, "their product, 1, 1";
+        /// Verdict, products done, and what the blocks tell each other.
+        words: DevicePointer<u64>, "1";
+        /// The verdict, where the host sees it.
+        shown: DevicePointer<u64>, "1";
+        /// Rows of the matrix.
+        rows: i32, "1";
+        /// Products that are granted.
+        most: i32, "1";
+    }
+}
+
+impl<R> DescentArgs<R> {
+    /// What an iteration is given, of which two take turns: `number` counts from 0.
+    pub fn turn(self, number: usize) -> Self {
+        if number.is_multiple_of(2) {
+            return self;
+        }
+        let Self { before, direction, .. } = self;
+        Self { before: direction.read(), direction: DevicePointer::new(before.address()), ..self }
+    }
+}
+
+shared_struct! {
+    /// What the water above each column is made from.
+    #[derive(Default)]
+    pub struct ContentsArgs<R> {
+        /// The water fields one after the other, (field, k, j, i).
+        water: ReadPointer<R>, "kg kg⁻¹";
+        /// Mass of the cells.
+        mass: LayeredPointers<R>, "kg";
+        /// Area of the cells, (j, i).
+        area: ReadPointer<f64>, "m²";
+        /// The water above each square metre, (field, j, i); set.
+        contents: DevicePointer<R>, "kg m⁻²";
+        /// Number of columns.
+        columns: i64, "1";
+    }
+}
+
+shared_struct! {
+    /// What the fastest outflow is found in.
+    #[derive(Default)]
+    pub struct OutflowArgs<R> {
+        /// Air through the x-faces, (nz, ny, nx + 1).
+        x: ReadPointer<R>, "kg s⁻¹";
+        /// Air through the y-faces, (nz, ny + 1, nx).
+        y: ReadPointer<R>, "kg s⁻¹";
+        /// Air through the z-faces, (nz + 1, ny, nx).
+        z: ReadPointer<R>, "kg s⁻¹";
+        /// Mass of the cells.
+        mass: LayeredPointers<R>, "kg";
+        /// The largest rate and its cell in one word, 0 before.
+        fastest: DevicePointer<u64>, "s⁻¹";
+        /// Cells from west to east.
+        nx: i32, "1";
+        /// Cells from south to north.
+        ny: i32, "1";
+    }
+}

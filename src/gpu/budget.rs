@@ -145,14 +145,7 @@ impl<R: Real + Element> Budget<R> {
     ///
     /// As [`Budget::new`].
     pub fn terms(&self) -> Result<[f64; TERMS]> {
-        let sums = self.term_sums.to_vec()?;
-        let mut terms = [0.0; TERMS];
-        for block in sums.chunks_exact(TERMS) {
-            for (term, sum) in terms.iter_mut().zip(block) {
-                *term += sum;
-            }
-        }
-        Ok(terms)
+        Ok(terms_of(&self.term_sums.to_vec()?))
     }
 
     /// Starts the terms from zero again.
@@ -170,11 +163,52 @@ impl<R: Real + Element> Budget<R> {
     ///
     /// As [`Budget::new`].
     pub fn water(&self, water: ReadPointer<R>) -> Result<f64> {
+        self.add_up(water)?;
+        Ok(self.level_sums.to_vec()?.iter().sum())
+    }
+
+    /// Copies what makes all water and the terms to words from `first` on.
+    ///
+    /// # Errors
+    ///
+    /// As [`Budget::new`].
+    ///
+    /// # Panics
+    ///
+    /// When there are not that many words, [`Budget::words`].
+    pub fn gather(&self, water: ReadPointer<R>, words: &Buffer<u64>, first: usize) -> Result<()> {
+        self.add_up(water)?;
+        words.copy_bits(first, &self.level_sums)?;
+        words.copy_bits(first + self.level_sums.len(), &self.term_sums)
+    }
+
+    /// Number of the numbers that [`Budget::gather`] copies.
+    pub fn words(&self) -> usize {
+        self.level_sums.len() + self.term_sums.len()
+    }
+
+    /// All water and the terms out of the numbers that were copied, kg.
+    pub fn gathered(&self, numbers: &[f64]) -> (f64, [f64; TERMS]) {
+        let (levels, terms) = numbers.split_at(self.level_sums.len());
+        (levels.iter().sum(), terms_of(terms))
+    }
+
+    fn add_up(&self, water: ReadPointer<R>) -> Result<()> {
         let grid = [self.blocks, self.levels, 1];
         let launch = Launch { grid, block: [THREADS, 1, 1], shared_bytes: 0 };
         let args = WaterArgs { water, ..self.water_args };
         // SAFETY: the fields and the masses belong to the run; the sums are kept here.
-        unsafe { self.water.launch(launch, &args)? };
-        Ok(self.level_sums.to_vec()?.iter().sum())
+        unsafe { self.water.launch(launch, &args) }
     }
+}
+
+/// The terms, out of those of the blocks.
+fn terms_of(sums: &[f64]) -> [f64; TERMS] {
+    let mut terms = [0.0; TERMS];
+    for block in sums.chunks_exact(TERMS) {
+        for (term, sum) in terms.iter_mut().zip(block) {
+            *term += sum;
+        }
+    }
+    terms
 }

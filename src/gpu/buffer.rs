@@ -231,6 +231,30 @@ impl<T: Element> Buffer<T> {
             .map_err(failed("copy on the device"))
     }
 
+    /// Copies the bits of all elements of an array, of another type of the same size, to those from
+    /// `first` on, on the device.
+    ///
+    /// # Errors
+    ///
+    /// As [`Buffer::clear`].
+    ///
+    /// # Panics
+    ///
+    /// When there are not that many, or the sizes differ.
+    pub fn copy_bits<U: Element>(&self, first: usize, other: &Buffer<U>) -> Result<()> {
+        assert_eq!(size_of::<T>(), size_of::<U>(), "sizes of the elements");
+        let to = self.range(first..first + other.len);
+        if other.is_empty() {
+            return Ok(());
+        }
+        self.gpu.bind()?;
+        let bytes = other.len * size_of::<U>();
+        let stream = self.gpu.compute().cu_stream();
+        // SAFETY: both ranges lie inside their buffers, and any bits are an element.
+        unsafe { result::memcpy_dtod_async(to, other.address, bytes, stream) }
+            .map_err(failed("copy on the device"))
+    }
+
     fn range(&self, range: Range<usize>) -> u64 {
         assert!(range.start <= range.end && range.end <= self.len, "{range:?} of {}", self.len);
         self.address + (range.start * size_of::<T>()) as u64

@@ -3,7 +3,10 @@
 use super::advection::{Shares, TransportSettings};
 use super::compile::Source;
 use super::wsm5::Mapping;
-use super::{budget, ceilings, clouds, csr, forcing, reduce, transport, transpose, watch};
+use super::{
+    budget, ceilings, clouds, conjugate_gradient, csr, forcing, reduce, summary, transport,
+    transpose, watch,
+};
 use crate::advection::Limiter;
 use crate::grid::{Grid, Shape, Side, Sides};
 use crate::primitives::transpose::Matrices;
@@ -42,8 +45,11 @@ pub fn catalogue(precision: Precision, nz: usize) -> Vec<Entry> {
     let mut entries = vec![
         entry(forcing::source(precision, nz), "", false),
         entry(budget::source(precision, nz), "", false),
+        entry(summary::source(precision, nz), "", false),
         entry(watch::source(precision, nz), "", true),
         entry(ceilings::source(precision), "", true),
+        // Winds are projected in double precision, whatever the run is made in.
+        Entry { precision: Precision::F64, ..entry(conjugate_gradient::source(), "", true) },
     ];
     entries.push(entry(csr::Shape::usual(precision).source(precision), "", true));
     for (name, columns) in [("small", SMALL.columns()), ("large", LARGE.columns())] {

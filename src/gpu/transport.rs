@@ -225,8 +225,30 @@ impl<R: Real + Element> Transport<R> {
     ///
     /// As [`Transport::new`].
     pub fn entered(&self) -> Result<Vec<f64>> {
-        let levels = self.entered.to_vec()?;
-        Ok(levels.chunks_exact(self.grid.shape.nz).map(|levels| levels.iter().sum()).collect())
+        Ok(self.entered_of(&self.entered.to_vec()?))
+    }
+
+    /// Copies what makes the sums of [`Transport::entered`] to words from `first` on.
+    ///
+    /// # Errors
+    ///
+    /// As [`Transport::new`].
+    ///
+    /// # Panics
+    ///
+    /// When there are not that many words.
+    pub fn gather_entered(&self, words: &Buffer<u64>, first: usize) -> Result<()> {
+        words.copy_bits(first, &self.entered)
+    }
+
+    /// Number of the numbers that [`Transport::gather_entered`] copies.
+    pub fn entered_words(&self) -> usize {
+        self.entered.len()
+    }
+
+    /// The sums of [`Transport::entered`] out of the numbers that were copied.
+    pub fn entered_of(&self, levels: &[f64]) -> Vec<f64> {
+        levels.chunks_exact(self.grid.shape.nz).map(|levels| levels.iter().sum()).collect()
     }
 
     /// Fills all memory that a step sets before it reads it with what is no number: for tests.

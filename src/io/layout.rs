@@ -92,6 +92,8 @@ pub(super) struct Variable {
     pub(super) description: &'static str,
     /// Name in the CF table, where it has one.
     pub(super) standard_name: Option<&'static str>,
+    /// How the values stand for more than their points, as CF says it.
+    pub(super) cell_methods: Option<&'static str>,
 }
 
 const fn variable(
@@ -100,11 +102,15 @@ const fn variable(
     units: &'static str,
     description: &'static str,
 ) -> Variable {
-    Variable { name, axes, units, description, standard_name: None }
+    Variable { name, axes, units, description, standard_name: None, cell_methods: None }
 }
 
 const fn standard(variable: Variable, standard_name: &'static str) -> Variable {
     Variable { standard_name: Some(standard_name), ..variable }
+}
+
+const fn over(variable: Variable, cell_methods: &'static str) -> Variable {
+    Variable { cell_methods: Some(cell_methods), ..variable }
 }
 
 /// Computed fields, in working precision, in the order of [`super::output::Snapshot`].
@@ -133,9 +139,12 @@ pub(super) const COMPUTED: [Variable; 16] = {
         variable("RE_CLOUD", Volume, "m", "Effective radius cloud water"),
         variable("RE_ICE", Volume, "m", "Effective radius cloud ice"),
         variable("RE_SNOW", Volume, "m", "Effective radius snow"),
-        standard(
-            variable("RAINNC", Plane, "mm", "ACCUMULATED TOTAL GRID SCALE PRECIPITATION"),
-            "lwe_thickness_of_stratiform_precipitation_amount",
+        over(
+            standard(
+                variable("RAINNC", Plane, "mm", "ACCUMULATED TOTAL GRID SCALE PRECIPITATION"),
+                "lwe_thickness_of_stratiform_precipitation_amount",
+            ),
+            "XTIME: sum",
         ),
         variable("SNOWNC", Plane, "mm", "ACCUMULATED TOTAL GRID SCALE SNOW AND ICE"),
         variable("SR", Plane, "1", "fraction of frozen precipitation"),
@@ -159,6 +168,92 @@ pub(super) const SAMPLED: [Variable; COMPUTED.len() + 2] = {
     all[7] = variable("V", Volume, "m s-1", "Wind along the y axis of the grid of the run");
     all
 };
+
+/// The water above each square metre, in the order of [`super::output::Snapshot::contents`].
+pub(super) const CONTENTS: [Variable; 5] = {
+    use Axes::Plane;
+    [
+        standard(
+            variable("QVAPOR_PATH", Plane, "kg m-2", "Water vapor in the column"),
+            "atmosphere_mass_content_of_water_vapor",
+        ),
+        standard(
+            variable("QCLOUD_PATH", Plane, "kg m-2", "Cloud water in the column"),
+            "atmosphere_mass_content_of_cloud_liquid_water",
+        ),
+        variable("QRAIN_PATH", Plane, "kg m-2", "Rain water in the column"),
+        standard(
+            variable("QICE_PATH", Plane, "kg m-2", "Ice in the column"),
+            "atmosphere_mass_content_of_cloud_ice",
+        ),
+        variable("QSNOW_PATH", Plane, "kg m-2", "Snow in the column"),
+    ]
+};
+
+/// Mean, root mean square, minimum and maximum over each level of a field.
+macro_rules! profiles {
+    ($name:literal, $units:literal, $what:literal) => {
+        [
+            over(
+                variable(
+                    concat!($name, "_MEAN"),
+                    Axes::Layer,
+                    $units,
+                    concat!("Mean over the level of ", $what),
+                ),
+                "south_north: west_east: mean",
+            ),
+            over(
+                variable(
+                    concat!($name, "_RMS"),
+                    Axes::Layer,
+                    $units,
+                    concat!("Root mean square over the level of ", $what),
+                ),
+                "south_north: west_east: root_mean_square",
+            ),
+            over(
+                variable(
+                    concat!($name, "_MIN"),
+                    Axes::Layer,
+                    $units,
+                    concat!("Minimum over the level of ", $what),
+                ),
+                "south_north: west_east: minimum",
+            ),
+            over(
+                variable(
+                    concat!($name, "_MAX"),
+                    Axes::Layer,
+                    $units,
+                    concat!("Maximum over the level of ", $what),
+                ),
+                "south_north: west_east: maximum",
+            ),
+        ]
+    };
+}
+
+/// Profiles of the fields of the state, in the order of [`super::output::Snapshot::profiles`].
+pub(super) const PROFILES: [[Variable; 4]; 6] = [
+    profiles!("T", "K", "perturbation potential temperature theta-t0"),
+    profiles!("QVAPOR", "kg kg-1", "water vapor mixing ratio"),
+    profiles!("QCLOUD", "kg kg-1", "cloud water mixing ratio"),
+    profiles!("QRAIN", "kg kg-1", "rain water mixing ratio"),
+    profiles!("QICE", "kg kg-1", "ice mixing ratio"),
+    profiles!("QSNOW", "kg kg-1", "snow mixing ratio"),
+];
+
+/// The largest Courant number.
+pub(super) const COURANT: Variable = over(
+    variable(
+        "MAX_COURANT",
+        Axes::Scalar,
+        "1",
+        "Largest share of its air that leaves a cell in a time step",
+    ),
+    "bottom_top: south_north: west_east: maximum",
+);
 
 /// Fields that pass through from the input, in the order of [`super::output::Given`].
 pub(super) const GIVEN: [Variable; 6] = {

@@ -10,7 +10,7 @@ use time::PrimitiveDateTime;
 
 use crate::calendar;
 use crate::error::{Error, Result};
-use crate::io::layout::{self, COMPUTED, GIVEN, GRID, Variable};
+use crate::io::layout::{self, COMPUTED, CONTENTS, COURANT, GIVEN, GRID, PROFILES, Variable};
 use crate::io::mapping::{self, Mapping};
 use crate::io::nc_char::NcChar;
 use crate::io::pending::Pending;
@@ -55,6 +55,14 @@ pub struct Snapshot<R> {
     pub diagnostics: CloudDiagnostics<R>,
     /// What has fallen.
     pub surface: Surface<R>,
+    /// Water above each square metre, in the order of the fields of the state.
+    /// Shape: (species, ny, nx). Units: kg m⁻².
+    pub contents: Array3<R>,
+    /// Mean, root mean square, minimum and maximum over the levels of the fields of the state.
+    /// Shape: (field, 4, nz).
+    pub profiles: Array3<f64>,
+    /// Largest Courant number of a cell, of all that leaves it.
+    pub max_courant: f64,
     /// What the input says of the air at this time.
     pub given: Given,
 }
@@ -291,7 +299,8 @@ fn define<R: Stored>(file: &mut FileMut, header: &Header) -> netcdf::Result<()> 
     if let Some(mapping) = &mapping {
         mapping.define(file, header.domain.grid.shape)?;
     }
-    for variable in &COMPUTED {
+    let summed = CONTENTS.iter().chain(PROFILES.iter().flatten()).chain([&COURANT]);
+    for variable in COMPUTED.iter().chain(summed) {
         define_variable::<R>(file, variable, mapping.is_some())?;
     }
     for variable in GIVEN.iter().chain(&GRID) {
@@ -357,8 +366,8 @@ fn define_variable<R: Stored>(
     if let Some(name) = about.standard_name {
         variable.put_attribute("standard_name", name)?;
     }
-    if about.name == "RAINNC" {
-        variable.put_attribute("cell_methods", "XTIME: sum")?;
+    if let Some(methods) = about.cell_methods {
+        variable.put_attribute("cell_methods", methods)?;
     }
     if matches!(about.name, "MU" | "MUB") {
         let comment = "the mass of the run, which keeps that of its first input frame";
@@ -387,6 +396,16 @@ fn put_frame<R: Stored>(
     for (variable, values) in COMPUTED.iter().zip(snapshot.computed()) {
         put(file, header, frame, variable, values)?;
     }
+    let contents = slice(&snapshot.contents).chunks_exact(header.domain.grid.shape.columns());
+    for (variable, values) in CONTENTS.iter().zip(contents) {
+        put(file, header, frame, variable, values)?;
+    }
+    let profiles: Vec<R> = snapshot.profiles.iter().map(|&x| R::of(x)).collect();
+    let profiles = profiles.chunks_exact(header.domain.grid.shape.nz);
+    for (variable, values) in PROFILES.iter().flatten().zip(profiles) {
+        put(file, header, frame, variable, values)?;
+    }
+    put(file, header, frame, &COURANT, &[R::of(snapshot.max_courant)])?;
     for (variable, values) in GIVEN.iter().zip(snapshot.given.values()) {
         put(file, header, frame, variable, values)?;
     }

@@ -17,15 +17,15 @@ const COLUMN: [&str; 3] = ["time", "south_north", "west_east"];
 
 /// What the columns hold of each kind of water: name, description and name in the CF table.
 const TOTALS: [(&str, &str, Option<&str>); 5] = [
-    ("COLUMN_QVAPOR", "vapour of the column", Some("atmosphere_mass_content_of_water_vapor")),
+    ("QVAPOR_PATH", "vapour of the column", Some("atmosphere_mass_content_of_water_vapor")),
     (
-        "COLUMN_QCLOUD",
+        "QCLOUD_PATH",
         "cloud water of the column",
         Some("atmosphere_mass_content_of_cloud_liquid_water"),
     ),
-    ("COLUMN_QRAIN", "rain of the column", None),
-    ("COLUMN_QICE", "cloud ice of the column", Some("atmosphere_mass_content_of_cloud_ice")),
-    ("COLUMN_QSNOW", "snow of the column", None),
+    ("QRAIN_PATH", "rain of the column", None),
+    ("QICE_PATH", "cloud ice of the column", Some("atmosphere_mass_content_of_cloud_ice")),
+    ("QSNOW_PATH", "snow of the column", None),
 ];
 
 /// The strongest echo.

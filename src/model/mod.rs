@@ -16,6 +16,7 @@ use ndarray::Array3;
 use crate::advection::flux::FluxConstants;
 use crate::backend::Backend;
 use crate::diagnostics::budget::Water;
+use crate::diagnostics::frame::FrameFigures;
 use crate::error::Result;
 use crate::forcing::{Forcing, Moment};
 use crate::io::output::Given;
@@ -23,6 +24,7 @@ use crate::io::wrf::series::Series;
 use crate::io::wrf::{Domain, Frame, promote};
 use crate::io::writer::Stored;
 use crate::plan::Plan;
+use crate::primitives::conjugate_gradient::{OnCpu, Solver};
 use crate::primitives::reduce::Number;
 use crate::projection::Report;
 use crate::state::State;
@@ -58,20 +60,31 @@ pub struct Case<R> {
     pub input_frames: Vec<FrameReport>,
     /// The longest time step that the winds of these frames admit, s.
     pub max_dt: f64,
+    /// What projects the winds.
+    solver: Arc<dyn Solver>,
     /// The later frames, where there are any.
     sequence: Option<Sequence<R>>,
 }
 
 impl<R: Working> Case<R> {
-    /// Makes an input of one frame ready: it drives the whole run.
+    /// Makes an input of one frame ready, on the processors here: it drives the whole run.
     ///
     /// # Errors
     ///
     /// Those of [`crate::projection::project`], with the name of the file.
     pub fn new(domain: Domain, frame: Frame) -> Result<Self> {
+        Self::with_solver(domain, frame, Arc::new(OnCpu))
+    }
+
+    /// The same with what solves for the winds that conserve mass, in this frame and in later ones.
+    ///
+    /// # Errors
+    ///
+    /// As [`Case::new`], and those of the solver.
+    pub fn with_solver(domain: Domain, frame: Frame, solver: Arc<dyn Solver>) -> Result<Self> {
         let [theta, qv, qc, qr, qi, qs] = frame.state.fields().map(promote);
         let state = State { theta, qv, qc, qr, qi, qs };
-        let (Prescribed { forcing, winds, given }, report) = prepare(&domain, frame)?;
+        let (Prescribed { forcing, winds, given }, report) = prepare(&domain, frame, &*solver)?;
         Ok(Self {
             domain,
             forcing,
@@ -81,6 +94,7 @@ impl<R: Working> Case<R> {
             projection: report.projection,
             max_dt: report.max_dt,
             input_frames: vec![report],
+            solver,
             sequence: None,
         })
     }
@@ -97,7 +111,7 @@ impl<R: Working> Case<R> {
         let mut second = None;
         for number in 1..=series.reaching(seconds) {
             let frame = series.frame(number, &self.domain)?;
-            let (prescribed, report) = prepare(&self.domain, frame)?;
+            let (prescribed, report) = prepare(&self.domain, frame, &*self.solver)?;
             self.max_dt = self.max_dt.min(report.max_dt);
             self.input_frames.push(report);
             second = second.or(Some(prescribed));
@@ -106,7 +120,7 @@ impl<R: Working> Case<R> {
             let Self { forcing, winds, given, .. } = &self;
             let (forcing, winds, given) = (Arc::clone(forcing), winds.clone(), given.clone());
             let first = Prescribed { forcing, winds, given };
-            self.sequence = Some(Sequence::new(series, first, second));
+            self.sequence = Some(Sequence::new(Arc::clone(&self.solver), series, first, second));
         }
         Ok(self)
     }
@@ -160,7 +174,7 @@ impl<R: Working> Case<R> {
 }
 
 /// How a run went.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Outcome {
     /// Steps done.
     pub steps: usize,
@@ -168,6 +182,8 @@ pub struct Outcome {
     pub seconds: f64,
     /// The water budget.
     pub water: Water,
+    /// Figures of the frames of output.
+    pub figures: Vec<FrameFigures>,
     /// Wall time of the steps alone.
     pub stepping: Duration,
     /// Wall time of reading and blending the input frames between the steps.
@@ -220,8 +236,8 @@ pub fn run<R: Working>(
     sink: &mut dyn Sink<R>,
     watch: &mut dyn FnMut(usize),
 ) -> Result<Outcome> {
-    let mut recorder = Recorder::new(sink, case, backend)?;
-    let done = advance(case, plan, frames, backend, stop, &mut recorder, watch);
+    let mut recorder = Recorder::new(sink, case, (plan, frames), backend)?;
+    let done = advance(case, plan, backend, stop, &mut recorder, watch);
     // Frames in flight are worth having whatever came after them; a failure that comes of waiting
     // for them is that of the run, unless it had one before.
     let recorded = recorder.collect(backend, true);
@@ -231,13 +247,13 @@ pub fn run<R: Working>(
     outcome.water = Water::closed(outcome.water.start, &backend.water_changes()?, backend.water()?);
     outcome.stepping += start.elapsed();
     outcome.output += recorder.spent;
+    outcome.figures = recorder.figures;
     Ok(outcome)
 }
 
 fn advance<R: Working>(
     case: &mut Case<R>,
     plan: &Plan,
-    frames: Frames,
     backend: &mut dyn Backend<R>,
     stop: &AtomicBool,
     recorder: &mut Recorder<'_, R>,
@@ -247,7 +263,7 @@ fn advance<R: Working>(
         water: Water { start: backend.water()?, ..Water::default() },
         ..Outcome::default()
     };
-    recorder.record(case, plan, frames, backend, 0)?;
+    recorder.record(case, backend, 0)?;
     for step in 1..=plan.steps {
         if stop.load(Ordering::Relaxed) || !recorder.is_wanted {
             outcome.interrupted = recorder.is_wanted;
@@ -263,7 +279,7 @@ fn advance<R: Working>(
         outcome.stepping += start.elapsed();
         outcome.steps = step;
         outcome.seconds = plan.time_after(step);
-        recorder.record(case, plan, frames, backend, step)?;
+        recorder.record(case, backend, step)?;
         recorder.collect(backend, false)?;
         watch(step);
     }

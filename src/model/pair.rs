@@ -145,7 +145,7 @@ pub fn run<R: Working + Value>(
     let (start, steps) = (pair.start, pair.plan.steps);
     let theirs = pair.long_run(other, pair.start, sink, watch)?;
     let mut report = Report {
-        outcome: theirs.outcome,
+        outcome: theirs.outcome.clone(),
         runs: vec![theirs.timed],
         ratios: Vec::new(),
         verdicts: Vec::new(),

@@ -8,7 +8,9 @@ use ndarray::Array3;
 use super::probe::Samples;
 use super::{Case, Frames, Sink, Working};
 use crate::backend::{Backend, Captured, FRAMES_IN_FLIGHT};
+use crate::diagnostics::frame::FrameFigures;
 use crate::error::Result;
+use crate::grid::Shape;
 use crate::io::output::{Given, Snapshot};
 use crate::plan::Plan;
 
@@ -23,6 +25,13 @@ pub(super) struct Recorder<'a, R> {
     pub(super) spent: Duration,
     /// Steps asked for.
     steps: usize,
+    plan: &'a Plan,
+    frames: Frames,
+    shape: Shape,
+    /// Water in the first frame, kg.
+    start: Option<f64>,
+    /// Figures of the frames that the run is to tell of.
+    pub(super) figures: Vec<FrameFigures>,
 }
 
 struct Shown<R> {
@@ -36,12 +45,25 @@ impl<'a, R: Working> Recorder<'a, R> {
     pub(super) fn new(
         sink: &'a mut dyn Sink<R>,
         case: &Case<R>,
+        (plan, frames): (&'a Plan, Frames),
         backend: &mut dyn Backend<R>,
     ) -> Result<Self> {
         let pending = VecDeque::with_capacity(FRAMES_IN_FLIGHT);
         let wanted = (sink.probes(), sink.columns());
         let samples = Samples::new(wanted, &case.domain, backend)?;
-        Ok(Self { pending, samples, sink, is_wanted: true, spent: Duration::ZERO, steps: 0 })
+        Ok(Self {
+            pending,
+            samples,
+            sink,
+            is_wanted: true,
+            spent: Duration::ZERO,
+            steps: 0,
+            plan,
+            frames,
+            shape: case.domain.grid.shape,
+            start: None,
+            figures: Vec::new(),
+        })
     }
 
     /// Begins what is due after a step; waits for the oldest of what is in flight where it is too
@@ -49,11 +71,10 @@ impl<'a, R: Working> Recorder<'a, R> {
     pub(super) fn record(
         &mut self,
         case: &mut Case<R>,
-        plan: &Plan,
-        frames: Frames,
         backend: &mut dyn Backend<R>,
         step: usize,
     ) -> Result<()> {
+        let (plan, frames) = (self.plan, self.frames);
         self.steps = step;
         let is_frame = frames.due(plan, step) || (frames.after_first && step == 1);
         let probes: Vec<usize> = (0..self.samples.len())
@@ -108,11 +129,26 @@ impl<'a, R: Working> Recorder<'a, R> {
             return Ok(false);
         }
         let start = Instant::now();
-        let Some(Captured { state, diagnostics, surface }) = backend.collect(wait)? else {
+        let Some(Captured { state, diagnostics, surface, summary }) = backend.collect(wait)? else {
             return Ok(false);
         };
         if let Some(Shown { step, seconds, winds, given }) = self.pending.pop_front() {
-            let frame = Snapshot { seconds, state, winds, diagnostics, surface, given };
+            let start = *self.start.get_or_insert(summary.water);
+            let figures = FrameFigures::new(&summary, self.shape, seconds, self.plan.dt, start);
+            let frame = Snapshot {
+                seconds,
+                state,
+                winds,
+                diagnostics,
+                surface,
+                contents: summary.contents,
+                profiles: figures.profiles(),
+                max_courant: figures.courant.value,
+                given,
+            };
+            if self.frames.due(self.plan, step) {
+                self.figures.push(figures);
+            }
             self.is_wanted &= self.sink.frame(step, frame);
         }
         self.spent += start.elapsed();

@@ -18,6 +18,7 @@ use crate::io::output::Given;
 use crate::io::wrf::series::Series;
 use crate::io::wrf::{Domain, Frame, promote};
 use crate::mass::{AirMass, Winds, longest_time_step};
+use crate::primitives::conjugate_gradient::Solver;
 use crate::projection::{self, Report, gliding_velocity, vertical_velocity};
 use crate::state::BoundaryValues;
 
@@ -53,6 +54,7 @@ pub struct FrameReport {
 pub(super) fn prepare<R: Working>(
     domain: &Domain,
     frame: Frame,
+    solver: &dyn Solver,
 ) -> Result<(Prescribed<R>, FrameReport)> {
     let (grid, coordinate) = (&domain.grid, &domain.coordinate);
     let change = frame.mu() - &coordinate.mu;
@@ -62,11 +64,13 @@ pub(super) fn prepare<R: Working>(
     let winds = Winds { u: u.mapv(f64::from), v: v.mapv(f64::from) };
     let maps = &domain.face_maps;
     let projected =
-        projection::project::<R>(grid, coordinate, maps, &winds).map_err(|error| match error {
-            Error::Input { message, .. } => {
-                Error::input(&domain.path, format!("frame {time}: {message}"))
+        projection::project::<R>(grid, coordinate, maps, &winds, solver).map_err(|error| {
+            match error {
+                Error::Input { message, .. } => {
+                    Error::input(&domain.path, format!("frame {time}: {message}"))
+                }
+                other => other,
             }
-            other => other,
         })?;
     let max_dt = longest_time_step(grid.shape, &AirMass::new(grid, coordinate), &projected.flux);
     let [ph, phb] = &geopotential;
@@ -96,6 +100,7 @@ pub(super) fn prepare<R: Working>(
 /// An input of several frames, at some time of the run.
 #[derive(Debug)]
 pub(super) struct Sequence<R> {
+    solver: Arc<dyn Solver>,
     series: Series,
     /// Number of the frame before the present time.
     number: usize,
@@ -110,8 +115,13 @@ const SLACK: f64 = 1e-3;
 
 impl<R: Working> Sequence<R> {
     /// Starts at the first frame.
-    pub(super) fn new(series: Series, first: Prescribed<R>, second: Prescribed<R>) -> Self {
-        Self { series, number: 0, before: first, after: Some(second), has_warned: false }
+    pub(super) fn new(
+        solver: Arc<dyn Solver>,
+        series: Series,
+        first: Prescribed<R>,
+        second: Prescribed<R>,
+    ) -> Self {
+        Self { solver, series, number: 0, before: first, after: Some(second), has_warned: false }
     }
 
     /// What drives a step from `start` to `end`, s since the first frame.
@@ -162,8 +172,8 @@ impl<R: Working> Sequence<R> {
     pub(super) fn rewind(&mut self, domain: &Domain) -> Result<()> {
         if self.number > 0 {
             self.after = None;
-            self.before = prepare(domain, self.series.frame(0, domain)?)?.0;
-            self.after = Some(prepare(domain, self.series.frame(1, domain)?)?.0);
+            self.before = self.prepared(domain, 0)?;
+            self.after = Some(self.prepared(domain, 1)?);
             self.number = 0;
         }
         Ok(())
@@ -189,7 +199,7 @@ impl<R: Working> Sequence<R> {
             self.number += 1;
             let next = self.number + 1;
             if next < self.series.len() {
-                self.after = Some(prepare(domain, self.series.frame(next, domain)?)?.0);
+                self.after = Some(self.prepared(domain, next)?);
             }
         }
         if self.after.is_none() && !self.has_warned {
@@ -200,6 +210,10 @@ impl<R: Working> Sequence<R> {
             self.has_warned = true;
         }
         Ok(())
+    }
+
+    fn prepared(&self, domain: &Domain, number: usize) -> Result<Prescribed<R>> {
+        Ok(prepare(domain, self.series.frame(number, domain)?, &*self.solver)?.0)
     }
 
     /// How far a time lies on the way from the frame before to the frame after.

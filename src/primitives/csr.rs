@@ -274,7 +274,7 @@ impl<R: Real> Csr<R> {
     }
 
     /// The rows of the product from `first` on, as many as `y` takes.
-    fn multiply_rows(&self, first: usize, x: &[R], y: &mut [R]) {
+    pub(super) fn multiply_rows(&self, first: usize, x: &[R], y: &mut [R]) {
         for (y, row) in y.iter_mut().zip(first..) {
             let entries = self.entries_of(row);
             let columns = &self.column_of[entries.clone()];

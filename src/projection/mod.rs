@@ -22,6 +22,7 @@ use crate::error::Result;
 use crate::forcing::Continuity;
 use crate::grid::Grid;
 use crate::mass::{FaceMaps, MassCoordinate, MassFlux, Winds};
+use crate::primitives::conjugate_gradient::Solver;
 use crate::primitives::reduce;
 use crate::real::Real;
 
@@ -69,7 +70,8 @@ pub struct Projection<R> {
     pub report: Report,
 }
 
-/// Projects winds onto those of zero column divergence and computes their mass fluxes.
+/// Projects winds onto those of zero column divergence and computes their mass fluxes. The solver
+/// is asked for the potential; which one changes nothing.
 ///
 /// `Fx = u (c1 mu + c2) |Δη| dy / (g my)`, `Fy = v (c1 mu + c2) |Δη| dx / (g mx)`, each with the
 /// mean column mass of the two cells beside the face; at an outer face that of the one cell.
@@ -84,7 +86,7 @@ pub struct Projection<R> {
 ///
 /// [`BlowUp`](crate::error::Error::BlowUp) when a wind is not finite;
 /// [`Input`](crate::error::Error::Input) when a face does not have a
-/// positive mass and map factor, or when the solver does not converge.
+/// positive mass and map factor, or when the solver does not converge; those of the solver's device.
 ///
 /// # Panics
 ///
@@ -94,6 +96,7 @@ pub fn project<R: Real>(
     coordinate: &MassCoordinate,
     maps: &FaceMaps,
     winds: &Winds,
+    solver: &dyn Solver,
 ) -> Result<Projection<R>> {
     let x = Faces::new(Direction::X, grid, coordinate, [&maps.u_x, &maps.u_y])?;
     let y = Faces::new(Direction::Y, grid, coordinate, [&maps.v_y, &maps.v_x])?;
@@ -104,7 +107,7 @@ pub fn project<R: Real>(
     let divergence = column_divergence(&x.column_flux(&u), &y.column_flux(&v));
     let before = &divergence * &per_flux;
     let limit = per_flux.mapv(|factor| AIM / factor);
-    let (chi, iterations) = potential::solve(grid, [&x, &y], &divergence, &limit)?;
+    let (chi, iterations) = potential::solve(grid, [&x, &y], &divergence, &limit, solver)?;
     let (du, dv) = (x.gradient(&chi), y.gradient(&chi));
     u += &du;
     v += &dv;

@@ -4,7 +4,7 @@ use ndarray::Array2;
 
 use crate::error::Result;
 use crate::grid::Grid;
-use crate::primitives::conjugate_gradient;
+use crate::primitives::conjugate_gradient::Solver;
 use crate::primitives::csr::Csr;
 use crate::primitives::reduce;
 
@@ -28,6 +28,7 @@ pub(super) fn solve(
     directions: [&Faces; 2],
     divergence: &Array2<f64>,
     limit: &Array2<f64>,
+    solver: &dyn Solver,
 ) -> Result<(Array2<f64>, usize)> {
     let enclosed = grid.sides.periodic_x() && grid.sides.periodic_y();
     let mean = |values: &[f64]| {
@@ -38,7 +39,7 @@ pub(super) fn solve(
 
     let matrix = operator(grid, directions)?;
     let most = ITERATIONS_PER_CELL * (grid.shape.nx + grid.shape.ny);
-    let solution = conjugate_gradient::solve(&matrix, slice(&divergence), slice(limit), most);
+    let solution = solver.solve(&matrix, slice(&divergence), slice(limit), most)?;
     let excess = mean(&solution.x);
     let chi = Array2::from_shape_vec(divergence.dim(), solution.x).expect("one value a column");
     Ok((chi.mapv(|x| x - excess), solution.iterations))

@@ -50,7 +50,7 @@ fn columns_are_those_of_the_output() {
         let air = AirMass::<f64>::new(&domain.grid, &domain.coordinate);
         let (echo, most) = (profiles.values("REFL_10CM"), profiles.values("REFL_10CM_MAX"));
         for name in ["QVAPOR", "QCLOUD", "QRAIN", "QICE", "QSNOW"] {
-            let (q, totals) = (profiles.values(name), profiles.values(&format!("COLUMN_{name}")));
+            let (q, totals) = (profiles.values(name), profiles.values(&format!("{name}_PATH")));
             for ((time, j, i), total) in
                 totals.into_dimensionality::<ndarray::Ix3>().expect("planes").indexed_iter()
             {

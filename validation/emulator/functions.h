@@ -51,6 +51,7 @@ inline long long min(long long a, long long b) { return a < b ? a : b; }
 inline long long max(long long a, long long b) { return a > b ? a : b; }
 inline unsigned min(unsigned a, unsigned b) { return a < b ? a : b; }
 inline unsigned max(unsigned a, unsigned b) { return a > b ? a : b; }
+inline unsigned long long max(unsigned long long a, unsigned long long b) { return a > b ? a : b; }
 
 inline float rsqrt(float x) { return 1 / std::sqrt(x); }
 inline double rsqrt(double x) { return 1 / std::sqrt(x); }
@@ -86,6 +87,8 @@ inline int4 make_int4(int x, int y, int z, int w) { return {x, y, z, w}; }
 // Loads and stores with hints for the cache.
 template <class T> inline T __ldg(const T* x) { return *x; }
 inline float __fdiv_rn(float a, float b) { return a / b; }
+inline double __dadd_rn(double a, double b) { return a + b; }
+inline double __dmul_rn(double a, double b) { return a * b; }
 template <class T> inline T __ldcs(const T* x) { return *x; }
 template <class T> inline T __ldcg(const T* x) { return *x; }
 template <class T> inline void __stcs(T* x, T value) { *x = value; }

@@ -36,7 +36,7 @@ fn operator<R: Working>(columns: usize, places: usize, most: u64, seed: u64) -> 
 
 /// Holds products against those of the fields of a frame, in double precision.
 fn check<R: Working>(operator: &Csr<R>, products: &Products<R>, frame: &Captured<R>, about: &str) {
-    let Captured { state, diagnostics, surface } = frame;
+    let Captured { state, diagnostics, surface, .. } = frame;
     let diagnosed =
         [&diagnostics.refl_10cm, &diagnostics.re_cloud, &diagnostics.re_ice, &diagnostics.re_snow];
     let volumes =
@@ -208,7 +208,7 @@ fn files_beside_the_output_come_from_the_device_too() {
         ("points.profiles", "T", 5),
         ("points", "RAINNC", 5),
         ("profiles", "T", 2),
-        ("profiles", "COLUMN_QVAPOR", 2),
+        ("profiles", "QVAPOR_PATH", 2),
     ] {
         let read = |backend: &str| {
             let file = netcdf::open(folder.path().join(format!("{backend}.{what}.nc"))).unwrap();

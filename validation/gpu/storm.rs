@@ -11,7 +11,7 @@ use nwp_mini::gpu::Gpu;
 use nwp_mini::gpu::wsm5::Mapping;
 use nwp_mini::io::wrf;
 use nwp_mini::model::{Case, Working};
-use nwp_mini::real::Precision;
+use nwp_mini::real::{Precision, Real};
 use nwp_mini::state::State;
 use nwp_mini::wsm5::Fallout;
 
@@ -82,10 +82,11 @@ fn check_steps<R: Working + OnDevice>(gpu: &Gpu, fallout: Fallout, mapping: Opti
     for step in 1..=3 {
         pair.step();
         let found = pair.gpu.state().unwrap();
-        let about = format!("{fallout:?} {mapping:?} {} step {step}", R::NAME);
+        let about = format!("{fallout:?} {mapping:?} {} step {step}", <R as Real>::NAME);
         for (name, most, share) in differences(&found, pair.cpu.state()) {
             assert!(share <= SHARE_OFF, "{about}: {share:e} of {name} is off, by {most:e} at most");
-            let is_same = R::PRECISION == Precision::F64 && fallout == Fallout::Substepped;
+            let is_same =
+                <R as Real>::PRECISION == Precision::F64 && fallout == Fallout::Substepped;
             assert!(!is_same || most <= SAME, "{about}: {name} is off by {most:e}");
         }
     }

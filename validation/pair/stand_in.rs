@@ -3,11 +3,12 @@
 use ndarray::{Array, Dimension};
 use nwp_mini::backend::cpu::Cpu;
 use nwp_mini::backend::{
-    Attached, Backend, Captured, Observed, PhaseTimes, Precipitation, Products, Profiles,
+    Attached, Backend, Captured, Observed, PhaseTimes, Precipitation, Products, Profiles, Summary,
     WaterChange, check_finite,
 };
 use nwp_mini::error::Result;
 use nwp_mini::forcing::Moment;
+use nwp_mini::primitives::reduce::{Extrema, Statistics};
 use nwp_mini::state::{CloudDiagnostics, State, Surface};
 use rayon::ThreadPool;
 
@@ -97,6 +98,16 @@ impl Backend<f32> for Pooled {
 /// rounding of its own would give.
 pub(crate) struct Wide(pub(crate) Cpu<f64>);
 
+fn narrow_level(level: &Statistics<f64>) -> Statistics<f32> {
+    let extrema = level.extrema.map(|Extrema { min, min_at, max, max_at }| Extrema {
+        min: min as f32,
+        min_at,
+        max: max as f32,
+        max_at,
+    });
+    Statistics { extrema, sum: level.sum, squares: level.squares, nans: level.nans }
+}
+
 fn narrow<D: Dimension>(field: &Array<f64, D>) -> Array<f32, D> {
     field.mapv(|x| x as f32)
 }
@@ -161,7 +172,7 @@ impl Backend<f32> for Wide {
     }
 
     fn collect(&mut self, wait: bool) -> Result<Option<Captured<f32>>> {
-        let Some(Captured { state, diagnostics, surface }) = self.0.collect(wait)? else {
+        let Some(Captured { state, diagnostics, surface, summary }) = self.0.collect(wait)? else {
             return Ok(None);
         };
         let [theta, qv, qc, qr, qi, qs] = state.fields().map(narrow);
@@ -180,6 +191,13 @@ impl Backend<f32> for Wide {
                 sr: narrow(&surface.sr),
                 fall_residual: narrow(&surface.fall_residual),
                 clipped: narrow(&surface.clipped),
+            },
+            summary: Summary {
+                levels: summary.levels.iter().map(narrow_level).collect(),
+                contents: narrow(&summary.contents),
+                outflow: summary.outflow,
+                water: summary.water,
+                changes: summary.changes,
             },
         }))
     }

@@ -4,6 +4,7 @@ use ndarray::{Array2, Array3, Axis, s};
 use nwp_mini::grid::{Grid, Shape, Sides};
 use nwp_mini::mass::{FaceMaps, Winds};
 use nwp_mini::mass::{MassCoordinate, MassFlux};
+use nwp_mini::primitives::conjugate_gradient::OnCpu;
 use nwp_mini::projection::{Projection, project};
 use nwp_mini::real::Real;
 
@@ -78,7 +79,8 @@ impl Case {
     }
 
     pub(crate) fn project<R: Real>(&self) -> Projection<R> {
-        project(&self.grid, &self.coordinate, &self.maps, &self.winds).expect("a projection")
+        project(&self.grid, &self.coordinate, &self.maps, &self.winds, &OnCpu)
+            .expect("a projection")
     }
 
     /// Pa h⁻¹ of a column for a mass flux of 1 kg s⁻¹ into it.

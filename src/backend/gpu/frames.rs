@@ -3,7 +3,7 @@
 use ndarray::{Array2, Array3};
 use rayon::prelude::*;
 
-use crate::backend::Captured;
+use crate::backend::{Captured, SPECIES, Summary};
 use crate::gpu::clouds::{DIAGNOSED_FIELDS, STATE_FIELDS, SURFACE_PLANES};
 use crate::grid::Shape;
 use crate::real::Real;
@@ -35,12 +35,23 @@ impl Packing {
         SURFACE_PLANES * self.shape.columns()
     }
 
-    /// All of it.
-    pub(super) fn frame(self) -> usize {
+    /// What stands before the water above each column.
+    pub(super) fn before_contents(self) -> usize {
         self.fields() + self.surface()
     }
 
-    pub(super) fn captured<R: Real>(self, values: &[R]) -> Captured<R> {
+    /// All of it.
+    pub(super) fn frame(self) -> usize {
+        self.before_contents() + SPECIES * self.shape.columns()
+    }
+
+    /// The frame, but for the numbers that travel apart: these make a summary of the water above
+    /// each column.
+    pub(super) fn captured<R: Real>(
+        self,
+        values: &[R],
+        summary: impl FnOnce(Array3<R>) -> Summary<R>,
+    ) -> Captured<R> {
         // One core cannot copy as fast as the device sends.
         let fields: Vec<_> = (0..STATE_FIELDS + DIAGNOSED_FIELDS)
             .into_par_iter()
@@ -55,6 +66,7 @@ impl Packing {
             state: State { theta, qv, qc, qr, qi, qs },
             diagnostics: CloudDiagnostics { refl_10cm, re_cloud, re_ice, re_snow },
             surface: self.surface_of(&values[self.fields()..]),
+            summary: summary(self.contents_of(&values[self.before_contents()..])),
         }
     }
 
@@ -68,6 +80,12 @@ impl Packing {
         let [rain, snow, rainncv, snowncv, sr, fallen, fall_residual, clipped] =
             std::array::from_fn(|number| self.plane(values, number));
         Surface { rain, fallen, rainncv, snow, snowncv, sr, fall_residual, clipped }
+    }
+
+    fn contents_of<R: Real>(self, values: &[R]) -> Array3<R> {
+        let Shape { nx, ny, .. } = self.shape;
+        let values = values[..SPECIES * self.shape.columns()].to_vec();
+        Array3::from_shape_vec((SPECIES, ny, nx), values).expect("a plane for each species")
     }
 
     fn field<R: Real>(self, values: &[R], number: usize) -> Array3<R> {

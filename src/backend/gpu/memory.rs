@@ -1,10 +1,12 @@
 //! How much memory of the device a run takes, known before any is taken.
 
 use super::frames::Packing;
+use super::summing::Summing;
 use super::{OnDevice, Setting, transport_settings};
 use crate::error::{Error, Result};
 use crate::gpu::Gpu;
 use crate::gpu::budget::Budget;
+use crate::gpu::conjugate_gradient;
 use crate::gpu::forcing::{AIR_FIELDS, Between, Driving};
 use crate::gpu::transport::Transport;
 use crate::grid::Shape;
@@ -32,7 +34,11 @@ impl Needs {
         let packing = Packing::new(shape);
         let arrays = 2 * packing.state() + packing.surface() + packing.frame();
         let air = if setting.has_sequence {
-            Between::<R>::bytes(shape)
+            // The winds of later frames are projected beside the run: a column and its neighbours.
+            const NEIGHBOURS: usize = 4;
+            let columns = shape.columns();
+            let solver = conjugate_gradient::OnGpu::bytes(columns, (1 + NEIGHBOURS) * columns);
+            Between::<R>::bytes(shape) + solver
         } else {
             AIR_FIELDS * shape.cells() * size_of::<R>()
         };
@@ -40,7 +46,8 @@ impl Needs {
             + Driving::<R>::bytes(shape)
             + air
             + Transport::<R>::bytes(setting.grid, transport_settings::<R>(gpu, setting))
-            + Budget::<R>::bytes(shape);
+            + Budget::<R>::bytes(shape)
+            + Summing::<R>::bytes(shape);
         Self { device, shape }
     }
 

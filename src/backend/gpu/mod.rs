@@ -8,6 +8,7 @@ mod frames;
 mod measuring;
 mod memory;
 mod samples;
+mod summing;
 
 use std::collections::VecDeque;
 use std::time::Instant;
@@ -16,10 +17,11 @@ use clock::Clock;
 use frames::Packing;
 pub use memory::Needs;
 use samples::Samples;
+use summing::{Summing, changes};
 
 use super::{
-    Attached, Backend, Captured, FRAMES_IN_FLIGHT, PhaseTimes, Precipitation,
-    Region, WaterChange, check_finite,
+    Attached, Backend, Captured, FRAMES_IN_FLIGHT, PhaseTimes, Precipitation, Region, WaterChange,
+    check_finite,
 };
 use crate::advection::Limiter;
 use crate::advection::flux::FluxConstants;
@@ -94,6 +96,7 @@ pub struct OnGpu<R> {
     packing: Packing,
     parcel: Parcel<R>,
     samples: Samples<R>,
+    summing: Summing<R>,
     /// Steps done when the frames under way were begun.
     captured: VecDeque<usize>,
     steps: usize,
@@ -169,6 +172,7 @@ impl<R: OnDevice> OnGpu<R> {
         } else {
             Air::Kept(gpu.zeros(AIR_FIELDS * shape.cells())?)
         };
+        let summing = Summing::new(gpu, shape, area, &transport, &budget)?;
         let watch = Watch::new(gpu, shape)?;
         watch.listen(&mut transport, &mut clouds, &mut budget);
         let mut backend = Self {
@@ -190,6 +194,7 @@ impl<R: OnDevice> OnGpu<R> {
             packing,
             parcel: Parcel::new(gpu, packing.frame())?,
             samples: Samples::new(gpu, shape, &Attached::default())?,
+            summing,
             captured: VecDeque::with_capacity(FRAMES_IN_FLIGHT),
             steps: 0,
             clock: Clock::new(gpu)?,
@@ -381,6 +386,7 @@ impl<R: OnDevice> Backend<R> for OnGpu<R> {
         self.gpu.synchronize()?;
         while self.parcel.receive(|_| ())?.is_some() {}
         self.samples.clear()?;
+        while self.summing.receive(&self.transport, &self.budget)?.is_some() {}
         self.captured.clear();
         let cells = self.grid.shape.cells();
         for (number, field) in state.fields().into_iter().enumerate() {
@@ -424,28 +430,39 @@ impl<R: OnDevice> Backend<R> for OnGpu<R> {
     }
 
     fn capture(&mut self, moment: &Moment<R>) -> Result<()> {
-        self.show(moment)?;
+        self.drive(moment)?;
+        if let Some(between) = self.between() {
+            between.drive(&self.driving)?;
+            between.air(self.transport.spare())?;
+        }
         let state = &self.tracers[self.now];
         let air = self.air.array(&self.transport);
         let place = Place { state, air, surface: &self.surface };
         let (packing, clouds, clock) = (self.packing, &self.clouds, &self.clock);
+        let summing = &self.summing;
         self.parcel.send(|room| {
             clock.gathering[0].record(&self.gpu)?;
             room.copy_range(0, state, 0..packing.state())?;
             clouds.diagnose(&place, room, packing.state())?;
             room.copy_range(packing.fields(), &self.surface, 0..packing.surface())?;
+            summing.contents(state, room, packing.before_contents())?;
             clock.gathering[1].record(&self.gpu)
         })?;
+        self.summing.send(state, &self.driving.flux, &self.transport, &self.budget)?;
         self.captured.push_back(self.steps);
         Ok(())
     }
 
     fn collect(&mut self, wait: bool) -> Result<Option<Captured<R>>> {
-        if !wait && !self.parcel.is_here().map_err(|error| self.in_step(error))? {
+        // The numbers are sent off last.
+        if !wait && !self.summing.are_here().map_err(|error| self.in_step(error))? {
             return Ok(None);
         }
         let packing = self.packing;
-        let received = self.parcel.receive(|values| packing.captured(values));
+        let numbers = self.summing.receive(&self.transport, &self.budget);
+        let Some(numbers) = numbers.map_err(|error| self.in_step(error))? else { return Ok(None) };
+        let received =
+            self.parcel.receive(|values| packing.captured(values, |planes| numbers.with(planes)));
         let Some(frame) = received.map_err(|error| self.in_step(error))? else {
             return Ok(None);
         };
@@ -463,9 +480,7 @@ impl<R: OnDevice> Backend<R> for OnGpu<R> {
     }
 
     fn water_changes(&mut self) -> Result<WaterChange> {
-        let [fallen, fallout_residual, clipped, mass_mismatch] = self.budget.terms()?;
-        let sides = self.transport.entered()?.iter().skip(1).sum();
-        Ok(WaterChange { fallen, sides, fallout_residual, clipped, mass_mismatch })
+        Ok(changes(self.budget.terms()?, &self.transport.entered()?))
     }
 
     fn precipitation(&mut self) -> Result<Precipitation> {
@@ -476,6 +491,7 @@ impl<R: OnDevice> Backend<R> for OnGpu<R> {
     fn times(&mut self) -> Result<PhaseTimes> {
         self.gpu.synchronize()?;
         self.clock.read()?;
-        Ok(self.clock.times(self.steps, self.parcel.seconds() + self.samples.seconds()))
+        let transfer = self.parcel.seconds() + self.samples.seconds() + self.summing.seconds();
+        Ok(self.clock.times(self.steps, transfer))
     }
 }

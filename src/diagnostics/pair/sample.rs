@@ -60,7 +60,7 @@ impl<R: Real> Sample<R> {
 
 impl<R> From<Captured<R>> for Sample<R> {
     fn from(frame: Captured<R>) -> Self {
-        let Captured { state, diagnostics, surface: Surface { rain, snow, .. } } = frame;
+        let Captured { state, diagnostics, surface: Surface { rain, snow, .. }, .. } = frame;
         Self { state, diagnostics, rain, snow }
     }
 }

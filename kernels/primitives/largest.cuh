@@ -1,0 +1,19 @@
+// The largest number and its first place, in one word.
+#pragma once
+
+// A word that is the larger, the larger a number not below zero is, and for equal ones the smaller
+// its place.
+__device__ inline unsigned long long first_of_largest(float value, unsigned place)
+{
+    return static_cast<unsigned long long>(__float_as_uint(value)) << 32 | ~place;
+}
+
+// Keeps the largest word of all threads; all lanes of the warp call it.
+__device__ inline void note_largest(unsigned long long* kept, unsigned long long own)
+{
+    constexpr unsigned all_lanes = 0xffffffff;
+    constexpr int warp = 32;
+    for (int half = warp / 2; half > 0; half /= 2)
+        own = max(own, __shfl_xor_sync(all_lanes, own, half));
+    if (threadIdx.x % warp == 0) atomicMax(kept, own);
+}

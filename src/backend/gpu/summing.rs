@@ -1,0 +1,130 @@
+//! Summing up frames of output on the device: what is made travels as one row of words.
+
+use super::OnDevice;
+use crate::backend::{SPECIES, Summary, WaterChange};
+use crate::error::Result;
+use crate::gpu::budget::Budget;
+use crate::gpu::summary::{self, outflow_of};
+use crate::gpu::transport::Transport;
+use crate::gpu::{Buffer, Gpu, Parcel};
+use crate::grid::Shape;
+use crate::mass::Outflow;
+use crate::primitives::reduce::Statistics;
+use ndarray::Array3;
+
+/// What sums up frames.
+#[derive(Debug)]
+pub(super) struct Summing<R> {
+    shape: Shape,
+    kernels: summary::Summary<R>,
+    parcel: Parcel<u64>,
+}
+
+/// What the words of a frame say.
+#[derive(Debug)]
+pub(super) struct Numbers<R> {
+    levels: Vec<Statistics<R>>,
+    outflow: Outflow,
+    water: f64,
+    changes: WaterChange,
+}
+
+impl<R: OnDevice> Summing<R> {
+    /// Bytes of device memory that it takes.
+    pub(super) fn bytes(shape: Shape) -> usize {
+        summary::Summary::<R>::bytes(shape)
+            + size_of::<u64>() * (summary::Summary::<R>::words(shape) + 1)
+    }
+
+    /// Compiles the kernels; `area` is that of the cells, m².
+    pub(super) fn new(
+        gpu: &Gpu,
+        shape: Shape,
+        area: &[f64],
+        transport: &Transport<R>,
+        budget: &Budget<R>,
+    ) -> Result<Self> {
+        let outflow = summary::Summary::<R>::words(shape);
+        let words = outflow + 1 + budget.words() + transport.entered_words();
+        Ok(Self {
+            shape,
+            kernels: summary::Summary::new(gpu, shape, transport.cell_mass(), area)?,
+            parcel: Parcel::new(gpu, words)?,
+        })
+    }
+
+    /// Asks for the water above each square metre, from element `first` of `room` on.
+    pub(super) fn contents(&self, state: &Buffer<R>, room: &Buffer<R>, first: usize) -> Result<()> {
+        self.kernels.contents(state, room, first)
+    }
+
+    /// Sends the numbers of a state in winds on their way.
+    pub(super) fn send(
+        &mut self,
+        state: &Buffer<R>,
+        flux: &[Buffer<R>; 3],
+        transport: &Transport<R>,
+        budget: &Budget<R>,
+    ) -> Result<()> {
+        let (kernels, shape) = (&self.kernels, self.shape);
+        let water = state.pointer_to(shape.cells()).read();
+        let [x, y, z] = flux;
+        let at = summary::Summary::<R>::words(shape);
+        self.parcel.send(|words| {
+            words.clear()?;
+            kernels.statistics(state, words)?;
+            kernels.outflow([x, y, z], words, at)?;
+            budget.gather(water, words, at + 1)?;
+            transport.gather_entered(words, at + 1 + budget.words())
+        })
+    }
+
+    /// Whether the oldest numbers under way are here.
+    pub(super) fn are_here(&self) -> Result<bool> {
+        self.parcel.is_here()
+    }
+
+    /// Waits for the oldest numbers under way; `None` where there are none.
+    pub(super) fn receive(
+        &mut self,
+        transport: &Transport<R>,
+        budget: &Budget<R>,
+    ) -> Result<Option<Numbers<R>>> {
+        let (kernels, shape) = (&self.kernels, self.shape);
+        let at = summary::Summary::<R>::words(shape);
+        self.parcel.receive(|words| {
+            let numbers: Vec<f64> =
+                words[at + 1..].iter().map(|&bits| f64::from_bits(bits)).collect();
+            let (sums, entered) = numbers.split_at(budget.words());
+            let (water, terms) = budget.gathered(sums);
+            Numbers {
+                levels: kernels.statistics_of(words),
+                outflow: outflow_of(words[at], shape),
+                water,
+                changes: changes(terms, &transport.entered_of(entered)),
+            }
+        })
+    }
+
+    /// Time that the copies took, s.
+    pub(super) fn seconds(&self) -> f64 {
+        self.parcel.seconds()
+    }
+}
+
+/// The changes of water, out of the terms of the budget and what the tracers have carried inside.
+pub(super) fn changes(terms: [f64; 4], entered: &[f64]) -> WaterChange {
+    let [fallen, fallout_residual, clipped, mass_mismatch] = terms;
+    // The first tracer is the potential temperature.
+    let sides = entered.iter().skip(1).sum();
+    WaterChange { fallen, sides, fallout_residual, clipped, mass_mismatch }
+}
+
+impl<R> Numbers<R> {
+    /// The summary, with the planes of the frame.
+    pub(super) fn with(self, contents: Array3<R>) -> Summary<R> {
+        debug_assert_eq!(contents.dim().0, SPECIES);
+        let Self { levels, outflow, water, changes } = self;
+        Summary { levels, contents, outflow, water, changes }
+    }
+}

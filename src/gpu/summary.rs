@@ -1,0 +1,151 @@
+//! What a frame of output is summed up to on the device, so that its fields need not be looked
+//! through elsewhere.
+
+use super::advection::LayeredPointers;
+use super::arguments::{ContentsArgs, OutflowArgs};
+use super::buffer::Buffer;
+use super::compile::Source;
+use super::device::Gpu;
+use super::kernel::{Kernel, Launch};
+use super::reduce::{Operation, Reducer, Reducible, statistics_of};
+use crate::error::Result;
+use crate::grid::Shape;
+use crate::mass::Outflow;
+use crate::primitives::reduce::{Segments, Statistics};
+use crate::real::Precision;
+
+/// Threads of a block.
+const THREADS: u32 = 128;
+
+/// Fields that are summed up, and those of them that are water, which come last.
+const FIELDS: usize = 6;
+/// Fields that are water.
+pub const SPECIES: usize = 5;
+
+/// The kernels for a precision and a number of levels.
+pub fn source(precision: Precision, nz: usize) -> Source {
+    let settings = [("SUMMARY_THREADS", THREADS as i32), ("SUMMARY_SPECIES", SPECIES as i32)];
+    Source::new("summary.cu", precision, nz, &settings)
+}
+
+/// The cell that air leaves fastest, out of the word that the kernel makes.
+pub fn outflow_of(word: u64, shape: Shape) -> Outflow {
+    let cell = !(word as u32) as usize;
+    let Shape { nx, ny, .. } = shape;
+    let rate = f32::from_bits((word >> u32::BITS) as u32);
+    Outflow { rate, cell: [cell / (nx * ny), cell / nx % ny, cell % nx] }
+}
+
+/// Sums up frames of one run.
+#[derive(Debug)]
+pub struct Summary<R> {
+    shape: Shape,
+    contents: Kernel,
+    outflow: Kernel,
+    reducer: Reducer<R>,
+    mass: LayeredPointers<R>,
+    area: Buffer<f64>,
+}
+
+impl<R: Reducible> Summary<R> {
+    /// Compiles the kernels. `mass` is that of the cells, `area` that of their bases, m².
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Gpu`](crate::error::Error::Gpu), as all below.
+    ///
+    /// # Panics
+    ///
+    /// When there is not one area for each column.
+    pub fn new(gpu: &Gpu, shape: Shape, mass: LayeredPointers<R>, area: &[f64]) -> Result<Self> {
+        assert_eq!(area.len(), shape.columns(), "areas of the columns");
+        let module = gpu.module(&source(<R as Reducible>::PRECISION, shape.nz))?;
+        Ok(Self {
+            shape,
+            contents: module.kernel("summary_contents_acc64")?,
+            outflow: module.kernel("summary_outflow_acc64")?,
+            reducer: Reducer::new(gpu)?,
+            mass,
+            area: gpu.upload(area)?,
+        })
+    }
+
+    /// Words of the statistics of all levels of all fields.
+    pub fn words(shape: Shape) -> usize {
+        FIELDS * shape.nz * Operation::Statistics.words()
+    }
+
+    /// Bytes of device memory that it takes, but for little.
+    pub fn bytes(shape: Shape) -> usize {
+        size_of::<f64>() * shape.columns()
+    }
+
+    /// Asks for the statistics of every level of every field, (field, k), from the first of the
+    /// words on.
+    ///
+    /// # Errors
+    ///
+    /// As [`Summary::new`].
+    ///
+    /// # Panics
+    ///
+    /// When there are fewer fields, or not enough words.
+    pub fn statistics(&self, state: &Buffer<R>, words: &Buffer<u64>) -> Result<()> {
+        let levels = Segments::adjacent(FIELDS * self.shape.nz, self.shape.columns());
+        self.reducer.reduce(Operation::Statistics, state, levels, words)
+    }
+
+    /// The statistics out of their words.
+    pub fn statistics_of(&self, words: &[u64]) -> Vec<Statistics<R>> {
+        let words = words[..Self::words(self.shape)].chunks_exact(Operation::Statistics.words());
+        words.map(statistics_of).collect()
+    }
+
+    /// Asks for the cell that air leaves fastest; word `at` of the words, which is 0 before, says
+    /// which, see [`outflow_of`].
+    ///
+    /// # Errors
+    ///
+    /// As [`Summary::new`].
+    ///
+    /// # Panics
+    ///
+    /// When an array is too short.
+    pub fn outflow(&self, flux: [&Buffer<R>; 3], words: &Buffer<u64>, at: usize) -> Result<()> {
+        let Shape { nx, ny, nz } = self.shape;
+        let lengths = [nz * ny * (nx + 1), nz * (ny + 1) * nx, (nz + 1) * ny * nx];
+        assert_eq!(flux.map(Buffer::len), lengths, "faces");
+        assert!(at < words.len(), "word {at} of {}", words.len());
+        let [x, y, z] = flux.map(|flux| flux.pointer().read());
+        let fastest = words.pointer_to(at);
+        let (nx, ny) = (nx as i32, ny as i32);
+        let args = OutflowArgs { x, y, z, mass: self.mass, fastest, nx, ny };
+        // SAFETY: the lengths were checked; the masses belong to the run.
+        unsafe { self.outflow.launch(Launch::flat(self.shape.columns(), THREADS), &args) }
+    }
+
+    /// Asks for the water above each square metre, (species, j, i), kg m⁻², from element `first` of
+    /// `out` on.
+    ///
+    /// # Errors
+    ///
+    /// As [`Summary::new`].
+    ///
+    /// # Panics
+    ///
+    /// When an array is too short.
+    pub fn contents(&self, state: &Buffer<R>, out: &Buffer<R>, first: usize) -> Result<()> {
+        let (cells, columns) = (self.shape.cells(), self.shape.columns());
+        assert!(state.len() >= FIELDS * cells, "all fields of the state");
+        assert!(out.len() >= first + SPECIES * columns, "room for the planes");
+        let args = ContentsArgs {
+            water: state.pointer_to((FIELDS - SPECIES) * cells).read(),
+            mass: self.mass,
+            area: self.area.pointer().read(),
+            contents: out.pointer_to(first),
+            columns: columns as i64,
+        };
+        // SAFETY: as above; the areas are kept here.
+        unsafe { self.contents.launch(Launch::flat(columns, THREADS), &args) }
+    }
+}

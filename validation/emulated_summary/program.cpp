@@ -1,0 +1,35 @@
+// Runs the kernels that sum up frames on the host: see validation/emulated_summary.rs.
+#include "cuda.h"
+
+#include "case.h"
+#include "prelude.h"
+
+#include "summary.cu"
+
+int main(int count, char** arguments)
+{
+    if (count != 4) emulator::refuse("give input, output and seed");
+    emulator::Case input(arguments[1]);
+    const std::uint64_t seed = std::strtoull(arguments[3], nullptr, 10);
+    const LayeredPointers mass = {input.array<real>("with_mu"), input.array<real>("without_mu"),
+                                  input.array<real>("c1"), input.array<real>("c2")};
+    ContentsArgs contents{};
+    contents.water = input.array<real>("water");
+    contents.mass = mass;
+    contents.area = input.array<double>("area");
+    contents.contents = input.array<real>("contents");
+    OutflowArgs outflow{};
+    outflow.x = input.array<real>("x");
+    outflow.y = input.array<real>("y");
+    outflow.z = input.array<real>("z");
+    outflow.mass = mass;
+    outflow.fastest = reinterpret_cast<unsigned long long*>(input.array<std::uint64_t>("fastest"));
+    outflow.nx = input.scalar<int>("nx");
+    outflow.ny = input.scalar<int>("ny");
+    contents.columns = outflow.nx * outflow.ny;
+    const dim3 block = {SUMMARY_THREADS};
+    const dim3 grid = {unsigned((contents.columns + SUMMARY_THREADS - 1) / SUMMARY_THREADS)};
+    emulator::launch<ContentsArgs>(summary_contents_acc64, grid, block, seed, contents);
+    emulator::launch<OutflowArgs>(summary_outflow_acc64, grid, block, seed + 1, outflow);
+    input.write(arguments[2]);
+}

@@ -1,0 +1,118 @@
+//! What frames of output are summed up to on the device, against the fields of the frames.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use nwp_mini::advection::Limiter;
+use nwp_mini::backend::gpu::{OnDevice, OnGpu, Setting};
+use nwp_mini::backend::{Backend, Region, Summary, WaterChange};
+use nwp_mini::forcing::{Continuity, Moment};
+use nwp_mini::gpu::Gpu;
+use nwp_mini::io::wrf;
+use nwp_mini::mass::AirMass;
+use nwp_mini::model::{Case, Working};
+use nwp_mini::real::Real;
+use nwp_mini::wsm5::Fallout;
+
+use crate::gpu;
+
+const DT: f64 = 60.0;
+
+/// The same sums in another order, of some thousand values: units in the last place of double
+/// precision, relative to the sum of their sizes.
+const ANOTHER_ORDER: f64 = 1e-13;
+
+/// A frame after some steps, on the storm's winds alone or between two frames that are alike.
+fn check<R: Working + OnDevice>(gpu: &Gpu, has_sequence: bool) {
+    // A mass is a sum of two products, of which the device rounds one less.
+    let unit = if size_of::<R>() == 4 { f64::from(f32::EPSILON) } else { f64::EPSILON };
+    let path = Path::new(&crate::project()).join("data/soc.nc");
+    let (domain, frame) = wrf::read(&path, None).unwrap();
+    let mut case = Case::<R>::new(domain, frame).unwrap();
+    let state = case.take_state();
+    let (grid, coordinate) = (&case.domain.grid, &case.domain.coordinate);
+    let (limiter, fallout) = (Limiter::PositiveDefinite, Fallout::SemiLagrangian);
+    let setting = Setting { grid, coordinate, limiter, fallout, mapping: None, has_sequence };
+    let mut on_gpu = OnGpu::new(gpu, &setting, &state).unwrap();
+    let mut moment = Moment::lasting(&case.forcing);
+    if has_sequence {
+        moment.after = Some(Arc::clone(&case.forcing));
+        (moment.flux_weight, moment.air_weight) = (0.25, 0.5);
+    }
+    let air = AirMass::<R>::new(grid, coordinate);
+    let region = Region::new(grid, coordinate);
+    let mut flux = case.forcing.flux.clone();
+    if has_sequence {
+        Continuity::new(coordinate).close(&mut flux);
+    }
+    for steps in 0..3 {
+        on_gpu.capture(&moment).unwrap();
+        let water = on_gpu.water().unwrap();
+        let changes = on_gpu.water_changes().unwrap();
+        // What comes after has to leave the frame alone.
+        on_gpu.drive(&moment).unwrap();
+        on_gpu.step(DT).unwrap();
+        let frame = on_gpu.collect(true).unwrap().expect("a frame");
+        let found = &frame.summary;
+        let about = format!("{} {has_sequence} after {steps} steps", <R as Real>::NAME);
+        assert_eq!(found.changes, changes, "{about}");
+        assert!(found.water == water, "{about}: {} kg of water, not {water}", found.water);
+        assert!(steps == 0 || changes != WaterChange::default(), "{about}: nothing happens");
+        let expected = Summary::of(&region, &air, &frame.state, &flux, changes);
+        assert_eq!(found.levels.len(), expected.levels.len());
+        for (n, (found, expected)) in found.levels.iter().zip(&expected.levels).enumerate() {
+            assert_eq!(found.extrema, expected.extrema, "{about}: level {n}");
+            assert_eq!(found.nans, 0);
+            let [squares, sum] = [expected.squares, (expected.squares * 4118.0).sqrt()];
+            assert!((found.squares - squares).abs() <= ANOTHER_ORDER * squares, "{about}: {n}");
+            assert!((found.sum - expected.sum).abs() <= ANOTHER_ORDER * sum, "{about}: {n}");
+        }
+        for (found, expected) in found.contents.iter().zip(&expected.contents) {
+            let off = (found.f64() - expected.f64()).abs();
+            assert!(off <= 2.0 * unit * expected.f64().abs(), "{about}: {found} not {expected}");
+        }
+        let rates = [&found.outflow, &expected.outflow].map(|outflow| f64::from(outflow.rate));
+        let off = (rates[0] - rates[1]).abs();
+        assert!(off <= 8.0 * f64::from(f32::EPSILON) * rates[1], "{about}: {rates:?}");
+        assert_eq!(found.outflow.cell, expected.outflow.cell, "{about}");
+    }
+}
+
+#[test]
+fn frames_are_summed_up_as_on_the_cpu() {
+    let Some(gpu) = gpu(true) else { return };
+    for has_sequence in [false, true] {
+        check::<f32>(&gpu, has_sequence);
+        check::<f64>(&gpu, has_sequence);
+    }
+}
+
+/// What a frame costs on the device, summary and all.
+#[test]
+#[ignore = "measures time"]
+fn times_of_summaries() {
+    use nwp_mini::gpu::reduce::{Operation, Reducer};
+    use nwp_mini::primitives::reduce::Segments;
+    let Some(gpu) = gpu(true) else { return };
+    println!("statistics of 6 fields of 27 levels on {}", gpu.device().name);
+    let reducer = Reducer::<f32>::new(&gpu).unwrap();
+    for size in [[71, 58], [256, 256], [1024, 1024]] {
+        let levels = Segments::adjacent(6 * 27, size[0] * size[1]);
+        let state = gpu.zeros::<f32>(levels.end()).unwrap();
+        let words = gpu.zeros::<u64>(levels.count * Operation::Statistics.words()).unwrap();
+        let work = || reducer.reduce(Operation::Statistics, &state, levels, &words);
+        let mut graph = gpu.capture(work).unwrap();
+        let mut times: Vec<f64> =
+            (0..25).map(|_| gpu.elapsed(|| graph.launch()).unwrap()).collect();
+        times.sort_by(f64::total_cmp);
+        let bytes = 4.0 * levels.end() as f64;
+        let seconds = times[times.len() / 2];
+        println!(
+            "{}x{}: {:.1} us, {:.0} GB/s",
+            size[0],
+            size[1],
+            1e6 * seconds,
+            bytes / seconds / 1e9
+        );
+    }
+}
