@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
+use crate::cli::refine::free_memory;
 use crate::cli::run::is_same;
 use crate::diagnostics::regrid::{self, Bounds, Method, Regular};
 use crate::error::{Error, Result};
@@ -46,6 +47,10 @@ pub(super) struct Weights {
     #[arg(long)]
     force: bool,
 }
+
+/// Memory for each cell of the target, bytes: places and corners, some weights as a list and as a
+/// matrix, and what sorts them.
+const BYTES_A_CELL: usize = 400;
 
 /// Coordinates of the target.
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -89,6 +94,16 @@ impl Weights {
             MethodChoice::Conservative => Method::Conservative,
         };
         let regular = Regular { coordinates, spacing, bounds: self.bounds };
+        let cells = regrid::count(&domain, regular)?;
+        let (needed, free) = (cells.saturating_mul(BYTES_A_CELL), free_memory());
+        if free.is_some_and(|free| needed > free) {
+            return Err(Error::Usage(format!(
+                "--spacing {spacing}: weights for {cells} cells need about {:.1} GB of memory, and {:.1} \
+                 GB are free; give a larger --spacing or narrower --bounds",
+                needed as f64 / 1e9,
+                free.unwrap_or_default() as f64 / 1e9
+            )));
+        }
         let weights = regrid::weights(&domain, regular, method)?;
         let name = self.input.file_name().unwrap_or_default().to_string_lossy();
         let command: Vec<String> = std::env::args().collect();
@@ -100,7 +115,6 @@ impl Weights {
         ];
         let shape = domain.grid.shape;
         weights.write(&self.output, self.force, [shape.nx, shape.ny], &about)?;
-        let cells = weights.fraction.len();
         let reached = weights.matrix.starts().windows(2).filter(|pair| pair[0] < pair[1]).count();
         writeln!(
             io::stdout(),

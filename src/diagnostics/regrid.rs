@@ -83,6 +83,16 @@ impl Cells {
     }
 }
 
+/// Number of cells of a regular grid.
+///
+/// # Errors
+///
+/// [`Error::Usage`], as [`weights`].
+pub fn count(domain: &Domain, regular: Regular) -> Result<usize> {
+    let [x, y] = cells(domain, &Locator::new(domain), regular)?;
+    Ok(x.count * y.count)
+}
+
 /// Makes weights from the grid of a run to a regular one.
 ///
 /// # Errors

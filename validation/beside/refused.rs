@@ -143,6 +143,7 @@ fn weights_that_cannot_be_made() {
     for (arguments, code, word) in [
         (&["--target", "latlon", "--spacing", "0"][..], USAGE, "positive"),
         (&["--target", "latlon"], USAGE, "--spacing"),
+        (&["--target", "xy", "--spacing", "5"], USAGE, "GB are free"),
         (&["--target", "globe", "--spacing", "1"], USAGE, "latlon, xy"),
         (&["--target", "xy", "--spacing", "1e3", "--bounds", "1,2,3"], USAGE, "no bounds"),
         (&["--target", "latlon", "--spacing", "1", "--method", "conservative"], USAGE, "xy"),
