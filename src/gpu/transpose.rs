@@ -114,7 +114,9 @@ const SMALL: usize = 1 << 21;
 impl Shape {
     /// What suits matrices of this size.
     pub fn choose(precision: Precision, matrices: Matrices) -> Self {
-        let (unrolled_tile, unrolled_lines) = (64, 4);
+        // Few levels would leave most of a larger tile empty.
+        let is_thin = matrices.rows.min(matrices.columns) <= LADDER_TILE;
+        let (unrolled_tile, unrolled_lines) = if is_thin { (32, 8) } else { (64, 4) };
         let small =
             Self { tile: 32, threads: 64, resident: 16, strip: 8, unrolled_tile, unrolled_lines };
         match precision {
