@@ -19,6 +19,8 @@ mod forcing;
 mod made_up;
 #[path = "support/random.rs"]
 mod random;
+#[path = "gpu/reduce.rs"]
+mod reduce;
 #[path = "gpu/runtime.rs"]
 mod runtime;
 #[path = "gpu/storm.rs"]

@@ -144,6 +144,44 @@ shared_struct! {
 }
 
 shared_struct! {
+    /// What the kernels that reduce segments are given.
+    #[derive(Default)]
+    pub struct ReduceArgs<R> {
+        /// The first element of the first segment.
+        values: ReadPointer<R>, "any";
+        /// The same of the second factor, where there is one.
+        others: ReadPointer<R>, "any";
+        /// The result of each segment, as many words as the operation needs.
+        results: DevicePointer<u64>, "any";
+        /// The results of the blocks, likewise.
+        partials: DevicePointer<u64>, "any";
+        /// How many blocks of each segment are done: 0 between launches.
+        tickets: DevicePointer<u64>, "1";
+        /// Elements of a segment.
+        length: i64, "1";
+        /// Elements from one segment to the next.
+        stride: i64, "1";
+        /// Blocks of a segment.
+        blocks: i32, "1";
+        /// Fills the struct up.
+        filler: i32, "1";
+    }
+}
+
+shared_struct! {
+    /// What a rung of the ladder of the sum is given.
+    #[derive(Default)]
+    pub struct LadderArgs<R> {
+        /// What is added up.
+        values: ReadPointer<R>, "any";
+        /// One sum for each block.
+        sums: DevicePointer<R>, "any";
+        /// Number of values.
+        length: i64, "1";
+    }
+}
+
+shared_struct! {
     /// What the kernels of the transpose are given.
     #[derive(Default)]
     pub struct TransposeArgs<R> {

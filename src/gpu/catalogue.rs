@@ -3,7 +3,7 @@
 use super::advection::{Shares, TransportSettings};
 use super::compile::Source;
 use super::wsm5::Mapping;
-use super::{budget, ceilings, clouds, csr, forcing, transport, transpose, watch};
+use super::{budget, ceilings, clouds, csr, forcing, reduce, transport, transpose, watch};
 use crate::advection::Limiter;
 use crate::grid::{Grid, Shape, Side, Sides};
 use crate::primitives::transpose::Matrices;
@@ -50,6 +50,19 @@ pub fn catalogue(precision: Precision, nz: usize) -> Vec<Entry> {
         let shape = transpose::Shape::choose(precision, Matrices::levels(1, nz, 1, columns));
         entries.push(entry(shape.source(precision), name, true));
     }
+    let shape = reduce::Shape::default();
+    entries.extend(match precision {
+        Precision::F32 => vec![
+            entry(reduce::source::<f32>(shape), "f32", true),
+            entry(reduce::source::<i32>(shape), "i32", true),
+            entry(reduce::ladder::source::<f32>(), "f32", true),
+            entry(reduce::ladder::source::<i32>(), "i32", true),
+        ],
+        Precision::F64 => vec![
+            entry(reduce::source::<f64>(shape), "f64", true),
+            entry(reduce::ladder::source::<f64>(), "f64", true),
+        ],
+    });
     for fallout in Fallout::ALL {
         let name = match fallout {
             Fallout::SemiLagrangian => "",

@@ -24,6 +24,7 @@ mod mark;
 mod parcel;
 pub mod prelude;
 mod receipt;
+pub mod reduce;
 mod shuttle;
 mod sources;
 pub mod transport;

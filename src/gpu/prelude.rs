@@ -4,8 +4,8 @@ use std::fmt::Write;
 
 use super::advection::{LayeredPointers, TransportArgs};
 use super::arguments::{
-    ArithmeticArgs, BlendArgs, CloseArgs, CsrArgs, TallyArgs, TransposeArgs, WatchArgs, WaterArgs,
-    WeightArgs,
+    ArithmeticArgs, BlendArgs, CloseArgs, CsrArgs, LadderArgs, ReduceArgs, TallyArgs,
+    TransposeArgs, WatchArgs, WaterArgs, WeightArgs,
 };
 use super::mark;
 use super::wsm5::{CloudArgs, CloudConstants, DiagnosisArgs};
@@ -106,6 +106,8 @@ fn shared<R: CloudConstants + FluxConstants + RadarConstants + RadiusConstants>(
         ArithmeticArgs::<R>::cuda_text(),
         TransposeArgs::<R>::cuda_text(),
         CsrArgs::<R>::cuda_text(),
+        ReduceArgs::<R>::cuda_text(),
+        LadderArgs::<R>::cuda_text(),
     ];
     format!(
         "typedef {real} real;\n\n// Constants\n{}{}\n// Structs\n{}",

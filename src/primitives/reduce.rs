@@ -6,9 +6,13 @@
 //!
 //! Sums are gathered in double precision. With `u = 2⁻⁵³` and n values their error is at most
 //! `(CHUNK / LANES + LANES + log2(n / CHUNK)) u Σ|x|`; products of single-precision values are
-//! exact, those of double-precision ones add another `u Σ|x y|`.
+//! exact, those of double-precision ones add another `u Σ|x y|`. Sums of whole numbers are exact as
+//! long as none on the way exceeds 2⁵³.
 
+use std::fmt::Debug;
 use std::ops::Range;
+
+use rayon::prelude::*;
 
 use crate::real::Real;
 
@@ -21,8 +25,39 @@ const LANES: usize = 8;
 /// Chunks from which it pays to ask another thread for help.
 pub(super) const PARALLEL_CHUNKS: usize = 16;
 
+/// A number that can be reduced: of one of the two precisions, or a whole number of 32 bits.
+pub trait Number: Copy + PartialEq + PartialOrd + Debug + Send + Sync + 'static {
+    /// The same number in double precision.
+    fn wide(self) -> f64;
+
+    /// Whether it is a number at all.
+    fn is_a_number(self) -> bool;
+}
+
+impl Number for i32 {
+    fn wide(self) -> f64 {
+        self.into()
+    }
+
+    fn is_a_number(self) -> bool {
+        true
+    }
+}
+
+impl<R: Real> Number for R {
+    #[inline(always)]
+    fn wide(self) -> f64 {
+        self.f64()
+    }
+
+    #[inline(always)]
+    fn is_a_number(self) -> bool {
+        !self.is_nan()
+    }
+}
+
 /// The sum of all values, `Σ x`; 0 of nothing.
-pub fn sum<R: Real>(values: &[R]) -> f64 {
+pub fn sum<R: Number>(values: &[R]) -> f64 {
     sum_pairs(values, values, |x, _| x)
 }
 
@@ -31,13 +66,13 @@ pub fn sum<R: Real>(values: &[R]) -> f64 {
 /// # Panics
 ///
 /// When the lengths differ.
-pub fn dot<R: Real>(x: &[R], y: &[R]) -> f64 {
+pub fn dot<R: Number>(x: &[R], y: &[R]) -> f64 {
     assert_eq!(x.len(), y.len(), "a scalar product needs two vectors of the same length");
     sum_pairs(x, y, |x, y| x * y)
 }
 
 /// The sum of the squares of all values, `Σ x²`; 0 of nothing.
-pub fn sum_of_squares<R: Real>(values: &[R]) -> f64 {
+pub fn sum_of_squares<R: Number>(values: &[R]) -> f64 {
     dot(values, values)
 }
 
@@ -59,7 +94,9 @@ impl<R: Real> Extrema<R> {
     pub fn magnitude(&self) -> R {
         self.max.larger(-self.min)
     }
+}
 
+impl<R: Number> Extrema<R> {
     fn join(self, later: Self) -> Self {
         let (min, min_at) =
             if later.min < self.min { (later.min, later.min_at) } else { (self.min, self.min_at) };
@@ -71,23 +108,123 @@ impl<R: Real> Extrema<R> {
 
 /// The smallest and the largest value, those that are not a number left aside; nothing when none
 /// remains.
-pub fn extrema<R: Real>(values: &[R]) -> Option<Extrema<R>> {
-    let of_chunk = |chunk: Range<usize>| {
-        let mut found: Option<Extrema<R>> = None;
-        for at in chunk {
-            let x = values[at];
-            if !x.is_nan() {
-                let one = Extrema { min: x, min_at: at, max: x, max_at: at };
-                found = Some(found.map_or(one, |known| known.join(one)));
-            }
+pub fn extrema<R: Number>(values: &[R]) -> Option<Extrema<R>> {
+    let of_chunk = |chunk: Range<usize>| extrema_of_chunk(values, chunk);
+    reduce(values.len(), &of_chunk, &join_extrema).flatten()
+}
+
+fn extrema_of_chunk<R: Number>(values: &[R], chunk: Range<usize>) -> Option<Extrema<R>> {
+    let mut found: Option<Extrema<R>> = None;
+    for at in chunk {
+        let x = values[at];
+        if x.is_a_number() {
+            let one = Extrema { min: x, min_at: at, max: x, max_at: at };
+            found = Some(found.map_or(one, |known| known.join(one)));
         }
-        found
-    };
-    let join = |a: Option<Extrema<R>>, b| match (a, b) {
+    }
+    found
+}
+
+fn join_extrema<R: Number>(
+    earlier: Option<Extrema<R>>,
+    later: Option<Extrema<R>>,
+) -> Option<Extrema<R>> {
+    match (earlier, later) {
         (Some(a), Some(b)) => Some(a.join(b)),
         (a, b) => a.or(b),
+    }
+}
+
+/// How many values are not a number; infinite ones are.
+pub fn nan_count<R: Number>(values: &[R]) -> usize {
+    let of_chunk = |chunk: Range<usize>| values[chunk].iter().filter(|x| !x.is_a_number()).count();
+    reduce(values.len(), &of_chunk, &|a, b| a + b).unwrap_or(0)
+}
+
+/// All that diagnostics ask of a field, made in one reading of it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Statistics<R> {
+    /// The smallest and the largest value; nothing where none is a number.
+    pub extrema: Option<Extrema<R>>,
+    /// The sum of all values; not a number where one of them is not.
+    pub sum: f64,
+    /// The sum of the squares of all values; likewise.
+    pub squares: f64,
+    /// How many are not a number.
+    pub nans: usize,
+}
+
+impl<R: Number> Statistics<R> {
+    fn join(self, later: Self) -> Self {
+        Self {
+            extrema: join_extrema(self.extrema, later.extrema),
+            sum: self.sum + later.sum,
+            squares: self.squares + later.squares,
+            nans: self.nans + later.nans,
+        }
+    }
+}
+
+/// Extrema with their places, sums, and the count of what is not a number, of all values.
+pub fn statistics<R: Number>(values: &[R]) -> Statistics<R> {
+    let of_chunk = |chunk: Range<usize>| {
+        let part = &values[chunk.clone()];
+        Statistics {
+            extrema: extrema_of_chunk(values, chunk),
+            sum: sum_chunk(part, part, |x, _| x),
+            squares: sum_chunk(part, part, |x, y| x * y),
+            nans: part.iter().filter(|x| !x.is_a_number()).count(),
+        }
     };
-    reduce(values.len(), &of_chunk, &join).flatten()
+    let nothing = Statistics { extrema: None, sum: 0.0, squares: 0.0, nans: 0 };
+    reduce(values.len(), &of_chunk, &Statistics::join).unwrap_or(nothing)
+}
+
+/// Segments of equal length in an array, at equal distances: one for each level of a field, say.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Segments {
+    /// Where the first one begins.
+    pub first: usize,
+    /// Elements of each.
+    pub length: usize,
+    /// How many there are.
+    pub count: usize,
+    /// Elements from the beginning of one to that of the next.
+    pub stride: usize,
+}
+
+impl Segments {
+    /// A single one: all elements of an array.
+    pub fn whole(length: usize) -> Self {
+        Self { first: 0, length, count: 1, stride: length }
+    }
+
+    /// So many of the same length, one right behind the other.
+    pub fn adjacent(count: usize, length: usize) -> Self {
+        Self { first: 0, length, count, stride: length }
+    }
+
+    /// The elements of one of them.
+    pub fn range(&self, number: usize) -> Range<usize> {
+        let start = self.first + number * self.stride;
+        start..start + self.length
+    }
+
+    /// The first element behind all of them.
+    pub fn end(&self) -> usize {
+        self.count.checked_sub(1).map_or(self.first, |last| self.range(last).end)
+    }
+}
+
+/// The [`statistics`] of each segment.
+///
+/// # Panics
+///
+/// When the segments reach beyond the values.
+pub fn statistics_of_segments<R: Number>(values: &[R], segments: Segments) -> Vec<Statistics<R>> {
+    assert!(segments.end() <= values.len(), "{segments:?} of {} values", values.len());
+    let of_one = |number| statistics(&values[segments.range(number)]);
+    (0..segments.count).into_par_iter().map(of_one).collect()
 }
 
 /// How many values are infinite or not a number.
@@ -117,17 +254,17 @@ pub fn non_finite<R: Real>(values: &[R]) -> NonFinite {
 }
 
 /// The sum of `term(x, y)` over all pairs.
-fn sum_pairs<R: Real>(x: &[R], y: &[R], term: impl Fn(f64, f64) -> f64 + Sync) -> f64 {
+fn sum_pairs<R: Number>(x: &[R], y: &[R], term: impl Fn(f64, f64) -> f64 + Sync) -> f64 {
     let of_chunk = |chunk: Range<usize>| sum_chunk(&x[chunk.clone()], &y[chunk], &term);
     reduce(x.len(), &of_chunk, &|a, b| a + b).unwrap_or(0.0)
 }
 
 /// The sum of `term(x, y)` over one chunk: pair n goes to lane n mod [`LANES`], lanes add in order.
-fn sum_chunk<R: Real>(x: &[R], y: &[R], term: impl Fn(f64, f64) -> f64) -> f64 {
+fn sum_chunk<R: Number>(x: &[R], y: &[R], term: impl Fn(f64, f64) -> f64) -> f64 {
     let mut lanes = [0.0; LANES];
     let mut add = |x: &[R], y: &[R]| {
         for ((lane, x), y) in lanes.iter_mut().zip(x).zip(y) {
-            *lane += term(x.f64(), y.f64());
+            *lane += term(x.wide(), y.wide());
         }
     };
     let (whole_x, whole_y) = (x.chunks_exact(LANES), y.chunks_exact(LANES));

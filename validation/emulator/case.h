@@ -72,12 +72,6 @@ public:
         return found->second.bytes.data() + MARGIN;
     }
 
-    // An array of characters.
-    std::string text(const std::string& name)
-    {
-        return std::string(static_cast<const char*>(address(name)), arrays[name].count);
-    }
-
     // A single number.
     template <class T>
     T scalar(const std::string& name)
@@ -85,6 +79,14 @@ public:
         T* value = array<T>(name);
         if (!value || arrays[name].count != 1) refuse("no number " + name);
         return *value;
+    }
+
+    // The characters of a text.
+    std::string text(const std::string& name)
+    {
+        const char* first = array<char>(name);
+        if (!first) refuse("no text " + name);
+        return std::string(first, arrays[name].count);
     }
 
     // A struct that the test has laid out as the kernel expects it.

@@ -35,7 +35,7 @@ macro_rules! element {
     )* };
 }
 
-element!(f32 f64 i32 u32 u64);
+element!(f32 f64 i32 u32 u64 u8);
 
 impl Records {
     /// Adds an array.

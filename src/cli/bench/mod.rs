@@ -102,6 +102,9 @@ pub(super) struct Bench {
     /// Kind of matrix of `csr`; may be given several times [default: all]
     #[arg(long, value_name = "KIND")]
     matrix: Vec<Kind>,
+    /// Let `reduce` work on whole numbers of 32 bits
+    #[arg(long)]
+    integers: bool,
     /// Timed calls of each part
     #[arg(long, value_name = "N", default_value = "25",
           value_parser = clap::value_parser!(u32).range(1..))]

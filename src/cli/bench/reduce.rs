@@ -1,17 +1,19 @@
-//! The ladder of the sum over an array.
+//! The ladder of the sum over an array, and what else its best rung can make of one.
 
+use std::fmt::Debug;
 use std::io::Write;
 
 use rayon::prelude::*;
 
-use super::ladder::{self, Ladder, Subject};
+use super::ladder::{self, Ladder, Rung, Setting, Subject};
 use super::size::Elements;
 use super::{Bench, Pool};
 use crate::cli::Precision;
 use crate::error::Result;
-use crate::gpu::{Element, Gpu};
-use crate::primitives::reduce;
-use crate::real::Real;
+use crate::gpu::reduce::ladder::{Ladder as Lesson, RUNGS, Rung as LessonRung};
+use crate::gpu::reduce::{Operation, Reducer, Reducible, located, statistics_of};
+use crate::gpu::{Buffer, Gpu};
+use crate::primitives::reduce::{self, Segments, Statistics};
 
 /// Sizes from what fills a few multiprocessors to far beyond any cache: powers of two.
 const POWERS: [u32; 7] = [16, 20, 22, 24, 26, 28, 30];
@@ -19,21 +21,28 @@ const POWERS: [u32; 7] = [16, 20, 22, 24, 26, 28, 30];
 const POWERS_ON_CPU: [u32; 4] = [16, 20, 22, 24];
 /// Values are whole numbers up to this magnitude, about as many positive as negative: sums of many
 /// are small enough for single precision to hold them exactly, in whatever order they are made.
-const MOST: u64 = 8;
+const MOST: i64 = 8;
+/// Copies of the data begin at multiples of so many elements, as arrays do.
+const BOUNDARY: usize = 64;
 
-/// Whole numbers that look random, the same for the same place.
-fn values<R: Real>(count: usize) -> Vec<R> {
-    (0..count as u64).into_par_iter().map(|at| R::of(whole(at) as f64)).collect()
-}
+/// What the best rung can do besides the sum, as the table calls it.
+const ASIDES: [(&str, Operation); 6] = [
+    ("  sum, gathered in 64 bits", Operation::SumWide),
+    ("  largest", Operation::Max),
+    ("  largest, and where", Operation::MaxAt),
+    ("  sum of squares, in 64 bits", Operation::SquaresWide),
+    ("  not a number", Operation::NanCount),
+    ("  all of these and the smallest", Operation::Statistics),
+];
 
-/// A whole number from -[`MOST`] to [`MOST`].
+/// A whole number from -[`MOST`] to [`MOST`] that looks random, the same for the same place.
 ///
 /// Source: the output function of splitmix64, Steele, Lea, Flood 2014, Proc. OOPSLA, 453-472.
-fn whole(at: u64) -> i64 {
+fn whole(at: u64) -> i32 {
     let z = at.wrapping_mul(0x9e37_79b9_7f4a_7c15);
     let z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    ((z ^ (z >> 31)) % (2 * MOST + 1)) as i64 - MOST as i64
+    (((z ^ (z >> 31)) >> 1) as i64 % (2 * MOST + 1) - MOST) as i32
 }
 
 impl Bench {
@@ -49,43 +58,176 @@ impl Bench {
         let sizes = if self.elements.is_empty() { usual } else { self.elements.clone() };
         let mut ladders = Vec::new();
         for size in sizes {
-            ladders.push(match self.precision {
-                Precision::F32 => self.reduction::<f32>(size, device, pools, out)?,
-                Precision::F64 => self.reduction::<f64>(size, device, pools, out)?,
+            ladders.push(if self.integers {
+                self.reduction(size, |x| x, device, pools, out)?
+            } else {
+                match self.precision {
+                    Precision::F32 => self.reduction(size, |x| x as f32, device, pools, out)?,
+                    Precision::F64 => self.reduction(size, f64::from, device, pools, out)?,
+                }
             });
         }
         Ok(ladders)
     }
 
-    fn reduction<'a, R: Real + Element>(
+    fn reduction<'a, T: Reducible>(
         &self,
         size: Elements,
+        of: impl Fn(i32) -> T + Sync,
         device: Option<(&'a Gpu, f64)>,
         pools: &[Pool],
         out: &mut impl Write,
     ) -> Result<Ladder<'a>> {
-        let bytes = size.0 * size_of::<R>();
-        let values = values::<R>(size.0);
-        // Whole numbers, so that any order gives this.
-        let expected: f64 = values.par_iter().map(|x| x.f64()).sum();
-        let fault = |found: &f64| {
-            (*found != expected).then(|| format!("the sum is {found}, expected {expected}"))
-        };
+        let bytes = size.0 * size_of::<T>();
+        let values: Vec<T> = (0..size.0 as u64).into_par_iter().map(|at| of(whole(at))).collect();
+        // Whole numbers, so that any order of addition gives the same.
+        let expected = reduce::statistics(&values);
+        let fault = |sum: &f64| wrong("sum", *sum, expected.sum);
         let subject = Subject {
             bench: "reduce",
-            title: format!("sum of {size} values of {}", R::NAME),
+            title: format!("sum of {size} values of {}", T::NAME),
             size: size.to_string(),
             elements: size.0,
             bytes,
-            precision: R::NAME,
+            precision: T::NAME,
         };
-        let slots = device.map(|(gpu, _)| ladder::slots(gpu, bytes)).transpose()?;
-        let setting = device
-            .zip(slots)
-            .filter(|(_, slots)| *slots > 0)
-            .map(|((gpu, copy), slots)| ladder::Setting { gpu, copy, runs: self.runs, slots });
+        let setting = match device {
+            Some((gpu, copy)) => {
+                let slots = ladder::slots(gpu, bytes)?;
+                (slots > 0).then_some(Setting { gpu, copy, runs: self.runs, slots })
+            }
+            None => None,
+        };
         let mut ladder = Ladder::new(subject, setting, out)?;
         ladder.cpu(pools, self.runs, out, || reduce::sum(&values), fault)?;
+        let Some(Setting { gpu, slots, .. }) = setting else {
+            if device.is_some() {
+                writeln!(
+                    out,
+                    "{size} values do not fit into the memory of the GPU: left out there"
+                )?;
+            }
+            return Ok(ladder);
+        };
+        let data = Data::new(gpu, &values, slots)?;
+        drop(values);
+        let lesson = Lesson::new(gpu, size.0)?;
+        for rung in RUNGS {
+            let rung = Taught { lesson: &lesson, rung, data: &data, expected: expected.sum };
+            ladder.rung(&rung, out)?;
+        }
+        let reducer = Reducer::new(gpu)?;
+        let asides = ASIDES.map(|(name, operation)| (name, operation, true));
+        for (name, operation, is_aside) in
+            [("wide loads, one launch", Operation::Sum, false)].into_iter().chain(asides)
+        {
+            let results = gpu.zeros(operation.words())?;
+            let rung = Ours { name, operation, reducer: &reducer, data: &data, results, expected };
+            if is_aside {
+                ladder.aside(&rung, out)?;
+            } else {
+                ladder.rung(&rung, out)?;
+            }
+        }
         Ok(ladder)
+    }
+}
+
+fn wrong<A: Copy + PartialEq + Debug>(what: &str, found: A, expected: A) -> Option<String> {
+    (found != expected).then(|| format!("the {what} is {found:?}, expected {expected:?}"))
+}
+
+/// Copies of the values, one behind the other.
+struct Data<T> {
+    copies: Buffer<T>,
+    length: usize,
+    stride: usize,
+}
+
+impl<T: Reducible> Data<T> {
+    fn new(gpu: &Gpu, values: &[T], slots: usize) -> Result<Self> {
+        let length = values.len();
+        let stride = length.next_multiple_of(BOUNDARY);
+        let copies = gpu.zeros((slots - 1) * stride + length)?;
+        copies.upload_to(0, values)?;
+        for slot in 1..slots {
+            copies.copy_range(slot * stride, &copies, 0..length)?;
+        }
+        Ok(Self { copies, length, stride })
+    }
+}
+
+/// A rung of the lesson.
+struct Taught<'a, T> {
+    lesson: &'a Lesson<T>,
+    rung: LessonRung,
+    data: &'a Data<T>,
+    expected: f64,
+}
+
+impl<T: Reducible> Rung for Taught<'_, T> {
+    fn name(&self) -> &str {
+        self.rung.name
+    }
+
+    fn launch(&self, slot: usize) -> Result<()> {
+        let Data { copies, length, stride } = self.data;
+        self.lesson.launch(self.rung, copies, slot * stride, *length)
+    }
+
+    fn spoil(&self, _slot: usize) -> Result<()> {
+        self.lesson.spoil()
+    }
+
+    fn fault(&self, _slot: usize) -> Result<Option<String>> {
+        Ok(wrong("sum", self.lesson.result()?.wide(), self.expected))
+    }
+}
+
+/// The best rung.
+struct Ours<'a, T> {
+    name: &'static str,
+    operation: Operation,
+    reducer: &'a Reducer<T>,
+    data: &'a Data<T>,
+    results: Buffer<u64>,
+    expected: Statistics<T>,
+}
+
+impl<T: Reducible> Rung for Ours<'_, T> {
+    fn name(&self) -> &str {
+        self.name
+    }
+
+    fn launch(&self, slot: usize) -> Result<()> {
+        let Data { copies, length, stride } = self.data;
+        let segments = Segments { first: slot * stride, ..Segments::whole(*length) };
+        self.reducer.reduce(self.operation, copies, segments, &self.results)
+    }
+
+    fn spoil(&self, _slot: usize) -> Result<()> {
+        self.results.poison()
+    }
+
+    fn fault(&self, _slot: usize) -> Result<Option<String>> {
+        let words = self.results.to_vec()?;
+        let Statistics { extrema, sum, squares, nans } = self.expected;
+        Ok(match self.operation {
+            Operation::Sum => wrong("sum", T::of_word(words[0]).wide(), sum),
+            Operation::SumWide => wrong("sum", T::wide_of_word(words[0]), sum),
+            Operation::Max => {
+                wrong("largest value", Some(T::of_word(words[0])), extrema.map(|e| e.max))
+            }
+            Operation::MaxAt => {
+                let expected = extrema.map(|e| (e.max, e.max_at));
+                wrong("largest value with its place", located::<T>(&words), expected)
+            }
+            Operation::SquaresWide => wrong("sum of squares", T::wide_of_word(words[0]), squares),
+            Operation::NanCount => wrong("count", words[0] as usize, nans),
+            Operation::Statistics => {
+                wrong("set of results", statistics_of::<T>(&words), self.expected)
+            }
+            other => Some(format!("{other:?} is not looked at")),
+        })
     }
 }

@@ -28,7 +28,7 @@ impl FromStr for Elements {
 
 impl fmt::Display for Elements {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let shortest = SUFFIXES.iter().rev().find(|(_, power)| self.0 % (1 << power) == 0);
+        let shortest = SUFFIXES.iter().rev().find(|(_, power)| self.0.is_multiple_of(1 << power));
         match shortest {
             Some((suffix, power)) => write!(f, "{}{suffix}", self.0 >> power),
             None => write!(f, "{}", self.0),

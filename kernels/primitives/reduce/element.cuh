@@ -1,0 +1,56 @@
+// The elements of the reductions: the working precision, or whole numbers of 32 bits where
+// REDUCE_WHOLE is set; alone, or as many as a load of 16 bytes brings.
+#pragma once
+
+template <bool is_whole> struct ElementOf { using type = real; };
+template <> struct ElementOf<true> { using type = int; };
+using element = ElementOf<REDUCE_WHOLE != 0>::type;
+
+// What sums that must not lose anything are gathered in.
+template <class T> struct WideOf { using type = double; };
+template <> struct WideOf<int> { using type = long long; };
+using wide = WideOf<element>::type;
+
+constexpr int PACK_BYTES = 16;
+constexpr int LANES = PACK_BYTES / sizeof(element);
+
+struct alignas(PACK_BYTES) Pack {
+    element lane[LANES];
+};
+
+constexpr unsigned WARP = 32;
+constexpr unsigned ALL_LANES = 0xffffffff;
+
+// Elements from x on to the next address that a load of 16 bytes can have.
+__device__ inline int to_boundary(const element* x)
+{
+    const unsigned long long beyond = reinterpret_cast<unsigned long long>(x) % PACK_BYTES;
+    return beyond == 0 ? 0 : static_cast<int>((PACK_BYTES - beyond) / sizeof(element));
+}
+
+// LANES elements from x on: by one load where x is at such an address, one by one elsewhere.
+template <bool is_aligned>
+__device__ inline Pack pack_at(const element* x)
+{
+    if constexpr (is_aligned) return *reinterpret_cast<const Pack*>(x);
+    Pack pack;
+#pragma unroll
+    for (int lane = 0; lane < LANES; ++lane) pack.lane[lane] = x[lane];
+    return pack;
+}
+
+__device__ inline bool is_number(float x) { return x == x; }
+__device__ inline bool is_number(double x) { return x == x; }
+__device__ inline bool is_number(int) { return true; }
+
+// What stands for the smallest and the largest of no numbers: min and max prefer anything else to
+// what is not a number, and whole numbers have their ends.
+template <bool is_largest> __device__ inline float of_none(float) { return __int_as_float(0x7fffffff); }
+template <bool is_largest> __device__ inline double of_none(double)
+{
+    return __longlong_as_double(0x7fffffffffffffff);
+}
+template <bool is_largest> __device__ inline int of_none(int)
+{
+    return is_largest ? -0x7fffffff - 1 : 0x7fffffff;
+}

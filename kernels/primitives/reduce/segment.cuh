@@ -1,0 +1,146 @@
+// The reduction of segments in one launch: the best rung of the ladder, and what the model uses.
+//
+// Why it is fast: every thread has several loads of 16 bytes on their way before it uses the first,
+// so that the memory always has enough to do; neighbours read neighbouring addresses; the blocks
+// are as many as the device holds at a time, and all have the same share; and nothing is launched
+// to add up what the blocks have found: the last block to finish does so. What limits it is the
+// memory alone, and for short arrays the time that a launch and two looks at distant memory take.
+//
+// Why its bits are the same in every run: the shares depend on the length, the address and the
+// device alone, partial results are joined along fixed trees, and which block happens to be the
+// last makes no difference. The only atomic operation counts blocks.
+#pragma once
+#include "primitives/reduce/operations.cuh"
+
+constexpr unsigned WARPS = REDUCE_THREADS / WARP;
+static_assert(WARPS * WARP == REDUCE_THREADS && WARPS <= WARP, "a warp adds up what the warps have");
+
+// What all lanes of a warp have together; the first lane knows it.
+template <class Op>
+__device__ inline typename Op::Partial warp_total(typename Op::Partial own)
+{
+#pragma unroll
+    for (unsigned half = WARP / 2; half > 0; half /= 2) own = Op::join(own, passed(own, half));
+    return own;
+}
+
+// What all threads of the block have together; the first thread knows it. All of them call it.
+template <class Op>
+__device__ inline typename Op::Partial block_total(typename Op::Partial own)
+{
+    __shared__ typename Op::Partial of_warps[WARPS];
+    const unsigned warp = threadIdx.x / WARP, lane = threadIdx.x % WARP;
+    own = warp_total<Op>(own);
+    if (lane == 0) of_warps[warp] = own;
+    __syncthreads();
+    if (warp == 0) own = warp_total<Op>(lane < WARPS ? of_warps[lane] : Op::none());
+    return own;
+}
+
+// Takes in REDUCE_PACKS packs of x (and y), `all` packs from one to the next, from pack p on; those
+// at the end or behind it are left out. `from` is the place of the first pack in the segment.
+template <class Op, bool is_aligned, bool is_full>
+__device__ inline void add_round(typename Op::Partial& total, const element* x, const element* y,
+                                 long long p, long long all, long long end, long long from)
+{
+    Pack xs[REDUCE_PACKS], ys[REDUCE_PACKS];
+    // All loads are under way before the first is waited for: none hangs on a condition. Behind the
+    // end the last pack is loaded once more, and left aside.
+#pragma unroll
+    for (int n = 0; n < REDUCE_PACKS; ++n) {
+        const long long at = is_full ? p + n * all : min(p + n * all, end - 1);
+        xs[n] = pack_at<true>(x + at * LANES);
+        if constexpr (Op::TAKES_TWO) ys[n] = pack_at<is_aligned>(y + at * LANES);
+    }
+#pragma unroll
+    for (int n = 0; n < REDUCE_PACKS; ++n) {
+        const long long at = p + n * all;
+        if (is_full || at < end)
+            Op::add(total, xs[n], Op::TAKES_TWO ? ys[n] : xs[n], from + at * LANES);
+    }
+}
+
+// What thread `first` of `all` finds in the packs of x (and y) up to `end`.
+template <class Op, bool is_aligned>
+__device__ inline void add_packs(typename Op::Partial& total, const element* x, const element* y,
+                                 long long first, long long all, long long end, long long from)
+{
+    const long long round = REDUCE_PACKS * all;
+    long long p = first;
+    for (; p + (round - all) < end; p += round)
+        add_round<Op, is_aligned, true>(total, x, y, p, all, end, from);
+    if (p < end) add_round<Op, is_aligned, false>(total, x, y, p, all, end, from);
+}
+
+// What a thread finds in its share of a segment of `length` elements from x on (and y).
+template <class Op>
+__device__ inline typename Op::Partial share(const element* x, const element* y, long long length,
+                                             int block, int blocks)
+{
+    typename Op::Partial total = Op::none();
+    // Elements before the first pack and behind the last: fewer than a pack has, for the first block.
+    const int head = length < LANES ? static_cast<int>(length) : to_boundary(x);
+    const long long packs = (length - head) / LANES, end = head + packs * LANES;
+    const int t = threadIdx.x;
+    if (block == 0 && t < head) Op::add(total, x[t], Op::TAKES_TWO ? y[t] : x[t], t);
+    const long long all = static_cast<long long>(blocks) * REDUCE_THREADS;
+    const long long first = static_cast<long long>(block) * REDUCE_THREADS + t;
+    if (!Op::TAKES_TWO || to_boundary(y + head) == 0)
+        add_packs<Op, true>(total, x + head, y + head, first, all, packs, head);
+    else
+        add_packs<Op, false>(total, x + head, y + head, first, all, packs, head);
+    if (block == 0 && end + t < length)
+        Op::add(total, x[end + t], Op::TAKES_TWO ? y[end + t] : x[end + t], end + t);
+    return total;
+}
+
+// Counts a block that is done, and tells how many are, this one included. Whoever sees that a block
+// is counted sees what its calling thread has written before.
+__device__ inline int counted(unsigned long long* ticket)
+{
+#ifdef __CUDACC_RTC__
+    // An atomic operation that releases and acquires costs less than one between two fences, which
+    // would order everything for everyone.
+    unsigned long long before;
+    asm volatile("atom.acq_rel.gpu.global.add.u64 %0, [%1], %2;"
+                 : "=l"(before) : "l"(ticket), "l"(1ull) : "memory");
+#else
+    const unsigned long long before = atomicAdd(ticket, 1ull);
+#endif
+    return static_cast<int>(before) + 1;
+}
+
+// Reduces segment blockIdx.x / args.blocks by args.blocks blocks.
+template <class Op>
+__device__ inline void reduce(const ReduceArgs& args)
+{
+    using Partial = typename Op::Partial;
+    constexpr int WORDS = Op::WORDS;
+    static_assert(sizeof(Partial) <= WORDS * sizeof(*args.results), "a result fits its words");
+    const int segment = blockIdx.x / args.blocks, block = blockIdx.x % args.blocks;
+    const long long offset = segment * args.stride;
+    const element* x = reinterpret_cast<const element*>(args.values) + offset;
+    const element* y = Op::TAKES_TWO ? reinterpret_cast<const element*>(args.others) + offset : x;
+    const auto at = [](unsigned long long* words, long long n) {
+        return reinterpret_cast<Partial*>(words + n * WORDS);
+    };
+
+    Partial total = block_total<Op>(share<Op>(x, y, args.length, block, args.blocks));
+    if (args.blocks > 1) {
+        __shared__ bool is_last;
+        const long long partials = static_cast<long long>(segment) * args.blocks;
+        if (threadIdx.x == 0) {
+            *at(args.partials, partials + block) = total;
+            is_last = counted(args.tickets + segment) == args.blocks;
+        }
+        __syncthreads();
+        if (!is_last) return;
+        total = Op::none();
+        for (int b = threadIdx.x; b < args.blocks; b += REDUCE_THREADS)
+            total = Op::join(total, *at(args.partials, partials + b));
+        total = block_total<Op>(total);
+        // Ready for the next launch.
+        if (threadIdx.x == 0) args.tickets[segment] = 0;
+    }
+    if (threadIdx.x == 0) *at(args.results, segment) = total;
+}

@@ -1,0 +1,241 @@
+//! Reductions on the device against those of the CPU.
+
+use nwp_mini::gpu::reduce::ladder::{self, Ladder, RUNGS};
+use nwp_mini::gpu::reduce::{Operation, Reducer, Reducible, Shape, located, source};
+use nwp_mini::gpu::{Buffer, Gpu};
+use nwp_mini::primitives::reduce::{self, Segments};
+
+use crate::random::Random;
+use crate::{gpu, prepare, seed};
+
+/// Lengths around a load, a block and a grid, and one that fills the device.
+const LENGTHS: [usize; 9] = [0, 1, 3, 5, 1021, 65_537, 270_343, 1_000_003, 9_000_001];
+
+fn prepare_all(gpu: &Gpu) {
+    let shape = Shape::default();
+    prepare(
+        gpu,
+        vec![
+            source::<f32>(shape),
+            source::<f64>(shape),
+            source::<i32>(shape),
+            ladder::source::<f32>(),
+            ladder::source::<f64>(),
+            ladder::source::<i32>(),
+        ],
+    );
+}
+
+/// Whole numbers of both signs, so small that single precision holds any sum of them.
+fn whole(random: &mut Random, count: usize) -> Vec<i32> {
+    (0..count).map(|_| (random.bits() % 17) as i32 - 8).collect()
+}
+
+fn words(results: &Buffer<u64>, reduce: impl FnOnce() -> nwp_mini::error::Result<()>) -> Vec<u64> {
+    results.poison().unwrap();
+    reduce().unwrap();
+    results.to_vec().unwrap()
+}
+
+fn rungs_and_sums_are_exact<T: Reducible>(gpu: &Gpu, seed: u64, of: impl Fn(i32) -> T) {
+    let mut random = Random::new(seed);
+    let reducer = Reducer::<T>::new(gpu).unwrap();
+    let most = LENGTHS.into_iter().max().unwrap_or(0) + 4;
+    let x: Vec<T> = whole(&mut random, most).into_iter().map(&of).collect();
+    let y: Vec<T> = whole(&mut random, most).into_iter().map(&of).collect();
+    let (on_device, others) = (gpu.upload(&x).unwrap(), gpu.upload(&y).unwrap());
+    let lesson = Ladder::<T>::new(gpu, most).unwrap();
+    let results = gpu.zeros(1).unwrap();
+    for length in LENGTHS {
+        for first in 0..4 {
+            let segments = Segments { first, ..Segments::whole(length) };
+            let (a, b) = (&x[segments.range(0)], &y[segments.range(0)]);
+            let what = format!("{} values of {} from {first} on", length, T::NAME);
+            let expected = reduce::sum(a);
+            let of_one = |operation| {
+                words(&results, || reducer.reduce(operation, &on_device, segments, &results))[0]
+            };
+            assert_eq!(T::of_word(of_one(Operation::Sum)).wide(), expected, "{what}");
+            assert_eq!(T::wide_of_word(of_one(Operation::SumWide)), expected, "{what}");
+            let squares = T::wide_of_word(of_one(Operation::SquaresWide));
+            assert_eq!(squares, reduce::sum_of_squares(a), "{what}");
+            let pair = [&on_device, &others];
+            let dot = words(&results, || {
+                reducer.reduce_pair(Operation::DotWide, pair, segments, &results)
+            });
+            assert_eq!(T::wide_of_word(dot[0]), reduce::dot(a, b), "{what}");
+            for rung in RUNGS {
+                lesson.spoil().unwrap();
+                lesson.launch(rung, &on_device, first, length).unwrap();
+                assert_eq!(lesson.result().unwrap().wide(), expected, "{} {what}", rung.name);
+            }
+        }
+    }
+}
+
+#[test]
+fn rungs_and_sums_of_whole_numbers_are_exact() {
+    let Some(gpu) = gpu(true) else { return };
+    prepare_all(&gpu);
+    let seed = seed();
+    rungs_and_sums_are_exact(&gpu, seed, |x| x as f32);
+    rungs_and_sums_are_exact(&gpu, seed, f64::from);
+    rungs_and_sums_are_exact(&gpu, seed, |x| x);
+}
+
+fn segments_agree<T: Reducible>(gpu: &Gpu, seed: u64, of: impl Fn(f64) -> T) {
+    let mut random = Random::new(seed);
+    let reducer = Reducer::<T>::new(gpu).unwrap();
+    for (count, length, gap, first) in [
+        (1, 1_000_003, 0, 1),
+        (162, 4118, 0, 0),
+        (27, 71, 3, 2),
+        (5000, 13, 1, 0),
+        (3, 300_001, 5, 3),
+    ] {
+        let segments = Segments { first, length, count, stride: length + gap };
+        let x: Vec<T> = (0..segments.end())
+            .map(|_| match random.bits() % 1000 {
+                0 => of(f64::NAN),
+                1 => of(f64::INFINITY),
+                _ => of((random.between(-1e4, 1e4)).round()),
+            })
+            .collect();
+        let on_device = gpu.upload(&x).unwrap();
+        let found = reducer.statistics(&on_device, segments).unwrap();
+        let expected = reduce::statistics_of_segments(&x, segments);
+        let pairs = [(Operation::MinAt, false), (Operation::MaxAt, true)];
+        let places = pairs.map(|(operation, _)| {
+            let results = gpu.zeros(count * operation.words()).unwrap();
+            words(&results, || reducer.reduce(operation, &on_device, segments, &results))
+        });
+        for (n, (found, expected)) in found.iter().zip(&expected).enumerate() {
+            let what = format!("{} {segments:?} {n}", T::NAME);
+            assert_eq!((found.extrema, found.nans), (expected.extrema, expected.nans), "{what}");
+            for [found, expected] in [[found.sum, expected.sum], [found.squares, expected.squares]]
+            {
+                let both = found.is_nan() && expected.is_nan();
+                assert!(both || found == expected, "{what}: {found} {expected}");
+            }
+            for ((_, is_largest), words) in pairs.iter().zip(&places) {
+                let place = expected
+                    .extrema
+                    .map(|e| if *is_largest { (e.max, e.max_at) } else { (e.min, e.min_at) });
+                assert_eq!(located::<T>(&words[2 * n..2 * n + 2]), place, "{what}");
+            }
+        }
+    }
+}
+
+#[test]
+fn statistics_of_segments_are_those_of_the_cpu() {
+    let Some(gpu) = gpu(true) else { return };
+    prepare_all(&gpu);
+    let seed = seed();
+    segments_agree(&gpu, seed, |x| x as f32);
+    segments_agree(&gpu, seed, |x| x);
+    // Infinite values of whole numbers are the largest, whose squares no sum holds.
+    segments_agree(&gpu, seed, |x| x.clamp(-2e4, 2e4) as i32);
+}
+
+#[test]
+fn sums_have_the_same_bits_in_every_run() {
+    let Some(gpu) = gpu(true) else { return };
+    let mut random = Random::new(seed());
+    let x: Vec<f32> = (0..4_000_037).map(|_| random.between(-1.0, 1.0) as f32).collect();
+    let on_device = gpu.upload(&x).unwrap();
+    let reducer = Reducer::<f32>::new(&gpu).unwrap();
+    let results = gpu.zeros(1).unwrap();
+    let sum = |operation| {
+        let reduce = || reducer.reduce(operation, &on_device, Segments::whole(x.len()), &results);
+        words(&results, reduce)[0] as u32
+    };
+    for operation in [Operation::Sum, Operation::Squares] {
+        let first = sum(operation);
+        assert!((0..100).all(|_| sum(operation) == first), "{operation:?}");
+        let expected = match operation {
+            Operation::Sum => reduce::sum(&x),
+            _ => reduce::sum_of_squares(&x),
+        };
+        let magnitude: f64 = x.iter().map(|x| f64::from(x.abs())).sum();
+        let error = (f64::from(f32::from_bits(first)) - expected).abs();
+        // Every thread adds up some ten numbers, and 64 additions follow at most.
+        let bound = 80.0 * f64::from(f32::EPSILON) / 2.0 * magnitude;
+        println!("{operation:?}: {error:.2e} of {bound:.2e}");
+        assert!(error <= bound, "{operation:?}: {error:e}");
+    }
+    assert!((reducer.sum(&on_device).unwrap() - reduce::sum(&x)).abs() < 1e-7);
+    assert!(
+        (reducer.dot(&on_device, &on_device).unwrap() - reduce::sum_of_squares(&x)).abs() < 1e-7
+    );
+}
+
+/// Times of the sum in many shapes; which one is the fastest decides what `Shape` says.
+#[test]
+#[ignore = "prints a table of times, checks nothing"]
+fn shapes() {
+    const RUNS: usize = 15;
+    const CALLS: usize = 20;
+    /// Best shapes that are shown of each size.
+    const SHOWN: usize = 12;
+    let Some(gpu) = gpu(true) else { return };
+    let blocks = [1, 2, 3, 4, 8];
+    let kinds: Vec<(u32, u32)> =
+        [256, 512, 1024].iter().flat_map(|t| [1, 2, 4, 8].map(|p| (*t, p))).collect();
+    let shapes = kinds.iter().flat_map(|&(threads, packs)| {
+        blocks
+            .iter()
+            .flat_map(move |&blocks| [1, 2, 4].map(|least| Shape { threads, packs, blocks, least }))
+    });
+    let shapes: Vec<Shape> = shapes.filter(|s| s.threads * s.blocks <= 2048).collect();
+    prepare(&gpu, shapes.iter().map(|shape| source::<f32>(*shape)).collect());
+    let reducers: Vec<_> =
+        shapes.iter().map(|shape| Reducer::<f32>::with_shape(&gpu, *shape).unwrap()).collect();
+    let results = gpu.zeros(1).unwrap();
+    let median = |mut times: Vec<f64>| {
+        times.sort_by(f64::total_cmp);
+        times[times.len() / 2] * 1e6
+    };
+    for power in [16, 20, 22, 24, 26, 28, 30] {
+        let length = 1_usize << power;
+        let slots = (1_usize << 26).div_ceil(length).max(2);
+        let data = gpu.zeros::<f32>(slots * length).unwrap();
+        let mut table = Vec::new();
+        for (shape, reducer) in shapes.iter().zip(&reducers) {
+            // What differs in nothing that this size depends on is left out.
+            if shape.least > 1 && power > 22 {
+                continue;
+            }
+            let call = |slot: usize| {
+                let segments = Segments { first: slot * length, ..Segments::whole(length) };
+                reducer.reduce(Operation::Sum, &data, segments, &results)
+            };
+            (0..3).for_each(|_| call(0).unwrap());
+            let single: Vec<f64> = (0..RUNS).map(|_| gpu.elapsed(|| call(0)).unwrap()).collect();
+            let rotating: Vec<f64> =
+                (0..RUNS).map(|n| gpu.elapsed(|| call(n % slots)).unwrap()).collect();
+            let calls = if power > 26 { 3 } else { CALLS };
+            let mut graph = gpu.capture(|| (0..calls).try_for_each(|_| call(0))).unwrap();
+            graph.launch().unwrap();
+            let chained: Vec<f64> = (0..RUNS)
+                .map(|_| {
+                    graph.launch().unwrap();
+                    gpu.elapsed(|| graph.launch()).unwrap() / calls as f64
+                })
+                .collect();
+            table.push((median(single), median(rotating), median(chained), *shape));
+        }
+        for (by, key) in [("single, hot", 0), ("single, rotating", 1), ("in a graph, hot", 2)] {
+            let time = |row: &(f64, f64, f64, Shape)| [row.0, row.1, row.2][key];
+            table.sort_by(|a, b| time(a).total_cmp(&time(b)));
+            println!("2^{power} by {by}: us single, rotating, graph");
+            for (single, rotating, graph, shape) in table.iter().take(SHOWN) {
+                let Shape { threads, packs, blocks, least } = shape;
+                println!(
+                    "  {single:9.2} {rotating:9.2} {graph:9.2}  threads {threads} packs {packs} \
+                     blocks {blocks} least {least}"
+                );
+            }
+        }
+    }
+}
