@@ -153,7 +153,7 @@ fn rungs_agree<R: Exchanged>() {
     for (number, shape) in SHAPES.into_iter().enumerate() {
         let program = program(&format!("csr-{}-{number}", R::NAME), &shape.source(R::PRECISION));
         for (seed, (name, matrix)) in (1..).zip(&cases) {
-            for sides in [1, 2, 5] {
+            for sides in [1, 5] {
                 let (rows, columns) = (matrix.rows(), matrix.columns());
                 let x: Vec<R> =
                     (0..sides * columns).map(|_| R::of(random.between(-1.0, 1.0))).collect();

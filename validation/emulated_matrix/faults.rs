@@ -52,12 +52,14 @@ fn every_barrier_of_the_transpose_is_missed() {
     let shape = transposes::SHAPES[0];
     let source = shape.source(Precision::F32);
     let copies = without_barriers(&["transpose.cu", "transpose/tile.cuh"]);
-    assert_eq!(copies.len(), 4, "{copies:?}");
+    assert_eq!(copies.len(), 6, "{copies:?}");
+    // Of any alignment, of sixteen bytes, of few rows and of few columns.
+    let sizes = [[65, 67], [64, 68], [27, 70], [70, 27]]
+        .map(|[rows, columns]| Matrices::one(rows, columns));
     for (number, (what, kernels)) in copies.iter().enumerate() {
         let program = program_with(&format!("transpose-without-{number}"), &source, kernels);
-        // Both the kernels for any alignment and the one for sixteen bytes have to do with it.
         let is_noticed = (0..SEEDS).any(|seed| {
-            [Matrices::one(65, 67), Matrices::one(64, 68)].iter().any(|&matrices| {
+            sizes.iter().any(|&matrices| {
                 transpose::Rung::ALL
                     .iter()
                     .any(|&rung| !transposes::is_right(&program, shape, rung, matrices, seed))

@@ -16,7 +16,7 @@ pub(crate) const SHAPES: [Shape; 2] = [
 ];
 
 /// Sizes below, at and beyond tiles, of all alignments; single rows and columns; batches.
-const SIZES: [[usize; 3]; 16] = [
+const SIZES: [[usize; 3]; 18] = [
     [1, 1, 1],
     [1, 1, 37],
     [1, 41, 1],
@@ -33,6 +33,8 @@ const SIZES: [[usize; 3]; 16] = [
     [3, 70, 2],
     [1, 96, 4],
     [1, 200, 72],
+    [2, 63, 150],
+    [2, 150, 63],
 ];
 
 fn given<R: Exchanged>(matrices: Matrices, seed: u64) -> Vec<R> {
@@ -99,6 +101,11 @@ fn rungs_agree<R: Exchanged>() {
             let mut expected = values.clone();
             transpose(matrices, &values, &mut expected);
             for rung in Rung::ALL {
+                // The lower rungs have one shape.
+                let has_shapes = [Rung::Unrolled, Rung::Diagonal, Rung::Best].contains(&rung);
+                if number > 0 && !has_shapes {
+                    continue;
+                }
                 let found = turned(&program, shape, rung, matrices, &values, seed).unwrap();
                 let expected = if rung == Rung::Copy { &values } else { &expected };
                 assert!(found == *expected, "{rung:?} {shape:?} {matrices:?}");
