@@ -47,14 +47,17 @@ __device__ inline real mean_speed(real departure, real arrival)
     return real(0.5) * (departure + arrival);
 }
 
-// Densities at the edges of an arrived layer. See src/wsm5/fall.rs.
-__device__ inline Edges edges(
-    real q_below, real q, real q_above, real d_below, real d, real d_above)
+// How fast the density rises from one arrived layer to the next. See src/wsm5/fall.rs.
+__device__ inline real rise(real q_below, real q, real d_below, real d)
 {
-    const real above = (q_above - q) / (d_above + d);
-    const real below = (q - q_below) / (d_below + d);
-    if (above * below > 0) {
-        const real upper = q + real(0.5) * (above + below) * d;
+    return (q - q_below) / (d_below + d);
+}
+
+// Densities at the edges of an arrived layer. See src/wsm5/fall.rs.
+__device__ inline Edges edges(real q, real d, real rise_below, real rise_above)
+{
+    if (rise_above * rise_below > 0) {
+        const real upper = q + real(0.5) * (rise_above + rise_below) * d;
         const real lower = 2 * q - upper;
         if (upper >= 0 && lower >= 0) return Edges{lower, upper};
     }

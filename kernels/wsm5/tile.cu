@@ -35,9 +35,9 @@ extern "C" __global__ void __launch_bounds__(TILE_THREADS, BLOCKS)
         tile.next_task = 0;
     }
     __syncthreads();
-    Marks marks = load(a, at, tile);
+    unsigned active = load(a, at, tile);
     begin_step(at, tile);
-    if (!__syncthreads_or((marks.active | marks.clipped) != 0)) {
+    if (!__syncthreads_or(active != 0)) {
         if (is_accountant && at.is_inside()) store_surface(a, at.place, {0, 0, 0, 0, 0, 0, 0}, 0);
         return;
     }
@@ -55,10 +55,10 @@ extern "C" __global__ void __launch_bounds__(TILE_THREADS, BLOCKS)
             else sink_in(a, tile);
             __syncthreads();
         }
-        list_active(at, tile, marks);
+        list_active(at, tile, active);
         if (is_accountant && at.is_inside()) gather(a, tile, at.column);
         __syncthreads();
-        act(a, tile);
+        act(a, step == 1, tile);
         __syncthreads();
         if (step >= a.minor_steps) break;
         if (threadIdx.x == 0) {
@@ -70,7 +70,7 @@ extern "C" __global__ void __launch_bounds__(TILE_THREADS, BLOCKS)
         begin_step(at, tile);
         __syncthreads();
     }
-    store_cells(a, at, tile, marks, fell);
+    store_cells(a, at, tile, active, fell);
     __syncthreads();
     if (is_accountant && at.is_inside()) {
         Precipitation sum = tile.sum[at.column];

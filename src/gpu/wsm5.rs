@@ -184,12 +184,17 @@ impl Tile {
             Fallout::Substepped => 0,
         };
         let fields = (9 + kept) * nz * (columns + 1) + heights;
-        let fall = threads / WARP * (5 * nz + 3);
+        // Half a warp lets a column fall where two levels a lane are enough.
+        let group = if nz + 2 <= WARP { WARP / 2 } else { WARP };
+        let slots = ((nz + 1) / group + 1) * group;
+        let fall = real * (threads / group * (4 * (nz + 1) + slots));
+        // The list of cells where something happens takes the place of the fall.
+        let either = fall.max(size_of::<u16>() * nz * columns);
         let sums = 16 * columns;
-        let integers = 4 * (columns + 5);
-        // An empty struct and the end, both filled up to whole numbers.
-        let filling = 2 * size_of::<f64>();
-        real * (fields + fall + sums) + integers + 2 * nz * columns + filling
+        let integers = size_of::<i32>() * (columns + 5);
+        // The fall begins, and all ends, at a multiple of four values.
+        let filling = 2 * 4 * real;
+        real * (fields + sums) + either + integers + filling
     }
 }
 

@@ -126,22 +126,23 @@ pub fn mean_speed<R: SchemeConstants>(departure: R, arrival: R) -> R {
     R::HALF * (departure + arrival)
 }
 
+/// How fast the density rises from one arrived layer to the next.
+///
+/// Units: `q_below`, `q` densities of the two kg m⁻³, `d_below`, `d` their thicknesses m; returns
+/// kg m⁻⁴.
+#[inline]
+pub fn rise<R: SchemeConstants>(q_below: R, q: R, d_below: R, d: R) -> R {
+    (q - q_below) / (d_below + d)
+}
+
 /// Densities at the edges of an arrived layer: linear where the profile is monotone, else flat.
 ///
-/// Units: `q` densities of the layer and its neighbours kg m⁻³, `d` their thicknesses m.
+/// Units: `q` density of the layer kg m⁻³, `d` its thickness m, `rise_below`, `rise_above` how fast
+/// the density rises to it and from it kg m⁻⁴.
 #[inline]
-pub fn edges<R: SchemeConstants>(
-    q_below: R,
-    q: R,
-    q_above: R,
-    d_below: R,
-    d: R,
-    d_above: R,
-) -> Edges<R> {
-    let above = (q_above - q) / (d_above + d);
-    let below = (q - q_below) / (d_below + d);
-    if above * below > R::ZERO {
-        let upper = q + R::HALF * (above + below) * d;
+pub fn edges<R: SchemeConstants>(q: R, d: R, rise_below: R, rise_above: R) -> Edges<R> {
+    if rise_above * rise_below > R::ZERO {
+        let upper = q + R::HALF * (rise_above + rise_below) * d;
         let lower = R::TWO * q - upper;
         if upper >= R::ZERO && lower >= R::ZERO {
             return Edges { lower, upper };
@@ -303,8 +304,11 @@ impl<R: SchemeConstants> Fall<R> {
     fn set_edges(&mut self, nz: usize) {
         let (q, d) = (&self.density, &self.thickness);
         self.edges[0] = Edges { lower: q[0], upper: q[0] };
+        let mut below = rise(q[0], q[1], d[0], d[1]);
         for k in 1..nz {
-            self.edges[k] = edges(q[k - 1], q[k], q[k + 1], d[k - 1], d[k], d[k + 1]);
+            let above = rise(q[k], q[k + 1], d[k], d[k + 1]);
+            self.edges[k] = edges(q[k], d[k], below, above);
+            below = above;
         }
     }
 

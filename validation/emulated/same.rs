@@ -98,7 +98,7 @@ fn a_tile_gives_the_bits_of_the_cpu_with_substepped_fall() {
 fn check_tile_f64(nz: usize) {
     let p = scheme::<f64>(Fallout::SemiLagrangian);
     let clouds = Clouds::compile(&p, nz, small_tile::<f64>(p.fallout, nz));
-    let weather = Weather::<f64>::of(&columns(nz, 95), 1, 0.0);
+    let weather = Weather::<f64>::of(&columns(nz, 195), 1, 0.0);
     let region = Region::whole(weather.shape());
     for dt in [ONE_STEP, THREE_STEPS] {
         let cpu = weather.after(&p, dt, &region);

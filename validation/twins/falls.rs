@@ -18,6 +18,11 @@ fn density<R: Precision>(d: &mut Draw<R>) -> R {
     d.amount(1e-15, 0.05, &[])
 }
 
+/// A difference of densities over the distance of two layers, either way.
+fn rise<R: Precision>(d: &mut Draw<R>) -> R {
+    fall::rise(density(d), density(d), layer(d), layer(d))
+}
+
 fn edges<R: Precision>(d: &mut Draw<R>) -> Edges<R> {
     Edges { lower: density(d), upper: density(d) }
 }
@@ -50,14 +55,14 @@ pub(crate) fn fall<R: Precision>() -> Vec<Pair<R>> {
             => fall::arrived_density(content, depth, thickness);
         "fall::mean_speed"(departure = speed(d), arrival = speed(d))
             => fall::mean_speed(departure, arrival);
+        "fall::rise"(q_below = density(d), q = density(d), d_below = layer(d), depth = layer(d))
+            => fall::rise(q_below, q, d_below, depth);
         "fall::edges"(
-            q_below = density(d),
             q = density(d),
-            q_above = density(d),
-            d_below = layer(d),
             depth = layer(d),
-            d_above = layer(d)
-        ) => fall::edges(q_below, q, q_above, d_below, depth, d_above);
+            rise_below = rise(d),
+            rise_above = rise(d)
+        ) => fall::edges(q, depth, rise_below, rise_above);
         "fall::integral"(edges = edges(d), t = part(d)) => fall::integral(edges, t);
         "fall::mean_within"(edges = edges(d), t_low = part(d), t_high = part(d))
             => fall::mean_within(edges, t_low, t_high);

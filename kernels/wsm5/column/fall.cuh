@@ -69,9 +69,13 @@ __device__ inline void set_edges(Fall& work, int nz)
     const real* q = work.density;
     const real* d = work.thickness;
     work.edges[0] = Edges{q[0], q[0]};
+    real below = fall::rise(q[0], q[1], d[0], d[1]);
 #pragma unroll 1
-    for (int k = 1; k < nz; ++k)
-        work.edges[k] = fall::edges(q[k - 1], q[k], q[k + 1], d[k - 1], d[k], d[k + 1]);
+    for (int k = 1; k < nz; ++k) {
+        const real above = fall::rise(q[k], q[k + 1], d[k], d[k + 1]);
+        work.edges[k] = fall::edges(q[k], d[k], below, above);
+        below = above;
+    }
 }
 
 // Mean density between two heights that lie in the arrived layers `bottom` and `top`.

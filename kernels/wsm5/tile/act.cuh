@@ -29,7 +29,7 @@ __device__ inline Cell cell_in(const Tile& tile, int k, int column)
 
 // Lists the cells where something happens: those that can change by themselves, and those that the
 // fall has left something in. The latter are marked as well.
-__device__ inline void list_active(const Position& at, Tile& tile, Marks& marks)
+__device__ inline void list_active(const Position& at, Tile& tile, unsigned& active)
 {
     int count = 0;
 #pragma unroll
@@ -37,9 +37,9 @@ __device__ inline void list_active(const Position& at, Tile& tile, Marks& marks)
         if (at.has(m)) {
             const Cell cell = cell_in(tile, at.level(m), at.column);
             const bool has_melted = t_at_start(tile.start, at.level(m), at.column, cell) != cell.t;
-            if (!cell::is_clear(cell) || has_melted) marks.active |= 1u << m;
+            if (!cell::is_clear(cell) || has_melted) active |= 1u << m;
         }
-        count += __popc(__ballot_sync(ALL_LANES, marks.active >> m & 1));
+        count += __popc(__ballot_sync(ALL_LANES, active >> m & 1));
     }
     if (count == 0) return;
     // The cells of a warp follow each other in the list.
@@ -48,7 +48,7 @@ __device__ inline void list_active(const Position& at, Tile& tile, Marks& marks)
     next = __shfl_sync(ALL_LANES, next, 0);
 #pragma unroll
     for (int m = 0; m < CELLS; ++m) {
-        const bool is_active = marks.active >> m & 1;
+        const bool is_active = active >> m & 1;
         const unsigned lanes = __ballot_sync(ALL_LANES, is_active);
         const unsigned before = lanes & ((1u << lane()) - 1);
         if (is_active) tile.active[next + __popc(before)] = at.level(m) * TILE_COLUMNS + at.column;
@@ -57,7 +57,7 @@ __device__ inline void list_active(const Position& at, Tile& tile, Marks& marks)
 }
 
 // Lets the processes act in the listed cells.
-__device__ inline void act(const CloudArgs& a, Tile& tile)
+__device__ inline void act(const CloudArgs& a, bool is_first, Tile& tile)
 {
     const Wsm5Params& p = a.params;
     const int count = tile.active_count;
@@ -68,8 +68,10 @@ __device__ inline void act(const CloudArgs& a, Tile& tile)
         Air air = {tile.rho[k][column], __ldg(&a.p[here]), tile.dz[k][column], 0, 0, 0};
         // The fields still hold what was there at the start of the call.
         Cell first = cell;
-        first.t = (a.theta[here] + a.theta_base) * __ldg(&a.exner[here]);
-        first.qv = a.qv[here];
+        if (FALLOUT == Fallout::Substepped || !is_first) {
+            first.t = (a.theta[here] + a.theta_base) * __ldg(&a.exner[here]);
+            first.qv = a.qv[here];
+        }
         cell::settle(first, air);
         Cell start = cell;
         start.t = t_at_start(tile.start, k, column, cell);

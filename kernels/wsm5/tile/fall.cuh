@@ -1,24 +1,17 @@
 // Semi-Lagrangian fall of one species in one column, by one warp: see src/wsm5/fall.rs.
 //
-// A lane has levels, and the interfaces below them.
+// A lane has levels, and the interfaces below them; lanes above the lid have layers of no depth that
+// hold nothing, so that nobody asks which lane has what. Neighbours are asked by shuffles; what has
+// arrived is looked up in shared memory, where any lane may need any layer.
 #pragma once
 
 #include "wsm5/fall.cuh"
 #include "wsm5/tile/warp.cuh"
 
-// Interfaces of a lane: lane, lane + WARP, ... up to NZ.
-constexpr int INTERFACES = NZ / WARP + 1;
-// Whether the last lane has no interface of its own, and does as the lid.
-constexpr bool LID_IS_REPEATED = INTERFACES * WARP > NZ + 1;
+// The level of a slot of a lane, or above the lid.
+__device__ inline int level_of(int m) { return member() * SLOTS + m; }
 
-// The highest power of two below the number of levels, where the search for a layer begins.
-constexpr int first_stride(int stride) { return 2 * stride < NZ ? first_stride(2 * stride) : stride; }
-
-// The level of a lane. A lane that has none repeats what that of the highest level does, but for
-// writing it down: that takes no time, where a branch does.
-__device__ inline int level_of(int m) { return min(lane() + m * WARP, NZ - 1); }
-
-__device__ inline bool has_level(int m) { return lane() + m * WARP < NZ; }
+__device__ inline bool has_level(int m) { return level_of(m) < NZ; }
 
 // Heights of the interfaces above the ground, by sums from the ground up: a warp for a column.
 __device__ inline void set_heights(Tile& tile)
@@ -28,222 +21,225 @@ __device__ inline void set_heights(Tile& tile)
         real below = 0;
 #pragma unroll
         for (int m = 0; m < LEVELS; ++m) {
-            const real depth = tile.dz[level_of(m)][column];
-            const real top = below + prefix_sum(has_level(m) ? depth : real(0));
-            if (has_level(m)) set_height(tile.height, level_of(m) + 1, column, top);
+            const int k = lane() + m * WARP;
+            const real top = below + prefix_sum(k < NZ ? tile.dz[min(k, NZ - 1)][column] : real(0));
+            if (k < NZ) set_height(tile.height, k + 1, column, top);
             below = __shfl_sync(ALL_LANES, top, WARP - 1);
         }
     }
 }
 
-// Speed of an interface before it is limited, from those of the layers.
-__device__ inline real interface_speed(const real* u, int k)
-{
-    const real far_below = u[max(k - 2, 0)], below = u[max(k - 1, 0)];
-    const real here = u[min(k, NZ - 1)], above = u[min(k + 1, NZ - 1)];
-    const bool is_outer = k == 1 || k == NZ - 1;
-    const real w = is_outer ? fall::interface_speed_outer(below, here)
-                            : fall::interface_speed_inner(far_below, below, here, above);
-    if (k == 0) return here;
-    // The top of a group of precipitating layers falls as fast as the layer below it.
-    return k == NZ || here == 0 ? below : w;
-}
-
-// Depth of a layer as the heights tell it.
-__device__ inline real depth_of(const Tile& tile, int k, int column)
-{
-    return height_at(tile.height, k + 1, column) - height_at(tile.height, k, column);
-}
+// A species in the layers of a lane.
+struct Layers {
+    real height[SLOTS];   // of the interface below
+    real depth[SLOTS];
+    real content[SLOTS];  // density
+    real arrival[SLOTS];  // where the interface below arrives
+    real thickness[SLOTS];
+    real density[SLOTS];  // where it has arrived
+};
 
 // Moves the interfaces, and finds the density of the layers between them.
 //
 // An interface that is limited by the one above has w[k] = w[k + 1] - c dz[k], with
 // c = FALL_COMPRESSION / dt. So w[k] - c z[k] is nowhere less than any w - c z above: the recursion
 // of limited_speed is a maximum, which the lanes find together.
-__device__ inline void arrive(real dt_cloud, const real (&content)[LEVELS], const Tile& tile, int column,
-                              Fall& work)
+__device__ inline void arrive(real dt_cloud, const real (&u)[SLOTS], Layers& layers)
 {
     const real c = FALL_COMPRESSION / dt_cloud;
-    real highest = 0;
-    if constexpr (!LID_IS_REPEATED)
-        highest = interface_speed(work.mean_speed, NZ) - c * height_at(tile.height, NZ, column);
+    real w[SLOTS], own[SLOTS], above[SLOTS], u_below[SLOTS];
 #pragma unroll
-    for (int m = INTERFACES - 1; m >= 0; --m) {
-        // Lanes beyond the lid do as it does.
-        const int k = min(lane() + m * WARP, NZ);
-        const real height = height_at(tile.height, k, column);
-        real w = interface_speed(work.mean_speed, k);
-        const real own = w - c * height;
-        const real from_here = suffix_max(own);
-        const real next = __shfl_down_sync(ALL_LANES, from_here, 1);
-        // Nothing limits the lid, and the last lane gets its own value as the next one.
-        const bool is_topmost = LID_IS_REPEATED && m == INTERFACES - 1;
-        const real above =
-            is_topmost ? next : lane() == WARP - 1 ? highest : max(next, highest);
-        w = above > own ? above + c * height : w;
-        const real lowest = __shfl_sync(ALL_LANES, from_here, 0);
-        highest = is_topmost ? lowest : max(highest, lowest);
-        const real arrived = fall::arrival(height, w, dt_cloud);
-        if (lane() + m * WARP <= NZ) work.arrival[k] = arrived;
-    }
-    if (lane() == 0) work.arrival[NZ + 1] = height_at(tile.height, NZ, column);
-    __syncwarp();
+    for (int m = 0; m < SLOTS; ++m) u_below[m] = from_below(u, m);
 #pragma unroll
-    for (int m = 0; m < LEVELS; ++m) {
+    for (int m = 0; m < SLOTS; ++m) {
         const int k = level_of(m);
-        const real depth = depth_of(tile, k, column);
-        const real thickness = work.arrival[k + 1] - work.arrival[k];
-        const real arrived = fall::arrived_density(content[m], depth, thickness);
-        if (has_level(m)) work.density[k] = arrived;
+        const real inner =
+            fall::interface_speed_inner(from_below(u_below, m), u_below[m], u[m], from_above(u, m));
+        const real outer = fall::interface_speed_outer(u_below[m], u[m]);
+        // The lowest place is told its own speed as that from below, which is that of the ground.
+        w[m] = k <= 1 || k == NZ - 1 ? outer : inner;
+        // The top of a group of precipitating layers falls as fast as the layer below it.
+        if (u[m] == 0) w[m] = u_below[m];
+        own[m] = w[m] - c * layers.height[m];
     }
-    if (lane() == 0) work.density[NZ] = 0;
+    max_above(own, above);
+#pragma unroll
+    for (int m = 0; m < SLOTS; ++m) {
+        if (above[m] > own[m]) w[m] = above[m] + c * layers.height[m];
+        layers.arrival[m] = fall::arrival(layers.height[m], w[m], dt_cloud);
+    }
+#pragma unroll
+    for (int m = 0; m < SLOTS; ++m) {
+        layers.thickness[m] = from_above(layers.arrival, m) - layers.arrival[m];
+        const real density =
+            fall::arrived_density(layers.content[m], layers.depth[m], layers.thickness[m]);
+        layers.density[m] = has_level(m) ? density : real(0);
+    }
+}
+
+// Writes down what has arrived, for all lanes to look at.
+__device__ inline void write_down(const Layers& layers, Fall& work)
+{
+    real rise[SLOTS];
+#pragma unroll
+    for (int m = 0; m < SLOTS; ++m)
+        rise[m] = fall::rise(layers.density[m], from_above(layers.density, m), layers.thickness[m],
+                              from_above(layers.thickness, m));
+#pragma unroll
+    for (int m = 0; m < SLOTS; ++m) {
+        const int k = level_of(m);
+        Edges edges = fall::edges(layers.density[m], layers.thickness[m], from_below(rise, m), rise[m]);
+        if (k == 0) edges = Edges{layers.density[m], layers.density[m]};
+        work.arrival[k] = layers.arrival[m];
+        if (k <= NZ) work.arrived[k] = {edges, layers.thickness[m], layers.density[m]};
+    }
     __syncwarp();
 }
 
-// Thickness of an arrived layer, and from the highest to the lid.
-__device__ inline real thickness_of(const Fall& work, int k)
+// The arrived layer that holds the bottom of a layer of the grid: the number of interfaces that have
+// arrived below it, the lowest aside. Since nothing rises, those of the layers below are among them.
+__device__ inline int layer_at(const Fall& work, int k, real arrival, real height)
 {
-    return work.arrival[k + 1] - work.arrival[k];
-}
-
-// Densities at the edges of the arrived layers.
-__device__ inline void set_edges(Fall& work)
-{
-    const real* q = work.density;
-#pragma unroll
-    for (int m = 0; m < LEVELS; ++m) {
-        const int k = level_of(m), below = max(k - 1, 0);
-        const Edges found = fall::edges(q[below], q[k], q[k + 1], thickness_of(work, below),
-                                        thickness_of(work, k), thickness_of(work, k + 1));
-        if (has_level(m)) work.edges[k] = k == 0 ? Edges{q[0], q[0]} : found;
-    }
-    __syncwarp();  // the shuffles that follow order threads, not their memory
-}
-
-// The arrived layer that holds a height: the number of interfaces that have arrived below it, the
-// lowest and the highest aside.
-__device__ inline int layer_at(const Fall& work, real height)
-{
-    int layer = 0;
-#pragma unroll
-    for (int stride = first_stride(1); stride > 0; stride /= 2)
-        if (layer + stride < NZ && work.arrival[layer + stride] < height) layer += stride;
+    int layer = min(k, NZ);
+    if (!(arrival < height)) layer = max(layer - 1, 0);
+#pragma unroll 1
+    while (work.arrival[layer + 1] < height) ++layer;
     return layer;
 }
 
-// Mean density between two heights, given by their arrived layers and parts of the thickness there.
-__device__ inline real mean_between(const Fall& work, int bottom, real t_low, int top, real t_high)
-{
-    if (bottom == top) return fall::mean_within(work.edges[bottom], t_low, t_high);
-    const real* q = work.density;
-    real depth = (1 - t_low) * thickness_of(work, bottom);
-    real mass = (q[bottom] - fall::integral(work.edges[bottom], t_low)) * thickness_of(work, bottom);
-    for (int j = bottom + 1; j < top; ++j) {
-        depth += thickness_of(work, j);
-        mass += q[j] * thickness_of(work, j);
-    }
-    depth += t_high * thickness_of(work, top);
-    mass += fall::integral(work.edges[top], t_high) * thickness_of(work, top);
-    return mass / depth;
-}
-
 // Sums the arrived layers up in the layers of the grid.
-__device__ inline void remap(const Tile& tile, int column, const Fall& work, real (&content)[LEVELS])
+__device__ inline void remap(const Layers& layers, const Fall& work, real (&content)[SLOTS])
 {
-    // Where the bottom of a layer lies in the arrived layers.
-    int layer[LEVELS];
-    real t[LEVELS];
+    // Where the bottom of a layer lies in the arrived layers, and what lies below it there.
+    int layer[SLOTS];
+    real t[SLOTS], depth_below[SLOTS], mass_below[SLOTS];
+    Arrived arrived[SLOTS];
 #pragma unroll
-    for (int m = 0; m < LEVELS; ++m) {
-        const real low = height_at(tile.height, min(lane() + m * WARP, NZ), column);
-        layer[m] = layer_at(work, low);
-        t[m] = (low - work.arrival[layer[m]]) / thickness_of(work, layer[m]);
+    for (int m = 0; m < SLOTS; ++m) {
+        layer[m] = layer_at(work, level_of(m), layers.arrival[m], layers.height[m]);
+        arrived[m] = work.arrived[layer[m]];
+        t[m] = (layers.height[m] - work.arrival[layer[m]]) / arrived[m].thickness;
+        depth_below[m] = t[m] * arrived[m].thickness;
+        mass_below[m] = fall::integral(arrived[m].edges, t[m]) * arrived[m].thickness;
     }
 #pragma unroll
-    for (int m = 0; m < LEVELS; ++m) {
-        const int top = next_level(layer, m);
-        const real t_high = next_level(t, m);
-        content[m] = 0;
+    for (int m = 0; m < SLOTS; ++m) {
+        const int top = from_above(layer, m);
+        const real within = fall::mean_within(arrived[m].edges, t[m], from_above(t, m));
+        real depth = (1 - t[m]) * arrived[m].thickness;
+        real mass = (arrived[m].density - fall::integral(arrived[m].edges, t[m])) * arrived[m].thickness;
+#pragma unroll 1
+        for (int j = layer[m] + 1; j < top; ++j) {
+            depth += work.arrived[j].thickness;
+            mass += work.arrived[j].density * work.arrived[j].thickness;
+        }
+        depth += from_above(depth_below, m);
+        mass += from_above(mass_below, m);
+        content[m] = layer[m] == top ? within : mass / depth;
         // What lies in a layer whose top is above the bottom of the highest arrived one is lost, as
         // in the original. The highest layer always is such a layer.
-        if (lane() + m * WARP < NZ - 1 && top < NZ - 1)
-            content[m] = mean_between(work, layer[m], t[m], top, t_high);
+        if (top >= NZ - 1 || level_of(m) >= NZ - 1) content[m] = 0;
     }
 }
 
-// Lets a species of a column fall for a minor step.
+// Lets a species of a column fall for a minor step. A group whose column is another's does the same
+// without leaving anything.
 template <Species KIND>
-__device__ inline void sediment(const CloudArgs& a, Tile& tile, int column)
+__device__ inline void sediment(const CloudArgs& a, Tile& tile, int column, bool is_own)
 {
-    Fall& work = tile.fall[warp()];
+    Fall& work = tile.fall[group()];
     Field& q = KIND == Species::RAIN ? tile.qr : KIND == Species::SNOW ? tile.qs : tile.qi;
-    real before[LEVELS], speed[LEVELS], n0s_factor[LEVELS];
+    Layers layers;
+    Air air[SLOTS];
+    real speed[SLOTS], n0s_factor[SLOTS];
 #pragma unroll
-    for (int m = 0; m < LEVELS; ++m) {
-        const int k = level_of(m);
-        n0s_factor[m] = 0;
-        const Air air = air_in(tile, k, column);
-        if (KIND == Species::SNOW) n0s_factor[m] = slope::snow_intercept_factor(a.params, tile.t[k][column]);
-        before[m] = air.rho * q[k][column];
-        speed[m] = fall_speed<KIND>(a.params, air, q[k][column], n0s_factor[m]);
-        if (has_level(m)) work.mean_speed[k] = speed[m];
+    for (int m = 0; m < SLOTS; ++m) {
+        const int k = min(level_of(m), NZ - 1);
+        layers.height[m] = height_at(tile.height, min(level_of(m), NZ), column);
+        air[m] = air_in(tile, k, column);
+        n0s_factor[m] = KIND == Species::SNOW ? slope::snow_intercept_factor(a.params, tile.t[k][column]) : real(0);
+        const real here = has_level(m) ? q[k][column] : real(0);
+        layers.content[m] = air[m].rho * here;
+        speed[m] = fall_speed<KIND>(a.params, air[m], here, n0s_factor[m]);
     }
-    __syncwarp();
-    arrive(a.dt_cloud, before, tile, column, work);
+#pragma unroll
+    for (int m = 0; m < SLOTS; ++m) {
+        const real depth = from_above(layers.height, m) - layers.height[m];
+        layers.depth[m] = has_level(m) ? depth : real(0);
+    }
+    arrive(a.dt_cloud, speed, layers);
     // Ice keeps the speed that it has at departure.
     if (KIND != Species::ICE) {
+        real mean[SLOTS];
 #pragma unroll
-        for (int m = 0; m < LEVELS; ++m) {
-            const int k = level_of(m);
-            const Air air = air_in(tile, k, column);
+        for (int m = 0; m < SLOTS; ++m) {
             const real then =
-                fall_speed<KIND>(a.params, air, work.density[k] / air.rho, n0s_factor[m]);
-            const real mean = fall::mean_speed(speed[m], then);
-            if (has_level(m)) work.mean_speed[k] = mean;
+                fall_speed<KIND>(a.params, air[m], layers.density[m] / air[m].rho, n0s_factor[m]);
+            mean[m] = fall::mean_speed(speed[m], then);
         }
-        __syncwarp();
-        arrive(a.dt_cloud, before, tile, column, work);
+        arrive(a.dt_cloud, mean, layers);
     }
-    set_edges(work);
-    real content[LEVELS];
-    remap(tile, column, work, content);
+    write_down(layers, work);
+    real content[SLOTS];
+    remap(layers, work, content);
 
     Landing landing = {0, 0, 0};
 #pragma unroll
-    for (int m = 0; m < LEVELS; ++m) {
-        const int k = level_of(m);
-        if (!has_level(m)) continue;
-        const real depth = depth_of(tile, k, column);
-        landing.ground += fall::mass_in_ground(work.arrival[k], work.arrival[k + 1],
-                                         thickness_of(work, k), work.density[k]);
-        landing.residual += (content[m] - before[m]) * depth;
-        landing.clipped += fall::land(air_in(tile, k, column), content[m], q[k][column]);
+    for (int m = 0; m < SLOTS; ++m) {
+        landing.residual += (content[m] - layers.content[m]) * layers.depth[m];
+        if (has_level(m) && is_own) landing.clipped += fall::land(air[m], content[m], q[level_of(m)][column]);
     }
-    landing.ground = warp_sum(landing.ground);
-    landing.residual = warp_sum(landing.residual) + landing.ground;
-    if (__any_sync(ALL_LANES, landing.clipped > 0)) landing.clipped = warp_sum(landing.clipped);
-    if (lane() == 0) tile.landing[int(KIND)][column] = landing;
+    // Interfaces arrive in their order: nothing reaches the ground where the lowest does not.
+    if (__any_sync(ALL_LANES, member() == 0 && layers.arrival[0] < 0)) {
+#pragma unroll
+        for (int m = 0; m < SLOTS; ++m) {
+            const real top = layers.arrival[m] + layers.thickness[m];
+            if (has_level(m))
+                landing.ground += fall::mass_in_ground(layers.arrival[m], top, layers.thickness[m],
+                                                       layers.density[m]);
+        }
+        landing.ground = group_sum(landing.ground);
+    }
+    landing.residual = group_sum(landing.residual) + landing.ground;
+    if (__any_sync(ALL_LANES, landing.clipped > 0)) landing.clipped = group_sum(landing.clipped);
+    if (member() == 0 && is_own) tile.landing[int(KIND)][column] = landing;
     __syncwarp();  // the next task takes the same work space; shuffles do not order memory
 }
 
-// Lets all that falls in the tile fall: a task for each species of a column, taken by whichever warp
+// Lets a species fall in the next columns that hold it, one for each group of the warp.
+template <Species KIND>
+__device__ inline void sediment_some(const CloudArgs& a, Tile& tile, unsigned columns, int first)
+{
+    int column = nth_set_bit(columns, first);
+    bool is_own = member() == lane();
+#pragma unroll
+    for (int g = 1; g < GROUPS; ++g) {
+        const int other = nth_set_bit(columns, first + g);
+        if (lane() / GROUP == g && other >= 0) {
+            column = other;
+            is_own = true;
+        }
+    }
+    sediment<KIND>(a, tile, column, is_own);
+}
+
+// Lets all that falls in the tile fall: tasks of some columns of a species, taken by whichever warp
 // has time.
 __device__ inline void fall_in(const CloudArgs& a, Tile& tile)
 {
     const Falling falling = tile.falling;
-    const int rain = __popc(falling.of(Species::RAIN));
-    const int snow = __popc(falling.of(Species::SNOW));
-    const int ice = __popc(falling.of(Species::ICE));
+    const auto tasks = [&](Species kind) { return (__popc(falling.of(kind)) + GROUPS - 1) / GROUPS; };
+    const int rain = tasks(Species::RAIN), snow = tasks(Species::SNOW), ice = tasks(Species::ICE);
     for (;;) {
         int task = 0;
         if (lane() == 0) task = atomicAdd(&tile.next_task, 1);
         task = __shfl_sync(ALL_LANES, task, 0);
         if (task >= rain + snow + ice) break;
         if (task < rain)
-            sediment<Species::RAIN>(a, tile, nth_set_bit(falling.of(Species::RAIN), task));
+            sediment_some<Species::RAIN>(a, tile, falling.of(Species::RAIN), task * GROUPS);
         else if (task < rain + snow)
-            sediment<Species::SNOW>(a, tile, nth_set_bit(falling.of(Species::SNOW), task - rain));
+            sediment_some<Species::SNOW>(a, tile, falling.of(Species::SNOW), (task - rain) * GROUPS);
         else
-            sediment<Species::ICE>(a, tile, nth_set_bit(falling.of(Species::ICE), task - rain - snow));
+            sediment_some<Species::ICE>(a, tile, falling.of(Species::ICE), (task - rain - snow) * GROUPS);
     }
 }

@@ -17,44 +17,61 @@ __device__ inline bool can_change(const Wsm5Params& p, real pressure, const Cell
     return cell.qv > NEARLY_SATURATED * saturated;
 }
 
-// What is known of the cells of a thread, a bit for each.
-struct Marks {
-    unsigned active;   // those that can change by themselves
-    unsigned clipped;  // those that have had negative mixing ratios
-};
-
 // Clips negative mixing ratios. Returns the water that this makes, kg m-2.
 __device__ inline real clip_all(const Air& air, Cell& cell)
 {
+    // Hardly ever is there anything to clip.
+    if (min(min(cell.qc, cell.qr), min(cell.qi, cell.qs)) >= 0) return 0;
     return step::clip(air, cell.qc) + step::clip(air, cell.qr) + step::clip(air, cell.qi) + step::clip(air, cell.qs);
 }
 
-// Reads the cells of a thread.
-__device__ inline Marks load(const CloudArgs& a, const Position& at, Tile& tile)
+// What the fields have of a cell.
+struct Found {
+    real theta, qv, qc, qr, qi, qs;
+    real rho, exner, p, dz;
+};
+
+// Cells that a thread asks the memory for at a time, before it looks at the first.
+constexpr int ASKED = CELLS < 3 ? CELLS : 3;
+
+__device__ inline Found find(const CloudArgs& a, int here)
 {
-    Marks marks = {0, 0};
+    return {a.theta[here], a.qv[here], a.qc[here], a.qr[here], a.qi[here], a.qs[here],
+            __ldg(&a.rho[here]), __ldg(&a.exner[here]), __ldg(&a.p[here]), __ldg(&a.dz[here])};
+}
+
+// Reads the cells of a thread. Returns a bit for each that can change by itself, or had to be clipped.
+__device__ inline unsigned load(const CloudArgs& a, const Position& at, Tile& tile)
+{
+    unsigned active = 0;
 #pragma unroll
-    for (int m = 0; m < CELLS; ++m) {
-        if (!at.has(m)) continue;
-        const int k = at.level(m), column = at.column;
-        const int here = k * a.level + at.place;
-        const Air air = {__ldg(&a.rho[here]), __ldg(&a.p[here]), __ldg(&a.dz[here]), 0, 0, 0};
-        Cell cell = {(a.theta[here] + a.theta_base) * __ldg(&a.exner[here]), a.qv[here],
-                     a.qc[here], a.qr[here], a.qi[here], a.qs[here]};
-        const real made = clip_all(air, cell);
-        if (made > 0) marks.clipped |= 1u << m;
-        if (can_change(a.params, air.p, cell)) marks.active |= 1u << m;
-        tile.t[k][column] = cell.t;
-        tile.qv[k][column] = cell.qv;
-        tile.qc[k][column] = cell.qc;
-        tile.qr[k][column] = cell.qr;
-        tile.qi[k][column] = cell.qi;
-        tile.qs[k][column] = cell.qs;
-        tile.rho[k][column] = air.rho;
-        tile.dz[k][column] = air.dz;
-        tile.clipped[k][column] = made;
+    for (int start = 0; start < CELLS; start += ASKED) {
+        Found found[ASKED];
+#pragma unroll
+        for (int n = 0; n < ASKED; ++n)
+            if (at.has(start + n)) found[n] = find(a, at.level(start + n) * a.level + at.place);
+#pragma unroll
+        for (int n = 0; n < ASKED; ++n) {
+            const int m = start + n;
+            if (!at.has(m)) continue;
+            const int k = at.level(m), column = at.column;
+            const Found& f = found[n];
+            const Air air = {f.rho, f.p, f.dz, 0, 0, 0};
+            Cell cell = {(f.theta + a.theta_base) * f.exner, f.qv, f.qc, f.qr, f.qi, f.qs};
+            const real made = clip_all(air, cell);
+            if (made > 0 || can_change(a.params, air.p, cell)) active |= 1u << m;
+            tile.t[k][column] = cell.t;
+            tile.qv[k][column] = cell.qv;
+            tile.qc[k][column] = cell.qc;
+            tile.qr[k][column] = cell.qr;
+            tile.qi[k][column] = cell.qi;
+            tile.qs[k][column] = cell.qs;
+            tile.rho[k][column] = air.rho;
+            tile.dz[k][column] = air.dz;
+            tile.clipped[k][column] = made;
+        }
     }
-    return marks;
+    return active;
 }
 
 // The columns of a tile that any of the threads of a warp has something in.

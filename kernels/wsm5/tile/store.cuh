@@ -24,17 +24,17 @@ __device__ inline void gather(const CloudArgs& a, Tile& tile, int column)
 // fallen, and may have left a cell empty. In the place of the density, which nothing looks at any
 // more, it leaves what the change of a cell weighs where its mass is not rho dz, kg m-2.
 __device__ inline void store_cells(const CloudArgs& a, const Position& at, Tile& tile,
-                                   const Marks& marks, unsigned fell)
+                                   unsigned active, unsigned fell)
 {
 #pragma unroll
     for (int m = 0; m < CELLS; ++m) {
         if (!at.has(m)) continue;
-        const bool is_active = marks.active >> m & 1, is_clipped = marks.clipped >> m & 1;
+        const bool is_active = active >> m & 1;
         const int k = at.level(m), column = at.column;
         const int here = k * a.level + at.place;
-        const bool has_changed = is_active || is_clipped || (fell >> column & 1);
+        const bool has_changed = is_active || (fell >> column & 1);
         real gained = 0;
-        if (has_changed)
+        if (has_changed && a.per_area != nullptr)
             gained = (tile.qv[k][column] - a.qv[here]) + (tile.qc[k][column] - a.qc[here])
                      + (tile.qr[k][column] - a.qr[here]) + (tile.qi[k][column] - a.qi[here])
                      + (tile.qs[k][column] - a.qs[here]);
@@ -44,8 +44,8 @@ __device__ inline void store_cells(const CloudArgs& a, const Position& at, Tile&
         if (is_active) {
             a.theta[here] = exact_quotient(tile.t[k][column], __ldg(&a.exner[here])) - a.theta_base;
             a.qv[here] = tile.qv[k][column];
+            a.qc[here] = tile.qc[k][column];
         }
-        if (is_active || is_clipped) a.qc[here] = tile.qc[k][column];
         if (has_changed) {
             a.qr[here] = tile.qr[k][column];
             a.qi[here] = tile.qi[k][column];

@@ -65,12 +65,23 @@ __device__ inline void keep(Start& start, int k, int column, real t, real qr)
 
 __device__ inline void keep(Nothing&, int, int, real, real) {}
 
-// Work space of the fall in one column, of one warp. Names and meaning as in src/wsm5/fall.rs.
+// Lanes that let a species of a column fall, and groups of them in a warp.
+constexpr int GROUP = NZ + 2 <= WARP ? WARP / 2 : WARP;
+constexpr int GROUPS = WARP / GROUP;
+// Levels of such a lane, from the ground up. There is a place for the lid, and one above it.
+constexpr int SLOTS = (NZ + 1) / GROUP + 1;
+
+// An arrived layer.
+struct alignas(4 * sizeof(real)) Arrived {
+    Edges edges;
+    real thickness;
+    real density;
+};
+
+// Work space of the fall in one column. Names and meaning as in src/wsm5/fall.rs.
 struct Fall {
-    real mean_speed[NZ];
-    real arrival[NZ + 2];  // of the interfaces; at last the lid
-    real density[NZ + 1];
-    Edges edges[NZ];
+    Arrived arrived[NZ + 1];
+    real arrival[SLOTS * GROUP];
 };
 
 // Which columns of the tile hold a species, a bit for each.
@@ -94,13 +105,15 @@ struct Tile {
     Field clipped;  // water that clipping has made in a cell, kg m-2
     Kept<FALLOUT>::Type start;
     Heights<FALLOUT>::Type height;
-    Fall fall[WARPS];
+    union {
+        Fall fall[WARPS * GROUPS];
+        // Cells where something happens: level and column.
+        unsigned short active[NZ * TILE_COLUMNS];
+    };
     Falling falling;
     Landing landing[SPECIES][TILE_COLUMNS];
     Precipitation sum[TILE_COLUMNS];
     int place[TILE_COLUMNS];  // of a column in a level of the fields
-    // Cells where something happens: level and column.
-    unsigned short active[NZ * TILE_COLUMNS];
     int active_count;
     // The next task of the fall that nobody has taken.
     int next_task;
@@ -115,7 +128,10 @@ struct Position {
     __device__ bool is_inside() const { return place >= 0; }
     // The level of its cell `m`; NZ or more where it has fewer cells.
     __device__ int level(int m) const { return row + m * ROWS; }
-    __device__ bool has(int m) const { return is_inside() && level(m) < NZ; }
+    __device__ bool has(int m) const
+    {
+        return is_inside() && ((m + 1) * ROWS <= NZ || level(m) < NZ);
+    }
 };
 
 __device__ inline Position position(const CloudArgs& a)

@@ -50,6 +50,55 @@ __device__ inline T next_level(const T (&x)[LEVELS], int m)
     return __shfl_sync(ALL_LANES, mine, (lane() + 1) % WARP);
 }
 
+// The lane of a group, and its group in the block.
+__device__ inline int member() { return threadIdx.x % GROUP; }
+__device__ inline int group() { return threadIdx.x / GROUP; }
+
+// Sum of all lanes of a group, in every lane.
+__device__ inline real group_sum(real x)
+{
+#pragma unroll
+    for (int distance = GROUP / 2; distance > 0; distance /= 2)
+        x += __shfl_xor_sync(ALL_LANES, x, distance);
+    return x;
+}
+
+// The value of the place above, of places spread over the lanes of a group as in SLOTS; `m` counts
+// those of a lane. Means nothing at the highest place.
+template <class T>
+__device__ inline T from_above(const T (&x)[SLOTS], int m)
+{
+    return m + 1 < SLOTS ? x[m + 1 < SLOTS ? m + 1 : m] : __shfl_down_sync(ALL_LANES, x[0], 1, GROUP);
+}
+
+// The value of the place below. The lowest place gets its own.
+template <class T>
+__device__ inline T from_below(const T (&x)[SLOTS], int m)
+{
+    if (m > 0) return x[m > 0 ? m - 1 : 0];
+    const T below = __shfl_up_sync(ALL_LANES, x[SLOTS - 1], 1, GROUP);
+    return SLOTS > 1 && member() == 0 ? x[0] : below;
+}
+
+// Largest value of the places above, of places spread as in SLOTS. The highest place gets its own.
+__device__ inline void max_above(const real (&x)[SLOTS], real (&above)[SLOTS])
+{
+    real from_here = x[SLOTS - 1];
+    above[SLOTS - 1] = from_here;
+#pragma unroll
+    for (int m = SLOTS - 2; m >= 0; --m) {
+        above[m] = from_here;
+        from_here = max(from_here, x[m]);
+    }
+#pragma unroll
+    for (int distance = 1; distance < GROUP; distance *= 2)
+        from_here = max(from_here, __shfl_down_sync(ALL_LANES, from_here, distance, GROUP));
+    const real next = __shfl_down_sync(ALL_LANES, from_here, 1, GROUP);
+    above[SLOTS - 1] = SLOTS > 1 && member() == GROUP - 1 ? above[SLOTS - 1] : next;
+#pragma unroll
+    for (int m = 0; m < SLOTS - 1; ++m) above[m] = max(above[m], above[SLOTS - 1]);
+}
+
 // Position of the bit `n`, counted from 0, among those that are set in a word.
 __device__ inline int nth_set_bit(unsigned word, int n)
 {
