@@ -8,6 +8,8 @@ mod random;
 
 #[path = "emulated_matrix/csr.rs"]
 mod csr;
+#[path = "emulated_matrix/faults.rs"]
+mod faults;
 #[path = "emulated_matrix/host.rs"]
 mod host;
 #[path = "emulated_matrix/transpose.rs"]

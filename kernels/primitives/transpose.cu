@@ -2,6 +2,7 @@
 // of 32 bytes, best in lines of 128; whoever takes 4 bytes of each pays for all. A transpose reads
 // along rows and writes along columns, so one of the two goes wrong unless a block turns a tile in
 // its shared memory. Batches of matrices stand one after the other. See src/gpu/transpose.rs.
+#include "primitives/transpose/thin.cuh"
 #include "primitives/transpose/tile.cuh"
 #include "primitives/wide.cuh"
 
@@ -98,8 +99,8 @@ transpose_diagonal(const __grid_constant__ TransposeArgs args)
     transpose_tile(args, tile_on_diagonal(args, UNROLLED_TILE));
 }
 
-// The one in use where rows and columns are multiples of sixteen bytes; elsewhere it is
-// `transpose_unrolled`. A thread turns squares of 4 x 4 numbers (2 x 2 in double precision) in its
+// The one in use where rows and columns are multiples of sixteen bytes, and many; elsewhere it is
+// `transpose_unrolled` or, where either is few, `transpose_thin_rows` or `transpose_thin_columns`. A thread turns squares of 4 x 4 numbers (2 x 2 in double precision) in its
 // registers, where that costs nothing, and everything else moves sixteen bytes at a time: rows of
 // squares from memory, their columns through shared memory, lines of the result to memory. Blocks
 // go down strips of tiles, so that those that run together read and write a compact part of both
@@ -157,6 +158,45 @@ transpose_wide(const __grid_constant__ TransposeArgs args)
         const int row = place.row + level * W, column = place.column + line;
         if (row < args.rows && column < args.columns)
             store_once(place.to + at(column, row, args.rows), tile[line * HEIGHT + (level ^ line / W % BANKS)]);
+    }
+}
+
+// The ones in use where a matrix has few rows or few columns, as fields of some levels have: tiles of
+// squares would stay empty in part. A block takes all of the short side and THIN_LENGTH of the long
+// one; what it reads, or writes, is then a single stretch of memory, which it goes through without
+// regard to where rows end. See `thin_tile`.
+extern "C" __global__ void __launch_bounds__(THIN_THREADS)
+transpose_thin_rows(const __grid_constant__ TransposeArgs args)
+{
+    const ThinTile tile = thin_tile(args.rows, args.columns);
+    __shared__ real kept[THIN_MOST * THIN_PITCH];
+    const real* from = args.from + tile.matrix + tile.first;
+    for (int n = threadIdx.x; n < args.rows * THIN_LENGTH; n += THIN_THREADS) {
+        const int row = n / THIN_LENGTH, column = n % THIN_LENGTH;
+        if (column < tile.length) kept[row * THIN_PITCH + column] = from[at(row, column, args.columns)];
+    }
+    __syncthreads();
+    real* to = args.to + tile.matrix + at(tile.first, 0, args.rows);
+    ThinWalk walk(args.rows);
+    for (int n = threadIdx.x; n < args.rows * tile.length; n += THIN_THREADS, walk.step(args.rows))
+        to[n] = kept[walk.side * THIN_PITCH + walk.along];
+}
+
+// The way back: a stretch of memory becomes a few long rows.
+extern "C" __global__ void __launch_bounds__(THIN_THREADS)
+transpose_thin_columns(const __grid_constant__ TransposeArgs args)
+{
+    const ThinTile tile = thin_tile(args.columns, args.rows);
+    __shared__ real kept[THIN_MOST * THIN_PITCH];
+    const real* from = args.from + tile.matrix + at(tile.first, 0, args.columns);
+    ThinWalk walk(args.columns);
+    for (int n = threadIdx.x; n < args.columns * tile.length; n += THIN_THREADS, walk.step(args.columns))
+        kept[walk.side * THIN_PITCH + walk.along] = from[n];
+    __syncthreads();
+    real* to = args.to + tile.matrix + tile.first;
+    for (int n = threadIdx.x; n < args.columns * THIN_LENGTH; n += THIN_THREADS) {
+        const int column = n / THIN_LENGTH, row = n % THIN_LENGTH;
+        if (row < tile.length) to[at(column, row, args.rows)] = kept[column * THIN_PITCH + row];
     }
 }
 

@@ -144,27 +144,6 @@ shared_struct! {
 }
 
 shared_struct! {
-    /// What the kernels of the transpose are given.
-    #[derive(Default)]
-    pub struct TransposeArgs<R> {
-        /// The matrices, one after the other, (matrix, row, column).
-        from: ReadPointer<R>, "any";
-        /// The transposed matrices, (matrix, column, row).
-        to: DevicePointer<R>, "any";
-        /// How many elements are not where they belong; counted by the kernel that checks.
-        faults: DevicePointer<i32>, "1";
-        /// Rows of a matrix.
-        rows: i32, "1";
-        /// Columns of a matrix.
-        columns: i32, "1";
-        /// Number of matrices.
-        matrices: i32, "1";
-        /// Fills the struct up.
-        filler: i32, "1";
-    }
-}
-
-shared_struct! {
     /// What the kernels that reduce segments are given.
     #[derive(Default)]
     pub struct ReduceArgs<R> {
@@ -184,6 +163,40 @@ shared_struct! {
         stride: i64, "1";
         /// Blocks of a segment.
         blocks: i32, "1";
+        /// Fills the struct up.
+        filler: i32, "1";
+    }
+}
+
+shared_struct! {
+    /// What a rung of the ladder of the sum is given.
+    #[derive(Default)]
+    pub struct LadderArgs<R> {
+        /// What is added up.
+        values: ReadPointer<R>, "any";
+        /// One sum for each block.
+        sums: DevicePointer<R>, "any";
+        /// Number of values.
+        length: i64, "1";
+    }
+}
+
+shared_struct! {
+    /// What the kernels of the transpose are given.
+    #[derive(Default)]
+    pub struct TransposeArgs<R> {
+        /// The matrices, one after the other, (matrix, row, column).
+        from: ReadPointer<R>, "any";
+        /// The transposed matrices, (matrix, column, row).
+        to: DevicePointer<R>, "any";
+        /// How many elements are not where they belong; counted by the kernel that checks.
+        faults: DevicePointer<i32>, "1";
+        /// Rows of a matrix.
+        rows: i32, "1";
+        /// Columns of a matrix.
+        columns: i32, "1";
+        /// Number of matrices.
+        matrices: i32, "1";
         /// Fills the struct up.
         filler: i32, "1";
     }
@@ -221,19 +234,6 @@ shared_struct! {
         pieces: i32, "1";
         /// Number of rows that are cut.
         cut_rows: i32, "1";
-    }
-}
-
-shared_struct! {
-    /// What a rung of the ladder of the sum is given.
-    #[derive(Default)]
-    pub struct LadderArgs<R> {
-        /// What is added up.
-        values: ReadPointer<R>, "any";
-        /// One sum for each block.
-        sums: DevicePointer<R>, "any";
-        /// Number of values.
-        length: i64, "1";
     }
 }
 

@@ -70,6 +70,8 @@ impl Rung {
             Self::Tiled => "transpose_tiled",
             Self::Padded => "transpose_padded",
             Self::Diagonal => "transpose_diagonal",
+            Self::Best if matrices.rows < THIN => "transpose_thin_rows",
+            Self::Best if matrices.columns < THIN => "transpose_thin_columns",
             Self::Best if is_wide => "transpose_wide",
             Self::Unrolled | Self::Best => "transpose_unrolled",
         }
@@ -108,6 +110,11 @@ const COPY_THREADS: u32 = 256;
 const COPY_LOADS: usize = 4;
 /// Side of the tiles of the lower rungs, with a thread for each element.
 const LADDER_TILE: usize = 32;
+/// Rows or columns from which square tiles are filled well enough.
+const THIN: usize = 64;
+/// Threads of a block where they are fewer, and how far it goes along the long side.
+const THIN_THREADS: u32 = 256;
+const THIN_LENGTH: usize = 64;
 /// Elements up to which smaller tiles keep more of the device busy.
 const SMALL: usize = 1 << 21;
 
@@ -130,6 +137,9 @@ impl Shape {
             ("COPY_THREADS", COPY_THREADS as i32),
             ("COPY_LOADS", COPY_LOADS as i32),
             ("LADDER_TILE", LADDER_TILE as i32),
+            ("THIN_MOST", THIN as i32),
+            ("THIN_THREADS", THIN_THREADS as i32),
+            ("THIN_LENGTH", THIN_LENGTH as i32),
             ("UNROLLED_TILE", self.unrolled_tile as i32),
             ("UNROLLED_LINES", self.unrolled_lines as i32),
             ("WIDE_TILE", self.tile as i32),
@@ -150,6 +160,8 @@ impl Shape {
                 (matrices.len().div_ceil(of_a_block), COPY_THREADS)
             }
             "transpose_wide" => (tiles(self.tile), self.threads),
+            "transpose_thin_rows" => (count * columns.div_ceil(THIN_LENGTH), THIN_THREADS),
+            "transpose_thin_columns" => (count * rows.div_ceil(THIN_LENGTH), THIN_THREADS),
             "transpose_unrolled" | "transpose_diagonal" => {
                 (tiles(self.unrolled_tile), (self.unrolled_tile * self.unrolled_lines) as u32)
             }

@@ -4,18 +4,22 @@
 //! any order and in both precisions, so that whoever multiplies right has the same bits. The same
 //! formulas stand in `validation/peers/matrices.h`.
 
+use clap::ValueEnum;
+
 use super::csr::Csr;
 use crate::error::Result;
 use crate::real::Real;
 
 /// A kind of matrix.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Kind {
     /// Bilinear interpolation from a square grid to a finer one: four entries a row.
     Interpolation,
     /// Each cell of a box and the six that it shares a face with.
+    #[value(name = "stencil-7")]
     SevenPoint,
     /// Each cell of a box and the 26 around it.
+    #[value(name = "stencil-27")]
     TwentySevenPoint,
     /// One row in 64 has 256 entries, far apart; all others have three.
     Skewed,

@@ -1,5 +1,7 @@
 //! A device made of arrays on the host.
 
+use std::path::Path;
+
 use nwp_mini::gpu::Source;
 use nwp_mini::real::Real;
 use nwp_mini::shared::{Bytes, DevicePointer};
@@ -59,17 +61,36 @@ impl Memory {
         seed: u64,
         array: DevicePointer<T>,
     ) -> Vec<T> {
-        let found = program.run(&self.records, seed);
-        found.take(&format!("array{}", array.address() >> ARRAY_SHIFT))
+        taken(&program.run(&self.records, seed), array)
     }
+
+    /// The same, or what the program has complained of.
+    pub(crate) fn attempt<T: Element>(
+        self,
+        program: &Program,
+        seed: u64,
+        array: DevicePointer<T>,
+    ) -> Result<Vec<T>, String> {
+        program.attempt(&self.records, seed).map(|found| taken(&found, array))
+    }
+}
+
+fn taken<T: Element>(found: &Records, array: DevicePointer<T>) -> Vec<T> {
+    found.take(&format!("array{}", array.address() >> ARRAY_SHIFT))
 }
 
 /// The kernels of a source as a program; `name` tells it from all others.
 pub(crate) fn program(name: &str, source: &Source) -> Program {
+    program_with(name, source, &Path::new(env!("CARGO_MANIFEST_DIR")).join("kernels"))
+}
+
+/// The same with kernels from another folder.
+pub(crate) fn program_with(name: &str, source: &Source, kernels: &Path) -> Program {
     let file = match source.file {
         "primitives/transpose.cu" => "emulated_matrix/transpose.cpp",
         "primitives/csr.cu" => "emulated_matrix/csr.cpp",
         other => panic!("no program for {other}"),
     };
-    Program::compile(name, file, &source.prelude, &[])
+    let include = format!("-I{}", kernels.display());
+    Program::compile(name, file, &source.prelude, &[&include])
 }

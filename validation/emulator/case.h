@@ -72,12 +72,6 @@ public:
         return found->second.bytes.data() + MARGIN;
     }
 
-    // An array of characters.
-    std::string text(const std::string& name)
-    {
-        return std::string(static_cast<const char*>(address(name)), arrays[name].count);
-    }
-
     // A single number.
     template <class T>
     T scalar(const std::string& name)

@@ -101,25 +101,28 @@ fn shapes_of_the_sparse_product() {
 
 fn times<R: Real + Element>(gpu: &Gpu) {
     let usual = Shape::usual(R::PRECISION);
-    let mut shapes = Vec::new();
-    for (tile_threads, tile_rounds) in
-        [(128, 1), (128, 2), (128, 4), (256, 1), (256, 2), (512, 1), (512, 2)]
+    let mut shapes: Vec<Shape> =
+        [8, 16, 64].into_iter().map(|long_row| Shape { long_row, ..usual }).collect();
+    for (tile_threads, tile_rounds) in [(128, 1), (128, 2), (256, 1), (256, 2), (256, 4), (512, 1)]
     {
-        for warps in [32, 40, 48, 64] {
+        for warps in [32, 48, 64] {
             let tile_resident = warps * 32 / tile_threads;
-            for long_row in [16, 32, 64] {
-                let shape = Shape { tile_threads, tile_rounds, tile_resident, long_row, ..usual };
-                if shape.shared_bytes(R::PRECISION) * tile_resident as usize <= 200 << 10 {
-                    shapes.push(shape);
-                }
+            let shape = Shape { tile_threads, tile_rounds, tile_resident, ..usual };
+            if shape.shared_bytes(R::PRECISION) * tile_resident as usize <= 200 << 10 {
+                shapes.push(shape);
             }
         }
     }
     prepare(gpu, shapes.iter().map(|shape| shape.source(R::PRECISION)).collect());
-    for kind in Kind::ALL {
-        let matrix = kind.large::<R>().unwrap();
+    // Small ones, where launches and latencies count, and those that libraries are compared on.
+    let small = [[71, 58, 1], [71, 58, 27], [256, 256, 8]]
+        .map(|shape| (format!("stencil {shape:?}"), matrices::stencil::<R>(shape, false), false));
+    let large = Kind::ALL.map(|kind| (kind.name().to_owned(), kind.large(), true));
+    for (name, matrix, is_large) in small.into_iter().chain(large) {
+        let matrix = matrix.unwrap();
         let x = gpu.upload(&operand::<R>(matrix.columns())).unwrap();
         let y = gpu.zeros::<R>(matrix.rows()).unwrap();
+        let bytes = DeviceCsr::bytes(&matrix) as f64;
         let time = |device: &DeviceCsr<R>, rung: Rung| {
             let mut graph = gpu
                 .capture(|| (0..10).try_for_each(|_| device.multiply_by(rung, &x, &y, 1)))
@@ -128,30 +131,32 @@ fn times<R: Real + Element>(gpu: &Gpu) {
             let mut times: Vec<f64> =
                 (0..5).map(|_| gpu.elapsed(|| graph.launch()).unwrap() / 10.0).collect();
             times.sort_by(f64::total_cmp);
-            1e6 * times[2]
+            (1e6 * times[2], bytes / times[2] * 1e-9)
         };
-        let bytes = DeviceCsr::bytes(&matrix) as f64;
-        println!("{} {}: us in a graph", kind.name(), R::NAME);
+        let (rows, entries) = (matrix.rows(), matrix.nonzeros());
+        println!("{name} {}: {rows} rows, {entries} entries; us in a graph", R::NAME);
         let device = DeviceCsr::with(gpu, &matrix, usual).unwrap();
         for rung in Rung::ALL {
-            let time = time(&device, rung);
-            println!("  {time:>10.2}  {:>7.1} GB/s  {}", bytes / time * 1e-3, rung.name());
+            let (time, speed) = time(&device, rung);
+            let mark = if rung == Rung::choose(rows, entries) { ", chosen" } else { "" };
+            println!("  {time:>10.2}  {speed:>7.1} GB/s  {}{mark}", rung.name());
         }
         drop(device);
-        let mut found: Vec<(f64, Shape)> = shapes
+        let mut found: Vec<(f64, f64, Shape)> = shapes
             .iter()
+            .filter(|_| is_large)
             .map(|shape| {
                 let device = DeviceCsr::with(gpu, &matrix, *shape).unwrap();
-                (time(&device, Rung::Tiles), *shape)
+                let (time, speed) = time(&device, Rung::Tiles);
+                (time, speed, *shape)
             })
             .collect();
         found.sort_by(|a, b| a.0.total_cmp(&b.0));
-        for (time, shape) in found.iter().take(10) {
+        for (time, speed, shape) in found.iter().take(10) {
             let Shape { tile_threads, tile_rounds, tile_resident, long_row, .. } = shape;
             println!(
-                "  {time:>10.2}  {:>7.1} GB/s  tiles: {tile_threads} threads, {tile_rounds} rounds, \
-                 {tile_resident} resident, long from {long_row}",
-                bytes / time * 1e-3
+                "  {time:>10.2}  {speed:>7.1} GB/s  tiles: {tile_threads} threads, {tile_rounds} \
+                 rounds, {tile_resident} resident, long from {long_row}"
             );
         }
     }

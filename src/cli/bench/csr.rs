@@ -83,7 +83,8 @@ impl Bench {
         out: &mut impl Write,
     ) -> Result<Vec<Ladder<'a>>> {
         let mut ladders = Vec::new();
-        for kind in Kind::ALL {
+        let kinds = if self.matrix.is_empty() { &Kind::ALL[..] } else { &self.matrix };
+        for &kind in kinds {
             let name = kind.name().to_owned();
             let mut product = Product { name, matrix: kind.large::<R>()?, vectors: 1 };
             ladders.push(self.product(&product, device, pools, out)?);

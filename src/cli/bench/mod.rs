@@ -29,6 +29,7 @@ use crate::gpu::Gpu;
 use crate::io::pending::Pending;
 use crate::model::Working;
 use crate::model::tiled::{Tile, Tiled, has_condensate, has_rain};
+use crate::primitives::matrices::Kind;
 use crate::wsm5::Fallout;
 use figure::{Best, Figure};
 use ladder::Ladder;
@@ -98,6 +99,9 @@ pub(super) struct Bench {
     /// be given several times [default: squares from 1000 to 30000, and fields]
     #[arg(long, value_name = "RxC")]
     extent: Vec<Extent>,
+    /// Kind of matrix of `csr`; may be given several times [default: all]
+    #[arg(long, value_name = "KIND")]
+    matrix: Vec<Kind>,
     /// Let `reduce` work on whole numbers of 32 bits
     #[arg(long)]
     integers: bool,

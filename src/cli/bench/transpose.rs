@@ -55,9 +55,11 @@ impl fmt::Display for Extent {
 const SIDES: [usize; 6] = [1000, 4000, 4096, 8192, 16384, 30000];
 const LARGEST_ON_CPU: usize = 4096 * 4096;
 
-/// Those, and the six fields of a storm and of a large grid, which the columns are brought together of.
+/// Those, and the six fields of a storm and of a large grid, whose columns are brought together and
+/// taken apart again.
 fn usual(has_gpu: bool) -> Vec<Extent> {
     let fields = [Matrices::levels(6, 27, 58, 71), Matrices::levels(6, 27, 1024, 1024)];
+    let fields = fields.into_iter().flat_map(|fields| [fields, fields.transposed()]);
     let squares = SIDES.map(|side| Matrices::one(side, side));
     let all = squares.into_iter().chain(fields);
     all.filter(|m| has_gpu || m.len() <= LARGEST_ON_CPU).map(Extent).collect()
