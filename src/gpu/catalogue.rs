@@ -4,7 +4,7 @@ use super::advection::{Shares, TransportSettings};
 use super::compile::Source;
 use super::wsm5::Mapping;
 use super::{
-    budget, ceilings, clouds, conjugate_gradient, csr, forcing, reduce, summary, transport,
+    budget, ceilings, clouds, conjugate_gradient, csr, forcing, memory_lab, reduce, summary, transport,
     transpose, watch,
 };
 use crate::advection::Limiter;
@@ -62,6 +62,7 @@ pub fn catalogue(precision: Precision, nz: usize) -> Vec<Entry> {
             entry(reduce::source::<f32>(shape), "f32", true),
             entry(reduce::source::<i32>(shape), "i32", true),
             entry(reduce::ladder::source::<f32>(), "f32", true),
+            entry(memory_lab::source(), "f32", true),
             entry(reduce::ladder::source::<i32>(), "i32", true),
         ],
         Precision::F64 => vec![

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use super::advection::{LayeredPointers, TransportArgs};
 use super::arguments::{
-    ArithmeticArgs, BlendArgs, CloseArgs, ContentsArgs, CsrArgs, DescentArgs, LadderArgs,
+    ArithmeticArgs, BlendArgs, CloseArgs, ContentsArgs, CsrArgs, DescentArgs, LadderArgs, MemoryArgs,
     OutflowArgs, ReduceArgs, TallyArgs, TransposeArgs, WatchArgs, WaterArgs, WeightArgs,
 };
 use super::mark;
@@ -111,6 +111,7 @@ fn shared<R: CloudConstants + FluxConstants + RadarConstants + RadiusConstants>(
         LadderArgs::<R>::cuda_text(),
         ContentsArgs::<R>::cuda_text(),
         OutflowArgs::<R>::cuda_text(),
+        MemoryArgs::<R>::cuda_text(),
     ];
     format!(
         "typedef {real} real;\n\n// Constants\n{}{}\n// Structs\n{}",
