@@ -10,9 +10,6 @@ use crate::primitives::reduce::{Extrema, Statistics};
 use crate::real::Real;
 use crate::state::State;
 
-/// Kinds of profiles: mean, root mean square, minimum, maximum.
-pub const PROFILES: usize = 4;
-
 /// Figures of one frame.
 #[derive(Clone, Debug, Serialize)]
 pub struct FrameFigures {
@@ -114,14 +111,14 @@ impl FrameFigures {
         }
     }
 
-    /// The profiles as an array. Shape: (field, [`PROFILES`], nz).
+    /// Mean and root mean square of the levels. Shape: (field, 2, nz).
     pub fn profiles(&self) -> Array3<f64> {
         let nz = self.fields.first().map_or(0, |field| field.profile.mean.len());
         let values = self.fields.iter().flat_map(|field| {
-            let Profile { mean, rms, min, max } = &field.profile;
-            [mean, rms, min, max].into_iter().flatten().copied()
+            let Profile { mean, rms, .. } = &field.profile;
+            [mean, rms].into_iter().flatten().copied()
         });
-        Array3::from_shape_vec((self.fields.len(), PROFILES, nz), values.collect())
+        Array3::from_shape_vec((self.fields.len(), 2, nz), values.collect())
             .expect("as many levels in every profile")
     }
 }

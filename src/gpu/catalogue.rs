@@ -4,8 +4,8 @@ use super::advection::{Shares, TransportSettings};
 use super::compile::Source;
 use super::wsm5::Mapping;
 use super::{
-    budget, ceilings, clouds, conjugate_gradient, csr, forcing, memory_lab, reduce, summary, transport,
-    transpose, watch,
+    budget, ceilings, clouds, conjugate_gradient, csr, forcing, memory_lab, reduce, summary,
+    transport, transpose, watch,
 };
 use crate::advection::Limiter;
 use crate::grid::{Grid, Shape, Side, Sides};

@@ -4,8 +4,9 @@ use std::fmt::Write;
 
 use super::advection::{LayeredPointers, TransportArgs};
 use super::arguments::{
-    ArithmeticArgs, BlendArgs, CloseArgs, ContentsArgs, CsrArgs, DescentArgs, LadderArgs, MemoryArgs,
-    OutflowArgs, ReduceArgs, TallyArgs, TransposeArgs, WatchArgs, WaterArgs, WeightArgs,
+    ArithmeticArgs, BlendArgs, CloseArgs, ContentsArgs, CsrArgs, DescentArgs, LadderArgs,
+    MemoryArgs, OutflowArgs, ReduceArgs, TallyArgs, TransposeArgs, WatchArgs, WaterArgs,
+    WeightArgs,
 };
 use super::mark;
 use super::wsm5::{CloudArgs, CloudConstants, DiagnosisArgs};

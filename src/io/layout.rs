@@ -190,7 +190,7 @@ pub(super) const CONTENTS: [Variable; 5] = {
     ]
 };
 
-/// Mean, root mean square, minimum and maximum over each level of a field.
+/// Mean and root mean square over each level of a field.
 macro_rules! profiles {
     ($name:literal, $units:literal, $what:literal) => {
         [
@@ -199,43 +199,25 @@ macro_rules! profiles {
                     concat!($name, "_MEAN"),
                     Axes::Layer,
                     $units,
-                    concat!("Mean over the level of ", $what),
+                    concat!("Mean over the cells of the level of ", $what),
                 ),
-                "south_north: west_east: mean",
+                "area: mean",
             ),
             over(
                 variable(
                     concat!($name, "_RMS"),
                     Axes::Layer,
                     $units,
-                    concat!("Root mean square over the level of ", $what),
+                    concat!("Root mean square over the cells of the level of ", $what),
                 ),
-                "south_north: west_east: root_mean_square",
-            ),
-            over(
-                variable(
-                    concat!($name, "_MIN"),
-                    Axes::Layer,
-                    $units,
-                    concat!("Minimum over the level of ", $what),
-                ),
-                "south_north: west_east: minimum",
-            ),
-            over(
-                variable(
-                    concat!($name, "_MAX"),
-                    Axes::Layer,
-                    $units,
-                    concat!("Maximum over the level of ", $what),
-                ),
-                "south_north: west_east: maximum",
+                "area: root_mean_square",
             ),
         ]
     };
 }
 
 /// Profiles of the fields of the state, in the order of [`super::output::Snapshot::profiles`].
-pub(super) const PROFILES: [[Variable; 4]; 6] = [
+pub(super) const PROFILES: [[Variable; 2]; 6] = [
     profiles!("T", "K", "perturbation potential temperature theta-t0"),
     profiles!("QVAPOR", "kg kg-1", "water vapor mixing ratio"),
     profiles!("QCLOUD", "kg kg-1", "cloud water mixing ratio"),
@@ -245,14 +227,11 @@ pub(super) const PROFILES: [[Variable; 4]; 6] = [
 ];
 
 /// The largest Courant number.
-pub(super) const COURANT: Variable = over(
-    variable(
-        "MAX_COURANT",
-        Axes::Scalar,
-        "1",
-        "Largest share of its air that leaves a cell in a time step",
-    ),
-    "bottom_top: south_north: west_east: maximum",
+pub(super) const COURANT: Variable = variable(
+    "MAX_COURANT",
+    Axes::Scalar,
+    "1",
+    "Largest share of its air that leaves a cell in a time step",
 );
 
 /// Fields that pass through from the input, in the order of [`super::output::Given`].

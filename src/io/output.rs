@@ -58,8 +58,8 @@ pub struct Snapshot<R> {
     /// Water above each square metre, in the order of the fields of the state.
     /// Shape: (species, ny, nx). Units: kg m⁻².
     pub contents: Array3<R>,
-    /// Mean, root mean square, minimum and maximum over the levels of the fields of the state.
-    /// Shape: (field, 4, nz).
+    /// Mean and root mean square over the levels of the fields of the state.
+    /// Shape: (field, 2, nz).
     pub profiles: Array3<f64>,
     /// Largest Courant number of a cell, of all that leaves it.
     pub max_courant: f64,

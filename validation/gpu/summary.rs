@@ -22,10 +22,15 @@ const DT: f64 = 60.0;
 /// precision, relative to the sum of their sizes.
 const ANOTHER_ORDER: f64 = 1e-13;
 
+/// Water that transport leaves below zero here and makes up for there, kg m⁻².
+const CANCELLED: f64 = 1e-12;
+
 /// A frame after some steps, on the storm's winds alone or between two frames that are alike.
 fn check<R: Working + OnDevice>(gpu: &Gpu, has_sequence: bool) {
-    // A mass is a sum of two products, of which the device rounds one less.
-    let unit = if size_of::<R>() == 4 { f64::from(f32::EPSILON) } else { f64::EPSILON };
+    let is_single = size_of::<R>() == size_of::<f32>();
+    // A mass is a sum of two products, of which the device rounds one less; in double precision so
+    // is each term of the sum over the levels.
+    let of_masses = if is_single { 3.0 * f64::from(f32::EPSILON) } else { 32.0 * f64::EPSILON };
     let path = Path::new(&crate::project()).join("data/soc.nc");
     let (domain, frame) = wrf::read(&path, None).unwrap();
     let mut case = Case::<R>::new(domain, frame).unwrap();
@@ -58,7 +63,15 @@ fn check<R: Working + OnDevice>(gpu: &Gpu, has_sequence: bool) {
         assert_eq!(found.changes, changes, "{about}");
         assert!(found.water == water, "{about}: {} kg of water, not {water}", found.water);
         assert!(steps == 0 || changes != WaterChange::default(), "{about}: nothing happens");
-        let expected = Summary::of(&region, &air, &frame.state, &flux, changes);
+        let mut state = frame.state;
+        if is_single {
+            // With fast-math such numbers count as zero.
+            let smallest = f64::from(f32::MIN_POSITIVE);
+            for field in state.fields_mut() {
+                field.mapv_inplace(|x| if x.f64().abs() < smallest { R::ZERO } else { x });
+            }
+        }
+        let expected = Summary::of(&region, &air, &state, &flux, changes);
         assert_eq!(found.levels.len(), expected.levels.len());
         for (n, (found, expected)) in found.levels.iter().zip(&expected.levels).enumerate() {
             assert_eq!(found.extrema, expected.extrema, "{about}: level {n}");
@@ -69,7 +82,8 @@ fn check<R: Working + OnDevice>(gpu: &Gpu, has_sequence: bool) {
         }
         for (found, expected) in found.contents.iter().zip(&expected.contents) {
             let off = (found.f64() - expected.f64()).abs();
-            assert!(off <= 2.0 * unit * expected.f64().abs(), "{about}: {found} not {expected}");
+            let limit = of_masses * expected.f64().abs() + CANCELLED;
+            assert!(off <= limit, "{about}: {found} not {expected}");
         }
         let rates = [&found.outflow, &expected.outflow].map(|outflow| f64::from(outflow.rate));
         let off = (rates[0] - rates[1]).abs();

@@ -115,13 +115,16 @@ fn variables_are_named_and_described_as_wrf_does_it() {
         ("U", "x_wind"),
         ("W", "upward_air_velocity"),
         ("REFL_10CM", "equivalent_reflectivity_factor"),
+        ("QVAPOR_PATH", "atmosphere_mass_content_of_water_vapor"),
+        ("QICE_PATH", "atmosphere_mass_content_of_cloud_ice"),
         ("RAINNC", "lwe_thickness_of_stratiform_precipitation_amount"),
     ];
     for (name, standard) in names {
         assert_eq!(output.text_of(name, "standard_name"), standard);
     }
+    assert_eq!(output.text_of("T_RMS", "cell_methods"), "area: root_mean_square");
     // The table has none for rain and snow.
-    for name in ["QRAIN", "QSNOW"] {
+    for name in ["QRAIN", "QSNOW", "QRAIN_PATH", "QSNOW_PATH"] {
         assert!(output.variable(name).attribute("standard_name").is_none(), "{name}");
     }
 }
