@@ -123,7 +123,7 @@ if command -v cdo >/dev/null; then
         echo "cdo reads $file"
     done
     # With our weights cdo arrives at our values, to what single precision leaves of four products.
-    cdo -s griddes $place/beside/lambert.regrid.nc >$place/grid.txt 2>$place/cdo-warnings.log
+    cdo -s griddes -selname,QVAPOR $place/beside/lambert.regrid.nc >$place/grid.txt 2>$place/cdo-warnings.log
     cdo -s remap,$place/grid.txt,$place/beside/lambert.weights.nc -selname,QVAPOR $place/beside/lambert.nc \
         $place/beside/cdo.nc 2>$place/cdo-warnings.log ||
         { cat $place/cdo-warnings.log >&2; echo "error: cdo cannot use our weights" >&2; exit 1; }
