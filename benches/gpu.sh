@@ -10,7 +10,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 program=${1:-target/release/nwp-mini}
 folder=${2:-bench-gpu}
-runs=${RUNS:-21}
+runs=${RUNS:-25}
 mkdir -p "$folder"
 
 # measure NAME OPTIONS...: a table NAME.txt, which is shown too, and NAME.json.
@@ -25,8 +25,8 @@ measure() {
 "$program" -q info | tee "$folder/machine.txt"
 
 # The cyclone as it is, and repeated: all parts, both mappings, both ways of falling.
-measure cyclone all --backend gpu
-measure cyclone-1024 all --backend gpu --tile 1024x1024
+measure cyclone --backend gpu
+measure cyclone-1024 --backend gpu --tile 1024x1024
 
 # Where wide tiles overtake narrow ones.
 measure sizes wsm5 --backend gpu --mapping tile --fallout semi-lagrangian \
@@ -38,8 +38,8 @@ measure one-tracer advection --backend gpu --limiter pd --tracers 1 \
 measure thirty-tracers advection --backend gpu --limiter pd --tracers 30 --tile 71x58
 
 # What exact functions and double precision cost.
-measure precise all --backend gpu --no-fast-math --limiter pd
-measure double all --backend gpu --precision f64 --limiter pd
+measure precise --backend gpu --no-fast-math --limiter pd
+measure double --backend gpu --precision f64 --limiter pd
 
 # The columns of the peers, and only those among them that hold condensate.
 if [ -n "${STORM:-}" ]; then
@@ -48,7 +48,16 @@ if [ -n "${STORM:-}" ]; then
     measure storm-dense "${storm[@]}" --dense --tile 71x58 --tile 1024x1024
 fi
 
+# The ladders, and experiments with memory.
+measure sums reduce --backend gpu
+measure sums-4Mi-i32 reduce --backend gpu --integers --elements 4Mi
+measure transposes transpose --backend gpu
+measure transposes-f64 transpose --backend gpu --precision f64
+measure products csr --backend gpu
+measure products-f64 csr --backend gpu --precision f64
+measure memory memory --backend gpu
+
 # The CPU of the same machine.
-measure cpu all --backend cpu
+measure cpu --backend cpu
 
 printf '\nAll figures are in %s, after %d s.\n' "$folder" "$SECONDS"

@@ -154,6 +154,35 @@ fn options_choose_what_is_measured() {
     }
 }
 
+/// The sums of the ladders, in all types, as far as the CPU goes.
+#[test]
+fn ladders_have_lines_of_the_cpu() {
+    for (options, kind, width) in [
+        (&["--precision", "f32"][..], "f32", 4.0),
+        (&["--precision", "f64"], "f64", 8.0),
+        (&["--integers"], "i32", 4.0),
+    ] {
+        let sizes = ["reduce", "--elements", "1", "--elements", "100001", "--threads", "2"];
+        let (table, figures) = figures(&[&sizes[..], options].concat());
+        assert!(table.contains(&format!("sum of 100001 values of {kind}")), "{table}");
+        assert_eq!(figures.len(), 4, "two sizes, on one thread and on two");
+        for figure in &figures {
+            assert_eq!((&figure["bench"], &figure["is_right"]), (&"reduce".into(), &true.into()));
+            for key in PROMISED {
+                assert!(figure.get(key).is_some(), "{key} in {figure}");
+            }
+            let elements: f64 = figure["grid_or_n"].as_str().unwrap().parse().unwrap();
+            assert_eq!(number(figure, "bytes"), width * elements, "{figure}");
+            let (median, speed) = (number(figure, "median_s"), number(figure, "gb_per_s"));
+            assert!((speed * median * 1e9 / (width * elements) - 1.0).abs() < 1e-9, "{figure}");
+        }
+    }
+    let (table, figures) = figures(&["memory"]);
+    assert!(table.contains("without a GPU there is nothing to measure") && figures.is_empty());
+    refused(&["reduce", "--elements", "4M"], &["4M", "4Mi"]);
+    refused(&["reduce", "--elements", "0"], &["from 1"]);
+}
+
 /// A device that cannot be seen is none, whatever drivers there are.
 #[test]
 fn without_a_gpu_the_cpu_is_measured_or_nothing() {

@@ -1,5 +1,6 @@
 //! The reductions of the device and the rungs that lead to them, run on the host, against plain
-//! loops and against the CPU version: any length, any place, any order of threads.
+//! loops and against the CPU version: any length, any place, any order of threads. So are the
+//! experiments with memory.
 #![allow(clippy::float_cmp, reason = "equal bits are what some tests are about")]
 
 #[path = "support/emulator.rs"]
@@ -11,6 +12,8 @@ mod faults;
 mod host;
 #[path = "emulated_reduce/ladder.rs"]
 mod ladder;
+#[path = "emulated_reduce/memory.rs"]
+mod memory;
 #[path = "support/random.rs"]
 mod random;
 #[path = "emulated_reduce/segments.rs"]

@@ -17,6 +17,8 @@ mod device;
 mod forcing;
 #[path = "advection/made_up.rs"]
 mod made_up;
+#[path = "gpu/memory.rs"]
+mod memory;
 #[path = "support/random.rs"]
 mod random;
 #[path = "gpu/reduce.rs"]

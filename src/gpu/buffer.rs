@@ -3,7 +3,7 @@
 use std::marker::PhantomData;
 use std::ops::Range;
 
-use cudarc::driver::result;
+use cudarc::driver::{CudaStream, result};
 
 use super::device::{Gpu, failed};
 use crate::error::Result;
@@ -353,6 +353,68 @@ impl<T: Element> Pinned<T> {
             result::memcpy_htod_async(to.address, from, stream)
         }
         .map_err(failed("copy to the device"))
+    }
+
+    /// Asks for some of the values to be copied to the same places of an array of the device, in
+    /// this stream.
+    ///
+    /// # Errors
+    ///
+    /// As [`Pinned::begin`].
+    ///
+    /// # Panics
+    ///
+    /// When one of the arrays has no such elements.
+    ///
+    /// # Safety
+    ///
+    /// Both arrays stay alive, and this one is not changed, until the stream is done with the copy.
+    pub(super) unsafe fn send_part(
+        &self,
+        to: &Buffer<T>,
+        range: Range<usize>,
+        stream: &CudaStream,
+    ) -> Result<()> {
+        assert!(range.end <= self.len, "{range:?} of {}", self.len);
+        let address = to.range(range.clone());
+        self.gpu.bind()?;
+        // SAFETY: both ranges lie inside their arrays; the rest is promised by the caller.
+        unsafe {
+            let from = std::slice::from_raw_parts(self.address.add(range.start), range.len());
+            result::memcpy_htod_async(address, from, stream.cu_stream())
+        }
+        .map_err(failed("copy to the device"))
+    }
+
+    /// Asks for a copy of some elements of an array of the device to the same places of this one,
+    /// in this stream.
+    ///
+    /// # Errors
+    ///
+    /// As [`Pinned::begin`].
+    ///
+    /// # Panics
+    ///
+    /// When one of the arrays has no such elements.
+    ///
+    /// # Safety
+    ///
+    /// Both arrays stay alive, and this one is not read, until the stream is done with the copy.
+    pub(super) unsafe fn fetch_part(
+        &mut self,
+        from: &Buffer<T>,
+        range: Range<usize>,
+        stream: &CudaStream,
+    ) -> Result<()> {
+        assert!(range.end <= self.len, "{range:?} of {}", self.len);
+        let address = from.range(range.clone());
+        self.gpu.bind()?;
+        // SAFETY: as above.
+        unsafe {
+            let to = std::slice::from_raw_parts_mut(self.address.add(range.start), range.len());
+            result::memcpy_dtoh_async(to, address, stream.cu_stream())
+        }
+        .map_err(failed("copy from the device"))
     }
 
     /// The values.

@@ -3,7 +3,9 @@
 use super::advection::{Shares, TransportSettings};
 use super::compile::Source;
 use super::wsm5::Mapping;
-use super::{budget, ceilings, clouds, csr, forcing, reduce, transport, transpose, watch};
+use super::{
+    budget, ceilings, clouds, csr, forcing, memory_lab, reduce, transport, transpose, watch,
+};
 use crate::advection::Limiter;
 use crate::grid::{Grid, Shape, Side, Sides};
 use crate::primitives::transpose::Matrices;
@@ -56,6 +58,7 @@ pub fn catalogue(precision: Precision, nz: usize) -> Vec<Entry> {
             entry(reduce::source::<f32>(shape), "f32", true),
             entry(reduce::source::<i32>(shape), "i32", true),
             entry(reduce::ladder::source::<f32>(), "f32", true),
+            entry(memory_lab::source(), "f32", true),
             entry(reduce::ladder::source::<i32>(), "i32", true),
         ],
         Precision::F64 => vec![

@@ -257,6 +257,11 @@ impl Gpu {
         self.copies().synchronize().map_err(failed("finish the copies from the device"))
     }
 
+    /// A stream beside those of the kernels and of the copies.
+    pub(super) fn new_stream(&self) -> Result<Arc<CudaStream>> {
+        self.shared.context.new_stream().map_err(failed("make a stream"))
+    }
+
     /// The stream of the kernels.
     pub(super) fn compute(&self) -> &Arc<CudaStream> {
         &self.shared.compute

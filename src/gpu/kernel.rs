@@ -3,7 +3,7 @@
 use std::ffi::CString;
 use std::sync::Arc;
 
-use cudarc::driver::{result, sys};
+use cudarc::driver::{CudaStream, result, sys};
 use serde::Serialize;
 use tracing::trace;
 
@@ -152,8 +152,26 @@ impl Kernel {
     /// lead to memory that is large enough and stays until the kernel, and every replay of a graph
     /// that holds it, is done.
     pub(super) unsafe fn launch<A>(&self, launch: Launch, arguments: &A) -> Result<()> {
-        let gpu = &self.module.loaded.gpu;
-        gpu.bind()?;
+        // SAFETY: as promised by the caller.
+        unsafe { self.launch_in(self.module.loaded.gpu.compute(), launch, arguments) }
+    }
+
+    /// The same in a stream other than that of the kernels.
+    ///
+    /// # Errors
+    ///
+    /// As [`Kernel::launch`].
+    ///
+    /// # Safety
+    ///
+    /// As [`Kernel::launch`].
+    pub(super) unsafe fn launch_in<A>(
+        &self,
+        stream: &CudaStream,
+        launch: Launch,
+        arguments: &A,
+    ) -> Result<()> {
+        self.module.loaded.gpu.bind()?;
         let Launch { grid, block, shared_bytes } = launch;
         trace!("{} <<<{grid:?}, {block:?}, {shared_bytes}>>>", self.name);
         let mut pointers = [std::ptr::from_ref(arguments).cast_mut().cast()];
@@ -164,7 +182,7 @@ impl Kernel {
                 grid.into(),
                 block.into(),
                 shared_bytes,
-                gpu.compute().cu_stream(),
+                stream.cu_stream(),
                 &mut pointers,
             )
         }

@@ -21,6 +21,7 @@ mod graph;
 mod kernel;
 mod library;
 mod mark;
+pub mod memory_lab;
 mod parcel;
 pub mod prelude;
 mod receipt;

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use super::advection::{LayeredPointers, TransportArgs};
 use super::arguments::{
-    ArithmeticArgs, BlendArgs, CloseArgs, CsrArgs, LadderArgs, ReduceArgs, TallyArgs,
+    ArithmeticArgs, BlendArgs, CloseArgs, CsrArgs, LadderArgs, MemoryArgs, ReduceArgs, TallyArgs,
     TransposeArgs, WatchArgs, WaterArgs, WeightArgs,
 };
 use super::mark;
@@ -108,6 +108,7 @@ fn shared<R: CloudConstants + FluxConstants + RadarConstants + RadiusConstants>(
         CsrArgs::<R>::cuda_text(),
         ReduceArgs::<R>::cuda_text(),
         LadderArgs::<R>::cuda_text(),
+        MemoryArgs::<R>::cuda_text(),
     ];
     format!(
         "typedef {real} real;\n\n// Constants\n{}{}\n// Structs\n{}",

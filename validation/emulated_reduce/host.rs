@@ -1,6 +1,7 @@
 //! A device made of arrays on the host.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use nwp_mini::gpu::Source;
@@ -49,7 +50,8 @@ pub(crate) fn taken<T: Element>(found: &Records, array: DevicePointer<T>) -> Vec
 /// The program for a source; each is made once.
 pub(crate) fn program(name: &str, source: &Source, options: &[&str]) -> Arc<Program> {
     static PROGRAMS: Mutex<BTreeMap<String, Arc<Program>>> = Mutex::new(BTreeMap::new());
-    let file = if source.file.ends_with("ladder.cu") { "ladder" } else { "reduce" };
+    let file = Path::new(source.file).file_stem().and_then(|stem| stem.to_str());
+    let file = file.expect("kernels have plain names");
     let key = format!("{file}-{name}");
     let mut programs = PROGRAMS.lock().unwrap_or_else(PoisonError::into_inner);
     let program = programs.entry(key.clone()).or_insert_with(|| {

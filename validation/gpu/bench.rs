@@ -91,6 +91,43 @@ fn all_parts_are_measured() {
     }
 }
 
+/// All rungs are there, timed in all ways, and right.
+#[test]
+fn the_ladder_of_the_sum_is_measured() {
+    if gpu(true).is_none() {
+        return;
+    }
+    for options in [&["--precision", "f32"][..], &["--precision", "f64"], &["--integers"]] {
+        let folder = tempfile::tempdir().unwrap();
+        let json = folder.path().join("bench.json");
+        let output = Command::cargo_bin("nwp-mini")
+            .expect("built by cargo for this test")
+            .args(["-q", "bench", "reduce", "--elements", "1000", "--elements", "1Mi"])
+            .args(["--runs", "3"])
+            .args(options)
+            .args(["--json".as_ref(), json.as_os_str()])
+            .output()
+            .expect("it starts");
+        println!("{}", String::from_utf8_lossy(&output.stdout));
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        let figures: Vec<Value> =
+            serde_json::from_str(&std::fs::read_to_string(json).unwrap()).unwrap();
+        let rows = |place: &str, timing: &str| {
+            let of = |row: &&Value| {
+                row["backend"] == "gpu" && row["place"] == place && row["timing"] == timing
+            };
+            figures.iter().filter(of).count()
+        };
+        // Ten rungs, the best one, six other operations, on two sizes.
+        for place in ["hot", "rotating"] {
+            assert_eq!([rows(place, "events"), rows(place, "graph")], [34; 2], "{place}");
+        }
+        assert!(figures.iter().all(|row| row["is_right"] == true));
+        let steps = figures.iter().filter(|row| row["step_speed_up"].is_number()).count();
+        assert_eq!(steps, 2 * 4 * 10, "a gain for each rung but the first");
+    }
+}
+
 #[test]
 fn a_grid_that_does_not_fit_is_refused() {
     let Some(gpu) = gpu(true) else { return };

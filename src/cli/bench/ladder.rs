@@ -106,20 +106,21 @@ pub(super) struct Row {
     backend: &'static str,
     threads: Option<usize>,
     grid_or_n: String,
-    median_s: f64,
+    pub(super) median_s: f64,
     min_s: f64,
     max_s: f64,
     runs: usize,
     /// Elements a second.
     cells_per_s: f64,
-    gb_per_s: f64,
-    percent_of_copy: f64,
+    pub(super) gb_per_s: f64,
+    /// Nothing for what is no copy.
+    pub(super) percent_of_copy: Option<f64>,
     timing: Timing,
     place: Place,
     /// How many times as fast as the rung before.
     step_speed_up: Option<f64>,
     /// How many times as fast as the first rung.
-    cumulative_speed_up: Option<f64>,
+    pub(super) cumulative_speed_up: Option<f64>,
     is_right: bool,
     device: String,
     precision: &'static str,
@@ -129,6 +130,53 @@ pub(super) struct Row {
     copy_gb_per_s: f64,
     version: &'static str,
     commit: &'static str,
+}
+
+impl Row {
+    /// A row of the CPU, to be changed where it is one of the GPU.
+    pub(super) fn new(
+        subject: &Subject,
+        variant: String,
+        times: Vec<f64>,
+        copy: f64,
+        is_right: bool,
+    ) -> Self {
+        let Subject { bench, size, elements, bytes, precision, .. } = subject;
+        let runs = times.len();
+        let [min_s, median_s, max_s] = statistics(times);
+        let speed = *bytes as f64 / median_s;
+        Self {
+            bench,
+            variant,
+            backend: "cpu",
+            threads: None,
+            grid_or_n: size.clone(),
+            median_s,
+            min_s,
+            max_s,
+            runs,
+            cells_per_s: *elements as f64 / median_s,
+            gb_per_s: speed / 1e9,
+            percent_of_copy: Some(100.0 * speed / copy),
+            timing: Timing::Wall,
+            place: Place::Hot,
+            step_speed_up: None,
+            cumulative_speed_up: None,
+            is_right,
+            device: cpu_name().to_owned(),
+            precision,
+            bytes: *bytes,
+            slots: 1,
+            copy_gb_per_s: copy / 1e9,
+            version: env!("CARGO_PKG_VERSION"),
+            commit: env!("NWP_MINI_COMMIT"),
+        }
+    }
+
+    /// The same as one of the GPU.
+    pub(super) fn on(self, gpu: &Gpu, timing: Timing) -> Self {
+        Self { backend: "gpu", device: gpu.device().name.clone(), timing, ..self }
+    }
 }
 
 /// A table in the making.
@@ -203,16 +251,17 @@ impl<'a> Ladder<'a> {
             let plural = if *threads == 1 { "" } else { "s" };
             let variant = format!("CPU, {threads} thread{plural}");
             let is_right = self.judge(&variant, fault(&last));
-            let mut row = self.row(variant, times?, *copy, is_right);
+            let mut row = Row::new(&self.subject, variant, times?, *copy, is_right);
             row.threads = Some(*threads);
             let Row { variant, median_s, gb_per_s, percent_of_copy, .. } = &row;
             writeln!(
                 out,
-                "{variant:<34} {:>10.2} {:>10} {gb_per_s:>8.1} {:>6} {:>7} {percent_of_copy:>6.1}{}",
+                "{variant:<34} {:>10.2} {:>10} {gb_per_s:>8.1} {:>6} {:>7} {:>6.1}{}",
                 median_s * 1e6,
                 "-",
                 "-",
                 "-",
+                percent_of_copy.unwrap_or(f64::NAN),
                 verdict(is_right)
             )?;
             self.rows.push(row);
@@ -261,10 +310,9 @@ impl<'a> Ladder<'a> {
         let last = checked(setting.slots - 1)?;
         let is_right = self.judge(name, first.or(last));
         for (place, timing, times, speed_ups) in rows {
-            let mut row = self.row(name.to_owned(), times, setting.copy, is_right);
-            row.backend = "gpu";
-            row.device.clone_from(&setting.gpu.device().name);
-            (row.place, row.timing) = (place, timing);
+            let row = Row::new(&self.subject, name.to_owned(), times, setting.copy, is_right);
+            let mut row = row.on(setting.gpu, timing);
+            row.place = place;
             [row.cumulative_speed_up, row.step_speed_up] =
                 speed_ups.map_or([None; 2], |both| both.map(Some));
             row.slots = if place == Place::Hot { 1 } else { setting.slots };
@@ -279,7 +327,7 @@ impl<'a> Ladder<'a> {
                 graph.gb_per_s,
                 times(graph.step_speed_up),
                 times(graph.cumulative_speed_up),
-                graph.percent_of_copy
+                graph.percent_of_copy.unwrap_or(f64::NAN)
             )
         };
         let [hot, rotating] = [[&halves[0], &halves[1]], [&halves[2], &halves[3]]].map(text);
@@ -293,40 +341,6 @@ impl<'a> Ladder<'a> {
         let Subject { bench, title, .. } = &self.subject;
         self.faults.extend(fault.map(|fault| format!("{bench}: {title}, {variant}: {fault}")));
         is_right
-    }
-
-    /// A row of the CPU, to be changed where it is one of the GPU.
-    fn row(&self, variant: String, times: Vec<f64>, copy: f64, is_right: bool) -> Row {
-        let Subject { bench, size, elements, bytes, precision, .. } = &self.subject;
-        let runs = times.len();
-        let [min_s, median_s, max_s] = statistics(times);
-        let speed = *bytes as f64 / median_s;
-        Row {
-            bench,
-            variant,
-            backend: "cpu",
-            threads: None,
-            grid_or_n: size.clone(),
-            median_s,
-            min_s,
-            max_s,
-            runs,
-            cells_per_s: *elements as f64 / median_s,
-            gb_per_s: speed / 1e9,
-            percent_of_copy: 100.0 * speed / copy,
-            timing: Timing::Wall,
-            place: Place::Hot,
-            step_speed_up: None,
-            cumulative_speed_up: None,
-            is_right,
-            device: cpu_name().to_owned(),
-            precision,
-            bytes: *bytes,
-            slots: 1,
-            copy_gb_per_s: copy / 1e9,
-            version: env!("CARGO_PKG_VERSION"),
-            commit: env!("NWP_MINI_COMMIT"),
-        }
     }
 
     /// The rows, and what was wrong.
@@ -367,7 +381,7 @@ impl Setting<'_> {
 }
 
 /// So many times, or enough of them where they take long.
-fn patiently(runs: u32, mut time: impl FnMut() -> Result<f64>) -> Result<Vec<f64>> {
+pub(super) fn patiently(runs: u32, mut time: impl FnMut() -> Result<f64>) -> Result<Vec<f64>> {
     let start = Instant::now();
     let mut times = Vec::new();
     for run in 0..runs {
@@ -379,10 +393,10 @@ fn patiently(runs: u32, mut time: impl FnMut() -> Result<f64>) -> Result<Vec<f64
     Ok(times)
 }
 
-fn verdict(is_right: bool) -> &'static str {
+pub(super) fn verdict(is_right: bool) -> &'static str {
     if is_right { "" } else { "  WRONG" }
 }
 
-fn megabytes(bytes: usize) -> String {
+pub(super) fn megabytes(bytes: usize) -> String {
     format!("{:.1} MB", bytes as f64 / 1e6)
 }

@@ -6,6 +6,7 @@ mod csr;
 mod figure;
 mod gpu;
 mod ladder;
+mod memory;
 mod reduce;
 mod size;
 mod source;
@@ -137,6 +138,8 @@ enum Part {
     Transpose,
     /// The ladder of the product of a sparse matrix and a vector
     Csr,
+    /// Experiments with the memory of the GPU and the way to it
+    Memory,
     /// Everything
     All,
 }
@@ -178,6 +181,11 @@ impl Bench {
                 rows.extend(found.iter().map(value));
                 faults.extend(wrong);
             }
+        }
+        if self.wants(Part::Memory) {
+            let (found, wrong) = self.memory(gpu, &mut out)?;
+            rows.extend(found.iter().map(value));
+            faults.extend(wrong);
         }
         if let Some(json) = json {
             json.write_json(&rows)?;

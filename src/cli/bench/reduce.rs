@@ -6,6 +6,7 @@ use std::io::Write;
 use rayon::prelude::*;
 
 use super::ladder::{self, Ladder, Rung, Setting, Subject};
+use super::memory::mixed;
 use super::size::Elements;
 use super::{Bench, Pool};
 use crate::cli::Precision;
@@ -36,13 +37,8 @@ const ASIDES: [(&str, Operation); 6] = [
 ];
 
 /// A whole number from -[`MOST`] to [`MOST`] that looks random, the same for the same place.
-///
-/// Source: the output function of splitmix64, Steele, Lea, Flood 2014, Proc. OOPSLA, 453-472.
 fn whole(at: u64) -> i32 {
-    let z = at.wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    let z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    (((z ^ (z >> 31)) >> 1) as i64 % (2 * MOST + 1) - MOST) as i32
+    ((mixed(at) >> 1) as i64 % (2 * MOST + 1) - MOST) as i32
 }
 
 impl Bench {

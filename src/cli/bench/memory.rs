@@ -1,0 +1,344 @@
+//! Experiments with the memory of the GPU and the way to it: each a curve, what the classical
+//! lessons measured of the same on a GTX 280 of 2008, and what it teaches.
+
+mod transfers;
+
+use std::io::Write;
+
+use rayon::prelude::*;
+
+use super::figure::Timing;
+use super::ladder::{Row, Subject, megabytes, patiently, verdict};
+use super::{Bench, gpu};
+use crate::error::Result;
+use crate::gpu::memory_lab::{Experiment, Indices, Lab, Pattern, THREADS, Width};
+use crate::gpu::{Buffer, Gpu};
+
+/// Elements of an array: four times what the cache of a large device holds.
+const ELEMENTS: usize = 1 << 26;
+/// Share of the free memory that the arrays may take.
+const MEMORY_SHARE: usize = 4;
+/// Looks at the 32 words of each lane: some tenths of a millisecond.
+const ROUNDS: usize = 200;
+/// Elements that are held against what they should be: one in so many, no power of two.
+const CHECKED: usize = 1009;
+
+/// What the lessons published, where they did, and what the curve teaches.
+struct Lesson {
+    title: &'static str,
+    published: Option<&'static str>,
+    teaches: &'static str,
+}
+
+const OFFSET: Lesson = Lesson {
+    title: "offset: a copy that begins so many elements behind a boundary",
+    published: None,
+    teaches: "a warp's 128 bytes are fetched in sectors of 32, and the neighbour uses what was \
+              fetched too much: a bad start costs next to nothing today",
+};
+const STRIDE: Lesson = Lesson {
+    title: "stride: a copy of one element in so many; GB/s of those that are wanted",
+    published: Some(
+        "transpose of 4000x4000: copy 112.4 GB/s, strided writes 5.3, strided both \
+                     ways 2.7",
+    ),
+    teaches: "memory comes in sectors of 32 bytes whether they are wanted or not: from stride 8 on \
+              seven eighths of the traffic are for nothing, so let neighbours read neighbours",
+};
+const COPIES: Lesson = Lesson {
+    title: "width and pattern: a copy by loads of 4, 8 or 16 bytes, shared out in three ways",
+    published: Some("copy in the transpose of 4000x4000: 112.4 GB/s"),
+    teaches: "with neighbours side by side any width comes near the limit, wide loads with fewer \
+              instructions; a piece for each thread, natural on a CPU, makes every warp a strided \
+              reader",
+};
+const SHARED: Lesson = Lesson {
+    title: "banks: words of shared memory that the lanes of a warp read so far apart",
+    published: Some("transpose of 4000x4000 by tiles: 75.1 GB/s with conflicts, 93.4 with padding"),
+    teaches: "lanes that want different words of one bank queue, as many as there are; one word for \
+              all is handed out at once, and a row padded to 33 words has no conflict in its \
+              columns",
+};
+const GATHER: Lesson = Lesson {
+    title: "gather: elements at random places, at most so far away; GB/s of places and values",
+    published: None,
+    teaches: "random reads are cheap as long as their window fits into a cache; beyond, each wants \
+              a sector of 32 bytes for 4, so sort what is gathered",
+};
+const READ_ONLY: Lesson = Lesson {
+    title: "read-only path: the same gathers by the loads for what nobody writes",
+    published: None,
+    teaches: "early devices cached textures and constants only; today all loads pass through the \
+              same cache, and the special path gains little",
+};
+
+impl Bench {
+    /// Makes all experiments: rows, and what was wrong.
+    pub(super) fn memory(
+        &self,
+        device: Option<&Gpu>,
+        out: &mut impl Write,
+    ) -> Result<(Vec<Row>, Vec<String>)> {
+        let Some(device) = device else {
+            writeln!(out, "\nmemory: without a GPU there is nothing to measure")?;
+            return Ok((Vec::new(), Vec::new()));
+        };
+        let copy = gpu::copy_speed(device, self.runs)?;
+        writeln!(
+            out,
+            "\n{}, a copy moves {:.1} GB/s, read and written; its cache holds {:.1} MB",
+            device.device().name,
+            copy / 1e9,
+            device.device().cache as f64 / 1e6
+        )?;
+        let [free, _] = device.memory()?;
+        // Two arrays and the places, and another half for what else there is.
+        let possible = free / MEMORY_SHARE / (4 * size_of::<f32>());
+        let elements = ELEMENTS.min(1 << possible.max(1).ilog2());
+        let lab = Lab::new(device)?;
+        let mut lesson = Curves {
+            gpu: device,
+            copy,
+            runs: self.runs,
+            lab: &lab,
+            rows: Vec::new(),
+            faults: Vec::new(),
+        };
+        lesson.on_device(elements, out)?;
+        lesson.transfers(out)?;
+        lesson.overlap(out)?;
+        Ok((lesson.rows, lesson.faults))
+    }
+}
+
+/// The experiments in the making.
+struct Curves<'a> {
+    gpu: &'a Gpu,
+    copy: f64,
+    runs: u32,
+    lab: &'a Lab,
+    rows: Vec<Row>,
+    faults: Vec<String>,
+}
+
+/// What the experiments of the device work on.
+struct Arrays {
+    values: Vec<f32>,
+    from: Buffer<f32>,
+    to: Buffer<f32>,
+}
+
+/// One point of a curve.
+struct Point {
+    label: String,
+    experiment: Experiment,
+    count: usize,
+    bytes: usize,
+    /// Whether a copy can be compared with it.
+    is_like_copy: bool,
+}
+
+fn head(lesson: &Lesson, out: &mut impl Write) -> Result<()> {
+    writeln!(out, "\n{}", lesson.title)?;
+    writeln!(out, "  {:<26} {:>11} {:>9} {:>7}", "", "us", "GB/s", "% copy")?;
+    Ok(())
+}
+
+fn tail(lesson: &Lesson, out: &mut impl Write) -> Result<()> {
+    writeln!(out, "  GTX 280: {}", lesson.published.unwrap_or("not published there"))?;
+    writeln!(out, "  It teaches: {}.", lesson.teaches)?;
+    Ok(())
+}
+
+impl Curves<'_> {
+    fn on_device(&mut self, elements: usize, out: &mut impl Write) -> Result<()> {
+        let values: Vec<f32> =
+            (0..elements as u64).into_par_iter().map(|at| (mixed(at) % 4096) as f32).collect();
+        // The longest offset reaches beyond the elements that are copied.
+        let arrays =
+            Arrays { from: self.gpu.upload(&values)?, to: self.gpu.zeros(elements)?, values };
+        let none = (Indices::new(self.gpu, &[])?, Vec::new());
+        let copied = |count: usize| 2 * size_of::<f32>() * count;
+
+        head(&OFFSET, out)?;
+        let count = elements - 4 * THREADS as usize;
+        for offset in [0, 1, 2, 4, 8, 16, 31, 32] {
+            let label = format!("{offset} elements");
+            let bytes = copied(count);
+            let experiment = Experiment::Offset(offset);
+            let point = Point { label, experiment, count, bytes, is_like_copy: true };
+            self.point(&OFFSET, &arrays, &none, point, out)?;
+        }
+        tail(&OFFSET, out)?;
+
+        head(&STRIDE, out)?;
+        for stride in [1, 2, 3, 4, 8, 16, 32] {
+            let label = format!("one in {stride}");
+            let count = elements / stride;
+            let bytes = copied(count);
+            let experiment = Experiment::Stride(stride);
+            let point = Point { label, experiment, count, bytes, is_like_copy: true };
+            self.point(&STRIDE, &arrays, &none, point, out)?;
+        }
+        tail(&STRIDE, out)?;
+
+        head(&COPIES, out)?;
+        for (pattern, pieces) in [
+            (Pattern::Grid, "all side by side"),
+            (Pattern::Block, "a piece a block"),
+            (Pattern::Thread, "a piece a thread"),
+        ] {
+            for (width, wide) in [(Width::One, 4), (Width::Two, 8), (Width::Four, 16)] {
+                let label = format!("{pieces}, {wide} bytes");
+                let experiment = Experiment::Copy(width, pattern);
+                let bytes = copied(elements);
+                let count = elements;
+                let point = Point { label, experiment, count, bytes, is_like_copy: true };
+                self.point(&COPIES, &arrays, &none, point, out)?;
+            }
+        }
+        tail(&COPIES, out)?;
+        self.banks(&arrays, &none, out)?;
+        self.gathers(&arrays, out)
+    }
+
+    fn banks(
+        &mut self,
+        arrays: &Arrays,
+        none: &(Indices, Vec<i32>),
+        out: &mut impl Write,
+    ) -> Result<()> {
+        /// Blocks of a multiprocessor.
+        const BLOCKS: u32 = 8;
+        head(&SHARED, out)?;
+        let count = (BLOCKS * THREADS * self.gpu.device().multiprocessors) as usize;
+        let count = count.min(arrays.values.len() / THREADS as usize * THREADS as usize);
+        for (step, what) in [
+            (1, "no conflict"),
+            (2, "2 ways"),
+            (4, "4 ways"),
+            (8, "8 ways"),
+            (16, "16 ways"),
+            (32, "32 ways"),
+            (33, "32 and 1 of padding"),
+            (0, "the same for all"),
+        ] {
+            let label = format!("{step} words, {what}");
+            let experiment = Experiment::Banks { step, rounds: ROUNDS };
+            let bytes = count * ROUNDS * 32 * size_of::<f32>();
+            let point = Point { label, experiment, count, bytes, is_like_copy: false };
+            self.point(&SHARED, arrays, none, point, out)?;
+        }
+        tail(&SHARED, out)
+    }
+
+    fn gathers(&mut self, arrays: &Arrays, out: &mut impl Write) -> Result<()> {
+        let elements = arrays.values.len();
+        let windows: Vec<usize> =
+            [0, 5, 10, 15, 20, 26].map(|power| (1 << power).min(elements)).to_vec();
+        for (lesson, read_only) in [(&GATHER, false), (&READ_ONLY, true)] {
+            head(lesson, out)?;
+            for &window in &windows {
+                // The windows are powers of two, and so is the length of the array.
+                let places: Vec<i32> = (0..elements)
+                    .into_par_iter()
+                    .map(|at| (at - at % window + mixed(at as u64) as usize % window) as i32)
+                    .collect();
+                let list = (Indices::new(self.gpu, &places)?, places);
+                let label = match window {
+                    1 => "in order".to_owned(),
+                    _ if window == elements => "anywhere".to_owned(),
+                    _ => format!("within {}", megabytes(4 * window)),
+                };
+                let experiment = Experiment::Gather { read_only };
+                let bytes = 3 * size_of::<f32>() * elements;
+                let point = Point { label, experiment, count: elements, bytes, is_like_copy: true };
+                self.point(lesson, arrays, &list, point, out)?;
+            }
+            tail(lesson, out)?;
+        }
+        Ok(())
+    }
+
+    /// Times an experiment and checks what it leaves.
+    fn point(
+        &mut self,
+        lesson: &Lesson,
+        arrays: &Arrays,
+        (indices, places): &(Indices, Vec<i32>),
+        point: Point,
+        out: &mut impl Write,
+    ) -> Result<()> {
+        let Point { label, experiment, count, bytes, is_like_copy } = point;
+        let Arrays { values, from, to } = arrays;
+        to.poison()?;
+        let run = || self.lab.run(experiment, from, to, indices, count);
+        run()?;
+        let made = to.to_vec()?;
+        let [_, written, _] = experiment.needs(count);
+        let wrong = (0..written).into_par_iter().step_by(CHECKED).find_map_first(|at| {
+            let expected = experiment.expected(values, places, at)?;
+            (made[at] != expected).then(|| {
+                let name = lesson.title.split(':').next().unwrap_or_default();
+                format!("memory, {name}, {label}: element {at} is {}, not {expected}", made[at])
+            })
+        });
+        let times = patiently(self.runs, || self.gpu.elapsed(run))?;
+        let timed = Timed { label, elements: count, bytes, times, timing: Timing::Events };
+        self.add(lesson, timed, is_like_copy, wrong, out)
+    }
+
+    fn add(
+        &mut self,
+        lesson: &Lesson,
+        timed: Timed,
+        is_like_copy: bool,
+        wrong: Option<String>,
+        out: &mut impl Write,
+    ) -> Result<()> {
+        let Timed { label, elements, bytes, times, timing } = timed;
+        let name = lesson.title.split(':').next().unwrap_or_default();
+        let subject = Subject {
+            bench: "memory",
+            title: lesson.title.to_owned(),
+            size: elements.to_string(),
+            elements,
+            bytes,
+            precision: "f32",
+        };
+        let variant = format!("{name}: {label}");
+        let row = Row::new(&subject, variant, times, self.copy, wrong.is_none());
+        let mut row = row.on(self.gpu, timing);
+        row.percent_of_copy = row.percent_of_copy.filter(|_| is_like_copy);
+        let percent = row.percent_of_copy.map_or_else(|| "-".to_owned(), |x| format!("{x:.1}"));
+        writeln!(
+            out,
+            "  {label:<26} {:>11.2} {:>9.2} {percent:>7}{}",
+            row.median_s * 1e6,
+            row.gb_per_s,
+            verdict(wrong.is_none())
+        )?;
+        self.rows.push(row);
+        self.faults.extend(wrong);
+        Ok(())
+    }
+}
+
+/// Times of one point.
+struct Timed {
+    label: String,
+    elements: usize,
+    bytes: usize,
+    times: Vec<f64>,
+    timing: Timing,
+}
+
+/// Bits that look random, the same for the same number.
+///
+/// Source: the output function of splitmix64, Steele, Lea, Flood 2014, Proc. OOPSLA, 453-472.
+pub(super) fn mixed(at: u64) -> u64 {
+    let z = at.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    let z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    z ^ (z >> 31)
+}

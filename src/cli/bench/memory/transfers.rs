@@ -1,0 +1,141 @@
+//! Copies between host and device, and what hides them.
+
+use std::io::Write;
+use std::time::Instant;
+
+use super::super::figure::{Timing, median};
+use super::super::ladder::{megabytes, patiently};
+use super::{CHECKED, Curves, Lesson, Timed, head, mixed, tail};
+use crate::error::Result;
+use crate::gpu::Shuttle;
+use crate::gpu::memory_lab::{Experiment, Leg, Overlap};
+
+/// Powers of two of the bytes that travel at a time.
+const POWERS: [u32; 5] = [12, 16, 20, 24, 28];
+/// Elements that go there and back while work is done, 64 MiB.
+const ELEMENTS: usize = 1 << 24;
+/// Parts that they are cut into.
+const PARTS: usize = 16;
+/// Numbers of streams that share the parts.
+const STREAMS: [usize; 3] = [1, 2, 4];
+/// Rounds of the work whose time is taken first.
+const ROUNDS: usize = 256;
+
+const TRANSFERS: Lesson = Lesson {
+    title: "transfers: copies between host and device, from ordinary memory and from pinned",
+    published: None,
+    teaches: "the device copies pinned memory by itself, ordinary memory passes through the hands of \
+              the driver; small copies cost their start, so make few large ones",
+};
+const OVERLAP: Lesson = Lesson {
+    title: "overlap: 64 MiB there, as much time of work, and back, in 16 parts",
+    published: None,
+    teaches: "one stream does one thing after the other; with several, the copies of one part run \
+              beside the work on another, until the slowest of the three is all that is left",
+};
+
+impl Curves<'_> {
+    /// Copies of growing size, both ways.
+    pub(super) fn transfers(&mut self, out: &mut impl Write) -> Result<()> {
+        head(&TRANSFERS, out)?;
+        for bytes in POWERS.map(|power| 1_usize << power) {
+            let elements = bytes / size_of::<f32>();
+            let values: Vec<f32> =
+                (0..elements as u64).map(|at| (mixed(at) % 4096) as f32).collect();
+            let on_device = self.gpu.zeros::<f32>(elements)?;
+            let mut pinned = Shuttle::new(self.gpu, elements)?;
+            let mut back = vec![0.0; elements];
+
+            let there = self.wall(|| on_device.upload(&values))?;
+            let home = self.wall(|| on_device.download(&mut back))?;
+            let wrong = back != values;
+            let pinned_home = self.wall(|| {
+                pinned.fetch(&on_device)?;
+                self.gpu.synchronize()
+            })?;
+            on_device.poison()?;
+            let pinned_there = self.wall(|| {
+                pinned.send(&on_device)?;
+                self.gpu.synchronize()
+            })?;
+            let pinned_wrong = on_device.to_vec()? != values;
+            for (what, times, wrong) in [
+                ("there, ordinary", there, wrong),
+                ("there, pinned", pinned_there, pinned_wrong),
+                ("back, ordinary", home, wrong),
+                ("back, pinned", pinned_home, pinned_wrong),
+            ] {
+                let label = format!("{what}, {}", kilobytes(bytes));
+                let wrong = wrong.then(|| format!("memory, transfers, {label}: other values"));
+                let timed = Timed { label, elements, bytes, times, timing: Timing::Wall };
+                self.add(&TRANSFERS, timed, false, wrong, out)?;
+            }
+        }
+        tail(&TRANSFERS, out)
+    }
+
+    /// The same copies beside work, in one stream and in several.
+    pub(super) fn overlap(&mut self, out: &mut impl Write) -> Result<()> {
+        let values: Vec<f32> = (0..ELEMENTS as u64).map(|at| (mixed(at) % 4096) as f32).collect();
+        let most = STREAMS.into_iter().max().unwrap_or(1);
+        let mut overlap = Overlap::new(self.lab, &values, most)?;
+        // Tends to 1, whatever it begins with.
+        let work = |rounds| Experiment::Work { rounds, factor: 0.999, summand: 0.001 };
+        let runs = self.runs;
+        let mut seconds = |leg, work, streams| {
+            overlap.seconds(leg, work, streams, PARTS)?;
+            patiently(runs, || overlap.seconds(leg, work, streams, PARTS))
+        };
+        let there = seconds(Leg::There, work(ROUNDS), 1)?;
+        let tried = median(seconds(Leg::Work, work(ROUNDS), 1)?);
+        // As long as the way there.
+        let rounds = (ROUNDS as f64 * median(there.clone()) / tried).ceil().max(1.0) as usize;
+        let work = work(rounds);
+        let mut points = vec![
+            ("there alone".to_owned(), there),
+            (format!("work alone, {rounds} rounds"), seconds(Leg::Work, work, 1)?),
+            ("back alone".to_owned(), seconds(Leg::Back, work, 1)?),
+        ];
+        for streams in STREAMS {
+            let plural = if streams == 1 { "" } else { "s" };
+            points.push((
+                format!("all, {streams} stream{plural}"),
+                seconds(Leg::All, work, streams)?,
+            ));
+        }
+        let made = overlap.made();
+        let wrong = (0..ELEMENTS).step_by(CHECKED).find_map(|at| {
+            let expected = work.expected(&values, &[], at)?;
+            let found = made[at];
+            (found != expected)
+                .then(|| format!("memory, overlap: element {at} is {found}, not {expected}"))
+        });
+        writeln!(out, "\n{} each way", megabytes(size_of::<f32>() * ELEMENTS))?;
+        head(&OVERLAP, out)?;
+        for (label, times) in points {
+            // There and back where it is both; the work moves nothing between host and device.
+            let ways = if label.starts_with("all") { 2 } else { 1 };
+            let bytes = ways * size_of::<f32>() * ELEMENTS;
+            let wrong = wrong.clone().filter(|_| label.starts_with("all"));
+            let timed = Timed { label, elements: ELEMENTS, bytes, times, timing: Timing::Wall };
+            self.add(&OVERLAP, timed, false, wrong, out)?;
+        }
+        tail(&OVERLAP, out)
+    }
+
+    /// Times of something on the clock of the host, after a first time that does not count.
+    fn wall(&self, mut work: impl FnMut() -> Result<()>) -> Result<Vec<f64>> {
+        work()?;
+        patiently(self.runs, || {
+            let start = Instant::now();
+            work()?;
+            Ok(start.elapsed().as_secs_f64())
+        })
+    }
+}
+
+fn kilobytes(bytes: usize) -> String {
+    /// Where megabytes are easier to read.
+    const MANY: usize = 1 << 20;
+    if bytes < MANY { format!("{} KiB", bytes >> 10) } else { format!("{} MiB", bytes >> 20) }
+}

@@ -1,0 +1,58 @@
+//! The experiments with the memory of the device and with the way to it.
+
+use nwp_mini::gpu::memory_lab::{
+    Experiment, Indices, LONGEST_STEP, Lab, Leg, Overlap, Pattern, THREADS, Width,
+};
+
+use crate::gpu;
+use crate::random::Random;
+
+#[test]
+fn experiments_leave_what_they_should() {
+    let Some(gpu) = gpu(true) else { return };
+    let lab = Lab::new(&gpu).unwrap();
+    let mut random = Random::new(52);
+    let mut all = vec![Experiment::Offset(7), Experiment::Stride(3)];
+    for width in [Width::One, Width::Two, Width::Four] {
+        all.extend(
+            [Pattern::Grid, Pattern::Block, Pattern::Thread]
+                .map(|pattern| Experiment::Copy(width, pattern)),
+        );
+    }
+    all.extend([0, 1, 32, LONGEST_STEP].map(|step| Experiment::Banks { step, rounds: 3 }));
+    all.extend([false, true].map(|read_only| Experiment::Gather { read_only }));
+    all.push(Experiment::Work { rounds: 100, factor: 0.999, summand: 0.001 });
+    for experiment in all {
+        let count = 3001 * THREADS as usize;
+        let [read, written, listed] = experiment.needs(count);
+        let from: Vec<f32> = (0..read).map(|_| (random.bits() % 4096) as f32).collect();
+        let places: Vec<i32> = (0..listed).map(|_| (random.bits() % read as u64) as i32).collect();
+        let (before, after) = (gpu.upload(&from).unwrap(), gpu.zeros(written).unwrap());
+        let indices = Indices::new(&gpu, &places).unwrap();
+        after.poison().unwrap();
+        lab.run(experiment, &before, &after, &indices, count).unwrap();
+        for (at, found) in after.to_vec().unwrap().into_iter().enumerate() {
+            match experiment.expected(&from, &places, at) {
+                Some(expected) => assert!(found == expected, "{experiment:?} {at}: {found}"),
+                None => assert!(found.is_nan(), "{experiment:?} {at}: {found}"),
+            }
+        }
+    }
+}
+
+#[test]
+fn streams_share_copies_and_work() {
+    let Some(gpu) = gpu(true) else { return };
+    let lab = Lab::new(&gpu).unwrap();
+    let values: Vec<f32> = (0..1_000_003).map(|at| (at % 4096) as f32).collect();
+    let work = Experiment::Work { rounds: 10, factor: 0.5, summand: 1.0 };
+    for streams in [1, 2, 4] {
+        let mut overlap = Overlap::new(&lab, &values, streams).unwrap();
+        for parts in [1, 7] {
+            assert!(overlap.seconds(Leg::All, work, streams, parts).unwrap() > 0.0);
+            for (at, found) in overlap.made().iter().enumerate() {
+                assert!(Some(*found) == work.expected(&values, &[], at), "{streams} {parts} {at}");
+            }
+        }
+    }
+}
