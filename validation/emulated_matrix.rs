@@ -12,5 +12,7 @@ mod csr;
 mod faults;
 #[path = "emulated_matrix/host.rs"]
 mod host;
+#[path = "emulated_matrix/patterns.rs"]
+mod patterns;
 #[path = "emulated_matrix/transpose.rs"]
 mod transpose;

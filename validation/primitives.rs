@@ -7,7 +7,7 @@ mod random;
 
 use nwp_mini::primitives::conjugate_gradient::solve;
 use nwp_mini::primitives::csr::Csr;
-use nwp_mini::primitives::reduce::{self, CHUNK};
+use nwp_mini::primitives::reduce::{self, CHUNK, Segments};
 use nwp_mini::real::Real;
 
 use random::Random;
@@ -123,6 +123,50 @@ fn values_that_are_not_finite_are_counted_and_the_first_is_found() {
         let found = same_on_any_threads(|| reduce::non_finite(&x));
         assert_eq!((found.count, found.first), (3, Some(places[0])), "{length}");
     }
+}
+
+/// Statistics are what the single reductions give, of every segment as of a slice.
+#[test]
+fn statistics_of_segments_are_those_of_slices() {
+    let mut random = Random::new(18);
+    for length in LENGTHS {
+        let segments = Segments { first: 2, length, count: 3, stride: length + 5 };
+        let mut x: Vec<f32> = vector(&mut random, segments.end());
+        if length > 100 {
+            for at in [5, length / 2, 2 * length] {
+                (x[at], x[at + 1]) = (f32::NAN, f32::INFINITY);
+            }
+        }
+        let all =
+            same_on_any_threads(|| format!("{:?}", reduce::statistics_of_segments(&x, segments)));
+        let found = reduce::statistics_of_segments(&x, segments);
+        assert_eq!(format!("{found:?}"), all);
+        for (number, found) in found.into_iter().enumerate() {
+            let start = 2 + number * (length + 5);
+            let slice = &x[start..start + length];
+            assert_eq!(segments.range(number), start..start + length);
+            assert_eq!(found.extrema, reduce::extrema(slice));
+            assert_eq!(found.nans, slice.iter().filter(|x| x.is_nan()).count());
+            assert_eq!(found.nans, reduce::nan_count(slice));
+            assert_eq!(found.sum.to_bits(), reduce::sum(slice).to_bits());
+            assert_eq!(found.squares.to_bits(), reduce::sum_of_squares(slice).to_bits());
+        }
+    }
+    assert_eq!(Segments::adjacent(0, 7).end(), 0);
+    assert_eq!((Segments::whole(9).end(), Segments::adjacent(4, 3).end()), (9, 12));
+}
+
+#[test]
+fn whole_numbers_are_reduced_exactly() {
+    let mut random = Random::new(19);
+    let x: Vec<i32> = (0..100_003).map(|_| random.bits() as i32).collect();
+    let sum: i64 = x.iter().map(|&x| i64::from(x)).sum();
+    let found = same_on_any_threads(|| reduce::statistics(&x));
+    assert_eq!((found.sum, found.nans), (sum as f64, 0));
+    assert_eq!(
+        found.extrema.map(|e| (e.min, e.max)),
+        x.iter().min().copied().zip(x.iter().max().copied())
+    );
 }
 
 fn below(random: &mut Random, n: usize) -> usize {

@@ -182,6 +182,31 @@ shared_struct! {
 }
 
 shared_struct! {
+    /// What an experiment with the memory is given.
+    #[derive(Default)]
+    pub struct MemoryArgs<R> {
+        /// What is read.
+        from: ReadPointer<R>, "any";
+        /// What is written.
+        to: DevicePointer<R>, "any";
+        /// Places of elements, for an experiment that takes such.
+        indices: ReadPointer<i32>, "1";
+        /// Number of elements.
+        count: i64, "1";
+        /// Elements or words from one to the next, or before the first.
+        step: i64, "1";
+        /// Repetitions.
+        rounds: i32, "1";
+        /// Fills the struct up.
+        filler: i32, "1";
+        /// What an element is multiplied by in every round.
+        factor: R, "1";
+        /// What is added to it.
+        summand: R, "any";
+    }
+}
+
+shared_struct! {
     /// What the kernels of the transpose are given.
     #[derive(Default)]
     pub struct TransposeArgs<R> {
@@ -324,30 +349,5 @@ shared_struct! {
         nx: i32, "1";
         /// Cells from south to north.
         ny: i32, "1";
-    }
-}
-
-shared_struct! {
-    /// What an experiment with the memory is given.
-    #[derive(Default)]
-    pub struct MemoryArgs<R> {
-        /// What is read.
-        from: ReadPointer<R>, "any";
-        /// What is written.
-        to: DevicePointer<R>, "any";
-        /// Places of elements, for an experiment that takes such.
-        indices: ReadPointer<i32>, "1";
-        /// Number of elements.
-        count: i64, "1";
-        /// Elements or words from one to the next, or before the first.
-        step: i64, "1";
-        /// Repetitions.
-        rounds: i32, "1";
-        /// Fills the struct up.
-        filler: i32, "1";
-        /// What an element is multiplied by in every round.
-        factor: R, "1";
-        /// What is added to it.
-        summand: R, "any";
     }
 }

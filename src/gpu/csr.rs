@@ -110,6 +110,8 @@ const AT_A_TIME: usize = 4;
 const WORDS: usize = 4;
 /// Rows of a tile for each of its threads, where rows are short or empty.
 const ROWS_OF_A_THREAD: usize = 4;
+/// Rows and entries that a block may count beyond the last.
+const BEYOND: usize = 1 << 16;
 /// Right-hand sides of one launch, for which there is room for the sums of pieces.
 const MOST_SIDES: usize = 64;
 
@@ -233,7 +235,7 @@ impl<R: Real> Arrays<R> {
     pub fn new(matrix: &Csr<R>, shape: Shape) -> Result<Self> {
         let (rows, columns, entries) = (matrix.rows(), matrix.columns(), matrix.nonzeros());
         let filled = entries.next_multiple_of(AT_A_TIME);
-        if i32::try_from(rows.max(columns).max(filled)).is_err() {
+        if i32::try_from(rows.max(columns).max(filled) + BEYOND).is_err() {
             return Err(Error::Gpu(format!(
                 "a sparse matrix of {rows} x {columns} with {entries} entries is more than its \
                  kernels can number by 32 bits; split it by rows"

@@ -188,11 +188,13 @@ pub struct Shape {
     pub blocks: u32,
     /// Loads that a thread is to have at least before there is another block.
     pub least: u32,
+    /// Whether a block reads a tile of neighbouring addresses in a round, not all of them together.
+    pub tiled: bool,
 }
 
 impl Default for Shape {
     fn default() -> Self {
-        Self { threads: 512, packs: 4, blocks: 4, least: 1 }
+        Self { threads: 512, packs: 4, blocks: 4, least: 1, tiled: true }
     }
 }
 
@@ -237,11 +239,12 @@ impl Shape {
     }
 
     /// The numbers that the kernels are compiled for.
-    pub fn constants<T: Reducible>(self) -> [(&'static str, i32); 3] {
+    pub fn constants<T: Reducible>(self) -> [(&'static str, i32); 4] {
         [
             ("REDUCE_WHOLE", i32::from(T::IS_WHOLE)),
             ("REDUCE_THREADS", self.threads as i32),
             ("REDUCE_PACKS", self.packs as i32),
+            ("REDUCE_TILED", i32::from(self.tiled)),
         ]
     }
 }

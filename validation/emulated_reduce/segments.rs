@@ -11,7 +11,7 @@ use crate::random::Random;
 use crate::{LENGTHS, whole};
 
 /// Small blocks, so that there are many.
-pub(crate) const SHAPE: Shape = Shape { threads: 96, packs: 2, blocks: 4, least: 1 };
+pub(crate) const SHAPE: Shape = Shape { threads: 96, packs: 2, blocks: 4, least: 1, tiled: true };
 /// Blocks that the emulated device holds.
 pub(crate) const RESIDENT: u32 = 7;
 
@@ -300,6 +300,26 @@ fn extrema_do_not_depend_on_the_order() {
     }
 }
 
+/// Blocks side by side find what blocks with tiles find, at the same places.
+#[test]
+fn both_ways_of_sharing_out_agree() {
+    let mut random = Random::new(25);
+    let tiled = of_type::<f32>();
+    let side_by_side = Shape { tiled: false, ..SHAPE };
+    let side_by_side = program("f32-side-by-side", &source::<f32>(side_by_side), &[]);
+    let operations = [Operation::MinAt, Operation::MaxAt, Operation::NanCount];
+    for length in LENGTHS {
+        let x: Vec<f32> = with_ties(&mut random, length);
+        let of = |program: &Program| {
+            reduced(program, &operations, [&x, &x], Segments::whole(length), 5).unwrap()
+        };
+        let [a, b] = [of(&tiled), of(&side_by_side)];
+        for (operation, (a, b)) in operations.iter().zip(a.iter().zip(&b)) {
+            assert!(same::<f32>(*operation, a, b), "{operation:?} of {length}");
+        }
+    }
+}
+
 /// The arguments are laid out as the kernels expect, with five pointers first.
 #[test]
 fn launches_share_out_the_blocks() {
@@ -310,7 +330,7 @@ fn launches_share_out_the_blocks() {
         partials: DevicePointer::default(),
         tickets: DevicePointer::default(),
     };
-    let shape = Shape { threads: 128, packs: 4, blocks: 2, least: 2 };
+    let shape = Shape { threads: 128, packs: 4, blocks: 2, least: 2, tiled: true };
     let launch = |length, count| {
         let segments = Segments { first: 3, length, count, stride: length };
         shape.launch(arrays, segments, 40)

@@ -83,6 +83,53 @@ fn rungs_and_sums_of_whole_numbers_are_exact() {
     rungs_and_sums_are_exact(&gpu, seed, |x| x);
 }
 
+/// Every kernel once or twice, few enough launches for the tools that watch memory and threads.
+#[test]
+fn each_kernel_once() {
+    let Some(gpu) = gpu(true) else { return };
+    let mut random = Random::new(seed());
+    let length = 70_001;
+    let x: Vec<f32> = whole(&mut random, length).into_iter().map(|x| x as f32).collect();
+    let on_device = gpu.upload(&x).unwrap();
+    let lesson = Ladder::<f32>::new(&gpu, length).unwrap();
+    for rung in RUNGS {
+        lesson.spoil().unwrap();
+        lesson.launch(rung, &on_device, 0, length).unwrap();
+        assert_eq!(f64::from(lesson.result().unwrap()), reduce::sum(&x), "{}", rung.name);
+    }
+    let reducer = Reducer::<f32>::new(&gpu).unwrap();
+    let segments = Segments { first: 1, length: 23_000, count: 3, stride: 23_333 };
+    for operation in Operation::ALL {
+        let results = gpu.zeros(segments.count * operation.words()).unwrap();
+        let pair = [&on_device, &on_device];
+        let twice = [0, 1].map(|_| {
+            words(&results, || {
+                if operation.takes_two() {
+                    reducer.reduce_pair(operation, pair, segments, &results)
+                } else {
+                    reducer.reduce(operation, &on_device, segments, &results)
+                }
+            })
+        });
+        for words in &twice {
+            for (n, words) in words.chunks_exact(operation.words()).enumerate() {
+                let part = &x[segments.range(n)];
+                let found = match operation {
+                    Operation::Sum => {
+                        f64::from(f32::from_bits(words[0] as u32)) - reduce::sum(part)
+                    }
+                    Operation::SumWide => f64::from_bits(words[0]) - reduce::sum(part),
+                    Operation::DotWide | Operation::SquaresWide => {
+                        f64::from_bits(words[0]) - reduce::dot(part, part)
+                    }
+                    _ => continue,
+                };
+                assert_eq!(found, 0.0, "{operation:?} of segment {n}");
+            }
+        }
+    }
+}
+
 fn segments_agree<T: Reducible>(gpu: &Gpu, seed: u64, of: impl Fn(f64) -> T) {
     let mut random = Random::new(seed);
     let reducer = Reducer::<T>::new(gpu).unwrap();
@@ -180,12 +227,15 @@ fn shapes() {
     const SHOWN: usize = 12;
     let Some(gpu) = gpu(true) else { return };
     let blocks = [1, 2, 3, 4, 8];
-    let kinds: Vec<(u32, u32)> =
-        [256, 512, 1024].iter().flat_map(|t| [1, 2, 4, 8].map(|p| (*t, p))).collect();
-    let shapes = kinds.iter().flat_map(|&(threads, packs)| {
-        blocks
-            .iter()
-            .flat_map(move |&blocks| [1, 2, 4].map(|least| Shape { threads, packs, blocks, least }))
+    let kinds: Vec<(u32, u32, bool)> = [256, 512, 1024]
+        .iter()
+        .flat_map(|t| [2, 4, 8].map(|p| (*t, p)))
+        .flat_map(|(t, p)| [true, false].map(|tiled| (t, p, tiled)))
+        .collect();
+    let shapes = kinds.iter().flat_map(|&(threads, packs, tiled)| {
+        blocks.iter().flat_map(move |&blocks| {
+            [1, 2, 4].map(|least| Shape { threads, packs, blocks, least, tiled })
+        })
     });
     let shapes: Vec<Shape> = shapes.filter(|s| s.threads * s.blocks <= 2048).collect();
     prepare(&gpu, shapes.iter().map(|shape| source::<f32>(*shape)).collect());
@@ -230,10 +280,10 @@ fn shapes() {
             table.sort_by(|a, b| time(a).total_cmp(&time(b)));
             println!("2^{power} by {by}: us single, rotating, graph");
             for (single, rotating, graph, shape) in table.iter().take(SHOWN) {
-                let Shape { threads, packs, blocks, least } = shape;
+                let Shape { threads, packs, blocks, least, tiled } = shape;
                 println!(
                     "  {single:9.2} {rotating:9.2} {graph:9.2}  threads {threads} packs {packs} \
-                     blocks {blocks} least {least}"
+                     blocks {blocks} least {least} tiled {tiled}"
                 );
             }
         }

@@ -46,11 +46,14 @@ def main(arguments):
             table.setdefault(key(row), []).append(row)
     print(f"{'what':<11}{'size':<15}{'real':<5}{'timing':<8}{'place':<10}"
           f"{'ours us':>10}{'peer us':>10}{'ratio':>7}  rung / peer")
-    missed = 0
+    missed, unmatched = 0, []
     for what, theirs in peers.items():
         # A maximum is no peer of a sum.
         theirs = [row for row in theirs if "Max" not in row["variant"]]
-        if not theirs or what not in ours:
+        if not theirs:
+            continue
+        if what not in ours:
+            unmatched.append(" ".join(what))
             continue
         mine, other = best(ours[what]), best(theirs)
         ratio = mine["median_s"] / other["median_s"]
@@ -60,6 +63,8 @@ def main(arguments):
               f"{1e6 * mine['median_s']:>10.2f}{1e6 * other['median_s']:>10.2f}{ratio:>7.3f}"
               f"{' !' if ratio > LIMIT else '  '}{mine['variant']} / {other['variant']}")
     print(f"{missed} of these take longer than the peer")
+    if unmatched:
+        print("no figure of ours for:", ", ".join(unmatched))
 
 
 if __name__ == "__main__":

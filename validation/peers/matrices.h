@@ -1,4 +1,5 @@
-// The sparse matrices of the bench, made by the same formulas as in src/primitives/matrices.rs.
+// The sparse matrices of the bench, the same as those of src/primitives/matrices.rs: a test in
+// validation/emulated_matrix holds one against the other.
 #pragma once
 
 #include <algorithm>

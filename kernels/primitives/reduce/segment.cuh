@@ -37,39 +37,45 @@ __device__ inline typename Op::Partial block_total(typename Op::Partial own)
     return own;
 }
 
-// Takes in REDUCE_PACKS packs of x (and y), `all` packs from one to the next, from pack p on; those
+// Takes in REDUCE_PACKS packs of x (and y), `step` packs from one to the next, from pack p on; those
 // at the end or behind it are left out. `from` is the place of the first pack in the segment.
 template <class Op, bool is_aligned, bool is_full>
 __device__ inline void add_round(typename Op::Partial& total, const element* x, const element* y,
-                                 long long p, long long all, long long end, long long from)
+                                 long long p, long long step, long long end, long long from)
 {
     Pack xs[REDUCE_PACKS], ys[REDUCE_PACKS];
     // All loads are under way before the first is waited for: none hangs on a condition. Behind the
     // end the last pack is loaded once more, and left aside.
 #pragma unroll
     for (int n = 0; n < REDUCE_PACKS; ++n) {
-        const long long at = is_full ? p + n * all : min(p + n * all, end - 1);
+        const long long at = is_full ? p + n * step : min(p + n * step, end - 1);
         xs[n] = pack_at<true>(x + at * LANES);
         if constexpr (Op::TAKES_TWO) ys[n] = pack_at<is_aligned>(y + at * LANES);
     }
 #pragma unroll
     for (int n = 0; n < REDUCE_PACKS; ++n) {
-        const long long at = p + n * all;
+        const long long at = p + n * step;
         if (is_full || at < end)
             Op::add(total, xs[n], Op::TAKES_TWO ? ys[n] : xs[n], from + at * LANES);
     }
 }
 
-// What thread `first` of `all` finds in the packs of x (and y) up to `end`.
+// What a thread finds in the packs of x (and y) up to `end`. As long as there is a whole round for
+// all blocks, each has a tile of its own, or all walk side by side; the rest is shared out evenly.
 template <class Op, bool is_aligned>
 __device__ inline void add_packs(typename Op::Partial& total, const element* x, const element* y,
-                                 long long first, long long all, long long end, long long from)
+                                 int block, int blocks, long long end, long long from)
 {
+    const long long all = static_cast<long long>(blocks) * REDUCE_THREADS;
+    const long long own = static_cast<long long>(block) * REDUCE_THREADS + threadIdx.x;
     const long long round = REDUCE_PACKS * all;
-    long long p = first;
-    for (; p + (round - all) < end; p += round)
-        add_round<Op, is_aligned, true>(total, x, y, p, all, end, from);
-    if (p < end) add_round<Op, is_aligned, false>(total, x, y, p, all, end, from);
+    const long long step = REDUCE_TILED ? REDUCE_THREADS : all;
+    long long p = REDUCE_TILED ? own + (REDUCE_PACKS - 1) * (own - threadIdx.x) : own;
+    long long done = 0;
+    for (; done + round <= end; done += round, p += round)
+        add_round<Op, is_aligned, true>(total, x, y, p, step, end, from);
+    if (done + own < end)
+        add_round<Op, is_aligned, false>(total, x, y, done + own, all, end, from);
 }
 
 // What a thread finds in its share of a segment of `length` elements from x on (and y).
@@ -83,12 +89,10 @@ __device__ inline typename Op::Partial share(const element* x, const element* y,
     const long long packs = (length - head) / LANES, end = head + packs * LANES;
     const int t = threadIdx.x;
     if (block == 0 && t < head) Op::add(total, x[t], Op::TAKES_TWO ? y[t] : x[t], t);
-    const long long all = static_cast<long long>(blocks) * REDUCE_THREADS;
-    const long long first = static_cast<long long>(block) * REDUCE_THREADS + t;
     if (!Op::TAKES_TWO || to_boundary(y + head) == 0)
-        add_packs<Op, true>(total, x + head, y + head, first, all, packs, head);
+        add_packs<Op, true>(total, x + head, y + head, block, blocks, packs, head);
     else
-        add_packs<Op, false>(total, x + head, y + head, first, all, packs, head);
+        add_packs<Op, false>(total, x + head, y + head, block, blocks, packs, head);
     if (block == 0 && end + t < length)
         Op::add(total, x[end + t], Op::TAKES_TWO ? y[end + t] : x[end + t], end + t);
     return total;
