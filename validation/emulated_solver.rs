@@ -1,5 +1,6 @@
 //! The kernels of the conjugate gradients, run on the host: the bits of the CPU version, on systems
 //! of any size and on that of the storm.
+#![allow(clippy::print_stdout, reason = "what the emulator complains of is worth reading")]
 
 #[path = "support/emulator.rs"]
 #[allow(dead_code, reason = "other tests use more of it")]
@@ -8,6 +9,7 @@ mod emulator;
 #[allow(dead_code, reason = "other tests use more of it")]
 mod random;
 
+use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -31,9 +33,15 @@ struct Emulated {
 
 impl Emulated {
     fn new(name: &str) -> Self {
+        Self::with_kernels(name, &Path::new(env!("CARGO_MANIFEST_DIR")).join("kernels"))
+    }
+
+    /// With kernels of another folder.
+    fn with_kernels(name: &str, kernels: &Path) -> Self {
         let source = source();
         assert_eq!(source.file, "primitives/conjugate_gradient.cu");
-        let options = ["-ffp-contract=off"];
+        let include = format!("-I{}", kernels.display());
+        let options = ["-ffp-contract=off", &include];
         let program =
             Program::compile(name, "emulated_solver/program.cpp", &source.prelude, &options);
         Self { program, seed: AtomicU64::new(1) }
@@ -42,6 +50,19 @@ impl Emulated {
 
 impl Solver for Emulated {
     fn solve(&self, matrix: &Csr<f64>, b: &[f64], limit: &[f64], most: usize) -> Result<Solution> {
+        Ok(self.attempt(matrix, b, limit, most).expect("threads that wait for each other"))
+    }
+}
+
+impl Emulated {
+    /// The solution; `None` where the emulator complains.
+    fn attempt(
+        &self,
+        matrix: &Csr<f64>,
+        b: &[f64],
+        limit: &[f64],
+        most: usize,
+    ) -> Option<Solution> {
         let n = b.len();
         let mut records = Records::default();
         let starts: Vec<i32> = matrix.starts().iter().map(|&n| n as i32).collect();
@@ -63,9 +84,16 @@ impl Solver for Emulated {
         for (name, number) in [("rows", n), ("most", most), ("more", 2 * ITERATIONS)] {
             records.put(name, &[number as i32]);
         }
-        let found = self.program.run(&records, self.seed.fetch_add(1000, Ordering::Relaxed));
+        let seed = self.seed.fetch_add(1000, Ordering::Relaxed);
+        let found = match self.program.attempt(&records, seed) {
+            Ok(found) => found,
+            Err(why) => {
+                println!("{why}");
+                return None;
+            }
+        };
         let (iterations, converged) = outcome(&found.take::<u64>("words"));
-        Ok(Solution { x: found.take("x"), iterations, converged })
+        Some(Solution { x: found.take("x"), iterations, converged })
     }
 }
 
@@ -145,6 +173,39 @@ fn it_ends_where_the_cpu_ends() {
         let same =
             found.x.iter().zip(&expected.x).all(|(a, b)| a == b || (a.is_nan() && b.is_nan()));
         assert!(same, "{what}: {:?} {:?}", bits(&found.x[..4]), bits(&expected.x[..4]));
+    }
+}
+
+/// Without a barrier that the sums need, the order of the threads shows.
+#[test]
+fn barriers_are_missed() {
+    const BARRIER: &str = "__syncthreads();\n";
+    let project = Path::new(env!("CARGO_MANIFEST_DIR")).join("kernels/primitives");
+    let random = &mut Random::new(4);
+    let matrix = rectangle(random, [71, 9], true);
+    let b: Vec<f64> = (0..639).map(|_| random.between(-1.0, 1.0)).collect();
+    let limit = vec![1e-9; 639];
+    let expected = solve(&matrix, &b, &limit, 20);
+    // The first barrier of the sum is for callers that have nothing between two of them.
+    for (file, skipped) in [("block_sum.cuh", 1), ("conjugate_gradient.cu", 0)] {
+        let text = fs::read_to_string(project.join(file)).expect("a kernel");
+        let barriers: Vec<usize> = text.match_indices(BARRIER).map(|(at, _)| at).collect();
+        assert_eq!(barriers.len(), skipped + 1, "{file}");
+        let at = barriers[skipped];
+        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("solver-without-{file}"));
+        let parts = folder.join("primitives");
+        fs::create_dir_all(&parts).expect("a folder");
+        for part in ["block_sum.cuh", "conjugate_gradient.cu"] {
+            fs::copy(project.join(part), parts.join(part)).expect("a copy");
+        }
+        let broken = format!("{}{}", &text[..at], &text[at + BARRIER.len()..]);
+        fs::write(parts.join(file), broken).expect("a file");
+        let device = Emulated::with_kernels(&format!("solver-broken-{skipped}"), &folder);
+        let is_noticed = (0..8).any(|_| {
+            let found = device.attempt(&matrix, &b, &limit, 20);
+            found.is_none_or(|found| found != expected)
+        });
+        assert!(is_noticed, "nothing is wrong without the barrier of {file}");
     }
 }
 

@@ -83,6 +83,9 @@ fn compare<R: Real + Element>(random: &mut Random, [nx, ny]: [usize; 2], strengt
     records.put("fastest", &[0_u64]);
     records.put("nx", &[nx as i32]);
     records.put("ny", &[ny as i32]);
+    records.put("species", &[SPECIES as i32]);
+    // From one share of the levels of a column to one for each level.
+    records.put("shares", &[1 + (nx % NZ) as i32]);
     let found = program.run(&records, random.bits());
     assert_eq!(found.take::<R>("contents"), values(&expected.contents), "{nx}x{ny} {}", R::NAME);
     let word = found.take::<u64>("fastest")[0];

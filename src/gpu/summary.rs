@@ -17,6 +17,9 @@ use crate::real::Precision;
 /// Threads of a block.
 const THREADS: u32 = 128;
 
+/// Threads that keep a multiprocessor busy.
+const FILLING: usize = 1024;
+
 /// Fields that are summed up, and those of them that are water, which come last.
 const FIELDS: usize = 6;
 /// Fields that are water.
@@ -24,8 +27,7 @@ pub const SPECIES: usize = 5;
 
 /// The kernels for a precision and a number of levels.
 pub fn source(precision: Precision, nz: usize) -> Source {
-    let settings = [("SUMMARY_THREADS", THREADS as i32), ("SUMMARY_SPECIES", SPECIES as i32)];
-    Source::new("summary.cu", precision, nz, &settings)
+    Source::new("summary.cu", precision, nz, &[("SUMMARY_THREADS", THREADS as i32)])
 }
 
 /// The cell that air leaves fastest, out of the word that the kernel makes.
@@ -45,6 +47,8 @@ pub struct Summary<R> {
     reducer: Reducer<R>,
     mass: LayeredPointers<R>,
     area: Buffer<f64>,
+    /// Threads that share the levels of a column, where columns alone do not fill the device.
+    shares: usize,
 }
 
 impl<R: Reducible> Summary<R> {
@@ -67,6 +71,8 @@ impl<R: Reducible> Summary<R> {
             reducer: Reducer::new(gpu)?,
             mass,
             area: gpu.upload(area)?,
+            shares: (FILLING * gpu.device().multiprocessors as usize / shape.columns())
+                .clamp(1, shape.nz),
         })
     }
 
@@ -121,7 +127,7 @@ impl<R: Reducible> Summary<R> {
         let (nx, ny) = (nx as i32, ny as i32);
         let args = OutflowArgs { x, y, z, mass: self.mass, fastest, nx, ny };
         // SAFETY: the lengths were checked; the masses belong to the run.
-        unsafe { self.outflow.launch(Launch::flat(self.shape.columns(), THREADS), &args) }
+        unsafe { self.outflow.launch(self.launch_by(self.shares), &args) }
     }
 
     /// Asks for the water above each square metre, (species, j, i), kg m⁻², from element `first` of
@@ -146,6 +152,13 @@ impl<R: Reducible> Summary<R> {
             columns: columns as i64,
         };
         // SAFETY: as above; the areas are kept here.
-        unsafe { self.contents.launch(Launch::flat(columns, THREADS), &args) }
+        unsafe { self.contents.launch(self.launch_by(SPECIES), &args) }
+    }
+
+    /// A thread for each column, so many times.
+    fn launch_by(&self, times: usize) -> Launch {
+        let flat = Launch::flat(self.shape.columns(), THREADS);
+        let [blocks, _, _] = flat.grid;
+        Launch { grid: [blocks, times as u32, 1], ..flat }
     }
 }

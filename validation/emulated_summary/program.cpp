@@ -28,8 +28,9 @@ int main(int count, char** arguments)
     outflow.ny = input.scalar<int>("ny");
     contents.columns = outflow.nx * outflow.ny;
     const dim3 block = {SUMMARY_THREADS};
-    const dim3 grid = {unsigned((contents.columns + SUMMARY_THREADS - 1) / SUMMARY_THREADS)};
-    emulator::launch<ContentsArgs>(summary_contents_acc64, grid, block, seed, contents);
-    emulator::launch<OutflowArgs>(summary_outflow_acc64, grid, block, seed + 1, outflow);
+    const unsigned blocks = (contents.columns + SUMMARY_THREADS - 1) / SUMMARY_THREADS;
+    const unsigned species = input.scalar<int>("species"), shares = input.scalar<int>("shares");
+    emulator::launch<ContentsArgs>(summary_contents_acc64, {blocks, species}, block, seed, contents);
+    emulator::launch<OutflowArgs>(summary_outflow_acc64, {blocks, shares}, block, seed + 1, outflow);
     input.write(arguments[2]);
 }
