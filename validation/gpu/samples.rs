@@ -109,8 +109,8 @@ fn run<R: Working + OnDevice>(gpu: &Gpu) {
     let mut on_gpu = OnGpu::new(gpu, &setting, &state).unwrap();
     let mut cpu = Cpu::new(grid, coordinate, limiter, fallout, &moment.before, state.clone());
     let columns = grid.shape.columns();
-    // A few places, a whole grid, long rows, and rows of nothing.
-    let operators = [(3, 4), (20_011, 5), (101, 900), (5, 0)]
+    // A few places, grids of few and of many entries, long rows, and rows of nothing.
+    let operators = [(3, 4), (20_011, 5), (30_001, 20), (101, 900), (5, 0)]
         .into_iter()
         .zip(1..)
         .map(|((places, most), seed)| operator::<R>(columns, places, most, seed))
