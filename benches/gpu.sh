@@ -48,9 +48,13 @@ if [ -n "${STORM:-}" ]; then
     measure storm-dense "${storm[@]}" --dense --tile 71x58 --tile 1024x1024
 fi
 
-# The ladder of the sum, and experiments with memory.
+# The ladders, and experiments with memory.
 measure sums reduce --backend gpu
 measure sums-4Mi-i32 reduce --backend gpu --integers --elements 4Mi
+measure transposes transpose --backend gpu
+measure transposes-f64 transpose --backend gpu --precision f64
+measure products csr --backend gpu
+measure products-f64 csr --backend gpu --precision f64
 measure memory memory --backend gpu
 
 # The CPU of the same machine.

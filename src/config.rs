@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use clap::Args;
+
 use crate::advection::Limiter;
 use crate::grid::Sides;
 use crate::plan::Length;
@@ -22,6 +24,8 @@ pub struct RunConfig {
     pub dt: Option<f64>,
     /// Time between output frames, s; without it only the first and the last are written.
     pub output_interval: Option<f64>,
+    /// What is written beside the output.
+    pub beside: Beside,
     /// Limiter of the water species.
     pub limiter: Limiter,
     /// Variant of the microphysics.
@@ -38,4 +42,26 @@ pub struct RunConfig {
     pub dry_run: bool,
     /// Step in which the GPU is to fail, for tests of what is left then.
     pub failing_step: Option<usize>,
+}
+
+/// What a run writes beside its output.
+#[derive(Args, Clone, Debug, Default)]
+pub struct Beside {
+    /// Write the fields on another grid too, by a weight file in the form of SCRIP or ESMF (nwp-mini
+    /// weights makes one)
+    #[arg(long, value_name = "WEIGHTS")]
+    pub regrid: Option<PathBuf>,
+    /// NetCDF file of the fields on the other grid [default: <output>.regrid.nc]
+    #[arg(long, value_name = "FILE", requires = "regrid")]
+    pub regrid_output: Option<PathBuf>,
+    /// Write time series at places, from a CSV file with the header name,lat,lon or name,x,y, to
+    /// <output>.points.nc and <output>.points.profiles.nc
+    #[arg(long, value_name = "FILE.csv")]
+    pub points: Option<PathBuf>,
+    /// Time between values at the places in seconds [default: as between output frames]
+    #[arg(long, value_name = "S", requires = "points")]
+    pub points_interval: Option<f64>,
+    /// Write every column as a profile, with its totals, to <output>.profiles.nc
+    #[arg(long)]
+    pub profiles: bool,
 }

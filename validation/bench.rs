@@ -213,3 +213,30 @@ fn what_cannot_be_measured_is_refused() {
     refused(&["--tracers", "0"], &["1..=1000"]);
     refused(&["--mapping", "row"], &["row", "column", "tile", "auto"]);
 }
+
+#[test]
+fn transposes_are_measured_and_checked() {
+    let (table, figures) =
+        figures(&["transpose", "--extent", "300x200", "--extent", "6x27x4118", "--threads", "2"]);
+    assert!(table.contains("transpose of 6x27x4118 values of f32"), "{table}");
+    // On one thread and on two.
+    assert_eq!(figures.len(), 4, "{table}");
+    for figure in &figures {
+        assert!(figure["bench"] == "transpose" && figure["is_right"] == true, "{figure}");
+        assert!(number(figure, "gb_per_s") > 0.0);
+    }
+    assert_eq!(number(&figures[0], "bytes"), 2.0 * 4.0 * 300.0 * 200.0);
+    refused(&["transpose", "--extent", "300"], &["\"300\" is no extent", "4000x3000"]);
+}
+
+#[test]
+fn sparse_products_are_measured_and_checked() {
+    let (table, figures) =
+        figures(&["csr", "--matrix", "interpolation", "--precision", "f64", "--threads", "1"]);
+    let sizes: Vec<&str> = figures.iter().filter_map(|f| f["grid_or_n"].as_str()).collect();
+    assert_eq!(sizes, ["interpolation", "interpolation x8", "interpolation transposed"], "{table}");
+    for figure in &figures {
+        assert!(figure["bench"] == "csr" && figure["is_right"] == true, "{figure}");
+    }
+    refused(&["csr", "--matrix", "stencil"], &["stencil-7", "stencil-27"]);
+}

@@ -32,7 +32,7 @@ if [ ! -x $program ]; then
     echo "error: there is no $program; run make build first" >&2
     exit 3
 fi
-mkdir -p $place/out
+mkdir -p $place/out $place/beside
 
 # environment NAME REQUIREMENTS [PACKAGE...]: a virtual environment that is made once for its
 # requirements; packages after them are built with what they have brought.
@@ -71,6 +71,18 @@ for input in $place/out/*.nc; do
     $program run --quiet --input "$input" --steps 1 --output "${input%.nc}.out.nc" >/dev/null
 done
 
+echo "Writing another grid, places of interest and profiles beside the output"
+rm -f $place/beside/*
+printf 'name,x,y\nwest,100000,200000\neast,1234567,1000000\n' >$place/beside/plane.csv
+printf 'name,lat,lon\nmiddle,40,-90\n"north, east",43.5,-88.2\n' >$place/beside/lambert.csv
+for case in "plane data/soc.nc xy 45000 conservative" "lambert $place/out/lambert.nc latlon 0.5 bilinear"; do
+    read -r name input target spacing method <<<"$case"
+    $program weights --quiet --input "$input" --target "$target" --spacing "$spacing" --method "$method" \
+        --output $place/beside/"$name".weights.nc >/dev/null
+    $program run --quiet --input "$input" --steps 2 --output $place/beside/"$name".nc --profiles \
+        --regrid $place/beside/"$name".weights.nc --points $place/beside/"$name".csv >/dev/null
+done
+
 echo "CF conventions"
 # conforms [OPTION...] FILE...
 conforms() {
@@ -90,6 +102,7 @@ done
 # One call for all of them: loading the checker takes longer than a file.
 conforms "${others[@]}"
 conforms --skip-checks check_grid_mapping $mercator
+conforms $place/beside/*.{regrid,points,points.profiles,profiles}.nc
 # The checker is checked: WRF's own file is no CF file.
 if $bin/compliance-checker -t cf:1.11 -c lenient data/soc.nc >$place/cf-of-wrf.log 2>&1; then
     echo "error: the CF checker passes data/soc.nc, which is no CF file; it checks nothing" >&2
@@ -109,6 +122,13 @@ if command -v cdo >/dev/null; then
         done
         echo "cdo reads $file"
     done
+    # With our weights cdo arrives at our values, to what single precision leaves of four products.
+    cdo -s griddes -selname,QVAPOR $place/beside/lambert.regrid.nc >$place/grid.txt 2>$place/cdo-warnings.log
+    cdo -s remap,$place/grid.txt,$place/beside/lambert.weights.nc -selname,QVAPOR $place/beside/lambert.nc \
+        $place/beside/cdo.nc 2>$place/cdo-warnings.log ||
+        { cat $place/cdo-warnings.log >&2; echo "error: cdo cannot use our weights" >&2; exit 1; }
+    $bin/python -W ignore validation/read_output.py remapped $place/beside/cdo.nc \
+        $place/beside/lambert.regrid.nc
 else
     skip "cdo is not installed"
 fi

@@ -9,6 +9,8 @@ mod bench;
 #[path = "advection/case.rs"]
 #[allow(dead_code, reason = "another test uses the rest")]
 mod case;
+#[path = "gpu/csr.rs"]
+mod csr;
 #[path = "support/device.rs"]
 mod device;
 #[path = "gpu/forcing.rs"]
@@ -23,6 +25,8 @@ mod random;
 mod reduce;
 #[path = "gpu/runtime.rs"]
 mod runtime;
+#[path = "gpu/samples.rs"]
+mod samples;
 #[path = "gpu/solver.rs"]
 mod solver;
 #[path = "gpu/storm.rs"]
@@ -32,6 +36,8 @@ mod summary;
 #[path = "support/mod.rs"]
 #[allow(dead_code, unreachable_pub, reason = "all tests share it")]
 mod support;
+#[path = "gpu/transpose.rs"]
+mod transpose;
 #[path = "gpu/wsm5.rs"]
 mod wsm5;
 

@@ -1,5 +1,7 @@
-//! Reductions, sparse matrices and conjugate gradients against plain loops, on any thread count.
+//! Reductions, transposes, sparse matrices and conjugate gradients against plain loops, on any thread count.
 
+#[path = "primitives/matrix.rs"]
+mod matrix;
 #[path = "support/random.rs"]
 mod random;
 

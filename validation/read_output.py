@@ -2,7 +2,8 @@
 """Opens output of `nwp-mini run` as its users would, in xarray and xwrf or in wrf-python.
 
 Arguments: xarray or wrf-python, then files. What the libraries derive is held against plain arithmetic
-on the variables of the file, positions against PROJ. Exits with 1 on the first thing that is not so.
+on the variables of the file, positions against PROJ. With the argument remapped, what cdo has made of a
+field with our weights is held against our own. Exits with 1 on the first thing that is not so.
 """
 
 import sys
@@ -91,7 +92,23 @@ def read_in_wrf_python(path):
         check(path, "wrf-python's reflectivity", get("dbz"), 20, 60)
 
 
+def compare_remapped(theirs, ours, name="QVAPOR"):
+    import netCDF4
+
+    with netCDF4.Dataset(theirs) as a, netCDF4.Dataset(ours) as b:
+        found, expected = a[name][:].reshape(b[name].shape), b[name][:]
+        if (np.ma.getmaskarray(found) != np.ma.getmaskarray(expected)).any():
+            sys.exit(f"error: {theirs}: other values are missing than in {ours}")
+        # Sums of four products in single precision, whatever their order.
+        limit = 4 * np.finfo("f4").eps * float(expected.max())
+        check(theirs, name, found.filled(0), expected.filled(0), limit)
+
+
 if __name__ == "__main__":
+    if sys.argv[1] == "remapped":
+        compare_remapped(*sys.argv[2:])
+        print(f"cdo gives the values of {sys.argv[3]}")
+        sys.exit(0)
     # About years before 1582, which idealised cases are in.
     warnings.filterwarnings("ignore", message=".*numpy.datetime64.*")
     readers = {"xarray": read_in_xarray, "wrf-python": read_in_wrf_python}

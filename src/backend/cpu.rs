@@ -5,9 +5,11 @@ use std::fs;
 use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
+use super::operators::Operator;
+use super::turned::Turning;
 use super::{
-    Backend, Captured, FRAMES_IN_FLIGHT, PhaseTimes, Precipitation, Region, Shift, Summary,
-    WaterChange, check_finite,
+    Attached, Backend, Captured, FRAMES_IN_FLIGHT, Observed, PhaseTimes, Precipitation, Products,
+    Profiles, Region, Shift, Summary, WaterChange, check_finite,
 };
 use crate::advection::flux::FluxConstants;
 use crate::advection::{self, Limiter, Wind, Workspace};
@@ -15,6 +17,7 @@ use crate::error::Result;
 use crate::forcing::{Continuity, Forcing, Moment};
 use crate::grid::{Grid, Side};
 use crate::mass::{AirMass, MassCoordinate};
+use crate::primitives::reduce::Number;
 use crate::state::{CloudDiagnostics, State, Surface};
 use crate::wsm5::radii::RadiusConstants;
 use crate::wsm5::reflectivity::{Bins, RadarConstants};
@@ -38,6 +41,8 @@ pub struct Cpu<R> {
     surface: Surface<R>,
     changes: WaterChange,
     frames: VecDeque<Captured<R>>,
+    operators: Vec<Operator<R>>,
+    turning: Option<Turning<R>>,
     workspace: Workspace<R>,
     scratch: Scratch<R>,
     times: PhaseTimes,
@@ -97,6 +102,8 @@ impl<R: FluxConstants + RadarConstants + RadiusConstants> Cpu<R> {
             surface: Surface::zeros(shape),
             changes: WaterChange::default(),
             frames: VecDeque::with_capacity(FRAMES_IN_FLIGHT),
+            operators: Vec::new(),
+            turning: None,
             workspace: Workspace::new(shape),
             scratch: Scratch::new(shape.nz),
             times: PhaseTimes::default(),
@@ -160,12 +167,21 @@ impl<R: FluxConstants + RadarConstants + RadiusConstants> Cpu<R> {
         &self.air
     }
 
+    /// Sets the air that output is diagnosed in.
+    fn show(&mut self, moment: &Moment<R>) {
+        if moment.after.is_some() {
+            self.present.between().set_air(moment);
+        } else {
+            self.present = Present::Frame(Arc::clone(&moment.before));
+        }
+    }
+
     fn surplus_water(&self) -> f64 {
         self.region.surplus_water(&self.air, &self.present.get().environment, &self.state)
     }
 }
 
-impl<R: FluxConstants + RadarConstants + RadiusConstants> Backend<R> for Cpu<R> {
+impl<R: FluxConstants + RadarConstants + RadiusConstants + Number> Backend<R> for Cpu<R> {
     fn kind(&self) -> &'static str {
         "cpu"
     }
@@ -189,6 +205,12 @@ impl<R: FluxConstants + RadarConstants + RadiusConstants> Backend<R> for Cpu<R> 
         }
         self.changes = WaterChange::default();
         self.frames.clear();
+        for operator in &mut self.operators {
+            operator.under_way.clear();
+        }
+        if let Some(turning) = &mut self.turning {
+            turning.under_way.clear();
+        }
         Ok(())
     }
 
@@ -267,6 +289,54 @@ impl<R: FluxConstants + RadarConstants + RadiusConstants> Backend<R> for Cpu<R> 
 
     fn times(&mut self) -> Result<PhaseTimes> {
         Ok(self.times)
+    }
+}
+
+impl<R: FluxConstants + RadarConstants + RadiusConstants + Number> Observed<R> for Cpu<R> {
+    fn attach(&mut self, attached: &Attached<R>) -> Result<()> {
+        let shape = self.grid.shape;
+        let Attached { operators, weights } = attached;
+        self.operators = operators.iter().map(|x| Operator::new(x, shape.columns())).collect();
+        self.turning = weights.as_ref().map(|weights| Turning::new(shape, weights));
+        Ok(())
+    }
+
+    fn sample(&mut self, operator: usize, moment: &Moment<R>) -> Result<()> {
+        let start = Instant::now();
+        self.show(moment);
+        let Self { operators, present, state, surface, .. } = self;
+        let operator = &mut operators[operator];
+        assert!(operator.under_way.len() < FRAMES_IN_FLIGHT, "a sample was not collected");
+        let (mut columns, air) = operator.gather(state, &present.get().environment);
+        let fields =
+            DiagnosticFields::new(R::THETA_BASE, &columns.state, &air, &mut columns.diagnostics);
+        wsm5::diagnose(&self.scheme, &self.bins, fields);
+        let products = operator.products(&columns, surface);
+        operator.under_way.push_back(products);
+        self.times.output.add_host(start.elapsed().as_secs_f64());
+        Ok(())
+    }
+
+    fn collect_sample(&mut self, operator: usize, _wait: bool) -> Result<Option<Products<R>>> {
+        Ok(self.operators[operator].under_way.pop_front())
+    }
+
+    fn profile(&mut self, moment: &Moment<R>) -> Result<()> {
+        let start = Instant::now();
+        self.show(moment);
+        let shape = self.grid.shape;
+        let mut diagnostics = CloudDiagnostics::zeros(shape);
+        self.diagnose(&mut diagnostics);
+        let turning = self.turning.as_mut().expect("weights are attached");
+        assert!(turning.under_way.len() < FRAMES_IN_FLIGHT, "columns were not collected");
+        let profiles = turning.profiles(shape, &self.state, &diagnostics);
+        turning.under_way.push_back(profiles);
+        self.times.output.add_host(start.elapsed().as_secs_f64());
+        Ok(())
+    }
+
+    fn collect_profiles(&mut self, _wait: bool) -> Result<Option<Profiles<R>>> {
+        Ok(self.turning.as_mut().and_then(|turning| turning.under_way.pop_front()))
     }
 }
 

@@ -6,9 +6,12 @@
 pub mod cpu;
 mod finite;
 pub mod gpu;
+mod observed;
+mod operators;
 mod region;
 mod shift;
 mod summary;
+mod turned;
 
 use std::sync::Arc;
 
@@ -21,6 +24,7 @@ use crate::gpu::conjugate_gradient::OnGpu;
 use crate::primitives::conjugate_gradient::{OnCpu, Solver};
 use crate::state::{CloudDiagnostics, State, Surface};
 pub use finite::check_finite;
+pub use observed::{Attached, Observed, PRODUCT_PLANES, PRODUCT_VOLUMES, Products, Profiles};
 pub use region::Region;
 pub use shift::Shift;
 pub use summary::{SPECIES, Summary};
@@ -52,7 +56,7 @@ pub fn solver(gpu: Option<&Gpu>) -> Result<Arc<dyn Solver>> {
 ///
 /// Any method of a backend on a device fails with [`Error::Gpu`](crate::error::Error::Gpu) when
 /// the device does, be it in what an earlier call asked for.
-pub trait Backend<R> {
+pub trait Backend<R>: Observed<R> {
     /// What it is, as `--backend` takes it.
     fn kind(&self) -> &'static str;
 

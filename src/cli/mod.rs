@@ -1,6 +1,7 @@
 //! The command line: one file for each subcommand.
 
 mod bench;
+mod beside;
 mod columns;
 mod config;
 mod device;
@@ -14,6 +15,7 @@ mod refine;
 mod report;
 mod run;
 mod transport;
+mod weights;
 
 use std::io::{self, IsTerminal, Write};
 use std::path::Path;
@@ -79,6 +81,7 @@ enum Command {
     Columns(columns::Columns),
     Transport(transport::Transport),
     Diff(diff::Diff),
+    Weights(weights::Weights),
     Bench(bench::Bench),
     Kernels(kernels::Kernels),
     Info(info::Info),
@@ -162,6 +165,7 @@ fn run(cli: &Cli) -> Result<()> {
         Command::Columns(command) => command.run(),
         Command::Transport(command) => command.run(),
         Command::Diff(command) => command.run(),
+        Command::Weights(command) => command.run(),
         Command::Bench(command) => command.run(),
         Command::Kernels(command) => command.run(),
         Command::Info(command) => command.run(),

@@ -50,7 +50,7 @@ pub(super) fn refined(
 }
 
 /// Memory that programs can still have, bytes, where the system tells.
-fn free_memory() -> Option<usize> {
+pub(super) fn free_memory() -> Option<usize> {
     let about = fs::read_to_string("/proc/meminfo").ok()?;
     let line = about.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
     let kilobytes: usize = line.trim().trim_end_matches("kB").trim().parse().ok()?;

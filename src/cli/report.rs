@@ -7,6 +7,7 @@ use std::time::Duration;
 use serde::Serialize;
 
 use crate::backend::{Backend, PhaseTime, Precipitation, cpu};
+use crate::cli::beside::Names;
 use crate::config::RunConfig;
 use crate::diagnostics::budget::Water;
 use crate::diagnostics::frame::{FieldFigures, FrameFigures, Located};
@@ -70,6 +71,8 @@ pub(super) struct Facts {
     precision: &'static str,
     input: String,
     output: String,
+    /// Files beside it.
+    beside: Vec<String>,
     frames: usize,
     refine: usize,
     grid: [usize; 3],
@@ -136,6 +139,11 @@ impl Facts {
                 .collect::<Vec<_>>()
                 .join(", "),
             output: config.output.display().to_string(),
+            beside: Names::of(config)
+                .asked_for(config)
+                .iter()
+                .map(|(_, path)| path.display().to_string())
+                .collect(),
             frames,
             refine: config.refine,
             grid: [shape.nx, shape.ny, shape.nz],
@@ -238,6 +246,9 @@ impl Facts {
             print_fields(&mut out, last)?;
         }
         writeln!(out, "output         {}, {} frames", self.output, self.frames)?;
+        for name in &self.beside {
+            writeln!(out, "               {name}")?;
+        }
         Ok(())
     }
 

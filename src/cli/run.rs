@@ -15,23 +15,24 @@ use crate::backend::cpu::Cpu;
 use crate::backend::gpu::{OnDevice, OnGpu, Setting};
 use crate::backend::{self, Backend};
 use crate::calendar;
+use crate::cli::beside::{Asked, Names, Writing};
 use crate::cli::device::GpuChoice;
 use crate::cli::pair;
 use crate::cli::provenance::provenance;
 use crate::cli::refine::refined;
 use crate::cli::report::Facts;
 use crate::cli::{BackendChoice, FalloutChoice, LimiterChoice, Precision};
-use crate::config::RunConfig;
+use crate::config::{Beside, RunConfig};
 use crate::diagnostics::difference::Value;
 use crate::error::{Error, Result};
 use crate::gpu::Gpu;
 use crate::grid::Sides;
-use crate::io::output::{Header, Output, Snapshot};
+use crate::io::output::{Header, Output};
 use crate::io::pending::Pending;
 use crate::io::wrf;
 use crate::io::wrf::series::Series;
 use crate::model::pair::{LONG_RUNS, Pair, Report};
-use crate::model::{self, Case, Frames, Outcome, Working};
+use crate::model::{self, Case, Frames, Nobody, Outcome, Sink, Working};
 use crate::plan::{Length, Plan};
 use crate::projection;
 use crate::real::Real;
@@ -78,6 +79,8 @@ pub(super) struct Run {
     /// Time between output frames in seconds [default: first and last only]
     #[arg(long, value_name = "S")]
     output_interval: Option<f64>,
+    #[command(flatten)]
+    beside: Beside,
     /// Precision of the computation and of the output
     #[arg(long, value_name = "PRECISION", default_value = "f32")]
     precision: Precision,
@@ -125,6 +128,7 @@ impl Run {
             ("--hours", self.hours),
             ("--dt", self.dt),
             ("--output-interval", self.output_interval),
+            ("--points-interval", self.beside.points_interval),
         ] {
             if value.is_some_and(|x| x <= 0.0 || !x.is_finite()) {
                 let value = value.unwrap_or_default();
@@ -142,15 +146,7 @@ impl Run {
             Some(output) => output.clone(),
             None => default_output(first)?,
         };
-        for (what, path) in [("--output", Some(&output)), ("--json", self.json.as_ref())] {
-            if path.is_some_and(|path| self.input.iter().any(|input| is_same(path, input))) {
-                return Err(Error::Usage(format!("{what} is the input file; give another name")));
-            }
-        }
-        if self.json.as_ref().is_some_and(|json| is_same(json, &output)) {
-            return Err(Error::Usage("--json is the output file; give another name".to_owned()));
-        }
-        Ok(RunConfig {
+        let config = RunConfig {
             inputs: self.input.clone(),
             output,
             force: self.force,
@@ -165,8 +161,36 @@ impl Run {
             compare: !self.no_compare,
             dry_run: self.dry_run,
             failing_step: self.fail_at_step,
-        })
+            beside: self.beside.clone(),
+        };
+        refuse_one_file_twice(&config)?;
+        Ok(config)
     }
+}
+
+/// Fails where two of the files that a run writes are one, or one of them is read.
+fn refuse_one_file_twice(config: &RunConfig) -> Result<()> {
+    let names = Names::of(config);
+    let mut written: Vec<(&str, &Path)> = vec![("--output", &config.output)];
+    written.extend(config.json.as_deref().map(|path| ("--json", path)));
+    written.extend(names.asked_for(config));
+    let mut read: Vec<(&str, &Path)> =
+        config.inputs.iter().map(|path| ("the input file", path.as_path())).collect();
+    read.extend(config.beside.regrid.as_deref().map(|path| ("the weight file", path)));
+    read.extend(config.beside.points.as_deref().map(|path| ("the file of places", path)));
+    for (n, (option, path)) in written.iter().enumerate() {
+        let same = read.iter().find(|(_, other)| is_same(path, other)).map(|(what, _)| *what);
+        let twice = written[..n].iter().find(|(_, other)| is_same(path, other));
+        let same = same.or(twice.map(|(what, _)| match *what {
+            "--output" => "the output file",
+            "--json" => "the file of --json",
+            _ => "another file of this run",
+        }));
+        if let Some(what) = same {
+            return Err(Error::Usage(format!("{option} is {what}; give another name")));
+        }
+    }
+    Ok(())
 }
 
 /// `<input stem>.out.nc` in the current folder.
@@ -203,10 +227,13 @@ fn run<R: Working + Value + OnDevice>(
         drop(Pending::new(json, config.force)?);
     }
 
+    let asked = Asked::read(config)?;
+
     let (domain, frame) = wrf::read(&config.inputs[0], config.boundary)?;
     let series = Series::open(&config.inputs, &domain)?;
     let (domain, frame, series) =
         refined(config.refine, <R as Real>::PRECISION, (domain, frame, series))?;
+    let beside = asked.on::<R>(&domain, config)?;
     let begin = frame.time;
     let longest = config.length.seconds(config.dt, domain.dt);
     let mut case =
@@ -235,6 +262,9 @@ fn run<R: Working + Value + OnDevice>(
             "would make {steps} steps of {dt} s and write {}",
             config.output.display()
         )?;
+        for (_, name) in Names::of(config).asked_for(config) {
+            writeln!(io::stdout(), "and {}", name.display())?;
+        }
         return Ok(());
     }
     let header = Header {
@@ -245,11 +275,12 @@ fn run<R: Working + Value + OnDevice>(
     };
     // From here on there is something to leave in good order.
     let stop = interruptible()?;
-    let output = Output::create(&config.output, config.force, header)?;
+    let companions = beside.files(&header, config.force)?;
+    let output = Output::create(&config.output, config.force, header, companions)?;
     let frames = Frames { interval: config.output_interval, ..Frames::default() };
     let mut job = Job { config, case: &mut case, plan, frames, stop: &stop };
     let whole = start_state.as_ref().filter(|_| compared == Compared::Whole);
-    let result = job.run(&mut *backend, whole, &|frame| output.send(frame));
+    let result = job.run(&mut *backend, whole, &mut Writing { output: &output, beside: &beside });
     let waiting = Instant::now();
     let written = output.finish()?;
     let (mut outcome, mut report) = result.inspect_err(|_| {
@@ -268,7 +299,7 @@ fn run<R: Working + Value + OnDevice>(
         info!("comparing the first {steps} steps with the CPU; --no-compare leaves it out");
         let short = Plan { steps, last_dt: plan.dt_of(steps), ..plan };
         let mut job = Job { plan: short, frames: Frames::default(), ..job };
-        (_, report) = job.run(&mut *backend, Some(start), &|_| true)?;
+        (_, report) = job.run(&mut *backend, Some(start), &mut Nobody)?;
     }
     if let Some(report) = &report {
         facts.compare(report);
@@ -343,7 +374,7 @@ impl<R: Working + Value> Job<'_, R> {
         &mut self,
         backend: &mut dyn Backend<R>,
         compared: Option<&State<R>>,
-        send: &dyn Fn(Snapshot<R>) -> bool,
+        sink: &mut dyn Sink<R>,
     ) -> Result<(Outcome, Option<Report>)> {
         let Self { config, plan, frames, stop, .. } = *self;
         let long_runs = if compared.is_some() { LONG_RUNS } else { 1 };
@@ -353,11 +384,10 @@ impl<R: Working + Value> Job<'_, R> {
             let case = &mut *self.case;
             let RunConfig { limiter, fallout, .. } = *config;
             let pair = Pair { case, start, plan, frames, limiter, fallout, stop };
-            model::pair::run(pair, backend, &mut |frame| send(frame), watch)
+            model::pair::run(pair, backend, sink, watch)
                 .map(|report| (report.outcome.clone(), Some(report)))
         } else {
-            let send = &mut |_, frame| send(frame);
-            model::run(self.case, &plan, frames, backend, stop, send, watch)
+            model::run(self.case, &plan, frames, backend, stop, sink, watch)
                 .map(|outcome| (outcome, None))
         };
         progress.finish();

@@ -207,6 +207,62 @@ shared_struct! {
 }
 
 shared_struct! {
+    /// What the kernels of the transpose are given.
+    #[derive(Default)]
+    pub struct TransposeArgs<R> {
+        /// The matrices, one after the other, (matrix, row, column).
+        from: ReadPointer<R>, "any";
+        /// The transposed matrices, (matrix, column, row).
+        to: DevicePointer<R>, "any";
+        /// How many elements are not where they belong; counted by the kernel that checks.
+        faults: DevicePointer<i32>, "1";
+        /// Rows of a matrix.
+        rows: i32, "1";
+        /// Columns of a matrix.
+        columns: i32, "1";
+        /// Number of matrices.
+        matrices: i32, "1";
+        /// Fills the struct up.
+        filler: i32, "1";
+    }
+}
+
+shared_struct! {
+    /// What the kernels of sparse matrices are given.
+    #[derive(Default)]
+    pub struct CsrArgs<R> {
+        /// Where the entries of each row begin; one more than there are rows.
+        starts: ReadPointer<i32>, "1";
+        /// Column of every entry, filled up to a multiple of four.
+        columns: ReadPointer<i32>, "1";
+        /// Value of every entry, filled up likewise.
+        values: ReadPointer<R>, "any";
+        /// Tiles of rows: first row, number of rows or piece, first entry, entry beyond the last.
+        tiles: ReadPointer<i32>, "1";
+        /// Rows that are cut into pieces: row, first piece, piece beyond the last, 0.
+        cuts: ReadPointer<i32>, "1";
+        /// Sums of the pieces, (right-hand side, piece).
+        partials: DevicePointer<R>, "any";
+        /// The vectors that are multiplied.
+        x: ReadPointer<R>, "any";
+        /// The products.
+        y: DevicePointer<R>, "any";
+        /// From one vector to the next.
+        x_stride: i64, "1";
+        /// From one product to the next.
+        y_stride: i64, "1";
+        /// Rows of the matrix.
+        rows: i32, "1";
+        /// Right-hand sides.
+        sides: i32, "1";
+        /// Pieces of all rows that are cut.
+        pieces: i32, "1";
+        /// Number of rows that are cut.
+        cut_rows: i32, "1";
+    }
+}
+
+shared_struct! {
     /// A system of equations and how far it is solved.
     #[derive(Default)]
     pub struct DescentArgs<R> {

@@ -4,11 +4,12 @@ use super::advection::{Shares, TransportSettings};
 use super::compile::Source;
 use super::wsm5::Mapping;
 use super::{
-    budget, ceilings, clouds, conjugate_gradient, forcing, memory_lab, reduce, summary, transport,
-    watch,
+    budget, ceilings, clouds, conjugate_gradient, csr, forcing, memory_lab, reduce, summary,
+    transport, transpose, watch,
 };
 use crate::advection::Limiter;
 use crate::grid::{Grid, Shape, Side, Sides};
+use crate::primitives::transpose::Matrices;
 use crate::real::Precision;
 use crate::wsm5::Fallout;
 
@@ -50,6 +51,11 @@ pub fn catalogue(precision: Precision, nz: usize) -> Vec<Entry> {
         // Winds are projected in double precision, whatever the run is made in.
         Entry { precision: Precision::F64, ..entry(conjugate_gradient::source(), "", true) },
     ];
+    entries.push(entry(csr::Shape::usual(precision).source(precision), "", true));
+    for (name, columns) in [("small", SMALL.columns()), ("large", LARGE.columns())] {
+        let shape = transpose::Shape::choose(precision, Matrices::levels(1, nz, 1, columns));
+        entries.push(entry(shape.source(precision), name, true));
+    }
     let shape = reduce::Shape::default();
     entries.extend(match precision {
         Precision::F32 => vec![

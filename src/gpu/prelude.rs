@@ -4,8 +4,9 @@ use std::fmt::Write;
 
 use super::advection::{LayeredPointers, TransportArgs};
 use super::arguments::{
-    ArithmeticArgs, BlendArgs, CloseArgs, ContentsArgs, DescentArgs, LadderArgs, MemoryArgs,
-    OutflowArgs, ReduceArgs, TallyArgs, WatchArgs, WaterArgs, WeightArgs,
+    ArithmeticArgs, BlendArgs, CloseArgs, ContentsArgs, CsrArgs, DescentArgs, LadderArgs,
+    MemoryArgs, OutflowArgs, ReduceArgs, TallyArgs, TransposeArgs, WatchArgs, WaterArgs,
+    WeightArgs,
 };
 use super::mark;
 use super::wsm5::{CloudArgs, CloudConstants, DiagnosisArgs};
@@ -104,6 +105,8 @@ fn shared<R: CloudConstants + FluxConstants + RadarConstants + RadiusConstants>(
         WatchArgs::<R>::cuda_text(),
         DiagnosisArgs::<R>::cuda_text(),
         ArithmeticArgs::<R>::cuda_text(),
+        TransposeArgs::<R>::cuda_text(),
+        CsrArgs::<R>::cuda_text(),
         DescentArgs::<R>::cuda_text(),
         ReduceArgs::<R>::cuda_text(),
         LadderArgs::<R>::cuda_text(),

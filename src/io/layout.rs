@@ -151,6 +151,24 @@ pub(super) const COMPUTED: [Variable; 16] = {
     ]
 };
 
+/// What operators take to other places, in the order of [`super::sampled::Sample`]: the computed
+/// fields, with the wind in the middle of the cells, and what it takes to place the layers.
+pub(super) const SAMPLED: [Variable; COMPUTED.len() + 2] = {
+    use Axes::{Volume, VolumeZ};
+    let pressure = standard(variable("pressure", Volume, "Pa", "Pressure"), "air_pressure");
+    let height = variable("height", VolumeZ, "m", "Geopotential height of the faces of the layers");
+    let mut all = [standard(height, "geopotential_height"); COMPUTED.len() + 2];
+    all[COMPUTED.len()] = pressure;
+    let mut n = 0;
+    while n < COMPUTED.len() {
+        all[n] = COMPUTED[n];
+        n += 1;
+    }
+    all[6] = variable("U", Volume, "m s-1", "Wind along the x axis of the grid of the run");
+    all[7] = variable("V", Volume, "m s-1", "Wind along the y axis of the grid of the run");
+    all
+};
+
 /// The water above each square metre, in the order of [`super::output::Snapshot::contents`].
 pub(super) const CONTENTS: [Variable; 5] = {
     use Axes::Plane;

@@ -8,7 +8,7 @@ use crate::grid::Shape;
 use crate::io::wrf::{Attribute, Domain};
 
 /// Radius of the Earth, m (WRF `EARTH_RADIUS_M` of `share/module_llxy`).
-const EARTH_RADIUS: f64 = 6_370_000.0;
+pub const EARTH_RADIUS: f64 = 6_370_000.0;
 
 /// Name of the variable that carries the attributes of the mapping.
 pub(super) const NAME: &str = "crs";
@@ -123,6 +123,37 @@ impl Mapping {
         }
         Ok(())
     }
+}
+
+/// Coordinates of cell centres along x and y: of the first one and from one to the next, m.
+///
+/// Those of the map that the output carries; on a plane they count from its south-western corner.
+/// `None` where the coordinates of the map are angles.
+pub fn metres(domain: &Domain) -> Option<[[f64; 2]; 2]> {
+    let [dx, dy] = [domain.grid.dx, domain.grid.dy];
+    let Some(mapping) = Mapping::of(domain) else {
+        return Some([[0.5 * dx, dx], [0.5 * dy, dy]]);
+    };
+    let axes = mapping.axes?;
+    let about = axes.map(|(_, about)| about);
+    (about == LENGTHS).then(|| axes.map(|(axis, _)| [axis.first, axis.step]))
+}
+
+/// Places of all cell centres, row by row: x and y in m, or longitude and latitude in degrees;
+/// `None` where the grid has none of that kind.
+pub fn centres(
+    domain: &Domain,
+    in_metres: bool,
+) -> Option<Box<dyn Iterator<Item = [f64; 2]> + '_>> {
+    if in_metres {
+        let Shape { nx, ny, .. } = domain.grid.shape;
+        let [x, y] = metres(domain)?;
+        let at = |[first, step]: [f64; 2], n: usize| first + step * n as f64;
+        return Some(Box::new((0..nx * ny).map(move |c| [at(x, c % nx), at(y, c / nx)])));
+    }
+    let (latitude, longitude) = (domain.latitude.as_ref()?, domain.longitude.as_ref()?);
+    let places = longitude.iter().zip(latitude);
+    Some(Box::new(places.map(|(&x, &y)| [f64::from(x), f64::from(y)])))
 }
 
 /// A place on the globe, degrees.

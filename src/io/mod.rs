@@ -1,13 +1,20 @@
 //! Files: NetCDF in and out. Everything here works on host memory.
 
 pub mod columns;
+pub mod growing;
 mod layout;
-mod mapping;
+pub mod mapping;
 pub mod nc_char;
 pub mod output;
 pub mod pending;
+pub mod points;
+pub mod profiles;
 pub mod reader;
+pub mod regridded;
+pub mod sampled;
+pub mod stations;
 pub mod transport;
 pub mod variables;
+pub mod weights;
 pub mod wrf;
 pub mod writer;

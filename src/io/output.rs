@@ -14,6 +14,7 @@ use crate::io::layout::{self, COMPUTED, CONTENTS, COURANT, GIVEN, GRID, PROFILES
 use crate::io::mapping::{self, Mapping};
 use crate::io::nc_char::NcChar;
 use crate::io::pending::Pending;
+use crate::io::sampled::{ColumnFrame, Sample};
 use crate::io::wrf::{Attribute, Domain};
 use crate::io::writer::Stored;
 use crate::state::{CloudDiagnostics, State, Surface};
@@ -22,7 +23,7 @@ use crate::state::{CloudDiagnostics, State, Surface};
 const WAITING: usize = 2;
 
 /// Deflate level: more costs time and gains little on such fields.
-const DEFLATE: i32 = 1;
+pub(super) const DEFLATE: i32 = 1;
 
 /// Length of a time stamp.
 const DATE_LENGTH: usize = 19;
@@ -120,8 +121,41 @@ pub struct Header {
     pub provenance: Vec<(String, Attribute)>,
 }
 
+/// A file beside the output that is made of the columns, or of what operators make of the fields.
+pub trait Companion<R: Stored>: Send {
+    /// The name that the file will get.
+    fn target(&self) -> &Path;
+
+    /// Takes the columns.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Io`] when they cannot be written.
+    fn columns(&mut self, _columns: &ColumnFrame<R>) -> Result<()> {
+        Ok(())
+    }
+
+    /// Takes what the operator of this number makes of the fields.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Io`] when it cannot be written.
+    fn sample(&mut self, _operator: usize, _sample: &Sample<R>) -> Result<()> {
+        Ok(())
+    }
+
+    /// Completes the file and gives it its name.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Io`] when it cannot be written, and those of [`Pending::commit`].
+    fn commit(self: Box<Self>) -> Result<()>;
+}
+
 enum Message<R> {
     Frame(Box<Snapshot<R>>),
+    Sample(usize, Box<Sample<R>>),
+    Columns(Box<ColumnFrame<R>>),
     Commit,
 }
 
@@ -134,17 +168,23 @@ pub struct Output<R> {
 }
 
 impl<R: Stored> Output<R> {
-    /// Starts a file that gets its name when it is complete.
+    /// Starts a file that gets its name when it is complete. What is handed over goes to the
+    /// companions as well, whose files get their names with it.
     ///
     /// # Errors
     ///
     /// Those of [`Pending::new`].
-    pub fn create(target: &Path, force: bool, header: Header) -> Result<Self> {
+    pub fn create(
+        target: &Path,
+        force: bool,
+        header: Header,
+        companions: Vec<Box<dyn Companion<R>>>,
+    ) -> Result<Self> {
         let pending = Pending::new(target, force)?;
         let (sender, receiver) = sync_channel(WAITING);
         let thread = thread::Builder::new()
             .name("output".to_owned())
-            .spawn(move || write(pending, &header, &receiver))
+            .spawn(move || write(pending, &header, companions, &receiver))
             .map_err(|e| Error::io(target, "start writing", e))?;
         Ok(Self { target: target.to_owned(), sender, thread })
     }
@@ -162,6 +202,18 @@ impl<R: Stored> Output<R> {
     #[must_use = "false means that the writer has failed, and finish tells why"]
     pub fn send(&self, snapshot: Snapshot<R>) -> bool {
         self.sender.send(Message::Frame(Box::new(snapshot))).is_ok()
+    }
+
+    /// Hands over what an operator has made of the fields, as [`Output::send`].
+    #[must_use = "false means that the writer has failed, and finish tells why"]
+    pub fn send_sample(&self, operator: usize, sample: Sample<R>) -> bool {
+        self.sender.send(Message::Sample(operator, Box::new(sample))).is_ok()
+    }
+
+    /// Hands over the columns, as [`Output::send`].
+    #[must_use = "false means that the writer has failed, and finish tells why"]
+    pub fn send_columns(&self, columns: ColumnFrame<R>) -> bool {
+        self.sender.send(Message::Columns(Box::new(columns))).is_ok()
     }
 
     /// Completes the file and gives it its name; returns the number of frames in it.
@@ -182,6 +234,7 @@ impl<R: Stored> Output<R> {
 fn write<R: Stored>(
     pending: Pending,
     header: &Header,
+    mut companions: Vec<Box<dyn Companion<R>>>,
     receiver: &Receiver<Message<R>>,
 ) -> Result<usize> {
     let error = |e: netcdf::Error| pending.failed(e);
@@ -194,9 +247,22 @@ fn write<R: Stored>(
                 put_frame(&mut file, header, frames, &snapshot).map_err(error)?;
                 frames += 1;
             }
+            Message::Sample(operator, sample) => {
+                for companion in &mut companions {
+                    companion.sample(operator, &sample)?;
+                }
+            }
+            Message::Columns(columns) => {
+                for companion in &mut companions {
+                    companion.columns(&columns)?;
+                }
+            }
             Message::Commit => {
                 file.close().map_err(error)?;
                 pending.commit()?;
+                for companion in companions {
+                    companion.commit()?;
+                }
                 return Ok(frames);
             }
         }

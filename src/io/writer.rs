@@ -69,15 +69,15 @@ impl Writer {
     /// # Errors
     ///
     /// [`Error::Io`].
-    pub fn variable<R: Stored>(
+    pub fn variable<T: NcTypeDescriptor>(
         &mut self,
         name: &str,
         dimensions: &[&str],
         [units, long_name]: [&str; 2],
-        values: &[R],
+        values: &[T],
     ) -> Result<()> {
         let mut add = || -> netcdf::Result<()> {
-            let mut variable = self.file.add_variable::<R>(name, dimensions)?;
+            let mut variable = self.file.add_variable::<T>(name, dimensions)?;
             variable.put_attribute("units", units)?;
             variable.put_attribute("long_name", long_name)?;
             variable.put_values(values, ..)

@@ -1,11 +1,12 @@
 //! The time loop: from a state to the state an hour later.
 
 pub mod pair;
+mod probe;
+mod recorder;
 mod sequence;
 pub mod suspect;
 pub mod tiled;
 
-use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -13,27 +14,29 @@ use std::time::{Duration, Instant};
 use ndarray::Array3;
 
 use crate::advection::flux::FluxConstants;
-use crate::backend::{Backend, Captured, FRAMES_IN_FLIGHT};
+use crate::backend::Backend;
 use crate::diagnostics::budget::Water;
 use crate::diagnostics::frame::FrameFigures;
 use crate::error::Result;
 use crate::forcing::{Forcing, Moment};
-use crate::grid::Shape;
-use crate::io::output::{Given, Snapshot};
+use crate::io::output::Given;
 use crate::io::wrf::series::Series;
 use crate::io::wrf::{Domain, Frame, promote};
 use crate::io::writer::Stored;
 use crate::plan::Plan;
 use crate::primitives::conjugate_gradient::{OnCpu, Solver};
+use crate::primitives::reduce::Number;
 use crate::projection::Report;
 use crate::state::State;
 use crate::wsm5::radii::RadiusConstants;
 use crate::wsm5::reflectivity::RadarConstants;
+pub use probe::{Nobody, Probe, Sink};
+use recorder::Recorder;
 pub use sequence::FrameReport;
 use sequence::{Prescribed, Sequence, prepare};
 
 /// A precision that a run can be made in.
-pub trait Working: Stored + FluxConstants + RadarConstants + RadiusConstants {}
+pub trait Working: Stored + FluxConstants + RadarConstants + RadiusConstants + Number {}
 
 impl Working for f32 {}
 impl Working for f64 {}
@@ -216,8 +219,8 @@ impl Frames {
 
 /// Runs a case step by step, from the state that the backend holds.
 ///
-/// `send` takes the frames of output, each with the number of steps done; where it says no, the
-/// run ends. `watch` is told the number of steps done after each of them. The loop ends early
+/// `sink` takes the frames of output and the samples that it asks for; where it says no, the run
+/// ends. `watch` is told the number of steps done after each of them. The loop ends early
 /// when `stop` is set.
 ///
 /// # Errors
@@ -230,14 +233,14 @@ pub fn run<R: Working>(
     frames: Frames,
     backend: &mut dyn Backend<R>,
     stop: &AtomicBool,
-    send: &mut dyn FnMut(usize, Snapshot<R>) -> bool,
+    sink: &mut dyn Sink<R>,
     watch: &mut dyn FnMut(usize),
 ) -> Result<Outcome> {
-    let mut recorder = Recorder::new(plan, frames, case.domain.grid.shape, send);
-    let done = advance(case, plan, frames, backend, stop, &mut recorder, watch);
+    let mut recorder = Recorder::new(sink, case, (plan, frames), backend)?;
+    let done = advance(case, plan, backend, stop, &mut recorder, watch);
     // Frames in flight are worth having whatever came after them; a failure that comes of waiting
     // for them is that of the run, unless it had one before.
-    let recorded = recorder.finish(backend);
+    let recorded = recorder.collect(backend, true);
     let mut outcome = done?;
     recorded?;
     let start = Instant::now();
@@ -251,7 +254,6 @@ pub fn run<R: Working>(
 fn advance<R: Working>(
     case: &mut Case<R>,
     plan: &Plan,
-    frames: Frames,
     backend: &mut dyn Backend<R>,
     stop: &AtomicBool,
     recorder: &mut Recorder<'_, R>,
@@ -261,7 +263,7 @@ fn advance<R: Working>(
         water: Water { start: backend.water()?, ..Water::default() },
         ..Outcome::default()
     };
-    recorder.begin(case, backend, 0, 0.0)?;
+    recorder.record(case, backend, 0)?;
     for step in 1..=plan.steps {
         if stop.load(Ordering::Relaxed) || !recorder.is_wanted {
             outcome.interrupted = recorder.is_wanted;
@@ -277,9 +279,7 @@ fn advance<R: Working>(
         outcome.stepping += start.elapsed();
         outcome.steps = step;
         outcome.seconds = plan.time_after(step);
-        if frames.due(plan, step) || (frames.after_first && step == 1) {
-            recorder.begin(case, backend, step, outcome.seconds)?;
-        }
+        recorder.record(case, backend, step)?;
         recorder.collect(backend, false)?;
         watch(step);
     }
@@ -287,105 +287,4 @@ fn advance<R: Working>(
         backend.check(outcome.steps, true)?;
     }
     Ok(outcome)
-}
-
-/// Frames of output on their way from the backend.
-struct Recorder<'a, R> {
-    /// What a frame shows of the input, for those that the backend works at.
-    pending: VecDeque<Shown<R>>,
-    send: &'a mut dyn FnMut(usize, Snapshot<R>) -> bool,
-    /// Whether more frames are wanted.
-    is_wanted: bool,
-    spent: Duration,
-    plan: &'a Plan,
-    frames: Frames,
-    shape: Shape,
-    /// Water in the first frame, kg.
-    start: Option<f64>,
-    /// Figures of the frames that the run is to tell of.
-    figures: Vec<FrameFigures>,
-}
-
-struct Shown<R> {
-    step: usize,
-    seconds: f64,
-    winds: [Array3<R>; 3],
-    given: Given,
-}
-
-impl<'a, R: Working> Recorder<'a, R> {
-    fn new(
-        plan: &'a Plan,
-        frames: Frames,
-        shape: Shape,
-        send: &'a mut dyn FnMut(usize, Snapshot<R>) -> bool,
-    ) -> Self {
-        Self {
-            pending: VecDeque::with_capacity(FRAMES_IN_FLIGHT),
-            send,
-            is_wanted: true,
-            spent: Duration::ZERO,
-            plan,
-            frames,
-            shape,
-            start: None,
-            figures: Vec::new(),
-        }
-    }
-
-    /// Begins a frame; waits for the oldest one where too many are in flight.
-    fn begin(
-        &mut self,
-        case: &mut Case<R>,
-        backend: &mut dyn Backend<R>,
-        step: usize,
-        seconds: f64,
-    ) -> Result<()> {
-        if self.pending.len() == FRAMES_IN_FLIGHT {
-            self.collect(backend, true)?;
-        }
-        let start = Instant::now();
-        backend.capture(&case.show(seconds)?)?;
-        let (winds, given) = (case.winds.clone(), case.given.clone());
-        self.pending.push_back(Shown { step, seconds, winds, given });
-        self.spent += start.elapsed();
-        Ok(())
-    }
-
-    /// Sends the oldest frame on, if it is ready; returns whether it was.
-    fn collect(&mut self, backend: &mut dyn Backend<R>, wait: bool) -> Result<bool> {
-        if self.pending.is_empty() {
-            return Ok(false);
-        }
-        let start = Instant::now();
-        let Some(Captured { state, diagnostics, surface, summary }) = backend.collect(wait)? else {
-            return Ok(false);
-        };
-        if let Some(Shown { step, seconds, winds, given }) = self.pending.pop_front() {
-            let start = *self.start.get_or_insert(summary.water);
-            let figures = FrameFigures::new(&summary, self.shape, seconds, self.plan.dt, start);
-            let frame = Snapshot {
-                seconds,
-                state,
-                winds,
-                diagnostics,
-                surface,
-                contents: summary.contents,
-                profiles: figures.profiles(),
-                max_courant: figures.courant.value,
-                given,
-            };
-            if self.frames.due(self.plan, step) {
-                self.figures.push(figures);
-            }
-            self.is_wanted &= (self.send)(step, frame);
-        }
-        self.spent += start.elapsed();
-        Ok(true)
-    }
-
-    fn finish(&mut self, backend: &mut dyn Backend<R>) -> Result<()> {
-        while self.collect(backend, true)? {}
-        Ok(())
-    }
 }

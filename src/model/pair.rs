@@ -10,7 +10,7 @@ use rayon::ThreadPoolBuilder;
 use serde::Serialize;
 
 use super::suspect::{Suspect, suspects};
-use super::{Case, Frames, Outcome, Working};
+use super::{Case, Frames, Nobody, Outcome, Probe, Sink, Working};
 use crate::advection::Limiter;
 use crate::backend::cpu::Cpu;
 use crate::backend::{Backend, PhaseTimes, Region, Shift};
@@ -21,6 +21,7 @@ use crate::diagnostics::pair::{
 use crate::error::{Error, Result};
 use crate::forcing::Moment;
 use crate::io::output::Snapshot;
+use crate::io::sampled::{self, ColumnFrame};
 use crate::plan::Plan;
 use crate::state::State;
 use crate::wsm5::{Fallout, minor_steps};
@@ -129,7 +130,7 @@ struct Ran<R> {
 
 /// Runs a case on another backend and on the CPU, and compares them.
 ///
-/// `send` takes the frames of the other backend's run, `watch` the number of steps done of all
+/// `sink` takes what the other backend's run makes, `watch` the number of steps done of all
 /// long runs together, of which there are [`LONG_RUNS`].
 ///
 /// # Errors
@@ -138,11 +139,11 @@ struct Ran<R> {
 pub fn run<R: Working + Value>(
     mut pair: Pair<'_, R>,
     other: &mut dyn Backend<R>,
-    send: &mut dyn FnMut(Snapshot<R>) -> bool,
+    sink: &mut dyn Sink<R>,
     watch: &mut dyn FnMut(usize),
 ) -> Result<Report> {
     let (start, steps) = (pair.start, pair.plan.steps);
-    let theirs = pair.long_run(other, pair.start, send, watch)?;
+    let theirs = pair.long_run(other, pair.start, sink, watch)?;
     let mut report = Report {
         outcome: theirs.outcome.clone(),
         runs: vec![theirs.timed],
@@ -158,7 +159,7 @@ pub fn run<R: Working + Value>(
         return Ok(report);
     }
     let mut cpu = pair.cpu(pair.start.clone());
-    let keep_none = &mut |_| true;
+    let keep_none = &mut Nobody;
     let ours = pair.long_run(&mut cpu, pair.start, keep_none, &mut |n| watch(steps + n))?;
     report.runs.insert(0, ours.timed);
 
@@ -216,31 +217,13 @@ impl<R: Working + Value> Pair<'_, R> {
         &mut self,
         backend: &mut dyn Backend<R>,
         start: &State<R>,
-        send: &mut dyn FnMut(Snapshot<R>) -> bool,
+        sink: &mut dyn Sink<R>,
         watch: &mut dyn FnMut(usize),
     ) -> Result<Ran<R>> {
         let Self { case, plan, frames, stop, .. } = self;
         let (plan, frames) = (*plan, *frames);
         case.rewind()?;
-        let (mut first, mut last) = (None, None);
-        let mut keep = |step: usize, frame: Snapshot<R>| {
-            let kept = match step {
-                1 => Some(&mut first),
-                step if step == plan.steps => Some(&mut last),
-                _ => None,
-            };
-            let is_output = frames.due(&plan, step);
-            match kept {
-                Some(kept) if !is_output => {
-                    *kept = Some(sample(frame));
-                    return true;
-                }
-                Some(kept) => *kept = Some(sample(frame.clone())),
-                None if !is_output => return true,
-                None => {}
-            }
-            send(frame)
-        };
+        let mut keep = Keeper { plan, frames, first: None, last: None, sink };
         let clock = Instant::now();
         backend.restore(start)?;
         let before = backend.times()?;
@@ -257,6 +240,7 @@ impl<R: Working + Value> Pair<'_, R> {
         let area = Region::new(&case.domain.grid, &case.domain.coordinate).extent();
         let rain = backend.precipitation()?.mean * area;
         let totals = Totals { water: backend.water()?, rain, area };
+        let Keeper { first, last, .. } = keep;
         Ok(Ran { first, last, totals, timed, outcome })
     }
 
@@ -324,9 +308,55 @@ impl<R: Working + Value> Pair<'_, R> {
         pool.install(|| {
             let mut pair = pair;
             let mut cpu = pair.cpu(pair.start.clone());
-            let ran = pair.long_run(&mut cpu, pair.start, &mut |_| true, &mut |_| ())?;
+            let ran = pair.long_run(&mut cpu, pair.start, &mut Nobody, &mut |_| ())?;
             Ok(ran.timed)
         })
+    }
+}
+
+/// Keeps what is compared, and hands on what was asked for.
+struct Keeper<'a, R> {
+    plan: Plan,
+    frames: Frames,
+    first: Option<Sample<R>>,
+    last: Option<Sample<R>>,
+    sink: &'a mut dyn Sink<R>,
+}
+
+impl<R: Working> Sink<R> for Keeper<'_, R> {
+    fn frame(&mut self, step: usize, frame: Snapshot<R>) -> bool {
+        let kept = match step {
+            1 => Some(&mut self.first),
+            step if step == self.plan.steps => Some(&mut self.last),
+            _ => None,
+        };
+        let is_output = self.frames.due(&self.plan, step);
+        match kept {
+            Some(kept) if !is_output => {
+                *kept = Some(sample(frame));
+                return true;
+            }
+            Some(kept) => *kept = Some(sample(frame.clone())),
+            None if !is_output => return true,
+            None => {}
+        }
+        self.sink.frame(step, frame)
+    }
+
+    fn probes(&self) -> Vec<Probe<R>> {
+        self.sink.probes()
+    }
+
+    fn sample(&mut self, probe: usize, sample: sampled::Sample<R>) -> bool {
+        self.sink.sample(probe, sample)
+    }
+
+    fn columns(&self) -> Option<Frames> {
+        self.sink.columns()
+    }
+
+    fn take_columns(&mut self, columns: ColumnFrame<R>) -> bool {
+        self.sink.take_columns(columns)
     }
 }
 

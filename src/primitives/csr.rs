@@ -196,9 +196,69 @@ impl<R: Real> Csr<R> {
         self.multiply_rows(0, x, y);
     }
 
+    /// The products with several vectors that stand one after the other, `y = A x` for each; the bits
+    /// are those of [`Csr::multiply`].
+    ///
+    /// # Panics
+    ///
+    /// When the vectors do not have the lengths of as many rows and as many columns.
+    pub fn multiply_several(&self, x: &[R], y: &mut [R], vectors: usize) {
+        let (rows, columns) = (self.rows(), self.columns);
+        assert_eq!([x.len(), y.len()], [columns * vectors, rows * vectors], "{vectors} vectors");
+        if rows == 0 {
+            return;
+        }
+        // Blocks of rows of all vectors, so that few long vectors and many short ones are shared out.
+        let is_small = self.nonzeros() * vectors < PARALLEL_ENTRIES;
+        let block = |(number, y): (usize, &mut [R])| {
+            let blocks = rows.div_ceil(BLOCK);
+            let x = &x[number / blocks * columns..][..columns];
+            self.multiply_rows(number % blocks * BLOCK, x, y);
+        };
+        if is_small {
+            y.chunks_mut(rows).flat_map(|y| y.chunks_mut(BLOCK)).enumerate().for_each(block);
+        } else {
+            let blocks: Vec<_> =
+                y.chunks_mut(rows).flat_map(|y| y.chunks_mut(BLOCK)).enumerate().collect();
+            blocks.into_par_iter().for_each(block);
+        }
+    }
+
+    /// The transposed matrix.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Input`] when there are more rows than column indices of 32 bits can tell apart.
+    pub fn transposed(&self) -> Result<Self> {
+        let rows = self.rows();
+        if u32::try_from(rows).is_err() {
+            return Err(invalid(&format!("{rows} rows to become columns; indices have 32 bits")));
+        }
+        let mut starts = vec![0; self.columns + 1];
+        for &column in &self.column_of {
+            starts[column as usize + 1] += 1;
+        }
+        for column in 0..self.columns {
+            starts[column + 1] += starts[column];
+        }
+        // Rows come in their order, and so do the columns of what they become.
+        let mut next = starts.clone();
+        let mut column_of = vec![0; self.nonzeros()];
+        let mut values = vec![R::ZERO; self.nonzeros()];
+        for row in 0..rows {
+            for at in self.entries_of(row) {
+                let place = &mut next[self.column_of[at] as usize];
+                (column_of[*place], values[*place]) = (row as u32, self.values[at]);
+                *place += 1;
+            }
+        }
+        Ok(Self { columns: rows, starts, column_of, values })
+    }
+
     /// The product of the transposed matrix and a vector, `y = Aᵀ x`, on the calling thread.
     ///
-    /// Each entry of `y` is summed in the order of the rows.
+    /// Each entry of `y` is summed in the order of the rows. Where many products are wanted, make the
+    /// matrix [`Csr::transposed`] once: it multiplies on all threads.
     ///
     /// # Panics
     ///

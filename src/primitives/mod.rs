@@ -1,5 +1,9 @@
-//! Reductions, sparse matrices and the solver that is made of them; they know nothing of weather.
+//! Reductions, transposes, sparse matrices and the solver that is made of them; they know nothing of
+//! weather.
 
 pub mod conjugate_gradient;
 pub mod csr;
+pub mod matrices;
 pub mod reduce;
+pub mod row_tiles;
+pub mod transpose;

@@ -64,6 +64,14 @@ public:
         return reinterpret_cast<T*>(found->second.bytes.data() + MARGIN);
     }
 
+    // Where the elements of an array stand, whatever they are.
+    void* address(const std::string& name)
+    {
+        auto found = arrays.find(name);
+        if (found == arrays.end()) refuse("no array " + name);
+        return found->second.bytes.data() + MARGIN;
+    }
+
     // A single number.
     template <class T>
     T scalar(const std::string& name)

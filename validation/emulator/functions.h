@@ -76,6 +76,14 @@ inline float __uint_as_float(unsigned x) { return same_bits<float>(x); }
 inline long long __double_as_longlong(double x) { return same_bits<long long>(x); }
 inline double __longlong_as_double(long long x) { return same_bits<double>(x); }
 
+// Numbers that are moved together.
+struct alignas(16) float4 { float x, y, z, w; };
+struct alignas(16) double2 { double x, y; };
+struct alignas(16) int4 { int x, y, z, w; };
+inline float4 make_float4(float x, float y, float z, float w) { return {x, y, z, w}; }
+inline double2 make_double2(double x, double y) { return {x, y}; }
+inline int4 make_int4(int x, int y, int z, int w) { return {x, y, z, w}; }
+
 // Loads and stores with hints for the cache.
 template <class T> inline T __ldg(const T* x) { return *x; }
 inline float __fdiv_rn(float a, float b) { return a / b; }

@@ -2,18 +2,23 @@
 
 use std::collections::VecDeque;
 use std::path::Path;
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use nwp_mini::advection::Limiter;
 use nwp_mini::backend::cpu::Cpu;
 use nwp_mini::backend::{
-    Backend, Captured, FRAMES_IN_FLIGHT, PhaseTimes, Precipitation, WaterChange,
+    Attached, Backend, Captured, FRAMES_IN_FLIGHT, Observed, PhaseTimes, Precipitation, Products,
+    Profiles, WaterChange,
 };
 use nwp_mini::error::{Error, Result};
 use nwp_mini::forcing::Moment;
+use nwp_mini::io::output::Snapshot;
+use nwp_mini::io::sampled::Sample;
 use nwp_mini::io::wrf;
-use nwp_mini::model::{self, Case, Frames};
+use nwp_mini::model::{self, Case, Frames, Probe, Sink};
 use nwp_mini::plan::Plan;
+use nwp_mini::primitives::csr::Csr;
 use nwp_mini::state::State;
 use nwp_mini::wsm5::Fallout;
 
@@ -23,6 +28,28 @@ struct Ahead {
     frames: VecDeque<Captured<f32>>,
     most_in_flight: usize,
     fails_at: Option<usize>,
+}
+
+impl Observed<f32> for Ahead {
+    fn attach(&mut self, attached: &Attached<f32>) -> Result<()> {
+        self.cpu.attach(attached)
+    }
+
+    fn sample(&mut self, operator: usize, moment: &Moment<f32>) -> Result<()> {
+        self.cpu.sample(operator, moment)
+    }
+
+    fn collect_sample(&mut self, operator: usize, wait: bool) -> Result<Option<Products<f32>>> {
+        if wait { self.cpu.collect_sample(operator, wait) } else { Ok(None) }
+    }
+
+    fn profile(&mut self, moment: &Moment<f32>) -> Result<()> {
+        self.cpu.profile(moment)
+    }
+
+    fn collect_profiles(&mut self, wait: bool) -> Result<Option<Profiles<f32>>> {
+        if wait { self.cpu.collect_profiles(wait) } else { Ok(None) }
+    }
 }
 
 impl Backend<f32> for Ahead {
@@ -88,9 +115,39 @@ impl Backend<f32> for Ahead {
     }
 }
 
-/// Runs five steps with a frame after each; returns the frames as they come, with the sum of
-/// their vapour, and how the run ended.
-fn run(late: bool, fails_at: Option<usize>) -> (Vec<(usize, f64)>, usize, Result<usize>) {
+/// What comes, in its order: frames with the sum of their vapour, and samples with that of theirs.
+#[derive(Debug, PartialEq)]
+struct Taken {
+    frames: Vec<(usize, f64)>,
+    samples: Vec<(f64, f64)>,
+    columns: usize,
+}
+
+impl Sink<f32> for Taken {
+    fn frame(&mut self, step: usize, frame: Snapshot<f32>) -> bool {
+        assert!((frame.seconds - 60.0 * step as f64).abs() < 1e-9);
+        self.frames.push((step, frame.state.qv.iter().map(|q| f64::from(*q)).sum()));
+        true
+    }
+
+    fn probes(&self) -> Vec<Probe<f32>> {
+        let triplets = [(0, 7, 0.5), (0, 8, 0.5), (1, self.columns - 1, 1.0)];
+        let operator = Csr::from_triplets(2, self.columns, &triplets).expect("a good matrix");
+        let frames = Frames { interval: Some(120.0), ..Frames::default() };
+        vec![Probe { operator: Arc::new(operator), frames }]
+    }
+
+    fn sample(&mut self, probe: usize, sample: Sample<f32>) -> bool {
+        assert_eq!(probe, 0);
+        let vapour = sample.fields[1].iter().map(|q| f64::from(*q)).sum();
+        self.samples.push((sample.seconds, vapour));
+        true
+    }
+}
+
+/// Runs five steps with a frame after each and a sample after every other; returns what comes, and
+/// how the run ended.
+fn run(late: bool, fails_at: Option<usize>) -> (Taken, usize, Result<usize>) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("data/soc.nc");
     let (domain, frame) = wrf::read(&path, None).expect("the storm");
     let mut case = Case::<f32>::new(domain, frame).expect("the storm's winds");
@@ -101,28 +158,27 @@ fn run(late: bool, fails_at: Option<usize>) -> (Vec<(usize, f64)>, usize, Result
         Cpu::new(&domain.grid, &domain.coordinate, limiter, fallout, &case.forcing, state.clone());
     let plan = Plan { dt: 60.0, steps: 5, last_dt: 60.0, max_dt: 200.0 };
     let frames = Frames { interval: Some(60.0), ..Frames::default() };
-    let mut sent = Vec::new();
-    let mut send = |step, frame: nwp_mini::io::output::Snapshot<f32>| {
-        assert!((frame.seconds - 60.0 * step as f64).abs() < 1e-9);
-        sent.push((step, frame.state.qv.iter().map(|q| f64::from(*q)).sum()));
-        true
-    };
+    let mut taken =
+        Taken { frames: Vec::new(), samples: Vec::new(), columns: domain.grid.shape.columns() };
     let stop = AtomicBool::new(false);
     let watch = &mut |_| ();
     if !late {
-        let done = model::run(&mut case, &plan, frames, &mut cpu, &stop, &mut send, watch);
-        return (sent, 1, done.map(|outcome| outcome.steps));
+        let done = model::run(&mut case, &plan, frames, &mut cpu, &stop, &mut taken, watch);
+        return (taken, 1, done.map(|outcome| outcome.steps));
     }
     let mut ahead = Ahead { cpu, frames: VecDeque::new(), most_in_flight: 0, fails_at };
-    let done = model::run(&mut case, &plan, frames, &mut ahead, &stop, &mut send, watch);
-    (sent, ahead.most_in_flight, done.map(|outcome| outcome.steps))
+    let done = model::run(&mut case, &plan, frames, &mut ahead, &stop, &mut taken, watch);
+    (taken, ahead.most_in_flight, done.map(|outcome| outcome.steps))
 }
 
 #[test]
 fn late_frames_all_arrive_in_their_order() {
     let (prompt, _, steps) = run(false, None);
     assert_eq!(steps.expect("a good run"), 5);
-    assert_eq!(prompt.iter().map(|(step, _)| *step).collect::<Vec<_>>(), [0, 1, 2, 3, 4, 5]);
+    let steps: Vec<usize> = prompt.frames.iter().map(|(step, _)| *step).collect();
+    assert_eq!(steps, [0, 1, 2, 3, 4, 5]);
+    let seconds: Vec<f64> = prompt.samples.iter().map(|(seconds, _)| *seconds).collect();
+    assert_eq!(seconds, [0.0, 120.0, 240.0, 300.0]);
     let (late, most, steps) = run(true, None);
     assert_eq!(steps.expect("a good run"), 5);
     assert_eq!(late, prompt);
@@ -134,7 +190,8 @@ fn frames_before_a_late_failure_arrive_too() {
     let (all, ..) = run(false, None);
     let (sent, _, ended) = run(true, Some(3));
     // Told after step 4; the frames until step 3 were begun by then.
-    assert_eq!(sent, all[..=3]);
+    assert_eq!(sent.frames, all.frames[..=3]);
+    assert_eq!(sent.samples, all.samples[..=1]);
     assert!(matches!(ended, Err(Error::BlowUp { step: 3, .. })), "{ended:?}");
     // A failure in the last step is waited for.
     let (_, _, ended) = run(true, Some(5));

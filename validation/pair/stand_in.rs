@@ -3,7 +3,8 @@
 use ndarray::{Array, Dimension};
 use nwp_mini::backend::cpu::Cpu;
 use nwp_mini::backend::{
-    Backend, Captured, PhaseTimes, Precipitation, Summary, WaterChange, check_finite,
+    Attached, Backend, Captured, Observed, PhaseTimes, Precipitation, Products, Profiles, Summary,
+    WaterChange, check_finite,
 };
 use nwp_mini::error::Result;
 use nwp_mini::forcing::Moment;
@@ -15,6 +16,28 @@ use rayon::ThreadPool;
 pub(crate) struct Pooled {
     pub(crate) pool: ThreadPool,
     pub(crate) cpu: Cpu<f32>,
+}
+
+impl Observed<f32> for Pooled {
+    fn attach(&mut self, attached: &Attached<f32>) -> Result<()> {
+        self.cpu.attach(attached)
+    }
+
+    fn sample(&mut self, operator: usize, moment: &Moment<f32>) -> Result<()> {
+        self.pool.install(|| self.cpu.sample(operator, moment))
+    }
+
+    fn collect_sample(&mut self, operator: usize, wait: bool) -> Result<Option<Products<f32>>> {
+        self.cpu.collect_sample(operator, wait)
+    }
+
+    fn profile(&mut self, moment: &Moment<f32>) -> Result<()> {
+        self.pool.install(|| self.cpu.profile(moment))
+    }
+
+    fn collect_profiles(&mut self, wait: bool) -> Result<Option<Profiles<f32>>> {
+        self.cpu.collect_profiles(wait)
+    }
 }
 
 impl Backend<f32> for Pooled {
@@ -87,6 +110,32 @@ fn narrow_level(level: &Statistics<f64>) -> Statistics<f32> {
 
 fn narrow<D: Dimension>(field: &Array<f64, D>) -> Array<f32, D> {
     field.mapv(|x| x as f32)
+}
+
+impl Observed<f32> for Wide {
+    fn attach(&mut self, attached: &Attached<f32>) -> Result<()> {
+        assert!(
+            attached.operators.is_empty() && attached.weights.is_none(),
+            "nothing is sampled here"
+        );
+        Ok(())
+    }
+
+    fn sample(&mut self, _operator: usize, _moment: &Moment<f32>) -> Result<()> {
+        unreachable!("no operator is attached")
+    }
+
+    fn collect_sample(&mut self, _operator: usize, _wait: bool) -> Result<Option<Products<f32>>> {
+        unreachable!("no operator is attached")
+    }
+
+    fn profile(&mut self, _moment: &Moment<f32>) -> Result<()> {
+        unreachable!("no weights are attached")
+    }
+
+    fn collect_profiles(&mut self, _wait: bool) -> Result<Option<Profiles<f32>>> {
+        Ok(None)
+    }
 }
 
 impl Backend<f32> for Wide {

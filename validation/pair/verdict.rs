@@ -13,7 +13,7 @@ use nwp_mini::forcing::Moment;
 use nwp_mini::io::wrf;
 use nwp_mini::io::wrf::series::Series;
 use nwp_mini::model::pair::{self, Pair, Report};
-use nwp_mini::model::{Case, Frames, Working};
+use nwp_mini::model::{Case, Frames, Nobody, Working};
 use nwp_mini::plan::Plan;
 use nwp_mini::state::State;
 use nwp_mini::wsm5::Fallout;
@@ -57,7 +57,7 @@ fn compare<R: Working + Value>(
         fallout,
         stop: &stop,
     };
-    let report = pair::run(pair, other, &mut |_| true, &mut |_| ()).expect("two runs");
+    let report = pair::run(pair, other, &mut Nobody, &mut |_| ()).expect("two runs");
     assert!(!report.interrupted);
     // Twelve fields after the first step, and with two totals after the last.
     let count = if steps > 1 { 26 } else { 12 };

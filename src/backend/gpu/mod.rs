@@ -7,6 +7,7 @@ mod clock;
 mod frames;
 mod measuring;
 mod memory;
+mod samples;
 mod summing;
 
 use std::collections::VecDeque;
@@ -15,10 +16,11 @@ use std::time::Instant;
 use clock::Clock;
 use frames::Packing;
 pub use memory::Needs;
+use samples::Samples;
 use summing::{Summing, changes};
 
 use super::{
-    Backend, Captured, FRAMES_IN_FLIGHT, PhaseTimes, Precipitation, Region, WaterChange,
+    Attached, Backend, Captured, FRAMES_IN_FLIGHT, PhaseTimes, Precipitation, Region, WaterChange,
     check_finite,
 };
 use crate::advection::Limiter;
@@ -93,6 +95,7 @@ pub struct OnGpu<R> {
     recorded: Vec<Recorded>,
     packing: Packing,
     parcel: Parcel<R>,
+    samples: Samples<R>,
     summing: Summing<R>,
     /// Steps done when the frames under way were begun.
     captured: VecDeque<usize>,
@@ -190,6 +193,7 @@ impl<R: OnDevice> OnGpu<R> {
             recorded: Vec::new(),
             packing,
             parcel: Parcel::new(gpu, packing.frame())?,
+            samples: Samples::new(gpu, shape, &Attached::default())?,
             summing,
             captured: VecDeque::with_capacity(FRAMES_IN_FLIGHT),
             steps: 0,
@@ -272,6 +276,12 @@ impl<R: OnDevice> OnGpu<R> {
             (Air::Between(between), Some(_)) => Some(between),
             _ => None,
         }
+    }
+
+    /// Sets the air that output is diagnosed in.
+    fn show(&mut self, moment: &Moment<R>) -> Result<()> {
+        self.drive(moment)?;
+        self.between().map_or(Ok(()), |between| between.air(self.transport.spare()))
     }
 
     fn place<'a>(&'a self, state: &'a Buffer<R>) -> Place<'a, R> {
@@ -375,6 +385,7 @@ impl<R: OnDevice> Backend<R> for OnGpu<R> {
     fn restore(&mut self, state: &State<R>) -> Result<()> {
         self.gpu.synchronize()?;
         while self.parcel.receive(|_| ())?.is_some() {}
+        self.samples.clear()?;
         while self.summing.receive(&self.transport, &self.budget)?.is_some() {}
         self.captured.clear();
         let cells = self.grid.shape.cells();
@@ -480,6 +491,7 @@ impl<R: OnDevice> Backend<R> for OnGpu<R> {
     fn times(&mut self) -> Result<PhaseTimes> {
         self.gpu.synchronize()?;
         self.clock.read()?;
-        Ok(self.clock.times(self.steps, self.parcel.seconds() + self.summing.seconds()))
+        let transfer = self.parcel.seconds() + self.samples.seconds() + self.summing.seconds();
+        Ok(self.clock.times(self.steps, transfer))
     }
 }

@@ -2,6 +2,7 @@
 //! this machine.
 
 mod cpu;
+mod csr;
 mod figure;
 mod gpu;
 mod ladder;
@@ -9,6 +10,7 @@ mod memory;
 mod reduce;
 mod size;
 mod source;
+mod transpose;
 
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -28,10 +30,12 @@ use crate::gpu::Gpu;
 use crate::io::pending::Pending;
 use crate::model::Working;
 use crate::model::tiled::{Tile, Tiled, has_condensate, has_rain};
+use crate::primitives::matrices::Kind;
 use crate::wsm5::Fallout;
 use figure::{Best, Figure};
 use ladder::Ladder;
 use size::Elements;
+use transpose::Extent;
 
 /// Measure the parts of a step on the state of a WRF file, or the microphysics on columns, and the
 /// ladders of the kernels that know no weather.
@@ -92,6 +96,13 @@ pub(super) struct Bench {
     /// Length of the arrays of `reduce`, as 4Mi; may be given several times [default: 64Ki to 1Gi]
     #[arg(long, value_name = "N")]
     elements: Vec<Elements>,
+    /// Rows and columns of `transpose`, as 4000x3000, or number, rows and columns, as 6x27x4118; may
+    /// be given several times [default: squares from 1000 to 30000, and fields]
+    #[arg(long, value_name = "RxC")]
+    extent: Vec<Extent>,
+    /// Kind of matrix of `csr`; may be given several times [default: all]
+    #[arg(long, value_name = "KIND")]
+    matrix: Vec<Kind>,
     /// Let `reduce` work on whole numbers of 32 bits
     #[arg(long)]
     integers: bool,
@@ -123,6 +134,10 @@ enum Part {
     Step,
     /// The ladder of the sum over an array
     Reduce,
+    /// The ladder of the transpose
+    Transpose,
+    /// The ladder of the product of a sparse matrix and a vector
+    Csr,
     /// Experiments with the memory of the GPU and the way to it
     Memory,
     /// Everything
@@ -132,7 +147,7 @@ enum Part {
 /// The parts that a step is made of, which need an input.
 const OF_A_STEP: [Part; 3] = [Part::Wsm5, Part::Advection, Part::Step];
 /// The ladders.
-const LADDERS: [Part; 1] = [Part::Reduce];
+const LADDERS: [Part; 3] = [Part::Reduce, Part::Transpose, Part::Csr];
 
 /// What computes on the CPU: a pool of threads, their number, what a copy moves with them.
 type Pool = (ThreadPool, usize, f64);
@@ -198,6 +213,12 @@ impl Bench {
         let mut ladders = Vec::new();
         if self.wants(Part::Reduce) {
             ladders.extend(self.reductions(device, &pools, out)?);
+        }
+        if self.wants(Part::Transpose) {
+            ladders.extend(self.transposes(device, &pools, out)?);
+        }
+        if self.wants(Part::Csr) {
+            ladders.extend(self.products(device, &pools, out)?);
         }
         Ok(ladders)
     }

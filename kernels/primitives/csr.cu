@@ -1,0 +1,104 @@
+// Products of a sparse matrix and vectors, y = A x, from the first idea to the one in use. An entry is
+// a column and a value, eight or twelve bytes that are read once; it takes two operations. So the
+// speed is that of memory, if the entries are read side by side, if many are under way at a time, and
+// if no thread has much more of them than others. Several right-hand sides lie x_stride and y_stride
+// apart. Every row is added up in an order that depends on the matrix alone. See src/gpu/csr.rs.
+#include "primitives/csr/row.cuh"
+#include "primitives/csr/tile.cuh"
+
+// A thread for a row, as a loop over rows would have it. Threads beside one another read entries that
+// lie a row apart, so that every warp needs as many pieces of memory as it has rows, and a warp is as
+// slow as its longest row.
+extern "C" __global__ void __launch_bounds__(CSR_THREADS)
+csr_thread(const __grid_constant__ CsrArgs args)
+{
+    const long long row = static_cast<long long>(blockIdx.x) * CSR_THREADS + threadIdx.x;
+    if (row >= args.rows) return;
+    const real* x = args.x + blockIdx.y * args.x_stride;
+    real sum = 0;
+    for (int e = args.starts[row]; e < args.starts[row + 1]; ++e)
+        sum += args.values[e] * __ldg(x + args.columns[e]);
+    args.y[blockIdx.y * args.y_stride + row] = sum;
+}
+
+// A block reads the entries of its rows side by side, as many as its shared memory holds, and keeps
+// their products there; then each thread adds up what belongs to its row. Now the memory is read in
+// whole lines. But between two barriers the block does one thing only, a short row waits for the
+// longest of the block, and a block of short rows has little to read.
+extern "C" __global__ void __launch_bounds__(CSR_THREADS)
+csr_cached(const __grid_constant__ CsrArgs args)
+{
+    __shared__ real products[CSR_CACHE];
+    const int first = blockIdx.x * CSR_THREADS, end = min(first + CSR_THREADS, args.rows);
+    const int row = min(first + static_cast<int>(threadIdx.x), end);
+    const int begin_row = args.starts[row], end_row = args.starts[min(row + 1, end)];
+    const int last = args.starts[end];
+    const real* x = args.x + blockIdx.y * args.x_stride;
+    real sum = 0;
+    for (int chunk = args.starts[first]; chunk < last; chunk += CSR_CACHE) {
+        const int chunk_end = min(chunk + CSR_CACHE, last);
+        for (int e = chunk + threadIdx.x; e < chunk_end; e += CSR_THREADS)
+            products[e - chunk] = args.values[e] * __ldg(x + args.columns[e]);
+        __syncthreads();
+        for (int e = max(begin_row, chunk); e < min(end_row, chunk_end); ++e) sum += products[e - chunk];
+        __syncthreads();
+    }
+    if (row < end) args.y[blockIdx.y * args.y_stride + row] = sum;
+}
+
+// A warp for a row: its lanes read entries side by side and add up their sums in five steps. Good for
+// rows of a hundred entries; of a row of seven, 25 lanes see nothing.
+extern "C" __global__ void __launch_bounds__(CSR_THREADS) csr_warp(const __grid_constant__ CsrArgs args)
+{
+    row_by_lanes<32>(args);
+}
+
+// The same with fewer lanes, about as many as a row has entries: a warp has several rows.
+extern "C" __global__ void __launch_bounds__(CSR_THREADS) csr_lanes_2(const __grid_constant__ CsrArgs args)
+{
+    row_by_lanes<2>(args);
+}
+extern "C" __global__ void __launch_bounds__(CSR_THREADS) csr_lanes_4(const __grid_constant__ CsrArgs args)
+{
+    row_by_lanes<4>(args);
+}
+extern "C" __global__ void __launch_bounds__(CSR_THREADS) csr_lanes_8(const __grid_constant__ CsrArgs args)
+{
+    row_by_lanes<8>(args);
+}
+extern "C" __global__ void __launch_bounds__(CSR_THREADS) csr_lanes_16(const __grid_constant__ CsrArgs args)
+{
+    row_by_lanes<16>(args);
+}
+
+// Tiles of whole rows with about the same number of entries, whatever the lengths of the rows: the
+// list of tiles is made once for a matrix. A thread has TILE_ROUNDS times four entries, sixteen bytes
+// with one instruction, all under way together, and keeps the products in shared memory. Then as many lanes as the tile has to spare add up a row, and a whole warp where a row is
+// long. A row that no tile holds is cut into pieces, whose sums `csr_join` adds up.
+extern "C" __global__ void __launch_bounds__(TILE_THREADS, TILE_RESIDENT)
+csr_tiles(const __grid_constant__ CsrArgs args)
+{
+    product_of_tile<1>(args);
+}
+
+// The same for several right-hand sides: the entries stay in registers for CSR_SIDES of them.
+extern "C" __global__ void __launch_bounds__(TILE_THREADS)
+csr_tiles_several(const __grid_constant__ CsrArgs args)
+{
+    product_of_tile<CSR_SIDES>(args);
+}
+
+// Adds up the pieces of the rows that were cut, a warp for a row.
+extern "C" __global__ void __launch_bounds__(CSR_THREADS) csr_join(const __grid_constant__ CsrArgs args)
+{
+    const int number = (blockIdx.x * CSR_THREADS + threadIdx.x) / WARP_LANES;
+    if (number >= args.cut_rows) return;
+    const int lane = threadIdx.x % WARP_LANES;
+    const int* cut = args.cuts + CUT_WORDS * number;
+    const int row = cut[0], first = cut[1], end = cut[2];
+    const real* partials = args.partials + static_cast<long long>(blockIdx.y) * args.pieces;
+    real sum = 0;
+    for (int piece = first + lane; piece < end; piece += WARP_LANES) sum += partials[piece];
+    sum = sum_of_lanes<WARP_LANES>(sum);
+    if (lane == 0) args.y[blockIdx.y * args.y_stride + row] = sum;
+}

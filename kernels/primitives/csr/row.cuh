@@ -1,0 +1,33 @@
+// A row of a sparse matrix and the lanes that add it up.
+#pragma once
+
+constexpr int WARP_LANES = 32;
+constexpr unsigned WHOLE_WARP = 0xffffffff;
+
+// The sum over LANES neighbouring lanes, by halves; the first of them has it. All lanes of the warp
+// call it.
+template <int LANES>
+__device__ inline real sum_of_lanes(real own)
+{
+#pragma unroll
+    for (int step = LANES / 2; step > 0; step /= 2) own += __shfl_down_sync(WHOLE_WARP, own, step, LANES);
+    return own;
+}
+
+// A row for LANES lanes.
+template <int LANES>
+__device__ inline void row_by_lanes(const CsrArgs& args)
+{
+    const long long thread = static_cast<long long>(blockIdx.x) * CSR_THREADS + threadIdx.x;
+    const long long row = thread / LANES;
+    const int lane = threadIdx.x % LANES;
+    const real* x = args.x + blockIdx.y * args.x_stride;
+    real sum = 0;
+    if (row < args.rows) {
+        const int end = args.starts[row + 1];
+        for (int e = args.starts[row] + lane; e < end; e += LANES)
+            sum += args.values[e] * __ldg(x + args.columns[e]);
+    }
+    sum = sum_of_lanes<LANES>(sum);
+    if (row < args.rows && lane == 0) args.y[blockIdx.y * args.y_stride + row] = sum;
+}

@@ -1,0 +1,171 @@
+// Tiles of rows of a sparse matrix, which blocks work on. The list of them is made in
+// src/primitives/row_tiles.rs.
+#pragma once
+
+#include "primitives/csr/row.cuh"
+#include "primitives/wide.cuh"
+
+// Entries that a thread reads with one instruction: sixteen bytes of columns.
+constexpr int AT_A_TIME = Wide<int>::COUNT;
+
+// Some rows, or a piece of one.
+struct RowTile {
+    int row;    // the first
+    int rows;   // their number; -1 - n for piece n
+    int first;  // entry
+    int end;    // entry beyond the last
+
+    __device__ inline bool is_piece() const { return rows < 0; }
+    __device__ inline int piece() const { return -1 - rows; }
+    // Where the entries that are kept begin: loads of sixteen bytes begin at multiples of them.
+    __device__ inline int base() const { return first / AT_A_TIME * AT_A_TIME; }
+};
+
+__device__ inline RowTile row_tile(const CsrArgs& args, int number)
+{
+    const int4 found = __ldg(reinterpret_cast<const int4*>(args.tiles) + number);
+    return {found.x, found.y, found.z, found.w};
+}
+
+// What a thread has of a tile.
+struct TileEntries {
+    Wide<int> columns[TILE_ROUNDS];
+    Wide<real> values[TILE_ROUNDS][AT_A_TIME / Wide<real>::COUNT];
+};
+
+// The first entry of a thread in a round.
+__device__ inline int entry_of(const RowTile& tile, int round)
+{
+    return tile.base() + (round * TILE_THREADS + threadIdx.x) * AT_A_TIME;
+}
+
+// Reads the entries. What is read before the first and beyond the last belongs to other tiles, or
+// fills up the arrays; nobody adds it up.
+__device__ inline void read_entries(const CsrArgs& args, const RowTile& tile, TileEntries& entries)
+{
+    constexpr int W = Wide<real>::COUNT;
+#pragma unroll
+    for (int round = 0; round < TILE_ROUNDS; ++round) {
+        const int e = entry_of(tile, round);
+        if (e >= tile.end) continue;
+        entries.columns[round] = load_once(args.columns + e);
+#pragma unroll
+        for (int n = 0; n < AT_A_TIME / W; ++n) entries.values[round][n] = load_once(args.values + e + n * W);
+    }
+}
+
+// Keeps the products with a right-hand side, in the order of the entries from the base on.
+__device__ inline void keep_products(const real* x, const RowTile& tile, const TileEntries& entries,
+                                     Wide<real>* kept)
+{
+    constexpr int W = Wide<real>::COUNT, PARTS = AT_A_TIME / W;
+#pragma unroll
+    for (int round = 0; round < TILE_ROUNDS; ++round) {
+        if (entry_of(tile, round) >= tile.end) continue;
+#pragma unroll
+        for (int n = 0; n < PARTS; ++n) {
+            Wide<real> products;
+#pragma unroll
+            for (int m = 0; m < W; ++m)
+                products.at[m] =
+                    entries.values[round][n].at[m] * __ldg(x + entries.columns[round].at[n * W + m]);
+            kept[(round * TILE_THREADS + threadIdx.x) * PARTS + n] = products;
+        }
+    }
+}
+
+// How the threads of a block share out the rows of a tile: 2^shift lanes add up a row, as many as
+// there are for each.
+__device__ inline int shift_of_lanes(const RowTile& tile)
+{
+    int shift = 0;
+    while ((1 << shift) < WARP_LANES && (2 << shift) * tile.rows <= TILE_THREADS) ++shift;
+    return shift;
+}
+
+// Where a row stands among what is kept.
+struct KeptRow {
+    int begin;
+    int end;
+};
+
+// Row `number` of the tile; nothing beyond its last.
+__device__ inline KeptRow kept_row(const CsrArgs& args, const RowTile& tile, int number)
+{
+    if (number >= tile.rows) return {0, 0};
+    const int* starts = args.starts + tile.row + number;
+    return {starts[0] - tile.base(), starts[1] - tile.base()};
+}
+
+// The sum of the row of each group of 2^shift lanes; the first of them has it. All lanes of the warp
+// call it. A row that would keep its lanes busy for long gets the whole warp.
+__device__ inline real sum_of_row(KeptRow row, int shift, const real* products)
+{
+    const int lanes = 1 << shift, lane = threadIdx.x & (lanes - 1), own = threadIdx.x % WARP_LANES;
+    const bool is_long = row.end - row.begin > LONG_ROW << shift;
+    real sum = 0;
+    if (!is_long)
+        for (int e = row.begin + lane; e < row.end; e += lanes) sum += products[e];
+    for (int step = lanes / 2; step > 0; step /= 2) sum += __shfl_down_sync(WHOLE_WARP, sum, step, lanes);
+    unsigned waiting = __ballot_sync(WHOLE_WARP, is_long && lane == 0);
+    while (waiting != 0) {
+        const int owner = __ffs(waiting) - 1;
+        waiting &= waiting - 1;
+        const int begin = __shfl_sync(WHOLE_WARP, row.begin, owner);
+        const int end = __shfl_sync(WHOLE_WARP, row.end, owner);
+        real part = 0;
+        for (int e = begin + own; e < end; e += WARP_LANES) part += products[e];
+        part = __shfl_sync(WHOLE_WARP, sum_of_lanes<WARP_LANES>(part), 0);
+        if (own == owner) sum = part;
+    }
+    return sum;
+}
+
+// The sum of a piece of a row; the first thread has it. All threads of the block call it.
+__device__ inline real sum_of_piece(const RowTile& tile, const real* products)
+{
+    constexpr int WARPS = TILE_THREADS / WARP_LANES;
+    __shared__ real of_warp[WARPS];
+    const int base = tile.base();
+    real sum = 0;
+    for (int e = tile.first - base + threadIdx.x; e < tile.end - base; e += TILE_THREADS) sum += products[e];
+    sum = sum_of_lanes<WARP_LANES>(sum);
+    if (threadIdx.x % WARP_LANES == 0) of_warp[threadIdx.x / WARP_LANES] = sum;
+    __syncthreads();
+    real all = 0;
+    for (int warp = 0; warp < WARPS; ++warp) all += of_warp[warp];
+    return all;
+}
+
+// The products of a tile with SIDES right-hand sides, or as many as are left.
+template <int SIDES>
+__device__ inline void product_of_tile(const CsrArgs& args)
+{
+    __shared__ Wide<real> kept[TILE_THREADS * TILE_ROUNDS * AT_A_TIME / Wide<real>::COUNT];
+    const RowTile tile = row_tile(args, blockIdx.x);
+    TileEntries entries;
+    read_entries(args, tile, entries);
+    // The first rows are asked for now, so that they are here when the products are.
+    const int shift = shift_of_lanes(tile), above = TILE_THREADS >> shift, own = threadIdx.x >> shift;
+    const KeptRow first_row = kept_row(args, tile, own);
+    const int first = blockIdx.y * SIDES, count = min(SIDES, args.sides - first);
+    for (int n = 0; n < (SIDES == 1 ? 1 : count); ++n) {
+        const int side = first + n;
+        if (n > 0) __syncthreads();  // the products before are still being added up
+        keep_products(args.x + side * args.x_stride, tile, entries, kept);
+        __syncthreads();
+        const real* products = kept[0].at;
+        if (tile.is_piece()) {
+            const real sum = sum_of_piece(tile, products);
+            if (threadIdx.x == 0) args.partials[static_cast<long long>(side) * args.pieces + tile.piece()] = sum;
+            continue;
+        }
+        real* y = args.y + side * args.y_stride + tile.row;
+        KeptRow row = first_row;
+        for (int number = own; number - own < tile.rows; number += above) {
+            if (number > own) row = kept_row(args, tile, number);
+            const real sum = sum_of_row(row, shift, products);
+            if (number < tile.rows && (threadIdx.x & ((1 << shift) - 1)) == 0) y[number] = sum;
+        }
+    }
+}

@@ -1,0 +1,214 @@
+// Transposing a matrix, from the first idea to the one in use. Memory is read and written in pieces
+// of 32 bytes, best in lines of 128; whoever takes 4 bytes of each pays for all. A transpose reads
+// along rows and writes along columns, so one of the two goes wrong unless a block turns a tile in
+// its shared memory. Batches of matrices stand one after the other. See src/gpu/transpose.rs.
+#include "primitives/transpose/thin.cuh"
+#include "primitives/transpose/tile.cuh"
+#include "primitives/wide.cuh"
+
+// The bound: as many bytes moved, nothing turned. Several wide loads of a thread are on their way
+// together, since memory answers late and the more it is asked at a time the more it gives.
+extern "C" __global__ void __launch_bounds__(COPY_THREADS)
+transpose_copy(const __grid_constant__ TransposeArgs args)
+{
+    constexpr int LOADS = COPY_LOADS, W = Wide<real>::COUNT;
+    const long long count = static_cast<long long>(args.matrices) * args.rows * args.columns;
+    const long long wide = count / W;
+    const long long first = static_cast<long long>(blockIdx.x) * COPY_THREADS * LOADS + threadIdx.x;
+    Wide<real> held[LOADS];
+#pragma unroll
+    for (int n = 0; n < LOADS; ++n)
+        if (first + n * COPY_THREADS < wide) held[n] = load_once(args.from + (first + n * COPY_THREADS) * W);
+#pragma unroll
+    for (int n = 0; n < LOADS; ++n)
+        if (first + n * COPY_THREADS < wide) store_once(args.to + (first + n * COPY_THREADS) * W, held[n]);
+    const long long rest = wide * W + threadIdx.x;
+    if (blockIdx.x == 0 && rest < count) args.to[rest] = args.from[rest];
+}
+
+// A thread for an element. Reading is as good as it gets: a warp takes a line of 128 bytes. But its
+// 32 results go to 32 rows, each a piece of memory of its own.
+extern "C" __global__ void __launch_bounds__(LADDER_TILE * LADDER_TILE)
+transpose_naive(const __grid_constant__ TransposeArgs args)
+{
+    const TilePlace place = tile_in_order(args, LADDER_TILE);
+    const int x = threadIdx.x % LADDER_TILE, y = threadIdx.x / LADDER_TILE;
+    const int row = place.row + y, column = place.column + x;
+    if (row < args.rows && column < args.columns)
+        place.to[at(column, row, args.rows)] = place.from[at(row, column, args.columns)];
+}
+
+// What to avoid: a warp goes along a diagonal, so that neither what it reads nor what it writes lies
+// side by side. Only the caches, which keep what neighbouring warps ask for, save it from worse.
+extern "C" __global__ void __launch_bounds__(LADDER_TILE * LADDER_TILE)
+transpose_strided(const __grid_constant__ TransposeArgs args)
+{
+    const TilePlace place = tile_in_order(args, LADDER_TILE);
+    const int x = threadIdx.x % LADDER_TILE, y = threadIdx.x / LADDER_TILE;
+    const int row = place.row + (x + y) % LADDER_TILE, column = place.column + x;
+    if (row < args.rows && column < args.columns)
+        place.to[at(column, row, args.rows)] = place.from[at(row, column, args.columns)];
+}
+
+// A block reads rows into shared memory and writes columns out of it: both sides of the memory see
+// whole lines. But a column of the tile lies in one bank of the shared memory, and the 32 threads of
+// a warp are served one after the other.
+extern "C" __global__ void __launch_bounds__(LADDER_TILE * LADDER_TILE)
+transpose_tiled(const __grid_constant__ TransposeArgs args)
+{
+    __shared__ real tile[LADDER_TILE][LADDER_TILE];
+    const TilePlace place = tile_in_order(args, LADDER_TILE);
+    const int x = threadIdx.x % LADDER_TILE, y = threadIdx.x / LADDER_TILE;
+    if (place.row + y < args.rows && place.column + x < args.columns)
+        tile[y][x] = place.from[at(place.row + y, place.column + x, args.columns)];
+    __syncthreads();
+    if (place.row + x < args.rows && place.column + y < args.columns)
+        place.to[at(place.column + y, place.row + x, args.rows)] = tile[x][y];
+}
+
+// One column more, which nobody uses, and a column of the tile goes through all banks. What is left:
+// a thread waits for its one element, passes it on and is gone, and a block of 1024 is slow to be
+// replaced.
+extern "C" __global__ void __launch_bounds__(LADDER_TILE * LADDER_TILE)
+transpose_padded(const __grid_constant__ TransposeArgs args)
+{
+    __shared__ real tile[LADDER_TILE][LADDER_TILE + 1];
+    const TilePlace place = tile_in_order(args, LADDER_TILE);
+    const int x = threadIdx.x % LADDER_TILE, y = threadIdx.x / LADDER_TILE;
+    if (place.row + y < args.rows && place.column + x < args.columns)
+        tile[y][x] = place.from[at(place.row + y, place.column + x, args.columns)];
+    __syncthreads();
+    if (place.row + x < args.rows && place.column + y < args.columns)
+        place.to[at(place.column + y, place.row + x, args.rows)] = tile[x][y];
+}
+
+// A thread has several rows of the tile, and all are under way at a time: fewer threads, each asking
+// for more, and the same indices serve them all. What is left: four bytes for an instruction.
+extern "C" __global__ void __launch_bounds__(UNROLLED_TILE * UNROLLED_LINES)
+transpose_unrolled(const __grid_constant__ TransposeArgs args)
+{
+    transpose_tile(args, tile_in_order(args, UNROLLED_TILE));
+}
+
+// The same in another order of the blocks. On devices whose memory is dealt out to few channels in
+// large pieces, blocks below one another wrote to the same channel; newer ones scatter addresses, and
+// the order makes little difference, or is in the way of the caches.
+extern "C" __global__ void __launch_bounds__(UNROLLED_TILE * UNROLLED_LINES)
+transpose_diagonal(const __grid_constant__ TransposeArgs args)
+{
+    transpose_tile(args, tile_on_diagonal(args, UNROLLED_TILE));
+}
+
+// The one in use where rows and columns are multiples of sixteen bytes, and many; elsewhere it is
+// `transpose_unrolled` or, where either is few, `transpose_thin_rows` or `transpose_thin_columns`. A thread turns squares of 4 x 4 numbers (2 x 2 in double precision) in its
+// registers, where that costs nothing, and everything else moves sixteen bytes at a time: rows of
+// squares from memory, their columns through shared memory, lines of the result to memory. Blocks
+// go down strips of tiles, so that those that run together read and write a compact part of both
+// matrices.
+//
+// The tile holds each of its columns as a line of HEIGHT wide numbers. Eight threads that write
+// together have squares beside one another, that is eight columns at one height: the same banks. So
+// the numbers of a line are swapped, in another way for each square: place `down` is exchanged for
+// `down ^ across`. Eight threads that read together are below one another in a line and find eight
+// different banks again.
+extern "C" __global__ void __launch_bounds__(WIDE_THREADS, WIDE_RESIDENT)
+transpose_wide(const __grid_constant__ TransposeArgs args)
+{
+    constexpr int W = Wide<real>::COUNT, BANKS = 8;
+    constexpr int HEIGHT = WIDE_TILE / W, SQUARES = HEIGHT * HEIGHT / WIDE_THREADS;
+    static_assert(HEIGHT % BANKS == 0 && SQUARES * WIDE_THREADS == HEIGHT * HEIGHT, "a tile of whole squares");
+    __shared__ Wide<real> tile[WIDE_TILE * HEIGHT];
+
+    const int across = count_of_tiles(args.columns, WIDE_TILE), down = count_of_tiles(args.rows, WIDE_TILE);
+    const int number = blockIdx.x / (across * down), rest = blockIdx.x % (across * down);
+    const int strip = rest / (across * WIDE_STRIP), in_strip = rest % (across * WIDE_STRIP);
+    const int lines = min(WIDE_STRIP, down - strip * WIDE_STRIP);
+    const TilePlace place =
+        tile_at(args, number, strip * WIDE_STRIP + in_strip % lines, in_strip / lines, WIDE_TILE);
+
+    Wide<real> squares[SQUARES][W];
+#pragma unroll
+    for (int s = 0; s < SQUARES; ++s) {
+        const int square = s * WIDE_THREADS + threadIdx.x;
+        const int row = place.row + square / HEIGHT * W, column = place.column + square % HEIGHT * W;
+        if (row < args.rows && column < args.columns) {
+            const real* from = place.from + at(row, column, args.columns);
+#pragma unroll
+            for (int n = 0; n < W; ++n)
+                squares[s][n] = load_once(from + static_cast<long long>(n) * args.columns);
+        }
+    }
+#pragma unroll
+    for (int s = 0; s < SQUARES; ++s) {
+        const int square = s * WIDE_THREADS + threadIdx.x;
+        const int level = square / HEIGHT, side = square % HEIGHT;
+#pragma unroll
+        for (int m = 0; m < W; ++m) {
+            Wide<real> turned;
+#pragma unroll
+            for (int n = 0; n < W; ++n) turned.at[n] = squares[s][n].at[m];
+            tile[(side * W + m) * HEIGHT + (level ^ side % BANKS)] = turned;
+        }
+    }
+    __syncthreads();
+#pragma unroll
+    for (int n = 0; n < SQUARES * W; ++n) {
+        const int item = n * WIDE_THREADS + threadIdx.x;
+        const int line = item / HEIGHT, level = item % HEIGHT;
+        const int row = place.row + level * W, column = place.column + line;
+        if (row < args.rows && column < args.columns)
+            store_once(place.to + at(column, row, args.rows), tile[line * HEIGHT + (level ^ line / W % BANKS)]);
+    }
+}
+
+// The ones in use where a matrix has few rows or few columns, as fields of some levels have: tiles of
+// squares would stay empty in part. A block takes all of the short side and THIN_LENGTH of the long
+// one; what it reads, or writes, is then a single stretch of memory, which it goes through without
+// regard to where rows end. See `thin_tile`.
+extern "C" __global__ void __launch_bounds__(THIN_THREADS)
+transpose_thin_rows(const __grid_constant__ TransposeArgs args)
+{
+    const ThinTile tile = thin_tile(args.rows, args.columns);
+    __shared__ real kept[THIN_MOST * THIN_PITCH];
+    const real* from = args.from + tile.matrix + tile.first;
+    for (int n = threadIdx.x; n < args.rows * THIN_LENGTH; n += THIN_THREADS) {
+        const int row = n / THIN_LENGTH, column = n % THIN_LENGTH;
+        if (column < tile.length) kept[row * THIN_PITCH + column] = from[at(row, column, args.columns)];
+    }
+    __syncthreads();
+    real* to = args.to + tile.matrix + at(tile.first, 0, args.rows);
+    ThinWalk walk(args.rows);
+    for (int n = threadIdx.x; n < args.rows * tile.length; n += THIN_THREADS, walk.step(args.rows))
+        to[n] = kept[walk.side * THIN_PITCH + walk.along];
+}
+
+// The way back: a stretch of memory becomes a few long rows.
+extern "C" __global__ void __launch_bounds__(THIN_THREADS)
+transpose_thin_columns(const __grid_constant__ TransposeArgs args)
+{
+    const ThinTile tile = thin_tile(args.columns, args.rows);
+    __shared__ real kept[THIN_MOST * THIN_PITCH];
+    const real* from = args.from + tile.matrix + at(tile.first, 0, args.columns);
+    ThinWalk walk(args.columns);
+    for (int n = threadIdx.x; n < args.columns * tile.length; n += THIN_THREADS, walk.step(args.columns))
+        kept[walk.side * THIN_PITCH + walk.along] = from[n];
+    __syncthreads();
+    real* to = args.to + tile.matrix + tile.first;
+    for (int n = threadIdx.x; n < args.columns * THIN_LENGTH; n += THIN_THREADS) {
+        const int column = n / THIN_LENGTH, row = n % THIN_LENGTH;
+        if (row < tile.length) to[at(column, row, args.rows)] = kept[column * THIN_PITCH + row];
+    }
+}
+
+// Counts the elements that are not where they belong, in the plainest way.
+extern "C" __global__ void __launch_bounds__(COPY_THREADS)
+transpose_faults(const __grid_constant__ TransposeArgs args)
+{
+    const long long n = static_cast<long long>(blockIdx.x) * COPY_THREADS + threadIdx.x;
+    const long long matrix = static_cast<long long>(args.rows) * args.columns;
+    if (n >= args.matrices * matrix) return;
+    const int row = n % matrix / args.columns, column = n % args.columns;
+    // What is not a number is equal to nothing, and so a fault.
+    const bool is_right = args.to[n / matrix * matrix + at(column, row, args.rows)] == args.from[n];
+    if (!is_right) atomicAdd(args.faults, 1);
+}

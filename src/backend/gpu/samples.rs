@@ -1,0 +1,174 @@
+//! Operators that are applied on the device, and columns that are brought together there.
+
+use std::sync::Arc;
+
+use super::memory::Needs;
+use super::{OnDevice, OnGpu};
+use crate::backend::{Attached, Observed, PRODUCT_PLANES, PRODUCT_VOLUMES, Products, Profiles};
+use crate::error::Result;
+use crate::forcing::Moment;
+use crate::gpu::clouds::{DIAGNOSED_FIELDS, PLANES, Place, STATE_FIELDS};
+use crate::gpu::columns::{Columns, Turned};
+use crate::gpu::sampling::{Levels, Sampling};
+use crate::gpu::{Buffer, Gpu};
+use crate::grid::Shape;
+use crate::primitives::csr::Csr;
+
+/// Operators, and what they need beside the state.
+#[derive(Debug)]
+pub(super) struct Samples<R> {
+    operators: Vec<Sampling<R>>,
+    columns: Option<Columns<R>>,
+    /// What is diagnosed, for the last sample.
+    diagnosed: Buffer<R>,
+    /// When that was: steps done, number of the frame before, and weight of the air.
+    moment: Option<(usize, usize, u64)>,
+}
+
+/// Planes that operators are applied to: rain and snow, which are neighbours, and sr.
+const TOGETHER: usize = 2;
+
+/// Number of a plane of the ground.
+fn plane(name: &str) -> usize {
+    PLANES.iter().position(|plane| *plane == name).expect("a plane of the ground")
+}
+
+impl<R: OnDevice> Samples<R> {
+    pub(super) fn new(gpu: &Gpu, shape: Shape, attached: &Attached<R>) -> Result<Self> {
+        let Attached { operators, weights } = attached;
+        let levels = PRODUCT_VOLUMES * shape.nz + PRODUCT_PLANES;
+        let is_asked = !operators.is_empty() || weights.is_some();
+        let cells = if is_asked { DIAGNOSED_FIELDS * shape.cells() } else { 0 };
+        if is_asked {
+            let of = |operator: &Arc<Csr<R>>| Sampling::bytes(operator, levels);
+            let operators: usize = operators.iter().map(of).sum();
+            let columns = weights.as_ref().map_or(0, |_| Columns::<R>::bytes(shape));
+            Needs::new(cells * size_of::<R>() + operators + columns, shape).check(gpu)?;
+        }
+        for operator in operators {
+            assert_eq!(operator.columns(), shape.columns(), "columns of an operator on the grid");
+        }
+        let sampling = |operator: &Arc<Csr<R>>| Sampling::new(gpu, operator, levels);
+        let operators = operators.iter().map(sampling).collect::<Result<_>>()?;
+        let columns = match weights {
+            Some(weights) => Some(Columns::new(gpu, shape, weights)?),
+            None => None,
+        };
+        Ok(Self { operators, columns, diagnosed: gpu.zeros(cells)?, moment: None })
+    }
+
+    /// Drops what is under way.
+    pub(super) fn clear(&mut self) -> Result<()> {
+        self.moment = None;
+        for operator in &mut self.operators {
+            while operator.receive()?.is_some() {}
+        }
+        while self.columns.as_mut().map_or(Ok(None), Columns::receive)?.is_some() {}
+        Ok(())
+    }
+
+    /// Time of all copies to the host, s.
+    pub(super) fn seconds(&self) -> f64 {
+        let columns = self.columns.as_ref().map_or(0.0, Columns::seconds);
+        columns + self.operators.iter().map(Sampling::seconds).sum::<f64>()
+    }
+}
+
+impl<R: OnDevice> OnGpu<R> {
+    /// Begins the products of an operator with the fields in the air of a moment.
+    fn begin_sample(&mut self, operator: usize, moment: &Moment<R>) -> Result<()> {
+        self.diagnose_once(moment)?;
+        let (state, surface) = (&self.tracers[self.now], &self.surface);
+        let nz = self.grid.shape.nz;
+        let groups = [
+            Levels { array: state, first: 0, count: STATE_FIELDS * nz },
+            Levels { array: &self.samples.diagnosed, first: 0, count: DIAGNOSED_FIELDS * nz },
+            Levels { array: surface, first: plane("rain"), count: TOGETHER },
+            Levels { array: surface, first: plane("sr"), count: PRODUCT_PLANES - TOGETHER },
+        ];
+        self.samples.operators[operator].send(&groups)
+    }
+
+    /// Begins to bring the columns together in the air of a moment.
+    fn begin_profiles(&mut self, moment: &Moment<R>) -> Result<()> {
+        self.diagnose_once(moment)?;
+        let columns = self.samples.columns.as_mut().expect("weights are attached");
+        columns.send(&self.tracers[self.now], &self.samples.diagnosed)
+    }
+
+    /// The oldest columns under way.
+    fn end_profiles(&mut self, wait: bool) -> Result<Option<Profiles<R>>> {
+        let Some(columns) = &mut self.samples.columns else { return Ok(None) };
+        if !wait && !columns.are_here()? {
+            return Ok(None);
+        }
+        let shape = self.grid.shape;
+        let part = |values: &[R], number: usize, length: usize| {
+            values[number * length..(number + 1) * length].to_vec()
+        };
+        let turned = columns.receive()?;
+        Ok(turned.map(|Turned { profiles, totals, strongest }| Profiles {
+            volumes: std::array::from_fn(|number| part(&profiles, number, shape.cells())),
+            totals: std::array::from_fn(|kind| part(&totals, kind, shape.columns())),
+            strongest,
+        }))
+    }
+
+    /// Diagnoses the state in the air of a moment, unless that has been done.
+    fn diagnose_once(&mut self, moment: &Moment<R>) -> Result<()> {
+        let now = (self.steps, moment.number, moment.air_weight.to_bits());
+        let air = self.air.array(&self.transport);
+        let state = &self.tracers[self.now];
+        if self.samples.moment != Some(now) {
+            let place = Place { state, air, surface: &self.surface };
+            self.clouds.diagnose(&place, &self.samples.diagnosed, 0)?;
+            self.samples.moment = Some(now);
+        }
+        Ok(())
+    }
+
+    /// The oldest products of an operator.
+    fn end_sample(&mut self, operator: usize, wait: bool) -> Result<Option<Products<R>>> {
+        let nz = self.grid.shape.nz;
+        let operator = &mut self.samples.operators[operator];
+        if !wait && !operator.is_here()? {
+            return Ok(None);
+        }
+        let places = operator.places();
+        let Some(values) = operator.receive()? else { return Ok(None) };
+        let (volumes, planes) = values.split_at(PRODUCT_VOLUMES * nz * places);
+        let part = |values: &[R], number: usize, length: usize| {
+            values[number * length..(number + 1) * length].to_vec()
+        };
+        Ok(Some(Products {
+            volumes: std::array::from_fn(|number| part(volumes, number, nz * places)),
+            planes: std::array::from_fn(|number| part(planes, number, places)),
+        }))
+    }
+}
+
+impl<R: OnDevice> Observed<R> for OnGpu<R> {
+    fn attach(&mut self, attached: &Attached<R>) -> Result<()> {
+        self.samples = Samples::new(&self.gpu, self.grid.shape, attached)?;
+        Ok(())
+    }
+
+    fn sample(&mut self, operator: usize, moment: &Moment<R>) -> Result<()> {
+        self.show(moment)?;
+        self.begin_sample(operator, moment)
+    }
+
+    fn collect_sample(&mut self, operator: usize, wait: bool) -> Result<Option<Products<R>>> {
+        let products = self.end_sample(operator, wait);
+        products.map_err(|error| self.in_step(error))
+    }
+
+    fn profile(&mut self, moment: &Moment<R>) -> Result<()> {
+        self.show(moment)?;
+        self.begin_profiles(moment)
+    }
+
+    fn collect_profiles(&mut self, wait: bool) -> Result<Option<Profiles<R>>> {
+        self.end_profiles(wait).map_err(|error| self.in_step(error))
+    }
+}

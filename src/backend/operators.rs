@@ -1,0 +1,102 @@
+//! Products of operators with the fields, on the CPU: only the columns that an operator reads are
+//! looked at.
+
+use std::collections::VecDeque;
+
+use ndarray::{Array3, Axis};
+
+use super::{FRAMES_IN_FLIGHT, Products};
+use crate::grid::Shape;
+use crate::primitives::csr::Csr;
+use crate::real::Real;
+use crate::state::{CloudDiagnostics, Environment, State, Surface};
+
+/// An operator, ready to be applied.
+#[derive(Debug)]
+pub(super) struct Operator<R> {
+    /// The columns of the grid that it reads, in rising order.
+    columns: Vec<usize>,
+    /// The operator on these alone.
+    matrix: Csr<R>,
+    /// Products that nobody has collected yet.
+    pub(super) under_way: VecDeque<Products<R>>,
+}
+
+/// The columns that an operator reads, side by side.
+#[derive(Debug)]
+pub(super) struct Columns<R> {
+    pub(super) state: State<R>,
+    pub(super) diagnostics: CloudDiagnostics<R>,
+}
+
+impl<R: Real> Operator<R> {
+    pub(super) fn new(operator: &Csr<R>, columns: usize) -> Self {
+        assert_eq!(operator.columns(), columns, "columns of an operator on the grid");
+        let mut place = vec![u32::MAX; columns];
+        for &column in operator.column_of() {
+            place[column as usize] = 0;
+        }
+        let mut read: Vec<usize> = (0..columns).filter(|column| place[*column] == 0).collect();
+        if read.is_empty() {
+            // An operator of empty rows still has products.
+            read.push(0);
+        }
+        for (n, column) in read.iter().enumerate() {
+            place[*column] = n as u32;
+        }
+        let column_of = operator.column_of().iter().map(|column| place[*column as usize]).collect();
+        let (starts, values) = (operator.starts().to_vec(), operator.values().to_vec());
+        let matrix = Csr::from_parts(read.len(), starts, column_of, values)
+            .expect("the entries of a matrix that was good, in the same order");
+        Self { columns: read, matrix, under_way: VecDeque::with_capacity(FRAMES_IN_FLIGHT) }
+    }
+
+    /// The columns of a state with their air, and room for what is diagnosed from them.
+    pub(super) fn gather(
+        &self,
+        state: &State<R>,
+        environment: &Environment<R>,
+    ) -> (Columns<R>, Environment<R>) {
+        let nz = state.theta.len_of(Axis(0));
+        let gathered = |field: &Array3<R>| {
+            let plane = field.len() / nz;
+            let values = field.as_slice().expect("fields are in standard layout");
+            let level = |k: usize| self.columns.iter().map(move |c| values[k * plane + c]);
+            let values: Vec<R> = (0..nz).flat_map(level).collect();
+            Array3::from_shape_vec((nz, 1, self.columns.len()), values).expect("all columns")
+        };
+        let [theta, qv, qc, qr, qi, qs] = state.fields().map(gathered);
+        let Environment { rho, exner, p, dz } = environment;
+        let [rho, exner, p, dz] = [rho, exner, p, dz].map(gathered);
+        let shape = Shape { nx: self.columns.len(), ny: 1, nz };
+        let columns = Columns {
+            state: State { theta, qv, qc, qr, qi, qs },
+            diagnostics: CloudDiagnostics::zeros(shape),
+        };
+        (columns, Environment { rho, exner, p, dz })
+    }
+
+    /// The products with the columns, and with the ground below them.
+    pub(super) fn products(&self, columns: &Columns<R>, surface: &Surface<R>) -> Products<R> {
+        let CloudDiagnostics { refl_10cm, re_cloud, re_ice, re_snow } = &columns.diagnostics;
+        let [theta, qv, qc, qr, qi, qs] = columns.state.fields();
+        let volumes = [theta, qv, qc, qr, qi, qs, refl_10cm, re_cloud, re_ice, re_snow];
+        let planes = [&surface.rain, &surface.snow, &surface.sr].map(|plane| {
+            let values = plane.as_slice().expect("planes are in standard layout");
+            self.columns.iter().map(|column| values[*column]).collect::<Vec<R>>()
+        });
+        Products {
+            volumes: volumes
+                .map(|field| self.levels(field.as_slice().expect("fields are in standard layout"))),
+            planes: planes.map(|plane| self.levels(&plane)),
+        }
+    }
+
+    /// The products with the levels of a field.
+    fn levels(&self, values: &[R]) -> Vec<R> {
+        let levels = values.len() / self.columns.len();
+        let mut out = vec![R::ZERO; levels * self.matrix.rows()];
+        self.matrix.multiply_several(values, &mut out, levels);
+        out
+    }
+}

@@ -1,0 +1,157 @@
+//! The ladder of the product of a sparse matrix and a vector.
+
+use std::io::Write;
+
+use super::ladder::{self, Ladder, Subject};
+use super::{Bench, Pool};
+use crate::cli::Precision;
+use crate::error::Result;
+use crate::gpu::csr::{DeviceCsr, Rung};
+use crate::gpu::{Buffer, Element, Gpu};
+use crate::primitives::csr::Csr;
+use crate::primitives::matrices::{Kind, operand};
+use crate::real::Real;
+
+/// Vectors that are multiplied together in the example of several.
+const SEVERAL: usize = 8;
+
+/// A matrix and what it is multiplied with.
+struct Product<R> {
+    name: String,
+    matrix: Csr<R>,
+    vectors: usize,
+}
+
+/// A copy of it on the device.
+struct Copy<R> {
+    matrix: DeviceCsr<R>,
+    x: Buffer<R>,
+    y: Buffer<R>,
+}
+
+/// A rung of the ladder on copies of the data.
+struct Step<'a, R> {
+    rung: Rung,
+    copies: &'a [Copy<R>],
+    vectors: usize,
+    expected: &'a [R],
+}
+
+impl<R: Real + Element> ladder::Rung for Step<'_, R> {
+    fn name(&self) -> &str {
+        self.rung.name()
+    }
+
+    fn launch(&self, slot: usize) -> Result<()> {
+        let Copy { matrix, x, y } = &self.copies[slot];
+        matrix.multiply_by(self.rung, x, y, self.vectors)
+    }
+
+    fn spoil(&self, slot: usize) -> Result<()> {
+        self.copies[slot].y.poison()
+    }
+
+    fn fault(&self, slot: usize) -> Result<Option<String>> {
+        Ok(difference(&self.copies[slot].y.to_vec()?, self.expected))
+    }
+}
+
+/// Where two products differ; all sums are exact.
+fn difference<R: Real>(found: &[R], expected: &[R]) -> Option<String> {
+    let at = found.iter().zip(expected).position(|(a, b)| a != b)?;
+    Some(format!("row {at} is {}, expected {}", found[at], expected[at]))
+}
+
+impl Bench {
+    /// Measures the ladder on all kinds of matrices.
+    pub(super) fn products<'a>(
+        &self,
+        device: Option<(&'a Gpu, f64)>,
+        pools: &[Pool],
+        out: &mut impl Write,
+    ) -> Result<Vec<Ladder<'a>>> {
+        match self.precision {
+            Precision::F32 => self.products_in::<f32>(device, pools, out),
+            Precision::F64 => self.products_in::<f64>(device, pools, out),
+        }
+    }
+
+    fn products_in<'a, R: Real + Element>(
+        &self,
+        device: Option<(&'a Gpu, f64)>,
+        pools: &[Pool],
+        out: &mut impl Write,
+    ) -> Result<Vec<Ladder<'a>>> {
+        let mut ladders = Vec::new();
+        let kinds = if self.matrix.is_empty() { &Kind::ALL[..] } else { &self.matrix };
+        for &kind in kinds {
+            let name = kind.name().to_owned();
+            let mut product = Product { name, matrix: kind.large::<R>()?, vectors: 1 };
+            ladders.push(self.product(&product, device, pools, out)?);
+            if kind == Kind::Interpolation {
+                product.vectors = SEVERAL;
+                product.name = format!("{} x{SEVERAL}", kind.name());
+                ladders.push(self.product(&product, device, pools, out)?);
+                product.vectors = 1;
+                product.matrix = product.matrix.transposed()?;
+                product.name = format!("{} transposed", kind.name());
+                ladders.push(self.product(&product, device, pools, out)?);
+            }
+        }
+        Ok(ladders)
+    }
+
+    fn product<'a, R: Real + Element>(
+        &self,
+        product: &Product<R>,
+        device: Option<(&'a Gpu, f64)>,
+        pools: &[Pool],
+        out: &mut impl Write,
+    ) -> Result<Ladder<'a>> {
+        let Product { name, matrix, vectors } = product;
+        let (rows, columns, entries) = (matrix.rows(), matrix.columns(), matrix.nonzeros());
+        let of_a_vector = size_of::<R>() * (rows + columns);
+        let bytes = DeviceCsr::bytes(matrix) + (vectors - 1) * of_a_vector;
+        let subject = Subject {
+            bench: "csr",
+            title: format!(
+                "{name}: {rows} x {columns} matrix of {entries} values of {}, {vectors} vector{}",
+                R::NAME,
+                if *vectors == 1 { "" } else { "s" }
+            ),
+            size: name.clone(),
+            elements: vectors * entries,
+            bytes,
+            precision: R::NAME,
+        };
+        let slots = device.map(|(gpu, _)| ladder::slots(gpu, bytes)).transpose()?;
+        let setting = device
+            .zip(slots)
+            .filter(|(_, slots)| *slots > 0)
+            .map(|((gpu, copy), slots)| ladder::Setting { gpu, copy, runs: self.runs, slots });
+        let mut ladder = Ladder::new(subject, setting, out)?;
+        let x = operand::<R>(columns).repeat(*vectors);
+        let mut expected = vec![R::ZERO; vectors * rows];
+        for (x, y) in x.chunks(columns).zip(expected.chunks_mut(rows)) {
+            matrix.multiply_serial(x, y);
+        }
+        let work = || {
+            let mut y = vec![R::ZERO; vectors * rows];
+            matrix.multiply_several(&x, &mut y, *vectors);
+            y
+        };
+        ladder.cpu(pools, self.runs, out, work, |found| difference(found, &expected))?;
+        if let Some(ladder::Setting { gpu, slots, .. }) = setting {
+            let copy = |_| -> Result<Copy<R>> {
+                let matrix = DeviceCsr::new(gpu, matrix)?;
+                Ok(Copy { matrix, x: gpu.upload(&x)?, y: gpu.zeros(vectors * rows)? })
+            };
+            let copies = (0..slots).map(copy).collect::<Result<Vec<_>>>()?;
+            for rung in Rung::ALL {
+                let step = Step { rung, copies: &copies, vectors: *vectors, expected: &expected };
+                ladder.rung(&step, out)?;
+            }
+        }
+        Ok(ladder)
+    }
+}

@@ -1,0 +1,228 @@
+//! The ladder of the transpose.
+
+use std::fmt;
+use std::io::Write;
+use std::str::FromStr;
+
+use rayon::prelude::*;
+
+use super::ladder::{self, Ladder, Subject};
+use super::{Bench, Pool};
+use crate::cli::Precision;
+use crate::error::Result;
+use crate::gpu::transpose::{Rung, Transpose};
+use crate::gpu::{Buffer, Element, Gpu};
+use crate::primitives::transpose::{Matrices, transpose};
+use crate::real::Real;
+
+/// Matrices in the form of an option: RxC, or NxRxC for N of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Extent(Matrices);
+
+impl FromStr for Extent {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let numbers: Option<Vec<usize>> =
+            text.split('x').map(|part| part.parse().ok().filter(|n| *n > 0)).collect();
+        let matrices = match numbers.as_deref() {
+            Some(&[rows, columns]) => Some(Matrices::one(rows, columns)),
+            Some(&[count, rows, columns]) => Some(Matrices { count, rows, columns }),
+            _ => None,
+        };
+        let elements = |m: &Matrices| m.count.checked_mul(m.rows)?.checked_mul(m.columns);
+        matrices.filter(|m| elements(m).is_some()).map(Self).ok_or_else(|| {
+            format!(
+                "\"{text}\" is no extent; expected rows and columns as 4000x3000, or number, rows \
+                 and columns as 6x27x4118"
+            )
+        })
+    }
+}
+
+impl fmt::Display for Extent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Matrices { count, rows, columns } = self.0;
+        if count != 1 {
+            write!(f, "{count}x")?;
+        }
+        write!(f, "{rows}x{columns}")
+    }
+}
+
+/// Sides of the square matrices that libraries are compared on, and the largest of them that the CPU
+/// transposes.
+const SIDES: [usize; 6] = [1000, 4000, 4096, 8192, 16384, 30000];
+const LARGEST_ON_CPU: usize = 4096 * 4096;
+
+/// Those, and the six fields of a storm and of a large grid, whose columns are brought together and
+/// taken apart again.
+fn usual(has_gpu: bool) -> Vec<Extent> {
+    let fields = [Matrices::levels(6, 27, 58, 71), Matrices::levels(6, 27, 1024, 1024)];
+    let fields = fields.into_iter().flat_map(|fields| [fields, fields.transposed()]);
+    let squares = SIDES.map(|side| Matrices::one(side, side));
+    let all = squares.into_iter().chain(fields);
+    all.filter(|m| has_gpu || m.len() <= LARGEST_ON_CPU).map(Extent).collect()
+}
+
+/// Values repeat themselves after so many, a prime: so no row has those of another one, and a row
+/// or a column in a wrong place is noticed.
+const PERIOD: usize = 1_048_573;
+
+/// Whole numbers, all different.
+fn values<R: Real>(count: usize) -> Vec<R> {
+    (0..count).into_par_iter().map(|at| R::of((at % PERIOD) as f64)).collect()
+}
+
+/// The same on the device.
+fn values_on<R: Real + Element>(gpu: &Gpu, count: usize) -> Result<Buffer<R>> {
+    let made = values::<R>(count.min(PERIOD));
+    let buffer = gpu.zeros(count)?;
+    buffer.upload_to(0, &made)?;
+    let mut done = made.len();
+    while done < count {
+        // Whole periods, so that the next ones continue them.
+        let more = done.min(count - done);
+        buffer.copy_range(done, &buffer, 0..more)?;
+        done += more;
+    }
+    Ok(buffer)
+}
+
+/// A rung of the ladder on copies of the data.
+struct Step<'a, R> {
+    rung: Rung,
+    transpose: &'a Transpose<R>,
+    copies: &'a [[Buffer<R>; 2]],
+}
+
+impl<R: Real + Element> ladder::Rung for Step<'_, R> {
+    fn name(&self) -> &str {
+        self.rung.name()
+    }
+
+    fn launch(&self, slot: usize) -> Result<()> {
+        let [from, to] = &self.copies[slot];
+        self.transpose.run_by(self.rung, from, to)
+    }
+
+    fn spoil(&self, slot: usize) -> Result<()> {
+        self.copies[slot][1].poison()
+    }
+
+    fn fault(&self, slot: usize) -> Result<Option<String>> {
+        let [from, to] = &self.copies[slot];
+        let faults = self.transpose.faults(self.rung, from, to)?;
+        Ok((faults > 0).then(|| format!("{faults} of {} elements are wrong", to.len())))
+    }
+}
+
+impl Bench {
+    /// Measures the ladder on all wanted sizes.
+    pub(super) fn transposes<'a>(
+        &self,
+        device: Option<(&'a Gpu, f64)>,
+        pools: &[Pool],
+        out: &mut impl Write,
+    ) -> Result<Vec<Ladder<'a>>> {
+        let asked = !self.extent.is_empty();
+        let extents = if asked { self.extent.clone() } else { usual(device.is_some()) };
+        let mut ladders = Vec::new();
+        for extent in extents {
+            let on_cpu = asked || extent.0.len() <= LARGEST_ON_CPU;
+            let pools = if on_cpu { pools } else { &[] };
+            ladders.push(match self.precision {
+                Precision::F32 => self.transposed::<f32>(extent, device, pools, out)?,
+                Precision::F64 => self.transposed::<f64>(extent, device, pools, out)?,
+            });
+        }
+        Ok(ladders)
+    }
+
+    fn transposed<'a, R: Real + Element>(
+        &self,
+        extent: Extent,
+        device: Option<(&'a Gpu, f64)>,
+        pools: &[Pool],
+        out: &mut impl Write,
+    ) -> Result<Ladder<'a>> {
+        let Extent(matrices) = extent;
+        let count = matrices.len();
+        let bytes = 2 * size_of::<R>() * count;
+        let subject = Subject {
+            bench: "transpose",
+            title: format!("transpose of {extent} values of {}", R::NAME),
+            size: extent.to_string(),
+            elements: count,
+            bytes,
+            precision: R::NAME,
+        };
+        let slots = device.map(|(gpu, _)| ladder::slots(gpu, bytes)).transpose()?;
+        let setting = device
+            .zip(slots)
+            .filter(|(_, slots)| *slots > 0)
+            .map(|((gpu, copy), slots)| ladder::Setting { gpu, copy, runs: self.runs, slots });
+        let mut ladder = Ladder::new(subject, setting, out)?;
+        if !pools.is_empty() {
+            let from = values::<R>(count);
+            let expected = plainly(matrices, &from);
+            let work = || {
+                let mut to = vec![R::ZERO; count];
+                transpose(matrices, &from, &mut to);
+                to
+            };
+            let fault = |to: &Vec<R>| (*to != expected).then(|| "elements are wrong".to_owned());
+            ladder.cpu(pools, self.runs, out, work, fault)?;
+        }
+        if let Some(ladder::Setting { gpu, slots, .. }) = setting {
+            let transpose = Transpose::<R>::new(gpu, matrices)?;
+            let first = values_on::<R>(gpu, count)?;
+            let mut copies = vec![[first, gpu.zeros(count)?]];
+            for _ in 1..slots {
+                let other = gpu.zeros(count)?;
+                other.copy_from(&copies[0][0])?;
+                copies.push([other, gpu.zeros(count)?]);
+            }
+            for rung in Rung::ALL {
+                let step = Step { rung, transpose: &transpose, copies: &copies };
+                // The bound is no step of the ladder.
+                if rung == Rung::Copy {
+                    ladder.aside(&step, out)?;
+                } else {
+                    ladder.rung(&step, out)?;
+                }
+            }
+        }
+        Ok(ladder)
+    }
+}
+
+/// The transposed matrices, element by element.
+fn plainly<R: Real>(matrices: Matrices, from: &[R]) -> Vec<R> {
+    let Matrices { rows, columns, .. } = matrices;
+    let matrix = rows * columns;
+    let element = |at: usize| {
+        let (column, row) = (at % matrix / rows, at % rows);
+        from[at / matrix * matrix + row * columns + column]
+    };
+    (0..matrices.len()).into_par_iter().map(element).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn extents_are_read_and_written() {
+        for (text, [count, rows, columns]) in
+            [("4000x3000", [1, 4000, 3000]), ("6x27x4118", [6, 27, 4118])]
+        {
+            let read: Extent = text.parse().unwrap();
+            assert_eq!(read.0, Matrices { count, rows, columns });
+            assert_eq!(read.to_string(), text);
+        }
+        for text in ["", "4000", "0x3", "3x-1", "1x2x3x4", "4000X3000", "9999999999x9999999999x9"] {
+            assert!(text.parse::<Extent>().unwrap_err().contains(text), "{text}");
+        }
+    }
+}

@@ -1,0 +1,181 @@
+//! Files beside the output of a run: another grid, places of interest, profiles.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use crate::config::RunConfig;
+use crate::diagnostics::stations;
+use crate::error::Result;
+use crate::io::growing::beside;
+use crate::io::output::{Companion, Header, Output, Snapshot};
+use crate::io::pending::Pending;
+use crate::io::points::{Place, Points};
+use crate::io::profiles::Profiles;
+use crate::io::regridded::Regridded;
+use crate::io::sampled::{ColumnFrame, Sample};
+use crate::io::stations::Stations;
+use crate::io::weights::WeightFile;
+use crate::io::wrf::Domain;
+use crate::model::{Frames, Probe, Sink, Working};
+use crate::primitives::csr::Csr;
+
+/// Names of the files that a run writes beside its output, as far as they are asked for.
+#[derive(Clone, Debug)]
+pub(super) struct Names {
+    pub(super) regrid: PathBuf,
+    pub(super) points: [PathBuf; 2],
+    pub(super) profiles: PathBuf,
+}
+
+impl Names {
+    pub(super) fn of(config: &RunConfig) -> Self {
+        let name = |what: &str| beside(&config.output, what);
+        Self {
+            regrid: config.beside.regrid_output.clone().unwrap_or_else(|| name("regrid")),
+            points: [name("points"), name("points.profiles")],
+            profiles: name("profiles"),
+        }
+    }
+
+    /// The option that asks for each of the files, and its name.
+    pub(super) fn asked_for(&self, config: &RunConfig) -> Vec<(&'static str, &Path)> {
+        let mut names: Vec<(&'static str, &Path)> = Vec::new();
+        if config.beside.regrid.is_some() {
+            names.push(("--regrid", &self.regrid));
+        }
+        if config.beside.points.is_some() {
+            names.extend(self.points.iter().map(|path| ("--points", path.as_path())));
+        }
+        if config.beside.profiles {
+            names.push(("--profiles", &self.profiles));
+        }
+        names
+    }
+}
+
+/// What is asked for, read and found good in itself.
+#[derive(Debug)]
+pub(super) struct Asked {
+    names: Names,
+    weights: Option<WeightFile>,
+    stations: Option<(PathBuf, Stations)>,
+    profiles: bool,
+}
+
+impl Asked {
+    /// Refuses what cannot be written, and reads what says where values are to go.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Pending::new`], [`WeightFile::read`] and [`Stations::read`].
+    pub(super) fn read(config: &RunConfig) -> Result<Self> {
+        let names = Names::of(config);
+        for (_, path) in names.asked_for(config) {
+            drop(Pending::new(path, config.force)?);
+        }
+        let weights = config.beside.regrid.as_deref().map(WeightFile::read).transpose()?;
+        let stations = match &config.beside.points {
+            Some(path) => Some((path.clone(), Stations::read(path)?)),
+            None => None,
+        };
+        Ok(Self { names, weights, stations, profiles: config.beside.profiles })
+    }
+
+    /// Fits it to the grid of the run.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`WeightFile::check_source`] and [`stations::locate`].
+    pub(super) fn on<R: Working>(self, domain: &Domain, config: &RunConfig) -> Result<Fitted<R>> {
+        let Self { names, weights, stations, profiles } = self;
+        let frames = Frames { interval: config.output_interval, ..Frames::default() };
+        let profiles = profiles.then_some(frames);
+        let mut beside =
+            Fitted { names, weights: None, places: None, profiles, probes: Vec::new() };
+        if let Some(weights) = weights {
+            weights.check_source(domain)?;
+            let number = beside.probe(&weights.weights.matrix, frames)?;
+            beside.weights = Some((weights, number));
+        }
+        if let Some((path, stations)) = stations {
+            let (places, matrix) = stations::locate(&path, &stations, domain)?;
+            let interval = config.beside.points_interval.or(frames.interval);
+            let number = beside.probe(&matrix, Frames { interval, ..frames })?;
+            beside.places = Some((places, number));
+        }
+        Ok(beside)
+    }
+}
+
+/// What is asked for, on the grid of a run.
+#[derive(Debug)]
+pub(super) struct Fitted<R> {
+    names: Names,
+    /// Weights and places, each with the number of its probe.
+    weights: Option<(WeightFile, usize)>,
+    places: Option<(Vec<Place>, usize)>,
+    /// When profiles are written.
+    profiles: Option<Frames>,
+    probes: Vec<Probe<R>>,
+}
+
+impl<R: Working> Fitted<R> {
+    /// Adds an operator in the precision of the run; returns its number.
+    fn probe(&mut self, matrix: &Csr<f64>, frames: Frames) -> Result<usize> {
+        let values = matrix.values().iter().map(|x| R::of(*x)).collect();
+        let (starts, columns) = (matrix.starts().to_vec(), matrix.column_of().to_vec());
+        let operator = Arc::new(Csr::from_parts(matrix.columns(), starts, columns, values)?);
+        self.probes.push(Probe { operator, frames });
+        Ok(self.probes.len() - 1)
+    }
+
+    /// Starts the files.
+    ///
+    /// # Errors
+    ///
+    /// Those of the files.
+    pub(super) fn files(&self, header: &Header, force: bool) -> Result<Vec<Box<dyn Companion<R>>>> {
+        let Names { regrid, points: [ground, above], profiles } = &self.names;
+        let mut files: Vec<Box<dyn Companion<R>>> = Vec::new();
+        if let Some((weights, number)) = &self.weights {
+            let file = Regridded::create::<R>(regrid, force, header, (weights, *number))?;
+            files.push(Box::new(file));
+        }
+        if let Some((places, number)) = &self.places {
+            let file = Points::create::<R>([ground, above], force, header, (places, *number))?;
+            files.push(Box::new(file));
+        }
+        if self.profiles.is_some() {
+            files.push(Box::new(Profiles::create::<R>(profiles, force, header)?));
+        }
+        Ok(files)
+    }
+}
+
+/// Hands all that a run makes to the writer.
+pub(super) struct Writing<'a, R> {
+    pub(super) output: &'a Output<R>,
+    pub(super) beside: &'a Fitted<R>,
+}
+
+impl<R: Working> Sink<R> for Writing<'_, R> {
+    fn frame(&mut self, _step: usize, frame: Snapshot<R>) -> bool {
+        self.output.send(frame)
+    }
+
+    fn probes(&self) -> Vec<Probe<R>> {
+        self.beside.probes.clone()
+    }
+
+    fn sample(&mut self, probe: usize, sample: Sample<R>) -> bool {
+        self.output.send_sample(probe, sample)
+    }
+
+    fn columns(&self) -> Option<Frames> {
+        self.beside.profiles
+    }
+
+    fn take_columns(&mut self, columns: ColumnFrame<R>) -> bool {
+        self.output.send_columns(columns)
+    }
+}

@@ -1,0 +1,131 @@
+//! `nwp-mini weights`: weights that take the fields of a run to a regular grid.
+
+use std::io::{self, Write};
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+
+use crate::cli::refine::free_memory;
+use crate::cli::run::is_same;
+use crate::diagnostics::regrid::{self, Bounds, Method, Regular};
+use crate::error::{Error, Result};
+use crate::io::pending::Pending;
+use crate::io::weights::Coordinates;
+use crate::io::wrf;
+
+/// Make weights for run --regrid: from the grid of a WRF file to a regular one.
+///
+/// The file is in the form of SCRIP, which cdo reads too.
+///
+/// Example: nwp-mini weights --input wrfinput_d01 --target latlon --spacing 0.1 --output w.nc
+#[derive(Debug, Args)]
+#[command(allow_negative_numbers = true)]
+pub(super) struct Weights {
+    /// WRF file with the grid that the weights start from
+    #[arg(short, long, value_name = "FILE")]
+    input: PathBuf,
+    /// Weight file to write
+    #[arg(short, long, value_name = "FILE")]
+    output: PathBuf,
+    /// Coordinates along which the cells of the target lie
+    #[arg(long, value_name = "GRID")]
+    target: TargetChoice,
+    /// Side of a cell of the target, in degrees for latlon and in metres for xy
+    #[arg(long, value_name = "SIZE")]
+    spacing: f64,
+    /// Edges of the target [default: around the whole grid]
+    #[arg(long, value_name = "WEST,SOUTH,EAST,NORTH", allow_hyphen_values = true)]
+    bounds: Option<Bounds>,
+    /// How values get to the target
+    #[arg(long, value_name = "METHOD", default_value = "bilinear")]
+    method: MethodChoice,
+    /// Divide every cell of the input into N x N first, as run --refine does
+    #[arg(long, value_name = "N", default_value = "1",
+          value_parser = clap::value_parser!(u16).range(1..))]
+    refine: u16,
+    /// Overwrite the output file
+    #[arg(long)]
+    force: bool,
+}
+
+/// Memory for each cell of the target, bytes: places and corners, some weights as a list and as a
+/// matrix, and what sorts them.
+const BYTES_A_CELL: usize = 400;
+
+/// Coordinates of the target.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum TargetChoice {
+    /// Longitude and latitude
+    Latlon,
+    /// x and y of the map, or of the plane, from the south-western corner of its grid
+    Xy,
+}
+
+/// How values get to the target.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum MethodChoice {
+    /// Linear interpolation along both axes
+    Bilinear,
+    /// Means over the part of a cell that the grid covers, which keep totals; for xy
+    Conservative,
+}
+
+impl Weights {
+    /// Runs the command.
+    pub(super) fn run(&self) -> Result<()> {
+        let spacing = self.spacing;
+        if spacing <= 0.0 || !spacing.is_finite() {
+            return Err(Error::Usage(format!("--spacing {spacing}: give a positive number")));
+        }
+        if is_same(&self.input, &self.output) {
+            return Err(Error::Usage("--output is the input file; give another name".to_owned()));
+        }
+        drop(Pending::new(&self.output, self.force)?);
+        let (mut domain, _) = wrf::read(&self.input, None)?;
+        if self.refine > 1 {
+            domain = wrf::refine::domain(&domain, self.refine.into());
+        }
+        let coordinates = match self.target {
+            TargetChoice::Latlon => Coordinates::Degrees,
+            TargetChoice::Xy => Coordinates::Metres,
+        };
+        let method = match self.method {
+            MethodChoice::Bilinear => Method::Bilinear,
+            MethodChoice::Conservative => Method::Conservative,
+        };
+        let regular = Regular { coordinates, spacing, bounds: self.bounds };
+        let cells = regrid::count(&domain, regular)?;
+        let (needed, free) = (cells.saturating_mul(BYTES_A_CELL), free_memory());
+        if free.is_some_and(|free| needed > free) {
+            return Err(Error::Usage(format!(
+                "--spacing {spacing}: weights for {cells} cells need about {:.1} GB of memory, and {:.1} \
+                 GB are free; give a larger --spacing or narrower --bounds",
+                needed as f64 / 1e9,
+                free.unwrap_or_default() as f64 / 1e9
+            )));
+        }
+        let weights = regrid::weights(&domain, regular, method)?;
+        let name = self.input.file_name().unwrap_or_default().to_string_lossy();
+        let command: Vec<String> = std::env::args().collect();
+        let about = [
+            ("title", "weights from the grid of a run to a regular one"),
+            ("source", concat!("nwp-mini ", env!("CARGO_PKG_VERSION"))),
+            ("input_file", &*name),
+            ("command_line", &command.join(" ")),
+        ];
+        let shape = domain.grid.shape;
+        weights.write(&self.output, self.force, [shape.nx, shape.ny], &about)?;
+        let reached = weights.matrix.starts().windows(2).filter(|pair| pair[0] < pair[1]).count();
+        writeln!(
+            io::stdout(),
+            "{}: {} from {}x{} to {} cells, {reached} of {cells} reached, {} weights",
+            self.output.display(),
+            weights.method.to_lowercase(),
+            shape.nx,
+            shape.ny,
+            weights.target.arrangement,
+            weights.matrix.nonzeros()
+        )?;
+        Ok(())
+    }
+}

@@ -1,0 +1,341 @@
+//! Weights from the grid of a run to a regular one.
+
+use std::str::FromStr;
+
+use rayon::prelude::*;
+
+use super::locate::Locator;
+use crate::error::{Error, Result};
+use crate::io::mapping::{self, EARTH_RADIUS};
+use crate::io::weights::{Arrangement, Coordinates, Normalisation, Target, Weights};
+use crate::io::wrf::Domain;
+use crate::primitives::csr::Csr;
+
+/// How values get to the other grid.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Method {
+    /// By linear interpolation along both axes.
+    Bilinear,
+    /// As means over the part of a cell that the other grid covers: what a field holds in all is kept.
+    Conservative,
+}
+
+/// A grid of equal cells along longitude and latitude, or along x and y.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Regular {
+    /// What the numbers are.
+    pub coordinates: Coordinates,
+    /// Side of a cell, degrees or m.
+    pub spacing: f64,
+    /// West, south, east and north edge; `None`: around the grid of the run.
+    pub bounds: Option<Bounds>,
+}
+
+/// West, south, east and north edge of a grid.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Bounds(pub [f64; 4]);
+
+impl FromStr for Bounds {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let numbers: Vec<f64> = text
+            .split(',')
+            .filter_map(|x| x.trim().parse().ok().filter(|x: &f64| x.is_finite()))
+            .collect();
+        match numbers[..] {
+            [west, south, east, north]
+                if text.split(',').count() == 4 && west < east && south < north =>
+            {
+                Ok(Self([west, south, east, north]))
+            }
+            _ => Err(format!(
+                "{text:?} are no bounds; give the west, south, east and north edge as in 5,44,12,48"
+            )),
+        }
+    }
+}
+
+/// Most cells of a target grid: their number is an int in the files.
+const MOST_CELLS: f64 = i32::MAX as f64;
+
+/// Part of a cell that rounding may add to the way from edge to edge.
+const ROUNDING: f64 = 1e-6;
+
+/// Cells of one axis of a target grid.
+#[derive(Clone, Copy, Debug)]
+struct Cells {
+    /// The first edge.
+    start: f64,
+    /// Length of a cell.
+    spacing: f64,
+    /// Number of cells.
+    count: usize,
+}
+
+impl Cells {
+    fn edge(self, n: usize) -> f64 {
+        self.start + n as f64 * self.spacing
+    }
+
+    fn centre(self, n: usize) -> f64 {
+        self.start + (n as f64 + 0.5) * self.spacing
+    }
+}
+
+/// Number of cells of a regular grid.
+///
+/// # Errors
+///
+/// [`Error::Usage`], as [`weights`].
+pub fn count(domain: &Domain, regular: Regular) -> Result<usize> {
+    let [x, y] = cells(domain, &Locator::new(domain), regular)?;
+    Ok(x.count * y.count)
+}
+
+/// Makes weights from the grid of a run to a regular one.
+///
+/// # Errors
+///
+/// [`Error::Usage`] when the grid of the run has no such coordinates, when the target has too many
+/// cells or none that the grid covers, and for conservative weights along longitude and latitude.
+pub fn weights(domain: &Domain, regular: Regular, method: Method) -> Result<Weights> {
+    let locator = Locator::new(domain);
+    let cells = cells(domain, &locator, regular)?;
+    let (target, is_map) = (target(&locator, regular.coordinates, cells), locator.map());
+    let weights = match (method, regular.coordinates, is_map) {
+        (Method::Bilinear, ..) => bilinear(domain, &locator, regular.coordinates, target, cells)?,
+        (Method::Conservative, Coordinates::Metres, Some(map)) => {
+            conservative(domain, map, target, cells)?
+        }
+        (Method::Conservative, ..) => {
+            return Err(Error::Usage(
+                "--method conservative is for --target xy, along whose axes the cells of the run \
+                 lie; take --method bilinear for latlon"
+                    .to_owned(),
+            ));
+        }
+    };
+    if weights.matrix.nonzeros() == 0 {
+        return Err(Error::Usage(
+            "the grid of the run covers no cell of the target; look at --bounds and --spacing"
+                .to_owned(),
+        ));
+    }
+    Ok(weights)
+}
+
+/// The cells along both axes.
+fn cells(domain: &Domain, locator: &Locator, regular: Regular) -> Result<[Cells; 2]> {
+    let Regular { coordinates, spacing, bounds } = regular;
+    let whole = match coordinates {
+        Coordinates::Metres => locator.map().map(|[x, y]| {
+            let shape = domain.grid.shape;
+            let end = |[first, step]: [f64; 2], n: usize| first + (n as f64 - 0.5) * step;
+            [x[0] - 0.5 * x[1], y[0] - 0.5 * y[1], end(x, shape.nx), end(y, shape.ny)]
+        }),
+        Coordinates::Degrees => extent(domain).map(|[west, south, east, north]| {
+            let [down, up] =
+                [|x: f64, s: f64| (x / s).floor() * s, |x: f64, s: f64| (x / s).ceil() * s];
+            [down(west, spacing), down(south, spacing), up(east, spacing), up(north, spacing)]
+        }),
+    };
+    let Some(whole) = whole else {
+        return Err(Error::Usage(match coordinates {
+            Coordinates::Degrees => {
+                "--target latlon: the grid of the run has no latitudes and longitudes; take --target xy"
+            }
+            Coordinates::Metres => {
+                "--target xy: the grid of the run has no map in m; take --target latlon"
+            }
+        }
+        .to_owned()));
+    };
+    let Bounds([west, south, east, north]) = bounds.unwrap_or(Bounds(whole));
+    let is_odd = south < -90.0 || north > 90.0 || east - west > 360.0;
+    if coordinates == Coordinates::Degrees && bounds.is_some() && is_odd {
+        return Err(Error::Usage(format!(
+            "--bounds {west},{south},{east},{north}: latitudes lie between -90 and 90, and \
+             longitudes go once around the Earth"
+        )));
+    }
+    let along = |start: f64, end: f64| ((end - start) / spacing - ROUNDING).ceil().max(1.0);
+    let (nx, ny) = (along(west, east), along(south, north));
+    if nx * ny > MOST_CELLS {
+        return Err(Error::Usage(format!(
+            "--spacing {spacing} makes {:.3e} cells; {MOST_CELLS:e} are possible at most",
+            nx * ny
+        )));
+    }
+    Ok([
+        Cells { start: west, spacing, count: nx as usize },
+        Cells { start: south, spacing, count: ny as usize },
+    ])
+}
+
+/// Outermost longitudes and latitudes of the centres, degrees; west, south, east, north.
+fn extent(domain: &Domain) -> Option<[f64; 4]> {
+    let mut centres = mapping::centres(domain, false)?;
+    let [longitude, latitude] = centres.next()?;
+    let start = [longitude, latitude, longitude, latitude];
+    // From one cell to the next, so that no meridian is crossed unnoticed.
+    let nx = domain.grid.shape.nx;
+    let mut row_start = longitude;
+    let mut before = longitude;
+    let extent = centres.enumerate().fold(start, |[w, s, e, n], (cell, [x, y])| {
+        let from = if (cell + 1) % nx == 0 { row_start } else { before };
+        let x = from + (x - from + 180.0).rem_euclid(360.0) - 180.0;
+        before = x;
+        if (cell + 1) % nx == 0 {
+            row_start = x;
+        }
+        [w.min(x), s.min(y), e.max(x), n.max(y)]
+    });
+    let [west, south, east, north] = extent;
+    // A grid around a pole has all longitudes.
+    Some(if east - west >= 360.0 { [-180.0, south, 180.0, north] } else { extent })
+}
+
+/// The grid with its places.
+fn target(locator: &Locator, coordinates: Coordinates, [x, y]: [Cells; 2]) -> Target {
+    let place = |at: [f64; 2]| match coordinates {
+        Coordinates::Metres => locator.earth_of_map(at[0], at[1]).unwrap_or(at),
+        Coordinates::Degrees => at,
+    };
+    let over = |f: &dyn Fn(usize, usize) -> Vec<[f64; 2]>| {
+        let places = (0..y.count).flat_map(|j| (0..x.count).flat_map(move |i| f(i, j)));
+        let (x, y): (Vec<f64>, Vec<f64>) = places.map(|[x, y]| (x, y)).unzip();
+        [x, y]
+    };
+    let [centres_x, centres_y] = over(&|i, j| vec![place([x.centre(i), y.centre(j)])]);
+    let corners = over(&|i, j| {
+        let around = [[i, j], [i + 1, j], [i + 1, j + 1], [i, j + 1]];
+        around.map(|[i, j]| place([x.edge(i), y.edge(j)])).to_vec()
+    });
+    let coordinates = match coordinates {
+        Coordinates::Metres if !locator.is_on_earth() => Coordinates::Metres,
+        _ => Coordinates::Degrees,
+    };
+    Target {
+        arrangement: Arrangement::Rows { nx: x.count, ny: y.count },
+        coordinates,
+        x: centres_x,
+        y: centres_y,
+        corners: Some(corners),
+    }
+}
+
+/// Centres of the source in the coordinates that the target has.
+fn source(domain: &Domain, coordinates: Coordinates) -> Option<(Coordinates, [Vec<f64>; 2])> {
+    let centres = mapping::centres(domain, coordinates == Coordinates::Metres)?;
+    let (x, y): (Vec<f64>, Vec<f64>) = centres.map(|[x, y]| (x, y)).unzip();
+    Some((coordinates, [x, y]))
+}
+
+fn bilinear(
+    domain: &Domain,
+    locator: &Locator,
+    coordinates: Coordinates,
+    target: Target,
+    [x, y]: [Cells; 2],
+) -> Result<Weights> {
+    let rows: Vec<_> = (0..x.count * y.count)
+        .into_par_iter()
+        .map(|row| {
+            let at = [x.centre(row % x.count), y.centre(row / x.count)];
+            match coordinates {
+                Coordinates::Metres => locator.on_map(at[0], at[1]),
+                Coordinates::Degrees => locator.on_earth(at[0], at[1]),
+            }
+        })
+        .collect();
+    let triplets: Vec<(usize, usize, f64)> = rows
+        .iter()
+        .enumerate()
+        .flat_map(|(row, around)| {
+            let parts = around.iter().flatten().filter(|(_, weight)| *weight > 0.0);
+            parts.map(move |(cell, weight)| (row, *cell, *weight))
+        })
+        .collect();
+    let columns = domain.grid.shape.columns();
+    Ok(Weights {
+        method: "Bilinear remapping".to_owned(),
+        normalisation: Normalisation::None,
+        matrix: Csr::from_triplets(rows.len(), columns, &triplets)?,
+        fraction: rows.iter().map(|around| f64::from(u8::from(around.is_some()))).collect(),
+        areas: None,
+        source_fraction: None,
+        source: source(domain, target.coordinates),
+        target,
+    })
+}
+
+/// Cells of the source that a cell of the target touches, and over what length.
+fn overlaps([first, step]: [f64; 2], count: usize, target: Cells) -> Vec<Vec<(usize, f64)>> {
+    let start = first - 0.5 * step;
+    (0..target.count)
+        .map(|n| {
+            let [low, high] = [target.edge(n), target.edge(n + 1)].map(|x| (x - start) / step);
+            let from = low.floor().clamp(0.0, count as f64) as usize;
+            let to = high.ceil().clamp(0.0, count as f64) as usize;
+            (from..to)
+                .map(|cell| (cell, high.min(cell as f64 + 1.0) - low.max(cell as f64)))
+                .filter(|(_, length)| *length > 0.0)
+                .map(|(cell, length)| (cell, length * step))
+                .collect()
+        })
+        .collect()
+}
+
+/// Cells of both grids are rectangles on the map, and areas are those of the model's cells,
+/// dx dy / (m_x m_y).
+fn conservative(
+    domain: &Domain,
+    [map_x, map_y]: [[f64; 2]; 2],
+    target: Target,
+    [x, y]: [Cells; 2],
+) -> Result<Weights> {
+    let shape = domain.grid.shape;
+    let coordinate = &domain.coordinate;
+    // Square radians where the target is on Earth.
+    let unit = match target.coordinates {
+        Coordinates::Degrees => EARTH_RADIUS * EARTH_RADIUS,
+        Coordinates::Metres => 1.0,
+    };
+    let shrink = |c: usize| {
+        let at = [c / shape.nx, c % shape.nx];
+        1.0 / (coordinate.map_x[at] * coordinate.map_y[at] * unit)
+    };
+    let [over_x, over_y] = [overlaps(map_x, shape.nx, x), overlaps(map_y, shape.ny, y)];
+    let (cells, columns) = (x.count * y.count, shape.columns());
+    let (mut triplets, mut fraction, mut areas) = (Vec::new(), Vec::new(), Vec::new());
+    let mut covered_source = vec![0.0; columns];
+    let whole = x.spacing * y.spacing;
+    for row in 0..cells {
+        let (of_x, of_y) = (&over_x[row % x.count], &over_y[row / x.count]);
+        let parts: Vec<(usize, f64)> = of_y
+            .iter()
+            .flat_map(|(j, b)| of_x.iter().map(move |(i, a)| (j * shape.nx + i, a * b)))
+            .collect();
+        let on_map: f64 = parts.iter().map(|(_, area)| area).sum();
+        let area: f64 = parts.iter().map(|(cell, area)| area * shrink(*cell)).sum();
+        let part = (on_map / whole).min(1.0);
+        for (cell, on_map) in parts {
+            triplets.push((row, cell, on_map * shrink(cell) / area));
+            covered_source[cell] += on_map;
+        }
+        fraction.push(part);
+        areas.push(if part > 0.0 { area / part } else { whole / unit });
+    }
+    let source_cell = domain.grid.dx * domain.grid.dy;
+    Ok(Weights {
+        method: "Conservative remapping".to_owned(),
+        normalisation: Normalisation::FracArea,
+        matrix: Csr::from_triplets(cells, columns, &triplets)?,
+        fraction,
+        areas: Some([(0..columns).map(|c| source_cell * shrink(c)).collect(), areas]),
+        source_fraction: Some(covered_source.iter().map(|x| (x / source_cell).min(1.0)).collect()),
+        source: source(domain, target.coordinates),
+        target,
+    })
+}

@@ -1,0 +1,101 @@
+//! Places of interest on the grid of a run, and the operator that takes a level to them.
+
+use std::path::Path;
+
+use super::locate::Locator;
+use crate::error::{Error, Result};
+use crate::io::points::Place;
+use crate::io::stations::{Station, Stations};
+use crate::io::weights::Coordinates;
+use crate::io::wrf::Domain;
+use crate::primitives::csr::Csr;
+
+/// Finds places on the grid of a run; row r of the operator interpolates to the r-th of them,
+/// linearly along both axes.
+///
+/// # Errors
+///
+/// [`Error::Input`] about the file of the places, with the line, when one lies outside of the
+/// centres of the cells, or when the grid has no coordinates of their kind.
+pub fn locate(path: &Path, stations: &Stations, domain: &Domain) -> Result<(Vec<Place>, Csr<f64>)> {
+    let locator = Locator::new(domain);
+    match stations.coordinates {
+        Coordinates::Degrees if !locator.is_on_earth() => {
+            return Err(Error::input(
+                path,
+                "has lat and lon, and the grid of the run has none; give x and y in m, counted from \
+                 the south-western corner of the grid",
+            ));
+        }
+        Coordinates::Metres if locator.map().is_none() => {
+            return Err(Error::input(
+                path,
+                "has x and y, and the grid of the run has no map in m; give lat and lon",
+            ));
+        }
+        _ => {}
+    }
+    let (mut places, mut triplets) = (Vec::new(), Vec::new());
+    for (row, station) in stations.list.iter().enumerate() {
+        let Station { name, x, y, line } = station;
+        let around = match stations.coordinates {
+            Coordinates::Degrees => locator.on_earth(*x, *y),
+            Coordinates::Metres => locator.on_map(*x, *y),
+        };
+        let Some(around) = around else {
+            return Err(Error::input(
+                path,
+                outside(station, stations.coordinates, domain, &locator),
+            ));
+        };
+        let terrain = domain.terrain.as_slice().expect("a plane in standard layout");
+        let altitude = around.iter().map(|(cell, w)| w * f64::from(terrain[*cell])).sum();
+        let (on_earth, on_map) = match stations.coordinates {
+            Coordinates::Degrees => (Some([*x, *y]), None),
+            Coordinates::Metres => (locator.earth_of_map(*x, *y), Some([*x, *y])),
+        };
+        places.push(Place { name: name.clone(), on_earth, on_map, altitude });
+        let parts = around.into_iter().filter(|(_, weight)| *weight > 0.0);
+        triplets.extend(parts.map(|(cell, weight)| (row, cell, weight)));
+        tracing::debug!("{}: line {line}, {name} lies among the cells {around:?}", path.display());
+    }
+    let matrix = Csr::from_triplets(places.len(), domain.grid.shape.columns(), &triplets)?;
+    Ok((places, matrix))
+}
+
+/// What is said of a place outside, with where the grid lies.
+fn outside(
+    station: &Station,
+    coordinates: Coordinates,
+    domain: &Domain,
+    locator: &Locator,
+) -> String {
+    let Station { name, x, y, line } = station;
+    let range = |values: &mut dyn Iterator<Item = f64>| {
+        values.fold([f64::INFINITY, f64::NEG_INFINITY], |[a, b], x| [a.min(x), b.max(x)])
+    };
+    match (coordinates, &domain.latitude, &domain.longitude, locator.map()) {
+        (Coordinates::Degrees, Some(latitude), Some(longitude), _) => {
+            let [south, north] = range(&mut latitude.iter().map(|x| f64::from(*x)));
+            let [west, east] = range(&mut longitude.iter().map(|x| f64::from(*x)));
+            format!(
+                "line {line}: {name} at latitude {y} and longitude {x} lies outside of the grid, \
+                 whose outermost centres lie at latitudes {south:.3} to {north:.3} and longitudes \
+                 {west:.3} to {east:.3}"
+            )
+        }
+        (_, _, _, map) => {
+            let [along_x, along_y] = map.unwrap_or_default();
+            let shape = domain.grid.shape;
+            let last = |[first, step]: [f64; 2], n: usize| first + step * (n - 1) as f64;
+            format!(
+                "line {line}: {name} at x {x} and y {y} lies outside of the grid, whose outermost \
+                 centres lie at x {:.0} to {:.0} and y {:.0} to {:.0} m",
+                along_x[0],
+                last(along_x, shape.nx),
+                along_y[0],
+                last(along_y, shape.ny)
+            )
+        }
+    }
+}

@@ -1,0 +1,142 @@
+//! The columns of the fields: each brought together by a transpose, and what it holds by reductions of
+//! segments.
+
+use super::buffer::{Buffer, Element};
+use super::clouds::{DIAGNOSED_FIELDS, STATE_FIELDS};
+use super::device::Gpu;
+use super::parcel::Parcel;
+use super::reduce::{Operation, Reducer, Reducible};
+use super::transpose::Transpose;
+use crate::error::Result;
+use crate::grid::Shape;
+use crate::primitives::reduce::Segments;
+use crate::primitives::transpose::Matrices;
+use crate::real::Real;
+
+/// Kinds of water, which are the fields of the state but the first.
+const WATER: usize = STATE_FIELDS - 1;
+
+/// The columns of a grid, on their way to the host.
+#[derive(Debug)]
+pub struct Columns<R> {
+    shape: Shape,
+    turn: [Transpose<R>; 2],
+    /// State and diagnostics, (field, column, level).
+    turned: [Buffer<R>; 2],
+    /// What a level counts for in the totals, for every field of the state, (field, column, level).
+    weights: Buffer<R>,
+    reducer: Reducer<R>,
+    /// Totals of the kinds of water, and the strongest echo, a word for each column.
+    words: [Buffer<u64>; 2],
+    profiles: Parcel<R>,
+    results: Parcel<u64>,
+}
+
+/// What has come of the columns.
+#[derive(Clone, Debug)]
+pub struct Turned<R> {
+    /// State and diagnostics, (field, column, level).
+    pub profiles: Vec<R>,
+    /// Sum over the levels of weight times each kind of water, (kind, column).
+    pub totals: Vec<R>,
+    /// Strongest echo of each column.
+    pub strongest: Vec<R>,
+}
+
+impl<R: Real + Element + Reducible> Columns<R> {
+    /// Makes room; `weights` are those of the levels in the totals, (column, level).
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Gpu`](crate::error::Error::Gpu), as all below.
+    ///
+    /// # Panics
+    ///
+    /// When there is not a weight for every cell.
+    pub fn new(gpu: &Gpu, shape: Shape, weights: &[R]) -> Result<Self> {
+        assert_eq!(weights.len(), shape.cells(), "a weight for every cell");
+        let turn = |fields: usize| {
+            Transpose::new(gpu, Matrices::levels(fields, shape.nz, shape.ny, shape.nx))
+        };
+        let [cells, columns] = [shape.cells(), shape.columns()];
+        let words = [gpu.zeros(WATER * columns)?, gpu.zeros(columns)?];
+        Ok(Self {
+            shape,
+            turn: [turn(STATE_FIELDS)?, turn(DIAGNOSED_FIELDS)?],
+            turned: [gpu.zeros(STATE_FIELDS * cells)?, gpu.zeros(DIAGNOSED_FIELDS * cells)?],
+            weights: gpu.upload(&weights.repeat(STATE_FIELDS))?,
+            reducer: Reducer::new(gpu)?,
+            words,
+            profiles: Parcel::new(gpu, (STATE_FIELDS + DIAGNOSED_FIELDS) * cells)?,
+            results: Parcel::new(gpu, (WATER + 1) * columns)?,
+        })
+    }
+
+    /// Memory that it takes, bytes on the device.
+    pub fn bytes(shape: Shape) -> usize {
+        let fields = 2 * (STATE_FIELDS + DIAGNOSED_FIELDS) + STATE_FIELDS;
+        let words = 2 * (WATER + 1) * shape.columns() * size_of::<u64>();
+        fields * shape.cells() * size_of::<R>() + words
+    }
+
+    /// Begins to bring the columns together: those of the state, and of what is diagnosed from it.
+    ///
+    /// # Errors
+    ///
+    /// When the device has failed.
+    ///
+    /// # Panics
+    ///
+    /// When the arrays do not hold all fields, or two are under way already.
+    pub fn send(&mut self, state: &Buffer<R>, diagnosed: &Buffer<R>) -> Result<()> {
+        let (nz, cells, columns) = (self.shape.nz, self.shape.cells(), self.shape.columns());
+        let Self { turn, turned, weights, reducer, words, .. } = self;
+        turn[0].run(state, &turned[0])?;
+        turn[1].run(diagnosed, &turned[1])?;
+        let segments = |first, count| Segments { first, length: nz, count, stride: nz };
+        let water = segments(cells, WATER * columns);
+        reducer.reduce_pair(Operation::DotWide, [&turned[0], weights], water, &words[0])?;
+        reducer.reduce(Operation::Max, &turned[1], segments(0, columns), &words[1])?;
+        self.profiles.send(|room| {
+            room.copy_range(0, &turned[0], 0..turned[0].len())?;
+            room.copy_range(turned[0].len(), &turned[1], 0..turned[1].len())
+        })?;
+        self.results.send(|room| {
+            room.copy_range(0, &words[0], 0..words[0].len())?;
+            room.copy_range(words[0].len(), &words[1], 0..words[1].len())
+        })
+    }
+
+    /// Whether the oldest columns under way are here; false where there are none.
+    ///
+    /// # Errors
+    ///
+    /// When the device has failed.
+    pub fn are_here(&self) -> Result<bool> {
+        // They leave in this order.
+        self.results.is_here()
+    }
+
+    /// Waits for the oldest columns under way; `None` where there are none.
+    ///
+    /// # Errors
+    ///
+    /// When the device has failed before they were made.
+    pub fn receive(&mut self) -> Result<Option<Turned<R>>> {
+        let Some(profiles) = self.profiles.receive(<[R]>::to_vec)? else { return Ok(None) };
+        let totals = WATER * self.shape.columns();
+        let found = self.results.receive(|words| {
+            let (water, echo) = words.split_at(totals);
+            (
+                water.iter().map(|word| R::of(R::wide_of_word(*word))).collect(),
+                echo.iter().map(|word| R::of_word(*word)).collect(),
+            )
+        })?;
+        Ok(found.map(|(totals, strongest)| Turned { profiles, totals, strongest }))
+    }
+
+    /// Time of the copies to the host so far, s.
+    pub fn seconds(&self) -> f64 {
+        self.profiles.seconds() + self.results.seconds()
+    }
+}

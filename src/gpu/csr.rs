@@ -1,0 +1,477 @@
+//! Sparse matrices on the device and their products with vectors: the rungs of the ladder, of which
+//! the last is the one in use but for small matrices.
+
+use super::arguments::CsrArgs;
+use super::buffer::{Buffer, Element};
+use super::compile::Source;
+use super::device::Gpu;
+use super::kernel::{Kernel, Launch};
+use crate::error::{Error, Result};
+use crate::primitives::csr::Csr;
+use crate::primitives::row_tiles::RowTiles;
+use crate::real::{Precision, Real};
+use crate::shared::DevicePointer;
+
+/// A way to multiply, from the first idea to the one in use.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rung {
+    /// A thread for a row.
+    Thread,
+    /// A block keeps the products of its rows in shared memory.
+    Cached,
+    /// A warp for a row.
+    Warp,
+    /// 2 lanes for a row.
+    Lanes2,
+    /// 4 lanes for a row.
+    Lanes4,
+    /// 8 lanes for a row.
+    Lanes8,
+    /// 16 lanes for a row.
+    Lanes16,
+    /// A block for a tile of about as many entries as all others, sixteen bytes at a time.
+    Tiles,
+}
+
+impl Rung {
+    /// All of them, from the bottom up.
+    pub const ALL: [Self; 8] = [
+        Self::Thread,
+        Self::Cached,
+        Self::Warp,
+        Self::Lanes2,
+        Self::Lanes4,
+        Self::Lanes8,
+        Self::Lanes16,
+        Self::Tiles,
+    ];
+
+    /// What tables call it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Thread => "thread a row",
+            Self::Cached => "rows in shared memory",
+            Self::Warp => "warp a row",
+            Self::Lanes2 => "2 lanes a row",
+            Self::Lanes4 => "4 lanes a row",
+            Self::Lanes8 => "8 lanes a row",
+            Self::Lanes16 => "16 lanes a row",
+            Self::Tiles => "best: even tiles of rows",
+        }
+    }
+
+    /// The fastest for a matrix of so many rows and entries.
+    pub fn choose(rows: usize, entries: usize) -> Self {
+        let mean = entries / rows.max(1);
+        match mean {
+            _ if entries >= LARGE => Self::Tiles,
+            0..4 => Self::Thread,
+            4..16 => Self::Lanes4,
+            16..64 => Self::Lanes8,
+            _ => Self::Warp,
+        }
+    }
+
+    /// The kernel that does it for so many right-hand sides.
+    pub fn kernel(self, sides: usize) -> &'static str {
+        match self {
+            Self::Thread => "csr_thread",
+            Self::Cached => "csr_cached",
+            Self::Warp => "csr_warp",
+            Self::Lanes2 => "csr_lanes_2",
+            Self::Lanes4 => "csr_lanes_4",
+            Self::Lanes8 => "csr_lanes_8",
+            Self::Lanes16 => "csr_lanes_16",
+            Self::Tiles if sides == 1 => "csr_tiles",
+            Self::Tiles => "csr_tiles_several",
+        }
+    }
+
+    /// Lanes that share a row.
+    fn lanes(self) -> usize {
+        match self {
+            Self::Thread | Self::Cached | Self::Tiles => 1,
+            Self::Lanes2 => 2,
+            Self::Lanes4 => 4,
+            Self::Lanes8 => 8,
+            Self::Lanes16 => 16,
+            Self::Warp => WARP,
+        }
+    }
+}
+
+/// Entries from which tiles of rows are enough to keep the device busy.
+const LARGE: usize = 1 << 18;
+/// Threads that run in step.
+const WARP: usize = 32;
+/// Entries that a thread reads with one instruction.
+const AT_A_TIME: usize = 4;
+/// Words of the description of a tile or a cut.
+const WORDS: usize = 4;
+/// Rows of a tile for each of its threads, where rows are short or empty.
+const ROWS_OF_A_THREAD: usize = 4;
+/// Rows and entries that a block may count beyond the last.
+const BEYOND: usize = 1 << 16;
+/// Right-hand sides of one launch, for which there is room for the sums of pieces.
+const MOST_SIDES: usize = 64;
+
+/// What the kernels are compiled for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shape {
+    /// Threads of the blocks of the lower rungs.
+    pub threads: u32,
+    /// Products that a block of [`Rung::Cached`] keeps.
+    pub cache: usize,
+    /// Threads of a block that works on a tile.
+    pub tile_threads: u32,
+    /// Times four entries that a thread of it has.
+    pub tile_rounds: usize,
+    /// Blocks of a multiprocessor that the compiler leaves registers for.
+    pub tile_resident: u32,
+    /// Right-hand sides for which the entries are read once.
+    pub sides: usize,
+    /// Entries for each lane of a row beyond which the whole warp adds it up.
+    pub long_row: usize,
+}
+
+impl Shape {
+    /// What suits most matrices.
+    pub fn usual(precision: Precision) -> Self {
+        let tile_resident = match precision {
+            Precision::F32 => 6,
+            Precision::F64 => 4,
+        };
+        Self {
+            threads: 256,
+            cache: 1024,
+            tile_threads: 256,
+            tile_rounds: 2,
+            tile_resident,
+            sides: 4,
+            long_row: 32,
+        }
+    }
+
+    /// Shared memory that a block takes for a tile, bytes.
+    pub fn shared_bytes(&self, precision: Precision) -> usize {
+        let size = match precision {
+            Precision::F32 => size_of::<f32>(),
+            Precision::F64 => size_of::<f64>(),
+        };
+        self.tile_threads as usize * self.tile_rounds * AT_A_TIME * size
+    }
+
+    /// The tiles of a matrix whose rows start there.
+    pub fn tiles(&self, starts: &[usize]) -> RowTiles {
+        let capacity = self.tile_threads as usize * self.tile_rounds * AT_A_TIME;
+        RowTiles::new(starts, capacity, ROWS_OF_A_THREAD * self.tile_threads as usize)
+    }
+
+    /// The kernels.
+    pub fn source(&self, precision: Precision) -> Source {
+        let settings = [
+            ("CSR_THREADS", self.threads as i32),
+            ("CSR_CACHE", self.cache as i32),
+            ("TILE_THREADS", self.tile_threads as i32),
+            ("TILE_ROUNDS", self.tile_rounds as i32),
+            ("TILE_RESIDENT", self.tile_resident as i32),
+            ("CSR_SIDES", self.sides as i32),
+            ("LONG_ROW", self.long_row as i32),
+            ("CUT_WORDS", WORDS as i32),
+        ];
+        Source::new("primitives/csr.cu", precision, 1, &settings)
+    }
+
+    /// The launches of a rung, one after the other: kernel, blocks in x and y, threads of a block.
+    pub fn launches(&self, rung: Rung, size: Size) -> Vec<(&'static str, [usize; 2], u32)> {
+        let Size { rows, tiles, cut_rows, sides } = size;
+        let of_rows = |rows: usize| (rows * rung.lanes()).div_ceil(self.threads as usize);
+        let kernel = rung.kernel(sides);
+        if rung != Rung::Tiles {
+            return vec![(kernel, [of_rows(rows), sides], self.threads)];
+        }
+        let groups = if sides == 1 { 1 } else { sides.div_ceil(self.sides) };
+        let mut launches = vec![(kernel, [tiles, groups], self.tile_threads)];
+        if cut_rows > 0 {
+            let blocks = (cut_rows * WARP).div_ceil(self.threads as usize);
+            launches.push(("csr_join", [blocks, sides], self.threads));
+        }
+        launches
+    }
+}
+
+/// What the number of blocks depends on.
+#[derive(Clone, Copy, Debug)]
+pub struct Size {
+    /// Rows of the matrix.
+    pub rows: usize,
+    /// Its tiles.
+    pub tiles: usize,
+    /// Rows that are cut into pieces.
+    pub cut_rows: usize,
+    /// Right-hand sides.
+    pub sides: usize,
+}
+
+/// The arrays of a matrix as the kernels take them.
+#[derive(Clone, Debug)]
+pub struct Arrays<R> {
+    /// Where the rows start.
+    pub starts: Vec<i32>,
+    /// Columns, filled up with zeros.
+    pub columns: Vec<i32>,
+    /// Values, filled up with zeros.
+    pub values: Vec<R>,
+    /// The tiles.
+    pub tiles: RowTiles,
+}
+
+impl<R: Real> Arrays<R> {
+    /// The arrays of a matrix, for kernels of this shape.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Gpu`] when rows, columns or entries are more than numbers of 32 bits can tell.
+    pub fn new(matrix: &Csr<R>, shape: Shape) -> Result<Self> {
+        let (rows, columns, entries) = (matrix.rows(), matrix.columns(), matrix.nonzeros());
+        let filled = entries.next_multiple_of(AT_A_TIME);
+        if i32::try_from(rows.max(columns).max(filled) + BEYOND).is_err() {
+            return Err(Error::Gpu(format!(
+                "a sparse matrix of {rows} x {columns} with {entries} entries is more than its \
+                 kernels can number by 32 bits; split it by rows"
+            )));
+        }
+        let mut column_of: Vec<i32> = matrix.column_of().iter().map(|&c| c as i32).collect();
+        column_of.resize(filled, 0);
+        let mut values = matrix.values().to_vec();
+        values.resize(filled, R::ZERO);
+        Ok(Self {
+            starts: matrix.starts().iter().map(|&start| start as i32).collect(),
+            columns: column_of,
+            values,
+            tiles: shape.tiles(matrix.starts()),
+        })
+    }
+}
+
+/// A sparse matrix on the device.
+#[derive(Debug)]
+pub struct DeviceCsr<R> {
+    gpu: Gpu,
+    shape: Shape,
+    kernels: Vec<Kernel>,
+    size: Size,
+    columns: usize,
+    entries: usize,
+    held: Held<R>,
+    args: CsrArgs<R>,
+}
+
+/// What the pointers of the arguments lead to.
+#[derive(Debug)]
+struct Held<R> {
+    starts: Buffer<i32>,
+    columns: Buffer<i32>,
+    values: Buffer<R>,
+    tiles: Buffer<i32>,
+    cuts: Buffer<i32>,
+    partials: Buffer<R>,
+}
+
+/// All kernels of the file.
+const KERNELS: [&str; 10] = [
+    "csr_thread",
+    "csr_cached",
+    "csr_warp",
+    "csr_lanes_2",
+    "csr_lanes_4",
+    "csr_lanes_8",
+    "csr_lanes_16",
+    "csr_tiles",
+    "csr_tiles_several",
+    "csr_join",
+];
+
+impl<R: Real + Element> DeviceCsr<R> {
+    /// Copies a matrix to the device, with the list of its tiles.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Gpu`], as all below, and when the matrix is larger than numbers of 32 bits can tell.
+    pub fn new(gpu: &Gpu, matrix: &Csr<R>) -> Result<Self> {
+        Self::with(gpu, matrix, Shape::usual(R::PRECISION))
+    }
+
+    /// The same for kernels of a given shape.
+    ///
+    /// # Errors
+    ///
+    /// As [`DeviceCsr::new`].
+    pub fn with(gpu: &Gpu, matrix: &Csr<R>, shape: Shape) -> Result<Self> {
+        let arrays = Arrays::new(matrix, shape)?;
+        let module = gpu.module(&shape.source(R::PRECISION))?;
+        let kernels = KERNELS.iter().map(|name| module.kernel(name)).collect::<Result<_>>()?;
+        let RowTiles { tiles, cuts } = &arrays.tiles;
+        let pieces = arrays.tiles.pieces();
+        let held = Held {
+            starts: gpu.upload(&arrays.starts)?,
+            columns: gpu.upload(&arrays.columns)?,
+            values: gpu.upload(&arrays.values)?,
+            tiles: gpu.upload(tiles.as_flattened())?,
+            cuts: gpu.upload(cuts.as_flattened())?,
+            partials: gpu.zeros(MOST_SIDES * pieces)?,
+        };
+        let args = CsrArgs {
+            starts: held.starts.pointer().read(),
+            columns: held.columns.pointer().read(),
+            values: held.values.pointer().read(),
+            tiles: held.tiles.pointer().read(),
+            cuts: held.cuts.pointer().read(),
+            partials: held.partials.pointer(),
+            x_stride: matrix.columns() as i64,
+            y_stride: matrix.rows() as i64,
+            rows: matrix.rows() as i32,
+            sides: 1,
+            pieces: pieces as i32,
+            cut_rows: cuts.len() as i32,
+            ..CsrArgs::default()
+        };
+        let size = Size { rows: matrix.rows(), tiles: tiles.len(), cut_rows: cuts.len(), sides: 1 };
+        Ok(Self {
+            gpu: gpu.clone(),
+            shape,
+            kernels,
+            size,
+            columns: matrix.columns(),
+            entries: matrix.nonzeros(),
+            held,
+            args,
+        })
+    }
+
+    /// Number of rows.
+    pub fn rows(&self) -> usize {
+        self.size.rows
+    }
+
+    /// Number of columns.
+    pub fn columns(&self) -> usize {
+        self.columns
+    }
+
+    /// Number of stored entries.
+    pub fn nonzeros(&self) -> usize {
+        self.entries
+    }
+
+    /// Bytes that a product with one vector has to move: each array once.
+    pub fn bytes(matrix: &Csr<R>) -> usize {
+        let real = size_of::<R>();
+        let vectors = real * (matrix.rows() + matrix.columns());
+        matrix.nonzeros() * (4 + real) + 4 * (matrix.rows() + 1) + vectors
+    }
+
+    /// The product with a vector, `y = A x`, in the fastest way.
+    ///
+    /// Every row is added up in an order that depends on the matrix alone, so that the bits are the
+    /// same from run to run; the error is at most `n u Σ|a x|` for n entries in the row.
+    ///
+    /// # Errors
+    ///
+    /// As [`DeviceCsr::new`].
+    ///
+    /// # Panics
+    ///
+    /// When the vectors do not have the lengths of a row and of a column.
+    pub fn multiply(&self, x: &Buffer<R>, y: &Buffer<R>) -> Result<()> {
+        self.multiply_by(Rung::choose(self.size.rows, self.entries), x, y, 1)
+    }
+
+    /// The products with several vectors that stand one after the other.
+    ///
+    /// # Errors
+    ///
+    /// As [`DeviceCsr::new`].
+    ///
+    /// # Panics
+    ///
+    /// When the vectors do not have the lengths of as many rows and as many columns.
+    pub fn multiply_several(&self, x: &Buffer<R>, y: &Buffer<R>, vectors: usize) -> Result<()> {
+        self.multiply_by(Rung::choose(self.size.rows, self.entries), x, y, vectors)
+    }
+
+    /// The products in a given way.
+    ///
+    /// # Errors
+    ///
+    /// As [`DeviceCsr::new`].
+    ///
+    /// # Panics
+    ///
+    /// As [`DeviceCsr::multiply_several`].
+    pub fn multiply_by(
+        &self,
+        rung: Rung,
+        x: &Buffer<R>,
+        y: &Buffer<R>,
+        vectors: usize,
+    ) -> Result<()> {
+        let (rows, columns) = (self.size.rows, self.columns);
+        let lengths = [columns * vectors, rows * vectors];
+        assert_eq!(
+            [x.len(), y.len()],
+            lengths,
+            "{vectors} vectors for a {rows} x {columns} matrix"
+        );
+        // SAFETY: the vectors have these lengths, and memory is freed only when the device is done.
+        unsafe { self.launch(rung, x.pointer(), y.pointer(), vectors) }
+    }
+
+    /// The products of vectors at an address, as [`DeviceCsr::multiply_by`].
+    ///
+    /// # Errors
+    ///
+    /// As [`DeviceCsr::new`].
+    ///
+    /// # Safety
+    ///
+    /// There are `vectors` vectors of the length of a row at `x`, and room for as many of the length
+    /// of a column at `y`; they stay until the device, and every replay of a graph, is done.
+    pub(in crate::gpu) unsafe fn launch(
+        &self,
+        rung: Rung,
+        x: DevicePointer<R>,
+        y: DevicePointer<R>,
+        vectors: usize,
+    ) -> Result<()> {
+        debug_assert_eq!(self.held.starts.len(), self.size.rows + 1);
+        if self.size.rows == 0 {
+            return Ok(());
+        }
+        for first in (0..vectors).step_by(MOST_SIDES) {
+            let sides = MOST_SIDES.min(vectors - first);
+            let args = CsrArgs {
+                x: x.offset(first * self.columns).read(),
+                y: y.offset(first * self.size.rows),
+                sides: sides as i32,
+                ..self.args
+            };
+            for (name, [across, down], threads) in
+                self.shape.launches(rung, Size { sides, ..self.size })
+            {
+                let kernel = self.kernels.iter().find(|kernel| kernel.name() == name);
+                let kernel = kernel.expect("all kernels are there");
+                let grid = [across as u32, down as u32, 1];
+                let launch = Launch { grid, block: [threads, 1, 1], shared_bytes: 0 };
+                // SAFETY: the vectors as promised by the caller, all else is kept here.
+                unsafe { kernel.launch(launch, &args)? };
+            }
+        }
+        Ok(())
+    }
+
+    /// The device that holds the matrix.
+    pub fn gpu(&self) -> &Gpu {
+        &self.gpu
+    }
+}

@@ -1,0 +1,144 @@
+//! The columns of a run, each as one contiguous profile, with what they hold in all: a CF file.
+
+use std::path::Path;
+
+use crate::error::Result;
+use crate::grid::Shape;
+use crate::io::growing::{About, Growing};
+use crate::io::layout::{Axes, COMPUTED, SAMPLED, Variable};
+use crate::io::output::{Companion, Header};
+use crate::io::sampled::ColumnFrame;
+use crate::io::writer::Stored;
+
+/// Dimensions of a profile for each column.
+const PROFILE: [&str; 4] = ["time", "south_north", "west_east", "bottom_top"];
+/// Dimensions of a number for each column.
+const COLUMN: [&str; 3] = ["time", "south_north", "west_east"];
+
+/// What the columns hold of each kind of water: name, description and name in the CF table.
+const TOTALS: [(&str, &str, Option<&str>); 5] = [
+    ("QVAPOR_PATH", "vapour of the column", Some("atmosphere_mass_content_of_water_vapor")),
+    (
+        "QCLOUD_PATH",
+        "cloud water of the column",
+        Some("atmosphere_mass_content_of_cloud_liquid_water"),
+    ),
+    ("QRAIN_PATH", "rain of the column", None),
+    ("QICE_PATH", "cloud ice of the column", Some("atmosphere_mass_content_of_cloud_ice")),
+    ("QSNOW_PATH", "snow of the column", None),
+];
+
+/// The strongest echo.
+const STRONGEST: &str = "REFL_10CM_MAX";
+
+/// A file of profiles, in the making.
+#[derive(Debug)]
+pub struct Profiles {
+    file: Growing,
+    shape: Shape,
+}
+
+/// The computed fields that have a value in every cell.
+fn volumes() -> impl Iterator<Item = &'static Variable> {
+    COMPUTED.iter().filter(|variable| variable.axes == Axes::Volume)
+}
+
+impl Profiles {
+    /// Starts the file.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Pending::new`](crate::io::pending::Pending::new), and
+    /// [`Io`](crate::error::Error::Io).
+    pub fn create<R: Stored>(target: &Path, force: bool, header: &Header) -> Result<Self> {
+        let domain = &header.domain;
+        let shape = domain.grid.shape;
+        let mut file = Growing::create(target, force, header, "profiles of all columns")?;
+        file.define(|file| {
+            for (name, length) in PROFILE[1..].iter().zip([shape.ny, shape.nx, shape.nz]) {
+                file.add_dimension(name, length)?;
+            }
+            Ok(())
+        })?;
+        let attributes = [("units", "1"), ("long_name", "eta in the middle of the layers")];
+        file.fixed("ZNU", &["bottom_top"], &attributes, &domain.vertical.znu)?;
+        let plane = ["south_north", "west_east"];
+        let mut coordinates = "";
+        if let (Some(latitude), Some(longitude)) = (&domain.latitude, &domain.longitude) {
+            coordinates = "XLONG XLAT";
+            for (name, units, meaning, field) in [
+                ("XLAT", "degrees_north", "latitude", latitude),
+                ("XLONG", "degrees_east", "longitude", longitude),
+            ] {
+                let attributes =
+                    [("units", units), ("long_name", meaning), ("standard_name", meaning)];
+                let values: Vec<f32> = field.iter().copied().collect();
+                file.fixed(name, &plane, &attributes, &values)?;
+            }
+        }
+        let placed = &SAMPLED[COMPUTED.len()..];
+        for variable in volumes().chain(placed) {
+            file.variable::<R>(&About {
+                name: variable.name,
+                dimensions: &PROFILE,
+                units: variable.units,
+                long_name: variable.description.to_lowercase().replace("faces", "middle").into(),
+                standard_name: variable.standard_name,
+                coordinates,
+                has_gaps: false,
+                chunks: &[],
+            })?;
+        }
+        let per_area = TOTALS.map(|(name, long_name, cf)| (name, "kg m-2", long_name, cf));
+        let strongest = "largest radar reflectivity of the column (lamda = 10 cm)";
+        let strongest = (STRONGEST, "dBZ", strongest, None);
+        for (name, units, long_name, standard_name) in per_area.into_iter().chain([strongest]) {
+            file.variable::<R>(&About {
+                name,
+                dimensions: &COLUMN,
+                units,
+                long_name: long_name.into(),
+                standard_name,
+                coordinates,
+                has_gaps: false,
+                chunks: &[],
+            })?;
+        }
+        Ok(Self { file, shape })
+    }
+
+    /// Writes a number for each column.
+    fn put_numbers<R: Stored>(&mut self, name: &str, numbers: &[R]) -> Result<()> {
+        self.file.now(name, 0, &[self.shape.ny, self.shape.nx], numbers)
+    }
+
+    /// Writes a profile for each column.
+    fn put<R: Stored>(&mut self, name: &str, profiles: &[R]) -> Result<()> {
+        let Shape { nx, ny, nz } = self.shape;
+        self.file.now(name, 0, &[ny, nx, nz], profiles)
+    }
+}
+
+impl<R: Stored> Companion<R> for Profiles {
+    fn target(&self) -> &Path {
+        self.file.target()
+    }
+
+    fn columns(&mut self, frame: &ColumnFrame<R>) -> Result<()> {
+        self.file.begin(frame.seconds)?;
+        for (variable, profiles) in volumes().zip(&frame.fields) {
+            self.put(variable.name, profiles)?;
+        }
+        for (variable, profiles) in SAMPLED[COMPUTED.len()..].iter().zip(&frame.air) {
+            self.put(variable.name, profiles)?;
+        }
+        for ((name, ..), totals) in TOTALS.iter().zip(&frame.totals) {
+            self.put_numbers(name, totals)?;
+        }
+        self.put_numbers(STRONGEST, &frame.strongest)
+    }
+
+    fn commit(self: Box<Self>) -> Result<()> {
+        self.file.commit()
+    }
+}

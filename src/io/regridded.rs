@@ -1,0 +1,280 @@
+//! The fields of a run on another grid, a CF file of its own.
+
+use std::path::Path;
+
+use crate::error::Result;
+use crate::grid::Shape;
+use crate::io::growing::{About, Growing, MISSING};
+use crate::io::layout::{Axes, SAMPLED};
+use crate::io::output::{Companion, Header};
+use crate::io::sampled::{Sample, levels};
+use crate::io::weights::{Arrangement, Coordinates, Target, WeightFile};
+use crate::io::writer::Stored;
+
+/// Two ends of a cell along an axis.
+const ENDS: &str = "bnds";
+/// Corners of a cell.
+const CORNERS: &str = "nv";
+
+/// A file of the fields on another grid, in the making.
+#[derive(Debug)]
+pub struct Regridded {
+    file: Growing,
+    shape: Shape,
+    arrangement: Arrangement,
+    /// Number of the operator that leads to the grid.
+    operator: usize,
+    /// Whether anything of the run reaches a cell.
+    is_reached: Vec<bool>,
+}
+
+impl Regridded {
+    /// Starts the file.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Pending::new`](crate::io::pending::Pending::new), and
+    /// [`Io`](crate::error::Error::Io).
+    pub fn create<R: Stored>(
+        target: &Path,
+        force: bool,
+        header: &Header,
+        (weights, operator): (&WeightFile, usize),
+    ) -> Result<Self> {
+        let title = "tracer advection and cloud microphysics, taken to another grid";
+        let mut file = Growing::create(target, force, header, title)?;
+        let shape = header.domain.grid.shape;
+        let matrix = &weights.weights.matrix;
+        let grid = &weights.weights.target;
+        let is_reached: Vec<bool> =
+            matrix.starts().windows(2).map(|pair| pair[0] < pair[1]).collect();
+        let name = weights.path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let method = weights.weights.method.clone();
+        let normalisation = weights.weights.normalisation.name();
+        file.define(|file| {
+            file.add_attribute("weights_file", name)?;
+            file.add_attribute("map_method", method)?;
+            file.add_attribute("normalization", normalisation)?;
+            file.add_dimension("bottom_top", shape.nz)?;
+            file.add_dimension("bottom_top_stag", shape.nz + 1)?;
+            Ok(())
+        })?;
+        let vertical = &header.domain.vertical;
+        for (name, dimension, long_name, values) in [
+            ("ZNU", "bottom_top", "eta in the middle of the layers", &vertical.znu),
+            ("ZNW", "bottom_top_stag", "eta at the faces of the layers", &vertical.znw),
+        ] {
+            let attributes = [("units", "1"), ("long_name", long_name)];
+            file.fixed(name, &[dimension], &attributes, values)?;
+        }
+        let horizontal = define_grid(&mut file, grid)?;
+        let names: Vec<&str> = horizontal.dimensions.clone();
+        for variable in &SAMPLED {
+            let levels: &[&str] = match variable.axes {
+                Axes::Volume => &["bottom_top"],
+                Axes::VolumeZ => &["bottom_top_stag"],
+                _ => &[],
+            };
+            let dimensions = [&["time"], levels, &names].concat();
+            let about = About {
+                name: variable.name,
+                dimensions: &dimensions,
+                units: variable.units,
+                long_name: variable.description.to_lowercase().into(),
+                standard_name: variable.standard_name,
+                coordinates: horizontal.coordinates,
+                has_gaps: true,
+                chunks: &[],
+            };
+            file.variable::<R>(&about)?;
+            if variable.name == "RAINNC" {
+                file.attribute(variable.name, "cell_methods", "time: sum")?;
+            }
+        }
+        let terrain: Vec<f64> = header.domain.terrain.iter().map(|x| f64::from(*x)).collect();
+        let mut ground = vec![0.0; matrix.rows()];
+        matrix.multiply(&terrain, &mut ground);
+        let about = About {
+            name: "HGT",
+            dimensions: &names,
+            units: "m",
+            long_name: "terrain height".into(),
+            standard_name: Some("surface_altitude"),
+            coordinates: horizontal.coordinates,
+            has_gaps: true,
+            chunks: &[],
+        };
+        file.variable::<f64>(&about)?;
+        for (value, is_reached) in ground.iter_mut().zip(&is_reached) {
+            *value = if *is_reached { *value } else { MISSING };
+        }
+        file.define(|file| {
+            let mut variable = file.variable_mut("HGT").ok_or("no variable HGT")?;
+            variable.put_values(&ground, ..)
+        })?;
+        let arrangement = grid.arrangement;
+        Ok(Self { file, shape, arrangement, operator, is_reached })
+    }
+}
+
+impl<R: Stored> Companion<R> for Regridded {
+    fn target(&self) -> &Path {
+        self.file.target()
+    }
+
+    fn sample(&mut self, operator: usize, sample: &Sample<R>) -> Result<()> {
+        if operator != self.operator {
+            return Ok(());
+        }
+        self.file.begin(sample.seconds)?;
+        let missing = R::of(MISSING);
+        for (variable, field) in SAMPLED.iter().zip(&sample.fields) {
+            let mut values = field.clone();
+            for level in values.chunks_mut(self.is_reached.len()) {
+                for (value, is_reached) in level.iter_mut().zip(&self.is_reached) {
+                    *value = if *is_reached { *value } else { missing };
+                }
+            }
+            let horizontal = match self.arrangement {
+                Arrangement::Rows { nx, ny } => vec![ny, nx],
+                Arrangement::List(cells) => vec![cells],
+            };
+            let vertical = match variable.axes {
+                Axes::Volume | Axes::VolumeZ => vec![levels(variable.axes, self.shape)],
+                _ => Vec::new(),
+            };
+            self.file.now(variable.name, 0, &[vertical, horizontal].concat(), &values)?;
+        }
+        Ok(())
+    }
+
+    fn commit(self: Box<Self>) -> Result<()> {
+        self.file.commit()
+    }
+}
+
+/// The horizontal part of a variable's dimensions, and the names of its coordinates.
+struct Horizontal {
+    dimensions: Vec<&'static str>,
+    coordinates: &'static str,
+}
+
+/// Names and attributes of the coordinates along x and y.
+fn coordinates(of: Coordinates) -> [(&'static str, [(&'static str, &'static str); 3]); 2] {
+    match of {
+        Coordinates::Degrees => [
+            (
+                "lon",
+                [
+                    ("units", "degrees_east"),
+                    ("long_name", "longitude"),
+                    ("standard_name", "longitude"),
+                ],
+            ),
+            (
+                "lat",
+                [
+                    ("units", "degrees_north"),
+                    ("long_name", "latitude"),
+                    ("standard_name", "latitude"),
+                ],
+            ),
+        ],
+        Coordinates::Metres => [
+            (
+                "x",
+                [
+                    ("units", "m"),
+                    ("long_name", "distance along x"),
+                    ("standard_name", "projection_x_coordinate"),
+                ],
+            ),
+            (
+                "y",
+                [
+                    ("units", "m"),
+                    ("long_name", "distance along y"),
+                    ("standard_name", "projection_y_coordinate"),
+                ],
+            ),
+        ],
+    }
+}
+
+/// Adds dimensions, coordinates and bounds of the grid.
+fn define_grid(file: &mut Growing, grid: &Target) -> Result<Horizontal> {
+    let about = coordinates(grid.coordinates);
+    let [(name_x, _), (name_y, _)] = about;
+    if let (Arrangement::Rows { nx, ny }, Some(axes)) = (grid.arrangement, grid.axes()) {
+        let bounds = grid.corners.as_ref().and_then(|corners| ends(corners, nx, ny));
+        for (n, (name, attributes)) in about.into_iter().enumerate() {
+            let length = axes[n].len();
+            file.define(|file| file.add_dimension(name, length).map(drop))?;
+            file.fixed(name, &[name], &attributes, &axes[n])?;
+            file.attribute(name, "axis", if n == 0 { "X" } else { "Y" })?;
+        }
+        if let Some(bounds) = bounds {
+            file.define(|file| file.add_dimension(ENDS, 2).map(drop))?;
+            for (name, values) in [name_x, name_y].into_iter().zip(&bounds) {
+                let name_of_bounds = format!("{name}_bnds");
+                file.fixed(&name_of_bounds, &[name, ENDS], &[], values)?;
+                file.attribute(name, "bounds", name_of_bounds)?;
+            }
+        }
+        return Ok(Horizontal { dimensions: vec![name_y, name_x], coordinates: "" });
+    }
+    let dimensions = match grid.arrangement {
+        Arrangement::Rows { nx, ny } => {
+            file.define(|file| {
+                file.add_dimension("row", ny)?;
+                file.add_dimension("column", nx).map(drop)
+            })?;
+            vec!["row", "column"]
+        }
+        Arrangement::List(cells) => {
+            file.define(|file| file.add_dimension("cell", cells).map(drop))?;
+            vec!["cell"]
+        }
+    };
+    for ((name, attributes), values) in about.into_iter().zip([&grid.x, &grid.y]) {
+        file.fixed(name, &dimensions, &attributes, values)?;
+    }
+    if let Some(corners) = &grid.corners {
+        let each = corners[0].len() / grid.arrangement.cells();
+        file.define(|file| file.add_dimension(CORNERS, each).map(drop))?;
+        for (name, values) in [name_x, name_y].into_iter().zip(corners) {
+            let name_of_bounds = format!("{name}_bnds");
+            let dimensions = [&dimensions[..], &[CORNERS]].concat();
+            file.fixed(&name_of_bounds, &dimensions, &[], values)?;
+            file.attribute(name, "bounds", name_of_bounds)?;
+        }
+    }
+    let coordinates = match grid.coordinates {
+        Coordinates::Degrees => "lat lon",
+        Coordinates::Metres => "y x",
+    };
+    Ok(Horizontal { dimensions, coordinates })
+}
+
+/// The ends of the cells along both axes, from the corners of the first row and column; `None`
+/// where these cross the meridian from which longitudes count.
+fn ends([x, y]: &[Vec<f64>; 2], nx: usize, ny: usize) -> Option<[Vec<f64>; 2]> {
+    let each = x.len() / (nx * ny);
+    let of = |values: &[f64], cell: usize| {
+        let corners = &values[cell * each..(cell + 1) * each];
+        let fold = |f: fn(f64, f64) -> f64| corners.iter().copied().fold(corners[0], f);
+        [fold(f64::min), fold(f64::max)]
+    };
+    let along_x: Vec<[f64; 2]> = (0..nx).map(|i| of(x, i)).collect();
+    let along_y: Vec<[f64; 2]> = (0..ny).map(|j| of(y, j * nx)).collect();
+    let touch = |cells: &[[f64; 2]]| {
+        let step = |[low, high]: &[f64; 2]| high - low;
+        let (least, most) = cells
+            .iter()
+            .map(step)
+            .fold((f64::MAX, 0.0), |(a, b), x| (f64::min(a, x), f64::max(b, x)));
+        // A cell across the meridian seems to reach around the Earth.
+        least > 0.0 && most < 180.0_f64.max(2.0 * least)
+    };
+    (touch(&along_x) && touch(&along_y)).then(|| [along_x.concat(), along_y.concat()])
+}

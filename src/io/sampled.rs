@@ -1,0 +1,61 @@
+//! What is made of the fields of a run beside its frames: products of operators, and columns.
+
+use crate::grid::Shape;
+use crate::io::layout::{Axes, SAMPLED};
+use crate::real::Real;
+
+/// Number of fields.
+pub const FIELDS: usize = SAMPLED.len();
+
+/// The fields at the places that an operator leads to.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Sample<R> {
+    /// Time since the start of the run, s.
+    pub seconds: f64,
+    /// T, QVAPOR, QCLOUD, QRAIN, QICE, QSNOW, U, V, W, REFL_10CM, RE_CLOUD, RE_ICE, RE_SNOW, RAINNC,
+    /// SNOWNC, SR, pressure, height. Shape of each: (levels, places).
+    pub fields: [Vec<R>; FIELDS],
+}
+
+impl<R: Real> Sample<R> {
+    /// Whether all values are numbers, and finite.
+    pub fn is_finite(&self) -> bool {
+        self.fields.iter().flatten().all(|x| x.is_finite())
+    }
+}
+
+/// Number of fields of [`ColumnFrame`], and of its totals.
+pub const COLUMN_FIELDS: usize = 10;
+/// Kinds of water.
+pub const TOTALS: usize = 5;
+
+/// The columns at one time. Shapes: (ny, nx, nz) and (ny, nx).
+#[derive(Clone, Debug)]
+pub struct ColumnFrame<R> {
+    /// Time since the start of the run, s.
+    pub seconds: f64,
+    /// T, QVAPOR, QCLOUD, QRAIN, QICE, QSNOW, REFL_10CM, RE_CLOUD, RE_ICE, RE_SNOW.
+    pub fields: [Vec<R>; COLUMN_FIELDS],
+    /// Mass of vapour, cloud water, rain, cloud ice and snow above a square metre, kg m⁻².
+    pub totals: [Vec<R>; TOTALS],
+    /// Largest reflectivity, dBZ.
+    pub strongest: Vec<R>,
+    /// Pressure, Pa, and geopotential height of the middle of the layers, m.
+    pub air: [Vec<R>; 2],
+}
+
+impl<R: Real> ColumnFrame<R> {
+    /// Whether all fields are numbers, and finite.
+    pub fn is_finite(&self) -> bool {
+        self.fields.iter().flatten().all(|x| x.is_finite())
+    }
+}
+
+/// Levels of a field.
+pub(super) fn levels(axes: Axes, shape: Shape) -> usize {
+    match axes {
+        Axes::Volume => shape.nz,
+        Axes::VolumeZ => shape.nz + 1,
+        _ => 1,
+    }
+}

@@ -1,0 +1,173 @@
+//! Whether weights are what their file says they are.
+
+use std::path::Path;
+
+use tracing::warn;
+
+use super::{Coordinates, Normalisation, Weights};
+use crate::error::{Error, Result};
+use crate::io::mapping::{self, EARTH_RADIUS};
+use crate::io::reader::Reader;
+use crate::io::wrf::Domain;
+use crate::primitives::csr::Csr;
+
+/// From this error of a sum of weights on there is a warning: what single precision leaves of a
+/// dozen weights.
+const NOTED: f64 = 1e-6;
+
+/// From this error of a sum of weights on a file is refused: a pressure of 1000 hPa would be off by
+/// 1 hPa.
+const REFUSED: f64 = 1e-3;
+
+/// What the sums of the weights of the rows tell.
+#[derive(Debug)]
+pub(super) struct Sums {
+    /// How far they are from what they should be, at most.
+    pub(super) defect: f64,
+    /// What the weights of each row have to be divided by to make means; `None`: nothing.
+    pub(super) divisors: Option<Vec<f64>>,
+}
+
+/// Whether a method is to conserve the content, as the attribute `map_method` says.
+pub(super) fn is_conservative(method: &str) -> bool {
+    method.to_lowercase().contains("conserv")
+}
+
+/// Holds the sums of the weights against what the normalisation promises.
+pub(super) fn row_sums(reader: &Reader, weights: &Weights) -> Result<Sums> {
+    let Weights { matrix, fraction, areas, method, normalisation, .. } = weights;
+    let is_conservative = is_conservative(method);
+    let covered = |row: usize| if is_conservative { fraction[row] } else { 1.0 };
+    let divisors = if *normalisation == Normalisation::None && is_conservative {
+        let Some([_, target]) = areas else {
+            return Err(reader.error(
+                "has weights that contain areas (normalization none), but not the areas of the \
+                 target cells; make the weights with normalization fracarea",
+            ));
+        };
+        Some(target.iter().zip(fraction).map(|(area, part)| area * part).collect::<Vec<f64>>())
+    } else {
+        None
+    };
+    let mut worst = (0.0, 0, 0.0, 0.0);
+    for row in 0..matrix.rows() {
+        let entries = matrix.starts()[row]..matrix.starts()[row + 1];
+        let is_empty = entries.is_empty();
+        // The sum of nothing is -0.
+        let sum = 0.0 + matrix.values()[entries].iter().sum::<f64>();
+        let promised = match (normalisation, &divisors) {
+            _ if is_empty && fraction[row] <= NOTED => 0.0,
+            // Files of interpolating methods may leave the fraction of cells outside at 1.
+            _ if is_empty && !is_conservative => 0.0,
+            (_, Some(divisors)) => divisors[row],
+            (Normalisation::DestArea, None) => covered(row),
+            (Normalisation::FracArea | Normalisation::None, None) => 1.0,
+        };
+        let scale = if divisors.is_some() { promised.abs().max(f64::MIN_POSITIVE) } else { 1.0 };
+        let off = (sum - promised).abs() / scale;
+        if off > worst.0 {
+            worst = (off, row, sum, promised);
+        }
+    }
+    let (defect, row, sum, promised) = worst;
+    let message = format!(
+        "the weights of target cell {} add up to {sum}; with normalization {} and a covered part of \
+         {} they should add up to {promised}",
+        row + 1,
+        normalisation.name(),
+        fraction.get(row).copied().unwrap_or_default()
+    );
+    if defect > REFUSED {
+        return Err(reader.error(format!("{message}; the attribute or the weights are wrong")));
+    }
+    if defect > NOTED {
+        warn!("{}: {message}", reader.path().display());
+    }
+    Ok(Sums { defect, divisors })
+}
+
+/// How far the content of the target is from that of the source, as a part of it.
+///
+/// Σ over the target of A f Σ w q against Σ over the source of A f q, for q = 1.
+pub(super) fn conservation(reader: &Reader, weights: &Weights) -> Result<Option<f64>> {
+    let Weights { matrix, fraction, areas, source_fraction, .. } = weights;
+    let (true, Some([source, target]), Some(source_fraction)) =
+        (is_conservative(&weights.method), areas, source_fraction)
+    else {
+        return Ok(None);
+    };
+    let content: f64 = source.iter().zip(source_fraction).map(|(area, part)| area * part).sum();
+    // What each row stands for: its weights contain the covered part, the area, or neither.
+    let extent: Vec<f64> = match weights.normalisation {
+        Normalisation::FracArea => target.iter().zip(fraction).map(|(a, f)| a * f).collect(),
+        Normalisation::DestArea => target.clone(),
+        Normalisation::None => vec![1.0; target.len()],
+    };
+    let mut received = vec![0.0; matrix.columns()];
+    matrix.multiply_transposed(&extent, &mut received);
+    let received: f64 = received.iter().sum();
+    if content <= 0.0 {
+        return Ok(None);
+    }
+    let off = (received / content - 1.0).abs();
+    let message = format!(
+        "the target receives {received:e} of the {content:e} that its part of the source covers"
+    );
+    if off > REFUSED {
+        return Err(reader.error(format!(
+            "says that it conserves ({}), but {message}; the areas or the weights are wrong",
+            weights.method
+        )));
+    }
+    if off > NOTED {
+        warn!("{}: {message}", reader.path().display());
+    }
+    Ok(Some(off))
+}
+
+/// The matrix with every row divided by its number; rows of zero stay.
+pub(super) fn divided(matrix: &Csr<f64>, divisors: &[f64]) -> Result<Csr<f64>> {
+    let mut values = matrix.values().to_vec();
+    for (row, divisor) in divisors.iter().enumerate().filter(|(_, divisor)| **divisor != 0.0) {
+        for value in &mut values[matrix.starts()[row]..matrix.starts()[row + 1]] {
+            *value /= divisor;
+        }
+    }
+    Csr::from_parts(matrix.columns(), matrix.starts().to_vec(), matrix.column_of().to_vec(), values)
+}
+
+/// Fails where the centres of the source cells are not those of the run, where both are known.
+pub(super) fn same_places(path: &Path, weights: &Weights, domain: &Domain) -> Result<()> {
+    let Some((coordinates, [x, y])) = &weights.source else { return Ok(()) };
+    let Some(centres) = mapping::centres(domain, *coordinates == Coordinates::Metres) else {
+        return Ok(());
+    };
+    // Half the way to the next cell is another cell's.
+    let most = 0.5 * domain.grid.dx.min(domain.grid.dy);
+    for (cell, place) in centres.enumerate() {
+        let [dx, dy] = [x[cell] - place[0], y[cell] - place[1]];
+        let away = match coordinates {
+            Coordinates::Metres => dx.hypot(dy),
+            Coordinates::Degrees => {
+                let turn = (dx + 180.0).rem_euclid(360.0) - 180.0;
+                let east = turn.to_radians() * place[1].to_radians().cos();
+                EARTH_RADIUS * east.hypot(dy.to_radians())
+            }
+        };
+        if away > most {
+            return Err(Error::input(
+                path,
+                format!(
+                    "has source cell {} at {:.4} {:.4}, where the grid of the run has it at {:.4} \
+                     {:.4}; the weights are those of another grid",
+                    cell + 1,
+                    x[cell],
+                    y[cell],
+                    place[0],
+                    place[1]
+                ),
+            ));
+        }
+    }
+    Ok(())
+}

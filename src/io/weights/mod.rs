@@ -1,0 +1,203 @@
+//! Weights for another grid, as files of the SCRIP or ESMF form hold them.
+//!
+//! A weight file lists links, each from a cell of the source grid to a cell of the target grid with
+//! its weight; cells count from 1, those of a row first. The links are the entries of a sparse matrix
+//! that takes a level of the source to one of the target.
+//!
+//! Sources: Jones 1999, Mon. Wea. Rev. 127, 2204-2210, and the SCRIP user's guide 1.4 for the first
+//! form; the reference manual of ESMF, "Regrid Weight File Format", for the second.
+
+mod check;
+mod form;
+mod scrip;
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use crate::error::{Error, Result};
+use crate::grid::Shape;
+use crate::io::reader::Reader;
+use crate::io::wrf::Domain;
+use crate::primitives::csr::Csr;
+use form::{ESMF, SCRIP};
+
+/// What the weights of a target cell add up to, as a file says it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Normalisation {
+    /// 1: the mean over the part of the cell that the source covers.
+    FracArea,
+    /// That part: the content of that part spread over all of the cell.
+    DestArea,
+    /// 1 where values are interpolated, the area of that part where they are conserved.
+    None,
+}
+
+impl Normalisation {
+    /// As the attribute `normalization` names it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::FracArea => "fracarea",
+            Self::DestArea => "destarea",
+            Self::None => "none",
+        }
+    }
+}
+
+/// What horizontal coordinates are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Coordinates {
+    /// Longitude and latitude, degrees.
+    Degrees,
+    /// Distances along x and y on a plane or a map, m.
+    Metres,
+}
+
+/// How the cells of a target grid are arranged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Arrangement {
+    /// In rows of `nx` cells, `ny` of them.
+    Rows {
+        /// Cells of a row.
+        nx: usize,
+        /// Number of rows.
+        ny: usize,
+    },
+    /// One after the other.
+    List(usize),
+}
+
+impl Arrangement {
+    /// Number of cells.
+    pub fn cells(self) -> usize {
+        match self {
+            Self::Rows { nx, ny } => nx * ny,
+            Self::List(cells) => cells,
+        }
+    }
+}
+
+impl fmt::Display for Arrangement {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Rows { nx, ny } => write!(f, "{nx}x{ny}"),
+            Self::List(cells) => write!(f, "{cells}"),
+        }
+    }
+}
+
+/// The grid that the weights lead to.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Target {
+    /// How its cells are arranged.
+    pub arrangement: Arrangement,
+    /// What its coordinates are.
+    pub coordinates: Coordinates,
+    /// Longitude or x of every cell's centre.
+    pub x: Vec<f64>,
+    /// Latitude or y of every cell's centre.
+    pub y: Vec<f64>,
+    /// Longitude or x, and latitude or y, of the corners, those of a cell together.
+    pub corners: Option<[Vec<f64>; 2]>,
+}
+
+impl Target {
+    /// The coordinates of the columns and of the rows, where all rows and all columns are alike.
+    pub fn axes(&self) -> Option<[Vec<f64>; 2]> {
+        let Arrangement::Rows { nx, ny } = self.arrangement else { return None };
+        let x = self.x[..nx].to_vec();
+        let y: Vec<f64> = self.y.iter().step_by(nx).copied().collect();
+        let alike = (0..ny)
+            .all(|j| (0..nx).all(|i| self.x[j * nx + i] == x[i] && self.y[j * nx + i] == y[j]));
+        alike.then_some([x, y])
+    }
+}
+
+/// Weights that lead from one grid to another.
+#[derive(Clone, Debug)]
+pub struct Weights {
+    /// How they were made, in words.
+    pub method: String,
+    /// What they add up to.
+    pub normalisation: Normalisation,
+    /// Takes a level of the source grid to one of the target grid. Weights that contain areas have
+    /// been divided by them.
+    pub matrix: Csr<f64>,
+    /// What part of each target cell the source covers.
+    pub fraction: Vec<f64>,
+    /// Areas of the cells of source and target, where they are known, in one unit.
+    pub areas: Option<[Vec<f64>; 2]>,
+    /// What part of each source cell the target covers, where it is known.
+    pub source_fraction: Option<Vec<f64>>,
+    /// Centres of the source cells, where they are known: longitude or x, latitude or y.
+    pub source: Option<(Coordinates, [Vec<f64>; 2])>,
+    /// The grid that they lead to.
+    pub target: Target,
+}
+
+/// A file of weights, read and found good in itself.
+#[derive(Clone, Debug)]
+pub struct WeightFile {
+    /// Its name.
+    pub path: PathBuf,
+    /// What it holds.
+    pub weights: Weights,
+    /// Cells of the source grid along its axes, where the file says so.
+    pub source_dimensions: Vec<usize>,
+    /// How far the content of the target is from that of the source, as a part of it, where areas
+    /// tell and the method is to conserve it.
+    pub conservation: Option<f64>,
+    /// How far the sums of the weights are from what the normalisation promises, at most.
+    pub defect: f64,
+}
+
+impl WeightFile {
+    /// Reads a weight file of either form.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Io`] or [`Error::Input`] when the file cannot be read, is of neither form, lacks
+    /// something, has an index out of range or weights that are not what its normalisation promises.
+    pub fn read(path: &Path) -> Result<Self> {
+        let reader = Reader::open(path)?;
+        let form =
+            [&SCRIP, &ESMF].into_iter().find(|form| form.is_of(&reader)).ok_or_else(|| {
+                reader.error(format!(
+                    "is no weight file: it has neither {} (SCRIP) nor {} (ESMF)",
+                    SCRIP.links.join(", "),
+                    ESMF.links.join(", ")
+                ))
+            })?;
+        form.read(&reader)
+    }
+
+    /// Fails unless the weights start from the grid of a run.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Input`] with both sizes, or with the cell whose place differs.
+    pub fn check_source(&self, domain: &Domain) -> Result<()> {
+        let Shape { nx, ny, .. } = domain.grid.shape;
+        let found = self.weights.matrix.columns();
+        // Some programs name the rows first; the order of the cells is the same.
+        let dimensions: &[usize] = &self.source_dimensions;
+        let fits = match dimensions {
+            [a, b] => [*a, *b] == [nx, ny] || [*a, *b] == [ny, nx],
+            _ => true,
+        };
+        if found != nx * ny || !fits {
+            let found = match dimensions {
+                [a, b] => format!("{a}x{b} cells"),
+                _ => format!("{found} cells"),
+            };
+            return Err(Error::input(
+                &self.path,
+                format!(
+                    "leads from a grid of {found}; the run has {nx}x{ny}, {}; make weights for that \
+                     grid, for instance with nwp-mini weights",
+                    nx * ny
+                ),
+            ));
+        }
+        check::same_places(&self.path, &self.weights, domain)
+    }
+}

@@ -1,0 +1,192 @@
+//! Frames of output and samples on their way from the backend to who takes them.
+
+use std::collections::VecDeque;
+use std::time::{Duration, Instant};
+
+use ndarray::Array3;
+
+use super::probe::Samples;
+use super::{Case, Frames, Sink, Working};
+use crate::backend::{Backend, Captured, FRAMES_IN_FLIGHT};
+use crate::diagnostics::frame::FrameFigures;
+use crate::error::Result;
+use crate::grid::Shape;
+use crate::io::output::{Given, Snapshot};
+use crate::plan::Plan;
+
+/// What is on its way.
+pub(super) struct Recorder<'a, R> {
+    /// What a frame shows of the input, for those that the backend works at.
+    pending: VecDeque<Shown<R>>,
+    samples: Samples<R>,
+    sink: &'a mut dyn Sink<R>,
+    /// Whether more is wanted.
+    pub(super) is_wanted: bool,
+    pub(super) spent: Duration,
+    /// Steps asked for.
+    steps: usize,
+    plan: &'a Plan,
+    frames: Frames,
+    shape: Shape,
+    /// Water in the first frame, kg.
+    start: Option<f64>,
+    /// Figures of the frames that the run is to tell of.
+    pub(super) figures: Vec<FrameFigures>,
+}
+
+struct Shown<R> {
+    step: usize,
+    seconds: f64,
+    winds: [Array3<R>; 3],
+    given: Given,
+}
+
+impl<'a, R: Working> Recorder<'a, R> {
+    pub(super) fn new(
+        sink: &'a mut dyn Sink<R>,
+        case: &Case<R>,
+        (plan, frames): (&'a Plan, Frames),
+        backend: &mut dyn Backend<R>,
+    ) -> Result<Self> {
+        let pending = VecDeque::with_capacity(FRAMES_IN_FLIGHT);
+        let wanted = (sink.probes(), sink.columns());
+        let samples = Samples::new(wanted, &case.domain, backend)?;
+        Ok(Self {
+            pending,
+            samples,
+            sink,
+            is_wanted: true,
+            spent: Duration::ZERO,
+            steps: 0,
+            plan,
+            frames,
+            shape: case.domain.grid.shape,
+            start: None,
+            figures: Vec::new(),
+        })
+    }
+
+    /// Begins what is due after a step; waits for the oldest of what is in flight where it is too
+    /// much.
+    pub(super) fn record(
+        &mut self,
+        case: &mut Case<R>,
+        backend: &mut dyn Backend<R>,
+        step: usize,
+    ) -> Result<()> {
+        let (plan, frames) = (self.plan, self.frames);
+        self.steps = step;
+        let is_frame = frames.due(plan, step) || (frames.after_first && step == 1);
+        let probes: Vec<usize> = (0..self.samples.len())
+            .filter(|probe| self.samples.frames(*probe).due(plan, step))
+            .collect();
+        let are_columns = self.samples.columns().is_some_and(|frames| frames.due(plan, step));
+        if !is_frame && probes.is_empty() && !are_columns {
+            return Ok(());
+        }
+        if is_frame && self.pending.len() == FRAMES_IN_FLIGHT {
+            self.collect_frame(backend, true)?;
+        }
+        for &probe in &probes {
+            if self.samples.is_full(probe) {
+                self.collect_sample(backend, probe, true)?;
+            }
+        }
+        if are_columns && self.samples.are_columns_full() {
+            self.collect_columns(backend, true)?;
+        }
+        let start = Instant::now();
+        let seconds = plan.time_after(step);
+        let moment = case.show(seconds)?;
+        for probe in probes {
+            self.samples.begin(probe, case, &moment, backend, seconds)?;
+        }
+        if are_columns {
+            self.samples.begin_columns(case, &moment, backend, seconds)?;
+        }
+        if is_frame {
+            backend.capture(&moment)?;
+            let (winds, given) = (case.winds.clone(), case.given.clone());
+            self.pending.push_back(Shown { step, seconds, winds, given });
+        }
+        self.spent += start.elapsed();
+        Ok(())
+    }
+
+    /// Sends on what is ready; with `wait`, all that is under way.
+    pub(super) fn collect(&mut self, backend: &mut dyn Backend<R>, wait: bool) -> Result<()> {
+        while self.collect_frame(backend, wait)? && wait {}
+        while self.collect_columns(backend, wait)? && wait {}
+        for probe in 0..self.samples.len() {
+            while self.collect_sample(backend, probe, wait)? && wait {}
+        }
+        Ok(())
+    }
+
+    /// Sends the oldest frame on, if it is ready; returns whether it was.
+    fn collect_frame(&mut self, backend: &mut dyn Backend<R>, wait: bool) -> Result<bool> {
+        if self.pending.is_empty() {
+            return Ok(false);
+        }
+        let start = Instant::now();
+        let Some(Captured { state, diagnostics, surface, summary }) = backend.collect(wait)? else {
+            return Ok(false);
+        };
+        if let Some(Shown { step, seconds, winds, given }) = self.pending.pop_front() {
+            let start = *self.start.get_or_insert(summary.water);
+            let figures = FrameFigures::new(&summary, self.shape, seconds, self.plan.dt, start);
+            let frame = Snapshot {
+                seconds,
+                state,
+                winds,
+                diagnostics,
+                surface,
+                contents: summary.contents,
+                profiles: figures.profiles(),
+                max_courant: figures.courant.value,
+                given,
+            };
+            if self.frames.due(self.plan, step) {
+                self.figures.push(figures);
+            }
+            self.is_wanted &= self.sink.frame(step, frame);
+        }
+        self.spent += start.elapsed();
+        Ok(true)
+    }
+
+    /// Sends the oldest columns on, if they are ready; returns whether they were.
+    fn collect_columns(&mut self, backend: &mut dyn Backend<R>, wait: bool) -> Result<bool> {
+        let start = Instant::now();
+        let columns = self.samples.collect_columns(backend, wait)?;
+        let are_here = columns.is_some();
+        if let Some(columns) = columns {
+            if !columns.is_finite() {
+                backend.check(self.steps, true)?;
+            }
+            self.is_wanted &= self.sink.take_columns(columns);
+        }
+        self.spent += start.elapsed();
+        Ok(are_here)
+    }
+
+    /// Sends the oldest sample of a probe on, if it is ready; returns whether it was.
+    fn collect_sample(
+        &mut self,
+        backend: &mut dyn Backend<R>,
+        probe: usize,
+        wait: bool,
+    ) -> Result<bool> {
+        let start = Instant::now();
+        let sample = self.samples.collect(probe, backend, wait)?;
+        let is_here = sample.is_some();
+        if let Some(sample) = sample {
+            if !sample.is_finite() {
+                backend.check(self.steps, true)?;
+            }
+            self.is_wanted &= self.sink.sample(probe, sample);
+        }
+        self.spent += start.elapsed();
+        Ok(is_here)
+    }
+}

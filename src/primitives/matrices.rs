@@ -1,0 +1,147 @@
+//! Sparse matrices of the kinds that weather models have, of any size, to measure products with.
+//!
+//! Values and vectors are small multiples of powers of two: all sums of their products are exact, in
+//! any order and in both precisions, so that whoever multiplies right has the same bits. The peers
+//! have them from `validation/peers/matrices.h`, and a test sees to it that they are the same.
+
+use clap::ValueEnum;
+
+use super::csr::Csr;
+use crate::error::Result;
+use crate::real::Real;
+
+/// A kind of matrix.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Kind {
+    /// Bilinear interpolation from a square grid to a finer one: four entries a row.
+    Interpolation,
+    /// Each cell of a box and the six that it shares a face with.
+    #[value(name = "stencil-7")]
+    SevenPoint,
+    /// Each cell of a box and the 26 around it.
+    #[value(name = "stencil-27")]
+    TwentySevenPoint,
+    /// One row in 64 has 256 entries, far apart; all others have three.
+    Skewed,
+}
+
+/// A long row of the skewed matrix comes once in so many rows.
+const PERIOD: usize = 64;
+/// Entries of a long row and of the others.
+const ENTRIES: [usize; 2] = [256, 3];
+/// By how much the columns of a long row differ.
+const APART: usize = 37;
+
+impl Kind {
+    /// All of them.
+    pub const ALL: [Self; 4] =
+        [Self::Interpolation, Self::SevenPoint, Self::TwentySevenPoint, Self::Skewed];
+
+    /// Its name in tables.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Interpolation => "interpolation",
+            Self::SevenPoint => "stencil-7",
+            Self::TwentySevenPoint => "stencil-27",
+            Self::Skewed => "skewed",
+        }
+    }
+
+    /// The matrix in the size in which speeds are compared: 2 or 4 Mi rows.
+    ///
+    /// # Errors
+    ///
+    /// None: the result is that of a builder that checks.
+    pub fn large<R: Real>(self) -> Result<Csr<R>> {
+        match self {
+            Self::Interpolation => interpolation(1024, 2048),
+            Self::SevenPoint => stencil([256, 128, 128], false),
+            Self::TwentySevenPoint => stencil([128, 128, 128], true),
+            Self::Skewed => skewed(1 << 22),
+        }
+    }
+}
+
+/// Value of an entry: 1/2 to 11/8.
+fn value<R: Real>(entry: usize) -> R {
+    R::of(0.5 + 0.125 * (entry % 8) as f64)
+}
+
+/// A vector to multiply with: 0 to 15/16.
+pub fn operand<R: Real>(columns: usize) -> Vec<R> {
+    (0..columns).map(|column| R::of(0.0625 * (column % 16) as f64)).collect()
+}
+
+/// A matrix whose rows have the columns that `row` appends.
+fn matrix<R: Real>(
+    rows: usize,
+    columns: usize,
+    mut row: impl FnMut(usize, &mut Vec<u32>),
+) -> Result<Csr<R>> {
+    let (mut starts, mut column_of) = (vec![0], Vec::new());
+    for number in 0..rows {
+        row(number, &mut column_of);
+        starts.push(column_of.len());
+    }
+    let values = (0..column_of.len()).map(value).collect();
+    Csr::from_parts(columns, starts, column_of, values)
+}
+
+/// Bilinear interpolation from `from` x `from` points to `to` x `to` that span the same square.
+///
+/// # Errors
+///
+/// As [`Kind::large`].
+///
+/// # Panics
+///
+/// With fewer than two points a side.
+pub fn interpolation<R: Real>(from: usize, to: usize) -> Result<Csr<R>> {
+    assert!(from >= 2 && to >= 2, "{from} and {to} points, two at least");
+    let below = |point: usize| (point * (from - 1) / (to - 1)).min(from - 2);
+    matrix(to * to, from * from, |row, column_of| {
+        let corner = below(row / to) * from + below(row % to);
+        column_of.extend([0, 1, from, from + 1].map(|step| (corner + step) as u32));
+    })
+}
+
+/// Each cell of a box of `[nx, ny, nz]` cells with its neighbours, those at corners and edges or
+/// without them.
+///
+/// # Errors
+///
+/// As [`Kind::large`].
+pub fn stencil<R: Real>([nx, ny, nz]: [usize; 3], has_corners: bool) -> Result<Csr<R>> {
+    let near = |x: usize, n: usize| x.saturating_sub(1)..n.min(x + 2);
+    matrix(nx * ny * nz, nx * ny * nz, |row, column_of| {
+        let (i, j, k) = (row % nx, row / nx % ny, row / nx / ny);
+        for other_k in near(k, nz) {
+            for other_j in near(j, ny) {
+                for other_i in near(i, nx) {
+                    let away = i.abs_diff(other_i) + j.abs_diff(other_j) + k.abs_diff(other_k);
+                    if has_corners || away <= 1 {
+                        column_of.push(((other_k * ny + other_j) * nx + other_i) as u32);
+                    }
+                }
+            }
+        }
+    })
+}
+
+/// A square matrix of which one row in 64 has 256 entries, far apart, and the others have three;
+/// fewer where it has not as many columns.
+///
+/// # Errors
+///
+/// As [`Kind::large`].
+pub fn skewed<R: Real>(rows: usize) -> Result<Csr<R>> {
+    matrix(rows, rows, |row, column_of| {
+        let is_long = row.is_multiple_of(PERIOD);
+        let entries = ENTRIES[usize::from(!is_long)].min(rows);
+        let most_apart = if entries > 1 { (rows - 1) / (entries - 1) } else { 1 };
+        let apart = if is_long { APART.min(most_apart) } else { 1 };
+        let last = rows - 1 - (entries - 1) * apart;
+        let first = row.saturating_sub(entries / 2 * apart).min(last);
+        column_of.extend((0..entries).map(|n| (first + n * apart) as u32));
+    })
+}

@@ -1,0 +1,94 @@
+//! Transposed matrices: rows become columns.
+//!
+//! Fields come as `(k, j, i)`, levels as rows of columns. What works on one column at a time wants
+//! `(j, i, k)`, each column together: that is the transpose of a matrix of `nz` rows and `ny nx`
+//! columns, and several fields are a batch of them.
+
+use rayon::prelude::*;
+
+/// Rows and columns of the blocks that are transposed at a time: both sides of one fit into the first
+/// cache.
+const BLOCK: usize = 32;
+
+/// Elements from which it pays to ask other threads for help.
+const PARALLEL_ELEMENTS: usize = 1 << 16;
+
+/// Matrices of one size that stand one after the other, each row by row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Matrices {
+    /// Their number.
+    pub count: usize,
+    /// Rows of each.
+    pub rows: usize,
+    /// Columns of each.
+    pub columns: usize,
+}
+
+impl Matrices {
+    /// A single matrix.
+    pub fn one(rows: usize, columns: usize) -> Self {
+        Self { count: 1, rows, columns }
+    }
+
+    /// Fields in the order `(k, j, i)`, whose transposes are in the order `(j, i, k)`.
+    pub fn levels(fields: usize, nz: usize, ny: usize, nx: usize) -> Self {
+        Self { count: fields, rows: nz, columns: ny * nx }
+    }
+
+    /// What they are when transposed.
+    pub fn transposed(self) -> Self {
+        Self { rows: self.columns, columns: self.rows, ..self }
+    }
+
+    /// Elements of all of them.
+    pub fn len(self) -> usize {
+        self.count * self.rows * self.columns
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(self) -> bool {
+        self.len() == 0
+    }
+
+    fn check(self, from: usize, to: usize) {
+        let Self { count, rows, columns } = self;
+        assert_eq!([from, to], [self.len(); 2], "elements of {count} matrices, {rows} x {columns}");
+    }
+}
+
+/// Transposes matrices: element (r, c) of each goes to (c, r).
+///
+/// # Panics
+///
+/// When the arrays do not have as many elements as the matrices.
+pub fn transpose<T: Copy + Send + Sync>(matrices: Matrices, from: &[T], to: &mut [T]) {
+    matrices.check(from.len(), to.len());
+    if matrices.is_empty() {
+        return;
+    }
+    let Matrices { rows, columns, .. } = matrices;
+    // BLOCK rows of the result are BLOCK columns of what they are made from.
+    let stripe = |from: &[T], first: usize, to: &mut [T]| {
+        for above in (0..rows).step_by(BLOCK) {
+            let below = rows.min(above + BLOCK);
+            for (column, to) in (first..).zip(to.chunks_exact_mut(rows)) {
+                for (row, to) in (above..).zip(&mut to[above..below]) {
+                    *to = from[row * columns + column];
+                }
+            }
+        }
+    };
+    let matrix = rows * columns;
+    if matrices.len() < PARALLEL_ELEMENTS {
+        for (from, to) in from.chunks_exact(matrix).zip(to.chunks_exact_mut(matrix)) {
+            for (number, to) in to.chunks_mut(BLOCK * rows).enumerate() {
+                stripe(from, number * BLOCK, to);
+            }
+        }
+        return;
+    }
+    from.par_chunks_exact(matrix).zip(to.par_chunks_exact_mut(matrix)).for_each(|(from, to)| {
+        let stripes = to.par_chunks_mut(BLOCK * rows).enumerate();
+        stripes.for_each(|(number, to)| stripe(from, number * BLOCK, to));
+    });
+}

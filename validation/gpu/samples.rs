@@ -1,0 +1,227 @@
+//! Operators applied on the device: the products are those of the fields that it hands over.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use nwp_mini::advection::Limiter;
+use nwp_mini::backend::cpu::Cpu;
+use nwp_mini::backend::gpu::{OnDevice, OnGpu, Setting};
+use nwp_mini::backend::{
+    Attached, Backend, Captured, FRAMES_IN_FLIGHT, Observed, Products, Profiles,
+};
+use nwp_mini::gpu::Gpu;
+use nwp_mini::io::wrf;
+use nwp_mini::model::{Case, Working};
+use nwp_mini::primitives::csr::Csr;
+use nwp_mini::real::Real;
+use nwp_mini::wsm5::Fallout;
+
+use crate::gpu;
+use crate::random::Random;
+
+const DT: f64 = 60.0;
+
+/// An operator of so many places with up to `most` entries in a row; some rows have none.
+fn operator<R: Working>(columns: usize, places: usize, most: u64, seed: u64) -> Arc<Csr<R>> {
+    let mut random = Random::new(seed);
+    let mut triplets = Vec::new();
+    for row in 0..places {
+        for _ in 0..random.bits() % (most + 1) {
+            let column = (random.bits() % columns as u64) as usize;
+            triplets.push((row, column, R::of(random.between(-1.0, 1.0))));
+        }
+    }
+    Arc::new(Csr::from_triplets(places, columns, &triplets).unwrap())
+}
+
+/// Holds products against those of the fields of a frame, in double precision.
+fn check<R: Working>(operator: &Csr<R>, products: &Products<R>, frame: &Captured<R>, about: &str) {
+    let Captured { state, diagnostics, surface, .. } = frame;
+    let diagnosed =
+        [&diagnostics.refl_10cm, &diagnostics.re_cloud, &diagnostics.re_ice, &diagnostics.re_snow];
+    let volumes =
+        state.fields().into_iter().chain(diagnosed).map(|field| field.as_slice().unwrap());
+    let planes = [&surface.rain, &surface.snow, &surface.sr].map(|plane| plane.as_slice().unwrap());
+    let found = products.volumes.iter().chain(&products.planes);
+    for (number, (field, found)) in volumes.chain(planes).zip(found).enumerate() {
+        let levels = field.len() / operator.columns();
+        assert_eq!(found.len(), levels * operator.rows(), "{about}, field {number}");
+        for (at, found) in found.iter().enumerate() {
+            let (level, row) = (at / operator.rows(), at % operator.rows());
+            let x = &field[level * operator.columns()..];
+            let entries = operator.starts()[row]..operator.starts()[row + 1];
+            let terms = entries
+                .clone()
+                .map(|e| operator.values()[e].f64() * x[operator.column_of()[e] as usize].f64());
+            let (sum, size) = terms.fold((0.0, 0.0), |(sum, size), x| (sum + x, size + x.abs()));
+            // What a sum of n products may be off by.
+            let limit = (entries.len() + 1) as f64 * R::epsilon().f64() * size;
+            let off = (found.f64() - sum).abs();
+            assert!(off <= limit, "{about}, field {number}, level {level}, row {row}: {off:e}");
+        }
+    }
+}
+
+/// Holds columns against the fields of a frame: the same bits, and sums in double precision.
+fn check_profiles<R: Working>(
+    weights: &[R],
+    profiles: &Profiles<R>,
+    frame: &Captured<R>,
+    about: &str,
+) {
+    let Captured { state, diagnostics, .. } = frame;
+    let diagnosed =
+        [&diagnostics.refl_10cm, &diagnostics.re_cloud, &diagnostics.re_ice, &diagnostics.re_snow];
+    let fields = state.fields().into_iter().chain(diagnosed);
+    let nz = state.theta.dim().0;
+    for (number, (field, found)) in fields.zip(&profiles.volumes).enumerate() {
+        let columns = field.view().permuted_axes([1, 2, 0]);
+        let same = columns.iter().zip(found).all(|(a, b)| a == b);
+        assert!(same && columns.len() == found.len(), "{about}, field {number}");
+    }
+    for (kind, totals) in profiles.totals.iter().enumerate() {
+        let water = profiles.volumes[kind + 1].chunks(nz).zip(weights.chunks(nz));
+        assert_eq!(totals.len(), water.len());
+        for (column, ((q, weights), total)) in water.zip(totals).enumerate() {
+            let sum: f64 = q.iter().zip(weights).map(|(q, w)| q.f64() * w.f64()).sum();
+            // Rounded once in the end; sums in double precision in another order; no number is so
+            // small that it would be lost.
+            let limit = R::epsilon().f64().max(1e-14) * sum.abs() + 1e-30;
+            let off = (total.f64() - sum).abs();
+            assert!(off <= limit, "{about}, kind {kind}, column {column}: {off:e} of {sum:e}");
+        }
+    }
+    for (echo, most) in profiles.volumes[6].chunks(nz).zip(&profiles.strongest) {
+        assert_eq!(echo.iter().map(|x| x.f64()).fold(f64::MIN, f64::max), most.f64(), "{about}");
+    }
+}
+
+fn run<R: Working + OnDevice>(gpu: &Gpu) {
+    let path = Path::new(&crate::project()).join("data/soc.nc");
+    let (domain, frame) = wrf::read(&path, None).unwrap();
+    let mut case = Case::<R>::new(domain, frame).unwrap();
+    let state = case.take_state();
+    let moment = case.drive(0.0, DT).unwrap();
+    let (grid, coordinate) = (&case.domain.grid, &case.domain.coordinate);
+    let (limiter, fallout) = (Limiter::PositiveDefinite, Fallout::SemiLagrangian);
+    let setting =
+        Setting { grid, coordinate, limiter, fallout, mapping: None, has_sequence: false };
+    let mut on_gpu = OnGpu::new(gpu, &setting, &state).unwrap();
+    let mut cpu = Cpu::new(grid, coordinate, limiter, fallout, &moment.before, state.clone());
+    let columns = grid.shape.columns();
+    // A few places, grids of few and of many entries, long rows, and rows of nothing.
+    let operators = [(3, 4), (20_011, 5), (30_001, 20), (101, 900), (5, 0)]
+        .into_iter()
+        .zip(1..)
+        .map(|((places, most), seed)| operator::<R>(columns, places, most, seed))
+        .collect::<Vec<_>>();
+    let mut random = Random::new(9);
+    let weights: Vec<R> =
+        (0..grid.shape.cells()).map(|_| R::of(random.between(0.0, 1000.0))).collect();
+    let weights = Arc::new(weights);
+    let attached = Attached { operators: operators.clone(), weights: Some(Arc::clone(&weights)) };
+    on_gpu.attach(&attached).unwrap();
+    cpu.attach(&attached).unwrap();
+    on_gpu.drive(&moment).unwrap();
+    cpu.drive(&moment).unwrap();
+    // Two of each under way while a step is made, then the frames that they belong to.
+    let mut frames = Vec::new();
+    for _ in 0..FRAMES_IN_FLIGHT {
+        on_gpu.capture(&moment).unwrap();
+        for number in 0..operators.len() {
+            on_gpu.sample(number, &moment).unwrap();
+        }
+        on_gpu.profile(&moment).unwrap();
+        on_gpu.step(DT).unwrap();
+    }
+    while let Some(frame) = on_gpu.collect(true).unwrap() {
+        frames.push(frame);
+    }
+    for (number, operator) in operators.iter().enumerate() {
+        for (step, frame) in frames.iter().enumerate() {
+            let products = on_gpu.collect_sample(number, true).unwrap().expect("begun");
+            let about = format!("{}, operator {number}, step {step}", <R as Real>::NAME);
+            check(operator, &products, frame, &about);
+        }
+        assert!(on_gpu.collect_sample(number, true).unwrap().is_none());
+    }
+    for (step, frame) in frames.iter().enumerate() {
+        let profiles = on_gpu.collect_profiles(true).unwrap().expect("begun");
+        check_profiles(&weights, &profiles, frame, &format!("{}, step {step}", <R as Real>::NAME));
+    }
+    assert!(on_gpu.collect_profiles(true).unwrap().is_none());
+    // The CPU's own products, which look at some columns alone, are held alike.
+    cpu.capture(&moment).unwrap();
+    let frame = cpu.collect(true).unwrap().expect("begun");
+    for (number, operator) in operators.iter().enumerate() {
+        cpu.sample(number, &moment).unwrap();
+        let products = cpu.collect_sample(number, true).unwrap().expect("begun");
+        check(
+            operator,
+            &products,
+            &frame,
+            &format!("{}, CPU, operator {number}", <R as Real>::NAME),
+        );
+    }
+    cpu.profile(&moment).unwrap();
+    let profiles = cpu.collect_profiles(true).unwrap().expect("begun");
+    check_profiles(&weights, &profiles, &frame, &format!("{}, CPU", <R as Real>::NAME));
+    // What is under way goes with the state that it was made of.
+    on_gpu.sample(0, &moment).unwrap();
+    on_gpu.restore(&state).unwrap();
+    assert!(on_gpu.collect_sample(0, true).unwrap().is_none());
+    on_gpu.sample(0, &moment).unwrap();
+    let products = on_gpu.collect_sample(0, true).unwrap().expect("begun");
+    check(&operators[0], &products, &frames[0], "the state again");
+}
+
+#[test]
+fn products_are_those_of_the_fields() {
+    let Some(gpu) = gpu(true) else { return };
+    run::<f32>(&gpu);
+    run::<f64>(&gpu);
+}
+
+/// The files beside the output are those of the CPU within what the runs differ by.
+#[test]
+fn files_beside_the_output_come_from_the_device_too() {
+    if gpu(true).is_none() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let input = Path::new(&crate::project()).join("data/soc.nc");
+    std::fs::write(folder.path().join("p.csv"), "name,x,y\na,1e6,8e5\nb,1234567,876543\n").unwrap();
+    let program = |arguments: &[&str]| {
+        let mut program = assert_cmd::Command::cargo_bin("nwp-mini").unwrap();
+        program.current_dir(folder.path()).args(arguments).arg("--input").arg(&input);
+        program.assert().success();
+    };
+    program(&["weights", "--target", "xy", "--spacing", "47000", "--output", "w.nc"]);
+    let asked = ["--regrid", "w.nc", "--points", "p.csv", "--points-interval", "60", "--profiles"];
+    for backend in ["cpu", "gpu"] {
+        let output = format!("{backend}.nc");
+        let fixed = ["run", "-q", "--steps", "4", "--dt", "60", "--backend", backend, "--output"];
+        program(&[&fixed[..], &[&output], &asked].concat());
+    }
+    for (what, variable, times) in [
+        ("regrid", "T", 2),
+        ("points.profiles", "T", 5),
+        ("points", "RAINNC", 5),
+        ("profiles", "T", 2),
+        ("profiles", "QVAPOR_PATH", 2),
+    ] {
+        let read = |backend: &str| {
+            let file = netcdf::open(folder.path().join(format!("{backend}.{what}.nc"))).unwrap();
+            assert_eq!(file.dimension_len("time"), Some(times), "{what}");
+            let values: Vec<f64> = file.variable(variable).unwrap().get_values(..).unwrap();
+            values
+        };
+        let (cpu, gpu) = (read("cpu"), read("gpu"));
+        let known = || cpu.iter().zip(&gpu).filter(|(a, _)| a.abs() < 1e30);
+        let size = known().map(|(a, _)| a.powi(2)).sum::<f64>().sqrt();
+        let off = known().map(|(a, b)| (a - b).powi(2)).sum::<f64>().sqrt();
+        // Single columns in which rounding decides between two courses.
+        assert!(off <= 1e-3 * size, "{what} {variable}: {off:e} of {size:e}");
+        assert_eq!(cpu.len(), gpu.len());
+    }
+}

@@ -1,0 +1,142 @@
+//! Transposes on the device: every rung turns every matrix.
+
+use nwp_mini::gpu::transpose::{Rung, Shape, Transpose};
+use nwp_mini::gpu::{Element, Gpu};
+use nwp_mini::primitives::transpose::{Matrices, transpose};
+use nwp_mini::real::{Precision, Real};
+
+use crate::random::Random;
+use crate::{gpu, prepare, seed};
+
+/// Sizes of all alignments; single rows and columns; fields of a storm, there and back; more tiles
+/// than fit on a device.
+const SIZES: [[usize; 3]; 11] = [
+    [1, 1, 1],
+    [1, 1, 100_003],
+    [1, 100_003, 1],
+    [1, 333, 777],
+    [1, 1000, 1000],
+    [1, 4096, 4096],
+    [6, 27, 4118],
+    [6, 4118, 27],
+    [3, 36, 1028],
+    [1, 2044, 3004],
+    [1, 1999, 2001],
+];
+
+fn rungs_agree<R: Real + Element>(gpu: &Gpu) {
+    let shapes = [(1, 2, 2), (1, 4096, 4096)].map(|(count, rows, columns)| {
+        Shape::choose(R::PRECISION, Matrices { count, rows, columns }).source(R::PRECISION)
+    });
+    prepare(gpu, shapes.to_vec());
+    let mut random = Random::new(seed());
+    for [count, rows, columns] in SIZES {
+        let matrices = Matrices { count, rows, columns };
+        let values: Vec<R> =
+            (0..matrices.len()).map(|_| R::of(random.between(-1.0, 1.0))).collect();
+        let mut expected = values.clone();
+        transpose(matrices, &values, &mut expected);
+        let device = Transpose::<R>::new(gpu, matrices).unwrap();
+        let (from, to) = (gpu.upload(&values).unwrap(), gpu.zeros(values.len()).unwrap());
+        for rung in Rung::ALL {
+            to.poison().unwrap();
+            device.run_by(rung, &from, &to).unwrap();
+            assert_eq!(device.faults(rung, &from, &to).unwrap(), 0, "{rung:?} {matrices:?}");
+            let expected = if rung == Rung::Copy { &values } else { &expected };
+            assert!(to.to_vec().unwrap() == *expected, "{rung:?} {matrices:?}");
+        }
+        // The check does not let everything pass.
+        if matrices.len() > 1 {
+            to.upload_to(1, &[R::TWO]).unwrap();
+            assert_eq!(device.faults(Rung::Best, &from, &to).unwrap(), 1, "{matrices:?}");
+        }
+    }
+    let nothing = Matrices { count: 3, rows: 0, columns: 5 };
+    let none = gpu.zeros::<R>(0).unwrap();
+    Transpose::new(gpu, nothing).unwrap().run(&none, &none).unwrap();
+}
+
+#[test]
+fn rungs_agree_in_both_precisions() {
+    let Some(gpu) = gpu(true) else { return };
+    rungs_agree::<f32>(&gpu);
+    rungs_agree::<f64>(&gpu);
+}
+
+#[test]
+fn more_than_can_be_numbered_is_refused() {
+    let Some(gpu) = gpu(true) else { return };
+    let error = Transpose::<f32>::new(&gpu, Matrices::one(3, 1 << 33)).unwrap_err().to_string();
+    assert!(error.contains("3 x 8589934592") && error.contains("in parts"), "{error}");
+}
+
+/// Times of the fastest rung in many shapes. Measures alone:
+/// `cargo test --release --test gpu -- --ignored --nocapture shapes_of_the_transpose`.
+#[test]
+#[ignore = "measures times, and prints a table"]
+fn shapes_of_the_transpose() {
+    let Some(gpu) = gpu(true) else { return };
+    times::<f32>(&gpu, &[1000, 4000, 4096, 8192, 16384, 30000]);
+    times::<f64>(&gpu, &[1000, 4096, 8192]);
+}
+
+/// Calls in a graph.
+const CALLS: usize = 20;
+
+fn times<R: Real + Element>(gpu: &Gpu, sides: &[usize]) {
+    let mut shapes = Vec::new();
+    let tiles = match R::PRECISION {
+        Precision::F32 => &[(32, 64), (64, 128), (64, 256)][..],
+        Precision::F64 => &[(32, 64), (32, 128), (64, 256), (64, 512)][..],
+    };
+    for &(tile, threads) in tiles {
+        for strip in [1, 4, 8, 16, 32] {
+            for warps in [24, 32, 40] {
+                let resident = (warps * 32 / threads).min(24);
+                let (unrolled_tile, unrolled_lines) = if threads < 100 { (32, 8) } else { (64, 4) };
+                shapes.push(Shape {
+                    tile,
+                    threads,
+                    resident,
+                    strip,
+                    unrolled_tile,
+                    unrolled_lines,
+                });
+            }
+        }
+    }
+    prepare(gpu, shapes.iter().map(|shape| shape.source(R::PRECISION)).collect());
+    println!("{}: us in a graph, of the best of {} shapes and of others", R::NAME, shapes.len());
+    for &side in sides {
+        let matrices = Matrices::one(side, side);
+        let from = gpu.zeros::<R>(matrices.len()).unwrap();
+        let to = gpu.zeros::<R>(matrices.len()).unwrap();
+        let time = |shape: Shape, rung: Rung| {
+            let device = Transpose::<R>::with(gpu, matrices, shape).unwrap();
+            let calls = if side > 10000 { 3 } else { CALLS };
+            let mut graph = gpu
+                .capture(|| (0..calls).try_for_each(|_| device.run_by(rung, &from, &to)))
+                .unwrap();
+            graph.launch().unwrap();
+            let mut times: Vec<f64> =
+                (0..7).map(|_| gpu.elapsed(|| graph.launch()).unwrap() / calls as f64).collect();
+            times.sort_by(f64::total_cmp);
+            1e6 * times[3]
+        };
+        let copy = time(shapes[0], Rung::Copy);
+        let mut found: Vec<(f64, Shape)> =
+            shapes.iter().map(|shape| (time(*shape, Rung::Best), *shape)).collect();
+        found.sort_by(|a, b| a.0.total_cmp(&b.0));
+        println!("{side} x {side}: copy {copy:.2}");
+        for (time, Shape { tile, threads, resident, strip, .. }) in found.iter().take(12) {
+            println!(
+                "  {time:>10.2}  {:>5.3} of the copy: tile {tile}, {threads} threads, {resident} \
+                 resident, strip {strip}",
+                copy / time
+            );
+        }
+        let usual = Shape::choose(R::PRECISION, matrices);
+        println!("  {:>10.2}  as chosen: {usual:?}", time(usual, Rung::Best));
+        println!("  {:>10.2}  any alignment", time(usual, Rung::Unrolled));
+    }
+}
