@@ -71,6 +71,30 @@ extern "C" __global__ void __launch_bounds__(CSR_THREADS) csr_lanes_16(const __g
     row_by_lanes<16>(args);
 }
 
+// Rows in two bins. The first blocks have the long rows, of which there is a list, a warp for each; in
+// the others a thread has a row, and leaves the long ones alone. So no warp waits for one long row, and
+// short rows are read as fast as a thread a row reads them.
+extern "C" __global__ void __launch_bounds__(CSR_THREADS) csr_bins(const __grid_constant__ CsrArgs args)
+{
+    constexpr int WARPS = CSR_THREADS / WARP_LANES;
+    const int blocks_of_long = (args.long_count + WARPS - 1) / WARPS;
+    if (static_cast<int>(blockIdx.x) < blocks_of_long) {
+        const int number = blockIdx.x * WARPS + threadIdx.x / WARP_LANES;
+        if (number < args.long_count) row_of_warp(args, args.long_rows[number]);
+    } else {
+        const long long block = static_cast<int>(blockIdx.x) - blocks_of_long;
+        const long long row = block * CSR_THREADS + threadIdx.x;
+        if (row >= args.rows) return;
+        const int end = args.starts[row + 1];
+        int e = args.starts[row];
+        if (end - e > SHORT_ROW) return;
+        const real* x = args.x + blockIdx.y * args.x_stride;
+        real sum = 0;
+        for (; e < end; ++e) sum += args.values[e] * __ldg(x + args.columns[e]);
+        args.y[blockIdx.y * args.y_stride + row] = sum;
+    }
+}
+
 // Tiles of whole rows with about the same number of entries, whatever the lengths of the rows: the
 // list of tiles is made once for a matrix. A thread has TILE_ROUNDS times four entries, sixteen bytes
 // with one instruction, all under way together, and keeps the products in shared memory. Then as many lanes as the tile has to spare add up a row, and a whole warp where a row is

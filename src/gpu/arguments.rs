@@ -241,6 +241,8 @@ shared_struct! {
         tiles: ReadPointer<i32>, "1";
         /// Rows that are cut into pieces: row, first piece, piece beyond the last, 0.
         cuts: ReadPointer<i32>, "1";
+        /// Rows that are longer than a thread should add up alone.
+        long_rows: ReadPointer<i32>, "1";
         /// Sums of the pieces, (right-hand side, piece).
         partials: DevicePointer<R>, "any";
         /// The vectors that are multiplied.
@@ -259,6 +261,10 @@ shared_struct! {
         pieces: i32, "1";
         /// Number of rows that are cut.
         cut_rows: i32, "1";
+        /// Number of long rows.
+        long_count: i32, "1";
+        /// Fills the struct up.
+        filler: i32, "1";
     }
 }
 

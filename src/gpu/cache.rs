@@ -105,7 +105,7 @@ fn key(compiler: &Compiler, source: &Source, device: Architecture) -> Result<Str
     };
     add(env!("CARGO_PKG_VERSION"));
     add(&format!("{:?}", compiler.version()));
-    compiler.options(&target).iter().for_each(|option| add(option));
+    compiler.options_of(source, &target).iter().for_each(|option| add(option));
     add(source.file);
     add(&source.program());
     for (name, text) in sources::headers() {
@@ -178,7 +178,8 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let cache = Cache { folder: Some(folder.path().join("kept")) };
         let prelude = "constexpr int SUM_THREADS = 32;\nextern \"C\" __global__ void nothing() {}";
-        let source = Source { file: "primitives/block_sum.cuh", prelude: prelude.into() };
+        let source =
+            Source { file: "primitives/block_sum.cuh", prelude: prelude.into(), is_exact: false };
         let make = || cache.compile(&compiler, &source, Architecture(90)).unwrap();
         let first = make();
         let entry =
@@ -202,7 +203,8 @@ mod tests {
     #[test]
     fn what_the_code_depends_on_changes_the_key() {
         let Some(compiler) = compiler() else { return };
-        let source = Source { file: "primitives/block_sum.cuh", prelude: String::new() };
+        let source =
+            Source { file: "primitives/block_sum.cuh", prelude: String::new(), is_exact: false };
         let own = key(&compiler, &source, Architecture(90)).unwrap();
         let other = Source { prelude: "constexpr int NZ = 5;".into(), ..source.clone() };
         let exact = Compiler::find(None, false).1.unwrap();

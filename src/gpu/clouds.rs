@@ -56,7 +56,8 @@ fn with_settings(
     fallout: Fallout,
     constants: Vec<(String, i32)>,
 ) -> Source {
-    Source { file, prelude: prelude(&Configuration { precision, nz, fallout, constants }) }
+    let prelude = prelude(&Configuration { precision, nz, fallout, constants });
+    Source { file, prelude, is_exact: false }
 }
 
 /// The columns of a grid that the microphysics acts in.

@@ -23,6 +23,8 @@ pub struct Source {
     pub file: &'static str,
     /// Constants, parameter structs, and the settings that the kernels are compiled for.
     pub prelude: String,
+    /// Whether it is compiled as it stands, also where fast-math is on.
+    pub is_exact: bool,
 }
 
 impl Source {
@@ -37,12 +39,17 @@ impl Source {
         let constants = settings.iter().map(|&(name, value)| (name.to_owned(), value)).collect();
         let fallout = Fallout::default();
         let prelude = prelude(&Configuration { precision, nz, fallout, constants });
-        Self { file, prelude }
+        Self { file, prelude, is_exact: false }
+    }
+
+    /// The same without fast-math, which takes numbers below the smallest normal one for zero.
+    pub fn exactly(self) -> Self {
+        Self { is_exact: true, ..self }
     }
 
     /// The whole text of the program.
     pub(super) fn program(&self) -> String {
-        let Self { file, prelude } = self;
+        let Self { file, prelude, .. } = self;
         let body = sources::text(file);
         format!("#line 1 \"prelude\"\n{prelude}\n#line 1 \"kernels/{file}\"\n{body}")
     }
@@ -88,6 +95,9 @@ pub(super) struct Compiled {
     /// The assembly, for looking at.
     pub(super) ptx: String,
 }
+
+/// The option that lets the compiler take fast, less exact forms of functions.
+const FAST_MATH: &str = "--use_fast_math";
 
 /// NVRTC with the options of this run.
 #[derive(Debug)]
@@ -139,7 +149,7 @@ impl Compiler {
         Ok(list.into_iter().map(|number| Architecture(number as u32)).collect())
     }
 
-    /// The options that a source is compiled with.
+    /// The options that sources are compiled with.
     pub fn options(&self, target: &str) -> Vec<String> {
         let mut options = vec![
             format!("--gpu-architecture={target}"),
@@ -149,8 +159,15 @@ impl Compiler {
         ];
         if self.fast_math {
             // cudarc's option of this name sets --fmad alone.
-            options.push("--use_fast_math".to_owned());
+            options.push(FAST_MATH.to_owned());
         }
+        options
+    }
+
+    /// The options that this source is compiled with.
+    pub(super) fn options_of(&self, source: &Source, target: &str) -> Vec<String> {
+        let mut options = self.options(target);
+        options.retain(|option| !(source.is_exact && option == FAST_MATH));
         options
     }
 
@@ -166,7 +183,7 @@ impl Compiler {
         extra: &[&str],
     ) -> Result<Compiled> {
         let (target, is_exact) = self.target(device)?;
-        let mut options = self.options(&target);
+        let mut options = self.options_of(source, &target);
         options.extend(extra.iter().map(ToString::to_string));
         let program = Running::new(self, source)?;
         let log = program.compile(&options).map_err(|log| {

@@ -1,5 +1,10 @@
-//! Sparse matrices on the device and their products with vectors: the rungs of the ladder, of which
-//! the last is the one in use but for small matrices.
+//! Sparse matrices on the device and their products with vectors, by the rung of the ladder that
+//! suits their rows.
+
+mod rung;
+
+pub use rung::Rung;
+use rung::SHORT_ROW;
 
 use super::arguments::CsrArgs;
 use super::buffer::{Buffer, Element};
@@ -12,96 +17,6 @@ use crate::primitives::row_tiles::RowTiles;
 use crate::real::{Precision, Real};
 use crate::shared::DevicePointer;
 
-/// A way to multiply, from the first idea to the one in use.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Rung {
-    /// A thread for a row.
-    Thread,
-    /// A block keeps the products of its rows in shared memory.
-    Cached,
-    /// A warp for a row.
-    Warp,
-    /// 2 lanes for a row.
-    Lanes2,
-    /// 4 lanes for a row.
-    Lanes4,
-    /// 8 lanes for a row.
-    Lanes8,
-    /// 16 lanes for a row.
-    Lanes16,
-    /// A block for a tile of about as many entries as all others, sixteen bytes at a time.
-    Tiles,
-}
-
-impl Rung {
-    /// All of them, from the bottom up.
-    pub const ALL: [Self; 8] = [
-        Self::Thread,
-        Self::Cached,
-        Self::Warp,
-        Self::Lanes2,
-        Self::Lanes4,
-        Self::Lanes8,
-        Self::Lanes16,
-        Self::Tiles,
-    ];
-
-    /// What tables call it.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Thread => "thread a row",
-            Self::Cached => "rows in shared memory",
-            Self::Warp => "warp a row",
-            Self::Lanes2 => "2 lanes a row",
-            Self::Lanes4 => "4 lanes a row",
-            Self::Lanes8 => "8 lanes a row",
-            Self::Lanes16 => "16 lanes a row",
-            Self::Tiles => "best: even tiles of rows",
-        }
-    }
-
-    /// The fastest for a matrix of so many rows and entries.
-    pub fn choose(rows: usize, entries: usize) -> Self {
-        let mean = entries / rows.max(1);
-        match mean {
-            _ if entries >= LARGE => Self::Tiles,
-            0..4 => Self::Thread,
-            4..16 => Self::Lanes4,
-            16..64 => Self::Lanes8,
-            _ => Self::Warp,
-        }
-    }
-
-    /// The kernel that does it for so many right-hand sides.
-    pub fn kernel(self, sides: usize) -> &'static str {
-        match self {
-            Self::Thread => "csr_thread",
-            Self::Cached => "csr_cached",
-            Self::Warp => "csr_warp",
-            Self::Lanes2 => "csr_lanes_2",
-            Self::Lanes4 => "csr_lanes_4",
-            Self::Lanes8 => "csr_lanes_8",
-            Self::Lanes16 => "csr_lanes_16",
-            Self::Tiles if sides == 1 => "csr_tiles",
-            Self::Tiles => "csr_tiles_several",
-        }
-    }
-
-    /// Lanes that share a row.
-    fn lanes(self) -> usize {
-        match self {
-            Self::Thread | Self::Cached | Self::Tiles => 1,
-            Self::Lanes2 => 2,
-            Self::Lanes4 => 4,
-            Self::Lanes8 => 8,
-            Self::Lanes16 => 16,
-            Self::Warp => WARP,
-        }
-    }
-}
-
-/// Entries from which tiles of rows are enough to keep the device busy.
-const LARGE: usize = 1 << 18;
 /// Threads that run in step.
 const WARP: usize = 32;
 /// Entries that a thread reads with one instruction.
@@ -138,7 +53,7 @@ impl Shape {
     /// What suits most matrices.
     pub fn usual(precision: Precision) -> Self {
         let tile_resident = match precision {
-            Precision::F32 => 6,
+            Precision::F32 => 8,
             Precision::F64 => 4,
         };
         Self {
@@ -177,6 +92,7 @@ impl Shape {
             ("TILE_RESIDENT", self.tile_resident as i32),
             ("CSR_SIDES", self.sides as i32),
             ("LONG_ROW", self.long_row as i32),
+            ("SHORT_ROW", SHORT_ROW as i32),
             ("CUT_WORDS", WORDS as i32),
         ];
         Source::new("primitives/csr.cu", precision, 1, &settings)
@@ -184,9 +100,13 @@ impl Shape {
 
     /// The launches of a rung, one after the other: kernel, blocks in x and y, threads of a block.
     pub fn launches(&self, rung: Rung, size: Size) -> Vec<(&'static str, [usize; 2], u32)> {
-        let Size { rows, tiles, cut_rows, sides } = size;
+        let Size { rows, tiles, cut_rows, long_rows, sides } = size;
         let of_rows = |rows: usize| (rows * rung.lanes()).div_ceil(self.threads as usize);
         let kernel = rung.kernel(sides);
+        if rung == Rung::Bins {
+            let blocks = (long_rows * WARP).div_ceil(self.threads as usize) + of_rows(rows);
+            return vec![(kernel, [blocks, sides], self.threads)];
+        }
         if rung != Rung::Tiles {
             return vec![(kernel, [of_rows(rows), sides], self.threads)];
         }
@@ -209,6 +129,8 @@ pub struct Size {
     pub tiles: usize,
     /// Rows that are cut into pieces.
     pub cut_rows: usize,
+    /// Rows that a thread does not add up alone.
+    pub long_rows: usize,
     /// Right-hand sides.
     pub sides: usize,
 }
@@ -224,6 +146,8 @@ pub struct Arrays<R> {
     pub values: Vec<R>,
     /// The tiles.
     pub tiles: RowTiles,
+    /// Rows that a thread does not add up alone.
+    pub long_rows: Vec<i32>,
 }
 
 impl<R: Real> Arrays<R> {
@@ -250,6 +174,11 @@ impl<R: Real> Arrays<R> {
             columns: column_of,
             values,
             tiles: shape.tiles(matrix.starts()),
+            long_rows: (0..rows as i32)
+                .zip(matrix.starts().windows(2))
+                .filter(|(_, ends)| ends[1] - ends[0] > SHORT_ROW)
+                .map(|(row, _)| row)
+                .collect(),
         })
     }
 }
@@ -263,6 +192,8 @@ pub struct DeviceCsr<R> {
     size: Size,
     columns: usize,
     entries: usize,
+    /// The fastest for one vector and for several.
+    fastest: [Rung; 2],
     held: Held<R>,
     args: CsrArgs<R>,
 }
@@ -275,11 +206,12 @@ struct Held<R> {
     values: Buffer<R>,
     tiles: Buffer<i32>,
     cuts: Buffer<i32>,
+    long_rows: Buffer<i32>,
     partials: Buffer<R>,
 }
 
 /// All kernels of the file.
-const KERNELS: [&str; 10] = [
+const KERNELS: [&str; 11] = [
     "csr_thread",
     "csr_cached",
     "csr_warp",
@@ -287,6 +219,7 @@ const KERNELS: [&str; 10] = [
     "csr_lanes_4",
     "csr_lanes_8",
     "csr_lanes_16",
+    "csr_bins",
     "csr_tiles",
     "csr_tiles_several",
     "csr_join",
@@ -319,6 +252,7 @@ impl<R: Real + Element> DeviceCsr<R> {
             values: gpu.upload(&arrays.values)?,
             tiles: gpu.upload(tiles.as_flattened())?,
             cuts: gpu.upload(cuts.as_flattened())?,
+            long_rows: gpu.upload(&arrays.long_rows)?,
             partials: gpu.zeros(MOST_SIDES * pieces)?,
         };
         let args = CsrArgs {
@@ -327,6 +261,7 @@ impl<R: Real + Element> DeviceCsr<R> {
             values: held.values.pointer().read(),
             tiles: held.tiles.pointer().read(),
             cuts: held.cuts.pointer().read(),
+            long_rows: held.long_rows.pointer().read(),
             partials: held.partials.pointer(),
             x_stride: matrix.columns() as i64,
             y_stride: matrix.rows() as i64,
@@ -334,9 +269,16 @@ impl<R: Real + Element> DeviceCsr<R> {
             sides: 1,
             pieces: pieces as i32,
             cut_rows: cuts.len() as i32,
+            long_count: arrays.long_rows.len() as i32,
             ..CsrArgs::default()
         };
-        let size = Size { rows: matrix.rows(), tiles: tiles.len(), cut_rows: cuts.len(), sides: 1 };
+        let size = Size {
+            rows: matrix.rows(),
+            tiles: tiles.len(),
+            cut_rows: cuts.len(),
+            long_rows: arrays.long_rows.len(),
+            sides: 1,
+        };
         Ok(Self {
             gpu: gpu.clone(),
             shape,
@@ -344,6 +286,7 @@ impl<R: Real + Element> DeviceCsr<R> {
             size,
             columns: matrix.columns(),
             entries: matrix.nonzeros(),
+            fastest: [1, 2].map(|sides| Rung::choose(matrix.starts(), sides)),
             held,
             args,
         })
@@ -362,6 +305,11 @@ impl<R: Real + Element> DeviceCsr<R> {
     /// Number of stored entries.
     pub fn nonzeros(&self) -> usize {
         self.entries
+    }
+
+    /// The fastest way for so many vectors.
+    pub fn fastest(&self, vectors: usize) -> Rung {
+        self.fastest[usize::from(vectors > 1)]
     }
 
     /// Bytes that a product with one vector has to move: each array once.
@@ -384,7 +332,7 @@ impl<R: Real + Element> DeviceCsr<R> {
     ///
     /// When the vectors do not have the lengths of a row and of a column, or are one and the same.
     pub fn multiply(&self, x: &Buffer<R>, y: &Buffer<R>) -> Result<()> {
-        self.multiply_by(Rung::choose(self.size.rows, self.entries), x, y, 1)
+        self.multiply_by(self.fastest(1), x, y, 1)
     }
 
     /// The products with several vectors that stand one after the other.
@@ -397,7 +345,7 @@ impl<R: Real + Element> DeviceCsr<R> {
     ///
     /// When the vectors do not have the lengths of as many rows and as many columns.
     pub fn multiply_several(&self, x: &Buffer<R>, y: &Buffer<R>, vectors: usize) -> Result<()> {
-        self.multiply_by(Rung::choose(self.size.rows, self.entries), x, y, vectors)
+        self.multiply_by(self.fastest(vectors), x, y, vectors)
     }
 
     /// The products in a given way.

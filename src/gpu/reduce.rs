@@ -2,8 +2,8 @@
 //! array or of many segments in one launch, with the same bits in every run.
 //!
 //! What is not a number is left aside by extrema, counted by the count, and makes sums not a
-//! number. With fast-math a number below the smallest normal one (1.2e-38 in single precision)
-//! counts as zero. Sums of single-precision values are gathered in single or in double precision.
+//! number. Numbers below the smallest normal one count as what they are, with fast-math too. Sums of
+//! single-precision values are gathered in single or in double precision.
 //! With `u` the unit of rounding and n values, the error of a sum is at most `(n/t + 64) u Σ|x|`,
 //! where t, the number of threads, is some ten thousand for a long array.
 
@@ -277,7 +277,7 @@ pub struct ReduceLaunch<T> {
 
 /// The kernels for a type of elements.
 pub fn source<T: Reducible>(shape: Shape) -> Source {
-    Source::new("primitives/reduce.cu", T::PRECISION, 1, &shape.constants::<T>())
+    Source::new("primitives/reduce.cu", T::PRECISION, 1, &shape.constants::<T>()).exactly()
 }
 
 /// The kernels that reduce arrays of one type, and the memory that they need.

@@ -37,8 +37,9 @@ impl<R: Real + Element> Sampling<R> {
     /// [`Error::Gpu`](crate::error::Error::Gpu), as all below, and those of [`DeviceCsr::new`].
     pub fn new(gpu: &Gpu, operator: &Csr<R>, levels: usize) -> Result<Self> {
         let parcel = Parcel::new(gpu, levels * operator.rows())?;
-        let rung = Rung::choose(operator.rows(), operator.nonzeros());
-        Ok(Self { matrix: DeviceCsr::new(gpu, operator)?, rung, levels, parcel })
+        let matrix = DeviceCsr::new(gpu, operator)?;
+        let rung = matrix.fastest(levels);
+        Ok(Self { matrix, rung, levels, parcel })
     }
 
     /// Memory that it takes, bytes on the device.

@@ -13,7 +13,7 @@ int main(int count, char** arguments)
     const Kernels<CsrArgs> kernels = {
         {"csr_thread", csr_thread},     {"csr_cached", csr_cached},     {"csr_warp", csr_warp},
         {"csr_lanes_2", csr_lanes_2},   {"csr_lanes_4", csr_lanes_4},   {"csr_lanes_8", csr_lanes_8},
-        {"csr_lanes_16", csr_lanes_16}, {"csr_tiles", csr_tiles},       {"csr_tiles_several", csr_tiles_several},
+        {"csr_lanes_16", csr_lanes_16}, {"csr_bins", csr_bins}, {"csr_tiles", csr_tiles},       {"csr_tiles_several", csr_tiles_several},
         {"csr_join", csr_join},
     };
     return run<CsrArgs>(count, arguments, kernels, offsetof(CsrArgs, x_stride) / 8);

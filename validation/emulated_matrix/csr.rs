@@ -106,11 +106,20 @@ fn multiplied<R: Exchanged>(
         sides: sides as i32,
         pieces: tiles.pieces() as i32,
         cut_rows: tiles.cuts.len() as i32,
+        long_rows: memory.array(&arrays.long_rows).read(),
+        long_count: arrays.long_rows.len() as i32,
+        filler: 0,
     };
     if rows == 0 {
         return Ok(Vec::new());
     }
-    let size = Size { rows, tiles: tiles.tiles.len(), cut_rows: tiles.cuts.len(), sides };
+    let size = Size {
+        rows,
+        tiles: tiles.tiles.len(),
+        cut_rows: tiles.cuts.len(),
+        long_rows: arrays.long_rows.len(),
+        sides,
+    };
     for (kernel, blocks, threads) in shape.launches(rung, size) {
         memory.launch(kernel, blocks, threads, &args);
     }

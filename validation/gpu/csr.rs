@@ -139,7 +139,7 @@ fn times<R: Real + Element>(gpu: &Gpu) {
         let device = DeviceCsr::with(gpu, &matrix, usual).unwrap();
         for rung in Rung::ALL {
             let (time, speed) = time(&device, rung);
-            let mark = if rung == Rung::choose(rows, entries) { ", chosen" } else { "" };
+            let mark = if rung == device.fastest(1) { ", chosen" } else { "" };
             println!("  {time:>10.2}  {speed:>7.1} GB/s  {}{mark}", rung.name());
         }
         drop(device);

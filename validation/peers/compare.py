@@ -6,8 +6,9 @@ Usage: compare.py OURS.json... PEERS.json
 import json
 import sys
 
-# What is held against what: our rung, by the beginning of its name, for each bench. The best of the
-# peer's algorithms counts.
+# What is held against what: of our ladder the rung that the model uses, by a part of its name, for
+# each bench; of the peer the best of its algorithms.
+IN_USE = {"reduce": "wide loads, one launch", "transpose": "best", "csr": "(in use)"}
 LIMIT = 1.0
 
 
@@ -42,7 +43,8 @@ def main(arguments):
     peers, ours = {}, {}
     for row in rows:
         table = peers if row["backend"] == "peer" else ours
-        if row["backend"] != "cpu":
+        is_ours = table is ours
+        if row["backend"] != "cpu" and (not is_ours or IN_USE[row["bench"]] in row["variant"]):
             table.setdefault(key(row), []).append(row)
     print(f"{'what':<11}{'size':<15}{'real':<5}{'timing':<8}{'place':<10}"
           f"{'ours us':>10}{'peer us':>10}{'ratio':>7}  rung / peer")

@@ -31,3 +31,16 @@ __device__ inline void row_by_lanes(const CsrArgs& args)
     sum = sum_of_lanes<LANES>(sum);
     if (row < args.rows && lane == 0) args.y[blockIdx.y * args.y_stride + row] = sum;
 }
+
+// A row for the warp, four entries of a lane under way at a time.
+__device__ inline void row_of_warp(const CsrArgs& args, int row)
+{
+    const int lane = threadIdx.x % WARP_LANES;
+    const int begin = args.starts[row], end = args.starts[row + 1];
+    const real* x = args.x + blockIdx.y * args.x_stride;
+    real sum = 0;
+#pragma unroll 4
+    for (int e = begin + lane; e < end; e += WARP_LANES) sum += args.values[e] * __ldg(x + args.columns[e]);
+    sum = sum_of_lanes<WARP_LANES>(sum);
+    if (lane == 0) args.y[blockIdx.y * args.y_stride + row] = sum;
+}

@@ -31,6 +31,7 @@ struct Copy<R> {
 
 /// A rung of the ladder on copies of the data.
 struct Step<'a, R> {
+    name: String,
     rung: Rung,
     copies: &'a [Copy<R>],
     vectors: usize,
@@ -39,7 +40,7 @@ struct Step<'a, R> {
 
 impl<R: Real + Element> ladder::Rung for Step<'_, R> {
     fn name(&self) -> &str {
-        self.rung.name()
+        &self.name
     }
 
     fn launch(&self, slot: usize) -> Result<()> {
@@ -148,7 +149,10 @@ impl Bench {
             };
             let copies = (0..slots).map(copy).collect::<Result<Vec<_>>>()?;
             for rung in Rung::ALL {
-                let step = Step { rung, copies: &copies, vectors: *vectors, expected: &expected };
+                let is_used = rung == copies[0].matrix.fastest(*vectors);
+                let name = format!("{}{}", rung.name(), if is_used { " (in use)" } else { "" });
+                let (vectors, expected) = (*vectors, &expected[..]);
+                let step = Step { name, rung, copies: &copies, vectors, expected };
                 ladder.rung(&step, out)?;
             }
         }

@@ -1,0 +1,110 @@
+//! The ways to multiply a sparse matrix and a vector on the device.
+
+use super::WARP;
+
+/// Entries from which tiles of rows are enough to keep the device busy.
+const LARGE: usize = 1 << 18;
+/// Mean number of entries of a row up to which a thread for a row is fast.
+const SHORT_MEAN: usize = 8;
+/// Most entries of a row that a thread adds up alone where other rows have fewer.
+pub(super) const SHORT_ROW: usize = 16;
+
+/// A way to multiply, from the first idea to the one in use.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rung {
+    /// A thread for a row.
+    Thread,
+    /// A block keeps the products of its rows in shared memory.
+    Cached,
+    /// A warp for a row.
+    Warp,
+    /// 2 lanes for a row.
+    Lanes2,
+    /// 4 lanes for a row.
+    Lanes4,
+    /// 8 lanes for a row.
+    Lanes8,
+    /// 16 lanes for a row.
+    Lanes16,
+    /// A thread for a short row and a warp for a long one.
+    Bins,
+    /// A block for a tile of about as many entries as all others, sixteen bytes at a time.
+    Tiles,
+}
+
+impl Rung {
+    /// All of them, from the bottom up.
+    pub const ALL: [Self; 9] = [
+        Self::Thread,
+        Self::Cached,
+        Self::Warp,
+        Self::Lanes2,
+        Self::Lanes4,
+        Self::Lanes8,
+        Self::Lanes16,
+        Self::Bins,
+        Self::Tiles,
+    ];
+
+    /// What tables call it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Thread => "thread a row",
+            Self::Cached => "rows in shared memory",
+            Self::Warp => "warp a row",
+            Self::Lanes2 => "2 lanes a row",
+            Self::Lanes4 => "4 lanes a row",
+            Self::Lanes8 => "8 lanes a row",
+            Self::Lanes16 => "16 lanes a row",
+            Self::Bins => "bins: short and long rows",
+            Self::Tiles => "even tiles of rows",
+        }
+    }
+
+    /// The fastest for a matrix whose rows start there and `sides` right-hand sides, as measured on an
+    /// H200: threads that read seven entries one after the other still find them in the cache, those that
+    /// read 27 do not; several vectors pay where the entries are read once for all.
+    pub fn choose(starts: &[usize], sides: usize) -> Self {
+        let (rows, entries) = (starts.len() - 1, starts.last().copied().unwrap_or(0));
+        let longest = starts.windows(2).map(|pair| pair[1] - pair[0]).max().unwrap_or(0);
+        let mean = entries / rows.max(1);
+        match mean {
+            _ if entries >= LARGE && sides > 1 => Self::Tiles,
+            0..=SHORT_MEAN if entries >= LARGE && longest <= SHORT_ROW => Self::Thread,
+            0..=SHORT_MEAN if entries >= LARGE => Self::Bins,
+            _ if entries >= LARGE => Self::Tiles,
+            0..4 => Self::Thread,
+            4..16 => Self::Lanes4,
+            16..64 => Self::Lanes8,
+            _ => Self::Warp,
+        }
+    }
+
+    /// The kernel that does it for so many right-hand sides.
+    pub fn kernel(self, sides: usize) -> &'static str {
+        match self {
+            Self::Thread => "csr_thread",
+            Self::Cached => "csr_cached",
+            Self::Warp => "csr_warp",
+            Self::Lanes2 => "csr_lanes_2",
+            Self::Lanes4 => "csr_lanes_4",
+            Self::Lanes8 => "csr_lanes_8",
+            Self::Lanes16 => "csr_lanes_16",
+            Self::Bins => "csr_bins",
+            Self::Tiles if sides == 1 => "csr_tiles",
+            Self::Tiles => "csr_tiles_several",
+        }
+    }
+
+    /// Lanes that share a row.
+    pub(super) fn lanes(self) -> usize {
+        match self {
+            Self::Thread | Self::Cached | Self::Bins | Self::Tiles => 1,
+            Self::Lanes2 => 2,
+            Self::Lanes4 => 4,
+            Self::Lanes8 => 8,
+            Self::Lanes16 => 16,
+            Self::Warp => WARP,
+        }
+    }
+}
