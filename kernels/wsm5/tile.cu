@@ -22,63 +22,50 @@ extern "C" __global__ void __launch_bounds__(TILE_THREADS, BLOCKS)
     mark(a.marks, MARK_WSM5_TILE);
     __shared__ Tile tile;
     const Position at = position(a);
-    // One thread for each column looks after its sums.
-    const bool is_accountant = at.row == 0;
-    if (is_accountant) {
-        tile.place[at.column] = at.place;
-        tile.sum[at.column] = {0, 0, 0, 0, 0, 0, 0};
-        for (int s = 0; s < SPECIES; ++s) tile.landing[s][at.column] = {0, 0, 0};
-    }
+    if (is_accountant(a)) open_account(a, tile, threadIdx.x);
     if (threadIdx.x == 0) {
         tile.falling = {{0, 0, 0}};
+        tile.fell = 0;
         tile.active_count = 0;
         tile.next_task = 0;
     }
     __syncthreads();
-    unsigned active = load(a, at, tile);
-    begin_step(at, tile);
+    Contents contents = {false, false, false};
+    unsigned active = load(a, at, tile, contents);
+    note_falling(contents, tile);
     if (!__syncthreads_or(active != 0)) {
-        if (is_accountant && at.is_inside()) store_surface(a, at.place, {0, 0, 0, 0, 0, 0, 0}, 0);
+        if (is_accountant(a)) close_account(a, tile, threadIdx.x, false);
         return;
     }
-    if (FALLOUT == Fallout::SemiLagrangian) {
-        set_heights(tile);
-        __syncthreads();
-    }
-    // Columns in which something has fallen in any minor step.
-    unsigned fell = 0;
     for (int step = 1;; ++step) {
         const unsigned falls = tile.falling.any();
-        fell |= falls;
         if (falls != 0) {
-            if (FALLOUT == Fallout::SemiLagrangian) fall_in(a, tile);
-            else sink_in(a, tile);
+            if (FALLOUT == Fallout::SemiLagrangian) {
+                set_heights(tile, falls);
+                __syncthreads();
+                fall_in(a, tile);
+            } else {
+                sink_in(a, tile);
+            }
             __syncthreads();
         }
         list_active(at, tile, active);
-        if (is_accountant && at.is_inside()) gather(a, tile, at.column);
+        if (is_accountant(a)) gather(a, tile, threadIdx.x);
         __syncthreads();
         act(a, step == 1, tile);
         __syncthreads();
         if (step >= a.minor_steps) break;
         if (threadIdx.x == 0) {
+            tile.fell |= tile.falling.any();
             tile.falling = {{0, 0, 0}};
             tile.active_count = 0;
             tile.next_task = 0;
         }
         __syncthreads();
-        begin_step(at, tile);
+        note_falling(look_again(at, tile), tile);
         __syncthreads();
     }
-    store_cells(a, at, tile, active, fell);
+    store_cells(a, at, tile, active);
     __syncthreads();
-    if (is_accountant && at.is_inside()) {
-        Precipitation sum = tile.sum[at.column];
-        real mass_mismatch = 0;
-        for (int k = 0; k < NZ; ++k) {
-            sum.clipped += tile.clipped[k][at.column];
-            mass_mismatch += tile.rho[k][at.column];
-        }
-        store_surface(a, at.place, sum, mass_mismatch);
-    }
+    if (is_accountant(a)) close_account(a, tile, threadIdx.x, true);
 }

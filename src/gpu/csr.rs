@@ -382,7 +382,7 @@ impl<R: Real + Element> DeviceCsr<R> {
     ///
     /// # Panics
     ///
-    /// When the vectors do not have the lengths of a row and of a column.
+    /// When the vectors do not have the lengths of a row and of a column, or are one and the same.
     pub fn multiply(&self, x: &Buffer<R>, y: &Buffer<R>) -> Result<()> {
         self.multiply_by(Rung::choose(self.size.rows, self.entries), x, y, 1)
     }
@@ -423,6 +423,7 @@ impl<R: Real + Element> DeviceCsr<R> {
             lengths,
             "{vectors} vectors for a {rows} x {columns} matrix"
         );
+        assert!(rows == 0 || x.pointer() != y.pointer(), "a product cannot replace its vector");
         // SAFETY: the vectors have these lengths, and memory is freed only when the device is done.
         unsafe { self.launch(rung, x.pointer(), y.pointer(), vectors) }
     }

@@ -233,7 +233,7 @@ impl<R: Real + Element> Transpose<R> {
     ///
     /// # Panics
     ///
-    /// When the arrays do not have as many elements as the matrices.
+    /// When the arrays do not have as many elements as the matrices, or are one and the same.
     pub fn run(&self, from: &Buffer<R>, to: &Buffer<R>) -> Result<()> {
         self.run_by(Rung::Best, from, to)
     }
@@ -253,6 +253,7 @@ impl<R: Real + Element> Transpose<R> {
         if matrices.is_empty() {
             return Ok(());
         }
+        assert_ne!(from.pointer(), to.pointer(), "matrices cannot be transposed in their place");
         let (blocks, threads) = shape.blocks(rung, R::PRECISION, matrices);
         let launch =
             Launch { grid: [blocks as u32, 1, 1], block: [threads, 1, 1], shared_bytes: 0 };

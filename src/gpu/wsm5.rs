@@ -191,7 +191,7 @@ impl Tile {
         // The list of cells where something happens takes the place of the fall.
         let either = fall.max(size_of::<u16>() * nz * columns);
         let sums = 16 * columns;
-        let integers = size_of::<i32>() * (columns + 5);
+        let integers = size_of::<i32>() * (columns + 6);
         // The fall begins, and all ends, at a multiple of four values.
         let filling = 2 * 4 * real;
         real * (fields + sums) + either + integers + filling

@@ -129,6 +129,39 @@ fn the_ladder_of_the_sum_is_measured() {
 }
 
 #[test]
+fn the_ladders_of_matrices_are_measured() {
+    if gpu(true).is_none() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let json = folder.path().join("bench.json");
+    for (options, rungs) in [
+        (&["transpose", "--extent", "300x200", "--extent", "6x27x413"][..], 2 * 8),
+        (&["csr", "--matrix", "skewed"], 8),
+    ] {
+        let output = Command::cargo_bin("nwp-mini")
+            .expect("built by cargo for this test")
+            .current_dir(project())
+            .args(["-q", "bench"])
+            .args(options)
+            .args(["--backend", "gpu", "--runs", "2", "--force", "--json"])
+            .arg(&json)
+            .output()
+            .expect("it starts");
+        let table = String::from_utf8_lossy(&output.stdout);
+        assert!(output.status.success(), "{table}{}", String::from_utf8_lossy(&output.stderr));
+        let rows: Vec<Value> =
+            serde_json::from_str(&std::fs::read_to_string(&json).unwrap()).unwrap();
+        // Hot and rotating, between events and in a graph.
+        let on_gpu: Vec<&Value> = rows.iter().filter(|row| row["backend"] == "gpu").collect();
+        assert_eq!(on_gpu.len(), 4 * rungs, "{table}");
+        for row in on_gpu {
+            assert!(row["is_right"] == true && number(row, "median_s") > 0.0, "{row}");
+        }
+    }
+}
+
+#[test]
 fn a_grid_that_does_not_fit_is_refused() {
     let Some(gpu) = gpu(true) else { return };
     let [_, total] = gpu.memory().unwrap();

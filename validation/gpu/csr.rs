@@ -80,8 +80,9 @@ fn rungs_agree<R: Real + Element>(gpu: &Gpu) {
     }
 }
 
+/// Every kernel, on so little that a sanitizer can watch.
 #[test]
-fn rungs_agree_in_both_precisions() {
+fn small_products_are_right() {
     let Some(gpu) = gpu(true) else { return };
     let source = |precision| Shape::usual(precision).source(precision);
     prepare(&gpu, [Precision::F32, Precision::F64].map(source).to_vec());

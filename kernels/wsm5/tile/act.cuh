@@ -21,26 +21,22 @@ __device__ inline real sized_rain(const Start& start, int k, int column, const C
 
 __device__ inline real sized_rain(const Nothing&, int, int, const Cell& cell) { return cell.qr; }
 
-__device__ inline Cell cell_in(const Tile& tile, int k, int column)
-{
-    return {tile.t[k][column],  tile.qv[k][column], tile.qc[k][column],
-            tile.qr[k][column], tile.qi[k][column], tile.qs[k][column]};
-}
-
 // Lists the cells where something happens: those that can change by themselves, and those that the
-// fall has left something in. The latter are marked as well.
+// fall has left something in, where there was any. The latter are marked as well.
 __device__ inline void list_active(const Position& at, Tile& tile, unsigned& active)
 {
-    int count = 0;
+    if (tile.falling.any() >> at.column & 1) {
 #pragma unroll
-    for (int m = 0; m < CELLS; ++m) {
-        if (at.has(m)) {
+        for (int m = 0; m < CELLS; ++m) {
+            if (!at.has(m)) continue;
             const Cell cell = cell_in(tile, at.level(m), at.column);
             const bool has_melted = t_at_start(tile.start, at.level(m), at.column, cell) != cell.t;
             if (!cell::is_clear(cell) || has_melted) active |= 1u << m;
         }
-        count += __popc(__ballot_sync(ALL_LANES, active >> m & 1));
     }
+    int count = 0;
+#pragma unroll
+    for (int m = 0; m < CELLS; ++m) count += __popc(__ballot_sync(ALL_LANES, active >> m & 1));
     if (count == 0) return;
     // The cells of a warp follow each other in the list.
     int next = 0;

@@ -13,10 +13,13 @@ __device__ inline int level_of(int m) { return member() * SLOTS + m; }
 
 __device__ inline bool has_level(int m) { return level_of(m) < NZ; }
 
-// Heights of the interfaces above the ground, by sums from the ground up: a warp for a column.
-__device__ inline void set_heights(Tile& tile)
+// Heights of the interfaces above the ground in some columns, by sums from the ground up: a warp for
+// a column.
+__device__ inline void set_heights(Tile& tile, unsigned columns)
 {
-    for (int column = warp(); column < TILE_COLUMNS; column += WARPS) {
+    const int count = __popc(columns);
+    for (int n = warp(); n < count; n += WARPS) {
+        const int column = nth_set_bit(columns, n);
         if (lane() == 0) set_height(tile.height, 0, column, 0);
         real below = 0;
 #pragma unroll

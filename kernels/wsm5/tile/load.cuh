@@ -40,16 +40,31 @@ __device__ inline Found find(const CloudArgs& a, int here)
             __ldg(&a.rho[here]), __ldg(&a.exner[here]), __ldg(&a.p[here]), __ldg(&a.dz[here])};
 }
 
+// What falls in the cells of a thread.
+struct Contents {
+    bool rain, snow, ice;
+};
+
+// Notes what is in a cell at the start of a minor step, for the thread and for the sub-stepped fall.
+__device__ inline void note_start(int k, int column, const Cell& cell, Tile& tile, Contents& contents)
+{
+    contents.rain |= cell.qr > 0;
+    contents.snow |= cell.qs > 0;
+    contents.ice |= cell.qi > 0;
+    keep(tile.start, k, column, cell.t, cell.qr);
+}
+
 // Reads the cells of a thread. Returns a bit for each that can change by itself, or had to be clipped.
-__device__ inline unsigned load(const CloudArgs& a, const Position& at, Tile& tile)
+__device__ inline unsigned load(const CloudArgs& a, const Position& at, Tile& tile, Contents& contents)
 {
     unsigned active = 0;
+    const int place = at.is_inside ? tile.place[at.column] : 0;
 #pragma unroll
     for (int start = 0; start < CELLS; start += ASKED) {
         Found found[ASKED];
 #pragma unroll
         for (int n = 0; n < ASKED; ++n)
-            if (at.has(start + n)) found[n] = find(a, at.level(start + n) * a.level + at.place);
+            if (at.has(start + n)) found[n] = find(a, at.level(start + n) * a.level + place);
 #pragma unroll
         for (int n = 0; n < ASKED; ++n) {
             const int m = start + n;
@@ -60,6 +75,7 @@ __device__ inline unsigned load(const CloudArgs& a, const Position& at, Tile& ti
             Cell cell = {(f.theta + a.theta_base) * f.exner, f.qv, f.qc, f.qr, f.qi, f.qs};
             const real made = clip_all(air, cell);
             if (made > 0 || can_change(a.params, air.p, cell)) active |= 1u << m;
+            note_start(k, column, cell, tile, contents);
             tile.t[k][column] = cell.t;
             tile.qv[k][column] = cell.qv;
             tile.qc[k][column] = cell.qc;
@@ -84,21 +100,22 @@ __device__ inline unsigned columns_with(bool something)
     return columns & (ALL_LANES >> (WARP - TILE_COLUMNS));
 }
 
-// Notes which columns hold rain, snow and ice, and what the sub-stepped fall wants to know of the
-// start of a minor step. Looks only at the cells of the thread.
-__device__ inline void begin_step(const Position& at, Tile& tile)
+// What is in the cells of a thread at the start of a minor step but the first.
+__device__ inline Contents look_again(const Position& at, Tile& tile)
 {
-    bool rain = false, snow = false, ice = false;
+    Contents contents = {false, false, false};
 #pragma unroll
-    for (int m = 0; m < CELLS; ++m) {
-        if (!at.has(m)) continue;
-        const int k = at.level(m), column = at.column;
-        rain |= tile.qr[k][column] > 0;
-        snow |= tile.qs[k][column] > 0;
-        ice |= tile.qi[k][column] > 0;
-        keep(tile.start, k, column, tile.t[k][column], tile.qr[k][column]);
-    }
-    const unsigned columns[SPECIES] = {columns_with(rain), columns_with(snow), columns_with(ice)};
+    for (int m = 0; m < CELLS; ++m)
+        if (at.has(m))
+            note_start(at.level(m), at.column, cell_in(tile, at.level(m), at.column), tile, contents);
+    return contents;
+}
+
+// Notes which columns hold rain, snow and ice.
+__device__ inline void note_falling(const Contents& contents, Tile& tile)
+{
+    const unsigned columns[SPECIES] = {columns_with(contents.rain), columns_with(contents.snow),
+                                       columns_with(contents.ice)};
     if (lane() != 0) return;
 #pragma unroll
     for (int s = 0; s < SPECIES; ++s)

@@ -111,6 +111,8 @@ struct Tile {
         unsigned short active[NZ * TILE_COLUMNS];
     };
     Falling falling;
+    // Columns in which something has fallen in the minor steps before.
+    unsigned fell;
     Landing landing[SPECIES][TILE_COLUMNS];
     Precipitation sum[TILE_COLUMNS];
     int place[TILE_COLUMNS];  // of a column in a level of the fields
@@ -123,23 +125,23 @@ struct Tile {
 struct Position {
     int column;  // in the tile
     int row;     // its first level
-    int place;   // in a level of the fields; -1 where the tile has more columns than are left
+    bool is_inside;  // not where the tile has more columns than are left
 
-    __device__ bool is_inside() const { return place >= 0; }
     // The level of its cell `m`; NZ or more where it has fewer cells.
     __device__ int level(int m) const { return row + m * ROWS; }
     __device__ bool has(int m) const
     {
-        return is_inside() && ((m + 1) * ROWS <= NZ || level(m) < NZ);
+        return is_inside && ((m + 1) * ROWS <= NZ || level(m) < NZ);
     }
 };
+
+// The number of a column of the tile among all columns.
+__device__ inline int number_of(int column) { return blockIdx.x * TILE_COLUMNS + column; }
 
 __device__ inline Position position(const CloudArgs& a)
 {
     const int column = threadIdx.x % TILE_COLUMNS;
-    const int number = blockIdx.x * TILE_COLUMNS + column;
-    const int place = number < a.count ? place_of(a, number) : -1;
-    return {column, int(threadIdx.x) / TILE_COLUMNS, place};
+    return {column, int(threadIdx.x) / TILE_COLUMNS, number_of(column) < a.count};
 }
 
 __device__ inline int lane() { return threadIdx.x % WARP; }
@@ -151,4 +153,10 @@ __device__ inline Air air_in(const Tile& tile, int k, int column)
     Air air = {tile.rho[k][column], 0, tile.dz[k][column], 0, 0, 0};
     cell::settle(Cell{}, air);
     return air;
+}
+
+__device__ inline Cell cell_in(const Tile& tile, int k, int column)
+{
+    return {tile.t[k][column],  tile.qv[k][column], tile.qc[k][column],
+            tile.qr[k][column], tile.qi[k][column], tile.qs[k][column]};
 }
