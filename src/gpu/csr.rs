@@ -132,6 +132,8 @@ pub struct Shape {
     pub sides: usize,
     /// Entries for each lane of a row beyond which the whole warp adds it up.
     pub long_row: usize,
+    /// Whether products are made when they are added up, rather than when entries are read.
+    pub gather_late: bool,
 }
 
 impl Shape {
@@ -149,6 +151,7 @@ impl Shape {
             tile_resident,
             sides: 4,
             long_row: 32,
+            gather_late: false,
         }
     }
 
@@ -158,6 +161,7 @@ impl Shape {
             Precision::F32 => size_of::<f32>(),
             Precision::F64 => size_of::<f64>(),
         };
+        let size = if self.gather_late { size + size_of::<i32>() } else { size };
         self.tile_threads as usize * self.tile_rounds * AT_A_TIME * size
     }
 
@@ -177,6 +181,7 @@ impl Shape {
             ("TILE_RESIDENT", self.tile_resident as i32),
             ("CSR_SIDES", self.sides as i32),
             ("LONG_ROW", self.long_row as i32),
+            ("GATHER_LATE", i32::from(self.gather_late)),
             ("CUT_WORDS", WORDS as i32),
         ];
         Source::new("primitives/csr.cu", precision, 1, &settings)

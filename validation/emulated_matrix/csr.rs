@@ -20,6 +20,7 @@ pub(crate) const SHAPES: [Shape; 2] = [
         tile_resident: 1,
         sides: 2,
         long_row: 4,
+        gather_late: false,
     },
     Shape {
         threads: 96,
@@ -29,6 +30,7 @@ pub(crate) const SHAPES: [Shape; 2] = [
         tile_resident: 1,
         sides: 3,
         long_row: 32,
+        gather_late: true,
     },
 ];
 

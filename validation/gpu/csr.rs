@@ -109,11 +109,12 @@ fn times<R: Real + Element>(gpu: &Gpu) {
         for warps in [32, 48, 64] {
             let tile_resident = warps * 32 / tile_threads;
             let shape = Shape { tile_threads, tile_rounds, tile_resident, ..usual };
-            if shape.shared_bytes(R::PRECISION) * tile_resident as usize <= 200 << 10 {
-                shapes.push(shape);
-            }
+            shapes.push(shape);
         }
     }
+    let late = shapes.iter().map(|shape| Shape { gather_late: true, ..*shape });
+    shapes.extend(late.collect::<Vec<_>>());
+    shapes.retain(|s| s.shared_bytes(R::PRECISION) * s.tile_resident as usize <= 200 << 10);
     prepare(gpu, shapes.iter().map(|shape| shape.source(R::PRECISION)).collect());
     // Small ones, where launches and latencies count, and those that libraries are compared on.
     let small = [[71, 58, 1], [71, 58, 27], [256, 256, 8]]
@@ -154,10 +155,11 @@ fn times<R: Real + Element>(gpu: &Gpu) {
             .collect();
         found.sort_by(|a, b| a.0.total_cmp(&b.0));
         for (time, speed, shape) in found.iter().take(10) {
-            let Shape { tile_threads, tile_rounds, tile_resident, long_row, .. } = shape;
+            let Shape { tile_threads, tile_rounds, tile_resident, long_row, gather_late, .. } =
+                shape;
             println!(
                 "  {time:>10.2}  {speed:>7.1} GB/s  tiles: {tile_threads} threads, {tile_rounds} \
-                 rounds, {tile_resident} resident, long from {long_row}"
+                 rounds, {tile_resident} resident, long from {long_row}, late: {gather_late}"
             );
         }
     }

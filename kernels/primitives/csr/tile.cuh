@@ -54,9 +54,30 @@ __device__ inline void read_entries(const CsrArgs& args, const RowTile& tile, Ti
     }
 }
 
-// Keeps the products with a right-hand side, in the order of the entries from the base on.
-__device__ inline void keep_products(const real* x, const RowTile& tile, const TileEntries& entries,
-                                     Wide<real>* kept)
+// What a block keeps of its entries, in their order from the base on: the products with a right-hand
+// side, or the values and the columns, whose products are made when they are added up.
+//
+// Products are made by threads that have entries side by side, whichever rows they belong to: many
+// are under way together, but in a row of 27 neighbours each thread looks elsewhere in the vector.
+// With GATHER_LATE the threads of neighbouring rows look at neighbours in the vector, one entry after
+// the other.
+struct Kept {
+    const real* terms;
+    const int* columns;
+    const real* x;
+
+    __device__ inline real at(int entry) const
+    {
+        if constexpr (GATHER_LATE != 0)
+            return terms[entry] * __ldg(x + columns[entry]);
+        else
+            return terms[entry];
+    }
+};
+
+// Keeps the products with the right-hand side.
+__device__ inline void keep_products(const RowTile& tile, const TileEntries& entries, const real* x,
+                                     Wide<real>* terms)
 {
     constexpr int W = Wide<real>::COUNT, PARTS = AT_A_TIME / W;
 #pragma unroll
@@ -69,8 +90,23 @@ __device__ inline void keep_products(const real* x, const RowTile& tile, const T
             for (int m = 0; m < W; ++m)
                 products.at[m] =
                     entries.values[round][n].at[m] * __ldg(x + entries.columns[round].at[n * W + m]);
-            kept[(round * TILE_THREADS + threadIdx.x) * PARTS + n] = products;
+            terms[(round * TILE_THREADS + threadIdx.x) * PARTS + n] = products;
         }
+    }
+}
+
+// Keeps values and columns.
+__device__ inline void keep_entries(const RowTile& tile, const TileEntries& entries, Wide<real>* terms,
+                                    Wide<int>* columns)
+{
+    constexpr int PARTS = AT_A_TIME / Wide<real>::COUNT;
+#pragma unroll
+    for (int round = 0; round < TILE_ROUNDS; ++round) {
+        if (entry_of(tile, round) >= tile.end) continue;
+        const int place = round * TILE_THREADS + threadIdx.x;
+        columns[place] = entries.columns[round];
+#pragma unroll
+        for (int n = 0; n < PARTS; ++n) terms[place * PARTS + n] = entries.values[round][n];
     }
 }
 
@@ -99,13 +135,13 @@ __device__ inline KeptRow kept_row(const CsrArgs& args, const RowTile& tile, int
 
 // The sum of the row of each group of 2^shift lanes; the first of them has it. All lanes of the warp
 // call it. A row that would keep its lanes busy for long gets the whole warp.
-__device__ inline real sum_of_row(KeptRow row, int shift, const real* products)
+__device__ inline real sum_of_row(KeptRow row, int shift, const Kept& kept)
 {
     const int lanes = 1 << shift, lane = threadIdx.x & (lanes - 1), own = threadIdx.x % WARP_LANES;
     const bool is_long = row.end - row.begin > LONG_ROW << shift;
     real sum = 0;
     if (!is_long)
-        for (int e = row.begin + lane; e < row.end; e += lanes) sum += products[e];
+        for (int e = row.begin + lane; e < row.end; e += lanes) sum += kept.at(e);
     for (int step = lanes / 2; step > 0; step /= 2) sum += __shfl_down_sync(WHOLE_WARP, sum, step, lanes);
     unsigned waiting = __ballot_sync(WHOLE_WARP, is_long && lane == 0);
     while (waiting != 0) {
@@ -114,7 +150,7 @@ __device__ inline real sum_of_row(KeptRow row, int shift, const real* products)
         const int begin = __shfl_sync(WHOLE_WARP, row.begin, owner);
         const int end = __shfl_sync(WHOLE_WARP, row.end, owner);
         real part = 0;
-        for (int e = begin + own; e < end; e += WARP_LANES) part += products[e];
+        for (int e = begin + own; e < end; e += WARP_LANES) part += kept.at(e);
         part = __shfl_sync(WHOLE_WARP, sum_of_lanes<WARP_LANES>(part), 0);
         if (own == owner) sum = part;
     }
@@ -122,13 +158,13 @@ __device__ inline real sum_of_row(KeptRow row, int shift, const real* products)
 }
 
 // The sum of a piece of a row; the first thread has it. All threads of the block call it.
-__device__ inline real sum_of_piece(const RowTile& tile, const real* products)
+__device__ inline real sum_of_piece(const RowTile& tile, const Kept& kept)
 {
     constexpr int WARPS = TILE_THREADS / WARP_LANES;
     __shared__ real of_warp[WARPS];
     const int base = tile.base();
     real sum = 0;
-    for (int e = tile.first - base + threadIdx.x; e < tile.end - base; e += TILE_THREADS) sum += products[e];
+    for (int e = tile.first - base + threadIdx.x; e < tile.end - base; e += TILE_THREADS) sum += kept.at(e);
     sum = sum_of_lanes<WARP_LANES>(sum);
     if (threadIdx.x % WARP_LANES == 0) of_warp[threadIdx.x / WARP_LANES] = sum;
     __syncthreads();
@@ -141,7 +177,9 @@ __device__ inline real sum_of_piece(const RowTile& tile, const real* products)
 template <int SIDES>
 __device__ inline void product_of_tile(const CsrArgs& args)
 {
-    __shared__ Wide<real> kept[TILE_THREADS * TILE_ROUNDS * AT_A_TIME / Wide<real>::COUNT];
+    constexpr int PLACES = TILE_THREADS * TILE_ROUNDS;
+    __shared__ Wide<real> terms[PLACES * (AT_A_TIME / Wide<real>::COUNT)];
+    __shared__ Wide<int> columns[GATHER_LATE != 0 ? PLACES : 1];
     const RowTile tile = row_tile(args, blockIdx.x);
     TileEntries entries;
     read_entries(args, tile, entries);
@@ -152,11 +190,12 @@ __device__ inline void product_of_tile(const CsrArgs& args)
     for (int n = 0; n < (SIDES == 1 ? 1 : count); ++n) {
         const int side = first + n;
         if (n > 0) __syncthreads();  // the products before are still being added up
-        keep_products(args.x + side * args.x_stride, tile, entries, kept);
+        const Kept kept = {terms[0].at, columns[0].at, args.x + side * args.x_stride};
+        if (GATHER_LATE == 0) keep_products(tile, entries, kept.x, terms);
+        else if (n == 0) keep_entries(tile, entries, terms, columns);
         __syncthreads();
-        const real* products = kept[0].at;
         if (tile.is_piece()) {
-            const real sum = sum_of_piece(tile, products);
+            const real sum = sum_of_piece(tile, kept);
             if (threadIdx.x == 0) args.partials[static_cast<long long>(side) * args.pieces + tile.piece()] = sum;
             continue;
         }
@@ -164,7 +203,7 @@ __device__ inline void product_of_tile(const CsrArgs& args)
         KeptRow row = first_row;
         for (int number = own; number - own < tile.rows; number += above) {
             if (number > own) row = kept_row(args, tile, number);
-            const real sum = sum_of_row(row, shift, products);
+            const real sum = sum_of_row(row, shift, kept);
             if (number < tile.rows && (threadIdx.x & ((1 << shift) - 1)) == 0) y[number] = sum;
         }
     }
