@@ -235,8 +235,8 @@ fn dimensions(reader: &Reader, name: &str, cells: usize) -> Result<Vec<usize>> {
 
 /// Which of two numbers is that of the cells of a row.
 ///
-/// SCRIP and ESMF name it first, and some programs last. Where rows end, the way to the next cell is
-/// longer than it is before and after.
+/// It stands first in both forms, and a file that has it last can be told by its places: where rows end,
+/// the way to the next cell is longer than it is before and after.
 fn rows(coordinates: Coordinates, x: &[f64], y: &[f64], [a, b]: [usize; 2]) -> Arrangement {
     let way = |n: usize| match coordinates {
         Coordinates::Metres => (x[n] - x[n - 1]).hypot(y[n] - y[n - 1]),

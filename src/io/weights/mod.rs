@@ -178,7 +178,7 @@ impl WeightFile {
     pub fn check_source(&self, domain: &Domain) -> Result<()> {
         let Shape { nx, ny, .. } = domain.grid.shape;
         let found = self.weights.matrix.columns();
-        // Some programs name the rows first; the order of the cells is the same.
+        // Cells have the same order where a file names the number of rows first.
         let dimensions: &[usize] = &self.source_dimensions;
         let fits = match dimensions {
             [a, b] => [*a, *b] == [nx, ny] || [*a, *b] == [ny, nx],
