@@ -44,7 +44,7 @@ def main(arguments):
     for row in rows:
         table = peers if row["backend"] == "peer" else ours
         is_ours = table is ours
-        if row["backend"] != "cpu" and (not is_ours or IN_USE[row["bench"]] in row["variant"]):
+        if row["backend"] != "cpu" and (not is_ours or IN_USE.get(row["bench"], "") in row["variant"]):
             table.setdefault(key(row), []).append(row)
     print(f"{'what':<11}{'size':<15}{'real':<5}{'timing':<8}{'place':<10}"
           f"{'ours us':>10}{'peer us':>10}{'ratio':>7}  rung / peer")
