@@ -98,7 +98,8 @@ extern "C" __global__ void __launch_bounds__(CSR_THREADS) csr_bins(const __grid_
 // Tiles of whole rows with about the same number of entries, whatever the lengths of the rows: the
 // list of tiles is made once for a matrix. A thread has TILE_ROUNDS times four entries, sixteen bytes
 // with one instruction, all under way together, and keeps the products in shared memory. Then as many
-// lanes as the tile has to spare add up a row, and a whole warp where a row is long. A row that no tile holds is cut into pieces, whose sums `csr_join` adds up.
+// lanes as the tile has to spare add up a row, and a whole warp where a row is long. A row that no tile
+// holds is cut into pieces, whose sums `csr_join` adds up.
 extern "C" __global__ void __launch_bounds__(TILE_THREADS, TILE_RESIDENT)
 csr_tiles(const __grid_constant__ CsrArgs args)
 {
