@@ -55,7 +55,7 @@ impl Shape {
     /// What suits most matrices.
     pub fn usual(precision: Precision) -> Self {
         let tile_resident = match precision {
-            Precision::F32 => 8,
+            Precision::F32 => 6,
             Precision::F64 => 4,
         };
         Self {

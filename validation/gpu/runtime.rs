@@ -79,7 +79,8 @@ fn too_much_memory_is_refused_with_numbers() {
 #[test]
 fn code_that_does_not_compile_is_shown_with_file_and_line() {
     let Some(gpu) = gpu(true) else { return };
-    let source = Source { file: "forcing.cu", prelude: "typedef float real;".to_owned(), is_exact: false };
+    let source =
+        Source { file: "forcing.cu", prelude: "typedef float real;".to_owned(), is_exact: false };
     let error = gpu.module(&source).unwrap_err().to_string();
     assert!(error.contains("kernels/forcing.cu("), "{error}");
 }
@@ -88,7 +89,8 @@ fn code_that_does_not_compile_is_shown_with_file_and_line() {
 fn a_kernel_that_is_not_there_is_named() {
     let Some(gpu) = gpu(true) else { return };
     let prelude = "typedef float real;\n".to_owned();
-    let module = gpu.module(&Source { file: "forcing/blend.cuh", prelude, is_exact: false }).unwrap();
+    let module =
+        gpu.module(&Source { file: "forcing/blend.cuh", prelude, is_exact: false }).unwrap();
     let error = module.kernel("no_such_kernel").unwrap_err().to_string();
     assert!(error.contains("no_such_kernel") && error.contains("forcing/blend.cuh"), "{error}");
 }
