@@ -4,7 +4,7 @@
 mod rung;
 
 pub use rung::Rung;
-use rung::SHORT_ROW;
+use rung::{Rows, SHORT_ROW};
 
 use super::arguments::CsrArgs;
 use super::buffer::{Buffer, Element};
@@ -70,6 +70,18 @@ impl Shape {
         }
     }
 
+    /// What suits a matrix whose rows start there: large tiles where rows differ.
+    pub fn suited(precision: Precision, starts: &[usize]) -> Self {
+        if Rows::of(starts).is_even {
+            return Self::usual(precision);
+        }
+        let tile_rounds = match precision {
+            Precision::F32 => 2,
+            Precision::F64 => 1,
+        };
+        Self { tile_threads: 512, tile_rounds, tile_resident: 4, ..Self::usual(precision) }
+    }
+
     /// Shared memory that a block takes for a tile, bytes.
     pub fn shared_bytes(&self, precision: Precision) -> usize {
         let size = match precision {
@@ -100,7 +112,7 @@ impl Shape {
             ("GATHER_LATE", i32::from(self.gather_late)),
             ("CUT_WORDS", WORDS as i32),
         ];
-        Source::new("primitives/csr.cu", precision, 1, &settings)
+        Source::new("primitives/csr.cu", precision, 1, &settings).exactly()
     }
 
     /// The launches of a rung, one after the other: kernel, blocks in x and y, threads of a block.
@@ -237,7 +249,7 @@ impl<R: Real + Element> DeviceCsr<R> {
     ///
     /// [`Error::Gpu`], as all below, and when the matrix is larger than numbers of 32 bits can tell.
     pub fn new(gpu: &Gpu, matrix: &Csr<R>) -> Result<Self> {
-        Self::with(gpu, matrix, Shape::usual(R::PRECISION))
+        Self::with(gpu, matrix, Shape::suited(R::PRECISION, matrix.starts()))
     }
 
     /// The same for kernels of a given shape.
@@ -291,7 +303,7 @@ impl<R: Real + Element> DeviceCsr<R> {
             size,
             columns: matrix.columns(),
             entries: matrix.nonzeros(),
-            fastest: [1, 2].map(|sides| Rung::choose(matrix.starts(), sides)),
+            fastest: [1, 2].map(|sides| Rung::choose(R::PRECISION, matrix.starts(), sides)),
             held,
             args,
         })

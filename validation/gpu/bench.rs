@@ -137,7 +137,7 @@ fn the_ladders_of_matrices_are_measured() {
     let json = folder.path().join("bench.json");
     for (options, rungs) in [
         (&["transpose", "--extent", "300x200", "--extent", "6x27x413"][..], 2 * 8),
-        (&["csr", "--matrix", "skewed"], 8),
+        (&["csr", "--matrix", "skewed"], 9),
     ] {
         let output = Command::cargo_bin("nwp-mini")
             .expect("built by cargo for this test")

@@ -1,13 +1,35 @@
 //! The ways to multiply a sparse matrix and a vector on the device.
 
 use super::WARP;
+use crate::real::Precision;
 
 /// Entries from which tiles of rows are enough to keep the device busy.
 const LARGE: usize = 1 << 18;
 /// Mean number of entries of a row up to which a thread for a row is fast.
 const SHORT_MEAN: usize = 8;
+/// Mean number of entries of a row up to which a few lanes for a row are fast.
+const MEDIUM_MEAN: usize = 32;
 /// Most entries of a row that a thread adds up alone where other rows have fewer.
 pub(super) const SHORT_ROW: usize = 16;
+
+/// What counts of the rows of a matrix.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Rows {
+    entries: usize,
+    /// Mean number of entries.
+    pub(super) mean: usize,
+    /// Whether no row has many more entries than others.
+    pub(super) is_even: bool,
+}
+
+impl Rows {
+    pub(super) fn of(starts: &[usize]) -> Self {
+        let (rows, entries) = (starts.len() - 1, starts.last().copied().unwrap_or(0));
+        let longest = starts.windows(2).map(|pair| pair[1] - pair[0]).max().unwrap_or(0);
+        let mean = entries / rows.max(1);
+        Self { entries, mean, is_even: longest <= SHORT_ROW.max(2 * mean) }
+    }
+}
 
 /// A way to multiply, from the first idea to the one in use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,20 +85,24 @@ impl Rung {
 
     /// The fastest for a matrix whose rows start there and `sides` right-hand sides, as measured on an
     /// H200: threads that read seven entries one after the other still find them in the cache, those that
-    /// read 27 do not; several vectors pay where the entries are read once for all.
-    pub fn choose(starts: &[usize], sides: usize) -> Self {
-        let (rows, entries) = (starts.len() - 1, starts.last().copied().unwrap_or(0));
-        let longest = starts.windows(2).map(|pair| pair[1] - pair[0]).max().unwrap_or(0);
-        let mean = entries / rows.max(1);
-        match mean {
-            _ if entries >= LARGE && sides > 1 => Self::Tiles,
-            0..=SHORT_MEAN if entries >= LARGE && longest <= SHORT_ROW => Self::Thread,
-            0..=SHORT_MEAN if entries >= LARGE => Self::Bins,
-            _ if entries >= LARGE => Self::Tiles,
-            0..4 => Self::Thread,
-            4..16 => Self::Lanes4,
-            16..64 => Self::Lanes8,
-            _ => Self::Warp,
+    /// read 27 do not; tiles where rows differ, or where several vectors share the entries.
+    pub fn choose(precision: Precision, starts: &[usize], sides: usize) -> Self {
+        let Rows { entries, mean, is_even, .. } = Rows::of(starts);
+        if entries < LARGE {
+            return match mean {
+                0..4 => Self::Thread,
+                4..16 => Self::Lanes4,
+                16..64 => Self::Lanes8,
+                _ => Self::Warp,
+            };
+        }
+        match (mean, precision) {
+            _ if sides > 1 || !is_even => Self::Tiles,
+            (0..=SHORT_MEAN, Precision::F32) => Self::Thread,
+            (0..=SHORT_MEAN, Precision::F64) => Self::Bins,
+            (0..=MEDIUM_MEAN, Precision::F32) => Self::Lanes2,
+            (0..=MEDIUM_MEAN, Precision::F64) => Self::Lanes4,
+            _ => Self::Tiles,
         }
     }
 
