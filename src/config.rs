@@ -51,17 +51,17 @@ pub struct Beside {
     /// weights makes one)
     #[arg(long, value_name = "WEIGHTS")]
     pub regrid: Option<PathBuf>,
-    /// NetCDF file of the fields on the other grid [default: <output>.regrid.nc]
+    /// NetCDF file of the fields on the other grid [default: `<output>.regrid.nc`]
     #[arg(long, value_name = "FILE", requires = "regrid")]
     pub regrid_output: Option<PathBuf>,
     /// Write time series at places, from a CSV file with the header name,lat,lon or name,x,y, to
-    /// <output>.points.nc and <output>.points.profiles.nc
+    /// `<output>.points.nc` and `<output>.points.profiles.nc`
     #[arg(long, value_name = "FILE.csv")]
     pub points: Option<PathBuf>,
     /// Time between values at the places in seconds [default: as between output frames]
     #[arg(long, value_name = "S", requires = "points")]
     pub points_interval: Option<f64>,
-    /// Write every column as a profile, with its totals, to <output>.profiles.nc
+    /// Write every column as a profile, with its totals, to `<output>.profiles.nc`
     #[arg(long)]
     pub profiles: bool,
 }

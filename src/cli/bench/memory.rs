@@ -248,7 +248,7 @@ impl Curves<'_> {
                 let label = match window {
                     1 => "in order".to_owned(),
                     _ if window == elements => "anywhere".to_owned(),
-                    _ => format!("within {}", megabytes(4 * window)),
+                    _ => format!("within {} KiB", 4 * window / 1024),
                 };
                 let experiment = Experiment::Gather { read_only };
                 let bytes = 3 * size_of::<f32>() * elements;
