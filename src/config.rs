@@ -51,7 +51,7 @@ pub struct Beside {
     /// weights makes one)
     #[arg(long, value_name = "WEIGHTS")]
     pub regrid: Option<PathBuf>,
-    /// NetCDF file of the fields on the other grid [default: `<output>.regrid.nc`]
+    /// NetCDF file of the fields on the other grid (`<output>.regrid.nc` by default)
     #[arg(long, value_name = "FILE", requires = "regrid")]
     pub regrid_output: Option<PathBuf>,
     /// Write time series at places, from a CSV file with the header name,lat,lon or name,x,y, to

@@ -8,7 +8,7 @@ use std::io::Write;
 use rayon::prelude::*;
 
 use super::figure::Timing;
-use super::ladder::{Row, Subject, megabytes, patiently, verdict};
+use super::ladder::{Row, Subject, patiently, verdict};
 use super::{Bench, gpu};
 use crate::error::Result;
 use crate::gpu::memory_lab::{Experiment, Indices, Lab, Pattern, THREADS, Width};
