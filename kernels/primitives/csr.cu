@@ -6,6 +6,13 @@
 #include "primitives/csr/row.cuh"
 #include "primitives/csr/tile.cuh"
 
+// Older devices take a few registers more for the same, which would not fit.
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 900
+constexpr int RESIDENT = TILE_RESIDENT > 2 ? TILE_RESIDENT - 2 : 1;
+#else
+constexpr int RESIDENT = TILE_RESIDENT;
+#endif
+
 // A thread for a row, as a loop over rows would have it. Threads beside one another read entries that
 // lie a row apart, so that every warp needs as many pieces of memory as it has rows, and a warp is as
 // slow as its longest row.
@@ -100,14 +107,14 @@ extern "C" __global__ void __launch_bounds__(CSR_THREADS) csr_bins(const __grid_
 // with one instruction, all under way together, and keeps the products in shared memory. Then as many
 // lanes as the tile has to spare add up a row, and a whole warp where a row is long. A row that no tile
 // holds is cut into pieces, whose sums `csr_join` adds up.
-extern "C" __global__ void __launch_bounds__(TILE_THREADS, TILE_RESIDENT)
+extern "C" __global__ void __launch_bounds__(TILE_THREADS, RESIDENT)
 csr_tiles(const __grid_constant__ CsrArgs args)
 {
     product_of_tile<1>(args);
 }
 
 // The same for several right-hand sides: the entries stay in registers for CSR_SIDES of them.
-extern "C" __global__ void __launch_bounds__(TILE_THREADS)
+extern "C" __global__ void __launch_bounds__(TILE_THREADS, 1)
 csr_tiles_several(const __grid_constant__ CsrArgs args)
 {
     product_of_tile<CSR_SIDES>(args);

@@ -54,8 +54,10 @@ fn check<R: Working>(operator: &Csr<R>, products: &Products<R>, frame: &Captured
                 .clone()
                 .map(|e| operator.values()[e].f64() * x[operator.column_of()[e] as usize].f64());
             let (sum, size) = terms.fold((0.0, 0.0), |(sum, size), x| (sum + x, size + x.abs()));
-            // What a sum of n products may be off by.
-            let limit = (entries.len() + 1) as f64 * R::epsilon().f64() * size;
+            // What a sum of n products may be off by; one below the smallest normal number by a
+            // whole step there.
+            let step = R::epsilon().f64() * R::min_positive_value().f64();
+            let limit = (entries.len() + 1) as f64 * (R::epsilon().f64() * size + step);
             let off = (found.f64() - sum).abs();
             assert!(off <= limit, "{about}, field {number}, level {level}, row {row}: {off:e}");
         }

@@ -73,9 +73,10 @@ const NEAR: f64 = 1e-2;
 /// Part of the values of a field that may be off by more: those of columns in which a rounding
 /// decides between two courses, some in a hundred of the columns and few of their cells.
 const SHARE_OFF: f64 = 0.01;
-/// What nothing may be off by in double precision with sub-stepped fall, where rounding decides
-/// nothing of weight in these steps: some hundred thousand units in the last place; 1.9e-10 has been seen.
-const SAME: f64 = 1e-9;
+/// What nothing may be off by in double precision with sub-stepped fall. Other roundings than the
+/// CPU's decide thresholds of the scheme otherwise where there are traces of water: 1.3e-9 of the vapour
+/// has been seen. On the host the kernels give the very bits of the CPU (`validation/emulated/same.rs`).
+const SAME: f64 = 1e-7;
 
 fn check_steps<R: Working + OnDevice>(gpu: &Gpu, fallout: Fallout, mapping: Option<Mapping>) {
     let mut pair = Pair::<R>::new(gpu, fallout, mapping);
