@@ -105,7 +105,7 @@ fn check_tile_f64(nz: usize) {
         let device = on_device(&clouds, &p, dt, &weather, &region, 3 * nz as u64);
         let about = format!("tile, {nz} levels, {dt} s");
         let mut report = Report::default();
-        expect_near(&about, &named(&device), &named(&cpu), allowance(dt), &mut report);
+        expect_near(&about, &named(&device), &named(&cpu), allowance(nz, dt), &mut report);
         report.finish();
     }
 }
@@ -116,8 +116,25 @@ fn check_tile_f64(nz: usize) {
 const SEVERAL_STEPS: Allowance =
     Allowance { share: 0.01, by: 3.0e-3, percents: &[50.0, 99.0], ..EVERY_CELL };
 
-fn allowance(dt: f64) -> Allowance {
-    if dt <= ONE_STEP { EVERY_CELL } else { SEVERAL_STEPS }
+/// Columns on other levels than their own are straight lines between those: where two slopes of a
+/// falling species are the same, a rounding decides whether one is a maximum. Fewer than one cell in a
+/// hundred, and by little; fewer than ten cells say nothing.
+const BETWEEN_LEVELS: Allowance = Allowance {
+    share: 0.01,
+    by: 1.0e-3,
+    percents: &[50.0, 95.0, 99.0, 99.9],
+    above: 10.0,
+    ..EVERY_CELL
+};
+/// Levels of the columns of the reference.
+const OWN_LEVELS: usize = 27;
+
+fn allowance(nz: usize, dt: f64) -> Allowance {
+    match dt <= ONE_STEP {
+        true if nz == OWN_LEVELS => EVERY_CELL,
+        true => BETWEEN_LEVELS,
+        false => SEVERAL_STEPS,
+    }
 }
 
 #[test]
@@ -141,7 +158,7 @@ fn check_tile_f32(nz: usize) {
         let about = format!("tile, {nz} levels, {dt} s");
         let mut report = Report::default();
         let both = [&named(&device), &named(&cpu)];
-        expect_as_exact(&about, both, &named(&truth), allowance(dt), &mut report);
+        expect_as_exact(&about, both, &named(&truth), allowance(nz, dt), &mut report);
         report.finish();
     }
 }
