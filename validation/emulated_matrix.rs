@@ -3,6 +3,8 @@
 
 #[path = "support/emulator.rs"]
 mod emulator;
+#[path = "support/products.rs"]
+mod products;
 #[path = "support/random.rs"]
 mod random;
 

@@ -19,6 +19,8 @@ mod forcing;
 mod made_up;
 #[path = "gpu/memory.rs"]
 mod memory;
+#[path = "support/products.rs"]
+mod products;
 #[path = "support/random.rs"]
 mod random;
 #[path = "gpu/reduce.rs"]

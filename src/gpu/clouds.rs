@@ -41,7 +41,7 @@ pub const PLANES: [&str; 9] = [
 
 /// What the kernel of a call is compiled from.
 pub fn source(precision: Precision, nz: usize, fallout: Fallout, mapping: Mapping) -> Source {
-    with_settings(mapping.file(), precision, nz, fallout, mapping.constants())
+    with_settings(mapping.file(), precision, nz, fallout, mapping.constants(nz))
 }
 
 /// What the kernel of the diagnosis is compiled from.

@@ -143,6 +143,12 @@ const COLUMN_THREADS: usize = 32;
 /// columns of a storm.
 const MANY_COLUMNS: usize = 50_000;
 
+/// Lanes that let a species of a column fall: half a warp where two levels a lane are enough, with a
+/// place for the lid and one above it.
+fn fall_lanes(nz: usize) -> usize {
+    if nz + 2 <= WARP { WARP / 2 } else { WARP }
+}
+
 impl Tile {
     /// Tiles from the widest to the narrowest.
     const ALL: [Self; 6] = [
@@ -184,8 +190,7 @@ impl Tile {
             Fallout::Substepped => 0,
         };
         let fields = (9 + kept) * nz * (columns + 1) + heights;
-        // Half a warp lets a column fall where two levels a lane are enough.
-        let group = if nz + 2 <= WARP { WARP / 2 } else { WARP };
+        let group = fall_lanes(nz);
         let slots = ((nz + 1) / group + 1) * group;
         let fall = real * (threads / group * (4 * (nz + 1) + slots));
         // The list of cells where something happens takes the place of the fall.
@@ -220,12 +225,17 @@ impl Mapping {
         }
     }
 
-    /// The settings as kernels see them, by name.
-    pub fn constants(self) -> Vec<(String, i32)> {
+    /// The settings for a number of levels as kernels see them, by name.
+    pub fn constants(self, nz: usize) -> Vec<(String, i32)> {
         let settings = match self {
             Self::Column => vec![("COLUMN_THREADS", COLUMN_THREADS)],
             Self::Tile(Tile { columns, threads, blocks }) => {
-                vec![("TILE_COLUMNS", columns), ("TILE_THREADS", threads), ("TILE_BLOCKS", blocks)]
+                vec![
+                    ("TILE_COLUMNS", columns),
+                    ("TILE_THREADS", threads),
+                    ("TILE_BLOCKS", blocks),
+                    ("TILE_LANES", fall_lanes(nz)),
+                ]
             }
         };
         settings.into_iter().map(|(name, value)| (name.to_owned(), value as i32)).collect()

@@ -146,7 +146,7 @@ impl Clouds {
             precision: R::KIND,
             nz,
             fallout: p.fallout,
-            constants: mapping.constants(),
+            constants: mapping.constants(nz),
         };
         let about = match mapping {
             Mapping::Column => "column".to_owned(),

@@ -8,6 +8,7 @@ use nwp_mini::shared::DevicePointer;
 
 use super::emulator::Program;
 use super::host::{Exchanged, Memory, program};
+use super::products::check_product;
 use super::random::Random;
 
 /// Blocks of two sizes, tiles of few entries, so that rows are cut, and of more.
@@ -142,22 +143,6 @@ pub(crate) fn is_right(
     multiplied(program, shape, rung, matrix, (&x, 3), seed).is_ok_and(|found| found == expected)
 }
 
-/// Products against those of the CPU, whose rounding and that of the kernel each are at most
-/// `n u Σ|a x|` for n entries of a row.
-fn check<R: Exchanged>(matrix: &Csr<R>, x: &[R], found: &[R], what: &str) {
-    let unit = R::epsilon().f64() / 2.0;
-    for (row, found) in found.iter().enumerate() {
-        let entries = matrix.starts()[row]..matrix.starts()[row + 1];
-        let terms = entries
-            .clone()
-            .map(|at| matrix.values()[at].f64() * x[matrix.column_of()[at] as usize].f64());
-        let (exact, sum) = terms.fold((0.0, 0.0), |(e, s), term| (e + term, s + term.abs()));
-        let bound = (entries.len() as f64 + 1.0) * unit * sum * 1.01;
-        let error = (found.f64() - exact).abs();
-        assert!(error <= bound, "{what}: row {row} is {found}, not {exact}");
-    }
-}
-
 fn rungs_agree<R: Exchanged>() {
     let mut random = Random::new(3);
     let cases = cases::<R>(&mut random);
@@ -174,7 +159,7 @@ fn rungs_agree<R: Exchanged>() {
                         multiplied(&program, shape, rung, matrix, (&x, sides), seed).unwrap();
                     for side in 0..sides {
                         let x = &x[side * columns..][..columns];
-                        check(matrix, x, &found[side * rows..][..rows], &what);
+                        check_product(matrix, x, &found[side * rows..][..rows], &what);
                     }
                     if rung == Rung::Tiles {
                         let again =

@@ -6,6 +6,7 @@ use nwp_mini::primitives::csr::Csr;
 use nwp_mini::primitives::matrices::{self, Kind, operand};
 use nwp_mini::real::{Precision, Real};
 
+use crate::products::check_product;
 use crate::random::Random;
 use crate::{gpu, prepare, seed};
 
@@ -36,22 +37,6 @@ fn cases<R: Real>(random: &mut Random) -> Vec<(&'static str, Csr<R>)> {
     ]
 }
 
-/// Products against those of the CPU, whose rounding and that of the device each are at most
-/// `n u Σ|a x|` for n entries of a row.
-fn check<R: Real>(matrix: &Csr<R>, x: &[R], found: &[R], what: &str) {
-    let unit = R::epsilon().f64() / 2.0;
-    for (row, found) in found.iter().enumerate() {
-        let entries = matrix.starts()[row]..matrix.starts()[row + 1];
-        let terms = entries
-            .clone()
-            .map(|at| matrix.values()[at].f64() * x[matrix.column_of()[at] as usize].f64());
-        let (exact, sum) = terms.fold((0.0, 0.0), |(e, s), term| (e + term, s + term.abs()));
-        let bound = (entries.len() as f64 + 1.0) * unit * sum * 1.01;
-        let error = (found.f64() - exact).abs();
-        assert!(error <= bound, "{what}: row {row} is {found}, not {exact}");
-    }
-}
-
 fn rungs_agree<R: Real + Element>(gpu: &Gpu) {
     let mut random = Random::new(seed());
     for (name, matrix) in cases::<R>(&mut random) {
@@ -72,7 +57,7 @@ fn rungs_agree<R: Real + Element>(gpu: &Gpu) {
                 let found = multiplied();
                 for vector in 0..vectors {
                     let x = &x[vector * columns..][..columns];
-                    check(&matrix, x, &found[vector * rows..][..rows], &what);
+                    check_product(&matrix, x, &found[vector * rows..][..rows], &what);
                 }
                 assert!(multiplied() == found, "{what}: other bits in another run");
             }

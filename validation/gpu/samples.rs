@@ -17,6 +17,7 @@ use nwp_mini::real::Real;
 use nwp_mini::wsm5::Fallout;
 
 use crate::gpu;
+use crate::products::check_product;
 use crate::random::Random;
 
 const DT: f64 = 60.0;
@@ -46,20 +47,10 @@ fn check<R: Working>(operator: &Csr<R>, products: &Products<R>, frame: &Captured
     for (number, (field, found)) in volumes.chain(planes).zip(found).enumerate() {
         let levels = field.len() / operator.columns();
         assert_eq!(found.len(), levels * operator.rows(), "{about}, field {number}");
-        for (at, found) in found.iter().enumerate() {
-            let (level, row) = (at / operator.rows(), at % operator.rows());
-            let x = &field[level * operator.columns()..];
-            let entries = operator.starts()[row]..operator.starts()[row + 1];
-            let terms = entries
-                .clone()
-                .map(|e| operator.values()[e].f64() * x[operator.column_of()[e] as usize].f64());
-            let (sum, size) = terms.fold((0.0, 0.0), |(sum, size), x| (sum + x, size + x.abs()));
-            // What a sum of n products may be off by; one below the smallest normal number by a
-            // whole step there.
-            let step = R::epsilon().f64() * R::min_positive_value().f64();
-            let limit = (entries.len() + 1) as f64 * (R::epsilon().f64() * size + step);
-            let off = (found.f64() - sum).abs();
-            assert!(off <= limit, "{about}, field {number}, level {level}, row {row}: {off:e}");
+        let (columns, rows) = (operator.columns(), operator.rows());
+        for (level, (x, found)) in field.chunks(columns).zip(found.chunks(rows)).enumerate() {
+            let what = format!("{about}, field {number}, level {level}");
+            check_product(operator, x, found, &what);
         }
     }
 }

@@ -76,12 +76,7 @@ __device__ inline void act(const CloudArgs& a, bool is_first, Tile& tile)
         // The sub-stepped fall has melted snow on the way.
         if (FALLOUT == Fallout::SemiLagrangian) melt::melt_snow(p, a.dt_cloud, air, cell);
         const real clipped = step::processes(p, a.dt_cloud, air, at_start, qr_sized, cell);
-        tile.t[k][column] = cell.t;
-        tile.qv[k][column] = cell.qv;
-        tile.qc[k][column] = cell.qc;
-        tile.qr[k][column] = cell.qr;
-        tile.qi[k][column] = cell.qi;
-        tile.qs[k][column] = cell.qs;
+        put(cell, k, column, tile);
         tile.clipped[k][column] += air.rho * air.dz * clipped;
     }
 }

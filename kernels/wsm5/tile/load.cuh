@@ -76,12 +76,7 @@ __device__ inline unsigned load(const CloudArgs& a, const Position& at, Tile& ti
             const real made = clip_all(air, cell);
             if (made > 0 || can_change(a.params, air.p, cell)) active |= 1u << m;
             note_start(k, column, cell, tile, contents);
-            tile.t[k][column] = cell.t;
-            tile.qv[k][column] = cell.qv;
-            tile.qc[k][column] = cell.qc;
-            tile.qr[k][column] = cell.qr;
-            tile.qi[k][column] = cell.qi;
-            tile.qs[k][column] = cell.qs;
+            put(cell, k, column, tile);
             tile.rho[k][column] = air.rho;
             tile.dz[k][column] = air.dz;
             tile.clipped[k][column] = made;

@@ -66,7 +66,7 @@ __device__ inline void keep(Start& start, int k, int column, real t, real qr)
 __device__ inline void keep(Nothing&, int, int, real, real) {}
 
 // Lanes that let a species of a column fall, and groups of them in a warp.
-constexpr int GROUP = NZ + 2 <= WARP ? WARP / 2 : WARP;
+constexpr int GROUP = TILE_LANES;
 constexpr int GROUPS = WARP / GROUP;
 // Levels of such a lane, from the ground up. There is a place for the lid, and one above it.
 constexpr int SLOTS = (NZ + 1) / GROUP + 1;
@@ -159,4 +159,15 @@ __device__ inline Cell cell_in(const Tile& tile, int k, int column)
 {
     return {tile.t[k][column],  tile.qv[k][column], tile.qc[k][column],
             tile.qr[k][column], tile.qi[k][column], tile.qs[k][column]};
+}
+
+// Puts a cell into the tile.
+__device__ inline void put(const Cell& cell, int k, int column, Tile& tile)
+{
+    tile.t[k][column] = cell.t;
+    tile.qv[k][column] = cell.qv;
+    tile.qc[k][column] = cell.qc;
+    tile.qr[k][column] = cell.qr;
+    tile.qi[k][column] = cell.qi;
+    tile.qs[k][column] = cell.qs;
 }

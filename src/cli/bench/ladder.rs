@@ -76,13 +76,31 @@ pub(super) struct Setting<'a> {
     pub(super) slots: usize,
 }
 
+impl<'a> Setting<'a> {
+    /// That of a device, with what a copy moves there, for data of `bytes` bytes; none where there is no
+    /// device or no room.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Gpu`](crate::error::Error::Gpu) when the device has failed.
+    pub(super) fn of(
+        device: Option<(&'a Gpu, f64)>,
+        bytes: usize,
+        runs: u32,
+    ) -> Result<Option<Self>> {
+        let Some((gpu, copy)) = device else { return Ok(None) };
+        let slots = slots(gpu, bytes)?;
+        Ok((slots > 0).then_some(Self { gpu, copy, runs, slots }))
+    }
+}
+
 /// How many copies of `bytes` bytes it takes to exceed the cache by far, at least two; fewer where
 /// memory does not suffice, and 0 where not even one fits.
 ///
 /// # Errors
 ///
 /// [`Error::Gpu`](crate::error::Error::Gpu) when the device has failed.
-pub(super) fn slots(gpu: &Gpu, bytes: usize) -> Result<usize> {
+fn slots(gpu: &Gpu, bytes: usize) -> Result<usize> {
     let [free, _] = gpu.memory()?;
     let [part, parts] = MEMORY_SHARE;
     let bytes = bytes.max(1);

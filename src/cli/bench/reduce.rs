@@ -5,7 +5,7 @@ use std::io::Write;
 
 use rayon::prelude::*;
 
-use super::ladder::{self, Ladder, Rung, Setting, Subject};
+use super::ladder::{Ladder, Rung, Setting, Subject};
 use super::memory::mixed;
 use super::size::Elements;
 use super::{Bench, Pool};
@@ -87,13 +87,7 @@ impl Bench {
             bytes,
             precision: T::NAME,
         };
-        let setting = match device {
-            Some((gpu, copy)) => {
-                let slots = ladder::slots(gpu, bytes)?;
-                (slots > 0).then_some(Setting { gpu, copy, runs: self.runs, slots })
-            }
-            None => None,
-        };
+        let setting = Setting::of(device, bytes, self.runs)?;
         let mut ladder = Ladder::new(subject, setting, out)?;
         ladder.cpu(pools, self.runs, out, || reduce::sum(&values), fault)?;
         let Some(Setting { gpu, slots, .. }) = setting else {

@@ -157,11 +157,7 @@ impl Bench {
             bytes,
             precision: R::NAME,
         };
-        let slots = device.map(|(gpu, _)| ladder::slots(gpu, bytes)).transpose()?;
-        let setting = device
-            .zip(slots)
-            .filter(|(_, slots)| *slots > 0)
-            .map(|((gpu, copy), slots)| ladder::Setting { gpu, copy, runs: self.runs, slots });
+        let setting = ladder::Setting::of(device, bytes, self.runs)?;
         let mut ladder = Ladder::new(subject, setting, out)?;
         if !pools.is_empty() {
             let from = values::<R>(count);
