@@ -1,13 +1,16 @@
 //! `nwp-mini bench`: how fast the parts of a step, and the kernels that know no weather, are on
 //! this machine.
 
+mod chart;
 mod cpu;
 mod csr;
-mod figure;
-mod gpu;
+pub(super) mod figure;
+pub(super) mod gpu;
+pub(super) mod gpu_times;
 mod ladder;
 mod memory;
 mod reduce;
+mod scale;
 mod size;
 mod source;
 mod transpose;
@@ -106,6 +109,8 @@ pub(super) struct Bench {
     /// Let `reduce` work on whole numbers of 32 bits
     #[arg(long)]
     integers: bool,
+    #[command(flatten)]
+    range: scale::Range,
     /// Timed calls of each part
     #[arg(long, value_name = "N", default_value = "25",
           value_parser = clap::value_parser!(u32).range(1..))]
@@ -140,7 +145,9 @@ enum Part {
     Csr,
     /// Experiments with the memory of the GPU and the way to it
     Memory,
-    /// Everything
+    /// How time and memory for a cell grow with the grid; takes some minutes
+    Scale,
+    /// Everything but scale
     All,
 }
 
@@ -187,6 +194,9 @@ impl Bench {
             rows.extend(found.iter().map(value));
             faults.extend(wrong);
         }
+        if self.wants(Part::Scale) {
+            rows.extend(self.scale(gpu, &mut out)?);
+        }
         if let Some(json) = json {
             json.write_json(&rows)?;
         }
@@ -223,9 +233,15 @@ impl Bench {
         Ok(ladders)
     }
 
+    /// The file to draw to, where one is asked for.
+    fn drawing(&self) -> Result<Option<Pending>> {
+        self.range.svg.as_ref().map(|path| Pending::new(path, self.force)).transpose()
+    }
+
     fn wants(&self, part: Part) -> bool {
         let usual = self.parts.is_empty() && OF_A_STEP.contains(&part);
-        usual || self.parts.contains(&part) || self.parts.contains(&Part::All)
+        let is_of_all = part != Part::Scale && self.parts.contains(&Part::All);
+        usual || self.parts.contains(&part) || is_of_all
     }
 
     /// The ways of falling that are wanted.
