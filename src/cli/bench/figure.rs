@@ -195,7 +195,7 @@ pub(super) fn statistics(mut times: Vec<f64>) -> [f64; 3] {
 }
 
 /// The median of some times.
-pub(super) fn median(times: Vec<f64>) -> f64 {
+pub(in crate::cli) fn median(times: Vec<f64>) -> f64 {
     statistics(times)[1]
 }
 

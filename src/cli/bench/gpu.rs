@@ -154,6 +154,11 @@ impl<R: Working + OnDevice> Columns<R> {
         clouds::Place { state: &self.state, air: &self.air, surface: &self.surface }
     }
 
+    /// The state after the calls.
+    pub(in crate::cli) fn state(&self) -> &Buffer<R> {
+        &self.state
+    }
+
     /// Starts from the state anew.
     pub(in crate::cli) fn restore(&self) -> Result<()> {
         self.state.copy_from(&self.fresh)?;

@@ -31,7 +31,7 @@ pub(in crate::cli::bench) struct Panel {
 const PANEL: [f64; 2] = [350.0, 360.0];
 const LEFT: f64 = 76.0;
 const TOP: f64 = 84.0;
-const GAP: f64 = 22.0;
+const GAP: f64 = 34.0;
 const BELOW: f64 = 56.0;
 const RIGHT: f64 = 24.0;
 const LEGEND_LINE: f64 = 20.0;
@@ -151,12 +151,18 @@ fn draw_axes(picture: &mut Picture, axes: Axes, has_labels: bool) {
         let bottom = TOP + PANEL[1];
         picture.line([x, TOP], [x, bottom], fainter);
         if (power - first) % apart == 0 {
-            let text = format!("2<tspan dy=\"-5\" font-size=\"9\">{power}</tspan>");
-            picture.marked_text([x, bottom + 18.0], Anchor::Middle, "", &text);
+            picture.text([x, bottom + 18.0], Anchor::Middle, "", &power_of_two(power));
         }
     }
     let frame = format!("fill=\"none\" stroke=\"{INK}\" stroke-width=\"1\"");
     picture.rectangle([axes.left, TOP], PANEL, &frame);
+}
+
+/// A power of two as 2¹⁶.
+fn power_of_two(power: i32) -> String {
+    const DIGITS: [char; 10] = ['⁰', '¹', '²', '³', '⁴', '⁵', '⁶', '⁷', '⁸', '⁹'];
+    let raised = |c: char| c.to_digit(10).map_or('⁻', |digit| DIGITS[digit as usize]);
+    "2".chars().chain(power.to_string().chars().map(raised)).collect()
 }
 
 fn draw(picture: &mut Picture, axes: Axes, series: &Series) {
@@ -202,4 +208,41 @@ fn mark(picture: &mut Picture, [x, y]: [f64; 2], number: usize) {
         ),
     };
     picture.add(&shape);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn powers_are_raised() {
+        assert_eq!([power_of_two(6), power_of_two(27), power_of_two(-1)], ["2⁶", "2²⁷", "2⁻¹"]);
+    }
+
+    /// Panels without values, with one and with many.
+    #[test]
+    fn pictures_have_all_series_and_no_wild_numbers() {
+        let series = |name: &str, style, points: &[[f64; 2]]| Series {
+            name: name.to_owned(),
+            style,
+            points: points.to_vec(),
+        };
+        let measured = (0..8).map(|n| {
+            series(&format!("a<{n}>"), Style::Measured(n), &[[64.0, 1.0], [4096.0, 20.0]])
+        });
+        let bound = series("bound", Style::Bound(4), &[[64.0, 0.5]]);
+        let full = Panel { title: "one".to_owned(), series: measured.chain([bound]).collect() };
+        let empty = Panel { title: "none".to_owned(), series: Vec::new() };
+        for panels in [vec![full, empty.clone()], vec![empty], Vec::new()] {
+            let svg = lines(["title & more", "below"], ["x", "y"], &panels);
+            assert!(svg.starts_with("<svg ") && svg.ends_with("</svg>\n"), "{svg}");
+            assert!(!svg.contains("NaN") && !svg.contains("inf"), "{svg}");
+            for panel in &panels {
+                for series in &panel.series {
+                    let name = escaped(&series.name);
+                    assert_eq!(svg.matches(&format!(">{name}<")).count(), 2, "{name}: {svg}");
+                }
+            }
+        }
+    }
 }

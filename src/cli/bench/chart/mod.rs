@@ -68,16 +68,12 @@ impl Picture {
 
     /// A text; `style` is what else is said of it.
     fn text(&mut self, [x, y]: [f64; 2], anchor: Anchor, style: &str, text: &str) {
-        self.marked_text([x, y], anchor, style, &escaped(text));
-    }
-
-    /// A text that may have marks of SVG in it.
-    fn marked_text(&mut self, [x, y]: [f64; 2], anchor: Anchor, style: &str, text: &str) {
         let anchor = match anchor {
             Anchor::Start => "start",
             Anchor::Middle => "middle",
             Anchor::End => "end",
         };
+        let text = escaped(text);
         self.add(&format!(
             "<text x=\"{x:.1}\" y=\"{y:.1}\" text-anchor=\"{anchor}\" {style}>{text}</text>"
         ));

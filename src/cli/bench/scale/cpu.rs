@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use super::super::Bench;
 use super::super::figure::{Timing, wall_times};
-use super::{Subject, TRACERS, Timed};
+use super::{Subject, TRACERS, Timed, resident};
 use crate::advection::{self, Limiter, Wind, Workspace};
 use crate::backend::Backend;
 use crate::backend::cpu::Cpu;
@@ -78,10 +78,18 @@ pub(super) fn measure<R: Working>(
         }
         Subject::Step => {
             let mut cpu = Cpu::new(grid, coordinate, limiter, fallout, forcing, state.clone());
-            patient_times(bench.runs, &mut cpu, |b| b.restore(state), |b| b.step(dt))?
+            let times = patient_times(bench.runs, &mut cpu, |b| b.restore(state), |b| b.step(dt))?;
+            // While all that a step takes is there.
+            let resident = resident();
+            return Ok(Timed {
+                timing: Timing::Wall,
+                times,
+                device_bytes_per_cell: None,
+                resident,
+            });
         }
     };
-    Ok(Timed { timing: Timing::Wall, times, device_bytes_per_cell: None })
+    Ok(Timed { timing: Timing::Wall, times, device_bytes_per_cell: None, resident: 0 })
 }
 
 /// Wall times of at most `runs` calls, fewer where they are slow.

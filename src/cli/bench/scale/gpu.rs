@@ -4,7 +4,7 @@ use super::super::Bench;
 use super::super::figure::Timing;
 use super::super::gpu::{Columns, Tracers, mapping_text};
 use super::super::gpu_times::{call_times, step_times};
-use super::{Subject, TRACERS, Timed};
+use super::{Subject, TRACERS, Timed, resident};
 use crate::advection::Limiter;
 use crate::backend::Backend;
 use crate::backend::gpu::{Needs, OnDevice, OnGpu, Setting};
@@ -69,7 +69,7 @@ fn room<T>(made: Result<T>) -> Result<T, Failure> {
 type Variants = Result<Vec<(String, Timed)>, Failure>;
 
 fn timed((timing, times): (Timing, Vec<f64>)) -> Timed {
-    Timed { timing, times, device_bytes_per_cell: None }
+    Timed { timing, times, device_bytes_per_cell: None, resident: resident() }
 }
 
 /// The mappings to compare: a thread for a column, narrow and wide tiles, and what a run takes.

@@ -21,6 +21,7 @@ use crate::backend::gpu::OnDevice;
 use crate::cli::{BackendChoice, Precision};
 use crate::error::{Error, Result};
 use crate::gpu::Gpu;
+use crate::io::pending::Pending;
 use crate::model::Working;
 use crate::model::tiled::{Tile, Tiled, has_condensate};
 use crate::state::State;
@@ -133,6 +134,8 @@ struct Timed {
     timing: Timing,
     times: Vec<f64>,
     device_bytes_per_cell: Option<f64>,
+    /// Memory of the process at that time, bytes.
+    resident: usize,
 }
 
 /// Columns up to which a grid is looked over before it is measured: larger ones repeat the same.
@@ -149,26 +152,31 @@ struct Scale<'a, W> {
     points: Vec<Point>,
     /// Series that go no further, and why.
     closed: Vec<(Subject, String, String)>,
-    /// Memory of the process before anything was made, bytes.
+    /// Memory of the process before the first grid was made, bytes.
     resident: usize,
 }
 
 impl Bench {
     /// Measures all sizes, and draws them where that is asked for.
-    pub(super) fn scale(&self, gpu: Option<&Gpu>, out: &mut impl Write) -> Result<Vec<Value>> {
+    pub(super) fn scale(
+        &self,
+        gpu: Option<&Gpu>,
+        drawing: Option<Pending>,
+        out: &mut impl Write,
+    ) -> Result<Vec<Value>> {
         match self.precision {
-            Precision::F32 => self.scale_in::<f32>(gpu, out),
-            Precision::F64 => self.scale_in::<f64>(gpu, out),
+            Precision::F32 => self.scale_in::<f32>(gpu, drawing, out),
+            Precision::F64 => self.scale_in::<f64>(gpu, drawing, out),
         }
     }
 
     fn scale_in<R: Working + OnDevice>(
         &self,
         gpu: Option<&Gpu>,
+        drawing: Option<Pending>,
         out: &mut impl Write,
     ) -> Result<Vec<Value>> {
         let powers = self.range.powers()?;
-        let resident = resident();
         let source = self.source::<R>()?;
         self.check_step(&source)?;
         // The range is for both, whichever is taken for a run.
@@ -179,7 +187,7 @@ impl Bench {
         let best = gpu.map(|gpu| self.best::<R>(gpu, out)).transpose()?;
         let device = gpu.zip(best);
         let fallout = self.fallout.map_or_else(Fallout::default, Fallout::from);
-        let (points, closed) = (Vec::new(), Vec::new());
+        let (points, closed, resident) = (Vec::new(), Vec::new(), resident());
         let mut scale = Scale { bench: self, fallout, out, points, closed, resident };
         scale.head::<R>()?;
         let mut cloudy = 0.0;
@@ -210,7 +218,7 @@ impl Bench {
                 }
             }
         }
-        scale.finish()
+        scale.finish(drawing)
     }
 }
 
@@ -330,7 +338,7 @@ impl<W: Write> Scale<'_, W> {
         at: &Place,
         timed: Timed,
     ) -> Result<f64> {
-        let Timed { timing, times, device_bytes_per_cell } = timed;
+        let Timed { timing, times, device_bytes_per_cell, resident } = timed;
         let (bench, cost) = (subject.bench(), subject.cost(self.fallout));
         let variant = match subject {
             Subject::Wsm5 => series.clone(),
@@ -341,8 +349,8 @@ impl<W: Write> Scale<'_, W> {
         let figure = Figure::new::<R>(about, at, times);
         let columns = at.shape.columns();
         // What a step takes is what a run takes.
-        let host = (subject == Subject::Step)
-            .then(|| resident().saturating_sub(self.resident) as f64 / at.shape.cells() as f64);
+        let grown = resident.saturating_sub(self.resident) as f64;
+        let host = (subject == Subject::Step).then(|| grown / at.shape.cells() as f64);
         let point = Point {
             columns,
             series,
@@ -357,7 +365,7 @@ impl<W: Write> Scale<'_, W> {
         Ok(seconds)
     }
 
-    fn finish(self) -> Result<Vec<Value>> {
+    fn finish(self, drawing: Option<Pending>) -> Result<Vec<Value>> {
         let Self { bench, points, out, fallout, .. } = self;
         let mut rows: Vec<Value> = points.iter().map(value).collect();
         let found = findings::of(&points);
@@ -365,8 +373,8 @@ impl<W: Write> Scale<'_, W> {
             writeln!(out, "{}", finding.text())?;
             rows.push(value(&finding.row()));
         }
-        if let Some((pending, points)) = bench.drawing()?.zip(points.first().map(|_| &points)) {
-            let svg = picture::draw(points, &found, fallout, &bench.input);
+        if let Some(pending) = drawing.filter(|_| !points.is_empty()) {
+            let svg = picture::draw(&points, &found, fallout, &bench.input);
             pending.write_text(&svg)?;
         }
         Ok(rows)
