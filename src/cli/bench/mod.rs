@@ -222,7 +222,9 @@ impl Bench {
         }
         if let Some(json) = json {
             let stamp = self.stamp(gpu);
-            rows.iter_mut().for_each(|row| stamp.press(row));
+            for row in &mut rows {
+                stamp.press(row);
+            }
             json.write_json(&rows)?;
         }
         if faults.is_empty() { Ok(()) } else { Err(Error::Verdict(faults.join("\n"))) }

@@ -22,7 +22,7 @@ pub(in crate::cli::bench) struct Group {
 
 const LEFT: f64 = 330.0;
 const LENGTH: f64 = 520.0;
-const RIGHT: f64 = 220.0;
+const RIGHT: f64 = 240.0;
 const TOP: f64 = 74.0;
 const BAR: f64 = 17.0;
 const LINE: f64 = 23.0;
@@ -65,8 +65,9 @@ pub(in crate::cli::bench) fn bars(
             let fill = format!("fill=\"{}\"", colour(bar.colour));
             picture.rectangle([LEFT, y], [length, BAR], &fill);
             picture.text([LEFT - 8.0, y + 13.0], Anchor::End, "", &bar.name);
-            let value = format!("{} {}", short(bar.value), bar.note);
-            picture.text([LEFT + length + 6.0, y + 13.0], Anchor::Start, "", value.trim_end());
+            let note = if bar.note.is_empty() { "" } else { &format!("  ({})", bar.note) };
+            let value = format!("{}{note}", short(bar.value));
+            picture.text([LEFT + length + 6.0, y + 13.0], Anchor::Start, "", &value);
             y += LINE;
         }
     }

@@ -69,7 +69,7 @@ fn bar(case: &Case) -> Bar {
     let when = [&row.date, &row.commit].into_iter().flatten().map(String::as_str);
     Bar {
         name: format!("{}{note}", case.platform),
-        note: when.collect::<Vec<_>>().join(", "),
+        note: when.collect::<Vec<_>>().join(" "),
         value: 1e-6 / case.of_a_cell,
         colour,
     }

@@ -26,6 +26,7 @@ struct Row {
     cells_per_s: Option<f64>,
     gb_per_s: Option<f64>,
     percent_of_copy: Option<f64>,
+    percent_of_arithmetic: Option<f64>,
     timing: Option<String>,
     /// Where a rung finds its data.
     place: Option<String>,

@@ -104,9 +104,9 @@ pub(super) fn parts(cases: &[Case]) -> String {
                 case.key.input
             ));
             say("| what | grid | precision | where | variant | timed by | median ms | min .. max ms | \
-                 ns/cell | M cells/s | % of a copy | x 1 thread | x all threads |"
+                 ns/cell | M cells/s | % of a copy | % of the arithmetic | x 1 thread | x all threads |"
                 .to_owned());
-            say("|---|---|---|---|---|---|--:|--:|--:|--:|--:|--:|--:|".to_owned());
+            say("|---|---|---|---|---|---|--:|--:|--:|--:|--:|--:|--:|--:|".to_owned());
             key = None;
         }
         let Case { platform, timed: Timed { row, median, .. }, of_a_cell, .. } = case;
@@ -121,13 +121,14 @@ pub(super) fn parts(cases: &[Case]) -> String {
         let [one, all] = [false, true].map(|all| digits(speed_up(cases, case, all), 1));
         say(format!(
             "| {what} | {grid} | {precision} | {platform} | {} | {} | {:.4} | {least} .. {most} | {:.3} | \
-             {:.1} | {} | {one} | {all} |",
+             {:.1} | {} | {} | {one} | {all} |",
             row.variant,
             row.timing.as_deref().unwrap_or("wall"),
             median * 1e3,
             of_a_cell * 1e9,
             1e-6 / of_a_cell,
-            digits(row.percent_of_copy, 1)
+            digits(row.percent_of_copy, 1),
+            digits(row.percent_of_arithmetic, 1)
         ));
     }
     text
@@ -142,7 +143,12 @@ fn speed_up(cases: &[Case], case: &Case, all: bool) -> Option<f64> {
     });
     let of_threads = |other: &&Case| other.timed.row.threads;
     let base = if all {
-        on_cpu.max_by_key(of_threads)
+        // One thread is all only where there is one core.
+        let is_all = |other: &&Case| {
+            let row = &other.timed.row;
+            row.threads > Some(1) || row.cores == Some(1)
+        };
+        on_cpu.max_by_key(of_threads).filter(is_all)
     } else {
         on_cpu.min_by_key(of_threads).filter(|other| other.timed.row.threads == Some(1))
     };
