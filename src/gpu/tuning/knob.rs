@@ -152,4 +152,30 @@ mod tests {
             }
         }
     }
+
+    /// The compiler takes every candidate, and few of them spill registers.
+    #[test]
+    #[ignore = "compiles for minutes"]
+    fn candidates_compile() {
+        use crate::gpu::{Architecture, Compiler, clouds, receipts};
+        use rayon::prelude::*;
+        let place = std::env::var_os("NWP_NVRTC").map(std::path::PathBuf::from);
+        let compiler = Compiler::find(place.as_deref(), true).1.expect("NVRTC");
+        for knob in Knob::ALL {
+            let Knob::Clouds(fallout) = knob;
+            let all = knob.candidates(Precision::F32, 27);
+            let spills: Vec<String> = all
+                .par_iter()
+                .filter_map(|setting| {
+                    let Setting::Clouds(mapping) = *setting;
+                    let source = clouds::source(Precision::F32, 27, fallout, mapping);
+                    let found = receipts(&compiler, &source, Architecture(90));
+                    let receipt =
+                        found.unwrap_or_else(|error| panic!("{setting}: {error}")).remove(0);
+                    (receipt.spill_bytes > 0).then(|| format!("{setting}: {receipt:?}"))
+                })
+                .collect();
+            assert!(2 * spills.len() < all.len(), "{spills:#?}");
+        }
+    }
 }

@@ -201,7 +201,7 @@ mod tests {
     }
 
     const NARROW: &str = "tile columns=4 threads=128 blocks=6";
-    const WIDE: &str = "tile columns=32 threads=320 blocks=3";
+    const WIDE: &str = "tile columns=32 threads=256 blocks=3";
 
     fn tuning() -> Tuning {
         let mut tuning = Tuning::empty(GPU);
@@ -284,7 +284,7 @@ mod tests {
             }
         }
         for (from, to) in [
-            ("threads=320", "threads=321"),
+            ("threads=256", "threads=257"),
             ("columns=32", "columns=33"),
             ("blocks=3", "blocks=0"),
             ("tile ", "brick "),
