@@ -360,11 +360,12 @@ impl Bench {
         let (major, minor) = gpu.compiler().version();
         writeln!(
             out,
-            "{}, {} multiprocessors, NVRTC {major}.{minor}{}; a copy moves {:.1} GB/s, read and \
+            "{}, {} multiprocessors, NVRTC {major}.{minor}{}{}; a copy moves {:.1} GB/s, read and \
              written, chains of fused multiplications and additions make {:.0} G op/s",
             device.name,
             device.multiprocessors,
             if gpu.compiler().fast_math() { ", fast-math" } else { "" },
+            if gpu.tuning().is_some() { ", settings measured by tune" } else { "" },
             best.copy / 1e9,
             best.arithmetic.unwrap_or_default() / 1e9
         )?;

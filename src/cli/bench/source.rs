@@ -73,7 +73,8 @@ impl Bench {
 
     /// Fails where air would cross more than a cell in a step.
     pub(super) fn check_step<R: Working>(&self, bed: &Tiled<R>) -> Result<()> {
-        if !bed.has_winds || !(self.wants(Part::Advection) || self.wants(Part::Step)) {
+        let moving = [Part::Advection, Part::Step, Part::Scale];
+        if !bed.has_winds || !moving.into_iter().any(|part| self.wants(part)) {
             return Ok(());
         }
         let air = AirMass::new(&bed.grid, &bed.coordinate);

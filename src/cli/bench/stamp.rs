@@ -20,7 +20,7 @@ impl Bench {
         let group = self.group.iter().map(|group| format!(", group {group}"));
         let dense = self.dense.then(|| ", only with condensate".to_owned());
         let input: String = [name.into_owned()].into_iter().chain(group).chain(dense).collect();
-        let nvrtc = gpu.map(|gpu| {
+        let compiler = gpu.map(|gpu| {
             let (major, minor) = gpu.compiler().version();
             format!("{major}.{minor}")
         });
@@ -29,8 +29,9 @@ impl Bench {
             ("cpu", machine.cpu.into()),
             ("cores", machine.cores.into()),
             ("driver", gpu.and_then(|_| driver()).into()),
-            ("nvrtc", nvrtc.into()),
+            ("compiler", compiler.into()),
             ("fast_math", gpu.map(|gpu| gpu.compiler().fast_math()).into()),
+            ("tuned", gpu.map(|gpu| gpu.tuning().is_some()).into()),
             ("input", input.into()),
         ])
     }

@@ -27,6 +27,8 @@ struct Row {
     gb_per_s: Option<f64>,
     percent_of_copy: Option<f64>,
     percent_of_arithmetic: Option<f64>,
+    copy_gb_per_s: Option<f64>,
+    arithmetic_gop_per_s: Option<f64>,
     timing: Option<String>,
     /// Where a rung finds its data.
     place: Option<String>,
@@ -40,7 +42,7 @@ struct Row {
     cpu: Option<String>,
     cores: Option<usize>,
     driver: Option<String>,
-    nvrtc: Option<String>,
+    compiler: Option<String>,
     fast_math: Option<bool>,
     input: Option<String>,
     dt: Option<f64>,
@@ -74,6 +76,7 @@ impl Bench {
         rows.sort_by(|a, b| a.row.date.cmp(&b.row.date));
         let cases = tables::cases(&rows);
         write!(out, "{}", tables::machines(&rows))?;
+        write!(out, "{}", tables::bounds(&rows))?;
         write!(out, "{}", tables::parts(&cases))?;
         write!(out, "{}", tables::ladders(&rows))?;
         if let Some(svg) = svg {

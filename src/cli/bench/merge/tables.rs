@@ -29,7 +29,7 @@ pub(super) fn machines(rows: &[Timed]) -> String {
             "| {} | {} | {} | {} | {} | {} | {} |",
             known(of_gpu(&row.device)),
             known(of_gpu(&row.driver)),
-            known(of_gpu(&row.nvrtc)),
+            known(of_gpu(&row.compiler)),
             row.host(),
             known(row.date.clone()),
             known(row.version.clone()),
@@ -41,6 +41,30 @@ pub(super) fn machines(rows: &[Timed]) -> String {
     }
     for line in lines {
         writeln!(text, "{line}").expect("writing to memory");
+    }
+    text
+}
+
+/// What each platform can do at best, of the youngest record.
+pub(super) fn bounds(rows: &[Timed]) -> String {
+    let mut lines: Vec<(String, f64, Option<f64>)> = Vec::new();
+    for Timed { row, .. } in rows {
+        // Ladders have no arithmetic, and integers no bound of their own.
+        let Some(copy) = row.copy_gb_per_s.filter(|_| row.place.is_none()) else { continue };
+        let name = format!("{}, {}", row.platform(), row.precision());
+        match lines.iter_mut().find(|(known, ..)| *known == name) {
+            Some(line) => *line = (name, copy, row.arithmetic_gop_per_s),
+            None => lines.push((name, copy, row.arithmetic_gop_per_s)),
+        }
+    }
+    let mut text = String::new();
+    for (at, (name, copy, arithmetic)) in lines.into_iter().enumerate() {
+        let break_before = if at == 0 { "\n" } else { "" };
+        let arithmetic = arithmetic.map_or_else(String::new, |rate| {
+            format!(", chains of fused multiplications and additions make {rate:.0} G op/s")
+        });
+        let copies = format!("a copy moves {copy:.1} GB/s, read and written");
+        writeln!(text, "{break_before}- {name}: {copies}{arithmetic}").expect("writing to memory");
     }
     text
 }
@@ -246,6 +270,7 @@ mod tests {
         assert!((gpu.timed.median - 2e-3).abs() < 1e-12);
         assert_eq!(speed_up(&cases, gpu, false).unwrap().round(), 40.0);
         assert_eq!(speed_up(&cases, gpu, true).unwrap().round(), 8.0);
+        assert_eq!(bounds(&rows), "");
         let text = parts(&cases);
         assert!(text.contains("| 40.0 | 8.0 |") && text.contains("| 1.0 | 0.2 |"), "{text}");
         // Every line of a table has as many bars.

@@ -326,6 +326,10 @@ impl<W: Write> Scale<'_, W> {
                 }
                 Ok(())
             }
+            // A device on which not even the smallest grid works has another fault than its size.
+            Err(why) if !self.points.iter().any(|p| p.subject == subject && p.is_of_gpu()) => {
+                Err(Error::Gpu(why))
+            }
             Err(why) => self.close(subject, gpu::PLACE.to_owned(), why),
         }
     }
@@ -382,6 +386,10 @@ impl<W: Write> Scale<'_, W> {
 }
 
 impl Point {
+    fn is_of_gpu(&self) -> bool {
+        self.series.starts_with(gpu::PLACE)
+    }
+
     fn line(&self) -> String {
         let Self { figure, columns, series, .. } = self;
         let number = |x: Option<f64>| x.map_or_else(|| "-".to_owned(), |x| format!("{x:.1}"));
