@@ -66,12 +66,40 @@ impl<T: Element> Parcel<T> {
     ///
     /// When two are under way: one has to be received first.
     pub fn send(&mut self, gather: impl FnOnce(&Buffer<T>) -> Result<()>) -> Result<()> {
+        self.open()?;
+        gather(&self.gathered)?;
+        self.seal()
+    }
+
+    /// The buffer, which may be filled between [`Parcel::open`] and [`Parcel::seal`].
+    pub fn room(&self) -> &Buffer<T> {
+        &self.gathered
+    }
+
+    /// Lets the kernels asked for from now on wait until the buffer is free.
+    ///
+    /// # Errors
+    ///
+    /// As [`Parcel::new`].
+    ///
+    /// # Panics
+    ///
+    /// As [`Parcel::send`].
+    pub fn open(&self) -> Result<()> {
         assert!(self.under_way() < 2, "two parcels are under way");
         if self.sent > 0 {
             // The one before must have left the buffer.
             self.arrived[(self.sent - 1) % 2].hold_kernels()?;
         }
-        gather(&self.gathered)?;
+        Ok(())
+    }
+
+    /// Sends the buffer as the kernels asked for so far leave it.
+    ///
+    /// # Errors
+    ///
+    /// As [`Parcel::new`].
+    pub fn seal(&mut self) -> Result<()> {
         self.ready.record(&self.gpu)?;
         self.ready.hold_copies()?;
         let slot = self.sent % 2;

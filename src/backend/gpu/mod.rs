@@ -5,6 +5,7 @@
 
 mod clock;
 mod frames;
+mod gathering;
 mod measuring;
 mod memory;
 mod samples;
@@ -93,6 +94,8 @@ pub struct OnGpu<R> {
     /// Step that is to fail, counted from 1.
     failing: Option<usize>,
     recorded: Vec<Recorded>,
+    /// Frames of either state, recorded.
+    gathering: [Option<Graph>; 2],
     packing: Packing,
     parcel: Parcel<R>,
     samples: Samples<R>,
@@ -191,6 +194,7 @@ impl<R: OnDevice> OnGpu<R> {
             uploaded: None,
             failing: None,
             recorded: Vec::new(),
+            gathering: [None, None],
             packing,
             parcel: Parcel::new(gpu, packing.frame())?,
             samples: Samples::new(gpu, shape, &Attached::default())?,
@@ -430,48 +434,11 @@ impl<R: OnDevice> Backend<R> for OnGpu<R> {
     }
 
     fn capture(&mut self, moment: &Moment<R>) -> Result<()> {
-        self.drive(moment)?;
-        if let Some(between) = self.between() {
-            between.drive(&self.driving)?;
-            between.air(self.transport.spare())?;
-        }
-        let state = &self.tracers[self.now];
-        let air = self.air.array(&self.transport);
-        let place = Place { state, air, surface: &self.surface };
-        let (packing, clouds, clock) = (self.packing, &self.clouds, &self.clock);
-        let summing = &self.summing;
-        self.parcel.send(|room| {
-            clock.gathering[0].record(&self.gpu)?;
-            room.copy_range(0, state, 0..packing.state())?;
-            clouds.diagnose(&place, room, packing.state())?;
-            room.copy_range(packing.fields(), &self.surface, 0..packing.surface())?;
-            summing.contents(state, room, packing.before_contents())?;
-            clock.gathering[1].record(&self.gpu)
-        })?;
-        self.summing.send(state, &self.driving.flux, &self.transport, &self.budget)?;
-        self.captured.push_back(self.steps);
-        Ok(())
+        self.begin_frame(moment)
     }
 
     fn collect(&mut self, wait: bool) -> Result<Option<Captured<R>>> {
-        // The numbers are sent off last.
-        if !wait && !self.summing.are_here().map_err(|error| self.in_step(error))? {
-            return Ok(None);
-        }
-        let packing = self.packing;
-        let numbers = self.summing.receive(&self.transport, &self.budget);
-        let Some(numbers) = numbers.map_err(|error| self.in_step(error))? else { return Ok(None) };
-        let received =
-            self.parcel.receive(|values| packing.captured(values, |planes| numbers.with(planes)));
-        let Some(frame) = received.map_err(|error| self.in_step(error))? else {
-            return Ok(None);
-        };
-        let step = self.captured.pop_front().unwrap_or(self.steps);
-        check_finite(&frame.state, step)?;
-        if self.captured.is_empty() {
-            self.clock.gathered += self.clock.gathering[1].since(&self.clock.gathering[0])?;
-        }
-        Ok(Some(frame))
+        self.end_frame(wait)
     }
 
     fn water(&mut self) -> Result<f64> {

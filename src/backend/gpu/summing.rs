@@ -58,9 +58,14 @@ impl<R: OnDevice> Summing<R> {
         self.kernels.contents(state, room, first)
     }
 
-    /// Sends the numbers of a state in winds on their way.
-    pub(super) fn send(
-        &mut self,
+    /// The numbers' way to the host.
+    pub(super) fn parcel(&mut self) -> &mut Parcel<u64> {
+        &mut self.parcel
+    }
+
+    /// Asks for the numbers of a state in winds.
+    pub(super) fn gather(
+        &self,
         state: &Buffer<R>,
         flux: &[Buffer<R>; 3],
         transport: &Transport<R>,
@@ -70,13 +75,12 @@ impl<R: OnDevice> Summing<R> {
         let water = state.pointer_to(shape.cells()).read();
         let [x, y, z] = flux;
         let at = summary::Summary::<R>::words(shape);
-        self.parcel.send(|words| {
-            words.clear()?;
-            kernels.statistics(state, words)?;
-            kernels.outflow([x, y, z], words, at)?;
-            budget.gather(water, words, at + 1)?;
-            transport.gather_entered(words, at + 1 + budget.words())
-        })
+        let words = self.parcel.room();
+        words.clear()?;
+        kernels.statistics(state, words)?;
+        kernels.outflow([x, y, z], words, at)?;
+        budget.gather(water, words, at + 1)?;
+        transport.gather_entered(words, at + 1 + budget.words())
     }
 
     /// Whether the oldest numbers under way are here.
