@@ -74,6 +74,11 @@ impl Instructions {
         avx512.into_iter().chain(avx2).collect()
     }
 
+    /// The best set that this processor has.
+    pub fn best() -> Option<Self> {
+        V4::try_new().map(Self::Avx512).or_else(|| V3::try_new().map(Self::Avx2))
+    }
+
     /// Runs a task with these instructions.
     #[inline]
     pub fn run<T: Task>(self, task: T) -> T::Output {
@@ -99,6 +104,11 @@ impl Instructions {
         Vec::new()
     }
 
+    /// None.
+    pub fn best() -> Option<Self> {
+        None
+    }
+
     /// Runs a task with these instructions, which there are none of.
     pub fn run<T: Task>(self, _task: T) -> T::Output {
         match self {}
@@ -110,10 +120,14 @@ impl Instructions {
     }
 }
 
-impl Instructions {
-    /// The best set that this processor has.
-    pub fn best() -> Option<Self> {
-        Self::available().first().copied()
+/// Runs a task with the best instructions that this processor has.
+///
+/// For tasks whose bits do not depend on them: those that ask for no fused operation.
+#[inline]
+pub fn run_best<T: Task>(task: T) -> T::Output {
+    match Instructions::best() {
+        Some(instructions) => instructions.run(task),
+        None => task.run(),
     }
 }
 
