@@ -87,7 +87,11 @@ pub(super) fn pad_row<R: Real>(row: &[R], pad: usize, padded: &mut [R]) {
 /// The rows of an x stencil: the padded row, shifted by one cell each.
 #[inline(always)]
 pub(super) fn shifted<R, const N: usize>(padded: &[R], first: usize, faces: usize) -> [&[R]; N] {
-    std::array::from_fn(|s| &padded[first + s..][..faces])
+    let mut rows = [padded; N];
+    for (s, row) in rows.iter_mut().enumerate() {
+        *row = &padded[first + s..][..faces];
+    }
+    rows
 }
 
 #[inline(always)]

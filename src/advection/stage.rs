@@ -180,9 +180,8 @@ impl<'a, R: FluxConstants> Stage<'a, R> {
     pub(super) fn high_order_y(&self, k: usize, j: usize, flux: &mut [R]) {
         let order = lateral_order(j, self.shape().ny, self.periodic_y());
         let first = -REACH.cast_signed();
-        let cells = std::array::from_fn(|s| {
-            self.row(self.field, k, self.neighbour(j, first + s.cast_signed()))
-        });
+        let cell = |s| self.row(self.field, k, self.neighbour(j, first + s));
+        let cells = [cell(0), cell(1), cell(2), cell(3), cell(4), cell(5)];
         high_order_row(order, self.mass_y(k, j), cells, flux);
         self.perturb(Term::HighOrderY, flux);
     }
@@ -197,9 +196,8 @@ impl<'a, R: FluxConstants> Stage<'a, R> {
             k if k == 1 || k == nz - 1 => Order::Linear([air.weight_below[k], air.weight_above[k]]),
             _ => Order::Third,
         };
-        let cells = std::array::from_fn(|s| {
-            self.row(self.field, (k + s).saturating_sub(REACH).min(nz - 1), j)
-        });
+        let cell = |s| self.row(self.field, (k + s).saturating_sub(REACH).min(nz - 1), j);
+        let cells = [cell(0), cell(1), cell(2), cell(3), cell(4), cell(5)];
         high_order_row(order, self.mass_z(k, j), cells, flux);
         self.perturb(Term::HighOrderZ, flux);
     }

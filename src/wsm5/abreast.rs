@@ -6,6 +6,8 @@
 //! in which no column has anything to do are left out.
 #![expect(clippy::needless_range_loop, reason = "one index for all rows of a level")]
 
+use std::hint::black_box;
+
 use crate::lanes::{LANES, Row, any, each};
 use crate::wsm5::descent::Descent;
 use crate::wsm5::params::SchemeConstants;
@@ -132,14 +134,21 @@ impl<R: SchemeConstants> Level<R> {
 
     /// All that happens in the cells when the fall is over.
     ///
+    /// Most levels hold ice and snow, but no `RAIN` in any column: for them the compiler drops what
+    /// rain alone does, as it is zero for none.
+    ///
     /// Returns the water that clipping at zero has made, kg kg⁻¹, as the next one.
     // The three of them are one loop each around what is to be inlined: a closure might not be.
     #[inline(always)]
-    fn process(&mut self, p: &Scheme<R>, dt_cloud: R) -> Row<R> {
+    fn process<const RAIN: bool>(&mut self, p: &Scheme<R>, dt_cloud: R) -> Row<R> {
         let (mut cells, mut clipped) = (Cells::new(), [R::ZERO; LANES]);
         for l in 0..LANES {
             let (air, onset, mut cell) = (self.air(l), self.onset(l), self.cells.at(l));
-            clipped[l] = step::processes(p, dt_cloud, &air, &onset, self.qr_sized[l], &mut cell);
+            let mut qr_sized = self.qr_sized[l];
+            if !RAIN {
+                (cell.qr, qr_sized) = (R::ZERO, R::ZERO);
+            }
+            clipped[l] = step::processes(p, dt_cloud, &air, &onset, qr_sized, &mut cell);
             cells.put(l, &cell);
         }
         self.cells = cells;
@@ -244,7 +253,9 @@ impl<R: SchemeConstants> Abreast<R> {
         for _ in 0..steps.to_usize().unwrap_or(1) {
             self.minor_step(p, dt_cloud);
         }
-        for Level { cells: Cells { t, .. }, exner, .. } in &mut self.levels {
+        for level in &mut self.levels {
+            // One level at a time: the compiler would take the same lane of several.
+            let Level { cells: Cells { t, .. }, exner, .. } = black_box(level);
             *t = each(|l| t[l] / exner[l] - self.theta_base);
         }
         for (l, sum) in self.sums.iter_mut().enumerate() {
@@ -280,8 +291,10 @@ impl<R: SchemeConstants> Abreast<R> {
             step::reach_ground(dt_cloud, self.levels[0].dz[l], rain[l], snow[l], ice[l], sum);
         }
         for level in &mut self.levels {
-            let clipped = if any(|l| level.is_active(l)) {
-                level.process(p, dt_cloud)
+            let clipped = if any(|l| level.cells.qr[l] > R::ZERO) {
+                level.process::<true>(p, dt_cloud)
+            } else if any(|l| level.is_active(l)) {
+                level.process::<false>(p, dt_cloud)
             } else {
                 level.condense(p, dt_cloud)
             };
