@@ -20,6 +20,8 @@ shared_struct! {
         c1: ReadPointer<R>, "1";
         /// The profile that multiplies `without_mu`.
         c2: ReadPointer<R>, "1";
+        /// A little less than the least value of each level.
+        least: ReadPointer<R>, "kg";
     }
 }
 
@@ -75,30 +77,11 @@ shared_struct! {
         nx: i32, "1";
         /// Cells from south to north.
         ny: i32, "1";
-        /// Threads of a row of a strip.
-        strip_width: i32, "1";
-        /// Strips of a level.
-        strips: i32, "1";
-        /// Divides a number of threads by those of a row of a strip, see `divisor`.
-        per_row: [i32; 2], "1";
-        /// Divides a number of rows by those of a strip.
-        per_strip: [i32; 2], "1";
-        /// Divides a number of strips by those of a level.
-        per_level: [i32; 2], "1";
         /// Length of the stage.
         dt: R, "s";
         /// Its reciprocal.
         per_dt: R, "s⁻¹";
     }
-}
-
-/// A divisor as a multiplier and a shift: n / d = n m >> s for all n below 2³¹.
-///
-/// With s = 31 + ⌈log₂ d⌉ and m = ⌈2ˢ / d⌉, m exceeds 2ˢ / d by less than 2ˢ⁻³¹ / d.
-pub fn divisor(d: usize) -> [i32; 2] {
-    let shift = 31 + d.next_power_of_two().trailing_zeros();
-    let multiplier = (1_u64 << shift).div_ceil(d as u64);
-    [(multiplier as u32).cast_signed(), shift.cast_signed()]
 }
 
 /// The blocks of a kernel.
@@ -121,12 +104,19 @@ pub struct Shares {
     pub cells: usize,
     /// Levels that a thread marches through.
     pub levels: usize,
-    /// Threads side by side in a row before the next row follows, about.
-    pub strip: usize,
+    /// Threads of a block side by side in a row, before the next row follows; at most the threads
+    /// of a block.
+    pub width: usize,
 }
 
 /// Threads that add up what enters, a power of two.
 const SUM_THREADS: usize = 128;
+
+/// The most groups of cells side by side in a block: those of a warp, whose loads are neighbours.
+const WIDEST: usize = WARP;
+
+/// Threads that run together.
+const WARP: usize = 32;
 
 /// How often the threads of a launch should fill the device: enough for the last, partly empty
 /// filling not to matter.
@@ -154,22 +144,20 @@ impl Shares {
         let device = multiprocessors * stage.resident * stage.threads;
         let columns = shape.nx.div_ceil(cells) * shape.ny * tracers;
         let parts = (FILLINGS * device).div_ceil(columns).clamp(1, shape.nz);
-        // Eight rows of a block of stages, wide enough for whole lines of memory.
-        Self { stage, limited, cells, levels: shape.nz.div_ceil(parts), strip: 16 }
+        let groups = shape.nx.div_ceil(cells);
+        let width = groups.div_ceil(groups.div_ceil(WIDEST));
+        Self { stage, limited, cells, levels: shape.nz.div_ceil(parts), width }
     }
 
-    /// Width of the strips in threads, and how many there are.
-    fn strips(self, nx: usize) -> [usize; 2] {
-        let groups = nx.div_ceil(self.cells);
-        let strips = (groups / self.strip).max(1);
-        [groups.div_ceil(strips), strips]
-    }
-
-    /// Blocks of this many threads for `tracers` tracers.
-    pub fn blocks(self, shape: Shape, tracers: usize, threads: usize) -> usize {
-        let [width, strips] = self.strips(shape.nx);
-        let items = width * strips * shape.ny * shape.nz.div_ceil(self.levels);
-        items.div_ceil(threads) * tracers
+    /// Blocks along the rows and the tracers, across the rows, and of levels, and threads of each
+    /// that are at most those of `block`.
+    pub fn launch(self, shape: Shape, tracers: usize, block: Block) -> ([usize; 3], usize) {
+        let strips = shape.nx.div_ceil(self.cells).div_ceil(self.width);
+        // No more rows than share the grid's evenly among its blocks.
+        let most = (block.threads / self.width).max(1);
+        let rows = shape.ny.div_ceil(shape.ny.div_ceil(most));
+        let blocks = [tracers * strips, shape.ny.div_ceil(rows), shape.nz.div_ceil(self.levels)];
+        (blocks, (rows * self.width).next_multiple_of(WARP))
     }
 }
 
@@ -188,8 +176,8 @@ pub struct TransportSettings {
 
 impl TransportSettings {
     /// The settings as kernels see them, by name.
-    pub fn constants(self, grid: &Grid) -> [(&'static str, i32); 21] {
-        let Shares { stage, limited, cells, levels, .. } = self.shares;
+    pub fn constants(self, grid: &Grid) -> [(&'static str, i32); 23] {
+        let Shares { stage, limited, cells, levels, width } = self.shares;
         let Sides { west, east, south, north } = grid.sides;
         [
             ("PERIODIC", Side::Periodic as i32),
@@ -214,6 +202,8 @@ impl TransportSettings {
             ("SUM_THREADS", SUM_THREADS as i32),
             ("CELLS", cells as i32),
             ("LEVELS", levels as i32),
+            ("WIDTH", width as i32),
+            ("WIDE", i32::from(grid.shape.nx.is_multiple_of(cells))),
         ]
     }
 }
@@ -223,6 +213,17 @@ impl TransportSettings {
 fn is_tiny(shape: Shape) -> bool {
     shape.nx < REACH || shape.ny < REACH
 }
+
+/// The least value of each level, less what roundings may make of it.
+fn least<R: Real>(field: &Layered<R>) -> Vec<R> {
+    let (rows, columns) = field.with_mu.dim();
+    let values = |k| (0..rows).flat_map(move |j| (0..columns).map(move |i| field.at(k, j, i)));
+    let least = |k| values(k).fold(R::infinity(), Real::smaller);
+    (0..field.c1.len()).map(|k| least(k) * R::of(1.0 - ROUNDINGS)).collect()
+}
+
+/// More than a device and the host can differ by in a sum of two products.
+const ROUNDINGS: f64 = 1e-5;
 
 /// Puts the masses, capacities and weights of the air where kernels find them, by `upload`.
 ///
@@ -240,6 +241,7 @@ pub fn air_pointers<R: Real, E>(
             without_mu: upload(&plane(&field.without_mu))?,
             c1: upload(&field.c1)?,
             c2: upload(&field.c2)?,
+            least: upload(&least(field))?,
         })
     };
     Ok(TransportArgs {
@@ -274,8 +276,8 @@ pub struct Stages<R> {
 pub struct TransportLaunch<R> {
     /// Name of the kernel.
     pub kernel: &'static str,
-    /// Number of blocks.
-    pub blocks: usize,
+    /// Number of blocks along each axis.
+    pub blocks: [usize; 3],
     /// Threads in a block.
     pub threads: usize,
     /// What it is given.
@@ -301,7 +303,6 @@ impl TransportSettings {
     ) -> Vec<TransportLaunch<R>> {
         let shape = grid.shape;
         let Shares { stage: plain, limited, .. } = self.shares;
-        let [width, strips] = self.shares.strips(shape.nx);
         let Stages { start, first, second, end } = *stages;
         let stage = |latest: DevicePointer<R>, result, dt: f64, is_last| {
             let dt = R::of(dt);
@@ -312,18 +313,13 @@ impl TransportSettings {
                 side_flux: if is_last { air.side_flux } else { DevicePointer::default() },
                 nx: shape.nx as i32,
                 ny: shape.ny as i32,
-                strip_width: width as i32,
-                strips: strips as i32,
-                per_row: divisor(width),
-                per_strip: divisor(shape.ny),
-                per_level: divisor(strips),
                 dt,
                 per_dt: dt.recip(),
                 ..*air
             }
         };
-        let launch = |kernel, Block { threads, .. }, tracers, args| {
-            let blocks = self.shares.blocks(shape, tracers, threads);
+        let launch = |kernel, block, tracers, args| {
+            let (blocks, threads) = self.shares.launch(shape, tracers, block);
             TransportLaunch { kernel, blocks, threads, args }
         };
         let all = self.tracers;
@@ -341,7 +337,7 @@ impl TransportSettings {
         if last.side_flux.address() != 0 {
             launches.push(TransportLaunch {
                 kernel: "transport_entered_acc64",
-                blocks: all * shape.nz,
+                blocks: [all * shape.nz, 1, 1],
                 threads: SUM_THREADS,
                 args: last,
             });

@@ -18,9 +18,6 @@ use crate::shared::DevicePointer;
 const KERNELS: [&str; 4] =
     ["transport_stage", "transport_scale", "transport_update", "transport_entered_acc64"];
 
-/// The smallest block.
-const WARP: usize = 32;
-
 /// What the kernels are compiled from.
 pub fn source(precision: Precision, grid: &Grid, settings: TransportSettings) -> Source {
     let constants = settings.constants(grid);
@@ -89,7 +86,7 @@ impl<R: Real + Element> Transport<R> {
         let countable = i32::MAX as usize;
         // The faces of a field are the most that is counted.
         let faces = (shape.nx + 1) * (shape.ny + 1) * (shape.nz + 1);
-        if faces > countable || settings.shares.blocks(shape, settings.tracers, WARP) > countable {
+        if faces > countable {
             return Err(Error::Gpu(format!(
                 "a grid of {shape} cells is more than the kernels of the transport can count \
                  ({countable}); use a smaller grid or --backend cpu"
@@ -190,7 +187,7 @@ impl<R: Real + Element> Transport<R> {
         for launch in self.settings.step(&self.grid, &air, &stages, dt) {
             let kernel = self.kernels.iter().find(|kernel| kernel.name() == launch.kernel);
             let kernel = kernel.expect("the kernels of a step are those of this module");
-            let blocks = [launch.blocks as u32, 1, 1];
+            let blocks = launch.blocks.map(|blocks| blocks as u32);
             let block = [launch.threads as u32, 1, 1];
             // SAFETY: the kernels take this struct; the lengths of all arrays have been checked
             // against the grid, here or where they were made, and memory is freed only when the

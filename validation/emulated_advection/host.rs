@@ -121,9 +121,11 @@ impl<R: Exchanged> Transport<'_, R> {
             memory.records.put_bytes(&format!("args{n}"), bytes);
             let kernel = KERNELS.iter().position(|name| *name == launch.kernel);
             let kernel = kernel.expect("the program has this kernel") as i32;
-            memory
-                .records
-                .put(&format!("launch{n}"), &[kernel, launch.blocks as i32, launch.threads as i32]);
+            let [x, y, z] = launch.blocks;
+            memory.records.put(
+                &format!("launch{n}"),
+                &[kernel, x as i32, y as i32, z as i32, launch.threads as i32],
+            );
         }
         let found = program.run(&memory.records, seed);
         let fields: Vec<R> = found.take(&Memory::name(start.address()));

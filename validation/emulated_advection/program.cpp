@@ -42,7 +42,8 @@ int main(int count, char** arguments)
         const int* launch = input.array<int>("launch" + number);
         constexpr void (*kernels[])(TransportArgs) = {transport_stage, transport_scale,
                                                       transport_update, transport_entered_acc64};
-        emulator::launch<TransportArgs>(kernels[launch[0]], {unsigned(launch[1])}, {unsigned(launch[2])}, seed++, args);
+        const dim3 blocks = {unsigned(launch[1]), unsigned(launch[2]), unsigned(launch[3])};
+        emulator::launch<TransportArgs>(kernels[launch[0]], blocks, {unsigned(launch[4])}, seed++, args);
     }
     input.write(arguments[2]);
 }

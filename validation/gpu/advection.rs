@@ -221,17 +221,16 @@ fn transport_times() {
             let chosen =
                 TransportSettings::for_device(&gpu, &case.grid, precision, [6, 1], limiter);
             let usual = chosen.shares;
-            for (levels, strip) in [
-                (usual.levels, usual.strip),
+            for (levels, width) in [
+                (usual.levels, usual.width),
                 (1, 16),
                 (3, 16),
                 (9, 16),
                 (27, 16),
                 (usual.levels, 8),
                 (usual.levels, 32),
-                (usual.levels, shape.nx),
             ] {
-                let shares = Shares { levels, strip, ..usual };
+                let shares = Shares { levels, width, ..usual };
                 let settings = TransportSettings { shares, ..chosen };
                 let transport = Transport::new(&gpu, &case.grid, &air, settings).unwrap();
                 let step = || transport.step(&wind, &start, &end, case.dt);
@@ -244,7 +243,9 @@ fn transport_times() {
                     .collect();
                 times.sort_by(f64::total_cmp);
                 let time = times[10] * 1e6;
-                println!("{shape} {kind} {name}, {levels} levels, strips of {strip}: {time:.1} us");
+                println!(
+                    "{shape} {kind} {name}, {levels} levels, {width} threads wide: {time:.1} us"
+                );
             }
         }
     }

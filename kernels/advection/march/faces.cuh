@@ -2,7 +2,7 @@
 #pragma once
 
 #include "advection/limiter.cuh"
-#include "advection/march/place.cuh"
+#include "advection/march/cells.cuh"
 
 // What a thread reads at a level: pointers to the first of its cells, or to the face west, south
 // of or below it.
@@ -50,10 +50,16 @@ __device__ inline real layered(const LayeredPointers& field, int k, int cell, re
 }
 
 // The mass of the cells of a thread.
-__device__ inline real mass_of(const TransportArgs& args, const LayeredPointers& field,
-                               const Place& place, int k, int c)
+__device__ inline Cells mass_of(const TransportArgs& args, const LayeredPointers& field,
+                                const Place& place, int k)
 {
-    return layered(field, k, cell_of(args, place) + c, 1);
+    const int cell = cell_of(args, place);
+    const Cells with_mu = group_at(field.with_mu + cell);
+    const Cells without_mu = group_at(field.without_mu + cell);
+    const real c1 = __ldg(field.c1 + k), c2 = __ldg(field.c2 + k);
+    Cells mass;
+    for (int c = 0; c < CELLS; ++c) mass.at[c] = with_mu.at[c] * c1 + without_mu.at[c] * c2;
+    return mass;
 }
 
 // High-order flux of lower order near a side that is not periodic, through lateral face `face` of
@@ -108,26 +114,24 @@ __device__ inline void lower_orders(const TransportArgs& args, const Place& plac
 
 // High-order fluxes through the lateral faces; `here` are the values of the cells.
 __device__ inline Lateral<real> high_order(const TransportArgs& args, const Place& place,
-                                           const Level& level, const real (&here)[CELLS])
+                                           const Level& level, const Cells& here)
 {
     Lateral<real> flux;
     real row[SEEN_X];
-    for (int s = 0; s < SEEN_X; ++s) {
-        const bool own = s >= REACH && s < REACH + CELLS;
-        row[s] = own ? here[s - REACH] : level.latest[place.x[s]];
-    }
+    look_along(args, place, level.latest, here, row);
     for (int f = 0; f <= CELLS; ++f)
         flux.x[f] = fifth_order_flux(__ldg(level.mass_x + f), {row[f], row[f + 1], row[f + 2],
                                                                row[f + 3], row[f + 4], row[f + 5]});
+    Cells rows[SEEN_Y];
+    for (int s = 0; s < SEEN_Y; ++s)
+        rows[s] = s == REACH ? here : group_at(level.latest + place.y[s]);
+    const Cells south = group_at(level.mass_y), north = group_at(level.mass_y + args.nx);
     for (int c = 0; c < CELLS; ++c) {
         real q[SEEN_Y];
-        for (int s = 0; s < SEEN_Y; ++s)
-            q[s] = s == REACH ? here[c] : level.latest[place.y[s] + c];
-        flux.south[c] =
-            fifth_order_flux(__ldg(level.mass_y + c), {q[0], q[1], q[2], q[3], q[4], q[5]});
-        flux.north[c] = fifth_order_flux(__ldg(level.mass_y + args.nx + c),
-                                         {q[1], q[2], q[3], q[4], q[5], q[6]});
+        for (int s = 0; s < SEEN_Y; ++s) q[s] = rows[s].at[c];
+        flux.south[c] = fifth_order_flux(south.at[c], {q[0], q[1], q[2], q[3], q[4], q[5]});
+        flux.north[c] = fifth_order_flux(north.at[c], {q[1], q[2], q[3], q[4], q[5], q[6]});
     }
-    if (near_x(args, place) || near_y(args, place)) lower_orders(args, place, level, flux);
+    if (near_x(place) || near_y(args, place)) lower_orders(args, place, level, flux);
     return flux;
 }

@@ -1,11 +1,10 @@
 // Which cells a thread has, and where those around them lie in memory.
 //
 // A thread has CELLS cells side by side in a row and marches upward through LEVELS levels. The
-// threads are counted through along strips: row after row of a strip, strip after strip, level
-// after level. So the threads of a block have neighbouring rows, whose values they find in the
-// cache of their multiprocessor, and none is idle but a few where strips and rows end;
-// the last group of a row begins early enough to end with the row, and leaves the cells that it
-// has in common with its neighbour to that one.
+// threads of a block have rows of WIDTH such groups above one another, so that they find the values
+// of neighbouring rows in the cache of their multiprocessor; neighbouring blocks have the same
+// cells of different tracers, which share the wind. The last group of a row begins early enough to
+// end with the row, and leaves the cells that it has in common with its neighbour to that one.
 #pragma once
 
 __device__ inline bool periodic_x() { return WEST == PERIODIC; }
@@ -24,7 +23,8 @@ struct Place {
     int first_level, end_level;
     int j, i;              // row, and the first of the cells
     int own;               // the first cell that is not left to another thread
-    int x[SEEN_X];         // how far cell i - REACH + s is from cell i
+    bool at_end;           // whether the stencil reaches beyond an end of the row
+    int west, east;        // how far the cells before the first and behind the last are from the first
     int y[SEEN_Y];         // how far row j - REACH + s is from row j
 };
 
@@ -38,47 +38,34 @@ __device__ inline int continued(bool periodic, int at, int n)
     return at < 0 ? at + n : at >= n ? at - n : at;
 }
 
-// The quotient of a number below 2^31 and a divisor that src/gpu/advection.rs has made a
-// multiplier and a shift.
-__device__ inline int quotient(int count, const int (&divisor)[2])
-{
-    const unsigned long long product =
-        static_cast<unsigned long long>(count) * static_cast<unsigned>(divisor[0]);
-    return static_cast<int>(product >> divisor[1]);
-}
-
 // Finds the place of this thread among those of the tracers from `first_tracer` on; false where
-// there is nothing left for it. Neighbouring blocks have the same cells of different tracers, so
-// that these find the wind in the cache.
+// there is nothing for it.
 __device__ inline bool find_place(const TransportArgs& args, int first_tracer, Place& place)
 {
-    const int tracers = TRACERS - first_tracer;
-    const int tile = static_cast<int>(blockIdx.x) / tracers;
-    place.tracer = first_tracer + static_cast<int>(blockIdx.x) - tile * tracers;
-    const int item = tile * static_cast<int>(blockDim.x) + static_cast<int>(threadIdx.x);
-    const int row = quotient(item, args.per_row);
-    const int strip = quotient(row, args.per_strip);
-    const int part = quotient(strip, args.per_level);
-    place.first_level = part * LEVELS;
-    if (place.first_level >= NZ) return false;
+    const int thread = static_cast<int>(threadIdx.x), block = static_cast<int>(blockIdx.x);
+    const int tracers = TRACERS - first_tracer, rows = static_cast<int>(blockDim.x) / WIDTH;
+    const int strip = block / tracers, row = thread / WIDTH;
+    const int nx = args.nx, ny = args.ny;
+    place.tracer = first_tracer + block - strip * tracers;
+    place.first_level = static_cast<int>(blockIdx.z) * LEVELS;
     place.end_level = min(place.first_level + LEVELS, NZ);
-    place.j = row - strip * args.ny;
-    const int group = item - row * args.strip_width + (strip - part * args.strips) * args.strip_width;
-    place.own = group * CELLS;
-    if (place.own >= args.nx) return false;
-    place.i = min(place.own, args.nx - CELLS);
-    const int i = place.i, j = place.j, nx = args.nx, ny = args.ny;
-    for (int s = 0; s < SEEN_X; ++s)
-        place.x[s] = continued(periodic_x(), i - REACH + s, nx) - i;
+    place.j = static_cast<int>(blockIdx.y) * rows + row;
+    place.own = (strip * WIDTH + thread - row * WIDTH) * CELLS;
+    if (row >= rows || place.j >= ny || place.own >= nx) return false;
+    place.i = min(place.own, nx - CELLS);
+    const int i = place.i, j = place.j;
+    place.at_end = i < REACH || i + CELLS + REACH > nx;
+    place.west = place.at_end ? continued(periodic_x(), i - 1, nx) - i : -1;
+    place.east = place.at_end ? continued(periodic_x(), i + CELLS, nx) - i : CELLS;
     for (int s = 0; s < SEEN_Y; ++s)
         place.y[s] = (continued(periodic_y(), j - REACH + s, ny) - j) * nx;
     return true;
 }
 
 // Whether a face of the cells is of lower order, along each axis.
-__device__ inline bool near_x(const TransportArgs& args, const Place& place)
+__device__ inline bool near_x(const Place& place)
 {
-    return !periodic_x() && (place.i < REACH || place.i + CELLS + REACH > args.nx);
+    return !periodic_x() && place.at_end;
 }
 
 __device__ inline bool near_y(const TransportArgs& args, const Place& place)

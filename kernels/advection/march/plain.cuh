@@ -22,11 +22,10 @@ __device__ inline real lateral_outflow(const TransportArgs& args, const Place& p
 __device__ inline void finish(const TransportArgs& args, const Place& place, const Level& level,
                               const Lateral<real>& flux, const real (&outflow)[CELLS])
 {
-    real value[CELLS];
-    for (int c = 0; c < CELLS; ++c) {
-        const real mass = mass_of(args, args.cell, place, level.k, c);
-        value[c] = level.start[c] - args.dt * outflow[c] / mass;
-    }
+    const Cells mass = mass_of(args, args.cell, place, level.k), start = group_at(level.start);
+    Cells value;
+    for (int c = 0; c < CELLS; ++c)
+        value.at[c] = start.at[c] - args.dt * outflow[c] / mass.at[c];
     const int here = level.k * plane_of(args) + cell_of(args, place);
     store(args, place, level, value, args.result + place.tracer * cells_of(args) + here);
     if (args.side_flux) keep_side_fluxes(args, place, level.k, flux);
@@ -37,19 +36,18 @@ __device__ inline void advance(const TransportArgs& args, const Place& place)
 {
     Level level = level_at(args, place, place.first_level);
     Window window(args, level.latest, level.k);
+    const Cells mass_bottom = group_at(level.mass_z);
     real bottom[CELLS];
     for (int c = 0; c < CELLS; ++c)
-        bottom[c] = high_order_z(args, level.k, __ldg(level.mass_z + c), window.q[c]);
+        bottom[c] = high_order_z(args, level.k, mass_bottom.at[c], window.column(c).q);
     for (int k = place.first_level; k < place.end_level; ++k) {
         level = level_at(args, place, k);
-        real here[CELLS];
-        for (int c = 0; c < CELLS; ++c) here[c] = window.q[c][2];
-        const Lateral<real> flux = high_order(args, place, level, here);
+        const Lateral<real> flux = high_order(args, place, level, window.q[2]);
+        const Cells mass_top = group_at(level.mass_z + plane_of(args));
         window.rise(args, level.latest, k);
         real outflow[CELLS];
         for (int c = 0; c < CELLS; ++c) {
-            const real mass_top = __ldg(level.mass_z + plane_of(args) + c);
-            const real top = high_order_z(args, k + 1, mass_top, window.q[c]);
+            const real top = high_order_z(args, k + 1, mass_top.at[c], window.column(c).q);
             outflow[c] = lateral_outflow(args, place, level, level.latest, flux, c)
                          + (top - bottom[c]);
             bottom[c] = top;

@@ -83,17 +83,17 @@ __device__ inline real given(const TransportArgs& args, long long at)
 // Gives the outermost cells of specified sides in x their values: where air leaves, that of the
 // neighbour inside, which the same thread has; where it enters, the given one.
 __device__ inline void set_specified_x(const TransportArgs& args, const Place& place,
-                                       const Level& level, real (&value)[CELLS])
+                                       const Level& level, Cells& value)
 {
     const long long row = level.k * args.ny + place.j;
     if (WEST == SPECIFIED && at_west(place)) {
         const bool leaves = __ldg(level.mass_x) < 0;
-        value[0] = leaves ? value[SECOND]
+        value.at[0] = leaves ? value.at[SECOND]
                           : given(args, side_values(args, place.tracer).west + row);
     }
     if (EAST == SPECIFIED && at_east(args, place)) {
         const bool leaves = __ldg(level.mass_x + CELLS) > 0;
-        value[CELLS - 1] = leaves ? value[LAST_BUT_ONE]
+        value.at[CELLS - 1] = leaves ? value.at[LAST_BUT_ONE]
                                   : given(args, side_values(args, place.tracer).east + row);
     }
 }
@@ -103,7 +103,7 @@ __device__ inline void set_specified_x(const TransportArgs& args, const Place& p
 // air fluxes through its face at the first cell of the thread, `result` is that cell in the row.
 __device__ inline void set_specified_row(const TransportArgs& args, const Place& place,
                                          long long side, const real* outer, bool low_side,
-                                         bool inside, const real (&value)[CELLS], real* result)
+                                         bool inside, const Cells& value, real* result)
 {
     for (int c = 0; c < CELLS; ++c) {
         if (place.i + c < place.own) continue;
@@ -111,16 +111,16 @@ __device__ inline void set_specified_row(const TransportArgs& args, const Place&
         const bool leaves = low_side ? flux < 0 : flux > 0;
         if (leaves != inside) continue;
         // A corner takes the value of the nearest cell that is in neither outermost column.
-        real source = value[c];
-        if (c == 0 && at_west(place)) source = value[SECOND];
-        if (c == CELLS - 1 && at_east(args, place)) source = value[LAST_BUT_ONE];
+        real source = value.at[c];
+        if (c == 0 && at_west(place)) source = value.at[SECOND];
+        if (c == CELLS - 1 && at_east(args, place)) source = value.at[LAST_BUT_ONE];
         result[c] = inside ? source : given(args, side + c);
     }
 }
 
 // The same for both sides in y.
 __device__ inline void set_specified_y(const TransportArgs& args, const Place& place,
-                                       const Level& level, const real (&value)[CELLS], real* result)
+                                       const Level& level, const Cells& value, real* result)
 {
     const SideValues at = side_values(args, place.tracer);
     const int nx = args.nx, along = level.k * nx + place.i;
@@ -139,11 +139,10 @@ __device__ inline void set_specified_y(const TransportArgs& args, const Place& p
 
 // Stores the new values of the cells, and those of the specified sides that depend on them.
 __device__ inline void store(const TransportArgs& args, const Place& place, const Level& level,
-                             real (&value)[CELLS], real* result)
+                             Cells& value, real* result)
 {
     set_specified_y(args, place, level, value, result);
     if ((SOUTH == SPECIFIED && at_south(place)) || (NORTH == SPECIFIED && at_north(args, place))) return;
     set_specified_x(args, place, level, value);
-    for (int c = 0; c < CELLS; ++c)
-        if (place.i + c >= place.own) result[c] = value[c];
+    store_own(place, value, result);
 }

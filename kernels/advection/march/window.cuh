@@ -3,30 +3,36 @@
 
 #include "advection/march/faces.cuh"
 
-// The value of cell c `offset` levels above, or of the nearest level that there is.
-__device__ inline real above(const TransportArgs& args, const real* field, int k, int offset, int c)
+// The cells `offset` levels above, or of the nearest level that there is.
+__device__ inline Cells above(const TransportArgs& args, const real* field, int k, int offset)
 {
     const int level = max(0, min(k + offset, NZ - 1));
-    return field[(level - k) * plane_of(args) + c];
+    return group_at(field + (level - k) * plane_of(args));
 }
 
 // A window on the columns of the cells: levels k - 2 to k + 1 around the face below level k.
 struct Window {
-    real q[CELLS][4];
+    Cells q[4];
 
     // The levels around the face below the level.
     __device__ inline Window(const TransportArgs& args, const real* field, int k)
     {
-        for (int c = 0; c < CELLS; ++c)
-            for (int s = 0; s < 4; ++s) q[c][s] = above(args, field, k, s - 2, c);
+        for (int s = 0; s < 4; ++s) q[s] = above(args, field, k, s - 2);
     }
 
     // Moves from the face below level k to the one above it.
     __device__ inline void rise(const TransportArgs& args, const real* field, int k)
     {
-        for (int c = 0; c < CELLS; ++c) {
-            for (int s = 0; s < 3; ++s) q[c][s] = q[c][s + 1];
-            q[c][3] = above(args, field, k, 2, c);
-        }
+        for (int s = 0; s < 3; ++s) q[s] = q[s + 1];
+        q[3] = above(args, field, k, 2);
+    }
+
+    // The values of cell c around the face.
+    struct Column {
+        real q[4];
+    };
+    __device__ inline Column column(int c) const
+    {
+        return {{q[0].at[c], q[1].at[c], q[2].at[c], q[3].at[c]}};
     }
 };

@@ -81,6 +81,7 @@ impl<R: OnDevice> OnGpu<R> {
             without_mu: planes[1].pointer().read(),
             c1: profiles[0].pointer().read(),
             c2: profiles[1].pointer().read(),
+            ..LayeredPointers::default()
         };
         let area: Vec<f64> = per_area.iter().map(|x| 1.0 / x.f64()).collect();
         let mut clouds = self.new_clouds(weather, region);

@@ -1,0 +1,67 @@
+// The values of the cells of a thread and of those beside them in their row, by wide loads where
+// rows begin at multiples of CELLS.
+#pragma once
+
+#include "advection/march/place.cuh"
+
+// As many bytes as one load of a group of cells brings.
+constexpr int LOAD_BYTES = CELLS * sizeof(real) < 16 ? CELLS * sizeof(real) : 16;
+
+struct alignas(LOAD_BYTES) Cells {
+    real at[CELLS];
+};
+
+// The values of the group of cells that begins at `from`.
+__device__ inline Cells group_at(const real* from)
+{
+    if (WIDE) return *reinterpret_cast<const Cells*>(from);
+    Cells found;
+    for (int c = 0; c < CELLS; ++c) found.at[c] = from[c];
+    return found;
+}
+
+// Stores values of the cells but for those left to another thread.
+__device__ inline void store_own(const Place& place, const Cells& value, real* to)
+{
+    if (WIDE) {
+        // No thread has cells in common with another.
+        *reinterpret_cast<Cells*>(to) = value;
+        return;
+    }
+    for (int c = 0; c < CELLS; ++c)
+        if (place.i + c >= place.own) to[c] = value.at[c];
+}
+
+// Groups that hold the cells within reach on one side.
+constexpr int GROUPS = (REACH + CELLS - 1) / CELLS;
+
+// The row around the cells; `first` points to the first of them, `here` are their values.
+__device__ inline void look_along(const TransportArgs& args, const Place& place, const real* first,
+                                  const Cells& here, real (&row)[SEEN_X])
+{
+    for (int c = 0; c < CELLS; ++c) row[REACH + c] = here.at[c];
+    if (place.at_end) {
+        for (int s = 0; s < REACH; ++s) {
+            const int before = place.i - REACH + s, behind = place.i + CELLS + s;
+            row[s] = first[continued(periodic_x(), before, args.nx) - place.i];
+            row[REACH + CELLS + s] = first[continued(periodic_x(), behind, args.nx) - place.i];
+        }
+        return;
+    }
+    if (!WIDE) {
+        for (int s = 0; s < REACH; ++s) {
+            row[s] = first[s - REACH];
+            row[REACH + CELLS + s] = first[CELLS + s];
+        }
+        return;
+    }
+    for (int g = 0; g < GROUPS; ++g) {
+        const Cells before = group_at(first - (g + 1) * CELLS);
+        const Cells behind = group_at(first + (g + 1) * CELLS);
+        for (int c = 0; c < CELLS; ++c) {
+            const int west = REACH - (g + 1) * CELLS + c, east = REACH + (g + 1) * CELLS + c;
+            if (west >= 0) row[west] = before.at[c];
+            if (east < SEEN_X) row[east] = behind.at[c];
+        }
+    }
+}
