@@ -205,7 +205,6 @@ impl<R: FluxConstants> March<'_, '_, R> {
     }
 
     #[inline(always)]
-
     fn finish(&mut self, k: usize, r: usize, j: usize, out: &mut ArrayViewMut3<'_, R>) {
         let flow = Outflow {
             lateral: self.s.lateral.row(r),
@@ -281,7 +280,6 @@ impl<R: FluxConstants> March<'_, '_, R> {
     }
 
     #[inline(always)]
-
     fn split_x(&mut self, k: usize, j: usize, r: usize, nx: usize) {
         let (stage, s) = (self.stage, &mut *self.s);
         let (low, correction) = (s.x.low.row_mut(r), s.x.correction.row_mut(r));
@@ -299,7 +297,6 @@ impl<R: FluxConstants> March<'_, '_, R> {
     }
 
     #[inline(always)]
-
     fn split_y(&mut self, k: usize, j: usize, r: usize) {
         let (stage, s) = (self.stage, &mut *self.s);
         if stage.closed_y(j) {
@@ -316,7 +313,6 @@ impl<R: FluxConstants> March<'_, '_, R> {
     }
 
     #[inline(always)]
-
     fn split_z(&mut self, k: usize, j: usize, r: usize) {
         let (stage, s) = (self.stage, &mut *self.s);
         if stage.closed_z(k) {
@@ -358,7 +354,6 @@ impl<R: FluxConstants> March<'_, '_, R> {
     }
 
     #[inline(always)]
-
     fn scale_row(&mut self, k: usize, j: usize, r: usize) {
         let (stage, s) = (self.stage, &mut *self.s);
         let nx = stage.shape().nx;

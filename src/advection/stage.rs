@@ -196,7 +196,7 @@ impl<'a, R: FluxConstants> Stage<'a, R> {
             k if k == 1 || k == nz - 1 => Order::Linear([air.weight_below[k], air.weight_above[k]]),
             _ => Order::Third,
         };
-        let cell = |s| self.row(self.field, (k + s).saturating_sub(REACH).min(nz - 1), j);
+        let cell = |s: usize| self.row(self.field, (k + s).saturating_sub(REACH).min(nz - 1), j);
         let cells = [cell(0), cell(1), cell(2), cell(3), cell(4), cell(5)];
         high_order_row(order, self.mass_z(k, j), cells, flux);
         self.perturb(Term::HighOrderZ, flux);
