@@ -40,6 +40,8 @@ mod summary;
 mod support;
 #[path = "gpu/transpose.rs"]
 mod transpose;
+#[path = "gpu/tuning.rs"]
+mod tuning;
 #[path = "gpu/wsm5.rs"]
 mod wsm5;
 

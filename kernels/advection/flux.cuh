@@ -6,28 +6,30 @@ __device__ inline real fifth_order_flux(real mass, const real (&q)[6])
 {
     const real below_3 = q[0], below_2 = q[1], below_1 = q[2];
     const real above_1 = q[3], above_2 = q[4], above_3 = q[5];
-    const real near = above_1 + below_1;
-    const real middle = above_2 + below_2;
-    const real far = above_3 + below_3;
-    // 37 near - 8 middle + far = 30 near + (far - near) - 8 (middle - near), over 60: WS02.
-    const real centred = near * real(0.5) + ((far - near) - 8 * (middle - near)) * SIXTIETH;
-    // Fifth difference, WS02: 1, -5, 10.
-    const real upwind = ((above_3 - below_3) - 5 * (above_2 - below_2)
-                         + 10 * (above_1 - below_1)) * SIXTIETH;
-    return mass * centred - fabs(mass) * upwind;
+    const real outer_below = below_2 - below_3;
+    const real inner_below = below_1 - below_2;
+    const real across = above_1 - below_1;
+    const real inner_above = above_2 - above_1;
+    const real outer_above = above_3 - above_2;
+    // In differences, WS02: -1, 7, 0, -7, 1 over 60 beside the mean of the nearest.
+    const real curved = (outer_above - outer_below) - 7 * (inner_above - inner_below);
+    const real centred = (above_1 + below_1) * real(0.5) + curved * SIXTIETH;
+    // Fifth difference in them, WS02: 1, -4, 6, -4, 1.
+    const real upwind = ((outer_above + outer_below) - 4 * (inner_above + inner_below)) + 6 * across;
+    return mass * centred - (fabs(mass) * SIXTIETH) * upwind;
 }
 
 // Third-order flux of four cells, WS02. See src/advection/flux.rs.
 __device__ inline real third_order_flux(real mass, const real (&q)[4])
 {
     const real below_2 = q[0], below_1 = q[1], above_1 = q[2], above_2 = q[3];
-    const real near = above_1 + below_1;
-    const real far = above_2 + below_2;
-    // 7 near - far = 6 near - (far - near), over 12: WS02.
-    const real centred = near * real(0.5) - (far - near) * TWELFTH;
-    // Third difference, WS02: 1, -3.
-    const real upwind = ((above_2 - below_2) - 3 * (above_1 - below_1)) * TWELFTH;
-    return mass * centred + fabs(mass) * upwind;
+    const real below = below_1 - below_2;
+    const real across = above_1 - below_1;
+    const real above = above_2 - above_1;
+    const real centred = (above_1 + below_1) * real(0.5) - (above - below) * TWELFTH;
+    // Third difference in them, WS02: 1, -2, 1.
+    const real upwind = (above + below) - 2 * across;
+    return mass * centred + (fabs(mass) * TWELFTH) * upwind;
 }
 
 // Flux of a value interpolated between two cells, S06. See src/advection/flux.rs.
@@ -39,13 +41,13 @@ __device__ inline real linear_flux(real mass, const real (&q)[2], const real (&w
 // First-order upwind flux, W09. See src/advection/flux.rs.
 __device__ inline real upwind_flux(real mass, const real (&q)[2])
 {
-    return max(mass, real(0)) * q[0] + min(mass, real(0)) * q[1];
+    return mass * (mass > 0 ? q[0] : q[1]);
 }
 
 // First-order upwind flux of at most half the mass around the face, SW09. See src/advection/flux.rs.
 __device__ inline real capped_flux(real mass, real capacity, const real (&q)[2])
 {
-    return min(max(mass, real(0)), capacity) * q[0] + max(min(mass, real(0)), -capacity) * q[1];
+    return upwind_flux(min(max(mass, -capacity), capacity), q);
 }
 
 // What belongs to the six faces of a cell. See src/advection/flux.rs.

@@ -3,13 +3,23 @@
 #include "primitives/mark.cuh"
 #include "advection/march/limited.cuh"
 
+// Lets a thread march, by code for inner places where it can.
+template <void (*MARCH)(const TransportArgs&, const Place&)>
+__device__ inline void march(const TransportArgs& args, const Place& place)
+{
+    if (place.is_inner)
+        MARCH(args, inner(args, place));
+    else
+        MARCH(args, place);
+}
+
 // A stage without limiter.
 extern "C" __global__ void __launch_bounds__(STAGE_THREADS, STAGE_RESIDENT)
 transport_stage(const __grid_constant__ TransportArgs args)
 {
     mark(args.marks, MARK_TRANSPORT_STAGE);
     Place place;
-    if (find_place(args, 0, place)) advance(args, place);
+    if (find_place(args, 0, place)) march<advance>(args, place);
 }
 
 // The last stage: the first pass of the limited tracers, and all of the others.
@@ -20,9 +30,9 @@ transport_scale(const __grid_constant__ TransportArgs args)
     Place place;
     if (!find_place(args, 0, place)) return;
     if (place.tracer < UNLIMITED)
-        advance(args, place);
+        march<advance>(args, place);
     else
-        scale(args, place);
+        march<scale>(args, place);
 }
 
 // The last stage: the second pass of the limited tracers.
@@ -31,7 +41,7 @@ transport_update(const __grid_constant__ TransportArgs args)
 {
     mark(args.marks, MARK_TRANSPORT_UPDATE);
     Place place;
-    if (find_place(args, UNLIMITED, place)) update(args, place);
+    if (find_place(args, UNLIMITED, place)) march<update>(args, place);
 }
 
 // Adds what the fluxes of the last stage have carried into the region inside the outermost cells,

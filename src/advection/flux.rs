@@ -24,44 +24,48 @@ shared_constants! {
 ///
 /// Φ = F q₆ − |F|/60 · \[(q₊₃ − q₋₃) − 5 (q₊₂ − q₋₂) + 10 (q₊₁ − q₋₁)\]
 ///
-/// q₆ = \[37 (q₊₁ + q₋₁) − 8 (q₊₂ + q₋₂) + (q₊₃ + q₋₃)\] / 60, written as the mean of the two
-/// nearest cells and differences, so that a constant is carried exactly.
+/// q₆ = \[37 (q₊₁ + q₋₁) − 8 (q₊₂ + q₋₂) + (q₊₃ + q₋₃)\] / 60, both written in differences of
+/// neighbours: so a constant is carried exactly, and faces side by side share
+/// them.
 ///
 /// Source: WS02.
 /// Units: `mass` kg s⁻¹, `q` kg kg⁻¹ (three cells on either side); returns kg s⁻¹.
 #[inline(always)]
 pub fn fifth_order_flux<R: FluxConstants>(mass: R, q: [R; 6]) -> R {
     let [below_3, below_2, below_1, above_1, above_2, above_3] = q;
-    let near = above_1 + below_1;
-    let middle = above_2 + below_2;
-    let far = above_3 + below_3;
-    // 37 near - 8 middle + far = 30 near + (far - near) - 8 (middle - near), over 60.
-    let centred = near * R::HALF + ((far - near) - R::of(8.0) * (middle - near)) * R::SIXTIETH;
-    // Fifth difference: 1, -5, 10.
-    let upwind = ((above_3 - below_3) - R::of(5.0) * (above_2 - below_2)
-        + R::of(10.0) * (above_1 - below_1))
-        * R::SIXTIETH;
-    mass * centred - mass.abs() * upwind
+    let outer_below = below_2 - below_3;
+    let inner_below = below_1 - below_2;
+    let across = above_1 - below_1;
+    let inner_above = above_2 - above_1;
+    let outer_above = above_3 - above_2;
+    // In differences from the outermost below to the outermost above: -1, 7, 0, -7, 1 over 60
+    // beside the mean of the nearest.
+    let curved = (outer_above - outer_below) - R::of(7.0) * (inner_above - inner_below);
+    let centred = (above_1 + below_1) * R::HALF + curved * R::SIXTIETH;
+    // The fifth difference, 1, -5, 10, in them: 1, -4, 6, -4, 1.
+    let upwind = ((outer_above + outer_below) - R::of(4.0) * (inner_above + inner_below))
+        + R::of(6.0) * across;
+    mass * centred - (mass.abs() * R::SIXTIETH) * upwind
 }
 
 /// Third-order flux: the fourth-order centred value of four cells with an upwind correction.
 ///
 /// Φ = F q₄ + |F|/12 · \[(q₊₂ − q₋₂) − 3 (q₊₁ − q₋₁)\]
 ///
-/// q₄ = \[7 (q₊₁ + q₋₁) − (q₊₂ + q₋₂)\] / 12, written so that a constant is carried exactly.
+/// q₄ = \[7 (q₊₁ + q₋₁) − (q₊₂ + q₋₂)\] / 12, both written in differences of neighbours.
 ///
 /// Source: WS02.
 /// Units: `mass` kg s⁻¹, `q` kg kg⁻¹ (two cells on either side); returns kg s⁻¹.
 #[inline(always)]
 pub fn third_order_flux<R: FluxConstants>(mass: R, q: [R; 4]) -> R {
     let [below_2, below_1, above_1, above_2] = q;
-    let near = above_1 + below_1;
-    let far = above_2 + below_2;
-    // 7 near - far = 6 near - (far - near), over 12.
-    let centred = near * R::HALF - (far - near) * R::TWELFTH;
-    // Third difference: 1, -3.
-    let upwind = ((above_2 - below_2) - R::of(3.0) * (above_1 - below_1)) * R::TWELFTH;
-    mass * centred + mass.abs() * upwind
+    let below = below_1 - below_2;
+    let across = above_1 - below_1;
+    let above = above_2 - above_1;
+    let centred = (above_1 + below_1) * R::HALF - (above - below) * R::TWELFTH;
+    // The third difference, 1, -3, in them: 1, -2, 1.
+    let upwind = (above + below) - R::TWO * across;
+    mass * centred + (mass.abs() * R::TWELFTH) * upwind
 }
 
 /// Flux of a value interpolated between two cells, without upwinding.
@@ -77,24 +81,24 @@ pub fn linear_flux<R: Real>(mass: R, q: [R; 2], weights: [R; 2]) -> R {
 
 /// First-order upwind flux.
 ///
-/// Φ = max(F, 0) q₋ + min(F, 0) q₊
+/// Φ = F q₋ where F > 0, else F q₊
 ///
 /// Source: W09 (low-order flux of the monotonic limiter).
 /// Units: `mass` kg s⁻¹, `q` kg kg⁻¹; returns kg s⁻¹.
 #[inline(always)]
 pub fn upwind_flux<R: Real>(mass: R, q: [R; 2]) -> R {
-    mass.larger(R::ZERO) * q[0] + mass.smaller(R::ZERO) * q[1]
+    mass * if mass > R::ZERO { q[0] } else { q[1] }
 }
 
 /// First-order upwind flux of at most half the mass around the face.
 ///
-/// Φ = min(max(F, 0), K) q₋ + max(min(F, 0), −K) q₊
+/// That of [`upwind_flux`] with F between −K and K.
 ///
 /// Source: SW09 (low-order flux of the positive-definite limiter).
 /// Units: `mass` kg s⁻¹, `capacity` K kg s⁻¹, `q` kg kg⁻¹; returns kg s⁻¹.
 #[inline(always)]
 pub fn capped_flux<R: Real>(mass: R, capacity: R, q: [R; 2]) -> R {
-    mass.larger(R::ZERO).smaller(capacity) * q[0] + mass.smaller(R::ZERO).larger(-capacity) * q[1]
+    upwind_flux(mass.larger(-capacity).smaller(capacity), q)
 }
 
 /// What belongs to the six faces of a cell, or of a row of cells.

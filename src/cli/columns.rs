@@ -116,7 +116,7 @@ impl Columns {
         let Outcome { surface, diagnostics, place, compute } = match &device {
             None => on_cpu(&p, &mut case, steps)?,
             Some(gpu) => {
-                let mapping = self.mapping.of(&case.shape, R::PRECISION, p.fallout);
+                let mapping = self.mapping.of(gpu, &case.shape, R::PRECISION, p.fallout);
                 let inside = Inside::all(case.shape);
                 let clouds = Clouds::new(gpu, case.shape, inside, p, mapping, R::ZERO)?;
                 on_gpu(gpu, &clouds, &mut case, steps)?

@@ -37,15 +37,31 @@ pub(super) enum MappingChoice {
 }
 
 impl MappingChoice {
-    /// The mapping for a grid.
-    pub(super) fn of(self, shape: &Shape, precision: Precision, fallout: Fallout) -> Mapping {
+    /// The mapping for a grid on a device.
+    pub(super) fn of(
+        self,
+        gpu: &Gpu,
+        shape: &Shape,
+        precision: Precision,
+        fallout: Fallout,
+    ) -> Mapping {
         let (columns, nz) = (shape.columns(), shape.nz);
-        match self {
-            Self::Auto => Mapping::choose(columns, precision, fallout, nz),
-            Self::Column => Mapping::Column,
-            Self::Tile => Mapping::Tile(Tile::choose(columns, precision, fallout, nz)),
+        match (self, Mapping::for_device(gpu, columns, precision, fallout, nz)) {
+            (Self::Column, _) => Mapping::Column,
+            (Self::Tile, Mapping::Column) => {
+                Mapping::Tile(Tile::choose(columns, precision, fallout, nz))
+            }
+            (Self::Auto | Self::Tile, fastest) => fastest,
         }
     }
+}
+
+/// Whether settings that were measured count.
+#[derive(Clone, Copy, Debug, Args)]
+pub(super) struct TuningChoice {
+    /// Use the built-in settings of the kernels, not those that nwp-mini tune has kept
+    #[arg(long, env = "NWP_NO_TUNING", value_parser = clap::builder::FalseyValueParser::new())]
+    pub(super) no_tuning: bool,
 }
 
 /// Where the run-time compiler is.
@@ -77,6 +93,8 @@ pub(super) struct GpuChoice {
     /// Compile the kernels anew instead of taking them from the user's cache folder
     #[arg(long)]
     no_kernel_cache: bool,
+    #[command(flatten)]
+    tuning: TuningChoice,
 }
 
 impl GpuChoice {
@@ -86,6 +104,7 @@ impl GpuChoice {
             device: self.device,
             fast_math: !self.no_fast_math,
             cache: !self.no_kernel_cache,
+            tuning: !self.tuning.no_tuning,
             ..self.place.options()
         }
     }

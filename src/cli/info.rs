@@ -6,10 +6,11 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use serde::Serialize;
 
-use crate::cli::device::CompilerPlace;
+use crate::cli::device::{CompilerPlace, TuningChoice};
 use crate::cli::report::{Machine, machine};
 use crate::error::Result;
 use crate::gpu;
+use crate::gpu::tuning::{Choice, Tuning};
 use crate::io::pending::Pending;
 use crate::io::wrf;
 use crate::io::wrf::survey::{Survey, survey};
@@ -25,6 +26,8 @@ pub(super) struct Info {
     file: Option<PathBuf>,
     #[command(flatten)]
     place: CompilerPlace,
+    #[command(flatten)]
+    tuning: TuningChoice,
     /// Write the same to a JSON file
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
@@ -43,7 +46,19 @@ struct Facts {
     commit: &'static str,
     machine: Machine,
     gpu: gpu::Survey,
+    tuning: Vec<TuningFacts>,
     file: Option<FileFacts>,
+}
+
+/// Which settings are in force on a device.
+#[derive(Debug, Serialize)]
+struct TuningFacts {
+    gpu: String,
+    path: Option<PathBuf>,
+    /// Those of the file, where it counts.
+    tuning: Option<Tuning>,
+    /// Why it does not.
+    refused: Option<String>,
 }
 
 #[derive(Debug, Serialize)]
@@ -61,11 +76,15 @@ impl Info {
     /// Runs the command.
     pub(super) fn run(&self) -> Result<()> {
         let json = self.json.as_ref().map(|path| Pending::new(path, self.force)).transpose()?;
+        let survey = gpu::survey(&self.place.options());
+        let ignored = self.tuning.no_tuning;
+        let devices = survey.devices.iter();
         let facts = Facts {
             version: env!("CARGO_PKG_VERSION"),
             commit: env!("NWP_MINI_COMMIT"),
             machine: machine(),
-            gpu: gpu::survey(&self.place.options()),
+            tuning: devices.map(|device| TuningFacts::new(&device.name, ignored)).collect(),
+            gpu: survey,
             file: self.file.as_deref().map(FileFacts::new).transpose()?,
         };
         let mut out = io::stdout().lock();
@@ -87,7 +106,50 @@ impl Facts {
         writeln!(out, "system         {os}, {arch}")?;
         writeln!(out, "CPU            {cpu}")?;
         writeln!(out, "cores          {cores}, of which {threads} would be used")?;
-        print_gpu(&self.gpu, out)
+        print_gpu(&self.gpu, out)?;
+        self.tuning.iter().try_for_each(|tuning| tuning.print(out))
+    }
+}
+
+impl TuningFacts {
+    /// What is kept for a device, or that it is `ignored`.
+    fn new(gpu: &str, ignored: bool) -> Self {
+        let path = Tuning::path(gpu);
+        let found = match &path {
+            Some(_) if ignored => Err("--no-tuning or NWP_NO_TUNING says so".to_owned()),
+            Some(path) => Tuning::load(path, gpu),
+            None => Ok(None),
+        };
+        let (tuning, refused) = match found {
+            Ok(tuning) => (tuning, None),
+            Err(why) => (None, Some(why)),
+        };
+        Self { gpu: gpu.to_owned(), path, tuning, refused }
+    }
+
+    fn print(&self, out: &mut impl Write) -> Result<()> {
+        let path = self.path.as_deref().unwrap_or(Path::new("nowhere")).display();
+        let Some(tuning) = &self.tuning else {
+            let why = self.refused.as_deref().map_or_else(
+                || "none has been measured; nwp-mini tune does it".to_owned(),
+                |why| format!("{path} is not used: {why}"),
+            );
+            writeln!(out, "settings       built in; {why}")?;
+            return Ok(());
+        };
+        writeln!(out, "settings       {path}")?;
+        for choice in &tuning.choices {
+            let Choice {
+                knob, precision, nz, from_columns, setting, us, built_in_us, date, ..
+            } = choice;
+            writeln!(
+                out,
+                "{:<15}{knob}, {precision}, {nz} levels, from {from_columns} columns: {setting} \
+                 ({us:.1} us instead of {built_in_us:.1}, {date})",
+                ""
+            )?;
+        }
+        Ok(())
     }
 }
 

@@ -15,6 +15,7 @@ mod refine;
 mod report;
 mod run;
 mod transport;
+mod tune;
 mod weights;
 
 use std::io::{self, IsTerminal, Write};
@@ -82,7 +83,8 @@ enum Command {
     Transport(transport::Transport),
     Diff(diff::Diff),
     Weights(weights::Weights),
-    Bench(bench::Bench),
+    Bench(Box<bench::Bench>),
+    Tune(tune::Tune),
     Kernels(kernels::Kernels),
     Info(info::Info),
     Config(config::Config),
@@ -167,6 +169,7 @@ fn run(cli: &Cli) -> Result<()> {
         Command::Diff(command) => command.run(),
         Command::Weights(command) => command.run(),
         Command::Bench(command) => command.run(),
+        Command::Tune(command) => command.run(),
         Command::Kernels(command) => command.run(),
         Command::Info(command) => command.run(),
         Command::Config(command) => command.run(),

@@ -112,41 +112,43 @@ pub struct Shares {
 /// Threads that add up what enters, a power of two.
 const SUM_THREADS: usize = 128;
 
-/// The most groups of cells side by side in a block: those of a warp, whose loads are neighbours.
-const WIDEST: usize = WARP;
-
-/// Threads that run together.
+/// Threads that run together, and the most of them side by side in a row of a block: loads of
+/// neighbours.
 const WARP: usize = 32;
 
-/// How often the threads of a launch should fill the device: enough for the last, partly empty
-/// filling not to matter.
-const FILLINGS: usize = 4;
+/// What it takes a thread to set out on its march, in levels of it.
+const SETTING_OUT: usize = 1;
 
 impl Shares {
     /// The shares for `tracers` tracers on a device.
-    ///
-    /// A thread that marches upward finds what it has just used in its registers, so it marches as
-    /// far as leaves enough threads.
     pub fn choose(
         shape: Shape,
         tracers: usize,
         multiprocessors: usize,
         precision: Precision,
     ) -> Self {
-        let cells = 2.min(shape.nx);
-        // As many as have their registers without spilling; values in f64 take two each.
-        let [resident, limited] = match precision {
-            Precision::F32 => [5, 2],
-            Precision::F64 => [2, 1],
+        // As many cells, and as many blocks, as have their registers without spilling; values in
+        // f64 take two each.
+        let (most, [resident, limited]) = match precision {
+            Precision::F32 => (4, [5, 4]),
+            Precision::F64 => (2, [2, 2]),
         };
-        let stage = Block { threads: 128, resident };
-        let limited = Block { threads: 256, resident: limited };
-        let device = multiprocessors * stage.resident * stage.threads;
-        let columns = shape.nx.div_ceil(cells) * shape.ny * tracers;
-        let parts = (FILLINGS * device).div_ceil(columns).clamp(1, shape.nz);
+        let cells = [4, 2, 1].into_iter().find(|cells| *cells <= most.min(shape.nx)).unwrap_or(1);
         let groups = shape.nx.div_ceil(cells);
-        let width = groups.div_ceil(groups.div_ceil(WIDEST));
-        Self { stage, limited, cells, levels: shape.nz.div_ceil(parts), width }
+        let width = groups.div_ceil(groups.div_ceil(WARP));
+        let block = |resident| Block { threads: 128, resident };
+        let shares =
+            Self { stage: block(resident), limited: block(limited), cells, levels: 1, width };
+        // A thread that marches upward finds what it has just used in its registers, but the device
+        // should be filled evenly.
+        let time = |levels| {
+            let shares = Self { levels, ..shares };
+            let (blocks, _) = shares.launch(shape, tracers, shares.limited);
+            let at_once = multiprocessors * limited;
+            blocks.into_iter().product::<usize>().div_ceil(at_once) * (levels + SETTING_OUT)
+        };
+        let levels = (1..=shape.nz).min_by_key(|levels| time(*levels)).unwrap_or(1);
+        Self { levels, ..shares }
     }
 
     /// Blocks along the rows and the tracers, across the rows, and of levels, and threads of each

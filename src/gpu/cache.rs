@@ -27,14 +27,19 @@ pub(super) struct Cache {
     folder: Option<PathBuf>,
 }
 
+/// The user's cache folder: `$XDG_CACHE_HOME/nwp-mini`, else `~/.cache/nwp-mini`.
+pub(super) fn user_folder() -> Option<PathBuf> {
+    let absolute = |name| {
+        std::env::var_os(name).map(PathBuf::from).filter(|path: &PathBuf| path.is_absolute())
+    };
+    let root = absolute("XDG_CACHE_HOME").or_else(|| Some(absolute("HOME")?.join(".cache")));
+    root.map(|root| root.join("nwp-mini"))
+}
+
 impl Cache {
-    /// The user's cache folder: `$XDG_CACHE_HOME/nwp-mini`, else `~/.cache/nwp-mini`.
+    /// That in the user's cache folder.
     pub(super) fn of_user() -> Self {
-        let absolute = |name| {
-            std::env::var_os(name).map(PathBuf::from).filter(|path: &PathBuf| path.is_absolute())
-        };
-        let root = absolute("XDG_CACHE_HOME").or_else(|| Some(absolute("HOME")?.join(".cache")));
-        Self { folder: root.map(|root| root.join("nwp-mini")) }
+        Self { folder: user_folder() }
     }
 
     /// No cache: everything is compiled anew.

@@ -7,6 +7,7 @@ use super::device::Gpu;
 use super::forcing::AIR_FIELDS;
 use super::kernel::{Kernel, Launch, Resources};
 use super::prelude::{Configuration, prelude};
+use super::tuning::{Knob, Setting};
 use super::wsm5::{CloudArgs, DiagnosisArgs, LEVELS, Mapping, diagnosis};
 use crate::error::{Error, Result};
 use crate::grid::Shape;
@@ -58,6 +59,24 @@ fn with_settings(
 ) -> Source {
     let prelude = prelude(&Configuration { precision, nz, fallout, constants });
     Source { file, prelude, is_exact: false }
+}
+
+impl Mapping {
+    /// The fastest mapping for a number of columns on a device: the one measured there, or the
+    /// built-in one.
+    pub fn for_device(
+        gpu: &Gpu,
+        columns: usize,
+        precision: Precision,
+        fallout: Fallout,
+        nz: usize,
+    ) -> Self {
+        let knob = Knob::Clouds(fallout);
+        let measured = gpu.tuning().and_then(|t| t.setting(knob, precision, nz, columns));
+        let Setting::Clouds(mapping) =
+            measured.unwrap_or_else(|| knob.built_in(precision, nz, columns));
+        mapping
+    }
 }
 
 /// The columns of a grid that the microphysics acts in.

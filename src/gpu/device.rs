@@ -9,11 +9,12 @@ use std::sync::{Arc, Once};
 use cudarc::driver::sys::CUdevice_attribute as Attribute;
 use cudarc::driver::{CudaContext, CudaStream, DriverError, result};
 use serde::Serialize;
-use tracing::debug;
+use tracing::{debug, warn};
 
 use super::cache::Cache;
 use super::compile::{Architecture, Code, Compiler, Source};
 use super::library::{Driver, Search, find_driver};
+use super::tuning::Tuning;
 use crate::error::{Error, Result};
 
 /// How to use the GPU.
@@ -27,11 +28,13 @@ pub struct Options {
     pub fast_math: bool,
     /// Whether compiled kernels are kept for later runs.
     pub cache: bool,
+    /// Whether settings that were measured on this GPU are used.
+    pub tuning: bool,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { device: 0, compiler_library: None, fast_math: true, cache: true }
+        Self { device: 0, compiler_library: None, fast_math: true, cache: true, tuning: true }
     }
 }
 
@@ -161,6 +164,18 @@ fn in_words(error: DriverError) -> String {
     format!("{} ({})", text(error.error_name()), text(error.error_string()))
 }
 
+/// What the user's file says of a GPU; why it does not count is told once.
+fn tuning_of(name: &str) -> Option<Tuning> {
+    let path = Tuning::path(name)?;
+    Tuning::load(&path, name).unwrap_or_else(|why| {
+        let path = path.display();
+        warn!(
+            "built-in settings are used, not those of {path}: {why}; nwp-mini tune makes it anew"
+        );
+        None
+    })
+}
+
 /// A device in use. Copies share it.
 #[derive(Clone)]
 pub struct Gpu {
@@ -176,6 +191,7 @@ struct Shared {
     compiler: Compiler,
     cache: Cache,
     device: Device,
+    tuning: Option<Tuning>,
 }
 
 impl fmt::Debug for Gpu {
@@ -199,10 +215,11 @@ impl Gpu {
         let compiler = compiler?;
         debug!("NVRTC {:?} at {:?}", search.version, search.found);
         let cache = if options.cache { Cache::of_user() } else { Cache::none() };
-        guarded(|| Self::start(options.device, compiler, cache))
+        guarded(|| Self::start(options, compiler, cache))
     }
 
-    fn start(number: usize, compiler: Compiler, cache: Cache) -> Result<Self> {
+    fn start(options: &Options, compiler: Compiler, cache: Cache) -> Result<Self> {
+        let number = options.device;
         let devices = devices()?;
         let count = devices.len();
         let device = devices.into_iter().nth(number).ok_or_else(|| {
@@ -215,13 +232,19 @@ impl Gpu {
         unsafe { context.disable_event_tracking() };
         let stream = || context.new_stream().map_err(failed("make a stream"));
         let (compute, copies) = (stream()?, stream()?);
-        let shared = Shared { context, compute, copies, compiler, cache, device };
+        let tuning = if options.tuning { tuning_of(&device.name) } else { None };
+        let shared = Shared { context, compute, copies, compiler, cache, device, tuning };
         Ok(Self { shared: Arc::new(shared) })
     }
 
     /// What the device is.
     pub fn device(&self) -> &Device {
         &self.shared.device
+    }
+
+    /// The settings that were measured on this GPU, where there are some.
+    pub fn tuning(&self) -> Option<&Tuning> {
+        self.shared.tuning.as_ref()
     }
 
     /// The compiler and its options.

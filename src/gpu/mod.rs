@@ -34,6 +34,7 @@ mod sources;
 pub mod summary;
 pub mod transport;
 pub mod transpose;
+pub mod tuning;
 pub mod watch;
 pub mod wsm5;
 

@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use sha2::{Digest, Sha256};
+
 include!(concat!(env!("OUT_DIR"), "/kernel_sources.rs"));
 
 /// The text of a file below `kernels/`, as `"wsm5/column.cu"`.
@@ -20,4 +22,14 @@ pub(super) fn headers() -> impl Iterator<Item = (&'static str, &'static str)> {
         .iter()
         .copied()
         .filter(|(name, _)| Path::new(name).extension().is_some_and(|e| e == "cuh"))
+}
+
+/// Digest of all files, in hexadecimal digits.
+pub(super) fn digest() -> String {
+    let mut digest = Sha256::new();
+    for text in FILES.iter().flat_map(|(name, text)| [name, text]) {
+        digest.update(text.len().to_le_bytes());
+        digest.update(text);
+    }
+    format!("{:x}", digest.finalize())
 }

@@ -114,6 +114,9 @@ pub const LEVELS: std::ops::RangeInclusive<usize> = 4..=128;
 const SHARED_BYTES: usize = 48 * 1024;
 /// Threads that run in step.
 const WARP: usize = 32;
+/// Most threads of a block, and most blocks of a multiprocessor, of any device.
+const MOST_THREADS: usize = 1024;
+const MOST_BLOCKS: usize = 32;
 
 /// How the columns are shared out among the threads of the device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -172,6 +175,21 @@ impl Tile {
             // Values take two registers.
             Precision::F64 => Self { blocks: tile.blocks / 2, ..tile },
         }
+    }
+
+    /// Whether the kernel can be made for it.
+    pub fn is_possible(self, precision: Precision, fallout: Fallout, nz: usize) -> bool {
+        let Self { columns, threads, blocks } = self;
+        let is_shape = columns.is_power_of_two()
+            && columns <= WARP
+            && threads.is_multiple_of(WARP)
+            && (WARP..=MOST_THREADS).contains(&threads)
+            && (1..=MOST_BLOCKS).contains(&blocks);
+        // The cells of a thread are the bits of a word.
+        is_shape
+            && LEVELS.contains(&nz)
+            && nz.div_ceil(threads / columns) <= u32::BITS as usize
+            && self.shared_bytes(precision, fallout, nz) <= SHARED_BYTES
     }
 
     /// Shared memory of a block, bytes.
@@ -322,7 +340,7 @@ mod tests {
                     let tile = Tile::choose(columns, precision, fallout, nz);
                     let bytes = tile.shared_bytes(precision, fallout, nz);
                     assert!(
-                        bytes <= SHARED_BYTES,
+                        bytes <= SHARED_BYTES && tile.is_possible(precision, fallout, nz),
                         "{tile:?}, {precision:?}, {fallout:?}, {nz} levels: {bytes} bytes"
                     );
                 }

@@ -109,7 +109,16 @@ impl Pending {
     /// [`Error::Io`] when it cannot be written, and those of [`Pending::commit`].
     pub fn write_json(self, value: &impl Serialize) -> Result<()> {
         let text = serde_json::to_string_pretty(value).map_err(|e| self.failed(e))?;
-        fs::write(self.path(), text + "\n").map_err(|e| self.failed(e))?;
+        self.write_text(&(text + "\n"))
+    }
+
+    /// Writes a text and gives the file its name.
+    ///
+    /// # Errors
+    ///
+    /// As [`Pending::write_json`].
+    pub fn write_text(self, text: &str) -> Result<()> {
+        fs::write(self.path(), text).map_err(|e| self.failed(e))?;
         self.commit()
     }
 

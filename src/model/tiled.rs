@@ -10,6 +10,7 @@ use std::str::FromStr;
 use std::sync::Arc;
 
 use ndarray::{Array2, Array3, Axis};
+use rayon::prelude::*;
 
 use super::{Case, Working};
 use crate::constants::Constants;
@@ -204,12 +205,21 @@ pub fn has_rain<R: SchemeConstants>(state: &State<R>, at: [usize; 3]) -> bool {
 fn gather<R: Real>(
     field: &Array3<R>,
     shape: Shape,
-    pick: impl Fn(usize) -> [usize; 2],
+    pick: impl Fn(usize) -> [usize; 2] + Sync,
 ) -> Array3<R> {
-    Array3::from_shape_fn(shape.centre(), |(k, j, i)| {
+    by_levels([shape.nz, shape.ny, shape.nx], |[k, j, i]| {
         let [j, i] = pick(j * shape.nx + i);
         field[[k, j, i]]
     })
+}
+
+/// A field of values by their places, the levels side by side: large grids are made of small ones.
+fn by_levels<R: Real>(shape: [usize; 3], value: impl Fn([usize; 3]) -> R + Sync) -> Array3<R> {
+    let mut field = Array3::from_elem(shape, R::ZERO);
+    field.axis_iter_mut(Axis(0)).into_par_iter().enumerate().for_each(|(k, mut level)| {
+        level.indexed_iter_mut().for_each(|((j, i), x)| *x = value([k, j, i]));
+    });
+    field
 }
 
 fn repeat_plane(plane: &Array2<f64>, Tile { nx, ny }: Tile) -> Array2<f64> {
@@ -219,7 +229,7 @@ fn repeat_plane(plane: &Array2<f64>, Tile { nx, ny }: Tile) -> Array2<f64> {
 
 fn repeat<R: Real>(field: &Array3<R>, Tile { nx, ny }: Tile) -> Array3<R> {
     let (nz, rows, columns) = field.dim();
-    Array3::from_shape_fn((nz, ny, nx), |(k, j, i)| field[[k, j % rows, i % columns]])
+    by_levels([nz, ny, nx], |[k, j, i]| field[[k, j % rows, i % columns]])
 }
 
 /// Fluxes through the faces across `axis`, 1 for y and 2 for x.
@@ -233,13 +243,13 @@ fn repeat_faces<R: Real>(
     let (count, last) = if axis == 2 { (nx, nx) } else { (ny, ny) };
     let cells = faces.len_of(Axis(axis)) - 1;
     let along = faces.len_of(Axis(3 - axis));
-    let shape = if axis == 2 { (nz, ny, nx + 1) } else { (nz, ny + 1, nx) };
+    let shape = if axis == 2 { [nz, ny, nx + 1] } else { [nz, ny + 1, nx] };
     let at = |k: usize, across: usize, face: usize| {
         let place = if axis == 2 { [k, across % along, face] } else { [k, face, across % along] };
         faces[place]
     };
     let outer = last - (last - 1) / cells * cells;
-    Array3::from_shape_fn(shape, |(k, j, i)| {
+    by_levels(shape, |[k, j, i]| {
         let (across, face) = if axis == 2 { (j, i) } else { (i, j) };
         let mean = |a: usize, b: usize| R::HALF * (at(k, across, a) + at(k, across, b));
         match face {

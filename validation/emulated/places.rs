@@ -35,8 +35,9 @@ fn check(mapping: Mapping, fallout: Fallout) {
 
 #[test]
 fn columns_know_nothing_of_each_other() {
-    let mappings =
-        [Mapping::Column, tile(8, 256), tile(32, 288), tile(16, 224), tile(4, 128), tile(2, 32)];
+    let tiles = [[8, 256], [32, 288], [16, 224], [4, 128], [2, 32], [4, 96], [16, 352]];
+    let tiles = tiles.map(|[columns, threads]| tile(columns, threads));
+    let mappings: Vec<Mapping> = [Mapping::Column].into_iter().chain(tiles).collect();
     mappings.into_par_iter().for_each(|mapping| check(mapping, Fallout::SemiLagrangian));
     [tile(8, 256), tile(32, 288)]
         .into_par_iter()

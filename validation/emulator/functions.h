@@ -77,6 +77,7 @@ inline long long __double_as_longlong(double x) { return same_bits<long long>(x)
 inline double __longlong_as_double(long long x) { return same_bits<double>(x); }
 
 // Numbers that are moved together.
+struct alignas(8) float2 { float x, y; };
 struct alignas(16) float4 { float x, y, z, w; };
 struct alignas(16) double2 { double x, y; };
 struct alignas(16) int4 { int x, y, z, w; };

@@ -4,19 +4,43 @@
 
 #include "advection/march/place.cuh"
 
-// As many bytes as one load of a group of cells brings.
-constexpr int LOAD_BYTES = CELLS * sizeof(real) < 16 ? CELLS * sizeof(real) : 16;
-
-struct alignas(LOAD_BYTES) Cells {
+// Values of the cells of a thread.
+struct alignas(CELLS * sizeof(real) < 16 ? CELLS * sizeof(real) : 16) Cells {
     real at[CELLS];
 };
+
+// One load where it can be. What a kernel reads it does not write, so these loads may pass stores.
+__device__ inline void load_wide(const real* from, real (&to)[1]) { to[0] = __ldg(from); }
+__device__ inline void load_wide(const float* from, float (&to)[2])
+{
+    const float2 pair = __ldg(reinterpret_cast<const float2*>(from));
+    to[0] = pair.x, to[1] = pair.y;
+}
+__device__ inline void load_wide(const double* from, double (&to)[2])
+{
+    const double2 pair = __ldg(reinterpret_cast<const double2*>(from));
+    to[0] = pair.x, to[1] = pair.y;
+}
+__device__ inline void load_wide(const float* from, float (&to)[4])
+{
+    const float4 four = __ldg(reinterpret_cast<const float4*>(from));
+    to[0] = four.x, to[1] = four.y, to[2] = four.z, to[3] = four.w;
+}
+__device__ inline void load_wide(const double* from, double (&to)[4])
+{
+    const double2 low = __ldg(reinterpret_cast<const double2*>(from));
+    const double2 high = __ldg(reinterpret_cast<const double2*>(from + 2));
+    to[0] = low.x, to[1] = low.y, to[2] = high.x, to[3] = high.y;
+}
 
 // The values of the group of cells that begins at `from`.
 __device__ inline Cells group_at(const real* from)
 {
-    if (WIDE) return *reinterpret_cast<const Cells*>(from);
     Cells found;
-    for (int c = 0; c < CELLS; ++c) found.at[c] = from[c];
+    if (WIDE)
+        load_wide(from, found.at);
+    else
+        for (int c = 0; c < CELLS; ++c) found.at[c] = __ldg(from + c);
     return found;
 }
 

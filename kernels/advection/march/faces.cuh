@@ -4,17 +4,6 @@
 #include "advection/limiter.cuh"
 #include "advection/march/cells.cuh"
 
-// What a thread reads at a level: pointers to the first of its cells, or to the face west, south
-// of or below it.
-struct Level {
-    int k;
-    const real* latest;
-    const real* start;
-    const real* mass_x;
-    const real* mass_y;
-    const real* mass_z;
-};
-
 // The first cell of a thread in a level, a level, and all levels, as numbers of elements.
 __device__ inline int cell_of(const TransportArgs& args, const Place& place)
 {
@@ -28,19 +17,44 @@ __device__ inline long long cells_of(const TransportArgs& args)
     return static_cast<long long>(NZ) * plane_of(args);
 }
 
-__device__ inline Level level_at(const TransportArgs& args, const Place& place, int k)
-{
-    const int here = k * plane_of(args) + cell_of(args, place);
-    const long long tracer = place.tracer * cells_of(args);
-    return {
-        k,
-        args.latest + tracer + here,
-        args.start + tracer + here,
-        args.flux_x + here + k * args.ny + place.j,
-        args.flux_y + here + k * args.nx,
-        args.flux_z + here,
-    };
-}
+// What a thread reads and writes at a level: pointers to the first of its cells, or to the face
+// west, south of or below it. Those of the tracer rise with the march, which takes fewer
+// instructions than finding each anew; those of the wind follow from where its cell is, which takes
+// fewer registers.
+struct Level {
+    const TransportArgs& args;
+    int k, row, here;
+    const real* latest;
+    const real* start;
+    real* result;
+
+    __device__ inline Level(const TransportArgs& args, const Place& place)
+        : args(args), k(place.first_level), row(place.j)
+    {
+        here = k * plane_of(args) + cell_of(args, place);
+        const long long tracer = place.tracer * cells_of(args);
+        latest = args.latest + tracer + here;
+        start = args.start + tracer + here;
+        result = args.result + tracer + here;
+    }
+
+    __device__ inline const real* mass_x() const
+    {
+        return args.flux_x + (here + k * args.ny + row);
+    }
+    __device__ inline const real* mass_y() const { return args.flux_y + (here + k * args.nx); }
+    __device__ inline const real* mass_z() const { return args.flux_z + here; }
+
+    __device__ inline void rise()
+    {
+        const int plane = plane_of(args);
+        ++k;
+        here += plane;
+        latest += plane;
+        start += plane;
+        result += plane;
+    }
+};
 
 // The value of a field that is a sum of two products, as mass per `per_dt`.
 __device__ inline real layered(const LayeredPointers& field, int k, int cell, real factor)
@@ -74,64 +88,82 @@ __device__ inline real lower_order_lateral(int face, int n, real mass, const rea
     return third_order_flux(mass, {above[-2 * stride], q[0], q[1], above[stride]});
 }
 
-// High-order flux through the face below level k, of the cells of levels k - 2 to k + 1.
-__device__ inline real high_order_z(const TransportArgs& args, int k, real mass, const real (&q)[4])
+// High-order fluxes through the faces below level k, of the cells of levels k - 2 to k + 1.
+__device__ inline Cells high_order_z(const TransportArgs& args, int k, const Cells& mass,
+                                     const Cells (&q)[4])
 {
-    if (k == 0 || k == NZ) return 0;
-    if (k == 1 || k == NZ - 1)
-        return linear_flux(mass, {q[1], q[2]},
-                           {__ldg(args.weight_below + k), __ldg(args.weight_above + k)});
-    return third_order_flux(mass, q);
+    Cells flux = {};
+    if (k == 0 || k == NZ) return flux;
+    if (k == 1 || k == NZ - 1) {
+        const real weights[] = {__ldg(args.weight_below + k), __ldg(args.weight_above + k)};
+        for (int c = 0; c < CELLS; ++c)
+            flux.at[c] = linear_flux(mass.at[c], {q[1].at[c], q[2].at[c]}, {weights[0], weights[1]});
+        return flux;
+    }
+    for (int c = 0; c < CELLS; ++c)
+        flux.at[c] = third_order_flux(mass.at[c], {q[0].at[c], q[1].at[c], q[2].at[c], q[3].at[c]});
+    return flux;
 }
 
-// Fluxes through the lateral faces of the cells: x[c] west of cell c.
-template <class Flux>
+// Tracer through the lateral faces of the cells: x[c] west of cell c.
 struct Lateral {
-    Flux x[CELLS + 1];
-    Flux south[CELLS], north[CELLS];
+    real x[CELLS + 1];
+    Cells south, north;
 };
 
-// Replaces the fluxes through faces near a side that is not periodic. Few threads have any: what
+// Replaces the fluxes through x-faces near a side that is not periodic. Few threads have any: what
 // they need is loaded again, which leaves the others their registers.
-__device__ inline void lower_orders(const TransportArgs& args, const Place& place,
-                                    const Level& level, Lateral<real>& flux)
+__device__ inline void lower_orders_x(const TransportArgs& args, const Place& place,
+                                      const Level& level, real (&x)[CELLS + 1])
 {
     asm volatile("" ::: "memory");
-    const int nx = args.nx, ny = args.ny, i = place.i, j = place.j;
+    const int nx = args.nx, i = place.i;
     for (int f = 0; f <= CELLS; ++f)
         if (!periodic_x() && min(i + f, nx - i - f) < REACH)
-            flux.x[f] =
-                lower_order_lateral(i + f, nx, __ldg(level.mass_x + f), level.latest + f, 1);
+            x[f] = lower_order_lateral(i + f, nx, __ldg(level.mass_x() + f), level.latest + f, 1);
+}
+
+// The same for those through y-faces.
+__device__ inline void lower_orders_y(const TransportArgs& args, const Place& place,
+                                      const Level& level, Cells& south, Cells& north)
+{
+    asm volatile("" ::: "memory");
+    const int nx = args.nx, ny = args.ny, j = place.j;
     for (int c = 0; c < CELLS; ++c) {
         const real* latest = level.latest + c;
-        const real* mass = level.mass_y + c;
+        const real* mass = level.mass_y() + c;
         if (!periodic_y() && min(j, ny - j) < REACH)
-            flux.south[c] = lower_order_lateral(j, ny, __ldg(mass), latest, nx);
+            south.at[c] = lower_order_lateral(j, ny, __ldg(mass), latest, nx);
         if (!periodic_y() && min(j + 1, ny - j - 1) < REACH)
-            flux.north[c] = lower_order_lateral(j + 1, ny, __ldg(mass + nx), latest + nx, nx);
+            north.at[c] = lower_order_lateral(j + 1, ny, __ldg(mass + nx), latest + nx, nx);
     }
 }
 
-// High-order fluxes through the lateral faces; `here` are the values of the cells.
-__device__ inline Lateral<real> high_order(const TransportArgs& args, const Place& place,
-                                           const Level& level, const Cells& here)
+// High-order fluxes through the x-faces; `here` are the values of the cells.
+__device__ inline void high_order_x(const TransportArgs& args, const Place& place,
+                                    const Level& level, const Cells& here, real (&x)[CELLS + 1])
 {
-    Lateral<real> flux;
     real row[SEEN_X];
     look_along(args, place, level.latest, here, row);
     for (int f = 0; f <= CELLS; ++f)
-        flux.x[f] = fifth_order_flux(__ldg(level.mass_x + f), {row[f], row[f + 1], row[f + 2],
-                                                               row[f + 3], row[f + 4], row[f + 5]});
+        x[f] = fifth_order_flux(__ldg(level.mass_x() + f), {row[f], row[f + 1], row[f + 2],
+                                                          row[f + 3], row[f + 4], row[f + 5]});
+    if (place.near_side) lower_orders_x(args, place, level, x);
+}
+
+// Those through the y-faces.
+__device__ inline void high_order_y(const TransportArgs& args, const Place& place,
+                                    const Level& level, const Cells& here, Cells& south, Cells& north)
+{
     Cells rows[SEEN_Y];
     for (int s = 0; s < SEEN_Y; ++s)
         rows[s] = s == REACH ? here : group_at(level.latest + place.y[s]);
-    const Cells south = group_at(level.mass_y), north = group_at(level.mass_y + args.nx);
+    const Cells mass_south = group_at(level.mass_y()), mass_north = group_at(level.mass_y() + args.nx);
     for (int c = 0; c < CELLS; ++c) {
         real q[SEEN_Y];
         for (int s = 0; s < SEEN_Y; ++s) q[s] = rows[s].at[c];
-        flux.south[c] = fifth_order_flux(south.at[c], {q[0], q[1], q[2], q[3], q[4], q[5]});
-        flux.north[c] = fifth_order_flux(north.at[c], {q[1], q[2], q[3], q[4], q[5], q[6]});
+        south.at[c] = fifth_order_flux(mass_south.at[c], {q[0], q[1], q[2], q[3], q[4], q[5]});
+        north.at[c] = fifth_order_flux(mass_north.at[c], {q[1], q[2], q[3], q[4], q[5], q[6]});
     }
-    if (near_x(place) || near_y(args, place)) lower_orders(args, place, level, flux);
-    return flux;
+    if (place.near_side) lower_orders_y(args, place, level, south, north);
 }

@@ -27,49 +27,120 @@ struct Split {
     real low, correction;
 };
 
-// Splits a high-order flux. `face` is the place of the face in the planes of `capacity`, `q` the
-// cells on both sides of it at the start of the step.
-__device__ inline Split split(const TransportArgs& args, const LayeredPointers& capacity, int k,
-                              int face, real mass, const real (&q)[2], real high)
+// Splits a high-order flux; `q` are the cells on both sides of the face at the start of the step.
+__device__ inline Split split(real mass, const real (&q)[2], real high)
 {
-    real low = upwind_flux(mass, q);
-    // Hardly any face carries more than the least capacity of its level: only there the capacity
-    // itself is looked up.
-    if (LIMITER == POSITIVE_DEFINITE && fabs(mass) > __ldg(capacity.least + k) * args.per_dt)
-        low = capped_flux(mass, layered(capacity, k, face, args.per_dt), q);
+    const real low = upwind_flux(mass, q);
     return {low, high - low};
 }
 
-// Splits the high-order fluxes through the lateral faces. The outer faces of outermost cells are
-// split as all others: these cells are not limited.
-__device__ inline Lateral<Split> split_lateral(const TransportArgs& args, const Place& place,
-                                               const Level& level, const Around& start,
-                                               const Lateral<real>& high)
+// The same for a face that may carry more than its capacity; `face` is its place in the planes of
+// `capacity`.
+__device__ inline Split split_capped(const TransportArgs& args, const LayeredPointers& capacity,
+                                     int k, int face, real mass, const real (&q)[2], real high)
 {
-    const int k = level.k, cell = cell_of(args, place);
-    const Cells south = group_at(level.mass_y), north = group_at(level.mass_y + args.nx);
-    Lateral<Split> flux;
+    const real low = capped_flux(mass, layered(capacity, k, face, args.per_dt), q);
+    return {low, high - low};
+}
+
+// The largest mass that no capacity of a level is below. Hardly any face carries more: only where
+// one of a thread does, the capacities themselves are looked up.
+__device__ inline real sure_capacity(const TransportArgs& args, const LayeredPointers& capacity, int k)
+{
+    return __ldg(capacity.least + k) * args.per_dt;
+}
+
+// The high-order fluxes through the x-faces, split. The outer faces of outermost cells are split as
+// all others: these cells are not limited.
+struct SplitX {
+    Split at[CELLS + 1];
+};
+__device__ inline SplitX split_x(const TransportArgs& args, const Place& place, const Level& level,
+                                 const Cells& here, const Around& start)
+{
+    real high[CELLS + 1], mass[CELLS + 1];
+    high_order_x(args, place, level, here, high);
+    for (int f = 0; f <= CELLS; ++f) mass[f] = __ldg(level.mass_x() + f);
+    bool all_sure = true;
+    if (LIMITER == POSITIVE_DEFINITE) {
+        const real sure = sure_capacity(args, args.capacity_x, level.k);
+        for (int f = 0; f <= CELLS; ++f) all_sure = all_sure && fabs(mass[f]) <= sure;
+    }
+    SplitX flux;
+    if (all_sure) {
+        for (int f = 0; f <= CELLS; ++f)
+            flux.at[f] = split(mass[f], {start.row[f], start.row[f + 1]}, high[f]);
+        return flux;
+    }
     for (int f = 0; f <= CELLS; ++f)
-        flux.x[f] = split(args, args.capacity_x, k, cell + place.j + f, __ldg(level.mass_x + f),
-                          {start.row[f], start.row[f + 1]}, high.x[f]);
+        flux.at[f] = split_capped(args, args.capacity_x, level.k,
+                                  cell_of(args, place) + place.j + f, mass[f],
+                                  {start.row[f], start.row[f + 1]}, high[f]);
+    return flux;
+}
+
+// Those through the y-faces.
+struct SplitY {
+    Split south[CELLS], north[CELLS];
+};
+__device__ inline SplitY split_y(const TransportArgs& args, const Place& place, const Level& level,
+                                 const Cells& here, const Around& start)
+{
+    const int k = level.k, nx = args.nx, cell = cell_of(args, place);
+    Cells high_south, high_north;
+    high_order_y(args, place, level, here, high_south, high_north);
+    const Cells south = group_at(level.mass_y()), north = group_at(level.mass_y() + nx);
+    bool all_sure = true;
+    if (LIMITER == POSITIVE_DEFINITE) {
+        const real sure = sure_capacity(args, args.capacity_y, k);
+        for (int c = 0; c < CELLS; ++c)
+            all_sure = all_sure && max(fabs(south.at[c]), fabs(north.at[c])) <= sure;
+    }
+    SplitY flux;
+    if (all_sure) {
+        for (int c = 0; c < CELLS; ++c) {
+            const real own = start.row[c + 1];
+            flux.south[c] = split(south.at[c], {start.south.at[c], own}, high_south.at[c]);
+            flux.north[c] = split(north.at[c], {own, start.north.at[c]}, high_north.at[c]);
+        }
+        return flux;
+    }
     for (int c = 0; c < CELLS; ++c) {
-        const real here = start.row[c + 1];
-        flux.south[c] = split(args, args.capacity_y, k, cell + c, south.at[c],
-                              {start.south.at[c], here}, high.south[c]);
-        flux.north[c] = split(args, args.capacity_y, k, cell + args.nx + c, north.at[c],
-                              {here, start.north.at[c]}, high.north[c]);
+        const real own = start.row[c + 1];
+        flux.south[c] = split_capped(args, args.capacity_y, k, cell + c, south.at[c],
+                                     {start.south.at[c], own}, high_south.at[c]);
+        flux.north[c] = split_capped(args, args.capacity_y, k, cell + nx + c, north.at[c],
+                                     {own, start.north.at[c]}, high_north.at[c]);
     }
     return flux;
 }
 
-// Splits the flux through the face below level k. `latest` are the cells of levels k - 2 to k + 1,
-// `start` those on both sides of the face at the start of the step.
-__device__ inline Split split_z(const TransportArgs& args, const Place& place, int k, int c,
-                                real mass, const real (&latest)[4], const real (&start)[2])
+// Splits the fluxes through the faces below level k. `latest` are the cells of levels k - 2 to
+// k + 1, `below` and `above` those on both sides of the faces at the start of the step.
+struct SplitCells {
+    Split at[CELLS];
+};
+__device__ inline SplitCells split_z(const TransportArgs& args, const Place& place, int k,
+                                     const Cells& mass, const Cells (&latest)[4],
+                                     const Cells& below, const Cells& above)
 {
-    if (k == 0 || k == NZ) return {0, 0};
-    const real high = high_order_z(args, k, mass, latest);
-    return split(args, args.capacity_z, k, cell_of(args, place) + c, mass, start, high);
+    SplitCells flux = {};
+    if (k == 0 || k == NZ) return flux;
+    const Cells high = high_order_z(args, k, mass, latest);
+    bool all_sure = true;
+    if (LIMITER == POSITIVE_DEFINITE) {
+        const real sure = sure_capacity(args, args.capacity_z, k);
+        for (int c = 0; c < CELLS; ++c) all_sure = all_sure && fabs(mass.at[c]) <= sure;
+    }
+    if (all_sure) {
+        for (int c = 0; c < CELLS; ++c)
+            flux.at[c] = split(mass.at[c], {below.at[c], above.at[c]}, high.at[c]);
+        return flux;
+    }
+    for (int c = 0; c < CELLS; ++c)
+        flux.at[c] = split_capped(args, args.capacity_z, k, cell_of(args, place) + c, mass.at[c],
+                                  {below.at[c], above.at[c]}, high.at[c]);
+    return flux;
 }
 
 // The factors for the corrections out of a cell and into it.
@@ -96,9 +167,9 @@ __device__ inline Scale scale_of(const TransportArgs& args, const Place& place, 
     if (LIMITER == MONOTONIC) {
         const Faces values = {start.row[c], start.row[c + 2], start.south.at[c], start.north.at[c],
                               column[0], column[2]};
-        const Faces wind = {__ldg(level.mass_x + c), __ldg(level.mass_x + c + 1),
-                            __ldg(level.mass_y + c), __ldg(level.mass_y + args.nx + c),
-                            __ldg(level.mass_z + c), __ldg(level.mass_z + plane_of(args) + c)};
+        const Faces wind = {__ldg(level.mass_x() + c), __ldg(level.mass_x() + c + 1),
+                            __ldg(level.mass_y() + c), __ldg(level.mass_y() + args.nx + c),
+                            __ldg(level.mass_z() + c), __ldg(level.mass_z() + plane_of(args) + c)};
         const Bounds bound = bounds(q, values, wind);
         const real end = layered(args.cell_end, level.k, cell_of(args, place) + c, 1);
         return {affordable(amount - end * bound.least, dt * correction.outgoing()),
@@ -116,46 +187,43 @@ __device__ inline long long scales_of(const TransportArgs& args, const Place& pl
 // Finds the scale factors of the cells; 1 in the outermost cells of axes that are not periodic.
 __device__ inline void scale(const TransportArgs& args, const Place& place)
 {
-    Level level = level_at(args, place, place.first_level);
+    Level level(args, place);
     Window latest(args, level.latest, level.k);
     Cells start[3];
-    for (int s = 0; s < 3; ++s) start[s] = above(args, level.start, level.k, s - 1);
-    const Cells mass_bottom = group_at(level.mass_z);
-    Split bottom[CELLS];
-    for (int c = 0; c < CELLS; ++c)
-        bottom[c] = split_z(args, place, level.k, c, mass_bottom.at[c], latest.column(c).q,
-                            {start[0].at[c], start[1].at[c]});
-    for (int k = place.first_level; k < place.end_level; ++k) {
-        level = level_at(args, place, k);
+    for (int s = 0; s < 2; ++s) start[s] = above(args, level.start, level.k, s - 1);
+    SplitCells bottom =
+        split_z(args, place, level.k, group_at(level.mass_z()), latest.q, start[0], start[1]);
+    for (; level.k < place.end_level; level.rise()) {
+        const int k = level.k;
+        start[2] = above(args, level.start, k, 1);
         const Around beside = around(place, level.start, start[1]);
-        const Lateral<Split> flux = split_lateral(args, place, level, beside,
-                                                  high_order(args, place, level, latest.q[2]));
-        const Cells mass_top = group_at(level.mass_z + plane_of(args));
+        const SplitX x = split_x(args, place, level, latest.q[2], beside);
+        const SplitY y = split_y(args, place, level, latest.q[2], beside);
+        const Cells mass_top = group_at(level.mass_z() + plane_of(args));
         const Cells mass = mass_of(args, args.cell, place, k);
         latest.rise(args, level.latest, k);
+        const SplitCells top = split_z(args, place, k + 1, mass_top, latest.q, start[1], start[2]);
         Cells outgoing, incoming;
         for (int c = 0; c < CELLS; ++c) {
-            const Split top = split_z(args, place, k + 1, c, mass_top.at[c], latest.column(c).q,
-                                      {start[1].at[c], start[2].at[c]});
-            const Faces low = {flux.x[c].low, flux.x[c + 1].low, flux.south[c].low,
-                               flux.north[c].low, bottom[c].low, top.low};
-            const Faces correction = {flux.x[c].correction, flux.x[c + 1].correction,
-                                      flux.south[c].correction, flux.north[c].correction,
-                                      bottom[c].correction, top.correction};
+            const Faces low = {x.at[c].low, x.at[c + 1].low, y.south[c].low,
+                               y.north[c].low, bottom.at[c].low, top.at[c].low};
+            const Faces correction = {x.at[c].correction, x.at[c + 1].correction,
+                                      y.south[c].correction, y.north[c].correction,
+                                      bottom.at[c].correction, top.at[c].correction};
             Scale factor = scale_of(args, place, level, beside,
                                     {start[0].at[c], start[1].at[c], start[2].at[c]}, mass.at[c],
                                     low, correction, c);
-            if (outermost_x(args, place, c) || outermost_y(args, place)) factor = {1, 1};
+            if (place.near_side && (outermost_x(args, place, c) || outermost_y(args, place)))
+                factor = {1, 1};
             outgoing.at[c] = factor.outgoing;
             incoming.at[c] = factor.incoming;
-            bottom[c] = top;
         }
+        bottom = top;
         const long long at = scales_of(args, place) + k * plane_of(args) + cell_of(args, place);
         store_own(place, outgoing, args.outgoing + at);
         if (LIMITER == MONOTONIC) store_own(place, incoming, args.incoming + at);
         start[0] = start[1];
         start[1] = start[2];
-        start[2] = above(args, level.start, k, 2);
     }
 }
 
@@ -206,45 +274,43 @@ __device__ inline ScalesAround scales_around(const TransportArgs& args, const Pl
 // The last stage of a limited tracer, from the scale factors of `scale`.
 __device__ inline void update(const TransportArgs& args, const Place& place)
 {
-    Level level = level_at(args, place, place.first_level);
+    Level level(args, place);
     Window latest(args, level.latest, level.k);
-    Cells start = group_at(level.start);
-    Scales factor = scales_at(args, place, level.k);
-    const Cells mass_bottom = group_at(level.mass_z);
     const Cells start_below = above(args, level.start, level.k, -1);
     const Scales factor_below = scales_at(args, place, level.k - 1);
-    real bottom[CELLS];
-    for (int c = 0; c < CELLS; ++c) {
-        const Split at_bottom = split_z(args, place, level.k, c, mass_bottom.at[c],
-                                        latest.column(c).q, {start_below.at[c], start.at[c]});
-        bottom[c] = limited(at_bottom, factor_below.at(c), factor.at(c));
-    }
-    for (int k = place.first_level; k < place.end_level; ++k) {
-        level = level_at(args, place, k);
+    const SplitCells at_bottom =
+        split_z(args, place, level.k, group_at(level.mass_z()), latest.q, start_below, group_at(level.start));
+    const Scales factor_here = scales_at(args, place, level.k);
+    Cells bottom;
+    for (int c = 0; c < CELLS; ++c)
+        bottom.at[c] = limited(at_bottom.at[c], factor_below.at(c), factor_here.at(c));
+    for (; level.k < place.end_level; level.rise()) {
+        const int k = level.k;
+        const Cells start = group_at(level.start);
+        const Scales factor = scales_at(args, place, k);
         const Around beside = around(place, level.start, start);
-        const Lateral<Split> split = split_lateral(args, place, level, beside,
-                                                   high_order(args, place, level, latest.q[2]));
         const ScalesAround factors = scales_around(args, place, k, factor);
-        Lateral<real> flux;
+        Lateral flux;
+        const SplitX x = split_x(args, place, level, latest.q[2], beside);
         for (int f = 0; f <= CELLS; ++f)
-            flux.x[f] = limited(split.x[f], factors.row(f), factors.row(f + 1));
-        const Cells mass_top = group_at(level.mass_z + plane_of(args));
+            flux.x[f] = limited(x.at[f], factors.row(f), factors.row(f + 1));
+        const SplitY y = split_y(args, place, level, latest.q[2], beside);
+        for (int c = 0; c < CELLS; ++c) {
+            flux.south.at[c] = limited(y.south[c], factors.south(c), factors.row(c + 1));
+            flux.north.at[c] = limited(y.north[c], factors.row(c + 1), factors.north(c));
+        }
+        Cells outflow = lateral_outflow(args, place, level, level.start, flux);
+        const Cells mass_top = group_at(level.mass_z() + plane_of(args));
         const Cells start_above = above(args, level.start, k, 1);
         const Scales factor_above = scales_at(args, place, k + 1);
         latest.rise(args, level.latest, k);
-        real outflow[CELLS];
+        const SplitCells at_top =
+            split_z(args, place, k + 1, mass_top, latest.q, start, start_above);
         for (int c = 0; c < CELLS; ++c) {
-            flux.south[c] = limited(split.south[c], factors.south(c), factors.row(c + 1));
-            flux.north[c] = limited(split.north[c], factors.row(c + 1), factors.north(c));
-            const Split at_top = split_z(args, place, k + 1, c, mass_top.at[c], latest.column(c).q,
-                                         {start.at[c], start_above.at[c]});
-            const real top = limited(at_top, factor.at(c), factor_above.at(c));
-            outflow[c] = lateral_outflow(args, place, level, level.start, flux, c)
-                         + (top - bottom[c]);
-            bottom[c] = top;
+            const real top = limited(at_top.at[c], factor.at(c), factor_above.at(c));
+            outflow.at[c] += top - bottom.at[c];
+            bottom.at[c] = top;
         }
-        start = start_above;
-        factor = factor_above;
-        finish(args, place, level, flux, outflow);
+        finish(args, place, level, outflow);
     }
 }

@@ -24,6 +24,8 @@ struct Place {
     int j, i;              // row, and the first of the cells
     int own;               // the first cell that is not left to another thread
     bool at_end;           // whether the stencil reaches beyond an end of the row
+    bool is_inner;         // whether no stencil of the block reaches beyond the grid
+    bool near_side;        // whether it reaches beyond a side that is not periodic
     int west, east;        // how far the cells before the first and behind the last are from the first
     int y[SEEN_Y];         // how far row j - REACH + s is from row j
 };
@@ -55,6 +57,11 @@ __device__ inline bool find_place(const TransportArgs& args, int first_tracer, P
     place.i = min(place.own, nx - CELLS);
     const int i = place.i, j = place.j;
     place.at_end = i < REACH || i + CELLS + REACH > nx;
+    place.near_side = (!periodic_x() && place.at_end)
+                      || (!periodic_y() && (j < REACH || j + 1 + REACH > ny));
+    // The same for all threads of a warp, lest it march twice.
+    place.is_inner = strip * WIDTH * CELLS >= REACH && (strip + 1) * WIDTH * CELLS + REACH <= nx
+                     && j - row >= REACH && j - row + rows + REACH <= ny;
     place.west = place.at_end ? continued(periodic_x(), i - 1, nx) - i : -1;
     place.east = place.at_end ? continued(periodic_x(), i + CELLS, nx) - i : CELLS;
     for (int s = 0; s < SEEN_Y; ++s)
@@ -62,15 +69,16 @@ __device__ inline bool find_place(const TransportArgs& args, int first_tracer, P
     return true;
 }
 
-// Whether a face of the cells is of lower order, along each axis.
-__device__ inline bool near_x(const Place& place)
+// An inner place, told in a way that lets the compiler leave out what only others need.
+__device__ inline Place inner(const TransportArgs& args, const Place& place)
 {
-    return !periodic_x() && place.at_end;
-}
-
-__device__ inline bool near_y(const TransportArgs& args, const Place& place)
-{
-    return !periodic_y() && (place.j < REACH || place.j + 1 + REACH > args.ny);
+    Place inner = place;
+    inner.at_end = false;
+    inner.near_side = false;
+    inner.west = -1;
+    inner.east = CELLS;
+    for (int s = 0; s < SEEN_Y; ++s) inner.y[s] = (s - REACH) * args.nx;
+    return inner;
 }
 
 // Whether the cells reach a side that is not periodic.

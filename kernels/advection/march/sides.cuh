@@ -36,8 +36,8 @@ __device__ inline void add_open_sides(const TransportArgs& args, const Place& pl
     if (!west && !east && !south && !north) return;
     const int cell = cell_of(args, place) + c;
     const real latest = level.latest[c];
-    const real x[] = {__ldg(level.mass_x + c), __ldg(level.mass_x + c + 1)};
-    const real y[] = {__ldg(level.mass_y + c), __ldg(level.mass_y + args.nx + c)};
+    const real x[] = {__ldg(level.mass_x() + c), __ldg(level.mass_x() + c + 1)};
+    const real y[] = {__ldg(level.mass_y() + c), __ldg(level.mass_y() + args.nx + c)};
     if (west) net += radiated(args, cell, true, x[0], x[1], carried + c, 1, latest);
     if (east) net += radiated(args, cell, false, x[0], x[1], carried + c, -1, latest);
     if (south) net += radiated(args, cell, true, y[0], y[1], carried + c, args.nx, latest);
@@ -60,7 +60,7 @@ __device__ inline SideValues side_values(const TransportArgs& args, int tracer)
 // Keeps the tracer fluxes of the last stage through the sides of the region inside the outermost
 // cells; those of outermost cells are not part of it, and nobody adds them up.
 __device__ inline void keep_side_fluxes(const TransportArgs& args, const Place& place, int k,
-                                        const Lateral<real>& flux)
+                                        const Lateral& flux)
 {
     const SideValues at = side_values(args, place.tracer);
     const int row = k * args.ny + place.j, column = k * args.nx + place.i;
@@ -68,9 +68,9 @@ __device__ inline void keep_side_fluxes(const TransportArgs& args, const Place& 
     if (at_east(args, place)) args.side_flux[at.east + row] = flux.x[CELLS - 1];
     for (int c = 0; c < CELLS; ++c) {
         if (place.i + c < place.own) continue;
-        if (!periodic_y() && place.j == 1) args.side_flux[at.south + column + c] = flux.south[c];
+        if (!periodic_y() && place.j == 1) args.side_flux[at.south + column + c] = flux.south.at[c];
         if (!periodic_y() && place.j + 2 == args.ny)
-            args.side_flux[at.north + column + c] = flux.north[c];
+            args.side_flux[at.north + column + c] = flux.north.at[c];
     }
 }
 
@@ -87,12 +87,12 @@ __device__ inline void set_specified_x(const TransportArgs& args, const Place& p
 {
     const long long row = level.k * args.ny + place.j;
     if (WEST == SPECIFIED && at_west(place)) {
-        const bool leaves = __ldg(level.mass_x) < 0;
+        const bool leaves = __ldg(level.mass_x()) < 0;
         value.at[0] = leaves ? value.at[SECOND]
                           : given(args, side_values(args, place.tracer).west + row);
     }
     if (EAST == SPECIFIED && at_east(args, place)) {
-        const bool leaves = __ldg(level.mass_x + CELLS) > 0;
+        const bool leaves = __ldg(level.mass_x() + CELLS) > 0;
         value.at[CELLS - 1] = leaves ? value.at[LAST_BUT_ONE]
                                   : given(args, side_values(args, place.tracer).east + row);
     }
@@ -126,23 +126,23 @@ __device__ inline void set_specified_y(const TransportArgs& args, const Place& p
     const int nx = args.nx, along = level.k * nx + place.i;
     if (SOUTH == SPECIFIED && place.j <= 1) {
         const bool inside = place.j == 1;
-        set_specified_row(args, place, at.south + along, level.mass_y - place.j * nx, true, inside,
+        set_specified_row(args, place, at.south + along, level.mass_y() - place.j * nx, true, inside,
                           value, result - place.j * nx);
     }
     const int rows = args.ny - 1 - place.j;
     if (NORTH == SPECIFIED && rows <= 1) {
         const bool inside = rows == 1;
-        set_specified_row(args, place, at.north + along, level.mass_y + (rows + 1) * nx, false,
+        set_specified_row(args, place, at.north + along, level.mass_y() + (rows + 1) * nx, false,
                           inside, value, result + rows * nx);
     }
 }
 
 // Stores the new values of the cells, and those of the specified sides that depend on them.
 __device__ inline void store(const TransportArgs& args, const Place& place, const Level& level,
-                             Cells& value, real* result)
+                             Cells& value)
 {
-    set_specified_y(args, place, level, value, result);
+    set_specified_y(args, place, level, value, level.result);
     if ((SOUTH == SPECIFIED && at_south(place)) || (NORTH == SPECIFIED && at_north(args, place))) return;
     set_specified_x(args, place, level, value);
-    store_own(place, value, result);
+    store_own(place, value, level.result);
 }

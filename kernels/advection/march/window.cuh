@@ -26,13 +26,4 @@ struct Window {
         for (int s = 0; s < 3; ++s) q[s] = q[s + 1];
         q[3] = above(args, field, k, 2);
     }
-
-    // The values of cell c around the face.
-    struct Column {
-        real q[4];
-    };
-    __device__ inline Column column(int c) const
-    {
-        return {{q[0].at[c], q[1].at[c], q[2].at[c], q[3].at[c]}};
-    }
 };

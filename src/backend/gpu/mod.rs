@@ -157,7 +157,7 @@ impl<R: OnDevice> OnGpu<R> {
             columns: inside(sides.west, sides.east, shape.nx),
         };
         let mapping = setting.mapping.unwrap_or_else(|| {
-            Mapping::choose(shape.columns(), <R as Real>::PRECISION, fallout, shape.nz)
+            Mapping::for_device(gpu, shape.columns(), <R as Real>::PRECISION, fallout, shape.nz)
         });
         let scheme = Scheme::default().with_fallout(fallout);
         let mut clouds = Clouds::new(gpu, shape, inside, scheme, mapping, R::THETA_BASE)?;

@@ -80,7 +80,7 @@ impl Cost {
 
 /// How a time was taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub(super) enum Timing {
+pub(in crate::cli) enum Timing {
     /// The clock of the host around a call.
     #[serde(rename = "wall")]
     Wall,
@@ -96,7 +96,7 @@ pub(super) enum Timing {
 }
 
 impl Timing {
-    fn name(self) -> &'static str {
+    pub(super) fn name(self) -> &'static str {
         match self {
             Self::Wall => "wall",
             Self::Events => "events",
@@ -156,36 +156,36 @@ pub(super) struct Figure {
     bench: &'static str,
     variant: String,
     backend: &'static str,
-    threads: Option<usize>,
-    grid_or_n: String,
-    median_s: f64,
-    min_s: f64,
-    max_s: f64,
-    runs: usize,
-    cells_per_s: f64,
+    pub(super) threads: Option<usize>,
+    pub(super) grid_or_n: String,
+    pub(super) median_s: f64,
+    pub(super) min_s: f64,
+    pub(super) max_s: f64,
+    pub(super) runs: usize,
+    pub(super) cells_per_s: f64,
     gb_per_s: f64,
     /// How near that is to a copy on the same backend; not for what travels to another.
-    percent_of_copy: Option<f64>,
-    timing: Timing,
-    device: String,
-    precision: &'static str,
+    pub(super) percent_of_copy: Option<f64>,
+    pub(super) timing: Timing,
+    pub(super) device: String,
+    pub(super) precision: &'static str,
     tracers: Option<usize>,
-    dt: f64,
+    pub(super) dt: f64,
     cloudy_columns: f64,
-    ns_per_cell: f64,
+    pub(super) ns_per_cell: f64,
     /// Bytes that the part has to move.
     bytes: f64,
     /// Operations that it has to make, in billions a second.
     gop_per_s: Option<f64>,
-    percent_of_arithmetic: Option<f64>,
+    pub(super) percent_of_arithmetic: Option<f64>,
     copy_gb_per_s: f64,
     arithmetic_gop_per_s: Option<f64>,
     /// The two halves of a step, timed between marks.
     pub(super) phases: Option<Phases>,
     /// What the kernels take.
     pub(super) kernels: Option<Vec<Resources>>,
-    version: &'static str,
-    commit: &'static str,
+    pub(super) version: &'static str,
+    pub(super) commit: &'static str,
 }
 
 /// The smallest, the median and the largest of some times, s.
@@ -195,7 +195,7 @@ pub(super) fn statistics(mut times: Vec<f64>) -> [f64; 3] {
 }
 
 /// The median of some times.
-pub(super) fn median(times: Vec<f64>) -> f64 {
+pub(in crate::cli) fn median(times: Vec<f64>) -> f64 {
     statistics(times)[1]
 }
 

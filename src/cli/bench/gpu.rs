@@ -1,7 +1,9 @@
 //! The parts of a step on the GPU.
 
 use super::figure::{About, Best, Cost, Figure, Phases, Place, Timing, median};
+use super::gpu_times::{event_times, graph_times, repeat_times, step_times};
 use super::{Bench, Part, name_of, step_variant};
+use crate::advection::Limiter;
 use crate::backend::Backend;
 use crate::backend::gpu::{Needs, OnDevice, OnGpu, Setting};
 use crate::cli::device::MappingChoice;
@@ -22,11 +24,6 @@ use crate::real::Real;
 use crate::state::State;
 use crate::wsm5::Fallout;
 use crate::wsm5::scheme::Scheme;
-
-/// Calls in a graph.
-const REPEATS: usize = 20;
-/// Calls before the first timed one.
-const WARM_UP: usize = 3;
 
 /// What the device can do at best.
 pub(super) fn best<R: OnDevice>(gpu: &Gpu, runs: u32) -> Result<Best> {
@@ -93,67 +90,21 @@ impl<S: FnMut(&Figure) -> Result<()>> Table<S> {
     }
 }
 
-/// Times of `call` between events, made ready by `restore` before each, s.
-fn event_times(
-    gpu: &Gpu,
-    runs: u32,
-    mut restore: impl FnMut() -> Result<()>,
-    mut call: impl FnMut() -> Result<()>,
-) -> Result<Vec<f64>> {
-    for _ in 0..WARM_UP {
-        restore()?;
-        call()?;
-    }
-    let time = |_| {
-        restore()?;
-        gpu.elapsed(&mut call)
-    };
-    (0..runs).map(time).collect()
-}
-
-/// Times of `call` in a graph of several, each made ready by `restore`, less those of a graph of
-/// the restoring alone, s.
-fn graph_times(
-    gpu: &Gpu,
-    runs: u32,
-    mut restore: impl FnMut() -> Result<()>,
-    mut call: impl FnMut() -> Result<()>,
-) -> Result<Vec<f64>> {
-    // Code that is loaded when it is first needed is there then.
-    restore()?;
-    call()?;
-    let mut whole = gpu.capture(|| {
-        (0..REPEATS).try_for_each(|_| {
-            restore()?;
-            call()
-        })
-    })?;
-    let mut rest = gpu.capture(|| (0..REPEATS).try_for_each(|_| restore()))?;
-    let mut time = || -> Result<f64> {
-        // A graph before each timed one keeps the device busy until that one has been sent off.
-        whole.launch()?;
-        let with = gpu.elapsed(|| whole.launch())?;
-        rest.launch()?;
-        let without = gpu.elapsed(|| rest.launch())?;
-        Ok((with - without) / REPEATS as f64)
-    };
-    time()?;
-    (0..runs).map(|_| time()).collect()
-}
-
 /// The mappings that are wanted on a grid: both where none is asked for.
 fn mappings<R: OnDevice>(
+    gpu: &Gpu,
     choice: Option<MappingChoice>,
     shape: Shape,
     fallout: Fallout,
 ) -> Vec<Mapping> {
     let choices = choice
         .map_or_else(|| vec![MappingChoice::Column, MappingChoice::Tile], |choice| vec![choice]);
-    choices.into_iter().map(|choice| choice.of(&shape, <R as Real>::PRECISION, fallout)).collect()
+    let precision = <R as Real>::PRECISION;
+    choices.into_iter().map(|choice| choice.of(gpu, &shape, precision, fallout)).collect()
 }
 
 /// A mapping in words: columns of a tile C, threads of a block NT, blocks of a multiprocessor B.
-fn mapping_text(mapping: Mapping) -> String {
+pub(in crate::cli) fn mapping_text(mapping: Mapping) -> String {
     match mapping {
         Mapping::Column => format!("column NT{}", mapping.blocks(1)[1]),
         Mapping::Tile(Tile { columns, threads, blocks }) => {
@@ -163,7 +114,7 @@ fn mapping_text(mapping: Mapping) -> String {
 }
 
 /// What the microphysics works on, on the device.
-struct Columns<R> {
+pub(in crate::cli) struct Columns<R> {
     /// The state to start every call from.
     fresh: Buffer<R>,
     state: Buffer<R>,
@@ -173,10 +124,15 @@ struct Columns<R> {
 }
 
 impl<R: Working + OnDevice> Columns<R> {
-    fn new(gpu: &Gpu, bed: &Tiled<R>) -> Result<Self> {
+    /// Takes the memory, with room for `diagnosed` fields, and brings the columns there.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Gpu`](crate::error::Error::Gpu) where it does not suffice.
+    pub(in crate::cli) fn new(gpu: &Gpu, bed: &Tiled<R>, diagnosed: usize) -> Result<Self> {
         let shape = bed.grid.shape;
         let cells = shape.cells();
-        let lengths = [STATE_FIELDS, STATE_FIELDS, AIR_FIELDS, DIAGNOSED_FIELDS].map(|n| n * cells);
+        let lengths = [STATE_FIELDS, STATE_FIELDS, AIR_FIELDS, diagnosed].map(|n| n * cells);
         let planes = SURFACE_PLANES * shape.columns();
         let values = lengths.iter().sum::<usize>() + planes;
         Needs::new(size_of::<R>() * values, shape).check(gpu)?;
@@ -193,11 +149,18 @@ impl<R: Working + OnDevice> Columns<R> {
         Ok(Self { fresh, state: state?, air, surface: gpu.zeros(planes)?, diagnosed: diagnosed? })
     }
 
-    fn place(&self) -> clouds::Place<'_, R> {
+    /// Where a call works.
+    pub(in crate::cli) fn place(&self) -> clouds::Place<'_, R> {
         clouds::Place { state: &self.state, air: &self.air, surface: &self.surface }
     }
 
-    fn restore(&self) -> Result<()> {
+    /// The state after the calls.
+    pub(in crate::cli) fn state(&self) -> &Buffer<R> {
+        &self.state
+    }
+
+    /// Starts from the state anew.
+    pub(in crate::cli) fn restore(&self) -> Result<()> {
         self.state.copy_from(&self.fresh)?;
         self.surface.clear()
     }
@@ -210,14 +173,14 @@ fn microphysics<R: Working + OnDevice>(
     table: &mut Table<impl FnMut(&Figure) -> Result<()>>,
 ) -> Result<()> {
     let shape = bed.grid.shape;
-    let columns = Columns::new(gpu, bed)?;
+    let columns = Columns::new(gpu, bed, DIAGNOSED_FIELDS)?;
     let (runs, dt) = (bench.runs, bench.dt);
     let restore = || columns.restore();
     let mut ferry = Ferry::new(gpu, &columns)?;
     transfers(bench, gpu, &mut ferry, table)?;
     for fallout in bench.fallouts() {
         let is_default = fallout == Fallout::default();
-        for mapping in mappings::<R>(bench.mapping, shape, fallout) {
+        for mapping in mappings::<R>(gpu, bench.mapping, shape, fallout) {
             let scheme = Scheme::default().with_fallout(fallout);
             let inside = Inside::all(shape);
             let clouds = Clouds::new(gpu, shape, inside, scheme, mapping, R::THETA_BASE)?;
@@ -318,69 +281,84 @@ fn transfers<R: Working + OnDevice>(
     table.add(Figure::new::<R>(outward, &table.place, times))
 }
 
+/// Tracers in the winds of a grid, on the device.
+pub(in crate::cli) struct Tracers<R> {
+    transport: Transport<R>,
+    flux: [Buffer<R>; 3],
+    start: Buffer<R>,
+    end: Buffer<R>,
+}
+
+impl<R: Working + OnDevice> Tracers<R> {
+    /// Takes the memory for `count` tracers, the water species in turn, and brings them there.
+    ///
+    /// # Errors
+    ///
+    /// As [`Columns::new`].
+    pub(in crate::cli) fn new(
+        gpu: &Gpu,
+        bed: &Tiled<R>,
+        count: usize,
+        limiter: Limiter,
+    ) -> Result<Self> {
+        let Tiled { grid, coordinate, forcing, state, .. } = bed;
+        let shape = grid.shape;
+        let faces = [&forcing.flux.x, &forcing.flux.y, &forcing.flux.z];
+        let whole = "fields are in standard layout";
+        let precision = <R as Real>::PRECISION;
+        let settings = TransportSettings::for_device(gpu, grid, precision, [count, 0], limiter);
+        let fluxes: usize = faces.iter().map(|flux| flux.len()).sum();
+        let values = 2 * count * shape.cells() + fluxes;
+        let bytes = size_of::<R>() * values + Transport::<R>::bytes(grid, settings);
+        Needs::new(bytes, shape).check(gpu)?;
+        let transport = Transport::new(gpu, grid, &AirMass::new(grid, coordinate), settings)?;
+        let [x, y, z] = faces.map(|flux| gpu.upload(flux.as_slice().expect(whole)));
+        let flux = [x?, y?, z?];
+        let start = gpu.zeros::<R>(count * shape.cells())?;
+        let end = gpu.zeros::<R>(start.len())?;
+        let [_, water @ ..] = state.fields();
+        for number in 0..count {
+            let q = water[number % water.len()].as_slice().expect(whole);
+            start.upload_to(number * shape.cells(), q)?;
+        }
+        Ok(Self { transport, flux, start, end })
+    }
+
+    /// Asks for a step, which leaves its start alone.
+    ///
+    /// # Errors
+    ///
+    /// As [`Columns::new`].
+    pub(in crate::cli) fn step(&self, dt: f64) -> Result<()> {
+        let Self { transport, flux: [x, y, z], start, end } = self;
+        transport.step(&Wind { flux: [x, y, z], inflow: None }, start, end, dt)
+    }
+}
+
 fn transport<R: Working + OnDevice>(
     bench: &Bench,
     gpu: &Gpu,
     bed: &Tiled<R>,
     table: &mut Table<impl FnMut(&Figure) -> Result<()>>,
 ) -> Result<()> {
-    let Tiled { grid, coordinate, forcing, state, .. } = bed;
-    let shape = grid.shape;
-    let tracers = usize::from(bench.tracers);
-    let air = AirMass::new(grid, coordinate);
-    let faces = [&forcing.flux.x, &forcing.flux.y, &forcing.flux.z];
-    let whole = "fields are in standard layout";
+    let count = usize::from(bench.tracers);
     for limiter in bench.limiters() {
-        let counts = [tracers, 0];
-        let settings =
-            TransportSettings::for_device(gpu, grid, <R as Real>::PRECISION, counts, limiter);
-        let fluxes: usize = faces.iter().map(|flux| flux.len()).sum();
-        let values = 2 * tracers * shape.cells() + fluxes;
-        let bytes = size_of::<R>() * values + Transport::<R>::bytes(grid, settings);
-        Needs::new(bytes, shape).check(gpu)?;
-        let transport = Transport::new(gpu, grid, &air, settings)?;
-        let flux = faces.map(|flux| gpu.upload(flux.as_slice().expect(whole)));
-        let [x, y, z] = flux;
-        let (x, y, z) = (x?, y?, z?);
-        let start = gpu.zeros::<R>(tracers * shape.cells())?;
-        let end = gpu.zeros::<R>(start.len())?;
-        // The water species in turn.
-        let [_, water @ ..] = state.fields();
-        for number in 0..tracers {
-            let q = water[number % water.len()].as_slice().expect(whole);
-            start.upload_to(number * shape.cells(), q)?;
-        }
-        let wind = Wind { flux: [&x, &y, &z], inflow: None };
-        // A step leaves its start alone.
-        let call = || transport.step(&wind, &start, &end, bench.dt);
+        let tracers = Tracers::new(gpu, bed, count, limiter)?;
+        let call = || tracers.step(bench.dt);
         let about = |timing| {
-            let plural = if tracers == 1 { "" } else { "s" };
-            let variant = format!("RK3, {}, {tracers} tracer{plural}", name_of(limiter));
-            let cost = Cost::tracers(tracers, limiter);
-            About { bench: "advection", variant, timing, tracers: Some(tracers), cost }
+            let plural = if count == 1 { "" } else { "s" };
+            let variant = format!("RK3, {}, {count} tracer{plural}", name_of(limiter));
+            let cost = Cost::tracers(count, limiter);
+            About { bench: "advection", variant, timing, tracers: Some(count), cost }
         };
         let times = repeat_times(gpu, bench.runs, call)?;
         let mut figure = Figure::new::<R>(about(Timing::Graph), &table.place, times);
-        figure.kernels = Some(transport.resources()?);
+        figure.kernels = Some(tracers.transport.resources()?);
         table.add(figure)?;
         let times = event_times(gpu, bench.runs, || Ok(()), call)?;
         table.add(Figure::new::<R>(about(Timing::Events), &table.place, times))?;
     }
     Ok(())
-}
-
-/// Times of `call`, which needs nothing restored, in a graph of several, s.
-fn repeat_times(gpu: &Gpu, runs: u32, mut call: impl FnMut() -> Result<()>) -> Result<Vec<f64>> {
-    // As above.
-    call()?;
-    let mut graph = gpu.capture(|| (0..REPEATS).try_for_each(|_| call()))?;
-    let mut time = || -> Result<f64> {
-        // As above.
-        graph.launch()?;
-        Ok(gpu.elapsed(|| graph.launch())? / REPEATS as f64)
-    };
-    time()?;
-    (0..runs).map(|_| time()).collect()
 }
 
 fn step<R: Working + OnDevice>(
@@ -395,7 +373,7 @@ fn step<R: Working + OnDevice>(
     let (runs, dt, limiter) = (bench.runs, bench.dt, bench.limiter_of_steps());
     for fallout in bench.fallouts() {
         let mapping = bench.mapping.unwrap_or(MappingChoice::Auto);
-        let mapping = Some(mapping.of(&grid.shape, <R as Real>::PRECISION, fallout));
+        let mapping = Some(mapping.of(gpu, &grid.shape, <R as Real>::PRECISION, fallout));
         let setting = Setting { grid, coordinate, limiter, fallout, mapping, has_sequence: false };
         let mut run = OnGpu::new(gpu, &setting, state)?;
         run.drive(&Moment::lasting(forcing))?;
@@ -407,13 +385,7 @@ fn step<R: Working + OnDevice>(
             tracers: Some(State::<R>::NAMES.len()),
             cost: Cost::step(fallout == Fallout::default(), limiter),
         };
-        run.repeat_step(dt, WARM_UP)?;
-        let mut times = Vec::new();
-        for _ in 0..runs {
-            // As above.
-            run.repeat_step(dt, 1)?;
-            times.push(gpu.elapsed(|| run.repeat_step(dt, REPEATS))? / REPEATS as f64);
-        }
+        let times = step_times(gpu, runs, &mut run, dt)?;
         let mut figure = Figure::new::<R>(about(Timing::Graph), &table.place, times);
         let times = event_times(gpu, runs, || Ok(()), || run.repeat_step(dt, 1))?;
         let single = Figure::new::<R>(about(Timing::Events), &table.place, times);

@@ -1,15 +1,20 @@
 //! `nwp-mini bench`: how fast the parts of a step, and the kernels that know no weather, are on
 //! this machine.
 
+mod chart;
 mod cpu;
 mod csr;
-mod figure;
-mod gpu;
+pub(super) mod figure;
+pub(super) mod gpu;
+pub(super) mod gpu_times;
 mod ladder;
 mod memory;
+mod merge;
 mod reduce;
+mod scale;
 mod size;
-mod source;
+pub(super) mod source;
+mod stamp;
 mod transpose;
 
 use std::io::{self, Write};
@@ -57,7 +62,15 @@ use transpose::Extent;
 ///
 /// Example: nwp-mini bench wsm5 --backend both --tile 256x256 --tile 1024x1024
 ///
+/// `scale` runs from 4Ki to 128Mi columns, or to what memory and patience allow: time for a cell, and
+/// memory for a cell; where the time is flat, where the GPU overtakes the CPU, and which mapping is
+/// the best on which grid.
+///
 /// Example: nwp-mini bench reduce --elements 4Mi --elements 1Gi
+///
+/// Example: nwp-mini bench scale --backend both --svg scale.svg --json scale.json
+///
+/// Example: nwp-mini bench --merge benches/results/*/*.json --svg platforms.svg
 #[derive(Debug, Args)]
 pub(super) struct Bench {
     /// What to measure [default: wsm5, advection and step]
@@ -106,6 +119,13 @@ pub(super) struct Bench {
     /// Let `reduce` work on whole numbers of 32 bits
     #[arg(long)]
     integers: bool,
+    #[command(flatten)]
+    range: scale::Range,
+    /// Measure nothing, and print tables in Markdown of what was measured before, here and elsewhere:
+    /// files of --json; with --svg, draw the platforms side by side, on the grids of --tile or on the one
+    /// that most of them have
+    #[arg(long, value_name = "FILE", num_args = 1.., conflicts_with = "parts")]
+    merge: Vec<PathBuf>,
     /// Timed calls of each part
     #[arg(long, value_name = "N", default_value = "25",
           value_parser = clap::value_parser!(u32).range(1..))]
@@ -140,7 +160,9 @@ enum Part {
     Csr,
     /// Experiments with the memory of the GPU and the way to it
     Memory,
-    /// Everything
+    /// How time and memory for a cell grow with the grid; takes some minutes
+    Scale,
+    /// Everything but scale
     All,
 }
 
@@ -163,7 +185,15 @@ impl Bench {
         if self.dt <= 0.0 || !self.dt.is_finite() {
             return Err(Error::Usage(format!("--dt {}: give a positive number", self.dt)));
         }
-        let json = self.json.as_ref().map(|path| Pending::new(path, self.force)).transpose()?;
+        if !self.merge.is_empty() {
+            return self.merge_records(&mut io::stdout().lock());
+        }
+        if self.range.svg.is_some() && !self.wants(Part::Scale) {
+            return Err(Error::Usage(
+                "--svg draws what scale measures or --merge reads; give one of them".to_owned(),
+            ));
+        }
+        let (json, drawing) = (self.new_json()?, self.drawing()?);
         let gpu = self.backend.open(&self.gpu)?;
         let gpu = gpu.as_ref();
         let mut out = io::stdout().lock();
@@ -187,7 +217,14 @@ impl Bench {
             rows.extend(found.iter().map(value));
             faults.extend(wrong);
         }
+        if self.wants(Part::Scale) {
+            rows.extend(self.scale(gpu, drawing, &mut out)?);
+        }
         if let Some(json) = json {
+            let stamp = self.stamp(gpu);
+            for row in &mut rows {
+                stamp.press(row);
+            }
             json.write_json(&rows)?;
         }
         if faults.is_empty() { Ok(()) } else { Err(Error::Verdict(faults.join("\n"))) }
@@ -223,9 +260,20 @@ impl Bench {
         Ok(ladders)
     }
 
+    /// The file for the figures, where one is asked for.
+    fn new_json(&self) -> Result<Option<Pending>> {
+        self.json.as_ref().map(|path| Pending::new(path, self.force)).transpose()
+    }
+
+    /// The file to draw to, where one is asked for.
+    fn drawing(&self) -> Result<Option<Pending>> {
+        self.range.svg.as_ref().map(|path| Pending::new(path, self.force)).transpose()
+    }
+
     fn wants(&self, part: Part) -> bool {
         let usual = self.parts.is_empty() && OF_A_STEP.contains(&part);
-        usual || self.parts.contains(&part) || self.parts.contains(&Part::All)
+        let is_of_all = part != Part::Scale && self.parts.contains(&Part::All);
+        usual || self.parts.contains(&part) || is_of_all
     }
 
     /// The ways of falling that are wanted.
@@ -312,11 +360,12 @@ impl Bench {
         let (major, minor) = gpu.compiler().version();
         writeln!(
             out,
-            "{}, {} multiprocessors, NVRTC {major}.{minor}{}; a copy moves {:.1} GB/s, read and \
+            "{}, {} multiprocessors, NVRTC {major}.{minor}{}{}; a copy moves {:.1} GB/s, read and \
              written, chains of fused multiplications and additions make {:.0} G op/s",
             device.name,
             device.multiprocessors,
             if gpu.compiler().fast_math() { ", fast-math" } else { "" },
+            if gpu.tuning().is_some() { ", settings measured by tune" } else { "" },
             best.copy / 1e9,
             best.arithmetic.unwrap_or_default() / 1e9
         )?;

@@ -1,5 +1,7 @@
 //! What is measured on: the state of a WRF file or independent columns.
 
+use std::path::Path;
+
 use clap::ValueEnum;
 
 use super::{Bench, Part};
@@ -11,28 +13,36 @@ use crate::mass::{AirMass, longest_time_step};
 use crate::model::tiled::{Tile, Tiled};
 use crate::model::{Case, Working};
 
+/// The columns of a file: those of a group, independent ones, or the state of WRF with its winds.
+///
+/// # Errors
+///
+/// Those of reading.
+pub(in crate::cli) fn read<R: Working>(input: &Path, group: Option<&str>) -> Result<Tiled<R>> {
+    let columns = match group {
+        Some(group) => Some(ColumnCase::read_group(input, group)?),
+        None if Reader::open(input)?.dimension("column").is_ok() => Some(ColumnCase::read(input)?),
+        None => None,
+    };
+    if let Some(case) = columns {
+        return Ok(Tiled::columns(&case));
+    }
+    let (domain, frame) = wrf::read(input, None)?;
+    let mut case = Case::<R>::new(domain, frame)?;
+    let state = case.take_state();
+    Ok(Tiled::whole(&case, state))
+}
+
 impl Bench {
     /// The columns of the input.
     pub(super) fn source<R: Working>(&self) -> Result<Tiled<R>> {
-        let input = &self.input;
-        let columns = match &self.group {
-            Some(group) => Some(ColumnCase::read_group(input, group)?),
-            None if Reader::open(input)?.dimension("column").is_ok() => {
-                Some(ColumnCase::read(input)?)
-            }
-            None => None,
-        };
-        if let Some(case) = columns {
-            self.check_parts(&format!("{} holds columns without winds", input.display()))?;
-            return self.chosen(Tiled::columns(&case));
-        }
-        if self.dense {
+        let bed = read(&self.input, self.group.as_deref())?;
+        if !bed.has_winds {
+            self.check_parts(&format!("{} holds columns without winds", self.input.display()))?;
+        } else if self.dense {
             self.check_parts("--dense takes columns out of their winds")?;
         }
-        let (domain, frame) = wrf::read(input, None)?;
-        let mut case = Case::<R>::new(domain, frame)?;
-        let state = case.take_state();
-        self.chosen(Tiled::whole(&case, state))
+        self.chosen(bed)
     }
 
     /// Fails where a part is asked for by name that needs winds, which are not there as `why` says.
@@ -63,7 +73,8 @@ impl Bench {
 
     /// Fails where air would cross more than a cell in a step.
     pub(super) fn check_step<R: Working>(&self, bed: &Tiled<R>) -> Result<()> {
-        if !bed.has_winds || !(self.wants(Part::Advection) || self.wants(Part::Step)) {
+        let moving = [Part::Advection, Part::Step, Part::Scale];
+        if !bed.has_winds || !moving.into_iter().any(|part| self.wants(part)) {
             return Ok(());
         }
         let air = AirMass::new(&bed.grid, &bed.coordinate);

@@ -1,0 +1,123 @@
+//! How calls are timed on the GPU.
+
+use super::figure::Timing;
+use crate::backend::gpu::{OnDevice, OnGpu};
+use crate::error::Result;
+use crate::gpu::Gpu;
+
+/// Calls in a graph.
+const REPEATS: usize = 20;
+/// Calls before the first timed one.
+const WARM_UP: usize = 3;
+/// Calls that last so long are timed between events, whose own few microseconds do not count then, s.
+const LONG: f64 = 1e-3;
+/// Time that long calls may take together, s.
+const PATIENCE: f64 = 1.0;
+/// Fewest timed calls.
+const FEWEST: u32 = 5;
+
+/// Times of `call` between events, made ready by `restore` before each, s.
+pub(in crate::cli) fn event_times(
+    gpu: &Gpu,
+    runs: u32,
+    mut restore: impl FnMut() -> Result<()>,
+    mut call: impl FnMut() -> Result<()>,
+) -> Result<Vec<f64>> {
+    for _ in 0..WARM_UP {
+        restore()?;
+        call()?;
+    }
+    let time = |_| {
+        restore()?;
+        gpu.elapsed(&mut call)
+    };
+    (0..runs).map(time).collect()
+}
+
+/// Times of `call` in a graph of several, each made ready by `restore`, less those of a graph of
+/// the restoring alone, s.
+pub(in crate::cli) fn graph_times(
+    gpu: &Gpu,
+    runs: u32,
+    mut restore: impl FnMut() -> Result<()>,
+    mut call: impl FnMut() -> Result<()>,
+) -> Result<Vec<f64>> {
+    // Code that is loaded when it is first needed is there then.
+    restore()?;
+    call()?;
+    let mut whole = gpu.capture(|| {
+        (0..REPEATS).try_for_each(|_| {
+            restore()?;
+            call()
+        })
+    })?;
+    let mut rest = gpu.capture(|| (0..REPEATS).try_for_each(|_| restore()))?;
+    let mut time = || -> Result<f64> {
+        // A graph before each timed one keeps the device busy until that one has been sent off.
+        whole.launch()?;
+        let with = gpu.elapsed(|| whole.launch())?;
+        rest.launch()?;
+        let without = gpu.elapsed(|| rest.launch())?;
+        Ok((with - without) / REPEATS as f64)
+    };
+    time()?;
+    (0..runs).map(|_| time()).collect()
+}
+
+/// Times of `call`, which needs nothing restored, in a graph of several, s.
+pub(super) fn repeat_times(
+    gpu: &Gpu,
+    runs: u32,
+    mut call: impl FnMut() -> Result<()>,
+) -> Result<Vec<f64>> {
+    // As above.
+    call()?;
+    let mut graph = gpu.capture(|| (0..REPEATS).try_for_each(|_| call()))?;
+    let mut time = || -> Result<f64> {
+        // As above.
+        graph.launch()?;
+        Ok(gpu.elapsed(|| graph.launch())? / REPEATS as f64)
+    };
+    time()?;
+    (0..runs).map(|_| time()).collect()
+}
+
+/// Times of a step in a graph, one after the other from the same state, s; fewer where they are long.
+pub(super) fn step_times<R: OnDevice>(
+    gpu: &Gpu,
+    runs: u32,
+    run: &mut OnGpu<R>,
+    dt: f64,
+) -> Result<Vec<f64>> {
+    run.repeat_step(dt, WARM_UP)?;
+    let once = gpu.elapsed(|| run.repeat_step(dt, 1))?;
+    let repeats = if once < LONG { REPEATS } else { 1 };
+    let mut times = Vec::new();
+    for _ in 0..fewer(runs, once * repeats as f64) {
+        // As above.
+        run.repeat_step(dt, 1)?;
+        times.push(gpu.elapsed(|| run.repeat_step(dt, repeats))? / repeats as f64);
+    }
+    Ok(times)
+}
+
+/// Times of `call` as a run sees them, s: in a graph, or between events where it is long, and then
+/// perhaps fewer.
+pub(in crate::cli) fn call_times(
+    gpu: &Gpu,
+    runs: u32,
+    mut restore: impl FnMut() -> Result<()>,
+    mut call: impl FnMut() -> Result<()>,
+) -> Result<(Timing, Vec<f64>)> {
+    let once = event_times(gpu, 1, &mut restore, &mut call)?[0];
+    Ok(if once < LONG {
+        (Timing::Graph, graph_times(gpu, runs, restore, call)?)
+    } else {
+        (Timing::Events, event_times(gpu, fewer(runs, once), restore, call)?)
+    })
+}
+
+/// As many calls of `seconds` as patience lasts for, but some.
+fn fewer(runs: u32, seconds: f64) -> u32 {
+    ((PATIENCE / seconds) as u32).max(FEWEST).min(runs)
+}

@@ -1,0 +1,253 @@
+//! `nwp-mini bench --merge`: records of several runs and machines as one table and one picture.
+
+mod chart;
+mod tables;
+
+use std::fs;
+use std::io::Write;
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
+use super::Bench;
+use crate::error::{Error, Result};
+
+/// A row of a record; those of older versions lack some of it.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+struct Row {
+    bench: String,
+    variant: String,
+    backend: Option<String>,
+    threads: Option<usize>,
+    grid_or_n: Option<String>,
+    median_s: Option<f64>,
+    min_s: Option<f64>,
+    max_s: Option<f64>,
+    cells_per_s: Option<f64>,
+    gb_per_s: Option<f64>,
+    percent_of_copy: Option<f64>,
+    percent_of_arithmetic: Option<f64>,
+    copy_gb_per_s: Option<f64>,
+    arithmetic_gop_per_s: Option<f64>,
+    timing: Option<String>,
+    /// Where a rung finds its data.
+    place: Option<String>,
+    cumulative_speed_up: Option<f64>,
+    device: Option<String>,
+    precision: Option<String>,
+    tracers: Option<usize>,
+    version: Option<String>,
+    commit: Option<String>,
+    date: Option<String>,
+    cpu: Option<String>,
+    cores: Option<usize>,
+    driver: Option<String>,
+    compiler: Option<String>,
+    fast_math: Option<bool>,
+    input: Option<String>,
+    dt: Option<f64>,
+    /// Name of the folder that the record lies in.
+    #[serde(skip)]
+    folder: String,
+}
+
+/// A row that has a time.
+#[derive(Clone, Debug)]
+struct Timed {
+    row: Row,
+    median: f64,
+    grid: String,
+}
+
+/// What the columns are taken from where a record does not say it: all records did, before it was
+/// noted.
+const USUAL_INPUT: &str = "soc.nc";
+
+impl Bench {
+    /// Merges the records.
+    pub(super) fn merge_records(&self, out: &mut impl Write) -> Result<()> {
+        let svg = self.drawing()?;
+        let json = self.new_json()?;
+        let mut rows = Vec::new();
+        for path in &self.merge {
+            rows.extend(read(path)?);
+        }
+        // Of two records of one thing the younger one counts; without dates, the one given last.
+        rows.sort_by(|a, b| a.row.date.cmp(&b.row.date));
+        let cases = tables::cases(&rows);
+        write!(out, "{}", tables::machines(&rows))?;
+        write!(out, "{}", tables::bounds(&rows))?;
+        write!(out, "{}", tables::parts(&cases))?;
+        write!(out, "{}", tables::ladders(&rows))?;
+        if let Some(svg) = svg {
+            let wanted: Vec<String> = self.tile.iter().map(ToString::to_string).collect();
+            let picture = chart::draw(&cases, &wanted).ok_or_else(|| {
+                Error::Usage(
+                    "--svg: the records hold no time of wsm5, advection or step on the wanted grid"
+                        .to_owned(),
+                )
+            })?;
+            svg.write_text(&picture)?;
+        }
+        if let Some(json) = json {
+            json.write_json(&rows.iter().map(|timed| &timed.row).collect::<Vec<_>>())?;
+        }
+        Ok(())
+    }
+}
+
+/// The rows of a record that have a time.
+fn read(path: &Path) -> Result<Vec<Timed>> {
+    let text = fs::read_to_string(path).map_err(|e| Error::io(path, "read", e))?;
+    let rows: Vec<Row> = serde_json::from_str(&text).map_err(|error| {
+        let message = format!(
+            "is no record as bench --json writes it, a list of figures: {error}; measure anew"
+        );
+        Error::input(path, message)
+    })?;
+    let absolute = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    let folder = absolute.parent().and_then(Path::file_name).unwrap_or_default();
+    let timed = rows.into_iter().filter_map(|row| {
+        let (median, grid) = (row.median_s?, row.grid_or_n.clone()?);
+        let row = Row { folder: folder.to_string_lossy().into_owned(), ..row };
+        (median > 0.0 && row.backend.is_some()).then_some(Timed { row, median, grid })
+    });
+    let timed: Vec<Timed> = timed.collect();
+    if timed.is_empty() {
+        return Err(Error::input(path, "holds no times; give records as bench --json writes them"));
+    }
+    Ok(timed)
+}
+
+impl Row {
+    fn is_gpu(&self) -> bool {
+        self.backend.as_deref() == Some("gpu")
+    }
+
+    /// The processor, as far as it is known.
+    fn host(&self) -> String {
+        let own = self.device.as_ref().filter(|_| !self.is_gpu());
+        let cpu = self.cpu.as_ref().or(own).unwrap_or(&self.folder);
+        match self.cores {
+            Some(cores) => format!("{cpu}, {cores} cores"),
+            None => cpu.clone(),
+        }
+    }
+
+    /// What computed, in words.
+    fn platform(&self) -> String {
+        let exact = if self.fast_math == Some(false) { ", no fast-math" } else { "" };
+        match (self.is_gpu(), self.threads) {
+            (true, _) => {
+                format!("{}{exact}", self.device.as_ref().unwrap_or(&self.folder))
+            }
+            (false, Some(1)) => format!("{}, 1 thread", self.host()),
+            (false, Some(threads)) => format!("{}, {threads} threads", self.host()),
+            (false, None) => self.host(),
+        }
+    }
+
+    fn input(&self) -> &str {
+        self.input.as_deref().unwrap_or(USUAL_INPUT)
+    }
+
+    fn precision(&self) -> &str {
+        self.precision.as_deref().unwrap_or("f32")
+    }
+}
+
+/// What tells one part of a step from the others, whichever backend it is measured on.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Key {
+    what: String,
+    grid: String,
+    precision: String,
+    input: String,
+}
+
+/// One part of a step on one platform: its fastest variant.
+#[derive(Clone, Debug)]
+struct Case {
+    key: Key,
+    platform: String,
+    timed: Timed,
+    /// Time of a cell, and of a tracer where several are carried, s.
+    of_a_cell: f64,
+    with_transfers: bool,
+}
+
+/// What is measured, of those that are compared: the same words for all backends.
+fn what(row: &Row) -> Option<String> {
+    let has = |word| row.variant.contains(word);
+    let fall = if has("sub-stepped") { ", sub-stepped fall" } else { "" };
+    Some(match row.bench.as_str() {
+        "wsm5" => {
+            let radar = if has("radar") || has("radii") { ", radii and reflectivity" } else { "" };
+            format!("WSM5{fall}{radar}")
+        }
+        "advection" => {
+            let limiters = ["positive definite", "monotonic", "no limiter"];
+            let limiter = limiters.into_iter().find(|limiter| has(limiter))?;
+            format!("advection, RK3, {limiter}, a tracer")
+        }
+        "step" => format!("whole step, 6 tracers and WSM5{fall}"),
+        _ => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    pub(super) fn row(json: &str) -> Row {
+        serde_json::from_str(json).unwrap()
+    }
+
+    #[test]
+    fn the_same_part_has_one_name_everywhere() {
+        let name = |bench: &str, variant: &str| {
+            what(&row(&format!("{{\"bench\": \"{bench}\", \"variant\": \"{variant}\"}}")))
+        };
+        assert_eq!(name("wsm5", "surface outputs"), name("wsm5", "tile C8 NT256 B4"));
+        assert_eq!(name("wsm5", "with radii and reflectivity"), name("wsm5", "column NT32, radar"));
+        assert_eq!(
+            name("advection", "RK3, monotonic, a tracer"),
+            name("advection", "RK3, monotonic, 6 tracers")
+        );
+        assert_ne!(
+            name("step", "6 tracers and WSM5"),
+            name("step", "6 tracers and WSM5, sub-stepped")
+        );
+        assert_eq!(name("reduce", "two passes"), None);
+    }
+
+    #[test]
+    fn records_of_any_age_are_read() {
+        let old = row(
+            r#"{"bench": "wsm5", "variant": "v", "backend": "cpu", "threads": 1, "gb_per_s": null}"#,
+        );
+        let old = Row { folder: "2026-epyc".to_owned(), ..old };
+        assert_eq!(old.platform(), "2026-epyc, 1 thread");
+        let new =
+            row(r#"{"bench": "wsm5", "variant": "v", "backend": "gpu", "device": "G", "cpu": "C",
+                "cores": 4, "fast_math": false}"#);
+        assert_eq!([new.platform(), new.host()], ["G, no fast-math", "C, 4 cores"]);
+    }
+
+    #[test]
+    fn what_is_no_record_is_refused_by_name() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.json");
+        for (text, word) in [
+            ("{", "no record"),
+            ("{\"bench\": 1}", "no record"),
+            ("[]", "no times"),
+            ("[1]", "no record"),
+        ] {
+            fs::write(&path, text).unwrap();
+            let said = read(&path).unwrap_err().to_string();
+            assert!(said.contains("a.json") && said.contains(word), "{said}");
+        }
+        assert!(read(&folder.path().join("b.json")).unwrap_err().to_string().contains("b.json"));
+    }
+}

@@ -1,0 +1,127 @@
+//! One size on the CPU, in the present pool of threads.
+
+use std::time::Instant;
+
+use super::super::Bench;
+use super::super::figure::{Timing, wall_times};
+use super::{Subject, TRACERS, Timed, resident};
+use crate::advection::{self, Limiter, Wind, Workspace};
+use crate::backend::Backend;
+use crate::backend::cpu::Cpu;
+use crate::error::Result;
+use crate::grid::{Grid, Side, Sides};
+use crate::mass::AirMass;
+use crate::model::Working;
+use crate::model::tiled::Tiled;
+use crate::wsm5::Fallout;
+
+/// Time that the calls of one size may take together, s.
+const PATIENCE: f64 = 2.0;
+/// Fewest timed calls.
+const FEWEST: u32 = 3;
+/// Time of a call from which on larger grids are left out, s: the next one would take twice that.
+const LONGEST: f64 = 1.0;
+
+/// The place in words.
+pub(super) fn place(threads: usize) -> String {
+    format!("CPU, {threads} thread{}", if threads == 1 { "" } else { "s" })
+}
+
+/// Why no larger grid is measured after a call of `seconds`; `None` where one is.
+pub(super) fn patience_ends(seconds: f64) -> Option<String> {
+    (seconds >= LONGEST).then(|| format!("a call takes {seconds:.1} s, larger grids are left out"))
+}
+
+/// Times of a subject on a grid.
+pub(super) fn measure<R: Working>(
+    bench: &Bench,
+    fallout: Fallout,
+    bed: &Tiled<R>,
+    subject: Subject,
+) -> Result<Timed> {
+    let Tiled { grid, coordinate, forcing, state, .. } = bed;
+    let (dt, limiter) = (bench.dt, Limiter::PositiveDefinite);
+    let times = match subject {
+        Subject::Wsm5 => {
+            // Without sides, so that it acts in all columns.
+            let grid = Grid { sides: Sides::all(Side::Periodic), ..*grid };
+            let limiter = Limiter::None;
+            let mut cpu = Cpu::new(&grid, coordinate, limiter, fallout, forcing, state.clone());
+            patient_times(
+                bench.runs,
+                &mut cpu,
+                |b| b.restore(state),
+                |b| {
+                    b.microphysics(dt);
+                    Ok(())
+                },
+            )?
+        }
+        Subject::Advection => {
+            let air = AirMass::new(grid, coordinate);
+            let wind = Wind { grid, air: &air, flux: &forcing.flux, dt };
+            let mut tracer = (state.qv.clone(), Workspace::new(grid.shape));
+            patient_times(
+                bench.runs,
+                &mut tracer,
+                |(q, _)| {
+                    q.assign(&state.qv);
+                    Ok(())
+                },
+                |(q, work)| {
+                    for _ in 0..TRACERS {
+                        advection::step(&wind, limiter, None, q, work);
+                    }
+                    Ok(())
+                },
+            )?
+        }
+        Subject::Step => {
+            let mut cpu = Cpu::new(grid, coordinate, limiter, fallout, forcing, state.clone());
+            let times = patient_times(bench.runs, &mut cpu, |b| b.restore(state), |b| b.step(dt))?;
+            // While all that a step takes is there.
+            let resident = resident();
+            return Ok(Timed {
+                timing: Timing::Wall,
+                times,
+                device_bytes_per_cell: None,
+                resident,
+            });
+        }
+    };
+    Ok(Timed { timing: Timing::Wall, times, device_bytes_per_cell: None, resident: 0 })
+}
+
+/// Wall times of at most `runs` calls, fewer where they are slow.
+fn patient_times<S>(
+    runs: u32,
+    subject: &mut S,
+    mut restore: impl FnMut(&mut S) -> Result<()>,
+    mut work: impl FnMut(&mut S) -> Result<()>,
+) -> Result<Vec<f64>> {
+    restore(subject)?;
+    let start = Instant::now();
+    work(subject)?;
+    let runs = fewer(runs, start.elapsed().as_secs_f64());
+    wall_times(runs, subject, restore, work)
+}
+
+/// As many calls of `seconds` as patience lasts for, but some.
+fn fewer(runs: u32, seconds: f64) -> u32 {
+    ((PATIENCE / seconds) as u32).max(FEWEST).min(runs)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn slow_calls_are_repeated_less() {
+        assert_eq!(
+            [fewer(25, 1e-3), fewer(25, 0.2), fewer(25, 9.0), fewer(1, 9.0)],
+            [25, 10, 3, 1]
+        );
+        assert!(patience_ends(0.9).is_none() && patience_ends(1.5).unwrap().contains("1.5 s"));
+        assert_eq!([place(1), place(8)], ["CPU, 1 thread", "CPU, 8 threads"]);
+    }
+}

@@ -1,0 +1,275 @@
+//! What the figures say: where cost is flat, where the GPU overtakes the CPU, which mapping is the
+//! best.
+
+use std::fmt::Write;
+
+use serde::Serialize;
+
+use super::super::size::Elements;
+use super::{Point, Subject};
+
+/// By how much the time of a cell may differ from the least one where it is called flat.
+const FLAT: f64 = 0.1;
+
+/// The time of a cell of one series, over the sizes.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub(super) struct Course {
+    pub(super) series: String,
+    /// The least time of a cell, ns.
+    pub(super) best_ns_per_cell: f64,
+    /// Columns from which on the time is near that: the device is saturated.
+    pub(super) saturated_from: usize,
+    /// Whether it stays there.
+    pub(super) is_flat: bool,
+    /// How far it is off at most from there on, per cent of the least time, and at how many columns.
+    pub(super) worst_percent: f64,
+    pub(super) worst_at: usize,
+    /// Sizes that this rests on.
+    pub(super) sizes: usize,
+}
+
+/// Which of two is faster.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Crossover {
+    /// The GPU from this number of columns on.
+    GpuFrom(usize),
+    /// The GPU at all sizes, from this one on.
+    GpuAlways(usize),
+    /// The CPU at all sizes, up to this one.
+    CpuAlways(usize),
+}
+
+/// What is found of one subject.
+#[derive(Clone, Debug, Serialize)]
+pub(super) struct Finding {
+    pub(super) subject: Subject,
+    pub(super) courses: Vec<Course>,
+    /// Against each series of the CPU.
+    pub(super) crossovers: Vec<(String, Crossover)>,
+    /// The fastest series of the GPU at each number of columns, where there are several.
+    pub(super) best: Vec<(usize, String)>,
+}
+
+/// The row of a finding in the file: what no finding has is null.
+#[derive(Debug, Serialize)]
+pub(super) struct Row<'a> {
+    bench: &'static str,
+    variant: &'static str,
+    backend: Option<&'static str>,
+    threads: Option<usize>,
+    grid_or_n: Option<&'static str>,
+    median_s: Option<f64>,
+    min_s: Option<f64>,
+    max_s: Option<f64>,
+    runs: Option<usize>,
+    cells_per_s: Option<f64>,
+    gb_per_s: Option<f64>,
+    percent_of_copy: Option<f64>,
+    findings: &'a Finding,
+}
+
+/// What the points say of each subject that they have.
+pub(super) fn of(points: &[Point]) -> Vec<Finding> {
+    let of_subject = |subject: Subject| {
+        let points: Vec<&Point> = points.iter().filter(|point| point.subject == subject).collect();
+        let mut names: Vec<&str> = Vec::new();
+        for point in &points {
+            if !names.contains(&point.series.as_str()) {
+                names.push(&point.series);
+            }
+        }
+        let times = |name: &str| -> Vec<(usize, f64)> {
+            let of_series = points.iter().filter(|point| point.series == name);
+            of_series.map(|point| (point.columns, point.figure.ns_per_cell)).collect()
+        };
+        let is_gpu = |name: &str| name.starts_with(super::gpu::PLACE);
+        let on_gpu: Vec<(&str, Vec<(usize, f64)>)> =
+            names.iter().filter(|name| is_gpu(name)).map(|name| (*name, times(name))).collect();
+        let fastest = fastest(&on_gpu);
+        let gpu: Vec<(usize, f64)> = fastest.iter().map(|(at, ns, _)| (*at, *ns)).collect();
+        let crossovers = names
+            .iter()
+            .filter(|name| !is_gpu(name))
+            .filter_map(|name| Some(((*name).to_owned(), crossover(&times(name), &gpu)?)));
+        let several = on_gpu.len() > 1;
+        let best =
+            fastest.iter().filter(|_| several).map(|(at, _, name)| (*at, (*name).to_owned()));
+        Finding {
+            subject,
+            courses: names.iter().map(|name| course(name, &times(name))).collect(),
+            crossovers: crossovers.collect(),
+            best: best.collect(),
+        }
+    };
+    let found = Subject::ALL.into_iter().map(of_subject);
+    found.filter(|finding| !finding.courses.is_empty()).collect()
+}
+
+/// The course of times of a cell by numbers of columns.
+fn course(series: &str, times: &[(usize, f64)]) -> Course {
+    let best = times.iter().map(|(_, ns)| *ns).fold(f64::INFINITY, f64::min);
+    let near = |ns: f64| ns <= (1.0 + FLAT) * best;
+    let first = times.iter().position(|(_, ns)| near(*ns)).unwrap_or(0);
+    let (worst_at, worst) =
+        times[first..].iter().copied().max_by(|a, b| a.1.total_cmp(&b.1)).unwrap_or((0, best));
+    Course {
+        series: series.to_owned(),
+        best_ns_per_cell: best,
+        saturated_from: times[first].0,
+        is_flat: near(worst),
+        worst_percent: 100.0 * (worst / best - 1.0),
+        worst_at,
+        sizes: times.len() - first,
+    }
+}
+
+/// The fastest series at each size.
+fn fastest<'a>(series: &[(&'a str, Vec<(usize, f64)>)]) -> Vec<(usize, f64, &'a str)> {
+    let mut best: Vec<(usize, f64, &'a str)> = Vec::new();
+    for (name, times) in series {
+        for &(at, ns) in times {
+            match best.iter_mut().find(|(of, ..)| *of == at) {
+                Some(known) if known.1 > ns => *known = (at, ns, name),
+                Some(_) => {}
+                None => best.push((at, ns, name)),
+            }
+        }
+    }
+    best.sort_by_key(|(at, ..)| *at);
+    best
+}
+
+/// Where the GPU overtakes the CPU, of the sizes that both have; `None` where they share none.
+fn crossover(cpu: &[(usize, f64)], gpu: &[(usize, f64)]) -> Option<Crossover> {
+    let both: Vec<(usize, bool)> = cpu
+        .iter()
+        .filter_map(|(at, ns)| {
+            let (_, other) = gpu.iter().find(|(of, _)| of == at)?;
+            Some((*at, other < ns))
+        })
+        .collect();
+    let (first, last) = (both.first()?.0, both.last()?.0);
+    Some(match both.iter().rposition(|(_, gpu_wins)| !gpu_wins) {
+        None => Crossover::GpuAlways(first),
+        Some(at) if at + 1 == both.len() => Crossover::CpuAlways(last),
+        Some(at) => Crossover::GpuFrom(both[at + 1].0),
+    })
+}
+
+impl Finding {
+    pub(super) fn row(&self) -> Row<'_> {
+        Row {
+            bench: "scale",
+            variant: self.subject.bench(),
+            backend: None,
+            threads: None,
+            grid_or_n: None,
+            median_s: None,
+            min_s: None,
+            max_s: None,
+            runs: None,
+            cells_per_s: None,
+            gb_per_s: None,
+            percent_of_copy: None,
+            findings: self,
+        }
+    }
+
+    /// The same in words.
+    pub(super) fn text(&self) -> String {
+        let mut text = format!("\n{}", self.subject.title());
+        let mut say = |line: String| {
+            write!(text, "\n  {line}").expect("writing to memory");
+        };
+        for course in &self.courses {
+            say(course.text());
+        }
+        for (series, crossover) in &self.crossovers {
+            say(match crossover {
+                Crossover::GpuFrom(at) => {
+                    format!("the GPU is faster than {series} from {} columns on", Elements(*at))
+                }
+                Crossover::GpuAlways(at) => format!(
+                    "the GPU is faster than {series} at all sizes measured, from {} columns on",
+                    Elements(*at)
+                ),
+                Crossover::CpuAlways(at) => format!(
+                    "{series} is faster than the GPU at all sizes measured, up to {} columns",
+                    Elements(*at)
+                ),
+            });
+        }
+        // Runs of sizes with one winner.
+        for sizes in self.best.chunk_by(|a, b| a.1 == b.1) {
+            let [first, last] = [&sizes[0], &sizes[sizes.len() - 1]].map(|(at, _)| Elements(*at));
+            say(format!("best on the GPU from {first} to {last} columns: {}", sizes[0].1));
+        }
+        text
+    }
+}
+
+impl Course {
+    fn text(&self) -> String {
+        let Self { series, best_ns_per_cell: best, worst_percent, sizes, .. } = self;
+        let [from, at] = [self.saturated_from, self.worst_at].map(Elements);
+        let limit = 100.0 * FLAT;
+        if self.sizes < 2 {
+            return format!(
+                "{series}: {best:.4} ns a cell at best, at {from} columns, the largest grid: not \
+                 yet saturated as far as can be told"
+            );
+        }
+        if self.is_flat {
+            format!(
+                "{series}: {best:.4} ns a cell at best, flat within {limit:.0} % from {from} columns \
+                 on ({sizes} sizes, at most {worst_percent:.1} % above)"
+            )
+        } else {
+            format!(
+                "{series}: {best:.4} ns a cell at best, not flat: within {limit:.0} % of that at \
+                 {from} columns, {worst_percent:.1} % above it at {at}"
+            )
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_flat_course_is_told_from_others() {
+        let flat = course("a", &[(16, 9.0), (32, 2.1), (64, 2.0), (128, 2.19)]);
+        assert_eq!(
+            (flat.saturated_from, flat.is_flat, flat.worst_at, flat.sizes),
+            (32, true, 128, 3)
+        );
+        assert!(
+            (flat.worst_percent - 9.5).abs() < 1e-9 && flat.text().contains("flat within 10 %")
+        );
+        let steep = course("b", &[(16, 2.0), (32, 2.3), (64, 2.0)]);
+        assert_eq!((steep.saturated_from, steep.is_flat, steep.worst_at), (16, false, 32));
+        assert!(steep.text().contains("not flat") && steep.text().contains("15.0 %"));
+        let falling = course("c", &[(16, 4.0), (32, 2.0)]);
+        assert!(falling.text().contains("not yet saturated"), "{}", falling.text());
+    }
+
+    #[test]
+    fn who_overtakes_whom_is_told() {
+        let cpu = [(16, 5.0), (32, 5.0), (64, 5.0), (128, 5.0)];
+        let gpu = |times: [f64; 3]| [(16, times[0]), (32, times[1]), (64, times[2])];
+        assert_eq!(crossover(&cpu, &gpu([9.0, 4.0, 1.0])), Some(Crossover::GpuFrom(32)));
+        assert_eq!(crossover(&cpu, &gpu([1.0, 9.0, 1.0])), Some(Crossover::GpuFrom(64)));
+        assert_eq!(crossover(&cpu, &gpu([1.0; 3])), Some(Crossover::GpuAlways(16)));
+        assert_eq!(crossover(&cpu, &gpu([9.0; 3])), Some(Crossover::CpuAlways(64)));
+        assert_eq!(crossover(&cpu, &[]), None);
+    }
+
+    #[test]
+    fn the_fastest_of_several_is_named_by_size() {
+        let series =
+            [("a", vec![(16, 1.0), (32, 3.0)]), ("b", vec![(16, 2.0), (32, 1.0), (64, 1.0)])];
+        assert_eq!(fastest(&series), [(16, 1.0, "a"), (32, 1.0, "b"), (64, 1.0, "b")]);
+    }
+}

@@ -1,0 +1,136 @@
+//! One size on the GPU.
+
+use super::super::Bench;
+use super::super::figure::Timing;
+use super::super::gpu::{Columns, Tracers, mapping_text};
+use super::super::gpu_times::{call_times, step_times};
+use super::{Subject, TRACERS, Timed, resident};
+use crate::advection::Limiter;
+use crate::backend::Backend;
+use crate::backend::gpu::{Needs, OnDevice, OnGpu, Setting};
+use crate::cli::device::MappingChoice;
+use crate::error::{Error, Result};
+use crate::forcing::Moment;
+use crate::gpu::Gpu;
+use crate::gpu::clouds::{Clouds, Inside};
+use crate::gpu::wsm5::{Mapping, Tile};
+use crate::model::Working;
+use crate::model::tiled::Tiled;
+use crate::real::{Precision, Real};
+use crate::wsm5::Fallout;
+use crate::wsm5::scheme::Scheme;
+
+/// The place in words.
+pub(super) const PLACE: &str = "GPU";
+
+/// What has been made, or why the device has no room for it.
+type Room<T> = std::result::Result<T, String>;
+
+/// Times of all variants of a subject on a grid.
+pub(super) fn measure<R: Working + OnDevice>(
+    bench: &Bench,
+    fallout: Fallout,
+    gpu: &Gpu,
+    bed: &Tiled<R>,
+    subject: Subject,
+) -> Result<Room<Vec<(String, Timed)>>> {
+    let measured = match subject {
+        Subject::Wsm5 => clouds(bench, fallout, gpu, bed),
+        Subject::Advection => transport(bench, gpu, bed),
+        Subject::Step => step(bench, fallout, gpu, bed),
+    };
+    match measured {
+        Err(Failure::NoRoom(why)) => Ok(Err(why)),
+        Err(Failure::Other(error)) => Err(error),
+        Ok(timed) => Ok(Ok(timed)),
+    }
+}
+
+/// What ends a series, and what ends everything.
+enum Failure {
+    NoRoom(String),
+    Other(Error),
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        Self::Other(error)
+    }
+}
+
+/// Memory and kernels for a grid; that these refuse one says where the range ends.
+fn room<T>(made: Result<T>) -> Result<T, Failure> {
+    made.map_err(|error| match error {
+        Error::Gpu(why) => Failure::NoRoom(why),
+        other => Failure::Other(other),
+    })
+}
+
+type Variants = Result<Vec<(String, Timed)>, Failure>;
+
+fn timed((timing, times): (Timing, Vec<f64>)) -> Timed {
+    Timed { timing, times, device_bytes_per_cell: None, resident: resident() }
+}
+
+/// The mappings to compare: a thread for a column, narrow and wide tiles, and what a run takes.
+fn mappings(gpu: &Gpu, bed_columns: usize, key: (Precision, Fallout, usize)) -> Vec<Mapping> {
+    let (precision, fallout, nz) = key;
+    let tile = |columns| Mapping::Tile(Tile::choose(columns, precision, fallout, nz));
+    let mut mappings = vec![Mapping::Column, tile(1), tile(usize::MAX)];
+    let chosen = Mapping::for_device(gpu, bed_columns, precision, fallout, nz);
+    if !mappings.contains(&chosen) {
+        mappings.push(chosen);
+    }
+    mappings.dedup();
+    mappings
+}
+
+fn clouds<R: Working + OnDevice>(
+    bench: &Bench,
+    fallout: Fallout,
+    gpu: &Gpu,
+    bed: &Tiled<R>,
+) -> Variants {
+    let shape = bed.grid.shape;
+    let key = (<R as Real>::PRECISION, fallout, shape.nz);
+    let mappings = match bench.mapping {
+        Some(choice) => vec![choice.of(gpu, &shape, key.0, fallout)],
+        None => mappings(gpu, shape.columns(), key),
+    };
+    let columns = room(Columns::new(gpu, bed, 0))?;
+    let mut variants = Vec::new();
+    for mapping in mappings {
+        let scheme = Scheme::default().with_fallout(fallout);
+        let clouds =
+            room(Clouds::new(gpu, shape, Inside::all(shape), scheme, mapping, R::THETA_BASE))?;
+        let call = || clouds.call(&columns.place(), bench.dt);
+        let times = call_times(gpu, bench.runs, || columns.restore(), call)?;
+        variants.push((mapping_text(mapping), timed(times)));
+    }
+    Ok(variants)
+}
+
+fn transport<R: Working + OnDevice>(bench: &Bench, gpu: &Gpu, bed: &Tiled<R>) -> Variants {
+    let tracers = room(Tracers::new(gpu, bed, TRACERS, Limiter::PositiveDefinite))?;
+    let times = call_times(gpu, bench.runs, || Ok(()), || tracers.step(bench.dt))?;
+    Ok(vec![("transport".to_owned(), timed(times))])
+}
+
+fn step<R: Working + OnDevice>(
+    bench: &Bench,
+    fallout: Fallout,
+    gpu: &Gpu,
+    bed: &Tiled<R>,
+) -> Variants {
+    let Tiled { grid, coordinate, forcing, state, .. } = bed;
+    let limiter = Limiter::PositiveDefinite;
+    let choice = bench.mapping.unwrap_or(MappingChoice::Auto);
+    let mapping = Some(choice.of(gpu, &grid.shape, <R as Real>::PRECISION, fallout));
+    let setting = Setting { grid, coordinate, limiter, fallout, mapping, has_sequence: false };
+    let needs = Needs::of::<R>(gpu, &setting);
+    let mut run = room(OnGpu::new(gpu, &setting, state))?;
+    run.drive(&Moment::lasting(forcing))?;
+    let times = step_times(gpu, bench.runs, &mut run, bench.dt)?;
+    let device_bytes_per_cell = Some(needs.per_cell());
+    Ok(vec![("step".to_owned(), Timed { device_bytes_per_cell, ..timed((Timing::Graph, times)) })])
+}

@@ -1,0 +1,465 @@
+//! `nwp-mini bench scale`: how the time for a cell and the memory for a cell grow with the grid.
+
+mod cpu;
+mod findings;
+mod gpu;
+mod picture;
+
+use std::fs;
+use std::io::Write;
+use std::path::PathBuf;
+
+use clap::Args;
+use serde::Serialize;
+use serde_json::Value;
+
+use super::figure::{About, Best, Cost, Figure, Place, Timing};
+use super::size::Elements;
+use super::{Bench, Pool, value};
+use crate::advection::Limiter;
+use crate::backend::gpu::OnDevice;
+use crate::cli::{BackendChoice, Precision};
+use crate::error::{Error, Result};
+use crate::gpu::Gpu;
+use crate::io::pending::Pending;
+use crate::model::Working;
+use crate::model::tiled::{Tile, Tiled, has_condensate};
+use crate::state::State;
+use crate::wsm5::Fallout;
+
+/// Options of `bench scale`.
+#[derive(Debug, Args)]
+pub(super) struct Range {
+    /// Fewest columns of `scale`, as 4Ki; rounded up to a power of two
+    #[arg(long, value_name = "N", default_value = "4Ki")]
+    columns_from: Elements,
+    /// Most columns of `scale`, as 1Mi; rounded down to a power of two, and cut to what fits
+    #[arg(long, value_name = "N", default_value = "128Mi")]
+    columns_to: Elements,
+    /// Draw the figures of `scale` or of --merge to an SVG file
+    #[arg(long, value_name = "FILE")]
+    pub(super) svg: Option<PathBuf>,
+}
+
+/// Fewest and most columns as powers of two: four along each axis, and what a tile can have.
+const POWERS: [u32; 2] = [4, 32];
+
+impl Range {
+    /// The powers of two from the fewest to the most columns.
+    fn powers(&self) -> Result<std::ops::RangeInclusive<u32>> {
+        let Self { columns_from: Elements(from), columns_to: Elements(to), .. } = *self;
+        let first = from.next_power_of_two().trailing_zeros();
+        let last = to.ilog2();
+        let [least, most] = POWERS;
+        if first < least || last > most {
+            return Err(Error::Usage(format!(
+                "--columns-from {} --columns-to {}: a grid has {} to {} columns",
+                self.columns_from,
+                self.columns_to,
+                Elements(1 << least),
+                Elements(1 << most)
+            )));
+        }
+        if first > last {
+            return Err(Error::Usage(format!(
+                "--columns-from {} --columns-to {}: there is no power of two between them",
+                self.columns_from, self.columns_to
+            )));
+        }
+        Ok(first..=last)
+    }
+}
+
+/// What is measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+enum Subject {
+    Wsm5,
+    Advection,
+    Step,
+}
+
+/// Tracers that are carried: as many as a step has.
+const TRACERS: usize = State::<f32>::NAMES.len();
+
+impl Subject {
+    const ALL: [Self; 3] = [Self::Wsm5, Self::Advection, Self::Step];
+
+    fn bench(self) -> &'static str {
+        match self {
+            Self::Wsm5 => "wsm5",
+            Self::Advection => "advection",
+            Self::Step => "step",
+        }
+    }
+
+    fn title(self) -> &'static str {
+        match self {
+            Self::Wsm5 => "WSM5",
+            Self::Advection => "advection, 6 tracers, RK3, positive definite",
+            Self::Step => "whole step",
+        }
+    }
+
+    fn cost(self, fallout: Fallout) -> Cost {
+        let (limiter, is_default) = (Limiter::PositiveDefinite, fallout == Fallout::default());
+        match self {
+            Self::Wsm5 => Cost::clouds(is_default, false),
+            Self::Advection => Cost::tracers(TRACERS, limiter),
+            Self::Step => Cost::step(is_default, limiter),
+        }
+    }
+
+    fn tracers(self) -> Option<usize> {
+        (self != Self::Wsm5).then_some(TRACERS)
+    }
+}
+
+/// One measured size of one series.
+#[derive(Clone, Debug, Serialize)]
+struct Point {
+    #[serde(flatten)]
+    figure: Figure,
+    columns: usize,
+    /// Where and how, as "GPU, tile C8 NT256 B4".
+    series: String,
+    device_bytes_per_cell: Option<f64>,
+    host_bytes_per_cell: Option<f64>,
+    #[serde(skip)]
+    subject: Subject,
+}
+
+/// Times of one size of one series, and what is known of its memory.
+struct Timed {
+    timing: Timing,
+    times: Vec<f64>,
+    device_bytes_per_cell: Option<f64>,
+    /// Memory of the process at that time, bytes.
+    resident: usize,
+}
+
+/// Columns up to which a grid is looked over before it is measured: larger ones repeat the same.
+const LOOKED_OVER: usize = 1 << 18;
+/// Values for each cell that the host holds at a time: the grid itself, and its way to the device
+/// or the memory of a step.
+const HOST_VALUES: usize = 24;
+
+/// The measurement in the making.
+struct Scale<'a, W> {
+    bench: &'a Bench,
+    fallout: Fallout,
+    out: &'a mut W,
+    points: Vec<Point>,
+    /// Series that go no further, and why.
+    closed: Vec<(Subject, String, String)>,
+    /// Memory of the process before the first grid was made, bytes.
+    resident: usize,
+}
+
+impl Bench {
+    /// Measures all sizes, and draws them where that is asked for.
+    pub(super) fn scale(
+        &self,
+        gpu: Option<&Gpu>,
+        drawing: Option<Pending>,
+        out: &mut impl Write,
+    ) -> Result<Vec<Value>> {
+        match self.precision {
+            Precision::F32 => self.scale_in::<f32>(gpu, drawing, out),
+            Precision::F64 => self.scale_in::<f64>(gpu, drawing, out),
+        }
+    }
+
+    fn scale_in<R: Working + OnDevice>(
+        &self,
+        gpu: Option<&Gpu>,
+        drawing: Option<Pending>,
+        out: &mut impl Write,
+    ) -> Result<Vec<Value>> {
+        let powers = self.range.powers()?;
+        let source = self.source::<R>()?;
+        self.check_step(&source)?;
+        // The range is for both, whichever is taken for a run.
+        let pools = match (gpu, self.backend) {
+            (Some(_), BackendChoice::Gpu) => Vec::new(),
+            _ => self.pools(out)?,
+        };
+        let best = gpu.map(|gpu| self.best::<R>(gpu, out)).transpose()?;
+        let device = gpu.zip(best);
+        let fallout = self.fallout.map_or_else(Fallout::default, Fallout::from);
+        let (points, closed, resident) = (Vec::new(), Vec::new(), resident());
+        let mut scale = Scale { bench: self, fallout, out, points, closed, resident };
+        scale.head::<R>()?;
+        let mut cloudy = 0.0;
+        for power in powers {
+            let (nx, ny) = (1 << power.div_ceil(2), 1 << (power / 2));
+            let cells = nx * ny * source.grid.shape.nz;
+            if let Some(why) = too_large(cells * size_of::<R>() * HOST_VALUES) {
+                writeln!(scale.out, "from 2^{power} columns on: {why}")?;
+                break;
+            }
+            if !scale.goes_on(&pools, device.is_some(), source.has_winds) {
+                break;
+            }
+            let bed = source.repeated(Tile { nx, ny });
+            if nx * ny <= LOOKED_OVER {
+                self.check_step(&bed)?;
+                cloudy = bed.share(has_condensate);
+            }
+            for subject in Subject::ALL {
+                if subject != Subject::Wsm5 && !bed.has_winds {
+                    continue;
+                }
+                for pool in &pools {
+                    scale.on_cpu(pool, &bed, subject, cloudy)?;
+                }
+                if let Some((gpu, best)) = device {
+                    scale.on_gpu((gpu, best), &bed, subject, cloudy)?;
+                }
+            }
+        }
+        scale.finish(drawing)
+    }
+}
+
+impl<W: Write> Scale<'_, W> {
+    fn head<R: Working>(&mut self) -> Result<()> {
+        let Bench { input, dt, runs, .. } = self.bench;
+        writeln!(
+            self.out,
+            "columns of {} repeated, {}, dt {dt} s, at most {runs} runs; advection of {TRACERS} \
+             tracers, RK3, positive definite; shares of a copy and of the arithmetic are those of \
+             memory, so that small grids, which caches hold, may exceed 100 %",
+            input.display(),
+            R::NAME
+        )?;
+        writeln!(
+            self.out,
+            "{:<8} {:>13} {:<10} {:<34} {:>9} {:>9} {:>19} {:>9} {:>6} {:>6} {:>9} {:>9}",
+            "columns",
+            "grid",
+            "part",
+            "where",
+            "timed by",
+            "ns/cell",
+            "min .. max",
+            "M cells/s",
+            "% copy",
+            "% op",
+            "device B",
+            "host B"
+        )?;
+        Ok(())
+    }
+
+    fn is_closed(&self, subject: Subject, place: &str) -> bool {
+        self.closed.iter().any(|(of, at, _)| *of == subject && at == place)
+    }
+
+    /// Whether anything is left to be measured.
+    fn goes_on(&self, pools: &[Pool], has_gpu: bool, has_winds: bool) -> bool {
+        let places = pools.iter().map(|(_, threads, _)| cpu::place(*threads));
+        let places: Vec<String> = places.chain(has_gpu.then(|| gpu::PLACE.to_owned())).collect();
+        let subjects = &Subject::ALL[..if has_winds { 3 } else { 1 }];
+        subjects.iter().any(|subject| places.iter().any(|place| !self.is_closed(*subject, place)))
+    }
+
+    /// Lets a series end here.
+    fn close(&mut self, subject: Subject, place: String, why: String) -> Result<()> {
+        writeln!(self.out, "{}, {place}, ends here: {why}", subject.bench())?;
+        self.closed.push((subject, place, why));
+        Ok(())
+    }
+
+    fn on_cpu<R: Working>(
+        &mut self,
+        (pool, threads, copy): &Pool,
+        bed: &Tiled<R>,
+        subject: Subject,
+        cloudy: f64,
+    ) -> Result<()> {
+        let place = cpu::place(*threads);
+        if self.is_closed(subject, &place) {
+            return Ok(());
+        }
+        let timed = pool.install(|| cpu::measure(self.bench, self.fallout, bed, subject))?;
+        let at = Place {
+            backend: "cpu",
+            device: super::cpu_name().to_owned(),
+            threads: Some(*threads),
+            shape: bed.grid.shape,
+            dt: self.bench.dt,
+            cloudy,
+            best: Best { copy: *copy, arithmetic: None },
+        };
+        let seconds = self.add::<R>(subject, place.clone(), &at, timed)?;
+        match cpu::patience_ends(seconds) {
+            Some(why) => self.close(subject, place, why),
+            None => Ok(()),
+        }
+    }
+
+    fn on_gpu<R: Working + OnDevice>(
+        &mut self,
+        (gpu, best): (&Gpu, Best),
+        bed: &Tiled<R>,
+        subject: Subject,
+        cloudy: f64,
+    ) -> Result<()> {
+        if self.is_closed(subject, gpu::PLACE) {
+            return Ok(());
+        }
+        let at = Place {
+            backend: "gpu",
+            device: gpu.device().name.clone(),
+            threads: None,
+            shape: bed.grid.shape,
+            dt: self.bench.dt,
+            cloudy,
+            best,
+        };
+        match gpu::measure(self.bench, self.fallout, gpu, bed, subject)? {
+            Ok(variants) => {
+                for (variant, timed) in variants {
+                    let series = format!("{}, {variant}", gpu::PLACE);
+                    self.add::<R>(subject, series, &at, timed)?;
+                }
+                Ok(())
+            }
+            // A device on which not even the smallest grid works has another fault than its size.
+            Err(why) if !self.points.iter().any(|p| p.subject == subject && p.is_of_gpu()) => {
+                Err(Error::Gpu(why))
+            }
+            Err(why) => self.close(subject, gpu::PLACE.to_owned(), why),
+        }
+    }
+
+    /// Adds a point, shows it, and tells its median, s.
+    fn add<R: Working>(
+        &mut self,
+        subject: Subject,
+        series: String,
+        at: &Place,
+        timed: Timed,
+    ) -> Result<f64> {
+        let Timed { timing, times, device_bytes_per_cell, resident } = timed;
+        let (bench, cost) = (subject.bench(), subject.cost(self.fallout));
+        let variant = match subject {
+            Subject::Wsm5 => series.clone(),
+            Subject::Advection => format!("RK3, positive definite, {TRACERS} tracers, {series}"),
+            Subject::Step => format!("{}, {series}", super::step_variant(self.fallout)),
+        };
+        let about = About { bench, variant, timing, tracers: subject.tracers(), cost };
+        let figure = Figure::new::<R>(about, at, times);
+        let columns = at.shape.columns();
+        // What a step takes is what a run takes.
+        let grown = resident.saturating_sub(self.resident) as f64;
+        let host = (subject == Subject::Step).then(|| grown / at.shape.cells() as f64);
+        let point = Point {
+            columns,
+            series,
+            device_bytes_per_cell,
+            host_bytes_per_cell: host,
+            subject,
+            figure,
+        };
+        writeln!(self.out, "{}", point.line())?;
+        let seconds = point.figure.median_s;
+        self.points.push(point);
+        Ok(seconds)
+    }
+
+    fn finish(self, drawing: Option<Pending>) -> Result<Vec<Value>> {
+        let Self { bench, points, out, fallout, .. } = self;
+        let mut rows: Vec<Value> = points.iter().map(value).collect();
+        let found = findings::of(&points);
+        for finding in &found {
+            writeln!(out, "{}", finding.text())?;
+            rows.push(value(&finding.row()));
+        }
+        if let Some(pending) = drawing.filter(|_| !points.is_empty()) {
+            let svg = picture::draw(&points, &found, fallout, &bench.input);
+            pending.write_text(&svg)?;
+        }
+        Ok(rows)
+    }
+}
+
+impl Point {
+    fn is_of_gpu(&self) -> bool {
+        self.series.starts_with(gpu::PLACE)
+    }
+
+    fn line(&self) -> String {
+        let Self { figure, columns, series, .. } = self;
+        let number = |x: Option<f64>| x.map_or_else(|| "-".to_owned(), |x| format!("{x:.1}"));
+        let [least, most] =
+            [figure.min_s, figure.max_s].map(|s| s / figure.median_s * figure.ns_per_cell);
+        format!(
+            "{:<8} {:>13} {:<10} {:<34} {:>9} {:>9.4} {:>19} {:>9.2} {:>6} {:>6} {:>9} {:>9}",
+            Elements(*columns).to_string(),
+            figure.grid_or_n,
+            self.subject.bench(),
+            series,
+            figure.timing.name(),
+            figure.ns_per_cell,
+            format!("{least:.4} .. {most:.4}"),
+            figure.cells_per_s / 1e6,
+            number(figure.percent_of_copy),
+            number(figure.percent_of_arithmetic),
+            number(self.device_bytes_per_cell),
+            number(self.host_bytes_per_cell),
+        )
+    }
+}
+
+/// Memory of this process that is in use, bytes; 0 where the system does not tell.
+fn resident() -> usize {
+    let kilobytes = of_system("/proc/self/status", "VmRSS:");
+    kilobytes.map_or(0, |kilobytes| kilobytes << 10)
+}
+
+/// Why `bytes` bytes do not fit into the memory of the host; `None` where they do.
+fn too_large(bytes: usize) -> Option<String> {
+    let free = of_system("/proc/meminfo", "MemAvailable:")? << 10;
+    let gigabytes = |bytes: usize| bytes as f64 / 1e9;
+    (bytes > free).then(|| {
+        let (needed, free) = (gigabytes(bytes), gigabytes(free));
+        format!("left out, for the host would need {needed:.1} GB and has {free:.1} GB free")
+    })
+}
+
+/// A number of kilobytes that the system tells.
+fn of_system(file: &str, key: &str) -> Option<usize> {
+    let text = fs::read_to_string(file).ok()?;
+    let line = text.lines().find_map(|line| line.strip_prefix(key))?;
+    line.split_whitespace().next()?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranges_are_powers_of_two_that_a_grid_can_have() {
+        let range = |from, to| {
+            let (columns_from, columns_to) = (Elements(from), Elements(to));
+            Range { columns_from, columns_to, svg: None }.powers()
+        };
+        assert_eq!(range(4096, 1 << 27).unwrap(), 12..=27);
+        assert_eq!(range(4097, 16_400).unwrap(), 13..=14);
+        for (from, to, word) in
+            [(8, 64, "16"), (64, 32, "no power"), (33, 63, "no power"), (64, 1 << 40, "4Gi")]
+        {
+            let said = range(from, to).unwrap_err().to_string();
+            assert!(said.contains(word) && said.contains("--columns-from"), "{said}");
+        }
+    }
+
+    #[test]
+    fn the_system_tells_of_memory() {
+        assert!(resident() > 1 << 20);
+        assert!(too_large(usize::MAX).unwrap().contains("GB free"));
+        assert!(too_large(1).is_none());
+    }
+}

@@ -1,0 +1,109 @@
+//! The picture of the figures: time of a cell by columns, with the bounds.
+
+use std::path::Path;
+
+use super::super::chart::{Panel, Series, Style, lines};
+use super::findings::Finding;
+use super::{Point, Subject};
+use crate::wsm5::Fallout;
+
+/// Names of the bounds, in the order of their dashes.
+const BOUNDS: [&str; 3] = [
+    "bound of the GPU: bytes needed / copy",
+    "bound of the GPU: operations / arithmetic",
+    "bound of the CPU, all threads: bytes / copy",
+];
+
+/// Draws the points, which are some.
+pub(super) fn draw(points: &[Point], found: &[Finding], fallout: Fallout, input: &Path) -> String {
+    let mut names: Vec<&str> = Vec::new();
+    for point in points {
+        if !names.contains(&point.series.as_str()) {
+            names.push(&point.series);
+        }
+    }
+    let panel = |finding: &Finding| {
+        let subject = finding.subject;
+        let measured = names.iter().enumerate().map(|(number, name)| Series {
+            name: (*name).to_owned(),
+            style: Style::Measured(number),
+            points: places(
+                points,
+                subject,
+                |point| point.series == *name,
+                |point| Some(point.figure.ns_per_cell),
+            ),
+        });
+        let series = bounds(points, subject).into_iter().chain(measured);
+        Panel {
+            title: title(subject).to_owned(),
+            series: series.filter(|series| !series.points.is_empty()).collect(),
+        }
+    };
+    let panels: Vec<Panel> = found.iter().map(panel).collect();
+    let first = &points[0].figure;
+    let mut devices: Vec<&str> = points.iter().map(|point| point.figure.device.as_str()).collect();
+    devices.sort_unstable();
+    devices.dedup();
+    let scheme = match fallout {
+        Fallout::SemiLagrangian => "",
+        Fallout::Substepped => ", sub-stepped fall",
+    };
+    let levels = first.grid_or_n.rsplit('x').next().unwrap_or_default();
+    let below = format!(
+        "{}; columns of {} repeated, {levels} levels, {}, dt {} s{scheme}; nwp-mini {}, commit {}",
+        devices.join(", "),
+        input.file_name().unwrap_or_default().to_string_lossy(),
+        first.precision,
+        first.dt,
+        first.version,
+        first.commit
+    );
+    lines(
+        ["Time of a cell by the size of the grid", &below],
+        ["columns", "time of a cell, ns"],
+        &panels,
+    )
+}
+
+fn title(subject: Subject) -> &'static str {
+    match subject {
+        Subject::Wsm5 => "WSM5, a call",
+        Subject::Advection => "advection, 6 tracers, RK3",
+        Subject::Step => "whole step",
+    }
+}
+
+fn places(
+    points: &[Point],
+    subject: Subject,
+    is_of: impl Fn(&Point) -> bool,
+    time: impl Fn(&Point) -> Option<f64>,
+) -> Vec<[f64; 2]> {
+    let chosen = points.iter().filter(|point| point.subject == subject && is_of(point));
+    chosen.filter_map(|point| Some([point.columns as f64, time(point)?])).collect()
+}
+
+/// The bounds, once for each size.
+fn bounds(points: &[Point], subject: Subject) -> Vec<Series> {
+    let most = points.iter().filter_map(|point| point.figure.threads).max();
+    let share = |point: &Point, percent: Option<f64>| {
+        percent.map(|percent| percent / 100.0 * point.figure.ns_per_cell)
+    };
+    let on_gpu = |point: &Point| point.figure.threads.is_none();
+    let on_cpu = |point: &Point| point.figure.threads.is_some() && point.figure.threads == most;
+    let bytes = |point: &Point| share(point, point.figure.percent_of_copy);
+    let operations = |point: &Point| share(point, point.figure.percent_of_arithmetic);
+    let all = [
+        places(points, subject, on_gpu, bytes),
+        places(points, subject, on_gpu, operations),
+        places(points, subject, on_cpu, bytes),
+    ];
+    let series = all.into_iter().zip(BOUNDS).enumerate();
+    series
+        .map(|(number, (mut points, name))| {
+            points.dedup_by(|a, b| a[0] == b[0]);
+            Series { name: name.to_owned(), style: Style::Bound(number), points }
+        })
+        .collect()
+}

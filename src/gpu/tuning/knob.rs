@@ -1,0 +1,181 @@
+//! What can be chosen.
+//!
+//! Another kind of choice is one more variant of [`Knob`] and of [`Setting`], with its candidates
+//! here, its time in `nwp-mini tune`, and a look at [`Tuning`](super::Tuning) where its launcher
+//! takes the built-in setting now.
+
+use std::fmt;
+
+use super::Choice;
+use crate::gpu::wsm5::{Mapping, Tile};
+use crate::real::Precision;
+use crate::wsm5::Fallout;
+
+/// Something that can be set without changing results.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Knob {
+    /// How the microphysics shares out columns among threads, for a way of falling.
+    Clouds(Fallout),
+}
+
+/// What a knob can be set to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Setting {
+    /// That of [`Knob::Clouds`].
+    Clouds(Mapping),
+}
+
+/// Threads of a warp.
+const WARP: usize = 32;
+/// Registers of a multiprocessor, and fewest of a thread that are worth a trial.
+const REGISTERS: [usize; 2] = [1 << 16, 40];
+/// Columns of a tile, and the fewest and the most threads that are tried for it.
+const TILES: [[usize; 3]; 5] =
+    [[2, 64, 128], [4, 64, 256], [8, 96, 320], [16, 128, 384], [32, 192, 512]];
+/// Blocks of a multiprocessor that the registers are bound for.
+const RESIDENT: [usize; 6] = [2, 3, 4, 5, 6, 8];
+
+impl Knob {
+    /// All of them.
+    pub const ALL: [Self; 2] =
+        [Self::Clouds(Fallout::SemiLagrangian), Self::Clouds(Fallout::Substepped)];
+
+    /// Its name in files.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Clouds(Fallout::SemiLagrangian) => "wsm5",
+            Self::Clouds(Fallout::Substepped) => "wsm5 sub-stepped",
+        }
+    }
+
+    /// The setting that a choice is about; `None` where the choice makes no sense.
+    pub(super) fn setting(choice: &Choice) -> Option<Setting> {
+        let knob = Self::ALL.into_iter().find(|knob| knob.name() == choice.knob)?;
+        let all = [Precision::F32, Precision::F64];
+        let precision = all.into_iter().find(|real| real.name() == choice.precision)?;
+        knob.parse(&choice.setting, precision, choice.nz)
+    }
+
+    /// Reads a setting as [`Setting`] writes it; `None` where it is none, or not for this number of
+    /// levels.
+    pub fn parse(self, text: &str, precision: Precision, nz: usize) -> Option<Setting> {
+        let Self::Clouds(fallout) = self;
+        if text == "column" {
+            return Some(Setting::Clouds(Mapping::Column));
+        }
+        let mut words = text.strip_prefix("tile ")?.split(' ');
+        let mut number = |name: &str| -> Option<usize> {
+            words.next()?.strip_prefix(name)?.strip_prefix('=')?.parse().ok()
+        };
+        let (columns, threads, blocks) =
+            (number("columns")?, number("threads")?, number("blocks")?);
+        let tile = Tile { columns, threads, blocks };
+        let is_whole = words.next().is_none() && tile.is_possible(precision, fallout, nz);
+        is_whole.then_some(Setting::Clouds(Mapping::Tile(tile)))
+    }
+
+    /// What is used where nothing has been measured.
+    pub fn built_in(self, precision: Precision, nz: usize, columns: usize) -> Setting {
+        let Self::Clouds(fallout) = self;
+        Setting::Clouds(Mapping::choose(columns, precision, fallout, nz))
+    }
+
+    /// Settings to begin with, of all shapes.
+    pub fn candidates(self, precision: Precision, nz: usize) -> Vec<Setting> {
+        let Self::Clouds(fallout) = self;
+        let Mapping::Tile(Tile { blocks, .. }) = Mapping::choose(1, precision, fallout, nz) else {
+            return vec![Setting::Clouds(Mapping::Column)];
+        };
+        let shapes = TILES.into_iter().flat_map(|[columns, least, most]| {
+            (least..=most).step_by(WARP).map(move |threads| Tile { columns, threads, blocks })
+        });
+        let tiles = shapes.filter(|tile| is_worth_a_trial(*tile, precision, fallout, nz));
+        let tiles = tiles.map(|tile| Setting::Clouds(Mapping::Tile(tile)));
+        [Setting::Clouds(Mapping::Column)].into_iter().chain(tiles).collect()
+    }
+
+    /// Settings of the same shape with other bounds of the registers.
+    pub fn variants(self, setting: Setting, precision: Precision, nz: usize) -> Vec<Setting> {
+        let Self::Clouds(fallout) = self;
+        let Setting::Clouds(mapping) = setting;
+        let Mapping::Tile(tile) = mapping else { return Vec::new() };
+        let others = RESIDENT.into_iter().filter(|blocks| *blocks != tile.blocks);
+        let others = others.map(|blocks| Tile { blocks, ..tile });
+        others
+            .filter(|tile| is_worth_a_trial(*tile, precision, fallout, nz))
+            .map(|tile| Setting::Clouds(Mapping::Tile(tile)))
+            .collect()
+    }
+}
+
+/// Whether a tile is possible and leaves its threads some registers.
+fn is_worth_a_trial(tile: Tile, precision: Precision, fallout: Fallout, nz: usize) -> bool {
+    let [registers, least] = REGISTERS;
+    let of_a_thread = registers / (tile.threads * tile.blocks);
+    of_a_thread >= least && tile.is_possible(precision, fallout, nz)
+}
+
+impl fmt::Display for Setting {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Clouds(Mapping::Column) => f.write_str("column"),
+            Self::Clouds(Mapping::Tile(Tile { columns, threads, blocks })) => {
+                write!(f, "tile columns={columns} threads={threads} blocks={blocks}")
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Every candidate is possible, is read as it is written, and the built-in shape is among
+    /// them, for any number of levels.
+    #[test]
+    fn candidates_are_possible_and_read_as_written() {
+        for nz in [4, 27, 50, 127, 128] {
+            for precision in [Precision::F32, Precision::F64] {
+                for knob in Knob::ALL {
+                    let mut all = knob.candidates(precision, nz);
+                    let more: Vec<Setting> =
+                        all.iter().flat_map(|one| knob.variants(*one, precision, nz)).collect();
+                    all.extend(more);
+                    assert!(all.contains(&Setting::Clouds(Mapping::Column)));
+                    assert!(all.len() > 3, "{knob:?}, {nz} levels of {precision:?}: {all:?}");
+                    all.extend([1, usize::MAX].map(|size| knob.built_in(precision, nz, size)));
+                    for setting in all {
+                        let text = setting.to_string();
+                        assert_eq!(knob.parse(&text, precision, nz), Some(setting), "{text}");
+                    }
+                }
+            }
+        }
+    }
+
+    /// The compiler takes every candidate, and few of them spill registers.
+    #[test]
+    #[ignore = "compiles for minutes"]
+    fn candidates_compile() {
+        use crate::gpu::{Architecture, Compiler, clouds, receipts};
+        use rayon::prelude::*;
+        let place = std::env::var_os("NWP_NVRTC").map(std::path::PathBuf::from);
+        let compiler = Compiler::find(place.as_deref(), true).1.expect("NVRTC");
+        for knob in Knob::ALL {
+            let Knob::Clouds(fallout) = knob;
+            let all = knob.candidates(Precision::F32, 27);
+            let spills: Vec<String> = all
+                .par_iter()
+                .filter_map(|setting| {
+                    let Setting::Clouds(mapping) = *setting;
+                    let source = clouds::source(Precision::F32, 27, fallout, mapping);
+                    let found = receipts(&compiler, &source, Architecture(90));
+                    let receipt =
+                        found.unwrap_or_else(|error| panic!("{setting}: {error}")).remove(0);
+                    (receipt.spill_bytes > 0).then(|| format!("{setting}: {receipt:?}"))
+                })
+                .collect();
+            assert!(2 * spills.len() < all.len(), "{spills:#?}");
+        }
+    }
+}

@@ -1,0 +1,311 @@
+//! Settings that were measured to be the best on a GPU, kept from run to run.
+//!
+//! A file for each kind of GPU, in TOML, in the folder `tuning` of the user's cache folder. It says
+//! for which GPU, version and kernels it was made; where these are others, it is not used.
+
+mod knob;
+
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+pub use knob::{Knob, Setting};
+
+use super::cache::user_folder;
+use super::sources;
+use crate::real::Precision;
+
+/// The best setting of a knob from a number of columns on.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Choice {
+    /// Name of the knob.
+    pub knob: String,
+    /// The working precision.
+    pub precision: String,
+    /// Number of levels.
+    pub nz: usize,
+    /// Columns of the grid from which on it counts.
+    pub from_columns: usize,
+    /// The setting in words.
+    pub setting: String,
+    /// Columns that it was measured on.
+    pub measured_on: usize,
+    /// Time of a call, µs.
+    pub us: f64,
+    /// Time of a call with the built-in setting, µs.
+    pub built_in_us: f64,
+    /// When it was measured, as 2026-11-21.
+    pub date: String,
+}
+
+impl Choice {
+    /// Whether both are about the same knob, precision and levels.
+    fn is_about(&self, other: &Self) -> bool {
+        (&self.knob, &self.precision, self.nz) == (&other.knob, &other.precision, other.nz)
+    }
+}
+
+/// All choices for a GPU, and what they hold for.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Tuning {
+    /// Name of the GPU.
+    pub gpu: String,
+    /// Version of the program.
+    pub version: String,
+    /// Digest of all kernels.
+    pub kernels: String,
+    /// The choices.
+    #[serde(default, rename = "choice")]
+    pub choices: Vec<Choice>,
+}
+
+/// What stands at the head of a file.
+const HEAD: &str = "\
+# Written by `nwp-mini tune`: the fastest settings on this GPU. Every later run uses them; delete the file,
+# or give --no-tuning, to do without. It counts only for the program and the kernels that it names.
+";
+
+/// Most of a digest that is written: enough to tell any two apart.
+const DIGITS: usize = 16;
+
+impl Tuning {
+    /// No choices yet, for the program as it is.
+    pub fn empty(gpu: &str) -> Self {
+        Self {
+            gpu: gpu.to_owned(),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            kernels: sources::digest()[..DIGITS].to_owned(),
+            choices: Vec::new(),
+        }
+    }
+
+    /// Where the choices for a GPU are kept; `None` where the user has no cache folder.
+    pub fn path(gpu: &str) -> Option<PathBuf> {
+        let letters = gpu.to_lowercase();
+        let words = letters.split(|c: char| !c.is_ascii_alphanumeric()).filter(|w| !w.is_empty());
+        let name = words.collect::<Vec<_>>().join("-");
+        Some(user_folder()?.join("tuning").join(format!("{name}.toml")))
+    }
+
+    /// The choices in a file; `None` where there is none.
+    ///
+    /// # Errors
+    ///
+    /// Why the file does not count here: it cannot be read, is none of ours, or was made for another GPU
+    /// or other kernels.
+    pub fn load(path: &Path, gpu: &str) -> Result<Option<Self>, String> {
+        let text = match fs::read_to_string(path) {
+            Ok(text) => text,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(format!("it cannot be read: {error}")),
+        };
+        let tuning: Self = toml::from_str(&text)
+            .map_err(|error| format!("it is damaged: {}", error.message().replace('\n', " ")))?;
+        let own = Self::empty(gpu);
+        if tuning.gpu != own.gpu {
+            return Err(format!("it was made for the GPU \"{}\"", tuning.gpu));
+        }
+        if tuning.version != own.version {
+            let (theirs, ours) = (&tuning.version, &own.version);
+            return Err(format!("it was made by version {theirs}, this is {ours}"));
+        }
+        if tuning.kernels != own.kernels {
+            return Err("the kernels have changed since it was made".to_owned());
+        }
+        for choice in &tuning.choices {
+            if Knob::setting(choice).is_none() {
+                let Choice { knob, setting, precision, nz, .. } = choice;
+                return Err(format!(
+                    "it is damaged: \"{setting}\" is no setting of \"{knob}\" for {nz} levels of \
+                     \"{precision}\""
+                ));
+            }
+        }
+        Ok(Some(tuning))
+    }
+
+    /// Replaces all choices of the same knob, precision and levels by these.
+    pub fn replace(&mut self, choices: Vec<Choice>) {
+        self.choices.retain(|old| !choices.iter().any(|new| new.is_about(old)));
+        self.choices.extend(choices);
+        self.choices.sort_by(|a, b| {
+            let key = |c: &Choice| (c.knob.clone(), c.precision.clone(), c.nz, c.from_columns);
+            key(a).cmp(&key(b))
+        });
+    }
+
+    /// The setting of a knob for a grid; `None` where none has been measured.
+    pub fn setting(
+        &self,
+        knob: Knob,
+        precision: Precision,
+        nz: usize,
+        columns: usize,
+    ) -> Option<Setting> {
+        let counts = |choice: &&Choice| {
+            choice.knob == knob.name()
+                && choice.precision == precision.name()
+                && choice.nz == nz
+                && choice.from_columns <= columns
+        };
+        let choice = self.choices.iter().filter(counts).max_by_key(|choice| choice.from_columns)?;
+        Knob::setting(choice)
+    }
+
+    /// The text of the file.
+    pub fn text(&self) -> String {
+        HEAD.to_owned() + &toml::to_string(self).expect("choices are plain tables")
+    }
+
+    /// Writes the file whole or not at all, with the folder that it lies in.
+    ///
+    /// # Errors
+    ///
+    /// Those of the system.
+    pub fn save(&self, path: &Path) -> std::io::Result<()> {
+        let folder = match path.parent() {
+            Some(folder) if !folder.as_os_str().is_empty() => folder,
+            _ => Path::new("."),
+        };
+        fs::create_dir_all(folder)?;
+        let mut file = tempfile::NamedTempFile::new_in(folder)?;
+        file.write_all(self.text().as_bytes())?;
+        file.persist(path)?;
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::wsm5::Fallout;
+
+    const GPU: &str = "NVIDIA H200 (rev. 2)";
+
+    fn choice(from_columns: usize, setting: &str) -> Choice {
+        Choice {
+            knob: Knob::Clouds(Fallout::SemiLagrangian).name().to_owned(),
+            precision: "f32".to_owned(),
+            nz: 27,
+            from_columns,
+            setting: setting.to_owned(),
+            measured_on: 4118,
+            us: 7.25,
+            built_in_us: 11.8,
+            date: "2026-11-21".to_owned(),
+        }
+    }
+
+    const NARROW: &str = "tile columns=4 threads=128 blocks=6";
+    const WIDE: &str = "tile columns=32 threads=256 blocks=3";
+
+    fn tuning() -> Tuning {
+        let mut tuning = Tuning::empty(GPU);
+        tuning.replace(vec![choice(40_000, WIDE), choice(1, NARROW)]);
+        tuning
+    }
+
+    /// What a file with this text is taken for.
+    fn read(text: &str) -> Result<Option<Tuning>, String> {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.toml");
+        fs::write(&path, text).unwrap();
+        Tuning::load(&path, GPU)
+    }
+
+    #[test]
+    fn what_is_written_is_read() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("deep/down/gpu.toml");
+        assert_eq!(Tuning::load(&path, GPU), Ok(None));
+        tuning().save(&path).unwrap();
+        assert_eq!(Tuning::load(&path, GPU), Ok(Some(tuning())));
+        let names: Vec<_> = fs::read_dir(path.parent().unwrap()).unwrap().collect();
+        assert_eq!(names.len(), 1, "{names:?}");
+        let text = fs::read_to_string(&path).unwrap();
+        assert!(
+            text.starts_with("# Written by `nwp-mini tune`") && text.contains(NARROW),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn the_setting_is_that_of_the_size() {
+        let tuning = tuning();
+        let of = |fallout, precision, nz, columns| {
+            let setting = tuning.setting(Knob::Clouds(fallout), precision, nz, columns);
+            setting.map(|setting| setting.to_string())
+        };
+        let fall = Fallout::SemiLagrangian;
+        assert_eq!(of(fall, Precision::F32, 27, 39_999).as_deref(), Some(NARROW));
+        assert_eq!(of(fall, Precision::F32, 27, 40_000).as_deref(), Some(WIDE));
+        assert_eq!(of(fall, Precision::F64, 27, 9), None);
+        assert_eq!(of(fall, Precision::F32, 50, 9), None);
+        assert_eq!(of(Fallout::Substepped, Precision::F32, 27, 9), None);
+    }
+
+    #[test]
+    fn new_choices_replace_those_of_the_same_kind() {
+        let mut tuning = tuning();
+        tuning.replace(vec![Choice { nz: 50, ..choice(1, NARROW) }]);
+        assert_eq!(tuning.choices.len(), 3);
+        tuning.replace(vec![choice(1, WIDE)]);
+        assert_eq!(tuning.choices.len(), 2);
+    }
+
+    #[test]
+    fn what_was_made_for_something_else_is_refused() {
+        let own = tuning();
+        for (other, word) in [
+            (Tuning { gpu: "another".into(), ..own.clone() }, "for the GPU \"another\""),
+            (Tuning { version: "0.0.1".into(), ..own.clone() }, "by version 0.0.1"),
+            (Tuning { kernels: "0123".into(), ..own.clone() }, "the kernels have changed"),
+        ] {
+            let why = read(&other.text()).unwrap_err();
+            assert!(why.contains(word), "{why}");
+        }
+    }
+
+    #[test]
+    fn damaged_files_are_refused_in_one_line() {
+        let whole = tuning().text();
+        assert!(read(&whole).unwrap().is_some());
+        for at in 0..whole.len() {
+            if !whole.is_char_boundary(at) {
+                continue;
+            }
+            // A cut at the end of a line may leave whole choices.
+            if let Err(why) = read(&whole[..at]) {
+                assert!(!why.contains('\n') && !why.is_empty(), "cut to {at} bytes: {why}");
+            }
+        }
+        for (from, to) in [
+            ("threads=256", "threads=257"),
+            ("columns=32", "columns=33"),
+            ("blocks=3", "blocks=0"),
+            ("tile ", "brick "),
+            ("f32", "f16"),
+            ("nz = 27", "nz = -27"),
+            ("nz = 27", "nz = 4000"),
+            ("wsm5", "wsm6"),
+            ("from_columns", "columns_from"),
+        ] {
+            let why = read(&whole.replace(from, to)).expect_err(to);
+            assert!(why.contains("damaged") && !why.contains('\n'), "{why}");
+        }
+        let folder = tempfile::tempdir().unwrap();
+        assert!(Tuning::load(folder.path(), GPU).unwrap_err().contains("cannot be read"));
+        assert!(read("\u{0}\u{1}").is_err());
+    }
+
+    #[test]
+    fn names_of_files_are_plain() {
+        let path = Tuning::path("NVIDIA H200 (rev. 2)/../x");
+        let name = path.map(|path| path.file_name().unwrap().to_string_lossy().into_owned());
+        assert!(name.is_none_or(|name| name == "nvidia-h200-rev-2-x.toml"));
+    }
+}

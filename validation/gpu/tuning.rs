@@ -1,0 +1,156 @@
+//! Settings that were measured on the GPU: found, used by later runs, and left aside where they do not count.
+
+use std::fs;
+use std::path::Path;
+use std::process::Output;
+
+use assert_cmd::Command;
+use nwp_mini::gpu::Gpu;
+use nwp_mini::gpu::tuning::{Choice, Knob, Tuning};
+use nwp_mini::wsm5::Fallout;
+use serde_json::Value;
+
+use crate::{gpu, project};
+
+/// Runs the program with a cache folder of its own.
+fn run(cache: &Path, arguments: &[&str]) -> Output {
+    let mut program = Command::cargo_bin("nwp-mini").expect("built by cargo for this test");
+    program.current_dir(project()).env("XDG_CACHE_HOME", cache).args(arguments);
+    program.output().expect("it starts")
+}
+
+/// What it says on standard output and on standard error.
+fn said(cache: &Path, arguments: &[&str]) -> [String; 2] {
+    let output = run(cache, arguments);
+    let texts =
+        [output.stdout, output.stderr].map(|text| String::from_utf8_lossy(&text).into_owned());
+    assert!(output.status.success(), "{texts:?}");
+    texts
+}
+
+/// The file of the GPU below a cache folder.
+fn file_of(gpu: &Gpu, cache: &Path) -> std::path::PathBuf {
+    let path = Tuning::path(&gpu.device().name).expect("a user with a cache folder");
+    cache.join("nwp-mini/tuning").join(path.file_name().expect("a name"))
+}
+
+const STEP: [&str; 12] = [
+    "bench",
+    "step",
+    "--backend",
+    "gpu",
+    "--fallout",
+    "semi-lagrangian",
+    "--tile",
+    "24x18",
+    "--runs",
+    "1",
+    "--dt",
+    "60",
+];
+
+#[test]
+fn what_was_measured_is_used_unless_it_is_stale() {
+    let Some(gpu) = gpu(true) else { return };
+    let cache = tempfile::tempdir().unwrap();
+    let path = file_of(&gpu, cache.path());
+    let mut tuning = Tuning::empty(&gpu.device().name);
+    tuning.replace(vec![Choice {
+        knob: Knob::Clouds(Fallout::SemiLagrangian).name().to_owned(),
+        precision: "f32".to_owned(),
+        nz: 27,
+        from_columns: 1,
+        setting: "tile columns=4 threads=160 blocks=3".to_owned(),
+        measured_on: 4118,
+        us: 1.0,
+        built_in_us: 2.0,
+        date: "2026-11-21".to_owned(),
+    }]);
+    tuning.save(&path).unwrap();
+    let is_tuned = |text: &str| text.contains("tile C4 NT160 B3");
+    let [table, log] = said(cache.path(), &STEP);
+    assert!(is_tuned(&table) && !log.contains("built-in"), "{table}{log}");
+    let [about, _] = said(cache.path(), &["info"]);
+    assert!(about.contains("tile columns=4 threads=160 blocks=3"), "{about}");
+    let [table, _] = said(cache.path(), &[&STEP[..], &["--no-tuning"]].concat());
+    assert!(!is_tuned(&table), "{table}");
+    let stale = Tuning { kernels: "0".to_owned(), ..tuning.clone() }.text();
+    for (text, word) in [(stale, "the kernels have changed"), ("[[[".to_owned(), "damaged")] {
+        fs::write(&path, text).unwrap();
+        let [table, log] = said(cache.path(), &STEP);
+        assert!(!is_tuned(&table), "{table}");
+        let warnings: Vec<&str> = log.lines().filter(|line| line.contains("WARN")).collect();
+        assert_eq!(warnings.len(), 1, "{log}");
+        assert!(warnings[0].contains(word) && warnings[0].contains("nwp-mini tune"), "{log}");
+        let [about, _] = said(cache.path(), &["info"]);
+        assert!(about.contains("settings       built in") && about.contains(word), "{about}");
+    }
+}
+
+/// Compiles every candidate: half a minute and more.
+#[test]
+#[ignore = "compiles all candidates"]
+fn settings_are_measured_kept_and_used() {
+    let Some(gpu) = gpu(true) else { return };
+    let cache = tempfile::tempdir().unwrap();
+    let path = file_of(&gpu, cache.path());
+    let tune = [
+        "tune",
+        "--small",
+        "24x18",
+        "--large",
+        "128x128",
+        "--fallout",
+        "semi-lagrangian",
+        "--runs",
+        "5",
+    ];
+    let [dry, _] = said(cache.path(), &[&tune[..], &["--dry-run"]].concat());
+    assert!(dry.contains("nothing is kept") && !path.exists(), "{dry}");
+    let json = cache.path().join("trials.json");
+    let [table, _] = said(cache.path(), &[&tune[..], &["--json", json.to_str().unwrap()]].concat());
+    println!("{table}");
+    let trials: Vec<Value> = serde_json::from_str(&fs::read_to_string(json).unwrap()).unwrap();
+    assert!(trials.len() > 20 && trials.iter().any(|trial| trial["is_built_in"] == true));
+    let tuning = Tuning::load(&path, &gpu.device().name).unwrap().expect("a file");
+    assert!((1..=2).contains(&tuning.choices.len()), "{tuning:?}");
+    for choice in &tuning.choices {
+        assert!(choice.us <= choice.built_in_us, "{choice:?}");
+    }
+    let [about, _] = said(cache.path(), &["info"]);
+    assert!(about.contains(&tuning.choices[0].setting), "{about}");
+}
+
+#[test]
+fn cost_is_measured_over_a_range_of_grids() {
+    if gpu(true).is_none() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let [json, svg] = ["a.json", "a.svg"].map(|name| folder.path().join(name));
+    let output = Command::cargo_bin("nwp-mini")
+        .expect("built by cargo for this test")
+        .current_dir(project())
+        .args(["-q", "bench", "scale", "--backend", "both", "--runs", "2", "--no-tuning"])
+        .args(["--columns-from", "256", "--columns-to", "1Ki"])
+        .args(["--json".as_ref(), json.as_os_str(), "--svg".as_ref(), svg.as_os_str()])
+        .output()
+        .expect("it starts");
+    let table = String::from_utf8_lossy(&output.stdout);
+    println!("{table}");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let rows: Vec<Value> = serde_json::from_str(&fs::read_to_string(json).unwrap()).unwrap();
+    let on_gpu: Vec<&Value> = rows.iter().filter(|row| row["backend"] == "gpu").collect();
+    // Three sizes: three mappings, one transport, one step.
+    assert_eq!(on_gpu.len(), 3 * 5, "{table}");
+    for row in on_gpu {
+        assert_eq!(row["device_bytes_per_cell"].is_number(), row["bench"] == "step", "{row}");
+    }
+    let findings: Vec<&Value> = rows.iter().filter(|row| row["bench"] == "scale").collect();
+    assert_eq!(findings.len(), 3);
+    for finding in findings {
+        let crossovers = finding["findings"]["crossovers"].as_array().expect("a list");
+        assert!(!crossovers.is_empty(), "{finding}");
+    }
+    assert!(fs::read_to_string(svg).unwrap().contains("bound of the GPU"));
+}
