@@ -14,6 +14,7 @@
 //! - WS02: Wicker, Skamarock 2002, Mon. Wea. Rev. 130, 2088-2097.
 
 pub mod error;
+pub mod lanes;
 pub mod real;
 pub mod shared;
 

@@ -6,6 +6,8 @@ use std::iter::Sum;
 use clap::ValueEnum;
 use num_traits::{Float, NumAssign};
 
+use crate::lanes::Lane;
+
 /// The floating-point precision to compute and store in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, ValueEnum)]
 pub enum Precision {
@@ -29,6 +31,9 @@ impl Precision {
 pub trait Real:
     Float + NumAssign + Sum + Default + Debug + Display + LowerExp + Send + Sync + 'static
 {
+    /// The number of the same precision that loops over many cells are vectorised with.
+    type Lane: Real<Lane = Self::Lane>;
+
     /// 0.
     const ZERO: Self;
     /// 1/2.
@@ -47,6 +52,12 @@ pub trait Real:
 
     /// The same value in double precision.
     fn f64(self) -> f64;
+
+    /// The same value, to be one of many side by side.
+    fn lane(self) -> Self::Lane;
+
+    /// The value of one of many.
+    fn of_lane(lane: Self::Lane) -> Self;
 
     /// The next larger number that this precision has.
     fn next_up(self) -> Self;
@@ -68,8 +79,10 @@ pub trait Real:
 }
 
 macro_rules! real {
-    ($type:ident, $precision:ident) => {
+    ($type:ident, $precision:ident, $lane:ident, $to_lane:expr, $of_lane:expr) => {
         impl Real for $type {
+            type Lane = $lane;
+
             const ZERO: Self = 0.0;
             const HALF: Self = 0.5;
             const ONE: Self = 1.0;
@@ -88,6 +101,16 @@ macro_rules! real {
                 self.into()
             }
 
+            #[inline(always)]
+            fn lane(self) -> $lane {
+                $to_lane(self)
+            }
+
+            #[inline(always)]
+            fn of_lane(lane: $lane) -> Self {
+                $of_lane(lane)
+            }
+
             fn next_up(self) -> Self {
                 Self::next_up(self)
             }
@@ -99,5 +122,6 @@ macro_rules! real {
     };
 }
 
-real!(f32, F32);
-real!(f64, F64);
+real!(f32, F32, Lane, Lane, |lane: Lane| lane.0);
+// Double precision has no functions of its own.
+real!(f64, F64, f64, std::convert::identity, std::convert::identity);

@@ -45,6 +45,10 @@ macro_rules! shared_constants {
         impl $trait for f64 {
             $( const $name: Self = shared_constants!(@value $kind $value) as Self; )*
         }
+
+        impl $trait for $crate::lanes::Lane {
+            $( const $name: Self = Self(<f32 as $trait>::$name); )*
+        }
     };
     (@value single $value:expr) => { (($value) as f32) };
     (@value exact $value:expr) => { (($value) as f64) };

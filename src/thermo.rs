@@ -30,7 +30,7 @@ shared_constants! {
 /// cpm = cpd (1 - max(qv, qmin)) + cpv max(qv, qmin)
 ///
 /// Units: `qv` kg kg⁻¹; returns J kg⁻¹ K⁻¹.
-#[inline]
+#[inline(always)]
 pub fn heat_capacity<R: Constants>(qv: R) -> R {
     let vapour = qv.larger(R::Q_MIN);
     R::CP_DRY * (R::ONE - vapour) + vapour * R::CP_VAPOUR
@@ -41,7 +41,7 @@ pub fn heat_capacity<R: Constants>(qv: R) -> R {
 /// L = `xlv0` - `xlv1` (t - t0)
 ///
 /// Units: `t` K; returns J kg⁻¹.
-#[inline]
+#[inline(always)]
 pub fn latent_heat<R: Constants>(t: R) -> R {
     R::L_VAPORISATION - R::L_SLOPE * (t - R::FREEZING)
 }
@@ -66,7 +66,7 @@ shared_struct! {
 ///
 /// Source: HDC04 appendix. Units: `t` K, `p` Pa, `cap` 1 ([`TransportConstants::VAPOUR_PRESSURE_CAP`]
 /// or infinite); returns kg kg⁻¹, ≥ qmin.
-#[inline]
+#[inline(always)]
 pub fn saturation<R: TransportConstants>(t: R, p: R, cap: R) -> Saturation<R> {
     let triple_point = R::FREEZING + R::TRIPLE_POINT_EXCESS;
     let tr = triple_point / t;
@@ -83,14 +83,14 @@ pub fn saturation<R: TransportConstants>(t: R, p: R, cap: R) -> Saturation<R> {
 /// Saturation over water alone: [`Saturation::water`] of [`saturation`].
 ///
 /// Units: `t` K, `p` Pa, `cap` 1; returns kg kg⁻¹, ≥ qmin.
-#[inline]
+#[inline(always)]
 pub fn saturation_water<R: TransportConstants>(t: R, p: R, cap: R) -> R {
     let tr = (R::FREEZING + R::TRIPLE_POINT_EXCESS) / t;
     mixing_ratio(p, vapour_pressure(tr, tr.ln(), R::C_LIQUID, R::L_VAPORISATION), cap)
 }
 
 /// Vapour pressure in equilibrium with a phase of specific heat `c` and latent heat `l`.
-#[inline]
+#[inline(always)]
 pub fn vapour_pressure<R: Constants>(tr: R, ln_tr: R, c: R, l: R) -> R {
     let a = (c - R::CP_VAPOUR) / R::R_VAPOUR;
     let b = a + l / (R::R_VAPOUR * (R::FREEZING + R::TRIPLE_POINT_EXCESS));
@@ -98,7 +98,7 @@ pub fn vapour_pressure<R: Constants>(tr: R, ln_tr: R, c: R, l: R) -> R {
 }
 
 /// Mixing ratio of vapour at partial pressure `e`, up to `cap` of the air's pressure `p`.
-#[inline]
+#[inline(always)]
 pub fn mixing_ratio<R: TransportConstants>(p: R, e: R, cap: R) -> R {
     let e = e.smaller(cap * p);
     (R::EPSILON * e / (p - e)).larger(R::Q_MIN)
@@ -109,7 +109,7 @@ pub fn mixing_ratio<R: TransportConstants>(p: R, e: R, cap: R) -> R {
 /// ν = 1.496e-6 t^(3/2) / (t + 120) / rho
 ///
 /// Source: RH83. Units: `t` K, `rho` kg m⁻³; returns m² s⁻¹.
-#[inline]
+#[inline(always)]
 pub fn viscosity<R: TransportConstants>(t: R, rho: R) -> R {
     R::VISCOSITY * t * t.sqrt() / (t + R::SUTHERLAND) / rho
 }
@@ -119,7 +119,7 @@ pub fn viscosity<R: TransportConstants>(t: R, rho: R) -> R {
 /// K = 1.414e3 ν rho
 ///
 /// Source: RH83. Units: `viscosity` m² s⁻¹, `rho` kg m⁻³; returns J m⁻¹ s⁻¹ K⁻¹.
-#[inline]
+#[inline(always)]
 pub fn conductivity<R: TransportConstants>(viscosity: R, rho: R) -> R {
     R::CONDUCTIVITY * viscosity * rho
 }
@@ -129,7 +129,7 @@ pub fn conductivity<R: TransportConstants>(viscosity: R, rho: R) -> R {
 /// D = 8.794e-5 t^1.81 / p
 ///
 /// Source: RH83. Units: `t` K, `p` Pa; returns m² s⁻¹.
-#[inline]
+#[inline(always)]
 pub fn diffusivity<R: TransportConstants>(t: R, p: R) -> R {
     R::DIFFUSIVITY * t.powf(R::DIFFUSIVITY_EXPONENT) / p
 }
@@ -140,7 +140,7 @@ pub fn diffusivity<R: TransportConstants>(t: R, p: R) -> R {
 ///
 /// Source: RH83; HDC04 eq. 9. Units: `l` J kg⁻¹, `t` K, `rho` kg m⁻³, `conductivity`
 /// J m⁻¹ s⁻¹ K⁻¹, `diffusivity` m² s⁻¹, `saturation` kg kg⁻¹; returns s m⁻².
-#[inline]
+#[inline(always)]
 pub fn growth_resistance<R: Constants>(
     l: R,
     t: R,
@@ -159,7 +159,7 @@ pub fn growth_resistance<R: Constants>(
 ///
 /// Source: RH83; HDC04 eq. 14. Units: `viscosity`, `diffusivity` m² s⁻¹, `rho` kg m⁻³;
 /// returns s¹ᐟ² m⁻¹.
-#[inline]
+#[inline(always)]
 pub fn ventilation<R: TransportConstants>(viscosity: R, diffusivity: R, rho: R) -> R {
     let schmidt = (viscosity / diffusivity).powf(R::VENTILATION_EXPONENT);
     schmidt * (R::RHO_REFERENCE / rho).sqrt().sqrt() / viscosity.sqrt()
@@ -170,7 +170,7 @@ pub fn ventilation<R: TransportConstants>(viscosity: R, diffusivity: R, rho: R) 
 /// π = (p / p0)^(rd / cpd)
 ///
 /// Units: `p` Pa; returns 1.
-#[inline]
+#[inline(always)]
 pub fn exner<R: Constants>(p: R) -> R {
     (p / R::REFERENCE_PRESSURE).powf(R::R_DRY / R::CP_DRY)
 }
@@ -181,7 +181,7 @@ pub fn exner<R: Constants>(p: R) -> R {
 ///
 /// Source: equation of state, with cv = cp - rd. Units: `theta` K, `qv` kg kg⁻¹, `p` Pa;
 /// returns m³ kg⁻¹.
-#[inline]
+#[inline(always)]
 pub fn specific_volume<R: Constants>(theta: R, qv: R, p: R) -> R {
     let cv_over_cp = (R::CP_DRY - R::R_DRY) / R::CP_DRY;
     R::R_DRY / R::REFERENCE_PRESSURE

@@ -8,6 +8,8 @@
 #[allow(dead_code, reason = "shared with tests that need other parts of it")]
 mod support;
 
+#[path = "wsm5/abreast.rs"]
+mod abreast;
 #[path = "wsm5/case.rs"]
 mod case;
 #[path = "wsm5/command.rs"]

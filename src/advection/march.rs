@@ -20,6 +20,7 @@ use super::rows::{
 use super::stage::{REACH, Stage};
 use super::terms::Term;
 use crate::grid::Shape;
+use crate::lanes::{Task, run_best};
 use crate::mass::Layered;
 use crate::real::Real;
 
@@ -126,11 +127,29 @@ pub(super) fn run<R: FluxConstants>(
             let mine = rayon::current_thread_index().unwrap_or(0) % scratch.len();
             let mut scratch = scratch[mine].lock().unwrap_or_else(PoisonError::into_inner);
             let rows = block * BLOCK..block * BLOCK + out.len_of(Axis(1));
-            let mut march = March { stage, rows, s: &mut scratch };
-            *inflow =
-                if stage.limiter == Limiter::None { march.plain(out) } else { march.limited(out) };
+            let march = March { stage, rows, s: &mut scratch };
+            *inflow = run_best(OneBlock { march, out });
         });
     inflow.iter().sum()
+}
+
+/// The march through one block, to be compiled for vector instructions.
+struct OneBlock<'a, 's, 'o, R> {
+    march: March<'a, 's, R>,
+    out: ArrayViewMut3<'o, R>,
+}
+
+impl<R: FluxConstants> Task for OneBlock<'_, '_, '_, R> {
+    type Output = f64;
+
+    #[inline(always)]
+    fn run(mut self) -> f64 {
+        if self.march.stage.limiter == Limiter::None {
+            self.march.plain(self.out)
+        } else {
+            self.march.limited(self.out)
+        }
+    }
 }
 
 /// The march of one block.
@@ -141,6 +160,7 @@ struct March<'a, 's, R> {
 }
 
 impl<R: FluxConstants> March<'_, '_, R> {
+    #[inline(always)]
     fn plain(&mut self, mut out: ArrayViewMut3<'_, R>) -> f64 {
         let Shape { nz, .. } = self.stage.shape();
         let mut inflow = 0.0;
@@ -166,6 +186,7 @@ impl<R: FluxConstants> March<'_, '_, R> {
     ///
     /// The outermost cells of an axis that is not periodic are not changed along it: their outer
     /// face is given what their inner one carries. Returns the inflow into the region.
+    #[inline(always)]
     fn sum_lateral(&mut self, k: usize, r: usize, j: usize) -> f64 {
         let (stage, s) = (self.stage, &mut *self.s);
         let nx = stage.shape().nx;
@@ -183,6 +204,7 @@ impl<R: FluxConstants> March<'_, '_, R> {
         inflow
     }
 
+    #[inline(always)]
     fn finish(&mut self, k: usize, r: usize, j: usize, out: &mut ArrayViewMut3<'_, R>) {
         let flow = Outflow {
             lateral: self.s.lateral.row(r),
@@ -196,6 +218,7 @@ impl<R: FluxConstants> March<'_, '_, R> {
 
     /// With a limiter the top of a level is final only when the scale factors of the level above
     /// are known, so every level is finished one step later.
+    #[inline(always)]
     fn limited(&mut self, mut out: ArrayViewMut3<'_, R>) -> f64 {
         let nz = self.stage.shape().nz;
         let mut inflow = 0.0;
@@ -229,6 +252,7 @@ impl<R: FluxConstants> March<'_, '_, R> {
     }
 
     /// The rows j whose scale factors are needed, with their place in the ring.
+    #[inline(always)]
     fn ring(&self) -> impl Iterator<Item = (usize, usize)> + use<R> {
         let (periodic, ny) = (self.stage.periodic_y(), self.stage.shape().ny);
         let first = self.rows.start;
@@ -240,6 +264,7 @@ impl<R: FluxConstants> March<'_, '_, R> {
     }
 
     /// Splits the fluxes through the lateral and the upper faces of a level.
+    #[inline(always)]
     fn split_level(&mut self, k: usize) {
         let nx = self.stage.shape().nx;
         for (r, j) in self.ring() {
@@ -254,6 +279,7 @@ impl<R: FluxConstants> March<'_, '_, R> {
         self.split_y(k, j + 1, r + 1);
     }
 
+    #[inline(always)]
     fn split_x(&mut self, k: usize, j: usize, r: usize, nx: usize) {
         let (stage, s) = (self.stage, &mut *self.s);
         let (low, correction) = (s.x.low.row_mut(r), s.x.correction.row_mut(r));
@@ -270,6 +296,7 @@ impl<R: FluxConstants> March<'_, '_, R> {
         }
     }
 
+    #[inline(always)]
     fn split_y(&mut self, k: usize, j: usize, r: usize) {
         let (stage, s) = (self.stage, &mut *self.s);
         if stage.closed_y(j) {
@@ -285,6 +312,7 @@ impl<R: FluxConstants> March<'_, '_, R> {
         stage.perturb(Term::LowOrderY, low);
     }
 
+    #[inline(always)]
     fn split_z(&mut self, k: usize, j: usize, r: usize) {
         let (stage, s) = (self.stage, &mut *self.s);
         if stage.closed_z(k) {
@@ -300,6 +328,7 @@ impl<R: FluxConstants> March<'_, '_, R> {
     }
 
     /// Scale factors of a level; 1 in the outermost cells of axes that are not periodic.
+    #[inline(always)]
     fn scale_level(&mut self, k: usize) {
         let stage = self.stage;
         let nx = stage.shape().nx;
@@ -324,6 +353,7 @@ impl<R: FluxConstants> March<'_, '_, R> {
         }
     }
 
+    #[inline(always)]
     fn scale_row(&mut self, k: usize, j: usize, r: usize) {
         let (stage, s) = (self.stage, &mut *self.s);
         let nx = stage.shape().nx;
@@ -363,6 +393,7 @@ impl<R: FluxConstants> March<'_, '_, R> {
     }
 
     /// Final fluxes through the x-faces of block row r.
+    #[inline(always)]
     fn limit_x(&mut self, r: usize) {
         let (s, ring) = (&mut *self.s, r + 1);
         let faces = s.flux_x.len();
@@ -373,6 +404,7 @@ impl<R: FluxConstants> March<'_, '_, R> {
     }
 
     /// Final fluxes through the northern y-faces: those south of block row r.
+    #[inline(always)]
     fn limit_y(&mut self, r: usize) {
         let (s, face) = (&mut *self.s, r + 1);
         let nx = s.north.len();
@@ -383,6 +415,7 @@ impl<R: FluxConstants> March<'_, '_, R> {
     }
 
     /// Final fluxes through the bottom of block row r at level k, the top of the level below.
+    #[inline(always)]
     fn limit_z(&mut self, k: usize, r: usize) {
         let (s, ring) = (&mut *self.s, r + 1);
         let nx = s.north.len();
@@ -399,6 +432,7 @@ impl<R: FluxConstants> March<'_, '_, R> {
 }
 
 /// The rows of faces around ring row r.
+#[inline(always)]
 fn faces<'a, R: Real>(
     x: &'a Rows<R>,
     y: &'a Rows<R>,
@@ -420,6 +454,7 @@ fn faces<'a, R: Real>(
 
 impl Limiter {
     /// Splits high-order fluxes, given in `correction`, into low-order ones and corrections.
+    #[inline(always)]
     fn split<'a, R: FluxConstants>(
         self,
         stage: &Stage<'a, R>,
@@ -437,6 +472,7 @@ impl Limiter {
     }
 
     /// Scales corrections and adds them to the low-order fluxes.
+    #[inline(always)]
     fn limit<R: Real>(
         self,
         low: &[R],

@@ -19,16 +19,17 @@ pub(super) struct Rows<R> {
 }
 
 impl<R: Real> Rows<R> {
+    #[inline(always)]
     pub(super) fn new(count: usize, width: usize) -> Self {
         Self { width, values: vec![R::ZERO; count * width] }
     }
 
-    #[inline]
+    #[inline(always)]
     pub(super) fn row(&self, r: usize) -> &[R] {
         &self.values[r * self.width..][..self.width]
     }
 
-    #[inline]
+    #[inline(always)]
     pub(super) fn row_mut(&mut self, r: usize) -> &mut [R] {
         &mut self.values[r * self.width..][..self.width]
     }
@@ -45,7 +46,7 @@ pub(super) struct LayeredRow<'a, R> {
 
 impl<'a, R: Real> LayeredRow<'a, R> {
     /// Row j at level k, every value times `factor`.
-    #[inline]
+    #[inline(always)]
     pub(super) fn new(field: &'a Layered<R>, k: usize, j: usize, factor: R) -> Self {
         let n = field.with_mu.ncols();
         let row = |plane: &'a ndarray::Array2<R>| {
@@ -73,7 +74,7 @@ impl<'a, R: Real> LayeredRow<'a, R> {
 /// Copies a row of cells between `pad` cells on either side, which continue it periodically.
 ///
 /// Beyond a side that is not periodic the same cells stand there, but no flux reads them.
-#[inline]
+#[inline(always)]
 pub(super) fn pad_row<R: Real>(row: &[R], pad: usize, padded: &mut [R]) {
     let n = row.len();
     padded[pad..pad + n].copy_from_slice(row);
@@ -86,10 +87,14 @@ pub(super) fn pad_row<R: Real>(row: &[R], pad: usize, padded: &mut [R]) {
 /// The rows of an x stencil: the padded row, shifted by one cell each.
 #[inline(always)]
 pub(super) fn shifted<R, const N: usize>(padded: &[R], first: usize, faces: usize) -> [&[R]; N] {
-    std::array::from_fn(|s| &padded[first + s..][..faces])
+    let mut rows = [padded; N];
+    for (s, row) in rows.iter_mut().enumerate() {
+        *row = &padded[first + s..][..faces];
+    }
+    rows
 }
 
-#[inline]
+#[inline(always)]
 pub(super) fn fifth_order_row<R: FluxConstants>(mass: &[R], cells: [&[R]; 6], flux: &mut [R]) {
     let n = flux.len();
     let [a, b, c, d, e, f] = cells.map(|row| &row[..n]);
@@ -99,7 +104,7 @@ pub(super) fn fifth_order_row<R: FluxConstants>(mass: &[R], cells: [&[R]; 6], fl
     }
 }
 
-#[inline]
+#[inline(always)]
 pub(super) fn third_order_row<R: FluxConstants>(mass: &[R], cells: [&[R]; 4], flux: &mut [R]) {
     let n = flux.len();
     let [a, b, c, d] = cells.map(|row| &row[..n]);
@@ -109,7 +114,7 @@ pub(super) fn third_order_row<R: FluxConstants>(mass: &[R], cells: [&[R]; 4], fl
     }
 }
 
-#[inline]
+#[inline(always)]
 pub(super) fn linear_row<R: Real>(mass: &[R], cells: [&[R]; 2], weights: [R; 2], flux: &mut [R]) {
     let n = flux.len();
     let [a, b] = cells.map(|row| &row[..n]);
@@ -120,7 +125,7 @@ pub(super) fn linear_row<R: Real>(mass: &[R], cells: [&[R]; 2], weights: [R; 2],
 }
 
 /// Splits high-order fluxes into capped upwind ones and corrections, the latter in place.
-#[inline]
+#[inline(always)]
 pub(super) fn split_capped_row<R: Real>(
     mass: &[R],
     capacity: LayeredRow<'_, R>,
@@ -139,7 +144,7 @@ pub(super) fn split_capped_row<R: Real>(
 }
 
 /// Splits high-order fluxes into upwind ones and corrections, the latter in place.
-#[inline]
+#[inline(always)]
 pub(super) fn split_upwind_row<R: Real>(
     mass: &[R],
     cells: [&[R]; 2],
@@ -165,7 +170,7 @@ pub(super) struct Content<'a, R> {
 }
 
 /// Scale factors of the outgoing corrections, positive-definite limiter.
-#[inline]
+#[inline(always)]
 pub(super) fn positive_scale_row<R: FluxConstants>(
     content: Content<'_, R>,
     low: Faces<&[R]>,
@@ -183,7 +188,7 @@ pub(super) fn positive_scale_row<R: FluxConstants>(
 }
 
 /// Lower and upper bounds of a row of cells, monotonic limiter.
-#[inline]
+#[inline(always)]
 pub(super) fn bounds_row<R: Real>(
     q: &[R],
     around: Faces<&[R]>,
@@ -201,7 +206,7 @@ pub(super) fn bounds_row<R: Real>(
 
 /// Scale factors of the corrections, monotonic limiter: `outgoing` and `incoming` hold the lower
 /// and the upper bounds on entry, the factors on return; `end` is the mass that goes with them.
-#[inline]
+#[inline(always)]
 pub(super) fn monotonic_scale_row<R: FluxConstants>(
     content: Content<'_, R>,
     end: LayeredRow<'_, R>,
@@ -223,7 +228,7 @@ pub(super) fn monotonic_scale_row<R: FluxConstants>(
     }
 }
 
-#[inline]
+#[inline(always)]
 pub(super) fn positive_row<R: Real>(
     low: &[R],
     correction: &[R],
@@ -238,7 +243,7 @@ pub(super) fn positive_row<R: Real>(
     }
 }
 
-#[inline]
+#[inline(always)]
 pub(super) fn monotonic_row<R: Real>(
     low: &[R],
     correction: &[R],
@@ -256,7 +261,7 @@ pub(super) fn monotonic_row<R: Real>(
 }
 
 /// Net outflow through the four lateral faces of a row of cells.
-#[inline]
+#[inline(always)]
 pub(super) fn lateral_outflow_row<R: Real>(x: &[R], south: &[R], north: &[R], net: &mut [R]) {
     let n = net.len();
     let (west, east) = (&x[..n], &x[1..=n]);
@@ -286,7 +291,7 @@ impl<R: Real> Outflow<'_, R> {
     }
 }
 
-#[inline]
+#[inline(always)]
 pub(super) fn outflow_row<R: Real>(outflow: Outflow<'_, R>, net: &mut [R]) {
     let n = net.len();
     let outflow = outflow.first(n);
@@ -296,7 +301,7 @@ pub(super) fn outflow_row<R: Real>(outflow: Outflow<'_, R>, net: &mut [R]) {
 }
 
 /// q − Δt ∇·Φ / M for a row of cells.
-#[inline]
+#[inline(always)]
 pub(super) fn update_row<R: Real>(content: Content<'_, R>, flow: Outflow<'_, R>, new: &mut [R]) {
     let n = new.len();
     let Content { mass, q, dt } = content;

@@ -50,20 +50,23 @@ pub(super) struct Stage<'a, R> {
 }
 
 impl<'a, R: FluxConstants> Stage<'a, R> {
+    #[inline(always)]
     pub(super) fn shape(&self) -> Shape {
         self.wind.grid.shape
     }
 
+    #[inline(always)]
     pub(super) fn periodic_x(&self) -> bool {
         self.wind.grid.sides.periodic_x()
     }
 
+    #[inline(always)]
     pub(super) fn periodic_y(&self) -> bool {
         self.wind.grid.sides.periodic_y()
     }
 
     /// Row j at level k of a field at cell centres.
-    #[inline]
+    #[inline(always)]
     pub(super) fn row(&self, field: &'a [R], k: usize, j: usize) -> &'a [R] {
         let Shape { nx, ny, .. } = self.shape();
         &field[(k * ny + j) * nx..][..nx]
@@ -71,7 +74,7 @@ impl<'a, R: FluxConstants> Stage<'a, R> {
 
     /// Row j + `offset`, continued periodically; beyond a side that is not periodic the
     /// outermost row, which nothing uses.
-    #[inline]
+    #[inline(always)]
     pub(super) fn neighbour(&self, j: usize, offset: isize) -> usize {
         let ny = self.shape().ny.cast_signed();
         let j = j.cast_signed() + offset;
@@ -79,52 +82,54 @@ impl<'a, R: FluxConstants> Stage<'a, R> {
     }
 
     /// Whether row j is an outermost one, which y-fluxes do not change.
-    #[inline]
+    #[inline(always)]
     pub(super) fn outermost_row(&self, j: usize) -> bool {
         !self.periodic_y() && (j == 0 || j + 1 == self.shape().ny)
     }
 
     /// Mass fluxes through the x-faces of row j.
-    #[inline]
+    #[inline(always)]
     pub(super) fn mass_x(&self, k: usize, j: usize) -> &'a [R] {
         let Shape { nx, ny, .. } = self.shape();
         &slice(&self.wind.flux.x)[(k * ny + j) * (nx + 1)..][..=nx]
     }
 
     /// Mass fluxes through the y-faces between rows j - 1 and j.
-    #[inline]
+    #[inline(always)]
     pub(super) fn mass_y(&self, k: usize, j: usize) -> &'a [R] {
         let Shape { nx, ny, .. } = self.shape();
         &slice(&self.wind.flux.y)[(k * (ny + 1) + j) * nx..][..nx]
     }
 
     /// Mass fluxes through the z-faces between levels k - 1 and k.
-    #[inline]
+    #[inline(always)]
     pub(super) fn mass_z(&self, k: usize, j: usize) -> &'a [R] {
         let Shape { nx, ny, .. } = self.shape();
         &slice(&self.wind.flux.z)[(k * ny + j) * nx..][..nx]
     }
 
     /// What row j holds at the start.
-    #[inline]
+    #[inline(always)]
     pub(super) fn content(&self, k: usize, j: usize) -> Content<'a, R> {
         let mass = LayeredRow::new(&self.wind.air.cell, k, j, R::ONE);
         Content { mass, q: self.row(self.start, k, j), dt: self.dt }
     }
 
     /// A row of capacities as mass per second.
-    #[inline]
+    #[inline(always)]
     pub(super) fn capacity(&self, field: &'a Layered<R>, k: usize, j: usize) -> LayeredRow<'a, R> {
         LayeredRow::new(field, k, j, self.dt.recip() * self.factor(Term::Capacity))
     }
 
     /// What a term is multiplied by.
+    #[inline(always)]
     fn factor(&self, term: Term) -> R {
         let mine = self.perturbation.filter(|p| p.term == term);
         mine.map_or(R::ONE, |p| R::of(p.factor))
     }
 
     /// Multiplies a row of a term that is to be wrong.
+    #[inline(always)]
     pub(super) fn perturb(&self, term: Term, row: &mut [R]) {
         if self.perturbation.is_some_and(|p| p.term == term) {
             let factor = self.factor(term);
@@ -135,19 +140,20 @@ impl<'a, R: FluxConstants> Stage<'a, R> {
     }
 
     /// Whether no tracer passes y-face j (between rows j - 1 and j) by the scheme.
-    #[inline]
+    #[inline(always)]
     pub(super) fn closed_y(&self, j: usize) -> bool {
         !self.periodic_y() && (j == 0 || j == self.shape().ny)
     }
 
     /// Whether z-face k is the ground or the lid.
-    #[inline]
+    #[inline(always)]
     pub(super) fn closed_z(&self, k: usize) -> bool {
         k == 0 || k == self.shape().nz
     }
 
     /// High-order fluxes through the x-faces of row j; 0 through the outer faces of sides that
     /// are not periodic.
+    #[inline(always)]
     pub(super) fn high_order_x(&self, k: usize, j: usize, padded: &mut [R], flux: &mut [R]) {
         let nx = self.shape().nx;
         pad_row(self.row(self.field, k, j), REACH, padded);
@@ -170,17 +176,18 @@ impl<'a, R: FluxConstants> Stage<'a, R> {
     }
 
     /// High-order fluxes through the y-faces between rows j - 1 and j.
+    #[inline(always)]
     pub(super) fn high_order_y(&self, k: usize, j: usize, flux: &mut [R]) {
         let order = lateral_order(j, self.shape().ny, self.periodic_y());
         let first = -REACH.cast_signed();
-        let cells = std::array::from_fn(|s| {
-            self.row(self.field, k, self.neighbour(j, first + s.cast_signed()))
-        });
+        let cell = |s| self.row(self.field, k, self.neighbour(j, first + s));
+        let cells = [cell(0), cell(1), cell(2), cell(3), cell(4), cell(5)];
         high_order_row(order, self.mass_y(k, j), cells, flux);
         self.perturb(Term::HighOrderY, flux);
     }
 
     /// High-order fluxes through the z-faces between levels k - 1 and k.
+    #[inline(always)]
     pub(super) fn high_order_z(&self, k: usize, j: usize, flux: &mut [R]) {
         let nz = self.shape().nz;
         let air = self.wind.air;
@@ -189,15 +196,14 @@ impl<'a, R: FluxConstants> Stage<'a, R> {
             k if k == 1 || k == nz - 1 => Order::Linear([air.weight_below[k], air.weight_above[k]]),
             _ => Order::Third,
         };
-        let cells = std::array::from_fn(|s| {
-            self.row(self.field, (k + s).saturating_sub(REACH).min(nz - 1), j)
-        });
+        let cell = |s: usize| self.row(self.field, (k + s).saturating_sub(REACH).min(nz - 1), j);
+        let cells = [cell(0), cell(1), cell(2), cell(3), cell(4), cell(5)];
         high_order_row(order, self.mass_z(k, j), cells, flux);
         self.perturb(Term::HighOrderZ, flux);
     }
 
     /// Writes what the stage is to yield for row j at level k.
-    #[inline]
+    #[inline(always)]
     pub(super) fn finish(&self, k: usize, j: usize, flow: Outflow<'_, R>, out: &mut [R]) {
         match self.ending {
             Ending::Update => update_row(self.content(k, j), flow, out),
@@ -206,6 +212,7 @@ impl<'a, R: FluxConstants> Stage<'a, R> {
     }
 
     /// Tracer that enters the region inside the outermost rows through the sides of row j, kg s⁻¹.
+    #[inline(always)]
     pub(super) fn side_inflow(&self, j: usize, x: &[R], south: &[R], north: &[R]) -> f64 {
         let Shape { nx, ny, .. } = self.shape();
         let sides = self.wind.grid.sides;
@@ -229,12 +236,14 @@ impl<'a, R: FluxConstants> Stage<'a, R> {
 }
 
 /// The values of an array in memory order.
+#[inline(always)]
 fn slice<R>(array: &ndarray::Array3<R>) -> &[R] {
     array.as_slice().expect("fields are in standard layout")
 }
 
 /// Order of the flux through lateral face `face` of an axis with `n` cells, which falls toward a
 /// side that is not periodic.
+#[inline(always)]
 fn lateral_order<R: Real>(face: usize, n: usize, periodic: bool) -> Order<R> {
     match face.min(n - face) {
         _ if periodic => Order::Fifth,
@@ -245,6 +254,7 @@ fn lateral_order<R: Real>(face: usize, n: usize, periodic: bool) -> Order<R> {
     }
 }
 
+#[inline(always)]
 fn high_order_row<R: FluxConstants>(order: Order<R>, mass: &[R], cells: [&[R]; 6], flux: &mut [R]) {
     let [_, b, c, d, e, _] = cells;
     match order {

@@ -18,15 +18,16 @@ use crate::forcing::{Continuity, Forcing, Moment};
 use crate::grid::{Grid, Side};
 use crate::mass::{AirMass, MassCoordinate};
 use crate::primitives::reduce::Number;
+use crate::real::Real;
 use crate::state::{CloudDiagnostics, State, Surface};
 use crate::wsm5::radii::RadiusConstants;
 use crate::wsm5::reflectivity::{Bins, RadarConstants};
 use crate::wsm5::scheme::Scheme;
-use crate::wsm5::{self, DiagnosticFields, Fallout, Fields, Scratch};
+use crate::wsm5::{self, DiagnosticFields, Fallout, Fields, Scratch, Vectorised};
 
 /// The state of a run and what a step needs beside it.
 #[derive(Debug)]
-pub struct Cpu<R> {
+pub struct Cpu<R: Real> {
     grid: Grid,
     air: AirMass<R>,
     region: Region,
@@ -77,7 +78,7 @@ impl<R: Clone> Present<R> {
     }
 }
 
-impl<R: FluxConstants + RadarConstants + RadiusConstants> Cpu<R> {
+impl<R: FluxConstants + Vectorised + RadarConstants + RadiusConstants> Cpu<R> {
     /// Takes over a state; `forcing` drives the steps until another one is given.
     pub fn new(
         grid: &Grid,
@@ -181,7 +182,10 @@ impl<R: FluxConstants + RadarConstants + RadiusConstants> Cpu<R> {
     }
 }
 
-impl<R: FluxConstants + RadarConstants + RadiusConstants + Number> Backend<R> for Cpu<R> {
+impl<R> Backend<R> for Cpu<R>
+where
+    R: FluxConstants + Vectorised + RadarConstants + RadiusConstants + Number,
+{
     fn kind(&self) -> &'static str {
         "cpu"
     }
@@ -292,7 +296,10 @@ impl<R: FluxConstants + RadarConstants + RadiusConstants + Number> Backend<R> fo
     }
 }
 
-impl<R: FluxConstants + RadarConstants + RadiusConstants + Number> Observed<R> for Cpu<R> {
+impl<R> Observed<R> for Cpu<R>
+where
+    R: FluxConstants + Vectorised + RadarConstants + RadiusConstants + Number,
+{
     fn attach(&mut self, attached: &Attached<R>) -> Result<()> {
         let shape = self.grid.shape;
         let Attached { operators, weights } = attached;

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use ndarray::{Array2, Axis, s};
+use ndarray::{Array2, Array3, Axis, s};
 use rayon::prelude::*;
 
 use super::Precipitation;
@@ -37,7 +37,12 @@ impl Region {
 
     /// Water of a state, kg.
     pub fn water<R: Real>(&self, air: &AirMass<R>, state: &State<R>) -> f64 {
-        self.weighted_water(state, |k, j, i| air.cell.at(k, j, i).f64())
+        self.weighted_water(state, |k, j, row, weights| {
+            air.cell.fill_row(k, j, row);
+            for (weight, mass) in weights.iter_mut().zip(row) {
+                *weight = mass.f64();
+            }
+        })
     }
 
     /// Water there by how much the dry mass of its cell exceeds rho dz, kg.
@@ -47,35 +52,47 @@ impl Region {
         environment: &Environment<R>,
         state: &State<R>,
     ) -> f64 {
-        let Environment { rho, dz, .. } = environment;
-        self.weighted_water(state, |k, j, i| {
-            let at = [k, j, i];
-            air.cell.at(k, j, i).f64() - rho[at].f64() * dz[at].f64() * self.area[[j, i]]
+        let [rho, dz] = [&environment.rho, &environment.dz].map(memory);
+        let area = self.area.as_slice().expect("standard layout");
+        self.weighted_water(state, |k, j, row, weights| {
+            let (ny, nx) = self.area.dim();
+            air.cell.fill_row(k, j, row);
+            let [rho, dz] = [rho, dz].map(|field| &field[(k * ny + j) * nx..][..nx]);
+            let (area, row) = (&area[j * nx..][..nx], &row[..nx]);
+            for (i, weight) in weights.iter_mut().enumerate() {
+                *weight = row[i].f64() - rho[i].f64() * dz[i].f64() * area[i];
+            }
         })
     }
 
-    /// Sum of all water, each cell with its weight.
+    /// Sum of all water, each cell with its weight: `weigh` is given the level, the row j and a row
+    /// to work in, and sets the weights of the row.
     ///
     /// Row by row and then level by level, whatever the number of threads.
     fn weighted_water<R: Real>(
         &self,
         state: &State<R>,
-        weight: impl Fn(usize, usize, usize) -> f64 + Sync,
+        weigh: impl Fn(usize, usize, &mut [R], &mut [f64]) + Sync,
     ) -> f64 {
-        let [_, qv, qc, qr, qi, qs] = state.fields();
+        let [_, qv, qc, qr, qi, qs] = state.fields().map(memory);
+        let (ny, nx) = self.area.dim();
         let levels: Vec<f64> = (0..self.nz)
             .into_par_iter()
             .map(|k| {
+                let (mut row, mut weights) = (vec![R::ZERO; nx], vec![0.0; nx]);
                 let mut sum = 0.0;
                 for j in self.rows.clone() {
-                    for i in self.columns.clone() {
-                        let at = [k, j, i];
-                        let water = qv[at].f64()
-                            + qc[at].f64()
-                            + qr[at].f64()
-                            + qi[at].f64()
-                            + qs[at].f64();
-                        sum += weight(k, j, i) * water;
+                    weigh(k, j, &mut row, &mut weights);
+                    let first = (k * ny + j) * nx;
+                    let [qv, qc, qr, qi, qs] =
+                        [qv, qc, qr, qi, qs].map(|field| &field[first..][..nx]);
+                    for (i, weight) in weights.iter_mut().enumerate() {
+                        let water =
+                            qv[i].f64() + qc[i].f64() + qr[i].f64() + qi[i].f64() + qs[i].f64();
+                        *weight *= water;
+                    }
+                    for term in &weights[self.columns.clone()] {
+                        sum += term;
                     }
                 }
                 sum
@@ -110,4 +127,9 @@ impl Region {
             most: rain.iter().map(|x| x.f64()).fold(0.0, f64::max),
         }
     }
+}
+
+/// The values of a field in the order of memory.
+fn memory<R>(field: &Array3<R>) -> &[R] {
+    field.as_slice().expect("standard layout")
 }

@@ -21,7 +21,7 @@ use crate::wsm5::factors::Factors;
 use crate::wsm5::radii::RadiusConstants;
 use crate::wsm5::reflectivity::{Bins, RadarConstants};
 use crate::wsm5::scheme::Scheme;
-use crate::wsm5::{DiagnosticFields, Fields, Scratch, call, diagnose};
+use crate::wsm5::{DiagnosticFields, Fields, Scratch, Vectorised, call, diagnose};
 
 /// Run the cloud microphysics alone, on independent columns from a NetCDF file.
 ///
@@ -100,7 +100,9 @@ impl Columns {
         }
     }
 
-    fn run_in<R: Stored + RadarConstants + RadiusConstants + Element>(&self) -> Result<()> {
+    fn run_in<R: Stored + Vectorised + RadarConstants + RadiusConstants + Element>(
+        &self,
+    ) -> Result<()> {
         let mut case = ColumnCase::<R>::read(&self.input)?;
         let steps = Steps { dt: self.time_step(&case)?, calls: self.number_of_calls(&case)? };
         let device = self.device(case.shape.nz)?;
@@ -192,7 +194,7 @@ struct Outcome<R> {
     compute: f64,
 }
 
-fn on_cpu<R: Stored + RadarConstants + RadiusConstants>(
+fn on_cpu<R: Stored + Vectorised + RadarConstants + RadiusConstants>(
     p: &Scheme<R>,
     case: &mut ColumnCase<R>,
     Steps { dt, calls }: Steps,
@@ -214,7 +216,7 @@ fn on_cpu<R: Stored + RadarConstants + RadiusConstants>(
     Ok(Outcome { surface, diagnostics, place: "the CPU".to_owned(), compute })
 }
 
-fn on_gpu<R: Stored + RadarConstants + RadiusConstants + Element>(
+fn on_gpu<R: Stored + Vectorised + RadarConstants + RadiusConstants + Element>(
     gpu: &Gpu,
     clouds: &Clouds<R>,
     case: &mut ColumnCase<R>,

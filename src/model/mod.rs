@@ -28,6 +28,7 @@ use crate::primitives::conjugate_gradient::{OnCpu, Solver};
 use crate::primitives::reduce::Number;
 use crate::projection::Report;
 use crate::state::State;
+use crate::wsm5::Vectorised;
 use crate::wsm5::radii::RadiusConstants;
 use crate::wsm5::reflectivity::RadarConstants;
 pub use probe::{Nobody, Probe, Sink};
@@ -36,7 +37,10 @@ pub use sequence::FrameReport;
 use sequence::{Prescribed, Sequence, prepare};
 
 /// A precision that a run can be made in.
-pub trait Working: Stored + FluxConstants + RadarConstants + RadiusConstants + Number {}
+pub trait Working:
+    Stored + FluxConstants + Vectorised + RadarConstants + RadiusConstants + Number
+{
+}
 
 impl Working for f32 {}
 impl Working for f64 {}

@@ -8,7 +8,7 @@ use crate::wsm5::{Air, Cell};
 /// Limits the rates so that no species is overdrawn, and applies them.
 ///
 /// Returns the water that clipping at zero has made, kg kg⁻¹.
-#[inline]
+#[inline(always)]
 pub fn apply<R: SchemeConstants>(
     dt_cloud: R,
     air: &Air<R>,
@@ -28,7 +28,7 @@ pub fn apply<R: SchemeConstants>(
 ///
 /// One species after the other, each on the rates that are scaled already. Above freezing ice is
 /// no more, snow only collects, and what it collects becomes rain.
-#[inline]
+#[inline(always)]
 pub fn limit<R: SchemeConstants>(
     dt: R,
     warm: &mut WarmRates<R>,
@@ -68,14 +68,14 @@ pub fn limit<R: SchemeConstants>(
 }
 
 /// Factor that keeps a loss within what there is.
-#[inline]
+#[inline(always)]
 pub fn share<R: SchemeConstants>(available: R, loss: R) -> R {
     let available = available.larger(R::Q_MIN);
     if loss > available { available / loss } else { R::ONE }
 }
 
 /// What the rates do below freezing.
-#[inline]
+#[inline(always)]
 pub fn apply_cold<R: SchemeConstants>(
     dt: R,
     air: &Air<R>,
@@ -96,7 +96,7 @@ pub fn apply_cold<R: SchemeConstants>(
 }
 
 /// What the rates do above freezing.
-#[inline]
+#[inline(always)]
 pub fn apply_warm<R: SchemeConstants>(
     dt: R,
     air: &Air<R>,
@@ -111,7 +111,7 @@ pub fn apply_warm<R: SchemeConstants>(
 }
 
 /// Adds to a species, not below zero; returns what the bound has added.
-#[inline]
+#[inline(always)]
 pub fn gain<R: SchemeConstants>(q: &mut R, amount: R) -> R {
     let sum = *q + amount;
     *q = sum.larger(R::ZERO);
@@ -119,7 +119,7 @@ pub fn gain<R: SchemeConstants>(q: &mut R, amount: R) -> R {
 }
 
 /// Takes from a species, not below zero; returns what the bound has added.
-#[inline]
+#[inline(always)]
 pub fn lose<R: SchemeConstants>(q: &mut R, amount: R) -> R {
     gain(q, -amount)
 }

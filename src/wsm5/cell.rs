@@ -81,13 +81,13 @@ shared_struct! {
 }
 
 /// Whether a cell holds nothing but vapour.
-#[inline]
+#[inline(always)]
 pub fn is_clear<R: SchemeConstants>(cell: &Cell<R>) -> bool {
     cell.qc <= R::ZERO && cell.qr <= R::ZERO && cell.qi <= R::ZERO && cell.qs <= R::ZERO
 }
 
 /// Sets what stays the same during a call, from the density and the cell at its start.
-#[inline]
+#[inline(always)]
 pub fn settle<R: SchemeConstants>(cell: &Cell<R>, air: &mut Air<R>) {
     air.density_factor = (R::ONE / air.rho * R::RHO_REFERENCE).sqrt();
     air.heat_capacity = heat_capacity(cell.qv);
@@ -95,14 +95,14 @@ pub fn settle<R: SchemeConstants>(cell: &Cell<R>, air: &mut Air<R>) {
 }
 
 /// What a cell has at the start of a minor step.
-#[inline]
+#[inline(always)]
 pub fn onset<R: SchemeConstants>(p: &Wsm5Params<R>, air: &Air<R>, cell: &Cell<R>) -> Onset<R> {
     let saturation = saturation(cell.t, air.p, p.vapour_pressure_cap);
     Onset { t: cell.t, qsw: saturation.water, qsi: saturation.ice }
 }
 
 /// The coefficients of a cell; zeros where no rate looks at them.
-#[inline]
+#[inline(always)]
 pub fn coefficients<R: SchemeConstants>(
     p: &Scheme<R>,
     air: &Air<R>,

@@ -20,6 +20,13 @@ macro_rules! factors {
             }
         }
 
+        impl<R: Copy> Factors<R> {
+            /// The same factors as other numbers.
+            pub fn map<S>(&self, with: impl Fn(R) -> S) -> Factors<S> {
+                Factors { $( $name: with(self.$name), )* }
+            }
+        }
+
         impl<R: Real> Factors<R> {
             /// Names of the processes.
             pub const NAMES: &'static [&'static str] = &[ $( stringify!($name), )* ];

@@ -63,7 +63,7 @@ shared_struct! {
 
 /// Number of layers, of `nz`, that a species can take part in the fall of: those up to the
 /// `highest` that holds some, and those that its interfaces look at. What lies above does not move.
-#[inline]
+#[inline(always)]
 pub fn reach(highest: usize, nz: usize) -> usize {
     (highest + 1 + REACH_ABOVE).max(REACH_MIN).min(nz)
 }
@@ -71,7 +71,7 @@ pub fn reach(highest: usize, nz: usize) -> usize {
 /// Speed of an interface next to the lowest or the highest layer.
 ///
 /// Units: `below`, `above` speeds of the layers around it, m s⁻¹; returns m s⁻¹, downward.
-#[inline]
+#[inline(always)]
 pub fn interface_speed_outer<R: SchemeConstants>(below: R, above: R) -> R {
     R::HALF * (above + below)
 }
@@ -82,7 +82,7 @@ pub fn interface_speed_outer<R: SchemeConstants>(below: R, above: R) -> R {
 ///
 /// Units: speeds of the two layers below and the two above it, from the ground up, m s⁻¹; returns
 /// m s⁻¹, downward.
-#[inline]
+#[inline(always)]
 pub fn interface_speed_inner<R: SchemeConstants>(below_2: R, below: R, above: R, above_2: R) -> R {
     R::INTERFACE_NEAR * (above + below) - R::INTERFACE_FAR * (above_2 + below_2)
 }
@@ -92,7 +92,7 @@ pub fn interface_speed_inner<R: SchemeConstants>(below_2: R, below: R, above: R,
 ///
 /// Units: `w`, and `w_above` of the interface above, m s⁻¹; `depth` between them m, `dt_cloud` s;
 /// returns m s⁻¹, downward.
-#[inline]
+#[inline(always)]
 pub fn limited_speed<R: SchemeConstants>(w: R, w_above: R, depth: R, dt_cloud: R) -> R {
     let compression = (w_above - w) * dt_cloud / depth;
     if compression > R::FALL_COMPRESSION {
@@ -104,7 +104,7 @@ pub fn limited_speed<R: SchemeConstants>(w: R, w_above: R, depth: R, dt_cloud: R
 /// Height at which an interface arrives.
 ///
 /// Units: `height` m, `w` m s⁻¹, `dt_cloud` s; returns m.
-#[inline]
+#[inline(always)]
 pub fn arrival<R: SchemeConstants>(height: R, w: R, dt_cloud: R) -> R {
     height - w * dt_cloud
 }
@@ -113,7 +113,7 @@ pub fn arrival<R: SchemeConstants>(height: R, w: R, dt_cloud: R) -> R {
 ///
 /// Units: `content` kg m⁻³, `depth`, `thickness` of the layer at departure and arrival m; returns
 /// kg m⁻³.
-#[inline]
+#[inline(always)]
 pub fn arrived_density<R: SchemeConstants>(content: R, depth: R, thickness: R) -> R {
     content * depth / thickness
 }
@@ -121,7 +121,7 @@ pub fn arrived_density<R: SchemeConstants>(content: R, depth: R, thickness: R) -
 /// Mean of the speeds at departure and arrival.
 ///
 /// Units: m s⁻¹.
-#[inline]
+#[inline(always)]
 pub fn mean_speed<R: SchemeConstants>(departure: R, arrival: R) -> R {
     R::HALF * (departure + arrival)
 }
@@ -130,7 +130,7 @@ pub fn mean_speed<R: SchemeConstants>(departure: R, arrival: R) -> R {
 ///
 /// Units: `q_below`, `q` densities of the two kg m⁻³, `d_below`, `d` their thicknesses m; returns
 /// kg m⁻⁴.
-#[inline]
+#[inline(always)]
 pub fn rise<R: SchemeConstants>(q_below: R, q: R, d_below: R, d: R) -> R {
     (q - q_below) / (d_below + d)
 }
@@ -139,7 +139,7 @@ pub fn rise<R: SchemeConstants>(q_below: R, q: R, d_below: R, d: R) -> R {
 ///
 /// Units: `q` density of the layer kg m⁻³, `d` its thickness m, `rise_below`, `rise_above` how fast
 /// the density rises to it and from it kg m⁻⁴.
-#[inline]
+#[inline(always)]
 pub fn edges<R: SchemeConstants>(q: R, d: R, rise_below: R, rise_above: R) -> Edges<R> {
     if rise_above * rise_below > R::ZERO {
         let upper = q + R::HALF * (rise_above + rise_below) * d;
@@ -155,7 +155,7 @@ pub fn edges<R: SchemeConstants>(q: R, d: R, rise_below: R, rise_above: R) -> Ed
 /// over that thickness.
 ///
 /// Units: `t` 1; returns kg m⁻³.
-#[inline]
+#[inline(always)]
 pub fn integral<R: SchemeConstants>(edges: Edges<R>, t: R) -> R {
     let curvature = R::HALF * (edges.upper - edges.lower);
     curvature * t * t + edges.lower * t
@@ -166,7 +166,7 @@ pub fn integral<R: SchemeConstants>(edges: Edges<R>, t: R) -> R {
 /// The difference of two [`integral`]s over the difference of their bounds, divided out.
 ///
 /// Units: `t_low`, `t_high` 1; returns kg m⁻³.
-#[inline]
+#[inline(always)]
 pub fn mean_within<R: SchemeConstants>(edges: Edges<R>, t_low: R, t_high: R) -> R {
     let curvature = R::HALF * (edges.upper - edges.lower);
     curvature * (t_high + t_low) + edges.lower
@@ -175,7 +175,7 @@ pub fn mean_within<R: SchemeConstants>(edges: Edges<R>, t_low: R, t_high: R) -> 
 /// Mass of the part of an arrived layer that lies below the ground, over its area.
 ///
 /// Units: `bottom`, `top`, where it lies, and its `thickness` m, `density` kg m⁻³; returns kg m⁻².
-#[inline]
+#[inline(always)]
 pub fn mass_in_ground<R: SchemeConstants>(bottom: R, top: R, thickness: R, density: R) -> R {
     if bottom >= R::ZERO {
         return R::ZERO;
@@ -189,7 +189,7 @@ pub fn mass_in_ground<R: SchemeConstants>(bottom: R, top: R, thickness: R, densi
 /// Puts what has fallen back into a cell; less than nothing becomes nothing.
 ///
 /// Returns the water that this makes, kg m⁻². Units: `content` kg m⁻³, `q` kg kg⁻¹.
-#[inline]
+#[inline(always)]
 pub fn land<R: SchemeConstants>(air: &Air<R>, content: R, q: &mut R) -> R {
     *q = (content / air.rho).larger(R::ZERO);
     if content < R::ZERO {

@@ -30,7 +30,7 @@ shared_struct! {
 /// All cold rates of a cell.
 ///
 /// The growth by vapour goes on, from pidep to psdep to pigen, until the excess is used up.
-#[inline]
+#[inline(always)]
 pub fn rates<R: SchemeConstants>(
     p: &Scheme<R>,
     dt_cloud: R,
@@ -88,7 +88,7 @@ shared_struct! {
 /// if t < t0, qs > 1e-9 and qi > qmin, else 0.
 ///
 /// Source: HDC04 eq. 10. Units: `cold` t0 - t K, `number` m⁻³; returns kg kg⁻¹ s⁻¹, ≥ 0.
-#[inline]
+#[inline(always)]
 pub fn psaci<R: SchemeConstants>(
     p: &Wsm5Params<R>,
     cold: R,
@@ -121,7 +121,7 @@ pub fn psaci<R: SchemeConstants>(
 ///
 /// Source: HDC04 eq. 15 for snow. Units: `dt_cloud` s, `qc`, `qs` kg kg⁻¹, `density_factor` 1;
 /// returns kg kg⁻¹ s⁻¹, ≥ 0.
-#[inline]
+#[inline(always)]
 pub fn psacw<R: SchemeConstants>(
     p: &Wsm5Params<R>,
     dt_cloud: R,
@@ -147,7 +147,7 @@ pub fn psacw<R: SchemeConstants>(
 ///
 /// Source: HDC04 eq. 9. Units: `dt_cloud` s, `rho` kg m⁻³, `qi` kg kg⁻¹, `number` m⁻³; returns
 /// kg kg⁻¹ s⁻¹.
-#[inline]
+#[inline(always)]
 pub fn pidep<R: SchemeConstants>(
     p: &Wsm5Params<R>,
     dt_cloud: R,
@@ -178,7 +178,7 @@ pub fn pidep<R: SchemeConstants>(
 /// within the snow that is there, half the excess of vapour, and what is left of it.
 ///
 /// Source: HDC04 eq. 14. Units: `dt_cloud` s, `qs` kg kg⁻¹; returns kg kg⁻¹ s⁻¹.
-#[inline]
+#[inline(always)]
 pub fn psdep<R: SchemeConstants>(
     p: &Wsm5Params<R>,
     dt_cloud: R,
@@ -209,7 +209,7 @@ pub fn psdep<R: SchemeConstants>(
 ///
 /// Source: HDC04 eq. 7, 8. Units: `dt_cloud` s, `cold` t0 - t K, `rho` kg m⁻³, `qi` kg kg⁻¹;
 /// returns kg kg⁻¹ s⁻¹.
-#[inline]
+#[inline(always)]
 pub fn pigen<R: SchemeConstants>(dt_cloud: R, cold: R, rho: R, qi: R, growth: &Growth<R>) -> R {
     if growth.excess <= R::ZERO {
         return R::ZERO;
@@ -226,7 +226,7 @@ pub fn pigen<R: SchemeConstants>(dt_cloud: R, cold: R, rho: R, qi: R, growth: &G
 ///
 /// Source: HDC04 eq. 12. Units: `dt_cloud` s, `rho` kg m⁻³, `qi` kg kg⁻¹; returns
 /// kg kg⁻¹ s⁻¹, ≥ 0.
-#[inline]
+#[inline(always)]
 pub fn psaut<R: SchemeConstants>(p: &Wsm5Params<R>, dt_cloud: R, rho: R, qi: R) -> R {
     if qi <= R::ZERO {
         return R::ZERO;

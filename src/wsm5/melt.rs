@@ -14,7 +14,7 @@ use crate::wsm5::{Air, Cell, Onset};
 /// Melts snow where it is warmer than freezing.
 ///
 /// qs += psmlt dt, qr -= psmlt dt, t += lf / cpm psmlt dt
-#[inline]
+#[inline(always)]
 pub fn melt_snow<R: SchemeConstants>(p: &Scheme<R>, dt_cloud: R, air: &Air<R>, cell: &mut Cell<R>) {
     if cell.t <= R::FREEZING || cell.qs <= R::ZERO {
         return;
@@ -27,7 +27,7 @@ pub fn melt_snow<R: SchemeConstants>(p: &Scheme<R>, dt_cloud: R, air: &Air<R>, c
 /// Melts snow in one of `substeps` parts of a minor step, where it is warmer than freezing.
 ///
 /// `snow` is the slope at the start of the minor step, as in the original.
-#[inline]
+#[inline(always)]
 pub fn melt_snow_in_substep<R: SchemeConstants>(
     p: &Scheme<R>,
     dt_cloud: R,
@@ -44,7 +44,7 @@ pub fn melt_snow_in_substep<R: SchemeConstants>(
 }
 
 /// Turns the amount of snow `psmlt` ≤ 0 into rain.
-#[inline]
+#[inline(always)]
 pub fn melt<R: SchemeConstants>(air: &Air<R>, psmlt: R, cell: &mut Cell<R>) {
     cell.qs += psmlt;
     cell.qr -= psmlt;
@@ -56,7 +56,7 @@ pub fn melt<R: SchemeConstants>(air: &Air<R>, psmlt: R, cell: &mut Cell<R>) {
 /// psmlt = m / rho dt, between -qs and 0, with [`melting`] m, if t > t0 and qs > 0, else 0.
 ///
 /// Source: HL06 eq. A33. Units: `dt_cloud` s, `n0s_factor` F 1; returns kg kg⁻¹, ≤ 0.
-#[inline]
+#[inline(always)]
 pub fn psmlt<R: SchemeConstants>(
     p: &Wsm5Params<R>,
     dt_cloud: R,
@@ -79,7 +79,7 @@ pub fn psmlt<R: SchemeConstants>(
 /// It has the numbers of kg m⁻³ and is taken for kg kg⁻¹: the original does not divide by rho.
 ///
 /// Source: HL06 eq. A33. Units: `dt_cloud` s, `substeps` n 1; returns kg kg⁻¹, ≤ 0.
-#[inline]
+#[inline(always)]
 pub fn psmlt_in_substep<R: SchemeConstants>(
     p: &Wsm5Params<R>,
     dt_cloud: R,
@@ -101,7 +101,7 @@ pub fn psmlt_in_substep<R: SchemeConstants>(
 /// m = K / lf (t0 - t) π / 2 F (precs1 s² + precs2 V s² √(s s^b))
 ///
 /// Source: HL06 eq. A33. Units: `t` K, `n0s_factor` F 1; returns kg m⁻³ s⁻¹, < 0 above freezing.
-#[inline]
+#[inline(always)]
 pub fn melting<R: SchemeConstants>(
     p: &Wsm5Params<R>,
     air: &Air<R>,
@@ -124,7 +124,7 @@ pub fn melting<R: SchemeConstants>(
 ///
 /// `qr_sized` is the rain whose drop size decides how fast it freezes: that before snow melted
 /// into it, or that of the start of the minor step ([`Fallout`](crate::wsm5::Fallout)).
-#[inline]
+#[inline(always)]
 pub fn instantaneous<R: SchemeConstants>(
     p: &Scheme<R>,
     dt_cloud: R,
@@ -164,7 +164,7 @@ pub fn instantaneous<R: SchemeConstants>(
 /// `pimlt`: melting of all cloud ice above freezing (I → C), an amount.
 ///
 /// Source: RH83 eq. A18. Units: `cold` t0 - t K, `qi` kg kg⁻¹; returns kg kg⁻¹, ≥ 0.
-#[inline]
+#[inline(always)]
 pub fn pimlt<R: SchemeConstants>(cold: R, qi: R) -> R {
     if cold < R::ZERO && qi > R::ZERO { qi } else { R::ZERO }
 }
@@ -172,7 +172,7 @@ pub fn pimlt<R: SchemeConstants>(cold: R, qi: R) -> R {
 /// `pihmf`: freezing of all cloud water below -40 °C (C → I), an amount.
 ///
 /// Source: HL06. Units: `cold` t0 - t K, `qc` kg kg⁻¹; returns kg kg⁻¹, ≥ 0.
-#[inline]
+#[inline(always)]
 pub fn pihmf<R: SchemeConstants>(cold: R, qc: R) -> R {
     if cold > R::HOMOGENEOUS_FREEZING && qc > R::ZERO { qc } else { R::ZERO }
 }
@@ -184,7 +184,7 @@ pub fn pihmf<R: SchemeConstants>(cold: R, qc: R) -> R {
 /// where no more cold counts than the scheme's variant has it.
 ///
 /// Source: HL06. Units: `cold` t0 - t K; returns 1.
-#[inline]
+#[inline(always)]
 pub fn freezing_growth<R: SchemeConstants>(p: &Wsm5Params<R>, cold: R) -> R {
     (p.pfrz2 * cold.smaller(p.freezing_cold_max)).exp() - R::ONE
 }
@@ -197,7 +197,7 @@ pub fn freezing_growth<R: SchemeConstants>(p: &Wsm5Params<R>, cold: R) -> R {
 ///
 /// Source: HL06. Units: `dt_cloud` s, `cold` t0 - t K, `rho` kg m⁻³, `qc` kg kg⁻¹; returns
 /// kg kg⁻¹, ≥ 0.
-#[inline]
+#[inline(always)]
 pub fn pihtf<R: SchemeConstants>(p: &Wsm5Params<R>, dt_cloud: R, cold: R, rho: R, qc: R) -> R {
     if cold <= R::ZERO || qc <= R::ZERO {
         return R::ZERO;
@@ -214,7 +214,7 @@ pub fn pihtf<R: SchemeConstants>(p: &Wsm5Params<R>, dt_cloud: R, cold: R, rho: R
 ///
 /// Source: HL06; RH83. Units: `dt_cloud` s, `cold` t0 - t K, `rho` kg m⁻³, `qr` kg kg⁻¹; returns
 /// kg kg⁻¹, ≥ 0.
-#[inline]
+#[inline(always)]
 pub fn psfrz<R: SchemeConstants>(
     p: &Wsm5Params<R>,
     dt_cloud: R,
@@ -236,7 +236,7 @@ pub fn psfrz<R: SchemeConstants>(
 /// Condenses the excess over water saturation, or evaporates cloud water into the deficit.
 ///
 /// Returns the water that clipping at zero has made, kg kg⁻¹.
-#[inline]
+#[inline(always)]
 pub fn condense<R: SchemeConstants>(
     p: &Scheme<R>,
     dt_cloud: R,
@@ -265,7 +265,7 @@ pub fn condense<R: SchemeConstants>(
 /// vapour, and where negative no more than the cloud water that is there.
 ///
 /// Source: HL06 eq. A46. Units: `dt_cloud` s, `qsw` kg kg⁻¹; returns kg kg⁻¹ s⁻¹.
-#[inline]
+#[inline(always)]
 pub fn pcond<R: SchemeConstants>(dt_cloud: R, air: &Air<R>, cell: &Cell<R>, qsw: R) -> R {
     let l = air.latent_heat;
     let stiffness = l * l / (R::R_VAPOUR * air.heat_capacity) * qsw / (cell.t * cell.t);

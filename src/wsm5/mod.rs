@@ -4,6 +4,9 @@
 //! Each of them is a pure function of scalars in the file of its kind; signs stand in
 //! [`balance`].
 //!
+//! On a CPU with vector instructions [`call`] works on many columns side by side (`abreast`,
+//! `descent`), with the same functions; [`Column`] is the reference.
+//!
 //! There are two variants, [`Fallout`]: [`fall`] and [`substep`] hold what only one of them does.
 
 pub mod balance;
@@ -21,11 +24,16 @@ pub mod step;
 pub mod substep;
 pub mod warm;
 
+mod abreast;
 mod columns;
+mod descent;
+mod fields;
+mod gather;
 
 pub use cell::{Air, Cell, Coefficients, Onset};
-pub use columns::{DiagnosticFields, Fields, Scratch, call, diagnose};
-
+pub use columns::{Scratch, call, diagnose};
+pub use fields::{DiagnosticFields, Fields};
+pub use gather::Vectorised;
 pub use step::Precipitation;
 
 use fall::Fall;

@@ -269,6 +269,57 @@ impl<R: SchemeConstants> Wsm5Params<R> {
     }
 }
 
+/// The same struct with every member converted.
+macro_rules! converted {
+    ($from:expr, $with:expr, $struct:ident { $($member:ident),* }) => {
+        $struct { $($member: $with($from.$member)),* }
+    };
+}
+
+impl<R: Copy> Wsm5Params<R> {
+    /// The same parameters as other numbers.
+    pub fn map<S>(&self, with: impl Fn(R) -> S) -> Wsm5Params<S> {
+        converted!(
+            self,
+            with,
+            Wsm5Params {
+                n0r,
+                n0s,
+                n0s_factor_max,
+                n0s_max,
+                alpha,
+                bvtr,
+                bvts,
+                dicon,
+                dimax,
+                xncr,
+                pfrz1,
+                pfrz2,
+                qc0,
+                qck1,
+                pidnc,
+                pvtr,
+                pvts,
+                pacrr,
+                pacrc,
+                precr1,
+                precr2,
+                precs1,
+                precs2,
+                roqimax,
+                pidn0r,
+                pidn0s,
+                slope_rain_min,
+                slope_rain_min_b,
+                slope_snow_min,
+                slope_snow_min_b,
+                vapour_pressure_cap,
+                freezing_cold_max
+            }
+        )
+    }
+}
+
 /// Gamma function by the first 10,000 factors of its Weierstrass product (WRF `rgmma`).
 ///
 /// 1/Γ(x) = x exp(γ x) Π (1 + x/n) exp(-x/n)

@@ -33,6 +33,17 @@ impl<R> DerefMut for Scheme<R> {
     }
 }
 
+impl<R: Copy> Scheme<R> {
+    /// The same scheme in other numbers.
+    pub fn map<S>(&self, with: impl Fn(R) -> S) -> Scheme<S> {
+        Scheme {
+            params: self.params.map(&with),
+            fallout: self.fallout,
+            factors: self.factors.map(&with),
+        }
+    }
+}
+
 impl<R: SchemeConstants> Default for Scheme<R> {
     fn default() -> Self {
         Self::new(&Tuning::default())

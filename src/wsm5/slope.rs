@@ -19,7 +19,7 @@ shared_struct! {
 /// 1/λ = (qr rho / (π rhow n0r))^(1/4)  if qr > 1e-9, else its smallest value
 ///
 /// Source: HDC04 eq. 3. Units: `rho` kg m⁻³, `qr` kg kg⁻¹.
-#[inline]
+#[inline(always)]
 pub fn slope_rain<R: SchemeConstants>(p: &Wsm5Params<R>, rho: R, qr: R) -> Slope<R> {
     if qr <= R::Q_PRECIPITATION_MIN {
         return Slope { length: p.slope_rain_min, power: p.slope_rain_min_b };
@@ -33,7 +33,7 @@ pub fn slope_rain<R: SchemeConstants>(p: &Wsm5Params<R>, rho: R, qr: R) -> Slope
 /// 1/λ = (qs rho / (π rhos n0s F))^(1/4)  if qs > 1e-9, else its smallest value
 ///
 /// Source: HDC04 eq. 3. Units: `rho` kg m⁻³, `qs` kg kg⁻¹, `n0s_factor` F 1.
-#[inline]
+#[inline(always)]
 pub fn slope_snow<R: SchemeConstants>(p: &Wsm5Params<R>, rho: R, qs: R, n0s_factor: R) -> Slope<R> {
     if qs <= R::Q_PRECIPITATION_MIN {
         return Slope { length: p.slope_snow_min, power: p.slope_snow_min_b };
@@ -47,7 +47,7 @@ pub fn slope_snow<R: SchemeConstants>(p: &Wsm5Params<R>, rho: R, qs: R, n0s_fact
 /// F = max(min(exp(α (t0 - t)), n0smax / n0s), 1)
 ///
 /// Source: HDC04 eq. 6. Units: `t` K; returns 1, 1 to 5e4.
-#[inline]
+#[inline(always)]
 pub fn snow_intercept_factor<R: SchemeConstants>(p: &Wsm5Params<R>, t: R) -> R {
     (p.alpha * (R::FREEZING - t)).exp().smaller(p.n0s_factor_max).larger(R::ONE)
 }
@@ -57,7 +57,7 @@ pub fn snow_intercept_factor<R: SchemeConstants>(p: &Wsm5Params<R>, t: R) -> R {
 /// N = 5.38e7 (rho max(qi, qmin))^(3/4), between 1e3 and 1e6
 ///
 /// Source: HDC04 eq. 5c. Units: `rho` kg m⁻³, `qi` kg kg⁻¹; returns m⁻³.
-#[inline]
+#[inline(always)]
 pub fn ice_number<R: SchemeConstants>(rho: R, qi: R) -> R {
     let content = rho * qi.larger(R::Q_MIN);
     let number = R::ICE_NUMBER * (content * content * content).sqrt().sqrt();
@@ -69,7 +69,7 @@ pub fn ice_number<R: SchemeConstants>(rho: R, qi: R) -> R {
 /// D = 11.9 √(rho qi / N)
 ///
 /// Source: HDC04 eq. 5b. Units: `rho` kg m⁻³, `qi` kg kg⁻¹, `number` m⁻³; returns m.
-#[inline]
+#[inline(always)]
 pub fn ice_diameter<R: SchemeConstants>(p: &Wsm5Params<R>, rho: R, qi: R, number: R) -> R {
     p.dicon * (rho * qi / number).sqrt()
 }
@@ -81,7 +81,7 @@ pub fn ice_diameter<R: SchemeConstants>(p: &Wsm5Params<R>, rho: R, qi: R, number
 /// with the factors a, b of rain (`precr1`, `precr2`) or snow (`precs1`, `precs2`).
 ///
 /// Source: HDC04 eq. 14. Units: `ventilation` V s¹ᐟ² m⁻¹; returns m⁻².
-#[inline]
+#[inline(always)]
 pub fn ventilated_surface<R: SchemeConstants>(
     still: R,
     ventilated: R,
@@ -99,7 +99,7 @@ pub fn ventilated_surface<R: SchemeConstants>(
 /// with the `factor` a of rain (`pvtr`) or snow (`pvts`).
 ///
 /// Source: HDC04 eq. 4. Units: `density_factor` 1; returns m s⁻¹, downward.
-#[inline]
+#[inline(always)]
 pub fn fall_speed<R: SchemeConstants>(factor: R, slope: Slope<R>, density_factor: R) -> R {
     factor * slope.power * density_factor
 }
@@ -107,7 +107,7 @@ pub fn fall_speed<R: SchemeConstants>(factor: R, slope: Slope<R>, density_factor
 /// Mean fall speed of rain, 0 where there is none.
 ///
 /// Source: HDC04 eq. 4. Units: `qr` kg kg⁻¹, `density_factor` 1; returns m s⁻¹, downward.
-#[inline]
+#[inline(always)]
 pub fn fall_speed_rain<R: SchemeConstants>(
     p: &Wsm5Params<R>,
     rho: R,
@@ -123,7 +123,7 @@ pub fn fall_speed_rain<R: SchemeConstants>(
 /// Mean fall speed of snow, 0 where there is none.
 ///
 /// Source: HDC04 eq. 4. Units: `qs` kg kg⁻¹, `n0s_factor`, `density_factor` 1; returns m s⁻¹.
-#[inline]
+#[inline(always)]
 pub fn fall_speed_snow<R: SchemeConstants>(
     p: &Wsm5Params<R>,
     rho: R,
@@ -142,7 +142,7 @@ pub fn fall_speed_snow<R: SchemeConstants>(
 /// v = 1.49e4 D^1.31
 ///
 /// Source: HDC04 eq. 5a. Units: `diameter` m; returns m s⁻¹, downward.
-#[inline]
+#[inline(always)]
 pub fn fall_speed_crystal<R: SchemeConstants>(diameter: R) -> R {
     R::ICE_FALL * diameter.powf(R::ICE_FALL_EXPONENT)
 }
@@ -150,7 +150,7 @@ pub fn fall_speed_crystal<R: SchemeConstants>(diameter: R) -> R {
 /// Fall speed of cloud ice, 0 where there is none.
 ///
 /// Source: HDC04 eq. 5. Units: `qi` kg kg⁻¹, `number` m⁻³; returns m s⁻¹, downward.
-#[inline]
+#[inline(always)]
 pub fn fall_speed_ice<R: SchemeConstants>(p: &Wsm5Params<R>, rho: R, qi: R, number: R) -> R {
     if qi <= R::ZERO {
         return R::ZERO;

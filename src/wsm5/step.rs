@@ -28,10 +28,25 @@ shared_struct! {
     }
 }
 
+impl<R> Precipitation<R> {
+    /// The same in other numbers.
+    pub fn map<S>(self, with: impl Fn(R) -> S) -> Precipitation<S> {
+        Precipitation {
+            rain: with(self.rain),
+            snow: with(self.snow),
+            rainncv: with(self.rainncv),
+            snowncv: with(self.snowncv),
+            sr: with(self.sr),
+            fall_residual: with(self.fall_residual),
+            clipped: with(self.clipped),
+        }
+    }
+}
+
 /// Clips a negative mixing ratio at zero.
 ///
 /// Returns the water that this makes, kg m⁻².
-#[inline]
+#[inline(always)]
 pub fn clip<R: SchemeConstants>(air: &Air<R>, q: &mut R) -> R {
     let mut made = R::ZERO;
     if *q < R::ZERO {
@@ -45,7 +60,7 @@ pub fn clip<R: SchemeConstants>(air: &Air<R>, q: &mut R) -> R {
 ///
 /// `qr_sized` as in [`melt::instantaneous`]. Returns the water that clipping at zero has made,
 /// kg kg⁻¹.
-#[inline]
+#[inline(always)]
 pub fn processes<R: SchemeConstants>(
     p: &Scheme<R>,
     dt_cloud: R,
@@ -70,7 +85,7 @@ pub fn processes<R: SchemeConstants>(
 /// Removes cloud water or ice too little to count.
 ///
 /// Returns what that takes, kg kg⁻¹.
-#[inline]
+#[inline(always)]
 pub fn clean_up<R: SchemeConstants>(q: &mut R) -> R {
     let mut removed = R::ZERO;
     if *q <= R::Q_MIN {
@@ -83,7 +98,7 @@ pub fn clean_up<R: SchemeConstants>(q: &mut R) -> R {
 /// Adds what has reached the ground in a minor step to the sums of the call.
 ///
 /// Units: `depth` of the lowest layer m; `rain`, `snow`, `ice` kg m⁻².
-#[inline]
+#[inline(always)]
 pub fn reach_ground<R: SchemeConstants>(
     dt_cloud: R,
     depth: R,

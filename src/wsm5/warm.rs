@@ -20,7 +20,7 @@ shared_struct! {
 }
 
 /// All warm rates of a cell.
-#[inline]
+#[inline(always)]
 pub fn rates<R: SchemeConstants>(
     p: &Scheme<R>,
     dt_cloud: R,
@@ -44,7 +44,7 @@ pub fn rates<R: SchemeConstants>(
 /// praut = min(qck1 qc^(7/3), qc / dt)  if qc > qc0, else 0
 ///
 /// Source: HDC04 eq. 16. Units: `dt_cloud` s, `qc` kg kg⁻¹; returns kg kg⁻¹ s⁻¹, ≥ 0.
-#[inline]
+#[inline(always)]
 pub fn praut<R: SchemeConstants>(p: &Wsm5Params<R>, dt_cloud: R, qc: R) -> R {
     if qc <= p.qc0 {
         return R::ZERO;
@@ -58,7 +58,7 @@ pub fn praut<R: SchemeConstants>(p: &Wsm5Params<R>, dt_cloud: R, qc: R) -> R {
 ///
 /// Source: HDC04 eq. 15. Units: `dt_cloud` s, `qc`, `qr` kg kg⁻¹, `density_factor` 1; returns
 /// kg kg⁻¹ s⁻¹, ≥ 0.
-#[inline]
+#[inline(always)]
 pub fn pracw<R: SchemeConstants>(
     p: &Wsm5Params<R>,
     dt_cloud: R,
@@ -82,7 +82,7 @@ pub fn pracw<R: SchemeConstants>(
 ///
 /// Source: HDC04 eq. 14. Units: `dt_cloud` s, `qr` kg kg⁻¹, `rhw` 1, `excess` of vapour over
 /// water saturation kg kg⁻¹ s⁻¹; returns kg kg⁻¹ s⁻¹.
-#[inline]
+#[inline(always)]
 pub fn prevp<R: SchemeConstants>(
     p: &Wsm5Params<R>,
     dt_cloud: R,

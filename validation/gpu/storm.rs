@@ -25,7 +25,7 @@ fn soc<R: Working>() -> Case<R> {
     Case::new(domain, frame).unwrap()
 }
 
-struct Pair<R> {
+struct Pair<R: Real> {
     cpu: Cpu<R>,
     gpu: OnGpu<R>,
     moment: Moment<R>,

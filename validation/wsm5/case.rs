@@ -5,7 +5,7 @@ use netcdf::{Extents, Group};
 use nwp_mini::state::{CloudDiagnostics, State, Surface};
 use nwp_mini::wsm5::scheme::Scheme;
 
-use super::weather::{Engine, Region, Weather};
+use super::weather::{Engine, Region, Vectors, Weather};
 
 pub use super::weather::Precision;
 
@@ -150,7 +150,7 @@ impl Columns {
     /// Runs `calls` calls of `dt` seconds; tendencies act only when there are several calls, as
     /// in the reference.
     pub fn run<R: Precision>(&self, dt: f64, calls: usize) -> Outcome<R> {
-        self.run_with(&Scheme::default(), dt, calls)
+        self.run_with(&Vectors::best(Scheme::default()), dt, calls)
     }
 
     /// The same with another engine than the CPU version with its usual parameters.

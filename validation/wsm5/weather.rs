@@ -4,16 +4,17 @@ use ndarray::{Array2, Array3, s};
 
 use nwp_mini::grid::Shape;
 use nwp_mini::io::writer::Stored;
+use nwp_mini::lanes::Instructions;
 use nwp_mini::state::{CloudDiagnostics, Environment, State, Surface};
 use nwp_mini::wsm5::radii::RadiusConstants;
 use nwp_mini::wsm5::reflectivity::{Bins, RadarConstants};
 use nwp_mini::wsm5::scheme::Scheme;
-use nwp_mini::wsm5::{DiagnosticFields, Fields, Scratch, call, diagnose};
+use nwp_mini::wsm5::{DiagnosticFields, Fields, Scratch, Vectorised, call, diagnose};
 
 use super::case::Columns;
 
 /// A precision in which the whole scheme can be run.
-pub trait Precision: Stored + RadarConstants + RadiusConstants {}
+pub trait Precision: Stored + Vectorised + RadarConstants + RadiusConstants {}
 
 impl Precision for f32 {}
 impl Precision for f64 {}
@@ -27,12 +28,10 @@ pub trait Engine<R> {
     fn diagnose(&self, weather: &Weather<R>) -> CloudDiagnostics<R>;
 }
 
+/// The reference: one column after the other, with the functions of the standard library.
 impl<R: Precision> Engine<R> for Scheme<R> {
     fn call(&self, dt: R, weather: &mut Weather<R>, region: &Region) {
-        let scratch = Scratch::new(weather.shape().nz);
-        let Weather { theta_base, state, air, surface, .. } = weather;
-        let fields = Fields::new(*theta_base, state, air, surface);
-        call(self, dt, &scratch, fields.within(region.rows.clone(), region.columns.clone()));
+        call_with(self, None, dt, weather, region);
     }
 
     fn diagnose(&self, weather: &Weather<R>) -> CloudDiagnostics<R> {
@@ -42,6 +41,49 @@ impl<R: Precision> Engine<R> for Scheme<R> {
         diagnose(self, &Bins::default(), fields);
         diagnostics
     }
+}
+
+/// The CPU version with some vector instructions, if there are any.
+pub struct Vectors<R> {
+    /// Parameters and variant.
+    pub scheme: Scheme<R>,
+    /// The instructions.
+    pub instructions: Option<Instructions>,
+}
+
+impl<R> Vectors<R> {
+    /// The CPU version as the program runs it here.
+    pub fn best(scheme: Scheme<R>) -> Self {
+        Self { scheme, instructions: Instructions::best() }
+    }
+
+    /// What the instructions are called.
+    pub fn name(&self) -> &'static str {
+        self.instructions.map_or("none", Instructions::name)
+    }
+}
+
+impl<R: Precision> Engine<R> for Vectors<R> {
+    fn call(&self, dt: R, weather: &mut Weather<R>, region: &Region) {
+        call_with(&self.scheme, self.instructions, dt, weather, region);
+    }
+
+    fn diagnose(&self, weather: &Weather<R>) -> CloudDiagnostics<R> {
+        self.scheme.diagnose(weather)
+    }
+}
+
+fn call_with<R: Precision>(
+    scheme: &Scheme<R>,
+    instructions: Option<Instructions>,
+    dt: R,
+    weather: &mut Weather<R>,
+    region: &Region,
+) {
+    let scratch = Scratch::with(weather.shape().nz, instructions);
+    let Weather { theta_base, state, air, surface, .. } = weather;
+    let fields = Fields::new(*theta_base, state, air, surface);
+    call(scheme, dt, &scratch, fields.within(region.rows.clone(), region.columns.clone()));
 }
 
 /// The columns of some rows and columns of a grid.

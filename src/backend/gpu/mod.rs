@@ -41,13 +41,16 @@ use crate::grid::{Grid, Side};
 use crate::mass::{AirMass, MassCoordinate};
 use crate::real::Real;
 use crate::state::{State, Surface};
-use crate::wsm5::Fallout;
 use crate::wsm5::radii::RadiusConstants;
 use crate::wsm5::reflectivity::RadarConstants;
 use crate::wsm5::scheme::Scheme;
+use crate::wsm5::{Fallout, Vectorised};
 
 /// A precision that the GPU computes in.
-pub trait OnDevice: FluxConstants + RadarConstants + RadiusConstants + Reducible {}
+pub trait OnDevice:
+    FluxConstants + Vectorised + RadarConstants + RadiusConstants + Reducible
+{
+}
 
 impl OnDevice for f32 {}
 impl OnDevice for f64 {}

@@ -1,0 +1,160 @@
+//! Numbers side by side: how loops over many cells become vector instructions, of whichever set the
+//! processor has.
+//!
+//! A [`Task`] is compiled for every set of instructions, and the best one that the processor knows
+//! is chosen when the program runs. Loops over [`LANES`] values in it are vectorised by the compiler,
+//! if they hold no calls: numbers are [`Lane`]s there.
+
+mod float;
+pub mod math;
+
+use std::fmt;
+
+use pulp::Simd;
+#[cfg(target_arch = "x86_64")]
+use pulp::x86::{V3, V4};
+
+pub use float::Lane;
+
+/// Values that are computed side by side: two registers of AVX-512 or four of AVX2.
+///
+/// With a single one the compiler writes out short loops value by value; with four, more places
+/// stand still where only some columns have anything to do.
+pub const LANES: usize = 32;
+
+/// One number for each column, cell or whatever stands side by side.
+pub type Row<R> = [R; LANES];
+
+/// What a function gives for each lane.
+///
+/// The compiler sees that the result overlaps with nothing that the function reads, and makes vector
+/// instructions of it without asking when the program runs.
+#[inline(always)]
+pub fn each<R: Copy + Default>(value: impl Fn(usize) -> R) -> Row<R> {
+    let mut row = [R::default(); LANES];
+    for (lane, place) in row.iter_mut().enumerate() {
+        *place = value(lane);
+    }
+    row
+}
+
+/// Whether something holds in any lane.
+#[inline(always)]
+pub fn any(holds: impl Fn(usize) -> bool) -> bool {
+    each(|l| u32::from(holds(l))).iter().fold(0, |any, holds| any | holds) != 0
+}
+
+/// Whether something holds in all lanes.
+#[inline(always)]
+pub fn all(holds: impl Fn(usize) -> bool) -> bool {
+    !any(|l| !holds(l))
+}
+
+/// A set of instructions that this processor has.
+#[cfg(target_arch = "x86_64")]
+#[derive(Clone, Copy, Debug)]
+pub enum Instructions {
+    /// AVX2 and FMA, eight numbers at a time.
+    Avx2(V3),
+    /// AVX-512, sixteen numbers at a time.
+    Avx512(V4),
+}
+
+/// No set of instructions is known on other processors.
+#[cfg(not(target_arch = "x86_64"))]
+#[derive(Clone, Copy, Debug)]
+pub enum Instructions {}
+
+#[cfg(target_arch = "x86_64")]
+impl Instructions {
+    /// All sets that this processor has, the best one first; none without AVX2 and FMA.
+    pub fn available() -> Vec<Self> {
+        let avx512 = V4::try_new().map(Self::Avx512);
+        let avx2 = V3::try_new().map(Self::Avx2);
+        avx512.into_iter().chain(avx2).collect()
+    }
+
+    /// The best set that this processor has.
+    pub fn best() -> Option<Self> {
+        V4::try_new().map(Self::Avx512).or_else(|| V3::try_new().map(Self::Avx2))
+    }
+
+    /// Runs a task with these instructions.
+    #[inline]
+    pub fn run<T: Task>(self, task: T) -> T::Output {
+        match self {
+            Self::Avx2(set) => Simd::vectorize(set, Compiled(task)),
+            Self::Avx512(set) => Simd::vectorize(set, Compiled(task)),
+        }
+    }
+
+    /// What the set is called.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Avx2(_) => "AVX2",
+            Self::Avx512(_) => "AVX-512",
+        }
+    }
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+impl Instructions {
+    /// None.
+    pub fn available() -> Vec<Self> {
+        Vec::new()
+    }
+
+    /// None.
+    pub fn best() -> Option<Self> {
+        None
+    }
+
+    /// Runs a task with these instructions, which there are none of.
+    pub fn run<T: Task>(self, _task: T) -> T::Output {
+        match self {}
+    }
+
+    /// What the set is called.
+    pub fn name(self) -> &'static str {
+        match self {}
+    }
+}
+
+/// Runs a task with the best instructions that this processor has.
+///
+/// For tasks whose bits do not depend on them: those that ask for no fused operation.
+#[inline]
+pub fn run_best<T: Task>(task: T) -> T::Output {
+    match Instructions::best() {
+        Some(instructions) => instructions.run(task),
+        None => task.run(),
+    }
+}
+
+impl fmt::Display for Instructions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// Work that is compiled once for every set of instructions.
+pub trait Task {
+    /// What it returns.
+    type Output;
+
+    /// Does the work. Only what is inlined here is compiled with the instructions: mark it, and the
+    /// functions that it calls, `#[inline(always)]`.
+    fn run(self) -> Self::Output;
+}
+
+#[cfg_attr(not(target_arch = "x86_64"), expect(dead_code, reason = "no instructions"))]
+struct Compiled<T>(T);
+
+impl<T: Task> pulp::WithSimd for Compiled<T> {
+    type Output = T::Output;
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _instructions: S) -> T::Output {
+        self.0.run()
+    }
+}

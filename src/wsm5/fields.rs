@@ -1,0 +1,218 @@
+//! The fields that the scheme works on, and how they are cut into blocks of columns.
+
+use std::ops::Range;
+
+use ndarray::{ArrayView3, ArrayViewMut2, ArrayViewMut3, Axis, Dimension};
+
+use super::Precipitation;
+use crate::real::Real;
+use crate::state::{CloudDiagnostics, Environment, State, Surface};
+
+/// Cuts every field of a struct in two along an axis of (ny, nx).
+macro_rules! split {
+    ($name:ident, $fields:expr, $axis:expr, $at:expr,
+     same: [$($same:ident),*], levels: [$($level:ident),*], planes: [$($plane:ident),*]) => {{
+        let $name { $($same,)* $($level,)* $($plane),* } = $fields;
+        $(let $level = cut($level, Axis($axis + 1), $at);)*
+        $(let $plane = cut($plane, Axis($axis), $at);)*
+        (
+            $name { $($same,)* $($level: $level.0,)* $($plane: $plane.0),* },
+            $name { $($same,)* $($level: $level.1,)* $($plane: $plane.1),* },
+        )
+    }};
+}
+
+/// Fields that a call of the scheme works on. Shapes: (nz, ny, nx) and (ny, nx).
+#[derive(Debug)]
+pub struct Fields<'a, R> {
+    /// What is added to `theta` to give the potential temperature, K.
+    pub theta_base: R,
+    /// Potential temperature less `theta_base`, K; in and out, as the five below.
+    pub theta: ArrayViewMut3<'a, R>,
+    /// Vapour, kg kg⁻¹.
+    pub qv: ArrayViewMut3<'a, R>,
+    /// Cloud water, kg kg⁻¹.
+    pub qc: ArrayViewMut3<'a, R>,
+    /// Rain, kg kg⁻¹.
+    pub qr: ArrayViewMut3<'a, R>,
+    /// Cloud ice, kg kg⁻¹.
+    pub qi: ArrayViewMut3<'a, R>,
+    /// Snow, kg kg⁻¹.
+    pub qs: ArrayViewMut3<'a, R>,
+    /// Density of dry air, kg m⁻³; only read, as the three below.
+    pub rho: ArrayView3<'a, R>,
+    /// Exner function, 1.
+    pub exner: ArrayView3<'a, R>,
+    /// Pressure, Pa.
+    pub p: ArrayView3<'a, R>,
+    /// Depth of the layers, m.
+    pub dz: ArrayView3<'a, R>,
+    /// Precipitation, mm; added to.
+    pub rain: ArrayViewMut2<'a, R>,
+    /// Water that has reached the ground in the call, kg m⁻²; set.
+    pub fallen: ArrayViewMut2<'a, R>,
+    /// Precipitation of the call, mm; set.
+    pub rainncv: ArrayViewMut2<'a, R>,
+    /// Frozen precipitation, mm; added to.
+    pub snow: ArrayViewMut2<'a, R>,
+    /// Frozen precipitation of the call, mm; set.
+    pub snowncv: ArrayViewMut2<'a, R>,
+    /// Frozen fraction of the call, 1; set.
+    pub sr: ArrayViewMut2<'a, R>,
+    /// Water that the fall scheme has made in the call, kg m⁻²; set.
+    pub fall_residual: ArrayViewMut2<'a, R>,
+    /// Water that clipping at zero has made in the call, kg m⁻²; set.
+    pub clipped: ArrayViewMut2<'a, R>,
+}
+
+impl<'a, R: Real> Fields<'a, R> {
+    /// The whole of a state with its air and its ground.
+    pub fn new(
+        theta_base: R,
+        state: &'a mut State<R>,
+        air: &'a Environment<R>,
+        surface: &'a mut Surface<R>,
+    ) -> Self {
+        Self {
+            theta_base,
+            theta: state.theta.view_mut(),
+            qv: state.qv.view_mut(),
+            qc: state.qc.view_mut(),
+            qr: state.qr.view_mut(),
+            qi: state.qi.view_mut(),
+            qs: state.qs.view_mut(),
+            rho: air.rho.view(),
+            exner: air.exner.view(),
+            p: air.p.view(),
+            dz: air.dz.view(),
+            rain: surface.rain.view_mut(),
+            fallen: surface.fallen.view_mut(),
+            rainncv: surface.rainncv.view_mut(),
+            snow: surface.snow.view_mut(),
+            snowncv: surface.snowncv.view_mut(),
+            sr: surface.sr.view_mut(),
+            fall_residual: surface.fall_residual.view_mut(),
+            clipped: surface.clipped.view_mut(),
+        }
+    }
+
+    /// The columns of the given rows and columns of the grid only.
+    pub fn within(mut self, rows: Range<usize>, columns: Range<usize>) -> Self {
+        for (axis, range) in [(0, rows), (1, columns)] {
+            self = self.cut(axis, range.end).0.cut(axis, range.start).1;
+        }
+        self
+    }
+
+    /// Puts what a call has brought to the ground of a column in its place.
+    pub(super) fn put(&mut self, at: [usize; 2], sum: &Precipitation<R>) {
+        self.rain[at] += sum.rain;
+        // A millimetre of water is a kilogram per square metre.
+        self.fallen[at] = sum.rain;
+        self.rainncv[at] = sum.rainncv;
+        self.snow[at] += sum.snow;
+        self.snowncv[at] = sum.snowncv;
+        self.sr[at] = sum.sr;
+        self.fall_residual[at] = sum.fall_residual;
+        self.clipped[at] = sum.clipped;
+    }
+
+    /// The columns below and from an index along an axis of (ny, nx).
+    pub(super) fn cut(self, axis: usize, at: usize) -> (Self, Self) {
+        split!(Fields, self, axis, at,
+            same: [theta_base],
+            levels: [theta, qv, qc, qr, qi, qs, rho, exner, p, dz],
+            planes: [rain, fallen, rainncv, snow, snowncv, sr, fall_residual, clipped])
+    }
+}
+
+/// Fields that the diagnostics of the scheme read and write. Shape of each: (nz, ny, nx).
+#[derive(Debug)]
+pub struct DiagnosticFields<'a, R> {
+    /// What is added to `theta` to give the potential temperature, K.
+    pub theta_base: R,
+    /// Potential temperature less `theta_base`, K.
+    pub theta: ArrayView3<'a, R>,
+    /// Vapour, kg kg⁻¹.
+    pub qv: ArrayView3<'a, R>,
+    /// Cloud water, kg kg⁻¹.
+    pub qc: ArrayView3<'a, R>,
+    /// Rain, kg kg⁻¹.
+    pub qr: ArrayView3<'a, R>,
+    /// Cloud ice, kg kg⁻¹.
+    pub qi: ArrayView3<'a, R>,
+    /// Snow, kg kg⁻¹.
+    pub qs: ArrayView3<'a, R>,
+    /// Density of dry air, kg m⁻³.
+    pub rho: ArrayView3<'a, R>,
+    /// Exner function, 1.
+    pub exner: ArrayView3<'a, R>,
+    /// Pressure, Pa.
+    pub p: ArrayView3<'a, R>,
+    /// Reflectivity at 10 cm, dBZ; set, as the three below.
+    pub refl_10cm: ArrayViewMut3<'a, R>,
+    /// Effective radius of cloud drops, m.
+    pub re_cloud: ArrayViewMut3<'a, R>,
+    /// Effective radius of ice crystals, m.
+    pub re_ice: ArrayViewMut3<'a, R>,
+    /// Effective radius of snow, m.
+    pub re_snow: ArrayViewMut3<'a, R>,
+}
+
+impl<'a, R: Real> DiagnosticFields<'a, R> {
+    /// The whole of a state with its air, and where to put what is diagnosed.
+    pub fn new(
+        theta_base: R,
+        state: &'a State<R>,
+        air: &'a Environment<R>,
+        out: &'a mut CloudDiagnostics<R>,
+    ) -> Self {
+        Self {
+            theta_base,
+            theta: state.theta.view(),
+            qv: state.qv.view(),
+            qc: state.qc.view(),
+            qr: state.qr.view(),
+            qi: state.qi.view(),
+            qs: state.qs.view(),
+            rho: air.rho.view(),
+            exner: air.exner.view(),
+            p: air.p.view(),
+            refl_10cm: out.refl_10cm.view_mut(),
+            re_cloud: out.re_cloud.view_mut(),
+            re_ice: out.re_ice.view_mut(),
+            re_snow: out.re_snow.view_mut(),
+        }
+    }
+
+    /// The columns below and from an index along an axis of (ny, nx).
+    pub(super) fn cut(self, axis: usize, at: usize) -> (Self, Self) {
+        split!(DiagnosticFields, self, axis, at,
+            same: [theta_base],
+            levels: [
+                theta, qv, qc, qr, qi, qs, rho, exner, p, refl_10cm, re_cloud, re_ice, re_snow
+            ],
+            planes: [])
+    }
+}
+
+/// A view that can be cut in two.
+trait Cut: Sized {
+    fn cut(self, axis: Axis, at: usize) -> (Self, Self);
+}
+
+impl<R, D: Dimension> Cut for ndarray::ArrayView<'_, R, D> {
+    fn cut(self, axis: Axis, at: usize) -> (Self, Self) {
+        self.split_at(axis, at)
+    }
+}
+
+impl<R, D: Dimension> Cut for ndarray::ArrayViewMut<'_, R, D> {
+    fn cut(self, axis: Axis, at: usize) -> (Self, Self) {
+        self.split_at(axis, at)
+    }
+}
+
+fn cut<V: Cut>(view: V, axis: Axis, at: usize) -> (V, V) {
+    view.cut(axis, at)
+}
