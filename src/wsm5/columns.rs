@@ -16,9 +16,17 @@ use crate::real::{Precision, Real};
 /// Columns that one thread takes at a time. The result does not depend on it.
 const BLOCK: usize = 64;
 
-/// The same where [`LANES`] of them stand side by side: many of these, so that few places of the
-/// last ones stay empty.
-const BLOCK_ABREAST: usize = 32 * LANES;
+/// The fewest and the most where [`LANES`] of them stand side by side: many of these, so that few
+/// places of the last ones stay empty.
+const ABREAST: [usize; 2] = [5 * LANES, 32 * LANES];
+
+/// Columns that one thread takes at a time where [`LANES`] of them stand side by side: so that every
+/// thread has several blocks, to even out the work, as far as that leaves them large enough.
+fn block_abreast(columns: usize) -> usize {
+    const EACH: usize = 4;
+    let [fewest, most] = ABREAST;
+    columns.div_ceil(EACH * rayon::current_num_threads()).clamp(fewest, most)
+}
 
 /// Where to cut (ny, nx) columns in two, unless they are few enough for one thread.
 fn halves(ny: usize, nx: usize, block: usize) -> Option<(usize, usize)> {
@@ -76,7 +84,8 @@ pub fn call<R: Vectorised>(p: &Scheme<R>, dt: R, scratch: &Scratch<R>, fields: F
     match &scratch.vectors {
         Some(Vectors { instructions, columns }) if p.fallout == Fallout::SemiLagrangian => {
             let p = p.map(R::lane);
-            call_halves(BLOCK_ABREAST, fields, &|mut fields| {
+            let (_, ny, nx) = fields.theta.dim();
+            call_halves(block_abreast(ny * nx), fields, &|mut fields| {
                 lend(columns, |columns| {
                     gather::call_block(*instructions, &p, dt, columns, &mut fields);
                 });
