@@ -193,7 +193,10 @@ where
     fn describe(&self) -> String {
         let threads = rayon::current_num_threads();
         let plural = if threads == 1 { "" } else { "s" };
-        format!("CPU, {threads} thread{plural}, {}", name())
+        // Single precision has other bits with them than without.
+        let vectors = self.scratch.instructions(self.scheme.fallout);
+        let with = vectors.map_or_else(String::new, |instructions| format!(", {instructions}"));
+        format!("CPU, {threads} thread{plural}, {}{with}", name())
     }
 
     fn device(&self) -> String {

@@ -71,6 +71,16 @@ impl<R: Vectorised> Scratch<R> {
             vectors: instructions.map(|instructions| Vectors { instructions, columns: abreast() }),
         }
     }
+
+    /// The vector instructions that a variant of the scheme is run with, if any.
+    pub fn instructions(&self, fallout: Fallout) -> Option<Instructions> {
+        self.vectors(fallout).map(|vectors| vectors.instructions)
+    }
+
+    /// What stands ready for a variant of the scheme that is written for columns side by side.
+    fn vectors(&self, fallout: Fallout) -> Option<&Vectors<R::Lane>> {
+        self.vectors.as_ref().filter(|_| fallout == Fallout::SemiLagrangian)
+    }
 }
 
 /// Does work with what belongs to this thread.
@@ -81,8 +91,8 @@ fn lend<T, U>(all: &[Mutex<T>], work: impl FnOnce(&mut T) -> U) -> U {
 
 /// One call of the scheme on every column: `dt` seconds.
 pub fn call<R: Vectorised>(p: &Scheme<R>, dt: R, scratch: &Scratch<R>, fields: Fields<'_, R>) {
-    match &scratch.vectors {
-        Some(Vectors { instructions, columns }) if p.fallout == Fallout::SemiLagrangian => {
+    match scratch.vectors(p.fallout) {
+        Some(Vectors { instructions, columns }) => {
             let p = p.map(R::lane);
             let (_, ny, nx) = fields.theta.dim();
             call_halves(block_abreast(ny * nx), fields, &|mut fields| {
@@ -91,7 +101,7 @@ pub fn call<R: Vectorised>(p: &Scheme<R>, dt: R, scratch: &Scratch<R>, fields: F
                 });
             });
         }
-        _ => call_halves(BLOCK, fields, &|fields| {
+        None => call_halves(BLOCK, fields, &|fields| {
             lend(&scratch.columns, |column| call_block(p, dt, column, fields));
         }),
     }
