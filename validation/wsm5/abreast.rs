@@ -72,7 +72,8 @@ fn columns_know_nothing_of_their_neighbours() {
             let before = weather(case, 1);
             let count = before.shape().nx;
             let whole = before.after(&engine, 60.0, &Region::whole(before.shape()));
-            for first in [1, 5, LANES - 1] {
+            // The reference data that are shipped have few columns.
+            for first in [1, 5, LANES - 1].into_iter().filter(|first| *first < count) {
                 for last in [first + 1, first + LANES, first + 2 * LANES + 3] {
                     let region = Region { rows: 0..1, columns: first..last.min(count) };
                     let part = before.after(&engine, 60.0, &region);
