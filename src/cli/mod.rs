@@ -10,6 +10,7 @@ mod generate;
 mod info;
 mod kernels;
 mod pair;
+mod plot;
 mod provenance;
 mod refine;
 mod report;
@@ -82,6 +83,7 @@ enum Command {
     Columns(columns::Columns),
     Transport(transport::Transport),
     Diff(diff::Diff),
+    Plot(plot::Plot),
     Weights(weights::Weights),
     Bench(Box<bench::Bench>),
     Tune(tune::Tune),
@@ -167,6 +169,7 @@ fn run(cli: &Cli) -> Result<()> {
         Command::Columns(command) => command.run(),
         Command::Transport(command) => command.run(),
         Command::Diff(command) => command.run(),
+        Command::Plot(command) => command.run(),
         Command::Weights(command) => command.run(),
         Command::Bench(command) => command.run(),
         Command::Tune(command) => command.run(),
