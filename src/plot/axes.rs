@@ -32,9 +32,11 @@ impl Axis {
             .fold([f64::INFINITY, f64::NEG_INFINITY], |[low, high], x| [low.min(x), high.max(x)]);
         let [low, high] = if range[0] > range[1] { [0.0, 1.0] } else { extended(range) };
         let step = round_step(high - low, count);
-        // What lies a rounding error beyond a round number does not need the next one.
-        let floor = ((low / step) + 1e-9).floor() * step;
-        let ceiling = ((high / step) - 1e-9).ceil() * step;
+        // Zero is an end of its own; elsewhere some room keeps curves off the sides.
+        let room = |end: f64| if end == 0.0 { 0.0 } else { 0.03 * (high - low) };
+        let lowest = if low > 0.0 { (low - room(low)).max(0.0) } else { low - room(low) };
+        let floor = (lowest / step + 1e-9).floor() * step;
+        let ceiling = ((high + room(high)) / step - 1e-9).ceil() * step;
         Self::linear(name, [floor, ceiling], count)
     }
 

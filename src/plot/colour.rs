@@ -127,10 +127,10 @@ impl Scale {
     /// Differences of up to `most` on both sides of nothing, blue below and red above; what lies
     /// around nothing is white.
     pub fn differences(name: &str, most: f64) -> Self {
-        let half = if most > 0.0 && most.is_finite() { rounded_up(most) } else { 1.0 };
         // Eleven classes, of which the one in the middle is around nothing.
         const SIDE: i32 = 5;
-        let step = half / (f64::from(SIDE) + 0.5);
+        let most = if most > 0.0 && most.is_finite() { most } else { 1.0 };
+        let step = rounded_up(most / (f64::from(SIDE) + 0.5));
         let bounds: Vec<f64> = (-SIDE..=SIDE + 1).map(|n| (f64::from(n) - 0.5) * step).collect();
         Self::of_bounds(name, bounds, |t| colorous::RED_BLUE.eval_continuous(1.0 - t))
             .with_middle(WHITE)
@@ -163,10 +163,10 @@ fn in_row(n: i32) -> f64 {
     [1.0, 2.0, 5.0][n.rem_euclid(3) as usize] * 10_f64.powi(n.div_euclid(3))
 }
 
-/// The next number with one digit, or 1.5, 2.5 and their tens.
+/// The next of the numbers 1, 2, 4, 6, 8 and their tens, whose halves are round too.
 fn rounded_up(x: f64) -> f64 {
     let unit = 10_f64.powi(x.log10().floor() as i32);
-    let steps = [1.0, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0];
+    let steps = [1.0, 2.0, 4.0, 6.0, 8.0];
     // What rounding adds to a whole number of units is no reason for the next one.
     steps.iter().map(|step| step * unit).find(|&y| y * (1.0 + 1e-12) >= x).unwrap_or(10.0 * unit)
 }
@@ -175,7 +175,7 @@ fn rounded_up(x: f64) -> f64 {
 pub fn short(x: f64) -> String {
     let text = if x == 0.0 {
         "0".to_owned()
-    } else if (1e-3..1e6).contains(&x.abs()) {
+    } else if (1e-4..1e6).contains(&x.abs()) {
         let digits = (2 - x.abs().log10().floor() as i32).max(0) as usize;
         let text = format!("{x:.digits$}");
         if text.contains('.') {

@@ -6,7 +6,7 @@ use super::axes::{
     Axis, BAR_ROOM, BELOW, Entry, Frame, LEFT, MARGIN, TOP, draw_bar, draw_legend, draw_title,
 };
 use super::canvas::{Anchor, Image, Picture, Place, Stroke, Text};
-use super::colour::{Colour, GROUND, INK, Scale};
+use super::colour::{Colour, GREY, GROUND, INK, Scale};
 use super::contour;
 
 /// Lines through a field, one for each value.
@@ -46,6 +46,8 @@ pub struct Panel<'a> {
     pub lines: Vec<Lines<'a>>,
     /// Arrows on it.
     pub wind: Option<Wind<'a>>,
+    /// What is said where nothing has a colour.
+    pub note: Option<String>,
 }
 
 /// A section. Fields have equal distances between their places and between their heights.
@@ -68,7 +70,7 @@ pub struct Section<'a> {
 const SIZE: [f64; 2] = [700.0, 300.0];
 const GAP: f64 = 20.0;
 /// Between two panels: a legend and a title, px.
-const BETWEEN: f64 = 92.0;
+const BETWEEN: f64 = 76.0;
 
 /// Draws a section.
 pub fn draw(section: &Section<'_>) -> Picture {
@@ -109,7 +111,7 @@ pub fn draw(section: &Section<'_>) -> Picture {
 }
 
 fn draw_panel(picture: &mut Picture, frame: &Frame, panel: &Panel<'_>, section: &Section<'_>) {
-    let [left, right, top, _] = frame.sides();
+    let [left, right, top, bottom] = frame.sides();
     let middle = f64::midpoint(left, right);
     picture.text(Text::new([middle, top - 7.0], &panel.title).bold().held(Anchor::Middle));
     let (rows, columns) = panel.field.dim();
@@ -135,6 +137,10 @@ fn draw_panel(picture: &mut Picture, frame: &Frame, panel: &Panel<'_>, section: 
         }
         for label in labels {
             picture.text(label);
+        }
+        if let Some(note) = &panel.note {
+            let text = Text::new([middle, f64::midpoint(top, bottom)], note).sized(16.0);
+            picture.text(text.coloured(GREY).held(Anchor::Middle).rimmed());
         }
     });
     frame.draw_sides(picture);
@@ -232,8 +238,8 @@ fn draw_wind(picture: &mut Picture, frame: &Frame, wind: &Wind<'_>, section: &Se
     if fastest <= 0.0 {
         return;
     }
-    // The fastest air moves somewhat farther than the next arrow.
-    let time = 1.3 * frame.size[0] / ARROWS_ALONG as f64 / fastest;
+    // The fastest air moves nearly as far as the next arrow.
+    let time = 0.85 * frame.size[0] / ARROWS_ALONG as f64 / fastest;
     for ([x, y], [dx, dy], _) in &arrows {
         picture.arrow([*x, *y], [x + time * dx, y + time * dy], Stroke::solid(ARROWS, 1.0));
     }

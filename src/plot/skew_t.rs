@@ -150,7 +150,8 @@ fn draw_sounding(
         let [p, t] = parcel.condensation;
         let [x, y] = place(p, t);
         picture.line(&[[x - 6.0, y], [x + 6.0, y]], Stroke::solid(INK, 2.0));
-        picture.text(Text::new([x + 9.0, y + 4.0], "LCL").sized(11.0).rimmed());
+        let text = Text::new([x - 9.0, y + 4.0], "LCL").sized(11.0).held(Anchor::End);
+        picture.text(text.rimmed());
     }
     picture.lines(vec![line(&sounding.dew_points())], DEW_POINT, Some("dew point"));
     let red = Stroke::solid(series(1), 2.6);

@@ -236,15 +236,19 @@ fn profiles(albums: &[Album; 2], times: [usize; 2]) -> Result<Picture> {
     let names = [0, 1].map(|n| file_name(&albums[n]));
     // Where both files have one name, their order tells them apart.
     let suffixes = if names[0] == names[1] {
-        [", first file".to_owned(), ", second file".to_owned()]
+        ["first", "second"].map(|which| format!("{}, the {which}", names[0]))
     } else {
-        names.map(|name| format!(", {name}"))
+        names.clone()
     };
     let panels = profile_panels(&[
-        (&scenes[0], Stroke::solid(INK, 1.6), &suffixes[0]),
-        (&scenes[1], Stroke::dashed(INK, 3.4, &[3.0, 7.0]), &suffixes[1]),
+        (&scenes[0], Stroke::solid(INK, 1.6), Some(&suffixes[0])),
+        (&scenes[1], Stroke::dashed(INK, 3.4, &[3.0, 7.0]), Some(&suffixes[1])),
     ])?;
-    let below = [when(albums, times), "means over all cells of a level".to_owned()];
+    let dates = [0, 1].map(|n| date(albums[n].times()[times[n]]));
+    let below = [
+        format!("{} at {}, {} at {}", names[0], dates[0], names[1], dates[1]),
+        "means over all cells of a level".to_owned(),
+    ];
     let layout = Layout { columns: 2, size: [330.0, 470.0] };
     Ok(curves::draw("Mean profiles of both files", &below, &panels, layout))
 }

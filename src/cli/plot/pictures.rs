@@ -159,7 +159,7 @@ impl Scene<'_> {
         if let Some(reason) = self.without(&["QVAPOR", "PH", "PHB"]) {
             return Ok(reason);
         }
-        let panels = profile_panels(&[(self, Stroke::solid(INK, 2.2), "")])?;
+        let panels = profile_panels(&[(self, Stroke::solid(INK, 2.2), None)])?;
         let below = [self.when(), "means over all cells of a level".to_owned()];
         let layout = Layout { columns: 2, size: [330.0, 470.0] };
         let picture = curves::draw("Mean profiles of water", &below, &panels, layout);
@@ -238,11 +238,17 @@ impl Scene<'_> {
             stroke: Stroke::solid(series(2), 2.2),
             has_dots: false,
         };
+        let largest = curve("largest of a cell", &most, series(1));
         let mut panels = vec![
             panel("Rain rate", "mm h⁻¹", vec![rate]),
-            panel("Precipitation", "mm", vec![curve("fallen", &fallen, series(2))]),
+            panel("Largest precipitation of a cell", "mm", vec![largest]),
         ];
-        if let Some([vapour, condensate]) = self.contents()? {
+        let contents = self.contents()?;
+        if contents.is_none() {
+            panels
+                .insert(0, panel("Precipitation", "mm", vec![curve("fallen", &fallen, series(2))]));
+        }
+        if let Some([vapour, condensate]) = contents {
             let since = |values: &[f64]| values.iter().map(|x| x - values[0]).collect::<Vec<_>>();
             let [vapour, condensate, fallen] = [&vapour, &condensate, &fallen].map(|x| since(x));
             let rest: Vec<f64> =
@@ -252,7 +258,7 @@ impl Scene<'_> {
                 curve("clouds, rain and snow", &condensate, series(4)),
                 curve("fallen", &fallen, series(2)),
             ];
-            let mut sum = curve("sum: what came through the sides", &rest, series(0));
+            let mut sum = curve("sum: through the sides, and errors", &rest, series(0));
             sum.stroke = Stroke::dashed(series(0), 2.0, &[6.0, 3.0]);
             sum.has_dots = false;
             curves.push(sum);
@@ -299,7 +305,7 @@ impl Scene<'_> {
 }
 
 /// Panels of vapour and of hydrometeors, of one file or of several with their lines and names.
-pub(super) fn profile_panels(scenes: &[(&Scene<'_>, Stroke, &str)]) -> Result<Vec<Panel>> {
+pub(super) fn profile_panels(scenes: &[(&Scene<'_>, Stroke, Option<&str>)]) -> Result<Vec<Panel>> {
     let panel = |title: &str, name: &str| Panel {
         title: title.to_owned(),
         names: [name.to_owned(), "height, km".to_owned()],
@@ -309,14 +315,14 @@ pub(super) fn profile_panels(scenes: &[(&Scene<'_>, Stroke, &str)]) -> Result<Ve
     };
     let mut vapour = panel("Vapour", "mixing ratio, g kg⁻¹");
     let mut condensate = panel("Hydrometeors", "mixing ratio, g kg⁻¹");
-    for (scene, stroke, suffix) in scenes {
+    for (scene, stroke, _) in scenes {
         let faces = view::level_means(&scene.album.heights(scene.time)?);
         let heights: Vec<f64> =
             faces.windows(2).map(|pair| f64::midpoint(pair[0], pair[1]) / 1e3).collect();
         let curve = |name: &str, words: &str, colour: Colour| -> Result<Curve> {
             let means = view::level_means(&scene.album.volume(name, scene.time)?);
             Ok(Curve {
-                name: format!("{words}{suffix}"),
+                name: words.to_owned(),
                 points: means.iter().zip(&heights).map(|(q, &z)| [q * GRAMS, z]).collect(),
                 stroke: Stroke { colour, ..*stroke },
                 has_dots: false,
@@ -327,6 +333,16 @@ pub(super) fn profile_panels(scenes: &[(&Scene<'_>, Stroke, &str)]) -> Result<Ve
             let number = HYDROMETEORS.iter().position(|(other, _)| *other == name);
             condensate.curves.push(curve(name, words, COLOURS[number.unwrap_or(0)])?);
         }
+    }
+    // A line without places tells in the legend which lines are whose.
+    for (_, stroke, file) in scenes {
+        let stroke = Stroke { colour: INK, ..*stroke };
+        vapour.curves.extend(file.map(|file| Curve {
+            name: file.to_owned(),
+            points: Vec::new(),
+            stroke,
+            has_dots: false,
+        }));
     }
     let both = if condensate.curves.is_empty() { vec![vapour] } else { vec![vapour, condensate] };
     Ok(both)
@@ -391,6 +407,7 @@ impl Parts {
                 scale: Scale::radar(),
                 lines: self.lines_of_air(),
                 wind: self.arrows(),
+                note: None,
             });
         }
         if let Some(field) = &self.condensate {
@@ -410,6 +427,7 @@ impl Parts {
                 scale: Scale::amounts("all hydrometeors, g kg⁻¹", most),
                 lines,
                 wind,
+                note: (most <= 0.0).then(|| "no hydrometeors".to_owned()),
             });
         }
         panels

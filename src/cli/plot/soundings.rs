@@ -18,13 +18,10 @@ impl Scene<'_> {
         let sounding = self.column()?;
         let parcel = sounding.lift();
         let energies = parcel.as_ref().map_or(String::new(), |parcel| {
-            format!(
-                "; CAPE {:.0} J kg⁻¹, CIN {:.0} J kg⁻¹, LCL {:.0} hPa",
-                parcel.cape,
-                parcel.cin,
-                parcel.condensation[0] / 100.0
-            )
-            .replace("N -", "N −")
+            // Nothing has no sign.
+            let [cape, cin] = [parcel.cape, parcel.cin].map(|x| x.round() + 0.0);
+            let lcl = parcel.condensation[0] / 100.0;
+            format!("; CAPE {cape} J kg⁻¹, CIN {cin} J kg⁻¹, LCL {lcl:.0} hPa").replace('-', "−")
         });
         let mut place = format!("at {}", place_name(self.point));
         if let Some(earth) = self.album.earth()? {
