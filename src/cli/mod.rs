@@ -14,6 +14,7 @@ mod plot;
 mod provenance;
 mod refine;
 mod report;
+mod report_page;
 mod run;
 mod transport;
 mod tune;

@@ -2,18 +2,21 @@
 
 use std::fs;
 use std::io::{self, Write};
+use std::path::Path;
 use std::time::Duration;
 
 use serde::Serialize;
 
 use crate::backend::{Backend, PhaseTime, Precipitation, cpu};
 use crate::cli::beside::Names;
+use crate::cli::{plot, report_page};
 use crate::config::RunConfig;
 use crate::diagnostics::budget::Water;
 use crate::diagnostics::frame::{FieldFigures, FrameFigures, Located};
 use crate::diagnostics::pair::Verdict;
 use crate::error::{Error, Result};
 use crate::io::pending::Pending;
+use crate::io::wrf::album::Album;
 use crate::model::pair::{self, Ratio, Timed};
 use crate::model::suspect::Suspect;
 use crate::model::{Case, FrameReport, Outcome, Working};
@@ -250,6 +253,18 @@ impl Facts {
             writeln!(out, "               {name}")?;
         }
         Ok(())
+    }
+
+    /// Writes a page with the figures and with pictures of the output.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Io`], and those of reading the output again.
+    pub(super) fn write_page(&self, file: Pending, output: &Path) -> Result<()> {
+        let facts =
+            serde_json::to_value(self).map_err(|e| Error::io(file.target(), "write to", e))?;
+        let pictures = plot::all_of(&Album::open(output)?);
+        file.write_text(&report_page::of_run(&facts, &pictures))
     }
 
     /// Writes the figures as JSON.

@@ -101,6 +101,9 @@ pub(super) struct Run {
     /// Write the figures of the run to a JSON file
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
+    /// Write a page about the run, with pictures, tables and provenance, that any browser shows
+    #[arg(long, value_name = "FILE.html")]
+    report: Option<PathBuf>,
     /// Let the GPU fail in this step, to see what is left
     #[arg(long, hide = true, value_name = "STEP")]
     fail_at_step: Option<usize>,
@@ -158,6 +161,7 @@ impl Run {
             boundary: self.boundary,
             refine: self.refine.into(),
             json: self.json.clone(),
+            report: self.report.clone(),
             compare: !self.no_compare,
             dry_run: self.dry_run,
             failing_step: self.fail_at_step,
@@ -173,6 +177,7 @@ fn refuse_one_file_twice(config: &RunConfig) -> Result<()> {
     let names = Names::of(config);
     let mut written: Vec<(&str, &Path)> = vec![("--output", &config.output)];
     written.extend(config.json.as_deref().map(|path| ("--json", path)));
+    written.extend(config.report.as_deref().map(|path| ("--report", path)));
     written.extend(names.asked_for(config));
     let mut read: Vec<(&str, &Path)> =
         config.inputs.iter().map(|path| ("the input file", path.as_path())).collect();
@@ -223,8 +228,8 @@ fn run<R: Working + Value + OnDevice>(
     let start = Instant::now();
     // Refusals first: before anything is read or computed.
     drop(Pending::new(&config.output, config.force)?);
-    if let Some(json) = &config.json {
-        drop(Pending::new(json, config.force)?);
+    for path in config.json.iter().chain(&config.report) {
+        drop(Pending::new(path, config.force)?);
     }
 
     let asked = Asked::read(config)?;
@@ -306,6 +311,9 @@ fn run<R: Working + Value + OnDevice>(
     }
     if let Some(json) = &config.json {
         facts.write_json(Pending::new(json, config.force)?)?;
+    }
+    if let Some(report) = &config.report {
+        facts.write_page(Pending::new(report, config.force)?, &config.output)?;
     }
     facts.print()?;
     let about = config.output.display();

@@ -2,6 +2,7 @@
 
 use super::canvas::{Anchor, Picture, Place, SIZE, Stroke, Text};
 use super::colour::{FAINT, GREY, INK, Scale};
+use super::decades::Decades;
 
 /// A range of values with the numbers along it.
 #[derive(Clone, Debug, PartialEq)]
@@ -38,6 +39,18 @@ impl Axis {
         let floor = (lowest / step + 1e-9).floor() * step;
         let ceiling = ((high + room(high)) / step - 1e-9).ceil() * step;
         Self::linear(name, [floor, ceiling], count)
+    }
+
+    /// A logarithmic axis that holds all of some values, with numbers at the powers of ten.
+    pub fn decades(name: &str, values: impl Iterator<Item = f64>) -> Self {
+        let decades = Decades::of(values);
+        let numbered = decades.ticks().into_iter().filter(|(_, has_number)| *has_number);
+        Self {
+            name: name.to_owned(),
+            range: [decades.first, decades.last].map(|power| 10_f64.powi(power)),
+            ticks: numbered.map(|(value, _)| (value, super::colour::short(value))).collect(),
+            is_logarithmic: true,
+        }
     }
 
     /// Place of a value between 0 and 1.

@@ -26,8 +26,8 @@ pub struct Panel {
     pub names: [String; 2],
     /// The curves.
     pub curves: Vec<Curve>,
-    /// Whether zero is on the axis of their values: 0 for x, 1 for y.
-    pub zero_on: usize,
+    /// Axis that zero is on: 0 for x, 1 for y; where there is none, both are logarithmic.
+    pub zero_on: Option<usize>,
     /// Range of x that is given, as for times.
     pub x_range: Option<[f64; 2]>,
 }
@@ -77,7 +77,7 @@ pub fn draw(title: &str, below: &[String], panels: &[Panel], layout: Layout) -> 
 
 fn draw_panel(picture: &mut Picture, panel: &Panel, at: Place, size: [f64; 2]) {
     let values = |axis: usize| {
-        let zero = (panel.zero_on == axis).then_some(0.0);
+        let zero = (panel.zero_on == Some(axis)).then_some(0.0);
         panel
             .curves
             .iter()
@@ -86,19 +86,27 @@ fn draw_panel(picture: &mut Picture, panel: &Panel, at: Place, size: [f64; 2]) {
             .chain(zero)
     };
     let [x_name, y_name] = &panel.names;
-    let x = match panel.x_range {
-        Some(range) => Axis::linear(x_name, range, (size[0] / 80.0) as usize),
-        None => Axis::around(x_name, values(0), (size[0] / 80.0) as usize),
+    let [x_count, y_count] = [(size[0] / 80.0) as usize, (size[1] / 45.0) as usize];
+    let (x, y) = match (panel.zero_on, panel.x_range) {
+        (None, range) => {
+            let ends = range.into_iter().flatten();
+            (Axis::decades(x_name, values(0).chain(ends)), Axis::decades(y_name, values(1)))
+        }
+        (_, Some(range)) => {
+            (Axis::linear(x_name, range, x_count), Axis::around(y_name, values(1), y_count))
+        }
+        _ => (Axis::around(x_name, values(0), x_count), Axis::around(y_name, values(1), y_count)),
     };
-    let y = Axis::around(y_name, values(1), (size[1] / 45.0) as usize);
     let frame = Frame { at, size, x, y };
     frame.draw_grid(picture);
-    let zero = match panel.zero_on {
+    let zero = panel.zero_on.map(|axis| match axis {
         0 => [[0.0, frame.y.range[0]], [0.0, frame.y.range[1]]],
         _ => [[frame.x.range[0], 0.0], [frame.x.range[1], 0.0]],
-    };
+    });
     picture.within(frame.at, frame.size, |picture| {
-        picture.line(&zero.map(|place| frame.place(place)), Stroke::solid(GREY, 1.0));
+        if let Some(zero) = zero {
+            picture.line(&zero.map(|place| frame.place(place)), Stroke::solid(GREY, 1.0));
+        }
         for curve in &panel.curves {
             draw_curve(picture, &frame, curve);
         }
@@ -142,7 +150,7 @@ mod tests {
                 title: "panel".to_owned(),
                 names: ["x, 1".to_owned(), "y, 1".to_owned()],
                 curves: vec![curve],
-                zero_on: 1,
+                zero_on: Some(1),
                 x_range: None,
             };
             let layout = Layout { columns: 2, size: [300.0, 200.0] };

@@ -5,13 +5,16 @@
 //! of all kinds of sight, but for those of radar maps, which are what people know.
 
 pub mod axes;
+pub mod bars;
 pub mod canvas;
 pub mod colour;
 pub mod contour;
 pub mod curves;
+pub mod decades;
 pub mod font;
 pub mod map;
 mod png;
+pub mod powers;
 pub mod section;
 pub mod skew_t;
 pub mod svg;

@@ -223,7 +223,7 @@ impl Scene<'_> {
             title: title.to_owned(),
             names: [axis.to_owned(), name.to_owned()],
             curves,
-            zero_on: 1,
+            zero_on: Some(1),
             x_range: Some([at[0], at[count - 1]]),
         };
         let rate: Vec<[f64; 2]> = (1..count)
@@ -310,7 +310,7 @@ pub(super) fn profile_panels(scenes: &[(&Scene<'_>, Stroke, Option<&str>)]) -> R
         title: title.to_owned(),
         names: [name.to_owned(), "height, km".to_owned()],
         curves: Vec::new(),
-        zero_on: 0,
+        zero_on: Some(0),
         x_range: None,
     };
     let mut vapour = panel("Vapour", "mixing ratio, g kg⁻¹");
