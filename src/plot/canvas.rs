@@ -203,8 +203,14 @@ impl Picture {
 
     /// Lines that belong together, with a name for those who point at them.
     pub fn lines(&mut self, pieces: Vec<Vec<Place>>, stroke: Stroke, name: Option<&str>) {
+        /// Places are no farther outside of a picture than this, px: dashes are drawn one by one.
+        const FAR: f64 = 2e4;
         let name = name.map(str::to_owned);
         let stroke = Some(stroke);
+        let near = |place: &mut Place| *place = place.map(|x| x.clamp(-FAR, FAR));
+        let mut pieces = pieces;
+        pieces.iter_mut().flatten().for_each(near);
+        pieces.iter_mut().for_each(|piece| piece.retain(|[x, y]| x.is_finite() && y.is_finite()));
         self.add(Item::Path { pieces, is_closed: false, fill: None, stroke, name });
     }
 

@@ -127,7 +127,7 @@ fn draw_curve(picture: &mut Picture, frame: &Frame, curve: &Curve) {
     if curve.has_dots {
         for point in curve.points.iter().filter(|point| is_number(point)) {
             let rim = Stroke::solid(WHITE, 0.8);
-            picture.circle(frame.place(*point), 3.2, Some(curve.stroke.colour), Some(rim));
+            picture.circle(frame.place(*point), 3.6, Some(curve.stroke.colour), Some(rim));
         }
     }
 }

@@ -20,10 +20,15 @@ pub(super) fn points(rows: &[Value]) -> Vec<&Value> {
 
 /// Where a row was measured.
 pub(super) fn platform(row: &Value) -> String {
+    let device = match text(row, "device") {
+        // Not every record tells it of the CPU.
+        device if device.is_empty() => text(row, "cpu"),
+        device => device,
+    };
     match number(row, "threads") {
-        Some(1.0) => format!("{}, 1 thread", text(row, "device")),
-        Some(threads) => format!("{}, {threads} threads", text(row, "device")),
-        None => text(row, "device"),
+        Some(1.0) => format!("{device}, 1 thread"),
+        Some(threads) => format!("{device}, {threads} threads"),
+        None => device,
     }
 }
 

@@ -247,13 +247,19 @@ impl Album {
         Ok((sum, names.join(" + ")))
     }
 
-    /// Latitude and longitude of the cells, degrees; `None` on a plane. Shape of each: (ny, nx).
+    /// Latitude and longitude of the cells, degrees; `None` on a plane, where they are all zero, and
+    /// where some are no numbers. Shape of each: (ny, nx).
     ///
     /// # Errors
     ///
     /// As [`Album::plane`].
     pub fn earth(&self) -> Result<Option<[Array2<f64>; 2]>> {
-        let [latitude, longitude] = super::geography(&self.at(0))?;
-        Ok(latitude.zip(longitude).map(|(a, b)| [a.mapv(f64::from), b.mapv(f64::from)]))
+        if !self.missing(&["XLAT", "XLONG"]).is_empty() {
+            return Ok(None);
+        }
+        let earth = [self.plane("XLAT", 0)?, self.plane("XLONG", 0)?];
+        let is_somewhere = earth.iter().flatten().any(|&x| x != 0.0);
+        let is_whole = earth.iter().flatten().all(|x| x.is_finite());
+        Ok((is_somewhere && is_whole).then_some(earth))
     }
 }
