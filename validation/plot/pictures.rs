@@ -136,7 +136,7 @@ fn places_are_given_in_three_ways() {
     has(&sounding, "at i=3 j=4");
 }
 
-/// The sounding's energy is that of a warm bubble: the tropics have some, the winter of this file less.
+/// A file of WRF without precipitation and reflectivity.
 #[test]
 fn pictures_without_variables_are_left_out_and_said() {
     let place = small(|_| {});

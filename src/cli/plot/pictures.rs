@@ -411,7 +411,9 @@ impl Parts {
             });
         }
         if let Some(field) = &self.condensate {
-            let most = field.iter().copied().filter(|q| q.is_finite()).fold(0.0, f64::max);
+            let finite = || field.iter().copied().filter(|q| q.is_finite());
+            let most = finite().fold(0.0, f64::max);
+            let nothing = if finite().next().is_some() { "no hydrometeors" } else { "no numbers" };
             let mut lines: Vec<Lines<'_>> =
                 self.hydrometeors.iter().zip(COLOURS).map(lines_of).collect();
             let mut wind = None;
@@ -427,7 +429,7 @@ impl Parts {
                 scale: Scale::amounts("all hydrometeors, g kg⁻¹", most),
                 lines,
                 wind,
-                note: (most <= 0.0).then(|| "no hydrometeors".to_owned()),
+                note: (most <= 0.0).then(|| nothing.to_owned()),
             });
         }
         panels

@@ -144,6 +144,9 @@ impl<'a> Scene<'a> {
     }
 }
 
+/// Weaker echoes do not count, dBZ.
+const LEAST_ECHO: f64 = 5.0;
+
 /// Where something is going on: the largest reflectivity, or the most hydrometeors, or the middle.
 fn interesting(
     album: &Album,
@@ -151,7 +154,8 @@ fn interesting(
     reflectivity: Option<&Array2<f64>>,
 ) -> Result<([f64; 2], &'static str)> {
     let place = |[j, i]: [usize; 2]| [i as f64, j as f64];
-    if let Some((_, at)) = reflectivity.and_then(view::largest) {
+    let echo = reflectivity.and_then(view::largest);
+    if let Some((_, at)) = echo.filter(|(dbz, _)| *dbz >= LEAST_ECHO) {
         return Ok((place(at), "the largest reflectivity"));
     }
     let mut sum: Option<Array3<f32>> = None;
@@ -170,8 +174,6 @@ fn interesting(
 /// Of eight lines through a place the one on which the most echoes lie.
 fn best_line(album: &Album, place: [f64; 2], reflectivity: Option<&Array2<f64>>) -> Line {
     const DIRECTIONS: usize = 8;
-    /// Weaker echoes do not count, dBZ.
-    const LEAST: f64 = 5.0;
     let shape = album.shape();
     let lines = (0..DIRECTIONS)
         .map(|n| Line::through(place, n as f64 * PI / DIRECTIONS as f64, shape))
@@ -184,7 +186,7 @@ fn best_line(album: &Album, place: [f64; 2], reflectivity: Option<&Array2<f64>>)
             let at = |axis: usize| line.from[axis] + share * (line.to[axis] - line.from[axis]);
             field[[at(1).round() as usize, at(0).round() as usize]]
         });
-        values.filter(|dbz| *dbz > LEAST).sum::<f64>()
+        values.filter(|dbz| *dbz >= LEAST_ECHO).sum::<f64>()
     };
     let first = Line { from: [0.0, 0.0], to: [(shape.nx - 1) as f64, (shape.ny - 1) as f64] };
     lines.reduce(|a, b| if echo(&b) > echo(&a) { b } else { a }).unwrap_or(first)

@@ -17,7 +17,9 @@ impl Scene<'_> {
         }
         let sounding = self.column()?;
         let parcel = sounding.lift();
-        let energies = parcel.as_ref().map_or(String::new(), |parcel| {
+        let has_numbers = sounding.t.iter().any(|t| t.is_finite());
+        let nothing = if has_numbers { "" } else { "; no numbers there" };
+        let energies = parcel.as_ref().map_or(nothing.to_owned(), |parcel| {
             // Nothing has no sign.
             let [cape, cin] = [parcel.cape, parcel.cin].map(|x| x.round() + 0.0);
             let lcl = parcel.condensation[0] / 100.0;
