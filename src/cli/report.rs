@@ -255,12 +255,27 @@ impl Facts {
         Ok(())
     }
 
+    /// Writes what the run is asked to write besides its fields: figures as JSON, a page.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Io`], and those of reading the output again for its pictures.
+    pub(super) fn write(&self, config: &RunConfig) -> Result<()> {
+        if let Some(json) = &config.json {
+            self.write_json(Pending::new(json, config.force)?)?;
+        }
+        if let Some(page) = &config.report {
+            self.write_page(Pending::new(page, config.force)?, &config.output)?;
+        }
+        Ok(())
+    }
+
     /// Writes a page with the figures and with pictures of the output.
     ///
     /// # Errors
     ///
     /// [`Error::Io`], and those of reading the output again.
-    pub(super) fn write_page(&self, file: Pending, output: &Path) -> Result<()> {
+    fn write_page(&self, file: Pending, output: &Path) -> Result<()> {
         let facts =
             serde_json::to_value(self).map_err(|e| Error::io(file.target(), "write to", e))?;
         let pictures = plot::all_of(&Album::open(output)?);
@@ -272,7 +287,7 @@ impl Facts {
     /// # Errors
     ///
     /// [`Error::Io`].
-    pub(super) fn write_json(&self, file: Pending) -> Result<()> {
+    fn write_json(&self, file: Pending) -> Result<()> {
         let text = serde_json::to_string_pretty(self)
             .map_err(|e| Error::io(file.target(), "write to", e))?;
         fs::write(file.path(), text + "\n").map_err(|e| Error::io(file.target(), "write to", e))?;

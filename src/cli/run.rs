@@ -309,12 +309,7 @@ fn run<R: Working + Value + OnDevice>(
     if let Some(report) = &report {
         facts.compare(report);
     }
-    if let Some(json) = &config.json {
-        facts.write_json(Pending::new(json, config.force)?)?;
-    }
-    if let Some(report) = &config.report {
-        facts.write_page(Pending::new(report, config.force)?, &config.output)?;
-    }
+    facts.write(config)?;
     facts.print()?;
     let about = config.output.display();
     if outcome.interrupted {

@@ -142,7 +142,7 @@ impl Sounding {
         }
         let is_gain = |&(gain, saturated): &(f64, bool)| saturated && gain > 0.0;
         let cape = energy.iter().filter(|part| is_gain(part)).map(|(gain, _)| gain).sum();
-        let first = energy.iter().position(|part| is_gain(part)).unwrap_or(0);
+        let first = energy.iter().position(is_gain).unwrap_or(0);
         let cin = energy[..first].iter().map(|(gain, _)| gain.min(0.0)).sum();
         let condensation = condensation.unwrap_or([p, now]);
         Some(Parcel { path, condensation, cape, cin })

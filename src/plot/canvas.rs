@@ -210,7 +210,9 @@ impl Picture {
         let near = |place: &mut Place| *place = place.map(|x| x.clamp(-FAR, FAR));
         let mut pieces = pieces;
         pieces.iter_mut().flatten().for_each(near);
-        pieces.iter_mut().for_each(|piece| piece.retain(|[x, y]| x.is_finite() && y.is_finite()));
+        for piece in &mut pieces {
+            piece.retain(|[x, y]| x.is_finite() && y.is_finite());
+        }
         self.add(Item::Path { pieces, is_closed: false, fill: None, stroke, name });
     }
 

@@ -98,7 +98,7 @@ impl Writer<'_> {
             style += " font-weight=\"bold\"";
         }
         if text.is_upright {
-            style += &format!(" transform=\"rotate(-90 {x:.2} {y:.2})\"");
+            write!(style, " transform=\"rotate(-90 {x:.2} {y:.2})\"").expect("writing to memory");
         }
         if text.has_rim {
             style += " stroke=\"#FFFFFF\" stroke-width=\"3\" stroke-linejoin=\"round\" \
@@ -138,11 +138,12 @@ fn style(fill: Option<Colour>, stroke: Option<Stroke>) -> String {
         None => " fill=\"none\"".to_owned(),
     };
     if let Some(Stroke { colour, width, dashes }) = stroke {
-        style +=
-            &format!(" stroke=\"{colour}\" stroke-width=\"{width}\" stroke-linejoin=\"round\"");
+        write!(style, " stroke=\"{colour}\" stroke-width=\"{width}\" stroke-linejoin=\"round\"")
+            .expect("writing to memory");
         if !dashes.is_empty() {
             let lengths: Vec<String> = dashes.iter().map(f64::to_string).collect();
-            style += &format!(" stroke-dasharray=\"{}\"", lengths.join(" "));
+            write!(style, " stroke-dasharray=\"{}\"", lengths.join(" "))
+                .expect("writing to memory");
         }
     }
     style

@@ -5,6 +5,8 @@ mod bench;
 mod roofline;
 mod run;
 
+use std::fmt::Write;
+
 use serde_json::Value;
 use time::OffsetDateTime;
 use time::macros::format_description;
@@ -77,7 +79,8 @@ impl Page {
         self.head += "<div class=\"facts\">\n";
         for (value, what) in facts {
             let [value, what] = [value, what].map(|text| escaped(text));
-            self.head += &format!("<div class=\"fact\"><b>{value}</b><span>{what}</span></div>\n");
+            writeln!(self.head, "<div class=\"fact\"><b>{value}</b><span>{what}</span></div>")
+                .expect("writing to memory");
         }
         self.head += "</div>\n";
     }
@@ -98,12 +101,14 @@ impl Page {
              </head>\n<body>\n<header>\n<h1>{title}</h1>\n<nav>"
         );
         for (number, (name, _)) in self.sections.iter().enumerate() {
-            html += &format!("<a href=\"#s{number}\">{}</a>\n", escaped(name));
+            writeln!(html, "<a href=\"#s{number}\">{}</a>", escaped(name))
+                .expect("writing to memory");
         }
-        html += &format!("</nav>\n</header>\n<main>\n{}", self.head);
+        write!(html, "</nav>\n</header>\n<main>\n{}", self.head).expect("writing to memory");
         for (number, (name, content)) in self.sections.iter().enumerate() {
             let name = escaped(name);
-            html += &format!("<section>\n<h2 id=\"s{number}\">{name}</h2>\n{content}</section>\n");
+            write!(html, "<section>\n<h2 id=\"s{number}\">{name}</h2>\n{content}</section>\n")
+                .expect("writing to memory");
         }
         html + "</main>\n</body>\n</html>\n"
     }
@@ -122,7 +127,7 @@ fn table(heads: &[&str], rows: &[Vec<Cell>]) -> String {
     );
     for row in rows {
         let cells: Vec<String> = row.iter().map(Cell::html).collect();
-        html += &format!("<tr>{}</tr>\n", cells.concat());
+        writeln!(html, "<tr>{}</tr>", cells.concat()).expect("writing to memory");
     }
     html + "</tbody>\n</table></div>\n"
 }
@@ -131,7 +136,8 @@ fn table(heads: &[&str], rows: &[Vec<Cell>]) -> String {
 fn list(pairs: &[(&str, String)]) -> String {
     let mut html = "<table class=\"plain\"><tbody>\n".to_owned();
     for (name, value) in pairs.iter().filter(|(_, value)| !value.is_empty()) {
-        html += &format!("<tr><td>{}</td><td>{}</td></tr>\n", escaped(name), escaped(value));
+        writeln!(html, "<tr><td>{}</td><td>{}</td></tr>", escaped(name), escaped(value))
+            .expect("writing to memory");
     }
     html + "</tbody></table>\n"
 }
