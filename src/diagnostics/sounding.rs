@@ -172,12 +172,12 @@ mod tests {
         assert!(dew_point(0.0, 1e5) < 121.0);
     }
 
-    /// Air at 20 degrees and 1000 hPa is at about -27 degrees when it has been lifted to 400 hPa, as
-    /// any aerological diagram has it (wet-bulb potential temperature 20 degrees).
+    /// Saturated air at 20 degrees and 1000 hPa has an equivalent potential temperature of about 333 K.
+    /// At 400 hPa dry air of it has -17 degrees; the 2 g/kg of vapour that are left keep back some 4 K.
     #[test]
     fn saturated_air_cools_as_on_a_diagram() {
         let t = saturated_ascent(293.15, 1e5, 4e4) - 273.15;
-        assert!((-28.5..-25.0).contains(&t), "{t}");
+        assert!((-21.5..-19.5).contains(&t), "{t}");
         let back = saturated_ascent(t + 273.15, 4e4, 1e5);
         assert!((back - 293.15).abs() < 0.02, "{back}");
     }
