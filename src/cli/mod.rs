@@ -8,6 +8,7 @@ mod device;
 mod diff;
 mod generate;
 mod info;
+mod init;
 mod kernels;
 mod pair;
 mod provenance;
@@ -81,6 +82,7 @@ enum Command {
     Run(Box<run::Run>),
     Columns(columns::Columns),
     Transport(transport::Transport),
+    Init(init::Init),
     Diff(diff::Diff),
     Weights(weights::Weights),
     Bench(Box<bench::Bench>),
@@ -166,6 +168,7 @@ fn run(cli: &Cli) -> Result<()> {
         Command::Run(command) => command.run(),
         Command::Columns(command) => command.run(),
         Command::Transport(command) => command.run(),
+        Command::Init(command) => command.run(),
         Command::Diff(command) => command.run(),
         Command::Weights(command) => command.run(),
         Command::Bench(command) => command.run(),

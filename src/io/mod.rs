@@ -1,7 +1,9 @@
 //! Files: NetCDF in and out. Everything here works on host memory.
 
 pub mod columns;
+mod geometry;
 pub mod growing;
+pub mod initial;
 mod layout;
 pub mod mapping;
 pub mod nc_char;
