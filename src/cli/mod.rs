@@ -7,6 +7,7 @@ mod config;
 mod device;
 mod diff;
 mod generate;
+mod import;
 mod info;
 mod init;
 mod kernels;
@@ -83,6 +84,7 @@ enum Command {
     Columns(columns::Columns),
     Transport(transport::Transport),
     Init(init::Init),
+    Import(import::Import),
     Diff(diff::Diff),
     Weights(weights::Weights),
     Bench(Box<bench::Bench>),
@@ -169,6 +171,7 @@ fn run(cli: &Cli) -> Result<()> {
         Command::Columns(command) => command.run(),
         Command::Transport(command) => command.run(),
         Command::Init(command) => command.run(),
+        Command::Import(command) => command.run(),
         Command::Diff(command) => command.run(),
         Command::Weights(command) => command.run(),
         Command::Bench(command) => command.run(),

@@ -1,6 +1,8 @@
 //! Files: NetCDF in and out. Everything here works on host memory.
 
+pub mod benchmark;
 pub mod columns;
+pub mod fortran;
 mod geometry;
 pub mod growing;
 pub mod initial;
