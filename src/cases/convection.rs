@@ -94,7 +94,7 @@ fn severe(nz: usize) -> Column {
 pub(super) fn supercell(wish: &Wish) -> Idealised {
     /// Radius and height of the updraft, m.
     const EXTENT: [f64; 2] = [8000.0, 14_000.0];
-    const UPDRAFT: f64 = 20.0;
+    const UPDRAFT: f64 = 15.0;
     /// Height up to which the wind turns, and up to which it grows, m.
     const TURN: [f64; 2] = [2000.0, 6000.0];
     /// Radius of the quarter circle, what is added above it, m s⁻¹.
