@@ -50,8 +50,9 @@ const BRISK: f64 = 100.0;
 fn bodies([x, y]: [f64; 2]) -> f64 {
     const RADIUS: f64 = 0.15;
     const DISTANCE: f64 = 0.25;
-    /// Half width of the slot, and how far it goes beyond the middle of the cylinder.
-    const SLOT: [f64; 2] = [0.025, 0.10];
+    /// Half width of the slot, and how far it goes beyond the middle of the cylinder; no round
+    /// numbers, so that its edges do not lie on the middles of cells.
+    const SLOT: [f64; 2] = [0.0265, 0.1035];
 
     let from = |at: [f64; 2]| (x - at[0]).hypot(y - at[1]) / RADIUS;
     if from([0.0, DISTANCE]) < 1.0 {

@@ -38,7 +38,7 @@ const CONSTANTS: [(&str, Option<f64>); 18] = [
     ("cpd", Some(f64::CP_DRY)),
     ("cpv", Some(f64::CP_VAPOUR)),
     ("ep1", Some(f64::R_VAPOUR / f64::R_DRY - 1.0)),
-    ("ep2", Some(f64::EPSILON)),
+    ("ep2", Some(<f64 as Constants>::EPSILON)),
     ("qmin", Some(f64::Q_MIN)),
     ("XLS", Some(f64::L_SUBLIMATION)),
     ("XLV0", Some(f64::L_VAPORISATION)),

@@ -39,8 +39,9 @@ fn impossible_wishes() {
 
 #[test]
 fn places_where_nothing_can_be_written() {
-    refuses(3, &["rotation", "--output", "nowhere/x.nc"], &["nowhere", "does not exist"]);
     let place = Place::empty();
+    let nowhere = ["init", "rotation", "--output", "nowhere/x.nc"];
+    command(&place, &nowhere).refused(3, &["nowhere", "does not exist"]);
     std::fs::write(place.path("old"), "old").expect("a file");
     let wanted = ["init", "rotation", "--output", "old"];
     command(&place, &wanted).refused(3, &["old exists", "--force"]);
