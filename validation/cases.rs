@@ -1,5 +1,6 @@
 //! Idealised cases and imported ones: what `nwp-mini init` and `nwp-mini import` write, and what runs
 //! make of it.
+#![allow(clippy::print_stdout, reason = "tells the figures that the README has")]
 
 #[path = "cases/clouds.rs"]
 mod clouds;
@@ -12,6 +13,8 @@ mod made;
 #[path = "run/place.rs"]
 #[allow(dead_code, reason = "another test uses the rest")]
 mod place;
+#[path = "support/random.rs"]
+mod random;
 #[path = "cases/refused.rs"]
 mod refused;
 #[path = "run/result.rs"]

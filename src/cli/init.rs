@@ -112,6 +112,12 @@ impl From<ShearChoice> for Shear {
     }
 }
 
+/// Distances of columns for which the cases are meant, and far beyond, m.
+const DISTANCES: std::ops::RangeInclusive<f64> = 1.0..=1e6;
+
+/// The longest time of a turn, s: the dates of its frames have four digits for the year.
+const LONGEST_PERIOD: f64 = 365.0 * 86_400.0;
+
 /// Memory for each cell, bytes: twelve fields of the air and a frame made of them in single
 /// precision, mass fluxes in double.
 const BYTES_A_CELL: usize = 160;
@@ -198,6 +204,19 @@ impl Init {
                 let value = value.unwrap_or_default();
                 return Err(Error::Usage(format!("{option} {value}: give a positive number")));
             }
+        }
+        for (option, value) in [("--dx", self.dx), ("--dy", self.dy)] {
+            if let Some(value) = value.filter(|value| !DISTANCES.contains(value)) {
+                let (least, most) = (DISTANCES.start(), DISTANCES.end());
+                return Err(Error::Usage(format!(
+                    "{option} {value}: give a distance between {least} and {most} m"
+                )));
+            }
+        }
+        if let Some(period) = self.period.filter(|period| *period > LONGEST_PERIOD) {
+            return Err(Error::Usage(format!(
+                "--period {period}: give {LONGEST_PERIOD} s at most, a year"
+            )));
         }
         for (option, is_given, belongs, cases) in [
             ("--updraft", self.updraft.is_some(), name.has_updraft(), "cases with an ascent"),

@@ -2,7 +2,10 @@
 
 use std::fs;
 
+use nwp_mini::io::benchmark::Benchmark;
+
 use crate::place::Place;
+use crate::random::Random;
 use crate::story::command;
 
 /// Columns eastward and northward, and levels.
@@ -216,4 +219,37 @@ fn other_constants_are_named() {
     command(&place, &["import", "folder", "--output", "x.nc"]).refused(3, &["is a folder"]);
     command(&place, &["import", "absent", "--output", "x.nc"])
         .refused(3, &["cannot read", "absent"]);
+}
+
+/// Damage of any kind is an error or a file of the form, at once, and never a panic: bits turned,
+/// parts left out, repeated, or filled with noise.
+#[test]
+fn damaged_files_are_told() {
+    let whole = file(&records());
+    let place = Place::empty();
+    let path = place.path("damaged");
+    let random = &mut Random::new(7);
+    let mut below = |n: usize| (random.between(0.0, 1.0) * n as f64) as usize;
+    let mut refused = 0;
+    for _ in 0..3000 {
+        let mut bytes = whole.clone();
+        for _ in 0..=below(3) {
+            let (a, b) = (below(bytes.len()), below(bytes.len()));
+            let (from, to) = (a.min(b), a.max(b));
+            match below(5) {
+                0 => bytes[a] ^= 1 << below(8),
+                1 => bytes.truncate(a.max(1)),
+                2 => drop(bytes.drain(from..to)),
+                3 => bytes.extend_from_within(from..to),
+                _ => bytes[from..to.min(from + 8)].fill(0xff),
+            }
+            if bytes.is_empty() {
+                bytes.push(0);
+            }
+        }
+        fs::write(&path, &bytes).expect("a file");
+        refused += usize::from(Benchmark::read(&path).is_err());
+    }
+    // A bit of a number may turn and leave a number.
+    assert!((1500..3000).contains(&refused), "{refused}");
 }

@@ -30,6 +30,10 @@ fn impossible_wishes() {
     refuses(2, &["storm", "--period", "3600"], &["--period belongs to rotation and deformation"]);
     refuses(2, &["rotation", "--period", "30"], &["--period 30", "multiple of 20 s"]);
     refuses(2, &["supercell", "--shear", "half-circle"], &["half-circle", "quarter-circle"]);
+    for value in ["0.5", "1e-300", "1e300"] {
+        refuses(2, &["storm", "--dx", value], &["--dx", "between 1 and 1000000 m"]);
+    }
+    refuses(2, &["rotation", "--period", "1e12"], &["--period", "31536000 s at most"]);
     // Winds beyond what is air.
     refuses(2, &["rotation", "--period", "20"], &["m/s", "--period"]);
     refuses(2, &["supercell", "--updraft", "5000"], &["m/s", "--updraft"]);
