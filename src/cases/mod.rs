@@ -233,8 +233,9 @@ impl Idealised {
     pub fn frame(&self, number: usize) -> Frame {
         let Moment { seconds, wind } = self.moments[number];
         let mut frame = self.air.clone();
-        frame.u.mapv_inplace(|u| u * wind as f32);
-        frame.v.mapv_inplace(|v| v * wind as f32);
+        // A calm is 0, not -0.
+        frame.u.mapv_inplace(|u| u * wind as f32 + 0.0);
+        frame.v.mapv_inplace(|v| v * wind as f32 + 0.0);
         if let Some(exact) = &self.exact {
             let plane = exact(seconds);
             frame.state.qv.outer_iter_mut().for_each(|mut level| level.assign(&plane));

@@ -18,7 +18,7 @@ use crate::io::wrf::Attribute;
 ///
 /// Example: nwp-mini init supercell --nx 200 --ny 200 --output supercell.nc
 #[derive(Debug, Args)]
-#[command(allow_negative_numbers = true)]
+#[command(allow_negative_numbers = true, after_help = HELP)]
 pub(super) struct Init {
     /// The case
     #[arg(value_name = "CASE")]
@@ -57,6 +57,20 @@ pub(super) struct Init {
     #[arg(long)]
     force: bool,
 }
+
+const HELP: &str = "\
+By default:
+                cells       dx       strongest ascent   sides along x, y
+  warm-bubble   40x40x40    250 m    5 m/s              periodic, periodic
+  supercell     80x80x40    1000 m   15 m/s             specified, specified
+  kid-warm1     8x4x80      100 m    2 m/s              specified, periodic
+  kid-mixed     8x4x90      100 m    2 m/s              specified, periodic
+  squall-line   160x16x40   1000 m   8 m/s              specified, periodic
+  rotation      100x100x4   1000 m   -                  specified, specified
+  deformation   100x100x4   1000 m   -                  periodic, periodic
+  storm         71x58x27    30000 m  0.15 m/s           specified, specified
+Updrafts keep their size in metres as far as the grid holds them: they take four cells at least, and nine
+tenths of its shorter side at most. The README says what to expect of each case.";
 
 /// The cases.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -152,7 +166,7 @@ impl Init {
             (
                 "TITLE",
                 format!(
-                    " IDEALISED CASE {} OF NWP-MINI, IN THE FORM OF WRF V4.7",
+                    " OUTPUT FROM NWP-MINI, CASE {}, IN THE FORM OF WRF V4.7 MODEL",
                     title.to_uppercase()
                 ),
             ),

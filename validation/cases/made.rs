@@ -152,3 +152,21 @@ fn info_takes_every_case() {
         assert!(told.stdout.contains("Cartesian"), "{case}: {}", told.stdout);
     }
 }
+
+/// The table of the help is that of the files.
+#[test]
+fn the_help_tells_what_is_usual() {
+    let place = crate::place::Place::empty();
+    let help = command(&place, &["init", "--help"]).good().stdout;
+    for (case, _) in CASES {
+        let rows = help.lines().map(|line| line.split_whitespace().collect::<Vec<_>>());
+        let found = rows.filter(|row| row.first() == Some(&case)).find(|row| row.len() > 5);
+        let row = found.unwrap_or_else(|| panic!("no {case} in {help}"));
+        let file = Story::of(case, &[]).case();
+        let shape = file.frame("T", 0).shape().to_vec();
+        assert_eq!(row[1], format!("{}x{}x{}", shape[2], shape[1], shape[0]), "{case}");
+        assert_eq!(row[2], file.number("DX").to_string(), "{case}");
+        let sides = row[row.len() - 2..].concat();
+        assert_eq!(sides, file.text("NWP_MINI_BOUNDARY"), "{case}");
+    }
+}
