@@ -7,7 +7,9 @@ mod config;
 mod device;
 mod diff;
 mod generate;
+mod import;
 mod info;
+mod init;
 mod kernels;
 mod pair;
 mod provenance;
@@ -81,6 +83,8 @@ enum Command {
     Run(Box<run::Run>),
     Columns(columns::Columns),
     Transport(transport::Transport),
+    Init(init::Init),
+    Import(import::Import),
     Diff(diff::Diff),
     Weights(weights::Weights),
     Bench(Box<bench::Bench>),
@@ -166,6 +170,8 @@ fn run(cli: &Cli) -> Result<()> {
         Command::Run(command) => command.run(),
         Command::Columns(command) => command.run(),
         Command::Transport(command) => command.run(),
+        Command::Init(command) => command.run(),
+        Command::Import(command) => command.run(),
         Command::Diff(command) => command.run(),
         Command::Weights(command) => command.run(),
         Command::Bench(command) => command.run(),

@@ -1,7 +1,11 @@
 //! Files: NetCDF in and out. Everything here works on host memory.
 
+pub mod benchmark;
 pub mod columns;
+pub mod fortran;
+mod geometry;
 pub mod growing;
+pub mod initial;
 mod layout;
 pub mod mapping;
 pub mod nc_char;

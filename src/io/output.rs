@@ -10,6 +10,7 @@ use time::PrimitiveDateTime;
 
 use crate::calendar;
 use crate::error::{Error, Result};
+use crate::io::geometry;
 use crate::io::layout::{self, COMPUTED, CONTENTS, COURANT, GIVEN, GRID, PROFILES, Variable};
 use crate::io::mapping::{self, Mapping};
 use crate::io::nc_char::NcChar;
@@ -271,6 +272,19 @@ fn write<R: Stored>(
 }
 
 fn define<R: Stored>(file: &mut FileMut, header: &Header) -> netcdf::Result<()> {
+    let mapping = define_place(file, header)?;
+    let summed = CONTENTS.iter().chain(PROFILES.iter().flatten()).chain([&COURANT]);
+    for variable in COMPUTED.iter().chain(summed) {
+        define_variable::<R>(file, variable, mapping.is_some())?;
+    }
+    for variable in GIVEN.iter().chain(&GRID) {
+        define_variable::<f32>(file, variable, mapping.is_some())?;
+    }
+    Ok(())
+}
+
+/// Defines dimensions, attributes and times; returns the map projection, where there is one.
+pub(super) fn define_place(file: &mut FileMut, header: &Header) -> netcdf::Result<Option<Mapping>> {
     file.add_unlimited_dimension("Time")?;
     file.add_dimension("DateStrLen", DATE_LENGTH)?;
     for (name, length) in layout::dimensions(header.domain.grid.shape) {
@@ -299,14 +313,7 @@ fn define<R: Stored>(file: &mut FileMut, header: &Header) -> netcdf::Result<()> 
     if let Some(mapping) = &mapping {
         mapping.define(file, header.domain.grid.shape)?;
     }
-    let summed = CONTENTS.iter().chain(PROFILES.iter().flatten()).chain([&COURANT]);
-    for variable in COMPUTED.iter().chain(summed) {
-        define_variable::<R>(file, variable, mapping.is_some())?;
-    }
-    for variable in GIVEN.iter().chain(&GRID) {
-        define_variable::<f32>(file, variable, mapping.is_some())?;
-    }
-    Ok(())
+    Ok(mapping)
 }
 
 fn define_attributes(file: &mut FileMut, header: &Header) -> netcdf::Result<()> {
@@ -346,7 +353,7 @@ fn field_type<R: Stored>() -> i32 {
     named.map_or(FIELD_TYPE[0].1, |(_, code)| *code)
 }
 
-fn define_variable<R: Stored>(
+pub(super) fn define_variable<R: Stored>(
     file: &mut FileMut,
     about: &Variable,
     is_mapped: bool,
@@ -388,11 +395,7 @@ fn put_frame<R: Stored>(
     frame: usize,
     snapshot: &Snapshot<R>,
 ) -> netcdf::Result<()> {
-    let now = calendar::after(header.start, snapshot.seconds);
-    let minutes = calendar::minutes(header.domain.start, header.start) + snapshot.seconds / 60.0;
-    existing(file, "Times")?
-        .put_values(&NcChar::of(&calendar::format(now)), [frame..frame + 1, 0..DATE_LENGTH])?;
-    existing(file, "XTIME")?.put_value(minutes, [frame])?;
+    put_time(file, header, frame, snapshot.seconds)?;
     for (variable, values) in COMPUTED.iter().zip(snapshot.computed()) {
         put(file, header, frame, variable, values)?;
     }
@@ -409,7 +412,26 @@ fn put_frame<R: Stored>(
     for (variable, values) in GIVEN.iter().zip(snapshot.given.values()) {
         put(file, header, frame, variable, values)?;
     }
-    for (variable, values) in GRID.iter().zip(grid_values(&header.domain)) {
+    put_grid(file, header, frame)
+}
+
+/// Writes the time of a frame.
+pub(super) fn put_time(
+    file: &mut FileMut,
+    header: &Header,
+    frame: usize,
+    seconds: f64,
+) -> netcdf::Result<()> {
+    let now = calendar::after(header.start, seconds);
+    let minutes = calendar::minutes(header.domain.start, header.start) + seconds / 60.0;
+    existing(file, "Times")?
+        .put_values(&NcChar::of(&calendar::format(now)), [frame..frame + 1, 0..DATE_LENGTH])?;
+    existing(file, "XTIME")?.put_value(minutes, [frame])
+}
+
+/// Writes what describes the grid.
+pub(super) fn put_grid(file: &mut FileMut, header: &Header, frame: usize) -> netcdf::Result<()> {
+    for (variable, values) in GRID.iter().zip(geometry::values(&header.domain)) {
         put(file, header, frame, variable, &values)?;
     }
     Ok(())
@@ -419,7 +441,8 @@ fn existing<'f>(file: &'f mut FileMut, name: &str) -> netcdf::Result<VariableMut
     file.variable_mut(name).ok_or_else(|| format!("no variable {name}").into())
 }
 
-fn put<R: Stored>(
+/// Writes the values of a variable at a frame.
+pub(super) fn put<R: Stored>(
     file: &mut FileMut,
     header: &Header,
     frame: usize,
@@ -434,41 +457,4 @@ fn put<R: Stored>(
         .chain(about.axes.names().iter().map(|name| 0..length(name)))
         .collect();
     existing(file, about.name)?.put_values(values, extents)
-}
-
-/// The values of [`GRID`].
-fn grid_values(domain: &Domain) -> [Vec<f32>; GRID.len()] {
-    let narrow = |values: &[f64]| values.iter().map(|&x| x as f32).collect::<Vec<f32>>();
-    let map = |plane: &Array2<f64>| narrow(slice(plane));
-    let position = |plane: &Option<Array2<f32>>| match plane {
-        Some(plane) => slice(plane).to_vec(),
-        None => vec![0.0; domain.grid.shape.columns()],
-    };
-    let v = &domain.vertical;
-    let maps = &domain.face_maps;
-    [
-        narrow(&v.znu),
-        narrow(&v.znw),
-        narrow(&v.dnw),
-        narrow(&v.rdnw),
-        narrow(&v.dn),
-        narrow(&v.rdn),
-        narrow(&v.fnm),
-        narrow(&v.fnp),
-        narrow(&v.c1h),
-        narrow(&v.c2h),
-        narrow(&v.c1f),
-        narrow(&v.c2f),
-        vec![v.p_top as f32],
-        position(&domain.latitude),
-        position(&domain.longitude),
-        slice(&domain.terrain).to_vec(),
-        map(&domain.coordinate.map_x),
-        map(&domain.coordinate.map_y),
-        map(&maps.u_x),
-        map(&maps.u_y),
-        map(&maps.v_x),
-        map(&maps.v_y),
-        map(&domain.coordinate.map_x),
-    ]
 }
