@@ -1,6 +1,7 @@
 //! Files: NetCDF in and out. Everything here works on host memory.
 
 pub mod columns;
+pub mod companion;
 pub mod growing;
 mod layout;
 pub mod mapping;
@@ -11,6 +12,7 @@ pub mod points;
 pub mod profiles;
 pub mod reader;
 pub mod regridded;
+pub mod restart;
 pub mod sampled;
 pub mod stations;
 pub mod transport;

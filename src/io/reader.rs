@@ -207,6 +207,23 @@ impl Reader {
         self.number(name)?.ok_or_else(|| self.error(format!("has no global attribute {name}")))
     }
 
+    /// A global attribute as numbers in double precision.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Input`] when it is missing or something else.
+    pub fn numbers(&self, name: &str) -> Result<Vec<f64>> {
+        match self.file.attribute(name).map(|attribute| attribute.value()) {
+            Some(Ok(AttributeValue::Doubles(numbers))) => Ok(numbers),
+            found => Err(self.error(format!("attribute {name} is {found:?}; numbers are needed"))),
+        }
+    }
+
+    /// Has the whole file looked at.
+    pub(super) fn with_file<T>(&self, look: impl FnOnce(&netcdf::File) -> T) -> T {
+        look(&self.file)
+    }
+
     /// A global attribute as text, if it is there and is text.
     pub fn text(&self, name: &str) -> Option<String> {
         self.file.attribute(name)?.value().ok()?.try_into().ok()

@@ -20,6 +20,7 @@ use crate::calendar;
 use crate::error::Result;
 use crate::grid::{Grid, Shape, Sides};
 use crate::io::reader::Reader;
+use crate::io::restart::MARK as RESTART_MARK;
 use crate::mass::{AirMass, FaceMaps, MassCoordinate};
 use crate::state::{Environment, State};
 use source::{Place, Source, stored_name};
@@ -157,6 +158,9 @@ fn missing(reader: &Reader) -> Vec<&'static str> {
 }
 
 fn require_essentials(reader: &Reader) -> Result<()> {
+    if reader.number(RESTART_MARK).is_ok_and(|form| form.is_some()) {
+        return Err(reader.error("is a restart file of nwp-mini; go on with it by run --restart"));
+    }
     let missing = missing(reader);
     if missing.is_empty() {
         return Ok(());
@@ -395,7 +399,7 @@ fn geography(source: &Source<'_>) -> Result<[Option<Array2<f32>>; 2]> {
 }
 
 /// Attributes that place the grid on Earth.
-fn projection(reader: &Reader) -> Result<Vec<(String, Attribute)>> {
+pub(super) fn projection(reader: &Reader) -> Result<Vec<(String, Attribute)>> {
     const NUMBERS: [&str; 9] = [
         "MAP_PROJ",
         "CEN_LAT",
