@@ -1,5 +1,6 @@
 //! The command line: one file for each subcommand.
 
+mod begin;
 mod bench;
 mod beside;
 mod columns;

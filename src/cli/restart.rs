@@ -9,13 +9,11 @@ use crate::config::RunConfig;
 use crate::error::{Error, Result};
 use crate::grid::Sides;
 use crate::io::pending::Pending;
-use crate::io::restart::{About, Restart, RestartFile, Restarter};
-use crate::io::wrf;
+use crate::io::restart::{About, RestartFile, Restarter};
+use crate::io::wrf::Attribute;
 use crate::io::wrf::series::Series;
-use crate::io::wrf::{Attribute, Domain, Frame};
-use crate::io::writer::Stored;
 use crate::model::{Case, Working};
-use crate::plan::{Past, Plan};
+use crate::plan::Plan;
 
 /// The options that a run that goes on has to keep to, as far as they are given.
 #[derive(Clone, Copy, Debug)]
@@ -102,52 +100,6 @@ fn differs(file: &RestartFile, name: &str, given: &str, its: &str) -> Error {
          to that; leave the option out, or begin anew with --input",
         file.path().display()
     ))
-}
-
-/// What a run starts from, on the grid of its files.
-#[derive(Debug)]
-pub(super) struct Begun<R> {
-    pub(super) domain: Domain,
-    pub(super) frame: Frame,
-    pub(super) series: Series,
-    pub(super) restart: Option<Restart<R>>,
-}
-
-impl<R: Stored> Begun<R> {
-    /// Reads the input, or the restart file.
-    ///
-    /// # Errors
-    ///
-    /// Those of [`RestartFile::load`], [`wrf::read`] and [`Series::open`].
-    pub(super) fn read(config: &RunConfig, file: Option<&RestartFile>) -> Result<Self> {
-        if let Some(file) = file {
-            let restart = file.load::<R>()?;
-            let Restart { domain, frame, series, .. } = &restart;
-            let (domain, frame, series) = (domain.clone(), frame.clone(), series.clone());
-            return Ok(Self { domain, frame, series, restart: Some(restart) });
-        }
-        let (domain, frame) = wrf::read(&config.inputs[0], config.boundary)?;
-        let series = Series::open(&config.inputs, &domain)?;
-        Ok(Self { domain, frame, series, restart: None })
-    }
-
-    /// The steps that are past.
-    pub(super) fn past(&self) -> Past {
-        self.restart.as_ref().map(|restart| restart.past).unwrap_or_default()
-    }
-}
-
-/// Fails where the winds of later frames admit no steps as long as those of the run that goes on.
-pub(super) fn refuse_faster_winds<R>(case: &Case<R>, restart: &Restart<R>) -> Result<()> {
-    let (dt, most) = (restart.dt, case.max_dt);
-    if dt <= most {
-        return Ok(());
-    }
-    Err(Error::Usage(format!(
-        "the steps of the run that {} comes from are {dt} s long, and the winds that follow admit at \
-         most {most:.4} s; begin anew with --input and a shorter --dt, or make the run shorter",
-        restart.domain.path.display()
-    )))
 }
 
 /// Says where the bits may not be those of a run without a break.

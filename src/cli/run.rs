@@ -10,20 +10,17 @@ use std::time::{Duration, Instant};
 use clap::Args;
 use tracing::info;
 
+use crate::backend::Backend;
 use crate::backend::cpu::Cpu;
 use crate::backend::gpu::{OnDevice, OnGpu, Setting};
-use crate::backend::{self, Backend};
-use crate::calendar;
+use crate::cli::begin::{Ready, ready};
 use crate::cli::beside::{Asked, Names, Writing};
 use crate::cli::device::GpuChoice;
 use crate::cli::pair;
 use crate::cli::progress::Progress;
 use crate::cli::provenance::provenance;
-use crate::cli::refine::refined;
 use crate::cli::report::Facts;
-use crate::cli::restart::{
-    Begun, Given, Settled, refuse_faster_winds, restarter, warn_of_another_backend,
-};
+use crate::cli::restart::{Given, Settled, restarter, warn_of_another_backend};
 use crate::cli::{BackendChoice, FalloutChoice, LimiterChoice, Precision};
 use crate::config::{Beside, Restarts, RunConfig};
 use crate::diagnostics::difference::Value;
@@ -37,7 +34,6 @@ use crate::model::pair::{LONG_RUNS, Pair, Report};
 use crate::model::{self, Case, Frames, Nobody, Outcome, Sink, Working};
 use crate::plan::{Length, Plan};
 use crate::projection;
-use crate::real::Real;
 use crate::state::State;
 
 /// Run transport and microphysics on the fields of a WRF file.
@@ -246,32 +242,7 @@ fn run<R: Working + Value + OnDevice>(
     let restart_output = config.restarts.restart_output.as_deref().map(pending).transpose()?;
     let asked = Asked::read(config)?;
 
-    let begun = Begun::<R>::read(config, from)?;
-    let past = begun.past();
-    let Begun { domain, frame, series, restart } = begun;
-    let (domain, frame, series) =
-        refined(config.refine, <R as Real>::PRECISION, (domain, frame, series))?;
-    let mut beside = asked.on::<R>(&domain, config)?;
-    let begin = series.start();
-    let elapsed = past.steps as f64 * config.dt.unwrap_or_default() - past.lack;
-    let longest = elapsed + config.length.seconds(config.dt, domain.dt);
-    let mut case = Case::<R>::with_solver(domain, frame, backend::solver(gpu)?)?;
-    if let Some(restart) = &restart {
-        case = case.resume(restart);
-    }
-    let mut case = case.follow(series.clone(), longest)?;
-    if let Some(restart) = &restart {
-        refuse_faster_winds(&case, restart)?;
-    }
-    drop(restart);
-    let plan = Plan::new(config.length, config.dt, case.domain.dt, case.max_dt)?.after(past);
-    if !calendar::reaches(begin, plan.time_after(plan.steps)) {
-        return Err(Error::Usage(format!(
-            "the run starts at {} and would end after the year 9999, which dates of four digits \
-             cannot tell; make fewer --steps or --hours",
-            calendar::format(begin)
-        )));
-    }
+    let Ready { mut case, plan, series, mut beside } = ready::<R>(config, asked, gpu, from)?;
     log_projection(&case);
     let compared = match choice {
         BackendChoice::Both => Compared::Whole,
@@ -282,22 +253,11 @@ fn run<R: Working + Value + OnDevice>(
     let start_state = (compared != Compared::Nothing).then(|| state.clone());
     let mut backend = backend(config, &case, gpu, state)?;
     if config.dry_run {
-        let Plan { steps, dt, .. } = plan;
-        writeln!(
-            io::stdout(),
-            "would make {steps} steps of {dt} s and write {}",
-            config.output.display()
-        )?;
-        let names = Names::of(config);
-        let beside = names.asked_for(config).into_iter().map(|(_, name)| name);
-        for name in beside.chain(config.restarts.restart_output.as_deref()) {
-            writeln!(io::stdout(), "and {}", name.display())?;
-        }
-        return Ok(());
+        return print_dry(config, &plan);
     }
     let header = Header {
         domain: case.domain.clone(),
-        start: begin,
+        start: series.start(),
         dt: plan.dt,
         provenance: provenance::<R>(config, &*backend, gpu)?,
     };
@@ -363,6 +323,22 @@ fn run<R: Working + Value + OnDevice>(
         )));
     }
     pair::judge(&report)
+}
+
+/// Tells what a run would do.
+fn print_dry(config: &RunConfig, plan: &Plan) -> Result<()> {
+    let Plan { steps, dt, .. } = *plan;
+    writeln!(
+        io::stdout(),
+        "would make {steps} steps of {dt} s and write {}",
+        config.output.display()
+    )?;
+    let names = Names::of(config);
+    let beside = names.asked_for(config).into_iter().map(|(_, name)| name);
+    for name in beside.chain(config.restarts.restart_output.as_deref()) {
+        writeln!(io::stdout(), "and {}", name.display())?;
+    }
+    Ok(())
 }
 
 /// Most steps of the comparison that a run ends with: enough to see both backends at work.

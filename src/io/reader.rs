@@ -8,6 +8,9 @@ use netcdf::{AttributeValue, Variable};
 
 use crate::error::{Error, Result};
 
+/// The global attribute by which a restart file of ours is known; it holds the number of its form.
+pub const RESTART_MARK: &str = "nwp_mini_restart";
+
 /// An open NetCDF file.
 #[derive(Debug)]
 pub struct Reader {

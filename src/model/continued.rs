@@ -1,6 +1,6 @@
 //! A run that goes on from where an earlier one stood.
 
-use super::sequence::FrameReport;
+use super::sequence::{FrameReport, Sequence};
 use super::{Case, Working};
 use crate::io::restart::{FrameRow, Restart};
 use crate::projection::Report;
@@ -34,7 +34,7 @@ impl<R: Working> Case<R> {
 
     /// Number of the input frame before the present time, and what was found in those before it.
     pub(super) fn passed(&self) -> (usize, Vec<FrameRow>) {
-        let number = self.sequence.as_ref().map_or(0, |sequence| sequence.number());
+        let number = self.sequence.as_ref().map_or(0, Sequence::number);
         (number, self.input_frames[..number].iter().map(FrameReport::row).collect())
     }
 }

@@ -13,7 +13,7 @@ pub(super) fn digest(file: &File) -> netcdf::Result<String> {
         attributes.push(format!("{}={:?}\n", attribute.name(), attribute.value()?));
     }
     attributes.sort();
-    attributes.iter().for_each(|line| sum.update(line));
+    sum.update(attributes.concat());
     let mut variables: Vec<Variable<'_>> = file.variables().collect();
     variables.sort_by_key(Variable::name);
     for variable in &variables {

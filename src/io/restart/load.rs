@@ -9,13 +9,13 @@ use tracing::{debug, warn};
 use super::digest::digest;
 use super::dimension::PART;
 use super::{
-    COLUMN_MASS, DIGEST, DOMAIN_PLANES, FIGURES, FORM, FRAME_PLANES, FRAME_VOLUMES, FrameRow, MARK,
+    COLUMN_MASS, DIGEST, DOMAIN_PLANES, FIGURES, FORM, FRAME_PLANES, FRAME_VOLUMES, FrameRow,
     PROFILES, Restart,
 };
 use crate::calendar;
 use crate::error::Result;
 use crate::grid::{Grid, Shape};
-use crate::io::reader::Reader;
+use crate::io::reader::{RESTART_MARK, Reader};
 use crate::io::variables::Kind;
 use crate::io::wrf::series::Series;
 use crate::io::wrf::{self, Domain, Frame, Vertical};
@@ -40,14 +40,14 @@ impl RestartFile {
     /// restart file, or one of another version.
     pub fn open(path: &Path) -> Result<Self> {
         let reader = Reader::open(path)?;
-        if reader.text("title").is_none() || reader.number(MARK)?.is_none() {
+        if reader.text("title").is_none() || reader.number(RESTART_MARK)?.is_none() {
             return Err(reader.error(
                 "is not a restart file of nwp-mini, as run --restart-output writes it; an input file \
                  goes to --input",
             ));
         }
         let file = Self { reader };
-        let (form, version) = (file.number(MARK)?, file.text("nwp_mini_version")?);
+        let (form, version) = (file.number(RESTART_MARK)?, file.text("nwp_mini_version")?);
         let own = env!("CARGO_PKG_VERSION");
         if version != own || form != f64::from(FORM) {
             let [theirs, ours] = if version == own {

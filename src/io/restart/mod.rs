@@ -22,9 +22,6 @@ pub use save::Restarter;
 /// Number of the form of the files; another one cannot be read.
 const FORM: i32 = 1;
 
-/// The global attribute by which a restart file is known; it holds the number of its form.
-pub const MARK: &str = "nwp_mini_restart";
-
 /// The global attribute with the digest of everything else in the file.
 const DIGEST: &str = "digest";
 

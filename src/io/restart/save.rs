@@ -5,13 +5,14 @@ use netcdf::{AttributeValue, FileMut};
 
 use super::digest::digest;
 use super::{
-    About, COLUMN_MASS, DIGEST, DOMAIN_PLANES, FORM, FRAME_PLANES, FRAME_VOLUMES, MARK, PROFILES,
-    Saved, dimension, dimensions, planes, profiles, volumes,
+    About, COLUMN_MASS, DIGEST, DOMAIN_PLANES, FORM, FRAME_PLANES, FRAME_VOLUMES, PROFILES, Saved,
+    dimension, dimensions, planes, profiles, volumes,
 };
 use crate::calendar;
 use crate::error::Result;
 use crate::grid::Shape;
 use crate::io::pending::Pending;
+use crate::io::reader::RESTART_MARK;
 use crate::io::wrf::{Attribute, Domain, Frame};
 use crate::io::writer::Stored;
 use crate::state::{Gathered, State, Surface, WaterChange};
@@ -105,7 +106,7 @@ fn define_attributes<R: Stored>(
         }
     };
     add("title", "where a run of nwp-mini stands; go on with nwp-mini run --restart".into());
-    add(MARK, FORM.into());
+    add(RESTART_MARK, FORM.into());
     add("nwp_mini_version", env!("CARGO_PKG_VERSION").into());
     for (name, value) in options {
         add(name, value.as_str().into());

@@ -19,8 +19,7 @@ use tracing::{debug, info, warn};
 use crate::calendar;
 use crate::error::Result;
 use crate::grid::{Grid, Shape, Sides};
-use crate::io::reader::Reader;
-use crate::io::restart::MARK as RESTART_MARK;
+use crate::io::reader::{RESTART_MARK, Reader};
 use crate::mass::{AirMass, FaceMaps, MassCoordinate};
 use crate::state::{Environment, State};
 use source::{Place, Source, stored_name};
@@ -157,10 +156,20 @@ fn missing(reader: &Reader) -> Vec<&'static str> {
     missing
 }
 
-fn require_essentials(reader: &Reader) -> Result<()> {
-    if reader.number(RESTART_MARK).is_ok_and(|form| form.is_some()) {
-        return Err(reader.error("is a restart file of nwp-mini; go on with it by run --restart"));
+/// Fails where the file is one of our restart files, which hold other things under other names.
+fn refuse_restart(reader: &Reader) -> Result<()> {
+    if reader.number(RESTART_MARK)?.is_none() {
+        return Ok(());
     }
+    let time = reader.text("time").unwrap_or_default();
+    let steps = reader.number("steps")?.unwrap_or_default();
+    Err(reader.error(format!(
+        "is a restart file of nwp-mini, of {time}, after {steps} steps; go on with it by run --restart"
+    )))
+}
+
+fn require_essentials(reader: &Reader) -> Result<()> {
+    refuse_restart(reader)?;
     let missing = missing(reader);
     if missing.is_empty() {
         return Ok(());
