@@ -1,5 +1,7 @@
 //! What a run starts from: its input, or a restart file.
 
+use tracing::info;
+
 use crate::backend;
 use crate::calendar;
 use crate::cli::beside::{Asked, Fitted};
@@ -84,6 +86,16 @@ impl<R: Stored> Begun<R> {
             let restart = file.load::<R>()?;
             let Restart { domain, frame, series, .. } = &restart;
             let (domain, frame, series) = (domain.clone(), frame.clone(), series.clone());
+            let past = restart.past;
+            let seconds = past.steps as f64 * restart.dt - past.lack;
+            info!(
+                "{}: {} cells, {:.0} m, goes on at {}, {seconds} s and {} steps after the start",
+                file.path().display(),
+                domain.grid.shape,
+                domain.grid.dx,
+                calendar::format(calendar::after(restart.begin, seconds)),
+                past.steps
+            );
             return Ok(Self { domain, frame, series, restart: Some(restart) });
         }
         let (domain, frame) = wrf::read(&config.inputs[0], config.boundary)?;

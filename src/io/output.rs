@@ -224,7 +224,7 @@ impl<R: Stored> Writer<R> {
     fn run(mut self, receiver: &Receiver<Message<R>>) -> Result<usize> {
         let mut file = netcdf::create(self.pending.path()).map_err(|e| self.pending.failed(e))?;
         define::<R>(&mut file, &self.header).map_err(|e| self.pending.failed(e))?;
-        let mut frames = 0;
+        let (mut frames, mut last) = (0, None);
         while let Ok(message) = receiver.recv() {
             match message {
                 Message::Frame(snapshot) => {
@@ -242,6 +242,8 @@ impl<R: Stored> Writer<R> {
                         companion.columns(&columns)?;
                     }
                 }
+                // Everything has its name before that one.
+                Message::Restart(saved) if saved.is_last => last = Some(saved),
                 Message::Restart(saved) => {
                     file.sync().map_err(|e| self.pending.failed(e))?;
                     self.keep(&saved)?;
@@ -251,6 +253,9 @@ impl<R: Stored> Writer<R> {
                     self.pending.commit()?;
                     for companion in self.companions {
                         companion.commit()?;
+                    }
+                    if let (Some(restarter), Some(saved)) = (&mut self.restarter, last) {
+                        restarter.write(&saved)?;
                     }
                     return Ok(frames);
                 }

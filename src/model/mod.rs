@@ -297,7 +297,7 @@ fn advance<R: Working>(
     }
     if outcome.interrupted {
         backend.check(outcome.steps, true)?;
-        recorder.save(case, backend, outcome.steps)?;
+        recorder.save(case, backend, outcome.steps, true)?;
     }
     Ok(outcome)
 }

@@ -84,17 +84,19 @@ impl<'a, R: Working> Recorder<'a, R> {
         self.steps = step;
         self.begin(case, backend, step)?;
         if self.restarts.is_some_and(|restarts| restarts.due(self.plan, step)) {
-            self.save(case, backend, step)?;
+            self.save(case, backend, step, step == self.plan.steps)?;
         }
         Ok(())
     }
 
-    /// Hands over where the run stands after a step, where that is wanted and was not done yet.
+    /// Hands over where the run stands after a step, which may be its last one, where that is wanted and
+    /// was not done yet.
     pub(super) fn save(
         &mut self,
         case: &Case<R>,
         backend: &mut dyn Backend<R>,
         step: usize,
+        is_last: bool,
     ) -> Result<()> {
         if self.restarts.is_none() || step == self.saved {
             return Ok(());
@@ -106,7 +108,7 @@ impl<'a, R: Working> Recorder<'a, R> {
             let (number, reports) = case.passed();
             let past = self.plan.past_after(step);
             let seconds = self.plan.time_after(step);
-            let saved = Saved { standing, past, seconds, number, reports, water_start };
+            let saved = Saved { standing, past, seconds, number, reports, water_start, is_last };
             self.is_wanted &= self.sink.take_restart(saved);
             self.saved = step;
         }

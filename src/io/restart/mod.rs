@@ -70,6 +70,8 @@ pub struct Saved<R> {
     pub reports: Vec<FrameRow>,
     /// Water at the start of the first run, kg.
     pub water_start: f64,
+    /// Whether the run ends there.
+    pub is_last: bool,
 }
 
 /// What a restart file holds.

@@ -95,7 +95,7 @@ fn define_attributes<R: Stored>(
     saved: &Saved<R>,
 ) -> netcdf::Result<()> {
     let About { domain, series, dt, options, provenance, .. } = about;
-    let Saved { standing, past, seconds, number, reports, water_start } = saved;
+    let Saved { standing, past, seconds, number, reports, water_start, .. } = saved;
     let WaterChange { fallen, sides, fallout_residual, clipped, mass_mismatch } =
         standing.gathered.changes;
     let mut attributes: Vec<(String, AttributeValue)> = Vec::new();
