@@ -1,5 +1,6 @@
 //! The command line: one file for each subcommand.
 
+mod begin;
 mod bench;
 mod beside;
 mod columns;
@@ -12,9 +13,11 @@ mod info;
 mod init;
 mod kernels;
 mod pair;
+mod progress;
 mod provenance;
 mod refine;
 mod report;
+mod restart;
 mod run;
 mod transport;
 mod tune;
@@ -118,6 +121,15 @@ impl From<FalloutChoice> for Fallout {
     }
 }
 
+impl From<Fallout> for FalloutChoice {
+    fn from(fallout: Fallout) -> Self {
+        match fallout {
+            Fallout::SemiLagrangian => Self::SemiLagrangian,
+            Fallout::Substepped => Self::Substepped,
+        }
+    }
+}
+
 /// Limiter of the transport of water.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum LimiterChoice {
@@ -135,6 +147,16 @@ impl From<LimiterChoice> for Limiter {
             LimiterChoice::Pd => Self::PositiveDefinite,
             LimiterChoice::Monotonic => Self::Monotonic,
             LimiterChoice::None => Self::None,
+        }
+    }
+}
+
+impl From<Limiter> for LimiterChoice {
+    fn from(limiter: Limiter) -> Self {
+        match limiter {
+            Limiter::PositiveDefinite => Self::Pd,
+            Limiter::Monotonic => Self::Monotonic,
+            Limiter::None => Self::None,
         }
     }
 }

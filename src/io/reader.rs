@@ -8,6 +8,9 @@ use netcdf::{AttributeValue, Variable};
 
 use crate::error::{Error, Result};
 
+/// The global attribute by which a restart file of ours is known; it holds the number of its form.
+pub const RESTART_MARK: &str = "nwp_mini_restart";
+
 /// An open NetCDF file.
 #[derive(Debug)]
 pub struct Reader {
@@ -205,6 +208,23 @@ impl Reader {
     /// [`Error::Input`] when it is missing or not a finite number.
     pub fn required_number(&self, name: &str) -> Result<f64> {
         self.number(name)?.ok_or_else(|| self.error(format!("has no global attribute {name}")))
+    }
+
+    /// A global attribute as numbers in double precision.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Input`] when it is missing or something else.
+    pub fn numbers(&self, name: &str) -> Result<Vec<f64>> {
+        match self.file.attribute(name).map(|attribute| attribute.value()) {
+            Some(Ok(AttributeValue::Doubles(numbers))) => Ok(numbers),
+            found => Err(self.error(format!("attribute {name} is {found:?}; numbers are needed"))),
+        }
+    }
+
+    /// Has the whole file looked at.
+    pub(super) fn with_file<T>(&self, look: impl FnOnce(&netcdf::File) -> T) -> T {
+        look(&self.file)
     }
 
     /// A global attribute as text, if it is there and is text.
