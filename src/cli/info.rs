@@ -222,9 +222,13 @@ impl FileFacts {
         };
         writeln!(out, "times          {times}")?;
         let dt = survey.dt.map_or_else(|| "not told".to_owned(), |dt| format!("{dt} s"));
-        let most = self.max_dt.map_or_else(String::new, |dt| {
-            format!(", at most {dt:.1} s for the winds of the first time")
-        });
+        let most = match self.max_dt {
+            Some(dt) if dt.is_finite() => {
+                format!(", at most {dt:.1} s for the winds of the first time")
+            }
+            Some(_) => ", any for the calm of the first time".to_owned(),
+            None => String::new(),
+        };
         writeln!(out, "time step      {dt}{most}")?;
         writeln!(out, "boundaries     {}", survey.boundary)?;
         writeln!(out, "present        {}", survey.present.join(" "))?;

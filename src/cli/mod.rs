@@ -1,5 +1,6 @@
 //! The command line: one file for each subcommand.
 
+mod begin;
 mod bench;
 mod beside;
 mod columns;
@@ -7,14 +8,18 @@ mod config;
 mod device;
 mod diff;
 mod generate;
+mod import;
 mod info;
+mod init;
 mod kernels;
 mod pair;
 mod plot;
+mod progress;
 mod provenance;
 mod refine;
 mod report;
 mod report_page;
+mod restart;
 mod run;
 mod transport;
 mod tune;
@@ -83,6 +88,8 @@ enum Command {
     Run(Box<run::Run>),
     Columns(columns::Columns),
     Transport(transport::Transport),
+    Init(init::Init),
+    Import(import::Import),
     Diff(diff::Diff),
     Plot(plot::Plot),
     Weights(weights::Weights),
@@ -117,6 +124,15 @@ impl From<FalloutChoice> for Fallout {
     }
 }
 
+impl From<Fallout> for FalloutChoice {
+    fn from(fallout: Fallout) -> Self {
+        match fallout {
+            Fallout::SemiLagrangian => Self::SemiLagrangian,
+            Fallout::Substepped => Self::Substepped,
+        }
+    }
+}
+
 /// Limiter of the transport of water.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum LimiterChoice {
@@ -134,6 +150,16 @@ impl From<LimiterChoice> for Limiter {
             LimiterChoice::Pd => Self::PositiveDefinite,
             LimiterChoice::Monotonic => Self::Monotonic,
             LimiterChoice::None => Self::None,
+        }
+    }
+}
+
+impl From<Limiter> for LimiterChoice {
+    fn from(limiter: Limiter) -> Self {
+        match limiter {
+            Limiter::PositiveDefinite => Self::Pd,
+            Limiter::Monotonic => Self::Monotonic,
+            Limiter::None => Self::None,
         }
     }
 }
@@ -169,6 +195,8 @@ fn run(cli: &Cli) -> Result<()> {
         Command::Run(command) => command.run(),
         Command::Columns(command) => command.run(),
         Command::Transport(command) => command.run(),
+        Command::Init(command) => command.run(),
+        Command::Import(command) => command.run(),
         Command::Diff(command) => command.run(),
         Command::Plot(command) => command.run(),
         Command::Weights(command) => command.run(),

@@ -62,7 +62,17 @@ struct Timing {
     run: PhaseRate,
 }
 
-/// The figures of a run.
+/// Where a run went on from.
+#[derive(Clone, Debug, Serialize)]
+struct Origin {
+    file: String,
+    /// Steps until then.
+    steps: usize,
+    /// Time until then, s.
+    seconds: f64,
+}
+
+/// The figures of a run; steps, time and water from the start of the first one on.
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct Facts {
     version: &'static str,
@@ -83,6 +93,8 @@ pub(super) struct Facts {
     limiter: String,
     fallout: String,
     steps: usize,
+    /// Where the run went on from.
+    restart: Option<Origin>,
     dt: f64,
     max_dt: f64,
     seconds: f64,
@@ -128,6 +140,14 @@ impl Facts {
         let times = backend.times()?;
         let of_phase = |time: PhaseTime| rate(time, Duration::from_secs_f64(time.total_s));
         let Precipitation { mean, frozen_mean, most } = backend.precipitation()?;
+        let restart = config.restarts.restart.as_ref().map(|path| Origin {
+            file: path.display().to_string(),
+            steps: plan.past.steps,
+            seconds: plan.time_after(0),
+        });
+        let names = Names::of(config);
+        let beside = names.asked_for(config).into_iter().map(|(_, path)| path);
+        let kept = config.restarts.restart_output.as_deref().filter(|_| outcome.steps > 0);
         Ok(Self {
             version: env!("CARGO_PKG_VERSION"),
             commit: env!("NWP_MINI_COMMIT"),
@@ -142,18 +162,15 @@ impl Facts {
                 .collect::<Vec<_>>()
                 .join(", "),
             output: config.output.display().to_string(),
-            beside: Names::of(config)
-                .asked_for(config)
-                .iter()
-                .map(|(_, path)| path.display().to_string())
-                .collect(),
+            beside: beside.chain(kept).map(|path| path.display().to_string()).collect(),
             frames,
             refine: config.refine,
             grid: [shape.nx, shape.ny, shape.nz],
             boundary: case.domain.grid.sides.to_string(),
             limiter: format!("{:?}", config.limiter),
             fallout: format!("{:?}", config.fallout),
-            steps: outcome.steps,
+            steps: plan.past.steps + outcome.steps,
+            restart,
             dt: plan.dt,
             max_dt: plan.max_dt,
             seconds: outcome.seconds,
@@ -224,12 +241,17 @@ impl Facts {
             "simulated      {:.0} s in {} steps of {:.6} s (longest possible {:.1} s)",
             self.seconds, self.steps, self.dt, self.max_dt
         )?;
+        let (mut made, mut seconds) = (self.steps, self.seconds);
+        if let Some(Origin { file, steps, seconds: until }) = &self.restart {
+            writeln!(out, "restart        from {file} after {until:.0} s, {steps} steps")?;
+            (made, seconds) = (made - steps, seconds - until);
+        }
         writeln!(
             out,
             "speed          {:.1} steps/s, {:.2} M cells/s, {:.0} times as fast as the weather",
-            self.steps as f64 / timing.step.time.total_s.max(f64::MIN_POSITIVE),
+            made as f64 / timing.step.time.total_s.max(f64::MIN_POSITIVE),
             timing.step.cells_per_s / 1e6,
-            self.seconds / timing.run.time.total_s
+            seconds / timing.run.time.total_s
         )?;
         writeln!(out, "wall time      {:.2} s", timing.run.time.total_s)?;
         for (name, phase) in phases {
@@ -260,12 +282,17 @@ impl Facts {
     /// # Errors
     ///
     /// [`Error::Io`], and those of reading the output again for its pictures.
-    pub(super) fn write(&self, config: &RunConfig) -> Result<()> {
-        if let Some(json) = &config.json {
-            self.write_json(Pending::new(json, config.force)?)?;
+    pub(super) fn write(
+        &self,
+        json: Option<Pending>,
+        page: Option<Pending>,
+        output: &Path,
+    ) -> Result<()> {
+        if let Some(json) = json {
+            self.write_json(json)?;
         }
-        if let Some(page) = &config.report {
-            self.write_page(Pending::new(page, config.force)?, &config.output)?;
+        if let Some(page) = page {
+            self.write_page(page, output)?;
         }
         Ok(())
     }

@@ -285,6 +285,28 @@ impl<R: Real + Element> Transport<R> {
         self.scratch.iter().chain([&self.second]).try_for_each(Buffer::poison)
     }
 
+    /// The sums of the levels that make what has entered. Waits for the device.
+    ///
+    /// # Errors
+    ///
+    /// As [`Transport::new`].
+    pub fn entered_sums(&self) -> Result<Vec<f64>> {
+        self.entered.to_vec()
+    }
+
+    /// Goes on from such sums.
+    ///
+    /// # Errors
+    ///
+    /// As [`Transport::new`].
+    ///
+    /// # Panics
+    ///
+    /// When they are not as many as [`Transport::entered_sums`] gives.
+    pub fn resume_entered(&self, sums: &[f64]) -> Result<()> {
+        self.entered.upload(sums)
+    }
+
     /// Begins to count anew what enters.
     ///
     /// # Errors

@@ -8,6 +8,9 @@ use netcdf::{AttributeValue, Variable};
 
 use crate::error::{Error, Result};
 
+/// The global attribute by which a restart file of ours is known; it holds the number of its form.
+pub const RESTART_MARK: &str = "nwp_mini_restart";
+
 /// An open NetCDF file.
 #[derive(Debug)]
 pub struct Reader {
@@ -136,7 +139,7 @@ impl Reader {
         E::Error: Into<netcdf::Error>,
     {
         let name = variable.name();
-        let values = self.numbers(variable, extents)?;
+        let values = self.singles(variable, extents)?;
         if let Some((at, value)) = values.indexed_iter().find(|(_, x)| !x.is_finite()) {
             return Err(self.error(format!(
                 "variable {name} is {value} at {}; every value must be finite",
@@ -166,11 +169,11 @@ impl Reader {
             .map(|mark| mark as f32)
             .collect();
         let is_missing = |x: f32| !x.is_finite() || marks.contains(&x);
-        let values = self.numbers(variable, extents)?;
+        let values = self.singles(variable, extents)?;
         Ok(values.mapv_into(|x| if is_missing(x) { f32::NAN } else { x }))
     }
 
-    fn numbers<E>(&self, variable: &Variable<'_>, extents: E) -> Result<ArrayD<f32>>
+    fn singles<E>(&self, variable: &Variable<'_>, extents: E) -> Result<ArrayD<f32>>
     where
         E: TryInto<netcdf::Extents>,
         E::Error: Into<netcdf::Error>,
@@ -243,6 +246,23 @@ impl Reader {
     /// [`Error::Input`] when it is missing or not a finite number.
     pub fn required_number(&self, name: &str) -> Result<f64> {
         self.number(name)?.ok_or_else(|| self.error(format!("has no global attribute {name}")))
+    }
+
+    /// A global attribute as numbers in double precision.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Input`] when it is missing or something else.
+    pub fn numbers(&self, name: &str) -> Result<Vec<f64>> {
+        match self.file.attribute(name).map(|attribute| attribute.value()) {
+            Some(Ok(AttributeValue::Doubles(numbers))) => Ok(numbers),
+            found => Err(self.error(format!("attribute {name} is {found:?}; numbers are needed"))),
+        }
+    }
+
+    /// Has the whole file looked at.
+    pub(super) fn with_file<T>(&self, look: impl FnOnce(&netcdf::File) -> T) -> T {
+        look(&self.file)
     }
 
     /// A global attribute as text, if it is there and is text.

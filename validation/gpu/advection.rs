@@ -8,6 +8,7 @@ use nwp_mini::gpu::transport::{Transport, Wind};
 use nwp_mini::gpu::{Buffer, Element, Gpu};
 use nwp_mini::grid::{Shape, Side};
 use nwp_mini::io::transport::Case;
+use nwp_mini::real::Precision;
 use nwp_mini::state::BoundaryValues;
 use rayon::prelude::*;
 

@@ -13,7 +13,7 @@ const LAYERS: [&[&str]; 9] = [
     &["wsm5", "advection", "forcing", "primitives"],
     &["gpu"],
     &["backend", "io"],
-    &["projection", "diagnostics"],
+    &["cases", "projection", "diagnostics"],
     &["model", "plot"],
     &["config", "cli", "main"],
 ];
