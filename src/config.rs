@@ -38,6 +38,8 @@ pub struct RunConfig {
     pub refine: usize,
     /// Where to write the figures of the run as JSON.
     pub json: Option<PathBuf>,
+    /// Where to write a page about the run.
+    pub report: Option<PathBuf>,
     /// Whether a run on the GPU that was not asked for ends with a comparison.
     pub compare: bool,
     /// Whether to stop before the first step.

@@ -13,10 +13,12 @@ mod info;
 mod init;
 mod kernels;
 mod pair;
+mod plot;
 mod progress;
 mod provenance;
 mod refine;
 mod report;
+mod report_page;
 mod restart;
 mod run;
 mod transport;
@@ -89,6 +91,7 @@ enum Command {
     Init(init::Init),
     Import(import::Import),
     Diff(diff::Diff),
+    Plot(plot::Plot),
     Weights(weights::Weights),
     Bench(Box<bench::Bench>),
     Tune(tune::Tune),
@@ -195,6 +198,7 @@ fn run(cli: &Cli) -> Result<()> {
         Command::Init(command) => command.run(),
         Command::Import(command) => command.run(),
         Command::Diff(command) => command.run(),
+        Command::Plot(command) => command.run(),
         Command::Weights(command) => command.run(),
         Command::Bench(command) => command.run(),
         Command::Tune(command) => command.run(),

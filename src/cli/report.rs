@@ -2,18 +2,21 @@
 
 use std::fs;
 use std::io::{self, Write};
+use std::path::Path;
 use std::time::Duration;
 
 use serde::Serialize;
 
 use crate::backend::{Backend, PhaseTime, Precipitation, cpu};
 use crate::cli::beside::Names;
+use crate::cli::{plot, report_page};
 use crate::config::RunConfig;
 use crate::diagnostics::budget::Water;
 use crate::diagnostics::frame::{FieldFigures, FrameFigures, Located};
 use crate::diagnostics::pair::Verdict;
 use crate::error::{Error, Result};
 use crate::io::pending::Pending;
+use crate::io::wrf::album::Album;
 use crate::model::pair::{self, Ratio, Timed};
 use crate::model::suspect::Suspect;
 use crate::model::{Case, FrameReport, Outcome, Working};
@@ -274,12 +277,44 @@ impl Facts {
         Ok(())
     }
 
+    /// Writes what the run is asked to write besides its fields: figures as JSON, a page.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Io`], and those of reading the output again for its pictures.
+    pub(super) fn write(
+        &self,
+        json: Option<Pending>,
+        page: Option<Pending>,
+        output: &Path,
+    ) -> Result<()> {
+        if let Some(json) = json {
+            self.write_json(json)?;
+        }
+        if let Some(page) = page {
+            self.write_page(page, output)?;
+        }
+        Ok(())
+    }
+
+    /// Writes a page with the figures and with pictures of the output.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Io`], and those of reading the output again.
+    fn write_page(&self, file: Pending, output: &Path) -> Result<()> {
+        let facts =
+            serde_json::to_value(self).map_err(|e| Error::io(file.target(), "write to", e))?;
+        let pictures = plot::all_of(&Album::open(output)?);
+        file.write_text(&report_page::of_run(&facts, &pictures))
+    }
+
     /// Writes the figures as JSON.
     ///
     /// # Errors
     ///
     /// [`Error::Io`].
-    pub(super) fn write_json(&self, file: Pending) -> Result<()> {
+    fn write_json(&self, file: Pending) -> Result<()> {
         let text = serde_json::to_string_pretty(self)
             .map_err(|e| Error::io(file.target(), "write to", e))?;
         fs::write(file.path(), text + "\n").map_err(|e| Error::io(file.target(), "write to", e))?;

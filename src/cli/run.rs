@@ -100,6 +100,9 @@ pub(super) struct Run {
     /// Write the figures of the run to a JSON file
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
+    /// Write a page about the run, with pictures, tables and provenance, that any browser shows
+    #[arg(long, value_name = "FILE.html")]
+    report: Option<PathBuf>,
     /// Let the GPU fail in this step, to see what is left
     #[arg(long, hide = true, value_name = "STEP")]
     fail_at_step: Option<usize>,
@@ -169,6 +172,7 @@ impl Run {
             boundary: settled.boundary,
             refine: settled.refine.into(),
             json: self.json.clone(),
+            report: self.report.clone(),
             compare: !self.no_compare,
             dry_run: self.dry_run,
             failing_step: self.fail_at_step,
@@ -184,6 +188,7 @@ fn refuse_one_file_twice(config: &RunConfig) -> Result<()> {
     let names = Names::of(config);
     let mut written: Vec<(&str, &Path)> = vec![("--output", &config.output)];
     written.extend(config.json.as_deref().map(|path| ("--json", path)));
+    written.extend(config.report.as_deref().map(|path| ("--report", path)));
     written.extend(names.asked_for(config));
     let restart = config.restarts.restart_output.as_deref();
     written.extend(restart.map(|path| ("--restart-output", path)));
@@ -239,6 +244,7 @@ fn run<R: Working + Value + OnDevice>(
     let pending = |path: &Path| Pending::new(path, config.force);
     let output = pending(&config.output)?;
     let json = config.json.as_deref().map(pending).transpose()?;
+    let page = config.report.as_deref().map(pending).transpose()?;
     let restart_output = config.restarts.restart_output.as_deref().map(pending).transpose()?;
     let asked = Asked::read(config)?;
 
@@ -301,9 +307,7 @@ fn run<R: Working + Value + OnDevice>(
     if let Some(report) = &report {
         facts.compare(report);
     }
-    if let Some(json) = json {
-        facts.write_json(json)?;
-    }
+    facts.write(json, page, &config.output)?;
     facts.print()?;
     let about = config.output.display();
     if outcome.interrupted {

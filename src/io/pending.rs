@@ -130,7 +130,16 @@ impl Pending {
     ///
     /// As [`Pending::write_json`].
     pub fn write_text(self, text: &str) -> Result<()> {
-        fs::write(self.path(), text).map_err(|e| self.failed(e))?;
+        self.write_bytes(text.as_bytes())
+    }
+
+    /// Writes bytes and gives the file its name.
+    ///
+    /// # Errors
+    ///
+    /// As [`Pending::write_json`].
+    pub fn write_bytes(self, bytes: &[u8]) -> Result<()> {
+        fs::write(self.path(), bytes).map_err(|e| self.failed(e))?;
         self.commit()
     }
 

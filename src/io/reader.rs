@@ -94,6 +94,11 @@ impl Reader {
         }
     }
 
+    /// Length of a dimension that may be missing.
+    pub fn optional_dimension(&self, name: &str) -> Option<usize> {
+        self.file.dimension_len(name)
+    }
+
     /// Names and lengths of the dimensions of a variable.
     ///
     /// # Errors
@@ -134,9 +139,7 @@ impl Reader {
         E::Error: Into<netcdf::Error>,
     {
         let name = variable.name();
-        let values: ArrayD<f32> = variable.get(extents).map_err(|e| {
-            self.error(format!("variable {name} cannot be read as numbers ({e}); is it complete?"))
-        })?;
+        let values = self.as_numbers(variable, extents)?;
         if let Some((at, value)) = values.indexed_iter().find(|(_, x)| !x.is_finite()) {
             return Err(self.error(format!(
                 "variable {name} is {value} at {}; every value must be finite",
@@ -144,6 +147,41 @@ impl Reader {
             )));
         }
         Ok(values)
+    }
+
+    /// The same, where infinite values and those that an attribute marks as missing become NaN.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Input`] when the values cannot be read as numbers.
+    pub(super) fn incomplete_values<E>(
+        &self,
+        variable: &Variable<'_>,
+        extents: E,
+    ) -> Result<ArrayD<f32>>
+    where
+        E: TryInto<netcdf::Extents>,
+        E::Error: Into<netcdf::Error>,
+    {
+        let marks: Vec<f32> = ["_FillValue", "missing_value"]
+            .iter()
+            .filter_map(|name| number(&variable.attribute(name)?.value().ok()?))
+            .map(|mark| mark as f32)
+            .collect();
+        let is_missing = |x: f32| !x.is_finite() || marks.contains(&x);
+        let values = self.as_numbers(variable, extents)?;
+        Ok(values.mapv_into(|x| if is_missing(x) { f32::NAN } else { x }))
+    }
+
+    fn as_numbers<E>(&self, variable: &Variable<'_>, extents: E) -> Result<ArrayD<f32>>
+    where
+        E: TryInto<netcdf::Extents>,
+        E::Error: Into<netcdf::Error>,
+    {
+        let name = variable.name();
+        variable.get(extents).map_err(|e| {
+            self.error(format!("variable {name} cannot be read as numbers ({e}); is it complete?"))
+        })
     }
 
     /// One row of a text variable of the dimensions (row, character).

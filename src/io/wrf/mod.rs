@@ -3,6 +3,7 @@
 //! A file serves when it holds the variables that a run needs, whatever its name.
 
 mod air;
+pub mod album;
 pub mod refine;
 pub mod series;
 mod source;
