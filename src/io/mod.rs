@@ -1,7 +1,9 @@
 //! Files: NetCDF in and out. Everything here works on host memory.
 
+mod classic;
 pub mod columns;
 pub mod growing;
+mod guard;
 mod layout;
 pub mod mapping;
 pub mod nc_char;
