@@ -13,6 +13,7 @@ strict=no
 case "${1-}" in
     "") ;;
     --strict) strict=yes ;;
+    -h | --help) sed -n '2,/^set/s/^# \{0,1\}//p' validation/check_conventions.sh; exit 0 ;;
     *) echo "usage: validation/check_conventions.sh [--strict]" >&2; exit 2 ;;
 esac
 

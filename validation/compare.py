@@ -14,8 +14,10 @@ import os
 import sys
 import tomllib
 
-import netCDF4
-import numpy as np
+# Help needs no packages.
+if not {"-h", "--help"} & set(sys.argv[1:]):
+    import netCDF4
+    import numpy as np
 
 CDL = {"f4": "float", "f8": "double", "i1": "byte", "u1": "ubyte", "i2": "short", "u2": "ushort",
        "i4": "int", "u4": "uint", "i8": "int64", "u8": "uint64", "S1": "char"}

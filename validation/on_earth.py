@@ -1,12 +1,18 @@
 #!/usr/bin/env python3
 """Copies of data/soc.nc laid on Earth, in every map projection of WRF.
 
-Arguments: the file, a folder for the copies. Latitudes and longitudes come from PROJ; the map factors
+usage: on_earth.py FILE FOLDER
+
+FILE is data/soc.nc, FOLDER is where the copies go. Latitudes and longitudes come from PROJ; the map factors
 stay 1, as only positions are of interest.
 """
 
 import shutil
 import sys
+
+if len(sys.argv) != 3 or "--help" in sys.argv:
+    print(__doc__)
+    sys.exit(0 if "--help" in sys.argv else 2)
 
 import netCDF4
 import numpy as np

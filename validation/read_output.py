@@ -1,13 +1,19 @@
 #!/usr/bin/env python3
 """Opens output of `nwp-mini run` as its users would, in xarray and xwrf or in wrf-python.
 
-Arguments: xarray or wrf-python, then files. What the libraries derive is held against plain arithmetic
+usage: read_output.py xarray|wrf-python|remapped FILE...
+
+What the libraries derive is held against plain arithmetic
 on the variables of the file, positions against PROJ. With the argument remapped, what cdo has made of a
 field with our weights is held against our own. Exits with 1 on the first thing that is not so.
 """
 
 import sys
 import warnings
+
+if len(sys.argv) < 3 or "--help" in sys.argv:
+    print(__doc__)
+    sys.exit(0 if "--help" in sys.argv else 2)
 
 import numpy as np
 

@@ -9,6 +9,8 @@ mod kernel_rules;
 mod kernels;
 #[path = "tidy/rules.rs"]
 mod rules;
+#[path = "tidy/supply.rs"]
+mod supply;
 #[path = "tidy/text.rs"]
 mod text;
 
@@ -119,4 +121,28 @@ fn data_files_are_those_of_their_readme() {
             }
         }
     }
+}
+
+/// `LICENSES-THIRD-PARTY.md` is a list of what `Cargo.lock` locks, under licences that `deny.toml` admits.
+#[test]
+fn licences_are_listed_and_admitted() {
+    let [lock, list, deny] = ["Cargo.lock", "LICENSES-THIRD-PARTY.md", "deny.toml"].map(|name| {
+        fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(name)).expect(name)
+    });
+    let (locked, listed) = (supply::locked(&lock), supply::listed(&list));
+    let found: std::collections::BTreeSet<_> = listed.keys().cloned().collect();
+    assert!(locked.len() > 20, "{locked:?}");
+    assert!(
+        locked == found,
+        "run validation/licences.py; not listed: {:?}; listed and not locked: {:?}",
+        locked.difference(&found).collect::<Vec<_>>(),
+        found.difference(&locked).collect::<Vec<_>>()
+    );
+    let admitted = supply::admitted(&deny);
+    let admitted: Vec<&str> = admitted.iter().map(String::as_str).collect();
+    let refused: Vec<_> = listed
+        .iter()
+        .filter(|(_, [licence, _])| !supply::is_admitted(licence, &admitted))
+        .collect();
+    assert!(refused.is_empty(), "deny.toml does not admit {refused:?}");
 }

@@ -146,14 +146,17 @@ impl Columns {
 
     fn time_step<R>(&self, case: &ColumnCase<R>) -> Result<f64> {
         match (self.dt, case.dt) {
-            (Some(dt), _) if dt > 0.0 && dt.is_finite() => Ok(dt),
-            (Some(dt), _) => {
-                Err(Error::Usage(format!("--dt {dt}: a time step must be a positive number of s")))
-            }
-            (None, Some(dt)) if dt > 0.0 => Ok(dt),
+            (Some(dt), _) if dt > 0.0 && dt <= LONGEST_CALL => Ok(dt),
+            (Some(dt), _) => Err(Error::Usage(format!(
+                "--dt {dt}: a time step must be a positive number of s, {LONGEST_CALL} at most"
+            ))),
+            (None, Some(dt)) if dt > 0.0 && dt <= LONGEST_CALL => Ok(dt),
             (None, Some(dt)) => Err(Error::input(
                 &self.input,
-                format!("attribute dt is {dt}; a positive number of seconds is needed, or --dt"),
+                format!(
+                    "attribute dt is {dt}; a positive number of seconds, {LONGEST_CALL} at most, is \
+                     needed, or --dt"
+                ),
             )),
             (None, None) => {
                 Err(Error::input(&self.input, "has no attribute dt; give the time step with --dt"))
@@ -165,16 +168,25 @@ impl Columns {
         match (self.calls, case.calls) {
             (Some(calls), _) => Ok(calls as usize),
             (None, None) => Ok(1),
-            (None, Some(calls)) if calls >= 1.0 && calls.fract() == 0.0 && calls < 1e9 => {
+            (None, Some(calls)) if (1.0..=MOST_CALLS).contains(&calls) && calls.fract() == 0.0 => {
                 Ok(calls as usize)
             }
             (None, Some(calls)) => Err(Error::input(
                 &self.input,
-                format!("attribute calls is {calls}; a whole number from 1 is needed, or --calls"),
+                format!(
+                    "attribute calls is {calls}; a whole number from 1 to {MOST_CALLS} is needed, or \
+                     --calls"
+                ),
             )),
         }
     }
 }
+
+/// Longest time step of a call, s: a day, which the scheme divides into 720.
+const LONGEST_CALL: f64 = 86_400.0;
+
+/// Most calls that a file may ask for; more are asked for by the option.
+const MOST_CALLS: f64 = 1e6;
 
 /// What is done to the columns.
 #[derive(Clone, Copy, Debug)]

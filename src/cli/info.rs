@@ -188,7 +188,7 @@ fn print_gpu(survey: &gpu::Survey, out: &mut impl Write) -> Result<()> {
 impl FileFacts {
     fn new(path: &Path) -> Result<Self> {
         let survey = survey(path)?;
-        let cells: usize = survey.grid.iter().product();
+        let cells = survey.grid.iter().copied().fold(1, usize::saturating_mul);
         let mut facts =
             Self { path: path.display().to_string(), survey, max_dt: None, problem: None };
         if !facts.survey.missing.is_empty() {

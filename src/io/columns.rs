@@ -13,6 +13,12 @@ use crate::state::{CloudDiagnostics, Environment, State, Surface};
 /// Fewest and most levels that the scheme takes.
 pub const LEVELS: std::ops::RangeInclusive<usize> = 4..=256;
 
+/// Depth of a layer, m, and density of dry air, kg m⁻³, wide enough for every atmosphere; beyond them
+/// precipitation would need more steps to fall than anybody waits for.
+const DEPTH: std::ops::RangeInclusive<f64> = 0.1..=1e5;
+/// See [`DEPTH`].
+const DENSITY: std::ops::RangeInclusive<f64> = 1e-6..=100.0;
+
 /// Independent columns with what is done to them.
 #[derive(Clone, Debug)]
 pub struct ColumnCase<R> {
@@ -80,6 +86,19 @@ impl<R: Stored> ColumnCase<R> {
             }
             Ok(field)
         };
+        let within = |name: &str, range: std::ops::RangeInclusive<f64>| -> Result<Array3<R>> {
+            let field = positive(name)?;
+            let outside = |(_, x): &(_, &R)| !range.contains(&x.f64());
+            let Some(((k, _, i), value)) = field.indexed_iter().find(outside) else {
+                return Ok(field);
+            };
+            Err(reader.error(format!(
+                "variable {name} is {value} at level={k} column={i}; {:e} to {:e} is expected; look \
+                 at its units",
+                range.start(),
+                range.end()
+            )))
+        };
         let optional = |name: &str| -> Result<Option<Array3<R>>> {
             if reader.has(&inside(name)) { read(name).map(Some) } else { Ok(None) }
         };
@@ -94,10 +113,10 @@ impl<R: Stored> ColumnCase<R> {
                 qs: read("qs")?,
             },
             environment: Environment {
-                rho: positive("den")?,
+                rho: within("den", DENSITY)?,
                 exner: positive("pii")?,
                 p: positive("p")?,
-                dz: positive("delz")?,
+                dz: within("delz", DEPTH)?,
             },
             theta_tendency: optional("th_tend")?,
             qv_tendency: optional("q_tend")?,

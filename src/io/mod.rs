@@ -1,11 +1,13 @@
 //! Files: NetCDF in and out. Everything here works on host memory.
 
 pub mod benchmark;
+mod classic;
 pub mod columns;
 pub mod companion;
 pub mod fortran;
 mod geometry;
 pub mod growing;
+mod guard;
 pub mod initial;
 mod layout;
 pub mod mapping;

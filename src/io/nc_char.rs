@@ -9,8 +9,8 @@ pub struct NcChar(#[allow(dead_code, reason = "read by the NetCDF library only")
 
 impl NcChar {
     /// The bytes of a text.
-    pub fn of(text: &str) -> Vec<Self> {
-        text.bytes().map(Self).collect()
+    pub fn of<T: AsRef<[u8]> + ?Sized>(text: &T) -> Vec<Self> {
+        text.as_ref().iter().copied().map(Self).collect()
     }
 }
 

@@ -1,12 +1,14 @@
 //! NetCDF input, with errors that name the file, the variable, what was found and what is needed.
 
 use std::fs;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use ndarray::{ArrayD, Dimension, IxDyn};
 use netcdf::{AttributeValue, Variable};
 
 use crate::error::{Error, Result};
+use crate::io::{classic, guard};
 
 /// The global attribute by which a restart file of ours is known; it holds the number of its form.
 pub const RESTART_MARK: &str = "nwp_mini_restart";
@@ -16,6 +18,8 @@ pub const RESTART_MARK: &str = "nwp_mini_restart";
 pub struct Reader {
     path: PathBuf,
     file: netcdf::File,
+    /// Most bytes that the values of a variable can take.
+    most_bytes: u64,
 }
 
 impl Reader {
@@ -23,7 +27,7 @@ impl Reader {
     ///
     /// # Errors
     ///
-    /// [`Error::Io`] when it cannot be read, [`Error::Input`] when it is not NetCDF.
+    /// [`Error::Io`] when it cannot be read, [`Error::Input`] when it is not NetCDF or damaged.
     pub fn open(path: &Path) -> Result<Self> {
         let about = fs::metadata(path).map_err(|e| Error::io(path, "read", e))?;
         if about.is_dir() {
@@ -36,14 +40,19 @@ impl Reader {
         if about.len() == 0 {
             return Err(Error::input(path, "is empty; a NetCDF file is needed"));
         }
-        fs::File::open(path).map_err(|e| Error::io(path, "read", e))?;
+        let mut signature = Vec::new();
+        let open = || fs::File::open(path).map_err(|e| Error::io(path, "read", e));
+        open()?.take(8).read_to_end(&mut signature).map_err(|e| Error::io(path, "read", e))?;
+        classic::check(open()?, about.len()).map_err(|why| Error::input(path, why))?;
         let file = netcdf::open(path).map_err(|e| {
             let message = format!(
                 "is not a readable NetCDF file ({e}); is it complete, and not being written to?"
             );
             Error::input(path, message)
         })?;
-        Ok(Self { path: path.to_owned(), file })
+        guard::look_over(path, &file)?;
+        let most_bytes = guard::most_bytes(about.len(), &signature);
+        Ok(Self { path: path.to_owned(), file, most_bytes })
     }
 
     /// The file's name.
@@ -139,7 +148,11 @@ impl Reader {
         E::Error: Into<netcdf::Error>,
     {
         let name = variable.name();
+<<<<<<< HEAD
         let values = self.singles(variable, extents)?;
+=======
+        let values = self.as_numbers(variable, extents)?;
+>>>>>>> main
         if let Some((at, value)) = values.indexed_iter().find(|(_, x)| !x.is_finite()) {
             return Err(self.error(format!(
                 "variable {name} is {value} at {}; every value must be finite",
@@ -169,19 +182,37 @@ impl Reader {
             .map(|mark| mark as f32)
             .collect();
         let is_missing = |x: f32| !x.is_finite() || marks.contains(&x);
+<<<<<<< HEAD
         let values = self.singles(variable, extents)?;
         Ok(values.mapv_into(|x| if is_missing(x) { f32::NAN } else { x }))
     }
 
     fn singles<E>(&self, variable: &Variable<'_>, extents: E) -> Result<ArrayD<f32>>
+=======
+        let values = self.as_numbers(variable, extents)?;
+        Ok(values.mapv_into(|x| if is_missing(x) { f32::NAN } else { x }))
+    }
+
+    fn as_numbers<E>(&self, variable: &Variable<'_>, extents: E) -> Result<ArrayD<f32>>
+>>>>>>> main
     where
         E: TryInto<netcdf::Extents>,
         E::Error: Into<netcdf::Error>,
     {
         let name = variable.name();
+        self.check_size(variable)?;
         variable.get(extents).map_err(|e| {
             self.error(format!("variable {name} cannot be read as numbers ({e}); is it complete?"))
         })
+    }
+
+    /// Fails where a variable would take more than the file can hold.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Input`] with both sizes.
+    pub(super) fn check_size(&self, variable: &Variable<'_>) -> Result<()> {
+        guard::excess(variable, self.most_bytes).map_or(Ok(()), |excess| Err(self.error(excess)))
     }
 
     /// One row of a text variable of the dimensions (row, character).
@@ -195,6 +226,7 @@ impl Reader {
         let (true, [rows, characters]) = (is_text, variable.dimensions()) else {
             return Err(self.error(format!("variable {name} is not text of two dimensions")));
         };
+        self.check_size(&variable)?;
         if row >= rows.len() {
             return Err(self.error(format!("variable {name} has no row {row}")));
         }

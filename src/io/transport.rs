@@ -17,6 +17,9 @@ const FEWEST_CELLS: usize = 4;
 /// Fewest layers: one would have no face inside.
 const FEWEST_LAYERS: usize = 2;
 
+/// Most steps: what is counted after each of them is kept until the end.
+const MOST_STEPS: f64 = 1e6;
+
 /// A tracer in a steady wind, on WRF's grid.
 #[derive(Clone, Debug)]
 pub struct Case {
@@ -295,10 +298,9 @@ fn check_mass(file: &Reader, coordinate: &MassCoordinate, mu: &Array2<f64>) -> R
 
 fn read_steps(file: &Reader) -> Result<usize> {
     let steps = file.required_number("nsteps")?;
-    let largest = f64::from(u32::MAX);
-    if steps.fract() != 0.0 || !(1.0..=largest).contains(&steps) {
+    if steps.fract() != 0.0 || !(1.0..=MOST_STEPS).contains(&steps) {
         return Err(file.error(format!(
-            "attribute nsteps is {steps}; a whole number of at least 1 is needed"
+            "attribute nsteps is {steps}; a whole number from 1 to {MOST_STEPS} is needed"
         )));
     }
     #[allow(clippy::cast_sign_loss, reason = "checked just above")]

@@ -121,6 +121,7 @@ impl Reader {
     /// [`crate::error::Error::Input`] when they cannot be read.
     pub fn part(&self, name: &str, ranges: &[Range<usize>]) -> Result<Values> {
         let variable = self.variable(name)?;
+        self.check_size(&variable)?;
         let ranges = ranges.to_vec();
         let read = || -> netcdf::Result<Values> {
             Ok(match variable.vartype() {

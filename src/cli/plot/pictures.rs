@@ -26,7 +26,7 @@ const CUT: [usize; 2] = [350, 150];
 
 /// A place as people write it.
 pub(super) fn place_name([i, j]: [f64; 2]) -> String {
-    let digits = |x: f64| if x.fract() == 0.0 { format!("{x:.0}") } else { format!("{x:.1}") };
+    let digits = |x: f64| format!("{x:.1}").trim_end_matches(".0").to_owned();
     format!("i={} j={}", digits(i), digits(j))
 }
 

@@ -69,7 +69,9 @@ pub fn survey(path: &Path) -> Result<Survey> {
     super::refuse_restart(reader)?;
     let shape = shape(reader)?;
     let source = Source { reader, shape, time: 0 };
-    let times = (0..reader.dimension("Time")?)
+    // Without Times there is nothing to tell them apart by.
+    let count = if reader.has("Times") { reader.dimension("Time")? } else { 1 };
+    let times = (0..count)
         .map(|time_index| Ok(calendar::format(time(&Source { time: time_index, ..source })?)))
         .collect::<Result<_>>()?;
     let stored = |name: &&str| stored_name(reader, name);

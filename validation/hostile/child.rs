@@ -1,0 +1,117 @@
+//! The program on a spoilt file, within limits, and what it must keep to.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::io::Read;
+use std::os::unix::process::ExitStatusExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// Memory that the program may address, KiB: the program itself, its threads, and 100 times what the
+/// spoilt files, of 3 MB at most, hold.
+const MEMORY: u32 = 512 << 10;
+
+/// Time that it may compute, s.
+const SECONDS: u32 = 5;
+
+/// Time after which it hangs, though it does not compute: on a machine that others use too.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Bytes of the longest file that it may write, in units of 512: more would be a spoilt size too.
+const LONGEST_FILE: u32 = 64 << 11;
+
+/// Exit codes of this contract: good, different, usage, input, blow-up.
+const CODES: [i32; 5] = [0, 1, 2, 3, 5];
+
+/// Runs the program with these arguments in `folder` and holds it to its promises; `name` is that of
+/// the spoilt file.
+///
+/// # Errors
+///
+/// What it did not keep.
+pub(crate) fn survives(folder: &Path, name: &str, arguments: &[&str]) -> Result<i32, String> {
+    let before = files(folder);
+    let limits = format!(
+        "ulimit -c 0; ulimit -v {MEMORY}; ulimit -t {SECONDS}; ulimit -f {LONGEST_FILE}; exec \"$@\""
+    );
+    let mut child = Command::new("sh")
+        .args(["-c", &limits, "sh", env!("CARGO_BIN_EXE_nwp-mini"), "--threads", "1"])
+        .args(arguments)
+        .current_dir(folder)
+        .env("HDF5_USE_FILE_LOCKING", "FALSE")
+        .env("NWP_BACKEND", "cpu")
+        .env("RUST_BACKTRACE", "0")
+        // Threads that allocate reserve addresses, which would count as memory.
+        .env("MALLOC_ARENA_MAX", "1")
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("sh starts");
+    let mut pipe = child.stderr.take().expect("standard error is piped");
+    let reader = thread::spawn(move || {
+        let mut said = Vec::new();
+        let _ = pipe.read_to_end(&mut said);
+        String::from_utf8_lossy(&said).into_owned()
+    });
+    let status = wait(&mut child)?;
+    let said = reader.join().expect("the reader does not panic");
+    let judged = judge(status.code(), status.signal(), &said, name);
+    // What a good run wrote goes, so that the next one finds the same folder.
+    let left: Vec<PathBuf> = files(folder).difference(&before).cloned().collect();
+    for path in &left {
+        fs::remove_file(path).expect("a file to remove");
+    }
+    let code = judged?;
+    let partial = left
+        .iter()
+        .find(|path| code != 0 && code != 5 || path.extension() == Some("part".as_ref()));
+    match partial {
+        Some(path) => Err(format!("left {} behind with exit code {code}", path.display())),
+        None => Ok(code),
+    }
+}
+
+fn wait(child: &mut Child) -> Result<std::process::ExitStatus, String> {
+    let start = Instant::now();
+    loop {
+        if let Some(status) = child.try_wait().expect("a child to wait for") {
+            return Ok(status);
+        }
+        if start.elapsed() > PATIENCE {
+            child.kill().expect("a child to stop");
+            child.wait().expect("a child to wait for");
+            return Err(format!("did nothing for {PATIENCE:?}"));
+        }
+        thread::sleep(Duration::from_millis(2));
+    }
+}
+
+fn judge(code: Option<i32>, signal: Option<i32>, said: &str, name: &str) -> Result<i32, String> {
+    let last: String = said.chars().rev().take(600).collect::<Vec<_>>().into_iter().rev().collect();
+    let Some(code) = code else {
+        return Err(format!("ended by signal {}: {last}", signal.unwrap_or_default()));
+    };
+    if said.contains("panicked") {
+        return Err(format!("panicked: {last}"));
+    }
+    if !CODES.contains(&code) {
+        return Err(format!("ended with exit code {code}: {last}"));
+    }
+    let Some(error) = said.find("error: ").map(|at| &said[at..]) else {
+        return if code == 0 { Ok(code) } else { Err(format!("exit code {code}, and no error")) };
+    };
+    // Verdicts and blown-up numbers are not about a file, and a wrong value of an option in a file is told
+    // by the name of the option.
+    let names_its_place =
+        error.contains(name) || code == 1 || code == 5 || (code == 2 && error.contains("--"));
+    if names_its_place { Ok(code) } else { Err(format!("does not name the file: {last}")) }
+}
+
+/// The files of a folder.
+fn files(folder: &Path) -> BTreeSet<PathBuf> {
+    let entries = fs::read_dir(folder).expect("a folder");
+    entries.map(|entry| entry.expect("an entry").path()).collect()
+}
