@@ -148,11 +148,7 @@ impl Reader {
         E::Error: Into<netcdf::Error>,
     {
         let name = variable.name();
-<<<<<<< HEAD
-        let values = self.singles(variable, extents)?;
-=======
         let values = self.as_numbers(variable, extents)?;
->>>>>>> main
         if let Some((at, value)) = values.indexed_iter().find(|(_, x)| !x.is_finite()) {
             return Err(self.error(format!(
                 "variable {name} is {value} at {}; every value must be finite",
@@ -182,19 +178,11 @@ impl Reader {
             .map(|mark| mark as f32)
             .collect();
         let is_missing = |x: f32| !x.is_finite() || marks.contains(&x);
-<<<<<<< HEAD
-        let values = self.singles(variable, extents)?;
-        Ok(values.mapv_into(|x| if is_missing(x) { f32::NAN } else { x }))
-    }
-
-    fn singles<E>(&self, variable: &Variable<'_>, extents: E) -> Result<ArrayD<f32>>
-=======
         let values = self.as_numbers(variable, extents)?;
         Ok(values.mapv_into(|x| if is_missing(x) { f32::NAN } else { x }))
     }
 
     fn as_numbers<E>(&self, variable: &Variable<'_>, extents: E) -> Result<ArrayD<f32>>
->>>>>>> main
     where
         E: TryInto<netcdf::Extents>,
         E::Error: Into<netcdf::Error>,
