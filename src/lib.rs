@@ -45,6 +45,7 @@ pub mod diagnostics;
 pub mod projection;
 
 pub mod model;
+pub mod plot;
 
 pub mod cli;
 pub mod config;

@@ -156,7 +156,8 @@ impl TuningFacts {
 /// The devices, and every place that the libraries were looked for in.
 fn print_gpu(survey: &gpu::Survey, out: &mut impl Write) -> Result<()> {
     for device in &survey.devices {
-        let gpu::Device { name, architecture, multiprocessors, memory, cache } = device;
+        let gpu::Device { name, architecture, multiprocessors, memory, cache, shared_bytes: _ } =
+            device;
         let [gigabytes, megabytes] = [*memory as f64 / 1e9, *cache as f64 / 1e6];
         writeln!(
             out,

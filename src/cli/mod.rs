@@ -1,5 +1,6 @@
 //! The command line: one file for each subcommand.
 
+mod begin;
 mod bench;
 mod beside;
 mod columns;
@@ -12,9 +13,13 @@ mod info;
 mod init;
 mod kernels;
 mod pair;
+mod plot;
+mod progress;
 mod provenance;
 mod refine;
 mod report;
+mod report_page;
+mod restart;
 mod run;
 mod transport;
 mod tune;
@@ -86,6 +91,7 @@ enum Command {
     Init(init::Init),
     Import(import::Import),
     Diff(diff::Diff),
+    Plot(plot::Plot),
     Weights(weights::Weights),
     Bench(Box<bench::Bench>),
     Tune(tune::Tune),
@@ -118,6 +124,15 @@ impl From<FalloutChoice> for Fallout {
     }
 }
 
+impl From<Fallout> for FalloutChoice {
+    fn from(fallout: Fallout) -> Self {
+        match fallout {
+            Fallout::SemiLagrangian => Self::SemiLagrangian,
+            Fallout::Substepped => Self::Substepped,
+        }
+    }
+}
+
 /// Limiter of the transport of water.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum LimiterChoice {
@@ -135,6 +150,16 @@ impl From<LimiterChoice> for Limiter {
             LimiterChoice::Pd => Self::PositiveDefinite,
             LimiterChoice::Monotonic => Self::Monotonic,
             LimiterChoice::None => Self::None,
+        }
+    }
+}
+
+impl From<Limiter> for LimiterChoice {
+    fn from(limiter: Limiter) -> Self {
+        match limiter {
+            Limiter::PositiveDefinite => Self::Pd,
+            Limiter::Monotonic => Self::Monotonic,
+            Limiter::None => Self::None,
         }
     }
 }
@@ -173,6 +198,7 @@ fn run(cli: &Cli) -> Result<()> {
         Command::Init(command) => command.run(),
         Command::Import(command) => command.run(),
         Command::Diff(command) => command.run(),
+        Command::Plot(command) => command.run(),
         Command::Weights(command) => command.run(),
         Command::Bench(command) => command.run(),
         Command::Tune(command) => command.run(),

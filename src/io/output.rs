@@ -11,10 +11,12 @@ use time::PrimitiveDateTime;
 use crate::calendar;
 use crate::error::{Error, Result};
 use crate::io::geometry;
+pub use crate::io::companion::Companion;
 use crate::io::layout::{self, COMPUTED, CONTENTS, COURANT, GIVEN, GRID, PROFILES, Variable};
 use crate::io::mapping::{self, Mapping};
 use crate::io::nc_char::NcChar;
 use crate::io::pending::Pending;
+use crate::io::restart::{Restarter, Saved};
 use crate::io::sampled::{ColumnFrame, Sample};
 use crate::io::wrf::{Attribute, Domain};
 use crate::io::writer::Stored;
@@ -122,41 +124,11 @@ pub struct Header {
     pub provenance: Vec<(String, Attribute)>,
 }
 
-/// A file beside the output that is made of the columns, or of what operators make of the fields.
-pub trait Companion<R: Stored>: Send {
-    /// The name that the file will get.
-    fn target(&self) -> &Path;
-
-    /// Takes the columns.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Io`] when they cannot be written.
-    fn columns(&mut self, _columns: &ColumnFrame<R>) -> Result<()> {
-        Ok(())
-    }
-
-    /// Takes what the operator of this number makes of the fields.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Io`] when it cannot be written.
-    fn sample(&mut self, _operator: usize, _sample: &Sample<R>) -> Result<()> {
-        Ok(())
-    }
-
-    /// Completes the file and gives it its name.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Io`] when it cannot be written, and those of [`Pending::commit`].
-    fn commit(self: Box<Self>) -> Result<()>;
-}
-
 enum Message<R> {
     Frame(Box<Snapshot<R>>),
     Sample(usize, Box<Sample<R>>),
     Columns(Box<ColumnFrame<R>>),
+    Restart(Box<Saved<R>>),
     Commit,
 }
 
@@ -174,20 +146,21 @@ impl<R: Stored> Output<R> {
     ///
     /// # Errors
     ///
-    /// Those of [`Pending::new`].
+    /// [`Error::Io`] when no thread can be started.
     pub fn create(
-        target: &Path,
-        force: bool,
+        pending: Pending,
         header: Header,
         companions: Vec<Box<dyn Companion<R>>>,
+        restarter: Option<Restarter>,
     ) -> Result<Self> {
-        let pending = Pending::new(target, force)?;
+        let target = pending.target().to_owned();
         let (sender, receiver) = sync_channel(WAITING);
+        let writer = Writer { pending, header, companions, restarter };
         let thread = thread::Builder::new()
             .name("output".to_owned())
-            .spawn(move || write(pending, &header, companions, &receiver))
-            .map_err(|e| Error::io(target, "start writing", e))?;
-        Ok(Self { target: target.to_owned(), sender, thread })
+            .spawn(move || writer.run(&receiver))
+            .map_err(|e| Error::io(&target, "start writing", e))?;
+        Ok(Self { target, sender, thread })
     }
 
     /// The name that the file will get.
@@ -217,6 +190,14 @@ impl<R: Stored> Output<R> {
         self.sender.send(Message::Columns(Box::new(columns))).is_ok()
     }
 
+    /// Hands over where the run stands. What was handed over before is put on disk under its final
+    /// names first, so that no frame is lost that a run from there would not make again. As
+    /// [`Output::send`].
+    #[must_use = "false means that the writer has failed, and finish tells why"]
+    pub fn send_restart(&self, saved: Saved<R>) -> bool {
+        self.sender.send(Message::Restart(Box::new(saved))).is_ok()
+    }
+
     /// Completes the file and gives it its name; returns the number of frames in it.
     ///
     /// # Errors
@@ -231,44 +212,68 @@ impl<R: Stored> Output<R> {
     }
 }
 
-/// The writer's thread. Without [`Message::Commit`] it leaves nothing behind.
-fn write<R: Stored>(
+/// What the writer's thread has. Without [`Message::Commit`] it leaves nothing behind but what was
+/// shown before.
+struct Writer<R> {
     pending: Pending,
-    header: &Header,
-    mut companions: Vec<Box<dyn Companion<R>>>,
-    receiver: &Receiver<Message<R>>,
-) -> Result<usize> {
-    let error = |e: netcdf::Error| pending.failed(e);
-    let mut file = netcdf::create(pending.path()).map_err(error)?;
-    define::<R>(&mut file, header).map_err(error)?;
-    let mut frames = 0;
-    while let Ok(message) = receiver.recv() {
-        match message {
-            Message::Frame(snapshot) => {
-                put_frame(&mut file, header, frames, &snapshot).map_err(error)?;
-                frames += 1;
-            }
-            Message::Sample(operator, sample) => {
-                for companion in &mut companions {
-                    companion.sample(operator, &sample)?;
+    header: Header,
+    companions: Vec<Box<dyn Companion<R>>>,
+    restarter: Option<Restarter>,
+}
+
+impl<R: Stored> Writer<R> {
+    fn run(mut self, receiver: &Receiver<Message<R>>) -> Result<usize> {
+        let mut file = netcdf::create(self.pending.path()).map_err(|e| self.pending.failed(e))?;
+        define::<R>(&mut file, &self.header).map_err(|e| self.pending.failed(e))?;
+        let (mut frames, mut last) = (0, None);
+        while let Ok(message) = receiver.recv() {
+            match message {
+                Message::Frame(snapshot) => {
+                    put_frame(&mut file, &self.header, frames, &snapshot)
+                        .map_err(|e| self.pending.failed(e))?;
+                    frames += 1;
                 }
-            }
-            Message::Columns(columns) => {
-                for companion in &mut companions {
-                    companion.columns(&columns)?;
+                Message::Sample(operator, sample) => {
+                    for companion in &mut self.companions {
+                        companion.sample(operator, &sample)?;
+                    }
                 }
-            }
-            Message::Commit => {
-                file.close().map_err(error)?;
-                pending.commit()?;
-                for companion in companions {
-                    companion.commit()?;
+                Message::Columns(columns) => {
+                    for companion in &mut self.companions {
+                        companion.columns(&columns)?;
+                    }
                 }
-                return Ok(frames);
+                // Everything has its name before that one.
+                Message::Restart(saved) if saved.is_last => last = Some(saved),
+                Message::Restart(saved) => {
+                    file.sync().map_err(|e| self.pending.failed(e))?;
+                    self.keep(&saved)?;
+                }
+                Message::Commit => {
+                    file.close().map_err(|e| self.pending.failed(e))?;
+                    self.pending.commit()?;
+                    for companion in self.companions {
+                        companion.commit()?;
+                    }
+                    if let (Some(restarter), Some(saved)) = (&mut self.restarter, last) {
+                        restarter.write(&saved)?;
+                    }
+                    return Ok(frames);
+                }
             }
         }
+        Ok(frames)
     }
-    Ok(frames)
+
+    /// Shows what there is, then writes a restart file.
+    fn keep(&mut self, saved: &Saved<R>) -> Result<()> {
+        let Some(restarter) = &mut self.restarter else { return Ok(()) };
+        self.pending.show()?;
+        for companion in &mut self.companions {
+            companion.show()?;
+        }
+        restarter.write(saved)
+    }
 }
 
 fn define<R: Stored>(file: &mut FileMut, header: &Header) -> netcdf::Result<()> {

@@ -14,7 +14,7 @@ const LAYERS: [&[&str]; 9] = [
     &["gpu"],
     &["backend", "io"],
     &["cases", "projection", "diagnostics"],
-    &["model"],
+    &["model", "plot"],
     &["config", "cli", "main"],
 ];
 
