@@ -33,9 +33,12 @@ pub(super) struct Column {
     pub(super) p_top: f64,
 }
 
-/// Rounds in which pressure, vapour and mass of a layer are made to fit one another; each gains
-/// two digits or more where a layer holds less than a tenth of the air.
+/// Most rounds in which pressure, vapour and mass of a layer are made to fit one another; each
+/// gains two digits or more where a layer holds less than a tenth of the air.
 const ROUNDS: usize = 30;
+
+/// Part of the pressure or of the vapour that may still change when they fit.
+const FITTING: f64 = 1e-15;
 
 impl Column {
     /// Stacks layers of the depth `lid / nz` from the ground up.
@@ -54,7 +57,11 @@ impl Column {
             for _ in 0..ROUNDS {
                 qv[k] = (sounding.vapour)(z[k], saturation(theta[k], p[k]));
                 mass[k] = depth / thermo::specific_volume(theta[k], qv[k], p[k]);
+                let before = p[k];
                 p[k] = below - 0.5 * weight(mass[k], qv[k]);
+                if (p[k] - before).abs() <= FITTING * before {
+                    break;
+                }
             }
             below -= weight(mass[k], qv[k]);
         }
@@ -91,7 +98,11 @@ impl Column {
             for _ in 0..ROUNDS {
                 let p = above + 0.5 * weight(self.mass[k], filled.qv[k]);
                 filled.p[k] = p;
+                let before = filled.qv[k];
                 filled.qv[k] = vapour(k, saturation(filled.theta[k], p));
+                if (filled.qv[k] - before).abs() <= FITTING * before {
+                    break;
+                }
             }
             above += weight(self.mass[k], filled.qv[k]);
         }

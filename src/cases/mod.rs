@@ -14,6 +14,7 @@ mod tracers;
 use std::path::PathBuf;
 
 use ndarray::{Array2, Array3};
+use rayon::prelude::*;
 use time::PrimitiveDateTime;
 use time::macros::datetime;
 
@@ -308,7 +309,11 @@ fn even_domain(grid: Grid, column: &Column) -> Domain {
 /// Air without condensate and winds on the grid of `domain`, around the base state `base`.
 ///
 /// `column` gives the column at x and y (m) from the middle of the grid, where it is not `base`.
-fn air(domain: &Domain, base: &Column, column: impl Fn(f64, f64) -> Option<Column>) -> Frame {
+fn air(
+    domain: &Domain,
+    base: &Column,
+    column: impl Fn(f64, f64) -> Option<Column> + Sync,
+) -> Frame {
     let Grid { shape, dx, dy, .. } = domain.grid;
     let Shape { nx, ny, nz } = shape;
     let stored = |x: f64| f64::from(x as f32);
@@ -318,10 +323,10 @@ fn air(domain: &Domain, base: &Column, column: impl Fn(f64, f64) -> Option<Colum
     let mut state = State::zeros(shape);
     let (mut p, mut phi) = (Array3::zeros(shape.centre()), Array3::zeros(shape.z_face()));
     for j in 0..ny {
-        for i in 0..nx {
-            let x = (i as f64 + 0.5 - 0.5 * nx as f64) * dx;
-            let y = (j as f64 + 0.5 - 0.5 * ny as f64) * dy;
-            let other = column(x, y);
+        let y = (j as f64 + 0.5 - 0.5 * ny as f64) * dy;
+        let x = |i: usize| (i as f64 + 0.5 - 0.5 * nx as f64) * dx;
+        let row: Vec<_> = (0..nx).into_par_iter().map(|i| column(x(i), y)).collect();
+        for (i, other) in row.iter().enumerate() {
             let here = other.as_ref().unwrap_or(base);
             for k in 0..nz {
                 state.theta[[k, j, i]] = (here.theta[k] - f64::THETA_BASE) as f32;
