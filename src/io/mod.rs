@@ -15,6 +15,7 @@ pub mod reader;
 pub mod regridded;
 pub mod sampled;
 pub mod stations;
+pub mod text;
 pub mod transport;
 pub mod variables;
 pub mod weights;
