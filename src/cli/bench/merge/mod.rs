@@ -244,7 +244,7 @@ mod tests {
             ("[]", "no times"),
             ("[1]", "no record"),
         ] {
-            fs::write(&path, text).unwrap();
+            std::fs::write(&path, text).unwrap();
             let said = read(&path).unwrap_err().to_string();
             assert!(said.contains("a.json") && said.contains(word), "{said}");
         }
