@@ -26,6 +26,8 @@ pub struct RunConfig {
     pub output_interval: Option<f64>,
     /// What is written beside the output.
     pub beside: Beside,
+    /// Where it goes on from, and where it is kept where it stands.
+    pub restarts: Restarts,
     /// Limiter of the water species.
     pub limiter: Limiter,
     /// Variant of the microphysics.
@@ -36,12 +38,33 @@ pub struct RunConfig {
     pub refine: usize,
     /// Where to write the figures of the run as JSON.
     pub json: Option<PathBuf>,
+    /// Where to write a page about the run.
+    pub report: Option<PathBuf>,
     /// Whether a run on the GPU that was not asked for ends with a comparison.
     pub compare: bool,
     /// Whether to stop before the first step.
     pub dry_run: bool,
     /// Step in which the GPU is to fail, for tests of what is left then.
     pub failing_step: Option<usize>,
+}
+
+/// Going on where an earlier run stood.
+#[derive(Args, Clone, Debug, Default)]
+pub struct Restarts {
+    /// Go on from a restart file, in the place of --input: it holds the state, what has fallen, the
+    /// winds that are left, dt and the options of the scheme, and the bits are those of a run without a
+    /// break. --steps and --hours count from there; times, RAINNC and the water budget from the start of
+    /// the first run. The output begins with the frame of the restart
+    #[arg(long, value_name = "FILE", conflicts_with = "input")]
+    pub restart: Option<PathBuf>,
+    /// Write a restart file at the end, and where the run is interrupted
+    #[arg(long, value_name = "FILE")]
+    pub restart_output: Option<PathBuf>,
+    /// Time between restart files in seconds: each takes the place of the one before, at the end of the
+    /// first step that reaches the time, and with it the output until then is put in its place
+    /// [default: at the end only; with it the file is <input>.restart.nc in the current folder]
+    #[arg(long, value_name = "S")]
+    pub restart_interval: Option<f64>,
 }
 
 /// What a run writes beside its output.

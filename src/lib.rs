@@ -6,11 +6,14 @@
 //!
 //! - HDC04: Hong, Dudhia, Chen 2004, Mon. Wea. Rev. 132, 103-120.
 //! - HL06: Hong, Lim 2006, J. Korean Meteor. Soc. 42, 129-151.
+//! - LV96: LeVeque 1996, SIAM J. Numer. Anal. 33, 627-665 (transport tests).
 //! - RH83: Rutledge, Hobbs 1983, J. Atmos. Sci. 40, 1185-1206.
 //! - JH10: Juang, Hong 2010, Mon. Wea. Rev. 138, 1778-1791 (semi-Lagrangian fall).
 //! - S06: Skamarock 2006, Mon. Wea. Rev. 134, 2241-2250.
+//! - SH12: Shipway, Hill 2012, Quart. J. Roy. Meteor. Soc. 138, 2196-2211 (kinematic driver).
 //! - SW09: Skamarock, Weisman 2009, Mon. Wea. Rev. 137, 488-494.
 //! - W09: Wang, Skamarock, Feingold 2009, Mon. Wea. Rev. 137, 2547-2558.
+//! - WK82: Weisman, Klemp 1982, Mon. Wea. Rev. 110, 504-520 (sounding of deep convection).
 //! - WS02: Wicker, Skamarock 2002, Mon. Wea. Rev. 130, 2088-2097.
 
 pub mod error;
@@ -37,10 +40,12 @@ pub mod gpu;
 pub mod backend;
 pub mod io;
 
+pub mod cases;
 pub mod diagnostics;
 pub mod projection;
 
 pub mod model;
+pub mod plot;
 
 pub mod cli;
 pub mod config;

@@ -22,6 +22,17 @@ pub struct Plan {
     pub last_dt: f64,
     /// The longest step that the winds admit, s.
     pub max_dt: f64,
+    /// What was done before, by the runs that this one goes on with.
+    pub past: Past,
+}
+
+/// Steps that were made before those of a plan.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Past {
+    /// How many.
+    pub steps: usize,
+    /// What they lack of as many whole steps, s: not 0 where the last of a run was shortened.
+    pub lack: f64,
 }
 
 /// The shortest time step, s: far below any use, and far above what single precision takes for 0.
@@ -101,10 +112,24 @@ impl Plan {
                 // Of very many steps, more is lost in rounding.
                 let slack = SLACK.max(4.0 * f64::EPSILON * seconds / dt);
                 let steps = (seconds / dt - slack).ceil().max(1.0);
-                (steps as usize, seconds - (steps - 1.0) * dt)
+                let last = seconds - (steps - 1.0) * dt;
+                // A whole number of steps is one of equal steps, so that it can be divided.
+                let last = if (last - dt).abs() <= 2.0 * slack * dt { dt } else { last };
+                (steps as usize, last)
             }
         };
-        Ok(Self { dt, steps, last_dt, max_dt })
+        Ok(Self { dt, steps, last_dt, max_dt, past: Past::default() })
+    }
+
+    /// The same steps after others.
+    pub fn after(self, past: Past) -> Self {
+        Self { past, ..self }
+    }
+
+    /// What is past at the end of a step.
+    pub fn past_after(&self, step: usize) -> Past {
+        let cut = if step == self.steps { self.dt - self.last_dt } else { 0.0 };
+        Past { steps: self.past.steps + step, lack: self.past.lack + cut }
     }
 
     /// Length of a step, counted from 1, s.
@@ -112,9 +137,14 @@ impl Plan {
         if step == self.steps { self.last_dt } else { self.dt }
     }
 
-    /// Time at the end of a step, s.
+    /// Time at the end of a step, from the start of the first run on, s.
+    ///
+    /// The bits are the same however the steps are divided among runs.
     pub fn time_after(&self, step: usize) -> f64 {
-        if step == 0 { 0.0 } else { (step - 1) as f64 * self.dt + self.dt_of(step) }
+        match self.past.steps + step {
+            0 => 0.0,
+            all => (all - 1) as f64 * self.dt + self.dt_of(step) - self.past.lack,
+        }
     }
 }
 
@@ -143,6 +173,33 @@ mod tests {
         let plan = plan.expect("an admissible step");
         assert_eq!(plan.steps, 3600);
         assert!((plan.last_dt - 0.1).abs() < 1e-9);
+    }
+
+    #[test]
+    fn times_do_not_depend_on_where_a_run_is_divided() {
+        for dt in [0.1, 0.7, 150.0, 1.0 / 3.0] {
+            let of = |steps| Plan::new(Length::Steps(steps), Some(dt), None, 200.0).expect("steps");
+            let whole = of(30);
+            for first in 1..30 {
+                let second = of(30 - first).after(of(first).past_after(first));
+                for step in 0..=30 - first {
+                    let [a, b] = [whole.time_after(first + step), second.time_after(step)];
+                    assert_eq!(a.to_bits(), b.to_bits(), "{dt} {first} {step}");
+                }
+            }
+            // By hours as by steps.
+            let hours = Plan::new(Length::Seconds(30.0 * dt), Some(dt), None, 200.0);
+            assert_eq!(hours.expect("steps"), whole);
+        }
+    }
+
+    #[test]
+    fn a_shortened_step_is_not_made_up_for() {
+        let first = Plan::new(Length::Seconds(100.0), Some(70.0), None, 200.0).expect("steps");
+        let second = Plan::new(Length::Steps(2), Some(70.0), None, 200.0).expect("steps");
+        let second = second.after(first.past_after(2));
+        let times: Vec<f64> = (0..=2).map(|step| second.time_after(step)).collect();
+        assert_eq!(times, [100.0, 170.0, 240.0]);
     }
 
     #[test]

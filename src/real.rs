@@ -25,6 +25,14 @@ impl Precision {
             Self::F64 => f64::NAME,
         }
     }
+
+    /// Bytes of a number.
+    pub fn bytes(self) -> usize {
+        match self {
+            Self::F32 => size_of::<f32>(),
+            Self::F64 => size_of::<f64>(),
+        }
+    }
 }
 
 /// `f32` or `f64`.

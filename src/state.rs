@@ -85,6 +85,24 @@ pub struct Surface<R> {
     pub clipped: Array2<R>,
 }
 
+impl<R> Surface<R> {
+    /// Names of the planes, in the order of [`Surface::planes`].
+    pub const NAMES: [&'static str; 8] =
+        ["rain", "fallen", "rainncv", "snow", "snowncv", "sr", "fall_residual", "clipped"];
+
+    /// The planes, in the order of [`Surface::NAMES`].
+    pub fn planes(&self) -> [&Array2<R>; 8] {
+        let Self { rain, fallen, rainncv, snow, snowncv, sr, fall_residual, clipped } = self;
+        [rain, fallen, rainncv, snow, snowncv, sr, fall_residual, clipped]
+    }
+
+    /// The surface of these planes, in the order of [`Surface::NAMES`].
+    pub fn of(planes: [Array2<R>; 8]) -> Self {
+        let [rain, fallen, rainncv, snow, snowncv, sr, fall_residual, clipped] = planes;
+        Self { rain, fallen, rainncv, snow, snowncv, sr, fall_residual, clipped }
+    }
+}
+
 impl<R: Real> Surface<R> {
     /// Nothing has fallen.
     pub fn zeros(shape: Shape) -> Self {
@@ -100,6 +118,62 @@ impl<R: Real> Surface<R> {
             clipped: zeros(),
         }
     }
+}
+
+/// Changes of the water inside the specified and open rows, kg.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct WaterChange {
+    /// Precipitation that has reached the ground.
+    pub fallen: f64,
+    /// Net inflow through the sides.
+    pub sides: f64,
+    /// What the fall scheme has made beyond what it was given.
+    pub fallout_residual: f64,
+    /// What clipping at zero has made.
+    pub clipped: f64,
+    /// What the microphysics moved between layers whose rho dz is not their dry mass.
+    pub mass_mismatch: f64,
+}
+
+impl WaterChange {
+    /// Adds the changes of a step.
+    pub fn add(&mut self, change: &Self) {
+        self.fallen += change.fallen;
+        self.sides += change.sides;
+        self.fallout_residual += change.fallout_residual;
+        self.clipped += change.clipped;
+        self.mass_mismatch += change.mass_mismatch;
+    }
+}
+
+/// What a run has gathered since its start.
+#[derive(Clone, Debug)]
+pub struct Gathered<R> {
+    /// What has fallen.
+    pub surface: Surface<R>,
+    /// How the water inside the specified and open rows has changed.
+    pub changes: WaterChange,
+    /// The sums that a backend makes these changes of, where it has more than one for each of them:
+    /// it goes on with these to get the same bits. Another backend makes do with the changes.
+    pub parts: Vec<f64>,
+}
+
+impl<R: Real> Gathered<R> {
+    /// The same in double precision: every value as it is.
+    pub fn widened(&self) -> Gathered<f64> {
+        let planes = self.surface.planes().map(|plane| plane.map(|x| x.f64()));
+        let Self { changes, parts, .. } = self;
+        Gathered { surface: Surface::of(planes), changes: *changes, parts: parts.clone() }
+    }
+}
+
+/// Where a run stands between two steps: from here it goes on as if it had not been stopped.
+#[derive(Clone, Debug)]
+pub struct Standing<R> {
+    /// What moves with the air.
+    pub state: State<R>,
+    /// What has been gathered.
+    pub gathered: Gathered<R>,
 }
 
 /// What the microphysics diagnoses from a state. Shape of each: (nz, ny, nx).

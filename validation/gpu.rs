@@ -25,10 +25,15 @@ mod products;
 mod random;
 #[path = "gpu/reduce.rs"]
 mod reduce;
+#[path = "gpu/restart.rs"]
+mod restart;
 #[path = "gpu/runtime.rs"]
 mod runtime;
 #[path = "gpu/samples.rs"]
 mod samples;
+#[path = "run/small.rs"]
+#[allow(dead_code, reason = "another test uses the rest")]
+mod small;
 #[path = "gpu/solver.rs"]
 mod solver;
 #[path = "gpu/storm.rs"]

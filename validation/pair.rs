@@ -6,6 +6,8 @@
 
 #[path = "pair/ahead.rs"]
 mod ahead;
+#[path = "pair/resumed.rs"]
+mod resumed;
 #[path = "pair/stand_in.rs"]
 mod stand_in;
 #[path = "pair/verdict.rs"]

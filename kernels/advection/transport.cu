@@ -1,7 +1,7 @@
-// One step of all tracers: a kernel for a stage without limiter, and the two passes of the last
-// stage with one; the tracers before UNLIMITED are never limited.
+// One step of all tracers: a kernel for a stage without limiter, and for the last stage with one
+// either two passes or, where TILED, one; the tracers before UNLIMITED are never limited.
 #include "primitives/mark.cuh"
-#include "advection/march/limited.cuh"
+#include "advection/tile/limited.cuh"
 
 // Lets a thread march, by code for inner places where it can.
 template <void (*MARCH)(const TransportArgs&, const Place&)>
@@ -19,16 +19,41 @@ transport_stage(const __grid_constant__ TransportArgs args)
 {
     mark(args.marks, MARK_TRANSPORT_STAGE);
     Place place;
-    if (find_place(args, 0, place)) march<advance>(args, place);
+    if (find_place(args, 0, TRACERS, place)) march<advance>(args, place);
+}
+
+// The last stage of the tracers that are never limited, where the others have a kernel of their own.
+extern "C" __global__ void __launch_bounds__(STAGE_THREADS, STAGE_RESIDENT)
+transport_unlimited(const __grid_constant__ TransportArgs args)
+{
+    if (!TILED) return;
+    mark(args.marks, MARK_TRANSPORT_UNLIMITED);
+    Place place;
+    if (find_place(args, 0, UNLIMITED, place)) march<advance>(args, place);
+}
+
+// The last stage of the limited tracers in one pass, by tiles.
+extern "C" __global__ void __launch_bounds__(TILE_ROWS * LANES, 1)
+transport_limit(const __grid_constant__ TransportArgs args)
+{
+    if (!TILED) return;
+    mark(args.marks, MARK_TRANSPORT_LIMIT);
+    extern __shared__ LimitRoom room[];
+    const TilePlace tile = find_place_in_tile(args, UNLIMITED);
+    if (tile.place.is_inner)
+        limit(args, {inner(args, tile.place), tile.first_row, tile.owns}, room[0]);
+    else
+        limit(args, tile, room[0]);
 }
 
 // The last stage: the first pass of the limited tracers, and all of the others.
 extern "C" __global__ void __launch_bounds__(LIMITED_THREADS, LIMITED_RESIDENT)
 transport_scale(const __grid_constant__ TransportArgs args)
 {
+    if (TILED) return;
     mark(args.marks, MARK_TRANSPORT_SCALE);
     Place place;
-    if (!find_place(args, 0, place)) return;
+    if (!find_place(args, 0, TRACERS, place)) return;
     if (place.tracer < UNLIMITED)
         march<advance>(args, place);
     else
@@ -39,9 +64,10 @@ transport_scale(const __grid_constant__ TransportArgs args)
 extern "C" __global__ void __launch_bounds__(LIMITED_THREADS, LIMITED_RESIDENT)
 transport_update(const __grid_constant__ TransportArgs args)
 {
+    if (TILED) return;
     mark(args.marks, MARK_TRANSPORT_UPDATE);
     Place place;
-    if (find_place(args, UNLIMITED, place)) march<update>(args, place);
+    if (find_place(args, UNLIMITED, TRACERS - UNLIMITED, place)) march<update>(args, place);
 }
 
 // Adds what the fluxes of the last stage have carried into the region inside the outermost cells,

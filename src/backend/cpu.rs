@@ -8,8 +8,8 @@ use std::time::Instant;
 use super::operators::Operator;
 use super::turned::Turning;
 use super::{
-    Attached, Backend, Captured, FRAMES_IN_FLIGHT, Observed, PhaseTimes, Precipitation, Products,
-    Profiles, Region, Shift, Summary, WaterChange, check_finite,
+    Attached, Backend, Captured, FRAMES_IN_FLIGHT, Gathered, Observed, PhaseTimes, Precipitation,
+    Products, Profiles, Region, Shift, Standing, Summary, WaterChange, check_finite,
 };
 use crate::advection::flux::FluxConstants;
 use crate::advection::{self, Limiter, Wind, Workspace};
@@ -219,6 +219,20 @@ where
             turning.under_way.clear();
         }
         Ok(())
+    }
+
+    fn resume(&mut self, gathered: &Gathered<R>) -> Result<()> {
+        let Gathered { surface, changes, .. } = gathered;
+        self.surface = surface.clone();
+        self.changes = *changes;
+        Ok(())
+    }
+
+    fn standing(&mut self, step: usize) -> Result<Standing<R>> {
+        check_finite(&self.state, step)?;
+        let (surface, changes) = (self.surface.clone(), self.changes);
+        let gathered = Gathered { surface, changes, parts: Vec::new() };
+        Ok(Standing { state: self.state.clone(), gathered })
     }
 
     fn drive(&mut self, moment: &Moment<R>) -> Result<()> {

@@ -23,6 +23,7 @@ use crate::gpu::Gpu;
 use crate::gpu::conjugate_gradient::OnGpu;
 use crate::primitives::conjugate_gradient::{OnCpu, Solver};
 use crate::state::{CloudDiagnostics, State, Surface};
+pub use crate::state::{Gathered, Standing, WaterChange};
 pub use finite::check_finite;
 pub use observed::{Attached, Observed, PRODUCT_PLANES, PRODUCT_VOLUMES, Products, Profiles};
 pub use region::Region;
@@ -72,6 +73,20 @@ pub trait Backend<R>: Observed<R> {
     ///
     /// Those of the device.
     fn restore(&mut self, state: &State<R>) -> Result<()>;
+
+    /// Takes over what an earlier run has gathered; called right after [`restore`](Backend::restore).
+    ///
+    /// # Errors
+    ///
+    /// Those of the device.
+    fn resume(&mut self, gathered: &Gathered<R>) -> Result<()>;
+
+    /// Where the run stands after the steps asked for, of which `step` is the last. Waits for them.
+    ///
+    /// # Errors
+    ///
+    /// [`BlowUp`](crate::error::Error::BlowUp) where a field is not finite, and those of the device.
+    fn standing(&mut self, step: usize) -> Result<Standing<R>>;
 
     /// Sets what drives the steps from here on.
     ///
@@ -166,32 +181,6 @@ pub struct Captured<R> {
     pub surface: Surface<R>,
     /// What all this amounts to.
     pub summary: Summary<R>,
-}
-
-/// Changes of the water inside the specified and open rows, kg.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct WaterChange {
-    /// Precipitation that has reached the ground.
-    pub fallen: f64,
-    /// Net inflow through the sides.
-    pub sides: f64,
-    /// What the fall scheme has made beyond what it was given.
-    pub fallout_residual: f64,
-    /// What clipping at zero has made.
-    pub clipped: f64,
-    /// What the microphysics moved between layers whose rho dz is not their dry mass.
-    pub mass_mismatch: f64,
-}
-
-impl WaterChange {
-    /// Adds the changes of a step.
-    pub fn add(&mut self, change: &Self) {
-        self.fallen += change.fallen;
-        self.sides += change.sides;
-        self.fallout_residual += change.fallout_residual;
-        self.clipped += change.clipped;
-        self.mass_mismatch += change.mass_mismatch;
-    }
 }
 
 /// Precipitation, mm.

@@ -12,6 +12,7 @@ use crate::io::pending::Pending;
 use crate::io::points::{Place, Points};
 use crate::io::profiles::Profiles;
 use crate::io::regridded::Regridded;
+use crate::io::restart::Saved;
 use crate::io::sampled::{ColumnFrame, Sample};
 use crate::io::stations::Stations;
 use crate::io::weights::WeightFile;
@@ -56,7 +57,7 @@ impl Names {
 /// What is asked for, read and found good in itself.
 #[derive(Debug)]
 pub(super) struct Asked {
-    names: Names,
+    pending: Vec<Pending>,
     weights: Option<WeightFile>,
     stations: Option<(PathBuf, Stations)>,
     profiles: bool,
@@ -70,15 +71,15 @@ impl Asked {
     /// Those of [`Pending::new`], [`WeightFile::read`] and [`Stations::read`].
     pub(super) fn read(config: &RunConfig) -> Result<Self> {
         let names = Names::of(config);
-        for (_, path) in names.asked_for(config) {
-            drop(Pending::new(path, config.force)?);
-        }
+        let names = names.asked_for(config).into_iter();
+        let pending = names.map(|(_, path)| Pending::new(path, config.force));
+        let pending = pending.collect::<Result<Vec<_>>>()?;
         let weights = config.beside.regrid.as_deref().map(WeightFile::read).transpose()?;
         let stations = match &config.beside.points {
             Some(path) => Some((path.clone(), Stations::read(path)?)),
             None => None,
         };
-        Ok(Self { names, weights, stations, profiles: config.beside.profiles })
+        Ok(Self { pending, weights, stations, profiles: config.beside.profiles })
     }
 
     /// Fits it to the grid of the run.
@@ -87,11 +88,11 @@ impl Asked {
     ///
     /// Those of [`WeightFile::check_source`] and [`stations::locate`].
     pub(super) fn on<R: Working>(self, domain: &Domain, config: &RunConfig) -> Result<Fitted<R>> {
-        let Self { names, weights, stations, profiles } = self;
+        let Self { pending, weights, stations, profiles } = self;
         let frames = Frames { interval: config.output_interval, ..Frames::default() };
         let profiles = profiles.then_some(frames);
         let mut beside =
-            Fitted { names, weights: None, places: None, profiles, probes: Vec::new() };
+            Fitted { pending, weights: None, places: None, profiles, probes: Vec::new() };
         if let Some(weights) = weights {
             weights.check_source(domain)?;
             let number = beside.probe(&weights.weights.matrix, frames)?;
@@ -110,7 +111,8 @@ impl Asked {
 /// What is asked for, on the grid of a run.
 #[derive(Debug)]
 pub(super) struct Fitted<R> {
-    names: Names,
+    /// The files, in the order of [`Names::asked_for`].
+    pending: Vec<Pending>,
     /// Weights and places, each with the number of its probe.
     weights: Option<(WeightFile, usize)>,
     places: Option<(Vec<Place>, usize)>,
@@ -129,24 +131,25 @@ impl<R: Working> Fitted<R> {
         Ok(self.probes.len() - 1)
     }
 
-    /// Starts the files.
+    /// Starts the files, once.
     ///
     /// # Errors
     ///
     /// Those of the files.
-    pub(super) fn files(&self, header: &Header, force: bool) -> Result<Vec<Box<dyn Companion<R>>>> {
-        let Names { regrid, points: [ground, above], profiles } = &self.names;
+    pub(super) fn files(&mut self, header: &Header) -> Result<Vec<Box<dyn Companion<R>>>> {
+        let mut pending = std::mem::take(&mut self.pending).into_iter();
+        let mut next = || pending.next().expect("a file for whatever is asked for");
         let mut files: Vec<Box<dyn Companion<R>>> = Vec::new();
         if let Some((weights, number)) = &self.weights {
-            let file = Regridded::create::<R>(regrid, force, header, (weights, *number))?;
+            let file = Regridded::create::<R>(next(), header, (weights, *number))?;
             files.push(Box::new(file));
         }
         if let Some((places, number)) = &self.places {
-            let file = Points::create::<R>([ground, above], force, header, (places, *number))?;
+            let file = Points::create::<R>([next(), next()], header, (places, *number))?;
             files.push(Box::new(file));
         }
         if self.profiles.is_some() {
-            files.push(Box::new(Profiles::create::<R>(profiles, force, header)?));
+            files.push(Box::new(Profiles::create::<R>(next(), header)?));
         }
         Ok(files)
     }
@@ -156,6 +159,8 @@ impl<R: Working> Fitted<R> {
 pub(super) struct Writing<'a, R> {
     pub(super) output: &'a Output<R>,
     pub(super) beside: &'a Fitted<R>,
+    /// When restart files are written.
+    pub(super) restarts: Option<Frames>,
 }
 
 impl<R: Working> Sink<R> for Writing<'_, R> {
@@ -177,5 +182,13 @@ impl<R: Working> Sink<R> for Writing<'_, R> {
 
     fn take_columns(&mut self, columns: ColumnFrame<R>) -> bool {
         self.output.send_columns(columns)
+    }
+
+    fn restarts(&self) -> Option<Frames> {
+        self.restarts
+    }
+
+    fn take_restart(&mut self, saved: Saved<R>) -> bool {
+        self.output.send_restart(saved)
     }
 }

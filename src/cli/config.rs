@@ -102,13 +102,15 @@ pub(super) fn with_file(mut arguments: Vec<OsString>) -> Result<Vec<OsString>> {
     Ok(arguments)
 }
 
-/// Whether the option is typed or in the environment; the two lengths of a run exclude each other.
+/// Whether the option is typed or in the environment; the two lengths of a run exclude each other, and so do
+/// the two things that it can start from.
 fn is_given(run: &ArgMatches, option: &Arg) -> bool {
     let is_typed = |id: &str| {
         matches!(run.value_source(id), Some(ValueSource::CommandLine | ValueSource::EnvVariable))
     };
     match option.get_id().as_str() {
         "steps" | "hours" => is_typed("steps") || is_typed("hours"),
+        "input" | "restart" => is_typed("input") || is_typed("restart"),
         id => is_typed(id),
     }
 }

@@ -179,7 +179,8 @@ impl TuningFacts {
 /// The devices, and every place that the libraries were looked for in.
 fn print_gpu(survey: &gpu::Survey, out: &mut impl Write) -> Result<()> {
     for device in &survey.devices {
-        let gpu::Device { name, architecture, multiprocessors, memory, cache } = device;
+        let gpu::Device { name, architecture, multiprocessors, memory, cache, shared_bytes: _ } =
+            device;
         let [gigabytes, megabytes] = [*memory as f64 / 1e9, *cache as f64 / 1e6];
         writeln!(
             out,
@@ -244,9 +245,13 @@ impl FileFacts {
         };
         writeln!(out, "times          {times}")?;
         let dt = survey.dt.map_or_else(|| "not told".to_owned(), |dt| format!("{dt} s"));
-        let most = self.max_dt.map_or_else(String::new, |dt| {
-            format!(", at most {dt:.1} s for the winds of the first time")
-        });
+        let most = match self.max_dt {
+            Some(dt) if dt.is_finite() => {
+                format!(", at most {dt:.1} s for the winds of the first time")
+            }
+            Some(_) => ", any for the calm of the first time".to_owned(),
+            None => String::new(),
+        };
         writeln!(out, "time step      {dt}{most}")?;
         writeln!(out, "boundaries     {}", survey.boundary)?;
         writeln!(out, "present        {}", survey.present.join(" "))?;

@@ -1,5 +1,6 @@
 //! The command line: one file for each subcommand.
 
+mod begin;
 mod bench;
 mod beside;
 mod columns;
@@ -7,12 +8,18 @@ mod config;
 mod device;
 mod diff;
 mod generate;
+mod import;
 mod info;
+mod init;
 mod kernels;
 mod pair;
+mod plot;
+mod progress;
 mod provenance;
 mod refine;
 mod report;
+mod report_page;
+mod restart;
 mod run;
 mod transport;
 mod tune;
@@ -87,7 +94,10 @@ enum Command {
     Run(Box<run::Run>),
     Columns(columns::Columns),
     Transport(transport::Transport),
+    Init(init::Init),
+    Import(import::Import),
     Diff(diff::Diff),
+    Plot(plot::Plot),
     Weights(weights::Weights),
     Bench(Box<bench::Bench>),
     Tune(tune::Tune),
@@ -120,6 +130,15 @@ impl From<FalloutChoice> for Fallout {
     }
 }
 
+impl From<Fallout> for FalloutChoice {
+    fn from(fallout: Fallout) -> Self {
+        match fallout {
+            Fallout::SemiLagrangian => Self::SemiLagrangian,
+            Fallout::Substepped => Self::Substepped,
+        }
+    }
+}
+
 /// Limiter of the transport of water.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum LimiterChoice {
@@ -137,6 +156,16 @@ impl From<LimiterChoice> for Limiter {
             LimiterChoice::Pd => Self::PositiveDefinite,
             LimiterChoice::Monotonic => Self::Monotonic,
             LimiterChoice::None => Self::None,
+        }
+    }
+}
+
+impl From<Limiter> for LimiterChoice {
+    fn from(limiter: Limiter) -> Self {
+        match limiter {
+            Limiter::PositiveDefinite => Self::Pd,
+            Limiter::Monotonic => Self::Monotonic,
+            Limiter::None => Self::None,
         }
     }
 }
@@ -187,7 +216,10 @@ fn run(cli: &Cli) -> Result<()> {
         Command::Run(command) => command.run(),
         Command::Columns(command) => command.run(),
         Command::Transport(command) => command.run(),
+        Command::Init(command) => command.run(),
+        Command::Import(command) => command.run(),
         Command::Diff(command) => command.run(),
+        Command::Plot(command) => command.run(),
         Command::Weights(command) => command.run(),
         Command::Bench(command) => command.run(),
         Command::Tune(command) => command.run(),

@@ -2,18 +2,21 @@
 
 use std::fs;
 use std::io::{self, Write};
+use std::path::Path;
 use std::time::Duration;
 
 use serde::Serialize;
 
 use crate::backend::{Backend, PhaseTime, Precipitation, cpu};
 use crate::cli::beside::Names;
+use crate::cli::{plot, report_page};
 use crate::config::RunConfig;
 use crate::diagnostics::budget::Water;
 use crate::diagnostics::frame::{FieldFigures, FrameFigures, Located};
 use crate::diagnostics::pair::Verdict;
 use crate::error::{Error, Result};
 use crate::io::pending::Pending;
+use crate::io::wrf::album::Album;
 use crate::model::pair::{self, Ratio, Timed};
 use crate::model::suspect::Suspect;
 use crate::model::{Case, FrameReport, Outcome, Working};
@@ -59,7 +62,17 @@ struct Timing {
     run: PhaseRate,
 }
 
-/// The figures of a run.
+/// Where a run went on from.
+#[derive(Clone, Debug, Serialize)]
+struct Origin {
+    file: String,
+    /// Steps until then.
+    steps: usize,
+    /// Time until then, s.
+    seconds: f64,
+}
+
+/// The figures of a run; steps, time and water from the start of the first one on.
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct Facts {
     version: &'static str,
@@ -80,6 +93,8 @@ pub(super) struct Facts {
     limiter: String,
     fallout: String,
     steps: usize,
+    /// Where the run went on from.
+    restart: Option<Origin>,
     dt: f64,
     max_dt: f64,
     seconds: f64,
@@ -125,6 +140,14 @@ impl Facts {
         let times = backend.times()?;
         let of_phase = |time: PhaseTime| rate(time, Duration::from_secs_f64(time.total_s));
         let Precipitation { mean, frozen_mean, most } = backend.precipitation()?;
+        let restart = config.restarts.restart.as_ref().map(|path| Origin {
+            file: path.display().to_string(),
+            steps: plan.past.steps,
+            seconds: plan.time_after(0),
+        });
+        let names = Names::of(config);
+        let beside = names.asked_for(config).into_iter().map(|(_, path)| path);
+        let kept = config.restarts.restart_output.as_deref().filter(|_| outcome.steps > 0);
         Ok(Self {
             version: env!("CARGO_PKG_VERSION"),
             commit: env!("NWP_MINI_COMMIT"),
@@ -139,18 +162,15 @@ impl Facts {
                 .collect::<Vec<_>>()
                 .join(", "),
             output: config.output.display().to_string(),
-            beside: Names::of(config)
-                .asked_for(config)
-                .iter()
-                .map(|(_, path)| path.display().to_string())
-                .collect(),
+            beside: beside.chain(kept).map(|path| path.display().to_string()).collect(),
             frames,
             refine: config.refine,
             grid: [shape.nx, shape.ny, shape.nz],
             boundary: case.domain.grid.sides.to_string(),
             limiter: format!("{:?}", config.limiter),
             fallout: format!("{:?}", config.fallout),
-            steps: outcome.steps,
+            steps: plan.past.steps + outcome.steps,
+            restart,
             dt: plan.dt,
             max_dt: plan.max_dt,
             seconds: outcome.seconds,
@@ -221,12 +241,17 @@ impl Facts {
             "simulated      {:.0} s in {} steps of {:.6} s (longest possible {:.1} s)",
             self.seconds, self.steps, self.dt, self.max_dt
         )?;
+        let (mut made, mut seconds) = (self.steps, self.seconds);
+        if let Some(Origin { file, steps, seconds: until }) = &self.restart {
+            writeln!(out, "restart        from {file} after {until:.0} s, {steps} steps")?;
+            (made, seconds) = (made - steps, seconds - until);
+        }
         writeln!(
             out,
             "speed          {:.1} steps/s, {:.2} M cells/s, {:.0} times as fast as the weather",
-            self.steps as f64 / timing.step.time.total_s.max(f64::MIN_POSITIVE),
+            made as f64 / timing.step.time.total_s.max(f64::MIN_POSITIVE),
             timing.step.cells_per_s / 1e6,
-            self.seconds / timing.run.time.total_s
+            seconds / timing.run.time.total_s
         )?;
         writeln!(out, "wall time      {:.2} s", timing.run.time.total_s)?;
         for (name, phase) in phases {
@@ -252,12 +277,44 @@ impl Facts {
         Ok(())
     }
 
+    /// Writes what the run is asked to write besides its fields: figures as JSON, a page.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Io`], and those of reading the output again for its pictures.
+    pub(super) fn write(
+        &self,
+        json: Option<Pending>,
+        page: Option<Pending>,
+        output: &Path,
+    ) -> Result<()> {
+        if let Some(json) = json {
+            self.write_json(json)?;
+        }
+        if let Some(page) = page {
+            self.write_page(page, output)?;
+        }
+        Ok(())
+    }
+
+    /// Writes a page with the figures and with pictures of the output.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Io`], and those of reading the output again.
+    fn write_page(&self, file: Pending, output: &Path) -> Result<()> {
+        let facts =
+            serde_json::to_value(self).map_err(|e| Error::io(file.target(), "write to", e))?;
+        let pictures = plot::all_of(&Album::open(output)?);
+        file.write_text(&report_page::of_run(&facts, &pictures))
+    }
+
     /// Writes the figures as JSON.
     ///
     /// # Errors
     ///
     /// [`Error::Io`].
-    pub(super) fn write_json(&self, file: Pending) -> Result<()> {
+    fn write_json(&self, file: Pending) -> Result<()> {
         let text = serde_json::to_string_pretty(self)
             .map_err(|e| Error::io(file.target(), "write to", e))?;
         fs::write(file.path(), text + "\n").map_err(|e| Error::io(file.target(), "write to", e))?;

@@ -1,41 +1,39 @@
 //! `nwp-mini run`: the storm, step by step.
 
 use std::fs;
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use clap::Args;
-use indicatif::{ProgressBar, ProgressStyle};
 use tracing::info;
 
+use crate::backend::Backend;
 use crate::backend::cpu::Cpu;
 use crate::backend::gpu::{OnDevice, OnGpu, Setting};
-use crate::backend::{self, Backend};
-use crate::calendar;
+use crate::cli::begin::{Ready, ready};
 use crate::cli::beside::{Asked, Names, Writing};
 use crate::cli::device::GpuChoice;
 use crate::cli::pair;
+use crate::cli::progress::Progress;
 use crate::cli::provenance::provenance;
-use crate::cli::refine::refined;
 use crate::cli::report::Facts;
+use crate::cli::restart::{Given, Settled, restarter, warn_of_another_backend};
 use crate::cli::{BackendChoice, FalloutChoice, LimiterChoice, Precision};
-use crate::config::{Beside, RunConfig};
+use crate::config::{Beside, Restarts, RunConfig};
 use crate::diagnostics::difference::Value;
 use crate::error::{Error, Result};
 use crate::gpu::Gpu;
 use crate::grid::Sides;
 use crate::io::output::{Header, Output};
 use crate::io::pending::Pending;
-use crate::io::wrf;
-use crate::io::wrf::series::Series;
+use crate::io::restart::RestartFile;
 use crate::model::pair::{LONG_RUNS, Pair, Report};
 use crate::model::{self, Case, Frames, Nobody, Outcome, Sink, Working};
 use crate::plan::{Length, Plan};
 use crate::projection;
-use crate::real::Real;
 use crate::state::State;
 
 /// Run transport and microphysics on the fields of a WRF file.
@@ -50,8 +48,10 @@ pub(super) struct Run {
     /// WRF files with the initial fields and the winds (wrfinput, wrfout, wrfrst, or our own
     /// output), in the order of their times
     #[arg(short, long, value_name = "FILE", num_args = 1..,
-          required_unless_present = "config")]
+          required_unless_present_any = ["config", "restart"])]
     input: Vec<PathBuf>,
+    #[command(flatten)]
+    restarts: Restarts,
     /// TOML file with options; what is typed wins (nwp-mini config --print-default shows one)
     #[arg(long, value_name = "FILE.toml")]
     config: Option<PathBuf>,
@@ -81,26 +81,28 @@ pub(super) struct Run {
     output_interval: Option<f64>,
     #[command(flatten)]
     beside: Beside,
-    /// Precision of the computation and of the output
-    #[arg(long, value_name = "PRECISION", default_value = "f32")]
-    precision: Precision,
-    /// How precipitation falls
-    #[arg(long, value_name = "SCHEME", default_value = "semi-lagrangian")]
-    fallout: FalloutChoice,
-    /// Limiter of the transport of water
-    #[arg(long, value_name = "LIMITER", default_value = "pd")]
-    limiter: LimiterChoice,
+    /// Precision of the computation and of the output [default: f32]
+    #[arg(long, value_name = "PRECISION")]
+    precision: Option<Precision>,
+    /// How precipitation falls [default: semi-lagrangian]
+    #[arg(long, value_name = "SCHEME")]
+    fallout: Option<FalloutChoice>,
+    /// Limiter of the transport of water [default: pd]
+    #[arg(long, value_name = "LIMITER")]
+    limiter: Option<LimiterChoice>,
     /// Lateral boundaries: periodic, specified or open, or one for x and one for y as in
     /// periodic,open [default: specified]
     #[arg(long, value_name = "KIND")]
     boundary: Option<Sides>,
-    /// Divide every cell of the input into N x N, by linear interpolation
-    #[arg(long, value_name = "N", default_value = "1",
-          value_parser = clap::value_parser!(u16).range(1..))]
-    refine: u16,
+    /// Divide every cell of the input into N x N, by linear interpolation [default: 1]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    refine: Option<u16>,
     /// Write the figures of the run to a JSON file
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
+    /// Write a page about the run, with pictures, tables and provenance, that any browser shows
+    #[arg(long, value_name = "FILE.html")]
+    report: Option<PathBuf>,
     /// Let the GPU fail in this step, to see what is left
     #[arg(long, hide = true, value_name = "STEP")]
     fail_at_step: Option<usize>,
@@ -115,20 +117,25 @@ pub(super) struct Run {
 impl Run {
     /// Runs the command.
     pub(super) fn run(&self) -> Result<()> {
-        let config = self.config()?;
+        let from = self.restarts.restart.as_deref().map(RestartFile::open).transpose()?;
+        let Self { precision, fallout, limiter, boundary, refine, dt, .. } = *self;
+        let given = Given { precision, fallout, limiter, boundary, refine, dt };
+        let settled = given.settle(from.as_ref())?;
+        let config = self.config(&settled)?;
         let gpu = self.backend.open(&self.gpu)?;
-        match self.precision {
-            Precision::F32 => run::<f32>(&config, self.backend, gpu.as_ref()),
-            Precision::F64 => run::<f64>(&config, self.backend, gpu.as_ref()),
+        match settled.precision {
+            Precision::F32 => run::<f32>(&config, self.backend, gpu.as_ref(), from.as_ref()),
+            Precision::F64 => run::<f64>(&config, self.backend, gpu.as_ref(), from.as_ref()),
         }
     }
 
-    fn config(&self) -> Result<RunConfig> {
+    fn config(&self, settled: &Settled) -> Result<RunConfig> {
         for (option, value) in [
             ("--hours", self.hours),
             ("--dt", self.dt),
             ("--output-interval", self.output_interval),
             ("--points-interval", self.beside.points_interval),
+            ("--restart-interval", self.restarts.restart_interval),
         ] {
             if value.is_some_and(|x| x <= 0.0 || !x.is_finite()) {
                 let value = value.unwrap_or_default();
@@ -139,25 +146,33 @@ impl Run {
             (Some(steps), _) => Length::Steps(steps as usize),
             (None, hours) => Length::Seconds(hours.unwrap_or(1.0) * 3600.0),
         };
-        let Some(first) = self.input.first() else {
+        let restart = self.restarts.restart.iter();
+        let inputs: Vec<PathBuf> = self.input.iter().chain(restart).cloned().collect();
+        let Some(first) = inputs.first() else {
             return Err(Error::Usage("no input: give a file with --input".to_owned()));
         };
         let output = match &self.output {
             Some(output) => output.clone(),
-            None => default_output(first)?,
+            None => beside_input(first, "out")?,
         };
+        let mut restarts = self.restarts.clone();
+        if restarts.restart_interval.is_some() && restarts.restart_output.is_none() {
+            restarts.restart_output = Some(beside_input(first, "restart")?);
+        }
         let config = RunConfig {
-            inputs: self.input.clone(),
+            inputs,
             output,
             force: self.force,
             length,
-            dt: self.dt,
+            dt: settled.dt,
             output_interval: self.output_interval,
-            limiter: self.limiter.into(),
-            fallout: self.fallout.into(),
-            boundary: self.boundary,
-            refine: self.refine.into(),
+            restarts,
+            limiter: settled.limiter.into(),
+            fallout: settled.fallout.into(),
+            boundary: settled.boundary,
+            refine: settled.refine.into(),
             json: self.json.clone(),
+            report: self.report.clone(),
             compare: !self.no_compare,
             dry_run: self.dry_run,
             failing_step: self.fail_at_step,
@@ -173,7 +188,10 @@ fn refuse_one_file_twice(config: &RunConfig) -> Result<()> {
     let names = Names::of(config);
     let mut written: Vec<(&str, &Path)> = vec![("--output", &config.output)];
     written.extend(config.json.as_deref().map(|path| ("--json", path)));
+    written.extend(config.report.as_deref().map(|path| ("--report", path)));
     written.extend(names.asked_for(config));
+    let restart = config.restarts.restart_output.as_deref();
+    written.extend(restart.map(|path| ("--restart-output", path)));
     let mut read: Vec<(&str, &Path)> =
         config.inputs.iter().map(|path| ("the input file", path.as_path())).collect();
     read.extend(config.beside.regrid.as_deref().map(|path| ("the weight file", path)));
@@ -193,13 +211,13 @@ fn refuse_one_file_twice(config: &RunConfig) -> Result<()> {
     Ok(())
 }
 
-/// `<input stem>.out.nc` in the current folder.
-fn default_output(input: &Path) -> Result<PathBuf> {
+/// `<input stem>.<what>.nc` in the current folder.
+fn beside_input(input: &Path, what: &str) -> Result<PathBuf> {
     let Some(stem) = input.file_stem() else {
         return Err(Error::input(input, "is not the name of a file"));
     };
     let mut name = stem.to_owned();
-    name.push(".out.nc");
+    name.push(format!(".{what}.nc"));
     Ok(PathBuf::from(name))
 }
 
@@ -219,33 +237,18 @@ fn run<R: Working + Value + OnDevice>(
     config: &RunConfig,
     choice: BackendChoice,
     gpu: Option<&Gpu>,
+    from: Option<&RestartFile>,
 ) -> Result<()> {
     let start = Instant::now();
-    // Refusals first: before anything is read or computed.
-    drop(Pending::new(&config.output, config.force)?);
-    if let Some(json) = &config.json {
-        drop(Pending::new(json, config.force)?);
-    }
-
+    // Refusals first: before anything is read or computed. No other run may write these from here on.
+    let pending = |path: &Path| Pending::new(path, config.force);
+    let output = pending(&config.output)?;
+    let json = config.json.as_deref().map(pending).transpose()?;
+    let page = config.report.as_deref().map(pending).transpose()?;
+    let restart_output = config.restarts.restart_output.as_deref().map(pending).transpose()?;
     let asked = Asked::read(config)?;
 
-    let (domain, frame) = wrf::read(&config.inputs[0], config.boundary)?;
-    let series = Series::open(&config.inputs, &domain)?;
-    let (domain, frame, series) =
-        refined(config.refine, <R as Real>::PRECISION, (domain, frame, series))?;
-    let beside = asked.on::<R>(&domain, config)?;
-    let begin = frame.time;
-    let longest = config.length.seconds(config.dt, domain.dt);
-    let mut case =
-        Case::<R>::with_solver(domain, frame, backend::solver(gpu)?)?.follow(series, longest)?;
-    let plan = Plan::new(config.length, config.dt, case.domain.dt, case.max_dt)?;
-    if !calendar::reaches(begin, plan.time_after(plan.steps)) {
-        return Err(Error::Usage(format!(
-            "the run starts at {} and would end after the year 9999, which dates of four digits \
-             cannot tell; make fewer --steps or --hours",
-            calendar::format(begin)
-        )));
-    }
+    let Ready { mut case, plan, series, mut beside } = ready::<R>(config, asked, gpu, from)?;
     log_projection(&case);
     let compared = match choice {
         BackendChoice::Both => Compared::Whole,
@@ -256,31 +259,31 @@ fn run<R: Working + Value + OnDevice>(
     let start_state = (compared != Compared::Nothing).then(|| state.clone());
     let mut backend = backend(config, &case, gpu, state)?;
     if config.dry_run {
-        let Plan { steps, dt, .. } = plan;
-        writeln!(
-            io::stdout(),
-            "would make {steps} steps of {dt} s and write {}",
-            config.output.display()
-        )?;
-        for (_, name) in Names::of(config).asked_for(config) {
-            writeln!(io::stdout(), "and {}", name.display())?;
-        }
-        return Ok(());
+        return print_dry(config, &plan);
     }
     let header = Header {
         domain: case.domain.clone(),
-        start: begin,
+        start: series.start(),
         dt: plan.dt,
         provenance: provenance::<R>(config, &*backend, gpu)?,
     };
+    if let Some(from) = from {
+        warn_of_another_backend(from, &*backend);
+    }
     // From here on there is something to leave in good order.
     let stop = interruptible()?;
-    let companions = beside.files(&header, config.force)?;
-    let output = Output::create(&config.output, config.force, header, companions)?;
+    let restarts = restart_output.is_some().then_some(config.restarts.restart_interval);
+    let restarts = restarts.map(|interval| Frames { interval, ..Frames::default() });
+    let restarter = restart_output.map(|pending| {
+        restarter(pending, config, (&case, series, &plan), header.provenance.clone())
+    });
+    let companions = beside.files(&header)?;
+    let output = Output::create(output, header, companions, restarter)?;
     let frames = Frames { interval: config.output_interval, ..Frames::default() };
     let mut job = Job { config, case: &mut case, plan, frames, stop: &stop };
     let whole = start_state.as_ref().filter(|_| compared == Compared::Whole);
-    let result = job.run(&mut *backend, whole, &mut Writing { output: &output, beside: &beside });
+    let result =
+        job.run(&mut *backend, whole, &mut Writing { output: &output, beside: &beside, restarts });
     let waiting = Instant::now();
     let written = output.finish()?;
     let (mut outcome, mut report) = result.inspect_err(|_| {
@@ -304,14 +307,15 @@ fn run<R: Working + Value + OnDevice>(
     if let Some(report) = &report {
         facts.compare(report);
     }
-    if let Some(json) = &config.json {
-        facts.write_json(Pending::new(json, config.force)?)?;
-    }
+    facts.write(json, page, &config.output)?;
     facts.print()?;
     let about = config.output.display();
     if outcome.interrupted {
+        let restart = config.restarts.restart_output.as_deref().filter(|_| outcome.steps > 0);
+        let restart = restart
+            .map_or_else(String::new, |path| format!("; go on with --restart {}", path.display()));
         return Err(Error::Interrupted(format!(
-            "stopped after step {} of {}; {about} holds {written} frames",
+            "stopped after step {} of {}; {about} holds {written} frames{restart}",
             outcome.steps, plan.steps
         )));
     }
@@ -323,6 +327,22 @@ fn run<R: Working + Value + OnDevice>(
         )));
     }
     pair::judge(&report)
+}
+
+/// Tells what a run would do.
+fn print_dry(config: &RunConfig, plan: &Plan) -> Result<()> {
+    let Plan { steps, dt, .. } = *plan;
+    writeln!(
+        io::stdout(),
+        "would make {steps} steps of {dt} s and write {}",
+        config.output.display()
+    )?;
+    let names = Names::of(config);
+    let beside = names.asked_for(config).into_iter().map(|(_, name)| name);
+    for name in beside.chain(config.restarts.restart_output.as_deref()) {
+        writeln!(io::stdout(), "and {}", name.display())?;
+    }
+    Ok(())
 }
 
 /// Most steps of the comparison that a run ends with: enough to see both backends at work.
@@ -437,42 +457,4 @@ fn interruptible() -> Result<Arc<AtomicBool>> {
             .map_err(|e| Error::io(Path::new("signals"), "listen to", e))?;
     }
     Ok(stop)
-}
-
-/// A bar on a terminal, a line for every tenth of the way elsewhere.
-struct Progress {
-    bar: Option<ProgressBar>,
-    steps: usize,
-    start: Instant,
-}
-
-impl Progress {
-    fn new(steps: usize) -> Self {
-        let is_wanted = tracing::enabled!(tracing::Level::INFO) && io::stderr().is_terminal();
-        let bar = is_wanted.then(|| {
-            let style = ProgressStyle::with_template("{bar:40} step {pos}/{len}, {eta} left");
-            ProgressBar::new(steps as u64)
-                .with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
-        });
-        Self { bar, steps, start: Instant::now() }
-    }
-
-    fn at(&mut self, step: usize) {
-        if let Some(bar) = &self.bar {
-            bar.set_position(step as u64);
-            return;
-        }
-        let tenths = |step: usize| 10 * step / self.steps;
-        if tenths(step) > tenths(step - 1) {
-            let left =
-                self.start.elapsed().as_secs_f64() / step as f64 * (self.steps - step) as f64;
-            info!("step {step} of {}, {:.0?} left", self.steps, Duration::from_secs_f64(left));
-        }
-    }
-
-    fn finish(&self) {
-        if let Some(bar) = &self.bar {
-            bar.finish_and_clear();
-        }
-    }
 }

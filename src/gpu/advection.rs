@@ -107,7 +107,27 @@ pub struct Shares {
     /// Threads of a block side by side in a row, before the next row follows; at most the threads
     /// of a block.
     pub width: usize,
+    /// Whether positive-definite tracers take their last stage in one pass, by tiles, instead of in
+    /// two; for rows of [`Shares::least_tiled`] cells or more.
+    pub tiled: bool,
 }
+
+/// What a device offers to the kernels of the transport.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Offer {
+    /// Its multiprocessors.
+    pub multiprocessors: usize,
+    /// Shared memory that a block can have, bytes.
+    pub shared_bytes: usize,
+}
+
+/// Rows of a tile, and those of them that it finishes: the first lacks what is south of it, the
+/// last two what is north.
+const TILE_ROWS: usize = 16;
+const TILE_OWN_ROWS: usize = TILE_ROWS - 3;
+
+/// Tiles that a multiprocessor should get, at least: fewer leave too many of them idle at the end.
+const TILES_EACH: usize = 2;
 
 /// Threads that add up what enters, a power of two.
 const SUM_THREADS: usize = 128;
@@ -121,12 +141,7 @@ const SETTING_OUT: usize = 1;
 
 impl Shares {
     /// The shares for `tracers` tracers on a device.
-    pub fn choose(
-        shape: Shape,
-        tracers: usize,
-        multiprocessors: usize,
-        precision: Precision,
-    ) -> Self {
+    pub fn choose(shape: Shape, tracers: usize, offer: Offer, precision: Precision) -> Self {
         // As many cells, and as many blocks, as have their registers without spilling; values in
         // f64 take two each.
         let (most, [resident, limited]) = match precision {
@@ -137,18 +152,52 @@ impl Shares {
         let groups = shape.nx.div_ceil(cells);
         let width = groups.div_ceil(groups.div_ceil(WARP));
         let block = |resident| Block { threads: 128, resident };
-        let shares =
-            Self { stage: block(resident), limited: block(limited), cells, levels: 1, width };
+        let (stage, limited_block) = (block(resident), block(limited));
+        let shares = Self { stage, limited: limited_block, cells, levels: 1, width, tiled: false };
         // A thread that marches upward finds what it has just used in its registers, but the device
         // should be filled evenly.
         let time = |levels| {
             let shares = Self { levels, ..shares };
             let (blocks, _) = shares.launch(shape, tracers, shares.limited);
-            let at_once = multiprocessors * limited;
+            let at_once = offer.multiprocessors * limited;
             blocks.into_iter().product::<usize>().div_ceil(at_once) * (levels + SETTING_OUT)
         };
         let levels = (1..=shape.nz).min_by_key(|levels| time(*levels)).unwrap_or(1);
-        Self { levels, ..shares }
+        // Values in f64 would take more registers than the threads of a tile can have.
+        let tiled = precision == Precision::F32
+            && shape.nx >= shares.least_tiled()
+            && shares.tile_bytes(shape, precision) <= offer.shared_bytes
+            && shares.tiles(shape, tracers).iter().product::<usize>()
+                >= TILES_EACH * offer.multiprocessors;
+        Self { levels, tiled, ..shares }
+    }
+
+    /// Cells at an end of a row of a tile that lack what is beside them.
+    fn ring(self) -> usize {
+        (REACH + self.cells) / self.cells * self.cells
+    }
+
+    /// Cells of a row that a tile finishes.
+    fn tile_cells(self) -> usize {
+        WARP * self.cells - 2 * self.ring()
+    }
+
+    /// The fewest cells of a row that tiles can be laid on: one tile and the ring of the next.
+    pub fn least_tiled(self) -> usize {
+        self.tile_cells() + self.ring()
+    }
+
+    /// Tiles of all tracers: by tracers, along the rows, and across them.
+    fn tiles(self, shape: Shape, tracers: usize) -> [usize; 3] {
+        [tracers, shape.nx.div_ceil(self.tile_cells()), shape.ny.div_ceil(TILE_OWN_ROWS)]
+    }
+
+    /// Shared memory of a tile, bytes.
+    fn tile_bytes(self, shape: Shape, precision: Precision) -> usize {
+        let rows_ahead = 3 * (TILE_ROWS + 2 * REACH - 1) + 2 * (TILE_ROWS + 1) + 3 * TILE_ROWS;
+        let rows = rows_ahead + 3 * TILE_ROWS;
+        let of_levels = 5 * shape.nz + 1;
+        (rows * WARP * self.cells + of_levels) * precision.bytes()
     }
 
     /// Blocks along the rows and the tracers, across the rows, and of levels, and threads of each
@@ -178,8 +227,8 @@ pub struct TransportSettings {
 
 impl TransportSettings {
     /// The settings as kernels see them, by name.
-    pub fn constants(self, grid: &Grid) -> [(&'static str, i32); 23] {
-        let Shares { stage, limited, cells, levels, width } = self.shares;
+    pub fn constants(self, grid: &Grid) -> [(&'static str, i32); 25] {
+        let Shares { stage, limited, cells, levels, width, tiled: _ } = self.shares;
         let Sides { west, east, south, north } = grid.sides;
         [
             ("PERIODIC", Side::Periodic as i32),
@@ -205,6 +254,8 @@ impl TransportSettings {
             ("CELLS", cells as i32),
             ("LEVELS", levels as i32),
             ("WIDTH", width as i32),
+            ("TILED", i32::from(self.by_tiles())),
+            ("TILE_ROWS", TILE_ROWS as i32),
             ("WIDE", i32::from(grid.shape.nx.is_multiple_of(cells))),
         ]
     }
@@ -282,6 +333,8 @@ pub struct TransportLaunch<R> {
     pub blocks: [usize; 3],
     /// Threads in a block.
     pub threads: usize,
+    /// Shared memory of a block beyond what the kernel declares, bytes.
+    pub shared_bytes: usize,
     /// What it is given.
     pub args: TransportArgs<R>,
 }
@@ -290,6 +343,11 @@ impl TransportSettings {
     /// Whether any tracer is limited.
     pub fn limits(self) -> bool {
         self.limiter != Limiter::None && self.unlimited < self.tracers
+    }
+
+    /// Whether the limited tracers take their last stage by tiles.
+    pub fn by_tiles(self) -> bool {
+        self.shares.tiled && self.limits() && self.limiter == Limiter::PositiveDefinite
     }
 
     /// The launches of one step of `dt` seconds, in their order.
@@ -322,7 +380,7 @@ impl TransportSettings {
         };
         let launch = |kernel, block, tracers, args| {
             let (blocks, threads) = self.shares.launch(shape, tracers, block);
-            TransportLaunch { kernel, blocks, threads, args }
+            TransportLaunch { kernel, blocks, threads, shared_bytes: 0, args }
         };
         let all = self.tracers;
         let last = stage(second, end, dt, true);
@@ -330,7 +388,18 @@ impl TransportSettings {
             launch("transport_stage", plain, all, stage(start, first, dt / 3.0, false)),
             launch("transport_stage", plain, all, stage(first, second, dt / 2.0, false)),
         ];
-        if self.limits() {
+        if self.by_tiles() {
+            if self.unlimited > 0 {
+                launches.push(launch("transport_unlimited", plain, self.unlimited, last));
+            }
+            launches.push(TransportLaunch {
+                kernel: "transport_limit",
+                blocks: self.shares.tiles(shape, all - self.unlimited),
+                threads: TILE_ROWS * WARP,
+                shared_bytes: self.shares.tile_bytes(shape, R::PRECISION),
+                args: last,
+            });
+        } else if self.limits() {
             launches.push(launch("transport_scale", limited, all, last));
             launches.push(launch("transport_update", limited, all - self.unlimited, last));
         } else {
@@ -341,6 +410,7 @@ impl TransportSettings {
                 kernel: "transport_entered_acc64",
                 blocks: [all * shape.nz, 1, 1],
                 threads: SUM_THREADS,
+                shared_bytes: 0,
                 args: last,
             });
         }

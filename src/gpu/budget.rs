@@ -148,6 +148,28 @@ impl<R: Real + Element> Budget<R> {
         Ok(terms_of(&self.term_sums.to_vec()?))
     }
 
+    /// The sums of the blocks that make the terms. Waits for the device.
+    ///
+    /// # Errors
+    ///
+    /// As [`Budget::new`].
+    pub fn sums(&self) -> Result<Vec<f64>> {
+        self.term_sums.to_vec()
+    }
+
+    /// Goes on from such sums.
+    ///
+    /// # Errors
+    ///
+    /// As [`Budget::new`].
+    ///
+    /// # Panics
+    ///
+    /// When they are not as many as [`Budget::sums`] gives.
+    pub fn resume(&self, sums: &[f64]) -> Result<()> {
+        self.term_sums.upload(sums)
+    }
+
     /// Starts the terms from zero again.
     ///
     /// # Errors

@@ -1,6 +1,6 @@
 //! All that is compiled for the device, for looking at without one.
 
-use super::advection::{Shares, TransportSettings};
+use super::advection::{Offer, Shares, TransportSettings};
 use super::compile::Source;
 use super::wsm5::Mapping;
 use super::{
@@ -90,7 +90,7 @@ pub fn catalogue(precision: Precision, nz: usize) -> Vec<Entry> {
         for (shape, side) in [(SMALL, Side::Specified), (LARGE, Side::Periodic)] {
             let shape = Shape { nz, ..shape };
             let grid = Grid { shape, sides: Sides::all(side), dx: 1.0, dy: 1.0 };
-            let shares = Shares::choose(shape, TRACERS[0], MULTIPROCESSORS, precision);
+            let shares = Shares::choose(shape, TRACERS[0], OFFER, precision);
             let [tracers, unlimited] = TRACERS;
             let settings = TransportSettings { tracers, unlimited, limiter, shares };
             let variant = format!("{limiter:?}, {side:?}").to_lowercase();
@@ -108,4 +108,4 @@ const LARGE: Shape = Shape { nx: 1024, ny: 1024, nz: 1 };
 /// Fields of the state, and how many of them no limiter touches.
 const TRACERS: [usize; 2] = [6, 1];
 /// Those of an H100 or H200: the kernels are tuned for such a device.
-const MULTIPROCESSORS: usize = 132;
+const OFFER: Offer = Offer { multiprocessors: 132, shared_bytes: 227 << 10 };

@@ -214,7 +214,10 @@ impl<R: SchemeConstants + RadarConstants + Element> Clouds<R> {
     pub fn resources(&self) -> Result<[Resources; 2]> {
         let [_, threads] = self.mapping.blocks(1);
         let [_, diagnosing] = diagnosis::blocks(1);
-        Ok([self.call.resources(threads as u32)?, self.diagnose.resources(diagnosing as u32)?])
+        Ok([
+            self.call.resources(threads as u32, 0)?,
+            self.diagnose.resources(diagnosing as u32, 0)?,
+        ])
     }
 
     /// One call of the scheme, `dt` seconds.

@@ -48,6 +48,8 @@ pub struct Device {
     pub architecture: Architecture,
     /// Streaming multiprocessors.
     pub multiprocessors: u32,
+    /// Shared memory that a block can ask for, bytes.
+    pub shared_bytes: u32,
     /// All of its memory, bytes.
     pub memory: usize,
     /// The cache that all multiprocessors share, bytes.
@@ -117,6 +119,7 @@ fn describe(number: i32) -> Result<Device, DriverError> {
         name: result::device::get_name(device)?,
         architecture: Architecture((10 * major + minor) as u32),
         multiprocessors: ask(Attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)? as u32,
+        shared_bytes: ask(Attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN)? as u32,
         // SAFETY: as above.
         memory: unsafe { result::device::total_mem(device) }?,
         cache: ask(Attribute::CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE)? as usize,

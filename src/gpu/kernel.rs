@@ -205,12 +205,13 @@ impl Kernel {
             .map_err(failed(format!("give {bytes} bytes of shared memory to {}", self.name)))
     }
 
-    /// What the kernel takes of a multiprocessor in blocks of `threads` threads.
+    /// What the kernel takes of a multiprocessor in blocks of `threads` threads, with as much shared
+    /// memory beyond what it declares, bytes.
     ///
     /// # Errors
     ///
     /// [`Error::Gpu`] when the driver does not tell.
-    pub fn resources(&self, threads: u32) -> Result<Resources> {
+    pub fn resources(&self, threads: u32, shared_bytes: u32) -> Result<Resources> {
         use sys::CUfunction_attribute as Attribute;
         self.module.loaded.gpu.bind()?;
         let ask = |what| {
@@ -219,13 +220,13 @@ impl Kernel {
                 .map(i32::unsigned_abs)
                 .map_err(failed(format!("ask what {} takes", self.name)))
         };
-        let blocks = self.blocks_at_a_time(threads, 0)?;
+        let blocks = self.blocks_at_a_time(threads, shared_bytes)?;
         Ok(Resources {
             kernel: self.name,
             threads,
             registers: ask(Attribute::CU_FUNC_ATTRIBUTE_NUM_REGS)?,
             local_bytes: ask(Attribute::CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES)?,
-            shared_bytes: ask(Attribute::CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES)?,
+            shared_bytes: shared_bytes + ask(Attribute::CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES)?,
             blocks,
             warps: blocks * threads.div_ceil(WARP),
         })

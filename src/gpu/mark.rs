@@ -1,7 +1,7 @@
 //! Kernels that say when they begin: what is known of a device that has failed.
 
 /// Their names, in the order of their numbers from 1.
-pub(super) const MARKED: [&str; 8] = [
+pub(super) const MARKED: [&str; 10] = [
     "transport_stage",
     "transport_scale",
     "transport_update",
@@ -10,6 +10,8 @@ pub(super) const MARKED: [&str; 8] = [
     "wsm5_tile",
     "budget_tally_acc64",
     "watch_scan",
+    "transport_unlimited",
+    "transport_limit",
 ];
 
 /// The numbers as kernels see them: `MARK_WSM5_TILE`.
@@ -36,7 +38,8 @@ mod tests {
         assert_eq!(name(0), "unknown");
         assert_eq!(name(1), "transport_stage");
         assert_eq!(name(8), "watch_scan");
-        assert_eq!(name(9), "unknown");
+        assert_eq!(name(10), "transport_limit");
+        assert_eq!(name(11), "unknown");
         assert!(constants().contains("constexpr int MARK_WSM5_TILE = 6;"));
     }
 }

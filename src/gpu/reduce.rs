@@ -338,7 +338,7 @@ impl<T: Reducible> Reducer<T> {
     ///
     /// As [`Reducer::new`].
     pub fn resources(&self, operation: Operation) -> Result<Resources> {
-        self.kernel(operation).0.resources(self.shape.threads)
+        self.kernel(operation).0.resources(self.shape.threads, 0)
     }
 
     fn kernel(&self, operation: Operation) -> &(Kernel, u32) {

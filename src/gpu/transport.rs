@@ -1,7 +1,8 @@
 //! The transport on the device: its memory and its launches.
 
 use super::advection::{
-    LayeredPointers, Shares, Stages, TransportArgs, TransportSettings, air_pointers,
+    LayeredPointers, Offer, Shares, Stages, TransportArgs, TransportLaunch, TransportSettings,
+    air_pointers,
 };
 use super::buffer::{Buffer, Element};
 use super::compile::Source;
@@ -15,8 +16,14 @@ use crate::real::{Precision, Real};
 use crate::shared::DevicePointer;
 
 /// The names of the kernels.
-const KERNELS: [&str; 4] =
-    ["transport_stage", "transport_scale", "transport_update", "transport_entered_acc64"];
+const KERNELS: [&str; 6] = [
+    "transport_stage",
+    "transport_scale",
+    "transport_update",
+    "transport_unlimited",
+    "transport_limit",
+    "transport_entered_acc64",
+];
 
 /// What the kernels are compiled from.
 pub fn source(precision: Precision, grid: &Grid, settings: TransportSettings) -> Source {
@@ -38,7 +45,7 @@ pub struct Wind<'a, R> {
 pub struct Transport<R> {
     grid: Grid,
     settings: TransportSettings,
-    kernels: [Kernel; 4],
+    kernels: Vec<Kernel>,
     /// Pointers to the buffers below and to those of the air.
     args: TransportArgs<R>,
     /// Tracers after the second stage.
@@ -53,7 +60,11 @@ pub struct Transport<R> {
 /// Elements of memory for the limiter's factors and for the fluxes through the sides.
 fn lengths(grid: &Grid, settings: TransportSettings) -> [usize; 3] {
     let Shape { nx, ny, nz } = grid.shape;
-    let limited = if settings.limits() { settings.tracers - settings.unlimited } else { 0 };
+    let limited = if settings.limits() && !settings.by_tiles() {
+        settings.tracers - settings.unlimited
+    } else {
+        0
+    };
     let factors = limited * grid.shape.cells();
     let is_monotonic = settings.limiter == Limiter::Monotonic;
     let closed = grid.sides.periodic_x() && grid.sides.periodic_y();
@@ -93,7 +104,8 @@ impl<R: Real + Element> Transport<R> {
             )));
         }
         let module = gpu.module(&source(R::PRECISION, grid, settings))?;
-        let [stage, scale, update, entered] = KERNELS.map(|name| module.kernel(name));
+        let kernels: Vec<Kernel> =
+            KERNELS.into_iter().map(|name| module.kernel(name)).collect::<Result<_>>()?;
         let (mut kept, mut scratch) = (Vec::new(), Vec::new());
         let mut args = air_pointers(air, |values| {
             let buffer = gpu.upload(values)?;
@@ -116,16 +128,34 @@ impl<R: Real + Element> Transport<R> {
         args.side_flux = room(sides)?;
         let entered_sums = gpu.zeros(settings.tracers * shape.nz)?;
         args.entered = entered_sums.pointer();
-        Ok(Self {
+        let transport = Self {
             grid: *grid,
             settings,
-            kernels: [stage?, scale?, update?, entered?],
+            kernels,
             args,
             second: gpu.zeros(settings.tracers * shape.cells())?,
             entered: entered_sums,
             scratch,
             _air: kept,
-        })
+        };
+        for launch in transport.launches() {
+            if launch.shared_bytes > 0 {
+                transport.kernel(&launch).allow_shared_memory(launch.shared_bytes as u32)?;
+            }
+        }
+        Ok(transport)
+    }
+
+    /// The launches of a step, of tracers nowhere.
+    fn launches(&self) -> Vec<TransportLaunch<R>> {
+        let nowhere = DevicePointer::default();
+        let stages = Stages { start: nowhere, first: nowhere, second: nowhere, end: nowhere };
+        self.settings.step(&self.grid, &self.args, &stages, 1.0)
+    }
+
+    fn kernel(&self, launch: &TransportLaunch<R>) -> &Kernel {
+        let kernel = self.kernels.iter().find(|kernel| kernel.name() == launch.kernel);
+        kernel.expect("the kernels of a step are those of this module")
     }
 
     /// Lets the kernels note that they have begun; what `marks` points to has to stay.
@@ -185,15 +215,15 @@ impl<R: Real + Element> Transport<R> {
         let stages =
             Stages { start: start.pointer(), first: end, second: self.second.pointer(), end };
         for launch in self.settings.step(&self.grid, &air, &stages, dt) {
-            let kernel = self.kernels.iter().find(|kernel| kernel.name() == launch.kernel);
-            let kernel = kernel.expect("the kernels of a step are those of this module");
+            let kernel = self.kernel(&launch);
+            let shared_bytes = launch.shared_bytes as u32;
             let blocks = launch.blocks.map(|blocks| blocks as u32);
             let block = [launch.threads as u32, 1, 1];
             // SAFETY: the kernels take this struct; the lengths of all arrays have been checked
             // against the grid, here or where they were made, and memory is freed only when the
             // device is done with it.
             unsafe {
-                kernel.launch(Launch { grid: blocks, block, shared_bytes: 0 }, &launch.args)?;
+                kernel.launch(Launch { grid: blocks, block, shared_bytes }, &launch.args)?;
             }
         }
         Ok(())
@@ -205,12 +235,10 @@ impl<R: Real + Element> Transport<R> {
     ///
     /// As [`Transport::new`].
     pub fn resources(&self) -> Result<Vec<Resources>> {
-        let nowhere = DevicePointer::default();
-        let stages = Stages { start: nowhere, first: nowhere, second: nowhere, end: nowhere };
-        let launches = self.settings.step(&self.grid, &self.args, &stages, 1.0);
+        let launches = self.launches();
         let used = |kernel: &Kernel| {
             let launch = launches.iter().find(|launch| launch.kernel == kernel.name());
-            launch.map(|launch| kernel.resources(launch.threads as u32))
+            launch.map(|launch| kernel.resources(launch.threads as u32, launch.shared_bytes as u32))
         };
         self.kernels.iter().filter_map(used).collect()
     }
@@ -257,6 +285,28 @@ impl<R: Real + Element> Transport<R> {
         self.scratch.iter().chain([&self.second]).try_for_each(Buffer::poison)
     }
 
+    /// The sums of the levels that make what has entered. Waits for the device.
+    ///
+    /// # Errors
+    ///
+    /// As [`Transport::new`].
+    pub fn entered_sums(&self) -> Result<Vec<f64>> {
+        self.entered.to_vec()
+    }
+
+    /// Goes on from such sums.
+    ///
+    /// # Errors
+    ///
+    /// As [`Transport::new`].
+    ///
+    /// # Panics
+    ///
+    /// When they are not as many as [`Transport::entered_sums`] gives.
+    pub fn resume_entered(&self, sums: &[f64]) -> Result<()> {
+        self.entered.upload(sums)
+    }
+
     /// Begins to count anew what enters.
     ///
     /// # Errors
@@ -276,8 +326,12 @@ impl TransportSettings {
         [tracers, unlimited]: [usize; 2],
         limiter: Limiter,
     ) -> Self {
-        let multiprocessors = gpu.device().multiprocessors as usize;
-        let shares = Shares::choose(grid.shape, tracers, multiprocessors, precision);
+        let device = gpu.device();
+        let offer = Offer {
+            multiprocessors: device.multiprocessors as usize,
+            shared_bytes: device.shared_bytes as usize,
+        };
+        let shares = Shares::choose(grid.shape, tracers, offer, precision);
         Self { tracers, unlimited, limiter, shares }
     }
 }

@@ -140,6 +140,62 @@ fn promoted<R: Stored>(values: &ArrayD<f32>, shape: Shape) -> Array3<R> {
         .expect("(level, column) has as many values as (nz, 1, nx)")
 }
 
+/// Writes a case as the input of `nwp-mini columns`, with global attributes that tell of it.
+///
+/// # Errors
+///
+/// Those of [`Writer`].
+pub fn write_case<R: Stored>(
+    mut writer: Writer,
+    case: &ColumnCase<R>,
+    about: &[(&str, &str)],
+) -> Result<()> {
+    writer.dimension("level", case.shape.nz)?;
+    writer.dimension("column", case.shape.nx)?;
+    for (name, text) in about {
+        writer.text(name, text)?;
+    }
+    for (name, number) in [("dt", case.dt), ("calls", case.calls)] {
+        if let Some(number) = number {
+            writer.number(name, number)?;
+        }
+    }
+    let air = &case.environment;
+    let air: [(&str, &Array3<R>, [&str; 2]); 4] = [
+        ("den", &air.rho, ["kg m-3", "density of dry air"]),
+        ("pii", &air.exner, ["1", "Exner function"]),
+        ("p", &air.p, ["Pa", "pressure"]),
+        ("delz", &air.dz, ["m", "depth of the layer"]),
+    ];
+    for (name, field, about) in prognostic(&case.state).into_iter().chain(air) {
+        let values = field.as_slice().expect("standard layout");
+        writer.variable(name, &["level", "column"], about, values)?;
+    }
+    let tendencies = [
+        ("th_tend", &case.theta_tendency, ["K s-1", "change of potential temperature"]),
+        ("q_tend", &case.qv_tendency, ["s-1", "change of the water vapour mixing ratio"]),
+    ];
+    for (name, field, about) in tendencies {
+        if let Some(field) = field {
+            let values = field.as_slice().expect("standard layout");
+            writer.variable(name, &["level", "column"], about, values)?;
+        }
+    }
+    writer.commit()
+}
+
+/// The six fields that the scheme changes, with names, units and words.
+fn prognostic<R>(state: &State<R>) -> [(&'static str, &Array3<R>, [&'static str; 2]); 6] {
+    [
+        ("th", &state.theta, ["K", "potential temperature"]),
+        ("q", &state.qv, ["kg kg-1", "water vapour mixing ratio"]),
+        ("qc", &state.qc, ["kg kg-1", "cloud water mixing ratio"]),
+        ("qr", &state.qr, ["kg kg-1", "rain mixing ratio"]),
+        ("qi", &state.qi, ["kg kg-1", "cloud ice mixing ratio"]),
+        ("qs", &state.qs, ["kg kg-1", "snow mixing ratio"]),
+    ]
+}
+
 /// Writes the result of `calls` calls of `dt` seconds.
 ///
 /// # Errors
@@ -160,19 +216,13 @@ pub fn write<R: Stored>(
     writer.text("precision", R::NAME)?;
     writer.number("dt", dt)?;
     writer.number("calls", calls)?;
-    let levels: [(&str, &Array3<R>, [&str; 2]); 10] = [
-        ("th", &state.theta, ["K", "potential temperature"]),
-        ("q", &state.qv, ["kg kg-1", "water vapour mixing ratio"]),
-        ("qc", &state.qc, ["kg kg-1", "cloud water mixing ratio"]),
-        ("qr", &state.qr, ["kg kg-1", "rain mixing ratio"]),
-        ("qi", &state.qi, ["kg kg-1", "cloud ice mixing ratio"]),
-        ("qs", &state.qs, ["kg kg-1", "snow mixing ratio"]),
+    let levels: [(&str, &Array3<R>, [&str; 2]); 4] = [
         ("refl_10cm", &diagnostics.refl_10cm, ["dBZ", "radar reflectivity at 10 cm"]),
         ("re_cloud", &diagnostics.re_cloud, ["m", "effective radius of cloud drops"]),
         ("re_ice", &diagnostics.re_ice, ["m", "effective radius of ice crystals"]),
         ("re_snow", &diagnostics.re_snow, ["m", "effective radius of snow"]),
     ];
-    for (name, field, about) in levels {
+    for (name, field, about) in prognostic(state).into_iter().chain(levels) {
         let values = field.as_slice().expect("standard layout");
         writer.variable(name, &["level", "column"], about, values)?;
     }

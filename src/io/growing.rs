@@ -52,8 +52,7 @@ pub(super) struct Growing {
 
 impl Growing {
     /// Starts a file; `title` says what it holds.
-    pub(super) fn create(target: &Path, force: bool, header: &Header, title: &str) -> Result<Self> {
-        let pending = Pending::new(target, force)?;
+    pub(super) fn create(pending: Pending, header: &Header, title: &str) -> Result<Self> {
         let file = netcdf::create(pending.path()).map_err(|e| pending.failed(e))?;
         let offset = 60.0 * calendar::minutes(header.domain.start, header.start);
         let mut growing = Self { file, pending, offset, times: 0 };
@@ -185,6 +184,12 @@ impl Growing {
             let mut variable = file.variable_mut(name).ok_or_else(missing)?;
             variable.put_values(values, extents)
         })
+    }
+
+    /// Gives a copy of what there is of the file its name.
+    pub(super) fn show(&mut self) -> Result<()> {
+        self.file.sync().map_err(|e| self.pending.failed(e))?;
+        self.pending.show()
     }
 
     /// Completes the file and gives it its name.

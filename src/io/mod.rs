@@ -1,9 +1,14 @@
 //! Files: NetCDF in and out. Everything here works on host memory.
 
+pub mod benchmark;
 mod classic;
 pub mod columns;
+pub mod companion;
+pub mod fortran;
+mod geometry;
 pub mod growing;
 mod guard;
+pub mod initial;
 mod layout;
 pub mod mapping;
 pub mod nc_char;
@@ -13,6 +18,7 @@ pub mod points;
 pub mod profiles;
 pub mod reader;
 pub mod regridded;
+pub mod restart;
 pub mod sampled;
 pub mod stations;
 pub mod text;

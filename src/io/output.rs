@@ -10,10 +10,13 @@ use time::PrimitiveDateTime;
 
 use crate::calendar;
 use crate::error::{Error, Result};
+pub use crate::io::companion::Companion;
+use crate::io::geometry;
 use crate::io::layout::{self, COMPUTED, CONTENTS, COURANT, GIVEN, GRID, PROFILES, Variable};
 use crate::io::mapping::{self, Mapping};
 use crate::io::nc_char::NcChar;
 use crate::io::pending::Pending;
+use crate::io::restart::{Restarter, Saved};
 use crate::io::sampled::{ColumnFrame, Sample};
 use crate::io::wrf::{Attribute, Domain};
 use crate::io::writer::Stored;
@@ -121,41 +124,11 @@ pub struct Header {
     pub provenance: Vec<(String, Attribute)>,
 }
 
-/// A file beside the output that is made of the columns, or of what operators make of the fields.
-pub trait Companion<R: Stored>: Send {
-    /// The name that the file will get.
-    fn target(&self) -> &Path;
-
-    /// Takes the columns.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Io`] when they cannot be written.
-    fn columns(&mut self, _columns: &ColumnFrame<R>) -> Result<()> {
-        Ok(())
-    }
-
-    /// Takes what the operator of this number makes of the fields.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Io`] when it cannot be written.
-    fn sample(&mut self, _operator: usize, _sample: &Sample<R>) -> Result<()> {
-        Ok(())
-    }
-
-    /// Completes the file and gives it its name.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Io`] when it cannot be written, and those of [`Pending::commit`].
-    fn commit(self: Box<Self>) -> Result<()>;
-}
-
 enum Message<R> {
     Frame(Box<Snapshot<R>>),
     Sample(usize, Box<Sample<R>>),
     Columns(Box<ColumnFrame<R>>),
+    Restart(Box<Saved<R>>),
     Commit,
 }
 
@@ -173,20 +146,21 @@ impl<R: Stored> Output<R> {
     ///
     /// # Errors
     ///
-    /// Those of [`Pending::new`].
+    /// [`Error::Io`] when no thread can be started.
     pub fn create(
-        target: &Path,
-        force: bool,
+        pending: Pending,
         header: Header,
         companions: Vec<Box<dyn Companion<R>>>,
+        restarter: Option<Restarter>,
     ) -> Result<Self> {
-        let pending = Pending::new(target, force)?;
+        let target = pending.target().to_owned();
         let (sender, receiver) = sync_channel(WAITING);
+        let writer = Writer { pending, header, companions, restarter };
         let thread = thread::Builder::new()
             .name("output".to_owned())
-            .spawn(move || write(pending, &header, companions, &receiver))
-            .map_err(|e| Error::io(target, "start writing", e))?;
-        Ok(Self { target: target.to_owned(), sender, thread })
+            .spawn(move || writer.run(&receiver))
+            .map_err(|e| Error::io(&target, "start writing", e))?;
+        Ok(Self { target, sender, thread })
     }
 
     /// The name that the file will get.
@@ -216,6 +190,14 @@ impl<R: Stored> Output<R> {
         self.sender.send(Message::Columns(Box::new(columns))).is_ok()
     }
 
+    /// Hands over where the run stands. What was handed over before is put on disk under its final
+    /// names first, so that no frame is lost that a run from there would not make again. As
+    /// [`Output::send`].
+    #[must_use = "false means that the writer has failed, and finish tells why"]
+    pub fn send_restart(&self, saved: Saved<R>) -> bool {
+        self.sender.send(Message::Restart(Box::new(saved))).is_ok()
+    }
+
     /// Completes the file and gives it its name; returns the number of frames in it.
     ///
     /// # Errors
@@ -230,47 +212,84 @@ impl<R: Stored> Output<R> {
     }
 }
 
-/// The writer's thread. Without [`Message::Commit`] it leaves nothing behind.
-fn write<R: Stored>(
+/// What the writer's thread has. Without [`Message::Commit`] it leaves nothing behind but what was
+/// shown before.
+struct Writer<R> {
     pending: Pending,
-    header: &Header,
-    mut companions: Vec<Box<dyn Companion<R>>>,
-    receiver: &Receiver<Message<R>>,
-) -> Result<usize> {
-    let error = |e: netcdf::Error| pending.failed(e);
-    let mut file = netcdf::create(pending.path()).map_err(error)?;
-    define::<R>(&mut file, header).map_err(error)?;
-    let mut frames = 0;
-    while let Ok(message) = receiver.recv() {
-        match message {
-            Message::Frame(snapshot) => {
-                put_frame(&mut file, header, frames, &snapshot).map_err(error)?;
-                frames += 1;
-            }
-            Message::Sample(operator, sample) => {
-                for companion in &mut companions {
-                    companion.sample(operator, &sample)?;
+    header: Header,
+    companions: Vec<Box<dyn Companion<R>>>,
+    restarter: Option<Restarter>,
+}
+
+impl<R: Stored> Writer<R> {
+    fn run(mut self, receiver: &Receiver<Message<R>>) -> Result<usize> {
+        let mut file = netcdf::create(self.pending.path()).map_err(|e| self.pending.failed(e))?;
+        define::<R>(&mut file, &self.header).map_err(|e| self.pending.failed(e))?;
+        let (mut frames, mut last) = (0, None);
+        while let Ok(message) = receiver.recv() {
+            match message {
+                Message::Frame(snapshot) => {
+                    put_frame(&mut file, &self.header, frames, &snapshot)
+                        .map_err(|e| self.pending.failed(e))?;
+                    frames += 1;
                 }
-            }
-            Message::Columns(columns) => {
-                for companion in &mut companions {
-                    companion.columns(&columns)?;
+                Message::Sample(operator, sample) => {
+                    for companion in &mut self.companions {
+                        companion.sample(operator, &sample)?;
+                    }
                 }
-            }
-            Message::Commit => {
-                file.close().map_err(error)?;
-                pending.commit()?;
-                for companion in companions {
-                    companion.commit()?;
+                Message::Columns(columns) => {
+                    for companion in &mut self.companions {
+                        companion.columns(&columns)?;
+                    }
                 }
-                return Ok(frames);
+                // Everything has its name before that one.
+                Message::Restart(saved) if saved.is_last => last = Some(saved),
+                Message::Restart(saved) => {
+                    file.sync().map_err(|e| self.pending.failed(e))?;
+                    self.keep(&saved)?;
+                }
+                Message::Commit => {
+                    file.close().map_err(|e| self.pending.failed(e))?;
+                    self.pending.commit()?;
+                    for companion in self.companions {
+                        companion.commit()?;
+                    }
+                    if let (Some(restarter), Some(saved)) = (&mut self.restarter, last) {
+                        restarter.write(&saved)?;
+                    }
+                    return Ok(frames);
+                }
             }
         }
+        Ok(frames)
     }
-    Ok(frames)
+
+    /// Shows what there is, then writes a restart file.
+    fn keep(&mut self, saved: &Saved<R>) -> Result<()> {
+        let Some(restarter) = &mut self.restarter else { return Ok(()) };
+        self.pending.show()?;
+        for companion in &mut self.companions {
+            companion.show()?;
+        }
+        restarter.write(saved)
+    }
 }
 
 fn define<R: Stored>(file: &mut FileMut, header: &Header) -> netcdf::Result<()> {
+    let mapping = define_place(file, header)?;
+    let summed = CONTENTS.iter().chain(PROFILES.iter().flatten()).chain([&COURANT]);
+    for variable in COMPUTED.iter().chain(summed) {
+        define_variable::<R>(file, variable, mapping.is_some())?;
+    }
+    for variable in GIVEN.iter().chain(&GRID) {
+        define_variable::<f32>(file, variable, mapping.is_some())?;
+    }
+    Ok(())
+}
+
+/// Defines dimensions, attributes and times; returns the map projection, where there is one.
+pub(super) fn define_place(file: &mut FileMut, header: &Header) -> netcdf::Result<Option<Mapping>> {
     file.add_unlimited_dimension("Time")?;
     file.add_dimension("DateStrLen", DATE_LENGTH)?;
     for (name, length) in layout::dimensions(header.domain.grid.shape) {
@@ -299,14 +318,7 @@ fn define<R: Stored>(file: &mut FileMut, header: &Header) -> netcdf::Result<()> 
     if let Some(mapping) = &mapping {
         mapping.define(file, header.domain.grid.shape)?;
     }
-    let summed = CONTENTS.iter().chain(PROFILES.iter().flatten()).chain([&COURANT]);
-    for variable in COMPUTED.iter().chain(summed) {
-        define_variable::<R>(file, variable, mapping.is_some())?;
-    }
-    for variable in GIVEN.iter().chain(&GRID) {
-        define_variable::<f32>(file, variable, mapping.is_some())?;
-    }
-    Ok(())
+    Ok(mapping)
 }
 
 fn define_attributes(file: &mut FileMut, header: &Header) -> netcdf::Result<()> {
@@ -346,7 +358,7 @@ fn field_type<R: Stored>() -> i32 {
     named.map_or(FIELD_TYPE[0].1, |(_, code)| *code)
 }
 
-fn define_variable<R: Stored>(
+pub(super) fn define_variable<R: Stored>(
     file: &mut FileMut,
     about: &Variable,
     is_mapped: bool,
@@ -388,11 +400,7 @@ fn put_frame<R: Stored>(
     frame: usize,
     snapshot: &Snapshot<R>,
 ) -> netcdf::Result<()> {
-    let now = calendar::after(header.start, snapshot.seconds);
-    let minutes = calendar::minutes(header.domain.start, header.start) + snapshot.seconds / 60.0;
-    existing(file, "Times")?
-        .put_values(&NcChar::of(&calendar::format(now)), [frame..frame + 1, 0..DATE_LENGTH])?;
-    existing(file, "XTIME")?.put_value(minutes, [frame])?;
+    put_time(file, header, frame, snapshot.seconds)?;
     for (variable, values) in COMPUTED.iter().zip(snapshot.computed()) {
         put(file, header, frame, variable, values)?;
     }
@@ -409,7 +417,26 @@ fn put_frame<R: Stored>(
     for (variable, values) in GIVEN.iter().zip(snapshot.given.values()) {
         put(file, header, frame, variable, values)?;
     }
-    for (variable, values) in GRID.iter().zip(grid_values(&header.domain)) {
+    put_grid(file, header, frame)
+}
+
+/// Writes the time of a frame.
+pub(super) fn put_time(
+    file: &mut FileMut,
+    header: &Header,
+    frame: usize,
+    seconds: f64,
+) -> netcdf::Result<()> {
+    let now = calendar::after(header.start, seconds);
+    let minutes = calendar::minutes(header.domain.start, header.start) + seconds / 60.0;
+    existing(file, "Times")?
+        .put_values(&NcChar::of(&calendar::format(now)), [frame..frame + 1, 0..DATE_LENGTH])?;
+    existing(file, "XTIME")?.put_value(minutes, [frame])
+}
+
+/// Writes what describes the grid.
+pub(super) fn put_grid(file: &mut FileMut, header: &Header, frame: usize) -> netcdf::Result<()> {
+    for (variable, values) in GRID.iter().zip(geometry::values(&header.domain)) {
         put(file, header, frame, variable, &values)?;
     }
     Ok(())
@@ -419,7 +446,8 @@ fn existing<'f>(file: &'f mut FileMut, name: &str) -> netcdf::Result<VariableMut
     file.variable_mut(name).ok_or_else(|| format!("no variable {name}").into())
 }
 
-fn put<R: Stored>(
+/// Writes the values of a variable at a frame.
+pub(super) fn put<R: Stored>(
     file: &mut FileMut,
     header: &Header,
     frame: usize,
@@ -434,41 +462,4 @@ fn put<R: Stored>(
         .chain(about.axes.names().iter().map(|name| 0..length(name)))
         .collect();
     existing(file, about.name)?.put_values(values, extents)
-}
-
-/// The values of [`GRID`].
-fn grid_values(domain: &Domain) -> [Vec<f32>; GRID.len()] {
-    let narrow = |values: &[f64]| values.iter().map(|&x| x as f32).collect::<Vec<f32>>();
-    let map = |plane: &Array2<f64>| narrow(slice(plane));
-    let position = |plane: &Option<Array2<f32>>| match plane {
-        Some(plane) => slice(plane).to_vec(),
-        None => vec![0.0; domain.grid.shape.columns()],
-    };
-    let v = &domain.vertical;
-    let maps = &domain.face_maps;
-    [
-        narrow(&v.znu),
-        narrow(&v.znw),
-        narrow(&v.dnw),
-        narrow(&v.rdnw),
-        narrow(&v.dn),
-        narrow(&v.rdn),
-        narrow(&v.fnm),
-        narrow(&v.fnp),
-        narrow(&v.c1h),
-        narrow(&v.c2h),
-        narrow(&v.c1f),
-        narrow(&v.c2f),
-        vec![v.p_top as f32],
-        position(&domain.latitude),
-        position(&domain.longitude),
-        slice(&domain.terrain).to_vec(),
-        map(&domain.coordinate.map_x),
-        map(&domain.coordinate.map_y),
-        map(&maps.u_x),
-        map(&maps.u_y),
-        map(&maps.v_x),
-        map(&maps.v_y),
-        map(&domain.coordinate.map_x),
-    ]
 }

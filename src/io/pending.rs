@@ -1,18 +1,20 @@
 //! A file under a temporary name that takes its own name only when it is complete.
+//!
+//! Beside `out.nc` in the making lie `.out.nc.part` with what there is of it, and `.out.nc.lock`,
+//! whose lock the system drops when the program ends, however it ends. Whoever holds that lock may
+//! write the file, and overwrites what a run that was killed has left.
 
 use std::fmt;
-use std::fs::{self, OpenOptions, Permissions};
-use std::io::Write;
-use std::os::unix::fs::PermissionsExt;
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io::{self, Write};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 use tempfile::TempPath;
+use tracing::warn;
 
 use crate::error::{Error, Result};
-
-/// Readable and writable by all whom the user's mask admits, as any new file.
-const MODE: u32 = 0o666;
 
 /// What is written to learn whether there is room, bytes: more than the library holds back.
 const ROOM: usize = 1 << 24;
@@ -21,11 +23,16 @@ const ROOM: usize = 1 << 24;
 static BLOCK: [u8; 1 << 16] = [0; 1 << 16];
 
 /// An output file in the making. Dropped without [`Pending::commit`], it leaves nothing behind.
+///
+/// As long as it is there nobody else can write the target.
 #[derive(Debug)]
 pub struct Pending {
     target: PathBuf,
+    // In this order: what is not complete goes before the next run may begin its own.
     temporary: TempPath,
-    force: bool,
+    claim: Claim,
+    /// Whether a file of the name may be replaced; one of our own may.
+    may_replace: bool,
 }
 
 impl Pending {
@@ -34,8 +41,8 @@ impl Pending {
     /// # Errors
     ///
     /// [`Error::Exists`] when there is such a file and `force` is not given; [`Error::Input`] when
-    /// the folder is missing or the name is that of a folder; [`Error::Io`] when nothing can be
-    /// written there.
+    /// another run is writing it, when the folder is missing or the name is that of a folder;
+    /// [`Error::Io`] when nothing can be written there.
     pub fn new(target: &Path, force: bool) -> Result<Self> {
         if target.is_dir() {
             return Err(Error::input(target, "is a folder; give the name of a file to write"));
@@ -48,10 +55,7 @@ impl Pending {
         let Some(name) = target.file_name() else {
             return Err(Error::input(target, "is not the name of a file to write"));
         };
-        // A link to nowhere is in the way of the new name too.
-        if target.symlink_metadata().is_ok() && !force {
-            return Err(Error::Exists(target.to_owned()));
-        }
+        refuse_existing(target, force)?;
         let folder = match target.parent() {
             Some(folder) if !folder.as_os_str().is_empty() => folder,
             _ => Path::new("."),
@@ -61,14 +65,22 @@ impl Pending {
                 format!("the folder {} does not exist; create it first", folder.display());
             return Err(Error::input(target, message));
         }
-        let temporary = tempfile::Builder::new()
-            .prefix(&format!(".{}.", name.to_string_lossy()))
-            .suffix(".part")
-            .permissions(Permissions::from_mode(MODE))
-            .tempfile_in(folder)
-            .map_err(|e| Error::io(target, "write to", e))?
-            .into_temp_path();
-        Ok(Self { target: target.to_owned(), temporary, force })
+        let beside = |what: &str| {
+            let mut hidden = std::ffi::OsString::from(".");
+            hidden.push(name);
+            hidden.push(what);
+            folder.join(hidden)
+        };
+        let failed = |e: io::Error| Error::io(target, "write to", e);
+        let claim = Claim::new(target, beside(".lock"))?;
+        // Another run may have completed it since.
+        refuse_existing(target, force)?;
+        let part = beside(".part");
+        begin(&part).map_err(failed)?;
+        let temporary = TempPath::try_from_path(part).map_err(failed)?;
+        // What a run that was killed in the middle of it may have left.
+        let _ = fs::remove_file(copy_of(&temporary));
+        Ok(Self { target: target.to_owned(), temporary, claim, may_replace: force })
     }
 
     /// Where to write until the file is complete.
@@ -118,7 +130,16 @@ impl Pending {
     ///
     /// As [`Pending::write_json`].
     pub fn write_text(self, text: &str) -> Result<()> {
-        fs::write(self.path(), text).map_err(|e| self.failed(e))?;
+        self.write_bytes(text.as_bytes())
+    }
+
+    /// Writes bytes and gives the file its name.
+    ///
+    /// # Errors
+    ///
+    /// As [`Pending::write_json`].
+    pub fn write_bytes(self, bytes: &[u8]) -> Result<()> {
+        fs::write(self.path(), bytes).map_err(|e| self.failed(e))?;
         self.commit()
     }
 
@@ -129,12 +150,144 @@ impl Pending {
     /// [`Error::Exists`] when another program wrote the target meanwhile and it may not be
     /// replaced, [`Error::Io`] when the system refuses.
     pub fn commit(self) -> Result<()> {
-        let Self { target, temporary, force } = self;
-        let done =
-            if force { temporary.persist(&target) } else { temporary.persist_noclobber(&target) };
-        done.map_err(|e| match e.error.kind() {
-            std::io::ErrorKind::AlreadyExists => Error::Exists(target.clone()),
-            _ => Error::io(&target, "write to", e.error),
-        })
+        let Self { target, temporary, claim, may_replace } = self;
+        let done = give_name(temporary, &target, may_replace);
+        drop(claim);
+        done
+    }
+
+    /// Gives the complete file its name, and begins the next one, which will take its place.
+    ///
+    /// # Errors
+    ///
+    /// As [`Pending::commit`].
+    pub fn deliver(&mut self) -> Result<()> {
+        let failed = |e: io::Error| Error::io(&self.target, "write to", e);
+        let part = self.temporary.to_path_buf();
+        // The name is to be that of the whole file when the machine fails, too.
+        File::open(&part).and_then(|file| file.sync_all()).map_err(failed)?;
+        let complete = TempPath::try_from_path(&part).map_err(failed)?;
+        give_name(complete, &self.target, self.may_replace)?;
+        self.may_replace = true;
+        begin(&part).map_err(failed)
+    }
+
+    /// Gives a copy of the file as it is now, which has to be whole, the name of the complete one.
+    ///
+    /// # Errors
+    ///
+    /// As [`Pending::commit`].
+    pub fn show(&mut self) -> Result<()> {
+        let failed = |e: io::Error| Error::io(&self.target, "write to", e);
+        let copy = TempPath::try_from_path(copy_of(&self.temporary)).map_err(failed)?;
+        begin(&copy).map_err(failed)?;
+        if let Err(e) = fs::copy(&self.temporary, &copy) {
+            let reason = format!("{e}; make room or write elsewhere");
+            return Err(Error::io(&self.target, "write a copy of what there is of", reason));
+        }
+        give_name(copy, &self.target, self.may_replace)?;
+        self.may_replace = true;
+        Ok(())
+    }
+}
+
+/// Makes an empty file, in the place of one that a run may have left that was killed.
+fn begin(path: &Path) -> io::Result<()> {
+    match fs::remove_file(path) {
+        Err(e) if e.kind() != io::ErrorKind::NotFound => return Err(e),
+        _ => {}
+    }
+    OpenOptions::new().write(true).create_new(true).open(path).map(drop)
+}
+
+/// Where a copy is made of a file that is not complete.
+fn copy_of(part: &Path) -> PathBuf {
+    let mut name = part.as_os_str().to_owned();
+    name.push(".copy");
+    name.into()
+}
+
+fn give_name(file: TempPath, target: &Path, may_replace: bool) -> Result<()> {
+    let done = if may_replace { file.persist(target) } else { file.persist_noclobber(target) };
+    done.map_err(|e| match e.error.kind() {
+        io::ErrorKind::AlreadyExists => Error::Exists(target.to_owned()),
+        _ => Error::io(target, "write to", e.error),
+    })
+}
+
+fn refuse_existing(target: &Path, force: bool) -> Result<()> {
+    // A link to nowhere is in the way of the new name too.
+    if target.symlink_metadata().is_ok() && !force {
+        return Err(Error::Exists(target.to_owned()));
+    }
+    Ok(())
+}
+
+/// The right to write a file, which one run has at a time. It ends with the program, even where
+/// that is killed: what stays then is a file without a lock.
+#[derive(Debug)]
+struct Claim {
+    path: PathBuf,
+    _file: File,
+}
+
+impl Claim {
+    /// # Errors
+    ///
+    /// [`Error::Input`] when another run has it; [`Error::Io`] when nothing can be written there.
+    fn new(target: &Path, path: PathBuf) -> Result<Self> {
+        let failed = |e: io::Error| Error::io(target, "write to", e);
+        loop {
+            // What is written to it is not to go elsewhere.
+            if path.symlink_metadata().is_ok_and(|about| about.is_symlink()) {
+                return Err(Error::input(&path, "is a link and in the way of a run; remove it"));
+            }
+            let mut file = OpenOptions::new()
+                .create(true)
+                .truncate(false)
+                .read(true)
+                .write(true)
+                .open(&path)
+                .map_err(failed)?;
+            match file.try_lock() {
+                Ok(()) => {}
+                Err(TryLockError::WouldBlock) => {
+                    let who = fs::read_to_string(&path).unwrap_or_default();
+                    let who = match who.trim() {
+                        "" => String::new(),
+                        number => format!(", process {number}"),
+                    };
+                    return Err(Error::input(
+                        target,
+                        format!(
+                            "is being written by another run{who}; wait for its end, or give \
+                             another name"
+                        ),
+                    ));
+                }
+                Err(TryLockError::Error(e)) if e.kind() == io::ErrorKind::Unsupported => {
+                    let target = target.display();
+                    warn!("{target}: this file system has no locks; let no other run write it");
+                }
+                Err(TryLockError::Error(e)) => return Err(failed(e)),
+            }
+            // Whoever had it before has taken the name away in the end; a file without a name
+            // keeps nobody out.
+            let about = file.metadata().map_err(failed)?;
+            let is_same =
+                |there: fs::Metadata| (there.dev(), there.ino()) == (about.dev(), about.ino());
+            if fs::metadata(&path).is_ok_and(is_same) {
+                // Only to tell others; without room for it the lock holds as well.
+                let _ = file.set_len(0).and_then(|()| write!(file, "{}", std::process::id()));
+                return Ok(Self { path, _file: file });
+            }
+        }
+    }
+}
+
+impl Drop for Claim {
+    fn drop(&mut self) {
+        // Where it cannot be removed it keeps nobody out.
+        let _ = fs::remove_file(&self.path);
     }
 }

@@ -10,6 +10,7 @@ use crate::io::growing::{About, Growing};
 use crate::io::layout::{Axes, SAMPLED, Variable};
 use crate::io::nc_char::NcChar;
 use crate::io::output::{Companion, Header};
+use crate::io::pending::Pending;
 use crate::io::sampled::{Sample, levels};
 use crate::io::writer::Stored;
 
@@ -54,17 +55,15 @@ impl Points {
     ///
     /// # Errors
     ///
-    /// Those of [`Pending::new`](crate::io::pending::Pending::new), and
     /// [`Io`](crate::error::Error::Io).
     pub fn create<R: Stored>(
-        [ground, profiles]: [&Path; 2],
-        force: bool,
+        [ground, profiles]: [Pending; 2],
         header: &Header,
         (places, operator): (&[Place], usize),
     ) -> Result<Self> {
         let shape = header.domain.grid.shape;
         let title = "time series at places of interest";
-        let mut ground = Growing::create(ground, force, header, title)?;
+        let mut ground = Growing::create(ground, header, title)?;
         let coordinates = define_places(&mut ground, places, "timeSeries")?;
         let chunks = [places.len(), times_together(places.len())];
         for variable in SAMPLED.iter().filter(|variable| variable.axes == Axes::Plane) {
@@ -77,7 +76,7 @@ impl Points {
         ground.variable::<R>(&About { coordinates: &coordinates, chunks: &chunks, ..STRONGEST })?;
 
         let title = "time series of profiles above places of interest";
-        let mut profiles = Growing::create(profiles, force, header, title)?;
+        let mut profiles = Growing::create(profiles, header, title)?;
         let coordinates = define_places(&mut profiles, places, "timeSeriesProfile")?;
         profiles.define(|file| file.add_dimension("z", shape.nz).map(drop))?;
         let coordinates = format!("{coordinates} height");
@@ -212,6 +211,11 @@ impl<R: Stored> Companion<R> for Points {
             }
         }
         Ok(())
+    }
+
+    fn show(&mut self) -> Result<()> {
+        self.ground.show()?;
+        self.profiles.show()
     }
 
     fn commit(self: Box<Self>) -> Result<()> {

@@ -7,6 +7,7 @@ use crate::grid::Shape;
 use crate::io::growing::{About, Growing};
 use crate::io::layout::{Axes, COMPUTED, SAMPLED, Variable};
 use crate::io::output::{Companion, Header};
+use crate::io::pending::Pending;
 use crate::io::sampled::ColumnFrame;
 use crate::io::writer::Stored;
 
@@ -48,12 +49,11 @@ impl Profiles {
     ///
     /// # Errors
     ///
-    /// Those of [`Pending::new`](crate::io::pending::Pending::new), and
     /// [`Io`](crate::error::Error::Io).
-    pub fn create<R: Stored>(target: &Path, force: bool, header: &Header) -> Result<Self> {
+    pub fn create<R: Stored>(pending: Pending, header: &Header) -> Result<Self> {
         let domain = &header.domain;
         let shape = domain.grid.shape;
-        let mut file = Growing::create(target, force, header, "profiles of all columns")?;
+        let mut file = Growing::create(pending, header, "profiles of all columns")?;
         file.define(|file| {
             for (name, length) in PROFILE[1..].iter().zip([shape.ny, shape.nx, shape.nz]) {
                 file.add_dimension(name, length)?;
@@ -136,6 +136,10 @@ impl<R: Stored> Companion<R> for Profiles {
             self.put_numbers(name, totals)?;
         }
         self.put_numbers(STRONGEST, &frame.strongest)
+    }
+
+    fn show(&mut self) -> Result<()> {
+        self.file.show()
     }
 
     fn commit(self: Box<Self>) -> Result<()> {

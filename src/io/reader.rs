@@ -10,6 +10,9 @@ use netcdf::{AttributeValue, Variable};
 use crate::error::{Error, Result};
 use crate::io::{classic, guard};
 
+/// The global attribute by which a restart file of ours is known; it holds the number of its form.
+pub const RESTART_MARK: &str = "nwp_mini_restart";
+
 /// An open NetCDF file.
 #[derive(Debug)]
 pub struct Reader {
@@ -100,6 +103,11 @@ impl Reader {
         }
     }
 
+    /// Length of a dimension that may be missing.
+    pub fn optional_dimension(&self, name: &str) -> Option<usize> {
+        self.file.dimension_len(name)
+    }
+
     /// Names and lengths of the dimensions of a variable.
     ///
     /// # Errors
@@ -140,10 +148,7 @@ impl Reader {
         E::Error: Into<netcdf::Error>,
     {
         let name = variable.name();
-        self.check_size(variable)?;
-        let values: ArrayD<f32> = variable.get(extents).map_err(|e| {
-            self.error(format!("variable {name} cannot be read as numbers ({e}); is it complete?"))
-        })?;
+        let values = self.as_numbers(variable, extents)?;
         if let Some((at, value)) = values.indexed_iter().find(|(_, x)| !x.is_finite()) {
             return Err(self.error(format!(
                 "variable {name} is {value} at {}; every value must be finite",
@@ -151,6 +156,42 @@ impl Reader {
             )));
         }
         Ok(values)
+    }
+
+    /// The same, where infinite values and those that an attribute marks as missing become NaN.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Input`] when the values cannot be read as numbers.
+    pub(super) fn incomplete_values<E>(
+        &self,
+        variable: &Variable<'_>,
+        extents: E,
+    ) -> Result<ArrayD<f32>>
+    where
+        E: TryInto<netcdf::Extents>,
+        E::Error: Into<netcdf::Error>,
+    {
+        let marks: Vec<f32> = ["_FillValue", "missing_value"]
+            .iter()
+            .filter_map(|name| number(&variable.attribute(name)?.value().ok()?))
+            .map(|mark| mark as f32)
+            .collect();
+        let is_missing = |x: f32| !x.is_finite() || marks.contains(&x);
+        let values = self.as_numbers(variable, extents)?;
+        Ok(values.mapv_into(|x| if is_missing(x) { f32::NAN } else { x }))
+    }
+
+    fn as_numbers<E>(&self, variable: &Variable<'_>, extents: E) -> Result<ArrayD<f32>>
+    where
+        E: TryInto<netcdf::Extents>,
+        E::Error: Into<netcdf::Error>,
+    {
+        let name = variable.name();
+        self.check_size(variable)?;
+        variable.get(extents).map_err(|e| {
+            self.error(format!("variable {name} cannot be read as numbers ({e}); is it complete?"))
+        })
     }
 
     /// Fails where a variable would take more than the file can hold.
@@ -225,6 +266,23 @@ impl Reader {
     /// [`Error::Input`] when it is missing or not a finite number.
     pub fn required_number(&self, name: &str) -> Result<f64> {
         self.number(name)?.ok_or_else(|| self.error(format!("has no global attribute {name}")))
+    }
+
+    /// A global attribute as numbers in double precision.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Input`] when it is missing or something else.
+    pub fn numbers(&self, name: &str) -> Result<Vec<f64>> {
+        match self.file.attribute(name).map(|attribute| attribute.value()) {
+            Some(Ok(AttributeValue::Doubles(numbers))) => Ok(numbers),
+            found => Err(self.error(format!("attribute {name} is {found:?}; numbers are needed"))),
+        }
+    }
+
+    /// Has the whole file looked at.
+    pub(super) fn with_file<T>(&self, look: impl FnOnce(&netcdf::File) -> T) -> T {
+        look(&self.file)
     }
 
     /// A global attribute as text, if it is there and is text.

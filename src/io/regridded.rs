@@ -7,6 +7,7 @@ use crate::grid::Shape;
 use crate::io::growing::{About, Growing, MISSING};
 use crate::io::layout::{Axes, SAMPLED};
 use crate::io::output::{Companion, Header};
+use crate::io::pending::Pending;
 use crate::io::sampled::{Sample, levels};
 use crate::io::weights::{Arrangement, Coordinates, Target, WeightFile};
 use crate::io::writer::Stored;
@@ -33,16 +34,14 @@ impl Regridded {
     ///
     /// # Errors
     ///
-    /// Those of [`Pending::new`](crate::io::pending::Pending::new), and
     /// [`Io`](crate::error::Error::Io).
     pub fn create<R: Stored>(
-        target: &Path,
-        force: bool,
+        pending: Pending,
         header: &Header,
         (weights, operator): (&WeightFile, usize),
     ) -> Result<Self> {
         let title = "tracer advection and cloud microphysics, taken to another grid";
-        let mut file = Growing::create(target, force, header, title)?;
+        let mut file = Growing::create(pending, header, title)?;
         let shape = header.domain.grid.shape;
         let matrix = &weights.weights.matrix;
         let grid = &weights.weights.target;
@@ -146,6 +145,10 @@ impl<R: Stored> Companion<R> for Regridded {
             self.file.now(variable.name, 0, &[vertical, horizontal].concat(), &values)?;
         }
         Ok(())
+    }
+
+    fn show(&mut self) -> Result<()> {
+        self.file.show()
     }
 
     fn commit(self: Box<Self>) -> Result<()> {

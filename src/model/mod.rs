@@ -1,5 +1,6 @@
 //! The time loop: from a state to the state an hour later.
 
+mod continued;
 pub mod pair;
 mod probe;
 mod recorder;
@@ -31,6 +32,7 @@ use crate::state::State;
 use crate::wsm5::Vectorised;
 use crate::wsm5::radii::RadiusConstants;
 use crate::wsm5::reflectivity::RadarConstants;
+pub use continued::History;
 pub use probe::{Nobody, Probe, Sink};
 use recorder::Recorder;
 pub use sequence::FrameReport;
@@ -68,6 +70,8 @@ pub struct Case<R> {
     solver: Arc<dyn Solver>,
     /// The later frames, where there are any.
     sequence: Option<Sequence<R>>,
+    /// What was before, where this case goes on from a restart.
+    pub history: Option<History<R>>,
 }
 
 impl<R: Working> Case<R> {
@@ -100,6 +104,7 @@ impl<R: Working> Case<R> {
             input_frames: vec![report],
             solver,
             sequence: None,
+            history: None,
         })
     }
 
@@ -113,14 +118,14 @@ impl<R: Working> Case<R> {
     /// Those of [`Series::frame`] and of [`crate::projection::project`].
     pub fn follow(mut self, series: Series, seconds: f64) -> Result<Self> {
         let mut second = None;
-        for number in 1..=series.reaching(seconds) {
+        for number in series.first() + 1..=series.reaching(seconds) {
             let frame = series.frame(number, &self.domain)?;
             let (prescribed, report) = prepare(&self.domain, frame, &*self.solver)?;
             self.max_dt = self.max_dt.min(report.max_dt);
             self.input_frames.push(report);
             second = second.or(Some(prescribed));
         }
-        if let Some(second) = second {
+        if series.len() > 1 {
             let Self { forcing, winds, given, .. } = &self;
             let (forcing, winds, given) = (Arc::clone(forcing), winds.clone(), given.clone());
             let first = Prescribed { forcing, winds, given };
@@ -182,7 +187,7 @@ impl<R: Working> Case<R> {
 pub struct Outcome {
     /// Steps done.
     pub steps: usize,
-    /// Time simulated, s.
+    /// Time simulated, from the start of the first run on, s.
     pub seconds: f64,
     /// The water budget.
     pub water: Water,
@@ -240,6 +245,7 @@ pub fn run<R: Working>(
     sink: &mut dyn Sink<R>,
     watch: &mut dyn FnMut(usize),
 ) -> Result<Outcome> {
+    case.history.iter().try_for_each(|history| backend.resume(&history.gathered))?;
     let mut recorder = Recorder::new(sink, case, (plan, frames), backend)?;
     let done = advance(case, plan, backend, stop, &mut recorder, watch);
     // Frames in flight are worth having whatever came after them; a failure that comes of waiting
@@ -263,10 +269,12 @@ fn advance<R: Working>(
     recorder: &mut Recorder<'_, R>,
     watch: &mut dyn FnMut(usize),
 ) -> Result<Outcome> {
-    let mut outcome = Outcome {
-        water: Water { start: backend.water()?, ..Water::default() },
-        ..Outcome::default()
+    let start = match &case.history {
+        Some(history) => history.water_start,
+        None => backend.water()?,
     };
+    let water = Water { start, ..Water::default() };
+    let mut outcome = Outcome { water, seconds: plan.time_after(0), ..Outcome::default() };
     recorder.record(case, backend, 0)?;
     for step in 1..=plan.steps {
         if stop.load(Ordering::Relaxed) || !recorder.is_wanted {
@@ -289,6 +297,7 @@ fn advance<R: Working>(
     }
     if outcome.interrupted {
         backend.check(outcome.steps, true)?;
+        recorder.save(case, backend, outcome.steps, true)?;
     }
     Ok(outcome)
 }

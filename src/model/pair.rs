@@ -21,6 +21,7 @@ use crate::diagnostics::pair::{
 use crate::error::{Error, Result};
 use crate::forcing::Moment;
 use crate::io::output::Snapshot;
+use crate::io::restart::Saved;
 use crate::io::sampled::{self, ColumnFrame};
 use crate::plan::Plan;
 use crate::state::State;
@@ -248,13 +249,15 @@ impl<R: Working + Value> Pair<'_, R> {
     fn yardstick(&mut self, cpu: &mut Cpu<R>, plain: &Sample<R>) -> Result<Yardstick> {
         let dt = self.plan.dt_of(1);
         self.case.rewind()?;
-        let moment = self.case.drive(0.0, dt)?;
-        let shown = self.case.show(dt)?;
+        let moment = self.case.drive(self.plan.time_after(0), self.plan.time_after(1))?;
+        let shown = self.case.show(self.plan.time_after(1))?;
         let is_smooth = minor_steps(R::of(dt)) == R::ONE;
+        let history = &self.case.history;
         let mut yardstick = Yardstick::new(self.truth(&moment, &shown)?, is_smooth);
         yardstick.add(plain);
         let mut first_step = |shift| -> Result<Sample<R>> {
             cpu.restore(&shifted(self.start, shift))?;
+            history.iter().try_for_each(|history| cpu.resume(&history.gathered))?;
             one_step(cpu, [&moment, &shown], dt)
         };
         let around =
@@ -286,6 +289,8 @@ impl<R: Working + Value> Pair<'_, R> {
             &wide.before,
             self.start.widened(),
         );
+        let history = self.case.history.iter();
+        history.map(|x| x.gathered.widened()).try_for_each(|gathered| cpu.resume(&gathered))?;
         one_step(&mut cpu, [&wide, &shown], self.plan.dt_of(1))
     }
 
@@ -357,6 +362,14 @@ impl<R: Working> Sink<R> for Keeper<'_, R> {
 
     fn take_columns(&mut self, columns: ColumnFrame<R>) -> bool {
         self.sink.take_columns(columns)
+    }
+
+    fn restarts(&self) -> Option<Frames> {
+        self.sink.restarts()
+    }
+
+    fn take_restart(&mut self, saved: Saved<R>) -> bool {
+        self.sink.take_restart(saved)
     }
 }
 

@@ -11,6 +11,7 @@ use crate::constants::Constants;
 use crate::error::Result;
 use crate::forcing::Moment;
 use crate::io::output::{Given, Snapshot};
+use crate::io::restart::Saved;
 use crate::io::sampled::{ColumnFrame, Sample};
 use crate::io::wrf::Domain;
 use crate::mass::AirMass;
@@ -40,6 +41,18 @@ pub trait Sink<R> {
 
     /// Takes the columns; where it says no, the run ends.
     fn take_columns(&mut self, _columns: ColumnFrame<R>) -> bool {
+        true
+    }
+
+    /// When it wants to know where the run stands, but for the start, if it does; asked once, before
+    /// the run.
+    fn restarts(&self) -> Option<Frames> {
+        None
+    }
+
+    /// Takes where the run stands, after all that was made until then; where it says no, the run
+    /// ends.
+    fn take_restart(&mut self, _saved: Saved<R>) -> bool {
         true
     }
 }

@@ -12,6 +12,7 @@ use crate::diagnostics::frame::FrameFigures;
 use crate::error::Result;
 use crate::grid::Shape;
 use crate::io::output::{Given, Snapshot};
+use crate::io::restart::Saved;
 use crate::plan::Plan;
 
 /// What is on its way.
@@ -28,8 +29,11 @@ pub(super) struct Recorder<'a, R> {
     plan: &'a Plan,
     frames: Frames,
     shape: Shape,
-    /// Water in the first frame, kg.
+    /// Water at the start of the first run, kg.
     start: Option<f64>,
+    /// When it is kept where the run stands, and the step at which it was last.
+    restarts: Option<Frames>,
+    saved: usize,
     /// Figures of the frames that the run is to tell of.
     pub(super) figures: Vec<FrameFigures>,
 }
@@ -51,6 +55,7 @@ impl<'a, R: Working> Recorder<'a, R> {
         let pending = VecDeque::with_capacity(FRAMES_IN_FLIGHT);
         let wanted = (sink.probes(), sink.columns());
         let samples = Samples::new(wanted, &case.domain, backend)?;
+        let restarts = sink.restarts();
         Ok(Self {
             pending,
             samples,
@@ -61,21 +66,63 @@ impl<'a, R: Working> Recorder<'a, R> {
             plan,
             frames,
             shape: case.domain.grid.shape,
-            start: None,
+            start: case.history.as_ref().map(|history| history.water_start),
+            restarts,
+            saved: 0,
             figures: Vec::new(),
         })
     }
 
     /// Begins what is due after a step; waits for the oldest of what is in flight where it is too
-    /// much.
+    /// much, and for all of it where it is kept where the run stands.
     pub(super) fn record(
         &mut self,
         case: &mut Case<R>,
         backend: &mut dyn Backend<R>,
         step: usize,
     ) -> Result<()> {
-        let (plan, frames) = (self.plan, self.frames);
         self.steps = step;
+        self.begin(case, backend, step)?;
+        if self.restarts.is_some_and(|restarts| restarts.due(self.plan, step)) {
+            self.save(case, backend, step, step == self.plan.steps)?;
+        }
+        Ok(())
+    }
+
+    /// Hands over where the run stands after a step, which may be its last one, where that is wanted and
+    /// was not done yet.
+    pub(super) fn save(
+        &mut self,
+        case: &Case<R>,
+        backend: &mut dyn Backend<R>,
+        step: usize,
+        is_last: bool,
+    ) -> Result<()> {
+        if self.restarts.is_none() || step == self.saved {
+            return Ok(());
+        }
+        self.collect(backend, true)?;
+        let start = Instant::now();
+        if let Some(water_start) = self.start.filter(|_| self.is_wanted) {
+            let standing = backend.standing(step)?;
+            let (number, reports) = case.passed();
+            let past = self.plan.past_after(step);
+            let seconds = self.plan.time_after(step);
+            let saved = Saved { standing, past, seconds, number, reports, water_start, is_last };
+            self.is_wanted &= self.sink.take_restart(saved);
+            self.saved = step;
+        }
+        self.spent += start.elapsed();
+        Ok(())
+    }
+
+    fn begin(
+        &mut self,
+        case: &mut Case<R>,
+        backend: &mut dyn Backend<R>,
+        step: usize,
+    ) -> Result<()> {
+        let (plan, frames) = (self.plan, self.frames);
         let is_frame = frames.due(plan, step) || (frames.after_first && step == 1);
         let probes: Vec<usize> = (0..self.samples.len())
             .filter(|probe| self.samples.frames(*probe).due(plan, step))

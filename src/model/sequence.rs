@@ -119,9 +119,15 @@ impl<R: Working> Sequence<R> {
         solver: Arc<dyn Solver>,
         series: Series,
         first: Prescribed<R>,
-        second: Prescribed<R>,
+        second: Option<Prescribed<R>>,
     ) -> Self {
-        Self { solver, series, number: 0, before: first, after: Some(second), has_warned: false }
+        let number = series.first();
+        Self { solver, series, number, before: first, after: second, has_warned: false }
+    }
+
+    /// Number of the frame before the present time.
+    pub(super) fn number(&self) -> usize {
+        self.number
     }
 
     /// What drives a step from `start` to `end`, s since the first frame.
@@ -170,11 +176,12 @@ impl<R: Working> Sequence<R> {
 
     /// Goes back to the first frame.
     pub(super) fn rewind(&mut self, domain: &Domain) -> Result<()> {
-        if self.number > 0 {
+        let first = self.series.first();
+        if self.number > first {
             self.after = None;
-            self.before = self.prepared(domain, 0)?;
-            self.after = Some(self.prepared(domain, 1)?);
-            self.number = 0;
+            self.before = self.prepared(domain, first)?;
+            self.after = Some(self.prepared(domain, first + 1)?);
+            self.number = first;
         }
         Ok(())
     }

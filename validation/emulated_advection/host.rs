@@ -166,7 +166,7 @@ impl<R: Exchanged> Transport<'_, R> {
             .settings()
             .into_iter()
             .map(|(name, _)| name)
-            .filter(|name| !["SUM_THREADS", "CELLS", "REACH"].contains(&name.as_str()))
+            .filter(|name| !["SUM_THREADS", "CELLS", "REACH", "TILE_ROWS"].contains(&name.as_str()))
             .collect();
         let mut programs = PROGRAMS.lock().unwrap_or_else(PoisonError::into_inner);
         let program = programs.entry(key.clone()).or_insert_with(|| {
@@ -201,5 +201,11 @@ impl<R: Exchanged> Transport<'_, R> {
 }
 
 /// The kernels in the order of the program.
-const KERNELS: [&str; 4] =
-    ["transport_stage", "transport_scale", "transport_update", "transport_entered_acc64"];
+const KERNELS: [&str; 6] = [
+    "transport_stage",
+    "transport_scale",
+    "transport_update",
+    "transport_unlimited",
+    "transport_limit",
+    "transport_entered_acc64",
+];

@@ -6,6 +6,9 @@
 
 #include "advection/transport.cu"
 
+// The room of a tile, and behind it that for the numbers of its levels.
+alignas(LimitRoom) thread_local LimitRoom room[2];
+
 namespace {
 
 // Addresses of the test: the number of an array, and an element in it.
@@ -40,8 +43,9 @@ int main(int count, char** arguments)
         TransportArgs args = input.structure<TransportArgs>("args" + number);
         resolve(args, input);
         const int* launch = input.array<int>("launch" + number);
-        constexpr void (*kernels[])(TransportArgs) = {transport_stage, transport_scale,
-                                                      transport_update, transport_entered_acc64};
+        constexpr void (*kernels[])(TransportArgs) = {
+            transport_stage,     transport_scale, transport_update,
+            transport_unlimited, transport_limit, transport_entered_acc64};
         const dim3 blocks = {unsigned(launch[1]), unsigned(launch[2]), unsigned(launch[3])};
         emulator::launch<TransportArgs>(kernels[launch[0]], blocks, {unsigned(launch[4])}, seed++, args);
     }

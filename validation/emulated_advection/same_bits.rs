@@ -98,6 +98,21 @@ fn sizes_off_the_block() {
     }
 }
 
+/// The last stage by tiles, of rows as short as can be and longer, and of fewer and more rows.
+#[test]
+fn tiles() {
+    let mut number = 0;
+    for kind in KINDS {
+        for (cells, beyond, ny, nz) in [(4, 0, 6, 2), (4, 11, 17, 4), (2, 1, 13, 3), (2, 57, 4, 5)]
+        {
+            number += 1;
+            let shares = Shares { tiled: true, ..shares(cells, 2) };
+            let shape = Shape { nx: shares.least_tiled() + beyond, ny, nz };
+            check::<f32>(shape, kind, shares, number, number % 2 == 0);
+        }
+    }
+}
+
 /// Periodic axes shorter than the stencil wrap around more than once.
 #[test]
 fn tiny_periodic_sizes() {

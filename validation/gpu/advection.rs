@@ -8,6 +8,7 @@ use nwp_mini::gpu::transport::{Transport, Wind};
 use nwp_mini::gpu::{Buffer, Element, Gpu};
 use nwp_mini::grid::{Shape, Side};
 use nwp_mini::io::transport::Case;
+use nwp_mini::real::Precision;
 use nwp_mini::state::BoundaryValues;
 use rayon::prelude::*;
 
@@ -135,10 +136,16 @@ fn check_pair<R: FluxConstants + Element>(
     let mut work = Workspace::new(shape);
     for (limiter, name) in SCHEMES {
         let chosen = TransportSettings::for_device(gpu, &case.grid, R::PRECISION, [3, 1], limiter);
-        // Short marches and long ones.
-        for levels in if limiter == Limiter::PositiveDefinite { vec![1, shape.nz] } else { vec![1] }
-        {
-            let shares = Shares { levels, ..chosen.shares };
+        // Short marches and long ones, and tiles.
+        let with = |levels, tiled| Shares { levels, tiled, ..chosen.shares };
+        let mut forms = vec![with(1, false)];
+        if limiter == Limiter::PositiveDefinite {
+            forms.push(with(shape.nz, false));
+            if R::PRECISION == Precision::F32 && shape.nx >= chosen.shares.least_tiled() {
+                forms.push(with(1, true));
+            }
+        }
+        for shares in forms {
             let settings = TransportSettings { shares, ..chosen };
             let (found, entered) = steps(gpu, &case, settings, &tracers, &inflow, 2);
             for (n, tracer) in tracers.iter().enumerate() {
@@ -164,8 +171,8 @@ fn check_pair<R: FluxConstants + Element>(
 /// smallest ones.
 #[test]
 fn transport_is_that_of_the_cpu() {
-    const SHAPES: [(usize, usize, usize); 5] =
-        [(4, 4, 2), (5, 7, 3), (9, 6, 5), (65, 9, 4), (131, 7, 27)];
+    const SHAPES: [(usize, usize, usize); 6] =
+        [(4, 4, 2), (5, 7, 3), (9, 6, 5), (65, 9, 4), (131, 7, 27), (244, 31, 6)];
     const TINY: [(usize, usize); 5] = [(1, 1), (1, 3), (2, 1), (3, 2), (2, 5)];
     let Some(gpu) = gpu(true) else { return };
     let seed = seed() >> 1;
@@ -190,7 +197,7 @@ fn transport_is_the_same_in_every_run() {
     let shape = Shape { nx: 71, ny: 58, nz: 27 };
     let case = random_case(shape, sides([Side::Specified; 4]), seed() >> 1);
     let limiter = Limiter::PositiveDefinite;
-    let precision = nwp_mini::real::Precision::F32;
+    let precision = Precision::F32;
     let settings = TransportSettings::for_device(&gpu, &case.grid, precision, [6, 1], limiter);
     let tracers = vec![case.q.mapv(|x| x as f32); 6];
     let runs = [0, 1].map(|_| steps(&gpu, &case, settings, &tracers, &[], 5));
@@ -217,7 +224,7 @@ fn transport_times() {
         let start = gpu.upload(&q.repeat(6)).unwrap();
         let end = gpu.zeros(start.len()).unwrap();
         for (limiter, name) in SCHEMES {
-            let precision = nwp_mini::real::Precision::F32;
+            let precision = Precision::F32;
             let chosen =
                 TransportSettings::for_device(&gpu, &case.grid, precision, [6, 1], limiter);
             let usual = chosen.shares;

@@ -8,8 +8,8 @@ use std::sync::atomic::AtomicBool;
 use nwp_mini::advection::Limiter;
 use nwp_mini::backend::cpu::Cpu;
 use nwp_mini::backend::{
-    Attached, Backend, Captured, FRAMES_IN_FLIGHT, Observed, PhaseTimes, Precipitation, Products,
-    Profiles, WaterChange,
+    Attached, Backend, Captured, FRAMES_IN_FLIGHT, Gathered, Observed, PhaseTimes, Precipitation,
+    Products, Profiles, Standing, WaterChange,
 };
 use nwp_mini::error::{Error, Result};
 use nwp_mini::forcing::Moment;
@@ -17,7 +17,7 @@ use nwp_mini::io::output::Snapshot;
 use nwp_mini::io::sampled::Sample;
 use nwp_mini::io::wrf;
 use nwp_mini::model::{self, Case, Frames, Probe, Sink};
-use nwp_mini::plan::Plan;
+use nwp_mini::plan::{Past, Plan};
 use nwp_mini::primitives::csr::Csr;
 use nwp_mini::state::State;
 use nwp_mini::wsm5::Fallout;
@@ -67,6 +67,14 @@ impl Backend<f32> for Ahead {
 
     fn restore(&mut self, state: &State<f32>) -> Result<()> {
         self.cpu.restore(state)
+    }
+
+    fn resume(&mut self, gathered: &Gathered<f32>) -> Result<()> {
+        self.cpu.resume(gathered)
+    }
+
+    fn standing(&mut self, step: usize) -> Result<Standing<f32>> {
+        self.cpu.standing(step)
     }
 
     fn drive(&mut self, moment: &Moment<f32>) -> Result<()> {
@@ -156,7 +164,8 @@ fn run(late: bool, fails_at: Option<usize>) -> (Taken, usize, Result<usize>) {
     let (limiter, fallout) = (Limiter::PositiveDefinite, Fallout::SemiLagrangian);
     let mut cpu =
         Cpu::new(&domain.grid, &domain.coordinate, limiter, fallout, &case.forcing, state.clone());
-    let plan = Plan { dt: 60.0, steps: 5, last_dt: 60.0, max_dt: 200.0 };
+    let past = Past::default();
+    let plan = Plan { dt: 60.0, steps: 5, last_dt: 60.0, max_dt: 200.0, past };
     let frames = Frames { interval: Some(60.0), ..Frames::default() };
     let mut taken =
         Taken { frames: Vec::new(), samples: Vec::new(), columns: domain.grid.shape.columns() };

@@ -3,8 +3,8 @@
 use ndarray::{Array, Dimension};
 use nwp_mini::backend::cpu::Cpu;
 use nwp_mini::backend::{
-    Attached, Backend, Captured, Observed, PhaseTimes, Precipitation, Products, Profiles, Summary,
-    WaterChange, check_finite,
+    Attached, Backend, Captured, Gathered, Observed, PhaseTimes, Precipitation, Products, Profiles,
+    Standing, Summary, WaterChange, check_finite,
 };
 use nwp_mini::error::Result;
 use nwp_mini::forcing::Moment;
@@ -55,6 +55,14 @@ impl Backend<f32> for Pooled {
 
     fn restore(&mut self, state: &State<f32>) -> Result<()> {
         self.cpu.restore(state)
+    }
+
+    fn resume(&mut self, gathered: &Gathered<f32>) -> Result<()> {
+        self.cpu.resume(gathered)
+    }
+
+    fn standing(&mut self, step: usize) -> Result<Standing<f32>> {
+        self.cpu.standing(step)
     }
 
     fn drive(&mut self, moment: &Moment<f32>) -> Result<()> {
@@ -153,6 +161,19 @@ impl Backend<f32> for Wide {
 
     fn restore(&mut self, state: &State<f32>) -> Result<()> {
         self.0.restore(&state.widened())
+    }
+
+    fn resume(&mut self, gathered: &Gathered<f32>) -> Result<()> {
+        self.0.resume(&gathered.widened())
+    }
+
+    fn standing(&mut self, step: usize) -> Result<Standing<f32>> {
+        let Standing { state, gathered } = self.0.standing(step)?;
+        let [theta, qv, qc, qr, qi, qs] = state.fields().map(narrow);
+        let surface = Surface::of(gathered.surface.planes().map(narrow));
+        let Gathered { changes, parts, .. } = gathered;
+        let state = State { theta, qv, qc, qr, qi, qs };
+        Ok(Standing { state, gathered: Gathered { surface, changes, parts } })
     }
 
     fn drive(&mut self, moment: &Moment<f32>) -> Result<()> {

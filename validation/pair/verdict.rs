@@ -14,7 +14,7 @@ use nwp_mini::io::wrf;
 use nwp_mini::io::wrf::series::Series;
 use nwp_mini::model::pair::{self, Pair, Report};
 use nwp_mini::model::{Case, Frames, Nobody, Working};
-use nwp_mini::plan::Plan;
+use nwp_mini::plan::{Past, Plan};
 use nwp_mini::state::State;
 use nwp_mini::wsm5::Fallout;
 use nwp_mini::wsm5::factors::Factors;
@@ -51,7 +51,7 @@ fn compare<R: Working + Value>(
     let pair = Pair {
         case,
         start,
-        plan: Plan { dt, steps, last_dt: dt, max_dt: 200.0 },
+        plan: Plan { dt, steps, last_dt: dt, max_dt: 200.0, past: Past::default() },
         frames: Frames::default(),
         limiter: Limiter::PositiveDefinite,
         fallout,

@@ -13,8 +13,8 @@ const LAYERS: [&[&str]; 9] = [
     &["wsm5", "advection", "forcing", "primitives"],
     &["gpu"],
     &["backend", "io"],
-    &["projection", "diagnostics"],
-    &["model"],
+    &["cases", "projection", "diagnostics"],
+    &["model", "plot"],
     &["config", "cli", "main"],
 ];
 

@@ -28,8 +28,8 @@ struct Level {
     const real* start;
     real* result;
 
-    __device__ inline Level(const TransportArgs& args, const Place& place)
-        : args(args), k(place.first_level), row(place.j)
+    __device__ inline Level(const TransportArgs& args, const Place& place, int k)
+        : args(args), k(k), row(place.j)
     {
         here = k * plane_of(args) + cell_of(args, place);
         const long long tracer = place.tracer * cells_of(args);
@@ -63,17 +63,21 @@ __device__ inline real layered(const LayeredPointers& field, int k, int cell, re
            + __ldg(field.without_mu + cell) * (__ldg(field.c2 + k) * factor);
 }
 
+// The mass of a group of cells of a level with these numbers.
+__device__ inline Cells mass_of(const LayeredPointers& field, int cell, real c1, real c2)
+{
+    const Cells with_mu = group_at(field.with_mu + cell);
+    const Cells without_mu = group_at(field.without_mu + cell);
+    Cells mass;
+    for (int c = 0; c < CELLS; ++c) mass.at[c] = with_mu.at[c] * c1 + without_mu.at[c] * c2;
+    return mass;
+}
+
 // The mass of the cells of a thread.
 __device__ inline Cells mass_of(const TransportArgs& args, const LayeredPointers& field,
                                 const Place& place, int k)
 {
-    const int cell = cell_of(args, place);
-    const Cells with_mu = group_at(field.with_mu + cell);
-    const Cells without_mu = group_at(field.without_mu + cell);
-    const real c1 = __ldg(field.c1 + k), c2 = __ldg(field.c2 + k);
-    Cells mass;
-    for (int c = 0; c < CELLS; ++c) mass.at[c] = with_mu.at[c] * c1 + without_mu.at[c] * c2;
-    return mass;
+    return mass_of(field, cell_of(args, place), __ldg(field.c1 + k), __ldg(field.c2 + k));
 }
 
 // High-order flux of lower order near a side that is not periodic, through lateral face `face` of

@@ -187,7 +187,7 @@ __device__ inline long long scales_of(const TransportArgs& args, const Place& pl
 // Finds the scale factors of the cells; 1 in the outermost cells of axes that are not periodic.
 __device__ inline void scale(const TransportArgs& args, const Place& place)
 {
-    Level level(args, place);
+    Level level(args, place, place.first_level);
     Window latest(args, level.latest, level.k);
     Cells start[3];
     for (int s = 0; s < 2; ++s) start[s] = above(args, level.start, level.k, s - 1);
@@ -274,7 +274,7 @@ __device__ inline ScalesAround scales_around(const TransportArgs& args, const Pl
 // The last stage of a limited tracer, from the scale factors of `scale`.
 __device__ inline void update(const TransportArgs& args, const Place& place)
 {
-    Level level(args, place);
+    Level level(args, place, place.first_level);
     Window latest(args, level.latest, level.k);
     const Cells start_below = above(args, level.start, level.k, -1);
     const Scales factor_below = scales_at(args, place, level.k - 1);
@@ -311,6 +311,6 @@ __device__ inline void update(const TransportArgs& args, const Place& place)
             outflow.at[c] += top - bottom.at[c];
             bottom.at[c] = top;
         }
-        finish(args, place, level, outflow);
+        finish(args, place, level, start, mass_of(args, args.cell, place, k), outflow);
     }
 }

@@ -40,12 +40,13 @@ __device__ inline int continued(bool periodic, int at, int n)
     return at < 0 ? at + n : at >= n ? at - n : at;
 }
 
-// Finds the place of this thread among those of the tracers from `first_tracer` on; false where
-// there is nothing for it.
-__device__ inline bool find_place(const TransportArgs& args, int first_tracer, Place& place)
+// Finds the place of this thread among those of `tracers` tracers from `first_tracer` on; false
+// where there is nothing for it.
+__device__ inline bool find_place(const TransportArgs& args, int first_tracer, int tracers,
+                                  Place& place)
 {
     const int thread = static_cast<int>(threadIdx.x), block = static_cast<int>(blockIdx.x);
-    const int tracers = TRACERS - first_tracer, rows = static_cast<int>(blockDim.x) / WIDTH;
+    const int rows = static_cast<int>(blockDim.x) / WIDTH;
     const int strip = block / tracers, row = thread / WIDTH;
     const int nx = args.nx, ny = args.ny;
     place.tracer = first_tracer + block - strip * tracers;

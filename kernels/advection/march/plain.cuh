@@ -28,9 +28,8 @@ __device__ inline Cells lateral_outflow(const TransportArgs& args, const Place& 
 
 // Stores q - dt * outflow / M of the cells.
 __device__ inline void finish(const TransportArgs& args, const Place& place, const Level& level,
-                              const Cells& outflow)
+                              const Cells& start, const Cells& mass, const Cells& outflow)
 {
-    const Cells mass = mass_of(args, args.cell, place, level.k), start = group_at(level.start);
     Cells value;
     for (int c = 0; c < CELLS; ++c)
         value.at[c] = start.at[c] - args.dt * outflow.at[c] / mass.at[c];
@@ -43,7 +42,7 @@ __device__ inline void finish(const TransportArgs& args, const Place& place, con
 // One stage of a tracer without limiter.
 __device__ inline void advance(const TransportArgs& args, const Place& place)
 {
-    Level level(args, place);
+    Level level(args, place, place.first_level);
     Window window(args, level.latest, level.k);
     Cells bottom = high_order_z(args, level.k, group_at(level.mass_z()), window.q);
     for (; level.k < place.end_level; level.rise()) {
@@ -56,6 +55,7 @@ __device__ inline void advance(const TransportArgs& args, const Place& place)
         const Cells top = high_order_z(args, level.k + 1, mass_top, window.q);
         for (int c = 0; c < CELLS; ++c) outflow.at[c] += top.at[c] - bottom.at[c];
         bottom = top;
-        finish(args, place, level, outflow);
+        finish(args, place, level, group_at(level.start), mass_of(args, args.cell, place, level.k),
+               outflow);
     }
 }

@@ -9,6 +9,7 @@ mod gathering;
 mod measuring;
 mod memory;
 mod samples;
+mod standing;
 mod summing;
 
 use std::collections::VecDeque;
@@ -21,8 +22,8 @@ use samples::Samples;
 use summing::{Summing, changes};
 
 use super::{
-    Attached, Backend, Captured, FRAMES_IN_FLIGHT, PhaseTimes, Precipitation, Region, WaterChange,
-    check_finite,
+    Attached, Backend, Captured, FRAMES_IN_FLIGHT, Gathered, PhaseTimes, Precipitation, Region,
+    Standing, WaterChange, check_finite,
 };
 use crate::advection::Limiter;
 use crate::advection::flux::FluxConstants;
@@ -405,6 +406,15 @@ impl<R: OnDevice> Backend<R> for OnGpu<R> {
         self.transport.forget_entered()?;
         self.steps = 0;
         self.watch.reset()
+    }
+
+    fn resume(&mut self, gathered: &Gathered<R>) -> Result<()> {
+        self.take_up(gathered)
+    }
+
+    fn standing(&mut self, step: usize) -> Result<Standing<R>> {
+        self.check(step, true)?;
+        self.whole_standing(step)
     }
 
     fn drive(&mut self, moment: &Moment<R>) -> Result<()> {

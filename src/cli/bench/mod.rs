@@ -1,7 +1,6 @@
 //! `nwp-mini bench`: how fast the parts of a step, and the kernels that know no weather, are on
 //! this machine.
 
-mod chart;
 mod cpu;
 mod csr;
 pub(super) mod figure;
@@ -29,6 +28,7 @@ use crate::backend::cpu::name as cpu_name;
 use crate::backend::gpu::OnDevice;
 use crate::cli::device::{GpuChoice, MappingChoice};
 use crate::cli::report::machine;
+use crate::cli::report_page;
 use crate::cli::{BackendChoice, FalloutChoice, LimiterChoice, Precision};
 use crate::error::{Error, Result};
 use crate::gpu::Gpu;
@@ -139,7 +139,10 @@ pub(super) struct Bench {
     /// Write the figures to a JSON file
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
-    /// Overwrite the JSON file
+    /// Write a page with the figures, rooflines and ladders, that any browser shows
+    #[arg(long, value_name = "FILE.html", conflicts_with = "merge")]
+    report: Option<PathBuf>,
+    /// Overwrite the files of --json, --svg and --report
     #[arg(long)]
     force: bool,
 }
@@ -194,6 +197,8 @@ impl Bench {
             ));
         }
         let (json, drawing) = (self.new_json()?, self.drawing()?);
+        let page = self.report.as_ref().map(|path| Pending::new(path, self.force)).transpose()?;
+        let mut growth = None;
         let gpu = self.backend.open(&self.gpu)?;
         let gpu = gpu.as_ref();
         let mut out = io::stdout().lock();
@@ -218,14 +223,19 @@ impl Bench {
             faults.extend(wrong);
         }
         if self.wants(Part::Scale) {
-            rows.extend(self.scale(gpu, drawing, &mut out)?);
+            let (found, picture) = self.scale(gpu, drawing, &mut out)?;
+            rows.extend(found);
+            growth = picture;
+        }
+        let stamp = self.stamp(gpu);
+        for row in &mut rows {
+            stamp.press(row);
         }
         if let Some(json) = json {
-            let stamp = self.stamp(gpu);
-            for row in &mut rows {
-                stamp.press(row);
-            }
             json.write_json(&rows)?;
+        }
+        if let Some(page) = page {
+            page.write_text(&report_page::of_bench(&rows, growth.as_deref()))?;
         }
         if faults.is_empty() { Ok(()) } else { Err(Error::Verdict(faults.join("\n"))) }
     }

@@ -3,6 +3,7 @@
 //! A file serves when it holds the variables that a run needs, whatever its name.
 
 mod air;
+pub mod album;
 pub mod refine;
 pub mod series;
 mod source;
@@ -19,7 +20,7 @@ use tracing::{debug, info, warn};
 use crate::calendar;
 use crate::error::Result;
 use crate::grid::{Grid, Shape, Sides};
-use crate::io::reader::Reader;
+use crate::io::reader::{RESTART_MARK, Reader};
 use crate::mass::{AirMass, FaceMaps, MassCoordinate};
 use crate::state::{Environment, State};
 use source::{Place, Source, stored_name};
@@ -156,7 +157,20 @@ fn missing(reader: &Reader) -> Vec<&'static str> {
     missing
 }
 
+/// Fails where the file is one of our restart files, which hold other things under other names.
+fn refuse_restart(reader: &Reader) -> Result<()> {
+    if reader.number(RESTART_MARK)?.is_none() {
+        return Ok(());
+    }
+    let time = reader.text("time").unwrap_or_default();
+    let steps = reader.number("steps")?.unwrap_or_default();
+    Err(reader.error(format!(
+        "is a restart file of nwp-mini, of {time}, after {steps} steps; go on with it by run --restart"
+    )))
+}
+
 fn require_essentials(reader: &Reader) -> Result<()> {
+    refuse_restart(reader)?;
     let missing = missing(reader);
     if missing.is_empty() {
         return Ok(());
@@ -395,7 +409,7 @@ fn geography(source: &Source<'_>) -> Result<[Option<Array2<f32>>; 2]> {
 }
 
 /// Attributes that place the grid on Earth.
-fn projection(reader: &Reader) -> Result<Vec<(String, Attribute)>> {
+pub(super) fn projection(reader: &Reader) -> Result<Vec<(String, Attribute)>> {
     const NUMBERS: [&str; 9] = [
         "MAP_PROJ",
         "CEN_LAT",

@@ -1,6 +1,6 @@
 //! The times of one or more WRF files, in their order.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use ndarray::Array2;
 use time::PrimitiveDateTime;
@@ -12,6 +12,7 @@ use super::{
 use crate::calendar;
 use crate::error::Result;
 use crate::io::reader::Reader;
+use crate::io::restart;
 
 /// Part by which the grids of two files may differ: what rounding makes of them.
 const TOLERANCE: f64 = 1e-4;
@@ -22,12 +23,18 @@ struct Moment {
     path: PathBuf,
     index: usize,
     time: PrimitiveDateTime,
+    /// Whether the file is one of our restart files.
+    is_kept: bool,
 }
 
 /// The times of the input files. Their fields are read when asked for.
 #[derive(Clone, Debug)]
 pub struct Series {
     moments: Vec<Moment>,
+    /// Number of the first of them; others were before where a run goes on from a restart.
+    first: usize,
+    /// The time from which times count.
+    start: PrimitiveDateTime,
     /// The grid of the files and into how many parts its cells are divided, where they are.
     division: Option<(Box<Domain>, usize)>,
 }
@@ -51,10 +58,29 @@ impl Series {
                 if let Some(last) = moments.last() {
                     check_order(&reader, time, last)?;
                 }
-                moments.push(Moment { path: path.clone(), index, time });
+                moments.push(Moment { path: path.clone(), index, time, is_kept: false });
             }
         }
-        Ok(Self { moments, division: None })
+        let start = moments.first().map_or(calendar::START, |first| first.time);
+        Ok(Self { moments, first: 0, start, division: None })
+    }
+
+    /// The times that a restart file still holds, of which the first has the number `first`, and
+    /// that from which times count.
+    pub fn kept(
+        path: &Path,
+        times: &[PrimitiveDateTime],
+        first: usize,
+        start: PrimitiveDateTime,
+    ) -> Self {
+        let moment = |(index, time): (usize, &PrimitiveDateTime)| Moment {
+            path: path.to_owned(),
+            index,
+            time: *time,
+            is_kept: true,
+        };
+        let moments = times.iter().enumerate().map(moment).collect();
+        Self { moments, first, start, division: None }
     }
 
     /// Divides every cell of `coarse`, the grid of the files, into `count` x `count`.
@@ -62,30 +88,51 @@ impl Series {
         Self { division: Some((Box::new(coarse), count)), ..self }
     }
 
-    /// Number of times.
+    /// Number of times, with those that are past.
     pub fn len(&self) -> usize {
-        self.moments.len()
+        self.first + self.moments.len()
+    }
+
+    /// Number of the first time that is at hand.
+    pub fn first(&self) -> usize {
+        self.first
+    }
+
+    /// The time from which times count.
+    pub fn start(&self) -> PrimitiveDateTime {
+        self.start
+    }
+
+    /// When a time is.
+    pub fn when(&self, number: usize) -> PrimitiveDateTime {
+        self.moments[number - self.first].time
+    }
+
+    /// The grid of the files and into how many parts its cells are divided; `domain` is that of the
+    /// run.
+    pub fn coarse<'a>(&'a self, domain: &'a Domain) -> (&'a Domain, usize) {
+        self.division.as_ref().map_or((domain, 1), |(coarse, count)| (coarse, *count))
     }
 
     /// Whether there is no time at all.
     pub fn is_empty(&self) -> bool {
-        self.moments.is_empty()
+        self.len() == 0
     }
 
     /// A time in WRF's form.
     pub fn time(&self, number: usize) -> String {
-        calendar::format(self.moments[number].time)
+        calendar::format(self.when(number))
     }
 
-    /// A time counted from the first, s.
+    /// A time counted from the first of the first run, s.
     pub fn seconds(&self, number: usize) -> f64 {
-        (self.moments[number].time - self.moments[0].time).as_seconds_f64()
+        (self.when(number) - self.start).as_seconds_f64()
     }
 
     /// Number of the first time that is not before `seconds`, or of the last.
     pub fn reaching(&self, seconds: f64) -> usize {
-        let count = self.moments.len();
-        (0..count).find(|&n| self.seconds(n) >= seconds).unwrap_or(count - 1)
+        let count = self.len();
+        (self.first..count).find(|&n| self.seconds(n) >= seconds).unwrap_or(count - 1)
     }
 
     /// The fields of a time.
@@ -94,15 +141,25 @@ impl Series {
     ///
     /// Those of [`super::read`], and [`crate::error::Error::Input`] when the grid has moved.
     pub fn frame(&self, number: usize, domain: &Domain) -> Result<Frame> {
-        let Moment { path, index, .. } = &self.moments[number];
+        let (coarse, count) = self.coarse(domain);
+        let frame = self.as_stored(number, coarse)?;
+        Ok(if count == 1 { frame } else { refine::frame(&frame, coarse.grid.sides, count) })
+    }
+
+    /// The fields of a time on the grid of the files, which is `domain`.
+    ///
+    /// # Errors
+    ///
+    /// As [`Series::frame`].
+    pub fn as_stored(&self, number: usize, domain: &Domain) -> Result<Frame> {
+        let Moment { path, index, is_kept, time } = &self.moments[number - self.first];
         let reader = Reader::open(path)?;
+        if *is_kept {
+            return restart::frame(&reader, domain.grid.shape, *index, *time);
+        }
         let source = Source { reader: &reader, shape: shape(&reader)?, time: *index };
-        let Some((coarse, count)) = &self.division else {
-            check_same_grid(&source, domain)?;
-            return read_frame(&source);
-        };
-        check_same_grid(&source, coarse)?;
-        Ok(refine::frame(&read_frame(&source)?, coarse.grid.sides, *count))
+        check_same_grid(&source, domain)?;
+        read_frame(&source)
     }
 }
 

@@ -1,7 +1,7 @@
 //! Variables of one time of a WRF file.
 
-use ndarray::{Array2, Array3, Ix2, Ix3};
-use netcdf::{Extent, Extents};
+use ndarray::{Array2, Array3, ArrayD, Ix2, Ix3};
+use netcdf::{Extent, Extents, Variable};
 
 use super::units;
 use crate::error::Result;
@@ -103,12 +103,32 @@ impl Source<'_> {
     }
 
     /// Values at this time, of just these dimensions, with or without Time before them.
-    fn values(
+    fn values(&self, name: &str, names: &[&str], lengths: &[usize]) -> Result<ArrayD<f32>> {
+        let (variable, extents) = self.part(name, names, lengths)?;
+        self.reader.values(&variable, extents)
+    }
+
+    /// The same where not every value has to be a number: infinite ones and those that the file
+    /// marks as missing are not.
+    pub(super) fn incomplete(
+        &self,
+        name: &str,
+        place: Place,
+        is_plane: bool,
+    ) -> Result<ArrayD<f32>> {
+        let first = usize::from(is_plane);
+        let (names, lengths) = (place.names(), place.lengths(self.shape));
+        let (variable, extents) = self.part(name, &names[first..], &lengths[first..])?;
+        self.reader.incomplete_values(&variable, extents)
+    }
+
+    /// A variable, and where in it these values are.
+    fn part(
         &self,
         name: &str,
         names: &[&str],
         lengths: &[usize],
-    ) -> Result<ndarray::ArrayD<f32>> {
+    ) -> Result<(Variable<'_>, Extents)> {
         let stored = stored_name(self.reader, name);
         let needed = units::of(name);
         let name = stored.as_deref().unwrap_or(name);
@@ -153,6 +173,6 @@ impl Source<'_> {
             count,
             stride: 1,
         }));
-        self.reader.values(&variable, Extents::Extent(extents))
+        Ok((variable, Extents::Extent(extents)))
     }
 }

@@ -66,6 +66,7 @@ const MAPS: [[&str; 2]; 6] = [
 /// NetCDF, or does not have WRF's dimensions.
 pub fn survey(path: &Path) -> Result<Survey> {
     let reader = &Reader::open(path)?;
+    super::refuse_restart(reader)?;
     let shape = shape(reader)?;
     let source = Source { reader, shape, time: 0 };
     // Without Times there is nothing to tell them apart by.

@@ -66,16 +66,11 @@ impl Vertical {
                 .collect()
         });
         check_levels(source, &rdnw, &dnw, &znw)?;
-        let znu =
-            or(layer("ZNU")?, "ZNU", &|| znw.windows(2).map(|z| 0.5 * (z[0] + z[1])).collect());
-        // Between the layers k-1 and k; nothing lies below layer 0.
-        let between = |value: &dyn Fn(f64, f64) -> f64| -> Vec<f64> {
-            std::iter::once(0.0).chain(dnw.windows(2).map(|d| value(d[0], d[1]))).collect()
-        };
-        let dn = or(layer("DN")?, "DN", &|| between(&|below, above| 0.5 * (below + above)));
-        let rdn = or(layer("RDN")?, "RDN", &|| between(&|below, above| 2.0 / (below + above)));
-        let fnm = or(layer("FNM")?, "FNM", &|| between(&|below, above| below / (below + above)));
-        let fnp = or(layer("FNP")?, "FNP", &|| between(&|below, above| above / (below + above)));
+        let znu = or(layer("ZNU")?, "ZNU", &|| middles(&znw));
+        let dn = or(layer("DN")?, "DN", &|| between(&dnw, distance));
+        let rdn = or(layer("RDN")?, "RDN", &|| between(&dnw, |a, b| 1.0 / distance(a, b)));
+        let fnm = or(layer("FNM")?, "FNM", &|| between(&dnw, weight_above));
+        let fnp = or(layer("FNP")?, "FNP", &|| between(&dnw, weight_below));
         let c1h = layer("C1H")?;
         check_hybrid(source, c1h.is_some())?;
         Ok(Self {
@@ -94,6 +89,53 @@ impl Vertical {
             fnp,
         })
     }
+
+    /// The classic coordinate of these eta levels, from 1 at the ground to 0 at the lid, with the
+    /// pressure at the lid in Pa.
+    pub fn classic(znw: Vec<f64>, p_top: f64) -> Self {
+        let nz = znw.len() - 1;
+        let dnw: Vec<f64> = znw.windows(2).map(|z| z[1] - z[0]).collect();
+        Self {
+            znu: middles(&znw),
+            rdnw: dnw.iter().map(|d| 1.0 / d).collect(),
+            dn: between(&dnw, distance),
+            rdn: between(&dnw, |below, above| 1.0 / distance(below, above)),
+            fnm: between(&dnw, weight_above),
+            fnp: between(&dnw, weight_below),
+            c1h: vec![1.0; nz],
+            c2h: vec![0.0; nz],
+            c1f: vec![1.0; nz + 1],
+            c2f: vec![0.0; nz + 1],
+            p_top,
+            znw,
+            dnw,
+        }
+    }
+}
+
+/// Eta of the layers by that of their faces.
+fn middles(znw: &[f64]) -> Vec<f64> {
+    znw.windows(2).map(|z| 0.5 * (z[0] + z[1])).collect()
+}
+
+/// A value for every layer and the one below it, by their thicknesses; nothing lies below layer 0.
+fn between(dnw: &[f64], value: impl Fn(f64, f64) -> f64) -> Vec<f64> {
+    std::iter::once(0.0).chain(dnw.windows(2).map(|d| value(d[0], d[1]))).collect()
+}
+
+/// Eta distance of two layers.
+fn distance(below: f64, above: f64) -> f64 {
+    0.5 * (below + above)
+}
+
+/// Weight of the upper of two layers at the face between them.
+fn weight_above(below: f64, above: f64) -> f64 {
+    below / (below + above)
+}
+
+/// Weight of the lower of two layers at the face between them.
+fn weight_below(below: f64, above: f64) -> f64 {
+    above / (below + above)
 }
 
 /// Part by which the eta levels of a file and its layer thicknesses may differ.

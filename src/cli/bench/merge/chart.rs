@@ -1,7 +1,7 @@
 //! The platforms side by side as bars.
 
-use super::super::chart::{Bar, Group, bars};
 use super::{Case, Key};
+use crate::plot::bars::{Bar, Group, bars};
 
 /// What is drawn.
 const DRAWN: [&str; 3] =
@@ -55,7 +55,8 @@ pub(super) fn draw(cases: &[Case], wanted: &[String]) -> Option<String> {
         return None;
     }
     let below = "medians; longer is faster; GPUs in graphs, without transfers but where it says so";
-    Some(bars(["Every platform on the same case", below], "million cells a second", &groups))
+    let title = "Every platform on the same case";
+    Some(bars([title, below], "million cells a second", &groups).svg("platforms"))
 }
 
 fn bar(case: &Case) -> Bar {

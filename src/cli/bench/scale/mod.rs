@@ -163,7 +163,7 @@ impl Bench {
         gpu: Option<&Gpu>,
         drawing: Option<Pending>,
         out: &mut impl Write,
-    ) -> Result<Vec<Value>> {
+    ) -> Result<(Vec<Value>, Option<String>)> {
         match self.precision {
             Precision::F32 => self.scale_in::<f32>(gpu, drawing, out),
             Precision::F64 => self.scale_in::<f64>(gpu, drawing, out),
@@ -175,7 +175,7 @@ impl Bench {
         gpu: Option<&Gpu>,
         drawing: Option<Pending>,
         out: &mut impl Write,
-    ) -> Result<Vec<Value>> {
+    ) -> Result<(Vec<Value>, Option<String>)> {
         let powers = self.range.powers()?;
         let source = self.source::<R>()?;
         self.check_step(&source)?;
@@ -369,7 +369,7 @@ impl<W: Write> Scale<'_, W> {
         Ok(seconds)
     }
 
-    fn finish(self, drawing: Option<Pending>) -> Result<Vec<Value>> {
+    fn finish(self, drawing: Option<Pending>) -> Result<(Vec<Value>, Option<String>)> {
         let Self { bench, points, out, fallout, .. } = self;
         let mut rows: Vec<Value> = points.iter().map(value).collect();
         let found = findings::of(&points);
@@ -377,11 +377,12 @@ impl<W: Write> Scale<'_, W> {
             writeln!(out, "{}", finding.text())?;
             rows.push(value(&finding.row()));
         }
-        if let Some(pending) = drawing.filter(|_| !points.is_empty()) {
-            let svg = picture::draw(&points, &found, fallout, &bench.input);
-            pending.write_text(&svg)?;
+        let picture =
+            (!points.is_empty()).then(|| picture::draw(&points, &found, fallout, &bench.input));
+        if let Some((pending, picture)) = drawing.zip(picture.as_ref()) {
+            pending.write_text(picture)?;
         }
-        Ok(rows)
+        Ok((rows, picture))
     }
 }
 

@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use super::super::chart::{Panel, Series, Style, lines};
 use super::findings::Finding;
 use super::{Point, Subject};
+use crate::plot::powers::{Panel, Series, Style, lines};
 use crate::wsm5::Fallout;
 
 /// Names of the bounds, in the order of their dashes.
@@ -64,6 +64,7 @@ pub(super) fn draw(points: &[Point], found: &[Finding], fallout: Fallout, input:
         ["columns", "time of a cell, ns"],
         &panels,
     )
+    .svg("scale")
 }
 
 fn title(subject: Subject) -> &'static str {

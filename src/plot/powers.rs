@@ -1,10 +1,13 @@
 //! Curves side by side on logarithmic axes, with the bounds that they cannot cross.
 
-use super::{Anchor, Decades, FAINT, GREY, INK, Picture, colour, escaped, short};
+use super::axes::draw_title;
+use super::canvas::{Anchor, Picture, Place, Stroke, Text};
+use super::colour::{FAINT, FAINTER, GREY, INK, WHITE, series, short};
+use super::decades::Decades;
 
 /// How a series is drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::cli::bench) enum Style {
+pub enum Style {
     /// A line with marks; the number tells the colour and the mark.
     Measured(usize),
     /// A dashed line without marks; the number tells the dashes.
@@ -13,19 +16,22 @@ pub(in crate::cli::bench) enum Style {
 
 /// One curve.
 #[derive(Clone, Debug)]
-pub(in crate::cli::bench) struct Series {
+pub struct Series {
     /// Its name; series of the same name have one place in the legend.
-    pub(in crate::cli::bench) name: String,
-    pub(in crate::cli::bench) style: Style,
+    pub name: String,
+    /// How it is drawn.
+    pub style: Style,
     /// Places x, y, by x.
-    pub(in crate::cli::bench) points: Vec<[f64; 2]>,
+    pub points: Vec<[f64; 2]>,
 }
 
 /// One pair of axes.
 #[derive(Clone, Debug)]
-pub(in crate::cli::bench) struct Panel {
-    pub(in crate::cli::bench) title: String,
-    pub(in crate::cli::bench) series: Vec<Series>,
+pub struct Panel {
+    /// What it shows.
+    pub title: String,
+    /// Its curves.
+    pub series: Vec<Series>,
 }
 
 const PANEL: [f64; 2] = [350.0, 360.0];
@@ -38,7 +44,7 @@ const LEGEND_LINE: f64 = 20.0;
 /// Room for a name in the legend.
 const LEGEND_COLUMN: f64 = 366.0;
 /// Dashes of the bounds.
-const DASHES: [&str; 3] = ["7 4", "2 3", "10 3 2 3"];
+const DASHES: [&[f64]; 3] = [&[7.0, 4.0], &[2.0, 3.0], &[10.0, 3.0, 2.0, 3.0]];
 /// Half the size of a mark.
 const MARK: f64 = 4.0;
 
@@ -52,20 +58,16 @@ struct Axes {
 }
 
 impl Axes {
-    fn at(&self, [x, y]: [f64; 2]) -> [f64; 2] {
+    fn at(&self, [x, y]: [f64; 2]) -> Place {
         let [first, last] = self.x;
         let along = (x.log2() - first) / (last - first);
-        [self.left + along * PANEL[0], TOP + (1.0 - self.y.place(y)) * PANEL[1]]
+        [self.left + along * PANEL[0], TOP + (1.0 - self.y.share(y)) * PANEL[1]]
     }
 }
 
 /// Panels that share both axes, with a title, a line below it, and the names of the axes. x grows
 /// by powers of two, y by powers of ten.
-pub(in crate::cli::bench) fn lines(
-    [title, below]: [&str; 2],
-    [x_name, y_name]: [&str; 2],
-    panels: &[Panel],
-) -> String {
+pub fn lines([title, below]: [&str; 2], [x_name, y_name]: [&str; 2], panels: &[Panel]) -> Picture {
     let all = || panels.iter().flat_map(|panel| &panel.series);
     let points = || all().flat_map(|series| &series.points);
     let y = Decades::of(points().map(|[_, y]| *y));
@@ -85,62 +87,49 @@ pub(in crate::cli::bench) fn lines(
     let rows = names.len().div_ceil(columns) as f64;
     let height = TOP + PANEL[1] + BELOW + rows * LEGEND_LINE + 14.0;
     let mut picture = Picture::new(width, height, title);
-    picture.text([LEFT, 30.0], Anchor::Start, "font-size=\"19\" font-weight=\"bold\"", title);
-    picture.text([LEFT, 50.0], Anchor::Start, &format!("fill=\"{GREY}\""), below);
+    draw_title(&mut picture, title, &[below.to_owned()]);
     for (number, panel) in panels.iter().enumerate() {
         let left = LEFT + number as f64 * (PANEL[0] + GAP);
         let axes = Axes { x, y, left };
         draw_axes(&mut picture, axes, number == 0);
-        picture.text(
-            [left + PANEL[0] / 2.0, TOP - 10.0],
-            Anchor::Middle,
-            "font-size=\"15\" font-weight=\"bold\"",
-            &panel.title,
-        );
-        let under = [left + PANEL[0] / 2.0, TOP + PANEL[1] + 40.0];
-        picture.text(under, Anchor::Middle, "", x_name);
+        let middle = left + PANEL[0] / 2.0;
+        let title = Text::new([middle, TOP - 10.0], &panel.title).sized(15.0).bold();
+        picture.text(title.held(Anchor::Middle));
+        let under = [middle, TOP + PANEL[1] + 40.0];
+        picture.text(Text::new(under, x_name).held(Anchor::Middle));
         for series in &panel.series {
             draw(&mut picture, axes, series);
         }
     }
-    let [x, y] = [20.0, TOP + PANEL[1] / 2.0];
-    let turned = format!("transform=\"rotate(-90 {x:.1} {y:.1})\"");
-    picture.text([x, y], Anchor::Middle, &turned, y_name);
+    let beside = Text::new([20.0, TOP + PANEL[1] / 2.0], y_name);
+    picture.text(beside.held(Anchor::Middle).upright());
     for (number, (name, style)) in names.into_iter().enumerate() {
         let x = LEFT + (number % columns) as f64 * LEGEND_COLUMN;
         let y = TOP + PANEL[1] + BELOW + 14.0 + (number / columns) as f64 * LEGEND_LINE;
-        picture.line([x, y - 4.0], [x + 34.0, y - 4.0], &stroke(style));
+        picture.line(&[[x, y - 4.0], [x + 34.0, y - 4.0]], stroke(style));
         if let Style::Measured(number) = style {
             mark(&mut picture, [x + 17.0, y - 4.0], number);
         }
-        picture.text([x + 42.0, y], Anchor::Start, "", name);
+        picture.text(Text::new([x + 42.0, y], name));
     }
-    picture.finish()
+    picture
 }
 
-fn stroke(style: Style) -> String {
+fn stroke(style: Style) -> Stroke {
     match style {
-        Style::Measured(number) => {
-            format!("stroke=\"{}\" stroke-width=\"2\" fill=\"none\"", colour(number))
-        }
-        Style::Bound(number) => {
-            let dashes = DASHES[number % DASHES.len()];
-            format!(
-                "stroke=\"{GREY}\" stroke-width=\"1.6\" stroke-dasharray=\"{dashes}\" fill=\"none\""
-            )
-        }
+        Style::Measured(number) => Stroke::solid(series(number), 2.0),
+        Style::Bound(number) => Stroke::dashed(GREY, 1.6, DASHES[number % DASHES.len()]),
     }
 }
 
 fn draw_axes(picture: &mut Picture, axes: Axes, has_labels: bool) {
-    let faint = format!("stroke=\"{FAINT}\" stroke-width=\"1\"");
-    let fainter = "stroke=\"#F0F0F0\" stroke-width=\"1\"";
     for (value, is_decade) in axes.y.ticks() {
         let [_, y] = axes.at([axes.x[0].exp2(), value]);
-        let ends = [[axes.left, y], [axes.left + PANEL[0], y]];
-        picture.line(ends[0], ends[1], if is_decade { &faint } else { fainter });
+        let colour = if is_decade { FAINT } else { FAINTER };
+        picture.line(&[[axes.left, y], [axes.left + PANEL[0], y]], Stroke::solid(colour, 1.0));
         if is_decade && has_labels {
-            picture.text([axes.left - 8.0, y + 4.5], Anchor::End, "", &short(value));
+            let text = Text::new([axes.left - 8.0, y + 4.5], short(value));
+            picture.text(text.held(Anchor::End));
         }
     }
     let [first, last] = axes.x.map(|power| power as i32);
@@ -149,13 +138,13 @@ fn draw_axes(picture: &mut Picture, axes: Axes, has_labels: bool) {
     for power in first..=last {
         let [x, _] = axes.at([f64::from(power).exp2(), 10_f64.powi(axes.y.first)]);
         let bottom = TOP + PANEL[1];
-        picture.line([x, TOP], [x, bottom], fainter);
+        picture.line(&[[x, TOP], [x, bottom]], Stroke::solid(FAINTER, 1.0));
         if (power - first) % apart == 0 {
-            picture.text([x, bottom + 18.0], Anchor::Middle, "", &power_of_two(power));
+            let text = Text::new([x, bottom + 18.0], power_of_two(power));
+            picture.text(text.held(Anchor::Middle));
         }
     }
-    let frame = format!("fill=\"none\" stroke=\"{INK}\" stroke-width=\"1\"");
-    picture.rectangle([axes.left, TOP], PANEL, &frame);
+    picture.rectangle([axes.left, TOP], PANEL, None, Some(Stroke::solid(INK, 1.0)));
 }
 
 /// A power of two as 2¹⁶.
@@ -166,48 +155,35 @@ fn power_of_two(power: i32) -> String {
 }
 
 fn draw(picture: &mut Picture, axes: Axes, series: &Series) {
-    let points: Vec<[f64; 2]> = series.points.iter().map(|point| axes.at(*point)).collect();
-    let texts: Vec<String> = points.iter().map(|[x, y]| format!("{x:.1},{y:.1}")).collect();
-    picture.add(&format!(
-        "<polyline points=\"{}\" {} stroke-linejoin=\"round\"><title>{}</title></polyline>",
-        texts.join(" "),
-        stroke(series.style),
-        escaped(&series.name)
-    ));
+    let places: Vec<Place> = series.points.iter().map(|point| axes.at(*point)).collect();
+    picture.lines(vec![places.clone()], stroke(series.style), Some(&series.name));
     if let Style::Measured(number) = series.style {
-        for point in points {
-            mark(picture, point, number);
+        for place in places {
+            mark(picture, place, number);
         }
     }
 }
 
 /// A disc, a square, a triangle, a diamond, a triangle on its head, a cross, a ring.
-fn mark(picture: &mut Picture, [x, y]: [f64; 2], number: usize) {
-    let (fill, m) = (colour(number), MARK);
-    let polygon = |points: &[[f64; 2]]| {
-        let texts: Vec<String> =
-            points.iter().map(|[dx, dy]| format!("{:.1},{:.1}", x + dx, y + dy)).collect();
-        format!("<polygon points=\"{}\" fill=\"{fill}\"/>", texts.join(" "))
+fn mark(picture: &mut Picture, [x, y]: Place, number: usize) {
+    let (fill, m) = (series(number), MARK);
+    let polygon = |picture: &mut Picture, corners: &[[f64; 2]]| {
+        let places: Vec<Place> = corners.iter().map(|[dx, dy]| [x + dx, y + dy]).collect();
+        picture.area(&places, fill);
     };
-    let shape = match number % 7 {
-        0 => format!("<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"{m}\" fill=\"{fill}\"/>"),
-        1 => polygon(&[[-m, -m], [m, -m], [m, m], [-m, m]]),
-        2 => polygon(&[[0.0, -m - 1.0], [m + 1.0, m], [-m - 1.0, m]]),
-        3 => polygon(&[[0.0, -m - 1.5], [m + 1.5, 0.0], [0.0, m + 1.5], [-m - 1.5, 0.0]]),
-        4 => polygon(&[[0.0, m + 1.0], [m + 1.0, -m], [-m - 1.0, -m]]),
-        5 => format!(
-            "<path d=\"M{:.1} {:.1}l{m2} {m2}m0 -{m2}l-{m2} {m2}\" stroke=\"{fill}\" \
-             stroke-width=\"2.4\"/>",
-            x - m,
-            y - m,
-            m2 = 2.0 * m
-        ),
-        _ => format!(
-            "<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"{m}\" fill=\"#FFFFFF\" stroke=\"{fill}\" \
-             stroke-width=\"2\"/>"
-        ),
-    };
-    picture.add(&shape);
+    match number % 7 {
+        0 => picture.circle([x, y], m, Some(fill), None),
+        1 => polygon(picture, &[[-m, -m], [m, -m], [m, m], [-m, m]]),
+        2 => polygon(picture, &[[0.0, -m - 1.0], [m + 1.0, m], [-m - 1.0, m]]),
+        3 => polygon(picture, &[[0.0, -m - 1.5], [m + 1.5, 0.0], [0.0, m + 1.5], [-m - 1.5, 0.0]]),
+        4 => polygon(picture, &[[0.0, m + 1.0], [m + 1.0, -m], [-m - 1.0, -m]]),
+        5 => {
+            let ends =
+                vec![vec![[x - m, y - m], [x + m, y + m]], vec![[x + m, y - m], [x - m, y + m]]];
+            picture.lines(ends, Stroke::solid(fill, 2.4), None);
+        }
+        _ => picture.circle([x, y], m, Some(WHITE), Some(Stroke::solid(fill, 2.0))),
+    }
 }
 
 #[cfg(test)]
@@ -227,20 +203,19 @@ mod tests {
             style,
             points: points.to_vec(),
         };
-        let measured = (0..8).map(|n| {
-            series(&format!("a<{n}>"), Style::Measured(n), &[[64.0, 1.0], [4096.0, 20.0]])
-        });
+        let measured = (0..8)
+            .map(|n| series(&format!("a{n}"), Style::Measured(n), &[[64.0, 1.0], [4096.0, 20.0]]));
         let bound = series("bound", Style::Bound(4), &[[64.0, 0.5]]);
         let full = Panel { title: "one".to_owned(), series: measured.chain([bound]).collect() };
         let empty = Panel { title: "none".to_owned(), series: Vec::new() };
         for panels in [vec![full, empty.clone()], vec![empty], Vec::new()] {
-            let svg = lines(["title & more", "below"], ["x", "y"], &panels);
+            let svg = lines(["title & more", "below"], ["x", "y"], &panels).svg("p");
             assert!(svg.starts_with("<svg ") && svg.ends_with("</svg>\n"), "{svg}");
             assert!(!svg.contains("NaN") && !svg.contains("inf"), "{svg}");
             for panel in &panels {
                 for series in &panel.series {
-                    let name = escaped(&series.name);
-                    assert_eq!(svg.matches(&format!(">{name}<")).count(), 2, "{name}: {svg}");
+                    let name = format!(">{}<", series.name);
+                    assert_eq!(svg.matches(&name).count(), 2, "{name}: {svg}");
                 }
             }
         }

@@ -1,0 +1,78 @@
+// What a block copies into shared memory while it works on the level below.
+#pragma once
+
+#include "advection/tile/place.cuh"
+#include "primitives/copy_ahead.cuh"
+
+// Values of every thread of a block.
+using Tile = Cells[TILE_ROWS][LANES];
+
+// Levels of a field one after the other, of which the lowest gives way to the next.
+template <int SLOTS, int ROWS>
+struct Ring {
+    Cells slot[SLOTS][ROWS][LANES];
+
+    __device__ inline Cells (&at(int k))[ROWS][LANES] { return slot[k % SLOTS]; }
+};
+
+// The latest values from row -REACH of the tile on, of the level at hand and the two above it; those at
+// the start of the step from row -1 on, of this level and the one above it; and the air masses
+// through the western, southern and upper faces of the cells of this level.
+struct Ahead {
+    Ring<3, SEEN_ROWS> latest;
+    Ring<2, TILE_ROWS + 1> start;
+    Tile mass_x, mass_y, mass_z;
+};
+
+// Begins to copy a group of cells.
+__device__ inline void copy_group(Cells& to, const real* from)
+{
+    if (WIDE)
+        copy_ahead<sizeof(Cells)>(&to, from);
+    else
+        for (int c = 0; c < CELLS; ++c) copy_ahead<sizeof(real)>(&to.at[c], from + c);
+}
+
+// Copies what a thread has of every level: its own cells, and in the first warps a row that only
+// other rows see.
+struct Copier {
+    const TransportArgs& args;
+    const Place& place;
+    Ahead& ahead;
+    int row, lane;
+    int seen;      // the row that only others see, of SEEN_ROWS
+    int further;   // how far it is from the thread's own
+
+    __device__ inline Copier(const TransportArgs& args, const TilePlace& tile, Ahead& ahead)
+        : args(args), place(tile.place), ahead(ahead), row(tile_row()), lane(tile_lane())
+    {
+        // Rows south of the tile, rows north of it, and the row south of it of what is at the start.
+        seen = row < REACH ? row : row < 2 * REACH - 1 ? TILE_ROWS + row : REACH - 1;
+        const int at = seen - REACH;
+        const int rows = place.is_inner ? at - row : row_of_grid(args, tile.first_row + at) - place.j;
+        further = rows * args.nx;
+    }
+
+    // Begins to copy tracer values of two levels, or of the uppermost instead.
+    __device__ inline void tracer(int k, int k_start) const
+    {
+        const real* latest = Level(args, place, min(k, NZ - 1)).latest;
+        const real* start = Level(args, place, min(k_start, NZ - 1)).start;
+        copy_group(ahead.latest.at(k)[row + REACH][lane], latest);
+        copy_group(ahead.start.at(k_start)[row + 1][lane], start);
+        const bool at_start = row == 2 * REACH - 1;
+        Cells& to = at_start ? ahead.start.at(k_start)[0][lane] : ahead.latest.at(k)[seen][lane];
+        if (row < 2 * REACH) copy_group(to, (at_start ? start : latest) + further);
+    }
+
+    // Begins to copy the masses of a level.
+    __device__ inline void masses(int k) const
+    {
+        const Level level(args, place, min(k, NZ - 1));
+        const real* mass_x = level.mass_x();
+        Cells& x = ahead.mass_x[row][lane];
+        for (int c = 0; c < CELLS; ++c) copy_ahead<sizeof(real)>(&x.at[c], mass_x + c);
+        copy_group(ahead.mass_y[row][lane], level.mass_y());
+        copy_group(ahead.mass_z[row][lane], level.mass_z() + plane_of(args));
+    }
+};

@@ -1,0 +1,46 @@
+// High-order fluxes through one face of each cell of a thread, on the side of lower indices.
+#pragma once
+
+#include "advection/tile/ahead.cuh"
+
+// Fluxes through the western faces.
+__device__ inline Cells high_order_west(const TransportArgs& args, const Place& place,
+                                        const Level& level, const Cells& mass, const Cells& here)
+{
+    constexpr int SEEN = REACH + CELLS + REACH - 1;
+    real row[SEEN];
+    for (int s = 0; s < SEEN; ++s) row[s] = in_row(here, s - REACH);
+    Cells flux;
+    for (int c = 0; c < CELLS; ++c)
+        flux.at[c] = fifth_order_flux(mass.at[c], {row[c], row[c + 1], row[c + 2], row[c + 3],
+                                                   row[c + 4], row[c + 5]});
+    if (periodic_x() || !place.near_side) return flux;
+    asm volatile("" ::: "memory");
+    for (int c = 0; c < CELLS; ++c) {
+        const int face = place.i + c;
+        if (min(face, args.nx - face) < REACH)
+            flux.at[c] = lower_order_lateral(face, args.nx, mass.at[c], level.latest + c, 1);
+    }
+    return flux;
+}
+
+// Those through the southern faces; `rows` are those of the tile's level, from row -REACH on.
+__device__ inline Cells high_order_south(const TransportArgs& args, const Place& place,
+                                         const Level& level, const Cells& mass, const Cells& here,
+                                         const Cells (&rows)[SEEN_ROWS][LANES])
+{
+    Cells seen[2 * REACH];
+    for (int s = 0; s < 2 * REACH; ++s)
+        seen[s] = s == REACH ? here : rows[tile_row() + s][tile_lane()];
+    Cells flux;
+    for (int c = 0; c < CELLS; ++c)
+        flux.at[c] = fifth_order_flux(mass.at[c], {seen[0].at[c], seen[1].at[c], seen[2].at[c],
+                                                   seen[3].at[c], seen[4].at[c], seen[5].at[c]});
+    if (periodic_y() || !place.near_side) return flux;
+    asm volatile("" ::: "memory");
+    if (min(place.j, args.ny - place.j) < REACH)
+        for (int c = 0; c < CELLS; ++c)
+            flux.at[c] =
+                lower_order_lateral(place.j, args.ny, mass.at[c], level.latest + c, args.nx);
+    return flux;
+}

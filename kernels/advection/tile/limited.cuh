@@ -1,0 +1,183 @@
+// The last stage of positive-definite tracers in one pass, by tiles: a block also makes the factors
+// of a ring of cells around those that it finishes.
+#pragma once
+
+#include "advection/march/limited.cuh"
+#include "advection/tile/faces.cuh"
+
+// What a block has in shared memory, followed by the numbers of all levels.
+struct LimitRoom {
+    Ahead ahead;
+    Tile low, correction;   // fluxes through southern faces
+    Tile factor;            // of the corrections out of cells
+};
+
+// Numbers of the levels that all cells share.
+struct LevelNumbers {
+    real *sure_x, *sure_y, *sure_z;   // what no capacity is below; NZ + 1 of them along z
+    real *c1, *c2;                    // of the mass of the cells
+
+    __device__ inline explicit LevelNumbers(real* room)
+        : sure_x(room), sure_y(sure_x + NZ), sure_z(sure_y + NZ), c1(sure_z + NZ + 1), c2(c1 + NZ)
+    {}
+
+    __device__ inline void look_up(const TransportArgs& args) const
+    {
+        for (int k = static_cast<int>(threadIdx.x); k <= NZ; k += TILE_ROWS * LANES) {
+            sure_z[k] = sure_capacity(args, args.capacity_z, k);
+            if (k == NZ) continue;
+            sure_x[k] = sure_capacity(args, args.capacity_x, k);
+            sure_y[k] = sure_capacity(args, args.capacity_y, k);
+            c1[k] = __ldg(args.cell.c1 + k);
+            c2[k] = __ldg(args.cell.c2 + k);
+        }
+    }
+};
+
+// Splits the high-order fluxes through the faces on one side of the cells, of which no capacity is
+// below `sure`; `face` is the place of the first in the planes of `capacity`.
+__device__ inline SplitCells split_side(const TransportArgs& args, const LayeredPointers& capacity,
+                                        real sure, int k, int face, const Cells& mass,
+                                        const Cells (&start)[2], const Cells& high)
+{
+    bool all_sure = true;
+    for (int c = 0; c < CELLS; ++c) all_sure = all_sure && fabs(mass.at[c]) <= sure;
+    SplitCells flux;
+    if (all_sure) {
+        for (int c = 0; c < CELLS; ++c)
+            flux.at[c] = split(mass.at[c], {start[0].at[c], start[1].at[c]}, high.at[c]);
+        return flux;
+    }
+    // Keeps the compiler from finding addresses before it is known whether they are needed.
+    asm volatile("" : "+r"(face));
+    for (int c = 0; c < CELLS; ++c)
+        flux.at[c] = split_capped(args, capacity, k, face + c, mass.at[c],
+                                  {start[0].at[c], start[1].at[c]}, high.at[c]);
+    return flux;
+}
+
+// The fluxes through all faces of the cells of a thread, split.
+struct SplitLevel {
+    SplitCells west, south, bottom, top;
+    Split east;   // through the last face of the row
+    Cells low_north, correction_north;
+
+    __device__ inline Split next(int c) const { return c + 1 < CELLS ? west.at[c + 1] : east; }
+    __device__ inline Split north(int c) const { return {low_north.at[c], correction_north.at[c]}; }
+    __device__ inline Faces low(int c) const
+    {
+        return {west.at[c].low, next(c).low, south.at[c].low, north(c).low, bottom.at[c].low,
+                top.at[c].low};
+    }
+    __device__ inline Faces correction(int c) const
+    {
+        return {west.at[c].correction, next(c).correction, south.at[c].correction,
+                north(c).correction, bottom.at[c].correction, top.at[c].correction};
+    }
+};
+
+// A flux between a cell and the next, by the factors of both.
+__device__ inline real limited(const Split& split, real below, real above)
+{
+    return positive_flux(split.low, split.correction, {below, above});
+}
+
+// The last stage of a positive-definite tracer.
+__device__ inline void limit(const TransportArgs& args, const TilePlace& tile, LimitRoom& room)
+{
+    const Place& place = tile.place;
+    Ahead& ahead = room.ahead;
+    const Copier copier(args, tile, ahead);
+    const LevelNumbers numbers(reinterpret_cast<real*>(&room + 1));
+    const int row = copier.row, lane = copier.lane, cell = cell_of(args, place);
+    const int row_south = max(row - 1, 0), row_north = min(row + 1, TILE_ROWS - 1);
+
+    numbers.look_up(args);
+    copier.masses(0);
+    for (int k = 0; k < 3; ++k) copier.tracer(k, k % 2);
+    wait_for_copies();
+    __syncthreads();
+    Cells q[4];
+    for (int s = 0; s < 4; ++s) q[s] = ahead.latest.at(s == 3 ? 1 : 0)[row + REACH][lane];
+    Cells start = ahead.start.at(0)[row + 1][lane];
+    SplitLevel flux;
+    flux.bottom = {};
+    // Of the level below, which is finished when the factors above it are known.
+    Cells start_below = {}, mass_below = {}, factor_below = {}, bottom_below = {}, outflow_below = {};
+    for (int k = 0; k < NZ; ++k) {
+        const Level level(args, place, k);
+        wait_for_copies();
+        const Cells here = q[2], mass_x = ahead.mass_x[row][lane], mass_y = ahead.mass_y[row][lane];
+        flux.south =
+            split_side(args, args.capacity_y, numbers.sure_y[k], k, cell, mass_y,
+                       {ahead.start.at(k)[row][lane], start},
+                       high_order_south(args, place, level, mass_y, here, ahead.latest.at(k)));
+        for (int c = 0; c < CELLS; ++c) {
+            room.low[row][lane].at[c] = flux.south.at[c].low;
+            room.correction[row][lane].at[c] = flux.south.at[c].correction;
+        }
+        Cells start_west;
+        for (int c = 0; c < CELLS; ++c) start_west.at[c] = in_row(start, c - 1);
+        flux.west =
+            split_side(args, args.capacity_x, numbers.sure_x[k], k, cell + place.j, mass_x,
+                       {start_west, start}, high_order_west(args, place, level, mass_x, here));
+        flux.east = {__shfl_down_sync(ALL_LANES, flux.west.at[0].low, 1),
+                     __shfl_down_sync(ALL_LANES, flux.west.at[0].correction, 1)};
+        const Cells start_above = ahead.start.at(k + 1)[row + 1][lane];
+        for (int s = 0; s < 3; ++s) q[s] = q[s + 1];
+        q[3] = ahead.latest.at(k + 2)[row + REACH][lane];
+        flux.top = {};
+        if (k + 1 < NZ) {
+            const Cells mass_z = ahead.mass_z[row][lane];
+            flux.top = split_side(args, args.capacity_z, numbers.sure_z[k + 1], k + 1, cell, mass_z,
+                                  {start, start_above}, high_order_z(args, k + 1, mass_z, q));
+        }
+        const Cells mass = mass_of(args.cell, cell, numbers.c1[k], numbers.c2[k]);
+        __syncthreads();
+
+        copier.tracer(k + 3, k + 2);
+        copier.masses(k + 1);
+        flux.low_north = room.low[row_north][lane];
+        flux.correction_north = room.correction[row_north][lane];
+        Cells factor;
+        for (int c = 0; c < CELLS; ++c) {
+            const real amount = provisional_amount(mass.at[c], start.at[c], args.dt, flux.low(c));
+            factor.at[c] = affordable(amount, args.dt * flux.correction(c).outgoing());
+            if (place.near_side && (outermost_x(args, place, c) || outermost_y(args, place)))
+                factor.at[c] = 1;
+        }
+        room.factor[row][lane] = factor;
+        Lateral lateral;
+        for (int c = 0; c < CELLS; ++c)
+            lateral.x[c] = limited(flux.west.at[c], in_row(factor, c - 1), factor.at[c]);
+        lateral.x[CELLS] = __shfl_down_sync(ALL_LANES, lateral.x[0], 1);
+        __syncthreads();
+
+        const Cells factor_south = room.factor[row_south][lane];
+        const Cells factor_north = room.factor[row_north][lane];
+        Cells bottom;
+        for (int c = 0; c < CELLS; ++c) {
+            lateral.south.at[c] = limited(flux.south.at[c], factor_south.at[c], factor.at[c]);
+            lateral.north.at[c] = limited(flux.north(c), factor.at[c], factor_north.at[c]);
+            bottom.at[c] = limited(flux.bottom.at[c], factor_below.at[c], factor.at[c]);
+        }
+        if (tile.owns) {
+            if (k > 0) {
+                for (int c = 0; c < CELLS; ++c)
+                    outflow_below.at[c] += bottom.at[c] - bottom_below.at[c];
+                finish(args, place, Level(args, place, k - 1), start_below, mass_below, outflow_below);
+            }
+            outflow_below = lateral_outflow(args, place, level, level.start, lateral);
+        }
+        start_below = start;
+        mass_below = mass;
+        factor_below = factor;
+        bottom_below = bottom;
+        start = start_above;
+        flux.bottom = flux.top;
+    }
+    if (!tile.owns) return;
+    // Nothing passes the lid.
+    for (int c = 0; c < CELLS; ++c) outflow_below.at[c] += real(0) - bottom_below.at[c];
+    finish(args, place, Level(args, place, NZ - 1), start_below, mass_below, outflow_below);
+}

@@ -1,0 +1,82 @@
+// Which cells of a tile a thread has.
+//
+// A block has a tile of rows above one another. A warp has a row of it, a thread CELLS cells of the
+// row, and all march upward together. A thread makes the fluxes west and south of its cells and gets
+// the others from its neighbours: from other lanes of the warp, and from other rows by shared memory.
+// Neighbouring blocks have the same cells of different tracers, which share the wind.
+#pragma once
+
+#include "advection/march/plain.cuh"
+
+constexpr int LANES = 32;
+constexpr unsigned ALL_LANES = 0xffffffff;
+
+// Groups at either end of a row without all that the cells in them need, and cells between them.
+constexpr int RING = (REACH + CELLS) / CELLS;
+constexpr int TILE_OWN_CELLS = (LANES - 2 * RING) * CELLS;
+
+// Rows that a tile finishes: the first lacks the factors south of it, the last two what is north.
+constexpr int TILE_OWN_ROWS = TILE_ROWS - 3;
+
+// Rows of a tile and those that their southern faces see.
+constexpr int SEEN_ROWS = TILE_ROWS + 2 * REACH - 1;
+
+__device__ inline int tile_row() { return static_cast<int>(threadIdx.x) / LANES; }
+__device__ inline int tile_lane() { return static_cast<int>(threadIdx.x) % LANES; }
+
+// Row `at` of the grid, or what stands for it beyond its ends.
+__device__ inline int row_of_grid(const TransportArgs& args, int at)
+{
+    return continued(periodic_y(), min(at, args.ny + REACH), args.ny);
+}
+
+// A place in a tile.
+struct TilePlace {
+    Place place;
+    int first_row;   // row of the grid that is the first of the tile
+    bool owns;       // whether the cells are this thread's to finish
+};
+
+// The first cell that tile `strip` of a row has to finish or can. Tiles overlap a little, so that all of
+// them, and the rings of all but the outer ones, lie within the row.
+__device__ inline int tile_begin(const TransportArgs& args, int strip)
+{
+    const int last = static_cast<int>(gridDim.y) - 1, spare = args.nx - TILE_OWN_CELLS;
+    if (strip == last) return spare;
+    return (strip * spare / last + CELLS - 1) / CELLS * CELLS;
+}
+
+// Finds the place of this thread among those of the tracers from `first_tracer` on.
+__device__ inline TilePlace find_place_in_tile(const TransportArgs& args, int first_tracer)
+{
+    const int strip = static_cast<int>(blockIdx.y), row = tile_row(), lane = tile_lane();
+    const int nx = args.nx, ny = args.ny;
+    const int first = tile_begin(args, strip) - RING * CELLS;
+    const int first_row = static_cast<int>(blockIdx.z) * TILE_OWN_ROWS - 1;
+    const int i = first + lane * CELLS, j = first_row + row;
+    Place place;
+    place.tracer = first_tracer + static_cast<int>(blockIdx.x);
+    place.first_level = 0;
+    place.end_level = NZ;
+    place.own = strip == 0 ? 0 : tile_begin(args, strip - 1) + TILE_OWN_CELLS;
+    place.i = periodic_x() ? continued(true, i, nx) : max(0, min(i, nx - CELLS));
+    place.j = row_of_grid(args, j);
+    place.at_end = place.i < REACH || place.i + CELLS + REACH > nx;
+    place.near_side = (!periodic_x() && place.at_end)
+                      || (!periodic_y() && (place.j < REACH || place.j + 1 + REACH > ny));
+    place.is_inner = first >= REACH && first + LANES * CELLS + REACH <= nx
+                     && first_row >= REACH && first_row + TILE_ROWS + REACH <= ny;
+    const bool owns = lane >= RING && lane < LANES - RING && i + CELLS > place.own && row >= 1
+                      && row <= TILE_OWN_ROWS && j < ny;
+    return {place, first_row, owns};
+}
+
+// The value of the cell that is `at` cells from the first of this thread, out of the registers of the
+// thread that has it.
+__device__ inline real in_row(const Cells& here, int at)
+{
+    const int lanes = (at + LANES * CELLS) / CELLS - LANES, c = at - lanes * CELLS;
+    if (lanes < 0) return __shfl_up_sync(ALL_LANES, here.at[c], -lanes);
+    if (lanes > 0) return __shfl_down_sync(ALL_LANES, here.at[c], lanes);
+    return here.at[c];
+}

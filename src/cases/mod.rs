@@ -1,0 +1,386 @@
+//! Idealised cases: air and winds by formulas, on any grid, as the input of a run.
+//!
+//! The winds of a case are given, as those of every input, and close the balance of every column
+//! from the start ([`flow`]); the air is in hydrostatic balance ([`column`]).
+
+mod column;
+mod convection;
+mod flow;
+mod kinematic;
+mod sounding;
+mod storm;
+mod tracers;
+
+use std::path::PathBuf;
+
+use ndarray::{Array2, Array3};
+use time::PrimitiveDateTime;
+use time::macros::datetime;
+
+use crate::constants::Constants;
+use crate::error::{Error, Result};
+use crate::grid::{Grid, Shape, Sides};
+use crate::io::wrf::{Attribute, Domain, Frame, Vertical};
+use crate::mass::{FaceMaps, MassCoordinate};
+use crate::state::State;
+use column::Column;
+
+/// When every case begins.
+const START: PrimitiveDateTime = datetime!(2000-01-01 00:00:00);
+
+/// Length of the steady cases, in whole steps of which DT is chosen, s: the default of a run.
+const HOUR: f64 = 3600.0;
+
+/// The strongest wind that a run takes for one, m s⁻¹.
+const STRONGEST: f64 = 300.0;
+
+/// The cases.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Name {
+    /// A warm, moist bubble in a steady ring of overturning air.
+    WarmBubble,
+    /// A steady updraft in the environment of severe convection with shear.
+    Supercell,
+    /// The first warm-rain case of the kinematic driver.
+    KidWarm1,
+    /// The same for a cold cloud with ice.
+    KidMixed,
+    /// A steady line of ascent in sheared flow.
+    SquallLine,
+    /// Solid-body rotation of three bodies of vapour.
+    Rotation,
+    /// A flow that deforms them and then runs backward.
+    Deformation,
+    /// A balanced cyclone with moist ascent ahead of it.
+    Storm,
+}
+
+/// How the wind of the supercell turns with height.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Shear {
+    /// A quarter circle, then straight.
+    #[default]
+    QuarterCircle,
+    /// Along x alone.
+    Linear,
+}
+
+/// What of a case is to be other than by default.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Wish {
+    /// Cells along x.
+    pub nx: Option<usize>,
+    /// Cells along y.
+    pub ny: Option<usize>,
+    /// Layers.
+    pub nz: Option<usize>,
+    /// Distance between columns, m.
+    pub dx: Option<f64>,
+    /// Distance between rows, m.
+    pub dy: Option<f64>,
+    /// Time step for the file, s.
+    pub dt: Option<f64>,
+    /// Strongest ascent, m s⁻¹.
+    pub updraft: Option<f64>,
+    /// How the wind turns.
+    pub shear: Option<Shear>,
+    /// Time of a turn, or of a deformation and its way back, s.
+    pub period: Option<f64>,
+}
+
+/// What a case is by default, where the user does not say otherwise.
+#[derive(Clone, Copy, Debug)]
+struct Usual {
+    cells: [usize; 3],
+    dx: f64,
+    sides: Sides,
+}
+
+impl Wish {
+    fn grid(&self, usual: Usual) -> Grid {
+        let [nx, ny, nz] = usual.cells;
+        let dx = self.dx.unwrap_or(usual.dx);
+        let shape = Shape {
+            nx: self.nx.unwrap_or(nx),
+            ny: self.ny.unwrap_or(ny),
+            nz: self.nz.unwrap_or(nz),
+        };
+        Grid { shape, dx, dy: self.dy.unwrap_or(dx), sides: usual.sides }
+    }
+}
+
+impl Name {
+    /// Whether the strength of an ascent belongs to the case.
+    pub fn has_updraft(self) -> bool {
+        !matches!(self, Self::Rotation | Self::Deformation)
+    }
+
+    /// Whether a time belongs to the case after which all is as it was.
+    pub fn has_period(self) -> bool {
+        !self.has_updraft()
+    }
+
+    /// Cells of the case along x, y and z as it is wished.
+    pub fn cells(self, wish: &Wish) -> [usize; 3] {
+        let [nx, ny, nz] = match self {
+            Self::WarmBubble => convection::BUBBLE,
+            Self::Supercell => convection::SUPERCELL,
+            Self::SquallLine => convection::LINE,
+            Self::KidWarm1 => kinematic::WARM1.usual,
+            Self::KidMixed => kinematic::MIXED.usual,
+            Self::Rotation | Self::Deformation => tracers::USUAL,
+            Self::Storm => storm::USUAL,
+        }
+        .cells;
+        [wish.nx.unwrap_or(nx), wish.ny.unwrap_or(ny), wish.nz.unwrap_or(nz)]
+    }
+
+    /// Makes the case.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Usage`] when its winds would be stronger than a run admits, or its frames not on
+    /// whole seconds.
+    pub fn make(self, wish: &Wish) -> Result<Idealised> {
+        if let Some(period) = wish.period.filter(|period| period % tracers::UNIT != 0.0) {
+            return Err(Error::Usage(format!(
+                "--period {period}: give a multiple of {} s, so that all frames lie on whole seconds",
+                tracers::UNIT
+            )));
+        }
+        let made = match self {
+            Self::WarmBubble => convection::warm_bubble(wish),
+            Self::Supercell => convection::supercell(wish),
+            Self::SquallLine => convection::squall_line(wish),
+            Self::KidWarm1 => kinematic::make(wish, kinematic::WARM1),
+            Self::KidMixed => kinematic::make(wish, kinematic::MIXED),
+            Self::Rotation => tracers::rotation(wish),
+            Self::Deformation => tracers::deformation(wish),
+            Self::Storm => storm::make(wish),
+        };
+        let most = made.strongest();
+        if most > STRONGEST || !most.is_finite() {
+            return Err(Error::Usage(format!(
+                "the winds of this case would reach {most:.0} m/s, and a run takes up to \
+                 {STRONGEST:.0}; give a smaller --updraft or --dx, or a longer --period"
+            )));
+        }
+        Ok(made)
+    }
+}
+
+/// A time of the case.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Moment {
+    /// Since the start, s.
+    seconds: f64,
+    /// How strong the wind is, as a part of its strongest.
+    wind: f64,
+}
+
+/// What vapour is at a time (s) in every column, the same in all layers.
+type Exact = Box<dyn Fn(f64) -> Array2<f32>>;
+
+/// A case: where it takes place, and the frames of its input.
+pub struct Idealised {
+    /// The grid and its air mass.
+    pub domain: Domain,
+    /// Time step for the file, s.
+    pub dt: f64,
+    /// The longest time step that the winds admit, s.
+    pub longest: f64,
+    air: Frame,
+    moments: Vec<Moment>,
+    exact: Option<Exact>,
+}
+
+/// What a case is made of: the grid, the undisturbed column, the air, the winds at their
+/// strongest with the longest step, and when they are how strong.
+struct Parts<'a> {
+    wish: &'a Wish,
+    domain: Domain,
+    air: Frame,
+    winds: ([Array3<f32>; 2], f64),
+    moments: Vec<Moment>,
+}
+
+/// One time, from which on the wind is steady.
+fn steady() -> Vec<Moment> {
+    vec![Moment { seconds: 0.0, wind: 1.0 }]
+}
+
+impl Idealised {
+    fn new(parts: Parts<'_>) -> Self {
+        let Parts { wish, mut domain, mut air, winds: ([u, v], longest), moments } = parts;
+        (air.u, air.v) = (u, v);
+        let spacing = moments.get(1).map_or(HOUR, |second| second.seconds);
+        let dt = wish.dt.unwrap_or_else(|| time_step(longest, domain.grid.dx, spacing));
+        domain.dt = Some(dt);
+        Self { domain, dt, longest, air, moments, exact: None }
+    }
+
+    /// Number of frames.
+    pub fn frames(&self) -> usize {
+        self.moments.len()
+    }
+
+    /// The time of a frame since the start, s.
+    pub fn seconds(&self, number: usize) -> f64 {
+        self.moments[number].seconds
+    }
+
+    /// The fields of a frame.
+    pub fn frame(&self, number: usize) -> Frame {
+        let Moment { seconds, wind } = self.moments[number];
+        let mut frame = self.air.clone();
+        // A calm is 0, not -0.
+        frame.u.mapv_inplace(|u| u * wind as f32 + 0.0);
+        frame.v.mapv_inplace(|v| v * wind as f32 + 0.0);
+        if let Some(exact) = &self.exact {
+            let plane = exact(seconds);
+            frame.state.qv.outer_iter_mut().for_each(|mut level| level.assign(&plane));
+        }
+        frame
+    }
+
+    /// The strongest wind, m s⁻¹.
+    fn strongest(&self) -> f64 {
+        let winds = self.air.u.iter().chain(&self.air.v);
+        winds.fold(
+            0.0,
+            |most: f64, &wind| if wind.is_nan() { f64::NAN } else { most.max(wind.abs().into()) },
+        )
+    }
+}
+
+/// Longest step of a case by its grid spacing, as models of this kind take them: 6 s for each km,
+/// within these bounds, s.
+const STEPS: [f64; 2] = [10.0, 120.0];
+
+/// A step in hundredths of a second that divides `spacing`, well below what the winds admit.
+fn time_step(longest: f64, dx: f64, spacing: f64) -> f64 {
+    let [least, most] = STEPS;
+    let wanted = (0.8 * longest).min((6e-3 * dx).clamp(least, most)).min(spacing);
+    let fewest = (spacing / wanted).ceil().max(1.0);
+    let is_round = |steps: &f64| (100.0 * spacing / steps).fract() == 0.0;
+    let counts = (0..fewest.min(1e6) as usize).map(|more| fewest + more as f64);
+    spacing / counts.into_iter().find(is_round).unwrap_or(fewest)
+}
+
+/// A plane without map factors, with the column mass (Pa) of every column.
+fn domain(grid: Grid, column: &Column, mu: Array2<f64>) -> Domain {
+    let vertical = Vertical::classic(column.eta(), column.p_top);
+    let plane = (grid.shape.ny, grid.shape.nx);
+    Domain {
+        path: PathBuf::new(),
+        grid,
+        coordinate: MassCoordinate {
+            mu,
+            map_x: Array2::ones(plane),
+            map_y: Array2::ones(plane),
+            c1: vertical.c1h.clone(),
+            c2: vertical.c2h.clone(),
+            rdnw: vertical.rdnw.clone(),
+            fnm: vertical.fnm.clone(),
+            fnp: vertical.fnp.clone(),
+            unit: grid.dx * grid.dy / f64::GRAVITY,
+        },
+        face_maps: FaceMaps::plane(grid.shape),
+        vertical,
+        latitude: None,
+        longitude: None,
+        terrain: Array2::zeros(plane),
+        dt: None,
+        start: START,
+        projection: vec![
+            ("MAP_PROJ".to_owned(), Attribute::Number(0.0)),
+            ("MAP_PROJ_CHAR".to_owned(), Attribute::Text("Cartesian".to_owned())),
+        ],
+    }
+}
+
+/// A plane with the mass of one column everywhere.
+fn even_domain(grid: Grid, column: &Column) -> Domain {
+    let mu = f64::GRAVITY * column.dry_mass();
+    domain(grid, column, Array2::from_elem((grid.shape.ny, grid.shape.nx), mu))
+}
+
+/// Air without condensate and winds on the grid of `domain`, around the base state `base`.
+///
+/// `column` gives the column at x and y (m) from the middle of the grid, where it is not `base`.
+fn air(domain: &Domain, base: &Column, column: impl Fn(f64, f64) -> Option<Column>) -> Frame {
+    let Grid { shape, dx, dy, .. } = domain.grid;
+    let Shape { nx, ny, nz } = shape;
+    let stored = |x: f64| f64::from(x as f32);
+    let base_p: Vec<f64> = base.p.iter().map(|&p| stored(p)).collect();
+    let base_phi: Vec<f64> = base.z_face.iter().map(|z| stored(f64::GRAVITY * z)).collect();
+    let base_mu = stored(f64::GRAVITY * base.dry_mass());
+    let mut state = State::zeros(shape);
+    let (mut p, mut phi) = (Array3::zeros(shape.centre()), Array3::zeros(shape.z_face()));
+    for j in 0..ny {
+        for i in 0..nx {
+            let x = (i as f64 + 0.5 - 0.5 * nx as f64) * dx;
+            let y = (j as f64 + 0.5 - 0.5 * ny as f64) * dy;
+            let other = column(x, y);
+            let here = other.as_ref().unwrap_or(base);
+            for k in 0..nz {
+                state.theta[[k, j, i]] = (here.theta[k] - f64::THETA_BASE) as f32;
+                state.qv[[k, j, i]] = here.qv[k] as f32;
+                p[[k, j, i]] = (here.p[k] - base_p[k]) as f32;
+            }
+            for (k, z) in here.z_face.iter().enumerate() {
+                phi[[k, j, i]] = (f64::GRAVITY * z - base_phi[k]) as f32;
+            }
+        }
+    }
+    let repeated = |profile: &[f64], shape| {
+        Array3::from_shape_fn(shape, |(k, _, _): (usize, usize, usize)| profile[k] as f32)
+    };
+    Frame {
+        time: START,
+        state,
+        u: Array3::zeros(shape.x_face()),
+        v: Array3::zeros(shape.y_face()),
+        pressure: [p, repeated(&base_p, shape.centre())],
+        geopotential: [phi, repeated(&base_phi, shape.z_face())],
+        column_mass: [
+            domain.coordinate.mu.mapv(|mu| (mu - base_mu) as f32),
+            Array2::from_elem((ny, nx), base_mu as f32),
+        ],
+    }
+}
+
+/// A length of the case, `usual` m, as the grid can hold it: four cells at least, so that it is
+/// resolved, and less than half of the grid at most.
+fn fitting(usual: f64, grid: &Grid, lengths: &[f64]) -> f64 {
+    let widest = lengths.iter().copied().fold(f64::INFINITY, f64::min);
+    usual.max(4.0 * grid.dx.max(grid.dy)).min(0.45 * widest)
+}
+
+/// Extent of the grid along x and y, m.
+fn extent(grid: &Grid) -> [f64; 2] {
+    [grid.shape.nx as f64 * grid.dx, grid.shape.ny as f64 * grid.dy]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The step divides the time between frames and leaves room below the longest one.
+    #[test]
+    fn steps_divide_the_time_between_frames() {
+        for (longest, dx, spacing, wanted) in [
+            (5.7, 1000.0, 900.0, 4.5),
+            (1e9, 30_000.0, 3600.0, 120.0),
+            (1e9, 100.0, 3600.0, 10.0),
+            (3.0, 100.0, 20.0, 2.0),
+            (500.0, 30_000.0, 20.0, 20.0),
+        ] {
+            let dt = time_step(longest, dx, spacing);
+            assert!((dt - wanted).abs() < 1e-12, "{longest} {dx} {spacing}: {dt}");
+        }
+        // No round one at hand: any that divides it.
+        let dt = time_step(1e-4, 1000.0, 1.0);
+        assert!(dt <= 0.8e-4 && ((1.0 / dt).round() * dt - 1.0).abs() < 1e-9, "{dt}");
+    }
+}

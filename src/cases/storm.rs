@@ -1,0 +1,233 @@
+//! An extratropical cyclone by formulas: a vortex in gradient-wind balance, with moist ascent on
+//! its eastern side.
+
+use super::column::{Column, Sounding};
+use super::flow::{Flow, half_sine};
+use super::{Idealised, Parts, Usual, Wish, air, domain, extent, fitting, steady};
+use crate::constants::Constants;
+use crate::grid::{Grid, Side, Sides};
+use crate::thermo;
+use ndarray::Array2;
+
+/// The grid of `data/soc.nc`.
+pub(super) const USUAL: Usual = Usual {
+    cells: [71, 58, 27],
+    dx: 30_000.0,
+    sides: Sides {
+        west: Side::Specified,
+        east: Side::Specified,
+        south: Side::Specified,
+        north: Side::Specified,
+    },
+};
+
+const LID: f64 = 16_000.0;
+const SURFACE: f64 = 101_000.0;
+/// Part of its dry mass that the column in the middle lacks: 50 hPa.
+const DEFICIT: f64 = 0.05;
+/// Distance from the middle at which the wind is strongest, about, m.
+const RADIUS: f64 = 300_000.0;
+/// Coriolis parameter at 43 degrees north, s⁻¹.
+const CORIOLIS: f64 = 1e-4;
+/// Strongest ascent, m s⁻¹, and height of its top, m.
+const UPDRAFT: f64 = 0.15;
+const TOP: f64 = 10_000.0;
+/// Relative humidity where the ascent is strongest.
+const HUMID: f64 = 0.98;
+
+/// Potential temperature of the surroundings at a height in m, K: 4 K/km in the troposphere.
+fn theta(z: f64) -> f64 {
+    285.0 + 4e-3 * z.min(TOP) + 16e-3 * (z - TOP).max(0.0)
+}
+
+/// Relative humidity of the surroundings at a height in m.
+fn humidity(z: f64) -> f64 {
+    (0.75 - 0.35 * (z / TOP)).max(0.1)
+}
+
+/// How the warmth of the core is spread over the height, between 0 and 1.
+fn warmth(z: f64) -> f64 {
+    (std::f64::consts::PI * (z / TOP).min(1.0)).sin()
+}
+
+/// The vortex: `exp(-r²/2R²)` of a deficit of mass and of a warm core, by which no pressure gradient
+/// is left at the lid.
+struct Vortex {
+    base: Column,
+    radius: f64,
+    /// Warmth of the core, K.
+    core: f64,
+}
+
+impl Vortex {
+    fn new(nz: usize, radius: f64) -> Self {
+        let vapour = |z: f64, saturation: f64| humidity(z) * saturation;
+        let base =
+            Column::of(&Sounding { surface: SURFACE, theta: &theta, vapour: &vapour }, LID, nz);
+        let mut vortex = Self { base, radius, core: 0.0 };
+        // The height of the lid grows in proportion to the warmth, but for a few per cent.
+        for _ in 0..20 {
+            let lacking = LID - vortex.column(0.0).z_face[nz];
+            let cold = vortex.core;
+            let gained = |core: f64| Self { core, ..vortex.copy() }.column(0.0).z_face[nz];
+            vortex.core += lacking / (gained(cold + 1.0) - gained(cold));
+        }
+        vortex
+    }
+
+    fn copy(&self) -> Self {
+        Self { base: self.base.clone(), ..*self }
+    }
+
+    /// How much of the vortex there is at a distance from its middle.
+    fn share(&self, r: f64) -> f64 {
+        (-0.5 * (r / self.radius).powi(2)).exp()
+    }
+
+    /// The column at a distance from the middle, with the humidity of the surroundings.
+    fn column(&self, r: f64) -> Column {
+        self.moist(r, |_, humidity| humidity)
+    }
+
+    /// The same with another humidity, by its height (m) and that of the surroundings.
+    fn moist(&self, r: f64, other: impl Fn(f64, f64) -> f64) -> Column {
+        let share = self.share(r);
+        let mut thin = self.base.clone();
+        thin.mass.iter_mut().for_each(|mass| *mass *= 1.0 - DEFICIT * share);
+        let z = &self.base.z;
+        thin.filled(
+            |k| self.base.theta[k] + self.core * share * warmth(z[k]),
+            |k, saturation| other(z[k], humidity(z[k])) * saturation,
+        )
+    }
+
+    /// Wind around the middle at a distance from it, in each layer, m s⁻¹, anticlockwise.
+    ///
+    /// `v²/r + f v = ∂φ/∂r + α ∂p/∂r` on a surface of eta; where that asks for more than air can
+    /// turn, half of the inertial speed.
+    fn wind(&self, r: f64) -> Vec<f64> {
+        /// Half the distance over which slopes are taken, in radii.
+        const HALF: f64 = 1e-3;
+        let step = HALF * self.radius;
+        let [inner, here, outer] = [r - step, r, r + step].map(|r| self.column(r));
+        let middle = |column: &Column, k: usize| {
+            0.5 * f64::GRAVITY * (column.z_face[k] + column.z_face[k + 1])
+        };
+        (0..here.mass.len())
+            .map(|k| {
+                let phi = middle(&outer, k) - middle(&inner, k);
+                let alpha = thermo::specific_volume(here.theta[k], here.qv[k], here.p[k])
+                    / (1.0 + here.qv[k]);
+                let force = (phi + alpha * (outer.p[k] - inner.p[k])) / (2.0 * step);
+                let inertial = 0.5 * CORIOLIS * r;
+                (inertial * inertial + r * force).max(0.0).sqrt() - inertial
+            })
+            .collect()
+    }
+}
+
+/// Mass that circulates inside of a distance from the middle, as a table.
+struct Circulation {
+    step: f64,
+    /// Layer by layer at each distance, kg s⁻¹.
+    psi: Vec<Vec<f64>>,
+    /// Its slope, kg m⁻¹ s⁻¹.
+    slope: Vec<Vec<f64>>,
+}
+
+impl Circulation {
+    fn new(vortex: &Vortex, step: f64, farthest: f64) -> Self {
+        let count = (farthest / step).ceil() as usize + 2;
+        let slope: Vec<Vec<f64>> = (0..count)
+            .map(|n| {
+                let r = n as f64 * step;
+                let mass = 1.0 - DEFICIT * vortex.share(r);
+                let layers = vortex.wind(r).into_iter().zip(&vortex.base.mass);
+                layers.map(|(wind, layer)| wind * layer * mass).collect()
+            })
+            .collect();
+        let mut psi = vec![vec![0.0; vortex.base.mass.len()]];
+        for pair in slope.windows(2) {
+            let inner = psi.last().expect("begun above");
+            let means = pair[0].iter().zip(&pair[1]).map(|(a, b)| 0.5 * (a + b));
+            let outer = inner.iter().zip(means).map(|(psi, mean)| psi + mean * step).collect();
+            psi.push(outer);
+        }
+        Self { step, psi, slope }
+    }
+
+    /// By a parabola from the row below, whose slope is linear.
+    fn at(&self, k: usize, r: f64) -> f64 {
+        let row = ((r / self.step) as usize).min(self.psi.len() - 2);
+        let beyond = r - row as f64 * self.step;
+        let [a, b] = [self.slope[row][k], self.slope[row + 1][k]];
+        self.psi[row][k] + beyond * (a + 0.5 * (b - a) * beyond / self.step)
+    }
+}
+
+/// The cyclone, with its middle in that of the grid.
+///
+/// `g = √e x/R exp(-r²/2R²)`: ascent ahead of the low and descent behind it, as much as there is
+/// ascent. The humidity reaches 98 % where the ascent is strongest.
+pub(super) fn make(wish: &Wish) -> Idealised {
+    let grid = wish.grid(USUAL);
+    let nz = grid.shape.nz;
+    let radius = fitting(RADIUS, &grid, &extent(&grid));
+    let vortex = Vortex::new(nz, radius);
+    let base = &vortex.base;
+    let plane = (grid.shape.ny, grid.shape.nx);
+    let mu = Array2::from_shape_fn(plane, |(j, i)| {
+        let share = vortex.share(distance(&grid, j, i));
+        f64::GRAVITY * base.dry_mass() * (1.0 - DEFICIT * share)
+    });
+    let domain = domain(grid, base, mu);
+    let root_e = 0.5_f64.exp();
+    let air = air(&domain, base, |x, y| {
+        let r = x.hypot(y);
+        let ascent = (root_e * x / radius).max(0.0) * vortex.share(r);
+        Some(vortex.moist(r, |_, humidity| humidity + ascent * (HUMID - humidity)))
+    });
+    let [width, height] = extent(&grid);
+    let step = 0.125 * grid.dx.min(grid.dy).min(radius);
+    let circulation = Circulation::new(&vortex, step, 0.5 * width.hypot(height));
+    let most = wish.updraft.unwrap_or(UPDRAFT);
+    let rising = half_sine(&base.z_face, &base.face_density(), most, TOP);
+    let winds = Flow::at_rest(&grid, &domain.coordinate)
+        .add_rotation(|k, x, y| circulation.at(k, x.hypot(y)))
+        .add_overturning(&rising, |x, y| [root_e * radius * vortex.share(x.hypot(y)), 0.0])
+        .winds();
+    Idealised::new(Parts { wish, domain, air, winds, moments: steady() })
+}
+
+/// Distance of a cell from the middle of the grid, m.
+fn distance(grid: &Grid, j: usize, i: usize) -> f64 {
+    let x = (i as f64 + 0.5 - 0.5 * grid.shape.nx as f64) * grid.dx;
+    let y = (j as f64 + 0.5 - 0.5 * grid.shape.ny as f64) * grid.dy;
+    x.hypot(y)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A deep, strong low near the ground that is gone at the lid; the wind holds the balance of
+    /// forces, taken from the columns a little farther apart.
+    #[test]
+    fn the_vortex_is_in_balance() {
+        let vortex = Vortex::new(27, RADIUS);
+        assert!((vortex.column(0.0).z_face[27] - LID).abs() < 1e-6);
+        assert!((2.0..20.0).contains(&vortex.core), "{}", vortex.core);
+        let wind = vortex.wind(RADIUS);
+        assert!((20.0..50.0).contains(&wind[0]), "{wind:?}");
+        assert!(wind[26].abs() < 0.2 * wind[0], "{wind:?}");
+
+        let [inner, here, outer] = [0.98, 1.0, 1.02].map(|part| vortex.column(part * RADIUS));
+        for (k, wind) in wind.iter().enumerate() {
+            let phi = |c: &Column| 0.5 * 9.81 * (c.z_face[k] + c.z_face[k + 1]);
+            let rho = here.mass[k] / (here.z_face[k + 1] - here.z_face[k]) * (1.0 + here.qv[k]);
+            let force = phi(&outer) - phi(&inner) + (outer.p[k] - inner.p[k]) / rho;
+            let needed = wind * wind / RADIUS + CORIOLIS * wind;
+            assert!((force / (0.04 * RADIUS) - needed).abs() < 0.02 * wind.abs() * CORIOLIS + 1e-6);
+        }
+    }
+}

@@ -1,0 +1,194 @@
+//! Transport with an exact answer: bodies of vapour in dry air, too thin to condense.
+//!
+//! The frames of the file hold the exact answer at their times. All layers are alike.
+
+use std::f64::consts::{PI, TAU};
+use std::ops::Range;
+
+use ndarray::Array2;
+use ndarray::parallel::prelude::*;
+
+use super::column::{Column, Sounding};
+use super::flow::Flow;
+use super::sounding::SURFACE;
+use super::{Exact, HOUR, Idealised, Moment, Parts, Usual, Wish, air, even_domain, extent};
+use crate::constants::Constants;
+use crate::grid::{Grid, Shape, Side, Sides};
+
+pub(super) const USUAL: Usual = Usual {
+    cells: [100, 100, 4],
+    dx: 1000.0,
+    sides: Sides {
+        west: Side::Specified,
+        east: Side::Specified,
+        south: Side::Specified,
+        north: Side::Specified,
+    },
+};
+
+/// Frames in a turn, and in a deformation and its way back.
+const FRAMES: [usize; 2] = [4, 20];
+
+/// What periods are multiples of, s: so the frames of both cases lie on whole seconds.
+pub(super) const UNIT: f64 = 20.0;
+
+/// Height of the lid, m.
+const LID: f64 = 2000.0;
+
+/// Most vapour in a body, kg kg⁻¹: a sixth of what saturates the coldest layer.
+const MOST: f64 = 1e-3;
+
+/// The wind along a side of the grid that sets the time by default, m s⁻¹.
+const BRISK: f64 = 100.0;
+
+/// Vapour of the three bodies, at x and y in parts of the grid from its middle.
+///
+/// A slotted cylinder in the north, a cone in the south, a bell `((1 + cos(π r/r0))/2)²` in the
+/// west, each of radius 0.15 at a distance of 0.25.
+///
+/// Source: LV96, with a bell that is smoother at its edge.
+fn bodies([x, y]: [f64; 2]) -> f64 {
+    const RADIUS: f64 = 0.15;
+    const DISTANCE: f64 = 0.25;
+    /// Half width of the slot, and how far it goes beyond the middle of the cylinder; no round
+    /// numbers, so that its edges do not lie on the middles of cells.
+    const SLOT: [f64; 2] = [0.0265, 0.1035];
+
+    let from = |at: [f64; 2]| (x - at[0]).hypot(y - at[1]) / RADIUS;
+    if from([0.0, DISTANCE]) < 1.0 {
+        let is_slot = x.abs() < SLOT[0] && y < DISTANCE + SLOT[1];
+        return if is_slot { 0.0 } else { MOST };
+    }
+    let cone = MOST * (1.0 - from([0.0, -DISTANCE])).max(0.0);
+    let bell = MOST * (0.5 + 0.5 * (PI * from([-DISTANCE, 0.0]).min(1.0)).cos()).powi(2);
+    cone + bell
+}
+
+/// The bodies in dry air of 300 K that moves by a streamfunction of the velocity, ψ(x, y) in m² s⁻¹
+/// at places in m from the middle.
+fn moved(
+    wish: &Wish,
+    grid: Grid,
+    psi: impl Fn(f64, f64) -> f64,
+    moments: Vec<Moment>,
+    exact: Exact,
+) -> Idealised {
+    let sounding = Sounding { surface: SURFACE, theta: &|_| f64::THETA_BASE, vapour: &|_, _| 0.0 };
+    let base = Column::of(&sounding, LID, grid.shape.nz);
+    let domain = even_domain(grid, &base);
+    let mut air = air(&domain, &base, |_, _| None);
+    let plane = exact(0.0);
+    air.state.qv.outer_iter_mut().for_each(|mut level| level.assign(&plane));
+    let flow =
+        Flow::at_rest(&grid, &domain.coordinate).add_rotation(|k, x, y| base.mass[k] * psi(x, y));
+    let winds = flow.winds();
+    Idealised { exact: Some(exact), ..Idealised::new(Parts { wish, domain, air, winds, moments }) }
+}
+
+/// The time of a turn: what the user wants, or whole hours that keep the wind along the sides
+/// below 100 m/s.
+fn period(wish: &Wish, side: f64) -> f64 {
+    wish.period.unwrap_or_else(|| (PI * side / BRISK / HOUR).ceil() * HOUR)
+}
+
+/// The moments of `count` equal parts of a time, with the strength of the wind in each.
+fn parts(period: f64, count: usize, wind: impl Fn(f64) -> f64) -> Vec<Moment> {
+    let part = |n: usize| n as f64 / count as f64;
+    (0..=count).map(|n| Moment { seconds: part(n) * period, wind: wind(part(n)) }).collect()
+}
+
+/// What the bodies are in cells whose air was elsewhere at first: `origin` tells where, in parts of
+/// the side. Shape: (ny, nx).
+fn carried(grid: &Grid, side: f64, origin: impl Fn([f64; 2]) -> [f64; 2] + Sync) -> Array2<f32> {
+    let Shape { nx, ny, .. } = grid.shape;
+    let mut plane = Array2::zeros((ny, nx));
+    plane.outer_iter_mut().into_par_iter().enumerate().for_each(|(j, mut row)| {
+        for (i, q) in row.iter_mut().enumerate() {
+            let x = (i as f64 + 0.5 - 0.5 * nx as f64) * grid.dx / side;
+            let y = (j as f64 + 0.5 - 0.5 * ny as f64) * grid.dy / side;
+            *q = bodies(origin([x, y])) as f32;
+        }
+    });
+    plane
+}
+
+/// Solid-body rotation, anticlockwise, one turn in `--period`; a frame every quarter of a turn.
+///
+/// `u = -ω y, v = ω x`.
+pub(super) fn rotation(wish: &Wish) -> Idealised {
+    let grid = wish.grid(USUAL);
+    let side = shorter_side(&grid);
+    let period = period(wish, side);
+    let omega = TAU / period;
+    let exact = move |seconds: f64| {
+        // Whole turns give the very bodies of the start.
+        let (sin, cos) = (TAU * (seconds / period).fract()).sin_cos();
+        carried(&grid, side, |[x, y]| [cos * x + sin * y, cos * y - sin * x])
+    };
+    let psi = |x: f64, y: f64| 0.5 * omega * (x * x + y * y);
+    moved(wish, grid, psi, parts(period, FRAMES[0], |_| 1.0), Box::new(exact))
+}
+
+/// Strength of the deformation: the fastest air crosses this part of the side in the period,
+/// were its wind to stay.
+const STRENGTH: f64 = 1.5;
+
+/// A vortex that draws the bodies out into threads and, running backward, brings them back.
+///
+/// `u = U sin²(πx) sin(2πy) cos(πt/T)`, `v = -U sin²(πy) sin(2πx) cos(πt/T)`, x and y from the
+/// corner of the grid in parts of its side. Winds are linear between 20 frames; since these lie
+/// evenly about the reversal, all comes back whatever they miss of the cosine. The answers in
+/// between are those of the cosine itself.
+///
+/// Source: LV96.
+pub(super) fn deformation(wish: &Wish) -> Idealised {
+    let mut grid = wish.grid(USUAL);
+    grid.sides = Sides::all(Side::Periodic);
+    let side = shorter_side(&grid);
+    let period = period(wish, side);
+    let speed = STRENGTH * side / period;
+    let [width, height] = extent(&grid);
+    let exact = move |seconds: f64| {
+        // The way that the flow has gone, in parts of the side at full strength: back and forth.
+        let time = seconds / period;
+        let way = STRENGTH / PI * (PI * time.min(1.0 - time).max(0.0)).sin();
+        let steps = STEPS_BACK.start.max((STEPS_BACK.end as f64 * way) as usize);
+        carried(&grid, side, |place| back(place, way, steps, [width / side, height / side]))
+    };
+    let psi = |x: f64, y: f64| {
+        let [sx, sy] = [x / width, y / height].map(|part| (PI * (part + 0.5)).sin().powi(2));
+        -speed * side / PI * sx * sy
+    };
+    moved(wish, grid, psi, parts(period, FRAMES[1], |part| (PI * part).cos()), Box::new(exact))
+}
+
+/// Fewest steps of a trajectory, and how many for a way of a whole side.
+const STEPS_BACK: Range<usize> = 1..200;
+
+/// Where air came from that has gone `way` with the flow of full strength, by Runge-Kutta steps of
+/// fourth order. Places in parts of the side from the middle, on a grid of the extent `size`.
+fn back(place: [f64; 2], way: f64, steps: usize, size: [f64; 2]) -> [f64; 2] {
+    // The velocity for a streamfunction on a grid that need not be square.
+    let velocity = |[x, y]: [f64; 2]| {
+        let [a, b] = [x / size[0] + 0.5, y / size[1] + 0.5];
+        let u = (PI * a).sin().powi(2) * (TAU * b).sin() / size[1];
+        let v = -(PI * b).sin().powi(2) * (TAU * a).sin() / size[0];
+        [u, v]
+    };
+    let step = -way / steps as f64;
+    let along =
+        |at: [f64; 2], by: [f64; 2], step: f64| [at[0] + step * by[0], at[1] + step * by[1]];
+    (0..steps).fold(place, |at, _| {
+        let first = velocity(at);
+        let second = velocity(along(at, first, 0.5 * step));
+        let third = velocity(along(at, second, 0.5 * step));
+        let fourth = velocity(along(at, third, step));
+        let mean = [0, 1].map(|n| (first[n] + 2.0 * (second[n] + third[n]) + fourth[n]) / 6.0);
+        along(at, mean, step)
+    })
+}
+
+fn shorter_side(grid: &Grid) -> f64 {
+    let [width, height] = extent(grid);
+    width.min(height)
+}

@@ -1,0 +1,73 @@
+//! `nwp-mini import`: the input of the stand-alone WSM5 of 2008, for `nwp-mini columns`.
+
+use std::io::{self, Write};
+use std::path::PathBuf;
+
+use clap::Args;
+use tracing::warn;
+
+use crate::cli::run::is_same;
+use crate::error::{Error, Result};
+use crate::grid::Shape;
+use crate::io::benchmark::Benchmark;
+use crate::io::columns::write_case;
+use crate::io::pending::Pending;
+use crate::io::writer::Writer;
+
+/// Turn an input file of the stand-alone WSM5 of 2008 (`wsm5_in_NNN`) into columns for `nwp-mini columns`.
+///
+/// Every record is checked: Fortran sequential, big-endian, marks and numbers of four bytes.
+#[derive(Debug, Args)]
+#[command(after_help = HELP)]
+pub(super) struct Import {
+    /// File to read
+    #[arg(value_name = "FILE")]
+    input: PathBuf,
+    /// NetCDF file to write, in the form that columns reads
+    #[arg(short, long, value_name = "FILE")]
+    output: PathBuf,
+    /// Overwrite the output file
+    #[arg(long)]
+    force: bool,
+}
+
+const HELP: &str = "\
+Columns are numbered from west to east, then from south to north: column j nx + i. So what the
+original prints as \"th at k=1, first row\" is th[0, 0], th[0, 1], ... of the result:
+  nwp-mini import wsm5_in_010 --output in.nc
+  nwp-mini columns --input in.nc --fallout substepped --output out.nc
+  ncks -H -v th -d level,0 -d column,0,8 out.nc
+For wsm5_in_010 the numbers published begin 286.2785 286.2001 286.0901. Give --fallout substepped:
+the scheme of 2008 let precipitation fall in short steps.";
+
+impl Import {
+    /// Runs the command.
+    pub(super) fn run(&self) -> Result<()> {
+        if is_same(&self.input, &self.output) {
+            return Err(Error::Usage("--output is the input file; give another name".to_owned()));
+        }
+        drop(Pending::new(&self.output, self.force)?);
+        let Benchmark { shape, case, differing } = Benchmark::read(&self.input)?;
+        for (name, found, ours) in differing {
+            warn!(
+                "the constant {name} is {found} in the file and {ours} here, which is what counts"
+            );
+        }
+        let Shape { nx, ny, nz } = shape;
+        let name = self.input.file_name().unwrap_or_default().to_string_lossy();
+        let about = [
+            ("title", "input of the stand-alone WSM5 of 2008"),
+            ("source", concat!("nwp-mini ", env!("CARGO_PKG_VERSION"))),
+            ("input_file", &*name),
+            ("arrangement", &format!("column j {nx} + i; i < {nx} eastward, j < {ny} northward")),
+        ];
+        write_case(Writer::create(&self.output, self.force)?, &case, &about)?;
+        writeln!(
+            io::stdout(),
+            "{}: {nx} x {ny} columns of {nz} levels, dt {} s",
+            self.output.display(),
+            case.dt.unwrap_or_default()
+        )?;
+        Ok(())
+    }
+}

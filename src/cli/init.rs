@@ -1,0 +1,259 @@
+//! `nwp-mini init`: idealised cases as input of a run.
+
+use std::io::{self, Write};
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+use tracing::{info, warn};
+
+use crate::cases::{Name, Shear, Wish};
+use crate::cli::refine::free_memory;
+use crate::error::{Error, Result};
+use crate::io::initial::Initial;
+use crate::io::output::Header;
+use crate::io::pending::Pending;
+use crate::io::wrf::Attribute;
+
+/// Write an idealised case of any size, as a file that run takes.
+///
+/// Example: nwp-mini init supercell --nx 200 --ny 200 --output supercell.nc
+#[derive(Debug, Args)]
+#[command(allow_negative_numbers = true, after_help = HELP)]
+pub(super) struct Init {
+    /// The case
+    #[arg(value_name = "CASE")]
+    case: CaseChoice,
+    /// NetCDF file to write
+    #[arg(short, long, value_name = "FILE")]
+    output: PathBuf,
+    /// Cells along x [default: of the case, as all below]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(4..))]
+    nx: Option<u32>,
+    /// Cells along y
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(4..))]
+    ny: Option<u32>,
+    /// Layers
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(4..=256))]
+    nz: Option<u32>,
+    /// Distance between columns in metres
+    #[arg(long, value_name = "M")]
+    dx: Option<f64>,
+    /// Distance between rows in metres [default: as --dx]
+    #[arg(long, value_name = "M")]
+    dy: Option<f64>,
+    /// Time step that run takes by default, in seconds [default: by winds and spacing]
+    #[arg(long, value_name = "S")]
+    dt: Option<f64>,
+    /// Strongest ascent in m/s, for all cases that have one
+    #[arg(long, value_name = "M/S")]
+    updraft: Option<f64>,
+    /// How the wind of the supercell turns with height [default: quarter-circle]
+    #[arg(long, value_name = "SHEAR")]
+    shear: Option<ShearChoice>,
+    /// Time in seconds after which rotation and deformation are back at their start
+    #[arg(long, value_name = "S")]
+    period: Option<f64>,
+    /// Overwrite the output file
+    #[arg(long)]
+    force: bool,
+}
+
+const HELP: &str = "\
+By default:
+                cells       dx       strongest ascent   sides along x, y
+  warm-bubble   40x40x40    250 m    5 m/s              periodic, periodic
+  supercell     80x80x40    1000 m   15 m/s             specified, specified
+  kid-warm1     8x4x80      100 m    2 m/s              specified, periodic
+  kid-mixed     8x4x90      100 m    2 m/s              specified, periodic
+  squall-line   160x16x40   1000 m   8 m/s              specified, periodic
+  rotation      100x100x4   1000 m   -                  specified, specified
+  deformation   100x100x4   1000 m   -                  periodic, periodic
+  storm         71x58x27    30000 m  0.15 m/s           specified, specified
+Updrafts keep their size in metres as far as the grid holds them: they take four cells at least, and nine
+tenths of its shorter side at most. The README says what to expect of each case.";
+
+/// The cases.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum CaseChoice {
+    /// A warm bubble in a ring of overturning air
+    WarmBubble,
+    /// An updraft in the sounding of Weisman and Klemp, with shear
+    Supercell,
+    /// Shallow warm rain: case W1 of the kinematic driver of Shipway and Hill
+    KidWarm1,
+    /// The same with a cold cloud that freezes
+    KidMixed,
+    /// A line of ascent in sheared wind
+    SquallLine,
+    /// Three bodies of vapour in solid-body rotation; the file holds the exact answer
+    Rotation,
+    /// The same bodies drawn into threads and back; the file holds the exact answer
+    Deformation,
+    /// A cyclone in balance, with moist ascent
+    Storm,
+}
+
+impl From<CaseChoice> for Name {
+    fn from(choice: CaseChoice) -> Self {
+        match choice {
+            CaseChoice::WarmBubble => Self::WarmBubble,
+            CaseChoice::Supercell => Self::Supercell,
+            CaseChoice::KidWarm1 => Self::KidWarm1,
+            CaseChoice::KidMixed => Self::KidMixed,
+            CaseChoice::SquallLine => Self::SquallLine,
+            CaseChoice::Rotation => Self::Rotation,
+            CaseChoice::Deformation => Self::Deformation,
+            CaseChoice::Storm => Self::Storm,
+        }
+    }
+}
+
+/// How the wind turns with height.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum ShearChoice {
+    /// A quarter circle up to 2 km, then straight up to 6 km
+    QuarterCircle,
+    /// Along x
+    Linear,
+}
+
+impl From<ShearChoice> for Shear {
+    fn from(choice: ShearChoice) -> Self {
+        match choice {
+            ShearChoice::QuarterCircle => Self::QuarterCircle,
+            ShearChoice::Linear => Self::Linear,
+        }
+    }
+}
+
+/// Distances of columns for which the cases are meant, and far beyond, m.
+const DISTANCES: std::ops::RangeInclusive<f64> = 1.0..=1e6;
+
+/// The longest time of a turn, s: the dates of its frames have four digits for the year.
+const LONGEST_PERIOD: f64 = 365.0 * 86_400.0;
+
+/// Memory for each cell, bytes: twelve fields of the air and a frame made of them in single
+/// precision, mass fluxes in double.
+const BYTES_A_CELL: usize = 160;
+
+impl Init {
+    /// Runs the command.
+    pub(super) fn run(&self) -> Result<()> {
+        let name = Name::from(self.case);
+        let wish = self.wish(name)?;
+        drop(Pending::new(&self.output, self.force)?);
+        let [nx, ny, nz] = name.cells(&wish);
+        let needed = [nx, ny, nz].iter().fold(BYTES_A_CELL, |size, &n| size.saturating_mul(n));
+        if let Some(free) = free_memory().filter(|free| needed > *free) {
+            return Err(Error::Usage(format!(
+                "a case of {nx}x{ny}x{nz} cells takes about {:.1} GB of memory, and {:.1} GB are \
+                 free; give a smaller --nx, --ny or --nz",
+                needed as f64 / 1e9,
+                free as f64 / 1e9
+            )));
+        }
+        let case = name.make(&wish)?;
+        if case.dt > case.longest {
+            warn!(
+                "--dt {}: run will reduce it; these winds admit {:.3} s at most",
+                case.dt, case.longest
+            );
+        }
+        let title = self.case.to_possible_value().map(|value| value.get_name().to_owned());
+        let title = title.unwrap_or_default();
+        let command: Vec<String> = std::env::args().collect();
+        let facts = [
+            (
+                "TITLE",
+                format!(
+                    " OUTPUT FROM NWP-MINI, CASE {}, IN THE FORM OF WRF V4.7 MODEL",
+                    title.to_uppercase()
+                ),
+            ),
+            ("title", format!("idealised case {title}")),
+            ("NWP_MINI_CASE", title.clone()),
+            ("nwp_mini_version", env!("CARGO_PKG_VERSION").to_owned()),
+            ("git_hash", env!("NWP_MINI_COMMIT").to_owned()),
+            ("command_line", command.join(" ")),
+        ];
+        let provenance = facts.map(|(name, text)| (name.to_owned(), Attribute::Text(text)));
+        let start = case.domain.start;
+        let header = Header {
+            domain: case.domain.clone(),
+            start,
+            dt: case.dt,
+            provenance: provenance.into(),
+        };
+        let mut file = Initial::create(&self.output, self.force, header)?;
+        for number in 0..case.frames() {
+            file.put(&case.frame(number), case.seconds(number))?;
+        }
+        file.commit()?;
+        if case.frames() > 1 {
+            info!("{} frames, the last after {} s", case.frames(), case.seconds(case.frames() - 1));
+        }
+        writeln!(
+            io::stdout(),
+            "{}: {title}, {nx}x{ny}x{nz} cells, dx {} m, {} frame{}, dt {} s (longest possible {:.4} s)",
+            self.output.display(),
+            case.domain.grid.dx,
+            case.frames(),
+            if case.frames() == 1 { "" } else { "s" },
+            case.dt,
+            case.longest
+        )?;
+        Ok(())
+    }
+
+    /// What is asked for, checked.
+    fn wish(&self, name: Name) -> Result<Wish> {
+        for (option, value) in [
+            ("--dx", self.dx),
+            ("--dy", self.dy),
+            ("--dt", self.dt),
+            ("--updraft", self.updraft),
+            ("--period", self.period),
+        ] {
+            if value.is_some_and(|x| x <= 0.0 || !x.is_finite()) {
+                let value = value.unwrap_or_default();
+                return Err(Error::Usage(format!("{option} {value}: give a positive number")));
+            }
+        }
+        for (option, value) in [("--dx", self.dx), ("--dy", self.dy)] {
+            if let Some(value) = value.filter(|value| !DISTANCES.contains(value)) {
+                let (least, most) = (DISTANCES.start(), DISTANCES.end());
+                return Err(Error::Usage(format!(
+                    "{option} {value}: give a distance between {least} and {most} m"
+                )));
+            }
+        }
+        if let Some(period) = self.period.filter(|period| *period > LONGEST_PERIOD) {
+            return Err(Error::Usage(format!(
+                "--period {period}: give {LONGEST_PERIOD} s at most, a year"
+            )));
+        }
+        for (option, is_given, belongs, cases) in [
+            ("--updraft", self.updraft.is_some(), name.has_updraft(), "cases with an ascent"),
+            ("--shear", self.shear.is_some(), name == Name::Supercell, "supercell"),
+            ("--period", self.period.is_some(), name.has_period(), "rotation and deformation"),
+        ] {
+            if is_given && !belongs {
+                return Err(Error::Usage(format!(
+                    "{option} belongs to {cases}; leave it out here"
+                )));
+            }
+        }
+        let count = |n: Option<u32>| n.map(|n| n as usize);
+        Ok(Wish {
+            nx: count(self.nx),
+            ny: count(self.ny),
+            nz: count(self.nz),
+            dx: self.dx,
+            dy: self.dy,
+            dt: self.dt,
+            updraft: self.updraft,
+            shear: self.shear.map(Into::into),
+            period: self.period,
+        })
+    }
+}

@@ -1,0 +1,156 @@
+//! Places as they are typed.
+
+use std::str::FromStr;
+
+use crate::diagnostics::locate::Locator;
+use crate::diagnostics::section::Line;
+use crate::error::{Error, Result};
+use crate::grid::Shape;
+use crate::io::wrf::album::Album;
+
+/// How places are meant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Cells,
+    Metres,
+    Degrees,
+}
+
+/// Numbers of one place or of two.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Spot<const N: usize> {
+    kind: Kind,
+    numbers: [f64; N],
+    typed: String,
+}
+
+impl<const N: usize> FromStr for Spot<N> {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (kind, numbers) = match text.split_once(':') {
+            None => (Kind::Cells, text),
+            Some(("ij", numbers)) => (Kind::Cells, numbers),
+            Some(("xy", numbers)) => (Kind::Metres, numbers),
+            Some(("latlon", numbers)) => (Kind::Degrees, numbers),
+            Some((other, _)) => {
+                return Err(format!("{other}: is no kind of place; ij:, xy: and latlon: are"));
+            }
+        };
+        let parsed: Option<Vec<f64>> = numbers
+            .split(',')
+            .map(|number| number.trim().parse().ok().filter(|x: &f64| x.is_finite()))
+            .collect();
+        let numbers = parsed.and_then(|numbers| numbers.try_into().ok());
+        let numbers = numbers.ok_or_else(|| format!("{N} numbers with commas between them"))?;
+        Ok(Self { kind, numbers, typed: text.to_owned() })
+    }
+}
+
+impl<const N: usize> Spot<N> {
+    /// The places as columns and rows of cells.
+    fn places(&self, album: &Album, option: &str) -> Result<Vec<[f64; 2]>> {
+        let pairs = self.numbers.chunks_exact(2).map(|pair| [pair[0], pair[1]]);
+        let shape = album.shape();
+        let outside = |what: &str| {
+            Error::Usage(format!(
+                "{option} {} lies outside of the grid of {}: {what}",
+                self.typed,
+                album.path().display()
+            ))
+        };
+        if self.kind == Kind::Cells {
+            let last = [shape.nx - 1, shape.ny - 1].map(|n| n as f64);
+            return pairs
+                .map(|[i, j]| {
+                    let is_inside = (0.0..=last[0]).contains(&i) && (0.0..=last[1]).contains(&j);
+                    let what = format!("i is 0 to {}, j is 0 to {}", last[0], last[1]);
+                    if is_inside { Ok([i, j]) } else { Err(outside(&what)) }
+                })
+                .collect();
+        }
+        let domain = album.domain()?;
+        let locator = Locator::new(&domain);
+        pairs
+            .map(|[a, b]| {
+                let found = match self.kind {
+                    Kind::Degrees if !locator.is_on_earth() => {
+                        let message = "has no latitudes and longitudes; give cells, or metres \
+                                       with xy:";
+                        return Err(Error::input(album.path(), message));
+                    }
+                    Kind::Metres if locator.map().is_none() => {
+                        let message =
+                            "lies on a map of angles; give cells, or degrees with latlon:";
+                        return Err(Error::input(album.path(), message));
+                    }
+                    Kind::Degrees => locator.on_earth(b, a),
+                    _ => locator.on_map(a, b),
+                };
+                let around = found.ok_or_else(|| outside(&extent(&locator, shape)))?;
+                Ok(middle(&around, shape))
+            })
+            .collect()
+    }
+}
+
+/// From where to where the grid reaches on its map.
+fn extent(locator: &Locator, shape: Shape) -> String {
+    match locator.map() {
+        None => "see latitudes and longitudes in the file".to_owned(),
+        Some([x, y]) => {
+            let last = |[first, step]: [f64; 2], n: usize| first + step * (n - 1) as f64;
+            format!(
+                "on its map x is {:.0} to {:.0} m, y is {:.0} to {:.0} m",
+                x[0],
+                last(x, shape.nx),
+                y[0],
+                last(y, shape.ny)
+            )
+        }
+    }
+}
+
+/// The place that the cells are around.
+fn middle(around: &[(usize, f64)], shape: Shape) -> [f64; 2] {
+    around.iter().fold([0.0, 0.0], |[i, j], (cell, weight)| {
+        [i + weight * (cell % shape.nx) as f64, j + weight * (cell / shape.nx) as f64]
+    })
+}
+
+impl Spot<2> {
+    /// The place as column and row.
+    pub(super) fn place(&self, album: &Album) -> Result<[f64; 2]> {
+        Ok(self.places(album, "--point")?[0])
+    }
+}
+
+impl Spot<4> {
+    /// The line between both places.
+    pub(super) fn line(&self, album: &Album) -> Result<Line> {
+        let places = self.places(album, "--section")?;
+        let line = Line { from: places[0], to: places[1] };
+        if line.length([1.0, 1.0]) > 0.0 {
+            return Ok(line);
+        }
+        Err(Error::Usage(format!(
+            "--section {}: both ends are the same place; a line is needed",
+            self.typed
+        )))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_are_read() {
+        let spot: Spot<4> = "xy:0, 1.5e3,-2,4".parse().unwrap();
+        assert_eq!((spot.kind, spot.numbers), (Kind::Metres, [0.0, 1500.0, -2.0, 4.0]));
+        assert_eq!("3,4".parse::<Spot<2>>().unwrap().kind, Kind::Cells);
+        for text in ["", "1", "1,2,3", "1,nan", "1,inf", "a,b", "yx:1,2", "1,2,"] {
+            assert!(text.parse::<Spot<2>>().is_err(), "{text}");
+        }
+    }
+}

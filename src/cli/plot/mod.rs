@@ -1,0 +1,264 @@
+//! `nwp-mini plot`: pictures of a file.
+
+mod compare;
+mod line;
+pub(super) mod pictures;
+pub(super) mod scene;
+mod soundings;
+
+use std::fs;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use clap::{Args, ValueEnum};
+use tracing::{info, warn};
+
+use crate::error::{Error, Result};
+use crate::io::pending::Pending;
+use crate::io::wrf::album::Album;
+use crate::plot::canvas::Picture;
+use line::Spot;
+use scene::Scene;
+
+/// Draw pictures of a WRF file or of the output of a run.
+///
+/// Maps of the precipitation and of the reflectivity, a vertical section, mean profiles, the sounding
+/// of a place and time series; what the file has no variables for is left out, and said. The section
+/// goes through the largest reflectivity, and the sounding stands there, where nothing else is asked
+/// for.
+///
+/// Places are cells as 20,10, the first of which is 0,0, or, with xy: or latlon: before them, metres
+/// on the map or degrees.
+///
+/// Example: nwp-mini plot soc.out.nc --only precipitation,section --section 10,5,60,40
+///
+/// Example: nwp-mini plot wrfout_d01 --output pictures --point latlon:46.5,7.9 --time 2005-08-28_06:00:00
+///
+/// Example: nwp-mini plot --compare cpu.nc gpu.nc --format svg
+#[derive(Debug, Args)]
+#[command(allow_negative_numbers = true)]
+pub(super) struct Plot {
+    /// The file; with --compare two files
+    #[arg(value_name = "FILE.nc", required = true, num_args = 1..=2)]
+    files: Vec<PathBuf>,
+    /// Folder for the pictures, made where it is missing [default: <file>.plots in the current folder]
+    #[arg(short, long, value_name = "DIR")]
+    output: Option<PathBuf>,
+    /// Form of the pictures
+    #[arg(long, value_name = "FORMAT", default_value = "png")]
+    format: Format,
+    /// Pictures to draw, with commas between them [default: all that the file has variables for]
+    #[arg(long, value_name = "PICTURE", value_delimiter = ',')]
+    only: Vec<Kind>,
+    /// Time to show: its number, the first of which is 0, or its date as in 2005-08-28_06:00:00
+    /// [default: the last]
+    #[arg(long, value_name = "TIME")]
+    time: Option<String>,
+    /// Both ends of the section, as i0,j0,i1,j1 or xy:x0,y0,x1,y1 or latlon:lat0,lon0,lat1,lon1
+    #[arg(long, value_name = "LINE", allow_hyphen_values = true)]
+    section: Option<Spot<4>>,
+    /// Place of the sounding, as i,j or xy:x,y or latlon:lat,lon
+    #[arg(long, value_name = "PLACE", allow_hyphen_values = true)]
+    point: Option<Spot<2>>,
+    /// Draw how the second file differs from the first
+    #[arg(long)]
+    compare: bool,
+    /// Overwrite pictures
+    #[arg(long)]
+    force: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Format {
+    Png,
+    Svg,
+}
+
+impl Format {
+    fn ending(self) -> &'static str {
+        match self {
+            Self::Png => "png",
+            Self::Svg => "svg",
+        }
+    }
+}
+
+/// Pixels of a PNG for a unit of length of a picture, so that letters are sharp.
+const PIXELS: f64 = 2.0;
+
+/// What is drawn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum Kind {
+    /// Map of what has fallen
+    Precipitation,
+    /// Map of the largest reflectivity of each column
+    Reflectivity,
+    /// Vertical section: reflectivity, hydrometeors, potential temperature, wind
+    Section,
+    /// Means of the levels: vapour and hydrometeors
+    Profiles,
+    /// Skew-T log-p diagram of a place
+    Sounding,
+    /// Water and precipitation in time
+    Series,
+}
+
+impl Kind {
+    /// All of them, in the order of a page.
+    pub(super) const ALL: [Self; 6] = [
+        Self::Precipitation,
+        Self::Reflectivity,
+        Self::Section,
+        Self::Profiles,
+        Self::Sounding,
+        Self::Series,
+    ];
+
+    /// Its name on the command line and on disk.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Precipitation => "precipitation",
+            Self::Reflectivity => "reflectivity",
+            Self::Section => "section",
+            Self::Profiles => "profiles",
+            Self::Sounding => "sounding",
+            Self::Series => "series",
+        }
+    }
+}
+
+/// A picture, or why there is none.
+pub(super) enum Drawn {
+    /// It is there.
+    Picture(Box<Picture>),
+    /// The file does not have what it would show.
+    LeftOut(String),
+}
+
+impl Plot {
+    /// Runs the command.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Usage`] where options do not go together, [`Error::Input`] where a file cannot be
+    /// read or lacks what is asked for by name, [`Error::Exists`] where a picture is there already.
+    pub(super) fn run(&self) -> Result<()> {
+        let folder = self.folder()?;
+        match (&*self.files, self.compare) {
+            ([a, b], true) => {
+                if self.section.is_some() || self.point.is_some() {
+                    let message = "--section and --point are of no use with --compare, which draws \
+                                   maps and profiles";
+                    return Err(Error::Usage(message.to_owned()));
+                }
+                self.compare(&folder, a, b)
+            }
+            ([_], true) => {
+                Err(Error::Usage("--compare: give two files, the second after the first".to_owned()))
+            }
+            ([file], false) => self.draw(&folder, file),
+            _ => Err(Error::Usage(
+                "two files: add --compare to see how the second differs from the first, or give one"
+                    .to_owned(),
+            )),
+        }
+    }
+
+    fn draw(&self, folder: &Path, file: &Path) -> Result<()> {
+        let kinds = if self.only.is_empty() { Kind::ALL.to_vec() } else { self.only.clone() };
+        let names: Vec<&str> = kinds.iter().map(|kind| kind.name()).collect();
+        self.refuse_existing(folder, &names)?;
+        let album = Album::open(file)?;
+        let time = scene::time_of(&album, self.time.as_deref())?;
+        let scene = Scene::new(&album, time, self.section.as_ref(), self.point.as_ref())?;
+        let mut drawn = Vec::new();
+        for kind in kinds {
+            match scene.draw(kind)? {
+                Drawn::Picture(picture) => drawn.push((kind.name(), picture)),
+                Drawn::LeftOut(why) if self.only.contains(&kind) => {
+                    return Err(Error::input(file, format!("no {}: {why}", kind.name())));
+                }
+                Drawn::LeftOut(why) => info!("{} is left out: {why}", kind.name()),
+            }
+        }
+        if drawn.is_empty() {
+            let message = "holds nothing that could be drawn; nwp-mini info tells what it offers";
+            return Err(Error::input(file, message));
+        }
+        self.write(folder, &drawn)
+    }
+
+    fn compare(&self, folder: &Path, a: &Path, b: &Path) -> Result<()> {
+        let albums = [Album::open(a)?, Album::open(b)?];
+        let drawn = compare::draw(&albums, self.time.as_deref(), &self.only)?;
+        let names: Vec<&str> = drawn.iter().map(|(name, _)| *name).collect();
+        self.refuse_existing(folder, &names)?;
+        self.write(folder, &drawn)
+    }
+
+    /// The folder for the pictures.
+    fn folder(&self) -> Result<PathBuf> {
+        if let Some(folder) = &self.output {
+            return Ok(folder.clone());
+        }
+        let stems: Vec<_> = self.files.iter().filter_map(|file| file.file_stem()).collect();
+        let stems: Vec<_> = stems.iter().map(|stem| stem.to_string_lossy()).collect();
+        if stems.len() < self.files.len() {
+            return Err(Error::input(&self.files[0], "is not the name of a file"));
+        }
+        Ok(PathBuf::from(format!("{}.plots", stems.join("-"))))
+    }
+
+    fn target(&self, folder: &Path, name: &str) -> PathBuf {
+        folder.join(format!("{name}.{}", self.format.ending()))
+    }
+
+    /// Refuses before anything is read what could not be written.
+    fn refuse_existing(&self, folder: &Path, names: &[&str]) -> Result<()> {
+        let targets = names.iter().map(|name| self.target(folder, name));
+        match targets.into_iter().find(|target| target.symlink_metadata().is_ok()) {
+            Some(target) if !self.force => Err(Error::Exists(target)),
+            _ => Ok(()),
+        }
+    }
+
+    fn write(&self, folder: &Path, drawn: &[(&str, Box<Picture>)]) -> Result<()> {
+        if folder.exists() && !folder.is_dir() {
+            return Err(Error::input(folder, "is not a folder; give another name with --output"));
+        }
+        fs::create_dir_all(folder).map_err(|e| Error::io(folder, "make the folder", e))?;
+        let mut out = io::stdout().lock();
+        for (name, picture) in drawn {
+            let target = self.target(folder, name);
+            let file = Pending::new(&target, self.force)?;
+            match self.format {
+                Format::Png => file.write_bytes(&picture.png(PIXELS))?,
+                Format::Svg => file.write_text(&picture.svg(name))?,
+            }
+            writeln!(out, "{}", target.display())?;
+        }
+        Ok(())
+    }
+}
+
+/// Draws what a file has variables for; what fails is told and left out, so that a page is not lost
+/// for the sake of a picture.
+pub(super) fn all_of(album: &Album) -> Vec<(&'static str, Box<Picture>)> {
+    let last = album.times().len() - 1;
+    let scene = match Scene::new(album, last, None, None) {
+        Ok(scene) => scene,
+        Err(error) => {
+            warn!("no pictures: {error}");
+            return Vec::new();
+        }
+    };
+    let mut drawn = Vec::new();
+    for kind in Kind::ALL {
+        match scene.draw(kind) {
+            Ok(Drawn::Picture(picture)) => drawn.push((kind.name(), picture)),
+            Ok(Drawn::LeftOut(why)) => info!("{} is left out: {why}", kind.name()),
+            Err(error) => warn!("{} is left out: {error}", kind.name()),
+        }
+    }
+    drawn
+}

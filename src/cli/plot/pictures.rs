@@ -1,0 +1,481 @@
+//! Each picture of a file.
+
+use ndarray::Array2;
+
+use super::Drawn;
+use super::scene::{HYDROMETEORS, REFLECTIVITY, Scene, date, file_name};
+use crate::calendar;
+use crate::constants::Constants;
+use crate::diagnostics::section::Cut;
+use crate::diagnostics::view;
+use crate::error::Result;
+use crate::plot::axes::round_step;
+use crate::plot::canvas::Stroke;
+use crate::plot::colour::{Colour, INK, SERIES, Scale, hex, series, short};
+use crate::plot::curves::{Curve, Layout, Panel};
+use crate::plot::map::Map;
+use crate::plot::section::{Lines, Section, Wind};
+use crate::plot::{curves, map, section};
+
+/// Grams in a kilogram.
+const GRAMS: f64 = 1e3;
+/// Colours of the hydrometeors, in the order of [`HYDROMETEORS`].
+const COLOURS: [Colour; 4] = [SERIES[0], SERIES[1], SERIES[4], SERIES[5]];
+/// Places along a section, and heights.
+const CUT: [usize; 2] = [350, 150];
+
+/// A place as people write it.
+pub(super) fn place_name([i, j]: [f64; 2]) -> String {
+    let digits = |x: f64| if x.fract() == 0.0 { format!("{x:.0}") } else { format!("{x:.1}") };
+    format!("i={} j={}", digits(i), digits(j))
+}
+
+/// How many values are no numbers, where there are any.
+pub(super) fn gaps(field: &Array2<f64>) -> String {
+    match field.iter().filter(|x| x.is_nan()).count() {
+        0 => String::new(),
+        1 => "; one cell (grey) holds no number".to_owned(),
+        count => format!("; {count} cells (grey) hold no number"),
+    }
+}
+
+impl Scene<'_> {
+    /// What has fallen.
+    pub(super) fn precipitation(&self) -> Result<Drawn> {
+        if let Some(reason) = self.without(&["RAINNC"]) {
+            return Ok(reason);
+        }
+        let (field, names) = self.album.precipitation(self.time)?;
+        let (most, [j, i]) = view::largest(&field).unwrap_or((0.0, [0, 0]));
+        let scale = Scale::amounts("precipitation, mm", most);
+        let mean = view::mean(field.iter().copied());
+        let kinds = if names == "RAINNC" { String::new() } else { format!(" ({names})") };
+        let about = format!(
+            "since the start of the simulation{kinds}; mean {} mm, largest {} mm at {}{}",
+            short(mean),
+            short(most),
+            place_name([i as f64, j as f64]),
+            gaps(&field)
+        );
+        let note = (most <= 0.0).then(|| "nothing has fallen".to_owned());
+        self.map("Accumulated precipitation", about, &field, &scale, note)
+    }
+
+    /// The largest reflectivity of each column.
+    pub(super) fn reflectivity(&self) -> Result<Drawn> {
+        let Some(field) = &self.reflectivity else {
+            return Ok(self.without(&[REFLECTIVITY]).expect("it has not been read"));
+        };
+        let (most, [j, i]) = view::largest(field).unwrap_or((f64::NAN, [0, 0]));
+        let at = place_name([i as f64, j as f64]);
+        let scale = Scale::radar();
+        let about = format!("largest {} dBZ at {at}{}", short(most), gaps(field));
+        let least = scale.bounds[0];
+        let note = (most < least).then(|| format!("no echo of {least:.0} dBZ or more"));
+        self.map("Largest reflectivity of each column", about, field, &scale, note)
+    }
+
+    fn map(
+        &self,
+        title: &str,
+        about: String,
+        field: &Array2<f64>,
+        scale: &Scale,
+        note: Option<String>,
+    ) -> Result<Drawn> {
+        let earth = self.album.earth()?;
+        let has_line = self.album.missing(&["PH", "PHB"]).is_empty();
+        let picture = map::draw(&Map {
+            title: title.to_owned(),
+            below: vec![self.when(), about],
+            field,
+            cell: self.cell(),
+            scale,
+            earth: earth.as_ref().map(|[latitude, longitude]| [latitude, longitude]),
+            line: has_line.then_some([self.line.from, self.line.to]),
+            marks: Vec::new(),
+            note,
+        });
+        Ok(Drawn::Picture(Box::new(picture)))
+    }
+
+    /// A vertical section.
+    pub(super) fn section(&self) -> Result<Drawn> {
+        if let Some(reason) = self.without(&["PH", "PHB"]) {
+            return Ok(reason);
+        }
+        let names: Vec<&str> = HYDROMETEORS.iter().map(|(name, _)| *name).collect();
+        let either = format!("{REFLECTIVITY}|{}", names.join("|"));
+        if let Some(reason) = self.without(&[&either]) {
+            return Ok(reason);
+        }
+        let faces = self.album.heights(self.time)?;
+        let top = self.upper_side(&faces)?;
+        let cut = Cut::new(self.line, &faces, CUT, top);
+        let parts = Parts::cut(self, &cut)?;
+        let length = self.line.length(self.cell());
+        let from = place_name(self.line.from);
+        let to = place_name(self.line.to);
+        let through = self.through.map_or(String::new(), |what| format!(", through {what}"));
+        let picture = section::draw(&Section {
+            title: "Vertical section".to_owned(),
+            below: vec![
+                self.when(),
+                format!("from A at {from} to B at {to}, {} km{through}", short(length)),
+            ],
+            length,
+            top: top / 1e3,
+            ground: cut.ground().iter().map(|height| height / 1e3).collect(),
+            panels: parts.panels(),
+        });
+        Ok(Drawn::Picture(Box::new(picture)))
+    }
+
+    /// Somewhat above the highest cloud, m.
+    fn upper_side(&self, faces: &ndarray::Array3<f32>) -> Result<f64> {
+        /// Less is no cloud, kg kg⁻¹.
+        const CLOUD: f32 = 1e-6;
+        /// The lowest upper side, m.
+        const LOWEST: f64 = 10_000.0;
+        let means = view::level_means(faces);
+        let lid = means.last().copied().unwrap_or(LOWEST);
+        let mut highest = 0;
+        for (name, _) in self.hydrometeors() {
+            let field = self.album.volume(name, self.time)?;
+            let levels = field.outer_iter().enumerate();
+            let cloudy = levels.filter(|(_, level)| level.iter().any(|q| *q > CLOUD));
+            highest = highest.max(cloudy.map(|(k, _)| k + 1).max().unwrap_or(0));
+        }
+        Ok((1.15 * means[highest]).max(LOWEST).min(lid))
+    }
+
+    /// The hydrometeors that the file has.
+    fn hydrometeors(&self) -> impl Iterator<Item = (&'static str, &'static str)> {
+        HYDROMETEORS.into_iter().filter(|(name, _)| self.album.missing(&[name]).is_empty())
+    }
+
+    /// Means of the levels.
+    pub(super) fn profiles(&self) -> Result<Drawn> {
+        if let Some(reason) = self.without(&["QVAPOR", "PH", "PHB"]) {
+            return Ok(reason);
+        }
+        let panels = profile_panels(&[(self, Stroke::solid(INK, 2.2), None)])?;
+        let below = [self.when(), "means over all cells of a level".to_owned()];
+        let layout = Layout { columns: 2, size: [330.0, 470.0] };
+        let picture = curves::draw("Mean profiles of water", &below, &panels, layout);
+        Ok(Drawn::Picture(Box::new(picture)))
+    }
+
+    /// Water and precipitation in time.
+    pub(super) fn series(&self) -> Result<Drawn> {
+        if let Some(reason) = self.without(&["RAINNC"]) {
+            return Ok(reason);
+        }
+        let times = self.album.times();
+        if times.len() < 2 {
+            return Ok(Drawn::LeftOut("the file has one time only, and two are needed".to_owned()));
+        }
+        let minutes: Vec<f64> =
+            times.iter().map(|time| calendar::minutes(times[0], *time)).collect();
+        if minutes.windows(2).any(|pair| pair[1] <= pair[0]) {
+            let why = "its times do not follow one another, or are not told by a variable Times";
+            return Ok(Drawn::LeftOut(why.to_owned()));
+        }
+        let panels = self.series_panels(&minutes)?;
+        let below = [
+            format!(
+                "{}, {} to {}",
+                file_name(self.album),
+                date(times[0]),
+                date(times[times.len() - 1])
+            ),
+            "means over all cells".to_owned(),
+        ];
+        let layout = Layout { columns: 1, size: [700.0, 200.0] };
+        let picture = curves::draw("Water and precipitation in time", &below, &panels, layout);
+        Ok(Drawn::Picture(Box::new(picture)))
+    }
+
+    fn series_panels(&self, minutes: &[f64]) -> Result<Vec<Panel>> {
+        let count = minutes.len();
+        let in_hours = minutes[count - 1] >= 180.0;
+        let (unit, axis) = if in_hours { (60.0, "time, h") } else { (1.0, "time, min") };
+        let at: Vec<f64> = minutes.iter().map(|minute| minute / unit).collect();
+        let mut fallen = Vec::new();
+        let mut most = Vec::new();
+        let mut fields = Vec::new();
+        for time in 0..count {
+            let (field, _) = self.album.precipitation(time)?;
+            fallen.push(view::mean(field.iter().copied()));
+            most.push(view::largest(&field).map_or(f64::NAN, |(most, _)| most));
+            fields.push(field);
+            if fields.len() > 2 {
+                fields.remove(0);
+            }
+        }
+        let curve = |name: &str, values: &[f64], colour: Colour| Curve {
+            name: name.to_owned(),
+            points: at.iter().zip(values).map(|(&x, &y)| [x, y]).collect(),
+            stroke: Stroke::solid(colour, 2.2),
+            has_dots: count <= 40,
+        };
+        let panel = |title: &str, name: &str, curves: Vec<Curve>| Panel {
+            title: title.to_owned(),
+            names: [axis.to_owned(), name.to_owned()],
+            curves,
+            zero_on: Some(1),
+            x_range: Some([at[0], at[count - 1]]),
+        };
+        let rate: Vec<[f64; 2]> = (1..count)
+            .flat_map(|n| {
+                let rate = (fallen[n] - fallen[n - 1]) / (minutes[n] - minutes[n - 1]) * 60.0;
+                [[at[n - 1], rate], [at[n], rate]]
+            })
+            .collect();
+        let rate = Curve {
+            name: "rain rate between the times".to_owned(),
+            points: rate,
+            stroke: Stroke::solid(series(2), 2.2),
+            has_dots: false,
+        };
+        let largest = curve("largest of a cell", &most, series(1));
+        let mut panels = vec![
+            panel("Rain rate", "mm h⁻¹", vec![rate]),
+            panel("Largest precipitation of a cell", "mm", vec![largest]),
+        ];
+        let contents = self.contents()?;
+        if contents.is_none() {
+            panels
+                .insert(0, panel("Precipitation", "mm", vec![curve("fallen", &fallen, series(2))]));
+        }
+        if let Some([vapour, condensate]) = contents {
+            let since = |values: &[f64]| values.iter().map(|x| x - values[0]).collect::<Vec<_>>();
+            let [vapour, condensate, fallen] = [&vapour, &condensate, &fallen].map(|x| since(x));
+            let rest: Vec<f64> =
+                (0..count).map(|n| vapour[n] + condensate[n] + fallen[n]).collect();
+            let mut curves = vec![
+                curve("vapour", &vapour, series(3)),
+                curve("clouds, rain and snow", &condensate, series(4)),
+                curve("fallen", &fallen, series(2)),
+            ];
+            let mut sum = curve("sum: through the sides, and errors", &rest, series(0));
+            sum.stroke = Stroke::dashed(series(0), 2.0, &[6.0, 3.0]);
+            sum.has_dots = false;
+            curves.push(sum);
+            let title = "Water in the air and on the ground, change since the first time";
+            panels.insert(0, panel(title, "kg m⁻²", curves));
+        }
+        Ok(panels)
+    }
+
+    /// Vapour and condensate above each square metre at every time, kg m⁻², where they are known.
+    fn contents(&self) -> Result<Option<[Vec<f64>; 2]>> {
+        const PATHS: [&str; 5] =
+            ["QVAPOR_PATH", "QCLOUD_PATH", "QRAIN_PATH", "QICE_PATH", "QSNOW_PATH"];
+        let has_paths = self.album.missing(&PATHS).is_empty();
+        if !has_paths
+            && !self.album.missing(&["QVAPOR", "T|THM", "P", "PB", "PH", "PHB"]).is_empty()
+        {
+            return Ok(None);
+        }
+        let mut contents = [Vec::new(), Vec::new()];
+        for time in 0..self.album.times().len() {
+            let mean = |field: &Array2<f64>| view::mean(field.iter().copied());
+            let [mut vapour, mut condensate] = [0.0, 0.0];
+            if has_paths {
+                vapour += mean(&self.album.plane(PATHS[0], time)?);
+                for name in &PATHS[1..] {
+                    condensate += mean(&self.album.plane(name, time)?);
+                }
+            } else {
+                let (rho, faces) = (self.album.density(time)?, self.album.heights(time)?);
+                let content = |name: &str| -> Result<f64> {
+                    Ok(mean(&view::content(&rho, &self.album.volume(name, time)?, &faces)))
+                };
+                vapour += content("QVAPOR")?;
+                for (name, _) in self.hydrometeors() {
+                    condensate += content(name)?;
+                }
+            }
+            contents[0].push(vapour);
+            contents[1].push(condensate);
+        }
+        Ok(Some(contents))
+    }
+}
+
+/// Panels of vapour and of hydrometeors, of one file or of several with their lines and names.
+pub(super) fn profile_panels(scenes: &[(&Scene<'_>, Stroke, Option<&str>)]) -> Result<Vec<Panel>> {
+    let panel = |title: &str, name: &str| Panel {
+        title: title.to_owned(),
+        names: [name.to_owned(), "height, km".to_owned()],
+        curves: Vec::new(),
+        zero_on: Some(0),
+        x_range: None,
+    };
+    let mut vapour = panel("Vapour", "mixing ratio, g kg⁻¹");
+    let mut condensate = panel("Hydrometeors", "mixing ratio, g kg⁻¹");
+    for (scene, stroke, _) in scenes {
+        let faces = view::level_means(&scene.album.heights(scene.time)?);
+        let heights: Vec<f64> =
+            faces.windows(2).map(|pair| f64::midpoint(pair[0], pair[1]) / 1e3).collect();
+        let curve = |name: &str, words: &str, colour: Colour| -> Result<Curve> {
+            let means = view::level_means(&scene.album.volume(name, scene.time)?);
+            Ok(Curve {
+                name: words.to_owned(),
+                points: means.iter().zip(&heights).map(|(q, &z)| [q * GRAMS, z]).collect(),
+                stroke: Stroke { colour, ..*stroke },
+                has_dots: false,
+            })
+        };
+        vapour.curves.push(curve("QVAPOR", "vapour", series(2))?);
+        for (name, words) in scene.hydrometeors() {
+            let number = HYDROMETEORS.iter().position(|(other, _)| *other == name);
+            condensate.curves.push(curve(name, words, COLOURS[number.unwrap_or(0)])?);
+        }
+    }
+    // A line without places tells in the legend which lines are whose.
+    for (_, stroke, file) in scenes {
+        let stroke = Stroke { colour: INK, ..*stroke };
+        vapour.curves.extend(file.map(|file| Curve {
+            name: file.to_owned(),
+            points: Vec::new(),
+            stroke,
+            has_dots: false,
+        }));
+    }
+    let both = if condensate.curves.is_empty() { vec![vapour] } else { vec![vapour, condensate] };
+    Ok(both)
+}
+
+/// The fields of a section.
+struct Parts {
+    reflectivity: Option<Array2<f64>>,
+    condensate: Option<Array2<f64>>,
+    hydrometeors: Vec<(&'static str, Array2<f64>)>,
+    theta: Option<Array2<f64>>,
+    celsius: Option<Array2<f64>>,
+    wind: Option<[Array2<f64>; 2]>,
+}
+
+/// Colours of the lines of potential temperature and of freezing.
+const THETA: Colour = hex(0x55_5555);
+const FREEZING: Colour = hex(0xD5_1E8A);
+
+impl Parts {
+    fn cut(scene: &Scene<'_>, cut: &Cut) -> Result<Self> {
+        let (album, time) = (scene.album, scene.time);
+        let has = |names: &[&str]| album.missing(names).is_empty();
+        let volume = |name: &str| -> Result<Array2<f64>> { Ok(cut.of(&album.volume(name, time)?)) };
+        let mut hydrometeors = Vec::new();
+        for (name, words) in scene.hydrometeors() {
+            hydrometeors.push((words, volume(name)?.mapv_into(|q| q * GRAMS)));
+        }
+        let condensate = hydrometeors.iter().map(|(_, field)| field.clone()).reduce(|a, b| a + b);
+        let wind = if has(&["U", "V", "W"]) {
+            let [u, v] = album.wind(time)?;
+            let [x, y] = scene.line.direction(scene.cell());
+            let along = cut.of(&u) * x + cut.of(&v) * y;
+            Some([along, cut.of(&album.upward_wind(time)?)])
+        } else {
+            None
+        };
+        let has_theta = has(&["T"]) || has(&["THM", "QVAPOR"]);
+        let theta = has_theta.then(|| album.theta(time)).transpose()?;
+        let celsius = if has_theta && has(&["P", "PB"]) {
+            let freezing = <f64 as Constants>::FREEZING;
+            Some(cut.of(&album.temperature(time)?).mapv_into(|t| t - freezing))
+        } else {
+            None
+        };
+        Ok(Self {
+            reflectivity: has(&[REFLECTIVITY]).then(|| volume(REFLECTIVITY)).transpose()?,
+            condensate,
+            hydrometeors,
+            theta: theta.map(|theta| cut.of(&theta)),
+            celsius,
+            wind,
+        })
+    }
+
+    fn panels(&self) -> Vec<section::Panel<'_>> {
+        let mut panels = Vec::new();
+        if let Some(field) = &self.reflectivity {
+            panels.push(section::Panel {
+                title: "Reflectivity, potential temperature, wind".to_owned(),
+                field,
+                scale: Scale::radar(),
+                lines: self.lines_of_air(),
+                wind: self.arrows(),
+                note: None,
+            });
+        }
+        if let Some(field) = &self.condensate {
+            let finite = || field.iter().copied().filter(|q| q.is_finite());
+            let most = finite().fold(0.0, f64::max);
+            let nothing = if finite().next().is_some() { "no hydrometeors" } else { "no numbers" };
+            let mut lines: Vec<Lines<'_>> =
+                self.hydrometeors.iter().zip(COLOURS).map(lines_of).collect();
+            let mut wind = None;
+            if panels.is_empty() {
+                lines.extend(self.lines_of_air());
+                wind = self.arrows();
+            } else {
+                lines.extend(self.freezing());
+            }
+            panels.push(section::Panel {
+                title: "Hydrometeors; lines at 0.01, 0.1 and 1 g kg⁻¹".to_owned(),
+                field,
+                scale: Scale::amounts("all hydrometeors, g kg⁻¹", most),
+                lines,
+                wind,
+                note: (most <= 0.0).then(|| nothing.to_owned()),
+            });
+        }
+        panels
+    }
+
+    fn arrows(&self) -> Option<Wind<'_>> {
+        self.wind.as_ref().map(|[along, upward]| Wind { along, upward })
+    }
+
+    fn freezing(&self) -> Option<Lines<'_>> {
+        Some(Lines {
+            name: "0 °C".to_owned(),
+            field: self.celsius.as_ref()?,
+            values: vec![(0.0, 2.0)],
+            stroke: Stroke::dashed(FREEZING, 2.0, &[8.0, 3.0, 2.0, 3.0]),
+            has_numbers: false,
+        })
+    }
+
+    /// Potential temperature and freezing.
+    fn lines_of_air(&self) -> Vec<Lines<'_>> {
+        let theta = self.theta.as_ref().map(|field| {
+            let finite = || field.iter().copied().filter(|x| x.is_finite());
+            let [low, high] =
+                finite().fold([f64::INFINITY, 0.0_f64], |[a, b], x| [a.min(x), b.max(x)]);
+            let step = if high > low { round_step(high - low, 20).max(1.0) } else { 5.0 };
+            let values = crate::plot::axes::multiples([low.min(high), high], step);
+            Lines {
+                name: format!("potential temperature, every {} K", short(step)),
+                field,
+                values: values.into_iter().map(|value| (value, 1.0)).collect(),
+                stroke: Stroke::solid(THETA, 1.0),
+                has_numbers: true,
+            }
+        });
+        theta.into_iter().chain(self.freezing()).collect()
+    }
+}
+
+/// Lines of a hydrometeor, wider for more of it.
+fn lines_of<'a>(((name, field), colour): (&'a (&'static str, Array2<f64>), Colour)) -> Lines<'a> {
+    Lines {
+        name: (*name).to_owned(),
+        field,
+        values: vec![(0.01, 1.0), (0.1, 1.8), (1.0, 2.8)],
+        stroke: Stroke::solid(colour, 1.8),
+        has_numbers: false,
+    }
+}

@@ -1,0 +1,193 @@
+//! One time of a file, and the places in it that pictures are about.
+
+use std::f64::consts::PI;
+
+use ndarray::{Array2, Array3};
+use time::PrimitiveDateTime;
+
+use super::line::Spot;
+use super::{Drawn, Kind};
+use crate::calendar;
+use crate::diagnostics::section::Line;
+use crate::diagnostics::view;
+use crate::error::{Error, Result};
+use crate::io::reader::nearest;
+use crate::io::wrf::album::Album;
+
+/// One time of a file, with a line and a place.
+pub(super) struct Scene<'a> {
+    pub(super) album: &'a Album,
+    pub(super) time: usize,
+    pub(super) line: Line,
+    pub(super) point: [f64; 2],
+    /// What the line and the place go through, where nobody has said.
+    pub(super) through: Option<&'static str>,
+    /// The largest reflectivity of each column, where there is any.
+    pub(super) reflectivity: Option<Array2<f64>>,
+}
+
+/// Hydrometeors, with their names.
+pub(super) const HYDROMETEORS: [(&str, &str); 4] =
+    [("QCLOUD", "cloud water"), ("QRAIN", "rain"), ("QICE", "cloud ice"), ("QSNOW", "snow")];
+
+/// The variable of the reflectivity.
+pub(super) const REFLECTIVITY: &str = "REFL_10CM";
+
+/// The number of a time of a file.
+pub(super) fn time_of(album: &Album, typed: Option<&str>) -> Result<usize> {
+    let times = album.times();
+    let Some(typed) = typed else { return Ok(times.len() - 1) };
+    let names = || times.iter().map(|time| calendar::format(*time)).collect::<Vec<_>>();
+    let range = || match &*names() {
+        [one] => format!("one time, {one}, number 0"),
+        names => format!(
+            "{} times, {} to {}, numbers 0 to {}",
+            names.len(),
+            names[0],
+            names[names.len() - 1],
+            names.len() - 1
+        ),
+    };
+    if let Ok(number) = typed.parse::<usize>() {
+        return if number < times.len() {
+            Ok(number)
+        } else {
+            let message = format!("has no time number {number}; it has {}", range());
+            Err(Error::input(album.path(), message))
+        };
+    }
+    let Some(date) = calendar::parse(&typed.replacen([' ', 'T'], "_", 1)) else {
+        let message = format!(
+            "--time {typed} is neither the number of a time nor a date as in 2005-08-28_06:00:00"
+        );
+        return Err(Error::Usage(message));
+    };
+    times.iter().position(|time| *time == date).ok_or_else(|| {
+        let names = names();
+        let near = nearest(typed, names.iter().map(String::as_str))
+            .map_or_else(String::new, |near| format!(", {near} among them"));
+        Error::input(album.path(), format!("has no time {typed}; it has {}{near}", range()))
+    })
+}
+
+/// A time as people write it.
+pub(super) fn date(time: PrimitiveDateTime) -> String {
+    calendar::format(time).replacen('_', " ", 1)
+}
+
+/// The name of a file without its folder.
+pub(super) fn file_name(album: &Album) -> String {
+    album.path().file_name().unwrap_or_default().to_string_lossy().into_owned()
+}
+
+impl<'a> Scene<'a> {
+    /// A time of a file; line and place are found where they are not given.
+    pub(super) fn new(
+        album: &'a Album,
+        time: usize,
+        section: Option<&Spot<4>>,
+        point: Option<&Spot<2>>,
+    ) -> Result<Self> {
+        let reflectivity = if album.missing(&[REFLECTIVITY]).is_empty() {
+            Some(view::column_maximum(&album.volume(REFLECTIVITY, time)?))
+        } else {
+            None
+        };
+        let (place, through) = interesting(album, time, reflectivity.as_ref())?;
+        let point = point.map(|spot| spot.place(album)).transpose()?;
+        let line = match section {
+            Some(spot) => spot.line(album)?,
+            None => best_line(album, place, reflectivity.as_ref()),
+        };
+        let through = (section.is_none() || point.is_none()).then_some(through);
+        Ok(Self { album, time, line, point: point.unwrap_or(place), through, reflectivity })
+    }
+
+    /// Draws one kind of picture, where the file has what it shows.
+    pub(super) fn draw(&self, kind: Kind) -> Result<Drawn> {
+        match kind {
+            Kind::Precipitation => self.precipitation(),
+            Kind::Reflectivity => self.reflectivity(),
+            Kind::Section => self.section(),
+            Kind::Profiles => self.profiles(),
+            Kind::Sounding => self.sounding(),
+            Kind::Series => self.series(),
+        }
+    }
+
+    /// The file and when what it shows was so.
+    pub(super) fn when(&self) -> String {
+        let name = file_name(self.album);
+        if self.album.has_times() {
+            format!("{name}, valid {}", date(self.album.times()[self.time]))
+        } else {
+            format!("{name}, which tells no time")
+        }
+    }
+
+    /// Width and height of a cell, km.
+    pub(super) fn cell(&self) -> [f64; 2] {
+        self.album.cell().map(|length| length / 1e3)
+    }
+
+    /// Why there is no picture, where variables are missing.
+    pub(super) fn without(&self, names: &[&str]) -> Option<Drawn> {
+        let missing = self.album.missing(names);
+        (!missing.is_empty()).then(|| {
+            let names: Vec<String> = missing
+                .iter()
+                .map(|name| name.replace('|', " (or ") + if name.contains('|') { ")" } else { "" })
+                .collect();
+            let plural = if names.len() == 1 { "variable" } else { "variables" };
+            Drawn::LeftOut(format!("the file has no {plural} {}", names.join(", ")))
+        })
+    }
+}
+
+/// Weaker echoes do not count, dBZ.
+const LEAST_ECHO: f64 = 5.0;
+
+/// Where something is going on: the largest reflectivity, or the most hydrometeors, or the middle.
+fn interesting(
+    album: &Album,
+    time: usize,
+    reflectivity: Option<&Array2<f64>>,
+) -> Result<([f64; 2], &'static str)> {
+    let place = |[j, i]: [usize; 2]| [i as f64, j as f64];
+    let echo = reflectivity.and_then(view::largest);
+    if let Some((_, at)) = echo.filter(|(dbz, _)| *dbz >= LEAST_ECHO) {
+        return Ok((place(at), "the largest reflectivity"));
+    }
+    let mut sum: Option<Array3<f32>> = None;
+    for (name, _) in HYDROMETEORS.iter().filter(|(name, _)| album.missing(&[name]).is_empty()) {
+        let field = album.volume(name, time)?;
+        sum = Some(sum.map_or_else(|| field.clone(), |sum| sum + &field));
+    }
+    let most = sum.and_then(|sum| view::largest(&view::column_maximum(&sum)));
+    if let Some((_, at)) = most.filter(|(most, _)| *most > 0.0) {
+        return Ok((place(at), "the most condensate"));
+    }
+    let shape = album.shape();
+    Ok((place([shape.ny / 2, shape.nx / 2]), "the middle of the grid"))
+}
+
+/// Of eight lines through a place the one on which the most echoes lie.
+fn best_line(album: &Album, place: [f64; 2], reflectivity: Option<&Array2<f64>>) -> Line {
+    const DIRECTIONS: usize = 8;
+    let shape = album.shape();
+    let lines = (0..DIRECTIONS)
+        .map(|n| Line::through(place, n as f64 * PI / DIRECTIONS as f64, shape))
+        .filter(|line| line.length([1.0, 1.0]) > 0.0);
+    let echo = |line: &Line| {
+        let Some(field) = reflectivity else { return 0.0 };
+        let count = line.length([1.0, 1.0]).ceil().max(1.0) as usize;
+        let values = (0..=count).map(|n| {
+            let share = n as f64 / count as f64;
+            let at = |axis: usize| line.from[axis] + share * (line.to[axis] - line.from[axis]);
+            field[[at(1).round() as usize, at(0).round() as usize]]
+        });
+        values.filter(|dbz| *dbz >= LEAST_ECHO).sum::<f64>()
+    };
+    let first = Line { from: [0.0, 0.0], to: [(shape.nx - 1) as f64, (shape.ny - 1) as f64] };
+    lines.reduce(|a, b| if echo(&b) > echo(&a) { b } else { a }).unwrap_or(first)
+}

@@ -1,0 +1,140 @@
+//! `--restart` and `--restart-output`: going on where an earlier run stood.
+
+use clap::ValueEnum;
+use tracing::warn;
+
+use crate::backend::Backend;
+use crate::cli::{FalloutChoice, LimiterChoice, Precision};
+use crate::config::RunConfig;
+use crate::error::{Error, Result};
+use crate::grid::Sides;
+use crate::io::pending::Pending;
+use crate::io::restart::{About, RestartFile, Restarter};
+use crate::io::wrf::Attribute;
+use crate::io::wrf::series::Series;
+use crate::model::{Case, Working};
+use crate::plan::Plan;
+
+/// The options that a run that goes on has to keep to, as far as they are given.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Given {
+    pub(super) precision: Option<Precision>,
+    pub(super) fallout: Option<FalloutChoice>,
+    pub(super) limiter: Option<LimiterChoice>,
+    pub(super) boundary: Option<Sides>,
+    pub(super) refine: Option<u16>,
+    pub(super) dt: Option<f64>,
+}
+
+/// Their values.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Settled {
+    pub(super) precision: Precision,
+    pub(super) fallout: FalloutChoice,
+    pub(super) limiter: LimiterChoice,
+    pub(super) boundary: Option<Sides>,
+    pub(super) refine: u16,
+    pub(super) dt: Option<f64>,
+}
+
+impl Given {
+    /// What is given, else what the restart file has, else the defaults.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Usage`] where what is given is not what the restart file has.
+    pub(super) fn settle(self, file: Option<&RestartFile>) -> Result<Settled> {
+        let Self { precision, fallout, limiter, boundary, refine, dt } = self;
+        let Some(file) = file else {
+            return Ok(Settled {
+                precision: precision.unwrap_or(Precision::F32),
+                fallout: fallout.unwrap_or(FalloutChoice::SemiLagrangian),
+                limiter: limiter.unwrap_or(LimiterChoice::Pd),
+                boundary,
+                refine: refine.unwrap_or(1),
+                dt,
+            });
+        };
+        let its = file.dt()?;
+        if let Some(dt) = dt.filter(|dt| *dt != its) {
+            return Err(differs(file, "dt", &dt.to_string(), &format!("steps of {its} s")));
+        }
+        let whole = |text: &str| text.parse::<u16>().map_err(|e| e.to_string());
+        Ok(Settled {
+            precision: kept(file, "precision", precision, value_name, of_name)?,
+            fallout: kept(file, "fallout", fallout, value_name, of_name)?,
+            limiter: kept(file, "limiter", limiter, value_name, of_name)?,
+            boundary: Some(kept(file, "boundary", boundary, Sides::to_string, str::parse)?),
+            refine: kept(file, "refine", refine, u16::to_string, whole)?,
+            dt: Some(its),
+        })
+    }
+}
+
+fn value_name<T: ValueEnum>(value: &T) -> String {
+    value.to_possible_value().map_or_else(String::new, |value| value.get_name().to_owned())
+}
+
+fn of_name<T: ValueEnum>(name: &str) -> Result<T, String> {
+    T::from_str(name, false)
+}
+
+/// The value that a restart file has, from which the given one may not differ.
+fn kept<T>(
+    file: &RestartFile,
+    name: &str,
+    given: Option<T>,
+    show: impl Fn(&T) -> String,
+    parse: impl Fn(&str) -> Result<T, String>,
+) -> Result<T> {
+    let its = file.text(name)?;
+    if let Some(given) = given.map(|given| show(&given)).filter(|given| *given != its) {
+        return Err(differs(file, name, &given, &format!("--{name} {its}")));
+    }
+    parse(&its).map_err(|e| Error::input(file.path(), format!("attribute {name}: {e}")))
+}
+
+fn differs(file: &RestartFile, name: &str, given: &str, its: &str) -> Error {
+    Error::Usage(format!(
+        "--{name} {given}: the run that {} comes from was made with {its}, and a run that goes on keeps \
+         to that; leave the option out, or begin anew with --input",
+        file.path().display()
+    ))
+}
+
+/// Says where the bits may not be those of a run without a break.
+pub(super) fn warn_of_another_backend<R: Working>(file: &RestartFile, backend: &dyn Backend<R>) {
+    let its = file.text("backend").unwrap_or_default();
+    if its != backend.kind() {
+        warn!(
+            "{} was computed by the backend {its}, and this is {}: results go on, but rounded otherwise",
+            file.path().display(),
+            backend.kind()
+        );
+    }
+}
+
+/// What writes restart files of a run.
+pub(super) fn restarter<R: Working>(
+    pending: Pending,
+    config: &RunConfig,
+    (case, series, plan): (&Case<R>, Series, &Plan),
+    provenance: Vec<(String, Attribute)>,
+) -> Restarter {
+    let choices = [
+        ("precision", R::NAME.to_owned()),
+        ("fallout", value_name(&FalloutChoice::from(config.fallout))),
+        ("limiter", value_name(&LimiterChoice::from(config.limiter))),
+        ("boundary", case.domain.grid.sides.to_string()),
+        ("refine", config.refine.to_string()),
+    ];
+    let about = About {
+        domain: series.coarse(&case.domain).0.clone(),
+        column_mass: case.given.column_mass.clone(),
+        series,
+        dt: plan.dt,
+        options: choices.into(),
+        provenance,
+    };
+    Restarter::new(pending, about)
+}

@@ -1,0 +1,93 @@
+//! Input that we make ourselves: frames in the form of a WRF file, written one by one.
+
+use std::path::Path;
+
+use netcdf::FileMut;
+
+use crate::error::Result;
+use crate::io::layout::{COMPUTED, GIVEN, GRID};
+use crate::io::output::{Header, define_place, define_variable, put, put_grid, put_time};
+use crate::io::pending::Pending;
+use crate::io::wrf::Frame;
+
+/// How many of the computed fields of an output are input too: the state, U and V.
+const PRESCRIBED: usize = 8;
+
+/// A WRF input file in the making, under a temporary name until [`Initial::commit`].
+#[derive(Debug)]
+pub struct Initial {
+    file: FileMut,
+    pending: Pending,
+    header: Header,
+    frames: usize,
+}
+
+impl Initial {
+    /// Starts a file.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Pending::new`], and [`crate::error::Error::Io`] when the library refuses, as in
+    /// the functions below.
+    pub fn create(target: &Path, force: bool, header: Header) -> Result<Self> {
+        let pending = Pending::new(target, force)?;
+        let mut file = netcdf::create(pending.path()).map_err(|e| pending.failed(e))?;
+        define(&mut file, &header).map_err(|e| pending.failed(e))?;
+        Ok(Self { file, pending, header, frames: 0 })
+    }
+
+    /// Adds a frame, `seconds` after the start.
+    ///
+    /// # Errors
+    ///
+    /// [`crate::error::Error::Io`].
+    pub fn put(&mut self, frame: &Frame, seconds: f64) -> Result<()> {
+        let Self { file, pending, header, frames } = self;
+        put_frame(file, header, *frames, (frame, seconds)).map_err(|e| pending.failed(e))?;
+        *frames += 1;
+        Ok(())
+    }
+
+    /// Closes the file and gives it its name.
+    ///
+    /// # Errors
+    ///
+    /// [`crate::error::Error::Io`], and those of [`Pending::commit`].
+    pub fn commit(self) -> Result<()> {
+        let Self { file, pending, .. } = self;
+        file.close().map_err(|e| pending.failed(e))?;
+        pending.commit()
+    }
+}
+
+fn define(file: &mut FileMut, header: &Header) -> netcdf::Result<()> {
+    let mapping = define_place(file, header)?;
+    for variable in COMPUTED[..PRESCRIBED].iter().chain(&GIVEN).chain(&GRID) {
+        define_variable::<f32>(file, variable, mapping.is_some())?;
+    }
+    Ok(())
+}
+
+fn put_frame(
+    file: &mut FileMut,
+    header: &Header,
+    number: usize,
+    (frame, seconds): (&Frame, f64),
+) -> netcdf::Result<()> {
+    put_time(file, header, number, seconds)?;
+    let Frame { state, u, v, pressure, geopotential, column_mass, .. } = frame;
+    let fields = state.fields().into_iter().chain([u, v]);
+    let given = pressure.iter().chain(geopotential).map(values);
+    let given = given.chain(column_mass.iter().map(values));
+    for (variable, values) in COMPUTED[..PRESCRIBED].iter().zip(fields.map(values)) {
+        put(file, header, number, variable, values)?;
+    }
+    for (variable, values) in GIVEN.iter().zip(given) {
+        put(file, header, number, variable, values)?;
+    }
+    put_grid(file, header, number)
+}
+
+fn values<T, D: ndarray::Dimension>(array: &ndarray::Array<T, D>) -> &[T] {
+    array.as_slice().expect("standard layout")
+}

@@ -1,0 +1,36 @@
+//! What tells a file that was changed or damaged from the one that was written.
+
+use netcdf::{File, Variable};
+use sha2::{Digest, Sha256};
+
+use super::DIGEST;
+
+/// The digest of all global attributes but [`DIGEST`], and of all variables.
+pub(super) fn digest(file: &File) -> netcdf::Result<String> {
+    let mut sum = Sha256::new();
+    let mut attributes = Vec::new();
+    for attribute in file.attributes().filter(|attribute| attribute.name() != DIGEST) {
+        attributes.push(format!("{}={:?}\n", attribute.name(), attribute.value()?));
+    }
+    attributes.sort();
+    sum.update(attributes.concat());
+    let mut variables: Vec<Variable<'_>> = file.variables().collect();
+    variables.sort_by_key(Variable::name);
+    for variable in &variables {
+        let dimensions = variable.dimensions();
+        let lengths: Vec<usize> = dimensions.iter().map(netcdf::Dimension::len).collect();
+        sum.update(format!("{} {:?} {lengths:?}\n", variable.name(), variable.vartype()));
+        let [first, rest @ ..] = &lengths[..] else {
+            sum.update(variable.get_raw_values(..)?);
+            continue;
+        };
+        // Fields one by one, that they need not be in memory together.
+        let together = if lengths.len() > 2 { 1 } else { *first };
+        for start in (0..*first).step_by(together.max(1)) {
+            let of_part = std::iter::once(start..start + together);
+            let extents: Vec<_> = of_part.chain(rest.iter().map(|length| 0..*length)).collect();
+            sum.update(variable.get_raw_values(extents)?);
+        }
+    }
+    Ok(format!("{:x}", sum.finalize()))
+}

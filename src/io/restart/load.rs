@@ -1,0 +1,366 @@
+//! Reading restart files.
+
+use std::path::Path;
+
+use ndarray::{Array2, Array3, Dimension};
+use time::PrimitiveDateTime;
+use tracing::{debug, warn};
+
+use super::digest::digest;
+use super::dimension::PART;
+use super::{
+    COLUMN_MASS, DIGEST, DOMAIN_PLANES, FIGURES, FORM, FRAME_PLANES, FRAME_VOLUMES, FrameRow,
+    PROFILES, Restart,
+};
+use crate::calendar;
+use crate::error::Result;
+use crate::grid::{Grid, Shape};
+use crate::io::reader::{RESTART_MARK, Reader};
+use crate::io::variables::Kind;
+use crate::io::wrf::series::Series;
+use crate::io::wrf::{self, Domain, Frame, Vertical};
+use crate::io::writer::Stored;
+use crate::mass::{FaceMaps, MassCoordinate};
+use crate::plan::Past;
+use crate::real::Real;
+use crate::state::{Gathered, Standing, State, Surface, WaterChange};
+
+/// A restart file of this version of the program.
+#[derive(Debug)]
+pub struct RestartFile {
+    reader: Reader,
+}
+
+impl RestartFile {
+    /// Opens a restart file.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Reader::open`], and [`Error::Input`](crate::error::Error::Input) when it is no
+    /// restart file, or one of another version.
+    pub fn open(path: &Path) -> Result<Self> {
+        let reader = Reader::open(path)?;
+        if reader.text("title").is_none() || reader.number(RESTART_MARK)?.is_none() {
+            return Err(reader.error(
+                "is not a restart file of nwp-mini, as run --restart-output writes it; an input file \
+                 goes to --input",
+            ));
+        }
+        let file = Self { reader };
+        let (form, version) = (file.number(RESTART_MARK)?, file.text("nwp_mini_version")?);
+        let own = env!("CARGO_PKG_VERSION");
+        if version != own || form != f64::from(FORM) {
+            let [theirs, ours] = if version == own {
+                [format!("form {form}"), format!("form {FORM}")]
+            } else {
+                [version, own.to_owned()]
+            };
+            return Err(file.reader.error(format!(
+                "was written by nwp-mini {theirs}, and this is {ours}, which may compute otherwise; \
+                 go on with the version that wrote it, or begin anew from its input"
+            )));
+        }
+        let commit = file.reader.text("git_hash").unwrap_or_default();
+        if commit != env!("NWP_MINI_COMMIT") {
+            warn!(
+                "{} was written by a program built from {commit}, this one from {}: the last bits \
+                 may differ",
+                path.display(),
+                env!("NWP_MINI_COMMIT")
+            );
+        }
+        Ok(file)
+    }
+
+    /// The file's name.
+    pub fn path(&self) -> &Path {
+        self.reader.path()
+    }
+
+    /// A text that it holds: the value of an option, or how it came about.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Input`](crate::error::Error::Input) when it has none of this name.
+    pub fn text(&self, name: &str) -> Result<String> {
+        let found = self.reader.text(name);
+        found.ok_or_else(|| self.reader.error(format!("has no global attribute {name}")))
+    }
+
+    /// Length of the steps, s.
+    ///
+    /// # Errors
+    ///
+    /// As [`RestartFile::text`].
+    pub fn dt(&self) -> Result<f64> {
+        self.number("dt")
+    }
+
+    fn number(&self, name: &str) -> Result<f64> {
+        self.reader.required_number(name)
+    }
+
+    fn count(&self, name: &str) -> Result<usize> {
+        let number = self.number(name)?;
+        if number >= 0.0 && number.fract() == 0.0 {
+            return Ok(number as usize);
+        }
+        Err(self.reader.error(format!("attribute {name} is {number}; a whole number is needed")))
+    }
+
+    fn time(&self, name: &str) -> Result<PrimitiveDateTime> {
+        let text = self.text(name)?;
+        self.parsed_time(name, &text)
+    }
+
+    fn parsed_time(&self, name: &str, text: &str) -> Result<PrimitiveDateTime> {
+        calendar::parse(text).ok_or_else(|| {
+            let needed = "YYYY-MM-DD_hh:mm:ss is needed";
+            self.reader.error(format!("attribute {name} holds {text:?}; {needed}"))
+        })
+    }
+
+    /// Fails where the file does not hold what was written.
+    fn verify(&self) -> Result<()> {
+        let told = self.text(DIGEST)?;
+        let found = self.reader.with_file(digest);
+        let found = found.map_err(|e| {
+            self.reader.error(format!("cannot be read whole ({e}); is it complete?"))
+        })?;
+        if found == told {
+            return Ok(());
+        }
+        Err(self.reader.error(
+            "is damaged, or was changed: its contents are not those that were written; take another \
+             restart file, or begin anew from the input",
+        ))
+    }
+
+    /// Reads all of it, but for the later frames.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Input`](crate::error::Error::Input) when something is damaged, missing, or of
+    /// another precision.
+    pub fn load<R: Stored>(&self) -> Result<Restart<R>> {
+        self.verify()?;
+        let reader = &self.reader;
+        let length = |name: &str| reader.dimension(name);
+        let shape = Shape { nx: length("x")?, ny: length("y")?, nz: length("z")? };
+        let input = Shape { nx: length("input_x")?, ny: length("input_y")?, ..shape };
+        let times = self.text("frame_times")?;
+        let times = times.split_whitespace().map(|text| self.parsed_time("frame_times", text));
+        let times = times.collect::<Result<Vec<_>>>()?;
+        let (first, begin) = (self.count("first_frame")?, self.time("begin")?);
+        let Some(time) = times.first() else { return Err(reader.error("holds no input frame")) };
+        debug!("{} holds {} input frames from {first} on", self.path().display(), times.len());
+        let [perturbation, base] =
+            COLUMN_MASS.map(|name| array(reader, name, (shape.ny, shape.nx)));
+        Ok(Restart {
+            domain: self.domain(input)?,
+            frame: frame(reader, input, 0, *time)?,
+            series: Series::kept(self.path(), &times, first, begin),
+            column_mass: [perturbation?, base?],
+            standing: self.standing(shape)?,
+            past: Past { steps: self.count("steps")?, lack: self.number("lack")? },
+            dt: self.dt()?,
+            begin,
+            reports: self.reports()?,
+            water_start: self.number("water_start")?,
+        })
+    }
+
+    fn standing<R: Stored>(&self, shape: Shape) -> Result<Standing<R>> {
+        let reader = &self.reader;
+        let field = |name: &str| array::<R, _>(reader, name, shape.centre());
+        let [theta, qv, qc, qr, qi, qs] = State::<R>::NAMES.map(field);
+        let state = State { theta: theta?, qv: qv?, qc: qc?, qr: qr?, qi: qi?, qs: qs? };
+        let planes =
+            Surface::<R>::NAMES.map(|name| array::<R, _>(reader, name, (shape.ny, shape.nx)));
+        let planes = planes.into_iter().collect::<Result<Vec<Array2<R>>>>()?;
+        let planes = planes.try_into().expect("as many planes as names");
+        let parts = if reader.has("parts") {
+            numbers(reader, "parts", &[reader.dimension(PART)?])?
+        } else {
+            Vec::new()
+        };
+        let changes = reader.numbers("water_changes")?;
+        let [fallen, sides, fallout_residual, clipped, mass_mismatch] = changes[..] else {
+            return Err(reader.error("attribute water_changes does not hold five numbers"));
+        };
+        let changes = WaterChange { fallen, sides, fallout_residual, clipped, mass_mismatch };
+        Ok(Standing { state, gathered: Gathered { surface: Surface::of(planes), changes, parts } })
+    }
+
+    fn reports(&self) -> Result<Vec<FrameRow>> {
+        let times = self.text("report_times")?;
+        let times: Vec<&str> = times.split_whitespace().collect();
+        if times.is_empty() {
+            return Ok(Vec::new());
+        }
+        let figures: Vec<f64> = numbers(&self.reader, "reports", &[times.len(), FIGURES])?;
+        let (figures, _) = figures.as_chunks::<FIGURES>();
+        let row = |(time, figures): (&str, &[f64; FIGURES])| FrameRow {
+            time: time.to_owned(),
+            figures: *figures,
+        };
+        Ok(times.into_iter().zip(figures).map(row).collect())
+    }
+
+    fn domain(&self, shape: Shape) -> Result<Domain> {
+        let reader = &self.reader;
+        let plane = |at: usize| -> Result<Array2<f64>> {
+            let (name, along) = DOMAIN_PLANES[at];
+            array(reader, name, (reader.dimension(along[0])?, reader.dimension(along[1])?))
+        };
+        let profile = |at: usize| -> Result<Vec<f64>> {
+            let (name, along) = PROFILES[at];
+            numbers(reader, name, &[reader.dimension(along)?])
+        };
+        let vertical = Vertical {
+            znw: profile(0)?,
+            znu: profile(1)?,
+            dnw: profile(2)?,
+            rdnw: profile(3)?,
+            dn: profile(4)?,
+            rdn: profile(5)?,
+            fnm: profile(6)?,
+            fnp: profile(7)?,
+            c1h: profile(8)?,
+            c2h: profile(9)?,
+            c1f: profile(10)?,
+            c2f: profile(11)?,
+            p_top: self.number("p_top")?,
+        };
+        let coordinate = MassCoordinate {
+            mu: plane(0)?,
+            map_x: plane(1)?,
+            map_y: plane(2)?,
+            c1: vertical.c1h.clone(),
+            c2: vertical.c2h.clone(),
+            rdnw: vertical.rdnw.clone(),
+            fnm: vertical.fnm.clone(),
+            fnp: vertical.fnp.clone(),
+            unit: self.number("unit")?,
+        };
+        let single = |name: &str| array::<f32, _>(reader, name, (shape.ny, shape.nx));
+        let if_there = |name: &str| reader.has(name).then(|| single(name)).transpose();
+        let sides = self.text("boundary")?.parse().map_err(|e| reader.error(e))?;
+        Ok(Domain {
+            path: self.path().to_owned(),
+            grid: Grid { shape, dx: self.number("dx")?, dy: self.number("dy")?, sides },
+            coordinate,
+            face_maps: FaceMaps { u_x: plane(3)?, u_y: plane(4)?, v_x: plane(5)?, v_y: plane(6)? },
+            vertical,
+            latitude: if_there("latitude")?,
+            longitude: if_there("longitude")?,
+            terrain: single("terrain")?,
+            dt: reader.number("input_dt")?,
+            start: self.time("simulation_start")?,
+            projection: wrf::projection(reader)?,
+        })
+    }
+}
+
+/// An input frame of a restart file.
+///
+/// # Errors
+///
+/// [`Error::Input`](crate::error::Error::Input) when it is missing or damaged.
+pub fn frame(
+    reader: &Reader,
+    shape: Shape,
+    index: usize,
+    time: PrimitiveDateTime,
+) -> Result<Frame> {
+    let lengths = |along: &[&str]| -> Result<Vec<usize>> {
+        along.iter().map(|name| reader.dimension(name)).collect()
+    };
+    let values = |name: &str, along: &[&str]| -> Result<Vec<f32>> {
+        let lengths = lengths(along)?;
+        let one = std::iter::once(index..index + 1);
+        let ranges: Vec<_> = one.chain(lengths.iter().map(|length| 0..*length)).collect();
+        typed(reader, name, &ranges)
+    };
+    let volume = |at: usize| -> Result<Array3<f32>> {
+        let (name, along) = FRAME_VOLUMES[at];
+        let lengths = lengths(&along)?;
+        let shape = (lengths[0], lengths[1], lengths[2]);
+        shaped(reader, name, shape, values(name, &along)?)
+    };
+    let plane = |name: &str| -> Result<Array2<f32>> {
+        let found = values(name, &super::dimension::CENTRE[1..])?;
+        shaped(reader, name, (shape.ny, shape.nx), found)
+    };
+    let [perturbation, base] = FRAME_PLANES;
+    Ok(Frame {
+        time,
+        state: State {
+            theta: volume(0)?,
+            qv: volume(1)?,
+            qc: volume(2)?,
+            qr: volume(3)?,
+            qi: volume(4)?,
+            qs: volume(5)?,
+        },
+        u: volume(6)?,
+        v: volume(7)?,
+        pressure: [volume(8)?, volume(9)?],
+        geopotential: [volume(10)?, volume(11)?],
+        column_mass: [plane(perturbation)?, plane(base)?],
+    })
+}
+
+/// All values of a variable of this shape and type.
+fn array<T: Stored, D>(reader: &Reader, name: &str, shape: D) -> Result<ndarray::Array<T, D::Dim>>
+where
+    D: ndarray::IntoDimension + Copy,
+{
+    let lengths = shape.into_dimension();
+    let values = numbers(reader, name, lengths.slice())?;
+    shaped(reader, name, shape, values)
+}
+
+fn shaped<T, D>(
+    reader: &Reader,
+    name: &str,
+    shape: D,
+    values: Vec<T>,
+) -> Result<ndarray::Array<T, D::Dim>>
+where
+    D: ndarray::IntoDimension,
+{
+    let shape = shape.into_dimension();
+    let about = format!("variable {name} does not have the shape {:?}", shape.slice());
+    let array = ndarray::Array::from_shape_vec(shape, values);
+    array.map_err(|_| reader.error(about))
+}
+
+fn numbers<T: Stored>(reader: &Reader, name: &str, lengths: &[usize]) -> Result<Vec<T>> {
+    let ranges: Vec<_> = lengths.iter().map(|length| 0..*length).collect();
+    typed(reader, name, &ranges)
+}
+
+/// Values of a variable, to the last bit.
+fn typed<T: Stored>(
+    reader: &Reader,
+    name: &str,
+    ranges: &[std::ops::Range<usize>],
+) -> Result<Vec<T>> {
+    let about = reader.description(name)?;
+    let lengths: Vec<usize> = about.extents.iter().map(|extent| extent.length).collect();
+    let is_inside = lengths.len() == ranges.len()
+        && lengths.iter().zip(ranges).all(|(length, range)| range.end <= *length);
+    if !is_inside {
+        return Err(reader.error(format!("variable {name} has the lengths {lengths:?}")));
+    }
+    let needed = Kind(if T::NAME == <f64 as Real>::NAME { "double" } else { "float" });
+    if about.kind != needed {
+        return Err(reader.error(format!(
+            "variable {name} is of type {}; {} is needed",
+            about.kind.0, needed.0
+        )));
+    }
+    let values = reader.part(name, ranges)?.wide().unwrap_or_default();
+    Ok(values.into_iter().map(T::of).collect())
+}

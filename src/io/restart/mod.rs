@@ -1,0 +1,204 @@
+//! Restart files: all that a run needs to go on as if it had not been stopped.
+//!
+//! A file holds the state and what has been gathered, in working precision; the place where the run
+//! takes place; and of the input, as it was read, the frame before the present time and all later
+//! ones. What a run derives from these it derives again, by the same operations.
+
+mod digest;
+mod load;
+mod save;
+
+use ndarray::Array2;
+use time::PrimitiveDateTime;
+
+use crate::grid::Shape;
+use crate::io::wrf::series::Series;
+use crate::io::wrf::{Attribute, Domain, Frame};
+use crate::plan::Past;
+use crate::state::Standing;
+pub use load::{RestartFile, frame};
+pub use save::Restarter;
+
+/// Number of the form of the files; another one cannot be read.
+const FORM: i32 = 1;
+
+/// The global attribute with the digest of everything else in the file.
+const DIGEST: &str = "digest";
+
+/// Figures of an input frame.
+const FIGURES: usize = 10;
+
+/// What was found in an input frame that is past.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FrameRow {
+    /// When, in WRF's form.
+    pub time: String,
+    /// The figures, in an order that is the model's own.
+    pub figures: [f64; FIGURES],
+}
+
+/// What does not change from one restart file of a run to the next.
+#[derive(Clone, Debug)]
+pub struct About {
+    /// The place, on the grid of the input.
+    pub domain: Domain,
+    /// Perturbation and base column mass of the first frame of the first run, on the grid of the
+    /// run, Pa.
+    pub column_mass: [Array2<f32>; 2],
+    /// The input.
+    pub series: Series,
+    /// Time step, s.
+    pub dt: f64,
+    /// What the run was asked for and a run that goes on has to keep to: names and values of options.
+    pub options: Vec<(&'static str, String)>,
+    /// How the file comes about.
+    pub provenance: Vec<(String, Attribute)>,
+}
+
+/// Where a run stands at one time.
+#[derive(Clone, Debug)]
+pub struct Saved<R> {
+    /// State and sums.
+    pub standing: Standing<R>,
+    /// The steps until then.
+    pub past: Past,
+    /// The time until then, from the start of the first run on, s.
+    pub seconds: f64,
+    /// Number of the input frame before that time.
+    pub number: usize,
+    /// What was found in the frames before that.
+    pub reports: Vec<FrameRow>,
+    /// Water at the start of the first run, kg.
+    pub water_start: f64,
+    /// Whether the run ends there.
+    pub is_last: bool,
+}
+
+/// What a restart file holds.
+#[derive(Clone, Debug)]
+pub struct Restart<R> {
+    /// The place, on the grid of the input, with the file itself for its path.
+    pub domain: Domain,
+    /// The first frame that is left, on the grid of the input.
+    pub frame: Frame,
+    /// The frames that are left, this one and the later ones.
+    pub series: Series,
+    /// As in [`About`].
+    pub column_mass: [Array2<f32>; 2],
+    /// State and sums.
+    pub standing: Standing<R>,
+    /// The steps until then.
+    pub past: Past,
+    /// Time step, s.
+    pub dt: f64,
+    /// When the first run started.
+    pub begin: PrimitiveDateTime,
+    /// What was found in the frames that are past.
+    pub reports: Vec<FrameRow>,
+    /// Water at the start of the first run, kg.
+    pub water_start: f64,
+}
+
+/// Names of the dimensions: of the run's grid, of the input's, and of lists.
+mod dimension {
+    pub(super) const RUN: [&str; 3] = ["z", "y", "x"];
+    pub(super) const CENTRE: [&str; 3] = ["z", "input_y", "input_x"];
+    pub(super) const FACE_X: [&str; 3] = ["z", "input_y", "input_x_face"];
+    pub(super) const FACE_Y: [&str; 3] = ["z", "input_y_face", "input_x"];
+    pub(super) const FACE_Z: [&str; 3] = ["z_face", "input_y", "input_x"];
+    pub(super) const FRAME: &str = "frame";
+    pub(super) const REPORT: &str = "report";
+    pub(super) const FIGURE: &str = "figure";
+    pub(super) const PART: &str = "part";
+}
+
+/// Names and lengths of the dimensions of space.
+fn dimensions(run: Shape, input: Shape) -> [(&'static str, usize); 8] {
+    [
+        ("x", run.nx),
+        ("y", run.ny),
+        ("z", run.nz),
+        ("z_face", run.nz + 1),
+        ("input_x", input.nx),
+        ("input_y", input.ny),
+        ("input_x_face", input.nx + 1),
+        ("input_y_face", input.ny + 1),
+    ]
+}
+
+/// Variables of an input frame with levels, each with its dimensions, in the order of
+/// [`volumes`].
+const FRAME_VOLUMES: [(&str, [&str; 3]); 12] = {
+    use dimension::{CENTRE, FACE_X, FACE_Y, FACE_Z};
+    [
+        ("frame_theta", CENTRE),
+        ("frame_qv", CENTRE),
+        ("frame_qc", CENTRE),
+        ("frame_qr", CENTRE),
+        ("frame_qi", CENTRE),
+        ("frame_qs", CENTRE),
+        ("frame_u", FACE_X),
+        ("frame_v", FACE_Y),
+        ("frame_pressure_perturbation", CENTRE),
+        ("frame_pressure_base", CENTRE),
+        ("frame_geopotential_perturbation", FACE_Z),
+        ("frame_geopotential_base", FACE_Z),
+    ]
+};
+
+/// Variables of an input frame without levels.
+const FRAME_PLANES: [&str; 2] = ["frame_column_mass_perturbation", "frame_column_mass_base"];
+
+/// The column mass of the first frame of the first run, on the grid of the run.
+const COLUMN_MASS: [&str; 2] = ["column_mass_perturbation", "column_mass_base"];
+
+/// Planes of the place in double precision, in the order of [`planes`].
+const DOMAIN_PLANES: [(&str, [&str; 2]); 7] = {
+    const CENTRE: [&str; 2] = ["input_y", "input_x"];
+    const FACE_X: [&str; 2] = ["input_y", "input_x_face"];
+    const FACE_Y: [&str; 2] = ["input_y_face", "input_x"];
+    [
+        ("mu", CENTRE),
+        ("map_x", CENTRE),
+        ("map_y", CENTRE),
+        ("map_u_x", FACE_X),
+        ("map_u_y", FACE_X),
+        ("map_v_x", FACE_Y),
+        ("map_v_y", FACE_Y),
+    ]
+};
+
+/// Profiles of the vertical coordinate, in the order of [`profiles`].
+const PROFILES: [(&str, &str); 12] = [
+    ("znw", "z_face"),
+    ("znu", "z"),
+    ("dnw", "z"),
+    ("rdnw", "z"),
+    ("dn", "z"),
+    ("rdn", "z"),
+    ("fnm", "z"),
+    ("fnp", "z"),
+    ("c1h", "z"),
+    ("c2h", "z"),
+    ("c1f", "z_face"),
+    ("c2f", "z_face"),
+];
+
+/// The values of [`FRAME_VOLUMES`].
+fn volumes(frame: &Frame) -> [&ndarray::Array3<f32>; FRAME_VOLUMES.len()] {
+    let [theta, qv, qc, qr, qi, qs] = frame.state.fields();
+    let Frame { u, v, pressure: [p, pb], geopotential: [ph, phb], .. } = frame;
+    [theta, qv, qc, qr, qi, qs, u, v, p, pb, ph, phb]
+}
+
+/// The values of [`DOMAIN_PLANES`].
+fn planes(domain: &Domain) -> [&Array2<f64>; DOMAIN_PLANES.len()] {
+    let (at, faces) = (&domain.coordinate, &domain.face_maps);
+    [&at.mu, &at.map_x, &at.map_y, &faces.u_x, &faces.u_y, &faces.v_x, &faces.v_y]
+}
+
+/// The values of [`PROFILES`].
+fn profiles(domain: &Domain) -> [&[f64]; PROFILES.len()] {
+    let v = &domain.vertical;
+    [&v.znw, &v.znu, &v.dnw, &v.rdnw, &v.dn, &v.rdn, &v.fnm, &v.fnp, &v.c1h, &v.c2h, &v.c1f, &v.c2f]
+}

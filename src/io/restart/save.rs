@@ -1,0 +1,229 @@
+//! Writing restart files.
+
+use netcdf::types::NcTypeDescriptor;
+use netcdf::{AttributeValue, FileMut};
+
+use super::digest::digest;
+use super::{
+    About, COLUMN_MASS, DIGEST, DOMAIN_PLANES, FORM, FRAME_PLANES, FRAME_VOLUMES, PROFILES, Saved,
+    dimension, dimensions, planes, profiles, volumes,
+};
+use crate::calendar;
+use crate::error::Result;
+use crate::grid::Shape;
+use crate::io::pending::Pending;
+use crate::io::reader::RESTART_MARK;
+use crate::io::wrf::{Attribute, Domain, Frame};
+use crate::io::writer::Stored;
+use crate::state::{Gathered, State, Surface, WaterChange};
+
+/// Writes where a run stands, each time in the place of the time before.
+#[derive(Debug)]
+pub struct Restarter {
+    pending: Pending,
+    about: About,
+}
+
+impl Restarter {
+    /// What is written gets the name that is pending.
+    pub fn new(pending: Pending, about: About) -> Self {
+        Self { pending, about }
+    }
+
+    /// Writes a file, and gives it its name when it is complete.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Io`](crate::error::Error::Io) when it cannot be written; the one before stays then.
+    /// Those of [`Series::frame`](crate::io::wrf::series::Series::frame).
+    pub fn write<R: Stored>(&mut self, saved: &Saved<R>) -> Result<()> {
+        let Self { pending, about } = self;
+        let failed = |e: netcdf::Error| pending.failed(e);
+        let numbers = saved.number..about.series.len();
+        let mut file = netcdf::create(pending.path()).map_err(failed)?;
+        define::<R>(&mut file, about, saved, numbers.len()).map_err(failed)?;
+        put_standing(&mut file, saved).map_err(failed)?;
+        put_place(&mut file, about).map_err(failed)?;
+        for (index, number) in numbers.enumerate() {
+            let frame = about.series.as_stored(number, &about.domain)?;
+            put_frame(&mut file, index, &frame).map_err(failed)?;
+        }
+        file.sync().map_err(failed)?;
+        let sum = digest(&file).map_err(failed)?;
+        file.add_attribute(DIGEST, sum).map_err(failed)?;
+        file.close().map_err(failed)?;
+        pending.deliver()
+    }
+}
+
+fn define<R: Stored>(
+    file: &mut FileMut,
+    about: &About,
+    saved: &Saved<R>,
+    frames: usize,
+) -> netcdf::Result<()> {
+    let (nz, ny, nx) = saved.standing.state.theta.dim();
+    let input = about.domain.grid.shape;
+    for (name, length) in dimensions(Shape { nx, ny, nz }, input) {
+        file.add_dimension(name, length)?;
+    }
+    file.add_dimension(dimension::FRAME, frames)?;
+    define_attributes(file, about, saved)?;
+    for name in State::<R>::NAMES {
+        file.add_variable::<R>(name, &dimension::RUN)?;
+    }
+    for name in Surface::<R>::NAMES {
+        file.add_variable::<R>(name, &dimension::RUN[1..])?;
+    }
+    for name in COLUMN_MASS {
+        file.add_variable::<f32>(name, &dimension::RUN[1..])?;
+    }
+    for (name, along) in FRAME_VOLUMES {
+        let [z, y, x] = along;
+        file.add_variable::<f32>(name, &[dimension::FRAME, z, y, x])?;
+    }
+    for name in FRAME_PLANES {
+        let [_, y, x] = dimension::CENTRE;
+        file.add_variable::<f32>(name, &[dimension::FRAME, y, x])?;
+    }
+    Ok(())
+}
+
+fn define_attributes<R: Stored>(
+    file: &mut FileMut,
+    about: &About,
+    saved: &Saved<R>,
+) -> netcdf::Result<()> {
+    let About { domain, series, dt, options, provenance, .. } = about;
+    let Saved { standing, past, seconds, number, reports, water_start, .. } = saved;
+    let WaterChange { fallen, sides, fallout_residual, clipped, mass_mismatch } =
+        standing.gathered.changes;
+    let mut attributes: Vec<(String, AttributeValue)> = Vec::new();
+    let mut add = |name: &str, value: AttributeValue| {
+        // What options and the place say goes before how the file came about.
+        if !attributes.iter().any(|(other, _)| other == name) {
+            attributes.push((name.to_owned(), value));
+        }
+    };
+    add("title", "where a run of nwp-mini stands; go on with nwp-mini run --restart".into());
+    add(RESTART_MARK, FORM.into());
+    add("nwp_mini_version", env!("CARGO_PKG_VERSION").into());
+    for (name, value) in options {
+        add(name, value.as_str().into());
+    }
+    add("dt", (*dt).into());
+    add("steps", (past.steps as i64).into());
+    add("lack", past.lack.into());
+    add("seconds", (*seconds).into());
+    add("begin", calendar::format(series.start()).into());
+    add("time", calendar::format(calendar::after(series.start(), *seconds)).into());
+    add("first_frame", (*number as i64).into());
+    let times = (*number..series.len()).map(|number| series.time(number));
+    add("frame_times", times.collect::<Vec<_>>().join(" ").into());
+    let times = reports.iter().map(|report| report.time.as_str());
+    add("report_times", times.collect::<Vec<_>>().join(" ").into());
+    add("water_start", (*water_start).into());
+    let changes = vec![fallen, sides, fallout_residual, clipped, mass_mismatch];
+    add("water_changes", changes.into());
+    add("input_path", domain.path.display().to_string().into());
+    add("dx", domain.grid.dx.into());
+    add("dy", domain.grid.dy.into());
+    add("unit", domain.coordinate.unit.into());
+    add("p_top", domain.vertical.p_top.into());
+    add("simulation_start", calendar::format(domain.start).into());
+    if let Some(dt) = domain.dt {
+        add("input_dt", dt.into());
+    }
+    for (name, value) in domain.projection.iter().chain(provenance) {
+        match value {
+            Attribute::Number(x) => add(name, (*x).into()),
+            Attribute::Text(text) => add(name, text.as_str().into()),
+        }
+    }
+    for (name, value) in attributes {
+        file.add_attribute(&name, value)?;
+    }
+    Ok(())
+}
+
+fn put<T: NcTypeDescriptor>(file: &mut FileMut, name: &str, values: &[T]) -> netcdf::Result<()> {
+    let missing = || format!("no variable {name}");
+    file.variable_mut(name).ok_or_else(missing)?.put_values(values, ..)
+}
+
+/// Adds a variable with all its values.
+fn add<T: NcTypeDescriptor>(
+    file: &mut FileMut,
+    name: &str,
+    dimensions: &[&str],
+    values: &[T],
+) -> netcdf::Result<()> {
+    file.add_variable::<T>(name, dimensions)?.put_values(values, ..)
+}
+
+fn memory<T, D: ndarray::Dimension>(array: &ndarray::Array<T, D>) -> &[T] {
+    array.as_slice().expect("standard layout")
+}
+
+fn put_standing<R: Stored>(file: &mut FileMut, saved: &Saved<R>) -> netcdf::Result<()> {
+    let Saved { standing, reports, .. } = saved;
+    for (name, field) in State::<R>::NAMES.into_iter().zip(standing.state.fields()) {
+        put(file, name, memory(field))?;
+    }
+    let Gathered { surface, parts, .. } = &standing.gathered;
+    for (name, plane) in Surface::<R>::NAMES.into_iter().zip(surface.planes()) {
+        put(file, name, memory(plane))?;
+    }
+    if !parts.is_empty() {
+        file.add_dimension(dimension::PART, parts.len())?;
+        add(file, "parts", &[dimension::PART], parts)?;
+    }
+    if !reports.is_empty() {
+        let figures: Vec<f64> = reports.iter().flat_map(|report| report.figures).collect();
+        file.add_dimension(dimension::REPORT, reports.len())?;
+        file.add_dimension(dimension::FIGURE, figures.len() / reports.len())?;
+        add(file, "reports", &[dimension::REPORT, dimension::FIGURE], &figures)?;
+    }
+    Ok(())
+}
+
+fn put_place(file: &mut FileMut, about: &About) -> netcdf::Result<()> {
+    let Domain { terrain, latitude, longitude, .. } = &about.domain;
+    for (name, plane) in COLUMN_MASS.into_iter().zip(&about.column_mass) {
+        put(file, name, memory(plane))?;
+    }
+    for ((name, along), plane) in DOMAIN_PLANES.into_iter().zip(planes(&about.domain)) {
+        add(file, name, &along, memory(plane))?;
+    }
+    for ((name, along), values) in PROFILES.into_iter().zip(profiles(&about.domain)) {
+        add(file, name, &[along], values)?;
+    }
+    let planes = [
+        ("terrain", Some(terrain)),
+        ("latitude", latitude.as_ref()),
+        ("longitude", longitude.as_ref()),
+    ];
+    for (name, plane) in planes {
+        if let Some(plane) = plane {
+            add(file, name, &dimension::CENTRE[1..], memory(plane))?;
+        }
+    }
+    Ok(())
+}
+
+fn put_frame(file: &mut FileMut, index: usize, frame: &Frame) -> netcdf::Result<()> {
+    let mut put = |name: &str, lengths: &[usize], values: &[f32]| {
+        let missing = || format!("no variable {name}");
+        let mut variable = file.variable_mut(name).ok_or_else(missing)?;
+        let one = std::iter::once(index..index + 1);
+        let extents: Vec<_> = one.chain(lengths.iter().map(|length| 0..*length)).collect();
+        variable.put_values(values, extents)
+    };
+    for ((name, _), field) in FRAME_VOLUMES.into_iter().zip(volumes(frame)) {
+        put(name, field.shape(), memory(field))?;
+    }
+    for (name, plane) in FRAME_PLANES.into_iter().zip(&frame.column_mass) {
+        put(name, plane.shape(), memory(plane))?;
+    }
+    Ok(())
+}

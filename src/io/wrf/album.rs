@@ -1,0 +1,265 @@
+//! What of a WRF file can be looked at: every field that is there, whether or not the file would do as
+//! input of a run.
+
+use std::path::Path;
+
+use ndarray::{Array2, Array3, Ix2, Ix3, Zip, s};
+use time::PrimitiveDateTime;
+
+use super::source::{Place, Source};
+use super::{Domain, air, read_domain, read_frame, require_essentials, spacing};
+use crate::constants::Constants;
+use crate::error::Result;
+use crate::grid::Shape;
+use crate::io::reader::Reader;
+use crate::thermo;
+
+/// A file to look at.
+#[derive(Debug)]
+pub struct Album {
+    reader: Reader,
+    shape: Shape,
+    cell: [f64; 2],
+    times: Vec<PrimitiveDateTime>,
+    has_times: bool,
+}
+
+/// Fields of one kind of precipitation, and that of the counts of full buckets.
+const PRECIPITATION: [[&str; 2]; 3] =
+    [["RAINNC", "I_RAINNC"], ["RAINC", "I_RAINC"], ["RAINSH", ""]];
+
+impl Album {
+    /// Opens a file.
+    ///
+    /// # Errors
+    ///
+    /// [`crate::error::Error::Io`] or [`crate::error::Error::Input`] when it cannot be read, is not
+    /// NetCDF, or has no grid of WRF.
+    pub fn open(path: &Path) -> Result<Self> {
+        let reader = Reader::open(path)?;
+        let shape = Shape {
+            nx: reader.dimension("west_east")?,
+            ny: reader.dimension("south_north")?,
+            // Files of surface fields have no levels.
+            nz: reader.optional_dimension("bottom_top").unwrap_or(1),
+        };
+        let count = match reader.optional_dimension("Time") {
+            Some(_) => reader.dimension("Time")?,
+            None => 1,
+        };
+        let cell = spacing(&reader)?;
+        let times = (0..count)
+            .map(|time| super::time(&Source { reader: &reader, shape, time }))
+            .collect::<Result<_>>()?;
+        let has_times = reader.has("Times");
+        Ok(Self { reader, shape, cell, times, has_times })
+    }
+
+    /// The file.
+    pub fn path(&self) -> &Path {
+        self.reader.path()
+    }
+
+    /// Its cells.
+    pub fn shape(&self) -> Shape {
+        self.shape
+    }
+
+    /// Width and height of a cell on the map, m.
+    pub fn cell(&self) -> [f64; 2] {
+        self.cell
+    }
+
+    /// Its times; where it does not tell them, the first day of the calendar.
+    pub fn times(&self) -> &[PrimitiveDateTime] {
+        &self.times
+    }
+
+    /// Whether it tells its times.
+    pub fn has_times(&self) -> bool {
+        self.has_times
+    }
+
+    /// Those of some variables that the file does not have; `A|B` means either.
+    pub fn missing<'a>(&self, names: &[&'a str]) -> Vec<&'a str> {
+        let source = self.at(0);
+        let has = |name: &str| source.has(name);
+        names.iter().copied().filter(|names| !names.split('|').any(has)).collect()
+    }
+
+    /// The domain of the file, where it would do as input.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`super::read`].
+    pub fn domain(&self) -> Result<Domain> {
+        require_essentials(&self.reader)?;
+        let source = self.at(0);
+        read_domain(&source, &read_frame(&source)?, None)
+    }
+
+    fn at(&self, time: usize) -> Source<'_> {
+        Source { reader: &self.reader, shape: self.shape, time }
+    }
+
+    /// A field of a plane; what is not a finite number is NaN. Shape: (ny, nx).
+    ///
+    /// # Errors
+    ///
+    /// [`crate::error::Error::Input`] where it is not there, or of other dimensions or units.
+    pub fn plane(&self, name: &str, time: usize) -> Result<Array2<f64>> {
+        let values = self.at(time).incomplete(name, Place::Centre, true)?;
+        let plane = values.into_dimensionality::<Ix2>().expect("two dimensions were read");
+        Ok(plane.mapv(f64::from))
+    }
+
+    /// A field of the cells; what is not a finite number is NaN. Shape: (nz, ny, nx).
+    ///
+    /// # Errors
+    ///
+    /// As [`Album::plane`].
+    pub fn volume(&self, name: &str, time: usize) -> Result<Array3<f32>> {
+        self.staggered(name, time, Place::Centre)
+    }
+
+    fn staggered(&self, name: &str, time: usize, place: Place) -> Result<Array3<f32>> {
+        let values = self.at(time).incomplete(name, place, false)?;
+        Ok(values.into_dimensionality::<Ix3>().expect("three dimensions were read"))
+    }
+
+    fn sum(&self, names: [&str; 2], time: usize, place: Place) -> Result<Array3<f32>> {
+        let mut sum = self.staggered(names[0], time, place)?;
+        let other = self.staggered(names[1], time, place)?;
+        // In double precision: a large base and a small perturbation.
+        Zip::from(&mut sum)
+            .and(&other)
+            .for_each(|a, &b| *a = (f64::from(*a) + f64::from(b)) as f32);
+        Ok(sum)
+    }
+
+    /// Pressure, Pa. Shape: (nz, ny, nx).
+    ///
+    /// # Errors
+    ///
+    /// As [`Album::plane`], of P and PB.
+    pub fn pressure(&self, time: usize) -> Result<Array3<f32>> {
+        self.sum(["P", "PB"], time, Place::Centre)
+    }
+
+    /// Height of the faces of the layers, m. Shape: (nz + 1, ny, nx).
+    ///
+    /// # Errors
+    ///
+    /// As [`Album::plane`], of PH and PHB.
+    pub fn heights(&self, time: usize) -> Result<Array3<f32>> {
+        let gravity = <f64 as Constants>::GRAVITY as f32;
+        Ok(self.sum(["PH", "PHB"], time, Place::FaceZ)?.mapv_into(|x| x / gravity))
+    }
+
+    /// Potential temperature, K. Shape: (nz, ny, nx).
+    ///
+    /// # Errors
+    ///
+    /// As [`Album::plane`], of T, or of THM and QVAPOR.
+    pub fn theta(&self, time: usize) -> Result<Array3<f32>> {
+        let base = <f64 as Constants>::THETA_BASE as f32;
+        let theta = if self.at(time).has("T") {
+            self.volume("T", time)?
+        } else {
+            air::dry_theta(self.volume("THM", time)?, &self.volume("QVAPOR", time)?)
+        };
+        Ok(theta.mapv_into(|x| x + base))
+    }
+
+    /// Temperature, K. Shape: (nz, ny, nx).
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Album::theta`] and [`Album::pressure`].
+    pub fn temperature(&self, time: usize) -> Result<Array3<f32>> {
+        let mut t = self.theta(time)?;
+        Zip::from(&mut t)
+            .and(&self.pressure(time)?)
+            .for_each(|t, &p| *t *= thermo::exner(f64::from(p)) as f32);
+        Ok(t)
+    }
+
+    /// Wind along x and y in the middle of the cells, m s⁻¹. Shape of each: (nz, ny, nx).
+    ///
+    /// # Errors
+    ///
+    /// As [`Album::plane`], of U and V.
+    pub fn wind(&self, time: usize) -> Result<[Array3<f32>; 2]> {
+        let u = self.staggered("U", time, Place::FaceX)?;
+        let v = self.staggered("V", time, Place::FaceY)?;
+        let middle = |a: &f32, b: &f32| f32::midpoint(*a, *b);
+        Ok([
+            Zip::from(u.slice(s![.., .., ..-1])).and(u.slice(s![.., .., 1..])).map_collect(middle),
+            Zip::from(v.slice(s![.., ..-1, ..])).and(v.slice(s![.., 1.., ..])).map_collect(middle),
+        ])
+    }
+
+    /// Upward wind on the faces of the layers, m s⁻¹. Shape: (nz + 1, ny, nx).
+    ///
+    /// # Errors
+    ///
+    /// As [`Album::plane`], of W.
+    pub fn upward_wind(&self, time: usize) -> Result<Array3<f32>> {
+        self.staggered("W", time, Place::FaceZ)
+    }
+
+    /// Density of the dry air, kg m⁻³. Shape: (nz, ny, nx).
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Album::theta`] and [`Album::pressure`].
+    pub fn density(&self, time: usize) -> Result<Array3<f32>> {
+        let mut rho = self.theta(time)?;
+        let (qv, p) = (self.volume("QVAPOR", time)?, self.pressure(time)?);
+        Zip::from(&mut rho).and(&qv).and(&p).for_each(|rho, &qv, &p| {
+            let volume = thermo::specific_volume(f64::from(*rho), f64::from(qv), f64::from(p));
+            *rho = (1.0 / volume) as f32;
+        });
+        Ok(rho)
+    }
+
+    /// Precipitation since the start of the simulation, mm, of all kinds that the file tells of, and
+    /// the names of their variables. Shape: (ny, nx).
+    ///
+    /// # Errors
+    ///
+    /// As [`Album::plane`], of RAINNC.
+    pub fn precipitation(&self, time: usize) -> Result<(Array2<f64>, String)> {
+        let bucket = self.reader.number("BUCKET_MM")?.filter(|bucket| *bucket > 0.0);
+        let mut sum = Array2::zeros((self.shape.ny, self.shape.nx));
+        let mut names = Vec::new();
+        let has = |name: &str| !name.is_empty() && self.at(time).has(name);
+        for [name, buckets] in PRECIPITATION {
+            // Without the first there is nothing to show, and its absence is told.
+            if names.is_empty() || has(name) {
+                sum += &self.plane(name, time)?;
+                names.push(name);
+            }
+            if let Some(bucket) = bucket.filter(|_| has(buckets)) {
+                sum += &(self.plane(buckets, time)? * bucket);
+            }
+        }
+        Ok((sum, names.join(" + ")))
+    }
+
+    /// Latitude and longitude of the cells, degrees; `None` on a plane, where they are all zero, and
+    /// where some are no numbers. Shape of each: (ny, nx).
+    ///
+    /// # Errors
+    ///
+    /// As [`Album::plane`].
+    pub fn earth(&self) -> Result<Option<[Array2<f64>; 2]>> {
+        if !self.missing(&["XLAT", "XLONG"]).is_empty() {
+            return Ok(None);
+        }
+        let earth = [self.plane("XLAT", 0)?, self.plane("XLONG", 0)?];
+        let is_somewhere = earth.iter().flatten().any(|&x| x != 0.0);
+        let is_whole = earth.iter().flatten().all(|x| x.is_finite());
+        Ok((is_somewhere && is_whole).then_some(earth))
+    }
+}

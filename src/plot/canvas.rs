@@ -1,0 +1,300 @@
+//! A picture in the making: lines, areas, texts and images, which become SVG or PNG.
+
+use super::colour::{Colour, INK, WHITE};
+use super::font::{self, Weight};
+
+/// A place on the picture, px from the upper left corner, y downward.
+pub type Place = [f64; 2];
+
+/// A line as it is drawn.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Stroke {
+    /// Its colour.
+    pub colour: Colour,
+    /// Its width, px.
+    pub width: f64,
+    /// Lengths of dashes and gaps, px; none for a whole line.
+    pub dashes: &'static [f64],
+}
+
+impl Stroke {
+    /// A whole line.
+    pub const fn solid(colour: Colour, width: f64) -> Self {
+        Self { colour, width, dashes: &[] }
+    }
+
+    /// A line of dashes.
+    pub const fn dashed(colour: Colour, width: f64, dashes: &'static [f64]) -> Self {
+        Self { colour, width, dashes }
+    }
+}
+
+/// Where a text is held.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Anchor {
+    /// At its beginning.
+    #[default]
+    Start,
+    /// In its middle.
+    Middle,
+    /// At its end.
+    End,
+}
+
+/// A line of text.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Text {
+    /// Where its base line is held.
+    pub at: Place,
+    /// What it says.
+    pub text: String,
+    /// What part of it is held there.
+    pub anchor: Anchor,
+    /// Height of its letters, px.
+    pub size: f64,
+    /// How thick they are.
+    pub weight: Weight,
+    /// Their colour.
+    pub colour: Colour,
+    /// Whether it reads upward.
+    pub is_upright: bool,
+    /// Whether a white rim keeps it legible on anything.
+    pub has_rim: bool,
+}
+
+/// Height of the letters of axes, px.
+pub const SIZE: f64 = 13.0;
+
+impl Text {
+    /// A text of the usual size that begins at a place.
+    pub fn new(at: Place, text: impl Into<String>) -> Self {
+        Self {
+            at,
+            text: text.into(),
+            anchor: Anchor::Start,
+            size: SIZE,
+            weight: Weight::Regular,
+            colour: INK,
+            is_upright: false,
+            has_rim: false,
+        }
+    }
+
+    /// The same, held elsewhere.
+    pub fn held(self, anchor: Anchor) -> Self {
+        Self { anchor, ..self }
+    }
+
+    /// The same in another size, px.
+    pub fn sized(self, size: f64) -> Self {
+        Self { size, ..self }
+    }
+
+    /// The same in bold letters.
+    pub fn bold(self) -> Self {
+        Self { weight: Weight::Bold, ..self }
+    }
+
+    /// The same in another colour.
+    pub fn coloured(self, colour: Colour) -> Self {
+        Self { colour, ..self }
+    }
+
+    /// The same, reading upward.
+    pub fn upright(self) -> Self {
+        Self { is_upright: true, ..self }
+    }
+
+    /// The same with a white rim.
+    pub fn rimmed(self) -> Self {
+        Self { has_rim: true, ..self }
+    }
+
+    /// How wide it is, px.
+    pub fn width(&self) -> f64 {
+        font::width(&self.text, self.size, self.weight)
+    }
+}
+
+/// Squares of colour, row by row from the top.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Image {
+    /// Number of columns and of rows.
+    pub extent: [usize; 2],
+    /// A colour for each, or nothing.
+    pub colours: Vec<Option<Colour>>,
+}
+
+/// What a picture is made of.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Item {
+    /// Lines or areas.
+    Path {
+        pieces: Vec<Vec<Place>>,
+        is_closed: bool,
+        fill: Option<Colour>,
+        stroke: Option<Stroke>,
+        name: Option<String>,
+    },
+    Rectangle {
+        at: Place,
+        size: Place,
+        fill: Option<Colour>,
+        stroke: Option<Stroke>,
+    },
+    Circle {
+        centre: Place,
+        radius: f64,
+        fill: Option<Colour>,
+        stroke: Option<Stroke>,
+    },
+    Text(Text),
+    Image {
+        at: Place,
+        size: Place,
+        image: Image,
+    },
+    /// What is only seen within a rectangle.
+    Window {
+        at: Place,
+        size: Place,
+        items: Vec<Item>,
+    },
+}
+
+/// A picture.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Picture {
+    pub(super) width: f64,
+    pub(super) height: f64,
+    pub(super) title: String,
+    pub(super) items: Vec<Item>,
+    /// Windows that are open, innermost last.
+    open: Vec<(Place, Place, Vec<Item>)>,
+}
+
+impl Picture {
+    /// An empty picture of a size in px. The title is what those hear who do not see it.
+    pub fn new(width: f64, height: f64, title: impl Into<String>) -> Self {
+        Self { width, height, title: title.into(), items: Vec::new(), open: Vec::new() }
+    }
+
+    /// Its size, px.
+    pub fn size(&self) -> [f64; 2] {
+        [self.width, self.height]
+    }
+
+    /// What it shows.
+    pub fn title(&self) -> &str {
+        &self.title
+    }
+
+    fn add(&mut self, item: Item) {
+        match self.open.last_mut() {
+            Some((_, _, items)) => items.push(item),
+            None => self.items.push(item),
+        }
+    }
+
+    /// A line through places.
+    pub fn line(&mut self, places: &[Place], stroke: Stroke) {
+        self.lines(vec![places.to_vec()], stroke, None);
+    }
+
+    /// Lines that belong together, with a name for those who point at them.
+    pub fn lines(&mut self, pieces: Vec<Vec<Place>>, stroke: Stroke, name: Option<&str>) {
+        /// Places are no farther outside of a picture than this, px: dashes are drawn one by one.
+        const FAR: f64 = 2e4;
+        let name = name.map(str::to_owned);
+        let stroke = Some(stroke);
+        let near = |place: &mut Place| *place = place.map(|x| x.clamp(-FAR, FAR));
+        let mut pieces = pieces;
+        pieces.iter_mut().flatten().for_each(near);
+        for piece in &mut pieces {
+            piece.retain(|[x, y]| x.is_finite() && y.is_finite());
+        }
+        self.add(Item::Path { pieces, is_closed: false, fill: None, stroke, name });
+    }
+
+    /// A filled area.
+    pub fn area(&mut self, places: &[Place], fill: Colour) {
+        let pieces = vec![places.to_vec()];
+        let fill = Some(fill);
+        self.add(Item::Path { pieces, is_closed: true, fill, stroke: None, name: None });
+    }
+
+    /// A rectangle.
+    pub fn rectangle(
+        &mut self,
+        at: Place,
+        size: Place,
+        fill: Option<Colour>,
+        stroke: Option<Stroke>,
+    ) {
+        self.add(Item::Rectangle { at, size, fill, stroke });
+    }
+
+    /// A circle.
+    pub fn circle(
+        &mut self,
+        centre: Place,
+        radius: f64,
+        fill: Option<Colour>,
+        stroke: Option<Stroke>,
+    ) {
+        self.add(Item::Circle { centre, radius, fill, stroke });
+    }
+
+    /// A text.
+    pub fn text(&mut self, text: Text) {
+        self.add(Item::Text(text));
+    }
+
+    /// An image, stretched to a size.
+    pub fn image(&mut self, at: Place, size: Place, image: Image) {
+        self.add(Item::Image { at, size, image });
+    }
+
+    /// Draws what is only seen within a rectangle.
+    pub fn within(&mut self, at: Place, size: Place, draw: impl FnOnce(&mut Self)) {
+        self.open.push((at, size, Vec::new()));
+        draw(self);
+        if let Some((at, size, items)) = self.open.pop() {
+            self.add(Item::Window { at, size, items });
+        }
+    }
+
+    /// An arrow from one place to another, with a head that grows with it, on a white rim.
+    pub fn arrow(&mut self, from: Place, to: Place, stroke: Stroke) {
+        let [dx, dy] = [to[0] - from[0], to[1] - from[1]];
+        let length = dx.hypot(dy);
+        if length < 0.8 {
+            self.circle(from, stroke.width, Some(stroke.colour), None);
+            return;
+        }
+        let head = (0.38 * length).clamp(2.0, 7.0);
+        let [ex, ey] = [dx / length, dy / length];
+        let barb = |side: f64| {
+            [to[0] - head * (ex - side * 0.5 * ey), to[1] - head * (ey + side * 0.5 * ex)]
+        };
+        let pieces = || vec![vec![from, to], vec![barb(1.0), to, barb(-1.0)]];
+        self.lines(pieces(), Stroke::solid(WHITE, stroke.width + 1.6), None);
+        self.lines(pieces(), stroke, None);
+    }
+
+    /// Every text of the picture.
+    pub fn texts(&self) -> Vec<&Text> {
+        fn collect<'a>(items: &'a [Item], texts: &mut Vec<&'a Text>) {
+            for item in items {
+                match item {
+                    Item::Text(text) => texts.push(text),
+                    Item::Window { items, .. } => collect(items, texts),
+                    _ => {}
+                }
+            }
+        }
+        let mut texts = Vec::new();
+        collect(&self.items, &mut texts);
+        texts
+    }
+}

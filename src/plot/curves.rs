@@ -1,0 +1,163 @@
+//! Curves on pairs of axes: profiles, time series.
+
+use super::axes::{Axis, BELOW, Entry, Frame, LEFT, MARGIN, TOP, draw_legend, draw_title};
+use super::canvas::{Anchor, Picture, Place, Stroke, Text};
+use super::colour::{GREY, WHITE};
+
+/// A curve.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Curve {
+    /// What it is; curves of the same name have one place in the legend.
+    pub name: String,
+    /// Places x, y; where one is no number, the curve has a gap.
+    pub points: Vec<[f64; 2]>,
+    /// How it is drawn.
+    pub stroke: Stroke,
+    /// Whether its places have dots.
+    pub has_dots: bool,
+}
+
+/// Curves on one pair of axes.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Panel {
+    /// What they show.
+    pub title: String,
+    /// Names of the axes, with units.
+    pub names: [String; 2],
+    /// The curves.
+    pub curves: Vec<Curve>,
+    /// Axis that zero is on: 0 for x, 1 for y; where there is none, both are logarithmic.
+    pub zero_on: Option<usize>,
+    /// Range of x that is given, as for times.
+    pub x_range: Option<[f64; 2]>,
+}
+
+/// How panels stand beside each other.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Layout {
+    /// Panels in a row.
+    pub columns: usize,
+    /// Width and height of a panel, px.
+    pub size: [f64; 2],
+}
+
+/// Between panels side by side: numbers and a name, px.
+const BESIDE: f64 = 96.0;
+/// Between panels above each other: numbers, a name and a title, px.
+const ABOVE: f64 = 84.0;
+
+/// Draws panels below a title, with one legend.
+pub fn draw(title: &str, below: &[String], panels: &[Panel], layout: Layout) -> Picture {
+    let Layout { columns, size } = layout;
+    let rows = panels.len().div_ceil(columns).max(1);
+    let width = LEFT + columns as f64 * size[0] + (columns - 1) as f64 * BESIDE + 2.0 * MARGIN;
+    let bottom = TOP + 20.0 + rows as f64 * size[1] + (rows - 1) as f64 * ABOVE + BELOW;
+    let mut entries: Vec<Entry> = Vec::new();
+    for curve in panels.iter().flat_map(|panel| &panel.curves) {
+        if !entries.iter().any(|entry| entry.name == curve.name) {
+            entries.push(Entry { name: curve.name.clone(), stroke: curve.stroke });
+        }
+    }
+    // The legend tells its height when it is drawn, here on a sheet that is thrown away.
+    let room = width - LEFT - MARGIN;
+    let legend = |picture: &mut Picture| draw_legend(picture, [LEFT, bottom + 8.0], room, &entries);
+    let height = bottom + legend(&mut Picture::new(width, bottom, "")) + 8.0;
+    let mut picture = Picture::new(width, height, title);
+    draw_title(&mut picture, title, below);
+    legend(&mut picture);
+    for (number, panel) in panels.iter().enumerate() {
+        let at = [
+            LEFT + (number % columns) as f64 * (size[0] + BESIDE),
+            TOP + 20.0 + (number / columns) as f64 * (size[1] + ABOVE),
+        ];
+        draw_panel(&mut picture, panel, at, size);
+    }
+    picture
+}
+
+fn draw_panel(picture: &mut Picture, panel: &Panel, at: Place, size: [f64; 2]) {
+    let values = |axis: usize| {
+        let zero = (panel.zero_on == Some(axis)).then_some(0.0);
+        panel
+            .curves
+            .iter()
+            .flat_map(|curve| &curve.points)
+            .map(move |point| point[axis])
+            .chain(zero)
+    };
+    let [x_name, y_name] = &panel.names;
+    let [x_count, y_count] = [(size[0] / 80.0) as usize, (size[1] / 45.0) as usize];
+    let (x, y) = match (panel.zero_on, panel.x_range) {
+        (None, range) => {
+            let ends = range.into_iter().flatten();
+            (Axis::decades(x_name, values(0).chain(ends)), Axis::decades(y_name, values(1)))
+        }
+        (_, Some(range)) => {
+            (Axis::linear(x_name, range, x_count), Axis::around(y_name, values(1), y_count))
+        }
+        _ => (Axis::around(x_name, values(0), x_count), Axis::around(y_name, values(1), y_count)),
+    };
+    let frame = Frame { at, size, x, y };
+    frame.draw_grid(picture);
+    let zero = panel.zero_on.map(|axis| match axis {
+        0 => [[0.0, frame.y.range[0]], [0.0, frame.y.range[1]]],
+        _ => [[frame.x.range[0], 0.0], [frame.x.range[1], 0.0]],
+    });
+    picture.within(frame.at, frame.size, |picture| {
+        if let Some(zero) = zero {
+            picture.line(&zero.map(|place| frame.place(place)), Stroke::solid(GREY, 1.0));
+        }
+        for curve in &panel.curves {
+            draw_curve(picture, &frame, curve);
+        }
+    });
+    frame.draw(picture);
+    let middle = [at[0] + size[0] / 2.0, at[1] - 8.0];
+    picture.text(Text::new(middle, &panel.title).bold().held(Anchor::Middle));
+}
+
+fn draw_curve(picture: &mut Picture, frame: &Frame, curve: &Curve) {
+    let is_number = |point: &[f64; 2]| point.iter().all(|x| x.is_finite());
+    let pieces: Vec<Vec<Place>> = curve
+        .points
+        .split(|point| !is_number(point))
+        .map(|piece| piece.iter().map(|point| frame.place(*point)).collect())
+        .collect();
+    picture.lines(pieces, curve.stroke, Some(&curve.name));
+    if curve.has_dots {
+        for point in curve.points.iter().filter(|point| is_number(point)) {
+            let rim = Stroke::solid(WHITE, 0.8);
+            picture.circle(frame.place(*point), 3.6, Some(curve.stroke.colour), Some(rim));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plot::colour::series;
+
+    #[test]
+    fn panels_of_any_values_are_drawn() {
+        for points in [vec![], vec![[0.0, 0.0]], vec![[0.0, f64::NAN], [1.0, 2.0], [2.0, 1.0]]] {
+            let curve = Curve {
+                name: "a < b".to_owned(),
+                points,
+                stroke: Stroke::solid(series(1), 2.0),
+                has_dots: true,
+            };
+            let panel = Panel {
+                title: "panel".to_owned(),
+                names: ["x, 1".to_owned(), "y, 1".to_owned()],
+                curves: vec![curve],
+                zero_on: Some(1),
+                x_range: None,
+            };
+            let layout = Layout { columns: 2, size: [300.0, 200.0] };
+            let svg = draw("title", &[], &vec![panel; 3], layout).svg("c");
+            assert!(!svg.contains("NaN") && !svg.contains("inf"), "{svg}");
+            assert_eq!(svg.matches(">a &lt; b</text>").count(), 1);
+            assert_eq!(svg.matches(">panel<").count(), 3);
+        }
+    }
+}

@@ -1,0 +1,263 @@
+//! A vertical section: a field in colours, lines of others, and the wind within the section.
+
+use ndarray::Array2;
+
+use super::axes::{
+    Axis, BAR_ROOM, BELOW, Entry, Frame, LEFT, MARGIN, TOP, draw_bar, draw_legend, draw_title,
+};
+use super::canvas::{Anchor, Image, Picture, Place, Stroke, Text};
+use super::colour::{Colour, GREY, GROUND, INK, Scale};
+use super::contour;
+
+/// Lines through a field, one for each value.
+#[derive(Clone, Debug)]
+pub struct Lines<'a> {
+    /// What they are, with units, for the legend.
+    pub name: String,
+    /// The field. Shape: (heights, places).
+    pub field: &'a Array2<f64>,
+    /// Values, and how wide their lines are, px.
+    pub values: Vec<(f64, f64)>,
+    /// Colour and dashes.
+    pub stroke: Stroke,
+    /// Whether the values are written beside the lines.
+    pub has_numbers: bool,
+}
+
+/// Wind within the section.
+#[derive(Clone, Debug)]
+pub struct Wind<'a> {
+    /// Along the section, m s⁻¹. Shape: (heights, places).
+    pub along: &'a Array2<f64>,
+    /// Upward, m s⁻¹. Shape: (heights, places).
+    pub upward: &'a Array2<f64>,
+}
+
+/// One pair of axes.
+#[derive(Clone, Debug)]
+pub struct Panel<'a> {
+    /// What it shows.
+    pub title: String,
+    /// The field in colours. Shape: (heights, places).
+    pub field: &'a Array2<f64>,
+    /// Its colours.
+    pub scale: Scale,
+    /// Lines on it.
+    pub lines: Vec<Lines<'a>>,
+    /// Arrows on it.
+    pub wind: Option<Wind<'a>>,
+    /// What is said where nothing has a colour.
+    pub note: Option<String>,
+}
+
+/// A section. Fields have equal distances between their places and between their heights.
+#[derive(Clone, Debug)]
+pub struct Section<'a> {
+    /// What it shows.
+    pub title: String,
+    /// What stands below the title.
+    pub below: Vec<String>,
+    /// Length, km.
+    pub length: f64,
+    /// Height of its upper side, km.
+    pub top: f64,
+    /// Height of the ground, km, at equal distances from end to end.
+    pub ground: Vec<f64>,
+    /// One above the other.
+    pub panels: Vec<Panel<'a>>,
+}
+
+const SIZE: [f64; 2] = [700.0, 300.0];
+const GAP: f64 = 20.0;
+/// Between two panels: a legend and a title, px.
+const BETWEEN: f64 = 76.0;
+
+/// Draws a section.
+pub fn draw(section: &Section<'_>) -> Picture {
+    let count = section.panels.len() as f64;
+    let height = TOP + 24.0 + count * SIZE[1] + (count - 1.0) * BETWEEN + BELOW + 44.0;
+    let width = LEFT + SIZE[0] + GAP + BAR_ROOM;
+    let mut picture = Picture::new(width, height, &section.title);
+    draw_title(&mut picture, &section.title, &section.below);
+    for (number, panel) in section.panels.iter().enumerate() {
+        let top = TOP + 24.0 + number as f64 * (SIZE[1] + BETWEEN);
+        let frame = Frame {
+            at: [LEFT, top],
+            size: SIZE,
+            x: Axis::linear("distance from A, km", [0.0, section.length], 9),
+            y: Axis::linear("height, km", [0.0, section.top], 6),
+        };
+        draw_panel(&mut picture, &frame, panel, section);
+        if number + 1 == section.panels.len() {
+            frame.draw_x(&mut picture);
+        }
+        let [left, right, top, bottom] = frame.sides();
+        for (end, x) in [("A", left), ("B", right)] {
+            picture.text(Text::new([x, top - 7.0], end).bold().held(Anchor::Middle));
+        }
+        frame.draw_y(&mut picture);
+        draw_bar(&mut picture, right + GAP, [top, bottom], &panel.scale);
+        let entries: Vec<Entry> = panel
+            .lines
+            .iter()
+            .map(|lines| Entry { name: lines.name.clone(), stroke: lines.stroke })
+            .collect();
+        let is_last = number + 1 == section.panels.len();
+        let below = bottom + if is_last { BELOW + 6.0 } else { 24.0 };
+        let width = picture.size()[0] - LEFT - MARGIN;
+        draw_legend(&mut picture, [left, below], width, &entries);
+    }
+    picture
+}
+
+fn draw_panel(picture: &mut Picture, frame: &Frame, panel: &Panel<'_>, section: &Section<'_>) {
+    let [left, right, top, bottom] = frame.sides();
+    let middle = f64::midpoint(left, right);
+    picture.text(Text::new([middle, top - 7.0], &panel.title).bold().held(Anchor::Middle));
+    let (rows, columns) = panel.field.dim();
+    let colours = (0..rows * columns).map(|n| {
+        let value = panel.field[[rows - 1 - n / columns, n % columns]];
+        // Above the uppermost layer there is no number and nothing to tell.
+        if value.is_nan() { None } else { panel.scale.colour(value) }
+    });
+    let image = Image { extent: [columns, rows], colours: colours.collect() };
+    picture.image(frame.at, frame.size, image);
+    let at_node = |[i, j]: Place| {
+        let x = (i + 0.5) / columns as f64 * section.length;
+        frame.place([x, (j + 0.5) / rows as f64 * section.top])
+    };
+    picture.within(frame.at, frame.size, |picture| {
+        let mut labels = Vec::new();
+        for lines in &panel.lines {
+            labels.extend(draw_lines(picture, lines, &at_node, frame));
+        }
+        draw_ground(picture, frame, section);
+        if let Some(wind) = &panel.wind {
+            draw_wind(picture, frame, wind, section);
+        }
+        for label in labels {
+            picture.text(label);
+        }
+        if let Some(note) = &panel.note {
+            let text = Text::new([middle, f64::midpoint(top, bottom)], note).sized(16.0);
+            picture.text(text.coloured(GREY).held(Anchor::Middle).rimmed());
+        }
+    });
+    frame.draw_sides(picture);
+}
+
+fn draw_ground(picture: &mut Picture, frame: &Frame, section: &Section<'_>) {
+    if section.ground.iter().all(|&height| height <= 0.0) {
+        return;
+    }
+    let last = section.ground.len().saturating_sub(1).max(1) as f64;
+    let along = |n: usize| n as f64 / last * section.length;
+    let mut area: Vec<Place> = section
+        .ground
+        .iter()
+        .enumerate()
+        .map(|(n, &height)| frame.place([along(n), height]))
+        .collect();
+    area.push(frame.place([section.length, 0.0]));
+    area.push(frame.place([0.0, 0.0]));
+    picture.area(&area, GROUND);
+}
+
+/// Lines of values; returns the numbers beside them.
+fn draw_lines(
+    picture: &mut Picture,
+    lines: &Lines<'_>,
+    at_node: &impl Fn(Place) -> Place,
+    frame: &Frame,
+) -> Vec<Text> {
+    /// A shorter line has no number, px.
+    const LEAST: f64 = 90.0;
+    let mut labels: Vec<Text> = Vec::new();
+    for &(value, width) in &lines.values {
+        let pieces: Vec<Vec<Place>> = contour::lines(lines.field, value)
+            .into_iter()
+            .map(|line| line.into_iter().map(at_node).collect())
+            .collect();
+        if pieces.is_empty() {
+            continue;
+        }
+        let longest = pieces.iter().max_by(|a, b| length(a).total_cmp(&length(b)));
+        if let Some(line) = longest.filter(|line| lines.has_numbers && length(line) > LEAST) {
+            // The numbers of neighbouring lines stand at different places along them.
+            let share = 0.15 + 0.7 * ((labels.len() * 3) % 7) as f64 / 6.0;
+            let [x, y] = line[((line.len() - 1) as f64 * share) as usize];
+            let text = format!("{value}").replace('-', "−");
+            let text = Text::new([x, y + 4.0], text).sized(11.0).held(Anchor::Middle).rimmed();
+            let [left, right, top, bottom] = frame.sides();
+            let is_inside =
+                (left + 14.0..right - 14.0).contains(&x) && (top + 12.0..bottom - 4.0).contains(&y);
+            let is_free = labels.iter().all(|other| {
+                (other.at[0] - x).abs() > 30.0 || (other.at[1] - y - 4.0).abs() > 13.0
+            });
+            if is_inside && is_free {
+                labels.push(text.coloured(lines.stroke.colour));
+            }
+        }
+        let stroke = Stroke { width, ..lines.stroke };
+        picture.lines(pieces, stroke, Some(&format!("{}: {value}", lines.name)));
+    }
+    labels
+}
+
+fn length(line: &[Place]) -> f64 {
+    line.windows(2).map(|pair| (pair[1][0] - pair[0][0]).hypot(pair[1][1] - pair[0][1])).sum()
+}
+
+/// Colour of the arrows.
+const ARROWS: Colour = INK;
+
+/// Arrows that show where the air goes on the picture, both components by the scale of their axis, and
+/// one for comparison.
+fn draw_wind(picture: &mut Picture, frame: &Frame, wind: &Wind<'_>, section: &Section<'_>) {
+    /// Arrows from end to end and from the ground to the top.
+    const ARROWS_ALONG: usize = 26;
+    const ARROWS_UP: usize = 11;
+    let (rows, columns) = wind.along.dim();
+    // px that air moves in a second.
+    let scales = [frame.size[0] / (section.length * 1e3), frame.size[1] / (section.top * 1e3)];
+    let node = |n: usize, count: usize, of: usize| ((2 * n + 1) * of / (2 * count)).min(of - 1);
+    let mut arrows = Vec::new();
+    for n in 0..ARROWS_ALONG * ARROWS_UP {
+        let i = node(n % ARROWS_ALONG, ARROWS_ALONG, columns);
+        let j = node(n / ARROWS_ALONG, ARROWS_UP, rows);
+        let [u, w] = [wind.along[[j, i]], wind.upward[[j, i]]];
+        let at = [
+            (i as f64 + 0.5) / columns as f64 * section.length,
+            (j as f64 + 0.5) / rows as f64 * section.top,
+        ];
+        if u.is_finite() && w.is_finite() {
+            arrows.push((frame.place(at), [u * scales[0], -w * scales[1]], u));
+        }
+    }
+    let fastest = arrows.iter().map(|(_, [dx, dy], _)| dx.hypot(*dy)).fold(0.0, f64::max);
+    if fastest <= 0.0 {
+        return;
+    }
+    // The fastest air moves nearly as far as the next arrow.
+    let time = 0.85 * frame.size[0] / ARROWS_ALONG as f64 / fastest;
+    for ([x, y], [dx, dy], _) in &arrows {
+        picture.arrow([*x, *y], [x + time * dx, y + time * dy], Stroke::solid(ARROWS, 1.0));
+    }
+    let most = arrows.iter().map(|(_, _, u)| u.abs()).fold(0.0, f64::max);
+    let speed = super::axes::round_step(most, 1).max(f64::MIN_POSITIVE);
+    let speed = if speed > 1.5 * most { speed / 2.0 } else { speed };
+    let span = speed * scales[0] * time;
+    let text = Text::new([0.0, 0.0], format!("{} m s⁻¹", super::colour::short(speed)));
+    let [_, right, top, _] = frame.sides();
+    let width = text.width() + span + 22.0;
+    let paper = super::colour::WHITE;
+    picture.rectangle(
+        [right - width, top],
+        [width, 22.0],
+        Some(paper),
+        Some(Stroke::solid(INK, 1.0)),
+    );
+    let from = [right - width + 8.0, top + 11.0];
+    picture.arrow(from, [from[0] + span, from[1]], Stroke::solid(ARROWS, 1.2));
+    picture.text(Text { at: [from[0] + span + 6.0, top + 15.5], ..text });
+}

@@ -1,0 +1,231 @@
+//! A sounding on a Skew-T log-p diagram.
+
+use super::axes::{Axis, BELOW, Entry, Frame, LEFT, MARGIN, TOP, draw_legend, draw_title};
+use super::canvas::{Anchor, Picture, Place, Stroke, Text};
+use super::colour::{Colour, FAINT, INK, hex, series};
+use crate::constants::Constants;
+use crate::diagnostics::sounding::{Parcel, Sounding, dew_point, dry_ascent, saturated_ascent};
+
+const FREEZING: f64 = <f64 as Constants>::FREEZING;
+const SIZE: [f64; 2] = [560.0, 600.0];
+/// Pressure at the lower and at the upper side, Pa.
+const PRESSURE: [f64; 2] = [1.05e5, 1e4];
+/// Temperatures at the lower side, degrees Celsius.
+const TEMPERATURE: [f64; 2] = [-40.0, 45.0];
+/// Pressures with a number, hPa.
+const PRESSURES: [u32; 11] = [1000, 850, 700, 600, 500, 400, 300, 250, 200, 150, 100];
+/// Mixing ratios with a line, g kg⁻¹, and how far up these are drawn, Pa.
+const RATIOS: [f64; 9] = [0.4, 1.0, 2.0, 4.0, 7.0, 10.0, 16.0, 24.0, 32.0];
+const RATIOS_TO: f64 = 5.5e4;
+/// Parts of a line from below to above.
+const PARTS: usize = 70;
+
+const DRY: Colour = hex(0xE8_C8A0);
+const MOIST: Colour = hex(0xB8_D4B8);
+const RATIO: Colour = hex(0xC4_C4E4);
+
+/// Room for the barbs of the wind, px.
+const BARBS: f64 = 66.0;
+
+/// Draws a sounding, and the air of its lowest layer on its way up.
+pub fn draw(
+    title: &str,
+    below: &[String],
+    sounding: &Sounding,
+    parcel: Option<&Parcel>,
+) -> Picture {
+    let width = LEFT + SIZE[0] + BARBS + MARGIN;
+    let height = TOP + 18.0 + SIZE[1] + BELOW + 58.0;
+    let mut picture = Picture::new(width, height, title);
+    draw_title(&mut picture, title, below);
+    let ticks = PRESSURES.map(|hpa| (f64::from(hpa) * 100.0, hpa.to_string()));
+    let frame = Frame {
+        at: [LEFT, TOP + 18.0],
+        size: SIZE,
+        x: Axis::linear("temperature, °C", TEMPERATURE, 9),
+        y: Axis {
+            name: "pressure, hPa".to_owned(),
+            range: PRESSURE,
+            ticks: ticks.to_vec(),
+            is_logarithmic: true,
+        },
+    };
+    let place = |p: f64, t: f64| {
+        let [x, y] = frame.place([t - FREEZING, p]);
+        // Isotherms lean to the right by half a right angle.
+        [x + frame.at[1] + SIZE[1] - y, y]
+    };
+    picture.within(frame.at, frame.size, |picture| {
+        draw_background(picture, &place);
+        draw_sounding(picture, &place, sounding, parcel);
+    });
+    frame.draw(&mut picture);
+    if let Some(wind) = &sounding.wind {
+        draw_wind(&mut picture, &frame, &sounding.p, wind);
+    }
+    let solid = |name: &str, colour, width| Entry {
+        name: name.to_owned(),
+        stroke: Stroke::solid(colour, width),
+    };
+    let mut entries = vec![
+        solid("temperature", series(1), 2.6),
+        Entry { name: "dew point".to_owned(), stroke: DEW_POINT },
+    ];
+    if parcel.is_some() {
+        entries.push(Entry { name: "air lifted from below".to_owned(), stroke: LIFTED });
+    }
+    entries.push(solid("dry adiabats", DRY, 1.6));
+    entries.push(solid("moist adiabats", MOIST, 1.6));
+    entries.push(solid("mixing ratio, g kg⁻¹", RATIO, 1.6));
+    let [left, _, _, bottom] = frame.sides();
+    let room = width - LEFT - MARGIN;
+    draw_legend(&mut picture, [left, bottom + BELOW + 8.0], room, &entries);
+    picture
+}
+
+const DEW_POINT: Stroke = Stroke::dashed(series_blue(), 2.6, &[8.0, 3.0]);
+const LIFTED: Stroke = Stroke::dashed(INK, 1.6, &[3.0, 3.0]);
+
+const fn series_blue() -> Colour {
+    super::colour::SERIES[2]
+}
+
+/// Pressures from the lower side up to `top`.
+fn levels(top: f64) -> impl Iterator<Item = f64> {
+    let ratio = (top / PRESSURE[0]).ln();
+    (0..=PARTS).map(move |n| PRESSURE[0] * (ratio * n as f64 / PARTS as f64).exp())
+}
+
+fn draw_background(picture: &mut Picture, place: &impl Fn(f64, f64) -> Place) {
+    let faint = Stroke::solid(FAINT, 1.0);
+    for hpa in PRESSURES {
+        let p = f64::from(hpa) * 100.0;
+        // From far left to far right, across the window.
+        let [_, y] = place(p, FREEZING);
+        picture.line(&[[0.0, y], [LEFT + SIZE[0], y]], faint);
+    }
+    for ten in -14..=5 {
+        let t = FREEZING + 10.0 * f64::from(ten);
+        let width = if ten == 0 { 2.0 } else { 1.0 };
+        picture.line(&[place(PRESSURE[0], t), place(PRESSURE[1], t)], Stroke { width, ..faint });
+    }
+    for theta in (-5..=20).map(|n| FREEZING + 10.0 * f64::from(n)) {
+        let line: Vec<Place> =
+            levels(PRESSURE[1]).map(|p| place(p, dry_ascent(theta, 1e5, p))).collect();
+        picture.line(&line, Stroke::solid(DRY, 1.0));
+    }
+    for start in (-3..=7).map(|n| FREEZING + 5.0 * f64::from(n)) {
+        let (mut t, mut at) = (start, 1e5);
+        let line = levels(2e4).map(|p| {
+            t = saturated_ascent(t, at, p);
+            at = p;
+            place(p, t)
+        });
+        let line: Vec<Place> = line.collect();
+        picture.line(&line, Stroke::solid(MOIST, 1.0));
+    }
+    for ratio in RATIOS {
+        let line: Vec<Place> =
+            levels(RATIOS_TO).map(|p| place(p, dew_point(ratio * 1e-3, p))).collect();
+        picture.line(&line, Stroke::dashed(RATIO, 1.2, &[5.0, 3.0]));
+        let [x, y] = line[line.len() - 1];
+        let text = Text::new([x, y - 4.0], format!("{ratio}")).sized(10.0);
+        picture.text(text.coloured(hex(0x60_60A0)).held(Anchor::Middle));
+    }
+}
+
+fn draw_sounding(
+    picture: &mut Picture,
+    place: &impl Fn(f64, f64) -> Place,
+    sounding: &Sounding,
+    parcel: Option<&Parcel>,
+) {
+    let line = |values: &[f64]| -> Vec<Place> {
+        let pairs = sounding.p.iter().zip(values).filter(|(p, t)| p.is_finite() && t.is_finite());
+        pairs.map(|(&p, &t)| place(p, t)).collect()
+    };
+    if let Some(parcel) = parcel {
+        let path: Vec<Place> = parcel.path.iter().map(|&[p, t]| place(p, t)).collect();
+        picture.lines(vec![path], LIFTED, Some("air lifted from below"));
+        let [p, t] = parcel.condensation;
+        let [x, y] = place(p, t);
+        picture.line(&[[x - 6.0, y], [x + 6.0, y]], Stroke::solid(INK, 2.0));
+        let text = Text::new([x - 9.0, y + 4.0], "LCL").sized(11.0).held(Anchor::End);
+        picture.text(text.rimmed());
+    }
+    picture.lines(vec![line(&sounding.dew_points())], DEW_POINT, Some("dew point"));
+    let red = Stroke::solid(series(1), 2.6);
+    picture.lines(vec![line(&sounding.t)], red, Some("temperature"));
+}
+
+/// Barbs of the wind beside the diagram, no nearer to each other than can be read.
+fn draw_wind(picture: &mut Picture, frame: &Frame, p: &[f64], [u, v]: &[Vec<f64>; 2]) {
+    const APART: f64 = 24.0;
+    let [_, right, top, bottom] = frame.sides();
+    let x = right + 34.0;
+    picture.line(&[[x, top], [x, bottom]], Stroke::solid(FAINT, 1.0));
+    let mut last = f64::INFINITY;
+    for ((&p, &u), &v) in p.iter().zip(u).zip(v) {
+        let [_, y] = frame.place([0.0, p]);
+        if (top..=bottom).contains(&y) && last - y >= APART && u.is_finite() && v.is_finite() {
+            draw_barb(picture, [x, y], [u, v]);
+            last = y;
+        }
+    }
+}
+
+/// A staff that points to where the wind comes from, with a flag for 25 m s⁻¹ (50 kn), a long barb for 5
+/// and a short one for 2.5 m s⁻¹.
+fn draw_barb(picture: &mut Picture, [x, y]: Place, [u, v]: [f64; 2]) {
+    const STAFF: f64 = 26.0;
+    const SPACE: f64 = 4.5;
+    const BARB: f64 = 9.0;
+    let ink = Stroke::solid(INK, 1.2);
+    let speed = u.hypot(v);
+    if speed < 1.25 {
+        picture.circle([x, y], 3.0, None, Some(ink));
+        return;
+    }
+    // Upwind on the picture, where y grows downward, and to the left of it, seen along the wind.
+    let [ex, ey] = [-u / speed, v / speed];
+    let [sx, sy] = [-ey, ex];
+    let along = |s: f64, side: f64| [x + s * ex + side * sx, y + s * ey + side * sy];
+    picture.line(&[[x, y], along(STAFF, 0.0)], ink);
+    // No staff has room for more; air that fast is an error of its file.
+    let mut halves = (speed / 2.5).round().min(60.0) as u32;
+    let mut s = STAFF;
+    while halves >= 10 {
+        picture.area(&[along(s, 0.0), along(s - SPACE, BARB), along(s - 2.0 * SPACE, 0.0)], INK);
+        (halves, s) = (halves - 10, s - 2.0 * SPACE - 1.0);
+    }
+    while halves >= 2 {
+        picture.line(&[along(s, 0.0), along(s + 0.4 * BARB, BARB)], ink);
+        (halves, s) = (halves - 2, s - SPACE);
+    }
+    if halves == 1 {
+        // A short barb does not stand at the very end.
+        let s = if s == STAFF { s - SPACE } else { s };
+        picture.line(&[along(s, 0.0), along(s + 0.2 * BARB, 0.5 * BARB)], ink);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn any_sounding_is_drawn() {
+        let sounding = Sounding {
+            p: vec![1e5, 8e4, 4e4, 2e4],
+            t: vec![295.0, 283.0, 250.0, 215.0],
+            qv: vec![0.012, 0.006, f64::NAN, 1e-6],
+            wind: Some([vec![0.0, -12.0, 40.0, f64::NAN], vec![1.0, 7.0, 33.0, 0.0]]),
+        };
+        let parcel = sounding.lift();
+        for sounding in [sounding, Sounding::default()] {
+            let svg = draw("title", &[], &sounding, parcel.as_ref()).svg("s");
+            assert!(!svg.contains("NaN") && !svg.contains("inf"));
+            assert!(svg.contains(">dew point</text>"));
+        }
+    }
+}

@@ -1,0 +1,177 @@
+//! Pictures as SVG. Texts stay texts; a browser without the font takes one of about its width.
+
+use std::fmt::Write;
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+
+use super::canvas::{Anchor, Image, Item, Picture, Place, Stroke, Text};
+use super::colour::Colour;
+use super::font::Weight;
+use super::png;
+
+/// The font of the pictures, and what comes near to it elsewhere.
+const FONTS: &str = "DejaVu Sans, Verdana, Bitstream Vera Sans, Helvetica, Arial, sans-serif";
+
+impl Picture {
+    /// The picture as SVG. `id` begins the names inside it, which are those of a whole page where
+    /// several pictures stand in one.
+    pub fn svg(&self, id: &str) -> String {
+        let [width, height] = self.size();
+        let mut writer = Writer { svg: String::new(), id, windows: 0 };
+        writer.line(&format!(
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width:.0}\" height=\"{height:.0}\" \
+             viewBox=\"0 0 {width:.0} {height:.0}\" font-family=\"{FONTS}\" role=\"img\">"
+        ));
+        writer.line(&format!("<title>{}</title>", escaped(self.title())));
+        writer.line("<rect width=\"100%\" height=\"100%\" fill=\"#FFFFFF\"/>");
+        writer.items(&self.items);
+        writer.line("</svg>");
+        writer.svg
+    }
+}
+
+struct Writer<'a> {
+    svg: String,
+    id: &'a str,
+    windows: usize,
+}
+
+impl Writer<'_> {
+    fn line(&mut self, line: &str) {
+        self.svg.push_str(line);
+        self.svg.push('\n');
+    }
+
+    fn items(&mut self, items: &[Item]) {
+        for item in items {
+            match item {
+                Item::Path { pieces, is_closed, fill, stroke, name } => {
+                    let path = path(pieces, *is_closed);
+                    let style = style(*fill, *stroke);
+                    self.line(&match name {
+                        None => format!("<path d=\"{path}\"{style}/>"),
+                        Some(name) => format!(
+                            "<path d=\"{path}\"{style}><title>{}</title></path>",
+                            escaped(name)
+                        ),
+                    });
+                }
+                Item::Rectangle { at: [x, y], size: [w, h], fill, stroke } => {
+                    let style = style(*fill, *stroke);
+                    self.line(&format!(
+                        "<rect x=\"{x:.2}\" y=\"{y:.2}\" width=\"{w:.2}\" height=\"{h:.2}\"{style}/>"
+                    ));
+                }
+                Item::Circle { centre: [x, y], radius, fill, stroke } => {
+                    let style = style(*fill, *stroke);
+                    self.line(&format!(
+                        "<circle cx=\"{x:.2}\" cy=\"{y:.2}\" r=\"{radius:.2}\"{style}/>"
+                    ));
+                }
+                Item::Text(text) => self.text(text),
+                Item::Image { at, size, image } => self.image(*at, *size, image),
+                Item::Window { at: [x, y], size: [w, h], items } => {
+                    self.windows += 1;
+                    let name = format!("{}-{}", self.id, self.windows);
+                    self.line(&format!(
+                        "<clipPath id=\"{name}\"><rect x=\"{x:.2}\" y=\"{y:.2}\" \
+                         width=\"{w:.2}\" height=\"{h:.2}\"/></clipPath>"
+                    ));
+                    self.line(&format!("<g clip-path=\"url(#{name})\">"));
+                    self.items(items);
+                    self.line("</g>");
+                }
+            }
+        }
+    }
+
+    fn text(&mut self, text: &Text) {
+        let [x, y] = text.at;
+        let mut style = format!(" font-size=\"{}\" fill=\"{}\"", text.size, text.colour);
+        style += match text.anchor {
+            Anchor::Start => "",
+            Anchor::Middle => " text-anchor=\"middle\"",
+            Anchor::End => " text-anchor=\"end\"",
+        };
+        if text.weight == Weight::Bold {
+            style += " font-weight=\"bold\"";
+        }
+        if text.is_upright {
+            write!(style, " transform=\"rotate(-90 {x:.2} {y:.2})\"").expect("writing to memory");
+        }
+        if text.has_rim {
+            style += " stroke=\"#FFFFFF\" stroke-width=\"3\" stroke-linejoin=\"round\" \
+                      paint-order=\"stroke\"";
+        }
+        let words = escaped(&text.text);
+        self.line(&format!("<text x=\"{x:.2}\" y=\"{y:.2}\"{style}>{words}</text>"));
+    }
+
+    fn image(&mut self, [x, y]: Place, [w, h]: Place, image: &Image) {
+        let data = STANDARD.encode(png::of_image(image));
+        self.line(&format!(
+            "<image x=\"{x:.2}\" y=\"{y:.2}\" width=\"{w:.2}\" height=\"{h:.2}\" \
+             preserveAspectRatio=\"none\" style=\"image-rendering:pixelated\" \
+             href=\"data:image/png;base64,{data}\"/>"
+        ));
+    }
+}
+
+fn path(pieces: &[Vec<Place>], is_closed: bool) -> String {
+    let mut path = String::new();
+    for piece in pieces {
+        for (number, [x, y]) in piece.iter().enumerate() {
+            let verb = if number == 0 { 'M' } else { 'L' };
+            write!(path, "{verb}{x:.1} {y:.1}").expect("writing to memory");
+        }
+        if is_closed {
+            path.push('Z');
+        }
+    }
+    path
+}
+
+fn style(fill: Option<Colour>, stroke: Option<Stroke>) -> String {
+    let mut style = match fill {
+        Some(colour) => format!(" fill=\"{colour}\""),
+        None => " fill=\"none\"".to_owned(),
+    };
+    if let Some(Stroke { colour, width, dashes }) = stroke {
+        write!(style, " stroke=\"{colour}\" stroke-width=\"{width}\" stroke-linejoin=\"round\"")
+            .expect("writing to memory");
+        if !dashes.is_empty() {
+            let lengths: Vec<String> = dashes.iter().map(f64::to_string).collect();
+            write!(style, " stroke-dasharray=\"{}\"", lengths.join(" "))
+                .expect("writing to memory");
+        }
+    }
+    style
+}
+
+/// A text without what means something in SVG or HTML.
+pub fn escaped(text: &str) -> String {
+    let mut safe = String::new();
+    for c in text.chars() {
+        match c {
+            '&' => safe.push_str("&amp;"),
+            '<' => safe.push_str("&lt;"),
+            '>' => safe.push_str("&gt;"),
+            '"' => safe.push_str("&quot;"),
+            // XML has no place for them.
+            c if c.is_control() || matches!(c, '\u{FFFE}' | '\u{FFFF}') => safe.push(' '),
+            c => safe.push(c),
+        }
+    }
+    safe
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_are_safe() {
+        assert_eq!(escaped("a<b & \"c\"\u{1}"), "a&lt;b &amp; &quot;c&quot; ");
+    }
+}
