@@ -106,7 +106,9 @@ fn attack(first: u64, count: u32) -> Record {
     let locked = || record.lock().unwrap_or_else(PoisonError::into_inner);
     // Made before any program starts, which would inherit open files and their locks.
     let folders = [0, 1].map(|_| tempfile::tempdir().expect("a folder"));
-    folders.iter().for_each(|folder| bases::furnish(folder.path()));
+    for folder in &folders {
+        bases::furnish(folder.path());
+    }
     let bases = bases::all(folders[0].path());
     std::thread::scope(|scope| {
         for folder in &folders {

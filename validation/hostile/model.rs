@@ -300,7 +300,7 @@ impl Model {
             file.add_attribute(name, value.clone())?;
         }
         for field in &self.fields {
-            self.define(&mut file, field, flavour)?;
+            Self::define(&mut file, field, flavour)?;
         }
         if !flavour.is_hdf5() {
             file.enddef()?;
@@ -334,7 +334,7 @@ impl Model {
         Ok(())
     }
 
-    fn define(&self, file: &mut FileMut, field: &Field, flavour: Flavour) -> netcdf::Result<()> {
+    fn define(file: &mut FileMut, field: &Field, flavour: Flavour) -> netcdf::Result<()> {
         let axes: Vec<&str> = field.axes.iter().map(String::as_str).collect();
         let mut variable = file.add_variable_with_type(&field.name, &axes, &field.data.kind())?;
         if flavour == Flavour::Deflated && !axes.is_empty() {
