@@ -1,6 +1,7 @@
 //! Everything that can go wrong, each with what was found, what was expected and what to do.
 
 use std::fmt;
+use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -62,6 +63,21 @@ impl Error {
         Self::Io { path: path.to_owned(), action, reason: reason.to_string() }
     }
 
+    /// An [`Error::Io`] about a file that cannot be read; where there is none of this name, with the
+    /// nearest one of its folder.
+    pub fn cannot_read(path: &Path, error: &io::Error) -> Self {
+        let near = match error.kind() {
+            io::ErrorKind::NotFound => nearest_file(path),
+            _ => None,
+        };
+        match near {
+            Some(near) => {
+                Self::io(path, "read", format!("{error}; the nearest name there is {near}"))
+            }
+            None => Self::io(path, "read", error),
+        }
+    }
+
     /// The exit code of the process that ends with this error.
     pub fn exit_code(&self) -> u8 {
         match self {
@@ -103,6 +119,26 @@ impl fmt::Display for Error {
 }
 
 impl std::error::Error for Error {}
+
+/// Files of a folder that are looked at for one that was meant.
+const LOOKED_AT: usize = 10_000;
+
+/// The file in the folder of `path` whose name is the fewest edits away, if it is near.
+fn nearest_file(path: &Path) -> Option<String> {
+    let name = path.file_name()?.to_str()?;
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let entries = fs::read_dir(folder.unwrap_or(Path::new("."))).ok()?;
+    entries
+        .take(LOOKED_AT)
+        .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
+        .map(|other| (strsim::damerau_levenshtein(name, &other), other))
+        // Without its ending, or with a few slips of the fingers.
+        .filter(|(distance, other)| {
+            *distance <= name.len() / 4 || other.starts_with(&format!("{name}."))
+        })
+        .min()
+        .map(|(_, other)| other)
+}
 
 /// Failures of writing to standard output; a reader that left is not an error.
 impl From<io::Error> for Error {

@@ -15,6 +15,7 @@ strict=no
 case "${1-}" in
     "") ;;
     --strict) strict=yes ;;
+    -h | --help) sed -n '2,/^set/s/^# \{0,1\}//p' validation/check_pages.sh; exit 0 ;;
     *) echo "usage: validation/check_pages.sh [--strict]" >&2; exit 2 ;;
 esac
 

@@ -1,5 +1,22 @@
 //! What the command promises to scripts: exit codes, and what goes to which stream.
 
+#[path = "hostile/bases.rs"]
+#[allow(dead_code, reason = "another test uses the rest")]
+mod bases;
+#[path = "cli/help.rs"]
+mod help;
+#[path = "cli/mistakes.rs"]
+mod mistakes;
+#[path = "hostile/model.rs"]
+#[allow(dead_code, reason = "another test uses the rest")]
+mod model;
+#[path = "run/small.rs"]
+#[allow(dead_code, reason = "another test uses the rest")]
+mod small;
+#[path = "beside/weights.rs"]
+#[allow(dead_code, reason = "another test uses the rest")]
+mod weights;
+
 use assert_cmd::Command;
 
 fn nwp_mini(arguments: &[&str]) -> std::process::Output {

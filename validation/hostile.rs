@@ -8,6 +8,8 @@
 mod bases;
 #[path = "hostile/child.rs"]
 mod child;
+#[path = "hostile/findings.rs"]
+mod findings;
 #[path = "hostile/model.rs"]
 mod model;
 #[path = "support/random.rs"]
@@ -34,6 +36,9 @@ use model::Flavour;
 use random::Random;
 use spoil::{below, one_of, spoil, spoil_bytes, spoil_text};
 
+/// No spoilt file is longer, in bytes: whoever tests must not fill a disk.
+const LONGEST: u64 = 64 << 20;
+
 /// Writes the spoilt file of case `number` to the folder; returns how it came about, its name, and
 /// the command that is to read it. `None` where the library does not write such a file.
 fn make(number: u64, bases: &[Base], folder: &Path) -> Option<(String, String, Vec<String>)> {
@@ -52,7 +57,10 @@ fn make(number: u64, bases: &[Base], folder: &Path) -> Option<(String, String, V
             if way < 3 {
                 said.extend((0..=below(random, 3)).map(|_| spoil(&mut model, random)));
             }
-            if model.write(&path, flavour).is_err() {
+            let written = model.write(&path, flavour);
+            let length = fs::metadata(&path).map_or(0, |about| about.len());
+            assert!(length < LONGEST, "case {number} is {length} bytes long: {said:?}");
+            if written.is_err() {
                 let _ = fs::remove_file(&path);
                 return None;
             }
@@ -98,7 +106,9 @@ fn attack(first: u64, count: u32) -> Record {
     let locked = || record.lock().unwrap_or_else(PoisonError::into_inner);
     // Made before any program starts, which would inherit open files and their locks.
     let folders = [0, 1].map(|_| tempfile::tempdir().expect("a folder"));
-    folders.iter().for_each(|folder| bases::furnish(folder.path()));
+    for folder in &folders {
+        bases::furnish(folder.path());
+    }
     let bases = bases::all(folders[0].path());
     std::thread::scope(|scope| {
         for folder in &folders {
@@ -112,7 +122,7 @@ fn attack(first: u64, count: u32) -> Record {
                     };
                     let command: Vec<&str> = command.iter().map(String::as_str).collect();
                     match child::survives(folder, &name, &command) {
-                        Ok(code) => *locked().codes.entry(code).or_default() += 1,
+                        Ok((code, _)) => *locked().codes.entry(code).or_default() += 1,
                         Err(why) => {
                             let finding = format!("case {number} ({said}): {command:?} {why}");
                             println!("{finding}");
@@ -149,9 +159,10 @@ fn the_files_are_good() {
         base.write(&folder.join(name));
         let mut codes = Vec::new();
         for command in base.kind.commands(name) {
-            codes.push(child::survives(folder, name, &command).unwrap_or_else(|why| {
+            let (code, _) = child::survives(folder, name, &command).unwrap_or_else(|why| {
                 panic!("{}: {command:?}: {why}", base.name);
-            }));
+            });
+            codes.push(code);
         }
         // Other files differ from the small one, and a file is no series with itself.
         let good = codes.iter().filter(|code| **code == 0).count();

@@ -21,7 +21,9 @@ import sys
 import tempfile
 import time
 
-import websocket
+# Help needs no packages.
+if not {"-h", "--help"} & set(sys.argv[1:]):
+    import websocket
 
 BROWSERS = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"]
 WIDTHS = {"phone": 390, "desktop": 1280}

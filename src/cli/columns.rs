@@ -28,6 +28,8 @@ use crate::wsm5::{DiagnosticFields, Fields, Scratch, Vectorised, call, diagnose}
 /// The file has the dimensions level (0 lowest) and column, the variables
 /// th q qc qr qi qs den pii p delz (level, column), optionally th_tend and q_tend, which are
 /// applied before every call, and the attributes dt (s) and calls.
+///
+/// Example: nwp-mini columns --input columns.nc --output columns.out.nc --dt 60 --calls 30
 #[derive(Debug, Args)]
 #[command(allow_negative_numbers = true)]
 pub(super) struct Columns {
@@ -145,12 +147,12 @@ impl Columns {
     }
 
     fn time_step<R>(&self, case: &ColumnCase<R>) -> Result<f64> {
+        let fits = |dt: f64| dt > 0.0 && dt <= LONGEST_CALL;
         match (self.dt, case.dt) {
-            (Some(dt), _) if dt > 0.0 && dt <= LONGEST_CALL => Ok(dt),
+            (Some(dt), _) | (None, Some(dt)) if fits(dt) => Ok(dt),
             (Some(dt), _) => Err(Error::Usage(format!(
                 "--dt {dt}: a time step must be a positive number of s, {LONGEST_CALL} at most"
             ))),
-            (None, Some(dt)) if dt > 0.0 && dt <= LONGEST_CALL => Ok(dt),
             (None, Some(dt)) => Err(Error::input(
                 &self.input,
                 format!(

@@ -4,7 +4,6 @@
 //! typed, so both go through one and the same parser, and what is typed wins.
 
 use std::ffi::OsString;
-use std::fs;
 use std::io::{self, Write};
 use std::path::Path;
 
@@ -15,6 +14,7 @@ use toml::{Table, Value};
 use crate::cli::Cli;
 use crate::error::{Error, Result};
 use crate::io::reader::nearest;
+use crate::io::text;
 
 /// Print a configuration file with the defaults of run, for its option --config.
 ///
@@ -72,7 +72,7 @@ fn takes_value(option: &Arg) -> bool {
 ///
 /// # Errors
 ///
-/// [`Error::Io`] when the file cannot be read; [`Error::Usage`] when it is not TOML, or has a key
+/// Those of [`text::read`]; [`Error::Usage`] when it is not TOML, or has a key
 /// or a value that is not one of an option.
 pub(super) fn with_file(mut arguments: Vec<OsString>) -> Result<Vec<OsString>> {
     // A wrong command line is told by the parser that follows.
@@ -81,7 +81,7 @@ pub(super) fn with_file(mut arguments: Vec<OsString>) -> Result<Vec<OsString>> {
     };
     let Some(("run", run)) = matches.subcommand() else { return Ok(arguments) };
     let Some(path) = run.get_one::<std::path::PathBuf>("config") else { return Ok(arguments) };
-    let text = fs::read_to_string(path).map_err(|e| Error::io(path, "read", e))?;
+    let text = text::read(path)?;
     let table: Table =
         text.parse().map_err(|e| Error::Usage(format!("{}: {e}", path.display())))?;
     let options = options();

@@ -26,6 +26,10 @@ const NAMED: usize = 8;
 /// Without --tolerance every difference counts, to the last bit; only one NaN is as good as another.
 /// Whole numbers and text are compared for equality, whatever the tolerance. Values are taken as
 /// stored; attributes are not compared, and files with groups are refused.
+///
+/// Example: nwp-mini diff --print-tolerance > limits.toml
+///
+/// Example: nwp-mini diff a.nc b.nc --tolerance limits.toml
 #[derive(Debug, Args)]
 #[command(after_help = HELP)]
 pub(super) struct Diff {

@@ -17,6 +17,8 @@ use crate::io::writer::Writer;
 /// Turn an input file of the stand-alone WSM5 of 2008 (`wsm5_in_NNN`) into columns for `nwp-mini columns`.
 ///
 /// Every record is checked: Fortran sequential, big-endian, marks and numbers of four bytes.
+///
+/// Example: nwp-mini import wsm5_in_001 --output columns.nc
 #[derive(Debug, Args)]
 #[command(after_help = HELP)]
 pub(super) struct Import {

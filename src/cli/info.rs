@@ -7,6 +7,7 @@ use clap::Args;
 use serde::Serialize;
 
 use crate::cli::device::{CompilerPlace, TuningChoice};
+use crate::cli::refine;
 use crate::cli::report::{Machine, machine};
 use crate::error::Result;
 use crate::gpu;
@@ -45,6 +46,10 @@ struct Facts {
     version: &'static str,
     commit: &'static str,
     machine: Machine,
+    /// Memory of the host that programs can still have, bytes.
+    free_memory: Option<usize>,
+    /// Where compiled kernels and measured settings are kept.
+    cache: Option<PathBuf>,
     gpu: gpu::Survey,
     tuning: Vec<TuningFacts>,
     file: Option<FileFacts>,
@@ -83,6 +88,8 @@ impl Info {
             version: env!("CARGO_PKG_VERSION"),
             commit: env!("NWP_MINI_COMMIT"),
             machine: machine(),
+            free_memory: refine::free_memory(),
+            cache: gpu::user_folder(),
             tuning: devices.map(|device| TuningFacts::new(&device.name, ignored)).collect(),
             gpu: survey,
             file: self.file.as_deref().map(FileFacts::new).transpose()?,
@@ -106,6 +113,22 @@ impl Facts {
         writeln!(out, "system         {os}, {arch}")?;
         writeln!(out, "CPU            {cpu}")?;
         writeln!(out, "cores          {cores}, of which {threads} would be used")?;
+        let memory = self.free_memory.map_or_else(
+            || "not told by the system".to_owned(),
+            |bytes| {
+                let cells = bytes / refine::BYTES_A_CELL;
+                format!("{:.1} GB free, enough for a run of {cells} cells", bytes as f64 / 1e9)
+            },
+        );
+        writeln!(out, "memory         {memory}")?;
+        let cache = self.cache.as_deref().map_or_else(
+            || {
+                "nowhere: neither XDG_CACHE_HOME nor HOME tells a folder; kernels are compiled anew"
+                    .to_owned()
+            },
+            |folder| folder.display().to_string(),
+        );
+        writeln!(out, "cache          {cache}")?;
         print_gpu(&self.gpu, out)?;
         self.tuning.iter().try_for_each(|tuning| tuning.print(out))
     }

@@ -25,11 +25,13 @@ mod transport;
 mod tune;
 mod weights;
 
+use std::ffi::OsString;
 use std::io::{self, IsTerminal, Write};
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use tracing::level_filters::LevelFilter;
 
@@ -41,6 +43,10 @@ pub use crate::real::Precision;
 use crate::wsm5::Fallout;
 
 /// Tracer advection and cloud microphysics of WRF, on the CPU and on the GPU.
+///
+/// Example: nwp-mini info data/soc.nc
+///
+/// Example: nwp-mini run --input data/soc.nc --hours 1 --output storm.nc
 #[derive(Debug, Parser)]
 #[command(name = "nwp-mini", version, after_help = EXIT_CODES)]
 struct Cli {
@@ -167,7 +173,7 @@ impl From<Limiter> for LimiterChoice {
 /// Parses the command line, runs the command, and turns its result into an exit code.
 pub fn main() -> ExitCode {
     let result = config::with_file(std::env::args_os().collect()).and_then(|arguments| {
-        let cli = Cli::parse_from(arguments);
+        let cli = parse(arguments);
         start_log(&cli.common);
         survive_full_files()?;
         run(&cli)
@@ -182,6 +188,21 @@ pub fn main() -> ExitCode {
             ExitCode::from(error.exit_code())
         }
     }
+}
+
+/// Parses the command line; one that is wrong, or asks for help, ends the program.
+fn parse(arguments: Vec<OsString>) -> Cli {
+    Cli::try_parse_from(arguments).unwrap_or_else(|mut error| {
+        // A file where an option is needed: most programs take it so.
+        if let Some(ContextValue::String(word)) = error.get(ContextKind::InvalidArg)
+            && error.kind() == ErrorKind::UnknownArgument
+            && Path::new(word).is_file()
+        {
+            let tip = format!("files are given by options, as in --input {word}");
+            error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip.into()]));
+        }
+        error.exit()
+    })
 }
 
 fn run(cli: &Cli) -> Result<()> {

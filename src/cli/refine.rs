@@ -11,7 +11,7 @@ use crate::real::Precision;
 
 /// Memory that a run takes for each cell in single precision, bytes; measured with `--refine 6`
 /// of the storm, with something to spare.
-const BYTES_A_CELL: usize = 320;
+pub(super) const BYTES_A_CELL: usize = 320;
 
 /// The input with its cells divided as the user has it.
 ///

@@ -18,7 +18,14 @@ use crate::io::transport::{self, Case, Census};
 use crate::io::writer::{Stored, Writer};
 use crate::mass::{AirMass, MassFlux, longest_time_step};
 
-/// Carry one tracer in a steady wind: WRF's advection alone, one case a file
+/// Carry one tracer in a steady wind: WRF's advection alone, one case a file.
+///
+/// The file has the dimensions x xs y ys z zs, of which xs, ys and zs count the faces; the mass-coupled
+/// winds ru (y, z, xs), rv (ys, z, x) and rom (y, zs, x) and the tracer q0 (y, z, x); mub and mu_old, or
+/// mut, msftx and msfty (y, x); c1h c2h rdnw fnm fnp (z); and the attributes rdx rdy (1/m), dt (s),
+/// nsteps, and 1 or 0 for periodic_x, periodic_y, specified, open_xs, open_xe, open_ys and open_ye.
+///
+/// Example: nwp-mini transport --input case.nc --output case.out.nc --scheme monotonic
 #[derive(Debug, Args)]
 pub(super) struct Transport {
     /// NetCDF file with the wind ru rv rom, the tracer q0 and the metrics of the grid

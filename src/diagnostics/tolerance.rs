@@ -1,7 +1,6 @@
 //! How far two files may differ, from a TOML file.
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
@@ -10,6 +9,7 @@ use crate::diagnostics::difference::{Band, Difference};
 use crate::diagnostics::totals;
 use crate::error::{Error, Result};
 use crate::io::reader::nearest;
+use crate::io::text;
 
 /// The limits that come with the program: those for two builds in single precision.
 pub const SHIPPED: &str = include_str!("../../validation/tolerances.toml");
@@ -68,10 +68,10 @@ impl Tolerances {
     ///
     /// # Errors
     ///
-    /// [`Error::Io`] when it cannot be read; [`Error::Usage`] when it is not TOML, has a key that
+    /// Those of [`text::read`]; [`Error::Usage`] when it is not TOML, has a key that
     /// means nothing, or a limit that is no limit.
     pub fn read(path: &Path) -> Result<Self> {
-        let text = fs::read_to_string(path).map_err(|e| Error::io(path, "read", e))?;
+        let text = text::read(path)?;
         Self::parse(&text).map_err(|message| Error::Usage(format!("{}: {message}", path.display())))
     }
 

@@ -28,7 +28,7 @@ pub(super) struct Cache {
 }
 
 /// The user's cache folder: `$XDG_CACHE_HOME/nwp-mini`, else `~/.cache/nwp-mini`.
-pub(super) fn user_folder() -> Option<PathBuf> {
+pub fn user_folder() -> Option<PathBuf> {
     let absolute = |name| {
         std::env::var_os(name).map(PathBuf::from).filter(|path: &PathBuf| path.is_absolute())
     };

@@ -39,6 +39,7 @@ pub mod watch;
 pub mod wsm5;
 
 pub use buffer::{Buffer, Element};
+pub use cache::user_folder;
 pub use catalogue::{DOUBLE_SUMS, Entry, catalogue};
 pub use compile::{Architecture, Compiler, Source};
 pub use device::{Device, Gpu, Options, Survey, survey};

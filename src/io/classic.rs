@@ -245,7 +245,7 @@ mod tests {
     /// No records; a dimension `x` of 3, an attribute, and a variable of float at byte 96.
     fn good() -> Vec<u32> {
         let name = |name: &[u8; 4]| u32::from_be_bytes(*name);
-        vec![
+        [
             [0, 0x0a, 1, 1, name(b"x\0\0\0"), 3].as_slice(),
             &[0x0c, 1, 1, name(b"a\0\0\0"), 2, 4, name(b"text")],
             &[0x0b, 1, 1, name(b"v\0\0\0"), 1, 0, 0, 0, 5, 12, 96],

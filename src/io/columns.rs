@@ -66,6 +66,12 @@ impl<R: Stored> ColumnCase<R> {
 
     fn read_in(reader: &Reader, group: &str, dimensions: [&str; 2]) -> Result<Self> {
         let inside = |name: &str| format!("{group}{name}");
+        if reader.has("ZNW") && reader.has("QVAPOR") && group.is_empty() {
+            return Err(reader.error(
+                "is a file of WRF's form, input of nwp-mini run; columns need a file of the form that \
+                 nwp-mini columns --help tells",
+            ));
+        }
         let [nz, nx] = dimensions.map(|name| reader.dimension(&inside(name)));
         let (nz, nx) = (nz?, nx?);
         if !LEVELS.contains(&nz) {

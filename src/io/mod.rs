@@ -21,6 +21,7 @@ pub mod regridded;
 pub mod restart;
 pub mod sampled;
 pub mod stations;
+pub mod text;
 pub mod transport;
 pub mod variables;
 pub mod weights;

@@ -29,7 +29,7 @@ impl Reader {
     ///
     /// [`Error::Io`] when it cannot be read, [`Error::Input`] when it is not NetCDF or damaged.
     pub fn open(path: &Path) -> Result<Self> {
-        let about = fs::metadata(path).map_err(|e| Error::io(path, "read", e))?;
+        let about = fs::metadata(path).map_err(|e| Error::cannot_read(path, &e))?;
         if about.is_dir() {
             return Err(Error::input(path, "is a folder; a NetCDF file is needed"));
         }

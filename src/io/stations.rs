@@ -1,11 +1,11 @@
 //! Places of interest from a CSV file: a header, then a name and two coordinates in each line.
 
 use std::collections::HashMap;
-use std::fs;
 use std::path::Path;
 
 use crate::error::{Error, Result};
 use crate::io::reader::nearest;
+use crate::io::text;
 use crate::io::weights::Coordinates;
 
 /// A place of interest.
@@ -45,7 +45,7 @@ impl Stations {
     /// column or has one too many, when a line has other columns than the header, when a number is
     /// none or out of range, and when a name is missing or repeated.
     pub fn read(path: &Path) -> Result<Self> {
-        let text = fs::read_to_string(path).map_err(|e| Error::io(path, "read", e))?;
+        let text = text::read(path)?;
         Self::parse(&text).map_err(|message| Error::input(path, message))
     }
 

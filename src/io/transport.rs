@@ -185,6 +185,12 @@ pub fn write<R: Stored>(mut file: Writer, q: &Array3<R>, history: &[Census]) -> 
 }
 
 fn read_grid(file: &Reader) -> Result<Grid> {
+    if file.has("ZNW") && file.has("QVAPOR") {
+        return Err(file.error(
+            "is a file of WRF's form, input of nwp-mini run; a case of the form that nwp-mini transport \
+             --help tells is needed",
+        ));
+    }
     let shape =
         Shape { nx: file.dimension("x")?, ny: file.dimension("y")?, nz: file.dimension("z")? };
     for (cells, faces) in [("x", "xs"), ("y", "ys"), ("z", "zs")] {

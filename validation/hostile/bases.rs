@@ -112,7 +112,7 @@ pub(crate) fn all(folder: &Path) -> Vec<Base> {
     };
     for (name, small) in [("small", Small::new()), ("hybrid", Small::hybrid())] {
         small.write(&path);
-        add(name, Kind::Input, Model::read(&path));
+        add(name, Kind::Input, taken(&path));
     }
     add("three times", Kind::Input, three_times(&path));
     add("cut out of the storm", Kind::Input, storm());
@@ -126,14 +126,13 @@ pub(crate) fn all(folder: &Path) -> Vec<Base> {
         .output()
         .expect("the program starts");
     assert!(own.status.success(), "{own:?}");
-    add("our own output", Kind::Input, Model::read(&path));
+    add("our own output", Kind::Input, taken(&path));
     add("columns", Kind::Columns, columns());
     add("transport", Kind::Transport, transport());
     for (name, file) in [("SCRIP", File::scrip()), ("ESMF", File::esmf())] {
         file.write(&path);
-        add(name, Kind::Weights, Model::read(&path));
+        add(name, Kind::Weights, taken(&path));
     }
-    fs::remove_file(&path).expect("a file to remove");
     let mut text = |name, kind, text: &str| {
         bases.push(Base { name, kind, content: Content::Text(text.as_bytes().to_vec()) });
     };
@@ -148,12 +147,19 @@ pub(crate) fn all(folder: &Path) -> Vec<Base> {
     bases
 }
 
+/// Takes a file to memory and off the disk.
+fn taken(path: &Path) -> Model {
+    let model = Model::read(path);
+    fs::remove_file(path).expect("a file to remove");
+    model
+}
+
 /// The small file at noon and in the two hours after it.
 pub(crate) fn three_times(path: &Path) -> Model {
     let mut small = Small::new();
     small.frames = 3;
     small.write(path);
-    let mut model = Model::read(path);
+    let mut model = taken(path);
     let hours = ["12", "13", "14"].map(|hour| format!("2005-08-28_{hour}:00:00"));
     model.field("Times").data = Data::Text(hours.concat().into_bytes());
     model

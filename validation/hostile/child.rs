@@ -26,12 +26,16 @@ const LONGEST_FILE: u32 = 64 << 11;
 const CODES: [i32; 5] = [0, 1, 2, 3, 5];
 
 /// Runs the program with these arguments in `folder` and holds it to its promises; `name` is that of
-/// the spoilt file.
+/// the spoilt file. Returns its exit code and what it said.
 ///
 /// # Errors
 ///
 /// What it did not keep.
-pub(crate) fn survives(folder: &Path, name: &str, arguments: &[&str]) -> Result<i32, String> {
+pub(crate) fn survives(
+    folder: &Path,
+    name: &str,
+    arguments: &[&str],
+) -> Result<(i32, String), String> {
     let before = files(folder);
     let limits = format!(
         "ulimit -c 0; ulimit -v {MEMORY}; ulimit -t {SECONDS}; ulimit -f {LONGEST_FILE}; exec \"$@\""
@@ -70,7 +74,7 @@ pub(crate) fn survives(folder: &Path, name: &str, arguments: &[&str]) -> Result<
         .find(|path| code != 0 && code != 5 || path.extension() == Some("part".as_ref()));
     match partial {
         Some(path) => Err(format!("left {} behind with exit code {code}", path.display())),
-        None => Ok(code),
+        None => Ok((code, said)),
     }
 }
 

@@ -6,6 +6,9 @@ use netcdf::types::{FloatType, IntType, NcVariableType};
 use netcdf::{AttributeValue, Endianness, FileMut, Options, Variable, VariableMut};
 use nwp_mini::io::nc_char::NcChar;
 
+/// Bytes of the largest file that is written.
+const MOST_BYTES: usize = 32 << 20;
+
 /// A dimension.
 #[derive(Clone, Debug)]
 pub(crate) struct Dimension {
@@ -197,7 +200,11 @@ impl Data {
 impl Model {
     /// Takes a good file to memory.
     pub(crate) fn read(path: &Path) -> Self {
-        Self::take(path).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
+        // A program that another test started while the file was written holds HDF5's lock on it; nobody
+        // has one on a copy.
+        let copy = tempfile::NamedTempFile::new().expect("a file");
+        std::fs::copy(path, &copy).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+        Self::take(copy.path()).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
     }
 
     fn take(path: &Path) -> netcdf::Result<Self> {
@@ -278,6 +285,9 @@ impl Model {
 
     /// Writes the file; fails where the library does not lend itself to it.
     pub(crate) fn write(&self, path: &Path, flavour: Flavour) -> netcdf::Result<()> {
+        self.check_size(flavour)?;
+        // For the same reason it is a new file, not an old one emptied.
+        let _ = std::fs::remove_file(path);
         let mut file = netcdf::create_with(path, flavour.options())?;
         for Dimension { name, length, unlimited } in &self.dimensions {
             if *unlimited {
@@ -290,7 +300,7 @@ impl Model {
             file.add_attribute(name, value.clone())?;
         }
         for field in &self.fields {
-            self.define(&mut file, field, flavour)?;
+            Self::define(&mut file, field, flavour)?;
         }
         if !flavour.is_hdf5() {
             file.enddef()?;
@@ -309,13 +319,24 @@ impl Model {
         file.close()
     }
 
-    fn define(&self, file: &mut FileMut, field: &Field, flavour: Flavour) -> netcdf::Result<()> {
+    /// Fails where the library would fill a file with more than [`MOST_BYTES`]. It does so when a classic
+    /// file is closed, even after an error, so this comes before there is one.
+    fn check_size(&self, flavour: Flavour) -> netcdf::Result<()> {
+        let sizes = self.fields.iter().map(|field| {
+            let count = self.lengths(field).into_iter().fold(1, usize::saturating_mul);
+            // What HDF5 is not given it does not store; the longest value has 8 bytes.
+            let stored = !flavour.is_hdf5() || count <= MOST_VALUES;
+            if stored { count.saturating_mul(8) } else { 0 }
+        });
+        if sizes.fold(0, usize::saturating_add) > MOST_BYTES {
+            return Err("the file would be too large to write".into());
+        }
+        Ok(())
+    }
+
+    fn define(file: &mut FileMut, field: &Field, flavour: Flavour) -> netcdf::Result<()> {
         let axes: Vec<&str> = field.axes.iter().map(String::as_str).collect();
         let mut variable = file.add_variable_with_type(&field.name, &axes, &field.data.kind())?;
-        let count = self.lengths(field).into_iter().fold(1, usize::saturating_mul);
-        if !flavour.is_hdf5() && count > MOST_VALUES {
-            return Err("the library would fill it with values".into());
-        }
         if flavour == Flavour::Deflated && !axes.is_empty() {
             variable.set_compression(2, true)?;
         }

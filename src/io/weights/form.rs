@@ -107,7 +107,8 @@ impl Form {
         let Sums { defect, divisors } = check::row_sums(reader, &weights)?;
         let conservation = check::conservation(reader, &weights)?;
         if let Some(divisors) = divisors {
-            weights.matrix = check::divided(&weights.matrix, &divisors)?;
+            weights.matrix = check::divided(&weights.matrix, &divisors)
+                .map_err(|e| reader.error(e.to_string()))?;
         }
         let source_dimensions = dimensions(reader, self.dimensions[0], sources)?;
         let path = reader.path().to_owned();
@@ -174,7 +175,7 @@ impl Form {
             .zip(values.chunks(each))
             .map(|((row, column), values)| (row, column, values[0]))
             .collect();
-        Csr::from_triplets(targets, sources, &triplets)
+        Csr::from_triplets(targets, sources, &triplets).map_err(|e| reader.error(e.to_string()))
     }
 
     fn target(&self, reader: &Reader, cells: usize) -> Result<Target> {

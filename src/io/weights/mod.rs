@@ -162,7 +162,8 @@ impl WeightFile {
         let form =
             [&SCRIP, &ESMF].into_iter().find(|form| form.is_of(&reader)).ok_or_else(|| {
                 reader.error(format!(
-                    "is no weight file: it has neither {} (SCRIP) nor {} (ESMF)",
+                    "is no weight file: it has neither {} (SCRIP) nor {} (ESMF); nwp-mini weights \
+                     makes one",
                     SCRIP.links.join(", "),
                     ESMF.links.join(", ")
                 ))

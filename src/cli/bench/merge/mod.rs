@@ -3,7 +3,6 @@
 mod chart;
 mod tables;
 
-use std::fs;
 use std::io::Write;
 use std::path::Path;
 
@@ -11,6 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Bench;
 use crate::error::{Error, Result};
+use crate::io::text;
 
 /// A row of a record; those of older versions lack some of it.
 #[derive(Clone, Debug, Deserialize, Serialize)]
@@ -98,7 +98,7 @@ impl Bench {
 
 /// The rows of a record that have a time.
 fn read(path: &Path) -> Result<Vec<Timed>> {
-    let text = fs::read_to_string(path).map_err(|e| Error::io(path, "read", e))?;
+    let text = text::read(path)?;
     let rows: Vec<Row> = serde_json::from_str(&text).map_err(|error| {
         let message = format!(
             "is no record as bench --json writes it, a list of figures: {error}; measure anew"
@@ -244,7 +244,7 @@ mod tests {
             ("[]", "no times"),
             ("[1]", "no record"),
         ] {
-            fs::write(&path, text).unwrap();
+            std::fs::write(&path, text).unwrap();
             let said = read(&path).unwrap_err().to_string();
             assert!(said.contains("a.json") && said.contains(word), "{said}");
         }
