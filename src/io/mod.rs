@@ -2,9 +2,9 @@
 
 pub mod benchmark;
 pub mod columns;
+pub mod companion;
 pub mod fortran;
 mod geometry;
-pub mod companion;
 pub mod growing;
 pub mod initial;
 mod layout;

@@ -10,8 +10,8 @@ use time::PrimitiveDateTime;
 
 use crate::calendar;
 use crate::error::{Error, Result};
-use crate::io::geometry;
 pub use crate::io::companion::Companion;
+use crate::io::geometry;
 use crate::io::layout::{self, COMPUTED, CONTENTS, COURANT, GIVEN, GRID, PROFILES, Variable};
 use crate::io::mapping::{self, Mapping};
 use crate::io::nc_char::NcChar;
