@@ -240,6 +240,9 @@ fn run<R: Working + Value + OnDevice>(
     from: Option<&RestartFile>,
 ) -> Result<()> {
     let start = Instant::now();
+    // From here on there is something to leave in good order: what is interrupted before the first step
+    // ends with the initial state.
+    let stop = interruptible()?;
     // Refusals first: before anything is read or computed. No other run may write these from here on.
     let pending = |path: &Path| Pending::new(path, config.force);
     let output = pending(&config.output)?;
@@ -270,8 +273,6 @@ fn run<R: Working + Value + OnDevice>(
     if let Some(from) = from {
         warn_of_another_backend(from, &*backend);
     }
-    // From here on there is something to leave in good order.
-    let stop = interruptible()?;
     let restarts = restart_output.is_some().then_some(config.restarts.restart_interval);
     let restarts = restarts.map(|interval| Frames { interval, ..Frames::default() });
     let restarter = restart_output.map(|pending| {

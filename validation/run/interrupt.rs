@@ -20,7 +20,7 @@ const SEVERAL_FRAMES: u64 = 1_000_000;
 
 /// Size of the unfinished output, if there is one.
 fn unfinished(place: &Place) -> Option<u64> {
-    let name = place.files().into_iter().find(|name| name.contains(".part"))?;
+    let name = place.files().into_iter().find(|name| name.ends_with(".out.nc.part"))?;
     Some(fs::metadata(place.path(&name)).ok()?.len())
 }
 
