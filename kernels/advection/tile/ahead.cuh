@@ -53,7 +53,15 @@ struct Copier {
         further = rows * args.nx;
     }
 
-    // Begins to copy tracer values of two levels, or of the uppermost instead.
+    // Begins to copy the latest values of a level, or of the uppermost instead.
+    __device__ inline void latest(int k) const
+    {
+        const real* latest = Level(args, place, min(k, NZ - 1)).latest;
+        copy_group(ahead.latest.at(k)[row + REACH][lane], latest);
+        if (row < 2 * REACH - 1) copy_group(ahead.latest.at(k)[seen][lane], latest + further);
+    }
+
+    // The same, and those at the start of the step of another level.
     __device__ inline void tracer(int k, int k_start) const
     {
         const real* latest = Level(args, place, min(k, NZ - 1)).latest;

@@ -94,7 +94,8 @@ __device__ inline void limit(const TransportArgs& args, const TilePlace& tile, L
 
     numbers.look_up(args);
     copier.masses(0);
-    for (int k = 0; k < 3; ++k) copier.tracer(k, k % 2);
+    for (int k = 0; k < 2; ++k) copier.tracer(k, k);
+    copier.latest(2);
     wait_for_copies();
     __syncthreads();
     Cells q[4];
