@@ -1,7 +1,7 @@
 //! Idealised cases: air and winds by formulas, on any grid, as the input of a run.
 //!
 //! The winds of a case are given, as those of every input, and close the balance of every column
-//! from the start ([`flow`]); the air is in hydrostatic balance ([`column`]).
+//! from the start (`flow`); the air is in hydrostatic balance (`column`).
 
 mod column;
 mod convection;

@@ -78,7 +78,7 @@ fn saturated_slope(t: f64, p: f64) -> f64 {
 }
 
 /// Temperature of saturated air that is lifted or sinks from `from` to `to`, by Heun's rule in steps
-/// of [`STEP`]. Units: Pa, `t` K; returns K.
+/// of `STEP`. Units: Pa, `t` K; returns K.
 pub fn saturated_ascent(t: f64, from: f64, to: f64) -> f64 {
     let count = ((from - to).abs() / STEP).ceil().max(1.0) as usize;
     let (mut t, mut p) = (t, from);
