@@ -129,6 +129,10 @@ const TILE_OWN_ROWS: usize = TILE_ROWS - 3;
 /// Tiles that a multiprocessor should get, at least: fewer leave too many of them idle at the end.
 const TILES_EACH: usize = 2;
 
+/// The most cells of a side that tiles are laid on: kernels multiply it by the tiles of a row in 32
+/// bits, and a launch has 65,535 blocks across at most.
+const MOST_TILED: usize = 1 << 18;
+
 /// Threads that add up what enters, a power of two.
 const SUM_THREADS: usize = 128;
 
@@ -166,6 +170,7 @@ impl Shares {
         // Values in f64 would take more registers than the threads of a tile can have.
         let tiled = precision == Precision::F32
             && shape.nx >= shares.least_tiled()
+            && shape.nx.max(shape.ny) <= MOST_TILED
             && shares.tile_bytes(shape, precision) <= offer.shared_bytes
             && shares.tiles(shape, tracers).iter().product::<usize>()
                 >= TILES_EACH * offer.multiprocessors;
