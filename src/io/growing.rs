@@ -11,6 +11,7 @@ use crate::calendar;
 use crate::error::Result;
 use crate::io::output::{DEFLATE, Header};
 use crate::io::pending::Pending;
+use crate::io::reopening::Reopening;
 use crate::io::wrf::Attribute;
 use crate::io::writer::Stored;
 
@@ -43,7 +44,7 @@ pub(super) struct About<'a> {
 /// A NetCDF file with a dimension `time` that grows.
 #[derive(Debug)]
 pub(super) struct Growing {
-    file: FileMut,
+    file: Reopening,
     pending: Pending,
     /// Seconds from the reference time of the file to the start of the run.
     offset: f64,
@@ -53,7 +54,7 @@ pub(super) struct Growing {
 impl Growing {
     /// Starts a file; `title` says what it holds.
     pub(super) fn create(pending: Pending, header: &Header, title: &str) -> Result<Self> {
-        let file = netcdf::create(pending.path()).map_err(|e| pending.failed(e))?;
+        let file = Reopening::create(pending.path()).map_err(|e| pending.failed(e))?;
         let offset = 60.0 * calendar::minutes(header.domain.start, header.start);
         let mut growing = Self { file, pending, offset, times: 0 };
         growing.define(|file| {
@@ -97,7 +98,7 @@ impl Growing {
         &mut self,
         add: impl FnOnce(&mut FileMut) -> netcdf::Result<()>,
     ) -> Result<()> {
-        add(&mut self.file).map_err(|e| self.pending.failed(e))
+        self.file.file().and_then(add).map_err(|e| self.pending.failed(e))
     }
 
     /// Adds a variable.
@@ -183,7 +184,8 @@ impl Growing {
             let missing = || format!("no variable {name}");
             let mut variable = file.variable_mut(name).ok_or_else(missing)?;
             variable.put_values(values, extents)
-        })
+        })?;
+        self.file.wrote(size_of_val(values)).map_err(|e| self.pending.failed(e))
     }
 
     /// Gives a copy of what there is of the file its name.

@@ -18,6 +18,7 @@ pub mod points;
 pub mod profiles;
 pub mod reader;
 pub mod regridded;
+mod reopening;
 pub mod restart;
 pub mod sampled;
 pub mod stations;

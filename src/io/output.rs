@@ -16,6 +16,7 @@ use crate::io::layout::{self, COMPUTED, CONTENTS, COURANT, GIVEN, GRID, PROFILES
 use crate::io::mapping::{self, Mapping};
 use crate::io::nc_char::NcChar;
 use crate::io::pending::Pending;
+use crate::io::reopening::Reopening;
 use crate::io::restart::{Restarter, Saved};
 use crate::io::sampled::{ColumnFrame, Sample};
 use crate::io::wrf::{Attribute, Domain};
@@ -94,6 +95,12 @@ impl<R: Stored> Snapshot<R> {
             slice(&self.surface.snow),
             slice(&self.surface.sr),
         ]
+    }
+
+    /// Bytes of the fields.
+    fn bytes(&self) -> usize {
+        let computed: usize = self.computed().into_iter().map(size_of_val).sum();
+        computed + self.given.values().into_iter().map(size_of_val).sum::<usize>()
     }
 }
 
@@ -223,8 +230,8 @@ struct Writer<R> {
 
 impl<R: Stored> Writer<R> {
     fn run(mut self, receiver: &Receiver<Message<R>>) -> Result<usize> {
-        let mut file = netcdf::create(self.pending.path()).map_err(|e| self.pending.failed(e))?;
-        define::<R>(&mut file, &self.header).map_err(|e| self.pending.failed(e))?;
+        let mut file =
+            begin::<R>(self.pending.path(), &self.header).map_err(|e| self.pending.failed(e))?;
         let (mut frames, mut last) = (0, None);
         while let Ok(message) = receiver.recv() {
             match message {
@@ -274,6 +281,13 @@ impl<R: Stored> Writer<R> {
         }
         restarter.write(saved)
     }
+}
+
+/// Starts a file and defines what is in it.
+fn begin<R: Stored>(path: &Path, header: &Header) -> netcdf::Result<Reopening> {
+    let mut file = Reopening::create(path)?;
+    define::<R>(file.file()?, header)?;
+    Ok(file)
 }
 
 fn define<R: Stored>(file: &mut FileMut, header: &Header) -> netcdf::Result<()> {
@@ -395,11 +409,12 @@ pub(super) fn define_variable<R: Stored>(
 }
 
 fn put_frame<R: Stored>(
-    file: &mut FileMut,
+    writing: &mut Reopening,
     header: &Header,
     frame: usize,
     snapshot: &Snapshot<R>,
 ) -> netcdf::Result<()> {
+    let file = writing.file()?;
     put_time(file, header, frame, snapshot.seconds)?;
     for (variable, values) in COMPUTED.iter().zip(snapshot.computed()) {
         put(file, header, frame, variable, values)?;
@@ -417,7 +432,8 @@ fn put_frame<R: Stored>(
     for (variable, values) in GIVEN.iter().zip(snapshot.given.values()) {
         put(file, header, frame, variable, values)?;
     }
-    put_grid(file, header, frame)
+    put_grid(file, header, frame)?;
+    writing.wrote(snapshot.bytes())
 }
 
 /// Writes the time of a frame.
