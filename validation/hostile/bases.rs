@@ -5,13 +5,16 @@ use std::path::Path;
 use std::process::Command;
 
 use crate::model::{Data, Dimension, Field, Flavour, Model};
+use crate::records;
 use crate::small::Small;
+use crate::tuning;
 use crate::weights::File;
 
 /// What a file is for.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Kind {
     Input,
+    Restart,
     Columns,
     Transport,
     Weights,
@@ -19,12 +22,18 @@ pub(crate) enum Kind {
     Configuration,
     Tolerances,
     Times,
+    /// The input of the WSM5 of 2008.
+    Records,
+    /// Read by the library: there is no command for it without a GPU.
+    Tuning,
 }
 
 impl Kind {
     /// The commands that read the file `name`.
     pub(crate) fn commands(self, name: &str) -> Vec<Vec<&str>> {
         const RUN: [&str; 5] = ["run", "--output", "out.nc", "--force", "--input"];
+        const AGAIN: [&str; 7] =
+            ["run", "--output", "out.nc", "--force", "--steps", "2", "--restart"];
         let on_small =
             |rest: &[&'static str]| [&RUN[..], &["small.nc", "--dry-run"], rest].concat();
         match self {
@@ -33,8 +42,12 @@ impl Kind {
                 [&RUN[..], &[name, "--dry-run"]].concat(),
                 [&RUN[..], &[name, "--steps", "1"]].concat(),
                 [&RUN[..], &["small.nc", name, "--dry-run"]].concat(),
+                [&RUN[..], &[name, "--steps", "1", "--report", "page.html"]].concat(),
                 vec!["diff", name, "small.nc"],
                 vec!["diff", "small.nc", name, "--tolerance", "limits.toml"],
+                vec!["plot", name, "--output", "plots", "--format", "svg"],
+                vec!["plot", "--compare", name, "small.nc", "--output", "plots"],
+                [&AGAIN[..], &[name]].concat(),
                 vec![
                     "weights",
                     "--input",
@@ -46,6 +59,13 @@ impl Kind {
                     "--output",
                     "w.nc",
                 ],
+            ],
+            Self::Restart => vec![
+                [&AGAIN[..], &[name]].concat(),
+                [&AGAIN[..], &[name, "--dry-run"]].concat(),
+                [&AGAIN[..], &[name, "--restart-output", "again.nc"]].concat(),
+                vec!["run", "--output", "out.nc", "--hours", "1.5", "--restart", name],
+                vec!["diff", name, name],
             ],
             Self::Columns => {
                 let columns = ["columns", "--input", name, "--output", "out.nc"];
@@ -62,6 +82,8 @@ impl Kind {
             Self::Configuration => vec![[&on_small(&["--config"])[..], &[name]].concat()],
             Self::Tolerances => vec![vec!["diff", "small.nc", "other.nc", "--tolerance", name]],
             Self::Times => vec![vec!["bench", "--merge", name]],
+            Self::Records => vec![vec!["import", name, "--output", "out.nc"]],
+            Self::Tuning => Vec::new(),
         }
     }
 
@@ -69,8 +91,9 @@ impl Kind {
     pub(crate) fn file(self) -> &'static str {
         match self {
             Self::Places => "hostile.csv",
-            Self::Configuration | Self::Tolerances => "hostile.toml",
+            Self::Configuration | Self::Tolerances | Self::Tuning => "hostile.toml",
             Self::Times => "hostile.json",
+            Self::Records => "hostile_in_010",
             _ => "hostile.nc",
         }
     }
@@ -80,6 +103,7 @@ impl Kind {
 pub(crate) enum Content {
     NetCdf(Model),
     Text(Vec<u8>),
+    Bytes(Vec<u8>),
 }
 
 /// A good file and what it is for.
@@ -100,6 +124,8 @@ pub(crate) fn furnish(folder: &Path) {
     let mut other = Small::new();
     *other.values("T") += 1e-3;
     other.write(&folder.join("other.nc"));
+    let three = folder.join("three.nc");
+    three_times(&three).write(&three, Flavour::Hdf5).expect("a file");
     fs::copy(project("validation/tolerances.toml"), folder.join("limits.toml")).expect("a copy");
 }
 
@@ -116,17 +142,14 @@ pub(crate) fn all(folder: &Path) -> Vec<Base> {
     }
     add("three times", Kind::Input, three_times(&path));
     add("cut out of the storm", Kind::Input, storm());
-    let own = Command::new(env!("CARGO_BIN_EXE_nwp-mini"))
-        .args([
-            "-q", "run", "--input", "small.nc", "--steps", "2", "--output", "base.nc", "--force",
-        ])
-        .current_dir(folder)
-        .env("NWP_BACKEND", "cpu")
-        .env("HDF5_USE_FILE_LOCKING", "FALSE")
-        .output()
-        .expect("the program starts");
-    assert!(own.status.success(), "{own:?}");
+    run(folder, &["--input", "small.nc", "--steps", "2", "--output", "base.nc"]);
     add("our own output", Kind::Input, taken(&path));
+    for (name, options) in RESTARTS {
+        let three = ["--input", "three.nc", "--dt", "60", "--output", "out.nc"];
+        run(folder, &[&three[..], &["--restart-output", "base.nc"], options].concat());
+        fs::remove_file(folder.join("out.nc")).expect("the output");
+        add(name, Kind::Restart, taken(&path));
+    }
     add("columns", Kind::Columns, columns());
     add("transport", Kind::Transport, transport());
     for (name, file) in [("SCRIP", File::scrip()), ("ESMF", File::esmf())] {
@@ -144,7 +167,34 @@ pub(crate) fn all(folder: &Path) -> Vec<Base> {
     let read = |name| fs::read_to_string(project(name)).expect("a file of the project");
     text("tolerances", Kind::Tolerances, &read("validation/tolerances.toml"));
     text("times", Kind::Times, &read("benches/results/2026-11-21-epyc/bench.json"));
+    for (name, kind, content) in [
+        ("tuning", Kind::Tuning, Content::Text(tuning::good())),
+        ("input of 2008", Kind::Records, Content::Bytes(records::good())),
+    ] {
+        bases.push(Base { name, kind, content });
+    }
     bases
+}
+
+/// Restart files: before the second frame of the input, and beyond it with other options.
+const RESTARTS: [(&str, &[&str]); 2] = [
+    ("restart", &["--steps", "2"]),
+    (
+        "restart after an hour",
+        &["--steps", "62", "--precision", "f64", "--boundary", "periodic,open", "--refine", "2"],
+    ),
+];
+
+/// Makes a run in a furnished folder.
+fn run(folder: &Path, options: &[&str]) {
+    let told = Command::new(env!("CARGO_BIN_EXE_nwp-mini"))
+        .args([&["-q", "run", "--force"], options].concat())
+        .current_dir(folder)
+        .env("NWP_BACKEND", "cpu")
+        .env("HDF5_USE_FILE_LOCKING", "FALSE")
+        .output()
+        .expect("the program starts");
+    assert!(told.status.success(), "{told:?}");
 }
 
 /// Takes a file to memory and off the disk.
@@ -258,7 +308,7 @@ impl Base {
             Content::NetCdf(model) => {
                 model.write(path, Flavour::Hdf5).unwrap_or_else(|e| panic!("{}: {e}", self.name));
             }
-            Content::Text(text) => fs::write(path, text).expect("a file"),
+            Content::Text(bytes) | Content::Bytes(bytes) => fs::write(path, bytes).expect("a file"),
         }
     }
 }

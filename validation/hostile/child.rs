@@ -25,17 +25,26 @@ const LONGEST_FILE: u32 = 64 << 11;
 /// Exit codes of this contract: good, different, usage, input, blow-up.
 const CODES: [i32; 5] = [0, 1, 2, 3, 5];
 
+/// How the program ended that kept its promises.
+#[derive(Debug)]
+pub(crate) struct Ended {
+    pub(crate) code: i32,
+    /// What it wrote to standard error.
+    pub(crate) said: String,
+    /// Time by the clock, s.
+    pub(crate) seconds: f64,
+    /// Most resident memory that was seen, KiB.
+    pub(crate) memory: u64,
+}
+
 /// Runs the program with these arguments in `folder` and holds it to its promises; `name` is that of
-/// the spoilt file. Returns its exit code and what it said.
+/// the spoilt file.
 ///
 /// # Errors
 ///
 /// What it did not keep.
-pub(crate) fn survives(
-    folder: &Path,
-    name: &str,
-    arguments: &[&str],
-) -> Result<(i32, String), String> {
+pub(crate) fn survives(folder: &Path, name: &str, arguments: &[&str]) -> Result<Ended, String> {
+    let start = Instant::now();
     let before = files(folder);
     let limits = format!(
         "ulimit -c 0; ulimit -v {MEMORY}; ulimit -t {SECONDS}; ulimit -f {LONGEST_FILE}; exec \"$@\""
@@ -60,13 +69,16 @@ pub(crate) fn survives(
         let _ = pipe.read_to_end(&mut said);
         String::from_utf8_lossy(&said).into_owned()
     });
-    let status = wait(&mut child)?;
+    let (status, memory) = wait(&mut child)?;
+    let seconds = start.elapsed().as_secs_f64();
     let said = reader.join().expect("the reader does not panic");
     let judged = judge(status.code(), status.signal(), &said, name);
     // What a good run wrote goes, so that the next one finds the same folder.
     let left: Vec<PathBuf> = files(folder).difference(&before).cloned().collect();
-    for path in &left {
-        fs::remove_file(path).expect("a file to remove");
+    // Folders come before what is in them.
+    for path in left.iter().rev() {
+        let gone = if path.is_dir() { fs::remove_dir(path) } else { fs::remove_file(path) };
+        gone.expect("something to remove");
     }
     let code = judged?;
     let partial = left
@@ -74,15 +86,18 @@ pub(crate) fn survives(
         .find(|path| code != 0 && code != 5 || path.extension() == Some("part".as_ref()));
     match partial {
         Some(path) => Err(format!("left {} behind with exit code {code}", path.display())),
-        None => Ok((code, said)),
+        None => Ok(Ended { code, said, seconds, memory }),
     }
 }
 
-fn wait(child: &mut Child) -> Result<std::process::ExitStatus, String> {
+/// Waits for the end; returns the most resident memory, KiB, too.
+fn wait(child: &mut Child) -> Result<(std::process::ExitStatus, u64), String> {
     let start = Instant::now();
+    let mut memory = 0;
     loop {
+        memory = memory.max(peak(child.id()).unwrap_or(0));
         if let Some(status) = child.try_wait().expect("a child to wait for") {
-            return Ok(status);
+            return Ok((status, memory));
         }
         if start.elapsed() > PATIENCE {
             child.kill().expect("a child to stop");
@@ -91,6 +106,13 @@ fn wait(child: &mut Child) -> Result<std::process::ExitStatus, String> {
         }
         thread::sleep(Duration::from_millis(2));
     }
+}
+
+/// The most resident memory of a process so far, KiB, where the system tells.
+fn peak(process: u32) -> Option<u64> {
+    let about = fs::read_to_string(format!("/proc/{process}/status")).ok()?;
+    let line = about.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    line.trim().trim_end_matches("kB").trim().parse().ok()
 }
 
 fn judge(code: Option<i32>, signal: Option<i32>, said: &str, name: &str) -> Result<i32, String> {
@@ -114,8 +136,15 @@ fn judge(code: Option<i32>, signal: Option<i32>, said: &str, name: &str) -> Resu
     if names_its_place { Ok(code) } else { Err(format!("does not name the file: {last}")) }
 }
 
-/// The files of a folder.
+/// The files of a folder, and its folders with theirs.
 fn files(folder: &Path) -> BTreeSet<PathBuf> {
-    let entries = fs::read_dir(folder).expect("a folder");
-    entries.map(|entry| entry.expect("an entry").path()).collect()
+    let mut found = BTreeSet::new();
+    for entry in fs::read_dir(folder).expect("a folder") {
+        let path = entry.expect("an entry").path();
+        if path.is_dir() {
+            found.append(&mut files(&path));
+        }
+        found.insert(path);
+    }
+    found
 }

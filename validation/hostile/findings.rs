@@ -7,7 +7,7 @@ use std::path::Path;
 use netcdf::AttributeValue;
 
 use crate::bases::{self, Kind};
-use crate::child;
+use crate::child::{self, Ended};
 use crate::model::{Data, Flavour, Model};
 use crate::weights::File;
 
@@ -22,7 +22,7 @@ fn refused(kind: Kind, words: &[&str], make: impl Fn(&Path, &Path)) {
     make(folder, &folder.join(name));
     let commands = kind.commands(name);
     for command in commands.iter().take(2) {
-        let (code, said) = child::survives(folder, name, command)
+        let Ended { code, said, .. } = child::survives(folder, name, command)
             .unwrap_or_else(|why| panic!("{command:?}: {why}"));
         assert_eq!(code, 3, "{command:?}: {said}");
         for word in words {
@@ -90,7 +90,7 @@ fn frames_without_times() {
     model.resize("Time", 1 << 31);
     write(&model, &folder.join("hostile.nc"), Flavour::Hdf5);
     let ended = child::survives(folder, "hostile.nc", &["info", "hostile.nc"]);
-    assert!(matches!(ended, Ok((0 | 3, _))), "{ended:?}");
+    assert!(matches!(ended, Ok(Ended { code: 0 | 3, .. })), "{ended:?}");
 }
 
 #[test]

@@ -5,6 +5,7 @@ use std::path::Path;
 use netcdf::types::{FloatType, IntType, NcVariableType};
 use netcdf::{AttributeValue, Endianness, FileMut, Options, Variable, VariableMut};
 use nwp_mini::io::nc_char::NcChar;
+use nwp_mini::io::restart;
 
 /// Bytes of the largest file that is written.
 const MOST_BYTES: usize = 32 << 20;
@@ -317,6 +318,14 @@ impl Model {
             data.put(&mut variable, &lengths)?;
         }
         file.close()
+    }
+
+    /// Writes the file with the digest of its contents, as our restart files have it.
+    pub(crate) fn write_sealed(&mut self, path: &Path, flavour: Flavour) -> netcdf::Result<()> {
+        self.write(path, flavour)?;
+        let sum = restart::digest(&netcdf::open(path)?)?;
+        self.set(restart::DIGEST, sum);
+        self.write(path, flavour)
     }
 
     /// Fails where the library would fill a file with more than [`MOST_BYTES`]. It does so when a classic

@@ -5,8 +5,13 @@ use sha2::{Digest, Sha256};
 
 use super::DIGEST;
 
-/// The digest of all global attributes but [`DIGEST`], and of all variables.
-pub(super) fn digest(file: &File) -> netcdf::Result<String> {
+/// The SHA-256 of all global attributes but the one that holds it, and of all variables, in
+/// hexadecimal digits.
+///
+/// # Errors
+///
+/// Those of the library, where something cannot be read.
+pub fn digest(file: &File) -> netcdf::Result<String> {
     let mut sum = Sha256::new();
     let mut attributes = Vec::new();
     for attribute in file.attributes().filter(|attribute| attribute.name() != DIGEST) {

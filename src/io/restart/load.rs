@@ -6,6 +6,7 @@ use ndarray::{Array2, Array3, Dimension};
 use time::PrimitiveDateTime;
 use tracing::{debug, warn};
 
+use super::check;
 use super::digest::digest;
 use super::dimension::PART;
 use super::{
@@ -122,6 +123,7 @@ impl RestartFile {
 
     /// Fails where the file does not hold what was written.
     fn verify(&self) -> Result<()> {
+        check::sizes(&self.reader)?;
         let told = self.text(DIGEST)?;
         let found = self.reader.with_file(digest);
         let found = found.map_err(|e| {
@@ -148,6 +150,8 @@ impl RestartFile {
         let length = |name: &str| reader.dimension(name);
         let shape = Shape { nx: length("x")?, ny: length("y")?, nz: length("z")? };
         let input = Shape { nx: length("input_x")?, ny: length("input_y")?, ..shape };
+        let refine = self.text("refine")?.parse().unwrap_or(0);
+        check::grids(reader, shape, input, refine)?;
         let times = self.text("frame_times")?;
         let times = times.split_whitespace().map(|text| self.parsed_time("frame_times", text));
         let times = times.collect::<Result<Vec<_>>>()?;
@@ -156,7 +160,7 @@ impl RestartFile {
         debug!("{} holds {} input frames from {first} on", self.path().display(), times.len());
         let [perturbation, base] =
             COLUMN_MASS.map(|name| array(reader, name, (shape.ny, shape.nx)));
-        Ok(Restart {
+        let restart = Restart {
             domain: self.domain(input)?,
             frame: frame(reader, input, 0, *time)?,
             series: Series::kept(self.path(), &times, first, begin),
@@ -167,7 +171,9 @@ impl RestartFile {
             begin,
             reports: self.reports()?,
             water_start: self.number("water_start")?,
-        })
+        };
+        check::contents(reader, &restart, &times)?;
+        Ok(restart)
     }
 
     fn standing<R: Stored>(&self, shape: Shape) -> Result<Standing<R>> {
@@ -293,7 +299,7 @@ pub fn frame(
         shaped(reader, name, (shape.ny, shape.nx), found)
     };
     let [perturbation, base] = FRAME_PLANES;
-    Ok(Frame {
+    let frame = Frame {
         time,
         state: State {
             theta: volume(0)?,
@@ -308,7 +314,9 @@ pub fn frame(
         pressure: [volume(8)?, volume(9)?],
         geopotential: [volume(10)?, volume(11)?],
         column_mass: [plane(perturbation)?, plane(base)?],
-    })
+    };
+    wrf::check_air(reader, &frame)?;
+    Ok(frame)
 }
 
 /// All values of a variable of this shape and type.

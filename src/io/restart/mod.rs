@@ -4,6 +4,7 @@
 //! takes place; and of the input, as it was read, the frame before the present time and all later
 //! ones. What a run derives from these it derives again, by the same operations.
 
+mod check;
 mod digest;
 mod load;
 mod save;
@@ -16,14 +17,15 @@ use crate::io::wrf::series::Series;
 use crate::io::wrf::{Attribute, Domain, Frame};
 use crate::plan::Past;
 use crate::state::Standing;
+pub use digest::digest;
 pub use load::{RestartFile, frame};
 pub use save::Restarter;
 
 /// Number of the form of the files; another one cannot be read.
 const FORM: i32 = 1;
 
-/// The global attribute with the digest of everything else in the file.
-const DIGEST: &str = "digest";
+/// The global attribute with the [`digest`] of everything else in the file.
+pub const DIGEST: &str = "digest";
 
 /// Figures of an input frame.
 const FIGURES: usize = 10;

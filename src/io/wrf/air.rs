@@ -60,7 +60,7 @@ mod bounds {
 }
 
 /// Fails where the fields cannot be those of air.
-pub(super) fn check(reader: &Reader, frame: &Frame) -> Result<()> {
+pub(in crate::io) fn check(reader: &Reader, frame: &Frame) -> Result<()> {
     let within = |field: &Array3<f64>, range: std::ops::RangeInclusive<f64>, what: &str| match field
         .indexed_iter()
         .find(|(_, x)| !range.contains(*x))

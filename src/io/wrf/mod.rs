@@ -23,8 +23,10 @@ use crate::grid::{Grid, Shape, Sides};
 use crate::io::reader::{RESTART_MARK, Reader};
 use crate::mass::{AirMass, FaceMaps, MassCoordinate};
 use crate::state::{Environment, State};
+pub(super) use air::check as check_air;
 use source::{Place, Source, stored_name};
 pub use vertical::Vertical;
+pub(super) use vertical::check_levels;
 
 use crate::constants::Constants;
 use crate::real::Real;
@@ -203,6 +205,12 @@ fn shape(reader: &Reader) -> Result<Shape> {
             )));
         }
     }
+    check_shape(reader, shape)?;
+    Ok(shape)
+}
+
+/// Fails where transport and microphysics are not defined on a grid.
+pub(super) fn check_shape(reader: &Reader, shape: Shape) -> Result<()> {
     let levels = crate::io::columns::LEVELS;
     if !levels.contains(&shape.nz) {
         return Err(reader.error(format!(
@@ -216,7 +224,7 @@ fn shape(reader: &Reader) -> Result<Shape> {
         return Err(reader
             .error(format!("has {shape} cells; at least {MIN_CELLS} are needed along x and y")));
     }
-    Ok(shape)
+    Ok(())
 }
 
 /// Fewest cells along a horizontal axis for which WRF's stencils are defined.
@@ -335,7 +343,11 @@ fn stored_sides(reader: &Reader) -> Option<Sides> {
 /// No column of air weighs more than this, Pa.
 const MOST_COLUMN_MASS: f64 = 120_000.0;
 
-fn check_masses(reader: &Reader, grid: &Grid, coordinate: &MassCoordinate) -> Result<()> {
+pub(super) fn check_masses(
+    reader: &Reader,
+    grid: &Grid,
+    coordinate: &MassCoordinate,
+) -> Result<()> {
     if let Some(((j, i), mu)) = coordinate.mu.indexed_iter().find(|(_, mu)| **mu > MOST_COLUMN_MASS)
     {
         return Err(reader.error(format!(

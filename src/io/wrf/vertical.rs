@@ -4,6 +4,7 @@ use tracing::debug;
 
 use super::source::{Place, Source};
 use crate::error::Result;
+use crate::io::reader::Reader;
 
 /// Profiles of the eta coordinate, from the ground up.
 #[derive(Clone, Debug)]
@@ -65,7 +66,7 @@ impl Vertical {
                 }))
                 .collect()
         });
-        check_levels(source, &rdnw, &dnw, &znw)?;
+        check_levels(source.reader, &rdnw, &dnw, &znw)?;
         let znu = or(layer("ZNU")?, "ZNU", &|| middles(&znw));
         let dn = or(layer("DN")?, "DN", &|| between(&dnw, distance));
         let rdn = or(layer("RDN")?, "RDN", &|| between(&dnw, |a, b| 1.0 / distance(a, b)));
@@ -144,11 +145,16 @@ fn weight_below(below: f64, above: f64) -> f64 {
 const LEVEL_TOLERANCE: f64 = 1e-3;
 
 /// Fails where eta does not fall upward, or where the profiles tell it differently.
-fn check_levels(source: &Source<'_>, rdnw: &[f64], dnw: &[f64], znw: &[f64]) -> Result<()> {
+pub(in crate::io) fn check_levels(
+    reader: &Reader,
+    rdnw: &[f64],
+    dnw: &[f64],
+    znw: &[f64],
+) -> Result<()> {
     let layers: Vec<f64> = znw.windows(2).map(|levels| levels[1] - levels[0]).collect();
     for (k, &thickness) in layers.iter().enumerate() {
         if [rdnw[k], dnw[k], thickness].iter().any(|x| *x >= 0.0 || !x.is_finite()) {
-            return Err(source.reader.error(format!(
+            return Err(reader.error(format!(
                 "eta (ZNW, DNW, RDNW) does not fall from face {k} to face {}; it must fall from 1 \
                  at the ground to 0 at the lid",
                 k + 1
@@ -158,7 +164,7 @@ fn check_levels(source: &Source<'_>, rdnw: &[f64], dnw: &[f64], znw: &[f64]) -> 
     for (k, &thickness) in layers.iter().enumerate() {
         for (name, other) in [("DNW", dnw[k]), ("1 / RDNW", 1.0 / rdnw[k])] {
             if (other / thickness - 1.0).abs() > LEVEL_TOLERANCE {
-                return Err(source.reader.error(format!(
+                return Err(reader.error(format!(
                     "layer {k} has the eta thickness {other} by {name} and {thickness} by ZNW; \
                      they must agree"
                 )));

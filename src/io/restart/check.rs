@@ -1,0 +1,180 @@
+//! Whether what a restart file holds can be gone on from. A digest tells that nothing was changed since
+//! it was made, not that what it was made of makes sense.
+
+use ndarray::Array2;
+use time::PrimitiveDateTime;
+
+use super::{COLUMN_MASS, DOMAIN_PLANES, Restart, dimensions, planes};
+use crate::calendar;
+use crate::constants::Constants;
+use crate::error::Result;
+use crate::grid::Shape;
+use crate::io::reader::Reader;
+use crate::io::wrf::{Domain, check_levels, check_masses, check_shape};
+use crate::io::writer::Stored;
+use crate::state::State;
+
+/// Most steps that can be past: as many as can be asked for by their number.
+const MOST_STEPS: usize = u32::MAX as usize;
+
+/// Part of a step by which times may differ that are computed in two ways.
+const SAME_TIME: f64 = 1e-6;
+
+/// Part by which two figures may differ that follow from one another.
+const SAME: f64 = 1e-9;
+
+/// Bounds of the state beyond which nothing has run without blowing up: kg kg⁻¹, and K less 300.
+const MOST_WATER: f64 = 1.0;
+const THETA: std::ops::Range<f64> = -300.0..10_000.0;
+
+/// Fails where a variable would take more than the file can hold.
+pub(super) fn sizes(reader: &Reader) -> Result<()> {
+    reader.variable_names().iter().try_for_each(|name| reader.check_size(&reader.variable(name)?))
+}
+
+/// Fails where the dimensions are not those of a grid, of its faces and of its division.
+pub(super) fn grids(reader: &Reader, run: Shape, input: Shape, refine: usize) -> Result<()> {
+    check_shape(reader, input)?;
+    let wanted =
+        Shape { nx: input.nx.saturating_mul(refine), ny: input.ny.saturating_mul(refine), ..input };
+    for (name, wanted) in dimensions(wanted, input) {
+        let found = reader.dimension(name)?;
+        if found != wanted {
+            return Err(reader.error(format!(
+                "dimension {name} is {found}; {wanted} is needed for an input of {input} cells, each \
+                 divided into {refine} x {refine}, and a run of {run}"
+            )));
+        }
+    }
+    Ok(())
+}
+
+/// Fails where the contents cannot be those of a run.
+pub(super) fn contents<R: Stored>(
+    reader: &Reader,
+    restart: &Restart<R>,
+    times: &[PrimitiveDateTime],
+) -> Result<()> {
+    steps(reader, restart)?;
+    frames(reader, restart, times)?;
+    domain(reader, &restart.domain)?;
+    for (name, plane) in COLUMN_MASS.into_iter().zip(&restart.column_mass) {
+        finite(reader, name, plane.iter().map(|x| f64::from(*x)))?;
+    }
+    state(reader, &restart.standing.state)
+}
+
+fn steps<R>(reader: &Reader, restart: &Restart<R>) -> Result<()> {
+    let Restart { past, dt, begin, .. } = restart;
+    if *dt <= 0.0 {
+        return Err(reader.error(format!("attribute dt is {dt} s; a positive number is needed")));
+    }
+    if past.steps > MOST_STEPS {
+        let message =
+            format!("attribute steps is {}; {MOST_STEPS} at most is expected", past.steps);
+        return Err(reader.error(message));
+    }
+    let whole = past.steps as f64 * dt;
+    if past.lack < 0.0 || past.lack > whole {
+        return Err(reader.error(format!(
+            "attribute lack is {} s; from 0 to the {whole} s of all steps is expected",
+            past.lack
+        )));
+    }
+    if !calendar::reaches(*begin, whole) {
+        return Err(reader.error(format!(
+            "{} steps of {dt} s from {} on end after the year 9999; look at the attributes steps, dt and \
+             begin",
+            past.steps,
+            calendar::format(*begin)
+        )));
+    }
+    Ok(())
+}
+
+/// Fails where the times of the frames are not in their order, or not before and after the present.
+fn frames<R>(reader: &Reader, restart: &Restart<R>, times: &[PrimitiveDateTime]) -> Result<()> {
+    let Restart { series, begin, reports, past, dt, .. } = restart;
+    let first = series.first();
+    if reports.len() != first {
+        return Err(reader.error(format!(
+            "holds reports of {} frames and says that {first} are past; both must agree",
+            reports.len()
+        )));
+    }
+    if let Some(pair) = times.windows(2).find(|pair| pair[0] >= pair[1]) {
+        return Err(reader.error(format!(
+            "attribute frame_times has {} before {}; later times must follow",
+            calendar::format(pair[0]),
+            calendar::format(pair[1])
+        )));
+    }
+    let since = (times[0] - *begin).as_seconds_f64();
+    let present = past.steps as f64 * dt - past.lack;
+    if since < 0.0 || since > present + SAME_TIME * dt {
+        return Err(reader.error(format!(
+            "its first frame is that of {}, {since} s after the start, and it stands at {present} s; a \
+             frame of the start or later, and not after the present, is needed",
+            calendar::format(times[0])
+        )));
+    }
+    Ok(())
+}
+
+fn domain(reader: &Reader, domain: &Domain) -> Result<()> {
+    let (grid, vertical) = (&domain.grid, &domain.vertical);
+    for (name, length) in [("dx", grid.dx), ("dy", grid.dy)] {
+        if length <= 0.0 {
+            let message = format!("attribute {name} is {length} m; a positive distance is needed");
+            return Err(reader.error(message));
+        }
+    }
+    let (unit, wanted) = (domain.coordinate.unit, grid.dx * grid.dy / f64::GRAVITY);
+    if (unit / wanted - 1.0).abs() > SAME || !wanted.is_finite() {
+        let message =
+            format!("attribute unit is {unit} m s²; dx dy / g is {wanted}, and is needed");
+        return Err(reader.error(message));
+    }
+    for ((name, _), plane) in DOMAIN_PLANES.into_iter().zip(planes(domain)) {
+        positive(reader, name, plane)?;
+    }
+    for ((name, _), values) in super::PROFILES.into_iter().zip(super::profiles(domain)) {
+        finite(reader, name, values.iter().copied())?;
+    }
+    check_levels(reader, &vertical.rdnw, &vertical.dnw, &vertical.znw)?;
+    check_masses(reader, grid, &domain.coordinate)
+}
+
+/// Fails where a map factor or a column mass is none.
+fn positive(reader: &Reader, name: &str, plane: &Array2<f64>) -> Result<()> {
+    match plane.indexed_iter().find(|(_, x)| !(**x > 0.0 && x.is_finite())) {
+        None => Ok(()),
+        Some(((j, i), x)) => Err(reader.error(format!(
+            "variable {name} is {x} at row {j}, column {i}; a positive number is needed"
+        ))),
+    }
+}
+
+fn finite(reader: &Reader, name: &str, mut values: impl Iterator<Item = f64>) -> Result<()> {
+    match values.find(|x| !x.is_finite()) {
+        None => Ok(()),
+        Some(x) => {
+            Err(reader.error(format!("variable {name} holds {x}; finite numbers are needed")))
+        }
+    }
+}
+
+fn state<R: Stored>(reader: &Reader, state: &State<R>) -> Result<()> {
+    for (n, (name, field)) in State::<R>::NAMES.into_iter().zip(state.fields()).enumerate() {
+        let is_good = |x: f64| if n == 0 { THETA.contains(&x) } else { x.abs() < MOST_WATER };
+        let bad = field.indexed_iter().find(|(_, x)| !is_good(x.f64()));
+        if let Some(((k, j, i), x)) = bad {
+            return Err(reader.error(format!(
+                "variable {name} is {} in cell i={i} j={j} k={k}, which no run leaves behind; take \
+                 another restart file, or begin anew from the input",
+                x.f64()
+            )));
+        }
+    }
+    Ok(())
+}
