@@ -14,15 +14,17 @@ use crate::real::Real;
 /// A field that is a sum of two products of a plane and a profile.
 ///
 /// `value(k, j, i) = with_mu(j, i) c1(k) + without_mu(j, i) c2(k)`
+///
+/// Units: kg, of each of the two products.
 #[derive(Clone, Debug)]
 pub struct Layered<R> {
-    /// The plane that the column mass enters.
+    /// The plane that the column mass enters. Shape: (ny, nx), with one more on faces of that direction.
     pub with_mu: Array2<R>,
-    /// The plane that it does not enter.
+    /// The plane that it does not enter. Shape: likewise.
     pub without_mu: Array2<R>,
-    /// The profile that multiplies [`Layered::with_mu`].
+    /// The profile that multiplies [`Layered::with_mu`]. Length: nz, or nz + 1 on z-faces.
     pub c1: Vec<R>,
-    /// The profile that multiplies [`Layered::without_mu`].
+    /// The profile that multiplies [`Layered::without_mu`]. Length: likewise.
     pub c2: Vec<R>,
 }
 
@@ -64,7 +66,8 @@ pub struct MassCoordinate {
     pub map_x: Array2<f64>,
     /// Map factor in y at cell centres (WRF `MAPFAC_MY`). Shape: (ny, nx). Units: 1.
     pub map_y: Array2<f64>,
-    /// Hybrid coefficient of the column mass (WRF `C1H`; 1 on the classic coordinate).
+    /// Hybrid coefficient of the column mass (WRF `C1H`; 1 on the classic coordinate). Length of this and
+    /// all below: nz. Units: 1.
     pub c1: Vec<f64>,
     /// Hybrid coefficient beside it (WRF `C2H`; 0 on the classic coordinate). Units: Pa.
     pub c2: Vec<f64>,
@@ -79,7 +82,7 @@ pub struct MassCoordinate {
 }
 
 impl MassCoordinate {
-    /// Eta thickness of layer k, positive.
+    /// Eta thickness of layer k, positive, `1 / |rdnw|`. Units: 1.
     pub fn thickness(&self, k: usize) -> f64 {
         1.0 / self.rdnw[k].abs()
     }
@@ -104,9 +107,9 @@ pub struct AirMass<R> {
     pub capacity_y: Layered<R>,
     /// Capacity of the z-faces; 0 at the ground and at the lid. Shape: (nz + 1, ny, nx). Units: kg.
     pub capacity_z: Layered<R>,
-    /// Weight of layer k at z-face k (WRF `FNM`). Units: 1.
+    /// Weight of layer k at z-face k (WRF `FNM`). Length: nz. Units: 1.
     pub weight_above: Vec<R>,
-    /// Weight of layer k-1 at z-face k (WRF `FNP`). Units: 1.
+    /// Weight of layer k-1 at z-face k (WRF `FNP`). Length: nz. Units: 1.
     pub weight_below: Vec<R>,
     /// Map factor in x, which WRF leaves out of the radiative boundary. Shape: (ny, nx).
     pub map_x: Array2<R>,
@@ -121,7 +124,8 @@ impl<R: Real> AirMass<R> {
     /// Masses and capacities of the grid for a column mass known twice, at the start and at the
     /// end of a step: the limiters' capacities and bounds use the latter, as in WRF.
     ///
-    /// As the mass is constant in time the two differ by rounding at most.
+    /// As the mass is constant in time the two differ by rounding at most. Shape of `mu_end`: (ny, nx).
+    /// Units: Pa.
     pub fn with_end(grid: &Grid, coordinate: &MassCoordinate, mu_end: &Array2<f64>) -> Self {
         let Shape { nx, ny, nz } = grid.shape;
         let MassCoordinate { mu, map_x, map_y, c1, c2, rdnw, unit, .. } = coordinate;

@@ -153,7 +153,7 @@ pub struct Gathered<R> {
     pub surface: Surface<R>,
     /// How the water inside the specified and open rows has changed.
     pub changes: WaterChange,
-    /// The sums that a backend makes these changes of, where it has more than one for each of them:
+    /// The sums that a backend makes these changes of, kg, where it has more than one for each of them:
     /// it goes on with these to get the same bits. Another backend makes do with the changes.
     pub parts: Vec<f64>,
 }
@@ -197,7 +197,7 @@ impl<R: Real> CloudDiagnostics<R> {
     }
 }
 
-/// Values of one tracer along the outermost rows, used where air flows in.
+/// Values of one tracer along the outermost rows, in its units, used where air flows in.
 #[derive(Clone, Debug)]
 pub struct BoundaryValues<R> {
     /// At i = 0. Shape: (nz, ny).
@@ -211,7 +211,7 @@ pub struct BoundaryValues<R> {
 }
 
 impl<R: Real> BoundaryValues<R> {
-    /// The outermost rows of `field`.
+    /// The outermost rows of `field`. Shape: (nz, ny, nx).
     pub fn of(field: &Array3<R>) -> Self {
         use ndarray::s;
         Self {

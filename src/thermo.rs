@@ -90,6 +90,10 @@ pub fn saturation_water<R: TransportConstants>(t: R, p: R, cap: R) -> R {
 }
 
 /// Vapour pressure in equilibrium with a phase of specific heat `c` and latent heat `l`.
+///
+/// The e of [`saturation`], by its tr and the logarithm of that.
+///
+/// Units: `tr` and `ln_tr` 1, `c` J kg⁻¹ K⁻¹, `l` J kg⁻¹; returns Pa.
 #[inline(always)]
 pub fn vapour_pressure<R: Constants>(tr: R, ln_tr: R, c: R, l: R) -> R {
     let a = (c - R::CP_VAPOUR) / R::R_VAPOUR;

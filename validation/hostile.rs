@@ -45,6 +45,20 @@ use spoil::{below, one_of, spoil, spoil_bytes, spoil_text};
 /// No spoilt file is longer, in bytes: whoever tests must not fill a disk.
 const LONGEST: u64 = 64 << 20;
 
+/// All good files; `folder` is a furnished one.
+fn all_bases(folder: &Path) -> Vec<Base> {
+    let mut all = bases::all(folder);
+    all.extend([
+        Base { name: "tuning", kind: Kind::Tuning, content: Content::Text(tuning::good()) },
+        Base {
+            name: "input of 2008",
+            kind: Kind::Records,
+            content: Content::Bytes(records::good()),
+        },
+    ]);
+    all
+}
+
 /// A spoilt file.
 #[derive(Debug)]
 struct Spoilt {
@@ -176,7 +190,7 @@ fn attack(first: u64, count: u32) -> Record {
     for folder in &folders {
         bases::furnish(folder.path());
     }
-    let bases = bases::all(folders[0].path());
+    let bases = all_bases(folders[0].path());
     std::thread::scope(|scope| {
         for folder in &folders {
             scope.spawn(|| {
@@ -226,7 +240,7 @@ fn the_files_are_good() {
     let folder = tempfile::tempdir().expect("a folder");
     let folder = folder.path();
     bases::furnish(folder);
-    for base in bases::all(folder) {
+    for base in all_bases(folder) {
         let name = base.kind.file();
         base.write(&folder.join(name));
         let mut codes = Vec::new();
@@ -253,7 +267,7 @@ fn spoilt_files_are_refused_in_good_order() {
     if let Some(number) = std::env::var("NWP_HOSTILE_CASE").ok().and_then(|n| n.parse().ok()) {
         let folder = tempfile::tempdir().expect("a folder");
         bases::furnish(folder.path());
-        let made = make(number, &bases::all(folder.path()), folder.path());
+        let made = make(number, &all_bases(folder.path()), folder.path());
         let ended = made.as_ref().map(|spoilt| read(spoilt, folder.path()));
         println!("{made:?} in {}: {ended:?}", folder.keep().display());
         return;

@@ -20,6 +20,8 @@ mod hard;
 mod interrupt;
 #[path = "run/job.rs"]
 mod job;
+#[path = "run/memory.rs"]
+mod memory;
 #[path = "run/output.rs"]
 mod output;
 #[path = "run/place.rs"]

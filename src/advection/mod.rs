@@ -50,7 +50,7 @@ pub struct Wind<'a, R> {
     pub grid: &'a Grid,
     /// Mass of the cells and capacity of the faces.
     pub air: &'a AirMass<R>,
-    /// Mass fluxes through the faces; on a periodic axis the first equals the last.
+    /// Mass fluxes through the faces, kg s⁻¹; on a periodic axis the first equals the last.
     pub flux: &'a MassFlux<R>,
     /// Length of the step, s.
     pub dt: f64,

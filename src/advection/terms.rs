@@ -58,6 +58,6 @@ impl Term {
 pub struct Perturbation {
     /// The term.
     pub term: Term,
-    /// What it is multiplied by.
+    /// What it is multiplied by. Units: 1.
     pub factor: f64,
 }

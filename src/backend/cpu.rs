@@ -127,7 +127,7 @@ impl<R: FluxConstants + Vectorised + RadarConstants + RadiusConstants> Cpu<R> {
             .sum()
     }
 
-    /// One call of the microphysics, outside the specified rows.
+    /// One call of the microphysics over `dt` seconds, outside the specified rows.
     pub fn microphysics(&mut self, dt: f64) {
         let environment = &self.present.get().environment;
         let fields = Fields::new(R::THETA_BASE, &mut self.state, environment, &mut self.surface);

@@ -186,7 +186,7 @@ pub struct Captured<R> {
 /// Precipitation, mm.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Precipitation {
-    /// Mean inside the specified and open rows.
+    /// Mean over the area inside the specified and open rows.
     pub mean: f64,
     /// Mean of its frozen part.
     pub frozen_mean: f64,

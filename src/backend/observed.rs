@@ -85,7 +85,7 @@ pub const PRODUCT_VOLUMES: usize = 10;
 /// Number of fields of the ground in [`Products`].
 pub const PRODUCT_PLANES: usize = 3;
 
-/// What an operator makes of the fields.
+/// What an operator makes of the fields. Units: those of the fields, where its weights have none.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Products<R> {
     /// Of the fields of [`State`](crate::state::State) and of [`CloudDiagnostics`](crate::state::CloudDiagnostics). Shape of each: (nz, places).
@@ -94,7 +94,7 @@ pub struct Products<R> {
     pub planes: [Vec<R>; PRODUCT_PLANES],
 }
 
-/// The columns of a state, each one contiguous, and what they hold.
+/// The columns of a state, each one contiguous, and what they hold. Units of the fields: their own.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Profiles<R> {
     /// The fields of [`State`](crate::state::State) and of [`CloudDiagnostics`](crate::state::CloudDiagnostics). Shape of each: (ny, nx, nz).

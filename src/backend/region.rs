@@ -101,7 +101,7 @@ impl Region {
         reduce::sum(&levels)
     }
 
-    /// Sum of a surface density, kg.
+    /// Sum of a surface density in the region, kg. Shape: (ny, nx). Units: kg m⁻².
     pub fn total<R: Real>(&self, plane: &Array2<R>) -> f64 {
         let inside = s![self.rows.clone(), self.columns.clone()];
         let plane = plane.slice(inside);
@@ -118,7 +118,7 @@ impl Region {
         self.area.slice(s![self.rows.clone(), self.columns.clone()]).sum()
     }
 
-    /// Precipitation by what has fallen, all and frozen, mm.
+    /// Precipitation by what has fallen, all and frozen. Shapes: (ny, nx). Units: mm.
     pub fn precipitation<R: Real>(&self, rain: &Array2<R>, snow: &Array2<R>) -> Precipitation {
         let area = self.extent();
         Precipitation {

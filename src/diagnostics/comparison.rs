@@ -43,7 +43,7 @@ impl Verdict {
     }
 }
 
-/// A place in a variable and the values of the two files there; `None` in text.
+/// A place in a variable and the values of the two files there, in its own units; `None` in text.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Place {
     /// Index along every dimension.
@@ -54,7 +54,7 @@ pub struct Place {
     pub b: Option<f64>,
 }
 
-/// The figures of a variable. Those of numbers are `None` in text, and where they are infinite.
+/// The figures of a variable, in its own units. Those of numbers are `None` in text, and where they are infinite.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Figures {
     /// Number of values compared.

@@ -104,7 +104,7 @@ impl RootSum {
     }
 }
 
-/// The largest difference and where it is.
+/// The largest difference and where it is, in the units of the fields.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Worst {
     /// The place, counted through the whole field.
@@ -122,7 +122,7 @@ pub struct Band {
     pub rtol: f64,
 }
 
-/// The difference of two fields, gathered part by part.
+/// The difference of two fields, gathered part by part, in their units.
 ///
 /// Errors count where both values are finite. A NaN beside a NaN and an infinity beside the same
 /// infinity do not differ; any other pair with one of them is unmatched.

@@ -25,7 +25,7 @@ pub struct FrameFigures {
     pub water: Water,
 }
 
-/// A value and the first place where it stands.
+/// A value, in the units of its field, and the first place where it stands.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Located {
     /// The value.
@@ -34,7 +34,7 @@ pub struct Located {
     pub at: [usize; 3],
 }
 
-/// Figures of a field.
+/// Figures of a field, in its units: those of [`State`](crate::state::State).
 #[derive(Clone, Debug, Serialize)]
 pub struct FieldFigures {
     /// Its name.
@@ -51,7 +51,7 @@ pub struct FieldFigures {
     pub profile: Profile,
 }
 
-/// Figures of the levels of a field, from the ground up.
+/// Figures of the levels of a field, from the ground up, in its units. Length of each: nz.
 #[derive(Clone, Debug, Serialize)]
 pub struct Profile {
     /// Means.

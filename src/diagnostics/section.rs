@@ -7,9 +7,9 @@ use crate::grid::Shape;
 /// A line through the grid. Places are columns and rows of cells from the centre of the first one.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Line {
-    /// Its beginning.
+    /// Its beginning, (i, j) in cells.
     pub from: [f64; 2],
-    /// Its end.
+    /// Its end, (i, j) in cells.
     pub to: [f64; 2],
 }
 
@@ -29,7 +29,7 @@ pub struct Cut {
 
 impl Line {
     /// The line of a direction through a place, from side to side of the grid, the shorter way; `angle`
-    /// counts from x to y.
+    /// counts from x to y, in radians.
     pub fn through(place: [f64; 2], angle: f64, shape: Shape) -> Self {
         let direction = [angle.cos(), angle.sin()];
         let most = [shape.nx - 1, shape.ny - 1].map(|last| last as f64);

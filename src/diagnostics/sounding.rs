@@ -8,7 +8,7 @@ const CP_DRY: f64 = <f64 as Constants>::CP_DRY;
 const EPSILON: f64 = <f64 as Constants>::EPSILON;
 const FREEZING: f64 = <f64 as Constants>::FREEZING;
 
-/// A column of air, from the ground up.
+/// A column of air, from the ground up. Length of each: nz.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Sounding {
     /// Pressure, Pa.
@@ -24,7 +24,7 @@ pub struct Sounding {
 /// Air lifted from the lowest layer.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Parcel {
-    /// Pressure, Pa, and temperature, K, on its way.
+    /// Pressure, Pa, and temperature, K, of each place on its way.
     pub path: Vec<[f64; 2]>,
     /// Where it condenses: pressure, Pa, and temperature, K.
     pub condensation: [f64; 2],

@@ -19,7 +19,7 @@ const PRECIPITATION: [&str; 4] = ["RAINNC", "SNOWNC", "rain", "snow"];
 const WATER: [[&str; 5]; 2] =
     [["QVAPOR", "QCLOUD", "QRAIN", "QICE", "QSNOW"], ["q", "qc", "qr", "qi", "qs"]];
 
-/// A total of the two files.
+/// A total of the two files, in the unit that [`Total::what`] names.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Total {
     /// What is summed.

@@ -10,7 +10,7 @@ pub fn between<R: Real>(a: R, b: R, weight: R) -> R {
     if weight >= R::ONE { b } else { a + weight * (b - a) }
 }
 
-/// A field between two others.
+/// A field between two others of the same shape, by [`between`]; `weight` from 0 to 1.
 pub fn blend<R: Real, D: Dimension>(
     out: &mut Array<R, D>,
     a: &Array<R, D>,

@@ -19,12 +19,12 @@ pub use continuity::Continuity;
 /// What the input prescribes at one time.
 #[derive(Clone, Debug)]
 pub struct Forcing<R> {
-    /// Mass fluxes.
+    /// Mass fluxes through the faces, kg s⁻¹.
     pub flux: MassFlux<R>,
     /// The air that the microphysics reads.
     pub environment: Environment<R>,
-    /// Values of the fields of [`State`](crate::state::State), in its order, for air that flows
-    /// in.
+    /// Values of the fields of [`State`](crate::state::State), in its order and units, for air that
+    /// flows in.
     pub inflow: [BoundaryValues<R>; 6],
 }
 
@@ -57,7 +57,7 @@ impl<R: Real> Moment<R> {
         }
     }
 
-    /// The air of a cell: rho, Exner function, p and dz.
+    /// The air of a cell `[k, j, i]`: rho (kg m⁻³), Exner function (1), p (Pa) and dz (m).
     pub fn air_at(&self, at: [usize; 3]) -> [R; 4] {
         let of = |e: &Environment<R>| [e.rho[at], e.exner[at], e.p[at], e.dz[at]];
         let [a, b] = self.frames().map(|frame| of(&frame.environment));

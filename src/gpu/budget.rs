@@ -148,7 +148,7 @@ impl<R: Real + Element> Budget<R> {
         Ok(terms_of(&self.term_sums.to_vec()?))
     }
 
-    /// The sums of the blocks that make the terms. Waits for the device.
+    /// The sums of the blocks that make the terms, one for each block and term, kg. Waits for the device.
     ///
     /// # Errors
     ///

@@ -115,11 +115,11 @@ pub struct Clouds<R> {
 /// [`AIR_FIELDS`] fields, [`SURFACE_PLANES`] planes.
 #[derive(Clone, Copy, Debug)]
 pub struct Place<'a, R> {
-    /// The state; potential temperature less the base.
+    /// The state, in the order and the units of [`State`](crate::state::State).
     pub state: &'a Buffer<R>,
-    /// rho, exner, p, dz; longer arrays are used from their start.
+    /// rho (kg m⁻³), exner (1), p (Pa), dz (m); longer arrays are used from their start.
     pub air: &'a Buffer<R>,
-    /// What is at the ground.
+    /// The planes of [`Surface`](crate::state::Surface), in their order and units.
     pub surface: &'a Buffer<R>,
 }
 

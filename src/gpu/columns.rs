@@ -21,7 +21,7 @@ const WATER: usize = STATE_FIELDS - 1;
 pub struct Columns<R> {
     shape: Shape,
     turn: [Transpose<R>; 2],
-    /// State and diagnostics, (field, column, level).
+    /// State and diagnostics in their own units. Shape: (field, column, level).
     turned: [Buffer<R>; 2],
     /// What a level counts for in the totals, for every field of the state, (field, column, level).
     weights: Buffer<R>,
@@ -37,9 +37,10 @@ pub struct Columns<R> {
 pub struct Turned<R> {
     /// State and diagnostics, (field, column, level).
     pub profiles: Vec<R>,
-    /// Sum over the levels of weight times each kind of water, (kind, column).
+    /// Sum over the levels of weight times each kind of water, (kind, column): kg m⁻², where the weights
+    /// are air over an area.
     pub totals: Vec<R>,
-    /// Strongest echo of each column.
+    /// Strongest echo of each column, dBZ.
     pub strongest: Vec<R>,
 }
 

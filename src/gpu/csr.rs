@@ -159,7 +159,7 @@ pub struct Arrays<R> {
     pub starts: Vec<i32>,
     /// Columns, filled up with zeros.
     pub columns: Vec<i32>,
-    /// Values, filled up with zeros.
+    /// Values, as many as columns, filled up with zeros.
     pub values: Vec<R>,
     /// The tiles.
     pub tiles: RowTiles,

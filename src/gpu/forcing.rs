@@ -35,7 +35,8 @@ pub const AIR_FIELDS: usize = 4;
 /// What drives a step, but for the air: one array for each kind.
 #[derive(Debug)]
 pub struct Driving<R> {
-    /// Mass fluxes through the faces of one direction each.
+    /// Mass fluxes through the x-, y- and z-faces, kg s⁻¹. Shapes: (nz, ny, nx + 1), (nz, ny + 1, nx),
+    /// (nz + 1, ny, nx).
     pub flux: [Buffer<R>; 3],
     /// Values at the sides, for each field west, east, south, north one after the other.
     pub inflow: Buffer<R>,
@@ -181,7 +182,7 @@ impl<R: Real + Element> Between<R> {
         Ok(())
     }
 
-    /// Sets how far the fluxes, and the air and the values at the sides, have come.
+    /// Sets how far the fluxes, and the air and the values at the sides, have come, 0 to 1.
     ///
     /// # Errors
     ///

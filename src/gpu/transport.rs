@@ -34,7 +34,8 @@ pub fn source(precision: Precision, grid: &Grid, settings: TransportSettings) ->
 /// What carries the tracers in a step, on the device.
 #[derive(Clone, Copy, Debug)]
 pub struct Wind<'a, R> {
-    /// Mass fluxes through the x-, y- and z-faces.
+    /// Mass fluxes through the x-, y- and z-faces, kg s⁻¹. Shapes: (nz, ny, nx + 1), (nz, ny + 1, nx),
+    /// (nz + 1, ny, nx).
     pub flux: [&'a Buffer<R>; 3],
     /// Values that air brings in, for each tracer west, east, south, north; zero without them.
     pub inflow: Option<&'a Buffer<R>>,
@@ -271,7 +272,7 @@ impl<R: Real + Element> Transport<R> {
         self.entered.len()
     }
 
-    /// The sums of [`Transport::entered`] out of the numbers that were copied.
+    /// The sums of [`Transport::entered`], one for each tracer, kg, out of the numbers that were copied.
     pub fn entered_of(&self, levels: &[f64]) -> Vec<f64> {
         levels.chunks_exact(self.grid.shape.nz).map(|levels| levels.iter().sum()).collect()
     }
@@ -285,7 +286,7 @@ impl<R: Real + Element> Transport<R> {
         self.scratch.iter().chain([&self.second]).try_for_each(Buffer::poison)
     }
 
-    /// The sums of the levels that make what has entered. Waits for the device.
+    /// The sums that make what has entered, nz for each tracer, kg. Waits for the device.
     ///
     /// # Errors
     ///

@@ -61,7 +61,7 @@ impl Records {
         Ok(bytes.chunks_exact(4).map(|x| i32::from_be_bytes([x[0], x[1], x[2], x[3]])).collect())
     }
 
-    /// The next record, of `count` numbers in single precision.
+    /// The next record, of `count` numbers in single precision, in the order and the units of the file.
     ///
     /// # Errors
     ///

@@ -53,7 +53,8 @@ pub struct Snapshot<R> {
     pub seconds: f64,
     /// Potential temperature less 300 K, and the water.
     pub state: State<R>,
-    /// Projected winds on the x-, y- and z-faces, m s⁻¹.
+    /// Projected winds on the x-, y- and z-faces, m s⁻¹. Shapes: (nz, ny, nx + 1), (nz, ny + 1, nx),
+    /// (nz + 1, ny, nx).
     pub winds: [Array3<R>; 3],
     /// Reflectivity and effective radii.
     pub diagnostics: CloudDiagnostics<R>,

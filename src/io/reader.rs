@@ -117,7 +117,8 @@ impl Reader {
         Ok(self.variable(name)?.dimensions().iter().map(|d| (d.name(), d.len())).collect())
     }
 
-    /// All values of a variable that must have just these dimensions, every value finite.
+    /// All values of a variable that must have just these dimensions, every value finite, in the shape of
+    /// the dimensions and in the units of the file.
     ///
     /// # Errors
     ///

@@ -34,13 +34,15 @@ pub const TOTALS: usize = 5;
 pub struct ColumnFrame<R> {
     /// Time since the start of the run, s.
     pub seconds: f64,
-    /// T, QVAPOR, QCLOUD, QRAIN, QICE, QSNOW, REFL_10CM, RE_CLOUD, RE_ICE, RE_SNOW.
+    /// T (K), QVAPOR, QCLOUD, QRAIN, QICE, QSNOW (kg kg⁻¹), REFL_10CM (dBZ), RE_CLOUD, RE_ICE, RE_SNOW (m).
+    /// Shape of each: (ny, nx, nz).
     pub fields: [Vec<R>; COLUMN_FIELDS],
-    /// Mass of vapour, cloud water, rain, cloud ice and snow above a square metre, kg m⁻².
+    /// Mass of vapour, cloud water, rain, cloud ice and snow above a square metre, kg m⁻². Shape
+    /// of each: (ny, nx).
     pub totals: [Vec<R>; TOTALS],
-    /// Largest reflectivity, dBZ.
+    /// Largest reflectivity, dBZ. Shape: (ny, nx).
     pub strongest: Vec<R>,
-    /// Pressure, Pa, and geopotential height of the middle of the layers, m.
+    /// Pressure, Pa, and geopotential height of the middle of the layers, m. Shape of each: (ny, nx, nz).
     pub air: [Vec<R>; 2],
 }
 

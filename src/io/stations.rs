@@ -13,9 +13,9 @@ use crate::io::weights::Coordinates;
 pub struct Station {
     /// What it is called.
     pub name: String,
-    /// Longitude or x.
+    /// Longitude, degrees east, or x, m.
     pub x: f64,
-    /// Latitude or y.
+    /// Latitude, degrees north, or y, m.
     pub y: f64,
     /// Line of the file, counted from 1.
     pub line: usize,

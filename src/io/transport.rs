@@ -117,7 +117,7 @@ impl Case {
         }
     }
 
-    /// Counts the tracer after a step.
+    /// Counts the tracer after a step. Shape: (nz, ny, nx). Units: those of the tracer.
     ///
     /// # Errors
     ///

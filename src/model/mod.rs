@@ -54,7 +54,8 @@ pub struct Case<R> {
     pub domain: Domain,
     /// What the frame of the input before the present time prescribes.
     pub forcing: Arc<Forcing<R>>,
-    /// Winds on the x-, y- and z-faces after the projection, m s⁻¹, at the last output.
+    /// Winds on the x-, y- and z-faces after the projection, m s⁻¹, at the last output. Shapes:
+    /// (nz, ny, nx + 1), (nz, ny + 1, nx), (nz + 1, ny, nx).
     pub winds: [Array3<R>; 3],
     /// Fields of the input that pass through to the output, at the last output.
     pub given: Given,

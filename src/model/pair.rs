@@ -97,7 +97,7 @@ pub struct Ratio {
     pub b: String,
     /// Of what.
     pub what: String,
-    /// Time of `b` over that of `a`.
+    /// Time of `b` over that of `a`. Units: 1.
     pub ratio: f64,
 }
 

@@ -12,7 +12,7 @@ use crate::state::State;
 pub struct Profile {
     /// Its name.
     pub name: &'static str,
-    /// Its values; one where it is a quantity of the ground.
+    /// Its values in SI units, nz of them; one where it is a quantity of the ground.
     pub values: Vec<f64>,
 }
 

@@ -9,7 +9,7 @@ use super::decades::Decades;
 pub struct Axis {
     /// What it shows, with its units.
     pub name: String,
-    /// Values at its ends.
+    /// Values at its ends, in the units of [`Axis::name`].
     pub range: [f64; 2],
     /// Values with a number, and that number.
     pub ticks: Vec<(f64, String)>,

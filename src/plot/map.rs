@@ -16,7 +16,7 @@ pub struct Map<'a> {
     pub title: String,
     /// What stands below the title.
     pub below: Vec<String>,
-    /// The field. Shape: (ny, nx).
+    /// The field, in the units of the scale. Shape: (ny, nx).
     pub field: &'a Array2<f64>,
     /// Width and height of a cell, km.
     pub cell: [f64; 2],
@@ -24,9 +24,9 @@ pub struct Map<'a> {
     pub scale: &'a Scale,
     /// Latitude and longitude of the cells, degrees. Shape of each: (ny, nx).
     pub earth: Option<[&'a Array2<f64>; 2]>,
-    /// A line across the map, where a section is.
+    /// Ends of a line across the map, where a section is: (i, j) in cells.
     pub line: Option<[[f64; 2]; 2]>,
-    /// Places with a cross and a name.
+    /// Places, (i, j) in cells, with a cross and a name.
     pub marks: Vec<([f64; 2], String)>,
     /// What is said in the middle where there is nothing to see.
     pub note: Option<String>,

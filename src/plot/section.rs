@@ -14,9 +14,9 @@ use super::contour;
 pub struct Lines<'a> {
     /// What they are, with units, for the legend.
     pub name: String,
-    /// The field. Shape: (heights, places).
+    /// The field, in the units of its name. Shape: (heights, places).
     pub field: &'a Array2<f64>,
-    /// Values, and how wide their lines are, px.
+    /// Values, in the same units, and how wide their lines are, px.
     pub values: Vec<(f64, f64)>,
     /// Colour and dashes.
     pub stroke: Stroke,

@@ -20,7 +20,7 @@ const GROUPS: usize = 64;
 /// What a solver arrived at.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Solution {
-    /// The approximate solution.
+    /// The approximate solution, one number for each row of the matrix.
     pub x: Vec<f64>,
     /// Products with the matrix that it took.
     pub iterations: usize,

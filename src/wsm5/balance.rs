@@ -68,13 +68,18 @@ pub fn limit<R: SchemeConstants>(
 }
 
 /// Factor that keeps a loss within what there is.
+///
+/// min(1, available / loss). Units: both alike; returns 1, in (0, 1].
 #[inline(always)]
 pub fn share<R: SchemeConstants>(available: R, loss: R) -> R {
     let available = available.larger(R::Q_MIN);
     if loss > available { available / loss } else { R::ONE }
 }
 
-/// What the rates do below freezing.
+/// What the rates do below freezing: each one times `dt` from one species to another, with its latent heat.
+///
+/// Units: `dt` s, rates kg kg⁻¹ s⁻¹; returns what clipping at zero has
+/// added, kg kg⁻¹.
 #[inline(always)]
 pub fn apply_cold<R: SchemeConstants>(
     dt: R,
@@ -95,7 +100,7 @@ pub fn apply_cold<R: SchemeConstants>(
         + gain(&mut cell.qs, (ice.psdep + ice.psaut + ice.psaci + ice.psacw) * dt)
 }
 
-/// What the rates do above freezing.
+/// What the rates do above freezing, as [`apply_cold`]; what snow collects of cloud water becomes rain.
 #[inline(always)]
 pub fn apply_warm<R: SchemeConstants>(
     dt: R,
@@ -110,7 +115,7 @@ pub fn apply_warm<R: SchemeConstants>(
         + gain(&mut cell.qr, (warm.praut + warm.pracw + warm.prevp + ice.psacw) * dt)
 }
 
-/// Adds to a species, not below zero; returns what the bound has added.
+/// Adds to a species, not below zero; returns what the bound has added. Units: kg kg⁻¹.
 #[inline(always)]
 pub fn gain<R: SchemeConstants>(q: &mut R, amount: R) -> R {
     let sum = *q + amount;
@@ -118,7 +123,7 @@ pub fn gain<R: SchemeConstants>(q: &mut R, amount: R) -> R {
     *q - sum
 }
 
-/// Takes from a species, not below zero; returns what the bound has added.
+/// Takes from a species, not below zero; returns what the bound has added. Units: kg kg⁻¹.
 #[inline(always)]
 pub fn lose<R: SchemeConstants>(q: &mut R, amount: R) -> R {
     gain(q, -amount)

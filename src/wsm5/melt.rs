@@ -14,6 +14,8 @@ use crate::wsm5::{Air, Cell, Onset};
 /// Melts snow where it is warmer than freezing.
 ///
 /// qs += psmlt dt, qr -= psmlt dt, t += lf / cpm psmlt dt
+///
+/// Units: `dt_cloud` s.
 #[inline(always)]
 pub fn melt_snow<R: SchemeConstants>(p: &Scheme<R>, dt_cloud: R, air: &Air<R>, cell: &mut Cell<R>) {
     if cell.t <= R::FREEZING || cell.qs <= R::ZERO {
@@ -26,7 +28,8 @@ pub fn melt_snow<R: SchemeConstants>(p: &Scheme<R>, dt_cloud: R, air: &Air<R>, c
 
 /// Melts snow in one of `substeps` parts of a minor step, where it is warmer than freezing.
 ///
-/// `snow` is the slope at the start of the minor step, as in the original.
+/// `snow` is the slope at the start of the minor step, as in the original. Units: `dt_cloud`, that of the whole
+/// minor step, s.
 #[inline(always)]
 pub fn melt_snow_in_substep<R: SchemeConstants>(
     p: &Scheme<R>,
@@ -43,7 +46,7 @@ pub fn melt_snow_in_substep<R: SchemeConstants>(
     melt(air, p.factors.psmlt * psmlt, cell);
 }
 
-/// Turns the amount of snow `psmlt` ≤ 0 into rain.
+/// Turns the amount of snow `psmlt` ≤ 0, kg kg⁻¹, into rain, and takes its latent heat.
 #[inline(always)]
 pub fn melt<R: SchemeConstants>(air: &Air<R>, psmlt: R, cell: &mut Cell<R>) {
     cell.qs += psmlt;
@@ -123,7 +126,8 @@ pub fn melting<R: SchemeConstants>(
 /// Melts ice and freezes drops, each process on what the one before has left.
 ///
 /// `qr_sized` is the rain whose drop size decides how fast it freezes: that before snow melted
-/// into it, or that of the start of the minor step ([`Fallout`](crate::wsm5::Fallout)).
+/// into it, or that of the start of the minor step ([`Fallout`](crate::wsm5::Fallout)). Units: `dt_cloud` s,
+/// `qr_sized` kg kg⁻¹.
 #[inline(always)]
 pub fn instantaneous<R: SchemeConstants>(
     p: &Scheme<R>,

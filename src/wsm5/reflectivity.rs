@@ -102,12 +102,12 @@ shared_struct! {
     }
 }
 
-/// Whether there is rain that the radar sees.
+/// Whether there is rain that the radar sees: more than `Q_PRECIPITATION_MIN`.
 pub fn has_rain<R: RadarConstants>(target: &Target<R>) -> bool {
     target.qr > R::Q_PRECIPITATION_MIN
 }
 
-/// Whether there is snow that the radar sees.
+/// Whether there is snow that the radar sees: more than `Q_PRECIPITATION_MIN`.
 pub fn has_snow<R: RadarConstants>(target: &Target<R>) -> bool {
     target.qs > R::Q_PRECIPITATION_MIN
 }
@@ -169,12 +169,16 @@ pub fn sphere<R: RadarConstants>(rho: R) -> R {
     R::PI * rho / R::GAMMA_4
 }
 
-/// Inverse slope of an exponential distribution of spheres, m.
+/// Inverse slope of an exponential distribution of spheres.
+///
+/// L = (content / (π rho / 6 Γ(4) intercept))^(1/4)
+///
+/// Units: `content` and `rho` kg m⁻³, `intercept` m⁻⁴; returns m.
 pub fn inverse_slope<R: RadarConstants>(content: R, rho: R, intercept: R) -> R {
     (content / (sphere(rho) * R::GAMMA_4 * intercept)).sqrt().sqrt()
 }
 
-/// The seventh power.
+/// The seventh power of a length: the sixth moment of an exponential distribution has it. Units: m; returns m⁷.
 pub fn seventh_power<R: RadarConstants>(x: R) -> R {
     let x2 = x * x;
     x * x2 * (x2 * x2)

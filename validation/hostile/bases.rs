@@ -5,9 +5,7 @@ use std::path::Path;
 use std::process::Command;
 
 use crate::model::{Data, Dimension, Field, Flavour, Model};
-use crate::records;
 use crate::small::Small;
-use crate::tuning;
 use crate::weights::File;
 
 /// What a file is for.
@@ -167,12 +165,6 @@ pub(crate) fn all(folder: &Path) -> Vec<Base> {
     let read = |name| fs::read_to_string(project(name)).expect("a file of the project");
     text("tolerances", Kind::Tolerances, &read("validation/tolerances.toml"));
     text("times", Kind::Times, &read("benches/results/2026-11-21-epyc/bench.json"));
-    for (name, kind, content) in [
-        ("tuning", Kind::Tuning, Content::Text(tuning::good())),
-        ("input of 2008", Kind::Records, Content::Bytes(records::good())),
-    ] {
-        bases.push(Base { name, kind, content });
-    }
     bases
 }
 

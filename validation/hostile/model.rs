@@ -320,8 +320,15 @@ impl Model {
         file.close()
     }
 
-    /// Writes the file with the digest of its contents, as our restart files have it.
+    /// Writes the file with the digest of its contents, as our restart files have it; fails where these
+    /// are more than anybody would read.
     pub(crate) fn write_sealed(&mut self, path: &Path, flavour: Flavour) -> netcdf::Result<()> {
+        let many = |field: &Field| {
+            self.lengths(field).into_iter().fold(1, usize::saturating_mul) > MOST_VALUES
+        };
+        if self.fields.iter().any(many) {
+            return Err("the contents would be too large to sum up".into());
+        }
         self.write(path, flavour)?;
         let sum = restart::digest(&netcdf::open(path)?)?;
         self.set(restart::DIGEST, sum);

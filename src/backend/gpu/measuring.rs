@@ -5,7 +5,7 @@ use crate::error::Result;
 use crate::gpu::{Graph, Resources};
 
 impl<R: OnDevice> OnGpu<R> {
-    /// Asks for the next step `times` times, always from the present state, which stays. What has
+    /// Asks for the next step, of `dt` seconds, `times` times, always from the present state, which stays. What has
     /// fallen and the sums of the budget grow; [`restore`](crate::backend::Backend::restore) ends
     /// that.
     ///

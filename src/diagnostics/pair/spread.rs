@@ -9,7 +9,7 @@ const OFF_RELATIVE: f64 = 1e-5;
 /// ...to which this part of the largest value is added: small values are allowed more.
 const OFF_LARGEST: f64 = 1e-3;
 
-/// The errors of a field in figures. Infinite where a value is not finite.
+/// The errors of a field in figures, in its units. Infinite where a value is not finite.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Spread {
     /// The largest.
@@ -23,7 +23,7 @@ pub struct Spread {
     pub p99: f64,
     /// 99.9th percentile.
     pub p999: f64,
-    /// Share of the values that are off: by more than 1e-5 of themselves and of a thousandth of
+    /// Share of the values, 0 to 1, that are off: by more than 1e-5 of themselves and of a thousandth of
     /// the largest.
     pub share: f64,
 }
@@ -41,7 +41,7 @@ impl Spread {
         }
     }
 
-    /// The errors of `found` against `truth`, in the room of `errors`.
+    /// The errors of `found` against `truth`, which has as many values, in the room of `errors`.
     pub fn of<R: Real, T: Real>(found: &[R], truth: &[T], errors: &mut Vec<f64>) -> Self {
         debug_assert_eq!(found.len(), truth.len());
         if found.is_empty() {
@@ -89,14 +89,15 @@ fn largest<R: Real>(values: &[R]) -> f64 {
     values.iter().map(|x| x.f64().abs()).fold(0.0, f64::max)
 }
 
-/// Root mean square; of numbers as they come in the atmosphere, whose squares neither vanish nor
+/// Root mean square, √(Σ x² / n), in the units of the values; 0 of nothing. Of numbers as they come in the atmosphere, whose squares neither vanish nor
 /// overflow in double precision.
 pub fn root_mean_square<R: Real>(values: &[R]) -> f64 {
     let squares: f64 = values.iter().map(|x| x.f64() * x.f64()).sum();
     (squares / values.len().max(1) as f64).sqrt()
 }
 
-/// A percentile with linear interpolation. Changes the order of the values.
+/// A percentile, from 0 to 100, with linear interpolation, in the units of the values, of which there is
+/// one at least. Changes their order.
 pub fn percentile(values: &mut [f64], percent: f64) -> f64 {
     let position = percent / 100.0 * (values.len() - 1) as f64;
     let (_, low, above) = values.select_nth_unstable_by(position.floor() as usize, f64::total_cmp);

@@ -7,7 +7,7 @@ use super::spread::Spread;
 use crate::diagnostics::difference::{Band, Difference, Value};
 use crate::real::Real;
 
-/// A figure and how large it may be.
+/// A figure and how large it may be, in the units of what is measured.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Check {
     /// What is limited.
@@ -43,7 +43,7 @@ impl Check {
     }
 }
 
-/// How a field of one run differs from that of another, and whether it may.
+/// How a field of one run differs from that of another, in its units, and whether it may.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Verdict {
     /// Name of the field, or of the total.

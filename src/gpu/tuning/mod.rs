@@ -5,8 +5,8 @@
 
 mod knob;
 
-use std::fs;
-use std::io::Write;
+use std::fs::{self, File};
+use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
@@ -69,6 +69,9 @@ const HEAD: &str = "\
 # or give --no-tuning, to do without. It counts only for the program and the kernels that it names.
 ";
 
+/// Bytes that no such file has.
+const LONGEST: u64 = 1 << 20;
+
 /// Most of a digest that is written: enough to tell any two apart.
 const DIGITS: usize = 16;
 
@@ -98,11 +101,17 @@ impl Tuning {
     /// Why the file does not count here: it cannot be read, is none of ours, or was made for another GPU
     /// or other kernels.
     pub fn load(path: &Path, gpu: &str) -> Result<Option<Self>, String> {
-        let text = match fs::read_to_string(path) {
-            Ok(text) => text,
+        let mut text = String::new();
+        let read = File::open(path)
+            .and_then(|file| file.take(LONGEST).read_to_string(&mut text).map(drop));
+        match read {
+            Ok(()) => {}
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(format!("it cannot be read: {error}")),
-        };
+        }
+        if text.len() as u64 == LONGEST {
+            return Err(format!("it has {LONGEST} bytes or more, which is none of ours"));
+        }
         let tuning: Self = toml::from_str(&text)
             .map_err(|error| format!("it is damaged: {}", error.message().replace('\n', " ")))?;
         let own = Self::empty(gpu);
@@ -300,6 +309,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         assert!(Tuning::load(folder.path(), GPU).unwrap_err().contains("cannot be read"));
         assert!(read("\u{0}\u{1}").is_err());
+        assert!(read(&" ".repeat(1 << 20)).unwrap_err().contains("none of ours"));
     }
 
     #[test]

@@ -35,7 +35,7 @@ const FIGURES: usize = 10;
 pub struct FrameRow {
     /// When, in WRF's form.
     pub time: String,
-    /// The figures, in an order that is the model's own.
+    /// The figures, in an order and in units that are the model's own.
     pub figures: [f64; FIGURES],
 }
 
@@ -45,7 +45,7 @@ pub struct About {
     /// The place, on the grid of the input.
     pub domain: Domain,
     /// Perturbation and base column mass of the first frame of the first run, on the grid of the
-    /// run, Pa.
+    /// run, Pa. Shape of each: (ny, nx).
     pub column_mass: [Array2<f32>; 2],
     /// The input.
     pub series: Series,

@@ -92,11 +92,11 @@ pub struct Target {
     pub arrangement: Arrangement,
     /// What its coordinates are.
     pub coordinates: Coordinates,
-    /// Longitude or x of every cell's centre.
+    /// Longitude, degrees, or x, m, of every cell's centre.
     pub x: Vec<f64>,
-    /// Latitude or y of every cell's centre.
+    /// Latitude, degrees, or y, m, of every cell's centre.
     pub y: Vec<f64>,
-    /// Longitude or x, and latitude or y, of the corners, those of a cell together.
+    /// The same of the corners, as many for every cell, those of a cell together.
     pub corners: Option<[Vec<f64>; 2]>,
 }
 
@@ -124,11 +124,13 @@ pub struct Weights {
     pub matrix: Csr<f64>,
     /// What part of each target cell the source covers.
     pub fraction: Vec<f64>,
-    /// Areas of the cells of source and target, where they are known, in one unit.
+    /// Areas of the cells of source and target, where they are known, in one unit: one
+    /// for every cell.
     pub areas: Option<[Vec<f64>; 2]>,
     /// What part of each source cell the target covers, where it is known.
     pub source_fraction: Option<Vec<f64>>,
-    /// Centres of the source cells, where they are known: longitude or x, latitude or y.
+    /// Centres of the source cells, where they are known: longitude, degrees, or x, m, and latitude
+    /// or y of every cell.
     pub source: Option<(Coordinates, [Vec<f64>; 2])>,
     /// The grid that they lead to.
     pub target: Target,

@@ -445,7 +445,7 @@ pub(super) fn projection(reader: &Reader) -> Result<Vec<(String, Attribute)>> {
     Ok(attributes)
 }
 
-/// A field of a file in working precision.
+/// A field of a file in working precision, in its shape and units.
 pub fn promote<R: Real>(field: &Array3<f32>) -> Array3<R> {
     field.mapv(|x| R::of(x.into()))
 }

@@ -6,12 +6,13 @@ use super::source::{Place, Source};
 use crate::error::Result;
 use crate::io::reader::Reader;
 
-/// Profiles of the eta coordinate, from the ground up.
+/// Profiles of the eta coordinate, from the ground up. Length of each: nz, where it does not say otherwise.
+/// Units: 1, where they do not.
 #[derive(Clone, Debug)]
 pub struct Vertical {
     /// Eta of the z-faces, 1 at the ground and 0 at the lid (WRF `ZNW`). Length: nz + 1.
     pub znw: Vec<f64>,
-    /// Eta of the layers (WRF `ZNU`). Length: nz, as all below but `c1f` and `c2f`.
+    /// Eta of the layers (WRF `ZNU`).
     pub znu: Vec<f64>,
     /// Eta thickness of the layers, negative (WRF `DNW`).
     pub dnw: Vec<f64>,
@@ -25,13 +26,13 @@ pub struct Vertical {
     pub fnm: Vec<f64>,
     /// Weight of layer k-1 at z-face k; entry 0 unused (WRF `FNP`).
     pub fnp: Vec<f64>,
-    /// Hybrid coefficients of the layers (WRF `C1H`, `C2H` in Pa).
+    /// Hybrid coefficient of the column mass in the layers (WRF `C1H`).
     pub c1h: Vec<f64>,
-    /// See [`Vertical::c1h`].
+    /// Hybrid coefficient beside it (WRF `C2H`), Pa.
     pub c2h: Vec<f64>,
-    /// Hybrid coefficients of the z-faces (WRF `C1F`, `C2F` in Pa). Length: nz + 1.
+    /// Hybrid coefficient of the column mass at the z-faces (WRF `C1F`). Length: nz + 1.
     pub c1f: Vec<f64>,
-    /// See [`Vertical::c1f`].
+    /// Hybrid coefficient beside it (WRF `C2F`), Pa. Length: nz + 1.
     pub c2f: Vec<f64>,
     /// Pressure at the lid (WRF `P_TOP`), Pa.
     pub p_top: f64,
