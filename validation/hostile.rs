@@ -17,6 +17,8 @@ mod model;
 mod random;
 #[path = "hostile/records.rs"]
 mod records;
+#[path = "hostile/restarts.rs"]
+mod restarts;
 #[path = "run/small.rs"]
 #[allow(dead_code, reason = "another test uses the rest")]
 mod small;

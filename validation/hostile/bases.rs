@@ -143,10 +143,7 @@ pub(crate) fn all(folder: &Path) -> Vec<Base> {
     run(folder, &["--input", "small.nc", "--steps", "2", "--output", "base.nc"]);
     add("our own output", Kind::Input, taken(&path));
     for (name, options) in RESTARTS {
-        let three = ["--input", "three.nc", "--dt", "60", "--output", "out.nc"];
-        run(folder, &[&three[..], &["--restart-output", "base.nc"], options].concat());
-        fs::remove_file(folder.join("out.nc")).expect("the output");
-        add(name, Kind::Restart, taken(&path));
+        add(name, Kind::Restart, restart(folder, options));
     }
     add("columns", Kind::Columns, columns());
     add("transport", Kind::Transport, transport());
@@ -176,6 +173,14 @@ const RESTARTS: [(&str, &[&str]); 2] = [
         &["--steps", "62", "--precision", "f64", "--boundary", "periodic,open", "--refine", "2"],
     ),
 ];
+
+/// A restart file of a run over the three times in a furnished folder.
+pub(crate) fn restart(folder: &Path, options: &[&str]) -> Model {
+    let three = ["--input", "three.nc", "--dt", "60", "--output", "out.nc"];
+    run(folder, &[&three[..], &["--restart-output", "base.nc"], options].concat());
+    fs::remove_file(folder.join("out.nc")).expect("the output");
+    taken(&folder.join("base.nc"))
+}
 
 /// Makes a run in a furnished folder.
 fn run(folder: &Path, options: &[&str]) {

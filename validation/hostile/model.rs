@@ -340,6 +340,12 @@ impl Model {
     fn check_size(&self, flavour: Flavour) -> netcdf::Result<()> {
         let sizes = self.fields.iter().map(|field| {
             let count = self.lengths(field).into_iter().fold(1, usize::saturating_mul);
+            // Where nothing bounds them, HDF5 has chunks of 16 MB, however few values there are.
+            let is_unlimited =
+                |axis: &String| self.dimensions.iter().any(|d| d.name == *axis && d.unlimited);
+            if flavour.is_hdf5() && field.axes.len() > 1 && field.axes.iter().all(is_unlimited) {
+                return MOST_BYTES;
+            }
             // What HDF5 is not given it does not store; the longest value has 8 bytes.
             let stored = !flavour.is_hdf5() || count <= MOST_VALUES;
             if stored { count.saturating_mul(8) } else { 0 }
