@@ -12,9 +12,9 @@
 #
 # Needs bash, python3 (its standard library alone) and the program: NWP_MINI names it
 # [target/release/nwp-mini]. INPUT is the file to run [data/soc.nc], DT the time step in s [60], FRAMES
-# the number of output frames [20], OPTIONS what else `nwp-mini run` is to be told, as in
-# OPTIONS="--precision f64", and EVERY the time between samples in s [0.1]. KEEP names a folder for the
-# samples, the figures and what the program said; the output itself goes.
+# the number of output frames [20; with few of them the buffers of the library fill late], OPTIONS what else
+# `nwp-mini run` is to be told, as in OPTIONS="--precision f64", and EVERY the time between samples in s
+# [0.1]. KEEP names a folder for the samples, the figures and what the program said; the output itself goes.
 # Exit codes: 0 good, 1 a check failed, 2 wrong usage, 3 no program or input.
 set -euo pipefail
 folder=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)

@@ -87,9 +87,14 @@ pub(super) fn look_over(path: &Path, file: &File) -> Result<()> {
     .map(drop)
 }
 
+/// Whether a file is HDF5, by what it begins with.
+pub(super) fn is_hdf5(begins_with: &[u8]) -> bool {
+    begins_with.starts_with(HDF5)
+}
+
 /// Most bytes that the values of a variable of this file can take.
 pub(super) fn most_bytes(length: u64, begins_with: &[u8]) -> u64 {
-    let ratio = if begins_with.starts_with(HDF5) { MOST_DEFLATED } else { 1 };
+    let ratio = if is_hdf5(begins_with) { MOST_DEFLATED } else { 1 };
     length.saturating_mul(ratio).max(HARMLESS)
 }
 

@@ -8,6 +8,7 @@ pub mod fortran;
 mod geometry;
 pub mod growing;
 mod guard;
+mod heap;
 pub mod initial;
 mod layout;
 pub mod mapping;

@@ -8,7 +8,7 @@ use ndarray::{ArrayD, Dimension, IxDyn};
 use netcdf::{AttributeValue, Variable};
 
 use crate::error::{Error, Result};
-use crate::io::{classic, guard};
+use crate::io::{classic, guard, heap};
 
 /// The global attribute by which a restart file of ours is known; it holds the number of its form.
 pub const RESTART_MARK: &str = "nwp_mini_restart";
@@ -44,6 +44,9 @@ impl Reader {
         let open = || fs::File::open(path).map_err(|e| Error::io(path, "read", e));
         open()?.take(8).read_to_end(&mut signature).map_err(|e| Error::io(path, "read", e))?;
         classic::check(open()?, about.len()).map_err(|why| Error::input(path, why))?;
+        if guard::is_hdf5(&signature) {
+            heap::check(open()?).map_err(|why| Error::input(path, why))?;
+        }
         let file = netcdf::open(path).map_err(|e| {
             let message = format!(
                 "is not a readable NetCDF file ({e}); is it complete, and not being written to?"

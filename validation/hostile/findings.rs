@@ -132,6 +132,18 @@ fn classic_files_that_are_cut_off() {
     }
 }
 
+/// The library went from an object that takes no room to the same one, for ever.
+#[test]
+fn heaps_without_end() {
+    refused(Kind::Input, &["the global heap at byte", "takes no room"], |folder, path| {
+        write(&small(folder), path, Flavour::Deflated);
+        let mut bytes = fs::read(path).expect("the file");
+        let heap = bytes.windows(4).position(|part| part == b"GCOL").expect("a heap");
+        bytes[heap + 16..heap + 330].fill(0);
+        fs::write(path, bytes).expect("a file");
+    });
+}
+
 /// Steps without end.
 #[test]
 fn more_than_anybody_waits_for() {

@@ -198,14 +198,18 @@ impl Data {
     }
 }
 
+/// A copy of a file. A program that another test started while the file was written holds HDF5's lock on
+/// it; nobody has one on a copy.
+fn unlocked_copy(path: &Path) -> tempfile::NamedTempFile {
+    let copy = tempfile::NamedTempFile::new().expect("a file");
+    std::fs::copy(path, &copy).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+    copy
+}
+
 impl Model {
     /// Takes a good file to memory.
     pub(crate) fn read(path: &Path) -> Self {
-        // A program that another test started while the file was written holds HDF5's lock on it; nobody
-        // has one on a copy.
-        let copy = tempfile::NamedTempFile::new().expect("a file");
-        std::fs::copy(path, &copy).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
-        Self::take(copy.path()).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
+        Self::take(unlocked_copy(path).path()).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
     }
 
     fn take(path: &Path) -> netcdf::Result<Self> {
@@ -330,7 +334,8 @@ impl Model {
             return Err("the contents would be too large to sum up".into());
         }
         self.write(path, flavour)?;
-        let sum = restart::digest(&netcdf::open(path)?)?;
+        let copy = unlocked_copy(path);
+        let sum = restart::digest(&netcdf::open(copy.path())?)?;
         self.set(restart::DIGEST, sum);
         self.write(path, flavour)
     }
