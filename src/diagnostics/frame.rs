@@ -34,7 +34,7 @@ pub struct Located {
     pub at: [usize; 3],
 }
 
-/// Figures of a field, in its units: those of [`State`](crate::state::State).
+/// Figures of a field, in its units: those of [`State`].
 #[derive(Clone, Debug, Serialize)]
 pub struct FieldFigures {
     /// Its name.

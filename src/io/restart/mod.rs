@@ -24,7 +24,7 @@ pub use save::Restarter;
 /// Number of the form of the files; another one cannot be read.
 const FORM: i32 = 1;
 
-/// The global attribute with the [`digest`] of everything else in the file.
+/// The global attribute with the [`digest()`] of everything else in the file.
 pub const DIGEST: &str = "digest";
 
 /// Figures of an input frame.
