@@ -16,6 +16,7 @@ use crate::backend::gpu::{OnDevice, OnGpu, Setting};
 use crate::cli::begin::{Ready, ready};
 use crate::cli::beside::{Asked, Names, Writing};
 use crate::cli::device::GpuChoice;
+use crate::cli::ensemble;
 use crate::cli::pair;
 use crate::cli::progress::Progress;
 use crate::cli::provenance::provenance;
@@ -24,6 +25,7 @@ use crate::cli::restart::{Given, Settled, restarter, warn_of_another_backend};
 use crate::cli::{BackendChoice, FalloutChoice, LimiterChoice, Precision};
 use crate::config::{Beside, Restarts, RunConfig};
 use crate::diagnostics::difference::Value;
+use crate::ensemble::Ensemble;
 use crate::error::{Error, Result};
 use crate::gpu::Gpu;
 use crate::grid::Sides;
@@ -42,6 +44,9 @@ use crate::state::State;
 /// values are linear in time between them, and hold beyond the last.
 ///
 /// Example: nwp-mini run --input data/soc.nc --hours 2 --output-interval 1800
+///
+/// Example: nwp-mini run --input data/soc.nc --steps 4 --ensemble data/ensemble.toml --output
+/// ensemble.nc
 #[derive(Debug, Args)]
 #[command(allow_negative_numbers = true)]
 pub(super) struct Run {
@@ -79,6 +84,11 @@ pub(super) struct Run {
     /// Time between output frames in seconds [default: first and last only]
     #[arg(long, value_name = "S")]
     output_interval: Option<f64>,
+    /// Run the members of an ensemble in the place of one run: a TOML file says how many there are and
+    /// by which parameters of the microphysics and which initial states they differ. All of them,
+    /// their mean and their spread go to the output
+    #[arg(long, value_name = "FILE.toml")]
+    ensemble: Option<PathBuf>,
     #[command(flatten)]
     beside: Beside,
     /// Precision of the computation and of the output [default: f32]
@@ -176,10 +186,28 @@ impl Run {
             compare: !self.no_compare,
             dry_run: self.dry_run,
             failing_step: self.fail_at_step,
+            ensemble: self.ensemble()?,
             beside: self.beside.clone(),
         };
         refuse_one_file_twice(&config)?;
         Ok(config)
+    }
+
+    /// The ensemble, where there is one.
+    fn ensemble(&self) -> Result<Option<Ensemble>> {
+        let Restarts { restart, restart_output, restart_interval } = &self.restarts;
+        let Beside { regrid, points, profiles, .. } = &self.beside;
+        let of_single_runs = [
+            ("--backend both", self.backend == BackendChoice::Both),
+            ("--restart", restart.is_some()),
+            ("--restart-output", restart_output.is_some()),
+            ("--restart-interval", restart_interval.is_some()),
+            ("--regrid", regrid.is_some()),
+            ("--points", points.is_some()),
+            ("--profiles", *profiles),
+            ("--report", self.report.is_some()),
+        ];
+        self.ensemble.as_deref().map(|path| ensemble::read(path, &of_single_runs)).transpose()
     }
 }
 
@@ -195,6 +223,8 @@ fn refuse_one_file_twice(config: &RunConfig) -> Result<()> {
     let mut read: Vec<(&str, &Path)> =
         config.inputs.iter().map(|path| ("the input file", path.as_path())).collect();
     read.extend(config.beside.regrid.as_deref().map(|path| ("the weight file", path)));
+    let ensemble = config.ensemble.as_ref();
+    read.extend(ensemble.map(|ensemble| ("the file of --ensemble", ensemble.path.as_path())));
     read.extend(config.beside.points.as_deref().map(|path| ("the file of places", path)));
     for (n, (option, path)) in written.iter().enumerate() {
         let same = read.iter().find(|(_, other)| is_same(path, other)).map(|(what, _)| *what);
@@ -239,6 +269,9 @@ fn run<R: Working + Value + OnDevice>(
     gpu: Option<&Gpu>,
     from: Option<&RestartFile>,
 ) -> Result<()> {
+    if let Some(ensemble) = &config.ensemble {
+        return ensemble::run::<R>(config, ensemble, gpu);
+    }
     let start = Instant::now();
     // From here on there is something to leave in good order: what is interrupted before the first step
     // ends with the initial state.
@@ -268,7 +301,7 @@ fn run<R: Working + Value + OnDevice>(
         domain: case.domain.clone(),
         start: series.start(),
         dt: plan.dt,
-        provenance: provenance::<R>(config, &*backend, gpu)?,
+        provenance: provenance::<R>(config, [backend.kind(), &backend.device()], gpu)?,
     };
     if let Some(from) = from {
         warn_of_another_backend(from, &*backend);
@@ -331,7 +364,7 @@ fn run<R: Working + Value + OnDevice>(
 }
 
 /// Tells what a run would do.
-fn print_dry(config: &RunConfig, plan: &Plan) -> Result<()> {
+pub(super) fn print_dry(config: &RunConfig, plan: &Plan) -> Result<()> {
     let Plan { steps, dt, .. } = *plan;
     writeln!(
         io::stdout(),
@@ -416,7 +449,7 @@ impl<R: Working + Value> Job<'_, R> {
     }
 }
 
-fn log_projection<R>(case: &Case<R>) {
+pub(super) fn log_projection<R>(case: &Case<R>) {
     let frames = &case.input_frames;
     for (number, frame) in frames.iter().enumerate() {
         if frames.len() > 1 {
@@ -450,7 +483,7 @@ fn log_frame(report: &projection::Report) {
 }
 
 /// A flag that an interrupt sets; a second interrupt ends the program at once.
-fn interruptible() -> Result<Arc<AtomicBool>> {
+pub(super) fn interruptible() -> Result<Arc<AtomicBool>> {
     let stop = Arc::new(AtomicBool::new(false));
     for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
         signal_hook::flag::register_conditional_shutdown(signal, 130, Arc::clone(&stop))
