@@ -184,7 +184,7 @@ where
     }
 
     fn precipitation(&mut self, member: usize) -> Result<Precipitation> {
-        self.as_member(member, |cpu| cpu.precipitation())
+        self.as_member(member, Backend::precipitation)
     }
 
     fn times(&mut self) -> Result<PhaseTimes> {

@@ -9,7 +9,9 @@ use netcdf::FileMut;
 
 use crate::error::{Error, Result};
 use crate::io::fields::{Form, define, define_variable, put, put_at};
-use crate::io::layout::{COMPUTED, CONTENTS, COURANT, GIVEN, GRID, PROFILES, Variable};
+use crate::io::layout::{
+    COMPUTED, CONTENTS, COURANT, ENSEMBLE_MEAN, ENSEMBLE_SPREAD, GIVEN, GRID, PROFILES, Variable,
+};
 use crate::io::output::{Header, Snapshot, define_place, put_prescribed, put_time};
 use crate::io::pending::Pending;
 use crate::io::writer::Stored;
@@ -150,13 +152,16 @@ fn of_members(about: &Variable) -> Form<'_> {
 /// Mean and spread of a variable. The names are not those of the profiles over the levels, which
 /// end in `_MEAN` as well.
 fn statistics(about: &Variable) -> [Form<'_>; 2] {
-    [("MEAN", "mean", "realization: mean"), ("SPREAD", "spread", "realization: standard_deviation")]
-        .map(|(end, word, methods)| Form {
-            name: format!("{}_ENSEMBLE_{end}", about.name),
-            description: format!("Ensemble {word} of {}", about.description),
-            cell_methods: Some(methods),
-            ..Form::plain(about)
-        })
+    [
+        (ENSEMBLE_MEAN, "mean", "realization: mean"),
+        (ENSEMBLE_SPREAD, "spread", "realization: standard_deviation"),
+    ]
+    .map(|(end, word, methods)| Form {
+        name: format!("{}{end}", about.name),
+        description: format!("Ensemble {word} of {}", about.description),
+        cell_methods: Some(methods),
+        ..Form::plain(about)
+    })
 }
 
 /// What the file holds, and how far it has come.
