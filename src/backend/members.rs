@@ -97,13 +97,13 @@ pub trait Members<R> {
 
 /// Members on the CPU: one after the other, each on all cores.
 #[derive(Debug)]
-pub struct OnCpu<R: Real> {
+pub struct MembersOnCpu<R: Real> {
     /// What they share; what belongs to a member is there for as long as it is looked at.
     shared: Cpu<R>,
     members: Vec<Own<R>>,
 }
 
-impl<R: FluxConstants + Vectorised + RadarConstants + RadiusConstants> OnCpu<R> {
+impl<R: FluxConstants + Vectorised + RadarConstants + RadiusConstants> MembersOnCpu<R> {
     /// Takes over what the members start with; `forcing` drives the steps until another one is given.
     pub fn new(
         grid: &Grid,
@@ -136,7 +136,7 @@ impl<R: FluxConstants + Vectorised + RadarConstants + RadiusConstants> OnCpu<R> 
     }
 }
 
-impl<R> Members<R> for OnCpu<R>
+impl<R> Members<R> for MembersOnCpu<R>
 where
     R: FluxConstants + Vectorised + RadarConstants + RadiusConstants + Number,
 {

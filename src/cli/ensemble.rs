@@ -9,13 +9,12 @@ use tracing::info;
 
 use crate::backend::PhaseTimes;
 use crate::backend::gpu::{MembersOnGpu, OnDevice, Setting};
-use crate::backend::members::{Members, OnCpu, Start};
-use crate::cli::begin::{Ready, ready};
+use crate::backend::members::{Members, MembersOnCpu, Start};
+use crate::cli::begin::{Ready, interruptible, log_projection, print_dry, ready};
 use crate::cli::beside::Asked;
 use crate::cli::progress::Progress;
 use crate::cli::provenance::provenance;
 use crate::cli::report::{Machine, machine};
-use crate::cli::run::{interruptible, log_projection, print_dry};
 use crate::config::RunConfig;
 use crate::diagnostics::budget::Water;
 use crate::ensemble::Ensemble;
@@ -135,7 +134,7 @@ fn members<R: Working + OnDevice>(
     let numbers = 0..ensemble.members;
     let Some(gpu) = gpu else {
         let starts = numbers.map(|member| Start { scheme: scheme(member), state: start(member) });
-        return Ok(Box::new(OnCpu::new(grid, coordinate, limiter, &case.forcing, starts)));
+        return Ok(Box::new(MembersOnCpu::new(grid, coordinate, limiter, &case.forcing, starts)));
     };
     let has_sequence = case.has_sequence();
     let setting = Setting { grid, coordinate, limiter, fallout, mapping: None, has_sequence };

@@ -1,9 +1,7 @@
 //! `nwp-mini run`: the storm, step by step.
 
 use std::fs;
-use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
@@ -13,7 +11,7 @@ use tracing::info;
 use crate::backend::Backend;
 use crate::backend::cpu::Cpu;
 use crate::backend::gpu::{OnDevice, OnGpu, Setting};
-use crate::cli::begin::{Ready, ready};
+use crate::cli::begin::{Ready, interruptible, log_projection, print_dry, ready};
 use crate::cli::beside::{Asked, Names, Writing};
 use crate::cli::device::GpuChoice;
 use crate::cli::ensemble;
@@ -35,7 +33,6 @@ use crate::io::restart::RestartFile;
 use crate::model::pair::{LONG_RUNS, Pair, Report};
 use crate::model::{self, Case, Frames, Nobody, Outcome, Sink, Working};
 use crate::plan::{Length, Plan};
-use crate::projection;
 use crate::state::State;
 
 /// Run transport and microphysics on the fields of a WRF file.
@@ -363,22 +360,6 @@ fn run<R: Working + Value + OnDevice>(
     pair::judge(&report)
 }
 
-/// Tells what a run would do.
-pub(super) fn print_dry(config: &RunConfig, plan: &Plan) -> Result<()> {
-    let Plan { steps, dt, .. } = *plan;
-    writeln!(
-        io::stdout(),
-        "would make {steps} steps of {dt} s and write {}",
-        config.output.display()
-    )?;
-    let names = Names::of(config);
-    let beside = names.asked_for(config).into_iter().map(|(_, name)| name);
-    for name in beside.chain(config.restarts.restart_output.as_deref()) {
-        writeln!(io::stdout(), "and {}", name.display())?;
-    }
-    Ok(())
-}
-
 /// Most steps of the comparison that a run ends with: enough to see both backends at work.
 const STEPS_COMPARED: usize = 10;
 /// Cells times steps of it, where these are fewer: a minute of several runs on a few cores.
@@ -447,48 +428,4 @@ impl<R: Working + Value> Job<'_, R> {
         progress.finish();
         result
     }
-}
-
-pub(super) fn log_projection<R>(case: &Case<R>) {
-    let frames = &case.input_frames;
-    for (number, frame) in frames.iter().enumerate() {
-        if frames.len() > 1 {
-            info!(
-                "input frame {} of the {} that the run needs, {}: its columns hold {:.1} Pa more \
-                 in the mean than those of the first, {:.1} Pa at most, which the run neglects",
-                number + 1,
-                frames.len(),
-                frame.time,
-                frame.mass_change_mean,
-                frame.mass_change_max
-            );
-        }
-        log_frame(&frame.projection);
-    }
-}
-
-fn log_frame(report: &projection::Report) {
-    info!(
-        "wind projection: column divergence at most {:.1} Pa/h before and {:.1e} Pa/h after, \
-         {} iterations; mean net inflow {:.1} Pa/h, largest change of u {:.2} m/s, of v {:.2} m/s; \
-         at the lid {:.1e} Pa/h",
-        report.residual_before,
-        report.residual_after,
-        report.iterations,
-        report.inflow,
-        report.max_du,
-        report.max_dv,
-        report.lid
-    );
-}
-
-/// A flag that an interrupt sets; a second interrupt ends the program at once.
-pub(super) fn interruptible() -> Result<Arc<AtomicBool>> {
-    let stop = Arc::new(AtomicBool::new(false));
-    for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
-        signal_hook::flag::register_conditional_shutdown(signal, 130, Arc::clone(&stop))
-            .and_then(|_| signal_hook::flag::register(signal, Arc::clone(&stop)))
-            .map_err(|e| Error::io(Path::new("signals"), "listen to", e))?;
-    }
-    Ok(stop)
 }

@@ -18,6 +18,11 @@ fn off(found: &ArrayD<f64>, expected: &ArrayD<f64>) -> f64 {
     differences.fold(0.0_f64, |a, b| if b <= a { a } else { b }) / most.max(f64::MIN_POSITIVE)
 }
 
+/// Whether a number of a JSON file is this one, but for what its reader rounds.
+fn is_same(found: &serde_json::Value, expected: f64) -> bool {
+    found.as_f64().is_some_and(|found| (found - expected).abs() <= 1e-15 * expected.abs())
+}
+
 #[test]
 fn mean_and_spread_are_those_of_the_members() {
     let place = ensemble(5, "");
@@ -75,7 +80,7 @@ fn the_file_tells_its_members_and_the_figures_agree() {
         let values = output.values(name);
         assert_eq!(values.len(), 4);
         for (member, value) in values.iter().enumerate() {
-            assert_eq!(about["parameters"][parameter]["values"][member].as_f64(), Some(*value));
+            assert!(is_same(&about["parameters"][parameter]["values"][member], *value));
         }
     }
     assert_eq!(output.values("PARAM_N0R")[[0]], 8e6);
@@ -85,7 +90,7 @@ fn the_file_tells_its_members_and_the_figures_agree() {
     let most = rain.axis_iter(Axis(0)).map(|rain| rain.iter().fold(0.0_f64, |a, b| a.max(*b)));
     for (member, most) in most.enumerate() {
         let of = &about["precipitation_mm"][member];
-        assert_eq!(of["most"].as_f64(), Some(most));
+        assert!(is_same(&of["most"], most), "{of}, not {most}");
         assert!(of["mean"].as_f64() < Some(most) && most > 0.0);
         let closure = about["water"][member]["closure_rel"].as_f64().expect("a number");
         assert!(closure.abs() < 1e-10, "member {member}: {closure}");
@@ -137,5 +142,5 @@ fn other_commands_answer() {
         assert_eq!(ended.status.code(), Some(code), "{command:?}: {said}");
         assert!(!said.contains("panicked"), "{said}");
     }
-    assert!(place.path("pictures").join("e.reflectivity.png").exists(), "{:?}", place.files());
+    assert!(place.path("pictures").join("reflectivity.png").exists(), "{:?}", place.files());
 }

@@ -4,7 +4,7 @@
 use std::fs;
 
 use nwp_mini::advection::Limiter;
-use nwp_mini::backend::members::{Members, OnCpu, Start};
+use nwp_mini::backend::members::{Members, MembersOnCpu, Start};
 use nwp_mini::error::Error;
 use nwp_mini::io::wrf;
 use nwp_mini::model::Case;
@@ -71,7 +71,7 @@ fn a_member_that_blows_up_is_named() {
     });
     let (grid, coordinate) = (&case.domain.grid, &case.domain.coordinate);
     let limiter = Limiter::PositiveDefinite;
-    let mut members = OnCpu::new(grid, coordinate, limiter, &case.forcing, starts);
+    let mut members = MembersOnCpu::new(grid, coordinate, limiter, &case.forcing, starts);
     let error = members.check(7, true).expect_err("not a number");
     assert_eq!(error.exit_code(), 5);
     let text = error.to_string();
