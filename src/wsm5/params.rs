@@ -267,6 +267,7 @@ fn gamma(x: f32) -> f32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::wsm5::tuning::Parameter;
 
     #[test]
     #[allow(
@@ -302,5 +303,21 @@ mod tests {
             .map(|(name, found, wanted)| format!("{name}: {found:e}, not {wanted:e}"))
             .collect();
         assert!(different.is_empty(), "{different:#?}");
+    }
+
+    #[test]
+    fn what_the_bounds_admit_can_be_computed_with() {
+        for Parameter { name, bounds, .. } in Tuning::PARAMETERS {
+            let value = Tuning::default().get(name).expect("a parameter");
+            assert!((bounds[0]..=bounds[1]).contains(&value), "{name}: {value}");
+            assert_eq!(Tuning::default().with(name, value), Tuning::default(), "{name}");
+            for bound in bounds {
+                let tuning = Tuning::default().with(name, *bound);
+                assert_ne!(tuning.get(name), Some(value).filter(|x| x != bound), "{name}");
+                Wsm5Params::<f32>::new(&tuning).map(|x| {
+                    assert!(x.is_finite() && x >= 0.0, "{name} = {bound}: {tuning:?}");
+                });
+            }
+        }
     }
 }

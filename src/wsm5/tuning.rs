@@ -104,25 +104,3 @@ tuning! {
     /// Collection efficiency of cloud water by snow (WRF `eacrc`), 1.
     collection_snow: f32 = 1.0, Some("1"), [0.0, 1.0];
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::wsm5::params::Wsm5Params;
-
-    #[test]
-    fn what_the_bounds_admit_can_be_computed_with() {
-        for Parameter { name, bounds, .. } in Tuning::PARAMETERS {
-            let value = Tuning::default().get(name).expect("a parameter");
-            assert!((bounds[0]..=bounds[1]).contains(&value), "{name}: {value}");
-            assert_eq!(Tuning::default().with(name, value), Tuning::default(), "{name}");
-            for bound in bounds {
-                let tuning = Tuning::default().with(name, *bound);
-                assert_ne!(tuning.get(name), Some(value).filter(|x| x != bound), "{name}");
-                Wsm5Params::<f32>::new(&tuning).map(|x| {
-                    assert!(x.is_finite() && x >= 0.0, "{name} = {bound}: {tuning:?}");
-                });
-            }
-        }
-    }
-}
