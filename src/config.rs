@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use crate::advection::Limiter;
+use crate::ensemble::Ensemble;
 use crate::grid::Sides;
 use crate::plan::Length;
 use crate::wsm5::Fallout;
@@ -24,6 +25,8 @@ pub struct RunConfig {
     pub dt: Option<f64>,
     /// Time between output frames, s; without it only the first and the last are written.
     pub output_interval: Option<f64>,
+    /// The members that are run in the place of one run.
+    pub ensemble: Option<Ensemble>,
     /// What is written beside the output.
     pub beside: Beside,
     /// Where it goes on from, and where it is kept where it stands.

@@ -46,6 +46,13 @@ pub enum Error {
         /// Cell, as `[k, j, i]`.
         cell: [usize; 3],
     },
+    /// A member of an ensemble failed.
+    Member {
+        /// Its number.
+        member: usize,
+        /// Why.
+        error: Box<Error>,
+    },
     /// The user stopped the run.
     Interrupted(String),
     /// The reader of our standard output went away.
@@ -78,6 +85,11 @@ impl Error {
         }
     }
 
+    /// The same as the failure of a member of an ensemble.
+    pub fn of_member(self, member: usize) -> Self {
+        Self::Member { member, error: Box::new(self) }
+    }
+
     /// The exit code of the process that ends with this error.
     pub fn exit_code(&self) -> u8 {
         match self {
@@ -87,6 +99,7 @@ impl Error {
             Self::Input { .. } | Self::Io { .. } | Self::Exists(_) => 3,
             Self::Gpu(_) => 4,
             Self::BlowUp { .. } => 5,
+            Self::Member { error, .. } => error.exit_code(),
             Self::Interrupted(_) => 130,
         }
     }
@@ -113,6 +126,7 @@ impl fmt::Display for Error {
                 "{variable} became {value} in cell i={i} j={j} k={k} at step {step}; \
                  look at the input there, or try a smaller --dt"
             ),
+            Self::Member { member, error } => write!(f, "member {member}: {error}"),
             Self::BrokenPipe => f.write_str("standard output was closed"),
         }
     }

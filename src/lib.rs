@@ -18,6 +18,7 @@
 
 pub mod error;
 pub mod lanes;
+pub mod random;
 pub mod real;
 pub mod shared;
 
@@ -35,6 +36,7 @@ pub mod forcing;
 pub mod primitives;
 pub mod wsm5;
 
+pub mod ensemble;
 pub mod gpu;
 
 pub mod backend;

@@ -26,6 +26,9 @@ impl<R: Real> State<R> {
     /// Names of the fields, in the order of [`State::fields`].
     pub const NAMES: [&'static str; 6] = ["theta", "qv", "qc", "qr", "qi", "qs"];
 
+    /// Their names in WRF's files.
+    pub const WRF_NAMES: [&'static str; 6] = ["T", "QVAPOR", "QCLOUD", "QRAIN", "QICE", "QSNOW"];
+
     /// All zero.
     pub fn zeros(shape: Shape) -> Self {
         let zeros = || Array3::zeros(shape.centre());

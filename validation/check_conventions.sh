@@ -84,6 +84,12 @@ for case in "plane data/soc.nc xy 45000 conservative" "lambert $place/out/lamber
         --regrid $place/beside/"$name".weights.nc --points $place/beside/"$name".csv >/dev/null
 done
 
+echo "Writing an ensemble"
+printf 'members = 3\n[parameters]\nn0r = { factor = [0.5, 2] }\nfall_rain = { factor = [0.5, 2] }\n' \
+    >$place/beside/ensemble.toml
+$program run --quiet --input $place/out/lambert.nc --steps 2 --ensemble $place/beside/ensemble.toml \
+    --output $place/beside/ensemble.nc >/dev/null
+
 echo "CF conventions"
 # conforms [OPTION...] FILE...
 conforms() {
@@ -103,7 +109,7 @@ done
 # One call for all of them: loading the checker takes longer than a file.
 conforms "${others[@]}"
 conforms --skip-checks check_grid_mapping $mercator
-conforms $place/beside/*.{regrid,points,points.profiles,profiles}.nc
+conforms $place/beside/*.{regrid,points,points.profiles,profiles}.nc $place/beside/ensemble.nc
 # The checker is checked: WRF's own file is no CF file.
 if $bin/compliance-checker -t cf:1.11 -c lenient data/soc.nc >$place/cf-of-wrf.log 2>&1; then
     echo "error: the CF checker passes data/soc.nc, which is no CF file; it checks nothing" >&2

@@ -13,6 +13,8 @@ mod case;
 mod csr;
 #[path = "support/device.rs"]
 mod device;
+#[path = "gpu/ensemble.rs"]
+mod ensemble;
 #[path = "gpu/forcing.rs"]
 mod forcing;
 #[path = "advection/made_up.rs"]

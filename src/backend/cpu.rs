@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 use std::fs;
+use std::mem::swap;
 use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
@@ -47,6 +48,15 @@ pub struct Cpu<R: Real> {
     workspace: Workspace<R>,
     scratch: Scratch<R>,
     times: PhaseTimes,
+}
+
+/// What belongs to one run alone: the rest serves any run that the same winds drive.
+#[derive(Debug)]
+pub(super) struct Own<R> {
+    pub(super) scheme: Scheme<R>,
+    pub(super) state: State<R>,
+    pub(super) surface: Surface<R>,
+    pub(super) changes: WaterChange,
 }
 
 /// What drives the steps at present.
@@ -166,6 +176,14 @@ impl<R: FluxConstants + Vectorised + RadarConstants + RadiusConstants> Cpu<R> {
     /// Mass of the cells and capacity of the faces.
     pub fn air(&self) -> &AirMass<R> {
         &self.air
+    }
+
+    /// Exchanges what belongs to one run alone for that of another one on the same grid.
+    pub(super) fn exchange(&mut self, other: &mut Own<R>) {
+        swap(&mut self.scheme, &mut other.scheme);
+        swap(&mut self.state, &mut other.state);
+        swap(&mut self.surface, &mut other.surface);
+        swap(&mut self.changes, &mut other.changes);
     }
 
     /// Sets the air that output is diagnosed in.

@@ -6,6 +6,7 @@
 pub mod cpu;
 mod finite;
 pub mod gpu;
+pub mod members;
 mod observed;
 mod operators;
 mod region;

@@ -2,6 +2,7 @@
 
 use rayon::prelude::*;
 
+use crate::random::Random;
 use crate::real::Real;
 use crate::state::State;
 
@@ -47,17 +48,7 @@ impl Shift {
 
 /// A bit that depends on two numbers in no visible way.
 fn coin(seed: u64, number: u64) -> bool {
-    mixed(mixed(seed) ^ number) & 1 == 1
-}
-
-/// 64 bits that depend on a number in no visible way.
-///
-/// Source: Steele, Lea, Flood 2014, Proc. OOPSLA, 453-472 (`splitmix64`).
-fn mixed(number: u64) -> u64 {
-    let mut z = number.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    z ^ (z >> 31)
+    Random::new(seed).at(number).bits() & 1 == 1
 }
 
 #[cfg(test)]

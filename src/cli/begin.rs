@@ -1,10 +1,15 @@
-//! What a run starts from: its input, or a restart file.
+//! What a run starts from: its input, or a restart file; what is told of it, and what stops it.
+
+use std::io::{self, Write};
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use tracing::info;
 
 use crate::backend;
 use crate::calendar;
-use crate::cli::beside::{Asked, Fitted};
+use crate::cli::beside::{Asked, Fitted, Names};
 use crate::cli::refine::refined;
 use crate::config::RunConfig;
 use crate::error::{Error, Result};
@@ -16,6 +21,7 @@ use crate::io::wrf::{Domain, Frame};
 use crate::io::writer::Stored;
 use crate::model::{Case, Working};
 use crate::plan::{Past, Plan};
+use crate::projection;
 use crate::real::Real;
 
 /// A run before its steps.
@@ -120,4 +126,65 @@ fn refuse_faster_winds<R>(case: &Case<R>, restart: &Restart<R>) -> Result<()> {
          most {most:.4} s; begin anew with --input and a shorter --dt, or make the run shorter",
         restart.domain.path.display()
     )))
+}
+
+/// Tells what a run would do.
+pub(super) fn print_dry(config: &RunConfig, plan: &Plan) -> Result<()> {
+    let Plan { steps, dt, .. } = *plan;
+    writeln!(
+        io::stdout(),
+        "would make {steps} steps of {dt} s and write {}",
+        config.output.display()
+    )?;
+    let names = Names::of(config);
+    let beside = names.asked_for(config).into_iter().map(|(_, name)| name);
+    for name in beside.chain(config.restarts.restart_output.as_deref()) {
+        writeln!(io::stdout(), "and {}", name.display())?;
+    }
+    Ok(())
+}
+
+/// Tells what the wind projection found and did.
+pub(super) fn log_projection<R>(case: &Case<R>) {
+    let frames = &case.input_frames;
+    for (number, frame) in frames.iter().enumerate() {
+        if frames.len() > 1 {
+            info!(
+                "input frame {} of the {} that the run needs, {}: its columns hold {:.1} Pa more \
+                 in the mean than those of the first, {:.1} Pa at most, which the run neglects",
+                number + 1,
+                frames.len(),
+                frame.time,
+                frame.mass_change_mean,
+                frame.mass_change_max
+            );
+        }
+        log_frame(&frame.projection);
+    }
+}
+
+fn log_frame(report: &projection::Report) {
+    info!(
+        "wind projection: column divergence at most {:.1} Pa/h before and {:.1e} Pa/h after, \
+         {} iterations; mean net inflow {:.1} Pa/h, largest change of u {:.2} m/s, of v {:.2} m/s; \
+         at the lid {:.1e} Pa/h",
+        report.residual_before,
+        report.residual_after,
+        report.iterations,
+        report.inflow,
+        report.max_du,
+        report.max_dv,
+        report.lid
+    );
+}
+
+/// A flag that an interrupt sets; a second interrupt ends the program at once.
+pub(super) fn interruptible() -> Result<Arc<AtomicBool>> {
+    let stop = Arc::new(AtomicBool::new(false));
+    for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
+        signal_hook::flag::register_conditional_shutdown(signal, 130, Arc::clone(&stop))
+            .and_then(|_| signal_hook::flag::register(signal, Arc::clone(&stop)))
+            .map_err(|e| Error::io(Path::new("signals"), "listen to", e))?;
+    }
+    Ok(stop)
 }

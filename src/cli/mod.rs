@@ -7,6 +7,7 @@ mod columns;
 mod config;
 mod device;
 mod diff;
+mod ensemble;
 mod generate;
 mod import;
 mod info;

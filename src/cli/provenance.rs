@@ -3,17 +3,16 @@
 use std::path::Path;
 use std::{fs, io};
 
-use crate::backend::Backend;
 use crate::config::RunConfig;
 use crate::error::{Error, Result};
 use crate::gpu::Gpu;
 use crate::io::wrf::Attribute;
 use crate::model::Working;
 
-/// How the output came about.
+/// How the output came about, on a backend with the name of its device.
 pub(super) fn provenance<R: Working>(
     config: &RunConfig,
-    backend: &dyn Backend<R>,
+    [backend, device]: [&str; 2],
     gpu: Option<&Gpu>,
 ) -> Result<Vec<(String, Attribute)>> {
     let names: Vec<_> = config.inputs.iter().filter_map(|path| path.file_name()).collect();
@@ -26,8 +25,8 @@ pub(super) fn provenance<R: Working>(
         ("git_hash", env!("NWP_MINI_COMMIT").to_owned()),
         ("command_line", command.join(" ")),
         ("history", format!("made by nwp-mini {} from {name}", env!("CARGO_PKG_VERSION"))),
-        ("backend", backend.kind().to_owned()),
-        ("device_name", backend.device()),
+        ("backend", backend.to_owned()),
+        ("device_name", device.to_owned()),
         ("precision", R::NAME.to_owned()),
         ("fallout", format!("{:?}", config.fallout)),
         ("input_file", name),

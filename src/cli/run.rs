@@ -1,9 +1,7 @@
 //! `nwp-mini run`: the storm, step by step.
 
 use std::fs;
-use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
@@ -13,9 +11,10 @@ use tracing::info;
 use crate::backend::Backend;
 use crate::backend::cpu::Cpu;
 use crate::backend::gpu::{OnDevice, OnGpu, Setting};
-use crate::cli::begin::{Ready, ready};
+use crate::cli::begin::{Ready, interruptible, log_projection, print_dry, ready};
 use crate::cli::beside::{Asked, Names, Writing};
 use crate::cli::device::GpuChoice;
+use crate::cli::ensemble;
 use crate::cli::pair;
 use crate::cli::progress::Progress;
 use crate::cli::provenance::provenance;
@@ -24,6 +23,7 @@ use crate::cli::restart::{Given, Settled, restarter, warn_of_another_backend};
 use crate::cli::{BackendChoice, FalloutChoice, LimiterChoice, Precision};
 use crate::config::{Beside, Restarts, RunConfig};
 use crate::diagnostics::difference::Value;
+use crate::ensemble::Ensemble;
 use crate::error::{Error, Result};
 use crate::gpu::Gpu;
 use crate::grid::Sides;
@@ -33,7 +33,6 @@ use crate::io::restart::RestartFile;
 use crate::model::pair::{LONG_RUNS, Pair, Report};
 use crate::model::{self, Case, Frames, Nobody, Outcome, Sink, Working};
 use crate::plan::{Length, Plan};
-use crate::projection;
 use crate::state::State;
 
 /// Run transport and microphysics on the fields of a WRF file.
@@ -42,6 +41,9 @@ use crate::state::State;
 /// values are linear in time between them, and hold beyond the last.
 ///
 /// Example: nwp-mini run --input data/soc.nc --hours 2 --output-interval 1800
+///
+/// Example: nwp-mini run --input data/soc.nc --steps 4 --ensemble data/ensemble.toml --output
+/// ensemble.nc
 #[derive(Debug, Args)]
 #[command(allow_negative_numbers = true)]
 pub(super) struct Run {
@@ -79,6 +81,11 @@ pub(super) struct Run {
     /// Time between output frames in seconds [default: first and last only]
     #[arg(long, value_name = "S")]
     output_interval: Option<f64>,
+    /// Run the members of an ensemble in the place of one run: a TOML file says how many there are and
+    /// by which parameters of the microphysics and which initial states they differ. All of them,
+    /// their mean and their spread go to the output
+    #[arg(long, value_name = "FILE.toml")]
+    ensemble: Option<PathBuf>,
     #[command(flatten)]
     beside: Beside,
     /// Precision of the computation and of the output [default: f32]
@@ -176,10 +183,28 @@ impl Run {
             compare: !self.no_compare,
             dry_run: self.dry_run,
             failing_step: self.fail_at_step,
+            ensemble: self.ensemble()?,
             beside: self.beside.clone(),
         };
         refuse_one_file_twice(&config)?;
         Ok(config)
+    }
+
+    /// The ensemble, where there is one.
+    fn ensemble(&self) -> Result<Option<Ensemble>> {
+        let Restarts { restart, restart_output, restart_interval } = &self.restarts;
+        let Beside { regrid, points, profiles, .. } = &self.beside;
+        let of_single_runs = [
+            ("--backend both", self.backend == BackendChoice::Both),
+            ("--restart", restart.is_some()),
+            ("--restart-output", restart_output.is_some()),
+            ("--restart-interval", restart_interval.is_some()),
+            ("--regrid", regrid.is_some()),
+            ("--points", points.is_some()),
+            ("--profiles", *profiles),
+            ("--report", self.report.is_some()),
+        ];
+        self.ensemble.as_deref().map(|path| ensemble::read(path, &of_single_runs)).transpose()
     }
 }
 
@@ -195,6 +220,8 @@ fn refuse_one_file_twice(config: &RunConfig) -> Result<()> {
     let mut read: Vec<(&str, &Path)> =
         config.inputs.iter().map(|path| ("the input file", path.as_path())).collect();
     read.extend(config.beside.regrid.as_deref().map(|path| ("the weight file", path)));
+    let ensemble = config.ensemble.as_ref();
+    read.extend(ensemble.map(|ensemble| ("the file of --ensemble", ensemble.path.as_path())));
     read.extend(config.beside.points.as_deref().map(|path| ("the file of places", path)));
     for (n, (option, path)) in written.iter().enumerate() {
         let same = read.iter().find(|(_, other)| is_same(path, other)).map(|(what, _)| *what);
@@ -239,6 +266,9 @@ fn run<R: Working + Value + OnDevice>(
     gpu: Option<&Gpu>,
     from: Option<&RestartFile>,
 ) -> Result<()> {
+    if let Some(ensemble) = &config.ensemble {
+        return ensemble::run::<R>(config, ensemble, gpu);
+    }
     let start = Instant::now();
     // From here on there is something to leave in good order: what is interrupted before the first step
     // ends with the initial state.
@@ -268,7 +298,7 @@ fn run<R: Working + Value + OnDevice>(
         domain: case.domain.clone(),
         start: series.start(),
         dt: plan.dt,
-        provenance: provenance::<R>(config, &*backend, gpu)?,
+        provenance: provenance::<R>(config, [backend.kind(), &backend.device()], gpu)?,
     };
     if let Some(from) = from {
         warn_of_another_backend(from, &*backend);
@@ -328,22 +358,6 @@ fn run<R: Working + Value + OnDevice>(
         )));
     }
     pair::judge(&report)
-}
-
-/// Tells what a run would do.
-fn print_dry(config: &RunConfig, plan: &Plan) -> Result<()> {
-    let Plan { steps, dt, .. } = *plan;
-    writeln!(
-        io::stdout(),
-        "would make {steps} steps of {dt} s and write {}",
-        config.output.display()
-    )?;
-    let names = Names::of(config);
-    let beside = names.asked_for(config).into_iter().map(|(_, name)| name);
-    for name in beside.chain(config.restarts.restart_output.as_deref()) {
-        writeln!(io::stdout(), "and {}", name.display())?;
-    }
-    Ok(())
 }
 
 /// Most steps of the comparison that a run ends with: enough to see both backends at work.
@@ -414,48 +428,4 @@ impl<R: Working + Value> Job<'_, R> {
         progress.finish();
         result
     }
-}
-
-fn log_projection<R>(case: &Case<R>) {
-    let frames = &case.input_frames;
-    for (number, frame) in frames.iter().enumerate() {
-        if frames.len() > 1 {
-            info!(
-                "input frame {} of the {} that the run needs, {}: its columns hold {:.1} Pa more \
-                 in the mean than those of the first, {:.1} Pa at most, which the run neglects",
-                number + 1,
-                frames.len(),
-                frame.time,
-                frame.mass_change_mean,
-                frame.mass_change_max
-            );
-        }
-        log_frame(&frame.projection);
-    }
-}
-
-fn log_frame(report: &projection::Report) {
-    info!(
-        "wind projection: column divergence at most {:.1} Pa/h before and {:.1e} Pa/h after, \
-         {} iterations; mean net inflow {:.1} Pa/h, largest change of u {:.2} m/s, of v {:.2} m/s; \
-         at the lid {:.1e} Pa/h",
-        report.residual_before,
-        report.residual_after,
-        report.iterations,
-        report.inflow,
-        report.max_du,
-        report.max_dv,
-        report.lid
-    );
-}
-
-/// A flag that an interrupt sets; a second interrupt ends the program at once.
-fn interruptible() -> Result<Arc<AtomicBool>> {
-    let stop = Arc::new(AtomicBool::new(false));
-    for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
-        signal_hook::flag::register_conditional_shutdown(signal, 130, Arc::clone(&stop))
-            .and_then(|_| signal_hook::flag::register(signal, Arc::clone(&stop)))
-            .map_err(|e| Error::io(Path::new("signals"), "listen to", e))?;
-    }
-    Ok(stop)
 }

@@ -1,9 +1,11 @@
 //! Sums of the water budget on the device.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use super::advection::LayeredPointers;
 use super::arguments::{TallyArgs, WaterArgs};
+use super::branches::Branch;
 use super::buffer::{Buffer, Element};
 use super::compile::Source;
 use super::device::Gpu;
@@ -43,7 +45,7 @@ pub struct Budget<R> {
     tally_args: TallyArgs<R>,
     levels: u32,
     blocks: u32,
-    area: Buffer<f64>,
+    area: Arc<Buffer<f64>>,
     level_sums: Buffer<f64>,
     term_sums: Buffer<f64>,
 }
@@ -60,9 +62,9 @@ pub struct Columns<'a> {
 }
 
 impl<R: Real + Element> Budget<R> {
-    /// Bytes of device memory that it takes.
-    pub fn bytes(shape: Shape) -> usize {
-        8 * (shape.nx * shape.ny + MOST_BLOCKS * (shape.nz + TERMS))
+    /// Bytes of device memory that those of a number of states take.
+    pub fn bytes(shape: Shape, states: usize) -> usize {
+        8 * (shape.nx * shape.ny + states * MOST_BLOCKS * (shape.nz + TERMS))
     }
 
     /// Compiles the kernels and sets the sums to zero.
@@ -81,7 +83,7 @@ impl<R: Real + Element> Budget<R> {
     ) -> Result<Self> {
         let module = gpu.module(&source(R::PRECISION, shape.nz))?;
         let blocks = region.rows.len().clamp(1, MOST_BLOCKS);
-        let area = gpu.upload(region.area)?;
+        let area = Arc::new(gpu.upload(region.area)?);
         let level_sums = gpu.zeros(blocks * shape.nz)?;
         let term_sums = gpu.zeros(blocks * TERMS)?;
         let [nx, ny] = [shape.nx as i32, shape.ny as i32];
@@ -121,22 +123,43 @@ impl<R: Real + Element> Budget<R> {
         })
     }
 
+    /// The sums of another state on the same grid, set to zero; `planes` are those of its terms.
+    ///
+    /// # Errors
+    ///
+    /// As [`Budget::new`].
+    pub fn of_state(&self, gpu: &Gpu, planes: ReadPointer<R>) -> Result<Self> {
+        let (level_sums, term_sums) =
+            (gpu.zeros(self.level_sums.len())?, gpu.zeros(self.term_sums.len())?);
+        Ok(Self {
+            water: self.water.clone(),
+            tally: self.tally.clone(),
+            water_args: WaterArgs { sums: level_sums.pointer(), ..self.water_args },
+            tally_args: TallyArgs { planes, sums: term_sums.pointer(), ..self.tally_args },
+            levels: self.levels,
+            blocks: self.blocks,
+            area: Arc::clone(&self.area),
+            level_sums,
+            term_sums,
+        })
+    }
+
     /// Lets the kernels note that they have begun; what `marks` points to has to stay.
     pub(in crate::gpu) fn note(&mut self, marks: DevicePointer<u64>) {
         self.tally_args.marks = marks;
     }
 
-    /// Adds the terms that the last step has left in the planes.
+    /// Adds the terms that the last step has left in the planes, in a branch.
     ///
     /// # Errors
     ///
     /// As [`Budget::new`].
-    pub fn tally(&self) -> Result<()> {
+    pub fn tally(&self, branch: Branch<'_>) -> Result<()> {
         let launch = Launch { grid: [self.blocks, 1, 1], block: [THREADS, 1, 1], shared_bytes: 0 };
         debug_assert!(!self.area.is_empty());
         // SAFETY: the planes belong to the surface of the run, which outlives its graphs; the rest
         // is kept here.
-        unsafe { self.tally.launch(launch, &self.tally_args) }
+        unsafe { self.tally.launch_on(branch, launch, &self.tally_args) }
     }
 
     /// The terms since the start, in the order of their planes, kg. Waits for the device.

@@ -1,6 +1,7 @@
 //! All that is compiled for the device, for looking at without one.
 
 use super::advection::{Offer, Shares, TransportSettings};
+use super::clouds::STATE_FIELDS;
 use super::compile::Source;
 use super::wsm5::Mapping;
 use super::{
@@ -46,7 +47,7 @@ pub fn catalogue(precision: Precision, nz: usize) -> Vec<Entry> {
         entry(forcing::source(precision, nz), "", false),
         entry(budget::source(precision, nz), "", false),
         entry(summary::source(precision, nz), "", false),
-        entry(watch::source(precision, nz), "", true),
+        entry(watch::source(precision, nz, STATE_FIELDS), "", true),
         entry(ceilings::source(precision), "", true),
         // Winds are projected in double precision, whatever the run is made in.
         Entry { precision: Precision::F64, ..entry(conjugate_gradient::source(), "", true) },

@@ -1,6 +1,9 @@
 //! The microphysics on the device: its memory and its launches.
 
+use std::sync::Arc;
+
 use super::advection::LayeredPointers;
+use super::branches::Branch;
 use super::buffer::{Buffer, Element};
 use super::compile::Source;
 use super::device::Gpu;
@@ -95,8 +98,56 @@ impl Inside {
     }
 }
 
+/// Where the fields of a state are among those of several states in one array: first all potential
+/// temperatures, then the water of one state after the other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Abreast {
+    /// Number of the state.
+    pub number: usize,
+    /// How many states there are.
+    pub count: usize,
+}
+
+/// Fields of a state that are water, the last ones.
+const SPECIES: usize = STATE_FIELDS - 1;
+
+impl Abreast {
+    /// A state by itself.
+    pub const ALONE: Self = Self { number: 0, count: 1 };
+
+    /// Fields of all states.
+    pub fn fields(self) -> usize {
+        self.count * STATE_FIELDS
+    }
+
+    /// The place of the potential temperature.
+    pub fn theta(self) -> usize {
+        self.number
+    }
+
+    /// The places of the water.
+    pub fn water(self) -> std::ops::Range<usize> {
+        let first = self.count + self.number * SPECIES;
+        first..first + SPECIES
+    }
+
+    /// The place of a field of the state.
+    pub fn place(self, field: usize) -> usize {
+        if field == 0 { self.theta() } else { self.water().start + field - 1 }
+    }
+
+    /// Which state a place belongs to, and which field of it lies there.
+    pub fn at(count: usize, place: usize) -> (Self, usize) {
+        let (number, field) = match place.checked_sub(count) {
+            None => (place, 0),
+            Some(water) => (water / SPECIES, 1 + water % SPECIES),
+        };
+        (Self { number, count }, field)
+    }
+}
+
 /// The microphysics of one grid.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Clouds<R> {
     call: Kernel,
     diagnose: Kernel,
@@ -107,11 +158,12 @@ pub struct Clouds<R> {
     scheme: Scheme<R>,
     bins: Bins<R>,
     mass: LayeredPointers<R>,
-    per_area: Option<Buffer<R>>,
+    per_area: Option<Arc<Buffer<R>>>,
     marks: DevicePointer<u64>,
+    abreast: Abreast,
 }
 
-/// Where a call of the microphysics works. Lengths of the arrays: [`STATE_FIELDS`] and
+/// Where a call of the microphysics works. Lengths of the arrays: [`STATE_FIELDS`] of each state and
 /// [`AIR_FIELDS`] fields, [`SURFACE_PLANES`] planes.
 #[derive(Clone, Copy, Debug)]
 pub struct Place<'a, R> {
@@ -175,7 +227,18 @@ impl<R: SchemeConstants + RadarConstants + Element> Clouds<R> {
             mass,
             per_area,
             marks: DevicePointer::default(),
+            abreast: Abreast::ALONE,
         })
+    }
+
+    /// The same with other parameters, for one of several states in an array.
+    ///
+    /// # Panics
+    ///
+    /// When it is another variant of the scheme, which has kernels of its own.
+    pub fn of_state(&self, scheme: Scheme<R>, abreast: Abreast) -> Self {
+        assert_eq!(scheme.fallout, self.scheme.fallout, "the variant of the kernels");
+        Self { scheme, abreast, ..self.clone() }
     }
 
     /// Lets the calls tell what their changes weigh where the dry mass of a cell is not rho dz.
@@ -192,7 +255,7 @@ impl<R: SchemeConstants + RadarConstants + Element> Clouds<R> {
     pub fn weigh(&mut self, gpu: &Gpu, mass: LayeredPointers<R>, area: &[f64]) -> Result<()> {
         assert_eq!(area.len(), self.shape.columns(), "the area of all columns");
         let per_area: Vec<R> = area.iter().map(|area| R::of(1.0 / area)).collect();
-        (self.mass, self.per_area) = (mass, Some(gpu.upload(&per_area)?));
+        (self.mass, self.per_area) = (mass, Some(Arc::new(gpu.upload(&per_area)?)));
         Ok(())
     }
 
@@ -230,7 +293,20 @@ impl<R: SchemeConstants + RadarConstants + Element> Clouds<R> {
     ///
     /// When an array is too short.
     pub fn call(&self, place: &Place<'_, R>, dt: f64) -> Result<()> {
-        self.launch(&self.args(place, &self.inside, R::of(dt)))
+        self.call_in(Branch::TRUNK, place, dt)
+    }
+
+    /// The same in a branch.
+    ///
+    /// # Errors
+    ///
+    /// As [`Clouds::new`].
+    ///
+    /// # Panics
+    ///
+    /// As [`Clouds::call`].
+    pub fn call_in(&self, branch: Branch<'_>, place: &Place<'_, R>, dt: f64) -> Result<()> {
+        self.launch(branch, &self.args(place, &self.inside, R::of(dt)))
     }
 
     /// A call that fails on the device, for tests of what is left then.
@@ -238,18 +314,22 @@ impl<R: SchemeConstants + RadarConstants + Element> Clouds<R> {
     pub fn call_astray(&self, place: &Place<'_, R>, dt: f64) -> Result<()> {
         // An address that no array has.
         let theta = DevicePointer::new(16);
-        self.launch(&CloudArgs { theta, ..self.args(place, &self.inside, R::of(dt)) })
+        self.launch(
+            Branch::TRUNK,
+            &CloudArgs { theta, ..self.args(place, &self.inside, R::of(dt)) },
+        )
     }
 
-    fn launch(&self, args: &CloudArgs<R>) -> Result<()> {
+    fn launch(&self, branch: Branch<'_>, args: &CloudArgs<R>) -> Result<()> {
         let [blocks, threads] = self.mapping.blocks(args.count as usize);
         if blocks == 0 {
             return Ok(());
         }
         let (grid, block) = ([blocks as u32, 1, 1], [threads as u32, 1, 1]);
+        let launch = Launch { grid, block, shared_bytes: 0 };
         // SAFETY: the kernel takes this struct; the lengths of all arrays have been checked, and
         // memory is freed only when the device is done with it.
-        unsafe { self.call.launch(Launch { grid, block, shared_bytes: 0 }, args) }
+        unsafe { self.call.launch_on(branch, launch, args) }
     }
 
     /// Reflectivity and effective radii of all columns: sets `out`, [`DIAGNOSED_FIELDS`] fields
@@ -284,11 +364,11 @@ impl<R: SchemeConstants + RadarConstants + Element> Clouds<R> {
     fn args(&self, place: &Place<'_, R>, inside: &Inside, dt: R) -> CloudArgs<R> {
         let Place { state, air, surface } = place;
         let (cells, columns) = (self.shape.cells(), self.shape.columns());
-        assert!(state.len() >= STATE_FIELDS * cells, "all fields of the state");
+        assert!(state.len() >= self.abreast.fields() * cells, "all fields of the state");
         assert!(air.len() >= AIR_FIELDS * cells, "all fields of the air");
         assert!(surface.len() >= SURFACE_PLANES * columns, "all planes of the ground");
         let [theta, qv, qc, qr, qi, qs] =
-            std::array::from_fn(|number| state.pointer_to(number * cells));
+            std::array::from_fn(|field| state.pointer_to(self.abreast.place(field) * cells));
         let [rho, exner, p, dz] =
             std::array::from_fn(|number| air.pointer_to(number * cells).read());
         let planes: [_; SURFACE_PLANES] =

@@ -38,11 +38,13 @@ pub struct Driving<R> {
     /// Mass fluxes through the x-, y- and z-faces, kg s⁻¹. Shapes: (nz, ny, nx + 1), (nz, ny + 1, nx),
     /// (nz + 1, ny, nx).
     pub flux: [Buffer<R>; 3],
-    /// Values at the sides, for each field west, east, south, north one after the other.
+    /// Values at the sides, for each field west, east, south, north one after the other: that of the
+    /// potential temperature as many times as there are states, then those of the water as often.
     pub inflow: Buffer<R>,
+    states: usize,
 }
 
-/// Elements of the arrays: the fluxes, the air, the values at the sides.
+/// Elements of the arrays: the fluxes, the air, the values at the sides of one state.
 fn lengths(shape: Shape) -> ([usize; 3], usize, usize) {
     let Shape { nx, ny, nz } = shape;
     let flux = [nz * ny * (nx + 1), nz * (ny + 1) * nx, (nz + 1) * ny * nx];
@@ -68,28 +70,28 @@ pub fn upload_air<R: Real + Element>(air: &Environment<R>, to: &Buffer<R>) -> Re
 }
 
 impl<R: Real + Element> Driving<R> {
-    /// Bytes of device memory that one takes.
-    pub fn bytes(shape: Shape) -> usize {
+    /// Bytes of device memory that one takes for a number of states.
+    pub fn bytes(shape: Shape, states: usize) -> usize {
         let (flux, _, inflow) = lengths(shape);
-        (flux.iter().sum::<usize>() + inflow) * size_of::<R>()
+        (flux.iter().sum::<usize>() + states * inflow) * size_of::<R>()
     }
 
-    /// Room for what drives a step.
+    /// Room for what drives a step of a number of states.
     ///
     /// # Errors
     ///
     /// [`Error::Gpu`](crate::error::Error::Gpu), as all below.
-    pub fn new(gpu: &Gpu, shape: Shape) -> Result<Self> {
+    pub fn new(gpu: &Gpu, shape: Shape, states: usize) -> Result<Self> {
         let ([x, y, z], _, inflow) = lengths(shape);
         let flux = [gpu.zeros(x)?, gpu.zeros(y)?, gpu.zeros(z)?];
-        Ok(Self { flux, inflow: gpu.zeros(inflow)? })
+        Ok(Self { flux, inflow: gpu.zeros(states * inflow)?, states })
     }
 
     /// The same without the vertical fluxes, which follow from the others.
-    fn of_frame(gpu: &Gpu, shape: Shape) -> Result<Self> {
+    fn of_frame(gpu: &Gpu, shape: Shape, states: usize) -> Result<Self> {
         let ([x, y, _], _, inflow) = lengths(shape);
         let flux = [gpu.zeros(x)?, gpu.zeros(y)?, gpu.zeros(0)?];
-        Ok(Self { flux, inflow: gpu.zeros(inflow)? })
+        Ok(Self { flux, inflow: gpu.zeros(states * inflow)?, states })
     }
 
     /// Copies what a frame of the input prescribes, as far as there is room for it.
@@ -108,8 +110,10 @@ impl<R: Real + Element> Driving<R> {
                 to.upload(from.as_slice().expect(WHOLE))?;
             }
         }
+        let [theta, water @ ..] = &forcing.inflow;
+        let water = std::iter::repeat_n(water, self.states).flatten();
         let mut first = 0;
-        for values in &forcing.inflow {
+        for values in std::iter::repeat_n(theta, self.states).chain(water) {
             for side in [&values.west, &values.east, &values.south, &values.north] {
                 self.inflow.upload_to(first, side.as_slice().expect(WHOLE))?;
                 first += side.len();
@@ -137,19 +141,19 @@ pub struct Between<R> {
 }
 
 impl<R: Real + Element> Between<R> {
-    /// Bytes of device memory that it takes.
-    pub fn bytes(shape: Shape) -> usize {
+    /// Bytes of device memory that it takes for a number of states.
+    pub fn bytes(shape: Shape, states: usize) -> usize {
         let ([_, _, z], air, _) = lengths(shape);
-        let frame = Driving::<R>::bytes(shape) + (air - z) * size_of::<R>();
+        let frame = Driving::<R>::bytes(shape, states) + (air - z) * size_of::<R>();
         2 * frame + 8 * (shape.columns() + 2 * (shape.nz + 1))
     }
 
-    /// Compiles the kernels and makes room for two frames.
+    /// Compiles the kernels and makes room for two frames that drive a number of states.
     ///
     /// # Errors
     ///
     /// [`Error::Gpu`](crate::error::Error::Gpu), as all below.
-    pub fn new(gpu: &Gpu, shape: Shape, continuity: &Continuity) -> Result<Self> {
+    pub fn new(gpu: &Gpu, shape: Shape, continuity: &Continuity, states: usize) -> Result<Self> {
         let module = gpu.module(&source(R::PRECISION, shape.nz))?;
         let [c1, c2] = continuity.below();
         let (_, air, _) = lengths(shape);
@@ -158,7 +162,10 @@ impl<R: Real + Element> Between<R> {
             weigh: module.kernel("forcing_weights")?,
             blend: module.kernel("forcing_blend")?,
             close: module.kernel("forcing_close_acc64")?,
-            driving: [Driving::of_frame(gpu, shape)?, Driving::of_frame(gpu, shape)?],
+            driving: [
+                Driving::of_frame(gpu, shape, states)?,
+                Driving::of_frame(gpu, shape, states)?,
+            ],
             air: [gpu.zeros(air)?, gpu.zeros(air)?],
             weights: gpu.zeros(WEIGHTS)?,
             mu: gpu.upload(continuity.mu().as_slice().expect(WHOLE))?,

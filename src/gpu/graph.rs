@@ -138,7 +138,8 @@ impl Event {
             .map_err(failed("record an event in a graph"))
     }
 
-    fn record_in(&self, stream: &CudaStream) -> Result<()> {
+    /// Sets the mark after all that a stream was asked for so far.
+    pub(super) fn record_in(&self, stream: &CudaStream) -> Result<()> {
         self.gpu.bind()?;
         // SAFETY: event and stream belong to the same device and live.
         unsafe { result::event::record(self.event, stream.cu_stream()) }
@@ -163,7 +164,8 @@ impl Event {
         self.hold(self.gpu.copies())
     }
 
-    fn hold(&self, stream: &CudaStream) -> Result<()> {
+    /// Lets what a stream is asked for from now on wait for the mark.
+    pub(super) fn hold(&self, stream: &CudaStream) -> Result<()> {
         self.gpu.bind()?;
         let flags = sys::CUevent_wait_flags::CU_EVENT_WAIT_DEFAULT;
         // SAFETY: event and stream belong to the same device and live.

@@ -7,6 +7,7 @@ use cudarc::driver::{CudaStream, result, sys};
 use serde::Serialize;
 use tracing::trace;
 
+use super::branches::Branch;
 use super::compile::{Code, Source};
 use super::device::{Gpu, failed};
 use crate::error::{Error, Result};
@@ -153,7 +154,27 @@ impl Kernel {
     /// that holds it, is done.
     pub(super) unsafe fn launch<A>(&self, launch: Launch, arguments: &A) -> Result<()> {
         // SAFETY: as promised by the caller.
-        unsafe { self.launch_in(self.module.loaded.gpu.compute(), launch, arguments) }
+        unsafe { self.launch_on(Branch::TRUNK, launch, arguments) }
+    }
+
+    /// The same in a branch.
+    ///
+    /// # Errors
+    ///
+    /// As [`Kernel::launch`].
+    ///
+    /// # Safety
+    ///
+    /// As [`Kernel::launch`].
+    pub(super) unsafe fn launch_on<A>(
+        &self,
+        branch: Branch<'_>,
+        launch: Launch,
+        arguments: &A,
+    ) -> Result<()> {
+        let stream = branch.stream().unwrap_or(self.module.loaded.gpu.compute());
+        // SAFETY: as promised by the caller.
+        unsafe { self.launch_in(stream, launch, arguments) }
     }
 
     /// The same in a stream other than that of the kernels.

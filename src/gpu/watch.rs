@@ -21,10 +21,9 @@ use crate::wsm5::reflectivity::RadarConstants;
 const THREADS: u32 = 256;
 /// Blocks of a multiprocessor that look through the state.
 const BLOCKS: u32 = 8;
-/// Fields that are looked through.
-const FIELDS: usize = 6;
-/// Bits of a note that the cell takes, and from which on the field and the step stand.
-const FIELD_SHIFT: u32 = 40;
+/// Bits of a note that the cell takes, as many as kernels can count, and from which on the field and
+/// the step stand.
+const FIELD_SHIFT: u32 = 31;
 const STEP_SHIFT: u32 = 43;
 /// Numbers of the notes.
 const FLAW: usize = 0;
@@ -36,10 +35,12 @@ const NOTES: usize = 3;
 const NONE: u64 = u64::MAX;
 
 /// The kernels for a precision and a number of levels.
-pub fn source(precision: Precision, nz: usize) -> Source {
+///
+/// `fields` are those that are looked through.
+pub fn source(precision: Precision, nz: usize, fields: usize) -> Source {
     let settings = [
         ("WATCH_THREADS", THREADS as i32),
-        ("WATCH_FIELDS", FIELDS as i32),
+        ("WATCH_FIELDS", fields as i32),
         ("WATCH_FIELD_SHIFT", FIELD_SHIFT as i32),
         ("WATCH_STEP_SHIFT", STEP_SHIFT as i32),
         ("WATCH_FLAW", FLAW as i32),
@@ -77,24 +78,32 @@ pub struct Watch<R> {
     note: Kernel,
     notes: Buffer<u64>,
     shown: Pinned<u64>,
+    fields: usize,
     cells: usize,
     blocks: u32,
     values: std::marker::PhantomData<R>,
 }
 
 impl<R: Real + Element> Watch<R> {
-    /// Compiles the kernels; nothing is noted yet.
+    /// Compiles the kernels for a number of fields; nothing is noted yet.
     ///
     /// # Errors
     ///
     /// [`Error::Gpu`](crate::error::Error::Gpu), as all below.
-    pub fn new(gpu: &Gpu, shape: Shape) -> Result<Self> {
-        let module = gpu.module(&source(R::PRECISION, shape.nz))?;
+    ///
+    /// # Panics
+    ///
+    /// When there are more fields or cells than a note can tell.
+    pub fn new(gpu: &Gpu, shape: Shape, fields: usize) -> Result<Self> {
+        assert!(fields <= 1 << (STEP_SHIFT - FIELD_SHIFT), "{fields} fields");
+        assert!(shape.cells() <= 1 << FIELD_SHIFT, "{shape} cells");
+        let module = gpu.module(&source(R::PRECISION, shape.nz, fields))?;
         let watch = Self {
             scan: module.kernel("watch_scan")?,
             note: module.kernel("watch_note")?,
             notes: gpu.zeros(NOTES)?,
             shown: Pinned::zeros(gpu, NOTES)?,
+            fields,
             cells: shape.cells(),
             blocks: BLOCKS * gpu.device().multiprocessors,
             values: std::marker::PhantomData,
@@ -141,7 +150,7 @@ impl<R: Real + Element> Watch<R> {
     ///
     /// When there are fewer fields.
     pub fn end_step(&self, fields: &Buffer<R>) -> Result<()> {
-        assert_eq!(fields.len(), FIELDS * self.cells, "the fields of the state");
+        assert_eq!(fields.len(), self.fields * self.cells, "the fields of the state");
         let args = WatchArgs {
             fields: fields.pointer().read(),
             notes: self.notes.pointer(),
@@ -189,8 +198,8 @@ mod tests {
     fn earlier_flaws_are_smaller_words() {
         let word =
             |step: u64, field: u64, cell: u64| step << STEP_SHIFT | field << FIELD_SHIFT | cell;
-        let flaw = Flaw { step: 1_000_000, field: 5, cell: (1 << 40) - 1 };
-        assert_eq!(Flaw::of(word(1_000_000, 5, (1 << 40) - 1)), Some(flaw));
+        let flaw = Flaw { step: 1_000_000, field: 5, cell: (1 << 31) - 1 };
+        assert_eq!(Flaw::of(word(1_000_000, 5, (1 << 31) - 1)), Some(flaw));
         assert_eq!(Flaw::of(NONE), None);
         assert!(word(1, 5, 99) < word(2, 0, 0) && word(2, 0, 99) < word(2, 1, 0));
     }

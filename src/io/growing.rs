@@ -9,7 +9,8 @@ use netcdf::{AttributeValue, FileMut};
 
 use crate::calendar;
 use crate::error::Result;
-use crate::io::output::{DEFLATE, Header};
+use crate::io::fields::DEFLATE;
+use crate::io::output::Header;
 use crate::io::pending::Pending;
 use crate::io::reopening::Reopening;
 use crate::io::wrf::Attribute;

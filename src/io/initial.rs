@@ -5,8 +5,9 @@ use std::path::Path;
 use netcdf::FileMut;
 
 use crate::error::Result;
+use crate::io::fields::{define_variable, put};
 use crate::io::layout::{COMPUTED, GIVEN, GRID};
-use crate::io::output::{Header, define_place, define_variable, put, put_grid, put_time};
+use crate::io::output::{Header, define_place, put_grid, put_time};
 use crate::io::pending::Pending;
 use crate::io::wrf::Frame;
 
@@ -80,10 +81,10 @@ fn put_frame(
     let given = pressure.iter().chain(geopotential).map(values);
     let given = given.chain(column_mass.iter().map(values));
     for (variable, values) in COMPUTED[..PRESCRIBED].iter().zip(fields.map(values)) {
-        put(file, header, number, variable, values)?;
+        put(file, header.shape(), number, variable, values)?;
     }
     for (variable, values) in GIVEN.iter().zip(given) {
-        put(file, header, number, variable, values)?;
+        put(file, header.shape(), number, variable, values)?;
     }
     put_grid(file, header, number)
 }

@@ -83,6 +83,11 @@ pub(super) fn dimensions(shape: Shape) -> [(&'static str, usize); 6] {
     ]
 }
 
+/// What the mean over the members of an ensemble is called, behind the name of the variable.
+pub(super) const ENSEMBLE_MEAN: &str = "_ENSEMBLE_MEAN";
+/// What their spread is called.
+pub(super) const ENSEMBLE_SPREAD: &str = "_ENSEMBLE_SPREAD";
+
 /// What a variable is.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Variable {

@@ -4,6 +4,8 @@ pub mod benchmark;
 mod classic;
 pub mod columns;
 pub mod companion;
+pub mod ensemble;
+mod fields;
 pub mod fortran;
 mod geometry;
 pub mod growing;

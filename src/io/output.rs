@@ -5,15 +5,17 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::{self, JoinHandle};
 
 use ndarray::{Array2, Array3};
-use netcdf::{FileMut, VariableMut};
+use netcdf::FileMut;
 use time::PrimitiveDateTime;
 
 use crate::calendar;
 use crate::error::{Error, Result};
+use crate::grid::Shape;
 pub use crate::io::companion::Companion;
+use crate::io::fields::{define_variable, existing, field_type, put};
 use crate::io::geometry;
-use crate::io::layout::{self, COMPUTED, CONTENTS, COURANT, GIVEN, GRID, PROFILES, Variable};
-use crate::io::mapping::{self, Mapping};
+use crate::io::layout::{self, COMPUTED, CONTENTS, COURANT, GIVEN, GRID, PROFILES};
+use crate::io::mapping::Mapping;
 use crate::io::nc_char::NcChar;
 use crate::io::pending::Pending;
 use crate::io::reopening::Reopening;
@@ -26,14 +28,8 @@ use crate::state::{CloudDiagnostics, State, Surface};
 /// Frames that may wait for the writer before the run waits for it.
 const WAITING: usize = 2;
 
-/// Deflate level: more costs time and gains little on such fields.
-pub(super) const DEFLATE: i32 = 1;
-
 /// Length of a time stamp.
 const DATE_LENGTH: usize = 19;
-
-/// WRF's codes of the types of variables.
-const FIELD_TYPE: [(&str, i32); 2] = [("f32", 104), ("f64", 105)];
 
 /// Fields of the input that pass through, as read. Shapes: (nz, ny, nx), (nz + 1, ny, nx), (ny, nx).
 #[derive(Clone, Debug)]
@@ -74,7 +70,7 @@ pub struct Snapshot<R> {
 
 impl<R: Stored> Snapshot<R> {
     /// The values of [`COMPUTED`].
-    fn computed(&self) -> [&[R]; COMPUTED.len()] {
+    pub(super) fn computed(&self) -> [&[R]; COMPUTED.len()] {
         let [theta, qv, qc, qr, qi, qs] = self.state.fields().map(slice);
         let [u, v, w] = self.winds.each_ref().map(slice);
         let CloudDiagnostics { refl_10cm, re_cloud, re_ice, re_snow } = &self.diagnostics;
@@ -99,9 +95,14 @@ impl<R: Stored> Snapshot<R> {
     }
 
     /// Bytes of the fields.
-    fn bytes(&self) -> usize {
+    pub(super) fn bytes(&self) -> usize {
         let computed: usize = self.computed().into_iter().map(size_of_val).sum();
         computed + self.given.values().into_iter().map(size_of_val).sum::<usize>()
+    }
+
+    /// The values of [`CONTENTS`].
+    pub(super) fn contents(&self) -> impl Iterator<Item = &[R]> {
+        slice(&self.contents).chunks_exact(self.surface.rain.len())
     }
 }
 
@@ -130,6 +131,13 @@ pub struct Header {
     pub dt: f64,
     /// Global attributes that tell how the file came about.
     pub provenance: Vec<(String, Attribute)>,
+}
+
+impl Header {
+    /// Shape of the grid.
+    pub(super) fn shape(&self) -> Shape {
+        self.domain.grid.shape
+    }
 }
 
 enum Message<R> {
@@ -368,47 +376,6 @@ fn define_attributes(file: &mut FileMut, header: &Header) -> netcdf::Result<()> 
     Ok(())
 }
 
-fn field_type<R: Stored>() -> i32 {
-    let named = FIELD_TYPE.iter().find(|(name, _)| *name == R::NAME);
-    named.map_or(FIELD_TYPE[0].1, |(_, code)| *code)
-}
-
-pub(super) fn define_variable<R: Stored>(
-    file: &mut FileMut,
-    about: &Variable,
-    is_mapped: bool,
-) -> netcdf::Result<()> {
-    let dimensions: Vec<&str> =
-        std::iter::once("Time").chain(about.axes.names().iter().copied()).collect();
-    let mut variable = file.add_variable::<R>(about.name, &dimensions)?;
-    if about.axes.names().len() == 3 {
-        variable.set_compression(DEFLATE, true)?;
-    }
-    variable.put_attribute("FieldType", field_type::<R>())?;
-    variable.put_attribute("MemoryOrder", about.axes.memory_order())?;
-    variable.put_attribute("description", about.description)?;
-    variable.put_attribute("long_name", about.description.to_lowercase())?;
-    variable.put_attribute("units", about.units)?;
-    variable.put_attribute("stagger", about.axes.stagger())?;
-    if let Some(name) = about.standard_name {
-        variable.put_attribute("standard_name", name)?;
-    }
-    if let Some(methods) = about.cell_methods {
-        variable.put_attribute("cell_methods", methods)?;
-    }
-    if matches!(about.name, "MU" | "MUB") {
-        let comment = "the mass of the run, which keeps that of its first input frame";
-        variable.put_attribute("comment", comment)?;
-    }
-    if about.axes.have_positions() && !matches!(about.name, "XLAT" | "XLONG") {
-        variable.put_attribute("coordinates", "XLONG XLAT XTIME")?;
-        if is_mapped {
-            variable.put_attribute("grid_mapping", mapping::NAME)?;
-        }
-    }
-    Ok(())
-}
-
 fn put_frame<R: Stored>(
     writing: &mut Reopening,
     header: &Header,
@@ -418,23 +385,32 @@ fn put_frame<R: Stored>(
     let file = writing.file()?;
     put_time(file, header, frame, snapshot.seconds)?;
     for (variable, values) in COMPUTED.iter().zip(snapshot.computed()) {
-        put(file, header, frame, variable, values)?;
+        put(file, header.shape(), frame, variable, values)?;
     }
-    let contents = slice(&snapshot.contents).chunks_exact(header.domain.grid.shape.columns());
-    for (variable, values) in CONTENTS.iter().zip(contents) {
-        put(file, header, frame, variable, values)?;
+    for (variable, values) in CONTENTS.iter().zip(snapshot.contents()) {
+        put(file, header.shape(), frame, variable, values)?;
     }
     let profiles: Vec<R> = snapshot.profiles.iter().map(|&x| R::of(x)).collect();
-    let profiles = profiles.chunks_exact(header.domain.grid.shape.nz);
+    let profiles = profiles.chunks_exact(header.shape().nz);
     for (variable, values) in PROFILES.iter().flatten().zip(profiles) {
-        put(file, header, frame, variable, values)?;
+        put(file, header.shape(), frame, variable, values)?;
     }
-    put(file, header, frame, &COURANT, &[R::of(snapshot.max_courant)])?;
-    for (variable, values) in GIVEN.iter().zip(snapshot.given.values()) {
-        put(file, header, frame, variable, values)?;
-    }
-    put_grid(file, header, frame)?;
+    put_prescribed(file, header, frame, snapshot)?;
     writing.wrote(snapshot.bytes())
+}
+
+/// Writes what the input says of the air, and what describes the grid.
+pub(super) fn put_prescribed<R: Stored>(
+    file: &mut FileMut,
+    header: &Header,
+    frame: usize,
+    snapshot: &Snapshot<R>,
+) -> netcdf::Result<()> {
+    put(file, header.shape(), frame, &COURANT, &[R::of(snapshot.max_courant)])?;
+    for (variable, values) in GIVEN.iter().zip(snapshot.given.values()) {
+        put(file, header.shape(), frame, variable, values)?;
+    }
+    put_grid(file, header, frame)
 }
 
 /// Writes the time of a frame.
@@ -454,29 +430,7 @@ pub(super) fn put_time(
 /// Writes what describes the grid.
 pub(super) fn put_grid(file: &mut FileMut, header: &Header, frame: usize) -> netcdf::Result<()> {
     for (variable, values) in GRID.iter().zip(geometry::values(&header.domain)) {
-        put(file, header, frame, variable, &values)?;
+        put(file, header.shape(), frame, variable, &values)?;
     }
     Ok(())
-}
-
-fn existing<'f>(file: &'f mut FileMut, name: &str) -> netcdf::Result<VariableMut<'f>> {
-    file.variable_mut(name).ok_or_else(|| format!("no variable {name}").into())
-}
-
-/// Writes the values of a variable at a frame.
-pub(super) fn put<R: Stored>(
-    file: &mut FileMut,
-    header: &Header,
-    frame: usize,
-    about: &Variable,
-    values: &[R],
-) -> netcdf::Result<()> {
-    let lengths = layout::dimensions(header.domain.grid.shape);
-    let length = |name: &&str| {
-        lengths.iter().find(|(found, _)| found == name).map_or(0, |(_, length)| *length)
-    };
-    let extents: Vec<std::ops::Range<usize>> = std::iter::once(frame..frame + 1)
-        .chain(about.axes.names().iter().map(|name| 0..length(name)))
-        .collect();
-    existing(file, about.name)?.put_values(values, extents)
 }

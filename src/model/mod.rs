@@ -1,6 +1,8 @@
 //! The time loop: from a state to the state an hour later.
 
 mod continued;
+pub mod ensemble;
+mod march;
 pub mod pair;
 mod probe;
 mod recorder;
@@ -9,7 +11,7 @@ pub mod suspect;
 pub mod tiled;
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use ndarray::Array3;
@@ -33,6 +35,7 @@ use crate::wsm5::Vectorised;
 use crate::wsm5::radii::RadiusConstants;
 use crate::wsm5::reflectivity::RadarConstants;
 pub use continued::History;
+use march::{Marching, march};
 pub use probe::{Nobody, Probe, Sink};
 use recorder::Recorder;
 pub use sequence::FrameReport;
@@ -274,31 +277,39 @@ fn advance<R: Working>(
         Some(history) => history.water_start,
         None => backend.water()?,
     };
-    let water = Water { start, ..Water::default() };
-    let mut outcome = Outcome { water, seconds: plan.time_after(0), ..Outcome::default() };
-    recorder.record(case, backend, 0)?;
-    for step in 1..=plan.steps {
-        if stop.load(Ordering::Relaxed) || !recorder.is_wanted {
-            outcome.interrupted = recorder.is_wanted;
-            break;
-        }
-        let start = Instant::now();
-        let moment = case.drive(plan.time_after(step - 1), plan.time_after(step))?;
-        backend.drive(&moment)?;
-        outcome.driving += start.elapsed();
-        let start = Instant::now();
-        backend.step(plan.dt_of(step))?;
-        backend.check(step, step == plan.steps)?;
-        outcome.stepping += start.elapsed();
-        outcome.steps = step;
-        outcome.seconds = plan.time_after(step);
-        recorder.record(case, backend, step)?;
-        recorder.collect(backend, false)?;
-        watch(step);
-    }
+    let mut single = Single { backend, recorder };
+    let outcome = march(case, plan, &mut single, stop, watch)?;
     if outcome.interrupted {
-        backend.check(outcome.steps, true)?;
-        recorder.save(case, backend, outcome.steps, true)?;
+        single.backend.check(outcome.steps, true)?;
+        single.recorder.save(case, single.backend, outcome.steps, true)?;
     }
-    Ok(outcome)
+    Ok(Outcome { water: Water { start, ..Water::default() }, ..outcome })
+}
+
+/// A run on a backend, with what is recorded of it.
+struct Single<'r, 'a, R> {
+    backend: &'r mut dyn Backend<R>,
+    recorder: &'r mut Recorder<'a, R>,
+}
+
+impl<R: Working> Marching<R> for Single<'_, '_, R> {
+    fn drive(&mut self, moment: &Moment<R>) -> Result<()> {
+        self.backend.drive(moment)
+    }
+
+    fn step(&mut self, dt: f64) -> Result<()> {
+        self.backend.step(dt)
+    }
+
+    fn check(&mut self, step: usize, wait: bool) -> Result<()> {
+        self.backend.check(step, wait)
+    }
+
+    fn record(&mut self, case: &mut Case<R>, step: usize) -> Result<bool> {
+        self.recorder.record(case, self.backend, step)?;
+        if step > 0 {
+            self.recorder.collect(self.backend, false)?;
+        }
+        Ok(self.recorder.is_wanted)
+    }
 }

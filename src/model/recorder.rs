@@ -45,6 +45,31 @@ struct Shown<R> {
     given: Given,
 }
 
+/// A frame of output and its figures, out of what a backend makes and what the input says at this
+/// time, s since the start; `dt` is the time step, s, and `start` the water at the start, kg.
+pub(super) fn snapshot<R: Working>(
+    captured: Captured<R>,
+    (seconds, winds, given): (f64, [Array3<R>; 3], Given),
+    shape: Shape,
+    dt: f64,
+    start: f64,
+) -> (FrameFigures, Snapshot<R>) {
+    let Captured { state, diagnostics, surface, summary } = captured;
+    let figures = FrameFigures::new(&summary, shape, seconds, dt, start);
+    let frame = Snapshot {
+        seconds,
+        state,
+        winds,
+        diagnostics,
+        surface,
+        contents: summary.contents,
+        profiles: figures.profiles(),
+        max_courant: figures.courant.value,
+        given,
+    };
+    (figures, frame)
+}
+
 impl<'a, R: Working> Recorder<'a, R> {
     pub(super) fn new(
         sink: &'a mut dyn Sink<R>,
@@ -176,23 +201,11 @@ impl<'a, R: Working> Recorder<'a, R> {
             return Ok(false);
         }
         let start = Instant::now();
-        let Some(Captured { state, diagnostics, surface, summary }) = backend.collect(wait)? else {
-            return Ok(false);
-        };
+        let Some(captured) = backend.collect(wait)? else { return Ok(false) };
         if let Some(Shown { step, seconds, winds, given }) = self.pending.pop_front() {
-            let start = *self.start.get_or_insert(summary.water);
-            let figures = FrameFigures::new(&summary, self.shape, seconds, self.plan.dt, start);
-            let frame = Snapshot {
-                seconds,
-                state,
-                winds,
-                diagnostics,
-                surface,
-                contents: summary.contents,
-                profiles: figures.profiles(),
-                max_courant: figures.courant.value,
-                given,
-            };
+            let start = *self.start.get_or_insert(captured.summary.water);
+            let shown = (seconds, winds, given);
+            let (figures, frame) = snapshot(captured, shown, self.shape, self.plan.dt, start);
             if self.frames.due(self.plan, step) {
                 self.figures.push(figures);
             }

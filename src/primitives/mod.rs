@@ -4,6 +4,7 @@
 pub mod conjugate_gradient;
 pub mod csr;
 pub mod matrices;
+pub mod moments;
 pub mod reduce;
 pub mod row_tiles;
 pub mod transpose;

@@ -22,6 +22,7 @@ pub mod scheme;
 pub mod slope;
 pub mod step;
 pub mod substep;
+pub mod tuning;
 pub mod warm;
 
 mod abreast;

@@ -3,6 +3,7 @@
 use crate::constants::Constants;
 use crate::shared::{shared_constants, shared_struct};
 use crate::thermo::TransportConstants;
+pub use crate::wsm5::tuning::Tuning;
 
 shared_constants! {
     /// Fixed numbers of the scheme: exponents, thresholds and published fits.
@@ -58,79 +59,6 @@ shared_constants! {
     exact PRECIPITATION_MIN = 1.0e-12, "mm";
     /// Water depth of 1 kg m⁻² times the density of water.
     exact MILLIMETRES = 1000.0, "mm m⁻¹";
-}
-
-/// Numbers that the scheme can be tuned by, in the units of their names in WRF.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Tuning {
-    /// Intercept of the rain size distribution (WRF `n0r`), m⁻⁴.
-    pub n0r: f32,
-    /// Intercept of the snow size distribution at freezing (WRF `n0s`), m⁻⁴.
-    pub n0s: f32,
-    /// Largest intercept of the snow size distribution (WRF `n0smax`), m⁻⁴.
-    pub n0s_max: f32,
-    /// Growth of the snow intercept with cold (WRF `alpha`), K⁻¹.
-    pub alpha: f64,
-    /// Factor of the fall speed of rain, v = a D^b (WRF `avtr`), m¹⁻ᵇ s⁻¹.
-    pub fall_rain: f32,
-    /// Exponent of the fall speed of rain (WRF `bvtr`), 1.
-    pub fall_rain_exponent: f64,
-    /// Factor of the fall speed of snow (WRF `avts`), m¹⁻ᵇ s⁻¹.
-    pub fall_snow: f32,
-    /// Exponent of the fall speed of snow (WRF `bvts`), 1.
-    pub fall_snow_exponent: f64,
-    /// Largest slope of the rain size distribution (WRF `lamdarmax`), m⁻¹.
-    pub slope_rain_max: f32,
-    /// Largest slope of the snow size distribution (WRF `lamdasmax`), m⁻¹.
-    pub slope_snow_max: f32,
-    /// Diameter of an ice crystal over the root of its mass (WRF `dicon`), m kg⁻¹ᐟ².
-    pub ice_shape: f64,
-    /// Largest diameter of an ice crystal (WRF `dimax`), m.
-    pub ice_diameter_max: f64,
-    /// Radius of cloud drops at which autoconversion sets in (WRF `r0`), m.
-    pub drop_radius: f32,
-    /// Collection efficiency of autoconversion (WRF `peaut`), 1.
-    pub autoconversion_efficiency: f32,
-    /// Number of cloud drops (WRF `xncr`), m⁻³.
-    pub drop_number: f32,
-    /// Dynamic viscosity of air in autoconversion (WRF `xmyu`), kg m⁻¹ s⁻¹.
-    pub air_viscosity: f32,
-    /// Rate of freezing of drops (WRF `pfrz1`), m⁻³ s⁻¹.
-    pub freezing_rate: f64,
-    /// Growth of freezing with cold (WRF `pfrz2`), K⁻¹.
-    pub freezing_growth: f64,
-    /// Collection efficiency of cloud water by rain (WRF `eacrr`), 1.
-    pub collection_rain: f32,
-    /// Collection efficiency of cloud water by snow (WRF `eacrc`), 1.
-    pub collection_snow: f32,
-}
-
-impl Default for Tuning {
-    /// The values of WRF 4.
-    fn default() -> Self {
-        Self {
-            n0r: 8.0e6,
-            n0s: 2.0e6,
-            n0s_max: 1.0e11,
-            alpha: 0.12,
-            fall_rain: 841.9,
-            fall_rain_exponent: 0.8,
-            fall_snow: 11.72,
-            fall_snow_exponent: 0.41,
-            slope_rain_max: 8.0e4,
-            slope_snow_max: 1.0e5,
-            ice_shape: 11.9,
-            ice_diameter_max: 5.0e-4,
-            drop_radius: 8.0e-6,
-            autoconversion_efficiency: 0.55,
-            drop_number: 3.0e8,
-            air_viscosity: 1.718e-5,
-            freezing_rate: 100.0,
-            freezing_growth: 0.66,
-            collection_rain: 1.0,
-            collection_snow: 1.0,
-        }
-    }
 }
 
 shared_struct! {
@@ -339,6 +267,7 @@ fn gamma(x: f32) -> f32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::wsm5::tuning::Parameter;
 
     #[test]
     #[allow(
@@ -374,5 +303,21 @@ mod tests {
             .map(|(name, found, wanted)| format!("{name}: {found:e}, not {wanted:e}"))
             .collect();
         assert!(different.is_empty(), "{different:#?}");
+    }
+
+    #[test]
+    fn what_the_bounds_admit_can_be_computed_with() {
+        for Parameter { name, bounds, .. } in Tuning::PARAMETERS {
+            let value = Tuning::default().get(name).expect("a parameter");
+            assert!((bounds[0]..=bounds[1]).contains(&value), "{name}: {value}");
+            assert_eq!(Tuning::default().with(name, value), Tuning::default(), "{name}");
+            for bound in bounds {
+                let tuning = Tuning::default().with(name, *bound);
+                assert_ne!(tuning.get(name), Some(value).filter(|x| x != bound), "{name}");
+                Wsm5Params::<f32>::new(&tuning).map(|x| {
+                    assert!(x.is_finite() && x >= 0.0, "{name} = {bound}: {tuning:?}");
+                });
+            }
+        }
     }
 }

@@ -15,10 +15,21 @@ use super::shares;
 
 /// Two steps of three tracers, the first without limiter, on both.
 fn check<R: Exchanged>(shape: Shape, kind: [Side; 4], shares: Shares, seed: u64, given: bool) {
+    check_tracers::<R>([3, 1], shape, kind, shares, (seed, given));
+}
+
+/// Two steps of so many tracers, the first of them without limiter, on both.
+fn check_tracers<R: Exchanged>(
+    [count, unlimited]: [usize; 2],
+    shape: Shape,
+    kind: [Side; 4],
+    shares: Shares,
+    (seed, given): (u64, bool),
+) {
     let case = random_case(shape, sides(kind), seed);
     let (air, flux) = (case.air::<R>(), case.flux::<R>());
-    let tracers: Vec<Array3<R>> =
-        [0, 1, 2].map(|n| random_case(shape, sides(kind), seed + 1000 * n).q.mapv(R::of)).to_vec();
+    let tracer = |n| random_case(shape, sides(kind), seed + 1000 * n).q.mapv(R::of);
+    let tracers: Vec<Array3<R>> = (0..count as u64).map(tracer).collect();
     let inflow: Vec<BoundaryValues<R>> = if given {
         tracers.iter().map(|q| BoundaryValues::of(&q.mapv(|x| x + R::ONE))).collect()
     } else {
@@ -29,14 +40,14 @@ fn check<R: Exchanged>(shape: Shape, kind: [Side; 4], shares: Shares, seed: u64,
         let mut work = Workspace::new(shape);
         let mut expected = Vec::new();
         for (n, tracer) in tracers.iter().enumerate() {
-            let limiter = if n == 0 { Limiter::None } else { limiter };
+            let limiter = if n < unlimited { Limiter::None } else { limiter };
             let mut q = tracer.clone();
             let entered: f64 = (0..2)
                 .map(|_| advection::step(&wind, limiter, inflow.get(n), &mut q, &mut work))
                 .sum();
             expected.push((q, entered));
         }
-        let settings = TransportSettings { tracers: 3, unlimited: 1, limiter, shares };
+        let settings = TransportSettings { tracers: count, unlimited, limiter, shares };
         let transport = Transport {
             grid: &case.grid,
             air: &air,
@@ -110,6 +121,18 @@ fn tiles() {
             let shape = Shape { nx: shares.least_tiled() + beyond, ny, nz };
             check::<f32>(shape, kind, shares, number, number % 2 == 0);
         }
+    }
+}
+
+/// The tracers of several states abreast: all potential temperatures, then the water of all.
+#[test]
+fn several_states() {
+    for (seed, kind) in (1..).zip(KINDS) {
+        let shape = Shape { nx: 33, ny: 5, nz: 3 };
+        check_tracers::<f32>([9, 3], shape, kind, shares(4, 2), (seed, true));
+        let shares = Shares { tiled: true, ..shares(4, 2) };
+        let shape = Shape { nx: shares.least_tiled(), ny: 5, nz: 2 };
+        check_tracers::<f32>([6, 2], shape, kind, shares, (seed, true));
     }
 }
 

@@ -77,9 +77,9 @@ fn agrees<R: Real + Element>(gpu: &Gpu, limit: f64) {
         let coordinate = coordinate(shape);
         let mut continuity = Continuity::new(&coordinate);
         let [a, b] = [0, 1].map(|_| forcing::<R>(&mut source, shape));
-        let between = Between::new(gpu, shape, &continuity).unwrap();
+        let between = Between::new(gpu, shape, &continuity, 1).unwrap();
         between.upload(&a, &b).unwrap();
-        let out = Driving::new(gpu, shape).unwrap();
+        let out = Driving::new(gpu, shape, 1).unwrap();
         let air_out = gpu.zeros(AIR_FIELDS * shape.cells()).unwrap();
         for buffer in out.flux.iter().chain([&air_out, &out.inflow]) {
             buffer.poison().unwrap();

@@ -7,11 +7,11 @@ use crate::text::{code_only, used_paths, words};
 
 /// Modules by layer. A module uses only lower layers and its own folder.
 const LAYERS: [&[&str]; 9] = [
-    &["error", "lanes", "real", "shared"],
+    &["error", "lanes", "random", "real", "shared"],
     &["calendar", "constants", "grid"],
     &["mass", "plan", "state", "thermo"],
     &["wsm5", "advection", "forcing", "primitives"],
-    &["gpu"],
+    &["ensemble", "gpu"],
     &["backend", "io"],
     &["cases", "projection", "diagnostics"],
     &["model", "plot"],

@@ -23,7 +23,7 @@ impl<R: OnDevice> OnGpu<R> {
     ///
     /// [`Error::Gpu`](crate::error::Error::Gpu) when the driver does not tell.
     pub fn resources(&self) -> Result<Vec<Resources>> {
-        let [call, _] = self.clouds.resources()?;
+        let [call, _] = self.alone().clouds.resources()?;
         Ok(self.transport.resources()?.into_iter().chain([call]).collect())
     }
 }

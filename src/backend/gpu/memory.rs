@@ -1,8 +1,9 @@
 //! How much memory of the device a run takes, known before any is taken.
 
+use super::OnDevice;
 use super::frames::Packing;
+use super::making::{Setting, transport_settings};
 use super::summing::Summing;
-use super::{OnDevice, Setting, transport_settings};
 use crate::error::{Error, Result};
 use crate::gpu::Gpu;
 use crate::gpu::budget::Budget;
@@ -20,35 +21,47 @@ pub struct Needs {
     /// On the device, bytes.
     pub device: usize,
     shape: Shape,
+    /// States on the grid, and bytes of what each of them adds.
+    states: usize,
+    each: usize,
 }
 
 impl Needs {
     /// What something else takes on a grid of this shape, bytes on the device.
     pub fn new(device: usize, shape: Shape) -> Self {
-        Self { device, shape }
+        Self { device, shape, states: 1, each: device }
     }
 
     /// What a run of this setting takes.
     pub fn of<R: OnDevice>(gpu: &Gpu, setting: &Setting<'_>) -> Self {
+        Self::of_members::<R>(gpu, setting, 1)
+    }
+
+    /// What a number of members of this setting takes.
+    pub fn of_members<R: OnDevice>(gpu: &Gpu, setting: &Setting<'_>, states: usize) -> Self {
+        let [device, fewer] = [states, states - 1].map(|n| Self::bytes::<R>(gpu, setting, n));
+        Self { device, shape: setting.grid.shape, states, each: device - fewer }
+    }
+
+    fn bytes<R: OnDevice>(gpu: &Gpu, setting: &Setting<'_>, states: usize) -> usize {
         let shape = setting.grid.shape;
         let packing = Packing::new(shape);
-        let arrays = 2 * packing.state() + packing.surface() + packing.frame();
+        let arrays = states * (2 * packing.state() + packing.surface()) + packing.frame();
         let air = if setting.has_sequence {
             // The winds of later frames are projected beside the run: a column and its neighbours.
             const NEIGHBOURS: usize = 4;
             let columns = shape.columns();
             let solver = conjugate_gradient::OnGpu::bytes(columns, (1 + NEIGHBOURS) * columns);
-            Between::<R>::bytes(shape) + solver
+            Between::<R>::bytes(shape, states) + solver
         } else {
             AIR_FIELDS * shape.cells() * size_of::<R>()
         };
-        let device = arrays * size_of::<R>()
-            + Driving::<R>::bytes(shape)
+        arrays * size_of::<R>()
+            + Driving::<R>::bytes(shape, states)
             + air
-            + Transport::<R>::bytes(setting.grid, transport_settings::<R>(gpu, setting))
-            + Budget::<R>::bytes(shape)
-            + Summing::<R>::bytes(shape);
-        Self { device, shape }
+            + Transport::<R>::bytes(setting.grid, transport_settings::<R>(gpu, setting, states))
+            + Budget::<R>::bytes(shape, states)
+            + Summing::<R>::bytes(shape)
     }
 
     /// Bytes for each cell.
@@ -74,7 +87,15 @@ impl Needs {
         if self.device <= free {
             return None;
         }
-        let Self { device, shape } = self;
+        let Self { device, shape, states, each } = self;
+        // What they share does not grow with their number.
+        let fitting = free.saturating_sub(device - states * each) / each.max(&1);
+        if *states > 1 && fitting > 0 {
+            return Some(format!(
+                "{states} members on the grid {shape} need {device} bytes of its memory, {free} are \
+                 free; {fitting} members would fit; give fewer, a smaller grid or --backend cpu"
+            ));
+        }
         // The memory grows with the number of columns.
         let smaller = (free as f64 / *device as f64).sqrt();
         let [nx, ny] = [shape.nx, shape.ny].map(|n| (n as f64 * smaller).floor());
@@ -92,11 +113,16 @@ mod tests {
 
     #[test]
     fn a_refusal_names_what_is_needed_what_is_free_and_what_fits() {
-        let needs = Needs { device: 4_000, shape: Shape { nx: 100, ny: 60, nz: 27 } };
+        let needs = Needs::new(4_000, Shape { nx: 100, ny: 60, nz: 27 });
         assert_eq!(needs.refusal(4_000), None);
         let message = needs.refusal(1_000).unwrap();
         for part in ["4000 bytes", "1000 are free", "50x30x27"] {
             assert!(message.contains(part), "{part}: {message}");
         }
+        // 1,000 bytes for all, 750 for each of four.
+        let needs = Needs { states: 4, each: 750, ..needs };
+        let message = needs.refusal(3_999).unwrap();
+        assert!(message.contains("4 members") && message.contains("3 members would fit"));
+        assert!(needs.refusal(1_700).unwrap().contains("65x39x27"), "{:?}", needs.refusal(1_700));
     }
 }

@@ -6,7 +6,10 @@
 mod clock;
 mod frames;
 mod gathering;
+mod making;
 mod measuring;
+mod member;
+mod members;
 mod memory;
 mod samples;
 mod standing;
@@ -17,35 +20,32 @@ use std::time::Instant;
 
 use clock::Clock;
 use frames::Packing;
+pub use making::Setting;
+use member::Member;
+pub use members::MembersOnGpu;
 pub use memory::Needs;
 use samples::Samples;
-use summing::{Summing, changes};
+use summing::Summing;
 
 use super::{
-    Attached, Backend, Captured, FRAMES_IN_FLIGHT, Gathered, PhaseTimes, Precipitation, Region,
-    Standing, WaterChange, check_finite,
+    Backend, Captured, Gathered, PhaseTimes, Precipitation, Region, Standing, WaterChange,
+    check_finite,
 };
-use crate::advection::Limiter;
 use crate::advection::flux::FluxConstants;
 use crate::error::{Error, Result};
-use crate::forcing::{Continuity, Moment};
-use crate::gpu::advection::TransportSettings;
-use crate::gpu::budget::{Budget, Columns, TERMS};
-use crate::gpu::clouds::{Clouds, Inside, PLANES, Place, STATE_FIELDS};
-use crate::gpu::forcing::{AIR_FIELDS, Between, Driving, upload_air};
+use crate::forcing::Moment;
+use crate::gpu::clouds::{Abreast, Place};
+use crate::gpu::forcing::{Between, Driving, upload_air};
 use crate::gpu::reduce::Reducible;
 use crate::gpu::transport::{Transport, Wind};
 use crate::gpu::watch::{Flaw, Watch};
 use crate::gpu::wsm5::Mapping;
-use crate::gpu::{Buffer, Gpu, Graph, Parcel};
-use crate::grid::{Grid, Side};
-use crate::mass::{AirMass, MassCoordinate};
-use crate::real::Real;
+use crate::gpu::{Branch, Branches, Buffer, Gpu, Graph, Parcel};
+use crate::grid::Grid;
 use crate::state::{State, Surface};
+use crate::wsm5::Vectorised;
 use crate::wsm5::radii::RadiusConstants;
 use crate::wsm5::reflectivity::RadarConstants;
-use crate::wsm5::scheme::Scheme;
-use crate::wsm5::{Fallout, Vectorised};
 
 /// A precision that the GPU computes in.
 pub trait OnDevice:
@@ -55,23 +55,6 @@ pub trait OnDevice:
 
 impl OnDevice for f32 {}
 impl OnDevice for f64 {}
-
-/// What a run on the GPU is made for.
-#[derive(Clone, Copy, Debug)]
-pub struct Setting<'a> {
-    /// The grid and its sides.
-    pub grid: &'a Grid,
-    /// Its air.
-    pub coordinate: &'a MassCoordinate,
-    /// What keeps the water species in bounds.
-    pub limiter: Limiter,
-    /// How precipitation falls.
-    pub fallout: Fallout,
-    /// How columns are shared out among threads; without it the fastest way.
-    pub mapping: Option<Mapping>,
-    /// Whether the input has several frames.
-    pub has_sequence: bool,
-}
 
 /// One step in how many is timed phase by phase: marks between kernels take time themselves.
 const TIMED_EVERY: usize = 10;
@@ -83,14 +66,15 @@ pub struct OnGpu<R> {
     grid: Grid,
     region: Region,
     transport: Transport<R>,
-    clouds: Clouds<R>,
-    budget: Budget<R>,
+    /// What each state has of its own: a run has one, an ensemble several.
+    members: Vec<Member<R>>,
+    /// What lets their microphysics run side by side; a single one has no need for it.
+    branches: Option<Branches>,
     watch: Watch<R>,
-    /// The state, and room for the next one.
+    /// The fields of all states, and room for the next ones.
     tracers: [Buffer<R>; 2],
-    /// Which of them is the state.
+    /// Which of them are the present ones.
     now: usize,
-    surface: Buffer<R>,
     driving: Driving<R>,
     air: Air<R>,
     /// Number of the frame whose values are on the device, and whether another follows it.
@@ -98,14 +82,12 @@ pub struct OnGpu<R> {
     /// Step that is to fail, counted from 1.
     failing: Option<usize>,
     recorded: Vec<Recorded>,
-    /// Frames of either state, recorded.
-    gathering: [Option<Graph>; 2],
     packing: Packing,
     parcel: Parcel<R>,
     samples: Samples<R>,
     summing: Summing<R>,
-    /// Steps done when the frames under way were begun.
-    captured: VecDeque<usize>,
+    /// Steps done when the frames under way were begun, and whose frames they are.
+    captured: VecDeque<(usize, usize)>,
     steps: usize,
     clock: Clock,
 }
@@ -138,79 +120,6 @@ struct Recorded {
 }
 
 impl<R: OnDevice> OnGpu<R> {
-    /// Takes the memory, compiles the kernels, and copies the state to the device.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Gpu`] when the memory does not suffice, with the grid that would fit, and when the
-    /// kernels are not made for the grid.
-    pub fn new(gpu: &Gpu, setting: &Setting<'_>, state: &State<R>) -> Result<Self> {
-        let Setting { grid, coordinate, fallout, .. } = *setting;
-        let shape = grid.shape;
-        Needs::of::<R>(gpu, setting).check(gpu)?;
-        let region = Region::new(grid, coordinate);
-        let masses = AirMass::new(grid, coordinate);
-        let settings = transport_settings::<R>(gpu, setting);
-        let mut transport = Transport::new(gpu, grid, &masses, settings)?;
-        let inside = |low: Side, high: Side, n: usize| {
-            usize::from(low == Side::Specified)..n - usize::from(high == Side::Specified)
-        };
-        let sides = grid.sides;
-        let inside = Inside {
-            rows: inside(sides.south, sides.north, shape.ny),
-            columns: inside(sides.west, sides.east, shape.nx),
-        };
-        let mapping = setting.mapping.unwrap_or_else(|| {
-            Mapping::for_device(gpu, shape.columns(), <R as Real>::PRECISION, fallout, shape.nz)
-        });
-        let scheme = Scheme::default().with_fallout(fallout);
-        let mut clouds = Clouds::new(gpu, shape, inside, scheme, mapping, R::THETA_BASE)?;
-        let area = region.area.as_slice().expect("a plane in standard layout");
-        clouds.weigh(gpu, transport.cell_mass(), area)?;
-        let packing = Packing::new(shape);
-        let tracers = [gpu.zeros(packing.state())?, gpu.zeros(packing.state())?];
-        let surface = gpu.zeros::<R>(packing.surface())?;
-        let columns = Columns { rows: region.rows.clone(), columns: region.columns.clone(), area };
-        let terms = surface.pointer_to((PLANES.len() - TERMS) * shape.columns()).read();
-        let mut budget = Budget::new(gpu, shape, &columns, transport.cell_mass(), terms)?;
-        let air = if setting.has_sequence {
-            let continuity = Continuity::new(coordinate);
-            Air::Between(Box::new(Between::new(gpu, shape, &continuity)?))
-        } else {
-            Air::Kept(gpu.zeros(AIR_FIELDS * shape.cells())?)
-        };
-        let summing = Summing::new(gpu, shape, area, &transport, &budget)?;
-        let watch = Watch::new(gpu, shape)?;
-        watch.listen(&mut transport, &mut clouds, &mut budget);
-        let mut backend = Self {
-            gpu: gpu.clone(),
-            grid: *grid,
-            region,
-            transport,
-            clouds,
-            budget,
-            watch,
-            tracers,
-            now: 0,
-            surface,
-            driving: Driving::new(gpu, shape)?,
-            air,
-            uploaded: None,
-            failing: None,
-            recorded: Vec::new(),
-            gathering: [None, None],
-            packing,
-            parcel: Parcel::new(gpu, packing.frame())?,
-            samples: Samples::new(gpu, shape, &Attached::default())?,
-            summing,
-            captured: VecDeque::with_capacity(FRAMES_IN_FLIGHT),
-            steps: 0,
-            clock: Clock::new(gpu)?,
-        };
-        backend.restore(state)?;
-        Ok(backend)
-    }
-
     /// The device.
     pub fn gpu(&self) -> &Gpu {
         &self.gpu
@@ -218,7 +127,7 @@ impl<R: OnDevice> OnGpu<R> {
 
     /// How columns are shared out among threads.
     pub fn mapping(&self) -> Mapping {
-        self.clouds.mapping()
+        self.alone().clouds.mapping()
     }
 
     /// The state, as it is after all steps asked for. Waits for the device.
@@ -241,7 +150,7 @@ impl<R: OnDevice> OnGpu<R> {
     ///
     /// [`Error::Gpu`] when the device has failed.
     pub fn surface(&self) -> Result<Surface<R>> {
-        Ok(self.packing.surface_of(&self.surface.to_vec()?))
+        Ok(self.packing.surface_of(&self.alone().surface.to_vec()?))
     }
 
     /// Lets a step fail on the device, counted from 1: for tests of what is left then.
@@ -268,12 +177,20 @@ impl<R: OnDevice> OnGpu<R> {
         if let Some(between) = between {
             between.air(self.transport.spare())?;
         }
-        if self.failing == Some(self.steps + 1) {
-            self.clouds.call_astray(&self.place(end), dt)?;
-        } else {
-            self.clouds.call(&self.place(end), dt)?;
+        let microphysics = |member: usize, branch: Branch<'_>| {
+            let Member { clouds, budget, .. } = &self.members[member];
+            let place = self.place(&self.members[member], end);
+            if self.failing == Some(self.steps + 1) {
+                clouds.call_astray(&place, dt)?;
+            } else {
+                clouds.call_in(branch, &place, dt)?;
+            }
+            budget.tally(branch)
+        };
+        match &self.branches {
+            Some(branches) => branches.share(self.members.len(), microphysics)?,
+            None => microphysics(0, Branch::TRUNK)?,
         }
-        self.budget.tally()?;
         self.watch.end_step(end)?;
         mark(2)
     }
@@ -292,9 +209,8 @@ impl<R: OnDevice> OnGpu<R> {
         self.between().map_or(Ok(()), |between| between.air(self.transport.spare()))
     }
 
-    fn place<'a>(&'a self, state: &'a Buffer<R>) -> Place<'a, R> {
-        let air = self.air.array(&self.transport);
-        Place { state, air, surface: &self.surface }
+    fn place<'a>(&'a self, member: &'a Member<R>, state: &'a Buffer<R>) -> Place<'a, R> {
+        Place { state, air: self.air.array(&self.transport), surface: &member.surface }
     }
 
     /// The graph of a step, recorded where it is not there yet.
@@ -348,8 +264,10 @@ impl<R: OnDevice> OnGpu<R> {
         // What it has become since is at least as bad, unless the device fails too.
         let _ = self.tracers[self.now].download_from(at, &mut value);
         let value = if value[0].is_finite() { f64::NAN } else { value[0].f64() };
+        let (Abreast { number, .. }, field) = Abreast::at(self.members.len(), field);
         let variable = State::<R>::NAMES[field];
-        Error::BlowUp { variable, value, step, cell: [cell / (nx * ny), cell / nx % ny, cell % nx] }
+        let cell = [cell / (nx * ny), cell / nx % ny, cell % nx];
+        self.told(number, Error::BlowUp { variable, value, step, cell })
     }
 
     /// An error of the device with the step that it came in.
@@ -362,19 +280,6 @@ impl<R: OnDevice> OnGpu<R> {
             other => other,
         }
     }
-}
-
-/// What the kernels of the transport are compiled for.
-fn transport_settings<R: OnDevice>(gpu: &Gpu, setting: &Setting<'_>) -> TransportSettings {
-    // Potential temperature may have any value: nothing to keep above zero.
-    const TRACERS: [usize; 2] = [STATE_FIELDS, 1];
-    TransportSettings::for_device(
-        gpu,
-        setting.grid,
-        <R as Real>::PRECISION,
-        TRACERS,
-        setting.limiter,
-    )
 }
 
 impl<R: OnDevice> Backend<R> for OnGpu<R> {
@@ -394,15 +299,11 @@ impl<R: OnDevice> Backend<R> for OnGpu<R> {
         self.gpu.synchronize()?;
         while self.parcel.receive(|_| ())?.is_some() {}
         self.samples.clear()?;
-        while self.summing.receive(&self.transport, &self.budget)?.is_some() {}
+        let Member { budget, abreast, .. } = &self.members[0];
+        while self.summing.receive(&self.transport, budget, *abreast)?.is_some() {}
         self.captured.clear();
-        let cells = self.grid.shape.cells();
-        for (number, field) in state.fields().into_iter().enumerate() {
-            let values = field.as_slice().expect("fields are in standard layout");
-            self.tracers[self.now].upload_to(number * cells, values)?;
-        }
-        self.surface.clear()?;
-        self.budget.reset()?;
+        self.put(0, state)?;
+        self.alone().reset()?;
         self.transport.forget_entered()?;
         self.steps = 0;
         self.watch.reset()
@@ -447,7 +348,7 @@ impl<R: OnDevice> Backend<R> for OnGpu<R> {
     }
 
     fn capture(&mut self, moment: &Moment<R>) -> Result<()> {
-        self.begin_frame(moment)
+        self.begin_frame(0, moment)
     }
 
     fn collect(&mut self, wait: bool) -> Result<Option<Captured<R>>> {
@@ -456,16 +357,15 @@ impl<R: OnDevice> Backend<R> for OnGpu<R> {
 
     fn water(&mut self) -> Result<f64> {
         let water = self.tracers[self.now].pointer_to(self.grid.shape.cells()).read();
-        self.budget.water(water).map_err(|error| self.in_step(error))
+        self.alone().budget.water(water).map_err(|error| self.in_step(error))
     }
 
     fn water_changes(&mut self) -> Result<WaterChange> {
-        Ok(changes(self.budget.terms()?, &self.transport.entered()?))
+        self.changes_of(self.alone())
     }
 
     fn precipitation(&mut self) -> Result<Precipitation> {
-        let Surface { rain, snow, .. } = self.surface()?;
-        Ok(self.region.precipitation(&rain, &snow))
+        self.precipitation_of(0)
     }
 
     fn times(&mut self) -> Result<PhaseTimes> {

@@ -7,7 +7,7 @@ use super::{OnDevice, OnGpu};
 use crate::backend::{Attached, Observed, PRODUCT_PLANES, PRODUCT_VOLUMES, Products, Profiles};
 use crate::error::Result;
 use crate::forcing::Moment;
-use crate::gpu::clouds::{DIAGNOSED_FIELDS, PLANES, Place, STATE_FIELDS};
+use crate::gpu::clouds::{DIAGNOSED_FIELDS, PLANES, STATE_FIELDS};
 use crate::gpu::columns::{Columns, Turned};
 use crate::gpu::sampling::{Levels, Sampling};
 use crate::gpu::{Buffer, Gpu};
@@ -78,7 +78,7 @@ impl<R: OnDevice> OnGpu<R> {
     /// Begins the products of an operator with the fields in the air of a moment.
     fn begin_sample(&mut self, operator: usize, moment: &Moment<R>) -> Result<()> {
         self.diagnose_once(moment)?;
-        let (state, surface) = (&self.tracers[self.now], &self.surface);
+        let (state, surface) = (&self.tracers[self.now], &self.members[0].surface);
         let nz = self.grid.shape.nz;
         let groups = [
             Levels { array: state, first: 0, count: STATE_FIELDS * nz },
@@ -117,11 +117,10 @@ impl<R: OnDevice> OnGpu<R> {
     /// Diagnoses the state in the air of a moment, unless that has been done.
     fn diagnose_once(&mut self, moment: &Moment<R>) -> Result<()> {
         let now = (self.steps, moment.number, moment.air_weight.to_bits());
-        let air = self.air.array(&self.transport);
-        let state = &self.tracers[self.now];
         if self.samples.moment != Some(now) {
-            let place = Place { state, air, surface: &self.surface };
-            self.clouds.diagnose(&place, &self.samples.diagnosed, 0)?;
+            let alone = self.alone();
+            let place = self.place(alone, &self.tracers[self.now]);
+            alone.clouds.diagnose(&place, &self.samples.diagnosed, 0)?;
             self.samples.moment = Some(now);
         }
         Ok(())

@@ -1,13 +1,10 @@
 //! Where a run on the device stands, brought to the host and taken up again.
 
-use super::{OnDevice, OnGpu, changes, check_finite};
+use super::{OnDevice, OnGpu, check_finite};
 use crate::backend::{Gathered, Standing, WaterChange};
 use crate::error::Result;
 use crate::gpu::clouds::PLANES;
 use crate::state::Surface;
-
-/// The first tracer that is water: the one before is the potential temperature.
-const FIRST_WATER: usize = 1;
 
 impl<R: OnDevice> OnGpu<R> {
     /// State and sums after all steps asked for.
@@ -15,8 +12,8 @@ impl<R: OnDevice> OnGpu<R> {
         let state = self.state().map_err(|error| self.in_step(error))?;
         check_finite(&state, step)?;
         let surface = self.surface()?;
-        let parts = [self.budget.sums()?, self.transport.entered_sums()?].concat();
-        let changes = changes(self.budget.terms()?, &self.transport.entered()?);
+        let parts = [self.alone().budget.sums()?, self.transport.entered_sums()?].concat();
+        let changes = self.changes_of(self.alone())?;
         Ok(Standing { state, gathered: Gathered { surface, changes, parts } })
     }
 
@@ -24,17 +21,17 @@ impl<R: OnDevice> OnGpu<R> {
     /// another backend makes of its own.
     pub(super) fn take_up(&mut self, gathered: &Gathered<R>) -> Result<()> {
         let Gathered { surface, changes, parts } = gathered;
-        let columns = self.grid.shape.columns();
+        let (alone, columns) = (self.alone(), self.grid.shape.columns());
         for (name, plane) in Surface::<R>::NAMES.into_iter().zip(surface.planes()) {
             let number = PLANES.iter().position(|other| *other == name);
             let number = number.expect("the device has all planes of the ground");
             let values = plane.as_slice().expect("planes are in standard layout");
-            self.surface.upload_to(number * columns, values)?;
+            alone.surface.upload_to(number * columns, values)?;
         }
-        let (terms, entered) = (self.budget.sums()?.len(), self.transport.entered_words());
+        let (terms, entered) = (alone.budget.sums()?.len(), self.transport.entered_words());
         if parts.len() == terms + entered {
             let (of_terms, of_sides) = parts.split_at(terms);
-            self.budget.resume(of_terms)?;
+            alone.budget.resume(of_terms)?;
             return self.transport.resume_entered(of_sides);
         }
         let WaterChange { fallen, sides, fallout_residual, clipped, mass_mismatch } = *changes;
@@ -42,8 +39,8 @@ impl<R: OnDevice> OnGpu<R> {
         let first = [fallen, fallout_residual, clipped, mass_mismatch];
         of_terms[..first.len()].copy_from_slice(&first);
         let mut of_sides = vec![0.0; entered];
-        of_sides[FIRST_WATER * self.grid.shape.nz] = sides;
-        self.budget.resume(&of_terms)?;
+        of_sides[alone.abreast.water().start * self.grid.shape.nz] = sides;
+        alone.budget.resume(&of_terms)?;
         self.transport.resume_entered(&of_sides)
     }
 }

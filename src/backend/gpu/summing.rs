@@ -4,6 +4,7 @@ use super::OnDevice;
 use crate::backend::{SPECIES, Summary, WaterChange};
 use crate::error::Result;
 use crate::gpu::budget::Budget;
+use crate::gpu::clouds::Abreast;
 use crate::gpu::summary::{self, outflow_of};
 use crate::gpu::transport::Transport;
 use crate::gpu::{Buffer, Gpu, Parcel};
@@ -88,11 +89,13 @@ impl<R: OnDevice> Summing<R> {
         self.parcel.is_here()
     }
 
-    /// Waits for the oldest numbers under way; `None` where there are none.
+    /// Waits for the oldest numbers under way, which are those of the state `abreast`; `None` where
+    /// there are none.
     pub(super) fn receive(
         &mut self,
         transport: &Transport<R>,
         budget: &Budget<R>,
+        abreast: Abreast,
     ) -> Result<Option<Numbers<R>>> {
         let (kernels, shape) = (&self.kernels, self.shape);
         let at = summary::Summary::<R>::words(shape);
@@ -105,7 +108,7 @@ impl<R: OnDevice> Summing<R> {
                 levels: kernels.statistics_of(words),
                 outflow: outflow_of(words[at], shape),
                 water,
-                changes: changes(terms, &transport.entered_of(entered)),
+                changes: changes(terms, &transport.entered_of(entered), abreast),
             }
         })
     }
@@ -116,11 +119,11 @@ impl<R: OnDevice> Summing<R> {
     }
 }
 
-/// The changes of water, out of the terms of the budget and what the tracers have carried inside.
-pub(super) fn changes(terms: [f64; 4], entered: &[f64]) -> WaterChange {
+/// The changes of the water of a state, out of the terms of its budget and what the tracers of all
+/// states have carried inside.
+pub(super) fn changes(terms: [f64; 4], entered: &[f64], abreast: Abreast) -> WaterChange {
     let [fallen, fallout_residual, clipped, mass_mismatch] = terms;
-    // The first tracer is the potential temperature.
-    let sides = entered.iter().skip(1).sum();
+    let sides = entered[abreast.water()].iter().sum();
     WaterChange { fallen, sides, fallout_residual, clipped, mass_mismatch }
 }
 

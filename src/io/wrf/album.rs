@@ -83,7 +83,7 @@ impl Album {
     /// Those of some variables that the file does not have; `A|B` means either.
     pub fn missing<'a>(&self, names: &[&'a str]) -> Vec<&'a str> {
         let source = self.at(0);
-        let has = |name: &str| source.has(name);
+        let has = |name: &str| source.shows(name);
         names.iter().copied().filter(|names| !names.split('|').any(has)).collect()
     }
 
@@ -163,7 +163,7 @@ impl Album {
     /// As [`Album::plane`], of T, or of THM and QVAPOR.
     pub fn theta(&self, time: usize) -> Result<Array3<f32>> {
         let base = <f64 as Constants>::THETA_BASE as f32;
-        let theta = if self.at(time).has("T") {
+        let theta = if self.at(time).shows("T") {
             self.volume("T", time)?
         } else {
             air::dry_theta(self.volume("THM", time)?, &self.volume("QVAPOR", time)?)
@@ -233,7 +233,7 @@ impl Album {
         let bucket = self.reader.number("BUCKET_MM")?.filter(|bucket| *bucket > 0.0);
         let mut sum = Array2::zeros((self.shape.ny, self.shape.nx));
         let mut names = Vec::new();
-        let has = |name: &str| !name.is_empty() && self.at(time).has(name);
+        let has = |name: &str| !name.is_empty() && self.at(time).shows(name);
         for [name, buckets] in PRECIPITATION {
             // Without the first there is nothing to show, and its absence is told.
             if names.is_empty() || has(name) {

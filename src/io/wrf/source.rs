@@ -6,6 +6,7 @@ use netcdf::{Extent, Extents, Variable};
 use super::units;
 use crate::error::Result;
 use crate::grid::Shape;
+use crate::io::layout::ENSEMBLE_MEAN;
 use crate::io::reader::Reader;
 
 /// Where a variable lives on the staggered grid.
@@ -65,6 +66,18 @@ impl Source<'_> {
         stored_name(self.reader, name).is_some()
     }
 
+    /// The name under which the file holds a variable for people to look at: where it has the members
+    /// of an ensemble, their mean.
+    fn shown_name(&self, name: &str) -> Option<String> {
+        let mean = format!("{name}{ENSEMBLE_MEAN}");
+        if self.reader.has(&mean) { Some(mean) } else { stored_name(self.reader, name) }
+    }
+
+    /// Whether the file holds a variable for people to look at.
+    pub(super) fn shows(&self, name: &str) -> bool {
+        self.shown_name(name).is_some()
+    }
+
     /// A three-dimensional field. Shape: that of its place.
     pub(super) fn volume(&self, name: &str, place: Place) -> Result<Array3<f32>> {
         let values = self.values(name, &place.names(), &place.lengths(self.shape))?;
@@ -104,12 +117,13 @@ impl Source<'_> {
 
     /// Values at this time, of just these dimensions, with or without Time before them.
     fn values(&self, name: &str, names: &[&str], lengths: &[usize]) -> Result<ArrayD<f32>> {
-        let (variable, extents) = self.part(name, names, lengths)?;
+        let stored = stored_name(self.reader, name);
+        let (variable, extents) = self.part((name, stored), names, lengths)?;
         self.reader.values(&variable, extents)
     }
 
     /// The same where not every value has to be a number: infinite ones and those that the file
-    /// marks as missing are not.
+    /// marks as missing are not. For people to look at: of an ensemble, the mean.
     pub(super) fn incomplete(
         &self,
         name: &str,
@@ -118,18 +132,18 @@ impl Source<'_> {
     ) -> Result<ArrayD<f32>> {
         let first = usize::from(is_plane);
         let (names, lengths) = (place.names(), place.lengths(self.shape));
-        let (variable, extents) = self.part(name, &names[first..], &lengths[first..])?;
+        let shown = self.shown_name(name);
+        let (variable, extents) = self.part((name, shown), &names[first..], &lengths[first..])?;
         self.reader.incomplete_values(&variable, extents)
     }
 
-    /// A variable, and where in it these values are.
+    /// A variable that the file has under a name of its own, and where in it these values are.
     fn part(
         &self,
-        name: &str,
+        (name, stored): (&str, Option<String>),
         names: &[&str],
         lengths: &[usize],
     ) -> Result<(Variable<'_>, Extents)> {
-        let stored = stored_name(self.reader, name);
         let needed = units::of(name);
         let name = stored.as_deref().unwrap_or(name);
         let variable = self.reader.variable(name)?;

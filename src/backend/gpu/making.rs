@@ -1,0 +1,155 @@
+//! What a run on the device is made for, and how it is made.
+
+use std::collections::VecDeque;
+
+use super::clock::Clock;
+use super::frames::Packing;
+use super::member::{Member, terms_of};
+use super::memory::Needs;
+use super::samples::Samples;
+use super::summing::Summing;
+use super::{Air, OnDevice, OnGpu};
+use crate::advection::Limiter;
+use crate::backend::{Attached, Backend, FRAMES_IN_FLIGHT, Region};
+use crate::error::Result;
+use crate::forcing::Continuity;
+use crate::gpu::advection::TransportSettings;
+use crate::gpu::budget::{Budget, Columns};
+use crate::gpu::clouds::{Abreast, Clouds, Inside, STATE_FIELDS};
+use crate::gpu::forcing::{AIR_FIELDS, Between, Driving};
+use crate::gpu::transport::Transport;
+use crate::gpu::watch::Watch;
+use crate::gpu::wsm5::Mapping;
+use crate::gpu::{Branches, Gpu, Parcel};
+use crate::grid::{Grid, Side};
+use crate::mass::{AirMass, MassCoordinate};
+use crate::real::Real;
+use crate::shared::ReadPointer;
+use crate::state::State;
+use crate::wsm5::Fallout;
+use crate::wsm5::scheme::Scheme;
+
+/// What a run on the GPU is made for.
+#[derive(Clone, Copy, Debug)]
+pub struct Setting<'a> {
+    /// The grid and its sides.
+    pub grid: &'a Grid,
+    /// Its air.
+    pub coordinate: &'a MassCoordinate,
+    /// What keeps the water species in bounds.
+    pub limiter: Limiter,
+    /// How precipitation falls.
+    pub fallout: Fallout,
+    /// How columns are shared out among threads; without it the fastest way.
+    pub mapping: Option<Mapping>,
+    /// Whether the input has several frames.
+    pub has_sequence: bool,
+}
+
+impl<R: OnDevice> OnGpu<R> {
+    /// Takes the memory, compiles the kernels, and copies the state to the device.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Gpu`](crate::error::Error::Gpu) when the memory does not suffice, with the grid that
+    /// would fit, and when the kernels are not made for the grid.
+    pub fn new(gpu: &Gpu, setting: &Setting<'_>, state: &State<R>) -> Result<Self> {
+        let scheme = Scheme::default().with_fallout(setting.fallout);
+        let mut backend = Self::of_members(gpu, setting, &[scheme])?;
+        backend.restore(state)?;
+        Ok(backend)
+    }
+
+    /// The same for several states, all zero, each with a scheme of its own.
+    pub(super) fn of_members(
+        gpu: &Gpu,
+        setting: &Setting<'_>,
+        schemes: &[Scheme<R>],
+    ) -> Result<Self> {
+        let Setting { grid, coordinate, fallout, .. } = *setting;
+        let (shape, count) = (grid.shape, schemes.len());
+        Needs::of_members::<R>(gpu, setting, count).check(gpu)?;
+        let region = Region::new(grid, coordinate);
+        let masses = AirMass::new(grid, coordinate);
+        let settings = transport_settings::<R>(gpu, setting, count);
+        let mut transport = Transport::new(gpu, grid, &masses, settings)?;
+        let inside = |low: Side, high: Side, n: usize| {
+            usize::from(low == Side::Specified)..n - usize::from(high == Side::Specified)
+        };
+        let sides = grid.sides;
+        let inside = Inside {
+            rows: inside(sides.south, sides.north, shape.ny),
+            columns: inside(sides.west, sides.east, shape.nx),
+        };
+        let mapping = setting.mapping.unwrap_or_else(|| {
+            Mapping::for_device(gpu, shape.columns(), <R as Real>::PRECISION, fallout, shape.nz)
+        });
+        let scheme = Scheme::default().with_fallout(fallout);
+        let mut clouds = Clouds::new(gpu, shape, inside, scheme, mapping, R::THETA_BASE)?;
+        let area = region.area.as_slice().expect("a plane in standard layout");
+        clouds.weigh(gpu, transport.cell_mass(), area)?;
+        let packing = Packing::new(shape);
+        let fields = count * packing.state();
+        let tracers = [gpu.zeros(fields)?, gpu.zeros(fields)?];
+        let columns = Columns { rows: region.rows.clone(), columns: region.columns.clone(), area };
+        let nowhere = ReadPointer::default();
+        let mut budget = Budget::new(gpu, shape, &columns, transport.cell_mass(), nowhere)?;
+        let air = if setting.has_sequence {
+            let continuity = Continuity::new(coordinate);
+            Air::Between(Box::new(Between::new(gpu, shape, &continuity, count)?))
+        } else {
+            Air::Kept(gpu.zeros(AIR_FIELDS * shape.cells())?)
+        };
+        let summing = Summing::new(gpu, shape, area, &transport, &budget)?;
+        let watch = Watch::new(gpu, shape, count * STATE_FIELDS)?;
+        watch.listen(&mut transport, &mut clouds, &mut budget);
+        let member = |number: usize| -> Result<Member<R>> {
+            let surface = gpu.zeros::<R>(packing.surface())?;
+            let budget = budget.of_state(gpu, terms_of(&surface, shape))?;
+            let abreast = Abreast { number, count };
+            let clouds = clouds.of_state(schemes[number].clone(), abreast);
+            Ok(Member::new(clouds, budget, surface, abreast))
+        };
+        Ok(Self {
+            gpu: gpu.clone(),
+            grid: *grid,
+            region,
+            transport,
+            members: (0..count).map(member).collect::<Result<_>>()?,
+            branches: if count > 1 { Some(Branches::new(gpu, count)?) } else { None },
+            watch,
+            tracers,
+            now: 0,
+            driving: Driving::new(gpu, shape, count)?,
+            air,
+            uploaded: None,
+            failing: None,
+            recorded: Vec::new(),
+            packing,
+            parcel: Parcel::new(gpu, packing.frame())?,
+            samples: Samples::new(gpu, shape, &Attached::default())?,
+            summing,
+            captured: VecDeque::with_capacity(FRAMES_IN_FLIGHT),
+            steps: 0,
+            clock: Clock::new(gpu)?,
+        })
+    }
+}
+
+/// What the kernels of the transport are compiled for.
+///
+/// The cells are shared out as for one state, so that its roundings do not depend on how many there
+/// are.
+pub(super) fn transport_settings<R: OnDevice>(
+    gpu: &Gpu,
+    setting: &Setting<'_>,
+    states: usize,
+) -> TransportSettings {
+    // Potential temperature may have any value: nothing to keep above zero.
+    const TRACERS: [usize; 2] = [STATE_FIELDS, 1];
+    let Setting { grid, limiter, .. } = *setting;
+    let precision = <R as Real>::PRECISION;
+    let alone = TransportSettings::for_device(gpu, grid, precision, TRACERS, limiter);
+    let [tracers, unlimited] = TRACERS.map(|tracers| states * tracers);
+    TransportSettings { tracers, unlimited, ..alone }
+}

@@ -1,0 +1,79 @@
+//! What each of several states on the device has of its own.
+
+use super::summing::changes;
+use super::{OnDevice, OnGpu};
+use crate::backend::{Precipitation, WaterChange};
+use crate::error::{Error, Result};
+use crate::gpu::budget::{Budget, TERMS};
+use crate::gpu::clouds::{Abreast, Clouds, PLANES};
+use crate::gpu::{Buffer, Graph};
+use crate::grid::Shape;
+use crate::shared::ReadPointer;
+use crate::state::State;
+
+/// What a state has of its own beside its fields.
+#[derive(Debug)]
+pub(super) struct Member<R> {
+    pub(super) clouds: Clouds<R>,
+    pub(super) budget: Budget<R>,
+    pub(super) surface: Buffer<R>,
+    /// Where its fields are.
+    pub(super) abreast: Abreast,
+    /// Frames of it in either array of all states, recorded.
+    pub(super) gathering: [Option<Graph>; 2],
+}
+
+impl<R: OnDevice> Member<R> {
+    pub(super) fn new(
+        clouds: Clouds<R>,
+        budget: Budget<R>,
+        surface: Buffer<R>,
+        abreast: Abreast,
+    ) -> Self {
+        Self { clouds, budget, surface, abreast, gathering: [None, None] }
+    }
+
+    /// Nothing has fallen.
+    pub(super) fn reset(&self) -> Result<()> {
+        self.surface.clear()?;
+        self.budget.reset()
+    }
+}
+
+impl<R: OnDevice> OnGpu<R> {
+    /// What a run has of its own that is not one of several.
+    pub(super) fn alone(&self) -> &Member<R> {
+        &self.members[0]
+    }
+
+    /// An error with the number of its member, where there are several.
+    pub(super) fn told(&self, member: usize, error: Error) -> Error {
+        if self.members.len() > 1 { error.of_member(member) } else { error }
+    }
+
+    /// Sets the state of a member.
+    pub(super) fn put(&mut self, member: usize, state: &State<R>) -> Result<()> {
+        let (abreast, cells) = (self.members[member].abreast, self.grid.shape.cells());
+        for (number, field) in state.fields().into_iter().enumerate() {
+            let values = field.as_slice().expect("fields are in standard layout");
+            self.tracers[self.now].upload_to(abreast.place(number) * cells, values)?;
+        }
+        Ok(())
+    }
+
+    /// How the water of a member has changed. Waits for the device.
+    pub(super) fn changes_of(&self, member: &Member<R>) -> Result<WaterChange> {
+        Ok(changes(member.budget.terms()?, &self.transport.entered()?, member.abreast))
+    }
+
+    /// What a member has had of precipitation. Waits for the device.
+    pub(super) fn precipitation_of(&self, member: usize) -> Result<Precipitation> {
+        let surface = self.packing.surface_of(&self.members[member].surface.to_vec()?);
+        Ok(self.region.precipitation(&surface.rain, &surface.snow))
+    }
+}
+
+/// Where the ground has the terms of the water budget.
+pub(super) fn terms_of<R: OnDevice>(surface: &Buffer<R>, shape: Shape) -> ReadPointer<R> {
+    surface.pointer_to((PLANES.len() - TERMS) * shape.columns()).read()
+}

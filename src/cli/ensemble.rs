@@ -1,0 +1,373 @@
+//! `nwp-mini run --ensemble`: many members in one run.
+
+use std::io::{self, Write};
+use std::path::Path;
+use std::time::Instant;
+
+use serde::Serialize;
+use tracing::info;
+
+use crate::backend::PhaseTimes;
+use crate::backend::gpu::{MembersOnGpu, OnDevice, Setting};
+use crate::backend::members::{Members, MembersOnCpu, Start};
+use crate::cli::begin::{Ready, interruptible, log_projection, print_dry, ready};
+use crate::cli::beside::Asked;
+use crate::cli::progress::Progress;
+use crate::cli::provenance::provenance;
+use crate::cli::report::{Machine, machine};
+use crate::config::RunConfig;
+use crate::diagnostics::budget::Water;
+use crate::ensemble::Ensemble;
+use crate::error::{Error, Result};
+use crate::gpu::Gpu;
+use crate::io::ensemble::{Differing, EnsembleOutput, Roll};
+use crate::io::output::Header;
+use crate::io::pending::Pending;
+use crate::io::text;
+use crate::io::wrf::Attribute;
+use crate::model::ensemble::{Fate, run as run_members};
+use crate::model::{Case, FrameReport, Frames, Outcome, Working};
+use crate::plan::Plan;
+use crate::primitives::moments::Moments;
+use crate::state::State;
+use crate::wsm5::scheme::Scheme;
+
+/// Reads the file of an ensemble, unless one of the options is given that are for single runs.
+///
+/// # Errors
+///
+/// [`Error::Usage`] for such an option, and those of the file.
+pub(super) fn read(path: &Path, of_single_runs: &[(&str, bool)]) -> Result<Ensemble> {
+    match of_single_runs.iter().find(|(_, is_given)| *is_given) {
+        Some((option, _)) => Err(Error::Usage(format!(
+            "--ensemble does not go together with {option}, which is for single runs; leave one of \
+             them out"
+        ))),
+        None => Ensemble::parse(path, &text::read(path)?),
+    }
+}
+
+/// Runs the members of an ensemble.
+pub(super) fn run<R: Working + OnDevice>(
+    config: &RunConfig,
+    ensemble: &Ensemble,
+    gpu: Option<&Gpu>,
+) -> Result<()> {
+    let start = Instant::now();
+    let stop = interruptible()?;
+    let pending = |path: &Path| Pending::new(path, config.force);
+    let output = pending(&config.output)?;
+    let json = config.json.as_deref().map(pending).transpose()?;
+    let asked = Asked::read(config)?;
+    let Ready { mut case, plan, series, .. } = ready::<R>(config, asked, gpu, None)?;
+    ensemble.check(&case.domain.grid)?;
+    log_projection(&case);
+    let state = case.take_state();
+    let mut members = members(config, ensemble, &case, gpu, state)?;
+    if config.dry_run {
+        return print_dry(config, &plan);
+    }
+    let mut provenance = provenance::<R>(config, [members.kind(), &members.device()], gpu)?;
+    provenance.extend(
+        [("ensemble_seed", ensemble.seed.to_string()), ("ensemble_file", ensemble.text.clone())]
+            .map(|(name, text)| (name.to_owned(), Attribute::Text(text))),
+    );
+    let domain = case.domain.clone();
+    let header = Header { domain, start: series.start(), dt: plan.dt, provenance };
+    let roll = roll(ensemble);
+    let output = EnsembleOutput::<R>::create(output, header, roll.clone())?;
+    let frames = Frames { interval: config.output_interval, ..Frames::default() };
+    let mut progress = Progress::new(plan.steps);
+    let result = run_members(
+        &mut case,
+        &plan,
+        frames,
+        &mut *members,
+        &stop,
+        &mut |member, frame| output.send(member, frame),
+        &mut |step| progress.at(step),
+    );
+    progress.finish();
+    let waiting = Instant::now();
+    let written = output.finish();
+    let (mut outcome, fates) = result.inspect_err(|_| {
+        if let Ok(written) = &written {
+            info!("{} holds the {written} frames before that", config.output.display());
+        }
+    })?;
+    let written = written?;
+    outcome.output += waiting.elapsed();
+    let wall_s = start.elapsed().as_secs_f64();
+    let done = Done { outcome: &outcome, fates: &fates, written, wall_s };
+    let facts = Facts::new(config, &case, &plan, (ensemble, &roll), &mut *members, &done)?;
+    if let Some(json) = json {
+        json.write_json(&facts)?;
+    }
+    facts.print()?;
+    if outcome.interrupted {
+        return Err(Error::Interrupted(format!(
+            "stopped after step {} of {}; {} holds {written} frames",
+            outcome.steps,
+            plan.steps,
+            config.output.display()
+        )));
+    }
+    Ok(())
+}
+
+/// What computes the members.
+fn members<R: Working + OnDevice>(
+    config: &RunConfig,
+    ensemble: &Ensemble,
+    case: &Case<R>,
+    gpu: Option<&Gpu>,
+    state: State<R>,
+) -> Result<Box<dyn Members<R>>> {
+    let (grid, coordinate) = (&case.domain.grid, &case.domain.coordinate);
+    let RunConfig { limiter, fallout, .. } = *config;
+    let scheme = |member| Scheme::new(&ensemble.tuning(member)).with_fallout(fallout);
+    let start = move |member| {
+        let mut state = state.clone();
+        ensemble.disturb(member, grid, &mut state);
+        state
+    };
+    let numbers = 0..ensemble.members;
+    let Some(gpu) = gpu else {
+        let starts = numbers.map(|member| Start { scheme: scheme(member), state: start(member) });
+        return Ok(Box::new(MembersOnCpu::new(grid, coordinate, limiter, &case.forcing, starts)));
+    };
+    let has_sequence = case.has_sequence();
+    let setting = Setting { grid, coordinate, limiter, fallout, mapping: None, has_sequence };
+    let schemes: Vec<Scheme<R>> = numbers.map(scheme).collect();
+    Ok(Box::new(MembersOnGpu::new(gpu, &setting, &schemes, start)?))
+}
+
+/// What the file says of the members.
+fn roll(ensemble: &Ensemble) -> Roll {
+    let differing = ensemble.changes.iter().map(|change| Differing {
+        name: change.parameter.name,
+        description: change.parameter.description,
+        units: change.parameter.units,
+        values: ensemble.values(change),
+    });
+    Roll {
+        members: ensemble.members,
+        writes_members: ensemble.writes_members,
+        parameters: differing.collect(),
+    }
+}
+
+/// How the run went.
+struct Done<'a> {
+    outcome: &'a Outcome,
+    fates: &'a [Fate],
+    written: usize,
+    wall_s: f64,
+}
+
+#[derive(Clone, Debug, Serialize)]
+struct Timing {
+    #[serde(flatten)]
+    phases: PhaseTimes,
+    /// Wall time of a step of all members, and what of it falls to each, s.
+    step_s: f64,
+    step_of_a_member_s: f64,
+    wall_s: f64,
+}
+
+/// Precipitation inside the specified and open rows, mm: of a member, or mean or spread of all.
+#[derive(Clone, Copy, Debug, Serialize)]
+struct Fallen {
+    mean: f64,
+    frozen_mean: f64,
+    most: f64,
+}
+
+impl Fallen {
+    fn of([mean, frozen_mean, most]: [f64; 3]) -> Self {
+        Self { mean, frozen_mean, most }
+    }
+}
+
+#[derive(Clone, Debug, Serialize)]
+struct ParameterFacts {
+    name: &'static str,
+    units: Option<&'static str>,
+    values: Vec<f64>,
+}
+
+#[derive(Clone, Debug, Serialize)]
+struct EnsembleFacts {
+    file: String,
+    members: usize,
+    seed: u64,
+    control: bool,
+    parameters: Vec<ParameterFacts>,
+    /// Names of the fields of the initial state that differ.
+    initial: Vec<&'static str>,
+    precipitation_mm: Vec<Fallen>,
+    precipitation_mean_mm: Fallen,
+    precipitation_spread_mm: Fallen,
+    water: Vec<Water>,
+}
+
+/// The figures of the run of an ensemble.
+#[derive(Clone, Debug, Serialize)]
+struct Facts {
+    version: &'static str,
+    commit: &'static str,
+    machine: Machine,
+    backend: &'static str,
+    device: String,
+    precision: &'static str,
+    input: Vec<String>,
+    output: String,
+    frames: usize,
+    refine: usize,
+    grid: [usize; 3],
+    boundary: String,
+    limiter: String,
+    fallout: String,
+    steps: usize,
+    dt: f64,
+    max_dt: f64,
+    seconds: f64,
+    input_frames: Vec<FrameReport>,
+    timing: Timing,
+    ensemble: EnsembleFacts,
+}
+
+impl Facts {
+    fn new<R: Working>(
+        config: &RunConfig,
+        case: &Case<R>,
+        plan: &Plan,
+        described: (&Ensemble, &Roll),
+        members: &mut dyn Members<R>,
+        done: &Done<'_>,
+    ) -> Result<Self> {
+        let Done { outcome, fates, written, wall_s } = *done;
+        let shape = case.domain.grid.shape;
+        let step_s = outcome.stepping.as_secs_f64() / outcome.steps.max(1) as f64;
+        Ok(Self {
+            version: env!("CARGO_PKG_VERSION"),
+            commit: env!("NWP_MINI_COMMIT"),
+            machine: machine(),
+            backend: members.kind(),
+            device: members.describe(),
+            precision: R::NAME,
+            input: config.inputs.iter().map(|path| path.display().to_string()).collect(),
+            output: config.output.display().to_string(),
+            frames: written,
+            refine: config.refine,
+            grid: [shape.nx, shape.ny, shape.nz],
+            boundary: case.domain.grid.sides.to_string(),
+            limiter: format!("{:?}", config.limiter),
+            fallout: format!("{:?}", config.fallout),
+            steps: outcome.steps,
+            dt: plan.dt,
+            max_dt: plan.max_dt,
+            seconds: outcome.seconds,
+            input_frames: case.input_frames.clone(),
+            timing: Timing {
+                phases: members.times()?,
+                step_s,
+                step_of_a_member_s: step_s / members.count() as f64,
+                wall_s,
+            },
+            ensemble: EnsembleFacts::new(described, fates),
+        })
+    }
+
+    /// Prints the summary.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::BrokenPipe`] or [`Error::Io`] of standard output.
+    fn print(&self) -> Result<()> {
+        let Self { timing, ensemble, .. } = self;
+        let [nx, ny, nz] = self.grid;
+        let mut out = io::stdout().lock();
+        writeln!(out, "\nnwp-mini {} on the {}, {}", self.version, self.device, self.precision)?;
+        writeln!(out, "grid           {nx}x{ny}x{nz} cells, boundaries {}", self.boundary)?;
+        writeln!(
+            out,
+            "simulated      {:.0} s in {} steps of {:.6} s (longest possible {:.1} s)",
+            self.seconds, self.steps, self.dt, self.max_dt
+        )?;
+        let control = if ensemble.control { ", the first as it is" } else { "" };
+        writeln!(
+            out,
+            "members        {}{control}; seed {}, {}",
+            ensemble.members, ensemble.seed, ensemble.file
+        )?;
+        writeln!(
+            out,
+            "speed          {:.3} ms a step, {:.3} ms a step and member",
+            1e3 * timing.step_s,
+            1e3 * timing.step_of_a_member_s
+        )?;
+        writeln!(out, "wall time      {:.2} s", timing.wall_s)?;
+        ensemble.print(&mut out)?;
+        writeln!(out, "output         {}, {} frames", self.output, self.frames)?;
+        Ok(())
+    }
+}
+
+impl EnsembleFacts {
+    fn new((ensemble, roll): (&Ensemble, &Roll), fates: &[Fate]) -> Self {
+        let mut moments = Moments::new(3);
+        let fallen = fates.iter().map(|Fate { precipitation, .. }| {
+            let numbers = [precipitation.mean, precipitation.frozen_mean, precipitation.most];
+            moments.add(&numbers);
+            Fallen::of(numbers)
+        });
+        let precipitation_mm = fallen.collect();
+        let three = |values: Vec<f64>| Fallen::of(values.try_into().unwrap_or_default());
+        let parameters = roll.parameters.iter().map(|Differing { name, units, values, .. }| {
+            ParameterFacts { name, units: *units, values: values.clone() }
+        });
+        let initial = ensemble.disturbances.iter();
+        Self {
+            file: ensemble.path.display().to_string(),
+            members: ensemble.members,
+            seed: ensemble.seed,
+            control: ensemble.control,
+            parameters: parameters.collect(),
+            initial: initial.map(|x| State::<f64>::WRF_NAMES[x.field]).collect(),
+            precipitation_mm,
+            precipitation_mean_mm: three(moments.mean()),
+            precipitation_spread_mm: three(moments.spread()),
+            water: fates.iter().map(|fate| fate.water).collect(),
+        }
+    }
+
+    /// The table of the members.
+    fn print(&self, out: &mut impl Write) -> Result<()> {
+        let widths: Vec<usize> =
+            self.parameters.iter().map(|parameter| parameter.name.len().max(11) + 2).collect();
+        writeln!(out, "precipitation  inside the outermost rows, mm; water that nothing explains")?;
+        write!(out, "  {:<8}{:>12}{:>12}{:>12}", "member", "mean", "frozen", "most")?;
+        write!(out, "{:>14}", "unexplained")?;
+        for (ParameterFacts { name, .. }, width) in self.parameters.iter().zip(&widths) {
+            write!(out, "{name:>width$}")?;
+        }
+        writeln!(out)?;
+        let row = |out: &mut dyn Write, name: &str, Fallen { mean, frozen_mean, most }: Fallen| {
+            write!(out, "  {name:<8}{mean:>12.4}{frozen_mean:>12.4}{most:>12.2}")
+        };
+        for (member, (fallen, water)) in self.precipitation_mm.iter().zip(&self.water).enumerate() {
+            row(out, &member.to_string(), *fallen)?;
+            write!(out, "{:>14.1e}", water.closure_rel)?;
+            for (parameter, width) in self.parameters.iter().zip(&widths) {
+                write!(out, "{:>width$.4e}", parameter.values[member])?;
+            }
+            writeln!(out)?;
+        }
+        row(out, "mean", self.precipitation_mean_mm)?;
+        writeln!(out)?;
+        row(out, "spread", self.precipitation_spread_mm)?;
+        writeln!(out)?;
+        Ok(())
+    }
+}

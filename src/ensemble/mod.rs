@@ -1,0 +1,144 @@
+//! One run, many members: what they differ by.
+//!
+//! Members share the grid, the winds, the air and what comes in through the sides; each has its own
+//! parameters of the microphysics and its own initial state. What a member is follows from the seed
+//! and its number, never from how many others there are.
+
+pub mod file;
+mod noise;
+
+use std::ops::Range;
+use std::path::PathBuf;
+
+use rayon::prelude::*;
+
+use crate::grid::Grid;
+use crate::random::Random;
+use crate::real::Real;
+use crate::state::State;
+use crate::wsm5::tuning::{Parameter, Tuning};
+use noise::Noise;
+
+/// An ensemble as its file describes it, validated.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Ensemble {
+    /// Number of members, from 2 on.
+    pub members: usize,
+    /// What all random numbers depend on.
+    pub seed: u64,
+    /// Whether member 0 goes without random changes.
+    pub control: bool,
+    /// Whether every member is written, or mean and spread alone.
+    pub writes_members: bool,
+    /// The parameters that differ.
+    pub changes: Vec<Change>,
+    /// What is added to the initial state.
+    pub disturbances: Vec<Disturbance>,
+    /// The file.
+    pub path: PathBuf,
+    /// What it says.
+    pub text: String,
+}
+
+/// How a parameter of the microphysics differs from member to member.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Change {
+    /// The parameter.
+    pub parameter: Parameter,
+    /// Its values.
+    pub law: Law,
+}
+
+/// Where the values of a parameter come from.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Law {
+    /// The scheme's own value times a factor, whose logarithm is spread evenly between two others.
+    Factor([f64; 2]),
+    /// Spread evenly between two values, in the parameter's unit.
+    Range([f64; 2]),
+    /// One for each member, the control included.
+    Values(Vec<f64>),
+}
+
+/// How a field of the initial state differs from member to member.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Disturbance {
+    /// Its number among the fields of the state.
+    pub field: usize,
+    /// Standard deviation: of potential temperature, K; of water, relative to what there is.
+    pub amplitude: f64,
+    /// Distance at which the correlation of two places falls to exp(-1/2), m; 0: none has any with
+    /// another.
+    pub length: f64,
+    /// The levels k that it acts on; all without.
+    pub levels: Option<Range<usize>>,
+}
+
+impl Ensemble {
+    /// Whether a member goes without random changes.
+    pub fn is_control(&self, member: usize) -> bool {
+        self.control && member == 0
+    }
+
+    /// The place of a member's random numbers for something of this name.
+    fn random(&self, kind: &str, name: &str, member: usize) -> Random {
+        Random::new(self.seed).named(kind).named(name).at(member as u64)
+    }
+
+    /// What the scheme of a member is tuned by.
+    pub fn tuning(&self, member: usize) -> Tuning {
+        let scheme = Tuning::default();
+        self.changes.iter().fold(scheme.clone(), |tuning, Change { parameter, law }| {
+            let name = parameter.name;
+            let place = self.random("parameters", name, member).uniform();
+            let between = |[low, high]: [f64; 2]| low + (high - low) * place;
+            let value = match law {
+                Law::Values(values) => values[member],
+                _ if self.is_control(member) => return tuning,
+                Law::Factor(ends) => {
+                    scheme.get(name).unwrap_or_default() * between(ends.map(f64::ln)).exp()
+                }
+                Law::Range(ends) => between(*ends),
+            };
+            tuning.with(name, value)
+        })
+    }
+
+    /// The values of a parameter, one for each member, as their schemes have them.
+    pub fn values(&self, change: &Change) -> Vec<f64> {
+        let value = |member| self.tuning(member).get(change.parameter.name);
+        (0..self.members).filter_map(value).collect()
+    }
+
+    /// Makes the initial state of a member out of that of the input.
+    ///
+    /// θ' = θ + a n, q' = max(q + a n q, 0), with noise n of mean 0 and variance 1, another one on
+    /// every level.
+    ///
+    /// # Panics
+    ///
+    /// When the state is not of this grid.
+    pub fn disturb<R: Real>(&self, member: usize, grid: &Grid, state: &mut State<R>) {
+        if self.is_control(member) {
+            return;
+        }
+        for Disturbance { field, amplitude, length, levels } in &self.disturbances {
+            let place = self.random("initial", State::<R>::WRF_NAMES[*field], member);
+            let noise = Noise::new(grid, *length);
+            let is_theta = *field == 0;
+            let levels = levels.clone().unwrap_or(0..grid.shape.nz);
+            let values = state.fields_mut()[*field].as_slice_mut();
+            let planes = values.expect("standard layout").par_chunks_mut(grid.shape.columns());
+            planes.enumerate().filter(|(k, _)| levels.contains(k)).for_each(|(k, plane)| {
+                for (value, noise) in plane.iter_mut().zip(noise.plane(place.at(k as u64))) {
+                    let change = R::of(amplitude * noise);
+                    *value = if is_theta {
+                        *value + change
+                    } else {
+                        (*value + *value * change).larger(R::ZERO)
+                    };
+                }
+            });
+        }
+    }
+}

@@ -1,0 +1,279 @@
+//! Output of an ensemble: the variables of a run with a dimension for the members, and their mean and
+//! spread.
+
+use std::path::PathBuf;
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::thread::{self, JoinHandle};
+
+use netcdf::FileMut;
+
+use crate::error::{Error, Result};
+use crate::io::fields::{Form, define, define_variable, put, put_at};
+use crate::io::layout::{
+    COMPUTED, CONTENTS, COURANT, ENSEMBLE_MEAN, ENSEMBLE_SPREAD, GIVEN, GRID, PROFILES, Variable,
+};
+use crate::io::output::{Header, Snapshot, define_place, put_prescribed, put_time};
+use crate::io::pending::Pending;
+use crate::io::reopening::Reopening;
+use crate::io::writer::Stored;
+use crate::primitives::moments::Moments;
+
+/// Frames of members that may wait for the writer before the run waits for it.
+const WAITING: usize = 2;
+
+/// The dimension of the members, and the variable with their numbers.
+const MEMBER: &str = "member";
+
+/// A parameter that differs from member to member.
+#[derive(Clone, Debug)]
+pub struct Differing {
+    /// Its name.
+    pub name: &'static str,
+    /// What it is.
+    pub description: &'static str,
+    /// Its unit, where it has one in whole powers.
+    pub units: Option<&'static str>,
+    /// Its values, one for each member.
+    pub values: Vec<f64>,
+}
+
+/// What the file of an ensemble says of its members.
+#[derive(Clone, Debug)]
+pub struct Roll {
+    /// How many there are.
+    pub members: usize,
+    /// Whether their fields are written, beside mean and spread.
+    pub writes_members: bool,
+    /// The parameters that they differ by.
+    pub parameters: Vec<Differing>,
+}
+
+enum Message<R> {
+    Frame(usize, Box<Snapshot<R>>),
+    Commit,
+}
+
+/// The output file of an ensemble in the making.
+#[derive(Debug)]
+pub struct EnsembleOutput<R> {
+    target: PathBuf,
+    sender: SyncSender<Message<R>>,
+    thread: JoinHandle<Result<usize>>,
+}
+
+impl<R: Stored> EnsembleOutput<R> {
+    /// Starts a file that gets its name when it is complete.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Io`] when no thread can be started.
+    pub fn create(pending: Pending, header: Header, roll: Roll) -> Result<Self> {
+        let target = pending.target().to_owned();
+        let (sender, receiver) = sync_channel(WAITING);
+        let thread = thread::Builder::new()
+            .name("output".to_owned())
+            .spawn(move || write(pending, &header, &roll, &receiver))
+            .map_err(|e| Error::io(&target, "start writing", e))?;
+        Ok(Self { target, sender, thread })
+    }
+
+    /// Hands over the frame of a member; those of a time come in the order of the members. Waits only
+    /// when the writer is behind.
+    #[must_use = "false means that the writer has failed, and finish tells why"]
+    pub fn send(&self, member: usize, snapshot: Snapshot<R>) -> bool {
+        self.sender.send(Message::Frame(member, Box::new(snapshot))).is_ok()
+    }
+
+    /// Completes the file and gives it its name; returns the number of times in it.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Io`] when writing has failed, and where the last time lacks members: then there is no
+    /// file.
+    pub fn finish(self) -> Result<usize> {
+        let Self { target, sender, thread } = self;
+        // The writer has left already where this fails, and says why below.
+        let _ = sender.send(Message::Commit);
+        drop(sender);
+        thread.join().unwrap_or_else(|_| Err(Error::io(&target, "write to", "the writer failed")))
+    }
+}
+
+fn write<R: Stored>(
+    pending: Pending,
+    header: &Header,
+    roll: &Roll,
+    receiver: &Receiver<Message<R>>,
+) -> Result<usize> {
+    let begin = || {
+        let mut file = Reopening::create(pending.path())?;
+        let book = Book::begin::<R>(file.file()?, header, roll)?;
+        Ok((file, book))
+    };
+    let (mut file, mut book) = begin().map_err(|e| pending.failed(e))?;
+    while let Ok(message) = receiver.recv() {
+        match message {
+            Message::Frame(member, snapshot) => {
+                file.file()
+                    .and_then(|file| book.add(file, header, member, &snapshot))
+                    .and_then(|()| file.wrote(snapshot.bytes()))
+                    .map_err(|e| pending.failed(e))?;
+            }
+            Message::Commit if book.members > 0 => {
+                let reason = format!(
+                    "the last time has {} of {} members; nothing was kept",
+                    book.members, roll.members
+                );
+                return Err(Error::io(pending.target(), "complete", reason));
+            }
+            Message::Commit => {
+                file.close().map_err(|e| pending.failed(e))?;
+                pending.commit()?;
+                return Ok(book.frames);
+            }
+        }
+    }
+    Ok(book.frames)
+}
+
+/// Fields that differ from member to member and have mean and spread, in the order of
+/// [`differing_values`]: all but the winds.
+fn differing() -> impl Iterator<Item = &'static Variable> {
+    COMPUTED.iter().filter(|variable| !is_wind(variable)).chain(&CONTENTS)
+}
+
+fn is_wind(variable: &Variable) -> bool {
+    matches!(variable.name, "U" | "V" | "W")
+}
+
+fn differing_values<R: Stored>(snapshot: &Snapshot<R>) -> impl Iterator<Item = &[R]> {
+    let computed = COMPUTED.iter().zip(snapshot.computed());
+    let computed = computed.filter(|(variable, _)| !is_wind(variable)).map(|(_, values)| values);
+    computed.chain(snapshot.contents())
+}
+
+/// A variable of every member.
+fn of_members(about: &Variable) -> Form<'_> {
+    Form { between: Some(MEMBER), ..Form::plain(about) }
+}
+
+/// Mean and spread of a variable. The names are not those of the profiles over the levels, which
+/// end in `_MEAN` as well.
+fn statistics(about: &Variable) -> [Form<'_>; 2] {
+    [
+        (ENSEMBLE_MEAN, "mean", "realization: mean"),
+        (ENSEMBLE_SPREAD, "spread", "realization: standard_deviation"),
+    ]
+    .map(|(end, word, methods)| Form {
+        name: format!("{}{end}", about.name),
+        description: format!("Ensemble {word} of {}", about.description),
+        cell_methods: Some(methods),
+        ..Form::plain(about)
+    })
+}
+
+/// What the file holds, and how far it has come.
+struct Book {
+    moments: Vec<Moments>,
+    roll: Roll,
+    /// Times that are complete, and members of the next one.
+    frames: usize,
+    members: usize,
+}
+
+impl Book {
+    /// Defines all variables and writes what does not change.
+    fn begin<R: Stored>(file: &mut FileMut, header: &Header, roll: &Roll) -> netcdf::Result<Self> {
+        let is_mapped = define_place(file, header)?.is_some();
+        file.add_dimension(MEMBER, roll.members)?;
+        put_roll(file, roll)?;
+        let (shape, mut moments) = (header.shape(), Vec::new());
+        for about in differing() {
+            if roll.writes_members {
+                define::<R>(file, &of_members(about), is_mapped)?;
+            }
+            for form in statistics(about) {
+                define::<R>(file, &form, is_mapped)?;
+            }
+            let levels = if about.axes.names().len() == 3 { shape.nz } else { 1 };
+            moments.push(Moments::new(levels * shape.columns()));
+        }
+        if roll.writes_members {
+            for about in PROFILES.iter().flatten() {
+                define::<R>(file, &of_members(about), is_mapped)?;
+            }
+        }
+        for about in COMPUTED.iter().filter(|about| is_wind(about)).chain([&COURANT]) {
+            define_variable::<R>(file, about, is_mapped)?;
+        }
+        for about in GIVEN.iter().chain(&GRID) {
+            define_variable::<f32>(file, about, is_mapped)?;
+        }
+        Ok(Self { moments, roll: roll.clone(), frames: 0, members: 0 })
+    }
+
+    /// Writes what a member has at a time; after the last one, mean and spread.
+    fn add<R: Stored>(
+        &mut self,
+        file: &mut FileMut,
+        header: &Header,
+        member: usize,
+        snapshot: &Snapshot<R>,
+    ) -> netcdf::Result<()> {
+        let (shape, frame) = (header.shape(), self.frames);
+        if member == 0 {
+            self.moments.iter_mut().for_each(Moments::clear);
+            put_time(file, header, frame, snapshot.seconds)?;
+            for (about, values) in COMPUTED.iter().zip(snapshot.computed()) {
+                if is_wind(about) {
+                    put(file, shape, frame, about, values)?;
+                }
+            }
+            put_prescribed(file, header, frame, snapshot)?;
+        }
+        let at = [frame, member];
+        let values = differing_values(snapshot);
+        for ((about, moments), values) in differing().zip(&mut self.moments).zip(values) {
+            moments.add(values);
+            if self.roll.writes_members {
+                put_at(file, shape, &of_members(about), &at, values)?;
+            }
+        }
+        if self.roll.writes_members {
+            let profiles: Vec<R> = snapshot.profiles.iter().map(|&x| R::of(x)).collect();
+            for (about, values) in PROFILES.iter().flatten().zip(profiles.chunks_exact(shape.nz)) {
+                put_at(file, shape, &of_members(about), &at, values)?;
+            }
+        }
+        self.members = member + 1;
+        if self.members == self.roll.members {
+            for (about, moments) in differing().zip(&self.moments) {
+                let [mean, spread] = statistics(about);
+                put_at(file, shape, &mean, &[frame], &moments.mean::<R>())?;
+                put_at(file, shape, &spread, &[frame], &moments.spread::<R>())?;
+            }
+            (self.frames, self.members) = (frame + 1, 0);
+        }
+        Ok(())
+    }
+}
+
+/// Writes the numbers of the members, and the parameters that they differ by.
+fn put_roll(file: &mut FileMut, roll: &Roll) -> netcdf::Result<()> {
+    let numbers: Vec<i32> = (0..roll.members as i32).collect();
+    let mut members = file.add_variable::<i32>(MEMBER, &[MEMBER])?;
+    members.put_attribute("standard_name", "realization")?;
+    members.put_attribute("long_name", "number of the ensemble member")?;
+    members.put_attribute("units", "1")?;
+    members.put_values(&numbers, ..)?;
+    for Differing { name, description, units, values } in &roll.parameters {
+        let name = format!("PARAM_{}", name.to_uppercase());
+        let mut variable = file.add_variable::<f64>(&name, &[MEMBER])?;
+        variable.put_attribute("long_name", *description)?;
+        if let Some(units) = units {
+            variable.put_attribute("units", *units)?;
+        }
+        variable.put_values(values, ..)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,131 @@
+//! How variables of our output are defined and written.
+
+use std::ops::Range;
+
+use netcdf::{FileMut, VariableMut};
+
+use crate::grid::Shape;
+use crate::io::layout::{self, Variable};
+use crate::io::mapping;
+use crate::io::writer::Stored;
+
+/// Deflate level: more costs time and gains little on such fields.
+pub(super) const DEFLATE: i32 = 1;
+
+/// WRF's codes of the types of variables.
+const FIELD_TYPE: [(&str, i32); 2] = [("f32", 104), ("f64", 105)];
+
+pub(super) fn field_type<R: Stored>() -> i32 {
+    let named = FIELD_TYPE.iter().find(|(name, _)| *name == R::NAME);
+    named.map_or(FIELD_TYPE[0].1, |(_, code)| *code)
+}
+
+/// A variable as it stands in a file.
+#[derive(Clone, Debug)]
+pub(super) struct Form<'a> {
+    /// What it is a form of.
+    pub(super) about: &'a Variable,
+    /// Its name.
+    pub(super) name: String,
+    /// Its description.
+    pub(super) description: String,
+    /// A dimension between that of time and those in space, whose values are stored apart.
+    pub(super) between: Option<&'static str>,
+    /// How its values stand for more than their points, beside what the variable itself says.
+    pub(super) cell_methods: Option<&'static str>,
+}
+
+impl<'a> Form<'a> {
+    /// A variable as it is.
+    pub(super) fn plain(about: &'a Variable) -> Self {
+        let (name, description) = (about.name.to_owned(), about.description.to_owned());
+        Self { about, name, description, between: None, cell_methods: None }
+    }
+}
+
+/// Defines a variable as it is.
+pub(super) fn define_variable<R: Stored>(
+    file: &mut FileMut,
+    about: &Variable,
+    is_mapped: bool,
+) -> netcdf::Result<()> {
+    define::<R>(file, &Form::plain(about), is_mapped)
+}
+
+/// Defines a variable.
+pub(super) fn define<R: Stored>(
+    file: &mut FileMut,
+    form: &Form<'_>,
+    is_mapped: bool,
+) -> netcdf::Result<()> {
+    let Form { about, name, description, between, .. } = form;
+    let space = about.axes.names();
+    let dimensions: Vec<&str> =
+        std::iter::once("Time").chain(*between).chain(space.iter().copied()).collect();
+    let lengths: Vec<usize> =
+        space.iter().filter_map(|name| Some(file.dimension_len(name)?.max(1))).collect();
+    let mut variable = file.add_variable::<R>(name, &dimensions)?;
+    if between.is_some() {
+        variable.set_chunking(&[&[1, 1], &lengths[..]].concat())?;
+    }
+    if space.len() == 3 {
+        variable.set_compression(DEFLATE, true)?;
+    }
+    variable.put_attribute("FieldType", field_type::<R>())?;
+    variable.put_attribute("MemoryOrder", about.axes.memory_order())?;
+    variable.put_attribute("description", description.as_str())?;
+    variable.put_attribute("long_name", description.to_lowercase())?;
+    variable.put_attribute("units", about.units)?;
+    variable.put_attribute("stagger", about.axes.stagger())?;
+    if let Some(name) = about.standard_name {
+        variable.put_attribute("standard_name", name)?;
+    }
+    let methods: Vec<&str> = about.cell_methods.into_iter().chain(form.cell_methods).collect();
+    if !methods.is_empty() {
+        variable.put_attribute("cell_methods", methods.join(" "))?;
+    }
+    if matches!(about.name, "MU" | "MUB") {
+        let comment = "the mass of the run, which keeps that of its first input frame";
+        variable.put_attribute("comment", comment)?;
+    }
+    if about.axes.have_positions() && !matches!(about.name, "XLAT" | "XLONG") {
+        variable.put_attribute("coordinates", "XLONG XLAT XTIME")?;
+        if is_mapped {
+            variable.put_attribute("grid_mapping", mapping::NAME)?;
+        }
+    }
+    Ok(())
+}
+
+pub(super) fn existing<'f>(file: &'f mut FileMut, name: &str) -> netcdf::Result<VariableMut<'f>> {
+    file.variable_mut(name).ok_or_else(|| format!("no variable {name}").into())
+}
+
+/// Writes the values of a variable at a frame.
+pub(super) fn put<R: Stored>(
+    file: &mut FileMut,
+    shape: Shape,
+    frame: usize,
+    about: &Variable,
+    values: &[R],
+) -> netcdf::Result<()> {
+    put_at(file, shape, &Form::plain(about), &[frame], values)
+}
+
+/// Writes the values of a variable at a frame and, where it has a dimension between that of time and
+/// those in space, at a place along that.
+pub(super) fn put_at<R: Stored>(
+    file: &mut FileMut,
+    shape: Shape,
+    form: &Form<'_>,
+    at: &[usize],
+    values: &[R],
+) -> netcdf::Result<()> {
+    let lengths = layout::dimensions(shape);
+    let length = |name: &&str| {
+        lengths.iter().find(|(found, _)| found == name).map_or(0, |(_, length)| *length)
+    };
+    let space = form.about.axes.names().iter().map(|name| 0..length(name));
+    let extents: Vec<Range<usize>> = at.iter().map(|at| *at..at + 1).chain(space).collect();
+    existing(file, &form.name)?.put_values(values, extents)
+}

@@ -1,0 +1,100 @@
+//! Numbers that look random and depend on nothing but what they are asked for by.
+
+use std::f64::consts::TAU;
+
+/// A place in a tree of numbers: a seed, and below it whatever names and counts lead there.
+///
+/// There is no next number: each one follows from its place, so that it does not depend on which
+/// others were asked for, in which order, or by which thread.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Random(u64);
+
+impl Random {
+    /// The place of a seed.
+    pub fn new(seed: u64) -> Self {
+        Self(mixed(seed))
+    }
+
+    /// A place below this one, by its number.
+    pub fn at(self, number: u64) -> Self {
+        Self(mixed(self.0 ^ number))
+    }
+
+    /// A place below this one, by its name.
+    pub fn named(self, name: &str) -> Self {
+        name.bytes().fold(self.at(name.len() as u64), |place, byte| place.at(byte.into()))
+    }
+
+    /// 64 bits.
+    pub fn bits(self) -> u64 {
+        self.0
+    }
+
+    /// A number between 0 and 1, never one of them.
+    pub fn uniform(self) -> f64 {
+        // The 52 bits that leave room for a half in a double.
+        ((self.0 >> 12) as f64 + 0.5) / (1_u64 << 52) as f64
+    }
+
+    /// A number of the normal distribution with mean 0 and variance 1.
+    ///
+    /// x = √(-2 ln u₁) cos 2π u₂
+    ///
+    /// Source: Box, Muller 1958, Ann. Math. Stat. 29, 610-611.
+    pub fn normal(self) -> f64 {
+        let [radius, angle] = [self.at(0), self.at(1)].map(Self::uniform);
+        (-2.0 * radius.ln()).sqrt() * (TAU * angle).cos()
+    }
+}
+
+/// 64 bits that depend on a number in no visible way.
+///
+/// Source: Steele, Lea, Flood 2014, Proc. OOPSLA, 453-472 (`splitmix64`).
+fn mixed(number: u64) -> u64 {
+    let mut z = number.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    z ^ (z >> 31)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_have_the_moments_of_their_distributions() {
+        const COUNT: u64 = 100_000;
+        let moments = |of: &dyn Fn(u64) -> f64| {
+            let values: Vec<f64> = (0..COUNT).map(of).collect();
+            let mean = values.iter().sum::<f64>() / COUNT as f64;
+            let variance = values.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / COUNT as f64;
+            // The product with the next number: neighbours know nothing of each other.
+            let lag = values.windows(2).map(|x| (x[0] - mean) * (x[1] - mean)).sum::<f64>();
+            (mean, variance, lag / COUNT as f64 / variance)
+        };
+        let place = Random::new(3).named("T");
+        // Five standard deviations of each.
+        let (mean, variance, lag) = moments(&|n| place.at(n).normal());
+        assert!(mean.abs() < 0.016 && (variance - 1.0).abs() < 0.023, "{mean} {variance}");
+        assert!(lag.abs() < 0.016, "{lag}");
+        let (mean, variance, lag) = moments(&|n| place.at(n).uniform());
+        assert!((mean - 0.5).abs() < 0.005 && (variance - 1.0 / 12.0).abs() < 0.0012);
+        assert!(lag.abs() < 0.016, "{lag}");
+    }
+
+    #[test]
+    fn places_differ_by_seed_name_and_number() {
+        let places = [
+            Random::new(1),
+            Random::new(2),
+            Random::new(1).at(1),
+            Random::new(1).named("T"),
+            Random::new(1).named("TT"),
+            Random::new(1).named("T").at(1),
+            Random::new(1).at(1).named("T"),
+        ];
+        for (n, place) in places.iter().enumerate() {
+            assert!(!places[..n].contains(place), "{n}");
+        }
+    }
+}

@@ -1,0 +1,152 @@
+//! Members of an ensemble on the GPU: abreast they have the bits of runs by themselves.
+
+use std::sync::Arc;
+
+use nwp_mini::advection::Limiter;
+use nwp_mini::backend::Captured;
+use nwp_mini::backend::gpu::{MembersOnGpu, OnDevice, OnGpu, Setting};
+use nwp_mini::backend::members::Members;
+use nwp_mini::backend::{Backend, WaterChange};
+use nwp_mini::forcing::Moment;
+use nwp_mini::gpu::Gpu;
+use nwp_mini::io::wrf;
+use nwp_mini::model::{Case, Working};
+use nwp_mini::state::State;
+use nwp_mini::wsm5::Fallout;
+use nwp_mini::wsm5::scheme::Scheme;
+use nwp_mini::wsm5::tuning::Tuning;
+
+use crate::gpu;
+
+const DT: f64 = 60.0;
+const STEPS: usize = 12;
+const MEMBERS: usize = 5;
+
+/// What a frame says, as bits.
+#[derive(Debug, PartialEq)]
+struct Bits {
+    fields: Vec<u64>,
+    changes: WaterChange,
+    water: u64,
+}
+
+fn bits<R: Working>(frame: &Captured<R>) -> Bits {
+    let Captured { state, diagnostics, surface, summary } = frame;
+    let fields = state.fields().into_iter().chain([&diagnostics.refl_10cm, &diagnostics.re_snow]);
+    let all = fields.flatten().chain(&surface.rain).chain(&surface.snow).chain(&summary.contents);
+    Bits {
+        fields: all.map(|x| x.f64().to_bits()).collect(),
+        changes: summary.changes,
+        water: summary.water.to_bits(),
+    }
+}
+
+/// Member 0 is the scheme and the state as they are; the others differ in both.
+fn scheme<R: Working>(member: usize, fallout: Fallout) -> Scheme<R> {
+    let share = 1.0 + 0.3 * member as f64;
+    let tuning = Tuning::default().with("n0r", 8e6 * share).with("alpha", 0.12 / share);
+    Scheme::new(&tuning).with_fallout(fallout)
+}
+
+fn start<R: Working>(state: &State<R>, member: usize) -> State<R> {
+    let mut state = state.clone();
+    state.qv.mapv_inplace(|q| q * R::of(1.0 - 0.02 * member as f64));
+    state
+}
+
+/// Steps with frames on the way; the last frames.
+fn run<R: Working>(members: &mut dyn Members<R>, moment: &Moment<R>) -> Vec<Bits> {
+    let mut last = Vec::new();
+    members.drive(moment).unwrap();
+    for step in 1..=STEPS {
+        members.step(DT).unwrap();
+        members.check(step, false).unwrap();
+        if step % 4 == 0 {
+            last.clear();
+            let keep = &mut |member: usize, frame: Captured<R>| {
+                assert_eq!(member, last.len(), "the order of the members");
+                last.push(bits(&frame));
+                true
+            };
+            members.frames(moment, keep).unwrap();
+        }
+    }
+    members.check(STEPS, true).unwrap();
+    last
+}
+
+fn check<R: Working + OnDevice>(gpu: &Gpu, limiter: Limiter, fallout: Fallout, is_moving: bool) {
+    let path = std::path::Path::new(&crate::project()).join("data/soc.nc");
+    let (domain, frame) = wrf::read(&path, None).unwrap();
+    let mut case = Case::<R>::new(domain, frame).unwrap();
+    let state = case.take_state();
+    let mut moment = case.drive(0.0, DT).unwrap();
+    if is_moving {
+        // Half-way to faster winds.
+        let mut after = (*moment.before).clone();
+        after.flux.x.mapv_inplace(|x| x * R::of(1.02));
+        let after = Some(Arc::new(after));
+        moment = Moment { after, flux_weight: 0.5, air_weight: 0.5, ..moment };
+    }
+    let (grid, coordinate) = (&case.domain.grid, &case.domain.coordinate);
+    let setting =
+        Setting { grid, coordinate, limiter, fallout, mapping: None, has_sequence: is_moving };
+    let schemes: Vec<Scheme<R>> = (0..MEMBERS).map(|member| scheme(member, fallout)).collect();
+    let mut abreast =
+        MembersOnGpu::new(gpu, &setting, &schemes, |member| start(&state, member)).unwrap();
+    let found = run(&mut abreast, &moment);
+    assert_eq!(found.len(), MEMBERS);
+    let about = format!("{limiter:?} {fallout:?} {is_moving}");
+    for (member, found) in found.iter().enumerate() {
+        let scheme = [schemes[member].clone()];
+        let mut alone =
+            MembersOnGpu::new(gpu, &setting, &scheme, |_| start(&state, member)).unwrap();
+        assert!(
+            run(&mut alone, &moment).first() == Some(found),
+            "{about}: member {member} differs"
+        );
+    }
+    assert!(found[1] != found[2], "{about}: the comparison cannot tell members apart");
+    let mut one = OnGpu::new(gpu, &setting, &state).unwrap();
+    one.drive(&moment).unwrap();
+    (0..STEPS).for_each(|_| one.step(DT).unwrap());
+    one.capture(&moment).unwrap();
+    let frame = one.collect(true).unwrap().expect("a frame");
+    assert!(bits(&frame) == found[0], "{about}: the control differs from a run");
+}
+
+#[test]
+fn members_have_the_bits_of_runs_by_themselves() {
+    let Some(gpu) = gpu(true) else { return };
+    check::<f32>(&gpu, Limiter::PositiveDefinite, Fallout::SemiLagrangian, false);
+    check::<f32>(&gpu, Limiter::PositiveDefinite, Fallout::SemiLagrangian, true);
+    check::<f32>(&gpu, Limiter::Monotonic, Fallout::Substepped, false);
+    check::<f64>(&gpu, Limiter::None, Fallout::SemiLagrangian, true);
+}
+
+#[test]
+fn a_member_that_blows_up_is_named() {
+    let Some(gpu) = gpu(true) else { return };
+    let path = std::path::Path::new(&crate::project()).join("data/soc.nc");
+    let (domain, frame) = wrf::read(&path, None).unwrap();
+    let mut case = Case::<f32>::new(domain, frame).unwrap();
+    let state = case.take_state();
+    let moment = case.drive(0.0, DT).unwrap();
+    let (grid, coordinate) = (&case.domain.grid, &case.domain.coordinate);
+    let (limiter, fallout) = (Limiter::PositiveDefinite, Fallout::SemiLagrangian);
+    let setting =
+        Setting { grid, coordinate, limiter, fallout, mapping: None, has_sequence: false };
+    let schemes = vec![Scheme::<f32>::default(); 4];
+    let spoilt = |member: usize| {
+        let mut state = state.clone();
+        if member == 2 {
+            state.theta[[5, 20, 30]] = f32::NAN;
+        }
+        state
+    };
+    let mut members = MembersOnGpu::new(&gpu, &setting, &schemes, spoilt).unwrap();
+    members.drive(&moment).unwrap();
+    members.step(DT).unwrap();
+    let text = members.check(1, true).unwrap_err().to_string();
+    assert!(text.starts_with("member 2: ") && text.contains("at step 1"), "{text}");
+}
