@@ -1,9 +1,20 @@
-// A look for values that are not finite, and the notes of a step that the host reads.
+// A look for values that are not finite, which ends a step, and the notes that the host reads.
 // See src/gpu/watch.rs.
+#include "primitives/counted.cuh"
 #include "primitives/mark.cuh"
 
+// Ends a step: counts it, and shows the notes to the host.
+__device__ inline void show(const WatchArgs& args)
+{
+    args.notes[WATCH_STEPS] += 1;
+    volatile unsigned long long* shown = args.shown;
+    shown[WATCH_FLAW] = args.notes[WATCH_FLAW];
+    shown[WATCH_STEPS] = args.notes[WATCH_STEPS];
+}
+
 // Notes the first value of the state, in the order of fields and cells, that is infinite or not a
-// number: step, field and cell in one word, so that the smallest is the earliest.
+// number: step, field and cell in one word, so that the smallest is the earliest. The last block to
+// be done ends the step.
 extern "C" __global__ void __launch_bounds__(WATCH_THREADS)
 watch_scan(const __grid_constant__ WatchArgs args)
 {
@@ -22,13 +33,10 @@ watch_scan(const __grid_constant__ WatchArgs args)
                                         | static_cast<unsigned long long>(at - field * args.cells);
         atomicMin(&args.notes[WATCH_FLAW], word);
     }
-}
-
-// Ends a step: counts it, and shows the notes to the host.
-extern "C" __global__ void watch_note(const __grid_constant__ WatchArgs args)
-{
-    args.notes[WATCH_STEPS] += 1;
-    volatile unsigned long long* shown = args.shown;
-    shown[WATCH_FLAW] = args.notes[WATCH_FLAW];
-    shown[WATCH_STEPS] = args.notes[WATCH_STEPS];
+    __syncthreads();
+    if (threadIdx.x == 0 && counted(args.notes + WATCH_BLOCKS) == static_cast<int>(gridDim.x)) {
+        // Ready for the next step.
+        args.notes[WATCH_BLOCKS] = 0;
+        show(args);
+    }
 }

@@ -1,6 +1,6 @@
 //! All that is compiled for the device, for looking at without one.
 
-use super::advection::{Offer, Shares, TransportSettings};
+use super::advection::{March, Offer, Shares, TransportSettings};
 use super::compile::Source;
 use super::wsm5::Mapping;
 use super::{
@@ -90,7 +90,7 @@ pub fn catalogue(precision: Precision, nz: usize) -> Vec<Entry> {
         for (shape, side) in [(SMALL, Side::Specified), (LARGE, Side::Periodic)] {
             let shape = Shape { nz, ..shape };
             let grid = Grid { shape, sides: Sides::all(side), dx: 1.0, dy: 1.0 };
-            let shares = Shares::choose(shape, TRACERS[0], OFFER, precision);
+            let shares = Shares::of(March::choose(precision), shape, TRACERS[0], OFFER, precision);
             let [tracers, unlimited] = TRACERS;
             let settings = TransportSettings { tracers, unlimited, limiter, shares };
             let variant = format!("{limiter:?}, {side:?}").to_lowercase();

@@ -1,13 +1,15 @@
 //! The transport on the device: its memory and its launches.
 
 use super::advection::{
-    LayeredPointers, Offer, Shares, Stages, TransportArgs, TransportLaunch, TransportSettings,
-    air_pointers,
+    ENTERED, LayeredPointers, March, Offer, Shares, Stages, TransportArgs, TransportLaunch,
+    TransportSettings, air_pointers,
 };
+use super::aside::Aside;
 use super::buffer::{Buffer, Element};
 use super::compile::Source;
 use super::device::Gpu;
 use super::kernel::{Kernel, Launch, Resources};
+use super::tuning::{Knob, Setting};
 use crate::advection::Limiter;
 use crate::error::{Error, Result};
 use crate::grid::{Grid, Shape};
@@ -22,7 +24,7 @@ const KERNELS: [&str; 6] = [
     "transport_update",
     "transport_unlimited",
     "transport_limit",
-    "transport_entered_acc64",
+    ENTERED,
 ];
 
 /// What the kernels are compiled from.
@@ -173,7 +175,8 @@ impl<R: Real + Element> Transport<R> {
         self.args.cell
     }
 
-    /// One step of `dt` seconds of all tracers, from `start`, which stays, to `end`.
+    /// One step of `dt` seconds of all tracers, from `start`, which stays, to `end`. What has entered is
+    /// summed up `aside`, if that is given.
     ///
     /// # Errors
     ///
@@ -189,6 +192,7 @@ impl<R: Real + Element> Transport<R> {
         start: &Buffer<R>,
         end: &Buffer<R>,
         dt: f64,
+        aside: Option<&Aside>,
     ) -> Result<()> {
         let Shape { nx, ny, nz } = self.grid.shape;
         let tracers = self.settings.tracers;
@@ -219,11 +223,16 @@ impl<R: Real + Element> Transport<R> {
             let shared_bytes = launch.shared_bytes as u32;
             let blocks = launch.blocks.map(|blocks| blocks as u32);
             let block = [launch.threads as u32, 1, 1];
+            let shape = Launch { grid: blocks, block, shared_bytes };
+            let aside = aside.filter(|_| launch.kernel == ENTERED);
             // SAFETY: the kernels take this struct; the lengths of all arrays have been checked
             // against the grid, here or where they were made, and memory is freed only when the
             // device is done with it.
             unsafe {
-                kernel.launch(Launch { grid: blocks, block, shared_bytes }, &launch.args)?;
+                match aside {
+                    Some(aside) => aside.launch(kernel, shape, &launch.args)?,
+                    None => kernel.launch(shape, &launch.args)?,
+                }
             }
         }
         Ok(())
@@ -317,9 +326,33 @@ impl<R: Real + Element> Transport<R> {
     }
 }
 
+impl March {
+    /// The fastest march for a number of columns on a device: the one measured there, or the
+    /// built-in one.
+    pub fn for_device(gpu: &Gpu, columns: usize, precision: Precision, nz: usize) -> Self {
+        match gpu.tuning().and_then(|t| t.setting(Knob::Transport, precision, nz, columns)) {
+            Some(Setting::Transport(march)) => march,
+            _ => Self::choose(precision),
+        }
+    }
+}
+
 impl TransportSettings {
     /// The settings for `tracers` tracers on a device, `unlimited` of them without limiter.
     pub fn for_device(
+        gpu: &Gpu,
+        grid: &Grid,
+        precision: Precision,
+        tracers: [usize; 2],
+        limiter: Limiter,
+    ) -> Self {
+        let march = March::for_device(gpu, grid.shape.columns(), precision, grid.shape.nz);
+        Self::marching(march, gpu, grid, precision, tracers, limiter)
+    }
+
+    /// The same with threads that march in a given way.
+    pub fn marching(
+        march: March,
         gpu: &Gpu,
         grid: &Grid,
         precision: Precision,
@@ -331,7 +364,7 @@ impl TransportSettings {
             multiprocessors: device.multiprocessors as usize,
             shared_bytes: device.shared_bytes as usize,
         };
-        let shares = Shares::choose(grid.shape, tracers, offer, precision);
+        let shares = Shares::of(march, grid.shape, tracers, offer, precision);
         Self { tracers, unlimited, limiter, shares }
     }
 }
