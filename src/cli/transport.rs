@@ -181,7 +181,7 @@ impl Transport {
         let mut start = upload(&q)?;
         let mut end = gpu.zeros(q.len())?;
         for step in 1..=case.steps {
-            transport.step(&wind, &start, &end, case.dt, None)?;
+            transport.step(&wind, &start, &end, case.dt)?;
             std::mem::swap(&mut start, &mut end);
             start.download(q.as_slice_mut().expect("fields are in standard layout"))?;
             count(&q, step)?;

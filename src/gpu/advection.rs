@@ -89,9 +89,6 @@ shared_struct! {
     }
 }
 
-/// The kernel that adds up what enters.
-pub(super) const ENTERED: &str = "transport_entered_acc64";
-
 /// Threads that add up what enters, a power of two.
 const SUM_THREADS: usize = 128;
 
@@ -290,7 +287,7 @@ impl TransportSettings {
         }
         if last.side_flux.address() != 0 {
             launches.push(TransportLaunch {
-                kernel: ENTERED,
+                kernel: "transport_entered_acc64",
                 blocks: [all * shape.nz, 1, 1],
                 threads: SUM_THREADS,
                 shared_bytes: 0,

@@ -4,7 +4,6 @@ use std::ops::Range;
 
 use super::advection::LayeredPointers;
 use super::arguments::{TallyArgs, WaterArgs};
-use super::aside::Aside;
 use super::buffer::{Buffer, Element};
 use super::compile::Source;
 use super::device::Gpu;
@@ -127,18 +126,17 @@ impl<R: Real + Element> Budget<R> {
         self.tally_args.marks = marks;
     }
 
-    /// Adds the terms that the last step has left in the planes; nothing waits for that before
-    /// [`Aside::join`].
+    /// Adds the terms that the last step has left in the planes.
     ///
     /// # Errors
     ///
     /// As [`Budget::new`].
-    pub fn tally(&self, aside: &Aside) -> Result<()> {
+    pub fn tally(&self) -> Result<()> {
         let launch = Launch { grid: [self.blocks, 1, 1], block: [THREADS, 1, 1], shared_bytes: 0 };
         debug_assert!(!self.area.is_empty());
         // SAFETY: the planes belong to the surface of the run, which outlives its graphs; the rest
         // is kept here.
-        unsafe { aside.launch(&self.tally, launch, &self.tally_args) }
+        unsafe { self.tally.launch(launch, &self.tally_args) }
     }
 
     /// The terms since the start, in the order of their planes, kg. Waits for the device.

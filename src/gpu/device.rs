@@ -191,8 +191,6 @@ struct Shared {
     compute: Arc<CudaStream>,
     /// Copies to the host that run beside the kernels.
     copies: Arc<CudaStream>,
-    /// Kernels that no other kernel waits for.
-    aside: Arc<CudaStream>,
     compiler: Compiler,
     cache: Cache,
     device: Device,
@@ -236,9 +234,9 @@ impl Gpu {
         // SAFETY: no memory of cudarc's own is used; what waits for what is said by events.
         unsafe { context.disable_event_tracking() };
         let stream = || context.new_stream().map_err(failed("make a stream"));
-        let (compute, copies, aside) = (stream()?, stream()?, stream()?);
+        let (compute, copies) = (stream()?, stream()?);
         let tuning = if options.tuning { tuning_of(&device.name) } else { None };
-        let shared = Shared { context, compute, copies, aside, compiler, cache, device, tuning };
+        let shared = Shared { context, compute, copies, compiler, cache, device, tuning };
         Ok(Self { shared: Arc::new(shared) })
     }
 
@@ -298,11 +296,6 @@ impl Gpu {
     /// The stream of the copies that run beside them.
     pub(super) fn copies(&self) -> &Arc<CudaStream> {
         &self.shared.copies
-    }
-
-    /// The stream of the kernels that no other kernel waits for.
-    pub(super) fn aside(&self) -> &Arc<CudaStream> {
-        &self.shared.aside
     }
 
     /// Makes the device that of this thread.

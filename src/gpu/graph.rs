@@ -123,11 +123,6 @@ impl Event {
         self.record_in(gpu.copies())
     }
 
-    /// Sets the mark after all that was asked for aside so far.
-    pub(super) fn record_aside(&self, gpu: &Gpu) -> Result<()> {
-        self.record_in(gpu.aside())
-    }
-
     /// Sets the mark after all kernels asked for so far, also inside of a graph that is being
     /// recorded: there at every replay.
     ///
@@ -166,11 +161,6 @@ impl Event {
     /// As [`Event::new`].
     pub fn hold_copies(&self) -> Result<()> {
         self.hold(self.gpu.copies())
-    }
-
-    /// Lets what is asked for aside from now on wait for the mark.
-    pub(super) fn hold_aside(&self) -> Result<()> {
-        self.hold(self.gpu.aside())
     }
 
     fn hold(&self, stream: &CudaStream) -> Result<()> {

@@ -7,7 +7,6 @@
 
 pub mod advection;
 pub mod arguments;
-mod aside;
 pub mod budget;
 mod buffer;
 mod cache;
@@ -39,7 +38,6 @@ pub mod tuning;
 pub mod watch;
 pub mod wsm5;
 
-pub use aside::Aside;
 pub use buffer::{Buffer, Element};
 pub use cache::user_folder;
 pub use catalogue::{DOUBLE_SUMS, Entry, catalogue};

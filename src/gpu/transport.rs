@@ -1,10 +1,9 @@
 //! The transport on the device: its memory and its launches.
 
 use super::advection::{
-    ENTERED, LayeredPointers, March, Offer, Shares, Stages, TransportArgs, TransportLaunch,
+    LayeredPointers, March, Offer, Shares, Stages, TransportArgs, TransportLaunch,
     TransportSettings, air_pointers,
 };
-use super::aside::Aside;
 use super::buffer::{Buffer, Element};
 use super::compile::Source;
 use super::device::Gpu;
@@ -24,7 +23,7 @@ const KERNELS: [&str; 6] = [
     "transport_update",
     "transport_unlimited",
     "transport_limit",
-    ENTERED,
+    "transport_entered_acc64",
 ];
 
 /// What the kernels are compiled from.
@@ -175,8 +174,7 @@ impl<R: Real + Element> Transport<R> {
         self.args.cell
     }
 
-    /// One step of `dt` seconds of all tracers, from `start`, which stays, to `end`. What has entered is
-    /// summed up `aside`, if that is given.
+    /// One step of `dt` seconds of all tracers, from `start`, which stays, to `end`.
     ///
     /// # Errors
     ///
@@ -192,7 +190,6 @@ impl<R: Real + Element> Transport<R> {
         start: &Buffer<R>,
         end: &Buffer<R>,
         dt: f64,
-        aside: Option<&Aside>,
     ) -> Result<()> {
         let Shape { nx, ny, nz } = self.grid.shape;
         let tracers = self.settings.tracers;
@@ -223,16 +220,11 @@ impl<R: Real + Element> Transport<R> {
             let shared_bytes = launch.shared_bytes as u32;
             let blocks = launch.blocks.map(|blocks| blocks as u32);
             let block = [launch.threads as u32, 1, 1];
-            let shape = Launch { grid: blocks, block, shared_bytes };
-            let aside = aside.filter(|_| launch.kernel == ENTERED);
             // SAFETY: the kernels take this struct; the lengths of all arrays have been checked
             // against the grid, here or where they were made, and memory is freed only when the
             // device is done with it.
             unsafe {
-                match aside {
-                    Some(aside) => aside.launch(kernel, shape, &launch.args)?,
-                    None => kernel.launch(shape, &launch.args)?,
-                }
+                kernel.launch(Launch { grid: blocks, block, shared_bytes }, &launch.args)?;
             }
         }
         Ok(())
@@ -332,7 +324,7 @@ impl March {
     pub fn for_device(gpu: &Gpu, columns: usize, precision: Precision, nz: usize) -> Self {
         match gpu.tuning().and_then(|t| t.setting(Knob::Transport, precision, nz, columns)) {
             Some(Setting::Transport(march)) => march,
-            _ => Self::choose(precision),
+            _ => Self::choose(columns, precision),
         }
     }
 }

@@ -150,7 +150,8 @@ impl<R: Real + Element> Watch<R> {
             marks: self.marks(),
             cells: self.cells as i64,
         };
-        let threads = Launch::flat(fields.len(), THREADS);
+        // A thread has sixteen bytes at a time.
+        let threads = Launch::flat((fields.len() * size_of::<R>()).div_ceil(16), THREADS);
         let blocks = threads.grid[0].min(self.blocks);
         // SAFETY: the fields have been counted; the notes are kept here, and memory is freed only
         // when the device is done with it.

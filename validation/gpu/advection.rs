@@ -56,7 +56,7 @@ fn steps<R: FluxConstants + Element>(
     let mut end = gpu.zeros(values.len()).unwrap();
     end.poison().unwrap();
     for _ in 0..count {
-        transport.step(&wind, &start, &end, case.dt, None).unwrap();
+        transport.step(&wind, &start, &end, case.dt).unwrap();
         std::mem::swap(&mut start, &mut end);
     }
     let shape = case.grid.shape;
@@ -240,7 +240,7 @@ fn transport_times() {
                 let shares = Shares { levels, width, ..usual };
                 let settings = TransportSettings { shares, ..chosen };
                 let transport = Transport::new(&gpu, &case.grid, &air, settings).unwrap();
-                let step = || transport.step(&wind, &start, &end, case.dt, None);
+                let step = || transport.step(&wind, &start, &end, case.dt);
                 let mut graph = gpu.capture(step).unwrap();
                 let mut times: Vec<f64> = (0..20)
                     .map(|_| {

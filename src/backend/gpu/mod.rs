@@ -37,7 +37,7 @@ use crate::gpu::reduce::Reducible;
 use crate::gpu::transport::{Transport, Wind};
 use crate::gpu::watch::{Flaw, Watch};
 use crate::gpu::wsm5::Mapping;
-use crate::gpu::{Aside, Buffer, Gpu, Graph, Parcel};
+use crate::gpu::{Buffer, Gpu, Graph, Parcel};
 use crate::grid::{Grid, Side};
 use crate::mass::{AirMass, MassCoordinate};
 use crate::real::Real;
@@ -86,8 +86,6 @@ pub struct OnGpu<R> {
     clouds: Clouds<R>,
     budget: Budget<R>,
     watch: Watch<R>,
-    /// Where the sums are made.
-    aside: Aside,
     /// The state, and room for the next one.
     tracers: [Buffer<R>; 2],
     /// Which of them is the state.
@@ -192,7 +190,6 @@ impl<R: OnDevice> OnGpu<R> {
             clouds,
             budget,
             watch,
-            aside: Aside::new(gpu)?,
             tracers,
             now: 0,
             surface,
@@ -266,7 +263,7 @@ impl<R: OnDevice> OnGpu<R> {
         let [x, y, z] = &self.driving.flux;
         let wind = Wind { flux: [x, y, z], inflow: Some(&self.driving.inflow) };
         mark(0)?;
-        self.transport.step(&wind, start, end, dt, Some(&self.aside))?;
+        self.transport.step(&wind, start, end, dt)?;
         mark(1)?;
         if let Some(between) = between {
             between.air(self.transport.spare())?;
@@ -276,9 +273,8 @@ impl<R: OnDevice> OnGpu<R> {
         } else {
             self.clouds.call(&self.place(end), dt)?;
         }
-        self.budget.tally(&self.aside)?;
+        self.budget.tally()?;
         self.watch.end_step(end)?;
-        self.aside.join()?;
         mark(2)
     }
 

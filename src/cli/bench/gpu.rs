@@ -326,7 +326,7 @@ impl<R: Working + OnDevice> Tracers<R> {
     /// As [`Columns::new`].
     pub(in crate::cli) fn step(&self, transport: &Transport<R>, dt: f64) -> Result<()> {
         let Self { flux: [x, y, z], start, end } = self;
-        transport.step(&Wind { flux: [x, y, z], inflow: None }, start, end, dt, None)
+        transport.step(&Wind { flux: [x, y, z], inflow: None }, start, end, dt)
     }
 
     /// The tracers after the step.

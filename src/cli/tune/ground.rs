@@ -50,7 +50,7 @@ impl<R: Working + OnDevice> Ground<R> {
         let material = match knob {
             Knob::Clouds(_) => Material::Columns(Columns::new(gpu, &bed, 0)?),
             Knob::Transport => {
-                let march = March::choose(<R as Real>::PRECISION);
+                let march = March::choose(tile.nx * tile.ny, <R as Real>::PRECISION);
                 Material::Tracers(Tracers::new(gpu, &bed, settings(march, gpu, &bed))?)
             }
         };

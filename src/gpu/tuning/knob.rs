@@ -39,6 +39,8 @@ const TILES: [[usize; 3]; 5] =
     [[2, 64, 128], [4, 64, 256], [8, 96, 320], [16, 128, 384], [32, 192, 512]];
 /// Blocks of a multiprocessor that the registers are bound for.
 const RESIDENT: [usize; 6] = [2, 3, 4, 5, 6, 8];
+/// The same for the transport.
+const MARCHING: [usize; 9] = [2, 3, 4, 5, 6, 8, 10, 12, 16];
 /// Levels that a thread of the transport is tried to march through.
 const MARCHED: [usize; 7] = [1, 2, 3, 4, 6, 9, 14];
 
@@ -86,7 +88,7 @@ impl Knob {
     /// What is used where nothing has been measured.
     pub fn built_in(self, precision: Precision, nz: usize, columns: usize) -> Setting {
         match self {
-            Self::Transport => Setting::Transport(March::choose(precision)),
+            Self::Transport => Setting::Transport(March::choose(columns, precision)),
             Self::Clouds(fallout) => {
                 Setting::Clouds(Mapping::choose(columns, precision, fallout, nz))
             }
@@ -122,8 +124,8 @@ impl Knob {
                     .collect()
             }
             (Self::Transport, Setting::Transport(march)) => {
-                let stages = RESIDENT.map(|stages| March { stages, ..march });
-                let limited = RESIDENT.map(|limited| March { limited, ..march });
+                let stages = MARCHING.map(|stages| March { stages, ..march });
+                let limited = MARCHING.map(|limited| March { limited, ..march });
                 let untiled = march.tiles.then_some(March { tiles: false, ..march });
                 let others = stages.into_iter().chain(limited).chain(untiled);
                 others.filter(|other| *other != march).map(Setting::Transport).collect()
@@ -135,13 +137,13 @@ impl Knob {
 
 /// Marches of all shapes, with bounds of the registers that suit their cells.
 fn marches(precision: Precision, nz: usize) -> Vec<Setting> {
-    let built_in = March::choose(precision);
+    let small = March::choose(1, precision);
     let levels = MARCHED.into_iter().filter(|levels| *levels < nz).chain([nz]).map(Some);
     let levels: Vec<Option<usize>> = [None].into_iter().chain(levels).collect();
     let shapes = March::CELLS.into_iter().flat_map(|cells| {
-        let bound = |blocks: usize| (blocks * built_in.cells / cells).max(1);
-        let [stages, limited] = [bound(built_in.stages), bound(built_in.limited)];
-        levels.iter().map(move |&levels| March { cells, stages, limited, levels, ..built_in })
+        let bound = |blocks: usize| (blocks * small.cells / cells).max(1);
+        let [stages, limited] = [bound(small.stages), bound(small.limited)];
+        levels.iter().map(move |&levels| March { cells, stages, limited, levels, ..small })
     });
     shapes.map(Setting::Transport).collect()
 }
