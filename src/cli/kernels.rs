@@ -55,6 +55,7 @@ struct Row {
     precision: &'static str,
     nz: usize,
     hot: bool,
+    most_spilled: u32,
 }
 
 impl Row {
@@ -65,7 +66,7 @@ impl Row {
             return None;
         }
         let mut faults = Vec::new();
-        if *spill_bytes > 0 {
+        if *spill_bytes > self.most_spilled {
             faults.push(format!("spills {spill_bytes} bytes"));
         }
         if *f64_instructions > 0 {
@@ -129,6 +130,7 @@ fn rows_of(compiler: &Compiler, entry: &Entry, arch: Architecture) -> Result<Vec
         precision: entry.precision.name(),
         nz: entry.nz,
         hot: entry.hot,
+        most_spilled: entry.most_spilled,
     };
     Ok(receipts(compiler, &entry.source, arch)?.into_iter().map(row).collect())
 }

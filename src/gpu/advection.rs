@@ -1,11 +1,16 @@
 //! The transport on the device: what its kernels are compiled for and what they are given.
 
+mod shares;
+
 use ndarray::Array2;
+
+pub use shares::{Block, March, Offer, Shares};
+use shares::{TILE_ROWS, WARP};
 
 use crate::advection::{Limiter, REACH};
 use crate::grid::{Grid, Shape, Side, Sides};
 use crate::mass::{AirMass, Layered};
-use crate::real::{Precision, Real};
+use crate::real::Real;
 use crate::shared::{DevicePointer, ReadPointer, shared_struct};
 
 shared_struct! {
@@ -84,138 +89,8 @@ shared_struct! {
     }
 }
 
-/// The blocks of a kernel.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Block {
-    /// Threads in a block.
-    pub threads: usize,
-    /// Blocks that a multiprocessor is to hold at once, which limits their registers.
-    pub resident: usize,
-}
-
-/// How the cells are shared out among the threads.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Shares {
-    /// The blocks of the stages without limiter.
-    pub stage: Block,
-    /// The blocks of the two passes of the limited stage.
-    pub limited: Block,
-    /// Cells of a thread, side by side in a row: 2 or more, 1 where a row has no more.
-    pub cells: usize,
-    /// Levels that a thread marches through.
-    pub levels: usize,
-    /// Threads of a block side by side in a row, before the next row follows; at most the threads
-    /// of a block.
-    pub width: usize,
-    /// Whether positive-definite tracers take their last stage in one pass, by tiles, instead of in
-    /// two; for rows of [`Shares::least_tiled`] cells or more.
-    pub tiled: bool,
-}
-
-/// What a device offers to the kernels of the transport.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Offer {
-    /// Its multiprocessors.
-    pub multiprocessors: usize,
-    /// Shared memory that a block can have, bytes.
-    pub shared_bytes: usize,
-}
-
-/// Rows of a tile, and those of them that it finishes: the first lacks what is south of it, the
-/// last two what is north.
-const TILE_ROWS: usize = 16;
-const TILE_OWN_ROWS: usize = TILE_ROWS - 3;
-
-/// Tiles that a multiprocessor should get, at least: fewer leave too many of them idle at the end.
-const TILES_EACH: usize = 2;
-
-/// The most cells of a side that tiles are laid on: kernels multiply it by the tiles of a row in 32
-/// bits, and a launch has 65,535 blocks across at most.
-const MOST_TILED: usize = 1 << 18;
-
 /// Threads that add up what enters, a power of two.
 const SUM_THREADS: usize = 128;
-
-/// Threads that run together, and the most of them side by side in a row of a block: loads of
-/// neighbours.
-const WARP: usize = 32;
-
-/// What it takes a thread to set out on its march, in levels of it.
-const SETTING_OUT: usize = 1;
-
-impl Shares {
-    /// The shares for `tracers` tracers on a device.
-    pub fn choose(shape: Shape, tracers: usize, offer: Offer, precision: Precision) -> Self {
-        // As many cells, and as many blocks, as have their registers without spilling; values in
-        // f64 take two each.
-        let (most, [resident, limited]) = match precision {
-            Precision::F32 => (4, [5, 4]),
-            Precision::F64 => (2, [2, 2]),
-        };
-        let cells = [4, 2, 1].into_iter().find(|cells| *cells <= most.min(shape.nx)).unwrap_or(1);
-        let groups = shape.nx.div_ceil(cells);
-        let width = groups.div_ceil(groups.div_ceil(WARP));
-        let block = |resident| Block { threads: 128, resident };
-        let (stage, limited_block) = (block(resident), block(limited));
-        let shares = Self { stage, limited: limited_block, cells, levels: 1, width, tiled: false };
-        // A thread that marches upward finds what it has just used in its registers, but the device
-        // should be filled evenly.
-        let time = |levels| {
-            let shares = Self { levels, ..shares };
-            let (blocks, _) = shares.launch(shape, tracers, shares.limited);
-            let at_once = offer.multiprocessors * limited;
-            blocks.into_iter().product::<usize>().div_ceil(at_once) * (levels + SETTING_OUT)
-        };
-        let levels = (1..=shape.nz).min_by_key(|levels| time(*levels)).unwrap_or(1);
-        // Values in f64 would take more registers than the threads of a tile can have.
-        let tiled = precision == Precision::F32
-            && shape.nx >= shares.least_tiled()
-            && shape.nx.max(shape.ny) <= MOST_TILED
-            && shares.tile_bytes(shape, precision) <= offer.shared_bytes
-            && shares.tiles(shape, tracers).iter().product::<usize>()
-                >= TILES_EACH * offer.multiprocessors;
-        Self { levels, tiled, ..shares }
-    }
-
-    /// Cells at an end of a row of a tile that lack what is beside them.
-    fn ring(self) -> usize {
-        (REACH + self.cells) / self.cells * self.cells
-    }
-
-    /// Cells of a row that a tile finishes.
-    fn tile_cells(self) -> usize {
-        WARP * self.cells - 2 * self.ring()
-    }
-
-    /// The fewest cells of a row that tiles can be laid on: one tile and the ring of the next.
-    pub fn least_tiled(self) -> usize {
-        self.tile_cells() + self.ring()
-    }
-
-    /// Tiles of all tracers: by tracers, along the rows, and across them.
-    fn tiles(self, shape: Shape, tracers: usize) -> [usize; 3] {
-        [tracers, shape.nx.div_ceil(self.tile_cells()), shape.ny.div_ceil(TILE_OWN_ROWS)]
-    }
-
-    /// Shared memory of a tile, bytes.
-    fn tile_bytes(self, shape: Shape, precision: Precision) -> usize {
-        let rows_ahead = 3 * (TILE_ROWS + 2 * REACH - 1) + 2 * (TILE_ROWS + 1) + 3 * TILE_ROWS;
-        let rows = rows_ahead + 3 * TILE_ROWS;
-        let of_levels = 5 * shape.nz + 1;
-        (rows * WARP * self.cells + of_levels) * precision.bytes()
-    }
-
-    /// Blocks along the rows and the tracers, across the rows, and of levels, and threads of each
-    /// that are at most those of `block`.
-    pub fn launch(self, shape: Shape, tracers: usize, block: Block) -> ([usize; 3], usize) {
-        let strips = shape.nx.div_ceil(self.cells).div_ceil(self.width);
-        // No more rows than share the grid's evenly among its blocks.
-        let most = (block.threads / self.width).max(1);
-        let rows = shape.ny.div_ceil(shape.ny.div_ceil(most));
-        let blocks = [tracers * strips, shape.ny.div_ceil(rows), shape.nz.div_ceil(self.levels)];
-        (blocks, (rows * self.width).next_multiple_of(WARP))
-    }
-}
 
 /// What the kernels of the transport are compiled for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,6 +1,6 @@
 //! All that is compiled for the device, for looking at without one.
 
-use super::advection::{Offer, Shares, TransportSettings};
+use super::advection::{March, Offer, Shares, TransportSettings};
 use super::clouds::STATE_FIELDS;
 use super::compile::Source;
 use super::wsm5::Mapping;
@@ -31,10 +31,12 @@ pub struct Entry {
     pub variant: String,
     /// Whether the speed of a run hangs on it.
     pub hot: bool,
+    /// Bytes that a thread of its kernels may store and load for want of registers, where it is hot.
+    pub most_spilled: u32,
 }
 
-/// Everything that a run of `nz` levels in this precision asks for: on a small grid of specified
-/// sides and on a large periodic one, which take different forms of the kernels.
+/// Everything that a run of `nz` levels in this precision asks for: on a small grid and on a large one,
+/// with specified and with periodic sides, which take different forms of the kernels.
 pub fn catalogue(precision: Precision, nz: usize) -> Vec<Entry> {
     let entry = |source, variant: &str, hot| Entry {
         source,
@@ -42,6 +44,7 @@ pub fn catalogue(precision: Precision, nz: usize) -> Vec<Entry> {
         nz,
         variant: variant.to_owned(),
         hot,
+        most_spilled: 0,
     };
     let mut entries = vec![
         entry(forcing::source(precision, nz), "", false),
@@ -88,20 +91,40 @@ pub fn catalogue(precision: Precision, nz: usize) -> Vec<Entry> {
     let fallout = Fallout::default();
     entries.push(entry(clouds::diagnosis_source(precision, nz, fallout), "", false));
     for limiter in [Limiter::PositiveDefinite, Limiter::Monotonic, Limiter::None] {
-        for (shape, side) in [(SMALL, Side::Specified), (LARGE, Side::Periodic)] {
+        let kinds = [
+            ("small", SMALL, Side::Specified),
+            ("large", LARGE, Side::Specified),
+            ("large", LARGE, Side::Periodic),
+        ];
+        for (size, shape, side) in kinds {
+            // Other limiters have no form of their own for large grids.
+            if limiter != Limiter::PositiveDefinite && (size, side) == ("large", Side::Specified) {
+                continue;
+            }
             let shape = Shape { nz, ..shape };
             let grid = Grid { shape, sides: Sides::all(side), dx: 1.0, dy: 1.0 };
-            let shares = Shares::choose(shape, TRACERS[0], OFFER, precision);
+            let shares = Shares::of(
+                March::choose(shape.columns(), precision),
+                shape,
+                TRACERS[0],
+                OFFER,
+                precision,
+            );
             let [tracers, unlimited] = TRACERS;
             let settings = TransportSettings { tracers, unlimited, limiter, shares };
-            let variant = format!("{limiter:?}, {side:?}").to_lowercase();
+            let variant = format!("{limiter:?}, {size}, {side:?}").to_lowercase();
             // Open and specified sides, and other limiters, are not what speed is measured on.
             let hot = limiter == Limiter::PositiveDefinite;
-            entries.push(entry(transport::source(precision, &grid, settings), &variant, hot));
+            let source = transport::source(precision, &grid, settings);
+            entries.push(Entry { most_spilled: SPILLED, ..entry(source, &variant, hot) });
         }
     }
     entries
 }
+
+/// What the stages of the transport spill on large grids on purpose, for more warps on a multiprocessor:
+/// see [`March::choose`]. Devices differ in it.
+const SPILLED: u32 = 512;
 
 /// The grid of the cyclone, and one that fills any device; the number of levels does not count.
 const SMALL: Shape = Shape { nx: 71, ny: 58, nz: 1 };

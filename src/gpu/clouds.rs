@@ -76,9 +76,10 @@ impl Mapping {
     ) -> Self {
         let knob = Knob::Clouds(fallout);
         let measured = gpu.tuning().and_then(|t| t.setting(knob, precision, nz, columns));
-        let Setting::Clouds(mapping) =
-            measured.unwrap_or_else(|| knob.built_in(precision, nz, columns));
-        mapping
+        match measured {
+            Some(Setting::Clouds(mapping)) => mapping,
+            _ => Self::choose(columns, precision, fallout, nz),
+        }
     }
 }
 

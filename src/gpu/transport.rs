@@ -1,13 +1,14 @@
 //! The transport on the device: its memory and its launches.
 
 use super::advection::{
-    LayeredPointers, Offer, Shares, Stages, TransportArgs, TransportLaunch, TransportSettings,
-    air_pointers,
+    LayeredPointers, March, Offer, Shares, Stages, TransportArgs, TransportLaunch,
+    TransportSettings, air_pointers,
 };
 use super::buffer::{Buffer, Element};
 use super::compile::Source;
 use super::device::Gpu;
 use super::kernel::{Kernel, Launch, Resources};
+use super::tuning::{Knob, Setting};
 use crate::advection::Limiter;
 use crate::error::{Error, Result};
 use crate::grid::{Grid, Shape};
@@ -318,9 +319,33 @@ impl<R: Real + Element> Transport<R> {
     }
 }
 
+impl March {
+    /// The fastest march for a number of columns on a device: the one measured there, or the
+    /// built-in one.
+    pub fn for_device(gpu: &Gpu, columns: usize, precision: Precision, nz: usize) -> Self {
+        match gpu.tuning().and_then(|t| t.setting(Knob::Transport, precision, nz, columns)) {
+            Some(Setting::Transport(march)) => march,
+            _ => Self::choose(columns, precision),
+        }
+    }
+}
+
 impl TransportSettings {
     /// The settings for `tracers` tracers on a device, `unlimited` of them without limiter.
     pub fn for_device(
+        gpu: &Gpu,
+        grid: &Grid,
+        precision: Precision,
+        tracers: [usize; 2],
+        limiter: Limiter,
+    ) -> Self {
+        let march = March::for_device(gpu, grid.shape.columns(), precision, grid.shape.nz);
+        Self::marching(march, gpu, grid, precision, tracers, limiter)
+    }
+
+    /// The same with threads that march in a given way.
+    pub fn marching(
+        march: March,
         gpu: &Gpu,
         grid: &Grid,
         precision: Precision,
@@ -332,7 +357,7 @@ impl TransportSettings {
             multiprocessors: device.multiprocessors as usize,
             shared_bytes: device.shared_bytes as usize,
         };
-        let shares = Shares::choose(grid.shape, tracers, offer, precision);
+        let shares = Shares::of(march, grid.shape, tracers, offer, precision);
         Self { tracers, unlimited, limiter, shares }
     }
 }

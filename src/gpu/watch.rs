@@ -28,7 +28,9 @@ const STEP_SHIFT: u32 = 43;
 /// Numbers of the notes.
 const FLAW: usize = 0;
 const STEPS: usize = 1;
-/// The kernel that has begun last, where the host sees it alone.
+/// Blocks of the look at a step that are done, which the device sees alone, and the kernel that has
+/// begun last, which the host sees alone.
+const BLOCKS_DONE: usize = 2;
 const MARK: usize = 2;
 const NOTES: usize = 3;
 /// The note of a state without flaw.
@@ -45,6 +47,7 @@ pub fn source(precision: Precision, nz: usize, fields: usize) -> Source {
         ("WATCH_STEP_SHIFT", STEP_SHIFT as i32),
         ("WATCH_FLAW", FLAW as i32),
         ("WATCH_STEPS", STEPS as i32),
+        ("WATCH_BLOCKS", BLOCKS_DONE as i32),
     ];
     Source::new("flaw.cu", precision, nz, &settings)
 }
@@ -75,7 +78,6 @@ impl Flaw {
 #[derive(Debug)]
 pub struct Watch<R> {
     scan: Kernel,
-    note: Kernel,
     notes: Buffer<u64>,
     shown: Pinned<u64>,
     fields: usize,
@@ -100,7 +102,6 @@ impl<R: Real + Element> Watch<R> {
         let module = gpu.module(&source(R::PRECISION, shape.nz, fields))?;
         let watch = Self {
             scan: module.kernel("watch_scan")?,
-            note: module.kernel("watch_note")?,
             notes: gpu.zeros(NOTES)?,
             shown: Pinned::zeros(gpu, NOTES)?,
             fields,
@@ -158,14 +159,12 @@ impl<R: Real + Element> Watch<R> {
             marks: self.marks(),
             cells: self.cells as i64,
         };
-        let threads = Launch::flat(fields.len(), THREADS);
+        // A thread has sixteen bytes at a time.
+        let threads = Launch::flat((fields.len() * size_of::<R>()).div_ceil(16), THREADS);
         let blocks = threads.grid[0].min(self.blocks);
         // SAFETY: the fields have been counted; the notes are kept here, and memory is freed only
         // when the device is done with it.
-        unsafe {
-            self.scan.launch(Launch { grid: [blocks, 1, 1], ..threads }, &args)?;
-            self.note.launch(Launch { grid: [1; 3], block: [1; 3], shared_bytes: 0 }, &args)
-        }
+        unsafe { self.scan.launch(Launch { grid: [blocks, 1, 1], ..threads }, &args) }
     }
 
     /// Steps that are done, as far as the host knows already; known also when the device has

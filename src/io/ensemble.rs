@@ -105,7 +105,7 @@ fn write<R: Stored>(
     roll: &Roll,
     receiver: &Receiver<Message<R>>,
 ) -> Result<usize> {
-    let begin = || {
+    let begin = || -> netcdf::Result<_> {
         let mut file = Reopening::create(pending.path())?;
         let book = Book::begin::<R>(file.file()?, header, roll)?;
         Ok((file, book))

@@ -96,6 +96,7 @@ fn settings_are_measured_kept_and_used() {
     let path = file_of(&gpu, cache.path());
     let tune = [
         "tune",
+        "wsm5",
         "--small",
         "24x18",
         "--large",
@@ -119,6 +120,50 @@ fn settings_are_measured_kept_and_used() {
     }
     let [about, _] = said(cache.path(), &["info"]);
     assert!(about.contains(&tuning.choices[0].setting), "{about}");
+
+    let march = ["tune", "advection", "--small", "24x18", "--large", "128x128", "--runs", "5"];
+    println!("{}", said(cache.path(), &march)[0]);
+    let both = Tuning::load(&path, &gpu.device().name).unwrap().expect("a file");
+    let is_march = |choice: &&Choice| choice.knob == Knob::Transport.name();
+    let marches: Vec<&Choice> = both.choices.iter().filter(is_march).collect();
+    assert!((1..=2).contains(&marches.len()), "{both:?}");
+    assert!(marches.iter().all(|choice| choice.us <= choice.built_in_us), "{marches:?}");
+    assert_eq!(both.choices.len(), tuning.choices.len() + marches.len(), "what was kept stays");
+}
+
+/// A run takes the march that was measured, and gives the same bits with it.
+#[test]
+fn the_transport_marches_as_measured() {
+    let Some(gpu) = gpu(true) else { return };
+    let cache = tempfile::tempdir().unwrap();
+    let run = |name: &str| {
+        let output = cache.path().join(name);
+        let path = output.to_str().expect("a path in UTF-8");
+        let steps = ["run", "--backend", "gpu", "--steps", "3", "--dt", "60", "--no-compare"];
+        let [_, log] = said(cache.path(), &[&steps[..], &["--output", path]].concat());
+        assert!(!log.contains("built-in"), "{log}");
+        let file = netcdf::open(&output).expect("the output");
+        let rain = file.variable("QRAIN").expect("rain");
+        rain.get_values::<f32, _>(..).expect("values")
+    };
+    let built_in = run("built-in.nc");
+    let mut tuning = Tuning::empty(&gpu.device().name);
+    tuning.replace(vec![Choice {
+        knob: Knob::Transport.name().to_owned(),
+        precision: "f32".to_owned(),
+        nz: 27,
+        from_columns: 1,
+        setting: "march cells=2 stages=6 limited=4 levels=5 tiles=no".to_owned(),
+        measured_on: 4118,
+        us: 1.0,
+        built_in_us: 2.0,
+        date: "2026-11-22".to_owned(),
+    }]);
+    tuning.save(&file_of(&gpu, cache.path())).unwrap();
+    assert!(run("measured.nc") == built_in);
+    let bench = ["bench", "advection", "--backend", "gpu", "--limiter", "pd", "--runs", "1"];
+    let [table, _] = said(cache.path(), &bench);
+    assert!(table.contains("6 blocks = 24 warps"), "{table}");
 }
 
 #[test]

@@ -115,50 +115,38 @@ struct Lateral {
     Cells south, north;
 };
 
-// Replaces the fluxes through x-faces near a side that is not periodic. Few threads have any: what
-// they need is loaded again, which leaves the others their registers.
-__device__ inline void lower_orders_x(const TransportArgs& args, const Place& place,
-                                      const Level& level, real (&x)[CELLS + 1])
+// Replaces the fluxes through lateral faces near a side that is not periodic. Few threads have any:
+// what they need is loaded again, which leaves the others their registers.
+__device__ inline void lower_orders(const TransportArgs& args, const Place& place,
+                                    const Level& level, Lateral& flux)
 {
     asm volatile("" ::: "memory");
-    const int nx = args.nx, i = place.i;
+    const int nx = args.nx, ny = args.ny, i = place.i, j = place.j;
     for (int f = 0; f <= CELLS; ++f)
         if (!periodic_x() && min(i + f, nx - i - f) < REACH)
-            x[f] = lower_order_lateral(i + f, nx, __ldg(level.mass_x() + f), level.latest + f, 1);
-}
-
-// The same for those through y-faces.
-__device__ inline void lower_orders_y(const TransportArgs& args, const Place& place,
-                                      const Level& level, Cells& south, Cells& north)
-{
-    asm volatile("" ::: "memory");
-    const int nx = args.nx, ny = args.ny, j = place.j;
+            flux.x[f] =
+                lower_order_lateral(i + f, nx, __ldg(level.mass_x() + f), level.latest + f, 1);
     for (int c = 0; c < CELLS; ++c) {
         const real* latest = level.latest + c;
         const real* mass = level.mass_y() + c;
         if (!periodic_y() && min(j, ny - j) < REACH)
-            south.at[c] = lower_order_lateral(j, ny, __ldg(mass), latest, nx);
+            flux.south.at[c] = lower_order_lateral(j, ny, __ldg(mass), latest, nx);
         if (!periodic_y() && min(j + 1, ny - j - 1) < REACH)
-            north.at[c] = lower_order_lateral(j + 1, ny, __ldg(mass + nx), latest + nx, nx);
+            flux.north.at[c] = lower_order_lateral(j + 1, ny, __ldg(mass + nx), latest + nx, nx);
     }
 }
 
-// High-order fluxes through the x-faces; `here` are the values of the cells.
-__device__ inline void high_order_x(const TransportArgs& args, const Place& place,
-                                    const Level& level, const Cells& here, real (&x)[CELLS + 1])
+// High-order fluxes through the lateral faces; `here` are the values of the cells. Those near a side
+// are replaced at the end of all, so that no thread has to wait for it before it loads the rest.
+__device__ inline Lateral high_order(const TransportArgs& args, const Place& place,
+                                     const Level& level, const Cells& here)
 {
+    Lateral flux;
     real row[SEEN_X];
     look_along(args, place, level.latest, here, row);
     for (int f = 0; f <= CELLS; ++f)
-        x[f] = fifth_order_flux(__ldg(level.mass_x() + f), {row[f], row[f + 1], row[f + 2],
-                                                          row[f + 3], row[f + 4], row[f + 5]});
-    if (place.near_side) lower_orders_x(args, place, level, x);
-}
-
-// Those through the y-faces.
-__device__ inline void high_order_y(const TransportArgs& args, const Place& place,
-                                    const Level& level, const Cells& here, Cells& south, Cells& north)
-{
+        flux.x[f] = fifth_order_flux(__ldg(level.mass_x() + f), {row[f], row[f + 1], row[f + 2],
+                                                               row[f + 3], row[f + 4], row[f + 5]});
     Cells rows[SEEN_Y];
     for (int s = 0; s < SEEN_Y; ++s)
         rows[s] = s == REACH ? here : group_at(level.latest + place.y[s]);
@@ -166,8 +154,11 @@ __device__ inline void high_order_y(const TransportArgs& args, const Place& plac
     for (int c = 0; c < CELLS; ++c) {
         real q[SEEN_Y];
         for (int s = 0; s < SEEN_Y; ++s) q[s] = rows[s].at[c];
-        south.at[c] = fifth_order_flux(mass_south.at[c], {q[0], q[1], q[2], q[3], q[4], q[5]});
-        north.at[c] = fifth_order_flux(mass_north.at[c], {q[1], q[2], q[3], q[4], q[5], q[6]});
+        flux.south.at[c] =
+            fifth_order_flux(mass_south.at[c], {q[0], q[1], q[2], q[3], q[4], q[5]});
+        flux.north.at[c] =
+            fifth_order_flux(mass_north.at[c], {q[1], q[2], q[3], q[4], q[5], q[6]});
     }
-    if (place.near_side) lower_orders_y(args, place, level, south, north);
+    if (place.near_side) lower_orders(args, place, level, flux);
+    return flux;
 }

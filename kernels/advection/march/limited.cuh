@@ -50,16 +50,15 @@ __device__ inline real sure_capacity(const TransportArgs& args, const LayeredPoi
     return __ldg(capacity.least + k) * args.per_dt;
 }
 
-// The high-order fluxes through the x-faces, split. The outer faces of outermost cells are split as
+// The fluxes `high` of high order through the x-faces, split. The outer faces of outermost cells are split as
 // all others: these cells are not limited.
 struct SplitX {
     Split at[CELLS + 1];
 };
 __device__ inline SplitX split_x(const TransportArgs& args, const Place& place, const Level& level,
-                                 const Cells& here, const Around& start)
+                                 const real (&high)[CELLS + 1], const Around& start)
 {
-    real high[CELLS + 1], mass[CELLS + 1];
-    high_order_x(args, place, level, here, high);
+    real mass[CELLS + 1];
     for (int f = 0; f <= CELLS; ++f) mass[f] = __ldg(level.mass_x() + f);
     bool all_sure = true;
     if (LIMITER == POSITIVE_DEFINITE) {
@@ -84,11 +83,9 @@ struct SplitY {
     Split south[CELLS], north[CELLS];
 };
 __device__ inline SplitY split_y(const TransportArgs& args, const Place& place, const Level& level,
-                                 const Cells& here, const Around& start)
+                                 const Lateral& high, const Around& start)
 {
     const int k = level.k, nx = args.nx, cell = cell_of(args, place);
-    Cells high_south, high_north;
-    high_order_y(args, place, level, here, high_south, high_north);
     const Cells south = group_at(level.mass_y()), north = group_at(level.mass_y() + nx);
     bool all_sure = true;
     if (LIMITER == POSITIVE_DEFINITE) {
@@ -100,17 +97,17 @@ __device__ inline SplitY split_y(const TransportArgs& args, const Place& place, 
     if (all_sure) {
         for (int c = 0; c < CELLS; ++c) {
             const real own = start.row[c + 1];
-            flux.south[c] = split(south.at[c], {start.south.at[c], own}, high_south.at[c]);
-            flux.north[c] = split(north.at[c], {own, start.north.at[c]}, high_north.at[c]);
+            flux.south[c] = split(south.at[c], {start.south.at[c], own}, high.south.at[c]);
+            flux.north[c] = split(north.at[c], {own, start.north.at[c]}, high.north.at[c]);
         }
         return flux;
     }
     for (int c = 0; c < CELLS; ++c) {
         const real own = start.row[c + 1];
         flux.south[c] = split_capped(args, args.capacity_y, k, cell + c, south.at[c],
-                                     {start.south.at[c], own}, high_south.at[c]);
+                                     {start.south.at[c], own}, high.south.at[c]);
         flux.north[c] = split_capped(args, args.capacity_y, k, cell + nx + c, north.at[c],
-                                     {own, start.north.at[c]}, high_north.at[c]);
+                                     {own, start.north.at[c]}, high.north.at[c]);
     }
     return flux;
 }
@@ -197,8 +194,9 @@ __device__ inline void scale(const TransportArgs& args, const Place& place)
         const int k = level.k;
         start[2] = above(args, level.start, k, 1);
         const Around beside = around(place, level.start, start[1]);
-        const SplitX x = split_x(args, place, level, latest.q[2], beside);
-        const SplitY y = split_y(args, place, level, latest.q[2], beside);
+        const Lateral high = high_order(args, place, level, latest.q[2]);
+        const SplitX x = split_x(args, place, level, high.x, beside);
+        const SplitY y = split_y(args, place, level, high, beside);
         const Cells mass_top = group_at(level.mass_z() + plane_of(args));
         const Cells mass = mass_of(args, args.cell, place, k);
         latest.rise(args, level.latest, k);
@@ -290,11 +288,12 @@ __device__ inline void update(const TransportArgs& args, const Place& place)
         const Scales factor = scales_at(args, place, k);
         const Around beside = around(place, level.start, start);
         const ScalesAround factors = scales_around(args, place, k, factor);
+        const Lateral high = high_order(args, place, level, latest.q[2]);
         Lateral flux;
-        const SplitX x = split_x(args, place, level, latest.q[2], beside);
+        const SplitX x = split_x(args, place, level, high.x, beside);
         for (int f = 0; f <= CELLS; ++f)
             flux.x[f] = limited(x.at[f], factors.row(f), factors.row(f + 1));
-        const SplitY y = split_y(args, place, level, latest.q[2], beside);
+        const SplitY y = split_y(args, place, level, high, beside);
         for (int c = 0; c < CELLS; ++c) {
             flux.south.at[c] = limited(y.south[c], factors.south(c), factors.row(c + 1));
             flux.north.at[c] = limited(y.north[c], factors.row(c + 1), factors.north(c));

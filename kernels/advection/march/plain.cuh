@@ -46,9 +46,7 @@ __device__ inline void advance(const TransportArgs& args, const Place& place)
     Window window(args, level.latest, level.k);
     Cells bottom = high_order_z(args, level.k, group_at(level.mass_z()), window.q);
     for (; level.k < place.end_level; level.rise()) {
-        Lateral flux;
-        high_order_x(args, place, level, window.q[2], flux.x);
-        high_order_y(args, place, level, window.q[2], flux.south, flux.north);
+        const Lateral flux = high_order(args, place, level, window.q[2]);
         Cells outflow = lateral_outflow(args, place, level, level.latest, flux);
         const Cells mass_top = group_at(level.mass_z() + plane_of(args));
         window.rise(args, level.latest, level.k);

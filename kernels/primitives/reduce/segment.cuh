@@ -10,6 +10,7 @@
 // device alone, partial results are joined along fixed trees, and which block happens to be the
 // last makes no difference. The only atomic operation counts blocks.
 #pragma once
+#include "primitives/counted.cuh"
 #include "primitives/reduce/operations.cuh"
 
 constexpr unsigned WARPS = REDUCE_THREADS / WARP;
@@ -96,22 +97,6 @@ __device__ inline typename Op::Partial share(const element* x, const element* y,
     if (block == 0 && end + t < length)
         Op::add(total, x[end + t], Op::TAKES_TWO ? y[end + t] : x[end + t], end + t);
     return total;
-}
-
-// Counts a block that is done, and tells how many are, this one included. Whoever sees that a block
-// is counted sees what its calling thread has written before.
-__device__ inline int counted(unsigned long long* ticket)
-{
-#ifdef __CUDACC_RTC__
-    // An atomic operation that releases and acquires costs less than one between two fences, which
-    // would order everything for everyone.
-    unsigned long long before;
-    asm volatile("atom.acq_rel.gpu.global.add.u64 %0, [%1], %2;"
-                 : "=l"(before) : "l"(ticket), "l"(1ull) : "memory");
-#else
-    const unsigned long long before = atomicAdd(ticket, 1ull);
-#endif
-    return static_cast<int>(before) + 1;
 }
 
 // Reduces segment blockIdx.x / args.blocks by args.blocks blocks.

@@ -3,7 +3,6 @@
 use super::figure::{About, Best, Cost, Figure, Phases, Place, Timing, median};
 use super::gpu_times::{event_times, graph_times, repeat_times, step_times};
 use super::{Bench, Part, name_of, step_variant};
-use crate::advection::Limiter;
 use crate::backend::Backend;
 use crate::backend::gpu::{Needs, OnDevice, OnGpu, Setting};
 use crate::cli::device::MappingChoice;
@@ -283,14 +282,14 @@ fn transfers<R: Working + OnDevice>(
 
 /// Tracers in the winds of a grid, on the device.
 pub(in crate::cli) struct Tracers<R> {
-    transport: Transport<R>,
     flux: [Buffer<R>; 3],
     start: Buffer<R>,
     end: Buffer<R>,
 }
 
 impl<R: Working + OnDevice> Tracers<R> {
-    /// Takes the memory for `count` tracers, the water species in turn, and brings them there.
+    /// Takes the memory for `count` tracers, the water species in turn, and brings them there; there is
+    /// to be room for a transport of `settings` beside them.
     ///
     /// # Errors
     ///
@@ -298,20 +297,16 @@ impl<R: Working + OnDevice> Tracers<R> {
     pub(in crate::cli) fn new(
         gpu: &Gpu,
         bed: &Tiled<R>,
-        count: usize,
-        limiter: Limiter,
+        settings: TransportSettings,
     ) -> Result<Self> {
-        let Tiled { grid, coordinate, forcing, state, .. } = bed;
-        let shape = grid.shape;
+        let Tiled { grid, forcing, state, .. } = bed;
+        let (shape, count) = (grid.shape, settings.tracers);
         let faces = [&forcing.flux.x, &forcing.flux.y, &forcing.flux.z];
         let whole = "fields are in standard layout";
-        let precision = <R as Real>::PRECISION;
-        let settings = TransportSettings::for_device(gpu, grid, precision, [count, 0], limiter);
         let fluxes: usize = faces.iter().map(|flux| flux.len()).sum();
         let values = 2 * count * shape.cells() + fluxes;
         let bytes = size_of::<R>() * values + Transport::<R>::bytes(grid, settings);
         Needs::new(bytes, shape).check(gpu)?;
-        let transport = Transport::new(gpu, grid, &AirMass::new(grid, coordinate), settings)?;
         let [x, y, z] = faces.map(|flux| gpu.upload(flux.as_slice().expect(whole)));
         let flux = [x?, y?, z?];
         let start = gpu.zeros::<R>(count * shape.cells())?;
@@ -321,7 +316,7 @@ impl<R: Working + OnDevice> Tracers<R> {
             let q = water[number % water.len()].as_slice().expect(whole);
             start.upload_to(number * shape.cells(), q)?;
         }
-        Ok(Self { transport, flux, start, end })
+        Ok(Self { flux, start, end })
     }
 
     /// Asks for a step, which leaves its start alone.
@@ -329,10 +324,28 @@ impl<R: Working + OnDevice> Tracers<R> {
     /// # Errors
     ///
     /// As [`Columns::new`].
-    pub(in crate::cli) fn step(&self, dt: f64) -> Result<()> {
-        let Self { transport, flux: [x, y, z], start, end } = self;
+    pub(in crate::cli) fn step(&self, transport: &Transport<R>, dt: f64) -> Result<()> {
+        let Self { flux: [x, y, z], start, end } = self;
         transport.step(&Wind { flux: [x, y, z], inflow: None }, start, end, dt)
     }
+
+    /// The tracers after the step.
+    pub(in crate::cli) fn end(&self) -> &Buffer<R> {
+        &self.end
+    }
+}
+
+/// The transport on a grid.
+///
+/// # Errors
+///
+/// As [`Columns::new`].
+pub(in crate::cli) fn transport_on<R: Working + OnDevice>(
+    gpu: &Gpu,
+    bed: &Tiled<R>,
+    settings: TransportSettings,
+) -> Result<Transport<R>> {
+    Transport::new(gpu, &bed.grid, &AirMass::new(&bed.grid, &bed.coordinate), settings)
 }
 
 fn transport<R: Working + OnDevice>(
@@ -343,8 +356,12 @@ fn transport<R: Working + OnDevice>(
 ) -> Result<()> {
     let count = usize::from(bench.tracers);
     for limiter in bench.limiters() {
-        let tracers = Tracers::new(gpu, bed, count, limiter)?;
-        let call = || tracers.step(bench.dt);
+        let precision = <R as Real>::PRECISION;
+        let settings =
+            TransportSettings::for_device(gpu, &bed.grid, precision, [count, 0], limiter);
+        let tracers = Tracers::new(gpu, bed, settings)?;
+        let transport = transport_on(gpu, bed, settings)?;
+        let call = || tracers.step(&transport, bench.dt);
         let about = |timing| {
             let plural = if count == 1 { "" } else { "s" };
             let variant = format!("RK3, {}, {count} tracer{plural}", name_of(limiter));
@@ -353,7 +370,7 @@ fn transport<R: Working + OnDevice>(
         };
         let times = repeat_times(gpu, bench.runs, call)?;
         let mut figure = Figure::new::<R>(about(Timing::Graph), &table.place, times);
-        figure.kernels = Some(tracers.transport.resources()?);
+        figure.kernels = Some(transport.resources()?);
         table.add(figure)?;
         let times = event_times(gpu, bench.runs, || Ok(()), call)?;
         table.add(Figure::new::<R>(about(Timing::Events), &table.place, times))?;

@@ -7,6 +7,7 @@
 use std::fmt;
 
 use super::Choice;
+use crate::gpu::advection::March;
 use crate::gpu::wsm5::{Mapping, Tile};
 use crate::real::Precision;
 use crate::wsm5::Fallout;
@@ -14,6 +15,8 @@ use crate::wsm5::Fallout;
 /// Something that can be set without changing results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Knob {
+    /// How threads march in the transport.
+    Transport,
     /// How the microphysics shares out columns among threads, for a way of falling.
     Clouds(Fallout),
 }
@@ -21,6 +24,8 @@ pub enum Knob {
 /// What a knob can be set to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Setting {
+    /// That of [`Knob::Transport`].
+    Transport(March),
     /// That of [`Knob::Clouds`].
     Clouds(Mapping),
 }
@@ -34,15 +39,20 @@ const TILES: [[usize; 3]; 5] =
     [[2, 64, 128], [4, 64, 256], [8, 96, 320], [16, 128, 384], [32, 192, 512]];
 /// Blocks of a multiprocessor that the registers are bound for.
 const RESIDENT: [usize; 6] = [2, 3, 4, 5, 6, 8];
+/// The same for the transport.
+const MARCHING: [usize; 9] = [2, 3, 4, 5, 6, 8, 10, 12, 16];
+/// Levels that a thread of the transport is tried to march through.
+const MARCHED: [usize; 7] = [1, 2, 3, 4, 6, 9, 14];
 
 impl Knob {
     /// All of them.
-    pub const ALL: [Self; 2] =
-        [Self::Clouds(Fallout::SemiLagrangian), Self::Clouds(Fallout::Substepped)];
+    pub const ALL: [Self; 3] =
+        [Self::Transport, Self::Clouds(Fallout::SemiLagrangian), Self::Clouds(Fallout::Substepped)];
 
     /// Its name in files.
     pub fn name(self) -> &'static str {
         match self {
+            Self::Transport => "transport",
             Self::Clouds(Fallout::SemiLagrangian) => "wsm5",
             Self::Clouds(Fallout::Substepped) => "wsm5 sub-stepped",
         }
@@ -59,30 +69,38 @@ impl Knob {
     /// Reads a setting as [`Setting`] writes it; `None` where it is none, or not for this number of
     /// levels.
     pub fn parse(self, text: &str, precision: Precision, nz: usize) -> Option<Setting> {
-        let Self::Clouds(fallout) = self;
-        if text == "column" {
-            return Some(Setting::Clouds(Mapping::Column));
+        match self {
+            Self::Transport => {
+                let march = March::parse(text.strip_prefix("march ")?)?;
+                march.is_possible(nz, precision).then_some(Setting::Transport(march))
+            }
+            Self::Clouds(fallout) => {
+                let mapping = parse_mapping(text)?;
+                let is_possible = match mapping {
+                    Mapping::Column => true,
+                    Mapping::Tile(tile) => tile.is_possible(precision, fallout, nz),
+                };
+                is_possible.then_some(Setting::Clouds(mapping))
+            }
         }
-        let mut words = text.strip_prefix("tile ")?.split(' ');
-        let mut number = |name: &str| -> Option<usize> {
-            words.next()?.strip_prefix(name)?.strip_prefix('=')?.parse().ok()
-        };
-        let (columns, threads, blocks) =
-            (number("columns")?, number("threads")?, number("blocks")?);
-        let tile = Tile { columns, threads, blocks };
-        let is_whole = words.next().is_none() && tile.is_possible(precision, fallout, nz);
-        is_whole.then_some(Setting::Clouds(Mapping::Tile(tile)))
     }
 
     /// What is used where nothing has been measured.
     pub fn built_in(self, precision: Precision, nz: usize, columns: usize) -> Setting {
-        let Self::Clouds(fallout) = self;
-        Setting::Clouds(Mapping::choose(columns, precision, fallout, nz))
+        match self {
+            Self::Transport => Setting::Transport(March::choose(columns, precision)),
+            Self::Clouds(fallout) => {
+                Setting::Clouds(Mapping::choose(columns, precision, fallout, nz))
+            }
+        }
     }
 
     /// Settings to begin with, of all shapes.
     pub fn candidates(self, precision: Precision, nz: usize) -> Vec<Setting> {
-        let Self::Clouds(fallout) = self;
+        let fallout = match self {
+            Self::Transport => return marches(precision, nz),
+            Self::Clouds(fallout) => fallout,
+        };
         let Mapping::Tile(Tile { blocks, .. }) = Mapping::choose(1, precision, fallout, nz) else {
             return vec![Setting::Clouds(Mapping::Column)];
         };
@@ -96,16 +114,51 @@ impl Knob {
 
     /// Settings of the same shape with other bounds of the registers.
     pub fn variants(self, setting: Setting, precision: Precision, nz: usize) -> Vec<Setting> {
-        let Self::Clouds(fallout) = self;
-        let Setting::Clouds(mapping) = setting;
-        let Mapping::Tile(tile) = mapping else { return Vec::new() };
-        let others = RESIDENT.into_iter().filter(|blocks| *blocks != tile.blocks);
-        let others = others.map(|blocks| Tile { blocks, ..tile });
-        others
-            .filter(|tile| is_worth_a_trial(*tile, precision, fallout, nz))
-            .map(|tile| Setting::Clouds(Mapping::Tile(tile)))
-            .collect()
+        match (self, setting) {
+            (Self::Clouds(fallout), Setting::Clouds(Mapping::Tile(tile))) => {
+                let others = RESIDENT.into_iter().filter(|blocks| *blocks != tile.blocks);
+                let others = others.map(|blocks| Tile { blocks, ..tile });
+                others
+                    .filter(|tile| is_worth_a_trial(*tile, precision, fallout, nz))
+                    .map(|tile| Setting::Clouds(Mapping::Tile(tile)))
+                    .collect()
+            }
+            (Self::Transport, Setting::Transport(march)) => {
+                let stages = MARCHING.map(|stages| March { stages, ..march });
+                let limited = MARCHING.map(|limited| March { limited, ..march });
+                let untiled = march.tiles.then_some(March { tiles: false, ..march });
+                let others = stages.into_iter().chain(limited).chain(untiled);
+                others.filter(|other| *other != march).map(Setting::Transport).collect()
+            }
+            _ => Vec::new(),
+        }
     }
+}
+
+/// Marches of all shapes, with bounds of the registers that suit their cells.
+fn marches(precision: Precision, nz: usize) -> Vec<Setting> {
+    let small = March::choose(1, precision);
+    let levels = MARCHED.into_iter().filter(|levels| *levels < nz).chain([nz]).map(Some);
+    let levels: Vec<Option<usize>> = [None].into_iter().chain(levels).collect();
+    let shapes = March::CELLS.into_iter().flat_map(|cells| {
+        let bound = |blocks: usize| (blocks * small.cells / cells).max(1);
+        let [stages, limited] = [bound(small.stages), bound(small.limited)];
+        levels.iter().map(move |&levels| March { cells, stages, limited, levels, ..small })
+    });
+    shapes.map(Setting::Transport).collect()
+}
+
+/// Reads a mapping as it is written.
+fn parse_mapping(text: &str) -> Option<Mapping> {
+    if text == "column" {
+        return Some(Mapping::Column);
+    }
+    let mut words = text.strip_prefix("tile ")?.split(' ');
+    let mut number = |name: &str| -> Option<usize> {
+        words.next()?.strip_prefix(name)?.strip_prefix('=')?.parse().ok()
+    };
+    let (columns, threads, blocks) = (number("columns")?, number("threads")?, number("blocks")?);
+    words.next().is_none().then_some(Mapping::Tile(Tile { columns, threads, blocks }))
 }
 
 /// Whether a tile is possible and leaves its threads some registers.
@@ -118,6 +171,7 @@ fn is_worth_a_trial(tile: Tile, precision: Precision, fallout: Fallout, nz: usiz
 impl fmt::Display for Setting {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Self::Transport(march) => write!(f, "march {march}"),
             Self::Clouds(Mapping::Column) => f.write_str("column"),
             Self::Clouds(Mapping::Tile(Tile { columns, threads, blocks })) => {
                 write!(f, "tile columns={columns} threads={threads} blocks={blocks}")
@@ -141,7 +195,9 @@ mod tests {
                     let more: Vec<Setting> =
                         all.iter().flat_map(|one| knob.variants(*one, precision, nz)).collect();
                     all.extend(more);
-                    assert!(all.contains(&Setting::Clouds(Mapping::Column)));
+                    assert!(
+                        knob == Knob::Transport || all.contains(&Setting::Clouds(Mapping::Column))
+                    );
                     assert!(all.len() > 3, "{knob:?}, {nz} levels of {precision:?}: {all:?}");
                     all.extend([1, usize::MAX].map(|size| knob.built_in(precision, nz, size)));
                     for setting in all {
@@ -157,18 +213,35 @@ mod tests {
     #[test]
     #[ignore = "compiles for minutes"]
     fn candidates_compile() {
-        use crate::gpu::{Architecture, Compiler, clouds, receipts};
+        use crate::advection::Limiter;
+        use crate::gpu::advection::{Offer, Shares, TransportSettings};
+        use crate::gpu::{Architecture, Compiler, clouds, receipts, transport};
+        use crate::grid::{Grid, Shape, Side, Sides};
         use rayon::prelude::*;
+        let source = |knob, setting| match (knob, setting) {
+            (Knob::Clouds(fallout), Setting::Clouds(mapping)) => {
+                clouds::source(Precision::F32, 27, fallout, mapping)
+            }
+            (_, Setting::Transport(march)) => {
+                let shape = Shape { nx: 71, ny: 58, nz: 27 };
+                let sides = Sides::all(Side::Specified);
+                let grid = Grid { shape, sides, dx: 1.0, dy: 1.0 };
+                let offer = Offer { multiprocessors: 132, shared_bytes: 227 << 10 };
+                let shares = Shares::of(march, shape, 6, offer, Precision::F32);
+                let limiter = Limiter::PositiveDefinite;
+                let settings = TransportSettings { tracers: 6, unlimited: 1, limiter, shares };
+                transport::source(Precision::F32, &grid, settings)
+            }
+            other => panic!("{other:?}"),
+        };
         let place = std::env::var_os("NWP_NVRTC").map(std::path::PathBuf::from);
         let compiler = Compiler::find(place.as_deref(), true).1.expect("NVRTC");
         for knob in Knob::ALL {
-            let Knob::Clouds(fallout) = knob;
             let all = knob.candidates(Precision::F32, 27);
             let spills: Vec<String> = all
                 .par_iter()
                 .filter_map(|setting| {
-                    let Setting::Clouds(mapping) = *setting;
-                    let source = clouds::source(Precision::F32, 27, fallout, mapping);
+                    let source = source(knob, *setting);
                     let found = receipts(&compiler, &source, Architecture(90));
                     let receipt =
                         found.unwrap_or_else(|error| panic!("{setting}: {error}")).remove(0);

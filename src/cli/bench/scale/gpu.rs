@@ -2,7 +2,7 @@
 
 use super::super::Bench;
 use super::super::figure::Timing;
-use super::super::gpu::{Columns, Tracers, mapping_text};
+use super::super::gpu::{Columns, Tracers, mapping_text, transport_on};
 use super::super::gpu_times::{call_times, step_times};
 use super::{Subject, TRACERS, Timed, resident};
 use crate::advection::Limiter;
@@ -12,6 +12,7 @@ use crate::cli::device::MappingChoice;
 use crate::error::{Error, Result};
 use crate::forcing::Moment;
 use crate::gpu::Gpu;
+use crate::gpu::advection::TransportSettings;
 use crate::gpu::clouds::{Clouds, Inside};
 use crate::gpu::wsm5::{Mapping, Tile};
 use crate::model::Working;
@@ -111,8 +112,12 @@ fn clouds<R: Working + OnDevice>(
 }
 
 fn transport<R: Working + OnDevice>(bench: &Bench, gpu: &Gpu, bed: &Tiled<R>) -> Variants {
-    let tracers = room(Tracers::new(gpu, bed, TRACERS, Limiter::PositiveDefinite))?;
-    let times = call_times(gpu, bench.runs, || Ok(()), || tracers.step(bench.dt))?;
+    let (precision, limiter) = (<R as Real>::PRECISION, Limiter::PositiveDefinite);
+    let settings = TransportSettings::for_device(gpu, &bed.grid, precision, [TRACERS, 0], limiter);
+    let tracers = room(Tracers::new(gpu, bed, settings))?;
+    let transport = room(transport_on(gpu, bed, settings))?;
+    let call = || tracers.step(&transport, bench.dt);
+    let times = call_times(gpu, bench.runs, || Ok(()), call)?;
     Ok(vec![("transport".to_owned(), timed(times))])
 }
 

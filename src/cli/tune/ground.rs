@@ -1,0 +1,152 @@
+//! Where settings are timed: a grid on the device, and what the kernels of a knob work on there.
+
+use crate::advection::Limiter;
+use crate::backend::gpu::OnDevice;
+use crate::cli::bench::figure::median;
+use crate::cli::bench::gpu::{Columns, Tracers, transport_on};
+use crate::cli::bench::gpu_times::call_times;
+use crate::error::Result;
+use crate::gpu::Gpu;
+use crate::gpu::advection::{March, TransportSettings};
+use crate::gpu::clouds::{Clouds, Inside};
+use crate::gpu::transport::Transport;
+use crate::gpu::tuning::{Knob, Setting};
+use crate::grid::Shape;
+use crate::model::Working;
+use crate::model::tiled::{Tile, Tiled};
+use crate::real::Real;
+use crate::state::State;
+use crate::wsm5::scheme::Scheme;
+
+/// A grid of repeated columns, for one knob.
+pub(super) struct Ground<R> {
+    gpu: Gpu,
+    knob: Knob,
+    tile: Tile,
+    bed: Tiled<R>,
+    material: Material<R>,
+}
+
+/// What the kernels work on.
+enum Material<R> {
+    Columns(Columns<R>),
+    Tracers(Tracers<R>),
+}
+
+/// The kernels of one setting on a ground.
+pub(super) enum Contestant<'a, R> {
+    Clouds(&'a Gpu, &'a Columns<R>, Box<Clouds<R>>),
+    Transport(&'a Gpu, &'a Tracers<R>, Box<Transport<R>>),
+}
+
+impl<R: Working + OnDevice> Ground<R> {
+    /// The columns of a source on a grid of this size.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Gpu`](crate::error::Error::Gpu), as all below: where the memory does not suffice.
+    pub(super) fn new(gpu: &Gpu, source: &Tiled<R>, tile: Tile, knob: Knob) -> Result<Self> {
+        let bed = source.repeated(tile);
+        let material = match knob {
+            Knob::Clouds(_) => Material::Columns(Columns::new(gpu, &bed, 0)?),
+            Knob::Transport => {
+                let march = March::choose(tile.nx * tile.ny, <R as Real>::PRECISION);
+                Material::Tracers(Tracers::new(gpu, &bed, settings(march, gpu, &bed))?)
+            }
+        };
+        Ok(Self { gpu: gpu.clone(), knob, tile, bed, material })
+    }
+
+    /// Its columns.
+    pub(super) fn tile(&self) -> Tile {
+        self.tile
+    }
+
+    /// Its shape.
+    pub(super) fn shape(&self) -> Shape {
+        self.bed.grid.shape
+    }
+
+    /// Compiles the kernels of a setting of the knob.
+    ///
+    /// # Errors
+    ///
+    /// As [`Ground::new`].
+    ///
+    /// # Panics
+    ///
+    /// With a setting of another knob.
+    pub(super) fn contestant(&self, setting: Setting) -> Result<Contestant<'_, R>> {
+        let Self { gpu, bed, .. } = self;
+        let shape = self.shape();
+        match (&self.material, self.knob, setting) {
+            (Material::Columns(columns), Knob::Clouds(fallout), Setting::Clouds(mapping)) => {
+                let scheme = Scheme::default().with_fallout(fallout);
+                let inside = Inside::all(shape);
+                let clouds = Clouds::new(gpu, shape, inside, scheme, mapping, R::THETA_BASE)?;
+                Ok(Contestant::Clouds(gpu, columns, Box::new(clouds)))
+            }
+            (Material::Tracers(tracers), Knob::Transport, Setting::Transport(march)) => {
+                let transport = transport_on(gpu, bed, settings(march, gpu, bed))?;
+                Ok(Contestant::Transport(gpu, tracers, Box::new(transport)))
+            }
+            _ => panic!("{setting} is none of {:?}", self.knob),
+        }
+    }
+}
+
+impl<R: Working + OnDevice> Contestant<'_, R> {
+    /// The fields after a call of `dt` seconds from the beginning.
+    ///
+    /// # Errors
+    ///
+    /// As [`Ground::new`].
+    pub(super) fn result(&self, dt: f64) -> Result<Vec<R>> {
+        self.restore()?;
+        self.call(dt)?;
+        match self {
+            Self::Clouds(_, columns, _) => columns.state().to_vec(),
+            Self::Transport(_, tracers, _) => tracers.end().to_vec(),
+        }
+    }
+
+    /// Time of a call, s: the median of some.
+    ///
+    /// # Errors
+    ///
+    /// As [`Ground::new`].
+    pub(super) fn time(&self, runs: u32, dt: f64) -> Result<f64> {
+        let (Self::Clouds(gpu, ..) | Self::Transport(gpu, ..)) = self;
+        let (_, times) = call_times(gpu, runs, || self.restore(), || self.call(dt))?;
+        Ok(median(times))
+    }
+
+    fn restore(&self) -> Result<()> {
+        match self {
+            Self::Clouds(_, columns, _) => columns.restore(),
+            // A step leaves its start alone.
+            Self::Transport(..) => Ok(()),
+        }
+    }
+
+    fn call(&self, dt: f64) -> Result<()> {
+        match self {
+            Self::Clouds(_, columns, clouds) => clouds.call(&columns.place(), dt),
+            Self::Transport(_, tracers, transport) => tracers.step(transport, dt),
+        }
+    }
+}
+
+/// The transport as a step has it: all fields of the state, the first without limiter.
+fn settings<R: Working>(march: March, gpu: &Gpu, bed: &Tiled<R>) -> TransportSettings {
+    let tracers = [State::<R>::NAMES.len(), 1];
+    let precision = <R as Real>::PRECISION;
+    TransportSettings::marching(
+        march,
+        gpu,
+        &bed.grid,
+        precision,
+        tracers,
+        Limiter::PositiveDefinite,
+    )
+}

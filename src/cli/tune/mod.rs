@@ -1,0 +1,210 @@
+//! `nwp-mini tune`: which settings of the kernels are the fastest on this GPU.
+
+mod contest;
+mod ground;
+
+use std::fs;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use clap::{Args, ValueEnum};
+
+use contest::{Contest, Trial};
+
+use super::bench::source;
+use super::device::CompilerPlace;
+use super::{FalloutChoice, Precision};
+use crate::backend::gpu::OnDevice;
+use crate::error::{Error, Result};
+use crate::gpu::tuning::{Choice, Knob, Tuning};
+use crate::gpu::{Gpu, Options};
+use crate::io::pending::Pending;
+use crate::model::Working;
+use crate::model::tiled::Tile;
+use crate::real::Real;
+use crate::wsm5::Fallout;
+
+/// Measure which settings of the kernels are the fastest on this GPU, and keep them for later runs.
+///
+/// For the levels of the input, in one precision: how the threads of the transport march, and for each way
+/// of falling the shapes of the blocks that the microphysics is shared out among, on a small grid and
+/// on a large one, and the size from which on the setting of the large one is faster. The winners are
+/// kept in a small file for each kind of GPU in the user's cache folder, beside the compiled kernels,
+/// and every later run with as many levels uses them; nwp-mini info shows them. A file that was made by another version or for other kernels is
+/// not used. Results do not depend on the settings but for rounding, and a setting whose results
+/// differ by more is left out.
+///
+/// Example: nwp-mini tune
+///
+/// Example: nwp-mini tune --input wrfout_d01.nc --precision f64 --dry-run
+#[derive(Debug, Args)]
+pub(super) struct Tune {
+    /// What to tune [default: all]
+    #[arg(value_name = "PART")]
+    parts: Vec<Part>,
+    /// WRF file, or columns as nwp-mini columns takes them: the levels and the weather to measure on
+    #[arg(short, long, value_name = "FILE", default_value = "data/soc.nc")]
+    input: PathBuf,
+    /// Group of the input that holds the columns, with the dimensions k and col
+    #[arg(long, value_name = "NAME")]
+    group: Option<String>,
+    /// The small grid, of repeated columns
+    #[arg(long, value_name = "NXxNY", default_value = "71x58")]
+    small: Tile,
+    /// The large grid; cut to what fits
+    #[arg(long, value_name = "NXxNY", default_value = "1024x1024")]
+    large: Tile,
+    /// How precipitation falls [default: both ways]
+    #[arg(long, value_name = "SCHEME")]
+    fallout: Option<FalloutChoice>,
+    /// Precision of the computation
+    #[arg(long, value_name = "PRECISION", default_value = "f32")]
+    precision: Precision,
+    /// Number of the GPU
+    #[arg(long, value_name = "N", default_value = "0")]
+    device: usize,
+    #[command(flatten)]
+    place: CompilerPlace,
+    /// Timed calls of the settings that come to the final
+    #[arg(long, value_name = "N", default_value = "25",
+          value_parser = clap::value_parser!(u32).range(1..))]
+    runs: u32,
+    /// Time step in seconds
+    #[arg(long, value_name = "S", default_value = "60")]
+    dt: f64,
+    /// Write to this file instead of the one that later runs use
+    #[arg(long, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// Measure and show, and keep nothing
+    #[arg(long, conflicts_with = "output")]
+    dry_run: bool,
+    /// Write all figures to a JSON file
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+    /// Overwrite the files of --output and --json
+    #[arg(long)]
+    force: bool,
+}
+
+/// What can be tuned.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Part {
+    /// Transport of tracers
+    Advection,
+    /// Cloud microphysics
+    Wsm5,
+}
+
+impl Tune {
+    /// Runs the command.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Gpu`] without a GPU, those of the input, and those of writing.
+    pub(super) fn run(&self) -> Result<()> {
+        if self.dt <= 0.0 || !self.dt.is_finite() {
+            return Err(Error::Usage(format!("--dt {}: give a positive number", self.dt)));
+        }
+        let pending = |path: &Option<PathBuf>| {
+            path.as_ref().map(|path| Pending::new(path, self.force)).transpose()
+        };
+        let (json, output) = (pending(&self.json)?, pending(&self.output)?);
+        let options = Options { device: self.device, tuning: false, ..self.place.options() };
+        let gpu = Gpu::open(&options)?;
+        let mut out = io::stdout().lock();
+        let (choices, trials) = match self.precision {
+            Precision::F32 => self.measure::<f32>(&gpu, &mut out)?,
+            Precision::F64 => self.measure::<f64>(&gpu, &mut out)?,
+        };
+        let name = &gpu.device().name;
+        if let Some(json) = json {
+            json.write_json(&trials)?;
+        }
+        if self.dry_run {
+            let mut tuning = Tuning::empty(name);
+            tuning.replace(choices);
+            writeln!(out, "\nnothing is kept; the file would say\n\n{}", tuning.text())?;
+            return Ok(());
+        }
+        let kept = match output {
+            Some(pending) => {
+                let mut tuning = Tuning::empty(name);
+                tuning.replace(choices);
+                let path = pending.target().to_owned();
+                pending.write_text(&tuning.text())?;
+                path
+            }
+            None => keep(name, choices)?,
+        };
+        writeln!(out, "\nkept in {}", kept.display())?;
+        Ok(())
+    }
+
+    fn wants(&self, knob: Knob) -> bool {
+        let part = match knob {
+            Knob::Transport => Part::Advection,
+            Knob::Clouds(fallout) => {
+                if self.fallout.is_some_and(|only| Fallout::from(only) != fallout) {
+                    return false;
+                }
+                Part::Wsm5
+            }
+        };
+        self.parts.is_empty() || self.parts.contains(&part)
+    }
+
+    fn measure<R: Working + OnDevice>(
+        &self,
+        gpu: &Gpu,
+        out: &mut impl Write,
+    ) -> Result<(Vec<Choice>, Vec<Trial>)> {
+        let source = source::read::<R>(&self.input, self.group.as_deref())?;
+        let (major, minor) = gpu.compiler().version();
+        writeln!(
+            out,
+            "{}, NVRTC {major}.{minor}; columns of {}, {} levels, {}",
+            gpu.device().name,
+            self.input.display(),
+            source.grid.shape.nz,
+            <R as Real>::NAME
+        )?;
+        let (mut choices, mut trials) = (Vec::new(), Vec::new());
+        for knob in Knob::ALL {
+            if !self.wants(knob) {
+                continue;
+            }
+            if knob == Knob::Transport && !source.has_winds {
+                writeln!(out, "\n{}: left out, there are no winds", knob.name())?;
+                continue;
+            }
+            let mut contest =
+                Contest { tune: self, gpu, source: &source, knob, out, trials: vec![] };
+            choices.extend(contest.decide()?);
+            trials.append(&mut contest.trials);
+        }
+        Ok((choices, trials))
+    }
+}
+
+/// Adds the choices to the file that later runs use.
+fn keep(gpu: &str, choices: Vec<Choice>) -> Result<PathBuf> {
+    let path = Tuning::path(gpu).ok_or_else(|| {
+        Error::Usage(
+            "there is no cache folder to keep the settings in: neither XDG_CACHE_HOME nor HOME \
+             names a folder; set one of them, or give --output or --dry-run"
+                .to_owned(),
+        )
+    })?;
+    // One that does not count any more is made anew.
+    let known = Tuning::load(&path, gpu).ok().flatten();
+    let mut tuning = known.unwrap_or_else(|| Tuning::empty(gpu));
+    tuning.replace(choices);
+    // A folder in its place would be in the way of the new file.
+    let failed = |e: io::Error| Error::io(&path, "write to", e);
+    if path.is_dir() {
+        return Err(Error::input(&path, "is a folder; remove it, or give --output"));
+    }
+    fs::create_dir_all(path.parent().unwrap_or(Path::new("."))).map_err(failed)?;
+    tuning.save(&path).map_err(failed)?;
+    Ok(path)
+}

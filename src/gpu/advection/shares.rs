@@ -1,0 +1,224 @@
+//! How the cells of a grid are shared out among the threads of the transport.
+
+use std::fmt;
+
+use crate::advection::REACH;
+use crate::grid::Shape;
+use crate::real::Precision;
+
+/// The blocks of a kernel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Block {
+    /// Threads in a block.
+    pub threads: usize,
+    /// Blocks that a multiprocessor is to hold at once, which limits their registers.
+    pub resident: usize,
+}
+
+/// How the cells are shared out among the threads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shares {
+    /// The blocks of the stages without limiter.
+    pub stage: Block,
+    /// The blocks of the two passes of the limited stage.
+    pub limited: Block,
+    /// Cells of a thread, side by side in a row: 2 or more, 1 where a row has no more.
+    pub cells: usize,
+    /// Levels that a thread marches through.
+    pub levels: usize,
+    /// Threads of a block side by side in a row, before the next row follows; at most the threads
+    /// of a block.
+    pub width: usize,
+    /// Whether positive-definite tracers take their last stage in one pass, by tiles, instead of in
+    /// two; for rows of [`Shares::least_tiled`] cells or more.
+    pub tiled: bool,
+}
+
+/// How threads march, whatever the grid: what is measured for a device. It is written, and read by
+/// [`March::parse`], as `cells=4 stages=5 limited=4 levels=even tiles=yes`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct March {
+    /// Cells of a thread, side by side in a row, where a row has so many.
+    pub cells: usize,
+    /// Blocks of a stage without limiter that a multiprocessor is to hold at once.
+    pub stages: usize,
+    /// The same for the two passes of the limited stage.
+    pub limited: usize,
+    /// Levels that a thread marches through; without it as many as fill the device evenly.
+    pub levels: Option<usize>,
+    /// Whether positive-definite tracers take their last stage by tiles on grids large enough.
+    pub tiles: bool,
+}
+
+/// What a device offers to the kernels of the transport.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Offer {
+    /// Its multiprocessors.
+    pub multiprocessors: usize,
+    /// Shared memory that a block can have, bytes.
+    pub shared_bytes: usize,
+}
+
+/// Rows of a tile, and those of them that it finishes: the first lacks what is south of it, the
+/// last two what is north.
+pub(super) const TILE_ROWS: usize = 16;
+const TILE_OWN_ROWS: usize = TILE_ROWS - 3;
+
+/// Tiles that a multiprocessor should get, at least: fewer leave too many of them idle at the end.
+const TILES_EACH: usize = 2;
+
+/// The most cells of a side that tiles are laid on: kernels multiply it by the tiles of a row in 32
+/// bits, and a launch has 65,535 blocks across at most.
+const MOST_TILED: usize = 1 << 18;
+
+/// Threads that run together, and the most of them side by side in a row of a block: loads of
+/// neighbours.
+pub(super) const WARP: usize = 32;
+
+/// Columns from which on threads march in another way.
+const SMALL: usize = 10_000;
+const MEDIUM: usize = 30_000;
+const LARGE: usize = 150_000;
+
+/// What it takes a thread to set out on its march, in levels of it.
+const SETTING_OUT: usize = 1;
+
+impl March {
+    /// The cells of a thread that kernels are made for: two at least, of which one is inside a specified
+    /// side and the other is not.
+    pub const CELLS: [usize; 2] = [2, 4];
+    /// The blocks of a multiprocessor that registers can be bound for.
+    pub const RESIDENT: std::ops::RangeInclusive<usize> = 1..=16;
+
+    /// The built-in march for a number of columns, the fastest on an H200.
+    ///
+    /// Small grids take as many cells, and as many blocks, as have their registers without spilling.
+    /// On others more warps, of which some wait for data while others calculate, are worth some
+    /// spilled values.
+    pub fn choose(columns: usize, precision: Precision) -> Self {
+        let (cells, stages, limited, levels) = match precision {
+            Precision::F32 if columns < SMALL => (4, 5, 4, None),
+            Precision::F32 if columns < MEDIUM => (4, 8, 4, Some(2)),
+            Precision::F32 if columns < LARGE => (2, 10, 8, Some(6)),
+            Precision::F32 => (4, 8, 4, Some(14)),
+            // Values take two registers each.
+            Precision::F64 => (2, 2, 2, None),
+        };
+        Self { cells, stages, limited, levels, tiles: precision == Precision::F32 }
+    }
+
+    /// Whether kernels can be made for it.
+    pub fn is_possible(self, nz: usize, precision: Precision) -> bool {
+        Self::CELLS.contains(&self.cells)
+            && [self.stages, self.limited].iter().all(|blocks| Self::RESIDENT.contains(blocks))
+            && self.levels.is_none_or(|levels| (1..=nz).contains(&levels))
+            // Values in f64 would take more registers than the threads of a tile can have.
+            && (!self.tiles || precision == Precision::F32)
+    }
+
+    /// Reads one as it is written; `None` where the text is none.
+    pub fn parse(text: &str) -> Option<Self> {
+        let mut words = text.split(' ');
+        let mut value = |name: &str| words.next()?.strip_prefix(name)?.strip_prefix('=');
+        let number = |text: &str| text.parse::<usize>().ok();
+        let march = Self {
+            cells: number(value("cells")?)?,
+            stages: number(value("stages")?)?,
+            limited: number(value("limited")?)?,
+            levels: match value("levels")? {
+                "even" => None,
+                levels => Some(number(levels)?),
+            },
+            tiles: match value("tiles")? {
+                "yes" => true,
+                "no" => false,
+                _ => return None,
+            },
+        };
+        words.next().is_none().then_some(march)
+    }
+}
+
+impl fmt::Display for March {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { cells, stages, limited, levels, tiles } = self;
+        let levels = levels.map_or_else(|| "even".to_owned(), |levels| levels.to_string());
+        let tiles = if *tiles { "yes" } else { "no" };
+        write!(f, "cells={cells} stages={stages} limited={limited} levels={levels} tiles={tiles}")
+    }
+}
+
+impl Shares {
+    /// The shares of a grid for `tracers` tracers that march so on a device.
+    pub fn of(
+        march: March,
+        shape: Shape,
+        tracers: usize,
+        offer: Offer,
+        precision: Precision,
+    ) -> Self {
+        let fits = |cells: &usize| *cells <= march.cells.min(shape.nx);
+        let cells = [4, 2, 1].into_iter().find(fits).unwrap_or(1);
+        let groups = shape.nx.div_ceil(cells);
+        let width = groups.div_ceil(groups.div_ceil(WARP));
+        let block = |resident| Block { threads: 128, resident };
+        let (stage, limited) = (block(march.stages), block(march.limited));
+        let shares = Self { stage, limited, cells, levels: 1, width, tiled: false };
+        // A thread that marches upward finds what it has just used in its registers, but the device
+        // should be filled evenly.
+        let time = |levels| {
+            let shares = Self { levels, ..shares };
+            let (blocks, _) = shares.launch(shape, tracers, shares.limited);
+            let at_once = offer.multiprocessors * march.limited;
+            blocks.into_iter().product::<usize>().div_ceil(at_once) * (levels + SETTING_OUT)
+        };
+        let even = || (1..=shape.nz).min_by_key(|levels| time(*levels)).unwrap_or(1);
+        let levels = march.levels.unwrap_or_else(even).min(shape.nz);
+        let tiled = march.tiles
+            && shape.nx >= shares.least_tiled()
+            && shape.nx.max(shape.ny) <= MOST_TILED
+            && shares.tile_bytes(shape, precision) <= offer.shared_bytes
+            && shares.tiles(shape, tracers).iter().product::<usize>()
+                >= TILES_EACH * offer.multiprocessors;
+        Self { levels, tiled, ..shares }
+    }
+
+    /// Cells at an end of a row of a tile that lack what is beside them.
+    fn ring(self) -> usize {
+        (REACH + self.cells) / self.cells * self.cells
+    }
+
+    /// Cells of a row that a tile finishes.
+    fn tile_cells(self) -> usize {
+        WARP * self.cells - 2 * self.ring()
+    }
+
+    /// The fewest cells of a row that tiles can be laid on: one tile and the ring of the next.
+    pub fn least_tiled(self) -> usize {
+        self.tile_cells() + self.ring()
+    }
+
+    /// Tiles of all tracers: by tracers, along the rows, and across them.
+    pub(super) fn tiles(self, shape: Shape, tracers: usize) -> [usize; 3] {
+        [tracers, shape.nx.div_ceil(self.tile_cells()), shape.ny.div_ceil(TILE_OWN_ROWS)]
+    }
+
+    /// Shared memory of a tile, bytes.
+    pub(super) fn tile_bytes(self, shape: Shape, precision: Precision) -> usize {
+        let rows_ahead = 3 * (TILE_ROWS + 2 * REACH - 1) + 2 * (TILE_ROWS + 1) + 3 * TILE_ROWS;
+        let rows = rows_ahead + 3 * TILE_ROWS;
+        let of_levels = 5 * shape.nz + 1;
+        (rows * WARP * self.cells + of_levels) * precision.bytes()
+    }
+
+    /// Blocks along the rows and the tracers, across the rows, and of levels, and threads of each
+    /// that are at most those of `block`.
+    pub fn launch(self, shape: Shape, tracers: usize, block: Block) -> ([usize; 3], usize) {
+        let strips = shape.nx.div_ceil(self.cells).div_ceil(self.width);
+        // No more rows than share the grid's evenly among its blocks.
+        let most = (block.threads / self.width).max(1);
+        let rows = shape.ny.div_ceil(shape.ny.div_ceil(most));
+        let blocks = [tracers * strips, shape.ny.div_ceil(rows), shape.nz.div_ceil(self.levels)];
+        (blocks, (rows * self.width).next_multiple_of(WARP))
+    }
+}
