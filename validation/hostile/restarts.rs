@@ -84,7 +84,7 @@ fn many_parts_of_nothing() {
         }
         model.fields.push(Field {
             name: "nothing".to_owned(),
-            axes: ["none", "many", "z"].map(str::to_owned).to_vec(),
+            axes: ["many", "none", "z"].map(str::to_owned).to_vec(),
             attributes: Vec::new(),
             data: Data::Float(Vec::new()),
             turned: false,
