@@ -139,8 +139,9 @@ fn the_transport_marches_as_measured() {
     let run = |name: &str| {
         let output = cache.path().join(name);
         let path = output.to_str().expect("a path in UTF-8");
-        let steps = ["run", "--backend", "gpu", "--steps", "3", "--dt", "60", "--no-compare"];
-        let [_, log] = said(cache.path(), &[&steps[..], &["--output", path]].concat());
+        let on_gpu = ["run", "--input", "data/soc.nc", "--backend", "gpu", "--no-compare"];
+        let steps = ["--steps", "3", "--dt", "60", "--output", path];
+        let [_, log] = said(cache.path(), &[&on_gpu[..], &steps].concat());
         assert!(!log.contains("built-in"), "{log}");
         let file = netcdf::open(&output).expect("the output");
         let rain = file.variable("QRAIN").expect("rain");
