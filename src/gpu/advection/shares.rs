@@ -44,7 +44,8 @@ pub struct March {
     pub stages: usize,
     /// The same for the two passes of the limited stage.
     pub limited: usize,
-    /// Levels that a thread marches through; without it as many as fill the device evenly.
+    /// Levels that a thread marches through, or all where there are fewer; without it as many as fill
+    /// the device evenly.
     pub levels: Option<usize>,
     /// Whether positive-definite tracers take their last stage by tiles on grids large enough.
     pub tiles: bool,
@@ -108,10 +109,10 @@ impl March {
     }
 
     /// Whether kernels can be made for it.
-    pub fn is_possible(self, nz: usize, precision: Precision) -> bool {
+    pub fn is_possible(self, precision: Precision) -> bool {
         Self::CELLS.contains(&self.cells)
             && [self.stages, self.limited].iter().all(|blocks| Self::RESIDENT.contains(blocks))
-            && self.levels.is_none_or(|levels| (1..=nz).contains(&levels))
+            && self.levels != Some(0)
             // Values in f64 would take more registers than the threads of a tile can have.
             && (!self.tiles || precision == Precision::F32)
     }

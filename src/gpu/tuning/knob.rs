@@ -72,7 +72,7 @@ impl Knob {
         match self {
             Self::Transport => {
                 let march = March::parse(text.strip_prefix("march ")?)?;
-                march.is_possible(nz, precision).then_some(Setting::Transport(march))
+                march.is_possible(precision).then_some(Setting::Transport(march))
             }
             Self::Clouds(fallout) => {
                 let mapping = parse_mapping(text)?;
