@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use serde::Serialize;
 
-use crate::cli::report::{Machine, machine};
+use crate::cli::made::{Machine, machine};
 use crate::cli::run::is_same;
 use crate::diagnostics::comparison::{
     Comparison, Figures, Place, VariableReport, Verdict, compare,

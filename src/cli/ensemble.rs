@@ -12,9 +12,9 @@ use crate::backend::gpu::{MembersOnGpu, OnDevice, Setting};
 use crate::backend::members::{Members, MembersOnCpu, Start};
 use crate::cli::begin::{Ready, interruptible, log_projection, print_dry, ready};
 use crate::cli::beside::Asked;
+use crate::cli::made::Made;
 use crate::cli::progress::Progress;
 use crate::cli::provenance::provenance;
-use crate::cli::report::{Machine, machine};
 use crate::config::RunConfig;
 use crate::diagnostics::budget::Water;
 use crate::ensemble::Ensemble;
@@ -26,7 +26,7 @@ use crate::io::pending::Pending;
 use crate::io::text;
 use crate::io::wrf::Attribute;
 use crate::model::ensemble::{Fate, run as run_members};
-use crate::model::{Case, FrameReport, Frames, Outcome, Working};
+use crate::model::{Case, Frames, Outcome, Working};
 use crate::plan::Plan;
 use crate::primitives::moments::Moments;
 use crate::state::State;
@@ -214,25 +214,8 @@ struct EnsembleFacts {
 /// The figures of the run of an ensemble.
 #[derive(Clone, Debug, Serialize)]
 struct Facts {
-    version: &'static str,
-    commit: &'static str,
-    machine: Machine,
-    backend: &'static str,
-    device: String,
-    precision: &'static str,
-    input: Vec<String>,
-    output: String,
-    frames: usize,
-    refine: usize,
-    grid: [usize; 3],
-    boundary: String,
-    limiter: String,
-    fallout: String,
-    steps: usize,
-    dt: f64,
-    max_dt: f64,
-    seconds: f64,
-    input_frames: Vec<FrameReport>,
+    #[serde(flatten)]
+    made: Made,
     timing: Timing,
     ensemble: EnsembleFacts,
 }
@@ -247,28 +230,16 @@ impl Facts {
         done: &Done<'_>,
     ) -> Result<Self> {
         let Done { outcome, fates, written, wall_s } = *done;
-        let shape = case.domain.grid.shape;
         let step_s = outcome.stepping.as_secs_f64() / outcome.steps.max(1) as f64;
         Ok(Self {
-            version: env!("CARGO_PKG_VERSION"),
-            commit: env!("NWP_MINI_COMMIT"),
-            machine: machine(),
-            backend: members.kind(),
-            device: members.describe(),
-            precision: R::NAME,
-            input: config.inputs.iter().map(|path| path.display().to_string()).collect(),
-            output: config.output.display().to_string(),
-            frames: written,
-            refine: config.refine,
-            grid: [shape.nx, shape.ny, shape.nz],
-            boundary: case.domain.grid.sides.to_string(),
-            limiter: format!("{:?}", config.limiter),
-            fallout: format!("{:?}", config.fallout),
-            steps: outcome.steps,
-            dt: plan.dt,
-            max_dt: plan.max_dt,
-            seconds: outcome.seconds,
-            input_frames: case.input_frames.clone(),
+            made: Made::new(
+                config,
+                case,
+                plan,
+                outcome,
+                (members.kind(), members.describe()),
+                written,
+            ),
             timing: Timing {
                 phases: members.times()?,
                 step_s,
@@ -286,15 +257,8 @@ impl Facts {
     /// [`Error::BrokenPipe`] or [`Error::Io`] of standard output.
     fn print(&self) -> Result<()> {
         let Self { timing, ensemble, .. } = self;
-        let [nx, ny, nz] = self.grid;
         let mut out = io::stdout().lock();
-        writeln!(out, "\nnwp-mini {} on the {}, {}", self.version, self.device, self.precision)?;
-        writeln!(out, "grid           {nx}x{ny}x{nz} cells, boundaries {}", self.boundary)?;
-        writeln!(
-            out,
-            "simulated      {:.0} s in {} steps of {:.6} s (longest possible {:.1} s)",
-            self.seconds, self.steps, self.dt, self.max_dt
-        )?;
+        self.made.print(&mut out)?;
         let control = if ensemble.control { ", the first as it is" } else { "" };
         writeln!(
             out,
@@ -309,7 +273,7 @@ impl Facts {
         )?;
         writeln!(out, "wall time      {:.2} s", timing.wall_s)?;
         ensemble.print(&mut out)?;
-        writeln!(out, "output         {}, {} frames", self.output, self.frames)?;
+        writeln!(out, "output         {}, {} frames", self.made.output, self.made.frames)?;
         Ok(())
     }
 }

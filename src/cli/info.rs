@@ -7,8 +7,8 @@ use clap::Args;
 use serde::Serialize;
 
 use crate::cli::device::{CompilerPlace, TuningChoice};
+use crate::cli::made::{Machine, machine};
 use crate::cli::refine;
-use crate::cli::report::{Machine, machine};
 use crate::error::Result;
 use crate::gpu;
 use crate::gpu::tuning::{Choice, Tuning};

@@ -13,6 +13,7 @@ mod import;
 mod info;
 mod init;
 mod kernels;
+mod made;
 mod pair;
 mod plot;
 mod progress;

@@ -7,8 +7,9 @@ use std::time::Duration;
 
 use serde::Serialize;
 
-use crate::backend::{Backend, PhaseTime, Precipitation, cpu};
+use crate::backend::{Backend, PhaseTime, Precipitation};
 use crate::cli::beside::Names;
+use crate::cli::made::Made;
 use crate::cli::{plot, report_page};
 use crate::config::RunConfig;
 use crate::diagnostics::budget::Water;
@@ -19,30 +20,9 @@ use crate::io::pending::Pending;
 use crate::io::wrf::album::Album;
 use crate::model::pair::{self, Ratio, Timed};
 use crate::model::suspect::Suspect;
-use crate::model::{Case, FrameReport, Outcome, Working};
+use crate::model::{Case, Outcome, Working};
 use crate::plan::Plan;
 use crate::projection::Report;
-
-/// The machine that a run was made on.
-#[derive(Clone, Debug, Serialize)]
-pub(super) struct Machine {
-    pub(super) os: &'static str,
-    pub(super) arch: &'static str,
-    pub(super) cpu: String,
-    pub(super) cores: usize,
-    pub(super) threads: usize,
-}
-
-/// This machine.
-pub(super) fn machine() -> Machine {
-    Machine {
-        os: std::env::consts::OS,
-        arch: std::env::consts::ARCH,
-        cpu: cpu::name().to_owned(),
-        cores: std::thread::available_parallelism().map_or(1, usize::from),
-        threads: rayon::current_num_threads(),
-    }
-}
 
 /// Time of a phase, and how fast it went.
 #[derive(Clone, Copy, Debug, Serialize)]
@@ -75,31 +55,13 @@ struct Origin {
 /// The figures of a run; steps, time and water from the start of the first one on.
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct Facts {
-    version: &'static str,
-    commit: &'static str,
-    machine: Machine,
-    backend: &'static str,
-    /// Where it was computed, in words.
-    device: String,
-    precision: &'static str,
-    input: String,
-    output: String,
-    /// Files beside it.
+    #[serde(flatten)]
+    made: Made,
+    /// Files beside the output.
     beside: Vec<String>,
-    frames: usize,
-    refine: usize,
-    grid: [usize; 3],
-    boundary: String,
-    limiter: String,
-    fallout: String,
-    steps: usize,
     /// Where the run went on from.
     restart: Option<Origin>,
-    dt: f64,
-    max_dt: f64,
-    seconds: f64,
     projection: Report,
-    input_frames: Vec<FrameReport>,
     water: Water,
     /// Figures of the frames of output.
     diagnostics: Vec<FrameFigures>,
@@ -149,33 +111,17 @@ impl Facts {
         let beside = names.asked_for(config).into_iter().map(|(_, path)| path);
         let kept = config.restarts.restart_output.as_deref().filter(|_| outcome.steps > 0);
         Ok(Self {
-            version: env!("CARGO_PKG_VERSION"),
-            commit: env!("NWP_MINI_COMMIT"),
-            machine: machine(),
-            backend: backend.kind(),
-            device: backend.describe(),
-            precision: R::NAME,
-            input: config
-                .inputs
-                .iter()
-                .map(|path| path.display().to_string())
-                .collect::<Vec<_>>()
-                .join(", "),
-            output: config.output.display().to_string(),
+            made: Made::new(
+                config,
+                case,
+                plan,
+                outcome,
+                (backend.kind(), backend.describe()),
+                frames,
+            ),
             beside: beside.chain(kept).map(|path| path.display().to_string()).collect(),
-            frames,
-            refine: config.refine,
-            grid: [shape.nx, shape.ny, shape.nz],
-            boundary: case.domain.grid.sides.to_string(),
-            limiter: format!("{:?}", config.limiter),
-            fallout: format!("{:?}", config.fallout),
-            steps: plan.past.steps + outcome.steps,
             restart,
-            dt: plan.dt,
-            max_dt: plan.max_dt,
-            seconds: outcome.seconds,
             projection: case.projection,
-            input_frames: case.input_frames.clone(),
             water: outcome.water,
             diagnostics: outcome.figures.clone(),
             precipitation_mean_mm: mean,
@@ -211,7 +157,6 @@ impl Facts {
     /// [`Error::BrokenPipe`] or [`Error::Io`] of standard output.
     pub(super) fn print(&self) -> Result<()> {
         let Self { water, timing, .. } = self;
-        let [nx, ny, nz] = self.grid;
         let share = |part: f64| if water.start > 0.0 { 100.0 * part / water.start } else { 0.0 };
         let frozen = if self.precipitation_mean_mm > 0.0 {
             100.0 * self.precipitation_frozen_mean_mm / self.precipitation_mean_mm
@@ -234,14 +179,8 @@ impl Facts {
             ("at the end", water.end),
         ];
         let mut out = io::stdout().lock();
-        writeln!(out, "\nnwp-mini {} on the {}, {}", self.version, self.device, self.precision)?;
-        writeln!(out, "grid           {nx}x{ny}x{nz} cells, boundaries {}", self.boundary)?;
-        writeln!(
-            out,
-            "simulated      {:.0} s in {} steps of {:.6} s (longest possible {:.1} s)",
-            self.seconds, self.steps, self.dt, self.max_dt
-        )?;
-        let (mut made, mut seconds) = (self.steps, self.seconds);
+        self.made.print(&mut out)?;
+        let (mut made, mut seconds) = (self.made.steps, self.made.seconds);
         if let Some(Origin { file, steps, seconds: until }) = &self.restart {
             writeln!(out, "restart        from {file} after {until:.0} s, {steps} steps")?;
             (made, seconds) = (made - steps, seconds - until);
@@ -270,7 +209,7 @@ impl Facts {
         if let Some(last) = self.diagnostics.last() {
             print_fields(&mut out, last)?;
         }
-        writeln!(out, "output         {}, {} frames", self.output, self.frames)?;
+        writeln!(out, "output         {}, {} frames", self.made.output, self.made.frames)?;
         for name in &self.beside {
             writeln!(out, "               {name}")?;
         }

@@ -27,7 +27,7 @@ use crate::advection::Limiter;
 use crate::backend::cpu::name as cpu_name;
 use crate::backend::gpu::OnDevice;
 use crate::cli::device::{GpuChoice, MappingChoice};
-use crate::cli::report::machine;
+use crate::cli::made::machine;
 use crate::cli::report_page;
 use crate::cli::{BackendChoice, FalloutChoice, LimiterChoice, Precision};
 use crate::error::{Error, Result};

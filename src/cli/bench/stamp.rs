@@ -6,7 +6,7 @@ use serde_json::Value;
 use time::OffsetDateTime;
 
 use super::Bench;
-use crate::cli::report::machine;
+use crate::cli::made::machine;
 use crate::gpu::Gpu;
 
 /// Facts by name.

@@ -1,0 +1,112 @@
+//! What every run tells of itself: what was run, on what, and how far.
+
+use std::io::Write;
+
+use serde::Serialize;
+
+use crate::backend::cpu;
+use crate::config::RunConfig;
+use crate::error::Result;
+use crate::model::{Case, FrameReport, Outcome, Working};
+use crate::plan::Plan;
+
+/// The machine that a run was made on.
+#[derive(Clone, Debug, Serialize)]
+pub(super) struct Machine {
+    pub(super) os: &'static str,
+    pub(super) arch: &'static str,
+    pub(super) cpu: String,
+    pub(super) cores: usize,
+    pub(super) threads: usize,
+}
+
+/// This machine.
+pub(super) fn machine() -> Machine {
+    Machine {
+        os: std::env::consts::OS,
+        arch: std::env::consts::ARCH,
+        cpu: cpu::name().to_owned(),
+        cores: std::thread::available_parallelism().map_or(1, usize::from),
+        threads: rayon::current_num_threads(),
+    }
+}
+
+/// What was run; steps and time from the start of the first run on.
+#[derive(Clone, Debug, Serialize)]
+pub(super) struct Made {
+    version: &'static str,
+    commit: &'static str,
+    machine: Machine,
+    backend: &'static str,
+    /// Where it was computed, in words.
+    device: String,
+    precision: &'static str,
+    input: String,
+    pub(super) output: String,
+    pub(super) frames: usize,
+    refine: usize,
+    grid: [usize; 3],
+    boundary: String,
+    limiter: String,
+    fallout: String,
+    pub(super) steps: usize,
+    dt: f64,
+    max_dt: f64,
+    pub(super) seconds: f64,
+    input_frames: Vec<FrameReport>,
+}
+
+impl Made {
+    /// Of a run in which `frames` frames were written, on a backend of this kind and, in words, there.
+    pub(super) fn new<R: Working>(
+        config: &RunConfig,
+        case: &Case<R>,
+        plan: &Plan,
+        outcome: &Outcome,
+        (backend, device): (&'static str, String),
+        frames: usize,
+    ) -> Self {
+        let shape = case.domain.grid.shape;
+        let inputs: Vec<String> =
+            config.inputs.iter().map(|path| path.display().to_string()).collect();
+        Self {
+            version: env!("CARGO_PKG_VERSION"),
+            commit: env!("NWP_MINI_COMMIT"),
+            machine: machine(),
+            backend,
+            device,
+            precision: R::NAME,
+            input: inputs.join(", "),
+            output: config.output.display().to_string(),
+            frames,
+            refine: config.refine,
+            grid: [shape.nx, shape.ny, shape.nz],
+            boundary: case.domain.grid.sides.to_string(),
+            limiter: format!("{:?}", config.limiter),
+            fallout: format!("{:?}", config.fallout),
+            steps: plan.past.steps + outcome.steps,
+            dt: plan.dt,
+            max_dt: plan.max_dt,
+            seconds: outcome.seconds,
+            input_frames: case.input_frames.clone(),
+        }
+    }
+
+    /// Prints the head of a summary.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::BrokenPipe`](crate::error::Error::BrokenPipe) or [`Error::Io`](crate::error::Error::Io) of
+    /// standard output.
+    pub(super) fn print(&self, out: &mut impl Write) -> Result<()> {
+        let [nx, ny, nz] = self.grid;
+        writeln!(out, "\nnwp-mini {} on the {}, {}", self.version, self.device, self.precision)?;
+        writeln!(out, "grid           {nx}x{ny}x{nz} cells, boundaries {}", self.boundary)?;
+        writeln!(
+            out,
+            "simulated      {:.0} s in {} steps of {:.6} s (longest possible {:.1} s)",
+            self.seconds, self.steps, self.dt, self.max_dt
+        )?;
+        Ok(())
+    }
+}
