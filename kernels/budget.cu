@@ -2,7 +2,7 @@
 // the rows that fall to it in the same order in every run; the host adds up the blocks.
 // See src/backend/region.rs.
 #include "primitives/block_sum.cuh"
-#include "primitives/mark.cuh"
+#include "primitives/begin.cuh"
 
 // Water of level blockIdx.y, kg: what the rows of this block hold.
 extern "C" __global__ void __launch_bounds__(SUM_THREADS)
@@ -30,7 +30,7 @@ budget_water_acc64(const __grid_constant__ WaterArgs args)
 extern "C" __global__ void __launch_bounds__(SUM_THREADS)
 budget_tally_acc64(const __grid_constant__ TallyArgs args)
 {
-    mark(args.marks, MARK_BUDGET_TALLY_ACC64);
+    begin(args.marks, MARK_BUDGET_TALLY_ACC64);
     const int plane = args.ny * args.nx;
     double sums[TALLY_PLANES] = {};
     for (int j = args.first_row + blockIdx.x; j < args.end_row; j += gridDim.x) {

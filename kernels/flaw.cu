@@ -1,7 +1,7 @@
 // A look for values that are not finite, which ends a step, and the notes that the host reads.
 // See src/gpu/watch.rs.
 #include "primitives/counted.cuh"
-#include "primitives/mark.cuh"
+#include "primitives/begin.cuh"
 #include "primitives/wide.cuh"
 
 // Notes element `at` of the state where it is infinite or not a number: step, field and cell in one word, so
@@ -31,7 +31,7 @@ __device__ inline void show(const WatchArgs& args)
 extern "C" __global__ void __launch_bounds__(WATCH_THREADS)
 watch_scan(const __grid_constant__ WatchArgs args)
 {
-    mark(args.marks, MARK_WATCH_SCAN);
+    begin(args.marks, MARK_WATCH_SCAN);
     constexpr int COUNT = Wide<real>::COUNT;
     const long long all = static_cast<long long>(WATCH_FIELDS) * args.cells, packs = all / COUNT;
     const long long threads = static_cast<long long>(gridDim.x) * WATCH_THREADS;

@@ -1,6 +1,6 @@
 // One step of all tracers: a kernel for a stage without limiter, and for the last stage with one
 // either two passes or, where TILED, one; the tracers before UNLIMITED are never limited.
-#include "primitives/mark.cuh"
+#include "primitives/begin.cuh"
 #include "advection/tile/limited.cuh"
 
 // Lets a thread march, by code for inner places where it can.
@@ -17,7 +17,7 @@ __device__ inline void march(const TransportArgs& args, const Place& place)
 extern "C" __global__ void __launch_bounds__(STAGE_THREADS, STAGE_RESIDENT)
 transport_stage(const __grid_constant__ TransportArgs args)
 {
-    mark(args.marks, MARK_TRANSPORT_STAGE);
+    begin(args.marks, MARK_TRANSPORT_STAGE);
     Place place;
     if (find_place(args, 0, TRACERS, place)) march<advance>(args, place);
 }
@@ -27,7 +27,7 @@ extern "C" __global__ void __launch_bounds__(STAGE_THREADS, STAGE_RESIDENT)
 transport_unlimited(const __grid_constant__ TransportArgs args)
 {
     if (!TILED) return;
-    mark(args.marks, MARK_TRANSPORT_UNLIMITED);
+    begin(args.marks, MARK_TRANSPORT_UNLIMITED);
     Place place;
     if (find_place(args, 0, UNLIMITED, place)) march<advance>(args, place);
 }
@@ -37,7 +37,7 @@ extern "C" __global__ void __launch_bounds__(TILE_ROWS * LANES, 1)
 transport_limit(const __grid_constant__ TransportArgs args)
 {
     if (!TILED) return;
-    mark(args.marks, MARK_TRANSPORT_LIMIT);
+    begin(args.marks, MARK_TRANSPORT_LIMIT);
     extern __shared__ LimitRoom room[];
     const TilePlace tile = find_place_in_tile(args, UNLIMITED);
     if (tile.place.is_inner)
@@ -51,7 +51,7 @@ extern "C" __global__ void __launch_bounds__(LIMITED_THREADS, LIMITED_RESIDENT)
 transport_scale(const __grid_constant__ TransportArgs args)
 {
     if (TILED) return;
-    mark(args.marks, MARK_TRANSPORT_SCALE);
+    begin(args.marks, MARK_TRANSPORT_SCALE);
     Place place;
     if (!find_place(args, 0, TRACERS, place)) return;
     if (place.tracer < UNLIMITED)
@@ -65,7 +65,7 @@ extern "C" __global__ void __launch_bounds__(LIMITED_THREADS, LIMITED_RESIDENT)
 transport_update(const __grid_constant__ TransportArgs args)
 {
     if (TILED) return;
-    mark(args.marks, MARK_TRANSPORT_UPDATE);
+    begin(args.marks, MARK_TRANSPORT_UPDATE);
     Place place;
     if (find_place(args, UNLIMITED, TRACERS - UNLIMITED, place)) march<update>(args, place);
 }
@@ -75,7 +75,7 @@ transport_update(const __grid_constant__ TransportArgs args)
 extern "C" __global__ void __launch_bounds__(SUM_THREADS)
 transport_entered_acc64(const __grid_constant__ TransportArgs args)
 {
-    mark(args.marks, MARK_TRANSPORT_ENTERED_ACC64);
+    begin(args.marks, MARK_TRANSPORT_ENTERED_ACC64);
     __shared__ double partial[SUM_THREADS];
     const int tracer = static_cast<int>(blockIdx.x) / NZ;
     const int k = static_cast<int>(blockIdx.x) - tracer * NZ;

@@ -1,7 +1,7 @@
 // The microphysics, a thread for a column: the mapping of the first ports of this scheme to GPUs.
 
 #include "primitives/exact.cuh"
-#include "primitives/mark.cuh"
+#include "primitives/begin.cuh"
 #include "wsm5/column/column.cuh"
 #include "wsm5/column/fall.cuh"
 #include "wsm5/column/sink.cuh"
@@ -32,7 +32,7 @@ __device__ inline void minor_step(const Wsm5Params& p, real dt_cloud, Column& co
 extern "C" __global__ void __launch_bounds__(COLUMN_THREADS)
     wsm5_column(__grid_constant__ const CloudArgs a)
 {
-    mark(a.marks, MARK_WSM5_COLUMN);
+    begin(a.marks, MARK_WSM5_COLUMN);
     const int number = blockIdx.x * COLUMN_THREADS + threadIdx.x;
     if (number >= a.count) return;
     const int place = place_of(a, number);

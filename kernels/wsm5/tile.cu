@@ -2,7 +2,7 @@
 //
 // What the processes are, and in which order they act, stands in src/wsm5/mod.rs.
 
-#include "primitives/mark.cuh"
+#include "primitives/begin.cuh"
 #include "wsm5/tile/act.cuh"
 #include "wsm5/tile/fall.cuh"
 #include "wsm5/tile/load.cuh"
@@ -19,7 +19,7 @@ constexpr int BLOCKS = TILE_BLOCKS;
 extern "C" __global__ void __launch_bounds__(TILE_THREADS, BLOCKS)
     wsm5_tile(__grid_constant__ const CloudArgs a)
 {
-    mark(a.marks, MARK_WSM5_TILE);
+    begin(a.marks, MARK_WSM5_TILE);
     __shared__ Tile tile;
     const Position at = position(a);
     if (is_accountant(a)) open_account(a, tile, threadIdx.x);

@@ -8,8 +8,9 @@ use serde::Serialize;
 use tracing::trace;
 
 use super::branches::Branch;
-use super::compile::{Code, Source};
+use super::compile::{Architecture, Code, Source};
 use super::device::{Gpu, failed};
+use super::mark::is_marked;
 use crate::error::{Error, Result};
 
 /// Code on the device.
@@ -72,7 +73,8 @@ impl Module {
         // SAFETY: the module is loaded, and stays so as long as the kernel holds it.
         let function = unsafe { result::module::get_function(*module, symbol) }
             .map_err(failed(format!("find the kernel {name} in kernels/{file}")))?;
-        Ok(Kernel { module: self.clone(), name, function })
+        let waits = is_marked(name) && gpu.device().architecture >= WAITING;
+        Ok(Kernel { module: self.clone(), name, function, waits })
     }
 }
 
@@ -82,12 +84,17 @@ pub struct Kernel {
     module: Module,
     name: &'static str,
     function: sys::CUfunction,
+    /// Whether it waits by itself until what was asked before is done.
+    waits: bool,
 }
 
 // SAFETY: the driver's handles may be used from any thread.
 unsafe impl Send for Kernel {}
 // SAFETY: as above.
 unsafe impl Sync for Kernel {}
+
+/// The first architecture whose blocks can take their places before what was asked before is done.
+const WAITING: Architecture = Architecture(90);
 
 /// Threads that run in step.
 const WARP: u32 = 32;
@@ -196,17 +203,36 @@ impl Kernel {
         let Launch { grid, block, shared_bytes } = launch;
         trace!("{} <<<{grid:?}, {block:?}, {shared_bytes}>>>", self.name);
         let mut pointers = [std::ptr::from_ref(arguments).cast_mut().cast()];
+        let mut attribute = sys::CUlaunchAttribute {
+            id: sys::CUlaunchAttributeID::CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION,
+            pad: Default::default(),
+            value: sys::CUlaunchAttributeValue {
+                programmaticStreamSerializationAllowed: i32::from(self.waits),
+            },
+        };
+        let [[grid_x, grid_y, grid_z], [block_x, block_y, block_z]] = [grid, block];
+        let config = sys::CUlaunchConfig {
+            gridDimX: grid_x,
+            gridDimY: grid_y,
+            gridDimZ: grid_z,
+            blockDimX: block_x,
+            blockDimY: block_y,
+            blockDimZ: block_z,
+            sharedMemBytes: shared_bytes,
+            hStream: stream.cu_stream(),
+            attrs: &raw mut attribute,
+            numAttrs: 1,
+        };
         // SAFETY: as promised by the caller; the driver copies the arguments at once.
         unsafe {
-            result::launch_kernel(
+            sys::cuLaunchKernelEx(
+                &raw const config,
                 self.function,
-                grid.into(),
-                block.into(),
-                shared_bytes,
-                stream.cu_stream(),
-                &mut pointers,
+                pointers.as_mut_ptr(),
+                std::ptr::null_mut(),
             )
         }
+        .result()
         .map_err(failed(format!(
             "launch the kernel {} with {grid:?} blocks of {block:?} threads",
             self.name

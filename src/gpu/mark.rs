@@ -1,4 +1,5 @@
-//! Kernels that say when they begin: what is known of a device that has failed.
+//! Kernels that begin as those of a step do (`kernels/primitives/begin.cuh`): they wait by themselves for
+//! what was asked before, and say that they have begun, which is what is known of a device that has failed.
 
 /// Their names, in the order of their numbers from 1.
 pub(super) const MARKED: [&str; 10] = [
@@ -21,6 +22,11 @@ pub(super) fn constants() -> String {
         .zip(1..)
         .map(|(name, number)| format!("constexpr int MARK_{} = {number};\n", name.to_uppercase()));
     lines.collect::<Vec<_>>().concat()
+}
+
+/// Whether a kernel is one of them.
+pub(super) fn is_marked(name: &str) -> bool {
+    MARKED.contains(&name)
 }
 
 /// The name for a number.

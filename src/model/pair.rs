@@ -164,8 +164,8 @@ pub fn run<R: Working + Value>(
     let ours = pair.long_run(&mut cpu, pair.start, keep_none, &mut |n| watch(steps + n))?;
     report.runs.insert(0, ours.timed);
 
-    let mut later = Vec::new();
-    if let (Some(a), Some(b)) = (&ours.last, &theirs.last) {
+    let mut apart_later = None;
+    if let (Some(a), Some(_)) = (&ours.last, &theirs.last) {
         let mut done = 2 * steps;
         let mut apart = |from: &State<R>, seed| -> Result<Option<Apart>> {
             cpu.disturb(seed);
@@ -177,11 +177,7 @@ pub fn run<R: Working + Value>(
         };
         let above = apart(&shifted(start, Shift::Up(1)), None)?;
         let moved = apart(start, Some(0))?;
-        if let (Some(above), Some(moved)) = (above, moved) {
-            let totals = [ours.totals, theirs.totals];
-            later = judge_later(steps, [a, b], totals, &above.larger(&moved));
-            report.suspects = suspects(&later, [a, b], None);
-        }
+        apart_later = above.zip(moved).map(|(above, moved)| above.larger(&moved));
     }
     let (Some(a), Some(b)) = (ours.first, theirs.first) else {
         report.interrupted = true;
@@ -190,12 +186,17 @@ pub fn run<R: Working + Value>(
     let mut yardstick = pair.yardstick(&mut cpu, &a)?;
     report.fragile_share = yardstick.fragile_share();
     report.verdicts = yardstick.judge(&a, &b);
+    let one_step = yardstick.spreads();
     drop(yardstick);
     pair.case.rewind()?;
     let air = pair.case.show(pair.plan.time_after(1))?;
-    let first = suspects(&report.verdicts, [&a, &b], Some((pair.start, &air)));
-    report.suspects.splice(0..0, first);
-    report.verdicts.append(&mut later);
+    report.suspects = suspects(&report.verdicts, [&a, &b], Some((pair.start, &air)));
+    if let (Some(apart), Some(a), Some(b)) = (apart_later, &ours.last, &theirs.last) {
+        let apart = apart.or_roundings(&one_step, steps);
+        let mut later = judge_later(steps, [a, b], [ours.totals, theirs.totals], &apart);
+        report.suspects.extend(suspects(&later, [a, b], None));
+        report.verdicts.append(&mut later);
+    }
     drop(cpu);
 
     if rayon::current_num_threads() > 1 {

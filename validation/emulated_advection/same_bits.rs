@@ -78,11 +78,12 @@ fn check_tracers<R: Exchanged>(
 fn small_sizes() {
     let mut number = 0;
     for kind in KINDS {
-        for (nx, ny) in (4..=9).flat_map(|nx| (4..=9).map(move |ny| (nx, ny))) {
+        for (nx, ny) in (4..=11).flat_map(|nx| (4..=9).map(move |ny| (nx, ny))) {
             number += 1;
             // Which sizes meet which shares and how many levels is as good as random.
             let nz = 2 + number % 4;
-            let shares = shares([2, 4][number % 2], 1 + number % nz);
+            let cells = if nx < 8 { 2 } else { [2, 4][number % 2] };
+            let shares = shares(cells, 1 + number % nz);
             let shape = Shape { nx, ny, nz };
             let (seed, given) = (number as u64, number % 5 < 2);
             if number % 7 < 4 {
@@ -151,7 +152,7 @@ fn tiny_periodic_sizes() {
         true,
     );
     check::<f64>(
-        Shape { nx: 6, ny: 1, nz: 4 },
+        Shape { nx: 9, ny: 1, nz: 4 },
         [Side::Open, Side::Open, Side::Periodic, Side::Periodic],
         shares(4, 1),
         2,

@@ -53,35 +53,27 @@ __device__ inline void store_own(const Place& place, const Cells& value, real* t
         return;
     }
     for (int c = 0; c < CELLS; ++c)
-        if (place.i + c >= place.own) to[c] = value.at[c];
+        if (place.i + c < place.end) to[c] = value.at[c];
 }
 
 // Groups that hold the cells within reach on one side.
 constexpr int GROUPS = (REACH + CELLS - 1) / CELLS;
 
 // The row around the cells; `first` points to the first of them, `here` are their values.
-__device__ inline void look_along(const TransportArgs& args, const Place& place, const real* first,
-                                  const Cells& here, real (&row)[SEEN_X])
+__device__ inline void look_along(const Place& place, const real* first, const Cells& here,
+                                  real (&row)[SEEN_X])
 {
     for (int c = 0; c < CELLS; ++c) row[REACH + c] = here.at[c];
-    if (place.at_end) {
-        for (int s = 0; s < REACH; ++s) {
-            const int before = place.i - REACH + s, behind = place.i + CELLS + s;
-            row[s] = first[continued(periodic_x(), before, args.nx) - place.i];
-            row[REACH + CELLS + s] = first[continued(periodic_x(), behind, args.nx) - place.i];
-        }
-        return;
-    }
     if (!WIDE) {
         for (int s = 0; s < REACH; ++s) {
-            row[s] = first[s - REACH];
-            row[REACH + CELLS + s] = first[CELLS + s];
+            row[REACH - 1 - s] = __ldg(first + place.before[s]);
+            row[REACH + CELLS + s] = __ldg(first + place.behind[s]);
         }
         return;
     }
     for (int g = 0; g < GROUPS; ++g) {
-        const Cells before = group_at(first - (g + 1) * CELLS);
-        const Cells behind = group_at(first + (g + 1) * CELLS);
+        const Cells before = group_at(first + place.before[g]);
+        const Cells behind = group_at(first + place.behind[g]);
         for (int c = 0; c < CELLS; ++c) {
             const int west = REACH - (g + 1) * CELLS + c, east = REACH + (g + 1) * CELLS + c;
             if (west >= 0) row[west] = before.at[c];

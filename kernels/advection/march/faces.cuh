@@ -80,16 +80,24 @@ __device__ inline Cells mass_of(const TransportArgs& args, const LayeredPointers
     return mass_of(field, cell_of(args, place), __ldg(field.c1 + k), __ldg(field.c2 + k));
 }
 
-// High-order flux of lower order near a side that is not periodic, through lateral face `face` of
-// an axis of n cells, of which it is less than REACH from one end. The cells on both sides of it
-// are `stride` apart, the one above it at `above`.
-__device__ inline real lower_order_lateral(int face, int n, real mass, const real* above, int stride)
+// High-order flux through a lateral face that is `distance` cells from a side that is not periodic, of the
+// six cells around it and the flux of fifth order: of lower order where that would look beyond the side.
+// For the side itself nobody asks.
+__device__ inline real lower_order(int distance, real mass, const real (&q)[6], real fifth)
 {
-    const int distance = min(face, n - face);
-    if (distance == 0) return 0;
-    const real q[2] = {above[-stride], above[0]};
-    if (distance == 1) return linear_flux(mass, q, {real(0.5), real(0.5)});
-    return third_order_flux(mass, {above[-2 * stride], q[0], q[1], above[stride]});
+    const real third = third_order_flux(mass, {q[1], q[2], q[3], q[4]});
+    const real second = linear_flux(mass, {q[2], q[3]}, {real(0.5), real(0.5)});
+    return distance == 1 ? second : distance == 2 ? third : fifth;
+}
+
+// How far face f of a group is from the nearer end of its row, as far as that matters: groups of four
+// begin or end there, or they are far enough.
+__device__ inline int from_end(const TransportArgs& args, const Place& place, int f)
+{
+    const int distance = min(place.i + f, args.nx - place.i - f);
+    if (CELLS < 4) return distance;
+    const int nearest = min(f, CELLS - f);
+    return distance == nearest ? nearest : REACH;
 }
 
 // High-order fluxes through the faces below level k, of the cells of levels k - 2 to k + 1.
@@ -115,50 +123,39 @@ struct Lateral {
     Cells south, north;
 };
 
-// Replaces the fluxes through lateral faces near a side that is not periodic. Few threads have any:
-// what they need is loaded again, which leaves the others their registers.
-__device__ inline void lower_orders(const TransportArgs& args, const Place& place,
-                                    const Level& level, Lateral& flux)
-{
-    asm volatile("" ::: "memory");
-    const int nx = args.nx, ny = args.ny, i = place.i, j = place.j;
-    for (int f = 0; f <= CELLS; ++f)
-        if (!periodic_x() && min(i + f, nx - i - f) < REACH)
-            flux.x[f] =
-                lower_order_lateral(i + f, nx, __ldg(level.mass_x() + f), level.latest + f, 1);
-    for (int c = 0; c < CELLS; ++c) {
-        const real* latest = level.latest + c;
-        const real* mass = level.mass_y() + c;
-        if (!periodic_y() && min(j, ny - j) < REACH)
-            flux.south.at[c] = lower_order_lateral(j, ny, __ldg(mass), latest, nx);
-        if (!periodic_y() && min(j + 1, ny - j - 1) < REACH)
-            flux.north.at[c] = lower_order_lateral(j + 1, ny, __ldg(mass + nx), latest + nx, nx);
-    }
-}
-
-// High-order fluxes through the lateral faces; `here` are the values of the cells. Those near a side
-// are replaced at the end of all, so that no thread has to wait for it before it loads the rest.
+// High-order fluxes through the lateral faces; `here` are the values of the cells. Of a block that is
+// near a side all threads also make the lower orders: nearly every warp has an end of a row.
 __device__ inline Lateral high_order(const TransportArgs& args, const Place& place,
                                      const Level& level, const Cells& here)
 {
+    const int nx = args.nx, ny = args.ny, j = place.j;
     Lateral flux;
     real row[SEEN_X];
-    look_along(args, place, level.latest, here, row);
-    for (int f = 0; f <= CELLS; ++f)
-        flux.x[f] = fifth_order_flux(__ldg(level.mass_x() + f), {row[f], row[f + 1], row[f + 2],
-                                                               row[f + 3], row[f + 4], row[f + 5]});
+    look_along(place, level.latest, here, row);
+    for (int f = 0; f <= CELLS; ++f) {
+        const real mass = __ldg(level.mass_x() + f);
+        const real q[] = {row[f], row[f + 1], row[f + 2], row[f + 3], row[f + 4], row[f + 5]};
+        flux.x[f] = fifth_order_flux(mass, q);
+        if (!periodic_x() && !place.is_inner)
+            flux.x[f] = lower_order(from_end(args, place, f), mass, q, flux.x[f]);
+    }
     Cells rows[SEEN_Y];
     for (int s = 0; s < SEEN_Y; ++s)
         rows[s] = s == REACH ? here : group_at(level.latest + place.y[s]);
-    const Cells mass_south = group_at(level.mass_y()), mass_north = group_at(level.mass_y() + args.nx);
+    const Cells mass_south = group_at(level.mass_y()), mass_north = group_at(level.mass_y() + nx);
     for (int c = 0; c < CELLS; ++c) {
         real q[SEEN_Y];
         for (int s = 0; s < SEEN_Y; ++s) q[s] = rows[s].at[c];
-        flux.south.at[c] =
-            fifth_order_flux(mass_south.at[c], {q[0], q[1], q[2], q[3], q[4], q[5]});
-        flux.north.at[c] =
-            fifth_order_flux(mass_north.at[c], {q[1], q[2], q[3], q[4], q[5], q[6]});
+        const real south[] = {q[0], q[1], q[2], q[3], q[4], q[5]};
+        const real north[] = {q[1], q[2], q[3], q[4], q[5], q[6]};
+        flux.south.at[c] = fifth_order_flux(mass_south.at[c], south);
+        flux.north.at[c] = fifth_order_flux(mass_north.at[c], north);
+        if (place.near_y) {
+            flux.south.at[c] =
+                lower_order(min(j, ny - j), mass_south.at[c], south, flux.south.at[c]);
+            flux.north.at[c] =
+                lower_order(min(j + 1, ny - j - 1), mass_north.at[c], north, flux.north.at[c]);
+        }
     }
-    if (place.near_side) lower_orders(args, place, level, flux);
     return flux;
 }

@@ -14,8 +14,8 @@ struct Around {
 __device__ inline Around around(const Place& place, const real* field, const Cells& here)
 {
     Around found;
-    found.row[0] = field[place.west];
-    found.row[CELLS + 1] = field[place.east];
+    found.row[0] = field[place.west()];
+    found.row[CELLS + 1] = field[place.east()];
     for (int c = 0; c < CELLS; ++c) found.row[c + 1] = here.at[c];
     found.south = group_at(field + place.y[REACH - 1]);
     found.north = group_at(field + place.y[REACH + 1]);
@@ -211,7 +211,7 @@ __device__ inline void scale(const TransportArgs& args, const Place& place)
             Scale factor = scale_of(args, place, level, beside,
                                     {start[0].at[c], start[1].at[c], start[2].at[c]}, mass.at[c],
                                     low, correction, c);
-            if (place.near_side && (outermost_x(args, place, c) || outermost_y(args, place)))
+            if (place.near_side() && (outermost_x(args, place, c) || outermost_y(args, place)))
                 factor = {1, 1};
             outgoing.at[c] = factor.outgoing;
             incoming.at[c] = factor.incoming;

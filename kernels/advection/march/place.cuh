@@ -4,7 +4,7 @@
 // threads of a block have rows of WIDTH such groups above one another, so that they find the values
 // of neighbouring rows in the cache of their multiprocessor; neighbouring blocks have the same
 // cells of different tracers, which share the wind. The last group of a row begins early enough to
-// end with the row, and leaves the cells that it has in common with its neighbour to that one.
+// end with the row, and has the cells that it has in common with its neighbour for its own.
 #pragma once
 
 __device__ inline bool periodic_x() { return WEST == PERIODIC; }
@@ -18,26 +18,48 @@ constexpr int LAST_BUT_ONE = CELLS > 1 ? CELLS - 2 : 0;
 constexpr int SEEN_X = REACH + CELLS + REACH;
 constexpr int SEEN_Y = REACH + 1 + REACH;
 
+// Cells beside a group that are loaded together: as many as it has, or single ones.
+__device__ inline int piece() { return WIDE ? CELLS : 1; }
+
+// How many such pieces are within reach, at most.
+constexpr int PIECES = REACH;
+
 struct Place {
     int tracer;
     int first_level, end_level;
     int j, i;              // row, and the first of the cells
-    int own;               // the first cell that is not left to another thread
-    bool at_end;           // whether the stencil reaches beyond an end of the row
+    int end;               // the first cell behind that is another thread's
     bool is_inner;         // whether no stencil of the block reaches beyond the grid
-    bool near_side;        // whether it reaches beyond a side that is not periodic
-    int west, east;        // how far the cells before the first and behind the last are from the first
+    bool near_x, near_y;   // whether that of the thread reaches beyond a side that is not periodic
+    // How far from the first cell the pieces of the row are, those before it and those behind the last.
+    int before[PIECES], behind[PIECES];
     int y[SEEN_Y];         // how far row j - REACH + s is from row j
+
+    __device__ inline bool near_side() const { return near_x || near_y; }
+    __device__ inline int west() const { return before[0] + piece() - 1; }
+    __device__ inline int east() const { return behind[0]; }
 };
 
-// Cell `at` of an axis of n cells, continued periodically; beyond a side that is not periodic the
-// outermost cell, which nothing uses.
-__device__ inline int continued(bool periodic, int at, int n)
+// The first of `together` cells that begin at cell `at` of an axis of n cells, continued periodically;
+// beyond a side that is not periodic the outermost ones, which nothing uses.
+__device__ inline int continued(bool periodic, int at, int n, int together = 1)
 {
-    if (!periodic) return max(0, min(at, n - 1));
+    if (!periodic) return max(0, min(at, n - together));
     // An axis shorter than the stencil is wrapped around more than once.
     if (TINY) return (at % n + n) % n;
     return at < 0 ? at + n : at >= n ? at - n : at;
+}
+
+// Finds where the cells around those of a place are.
+__device__ inline void look_around(const TransportArgs& args, Place& place)
+{
+    const int nx = args.nx, i = place.i;
+    for (int p = 0; p < PIECES; ++p) {
+        place.before[p] = continued(periodic_x(), i - (p + 1) * piece(), nx, piece()) - i;
+        place.behind[p] = continued(periodic_x(), i + CELLS + p * piece(), nx, piece()) - i;
+    }
+    for (int s = 0; s < SEEN_Y; ++s)
+        place.y[s] = (continued(periodic_y(), place.j - REACH + s, args.ny) - place.j) * nx;
 }
 
 // Finds the place of this thread among those of `tracers` tracers from `first_tracer` on; false
@@ -53,20 +75,17 @@ __device__ inline bool find_place(const TransportArgs& args, int first_tracer, i
     place.first_level = static_cast<int>(blockIdx.z) * LEVELS;
     place.end_level = min(place.first_level + LEVELS, NZ);
     place.j = static_cast<int>(blockIdx.y) * rows + row;
-    place.own = (strip * WIDTH + thread - row * WIDTH) * CELLS;
-    if (row >= rows || place.j >= ny || place.own >= nx) return false;
-    place.i = min(place.own, nx - CELLS);
+    const int begin = (strip * WIDTH + thread - row * WIDTH) * CELLS;
+    if (row >= rows || place.j >= ny || begin >= nx) return false;
+    place.i = min(begin, nx - CELLS);
+    place.end = begin + CELLS >= nx ? nx : min(begin + CELLS, nx - CELLS);
     const int i = place.i, j = place.j;
-    place.at_end = i < REACH || i + CELLS + REACH > nx;
-    place.near_side = (!periodic_x() && place.at_end)
-                      || (!periodic_y() && (j < REACH || j + 1 + REACH > ny));
+    place.near_x = !periodic_x() && (i < REACH || i + CELLS + REACH > nx);
+    place.near_y = !periodic_y() && (j < REACH || j + 1 + REACH > ny);
     // The same for all threads of a warp, lest it march twice.
     place.is_inner = strip * WIDTH * CELLS >= REACH && (strip + 1) * WIDTH * CELLS + REACH <= nx
                      && j - row >= REACH && j - row + rows + REACH <= ny;
-    place.west = place.at_end ? continued(periodic_x(), i - 1, nx) - i : -1;
-    place.east = place.at_end ? continued(periodic_x(), i + CELLS, nx) - i : CELLS;
-    for (int s = 0; s < SEEN_Y; ++s)
-        place.y[s] = (continued(periodic_y(), j - REACH + s, ny) - j) * nx;
+    look_around(args, place);
     return true;
 }
 
@@ -74,10 +93,12 @@ __device__ inline bool find_place(const TransportArgs& args, int first_tracer, i
 __device__ inline Place inner(const TransportArgs& args, const Place& place)
 {
     Place inner = place;
-    inner.at_end = false;
-    inner.near_side = false;
-    inner.west = -1;
-    inner.east = CELLS;
+    inner.is_inner = true;
+    inner.near_x = inner.near_y = false;
+    for (int p = 0; p < PIECES; ++p) {
+        inner.before[p] = -(p + 1) * piece();
+        inner.behind[p] = CELLS + p * piece();
+    }
     for (int s = 0; s < SEEN_Y; ++s) inner.y[s] = (s - REACH) * args.nx;
     return inner;
 }

@@ -14,14 +14,16 @@ __device__ inline Cells lateral_outflow(const TransportArgs& args, const Place& 
     Cells net;
     for (int c = 0; c < CELLS; ++c)
         net.at[c] = (flux.x[c + 1] - flux.x[c]) + (flux.north.at[c] - flux.south.at[c]);
-    if (!place.near_side) return net;
-    for (int c = 0; c < CELLS; ++c) {
-        // Outermost cells are not changed along the axis.
-        const real x = outermost_x(args, place, c) ? real(0) : flux.x[c + 1] - flux.x[c];
-        const real y = outermost_y(args, place) ? real(0) : flux.north.at[c] - flux.south.at[c];
-        net.at[c] = x + y;
-        add_open_sides(args, place, level, carried, c, net.at[c]);
-    }
+    if (!place.near_side()) return net;
+    // Outermost cells of specified sides get another value in the end.
+    if (has_open())
+        for (int c = 0; c < CELLS; ++c) {
+            // Outermost cells are not changed along the axis.
+            const real x = outermost_x(args, place, c) ? real(0) : flux.x[c + 1] - flux.x[c];
+            const real y = outermost_y(args, place) ? real(0) : flux.north.at[c] - flux.south.at[c];
+            net.at[c] = x + y;
+            add_open_sides(args, place, level, carried, c, net.at[c]);
+        }
     if (args.side_flux) keep_side_fluxes(args, place, level.k, flux);
     return net;
 }
@@ -33,7 +35,7 @@ __device__ inline void finish(const TransportArgs& args, const Place& place, con
     Cells value;
     for (int c = 0; c < CELLS; ++c)
         value.at[c] = start.at[c] - args.dt * outflow.at[c] / mass.at[c];
-    if (place.near_side)
+    if (place.near_side())
         store(args, place, level, value);
     else
         store_own(place, value, level.result);

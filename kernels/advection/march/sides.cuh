@@ -4,6 +4,11 @@
 #include "advection/boundary.cuh"
 #include "advection/march/faces.cuh"
 
+__device__ inline bool has_open()
+{
+    return WEST == OPEN || EAST == OPEN || SOUTH == OPEN || NORTH == OPEN;
+}
+
 // Whether cell c of a thread is an outermost one along x.
 __device__ inline bool outermost_x(const TransportArgs& args, const Place& place, int c)
 {
@@ -66,8 +71,9 @@ __device__ inline void keep_side_fluxes(const TransportArgs& args, const Place& 
     const int row = k * args.ny + place.j, column = k * args.nx + place.i;
     if (at_west(place)) args.side_flux[at.west + row] = flux.x[1];
     if (at_east(args, place)) args.side_flux[at.east + row] = flux.x[CELLS - 1];
+    if (!place.near_y) return;
     for (int c = 0; c < CELLS; ++c) {
-        if (place.i + c < place.own) continue;
+        if (place.i + c >= place.end) continue;
         if (!periodic_y() && place.j == 1) args.side_flux[at.south + column + c] = flux.south.at[c];
         if (!periodic_y() && place.j + 2 == args.ny)
             args.side_flux[at.north + column + c] = flux.north.at[c];
@@ -106,7 +112,7 @@ __device__ inline void set_specified_row(const TransportArgs& args, const Place&
                                          bool inside, const Cells& value, real* result)
 {
     for (int c = 0; c < CELLS; ++c) {
-        if (place.i + c < place.own) continue;
+        if (place.i + c >= place.end) continue;
         const real flux = __ldg(outer + c);
         const bool leaves = low_side ? flux < 0 : flux > 0;
         if (leaves != inside) continue;
@@ -141,7 +147,7 @@ __device__ inline void set_specified_y(const TransportArgs& args, const Place& p
 __device__ inline void store(const TransportArgs& args, const Place& place, const Level& level,
                              Cells& value)
 {
-    set_specified_y(args, place, level, value, level.result);
+    if (place.near_y) set_specified_y(args, place, level, value, level.result);
     if ((SOUTH == SPECIFIED && at_south(place)) || (NORTH == SPECIFIED && at_north(args, place))) return;
     set_specified_x(args, place, level, value);
     store_own(place, value, level.result);

@@ -11,15 +11,12 @@ __device__ inline Cells high_order_west(const TransportArgs& args, const Place& 
     real row[SEEN];
     for (int s = 0; s < SEEN; ++s) row[s] = in_row(here, s - REACH);
     Cells flux;
-    for (int c = 0; c < CELLS; ++c)
-        flux.at[c] = fifth_order_flux(mass.at[c], {row[c], row[c + 1], row[c + 2], row[c + 3],
-                                                   row[c + 4], row[c + 5]});
-    if (periodic_x() || !place.near_side) return flux;
-    asm volatile("" ::: "memory");
     for (int c = 0; c < CELLS; ++c) {
+        const real q[] = {row[c], row[c + 1], row[c + 2], row[c + 3], row[c + 4], row[c + 5]};
         const int face = place.i + c;
-        if (min(face, args.nx - face) < REACH)
-            flux.at[c] = lower_order_lateral(face, args.nx, mass.at[c], level.latest + c, 1);
+        flux.at[c] = fifth_order_flux(mass.at[c], q);
+        if (!periodic_x() && !place.is_inner)
+            flux.at[c] = lower_order(min(face, args.nx - face), mass.at[c], q, flux.at[c]);
     }
     return flux;
 }
@@ -33,14 +30,12 @@ __device__ inline Cells high_order_south(const TransportArgs& args, const Place&
     for (int s = 0; s < 2 * REACH; ++s)
         seen[s] = s == REACH ? here : rows[tile_row() + s][tile_lane()];
     Cells flux;
-    for (int c = 0; c < CELLS; ++c)
-        flux.at[c] = fifth_order_flux(mass.at[c], {seen[0].at[c], seen[1].at[c], seen[2].at[c],
-                                                   seen[3].at[c], seen[4].at[c], seen[5].at[c]});
-    if (periodic_y() || !place.near_side) return flux;
-    asm volatile("" ::: "memory");
-    if (min(place.j, args.ny - place.j) < REACH)
-        for (int c = 0; c < CELLS; ++c)
-            flux.at[c] =
-                lower_order_lateral(place.j, args.ny, mass.at[c], level.latest + c, args.nx);
+    for (int c = 0; c < CELLS; ++c) {
+        const real q[] = {seen[0].at[c], seen[1].at[c], seen[2].at[c],
+                          seen[3].at[c], seen[4].at[c], seen[5].at[c]};
+        flux.at[c] = fifth_order_flux(mass.at[c], q);
+        if (place.near_y)
+            flux.at[c] = lower_order(min(place.j, args.ny - place.j), mass.at[c], q, flux.at[c]);
+    }
     return flux;
 }

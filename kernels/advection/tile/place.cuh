@@ -58,15 +58,14 @@ __device__ inline TilePlace find_place_in_tile(const TransportArgs& args, int fi
     place.tracer = first_tracer + static_cast<int>(blockIdx.x);
     place.first_level = 0;
     place.end_level = NZ;
-    place.own = strip == 0 ? 0 : tile_begin(args, strip - 1) + TILE_OWN_CELLS;
+    place.end = strip + 1 == static_cast<int>(gridDim.y) ? nx : tile_begin(args, strip + 1);
     place.i = periodic_x() ? continued(true, i, nx) : max(0, min(i, nx - CELLS));
     place.j = row_of_grid(args, j);
-    place.at_end = place.i < REACH || place.i + CELLS + REACH > nx;
-    place.near_side = (!periodic_x() && place.at_end)
-                      || (!periodic_y() && (place.j < REACH || place.j + 1 + REACH > ny));
+    place.near_x = !periodic_x() && (place.i < REACH || place.i + CELLS + REACH > nx);
+    place.near_y = !periodic_y() && (place.j < REACH || place.j + 1 + REACH > ny);
     place.is_inner = first >= REACH && first + LANES * CELLS + REACH <= nx
                      && first_row >= REACH && first_row + TILE_ROWS + REACH <= ny;
-    const bool owns = lane >= RING && lane < LANES - RING && i + CELLS > place.own && row >= 1
+    const bool owns = lane >= RING && lane < LANES - RING && i < place.end && row >= 1
                       && row <= TILE_OWN_ROWS && j < ny;
     return {place, first_row, owns};
 }

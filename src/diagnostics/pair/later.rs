@@ -4,6 +4,10 @@
 //! is moved by a unit up or down before every step: arithmetic that rounds otherwise does so in
 //! every step, and a scheme that forgets how it started does not forget that. Sums over the domain
 //! feel the first, where all cells go the same way; single fields feel the second.
+//!
+//! After few steps neither has grown, and a unit is less than what the roundings within a step amount
+//! to, which runs on the CPU have in common. So no field needs to be nearer than what these make in one
+//! step, and make anew in each: errors that know nothing of one another add up as their squares do.
 
 use super::sample::Sample;
 use super::spread::{Spread, root_mean_square};
@@ -12,7 +16,7 @@ use super::yardstick::{FLOOR_F32, FLOOR_F64, jumps};
 use crate::diagnostics::difference::Value;
 use crate::real::{Precision, Real};
 
-/// What a difference may have over that of the CPU's pairs.
+/// What a difference may have over that of runs on the CPU.
 const FACTOR: f64 = 2.0;
 
 /// Names of the totals.
@@ -60,6 +64,14 @@ impl Apart {
         Self { fields, totals: [(b[0] - a[0]).abs(), (b[1] - a[1]).abs()], by_chance }
     }
 
+    /// The same, or what errors of `one_step` add up to in so many steps where that is more.
+    #[must_use]
+    pub fn or_roundings(self, one_step: &[Spread; 12], steps: usize) -> Self {
+        let added = (steps as f64).sqrt();
+        let fields = std::array::from_fn(|n| self.fields[n].larger(&one_step[n].scaled(added)));
+        Self { fields, ..self }
+    }
+
     /// The larger of the differences of two pairs.
     #[must_use]
     pub fn larger(&self, other: &Self) -> Self {
@@ -83,7 +95,7 @@ pub fn judge_later<R: Real + Value>(
         Precision::F64 => FLOOR_F64,
     };
     let check = |measure, found: f64, most: f64, size: f64, what: &str| {
-        let of_runs = format!("{FACTOR} x that of pairs of runs on the CPU one unit apart");
+        let of_runs = format!("{FACTOR} x what runs on the CPU come apart by rounding");
         Check::new(
             measure,
             found,

@@ -41,6 +41,18 @@ impl Spread {
         }
     }
 
+    /// The same for errors `factor` times as large; the share, which does not grow with them, as it is.
+    pub(super) fn scaled(&self, factor: f64) -> Self {
+        Self {
+            largest: factor * self.largest,
+            rms: factor * self.rms,
+            rms_inner: factor * self.rms_inner,
+            p99: factor * self.p99,
+            p999: factor * self.p999,
+            share: self.share,
+        }
+    }
+
     /// The errors of `found` against `truth`, which has as many values, in the room of `errors`.
     pub fn of<R: Real, T: Real>(found: &[R], truth: &[T], errors: &mut Vec<f64>) -> Self {
         debug_assert_eq!(found.len(), truth.len());

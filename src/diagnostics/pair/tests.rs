@@ -209,6 +209,24 @@ fn each_measure_after_many_steps_fails_by_itself() {
 }
 
 #[test]
+fn no_field_is_held_nearer_than_the_roundings_of_each_step() {
+    let a = sample::<f32>(rounded(0, 1.0));
+    let b = sample::<f32>(rounded(9, 1.0));
+    let all_pass = |one_step: f64, steps| {
+        let none = Apart::of(&a, &a, [TOTALS, TOTALS]);
+        let error = spread::Spread { p99: one_step, rms_inner: one_step, ..Default::default() };
+        let apart = none.or_roundings(&[error; 12], steps);
+        judge_later(steps, [&a, &b], [TOTALS, TOTALS], &apart).iter().all(|verdict| verdict.pass)
+    };
+    // The runs are 2.4e-7 apart at most.
+    assert!(all_pass(1.3e-7, 1));
+    assert!(!all_pass(0.6e-7, 1));
+    // Errors add up as the root of the number of steps.
+    assert!(!all_pass(0.6e-7, 3));
+    assert!(all_pass(0.6e-7, 5));
+}
+
+#[test]
 fn fields_that_jump_are_judged_by_a_percentile_alone() {
     let none = sample::<f32>(rounded(9, 1.0));
     for verdict in later(&none, TOTALS) {

@@ -51,10 +51,9 @@ pub(super) fn jumps(field: &str) -> bool {
 /// What the errors of one field are on the CPU, the largest of all runs.
 #[derive(Clone, Debug, Default)]
 struct Entry {
+    /// Root mean square of the truth.
     rms: f64,
-    p99: f64,
-    p999: f64,
-    share: f64,
+    spread: Spread,
     /// Largest error of each column.
     columns: Vec<f64>,
 }
@@ -93,9 +92,7 @@ impl Yardstick {
         let columns = truth.columns();
         for ((entry, found), exact) in entries.iter_mut().zip(run.fields()).zip(truth.fields()) {
             let spread = Spread::of(found, exact, room);
-            entry.p99 = entry.p99.max(spread.p99);
-            entry.p999 = entry.p999.max(spread.p999);
-            entry.share = entry.share.max(spread.share);
+            entry.spread = entry.spread.larger(&spread);
             for (place, (found, exact)) in found.iter().zip(exact).enumerate() {
                 let most = &mut entry.columns[place % columns];
                 *most = most.max((found.f64() - exact).abs());
@@ -133,6 +130,11 @@ impl Yardstick {
     pub fn fragile_share(&self) -> f64 {
         let fragile = self.left.iter().filter(|left| **left > 0).count();
         fragile as f64 / self.left.len().max(1) as f64
+    }
+
+    /// The errors that the runs have made by rounding alone in one step, the largest of all runs.
+    pub fn spreads(&self) -> [Spread; 12] {
+        std::array::from_fn(|n| self.entries[n].spread)
     }
 
     /// Columns in which one more run may leave its course although none has so far.
@@ -179,13 +181,13 @@ impl Yardstick {
             if !jumps(Sample::<R>::NAMES[n]) {
                 checks.push(self.largest_error(n, b, &floor));
             }
-            let limits = [times(MAX_FACTOR, entry.p999), floor.clone()];
+            let limits = [times(MAX_FACTOR, entry.spread.p999), floor.clone()];
             checks.push(Check::new("99.9th percentile of the error", spread.p999, limits));
         }
-        let limits = [times(P99_FACTOR, entry.p99), floor];
+        let limits = [times(P99_FACTOR, entry.spread.p99), floor];
         checks.push(Check::new("99th percentile of the error", spread.p99, limits));
         let few = (CELLS_OFF / b.fields()[n].len() as f64).max(SHARE_OFF);
-        let share = SHARE_FACTOR * entry.share + few;
+        let share = SHARE_FACTOR * entry.spread.share + few;
         let origin =
             format!("{SHARE_FACTOR} x the largest of {runs} runs on the CPU, and {few:.1e}");
         let limits = [(share, origin), (0.0, String::new())];

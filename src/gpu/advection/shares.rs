@@ -22,7 +22,7 @@ pub struct Shares {
     pub stage: Block,
     /// The blocks of the two passes of the limited stage.
     pub limited: Block,
-    /// Cells of a thread, side by side in a row: 2 or more, 1 where a row has no more.
+    /// Cells of a thread, side by side in a row: 2, or 4 where a row has 8 or more; 1 where it has no more.
     pub cells: usize,
     /// Levels that a thread marches through.
     pub levels: usize,
@@ -158,7 +158,9 @@ impl Shares {
         offer: Offer,
         precision: Precision,
     ) -> Self {
-        let fits = |cells: &usize| *cells <= march.cells.min(shape.nx);
+        // Groups of four are at one end of a row at most, and no other is near it.
+        let room = |cells: usize| if cells < 4 { cells } else { 2 * cells };
+        let fits = |cells: &usize| *cells <= march.cells && room(*cells) <= shape.nx;
         let cells = [4, 2, 1].into_iter().find(fits).unwrap_or(1);
         let groups = shape.nx.div_ceil(cells);
         let width = groups.div_ceil(groups.div_ceil(WARP));
