@@ -17,7 +17,7 @@ mod rows;
 mod stage;
 pub mod terms;
 
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
 use ndarray::Array3;
 
@@ -61,8 +61,8 @@ pub struct Wind<'a, R> {
 pub struct Workspace<R> {
     /// The tracer after the first and after the second stage. Shape: (nz, ny, nx).
     stages: [Array3<R>; 2],
-    /// One for each thread.
-    scratch: Vec<Mutex<Scratch<R>>>,
+    /// One for each thread, whatever tracer it works on.
+    scratch: Arc<[Mutex<Scratch<R>>]>,
     /// One for each block of rows.
     inflow: Vec<f64>,
     /// A term that is to be wrong; none in the scheme itself.
@@ -78,6 +78,17 @@ impl<R: Real> Workspace<R> {
             scratch: (0..threads).map(|_| Mutex::new(Scratch::new(shape.nx))).collect(),
             inflow: vec![0.0; shape.ny.div_ceil(BLOCK)],
             perturbation: None,
+        }
+    }
+
+    /// Scratch for another tracer at the same time, by the same threads.
+    #[must_use]
+    pub fn beside(&self) -> Self {
+        Self {
+            stages: self.stages.each_ref().map(|stage| Array3::zeros(stage.dim())),
+            scratch: Arc::clone(&self.scratch),
+            inflow: vec![0.0; self.inflow.len()],
+            perturbation: self.perturbation,
         }
     }
 }

@@ -1,10 +1,12 @@
 //! The CPU backend: all cores through rayon, the same bits on any number of them.
 
 use std::collections::VecDeque;
-use std::fs;
 use std::mem::swap;
 use std::sync::{Arc, OnceLock};
 use std::time::Instant;
+use std::{fs, iter};
+
+use rayon::prelude::*;
 
 use super::operators::Operator;
 use super::turned::Turning;
@@ -45,7 +47,8 @@ pub struct Cpu<R: Real> {
     frames: VecDeque<Captured<R>>,
     operators: Vec<Operator<R>>,
     turning: Option<Turning<R>>,
-    workspace: Workspace<R>,
+    /// One for each of the tracers that are carried at a time.
+    workspaces: Vec<Workspace<R>>,
     scratch: Scratch<R>,
     times: PhaseTimes,
 }
@@ -99,6 +102,10 @@ impl<R: FluxConstants + Vectorised + RadarConstants + RadiusConstants> Cpu<R> {
         state: State<R>,
     ) -> Self {
         let shape = grid.shape;
+        let workspace = Workspace::new(shape);
+        let tracers = State::<R>::NAMES.len();
+        let each = tracers.div_ceil(rayon::current_num_threads());
+        let beside: Vec<_> = (1..tracers.div_ceil(each)).map(|_| workspace.beside()).collect();
         Self {
             grid: *grid,
             air: AirMass::new(grid, coordinate),
@@ -115,7 +122,7 @@ impl<R: FluxConstants + Vectorised + RadarConstants + RadiusConstants> Cpu<R> {
             frames: VecDeque::with_capacity(FRAMES_IN_FLIGHT),
             operators: Vec::new(),
             turning: None,
-            workspace: Workspace::new(shape),
+            workspaces: iter::once(workspace).chain(beside).collect(),
             scratch: Scratch::new(shape.nz),
             times: PhaseTimes::default(),
         }
@@ -125,16 +132,18 @@ impl<R: FluxConstants + Vectorised + RadarConstants + RadiusConstants> Cpu<R> {
     pub fn transport(&mut self, dt: f64) -> f64 {
         let Forcing { flux, inflow, .. } = self.present.get();
         let wind = Wind { grid: &self.grid, air: &self.air, flux, dt };
-        let [theta, qv, qc, qr, qi, qs] = self.state.fields_mut();
-        let [theta_inflow, water_inflow @ ..] = inflow;
-        let work = &mut self.workspace;
         // Potential temperature may have any value: nothing to keep above zero.
-        advection::step(&wind, Limiter::None, Some(theta_inflow), theta, work);
-        [qv, qc, qr, qi, qs]
-            .into_iter()
-            .zip(water_inflow)
-            .map(|(q, inflow)| advection::step(&wind, self.limiter, Some(inflow), q, work))
-            .sum()
+        let limiters = iter::once(Limiter::None).chain(iter::repeat(self.limiter));
+        let fields = self.state.fields_mut().into_iter().zip(inflow).zip(limiters);
+        let mut tracers: Vec<_> = fields.map(|tracer| (tracer, 0.0)).collect();
+        let each = tracers.len().div_ceil(self.workspaces.len());
+        // Threads that have no tracer of their own help the others with their rows.
+        tracers.par_chunks_mut(each).zip(&mut self.workspaces).for_each(|(tracers, work)| {
+            for (((q, inflow), limiter), entered) in tracers {
+                *entered = advection::step(&wind, *limiter, Some(inflow), q, work);
+            }
+        });
+        tracers[1..].iter().map(|(_, entered)| entered).sum()
     }
 
     /// One call of the microphysics over `dt` seconds, outside the specified rows.
