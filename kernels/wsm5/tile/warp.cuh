@@ -54,6 +54,19 @@ __device__ inline T next_level(const T (&x)[LEVELS], int m)
 __device__ inline int member() { return threadIdx.x % GROUP; }
 __device__ inline int group() { return threadIdx.x / GROUP; }
 
+// Sum of the lanes of a group before this one.
+__device__ inline real sum_below(real x)
+{
+    real sum = x;
+#pragma unroll
+    for (int distance = 1; distance < GROUP; distance *= 2) {
+        const real before = __shfl_up_sync(ALL_LANES, sum, distance, GROUP);
+        if (member() >= distance) sum += before;
+    }
+    const real before = __shfl_up_sync(ALL_LANES, sum, 1, GROUP);
+    return member() > 0 ? before : real(0);
+}
+
 // Sum of all lanes of a group, in every lane.
 __device__ inline real group_sum(real x)
 {
