@@ -212,7 +212,7 @@ impl Tile {
         let sums = 16 * columns;
         // What falls is listed with a few entries more, to fill up the groups of a warp.
         let tasks = (3 * (columns + WARP / group - 1)).next_multiple_of(size_of::<i32>());
-        let integers = size_of::<i32>() * (columns + 7) + tasks;
+        let integers = size_of::<i32>() * (columns + 6) + tasks;
         // The fall begins, and all ends, at a multiple of four values.
         let filling = 2 * 4 * real;
         real * (fields + sums) + either + integers + filling

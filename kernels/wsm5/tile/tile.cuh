@@ -1,8 +1,8 @@
 // What the threads of a block share: the cells of a few neighbouring columns.
 //
-// The mapping of threads changes from phase to phase. Where fields are read and written, neighbouring
-// threads have neighbouring columns of one level, as the fields have them. Where things fall, a
-// warp has one column and its lanes have the levels. Where rates act, a thread has any active cell.
+// The mapping of threads changes from phase to phase. Where fields are read, neighbouring threads have
+// neighbouring columns of one level, as the fields have them. Where things fall, a group of lanes has
+// one column and its lanes have the levels. Where rates act, a thread has any active cell, and writes it.
 #pragma once
 
 #include "wsm5/column/surface.cuh"
@@ -92,7 +92,7 @@ struct Tile {
         unsigned short active[NZ * TILE_COLUMNS];
     };
     Falling falling;
-    // What falls, by species: its number and column.
+    // Columns of what falls, by species.
     unsigned char task[SPECIES * (TILE_COLUMNS + GROUPS - 1)];
     Landing landing[SPECIES][TILE_COLUMNS];
     Precipitation sum[TILE_COLUMNS];
@@ -104,7 +104,7 @@ struct Tile {
     int next_task;
 };
 
-// The column of a thread where fields are read and written.
+// The column of a thread where fields are read.
 struct Position {
     int column;  // in the tile
     int row;     // its first level

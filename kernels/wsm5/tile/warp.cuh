@@ -21,17 +21,6 @@ __device__ inline real warp_max(real x)
     return x;
 }
 
-// Sum of this lane and those before it.
-__device__ inline real prefix_sum(real x)
-{
-#pragma unroll
-    for (int distance = 1; distance < WARP; distance *= 2) {
-        const real before = __shfl_up_sync(ALL_LANES, x, distance);
-        if (lane() >= distance) x += before;
-    }
-    return x;
-}
-
 // Largest value of this lane and those after it.
 __device__ inline real suffix_max(real x)
 {
