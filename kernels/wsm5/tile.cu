@@ -25,9 +25,9 @@ extern "C" __global__ void __launch_bounds__(TILE_THREADS, BLOCKS)
     if (is_accountant(a)) open_account(a, tile, threadIdx.x);
     if (threadIdx.x == 0) {
         tile.falling = {{0, 0, 0}};
-        tile.fell = 0;
         tile.active_count = 0;
-        tile.next_task = 0;
+        tile.next_task = WARPS * GROUPS;
+        tile.clips = 0;
     }
     __syncthreads();
     Contents contents = {false, false, false};
@@ -38,10 +38,11 @@ extern "C" __global__ void __launch_bounds__(TILE_THREADS, BLOCKS)
         return;
     }
     for (int step = 1;; ++step) {
+        const bool is_last = step >= a.minor_steps;
         const unsigned falls = tile.falling.any();
         if (falls != 0) {
             if (FALLOUT == Fallout::SemiLagrangian) {
-                set_heights(tile, falls);
+                list_tasks(tile);
                 __syncthreads();
                 fall_in(a, tile);
             } else {
@@ -49,23 +50,20 @@ extern "C" __global__ void __launch_bounds__(TILE_THREADS, BLOCKS)
             }
             __syncthreads();
         }
-        list_active(at, tile, active);
+        list_active(a, at, is_last, tile, active);
         if (is_accountant(a)) gather(a, tile, threadIdx.x);
         __syncthreads();
-        act(a, step == 1, tile);
+        act(a, step == 1, is_last, tile);
         __syncthreads();
-        if (step >= a.minor_steps) break;
+        if (is_last) break;
         if (threadIdx.x == 0) {
-            tile.fell |= tile.falling.any();
             tile.falling = {{0, 0, 0}};
             tile.active_count = 0;
-            tile.next_task = 0;
+            tile.next_task = WARPS * GROUPS;
         }
         __syncthreads();
         note_falling(look_again(at, tile), tile);
         __syncthreads();
     }
-    store_cells(a, at, tile, active);
-    __syncthreads();
     if (is_accountant(a)) close_account(a, tile, threadIdx.x, true);
 }

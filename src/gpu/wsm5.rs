@@ -203,18 +203,16 @@ impl Tile {
             Fallout::SemiLagrangian => 0,
             Fallout::Substepped => 2,
         };
-        let heights = match fallout {
-            Fallout::SemiLagrangian => (nz + 1) * (columns + 1),
-            Fallout::Substepped => 0,
-        };
-        let fields = (9 + kept) * nz * (columns + 1) + heights;
+        let fields = (10 + kept) * nz * (columns + 1);
         let group = fall_lanes(nz);
         let slots = ((nz + 1) / group + 1) * group;
         let fall = real * (threads / group * (4 * (nz + 1) + slots));
         // The list of cells where something happens takes the place of the fall.
         let either = fall.max(size_of::<u16>() * nz * columns);
         let sums = 16 * columns;
-        let integers = size_of::<i32>() * (columns + 6);
+        // What falls is listed with a few entries more, to fill up the groups of a warp.
+        let tasks = (3 * (columns + WARP / group - 1)).next_multiple_of(size_of::<i32>());
+        let integers = size_of::<i32>() * (columns + 6) + tasks;
         // The fall begins, and all ends, at a multiple of four values.
         let filling = 2 * 4 * real;
         real * (fields + sums) + either + integers + filling

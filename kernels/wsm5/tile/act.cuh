@@ -3,6 +3,7 @@
 
 #include "wsm5/melt.cuh"
 #include "wsm5/tile/load.cuh"
+#include "wsm5/tile/store.cuh"
 
 // Temperature of a cell at the start of the minor step, and the rain whose drop size decides how
 // fast it freezes; in the semi-Lagrangian variant the fall leaves the one as it is, and the other
@@ -21,39 +22,58 @@ __device__ inline real sized_rain(const Start& start, int k, int column, const C
 
 __device__ inline real sized_rain(const Nothing&, int, int, const Cell& cell) { return cell.qr; }
 
+// Whether a cell has got warmer or colder by what has melted on its way.
+__device__ inline bool has_melted(const Start& start, int k, int column, const Tile& tile)
+{
+    return start.t[k][column] != tile.t[k][column];
+}
+
+__device__ inline bool has_melted(const Nothing&, int, int, const Tile&) { return false; }
+
 // Lists the cells where something happens: those that can change by themselves, and those that the
-// fall has left something in, where there was any. The latter are marked as well.
-__device__ inline void list_active(const Position& at, Tile& tile, unsigned& active)
+// fall has left something in, where there was any. The latter are marked as well. In the last minor step
+// the change of all others is known to be none.
+__device__ inline void list_active(const CloudArgs& a, const Position& at, bool is_last, Tile& tile,
+                                   unsigned& active)
 {
     if (tile.falling.any() >> at.column & 1) {
 #pragma unroll
         for (int m = 0; m < CELLS; ++m) {
             if (!at.has(m)) continue;
-            const Cell cell = cell_in(tile, at.level(m), at.column);
-            const bool has_melted = t_at_start(tile.start, at.level(m), at.column, cell) != cell.t;
-            if (!cell::is_clear(cell) || has_melted) active |= 1u << m;
+            const int k = at.level(m), column = at.column;
+            // No cloud water falls: cells with some are marked already.
+            const real fallen = max(max(tile.qr[k][column], tile.qs[k][column]), tile.qi[k][column]);
+            if (fallen > 0 || has_melted(tile.start, k, column, tile)) active |= 1u << m;
         }
     }
+    if (is_last && a.per_area != nullptr) {
+#pragma unroll
+        for (int m = 0; m < CELLS; ++m)
+            if (at.has(m) && !(active >> m & 1)) tile.water[at.level(m)][at.column] = 0;
+    }
+    unsigned lanes[CELLS];
     int count = 0;
 #pragma unroll
-    for (int m = 0; m < CELLS; ++m) count += __popc(__ballot_sync(ALL_LANES, active >> m & 1));
+    for (int m = 0; m < CELLS; ++m) {
+        lanes[m] = __ballot_sync(ALL_LANES, active >> m & 1);
+        count += __popc(lanes[m]);
+    }
     if (count == 0) return;
     // The cells of a warp follow each other in the list.
     int next = 0;
     if (lane() == 0) next = atomicAdd(&tile.active_count, count);
     next = __shfl_sync(ALL_LANES, next, 0);
+    const unsigned before = (1u << lane()) - 1;
 #pragma unroll
     for (int m = 0; m < CELLS; ++m) {
-        const bool is_active = active >> m & 1;
-        const unsigned lanes = __ballot_sync(ALL_LANES, is_active);
-        const unsigned before = lanes & ((1u << lane()) - 1);
-        if (is_active) tile.active[next + __popc(before)] = at.level(m) * TILE_COLUMNS + at.column;
-        next += __popc(lanes);
+        if (active >> m & 1)
+            tile.active[next + __popc(lanes[m] & before)] = at.level(m) * TILE_COLUMNS + at.column;
+        next += __popc(lanes[m]);
     }
 }
 
-// Lets the processes act in the listed cells.
-__device__ inline void act(const CloudArgs& a, bool is_first, Tile& tile)
+// Lets the processes act in the listed cells, and writes these in the last minor step.
+__device__ inline void act(const CloudArgs& a, bool is_first, bool is_last, Tile& tile)
 {
     const Wsm5Params& p = a.params;
     const int count = tile.active_count;
@@ -61,11 +81,12 @@ __device__ inline void act(const CloudArgs& a, bool is_first, Tile& tile)
         const int k = tile.active[n] / TILE_COLUMNS, column = tile.active[n] % TILE_COLUMNS;
         const int here = k * a.level + tile.place[column];
         Cell cell = cell_in(tile, k, column);
+        const real exner = __ldg(&a.exner[here]);
         Air air = {tile.rho[k][column], __ldg(&a.p[here]), tile.dz[k][column], 0, 0, 0};
         // The fields still hold what was there at the start of the call.
         Cell first = cell;
         if (FALLOUT == Fallout::Substepped || !is_first) {
-            first.t = (a.theta[here] + a.theta_base) * __ldg(&a.exner[here]);
+            first.t = (a.theta[here] + a.theta_base) * exner;
             first.qv = a.qv[here];
         }
         cell::settle(first, air);
@@ -76,7 +97,11 @@ __device__ inline void act(const CloudArgs& a, bool is_first, Tile& tile)
         // The sub-stepped fall has melted snow on the way.
         if (FALLOUT == Fallout::SemiLagrangian) melt::melt_snow(p, a.dt_cloud, air, cell);
         const real clipped = step::processes(p, a.dt_cloud, air, at_start, qr_sized, cell);
-        put(cell, k, column, tile);
-        tile.clipped[k][column] += air.rho * air.dz * clipped;
+        if (is_last) store_cell(a, k, column, air, exner, cell, tile);
+        else put(cell, k, column, tile);
+        if (clipped != 0) {
+            tile.clipped[k][column] += air.rho * air.dz * clipped;
+            atomicOr(&tile.clips, 1u << column);
+        }
     }
 }

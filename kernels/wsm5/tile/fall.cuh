@@ -13,23 +13,22 @@ __device__ inline int level_of(int m) { return member() * SLOTS + m; }
 
 __device__ inline bool has_level(int m) { return level_of(m) < NZ; }
 
-// Heights of the interfaces above the ground in some columns, by sums from the ground up: a warp for
-// a column.
-__device__ inline void set_heights(Tile& tile, unsigned columns)
+// Heights of the interfaces below the levels of a lane above the ground, by sums from the ground up.
+__device__ inline void set_heights(const Tile& tile, int column, real (&height)[SLOTS])
 {
-    const int count = __popc(columns);
-    for (int n = warp(); n < count; n += WARPS) {
-        const int column = nth_set_bit(columns, n);
-        if (lane() == 0) set_height(tile.height, 0, column, 0);
-        real below = 0;
+    real top[SLOTS];
 #pragma unroll
-        for (int m = 0; m < LEVELS; ++m) {
-            const int k = lane() + m * WARP;
-            const real top = below + prefix_sum(k < NZ ? tile.dz[min(k, NZ - 1)][column] : real(0));
-            if (k < NZ) set_height(tile.height, k + 1, column, top);
-            below = __shfl_sync(ALL_LANES, top, WARP - 1);
-        }
+    for (int m = 0; m < SLOTS; ++m) {
+        const real depth = tile.dz[min(level_of(m), NZ - 1)][column];
+        top[m] = (m > 0 ? top[m > 0 ? m - 1 : 0] : real(0)) + (has_level(m) ? depth : real(0));
     }
+    const real below = sum_below(top[SLOTS - 1]);
+#pragma unroll
+    for (int m = 0; m < SLOTS; ++m) height[m] = m > 0 ? below + top[m > 0 ? m - 1 : 0] : below;
+    // Sums of the same layers by several lanes may differ by roundings.
+    const real lid = __shfl_sync(ALL_LANES, height[NZ % SLOTS], NZ / SLOTS, GROUP);
+#pragma unroll
+    for (int m = 0; m < SLOTS; ++m) height[m] = level_of(m) > NZ ? lid : height[m];
 }
 
 // A species in the layers of a lane.
@@ -145,41 +144,60 @@ __device__ inline void remap(const Layers& layers, const Fall& work, real (&cont
     }
 }
 
+// Fall speeds of a species in the layers of a lane.
+template <Species KIND>
+__device__ inline void set_speeds(const Wsm5Params& p, const Air (&air)[SLOTS], const real (&q)[SLOTS],
+                                  const real (&n0s_factor)[SLOTS], real (&speed)[SLOTS])
+{
+#pragma unroll
+    for (int m = 0; m < SLOTS; ++m) speed[m] = fall_speed<KIND>(p, air[m], q[m], n0s_factor[m]);
+}
+
+// The same of a species that is known at run time only: the code of the fall is there once.
+__device__ inline void set_speeds(const Wsm5Params& p, Species kind, const Air (&air)[SLOTS],
+                                  const real (&q)[SLOTS], const real (&n0s_factor)[SLOTS],
+                                  real (&speed)[SLOTS])
+{
+    if (kind == Species::RAIN) set_speeds<Species::RAIN>(p, air, q, n0s_factor, speed);
+    else if (kind == Species::SNOW) set_speeds<Species::SNOW>(p, air, q, n0s_factor, speed);
+    else set_speeds<Species::ICE>(p, air, q, n0s_factor, speed);
+}
+
 // Lets a species of a column fall for a minor step. A group whose column is another's does the same
 // without leaving anything.
-template <Species KIND>
-__device__ inline void sediment(const CloudArgs& a, Tile& tile, int column, bool is_own)
+__device__ inline void sediment(const CloudArgs& a, Tile& tile, Species kind, int column, bool is_own)
 {
     Fall& work = tile.fall[group()];
-    Field& q = KIND == Species::RAIN ? tile.qr : KIND == Species::SNOW ? tile.qs : tile.qi;
+    Field& q = kind == Species::RAIN ? tile.qr : kind == Species::SNOW ? tile.qs : tile.qi;
     Layers layers;
     Air air[SLOTS];
-    real speed[SLOTS], n0s_factor[SLOTS];
+    real here[SLOTS], speed[SLOTS], n0s_factor[SLOTS];
+    set_heights(tile, column, layers.height);
 #pragma unroll
     for (int m = 0; m < SLOTS; ++m) {
         const int k = min(level_of(m), NZ - 1);
-        layers.height[m] = height_at(tile.height, min(level_of(m), NZ), column);
         air[m] = air_in(tile, k, column);
-        n0s_factor[m] = KIND == Species::SNOW ? slope::snow_intercept_factor(a.params, tile.t[k][column]) : real(0);
-        const real here = has_level(m) ? q[k][column] : real(0);
-        layers.content[m] = air[m].rho * here;
-        speed[m] = fall_speed<KIND>(a.params, air[m], here, n0s_factor[m]);
-    }
-#pragma unroll
-    for (int m = 0; m < SLOTS; ++m) {
+        here[m] = has_level(m) ? q[k][column] : real(0);
+        layers.content[m] = air[m].rho * here[m];
         const real depth = from_above(layers.height, m) - layers.height[m];
         layers.depth[m] = has_level(m) ? depth : real(0);
+        n0s_factor[m] = 0;
     }
+    if (kind == Species::SNOW) {
+#pragma unroll
+        for (int m = 0; m < SLOTS; ++m)
+            n0s_factor[m] = slope::snow_intercept_factor(a.params, tile.t[min(level_of(m), NZ - 1)][column]);
+    }
+    set_speeds(a.params, kind, air, here, n0s_factor, speed);
     arrive(a.dt_cloud, speed, layers);
     // Ice keeps the speed that it has at departure.
-    if (KIND != Species::ICE) {
-        real mean[SLOTS];
+    if (kind != Species::ICE) {
+        real then[SLOTS], mean[SLOTS];
 #pragma unroll
-        for (int m = 0; m < SLOTS; ++m) {
-            const real then =
-                fall_speed<KIND>(a.params, air[m], layers.density[m] / air[m].rho, n0s_factor[m]);
-            mean[m] = fall::mean_speed(speed[m], then);
-        }
+        for (int m = 0; m < SLOTS; ++m) here[m] = layers.density[m] / air[m].rho;
+        set_speeds(a.params, kind, air, here, n0s_factor, then);
+#pragma unroll
+        for (int m = 0; m < SLOTS; ++m) mean[m] = fall::mean_speed(speed[m], then[m]);
         arrive(a.dt_cloud, mean, layers);
     }
     write_down(layers, work);
@@ -205,44 +223,43 @@ __device__ inline void sediment(const CloudArgs& a, Tile& tile, int column, bool
     }
     landing.residual = group_sum(landing.residual) + landing.ground;
     if (__any_sync(ALL_LANES, landing.clipped > 0)) landing.clipped = group_sum(landing.clipped);
-    if (member() == 0 && is_own) tile.landing[int(KIND)][column] = landing;
+    if (member() == 0 && is_own) tile.landing[int(kind)][column] = landing;
     __syncwarp();  // the next task takes the same work space; shuffles do not order memory
 }
 
-// Lets a species fall in the next columns that hold it, one for each group of the warp.
-template <Species KIND>
-__device__ inline void sediment_some(const CloudArgs& a, Tile& tile, unsigned columns, int first)
+// Numbers of the tasks of the fall are rounded up, so that the groups of a warp have one species.
+__device__ inline int tasks_of(unsigned columns) { return (__popc(columns) + GROUPS - 1) / GROUPS * GROUPS; }
+
+// Lists what falls: the columns of each species. Entries that fill up repeat a column for nobody.
+__device__ inline void list_tasks(Tile& tile)
 {
-    int column = nth_set_bit(columns, first);
-    bool is_own = member() == lane();
+#pragma unroll 1
+    for (int s = warp(); s < SPECIES; s += WARPS) {
+        int first = 0;
 #pragma unroll
-    for (int g = 1; g < GROUPS; ++g) {
-        const int other = nth_set_bit(columns, first + g);
-        if (lane() / GROUP == g && other >= 0) {
-            column = other;
-            is_own = true;
-        }
+        for (int t = 0; t < SPECIES; ++t) first += t < s ? tasks_of(tile.falling.species[t]) : 0;
+        const unsigned columns = tile.falling.species[s];
+        const int count = __popc(columns), number = __popc(columns & ((1u << lane()) - 1));
+        if (columns >> lane() & 1) tile.task[first + number] = lane();
+        if (lane() < tasks_of(columns) - count)
+            tile.task[first + count + lane()] = TILE_COLUMNS + __ffs(columns) - 1;
     }
-    sediment<KIND>(a, tile, column, is_own);
 }
 
-// Lets all that falls in the tile fall: tasks of some columns of a species, taken by whichever warp
-// has time.
+// Lets all that falls in the tile fall: tasks of a species, taken by whichever warp has time.
 __device__ inline void fall_in(const CloudArgs& a, Tile& tile)
 {
     const Falling falling = tile.falling;
-    const auto tasks = [&](Species kind) { return (__popc(falling.of(kind)) + GROUPS - 1) / GROUPS; };
-    const int rain = tasks(Species::RAIN), snow = tasks(Species::SNOW), ice = tasks(Species::ICE);
-    for (;;) {
-        int task = 0;
-        if (lane() == 0) task = atomicAdd(&tile.next_task, 1);
-        task = __shfl_sync(ALL_LANES, task, 0);
-        if (task >= rain + snow + ice) break;
-        if (task < rain)
-            sediment_some<Species::RAIN>(a, tile, falling.of(Species::RAIN), task * GROUPS);
-        else if (task < rain + snow)
-            sediment_some<Species::SNOW>(a, tile, falling.of(Species::SNOW), (task - rain) * GROUPS);
-        else
-            sediment_some<Species::ICE>(a, tile, falling.of(Species::ICE), (task - rain - snow) * GROUPS);
+    const int rain = tasks_of(falling.of(Species::RAIN));
+    const int snow = rain + tasks_of(falling.of(Species::SNOW));
+    const int all = snow + tasks_of(falling.of(Species::ICE));
+    // The first one of each warp is its own.
+    for (int own = warp() * GROUPS;;) {
+        const int task = __shfl_sync(ALL_LANES, own, 0);
+        if (task >= all) break;
+        const int column = tile.task[task + lane() / GROUP];
+        const Species kind = task < rain ? Species::RAIN : task < snow ? Species::SNOW : Species::ICE;
+        sediment(a, tile, kind, column % TILE_COLUMNS, column < TILE_COLUMNS);
+        if (lane() == 0) own = atomicAdd(&tile.next_task, GROUPS);
     }
 }

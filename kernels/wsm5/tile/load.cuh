@@ -7,14 +7,18 @@
 // the processes themselves find out.
 __device__ inline bool can_change(const Wsm5Params& p, real pressure, const Cell& cell)
 {
-    if (!cell::is_clear(cell)) return true;
     const real cap = p.vapour_pressure_cap;
-    real saturated = cell.t < FREEZING ? thermo::saturation(cell.t, pressure, cap).ice
-                                       : thermo::saturation_water(cell.t, pressure, cap);
+    const bool is_cold = cell.t < FREEZING;
+    const real tr = (FREEZING + TRIPLE_POINT_EXCESS) / cell.t;
+    const real e = thermo::vapour_pressure(tr, log(tr), is_cold ? C_ICE : C_LIQUID,
+                                           is_cold ? L_SUBLIMATION : L_VAPORISATION);
+    real saturated = thermo::mixing_ratio(pressure, e, cap);
     // Without a cap, air can be too thin for water and not for ice.
-    if (FALLOUT == Fallout::Substepped && cell.t < FREEZING)
+    if (FALLOUT == Fallout::Substepped && is_cold)
         saturated = min(saturated, thermo::saturation_water(cell.t, pressure, cap));
-    return cell.qv > NEARLY_SATURATED * saturated;
+    // All of them count at once: a branch for each would take longer.
+    const real condensate = max(max(cell.qc, cell.qr), max(cell.qi, cell.qs));
+    return condensate > 0 || cell.qv > NEARLY_SATURATED * saturated;
 }
 
 // Clips negative mixing ratios. Returns the water that this makes, kg m-2.
@@ -58,7 +62,7 @@ __device__ inline void note_start(int k, int column, const Cell& cell, Tile& til
 __device__ inline unsigned load(const CloudArgs& a, const Position& at, Tile& tile, Contents& contents)
 {
     unsigned active = 0;
-    const int place = at.is_inside ? tile.place[at.column] : 0;
+    const int place = at.is_inside ? tile.place[at.column] : a.first;
 #pragma unroll
     for (int start = 0; start < CELLS; start += ASKED) {
         Found found[ASKED];
@@ -73,7 +77,9 @@ __device__ inline unsigned load(const CloudArgs& a, const Position& at, Tile& ti
             const Found& f = found[n];
             const Air air = {f.rho, f.p, f.dz, 0, 0, 0};
             Cell cell = {(f.theta + a.theta_base) * f.exner, f.qv, f.qc, f.qr, f.qi, f.qs};
+            if (a.per_area != nullptr) tile.water[k][column] = water_in(cell);
             const real made = clip_all(air, cell);
+            if (made > 0) atomicOr(&tile.clips, 1u << column);
             if (made > 0 || can_change(a.params, air.p, cell)) active |= 1u << m;
             note_start(k, column, cell, tile, contents);
             put(cell, k, column, tile);
@@ -82,7 +88,9 @@ __device__ inline unsigned load(const CloudArgs& a, const Position& at, Tile& ti
             tile.clipped[k][column] = made;
         }
     }
-    return active;
+    if (at.is_inside) return active;
+    contents = {false, false, false};
+    return 0;
 }
 
 // The columns of a tile that any of the threads of a warp has something in.
@@ -101,7 +109,7 @@ __device__ inline Contents look_again(const Position& at, Tile& tile)
     Contents contents = {false, false, false};
 #pragma unroll
     for (int m = 0; m < CELLS; ++m)
-        if (at.has(m))
+        if (at.is_inside && at.has(m))
             note_start(at.level(m), at.column, cell_in(tile, at.level(m), at.column), tile, contents);
     return contents;
 }

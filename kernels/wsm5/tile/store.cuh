@@ -34,39 +34,21 @@ __device__ inline void gather(const CloudArgs& a, Tile& tile, int column)
     add_to_sums(a.dt_cloud, tile.dz[0][column], ground, sum);
 }
 
-// Writes the cells of a thread that have changed. What has fallen may have left a cell empty. In the place of the density, which nothing looks at any
-// more, it leaves what the change of a cell weighs where its mass is not rho dz, kg m-2.
-__device__ inline void store_cells(const CloudArgs& a, const Position& at, Tile& tile,
-                                   unsigned active)
+// Writes a cell. Those where nothing happens hold what the fields do. In the place of the water that was in
+// the cell it leaves what the change weighs where its mass is not rho dz, kg m-2.
+__device__ inline void store_cell(const CloudArgs& a, int k, int column, const Air& air, real exner,
+                                  const Cell& cell, Tile& tile)
 {
-    const bool fell = (tile.fell | tile.falling.any()) >> at.column & 1;
-#pragma unroll
-    for (int m = 0; m < CELLS; ++m) {
-        if (!at.has(m)) continue;
-        const bool is_active = active >> m & 1;
-        const int k = at.level(m), column = at.column;
-        const int place = tile.place[column], here = k * a.level + place;
-        const bool has_changed = is_active || fell;
-        if (a.per_area != nullptr) {
-            real gained = 0;
-            if (has_changed)
-                gained = (tile.qv[k][column] - a.qv[here]) + (tile.qc[k][column] - a.qc[here])
-                         + (tile.qr[k][column] - a.qr[here]) + (tile.qi[k][column] - a.qi[here])
-                         + (tile.qs[k][column] - a.qs[here]);
-            tile.rho[k][column] = has_changed
-                ? surplus(a, place, k, tile.rho[k][column], tile.dz[k][column]) * gained
-                : real(0);
-        }
-        if (is_active) {
-            a.theta[here] = exact_quotient(tile.t[k][column], __ldg(&a.exner[here])) - a.theta_base;
-            a.qv[here] = tile.qv[k][column];
-            a.qc[here] = tile.qc[k][column];
-        }
-        if (has_changed) {
-            a.qr[here] = tile.qr[k][column];
-            a.qi[here] = tile.qi[k][column];
-            a.qs[here] = tile.qs[k][column];
-        }
+    const int place = tile.place[column], here = k * a.level + place;
+    a.theta[here] = exact_quotient(cell.t, exner) - a.theta_base;
+    a.qv[here] = cell.qv;
+    a.qc[here] = cell.qc;
+    a.qr[here] = cell.qr;
+    a.qi[here] = cell.qi;
+    a.qs[here] = cell.qs;
+    if (a.per_area != nullptr) {
+        const real gained = water_in(cell) - tile.water[k][column];
+        tile.water[k][column] = surplus(a, place, k, air.rho, air.dz) * gained;
     }
 }
 
@@ -76,9 +58,10 @@ __device__ inline void close_account(const CloudArgs& a, const Tile& tile, int c
     Precipitation sum = tile.sum[column];
     real mass_mismatch = 0;
     if (has_acted) {
-        for (int k = 0; k < NZ; ++k) sum.clipped += tile.clipped[k][column];
+        if (tile.clips >> column & 1)
+            for (int k = 0; k < NZ; ++k) sum.clipped += tile.clipped[k][column];
         if (a.per_area != nullptr)
-            for (int k = 0; k < NZ; ++k) mass_mismatch += tile.rho[k][column];
+            for (int k = 0; k < NZ; ++k) mass_mismatch += tile.water[k][column];
     }
     store_surface(a, tile.place[column], sum, mass_mismatch);
 }

@@ -1,8 +1,8 @@
 // What the threads of a block share: the cells of a few neighbouring columns.
 //
-// The mapping of threads changes from phase to phase. Where fields are read and written, neighbouring
-// threads have neighbouring columns of one level, as the fields have them. Where things fall, a
-// warp has one column and its lanes have the levels. Where rates act, a thread has any active cell.
+// The mapping of threads changes from phase to phase. Where fields are read, neighbouring threads have
+// neighbouring columns of one level, as the fields have them. Where things fall, a group of lanes has
+// one column and its lanes have the levels. Where rates act, a thread has any active cell, and writes it.
 #pragma once
 
 #include "wsm5/column/surface.cuh"
@@ -34,25 +34,6 @@ struct Start {
 };
 
 struct Nothing {};
-
-// Heights of the interfaces above the ground, which the semi-Lagrangian fall works with.
-template <Fallout> struct Heights { typedef real Type[NZ + 1][STRIDE]; };
-template <> struct Heights<Fallout::Substepped> { typedef Nothing Type; };
-
-__device__ inline real height_at(const Heights<Fallout::SemiLagrangian>::Type& height, int k, int column)
-{
-    return height[k][column];
-}
-
-__device__ inline real height_at(const Nothing&, int, int) { return 0; }
-
-__device__ inline void set_height(Heights<Fallout::SemiLagrangian>::Type& height, int k, int column,
-                                  real value)
-{
-    height[k][column] = value;
-}
-
-__device__ inline void set_height(Nothing&, int, int, real) {}
 
 template <Fallout> struct Kept { typedef Nothing Type; };
 template <> struct Kept<Fallout::Substepped> { typedef Start Type; };
@@ -103,36 +84,37 @@ struct Tile {
     Field t, qv, qc, qr, qi, qs;
     Field rho, dz;
     Field clipped;  // water that clipping has made in a cell, kg m-2
+    Field water;    // all that was in a cell before the call, where anybody asks for that, kg kg-1
     Kept<FALLOUT>::Type start;
-    Heights<FALLOUT>::Type height;
     union {
         Fall fall[WARPS * GROUPS];
         // Cells where something happens: level and column.
         unsigned short active[NZ * TILE_COLUMNS];
     };
     Falling falling;
-    // Columns in which something has fallen in the minor steps before.
-    unsigned fell;
+    // Columns of what falls, by species.
+    unsigned char task[SPECIES * (TILE_COLUMNS + GROUPS - 1)];
     Landing landing[SPECIES][TILE_COLUMNS];
     Precipitation sum[TILE_COLUMNS];
     int place[TILE_COLUMNS];  // of a column in a level of the fields
     int active_count;
+    // Columns in which clipping has made water.
+    unsigned clips;
     // The next task of the fall that nobody has taken.
     int next_task;
 };
 
-// The column of a thread where fields are read and written.
+// The column of a thread where fields are read.
 struct Position {
     int column;  // in the tile
     int row;     // its first level
-    bool is_inside;  // not where the tile has more columns than are left
+    // Not where the tile has more columns than are left: those stand for the first of all, and nothing
+    // happens there.
+    bool is_inside;
 
     // The level of its cell `m`; NZ or more where it has fewer cells.
     __device__ int level(int m) const { return row + m * ROWS; }
-    __device__ bool has(int m) const
-    {
-        return is_inside && ((m + 1) * ROWS <= NZ || level(m) < NZ);
-    }
+    __device__ bool has(int m) const { return (m + 1) * ROWS <= NZ || level(m) < NZ; }
 };
 
 // The number of a column of the tile among all columns.
@@ -160,6 +142,9 @@ __device__ inline Cell cell_in(const Tile& tile, int k, int column)
     return {tile.t[k][column],  tile.qv[k][column], tile.qc[k][column],
             tile.qr[k][column], tile.qi[k][column], tile.qs[k][column]};
 }
+
+// All water of a cell, kg kg-1.
+__device__ inline real water_in(const Cell& cell) { return cell.qv + cell.qc + cell.qr + cell.qi + cell.qs; }
 
 // Puts a cell into the tile.
 __device__ inline void put(const Cell& cell, int k, int column, Tile& tile)

@@ -21,17 +21,6 @@ __device__ inline real warp_max(real x)
     return x;
 }
 
-// Sum of this lane and those before it.
-__device__ inline real prefix_sum(real x)
-{
-#pragma unroll
-    for (int distance = 1; distance < WARP; distance *= 2) {
-        const real before = __shfl_up_sync(ALL_LANES, x, distance);
-        if (lane() >= distance) x += before;
-    }
-    return x;
-}
-
 // Largest value of this lane and those after it.
 __device__ inline real suffix_max(real x)
 {
@@ -53,6 +42,19 @@ __device__ inline T next_level(const T (&x)[LEVELS], int m)
 // The lane of a group, and its group in the block.
 __device__ inline int member() { return threadIdx.x % GROUP; }
 __device__ inline int group() { return threadIdx.x / GROUP; }
+
+// Sum of the lanes of a group before this one.
+__device__ inline real sum_below(real x)
+{
+    real sum = x;
+#pragma unroll
+    for (int distance = 1; distance < GROUP; distance *= 2) {
+        const real before = __shfl_up_sync(ALL_LANES, sum, distance, GROUP);
+        if (member() >= distance) sum += before;
+    }
+    const real before = __shfl_up_sync(ALL_LANES, sum, 1, GROUP);
+    return member() > 0 ? before : real(0);
+}
 
 // Sum of all lanes of a group, in every lane.
 __device__ inline real group_sum(real x)
