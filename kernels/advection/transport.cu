@@ -3,6 +3,9 @@
 #include "primitives/mark.cuh"
 #include "advection/tile/limited.cuh"
 
+// What the blocks of tiles have in shared memory.
+extern __shared__ Line rooms[];
+
 // Lets a thread march, by code for inner places where it can.
 template <void (*MARCH)(const TransportArgs&, const Place&)>
 __device__ inline void march(const TransportArgs& args, const Place& place)
@@ -38,12 +41,12 @@ transport_limit(const __grid_constant__ TransportArgs args)
 {
     if (!TILED) return;
     mark(args.marks, MARK_TRANSPORT_LIMIT);
-    extern __shared__ LimitRoom room[];
     const TilePlace tile = find_place_in_tile(args, UNLIMITED);
+    LimitRoom& room = *reinterpret_cast<LimitRoom*>(&rooms[0].group[tile.place_in_line]);
     if (tile.place.is_inner)
-        limit(args, {inner(args, tile.place), tile.first_row, tile.owns}, room[0]);
+        limit(args, {inner(args, tile.place), tile.first_row, tile.place_in_line, tile.owns}, room);
     else
-        limit(args, tile, room[0]);
+        limit(args, tile, room);
 }
 
 // The last stage: the first pass of the limited tracers, and all of the others.

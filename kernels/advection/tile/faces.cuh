@@ -5,7 +5,7 @@
 
 // Fluxes through the western faces.
 __device__ inline Cells high_order_west(const TransportArgs& args, const Place& place,
-                                        const Level& level, const Cells& mass, const Cells& here)
+                                        const Cells& mass, const Cells& here)
 {
     constexpr int SEEN = REACH + CELLS + REACH - 1;
     real row[SEEN];
@@ -15,11 +15,10 @@ __device__ inline Cells high_order_west(const TransportArgs& args, const Place& 
         flux.at[c] = fifth_order_flux(mass.at[c], {row[c], row[c + 1], row[c + 2], row[c + 3],
                                                    row[c + 4], row[c + 5]});
     if (periodic_x() || !place.near_side) return flux;
-    asm volatile("" ::: "memory");
     for (int c = 0; c < CELLS; ++c) {
         const int face = place.i + c;
         if (min(face, args.nx - face) < REACH)
-            flux.at[c] = lower_order_lateral(face, args.nx, mass.at[c], level.latest + c, 1);
+            flux.at[c] = lower_order_lateral(face, args.nx, mass.at[c], row + REACH + c, 1);
     }
     return flux;
 }

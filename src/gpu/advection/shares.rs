@@ -65,6 +65,9 @@ pub struct Offer {
 pub(super) const TILE_ROWS: usize = 16;
 const TILE_OWN_ROWS: usize = TILE_ROWS - 3;
 
+/// Bytes of a line of the cache, which the rows of tiles lie in as they do in memory.
+const LINE: usize = 128;
+
 /// Tiles that a multiprocessor should get, at least: fewer leave too many of them idle at the end.
 const TILES_EACH: usize = 2;
 
@@ -209,7 +212,8 @@ impl Shares {
         let rows_ahead = 3 * (TILE_ROWS + 2 * REACH - 1) + 2 * (TILE_ROWS + 1) + 3 * TILE_ROWS;
         let rows = rows_ahead + 3 * TILE_ROWS;
         let of_levels = 5 * shape.nz + 1;
-        (rows * WARP * self.cells + of_levels) * precision.bytes()
+        // A line more, so that the rows can begin where they do in their lines.
+        LINE + (rows * WARP * self.cells + of_levels) * precision.bytes()
     }
 
     /// Blocks along the rows and the tracers, across the rows, and of levels, and threads of each
