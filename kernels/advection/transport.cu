@@ -1,7 +1,9 @@
-// One step of all tracers: a kernel for a stage without limiter, and for the last stage with one
-// either two passes or, where TILED, one; the tracers before UNLIMITED are never limited.
+// One step of all tracers: a kernel for a stage without limiter, by tiles where STAGES_TILED, and for
+// the last stage with one either two passes or, where TILED, one; the tracers before UNLIMITED are
+// never limited.
 #include "primitives/mark.cuh"
 #include "advection/tile/limited.cuh"
+#include "advection/tile/stage.cuh"
 
 // What the blocks of tiles have in shared memory.
 extern __shared__ Line rooms[];
@@ -17,10 +19,12 @@ __device__ inline void march(const TransportArgs& args, const Place& place)
 }
 
 // A stage without limiter.
-extern "C" __global__ void __launch_bounds__(STAGE_THREADS, STAGE_RESIDENT)
+extern "C" __global__ void __launch_bounds__(STAGES_TILED ? STAGE_ROWS * LANES : STAGE_THREADS,
+                                             STAGES_TILED ? STAGE_TILES_RESIDENT : STAGE_RESIDENT)
 transport_stage(const __grid_constant__ TransportArgs args)
 {
     mark(args.marks, MARK_TRANSPORT_STAGE);
+    if (STAGES_TILED) return advance_by_tiles(args, rooms);
     Place place;
     if (find_place(args, 0, TRACERS, place)) march<advance>(args, place);
 }
