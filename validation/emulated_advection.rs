@@ -26,5 +26,13 @@ use nwp_mini::gpu::advection::{Block, Shares};
 /// Shares with small blocks of two sizes.
 fn shares(cells: usize, levels: usize) -> Shares {
     let block = |threads| Block { threads, resident: 1 };
-    Shares { stage: block(64), limited: block(96), cells, levels, width: 3, tiled: false }
+    Shares {
+        stage: block(64),
+        limited: block(96),
+        cells,
+        levels,
+        width: 3,
+        tiled: false,
+        stages_tiled: false,
+    }
 }

@@ -1,7 +1,12 @@
-// One step of all tracers: a kernel for a stage without limiter, and for the last stage with one
-// either two passes or, where TILED, one; the tracers before UNLIMITED are never limited.
+// One step of all tracers: a kernel for a stage without limiter, by tiles where STAGES_TILED, and for
+// the last stage with one either two passes or, where TILED, one; the tracers before UNLIMITED are
+// never limited.
 #include "primitives/begin.cuh"
 #include "advection/tile/limited.cuh"
+#include "advection/tile/stage.cuh"
+
+// What the blocks of tiles have in shared memory.
+extern __shared__ Line rooms[];
 
 // Lets a thread march, by code for inner places where it can.
 template <void (*MARCH)(const TransportArgs&, const Place&)>
@@ -14,10 +19,12 @@ __device__ inline void march(const TransportArgs& args, const Place& place)
 }
 
 // A stage without limiter.
-extern "C" __global__ void __launch_bounds__(STAGE_THREADS, STAGE_RESIDENT)
+extern "C" __global__ void __launch_bounds__(STAGES_TILED ? STAGE_ROWS * LANES : STAGE_THREADS,
+                                             STAGES_TILED ? STAGE_TILES_RESIDENT : STAGE_RESIDENT)
 transport_stage(const __grid_constant__ TransportArgs args)
 {
     begin(args.marks, MARK_TRANSPORT_STAGE);
+    if (STAGES_TILED) return advance_by_tiles(args, rooms);
     Place place;
     if (find_place(args, 0, TRACERS, place)) march<advance>(args, place);
 }
@@ -38,12 +45,12 @@ transport_limit(const __grid_constant__ TransportArgs args)
 {
     if (!TILED) return;
     begin(args.marks, MARK_TRANSPORT_LIMIT);
-    extern __shared__ LimitRoom room[];
     const TilePlace tile = find_place_in_tile(args, UNLIMITED);
+    LimitRoom& room = *reinterpret_cast<LimitRoom*>(&rooms[0].group[tile.place_in_line]);
     if (tile.place.is_inner)
-        limit(args, {inner(args, tile.place), tile.first_row, tile.owns}, room[0]);
+        limit(args, {inner(args, tile.place), tile.first_row, tile.place_in_line, tile.owns}, room);
     else
-        limit(args, tile, room[0]);
+        limit(args, tile, room);
 }
 
 // The last stage: the first pass of the limited tracers, and all of the others.

@@ -5,7 +5,7 @@ mod shares;
 use ndarray::Array2;
 
 pub use shares::{Block, March, Offer, Shares};
-use shares::{TILE_ROWS, WARP};
+use shares::{STAGE_ROWS, TILE_ROWS, WARP};
 
 use crate::advection::{Limiter, REACH};
 use crate::grid::{Grid, Shape, Side, Sides};
@@ -107,8 +107,8 @@ pub struct TransportSettings {
 
 impl TransportSettings {
     /// The settings as kernels see them, by name.
-    pub fn constants(self, grid: &Grid) -> [(&'static str, i32); 25] {
-        let Shares { stage, limited, cells, levels, width, tiled: _ } = self.shares;
+    pub fn constants(self, grid: &Grid) -> [(&'static str, i32); 27] {
+        let Shares { stage, limited, cells, levels, width, .. } = self.shares;
         let Sides { west, east, south, north } = grid.sides;
         [
             ("PERIODIC", Side::Periodic as i32),
@@ -136,6 +136,8 @@ impl TransportSettings {
             ("WIDTH", width as i32),
             ("TILED", i32::from(self.by_tiles())),
             ("TILE_ROWS", TILE_ROWS as i32),
+            ("STAGES_TILED", i32::from(self.shares.stages_tiled)),
+            ("STAGE_ROWS", STAGE_ROWS as i32),
             ("WIDE", i32::from(grid.shape.nx.is_multiple_of(cells))),
         ]
     }
@@ -242,7 +244,7 @@ impl TransportSettings {
         dt: f64,
     ) -> Vec<TransportLaunch<R>> {
         let shape = grid.shape;
-        let Shares { stage: plain, limited, .. } = self.shares;
+        let shares = self.shares;
         let Stages { start, first, second, end } = *stages;
         let stage = |latest: DevicePointer<R>, result, dt: f64, is_last| {
             let dt = R::of(dt);
@@ -259,31 +261,43 @@ impl TransportSettings {
             }
         };
         let launch = |kernel, block, tracers, args| {
-            let (blocks, threads) = self.shares.launch(shape, tracers, block);
+            let (blocks, threads) = shares.launch(shape, tracers, block);
             TransportLaunch { kernel, blocks, threads, shared_bytes: 0, args }
         };
         let all = self.tracers;
+        let plain = |args| {
+            if !shares.stages_tiled {
+                return launch("transport_stage", shares.stage, all, args);
+            }
+            TransportLaunch {
+                kernel: "transport_stage",
+                blocks: shares.stage_tiles(shape, all),
+                threads: STAGE_ROWS * WARP,
+                shared_bytes: shares.stage_bytes(shape, all, R::PRECISION),
+                args,
+            }
+        };
         let last = stage(second, end, dt, true);
         let mut launches = vec![
-            launch("transport_stage", plain, all, stage(start, first, dt / 3.0, false)),
-            launch("transport_stage", plain, all, stage(first, second, dt / 2.0, false)),
+            plain(stage(start, first, dt / 3.0, false)),
+            plain(stage(first, second, dt / 2.0, false)),
         ];
         if self.by_tiles() {
             if self.unlimited > 0 {
-                launches.push(launch("transport_unlimited", plain, self.unlimited, last));
+                launches.push(launch("transport_unlimited", shares.stage, self.unlimited, last));
             }
             launches.push(TransportLaunch {
                 kernel: "transport_limit",
-                blocks: self.shares.tiles(shape, all - self.unlimited),
+                blocks: shares.tiles(shape, all - self.unlimited),
                 threads: TILE_ROWS * WARP,
-                shared_bytes: self.shares.tile_bytes(shape, R::PRECISION),
+                shared_bytes: shares.tile_bytes(shape, R::PRECISION),
                 args: last,
             });
         } else if self.limits() {
-            launches.push(launch("transport_scale", limited, all, last));
-            launches.push(launch("transport_update", limited, all - self.unlimited, last));
+            launches.push(launch("transport_scale", shares.limited, all, last));
+            launches.push(launch("transport_update", shares.limited, all - self.unlimited, last));
         } else {
-            launches.push(launch("transport_stage", plain, all, last));
+            launches.push(plain(last));
         }
         if last.side_flux.address() != 0 {
             launches.push(TransportLaunch {

@@ -166,7 +166,7 @@ impl<R: Exchanged> Transport<'_, R> {
             .settings()
             .into_iter()
             .map(|(name, _)| name)
-            .filter(|name| !["SUM_THREADS", "CELLS", "REACH", "TILE_ROWS"].contains(&name.as_str()))
+            .filter(|name| !SIZES.contains(&name.as_str()))
             .collect();
         let mut programs = PROGRAMS.lock().unwrap_or_else(PoisonError::into_inner);
         let program = programs.entry(key.clone()).or_insert_with(|| {
@@ -199,6 +199,9 @@ impl<R: Exchanged> Transport<'_, R> {
         text + "inline void set_settings(const int* values)\n{\n" + &set + "}\n"
     }
 }
+
+/// What sizes an array.
+const SIZES: [&str; 5] = ["SUM_THREADS", "CELLS", "REACH", "TILE_ROWS", "STAGE_ROWS"];
 
 /// The kernels in the order of the program.
 const KERNELS: [&str; 6] = [

@@ -7,7 +7,7 @@
 #include "advection/transport.cu"
 
 // The room of a tile, and behind it that for the numbers of its levels.
-alignas(LimitRoom) thread_local LimitRoom room[2];
+thread_local Line rooms[2 * std::max(sizeof(LimitRoom), sizeof(StageRoom<2>)) / sizeof(Line)];
 
 namespace {
 

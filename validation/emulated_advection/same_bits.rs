@@ -125,6 +125,24 @@ fn tiles() {
     }
 }
 
+/// The stages without limiter by tiles, of grids as small as one tile and larger, of one tracer, of a
+/// pair and of both.
+#[test]
+fn tiles_of_stages() {
+    let mut number = 0;
+    for kind in KINDS {
+        for (nx, ny, nz, count, tiled) in
+            [(132, 8, 2, 2, false), (156, 19, 4, 3, true), (260, 9, 3, 1, false)]
+        {
+            number += 1;
+            let shares = Shares { stages_tiled: true, tiled, ..shares(4, 2) };
+            let shape = Shape { nx, ny, nz };
+            assert!(shares.stages_can_be_tiled(shape));
+            check_tracers::<f32>([count, 1], shape, kind, shares, (number, number % 2 == 0));
+        }
+    }
+}
+
 /// The tracers of several states abreast: all potential temperatures, then the water of all.
 #[test]
 fn several_states() {

@@ -145,6 +145,9 @@ fn check_pair<R: FluxConstants + Element>(
                 forms.push(with(1, true));
             }
         }
+        if R::PRECISION == Precision::F32 && chosen.shares.stages_can_be_tiled(shape) {
+            forms.push(Shares { stages_tiled: true, ..with(1, false) });
+        }
         for shares in forms {
             let settings = TransportSettings { shares, ..chosen };
             let (found, entered) = steps(gpu, &case, settings, &tracers, &inflow, 2);

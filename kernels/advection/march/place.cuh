@@ -50,6 +50,13 @@ __device__ inline int continued(bool periodic, int at, int n, int together = 1)
     return at < 0 ? at + n : at >= n ? at - n : at;
 }
 
+// The first cell behind `together` cells from `begin` on that is another's, of those that begin at multiples
+// of `together`; the last of them end with the row, and own what they have in common with others.
+__device__ inline int end_of(int begin, int together, int nx)
+{
+    return begin + together >= nx ? nx : min(begin + together, nx - together);
+}
+
 // Finds where the cells around those of a place are.
 __device__ inline void look_around(const TransportArgs& args, Place& place)
 {
@@ -78,7 +85,7 @@ __device__ inline bool find_place(const TransportArgs& args, int first_tracer, i
     const int begin = (strip * WIDTH + thread - row * WIDTH) * CELLS;
     if (row >= rows || place.j >= ny || begin >= nx) return false;
     place.i = min(begin, nx - CELLS);
-    place.end = begin + CELLS >= nx ? nx : min(begin + CELLS, nx - CELLS);
+    place.end = end_of(begin, CELLS, nx);
     const int i = place.i, j = place.j;
     place.near_x = !periodic_x() && (i < REACH || i + CELLS + REACH > nx);
     place.near_y = !periodic_y() && (j < REACH || j + 1 + REACH > ny);

@@ -28,13 +28,21 @@ __device__ inline Cells lateral_outflow(const TransportArgs& args, const Place& 
     return net;
 }
 
-// Stores q - dt * outflow / M of the cells.
-__device__ inline void finish(const TransportArgs& args, const Place& place, const Level& level,
-                              const Cells& start, const Cells& mass, const Cells& outflow)
+// The cells after an outflow: q - dt * outflow / M.
+__device__ inline Cells after(const TransportArgs& args, const Cells& start, const Cells& mass,
+                              const Cells& outflow)
 {
     Cells value;
     for (int c = 0; c < CELLS; ++c)
         value.at[c] = start.at[c] - args.dt * outflow.at[c] / mass.at[c];
+    return value;
+}
+
+// Stores them.
+__device__ inline void finish(const TransportArgs& args, const Place& place, const Level& level,
+                              const Cells& start, const Cells& mass, const Cells& outflow)
+{
+    Cells value = after(args, start, mass, outflow);
     if (place.near_side())
         store(args, place, level, value);
     else

@@ -63,21 +63,33 @@ __device__ inline SideValues side_values(const TransportArgs& args, int tracer)
 }
 
 // Keeps the tracer fluxes of the last stage through the sides of the region inside the outermost
-// cells; those of outermost cells are not part of it, and nobody adds them up.
+// cells; those of outermost cells are not part of it, and nobody adds them up. First the fluxes along
+// a row, then those through the faces of the southern or the northern side, which begins at `side`.
+__device__ inline void keep_side_fluxes_x(const TransportArgs& args, const Place& place, int k,
+                                          const real (&flux)[CELLS + 1])
+{
+    const SideValues at = side_values(args, place.tracer);
+    const int row = k * args.ny + place.j;
+    if (at_west(place)) args.side_flux[at.west + row] = flux[1];
+    if (at_east(args, place)) args.side_flux[at.east + row] = flux[CELLS - 1];
+}
+
+__device__ inline void keep_side_fluxes_y(const TransportArgs& args, const Place& place, int k,
+                                          long long side, const Cells& flux)
+{
+    for (int c = 0; c < CELLS; ++c)
+        if (place.i + c < place.end)
+            args.side_flux[side + k * args.nx + place.i + c] = flux.at[c];
+}
+
 __device__ inline void keep_side_fluxes(const TransportArgs& args, const Place& place, int k,
                                         const Lateral& flux)
 {
-    const SideValues at = side_values(args, place.tracer);
-    const int row = k * args.ny + place.j, column = k * args.nx + place.i;
-    if (at_west(place)) args.side_flux[at.west + row] = flux.x[1];
-    if (at_east(args, place)) args.side_flux[at.east + row] = flux.x[CELLS - 1];
+    keep_side_fluxes_x(args, place, k, flux.x);
     if (!place.near_y) return;
-    for (int c = 0; c < CELLS; ++c) {
-        if (place.i + c >= place.end) continue;
-        if (!periodic_y() && place.j == 1) args.side_flux[at.south + column + c] = flux.south.at[c];
-        if (!periodic_y() && place.j + 2 == args.ny)
-            args.side_flux[at.north + column + c] = flux.north.at[c];
-    }
+    const SideValues at = side_values(args, place.tracer);
+    if (place.j == 1) keep_side_fluxes_y(args, place, k, at.south, flux.south);
+    if (place.j + 2 == args.ny) keep_side_fluxes_y(args, place, k, at.north, flux.north);
 }
 
 // The value that air brings in through a side, at place `at` among the values of all sides.

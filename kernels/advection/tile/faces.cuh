@@ -5,7 +5,7 @@
 
 // Fluxes through the western faces.
 __device__ inline Cells high_order_west(const TransportArgs& args, const Place& place,
-                                        const Level& level, const Cells& mass, const Cells& here)
+                                        const Cells& mass, const Cells& here)
 {
     constexpr int SEEN = REACH + CELLS + REACH - 1;
     real row[SEEN];

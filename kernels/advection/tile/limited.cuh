@@ -3,6 +3,7 @@
 #pragma once
 
 #include "advection/march/limited.cuh"
+#include "advection/tile/brought.cuh"
 #include "advection/tile/faces.cuh"
 
 // What a block has in shared memory, followed by the numbers of all levels.
@@ -82,6 +83,17 @@ __device__ inline real limited(const Split& split, real below, real above)
     return positive_flux(split.low, split.correction, {below, above});
 }
 
+// Stores the new values of the cells of a level.
+__device__ inline void finish(const TransportArgs& args, const Place& place, int k, Cells value,
+                              const Brought& brought)
+{
+    const Level level(args, place, k);
+    if (place.near_side())
+        brought.store(args, place, level, value);
+    else
+        store_own(place, value, level.result);
+}
+
 // The last stage of a positive-definite tracer.
 __device__ inline void limit(const TransportArgs& args, const TilePlace& tile, LimitRoom& room)
 {
@@ -105,6 +117,7 @@ __device__ inline void limit(const TransportArgs& args, const TilePlace& tile, L
     flux.bottom = {};
     // Of the level below, which is finished when the factors above it are known.
     Cells start_below = {}, mass_below = {}, factor_below = {}, bottom_below = {}, outflow_below = {};
+    Brought brought = {};
     for (int k = 0; k < NZ; ++k) {
         const Level level(args, place, k);
         wait_for_copies();
@@ -121,7 +134,7 @@ __device__ inline void limit(const TransportArgs& args, const TilePlace& tile, L
         for (int c = 0; c < CELLS; ++c) start_west.at[c] = in_row(start, c - 1);
         flux.west =
             split_side(args, args.capacity_x, numbers.sure_x[k], k, cell + place.j, mass_x,
-                       {start_west, start}, high_order_west(args, place, level, mass_x, here));
+                       {start_west, start}, high_order_west(args, place, mass_x, here));
         flux.east = {__shfl_down_sync(ALL_LANES, flux.west.at[0].low, 1),
                      __shfl_down_sync(ALL_LANES, flux.west.at[0].correction, 1)};
         const Cells start_above = ahead.start.at(k + 1)[row + 1][lane];
@@ -166,8 +179,9 @@ __device__ inline void limit(const TransportArgs& args, const TilePlace& tile, L
             if (k > 0) {
                 for (int c = 0; c < CELLS; ++c)
                     outflow_below.at[c] += bottom.at[c] - bottom_below.at[c];
-                finish(args, place, Level(args, place, k - 1), start_below, mass_below, outflow_below);
+                finish(args, place, k - 1, after(args, start_below, mass_below, outflow_below), brought);
             }
+            if (place.near_x) brought.look_up(args, place, k);
             outflow_below = lateral_outflow(args, place, level, level.start, lateral);
         }
         start_below = start;
@@ -180,5 +194,5 @@ __device__ inline void limit(const TransportArgs& args, const TilePlace& tile, L
     if (!tile.owns) return;
     // Nothing passes the lid.
     for (int c = 0; c < CELLS; ++c) outflow_below.at[c] += real(0) - bottom_below.at[c];
-    finish(args, place, Level(args, place, NZ - 1), start_below, mass_below, outflow_below);
+    finish(args, place, NZ - 1, after(args, start_below, mass_below, outflow_below), brought);
 }

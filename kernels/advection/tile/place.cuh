@@ -11,6 +11,14 @@
 constexpr int LANES = 32;
 constexpr unsigned ALL_LANES = 0xffffffff;
 
+// Groups of cells in a line of the cache. The copy of a warp asks for half as many sectors where its target
+// lies in lines as its source does.
+constexpr int LINE = 128 / sizeof(Cells);
+
+struct alignas(128) Line {
+    Cells group[LINE];
+};
+
 // Groups at either end of a row without all that the cells in them need, and cells between them.
 constexpr int RING = (REACH + CELLS) / CELLS;
 constexpr int TILE_OWN_CELLS = (LANES - 2 * RING) * CELLS;
@@ -33,8 +41,9 @@ __device__ inline int row_of_grid(const TransportArgs& args, int at)
 // A place in a tile.
 struct TilePlace {
     Place place;
-    int first_row;   // row of the grid that is the first of the tile
-    bool owns;       // whether the cells are this thread's to finish
+    int first_row;       // row of the grid that is the first of the tile
+    int place_in_line;   // where in its line a row of the tile begins
+    bool owns;           // whether the cells are this thread's to finish
 };
 
 // The first cell that tile `strip` of a row has to finish or can. Tiles overlap a little, so that all of
@@ -67,7 +76,7 @@ __device__ inline TilePlace find_place_in_tile(const TransportArgs& args, int fi
                      && first_row >= REACH && first_row + TILE_ROWS + REACH <= ny;
     const bool owns = lane >= RING && lane < LANES - RING && i < place.end && row >= 1
                       && row <= TILE_OWN_ROWS && j < ny;
-    return {place, first_row, owns};
+    return {place, first_row, (first / CELLS) & (LINE - 1), owns};
 }
 
 // The value of the cell that is `at` cells from the first of this thread, out of the registers of the

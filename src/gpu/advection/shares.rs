@@ -32,6 +32,9 @@ pub struct Shares {
     /// Whether positive-definite tracers take their last stage in one pass, by tiles, instead of in
     /// two; for rows of [`Shares::least_tiled`] cells or more.
     pub tiled: bool,
+    /// Whether stages without limiter go by tiles, two tracers in a block: where
+    /// [`Shares::stages_can_be_tiled`].
+    pub stages_tiled: bool,
 }
 
 /// How threads march, whatever the grid: what is measured for a device. It is written, and read by
@@ -47,7 +50,8 @@ pub struct March {
     /// Levels that a thread marches through, or all where there are fewer; without it as many as fill
     /// the device evenly.
     pub levels: Option<usize>,
-    /// Whether positive-definite tracers take their last stage by tiles on grids large enough.
+    /// Whether, on grids large enough, positive-definite tracers take their last stage by tiles, and all
+    /// tracers the stages without limiter.
     pub tiles: bool,
 }
 
@@ -65,8 +69,23 @@ pub struct Offer {
 pub(super) const TILE_ROWS: usize = 16;
 const TILE_OWN_ROWS: usize = TILE_ROWS - 3;
 
+/// Rows of a tile of a stage without limiter, and blocks of it that a multiprocessor is to hold, as
+/// kernels have it.
+pub(super) const STAGE_ROWS: usize = 8;
+const STAGE_RESIDENT: usize = 2;
+
+/// Tracers of a block that share the wind.
+const TOGETHER: usize = 2;
+
+/// Bytes of a line of the cache, which the rows of tiles lie in as they do in memory.
+const LINE: usize = 128;
+
+/// Shared memory that a multiprocessor keeps for itself for every block, bytes.
+const RESERVED: usize = 1 << 10;
+
 /// Tiles that a multiprocessor should get, at least: fewer leave too many of them idle at the end.
 const TILES_EACH: usize = 2;
+const STAGE_TILES_EACH: usize = 8;
 
 /// The most cells of a side that tiles are laid on: kernels multiply it by the tiles of a row in 32
 /// bits, and a launch has 65,535 blocks across at most.
@@ -166,7 +185,8 @@ impl Shares {
         let width = groups.div_ceil(groups.div_ceil(WARP));
         let block = |resident| Block { threads: 128, resident };
         let (stage, limited) = (block(march.stages), block(march.limited));
-        let shares = Self { stage, limited, cells, levels: 1, width, tiled: false };
+        let shares =
+            Self { stage, limited, cells, levels: 1, width, tiled: false, stages_tiled: false };
         // A thread that marches upward finds what it has just used in its registers, but the device
         // should be filled evenly.
         let time = |levels| {
@@ -183,7 +203,48 @@ impl Shares {
             && shares.tile_bytes(shape, precision) <= offer.shared_bytes
             && shares.tiles(shape, tracers).iter().product::<usize>()
                 >= TILES_EACH * offer.multiprocessors;
-        Self { levels, tiled, ..shares }
+        let stage_room = shares.stage_bytes(shape, tracers, precision) + RESERVED;
+        let stages_tiled = march.tiles
+            && tracers >= TOGETHER
+            && shares.stages_can_be_tiled(shape)
+            && STAGE_RESIDENT * stage_room <= offer.shared_bytes + RESERVED
+            && shares.stage_tiles(shape, tracers).iter().product::<usize>()
+                >= STAGE_TILES_EACH * offer.multiprocessors;
+        Self { levels, tiled, stages_tiled, ..shares }
+    }
+
+    /// Whether stages without limiter can go by tiles: rows begin at multiples of a thread's cells, which
+    /// are no fewer than a stencil reaches, and a tile lies within the grid.
+    pub fn stages_can_be_tiled(self, shape: Shape) -> bool {
+        self.cells >= REACH
+            && shape.nx.is_multiple_of(self.cells)
+            && shape.nx >= WARP * self.cells
+            && shape.ny >= STAGE_ROWS
+            && shape.nx.max(shape.ny) <= MOST_TILED
+    }
+
+    /// Tiles of a stage without limiter: by pairs of tracers, along the rows, and across them.
+    pub(super) fn stage_tiles(self, shape: Shape, tracers: usize) -> [usize; 3] {
+        [
+            tracers.div_ceil(TOGETHER),
+            shape.nx.div_ceil(WARP * self.cells),
+            shape.ny.div_ceil(STAGE_ROWS),
+        ]
+    }
+
+    /// Shared memory of such a tile, bytes.
+    pub(super) fn stage_bytes(self, shape: Shape, tracers: usize, precision: Precision) -> usize {
+        let together = tracers.min(TOGETHER);
+        let group = self.cells * precision.bytes();
+        let (row, beside) = (WARP * group, 2 * group);
+        let latest = together * ((STAGE_ROWS + 2 * REACH) * row + STAGE_ROWS * beside);
+        let mass_x = STAGE_ROWS * (row + LINE);
+        let masses = mass_x + (2 * STAGE_ROWS + 1) * row;
+        let south = together * (STAGE_ROWS + 1) * row;
+        let shared = (together + 2) * STAGE_ROWS * row;
+        let room = 3 * latest + 2 * (masses + south) + shared;
+        // Behind it two numbers of every level.
+        room.next_multiple_of(LINE) + 2 * shape.nz * precision.bytes()
     }
 
     /// Cells at an end of a row of a tile that lack what is beside them.
@@ -211,7 +272,8 @@ impl Shares {
         let rows_ahead = 3 * (TILE_ROWS + 2 * REACH - 1) + 2 * (TILE_ROWS + 1) + 3 * TILE_ROWS;
         let rows = rows_ahead + 3 * TILE_ROWS;
         let of_levels = 5 * shape.nz + 1;
-        (rows * WARP * self.cells + of_levels) * precision.bytes()
+        // A line more, so that the rows can begin where they do in their lines.
+        LINE + (rows * WARP * self.cells + of_levels) * precision.bytes()
     }
 
     /// Blocks along the rows and the tracers, across the rows, and of levels, and threads of each

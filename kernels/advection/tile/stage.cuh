@@ -1,0 +1,387 @@
+// Stages without limiter by tiles, of tracers that share the wind.
+//
+// A block has a tile of rows of two tracers, or of one. A warp has a row of it, a thread CELLS cells of
+// the row, and all march upward together. What a level needs is copied into shared memory while the
+// block works on the level below, the wind once for both tracers. A thread makes the fluxes south of
+// its cells; those north of them it finds a level later, when the others have made them, and
+// finishes the level then. So there is one barrier a level.
+#pragma once
+
+#include "advection/tile/ahead.cuh"
+#include "advection/tile/brought.cuh"
+
+constexpr int STAGE_CELLS = LANES * CELLS;
+
+// Blocks that a multiprocessor holds: one works while the other waits for all of its warps.
+constexpr int STAGE_TILES_RESIDENT = 2;
+
+// What a block has in shared memory for HERE tracers, followed by the numbers of all levels. Rows lie
+// in lines as they do in memory, if that is possible.
+template <int HERE>
+struct alignas(Line) StageRoom {
+    // The latest values of a level: the tile's rows, those around them, and the groups west and east
+    // of the tile's.
+    struct Latest {
+        Cells row[HERE][REACH + STAGE_ROWS + REACH][LANES];
+        Cells beside[HERE][STAGE_ROWS][2];
+    };
+
+    Latest latest[3];   // of the level at hand and the two above it
+    // Air through the faces of the level at hand and the one above it. Rows of `mass_x` begin anywhere in
+    // a line, and up to CELLS - 1 faces early.
+    Cells mass_x[2][STAGE_ROWS][LINE + LANES];
+    Cells mass_y[2][STAGE_ROWS + 1][LANES];
+    Cells mass_z[2][STAGE_ROWS][LANES];
+    Cells start[HERE][STAGE_ROWS][LANES];
+    // Fluxes of the level at hand and the one below it through southern faces, and through those north
+    // of the tile.
+    Cells south[2][HERE][STAGE_ROWS + 1][LANES];
+    Cells with_mu[STAGE_ROWS][LANES], without_mu[STAGE_ROWS][LANES];
+
+    __device__ inline real* c1() { return reinterpret_cast<real*>(this + 1); }
+    __device__ inline real* c2() { return c1() + NZ; }
+};
+
+// Finds the place of this thread; its tracer is the first of the block. The last tile of an axis ends
+// with the axis; what it has in common with the one before is its own along a row, and that one's across rows.
+__device__ inline Place find_place_in_stage(const TransportArgs& args)
+{
+    const int nx = args.nx, ny = args.ny;
+    const int begin = static_cast<int>(blockIdx.y) * STAGE_CELLS;
+    const int first = min(begin, nx - STAGE_CELLS);
+    const int first_row = min(static_cast<int>(blockIdx.z) * STAGE_ROWS, ny - STAGE_ROWS);
+    Place place = {};
+    place.tracer = static_cast<int>(blockIdx.x) * 2;
+    place.end_level = NZ;
+    place.i = first + tile_lane() * CELLS;
+    place.end = end_of(begin, STAGE_CELLS, nx);
+    place.j = first_row + tile_row();
+    place.is_inner = first >= REACH && first + STAGE_CELLS + REACH <= nx && first_row >= REACH
+                     && first_row + STAGE_ROWS + REACH <= ny;
+    // The same for all threads of a block: a warp would go both ways.
+    place.near_x = !place.is_inner && !periodic_x();
+    place.near_y = !place.is_inner && !periodic_y();
+    return place;
+}
+
+// Copies what a thread has of every level.
+template <int HERE>
+struct StageCopier {
+    // Rows around the tiles of all tracers, which are shared out among the warps.
+    static constexpr int AROUND = 2 * REACH * HERE;
+    static constexpr int TURNS = (AROUND + STAGE_ROWS - 1) / STAGE_ROWS;
+    static constexpr int SLOT = sizeof(typename StageRoom<HERE>::Latest) / sizeof(Cells);
+
+    const TransportArgs& args;
+    StageRoom<HERE>& room;
+    int row, lane, cell, j;
+    const real* latest_cells;   // those of the first tracer at the lowest level
+    int tracer;                 // how far the next tracer is
+    // How far from the cells of a thread those in rows around the tile are, and for the first lanes
+    // the groups at the ends of the row, western and eastern of each tracer.
+    int around[TURNS], beside;
+    Cells *to_around[TURNS], *to_beside;
+
+    __device__ inline StageCopier(const TransportArgs& args, const Place& place, StageRoom<HERE>& room)
+        : args(args), room(room), row(tile_row()), lane(tile_lane()), cell(cell_of(args, place)),
+          j(place.j), tracer(static_cast<int>(cells_of(args)))
+    {
+        latest_cells = args.latest + place.tracer * cells_of(args) + cell;
+        for (int turn = 0; turn < TURNS; ++turn) {
+            const int r = min(row + turn * STAGE_ROWS, AROUND - 1);
+            const int t = r / (2 * REACH), seen = r - t * 2 * REACH;
+            const int in_room = seen < REACH ? seen : STAGE_ROWS + seen;
+            const int from = continued(periodic_y(), j - row + in_room - REACH, args.ny);
+            around[turn] = t * tracer + (from - j) * args.nx;
+            to_around[turn] = &room.latest[0].row[t][in_room][lane];
+        }
+        const int t = min(lane / 2, HERE - 1), east = lane % 2, last = args.nx - CELLS;
+        const int at = place.i - lane * CELLS + (east ? STAGE_CELLS : -CELLS);
+        const int from = periodic_x() ? continued(true, at, args.nx) : max(0, min(at, last));
+        beside = t * tracer + from - place.i;
+        to_beside = &room.latest[0].beside[t][row][east];
+    }
+
+    // Begins to copy the latest values of a level to a slot of the room.
+    __device__ inline void latest(int k, int slot) const
+    {
+        const real* from = latest_cells + k * plane_of(args);
+#pragma unroll
+        for (int t = 0; t < HERE; ++t)
+            copy_group(room.latest[slot].row[t][REACH + row][lane], from + t * tracer);
+#pragma unroll
+        for (int turn = 0; turn < TURNS; ++turn)
+            if (row + turn * STAGE_ROWS < AROUND)
+                copy_group(to_around[turn][slot * SLOT], from + around[turn]);
+        if (lane < 2 * HERE) copy_group(to_beside[slot * SLOT], from + beside);
+    }
+
+    // The first of the faces that the row has of a level, as a number of elements.
+    __device__ inline unsigned first_face(int k) const
+    {
+        return static_cast<unsigned>(k * (plane_of(args) + args.ny) + cell - lane * CELLS + j);
+    }
+
+    // How many faces early a row of masses through x-faces is copied, so that it begins with a group.
+    __device__ inline int early(int k) const { return static_cast<int>(first_face(k) % CELLS); }
+
+    // The groups of it that begin with a thread's.
+    __device__ inline Cells* mass_x(int k) const
+    {
+        return room.mass_x[k & 1][row] + first_face(k) / CELLS % LINE + lane;
+    }
+
+    // Begins to copy the masses of a level.
+    __device__ inline void masses(int k) const
+    {
+        const int here = k * plane_of(args) + cell, slot = k & 1;
+        const real* x = args.flux_x + (here + k * args.ny + j - early(k));
+        copy_group(*mass_x(k), x);
+        // What is behind the groups of all lanes.
+        if (lane <= early(k))
+            copy_ahead<sizeof(real)>(&mass_x(k)[LANES - lane].at[0] + lane,
+                                     x + (STAGE_CELLS + lane - lane * CELLS));
+        const real* y = args.flux_y + (here + k * args.nx);
+        copy_group(room.mass_y[slot][row][lane], y);
+        if (row == 0) copy_group(room.mass_y[slot][STAGE_ROWS][lane], y + STAGE_ROWS * args.nx);
+        copy_group(room.mass_z[slot][row][lane], args.flux_z + here);
+    }
+
+    // Begins to copy the cells of a tracer at the start of the step.
+    __device__ inline void start(int t, int k) const
+    {
+        const real* from = args.start + (latest_cells - args.latest);
+        copy_group(room.start[t][row][lane], from + k * plane_of(args) + t * tracer);
+    }
+
+    // Begins to copy what all levels share.
+    __device__ inline void shared() const
+    {
+        copy_group(room.with_mu[row][lane], args.cell.with_mu + cell);
+        copy_group(room.without_mu[row][lane], args.cell.without_mu + cell);
+        for (int k = static_cast<int>(threadIdx.x); k < NZ; k += STAGE_ROWS * LANES) {
+            room.c1()[k] = __ldg(args.cell.c1 + k);
+            room.c2()[k] = __ldg(args.cell.c2 + k);
+        }
+    }
+};
+
+// CELLS + 1 values out of two groups, from place `early` of the first one on.
+__device__ inline void shifted(int early, const Cells& first, const Cells& second,
+                               real (&found)[CELLS + 1])
+{
+    real seen[2 * CELLS];
+    for (int c = 0; c < CELLS; ++c) seen[c] = first.at[c], seen[CELLS + c] = second.at[c];
+    for (int step = CELLS / 2; step > 0; step /= 2)
+        for (int c = 0; c + step < 2 * CELLS; ++c)
+            if (early & step) seen[c] = seen[c + step];
+    for (int f = 0; f <= CELLS; ++f) found[f] = seen[f];
+}
+
+// Fluxes through the faces along a row, of lower order near sides.
+__device__ inline void fluxes_along(const TransportArgs& args, const Place& place,
+                                    const real (&row)[SEEN_X], const real (&mass)[CELLS + 1],
+                                    real (&flux)[CELLS + 1])
+{
+    for (int f = 0; f <= CELLS; ++f) {
+        const real q[] = {row[f], row[f + 1], row[f + 2], row[f + 3], row[f + 4], row[f + 5]};
+        flux[f] = fifth_order_flux(mass[f], q);
+        if (place.near_x) flux[f] = lower_order(from_end(args, place, f), mass[f], q, flux[f]);
+    }
+}
+
+// Fluxes through the faces south of the cells `north` rows further north, of lower order near sides.
+__device__ inline Cells fluxes_south(const TransportArgs& args, const Place& place,
+                                     const Cells (&rows)[REACH + STAGE_ROWS + REACH][LANES], int north,
+                                     const Cells& mass)
+{
+    Cells seen[2 * REACH], flux;
+    for (int s = 0; s < 2 * REACH; ++s) seen[s] = rows[tile_row() + north + s][tile_lane()];
+    const int face = place.j + north, distance = min(face, args.ny - face);
+    for (int c = 0; c < CELLS; ++c) {
+        const real q[] = {seen[0].at[c], seen[1].at[c], seen[2].at[c],
+                          seen[3].at[c], seen[4].at[c], seen[5].at[c]};
+        flux.at[c] = fifth_order_flux(mass.at[c], q);
+        if (place.near_y) flux.at[c] = lower_order(distance, mass.at[c], q, flux.at[c]);
+    }
+    return flux;
+}
+
+// The march of a block.
+template <int HERE>
+struct StageMarch {
+    const TransportArgs& args;
+    const Place& place;
+    StageRoom<HERE>& room;
+    const StageCopier<HERE> copier;
+    // Of each tracer: the levels around the face below the level at hand, and of the level below the net
+    // outflow along the row and the flux through the face below it.
+    Cells q[HERE][4], along[HERE], bottom[HERE];
+    Brought brought[HERE];
+
+    __device__ inline StageMarch(const TransportArgs& args, const Place& place, StageRoom<HERE>& room)
+        : args(args), place(place), room(room), copier(args, place, room)
+    {}
+
+    // Whether the cells are this thread's to finish. Where no side is near, blocks that have cells in common
+    // make the same bits of them.
+    __device__ inline bool owns() const
+    {
+        if (!place.near_side()) return true;
+        return place.i < place.end && place.j >= static_cast<int>(blockIdx.z) * STAGE_ROWS;
+    }
+
+    // In the first stage the latest values are those at the start.
+    __device__ inline bool starts() const { return args.start == args.latest; }
+
+    __device__ inline Place of_tracer(int t) const
+    {
+        Place own = place;
+        own.tracer += t;
+        return own;
+    }
+
+    // Goes up to level k, of which `next` is the slot of the level above, and finishes the level below.
+    __device__ inline void rise(int k, int next)
+    {
+        const int row = copier.row, lane = copier.lane, slot = k & 1;
+        const Cells mass_z = room.mass_z[slot][row][lane];
+        Cells mass;
+        if (k > 0) {
+            const Cells with_mu = room.with_mu[row][lane], without_mu = room.without_mu[row][lane];
+            const real c1 = room.c1()[k - 1], c2 = room.c2()[k - 1];
+            for (int c = 0; c < CELLS; ++c)
+                mass.at[c] = with_mu.at[c] * c1 + without_mu.at[c] * c2;
+        }
+#pragma unroll
+        for (int t = 0; t < HERE; ++t) {
+            for (int s = 0; s < 3; ++s) q[t][s] = q[t][s + 1];
+            q[t][3] = room.latest[next].row[t][REACH + row][lane];
+            const Cells top = high_order_z(args, k, mass_z, q[t]);
+            if (k > 0 && owns()) {
+                const Cells south = room.south[slot ^ 1][t][row][lane];
+                const Cells north = room.south[slot ^ 1][t][row + 1][lane];
+                const Cells start = starts() ? q[t][1] : room.start[t][row][lane];
+                const Place own = of_tracer(t);
+                const Level level(args, own, k - 1);
+                Cells outflow;
+                for (int c = 0; c < CELLS; ++c) {
+                    const bool closed = has_open() && place.near_side() && outermost_y(args, place);
+                    outflow.at[c] = along[t].at[c] + (closed ? real(0) : north.at[c] - south.at[c]);
+                    if (place.near_side())
+                        add_open_sides(args, own, level, level.latest, c, outflow.at[c]);
+                    outflow.at[c] += top.at[c] - bottom[t].at[c];
+                }
+                Cells value = after(args, start, mass, outflow);
+                if (place.near_side())
+                    brought[t].store(args, own, level, value);
+                else
+                    store_own(own, value, level.result);
+            }
+            bottom[t] = top;
+            if (!starts() && k < NZ) copier.start(t, k);
+        }
+    }
+
+    // What leaves the cells of level k, in slot `now`.
+    __device__ inline void flow(int k, int now)
+    {
+        const int row = copier.row, lane = copier.lane, slot = k & 1;
+        real mass_x[CELLS + 1];
+        shifted(copier.early(k), copier.mass_x(k)[0], copier.mass_x(k)[1], mass_x);
+        const Cells mass_y = room.mass_y[slot][row][lane];
+        if (place.near_x)
+            for (int t = 0; t < HERE; ++t) brought[t].look_up(args, of_tracer(t), k);
+#pragma unroll
+        for (int t = 0; t < HERE; ++t) {
+            const auto& rows = room.latest[now].row[t];
+            const Cells *own_row = rows[REACH + row], *beside = room.latest[now].beside[t][row];
+            const Cells west = *(lane > 0 ? own_row + lane - 1 : beside);
+            const Cells east = *(lane + 1 < LANES ? own_row + lane + 1 : beside + 1);
+            real seen[SEEN_X];
+            for (int c = 0; c < CELLS; ++c) seen[REACH + c] = q[t][2].at[c];
+            for (int s = 0; s < REACH; ++s) {
+                seen[s] = west.at[CELLS - REACH + s];
+                seen[REACH + CELLS + s] = east.at[s];
+            }
+            real x[CELLS + 1];
+            fluxes_along(args, place, seen, mass_x, x);
+            const Cells south = fluxes_south(args, place, rows, 0, mass_y);
+            room.south[slot][t][row][lane] = south;
+            if (row == STAGE_ROWS - 1)
+                room.south[slot][t][row + 1][lane] =
+                    fluxes_south(args, place, rows, 1, room.mass_y[slot][row + 1][lane]);
+            for (int c = 0; c < CELLS; ++c) {
+                const bool closed = has_open() && place.near_side() && outermost_x(args, place, c);
+                along[t].at[c] = closed ? real(0) : x[c + 1] - x[c];
+            }
+            if (place.near_side() && args.side_flux && owns()) keep(t, k, x, south);
+        }
+    }
+
+    // Keeps the fluxes through the sides.
+    __device__ inline void keep(int t, int k, const real (&x)[CELLS + 1], const Cells& south)
+    {
+        const Place own = of_tracer(t);
+        const SideValues at = side_values(args, own.tracer);
+        keep_side_fluxes_x(args, own, k, x);
+        if (periodic_y()) return;
+        if (place.j == 1) keep_side_fluxes_y(args, own, k, at.south, south);
+        if (place.j + 1 == args.ny) keep_side_fluxes_y(args, own, k, at.north, south);
+    }
+
+    __device__ inline void go()
+    {
+        int now = 0, next = 1, after = 2;
+        copier.shared();
+        copier.latest(0, now);
+        copier.latest(min(1, NZ - 1), next);
+        copier.masses(0);
+        wait_for_copies();
+#pragma unroll
+        for (int t = 0; t < HERE; ++t) {
+            q[t][3] = room.latest[now].row[t][REACH + copier.row][copier.lane];
+            q[t][0] = q[t][1] = q[t][2] = q[t][3];
+            along[t] = bottom[t] = {};
+        }
+        // By twos, so that most of what rises need not be moved from register to register.
+#pragma unroll 2
+        for (int k = 0; k <= NZ; ++k) {
+            wait_for_copies();
+            __syncthreads();
+            if (k + 2 < NZ) copier.latest(k + 2, after);
+            if (k + 1 < NZ) copier.masses(k + 1);
+            rise(k, next);
+            if (k == NZ) return;
+            flow(k, now);
+            const int left = now;
+            now = next, next = after, after = left;
+        }
+    }
+};
+
+// One stage of HERE tracers without limiter, by code for inner places where the block can.
+template <int HERE>
+__device__ inline void advance_in_stage(const TransportArgs& args, const Place& place, Line* rooms)
+{
+    auto& room = *reinterpret_cast<StageRoom<HERE>*>(rooms);
+    if (place.near_side()) {
+        StageMarch<HERE>(args, place, room).go();
+    } else {
+        Place inner = place;
+        inner.near_x = inner.near_y = false;
+        StageMarch<HERE>(args, inner, room).go();
+    }
+}
+
+// One stage of all tracers without limiter.
+__device__ inline void advance_by_tiles(const TransportArgs& args, Line* rooms)
+{
+    if constexpr (CELLS >= REACH) {
+        const Place place = find_place_in_stage(args);
+        if (place.tracer + 1 == TRACERS)
+            advance_in_stage<1>(args, place, rooms);
+        else
+            advance_in_stage<2>(args, place, rooms);
+    }
+}
