@@ -24,17 +24,19 @@ extern "C" __global__ void __launch_bounds__(STAGES_TILED ? STAGE_ROWS * LANES :
 transport_stage(const __grid_constant__ TransportArgs args)
 {
     begin(args.marks, MARK_TRANSPORT_STAGE);
-    if (STAGES_TILED) return advance_by_tiles(args, rooms);
+    if (STAGES_TILED) return advance_by_tiles(args, TRACERS, rooms);
     Place place;
     if (find_place(args, 0, TRACERS, place)) march<advance>(args, place);
 }
 
 // The last stage of the tracers that are never limited, where the others have a kernel of their own.
-extern "C" __global__ void __launch_bounds__(STAGE_THREADS, STAGE_RESIDENT)
+extern "C" __global__ void __launch_bounds__(STAGES_TILED ? STAGE_ROWS * LANES : STAGE_THREADS,
+                                             STAGES_TILED ? STAGE_TILES_RESIDENT : STAGE_RESIDENT)
 transport_unlimited(const __grid_constant__ TransportArgs args)
 {
     if (!TILED) return;
     begin(args.marks, MARK_TRANSPORT_UNLIMITED);
+    if (STAGES_TILED) return advance_by_tiles(args, UNLIMITED, rooms);
     Place place;
     if (find_place(args, 0, UNLIMITED, place)) march<advance>(args, place);
 }

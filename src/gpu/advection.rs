@@ -265,26 +265,26 @@ impl TransportSettings {
             TransportLaunch { kernel, blocks, threads, shared_bytes: 0, args }
         };
         let all = self.tracers;
-        let plain = |args| {
+        let plain = |kernel, tracers, args| {
             if !shares.stages_tiled {
-                return launch("transport_stage", shares.stage, all, args);
+                return launch(kernel, shares.stage, tracers, args);
             }
             TransportLaunch {
-                kernel: "transport_stage",
-                blocks: shares.stage_tiles(shape, all),
+                kernel,
+                blocks: shares.stage_tiles(shape, tracers),
                 threads: STAGE_ROWS * WARP,
-                shared_bytes: shares.stage_bytes(shape, all, R::PRECISION),
+                shared_bytes: shares.stage_bytes(shape, tracers, R::PRECISION),
                 args,
             }
         };
         let last = stage(second, end, dt, true);
         let mut launches = vec![
-            plain(stage(start, first, dt / 3.0, false)),
-            plain(stage(first, second, dt / 2.0, false)),
+            plain("transport_stage", all, stage(start, first, dt / 3.0, false)),
+            plain("transport_stage", all, stage(first, second, dt / 2.0, false)),
         ];
         if self.by_tiles() {
             if self.unlimited > 0 {
-                launches.push(launch("transport_unlimited", shares.stage, self.unlimited, last));
+                launches.push(plain("transport_unlimited", self.unlimited, last));
             }
             launches.push(TransportLaunch {
                 kernel: "transport_limit",
@@ -297,7 +297,7 @@ impl TransportSettings {
             launches.push(launch("transport_scale", shares.limited, all, last));
             launches.push(launch("transport_update", shares.limited, all - self.unlimited, last));
         } else {
-            launches.push(plain(last));
+            launches.push(plain("transport_stage", all, last));
         }
         if last.side_flux.address() != 0 {
             launches.push(TransportLaunch {

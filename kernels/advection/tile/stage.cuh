@@ -374,12 +374,12 @@ __device__ inline void advance_in_stage(const TransportArgs& args, const Place& 
     }
 }
 
-// One stage of all tracers without limiter.
-__device__ inline void advance_by_tiles(const TransportArgs& args, Line* rooms)
+// One stage of the first `tracers` tracers without limiter.
+__device__ inline void advance_by_tiles(const TransportArgs& args, int tracers, Line* rooms)
 {
     if constexpr (CELLS >= REACH) {
         const Place place = find_place_in_stage(args);
-        if (place.tracer + 1 == TRACERS)
+        if (tracers == 1 || place.tracer + 1 == tracers)
             advance_in_stage<1>(args, place, rooms);
         else
             advance_in_stage<2>(args, place, rooms);
