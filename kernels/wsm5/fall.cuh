@@ -56,12 +56,11 @@ __device__ inline real rise(real q_below, real q, real d_below, real d)
 // Densities at the edges of an arrived layer. See src/wsm5/fall.rs.
 __device__ inline Edges edges(real q, real d, real rise_below, real rise_above)
 {
-    if (rise_above * rise_below > 0) {
-        const real upper = q + real(0.5) * (rise_above + rise_below) * d;
-        const real lower = 2 * q - upper;
-        if (upper >= 0 && lower >= 0) return Edges{lower, upper};
-    }
-    return Edges{q, q};
+    const real upper = q + real(0.5) * (rise_above + rise_below) * d;
+    const real lower = 2 * q - upper;
+    // No branches: neighbouring threads hardly ever agree.
+    const bool is_linear = (rise_above * rise_below > 0) & (upper >= 0) & (lower >= 0);
+    return Edges{is_linear ? lower : q, is_linear ? upper : q};
 }
 
 // Integral of an arrived layer's density up to a fraction of it. See src/wsm5/fall.rs.
@@ -81,9 +80,8 @@ __device__ inline real mean_within(Edges edges, real t_low, real t_high)
 // Mass of the part of an arrived layer that lies below the ground. See src/wsm5/fall.rs.
 __device__ inline real mass_in_ground(real bottom, real top, real thickness, real density)
 {
-    if (bottom >= 0) return 0;
-    if (top >= 0) return density * (0 - bottom);
-    return density * thickness;
+    const real depth = top >= 0 ? 0 - bottom : thickness;
+    return bottom >= 0 ? real(0) : density * depth;
 }
 
 // Puts what has fallen back into a cell. See src/wsm5/fall.rs.

@@ -58,16 +58,16 @@ __device__ inline real fall_speed(real factor, Slope slope, real density_factor)
 __device__ inline real fall_speed_rain(
     const Wsm5Params& p, real rho, real density_factor, real qr)
 {
-    if (qr <= 0) return 0;
-    return fall_speed(p.pvtr, slope_rain(p, rho, qr), density_factor);
+    const real speed = fall_speed(p.pvtr, slope_rain(p, rho, qr), density_factor);
+    return qr <= 0 ? real(0) : speed;
 }
 
 // Mean fall speed of snow, 0 where there is none. See src/wsm5/slope.rs.
 __device__ inline real fall_speed_snow(
     const Wsm5Params& p, real rho, real density_factor, real qs, real n0s_factor)
 {
-    if (qs <= 0) return 0;
-    return fall_speed(p.pvts, slope_snow(p, rho, qs, n0s_factor), density_factor);
+    const real speed = fall_speed(p.pvts, slope_snow(p, rho, qs, n0s_factor), density_factor);
+    return qs <= 0 ? real(0) : speed;
 }
 
 // Fall speed of an ice crystal. See src/wsm5/slope.rs.

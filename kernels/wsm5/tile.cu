@@ -22,48 +22,46 @@ extern "C" __global__ void __launch_bounds__(TILE_THREADS, BLOCKS)
     begin(a.marks, MARK_WSM5_TILE);
     __shared__ Tile tile;
     const Position at = position(a);
-    if (is_accountant(a)) open_account(a, tile, threadIdx.x);
+    Found found[ASKED];
+    ask(a, at, 0, found);
+    if (is_accountant(a)) open_account(a, tile, own_column());
     if (threadIdx.x == 0) {
         tile.falling = {{0, 0, 0}};
         tile.active_count = 0;
-        tile.next_task = WARPS * GROUPS;
+        tile.next_task = WARPS;
         tile.clips = 0;
     }
     __syncthreads();
-    Contents contents = {false, false, false};
-    unsigned active = load(a, at, tile, contents);
+    Contents contents = {0, 0, 0};
+    unsigned active = load(a, at, found, tile, contents);
     note_falling(contents, tile);
-    if (!__syncthreads_or(active != 0)) {
-        if (is_accountant(a)) close_account(a, tile, threadIdx.x, false);
+    // The vote tells the compiler that all lanes agree: without it, it makes code for every shuffle below in
+    // which some lanes come later.
+    if (!__any_sync(ALL_LANES, __syncthreads_or(active != 0))) {
+        if (is_accountant(a)) close_account(a, tile, own_column(), false);
         return;
     }
     for (int step = 1;; ++step) {
         const bool is_last = step >= a.minor_steps;
-        const unsigned falls = tile.falling.any();
-        if (falls != 0) {
-            if (FALLOUT == Fallout::SemiLagrangian) {
-                list_tasks(tile);
-                __syncthreads();
-                fall_in(a, tile);
-            } else {
-                sink_in(a, tile);
-            }
+        if (tile.falling.any() != 0) {
+            if (FALLOUT == Fallout::SemiLagrangian) fall_in(a, tile);
+            else sink_in(a, tile);
             __syncthreads();
         }
         list_active(a, at, is_last, tile, active);
-        if (is_accountant(a)) gather(a, tile, threadIdx.x);
         __syncthreads();
+        if (is_accountant(a)) gather(a, tile, own_column());
         act(a, step == 1, is_last, tile);
         __syncthreads();
         if (is_last) break;
         if (threadIdx.x == 0) {
             tile.falling = {{0, 0, 0}};
             tile.active_count = 0;
-            tile.next_task = WARPS * GROUPS;
+            tile.next_task = WARPS;
         }
         __syncthreads();
         note_falling(look_again(at, tile), tile);
         __syncthreads();
     }
-    if (is_accountant(a)) close_account(a, tile, threadIdx.x, true);
+    if (is_accountant(a)) close_account(a, tile, own_column(), true);
 }

@@ -93,12 +93,14 @@ pub fn catalogue(precision: Precision, nz: usize) -> Vec<Entry> {
     for limiter in [Limiter::PositiveDefinite, Limiter::Monotonic, Limiter::None] {
         let kinds = [
             ("small", SMALL, Side::Specified),
+            ("medium", MEDIUM, Side::Specified),
             ("large", LARGE, Side::Specified),
             ("large", LARGE, Side::Periodic),
         ];
         for (size, shape, side) in kinds {
-            // Other limiters have no form of their own for large grids.
-            if limiter != Limiter::PositiveDefinite && (size, side) == ("large", Side::Specified) {
+            // Other limiters have no form of their own for larger grids.
+            let is_usual = size == "small" || side == Side::Periodic;
+            if limiter != Limiter::PositiveDefinite && !is_usual {
                 continue;
             }
             let shape = Shape { nz, ..shape };
@@ -126,8 +128,10 @@ pub fn catalogue(precision: Precision, nz: usize) -> Vec<Entry> {
 /// see [`March::choose`]. Devices differ in it.
 const SPILLED: u32 = 512;
 
-/// The grid of the cyclone, and one that fills any device; the number of levels does not count.
+/// The grid of the cyclone, one that the last stage has no tiles for, and one that fills any device; the
+/// number of levels does not count.
 const SMALL: Shape = Shape { nx: 71, ny: 58, nz: 1 };
+const MEDIUM: Shape = Shape { nx: 128, ny: 128, nz: 1 };
 const LARGE: Shape = Shape { nx: 1024, ny: 1024, nz: 1 };
 /// Fields of the state, and how many of them no limiter touches.
 const TRACERS: [usize; 2] = [6, 1];

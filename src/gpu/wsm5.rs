@@ -210,9 +210,7 @@ impl Tile {
         // The list of cells where something happens takes the place of the fall.
         let either = fall.max(size_of::<u16>() * nz * columns);
         let sums = 16 * columns;
-        // What falls is listed with a few entries more, to fill up the groups of a warp.
-        let tasks = (3 * (columns + WARP / group - 1)).next_multiple_of(size_of::<i32>());
-        let integers = size_of::<i32>() * (columns + 6) + tasks;
+        let integers = size_of::<i32>() * (columns + 6);
         // The fall begins, and all ends, at a multiple of four values.
         let filling = 2 * 4 * real;
         real * (fields + sums) + either + integers + filling

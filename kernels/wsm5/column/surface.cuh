@@ -9,7 +9,8 @@ __device__ inline int place_of(const CloudArgs& a, int number)
 {
     // Whole rows follow each other, and need no division.
     if (a.width == a.nx) return a.first + number;
-    return a.first + number / a.width * a.nx + number % a.width;
+    const int row = unsigned(number) / unsigned(a.width);
+    return a.first + row * (a.nx - a.width) + number;
 }
 
 // Adds what a minor step has brought to the ground, by species in kg m-2, to the sums of the call.

@@ -227,39 +227,44 @@ __device__ inline void sediment(const CloudArgs& a, Tile& tile, Species kind, in
     __syncwarp();  // the next task takes the same work space; shuffles do not order memory
 }
 
-// Numbers of the tasks of the fall are rounded up, so that the groups of a warp have one species.
-__device__ inline int tasks_of(unsigned columns) { return (__popc(columns) + GROUPS - 1) / GROUPS * GROUPS; }
-
-// Lists what falls: the columns of each species. Entries that fill up repeat a column for nobody.
-__device__ inline void list_tasks(Tile& tile)
+// The columns that the groups of a warp have of those that hold a species, from the one with the number
+// `first` on. Where there are none left, a group does what the one before it does, for nobody.
+__device__ inline int column_of_group(unsigned columns, int first, bool& is_own)
 {
-#pragma unroll 1
-    for (int s = warp(); s < SPECIES; s += WARPS) {
-        int first = 0;
+    int column = nth_set_bit(columns, first), mine = column;
+    is_own = true;
 #pragma unroll
-        for (int t = 0; t < SPECIES; ++t) first += t < s ? tasks_of(tile.falling.species[t]) : 0;
-        const unsigned columns = tile.falling.species[s];
-        const int count = __popc(columns), number = __popc(columns & ((1u << lane()) - 1));
-        if (columns >> lane() & 1) tile.task[first + number] = lane();
-        if (lane() < tasks_of(columns) - count)
-            tile.task[first + count + lane()] = TILE_COLUMNS + __ffs(columns) - 1;
+    for (int g = 1; g < GROUPS; ++g) {
+        const unsigned rest = columns & ~((2u << column) - 1);
+        if (rest != 0) column = __ffs(rest) - 1;
+        if (lane() / GROUP >= g) {
+            is_own = rest != 0;
+            mine = column;
+        }
     }
+    return mine;
 }
 
-// Lets all that falls in the tile fall: tasks of a species, taken by whichever warp has time.
+// Lets all that falls in the tile fall: tasks of some columns of a species, taken by whichever warp
+// has time.
 __device__ inline void fall_in(const CloudArgs& a, Tile& tile)
 {
     const Falling falling = tile.falling;
-    const int rain = tasks_of(falling.of(Species::RAIN));
-    const int snow = rain + tasks_of(falling.of(Species::SNOW));
-    const int all = snow + tasks_of(falling.of(Species::ICE));
-    // The first one of each warp is its own.
-    for (int own = warp() * GROUPS;;) {
-        const int task = __shfl_sync(ALL_LANES, own, 0);
-        if (task >= all) break;
-        const int column = tile.task[task + lane() / GROUP];
-        const Species kind = task < rain ? Species::RAIN : task < snow ? Species::SNOW : Species::ICE;
-        sediment(a, tile, kind, column % TILE_COLUMNS, column < TILE_COLUMNS);
-        if (lane() == 0) own = atomicAdd(&tile.next_task, GROUPS);
+    const auto tasks = [&](Species kind) { return (__popc(falling.of(kind)) + GROUPS - 1) / GROUPS; };
+    const int rain = tasks(Species::RAIN), snow = rain + tasks(Species::SNOW), ice = snow + tasks(Species::ICE);
+
+    // The first task of a warp is its own.
+    for (int next = warp();;) {
+        const int task = __shfl_sync(ALL_LANES, next, 0);
+        if (task >= ice) break;
+        Species kind = Species::RAIN;
+        unsigned columns = falling.of(Species::RAIN);
+        int before = 0;
+        if (task >= rain) kind = Species::SNOW, columns = falling.of(Species::SNOW), before = rain;
+        if (task >= snow) kind = Species::ICE, columns = falling.of(Species::ICE), before = snow;
+        bool is_own;
+        const int column = column_of_group(columns, (task - before) * GROUPS, is_own);
+        sediment(a, tile, kind, column, is_own);
+        if (lane() == 0) next = atomicAdd(&tile.next_task, 1);
     }
 }

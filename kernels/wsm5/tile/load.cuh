@@ -44,31 +44,37 @@ __device__ inline Found find(const CloudArgs& a, int here)
             __ldg(&a.rho[here]), __ldg(&a.exner[here]), __ldg(&a.p[here]), __ldg(&a.dz[here])};
 }
 
-// What falls in the cells of a thread.
+// Asks the memory for some cells of a thread, from the cell `start` on.
+__device__ inline void ask(const CloudArgs& a, const Position& at, int start, Found (&found)[ASKED])
+{
+#pragma unroll
+    for (int n = 0; n < ASKED; ++n)
+        if (at.has(start + n)) found[n] = find(a, at.level(start + n) * a.level + place_of(a, at));
+}
+
+// The most of what falls in the cells of a thread, kg kg-1.
 struct Contents {
-    bool rain, snow, ice;
+    real rain, snow, ice;
 };
 
 // Notes what is in a cell at the start of a minor step, for the thread and for the sub-stepped fall.
 __device__ inline void note_start(int k, int column, const Cell& cell, Tile& tile, Contents& contents)
 {
-    contents.rain |= cell.qr > 0;
-    contents.snow |= cell.qs > 0;
-    contents.ice |= cell.qi > 0;
+    contents.rain = max(contents.rain, cell.qr);
+    contents.snow = max(contents.snow, cell.qs);
+    contents.ice = max(contents.ice, cell.qi);
     keep(tile.start, k, column, cell.t, cell.qr);
 }
 
-// Reads the cells of a thread. Returns a bit for each that can change by itself, or had to be clipped.
-__device__ inline unsigned load(const CloudArgs& a, const Position& at, Tile& tile, Contents& contents)
+// Looks at the cells of a thread, of which the first have been asked for. Returns a bit for each that can
+// change by itself, or had to be clipped.
+__device__ inline unsigned load(const CloudArgs& a, const Position& at, Found (&found)[ASKED], Tile& tile,
+                                Contents& contents)
 {
     unsigned active = 0;
-    const int place = at.is_inside ? tile.place[at.column] : a.first;
 #pragma unroll
     for (int start = 0; start < CELLS; start += ASKED) {
-        Found found[ASKED];
-#pragma unroll
-        for (int n = 0; n < ASKED; ++n)
-            if (at.has(start + n)) found[n] = find(a, at.level(start + n) * a.level + place);
+        if (start > 0) ask(a, at, start, found);
 #pragma unroll
         for (int n = 0; n < ASKED; ++n) {
             const int m = start + n;
@@ -89,7 +95,7 @@ __device__ inline unsigned load(const CloudArgs& a, const Position& at, Tile& ti
         }
     }
     if (at.is_inside) return active;
-    contents = {false, false, false};
+    contents = {0, 0, 0};
     return 0;
 }
 
@@ -106,7 +112,7 @@ __device__ inline unsigned columns_with(bool something)
 // What is in the cells of a thread at the start of a minor step but the first.
 __device__ inline Contents look_again(const Position& at, Tile& tile)
 {
-    Contents contents = {false, false, false};
+    Contents contents = {0, 0, 0};
 #pragma unroll
     for (int m = 0; m < CELLS; ++m)
         if (at.is_inside && at.has(m))
@@ -117,10 +123,10 @@ __device__ inline Contents look_again(const Position& at, Tile& tile)
 // Notes which columns hold rain, snow and ice.
 __device__ inline void note_falling(const Contents& contents, Tile& tile)
 {
-    const unsigned columns[SPECIES] = {columns_with(contents.rain), columns_with(contents.snow),
-                                       columns_with(contents.ice)};
-    if (lane() != 0) return;
-#pragma unroll
-    for (int s = 0; s < SPECIES; ++s)
-        if (columns[s] != 0) atomicOr(&tile.falling.species[s], columns[s]);
+    const unsigned rain = columns_with(contents.rain > 0), snow = columns_with(contents.snow > 0);
+    const unsigned ice = columns_with(contents.ice > 0);
+    // A lane for each species.
+    const int s = lane();
+    const unsigned columns = s == int(Species::RAIN) ? rain : s == int(Species::SNOW) ? snow : ice;
+    if (s < SPECIES && columns != 0) atomicOr(&tile.falling.species[s], columns);
 }

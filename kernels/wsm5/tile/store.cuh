@@ -4,10 +4,13 @@
 #include "primitives/exact.cuh"
 #include "wsm5/tile/load.cuh"
 
-// One thread for each column looks after its sums.
+// One thread for each column looks after its sums: those that come last where the processes act, and
+// mostly find nothing left.
+__device__ inline int own_column() { return int(threadIdx.x) - (TILE_THREADS - TILE_COLUMNS); }
+
 __device__ inline bool is_accountant(const CloudArgs& a)
 {
-    return threadIdx.x < TILE_COLUMNS && number_of(threadIdx.x) < a.count;
+    return own_column() >= 0 && number_of(own_column()) < a.count;
 }
 
 // Begins with the sums of a column, and finds its place.

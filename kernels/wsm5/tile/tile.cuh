@@ -92,8 +92,6 @@ struct Tile {
         unsigned short active[NZ * TILE_COLUMNS];
     };
     Falling falling;
-    // Columns of what falls, by species.
-    unsigned char task[SPECIES * (TILE_COLUMNS + GROUPS - 1)];
     Landing landing[SPECIES][TILE_COLUMNS];
     Precipitation sum[TILE_COLUMNS];
     int place[TILE_COLUMNS];  // of a column in a level of the fields
@@ -123,7 +121,13 @@ __device__ inline int number_of(int column) { return blockIdx.x * TILE_COLUMNS +
 __device__ inline Position position(const CloudArgs& a)
 {
     const int column = threadIdx.x % TILE_COLUMNS;
-    return {column, int(threadIdx.x) / TILE_COLUMNS, number_of(column) < a.count};
+    return {column, int(threadIdx.x / TILE_COLUMNS), number_of(column) < a.count};
+}
+
+// Where its column lies in a level of the fields.
+__device__ inline int place_of(const CloudArgs& a, const Position& at)
+{
+    return at.is_inside ? place_of(a, number_of(at.column)) : a.first;
 }
 
 __device__ inline int lane() { return threadIdx.x % WARP; }

@@ -112,15 +112,14 @@ impl March {
 
     /// The built-in march for a number of columns, the fastest on an H200.
     ///
-    /// Small grids take as many cells, and as many blocks, as have their registers without spilling.
-    /// On others more warps, of which some wait for data while others calculate, are worth some
-    /// spilled values.
+    /// Blocks have the registers that they need but on large grids, where more warps, of which some wait for
+    /// data while others calculate, are worth some spilled values.
     pub fn choose(columns: usize, precision: Precision) -> Self {
         let (cells, stages, limited, levels) = match precision {
             Precision::F32 if columns < SMALL => (4, 5, 4, None),
-            Precision::F32 if columns < MEDIUM => (4, 8, 4, Some(2)),
-            Precision::F32 if columns < LARGE => (2, 10, 8, Some(6)),
-            Precision::F32 => (4, 8, 4, Some(14)),
+            Precision::F32 if columns < MEDIUM => (4, 5, 4, Some(2)),
+            Precision::F32 if columns < LARGE => (4, 5, 4, Some(6)),
+            Precision::F32 => (4, 6, 4, Some(6)),
             // Values take two registers each.
             Precision::F64 => (2, 2, 2, None),
         };
