@@ -1,6 +1,8 @@
 // Tracer carried through one face. Derivations, sources and units: src/advection/flux.rs.
 #pragma once
 
+#include "primitives/fused.cuh"
+
 // Fifth-order flux of six cells, WS02. See src/advection/flux.rs.
 __device__ inline real fifth_order_flux(real mass, const real (&q)[6])
 {
@@ -13,10 +15,10 @@ __device__ inline real fifth_order_flux(real mass, const real (&q)[6])
     const real outer_above = above_3 - above_2;
     // In differences, WS02: -1, 7, 0, -7, 1 over 60 beside the mean of the nearest.
     const real curved = (outer_above - outer_below) - 7 * (inner_above - inner_below);
-    const real centred = (above_1 + below_1) * real(0.5) + curved * SIXTIETH;
+    const real centred = fused(curved, SIXTIETH, (above_1 + below_1) * real(0.5));
     // Fifth difference in them, WS02: 1, -4, 6, -4, 1.
     const real upwind = ((outer_above + outer_below) - 4 * (inner_above + inner_below)) + 6 * across;
-    return mass * centred - (fabs(mass) * SIXTIETH) * upwind;
+    return fused(mass, centred, -(fabs(mass) * SIXTIETH * upwind));
 }
 
 // Third-order flux of four cells, WS02. See src/advection/flux.rs.
@@ -26,16 +28,16 @@ __device__ inline real third_order_flux(real mass, const real (&q)[4])
     const real below = below_1 - below_2;
     const real across = above_1 - below_1;
     const real above = above_2 - above_1;
-    const real centred = (above_1 + below_1) * real(0.5) - (above - below) * TWELFTH;
+    const real centred = fused(above - below, -TWELFTH, (above_1 + below_1) * real(0.5));
     // Third difference in them, WS02: 1, -2, 1.
     const real upwind = (above + below) - 2 * across;
-    return mass * centred + (fabs(mass) * TWELFTH) * upwind;
+    return fused(mass, centred, fabs(mass) * TWELFTH * upwind);
 }
 
 // Flux of a value interpolated between two cells, S06. See src/advection/flux.rs.
 __device__ inline real linear_flux(real mass, const real (&q)[2], const real (&weights)[2])
 {
-    return mass * (weights[1] * q[1] + weights[0] * q[0]);
+    return mass * fused(weights[1], q[1], weights[0] * q[0]);
 }
 
 // First-order upwind flux, W09. See src/advection/flux.rs.

@@ -6,7 +6,7 @@
 // Amount of tracer in a cell after the low-order fluxes, SW09. See src/advection/limiter.rs.
 __device__ inline real provisional_amount(real mass, real q, real dt, const Faces& low)
 {
-    return mass * q - dt * low.net_outflow();
+    return fused(mass, q, -(dt * low.net_outflow()));
 }
 
 // Share of the wanted amount that there is room for, SW09, W09. See src/advection/limiter.rs.

@@ -74,13 +74,17 @@ impl Program {
         }
         fs::write(folder.path().join("main.cc"), main_text(configuration, headers)).unwrap();
         let executable = folder.path().join("twins");
-        let emulator = Path::new(env!("CARGO_MANIFEST_DIR")).join("validation/emulator");
+        let project = Path::new(env!("CARGO_MANIFEST_DIR"));
+        let emulator = project.join("validation/emulator");
         // Contraction to fused operations is a freedom that Rust does not take.
         let output = Command::new("c++")
             .args(["-std=c++17", "-O1", "-ffp-contract=off"])
             .args(warnings)
             .arg("-I")
             .args([folder.path(), Path::new("-I"), &emulator])
+            // What twins are made of.
+            .arg("-I")
+            .arg(project.join("kernels"))
             .arg(folder.path().join("main.cc"))
             .arg("-o")
             .arg(&executable)

@@ -59,18 +59,21 @@ struct Level {
 // The value of a field that is a sum of two products, as mass per `per_dt`.
 __device__ inline real layered(const LayeredPointers& field, int k, int cell, real factor)
 {
-    return __ldg(field.with_mu + cell) * (__ldg(field.c1 + k) * factor)
-           + __ldg(field.without_mu + cell) * (__ldg(field.c2 + k) * factor);
+    return fused(__ldg(field.with_mu + cell), __ldg(field.c1 + k) * factor,
+                 __ldg(field.without_mu + cell) * (__ldg(field.c2 + k) * factor));
 }
 
-// The mass of a group of cells of a level with these numbers.
+// The mass of a group of cells of a level with the numbers c1 and c2.
+__device__ inline Cells mass_of(const Cells& with_mu, const Cells& without_mu, real c1, real c2)
+{
+    Cells mass;
+    for (int c = 0; c < CELLS; ++c)
+        mass.at[c] = fused(with_mu.at[c], c1, without_mu.at[c] * c2);
+    return mass;
+}
 __device__ inline Cells mass_of(const LayeredPointers& field, int cell, real c1, real c2)
 {
-    const Cells with_mu = group_at(field.with_mu + cell);
-    const Cells without_mu = group_at(field.without_mu + cell);
-    Cells mass;
-    for (int c = 0; c < CELLS; ++c) mass.at[c] = with_mu.at[c] * c1 + without_mu.at[c] * c2;
-    return mass;
+    return mass_of(group_at(field.with_mu + cell), group_at(field.without_mu + cell), c1, c2);
 }
 
 // The mass of the cells of a thread.

@@ -15,7 +15,10 @@ __device__ inline bool outermost_x(const TransportArgs& args, const Place& place
     return (at_west(place) && c == 0) || (at_east(args, place) && c == CELLS - 1);
 }
 
-__device__ inline bool outermost_y(const TransportArgs& args, const Place& place) { return at_south(place) || at_north(args, place); }
+__device__ inline bool outermost_y(const TransportArgs& args, const Place& place)
+{
+    return at_south(place) || at_north(args, place);
+}
 
 // What radiates out of a cell through one side, per map factor. `low` and `high` are the air
 // fluxes through the faces on either side of it, `carried` points to what the wind takes out,

@@ -247,12 +247,8 @@ struct StageMarch {
         const int row = copier.row, lane = copier.lane, slot = k & 1;
         const Cells mass_z = room.mass_z[slot][row][lane];
         Cells mass;
-        if (k > 0) {
-            const Cells with_mu = room.with_mu[row][lane], without_mu = room.without_mu[row][lane];
-            const real c1 = room.c1()[k - 1], c2 = room.c2()[k - 1];
-            for (int c = 0; c < CELLS; ++c)
-                mass.at[c] = with_mu.at[c] * c1 + without_mu.at[c] * c2;
-        }
+        if (k > 0)
+            mass = mass_of(room.with_mu[row][lane], room.without_mu[row][lane], room.c1()[k - 1], room.c2()[k - 1]);
 #pragma unroll
         for (int t = 0; t < HERE; ++t) {
             for (int s = 0; s < 3; ++s) q[t][s] = q[t][s + 1];
