@@ -52,6 +52,13 @@ __device__ inline real capped_flux(real mass, real capacity, const real (&q)[2])
     return upwind_flux(min(max(mass, -capacity), capacity), q);
 }
 
+// Mixing ratio after a net outflow, WS02. See src/advection/flux.rs.
+__device__ inline real updated(real q, real dt, real outflow, real mass)
+{
+    const real left = q - dt * outflow / mass;
+    return fabs(left) < LEAST_KEPT ? real(0) : left;
+}
+
 // What belongs to the six faces of a cell. See src/advection/flux.rs.
 struct Faces {
     real west, east, south, north, bottom, top;

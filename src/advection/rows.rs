@@ -5,7 +5,8 @@
 #![expect(clippy::needless_range_loop, reason = "one index for all rows reads like the formula")]
 
 use super::flux::{
-    Faces, FluxConstants, capped_flux, fifth_order_flux, linear_flux, third_order_flux, upwind_flux,
+    Faces, FluxConstants, capped_flux, fifth_order_flux, linear_flux, third_order_flux, updated,
+    upwind_flux,
 };
 use super::limiter::{affordable, bounds, monotonic_flux, positive_flux, provisional_amount};
 use crate::mass::Layered;
@@ -300,13 +301,17 @@ pub(super) fn outflow_row<R: Real>(outflow: Outflow<'_, R>, net: &mut [R]) {
     }
 }
 
-/// q − Δt ∇·Φ / M for a row of cells.
+/// What is in a row of cells afterwards.
 #[inline(always)]
-pub(super) fn update_row<R: Real>(content: Content<'_, R>, flow: Outflow<'_, R>, new: &mut [R]) {
+pub(super) fn update_row<R: FluxConstants>(
+    content: Content<'_, R>,
+    flow: Outflow<'_, R>,
+    new: &mut [R],
+) {
     let n = new.len();
     let Content { mass, q, dt } = content;
     let (mass, q, flow) = (mass.first(n), &q[..n], flow.first(n));
     for i in 0..n {
-        new[i] = q[i] - dt * flow.at(i) / mass.at(i);
+        new[i] = updated(q[i], dt, flow.at(i), mass.at(i));
     }
 }

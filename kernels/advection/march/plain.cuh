@@ -28,13 +28,13 @@ __device__ inline Cells lateral_outflow(const TransportArgs& args, const Place& 
     return net;
 }
 
-// The cells after an outflow: q - dt * outflow / M.
+// The cells after an outflow.
 __device__ inline Cells after(const TransportArgs& args, const Cells& start, const Cells& mass,
                               const Cells& outflow)
 {
     Cells value;
     for (int c = 0; c < CELLS; ++c)
-        value.at[c] = start.at[c] - args.dt * outflow.at[c] / mass.at[c];
+        value.at[c] = updated(start.at[c], args.dt, outflow.at[c], mass.at[c]);
     return value;
 }
 
