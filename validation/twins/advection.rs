@@ -50,7 +50,7 @@ pub(crate) fn pairs<R: Precision>() -> Vec<Pair<R>> {
         "upwind_flux"(mass = mass_flux(d), q = cells(d)) => flux::upwind_flux(mass, q);
         "capped_flux"(mass = mass_flux(d), capacity = amount(d), q = cells(d))
             => flux::capped_flux(mass, capacity, q);
-        "updated"(q = d.any_q(), dt = d.dt(), outflow = mass_flux(d), mass = mass(d))
+        "updated"(q = d.near(R::LEAST_KEPT), dt = d.dt(), outflow = mass_flux(d), mass = mass(d))
             => flux::updated(q, dt, outflow, mass);
         "Faces::net_outflow"(through = six(|| mass_flux(d))) => faces(through).net_outflow();
         "Faces::outgoing"(through = six(|| mass_flux(d))) => faces(through).outgoing();
