@@ -4,7 +4,8 @@
 // Waits until all that was asked before is done, and notes the number of the kernel, which the host
 // reads when the device has failed; nothing where nobody asks. The blocks of a kernel that begins so may take the
 // places of those of the kernel before as these leave. Earlier, where there is room, they would fill some
-// multiprocessors and leave others to the rest: 50 us for the transport of a small grid instead of 46.
+// multiprocessors and leave others to the rest: 50 us for the transport of 71x58x27 cells on an
+// H200 instead of 46 (benches/results/2026-11-22-h200).
 __device__ inline void begin(unsigned long long* marks, int kernel)
 {
 #if defined(__CUDACC_RTC__) && __CUDA_ARCH__ >= 900
