@@ -1,8 +1,7 @@
-// Sums of the water budget over the columns inside the specified and open rows. Every block adds up
+// The sum of all water over the columns inside the specified and open rows. Every block adds up
 // the rows that fall to it in the same order in every run; the host adds up the blocks.
 // See src/backend/region.rs.
 #include "primitives/block_sum.cuh"
-#include "primitives/begin.cuh"
 
 // Water of level blockIdx.y, kg: what the rows of this block hold.
 extern "C" __global__ void __launch_bounds__(SUM_THREADS)
@@ -24,24 +23,4 @@ budget_water_acc64(const __grid_constant__ WaterArgs args)
     }
     sum = block_sum(sum);
     if (threadIdx.x == 0) args.sums[blockIdx.y * gridDim.x + blockIdx.x] = sum;
-}
-
-// Adds what a step has left in the planes of the budget, one after the other, kg.
-extern "C" __global__ void __launch_bounds__(SUM_THREADS)
-budget_tally_acc64(const __grid_constant__ TallyArgs args)
-{
-    begin(args.marks, MARK_BUDGET_TALLY_ACC64);
-    const int plane = args.ny * args.nx;
-    double sums[TALLY_PLANES] = {};
-    for (int j = args.first_row + blockIdx.x; j < args.end_row; j += gridDim.x) {
-        for (int i = args.first_column + threadIdx.x; i < args.end_column; i += SUM_THREADS) {
-            const int c = j * args.nx + i;
-            for (int term = 0; term < TALLY_PLANES; ++term)
-                sums[term] += static_cast<double>(args.planes[term * plane + c]) * args.area[c];
-        }
-    }
-    for (int term = 0; term < TALLY_PLANES; ++term) {
-        const double sum = block_sum(sums[term]);
-        if (threadIdx.x == 0) args.sums[blockIdx.x * TALLY_PLANES + term] += sum;
-    }
 }

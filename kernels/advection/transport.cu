@@ -1,9 +1,10 @@
 // One step of all tracers: a kernel for a stage without limiter, by tiles where STAGES_TILED, and for
 // the last stage with one either two passes or, where TILED, one; the tracers before UNLIMITED are
 // never limited.
-#include "primitives/begin.cuh"
+#include "advection/entered.cuh"
 #include "advection/tile/limited.cuh"
 #include "advection/tile/stage.cuh"
+#include "primitives/begin.cuh"
 
 // What the blocks of tiles have in shared memory.
 extern __shared__ Line rooms[];
@@ -79,33 +80,10 @@ transport_update(const __grid_constant__ TransportArgs args)
     if (find_place(args, UNLIMITED, TRACERS - UNLIMITED, place)) march<update>(args, place);
 }
 
-// Adds what the fluxes of the last stage have carried into the region inside the outermost cells,
-// one block for every tracer and level, in the same order in every run.
+// Adds what has entered, for a transport by itself; in a run the kernel that ends the step does it.
 extern "C" __global__ void __launch_bounds__(SUM_THREADS)
 transport_entered_acc64(const __grid_constant__ TransportArgs args)
 {
     begin(args.marks, MARK_TRANSPORT_ENTERED_ACC64);
-    __shared__ double partial[SUM_THREADS];
-    const int tracer = static_cast<int>(blockIdx.x) / NZ;
-    const int k = static_cast<int>(blockIdx.x) - tracer * NZ;
-    const int nx = args.nx, ny = args.ny, thread = static_cast<int>(threadIdx.x);
-    const SideValues at = side_values(args, tracer);
-    const real* west = args.side_flux + at.west + k * ny;
-    const real* east = args.side_flux + at.east + k * ny;
-    const real* south = args.side_flux + at.south + k * nx;
-    const real* north = args.side_flux + at.north + k * nx;
-    const int rim_x = periodic_x() ? 0 : 1, rim_y = periodic_y() ? 0 : 1;
-    double sum = 0;
-    if (!periodic_x())
-        for (int j = rim_y + thread; j < ny - rim_y; j += SUM_THREADS)
-            sum += static_cast<double>(west[j]) - static_cast<double>(east[j]);
-    if (!periodic_y())
-        for (int i = rim_x + thread; i < nx - rim_x; i += SUM_THREADS)
-            sum += static_cast<double>(south[i]) - static_cast<double>(north[i]);
-    partial[thread] = sum;
-    for (int half = SUM_THREADS / 2; half > 0; half /= 2) {
-        __syncthreads();
-        if (thread < half) partial[thread] += partial[thread + half];
-    }
-    if (thread == 0) args.entered[blockIdx.x] += static_cast<double>(args.dt) * partial[0];
+    add_entered(args, static_cast<int>(blockIdx.x));
 }

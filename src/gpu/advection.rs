@@ -107,17 +107,9 @@ pub struct TransportSettings {
 
 impl TransportSettings {
     /// The settings as kernels see them, by name.
-    pub fn constants(self, grid: &Grid) -> [(&'static str, i32); 27] {
+    pub fn constants(self, grid: &Grid) -> Vec<(&'static str, i32)> {
         let Shares { stage, limited, cells, levels, width, .. } = self.shares;
-        let Sides { west, east, south, north } = grid.sides;
-        [
-            ("PERIODIC", Side::Periodic as i32),
-            ("SPECIFIED", Side::Specified as i32),
-            ("OPEN", Side::Open as i32),
-            ("WEST", west as i32),
-            ("EAST", east as i32),
-            ("SOUTH", south as i32),
-            ("NORTH", north as i32),
+        let own = [
             ("POSITIVE_DEFINITE", Limiter::PositiveDefinite as i32),
             ("MONOTONIC", Limiter::Monotonic as i32),
             ("LIMITER", self.limiter as i32),
@@ -139,8 +131,23 @@ impl TransportSettings {
             ("STAGES_TILED", i32::from(self.shares.stages_tiled)),
             ("STAGE_ROWS", STAGE_ROWS as i32),
             ("WIDE", i32::from(grid.shape.nx.is_multiple_of(cells))),
-        ]
+        ];
+        side_constants(grid.sides).into_iter().chain(own).collect()
     }
+}
+
+/// The kinds of sides as kernels see them, and which kind each side is.
+pub(super) fn side_constants(sides: Sides) -> [(&'static str, i32); 7] {
+    let Sides { west, east, south, north } = sides;
+    [
+        ("PERIODIC", Side::Periodic as i32),
+        ("SPECIFIED", Side::Specified as i32),
+        ("OPEN", Side::Open as i32),
+        ("WEST", west as i32),
+        ("EAST", east as i32),
+        ("SOUTH", south as i32),
+        ("NORTH", north as i32),
+    ]
 }
 
 /// Whether the stencil reaches around a periodic axis more than once, so that kernels look for
@@ -299,15 +306,24 @@ impl TransportSettings {
         } else {
             launches.push(plain("transport_stage", all, last));
         }
-        if last.side_flux.address() != 0 {
-            launches.push(TransportLaunch {
-                kernel: "transport_entered_acc64",
-                blocks: [all * shape.nz, 1, 1],
-                threads: SUM_THREADS,
-                shared_bytes: 0,
-                args: last,
-            });
-        }
         launches
+    }
+
+    /// The launch that adds what the last stage of such a step has carried into the region inside the
+    /// outermost cells, one block for each tracer and level; none where nothing can enter.
+    pub fn entering<R: Real>(
+        self,
+        grid: &Grid,
+        air: &TransportArgs<R>,
+        dt: f64,
+    ) -> Option<TransportLaunch<R>> {
+        let Shape { nx, ny, nz } = grid.shape;
+        (air.side_flux.address() != 0).then(|| TransportLaunch {
+            kernel: "transport_entered_acc64",
+            blocks: [self.tracers * nz, 1, 1],
+            threads: SUM_THREADS,
+            shared_bytes: 0,
+            args: TransportArgs { nx: nx as i32, ny: ny as i32, dt: R::of(dt), ..*air },
+        })
     }
 }

@@ -1,7 +1,7 @@
 //! What the kernels are given that have no file of their own for it: one struct each, alike in Rust
 //! and in CUDA.
 
-use super::advection::LayeredPointers;
+use super::advection::{LayeredPointers, TransportArgs};
 use crate::shared::{DevicePointer, ReadPointer, shared_struct};
 
 shared_struct! {
@@ -33,14 +33,12 @@ shared_struct! {
     /// What the terms of a step are added up from.
     #[derive(Default)]
     pub struct TallyArgs<R> {
-        /// The planes of the terms one after the other, (term, j, i).
-        planes: ReadPointer<R>, "kg m⁻²";
+        /// The planes of the terms of each state, one after the other, (term, j, i).
+        planes: ReadPointer<DevicePointer<R>>, "kg m⁻²";
         /// Area of the cells, (j, i).
         area: ReadPointer<f64>, "m²";
-        /// One sum for each block and term, added to.
+        /// One sum for each state, block and term, added to.
         sums: DevicePointer<f64>, "kg";
-        /// Where a kernel notes that it has begun; null where nobody asks.
-        marks: DevicePointer<u64>, "1";
         /// Cells from west to east.
         nx: i32, "1";
         /// Cells from south to north.
@@ -53,6 +51,10 @@ shared_struct! {
         first_column: i32, "1";
         /// First column beyond it.
         end_column: i32, "1";
+        /// Blocks of a state.
+        blocks: i32, "1";
+        /// Fills the struct up.
+        filler: i32, "1";
     }
 }
 
@@ -127,7 +129,7 @@ shared_struct! {
 }
 
 shared_struct! {
-    /// What the kernels that watch are given.
+    /// What the look through the state is given.
     #[derive(Default)]
     pub struct WatchArgs<R> {
         /// The fields one after the other, (field, k, j, i).
@@ -140,6 +142,23 @@ shared_struct! {
         marks: DevicePointer<u64>, "1";
         /// Cells of a field.
         cells: i64, "1";
+    }
+}
+
+shared_struct! {
+    /// What the kernel that ends a step is given.
+    #[derive(Default)]
+    pub struct StepEndArgs<R> {
+        /// The last stage of the transport.
+        transport: TransportArgs<R>, "see there";
+        /// The terms of the water budget.
+        tally: TallyArgs<R>, "see there";
+        /// The state to be looked through.
+        watch: WatchArgs<R>, "see there";
+        /// Blocks that add up what has entered; none where nothing can.
+        entered_blocks: i32, "1";
+        /// Blocks that add up the terms.
+        tally_blocks: i32, "1";
     }
 }
 

@@ -1,11 +1,9 @@
-//! Sums of the water budget on the device.
+//! Sums of the water budget on the device, of one state or several.
 
 use std::ops::Range;
-use std::sync::Arc;
 
 use super::advection::LayeredPointers;
 use super::arguments::{TallyArgs, WaterArgs};
-use super::branches::Branch;
 use super::buffer::{Buffer, Element};
 use super::compile::Source;
 use super::device::Gpu;
@@ -28,26 +26,24 @@ pub const TERMS: usize = 4;
 
 /// The kernels for a precision and a number of levels.
 pub fn source(precision: Precision, nz: usize) -> Source {
-    let settings = [
-        ("SUM_THREADS", THREADS as i32),
-        ("WATER_SPECIES", SPECIES as i32),
-        ("TALLY_PLANES", TERMS as i32),
-    ];
+    let settings = [("SUM_THREADS", THREADS as i32), ("WATER_SPECIES", SPECIES as i32)];
     Source::new("budget.cu", precision, nz, &settings)
 }
 
-/// The sums of one run.
+/// The sums of the states of a run.
 #[derive(Debug)]
 pub struct Budget<R> {
     water: Kernel,
-    tally: Kernel,
     water_args: WaterArgs<R>,
     tally_args: TallyArgs<R>,
     levels: u32,
     blocks: u32,
-    area: Arc<Buffer<f64>>,
     level_sums: Buffer<f64>,
+    /// (state, block, term).
     term_sums: Buffer<f64>,
+    /// What `tally_args` points to as well: the area, and where the planes of the states are.
+    _area: Buffer<f64>,
+    _planes: Buffer<u64>,
 }
 
 /// The columns that the budget is made of.
@@ -64,12 +60,12 @@ pub struct Columns<'a> {
 impl<R: Real + Element> Budget<R> {
     /// Bytes of device memory that those of a number of states take.
     pub fn bytes(shape: Shape, states: usize) -> usize {
-        8 * (shape.nx * shape.ny + states * MOST_BLOCKS * (shape.nz + TERMS))
+        8 * (shape.nx * shape.ny + MOST_BLOCKS * (shape.nz + states * TERMS) + states)
     }
 
-    /// Compiles the kernels and sets the sums to zero.
+    /// Compiles the kernel and sets the sums to zero.
     ///
-    /// `planes` are those of the terms, one after the other.
+    /// `planes` are those of the terms of each state, one after the other; the memory has to stay.
     ///
     /// # Errors
     ///
@@ -79,19 +75,20 @@ impl<R: Real + Element> Budget<R> {
         shape: Shape,
         region: &Columns<'_>,
         cell: LayeredPointers<R>,
-        planes: ReadPointer<R>,
+        planes: &[ReadPointer<R>],
     ) -> Result<Self> {
         let module = gpu.module(&source(R::PRECISION, shape.nz))?;
         let blocks = region.rows.len().clamp(1, MOST_BLOCKS);
-        let area = Arc::new(gpu.upload(region.area)?);
+        let area = gpu.upload(region.area)?;
+        let addresses: Vec<u64> = planes.iter().map(|planes| planes.address()).collect();
+        let addresses = gpu.upload(&addresses)?;
         let level_sums = gpu.zeros(blocks * shape.nz)?;
-        let term_sums = gpu.zeros(blocks * TERMS)?;
+        let term_sums = gpu.zeros(planes.len() * blocks * TERMS)?;
         let [nx, ny] = [shape.nx as i32, shape.ny as i32];
         let [first_row, end_row] = [region.rows.start as i32, region.rows.end as i32];
         let [first_column, end_column] = [region.columns.start as i32, region.columns.end as i32];
         Ok(Self {
             water: module.kernel("budget_water_acc64")?,
-            tally: module.kernel("budget_tally_acc64")?,
             water_args: WaterArgs {
                 water: ReadPointer::default(),
                 mass: cell,
@@ -104,80 +101,59 @@ impl<R: Real + Element> Budget<R> {
                 end_column,
             },
             tally_args: TallyArgs {
-                planes,
+                planes: DevicePointer::new(addresses.pointer().address()).read(),
                 area: area.pointer().read(),
                 sums: term_sums.pointer(),
-                marks: DevicePointer::default(),
                 nx,
                 ny,
                 first_row,
                 end_row,
                 first_column,
                 end_column,
+                blocks: blocks as i32,
+                filler: 0,
             },
             levels: shape.nz as u32,
             blocks: blocks as u32,
-            area,
             level_sums,
             term_sums,
+            _area: area,
+            _planes: addresses,
         })
     }
 
-    /// The sums of another state on the same grid, set to zero; `planes` are those of its terms.
+    /// What adds the terms that a step has left in the planes of all states, and its blocks. The struct
+    /// leads to memory that is kept here.
+    pub(in crate::gpu) fn tally(&self) -> (TallyArgs<R>, u32) {
+        (self.tally_args, (self.term_sums.len() / TERMS) as u32)
+    }
+
+    /// The sums of a state among those of all.
+    fn of_state(&self, state: usize) -> Range<usize> {
+        let count = self.blocks as usize * TERMS;
+        state * count..(state + 1) * count
+    }
+
+    /// The terms of a state since the start, in the order of their planes, kg. Waits for the device.
     ///
     /// # Errors
     ///
     /// As [`Budget::new`].
-    pub fn of_state(&self, gpu: &Gpu, planes: ReadPointer<R>) -> Result<Self> {
-        let (level_sums, term_sums) =
-            (gpu.zeros(self.level_sums.len())?, gpu.zeros(self.term_sums.len())?);
-        Ok(Self {
-            water: self.water.clone(),
-            tally: self.tally.clone(),
-            water_args: WaterArgs { sums: level_sums.pointer(), ..self.water_args },
-            tally_args: TallyArgs { planes, sums: term_sums.pointer(), ..self.tally_args },
-            levels: self.levels,
-            blocks: self.blocks,
-            area: Arc::clone(&self.area),
-            level_sums,
-            term_sums,
-        })
+    pub fn terms(&self, state: usize) -> Result<[f64; TERMS]> {
+        Ok(terms_of(&self.sums(state)?))
     }
 
-    /// Lets the kernels note that they have begun; what `marks` points to has to stay.
-    pub(in crate::gpu) fn note(&mut self, marks: DevicePointer<u64>) {
-        self.tally_args.marks = marks;
-    }
-
-    /// Adds the terms that the last step has left in the planes, in a branch.
+    /// The sums of the blocks that make the terms of a state, one for each block and term, kg. Waits for the
+    /// device.
     ///
     /// # Errors
     ///
     /// As [`Budget::new`].
-    pub fn tally(&self, branch: Branch<'_>) -> Result<()> {
-        let launch = Launch { grid: [self.blocks, 1, 1], block: [THREADS, 1, 1], shared_bytes: 0 };
-        debug_assert!(!self.area.is_empty());
-        // SAFETY: the planes belong to the surface of the run, which outlives its graphs; the rest
-        // is kept here.
-        unsafe { self.tally.launch_on(branch, launch, &self.tally_args) }
-    }
-
-    /// The terms since the start, in the order of their planes, kg. Waits for the device.
-    ///
-    /// # Errors
-    ///
-    /// As [`Budget::new`].
-    pub fn terms(&self) -> Result<[f64; TERMS]> {
-        Ok(terms_of(&self.term_sums.to_vec()?))
-    }
-
-    /// The sums of the blocks that make the terms, one for each block and term, kg. Waits for the device.
-    ///
-    /// # Errors
-    ///
-    /// As [`Budget::new`].
-    pub fn sums(&self) -> Result<Vec<f64>> {
-        self.term_sums.to_vec()
+    pub fn sums(&self, state: usize) -> Result<Vec<f64>> {
+        let range = self.of_state(state);
+        let mut sums = vec![0.0; range.len()];
+        self.term_sums.download_from(range.start, &mut sums)?;
+        Ok(sums)
     }
 
     /// Goes on from such sums.
@@ -189,11 +165,13 @@ impl<R: Real + Element> Budget<R> {
     /// # Panics
     ///
     /// When they are not as many as [`Budget::sums`] gives.
-    pub fn resume(&self, sums: &[f64]) -> Result<()> {
-        self.term_sums.upload(sums)
+    pub fn resume(&self, state: usize, sums: &[f64]) -> Result<()> {
+        let range = self.of_state(state);
+        assert_eq!(sums.len(), range.len(), "sums of the blocks");
+        self.term_sums.upload_to(range.start, sums)
     }
 
-    /// Starts the terms from zero again.
+    /// Starts the terms of all states from zero again.
     ///
     /// # Errors
     ///
@@ -212,7 +190,7 @@ impl<R: Real + Element> Budget<R> {
         Ok(self.level_sums.to_vec()?.iter().sum())
     }
 
-    /// Copies what makes all water and the terms to words from `first` on.
+    /// Copies what makes all water and the terms of a state to words from `first` on.
     ///
     /// # Errors
     ///
@@ -221,15 +199,22 @@ impl<R: Real + Element> Budget<R> {
     /// # Panics
     ///
     /// When there are not that many words, [`Budget::words`].
-    pub fn gather(&self, water: ReadPointer<R>, words: &Buffer<u64>, first: usize) -> Result<()> {
+    pub fn gather(
+        &self,
+        state: usize,
+        water: ReadPointer<R>,
+        words: &Buffer<u64>,
+        first: usize,
+    ) -> Result<()> {
         self.add_up(water)?;
-        words.copy_bits(first, &self.level_sums)?;
-        words.copy_bits(first + self.level_sums.len(), &self.term_sums)
+        let levels = self.level_sums.len();
+        words.copy_bits(first, &self.level_sums, 0..levels)?;
+        words.copy_bits(first + levels, &self.term_sums, self.of_state(state))
     }
 
     /// Number of the numbers that [`Budget::gather`] copies.
     pub fn words(&self) -> usize {
-        self.level_sums.len() + self.term_sums.len()
+        self.level_sums.len() + self.of_state(0).len()
     }
 
     /// All water and the terms out of the numbers that were copied, kg.

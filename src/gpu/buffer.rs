@@ -231,7 +231,7 @@ impl<T: Element> Buffer<T> {
             .map_err(failed("copy on the device"))
     }
 
-    /// Copies the bits of all elements of an array, of another type of the same size, to those from
+    /// Copies the bits of a range of an array, of another type of the same size, to the elements from
     /// `first` on, on the device.
     ///
     /// # Errors
@@ -240,18 +240,24 @@ impl<T: Element> Buffer<T> {
     ///
     /// # Panics
     ///
-    /// When there are not that many, or the sizes differ.
-    pub fn copy_bits<U: Element>(&self, first: usize, other: &Buffer<U>) -> Result<()> {
+    /// When there are not that many on either side, or the sizes differ.
+    pub fn copy_bits<U: Element>(
+        &self,
+        first: usize,
+        other: &Buffer<U>,
+        range: Range<usize>,
+    ) -> Result<()> {
         assert_eq!(size_of::<T>(), size_of::<U>(), "sizes of the elements");
-        let to = self.range(first..first + other.len);
-        if other.is_empty() {
+        let bytes = range.len() * size_of::<U>();
+        let to = self.range(first..first + range.len());
+        let from = other.range(range);
+        if bytes == 0 {
             return Ok(());
         }
         self.gpu.bind()?;
-        let bytes = other.len * size_of::<U>();
         let stream = self.gpu.compute().cu_stream();
         // SAFETY: both ranges lie inside their buffers, and any bits are an element.
-        unsafe { result::memcpy_dtod_async(to, other.address, bytes, stream) }
+        unsafe { result::memcpy_dtod_async(to, from, bytes, stream) }
             .map_err(failed("copy on the device"))
     }
 

@@ -5,8 +5,8 @@ use super::clouds::STATE_FIELDS;
 use super::compile::Source;
 use super::wsm5::Mapping;
 use super::{
-    budget, ceilings, clouds, conjugate_gradient, csr, forcing, memory_lab, reduce, summary,
-    transport, transpose, watch,
+    budget, ceilings, clouds, conjugate_gradient, csr, forcing, memory_lab, reduce, step_end,
+    summary, transport, transpose,
 };
 use crate::advection::Limiter;
 use crate::grid::{Grid, Shape, Side, Sides};
@@ -50,11 +50,15 @@ pub fn catalogue(precision: Precision, nz: usize) -> Vec<Entry> {
         entry(forcing::source(precision, nz), "", false),
         entry(budget::source(precision, nz), "", false),
         entry(summary::source(precision, nz), "", false),
-        entry(watch::source(precision, nz, STATE_FIELDS), "", true),
         entry(ceilings::source(precision), "", true),
         // Winds are projected in double precision, whatever the run is made in.
         Entry { precision: Precision::F64, ..entry(conjugate_gradient::source(), "", true) },
     ];
+    for side in [Side::Specified, Side::Periodic] {
+        let grid = Grid { shape: Shape { nz, ..SMALL }, sides: Sides::all(side), dx: 1.0, dy: 1.0 };
+        let source = step_end::source(precision, &grid, STATE_FIELDS);
+        entries.push(entry(source, &format!("{side:?}").to_lowercase(), true));
+    }
     entries.push(entry(csr::Shape::usual(precision).source(precision), "", true));
     for (name, columns) in [("small", SMALL.columns()), ("large", LARGE.columns())] {
         let shape = transpose::Shape::choose(precision, Matrices::levels(1, nz, 1, columns));

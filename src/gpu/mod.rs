@@ -32,6 +32,7 @@ pub mod reduce;
 pub mod sampling;
 mod shuttle;
 mod sources;
+pub mod step_end;
 pub mod summary;
 pub mod transport;
 pub mod transpose;

@@ -5,8 +5,8 @@ use std::fmt::Write;
 use super::advection::{LayeredPointers, TransportArgs};
 use super::arguments::{
     ArithmeticArgs, BlendArgs, CloseArgs, ContentsArgs, CsrArgs, DescentArgs, LadderArgs,
-    MemoryArgs, OutflowArgs, ReduceArgs, TallyArgs, TransposeArgs, WatchArgs, WaterArgs,
-    WeightArgs,
+    MemoryArgs, OutflowArgs, ReduceArgs, StepEndArgs, TallyArgs, TransposeArgs, WatchArgs,
+    WaterArgs, WeightArgs,
 };
 use super::mark;
 use super::wsm5::{CloudArgs, CloudConstants, DiagnosisArgs};
@@ -103,6 +103,7 @@ fn shared<R: CloudConstants + FluxConstants + RadarConstants + RadiusConstants>(
         WeightArgs::<R>::cuda_text(),
         CloseArgs::<R>::cuda_text(),
         WatchArgs::<R>::cuda_text(),
+        StepEndArgs::<R>::cuda_text(),
         DiagnosisArgs::<R>::cuda_text(),
         ArithmeticArgs::<R>::cuda_text(),
         TransposeArgs::<R>::cuda_text(),

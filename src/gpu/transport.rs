@@ -216,19 +216,36 @@ impl<R: Real + Element> Transport<R> {
         let end = end.pointer();
         let stages =
             Stages { start: start.pointer(), first: end, second: self.second.pointer(), end };
-        for launch in self.settings.step(&self.grid, &air, &stages, dt) {
-            let kernel = self.kernel(&launch);
-            let shared_bytes = launch.shared_bytes as u32;
-            let blocks = launch.blocks.map(|blocks| blocks as u32);
-            let block = [launch.threads as u32, 1, 1];
-            // SAFETY: the kernels take this struct; the lengths of all arrays have been checked
-            // against the grid, here or where they were made, and memory is freed only when the
-            // device is done with it.
-            unsafe {
-                kernel.launch(Launch { grid: blocks, block, shared_bytes }, &launch.args)?;
-            }
-        }
-        Ok(())
+        let launches = self.settings.step(&self.grid, &air, &stages, dt);
+        launches.iter().try_for_each(|launch| self.launch(launch))
+    }
+
+    /// Adds what the last step, of `dt` seconds, has carried into the region inside the outermost cells.
+    /// In a run the kernel that ends the step does it.
+    ///
+    /// # Errors
+    ///
+    /// As [`Transport::new`].
+    pub fn count_entered(&self, dt: f64) -> Result<()> {
+        let launch = self.settings.entering(&self.grid, &self.args, dt);
+        launch.map_or(Ok(()), |launch| self.launch(&launch))
+    }
+
+    fn launch(&self, launch: &TransportLaunch<R>) -> Result<()> {
+        let kernel = self.kernel(launch);
+        let shared_bytes = launch.shared_bytes as u32;
+        let grid = launch.blocks.map(|blocks| blocks as u32);
+        let block = [launch.threads as u32, 1, 1];
+        // SAFETY: the kernels take this struct; the lengths of all arrays have been checked against the
+        // grid, where they were given or made, and memory is freed only when the device is done with it.
+        unsafe { kernel.launch(Launch { grid, block, shared_bytes }, &launch.args) }
+    }
+
+    /// What the kernel that ends a step of `dt` seconds is given to add up what has entered, and its
+    /// blocks. The struct leads to memory that is kept here.
+    pub(in crate::gpu) fn entering(&self, dt: f64) -> (TransportArgs<R>, u32) {
+        let launch = self.settings.entering(&self.grid, &self.args, dt);
+        launch.map_or((self.args, 0), |launch| (launch.args, launch.blocks[0] as u32))
     }
 
     /// What the kernels of a step take of the device.
@@ -265,7 +282,7 @@ impl<R: Real + Element> Transport<R> {
     ///
     /// When there are not that many words.
     pub fn gather_entered(&self, words: &Buffer<u64>, first: usize) -> Result<()> {
-        words.copy_bits(first, &self.entered)
+        words.copy_bits(first, &self.entered, 0..self.entered.len())
     }
 
     /// Number of the numbers that [`Transport::gather_entered`] copies.

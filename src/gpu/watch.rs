@@ -2,25 +2,18 @@
 //! a value has become infinite or not a number.
 
 use super::arguments::WatchArgs;
-use super::budget::Budget;
 use super::buffer::{Buffer, Element, Pinned};
 use super::clouds::Clouds;
-use super::compile::Source;
 use super::device::Gpu;
-use super::kernel::{Kernel, Launch};
 use super::mark;
 use super::transport::Transport;
 use crate::error::Result;
 use crate::grid::Shape;
-use crate::real::{Precision, Real};
+use crate::real::Real;
 use crate::shared::DevicePointer;
 use crate::wsm5::params::SchemeConstants;
 use crate::wsm5::reflectivity::RadarConstants;
 
-/// Threads of a block.
-const THREADS: u32 = 256;
-/// Blocks of a multiprocessor that look through the state.
-const BLOCKS: u32 = 8;
 /// Bits of a note that the cell takes, as many as kernels can count, and from which on the field and
 /// the step stand.
 const FIELD_SHIFT: u32 = 31;
@@ -28,7 +21,7 @@ const STEP_SHIFT: u32 = 43;
 /// Numbers of the notes.
 const FLAW: usize = 0;
 const STEPS: usize = 1;
-/// Blocks of the look at a step that are done, which the device sees alone, and the kernel that has
+/// Blocks of the kernel that ends a step that are done, which the device sees alone, and the kernel that has
 /// begun last, which the host sees alone.
 const BLOCKS_DONE: usize = 2;
 const MARK: usize = 2;
@@ -36,20 +29,16 @@ const NOTES: usize = 3;
 /// The note of a state without flaw.
 const NONE: u64 = u64::MAX;
 
-/// The kernels for a precision and a number of levels.
-///
-/// `fields` are those that are looked through.
-pub fn source(precision: Precision, nz: usize, fields: usize) -> Source {
-    let settings = [
-        ("WATCH_THREADS", THREADS as i32),
+/// What the kernel that looks through a number of fields is compiled for.
+pub(super) fn constants(fields: usize) -> [(&'static str, i32); 6] {
+    [
         ("WATCH_FIELDS", fields as i32),
         ("WATCH_FIELD_SHIFT", FIELD_SHIFT as i32),
         ("WATCH_STEP_SHIFT", STEP_SHIFT as i32),
         ("WATCH_FLAW", FLAW as i32),
         ("WATCH_STEPS", STEPS as i32),
         ("WATCH_BLOCKS", BLOCKS_DONE as i32),
-    ];
-    Source::new("flaw.cu", precision, nz, &settings)
+    ]
 }
 
 /// The first value that was found to be infinite or not a number.
@@ -77,17 +66,15 @@ impl Flaw {
 /// Keeps an eye on the steps.
 #[derive(Debug)]
 pub struct Watch<R> {
-    scan: Kernel,
     notes: Buffer<u64>,
     shown: Pinned<u64>,
     fields: usize,
     cells: usize,
-    blocks: u32,
     values: std::marker::PhantomData<R>,
 }
 
 impl<R: Real + Element> Watch<R> {
-    /// Compiles the kernels for a number of fields; nothing is noted yet.
+    /// Makes room for the notes of a number of fields; nothing is noted yet.
     ///
     /// # Errors
     ///
@@ -99,14 +86,11 @@ impl<R: Real + Element> Watch<R> {
     pub fn new(gpu: &Gpu, shape: Shape, fields: usize) -> Result<Self> {
         assert!(fields <= 1 << (STEP_SHIFT - FIELD_SHIFT), "{fields} fields");
         assert!(shape.cells() <= 1 << FIELD_SHIFT, "{shape} cells");
-        let module = gpu.module(&source(R::PRECISION, shape.nz, fields))?;
         let watch = Self {
-            scan: module.kernel("watch_scan")?,
             notes: gpu.zeros(NOTES)?,
             shown: Pinned::zeros(gpu, NOTES)?,
             fields,
             cells: shape.cells(),
-            blocks: BLOCKS * gpu.device().multiprocessors,
             values: std::marker::PhantomData,
         };
         watch.reset()?;
@@ -114,18 +98,18 @@ impl<R: Real + Element> Watch<R> {
     }
 
     /// Lets the kernels of a step note that they have begun, for as long as this is kept.
-    pub fn listen(
-        &self,
-        transport: &mut Transport<R>,
-        clouds: &mut Clouds<R>,
-        budget: &mut Budget<R>,
-    ) where
+    pub fn listen(&self, transport: &mut Transport<R>, clouds: &mut Clouds<R>)
+    where
         R: SchemeConstants + RadarConstants,
     {
         let marks = self.marks();
         transport.note(marks);
         clouds.note(marks);
-        budget.note(marks);
+    }
+
+    /// Number of the fields that are looked through.
+    pub(super) fn fields(&self) -> usize {
+        self.fields
     }
 
     /// Forgets all notes. Waits for the device.
@@ -141,30 +125,20 @@ impl<R: Real + Element> Watch<R> {
         Ok(())
     }
 
-    /// Looks through the fields of a step that ends.
-    ///
-    /// # Errors
-    ///
-    /// As [`Watch::new`].
+    /// What the kernel that ends a step is given to look through its fields. The notes are kept here.
     ///
     /// # Panics
     ///
-    /// When there are fewer fields.
-    pub fn end_step(&self, fields: &Buffer<R>) -> Result<()> {
+    /// When there are fewer fields or more.
+    pub(super) fn look_at(&self, fields: &Buffer<R>) -> WatchArgs<R> {
         assert_eq!(fields.len(), self.fields * self.cells, "the fields of the state");
-        let args = WatchArgs {
+        WatchArgs {
             fields: fields.pointer().read(),
             notes: self.notes.pointer(),
             shown: self.shown.pointer(),
             marks: self.marks(),
             cells: self.cells as i64,
-        };
-        // A thread has sixteen bytes at a time.
-        let threads = Launch::flat((fields.len() * size_of::<R>()).div_ceil(16), THREADS);
-        let blocks = threads.grid[0].min(self.blocks);
-        // SAFETY: the fields have been counted; the notes are kept here, and memory is freed only
-        // when the device is done with it.
-        unsafe { self.scan.launch(Launch { grid: [blocks, 1, 1], ..threads }, &args) }
+        }
     }
 
     /// Steps that are done, as far as the host knows already; known also when the device has

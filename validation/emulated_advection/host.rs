@@ -111,6 +111,7 @@ impl<R: Exchanged> Transport<'_, R> {
         for _ in 0..steps {
             let stages = Stages { start, first, second, end: first };
             launches.extend(settings.step(self.grid, &air, &stages, self.dt));
+            launches.extend(settings.entering(self.grid, &air, self.dt));
             (start, first) = (first, start);
         }
         let (program, names) = self.program();

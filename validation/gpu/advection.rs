@@ -57,6 +57,7 @@ fn steps<R: FluxConstants + Element>(
     end.poison().unwrap();
     for _ in 0..count {
         transport.step(&wind, &start, &end, case.dt).unwrap();
+        transport.count_entered(case.dt).unwrap();
         std::mem::swap(&mut start, &mut end);
     }
     let shape = case.grid.shape;

@@ -7,8 +7,7 @@
 // end with the row, and has the cells that it has in common with its neighbour for its own.
 #pragma once
 
-__device__ inline bool periodic_x() { return WEST == PERIODIC; }
-__device__ inline bool periodic_y() { return SOUTH == PERIODIC; }
+#include "advection/grid_sides.cuh"
 
 // The second cell of a thread, and the last but one.
 constexpr int SECOND = CELLS > 1 ? 1 : 0;

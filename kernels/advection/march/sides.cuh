@@ -52,19 +52,6 @@ __device__ inline void add_open_sides(const TransportArgs& args, const Place& pl
     if (north) net += radiated(args, cell, false, y[0], y[1], carried + c, -args.nx, latest);
 }
 
-// Where the values of the four sides of a tracer begin, in one piece of memory: west and east
-// (nz, ny), south and north (nz, nx).
-struct SideValues {
-    long long west, east, south, north;
-};
-
-__device__ inline SideValues side_values(const TransportArgs& args, int tracer)
-{
-    const int along_x = NZ * args.nx, along_y = NZ * args.ny;
-    const long long west = static_cast<long long>(tracer) * 2 * (along_x + along_y);
-    return {west, west + along_y, west + 2 * along_y, west + 2 * along_y + along_x};
-}
-
 // Keeps the tracer fluxes of the last stage through the sides of the region inside the outermost
 // cells; those of outermost cells are not part of it, and nobody adds them up. First the fluxes along
 // a row, then those through the faces of the southern or the northern side, which begins at `side`.

@@ -33,7 +33,7 @@ impl<R: OnDevice> OnGpu<R> {
 
     /// Asks for all that a frame holds.
     fn gather(&self, member: &Member<R>) -> Result<()> {
-        let Member { clouds, budget, surface, abreast, .. } = member;
+        let Member { clouds, surface, abreast, .. } = member;
         let (packing, room) = (self.packing, self.parcel.room());
         let (state, cells) = (&self.tracers[self.now], self.grid.shape.cells());
         let (theta, water) = (abreast.theta(), abreast.water());
@@ -43,7 +43,7 @@ impl<R: OnDevice> OnGpu<R> {
         room.copy_range(packing.fields(), surface, 0..packing.surface())?;
         // The room begins with the state.
         self.summing.contents(room, room, packing.before_contents())?;
-        self.summing.gather(room, &self.driving.flux, &self.transport, budget)
+        self.summing.gather(room, &self.driving.flux, &self.transport, (&self.budget, *abreast))
     }
 
     /// The oldest frame that has been begun, if it is here or `wait` says to wait for it.
@@ -54,8 +54,8 @@ impl<R: OnDevice> OnGpu<R> {
         }
         let Some(&(step, member)) = self.captured.front() else { return Ok(None) };
         let packing = self.packing;
-        let Member { budget, abreast, .. } = &self.members[member];
-        let numbers = self.summing.receive(&self.transport, budget, *abreast);
+        let abreast = self.members[member].abreast;
+        let numbers = self.summing.receive(&self.transport, &self.budget, abreast);
         let Some(numbers) = numbers.map_err(|error| self.in_step(error))? else { return Ok(None) };
         let received =
             self.parcel.receive(|values| packing.captured(values, |planes| numbers.with(planes)));

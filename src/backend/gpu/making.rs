@@ -17,14 +17,14 @@ use crate::gpu::advection::TransportSettings;
 use crate::gpu::budget::{Budget, Columns};
 use crate::gpu::clouds::{Abreast, Clouds, Inside, STATE_FIELDS};
 use crate::gpu::forcing::{AIR_FIELDS, Between, Driving};
+use crate::gpu::step_end::StepEnd;
 use crate::gpu::transport::Transport;
 use crate::gpu::watch::Watch;
 use crate::gpu::wsm5::Mapping;
-use crate::gpu::{Branches, Gpu, Parcel};
+use crate::gpu::{Branches, Buffer, Gpu, Parcel};
 use crate::grid::{Grid, Side};
 use crate::mass::{AirMass, MassCoordinate};
 use crate::real::Real;
-use crate::shared::ReadPointer;
 use crate::state::State;
 use crate::wsm5::Fallout;
 use crate::wsm5::scheme::Scheme;
@@ -92,8 +92,10 @@ impl<R: OnDevice> OnGpu<R> {
         let fields = count * packing.state();
         let tracers = [gpu.zeros(fields)?, gpu.zeros(fields)?];
         let columns = Columns { rows: region.rows.clone(), columns: region.columns.clone(), area };
-        let nowhere = ReadPointer::default();
-        let mut budget = Budget::new(gpu, shape, &columns, transport.cell_mass(), nowhere)?;
+        let surfaces: Vec<Buffer<R>> =
+            schemes.iter().map(|_| gpu.zeros(packing.surface())).collect::<Result<_>>()?;
+        let terms: Vec<_> = surfaces.iter().map(|surface| terms_of(surface, shape)).collect();
+        let budget = Budget::new(gpu, shape, &columns, transport.cell_mass(), &terms)?;
         let air = if setting.has_sequence {
             let continuity = Continuity::new(coordinate);
             Air::Between(Box::new(Between::new(gpu, shape, &continuity, count)?))
@@ -102,22 +104,23 @@ impl<R: OnDevice> OnGpu<R> {
         };
         let summing = Summing::new(gpu, shape, area, &transport, &budget)?;
         let watch = Watch::new(gpu, shape, count * STATE_FIELDS)?;
-        watch.listen(&mut transport, &mut clouds, &mut budget);
-        let member = |number: usize| -> Result<Member<R>> {
-            let surface = gpu.zeros::<R>(packing.surface())?;
-            let budget = budget.of_state(gpu, terms_of(&surface, shape))?;
-            let abreast = Abreast { number, count };
-            let clouds = clouds.of_state(schemes[number].clone(), abreast);
-            Ok(Member::new(clouds, budget, surface, abreast))
-        };
+        watch.listen(&mut transport, &mut clouds);
+        let step_end = StepEnd::new(gpu, grid, &watch)?;
+        let members =
+            schemes.iter().zip(surfaces).enumerate().map(|(number, (scheme, surface))| {
+                let abreast = Abreast { number, count };
+                Member::new(clouds.of_state(scheme.clone(), abreast), surface, abreast)
+            });
         Ok(Self {
             gpu: gpu.clone(),
             grid: *grid,
             region,
             transport,
-            members: (0..count).map(member).collect::<Result<_>>()?,
+            members: members.collect(),
             branches: if count > 1 { Some(Branches::new(gpu, count)?) } else { None },
+            budget,
             watch,
+            step_end,
             tracers,
             now: 0,
             driving: Driving::new(gpu, shape, count)?,

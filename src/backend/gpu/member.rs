@@ -4,7 +4,7 @@ use super::summing::changes;
 use super::{OnDevice, OnGpu};
 use crate::backend::{Precipitation, WaterChange};
 use crate::error::{Error, Result};
-use crate::gpu::budget::{Budget, TERMS};
+use crate::gpu::budget::TERMS;
 use crate::gpu::clouds::{Abreast, Clouds, PLANES};
 use crate::gpu::{Buffer, Graph};
 use crate::grid::Shape;
@@ -15,7 +15,6 @@ use crate::state::State;
 #[derive(Debug)]
 pub(super) struct Member<R> {
     pub(super) clouds: Clouds<R>,
-    pub(super) budget: Budget<R>,
     pub(super) surface: Buffer<R>,
     /// Where its fields are.
     pub(super) abreast: Abreast,
@@ -24,19 +23,8 @@ pub(super) struct Member<R> {
 }
 
 impl<R: OnDevice> Member<R> {
-    pub(super) fn new(
-        clouds: Clouds<R>,
-        budget: Budget<R>,
-        surface: Buffer<R>,
-        abreast: Abreast,
-    ) -> Self {
-        Self { clouds, budget, surface, abreast, gathering: [None, None] }
-    }
-
-    /// Nothing has fallen.
-    pub(super) fn reset(&self) -> Result<()> {
-        self.surface.clear()?;
-        self.budget.reset()
+    pub(super) fn new(clouds: Clouds<R>, surface: Buffer<R>, abreast: Abreast) -> Self {
+        Self { clouds, surface, abreast, gathering: [None, None] }
     }
 }
 
@@ -63,7 +51,8 @@ impl<R: OnDevice> OnGpu<R> {
 
     /// How the water of a member has changed. Waits for the device.
     pub(super) fn changes_of(&self, member: &Member<R>) -> Result<WaterChange> {
-        Ok(changes(member.budget.terms()?, &self.transport.entered()?, member.abreast))
+        let terms = self.budget.terms(member.abreast.number)?;
+        Ok(changes(terms, &self.transport.entered()?, member.abreast))
     }
 
     /// What a member has had of precipitation. Waits for the device.

@@ -34,9 +34,11 @@ use super::{
 use crate::advection::flux::FluxConstants;
 use crate::error::{Error, Result};
 use crate::forcing::Moment;
+use crate::gpu::budget::Budget;
 use crate::gpu::clouds::{Abreast, Place};
 use crate::gpu::forcing::{Between, Driving, upload_air};
 use crate::gpu::reduce::Reducible;
+use crate::gpu::step_end::StepEnd;
 use crate::gpu::transport::{Transport, Wind};
 use crate::gpu::watch::{Flaw, Watch};
 use crate::gpu::wsm5::Mapping;
@@ -70,7 +72,9 @@ pub struct OnGpu<R> {
     members: Vec<Member<R>>,
     /// What lets their microphysics run side by side; a single one has no need for it.
     branches: Option<Branches>,
+    budget: Budget<R>,
     watch: Watch<R>,
+    step_end: StepEnd,
     /// The fields of all states, and room for the next ones.
     tracers: [Buffer<R>; 2],
     /// Which of them are the present ones.
@@ -178,20 +182,19 @@ impl<R: OnDevice> OnGpu<R> {
             between.air(self.transport.spare())?;
         }
         let microphysics = |member: usize, branch: Branch<'_>| {
-            let Member { clouds, budget, .. } = &self.members[member];
+            let Member { clouds, .. } = &self.members[member];
             let place = self.place(&self.members[member], end);
             if self.failing == Some(self.steps + 1) {
-                clouds.call_astray(&place, dt)?;
+                clouds.call_astray(&place, dt)
             } else {
-                clouds.call_in(branch, &place, dt)?;
+                clouds.call_in(branch, &place, dt)
             }
-            budget.tally(branch)
         };
         match &self.branches {
             Some(branches) => branches.share(self.members.len(), microphysics)?,
             None => microphysics(0, Branch::TRUNK)?,
         }
-        self.watch.end_step(end)?;
+        self.step_end.end(&self.transport, &self.budget, &self.watch, end, dt)?;
         mark(2)
     }
 
@@ -299,11 +302,12 @@ impl<R: OnDevice> Backend<R> for OnGpu<R> {
         self.gpu.synchronize()?;
         while self.parcel.receive(|_| ())?.is_some() {}
         self.samples.clear()?;
-        let Member { budget, abreast, .. } = &self.members[0];
-        while self.summing.receive(&self.transport, budget, *abreast)?.is_some() {}
+        let abreast = self.alone().abreast;
+        while self.summing.receive(&self.transport, &self.budget, abreast)?.is_some() {}
         self.captured.clear();
         self.put(0, state)?;
-        self.alone().reset()?;
+        self.alone().surface.clear()?;
+        self.budget.reset()?;
         self.transport.forget_entered()?;
         self.steps = 0;
         self.watch.reset()
@@ -357,7 +361,7 @@ impl<R: OnDevice> Backend<R> for OnGpu<R> {
 
     fn water(&mut self) -> Result<f64> {
         let water = self.tracers[self.now].pointer_to(self.grid.shape.cells()).read();
-        self.alone().budget.water(water).map_err(|error| self.in_step(error))
+        self.budget.water(water).map_err(|error| self.in_step(error))
     }
 
     fn water_changes(&mut self) -> Result<WaterChange> {

@@ -12,7 +12,9 @@ impl<R: OnDevice> OnGpu<R> {
         let state = self.state().map_err(|error| self.in_step(error))?;
         check_finite(&state, step)?;
         let surface = self.surface()?;
-        let parts = [self.alone().budget.sums()?, self.transport.entered_sums()?].concat();
+        let parts =
+            [self.budget.sums(self.alone().abreast.number)?, self.transport.entered_sums()?]
+                .concat();
         let changes = self.changes_of(self.alone())?;
         Ok(Standing { state, gathered: Gathered { surface, changes, parts } })
     }
@@ -28,10 +30,11 @@ impl<R: OnDevice> OnGpu<R> {
             let values = plane.as_slice().expect("planes are in standard layout");
             alone.surface.upload_to(number * columns, values)?;
         }
-        let (terms, entered) = (alone.budget.sums()?.len(), self.transport.entered_words());
+        let number = alone.abreast.number;
+        let (terms, entered) = (self.budget.sums(number)?.len(), self.transport.entered_words());
         if parts.len() == terms + entered {
             let (of_terms, of_sides) = parts.split_at(terms);
-            alone.budget.resume(of_terms)?;
+            self.budget.resume(number, of_terms)?;
             return self.transport.resume_entered(of_sides);
         }
         let WaterChange { fallen, sides, fallout_residual, clipped, mass_mismatch } = *changes;
@@ -40,7 +43,7 @@ impl<R: OnDevice> OnGpu<R> {
         of_terms[..first.len()].copy_from_slice(&first);
         let mut of_sides = vec![0.0; entered];
         of_sides[alone.abreast.water().start * self.grid.shape.nz] = sides;
-        alone.budget.resume(&of_terms)?;
+        self.budget.resume(number, &of_terms)?;
         self.transport.resume_entered(&of_sides)
     }
 }

@@ -64,13 +64,13 @@ impl<R: OnDevice> Summing<R> {
         &mut self.parcel
     }
 
-    /// Asks for the numbers of a state in winds.
+    /// Asks for the numbers of a state in winds, with the budget of all states and its place among them.
     pub(super) fn gather(
         &self,
         state: &Buffer<R>,
         flux: &[Buffer<R>; 3],
         transport: &Transport<R>,
-        budget: &Budget<R>,
+        (budget, abreast): (&Budget<R>, Abreast),
     ) -> Result<()> {
         let (kernels, shape) = (&self.kernels, self.shape);
         let water = state.pointer_to(shape.cells()).read();
@@ -80,7 +80,7 @@ impl<R: OnDevice> Summing<R> {
         words.clear()?;
         kernels.statistics(state, words)?;
         kernels.outflow([x, y, z], words, at)?;
-        budget.gather(water, words, at + 1)?;
+        budget.gather(abreast.number, water, words, at + 1)?;
         transport.gather_entered(words, at + 1 + budget.words())
     }
 

@@ -1,7 +1,6 @@
-// A look for values that are not finite, which ends a step, and the notes that the host reads.
-// See src/gpu/watch.rs.
-#include "primitives/counted.cuh"
-#include "primitives/begin.cuh"
+// A look for values that are not finite, and the notes that the host reads. See src/gpu/watch.rs.
+#pragma once
+
 #include "primitives/wide.cuh"
 
 // Notes element `at` of the state where it is infinite or not a number: step, field and cell in one word, so
@@ -18,24 +17,13 @@ __device__ inline void look_at(const WatchArgs& args, long long at, real value)
     atomicMin(&args.notes[WATCH_FLAW], word);
 }
 
-// Ends a step: counts it, and shows the notes to the host.
-__device__ inline void show(const WatchArgs& args)
+// Looks through what falls to one of several blocks of the state.
+__device__ inline void look(const WatchArgs& args, int block, int blocks)
 {
-    args.notes[WATCH_STEPS] += 1;
-    volatile unsigned long long* shown = args.shown;
-    shown[WATCH_FLAW] = args.notes[WATCH_FLAW];
-    shown[WATCH_STEPS] = args.notes[WATCH_STEPS];
-}
-
-// Looks through the state; the last block to be done ends the step.
-extern "C" __global__ void __launch_bounds__(WATCH_THREADS)
-watch_scan(const __grid_constant__ WatchArgs args)
-{
-    begin(args.marks, MARK_WATCH_SCAN);
     constexpr int COUNT = Wide<real>::COUNT;
     const long long all = static_cast<long long>(WATCH_FIELDS) * args.cells, packs = all / COUNT;
-    const long long threads = static_cast<long long>(gridDim.x) * WATCH_THREADS;
-    const long long first = static_cast<long long>(blockIdx.x) * WATCH_THREADS + threadIdx.x;
+    const long long threads = static_cast<long long>(blocks) * SUM_THREADS;
+    const long long first = static_cast<long long>(block) * SUM_THREADS + threadIdx.x;
     const Wide<real>* fields = reinterpret_cast<const Wide<real>*>(args.fields);
     for (long long pack = first; pack < packs; pack += threads) {
         const Wide<real> values = fields[pack];
@@ -43,10 +31,13 @@ watch_scan(const __grid_constant__ WatchArgs args)
     }
     for (long long at = packs * COUNT + first; at < all; at += threads)
         look_at(args, at, args.fields[at]);
-    __syncthreads();
-    if (threadIdx.x == 0 && counted(args.notes + WATCH_BLOCKS) == static_cast<int>(gridDim.x)) {
-        // Ready for the next step.
-        args.notes[WATCH_BLOCKS] = 0;
-        show(args);
-    }
+}
+
+// Ends a step: counts it, and shows the notes to the host.
+__device__ inline void show(const WatchArgs& args)
+{
+    args.notes[WATCH_STEPS] += 1;
+    volatile unsigned long long* shown = args.shown;
+    shown[WATCH_FLAW] = args.notes[WATCH_FLAW];
+    shown[WATCH_STEPS] = args.notes[WATCH_STEPS];
 }
