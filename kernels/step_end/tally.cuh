@@ -18,8 +18,8 @@ __device__ inline void tally(const TallyArgs& args, int block)
                 sums[term] += static_cast<double>(planes[term * plane + c]) * args.area[c];
         }
     }
-    for (int term = 0; term < TALLY_PLANES; ++term) {
-        const double sum = block_sum(sums[term]);
-        if (threadIdx.x == 0) args.sums[block * TALLY_PLANES + term] += sum;
-    }
+    block_sums(sums);
+    if (threadIdx.x == 0)
+        for (int term = 0; term < TALLY_PLANES; ++term)
+            args.sums[block * TALLY_PLANES + term] += sums[term];
 }

@@ -278,7 +278,7 @@ impl TransportSettings {
             }
             TransportLaunch {
                 kernel,
-                blocks: shares.stage_tiles(shape, tracers),
+                blocks: shares.stage_blocks(shape, tracers, grid.sides),
                 threads: STAGE_ROWS * WARP,
                 shared_bytes: shares.stage_bytes(shape, tracers, R::PRECISION),
                 args,

@@ -17,7 +17,7 @@ use crate::real::{Precision, Real};
 /// Threads of a block, a power of two.
 const THREADS: u32 = 256;
 /// Blocks of a multiprocessor that look through the state.
-const BLOCKS: u32 = 8;
+const BLOCKS: u32 = 2;
 
 /// The kernel for a precision and a grid; `fields` are those that are looked through.
 pub fn source(precision: Precision, grid: &Grid, fields: usize) -> Source {

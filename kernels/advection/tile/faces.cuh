@@ -13,10 +13,9 @@ __device__ inline Cells high_order_west(const TransportArgs& args, const Place& 
     Cells flux;
     for (int c = 0; c < CELLS; ++c) {
         const real q[] = {row[c], row[c + 1], row[c + 2], row[c + 3], row[c + 4], row[c + 5]};
-        const int face = place.i + c;
         flux.at[c] = fifth_order_flux(mass.at[c], q);
         if (!periodic_x() && !place.is_inner)
-            flux.at[c] = lower_order(min(face, args.nx - face), mass.at[c], q, flux.at[c]);
+            flux.at[c] = lower_order(from_end(args, place, c), mass.at[c], q, flux.at[c]);
     }
     return flux;
 }

@@ -5,10 +5,12 @@
 // block works on the level below, the wind once for both tracers. A thread makes the fluxes south of
 // its cells; those north of them it finds a level later, when the others have made them, and
 // finishes the level then. So there is one barrier a level.
+//
+// The first and the last group of a row whose ends are sides are left to blocks of their own, whose threads
+// march as on small grids: every warp of a tile there would have to know of sides for the sake of one lane.
 #pragma once
 
 #include "advection/tile/ahead.cuh"
-#include "advection/tile/brought.cuh"
 
 constexpr int STAGE_CELLS = LANES * CELLS;
 
@@ -42,6 +44,42 @@ struct alignas(Line) StageRoom {
     __device__ inline real* c2() { return c1() + NZ; }
 };
 
+// Layers of blocks that come before those of the tiles and march at sides in x.
+__device__ inline int layers_at_sides(const TransportArgs& args)
+{
+    return static_cast<int>(gridDim.z) - (args.ny + STAGE_ROWS - 1) / STAGE_ROWS;
+}
+
+// Finds the place of a thread of such a block, among those of `tracers` tracers: neighbouring threads have
+// neighbouring rows of one side; false where there is nothing for it.
+__device__ inline bool find_place_at_side(const TransportArgs& args, int tracers, Place& place)
+{
+    const int marches = (NZ + LEVELS - 1) / LEVELS;
+    const int nx = args.nx, ny = args.ny;
+    const long long layer = static_cast<long long>(blockIdx.z) * gridDim.y + blockIdx.y;
+    const long long number = (layer * gridDim.x + blockIdx.x) * blockDim.x + threadIdx.x;
+    const int row_of_all = static_cast<int>(number / ny), side = row_of_all % 2;
+    const int march_of_all = row_of_all / 2;
+    place.tracer = march_of_all / marches;
+    if (place.tracer >= tracers) return false;
+    place.first_level = (march_of_all - place.tracer * marches) * LEVELS;
+    place.end_level = min(place.first_level + LEVELS, NZ);
+    place.j = static_cast<int>(number - static_cast<long long>(row_of_all) * ny);
+    place.i = side == 0 ? 0 : nx - CELLS;
+    place.end = place.i + CELLS;
+    place.is_inner = false;
+    place.near_x = true;
+    place.near_y = !periodic_y() && (place.j < REACH || place.j + 1 + REACH > ny);
+    look_around(args, place);
+    return true;
+}
+
+// The first row of a tile but for the last one, which ends with the axis.
+__device__ inline int begin_of_stage(const TransportArgs& args)
+{
+    return (static_cast<int>(blockIdx.z) - layers_at_sides(args)) * STAGE_ROWS;
+}
+
 // Finds the place of this thread; its tracer is the first of the block. The last tile of an axis ends
 // with the axis; what it has in common with the one before is its own along a row, and that one's across rows.
 __device__ inline Place find_place_in_stage(const TransportArgs& args)
@@ -49,18 +87,16 @@ __device__ inline Place find_place_in_stage(const TransportArgs& args)
     const int nx = args.nx, ny = args.ny;
     const int begin = static_cast<int>(blockIdx.y) * STAGE_CELLS;
     const int first = min(begin, nx - STAGE_CELLS);
-    const int first_row = min(static_cast<int>(blockIdx.z) * STAGE_ROWS, ny - STAGE_ROWS);
+    const int first_row = min(begin_of_stage(args), ny - STAGE_ROWS);
     Place place = {};
     place.tracer = static_cast<int>(blockIdx.x) * 2;
     place.end_level = NZ;
     place.i = first + tile_lane() * CELLS;
     place.end = end_of(begin, STAGE_CELLS, nx);
     place.j = first_row + tile_row();
-    place.is_inner = first >= REACH && first + STAGE_CELLS + REACH <= nx && first_row >= REACH
-                     && first_row + STAGE_ROWS + REACH <= ny;
+    place.near_x = false;
     // The same for all threads of a block: a warp would go both ways.
-    place.near_x = !place.is_inner && !periodic_x();
-    place.near_y = !place.is_inner && !periodic_y();
+    place.near_y = !periodic_y() && (first_row < REACH || first_row + STAGE_ROWS + REACH > ny);
     return place;
 }
 
@@ -178,15 +214,13 @@ __device__ inline void shifted(int early, const Cells& first, const Cells& secon
     for (int f = 0; f <= CELLS; ++f) found[f] = seen[f];
 }
 
-// Fluxes through the faces along a row, of lower order near sides.
-__device__ inline void fluxes_along(const TransportArgs& args, const Place& place,
-                                    const real (&row)[SEEN_X], const real (&mass)[CELLS + 1],
+// Fluxes through the faces along a row, which no side is near.
+__device__ inline void fluxes_along(const real (&row)[SEEN_X], const real (&mass)[CELLS + 1],
                                     real (&flux)[CELLS + 1])
 {
     for (int f = 0; f <= CELLS; ++f) {
         const real q[] = {row[f], row[f + 1], row[f + 2], row[f + 3], row[f + 4], row[f + 5]};
         flux[f] = fifth_order_flux(mass[f], q);
-        if (place.near_x) flux[f] = lower_order(from_end(args, place, f), mass[f], q, flux[f]);
     }
 }
 
@@ -217,18 +251,16 @@ struct StageMarch {
     // Of each tracer: the levels around the face below the level at hand, and of the level below the net
     // outflow along the row and the flux through the face below it.
     Cells q[HERE][4], along[HERE], bottom[HERE];
-    Brought brought[HERE];
-
     __device__ inline StageMarch(const TransportArgs& args, const Place& place, StageRoom<HERE>& room)
         : args(args), place(place), room(room), copier(args, place, room)
     {}
 
-    // Whether the cells are this thread's to finish. Where no side is near, blocks that have cells in common
+    // Whether the cells are this thread's to finish. Where no side in y is near, blocks that have rows in common
     // make the same bits of them.
     __device__ inline bool owns() const
     {
-        if (!place.near_side()) return true;
-        return place.i < place.end && place.j >= static_cast<int>(blockIdx.z) * STAGE_ROWS;
+        return !at_west(place) && !at_east(args, place)
+               && (!place.near_y || (place.i < place.end && place.j >= begin_of_stage(args)));
     }
 
     // In the first stage the latest values are those at the start.
@@ -262,15 +294,15 @@ struct StageMarch {
                 const Level level(args, own, k - 1);
                 Cells outflow;
                 for (int c = 0; c < CELLS; ++c) {
-                    const bool closed = has_open() && place.near_side() && outermost_y(args, place);
+                    const bool closed = has_open() && place.near_y && outermost_y(args, place);
                     outflow.at[c] = along[t].at[c] + (closed ? real(0) : north.at[c] - south.at[c]);
-                    if (place.near_side())
+                    if (place.near_y)
                         add_open_sides(args, own, level, level.latest, c, outflow.at[c]);
                     outflow.at[c] += top.at[c] - bottom[t].at[c];
                 }
                 Cells value = after(args, start, mass, outflow);
-                if (place.near_side())
-                    brought[t].store(args, own, level, value);
+                if (place.near_y)
+                    store(args, own, level, value);
                 else
                     store_own(own, value, level.result);
             }
@@ -286,8 +318,6 @@ struct StageMarch {
         real mass_x[CELLS + 1];
         shifted(copier.early(k), copier.mass_x(k)[0], copier.mass_x(k)[1], mass_x);
         const Cells mass_y = room.mass_y[slot][row][lane];
-        if (place.near_x)
-            for (int t = 0; t < HERE; ++t) brought[t].look_up(args, of_tracer(t), k);
 #pragma unroll
         for (int t = 0; t < HERE; ++t) {
             const auto& rows = room.latest[now].row[t];
@@ -301,31 +331,29 @@ struct StageMarch {
                 seen[REACH + CELLS + s] = east.at[s];
             }
             real x[CELLS + 1];
-            fluxes_along(args, place, seen, mass_x, x);
+            fluxes_along(seen, mass_x, x);
             const Cells south = fluxes_south(args, place, rows, 0, mass_y);
             room.south[slot][t][row][lane] = south;
             if (row == STAGE_ROWS - 1)
                 room.south[slot][t][row + 1][lane] =
                     fluxes_south(args, place, rows, 1, room.mass_y[slot][row + 1][lane]);
-            for (int c = 0; c < CELLS; ++c) {
-                const bool closed = has_open() && place.near_side() && outermost_x(args, place, c);
-                along[t].at[c] = closed ? real(0) : x[c + 1] - x[c];
-            }
-            if (place.near_side() && args.side_flux && owns()) keep(t, k, x, south);
+            for (int c = 0; c < CELLS; ++c) along[t].at[c] = x[c + 1] - x[c];
+            if (place.near_y && args.side_flux && owns()) keep(t, k, south);
         }
     }
 
-    // Keeps the fluxes through the sides.
-    __device__ inline void keep(int t, int k, const real (&x)[CELLS + 1], const Cells& south)
+    // Keeps the fluxes through the sides in y.
+    __device__ inline void keep(int t, int k, const Cells& south)
     {
         const Place own = of_tracer(t);
         const SideValues at = side_values(args, own.tracer);
-        keep_side_fluxes_x(args, own, k, x);
-        if (periodic_y()) return;
         if (place.j == 1) keep_side_fluxes_y(args, own, k, at.south, south);
         if (place.j + 1 == args.ny) keep_side_fluxes_y(args, own, k, at.north, south);
     }
 
+    // Marches through all levels. By twos most of what rises need not be moved from register to register,
+    // but only inner blocks have the registers for that.
+    template <int AT_ONCE>
     __device__ inline void go()
     {
         int now = 0, next = 1, after = 2;
@@ -340,8 +368,7 @@ struct StageMarch {
             q[t][0] = q[t][1] = q[t][2] = q[t][3];
             along[t] = bottom[t] = {};
         }
-        // By twos, so that most of what rises need not be moved from register to register.
-#pragma unroll 2
+#pragma unroll AT_ONCE
         for (int k = 0; k <= NZ; ++k) {
             wait_for_copies();
             __syncthreads();
@@ -356,17 +383,17 @@ struct StageMarch {
     }
 };
 
-// One stage of HERE tracers without limiter, by code for inner places where the block can.
+// One stage of HERE tracers without limiter, by code of its own where no side in y is near.
 template <int HERE>
 __device__ inline void advance_in_stage(const TransportArgs& args, const Place& place, Line* rooms)
 {
     auto& room = *reinterpret_cast<StageRoom<HERE>*>(rooms);
-    if (place.near_side()) {
-        StageMarch<HERE>(args, place, room).go();
+    if (place.near_y) {
+        StageMarch<HERE>(args, place, room).template go<1>();
     } else {
         Place inner = place;
-        inner.near_x = inner.near_y = false;
-        StageMarch<HERE>(args, inner, room).go();
+        inner.near_y = false;
+        StageMarch<HERE>(args, inner, room).template go<2>();
     }
 }
 
@@ -374,6 +401,11 @@ __device__ inline void advance_in_stage(const TransportArgs& args, const Place& 
 __device__ inline void advance_by_tiles(const TransportArgs& args, int tracers, Line* rooms)
 {
     if constexpr (CELLS >= REACH) {
+        if (!periodic_x() && static_cast<int>(blockIdx.z) < layers_at_sides(args)) {
+            Place place;
+            if (find_place_at_side(args, tracers, place)) advance(args, place);
+            return;
+        }
         const Place place = find_place_in_stage(args);
         if (tracers == 1 || place.tracer + 1 == tracers)
             advance_in_stage<1>(args, place, rooms);

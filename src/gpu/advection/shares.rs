@@ -3,7 +3,7 @@
 use std::fmt;
 
 use crate::advection::REACH;
-use crate::grid::Shape;
+use crate::grid::{Shape, Sides};
 use crate::real::Precision;
 
 /// The blocks of a kernel.
@@ -229,6 +229,17 @@ impl Shares {
             shape.nx.div_ceil(WARP * self.cells),
             shape.ny.div_ceil(STAGE_ROWS),
         ]
+    }
+
+    /// The blocks of such a stage: layers that march at the sides in x, where there are any, and behind
+    /// them the tiles.
+    pub(super) fn stage_blocks(self, shape: Shape, tracers: usize, sides: Sides) -> [usize; 3] {
+        let [x, y, z] = self.stage_tiles(shape, tracers);
+        if sides.periodic_x() {
+            return [x, y, z];
+        }
+        let threads = 2 * shape.ny * shape.nz.div_ceil(self.levels) * tracers;
+        [x, y, threads.div_ceil(STAGE_ROWS * WARP * x * y) + z]
     }
 
     /// Shared memory of such a tile, bytes.
