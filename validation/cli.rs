@@ -73,6 +73,27 @@ fn nothing_is_coloured_in_a_pipe() {
 
 /// What a configuration file of this text does to a dry run of the cyclone; the result, and what
 /// it leaves behind is nothing.
+/// Whoever asks for more is told how long it took until then; others are not.
+#[test]
+fn verbose_lines_tell_the_seconds_since_the_start() {
+    let folder = tempfile::tempdir().unwrap();
+    let output = folder.path().join("out.nc");
+    let input = concat!(env!("CARGO_MANIFEST_DIR"), "/data/soc.nc");
+    let run = ["run", "--backend", "cpu", "--steps", "1", "--input", input, "--force", "--output"];
+    let run = [&run[..], &[output.to_str().unwrap()]].concat();
+    let lines = |options: &[&str]| {
+        let output = nwp_mini(&[options, &run[..]].concat());
+        assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+        text(&output.stderr)
+    };
+    let verbose = lines(&["-v"]);
+    let first = verbose.lines().find(|line| line.contains("first step")).expect("a line for it");
+    let seconds = first.trim_start().split_once('s').map(|(seconds, _)| seconds.parse::<f64>());
+    let seconds = seconds.expect("seconds").expect("a number");
+    assert!(seconds > 0.0 && seconds < 600.0, "{first}");
+    assert!(!lines(&[]).contains("first step"));
+}
+
 fn configured(text: &str, arguments: &[&str]) -> std::process::Output {
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("run.toml");

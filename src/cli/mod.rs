@@ -36,6 +36,7 @@ use std::sync::Arc;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use tracing::level_filters::LevelFilter;
+use tracing_subscriber::fmt::time::uptime;
 
 pub use device::BackendChoice;
 
@@ -74,7 +75,7 @@ struct Common {
     /// Say nothing but errors
     #[arg(short, long, global = true, conflicts_with = "verbose")]
     quiet: bool,
-    /// Say more; twice for everything
+    /// Say more, and when; twice for everything
     #[arg(short, long, global = true, action = clap::ArgAction::Count)]
     verbose: u8,
     /// Number of CPU threads [default: all cores]
@@ -253,10 +254,13 @@ fn start_log(common: &Common) {
         .with_writer(io::stderr)
         .with_ansi(colour)
         .with_max_level(level)
-        .with_target(false)
-        .without_time();
-    match common.log_format {
-        LogFormat::Text => builder.init(),
-        LogFormat::Json => builder.json().init(),
+        .with_target(false);
+    // Seconds since the start, for those who want to know where they go.
+    let since_start = uptime();
+    match (common.log_format, common.verbose) {
+        (LogFormat::Text, 0) => builder.without_time().init(),
+        (LogFormat::Text, _) => builder.with_timer(since_start).init(),
+        (LogFormat::Json, 0) => builder.without_time().json().init(),
+        (LogFormat::Json, _) => builder.with_timer(since_start).json().init(),
     }
 }

@@ -4,7 +4,7 @@ use std::io::{self, IsTerminal};
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
-use tracing::info;
+use tracing::{debug, info};
 
 /// A bar on a terminal, a line for every tenth of the way elsewhere.
 pub(super) struct Progress {
@@ -25,6 +25,9 @@ impl Progress {
     }
 
     pub(super) fn at(&mut self, step: usize) {
+        if step == 1 {
+            debug!("the first step has been asked for");
+        }
         if let Some(bar) = &self.bar {
             bar.set_position(step as u64);
             return;
