@@ -50,7 +50,8 @@ __device__ inline real pidep(
     const real pidep =
         (real(2) + real(2)) * diameter * number * (growth.rhi - 1) / coefficients.resistance_ice;
     const real half = real(0.5) * growth.excess;
-    if (pidep < 0) {
+    // Not the sign of the rate: see src/wsm5/ice.rs.
+    if (growth.rhi < 1) {
         return max(max(max(pidep, half), growth.left), -qi / dt_cloud);
     } else {
         return min(min(pidep, half), growth.left);

@@ -164,7 +164,9 @@ pub fn pidep<R: SchemeConstants>(
     let pidep =
         (R::TWO + R::TWO) * diameter * number * (growth.rhi - R::ONE) / coefficients.resistance_ice;
     let half = R::HALF * growth.excess;
-    if pidep < R::ZERO {
+    // The rate itself has no sign where so little ice is left that its diameter is rounded to zero: then
+    // what is below zero would seem to be above it, and all the excess would go.
+    if growth.rhi < R::ONE {
         pidep.larger(half).larger(growth.left).larger(-qi / dt_cloud)
     } else {
         pidep.smaller(half).smaller(growth.left)

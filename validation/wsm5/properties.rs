@@ -318,6 +318,19 @@ fn growth_by_vapour_follows_the_humidity() {
     }
 }
 
+/// So little ice that its diameter is rounded to zero sublimates no faster than it is there, and
+/// leaves the snow its share.
+#[test]
+fn ice_without_diameter_takes_no_vapour_away() {
+    let p = Scheme::<f32>::default();
+    let coefficients = Coefficients { resistance_ice: 1e7, ..Default::default() };
+    let growth = ice::Growth { rhi: 0.8, excess: -3e-6, left: -3e-6 };
+    for qi in [1e-44, 1e-36, 1e-30] {
+        let rate = ice::pidep(&p, 60.0_f32, 0.9, qi, 1e3, &growth, &coefficients);
+        assert!(rate <= 0.0 && rate >= -qi, "{rate:e} of {qi:e}");
+    }
+}
+
 #[test]
 fn no_rate_below_its_threshold() {
     let p = Scheme::<f64>::default();
