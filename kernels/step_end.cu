@@ -1,8 +1,8 @@
 // What ends a step, side by side in one launch, since none of it fills a device: what has entered through the
 // sides, the terms of the water budget, and a look for values that are not finite.
-#include "advection/entered.cuh"
 #include "primitives/begin.cuh"
 #include "primitives/counted.cuh"
+#include "step_end/entered.cuh"
 #include "step_end/look.cuh"
 #include "step_end/tally.cuh"
 

@@ -1,10 +1,10 @@
 // One step of all tracers: a kernel for a stage without limiter, by tiles where STAGES_TILED, and for
 // the last stage with one either two passes or, where TILED, one; the tracers before UNLIMITED are
 // never limited.
-#include "advection/entered.cuh"
 #include "advection/tile/limited.cuh"
 #include "advection/tile/stage.cuh"
 #include "primitives/begin.cuh"
+#include "step_end/entered.cuh"
 
 // What the blocks of tiles have in shared memory.
 extern __shared__ Line rooms[];

@@ -3,8 +3,14 @@
 use std::ops::Range;
 
 /// Folders of parts of kernels. They know of threads, and Rust has no functions like theirs.
-const PARTS: [&str; 5] =
-    ["advection/march/", "advection/tile/", "primitives/", "wsm5/column/", "wsm5/tile/"];
+const PARTS: [&str; 6] = [
+    "advection/march/",
+    "advection/tile/",
+    "primitives/",
+    "step_end/",
+    "wsm5/column/",
+    "wsm5/tile/",
+];
 
 /// Whether a file, named by its path below `kernels/`, holds twins of Rust functions.
 pub(crate) fn holds_twins(path: &str) -> bool {

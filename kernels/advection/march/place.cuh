@@ -7,7 +7,7 @@
 // end with the row, and has the cells that it has in common with its neighbour for its own.
 #pragma once
 
-#include "advection/grid_sides.cuh"
+#include "advection/march/grid_sides.cuh"
 
 // The second cell of a thread, and the last but one.
 constexpr int SECOND = CELLS > 1 ? 1 : 0;

@@ -1,7 +1,7 @@
 // What the transport carries into the region inside the outermost cells.
 #pragma once
 
-#include "advection/grid_sides.cuh"
+#include "advection/march/grid_sides.cuh"
 #include "primitives/block_sum.cuh"
 
 // Adds what the fluxes of the last stage have carried inside: block `block` that of one tracer and level,
