@@ -219,16 +219,7 @@ impl<T: Element> Buffer<T> {
     ///
     /// When there are not that many on either side.
     pub fn copy_range(&self, first: usize, other: &Self, range: Range<usize>) -> Result<()> {
-        let bytes = range.len() * size_of::<T>();
-        let to = self.range(first..first + range.len());
-        let from = other.range(range);
-        if bytes == 0 {
-            return Ok(());
-        }
-        self.gpu.bind()?;
-        // SAFETY: both ranges lie inside their buffers.
-        unsafe { result::memcpy_dtod_async(to, from, bytes, self.gpu.compute().cu_stream()) }
-            .map_err(failed("copy on the device"))
+        self.copy_bits(first, other, range)
     }
 
     /// Copies the bits of a range of an array, of another type of the same size, to the elements from
