@@ -3,7 +3,7 @@
 use std::fmt;
 
 use crate::advection::REACH;
-use crate::grid::{Shape, Sides};
+use crate::grid::{Shape, Side, Sides};
 use crate::real::Precision;
 
 /// The blocks of a kernel.
@@ -90,6 +90,9 @@ const STAGE_TILES_EACH: usize = 8;
 /// The most cells of a side that tiles are laid on: kernels multiply it by the tiles of a row in 32
 /// bits, and a launch has 65,535 blocks across at most.
 const MOST_TILED: usize = 1 << 18;
+
+/// The most blocks of a launch behind one another.
+const MOST_LAYERS: usize = 65_535;
 
 /// Threads that run together, and the most of them side by side in a row of a block: loads of
 /// neighbours.
@@ -208,7 +211,8 @@ impl Shares {
             && shares.stages_can_be_tiled(shape)
             && STAGE_RESIDENT * stage_room <= offer.shared_bytes + RESERVED
             && shares.stage_tiles(shape, tracers).iter().product::<usize>()
-                >= STAGE_TILES_EACH * offer.multiprocessors;
+                >= STAGE_TILES_EACH * offer.multiprocessors
+            && Self { levels, ..shares }.most_layers(shape, tracers) <= MOST_LAYERS;
         Self { levels, tiled, stages_tiled, ..shares }
     }
 
@@ -240,6 +244,12 @@ impl Shares {
         }
         let threads = 2 * shape.ny * shape.nz.div_ceil(self.levels) * tracers;
         [x, y, threads.div_ceil(STAGE_ROWS * WARP * x * y) + z]
+    }
+
+    /// The layers of such blocks, whatever the sides.
+    fn most_layers(self, shape: Shape, tracers: usize) -> usize {
+        let [_, _, layers] = self.stage_blocks(shape, tracers, Sides::all(Side::Specified));
+        layers
     }
 
     /// Shared memory of such a tile, bytes.
