@@ -251,6 +251,7 @@ struct StageMarch {
     // Of each tracer: the levels around the face below the level at hand, and of the level below the net
     // outflow along the row and the flux through the face below it.
     Cells q[HERE][4], along[HERE], bottom[HERE];
+
     __device__ inline StageMarch(const TransportArgs& args, const Place& place, StageRoom<HERE>& room)
         : args(args), place(place), room(room), copier(args, place, room)
     {}
