@@ -22,16 +22,16 @@ forcing_blend(const __grid_constant__ BlendArgs args)
 extern "C" __global__ void __launch_bounds__(FORCING_THREADS)
 forcing_close_acc64(const __grid_constant__ CloseArgs args)
 {
-    const int nx = args.nx, ny = args.ny, plane = ny * nx;
+    const int pitch = args.pitch, ny = args.ny, plane = ny * pitch;
     const int c = blockIdx.x * FORCING_THREADS + threadIdx.x;
     if (c >= plane) return;
-    const int j = c / nx;
+    const int j = c / pitch, i = c - j * pitch;
     // Exact for single precision, whose differences fit into a double.
     const auto gain = [&](int k) {
-        const real* x = args.x + static_cast<long long>(k) * ny * (nx + 1) + c + j;
-        const real* y = args.y + static_cast<long long>(k) * (ny + 1) * nx + c;
+        const real* x = args.x + (static_cast<long long>(k) * ny + j) * args.face_pitch + i;
+        const real* y = args.y + static_cast<long long>(k) * (ny + 1) * pitch + c;
         return (static_cast<double>(x[0]) - static_cast<double>(x[1]))
-               + (static_cast<double>(y[0]) - static_cast<double>(y[nx]));
+               + (static_cast<double>(y[0]) - static_cast<double>(y[pitch]));
     };
     double all = 0;
     for (int k = 0; k < NZ; ++k) all += gain(k);

@@ -2,10 +2,10 @@
 // src/backend/summary.rs. The x of a thread is its column.
 #include "primitives/largest.cuh"
 
-// Mass of a cell, as the CPU version has it.
-__device__ inline real mass_of(const LayeredPointers& mass, int c, int k)
+// Mass of the cell of level k at a place of a plane, as the CPU version has it.
+__device__ inline real mass_of(const LayeredPointers& mass, int place, int k)
 {
-    return mass.with_mu[c] * mass.c1[k] + mass.without_mu[c] * mass.c2[k];
+    return mass.with_mu[place] * mass.c1[k] + mass.without_mu[place] * mass.c2[k];
 }
 
 // Water of species blockIdx.y above each square metre of the ground.
@@ -13,15 +13,17 @@ extern "C" __global__ void __launch_bounds__(SUMMARY_THREADS)
 summary_contents_acc64(const __grid_constant__ ContentsArgs args)
 {
     const int c = blockIdx.x * SUMMARY_THREADS + threadIdx.x;
-    if (c >= args.columns) return;
-    const real* q = args.water + static_cast<long long>(blockIdx.y) * NZ * args.columns + c;
+    const int nx = args.nx, columns = nx * args.ny;
+    if (c >= columns) return;
+    const int j = c / nx, place = j * args.pitch + c - j * nx;
+    const real* q = args.water + static_cast<long long>(blockIdx.y) * NZ * columns + c;
     double sum = 0;
 #pragma unroll 9
     for (int k = 0; k < NZ; ++k) {
-        const double mass = mass_of(args.mass, c, k);
-        sum += mass * static_cast<double>(q[k * args.columns]);
+        const double mass = mass_of(args.mass, place, k);
+        sum += mass * static_cast<double>(q[static_cast<long long>(k) * columns]);
     }
-    args.contents[blockIdx.y * args.columns + c] = static_cast<real>(sum / args.area[c]);
+    args.contents[static_cast<long long>(blockIdx.y) * columns + c] = static_cast<real>(sum / args.area[c]);
 }
 
 // What flows out through a face: `flux` points out of the cell.
@@ -33,18 +35,19 @@ extern "C" __global__ void __launch_bounds__(SUMMARY_THREADS)
 summary_outflow_acc64(const __grid_constant__ OutflowArgs args)
 {
     const int c = blockIdx.x * SUMMARY_THREADS + threadIdx.x;
-    const int nx = args.nx, ny = args.ny, plane = nx * ny;
+    const int nx = args.nx, ny = args.ny, columns = nx * ny, pitch = args.pitch;
     unsigned long long fastest = 0;
-    if (c < plane) {
-        const int j = c / nx, i = c - j * nx;
+    if (c < columns) {
+        const int j = c / nx, i = c - j * nx, place = j * pitch + i;
+        const long long plane = static_cast<long long>(ny) * pitch;
         for (int k = blockIdx.y; k < NZ; k += gridDim.y) {
-            const real* x = args.x + (static_cast<long long>(k) * ny + j) * (nx + 1) + i;
-            const real* y = args.y + (static_cast<long long>(k) * (ny + 1) + j) * nx + i;
-            const real* z = args.z + static_cast<long long>(k) * plane + c;
-            const double out = outgoing(x[1]) + outgoing(-x[0]) + outgoing(y[nx]) + outgoing(-y[0])
-                               + outgoing(z[plane]) + outgoing(-z[0]);
-            const double rate = out / static_cast<double>(mass_of(args.mass, c, k));
-            const unsigned cell = static_cast<unsigned>(k) * plane + c;
+            const real* x = args.x + (static_cast<long long>(k) * ny + j) * args.face_pitch + i;
+            const real* y = args.y + k * (plane + pitch) + place;
+            const real* z = args.z + k * plane + place;
+            const double out = outgoing(x[1]) + outgoing(-x[0]) + outgoing(y[pitch])
+                               + outgoing(-y[0]) + outgoing(z[plane]) + outgoing(-z[0]);
+            const double rate = out / static_cast<double>(mass_of(args.mass, place, k));
+            const unsigned cell = static_cast<unsigned>(k) * columns + c;
             fastest = max(fastest, first_of_largest(static_cast<float>(rate), cell));
         }
     }

@@ -178,6 +178,11 @@ impl<T> ReadPointer<T> {
     pub const fn address(self) -> u64 {
         self.address
     }
+
+    /// A pointer to the element `count` further on.
+    pub const fn offset(self, count: usize) -> Self {
+        Self { address: self.address + (count * size_of::<T>()) as u64, target: PhantomData }
+    }
 }
 
 impl CudaType for WorkingPrecision {

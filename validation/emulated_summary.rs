@@ -11,6 +11,7 @@ mod random;
 
 use ndarray::{Array, Array2, Dimension};
 use nwp_mini::backend::{Region, SPECIES, Summary, WaterChange};
+use nwp_mini::gpu::Layout;
 use nwp_mini::gpu::summary::{outflow_of, source};
 use nwp_mini::grid::{Grid, Shape, Side, Sides};
 use nwp_mini::mass::{AirMass, MassCoordinate, MassFlux};
@@ -71,15 +72,21 @@ fn compare<R: Real + Element>(random: &mut Random, [nx, ny]: [usize; 2], strengt
     let mut records = Records::default();
     let [_, water @ ..] = state.fields();
     records.put("water", &water.map(values).concat());
-    records.put("with_mu", &values(&air.cell.with_mu));
-    records.put("without_mu", &values(&air.cell.without_mu));
+    // As rows lie where they can be filled up.
+    let filled = Grid { sides: Sides::all(Side::Specified), ..grid };
+    let layout = Layout::of(&filled, 4);
+    records.put("with_mu", &layout.lay(&values(&air.cell.with_mu)));
+    records.put("without_mu", &layout.lay(&values(&air.cell.without_mu)));
     records.put("c1", &air.cell.c1);
     records.put("c2", &air.cell.c2);
     records.put("area", &values(&region.area));
     records.put("contents", &vec![R::nan(); SPECIES * nx * ny]);
-    records.put("x", &values(&flux.x));
-    records.put("y", &values(&flux.y));
-    records.put("z", &values(&flux.z));
+    records.put("x", &layout.lay_x_faces(&values(&flux.x)));
+    records.put("y", &layout.lay(&values(&flux.y)));
+    records.put("z", &layout.lay(&values(&flux.z)));
+    records.put("first", &[layout.first as i32]);
+    records.put("pitch", &[layout.pitch() as i32]);
+    records.put("face_pitch", &[layout.face_pitch() as i32]);
     records.put("fastest", &[0_u64]);
     records.put("nx", &[nx as i32]);
     records.put("ny", &[ny as i32]);
@@ -95,8 +102,16 @@ fn compare<R: Real + Element>(random: &mut Random, [nx, ny]: [usize; 2], strengt
 #[test]
 fn frames_are_summed_up_with_the_bits_of_the_cpu() {
     let random = &mut Random::new(3);
-    // Fewer columns than a warp has lanes, a few blocks, and no wind at all.
-    for (size, strength) in [([1, 1], 1e8), ([5, 3], 1e8), ([71, 13], 1e8), ([16, 8], 0.0)] {
+    // Fewer columns than a warp has lanes, a few blocks, places without a cell before and behind the others, and
+    // no wind at all.
+    for (size, strength) in [
+        ([1, 1], 1e8),
+        ([5, 3], 1e8),
+        ([9, 6], 1e8),
+        ([70, 5], 1e8),
+        ([71, 13], 1e8),
+        ([16, 8], 0.0),
+    ] {
         compare::<f32>(random, size, strength);
         compare::<f64>(random, size, strength);
     }

@@ -1,6 +1,7 @@
 // Reflectivity and effective radii: see src/wsm5/reflectivity.rs and src/wsm5/radii.rs.
 //
-// A block has as many columns as a warp has lanes, and some levels of each at a time.
+// A block has as many columns as a warp has lanes, and some levels of each at a time. What is made of all
+// columns lies one column after the other.
 
 #include "wsm5/column/surface.cuh"
 #include "wsm5/radii.cuh"
@@ -43,9 +44,10 @@ extern "C" __global__ void __launch_bounds__(DIAGNOSIS_COLUMNS* DIAGNOSIS_ROWS)
             ? reflectivity::z_melting_snow(a.params, args.bins, target, snow_above)
             : reflectivity::z_snow(a.params, target);
         const real rho = a.rho[at];
-        args.refl_10cm[at] = reflectivity::decibels(reflectivity::z_rain(a.params, target) + snow);
-        args.re_cloud[at] = radii::re_cloud(a.params, rho, a.qc[at]);
-        args.re_ice[at] = radii::re_ice(a.params, rho, a.qi[at]);
-        args.re_snow[at] = radii::re_snow(a.params, target.t, rho, a.qs[at]);
+        const int out = k * a.count + number;
+        args.refl_10cm[out] = reflectivity::decibels(reflectivity::z_rain(a.params, target) + snow);
+        args.re_cloud[out] = radii::re_cloud(a.params, rho, a.qc[at]);
+        args.re_ice[out] = radii::re_ice(a.params, rho, a.qi[at]);
+        args.re_snow[out] = radii::re_snow(a.params, target.t, rho, a.qs[at]);
     }
 }

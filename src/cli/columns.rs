@@ -13,7 +13,7 @@ use crate::backend::check_finite;
 use crate::cli::{BackendChoice, FalloutChoice, ONE_PER_CENT_MORE, Precision};
 use crate::error::{Error, Result};
 use crate::gpu::clouds::{Clouds, DIAGNOSED_FIELDS, Inside, Place, SURFACE_PLANES};
-use crate::gpu::{Buffer, Element, Gpu, wsm5};
+use crate::gpu::{Buffer, Element, Gpu, Layout, wsm5};
 use crate::io::columns::{ColumnCase, write};
 use crate::io::writer::{Stored, Writer};
 use crate::state::{CloudDiagnostics, Environment, Surface};
@@ -120,7 +120,8 @@ impl Columns {
             Some(gpu) => {
                 let mapping = self.mapping.of(gpu, &case.shape, R::PRECISION, p.fallout);
                 let inside = Inside::all(case.shape);
-                let clouds = Clouds::new(gpu, case.shape, inside, p, mapping, R::ZERO)?;
+                let clouds =
+                    Clouds::new(gpu, Layout::tight(case.shape), inside, p, mapping, R::ZERO)?;
                 on_gpu(gpu, &clouds, &mut case, steps)?
             }
         };

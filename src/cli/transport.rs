@@ -13,7 +13,7 @@ use crate::advection::terms::{Perturbation, Term};
 use crate::advection::{self, Limiter, Wind, Workspace};
 use crate::error::{Error, Result};
 use crate::gpu::advection::TransportSettings;
-use crate::gpu::{self, Buffer, Element, Gpu};
+use crate::gpu::{self, Element, Gpu};
 use crate::io::transport::{self, Case, Census};
 use crate::io::writer::{Stored, Writer};
 use crate::mass::{AirMass, MassFlux, longest_time_step};
@@ -173,17 +173,18 @@ impl Transport {
         let (grid, limiter) = (&case.grid, self.scheme.limiter());
         let settings = TransportSettings::for_device(gpu, grid, R::PRECISION, [1, 0], limiter);
         let transport = gpu::transport::Transport::new(gpu, grid, air, settings)?;
-        let upload = |field: &Array3<R>| -> Result<Buffer<R>> {
-            gpu.upload(field.as_slice().expect("fields are in standard layout"))
-        };
-        let [x, y, z] = [upload(&flux.x)?, upload(&flux.y)?, upload(&flux.z)?];
+        let layout = transport.layout();
+        let whole = "fields are in standard layout";
+        let upload = |field: &Array3<R>| gpu.upload(&layout.lay(field.as_slice().expect(whole)));
+        let x = gpu.upload(&layout.lay_x_faces(flux.x.as_slice().expect(whole)))?;
+        let [y, z] = [upload(&flux.y)?, upload(&flux.z)?];
         let wind = gpu::transport::Wind { flux: [&x, &y, &z], inflow: None };
         let mut start = upload(&q)?;
-        let mut end = gpu.zeros(q.len())?;
+        let mut end = gpu.zeros(start.len())?;
         for step in 1..=case.steps {
             transport.step(&wind, &start, &end, case.dt)?;
             std::mem::swap(&mut start, &mut end);
-            start.download(q.as_slice_mut().expect("fields are in standard layout"))?;
+            q.as_slice_mut().expect(whole).copy_from_slice(&layout.pick(&start.to_vec()?));
             count(&q, step)?;
         }
         Ok(q)

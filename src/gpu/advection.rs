@@ -7,6 +7,7 @@ use ndarray::Array2;
 pub use shares::{Block, March, Offer, Shares};
 use shares::{STAGE_ROWS, TILE_ROWS, WARP};
 
+use super::layout::Layout;
 use crate::advection::{Limiter, REACH};
 use crate::grid::{Grid, Shape, Side, Sides};
 use crate::mass::{AirMass, Layered};
@@ -33,7 +34,7 @@ shared_struct! {
 shared_struct! {
     /// What the kernels of the transport are given.
     ///
-    /// Tracers follow one another: element (tracer, k, j, i), i fastest, without gaps.
+    /// Tracers follow one another: element (tracer, k, j, i), i fastest, rows as [`Layout`] has them.
     #[derive(Default)]
     pub struct TransportArgs<R> {
         /// The latest values, which the high-order fluxes carry.
@@ -46,7 +47,7 @@ shared_struct! {
         outgoing: DevicePointer<R>, "1";
         /// Factors for the corrections into a cell, with the monotonic limiter alone.
         incoming: DevicePointer<R>, "1";
-        /// Air through the x-faces, (nz, ny, nx + 1).
+        /// Air through the x-faces, (nz, ny, nx + 1), rows as [`Layout`] has them, as all below.
         flux_x: ReadPointer<R>, "kg s⁻¹";
         /// Air through the y-faces, (nz, ny + 1, nx).
         flux_y: ReadPointer<R>, "kg s⁻¹";
@@ -106,9 +107,15 @@ pub struct TransportSettings {
 }
 
 impl TransportSettings {
+    /// How the rows of fields and fluxes lie in memory.
+    pub fn layout(self, grid: &Grid) -> Layout {
+        Layout::of(grid, self.shares.cells)
+    }
+
     /// The settings as kernels see them, by name.
     pub fn constants(self, grid: &Grid) -> Vec<(&'static str, i32)> {
         let Shares { stage, limited, cells, levels, width, .. } = self.shares;
+        let layout = self.layout(grid);
         let own = [
             ("POSITIVE_DEFINITE", Limiter::PositiveDefinite as i32),
             ("MONOTONIC", Limiter::Monotonic as i32),
@@ -130,7 +137,9 @@ impl TransportSettings {
             ("TILE_ROWS", TILE_ROWS as i32),
             ("STAGES_TILED", i32::from(self.shares.stages_tiled)),
             ("STAGE_ROWS", STAGE_ROWS as i32),
-            ("WIDE", i32::from(grid.shape.nx.is_multiple_of(cells))),
+            ("WIDE", i32::from(layout.has_groups_of(cells))),
+            ("FIRST", layout.first as i32),
+            ("FILL", layout.fill as i32),
         ];
         side_constants(grid.sides).into_iter().chain(own).collect()
     }
@@ -174,13 +183,19 @@ const ROUNDINGS: f64 = 1e-5;
 /// Those of `upload`.
 pub fn air_pointers<R: Real, E>(
     air: &AirMass<R>,
+    layout: Layout,
     mut upload: impl FnMut(&[R]) -> Result<ReadPointer<R>, E>,
 ) -> Result<TransportArgs<R>, E> {
-    let plane = |plane: &Array2<R>| plane.iter().copied().collect::<Vec<R>>();
+    let laid = |plane: &Array2<R>| {
+        let values: Vec<R> = plane.iter().copied().collect();
+        let is_of_cells = plane.ncols() == layout.shape.nx;
+        let places = if is_of_cells { layout.lay(&values) } else { layout.lay_x_faces(&values) };
+        places.into_owned()
+    };
     let mut layered = |field: &Layered<R>| {
         Ok(LayeredPointers {
-            with_mu: upload(&plane(&field.with_mu))?,
-            without_mu: upload(&plane(&field.without_mu))?,
+            with_mu: upload(&laid(&field.with_mu))?,
+            without_mu: upload(&laid(&field.without_mu))?,
             c1: upload(&field.c1)?,
             c2: upload(&field.c2)?,
             least: upload(&least(field))?,
@@ -194,7 +209,7 @@ pub fn air_pointers<R: Real, E>(
         capacity_z: layered(&air.capacity_z)?,
         weight_below: upload(&air.weight_below)?,
         weight_above: upload(&air.weight_above)?,
-        map_x: upload(&plane(&air.map_x))?,
+        map_x: upload(&laid(&air.map_x))?,
         ..TransportArgs::default()
     })
 }
@@ -250,8 +265,8 @@ impl TransportSettings {
         stages: &Stages<R>,
         dt: f64,
     ) -> Vec<TransportLaunch<R>> {
-        let shape = grid.shape;
-        let shares = self.shares;
+        let (Shape { nx, ny, .. }, shares) = (grid.shape, self.shares);
+        let layout = self.layout(grid);
         let Stages { start, first, second, end } = *stages;
         let stage = |latest: DevicePointer<R>, result, dt: f64, is_last| {
             let dt = R::of(dt);
@@ -260,15 +275,15 @@ impl TransportSettings {
                 start: start.read(),
                 result,
                 side_flux: if is_last { air.side_flux } else { DevicePointer::default() },
-                nx: shape.nx as i32,
-                ny: shape.ny as i32,
+                nx: nx as i32,
+                ny: ny as i32,
                 dt,
                 per_dt: dt.recip(),
                 ..*air
             }
         };
         let launch = |kernel, block, tracers, args| {
-            let (blocks, threads) = shares.launch(shape, tracers, block);
+            let (blocks, threads) = shares.launch(layout, tracers, block);
             TransportLaunch { kernel, blocks, threads, shared_bytes: 0, args }
         };
         let all = self.tracers;
@@ -278,9 +293,9 @@ impl TransportSettings {
             }
             TransportLaunch {
                 kernel,
-                blocks: shares.stage_blocks(shape, tracers, grid.sides),
+                blocks: shares.stage_blocks(layout, tracers, grid.sides),
                 threads: STAGE_ROWS * WARP,
-                shared_bytes: shares.stage_bytes(shape, tracers, R::PRECISION),
+                shared_bytes: shares.stage_bytes(layout.shape.nz, tracers, R::PRECISION),
                 args,
             }
         };
@@ -295,9 +310,9 @@ impl TransportSettings {
             }
             launches.push(TransportLaunch {
                 kernel: "transport_limit",
-                blocks: shares.tiles(shape, all - self.unlimited),
+                blocks: shares.tiles(layout, all - self.unlimited),
                 threads: TILE_ROWS * WARP,
-                shared_bytes: shares.tile_bytes(shape, R::PRECISION),
+                shared_bytes: shares.tile_bytes(layout.shape.nz, R::PRECISION),
                 args: last,
             });
         } else if self.limits() {

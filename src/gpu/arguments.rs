@@ -14,17 +14,17 @@ shared_struct! {
         mass: LayeredPointers<R>, "kg";
         /// One sum for each level and block.
         sums: DevicePointer<f64>, "kg";
-        /// Cells from west to east.
-        nx: i32, "1";
+        /// Places of a row.
+        pitch: i32, "1";
         /// Cells from south to north.
         ny: i32, "1";
         /// First row of the region.
         first_row: i32, "1";
         /// First row beyond it.
         end_row: i32, "1";
-        /// First column of the region.
+        /// Place of the first column of the region in its row.
         first_column: i32, "1";
-        /// First column beyond it.
+        /// The first place beyond it.
         end_column: i32, "1";
     }
 }
@@ -39,17 +39,17 @@ shared_struct! {
         area: ReadPointer<f64>, "m²";
         /// One sum for each state, block and term, added to.
         sums: DevicePointer<f64>, "kg";
-        /// Cells from west to east.
-        nx: i32, "1";
+        /// Places of a row.
+        pitch: i32, "1";
         /// Cells from south to north.
         ny: i32, "1";
         /// First row of the region.
         first_row: i32, "1";
         /// First row beyond it.
         end_row: i32, "1";
-        /// First column of the region.
+        /// Place of the first column of the region in its row.
         first_column: i32, "1";
-        /// First column beyond it.
+        /// The first place beyond it.
         end_column: i32, "1";
         /// Blocks of a state.
         blocks: i32, "1";
@@ -104,10 +104,14 @@ shared_struct! {
         c1_below: ReadPointer<f64>, "1";
         /// Hybrid coefficient beside it, nz + 1.
         c2_below: ReadPointer<f64>, "Pa";
-        /// Cells from west to east.
-        nx: i32, "1";
+        /// Places of a row.
+        pitch: i32, "1";
+        /// Places of a row of x-faces.
+        face_pitch: i32, "1";
         /// Cells from south to north.
         ny: i32, "1";
+        /// Fills the struct up.
+        filler: i32, "1";
     }
 }
 
@@ -345,14 +349,20 @@ shared_struct! {
     pub struct ContentsArgs<R> {
         /// The water fields one after the other, (field, k, j, i).
         water: ReadPointer<R>, "kg kg⁻¹";
-        /// Mass of the cells.
+        /// Mass of the cells, from the first one on.
         mass: LayeredPointers<R>, "kg";
         /// Area of the cells, (j, i).
         area: ReadPointer<f64>, "m²";
         /// The water above each square metre, (field, j, i); set.
         contents: DevicePointer<R>, "kg m⁻²";
-        /// Number of columns.
-        columns: i64, "1";
+        /// Cells from west to east.
+        nx: i32, "1";
+        /// Cells from south to north.
+        ny: i32, "1";
+        /// Places of a row of the mass.
+        pitch: i32, "1";
+        /// Fills the struct up.
+        filler: i32, "1";
     }
 }
 
@@ -360,13 +370,13 @@ shared_struct! {
     /// What the fastest outflow is found in.
     #[derive(Default)]
     pub struct OutflowArgs<R> {
-        /// Air through the x-faces, (nz, ny, nx + 1).
+        /// Air through the x-faces, (nz, ny, nx + 1), from that west of the first cell on.
         x: ReadPointer<R>, "kg s⁻¹";
-        /// Air through the y-faces, (nz, ny + 1, nx).
+        /// Air through the y-faces, (nz, ny + 1, nx), from that south of the first cell on.
         y: ReadPointer<R>, "kg s⁻¹";
-        /// Air through the z-faces, (nz + 1, ny, nx).
+        /// Air through the z-faces, (nz + 1, ny, nx), from that below the first cell on.
         z: ReadPointer<R>, "kg s⁻¹";
-        /// Mass of the cells.
+        /// Mass of the cells, from the first one on.
         mass: LayeredPointers<R>, "kg";
         /// The largest rate and its cell in one word, 0 before.
         fastest: DevicePointer<u64>, "s⁻¹";
@@ -374,5 +384,9 @@ shared_struct! {
         nx: i32, "1";
         /// Cells from south to north.
         ny: i32, "1";
+        /// Places of a row.
+        pitch: i32, "1";
+        /// Places of a row of x-faces.
+        face_pitch: i32, "1";
     }
 }

@@ -8,8 +8,8 @@ use super::buffer::{Buffer, Element};
 use super::compile::Source;
 use super::device::Gpu;
 use super::kernel::{Kernel, Launch};
+use super::layout::Layout;
 use crate::error::Result;
-use crate::grid::Shape;
 use crate::real::{Precision, Real};
 use crate::shared::{DevicePointer, ReadPointer};
 
@@ -59,41 +59,43 @@ pub struct Columns<'a> {
 
 impl<R: Real + Element> Budget<R> {
     /// Bytes of device memory that those of a number of states take.
-    pub fn bytes(shape: Shape, states: usize) -> usize {
-        8 * (shape.nx * shape.ny + MOST_BLOCKS * (shape.nz + states * TERMS) + states)
+    pub fn bytes(layout: Layout, states: usize) -> usize {
+        8 * (layout.columns() + MOST_BLOCKS * (layout.shape.nz + states * TERMS) + states)
     }
 
     /// Compiles the kernel and sets the sums to zero.
     ///
-    /// `planes` are those of the terms of each state, one after the other; the memory has to stay.
+    /// `planes` are those of the terms of each state, one after the other, and `cell` the mass of the cells,
+    /// with rows as `layout` has them; the memory has to stay.
     ///
     /// # Errors
     ///
     /// [`Error::Gpu`](crate::error::Error::Gpu), as all below.
     pub fn new(
         gpu: &Gpu,
-        shape: Shape,
+        layout: Layout,
         region: &Columns<'_>,
         cell: LayeredPointers<R>,
         planes: &[ReadPointer<R>],
     ) -> Result<Self> {
-        let module = gpu.module(&source(R::PRECISION, shape.nz))?;
+        let module = gpu.module(&source(R::PRECISION, layout.shape.nz))?;
         let blocks = region.rows.len().clamp(1, MOST_BLOCKS);
-        let area = gpu.upload(region.area)?;
+        let area = gpu.upload(&layout.lay(region.area))?;
         let addresses: Vec<u64> = planes.iter().map(|planes| planes.address()).collect();
         let addresses = gpu.upload(&addresses)?;
-        let level_sums = gpu.zeros(blocks * shape.nz)?;
+        let level_sums = gpu.zeros(blocks * layout.shape.nz)?;
         let term_sums = gpu.zeros(planes.len() * blocks * TERMS)?;
-        let [nx, ny] = [shape.nx as i32, shape.ny as i32];
+        let [pitch, ny] = [layout.pitch() as i32, layout.shape.ny as i32];
         let [first_row, end_row] = [region.rows.start as i32, region.rows.end as i32];
-        let [first_column, end_column] = [region.columns.start as i32, region.columns.end as i32];
+        let columns = layout.places(region.columns.clone());
+        let [first_column, end_column] = [columns.start as i32, columns.end as i32];
         Ok(Self {
             water: module.kernel("budget_water_acc64")?,
             water_args: WaterArgs {
                 water: ReadPointer::default(),
                 mass: cell,
                 sums: level_sums.pointer(),
-                nx,
+                pitch,
                 ny,
                 first_row,
                 end_row,
@@ -104,7 +106,7 @@ impl<R: Real + Element> Budget<R> {
                 planes: DevicePointer::new(addresses.pointer().address()).read(),
                 area: area.pointer().read(),
                 sums: term_sums.pointer(),
-                nx,
+                pitch,
                 ny,
                 first_row,
                 end_row,
@@ -113,7 +115,7 @@ impl<R: Real + Element> Budget<R> {
                 blocks: blocks as i32,
                 filler: 0,
             },
-            levels: shape.nz as u32,
+            levels: layout.shape.nz as u32,
             blocks: blocks as u32,
             level_sums,
             term_sums,

@@ -1,11 +1,12 @@
-//! Memory of the device, and memory of the host that it copies to at full speed.
+//! Memory of the device.
 
 use std::marker::PhantomData;
 use std::ops::Range;
 
-use cudarc::driver::{CudaStream, result};
+use cudarc::driver::{result, sys};
 
 use super::device::{Gpu, failed};
+use super::layout::Layout;
 use crate::error::Result;
 use crate::shared::DevicePointer;
 
@@ -252,7 +253,66 @@ impl<T: Element> Buffer<T> {
             .map_err(failed("copy on the device"))
     }
 
-    fn range(&self, range: Range<usize>) -> u64 {
+    /// Copies the cells of a range of whole rows of another array, which lie there as `layout` has them, to
+    /// the elements from `first` on, without gaps, on the device.
+    ///
+    /// # Errors
+    ///
+    /// As [`Buffer::clear`].
+    ///
+    /// # Panics
+    ///
+    /// When there are not that many on either side, or the range is no whole rows.
+    pub fn pick(
+        &self,
+        first: usize,
+        (other, layout): (&Self, Layout),
+        range: Range<usize>,
+    ) -> Result<()> {
+        if layout.is_tight() {
+            return self.copy_range(first, other, range);
+        }
+        let (count, pitch) = (layout.shape.nx, layout.pitch());
+        assert!(range.len().is_multiple_of(pitch), "whole rows");
+        let rows = range.len() / pitch;
+        let to = self.range(first..first + rows * count);
+        let from = other.range(range) + (layout.first * size_of::<T>()) as u64;
+        if rows == 0 {
+            return Ok(());
+        }
+        let on_device = sys::CUmemorytype::CU_MEMORYTYPE_DEVICE;
+        let copy = sys::CUDA_MEMCPY2D_st {
+            srcXInBytes: 0,
+            srcY: 0,
+            srcMemoryType: on_device,
+            srcHost: std::ptr::null(),
+            srcDevice: from,
+            srcArray: std::ptr::null_mut(),
+            srcPitch: pitch * size_of::<T>(),
+            dstXInBytes: 0,
+            dstY: 0,
+            dstMemoryType: on_device,
+            dstHost: std::ptr::null_mut(),
+            dstDevice: to,
+            dstArray: std::ptr::null_mut(),
+            dstPitch: count * size_of::<T>(),
+            WidthInBytes: count * size_of::<T>(),
+            Height: rows,
+        };
+        self.gpu.bind()?;
+        let stream = self.gpu.compute().cu_stream();
+        // SAFETY: the rows lie inside both buffers; those of the device are copied in the stream's order.
+        unsafe { sys::cuMemcpy2DAsync_v2(&raw const copy, stream) }
+            .result()
+            .map_err(failed("copy rows on the device"))
+    }
+
+    /// The address of a range.
+    ///
+    /// # Panics
+    ///
+    /// When there is no such range.
+    pub(super) fn range(&self, range: Range<usize>) -> u64 {
         assert!(range.start <= range.end && range.end <= self.len, "{range:?} of {}", self.len);
         self.address + (range.start * size_of::<T>()) as u64
     }
@@ -264,217 +324,6 @@ impl<T> Drop for Buffer<T> {
         if self.gpu.bind().is_ok() {
             // SAFETY: the address came from the allocator and is freed once.
             let _ = unsafe { result::free_sync(self.address) };
-        }
-    }
-}
-
-/// An array on the host that stays where it is, so that the device copies to it by itself.
-#[derive(Debug)]
-pub(super) struct Pinned<T> {
-    gpu: Gpu,
-    address: *mut T,
-    len: usize,
-}
-
-// SAFETY: it owns its memory, as a Vec does.
-unsafe impl<T: Send> Send for Pinned<T> {}
-
-impl<T: Element> Pinned<T> {
-    /// An array of `len` zeros.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Gpu`](crate::error::Error::Gpu) when the host has no such memory left.
-    pub(super) fn zeros(gpu: &Gpu, len: usize) -> Result<Self> {
-        gpu.bind()?;
-        let bytes = (len * size_of::<T>()).max(1);
-        // SAFETY: the memory is owned by this value, and zero bits are a value of T.
-        let address = unsafe {
-            let address = result::malloc_host(bytes, 0)
-                .map_err(failed(format!("pin {bytes} bytes of the host's memory")))?;
-            std::ptr::write_bytes(address.cast::<u8>(), 0, bytes);
-            address.cast::<T>()
-        };
-        Ok(Self { gpu: gpu.clone(), address, len })
-    }
-
-    /// Asks for a copy of an array of the device of the same length, beside the kernels.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Gpu`](crate::error::Error::Gpu) when the device has failed.
-    ///
-    /// # Panics
-    ///
-    /// When the numbers of elements differ.
-    ///
-    /// # Safety
-    ///
-    /// Both arrays stay alive, and this one is not read, until an event recorded afterwards in
-    /// the stream of the copies is reached.
-    pub(super) unsafe fn begin(&mut self, from: &Buffer<T>) -> Result<()> {
-        assert_eq!(self.len, from.len, "elements of the host and of the device");
-        self.gpu.bind()?;
-        let stream = self.gpu.copies().cu_stream();
-        // SAFETY: the lengths agree; the rest is promised by the caller.
-        unsafe {
-            let to = std::slice::from_raw_parts_mut(self.address, self.len);
-            result::memcpy_dtoh_async(to, from.address, stream)
-        }
-        .map_err(failed("copy from the device"))
-    }
-
-    /// Asks for a copy of an array of the device of the same length, in the order of the kernels.
-    ///
-    /// # Errors
-    ///
-    /// As [`Pinned::begin`].
-    ///
-    /// # Panics
-    ///
-    /// When the numbers of elements differ.
-    ///
-    /// # Safety
-    ///
-    /// Both arrays stay alive, and this one is not read, until the device is done with the copy.
-    pub(super) unsafe fn fetch(&mut self, from: &Buffer<T>) -> Result<()> {
-        assert_eq!(self.len, from.len, "elements of the host and of the device");
-        self.gpu.bind()?;
-        let stream = self.gpu.compute().cu_stream();
-        // SAFETY: the lengths agree; the rest is promised by the caller.
-        unsafe {
-            let to = std::slice::from_raw_parts_mut(self.address, self.len);
-            result::memcpy_dtoh_async(to, from.address, stream)
-        }
-        .map_err(failed("copy from the device"))
-    }
-
-    /// Asks for the values to be copied to an array of the device of the same length, in the order
-    /// of the kernels.
-    ///
-    /// # Errors
-    ///
-    /// As [`Pinned::begin`].
-    ///
-    /// # Panics
-    ///
-    /// When the numbers of elements differ.
-    ///
-    /// # Safety
-    ///
-    /// Both arrays stay alive, and this one is not changed but by copies of [`Pinned::fetch`],
-    /// until the device is done with the copy.
-    pub(super) unsafe fn send(&self, to: &Buffer<T>) -> Result<()> {
-        assert_eq!(self.len, to.len, "elements of the host and of the device");
-        self.gpu.bind()?;
-        let stream = self.gpu.compute().cu_stream();
-        // SAFETY: as above.
-        unsafe {
-            let from = std::slice::from_raw_parts(self.address, self.len);
-            result::memcpy_htod_async(to.address, from, stream)
-        }
-        .map_err(failed("copy to the device"))
-    }
-
-    /// Asks for some of the values to be copied to the same places of an array of the device, in
-    /// this stream.
-    ///
-    /// # Errors
-    ///
-    /// As [`Pinned::begin`].
-    ///
-    /// # Panics
-    ///
-    /// When one of the arrays has no such elements.
-    ///
-    /// # Safety
-    ///
-    /// Both arrays stay alive, and this one is not changed, until the stream is done with the copy.
-    pub(super) unsafe fn send_part(
-        &self,
-        to: &Buffer<T>,
-        range: Range<usize>,
-        stream: &CudaStream,
-    ) -> Result<()> {
-        assert!(range.end <= self.len, "{range:?} of {}", self.len);
-        let address = to.range(range.clone());
-        self.gpu.bind()?;
-        // SAFETY: both ranges lie inside their arrays; the rest is promised by the caller.
-        unsafe {
-            let from = std::slice::from_raw_parts(self.address.add(range.start), range.len());
-            result::memcpy_htod_async(address, from, stream.cu_stream())
-        }
-        .map_err(failed("copy to the device"))
-    }
-
-    /// Asks for a copy of some elements of an array of the device to the same places of this one,
-    /// in this stream.
-    ///
-    /// # Errors
-    ///
-    /// As [`Pinned::begin`].
-    ///
-    /// # Panics
-    ///
-    /// When one of the arrays has no such elements.
-    ///
-    /// # Safety
-    ///
-    /// Both arrays stay alive, and this one is not read, until the stream is done with the copy.
-    pub(super) unsafe fn fetch_part(
-        &mut self,
-        from: &Buffer<T>,
-        range: Range<usize>,
-        stream: &CudaStream,
-    ) -> Result<()> {
-        assert!(range.end <= self.len, "{range:?} of {}", self.len);
-        let address = from.range(range.clone());
-        self.gpu.bind()?;
-        // SAFETY: as above.
-        unsafe {
-            let to = std::slice::from_raw_parts_mut(self.address.add(range.start), range.len());
-            result::memcpy_dtoh_async(to, address, stream.cu_stream())
-        }
-        .map_err(failed("copy from the device"))
-    }
-
-    /// The values.
-    ///
-    /// # Safety
-    ///
-    /// No copy into the array is under way.
-    pub(super) unsafe fn values(&self) -> &[T] {
-        // SAFETY: the memory holds `len` elements as long as this value lives.
-        unsafe { std::slice::from_raw_parts(self.address, self.len) }
-    }
-}
-
-impl Pinned<u64> {
-    /// Where kernels find the array: host and device share their addresses.
-    pub(super) fn pointer(&self) -> DevicePointer<u64> {
-        DevicePointer::new(self.address as u64)
-    }
-
-    /// Element `at`, which a kernel may be writing: one that fits into a word comes whole.
-    pub(super) fn get(&self, at: usize) -> u64 {
-        assert!(at < self.len, "element {at} of {}", self.len);
-        // SAFETY: the element was checked; it is read as the device may write it.
-        unsafe { self.address.add(at).read_volatile() }
-    }
-
-    /// Sets element `at`, which no kernel is to be writing.
-    pub(super) fn set(&self, at: usize, value: u64) {
-        assert!(at < self.len, "element {at} of {}", self.len);
-        // SAFETY: as above.
-        unsafe { self.address.add(at).write_volatile(value) }
-    }
-}
-
-impl<T> Drop for Pinned<T> {
-    fn drop(&mut self) {
-        if self.gpu.bind().is_ok() {
-            // SAFETY: the address came from the allocator and is freed once.
-            let _ = unsafe { result::free_host(self.address.cast()) };
         }
     }
 }

@@ -111,7 +111,7 @@ pub fn catalogue(precision: Precision, nz: usize) -> Vec<Entry> {
             let grid = Grid { shape, sides: Sides::all(side), dx: 1.0, dy: 1.0 };
             let shares = Shares::of(
                 March::choose(shape.columns(), precision),
-                shape,
+                &grid,
                 TRACERS[0],
                 OFFER,
                 precision,

@@ -9,6 +9,7 @@ use super::compile::Source;
 use super::device::Gpu;
 use super::forcing::AIR_FIELDS;
 use super::kernel::{Kernel, Launch, Resources};
+use super::layout::Layout;
 use super::prelude::{Configuration, prelude};
 use super::tuning::{Knob, Setting};
 use super::wsm5::{CloudArgs, DiagnosisArgs, LEVELS, Mapping, diagnosis};
@@ -152,7 +153,7 @@ impl Abreast {
 pub struct Clouds<R> {
     call: Kernel,
     diagnose: Kernel,
-    shape: Shape,
+    layout: Layout,
     inside: Inside,
     mapping: Mapping,
     theta_base: R,
@@ -165,7 +166,7 @@ pub struct Clouds<R> {
 }
 
 /// Where a call of the microphysics works. Lengths of the arrays: [`STATE_FIELDS`] of each state and
-/// [`AIR_FIELDS`] fields, [`SURFACE_PLANES`] planes.
+/// [`AIR_FIELDS`] fields, [`SURFACE_PLANES`] planes, all with rows as the [`Layout`] has them.
 #[derive(Clone, Copy, Debug)]
 pub struct Place<'a, R> {
     /// The state, in the order and the units of [`State`](crate::state::State).
@@ -187,12 +188,13 @@ impl<R: SchemeConstants + RadarConstants + Element> Clouds<R> {
     /// or fewer levels than they are made for.
     pub fn new(
         gpu: &Gpu,
-        shape: Shape,
+        layout: Layout,
         inside: Inside,
         scheme: Scheme<R>,
         mapping: Mapping,
         theta_base: R,
     ) -> Result<Self> {
+        let shape = layout.shape;
         if !LEVELS.contains(&shape.nz) {
             let [least, most] = [LEVELS.start(), LEVELS.end()];
             return Err(Error::Gpu(format!(
@@ -201,7 +203,7 @@ impl<R: SchemeConstants + RadarConstants + Element> Clouds<R> {
                 shape.nz
             )));
         }
-        if shape.cells() > i32::MAX as usize {
+        if layout.cells() > i32::MAX as usize {
             return Err(Error::Gpu(format!(
                 "a grid of {shape} cells is more than the kernels of the microphysics can count \
                  ({}); use a smaller grid or --backend cpu",
@@ -219,7 +221,7 @@ impl<R: SchemeConstants + RadarConstants + Element> Clouds<R> {
         Ok(Self {
             call,
             diagnose,
-            shape,
+            layout,
             inside,
             mapping,
             theta_base,
@@ -254,9 +256,10 @@ impl<R: SchemeConstants + RadarConstants + Element> Clouds<R> {
     ///
     /// When the area is not that of all columns.
     pub fn weigh(&mut self, gpu: &Gpu, mass: LayeredPointers<R>, area: &[f64]) -> Result<()> {
-        assert_eq!(area.len(), self.shape.columns(), "the area of all columns");
+        assert_eq!(area.len(), self.layout.shape.columns(), "the area of all columns");
         let per_area: Vec<R> = area.iter().map(|area| R::of(1.0 / area)).collect();
-        (self.mass, self.per_area) = (mass, Some(Arc::new(gpu.upload(&per_area)?)));
+        (self.mass, self.per_area) =
+            (mass, Some(Arc::new(gpu.upload(&self.layout.lay(&per_area))?)));
         Ok(())
     }
 
@@ -333,7 +336,7 @@ impl<R: SchemeConstants + RadarConstants + Element> Clouds<R> {
         unsafe { self.call.launch_on(branch, launch, args) }
     }
 
-    /// Reflectivity and effective radii of all columns: sets `out`, [`DIAGNOSED_FIELDS`] fields
+    /// Reflectivity and effective radii of all columns: sets `out`, [`DIAGNOSED_FIELDS`] fields without gaps
     /// from element `first` on.
     ///
     /// # Errors
@@ -344,9 +347,10 @@ impl<R: SchemeConstants + RadarConstants + Element> Clouds<R> {
     ///
     /// When an array is too short.
     pub fn diagnose(&self, place: &Place<'_, R>, out: &Buffer<R>, first: usize) -> Result<()> {
-        let cells = self.shape.cells();
+        let shape = self.layout.shape;
+        let cells = shape.cells();
         assert!(out.len() >= first + DIAGNOSED_FIELDS * cells, "room for what is diagnosed");
-        let cloud = self.args(place, &Inside::all(self.shape), R::ZERO);
+        let cloud = self.args(place, &Inside::all(shape), R::ZERO);
         let [blocks, threads] = diagnosis::blocks(cloud.count as usize);
         let field = |number: usize| out.pointer_to(first + number * cells);
         let args = DiagnosisArgs {
@@ -364,7 +368,7 @@ impl<R: SchemeConstants + RadarConstants + Element> Clouds<R> {
 
     fn args(&self, place: &Place<'_, R>, inside: &Inside, dt: R) -> CloudArgs<R> {
         let Place { state, air, surface } = place;
-        let (cells, columns) = (self.shape.cells(), self.shape.columns());
+        let (cells, columns) = (self.layout.cells(), self.layout.columns());
         assert!(state.len() >= self.abreast.fields() * cells, "all fields of the state");
         assert!(air.len() >= AIR_FIELDS * cells, "all fields of the air");
         assert!(surface.len() >= SURFACE_PLANES * columns, "all planes of the ground");
@@ -415,6 +419,6 @@ impl<R: SchemeConstants + RadarConstants + Element> Clouds<R> {
             count: 0,
         };
         let Inside { rows, columns } = inside.clone();
-        args.within([self.shape.ny, self.shape.nx], rows, columns)
+        args.within([self.layout.shape.ny, self.layout.pitch()], rows, self.layout.places(columns))
     }
 }

@@ -1,11 +1,12 @@
 //! Conjugate gradients on the device, with the bits of the CPU version.
 
 use super::arguments::DescentArgs;
-use super::buffer::{Buffer, Pinned};
+use super::buffer::Buffer;
 use super::compile::Source;
 use super::device::Gpu;
 use super::graph::Event;
 use super::kernel::{Kernel, Launch};
+use super::pinned::Pinned;
 use crate::error::{Error, Result};
 use crate::primitives::conjugate_gradient::{
     SUMMED, Solution, Solver, check_lengths, preconditioner,

@@ -5,6 +5,7 @@ use super::buffer::{Buffer, Element};
 use super::compile::Source;
 use super::device::Gpu;
 use super::kernel::{Kernel, Launch};
+use super::layout::Layout;
 use crate::error::Result;
 use crate::forcing::{Continuity, Forcing};
 use crate::grid::Shape;
@@ -36,24 +37,24 @@ pub const AIR_FIELDS: usize = 4;
 #[derive(Debug)]
 pub struct Driving<R> {
     /// Mass fluxes through the x-, y- and z-faces, kg s⁻¹. Shapes: (nz, ny, nx + 1), (nz, ny + 1, nx),
-    /// (nz + 1, ny, nx).
+    /// (nz + 1, ny, nx), rows as [`Layout`] has them.
     pub flux: [Buffer<R>; 3],
     /// Values at the sides, for each field west, east, south, north one after the other: that of the
     /// potential temperature as many times as there are states, then those of the water as often.
     pub inflow: Buffer<R>,
+    layout: Layout,
     states: usize,
 }
 
 /// Elements of the arrays: the fluxes, the air, the values at the sides of one state.
-fn lengths(shape: Shape) -> ([usize; 3], usize, usize) {
-    let Shape { nx, ny, nz } = shape;
-    let flux = [nz * ny * (nx + 1), nz * (ny + 1) * nx, (nz + 1) * ny * nx];
-    (flux, AIR_FIELDS * shape.cells(), 6 * 2 * nz * (nx + ny))
+fn lengths(layout: Layout) -> ([usize; 3], usize, usize) {
+    let Shape { nx, ny, nz } = layout.shape;
+    (layout.faces(), AIR_FIELDS * layout.cells(), 6 * 2 * nz * (nx + ny))
 }
 
 const WHOLE: &str = "arrays are in standard layout";
 
-/// Copies the air of a frame: rho, exner, p, dz one after the other.
+/// Copies the air of a frame: rho, exner, p, dz one after the other, rows as `layout` has them.
 ///
 /// # Errors
 ///
@@ -62,17 +63,22 @@ const WHOLE: &str = "arrays are in standard layout";
 /// # Panics
 ///
 /// When they do not fit.
-pub fn upload_air<R: Real + Element>(air: &Environment<R>, to: &Buffer<R>) -> Result<()> {
+pub fn upload_air<R: Real + Element>(
+    air: &Environment<R>,
+    to: &Buffer<R>,
+    layout: Layout,
+) -> Result<()> {
     for (number, from) in [&air.rho, &air.exner, &air.p, &air.dz].into_iter().enumerate() {
-        to.upload_to(number * from.len(), from.as_slice().expect(WHOLE))?;
+        let places = layout.lay(from.as_slice().expect(WHOLE));
+        to.upload_to(number * places.len(), &places)?;
     }
     Ok(())
 }
 
 impl<R: Real + Element> Driving<R> {
     /// Bytes of device memory that one takes for a number of states.
-    pub fn bytes(shape: Shape, states: usize) -> usize {
-        let (flux, _, inflow) = lengths(shape);
+    pub fn bytes(layout: Layout, states: usize) -> usize {
+        let (flux, _, inflow) = lengths(layout);
         (flux.iter().sum::<usize>() + states * inflow) * size_of::<R>()
     }
 
@@ -81,17 +87,17 @@ impl<R: Real + Element> Driving<R> {
     /// # Errors
     ///
     /// [`Error::Gpu`](crate::error::Error::Gpu), as all below.
-    pub fn new(gpu: &Gpu, shape: Shape, states: usize) -> Result<Self> {
-        let ([x, y, z], _, inflow) = lengths(shape);
+    pub fn new(gpu: &Gpu, layout: Layout, states: usize) -> Result<Self> {
+        let ([x, y, z], _, inflow) = lengths(layout);
         let flux = [gpu.zeros(x)?, gpu.zeros(y)?, gpu.zeros(z)?];
-        Ok(Self { flux, inflow: gpu.zeros(states * inflow)?, states })
+        Ok(Self { flux, inflow: gpu.zeros(states * inflow)?, layout, states })
     }
 
     /// The same without the vertical fluxes, which follow from the others.
-    fn of_frame(gpu: &Gpu, shape: Shape, states: usize) -> Result<Self> {
-        let ([x, y, _], _, inflow) = lengths(shape);
+    fn of_frame(gpu: &Gpu, layout: Layout, states: usize) -> Result<Self> {
+        let ([x, y, _], _, inflow) = lengths(layout);
         let flux = [gpu.zeros(x)?, gpu.zeros(y)?, gpu.zeros(0)?];
-        Ok(Self { flux, inflow: gpu.zeros(states * inflow)?, states })
+        Ok(Self { flux, inflow: gpu.zeros(states * inflow)?, layout, states })
     }
 
     /// Copies what a frame of the input prescribes, as far as there is room for it.
@@ -104,11 +110,13 @@ impl<R: Real + Element> Driving<R> {
     ///
     /// When the shapes differ.
     pub fn upload(&self, forcing: &Forcing<R>) -> Result<()> {
-        let flux = &forcing.flux;
-        for (to, from) in self.flux.iter().zip([&flux.x, &flux.y, &flux.z]) {
-            if !to.is_empty() {
-                to.upload(from.as_slice().expect(WHOLE))?;
-            }
+        let [x, y, z] = &self.flux;
+        let [from_x, from_y, from_z] = [&forcing.flux.x, &forcing.flux.y, &forcing.flux.z]
+            .map(|flux| flux.as_slice().expect(WHOLE));
+        x.upload(&self.layout.lay_x_faces(from_x))?;
+        y.upload(&self.layout.lay(from_y))?;
+        if !z.is_empty() {
+            z.upload(&self.layout.lay(from_z))?;
         }
         let [theta, water @ ..] = &forcing.inflow;
         let water = std::iter::repeat_n(water, self.states).flatten();
@@ -137,15 +145,15 @@ pub struct Between<R> {
     weights: Buffer<R>,
     mu: Buffer<f64>,
     below: [Buffer<f64>; 2],
-    shape: Shape,
+    layout: Layout,
 }
 
 impl<R: Real + Element> Between<R> {
     /// Bytes of device memory that it takes for a number of states.
-    pub fn bytes(shape: Shape, states: usize) -> usize {
-        let ([_, _, z], air, _) = lengths(shape);
-        let frame = Driving::<R>::bytes(shape, states) + (air - z) * size_of::<R>();
-        2 * frame + 8 * (shape.columns() + 2 * (shape.nz + 1))
+    pub fn bytes(layout: Layout, states: usize) -> usize {
+        let ([_, _, z], air, _) = lengths(layout);
+        let frame = Driving::<R>::bytes(layout, states) + (air - z) * size_of::<R>();
+        2 * frame + 8 * (layout.columns() + 2 * (layout.shape.nz + 1))
     }
 
     /// Compiles the kernels and makes room for two frames that drive a number of states.
@@ -153,24 +161,24 @@ impl<R: Real + Element> Between<R> {
     /// # Errors
     ///
     /// [`Error::Gpu`](crate::error::Error::Gpu), as all below.
-    pub fn new(gpu: &Gpu, shape: Shape, continuity: &Continuity, states: usize) -> Result<Self> {
-        let module = gpu.module(&source(R::PRECISION, shape.nz))?;
+    pub fn new(gpu: &Gpu, layout: Layout, continuity: &Continuity, states: usize) -> Result<Self> {
+        let module = gpu.module(&source(R::PRECISION, layout.shape.nz))?;
         let [c1, c2] = continuity.below();
-        let (_, air, _) = lengths(shape);
+        let (_, air, _) = lengths(layout);
         Ok(Self {
             gpu: gpu.clone(),
             weigh: module.kernel("forcing_weights")?,
             blend: module.kernel("forcing_blend")?,
             close: module.kernel("forcing_close_acc64")?,
             driving: [
-                Driving::of_frame(gpu, shape, states)?,
-                Driving::of_frame(gpu, shape, states)?,
+                Driving::of_frame(gpu, layout, states)?,
+                Driving::of_frame(gpu, layout, states)?,
             ],
             air: [gpu.zeros(air)?, gpu.zeros(air)?],
             weights: gpu.zeros(WEIGHTS)?,
-            mu: gpu.upload(continuity.mu().as_slice().expect(WHOLE))?,
+            mu: gpu.upload(&layout.lay(continuity.mu().as_slice().expect(WHOLE)))?,
             below: [gpu.upload(c1)?, gpu.upload(c2)?],
-            shape,
+            layout,
         })
     }
 
@@ -184,7 +192,7 @@ impl<R: Real + Element> Between<R> {
         self.gpu.synchronize()?;
         for (number, forcing) in [before, after].into_iter().enumerate() {
             self.driving[number].upload(forcing)?;
-            upload_air(&forcing.environment, &self.air[number])?;
+            upload_air(&forcing.environment, &self.air[number], self.layout)?;
         }
         Ok(())
     }
@@ -247,8 +255,7 @@ impl<R: Real + Element> Between<R> {
     }
 
     fn close(&self, out: &Driving<R>) -> Result<()> {
-        let Shape { nx, ny, .. } = self.shape;
-        let [x, y, z] = &out.flux;
+        let (layout, [x, y, z]) = (self.layout, &out.flux);
         let args = CloseArgs {
             x: x.pointer().read(),
             y: y.pointer().read(),
@@ -256,10 +263,12 @@ impl<R: Real + Element> Between<R> {
             mu: self.mu.pointer().read(),
             c1_below: self.below[0].pointer().read(),
             c2_below: self.below[1].pointer().read(),
-            nx: nx as i32,
-            ny: ny as i32,
+            pitch: layout.pitch() as i32,
+            face_pitch: layout.face_pitch() as i32,
+            ny: layout.shape.ny as i32,
+            filler: 0,
         };
-        // SAFETY: the arrays have the shapes of the grid, and outlive what is asked for.
-        unsafe { self.close.launch(Launch::flat(nx * ny, THREADS), &args) }
+        // SAFETY: the arrays have the layout of the grid, and outlive what is asked for.
+        unsafe { self.close.launch(Launch::flat(layout.columns(), THREADS), &args) }
     }
 }

@@ -8,10 +8,11 @@ use std::time::Instant;
 use cudarc::driver::CudaStream;
 
 use super::arguments::MemoryArgs;
-use super::buffer::{Buffer, Pinned};
+use super::buffer::Buffer;
 use super::compile::Source;
 use super::device::{Gpu, failed};
 use super::kernel::{Kernel, Launch};
+use super::pinned::Pinned;
 use crate::error::Result;
 use crate::real::Precision;
 use crate::shared::{DevicePointer, ReadPointer};

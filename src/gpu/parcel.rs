@@ -1,8 +1,9 @@
 //! Arrays on their way to the host while the device goes on computing.
 
-use super::buffer::{Buffer, Element, Pinned};
+use super::buffer::{Buffer, Element};
 use super::device::Gpu;
 use super::graph::Event;
+use super::pinned::Pinned;
 use crate::error::Result;
 
 /// A copy of device memory as it was at one moment, brought to the host beside the kernels.

@@ -1,7 +1,8 @@
 //! Copies between host and device at full speed, in the order of the kernels.
 
-use super::buffer::{Buffer, Element, Pinned};
+use super::buffer::{Buffer, Element};
 use super::device::Gpu;
+use super::pinned::Pinned;
 use crate::error::Result;
 
 /// A place on the host that the device copies from and to by itself.

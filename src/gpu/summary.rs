@@ -7,6 +7,7 @@ use super::buffer::Buffer;
 use super::compile::Source;
 use super::device::Gpu;
 use super::kernel::{Kernel, Launch};
+use super::layout::Layout;
 use super::reduce::{Operation, Reducer, Reducible, statistics_of};
 use crate::error::Result;
 use crate::grid::Shape;
@@ -41,7 +42,7 @@ pub fn outflow_of(word: u64, shape: Shape) -> Outflow {
 /// Sums up frames of one run.
 #[derive(Debug)]
 pub struct Summary<R> {
-    shape: Shape,
+    layout: Layout,
     contents: Kernel,
     outflow: Kernel,
     reducer: Reducer<R>,
@@ -52,7 +53,8 @@ pub struct Summary<R> {
 }
 
 impl<R: Reducible> Summary<R> {
-    /// Compiles the kernels. `mass` is that of the cells, `area` that of their bases, m².
+    /// Compiles the kernels. `mass` is that of the cells, rows as `layout` has them, `area` that of their
+    /// bases, m².
     ///
     /// # Errors
     ///
@@ -61,15 +63,20 @@ impl<R: Reducible> Summary<R> {
     /// # Panics
     ///
     /// When there is not one area for each column.
-    pub fn new(gpu: &Gpu, shape: Shape, mass: LayeredPointers<R>, area: &[f64]) -> Result<Self> {
+    pub fn new(gpu: &Gpu, layout: Layout, mass: LayeredPointers<R>, area: &[f64]) -> Result<Self> {
+        let shape = layout.shape;
         assert_eq!(area.len(), shape.columns(), "areas of the columns");
         let module = gpu.module(&source(<R as Reducible>::PRECISION, shape.nz))?;
         Ok(Self {
-            shape,
+            layout,
             contents: module.kernel("summary_contents_acc64")?,
             outflow: module.kernel("summary_outflow_acc64")?,
             reducer: Reducer::new(gpu)?,
-            mass,
+            mass: LayeredPointers {
+                with_mu: mass.with_mu.offset(layout.first),
+                without_mu: mass.without_mu.offset(layout.first),
+                ..mass
+            },
             area: gpu.upload(area)?,
             shares: (FILLING * gpu.device().multiprocessors as usize / shape.columns())
                 .clamp(1, shape.nz),
@@ -86,8 +93,8 @@ impl<R: Reducible> Summary<R> {
         size_of::<f64>() * shape.columns()
     }
 
-    /// Asks for the statistics of every level of every field, (field, k), from the first of the
-    /// words on.
+    /// Asks for the statistics of every level of every field of a state without gaps, (field, k), from the
+    /// first of the words on.
     ///
     /// # Errors
     ///
@@ -97,13 +104,14 @@ impl<R: Reducible> Summary<R> {
     ///
     /// When there are fewer fields, or not enough words.
     pub fn statistics(&self, state: &Buffer<R>, words: &Buffer<u64>) -> Result<()> {
-        let levels = Segments::adjacent(FIELDS * self.shape.nz, self.shape.columns());
+        let levels = Segments::adjacent(FIELDS * self.layout.shape.nz, self.layout.shape.columns());
         self.reducer.reduce(Operation::Statistics, state, levels, words)
     }
 
     /// The statistics out of their words.
     pub fn statistics_of(&self, words: &[u64]) -> Vec<Statistics<R>> {
-        let words = words[..Self::words(self.shape)].chunks_exact(Operation::Statistics.words());
+        let words =
+            words[..Self::words(self.layout.shape)].chunks_exact(Operation::Statistics.words());
         words.map(statistics_of).collect()
     }
 
@@ -118,20 +126,20 @@ impl<R: Reducible> Summary<R> {
     ///
     /// When an array is too short.
     pub fn outflow(&self, flux: [&Buffer<R>; 3], words: &Buffer<u64>, at: usize) -> Result<()> {
-        let Shape { nx, ny, nz } = self.shape;
-        let lengths = [nz * ny * (nx + 1), nz * (ny + 1) * nx, (nz + 1) * ny * nx];
-        assert_eq!(flux.map(Buffer::len), lengths, "faces");
+        let layout = self.layout;
+        assert_eq!(flux.map(Buffer::len), layout.faces(), "faces");
         assert!(at < words.len(), "word {at} of {}", words.len());
-        let [x, y, z] = flux.map(|flux| flux.pointer().read());
+        let [x, y, z] = flux.map(|flux| flux.pointer_to(layout.first).read());
         let fastest = words.pointer_to(at);
-        let (nx, ny) = (nx as i32, ny as i32);
-        let args = OutflowArgs { x, y, z, mass: self.mass, fastest, nx, ny };
+        let [nx, ny] = [layout.shape.nx as i32, layout.shape.ny as i32];
+        let [pitch, face_pitch] = [layout.pitch() as i32, layout.face_pitch() as i32];
+        let args = OutflowArgs { x, y, z, mass: self.mass, fastest, nx, ny, pitch, face_pitch };
         // SAFETY: the lengths were checked; the masses belong to the run.
         unsafe { self.outflow.launch(self.launch_by(self.shares), &args) }
     }
 
     /// Asks for the water above each square metre, (species, j, i), kg m⁻², from element `first` of
-    /// `out` on.
+    /// `out` on, of a state without gaps.
     ///
     /// # Errors
     ///
@@ -141,7 +149,8 @@ impl<R: Reducible> Summary<R> {
     ///
     /// When an array is too short.
     pub fn contents(&self, state: &Buffer<R>, out: &Buffer<R>, first: usize) -> Result<()> {
-        let (cells, columns) = (self.shape.cells(), self.shape.columns());
+        let Shape { nx, ny, .. } = self.layout.shape;
+        let (cells, columns) = (self.layout.shape.cells(), self.layout.shape.columns());
         assert!(state.len() >= FIELDS * cells, "all fields of the state");
         assert!(out.len() >= first + SPECIES * columns, "room for the planes");
         let args = ContentsArgs {
@@ -149,7 +158,10 @@ impl<R: Reducible> Summary<R> {
             mass: self.mass,
             area: self.area.pointer().read(),
             contents: out.pointer_to(first),
-            columns: columns as i64,
+            nx: nx as i32,
+            ny: ny as i32,
+            pitch: self.layout.pitch() as i32,
+            filler: 0,
         };
         // SAFETY: as above; the areas are kept here.
         unsafe { self.contents.launch(self.launch_by(SPECIES), &args) }
@@ -157,7 +169,7 @@ impl<R: Reducible> Summary<R> {
 
     /// A thread for each column, so many times.
     fn launch_by(&self, times: usize) -> Launch {
-        let flat = Launch::flat(self.shape.columns(), THREADS);
+        let flat = Launch::flat(self.layout.shape.columns(), THREADS);
         let [blocks, _, _] = flat.grid;
         Launch { grid: [blocks, times as u32, 1], ..flat }
     }

@@ -8,6 +8,7 @@ use super::buffer::{Buffer, Element};
 use super::compile::Source;
 use super::device::Gpu;
 use super::kernel::{Kernel, Launch, Resources};
+use super::layout::Layout;
 use super::tuning::{Knob, Setting};
 use crate::advection::Limiter;
 use crate::error::{Error, Result};
@@ -36,7 +37,7 @@ pub fn source(precision: Precision, grid: &Grid, settings: TransportSettings) ->
 #[derive(Clone, Copy, Debug)]
 pub struct Wind<'a, R> {
     /// Mass fluxes through the x-, y- and z-faces, kg s⁻¹. Shapes: (nz, ny, nx + 1), (nz, ny + 1, nx),
-    /// (nz + 1, ny, nx).
+    /// (nz + 1, ny, nx), rows as [`Layout`] has them.
     pub flux: [&'a Buffer<R>; 3],
     /// Values that air brings in, for each tracer west, east, south, north; zero without them.
     pub inflow: Option<&'a Buffer<R>>,
@@ -46,6 +47,7 @@ pub struct Wind<'a, R> {
 #[derive(Debug)]
 pub struct Transport<R> {
     grid: Grid,
+    layout: Layout,
     settings: TransportSettings,
     kernels: Vec<Kernel>,
     /// Pointers to the buffers below and to those of the air.
@@ -67,7 +69,7 @@ fn lengths(grid: &Grid, settings: TransportSettings) -> [usize; 3] {
     } else {
         0
     };
-    let factors = limited * grid.shape.cells();
+    let factors = limited * settings.layout(grid).cells();
     let is_monotonic = settings.limiter == Limiter::Monotonic;
     let closed = grid.sides.periodic_x() && grid.sides.periodic_y();
     let sides = if closed { 0 } else { settings.tracers * 2 * nz * (nx + ny) };
@@ -77,9 +79,10 @@ fn lengths(grid: &Grid, settings: TransportSettings) -> [usize; 3] {
 impl<R: Real + Element> Transport<R> {
     /// Bytes of device memory that it takes, beside the tracers at the start and at the end.
     pub fn bytes(grid: &Grid, settings: TransportSettings) -> usize {
-        let Shape { nx, ny, nz } = grid.shape;
-        let tracers = settings.tracers * grid.shape.cells();
-        let planes = 10 * (nx + 1) * (ny + 1) + nx * ny + 12 * (nz + 1);
+        let layout = settings.layout(grid);
+        let tracers = settings.tracers * layout.cells();
+        let Shape { ny, nz, .. } = layout.shape;
+        let planes = 10 * layout.face_pitch() * (ny + 1) + layout.columns() + 12 * (nz + 1);
         let factors: usize = lengths(grid, settings).iter().sum();
         size_of::<R>() * (tracers + factors + planes) + 8 * settings.tracers * nz
     }
@@ -95,10 +98,10 @@ impl<R: Real + Element> Transport<R> {
         air: &AirMass<R>,
         settings: TransportSettings,
     ) -> Result<Self> {
-        let shape = grid.shape;
+        let (shape, layout) = (grid.shape, settings.layout(grid));
         let countable = i32::MAX as usize;
         // The faces of a field are the most that is counted.
-        let faces = (shape.nx + 1) * (shape.ny + 1) * (shape.nz + 1);
+        let faces = layout.face_pitch() * (shape.ny + 1) * (shape.nz + 1);
         if faces > countable {
             return Err(Error::Gpu(format!(
                 "a grid of {shape} cells is more than the kernels of the transport can count \
@@ -109,7 +112,7 @@ impl<R: Real + Element> Transport<R> {
         let kernels: Vec<Kernel> =
             KERNELS.into_iter().map(|name| module.kernel(name)).collect::<Result<_>>()?;
         let (mut kept, mut scratch) = (Vec::new(), Vec::new());
-        let mut args = air_pointers(air, |values| {
+        let mut args = air_pointers(air, layout, |values| {
             let buffer = gpu.upload(values)?;
             let pointer = buffer.pointer().read();
             kept.push(buffer);
@@ -132,10 +135,11 @@ impl<R: Real + Element> Transport<R> {
         args.entered = entered_sums.pointer();
         let transport = Self {
             grid: *grid,
+            layout,
             settings,
             kernels,
             args,
-            second: gpu.zeros(settings.tracers * shape.cells())?,
+            second: gpu.zeros(settings.tracers * layout.cells())?,
             entered: entered_sums,
             scratch,
             _air: kept,
@@ -170,7 +174,12 @@ impl<R: Real + Element> Transport<R> {
         &self.second
     }
 
-    /// Where the mass of the cells is.
+    /// How the rows of the tracers and of the fluxes lie in memory.
+    pub fn layout(&self) -> Layout {
+        self.layout
+    }
+
+    /// Where the mass of the cells is, laid out so.
     pub fn cell_mass(&self) -> LayeredPointers<R> {
         self.args.cell
     }
@@ -183,7 +192,7 @@ impl<R: Real + Element> Transport<R> {
     ///
     /// # Panics
     ///
-    /// When the arrays do not have the shapes of the grid, or the tracers would overwrite
+    /// When the arrays are not laid out as [`Transport::layout`] says, or the tracers would overwrite
     /// themselves.
     pub fn step(
         &self,
@@ -195,9 +204,7 @@ impl<R: Real + Element> Transport<R> {
         let Shape { nx, ny, nz } = self.grid.shape;
         let tracers = self.settings.tracers;
         let [x, y, z] = wind.flux;
-        assert_eq!(x.len(), nz * ny * (nx + 1), "fluxes along x");
-        assert_eq!(y.len(), nz * (ny + 1) * nx, "fluxes along y");
-        assert_eq!(z.len(), (nz + 1) * ny * nx, "fluxes along z");
+        assert_eq!(wind.flux.map(Buffer::len), self.layout.faces(), "fluxes through the faces");
         let inflow = wind.inflow.map(|values| {
             assert_eq!(values.len(), tracers * 2 * nz * (nx + ny), "values at the sides");
             values.pointer().read()
@@ -374,7 +381,7 @@ impl TransportSettings {
             multiprocessors: device.multiprocessors as usize,
             shared_bytes: device.shared_bytes as usize,
         };
-        let shares = Shares::of(march, grid.shape, tracers, offer, precision);
+        let shares = Shares::of(march, grid, tracers, offer, precision);
         Self { tracers, unlimited, limiter, shares }
     }
 }

@@ -2,13 +2,14 @@
 //! a value has become infinite or not a number.
 
 use super::arguments::WatchArgs;
-use super::buffer::{Buffer, Element, Pinned};
+use super::buffer::{Buffer, Element};
 use super::clouds::Clouds;
 use super::device::Gpu;
+use super::layout::Layout;
 use super::mark;
+use super::pinned::Pinned;
 use super::transport::Transport;
 use crate::error::Result;
-use crate::grid::Shape;
 use crate::real::Real;
 use crate::shared::DevicePointer;
 use crate::wsm5::params::SchemeConstants;
@@ -48,8 +49,8 @@ pub struct Flaw {
     pub step: usize,
     /// Number of the field.
     pub field: usize,
-    /// Cell as a number, (k, j, i).
-    pub cell: usize,
+    /// Number of the place in the field.
+    pub place: usize,
 }
 
 impl Flaw {
@@ -58,7 +59,7 @@ impl Flaw {
         (note != NONE).then(|| Self {
             step: (note >> STEP_SHIFT) as usize,
             field: (note >> FIELD_SHIFT & below(STEP_SHIFT - FIELD_SHIFT)) as usize,
-            cell: (note & below(FIELD_SHIFT)) as usize,
+            place: (note & below(FIELD_SHIFT)) as usize,
         })
     }
 }
@@ -83,14 +84,14 @@ impl<R: Real + Element> Watch<R> {
     /// # Panics
     ///
     /// When there are more fields or cells than a note can tell.
-    pub fn new(gpu: &Gpu, shape: Shape, fields: usize) -> Result<Self> {
+    pub fn new(gpu: &Gpu, layout: Layout, fields: usize) -> Result<Self> {
         assert!(fields <= 1 << (STEP_SHIFT - FIELD_SHIFT), "{fields} fields");
-        assert!(shape.cells() <= 1 << FIELD_SHIFT, "{shape} cells");
+        assert!(layout.cells() <= 1 << FIELD_SHIFT, "{} cells", layout.cells());
         let watch = Self {
             notes: gpu.zeros(NOTES)?,
             shown: Pinned::zeros(gpu, NOTES)?,
             fields,
-            cells: shape.cells(),
+            cells: layout.cells(),
             values: std::marker::PhantomData,
         };
         watch.reset()?;
@@ -171,7 +172,7 @@ mod tests {
     fn earlier_flaws_are_smaller_words() {
         let word =
             |step: u64, field: u64, cell: u64| step << STEP_SHIFT | field << FIELD_SHIFT | cell;
-        let flaw = Flaw { step: 1_000_000, field: 5, cell: (1 << 31) - 1 };
+        let flaw = Flaw { step: 1_000_000, field: 5, place: (1 << 31) - 1 };
         assert_eq!(Flaw::of(word(1_000_000, 5, (1 << 31) - 1)), Some(flaw));
         assert_eq!(Flaw::of(NONE), None);
         assert!(word(1, 5, 99) < word(2, 0, 0) && word(2, 0, 99) < word(2, 1, 0));

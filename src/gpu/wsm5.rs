@@ -76,11 +76,11 @@ shared_struct! {
         dt_cloud: R, "s";
         /// Number of minor steps.
         minor_steps: i32, "1";
-        /// Columns of a row of the fields.
+        /// Places of a row of the fields.
         nx: i32, "1";
-        /// Cells of a level of the fields.
+        /// Places of a level of the fields.
         level: i32, "1";
-        /// The first column to work on, j nx + i.
+        /// The place of the first column to work on, j nx + i.
         first: i32, "1";
         /// Columns to work on in each row.
         width: i32, "1";

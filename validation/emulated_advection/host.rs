@@ -82,17 +82,19 @@ impl<R: Exchanged> Transport<'_, R> {
         seed: u64,
     ) -> (Vec<Array3<R>>, Vec<f64>) {
         let (shape, settings) = (self.grid.shape, self.settings);
+        let layout = settings.layout(self.grid);
         assert_eq!(tracers.len(), settings.tracers);
         let mut memory = Memory::default();
         let upload = |values: &[R]| Ok::<_, ()>(memory.read_only(values));
-        let mut air = air_pointers(self.air, upload).expect("memory suffices");
+        let mut air = air_pointers(self.air, layout, upload).expect("memory suffices");
         let values = |field: &Array3<R>| field.iter().copied().collect::<Vec<R>>();
-        air.flux_x = memory.read_only(&values(&self.flux.x));
-        air.flux_y = memory.read_only(&values(&self.flux.y));
-        air.flux_z = memory.read_only(&values(&self.flux.z));
-        let all = shape.cells() * settings.tracers;
-        air.outgoing = memory.poisoned(all - shape.cells() * settings.unlimited);
-        air.incoming = memory.poisoned(all - shape.cells() * settings.unlimited);
+        let laid = |field: &Array3<R>| layout.lay(&values(field)).into_owned();
+        air.flux_x = memory.read_only(&layout.lay_x_faces(&values(&self.flux.x)));
+        air.flux_y = memory.read_only(&laid(&self.flux.y));
+        air.flux_z = memory.read_only(&laid(&self.flux.z));
+        let all = layout.cells() * settings.tracers;
+        air.outgoing = memory.poisoned(all - layout.cells() * settings.unlimited);
+        air.incoming = memory.poisoned(all - layout.cells() * settings.unlimited);
         let sides = self.inflow.iter().flat_map(|b| [&b.west, &b.east, &b.south, &b.north]);
         let inflow: Vec<R> = sides.flat_map(|side| side.iter().copied()).collect();
         if !inflow.is_empty() {
@@ -104,7 +106,7 @@ impl<R: Exchanged> Transport<'_, R> {
             air.entered = memory.array("d", &vec![0.0; shape.nz * settings.tracers]);
         }
 
-        let mut start = memory.array("", &tracers.iter().flat_map(values).collect::<Vec<R>>());
+        let mut start = memory.array("", &tracers.iter().flat_map(laid).collect::<Vec<R>>());
         let mut first = memory.poisoned(all);
         let second = memory.poisoned(all);
         let mut launches: Vec<TransportLaunch<R>> = Vec::new();
@@ -130,9 +132,10 @@ impl<R: Exchanged> Transport<'_, R> {
         }
         let found = program.run(&memory.records, seed);
         let fields: Vec<R> = found.take(&Memory::name(start.address()));
-        let fields = fields.chunks_exact(shape.cells());
+        let fields = fields.chunks_exact(layout.cells());
         let fields = fields.map(|field| {
-            let field = ArrayView1::from(field).into_shape_with_order(shape.centre());
+            let cells = layout.pick(field);
+            let field = ArrayView1::from(&*cells).into_shape_with_order(shape.centre());
             field.expect("a field of the grid").to_owned()
         });
         let entered = if air.entered.address() == 0 {

@@ -136,6 +136,28 @@ fn five_hundred_steps_pass_the_comparison() {
     }
 }
 
+/// Rows that the device fills up with places that have no cell, before the first cell and behind the last.
+#[test]
+fn rows_of_any_length_pass_the_comparison() {
+    if gpu(true).is_none() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let program = || {
+        let mut program = assert_cmd::Command::cargo_bin("nwp-mini").unwrap();
+        program.current_dir(&folder);
+        program
+    };
+    for nx in ["69", "70"] {
+        let size = ["--nx", nx, "--ny", "46", "--nz", "20", "--output", "storm.nc", "--force"];
+        program().args(["init", "storm"]).args(size).assert().success();
+        let run = ["run", "--input", "storm.nc", "--backend", "both", "--steps", "60", "--force"];
+        let output = program().args(run).output().unwrap();
+        let said = String::from_utf8_lossy(&output.stdout).into_owned();
+        assert!(output.status.success(), "{nx}\n{said}");
+    }
+}
+
 #[test]
 fn every_run_has_the_same_bits() {
     let Some(gpu) = gpu(true) else { return };

@@ -44,6 +44,14 @@ __device__ inline Cells group_at(const real* from)
     return found;
 }
 
+// The values of the faces on both sides of the cells of a group, of which the first is at `from`.
+__device__ inline void faces_at(const real* from, real (&found)[CELLS + 1])
+{
+    const Cells group = group_at(from);
+    for (int c = 0; c < CELLS; ++c) found[c] = group.at[c];
+    found[CELLS] = __ldg(from + CELLS);
+}
+
 // Stores values of the cells but for those left to another thread.
 __device__ inline void store_own(const Place& place, const Cells& value, real* to)
 {

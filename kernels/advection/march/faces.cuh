@@ -7,10 +7,10 @@
 // The first cell of a thread in a level, a level, and all levels, as numbers of elements.
 __device__ inline int cell_of(const TransportArgs& args, const Place& place)
 {
-    return place.j * args.nx + place.i;
+    return place.j * pitch(args) + place.i;
 }
 
-__device__ inline int plane_of(const TransportArgs& args) { return args.ny * args.nx; }
+__device__ inline int plane_of(const TransportArgs& args) { return args.ny * pitch(args); }
 
 __device__ inline long long cells_of(const TransportArgs& args)
 {
@@ -40,9 +40,9 @@ struct Level {
 
     __device__ inline const real* mass_x() const
     {
-        return args.flux_x + (here + k * args.ny + row);
+        return args.flux_x + (here + (k * args.ny + row) * more_faces());
     }
-    __device__ inline const real* mass_y() const { return args.flux_y + (here + k * args.nx); }
+    __device__ inline const real* mass_y() const { return args.flux_y + (here + k * pitch(args)); }
     __device__ inline const real* mass_z() const { return args.flux_z + here; }
 
     __device__ inline void rise()
@@ -93,14 +93,16 @@ __device__ inline real lower_order(int distance, real mass, const real (&q)[6], 
     return distance == 1 ? second : distance == 2 ? third : fifth;
 }
 
-// How far face f of a group is from the nearer end of its row, as far as that matters: groups of four
-// begin or end there, or they are far enough.
+// How far face f of a group is from the nearer end of the cells of its row, as far as that matters: of groups of
+// four those at the ends of a row are near, and the one before the last where that has few cells.
 __device__ inline int from_end(const TransportArgs& args, const Place& place, int f)
 {
-    const int distance = min(place.i + f, args.nx - place.i - f);
-    if (CELLS < 4) return distance;
-    const int nearest = min(f, CELLS - f);
-    return distance == nearest ? nearest : REACH;
+    if (CELLS < 4) return min(place.i + f, args.nx - place.i - f);
+    const int from_first = f - first_cell(), from_last = last_cell() + 1 - f;
+    if (from_first < REACH && at_west(place)) return from_first;
+    if (from_last < REACH && at_east(args, place)) return from_last;
+    const bool is_last_but_one = from_last + CELLS < REACH && place.i + 2 * CELLS == pitch(args);
+    return is_last_but_one ? from_last + CELLS : REACH;
 }
 
 // High-order fluxes through the faces below level k, of the cells of levels k - 2 to k + 1.
@@ -131,21 +133,21 @@ struct Lateral {
 __device__ inline Lateral high_order(const TransportArgs& args, const Place& place,
                                      const Level& level, const Cells& here)
 {
-    const int nx = args.nx, ny = args.ny, j = place.j;
+    const int ny = args.ny, j = place.j;
     Lateral flux;
-    real row[SEEN_X];
+    real row[SEEN_X], mass[CELLS + 1];
     look_along(place, level.latest, here, row);
+    faces_at(level.mass_x(), mass);
     for (int f = 0; f <= CELLS; ++f) {
-        const real mass = __ldg(level.mass_x() + f);
         const real q[] = {row[f], row[f + 1], row[f + 2], row[f + 3], row[f + 4], row[f + 5]};
-        flux.x[f] = fifth_order_flux(mass, q);
+        flux.x[f] = fifth_order_flux(mass[f], q);
         if (!periodic_x() && !place.is_inner)
-            flux.x[f] = lower_order(from_end(args, place, f), mass, q, flux.x[f]);
+            flux.x[f] = lower_order(from_end(args, place, f), mass[f], q, flux.x[f]);
     }
     Cells rows[SEEN_Y];
     for (int s = 0; s < SEEN_Y; ++s)
         rows[s] = s == REACH ? here : group_at(level.latest + place.y[s]);
-    const Cells mass_south = group_at(level.mass_y()), mass_north = group_at(level.mass_y() + nx);
+    const Cells mass_south = group_at(level.mass_y()), mass_north = group_at(level.mass_y() + pitch(args));
     for (int c = 0; c < CELLS; ++c) {
         real q[SEEN_Y];
         for (int s = 0; s < SEEN_Y; ++s) q[s] = rows[s].at[c];

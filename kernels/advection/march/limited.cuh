@@ -59,7 +59,7 @@ __device__ inline SplitX split_x(const TransportArgs& args, const Place& place, 
                                  const real (&high)[CELLS + 1], const Around& start)
 {
     real mass[CELLS + 1];
-    for (int f = 0; f <= CELLS; ++f) mass[f] = __ldg(level.mass_x() + f);
+    faces_at(level.mass_x(), mass);
     bool all_sure = true;
     if (LIMITER == POSITIVE_DEFINITE) {
         const real sure = sure_capacity(args, args.capacity_x, level.k);
@@ -73,7 +73,7 @@ __device__ inline SplitX split_x(const TransportArgs& args, const Place& place, 
     }
     for (int f = 0; f <= CELLS; ++f)
         flux.at[f] = split_capped(args, args.capacity_x, level.k,
-                                  cell_of(args, place) + place.j + f, mass[f],
+                                  cell_of(args, place) + place.j * more_faces() + f, mass[f],
                                   {start.row[f], start.row[f + 1]}, high[f]);
     return flux;
 }
@@ -85,8 +85,8 @@ struct SplitY {
 __device__ inline SplitY split_y(const TransportArgs& args, const Place& place, const Level& level,
                                  const Lateral& high, const Around& start)
 {
-    const int k = level.k, nx = args.nx, cell = cell_of(args, place);
-    const Cells south = group_at(level.mass_y()), north = group_at(level.mass_y() + nx);
+    const int k = level.k, row = pitch(args), cell = cell_of(args, place);
+    const Cells south = group_at(level.mass_y()), north = group_at(level.mass_y() + row);
     bool all_sure = true;
     if (LIMITER == POSITIVE_DEFINITE) {
         const real sure = sure_capacity(args, args.capacity_y, k);
@@ -106,7 +106,7 @@ __device__ inline SplitY split_y(const TransportArgs& args, const Place& place, 
         const real own = start.row[c + 1];
         flux.south[c] = split_capped(args, args.capacity_y, k, cell + c, south.at[c],
                                      {start.south.at[c], own}, high.south.at[c]);
-        flux.north[c] = split_capped(args, args.capacity_y, k, cell + nx + c, north.at[c],
+        flux.north[c] = split_capped(args, args.capacity_y, k, cell + row + c, north.at[c],
                                      {own, start.north.at[c]}, high.north.at[c]);
     }
     return flux;
@@ -165,7 +165,7 @@ __device__ inline Scale scale_of(const TransportArgs& args, const Place& place, 
         const Faces values = {start.row[c], start.row[c + 2], start.south.at[c], start.north.at[c],
                               column[0], column[2]};
         const Faces wind = {__ldg(level.mass_x() + c), __ldg(level.mass_x() + c + 1),
-                            __ldg(level.mass_y() + c), __ldg(level.mass_y() + args.nx + c),
+                            __ldg(level.mass_y() + c), __ldg(level.mass_y() + pitch(args) + c),
                             __ldg(level.mass_z() + c), __ldg(level.mass_z() + plane_of(args) + c)};
         const Bounds bound = bounds(q, values, wind);
         const real end = layered(args.cell_end, level.k, cell_of(args, place) + c, 1);

@@ -3,15 +3,12 @@
 // A thread has CELLS cells side by side in a row and marches upward through LEVELS levels. The
 // threads of a block have rows of WIDTH such groups above one another, so that they find the values
 // of neighbouring rows in the cache of their multiprocessor; neighbouring blocks have the same
-// cells of different tracers, which share the wind. The last group of a row begins early enough to
-// end with the row, and has the cells that it has in common with its neighbour for its own.
+// cells of different tracers, which share the wind. Where groups do not fill a row, its last one begins early
+// enough to end with the row, and has the cells that it has in common with its neighbour for its own.
 #pragma once
 
 #include "advection/march/grid_sides.cuh"
-
-// The second cell of a thread, and the last but one.
-constexpr int SECOND = CELLS > 1 ? 1 : 0;
-constexpr int LAST_BUT_ONE = CELLS > 1 ? CELLS - 2 : 0;
+#include "advection/march/rows.cuh"
 
 // Cells that a thread sees of its row, and rows around its own.
 constexpr int SEEN_X = REACH + CELLS + REACH;
@@ -26,7 +23,7 @@ constexpr int PIECES = REACH;
 struct Place {
     int tracer;
     int first_level, end_level;
-    int j, i;              // row, and the first of the cells
+    int j, i;              // row, and the place of the first of the cells in it
     int end;               // the first cell behind that is another thread's
     bool is_inner;         // whether no stencil of the block reaches beyond the grid
     bool near_x, near_y;   // whether that of the thread reaches beyond a side that is not periodic
@@ -37,6 +34,9 @@ struct Place {
     __device__ inline bool near_side() const { return near_x || near_y; }
     __device__ inline int west() const { return before[0] + piece() - 1; }
     __device__ inline int east() const { return behind[0]; }
+
+    // Whether cell c is one of the grid, and this thread's.
+    __device__ inline bool owns(int c) const { return i + c >= FIRST && i + c < end; }
 };
 
 // The first of `together` cells that begin at cell `at` of an axis of n cells, continued periodically;
@@ -49,23 +49,36 @@ __device__ inline int continued(bool periodic, int at, int n, int together = 1)
     return at < 0 ? at + n : at >= n ? at - n : at;
 }
 
-// The first cell behind `together` cells from `begin` on that is another's, of those that begin at multiples
+// The first place behind `together` cells from `begin` on that is another's, of those that begin at multiples
 // of `together`; the last of them end with the row, and own what they have in common with others.
-__device__ inline int end_of(int begin, int together, int nx)
+__device__ inline int end_of(const TransportArgs& args, int begin, int together)
 {
-    return begin + together >= nx ? nx : min(begin + together, nx - together);
+    const int row = pitch(args), end = end_of_cells(args);
+    return begin + together >= row ? end : min(end, min(begin + together, row - together));
+}
+
+// Whether a stencil around cells from place i on reaches beyond a side in x that is not periodic.
+__device__ inline bool is_near_x(const TransportArgs& args, int i)
+{
+    return !periodic_x() && (i < FIRST + REACH || i + CELLS + REACH > end_of_cells(args));
+}
+
+// The same for row j and the sides in y.
+__device__ inline bool is_near_y(const TransportArgs& args, int j)
+{
+    return !periodic_y() && (j < REACH || j + 1 + REACH > args.ny);
 }
 
 // Finds where the cells around those of a place are.
 __device__ inline void look_around(const TransportArgs& args, Place& place)
 {
-    const int nx = args.nx, i = place.i;
+    const int row = pitch(args), i = place.i;
     for (int p = 0; p < PIECES; ++p) {
-        place.before[p] = continued(periodic_x(), i - (p + 1) * piece(), nx, piece()) - i;
-        place.behind[p] = continued(periodic_x(), i + CELLS + p * piece(), nx, piece()) - i;
+        place.before[p] = continued(periodic_x(), i - (p + 1) * piece(), row, piece()) - i;
+        place.behind[p] = continued(periodic_x(), i + CELLS + p * piece(), row, piece()) - i;
     }
     for (int s = 0; s < SEEN_Y; ++s)
-        place.y[s] = (continued(periodic_y(), place.j - REACH + s, args.ny) - place.j) * nx;
+        place.y[s] = (continued(periodic_y(), place.j - REACH + s, args.ny) - place.j) * row;
 }
 
 // Finds the place of this thread among those of `tracers` tracers from `first_tracer` on; false
@@ -76,21 +89,22 @@ __device__ inline bool find_place(const TransportArgs& args, int first_tracer, i
     const int thread = static_cast<int>(threadIdx.x), block = static_cast<int>(blockIdx.x);
     const int rows = static_cast<int>(blockDim.x) / WIDTH;
     const int strip = block / tracers, row = thread / WIDTH;
-    const int nx = args.nx, ny = args.ny;
+    const int ny = args.ny;
     place.tracer = first_tracer + block - strip * tracers;
     place.first_level = static_cast<int>(blockIdx.z) * LEVELS;
     place.end_level = min(place.first_level + LEVELS, NZ);
     place.j = static_cast<int>(blockIdx.y) * rows + row;
     const int begin = (strip * WIDTH + thread - row * WIDTH) * CELLS;
-    if (row >= rows || place.j >= ny || begin >= nx) return false;
-    place.i = min(begin, nx - CELLS);
-    place.end = end_of(begin, CELLS, nx);
-    const int i = place.i, j = place.j;
-    place.near_x = !periodic_x() && (i < REACH || i + CELLS + REACH > nx);
-    place.near_y = !periodic_y() && (j < REACH || j + 1 + REACH > ny);
+    if (row >= rows || place.j >= ny || begin >= pitch(args)) return false;
+    place.i = min(begin, pitch(args) - CELLS);
+    place.end = end_of(args, begin, CELLS);
+    place.near_x = is_near_x(args, place.i);
+    place.near_y = is_near_y(args, place.j);
     // The same for all threads of a warp, lest it march twice.
-    place.is_inner = strip * WIDTH * CELLS >= REACH && (strip + 1) * WIDTH * CELLS + REACH <= nx
-                     && j - row >= REACH && j - row + rows + REACH <= ny;
+    const int first_row = place.j - row;
+    place.is_inner = strip * WIDTH * CELLS >= FIRST + REACH
+                     && (strip + 1) * WIDTH * CELLS + REACH <= end_of_cells(args)
+                     && first_row >= REACH && first_row + rows + REACH <= ny;
     look_around(args, place);
     return true;
 }
@@ -105,7 +119,7 @@ __device__ inline Place inner(const TransportArgs& args, const Place& place)
         inner.before[p] = -(p + 1) * piece();
         inner.behind[p] = CELLS + p * piece();
     }
-    for (int s = 0; s < SEEN_Y; ++s) inner.y[s] = (s - REACH) * args.nx;
+    for (int s = 0; s < SEEN_Y; ++s) inner.y[s] = (s - REACH) * pitch(args);
     return inner;
 }
 
@@ -114,7 +128,7 @@ __device__ inline bool at_west(const Place& place) { return !periodic_x() && pla
 
 __device__ inline bool at_east(const TransportArgs& args, const Place& place)
 {
-    return !periodic_x() && place.i + CELLS == args.nx;
+    return !periodic_x() && place.i + CELLS == pitch(args);
 }
 
 __device__ inline bool at_south(const Place& place) { return !periodic_y() && place.j == 0; }

@@ -9,10 +9,10 @@ __device__ inline bool has_open()
     return WEST == OPEN || EAST == OPEN || SOUTH == OPEN || NORTH == OPEN;
 }
 
-// Whether cell c of a thread is an outermost one along x.
+// Whether cell c of a thread is an outermost one along x, or none at all.
 __device__ inline bool outermost_x(const TransportArgs& args, const Place& place, int c)
 {
-    return (at_west(place) && c == 0) || (at_east(args, place) && c == CELLS - 1);
+    return (at_west(place) && c <= first_cell()) || (at_east(args, place) && c >= last_cell());
 }
 
 __device__ inline bool outermost_y(const TransportArgs& args, const Place& place)
@@ -38,18 +38,18 @@ __device__ inline real radiated(const TransportArgs& args, int cell, bool low_si
 __device__ inline void add_open_sides(const TransportArgs& args, const Place& place,
                                       const Level& level, const real* carried, int c, real& net)
 {
-    const bool west = WEST == OPEN && at_west(place) && c == 0;
-    const bool east = EAST == OPEN && at_east(args, place) && c == CELLS - 1;
+    const bool west = WEST == OPEN && at_west(place) && c == first_cell();
+    const bool east = EAST == OPEN && at_east(args, place) && c == last_cell();
     const bool south = SOUTH == OPEN && at_south(place), north = NORTH == OPEN && at_north(args, place);
     if (!west && !east && !south && !north) return;
     const int cell = cell_of(args, place) + c;
     const real latest = level.latest[c];
     const real x[] = {__ldg(level.mass_x() + c), __ldg(level.mass_x() + c + 1)};
-    const real y[] = {__ldg(level.mass_y() + c), __ldg(level.mass_y() + args.nx + c)};
+    const real y[] = {__ldg(level.mass_y() + c), __ldg(level.mass_y() + pitch(args) + c)};
     if (west) net += radiated(args, cell, true, x[0], x[1], carried + c, 1, latest);
     if (east) net += radiated(args, cell, false, x[0], x[1], carried + c, -1, latest);
-    if (south) net += radiated(args, cell, true, y[0], y[1], carried + c, args.nx, latest);
-    if (north) net += radiated(args, cell, false, y[0], y[1], carried + c, -args.nx, latest);
+    if (south) net += radiated(args, cell, true, y[0], y[1], carried + c, pitch(args), latest);
+    if (north) net += radiated(args, cell, false, y[0], y[1], carried + c, -pitch(args), latest);
 }
 
 // Keeps the tracer fluxes of the last stage through the sides of the region inside the outermost
@@ -60,16 +60,16 @@ __device__ inline void keep_side_fluxes_x(const TransportArgs& args, const Place
 {
     const SideValues at = side_values(args, place.tracer);
     const int row = k * args.ny + place.j;
-    if (at_west(place)) args.side_flux[at.west + row] = flux[1];
-    if (at_east(args, place)) args.side_flux[at.east + row] = flux[CELLS - 1];
+    if (at_west(place)) args.side_flux[at.west + row] = flux[first_cell() + 1];
+    if (at_east(args, place)) args.side_flux[at.east + row] = flux[last_cell()];
 }
 
 __device__ inline void keep_side_fluxes_y(const TransportArgs& args, const Place& place, int k,
                                           long long side, const Cells& flux)
 {
     for (int c = 0; c < CELLS; ++c)
-        if (place.i + c < place.end)
-            args.side_flux[side + k * args.nx + place.i + c] = flux.at[c];
+        if (place.owns(c))
+            args.side_flux[side + k * args.nx + place.i - FIRST + c] = flux.at[c];
 }
 
 __device__ inline void keep_side_fluxes(const TransportArgs& args, const Place& place, int k,
@@ -95,13 +95,13 @@ __device__ inline void set_specified_x(const TransportArgs& args, const Place& p
 {
     const long long row = level.k * args.ny + place.j;
     if (WEST == SPECIFIED && at_west(place)) {
-        const bool leaves = __ldg(level.mass_x()) < 0;
-        value.at[0] = leaves ? value.at[SECOND]
+        const bool leaves = __ldg(level.mass_x() + first_cell()) < 0;
+        value.at[first_cell()] = leaves ? value.at[second_cell()]
                           : given(args, side_values(args, place.tracer).west + row);
     }
     if (EAST == SPECIFIED && at_east(args, place)) {
-        const bool leaves = __ldg(level.mass_x() + CELLS) > 0;
-        value.at[CELLS - 1] = leaves ? value.at[LAST_BUT_ONE]
+        const bool leaves = __ldg(level.mass_x() + last_cell() + 1) > 0;
+        value.at[last_cell()] = leaves ? value.at[last_but_one()]
                                   : given(args, side_values(args, place.tracer).east + row);
     }
 }
@@ -114,14 +114,14 @@ __device__ inline void set_specified_row(const TransportArgs& args, const Place&
                                          bool inside, const Cells& value, real* result)
 {
     for (int c = 0; c < CELLS; ++c) {
-        if (place.i + c >= place.end) continue;
+        if (!place.owns(c)) continue;
         const real flux = __ldg(outer + c);
         const bool leaves = low_side ? flux < 0 : flux > 0;
         if (leaves != inside) continue;
         // A corner takes the value of the nearest cell that is in neither outermost column.
         real source = value.at[c];
-        if (c == 0 && at_west(place)) source = value.at[SECOND];
-        if (c == CELLS - 1 && at_east(args, place)) source = value.at[LAST_BUT_ONE];
+        if (c == first_cell() && at_west(place)) source = value.at[second_cell()];
+        if (c == last_cell() && at_east(args, place)) source = value.at[last_but_one()];
         result[c] = inside ? source : given(args, side + c);
     }
 }
@@ -131,17 +131,26 @@ __device__ inline void set_specified_y(const TransportArgs& args, const Place& p
                                        const Level& level, const Cells& value, real* result)
 {
     const SideValues at = side_values(args, place.tracer);
-    const int nx = args.nx, along = level.k * nx + place.i;
+    const int row = pitch(args), along = level.k * args.nx + place.i - FIRST;
     if (SOUTH == SPECIFIED && place.j <= 1) {
         const bool inside = place.j == 1;
-        set_specified_row(args, place, at.south + along, level.mass_y() - place.j * nx, true, inside,
-                          value, result - place.j * nx);
+        set_specified_row(args, place, at.south + along, level.mass_y() - place.j * row, true, inside,
+                          value, result - place.j * row);
     }
     const int rows = args.ny - 1 - place.j;
     if (NORTH == SPECIFIED && rows <= 1) {
         const bool inside = rows == 1;
-        set_specified_row(args, place, at.north + along, level.mass_y() + (rows + 1) * nx, false,
-                          inside, value, result + rows * nx);
+        set_specified_row(args, place, at.north + along, level.mass_y() + (rows + 1) * row, false,
+                          inside, value, result + rows * row);
+    }
+}
+
+// Leaves 0 where a thread at an end of a row has places without a cell.
+__device__ inline void clear_fill(const TransportArgs& args, const Place& place, Cells& value)
+{
+    for (int c = 0; c < CELLS; ++c) {
+        if (c < first_cell() && at_west(place)) value.at[c] = 0;
+        if (c > last_cell() && at_east(args, place)) value.at[c] = 0;
     }
 }
 
@@ -152,5 +161,6 @@ __device__ inline void store(const TransportArgs& args, const Place& place, cons
     if (place.near_y) set_specified_y(args, place, level, value, level.result);
     if ((SOUTH == SPECIFIED && at_south(place)) || (NORTH == SPECIFIED && at_north(args, place))) return;
     set_specified_x(args, place, level, value);
+    clear_fill(args, place, value);
     store_own(place, value, level.result);
 }

@@ -50,7 +50,7 @@ struct Copier {
         seen = row < REACH ? row : row < 2 * REACH - 1 ? TILE_ROWS + row : REACH - 1;
         const int at = seen - REACH;
         const int rows = place.is_inner ? at - row : row_of_grid(args, tile.first_row + at) - place.j;
-        further = rows * args.nx;
+        further = rows * pitch(args);
     }
 
     // Begins to copy the latest values of a level, or of the uppermost instead.
@@ -77,9 +77,7 @@ struct Copier {
     __device__ inline void masses(int k) const
     {
         const Level level(args, place, min(k, NZ - 1));
-        const real* mass_x = level.mass_x();
-        Cells& x = ahead.mass_x[row][lane];
-        for (int c = 0; c < CELLS; ++c) copy_ahead<sizeof(real)>(&x.at[c], mass_x + c);
+        copy_group(ahead.mass_x[row][lane], level.mass_x());
         copy_group(ahead.mass_y[row][lane], level.mass_y());
         copy_group(ahead.mass_z[row][lane], level.mass_z() + plane_of(args));
     }

@@ -15,7 +15,7 @@ struct Brought {
         if (!west && !(EAST == SPECIFIED && at_east(args, place))) return;
         const Level level(args, place, k);
         const SideValues at = side_values(args, place.tracer);
-        mass = __ldg(level.mass_x() + (west ? 0 : CELLS));
+        mass = __ldg(level.mass_x() + (west ? first_cell() : last_cell() + 1));
         value = given(args, (west ? at.west : at.east) + k * args.ny + place.j);
     }
 
@@ -26,9 +26,11 @@ struct Brought {
         if (place.near_y) set_specified_y(args, place, level, cells, level.result);
         if ((SOUTH == SPECIFIED && at_south(place)) || (NORTH == SPECIFIED && at_north(args, place)))
             return;
-        if (WEST == SPECIFIED && at_west(place)) cells.at[0] = mass < 0 ? cells.at[SECOND] : value;
+        if (WEST == SPECIFIED && at_west(place))
+            cells.at[first_cell()] = mass < 0 ? cells.at[second_cell()] : value;
         if (EAST == SPECIFIED && at_east(args, place))
-            cells.at[CELLS - 1] = mass > 0 ? cells.at[LAST_BUT_ONE] : value;
+            cells.at[last_cell()] = mass > 0 ? cells.at[last_but_one()] : value;
+        clear_fill(args, place, cells);
         store_own(place, cells, level.result);
     }
 };

@@ -133,7 +133,7 @@ __device__ inline void limit(const TransportArgs& args, const TilePlace& tile, L
         Cells start_west;
         for (int c = 0; c < CELLS; ++c) start_west.at[c] = in_row(start, c - 1);
         flux.west =
-            split_side(args, args.capacity_x, numbers.sure_x[k], k, cell + place.j, mass_x,
+            split_side(args, args.capacity_x, numbers.sure_x[k], k, cell + place.j * more_faces(), mass_x,
                        {start_west, start}, high_order_west(args, place, mass_x, here));
         flux.east = {__shfl_down_sync(ALL_LANES, flux.west.at[0].low, 1),
                      __shfl_down_sync(ALL_LANES, flux.west.at[0].correction, 1)};

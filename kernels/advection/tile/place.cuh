@@ -50,7 +50,7 @@ struct TilePlace {
 // them, and the rings of all but the outer ones, lie within the row.
 __device__ inline int tile_begin(const TransportArgs& args, int strip)
 {
-    const int last = static_cast<int>(gridDim.y) - 1, spare = args.nx - TILE_OWN_CELLS;
+    const int last = static_cast<int>(gridDim.y) - 1, spare = pitch(args) - TILE_OWN_CELLS;
     if (strip == last) return spare;
     return (strip * spare / last + CELLS - 1) / CELLS * CELLS;
 }
@@ -59,7 +59,7 @@ __device__ inline int tile_begin(const TransportArgs& args, int strip)
 __device__ inline TilePlace find_place_in_tile(const TransportArgs& args, int first_tracer)
 {
     const int strip = static_cast<int>(blockIdx.y), row = tile_row(), lane = tile_lane();
-    const int nx = args.nx, ny = args.ny;
+    const int ny = args.ny;
     const int first = tile_begin(args, strip) - RING * CELLS;
     const int first_row = static_cast<int>(blockIdx.z) * TILE_OWN_ROWS - 1;
     const int i = first + lane * CELLS, j = first_row + row;
@@ -67,12 +67,12 @@ __device__ inline TilePlace find_place_in_tile(const TransportArgs& args, int fi
     place.tracer = first_tracer + static_cast<int>(blockIdx.x);
     place.first_level = 0;
     place.end_level = NZ;
-    place.end = strip + 1 == static_cast<int>(gridDim.y) ? nx : tile_begin(args, strip + 1);
-    place.i = periodic_x() ? continued(true, i, nx) : max(0, min(i, nx - CELLS));
+    place.end = strip + 1 == static_cast<int>(gridDim.y) ? end_of_cells(args) : tile_begin(args, strip + 1);
+    place.i = periodic_x() ? continued(true, i, args.nx) : max(0, min(i, pitch(args) - CELLS));
     place.j = row_of_grid(args, j);
-    place.near_x = !periodic_x() && (place.i < REACH || place.i + CELLS + REACH > nx);
-    place.near_y = !periodic_y() && (place.j < REACH || place.j + 1 + REACH > ny);
-    place.is_inner = first >= REACH && first + LANES * CELLS + REACH <= nx
+    place.near_x = is_near_x(args, place.i);
+    place.near_y = is_near_y(args, place.j);
+    place.is_inner = first >= FIRST + REACH && first + LANES * CELLS + REACH <= end_of_cells(args)
                      && first_row >= REACH && first_row + TILE_ROWS + REACH <= ny;
     const bool owns = lane >= RING && lane < LANES - RING && i < place.end && row >= 1
                       && row <= TILE_OWN_ROWS && j < ny;

@@ -6,8 +6,8 @@
 // its cells; those north of them it finds a level later, when the others have made them, and
 // finishes the level then. So there is one barrier a level.
 //
-// The first and the last group of a row whose ends are sides are left to blocks of their own, whose threads
-// march as on small grids: every warp of a tile there would have to know of sides for the sake of one lane.
+// The groups at the ends of a row that are sides are left to blocks of their own, whose threads march as on
+// small grids: every warp of a tile there would have to know of sides for the sake of one lane.
 #pragma once
 
 #include "advection/tile/ahead.cuh"
@@ -30,7 +30,7 @@ struct alignas(Line) StageRoom {
 
     Latest latest[3];   // of the level at hand and the two above it
     // Air through the faces of the level at hand and the one above it. Rows of `mass_x` begin anywhere in
-    // a line, and up to CELLS - 1 faces early.
+    // a line, and end with the group that holds the last face.
     Cells mass_x[2][STAGE_ROWS][LINE + LANES];
     Cells mass_y[2][STAGE_ROWS + 1][LANES];
     Cells mass_z[2][STAGE_ROWS][LANES];
@@ -44,32 +44,43 @@ struct alignas(Line) StageRoom {
     __device__ inline real* c2() { return c1() + NZ; }
 };
 
+// Groups of a row that are left to such blocks: the first, the last, and the one before it if a side is near.
+__device__ inline int groups_at_east() { return last_cell() + 1 < REACH ? 2 : 1; }
+__device__ inline int groups_at_sides() { return 1 + groups_at_east(); }
+
+// Whether a place is in one of them.
+__device__ inline bool is_at_side(const TransportArgs& args, const Place& place)
+{
+    return at_west(place) || (!periodic_x() && place.i + groups_at_east() * CELLS >= pitch(args));
+}
+
 // Layers of blocks that come before those of the tiles and march at sides in x.
 __device__ inline int layers_at_sides(const TransportArgs& args)
 {
     return static_cast<int>(gridDim.z) - (args.ny + STAGE_ROWS - 1) / STAGE_ROWS;
 }
 
-// Finds the place of a thread of such a block, among those of `tracers` tracers: neighbouring threads have
-// neighbouring rows of one side; false where there is nothing for it.
+// Finds the place of a thread of such a block, among those of `tracers` tracers: neighbouring threads have the
+// same group of neighbouring rows; false where there is nothing for it.
 __device__ inline bool find_place_at_side(const TransportArgs& args, int tracers, Place& place)
 {
     const int marches = (NZ + LEVELS - 1) / LEVELS;
-    const int nx = args.nx, ny = args.ny;
+    const int ny = args.ny;
     const long long layer = static_cast<long long>(blockIdx.z) * gridDim.y + blockIdx.y;
     const long long number = (layer * gridDim.x + blockIdx.x) * blockDim.x + threadIdx.x;
-    const int row_of_all = static_cast<int>(number / ny), side = row_of_all % 2;
-    const int march_of_all = row_of_all / 2;
+    const int group_of_all = static_cast<int>(number / ny);
+    const int march_of_all = group_of_all / groups_at_sides();
+    const int group = group_of_all - march_of_all * groups_at_sides();
     place.tracer = march_of_all / marches;
     if (place.tracer >= tracers) return false;
     place.first_level = (march_of_all - place.tracer * marches) * LEVELS;
     place.end_level = min(place.first_level + LEVELS, NZ);
-    place.j = static_cast<int>(number - static_cast<long long>(row_of_all) * ny);
-    place.i = side == 0 ? 0 : nx - CELLS;
-    place.end = place.i + CELLS;
+    place.j = static_cast<int>(number - static_cast<long long>(group_of_all) * ny);
+    place.i = group == 0 ? 0 : pitch(args) - group * CELLS;
+    place.end = end_of(args, place.i, CELLS);
     place.is_inner = false;
     place.near_x = true;
-    place.near_y = !periodic_y() && (place.j < REACH || place.j + 1 + REACH > ny);
+    place.near_y = is_near_y(args, place.j);
     look_around(args, place);
     return true;
 }
@@ -84,15 +95,15 @@ __device__ inline int begin_of_stage(const TransportArgs& args)
 // with the axis; what it has in common with the one before is its own along a row, and that one's across rows.
 __device__ inline Place find_place_in_stage(const TransportArgs& args)
 {
-    const int nx = args.nx, ny = args.ny;
+    const int ny = args.ny;
     const int begin = static_cast<int>(blockIdx.y) * STAGE_CELLS;
-    const int first = min(begin, nx - STAGE_CELLS);
+    const int first = min(begin, pitch(args) - STAGE_CELLS);
     const int first_row = min(begin_of_stage(args), ny - STAGE_ROWS);
     Place place = {};
     place.tracer = static_cast<int>(blockIdx.x) * 2;
     place.end_level = NZ;
     place.i = first + tile_lane() * CELLS;
-    place.end = end_of(begin, STAGE_CELLS, nx);
+    place.end = end_of(args, begin, STAGE_CELLS);
     place.j = first_row + tile_row();
     place.near_x = false;
     // The same for all threads of a block: a warp would go both ways.
@@ -128,10 +139,10 @@ struct StageCopier {
             const int t = r / (2 * REACH), seen = r - t * 2 * REACH;
             const int in_room = seen < REACH ? seen : STAGE_ROWS + seen;
             const int from = continued(periodic_y(), j - row + in_room - REACH, args.ny);
-            around[turn] = t * tracer + (from - j) * args.nx;
+            around[turn] = t * tracer + (from - j) * pitch(args);
             to_around[turn] = &room.latest[0].row[t][in_room][lane];
         }
-        const int t = min(lane / 2, HERE - 1), east = lane % 2, last = args.nx - CELLS;
+        const int t = min(lane / 2, HERE - 1), east = lane % 2, last = pitch(args) - CELLS;
         const int at = place.i - lane * CELLS + (east ? STAGE_CELLS : -CELLS);
         const int from = periodic_x() ? continued(true, at, args.nx) : max(0, min(at, last));
         beside = t * tracer + from - place.i;
@@ -152,34 +163,30 @@ struct StageCopier {
         if (lane < 2 * HERE) copy_group(to_beside[slot * SLOT], from + beside);
     }
 
-    // The first of the faces that the row has of a level, as a number of elements.
-    __device__ inline unsigned first_face(int k) const
+    // The first of the faces of a thread at a level, as a number of elements.
+    __device__ inline int first_face(int k) const
     {
-        return static_cast<unsigned>(k * (plane_of(args) + args.ny) + cell - lane * CELLS + j);
+        return k * plane_of(args) + cell + (k * args.ny + j) * more_faces();
     }
 
-    // How many faces early a row of masses through x-faces is copied, so that it begins with a group.
-    __device__ inline int early(int k) const { return static_cast<int>(first_face(k) % CELLS); }
-
-    // The groups of it that begin with a thread's.
+    // Where it and the faces behind it are in the room.
     __device__ inline Cells* mass_x(int k) const
     {
-        return room.mass_x[k & 1][row] + first_face(k) / CELLS % LINE + lane;
+        const unsigned first_group = static_cast<unsigned>(first_face(k)) / CELLS - lane;
+        return room.mass_x[k & 1][row] + first_group % LINE + lane;
     }
 
     // Begins to copy the masses of a level.
     __device__ inline void masses(int k) const
     {
         const int here = k * plane_of(args) + cell, slot = k & 1;
-        const real* x = args.flux_x + (here + k * args.ny + j - early(k));
-        copy_group(*mass_x(k), x);
-        // What is behind the groups of all lanes.
-        if (lane <= early(k))
-            copy_ahead<sizeof(real)>(&mass_x(k)[LANES - lane].at[0] + lane,
-                                     x + (STAGE_CELLS + lane - lane * CELLS));
-        const real* y = args.flux_y + (here + k * args.nx);
+        const real* x = args.flux_x + first_face(k);
+        Cells* own = mass_x(k);
+        copy_group(*own, x);
+        if (lane == LANES - 1) copy_ahead<sizeof(real)>(own + 1, x + CELLS);
+        const real* y = args.flux_y + (here + k * pitch(args));
         copy_group(room.mass_y[slot][row][lane], y);
-        if (row == 0) copy_group(room.mass_y[slot][STAGE_ROWS][lane], y + STAGE_ROWS * args.nx);
+        if (row == 0) copy_group(room.mass_y[slot][STAGE_ROWS][lane], y + STAGE_ROWS * pitch(args));
         copy_group(room.mass_z[slot][row][lane], args.flux_z + here);
     }
 
@@ -201,18 +208,6 @@ struct StageCopier {
         }
     }
 };
-
-// CELLS + 1 values out of two groups, from place `early` of the first one on.
-__device__ inline void shifted(int early, const Cells& first, const Cells& second,
-                               real (&found)[CELLS + 1])
-{
-    real seen[2 * CELLS];
-    for (int c = 0; c < CELLS; ++c) seen[c] = first.at[c], seen[CELLS + c] = second.at[c];
-    for (int step = CELLS / 2; step > 0; step /= 2)
-        for (int c = 0; c + step < 2 * CELLS; ++c)
-            if (early & step) seen[c] = seen[c + step];
-    for (int f = 0; f <= CELLS; ++f) found[f] = seen[f];
-}
 
 // Fluxes through the faces along a row, which no side is near.
 __device__ inline void fluxes_along(const real (&row)[SEEN_X], const real (&mass)[CELLS + 1],
@@ -260,7 +255,7 @@ struct StageMarch {
     // make the same bits of them.
     __device__ inline bool owns() const
     {
-        return !at_west(place) && !at_east(args, place)
+        return !is_at_side(args, place)
                && (!place.near_y || (place.i < place.end && place.j >= begin_of_stage(args)));
     }
 
@@ -316,8 +311,11 @@ struct StageMarch {
     __device__ inline void flow(int k, int now)
     {
         const int row = copier.row, lane = copier.lane, slot = k & 1;
+        const Cells* faces = copier.mass_x(k);
+        const Cells first = *faces;
         real mass_x[CELLS + 1];
-        shifted(copier.early(k), copier.mass_x(k)[0], copier.mass_x(k)[1], mass_x);
+        for (int c = 0; c < CELLS; ++c) mass_x[c] = first.at[c];
+        mass_x[CELLS] = faces[1].at[0];
         const Cells mass_y = room.mass_y[slot][row][lane];
 #pragma unroll
         for (int t = 0; t < HERE; ++t) {

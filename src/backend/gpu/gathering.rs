@@ -34,16 +34,18 @@ impl<R: OnDevice> OnGpu<R> {
     /// Asks for all that a frame holds.
     fn gather(&self, member: &Member<R>) -> Result<()> {
         let Member { clouds, surface, abreast, .. } = member;
-        let (packing, room) = (self.packing, self.parcel.room());
-        let (state, cells) = (&self.tracers[self.now], self.grid.shape.cells());
+        let (packing, room, layout) = (self.packing, self.parcel.room(), self.layout);
+        let (state, cells) = (&self.tracers[self.now], layout.cells());
         let (theta, water) = (abreast.theta(), abreast.water());
-        room.copy_range(0, state, theta * cells..(theta + 1) * cells)?;
-        room.copy_range(cells, state, water.start * cells..water.end * cells)?;
+        room.pick(0, (state, layout), theta * cells..(theta + 1) * cells)?;
+        let first = self.grid.shape.cells();
+        room.pick(first, (state, layout), water.start * cells..water.end * cells)?;
         clouds.diagnose(&self.place(member, state), room, packing.state())?;
-        room.copy_range(packing.fields(), surface, 0..packing.surface())?;
+        room.pick(packing.fields(), (surface, layout), 0..surface.len())?;
         // The room begins with the state.
         self.summing.contents(room, room, packing.before_contents())?;
-        self.summing.gather(room, &self.driving.flux, &self.transport, (&self.budget, *abreast))
+        let state = (room, state.pointer_to(water.start * cells).read());
+        self.summing.gather(state, &self.driving.flux, &self.transport, (&self.budget, *abreast))
     }
 
     /// The oldest frame that has been begun, if it is here or `wait` says to wait for it.

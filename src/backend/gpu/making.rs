@@ -15,7 +15,7 @@ use crate::error::Result;
 use crate::forcing::Continuity;
 use crate::gpu::advection::TransportSettings;
 use crate::gpu::budget::{Budget, Columns};
-use crate::gpu::clouds::{Abreast, Clouds, Inside, STATE_FIELDS};
+use crate::gpu::clouds::{Abreast, Clouds, Inside, STATE_FIELDS, SURFACE_PLANES};
 use crate::gpu::forcing::{AIR_FIELDS, Between, Driving};
 use crate::gpu::step_end::StepEnd;
 use crate::gpu::transport::Transport;
@@ -73,6 +73,7 @@ impl<R: OnDevice> OnGpu<R> {
         let masses = AirMass::new(grid, coordinate);
         let settings = transport_settings::<R>(gpu, setting, count);
         let mut transport = Transport::new(gpu, grid, &masses, settings)?;
+        let layout = transport.layout();
         let inside = |low: Side, high: Side, n: usize| {
             usize::from(low == Side::Specified)..n - usize::from(high == Side::Specified)
         };
@@ -85,25 +86,26 @@ impl<R: OnDevice> OnGpu<R> {
             Mapping::for_device(gpu, shape.columns(), <R as Real>::PRECISION, fallout, shape.nz)
         });
         let scheme = Scheme::default().with_fallout(fallout);
-        let mut clouds = Clouds::new(gpu, shape, inside, scheme, mapping, R::THETA_BASE)?;
+        let mut clouds = Clouds::new(gpu, layout, inside, scheme, mapping, R::THETA_BASE)?;
         let area = region.area.as_slice().expect("a plane in standard layout");
         clouds.weigh(gpu, transport.cell_mass(), area)?;
         let packing = Packing::new(shape);
-        let fields = count * packing.state();
+        let fields = count * STATE_FIELDS * layout.cells();
         let tracers = [gpu.zeros(fields)?, gpu.zeros(fields)?];
         let columns = Columns { rows: region.rows.clone(), columns: region.columns.clone(), area };
+        let planes = SURFACE_PLANES * layout.columns();
         let surfaces: Vec<Buffer<R>> =
-            schemes.iter().map(|_| gpu.zeros(packing.surface())).collect::<Result<_>>()?;
-        let terms: Vec<_> = surfaces.iter().map(|surface| terms_of(surface, shape)).collect();
-        let budget = Budget::new(gpu, shape, &columns, transport.cell_mass(), &terms)?;
+            schemes.iter().map(|_| gpu.zeros(planes)).collect::<Result<_>>()?;
+        let terms: Vec<_> = surfaces.iter().map(|surface| terms_of(surface, layout)).collect();
+        let budget = Budget::new(gpu, layout, &columns, transport.cell_mass(), &terms)?;
         let air = if setting.has_sequence {
             let continuity = Continuity::new(coordinate);
-            Air::Between(Box::new(Between::new(gpu, shape, &continuity, count)?))
+            Air::Between(Box::new(Between::new(gpu, layout, &continuity, count)?))
         } else {
-            Air::Kept(gpu.zeros(AIR_FIELDS * shape.cells())?)
+            Air::Kept(gpu.zeros(AIR_FIELDS * layout.cells())?)
         };
-        let summing = Summing::new(gpu, shape, area, &transport, &budget)?;
-        let watch = Watch::new(gpu, shape, count * STATE_FIELDS)?;
+        let summing = Summing::new(gpu, layout, area, &transport, &budget)?;
+        let watch = Watch::new(gpu, layout, count * STATE_FIELDS)?;
         watch.listen(&mut transport, &mut clouds);
         let step_end = StepEnd::new(gpu, grid, &watch)?;
         let members =
@@ -123,14 +125,15 @@ impl<R: OnDevice> OnGpu<R> {
             step_end,
             tracers,
             now: 0,
-            driving: Driving::new(gpu, shape, count)?,
+            driving: Driving::new(gpu, layout, count)?,
             air,
             uploaded: None,
             failing: None,
             recorded: Vec::new(),
+            layout,
             packing,
             parcel: Parcel::new(gpu, packing.frame())?,
-            samples: Samples::new(gpu, shape, &Attached::default())?,
+            samples: Samples::new(gpu, layout, &Attached::default())?,
             summing,
             captured: VecDeque::with_capacity(FRAMES_IN_FLIGHT),
             steps: 0,

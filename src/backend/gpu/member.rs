@@ -6,10 +6,9 @@ use crate::backend::{Precipitation, WaterChange};
 use crate::error::{Error, Result};
 use crate::gpu::budget::TERMS;
 use crate::gpu::clouds::{Abreast, Clouds, PLANES};
-use crate::gpu::{Buffer, Graph};
-use crate::grid::Shape;
+use crate::gpu::{Buffer, Graph, Layout};
 use crate::shared::ReadPointer;
-use crate::state::State;
+use crate::state::{State, Surface};
 
 /// What a state has of its own beside its fields.
 #[derive(Debug)]
@@ -41,10 +40,11 @@ impl<R: OnDevice> OnGpu<R> {
 
     /// Sets the state of a member.
     pub(super) fn put(&mut self, member: usize, state: &State<R>) -> Result<()> {
-        let (abreast, cells) = (self.members[member].abreast, self.grid.shape.cells());
+        let (abreast, layout) = (self.members[member].abreast, self.layout);
         for (number, field) in state.fields().into_iter().enumerate() {
             let values = field.as_slice().expect("fields are in standard layout");
-            self.tracers[self.now].upload_to(abreast.place(number) * cells, values)?;
+            let first = abreast.place(number) * layout.cells();
+            self.tracers[self.now].upload_to(first, &layout.lay(values))?;
         }
         Ok(())
     }
@@ -55,14 +55,19 @@ impl<R: OnDevice> OnGpu<R> {
         Ok(changes(terms, &self.transport.entered()?, member.abreast))
     }
 
+    /// What has fallen in a member. Waits for the device.
+    pub(super) fn surface_of(&self, member: &Member<R>) -> Result<Surface<R>> {
+        Ok(self.packing.surface_of(&self.layout.pick(&member.surface.to_vec()?)))
+    }
+
     /// What a member has had of precipitation. Waits for the device.
     pub(super) fn precipitation_of(&self, member: usize) -> Result<Precipitation> {
-        let surface = self.packing.surface_of(&self.members[member].surface.to_vec()?);
+        let surface = self.surface_of(&self.members[member])?;
         Ok(self.region.precipitation(&surface.rain, &surface.snow))
     }
 }
 
 /// Where the ground has the terms of the water budget.
-pub(super) fn terms_of<R: OnDevice>(surface: &Buffer<R>, shape: Shape) -> ReadPointer<R> {
-    surface.pointer_to((PLANES.len() - TERMS) * shape.columns()).read()
+pub(super) fn terms_of<R: OnDevice>(surface: &Buffer<R>, layout: Layout) -> ReadPointer<R> {
+    surface.pointer_to((PLANES.len() - TERMS) * layout.columns()).read()
 }

@@ -7,6 +7,7 @@ use super::summing::Summing;
 use crate::error::{Error, Result};
 use crate::gpu::Gpu;
 use crate::gpu::budget::Budget;
+use crate::gpu::clouds::{STATE_FIELDS, SURFACE_PLANES};
 use crate::gpu::conjugate_gradient;
 use crate::gpu::forcing::{AIR_FIELDS, Between, Driving};
 use crate::gpu::transport::Transport;
@@ -45,22 +46,24 @@ impl Needs {
 
     fn bytes<R: OnDevice>(gpu: &Gpu, setting: &Setting<'_>, states: usize) -> usize {
         let shape = setting.grid.shape;
-        let packing = Packing::new(shape);
-        let arrays = states * (2 * packing.state() + packing.surface()) + packing.frame();
+        let settings = transport_settings::<R>(gpu, setting, states);
+        let layout = settings.layout(setting.grid);
+        let state = 2 * STATE_FIELDS * layout.cells() + SURFACE_PLANES * layout.columns();
+        let arrays = states * state + Packing::new(shape).frame();
         let air = if setting.has_sequence {
             // The winds of later frames are projected beside the run: a column and its neighbours.
             const NEIGHBOURS: usize = 4;
             let columns = shape.columns();
             let solver = conjugate_gradient::OnGpu::bytes(columns, (1 + NEIGHBOURS) * columns);
-            Between::<R>::bytes(shape, states) + solver
+            Between::<R>::bytes(layout, states) + solver
         } else {
-            AIR_FIELDS * shape.cells() * size_of::<R>()
+            AIR_FIELDS * layout.cells() * size_of::<R>()
         };
         arrays * size_of::<R>()
-            + Driving::<R>::bytes(shape, states)
+            + Driving::<R>::bytes(layout, states)
             + air
-            + Transport::<R>::bytes(setting.grid, transport_settings::<R>(gpu, setting, states))
-            + Budget::<R>::bytes(shape, states)
+            + Transport::<R>::bytes(setting.grid, settings)
+            + Budget::<R>::bytes(layout, states)
             + Summing::<R>::bytes(shape)
     }
 

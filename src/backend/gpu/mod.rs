@@ -42,7 +42,7 @@ use crate::gpu::step_end::StepEnd;
 use crate::gpu::transport::{Transport, Wind};
 use crate::gpu::watch::{Flaw, Watch};
 use crate::gpu::wsm5::Mapping;
-use crate::gpu::{Branch, Branches, Buffer, Gpu, Graph, Parcel};
+use crate::gpu::{Branch, Branches, Buffer, Gpu, Graph, Layout, Parcel};
 use crate::grid::Grid;
 use crate::state::{State, Surface};
 use crate::wsm5::Vectorised;
@@ -86,6 +86,8 @@ pub struct OnGpu<R> {
     /// Step that is to fail, counted from 1.
     failing: Option<usize>,
     recorded: Vec<Recorded>,
+    /// How rows lie on the device; frames of output have them without gaps.
+    layout: Layout,
     packing: Packing,
     parcel: Parcel<R>,
     samples: Samples<R>,
@@ -140,7 +142,7 @@ impl<R: OnDevice> OnGpu<R> {
     ///
     /// [`Error::Gpu`] when the device has failed.
     pub fn state(&self) -> Result<State<R>> {
-        Ok(self.packing.state_of(&self.tracers[self.now].to_vec()?))
+        Ok(self.packing.state_of(&self.layout.pick(&self.tracers[self.now].to_vec()?)))
     }
 
     /// Frames of output that have been begun and not collected.
@@ -154,7 +156,7 @@ impl<R: OnDevice> OnGpu<R> {
     ///
     /// [`Error::Gpu`] when the device has failed.
     pub fn surface(&self) -> Result<Surface<R>> {
-        Ok(self.packing.surface_of(&self.alone().surface.to_vec()?))
+        self.surface_of(self.alone())
     }
 
     /// Lets a step fail on the device, counted from 1: for tests of what is left then.
@@ -250,7 +252,7 @@ impl<R: OnDevice> OnGpu<R> {
             (Air::Between(between), None) => between.upload(&moment.before, &moment.before)?,
             (Air::Kept(air), _) => {
                 self.driving.upload(&moment.before)?;
-                upload_air(&moment.before.environment, air)?;
+                upload_air(&moment.before.environment, air, self.layout)?;
             }
         }
         self.uploaded = Some(frames);
@@ -260,16 +262,17 @@ impl<R: OnDevice> OnGpu<R> {
 
     /// A flaw as the error that ends the run.
     fn blow_up(&self, flaw: Flaw) -> Error {
-        let Flaw { step, field, cell } = flaw;
-        let [nx, ny] = [self.grid.shape.nx, self.grid.shape.ny];
-        let at = field * self.grid.shape.cells() + cell;
+        let Flaw { step, field, place } = flaw;
+        let at = field * self.layout.cells() + place;
         let mut value = [R::nan()];
         // What it has become since is at least as bad, unless the device fails too.
         let _ = self.tracers[self.now].download_from(at, &mut value);
         let value = if value[0].is_finite() { f64::NAN } else { value[0].f64() };
         let (Abreast { number, .. }, field) = Abreast::at(self.members.len(), field);
         let variable = State::<R>::NAMES[field];
-        let cell = [cell / (nx * ny), cell / nx % ny, cell % nx];
+        let plane = self.layout.columns();
+        let [j, i] = self.layout.row_and_column(place % plane);
+        let cell = [place / plane, j, i];
         self.told(number, Error::BlowUp { variable, value, step, cell })
     }
 
@@ -360,7 +363,7 @@ impl<R: OnDevice> Backend<R> for OnGpu<R> {
     }
 
     fn water(&mut self) -> Result<f64> {
-        let water = self.tracers[self.now].pointer_to(self.grid.shape.cells()).read();
+        let water = self.tracers[self.now].pointer_to(self.layout.cells()).read();
         self.budget.water(water).map_err(|error| self.in_step(error))
     }
 

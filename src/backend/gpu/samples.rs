@@ -10,8 +10,7 @@ use crate::forcing::Moment;
 use crate::gpu::clouds::{DIAGNOSED_FIELDS, PLANES, STATE_FIELDS};
 use crate::gpu::columns::{Columns, Turned};
 use crate::gpu::sampling::{Levels, Sampling};
-use crate::gpu::{Buffer, Gpu};
-use crate::grid::Shape;
+use crate::gpu::{Buffer, Gpu, Layout};
 use crate::primitives::csr::Csr;
 
 /// Operators, and what they need beside the state.
@@ -19,6 +18,8 @@ use crate::primitives::csr::Csr;
 pub(super) struct Samples<R> {
     operators: Vec<Sampling<R>>,
     columns: Option<Columns<R>>,
+    /// State and ground of the last sample, where they lie with gaps otherwise.
+    picked: Option<[Buffer<R>; 2]>,
     /// What is diagnosed, for the last sample.
     diagnosed: Buffer<R>,
     /// When that was: steps done, number of the frame before, and weight of the air.
@@ -34,16 +35,21 @@ fn plane(name: &str) -> usize {
 }
 
 impl<R: OnDevice> Samples<R> {
-    pub(super) fn new(gpu: &Gpu, shape: Shape, attached: &Attached<R>) -> Result<Self> {
+    pub(super) fn new(gpu: &Gpu, layout: Layout, attached: &Attached<R>) -> Result<Self> {
+        let shape = layout.shape;
         let Attached { operators, weights } = attached;
         let levels = PRODUCT_VOLUMES * shape.nz + PRODUCT_PLANES;
         let is_asked = !operators.is_empty() || weights.is_some();
         let cells = if is_asked { DIAGNOSED_FIELDS * shape.cells() } else { 0 };
+        let has_gaps = is_asked && !layout.is_tight();
+        let picked =
+            has_gaps.then(|| [STATE_FIELDS * shape.cells(), PLANES.len() * shape.columns()]);
         if is_asked {
             let of = |operator: &Arc<Csr<R>>| Sampling::bytes(operator, levels);
             let operators: usize = operators.iter().map(of).sum();
             let columns = weights.as_ref().map_or(0, |_| Columns::<R>::bytes(shape));
-            Needs::new(cells * size_of::<R>() + operators + columns, shape).check(gpu)?;
+            let values = cells + picked.iter().flatten().sum::<usize>();
+            Needs::new(values * size_of::<R>() + operators + columns, shape).check(gpu)?;
         }
         for operator in operators {
             assert_eq!(operator.columns(), shape.columns(), "columns of an operator on the grid");
@@ -54,7 +60,11 @@ impl<R: OnDevice> Samples<R> {
             Some(weights) => Some(Columns::new(gpu, shape, weights)?),
             None => None,
         };
-        Ok(Self { operators, columns, diagnosed: gpu.zeros(cells)?, moment: None })
+        let picked = match picked {
+            Some([state, ground]) => Some([gpu.zeros(state)?, gpu.zeros(ground)?]),
+            None => None,
+        };
+        Ok(Self { operators, columns, picked, diagnosed: gpu.zeros(cells)?, moment: None })
     }
 
     /// Drops what is under way.
@@ -78,7 +88,10 @@ impl<R: OnDevice> OnGpu<R> {
     /// Begins the products of an operator with the fields in the air of a moment.
     fn begin_sample(&mut self, operator: usize, moment: &Moment<R>) -> Result<()> {
         self.diagnose_once(moment)?;
-        let (state, surface) = (&self.tracers[self.now], &self.members[0].surface);
+        let (state, surface) = match &self.samples.picked {
+            Some([state, surface]) => (state, surface),
+            None => (&self.tracers[self.now], &self.members[0].surface),
+        };
         let nz = self.grid.shape.nz;
         let groups = [
             Levels { array: state, first: 0, count: STATE_FIELDS * nz },
@@ -92,8 +105,9 @@ impl<R: OnDevice> OnGpu<R> {
     /// Begins to bring the columns together in the air of a moment.
     fn begin_profiles(&mut self, moment: &Moment<R>) -> Result<()> {
         self.diagnose_once(moment)?;
-        let columns = self.samples.columns.as_mut().expect("weights are attached");
-        columns.send(&self.tracers[self.now], &self.samples.diagnosed)
+        let Samples { columns, picked, diagnosed, .. } = &mut self.samples;
+        let state = picked.as_ref().map_or(&self.tracers[self.now], |[state, _]| state);
+        columns.as_mut().expect("weights are attached").send(state, diagnosed)
     }
 
     /// The oldest columns under way.
@@ -114,13 +128,18 @@ impl<R: OnDevice> OnGpu<R> {
         }))
     }
 
-    /// Diagnoses the state in the air of a moment, unless that has been done.
+    /// Diagnoses the state in the air of a moment, and closes the gaps in it, unless that has been done.
     fn diagnose_once(&mut self, moment: &Moment<R>) -> Result<()> {
         let now = (self.steps, moment.number, moment.air_weight.to_bits());
         if self.samples.moment != Some(now) {
             let alone = self.alone();
             let place = self.place(alone, &self.tracers[self.now]);
             alone.clouds.diagnose(&place, &self.samples.diagnosed, 0)?;
+            if let Some(picked) = &self.samples.picked {
+                for (to, from) in picked.iter().zip([&self.tracers[self.now], &alone.surface]) {
+                    to.pick(0, (from, self.layout), 0..from.len())?;
+                }
+            }
             self.samples.moment = Some(now);
         }
         Ok(())
@@ -148,7 +167,7 @@ impl<R: OnDevice> OnGpu<R> {
 
 impl<R: OnDevice> Observed<R> for OnGpu<R> {
     fn attach(&mut self, attached: &Attached<R>) -> Result<()> {
-        self.samples = Samples::new(&self.gpu, self.grid.shape, attached)?;
+        self.samples = Samples::new(&self.gpu, self.layout, attached)?;
         Ok(())
     }
 

@@ -23,12 +23,12 @@ impl<R: OnDevice> OnGpu<R> {
     /// another backend makes of its own.
     pub(super) fn take_up(&mut self, gathered: &Gathered<R>) -> Result<()> {
         let Gathered { surface, changes, parts } = gathered;
-        let (alone, columns) = (self.alone(), self.grid.shape.columns());
+        let (alone, layout) = (self.alone(), self.layout);
         for (name, plane) in Surface::<R>::NAMES.into_iter().zip(surface.planes()) {
             let number = PLANES.iter().position(|other| *other == name);
             let number = number.expect("the device has all planes of the ground");
             let values = plane.as_slice().expect("planes are in standard layout");
-            alone.surface.upload_to(number * columns, values)?;
+            alone.surface.upload_to(number * layout.columns(), &layout.lay(values))?;
         }
         let number = alone.abreast.number;
         let (terms, entered) = (self.budget.sums(number)?.len(), self.transport.entered_words());

@@ -7,10 +7,11 @@ use crate::gpu::budget::Budget;
 use crate::gpu::clouds::Abreast;
 use crate::gpu::summary::{self, outflow_of};
 use crate::gpu::transport::Transport;
-use crate::gpu::{Buffer, Gpu, Parcel};
+use crate::gpu::{Buffer, Gpu, Layout, Parcel};
 use crate::grid::Shape;
 use crate::mass::Outflow;
 use crate::primitives::reduce::Statistics;
+use crate::shared::ReadPointer;
 use ndarray::Array3;
 
 /// What sums up frames.
@@ -40,16 +41,17 @@ impl<R: OnDevice> Summing<R> {
     /// Compiles the kernels; `area` is that of the cells, m².
     pub(super) fn new(
         gpu: &Gpu,
-        shape: Shape,
+        layout: Layout,
         area: &[f64],
         transport: &Transport<R>,
         budget: &Budget<R>,
     ) -> Result<Self> {
+        let shape = layout.shape;
         let outflow = summary::Summary::<R>::words(shape);
         let words = outflow + 1 + budget.words() + transport.entered_words();
         Ok(Self {
             shape,
-            kernels: summary::Summary::new(gpu, shape, transport.cell_mass(), area)?,
+            kernels: summary::Summary::new(gpu, layout, transport.cell_mass(), area)?,
             parcel: Parcel::new(gpu, words)?,
         })
     }
@@ -64,16 +66,16 @@ impl<R: OnDevice> Summing<R> {
         &mut self.parcel
     }
 
-    /// Asks for the numbers of a state in winds, with the budget of all states and its place among them.
+    /// Asks for the numbers of a state in winds, with the budget of all states and its place among them:
+    /// of the state without gaps, and of its water as it is, from where it begins.
     pub(super) fn gather(
         &self,
-        state: &Buffer<R>,
+        (state, water): (&Buffer<R>, ReadPointer<R>),
         flux: &[Buffer<R>; 3],
         transport: &Transport<R>,
         (budget, abreast): (&Budget<R>, Abreast),
     ) -> Result<()> {
         let (kernels, shape) = (&self.kernels, self.shape);
-        let water = state.pointer_to(shape.cells()).read();
         let [x, y, z] = flux;
         let at = summary::Summary::<R>::words(shape);
         let words = self.parcel.room();

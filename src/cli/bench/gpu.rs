@@ -14,7 +14,7 @@ use crate::gpu::clouds::{self, Clouds, DIAGNOSED_FIELDS, Inside, STATE_FIELDS, S
 use crate::gpu::forcing::AIR_FIELDS;
 use crate::gpu::transport::{Transport, Wind};
 use crate::gpu::wsm5::{Mapping, Tile};
-use crate::gpu::{Buffer, Gpu, Shuttle};
+use crate::gpu::{Buffer, Gpu, Layout, Shuttle};
 use crate::grid::Shape;
 use crate::mass::AirMass;
 use crate::model::Working;
@@ -182,7 +182,8 @@ fn microphysics<R: Working + OnDevice>(
         for mapping in mappings::<R>(gpu, bench.mapping, shape, fallout) {
             let scheme = Scheme::default().with_fallout(fallout);
             let inside = Inside::all(shape);
-            let clouds = Clouds::new(gpu, shape, inside, scheme, mapping, R::THETA_BASE)?;
+            let clouds =
+                Clouds::new(gpu, Layout::tight(shape), inside, scheme, mapping, R::THETA_BASE)?;
             let call = || clouds.call(&columns.place(), dt);
             let both = || {
                 call()?;
@@ -282,6 +283,7 @@ fn transfers<R: Working + OnDevice>(
 
 /// Tracers in the winds of a grid, on the device.
 pub(in crate::cli) struct Tracers<R> {
+    layout: Layout,
     flux: [Buffer<R>; 3],
     start: Buffer<R>,
     end: Buffer<R>,
@@ -300,23 +302,23 @@ impl<R: Working + OnDevice> Tracers<R> {
         settings: TransportSettings,
     ) -> Result<Self> {
         let Tiled { grid, forcing, state, .. } = bed;
-        let (shape, count) = (grid.shape, settings.tracers);
-        let faces = [&forcing.flux.x, &forcing.flux.y, &forcing.flux.z];
-        let whole = "fields are in standard layout";
-        let fluxes: usize = faces.iter().map(|flux| flux.len()).sum();
-        let values = 2 * count * shape.cells() + fluxes;
+        let (layout, count) = (settings.layout(grid), settings.tracers);
+        let values = 2 * count * layout.cells() + layout.faces().iter().sum::<usize>();
         let bytes = size_of::<R>() * values + Transport::<R>::bytes(grid, settings);
-        Needs::new(bytes, shape).check(gpu)?;
-        let [x, y, z] = faces.map(|flux| gpu.upload(flux.as_slice().expect(whole)));
-        let flux = [x?, y?, z?];
-        let start = gpu.zeros::<R>(count * shape.cells())?;
+        Needs::new(bytes, grid.shape).check(gpu)?;
+        let whole = "fields are in standard layout";
+        let [x, y, z] = [&forcing.flux.x, &forcing.flux.y, &forcing.flux.z]
+            .map(|flux| flux.as_slice().expect(whole));
+        let x = gpu.upload(&layout.lay_x_faces(x))?;
+        let flux = [x, gpu.upload(&layout.lay(y))?, gpu.upload(&layout.lay(z))?];
+        let start = gpu.zeros::<R>(count * layout.cells())?;
         let end = gpu.zeros::<R>(start.len())?;
         let [_, water @ ..] = state.fields();
         for number in 0..count {
             let q = water[number % water.len()].as_slice().expect(whole);
-            start.upload_to(number * shape.cells(), q)?;
+            start.upload_to(number * layout.cells(), &layout.lay(q))?;
         }
-        Ok(Self { flux, start, end })
+        Ok(Self { layout, flux, start, end })
     }
 
     /// Asks for a step, which leaves its start alone.
@@ -325,13 +327,22 @@ impl<R: Working + OnDevice> Tracers<R> {
     ///
     /// As [`Columns::new`].
     pub(in crate::cli) fn step(&self, transport: &Transport<R>, dt: f64) -> Result<()> {
-        let Self { flux: [x, y, z], start, end } = self;
+        let Self { flux: [x, y, z], start, end, .. } = self;
         transport.step(&Wind { flux: [x, y, z], inflow: None }, start, end, dt)
     }
 
-    /// The tracers after the step.
-    pub(in crate::cli) fn end(&self) -> &Buffer<R> {
-        &self.end
+    /// How their rows lie on the device.
+    pub(in crate::cli) fn layout(&self) -> Layout {
+        self.layout
+    }
+
+    /// The tracers after the step, on the host.
+    ///
+    /// # Errors
+    ///
+    /// As [`Columns::new`].
+    pub(in crate::cli) fn end(&self) -> Result<Vec<R>> {
+        Ok(self.layout.pick(&self.end.to_vec()?).into_owned())
     }
 }
 

@@ -6,11 +6,11 @@ use crate::cli::bench::figure::median;
 use crate::cli::bench::gpu::{Columns, Tracers, transport_on};
 use crate::cli::bench::gpu_times::call_times;
 use crate::error::Result;
-use crate::gpu::Gpu;
 use crate::gpu::advection::{March, TransportSettings};
 use crate::gpu::clouds::{Clouds, Inside};
 use crate::gpu::transport::Transport;
 use crate::gpu::tuning::{Knob, Setting};
+use crate::gpu::{Gpu, Layout};
 use crate::grid::Shape;
 use crate::model::Working;
 use crate::model::tiled::{Tile, Tiled};
@@ -30,7 +30,8 @@ pub(super) struct Ground<R> {
 /// What the kernels work on.
 enum Material<R> {
     Columns(Columns<R>),
-    Tracers(Tracers<R>),
+    /// Once for each layout of the rows that a march may ask for.
+    Tracers(Vec<Tracers<R>>),
 }
 
 /// The kernels of one setting on a ground.
@@ -51,7 +52,15 @@ impl<R: Working + OnDevice> Ground<R> {
             Knob::Clouds(_) => Material::Columns(Columns::new(gpu, &bed, 0)?),
             Knob::Transport => {
                 let march = March::choose(tile.nx * tile.ny, <R as Real>::PRECISION);
-                Material::Tracers(Tracers::new(gpu, &bed, settings(march, gpu, &bed))?)
+                let mut all: Vec<Tracers<R>> = Vec::new();
+                for cells in March::CELLS {
+                    let settings = settings(March { cells, ..march }, gpu, &bed);
+                    let layout = settings.layout(&bed.grid);
+                    if all.iter().all(|tracers| tracers.layout() != layout) {
+                        all.push(Tracers::new(gpu, &bed, settings)?);
+                    }
+                }
+                Material::Tracers(all)
             }
         };
         Ok(Self { gpu: gpu.clone(), knob, tile, bed, material })
@@ -83,11 +92,15 @@ impl<R: Working + OnDevice> Ground<R> {
             (Material::Columns(columns), Knob::Clouds(fallout), Setting::Clouds(mapping)) => {
                 let scheme = Scheme::default().with_fallout(fallout);
                 let inside = Inside::all(shape);
-                let clouds = Clouds::new(gpu, shape, inside, scheme, mapping, R::THETA_BASE)?;
+                let clouds =
+                    Clouds::new(gpu, Layout::tight(shape), inside, scheme, mapping, R::THETA_BASE)?;
                 Ok(Contestant::Clouds(gpu, columns, Box::new(clouds)))
             }
-            (Material::Tracers(tracers), Knob::Transport, Setting::Transport(march)) => {
+            (Material::Tracers(all), Knob::Transport, Setting::Transport(march)) => {
                 let transport = transport_on(gpu, bed, settings(march, gpu, bed))?;
+                let layout = transport.layout();
+                let tracers = all.iter().find(|tracers| tracers.layout() == layout);
+                let tracers = tracers.expect("tracers for every number of cells of a march");
                 Ok(Contestant::Transport(gpu, tracers, Box::new(transport)))
             }
             _ => panic!("{setting} is none of {:?}", self.knob),
@@ -106,7 +119,7 @@ impl<R: Working + OnDevice> Contestant<'_, R> {
         self.call(dt)?;
         match self {
             Self::Clouds(_, columns, _) => columns.state().to_vec(),
-            Self::Transport(_, tracers, _) => tracers.end().to_vec(),
+            Self::Transport(_, tracers, _) => tracers.end(),
         }
     }
 

@@ -3,7 +3,8 @@
 use std::fmt;
 
 use crate::advection::REACH;
-use crate::grid::{Shape, Side, Sides};
+use crate::gpu::layout::Layout;
+use crate::grid::{Grid, Shape, Side, Sides};
 use crate::real::Precision;
 
 /// The blocks of a kernel.
@@ -119,7 +120,7 @@ impl March {
     /// data while others calculate, are worth some spilled values.
     pub fn choose(columns: usize, precision: Precision) -> Self {
         let (cells, stages, limited, levels) = match precision {
-            Precision::F32 if columns < SMALL => (4, 5, 4, None),
+            Precision::F32 if columns < SMALL => (4, 4, 4, None),
             Precision::F32 if columns < MEDIUM => (4, 5, 4, Some(2)),
             Precision::F32 if columns < LARGE => (4, 5, 4, Some(6)),
             Precision::F32 => (4, 6, 4, Some(6)),
@@ -174,16 +175,18 @@ impl Shares {
     /// The shares of a grid for `tracers` tracers that march so on a device.
     pub fn of(
         march: March,
-        shape: Shape,
+        grid: &Grid,
         tracers: usize,
         offer: Offer,
         precision: Precision,
     ) -> Self {
-        // Groups of four are at one end of a row at most, and no other is near it.
+        let shape = grid.shape;
+        // Groups of four are at one end of a row at most.
         let room = |cells: usize| if cells < 4 { cells } else { 2 * cells };
         let fits = |cells: &usize| *cells <= march.cells && room(*cells) <= shape.nx;
         let cells = [4, 2, 1].into_iter().find(fits).unwrap_or(1);
-        let groups = shape.nx.div_ceil(cells);
+        let layout = Layout::of(grid, cells);
+        let groups = layout.pitch().div_ceil(cells);
         let width = groups.div_ceil(groups.div_ceil(WARP));
         let block = |resident| Block { threads: 128, resident };
         let (stage, limited) = (block(march.stages), block(march.limited));
@@ -193,67 +196,72 @@ impl Shares {
         // should be filled evenly.
         let time = |levels| {
             let shares = Self { levels, ..shares };
-            let (blocks, _) = shares.launch(shape, tracers, shares.limited);
+            let (blocks, _) = shares.launch(layout, tracers, shares.limited);
             let at_once = offer.multiprocessors * march.limited;
             blocks.into_iter().product::<usize>().div_ceil(at_once) * (levels + SETTING_OUT)
         };
         let even = || (1..=shape.nz).min_by_key(|levels| time(*levels)).unwrap_or(1);
         let levels = march.levels.unwrap_or_else(even).min(shape.nz);
         let tiled = march.tiles
-            && shape.nx >= shares.least_tiled()
-            && shape.nx.max(shape.ny) <= MOST_TILED
-            && shares.tile_bytes(shape, precision) <= offer.shared_bytes
-            && shares.tiles(shape, tracers).iter().product::<usize>()
+            && layout.pitch() >= shares.least_tiled()
+            && layout.pitch().max(shape.ny) <= MOST_TILED
+            && shares.tile_bytes(shape.nz, precision) <= offer.shared_bytes
+            && shares.tiles(layout, tracers).iter().product::<usize>()
                 >= TILES_EACH * offer.multiprocessors;
-        let stage_room = shares.stage_bytes(shape, tracers, precision) + RESERVED;
+        let stage_room = shares.stage_bytes(shape.nz, tracers, precision) + RESERVED;
         let stages_tiled = march.tiles
             && tracers >= TOGETHER
-            && shares.stages_can_be_tiled(shape)
+            && shares.stages_can_be_tiled(layout)
             && STAGE_RESIDENT * stage_room <= offer.shared_bytes + RESERVED
-            && shares.stage_tiles(shape, tracers).iter().product::<usize>()
+            && shares.stage_tiles(layout, tracers).iter().product::<usize>()
                 >= STAGE_TILES_EACH * offer.multiprocessors
-            && Self { levels, ..shares }.most_layers(shape, tracers) <= MOST_LAYERS;
+            && Self { levels, ..shares }.most_layers(layout, tracers) <= MOST_LAYERS;
         Self { levels, tiled, stages_tiled, ..shares }
     }
 
     /// Whether stages without limiter can go by tiles: rows begin at multiples of a thread's cells, which
     /// are no fewer than a stencil reaches, and a tile lies within the grid.
-    pub fn stages_can_be_tiled(self, shape: Shape) -> bool {
+    pub fn stages_can_be_tiled(self, layout: Layout) -> bool {
+        let (pitch, ny) = (layout.pitch(), layout.shape.ny);
         self.cells >= REACH
-            && shape.nx.is_multiple_of(self.cells)
-            && shape.nx >= WARP * self.cells
-            && shape.ny >= STAGE_ROWS
-            && shape.nx.max(shape.ny) <= MOST_TILED
+            && layout.has_groups_of(self.cells)
+            && pitch >= WARP * self.cells
+            && ny >= STAGE_ROWS
+            && pitch.max(ny) <= MOST_TILED
     }
 
     /// Tiles of a stage without limiter: by pairs of tracers, along the rows, and across them.
-    pub(super) fn stage_tiles(self, shape: Shape, tracers: usize) -> [usize; 3] {
+    pub(super) fn stage_tiles(self, layout: Layout, tracers: usize) -> [usize; 3] {
         [
             tracers.div_ceil(TOGETHER),
-            shape.nx.div_ceil(WARP * self.cells),
-            shape.ny.div_ceil(STAGE_ROWS),
+            layout.pitch().div_ceil(WARP * self.cells),
+            layout.shape.ny.div_ceil(STAGE_ROWS),
         ]
     }
 
     /// The blocks of such a stage: layers that march at the sides in x, where there are any, and behind
     /// them the tiles.
-    pub(super) fn stage_blocks(self, shape: Shape, tracers: usize, sides: Sides) -> [usize; 3] {
-        let [x, y, z] = self.stage_tiles(shape, tracers);
+    pub(super) fn stage_blocks(self, layout: Layout, tracers: usize, sides: Sides) -> [usize; 3] {
+        let [x, y, z] = self.stage_tiles(layout, tracers);
         if sides.periodic_x() {
             return [x, y, z];
         }
-        let threads = 2 * shape.ny * shape.nz.div_ceil(self.levels) * tracers;
+        // Of the groups in the east the last but one is near the side where the last has few cells.
+        let in_the_east = self.cells - (layout.fill - layout.first);
+        let groups = if in_the_east < REACH { 3 } else { 2 };
+        let Shape { ny, nz, .. } = layout.shape;
+        let threads = groups * ny * nz.div_ceil(self.levels) * tracers;
         [x, y, threads.div_ceil(STAGE_ROWS * WARP * x * y) + z]
     }
 
     /// The layers of such blocks, whatever the sides.
-    fn most_layers(self, shape: Shape, tracers: usize) -> usize {
-        let [_, _, layers] = self.stage_blocks(shape, tracers, Sides::all(Side::Specified));
+    fn most_layers(self, layout: Layout, tracers: usize) -> usize {
+        let [_, _, layers] = self.stage_blocks(layout, tracers, Sides::all(Side::Specified));
         layers
     }
 
     /// Shared memory of such a tile, bytes.
-    pub(super) fn stage_bytes(self, shape: Shape, tracers: usize, precision: Precision) -> usize {
+    pub(super) fn stage_bytes(self, nz: usize, tracers: usize, precision: Precision) -> usize {
         let together = tracers.min(TOGETHER);
         let group = self.cells * precision.bytes();
         let (row, beside) = (WARP * group, 2 * group);
@@ -264,7 +272,7 @@ impl Shares {
         let shared = (together + 2) * STAGE_ROWS * row;
         let room = 3 * latest + 2 * (masses + south) + shared;
         // Behind it two numbers of every level.
-        room.next_multiple_of(LINE) + 2 * shape.nz * precision.bytes()
+        room.next_multiple_of(LINE) + 2 * nz * precision.bytes()
     }
 
     /// Cells at an end of a row of a tile that lack what is beside them.
@@ -283,27 +291,29 @@ impl Shares {
     }
 
     /// Tiles of all tracers: by tracers, along the rows, and across them.
-    pub(super) fn tiles(self, shape: Shape, tracers: usize) -> [usize; 3] {
-        [tracers, shape.nx.div_ceil(self.tile_cells()), shape.ny.div_ceil(TILE_OWN_ROWS)]
+    pub(super) fn tiles(self, layout: Layout, tracers: usize) -> [usize; 3] {
+        let strips = layout.pitch().div_ceil(self.tile_cells());
+        [tracers, strips, layout.shape.ny.div_ceil(TILE_OWN_ROWS)]
     }
 
     /// Shared memory of a tile, bytes.
-    pub(super) fn tile_bytes(self, shape: Shape, precision: Precision) -> usize {
+    pub(super) fn tile_bytes(self, nz: usize, precision: Precision) -> usize {
         let rows_ahead = 3 * (TILE_ROWS + 2 * REACH - 1) + 2 * (TILE_ROWS + 1) + 3 * TILE_ROWS;
         let rows = rows_ahead + 3 * TILE_ROWS;
-        let of_levels = 5 * shape.nz + 1;
+        let of_levels = 5 * nz + 1;
         // A line more, so that the rows can begin where they do in their lines.
         LINE + (rows * WARP * self.cells + of_levels) * precision.bytes()
     }
 
     /// Blocks along the rows and the tracers, across the rows, and of levels, and threads of each
     /// that are at most those of `block`.
-    pub fn launch(self, shape: Shape, tracers: usize, block: Block) -> ([usize; 3], usize) {
-        let strips = shape.nx.div_ceil(self.cells).div_ceil(self.width);
+    pub fn launch(self, layout: Layout, tracers: usize, block: Block) -> ([usize; 3], usize) {
+        let Shape { ny, nz, .. } = layout.shape;
+        let strips = layout.pitch().div_ceil(self.cells).div_ceil(self.width);
         // No more rows than share the grid's evenly among its blocks.
         let most = (block.threads / self.width).max(1);
-        let rows = shape.ny.div_ceil(shape.ny.div_ceil(most));
-        let blocks = [tracers * strips, shape.ny.div_ceil(rows), shape.nz.div_ceil(self.levels)];
+        let rows = ny.div_ceil(ny.div_ceil(most));
+        let blocks = [tracers * strips, ny.div_ceil(rows), nz.div_ceil(self.levels)];
         (blocks, (rows * self.width).next_multiple_of(WARP))
     }
 }

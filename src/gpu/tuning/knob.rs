@@ -227,7 +227,7 @@ mod tests {
                 let sides = Sides::all(Side::Specified);
                 let grid = Grid { shape, sides, dx: 1.0, dy: 1.0 };
                 let offer = Offer { multiprocessors: 132, shared_bytes: 227 << 10 };
-                let shares = Shares::of(march, shape, 6, offer, Precision::F32);
+                let shares = Shares::of(march, &grid, 6, offer, Precision::F32);
                 let limiter = Limiter::PositiveDefinite;
                 let settings = TransportSettings { tracers: 6, unlimited: 1, limiter, shares };
                 transport::source(Precision::F32, &grid, settings)

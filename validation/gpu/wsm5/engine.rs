@@ -8,7 +8,7 @@ use ndarray::{Array, Dimension};
 use nwp_mini::gpu::advection::LayeredPointers;
 use nwp_mini::gpu::clouds::{self, Clouds, DIAGNOSED_FIELDS, Inside, PLANES, Place};
 use nwp_mini::gpu::wsm5::{Mapping, Tile};
-use nwp_mini::gpu::{Buffer, Element, Gpu, Source};
+use nwp_mini::gpu::{Buffer, Element, Gpu, Layout, Source};
 use nwp_mini::real::Real;
 use nwp_mini::state::{CloudDiagnostics, Environment};
 use nwp_mini::wsm5::Fallout;
@@ -52,7 +52,8 @@ impl<R: OnDevice> OnGpu<R> {
         let Region { rows, columns } = region.clone();
         let (shape, scheme) = (weather.shape(), self.scheme.clone());
         let inside = Inside { rows, columns };
-        Clouds::new(&self.gpu, shape, inside, scheme, self.mapping, weather.theta_base).unwrap()
+        let layout = Layout::tight(shape);
+        Clouds::new(&self.gpu, layout, inside, scheme, self.mapping, weather.theta_base).unwrap()
     }
 
     fn clouds(&self, weather: &Weather<R>, region: &Region) -> Rc<Clouds<R>> {

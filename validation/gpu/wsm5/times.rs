@@ -1,5 +1,6 @@
 //! How long a call takes with tiles of other shapes: printed, to choose by.
 
+use nwp_mini::gpu::Layout;
 use nwp_mini::gpu::clouds::{Clouds, Inside, Place, SURFACE_PLANES};
 use nwp_mini::gpu::wsm5::{Mapping, Tile};
 use nwp_mini::grid::Shape;
@@ -46,7 +47,8 @@ fn tiles_of_other_shapes() {
         for &(width, threads, blocks) in shapes {
             let mapping = Mapping::Tile(Tile { columns: width, threads, blocks });
             let scheme = Scheme::<f32>::default().with_fallout(Fallout::SemiLagrangian);
-            let clouds = Clouds::new(&gpu, shape, Inside::all(shape), scheme, mapping, 0.0);
+            let clouds =
+                Clouds::new(&gpu, Layout::tight(shape), Inside::all(shape), scheme, mapping, 0.0);
             let clouds = match clouds {
                 Ok(clouds) => clouds,
                 Err(error) => {

@@ -11,10 +11,10 @@ use crate::backend::gpu::{Needs, OnDevice, OnGpu, Setting};
 use crate::cli::device::MappingChoice;
 use crate::error::{Error, Result};
 use crate::forcing::Moment;
-use crate::gpu::Gpu;
 use crate::gpu::advection::TransportSettings;
 use crate::gpu::clouds::{Clouds, Inside};
 use crate::gpu::wsm5::{Mapping, Tile};
+use crate::gpu::{Gpu, Layout};
 use crate::model::Working;
 use crate::model::tiled::Tiled;
 use crate::real::{Precision, Real};
@@ -102,8 +102,14 @@ fn clouds<R: Working + OnDevice>(
     let mut variants = Vec::new();
     for mapping in mappings {
         let scheme = Scheme::default().with_fallout(fallout);
-        let clouds =
-            room(Clouds::new(gpu, shape, Inside::all(shape), scheme, mapping, R::THETA_BASE))?;
+        let clouds = room(Clouds::new(
+            gpu,
+            Layout::tight(shape),
+            Inside::all(shape),
+            scheme,
+            mapping,
+            R::THETA_BASE,
+        ))?;
         let call = || clouds.call(&columns.place(), bench.dt);
         let times = call_times(gpu, bench.runs, || columns.restore(), call)?;
         variants.push((mapping_text(mapping), timed(times)));

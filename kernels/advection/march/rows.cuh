@@ -1,0 +1,19 @@
+// How a row lies in memory: FIRST places without a cell, its cells, and the rest of FILL such places. What they
+// hold nobody asks for; kernels leave 0 there. See src/gpu/layout.rs.
+#pragma once
+
+// Places of a row.
+__device__ inline int pitch(const TransportArgs& args) { return args.nx + FILL; }
+
+// The first place behind the cells of a row.
+__device__ inline int end_of_cells(const TransportArgs& args) { return FIRST + args.nx; }
+
+// Places that a row of x-faces has more than one of cells.
+__device__ inline int more_faces() { return WIDE ? CELLS : 1; }
+
+// Which of the cells of a thread at the western end of a row is the first that there is, and the second; and at
+// the eastern end the last, and the one before it.
+__device__ inline int first_cell() { return FIRST; }
+__device__ inline int second_cell() { return min(FIRST + 1, CELLS - 1); }
+__device__ inline int last_cell() { return CELLS - 1 - (FILL - FIRST); }
+__device__ inline int last_but_one() { return max(last_cell() - 1, 0); }

@@ -1,0 +1,221 @@
+//! Memory of the host that the device copies from and to at full speed.
+
+use std::ops::Range;
+
+use cudarc::driver::{CudaStream, result};
+
+use super::buffer::{Buffer, Element};
+use super::device::{Gpu, failed};
+use crate::error::Result;
+use crate::shared::DevicePointer;
+
+/// An array on the host that stays where it is, so that the device copies to it by itself.
+#[derive(Debug)]
+pub(super) struct Pinned<T> {
+    gpu: Gpu,
+    address: *mut T,
+    len: usize,
+}
+
+// SAFETY: it owns its memory, as a Vec does.
+unsafe impl<T: Send> Send for Pinned<T> {}
+
+impl<T: Element> Pinned<T> {
+    /// An array of `len` zeros.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Gpu`](crate::error::Error::Gpu) when the host has no such memory left.
+    pub(super) fn zeros(gpu: &Gpu, len: usize) -> Result<Self> {
+        gpu.bind()?;
+        let bytes = (len * size_of::<T>()).max(1);
+        // SAFETY: the memory is owned by this value, and zero bits are a value of T.
+        let address = unsafe {
+            let address = result::malloc_host(bytes, 0)
+                .map_err(failed(format!("pin {bytes} bytes of the host's memory")))?;
+            std::ptr::write_bytes(address.cast::<u8>(), 0, bytes);
+            address.cast::<T>()
+        };
+        Ok(Self { gpu: gpu.clone(), address, len })
+    }
+
+    /// Asks for a copy of an array of the device of the same length, beside the kernels.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Gpu`](crate::error::Error::Gpu) when the device has failed.
+    ///
+    /// # Panics
+    ///
+    /// When the numbers of elements differ.
+    ///
+    /// # Safety
+    ///
+    /// Both arrays stay alive, and this one is not read, until an event recorded afterwards in
+    /// the stream of the copies is reached.
+    pub(super) unsafe fn begin(&mut self, from: &Buffer<T>) -> Result<()> {
+        assert_eq!(self.len, from.len(), "elements of the host and of the device");
+        self.gpu.bind()?;
+        let stream = self.gpu.copies().cu_stream();
+        // SAFETY: the lengths agree; the rest is promised by the caller.
+        unsafe {
+            let to = std::slice::from_raw_parts_mut(self.address, self.len);
+            result::memcpy_dtoh_async(to, from.range(0..from.len()), stream)
+        }
+        .map_err(failed("copy from the device"))
+    }
+
+    /// Asks for a copy of an array of the device of the same length, in the order of the kernels.
+    ///
+    /// # Errors
+    ///
+    /// As [`Pinned::begin`].
+    ///
+    /// # Panics
+    ///
+    /// When the numbers of elements differ.
+    ///
+    /// # Safety
+    ///
+    /// Both arrays stay alive, and this one is not read, until the device is done with the copy.
+    pub(super) unsafe fn fetch(&mut self, from: &Buffer<T>) -> Result<()> {
+        assert_eq!(self.len, from.len(), "elements of the host and of the device");
+        self.gpu.bind()?;
+        let stream = self.gpu.compute().cu_stream();
+        // SAFETY: the lengths agree; the rest is promised by the caller.
+        unsafe {
+            let to = std::slice::from_raw_parts_mut(self.address, self.len);
+            result::memcpy_dtoh_async(to, from.range(0..from.len()), stream)
+        }
+        .map_err(failed("copy from the device"))
+    }
+
+    /// Asks for the values to be copied to an array of the device of the same length, in the order
+    /// of the kernels.
+    ///
+    /// # Errors
+    ///
+    /// As [`Pinned::begin`].
+    ///
+    /// # Panics
+    ///
+    /// When the numbers of elements differ.
+    ///
+    /// # Safety
+    ///
+    /// Both arrays stay alive, and this one is not changed but by copies of [`Pinned::fetch`],
+    /// until the device is done with the copy.
+    pub(super) unsafe fn send(&self, to: &Buffer<T>) -> Result<()> {
+        assert_eq!(self.len, to.len(), "elements of the host and of the device");
+        self.gpu.bind()?;
+        let stream = self.gpu.compute().cu_stream();
+        // SAFETY: as above.
+        unsafe {
+            let from = std::slice::from_raw_parts(self.address, self.len);
+            result::memcpy_htod_async(to.range(0..to.len()), from, stream)
+        }
+        .map_err(failed("copy to the device"))
+    }
+
+    /// Asks for some of the values to be copied to the same places of an array of the device, in
+    /// this stream.
+    ///
+    /// # Errors
+    ///
+    /// As [`Pinned::begin`].
+    ///
+    /// # Panics
+    ///
+    /// When one of the arrays has no such elements.
+    ///
+    /// # Safety
+    ///
+    /// Both arrays stay alive, and this one is not changed, until the stream is done with the copy.
+    pub(super) unsafe fn send_part(
+        &self,
+        to: &Buffer<T>,
+        range: Range<usize>,
+        stream: &CudaStream,
+    ) -> Result<()> {
+        assert!(range.end <= self.len, "{range:?} of {}", self.len);
+        let address = to.range(range.clone());
+        self.gpu.bind()?;
+        // SAFETY: both ranges lie inside their arrays; the rest is promised by the caller.
+        unsafe {
+            let from = std::slice::from_raw_parts(self.address.add(range.start), range.len());
+            result::memcpy_htod_async(address, from, stream.cu_stream())
+        }
+        .map_err(failed("copy to the device"))
+    }
+
+    /// Asks for a copy of some elements of an array of the device to the same places of this one,
+    /// in this stream.
+    ///
+    /// # Errors
+    ///
+    /// As [`Pinned::begin`].
+    ///
+    /// # Panics
+    ///
+    /// When one of the arrays has no such elements.
+    ///
+    /// # Safety
+    ///
+    /// Both arrays stay alive, and this one is not read, until the stream is done with the copy.
+    pub(super) unsafe fn fetch_part(
+        &mut self,
+        from: &Buffer<T>,
+        range: Range<usize>,
+        stream: &CudaStream,
+    ) -> Result<()> {
+        assert!(range.end <= self.len, "{range:?} of {}", self.len);
+        let address = from.range(range.clone());
+        self.gpu.bind()?;
+        // SAFETY: as above.
+        unsafe {
+            let to = std::slice::from_raw_parts_mut(self.address.add(range.start), range.len());
+            result::memcpy_dtoh_async(to, address, stream.cu_stream())
+        }
+        .map_err(failed("copy from the device"))
+    }
+
+    /// The values.
+    ///
+    /// # Safety
+    ///
+    /// No copy into the array is under way.
+    pub(super) unsafe fn values(&self) -> &[T] {
+        // SAFETY: the memory holds `len` elements as long as this value lives.
+        unsafe { std::slice::from_raw_parts(self.address, self.len) }
+    }
+}
+
+impl Pinned<u64> {
+    /// Where kernels find the array: host and device share their addresses.
+    pub(super) fn pointer(&self) -> DevicePointer<u64> {
+        DevicePointer::new(self.address as u64)
+    }
+
+    /// Element `at`, which a kernel may be writing: one that fits into a word comes whole.
+    pub(super) fn get(&self, at: usize) -> u64 {
+        assert!(at < self.len, "element {at} of {}", self.len);
+        // SAFETY: the element was checked; it is read as the device may write it.
+        unsafe { self.address.add(at).read_volatile() }
+    }
+
+    /// Sets element `at`, which no kernel is to be writing.
+    pub(super) fn set(&self, at: usize, value: u64) {
+        assert!(at < self.len, "element {at} of {}", self.len);
+        // SAFETY: as above.
+        unsafe { self.address.add(at).write_volatile(value) }
+    }
+}
+
+impl<T> Drop for Pinned<T> {
+    fn drop(&mut self) {
+        if self.gpu.bind().is_ok() {
+            // SAFETY: the address came from the allocator and is freed once.
+            let _ = unsafe { result::free_host(self.address.cast()) };
+        }
+    }
+}
