@@ -1,6 +1,5 @@
 // The microphysics, a thread for a column: the mapping of the first ports of this scheme to GPUs.
 
-#include "primitives/exact.cuh"
 #include "primitives/begin.cuh"
 #include "wsm5/column/column.cuh"
 #include "wsm5/column/fall.cuh"
@@ -55,7 +54,7 @@ extern "C" __global__ void __launch_bounds__(COLUMN_THREADS)
         const real gained = (cell.qv - a.qv[at]) + (cell.qc - a.qc[at]) + (cell.qr - a.qr[at])
                             + (cell.qi - a.qi[at]) + (cell.qs - a.qs[at]);
         mass_mismatch += surplus(a, place, k, a.rho[at], a.dz[at]) * gained;
-        a.theta[at] = exact_quotient(cell.t, a.exner[at]) - a.theta_base;
+        store_theta(a, at, a.exner[at], (a.theta[at] + a.theta_base) * a.exner[at], cell.t);
         a.qv[at] = cell.qv;
         a.qc[at] = cell.qc;
         a.qr[at] = cell.qr;

@@ -10,6 +10,7 @@ use std::hint::black_box;
 
 use crate::lanes::{LANES, Row, any, each};
 use crate::wsm5::descent::Descent;
+use crate::wsm5::fields::theta_after;
 use crate::wsm5::params::SchemeConstants;
 use crate::wsm5::scheme::Scheme;
 use crate::wsm5::slope::{
@@ -21,7 +22,7 @@ use crate::wsm5::{Air, Cell, Onset, Precipitation, cell, fall, melt, minor_steps
 #[derive(Clone, Debug)]
 #[repr(align(64))]
 pub(super) struct Cells<R> {
-    /// Potential temperature less a base, K, before and after a call; temperature within, K.
+    /// Temperature, K.
     pub(super) t: Row<R>,
     /// Vapour, kg kg⁻¹.
     pub(super) qv: Row<R>,
@@ -70,6 +71,8 @@ impl<R: SchemeConstants> Cells<R> {
 pub(super) struct Level<R> {
     /// What its cells hold.
     pub(super) cells: Cells<R>,
+    /// Potential temperature less a base, before and after a call, K.
+    pub(super) theta: Row<R>,
     /// Density of dry air, kg m⁻³.
     pub(super) rho: Row<R>,
     /// Pressure, Pa.
@@ -93,6 +96,7 @@ impl<R: SchemeConstants> Level<R> {
         let row = [R::ZERO; LANES];
         Self {
             cells: Cells::new(),
+            theta: row,
             rho: row,
             p: row,
             dz: row,
@@ -190,7 +194,7 @@ impl<R: SchemeConstants> Level<R> {
         let (mut density_factor, mut heat_capacity, mut latent_heat) = (row, row, row);
         for l in 0..LANES {
             let (mut air, mut cell) = (self.air(l), self.cells.at(l));
-            cell.t = (cell.t + theta_base) * self.exner[l];
+            cell.t = (self.theta[l] + theta_base) * self.exner[l];
             for q in [&mut cell.qc, &mut cell.qr, &mut cell.qi, &mut cell.qs] {
                 sum[l] += step::clip(&air, q);
             }
@@ -236,8 +240,9 @@ impl<R: SchemeConstants> Abreast<R> {
     /// Fills all places from the first `count` on with copies of the first column.
     pub(super) fn fill_up(&mut self, count: usize) {
         for level in &mut self.levels {
-            let Level { cells: Cells { t, qv, qc, qr, qi, qs }, rho, p, dz, exner, .. } = level;
-            for row in [t, qv, qc, qr, qi, qs, rho, p, dz, exner] {
+            let Level { cells: Cells { qv, qc, qr, qi, qs, .. }, theta, rho, p, dz, exner, .. } =
+                level;
+            for row in [theta, qv, qc, qr, qi, qs, rho, p, dz, exner] {
                 let first = row[0];
                 row[count..].fill(first);
             }
@@ -255,8 +260,8 @@ impl<R: SchemeConstants> Abreast<R> {
         }
         for level in &mut self.levels {
             // One level at a time: the compiler would take the same lane of several.
-            let Level { cells: Cells { t, .. }, exner, .. } = black_box(level);
-            *t = each(|l| t[l] / exner[l] - self.theta_base);
+            let Level { cells: Cells { t, .. }, theta, exner, .. } = black_box(level);
+            *theta = each(|l| theta_after(theta[l], self.theta_base, exner[l], t[l]));
         }
         for (l, sum) in self.sums.iter_mut().enumerate() {
             sum.clipped = self.clipped[l];

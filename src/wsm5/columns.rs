@@ -3,7 +3,7 @@
 use std::sync::{Mutex, PoisonError};
 
 use super::abreast::Abreast;
-use super::fields::{DiagnosticFields, Fields};
+use super::fields::{DiagnosticFields, Fields, theta_after};
 use super::gather::Vectorised;
 use super::params::SchemeConstants;
 use super::radii::{RadiusConstants, re_cloud, re_ice, re_snow};
@@ -144,7 +144,7 @@ fn call_block<R: SchemeConstants>(
         let sum = column.call(p, dt);
         for (k, cell) in column.cells.iter().enumerate() {
             let at = [k, j, i];
-            f.theta[at] = cell.t / f.exner[at] - f.theta_base;
+            f.theta[at] = theta_after(f.theta[at], f.theta_base, f.exner[at], cell.t);
             f.qv[at] = cell.qv;
             f.qc[at] = cell.qc;
             f.qr[at] = cell.qr;

@@ -77,7 +77,7 @@ fn load<R: Vectorised>(
     columns: &mut Abreast<R::Lane>,
 ) {
     let levels = &mut columns.levels;
-    take(&f.theta.view(), stretches, levels, |level| &mut level.cells.t);
+    take(&f.theta.view(), stretches, levels, |level| &mut level.theta);
     take(&f.qv.view(), stretches, levels, |level| &mut level.cells.qv);
     take(&f.qc.view(), stretches, levels, |level| &mut level.cells.qc);
     take(&f.qr.view(), stretches, levels, |level| &mut level.cells.qr);
@@ -113,7 +113,7 @@ fn take<R: Real>(
 
 fn store<R: Vectorised>(f: &mut Fields<'_, R>, stretches: &[Stretch], columns: &Abreast<R::Lane>) {
     let levels = &columns.levels;
-    give(&mut f.theta, stretches, levels, |level| &level.cells.t);
+    give(&mut f.theta, stretches, levels, |level| &level.theta);
     give(&mut f.qv, stretches, levels, |level| &level.cells.qv);
     give(&mut f.qc, stretches, levels, |level| &level.cells.qc);
     give(&mut f.qr, stretches, levels, |level| &level.cells.qr);

@@ -1,6 +1,7 @@
 // Columns in the fields, and what they bring to the ground.
 #pragma once
 
+#include "primitives/exact.cuh"
 #include "wsm5/column/species.cuh"
 #include "wsm5/step.cuh"
 
@@ -11,6 +12,13 @@ __device__ inline int place_of(const CloudArgs& a, int number)
     if (a.width == a.nx) return a.first + number;
     const int row = unsigned(number) / unsigned(a.width);
     return a.first + row * (a.nx - a.width) + number;
+}
+
+// Writes the potential temperature of a cell whose temperature was `before` at the start of the call, unless it
+// is still that. See theta_after in src/wsm5/fields.rs.
+__device__ inline void store_theta(const CloudArgs& a, int at, real exner, real before, real t)
+{
+    if (t != before) a.theta[at] = exact_quotient(t, exner) - a.theta_base;
 }
 
 // Adds what a minor step has brought to the ground, by species in kg m-2, to the sums of the call.

@@ -97,7 +97,7 @@ __device__ inline void act(const CloudArgs& a, bool is_first, bool is_last, Tile
         // The sub-stepped fall has melted snow on the way.
         if (FALLOUT == Fallout::SemiLagrangian) melt::melt_snow(p, a.dt_cloud, air, cell);
         const real clipped = step::processes(p, a.dt_cloud, air, at_start, qr_sized, cell);
-        if (is_last) store_cell(a, k, column, air, exner, cell, tile);
+        if (is_last) store_cell(a, k, column, air, exner, first.t, cell, tile);
         else put(cell, k, column, tile);
         if (clipped != 0) {
             tile.clipped[k][column] += air.rho * air.dz * clipped;

@@ -1,7 +1,6 @@
 // What a call leaves, put back into the fields.
 #pragma once
 
-#include "primitives/exact.cuh"
 #include "wsm5/tile/load.cuh"
 
 // One thread for each column looks after its sums: those that come last where the processes act, and
@@ -37,13 +36,14 @@ __device__ inline void gather(const CloudArgs& a, Tile& tile, int column)
     add_to_sums(a.dt_cloud, tile.dz[0][column], ground, sum);
 }
 
-// Writes a cell. Those where nothing happens hold what the fields do. In the place of the water that was in
+// Writes a cell, which had temperature `t_before` at the start of the call. Those where nothing happens hold what
+// the fields do. In the place of the water that was in
 // the cell it leaves what the change weighs where its mass is not rho dz, kg m-2.
 __device__ inline void store_cell(const CloudArgs& a, int k, int column, const Air& air, real exner,
-                                  const Cell& cell, Tile& tile)
+                                  real t_before, const Cell& cell, Tile& tile)
 {
     const int place = tile.place[column], here = k * a.level + place;
-    a.theta[here] = exact_quotient(cell.t, exner) - a.theta_base;
+    store_theta(a, here, exner, t_before, cell.t);
     a.qv[here] = cell.qv;
     a.qc[here] = cell.qc;
     a.qr[here] = cell.qr;
