@@ -200,11 +200,11 @@ fn each_measure_after_many_steps_fails_by_itself() {
     );
     let none = sample::<f32>(rounded(9, 1.0));
     let water = |water| later(&none, Totals { water, ..TOTALS });
-    assert_eq!(failing(&water(1e12 + 3.9e6), "water of the domain"), [""; 0]);
-    assert_eq!(failing(&water(1e12 + 4.1e6), "water of the domain"), ["difference"]);
+    assert_eq!(failing(&water(1e12 + 7.9e6), "water of the domain"), [""; 0]);
+    assert_eq!(failing(&water(1e12 + 8.1e6), "water of the domain"), ["difference"]);
     let rain = |rain| later(&none, Totals { rain, ..TOTALS });
-    assert_eq!(failing(&rain(1e9 + 5.9e3), "rain of the domain"), [""; 0]);
-    assert_eq!(failing(&rain(1e9 + 6.1e3), "rain of the domain"), ["difference"]);
+    assert_eq!(failing(&rain(1e9 + 11.9e3), "rain of the domain"), [""; 0]);
+    assert_eq!(failing(&rain(1e9 + 12.1e3), "rain of the domain"), ["difference"]);
     assert_eq!(failing(&rain(f64::NAN), "rain of the domain"), ["difference"]);
 }
 
@@ -219,11 +219,11 @@ fn no_field_is_held_nearer_than_the_roundings_of_each_step() {
         judge_later(steps, [&a, &b], [TOTALS, TOTALS], &apart).iter().all(|verdict| verdict.pass)
     };
     // The runs are 2.4e-7 apart at most.
-    assert!(all_pass(1.3e-7, 1));
-    assert!(!all_pass(0.6e-7, 1));
+    assert!(all_pass(0.65e-7, 1));
+    assert!(!all_pass(0.3e-7, 1));
     // Errors add up as the root of the number of steps.
-    assert!(!all_pass(0.6e-7, 3));
-    assert!(all_pass(0.6e-7, 5));
+    assert!(!all_pass(0.3e-7, 3));
+    assert!(all_pass(0.3e-7, 5));
 }
 
 #[test]
