@@ -11,7 +11,6 @@ use std::ptr::null_mut;
 
 use super::library::{Nvrtc, Search, find_nvrtc};
 use super::prelude::{Configuration, prelude};
-use super::read_ahead::bring_nvrtc;
 use super::sources;
 use crate::error::{Error, Result};
 use crate::real::Precision;
@@ -183,7 +182,6 @@ impl Compiler {
         device: Architecture,
         extra: &[&str],
     ) -> Result<Compiled> {
-        bring_nvrtc();
         let (target, is_exact) = self.target(device)?;
         let mut options = self.options_of(source, &target);
         options.extend(extra.iter().map(ToString::to_string));

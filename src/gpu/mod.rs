@@ -29,7 +29,6 @@ pub mod memory_lab;
 mod parcel;
 mod pinned;
 pub mod prelude;
-mod read_ahead;
 mod receipt;
 pub mod reduce;
 pub mod sampling;
