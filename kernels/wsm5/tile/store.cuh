@@ -36,9 +36,9 @@ __device__ inline void gather(const CloudArgs& a, Tile& tile, int column)
     add_to_sums(a.dt_cloud, tile.dz[0][column], ground, sum);
 }
 
-// Writes a cell, which had temperature `t_before` at the start of the call. Those where nothing happens hold what
-// the fields do. In the place of the water that was in
-// the cell it leaves what the change weighs where its mass is not rho dz, kg m-2.
+// Writes a cell, which had temperature `t_before` at the start of the call. Those where nothing happens hold
+// what the fields do. In the place of the water that was in the cell it leaves what the change weighs where
+// its mass is not rho dz, kg m-2.
 __device__ inline void store_cell(const CloudArgs& a, int k, int column, const Air& air, real exner,
                                   real t_before, const Cell& cell, Tile& tile)
 {

@@ -17,8 +17,8 @@ use crate::diagnostics::difference::Value;
 use crate::real::{Precision, Real};
 
 /// What a difference may have over that of runs on the CPU, as the largest error of the first step. Two pairs are a
-/// small sample: of eight idealised storms, 69 and 70 x 46 x 20 cells and 60 steps each, three went beyond
-/// twice that of the CPU on an H200, by up to 3.6 times (the rain of a squall line that has just begun).
+/// small sample: correct runs of idealised storms on a GPU went up to 3.6 times as far
+/// (benches/results/2026-11-22-h200).
 const FACTOR: f64 = 4.0;
 
 /// Names of the totals.

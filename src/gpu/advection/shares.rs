@@ -285,7 +285,7 @@ impl Shares {
         WARP * self.cells - 2 * self.ring()
     }
 
-    /// The fewest cells of a row that tiles can be laid on: one tile and the ring of the next.
+    /// The fewest places of a row that tiles can be laid on: one tile and the ring of the next.
     pub fn least_tiled(self) -> usize {
         self.tile_cells() + self.ring()
     }
