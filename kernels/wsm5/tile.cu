@@ -48,10 +48,13 @@ extern "C" __global__ void __launch_bounds__(TILE_THREADS, BLOCKS)
             else sink_in(a, tile);
             __syncthreads();
         }
-        list_active(a, at, is_last, tile, active);
-        __syncthreads();
+        mark_active(a, at, is_last, tile, active);
+        if (LISTED) {
+            list_active(at, active, tile);
+            __syncthreads();
+        }
         if (is_accountant(a)) gather(a, tile, own_column());
-        act(a, step == 1, is_last, tile);
+        act(a, at, active, step == 1, is_last, tile);
         __syncthreads();
         if (is_last) break;
         if (threadIdx.x == 0) {

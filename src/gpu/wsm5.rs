@@ -146,10 +146,29 @@ const COLUMN_THREADS: usize = 32;
 /// columns of a storm.
 const MANY_COLUMNS: usize = 50_000;
 
-/// Lanes that let a species of a column fall: half a warp where two levels a lane are enough, with a
-/// place for the lid and one above it.
-fn fall_lanes(nz: usize) -> usize {
-    if nz + 2 <= WARP { WARP / 2 } else { WARP }
+/// Species that fall.
+const SPECIES: usize = 3;
+
+/// How things fall in a tile.
+#[derive(Clone, Copy, Debug)]
+struct Falling {
+    /// Lanes that have a column.
+    lanes: usize,
+    /// Species of a column that fall together: one, or all.
+    kinds: usize,
+}
+
+impl Falling {
+    /// Where every column of a tile has a warp, that lets all species fall together: what one of them waits
+    /// for gives the others time. Else half a warp has one, if two levels a lane are enough. There is a
+    /// place for the lid, and one above it.
+    fn new(columns: usize, threads: usize, nz: usize) -> Self {
+        match nz + 2 <= WARP {
+            true if threads >= WARP * columns => Self { lanes: WARP, kinds: SPECIES },
+            true => Self { lanes: WARP / 2, kinds: 1 },
+            false => Self { lanes: WARP, kinds: 1 },
+        }
+    }
 }
 
 impl Tile {
@@ -204,9 +223,9 @@ impl Tile {
             Fallout::Substepped => 2,
         };
         let fields = (10 + kept) * nz * (columns + 1);
-        let group = fall_lanes(nz);
-        let slots = ((nz + 1) / group + 1) * group;
-        let fall = real * (threads / group * (4 * (nz + 1) + slots));
+        let Falling { lanes, kinds } = Falling::new(columns, threads, nz);
+        let slots = ((nz + 1) / lanes + 1) * lanes;
+        let fall = real * (threads / lanes * kinds * (4 * (nz + 1) + slots));
         // The list of cells where something happens takes the place of the fall.
         let either = fall.max(size_of::<u16>() * nz * columns);
         let sums = 16 * columns;
@@ -244,11 +263,13 @@ impl Mapping {
         let settings = match self {
             Self::Column => vec![("COLUMN_THREADS", COLUMN_THREADS)],
             Self::Tile(Tile { columns, threads, blocks }) => {
+                let Falling { lanes, kinds } = Falling::new(columns, threads, nz);
                 vec![
                     ("TILE_COLUMNS", columns),
                     ("TILE_THREADS", threads),
                     ("TILE_BLOCKS", blocks),
-                    ("TILE_LANES", fall_lanes(nz)),
+                    ("TILE_LANES", lanes),
+                    ("TILE_KINDS", kinds),
                 ]
             }
         };

@@ -21,7 +21,8 @@ const DT: f64 = 200.0;
 /// Orders of the threads that are tried.
 const SEEDS: u64 = 12;
 
-const TILE: Mapping = Mapping::Tile(Tile { columns: 8, threads: 256, blocks: 1 });
+const TILES: [Tile; 2] =
+    [Tile { columns: 8, threads: 256, blocks: 1 }, Tile { columns: 8, threads: 128, blocks: 1 }];
 
 /// Copies of the kernels that lack one barrier each, with what they lack.
 ///
@@ -62,12 +63,13 @@ fn copy_tree(from: &Path, to: &Path) {
 fn fault(
     name: &str,
     kernels: &Path,
+    tile: Tile,
     expected: &Weather<f32>,
     before: &Weather<f32>,
 ) -> Option<String> {
     let p = scheme::<f32>(Fallout::SemiLagrangian);
     let include = format!("-I{}", kernels.display());
-    let clouds = Clouds::compile_with(&p, LEVELS, TILE, name, &[include.as_str()]);
+    let clouds = Clouds::compile_with(&p, LEVELS, Mapping::Tile(tile), name, &[include.as_str()]);
     let region = Region::whole(before.shape());
     let bits = |weather: &Weather<f32>| -> Vec<u32> {
         named(weather)
@@ -93,9 +95,12 @@ fn fault(
 fn every_barrier_is_missed() {
     let before = Weather::<f32>::of(&columns(LEVELS, 40), 1, 300.0);
     let p = scheme::<f32>(Fallout::SemiLagrangian);
-    let whole = Clouds::compile_with(&p, LEVELS, TILE, "_whole", &[]);
-    let mut expected = before.clone();
-    whole.call(&p, DT as f32, &mut expected, &Region::whole(before.shape()), 99);
+    let expected = TILES.map(|tile| {
+        let whole = Clouds::compile_with(&p, LEVELS, Mapping::Tile(tile), "_whole", &[]);
+        let mut expected = before.clone();
+        whole.call(&p, DT as f32, &mut expected, &Region::whole(before.shape()), 99);
+        expected
+    });
 
     let copies = without_barriers();
     assert!(copies.len() > 6, "{copies:?}");
@@ -103,7 +108,10 @@ fn every_barrier_is_missed() {
         .into_par_iter()
         .enumerate()
         .filter_map(|(number, (what, kernels))| {
-            match fault(&format!("_without_{number}"), &kernels, &expected, &before) {
+            let name = format!("_without_{number}");
+            let mut kinds = TILES.into_iter().zip(&expected);
+            match kinds.find_map(|(tile, expected)| fault(&name, &kernels, tile, expected, &before))
+            {
                 Some(how) => {
                     println!("without {what}: {how}");
                     None

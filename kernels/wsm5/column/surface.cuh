@@ -46,9 +46,9 @@ __device__ inline void store_surface(const CloudArgs& a, int place, const Precip
                                      real mass_mismatch)
 {
     if (a.per_area != nullptr) a.mass_mismatch[place] = mass_mismatch;
-    // Both are sums over the run.
-    if (sum.rain > 0) a.rain[place] += sum.rain;
-    if (sum.snow > 0) a.snow[place] += sum.snow;
+    // Both are sums over the run. Nobody else adds to them, but so nobody waits for what they are.
+    if (sum.rain > 0) atomicAdd(&a.rain[place], sum.rain);
+    if (sum.snow > 0) atomicAdd(&a.snow[place], sum.snow);
     // A millimetre of water is a kilogram per square metre.
     a.fallen[place] = sum.rain;
     a.rainncv[place] = sum.rainncv;

@@ -30,11 +30,9 @@ __device__ inline bool has_melted(const Start& start, int k, int column, const T
 
 __device__ inline bool has_melted(const Nothing&, int, int, const Tile&) { return false; }
 
-// Lists the cells where something happens: those that can change by themselves, and those that the
-// fall has left something in, where there was any. The latter are marked as well. In the last minor step
-// the change of all others is known to be none.
-__device__ inline void list_active(const CloudArgs& a, const Position& at, bool is_last, Tile& tile,
-                                   unsigned& active)
+// Marks the cells that the fall has left something in, where there was any: so marked are all in which something
+// happens. In the last minor step the change of all others is known to be none.
+__device__ inline void mark_active(const CloudArgs& a, const Position& at, bool is_last, Tile& tile, unsigned& active)
 {
     if (tile.falling.any() >> at.column & 1) {
 #pragma unroll
@@ -51,6 +49,11 @@ __device__ inline void list_active(const CloudArgs& a, const Position& at, bool 
         for (int m = 0; m < CELLS; ++m)
             if (at.has(m) && !(active >> m & 1)) tile.water[at.level(m)][at.column] = 0;
     }
+}
+
+// Lists the cells where something happens.
+__device__ inline void list_active(const Position& at, unsigned active, Tile& tile)
+{
     unsigned lanes[CELLS];
     int count = 0;
 #pragma unroll
@@ -72,36 +75,46 @@ __device__ inline void list_active(const CloudArgs& a, const Position& at, bool 
     }
 }
 
-// Lets the processes act in the listed cells, and writes these in the last minor step.
-__device__ inline void act(const CloudArgs& a, bool is_first, bool is_last, Tile& tile)
+// Lets the processes act in a cell, and writes it in the last minor step.
+__device__ inline void act_in(const CloudArgs& a, int k, int column, bool is_first, bool is_last, Tile& tile)
 {
     const Wsm5Params& p = a.params;
-    const int count = tile.active_count;
-    for (int n = threadIdx.x; n < count; n += TILE_THREADS) {
-        const int k = tile.active[n] / TILE_COLUMNS, column = tile.active[n] % TILE_COLUMNS;
-        const int here = k * a.level + tile.place[column];
-        Cell cell = cell_in(tile, k, column);
-        const real exner = __ldg(&a.exner[here]);
-        Air air = {tile.rho[k][column], __ldg(&a.p[here]), tile.dz[k][column], 0, 0, 0};
-        // The fields still hold what was there at the start of the call.
-        Cell first = cell;
-        if (FALLOUT == Fallout::Substepped || !is_first) {
-            first.t = (a.theta[here] + a.theta_base) * exner;
-            first.qv = a.qv[here];
-        }
-        cell::settle(first, air);
-        Cell start = cell;
-        start.t = t_at_start(tile.start, k, column, cell);
-        const Onset at_start = cell::onset(p, air, start);
-        const real qr_sized = sized_rain(tile.start, k, column, cell);
-        // The sub-stepped fall has melted snow on the way.
-        if (FALLOUT == Fallout::SemiLagrangian) melt::melt_snow(p, a.dt_cloud, air, cell);
-        const real clipped = step::processes(p, a.dt_cloud, air, at_start, qr_sized, cell);
-        if (is_last) store_cell(a, k, column, air, exner, first.t, cell, tile);
-        else put(cell, k, column, tile);
-        if (clipped != 0) {
-            tile.clipped[k][column] += air.rho * air.dz * clipped;
-            atomicOr(&tile.clips, 1u << column);
-        }
+    const int here = k * a.level + tile.place[column];
+    Cell cell = cell_in(tile, k, column);
+    const real exner = __ldg(&a.exner[here]);
+    Air air = {tile.rho[k][column], __ldg(&a.p[here]), tile.dz[k][column], 0, 0, 0};
+    // The fields still hold what was there at the start of the call.
+    Cell first = cell;
+    if (FALLOUT == Fallout::Substepped || !is_first) {
+        first.t = (a.theta[here] + a.theta_base) * exner;
+        first.qv = a.qv[here];
     }
+    cell::settle(first, air);
+    Cell start = cell;
+    start.t = t_at_start(tile.start, k, column, cell);
+    const Onset at_start = cell::onset(p, air, start);
+    const real qr_sized = sized_rain(tile.start, k, column, cell);
+    // The sub-stepped fall has melted snow on the way.
+    if (FALLOUT == Fallout::SemiLagrangian) melt::melt_snow(p, a.dt_cloud, air, cell);
+    const real clipped = step::processes(p, a.dt_cloud, air, at_start, qr_sized, cell);
+    if (is_last) store_cell(a, k, column, air, exner, first.t, cell, tile);
+    else put(cell, k, column, tile);
+    if (clipped != 0) {
+        tile.clipped[k][column] += air.rho * air.dz * clipped;
+        atomicOr(&tile.clips, 1u << column);
+    }
+}
+
+// Lets the processes act in the cells where something happens: where a thread has one cell, each in its own; else
+// those of the list.
+__device__ inline void act(const CloudArgs& a, const Position& at, unsigned active, bool is_first, bool is_last,
+                           Tile& tile)
+{
+    if (!LISTED) {
+        if (active != 0) act_in(a, at.level(0), at.column, is_first, is_last, tile);
+        return;
+    }
+    const int count = tile.active_count;
+    for (int n = threadIdx.x; n < count; n += TILE_THREADS)
+        act_in(a, tile.active[n] / TILE_COLUMNS, tile.active[n] % TILE_COLUMNS, is_first, is_last, tile);
 }

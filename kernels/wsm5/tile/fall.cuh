@@ -1,4 +1,4 @@
-// Semi-Lagrangian fall of one species in one column, by one warp: see src/wsm5/fall.rs.
+// Semi-Lagrangian fall in one column, of one species or of all, by lanes of a warp: see src/wsm5/fall.rs.
 //
 // A lane has levels, and the interfaces below them; lanes above the lid have layers of no depth that
 // hold nothing, so that nobody asks which lane has what. Neighbours are asked by shuffles; what has
@@ -13,134 +13,196 @@ __device__ inline int level_of(int m) { return member() * SLOTS + m; }
 
 __device__ inline bool has_level(int m) { return level_of(m) < NZ; }
 
-// Heights of the interfaces below the levels of a lane above the ground, by sums from the ground up.
-__device__ inline void set_heights(const Tile& tile, int column, real (&height)[SLOTS])
+// A column in the layers of a lane.
+struct Grid {
+    real height[SLOTS];  // of the interface below above the ground
+    real depth[SLOTS];
+    Air air[SLOTS];
+};
+
+// Heights by sums from the ground up, and what else a fall needs to know of a column.
+__device__ inline void set_grid(const Tile& tile, int column, Grid& grid)
 {
     real top[SLOTS];
 #pragma unroll
     for (int m = 0; m < SLOTS; ++m) {
-        const real depth = tile.dz[min(level_of(m), NZ - 1)][column];
-        top[m] = (m > 0 ? top[m > 0 ? m - 1 : 0] : real(0)) + (has_level(m) ? depth : real(0));
+        grid.air[m] = air_in(tile, min(level_of(m), NZ - 1), column);
+        top[m] = (m > 0 ? top[m > 0 ? m - 1 : 0] : real(0)) + (has_level(m) ? grid.air[m].dz : real(0));
     }
     const real below = sum_below(top[SLOTS - 1]);
 #pragma unroll
-    for (int m = 0; m < SLOTS; ++m) height[m] = m > 0 ? below + top[m > 0 ? m - 1 : 0] : below;
+    for (int m = 0; m < SLOTS; ++m) grid.height[m] = m > 0 ? below + top[m > 0 ? m - 1 : 0] : below;
     // Sums of the same layers by several lanes may differ by roundings.
-    const real lid = __shfl_sync(ALL_LANES, height[NZ % SLOTS], NZ / SLOTS, GROUP);
+    const real lid = __shfl_sync(ALL_LANES, grid.height[NZ % SLOTS], NZ / SLOTS, GROUP);
 #pragma unroll
-    for (int m = 0; m < SLOTS; ++m) height[m] = level_of(m) > NZ ? lid : height[m];
+    for (int m = 0; m < SLOTS; ++m) grid.height[m] = level_of(m) > NZ ? lid : grid.height[m];
+#pragma unroll
+    for (int m = 0; m < SLOTS; ++m) {
+        const real depth = from_above(grid.height, m) - grid.height[m];
+        grid.depth[m] = has_level(m) ? depth : real(0);
+    }
 }
 
-// A species in the layers of a lane.
+// The species of a task in the layers of a lane. Loops over them are the inner ones throughout: what is done for
+// one need not wait for the other.
 struct Layers {
-    real height[SLOTS];   // of the interface below
-    real depth[SLOTS];
-    real content[SLOTS];  // density
-    real arrival[SLOTS];  // where the interface below arrives
-    real thickness[SLOTS];
-    real density[SLOTS];  // where it has arrived
+    real content[KINDS][SLOTS];  // density
+    real arrival[KINDS][SLOTS];  // where the interface below arrives
+    real thickness[KINDS][SLOTS];
+    real density[KINDS][SLOTS];  // where it has arrived
 };
 
-// Moves the interfaces, and finds the density of the layers between them.
+// The largest value of the places above, where that matters: where neighbours tell that some value is exceeded.
+template <int COUNT>
+__device__ inline void find_limits(const real (&own)[COUNT][SLOTS], real (&above)[COUNT][SLOTS])
+{
+#pragma unroll
+    for (int s = 0; s < COUNT; ++s) {
+        bool is_exceeded = false;
+#pragma unroll
+        for (int m = 0; m < SLOTS; ++m) {
+            above[s][m] = from_above(own[s], m);
+            is_exceeded |= above[s][m] > own[s][m];
+        }
+        if (__any_sync(ALL_LANES, is_exceeded)) max_above(own[s], above[s]);
+    }
+}
+
+// Moves the interfaces of the first species of a task, and finds the density of the layers between them.
 //
 // An interface that is limited by the one above has w[k] = w[k + 1] - c dz[k], with
 // c = FALL_COMPRESSION / dt. So w[k] - c z[k] is nowhere less than any w - c z above: the recursion
 // of limited_speed is a maximum, which the lanes find together.
-__device__ inline void arrive(real dt_cloud, const real (&u)[SLOTS], Layers& layers)
+template <int COUNT>
+__device__ inline void arrive(real dt_cloud, const Grid& grid, const real (&u)[KINDS][SLOTS], Layers& layers)
 {
     const real c = FALL_COMPRESSION / dt_cloud;
-    real w[SLOTS], own[SLOTS], above[SLOTS], u_below[SLOTS];
+    real w[COUNT][SLOTS], own[COUNT][SLOTS], above[COUNT][SLOTS], u_below[COUNT][SLOTS];
 #pragma unroll
-    for (int m = 0; m < SLOTS; ++m) u_below[m] = from_below(u, m);
+    for (int m = 0; m < SLOTS; ++m)
+#pragma unroll
+        for (int s = 0; s < COUNT; ++s) u_below[s][m] = from_below(u[s], m);
 #pragma unroll
     for (int m = 0; m < SLOTS; ++m) {
         const int k = level_of(m);
-        const real inner =
-            fall::interface_speed_inner(from_below(u_below, m), u_below[m], u[m], from_above(u, m));
-        const real outer = fall::interface_speed_outer(u_below[m], u[m]);
-        // The lowest place is told its own speed as that from below, which is that of the ground.
-        w[m] = k <= 1 || k == NZ - 1 ? outer : inner;
-        // The top of a group of precipitating layers falls as fast as the layer below it.
-        if (u[m] == 0) w[m] = u_below[m];
-        own[m] = w[m] - c * layers.height[m];
-    }
-    max_above(own, above);
 #pragma unroll
-    for (int m = 0; m < SLOTS; ++m) {
-        if (above[m] > own[m]) w[m] = above[m] + c * layers.height[m];
-        layers.arrival[m] = fall::arrival(layers.height[m], w[m], dt_cloud);
+        for (int s = 0; s < COUNT; ++s) {
+            const real inner = fall::interface_speed_inner(from_below(u_below[s], m), u_below[s][m], u[s][m],
+                                                           from_above(u[s], m));
+            const real outer = fall::interface_speed_outer(u_below[s][m], u[s][m]);
+            // The lowest place is told its own speed as that from below, which is that of the ground.
+            w[s][m] = k <= 1 || k == NZ - 1 ? outer : inner;
+            // The top of a group of precipitating layers falls as fast as the layer below it.
+            if (u[s][m] == 0) w[s][m] = u_below[s][m];
+            own[s][m] = w[s][m] - c * grid.height[m];
+        }
     }
+    find_limits(own, above);
 #pragma unroll
-    for (int m = 0; m < SLOTS; ++m) {
-        layers.thickness[m] = from_above(layers.arrival, m) - layers.arrival[m];
-        const real density =
-            fall::arrived_density(layers.content[m], layers.depth[m], layers.thickness[m]);
-        layers.density[m] = has_level(m) ? density : real(0);
-    }
+    for (int m = 0; m < SLOTS; ++m)
+#pragma unroll
+        for (int s = 0; s < COUNT; ++s) {
+            if (above[s][m] > own[s][m]) w[s][m] = above[s][m] + c * grid.height[m];
+            layers.arrival[s][m] = fall::arrival(grid.height[m], w[s][m], dt_cloud);
+        }
+#pragma unroll
+    for (int m = 0; m < SLOTS; ++m)
+#pragma unroll
+        for (int s = 0; s < COUNT; ++s) {
+            layers.thickness[s][m] = from_above(layers.arrival[s], m) - layers.arrival[s][m];
+            const real density =
+                fall::arrived_density(layers.content[s][m], grid.depth[m], layers.thickness[s][m]);
+            layers.density[s][m] = has_level(m) ? density : real(0);
+        }
 }
 
 // Writes down what has arrived, for all lanes to look at.
-__device__ inline void write_down(const Layers& layers, Fall& work)
+__device__ inline void write_down(const Layers& layers, Fall (&work)[KINDS])
 {
-    real rise[SLOTS];
+    real rise[KINDS][SLOTS];
 #pragma unroll
     for (int m = 0; m < SLOTS; ++m)
-        rise[m] = fall::rise(layers.density[m], from_above(layers.density, m), layers.thickness[m],
-                              from_above(layers.thickness, m));
+#pragma unroll
+        for (int s = 0; s < KINDS; ++s)
+            rise[s][m] =
+                fall::rise(layers.density[s][m], from_above(layers.density[s], m), layers.thickness[s][m],
+                           from_above(layers.thickness[s], m));
 #pragma unroll
     for (int m = 0; m < SLOTS; ++m) {
         const int k = level_of(m);
-        Edges edges = fall::edges(layers.density[m], layers.thickness[m], from_below(rise, m), rise[m]);
-        if (k == 0) edges = Edges{layers.density[m], layers.density[m]};
-        work.arrival[k] = layers.arrival[m];
-        if (k <= NZ) work.arrived[k] = {edges, layers.thickness[m], layers.density[m]};
+#pragma unroll
+        for (int s = 0; s < KINDS; ++s) {
+            const real density = layers.density[s][m], thickness = layers.thickness[s][m];
+            Edges edges = fall::edges(density, thickness, from_below(rise[s], m), rise[s][m]);
+            if (k == 0) edges = Edges{density, density};
+            work[s].arrival[k] = layers.arrival[s][m];
+            if (k <= NZ) work[s].arrived[k] = {edges, thickness, density};
+        }
     }
     __syncwarp();
 }
 
-// The arrived layer that holds the bottom of a layer of the grid: the number of interfaces that have
+// The arrived layers that hold the bottom of a layer of the grid: the numbers of interfaces that have
 // arrived below it, the lowest aside. Since nothing rises, those of the layers below are among them.
-__device__ inline int layer_at(const Fall& work, int k, real arrival, real height)
+__device__ inline void find_layers(const Fall (&work)[KINDS], const Layers& layers, int m, real height,
+                                   int (&layer)[KINDS][SLOTS])
 {
-    int layer = min(k, NZ);
-    if (!(arrival < height)) layer = max(layer - 1, 0);
+    const int k = level_of(m);
+#pragma unroll
+    for (int s = 0; s < KINDS; ++s) {
+        layer[s][m] = min(k, NZ);
+        if (!(layers.arrival[s][m] < height)) layer[s][m] = max(layer[s][m] - 1, 0);
+    }
+    bool is_found;
 #pragma unroll 1
-    while (work.arrival[layer + 1] < height) ++layer;
-    return layer;
+    do {
+        is_found = true;
+#pragma unroll
+        for (int s = 0; s < KINDS; ++s)
+            if (work[s].arrival[layer[s][m] + 1] < height) ++layer[s][m], is_found = false;
+    } while (!is_found);
 }
 
 // Sums the arrived layers up in the layers of the grid.
-__device__ inline void remap(const Layers& layers, const Fall& work, real (&content)[SLOTS])
+__device__ inline void remap(const Grid& grid, const Layers& layers, const Fall (&work)[KINDS],
+                             real (&content)[KINDS][SLOTS])
 {
     // Where the bottom of a layer lies in the arrived layers, and what lies below it there.
-    int layer[SLOTS];
-    real t[SLOTS], depth_below[SLOTS], mass_below[SLOTS];
-    Arrived arrived[SLOTS];
+    int layer[KINDS][SLOTS];
+    real t[KINDS][SLOTS], depth_below[KINDS][SLOTS], mass_below[KINDS][SLOTS];
+    Arrived arrived[KINDS][SLOTS];
 #pragma unroll
     for (int m = 0; m < SLOTS; ++m) {
-        layer[m] = layer_at(work, level_of(m), layers.arrival[m], layers.height[m]);
-        arrived[m] = work.arrived[layer[m]];
-        t[m] = (layers.height[m] - work.arrival[layer[m]]) / arrived[m].thickness;
-        depth_below[m] = t[m] * arrived[m].thickness;
-        mass_below[m] = fall::integral(arrived[m].edges, t[m]) * arrived[m].thickness;
+        find_layers(work, layers, m, grid.height[m], layer);
+#pragma unroll
+        for (int s = 0; s < KINDS; ++s) {
+            const Arrived& here = arrived[s][m] = work[s].arrived[layer[s][m]];
+            t[s][m] = (grid.height[m] - work[s].arrival[layer[s][m]]) / here.thickness;
+            depth_below[s][m] = t[s][m] * here.thickness;
+            mass_below[s][m] = fall::integral(here.edges, t[s][m]) * here.thickness;
+        }
     }
 #pragma unroll
     for (int m = 0; m < SLOTS; ++m) {
-        const int top = from_above(layer, m);
-        const real within = fall::mean_within(arrived[m].edges, t[m], from_above(t, m));
-        real depth = (1 - t[m]) * arrived[m].thickness;
-        real mass = (arrived[m].density - fall::integral(arrived[m].edges, t[m])) * arrived[m].thickness;
+#pragma unroll
+        for (int s = 0; s < KINDS; ++s) {
+            const Arrived& here = arrived[s][m];
+            const int top = from_above(layer[s], m);
+            const real within = fall::mean_within(here.edges, t[s][m], from_above(t[s], m));
+            real depth = (1 - t[s][m]) * here.thickness;
+            real mass = (here.density - fall::integral(here.edges, t[s][m])) * here.thickness;
 #pragma unroll 1
-        for (int j = layer[m] + 1; j < top; ++j) {
-            depth += work.arrived[j].thickness;
-            mass += work.arrived[j].density * work.arrived[j].thickness;
+            for (int j = layer[s][m] + 1; j < top; ++j) {
+                depth += work[s].arrived[j].thickness;
+                mass += work[s].arrived[j].density * work[s].arrived[j].thickness;
+            }
+            depth += from_above(depth_below[s], m);
+            mass += from_above(mass_below[s], m);
+            content[s][m] = layer[s][m] == top ? within : mass / depth;
+            // What lies in a layer whose top is above the bottom of the highest arrived one is lost, as
+            // in the original. The highest layer always is such a layer.
+            if (top >= NZ - 1 || level_of(m) >= NZ - 1) content[s][m] = 0;
         }
-        depth += from_above(depth_below, m);
-        mass += from_above(mass_below, m);
-        content[m] = layer[m] == top ? within : mass / depth;
-        // What lies in a layer whose top is above the bottom of the highest arrived one is lost, as
-        // in the original. The highest layer always is such a layer.
-        if (top >= NZ - 1 || level_of(m) >= NZ - 1) content[m] = 0;
     }
 }
 
@@ -153,7 +215,7 @@ __device__ inline void set_speeds(const Wsm5Params& p, const Air (&air)[SLOTS], 
     for (int m = 0; m < SLOTS; ++m) speed[m] = fall_speed<KIND>(p, air[m], q[m], n0s_factor[m]);
 }
 
-// The same of a species that is known at run time only: the code of the fall is there once.
+// The same of a species that may be known at run time only: the code of the fall is there once.
 __device__ inline void set_speeds(const Wsm5Params& p, Species kind, const Air (&air)[SLOTS],
                                   const real (&q)[SLOTS], const real (&n0s_factor)[SLOTS],
                                   real (&speed)[SLOTS])
@@ -163,72 +225,95 @@ __device__ inline void set_speeds(const Wsm5Params& p, Species kind, const Air (
     else set_speeds<Species::ICE>(p, air, q, n0s_factor, speed);
 }
 
-// Lets a species of a column fall for a minor step. A group whose column is another's does the same
-// without leaving anything.
-__device__ inline void sediment(const CloudArgs& a, Tile& tile, Species kind, int column, bool is_own)
+// The field of a species.
+__device__ inline Field& field_of(Tile& tile, Species kind)
 {
-    Fall& work = tile.fall[group()];
-    Field& q = kind == Species::RAIN ? tile.qr : kind == Species::SNOW ? tile.qs : tile.qi;
+    return kind == Species::RAIN ? tile.qr : kind == Species::SNOW ? tile.qs : tile.qi;
+}
+
+// Lets the species of a task fall in a column for a minor step: all of them, or `only`. A group whose column is
+// another's does the same without leaving anything.
+__device__ inline void sediment(const CloudArgs& a, Tile& tile, Species only, int column, bool is_own)
+{
+    const auto kind = [&](int s) { return KINDS == 1 ? only : Species(s); };
+    Fall(&work)[KINDS] = tile.fall[group()];
+    Grid grid;
+    set_grid(tile, column, grid);
     Layers layers;
-    Air air[SLOTS];
-    real here[SLOTS], speed[SLOTS], n0s_factor[SLOTS];
-    set_heights(tile, column, layers.height);
+    real here[KINDS][SLOTS], speed[KINDS][SLOTS], n0s_factor[SLOTS];
 #pragma unroll
     for (int m = 0; m < SLOTS; ++m) {
         const int k = min(level_of(m), NZ - 1);
-        air[m] = air_in(tile, k, column);
-        here[m] = has_level(m) ? q[k][column] : real(0);
-        layers.content[m] = air[m].rho * here[m];
-        const real depth = from_above(layers.height, m) - layers.height[m];
-        layers.depth[m] = has_level(m) ? depth : real(0);
+#pragma unroll
+        for (int s = 0; s < KINDS; ++s) {
+            here[s][m] = has_level(m) ? field_of(tile, kind(s))[k][column] : real(0);
+            layers.content[s][m] = grid.air[m].rho * here[s][m];
+        }
         n0s_factor[m] = 0;
     }
-    if (kind == Species::SNOW) {
+    if (KINDS > 1 || only == Species::SNOW) {
 #pragma unroll
         for (int m = 0; m < SLOTS; ++m)
             n0s_factor[m] = slope::snow_intercept_factor(a.params, tile.t[min(level_of(m), NZ - 1)][column]);
     }
-    set_speeds(a.params, kind, air, here, n0s_factor, speed);
-    arrive(a.dt_cloud, speed, layers);
-    // Ice keeps the speed that it has at departure.
-    if (kind != Species::ICE) {
-        real then[SLOTS], mean[SLOTS];
 #pragma unroll
-        for (int m = 0; m < SLOTS; ++m) here[m] = layers.density[m] / air[m].rho;
-        set_speeds(a.params, kind, air, here, n0s_factor, then);
+    for (int s = 0; s < KINDS; ++s) set_speeds(a.params, kind(s), grid.air, here[s], n0s_factor, speed[s]);
+    arrive<KINDS>(a.dt_cloud, grid, speed, layers);
+    // Ice, the last of all, keeps the speed that it has at departure.
+    if (KINDS > 1 || only != Species::ICE) {
+        constexpr int COUNT = KINDS > 1 ? KINDS - 1 : 1;
 #pragma unroll
-        for (int m = 0; m < SLOTS; ++m) mean[m] = fall::mean_speed(speed[m], then[m]);
-        arrive(a.dt_cloud, mean, layers);
+        for (int s = 0; s < COUNT; ++s) {
+            real then[SLOTS];
+#pragma unroll
+            for (int m = 0; m < SLOTS; ++m) here[s][m] = layers.density[s][m] / grid.air[m].rho;
+            set_speeds(a.params, kind(s), grid.air, here[s], n0s_factor, then);
+#pragma unroll
+            for (int m = 0; m < SLOTS; ++m) speed[s][m] = fall::mean_speed(speed[s][m], then[m]);
+        }
+        arrive<COUNT>(a.dt_cloud, grid, speed, layers);
     }
     write_down(layers, work);
-    real content[SLOTS];
-    remap(layers, work, content);
+    real content[KINDS][SLOTS];
+    remap(grid, layers, work, content);
 
-    Landing landing = {0, 0, 0};
+    // What all species leave besides what is in the cells is added up together.
+    real residual = 0, clipped = 0, ground[KINDS] = {};
 #pragma unroll
-    for (int m = 0; m < SLOTS; ++m) {
-        landing.residual += (content[m] - layers.content[m]) * layers.depth[m];
-        if (has_level(m) && is_own) landing.clipped += fall::land(air[m], content[m], q[level_of(m)][column]);
-    }
-    // Interfaces arrive in their order: nothing reaches the ground where the lowest does not.
-    if (__any_sync(ALL_LANES, member() == 0 && layers.arrival[0] < 0)) {
+    for (int m = 0; m < SLOTS; ++m)
 #pragma unroll
-        for (int m = 0; m < SLOTS; ++m) {
-            const real top = layers.arrival[m] + layers.thickness[m];
-            if (has_level(m))
-                landing.ground += fall::mass_in_ground(layers.arrival[m], top, layers.thickness[m],
-                                                       layers.density[m]);
+        for (int s = 0; s < KINDS; ++s) {
+            residual += (content[s][m] - layers.content[s][m]) * grid.depth[m];
+            if (has_level(m) && is_own)
+                clipped += fall::land(grid.air[m], content[s][m], field_of(tile, kind(s))[level_of(m)][column]);
         }
-        landing.ground = group_sum(landing.ground);
+    residual = group_sum(residual);
+#pragma unroll
+    for (int s = 0; s < KINDS; ++s) {
+        // Interfaces arrive in their order: nothing reaches the ground where the lowest does not.
+        if (__any_sync(ALL_LANES, member() == 0 && layers.arrival[s][0] < 0)) {
+#pragma unroll
+            for (int m = 0; m < SLOTS; ++m) {
+                const real top = layers.arrival[s][m] + layers.thickness[s][m];
+                if (has_level(m))
+                    ground[s] += fall::mass_in_ground(layers.arrival[s][m], top, layers.thickness[s][m],
+                                                      layers.density[s][m]);
+            }
+            ground[s] = group_sum(ground[s]);
+            residual += ground[s];
+        }
     }
-    landing.residual = group_sum(landing.residual) + landing.ground;
-    if (__any_sync(ALL_LANES, landing.clipped > 0)) landing.clipped = group_sum(landing.clipped);
-    if (member() == 0 && is_own) tile.landing[int(kind)][column] = landing;
+    if (__any_sync(ALL_LANES, clipped > 0)) clipped = group_sum(clipped);
+    if (member() == 0 && is_own) {
+#pragma unroll
+        for (int s = 0; s < KINDS; ++s)
+            tile.landing[int(kind(s))][column] = {ground[s], s == 0 ? residual : 0, s == 0 ? clipped : 0};
+    }
     __syncwarp();  // the next task takes the same work space; shuffles do not order memory
 }
 
-// The columns that the groups of a warp have of those that hold a species, from the one with the number
-// `first` on. Where there are none left, a group does what the one before it does, for nobody.
+// The columns that the groups of a warp have of some, from the one with the number `first` on. Where there are
+// none left, a group does what the one before it does, for nobody.
 __device__ inline int column_of_group(unsigned columns, int first, bool& is_own)
 {
     int column = nth_set_bit(columns, first), mine = column;
@@ -245,20 +330,22 @@ __device__ inline int column_of_group(unsigned columns, int first, bool& is_own)
     return mine;
 }
 
-// Lets all that falls in the tile fall: tasks of some columns of a species, taken by whichever warp
+// Lets all that falls in the tile fall: tasks of some columns of a species, or of all, taken by whichever warp
 // has time.
 __device__ inline void fall_in(const CloudArgs& a, Tile& tile)
 {
     const Falling falling = tile.falling;
-    const auto tasks = [&](Species kind) { return (__popc(falling.of(kind)) + GROUPS - 1) / GROUPS; };
-    const int rain = tasks(Species::RAIN), snow = rain + tasks(Species::SNOW), ice = snow + tasks(Species::ICE);
+    const auto tasks = [&](unsigned columns) { return (__popc(columns) + GROUPS - 1) / GROUPS; };
+    const auto of = [&](Species kind) { return KINDS == 1 ? tasks(falling.of(kind)) : 0; };
+    const int rain = KINDS == 1 ? of(Species::RAIN) : tasks(falling.any());
+    const int snow = rain + of(Species::SNOW), ice = snow + of(Species::ICE);
 
     // The first task of a warp is its own.
     for (int next = warp();;) {
         const int task = __shfl_sync(ALL_LANES, next, 0);
         if (task >= ice) break;
         Species kind = Species::RAIN;
-        unsigned columns = falling.of(Species::RAIN);
+        unsigned columns = KINDS == 1 ? falling.of(Species::RAIN) : falling.any();
         int before = 0;
         if (task >= rain) kind = Species::SNOW, columns = falling.of(Species::SNOW), before = rain;
         if (task >= snow) kind = Species::ICE, columns = falling.of(Species::ICE), before = snow;

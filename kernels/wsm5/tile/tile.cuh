@@ -16,6 +16,8 @@ constexpr int LEVELS = (NZ + WARP - 1) / WARP;
 constexpr int ROWS = TILE_THREADS / TILE_COLUMNS;
 // Cells that a thread reads: those of its column at the levels row, row + ROWS, ...
 constexpr int CELLS = (NZ + ROWS - 1) / ROWS;
+// Whether cells where something happens are listed, for all threads to share them out.
+constexpr bool LISTED = CELLS > 1;
 // An odd distance from level to level, so that the lanes of a warp find the levels of a column in
 // different banks.
 constexpr int STRIDE = TILE_COLUMNS + 1;
@@ -49,6 +51,8 @@ __device__ inline void keep(Nothing&, int, int, real, real) {}
 // Lanes that let a species of a column fall, and groups of them in a warp.
 constexpr int GROUP = TILE_LANES;
 constexpr int GROUPS = WARP / GROUP;
+// Species of a column that a task of theirs has: one, or all that fall.
+constexpr int KINDS = TILE_KINDS;
 // Levels of such a lane, from the ground up. There is a place for the lid, and one above it.
 constexpr int SLOTS = (NZ + 1) / GROUP + 1;
 
@@ -87,7 +91,7 @@ struct Tile {
     Field water;    // all that was in a cell before the call, where anybody asks for that, kg kg-1
     Kept<FALLOUT>::Type start;
     union {
-        Fall fall[WARPS * GROUPS];
+        Fall fall[WARPS * GROUPS][KINDS];
         // Cells where something happens: level and column.
         unsigned short active[NZ * TILE_COLUMNS];
     };
