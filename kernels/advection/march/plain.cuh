@@ -38,15 +38,14 @@ __device__ inline Cells after(const TransportArgs& args, const Cells& start, con
     return value;
 }
 
-// Stores them.
+// Stores them. All threads of a block that is near a side do it alike: nearly every warp has an end of a row.
 __device__ inline void finish(const TransportArgs& args, const Place& place, const Level& level,
-                              const Cells& start, const Cells& mass, const Cells& outflow)
+                              const Brought& brought, Cells value)
 {
-    Cells value = after(args, start, mass, outflow);
-    if (place.near_side())
-        store(args, place, level, value);
-    else
+    if (place.is_inner)
         store_own(place, value, level.result);
+    else
+        store(args, place, level, brought, value);
 }
 
 // One stage of a tracer without limiter.
@@ -58,12 +57,14 @@ __device__ inline void advance(const TransportArgs& args, const Place& place)
     for (; level.k < place.end_level; level.rise()) {
         const Lateral flux = high_order(args, place, level, window.q[2]);
         Cells outflow = lateral_outflow(args, place, level, level.latest, flux);
+        Brought brought = {};
+        if (!place.is_inner) brought.look_up(args, place, level);
         const Cells mass_top = group_at(level.mass_z() + plane_of(args));
         window.rise(args, level.latest, level.k);
         const Cells top = high_order_z(args, level.k + 1, mass_top, window.q);
         for (int c = 0; c < CELLS; ++c) outflow.at[c] += top.at[c] - bottom.at[c];
         bottom = top;
-        finish(args, place, level, group_at(level.start), mass_of(args, args.cell, place, level.k),
-               outflow);
+        const Cells mass = mass_of(args, args.cell, place, level.k);
+        finish(args, place, level, brought, after(args, group_at(level.start), mass, outflow));
     }
 }

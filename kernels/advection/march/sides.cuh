@@ -88,62 +88,36 @@ __device__ inline real given(const TransportArgs& args, long long at)
     return args.inflow ? __ldg(args.inflow + at) : real(0);
 }
 
-// Gives the outermost cells of specified sides in x their values: where air leaves, that of the
-// neighbour inside, which the same thread has; where it enters, the given one.
-__device__ inline void set_specified_x(const TransportArgs& args, const Place& place,
-                                       const Level& level, Cells& value)
-{
-    const long long row = level.k * args.ny + place.j;
-    if (WEST == SPECIFIED && at_west(place)) {
-        const bool leaves = __ldg(level.mass_x() + first_cell()) < 0;
-        value.at[first_cell()] = leaves ? value.at[second_cell()]
-                          : given(args, side_values(args, place.tracer).west + row);
-    }
-    if (EAST == SPECIFIED && at_east(args, place)) {
-        const bool leaves = __ldg(level.mass_x() + last_cell() + 1) > 0;
-        value.at[last_cell()] = leaves ? value.at[last_but_one()]
-                                  : given(args, side_values(args, place.tracer).east + row);
-    }
-}
+// What sets the outermost cells of a thread at specified sides in x. It is asked for before it is needed, so that
+// nobody waits for it.
+struct Brought {
+    real west_mass, east_mass;  // through the sides
+    real west, east;            // what the air brings in if it enters there
 
-// Sets the outermost row of a specified side in y: the threads of that row store what air brings
-// in, those of the row inside what it takes out. `side` are the values of that side, `outer` the
-// air fluxes through its face at the first cell of the thread, `result` is that cell in the row.
-__device__ inline void set_specified_row(const TransportArgs& args, const Place& place,
-                                         long long side, const real* outer, bool low_side,
-                                         bool inside, const Cells& value, real* result)
-{
-    for (int c = 0; c < CELLS; ++c) {
-        if (!place.owns(c)) continue;
-        const real flux = __ldg(outer + c);
-        const bool leaves = low_side ? flux < 0 : flux > 0;
-        if (leaves != inside) continue;
-        // A corner takes the value of the nearest cell that is in neither outermost column.
-        real source = value.at[c];
-        if (c == first_cell() && at_west(place)) source = value.at[second_cell()];
-        if (c == last_cell() && at_east(args, place)) source = value.at[last_but_one()];
-        result[c] = inside ? source : given(args, side + c);
+    __device__ inline void look_up(const TransportArgs& args, const Place& place, const Level& level)
+    {
+        const SideValues at = side_values(args, place.tracer);
+        const int row = level.k * args.ny + place.j;
+        if (WEST == SPECIFIED && at_west(place)) {
+            west_mass = __ldg(level.mass_x() + first_cell());
+            west = given(args, at.west + row);
+        }
+        if (EAST == SPECIFIED && at_east(args, place)) {
+            east_mass = __ldg(level.mass_x() + last_cell() + 1);
+            east = given(args, at.east + row);
+        }
     }
-}
 
-// The same for both sides in y.
-__device__ inline void set_specified_y(const TransportArgs& args, const Place& place,
-                                       const Level& level, const Cells& value, real* result)
-{
-    const SideValues at = side_values(args, place.tracer);
-    const int row = pitch(args), along = level.k * args.nx + place.i - FIRST;
-    if (SOUTH == SPECIFIED && place.j <= 1) {
-        const bool inside = place.j == 1;
-        set_specified_row(args, place, at.south + along, level.mass_y() - place.j * row, true, inside,
-                          value, result - place.j * row);
+    // Gives the outermost cells their values: where air leaves, that of the neighbour inside, which the same thread
+    // has; where it enters, the given one.
+    __device__ inline void set(const TransportArgs& args, const Place& place, Cells& value) const
+    {
+        if (WEST == SPECIFIED && at_west(place))
+            value.at[first_cell()] = west_mass < 0 ? value.at[second_cell()] : west;
+        if (EAST == SPECIFIED && at_east(args, place))
+            value.at[last_cell()] = east_mass > 0 ? value.at[last_but_one()] : east;
     }
-    const int rows = args.ny - 1 - place.j;
-    if (NORTH == SPECIFIED && rows <= 1) {
-        const bool inside = rows == 1;
-        set_specified_row(args, place, at.north + along, level.mass_y() + (rows + 1) * row, false,
-                          inside, value, result + rows * row);
-    }
-}
+};
 
 // Leaves 0 where a thread at an end of a row has places without a cell.
 __device__ inline void clear_fill(const TransportArgs& args, const Place& place, Cells& value)
@@ -154,13 +128,46 @@ __device__ inline void clear_fill(const TransportArgs& args, const Place& place,
     }
 }
 
+// The same for the outermost row of a specified side in y, from the row inside. `side` are the values of that side,
+// `outer` the air fluxes through it, `result` is the row, all of them at the first cell of the thread.
+__device__ inline void set_specified_row(const TransportArgs& args, const Place& place, long long side,
+                                         const real* outer, bool low_side, const Cells& value, real* result)
+{
+    const Cells mass = group_at(outer);
+    Cells outermost;
+    for (int c = 0; c < CELLS; ++c) {
+        const real brought = place.owns(c) ? given(args, side + c) : real(0);
+        const bool leaves = low_side ? mass.at[c] < 0 : mass.at[c] > 0;
+        // A corner takes the value of the nearest cell that is in neither outermost column.
+        real inside = value.at[c];
+        if (c == first_cell() && at_west(place)) inside = value.at[second_cell()];
+        if (c == last_cell() && at_east(args, place)) inside = value.at[last_but_one()];
+        outermost.at[c] = leaves ? inside : brought;
+    }
+    clear_fill(args, place, outermost);
+    store_own(place, outermost, result);
+}
+
+// The same for both sides in y.
+__device__ inline void set_specified_y(const TransportArgs& args, const Place& place,
+                                       const Level& level, const Cells& value)
+{
+    const SideValues at = side_values(args, place.tracer);
+    const int row = pitch(args), along = level.k * args.nx + place.i - FIRST;
+    if (SOUTH == SPECIFIED && place.j == 1)
+        set_specified_row(args, place, at.south + along, level.mass_y() - row, true, value, level.result - row);
+    if (NORTH == SPECIFIED && place.j + 2 == args.ny)
+        set_specified_row(args, place, at.north + along, level.mass_y() + 2 * row, false, value,
+                          level.result + row);
+}
+
 // Stores the new values of the cells, and those of the specified sides that depend on them.
 __device__ inline void store(const TransportArgs& args, const Place& place, const Level& level,
-                             Cells& value)
+                             const Brought& brought, Cells& value)
 {
-    if (place.near_y) set_specified_y(args, place, level, value, level.result);
+    if (place.near_y) set_specified_y(args, place, level, value);
     if ((SOUTH == SPECIFIED && at_south(place)) || (NORTH == SPECIFIED && at_north(args, place))) return;
-    set_specified_x(args, place, level, value);
+    brought.set(args, place, value);
     clear_fill(args, place, value);
     store_own(place, value, level.result);
 }

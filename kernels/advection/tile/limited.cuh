@@ -3,7 +3,6 @@
 #pragma once
 
 #include "advection/march/limited.cuh"
-#include "advection/tile/brought.cuh"
 #include "advection/tile/faces.cuh"
 
 // What a block has in shared memory, followed by the numbers of all levels.
@@ -81,17 +80,6 @@ struct SplitLevel {
 __device__ inline real limited(const Split& split, real below, real above)
 {
     return positive_flux(split.low, split.correction, {below, above});
-}
-
-// Stores the new values of the cells of a level.
-__device__ inline void finish(const TransportArgs& args, const Place& place, int k, Cells value,
-                              const Brought& brought)
-{
-    const Level level(args, place, k);
-    if (place.near_side())
-        brought.store(args, place, level, value);
-    else
-        store_own(place, value, level.result);
 }
 
 // The last stage of a positive-definite tracer.
@@ -179,9 +167,10 @@ __device__ inline void limit(const TransportArgs& args, const TilePlace& tile, L
             if (k > 0) {
                 for (int c = 0; c < CELLS; ++c)
                     outflow_below.at[c] += bottom.at[c] - bottom_below.at[c];
-                finish(args, place, k - 1, after(args, start_below, mass_below, outflow_below), brought);
+                finish(args, place, Level(args, place, k - 1), brought,
+                       after(args, start_below, mass_below, outflow_below));
             }
-            if (place.near_x) brought.look_up(args, place, k);
+            if (place.near_x) brought.look_up(args, place, level);
             outflow_below = lateral_outflow(args, place, level, level.start, lateral);
         }
         start_below = start;
@@ -194,5 +183,5 @@ __device__ inline void limit(const TransportArgs& args, const TilePlace& tile, L
     if (!tile.owns) return;
     // Nothing passes the lid.
     for (int c = 0; c < CELLS; ++c) outflow_below.at[c] += real(0) - bottom_below.at[c];
-    finish(args, place, NZ - 1, after(args, start_below, mass_below, outflow_below), brought);
+    finish(args, place, Level(args, place, NZ - 1), brought, after(args, start_below, mass_below, outflow_below));
 }

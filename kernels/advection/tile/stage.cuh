@@ -297,8 +297,9 @@ struct StageMarch {
                     outflow.at[c] += top.at[c] - bottom[t].at[c];
                 }
                 Cells value = after(args, start, mass, outflow);
+                // The sides in x are left to others.
                 if (place.near_y)
-                    store(args, own, level, value);
+                    store(args, own, level, Brought{}, value);
                 else
                     store_own(own, value, level.result);
             }
