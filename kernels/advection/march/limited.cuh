@@ -301,6 +301,7 @@ __device__ inline void update(const TransportArgs& args, const Place& place)
         Cells outflow = lateral_outflow(args, place, level, level.start, flux);
         Brought brought = {};
         if (!place.is_inner) brought.look_up(args, place, level);
+        const Cells mass = mass_of(args, args.cell, place, k);
         const Cells mass_top = group_at(level.mass_z() + plane_of(args));
         const Cells start_above = above(args, level.start, k, 1);
         const Scales factor_above = scales_at(args, place, k + 1);
@@ -312,7 +313,6 @@ __device__ inline void update(const TransportArgs& args, const Place& place)
             outflow.at[c] += top - bottom.at[c];
             bottom.at[c] = top;
         }
-        const Cells mass = mass_of(args, args.cell, place, k);
         finish(args, place, level, brought, after(args, start, mass, outflow));
     }
 }

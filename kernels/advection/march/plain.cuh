@@ -60,11 +60,12 @@ __device__ inline void advance(const TransportArgs& args, const Place& place)
         Brought brought = {};
         if (!place.is_inner) brought.look_up(args, place, level);
         const Cells mass_top = group_at(level.mass_z() + plane_of(args));
+        const Cells mass = mass_of(args, args.cell, place, level.k);
+        const Cells start = group_at(level.start);
         window.rise(args, level.latest, level.k);
         const Cells top = high_order_z(args, level.k + 1, mass_top, window.q);
         for (int c = 0; c < CELLS; ++c) outflow.at[c] += top.at[c] - bottom.at[c];
         bottom = top;
-        const Cells mass = mass_of(args, args.cell, place, level.k);
-        finish(args, place, level, brought, after(args, group_at(level.start), mass, outflow));
+        finish(args, place, level, brought, after(args, start, mass, outflow));
     }
 }
