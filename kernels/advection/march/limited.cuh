@@ -211,8 +211,7 @@ __device__ inline void scale(const TransportArgs& args, const Place& place)
             Scale factor = scale_of(args, place, level, beside,
                                     {start[0].at[c], start[1].at[c], start[2].at[c]}, mass.at[c],
                                     low, correction, c);
-            if (place.near_side() && (outermost_x(args, place, c) || outermost_y(args, place)))
-                factor = {1, 1};
+            if (!place.is_inner && outermost(args, place, c)) factor = {1, 1};
             outgoing.at[c] = factor.outgoing;
             incoming.at[c] = factor.incoming;
         }

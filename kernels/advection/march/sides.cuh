@@ -20,6 +20,12 @@ __device__ inline bool outermost_y(const TransportArgs& args, const Place& place
     return at_south(place) || at_north(args, place);
 }
 
+// Whether it is an outermost one along any axis; no branches, since the threads of a warp hardly ever agree.
+__device__ inline bool outermost(const TransportArgs& args, const Place& place, int c)
+{
+    return outermost_x(args, place, c) | outermost_y(args, place);
+}
+
 // What radiates out of a cell through one side, per map factor. `low` and `high` are the air
 // fluxes through the faces on either side of it, `carried` points to what the wind takes out,
 // `inner` tells how far the neighbour inside is.

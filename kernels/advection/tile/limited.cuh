@@ -145,8 +145,7 @@ __device__ inline void limit(const TransportArgs& args, const TilePlace& tile, L
         for (int c = 0; c < CELLS; ++c) {
             const real amount = provisional_amount(mass.at[c], start.at[c], args.dt, flux.low(c));
             factor.at[c] = affordable(amount, args.dt * flux.correction(c).outgoing());
-            if (place.near_side() && (outermost_x(args, place, c) || outermost_y(args, place)))
-                factor.at[c] = 1;
+            if (!place.is_inner && outermost(args, place, c)) factor.at[c] = 1;
         }
         room.factor[row][lane] = factor;
         Lateral lateral;
