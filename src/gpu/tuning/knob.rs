@@ -36,7 +36,7 @@ const WARP: usize = 32;
 const REGISTERS: [usize; 2] = [1 << 16, 40];
 /// Columns of a tile, and the fewest and the most threads that are tried for it.
 const TILES: [[usize; 3]; 5] =
-    [[2, 64, 128], [4, 64, 256], [8, 96, 320], [16, 128, 384], [32, 192, 512]];
+    [[2, 64, 128], [4, 64, 256], [8, 96, 384], [16, 128, 512], [32, 192, 512]];
 /// Blocks of a multiprocessor that the registers are bound for.
 const RESIDENT: [usize; 6] = [2, 3, 4, 5, 6, 8];
 /// The same for the transport.
@@ -101,11 +101,14 @@ impl Knob {
             Self::Transport => return marches(precision, nz),
             Self::Clouds(fallout) => fallout,
         };
-        let Mapping::Tile(Tile { blocks, .. }) = Mapping::choose(1, precision, fallout, nz) else {
+        let Mapping::Tile(built_in) = Mapping::choose(1, precision, fallout, nz) else {
             return vec![Setting::Clouds(Mapping::Column)];
         };
+        // Of all shapes a multiprocessor holds about as many threads as of the built-in one.
+        let blocks = |threads: usize| (built_in.threads * built_in.blocks / threads).max(1);
         let shapes = TILES.into_iter().flat_map(|[columns, least, most]| {
-            (least..=most).step_by(WARP).map(move |threads| Tile { columns, threads, blocks })
+            let sizes = (least..=most).step_by(WARP);
+            sizes.map(move |threads| Tile { columns, threads, blocks: blocks(threads) })
         });
         let tiles = shapes.filter(|tile| is_worth_a_trial(*tile, precision, fallout, nz));
         let tiles = tiles.map(|tile| Setting::Clouds(Mapping::Tile(tile)));
