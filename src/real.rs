@@ -44,8 +44,6 @@ pub trait Real:
 
     /// 0.
     const ZERO: Self;
-    /// 1/4.
-    const QUARTER: Self;
     /// 1/2.
     const HALF: Self;
     /// 1.
@@ -94,7 +92,6 @@ macro_rules! real {
             type Lane = $lane;
 
             const ZERO: Self = 0.0;
-            const QUARTER: Self = 0.25;
             const HALF: Self = 0.5;
             const ONE: Self = 1.0;
             const TWO: Self = 2.0;

@@ -9,7 +9,7 @@ __device__ inline Slope slope_rain(const Wsm5Params& p, real rho, real qr)
 {
     if (qr <= Q_PRECIPITATION_MIN) return Slope{p.slope_rain_min, p.slope_rain_min_b};
     const real fourth_power = qr * rho / p.pidn0r;
-    return Slope{sqrt(sqrt(fourth_power)), pow(fourth_power, real(0.25) * p.bvtr)};
+    return Slope{sqrt(sqrt(fourth_power)), pow(fourth_power, p.bvtr_quarter)};
 }
 
 // Slope of the snow size distribution. See src/wsm5/slope.rs.
@@ -17,7 +17,7 @@ __device__ inline Slope slope_snow(const Wsm5Params& p, real rho, real qs, real 
 {
     if (qs <= Q_PRECIPITATION_MIN) return Slope{p.slope_snow_min, p.slope_snow_min_b};
     const real fourth_power = qs * rho / (p.pidn0s * n0s_factor);
-    return Slope{sqrt(sqrt(fourth_power)), pow(fourth_power, real(0.25) * p.bvts)};
+    return Slope{sqrt(sqrt(fourth_power)), pow(fourth_power, p.bvts_quarter)};
 }
 
 // Factor of the snow intercept over its value at freezing. See src/wsm5/slope.rs.

@@ -221,7 +221,6 @@ impl Real for Lane {
     type Lane = Self;
 
     const ZERO: Self = Self(0.0);
-    const QUARTER: Self = Self(0.25);
     const HALF: Self = Self(0.5);
     const ONE: Self = Self(1.0);
     const TWO: Self = Self(2.0);

@@ -27,7 +27,7 @@ pub fn slope_rain<R: SchemeConstants>(p: &Wsm5Params<R>, rho: R, qr: R) -> Slope
         return Slope { length: p.slope_rain_min, power: p.slope_rain_min_b };
     }
     let fourth_power = qr * rho / p.pidn0r;
-    Slope { length: fourth_power.sqrt().sqrt(), power: fourth_power.powf(R::QUARTER * p.bvtr) }
+    Slope { length: fourth_power.sqrt().sqrt(), power: fourth_power.powf(p.bvtr_quarter) }
 }
 
 /// Slope of the snow size distribution.
@@ -41,7 +41,7 @@ pub fn slope_snow<R: SchemeConstants>(p: &Wsm5Params<R>, rho: R, qs: R, n0s_fact
         return Slope { length: p.slope_snow_min, power: p.slope_snow_min_b };
     }
     let fourth_power = qs * rho / (p.pidn0s * n0s_factor);
-    Slope { length: fourth_power.sqrt().sqrt(), power: fourth_power.powf(R::QUARTER * p.bvts) }
+    Slope { length: fourth_power.sqrt().sqrt(), power: fourth_power.powf(p.bvts_quarter) }
 }
 
 /// Factor of the snow intercept over its value at freezing (WRF `n0sfac`).
