@@ -8,16 +8,16 @@ namespace slope {
 __device__ inline Slope slope_rain(const Wsm5Params& p, real rho, real qr)
 {
     if (qr <= Q_PRECIPITATION_MIN) return Slope{p.slope_rain_min, p.slope_rain_min_b};
-    const real fourth_power = qr * rho / p.pidn0r;
-    return Slope{sqrt(sqrt(fourth_power)), pow(fourth_power, p.bvtr_quarter)};
+    const real length = 1 / sqrt(sqrt(p.pidn0r / (qr * rho)));
+    return Slope{length, pow(length, p.bvtr)};
 }
 
 // Slope of the snow size distribution. See src/wsm5/slope.rs.
 __device__ inline Slope slope_snow(const Wsm5Params& p, real rho, real qs, real n0s_factor)
 {
     if (qs <= Q_PRECIPITATION_MIN) return Slope{p.slope_snow_min, p.slope_snow_min_b};
-    const real fourth_power = qs * rho / (p.pidn0s * n0s_factor);
-    return Slope{sqrt(sqrt(fourth_power)), pow(fourth_power, p.bvts_quarter)};
+    const real length = 1 / sqrt(sqrt(p.pidn0s * n0s_factor / (qs * rho)));
+    return Slope{length, pow(length, p.bvts)};
 }
 
 // Factor of the snow intercept over its value at freezing. See src/wsm5/slope.rs.

@@ -78,10 +78,10 @@ shared_struct! {
         n0s_max: R, "m⁻⁴";
         /// Growth of the snow intercept with cold (WRF `alpha`).
         alpha: R, "K⁻¹";
-        /// A quarter of the exponent of the fall speed of rain (WRF `bvtr`): that of λ⁻⁴.
-        bvtr_quarter: R, "1";
-        /// A quarter of the exponent of the fall speed of snow (WRF `bvts`).
-        bvts_quarter: R, "1";
+        /// Exponent of the fall speed of rain (WRF `bvtr`).
+        bvtr: R, "1";
+        /// Exponent of the fall speed of snow (WRF `bvts`).
+        bvts: R, "1";
         /// Diameter of an ice crystal over the root of its mass (WRF `dicon`).
         dicon: R, "m kg⁻¹ᐟ²";
         /// Largest diameter of an ice crystal (WRF `dimax`).
@@ -122,11 +122,11 @@ shared_struct! {
         pidn0s: R, "kg m⁻⁷";
         /// Slope length where there is hardly any rain (WRF `rslopermax`).
         slope_rain_min: R, "m";
-        /// Its power with the exponent of the fall speed (WRF `rsloperbmax`).
+        /// Its power `bvtr` (WRF `rsloperbmax`).
         slope_rain_min_b: R, "mᵇ";
         /// Slope length where there is hardly any snow (WRF `rslopesmax`).
         slope_snow_min: R, "m";
-        /// Its power with the exponent of the fall speed (WRF `rslopesbmax`).
+        /// Its power `bvts` (WRF `rslopesbmax`).
         slope_snow_min_b: R, "mᵇ";
         /// Largest part of the pressure that saturated vapour may take; infinite without a cap.
         vapour_pressure_cap: R, "1";
@@ -166,8 +166,8 @@ impl<R: SchemeConstants> Wsm5Params<R> {
             n0s_factor_max: single(tuning.n0s_max / n0s),
             n0s_max: single(tuning.n0s_max),
             alpha: R::of(tuning.alpha),
-            bvtr_quarter: R::of(0.25 * tuning.fall_rain_exponent),
-            bvts_quarter: R::of(0.25 * tuning.fall_snow_exponent),
+            bvtr: R::of(tuning.fall_rain_exponent),
+            bvts: R::of(tuning.fall_snow_exponent),
             dicon: R::of(tuning.ice_shape),
             dimax: R::of(tuning.ice_diameter_max),
             xncr: single(drop_number),
@@ -216,8 +216,8 @@ impl<R: Copy> Wsm5Params<R> {
                 n0s_factor_max,
                 n0s_max,
                 alpha,
-                bvtr_quarter,
-                bvts_quarter,
+                bvtr,
+                bvts,
                 dicon,
                 dimax,
                 xncr,

@@ -18,16 +18,14 @@ shared_struct! {
 ///
 /// 1/λ = (qr rho / (π rhow n0r))^(1/4)  if qr > 1e-9, else its smallest value
 ///
-/// Its power comes from the same quotient, so that fall speeds need no root.
-///
 /// Source: HDC04 eq. 3. Units: `rho` kg m⁻³, `qr` kg kg⁻¹.
 #[inline(always)]
 pub fn slope_rain<R: SchemeConstants>(p: &Wsm5Params<R>, rho: R, qr: R) -> Slope<R> {
     if qr <= R::Q_PRECIPITATION_MIN {
         return Slope { length: p.slope_rain_min, power: p.slope_rain_min_b };
     }
-    let fourth_power = qr * rho / p.pidn0r;
-    Slope { length: fourth_power.sqrt().sqrt(), power: fourth_power.powf(p.bvtr_quarter) }
+    let length = R::ONE / (p.pidn0r / (qr * rho)).sqrt().sqrt();
+    Slope { length, power: length.powf(p.bvtr) }
 }
 
 /// Slope of the snow size distribution.
@@ -40,8 +38,8 @@ pub fn slope_snow<R: SchemeConstants>(p: &Wsm5Params<R>, rho: R, qs: R, n0s_fact
     if qs <= R::Q_PRECIPITATION_MIN {
         return Slope { length: p.slope_snow_min, power: p.slope_snow_min_b };
     }
-    let fourth_power = qs * rho / (p.pidn0s * n0s_factor);
-    Slope { length: fourth_power.sqrt().sqrt(), power: fourth_power.powf(p.bvts_quarter) }
+    let length = R::ONE / (p.pidn0s * n0s_factor / (qs * rho)).sqrt().sqrt();
+    Slope { length, power: length.powf(p.bvts) }
 }
 
 /// Factor of the snow intercept over its value at freezing (WRF `n0sfac`).
