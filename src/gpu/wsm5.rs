@@ -159,14 +159,16 @@ struct Falling {
 }
 
 impl Falling {
-    /// Where every column of a tile has a warp, that lets all species fall together: what one of them waits
-    /// for gives the others time. Else half a warp has one, if two levels a lane are enough. There is a
-    /// place for the lid, and one above it.
+    /// Where every column of a tile has a warp, and a level a lane is enough, the warp lets all species fall
+    /// together: what one of them waits for gives the others time. In other tiles half a warp has one species,
+    /// with two levels a lane. Beside the levels there is a place for the lid, and one above it.
     fn new(columns: usize, threads: usize, nz: usize) -> Self {
-        match nz + 2 <= WARP {
-            true if threads >= WARP * columns => Self { lanes: WARP, kinds: SPECIES },
-            true => Self { lanes: WARP / 2, kinds: 1 },
-            false => Self { lanes: WARP, kinds: 1 },
+        if nz + 2 > WARP {
+            Self { lanes: WARP, kinds: 1 }
+        } else if threads >= WARP * columns {
+            Self { lanes: WARP, kinds: SPECIES }
+        } else {
+            Self { lanes: WARP / 2, kinds: 1 }
         }
     }
 }

@@ -134,13 +134,14 @@ __device__ inline void clear_fill(const TransportArgs& args, const Place& place,
     }
 }
 
-// The same for the outermost row of a specified side in y, from the row inside. `side` are the values of that side,
-// `outer` the air fluxes through it, `result` is the row, all of them at the first cell of the thread.
+// Gives the outermost row of a specified side in y its values, from `value` of the row inside. `side` are the values
+// that air brings in through that side, `outer` the air fluxes through it, `result` is the row, all of them at the first
+// cell of the thread.
 __device__ inline void set_specified_row(const TransportArgs& args, const Place& place, long long side,
                                          const real* outer, bool low_side, const Cells& value, real* result)
 {
     const Cells mass = group_at(outer);
-    Cells outermost;
+    Cells found;
     for (int c = 0; c < CELLS; ++c) {
         const real brought = place.owns(c) ? given(args, side + c) : real(0);
         const bool leaves = low_side ? mass.at[c] < 0 : mass.at[c] > 0;
@@ -148,10 +149,10 @@ __device__ inline void set_specified_row(const TransportArgs& args, const Place&
         real inside = value.at[c];
         if (c == first_cell() && at_west(place)) inside = value.at[second_cell()];
         if (c == last_cell() && at_east(args, place)) inside = value.at[last_but_one()];
-        outermost.at[c] = leaves ? inside : brought;
+        found.at[c] = leaves ? inside : brought;
     }
-    clear_fill(args, place, outermost);
-    store_own(place, outermost, result);
+    clear_fill(args, place, found);
+    store_own(place, found, result);
 }
 
 // The same for both sides in y.
