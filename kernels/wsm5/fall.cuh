@@ -88,8 +88,7 @@ __device__ inline real mass_in_ground(real bottom, real top, real thickness, rea
 __device__ inline real land(const Air& air, real content, real& q)
 {
     q = max(content / air.rho, real(0));
-    if (content < 0) return -(content * air.dz);
-    return 0;
+    return content < 0 ? -(content * air.dz) : real(0);
 }
 
 }  // namespace fall

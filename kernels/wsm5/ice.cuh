@@ -1,5 +1,5 @@
 // Processes of ice and snow below freezing, and the riming of snow at any temperature.
-// See src/wsm5/ice.rs.
+// See src/wsm5/ice.rs. Rates that take no longer than a branch are found in every cell, and chosen.
 #pragma once
 
 #include "wsm5/slope.cuh"
@@ -33,11 +33,11 @@ __device__ inline real psacw(
     const Wsm5Params& p, real dt_cloud, real qc, real qs, const Coefficients& coefficients,
     real density_factor)
 {
-    if (qs <= Q_PRECIPITATION_MIN || qc <= Q_MIN) return 0;
     const Slope snow = coefficients.snow;
     const real s3 = snow.length * snow.length * snow.length;
-    return min(
+    const real psacw = min(
         p.pacrc * coefficients.n0s_factor * s3 * snow.power * qc * density_factor, qc / dt_cloud);
+    return (qs <= Q_PRECIPITATION_MIN) | (qc <= Q_MIN) ? real(0) : psacw;
 }
 
 // pidep: deposition of vapour on ice, or sublimation where negative (V -> I). See src/wsm5/ice.rs.
@@ -90,8 +90,7 @@ __device__ inline real pigen(real dt_cloud, real cold, real rho, real qi, const 
 // psaut: aggregation of ice to snow (I -> S). See src/wsm5/ice.rs.
 __device__ inline real psaut(const Wsm5Params& p, real dt_cloud, real rho, real qi)
 {
-    if (qi <= 0) return 0;
-    return max((qi - p.roqimax / rho) / dt_cloud, real(0));
+    return qi <= 0 ? real(0) : max((qi - p.roqimax / rho) / dt_cloud, real(0));
 }
 
 // All cold rates of a cell. See src/wsm5/ice.rs.

@@ -2,22 +2,30 @@
 // See src/wsm5/slope.rs.
 #pragma once
 
+#include "primitives/power_of_root.cuh"
+
 namespace slope {
+
+// No branches in what follows: neighbouring threads hardly ever agree.
 
 // Slope of the rain size distribution. See src/wsm5/slope.rs.
 __device__ inline Slope slope_rain(const Wsm5Params& p, real rho, real qr)
 {
-    if (qr <= Q_PRECIPITATION_MIN) return Slope{p.slope_rain_min, p.slope_rain_min_b};
-    const real length = 1 / sqrt(sqrt(p.pidn0r / (qr * rho)));
-    return Slope{length, pow(length, p.bvtr)};
+    const bool is_enough = qr > Q_PRECIPITATION_MIN;
+    const real quotient = p.pidn0r / (qr * rho);
+    const real length = 1 / sqrt(sqrt(quotient));
+    const real power = power_of_root(length, quotient, p.bvtr);
+    return Slope{is_enough ? length : p.slope_rain_min, is_enough ? power : p.slope_rain_min_b};
 }
 
 // Slope of the snow size distribution. See src/wsm5/slope.rs.
 __device__ inline Slope slope_snow(const Wsm5Params& p, real rho, real qs, real n0s_factor)
 {
-    if (qs <= Q_PRECIPITATION_MIN) return Slope{p.slope_snow_min, p.slope_snow_min_b};
-    const real length = 1 / sqrt(sqrt(p.pidn0s * n0s_factor / (qs * rho)));
-    return Slope{length, pow(length, p.bvts)};
+    const bool is_enough = qs > Q_PRECIPITATION_MIN;
+    const real quotient = p.pidn0s * n0s_factor / (qs * rho);
+    const real length = 1 / sqrt(sqrt(quotient));
+    const real power = power_of_root(length, quotient, p.bvts);
+    return Slope{is_enough ? length : p.slope_snow_min, is_enough ? power : p.slope_snow_min_b};
 }
 
 // Factor of the snow intercept over its value at freezing. See src/wsm5/slope.rs.
@@ -79,9 +87,9 @@ __device__ inline real fall_speed_crystal(real diameter)
 // Fall speed of cloud ice, 0 where there is none. See src/wsm5/slope.rs.
 __device__ inline real fall_speed_ice(const Wsm5Params& p, real rho, real qi, real number)
 {
-    if (qi <= 0) return 0;
     const real diameter = ice_diameter(p, rho, qi, number);
-    return fall_speed_crystal(max(min(diameter, p.dimax), ICE_DIAMETER_MIN));
+    const real speed = fall_speed_crystal(max(min(diameter, p.dimax), ICE_DIAMETER_MIN));
+    return qi <= 0 ? real(0) : speed;
 }
 
 }  // namespace slope

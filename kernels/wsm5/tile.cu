@@ -24,11 +24,9 @@ extern "C" __global__ void __launch_bounds__(TILE_THREADS, BLOCKS)
     const Position at = position(a);
     Found found[ASKED];
     ask(a, at, 0, found);
-    if (is_accountant(a)) open_account(a, tile, own_column());
+    if (has_account(at)) open_account(a, tile, at.column);
     if (threadIdx.x == 0) {
-        tile.falling = {{0, 0, 0}};
-        tile.active_count = 0;
-        tile.next_task = WARPS;
+        begin_minor_step(tile);
         tile.clips = 0;
     }
     __syncthreads();
@@ -38,7 +36,7 @@ extern "C" __global__ void __launch_bounds__(TILE_THREADS, BLOCKS)
     // The vote tells the compiler that all lanes agree: without it, it makes code for every shuffle below in
     // which some lanes come later.
     if (!__any_sync(ALL_LANES, __syncthreads_or(active != 0))) {
-        if (is_accountant(a)) close_account(a, tile, own_column(), false);
+        if (is_accountant(at, tile)) close_account(a, tile, at.column, false);
         return;
     }
     for (int step = 1;; ++step) {
@@ -50,21 +48,17 @@ extern "C" __global__ void __launch_bounds__(TILE_THREADS, BLOCKS)
         }
         mark_active(a, at, is_last, tile, active);
         if (LISTED) {
-            list_active(at, active, tile);
+            list_active(active, at, tile);
             __syncthreads();
         }
-        if (is_accountant(a)) gather(a, tile, own_column());
+        if (is_accountant(at, tile)) gather(a, tile, at.column);
         act(a, at, active, step == 1, is_last, tile);
         __syncthreads();
         if (is_last) break;
-        if (threadIdx.x == 0) {
-            tile.falling = {{0, 0, 0}};
-            tile.active_count = 0;
-            tile.next_task = WARPS;
-        }
+        if (threadIdx.x == 0) begin_minor_step(tile);
         __syncthreads();
         note_falling(look_again(at, tile), tile);
         __syncthreads();
     }
-    if (is_accountant(a)) close_account(a, tile, own_column(), true);
+    if (is_accountant(at, tile)) close_account(a, tile, at.column, true);
 }

@@ -1,5 +1,5 @@
 // Processes of warm rain: autoconversion, collection of cloud water, evaporation.
-// See src/wsm5/warm.rs.
+// See src/wsm5/warm.rs. Rates that take no longer than a branch are found in every cell, and chosen.
 #pragma once
 
 #include "wsm5/slope.cuh"
@@ -9,17 +9,17 @@ namespace warm {
 // praut: autoconversion of cloud water to rain (C -> R). See src/wsm5/warm.rs.
 __device__ inline real praut(const Wsm5Params& p, real dt_cloud, real qc)
 {
-    if (qc <= p.qc0) return 0;
-    return min(p.qck1 * pow(qc, SEVEN_THIRDS), qc / dt_cloud);
+    const real praut = min(p.qck1 * pow(qc, SEVEN_THIRDS), qc / dt_cloud);
+    return qc <= p.qc0 ? real(0) : praut;
 }
 
 // pracw: collection of cloud water by rain (C -> R). See src/wsm5/warm.rs.
 __device__ inline real pracw(
     const Wsm5Params& p, real dt_cloud, real qc, real qr, Slope rain, real density_factor)
 {
-    if (qr <= Q_PRECIPITATION_MIN || qc <= Q_MIN) return 0;
     const real s3 = rain.length * rain.length * rain.length;
-    return min(p.pacrr * s3 * rain.power * qc * density_factor, qc / dt_cloud);
+    const real pracw = min(p.pacrr * s3 * rain.power * qc * density_factor, qc / dt_cloud);
+    return (qr <= Q_PRECIPITATION_MIN) | (qc <= Q_MIN) ? real(0) : pracw;
 }
 
 // prevp: condensation of vapour on rain, or evaporation of rain where negative (V -> R).

@@ -149,6 +149,11 @@ const MANY_COLUMNS: usize = 50_000;
 /// Species that fall.
 const SPECIES: usize = 3;
 
+/// Cells that a thread of a tile asks the memory for at a time, before it looks at the first.
+const ASKED: usize = 3;
+/// Fewest threads of a wide tile.
+const FEWEST_THREADS: usize = 160;
+
 /// How things fall in a tile.
 #[derive(Clone, Copy, Debug)]
 struct Falling {
@@ -174,15 +179,26 @@ impl Falling {
 }
 
 impl Tile {
-    /// Tiles from the widest to the narrowest.
-    const ALL: [Self; 6] = [
-        Self { columns: 32, threads: 288, blocks: 4 },
-        Self { columns: 16, threads: 224, blocks: 4 },
-        Self { columns: 8, threads: 256, blocks: 4 },
-        Self { columns: 4, threads: 128, blocks: 4 },
-        Self { columns: 2, threads: 128, blocks: 4 },
-        Self { columns: 2, threads: 64, blocks: 4 },
-    ];
+    /// Tiles for a number of levels from the widest to the narrowest.
+    fn all(nz: usize) -> [Self; 6] {
+        [
+            Self::wide(32, nz, 1152),
+            Self::wide(16, nz, 960),
+            Self { columns: 8, threads: 256, blocks: 4 },
+            Self { columns: 4, threads: 128, blocks: 4 },
+            Self { columns: 2, threads: 128, blocks: 4 },
+            Self { columns: 2, threads: 64, blocks: 4 },
+        ]
+    }
+
+    /// A tile whose threads ask for all of their cells at once, with as many blocks as make up a number of
+    /// threads on a multiprocessor.
+    fn wide(columns: usize, nz: usize, resident: usize) -> Self {
+        let threads = (columns * nz.div_ceil(ASKED))
+            .next_multiple_of(WARP)
+            .clamp(FEWEST_THREADS, MOST_THREADS);
+        Self { columns, threads, blocks: (resident / threads).max(1) }
+    }
 
     /// The tile for a number of columns: the widest one that fits, or a narrow one.
     pub fn choose(columns: usize, precision: Precision, fallout: Fallout, nz: usize) -> Self {
@@ -190,11 +206,12 @@ impl Tile {
         let fits = |tile: &Self| {
             tile.columns <= widest && tile.shared_bytes(precision, fallout, nz) <= SHARED_BYTES
         };
-        let tile = Self::ALL.into_iter().find(fits).unwrap_or(Self::ALL[Self::ALL.len() - 1]);
+        let all = Self::all(nz);
+        let tile = all.into_iter().find(fits).unwrap_or(all[all.len() - 1]);
         match precision {
             Precision::F32 => tile,
             // Values take two registers.
-            Precision::F64 => Self { blocks: tile.blocks / 2, ..tile },
+            Precision::F64 => Self { blocks: tile.blocks.div_ceil(2), ..tile },
         }
     }
 
@@ -231,7 +248,8 @@ impl Tile {
         // The list of cells where something happens takes the place of the fall.
         let either = fall.max(size_of::<u16>() * nz * columns);
         let sums = 16 * columns;
-        let integers = size_of::<i32>() * (columns + 6);
+        // Places of the columns, counts, and the columns with each species.
+        let integers = size_of::<i32>() * (columns + 10) + SPECIES * columns;
         // The fall begins, and all ends, at a multiple of four values.
         let filling = 2 * 4 * real;
         real * (fields + sums) + either + integers + filling
@@ -272,6 +290,7 @@ impl Mapping {
                     ("TILE_BLOCKS", blocks),
                     ("TILE_LANES", lanes),
                     ("TILE_KINDS", kinds),
+                    ("TILE_ASKED", ASKED),
                 ]
             }
         };

@@ -105,6 +105,10 @@ inline T changed(T* x, Change change)
 }
 
 template <class T> inline T atomicAdd(T* x, T y) { return changed(x, [=](T a) { return a + y; }); }
+inline unsigned atomicInc(unsigned* x, unsigned most)
+{
+    return changed(x, [=](unsigned a) { return a < most ? a + 1 : 0; });
+}
 template <class T> inline T atomicSub(T* x, T y) { return changed(x, [=](T a) { return a - y; }); }
 template <class T> inline T atomicMin(T* x, T y) { return changed(x, [=](T a) { return a < y ? a : y; }); }
 template <class T> inline T atomicMax(T* x, T y) { return changed(x, [=](T a) { return a > y ? a : y; }); }

@@ -51,8 +51,9 @@ __device__ inline void mark_active(const CloudArgs& a, const Position& at, bool 
     }
 }
 
-// Lists the cells where something happens.
-__device__ inline void list_active(const Position& at, unsigned active, Tile& tile)
+// Lists the cells where something happens. Warps with cold levels do so from the back: other processes act
+// there than where it is warm.
+__device__ inline void list_active(unsigned active, const Position& at, Tile& tile)
 {
     unsigned lanes[CELLS];
     int count = 0;
@@ -62,15 +63,17 @@ __device__ inline void list_active(const Position& at, unsigned active, Tile& ti
         count += __popc(lanes[m]);
     }
     if (count == 0) return;
+    const bool is_cold = tile.t[min(lowest_level_of_warp(), NZ - 1)][0] < FREEZING;
     // The cells of a warp follow each other in the list.
     int next = 0;
-    if (lane() == 0) next = atomicAdd(&tile.active_count, count);
+    if (lane() == 0) next = atomicAdd(is_cold ? &tile.cold_count : &tile.warm_count, count);
     next = __shfl_sync(ALL_LANES, next, 0);
     const unsigned before = (1u << lane()) - 1;
 #pragma unroll
     for (int m = 0; m < CELLS; ++m) {
+        const int n = next + __popc(lanes[m] & before);
         if (active >> m & 1)
-            tile.active[next + __popc(lanes[m] & before)] = at.level(m) * TILE_COLUMNS + at.column;
+            tile.active[is_cold ? MOST_ACTIVE - 1 - n : n] = at.level(m) * TILE_COLUMNS + at.column;
         next += __popc(lanes[m]);
     }
 }
@@ -83,21 +86,20 @@ __device__ inline void act_in(const CloudArgs& a, int k, int column, bool is_fir
     Cell cell = cell_in(tile, k, column);
     const real exner = __ldg(&a.exner[here]);
     Air air = {tile.rho[k][column], __ldg(&a.p[here]), tile.dz[k][column], 0, 0, 0};
-    // The fields still hold what was there at the start of the call.
-    Cell first = cell;
-    if (FALLOUT == Fallout::Substepped || !is_first) {
-        first.t = (a.theta[here] + a.theta_base) * exner;
-        first.qv = a.qv[here];
-    }
-    cell::settle(first, air);
     Cell start = cell;
     start.t = t_at_start(tile.start, k, column, cell);
+    // The fields still hold what was there at the start of the call.
+    const auto t_of_call = [&] { return is_first ? start.t : (a.theta[here] + a.theta_base) * exner; };
+    Cell first = start;
+    first.t = t_of_call();
+    if (!is_first) first.qv = a.qv[here];
+    cell::settle(first, air);
     const Onset at_start = cell::onset(p, air, start);
     const real qr_sized = sized_rain(tile.start, k, column, cell);
     // The sub-stepped fall has melted snow on the way.
     if (FALLOUT == Fallout::SemiLagrangian) melt::melt_snow(p, a.dt_cloud, air, cell);
     const real clipped = step::processes(p, a.dt_cloud, air, at_start, qr_sized, cell);
-    if (is_last) store_cell(a, k, column, air, exner, first.t, cell, tile);
+    if (is_last) store_cell(a, k, column, air, exner, t_of_call(), cell, tile);
     else put(cell, k, column, tile);
     if (clipped != 0) {
         tile.clipped[k][column] += air.rho * air.dz * clipped;
@@ -114,7 +116,10 @@ __device__ inline void act(const CloudArgs& a, const Position& at, unsigned acti
         if (active != 0) act_in(a, at.level(0), at.column, is_first, is_last, tile);
         return;
     }
-    const int count = tile.active_count;
-    for (int n = threadIdx.x; n < count; n += TILE_THREADS)
-        act_in(a, tile.active[n] / TILE_COLUMNS, tile.active[n] % TILE_COLUMNS, is_first, is_last, tile);
+    // The last of those at the back follows the last of those at the front.
+    const int gap = MOST_ACTIVE - tile.warm_count - tile.cold_count;
+    for (int n = threadIdx.x; n < MOST_ACTIVE - gap; n += TILE_THREADS) {
+        const int cell = tile.active[n < tile.warm_count ? n : n + gap];
+        act_in(a, cell / TILE_COLUMNS, cell % TILE_COLUMNS, is_first, is_last, tile);
+    }
 }

@@ -246,7 +246,8 @@ __device__ inline void sediment(const CloudArgs& a, Tile& tile, Species only, in
         const int k = min(level_of(m), NZ - 1);
 #pragma unroll
         for (int s = 0; s < KINDS; ++s) {
-            here[s][m] = has_level(m) ? field_of(tile, kind(s))[k][column] : real(0);
+            const real q = field_of(tile, kind(s))[k][column];
+            here[s][m] = has_level(m) ? q : real(0);
             layers.content[s][m] = grid.air[m].rho * here[s][m];
         }
         n0s_factor[m] = 0;
@@ -312,46 +313,41 @@ __device__ inline void sediment(const CloudArgs& a, Tile& tile, Species only, in
     __syncwarp();  // the next task takes the same work space; shuffles do not order memory
 }
 
-// The columns that the groups of a warp have of some, from the one with the number `first` on. Where there are
-// none left, a group does what the one before it does, for nobody.
-__device__ inline int column_of_group(unsigned columns, int first, bool& is_own)
+// The columns that hold a species, or any where a task has all.
+__device__ inline unsigned columns_of(const Tile& tile, Species kind)
 {
-    int column = nth_set_bit(columns, first), mine = column;
-    is_own = true;
-#pragma unroll
-    for (int g = 1; g < GROUPS; ++g) {
-        const unsigned rest = columns & ~((2u << column) - 1);
-        if (rest != 0) column = __ffs(rest) - 1;
-        if (lane() / GROUP >= g) {
-            is_own = rest != 0;
-            mine = column;
-        }
-    }
-    return mine;
+    return KINDS == 1 ? tile.falling.of(kind) : tile.falling.any();
+}
+
+// Tasks of a species, or all where a task has all of them.
+__device__ inline int tasks_of(const Tile& tile, Species kind)
+{
+    const int columns = COLUMNS_LISTED ? tile.listed.count[int(kind)] : __popc(columns_of(tile, kind));
+    return (columns + GROUPS - 1) / GROUPS;
 }
 
 // Lets all that falls in the tile fall: tasks of some columns of a species, or of all, taken by whichever warp
 // has time.
 __device__ inline void fall_in(const CloudArgs& a, Tile& tile)
 {
-    const Falling falling = tile.falling;
-    const auto tasks = [&](unsigned columns) { return (__popc(columns) + GROUPS - 1) / GROUPS; };
-    const auto of = [&](Species kind) { return KINDS == 1 ? tasks(falling.of(kind)) : 0; };
-    const int rain = KINDS == 1 ? of(Species::RAIN) : tasks(falling.any());
-    const int snow = rain + of(Species::SNOW), ice = snow + of(Species::ICE);
+    const int rain = tasks_of(tile, Species::RAIN);
+    const int snow = KINDS == 1 ? rain + tasks_of(tile, Species::SNOW) : rain;
+    const int ice = KINDS == 1 ? snow + tasks_of(tile, Species::ICE) : rain;
 
     // The first task of a warp is its own.
     for (int next = warp();;) {
         const int task = __shfl_sync(ALL_LANES, next, 0);
         if (task >= ice) break;
-        Species kind = Species::RAIN;
-        unsigned columns = KINDS == 1 ? falling.of(Species::RAIN) : falling.any();
-        int before = 0;
-        if (task >= rain) kind = Species::SNOW, columns = falling.of(Species::SNOW), before = rain;
-        if (task >= snow) kind = Species::ICE, columns = falling.of(Species::ICE), before = snow;
-        bool is_own;
-        const int column = column_of_group(columns, (task - before) * GROUPS, is_own);
-        sediment(a, tile, kind, column, is_own);
-        if (lane() == 0) next = atomicAdd(&tile.next_task, 1);
+        const Species kind = task < rain ? Species::RAIN : task < snow ? Species::SNOW : Species::ICE;
+        const int before = task < rain ? 0 : task < snow ? rain : snow;
+        if (COLUMNS_LISTED) {
+            const int first = (task - before) * GROUPS, mine = first + lane() / GROUP;
+            // Where there are no columns left, a group does what the first one does, for nobody.
+            const bool is_own = mine < tile.listed.count[int(kind)];
+            sediment(a, tile, kind, tile.listed.column[int(kind)][is_own ? mine : first], is_own);
+        } else {
+            sediment(a, tile, kind, nth_set_bit(columns_of(tile, kind), task - before), true);
+        }
+        if (lane() == 0) next = atomicInc(&tile.next_task, ~0u);
     }
 }

@@ -21,11 +21,15 @@ __device__ inline bool can_change(const Wsm5Params& p, real pressure, const Cell
     return condensate > 0 || cell.qv > NEARLY_SATURATED * saturated;
 }
 
+// Whether there is anything to clip, which there hardly ever is.
+__device__ inline bool is_below_zero(const Cell& cell)
+{
+    return min(min(cell.qc, cell.qr), min(cell.qi, cell.qs)) < 0;
+}
+
 // Clips negative mixing ratios. Returns the water that this makes, kg m-2.
 __device__ inline real clip_all(const Air& air, Cell& cell)
 {
-    // Hardly ever is there anything to clip.
-    if (min(min(cell.qc, cell.qr), min(cell.qi, cell.qs)) >= 0) return 0;
     return step::clip(air, cell.qc) + step::clip(air, cell.qr) + step::clip(air, cell.qi) + step::clip(air, cell.qs);
 }
 
@@ -36,7 +40,7 @@ struct Found {
 };
 
 // Cells that a thread asks the memory for at a time, before it looks at the first.
-constexpr int ASKED = CELLS < 3 ? CELLS : 3;
+constexpr int ASKED = CELLS < TILE_ASKED ? CELLS : TILE_ASKED;
 
 __device__ inline Found find(const CloudArgs& a, int here)
 {
@@ -47,9 +51,10 @@ __device__ inline Found find(const CloudArgs& a, int here)
 // Asks the memory for some cells of a thread, from the cell `start` on.
 __device__ inline void ask(const CloudArgs& a, const Position& at, int start, Found (&found)[ASKED])
 {
+    const int place = place_of(a, at);
 #pragma unroll
     for (int n = 0; n < ASKED; ++n)
-        if (at.has(start + n)) found[n] = find(a, at.level(start + n) * a.level + place_of(a, at));
+        if (at.has(start + n)) found[n] = find(a, at.level(start + n) * a.level + place);
 }
 
 // The most of what falls in the cells of a thread, kg kg-1.
@@ -84,9 +89,13 @@ __device__ inline unsigned load(const CloudArgs& a, const Position& at, Found (&
             const Air air = {f.rho, f.p, f.dz, 0, 0, 0};
             Cell cell = {(f.theta + a.theta_base) * f.exner, f.qv, f.qc, f.qr, f.qi, f.qs};
             if (a.per_area != nullptr) tile.water[k][column] = water_in(cell);
-            const real made = clip_all(air, cell);
-            if (made > 0) atomicOr(&tile.clips, 1u << column);
-            if (made > 0 || can_change(a.params, air.p, cell)) active |= 1u << m;
+            if (can_change(a.params, air.p, cell)) active |= 1u << m;
+            real made = 0;
+            if (is_below_zero(cell)) {
+                made = clip_all(air, cell);
+                active |= 1u << m;
+                atomicOr(&tile.clips, 1u << column);
+            }
             note_start(k, column, cell, tile, contents);
             put(cell, k, column, tile);
             tile.rho[k][column] = air.rho;
@@ -115,12 +124,12 @@ __device__ inline Contents look_again(const Position& at, Tile& tile)
     Contents contents = {0, 0, 0};
 #pragma unroll
     for (int m = 0; m < CELLS; ++m)
-        if (at.is_inside && at.has(m))
+        if (tile.place[at.column] != NOWHERE && at.has(m))
             note_start(at.level(m), at.column, cell_in(tile, at.level(m), at.column), tile, contents);
     return contents;
 }
 
-// Notes which columns hold rain, snow and ice.
+// Notes which columns hold rain, snow and ice, and lists them where tasks of the fall look there.
 __device__ inline void note_falling(const Contents& contents, Tile& tile)
 {
     const unsigned rain = columns_with(contents.rain > 0), snow = columns_with(contents.snow > 0);
@@ -128,5 +137,18 @@ __device__ inline void note_falling(const Contents& contents, Tile& tile)
     // A lane for each species.
     const int s = lane();
     const unsigned columns = s == int(Species::RAIN) ? rain : s == int(Species::SNOW) ? snow : ice;
-    if (s < SPECIES && columns != 0) atomicOr(&tile.falling.species[s], columns);
+    // Those that nobody has found before.
+    unsigned found = 0;
+    int next = 0;
+    if (s < SPECIES && columns != 0) {
+        found = columns & ~atomicOr(&tile.falling.species[s], columns);
+        if (COLUMNS_LISTED && found != 0) next = atomicAdd(&tile.listed.count[s], __popc(found));
+    }
+    if (!COLUMNS_LISTED || !__any_sync(ALL_LANES, found != 0)) return;
+#pragma unroll
+    for (int kind = 0; kind < SPECIES; ++kind) {
+        const unsigned new_columns = __shfl_sync(ALL_LANES, found, kind);
+        const int place = __shfl_sync(ALL_LANES, next, kind) + __popc(new_columns & ((1u << lane()) - 1));
+        if (new_columns >> lane() & 1) tile.listed.column[kind][place] = lane();
+    }
 }

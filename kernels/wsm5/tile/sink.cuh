@@ -46,15 +46,16 @@ __device__ inline real fall_once(Descent& descent)
     return ground;
 }
 
-// Lets rain and snow fall, while snow melts.
-__device__ inline void sink_rain_and_snow(const CloudArgs& a, Tile& tile, int column)
+// Lets all species fall, rain and snow in steps of the same length, while snow melts. What is done for one need
+// not wait for the others.
+__device__ inline void sink_column(const CloudArgs& a, Tile& tile, int column)
 {
     const Wsm5Params& p = a.params;
-    Descent rain = {}, snow = {};
+    Descent rain = {}, snow = {}, ice = {};
     Cell cell[LEVELS] = {};
     Air air[LEVELS] = {};
     Slope slope[LEVELS] = {};
-    real largest = 0;
+    real largest = 0, largest_ice = 0;
 #pragma unroll
     for (int m = 0; m < LEVELS; ++m) {
         const int k = lane() + m * WARP;
@@ -63,23 +64,31 @@ __device__ inline void sink_rain_and_snow(const CloudArgs& a, Tile& tile, int co
         air[m] = air_in(tile, k, column);
         air[m].p = a.p[at];
         air[m].heat_capacity = thermo::heat_capacity(a.qv[at]);
-        cell[m] = {tile.t[k][column], 0, 0, tile.qr[k][column], 0, tile.qs[k][column]};
+        cell[m] = {tile.t[k][column], 0, 0, tile.qr[k][column], tile.qi[k][column], tile.qs[k][column]};
         slope[m] = substep::snow_slope(p, air[m], cell[m]);
         const real rain_speed =
             slope::fall_speed(p.pvtr, slope::slope_rain(p, air[m].rho, cell[m].qr), air[m].density_factor);
         const real snow_speed = slope::fall_speed(p.pvts, slope[m], air[m].density_factor);
+        const real number = slope::ice_number(air[m].rho, cell[m].qi);
+        const real ice_speed = slope::fall_speed_ice(p, air[m].rho, cell[m].qi, number);
         rain.q[m] = cell[m].qr;
         snow.q[m] = cell[m].qs;
+        ice.q[m] = cell[m].qi;
         rain.courant[m] = substep::courant(rain_speed, air[m].dz, a.dt_cloud);
         snow.courant[m] = substep::courant(snow_speed, air[m].dz, a.dt_cloud);
+        ice.courant[m] = substep::courant(ice_speed, air[m].dz, a.dt_cloud);
         largest = max(largest, max(rain.courant[m], snow.courant[m]));
+        largest_ice = max(largest_ice, ice.courant[m]);
     }
-    const real substeps = substep::number_of_substeps(warp_max(largest));
+    const int steps = warp_max(int(substep::number_of_substeps(largest)));
+    const int ice_steps = warp_max(int(substep::number_of_substeps(largest_ice)));
+    const real substeps = steps;
     divide(tile, column, substeps, rain);
     divide(tile, column, substeps, snow);
+    divide(tile, column, ice_steps, ice);
 
-    real rain_fallen = 0, snow_fallen = 0;
-    for (int step = 0; step < int(substeps); ++step) {
+    real rain_fallen = 0, snow_fallen = 0, ice_fallen = 0;
+    for (int step = 0; step < steps; ++step) {
         rain_fallen += fall_once(rain);
         snow_fallen += fall_once(snow);
 #pragma unroll
@@ -91,59 +100,27 @@ __device__ inline void sink_rain_and_snow(const CloudArgs& a, Tile& tile, int co
             snow.q[m] = cell[m].qs;
         }
     }
+    for (int step = 0; step < ice_steps; ++step) ice_fallen += fall_once(ice);
 #pragma unroll
     for (int m = 0; m < LEVELS; ++m) {
         const int k = lane() + m * WARP;
         if (k >= NZ) continue;
         tile.t[k][column] = cell[m].t;
         tile.qr[k][column] = cell[m].qr;
+        tile.qi[k][column] = ice.q[m];
         tile.qs[k][column] = cell[m].qs;
     }
     if (lane() == 0) {
         const real ground = air[0].rho * air[0].dz;
         tile.landing[int(Species::RAIN)][column] = {ground * rain_fallen, 0, 0};
         tile.landing[int(Species::SNOW)][column] = {ground * snow_fallen, 0, 0};
+        tile.landing[int(Species::ICE)][column] = {ground * ice_fallen, 0, 0};
     }
 }
 
-// Lets ice fall.
-__device__ inline void sink_ice(const CloudArgs& a, Tile& tile, int column)
-{
-    Descent ice = {};
-    real largest = 0;
-#pragma unroll
-    for (int m = 0; m < LEVELS; ++m) {
-        const int k = lane() + m * WARP;
-        if (k >= NZ) continue;
-        const Air air = air_in(tile, k, column);
-        ice.q[m] = tile.qi[k][column];
-        const real speed = slope::fall_speed_ice(a.params, air.rho, ice.q[m], slope::ice_number(air.rho, ice.q[m]));
-        ice.courant[m] = substep::courant(speed, air.dz, a.dt_cloud);
-        largest = max(largest, ice.courant[m]);
-    }
-    const real substeps = substep::number_of_substeps(warp_max(largest));
-    divide(tile, column, substeps, ice);
-    real fallen = 0;
-    for (int step = 0; step < int(substeps); ++step) fallen += fall_once(ice);
-#pragma unroll
-    for (int m = 0; m < LEVELS; ++m) {
-        const int k = lane() + m * WARP;
-        if (k < NZ) tile.qi[k][column] = ice.q[m];
-    }
-    if (lane() == 0) {
-        const Air lowest = air_in(tile, 0, column);
-        tile.landing[int(Species::ICE)][column] = {lowest.rho * lowest.dz * fallen, 0, 0};
-    }
-}
-
-// Lets all that falls in the tile fall: a task for rain and snow of a column, and one for its ice.
+// Lets all that falls in the tile fall: a task for each column.
 __device__ inline void sink_in(const CloudArgs& a, Tile& tile)
 {
-    const unsigned both = tile.falling.of(Species::RAIN) | tile.falling.of(Species::SNOW);
-    const unsigned ice = tile.falling.of(Species::ICE);
-    const int columns = __popc(both);
-    for (int task = warp(); task < columns + __popc(ice); task += WARPS) {
-        if (task < columns) sink_rain_and_snow(a, tile, nth_set_bit(both, task));
-        else sink_ice(a, tile, nth_set_bit(ice, task - columns));
-    }
+    const unsigned columns = tile.falling.any();
+    for (int task = warp(); task < __popc(columns); task += WARPS) sink_column(a, tile, nth_set_bit(columns, task));
 }

@@ -5,17 +5,17 @@
 
 // One thread for each column looks after its sums: those that come last where the processes act, and
 // mostly find nothing left.
-__device__ inline int own_column() { return int(threadIdx.x) - (TILE_THREADS - TILE_COLUMNS); }
+__device__ inline bool has_account(const Position& at) { return at.row == ROWS - 1; }
 
-__device__ inline bool is_accountant(const CloudArgs& a)
+__device__ inline bool is_accountant(const Position& at, const Tile& tile)
 {
-    return own_column() >= 0 && number_of(own_column()) < a.count;
+    return has_account(at) && tile.place[at.column] != NOWHERE;
 }
 
 // Begins with the sums of a column, and finds its place.
 __device__ inline void open_account(const CloudArgs& a, Tile& tile, int column)
 {
-    tile.place[column] = place_of(a, number_of(column));
+    tile.place[column] = number_of(column) < a.count ? place_of(a, number_of(column)) : NOWHERE;
     tile.sum[column] = {0, 0, 0, 0, 0, 0, 0};
     for (int s = 0; s < SPECIES; ++s) tile.landing[s][column] = {0, 0, 0};
 }

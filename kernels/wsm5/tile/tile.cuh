@@ -14,10 +14,11 @@ constexpr int WARPS = TILE_THREADS / WARP;
 constexpr int LEVELS = (NZ + WARP - 1) / WARP;
 // Levels that the threads of a block read at a time.
 constexpr int ROWS = TILE_THREADS / TILE_COLUMNS;
-// Cells that a thread reads: those of its column at the levels row, row + ROWS, ...
+// Cells that a thread reads: levels of its column that follow one another, so that the cells of a warp are alike.
 constexpr int CELLS = (NZ + ROWS - 1) / ROWS;
 // Whether cells where something happens are listed, for all threads to share them out.
 constexpr bool LISTED = CELLS > 1;
+constexpr int MOST_ACTIVE = NZ * TILE_COLUMNS;
 // An odd distance from level to level, so that the lanes of a warp find the levels of a column in
 // different banks.
 constexpr int STRIDE = TILE_COLUMNS + 1;
@@ -25,6 +26,9 @@ constexpr int STRIDE = TILE_COLUMNS + 1;
 static_assert(WARP % TILE_COLUMNS == 0, "a warp reads whole rows of a tile");
 static_assert(TILE_THREADS % WARP == 0, "a block has whole warps");
 static_assert(CELLS <= WARP, "the cells of a thread are the bits of a word");
+
+// The place of a column that the tile has and the fields do not.
+constexpr int NOWHERE = -1;
 
 // A field of the tile.
 typedef real Field[NZ][STRIDE];
@@ -53,6 +57,8 @@ constexpr int GROUP = TILE_LANES;
 constexpr int GROUPS = WARP / GROUP;
 // Species of a column that a task of theirs has: one, or all that fall.
 constexpr int KINDS = TILE_KINDS;
+// Whether the columns with a species are listed, for the groups of a warp to find theirs.
+constexpr bool COLUMNS_LISTED = FALLOUT == Fallout::SemiLagrangian && GROUPS > 1;
 // Levels of such a lane, from the ground up. There is a place for the lid, and one above it.
 constexpr int SLOTS = (NZ + 1) / GROUP + 1;
 
@@ -77,6 +83,12 @@ struct Falling {
     __device__ unsigned any() const { return species[0] | species[1] | species[2]; }
 };
 
+// The same columns listed for the tasks of the fall, in the order in which they have been found.
+struct Listed {
+    int count[SPECIES];
+    unsigned char column[SPECIES][TILE_COLUMNS];
+};
+
 // What a species leaves in a minor step besides what is in the cells, kg m-2.
 struct Landing {
     real ground;    // has reached the ground
@@ -92,31 +104,44 @@ struct Tile {
     Kept<FALLOUT>::Type start;
     union {
         Fall fall[WARPS * GROUPS][KINDS];
-        // Cells where something happens: level and column.
-        unsigned short active[NZ * TILE_COLUMNS];
+        // Cells where something happens, level and column: warm ones from the front, cold ones from the back.
+        unsigned short active[MOST_ACTIVE];
     };
     Falling falling;
+    Listed listed;
     Landing landing[SPECIES][TILE_COLUMNS];
     Precipitation sum[TILE_COLUMNS];
-    int place[TILE_COLUMNS];  // of a column in a level of the fields
-    int active_count;
+    int place[TILE_COLUMNS];  // of a column in a level of the fields, or NOWHERE
+    int warm_count, cold_count;
     // Columns in which clipping has made water.
     unsigned clips;
     // The next task of the fall that nobody has taken.
-    int next_task;
+    unsigned next_task;
 };
+
+// Forgets what has been found in the minor step before.
+__device__ inline void begin_minor_step(Tile& tile)
+{
+    tile.falling = {{0, 0, 0}};
+    for (int s = 0; s < SPECIES; ++s) tile.listed.count[s] = 0;
+    tile.warm_count = tile.cold_count = 0;
+    tile.next_task = WARPS;
+}
+
+// The lowest level of a row of threads.
+__device__ inline int first_level(int row) { return ROWS < NZ ? row * NZ / ROWS : row; }
 
 // The column of a thread where fields are read.
 struct Position {
     int column;  // in the tile
-    int row;     // its first level
+    int row;     // of those that the threads of a block have
     // Not where the tile has more columns than are left: those stand for the first of all, and nothing
     // happens there.
     bool is_inside;
 
-    // The level of its cell `m`; NZ or more where it has fewer cells.
-    __device__ int level(int m) const { return row + m * ROWS; }
-    __device__ bool has(int m) const { return (m + 1) * ROWS <= NZ || level(m) < NZ; }
+    // The level of its cell `m`, where it has so many.
+    __device__ int level(int m) const { return first_level(row) + m; }
+    __device__ bool has(int m) const { return m < NZ / ROWS || level(m) < min(first_level(row + 1), NZ); }
 };
 
 // The number of a column of the tile among all columns.
@@ -127,6 +152,8 @@ __device__ inline Position position(const CloudArgs& a)
     const int column = threadIdx.x % TILE_COLUMNS;
     return {column, int(threadIdx.x / TILE_COLUMNS), number_of(column) < a.count};
 }
+
+__device__ inline int lowest_level_of_warp() { return first_level(threadIdx.x / WARP * (WARP / TILE_COLUMNS)); }
 
 // Where its column lies in a level of the fields.
 __device__ inline int place_of(const CloudArgs& a, const Position& at)

@@ -3,31 +3,17 @@
 
 #include "wsm5/tile/tile.cuh"
 
-// Sum of all lanes, in every lane.
-__device__ inline real warp_sum(real x)
+// Largest number of all lanes, in every lane.
+__device__ inline int warp_max(int x)
 {
-#pragma unroll
-    for (int distance = WARP / 2; distance > 0; distance /= 2)
-        x += __shfl_xor_sync(ALL_LANES, x, distance);
-    return x;
-}
-
-// Largest value of all lanes, in every lane.
-__device__ inline real warp_max(real x)
-{
-#pragma unroll
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+    // The compiler knows that all lanes agree on it.
+    return __reduce_max_sync(ALL_LANES, x);
+#else
     for (int distance = WARP / 2; distance > 0; distance /= 2)
         x = max(x, __shfl_xor_sync(ALL_LANES, x, distance));
     return x;
-}
-
-// Largest value of this lane and those after it.
-__device__ inline real suffix_max(real x)
-{
-#pragma unroll
-    for (int distance = 1; distance < WARP; distance *= 2)
-        x = max(x, __shfl_down_sync(ALL_LANES, x, distance));
-    return x;
+#endif
 }
 
 // The value of the next level, of levels spread over the lanes as in LEVELS; `m` counts those of a
