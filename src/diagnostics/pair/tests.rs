@@ -209,6 +209,24 @@ fn each_measure_after_many_steps_fails_by_itself() {
 }
 
 #[test]
+fn the_sum_of_the_rain_fails_where_columns_err_alike() {
+    let sum = TOTALS.rain + 5e4;
+    // The same kilograms, in one column of a thousand or in all of them: 10 is the rain.
+    let passes = |columns: usize| {
+        let each = 5e4 / (TOTALS.area / 1000.0) / columns as f64;
+        let b = sample::<f32>(|field, place| {
+            let is_off = field == 10 && place < columns;
+            rounded(9, 1.0)(field, place) + if is_off { each } else { 0.0 }
+        });
+        let verdicts = later(&b, Totals { rain: sum, ..TOTALS });
+        let of_the_sum = verdicts.iter().find(|verdict| verdict.field == "rain of the domain");
+        of_the_sum.expect("there is one").pass
+    };
+    assert!(passes(1));
+    assert!(!passes(1000));
+}
+
+#[test]
 fn no_field_is_held_nearer_than_the_roundings_of_each_step() {
     let a = sample::<f32>(rounded(0, 1.0));
     let b = sample::<f32>(rounded(9, 1.0));
