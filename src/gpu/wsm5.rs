@@ -142,9 +142,9 @@ pub struct Tile {
 const COLUMN_THREADS: usize = 32;
 
 /// Columns from which on wide tiles are faster: their rows fill the lines of the memory, where
-/// narrow ones occupy more multiprocessors. On an H200 both take as long at 50 to 66 thousand
-/// columns of a storm.
-const MANY_COLUMNS: usize = 50_000;
+/// narrow ones occupy more multiprocessors. On an H200 both take as long at 16 to 32 thousand
+/// columns of a storm, and at 14 thousand of a cyclone.
+const MANY_COLUMNS: usize = 30_000;
 
 /// Species that fall.
 const SPECIES: usize = 3;
