@@ -143,7 +143,7 @@ const COLUMN_THREADS: usize = 32;
 
 /// Columns from which on wide tiles are faster: their rows fill the lines of the memory, where
 /// narrow ones occupy more multiprocessors. On an H200 both take as long at 16 to 32 thousand
-/// columns of a storm, and at 14 thousand of a cyclone.
+/// columns of a storm, and at 8 to 16 thousand of a cyclone.
 const MANY_COLUMNS: usize = 30_000;
 
 /// Species that fall.
@@ -151,7 +151,10 @@ const SPECIES: usize = 3;
 
 /// Cells that a thread of a tile asks the memory for at a time, before it looks at the first.
 const ASKED: usize = 3;
-/// Fewest threads of a wide tile.
+/// Threads that wide tiles of 32 and of 16 columns bind a multiprocessor for: what an H200 is the fastest with, at 27
+/// and at 50 levels.
+const RESIDENT: [usize; 2] = [1152, 960];
+/// Fewest threads of a wide tile, as many as have been found good at 27 levels.
 const FEWEST_THREADS: usize = 160;
 
 /// How things fall in a tile.
@@ -182,8 +185,8 @@ impl Tile {
     /// Tiles for a number of levels from the widest to the narrowest.
     fn all(nz: usize) -> [Self; 6] {
         [
-            Self::wide(32, nz, 1152),
-            Self::wide(16, nz, 960),
+            Self::wide(32, nz, RESIDENT[0]),
+            Self::wide(16, nz, RESIDENT[1]),
             Self { columns: 8, threads: 256, blocks: 4 },
             Self { columns: 4, threads: 128, blocks: 4 },
             Self { columns: 2, threads: 128, blocks: 4 },

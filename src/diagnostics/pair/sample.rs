@@ -36,6 +36,9 @@ impl<R: Real> Sample<R> {
         "snow",
     ];
 
+    /// Where the precipitation is among them.
+    pub const RAIN: usize = 10;
+
     /// The values of the fields: planes of all columns, as many as the field has levels.
     pub fn fields(&self) -> [&[R]; 12] {
         let [theta, qv, qc, qr, qi, qs] = self.state.fields().map(values);

@@ -210,20 +210,23 @@ fn each_measure_after_many_steps_fails_by_itself() {
 
 #[test]
 fn the_sum_of_the_rain_fails_where_columns_err_alike() {
-    let sum = TOTALS.rain + 5e4;
-    // The same kilograms, in one column of a thousand or in all of them: 10 is the rain.
-    let passes = |columns: usize| {
-        let each = 5e4 / (TOTALS.area / 1000.0) / columns as f64;
+    assert_eq!(Sample::<f32>::NAMES[Sample::<f32>::RAIN], "rain");
+    // So many millimetres more in some of a thousand columns of 1e6 m².
+    let of_the_sum = |columns: usize, more: f64| {
         let b = sample::<f32>(|field, place| {
-            let is_off = field == 10 && place < columns;
-            rounded(9, 1.0)(field, place) + if is_off { each } else { 0.0 }
+            let is_off = field == Sample::<f32>::RAIN && place < columns;
+            rounded(9, 1.0)(field, place) + if is_off { more } else { 0.0 }
         });
-        let verdicts = later(&b, Totals { rain: sum, ..TOTALS });
-        let of_the_sum = verdicts.iter().find(|verdict| verdict.field == "rain of the domain");
-        of_the_sum.expect("there is one").pass
+        let rain = TOTALS.rain + more * columns as f64 * 1e6;
+        let verdicts = later(&b, Totals { rain, ..TOTALS });
+        verdicts.into_iter().find(|verdict| verdict.field == "rain of the domain").expect("a sum")
     };
-    assert!(passes(1));
-    assert!(!passes(1000));
+    let one = of_the_sum(1, 0.05);
+    assert!(one.pass && one.checks[0].origin.contains("add up to by chance"), "{one:?}");
+    // The same kilograms.
+    assert!(!of_the_sum(1000, 5e-5).pass);
+    // The rain is a millimetre everywhere.
+    assert!(!of_the_sum(1, 1000.0).pass);
 }
 
 #[test]

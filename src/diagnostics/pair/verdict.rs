@@ -25,10 +25,14 @@ pub struct Check {
 }
 
 impl Check {
-    /// A figure held against the larger of two limits, each with where it comes from.
-    pub fn new(measure: &'static str, found: f64, limits: [(f64, String); 2]) -> Self {
-        let [(a, origin_a), (b, origin_b)] = limits;
-        let (limit, origin) = if a >= b { (a, origin_a) } else { (b, origin_b) };
+    /// A figure held against the largest of some limits, each with where it comes from.
+    pub fn new<const N: usize>(
+        measure: &'static str,
+        found: f64,
+        limits: [(f64, String); N],
+    ) -> Self {
+        let larger = |a: (f64, String), b: (f64, String)| if a.0 >= b.0 { a } else { b };
+        let (limit, origin) = limits.into_iter().reduce(larger).unwrap_or_default();
         // What is not a number passes nothing.
         Self { measure, found, limit, origin, cell: None, pass: found <= limit }
     }
