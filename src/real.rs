@@ -73,6 +73,12 @@ pub trait Real:
     /// The next smaller number that this precision has.
     fn next_down(self) -> Self;
 
+    /// root^y, where root is x^(-1/4).
+    #[inline(always)]
+    fn power_of_root(root: Self, _x: Self, y: Self) -> Self {
+        root.powf(y)
+    }
+
     /// The larger of two numbers, as one instruction: `other` where either is not a number.
     #[inline(always)]
     fn larger(self, other: Self) -> Self {

@@ -55,6 +55,20 @@ fn logarithms_are_within_a_unit() {
     expect("ln near 1", worst(numbers(0.5, 2.0, 11), error));
 }
 
+#[test]
+fn decimal_logarithms_are_within_a_unit() {
+    let error = |x: f32| ulp_error(math::log10(x), f64::from(x).log10());
+    expect("log10", worst(numbers(f32::from_bits(1), f32::MAX, 997), error));
+    expect("log10 near 1", worst(numbers(0.5, 2.0, 11), error));
+}
+
+#[test]
+fn cube_roots_are_within_a_unit() {
+    let error = |x: f32| ulp_error(math::cbrt(x), f64::from(x).cbrt());
+    expect("cbrt", worst(numbers(f32::from_bits(1), f32::MAX, 997), error));
+    expect("cbrt, negative", worst(numbers(1.0e-12, 1.0e6, 997).map(|x| -x), error));
+}
+
 /// With every exponent of the scheme, and others.
 #[test]
 fn powers_are_within_a_unit() {
@@ -76,6 +90,10 @@ fn functions_have_the_limits_of_exact_ones() {
     for x in [0.0, infinity, -1.0, -infinity, nan, 1.0] {
         let (found, exact) = (math::ln(x), x.ln());
         assert!(found == exact || found.is_nan() && exact.is_nan(), "ln({x}): {found}");
+        let (found, exact) = (math::log10(x), x.log10());
+        assert!(found == exact || found.is_nan() && exact.is_nan(), "log10({x}): {found}");
+        let (found, exact) = (math::cbrt(x), x.cbrt());
+        assert!(found == exact || found.is_nan() && exact.is_nan(), "cbrt({x}): {found}");
     }
     for (x, y) in [
         (0.0, 0.5),
@@ -95,16 +113,22 @@ fn functions_have_the_limits_of_exact_ones() {
     }
 }
 
-/// All three functions of a row.
+/// All functions of a row.
 struct Functions<'a>(&'a Row<f32>);
 
 impl Task for Functions<'_> {
-    type Output = [Row<f32>; 3];
+    type Output = [Row<f32>; 5];
 
     #[inline(always)]
     fn run(self) -> Self::Output {
         let x = self.0;
-        [each(|l| math::exp(x[l])), each(|l| math::ln(x[l])), each(|l| math::powf(x[l], 1.81))]
+        [
+            each(|l| math::exp(x[l])),
+            each(|l| math::ln(x[l])),
+            each(|l| math::log10(x[l])),
+            each(|l| math::cbrt(x[l])),
+            each(|l| math::powf(x[l], 1.81)),
+        ]
     }
 }
 
@@ -115,7 +139,7 @@ fn all_instructions_have_the_same_bits() {
     for set in Instructions::available() {
         for row in all.chunks_exact(LANES) {
             let row: Row<f32> = row.try_into().expect("a row of numbers");
-            let bits = |rows: [Row<f32>; 3]| rows.map(|row| row.map(f32::to_bits));
+            let bits = |rows: [Row<f32>; 5]| rows.map(|row| row.map(f32::to_bits));
             assert_eq!(bits(set.run(Functions(&row))), bits(Functions(&row).run()), "{set}");
         }
     }

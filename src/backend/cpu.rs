@@ -23,8 +23,7 @@ use crate::mass::{AirMass, MassCoordinate};
 use crate::primitives::reduce::Number;
 use crate::real::Real;
 use crate::state::{CloudDiagnostics, State, Surface};
-use crate::wsm5::radii::RadiusConstants;
-use crate::wsm5::reflectivity::{Bins, RadarConstants};
+use crate::wsm5::reflectivity::Bins;
 use crate::wsm5::scheme::Scheme;
 use crate::wsm5::{self, DiagnosticFields, Fallout, Fields, Scratch, Vectorised};
 
@@ -91,7 +90,7 @@ impl<R: Clone> Present<R> {
     }
 }
 
-impl<R: FluxConstants + Vectorised + RadarConstants + RadiusConstants> Cpu<R> {
+impl<R: FluxConstants + Vectorised> Cpu<R> {
     /// Takes over a state; `forcing` drives the steps until another one is given.
     pub fn new(
         grid: &Grid,
@@ -163,7 +162,7 @@ impl<R: FluxConstants + Vectorised + RadarConstants + RadiusConstants> Cpu<R> {
     pub fn diagnose(&self, out: &mut CloudDiagnostics<R>) {
         let environment = &self.present.get().environment;
         let fields = DiagnosticFields::new(R::THETA_BASE, &self.state, environment, out);
-        wsm5::diagnose(&self.scheme, &self.bins, fields);
+        wsm5::diagnose(&self.scheme, &self.bins, &self.scratch, fields);
     }
 
     /// The microphysics, to be changed where a check is to notice it.
@@ -211,7 +210,7 @@ impl<R: FluxConstants + Vectorised + RadarConstants + RadiusConstants> Cpu<R> {
 
 impl<R> Backend<R> for Cpu<R>
 where
-    R: FluxConstants + Vectorised + RadarConstants + RadiusConstants + Number,
+    R: FluxConstants + Vectorised + Number,
 {
     fn kind(&self) -> &'static str {
         "cpu"
@@ -342,7 +341,7 @@ where
 
 impl<R> Observed<R> for Cpu<R>
 where
-    R: FluxConstants + Vectorised + RadarConstants + RadiusConstants + Number,
+    R: FluxConstants + Vectorised + Number,
 {
     fn attach(&mut self, attached: &Attached<R>) -> Result<()> {
         let shape = self.grid.shape;
@@ -361,7 +360,7 @@ where
         let (mut columns, air) = operator.gather(state, &present.get().environment);
         let fields =
             DiagnosticFields::new(R::THETA_BASE, &columns.state, &air, &mut columns.diagnostics);
-        wsm5::diagnose(&self.scheme, &self.bins, fields);
+        wsm5::diagnose(&self.scheme, &self.bins, &self.scratch, fields);
         let products = operator.products(&columns, surface);
         operator.under_way.push_back(products);
         self.times.output.add_host(start.elapsed().as_secs_f64());

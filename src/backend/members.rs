@@ -14,8 +14,6 @@ use crate::primitives::reduce::Number;
 use crate::real::Real;
 use crate::state::{State, Surface};
 use crate::wsm5::Vectorised;
-use crate::wsm5::radii::RadiusConstants;
-use crate::wsm5::reflectivity::RadarConstants;
 use crate::wsm5::scheme::Scheme;
 
 /// What a member starts with.
@@ -103,7 +101,7 @@ pub struct MembersOnCpu<R: Real> {
     members: Vec<Own<R>>,
 }
 
-impl<R: FluxConstants + Vectorised + RadarConstants + RadiusConstants> MembersOnCpu<R> {
+impl<R: FluxConstants + Vectorised> MembersOnCpu<R> {
     /// Takes over what the members start with; `forcing` drives the steps until another one is given.
     pub fn new(
         grid: &Grid,
@@ -138,7 +136,7 @@ impl<R: FluxConstants + Vectorised + RadarConstants + RadiusConstants> MembersOn
 
 impl<R> Members<R> for MembersOnCpu<R>
 where
-    R: FluxConstants + Vectorised + RadarConstants + RadiusConstants + Number,
+    R: FluxConstants + Vectorised + Number,
 {
     fn count(&self) -> usize {
         self.members.len()

@@ -18,8 +18,7 @@ use crate::io::columns::{ColumnCase, write};
 use crate::io::writer::{Stored, Writer};
 use crate::state::{CloudDiagnostics, Environment, Surface};
 use crate::wsm5::factors::Factors;
-use crate::wsm5::radii::RadiusConstants;
-use crate::wsm5::reflectivity::{Bins, RadarConstants};
+use crate::wsm5::reflectivity::Bins;
 use crate::wsm5::scheme::Scheme;
 use crate::wsm5::{DiagnosticFields, Fields, Scratch, Vectorised, call, diagnose};
 
@@ -102,9 +101,7 @@ impl Columns {
         }
     }
 
-    fn run_in<R: Stored + Vectorised + RadarConstants + RadiusConstants + Element>(
-        &self,
-    ) -> Result<()> {
+    fn run_in<R: Stored + Vectorised + Element>(&self) -> Result<()> {
         let mut case = ColumnCase::<R>::read(&self.input)?;
         let steps = Steps { dt: self.time_step(&case)?, calls: self.number_of_calls(&case)? };
         let device = self.device(case.shape.nz)?;
@@ -209,7 +206,7 @@ struct Outcome<R> {
     compute: f64,
 }
 
-fn on_cpu<R: Stored + Vectorised + RadarConstants + RadiusConstants>(
+fn on_cpu<R: Stored + Vectorised>(
     p: &Scheme<R>,
     case: &mut ColumnCase<R>,
     Steps { dt, calls }: Steps,
@@ -227,11 +224,11 @@ fn on_cpu<R: Stored + Vectorised + RadarConstants + RadiusConstants>(
     }
     let mut diagnostics = CloudDiagnostics::zeros(case.shape);
     let fields = DiagnosticFields::new(R::ZERO, &case.state, &case.environment, &mut diagnostics);
-    diagnose(p, &Bins::default(), fields);
+    diagnose(p, &Bins::default(), &scratch, fields);
     Ok(Outcome { surface, diagnostics, place: "the CPU".to_owned(), compute })
 }
 
-fn on_gpu<R: Stored + Vectorised + RadarConstants + RadiusConstants + Element>(
+fn on_gpu<R: Stored + Vectorised + Element>(
     gpu: &Gpu,
     clouds: &Clouds<R>,
     case: &mut ColumnCase<R>,

@@ -13,7 +13,7 @@ use num_traits::{Float, Num, NumCast, One, ToPrimitive, Zero};
 use super::math;
 use crate::real::{Precision, Real};
 
-/// An `f32` that computes `exp`, `ln` and `powf` as [`math`] has them, and all else as `f32` does.
+/// An `f32` that computes `exp`, `ln`, `log10`, `cbrt` and `powf` as [`math`] has them, and all else as `f32` does.
 ///
 /// Formulas are generic over their numbers. With this one, a loop that applies them to many cells
 /// holds no call, and the compiler makes vector instructions of it.
@@ -174,6 +174,16 @@ macro_rules! float {
             }
 
             #[inline(always)]
+            fn log10(self) -> Self {
+                Self(math::log10(self.0))
+            }
+
+            #[inline(always)]
+            fn cbrt(self) -> Self {
+                Self(math::cbrt(self.0))
+            }
+
+            #[inline(always)]
             fn powf(self, exponent: Self) -> Self {
                 Self(math::powf(self.0, exponent.0))
             }
@@ -211,7 +221,7 @@ float! {
         is_nan, is_infinite, is_finite, is_normal, is_sign_positive, is_sign_negative
     ],
     functions: [
-        floor, ceil, round, trunc, fract, abs, signum, recip, sqrt, cbrt, exp2, log2, log10, exp_m1,
+        floor, ceil, round, trunc, fract, abs, signum, recip, sqrt, exp2, log2, exp_m1,
         ln_1p, sin, cos, tan, asin, acos, atan, sinh, cosh, tanh, asinh, acosh, atanh
     ],
     of_two: [max, min, log, hypot, atan2, abs_sub],
@@ -245,6 +255,12 @@ impl Real for Lane {
     #[inline(always)]
     fn of_lane(lane: Self) -> Self {
         lane
+    }
+
+    /// It comes from x: who wants no more than the power need not wait for the root.
+    #[inline(always)]
+    fn power_of_root(_root: Self, x: Self, y: Self) -> Self {
+        x.powf(Self(-0.25 * y.0))
     }
 
     fn next_up(self) -> Self {

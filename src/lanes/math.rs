@@ -5,7 +5,7 @@
 //! what is not a number. The coefficients are those of minimax polynomials (Remez), rounded to
 //! single precision. The errors named here are measured in `validation/lanes.rs`.
 
-use std::f32::consts::{LN_2, LOG2_E};
+use std::f32::consts::{LN_2, LOG2_E, LOG10_E};
 
 /// log₂e less its nearest value in single precision.
 const LOG2_E_REST: f32 = 1.925_963e-8;
@@ -14,6 +14,14 @@ const LOG2_E_REST: f32 = 1.925_963e-8;
 const LN_2_HIGH: f32 = 0.693_359_4;
 /// What they leave of ln 2.
 const LN_2_LOW: f32 = -2.121_944_4e-4;
+
+/// log₁₀e less its nearest value in single precision.
+const LOG10_E_REST: f32 = -1.010_305e-8;
+
+/// The upper 11 bits of log₁₀2: products with the exponents of numbers are exact.
+const LOG10_2_HIGH: f32 = 0.301_025_4;
+/// What they leave of log₁₀2.
+const LOG10_2_LOW: f32 = 4.605_039e-6;
 
 /// (ln(1 + f) - f + f²/2) / f³ for √½ ≤ 1 + f ≤ √2, from the constant term up; what it leaves out
 /// is below 2⁻²⁷ of the logarithm.
@@ -73,6 +81,31 @@ pub fn ln(x: f32) -> f32 {
     let sum = whole + high;
     let rest = (whole - sum) + high;
     at_limits(x, sum + (rest + exponent.mul_add(LN_2_LOW, low)), f32::NEG_INFINITY, f32::INFINITY)
+}
+
+/// log₁₀x, within 1 unit in the last place: -∞ at 0, not a number below.
+#[inline(always)]
+pub fn log10(x: f32) -> f32 {
+    let (exponent, high, low) = ln_parts(x);
+    let part = high * LOG10_E;
+    let part_rest = low.mul_add(LOG10_E, high.mul_add(LOG10_E_REST, high.mul_add(LOG10_E, -part)));
+    // The rest of the larger summand, as above.
+    let whole = exponent * LOG10_2_HIGH;
+    let sum = whole + part;
+    let rest = (whole - sum) + part;
+    let log = sum + (rest + exponent.mul_add(LOG10_2_LOW, part_rest));
+    at_limits(x, log, f32::NEG_INFINITY, f32::INFINITY)
+}
+
+/// The cube root, within 1 unit in the last place.
+#[inline(always)]
+pub fn cbrt(x: f32) -> f32 {
+    let size = x.abs();
+    let root = powf(size, 1.0 / 3.0);
+    // A third is no number in single precision: a step of Newton's takes away what that does.
+    let better = root - (root - size / (root * root)) / 3.0;
+    let root = if root > 0.0 && root < f32::INFINITY { better } else { root };
+    root.copysign(x)
 }
 
 /// x^y for x ≥ 0, within 1 unit in the last place where |y| ≤ 3: not a number for x below 0.

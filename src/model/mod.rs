@@ -32,8 +32,6 @@ use crate::primitives::reduce::Number;
 use crate::projection::Report;
 use crate::state::State;
 use crate::wsm5::Vectorised;
-use crate::wsm5::radii::RadiusConstants;
-use crate::wsm5::reflectivity::RadarConstants;
 pub use continued::History;
 use march::{Marching, march};
 pub use probe::{Nobody, Probe, Sink};
@@ -42,10 +40,7 @@ pub use sequence::FrameReport;
 use sequence::{Prescribed, Sequence, prepare};
 
 /// A precision that a run can be made in.
-pub trait Working:
-    Stored + FluxConstants + Vectorised + RadarConstants + RadiusConstants + Number
-{
-}
+pub trait Working: Stored + FluxConstants + Vectorised + Number {}
 
 impl Working for f32 {}
 impl Working for f64 {}

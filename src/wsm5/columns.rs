@@ -3,18 +3,16 @@
 use std::sync::{Mutex, PoisonError};
 
 use super::abreast::Abreast;
-use super::fields::{DiagnosticFields, Fields, theta_after};
+use super::fields::{Fields, theta_after};
 use super::gather::Vectorised;
 use super::params::SchemeConstants;
-use super::radii::{RadiusConstants, re_cloud, re_ice, re_snow};
-use super::reflectivity::{Bins, RadarConstants, Target, reflectivity};
 use super::scheme::Scheme;
 use super::{Air, Cell, Column, Fallout, gather};
 use crate::lanes::{Instructions, LANES};
 use crate::real::{Precision, Real};
 
 /// Columns that one thread takes at a time. The result does not depend on it.
-const BLOCK: usize = 64;
+pub(super) const BLOCK: usize = 64;
 
 /// The fewest and the most where [`LANES`] of them stand side by side: many of these, so that few
 /// places of the last ones stay empty.
@@ -22,14 +20,14 @@ const ABREAST: [usize; 2] = [5 * LANES, 32 * LANES];
 
 /// Columns that one thread takes at a time where [`LANES`] of them stand side by side: so that every
 /// thread has several blocks, to even out the work, as far as that leaves them large enough.
-fn block_abreast(columns: usize) -> usize {
+pub(super) fn block_abreast(columns: usize) -> usize {
     const EACH: usize = 4;
     let [fewest, most] = ABREAST;
     columns.div_ceil(EACH * rayon::current_num_threads()).clamp(fewest, most)
 }
 
 /// Where to cut (ny, nx) columns in two, unless they are few enough for one thread.
-fn halves(ny: usize, nx: usize, block: usize) -> Option<(usize, usize)> {
+pub(super) fn halves(ny: usize, nx: usize, block: usize) -> Option<(usize, usize)> {
     match (ny, nx) {
         (ny, nx) if ny * nx <= block => None,
         (1, nx) => Some((1, nx / 2)),
@@ -75,6 +73,11 @@ impl<R: Vectorised> Scratch<R> {
     /// The vector instructions that a variant of the scheme is run with, if any.
     pub fn instructions(&self, fallout: Fallout) -> Option<Instructions> {
         self.vectors(fallout).map(|vectors| vectors.instructions)
+    }
+
+    /// The vector instructions for what all variants have in common, if any.
+    pub(super) fn any_instructions(&self) -> Option<Instructions> {
+        self.vectors.as_ref().map(|vectors| vectors.instructions)
     }
 
     /// What stands ready for a variant of the scheme that is written for columns side by side.
@@ -152,45 +155,5 @@ fn call_block<R: SchemeConstants>(
             f.qs[at] = cell.qs;
         }
         f.put([j, i], &sum);
-    }
-}
-
-/// Reflectivity and effective radii of every column.
-pub fn diagnose<R: RadarConstants + RadiusConstants>(
-    p: &Scheme<R>,
-    bins: &Bins<R>,
-    fields: DiagnosticFields<'_, R>,
-) {
-    let (_, ny, nx) = fields.theta.dim();
-    let Some((axis, at)) = halves(ny, nx, BLOCK) else {
-        diagnose_block(p, bins, fields);
-        return;
-    };
-    let (left, right) = fields.cut(axis, at);
-    rayon::join(|| diagnose(p, bins, left), || diagnose(p, bins, right));
-}
-
-fn diagnose_block<R: RadarConstants + RadiusConstants>(
-    p: &Scheme<R>,
-    bins: &Bins<R>,
-    mut f: DiagnosticFields<'_, R>,
-) {
-    let (nz, ny, nx) = f.theta.dim();
-    let mut column = Vec::with_capacity(nz);
-    let mut dbz = vec![R::ZERO; nz];
-    for (j, i) in (0..ny).flat_map(|j| (0..nx).map(move |i| (j, i))) {
-        column.clear();
-        for k in 0..nz {
-            let at = [k, j, i];
-            let t = (f.theta[at] + f.theta_base) * f.exner[at];
-            column.push(Target { t, p: f.p[at], qv: f.qv[at], qr: f.qr[at], qs: f.qs[at] });
-            f.re_cloud[at] = re_cloud(p, f.rho[at], f.qc[at]);
-            f.re_ice[at] = re_ice(p, f.rho[at], f.qi[at]);
-            f.re_snow[at] = re_snow(p, t, f.rho[at], f.qs[at]);
-        }
-        reflectivity(p, bins, &column, &mut dbz);
-        for (k, &dbz) in dbz.iter().enumerate() {
-            f.refl_10cm[[k, j, i]] = dbz;
-        }
     }
 }

@@ -4,17 +4,25 @@ use std::ops::Range;
 
 use ndarray::{ArrayView3, ArrayViewMut3, s};
 
-use super::abreast::{Abreast, Level};
+use super::abreast::Abreast;
 use super::fields::Fields;
 use super::params::SchemeConstants;
+use super::radii::RadiusConstants;
+use super::reflectivity::RadarConstants;
 use super::scheme::Scheme;
 use crate::lanes::{Instructions, LANES, Row, Task};
 use crate::real::Real;
 
-/// A precision that the scheme can be run in, column by column and side by side.
-pub trait Vectorised: SchemeConstants + Real<Lane: SchemeConstants> {}
+/// A precision that the scheme and its diagnostics can be run in, column by column and side by side.
+pub trait Vectorised:
+    RadarConstants + RadiusConstants + Real<Lane: RadarConstants + RadiusConstants>
+{
+}
 
-impl<R: SchemeConstants + Real<Lane: SchemeConstants>> Vectorised for R {}
+impl<R> Vectorised for R where
+    R: RadarConstants + RadiusConstants + Real<Lane: RadarConstants + RadiusConstants>
+{
+}
 
 /// One call of the scheme on columns side by side.
 struct Call<'a, R> {
@@ -35,7 +43,7 @@ impl<R: SchemeConstants> Task for Call<'_, R> {
 }
 
 /// Some of the columns that stand side by side: those of one row of the grid.
-struct Stretch {
+pub(super) struct Stretch {
     j: usize,
     columns: Range<usize>,
     /// The first of their places.
@@ -43,8 +51,6 @@ struct Stretch {
 }
 
 /// One call of the scheme on the columns of a block, [`LANES`] at a time.
-///
-/// Columns are taken in the order of the rows and across their ends, so that few places stay empty.
 pub(super) fn call_block<R: Vectorised>(
     instructions: Instructions,
     p: &Scheme<R::Lane>,
@@ -53,6 +59,16 @@ pub(super) fn call_block<R: Vectorised>(
     f: &mut Fields<'_, R>,
 ) {
     let (_, ny, nx) = f.theta.dim();
+    for_abreast([ny, nx], |stretches, count| {
+        load(f, stretches, count, columns);
+        instructions.run(Call { p, dt: dt.lane(), columns });
+        store(f, stretches, columns);
+    });
+}
+
+/// Takes (ny, nx) columns in the order of the rows and across their ends, [`LANES`] at a time, so that few places
+/// stay empty; `work` is told their number, too.
+pub(super) fn for_abreast([ny, nx]: [usize; 2], mut work: impl FnMut(&[Stretch], usize)) {
     let mut stretches = Vec::with_capacity(LANES);
     for first in (0..ny * nx).step_by(LANES) {
         stretches.clear();
@@ -64,9 +80,7 @@ pub(super) fn call_block<R: Vectorised>(
             stretches.push(Stretch { j, columns: i..i + count, lane: c - first });
             c += count;
         }
-        load(f, &stretches, end - first, columns);
-        instructions.run(Call { p, dt: dt.lane(), columns });
-        store(f, &stretches, columns);
+        work(&stretches, end - first);
     }
 }
 
@@ -94,11 +108,11 @@ fn load<R: Vectorised>(
 }
 
 /// Copies a field into its rows of the levels.
-fn take<R: Real>(
+pub(super) fn take<R: Real, L>(
     field: &ArrayView3<'_, R>,
     stretches: &[Stretch],
-    levels: &mut [Level<R::Lane>],
-    row: impl Fn(&mut Level<R::Lane>) -> &mut Row<R::Lane>,
+    levels: &mut [L],
+    row: impl Fn(&mut L) -> &mut Row<R::Lane>,
 ) {
     for Stretch { j, columns, lane } in stretches {
         let part = field.slice(s![.., *j, columns.clone()]);
@@ -127,11 +141,11 @@ fn store<R: Vectorised>(f: &mut Fields<'_, R>, stretches: &[Stretch], columns: &
 }
 
 /// Copies rows of the levels into a field.
-fn give<R: Real>(
+pub(super) fn give<R: Real, L>(
     field: &mut ArrayViewMut3<'_, R>,
     stretches: &[Stretch],
-    levels: &[Level<R::Lane>],
-    row: impl Fn(&Level<R::Lane>) -> &Row<R::Lane>,
+    levels: &[L],
+    row: impl Fn(&L) -> &Row<R::Lane>,
 ) {
     for Stretch { j, columns, lane } in stretches {
         let mut part = field.slice_mut(s![.., *j, columns.clone()]);

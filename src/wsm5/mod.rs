@@ -28,11 +28,13 @@ pub mod warm;
 mod abreast;
 mod columns;
 mod descent;
+mod diagnose;
 mod fields;
 mod gather;
 
 pub use cell::{Air, Cell, Coefficients, Onset};
-pub use columns::{Scratch, call, diagnose};
+pub use columns::{Scratch, call};
+pub use diagnose::diagnose;
 pub use fields::{DiagnosticFields, Fields};
 pub use gather::Vectorised;
 pub use step::Precipitation;

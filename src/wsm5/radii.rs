@@ -39,7 +39,7 @@ shared_constants! {
 /// re = 1.5 (qc rho / (π rhow / 6 · xncr))^(1/3), 2.51 µm to 50 µm; 2.49 µm without cloud
 ///
 /// Units: `rho` kg m⁻³, `qc` kg kg⁻¹; returns m.
-#[inline]
+#[inline(always)]
 pub fn re_cloud<R: RadiusConstants>(p: &Wsm5Params<R>, rho: R, qc: R) -> R {
     let content = qc * rho;
     if content <= R::CONTENT_MIN {
@@ -54,7 +54,7 @@ pub fn re_cloud<R: RadiusConstants>(p: &Wsm5Params<R>, rho: R, qc: R) -> R {
 /// re = 0.75 · 0.163 · 11.9 √(qi rho / N), 10.01 µm to 125 µm; 4.99 µm without ice
 ///
 /// Units: `rho` kg m⁻³, `qi` kg kg⁻¹; returns m.
-#[inline]
+#[inline(always)]
 pub fn re_ice<R: RadiusConstants>(p: &Wsm5Params<R>, rho: R, qi: R) -> R {
     let content = qi * rho;
     if content <= R::CONTENT_MIN {
@@ -69,7 +69,7 @@ pub fn re_ice<R: RadiusConstants>(p: &Wsm5Params<R>, rho: R, qi: R) -> R {
 /// re = 0.5 (qs rho / (π rhos n0s F))^(1/4), 25 µm to 999 µm; 9.99 µm without snow
 ///
 /// Units: `t` K, `rho` kg m⁻³, `qs` kg kg⁻¹; returns m.
-#[inline]
+#[inline(always)]
 pub fn re_snow<R: RadiusConstants>(p: &Wsm5Params<R>, t: R, rho: R, qs: R) -> R {
     let content = qs * rho;
     if content <= R::CONTENT_MIN {

@@ -102,18 +102,29 @@ shared_struct! {
     }
 }
 
+impl<R> Target<R> {
+    /// The same in other numbers.
+    pub fn map<S>(self, with: impl Fn(R) -> S) -> Target<S> {
+        let Self { t, p, qv, qr, qs } = self;
+        Target { t: with(t), p: with(p), qv: with(qv), qr: with(qr), qs: with(qs) }
+    }
+}
+
 /// Whether there is rain that the radar sees: more than `Q_PRECIPITATION_MIN`.
+#[inline(always)]
 pub fn has_rain<R: RadarConstants>(target: &Target<R>) -> bool {
     target.qr > R::Q_PRECIPITATION_MIN
 }
 
 /// Whether there is snow that the radar sees: more than `Q_PRECIPITATION_MIN`.
+#[inline(always)]
 pub fn has_snow<R: RadarConstants>(target: &Target<R>) -> bool {
     target.qs > R::Q_PRECIPITATION_MIN
 }
 
 /// Whether snow melts at this level, `above` being the next one: it is warmer than freezing and
 /// holds rain under snow.
+#[inline(always)]
 pub fn is_melting<R: RadarConstants>(target: &Target<R>, above: &Target<R>) -> bool {
     target.t > R::FREEZING && has_rain(target) && has_snow(above)
 }
@@ -149,6 +160,7 @@ fn melting_level<R: RadarConstants>(column: &[Target<R>]) -> Option<usize> {
 /// Reflectivity of a reflectivity factor.
 ///
 /// Units: `z` m³; returns dBZ, ≥ -35.
+#[inline(always)]
 pub fn decibels<R: RadarConstants>(z: R) -> R {
     (R::DECIBEL * (z * R::MM6_PER_M3).log10()).larger(R::DBZ_MIN)
 }
@@ -158,6 +170,7 @@ pub fn decibels<R: RadarConstants>(z: R) -> R {
 /// q 0.622 p / (rd t (max(1e-10, qv) + 0.622))
 ///
 /// Units: `q` kg kg⁻¹; returns kg m⁻³.
+#[inline(always)]
 pub fn content<R: RadarConstants>(target: &Target<R>, q: R) -> R {
     let epsilon = R::RADAR_EPSILON;
     let qv = target.qv.larger(R::RADAR_VAPOUR_MIN);
@@ -165,6 +178,7 @@ pub fn content<R: RadarConstants>(target: &Target<R>, q: R) -> R {
 }
 
 /// Mass of a sphere over the cube of its diameter, π rho / 6, kg m⁻³.
+#[inline(always)]
 pub fn sphere<R: RadarConstants>(rho: R) -> R {
     R::PI * rho / R::GAMMA_4
 }
@@ -174,11 +188,13 @@ pub fn sphere<R: RadarConstants>(rho: R) -> R {
 /// L = (content / (π rho / 6 Γ(4) intercept))^(1/4)
 ///
 /// Units: `content` and `rho` kg m⁻³, `intercept` m⁻⁴; returns m.
+#[inline(always)]
 pub fn inverse_slope<R: RadarConstants>(content: R, rho: R, intercept: R) -> R {
     (content / (sphere(rho) * R::GAMMA_4 * intercept)).sqrt().sqrt()
 }
 
 /// The seventh power of a length: the sixth moment of an exponential distribution has it. Units: m; returns m⁷.
+#[inline(always)]
 pub fn seventh_power<R: RadarConstants>(x: R) -> R {
     let x2 = x * x;
     x * x2 * (x2 * x2)
@@ -189,6 +205,7 @@ pub fn seventh_power<R: RadarConstants>(x: R) -> R {
 /// Zr = n0r Γ(7) L⁷
 ///
 /// Units: returns m³.
+#[inline(always)]
 pub fn z_rain<R: RadarConstants>(p: &Wsm5Params<R>, target: &Target<R>) -> R {
     if !has_rain(target) {
         return R::Z_NONE;
@@ -202,6 +219,7 @@ pub fn z_rain<R: RadarConstants>(p: &Wsm5Params<R>, target: &Target<R>) -> R {
 /// Ns = min(n0smax, n0s exp(-α min(-0.001, t - t0)))
 ///
 /// Units: `t` K; returns m⁻⁴.
+#[inline(always)]
 pub fn snow_intercept<R: RadarConstants>(p: &Wsm5Params<R>, t: R) -> R {
     let warmth = (t - R::FREEZING).smaller(-R::SNOW_COLD_MIN);
     (p.n0s * (-p.alpha * warmth).exp()).smaller(p.n0s_max)
@@ -212,6 +230,7 @@ pub fn snow_intercept<R: RadarConstants>(p: &Wsm5Params<R>, t: R) -> R {
 /// Zs = 0.176 / 0.93 (6 / π)² (am / 900)² Ns Γ(7) L⁷
 ///
 /// Units: returns m³.
+#[inline(always)]
 pub fn z_snow<R: RadarConstants>(p: &Wsm5Params<R>, target: &Target<R>) -> R {
     if !has_snow(target) {
         return R::Z_NONE;

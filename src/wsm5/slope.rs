@@ -24,8 +24,9 @@ pub fn slope_rain<R: SchemeConstants>(p: &Wsm5Params<R>, rho: R, qr: R) -> Slope
     if qr <= R::Q_PRECIPITATION_MIN {
         return Slope { length: p.slope_rain_min, power: p.slope_rain_min_b };
     }
-    let length = R::ONE / (p.pidn0r / (qr * rho)).sqrt().sqrt();
-    Slope { length, power: length.powf(p.bvtr) }
+    let quotient = p.pidn0r / (qr * rho);
+    let length = R::ONE / quotient.sqrt().sqrt();
+    Slope { length, power: R::power_of_root(length, quotient, p.bvtr) }
 }
 
 /// Slope of the snow size distribution.
@@ -38,8 +39,9 @@ pub fn slope_snow<R: SchemeConstants>(p: &Wsm5Params<R>, rho: R, qs: R, n0s_fact
     if qs <= R::Q_PRECIPITATION_MIN {
         return Slope { length: p.slope_snow_min, power: p.slope_snow_min_b };
     }
-    let length = R::ONE / (p.pidn0s * n0s_factor / (qs * rho)).sqrt().sqrt();
-    Slope { length, power: length.powf(p.bvts) }
+    let quotient = p.pidn0s * n0s_factor / (qs * rho);
+    let length = R::ONE / quotient.sqrt().sqrt();
+    Slope { length, power: R::power_of_root(length, quotient, p.bvts) }
 }
 
 /// Factor of the snow intercept over its value at freezing (WRF `n0sfac`).

@@ -1,12 +1,13 @@
 //! Columns side by side, with every set of vector instructions that this machine has.
 
 use nwp_mini::lanes::{Instructions, LANES};
+use nwp_mini::state::CloudDiagnostics;
 use nwp_mini::wsm5::scheme::Scheme;
 
 use crate::case::{CASES, Columns, group};
 use crate::judge::{Case, LIKE_WRF, judge};
 use crate::support;
-use crate::weather::{Region, Vectors, Weather};
+use crate::weather::{Engine, Region, Vectors, Weather};
 
 /// All that this machine has; says what it has.
 fn engines() -> Vec<Vectors<f32>> {
@@ -127,6 +128,47 @@ fn lanes_agree_with_single_columns() {
                         engine.name(),
                         found[at]
                     );
+                }
+            }
+        }
+    }
+}
+
+/// All that is diagnosed, by name.
+fn diagnosed(engine: &impl Engine<f32>, weather: &Weather<f32>) -> [(&'static str, Vec<f32>); 4] {
+    let CloudDiagnostics { refl_10cm, re_cloud, re_ice, re_snow } = engine.diagnose(weather);
+    [("refl_10cm", refl_10cm), ("re_cloud", re_cloud), ("re_ice", re_ice), ("re_snow", re_snow)]
+        .map(|(name, field)| (name, field.into_iter().collect()))
+}
+
+/// Reflectivity and radii side by side, of columns that fill the lanes and of such that leave places empty, differ
+/// from those of single columns by roundings, and not at all between sets of instructions. Where
+/// snow melts they come from the same functions.
+#[test]
+fn diagnostics_agree_with_single_columns() {
+    /// What radii may differ by, in roundings of their own: the functions err by two together.
+    const ROUNDINGS: f64 = 4.0;
+    /// What the reflectivity may, dBZ: as many roundings of its factor are less, and so is one of 60 dBZ.
+    const DBZ: f64 = 1.0e-5;
+    let scheme = Scheme::<f32>::default();
+    let engines = engines();
+    for case in CASES {
+        for ny in [1, 2, 3] {
+            let weather = weather(case, ny);
+            let alone = diagnosed(&scheme, &weather);
+            let abreast: Vec<_> = engines.iter().map(|e| diagnosed(e, &weather)).collect();
+            for pair in abreast.windows(2) {
+                assert_eq!(pair[0], pair[1], "{case}: sets of instructions differ");
+            }
+            for (engine, abreast) in engines.iter().zip(&abreast) {
+                for ((name, found), (_, expected)) in abreast.iter().zip(&alone) {
+                    let about = format!("{case}, {ny} rows, {}, {name}", engine.name());
+                    for (found, expected) in found.iter().zip(expected) {
+                        let own = f64::from(expected * f32::EPSILON);
+                        let limit = if *name == "refl_10cm" { DBZ } else { ROUNDINGS * own };
+                        let difference = f64::from(found - expected).abs();
+                        assert!(difference <= limit, "{about}: {found:e}, not {expected:e}");
+                    }
                 }
             }
         }

@@ -6,15 +6,14 @@ use nwp_mini::grid::Shape;
 use nwp_mini::io::writer::Stored;
 use nwp_mini::lanes::Instructions;
 use nwp_mini::state::{CloudDiagnostics, Environment, State, Surface};
-use nwp_mini::wsm5::radii::RadiusConstants;
-use nwp_mini::wsm5::reflectivity::{Bins, RadarConstants};
+use nwp_mini::wsm5::reflectivity::Bins;
 use nwp_mini::wsm5::scheme::Scheme;
 use nwp_mini::wsm5::{DiagnosticFields, Fields, Scratch, Vectorised, call, diagnose};
 
 use super::case::Columns;
 
 /// A precision in which the whole scheme can be run.
-pub trait Precision: Stored + Vectorised + RadarConstants + RadiusConstants {}
+pub trait Precision: Stored + Vectorised {}
 
 impl Precision for f32 {}
 impl Precision for f64 {}
@@ -35,11 +34,7 @@ impl<R: Precision> Engine<R> for Scheme<R> {
     }
 
     fn diagnose(&self, weather: &Weather<R>) -> CloudDiagnostics<R> {
-        let mut diagnostics = CloudDiagnostics::zeros(weather.shape());
-        let Weather { theta_base, state, air, .. } = weather;
-        let fields = DiagnosticFields::new(*theta_base, state, air, &mut diagnostics);
-        diagnose(self, &Bins::default(), fields);
-        diagnostics
+        diagnose_with(self, None, weather)
     }
 }
 
@@ -69,8 +64,21 @@ impl<R: Precision> Engine<R> for Vectors<R> {
     }
 
     fn diagnose(&self, weather: &Weather<R>) -> CloudDiagnostics<R> {
-        self.scheme.diagnose(weather)
+        diagnose_with(&self.scheme, self.instructions, weather)
     }
+}
+
+fn diagnose_with<R: Precision>(
+    scheme: &Scheme<R>,
+    instructions: Option<Instructions>,
+    weather: &Weather<R>,
+) -> CloudDiagnostics<R> {
+    let mut diagnostics = CloudDiagnostics::zeros(weather.shape());
+    let scratch = Scratch::with(weather.shape().nz, instructions);
+    let Weather { theta_base, state, air, .. } = weather;
+    let fields = DiagnosticFields::new(*theta_base, state, air, &mut diagnostics);
+    diagnose(scheme, &Bins::default(), &scratch, fields);
+    diagnostics
 }
 
 fn call_with<R: Precision>(

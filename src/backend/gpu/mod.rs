@@ -46,14 +46,9 @@ use crate::gpu::{Branch, Branches, Buffer, Gpu, Graph, Layout, Parcel};
 use crate::grid::Grid;
 use crate::state::{State, Surface};
 use crate::wsm5::Vectorised;
-use crate::wsm5::radii::RadiusConstants;
-use crate::wsm5::reflectivity::RadarConstants;
 
 /// A precision that the GPU computes in.
-pub trait OnDevice:
-    FluxConstants + Vectorised + RadarConstants + RadiusConstants + Reducible
-{
-}
+pub trait OnDevice: FluxConstants + Vectorised + Reducible {}
 
 impl OnDevice for f32 {}
 impl OnDevice for f64 {}

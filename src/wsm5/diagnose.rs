@@ -1,0 +1,230 @@
+//! Reflectivity and effective radii of many columns, in parallel.
+#![expect(clippy::needless_range_loop, reason = "one index for all rows of a level")]
+
+use super::columns::{BLOCK, Scratch, block_abreast, halves};
+use super::fields::DiagnosticFields;
+use super::gather::{Vectorised, for_abreast, give, take};
+use super::radii::{RadiusConstants, re_cloud, re_ice, re_snow};
+use super::reflectivity::{
+    Bins, RadarConstants, Target, content, decibels, has_snow, is_melting, reflectivity,
+    z_melting_snow, z_rain, z_snow,
+};
+use super::scheme::Scheme;
+use crate::lanes::{Instructions, LANES, Row, Task, each};
+
+/// Reflectivity and effective radii of every column.
+pub fn diagnose<R: Vectorised>(
+    p: &Scheme<R>,
+    bins: &Bins<R>,
+    scratch: &Scratch<R>,
+    fields: DiagnosticFields<'_, R>,
+) {
+    let (_, ny, nx) = fields.theta.dim();
+    match scratch.any_instructions() {
+        Some(instructions) => {
+            diagnose_halves(block_abreast(ny * nx), fields, &|fields| {
+                side_by_side(instructions, p, bins, fields);
+            });
+        }
+        None => diagnose_halves(BLOCK, fields, &|fields| one_by_one(p, bins, fields)),
+    }
+}
+
+fn diagnose_halves<R: Vectorised>(
+    block: usize,
+    fields: DiagnosticFields<'_, R>,
+    work: &(impl Fn(DiagnosticFields<'_, R>) + Sync),
+) {
+    let (_, ny, nx) = fields.theta.dim();
+    let Some((axis, at)) = halves(ny, nx, block) else {
+        work(fields);
+        return;
+    };
+    let (left, right) = fields.cut(axis, at);
+    rayon::join(|| diagnose_halves(block, left, work), || diagnose_halves(block, right, work));
+}
+
+/// The columns of a block, one after the other.
+fn one_by_one<R: RadarConstants + RadiusConstants>(
+    p: &Scheme<R>,
+    bins: &Bins<R>,
+    mut f: DiagnosticFields<'_, R>,
+) {
+    let (nz, ny, nx) = f.theta.dim();
+    let mut column = Vec::with_capacity(nz);
+    let mut dbz = vec![R::ZERO; nz];
+    for (j, i) in (0..ny).flat_map(|j| (0..nx).map(move |i| (j, i))) {
+        column.clear();
+        for k in 0..nz {
+            let at = [k, j, i];
+            let t = (f.theta[at] + f.theta_base) * f.exner[at];
+            column.push(Target { t, p: f.p[at], qv: f.qv[at], qr: f.qr[at], qs: f.qs[at] });
+            f.re_cloud[at] = re_cloud(p, f.rho[at], f.qc[at]);
+            f.re_ice[at] = re_ice(p, f.rho[at], f.qi[at]);
+            f.re_snow[at] = re_snow(p, t, f.rho[at], f.qs[at]);
+        }
+        reflectivity(p, bins, &column, &mut dbz);
+        for (k, &dbz) in dbz.iter().enumerate() {
+            f.refl_10cm[[k, j, i]] = dbz;
+        }
+    }
+}
+
+/// A level of columns side by side: what is read of it, and what is found. Units are those of
+/// [`DiagnosticFields`].
+#[derive(Clone)]
+#[repr(align(64))]
+struct Level<R> {
+    theta: Row<R>,
+    exner: Row<R>,
+    p: Row<R>,
+    rho: Row<R>,
+    qv: Row<R>,
+    qc: Row<R>,
+    qr: Row<R>,
+    qi: Row<R>,
+    qs: Row<R>,
+    refl_10cm: Row<R>,
+    re_cloud: Row<R>,
+    re_ice: Row<R>,
+    re_snow: Row<R>,
+}
+
+impl<R: RadarConstants + RadiusConstants> Level<R> {
+    fn new() -> Self {
+        let row = [R::ZERO; LANES];
+        Self {
+            theta: row,
+            exner: row,
+            p: row,
+            rho: row,
+            qv: row,
+            qc: row,
+            qr: row,
+            qi: row,
+            qs: row,
+            refl_10cm: row,
+            re_cloud: row,
+            re_ice: row,
+            re_snow: row,
+        }
+    }
+
+    /// Fills all places from `count` on with copies of the first column.
+    fn fill_up(&mut self, count: usize) {
+        let Self { theta, exner, p, rho, qv, qc, qr, qi, qs, .. } = self;
+        for row in [theta, exner, p, rho, qv, qc, qr, qi, qs] {
+            let first = row[0];
+            row[count..].fill(first);
+        }
+    }
+
+    /// Sets what is to be found, as if no snow melted.
+    // One loop each around what is to be inlined, as in a call.
+    #[inline(always)]
+    fn set(&mut self, p: &Scheme<R>, theta_base: R) {
+        let row = [R::ZERO; LANES];
+        let (mut cloud, mut ice, mut snow, mut dbz) = (row, row, row, row);
+        for l in 0..LANES {
+            cloud[l] = re_cloud(p, self.rho[l], self.qc[l]);
+        }
+        for l in 0..LANES {
+            ice[l] = re_ice(p, self.rho[l], self.qi[l]);
+        }
+        for l in 0..LANES {
+            let target = self.target(theta_base, l);
+            snow[l] = re_snow(p, target.t, self.rho[l], self.qs[l]);
+            dbz[l] = decibels(z_rain(p, &target) + z_snow(p, &target));
+        }
+        (self.re_cloud, self.re_ice, self.re_snow, self.refl_10cm) = (cloud, ice, snow, dbz);
+    }
+
+    #[inline(always)]
+    fn target(&self, theta_base: R, l: usize) -> Target<R> {
+        let t = (self.theta[l] + theta_base) * self.exner[l];
+        Target { t, p: self.p[l], qv: self.qv[l], qr: self.qr[l], qs: self.qs[l] }
+    }
+}
+
+/// The columns of a block, [`LANES`] at a time.
+fn side_by_side<R: Vectorised>(
+    instructions: Instructions,
+    p: &Scheme<R>,
+    bins: &Bins<R>,
+    mut f: DiagnosticFields<'_, R>,
+) {
+    let (nz, ny, nx) = f.theta.dim();
+    let (lanes, theta_base) = (p.map(R::lane), f.theta_base.lane());
+    let mut levels = vec![Level::new(); nz];
+    for_abreast([ny, nx], |stretches, count| {
+        take(&f.theta, stretches, &mut levels, |level| &mut level.theta);
+        take(&f.exner, stretches, &mut levels, |level| &mut level.exner);
+        take(&f.p, stretches, &mut levels, |level| &mut level.p);
+        take(&f.rho, stretches, &mut levels, |level| &mut level.rho);
+        take(&f.qv, stretches, &mut levels, |level| &mut level.qv);
+        take(&f.qc, stretches, &mut levels, |level| &mut level.qc);
+        take(&f.qr, stretches, &mut levels, |level| &mut level.qr);
+        take(&f.qi, stretches, &mut levels, |level| &mut level.qi);
+        take(&f.qs, stretches, &mut levels, |level| &mut level.qs);
+        for level in &mut levels {
+            level.fill_up(count);
+        }
+        let tops = instructions.run(Abreast { p: &lanes, theta_base, levels: &mut levels });
+        brighten(p, bins, theta_base, &tops, &mut levels);
+        give(&mut f.refl_10cm, stretches, &levels, |level| &level.refl_10cm);
+        give(&mut f.re_cloud, stretches, &levels, |level| &level.re_cloud);
+        give(&mut f.re_ice, stretches, &levels, |level| &level.re_ice);
+        give(&mut f.re_snow, stretches, &levels, |level| &level.re_snow);
+    });
+}
+
+/// Columns side by side, to be diagnosed as if no snow melted.
+struct Abreast<'a, R> {
+    p: &'a Scheme<R>,
+    theta_base: R,
+    levels: &'a mut [Level<R>],
+}
+
+impl<R: RadarConstants + RadiusConstants> Task for Abreast<'_, R> {
+    /// The level above the highest one where snow melts; 0 where it does nowhere.
+    type Output = Row<usize>;
+
+    #[inline(always)]
+    fn run(self) -> Row<usize> {
+        let Self { p, theta_base, levels } = self;
+        // A copy of its own, as that of a call.
+        let p = p.clone();
+        for level in levels.iter_mut() {
+            level.set(&p, theta_base);
+        }
+        let mut tops = [0; LANES];
+        for (k, pair) in levels.windows(2).enumerate() {
+            let is_melting = |l: usize| {
+                is_melting(&pair[0].target(theta_base, l), &pair[1].target(theta_base, l))
+            };
+            tops = each(|l| if is_melting(l) { k + 1 } else { tops[l] });
+        }
+        tops
+    }
+}
+
+/// The reflectivity below melting levels, in one cell after the other: few hold snow there.
+fn brighten<R: Vectorised>(
+    p: &Scheme<R>,
+    bins: &Bins<R>,
+    theta_base: R::Lane,
+    tops: &Row<usize>,
+    levels: &mut [Level<R::Lane>],
+) {
+    for (l, &top) in tops.iter().enumerate() {
+        let above = levels[top].target(theta_base, l).map(R::of_lane);
+        let snow_above = content(&above, above.qs);
+        for level in &mut levels[..top] {
+            let target = level.target(theta_base, l).map(R::of_lane);
+            if has_snow(&target) {
+                let snow = z_melting_snow(p, bins, &target, snow_above);
+                level.refl_10cm[l] = decibels(z_rain(p, &target) + snow).lane();
+            }
+        }
+    }
+}
