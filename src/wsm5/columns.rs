@@ -3,7 +3,7 @@
 use std::sync::{Mutex, PoisonError};
 
 use super::abreast::Abreast;
-use super::fields::{Fields, theta_after};
+use super::fields::{Divisible, Fields, theta_after};
 use super::gather::Vectorised;
 use super::params::SchemeConstants;
 use super::scheme::Scheme;
@@ -27,12 +27,23 @@ pub(super) fn block_abreast(columns: usize) -> usize {
 }
 
 /// Where to cut (ny, nx) columns in two, unless they are few enough for one thread.
-pub(super) fn halves(ny: usize, nx: usize, block: usize) -> Option<(usize, usize)> {
+fn halves(ny: usize, nx: usize, block: usize) -> Option<(usize, usize)> {
     match (ny, nx) {
         (ny, nx) if ny * nx <= block => None,
         (1, nx) => Some((1, nx / 2)),
         (ny, _) => Some((0, ny / 2)),
     }
+}
+
+/// Work on all columns, no more than `block` at a time, shared out among the threads.
+pub(super) fn in_blocks<F: Divisible>(block: usize, fields: F, work: &(impl Fn(F) + Sync)) {
+    let (ny, nx) = fields.rows_and_columns();
+    let Some((axis, at)) = halves(ny, nx, block) else {
+        work(fields);
+        return;
+    };
+    let (left, right) = fields.divide(axis, at);
+    rayon::join(|| in_blocks(block, left, work), || in_blocks(block, right, work));
 }
 
 /// What each thread works in, made once, and the instructions that it works with.
@@ -97,31 +108,17 @@ pub fn call<R: Vectorised>(p: &Scheme<R>, dt: R, scratch: &Scratch<R>, fields: F
     match scratch.vectors(p.fallout) {
         Some(Vectors { instructions, columns }) => {
             let p = p.map(R::lane);
-            let (_, ny, nx) = fields.theta.dim();
-            call_halves(block_abreast(ny * nx), fields, &|mut fields| {
+            let (ny, nx) = fields.rows_and_columns();
+            in_blocks(block_abreast(ny * nx), fields, &|mut fields| {
                 lend(columns, |columns| {
                     gather::call_block(*instructions, &p, dt, columns, &mut fields);
                 });
             });
         }
-        None => call_halves(BLOCK, fields, &|fields| {
+        None => in_blocks(BLOCK, fields, &|fields| {
             lend(&scratch.columns, |column| call_block(p, dt, column, fields));
         }),
     }
-}
-
-fn call_halves<R: SchemeConstants>(
-    block: usize,
-    fields: Fields<'_, R>,
-    work: &(impl Fn(Fields<'_, R>) + Sync),
-) {
-    let (_, ny, nx) = fields.theta.dim();
-    let Some((axis, at)) = halves(ny, nx, block) else {
-        work(fields);
-        return;
-    };
-    let (left, right) = fields.cut(axis, at);
-    rayon::join(|| call_halves(block, left, work), || call_halves(block, right, work));
 }
 
 fn call_block<R: SchemeConstants>(

@@ -1,8 +1,8 @@
 //! Reflectivity and effective radii of many columns, in parallel.
 #![expect(clippy::needless_range_loop, reason = "one index for all rows of a level")]
 
-use super::columns::{BLOCK, Scratch, block_abreast, halves};
-use super::fields::DiagnosticFields;
+use super::columns::{BLOCK, Scratch, block_abreast, in_blocks};
+use super::fields::{DiagnosticFields, Divisible};
 use super::gather::{Vectorised, for_abreast, give, take};
 use super::radii::{RadiusConstants, re_cloud, re_ice, re_snow};
 use super::reflectivity::{
@@ -19,29 +19,15 @@ pub fn diagnose<R: Vectorised>(
     scratch: &Scratch<R>,
     fields: DiagnosticFields<'_, R>,
 ) {
-    let (_, ny, nx) = fields.theta.dim();
     match scratch.any_instructions() {
         Some(instructions) => {
-            diagnose_halves(block_abreast(ny * nx), fields, &|fields| {
+            let (ny, nx) = fields.rows_and_columns();
+            in_blocks(block_abreast(ny * nx), fields, &|fields| {
                 side_by_side(instructions, p, bins, fields);
             });
         }
-        None => diagnose_halves(BLOCK, fields, &|fields| one_by_one(p, bins, fields)),
+        None => in_blocks(BLOCK, fields, &|fields| one_by_one(p, bins, fields)),
     }
-}
-
-fn diagnose_halves<R: Vectorised>(
-    block: usize,
-    fields: DiagnosticFields<'_, R>,
-    work: &(impl Fn(DiagnosticFields<'_, R>) + Sync),
-) {
-    let (_, ny, nx) = fields.theta.dim();
-    let Some((axis, at)) = halves(ny, nx, block) else {
-        work(fields);
-        return;
-    };
-    let (left, right) = fields.cut(axis, at);
-    rayon::join(|| diagnose_halves(block, left, work), || diagnose_halves(block, right, work));
 }
 
 /// The columns of a block, one after the other.

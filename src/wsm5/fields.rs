@@ -99,7 +99,7 @@ impl<'a, R: Real> Fields<'a, R> {
     /// The columns of the given rows and columns of the grid only.
     pub fn within(mut self, rows: Range<usize>, columns: Range<usize>) -> Self {
         for (axis, range) in [(0, rows), (1, columns)] {
-            self = self.cut(axis, range.end).0.cut(axis, range.start).1;
+            self = self.divide(axis, range.end).0.divide(axis, range.start).1;
         }
         self
     }
@@ -116,9 +116,15 @@ impl<'a, R: Real> Fields<'a, R> {
         self.fall_residual[at] = sum.fall_residual;
         self.clipped[at] = sum.clipped;
     }
+}
 
-    /// The columns below and from an index along an axis of (ny, nx).
-    pub(super) fn cut(self, axis: usize, at: usize) -> (Self, Self) {
+impl<R: Real> Divisible for Fields<'_, R> {
+    fn rows_and_columns(&self) -> (usize, usize) {
+        let (_, ny, nx) = self.theta.dim();
+        (ny, nx)
+    }
+
+    fn divide(self, axis: usize, at: usize) -> (Self, Self) {
         split!(Fields, self, axis, at,
             same: [theta_base],
             levels: [theta, qv, qc, qr, qi, qs, rho, exner, p, dz],
@@ -192,9 +198,15 @@ impl<'a, R: Real> DiagnosticFields<'a, R> {
             re_snow: out.re_snow.view_mut(),
         }
     }
+}
 
-    /// The columns below and from an index along an axis of (ny, nx).
-    pub(super) fn cut(self, axis: usize, at: usize) -> (Self, Self) {
+impl<R: Real> Divisible for DiagnosticFields<'_, R> {
+    fn rows_and_columns(&self) -> (usize, usize) {
+        let (_, ny, nx) = self.theta.dim();
+        (ny, nx)
+    }
+
+    fn divide(self, axis: usize, at: usize) -> (Self, Self) {
         split!(DiagnosticFields, self, axis, at,
             same: [theta_base],
             levels: [
@@ -202,6 +214,15 @@ impl<'a, R: Real> DiagnosticFields<'a, R> {
             ],
             planes: [])
     }
+}
+
+/// Fields of columns that can be shared out among threads.
+pub(super) trait Divisible: Send + Sized {
+    /// (ny, nx).
+    fn rows_and_columns(&self) -> (usize, usize);
+
+    /// The columns below and from an index along an axis of (ny, nx).
+    fn divide(self, axis: usize, at: usize) -> (Self, Self);
 }
 
 /// A view that can be cut in two.
