@@ -155,8 +155,8 @@ fn side_by_side<R: Vectorised>(
         for level in &mut levels {
             level.fill_up(count);
         }
-        let tops = instructions.run(Abreast { p: &lanes, theta_base, levels: &mut levels });
-        brighten(p, bins, theta_base, &tops, &mut levels);
+        let tops = instructions.run(Diagnosis { p: &lanes, theta_base, levels: &mut levels });
+        brighten(p, bins, theta_base, &tops[..count], &mut levels);
         give(&mut f.refl_10cm, stretches, &levels, |level| &level.refl_10cm);
         give(&mut f.re_cloud, stretches, &levels, |level| &level.re_cloud);
         give(&mut f.re_ice, stretches, &levels, |level| &level.re_ice);
@@ -165,13 +165,13 @@ fn side_by_side<R: Vectorised>(
 }
 
 /// Columns side by side, to be diagnosed as if no snow melted.
-struct Abreast<'a, R> {
+struct Diagnosis<'a, R> {
     p: &'a Scheme<R>,
     theta_base: R,
     levels: &'a mut [Level<R>],
 }
 
-impl<R: RadarConstants + RadiusConstants> Task for Abreast<'_, R> {
+impl<R: RadarConstants + RadiusConstants> Task for Diagnosis<'_, R> {
     /// The level above the highest one where snow melts; 0 where it does nowhere.
     type Output = Row<usize>;
 
@@ -194,12 +194,12 @@ impl<R: RadarConstants + RadiusConstants> Task for Abreast<'_, R> {
     }
 }
 
-/// The reflectivity below melting levels, in one cell after the other: few hold snow there.
+/// The reflectivity of the columns below their melting levels, in one cell after the other: few hold snow there.
 fn brighten<R: Vectorised>(
     p: &Scheme<R>,
     bins: &Bins<R>,
     theta_base: R::Lane,
-    tops: &Row<usize>,
+    tops: &[usize],
     levels: &mut [Level<R::Lane>],
 ) {
     for (l, &top) in tops.iter().enumerate() {

@@ -148,7 +148,7 @@ fn diagnosed(engine: &impl Engine<f32>, weather: &Weather<f32>) -> [(&'static st
 fn diagnostics_agree_with_single_columns() {
     /// What radii may differ by, in roundings of their own: the functions err by two together.
     const ROUNDINGS: f64 = 4.0;
-    /// What the reflectivity may, dBZ: as many roundings of its factor are less, and so is one of 60 dBZ.
+    /// What the reflectivity may, dBZ: 2e-6 by as many roundings of its factor, and 4e-6 by one of 60 dBZ.
     const DBZ: f64 = 1.0e-5;
     let scheme = Scheme::<f32>::default();
     let engines = engines();
