@@ -214,14 +214,35 @@ pub struct BoundaryValues<R> {
 }
 
 impl<R: Real> BoundaryValues<R> {
-    /// The outermost rows of `field`. Shape: (nz, ny, nx).
+    /// The outermost rows of `field`, traces that are no normal numbers left out. Shape: (nz, ny, nx).
     pub fn of(field: &Array3<R>) -> Self {
         use ndarray::s;
         Self {
-            west: field.slice(s![.., .., 0]).to_owned(),
-            east: field.slice(s![.., .., -1]).to_owned(),
-            south: field.slice(s![.., 0, ..]).to_owned(),
-            north: field.slice(s![.., -1, ..]).to_owned(),
+            west: field.slice(s![.., .., 0]).mapv(R::normal),
+            east: field.slice(s![.., .., -1]).mapv(R::normal),
+            south: field.slice(s![.., 0, ..]).mapv(R::normal),
+            north: field.slice(s![.., -1, ..]).mapv(R::normal),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_trace_comes_in_through_a_side() {
+        let least = f32::MIN_POSITIVE;
+        let field =
+            Array3::from_shape_fn((1, 2, 2), |(_, j, i)| least * [0.5, 1.0, -0.5, -2.0][2 * j + i]);
+        let BoundaryValues { west, east, south, north } = BoundaryValues::of(&field);
+        assert_eq!(
+            (west.as_slice(), east.as_slice()),
+            (Some(&[0.0, 0.0][..]), Some(&[least, -2.0 * least][..]))
+        );
+        assert_eq!(
+            (south.as_slice(), north.as_slice()),
+            (Some(&[0.0, least][..]), Some(&[0.0, -2.0 * least][..]))
+        );
     }
 }

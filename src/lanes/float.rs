@@ -156,7 +156,7 @@ macro_rules! float {
         of_two: [$($of_two:ident),*],
     ) => {
         impl Float for Lane {
-            $( fn $value() -> Self { Self(<f32 as Float>::$value()) } )*
+            $( #[inline(always)] fn $value() -> Self { Self(<f32 as Float>::$value()) } )*
             $( #[inline(always)] fn $test(self) -> bool { self.0.$test() } )*
             $( #[inline(always)] fn $function(self) -> Self { Self(Float::$function(self.0)) } )*
             $( #[inline(always)] fn $of_two(self, other: Self) -> Self {

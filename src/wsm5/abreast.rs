@@ -197,6 +197,8 @@ impl<R: SchemeConstants> Level<R> {
             cell.t = (self.theta[l] + theta_base) * self.exner[l];
             for q in [&mut cell.qc, &mut cell.qr, &mut cell.qi, &mut cell.qs] {
                 sum[l] += step::clip(&air, q);
+                // Files hold traces of species that have long gone.
+                *q = q.normal();
             }
             cell::settle(&cell, &mut air);
             cells.put(l, &cell);

@@ -54,14 +54,19 @@ pub fn snow_intercept_factor<R: SchemeConstants>(p: &Wsm5Params<R>, t: R) -> R {
     (p.alpha * (R::FREEZING - t)).exp().smaller(p.n0s_factor_max).larger(R::ONE)
 }
 
+/// Mixing ratio of cloud ice up to which there are the fewest crystals in air of any density, kg kg⁻¹.
+const SCARCE_ICE: f64 = 1.0e-9;
+
 /// Number of ice crystals (WRF `xni`).
 ///
-/// N = 5.38e7 (rho max(qi, qmin))^(3/4), between 1e3 and 1e6
+/// N = 5.38e7 (rho qi)^(3/4), between 1e3 and 1e6
 ///
 /// Source: HDC04 eq. 5c. Units: `rho` kg m⁻³, `qi` kg kg⁻¹; returns m⁻³.
 #[inline(always)]
 pub fn ice_number<R: SchemeConstants>(rho: R, qi: R) -> R {
-    let content = rho * qi.larger(R::Q_MIN);
+    // WRF has 1e-15 here, with the same result. In single precision its cube is not a normal number,
+    // and processors work on those by microcode; the kernels take them for zero.
+    let content = rho * qi.larger(R::of(SCARCE_ICE));
     let number = R::ICE_NUMBER * (content * content * content).sqrt().sqrt();
     number.larger(R::ICE_NUMBER_MIN).smaller(R::ICE_NUMBER_MAX)
 }

@@ -134,6 +134,24 @@ fn lanes_agree_with_single_columns() {
     }
 }
 
+/// Numbers below the smallest normal one, which files hold, are nothing, and slow down nobody.
+#[test]
+fn traces_are_nothing() {
+    let case = CASES[0];
+    let before = weather(case, 1);
+    let mut with_traces = before.clone();
+    let [_, _, species @ ..] = with_traces.state.fields_mut();
+    for field in species {
+        assert!(field.iter().any(|q| *q <= 0.0), "there is a place for a trace");
+        field.mapv_inplace(|q| if q <= 0.0 { 0.5 * f32::MIN_POSITIVE } else { q });
+    }
+    let whole = Region::whole(before.shape());
+    for engine in engines() {
+        let found = with_traces.after(&engine, 60.0, &whole);
+        assert_same_bits(&found, &before.after(&engine, 60.0, &whole), case);
+    }
+}
+
 /// All that is diagnosed, by name.
 fn diagnosed(engine: &impl Engine<f32>, weather: &Weather<f32>) -> [(&'static str, Vec<f32>); 4] {
     let CloudDiagnostics { refl_10cm, re_cloud, re_ice, re_snow } = engine.diagnose(weather);

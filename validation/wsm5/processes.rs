@@ -108,6 +108,22 @@ fn number_of_ice_crystals() {
     compare("ice number", "xni", |row| at(row.get("qi_after_inst"), row), |_| SMOOTH);
 }
 
+/// The number has the same bits with the smallest mixing ratio that WRF puts in as with ours, whose cube is a normal
+/// number.
+#[test]
+fn little_ice_has_the_fewest_crystals() {
+    let amounts = || (-45..-3).flat_map(|e| [1.0, 2.5, 9.9].map(|x| x * 10.0_f32.powi(e)));
+    for rho in [0.01, 0.3, 1.4, 100.0_f32] {
+        for qi in amounts().chain([0.0, -1.0e-12]) {
+            let content = rho * qi.max(f32::Q_MIN);
+            let number = f32::ICE_NUMBER * (content * content * content).sqrt().sqrt();
+            let expected = number.clamp(f32::ICE_NUMBER_MIN, f32::ICE_NUMBER_MAX);
+            let found = ice_number(rho, qi);
+            assert_eq!(found.to_bits(), expected.to_bits(), "{qi:e} kg/kg at {rho} kg m-3");
+        }
+    }
+}
+
 #[test]
 fn intercept_factor_of_snow() {
     let p = Scheme::default();
