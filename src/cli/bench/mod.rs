@@ -45,15 +45,15 @@ use transpose::Extent;
 /// Measure the parts of a step on the state of a WRF file, or the microphysics on columns, and the
 /// ladders of the kernels that know no weather.
 ///
-/// The state is restored before every timed call; steps of the CPU start from what one step has left,
-/// as the first one takes out traces that files hold. Times are medians with the smallest and the
-/// largest. The CPU is timed on one thread and on all of them, and carries one tracer; the GPU carries
-/// several together. On the GPU a part is timed between events around single calls, which take some
-/// microseconds themselves, and as calls in a graph less what the graph takes without them, which is
-/// what a run sees; events around the copies of all fields to the device, a call and the copies back
-/// tell what it costs to compute there for somebody else. Bytes and operations are those that no
-/// implementation can do without, each array moved once; the last columns hold them against a copy and
-/// against chains of fused multiplications and additions, measured in the same run.
+/// The state is restored before every timed call, but steps follow one another. Times are medians
+/// with the smallest and the largest. The CPU is timed on one thread and on all of them, and
+/// carries one tracer; the GPU carries several together. On the GPU a part is timed between events
+/// around single calls, which take some microseconds themselves, and as calls in a graph less what
+/// the graph takes without them, which is what a run sees; events around the copies of all fields
+/// to the device, a call and the copies back tell what it costs to compute there for somebody else.
+/// Bytes and operations are those that no implementation can do without, each array moved once; the
+/// last columns hold them against a copy and against chains of fused multiplications and additions,
+/// measured in the same run.
 ///
 /// A ladder shows one kernel in several forms, each faster than the one before: times of a call
 /// between events and in a graph, on data that the cache holds and on copies in turn that exceed
