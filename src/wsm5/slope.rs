@@ -65,7 +65,7 @@ const SCARCE_ICE: f64 = 1.0e-9;
 #[inline(always)]
 pub fn ice_number<R: SchemeConstants>(rho: R, qi: R) -> R {
     // WRF has 1e-15 here, with the same result. In single precision its cube is not a normal number,
-    // and processors work on those by microcode; the kernels take them for zero.
+    // and processors work on those by microcode; kernels made with fast-math take them for zero.
     let content = rho * qi.larger(R::of(SCARCE_ICE));
     let number = R::ICE_NUMBER * (content * content * content).sqrt().sqrt();
     number.larger(R::ICE_NUMBER_MIN).smaller(R::ICE_NUMBER_MAX)

@@ -134,7 +134,7 @@ fn lanes_agree_with_single_columns() {
     }
 }
 
-/// Numbers below the smallest normal one, which files hold, are nothing, and slow down nobody.
+/// Numbers below the smallest normal one, which files hold, count as nothing.
 #[test]
 fn traces_are_nothing() {
     let case = CASES[0];
