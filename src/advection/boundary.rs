@@ -1,15 +1,11 @@
-//! What happens in the outermost rows of sides that are not periodic.
+//! What leaves through open sides.
 
-use ndarray::{Array3, Axis};
-use rayon::prelude::*;
-
+use super::Limiter;
 use super::flux::FluxConstants;
 use super::stage::Stage;
-use super::{Limiter, Wind};
+use super::strip::Rows;
 use crate::grid::{Shape, Side, Sides};
-use crate::mass::MassFlux;
 use crate::real::Real;
-use crate::state::BoundaryValues;
 
 /// Net outflow from a cell of an open row across its side, per map factor.
 ///
@@ -45,6 +41,9 @@ pub(super) fn add_open_sides<R: FluxConstants>(
 ) {
     let Shape { nx, ny, .. } = stage.shape();
     let Sides { west, east, south, north } = stage.wind.grid.sides;
+    if ![west, east, south, north].contains(&Side::Open) {
+        return;
+    }
     let level = k * nx * ny;
     let cell = |j: usize, i: usize| level + j * nx + i;
     let radiate = |edge: &Edge<R>, i: usize| {
@@ -72,86 +71,12 @@ pub(super) fn add_open_sides<R: FluxConstants>(
         [(0, 1, south, true), (ny - 1, ny.wrapping_sub(2), north, false)]
     {
         if side == Side::Open && j == row {
-            let (below, above) = (stage.mass_y(k, j), stage.mass_y(k, j + 1));
+            let [below, above] = [j, j + 1].map(|first| stage.mass_y(k, Rows { first, count: 1 }));
             for i in 0..nx {
                 let fluxes = [below[i], above[i]];
                 let edge = Edge { at: cell(j, i), inner: cell(inner, i), fluxes, low_side };
                 net[i] += radiate(&edge, i);
             }
-        }
-    }
-}
-
-/// Sets the outermost rows of the specified sides: where air leaves through the outer face, to
-/// the neighbour inside; where it enters, to the given value or else zero.
-///
-/// The southern and the northern row own the corners; their neighbour inside is in neither of
-/// the outermost columns.
-///
-/// Source: WRF's flow-dependent boundary.
-pub(super) fn set_specified<R: Real>(
-    wind: &Wind<'_, R>,
-    inflow: Option<&BoundaryValues<R>>,
-    q: &mut Array3<R>,
-) {
-    let sides = wind.grid.sides;
-    if ![sides.west, sides.east, sides.south, sides.north].contains(&Side::Specified) {
-        return;
-    }
-    q.axis_iter_mut(Axis(0)).into_par_iter().enumerate().for_each(|(k, mut level)| {
-        let level = level.as_slice_mut().expect("a level is contiguous");
-        set_specified_y(wind, inflow, k, level);
-        set_specified_x(wind, inflow, k, level);
-    });
-}
-
-fn set_specified_y<R: Real>(
-    wind: &Wind<'_, R>,
-    inflow: Option<&BoundaryValues<R>>,
-    k: usize,
-    level: &mut [R],
-) {
-    let Shape { nx, ny, .. } = wind.grid.shape;
-    let sides = wind.grid.sides;
-    let inner = sides.inner_x(nx);
-    let MassFlux { y, .. } = wind.flux;
-    for i in 0..nx {
-        let source = i.clamp(inner.start, inner.end - 1);
-        if sides.south == Side::Specified {
-            let leaves = y[[k, 0, i]] < R::ZERO;
-            let given = inflow.map_or(R::ZERO, |values| values.south[[k, i]]);
-            level[i] = if leaves { level[nx + source] } else { given };
-        }
-        if sides.north == Side::Specified {
-            let leaves = y[[k, ny, i]] > R::ZERO;
-            let given = inflow.map_or(R::ZERO, |values| values.north[[k, i]]);
-            level[(ny - 1) * nx + i] = if leaves { level[(ny - 2) * nx + source] } else { given };
-        }
-    }
-}
-
-fn set_specified_x<R: Real>(
-    wind: &Wind<'_, R>,
-    inflow: Option<&BoundaryValues<R>>,
-    k: usize,
-    level: &mut [R],
-) {
-    let Shape { nx, ny, .. } = wind.grid.shape;
-    let sides = wind.grid.sides;
-    let MassFlux { x, .. } = wind.flux;
-    let first = usize::from(sides.south == Side::Specified);
-    let last = ny - usize::from(sides.north == Side::Specified);
-    for j in first..last {
-        let row = &mut level[j * nx..][..nx];
-        if sides.west == Side::Specified {
-            let leaves = x[[k, j, 0]] < R::ZERO;
-            let given = inflow.map_or(R::ZERO, |values| values.west[[k, j]]);
-            row[0] = if leaves { row[1] } else { given };
-        }
-        if sides.east == Side::Specified {
-            let leaves = x[[k, j, nx]] > R::ZERO;
-            let given = inflow.map_or(R::ZERO, |values| values.east[[k, j]]);
-            row[nx - 1] = if leaves { row[nx - 2] } else { given };
         }
     }
 }

@@ -14,7 +14,9 @@ pub mod flux;
 pub mod limiter;
 mod march;
 mod rows;
+mod specified;
 mod stage;
+mod strip;
 pub mod terms;
 
 use std::sync::{Arc, Mutex};
@@ -27,9 +29,9 @@ use crate::real::Real;
 use crate::state::BoundaryValues;
 pub use boundary::radiative_outflow;
 use flux::FluxConstants;
-use march::{BLOCK, Scratch};
+use march::{Scratch, block_rows};
 pub use stage::REACH;
-use stage::{Ending, Stage};
+use stage::{Ending, Stage, memory};
 use terms::Perturbation;
 
 /// What keeps the fluxes of the last stage in bounds.
@@ -63,7 +65,9 @@ pub struct Workspace<R> {
     stages: [Array3<R>; 2],
     /// One for each thread, whatever tracer it works on.
     scratch: Arc<[Mutex<Scratch<R>>]>,
-    /// One for each block of rows.
+    /// Rows that a thread computes at a time.
+    block: usize,
+    /// What comes in through the sides of each row.
     inflow: Vec<f64>,
     /// A term that is to be wrong; none in the scheme itself.
     pub perturbation: Option<Perturbation>,
@@ -73,10 +77,12 @@ impl<R: Real> Workspace<R> {
     /// Scratch for fields of this shape and for the threads of the current pool.
     pub fn new(shape: Shape) -> Self {
         let threads = rayon::current_num_threads();
+        let block = block_rows(shape, threads);
         Self {
             stages: [Array3::zeros(shape.centre()), Array3::zeros(shape.centre())],
-            scratch: (0..threads).map(|_| Mutex::new(Scratch::new(shape.nx))).collect(),
-            inflow: vec![0.0; shape.ny.div_ceil(BLOCK)],
+            scratch: (0..threads).map(|_| Mutex::new(Scratch::new(shape.nx, block))).collect(),
+            block,
+            inflow: vec![0.0; shape.ny],
             perturbation: None,
         }
     }
@@ -87,6 +93,7 @@ impl<R: Real> Workspace<R> {
         Self {
             stages: self.stages.each_ref().map(|stage| Array3::zeros(stage.dim())),
             scratch: Arc::clone(&self.scratch),
+            block: self.block,
             inflow: vec![0.0; self.inflow.len()],
             perturbation: self.perturbation,
         }
@@ -113,8 +120,8 @@ pub fn step<R: FluxConstants>(
     work: &mut Workspace<R>,
 ) -> f64 {
     check_shapes(wind, q, work);
-    let Workspace { stages: [first, second], scratch, inflow: sums, perturbation } = work;
-    let perturbation = *perturbation;
+    let Workspace { stages: [first, second], scratch, block, inflow: sums, perturbation } = work;
+    let (block, perturbation) = (*block, *perturbation);
     // The stages advance a third, a half and the whole of the step.
     let [third, half, whole] = [wind.dt / 3.0, wind.dt / 2.0, wind.dt].map(R::of);
     let ending = Ending::Update;
@@ -129,8 +136,8 @@ pub fn step<R: FluxConstants>(
         ending,
         perturbation,
     };
-    march::run(&stage, scratch, sums, first);
-    boundary::set_specified(wind, inflow, first);
+    march::run(&stage, block, scratch, sums, first);
+    specified::set_specified(wind, inflow, first);
 
     let stage = Stage {
         wind,
@@ -141,13 +148,13 @@ pub fn step<R: FluxConstants>(
         ending,
         perturbation,
     };
-    march::run(&stage, scratch, sums, second);
-    boundary::set_specified(wind, inflow, second);
+    march::run(&stage, block, scratch, sums, second);
+    specified::set_specified(wind, inflow, second);
 
     let stage =
         Stage { wind, field: memory(second), start, dt: whole, limiter, ending, perturbation };
-    let entered = march::run(&stage, scratch, sums, first);
-    boundary::set_specified(wind, inflow, first);
+    let entered = march::run(&stage, block, scratch, sums, first);
+    specified::set_specified(wind, inflow, first);
 
     std::mem::swap(q, first);
     entered * wind.dt
@@ -179,12 +186,8 @@ pub fn net_outflow<R: FluxConstants>(
         perturbation: work.perturbation,
     };
     let mut net = Array3::zeros(latest.dim());
-    march::run(&stage, &work.scratch, &mut work.inflow, &mut net);
+    march::run(&stage, work.block, &work.scratch, &mut work.inflow, &mut net);
     net
-}
-
-fn memory<R>(field: &Array3<R>) -> &[R] {
-    field.as_slice().expect("fields are in standard layout")
 }
 
 fn check_shapes<R>(wind: &Wind<'_, R>, q: &Array3<R>, work: &Workspace<R>) {

@@ -1,69 +1,45 @@
-//! The formulas applied to rows of cells: plain loops over contiguous slices.
+//! The formulas applied to rows of cells or faces: plain loops over contiguous slices.
 //!
-//! A row of faces along x is one longer than a row of cells; the stencil's rows are then the same
-//! padded row, each shifted by one. Along y and z they are rows of different j or k.
+//! Such a slice holds one row, or several that lie one after the other: long loops are what vector
+//! instructions want. The cells of a stencil along x are the same slice, each shifted by one; along
+//! y and z they are rows of different j or k.
 #![expect(clippy::needless_range_loop, reason = "one index for all rows reads like the formula")]
+
+use std::ops::Range;
 
 use super::flux::{
     Faces, FluxConstants, capped_flux, fifth_order_flux, linear_flux, third_order_flux, updated,
     upwind_flux,
 };
 use super::limiter::{affordable, bounds, monotonic_flux, positive_flux, provisional_amount};
-use crate::mass::Layered;
 use crate::real::Real;
 
-/// Rows of equal width in one piece of memory.
-#[derive(Debug)]
-pub(super) struct Rows<R> {
-    width: usize,
-    values: Vec<R>,
-}
-
-impl<R: Real> Rows<R> {
-    #[inline(always)]
-    pub(super) fn new(count: usize, width: usize) -> Self {
-        Self { width, values: vec![R::ZERO; count * width] }
-    }
-
-    #[inline(always)]
-    pub(super) fn row(&self, r: usize) -> &[R] {
-        &self.values[r * self.width..][..self.width]
-    }
-
-    #[inline(always)]
-    pub(super) fn row_mut(&mut self, r: usize) -> &mut [R] {
-        &mut self.values[r * self.width..][..self.width]
-    }
-}
-
-/// One row of a [`Layered`] field.
+/// Rows of a [`Layered`] field at one level.
 #[derive(Clone, Copy)]
-pub(super) struct LayeredRow<'a, R> {
-    with_mu: &'a [R],
-    without_mu: &'a [R],
-    c1: R,
-    c2: R,
+pub(super) struct LayeredRows<'a, R> {
+    pub(super) with_mu: &'a [R],
+    pub(super) without_mu: &'a [R],
+    pub(super) c1: R,
+    pub(super) c2: R,
 }
 
-impl<'a, R: Real> LayeredRow<'a, R> {
-    /// Row j at level k, every value times `factor`.
+impl<R: Real> LayeredRows<'_, R> {
+    /// The values in a range of places.
     #[inline(always)]
-    pub(super) fn new(field: &'a Layered<R>, k: usize, j: usize, factor: R) -> Self {
-        let n = field.with_mu.ncols();
-        let row = |plane: &'a ndarray::Array2<R>| {
-            &plane.as_slice().expect("planes are in standard layout")[j * n..][..n]
-        };
-        Self {
-            with_mu: row(&field.with_mu),
-            without_mu: row(&field.without_mu),
-            c1: field.c1[k] * factor,
-            c2: field.c2[k] * factor,
-        }
+    pub(super) fn within(self, range: Range<usize>) -> Self {
+        let (with_mu, without_mu) = (&self.with_mu[range.clone()], &self.without_mu[range]);
+        Self { with_mu, without_mu, ..self }
+    }
+
+    /// Every value times a factor.
+    #[inline(always)]
+    pub(super) fn times(self, factor: R) -> Self {
+        Self { c1: self.c1 * factor, c2: self.c2 * factor, ..self }
     }
 
     #[inline(always)]
     fn first(self, n: usize) -> Self {
-        Self { with_mu: &self.with_mu[..n], without_mu: &self.without_mu[..n], ..self }
+        self.within(0..n)
     }
 
     #[inline(always)]
@@ -72,31 +48,18 @@ impl<'a, R: Real> LayeredRow<'a, R> {
     }
 }
 
-/// Copies a row of cells between `pad` cells on either side, which continue it periodically.
-///
-/// Beyond a side that is not periodic the same cells stand there, but no flux reads them.
+/// The cells of an x stencil: the same ones, shifted by one each.
 #[inline(always)]
-pub(super) fn pad_row<R: Real>(row: &[R], pad: usize, padded: &mut [R]) {
-    let n = row.len();
-    padded[pad..pad + n].copy_from_slice(row);
-    for p in 0..pad {
-        padded[pad - 1 - p] = row[n - 1 - p % n];
-        padded[pad + n + p] = row[p % n];
-    }
-}
-
-/// The rows of an x stencil: the padded row, shifted by one cell each.
-#[inline(always)]
-pub(super) fn shifted<R, const N: usize>(padded: &[R], first: usize, faces: usize) -> [&[R]; N] {
-    let mut rows = [padded; N];
+pub(super) fn shifted<R, const N: usize>(cells: &[R], faces: usize) -> [&[R]; N] {
+    let mut rows = [cells; N];
     for (s, row) in rows.iter_mut().enumerate() {
-        *row = &padded[first + s..][..faces];
+        *row = &cells[s..][..faces];
     }
     rows
 }
 
 #[inline(always)]
-pub(super) fn fifth_order_row<R: FluxConstants>(mass: &[R], cells: [&[R]; 6], flux: &mut [R]) {
+pub(super) fn fifth_order_rows<R: FluxConstants>(mass: &[R], cells: [&[R]; 6], flux: &mut [R]) {
     let n = flux.len();
     let [a, b, c, d, e, f] = cells.map(|row| &row[..n]);
     let mass = &mass[..n];
@@ -106,7 +69,7 @@ pub(super) fn fifth_order_row<R: FluxConstants>(mass: &[R], cells: [&[R]; 6], fl
 }
 
 #[inline(always)]
-pub(super) fn third_order_row<R: FluxConstants>(mass: &[R], cells: [&[R]; 4], flux: &mut [R]) {
+pub(super) fn third_order_rows<R: FluxConstants>(mass: &[R], cells: [&[R]; 4], flux: &mut [R]) {
     let n = flux.len();
     let [a, b, c, d] = cells.map(|row| &row[..n]);
     let mass = &mass[..n];
@@ -116,7 +79,7 @@ pub(super) fn third_order_row<R: FluxConstants>(mass: &[R], cells: [&[R]; 4], fl
 }
 
 #[inline(always)]
-pub(super) fn linear_row<R: Real>(mass: &[R], cells: [&[R]; 2], weights: [R; 2], flux: &mut [R]) {
+pub(super) fn linear_rows<R: Real>(mass: &[R], cells: [&[R]; 2], weights: [R; 2], flux: &mut [R]) {
     let n = flux.len();
     let [a, b] = cells.map(|row| &row[..n]);
     let mass = &mass[..n];
@@ -125,54 +88,65 @@ pub(super) fn linear_row<R: Real>(mass: &[R], cells: [&[R]; 2], weights: [R; 2],
     }
 }
 
-/// Splits high-order fluxes into capped upwind ones and corrections, the latter in place.
+/// Splits high-order fluxes into capped upwind ones and corrections.
 #[inline(always)]
-pub(super) fn split_capped_row<R: Real>(
+pub(super) fn split_capped_rows<R: Real>(
     mass: &[R],
-    capacity: LayeredRow<'_, R>,
+    capacity: LayeredRows<'_, R>,
     cells: [&[R]; 2],
+    high: &[R],
     low: &mut [R],
     correction: &mut [R],
 ) {
     let n = low.len();
     let [a, b] = cells.map(|row| &row[..n]);
     let (mass, capacity, correction) = (&mass[..n], capacity.first(n), &mut correction[..n]);
+    let high = &high[..n];
     for i in 0..n {
         let flux = capped_flux(mass[i], capacity.at(i), [a[i], b[i]]);
         low[i] = flux;
-        correction[i] -= flux;
+        correction[i] = high[i] - flux;
     }
 }
 
-/// Splits high-order fluxes into upwind ones and corrections, the latter in place.
+/// Splits high-order fluxes into upwind ones and corrections.
 #[inline(always)]
-pub(super) fn split_upwind_row<R: Real>(
+pub(super) fn split_upwind_rows<R: Real>(
     mass: &[R],
     cells: [&[R]; 2],
+    high: &[R],
     low: &mut [R],
     correction: &mut [R],
 ) {
     let n = low.len();
     let [a, b] = cells.map(|row| &row[..n]);
-    let (mass, correction) = (&mass[..n], &mut correction[..n]);
+    let (mass, high, correction) = (&mass[..n], &high[..n], &mut correction[..n]);
     for i in 0..n {
         let flux = upwind_flux(mass[i], [a[i], b[i]]);
         low[i] = flux;
-        correction[i] -= flux;
+        correction[i] = high[i] - flux;
     }
 }
 
-/// What a row of cells holds at the start of the step.
+/// What cells hold at the start of the step.
 #[derive(Clone, Copy)]
 pub(super) struct Content<'a, R> {
-    pub(super) mass: LayeredRow<'a, R>,
+    pub(super) mass: LayeredRows<'a, R>,
     pub(super) q: &'a [R],
     pub(super) dt: R,
 }
 
+impl<R: Real> Content<'_, R> {
+    /// That of the cells in a range.
+    #[inline(always)]
+    pub(super) fn within(self, range: Range<usize>) -> Self {
+        Self { mass: self.mass.within(range.clone()), q: &self.q[range], ..self }
+    }
+}
+
 /// Scale factors of the outgoing corrections, positive-definite limiter.
 #[inline(always)]
-pub(super) fn positive_scale_row<R: FluxConstants>(
+pub(super) fn positive_scale_rows<R: FluxConstants>(
     content: Content<'_, R>,
     low: Faces<&[R]>,
     correction: Faces<&[R]>,
@@ -188,9 +162,9 @@ pub(super) fn positive_scale_row<R: FluxConstants>(
     }
 }
 
-/// Lower and upper bounds of a row of cells, monotonic limiter.
+/// Lower and upper bounds of cells, monotonic limiter.
 #[inline(always)]
-pub(super) fn bounds_row<R: Real>(
+pub(super) fn bounds_rows<R: Real>(
     q: &[R],
     around: Faces<&[R]>,
     mass: Faces<&[R]>,
@@ -208,9 +182,9 @@ pub(super) fn bounds_row<R: Real>(
 /// Scale factors of the corrections, monotonic limiter: `outgoing` and `incoming` hold the lower
 /// and the upper bounds on entry, the factors on return; `end` is the mass that goes with them.
 #[inline(always)]
-pub(super) fn monotonic_scale_row<R: FluxConstants>(
+pub(super) fn monotonic_scale_rows<R: FluxConstants>(
     content: Content<'_, R>,
-    end: LayeredRow<'_, R>,
+    end: LayeredRows<'_, R>,
     low: Faces<&[R]>,
     correction: Faces<&[R]>,
     outgoing: &mut [R],
@@ -230,7 +204,7 @@ pub(super) fn monotonic_scale_row<R: FluxConstants>(
 }
 
 #[inline(always)]
-pub(super) fn positive_row<R: Real>(
+pub(super) fn positive_rows<R: Real>(
     low: &[R],
     correction: &[R],
     outgoing: [&[R]; 2],
@@ -245,7 +219,7 @@ pub(super) fn positive_row<R: Real>(
 }
 
 #[inline(always)]
-pub(super) fn monotonic_row<R: Real>(
+pub(super) fn monotonic_rows<R: Real>(
     low: &[R],
     correction: &[R],
     outgoing: [&[R]; 2],
@@ -261,18 +235,18 @@ pub(super) fn monotonic_row<R: Real>(
     }
 }
 
-/// Net outflow through the four lateral faces of a row of cells.
+/// Net outflow through the four lateral faces of cells.
 #[inline(always)]
-pub(super) fn lateral_outflow_row<R: Real>(x: &[R], south: &[R], north: &[R], net: &mut [R]) {
+pub(super) fn lateral_outflow_rows<R: Real>(x: [&[R]; 2], y: [&[R]; 2], net: &mut [R]) {
     let n = net.len();
-    let (west, east) = (&x[..n], &x[1..=n]);
-    let (south, north) = (&south[..n], &north[..n]);
+    let [west, east] = x.map(|row| &row[..n]);
+    let [south, north] = y.map(|row| &row[..n]);
     for i in 0..n {
         net[i] = (east[i] - west[i]) + (north[i] - south[i]);
     }
 }
 
-/// Net outflow of a row of cells by sides, and by the bottom and the top.
+/// Net outflow of cells by sides, and by the bottom and the top.
 #[derive(Clone, Copy)]
 pub(super) struct Outflow<'a, R> {
     pub(super) lateral: &'a [R],
@@ -293,7 +267,7 @@ impl<R: Real> Outflow<'_, R> {
 }
 
 #[inline(always)]
-pub(super) fn outflow_row<R: Real>(outflow: Outflow<'_, R>, net: &mut [R]) {
+pub(super) fn outflow_rows<R: Real>(outflow: Outflow<'_, R>, net: &mut [R]) {
     let n = net.len();
     let outflow = outflow.first(n);
     for i in 0..n {
@@ -301,9 +275,9 @@ pub(super) fn outflow_row<R: Real>(outflow: Outflow<'_, R>, net: &mut [R]) {
     }
 }
 
-/// What is in a row of cells afterwards.
+/// What is in cells afterwards.
 #[inline(always)]
-pub(super) fn update_row<R: FluxConstants>(
+pub(super) fn update_rows<R: FluxConstants>(
     content: Content<'_, R>,
     flow: Outflow<'_, R>,
     new: &mut [R],

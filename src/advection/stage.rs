@@ -1,12 +1,16 @@
 //! One evaluation of the fluxes: what it reads, and the high-order fluxes of a row of faces.
 
 use std::ops::Range;
+use std::slice;
+
+use ndarray::{Array2, Array3};
 
 use super::flux::FluxConstants;
 use super::rows::{
-    Content, LayeredRow, Outflow, fifth_order_row, linear_row, outflow_row, pad_row, shifted,
-    third_order_row, update_row,
+    Content, LayeredRows, Outflow, fifth_order_rows, linear_rows, outflow_rows, shifted,
+    third_order_rows, update_rows,
 };
+use super::strip::Rows;
 use super::terms::{Perturbation, Term};
 use super::{Limiter, Wind};
 use crate::grid::Shape;
@@ -65,20 +69,17 @@ impl<'a, R: FluxConstants> Stage<'a, R> {
         self.wind.grid.sides.periodic_y()
     }
 
-    /// Row j at level k of a field at cell centres.
+    /// The cells of rows at level k.
     #[inline(always)]
-    pub(super) fn row(&self, field: &'a [R], k: usize, j: usize) -> &'a [R] {
+    pub(super) fn cells(&self, field: &'a [R], k: usize, rows: Rows) -> &'a [R] {
         let Shape { nx, ny, .. } = self.shape();
-        &field[(k * ny + j) * nx..][..nx]
+        &field[(k * ny + rows.first) * nx..][..rows.count * nx]
     }
 
-    /// Row j + `offset`, continued periodically; beyond a side that is not periodic the
-    /// outermost row, which nothing uses.
+    /// The rows `offset` further north, continued periodically.
     #[inline(always)]
-    pub(super) fn neighbour(&self, j: usize, offset: isize) -> usize {
-        let ny = self.shape().ny.cast_signed();
-        let j = j.cast_signed() + offset;
-        if self.periodic_y() { j.rem_euclid(ny) } else { j.clamp(0, ny - 1) }.cast_unsigned()
+    pub(super) fn shifted_rows(&self, rows: Rows, offset: isize) -> Rows {
+        Rows { first: continued(rows.first, offset, self.shape().ny), ..rows }
     }
 
     /// Whether row j is an outermost one, which y-fluxes do not change.
@@ -91,34 +92,33 @@ impl<'a, R: FluxConstants> Stage<'a, R> {
     #[inline(always)]
     pub(super) fn mass_x(&self, k: usize, j: usize) -> &'a [R] {
         let Shape { nx, ny, .. } = self.shape();
-        &slice(&self.wind.flux.x)[(k * ny + j) * (nx + 1)..][..=nx]
+        &memory(&self.wind.flux.x)[(k * ny + j) * (nx + 1)..][..=nx]
     }
 
-    /// Mass fluxes through the y-faces between rows j - 1 and j.
+    /// Mass fluxes through the southern faces of rows.
     #[inline(always)]
-    pub(super) fn mass_y(&self, k: usize, j: usize) -> &'a [R] {
+    pub(super) fn mass_y(&self, k: usize, rows: Rows) -> &'a [R] {
         let Shape { nx, ny, .. } = self.shape();
-        &slice(&self.wind.flux.y)[(k * (ny + 1) + j) * nx..][..nx]
+        &memory(&self.wind.flux.y)[(k * (ny + 1) + rows.first) * nx..][..rows.count * nx]
     }
 
-    /// Mass fluxes through the z-faces between levels k - 1 and k.
+    /// Mass fluxes through the lower faces of rows at level k.
     #[inline(always)]
-    pub(super) fn mass_z(&self, k: usize, j: usize) -> &'a [R] {
-        let Shape { nx, ny, .. } = self.shape();
-        &slice(&self.wind.flux.z)[(k * ny + j) * nx..][..nx]
+    pub(super) fn mass_z(&self, k: usize, rows: Rows) -> &'a [R] {
+        self.cells(memory(&self.wind.flux.z), k, rows)
     }
 
-    /// What row j holds at the start.
+    /// What rows hold at the start.
     #[inline(always)]
-    pub(super) fn content(&self, k: usize, j: usize) -> Content<'a, R> {
-        let mass = LayeredRow::new(&self.wind.air.cell, k, j, R::ONE);
-        Content { mass, q: self.row(self.start, k, j), dt: self.dt }
+    pub(super) fn content(&self, k: usize, rows: Rows) -> Content<'a, R> {
+        let mass = layered_rows(&self.wind.air.cell, k, rows);
+        Content { mass, q: self.cells(self.start, k, rows), dt: self.dt }
     }
 
-    /// A row of capacities as mass per second.
+    /// Capacities of the faces of rows as mass per second.
     #[inline(always)]
-    pub(super) fn capacity(&self, field: &'a Layered<R>, k: usize, j: usize) -> LayeredRow<'a, R> {
-        LayeredRow::new(field, k, j, self.dt.recip() * self.factor(Term::Capacity))
+    pub(super) fn capacity<'b>(&self, mass: LayeredRows<'b, R>) -> LayeredRows<'b, R> {
+        mass.times(self.dt.recip() * self.factor(Term::Capacity))
     }
 
     /// What a term is multiplied by.
@@ -128,12 +128,12 @@ impl<'a, R: FluxConstants> Stage<'a, R> {
         mine.map_or(R::ONE, |p| R::of(p.factor))
     }
 
-    /// Multiplies a row of a term that is to be wrong.
+    /// Multiplies rows of a term that is to be wrong.
     #[inline(always)]
-    pub(super) fn perturb(&self, term: Term, row: &mut [R]) {
+    pub(super) fn perturb(&self, term: Term, rows: &mut [R]) {
         if self.perturbation.is_some_and(|p| p.term == term) {
             let factor = self.factor(term);
-            for x in row {
+            for x in rows {
                 *x *= factor;
             }
         }
@@ -151,44 +151,56 @@ impl<'a, R: FluxConstants> Stage<'a, R> {
         k == 0 || k == self.shape().nz
     }
 
-    /// High-order fluxes through the x-faces of row j; 0 through the outer faces of sides that
-    /// are not periodic.
+    /// High-order fluxes through the western faces of rows, with the mass fluxes `mass` through them;
+    /// 0 through the first face of a row where the side is not periodic.
     #[inline(always)]
-    pub(super) fn high_order_x(&self, k: usize, j: usize, padded: &mut [R], flux: &mut [R]) {
+    pub(super) fn high_order_x(&self, k: usize, rows: Rows, mass: &[R], flux: &mut [R]) {
         let nx = self.shape().nx;
-        pad_row(self.row(self.field, k, j), REACH, padded);
-        let mass = self.mass_x(k, j);
-        if self.periodic_x() {
-            fifth_order_row(mass, shifted(padded, 0, nx + 1), flux);
-            self.perturb(Term::HighOrderX, flux);
-            return;
+        let cells = self.cells(self.field, k, rows);
+        // Near the ends of rows this takes cells of other rows.
+        let all = REACH..(cells.len() + 1).saturating_sub(REACH);
+        if !all.is_empty() {
+            fifth_order_rows(&mass[all.clone()], shifted(cells, all.len()), &mut flux[all]);
         }
-        let full = REACH..(nx + 1).saturating_sub(REACH).max(REACH);
-        if !full.is_empty() {
-            let cells = shifted(padded, full.start, full.len());
-            fifth_order_row(&mass[full.clone()], cells, &mut flux[full.clone()]);
-        }
-        for i in (0..full.start).chain(full.end..=nx).filter(|i| *i <= nx) {
-            let order = lateral_order(i, nx, false);
-            high_order_row(order, &mass[i..=i], shifted(padded, i, 1), &mut flux[i..=i]);
+        let periodic = self.periodic_x();
+        for first in (0..rows.count).map(|row| row * nx) {
+            let row = &cells[first..][..nx];
+            for i in (0..REACH.min(nx)).chain((nx + 1).saturating_sub(REACH).max(REACH)..nx) {
+                let cell = |s| slice::from_ref(&row[continued(i, s, nx)]);
+                let face = first + i..=first + i;
+                let order = lateral_order(i, nx, periodic);
+                high_order_rows(order, &mass[face.clone()], cell, &mut flux[face]);
+            }
         }
         self.perturb(Term::HighOrderX, flux);
     }
 
-    /// High-order fluxes through the y-faces between rows j - 1 and j.
+    /// Rows whose southern faces are of the same order, the cells of each stencil one after the other.
     #[inline(always)]
-    pub(super) fn high_order_y(&self, k: usize, j: usize, flux: &mut [R]) {
-        let order = lateral_order(j, self.shape().ny, self.periodic_y());
-        let first = -REACH.cast_signed();
-        let cell = |s| self.row(self.field, k, self.neighbour(j, first + s));
-        let cells = [cell(0), cell(1), cell(2), cell(3), cell(4), cell(5)];
-        high_order_row(order, self.mass_y(k, j), cells, flux);
+    pub(super) fn alike_y(&self, faces: Range<usize>) -> impl Iterator<Item = Rows> {
+        // Faces with three rows on either side.
+        let full = REACH..(self.shape().ny + 1).saturating_sub(REACH);
+        let mut first = faces.start;
+        std::iter::from_fn(move || {
+            let end = if full.contains(&first) { full.end } else { first + 1 };
+            let rows = Rows { first, count: end.min(faces.end).checked_sub(first)? };
+            first = end;
+            (rows.count > 0).then_some(rows)
+        })
+    }
+
+    /// High-order fluxes through the southern faces of rows, as [`Stage::alike_y`] has them.
+    #[inline(always)]
+    pub(super) fn high_order_y(&self, k: usize, rows: Rows, flux: &mut [R]) {
+        let order = lateral_order(rows.first, self.shape().ny, self.periodic_y());
+        let cell = |s| self.cells(self.field, k, self.shifted_rows(rows, s));
+        high_order_rows(order, self.mass_y(k, rows), cell, flux);
         self.perturb(Term::HighOrderY, flux);
     }
 
-    /// High-order fluxes through the z-faces between levels k - 1 and k.
+    /// High-order fluxes through the lower faces of rows at level k.
     #[inline(always)]
-    pub(super) fn high_order_z(&self, k: usize, j: usize, flux: &mut [R]) {
+    pub(super) fn high_order_z(&self, k: usize, rows: Rows, flux: &mut [R]) {
         let nz = self.shape().nz;
         let air = self.wind.air;
         let order = match k {
@@ -196,18 +208,17 @@ impl<'a, R: FluxConstants> Stage<'a, R> {
             k if k == 1 || k == nz - 1 => Order::Linear([air.weight_below[k], air.weight_above[k]]),
             _ => Order::Third,
         };
-        let cell = |s: usize| self.row(self.field, (k + s).saturating_sub(REACH).min(nz - 1), j);
-        let cells = [cell(0), cell(1), cell(2), cell(3), cell(4), cell(5)];
-        high_order_row(order, self.mass_z(k, j), cells, flux);
+        let cell = |s| self.cells(self.field, k.wrapping_add_signed(s), rows);
+        high_order_rows(order, self.mass_z(k, rows), cell, flux);
         self.perturb(Term::HighOrderZ, flux);
     }
 
-    /// Writes what the stage is to yield for row j at level k.
+    /// Writes what the stage is to yield for rows at level k.
     #[inline(always)]
-    pub(super) fn finish(&self, k: usize, j: usize, flow: Outflow<'_, R>, out: &mut [R]) {
+    pub(super) fn finish(&self, k: usize, rows: Rows, flow: Outflow<'_, R>, out: &mut [R]) {
         match self.ending {
-            Ending::Update => update_row(self.content(k, j), flow, out),
-            Ending::Outflow => outflow_row(flow, out),
+            Ending::Update => update_rows(self.content(k, rows), flow, out),
+            Ending::Outflow => outflow_rows(flow, out),
         }
     }
 
@@ -235,10 +246,47 @@ impl<'a, R: FluxConstants> Stage<'a, R> {
     }
 }
 
-/// The values of an array in memory order.
+/// The values of a field in memory order.
 #[inline(always)]
-fn slice<R>(array: &ndarray::Array3<R>) -> &[R] {
-    array.as_slice().expect("fields are in standard layout")
+pub(super) fn memory<R>(field: &Array3<R>) -> &[R] {
+    field.as_slice().expect("fields are in standard layout")
+}
+
+/// Row j of a plane.
+#[inline(always)]
+pub(super) fn row<R>(plane: &Array2<R>, j: usize) -> &[R] {
+    let n = plane.ncols();
+    &plane.as_slice().expect("planes are in standard layout")[j * n..][..n]
+}
+
+/// Rows of a layered field at level k.
+#[inline(always)]
+pub(super) fn layered_rows<R: Real>(
+    field: &Layered<R>,
+    k: usize,
+    rows: Rows,
+) -> LayeredRows<'_, R> {
+    let n = field.with_mu.ncols();
+    let [with_mu, without_mu] = [&field.with_mu, &field.without_mu].map(|plane| {
+        let plane = plane.as_slice().expect("planes are in standard layout");
+        &plane[rows.first * n..][..rows.count * n]
+    });
+    LayeredRows { with_mu, without_mu, c1: field.c1[k], c2: field.c2[k] }
+}
+
+/// The place `offset` after place i of an axis with n cells, continued periodically.
+#[inline(always)]
+fn continued(i: usize, offset: isize, n: usize) -> usize {
+    let n = n.cast_signed();
+    let mut i = i.cast_signed() + offset;
+    // An offset is short: no division for it.
+    while i < 0 {
+        i += n;
+    }
+    while i >= n {
+        i -= n;
+    }
+    i.cast_unsigned()
 }
 
 /// Order of the flux through lateral face `face` of an axis with `n` cells, which falls toward a
@@ -254,13 +302,22 @@ fn lateral_order<R: Real>(face: usize, n: usize, periodic: bool) -> Order<R> {
     }
 }
 
+/// High-order fluxes through faces; `cell` gives the cells so many places beyond them: 0 are those
+/// next to them toward higher indices, -1 those next to them toward lower ones.
 #[inline(always)]
-fn high_order_row<R: FluxConstants>(order: Order<R>, mass: &[R], cells: [&[R]; 6], flux: &mut [R]) {
-    let [_, b, c, d, e, _] = cells;
+fn high_order_rows<'c, R: FluxConstants>(
+    order: Order<R>,
+    mass: &[R],
+    cell: impl Fn(isize) -> &'c [R],
+    flux: &mut [R],
+) {
     match order {
         Order::Closed => flux.fill(R::ZERO),
-        Order::Linear(weights) => linear_row(mass, [c, d], weights, flux),
-        Order::Third => third_order_row(mass, [b, c, d, e], flux),
-        Order::Fifth => fifth_order_row(mass, cells, flux),
+        Order::Linear(weights) => linear_rows(mass, [cell(-1), cell(0)], weights, flux),
+        Order::Third => third_order_rows(mass, [cell(-2), cell(-1), cell(0), cell(1)], flux),
+        Order::Fifth => {
+            let cells = [cell(-3), cell(-2), cell(-1), cell(0), cell(1), cell(2)];
+            fifth_order_rows(mass, cells, flux);
+        }
     }
 }

@@ -14,10 +14,7 @@ const HOST_ONLY: [(&str, &[&str]); 5] = [
     ("src/wsm5/reflectivity.rs", &["reflectivity", "melting_level"]),
     ("src/wsm5/substep.rs", &["largest"]),
     ("src/forcing/blend.rs", &["blend"]),
-    (
-        "src/advection/boundary.rs",
-        &["add_open_sides", "set_specified", "set_specified_x", "set_specified_y"],
-    ),
+    ("src/advection/boundary.rs", &["add_open_sides"]),
 ];
 
 /// Whether a file belongs to the kernels.

@@ -1,0 +1,147 @@
+//! Rows that lie one after the other in memory, and the neighbours of their cells along x.
+//!
+//! The neighbour of a cell is the next one in memory but at the ends of rows. So all cells of such a
+//! strip are computed in one go, as if it were a single row, and the ends of its rows once more.
+
+use std::ops::Range;
+
+/// Consecutive rows of a level.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Rows {
+    pub(super) first: usize,
+    pub(super) count: usize,
+}
+
+impl Rows {
+    #[inline(always)]
+    pub(super) fn range(self) -> Range<usize> {
+        self.first..self.first + self.count
+    }
+}
+
+/// Places one after the other in a strip, and the first of those to their west and to their east.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Stretch {
+    pub(super) here: Range<usize>,
+    west: usize,
+    east: usize,
+}
+
+impl Stretch {
+    #[inline(always)]
+    fn one(here: usize, west: usize, east: usize) -> Self {
+        Self { here: here..here + 1, west, east }
+    }
+
+    /// The values to the west.
+    #[inline(always)]
+    pub(super) fn west<'a, R>(&self, values: &'a [R]) -> &'a [R] {
+        &values[self.west..][..self.here.len()]
+    }
+
+    /// The values at the places themselves.
+    #[inline(always)]
+    pub(super) fn here<'a, R>(&self, values: &'a [R]) -> &'a [R] {
+        &values[self.here.clone()]
+    }
+
+    /// The values to the east.
+    #[inline(always)]
+    pub(super) fn east<'a, R>(&self, values: &'a [R]) -> &'a [R] {
+        &values[self.east..][..self.here.len()]
+    }
+}
+
+/// A strip of `count` rows of `nx` cells; a face has the place of the cell to its east.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Strip {
+    pub(super) nx: usize,
+    pub(super) count: usize,
+    pub(super) periodic: bool,
+}
+
+impl Strip {
+    #[inline(always)]
+    pub(super) fn len(self) -> usize {
+        self.count * self.nx
+    }
+
+    /// All faces but the first one of the strip; then, where they join the ends of their row, the
+    /// first one of every row. Otherwise nothing may depend on these.
+    #[inline(always)]
+    pub(super) fn faces(self) -> impl Iterator<Item = Stretch> {
+        let Self { nx, count, periodic } = self;
+        let all = Stretch { here: 1..self.len().max(1), west: 0, east: 2 };
+        let firsts = (0..if periodic { count } else { 0 })
+            .map(move |row| Stretch::one(row * nx, row * nx + nx - 1, row * nx + 1));
+        (!all.here.is_empty()).then_some(all).into_iter().chain(firsts)
+    }
+
+    /// All cells but the first and the last one of the strip; then, where these are neighbours, the
+    /// ends of every row. Otherwise the ends are to be set to what they shall be.
+    #[inline(always)]
+    pub(super) fn cells(self) -> impl Iterator<Item = Stretch> {
+        let Self { nx, count, periodic } = self;
+        let all = Stretch { here: 1..(self.len().max(2) - 1), west: 0, east: 2 };
+        let ends = (0..if periodic { 2 * count } else { 0 }).map(move |end| {
+            let first = end / 2 * nx;
+            let last = first + nx - 1;
+            if end % 2 == 0 {
+                Stretch::one(first, last, last.min(first + 1))
+            } else {
+                Stretch::one(last, first.max(last.saturating_sub(1)), first)
+            }
+        });
+        (!all.here.is_empty()).then_some(all).into_iter().chain(ends)
+    }
+
+    /// The first and the last cell of every row.
+    #[inline(always)]
+    pub(super) fn ends(self) -> impl Iterator<Item = [usize; 2]> {
+        (0..self.count).map(move |row| [row * self.nx, row * self.nx + self.nx - 1])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The last word on every place of a strip, `None` where there is none.
+    fn last_word(
+        strip: Strip,
+        stretches: impl Iterator<Item = Stretch>,
+    ) -> Vec<Option<[usize; 3]>> {
+        let places: Vec<usize> = (0..=strip.len()).collect();
+        let mut found = vec![None; strip.len()];
+        for at in stretches {
+            let (west, east) = (at.west(&places), at.east(&places));
+            for (n, here) in at.here(&places).iter().enumerate() {
+                found[*here] = Some([west[n], *here, east[n]]);
+            }
+        }
+        found
+    }
+
+    #[test]
+    fn rows_end_where_they_end() {
+        for (nx, count) in [(1, 1), (1, 3), (2, 1), (2, 3), (3, 2), (5, 1), (5, 4)] {
+            let strip = Strip { nx, count, periodic: true };
+            for (here, found) in last_word(strip, strip.cells()).into_iter().enumerate() {
+                let first = here / nx * nx;
+                let wrapped = |offset| first + (here - first + nx + offset - 1) % nx;
+                assert_eq!(found, Some([wrapped(0), here, wrapped(2)]), "{nx} x {count}");
+            }
+            for (here, found) in last_word(strip, strip.faces()).into_iter().enumerate() {
+                let west = if here % nx == 0 { here + nx - 1 } else { here - 1 };
+                assert_eq!(found.map(|[west, ..]| west), Some(west), "{nx} x {count}");
+            }
+            let strip = Strip { periodic: false, ..strip };
+            let ends: Vec<usize> = strip.ends().flatten().collect();
+            for (here, found) in last_word(strip, strip.cells()).into_iter().enumerate() {
+                let is_end = here % nx == 0 || here % nx == nx - 1;
+                assert_eq!(ends.contains(&here), is_end, "{nx} x {count}");
+                assert!(is_end || found == Some([here - 1, here, here + 1]), "{nx} x {count}");
+            }
+        }
+    }
+}
