@@ -26,6 +26,12 @@ pub(super) struct Course {
     pub(super) worst_at: usize,
     /// Sizes that this rests on.
     pub(super) sizes: usize,
+    /// Columns from which on the times are near one another, and the least of those: what is left where the
+    /// best is due to caches.
+    pub(super) level_from: usize,
+    pub(super) level_ns_per_cell: f64,
+    /// Sizes from there on.
+    pub(super) level_sizes: usize,
 }
 
 /// Which of two is faster.
@@ -113,6 +119,12 @@ fn course(series: &str, times: &[(usize, f64)]) -> Course {
     let first = times.iter().position(|(_, ns)| near(*ns)).unwrap_or(0);
     let (worst_at, worst) =
         times[first..].iter().copied().max_by(|a, b| a.1.total_cmp(&b.1)).unwrap_or((0, best));
+    let least = |from: usize| times[from..].iter().map(|(_, ns)| *ns).fold(f64::INFINITY, f64::min);
+    let is_level = |from: &usize| {
+        let least = least(*from);
+        times[*from..].iter().all(|(_, ns)| *ns <= (1.0 + FLAT) * least)
+    };
+    let level = (0..times.len()).find(is_level).unwrap_or(0);
     Course {
         series: series.to_owned(),
         best_ns_per_cell: best,
@@ -121,6 +133,9 @@ fn course(series: &str, times: &[(usize, f64)]) -> Course {
         worst_percent: 100.0 * (worst / best - 1.0),
         worst_at,
         sizes: times.len() - first,
+        level_from: times[level].0,
+        level_ns_per_cell: least(level),
+        level_sizes: times.len() - level,
     }
 }
 
@@ -226,9 +241,17 @@ impl Course {
                  on ({sizes} sizes, at most {worst_percent:.1} % above)"
             )
         } else {
+            let level = match self.level_sizes {
+                0 | 1 => String::new(),
+                sizes => format!(
+                    "; flat at {:.4} from {} columns on ({sizes} sizes)",
+                    self.level_ns_per_cell,
+                    Elements(self.level_from)
+                ),
+            };
             format!(
                 "{series}: {best:.4} ns a cell at best, not flat: within {limit:.0} % of that at \
-                 {from} columns, {worst_percent:.1} % above it at {at}"
+                 {from} columns, {worst_percent:.1} % above it at {at}{level}"
             )
         }
     }
@@ -251,6 +274,11 @@ mod tests {
         let steep = course("b", &[(16, 2.0), (32, 2.3), (64, 2.0)]);
         assert_eq!((steep.saturated_from, steep.is_flat, steep.worst_at), (16, false, 32));
         assert!(steep.text().contains("not flat") && steep.text().contains("15.0 %"));
+        // The last size alone says nothing.
+        assert!(!steep.text().contains("flat at"), "{}", steep.text());
+        let cached = course("d", &[(16, 2.0), (32, 2.9), (64, 3.1), (128, 3.0)]);
+        assert_eq!((cached.saturated_from, cached.is_flat, cached.level_from), (16, false, 32));
+        assert!(cached.text().contains("; flat at 2.9000 from 32 columns on (3 sizes)"));
         let falling = course("c", &[(16, 4.0), (32, 2.0)]);
         assert!(falling.text().contains("not yet saturated"), "{}", falling.text());
     }
