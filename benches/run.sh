@@ -44,7 +44,9 @@ if grep -q '^GPU runs  *yes' <<<"$about"; then
     backend=gpu
     if [ -n "${TUNE:-}" ]; then
         printf '\n== tune (after %d s)\n' "$SECONDS"
-        "$program" -q tune --json "$folder/tune.json" --force | tee "$folder/tune.txt"
+        # Apart from the records of bench, which `bench --merge FOLDER/*.json` is given.
+        mkdir -p "$folder/tune"
+        "$program" -q tune --json "$folder/tune/tune.json" --force | tee "$folder/tune.txt"
     fi
 
     # The cyclone as it is, beside the CPU, and repeated: all parts, both mappings, both ways of falling.

@@ -174,6 +174,25 @@ fn the_first_record_of_all_can_still_be_read() {
     assert!(tables.contains("142.477"), "{tables}");
 }
 
+/// `bench --merge benches/results/*/*.json`, as the README has it.
+#[test]
+fn all_records_that_we_keep_can_be_merged() {
+    let results = Path::new(env!("CARGO_MANIFEST_DIR")).join("benches/results");
+    let entries = |folder: &Path| -> Vec<PathBuf> {
+        fs::read_dir(folder)
+            .expect("a folder")
+            .map(|entry| entry.expect("an entry").path())
+            .collect()
+    };
+    let folders = entries(&results).into_iter().filter(|path| path.is_dir());
+    let mut files: Vec<PathBuf> = folders.flat_map(|folder| entries(&folder)).collect();
+    files.retain(|path| path.extension().is_some_and(|extension| extension == "json"));
+    files.sort();
+    let files: Vec<&str> = files.iter().map(|path| text(path)).collect();
+    let tables = said(&[&["bench", "--merge"], &files[..]].concat());
+    assert!(tables.contains("NVIDIA H200") && tables.contains("AMD EPYC"), "{tables}");
+}
+
 #[test]
 fn what_is_no_record_is_refused() {
     let folder = tempfile::tempdir().expect("a folder");
