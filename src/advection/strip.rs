@@ -70,10 +70,8 @@ impl Strip {
     /// first one of every row. Otherwise nothing may depend on these.
     #[inline(always)]
     pub(super) fn faces(self) -> impl Iterator<Item = Stretch> {
-        let Self { nx, count, periodic } = self;
         let all = Stretch { here: 1..self.len().max(1), west: 0, east: 2 };
-        let firsts = (0..if periodic { count } else { 0 })
-            .map(move |row| Stretch::one(row * nx, row * nx + nx - 1, row * nx + 1));
+        let firsts = self.joined_ends().map(|[first, last]| Stretch::one(first, last, first + 1));
         (!all.here.is_empty()).then_some(all).into_iter().chain(firsts)
     }
 
@@ -81,16 +79,10 @@ impl Strip {
     /// ends of every row. Otherwise the ends are to be set to what they shall be.
     #[inline(always)]
     pub(super) fn cells(self) -> impl Iterator<Item = Stretch> {
-        let Self { nx, count, periodic } = self;
-        let all = Stretch { here: 1..(self.len().max(2) - 1), west: 0, east: 2 };
-        let ends = (0..if periodic { 2 * count } else { 0 }).map(move |end| {
-            let first = end / 2 * nx;
-            let last = first + nx - 1;
-            if end % 2 == 0 {
-                Stretch::one(first, last, last.min(first + 1))
-            } else {
-                Stretch::one(last, first.max(last.saturating_sub(1)), first)
-            }
+        let all = Stretch { here: 1..self.len().max(2) - 1, west: 0, east: 2 };
+        let ends = self.joined_ends().flat_map(|[first, last]| {
+            let [second, second_last] = [last.min(first + 1), first.max(last.saturating_sub(1))];
+            [Stretch::one(first, last, second), Stretch::one(last, second_last, first)]
         });
         (!all.here.is_empty()).then_some(all).into_iter().chain(ends)
     }
@@ -99,6 +91,12 @@ impl Strip {
     #[inline(always)]
     pub(super) fn ends(self) -> impl Iterator<Item = [usize; 2]> {
         (0..self.count).map(move |row| [row * self.nx, row * self.nx + self.nx - 1])
+    }
+
+    /// The ends of the rows, if they are neighbours.
+    #[inline(always)]
+    fn joined_ends(self) -> impl Iterator<Item = [usize; 2]> {
+        Self { count: if self.periodic { self.count } else { 0 }, ..self }.ends()
     }
 }
 
