@@ -194,6 +194,8 @@ mod tests {
         assert_eq!(rows(71, 58, 1), 29);
         assert_eq!(rows(71, 58, 2), 15);
         assert_eq!(rows(71, 58, 96), 8);
+        // The last one has a single row.
+        assert_eq!(rows(19, 57, 8), 8);
         assert_eq!(rows(71, 7, 2), 7);
         assert_eq!(rows(71, 1, 2), 1);
         assert_eq!(rows(1024, 1024, 4), 32);

@@ -14,7 +14,7 @@ use super::flux::{
 use super::limiter::{affordable, bounds, monotonic_flux, positive_flux, provisional_amount};
 use crate::real::Real;
 
-/// Rows of a [`Layered`] field at one level.
+/// Rows of a [`Layered`](crate::mass::Layered) field at one level.
 #[derive(Clone, Copy)]
 pub(super) struct LayeredRows<'a, R> {
     pub(super) with_mu: &'a [R],

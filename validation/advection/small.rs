@@ -58,12 +58,18 @@ fn tiny_periodic_sizes() {
     );
 }
 
-/// Several blocks of rows, on any machine the last of one row once, as wide as a vector and a bit.
+/// Blocks as one thread and as many have them, rows as wide as a vector and a bit; for eight threads 57
+/// rows make seven blocks and a last one of a single row.
 #[test]
 fn seams_between_blocks() {
-    for kind in KINDS {
-        for ny in [8, 15, 17, 25, 57] {
-            check(Shape { nx: 19, ny, nz: 6 }, kind, ny as u64);
-        }
+    for threads in [1, 8] {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        pool.install(|| {
+            for kind in KINDS {
+                for ny in [8, 15, 17, 25, 57] {
+                    check(Shape { nx: 19, ny, nz: 6 }, kind, ny as u64);
+                }
+            }
+        });
     }
 }
