@@ -31,6 +31,7 @@ fn shares(cells: usize, levels: usize) -> Shares {
         limited: block(96),
         cells,
         levels,
+        in_turn: false,
         width: 3,
         tiled: false,
         stages_tiled: false,

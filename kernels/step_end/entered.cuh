@@ -9,7 +9,7 @@
 __device__ inline void add_entered(const TransportArgs& args, int block)
 {
     const int tracer = block / NZ, k = block - tracer * NZ;
-    const int nx = args.nx, ny = args.ny, thread = static_cast<int>(threadIdx.x);
+    const int nx = nx_of(args), ny = ny_of(args), thread = static_cast<int>(threadIdx.x);
     const SideValues at = side_values(args, tracer);
     const real* west = args.side_flux + at.west + k * ny;
     const real* east = args.side_flux + at.east + k * ny;

@@ -114,7 +114,7 @@ impl TransportSettings {
 
     /// The settings as kernels see them, by name.
     pub fn constants(self, grid: &Grid) -> Vec<(&'static str, i32)> {
-        let Shares { stage, limited, cells, levels, width, .. } = self.shares;
+        let Shares { stage, limited, cells, levels, in_turn, width, .. } = self.shares;
         let layout = self.layout(grid);
         let own = [
             ("POSITIVE_DEFINITE", Limiter::PositiveDefinite as i32),
@@ -141,14 +141,19 @@ impl TransportSettings {
             ("FIRST", layout.first as i32),
             ("FILL", layout.fill as i32),
         ];
-        side_constants(grid.sides).into_iter().chain(own).collect()
+        grid_constants(grid, in_turn).into_iter().chain(own).collect()
     }
 }
 
-/// The kinds of sides as kernels see them, and which kind each side is.
-pub(super) fn side_constants(sides: Sides) -> [(&'static str, i32); 7] {
-    let Sides { west, east, south, north } = sides;
+/// The grid as kernels see it: its size where they are made for it, zero otherwise, the kinds of sides, and which
+/// kind each side is.
+pub(super) fn grid_constants(grid: &Grid, made_for: bool) -> [(&'static str, i32); 9] {
+    let Sides { west, east, south, north } = grid.sides;
+    let Shape { nx, ny, .. } = grid.shape;
+    let [nx, ny] = if made_for { [nx, ny] } else { [0, 0] };
     [
+        ("NX", nx as i32),
+        ("NY", ny as i32),
         ("PERIODIC", Side::Periodic as i32),
         ("SPECIFIED", Side::Specified as i32),
         ("OPEN", Side::Open as i32),

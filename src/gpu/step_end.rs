@@ -1,7 +1,7 @@
 //! The end of a step on the device: what has entered through the sides and the terms of the water budget are
 //! added up while the state is looked through, by one kernel.
 
-use super::advection::side_constants;
+use super::advection::grid_constants;
 use super::arguments::StepEndArgs;
 use super::budget::{self, Budget};
 use super::buffer::{Buffer, Element};
@@ -22,7 +22,7 @@ const BLOCKS: u32 = 2;
 /// The kernel for a precision and a grid; `fields` are those that are looked through.
 pub fn source(precision: Precision, grid: &Grid, fields: usize) -> Source {
     let own = [("SUM_THREADS", THREADS as i32), ("TALLY_PLANES", budget::TERMS as i32)];
-    let settings = [&own[..], &side_constants(grid.sides), &watch::constants(fields)].concat();
+    let settings = [&own[..], &grid_constants(grid, false), &watch::constants(fields)].concat();
     Source::new("step_end.cu", precision, grid.shape.nz, &settings)
 }
 

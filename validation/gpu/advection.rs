@@ -143,11 +143,11 @@ fn check_pair<R: FluxConstants + Element>(
     let mut work = Workspace::new(shape);
     for (limiter, name) in SCHEMES {
         let chosen = TransportSettings::for_device(gpu, &case.grid, R::PRECISION, [3, 1], limiter);
-        // Short marches and long ones, and tiles.
+        // Short marches, in turn, and long ones, in rows, and tiles.
         let with = |levels, tiled| Shares { levels, tiled, ..chosen.shares };
         let mut forms = vec![with(1, false)];
         if limiter == Limiter::PositiveDefinite {
-            forms.push(with(shape.nz, false));
+            forms.push(Shares { in_turn: false, ..with(shape.nz, false) });
             if R::PRECISION == Precision::F32
                 && chosen.layout(&case.grid).pitch() >= chosen.shares.least_tiled()
             {
@@ -252,7 +252,8 @@ fn transport_times() {
                 (usual.levels, 8),
                 (usual.levels, 32),
             ] {
-                let shares = Shares { levels, width, ..usual };
+                let in_turn = usual.in_turn && width == usual.width;
+                let shares = Shares { levels, in_turn, width, ..usual };
                 let settings = TransportSettings { shares, ..chosen };
                 let transport = Transport::new(&gpu, &case.grid, &air, settings).unwrap();
                 let step = || transport.step(&wind, &start, &end, case.dt);

@@ -10,7 +10,7 @@ __device__ inline int cell_of(const TransportArgs& args, const Place& place)
     return place.j * pitch(args) + place.i;
 }
 
-__device__ inline int plane_of(const TransportArgs& args) { return args.ny * pitch(args); }
+__device__ inline int plane_of(const TransportArgs& args) { return ny_of(args) * pitch(args); }
 
 __device__ inline long long cells_of(const TransportArgs& args)
 {
@@ -40,7 +40,7 @@ struct Level {
 
     __device__ inline const real* mass_x() const
     {
-        return args.flux_x + (here + (k * args.ny + row) * more_faces());
+        return args.flux_x + (here + (k * ny_of(args) + row) * more_faces());
     }
     __device__ inline const real* mass_y() const { return args.flux_y + (here + k * pitch(args)); }
     __device__ inline const real* mass_z() const { return args.flux_z + here; }
@@ -83,26 +83,52 @@ __device__ inline Cells mass_of(const TransportArgs& args, const LayeredPointers
     return mass_of(field, cell_of(args, place), __ldg(field.c1 + k), __ldg(field.c2 + k));
 }
 
+// Flux of second order, between the two cells beside a face.
+__device__ inline real second_order_flux(real mass, const real (&q)[2])
+{
+    return linear_flux(mass, q, {real(0.5), real(0.5)});
+}
+
 // High-order flux through a lateral face that is `distance` cells from a side that is not periodic, of the
 // six cells around it and the flux of fifth order: of lower order where that would look beyond the side.
 // For the side itself nobody asks.
 __device__ inline real lower_order(int distance, real mass, const real (&q)[6], real fifth)
 {
     const real third = third_order_flux(mass, {q[1], q[2], q[3], q[4]});
-    const real second = linear_flux(mass, {q[2], q[3]}, {real(0.5), real(0.5)});
+    const real second = second_order_flux(mass, {q[2], q[3]});
     return distance == 1 ? second : distance == 2 ? third : fifth;
 }
 
-// How far face f of a group is from the nearer end of the cells of its row, as far as that matters: of groups of
-// four those at the ends of a row are near, and the one before the last where that has few cells.
-__device__ inline int from_end(const TransportArgs& args, const Place& place, int f)
+// Lowers the order of fluxes through the x-faces of a group where they are near a side, as `lower_order` does; face f
+// lies between row[f + 2] and row[f + 3]. Of groups of four the first and the last are, with one face a cell from the
+// side and one two cells from it, so that a thread need make each order but once.
+template <int FACES>
+__device__ inline void lower_at_ends(const TransportArgs& args, const Place& place,
+                                     const real (&row)[FACES + 2 * REACH - 1],
+                                     const real (&mass)[FACES], real (&flux)[FACES])
 {
-    if (CELLS < 4) return min(place.i + f, args.nx - place.i - f);
-    const int from_first = f - first_cell(), from_last = last_cell() + 1 - f;
-    if (from_first < REACH && at_west(place)) return from_first;
-    if (from_last < REACH && at_east(args, place)) return from_last;
-    const bool is_last_but_one = from_last + CELLS < REACH && place.i + 2 * CELLS == pitch(args);
-    return is_last_but_one ? from_last + CELLS : REACH;
+    if (CELLS < 4) {
+        for (int f = 0; f < FACES; ++f) {
+            const real q[] = {row[f], row[f + 1], row[f + 2], row[f + 3], row[f + 4], row[f + 5]};
+            flux[f] = lower_order(min(place.i + f, nx_of(args) - place.i - f), mass[f], q, flux[f]);
+        }
+        return;
+    }
+    const bool west = at_west(place), east = at_east(args, place);
+    const int west_1 = min(first_cell() + 1, FACES - 1), west_2 = min(west_1 + 1, FACES - 1);
+    const int east_1 = last_cell(), east_2 = last_but_one();
+    const real second =
+        second_order_flux(west ? mass[west_1] : mass[east_1],
+                          {west ? row[west_1 + 2] : row[east_1 + 2], west ? row[west_1 + 3] : row[east_1 + 3]});
+    real q[4];
+    for (int s = 0; s < 4; ++s) q[s] = west ? row[west_2 + 1 + s] : row[east_2 + 1 + s];
+    const real third = third_order_flux(west ? mass[west_2] : mass[east_2], q);
+    if (west) flux[west_1] = second, flux[west_2] = third;
+    if (east) flux[east_1] = second, flux[east_2] = third;
+    // The last face of the group before the last is two cells from the side where that has two.
+    constexpr int LAST = FACES - 1;
+    if (LAST == CELLS && last_cell() + 1 < REACH && place.i + 2 * CELLS == pitch(args))
+        flux[LAST] = third_order_flux(mass[LAST], {row[LAST + 1], row[LAST + 2], row[LAST + 3], row[LAST + 4]});
 }
 
 // High-order fluxes through the faces below level k, of the cells of levels k - 2 to k + 1.
@@ -128,12 +154,12 @@ struct Lateral {
     Cells south, north;
 };
 
-// High-order fluxes through the lateral faces; `here` are the values of the cells. Of a block that is
+// High-order fluxes through the lateral faces; `here` are the values of the cells. In a warp that is
 // near a side all threads also make the lower orders: nearly every warp has an end of a row.
 __device__ inline Lateral high_order(const TransportArgs& args, const Place& place,
                                      const Level& level, const Cells& here)
 {
-    const int ny = args.ny, j = place.j;
+    const int ny = ny_of(args), j = place.j;
     Lateral flux;
     real row[SEEN_X], mass[CELLS + 1];
     look_along(place, level.latest, here, row);
@@ -141,9 +167,8 @@ __device__ inline Lateral high_order(const TransportArgs& args, const Place& pla
     for (int f = 0; f <= CELLS; ++f) {
         const real q[] = {row[f], row[f + 1], row[f + 2], row[f + 3], row[f + 4], row[f + 5]};
         flux.x[f] = fifth_order_flux(mass[f], q);
-        if (!periodic_x() && !place.is_inner)
-            flux.x[f] = lower_order(from_end(args, place, f), mass[f], q, flux.x[f]);
     }
+    if (!periodic_x() && !place.is_inner) lower_at_ends(args, place, row, mass, flux.x);
     Cells rows[SEEN_Y];
     for (int s = 0; s < SEEN_Y; ++s)
         rows[s] = s == REACH ? here : group_at(level.latest + place.y[s]);

@@ -3,8 +3,10 @@
 // A thread has CELLS cells side by side in a row and marches upward through LEVELS levels. The
 // threads of a block have rows of WIDTH such groups above one another, so that they find the values
 // of neighbouring rows in the cache of their multiprocessor; neighbouring blocks have the same
-// cells of different tracers, which share the wind. Where groups do not fill a row, its last one begins early
-// enough to end with the row, and has the cells that it has in common with its neighbour for its own.
+// cells of different tracers, which share the wind. On a grid that kernels are made for, threads take its groups
+// in turn instead, row after row and march after march, so that no block but the last of a tracer has threads
+// without cells. Where groups do not fill a row, its last one begins early enough to end with the row, and has
+// the cells that it has in common with its neighbour for its own.
 #pragma once
 
 #include "advection/march/grid_sides.cuh"
@@ -31,7 +33,6 @@ struct Place {
     int before[PIECES], behind[PIECES];
     int y[SEEN_Y];         // how far row j - REACH + s is from row j
 
-    __device__ inline bool near_side() const { return near_x || near_y; }
     __device__ inline int west() const { return before[0] + piece() - 1; }
     __device__ inline int east() const { return behind[0]; }
 
@@ -66,7 +67,7 @@ __device__ inline bool is_near_x(const TransportArgs& args, int i)
 // The same for row j and the sides in y.
 __device__ inline bool is_near_y(const TransportArgs& args, int j)
 {
-    return !periodic_y() && (j < REACH || j + 1 + REACH > args.ny);
+    return !periodic_y() && (j < REACH || j + 1 + REACH > ny_of(args));
 }
 
 // Finds where the cells around those of a place are.
@@ -78,35 +79,59 @@ __device__ inline void look_around(const TransportArgs& args, Place& place)
         place.behind[p] = continued(periodic_x(), i + CELLS + p * piece(), row, piece()) - i;
     }
     for (int s = 0; s < SEEN_Y; ++s)
-        place.y[s] = (continued(periodic_y(), place.j - REACH + s, args.ny) - place.j) * row;
+        place.y[s] = (continued(periodic_y(), place.j - REACH + s, ny_of(args)) - place.j) * row;
 }
 
-// Finds the place of this thread among those of `tracers` tracers from `first_tracer` on; false
-// where there is nothing for it.
-__device__ inline bool find_place(const TransportArgs& args, int first_tracer, int tracers,
-                                  Place& place)
+// Gives a thread the cells of row `j` from `begin` on, through the levels of march `march`.
+__device__ inline void put(const TransportArgs& args, int begin, int j, int march, Place& place)
 {
-    const int thread = static_cast<int>(threadIdx.x), block = static_cast<int>(blockIdx.x);
-    const int rows = static_cast<int>(blockDim.x) / WIDTH;
-    const int strip = block / tracers, row = thread / WIDTH;
-    const int ny = args.ny;
-    place.tracer = first_tracer + block - strip * tracers;
-    place.first_level = static_cast<int>(blockIdx.z) * LEVELS;
+    place.first_level = march * LEVELS;
     place.end_level = min(place.first_level + LEVELS, NZ);
-    place.j = static_cast<int>(blockIdx.y) * rows + row;
-    const int begin = (strip * WIDTH + thread - row * WIDTH) * CELLS;
-    if (row >= rows || place.j >= ny || begin >= pitch(args)) return false;
+    place.j = j;
     place.i = min(begin, pitch(args) - CELLS);
     place.end = end_of(args, begin, CELLS);
     place.near_x = is_near_x(args, place.i);
-    place.near_y = is_near_y(args, place.j);
+    place.near_y = is_near_y(args, j);
+    look_around(args, place);
+}
+
+// Finds the place of this thread among those of a tracer, all of them in turn.
+__device__ inline bool find_place_in_turn(const TransportArgs& args, Place& place)
+{
+    const int groups = (pitch(args) + CELLS - 1) / CELLS, ny = ny_of(args);
+    const int number = static_cast<int>(blockIdx.y * blockDim.x + threadIdx.x);
+    const int row = number / groups, march = row / ny;
+    if (march * LEVELS >= NZ) return false;
+    put(args, (number - row * groups) * CELLS, row - march * ny, march, place);
+    // Nearly every warp has an end of a row.
+    place.is_inner = false;
+    return true;
+}
+
+// Finds it in a block of rows.
+__device__ inline bool find_place_in_rows(const TransportArgs& args, int strip, Place& place)
+{
+    const int thread = static_cast<int>(threadIdx.x), rows = static_cast<int>(blockDim.x) / WIDTH;
+    const int row = thread / WIDTH, first_row = static_cast<int>(blockIdx.y) * rows;
+    const int begin = (strip * WIDTH + thread - row * WIDTH) * CELLS;
+    const int ny = ny_of(args);
+    if (row >= rows || first_row + row >= ny || begin >= pitch(args)) return false;
+    put(args, begin, first_row + row, static_cast<int>(blockIdx.z), place);
     // The same for all threads of a warp, lest it march twice.
-    const int first_row = place.j - row;
     place.is_inner = strip * WIDTH * CELLS >= FIRST + REACH
                      && (strip + 1) * WIDTH * CELLS + REACH <= end_of_cells(args)
                      && first_row >= REACH && first_row + rows + REACH <= ny;
-    look_around(args, place);
     return true;
+}
+
+// Finds it among those of `tracers` tracers from `first_tracer` on; false where there is nothing for this
+// thread.
+__device__ inline bool find_place(const TransportArgs& args, int first_tracer, int tracers,
+                                  Place& place)
+{
+    const int block = static_cast<int>(blockIdx.x), strip = block / tracers;
+    place.tracer = first_tracer + block - strip * tracers;
+    return NX > 0 ? find_place_in_turn(args, place) : find_place_in_rows(args, strip, place);
 }
 
 // An inner place, told in a way that lets the compiler leave out what only others need.
@@ -135,5 +160,5 @@ __device__ inline bool at_south(const Place& place) { return !periodic_y() && pl
 
 __device__ inline bool at_north(const TransportArgs& args, const Place& place)
 {
-    return !periodic_y() && place.j + 1 == args.ny;
+    return !periodic_y() && place.j + 1 == ny_of(args);
 }

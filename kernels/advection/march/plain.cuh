@@ -14,7 +14,7 @@ __device__ inline Cells lateral_outflow(const TransportArgs& args, const Place& 
     Cells net;
     for (int c = 0; c < CELLS; ++c)
         net.at[c] = (flux.x[c + 1] - flux.x[c]) + (flux.north.at[c] - flux.south.at[c]);
-    if (!place.near_side()) return net;
+    if (place.is_inner) return net;
     // Outermost cells of specified sides get another value in the end.
     if (has_open())
         for (int c = 0; c < CELLS; ++c) {

@@ -3,10 +3,10 @@
 #pragma once
 
 // Places of a row.
-__device__ inline int pitch(const TransportArgs& args) { return args.nx + FILL; }
+__device__ inline int pitch(const TransportArgs& args) { return nx_of(args) + FILL; }
 
 // The first place behind the cells of a row.
-__device__ inline int end_of_cells(const TransportArgs& args) { return FIRST + args.nx; }
+__device__ inline int end_of_cells(const TransportArgs& args) { return FIRST + nx_of(args); }
 
 // Places that a row of x-faces has more than one of cells.
 __device__ inline int more_faces() { return WIDE ? CELLS : 1; }

@@ -65,7 +65,7 @@ __device__ inline void keep_side_fluxes_x(const TransportArgs& args, const Place
                                           const real (&flux)[CELLS + 1])
 {
     const SideValues at = side_values(args, place.tracer);
-    const int row = k * args.ny + place.j;
+    const int row = k * ny_of(args) + place.j;
     if (at_west(place)) args.side_flux[at.west + row] = flux[first_cell() + 1];
     if (at_east(args, place)) args.side_flux[at.east + row] = flux[last_cell()];
 }
@@ -75,7 +75,7 @@ __device__ inline void keep_side_fluxes_y(const TransportArgs& args, const Place
 {
     for (int c = 0; c < CELLS; ++c)
         if (place.owns(c))
-            args.side_flux[side + k * args.nx + place.i - FIRST + c] = flux.at[c];
+            args.side_flux[side + k * nx_of(args) + place.i - FIRST + c] = flux.at[c];
 }
 
 __device__ inline void keep_side_fluxes(const TransportArgs& args, const Place& place, int k,
@@ -85,7 +85,7 @@ __device__ inline void keep_side_fluxes(const TransportArgs& args, const Place& 
     if (!place.near_y) return;
     const SideValues at = side_values(args, place.tracer);
     if (place.j == 1) keep_side_fluxes_y(args, place, k, at.south, flux.south);
-    if (place.j + 2 == args.ny) keep_side_fluxes_y(args, place, k, at.north, flux.north);
+    if (place.j + 2 == ny_of(args)) keep_side_fluxes_y(args, place, k, at.north, flux.north);
 }
 
 // The value that air brings in through a side, at place `at` among the values of all sides.
@@ -95,7 +95,7 @@ __device__ inline real given(const TransportArgs& args, long long at)
 }
 
 // What sets the outermost cells of a thread at specified sides in x. It is asked for before it is needed, so that
-// nobody waits for it.
+// nobody waits for it, and by all threads of a warp alike, of which some are at a side.
 struct Brought {
     real west_mass, east_mass;  // through the sides
     real west, east;            // what the air brings in if it enters there
@@ -103,12 +103,12 @@ struct Brought {
     __device__ inline void look_up(const TransportArgs& args, const Place& place, const Level& level)
     {
         const SideValues at = side_values(args, place.tracer);
-        const int row = level.k * args.ny + place.j;
-        if (WEST == SPECIFIED && at_west(place)) {
+        const int row = level.k * ny_of(args) + place.j;
+        if (WEST == SPECIFIED) {
             west_mass = __ldg(level.mass_x() + first_cell());
             west = given(args, at.west + row);
         }
-        if (EAST == SPECIFIED && at_east(args, place)) {
+        if (EAST == SPECIFIED) {
             east_mass = __ldg(level.mass_x() + last_cell() + 1);
             east = given(args, at.east + row);
         }
@@ -160,10 +160,10 @@ __device__ inline void set_specified_y(const TransportArgs& args, const Place& p
                                        const Level& level, const Cells& value)
 {
     const SideValues at = side_values(args, place.tracer);
-    const int row = pitch(args), along = level.k * args.nx + place.i - FIRST;
+    const int row = pitch(args), along = level.k * nx_of(args) + place.i - FIRST;
     if (SOUTH == SPECIFIED && place.j == 1)
         set_specified_row(args, place, at.south + along, level.mass_y() - row, true, value, level.result - row);
-    if (NORTH == SPECIFIED && place.j + 2 == args.ny)
+    if (NORTH == SPECIFIED && place.j + 2 == ny_of(args))
         set_specified_row(args, place, at.north + along, level.mass_y() + 2 * row, false, value,
                           level.result + row);
 }
@@ -172,8 +172,10 @@ __device__ inline void set_specified_y(const TransportArgs& args, const Place& p
 __device__ inline void store(const TransportArgs& args, const Place& place, const Level& level,
                              const Brought& brought, Cells& value)
 {
-    if (place.near_y) set_specified_y(args, place, level, value);
-    if ((SOUTH == SPECIFIED && at_south(place)) || (NORTH == SPECIFIED && at_north(args, place))) return;
+    if (place.near_y) {
+        set_specified_y(args, place, level, value);
+        if ((SOUTH == SPECIFIED && at_south(place)) || (NORTH == SPECIFIED && at_north(args, place))) return;
+    }
     brought.set(args, place, value);
     clear_fill(args, place, value);
     store_own(place, value, level.result);

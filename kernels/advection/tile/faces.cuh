@@ -14,9 +14,8 @@ __device__ inline Cells high_order_west(const TransportArgs& args, const Place& 
     for (int c = 0; c < CELLS; ++c) {
         const real q[] = {row[c], row[c + 1], row[c + 2], row[c + 3], row[c + 4], row[c + 5]};
         flux.at[c] = fifth_order_flux(mass.at[c], q);
-        if (!periodic_x() && !place.is_inner)
-            flux.at[c] = lower_order(from_end(args, place, c), mass.at[c], q, flux.at[c]);
     }
+    if (!periodic_x() && !place.is_inner) lower_at_ends(args, place, row, mass.at, flux.at);
     return flux;
 }
 
@@ -34,7 +33,7 @@ __device__ inline Cells high_order_south(const TransportArgs& args, const Place&
                           seen[3].at[c], seen[4].at[c], seen[5].at[c]};
         flux.at[c] = fifth_order_flux(mass.at[c], q);
         if (place.near_y)
-            flux.at[c] = lower_order(min(place.j, args.ny - place.j), mass.at[c], q, flux.at[c]);
+            flux.at[c] = lower_order(min(place.j, ny_of(args) - place.j), mass.at[c], q, flux.at[c]);
     }
     return flux;
 }

@@ -35,7 +35,7 @@ __device__ inline int tile_lane() { return static_cast<int>(threadIdx.x) % LANES
 // Row `at` of the grid, or what stands for it beyond its ends.
 __device__ inline int row_of_grid(const TransportArgs& args, int at)
 {
-    return continued(periodic_y(), min(at, args.ny + REACH), args.ny);
+    return continued(periodic_y(), min(at, ny_of(args) + REACH), ny_of(args));
 }
 
 // A place in a tile.
@@ -59,7 +59,7 @@ __device__ inline int tile_begin(const TransportArgs& args, int strip)
 __device__ inline TilePlace find_place_in_tile(const TransportArgs& args, int first_tracer)
 {
     const int strip = static_cast<int>(blockIdx.y), row = tile_row(), lane = tile_lane();
-    const int ny = args.ny;
+    const int ny = ny_of(args);
     const int first = tile_begin(args, strip) - RING * CELLS;
     const int first_row = static_cast<int>(blockIdx.z) * TILE_OWN_ROWS - 1;
     const int i = first + lane * CELLS, j = first_row + row;
@@ -68,7 +68,7 @@ __device__ inline TilePlace find_place_in_tile(const TransportArgs& args, int fi
     place.first_level = 0;
     place.end_level = NZ;
     place.end = strip + 1 == static_cast<int>(gridDim.y) ? end_of_cells(args) : tile_begin(args, strip + 1);
-    place.i = periodic_x() ? continued(true, i, args.nx) : max(0, min(i, pitch(args) - CELLS));
+    place.i = periodic_x() ? continued(true, i, nx_of(args)) : max(0, min(i, pitch(args) - CELLS));
     place.j = row_of_grid(args, j);
     place.near_x = is_near_x(args, place.i);
     place.near_y = is_near_y(args, place.j);

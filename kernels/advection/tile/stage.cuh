@@ -57,7 +57,7 @@ __device__ inline bool is_at_side(const TransportArgs& args, const Place& place)
 // Layers of blocks that come before those of the tiles and march at sides in x.
 __device__ inline int layers_at_sides(const TransportArgs& args)
 {
-    return static_cast<int>(gridDim.z) - (args.ny + STAGE_ROWS - 1) / STAGE_ROWS;
+    return static_cast<int>(gridDim.z) - (ny_of(args) + STAGE_ROWS - 1) / STAGE_ROWS;
 }
 
 // Finds the place of a thread of such a block, among those of `tracers` tracers: neighbouring threads have the
@@ -65,7 +65,7 @@ __device__ inline int layers_at_sides(const TransportArgs& args)
 __device__ inline bool find_place_at_side(const TransportArgs& args, int tracers, Place& place)
 {
     const int marches = (NZ + LEVELS - 1) / LEVELS;
-    const int ny = args.ny;
+    const int ny = ny_of(args);
     const long long layer = static_cast<long long>(blockIdx.z) * gridDim.y + blockIdx.y;
     const long long number = (layer * gridDim.x + blockIdx.x) * blockDim.x + threadIdx.x;
     const int group_of_all = static_cast<int>(number / ny);
@@ -95,7 +95,7 @@ __device__ inline int begin_of_stage(const TransportArgs& args)
 // with the axis; what it has in common with the one before is its own along a row, and that one's across rows.
 __device__ inline Place find_place_in_stage(const TransportArgs& args)
 {
-    const int ny = args.ny;
+    const int ny = ny_of(args);
     const int begin = static_cast<int>(blockIdx.y) * STAGE_CELLS;
     const int first = min(begin, pitch(args) - STAGE_CELLS);
     const int first_row = min(begin_of_stage(args), ny - STAGE_ROWS);
@@ -138,13 +138,13 @@ struct StageCopier {
             const int r = min(row + turn * STAGE_ROWS, AROUND - 1);
             const int t = r / (2 * REACH), seen = r - t * 2 * REACH;
             const int in_room = seen < REACH ? seen : STAGE_ROWS + seen;
-            const int from = continued(periodic_y(), j - row + in_room - REACH, args.ny);
+            const int from = continued(periodic_y(), j - row + in_room - REACH, ny_of(args));
             around[turn] = t * tracer + (from - j) * pitch(args);
             to_around[turn] = &room.latest[0].row[t][in_room][lane];
         }
         const int t = min(lane / 2, HERE - 1), east = lane % 2, last = pitch(args) - CELLS;
         const int at = place.i - lane * CELLS + (east ? STAGE_CELLS : -CELLS);
-        const int from = periodic_x() ? continued(true, at, args.nx) : max(0, min(at, last));
+        const int from = periodic_x() ? continued(true, at, nx_of(args)) : max(0, min(at, last));
         beside = t * tracer + from - place.i;
         to_beside = &room.latest[0].beside[t][row][east];
     }
@@ -166,7 +166,7 @@ struct StageCopier {
     // The first of the faces of a thread at a level, as a number of elements.
     __device__ inline int first_face(int k) const
     {
-        return k * plane_of(args) + cell + (k * args.ny + j) * more_faces();
+        return k * plane_of(args) + cell + (k * ny_of(args) + j) * more_faces();
     }
 
     // Where it and the faces behind it are in the room.
@@ -226,7 +226,7 @@ __device__ inline Cells fluxes_south(const TransportArgs& args, const Place& pla
 {
     Cells seen[2 * REACH], flux;
     for (int s = 0; s < 2 * REACH; ++s) seen[s] = rows[tile_row() + north + s][tile_lane()];
-    const int face = place.j + north, distance = min(face, args.ny - face);
+    const int face = place.j + north, distance = min(face, ny_of(args) - face);
     for (int c = 0; c < CELLS; ++c) {
         const real q[] = {seen[0].at[c], seen[1].at[c], seen[2].at[c],
                           seen[3].at[c], seen[4].at[c], seen[5].at[c]};
@@ -348,7 +348,7 @@ struct StageMarch {
         const Place own = of_tracer(t);
         const SideValues at = side_values(args, own.tracer);
         if (place.j == 1) keep_side_fluxes_y(args, own, k, at.south, south);
-        if (place.j + 1 == args.ny) keep_side_fluxes_y(args, own, k, at.north, south);
+        if (place.j + 1 == ny_of(args)) keep_side_fluxes_y(args, own, k, at.north, south);
     }
 
     // Marches through all levels. By twos most of what rises need not be moved from register to register,

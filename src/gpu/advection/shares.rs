@@ -27,7 +27,11 @@ pub struct Shares {
     pub cells: usize,
     /// Levels that a thread marches through.
     pub levels: usize,
-    /// Threads of a block side by side in a row, before the next row follows; at most the threads
+    /// Whether kernels are made for the size of the grid, and threads take its groups of cells in turn, row after
+    /// row: on small grids, where there is not enough to do to hide anything. Addresses that the compiler knows
+    /// take fewer instructions, and no block but the last of a tracer has threads without cells.
+    pub in_turn: bool,
+    /// Otherwise, threads of a block side by side in a row, before the next row follows; at most the threads
     /// of a block.
     pub width: usize,
     /// Whether positive-definite tracers take their last stage in one pass, by tiles, instead of in
@@ -190,8 +194,16 @@ impl Shares {
         let width = groups.div_ceil(groups.div_ceil(WARP));
         let block = |resident| Block { threads: 128, resident };
         let (stage, limited) = (block(march.stages), block(march.limited));
-        let shares =
-            Self { stage, limited, cells, levels: 1, width, tiled: false, stages_tiled: false };
+        let shares = Self {
+            stage,
+            limited,
+            cells,
+            levels: 1,
+            in_turn: shape.columns() < SMALL,
+            width,
+            tiled: false,
+            stages_tiled: false,
+        };
         // A thread that marches upward finds what it has just used in its registers, but the device
         // should be filled evenly.
         let time = |levels| {
@@ -306,10 +318,15 @@ impl Shares {
     }
 
     /// Blocks along the rows and the tracers, across the rows, and of levels, and threads of each
-    /// that are at most those of `block`.
+    /// that are at most those of `block`; or, in turn, along the tracers and along all of one.
     pub fn launch(self, layout: Layout, tracers: usize, block: Block) -> ([usize; 3], usize) {
         let Shape { ny, nz, .. } = layout.shape;
-        let strips = layout.pitch().div_ceil(self.cells).div_ceil(self.width);
+        let groups = layout.pitch().div_ceil(self.cells);
+        if self.in_turn {
+            let threads = groups * ny * nz.div_ceil(self.levels);
+            return ([tracers, threads.div_ceil(block.threads), 1], block.threads);
+        }
+        let strips = groups.div_ceil(self.width);
         // No more rows than share the grid's evenly among its blocks.
         let most = (block.threads / self.width).max(1);
         let rows = ny.div_ceil(ny.div_ceil(most));
