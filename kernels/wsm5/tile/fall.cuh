@@ -152,6 +152,7 @@ __device__ inline void find_layers(const Fall (&work)[KINDS], const Layers& laye
     for (int s = 0; s < KINDS; ++s) {
         layer[s][m] = min(k, NZ);
         if (!(layers.arrival[s][m] < height)) layer[s][m] = max(layer[s][m] - 1, 0);
+        if (m > 0) layer[s][m] = max(layer[s][m], layer[s][m > 0 ? m - 1 : 0]);
     }
     bool is_found;
 #pragma unroll 1
@@ -169,7 +170,7 @@ __device__ inline void remap(const Grid& grid, const Layers& layers, const Fall 
 {
     // Where the bottom of a layer lies in the arrived layers, and what lies below it there.
     int layer[KINDS][SLOTS];
-    real t[KINDS][SLOTS], depth_below[KINDS][SLOTS], mass_below[KINDS][SLOTS];
+    real t[KINDS][SLOTS], mass_below[KINDS][SLOTS];
     Arrived arrived[KINDS][SLOTS];
 #pragma unroll
     for (int m = 0; m < SLOTS; ++m) {
@@ -178,7 +179,6 @@ __device__ inline void remap(const Grid& grid, const Layers& layers, const Fall 
         for (int s = 0; s < KINDS; ++s) {
             const Arrived& here = arrived[s][m] = work[s].arrived[layer[s][m]];
             t[s][m] = (grid.height[m] - work[s].arrival[layer[s][m]]) / here.thickness;
-            depth_below[s][m] = t[s][m] * here.thickness;
             mass_below[s][m] = fall::integral(here.edges, t[s][m]) * here.thickness;
         }
     }
@@ -189,16 +189,13 @@ __device__ inline void remap(const Grid& grid, const Layers& layers, const Fall 
             const Arrived& here = arrived[s][m];
             const int top = from_above(layer[s], m);
             const real within = fall::mean_within(here.edges, t[s][m], from_above(t[s], m));
-            real depth = (1 - t[s][m]) * here.thickness;
             real mass = (here.density - fall::integral(here.edges, t[s][m])) * here.thickness;
 #pragma unroll 1
-            for (int j = layer[s][m] + 1; j < top; ++j) {
-                depth += work[s].arrived[j].thickness;
+            for (int j = layer[s][m] + 1; j < top; ++j)
                 mass += work[s].arrived[j].density * work[s].arrived[j].thickness;
-            }
-            depth += from_above(depth_below[s], m);
             mass += from_above(mass_below[s], m);
-            content[s][m] = layer[s][m] == top ? within : mass / depth;
+            // The parts are together as deep as the layer: their depths need not be added up.
+            content[s][m] = layer[s][m] == top ? within : mass / grid.depth[m];
             // What lies in a layer whose top is above the bottom of the highest arrived one is lost, as
             // in the original. The highest layer always is such a layer.
             if (top >= NZ - 1 || level_of(m) >= NZ - 1) content[s][m] = 0;
@@ -326,28 +323,28 @@ __device__ inline int tasks_of(const Tile& tile, Species kind)
     return (columns + GROUPS - 1) / GROUPS;
 }
 
-// Lets all that falls in the tile fall: tasks of some columns of a species, or of all, taken by whichever warp
-// has time.
+// Lets a task of a species fall: the next columns that hold it, one for each group of the warp.
+__device__ inline void fall_in_columns(const CloudArgs& a, Tile& tile, Species kind, int task)
+{
+    if (!COLUMNS_LISTED) return sediment(a, tile, kind, nth_set_bit(columns_of(tile, kind), task), true);
+    const int first = task * GROUPS, mine = first + lane() / GROUP;
+    // Where there are no columns left, a group does what the first one does, for nobody.
+    const bool is_own = mine < tile.listed.count[int(kind)];
+    sediment(a, tile, kind, tile.listed.column[int(kind)][is_own ? mine : first], is_own);
+}
+
+// Lets all that falls in the tile fall: the warps take turns at the tasks of one species after another, or at those
+// of all together.
 __device__ inline void fall_in(const CloudArgs& a, Tile& tile)
 {
     const int rain = tasks_of(tile, Species::RAIN);
     const int snow = KINDS == 1 ? rain + tasks_of(tile, Species::SNOW) : rain;
     const int ice = KINDS == 1 ? snow + tasks_of(tile, Species::ICE) : rain;
-
-    // The first task of a warp is its own.
-    for (int next = warp();;) {
-        const int task = __shfl_sync(ALL_LANES, next, 0);
-        if (task >= ice) break;
+    // All lanes agree on it, and the compiler is to know that.
+#pragma unroll 1
+    for (int task = __shfl_sync(ALL_LANES, warp(), 0); task < ice; task += WARPS) {
         const Species kind = task < rain ? Species::RAIN : task < snow ? Species::SNOW : Species::ICE;
         const int before = task < rain ? 0 : task < snow ? rain : snow;
-        if (COLUMNS_LISTED) {
-            const int first = (task - before) * GROUPS, mine = first + lane() / GROUP;
-            // Where there are no columns left, a group does what the first one does, for nobody.
-            const bool is_own = mine < tile.listed.count[int(kind)];
-            sediment(a, tile, kind, tile.listed.column[int(kind)][is_own ? mine : first], is_own);
-        } else {
-            sediment(a, tile, kind, nth_set_bit(columns_of(tile, kind), task - before), true);
-        }
-        if (lane() == 0) next = atomicInc(&tile.next_task, ~0u);
+        fall_in_columns(a, tile, kind, task - before);
     }
 }

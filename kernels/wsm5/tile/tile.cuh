@@ -115,8 +115,6 @@ struct Tile {
     int warm_count, cold_count;
     // Columns in which clipping has made water.
     unsigned clips;
-    // The next task of the fall that nobody has taken.
-    unsigned next_task;
 };
 
 // Forgets what has been found in the minor step before.
@@ -125,7 +123,6 @@ __device__ inline void begin_minor_step(Tile& tile)
     tile.falling = {{0, 0, 0}};
     for (int s = 0; s < SPECIES; ++s) tile.listed.count[s] = 0;
     tile.warm_count = tile.cold_count = 0;
-    tile.next_task = WARPS;
 }
 
 // The lowest level of a row of threads.

@@ -29,15 +29,35 @@ __device__ inline T next_level(const T (&x)[LEVELS], int m)
 __device__ inline int member() { return threadIdx.x % GROUP; }
 __device__ inline int group() { return threadIdx.x / GROUP; }
 
+// What this lane has, and the lane `distance` before it where that is in its group.
+__device__ inline real add_from_below(real x, int distance)
+{
+#ifdef __CUDACC_RTC__
+    // The instruction tells whether there is such a lane; the function of CUDA does not hand that on, and to
+    // compare again in every step of a sum takes 1 % of the whole scheme.
+    if (sizeof(real) == sizeof(float)) {
+        float sum = x;
+        asm("{\n"
+            ".reg .pred is_in_group;\n"
+            ".reg .f32 before;\n"
+            "shfl.sync.up.b32 before|is_in_group, %0, %1, %2, -1;\n"
+            "@is_in_group add.f32 %0, %0, before;\n"
+            "}"
+            : "+f"(sum)
+            : "r"(distance), "n"((WARP - GROUP) << 8));
+        return sum;
+    }
+#endif
+    const real before = __shfl_up_sync(ALL_LANES, x, distance, GROUP);
+    return member() >= distance ? x + before : x;
+}
+
 // Sum of the lanes of a group before this one.
 __device__ inline real sum_below(real x)
 {
     real sum = x;
 #pragma unroll
-    for (int distance = 1; distance < GROUP; distance *= 2) {
-        const real before = __shfl_up_sync(ALL_LANES, sum, distance, GROUP);
-        if (member() >= distance) sum += before;
-    }
+    for (int distance = 1; distance < GROUP; distance *= 2) sum = add_from_below(sum, distance);
     const real before = __shfl_up_sync(ALL_LANES, sum, 1, GROUP);
     return member() > 0 ? before : real(0);
 }
