@@ -151,13 +151,13 @@ fn check_pair<R: FluxConstants + Element>(
             if R::PRECISION == Precision::F32
                 && chosen.layout(&case.grid).pitch() >= chosen.shares.least_tiled()
             {
-                forms.push(with(1, true));
+                forms.push(Shares { in_turn: false, ..with(1, true) });
             }
         }
         if R::PRECISION == Precision::F32
             && chosen.shares.stages_can_be_tiled(chosen.layout(&case.grid))
         {
-            forms.push(Shares { stages_tiled: true, ..with(1, false) });
+            forms.push(Shares { in_turn: false, stages_tiled: true, ..with(1, false) });
         }
         for shares in forms {
             let settings = TransportSettings { shares, ..chosen };

@@ -28,8 +28,8 @@ pub struct Shares {
     /// Levels that a thread marches through.
     pub levels: usize,
     /// Whether kernels are made for the size of the grid, and threads take its groups of cells in turn, row after
-    /// row: on small grids, where there is not enough to do to hide anything. Addresses that the compiler knows
-    /// take fewer instructions, and no block but the last of a tracer has threads without cells.
+    /// row: on small grids, where there is not enough to do to hide anything, and without tiles. Addresses that the
+    /// compiler knows take fewer instructions, and no block but the last of a tracer has threads without cells.
     pub in_turn: bool,
     /// Otherwise, threads of a block side by side in a row, before the next row follows; at most the threads
     /// of a block.
@@ -228,7 +228,8 @@ impl Shares {
             && shares.stage_tiles(layout, tracers).iter().product::<usize>()
                 >= STAGE_TILES_EACH * offer.multiprocessors
             && Self { levels, ..shares }.most_layers(layout, tracers) <= MOST_LAYERS;
-        Self { levels, tiled, stages_tiled, ..shares }
+        let in_turn = shares.in_turn && !tiled && !stages_tiled;
+        Self { levels, in_turn, tiled, stages_tiled, ..shares }
     }
 
     /// Whether stages without limiter can go by tiles: rows begin at multiples of a thread's cells, which
