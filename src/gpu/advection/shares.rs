@@ -335,3 +335,24 @@ impl Shares {
         (blocks, (rows * self.width).next_multiple_of(WARP))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn groups_are_taken_in_turn_only_without_tiles() {
+        let offer = Offer { multiprocessors: 132, shared_bytes: 227 << 10 };
+        let shares = |nx, ny, tracers| {
+            let shape = Shape { nx, ny, nz: 27 };
+            let grid = Grid { shape, dx: 1.0, dy: 1.0, sides: Sides::all(Side::Specified) };
+            let march = March::choose(shape.columns(), Precision::F32);
+            Shares::of(march, &grid, tracers, offer, Precision::F32)
+        };
+        // Many tracers make tiles worth while on a small grid too.
+        let [few, many, large] = [shares(132, 70, 6), shares(132, 70, 81), shares(110, 100, 6)];
+        assert!(few.in_turn && !few.tiled);
+        assert!(many.tiled && !many.in_turn);
+        assert!(!large.in_turn);
+    }
+}
