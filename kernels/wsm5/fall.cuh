@@ -53,28 +53,27 @@ __device__ inline real rise(real q_below, real q, real d_below, real d)
     return (q - q_below) / (d_below + d);
 }
 
-// Densities at the edges of an arrived layer. See src/wsm5/fall.rs.
-__device__ inline Edges edges(real q, real d, real rise_below, real rise_above)
+// Density within an arrived layer. See src/wsm5/fall.rs.
+__device__ inline Profile profile(real q, real d, real rise_below, real rise_above)
 {
-    const real upper = q + real(0.5) * (rise_above + rise_below) * d;
-    const real lower = 2 * q - upper;
+    const real half_rise = real(0.5) * (rise_above + rise_below);
+    const real upper = q + half_rise * d;
+    const real lower = q - half_rise * d;
     // No branches: neighbouring threads hardly ever agree.
     const bool is_linear = (rise_above * rise_below > 0) & (upper >= 0) & (lower >= 0);
-    return Edges{is_linear ? lower : q, is_linear ? upper : q};
+    return Profile{is_linear ? lower : q, is_linear ? half_rise : real(0)};
 }
 
-// Integral of an arrived layer's density up to a fraction of it. See src/wsm5/fall.rs.
-__device__ inline real integral(Edges edges, real t)
+// Mass of an arrived layer from its bottom to a height above it. See src/wsm5/fall.rs.
+__device__ inline real mass_up_to(Profile profile, real z)
 {
-    const real curvature = real(0.5) * (edges.upper - edges.lower);
-    return curvature * t * t + edges.lower * t;
+    return z * (profile.half_rise * z + profile.bottom);
 }
 
-// Mean density between two fractions of an arrived layer. See src/wsm5/fall.rs.
-__device__ inline real mean_within(Edges edges, real t_low, real t_high)
+// Mean density between two heights above the bottom of an arrived layer. See src/wsm5/fall.rs.
+__device__ inline real mean_within(Profile profile, real z_low, real z_high)
 {
-    const real curvature = real(0.5) * (edges.upper - edges.lower);
-    return curvature * (t_high + t_low) + edges.lower;
+    return profile.half_rise * (z_high + z_low) + profile.bottom;
 }
 
 // Mass of the part of an arrived layer that lies below the ground. See src/wsm5/fall.rs.

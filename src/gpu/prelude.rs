@@ -16,7 +16,7 @@ use crate::real::Precision;
 use crate::thermo::{Saturation, TransportConstants};
 use crate::wsm5::Fallout;
 use crate::wsm5::cell::{Air, Cell, Coefficients, Onset};
-use crate::wsm5::fall::{Edges, REACH_ABOVE, REACH_MIN};
+use crate::wsm5::fall::{Profile, REACH_ABOVE, REACH_MIN};
 use crate::wsm5::ice::{Growth, IceRates};
 use crate::wsm5::params::{SchemeConstants, Wsm5Params};
 use crate::wsm5::radii::RadiusConstants;
@@ -90,7 +90,7 @@ fn shared<R: CloudConstants + FluxConstants + RadarConstants + RadiusConstants>(
         WarmRates::<R>::cuda_text(),
         IceRates::<R>::cuda_text(),
         Growth::<R>::cuda_text(),
-        Edges::<R>::cuda_text(),
+        Profile::<R>::cuda_text(),
         Precipitation::<R>::cuda_text(),
         Target::<R>::cuda_text(),
         Bins::<R>::cuda_text(),

@@ -8,8 +8,8 @@ use std::ops::Range;
 
 use crate::lanes::{LANES, Row, all, any, each};
 use crate::wsm5::fall::{
-    Edges, arrival, arrived_density, edges, integral, interface_speed_inner, interface_speed_outer,
-    limited_speed, mass_in_ground, mean_speed, mean_within, rise,
+    Profile, arrival, arrived_density, interface_speed_inner, interface_speed_outer, limited_speed,
+    mass_in_ground, mass_up_to, mean_speed, mean_within, profile, rise,
 };
 use crate::wsm5::params::SchemeConstants;
 
@@ -21,8 +21,8 @@ pub(super) struct Descent<R> {
     mean_speed: Vec<Row<R>>,
     density: Vec<Row<R>>,
     thickness: Vec<Row<R>>,
-    lower: Vec<Row<R>>,
-    upper: Vec<Row<R>>,
+    bottom: Vec<Row<R>>,
+    half_rise: Vec<Row<R>>,
     height: Vec<Row<R>>,
     interface_speed: Vec<Row<R>>,
     arrival: Vec<Row<R>>,
@@ -34,8 +34,8 @@ struct Found<R> {
     arrival: Row<R>,
     thickness: Row<R>,
     density: Row<R>,
-    lower: Row<R>,
-    upper: Row<R>,
+    bottom: Row<R>,
+    half_rise: Row<R>,
 }
 
 impl<R: SchemeConstants> Descent<R> {
@@ -48,8 +48,8 @@ impl<R: SchemeConstants> Descent<R> {
             mean_speed: rows(nz),
             density: rows(nz + 1),
             thickness: rows(nz + 1),
-            lower: rows(nz),
-            upper: rows(nz),
+            bottom: rows(nz),
+            half_rise: rows(nz),
             height: rows(nz + 1),
             interface_speed: rows(nz + 1),
             arrival: rows(nz + 1),
@@ -122,7 +122,7 @@ impl<R: SchemeConstants> Descent<R> {
     ) -> Row<R> {
         let before = self.column_mass(reach);
         self.arrive_at_speed(dt_cloud, reach);
-        self.set_edges(reach);
+        self.set_profiles(reach);
         self.remap(reach);
         let ground = self.rain_out(reach);
         let after = self.column_mass(reach);
@@ -169,20 +169,20 @@ impl<R: SchemeConstants> Descent<R> {
     }
 
     #[inline(always)]
-    fn set_edges(&mut self, nz: usize) {
+    fn set_profiles(&mut self, nz: usize) {
         let (q, d) = (&self.density, &self.thickness);
         let mut below = each(|l| rise(q[0][l], q[1][l], d[0][l], d[1][l]));
-        (self.lower[0], self.upper[0]) = (q[0], q[0]);
+        (self.bottom[0], self.half_rise[0]) = (q[0], [R::ZERO; LANES]);
         for k in 1..nz {
             let (q, q_above, d, d_above) = (&q[k], &q[k + 1], &d[k], &d[k + 1]);
             let above = each(|l| rise(q[l], q_above[l], d[l], d_above[l]));
-            let (mut lower, mut upper) = ([R::ZERO; LANES], [R::ZERO; LANES]);
+            let (mut bottom, mut half_rise) = ([R::ZERO; LANES], [R::ZERO; LANES]);
             for l in 0..LANES {
-                let edges = edges(q[l], d[l], below[l], above[l]);
-                lower[l] = edges.lower;
-                upper[l] = edges.upper;
+                let profile = profile(q[l], d[l], below[l], above[l]);
+                bottom[l] = profile.bottom;
+                half_rise[l] = profile.half_rise;
             }
-            (self.lower[k], self.upper[k]) = (lower, upper);
+            (self.bottom[k], self.half_rise[k]) = (bottom, half_rise);
             below = above;
         }
     }
@@ -228,11 +228,11 @@ impl<R: SchemeConstants> Descent<R> {
     ) -> Row<R> {
         let below = self.find(&bottom, &layers);
         let above = self.find(&top, &layers);
-        let t_low = each(|l| (low[l] - below.arrival[l]) / below.thickness[l]);
-        let mut depth = each(|l| (R::ONE - t_low[l]) * below.thickness[l]);
+        let z_low = each(|l| low[l] - below.arrival[l]);
+        let mut depth = each(|l| below.thickness[l] - z_low[l]);
         let mut mass = each(|l| {
-            let edges = Edges { lower: below.lower[l], upper: below.upper[l] };
-            (below.density[l] - integral(edges, t_low[l])) * below.thickness[l]
+            let profile = Profile { bottom: below.bottom[l], half_rise: below.half_rise[l] };
+            below.density[l] * below.thickness[l] - mass_up_to(profile, z_low[l])
         });
         for j in layers.start + 1..layers.end.max(layers.start + 1) - 1 {
             let (d, q, j) = (&self.thickness[j], &self.density[j], j as i32);
@@ -241,11 +241,11 @@ impl<R: SchemeConstants> Descent<R> {
             mass = each(|l| mass[l] + if is_between(l) { q[l] * d[l] } else { R::ZERO });
         }
         each(|l| {
-            let t_high = (high[l] - above.arrival[l]) / above.thickness[l];
-            let edges = Edges { lower: above.lower[l], upper: above.upper[l] };
-            let depth = depth[l] + t_high * above.thickness[l];
-            let mass = mass[l] + integral(edges, t_high) * above.thickness[l];
-            let within = mean_within(edges, t_low[l], t_high);
+            let z_high = high[l] - above.arrival[l];
+            let profile = Profile { bottom: above.bottom[l], half_rise: above.half_rise[l] };
+            let depth = depth[l] + z_high;
+            let mass = mass[l] + mass_up_to(profile, z_high);
+            let within = mean_within(profile, z_low[l], z_high);
             if bottom[l] == top[l] { within } else { mass / depth }
         })
     }
@@ -257,8 +257,8 @@ impl<R: SchemeConstants> Descent<R> {
             arrival: choose(&self.arrival, wanted, layers),
             thickness: choose(&self.thickness, wanted, layers),
             density: choose(&self.density, wanted, layers),
-            lower: choose(&self.lower, wanted, layers),
-            upper: choose(&self.upper, wanted, layers),
+            bottom: choose(&self.bottom, wanted, layers),
+            half_rise: choose(&self.half_rise, wanted, layers),
         }
     }
 

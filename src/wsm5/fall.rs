@@ -31,8 +31,8 @@ pub struct Fall<R> {
     pub thickness: Vec<R>,
     /// Density of the species in the arrived layers, 0 above. Shape: (K + 1). Units: kg m⁻³.
     pub density: Vec<R>,
-    /// Densities at the edges of the arrived layers. Shape: (K). Units: kg m⁻³.
-    pub edges: Vec<Edges<R>>,
+    /// Densities within the arrived layers. Shape: (K).
+    pub profile: Vec<Profile<R>>,
 }
 
 /// What a fall step leaves besides the new content. Units of both: kg m⁻².
@@ -51,13 +51,13 @@ pub const REACH_ABOVE: usize = 2;
 pub const REACH_MIN: usize = 4;
 
 shared_struct! {
-    /// Densities at the edges of an arrived layer.
+    /// Density of a species within an arrived layer, which is linear in height.
     #[derive(Default)]
-    pub struct Edges<R> {
-        /// At the lower edge.
-        lower: R, "kg m⁻³";
-        /// At the upper edge.
-        upper: R, "kg m⁻³";
+    pub struct Profile<R> {
+        /// At the bottom.
+        bottom: R, "kg m⁻³";
+        /// Half of how fast it rises with height.
+        half_rise: R, "kg m⁻⁴";
     }
 }
 
@@ -126,7 +126,8 @@ pub fn mean_speed<R: SchemeConstants>(departure: R, arrival: R) -> R {
     R::HALF * (departure + arrival)
 }
 
-/// How fast the density rises from one arrived layer to the next.
+/// How fast the density rises from one arrived layer to the next, halved: the way from one to the
+/// other is half of both thicknesses.
 ///
 /// Units: `q_below`, `q` densities of the two kg m⁻³, `d_below`, `d` their thicknesses m; returns
 /// kg m⁻⁴.
@@ -135,41 +136,40 @@ pub fn rise<R: SchemeConstants>(q_below: R, q: R, d_below: R, d: R) -> R {
     (q - q_below) / (d_below + d)
 }
 
-/// Densities at the edges of an arrived layer: linear where the profile is monotone, else flat.
+/// Density within an arrived layer: linear where the profile is monotone, else the same all over.
 ///
-/// Units: `q` density of the layer kg m⁻³, `d` its thickness m, `rise_below`, `rise_above` how fast
-/// the density rises to it and from it kg m⁻⁴.
+/// Units: `q` density of the layer kg m⁻³, `d` its thickness m, `rise_below`, `rise_above` the
+/// [`rise`] to it and from it kg m⁻⁴.
 #[inline(always)]
-pub fn edges<R: SchemeConstants>(q: R, d: R, rise_below: R, rise_above: R) -> Edges<R> {
+pub fn profile<R: SchemeConstants>(q: R, d: R, rise_below: R, rise_above: R) -> Profile<R> {
     if rise_above * rise_below > R::ZERO {
-        let upper = q + R::HALF * (rise_above + rise_below) * d;
-        let lower = R::TWO * q - upper;
+        let half_rise = R::HALF * (rise_above + rise_below);
+        let upper = q + half_rise * d;
+        let lower = q - half_rise * d;
         if upper >= R::ZERO && lower >= R::ZERO {
-            return Edges { lower, upper };
+            return Profile { bottom: lower, half_rise };
         }
     }
-    Edges { lower: q, upper: q }
+    Profile { bottom: q, half_rise: R::ZERO }
 }
 
-/// Integral of an arrived layer's density from its bottom to the fraction `t` of its thickness,
-/// over that thickness.
+/// Mass of an arrived layer from its bottom to the height `z` above it, over its area: the integral
+/// of its density.
 ///
-/// Units: `t` 1; returns kg m⁻³.
+/// Units: `z` m; returns kg m⁻².
 #[inline(always)]
-pub fn integral<R: SchemeConstants>(edges: Edges<R>, t: R) -> R {
-    let curvature = R::HALF * (edges.upper - edges.lower);
-    curvature * t * t + edges.lower * t
+pub fn mass_up_to<R: SchemeConstants>(profile: Profile<R>, z: R) -> R {
+    z * (profile.half_rise * z + profile.bottom)
 }
 
-/// Mean density between two fractions of an arrived layer's thickness.
+/// Mean density between two heights above the bottom of an arrived layer.
 ///
-/// The difference of two [`integral`]s over the difference of their bounds, divided out.
+/// The difference of two [masses](mass_up_to) over the difference of their heights, divided out.
 ///
-/// Units: `t_low`, `t_high` 1; returns kg m⁻³.
+/// Units: `z_low`, `z_high` m; returns kg m⁻³.
 #[inline(always)]
-pub fn mean_within<R: SchemeConstants>(edges: Edges<R>, t_low: R, t_high: R) -> R {
-    let curvature = R::HALF * (edges.upper - edges.lower);
-    curvature * (t_high + t_low) + edges.lower
+pub fn mean_within<R: SchemeConstants>(profile: Profile<R>, z_low: R, z_high: R) -> R {
+    profile.half_rise * (z_high + z_low) + profile.bottom
 }
 
 /// Mass of the part of an arrived layer that lies below the ground, over its area.
@@ -212,7 +212,7 @@ impl<R: SchemeConstants> Fall<R> {
             arrival: interfaces(),
             thickness: interfaces(),
             density: interfaces(),
-            edges: vec![Edges::default(); nz],
+            profile: vec![Profile::default(); nz],
         }
     }
 
@@ -251,7 +251,7 @@ impl<R: SchemeConstants> Fall<R> {
             }
             self.arrive(reach, dt_cloud);
         }
-        self.set_edges(reach);
+        self.set_profiles(reach);
         self.remap(reach);
         let ground = self.rain_out(reach);
         Fallen { ground, residual: self.column_mass(reach) + ground - before }
@@ -300,14 +300,14 @@ impl<R: SchemeConstants> Fall<R> {
         }
     }
 
-    /// Densities at the edges of the arrived layers.
-    fn set_edges(&mut self, nz: usize) {
+    /// Densities within the arrived layers.
+    fn set_profiles(&mut self, nz: usize) {
         let (q, d) = (&self.density, &self.thickness);
-        self.edges[0] = Edges { lower: q[0], upper: q[0] };
+        self.profile[0] = Profile { bottom: q[0], half_rise: R::ZERO };
         let mut below = rise(q[0], q[1], d[0], d[1]);
         for k in 1..nz {
             let above = rise(q[k], q[k + 1], d[k], d[k + 1]);
-            self.edges[k] = edges(q[k], d[k], below, above);
+            self.profile[k] = profile(q[k], d[k], below, above);
             below = above;
         }
     }
@@ -339,19 +339,19 @@ impl<R: SchemeConstants> Fall<R> {
     /// Mean density between two heights that lie in the arrived layers `bottom` and `top`.
     fn mean_between(&self, bottom: usize, top: usize, low: R, high: R) -> R {
         let (d, q) = (&self.thickness, &self.density);
-        let t_low = (low - self.arrival[bottom]) / d[bottom];
-        let t_high = (high - self.arrival[top]) / d[top];
+        let z_low = low - self.arrival[bottom];
+        let z_high = high - self.arrival[top];
         if bottom == top {
-            return mean_within(self.edges[bottom], t_low, t_high);
+            return mean_within(self.profile[bottom], z_low, z_high);
         }
-        let mut depth = (R::ONE - t_low) * d[bottom];
-        let mut mass = (q[bottom] - integral(self.edges[bottom], t_low)) * d[bottom];
+        let mut depth = d[bottom] - z_low;
+        let mut mass = q[bottom] * d[bottom] - mass_up_to(self.profile[bottom], z_low);
         for j in bottom + 1..top {
             depth += d[j];
             mass += q[j] * d[j];
         }
-        depth += t_high * d[top];
-        mass += integral(self.edges[top], t_high) * d[top];
+        depth += z_high;
+        mass += mass_up_to(self.profile[top], z_high);
         mass / depth
     }
 

@@ -1,6 +1,6 @@
 //! `fall` and `substep`.
 
-use nwp_mini::wsm5::fall::{self, Edges};
+use nwp_mini::wsm5::fall::{self, Profile};
 use nwp_mini::wsm5::substep;
 
 use crate::pair::{Pair, pairs, whole};
@@ -23,8 +23,8 @@ fn rise<R: Precision>(d: &mut Draw<R>) -> R {
     fall::rise(density(d), density(d), layer(d), layer(d))
 }
 
-fn edges<R: Precision>(d: &mut Draw<R>) -> Edges<R> {
-    Edges { lower: density(d), upper: density(d) }
+fn profile<R: Precision>(d: &mut Draw<R>) -> Profile<R> {
+    Profile { bottom: density(d), half_rise: rise(d) }
 }
 
 fn part<R: Precision>(d: &mut Draw<R>) -> R {
@@ -57,15 +57,15 @@ pub(crate) fn fall<R: Precision>() -> Vec<Pair<R>> {
             => fall::mean_speed(departure, arrival);
         "fall::rise"(q_below = density(d), q = density(d), d_below = layer(d), depth = layer(d))
             => fall::rise(q_below, q, d_below, depth);
-        "fall::edges"(
+        "fall::profile"(
             q = density(d),
             depth = layer(d),
             rise_below = rise(d),
             rise_above = rise(d)
-        ) => fall::edges(q, depth, rise_below, rise_above);
-        "fall::integral"(edges = edges(d), t = part(d)) => fall::integral(edges, t);
-        "fall::mean_within"(edges = edges(d), t_low = part(d), t_high = part(d))
-            => fall::mean_within(edges, t_low, t_high);
+        ) => fall::profile(q, depth, rise_below, rise_above);
+        "fall::mass_up_to"(profile = profile(d), z = layer(d)) => fall::mass_up_to(profile, z);
+        "fall::mean_within"(profile = profile(d), z_low = layer(d), z_high = layer(d))
+            => fall::mean_within(profile, z_low, z_high);
         "fall::mass_in_ground"(
             bottom = d.linear(-500.0, 500.0, &[R::ZERO]),
             top = d.linear(-500.0, 500.0, &[R::ZERO]),

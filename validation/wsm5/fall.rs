@@ -186,9 +186,11 @@ fn edges() {
         let mut comparison = Comparison::new(name);
         let (mut all, mut left_out) = (0, 0);
         for fallen in Fallen::all() {
-            let pairs = fallen.fall.edges.iter().zip(fallen.stored(stored));
-            for (k, (edges, &expected)) in pairs.enumerate() {
-                let found = if stored == "qpi" { edges.upper } else { edges.lower };
+            let Fall { profile, thickness, .. } = &fallen.fall;
+            let pairs = profile.iter().zip(fallen.stored(stored));
+            for (k, (profile, &expected)) in pairs.enumerate() {
+                let rise = 2.0 * profile.half_rise * thickness[k];
+                let found = profile.bottom + if stored == "qpi" { rise } else { 0.0 };
                 all += 1;
                 let Some(doubt) = edge_doubt(&fallen, k) else {
                     left_out += 1;

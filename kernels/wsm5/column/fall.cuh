@@ -13,7 +13,7 @@ struct Fall {
     real arrival[NZ + 1];
     real thickness[NZ + 1];
     real density[NZ + 1];
-    Edges edges[NZ];
+    Profile profile[NZ];
 };
 
 // Mass of the species in the lowest layers of the column, kg m-2.
@@ -63,17 +63,17 @@ __device__ inline void arrive(Fall& work, const real* height, int nz, real dt_cl
     work.density[nz] = 0;
 }
 
-// Densities at the edges of the arrived layers.
-__device__ inline void set_edges(Fall& work, int nz)
+// Densities within the arrived layers.
+__device__ inline void set_profiles(Fall& work, int nz)
 {
     const real* q = work.density;
     const real* d = work.thickness;
-    work.edges[0] = Edges{q[0], q[0]};
+    work.profile[0] = Profile{q[0], 0};
     real below = fall::rise(q[0], q[1], d[0], d[1]);
 #pragma unroll 1
     for (int k = 1; k < nz; ++k) {
         const real above = fall::rise(q[k], q[k + 1], d[k], d[k + 1]);
-        work.edges[k] = fall::edges(q[k], d[k], below, above);
+        work.profile[k] = fall::profile(q[k], d[k], below, above);
         below = above;
     }
 }
@@ -83,17 +83,17 @@ __device__ inline real mean_between(const Fall& work, int bottom, int top, real 
 {
     const real* d = work.thickness;
     const real* q = work.density;
-    const real t_low = (low - work.arrival[bottom]) / d[bottom];
-    const real t_high = (high - work.arrival[top]) / d[top];
-    if (bottom == top) return fall::mean_within(work.edges[bottom], t_low, t_high);
-    real depth = (1 - t_low) * d[bottom];
-    real mass = (q[bottom] - fall::integral(work.edges[bottom], t_low)) * d[bottom];
+    const real z_low = low - work.arrival[bottom];
+    const real z_high = high - work.arrival[top];
+    if (bottom == top) return fall::mean_within(work.profile[bottom], z_low, z_high);
+    real depth = d[bottom] - z_low;
+    real mass = q[bottom] * d[bottom] - fall::mass_up_to(work.profile[bottom], z_low);
     for (int j = bottom + 1; j < top; ++j) {
         depth += d[j];
         mass += q[j] * d[j];
     }
-    depth += t_high * d[top];
-    mass += fall::integral(work.edges[top], t_high) * d[top];
+    depth += z_high;
+    mass += fall::mass_up_to(work.profile[top], z_high);
     return mass / depth;
 }
 
@@ -159,7 +159,7 @@ __device__ inline real sediment(const Wsm5Params& p, real dt_cloud, Column& colu
             }
             arrive(work, column.height, reach, dt_cloud);
         }
-        set_edges(work, reach);
+        set_profiles(work, reach);
         remap(work, column.height, reach);
         ground = rain_out(work, reach);
         sum.fall_residual += column_mass(work, column.height, reach) + ground - before;

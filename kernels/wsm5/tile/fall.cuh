@@ -132,54 +132,65 @@ __device__ inline void write_down(const Layers& layers, Fall (&work)[KINDS])
         const int k = level_of(m);
 #pragma unroll
         for (int s = 0; s < KINDS; ++s) {
-            const real density = layers.density[s][m], thickness = layers.thickness[s][m];
-            Edges edges = fall::edges(density, thickness, from_below(rise[s], m), rise[s][m]);
-            if (k == 0) edges = Edges{density, density};
-            work[s].arrival[k] = layers.arrival[s][m];
-            if (k <= NZ) work[s].arrived[k] = {edges, thickness, density};
+            // Nothing rises to the lowest layer, whose density therefore is the same all over.
+            const real rise_below = from_below(rise[s], m);
+            const Profile profile = fall::profile(layers.density[s][m], layers.thickness[s][m],
+                                                  k == 0 ? real(0) : rise_below, rise[s][m]);
+            const real arrival = layers.arrival[s][m];
+            work[s].arrival[k] = arrival;
+            if (k <= NZ) work[s].arrived[k] = {profile, arrival, layers.density[s][m] * layers.thickness[s][m]};
         }
     }
     __syncwarp();
 }
 
-// The arrived layers that hold the bottom of a layer of the grid: the numbers of interfaces that have
-// arrived below it, the lowest aside. Since nothing rises, those of the layers below are among them.
-__device__ inline void find_layers(const Fall (&work)[KINDS], const Layers& layers, int m, real height,
-                                   int (&layer)[KINDS][SLOTS])
+// The lowest arrived interfaces that are not below the bottom of a layer of the grid, the lowest of all aside: what
+// lies there is in the layers below them. Since nothing rises, none is lower than that of the layer below.
+__device__ inline void find_next(const Fall (&work)[KINDS], const Layers& layers, int m, real height,
+                                 int (&next)[KINDS][SLOTS])
 {
     const int k = level_of(m);
 #pragma unroll
     for (int s = 0; s < KINDS; ++s) {
-        layer[s][m] = min(k, NZ);
-        if (!(layers.arrival[s][m] < height)) layer[s][m] = max(layer[s][m] - 1, 0);
-        if (m > 0) layer[s][m] = max(layer[s][m], layer[s][m > 0 ? m - 1 : 0]);
+        // The one before the first to look at.
+        int start = min(k, NZ);
+        if (!(layers.arrival[s][m] < height)) start = max(start - 1, 0);
+        next[s][m] = m > 0 ? max(start, next[s][m > 0 ? m - 1 : 0] - 1) : start;
     }
-    bool is_found;
+    if constexpr (KINDS == 1) {
 #pragma unroll 1
-    do {
-        is_found = true;
+        do ++next[0][m];
+        while (work[0].arrival[next[0][m]] < height);
+    } else {
 #pragma unroll
-        for (int s = 0; s < KINDS; ++s)
-            if (work[s].arrival[layer[s][m] + 1] < height) ++layer[s][m], is_found = false;
-    } while (!is_found);
+        for (int s = 0; s < KINDS; ++s) ++next[s][m];
+        bool is_found;
+#pragma unroll 1
+        do {
+            is_found = true;
+#pragma unroll
+            for (int s = 0; s < KINDS; ++s)
+                if (work[s].arrival[next[s][m]] < height) ++next[s][m], is_found = false;
+        } while (!is_found);
+    }
 }
 
 // Sums the arrived layers up in the layers of the grid.
 __device__ inline void remap(const Grid& grid, const Layers& layers, const Fall (&work)[KINDS],
                              real (&content)[KINDS][SLOTS])
 {
-    // Where the bottom of a layer lies in the arrived layers, and what lies below it there.
-    int layer[KINDS][SLOTS];
-    real t[KINDS][SLOTS], mass_below[KINDS][SLOTS];
+    // How high the bottom of a layer lies in an arrived layer, and what lies below it there.
+    int next[KINDS][SLOTS];
+    real z[KINDS][SLOTS], mass_below[KINDS][SLOTS];
     Arrived arrived[KINDS][SLOTS];
 #pragma unroll
     for (int m = 0; m < SLOTS; ++m) {
-        find_layers(work, layers, m, grid.height[m], layer);
+        find_next(work, layers, m, grid.height[m], next);
 #pragma unroll
         for (int s = 0; s < KINDS; ++s) {
-            const Arrived& here = arrived[s][m] = work[s].arrived[layer[s][m]];
-            t[s][m] = (grid.height[m] - work[s].arrival[layer[s][m]]) / here.thickness;
-            mass_below[s][m] = fall::integral(here.edges, t[s][m]) * here.thickness;
+            const Arrived& here = arrived[s][m] = work[s].arrived[next[s][m] - 1];
+            z[s][m] = grid.height[m] - here.arrival;
+            mass_below[s][m] = fall::mass_up_to(here.profile, z[s][m]);
         }
     }
 #pragma unroll
@@ -187,18 +198,17 @@ __device__ inline void remap(const Grid& grid, const Layers& layers, const Fall 
 #pragma unroll
         for (int s = 0; s < KINDS; ++s) {
             const Arrived& here = arrived[s][m];
-            const int top = from_above(layer[s], m);
-            const real within = fall::mean_within(here.edges, t[s][m], from_above(t[s], m));
-            real mass = (here.density - fall::integral(here.edges, t[s][m])) * here.thickness;
+            const int next_above = from_above(next[s], m);
+            const real within = fall::mean_within(here.profile, z[s][m], from_above(z[s], m));
+            real mass = here.mass - mass_below[s][m];
 #pragma unroll 1
-            for (int j = layer[s][m] + 1; j < top; ++j)
-                mass += work[s].arrived[j].density * work[s].arrived[j].thickness;
+            for (int j = next[s][m]; j < next_above - 1; ++j) mass += work[s].arrived[j].mass;
             mass += from_above(mass_below[s], m);
             // The parts are together as deep as the layer: their depths need not be added up.
-            content[s][m] = layer[s][m] == top ? within : mass / grid.depth[m];
+            content[s][m] = next[s][m] == next_above ? within : mass / grid.depth[m];
             // What lies in a layer whose top is above the bottom of the highest arrived one is lost, as
             // in the original. The highest layer always is such a layer.
-            if (top >= NZ - 1 || level_of(m) >= NZ - 1) content[s][m] = 0;
+            if (next_above >= NZ || level_of(m) >= NZ - 1) content[s][m] = 0;
         }
     }
 }

@@ -64,9 +64,9 @@ constexpr int SLOTS = (NZ + 1) / GROUP + 1;
 
 // An arrived layer.
 struct alignas(4 * sizeof(real)) Arrived {
-    Edges edges;
-    real thickness;
-    real density;
+    Profile profile;
+    real arrival;  // of its bottom
+    real mass;
 };
 
 // Work space of the fall in one column. Names and meaning as in src/wsm5/fall.rs.
