@@ -287,13 +287,15 @@ __device__ inline void sediment(const CloudArgs& a, Tile& tile, Species only, in
 
     // What all species leave besides what is in the cells is added up together.
     real residual = 0, clipped = 0, ground[KINDS] = {};
+    bool is_below_zero = false;
 #pragma unroll
     for (int m = 0; m < SLOTS; ++m)
 #pragma unroll
         for (int s = 0; s < KINDS; ++s) {
             residual += (content[s][m] - layers.content[s][m]) * grid.depth[m];
+            is_below_zero |= content[s][m] < 0;
             if (has_level(m) && is_own)
-                clipped += fall::land(grid.air[m], content[s][m], field_of(tile, kind(s))[level_of(m)][column]);
+                fall::land(grid.air[m], content[s][m], field_of(tile, kind(s))[level_of(m)][column]);
         }
     residual = group_sum(residual);
 #pragma unroll
@@ -311,7 +313,15 @@ __device__ inline void sediment(const CloudArgs& a, Tile& tile, Species only, in
             residual += ground[s];
         }
     }
-    if (__any_sync(ALL_LANES, clipped > 0)) clipped = group_sum(clipped);
+    if (__any_sync(ALL_LANES, is_below_zero)) {
+        // There hardly ever is any water made: only now it is added up.
+        real landed;
+#pragma unroll
+        for (int m = 0; m < SLOTS; ++m)
+#pragma unroll
+            for (int s = 0; s < KINDS; ++s) clipped += fall::land(grid.air[m], content[s][m], landed);
+        clipped = group_sum(clipped);
+    }
     if (member() == 0 && is_own) {
 #pragma unroll
         for (int s = 0; s < KINDS; ++s)
