@@ -39,6 +39,10 @@ extern "C" __global__ void __launch_bounds__(TILE_THREADS, BLOCKS)
         if (is_accountant(at, tile)) close_account(a, tile, at.column, false);
         return;
     }
+    if (HEIGHTS_KEPT) {
+        if (has_account(at)) set_tops(tile.depth, tile.layering, at.column);
+        __syncthreads();
+    }
     for (int step = 1;; ++step) {
         const bool is_last = step >= a.minor_steps;
         if (tile.falling.any() != 0) {

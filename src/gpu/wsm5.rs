@@ -244,12 +244,14 @@ impl Tile {
             Fallout::SemiLagrangian => 0,
             Fallout::Substepped => 2,
         };
-        let fields = (10 + kept) * nz * (columns + 1);
+        let field = nz * (columns + 1);
+        let fields = (10 + kept) * field;
         let Falling { lanes, kinds } = Falling::new(columns, threads, nz);
         let slots = ((nz + 1) / lanes + 1) * lanes;
         let fall = real * (threads / lanes * kinds * (4 * (nz + 1) + slots));
-        // The list of cells where something happens takes the place of the fall.
-        let either = fall.max(size_of::<u16>() * nz * columns);
+        // Depths on their way to heights and the list of cells where something happens take the place of
+        // the fall.
+        let either = fall.max(real * field).max(size_of::<u16>() * nz * columns);
         let sums = 16 * columns;
         // Places of the columns, counts, and the columns with each species.
         let integers = size_of::<i32>() * (columns + 10) + SPECIES * columns;

@@ -85,7 +85,8 @@ __device__ inline void act_in(const CloudArgs& a, int k, int column, bool is_fir
     const int here = k * a.level + tile.place[column];
     Cell cell = cell_in(tile, k, column);
     const real exner = __ldg(&a.exner[here]);
-    Air air = {tile.rho[k][column], __ldg(&a.p[here]), tile.dz[k][column], 0, 0, 0};
+    // No process asks for the depth of a layer.
+    Air air = {tile.rho[k][column], __ldg(&a.p[here]), 0, 0, 0, 0};
     Cell start = cell;
     start.t = t_at_start(tile.start, k, column, cell);
     // The fields still hold what was there at the start of the call.
@@ -99,10 +100,10 @@ __device__ inline void act_in(const CloudArgs& a, int k, int column, bool is_fir
     // The sub-stepped fall has melted snow on the way.
     if (FALLOUT == Fallout::SemiLagrangian) melt::melt_snow(p, a.dt_cloud, air, cell);
     const real clipped = step::processes(p, a.dt_cloud, air, at_start, qr_sized, cell);
-    if (is_last) store_cell(a, k, column, air, exner, t_of_call(), cell, tile);
+    if (is_last) store_cell(a, k, column, air.rho, exner, t_of_call(), cell, tile);
     else put(cell, k, column, tile);
     if (clipped != 0) {
-        tile.clipped[k][column] += air.rho * air.dz * clipped;
+        tile.clipped[k][column] += air.rho * depth_in(a, tile, k, column) * clipped;
         atomicOr(&tile.clips, 1u << column);
     }
 }

@@ -20,14 +20,39 @@ struct Grid {
     Air air[SLOTS];
 };
 
-// Heights by sums from the ground up, and what else a fall needs to know of a column.
-__device__ inline void set_grid(const Tile& tile, int column, Grid& grid)
+// The thread of a column makes the heights of its layers' tops.
+__device__ inline void set_tops(const Field& depth, Heights& heights, int column)
+{
+    real top = 0;
+#pragma unroll
+    for (int k = 0; k < NZ; ++k) heights.top[k][column] = top += depth[k][column];
+}
+
+__device__ inline void set_tops(const Field&, Depths&, int) {}
+
+// Heights and depths in a column from those of the tops.
+__device__ inline void set_heights(const Heights& heights, int column, Grid& grid)
+{
+    real top[SLOTS];
+    // Above the lid are layers whose tops are the lid.
+#pragma unroll
+    for (int m = 0; m < SLOTS; ++m) top[m] = heights.top[min(level_of(m), NZ - 1)][column];
+#pragma unroll
+    for (int m = 0; m < SLOTS; ++m) {
+        const real below = from_below(top, m);
+        grid.height[m] = level_of(m) > 0 ? below : real(0);
+        grid.depth[m] = top[m] - grid.height[m];
+    }
+}
+
+// The same by sums of depths from the ground up.
+__device__ inline void set_heights(const Depths& depths, int column, Grid& grid)
 {
     real top[SLOTS];
 #pragma unroll
     for (int m = 0; m < SLOTS; ++m) {
-        grid.air[m] = air_in(tile, min(level_of(m), NZ - 1), column);
-        top[m] = (m > 0 ? top[m > 0 ? m - 1 : 0] : real(0)) + (has_level(m) ? grid.air[m].dz : real(0));
+        const real depth = depths.dz[min(level_of(m), NZ - 1)][column];
+        top[m] = (m > 0 ? top[m > 0 ? m - 1 : 0] : real(0)) + (has_level(m) ? depth : real(0));
     }
     const real below = sum_below(top[SLOTS - 1]);
 #pragma unroll
@@ -41,6 +66,15 @@ __device__ inline void set_grid(const Tile& tile, int column, Grid& grid)
         const real depth = from_above(grid.height, m) - grid.height[m];
         grid.depth[m] = has_level(m) ? depth : real(0);
     }
+}
+
+// What a fall needs to know of a column.
+__device__ inline void set_grid(const Tile& tile, int column, Grid& grid)
+{
+    set_heights(tile.layering, column, grid);
+#pragma unroll
+    for (int m = 0; m < SLOTS; ++m)
+        grid.air[m] = air_of(tile.rho[min(level_of(m), NZ - 1)][column], grid.depth[m]);
 }
 
 // The species of a task in the layers of a lane. Loops over them are the inner ones throughout: what is done for

@@ -99,7 +99,7 @@ __device__ inline unsigned load(const CloudArgs& a, const Position& at, Found (&
             note_start(k, column, cell, tile, contents);
             put(cell, k, column, tile);
             tile.rho[k][column] = air.rho;
-            tile.dz[k][column] = air.dz;
+            depths_read(tile.layering, tile.depth)[k][column] = air.dz;
             tile.clipped[k][column] = made;
         }
     }

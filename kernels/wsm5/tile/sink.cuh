@@ -7,6 +7,11 @@
 #include "wsm5/substep.cuh"
 #include "wsm5/tile/warp.cuh"
 
+__device__ inline Air sinking_air(const CloudArgs& a, const Tile& tile, int k, int column)
+{
+    return air_of(tile.rho[k][column], depth_in(a, tile, k, column));
+}
+
 // A species in the levels of a lane. Zero where there is no level.
 struct Descent {
     real q[LEVELS];
@@ -16,7 +21,7 @@ struct Descent {
 };
 
 // Divides the fall of a species into equal sub-steps.
-__device__ inline void divide(const Tile& tile, int column, real substeps, Descent& descent)
+__device__ inline void divide(const CloudArgs& a, const Tile& tile, int column, real substeps, Descent& descent)
 {
 #pragma unroll
     for (int m = 0; m < LEVELS; ++m) descent.leaving[m] = descent.courant[m] / substeps;
@@ -26,7 +31,7 @@ __device__ inline void divide(const Tile& tile, int column, real substeps, Desce
         const real leaving_above = next_level(descent.leaving, m);
         if (k + 1 >= NZ) continue;
         descent.arriving[m] =
-            substep::arriving(leaving_above, air_in(tile, k, column), air_in(tile, k + 1, column));
+            substep::arriving(leaving_above, sinking_air(a, tile, k, column), sinking_air(a, tile, k + 1, column));
     }
 }
 
@@ -61,7 +66,7 @@ __device__ inline void sink_column(const CloudArgs& a, Tile& tile, int column)
         const int k = lane() + m * WARP;
         if (k >= NZ) continue;
         const int at = k * a.level + tile.place[column];
-        air[m] = air_in(tile, k, column);
+        air[m] = sinking_air(a, tile, k, column);
         air[m].p = a.p[at];
         air[m].heat_capacity = thermo::heat_capacity(a.qv[at]);
         cell[m] = {tile.t[k][column], 0, 0, tile.qr[k][column], tile.qi[k][column], tile.qs[k][column]};
@@ -83,9 +88,9 @@ __device__ inline void sink_column(const CloudArgs& a, Tile& tile, int column)
     const int steps = warp_max(int(substep::number_of_substeps(largest)));
     const int ice_steps = warp_max(int(substep::number_of_substeps(largest_ice)));
     const real substeps = steps;
-    divide(tile, column, substeps, rain);
-    divide(tile, column, substeps, snow);
-    divide(tile, column, ice_steps, ice);
+    divide(a, tile, column, substeps, rain);
+    divide(a, tile, column, substeps, snow);
+    divide(a, tile, column, ice_steps, ice);
 
     real rain_fallen = 0, snow_fallen = 0, ice_fallen = 0;
     for (int step = 0; step < steps; ++step) {

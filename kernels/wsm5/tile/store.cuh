@@ -33,14 +33,14 @@ __device__ inline void gather(const CloudArgs& a, Tile& tile, int column)
         sum.clipped += landing.clipped;
         tile.landing[s][column] = {0, 0, 0};
     }
-    add_to_sums(a.dt_cloud, tile.dz[0][column], ground, sum);
+    add_to_sums(a.dt_cloud, lowest_depth(tile.layering, column), ground, sum);
 }
 
 // Writes a cell, which had temperature `t_before` at the start of the call. Those where nothing happens hold
 // what the fields do. In the place of the water that was in the cell it leaves what the change weighs where
 // its mass is not rho dz, kg m-2.
-__device__ inline void store_cell(const CloudArgs& a, int k, int column, const Air& air, real exner,
-                                  real t_before, const Cell& cell, Tile& tile)
+__device__ inline void store_cell(const CloudArgs& a, int k, int column, real rho, real exner, real t_before,
+                                  const Cell& cell, Tile& tile)
 {
     const int place = tile.place[column], here = k * a.level + place;
     store_theta(a, here, exner, t_before, cell.t);
@@ -51,7 +51,7 @@ __device__ inline void store_cell(const CloudArgs& a, int k, int column, const A
     a.qs[here] = cell.qs;
     if (a.per_area != nullptr) {
         const real gained = water_in(cell) - tile.water[k][column];
-        tile.water[k][column] = surplus(a, place, k, air.rho, air.dz) * gained;
+        tile.water[k][column] = surplus(a, place, k, rho, depth_in(a, tile, k, column)) * gained;
     }
 }
 

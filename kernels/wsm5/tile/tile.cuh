@@ -62,6 +62,41 @@ constexpr bool COLUMNS_LISTED = FALLOUT == Fallout::SemiLagrangian && GROUPS > 1
 // Levels of such a lane, from the ground up. There is a place for the lid, and one above it.
 constexpr int SLOTS = (NZ + 1) / GROUP + 1;
 
+// What a tile keeps of the depths of the layers. Where each species of a column is a task of its own, that is the
+// heights, which are made once for all of them; who wants a depth later on reads it anew, which is rare.
+constexpr bool HEIGHTS_KEPT = FALLOUT == Fallout::SemiLagrangian && KINDS == 1;
+
+struct Heights {
+    Field top;  // of a layer above the ground, m
+};
+
+struct Depths {
+    Field dz;
+};
+
+template <bool> struct Layering { typedef Depths Type; };
+template <> struct Layering<true> { typedef Heights Type; };
+
+// Where depths lie when they have been read.
+__device__ inline Field& depths_read(Heights&, Field& passing) { return passing; }
+
+__device__ inline Field& depths_read(Depths& depths, Field&) { return depths.dz; }
+
+// Depth of the lowest layer, where heights have been made.
+__device__ inline real lowest_depth(const Heights& heights, int column) { return heights.top[0][column]; }
+
+__device__ inline real lowest_depth(const Depths& depths, int column) { return depths.dz[0][column]; }
+
+__device__ inline real depth_of(const CloudArgs& a, const Heights&, int k, int, int place)
+{
+    return __ldg(&a.dz[k * a.level + place]);
+}
+
+__device__ inline real depth_of(const CloudArgs&, const Depths& depths, int k, int column, int)
+{
+    return depths.dz[k][column];
+}
+
 // An arrived layer.
 struct alignas(4 * sizeof(real)) Arrived {
     Profile profile;
@@ -98,11 +133,13 @@ struct Landing {
 
 struct Tile {
     Field t, qv, qc, qr, qi, qs;
-    Field rho, dz;
+    Field rho;
+    Layering<HEIGHTS_KEPT>::Type layering;
     Field clipped;  // water that clipping has made in a cell, kg m-2
     Field water;    // all that was in a cell before the call, where anybody asks for that, kg kg-1
     Kept<FALLOUT>::Type start;
     union {
+        Field depth;  // of the layers, until heights are made of them, m
         Fall fall[WARPS * GROUPS][KINDS];
         // Cells where something happens, level and column: warm ones from the front, cold ones from the back.
         unsigned short active[MOST_ACTIVE];
@@ -161,10 +198,16 @@ __device__ inline int place_of(const CloudArgs& a, const Position& at)
 __device__ inline int lane() { return threadIdx.x % WARP; }
 __device__ inline int warp() { return threadIdx.x / WARP; }
 
-// The air of a cell as far as it matters where things fall: density, depth and their factor.
-__device__ inline Air air_in(const Tile& tile, int k, int column)
+// Depth of a layer in a column of the tile.
+__device__ inline real depth_in(const CloudArgs& a, const Tile& tile, int k, int column)
 {
-    Air air = {tile.rho[k][column], 0, tile.dz[k][column], 0, 0, 0};
+    return depth_of(a, tile.layering, k, column, tile.place[column]);
+}
+
+// The air of a cell as far as it matters where things fall: density, depth and the factor of the density.
+__device__ inline Air air_of(real rho, real dz)
+{
+    Air air = {rho, 0, dz, 0, 0, 0};
     cell::settle(Cell{}, air);
     return air;
 }
