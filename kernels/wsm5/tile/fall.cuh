@@ -391,14 +391,14 @@ __device__ inline void fall_in_columns(const CloudArgs& a, Tile& tile, Species k
 // of all together.
 __device__ inline void fall_in(const CloudArgs& a, Tile& tile)
 {
-    const int rain = tasks_of(tile, Species::RAIN);
-    const int snow = KINDS == 1 ? rain + tasks_of(tile, Species::SNOW) : rain;
-    const int ice = KINDS == 1 ? snow + tasks_of(tile, Species::ICE) : rain;
     // All lanes agree on it, and the compiler is to know that.
+    int task = __shfl_sync(ALL_LANES, warp(), 0);
 #pragma unroll 1
-    for (int task = __shfl_sync(ALL_LANES, warp(), 0); task < ice; task += WARPS) {
-        const Species kind = task < rain ? Species::RAIN : task < snow ? Species::SNOW : Species::ICE;
-        const int before = task < rain ? 0 : task < snow ? rain : snow;
-        fall_in_columns(a, tile, kind, task - before);
+    for (int kind = 0; kind < SPECIES / KINDS; ++kind) {
+        const int tasks = tasks_of(tile, Species(kind));
+#pragma unroll 1
+        for (; task < tasks; task += WARPS) fall_in_columns(a, tile, Species(kind), task);
+        // The turns go on from the last task of a species to the first of the next one.
+        task -= tasks;
     }
 }
