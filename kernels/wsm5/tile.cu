@@ -40,7 +40,10 @@ extern "C" __global__ void __launch_bounds__(TILE_THREADS, BLOCKS)
         return;
     }
     if (HEIGHTS_KEPT) {
-        if (has_account(at)) set_tops(tile.depth, tile.layering, at.column);
+        if (has_account(at)) {
+            set_tops(tile.depth, tile.layering, at.column);
+            if (COLUMNS_LISTED) list_columns(tile, at.column);
+        }
         __syncthreads();
     }
     for (int step = 1;; ++step) {
@@ -63,6 +66,10 @@ extern "C" __global__ void __launch_bounds__(TILE_THREADS, BLOCKS)
         __syncthreads();
         note_falling(look_again(at, tile), tile);
         __syncthreads();
+        if (COLUMNS_LISTED) {
+            if (has_account(at)) list_columns(tile, at.column);
+            __syncthreads();
+        }
     }
     if (is_accountant(at, tile)) close_account(a, tile, at.column, true);
 }

@@ -364,6 +364,18 @@ __device__ inline void sediment(const CloudArgs& a, Tile& tile, Species only, in
     __syncwarp();  // the next task takes the same work space; shuffles do not order memory
 }
 
+// Lists the columns that hold a species, each by the thread of the column: for a task to find its columns by itself
+// would take longer.
+__device__ inline void list_columns(Tile& tile, int column)
+{
+#pragma unroll
+    for (int s = 0; s < SPECIES; ++s) {
+        const unsigned columns = tile.falling.species[s], before = (1u << column) - 1;
+        if (columns >> column & 1) tile.listed.column[s][__popc(columns & before)] = column;
+        if (column == 0) tile.listed.count[s] = __popc(columns);
+    }
+}
+
 // The columns that hold a species, or any where a task has all.
 __device__ inline unsigned columns_of(const Tile& tile, Species kind)
 {

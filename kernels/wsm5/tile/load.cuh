@@ -129,7 +129,7 @@ __device__ inline Contents look_again(const Position& at, Tile& tile)
     return contents;
 }
 
-// Notes which columns hold rain, snow and ice, and lists them where tasks of the fall look there.
+// Notes which columns hold rain, snow and ice.
 __device__ inline void note_falling(const Contents& contents, Tile& tile)
 {
     const unsigned rain = columns_with(contents.rain > 0), snow = columns_with(contents.snow > 0);
@@ -137,18 +137,5 @@ __device__ inline void note_falling(const Contents& contents, Tile& tile)
     // A lane for each species.
     const int s = lane();
     const unsigned columns = s == int(Species::RAIN) ? rain : s == int(Species::SNOW) ? snow : ice;
-    // Those that nobody has found before.
-    unsigned found = 0;
-    int next = 0;
-    if (s < SPECIES && columns != 0) {
-        found = columns & ~atomicOr(&tile.falling.species[s], columns);
-        if (COLUMNS_LISTED && found != 0) next = atomicAdd(&tile.listed.count[s], __popc(found));
-    }
-    if (!COLUMNS_LISTED || !__any_sync(ALL_LANES, found != 0)) return;
-#pragma unroll
-    for (int kind = 0; kind < SPECIES; ++kind) {
-        const unsigned new_columns = __shfl_sync(ALL_LANES, found, kind);
-        const int place = __shfl_sync(ALL_LANES, next, kind) + __popc(new_columns & ((1u << lane()) - 1));
-        if (new_columns >> lane() & 1) tile.listed.column[kind][place] = lane();
-    }
+    if (s < SPECIES && columns != 0) atomicOr(&tile.falling.species[s], columns);
 }

@@ -65,6 +65,7 @@ constexpr int SLOTS = (NZ + 1) / GROUP + 1;
 // What a tile keeps of the depths of the layers. Where each species of a column is a task of its own, that is the
 // heights, which are made once for all of them; who wants a depth later on reads it anew, which is rare.
 constexpr bool HEIGHTS_KEPT = FALLOUT == Fallout::SemiLagrangian && KINDS == 1;
+static_assert(HEIGHTS_KEPT || !COLUMNS_LISTED, "columns are listed when heights are made");
 
 struct Heights {
     Field top;  // of a layer above the ground, m
@@ -118,7 +119,7 @@ struct Falling {
     __device__ unsigned any() const { return species[0] | species[1] | species[2]; }
 };
 
-// The same columns listed for the tasks of the fall, in the order in which they have been found.
+// The same columns listed for the tasks of the fall.
 struct Listed {
     int count[SPECIES];
     unsigned char column[SPECIES][TILE_COLUMNS];
@@ -158,7 +159,6 @@ struct Tile {
 __device__ inline void begin_minor_step(Tile& tile)
 {
     tile.falling = {{0, 0, 0}};
-    for (int s = 0; s < SPECIES; ++s) tile.listed.count[s] = 0;
     tile.warm_count = tile.cold_count = 0;
 }
 
