@@ -1,28 +1,33 @@
-// What ends a step, side by side in one launch, since none of it fills a device: what has entered through the
-// sides, the terms of the water budget, and a look for values that are not finite.
+// What ends one step or several, side by side in one launch, since none of it fills a device: what has entered through
+// the sides, and the terms of the water budget.
 #include "primitives/begin.cuh"
 #include "primitives/counted.cuh"
 #include "step_end/entered.cuh"
-#include "step_end/look.cuh"
 #include "step_end/tally.cuh"
 
-// Some blocks add up, the others look; the last of all to be done ends the step.
+// Counts steps that have ended, and shows the notes to the host.
+__device__ inline void show(const StepEndArgs& args)
+{
+    args.notes[WATCH_STEPS] += args.steps;
+    volatile unsigned long long* shown = args.shown;
+    shown[WATCH_FLAW] = args.notes[WATCH_FLAW];
+    shown[WATCH_STEPS] = args.notes[WATCH_STEPS];
+}
+
+// All blocks add up; the last of them to be done ends the steps.
 extern "C" __global__ void __launch_bounds__(SUM_THREADS)
 step_end_acc64(const __grid_constant__ StepEndArgs args)
 {
-    begin(args.watch.marks, MARK_STEP_END_ACC64);
+    begin(args.transport.marks, MARK_STEP_END_ACC64);
     const int block = static_cast<int>(blockIdx.x), blocks = static_cast<int>(gridDim.x);
-    const int sums = args.entered_blocks + args.tally_blocks;
     if (block < args.entered_blocks)
-        add_entered(args.transport, block);
-    else if (block < sums)
-        tally(args.tally, block - args.entered_blocks);
+        add_entered(args.transport, args.steps, args.side_values, block);
     else
-        look(args.watch, block - sums, blocks - sums);
+        tally(args.tally, args.steps, block - args.entered_blocks);
     __syncthreads();
-    if (threadIdx.x == 0 && counted(args.watch.notes + WATCH_BLOCKS) == blocks) {
-        // Ready for the next step.
-        args.watch.notes[WATCH_BLOCKS] = 0;
-        show(args.watch);
+    if (threadIdx.x == 0 && counted(args.notes + WATCH_BLOCKS) == blocks) {
+        // Ready for the next steps.
+        args.notes[WATCH_BLOCKS] = 0;
+        show(args);
     }
 }

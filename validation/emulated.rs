@@ -26,8 +26,13 @@ mod diagnosis;
 mod difference;
 #[path = "emulated/faults.rs"]
 mod faults;
+#[path = "emulated/flaws.rs"]
+mod flaws;
 #[path = "emulated/places.rs"]
 mod places;
+#[path = "support/random.rs"]
+#[allow(dead_code, reason = "other tests use more of it")]
+mod random;
 #[path = "wsm5/report.rs"]
 #[allow(dead_code, reason = "other tests use more of it")]
 mod report;

@@ -1,4 +1,4 @@
-//! The kernels that sum up frames of output, run on the host: what the CPU version makes of the same
+//! The kernels that sum up frames of output and steps, run on the host: what the CPU version makes of the same
 //! fields, bit for bit.
 #![allow(clippy::float_cmp, reason = "equal bits are what this is about")]
 
@@ -8,6 +8,8 @@ mod emulator;
 #[path = "support/random.rs"]
 #[allow(dead_code, reason = "other tests use more of it")]
 mod random;
+#[path = "emulated_summary/step_end.rs"]
+mod step_end;
 
 use ndarray::{Array, Array2, Dimension};
 use nwp_mini::backend::{Region, SPECIES, Summary, WaterChange};

@@ -85,5 +85,5 @@ extern "C" __global__ void __launch_bounds__(SUM_THREADS)
 transport_entered_acc64(const __grid_constant__ TransportArgs args)
 {
     begin(args.marks, MARK_TRANSPORT_ENTERED_ACC64);
-    add_entered(args, static_cast<int>(blockIdx.x));
+    add_entered(args, 1, 0, static_cast<int>(blockIdx.x));
 }

@@ -4,25 +4,40 @@
 #include "advection/march/grid_sides.cuh"
 #include "primitives/block_sum.cuh"
 
-// Adds what the fluxes of the last stage have carried inside: block `block` that of one tracer and level,
-// in the same order in every run.
-__device__ inline void add_entered(const TransportArgs& args, int block)
+// Steps whose fluxes are added up at once.
+constexpr int STEPS_AT_ONCE = 16;
+
+// Adds what the fluxes of the last stages of `steps` steps have carried inside, one step after the other: block `block`
+// that of one tracer and level, in the same order in every run. The last step has kept its fluxes where the first ones
+// lie, those before it `apart` values further on each.
+__device__ inline void add_entered(const TransportArgs& args, int steps, int apart, int block)
 {
     const int tracer = block / NZ, k = block - tracer * NZ;
     const int nx = nx_of(args), ny = ny_of(args), thread = static_cast<int>(threadIdx.x);
     const SideValues at = side_values(args, tracer);
-    const real* west = args.side_flux + at.west + k * ny;
-    const real* east = args.side_flux + at.east + k * ny;
-    const real* south = args.side_flux + at.south + k * nx;
-    const real* north = args.side_flux + at.north + k * nx;
     const int rim_x = periodic_x() ? 0 : 1, rim_y = periodic_y() ? 0 : 1;
-    double sum = 0;
-    if (!periodic_x())
-        for (int j = rim_y + thread; j < ny - rim_y; j += SUM_THREADS)
-            sum += static_cast<double>(west[j]) - static_cast<double>(east[j]);
-    if (!periodic_y())
-        for (int i = rim_x + thread; i < nx - rim_x; i += SUM_THREADS)
-            sum += static_cast<double>(south[i]) - static_cast<double>(north[i]);
-    sum = block_sum(sum);
-    if (thread == 0) args.entered[block] += static_cast<double>(args.dt) * sum;
+    for (int first = 0; first < steps; first += STEPS_AT_ONCE) {
+        double sums[STEPS_AT_ONCE] = {};
+        // A place in a lower and in a higher side, in all steps.
+        const auto add = [&](long long low, long long high) {
+#pragma unroll
+            for (int s = 0; s < STEPS_AT_ONCE; ++s) {
+                if (first + s >= steps) break;
+                const real* flux = args.side_flux + static_cast<long long>(steps - 1 - first - s) * apart;
+                sums[s] += static_cast<double>(flux[low]) - static_cast<double>(flux[high]);
+            }
+        };
+        if (!periodic_x())
+            for (int j = rim_y + thread; j < ny - rim_y; j += SUM_THREADS)
+                add(at.west + k * ny + j, at.east + k * ny + j);
+        if (!periodic_y())
+            for (int i = rim_x + thread; i < nx - rim_x; i += SUM_THREADS)
+                add(at.south + k * nx + i, at.north + k * nx + i);
+        block_sums(sums);
+        if (thread != 0) continue;
+        double all = args.entered[block];
+        for (int s = 0; s < STEPS_AT_ONCE; ++s)
+            if (first + s < steps) all += static_cast<double>(args.dt) * sums[s];
+        args.entered[block] = all;
+    }
 }

@@ -3,23 +3,39 @@
 
 #include "primitives/block_sum.cuh"
 
-// Adds what a step has left in the planes of a state, one term after the other, kg. The rows of the
+// Steps whose planes are added up at once.
+constexpr int TALLIED_AT_ONCE = 4;
+
+// Adds what `steps` steps have left in the planes of a state, one step after the other and one term after the other,
+// kg. The planes of the last step are the first ones, those of the steps before follow. The rows of the
 // region are shared out among the blocks of a state, of which this is `block` of those of all.
-__device__ inline void tally(const TallyArgs& args, int block)
+__device__ inline void tally(const TallyArgs& args, int steps, int block)
 {
-    const int plane = args.ny * args.pitch, state = block / args.blocks;
+    const int plane = args.ny * args.pitch, state = block / args.blocks, thread = static_cast<int>(threadIdx.x);
     const real* planes = args.planes[state];
-    double sums[TALLY_PLANES] = {};
-    for (int j = args.first_row + block - state * args.blocks; j < args.end_row; j += args.blocks) {
-        for (int i = args.first_column + static_cast<int>(threadIdx.x); i < args.end_column;
-             i += SUM_THREADS) {
-            const int c = j * args.pitch + i;
-            for (int term = 0; term < TALLY_PLANES; ++term)
-                sums[term] += static_cast<double>(planes[term * plane + c]) * args.area[c];
+    for (int first = 0; first < steps; first += TALLIED_AT_ONCE) {
+        double sums[TALLIED_AT_ONCE * TALLY_PLANES] = {};
+        for (int j = args.first_row + block - state * args.blocks; j < args.end_row; j += args.blocks) {
+            for (int i = args.first_column + thread; i < args.end_column; i += SUM_THREADS) {
+                const int c = j * args.pitch + i;
+                const double area = args.area[c];
+#pragma unroll
+                for (int s = 0; s < TALLIED_AT_ONCE; ++s) {
+                    if (first + s >= steps) break;
+                    const real* left = planes + static_cast<long long>(steps - 1 - first - s) * TALLY_PLANES * plane;
+#pragma unroll
+                    for (int term = 0; term < TALLY_PLANES; ++term)
+                        sums[s * TALLY_PLANES + term] += static_cast<double>(left[term * plane + c]) * area;
+                }
+            }
         }
+        block_sums(sums);
+        if (thread >= TALLY_PLANES) continue;
+        double all = args.sums[block * TALLY_PLANES + thread];
+        for (int s = 0; s < TALLIED_AT_ONCE; ++s)
+#pragma unroll
+            for (int term = 0; term < TALLY_PLANES; ++term)
+                if (term == thread && first + s < steps) all += sums[s * TALLY_PLANES + term];
+        args.sums[block * TALLY_PLANES + thread] = all;
     }
-    block_sums(sums);
-    if (threadIdx.x == 0)
-        for (int term = 0; term < TALLY_PLANES; ++term)
-            args.sums[block * TALLY_PLANES + term] += sums[term];
 }

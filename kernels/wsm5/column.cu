@@ -3,6 +3,7 @@
 #include "primitives/begin.cuh"
 #include "wsm5/column/column.cuh"
 #include "wsm5/column/fall.cuh"
+#include "wsm5/column/flaw.cuh"
 #include "wsm5/column/sink.cuh"
 #include "wsm5/column/surface.cuh"
 
@@ -41,6 +42,7 @@ extern "C" __global__ void __launch_bounds__(COLUMN_THREADS)
         const int at = k * a.level + place;
         column.cells[k] = Cell{(a.theta[at] + a.theta_base) * a.exner[at], a.qv[at], a.qc[at],
                                a.qr[at], a.qi[at], a.qs[at]};
+        note_flaw(a, at, column.cells[k]);
         column.air[k] = Air{a.rho[at], a.p[at], a.dz[at], 0, 0, 0};
     }
     Precipitation sum{};
@@ -54,6 +56,7 @@ extern "C" __global__ void __launch_bounds__(COLUMN_THREADS)
         const real gained = (cell.qv - a.qv[at]) + (cell.qc - a.qc[at]) + (cell.qr - a.qr[at])
                             + (cell.qi - a.qi[at]) + (cell.qs - a.qs[at]);
         mass_mismatch += surplus(a, place, k, a.rho[at], a.dz[at]) * gained;
+        note_flaw(a, at, cell);
         store_theta(a, at, a.exner[at], (a.theta[at] + a.theta_base) * a.exner[at], cell.t);
         a.qv[at] = cell.qv;
         a.qc[at] = cell.qc;

@@ -133,36 +133,25 @@ shared_struct! {
 }
 
 shared_struct! {
-    /// What the look through the state is given.
-    #[derive(Default)]
-    pub struct WatchArgs<R> {
-        /// The fields one after the other, (field, k, j, i).
-        fields: ReadPointer<R>, "as the fields";
-        /// The notes, on the device.
-        notes: DevicePointer<u64>, "1";
-        /// The notes, where the host sees them.
-        shown: DevicePointer<u64>, "1";
-        /// Where a kernel notes that it has begun; null where nobody asks.
-        marks: DevicePointer<u64>, "1";
-        /// Cells of a field.
-        cells: i64, "1";
-    }
-}
-
-shared_struct! {
-    /// What the kernel that ends a step is given.
+    /// What the kernel that ends steps is given.
     #[derive(Default)]
     pub struct StepEndArgs<R> {
         /// The last stage of the transport.
         transport: TransportArgs<R>, "see there";
         /// The terms of the water budget.
         tally: TallyArgs<R>, "see there";
-        /// The state to be looked through.
-        watch: WatchArgs<R>, "see there";
-        /// Blocks that add up what has entered; none where nothing can.
+        /// The notes of the steps, on the device.
+        notes: DevicePointer<u64>, "1";
+        /// The same where the host sees them.
+        shown: DevicePointer<u64>, "1";
+        /// Blocks that add up what has entered, none where nothing can; the others have the terms.
         entered_blocks: i32, "1";
-        /// Blocks that add up the terms.
-        tally_blocks: i32, "1";
+        /// Steps that end.
+        steps: i32, "1";
+        /// Values that each has kept at the sides.
+        side_values: i32, "1";
+        /// Fills the struct up.
+        filler: i32, "1";
     }
 }
 

@@ -1,7 +1,6 @@
 //! All that is compiled for the device, for looking at without one.
 
 use super::advection::{March, Offer, Shares, TransportSettings};
-use super::clouds::STATE_FIELDS;
 use super::compile::Source;
 use super::wsm5::Mapping;
 use super::{
@@ -56,7 +55,7 @@ pub fn catalogue(precision: Precision, nz: usize) -> Vec<Entry> {
     ];
     for side in [Side::Specified, Side::Periodic] {
         let grid = Grid { shape: Shape { nz, ..SMALL }, sides: Sides::all(side), dx: 1.0, dy: 1.0 };
-        let source = step_end::source(precision, &grid, STATE_FIELDS);
+        let source = step_end::source(precision, &grid);
         entries.push(entry(source, &format!("{side:?}").to_lowercase(), true));
     }
     entries.push(entry(csr::Shape::usual(precision).source(precision), "", true));

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::advection::LayeredPointers;
 use super::branches::Branch;
+use super::budget::TERMS;
 use super::buffer::{Buffer, Element};
 use super::compile::Source;
 use super::device::Gpu;
@@ -11,6 +12,7 @@ use super::forcing::AIR_FIELDS;
 use super::kernel::{Kernel, Launch, Resources};
 use super::layout::Layout;
 use super::prelude::{Configuration, prelude};
+use super::step_end::Turn;
 use super::tuning::{Knob, Setting};
 use super::wsm5::{CloudArgs, DiagnosisArgs, LEVELS, Mapping, diagnosis};
 use crate::error::{Error, Result};
@@ -162,6 +164,7 @@ pub struct Clouds<R> {
     mass: LayeredPointers<R>,
     per_area: Option<Arc<Buffer<R>>>,
     marks: DevicePointer<u64>,
+    notes: DevicePointer<u64>,
     abreast: Abreast,
 }
 
@@ -173,8 +176,14 @@ pub struct Place<'a, R> {
     pub state: &'a Buffer<R>,
     /// rho (kg m⁻³), exner (1), p (Pa), dz (m); longer arrays are used from their start.
     pub air: &'a Buffer<R>,
-    /// The planes of [`Surface`](crate::state::Surface), in their order and units.
+    /// The planes of [`Surface`](crate::state::Surface), in their order and units; behind them, where several steps
+    /// end together, what all but the last have left in the planes of the terms, the last but one first.
     pub surface: &'a Buffer<R>,
+}
+
+/// Planes of the ground where so many steps end together.
+pub fn planes_of(steps: usize) -> usize {
+    SURFACE_PLANES + (steps - 1) * TERMS
 }
 
 impl<R: SchemeConstants + RadarConstants + Element> Clouds<R> {
@@ -230,6 +239,7 @@ impl<R: SchemeConstants + RadarConstants + Element> Clouds<R> {
             mass,
             per_area,
             marks: DevicePointer::default(),
+            notes: DevicePointer::default(),
             abreast: Abreast::ALONE,
         })
     }
@@ -263,9 +273,10 @@ impl<R: SchemeConstants + RadarConstants + Element> Clouds<R> {
         Ok(())
     }
 
-    /// Lets the kernels note that they have begun; what `marks` points to has to stay.
-    pub(in crate::gpu) fn note(&mut self, marks: DevicePointer<u64>) {
-        self.marks = marks;
+    /// Lets the kernels note that they have begun, and values that are not finite; what `marks` and `notes` point to
+    /// has to stay.
+    pub(in crate::gpu) fn note(&mut self, marks: DevicePointer<u64>, notes: DevicePointer<u64>) {
+        (self.marks, self.notes) = (marks, notes);
     }
 
     /// How columns are shared out among threads.
@@ -297,10 +308,10 @@ impl<R: SchemeConstants + RadarConstants + Element> Clouds<R> {
     ///
     /// When an array is too short.
     pub fn call(&self, place: &Place<'_, R>, dt: f64) -> Result<()> {
-        self.call_in(Branch::TRUNK, place, dt)
+        self.call_in(Branch::TRUNK, Turn::ALONE, place, dt)
     }
 
-    /// The same in a branch.
+    /// The same in a branch, for one of some steps that end together, which leaves what the others have left.
     ///
     /// # Errors
     ///
@@ -309,8 +320,14 @@ impl<R: SchemeConstants + RadarConstants + Element> Clouds<R> {
     /// # Panics
     ///
     /// As [`Clouds::call`].
-    pub fn call_in(&self, branch: Branch<'_>, place: &Place<'_, R>, dt: f64) -> Result<()> {
-        self.launch(branch, &self.args(place, &self.inside, R::of(dt)))
+    pub fn call_in(
+        &self,
+        branch: Branch<'_>,
+        turn: Turn,
+        place: &Place<'_, R>,
+        dt: f64,
+    ) -> Result<()> {
+        self.launch(branch, &self.args(turn, place, &self.inside, R::of(dt)))
     }
 
     /// A call that fails on the device, for tests of what is left then.
@@ -320,7 +337,7 @@ impl<R: SchemeConstants + RadarConstants + Element> Clouds<R> {
         let theta = DevicePointer::new(16);
         self.launch(
             Branch::TRUNK,
-            &CloudArgs { theta, ..self.args(place, &self.inside, R::of(dt)) },
+            &CloudArgs { theta, ..self.args(Turn::ALONE, place, &self.inside, R::of(dt)) },
         )
     }
 
@@ -350,7 +367,7 @@ impl<R: SchemeConstants + RadarConstants + Element> Clouds<R> {
         let shape = self.layout.shape;
         let cells = shape.cells();
         assert!(out.len() >= first + DIAGNOSED_FIELDS * cells, "room for what is diagnosed");
-        let cloud = self.args(place, &Inside::all(shape), R::ZERO);
+        let cloud = self.args(Turn::ALONE, place, &Inside::all(shape), R::ZERO);
         let [blocks, threads] = diagnosis::blocks(cloud.count as usize);
         let field = |number: usize| out.pointer_to(first + number * cells);
         let args = DiagnosisArgs {
@@ -366,18 +383,21 @@ impl<R: SchemeConstants + RadarConstants + Element> Clouds<R> {
         unsafe { self.diagnose.launch(Launch { grid, block, shared_bytes: 0 }, &args) }
     }
 
-    fn args(&self, place: &Place<'_, R>, inside: &Inside, dt: R) -> CloudArgs<R> {
+    fn args(&self, turn: Turn, place: &Place<'_, R>, inside: &Inside, dt: R) -> CloudArgs<R> {
         let Place { state, air, surface } = place;
         let (cells, columns) = (self.layout.cells(), self.layout.columns());
         assert!(state.len() >= self.abreast.fields() * cells, "all fields of the state");
         assert!(air.len() >= AIR_FIELDS * cells, "all fields of the air");
-        assert!(surface.len() >= SURFACE_PLANES * columns, "all planes of the ground");
+        assert!(surface.len() >= planes_of(turn.of) * columns, "all planes of the ground");
         let [theta, qv, qc, qr, qi, qs] =
             std::array::from_fn(|field| state.pointer_to(self.abreast.place(field) * cells));
         let [rho, exner, p, dz] =
             std::array::from_fn(|number| air.pointer_to(number * cells).read());
-        let planes: [_; SURFACE_PLANES] =
-            std::array::from_fn(|number| surface.pointer_to(number * columns));
+        let planes: [_; SURFACE_PLANES] = std::array::from_fn(|number| {
+            let is_term = number >= SURFACE_PLANES - TERMS;
+            let before = if is_term { turn.place() * TERMS } else { 0 };
+            surface.pointer_to((before + number) * columns)
+        });
         let [rain, snow, rainncv, snowncv, sr, fallen, fall_residual, clipped, mass_mismatch] =
             planes;
         let steps = minor_steps(dt);
@@ -403,6 +423,7 @@ impl<R: SchemeConstants + RadarConstants + Element> Clouds<R> {
             mass_mismatch,
             mass: self.mass,
             marks: self.marks,
+            notes: self.notes,
             per_area: self
                 .per_area
                 .as_ref()
@@ -417,6 +438,10 @@ impl<R: SchemeConstants + RadarConstants + Element> Clouds<R> {
             first: 0,
             width: 0,
             count: 0,
+            step: turn.number as i32,
+            theta_number: self.abreast.theta() as i32,
+            water_number: self.abreast.water().start as i32,
+            filler: 0,
         };
         let Inside { rows, columns } = inside.clone();
         args.within([self.layout.shape.ny, self.layout.pitch()], rows, self.layout.places(columns))

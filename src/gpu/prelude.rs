@@ -5,11 +5,11 @@ use std::fmt::Write;
 use super::advection::{LayeredPointers, TransportArgs};
 use super::arguments::{
     ArithmeticArgs, BlendArgs, CloseArgs, ContentsArgs, CsrArgs, DescentArgs, LadderArgs,
-    MemoryArgs, OutflowArgs, ReduceArgs, StepEndArgs, TallyArgs, TransposeArgs, WatchArgs,
-    WaterArgs, WeightArgs,
+    MemoryArgs, OutflowArgs, ReduceArgs, StepEndArgs, TallyArgs, TransposeArgs, WaterArgs,
+    WeightArgs,
 };
-use super::mark;
 use super::wsm5::{CloudArgs, CloudConstants, DiagnosisArgs};
+use super::{mark, watch};
 use crate::advection::flux::FluxConstants;
 use crate::constants::Constants;
 use crate::real::Precision;
@@ -102,7 +102,6 @@ fn shared<R: CloudConstants + FluxConstants + RadarConstants + RadiusConstants>(
         BlendArgs::<R>::cuda_text(),
         WeightArgs::<R>::cuda_text(),
         CloseArgs::<R>::cuda_text(),
-        WatchArgs::<R>::cuda_text(),
         StepEndArgs::<R>::cuda_text(),
         DiagnosisArgs::<R>::cuda_text(),
         ArithmeticArgs::<R>::cuda_text(),
@@ -118,7 +117,7 @@ fn shared<R: CloudConstants + FluxConstants + RadarConstants + RadiusConstants>(
     format!(
         "typedef {real} real;\n\n// Constants\n{}{}\n// Structs\n{}",
         constants.concat(),
-        whole.concat() + &mark::constants(),
+        whole.concat() + &mark::constants() + &watch::constants(),
         structs.join("\n"),
     )
 }

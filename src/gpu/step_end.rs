@@ -1,28 +1,45 @@
-//! The end of a step on the device: what has entered through the sides and the terms of the water budget are
-//! added up while the state is looked through, by one kernel.
+//! The end of steps on the device: what has entered through the sides and the terms of the water budget are
+//! added up by one kernel, for one step or for several that have kept theirs.
 
 use super::advection::grid_constants;
 use super::arguments::StepEndArgs;
 use super::budget::{self, Budget};
-use super::buffer::{Buffer, Element};
+use super::buffer::Element;
 use super::compile::Source;
 use super::device::Gpu;
 use super::kernel::{Kernel, Launch};
 use super::transport::Transport;
-use super::watch::{self, Watch};
+use super::watch::Watch;
 use crate::error::Result;
 use crate::grid::Grid;
 use crate::real::{Precision, Real};
 
 /// Threads of a block, a power of two.
 const THREADS: u32 = 256;
-/// Blocks of a multiprocessor that look through the state.
-const BLOCKS: u32 = 2;
 
-/// The kernel for a precision and a grid; `fields` are those that are looked through.
-pub fn source(precision: Precision, grid: &Grid, fields: usize) -> Source {
+/// Which of several steps a step is that end together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Turn {
+    /// Its number, counted from 1.
+    pub number: usize,
+    /// How many they are.
+    pub of: usize,
+}
+
+impl Turn {
+    /// A step that ends by itself.
+    pub const ALONE: Self = Self { number: 1, of: 1 };
+
+    /// Where the step keeps what is added up at the end: the last one in the first place.
+    pub(super) fn place(self) -> usize {
+        self.of - self.number
+    }
+}
+
+/// The kernel for a precision and a grid.
+pub fn source(precision: Precision, grid: &Grid) -> Source {
     let own = [("SUM_THREADS", THREADS as i32), ("TALLY_PLANES", budget::TERMS as i32)];
-    let settings = [&own[..], &grid_constants(grid, false), &watch::constants(fields)].concat();
+    let settings = [&own[..], &grid_constants(grid, false)].concat();
     Source::new("step_end.cu", precision, grid.shape.nz, &settings)
 }
 
@@ -30,8 +47,6 @@ pub fn source(precision: Precision, grid: &Grid, fields: usize) -> Source {
 #[derive(Debug)]
 pub struct StepEnd {
     kernel: Kernel,
-    /// Most blocks that look through the state.
-    most: u32,
 }
 
 impl StepEnd {
@@ -40,13 +55,12 @@ impl StepEnd {
     /// # Errors
     ///
     /// [`Error::Gpu`](crate::error::Error::Gpu), as below.
-    pub fn new<R: Real + Element>(gpu: &Gpu, grid: &Grid, watch: &Watch<R>) -> Result<Self> {
-        let module = gpu.module(&source(R::PRECISION, grid, watch.fields()))?;
-        let most = BLOCKS * gpu.device().multiprocessors;
-        Ok(Self { kernel: module.kernel("step_end_acc64")?, most })
+    pub fn new<R: Real>(gpu: &Gpu, grid: &Grid) -> Result<Self> {
+        let module = gpu.module(&source(R::PRECISION, grid))?;
+        Ok(Self { kernel: module.kernel("step_end_acc64")? })
     }
 
-    /// Ends a step of `dt` seconds that has left the fields of all states in `fields`.
+    /// Ends some steps of `dt` seconds, of which each has had its [`Turn`].
     ///
     /// # Errors
     ///
@@ -54,31 +68,33 @@ impl StepEnd {
     ///
     /// # Panics
     ///
-    /// When they are not as many fields as are watched.
+    /// When the transport keeps the fluxes of fewer steps.
     pub fn end<R: Real + Element>(
         &self,
         transport: &Transport<R>,
         budget: &Budget<R>,
-        watch: &Watch<R>,
-        fields: &Buffer<R>,
+        watch: &Watch,
+        steps: usize,
         dt: f64,
     ) -> Result<()> {
         let (tally, tally_blocks) = budget.tally();
+        let side_values = transport.side_values(steps);
         let (transport, entered_blocks) = transport.entering(dt);
+        let [notes, shown] = watch.notes();
         let args = StepEndArgs {
             transport,
             tally,
-            watch: watch.look_at(fields),
+            notes,
+            shown,
             entered_blocks: entered_blocks as i32,
-            tally_blocks: tally_blocks as i32,
+            steps: steps as i32,
+            side_values: side_values as i32,
+            filler: 0,
         };
-        // A thread has sixteen bytes at a time.
-        let threads = Launch::flat((fields.len() * size_of::<R>()).div_ceil(16), THREADS);
-        let blocks = entered_blocks + tally_blocks + threads.grid[0].min(self.most);
-        let launch = Launch { grid: [blocks, 1, 1], ..threads };
+        let grid = [entered_blocks + tally_blocks, 1, 1];
+        let launch = Launch { grid, block: [THREADS, 1, 1], shared_bytes: 0 };
         // SAFETY: the kernel takes this struct; its parts lead to memory of transport, budget and watch,
-        // which know its lengths, and to the fields, which have been counted; all of it is freed only when
-        // the device is done with it.
+        // which know its lengths; all of it is freed only when the device is done with it.
         unsafe { self.kernel.launch(launch, &args) }
     }
 }

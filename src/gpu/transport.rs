@@ -9,6 +9,7 @@ use super::compile::Source;
 use super::device::Gpu;
 use super::kernel::{Kernel, Launch, Resources};
 use super::layout::Layout;
+use super::step_end::Turn;
 use super::tuning::{Knob, Setting};
 use crate::advection::Limiter;
 use crate::error::{Error, Result};
@@ -55,15 +56,17 @@ pub struct Transport<R> {
     /// Tracers after the second stage.
     second: Buffer<R>,
     entered: Buffer<f64>,
-    /// The factors of the limiter and the fluxes through the sides, which `args` points to.
+    /// The fluxes through the sides of one step or several, which `args` points to, and values of one.
+    side_flux: Buffer<R>,
+    side_values: usize,
+    /// The factors of the limiter, which it points to as well.
     scratch: Vec<Buffer<R>>,
     /// The air, which it points to as well.
     _air: Vec<Buffer<R>>,
 }
 
-/// Elements of memory for the limiter's factors and for the fluxes through the sides.
-fn lengths(grid: &Grid, settings: TransportSettings) -> [usize; 3] {
-    let Shape { nx, ny, nz } = grid.shape;
+/// Elements of memory for the limiter's factors.
+fn lengths(grid: &Grid, settings: TransportSettings) -> [usize; 2] {
     let limited = if settings.limits() && !settings.by_tiles() {
         settings.tracers - settings.unlimited
     } else {
@@ -71,9 +74,14 @@ fn lengths(grid: &Grid, settings: TransportSettings) -> [usize; 3] {
     };
     let factors = limited * settings.layout(grid).cells();
     let is_monotonic = settings.limiter == Limiter::Monotonic;
+    [factors, if is_monotonic { factors } else { 0 }]
+}
+
+/// Values that a step keeps at the sides of a grid: none where all are periodic.
+pub fn side_values(grid: &Grid, tracers: usize) -> usize {
+    let Shape { nx, ny, nz } = grid.shape;
     let closed = grid.sides.periodic_x() && grid.sides.periodic_y();
-    let sides = if closed { 0 } else { settings.tracers * 2 * nz * (nx + ny) };
-    [factors, if is_monotonic { factors } else { 0 }, sides]
+    if closed { 0 } else { tracers * 2 * nz * (nx + ny) }
 }
 
 impl<R: Real + Element> Transport<R> {
@@ -84,7 +92,8 @@ impl<R: Real + Element> Transport<R> {
         let Shape { ny, nz, .. } = layout.shape;
         let planes = 10 * layout.face_pitch() * (ny + 1) + layout.columns() + 12 * (nz + 1);
         let factors: usize = lengths(grid, settings).iter().sum();
-        size_of::<R>() * (tracers + factors + planes) + 8 * settings.tracers * nz
+        let sides = side_values(grid, settings.tracers);
+        size_of::<R>() * (tracers + factors + sides + planes) + 8 * settings.tracers * nz
     }
 
     /// Compiles the kernels and takes the memory.
@@ -127,13 +136,12 @@ impl<R: Real + Element> Transport<R> {
             scratch.push(buffer);
             Ok(pointer)
         };
-        let [outgoing, incoming, sides] = lengths(grid, settings);
+        let [outgoing, incoming] = lengths(grid, settings);
         args.outgoing = room(outgoing)?;
         args.incoming = room(incoming)?;
-        args.side_flux = room(sides)?;
         let entered_sums = gpu.zeros(settings.tracers * shape.nz)?;
         args.entered = entered_sums.pointer();
-        let transport = Self {
+        let mut transport = Self {
             grid: *grid,
             layout,
             settings,
@@ -141,15 +149,41 @@ impl<R: Real + Element> Transport<R> {
             args,
             second: gpu.zeros(settings.tracers * layout.cells())?,
             entered: entered_sums,
+            side_flux: gpu.zeros(0)?,
+            side_values: side_values(grid, settings.tracers),
             scratch,
             _air: kept,
         };
+        transport.keep(gpu, 1)?;
         for launch in transport.launches() {
             if launch.shared_bytes > 0 {
                 transport.kernel(&launch).allow_shared_memory(launch.shared_bytes as u32)?;
             }
         }
         Ok(transport)
+    }
+
+    /// Makes room for the fluxes through the sides of some steps, which end together.
+    ///
+    /// # Errors
+    ///
+    /// As [`Transport::new`].
+    pub fn keep(&mut self, gpu: &Gpu, steps: usize) -> Result<()> {
+        self.side_flux = gpu.zeros(steps * self.side_values)?;
+        if self.side_values > 0 {
+            self.args.side_flux = self.side_flux.pointer();
+        }
+        Ok(())
+    }
+
+    /// Values that each of some steps has kept at the sides.
+    ///
+    /// # Panics
+    ///
+    /// Where there is no room for those of so many.
+    pub(in crate::gpu) fn side_values(&self, steps: usize) -> usize {
+        assert!(self.side_flux.len() >= steps * self.side_values, "room for {steps} steps");
+        self.side_values
     }
 
     /// The launches of a step, of tracers nowhere.
@@ -201,6 +235,27 @@ impl<R: Real + Element> Transport<R> {
         end: &Buffer<R>,
         dt: f64,
     ) -> Result<()> {
+        self.step_in(Turn::ALONE, wind, start, end, dt)
+    }
+
+    /// The same for one of some steps that end together, which leaves what the others have kept.
+    ///
+    /// # Errors
+    ///
+    /// As [`Transport::new`].
+    ///
+    /// # Panics
+    ///
+    /// As [`Transport::step`], and where there is no room for what so many steps [`keep`](Transport::keep).
+    pub fn step_in(
+        &self,
+        turn: Turn,
+        wind: &Wind<'_, R>,
+        start: &Buffer<R>,
+        end: &Buffer<R>,
+        dt: f64,
+    ) -> Result<()> {
+        let first = turn.place() * self.side_values(turn.of);
         let Shape { nx, ny, nz } = self.grid.shape;
         let tracers = self.settings.tracers;
         let [x, y, z] = wind.flux;
@@ -218,6 +273,7 @@ impl<R: Real + Element> Transport<R> {
             flux_y: y.pointer().read(),
             flux_z: z.pointer().read(),
             inflow: inflow.unwrap_or_default(),
+            side_flux: self.args.side_flux.offset(first),
             ..self.args
         };
         let end = end.pointer();
@@ -308,7 +364,7 @@ impl<R: Real + Element> Transport<R> {
     ///
     /// As [`Transport::new`].
     pub fn poison(&self) -> Result<()> {
-        self.scratch.iter().chain([&self.second]).try_for_each(Buffer::poison)
+        self.scratch.iter().chain([&self.side_flux, &self.second]).try_for_each(Buffer::poison)
     }
 
     /// The sums that make what has entered, nz for each tracer, kg. Waits for the device.

@@ -1,7 +1,6 @@
 //! What the host can know of the steps without waiting for them: how many are done, and whether
 //! a value has become infinite or not a number.
 
-use super::arguments::WatchArgs;
 use super::buffer::{Buffer, Element};
 use super::clouds::Clouds;
 use super::device::Gpu;
@@ -10,7 +9,6 @@ use super::mark;
 use super::pinned::Pinned;
 use super::transport::Transport;
 use crate::error::Result;
-use crate::real::Real;
 use crate::shared::DevicePointer;
 use crate::wsm5::params::SchemeConstants;
 use crate::wsm5::reflectivity::RadarConstants;
@@ -30,16 +28,16 @@ const NOTES: usize = 3;
 /// The note of a state without flaw.
 const NONE: u64 = u64::MAX;
 
-/// What the kernel that looks through a number of fields is compiled for.
-pub(super) fn constants(fields: usize) -> [(&'static str, i32); 6] {
-    [
-        ("WATCH_FIELDS", fields as i32),
-        ("WATCH_FIELD_SHIFT", FIELD_SHIFT as i32),
-        ("WATCH_STEP_SHIFT", STEP_SHIFT as i32),
-        ("WATCH_FLAW", FLAW as i32),
-        ("WATCH_STEPS", STEPS as i32),
-        ("WATCH_BLOCKS", BLOCKS_DONE as i32),
-    ]
+/// How the notes are written, as kernels see it.
+pub(super) fn constants() -> String {
+    let numbers = [
+        ("FIELD_SHIFT", FIELD_SHIFT as usize),
+        ("STEP_SHIFT", STEP_SHIFT as usize),
+        ("FLAW", FLAW),
+        ("STEPS", STEPS),
+        ("BLOCKS", BLOCKS_DONE),
+    ];
+    numbers.map(|(name, number)| format!("constexpr int WATCH_{name} = {number};\n")).concat()
 }
 
 /// The first value that was found to be infinite or not a number.
@@ -54,7 +52,8 @@ pub struct Flaw {
 }
 
 impl Flaw {
-    fn of(note: u64) -> Option<Self> {
+    /// What a note says; `None` where there is none yet.
+    pub fn of(note: u64) -> Option<Self> {
         let below = |bits: u32| (1_u64 << bits) - 1;
         (note != NONE).then(|| Self {
             step: (note >> STEP_SHIFT) as usize,
@@ -66,15 +65,12 @@ impl Flaw {
 
 /// Keeps an eye on the steps.
 #[derive(Debug)]
-pub struct Watch<R> {
+pub struct Watch {
     notes: Buffer<u64>,
     shown: Pinned<u64>,
-    fields: usize,
-    cells: usize,
-    values: std::marker::PhantomData<R>,
 }
 
-impl<R: Real + Element> Watch<R> {
+impl Watch {
     /// Makes room for the notes of a number of fields; nothing is noted yet.
     ///
     /// # Errors
@@ -87,30 +83,20 @@ impl<R: Real + Element> Watch<R> {
     pub fn new(gpu: &Gpu, layout: Layout, fields: usize) -> Result<Self> {
         assert!(fields <= 1 << (STEP_SHIFT - FIELD_SHIFT), "{fields} fields");
         assert!(layout.cells() <= 1 << FIELD_SHIFT, "{} cells", layout.cells());
-        let watch = Self {
-            notes: gpu.zeros(NOTES)?,
-            shown: Pinned::zeros(gpu, NOTES)?,
-            fields,
-            cells: layout.cells(),
-            values: std::marker::PhantomData,
-        };
+        let watch = Self { notes: gpu.zeros(NOTES)?, shown: Pinned::zeros(gpu, NOTES)? };
         watch.reset()?;
         Ok(watch)
     }
 
-    /// Lets the kernels of a step note that they have begun, for as long as this is kept.
-    pub fn listen(&self, transport: &mut Transport<R>, clouds: &mut Clouds<R>)
+    /// Lets the kernels of a step note that they have begun, and those of the microphysics what is not finite of what
+    /// they find and leave: for as long as this is kept.
+    pub fn listen<R>(&self, transport: &mut Transport<R>, clouds: &mut Clouds<R>)
     where
-        R: SchemeConstants + RadarConstants,
+        R: SchemeConstants + RadarConstants + Element,
     {
         let marks = self.marks();
         transport.note(marks);
-        clouds.note(marks);
-    }
-
-    /// Number of the fields that are looked through.
-    pub(super) fn fields(&self) -> usize {
-        self.fields
+        clouds.note(marks, self.notes.pointer());
     }
 
     /// Forgets all notes. Waits for the device.
@@ -126,20 +112,9 @@ impl<R: Real + Element> Watch<R> {
         Ok(())
     }
 
-    /// What the kernel that ends a step is given to look through its fields. The notes are kept here.
-    ///
-    /// # Panics
-    ///
-    /// When there are fewer fields or more.
-    pub(super) fn look_at(&self, fields: &Buffer<R>) -> WatchArgs<R> {
-        assert_eq!(fields.len(), self.fields * self.cells, "the fields of the state");
-        WatchArgs {
-            fields: fields.pointer().read(),
-            notes: self.notes.pointer(),
-            shown: self.shown.pointer(),
-            marks: self.marks(),
-            cells: self.cells as i64,
-        }
+    /// Where the notes are on the device, and where the host sees them.
+    pub(super) fn notes(&self) -> [DevicePointer<u64>; 2] {
+        [self.notes.pointer(), self.shown.pointer()]
     }
 
     /// Steps that are done, as far as the host knows already; known also when the device has

@@ -68,6 +68,8 @@ shared_struct! {
         per_area: ReadPointer<R>, "m⁻²";
         /// Where a kernel notes that it has begun; null where nobody asks.
         marks: DevicePointer<u64>, "1";
+        /// Where a value that is not finite is noted; null where nobody asks.
+        notes: DevicePointer<u64>, "1";
         /// Parameters of the scheme.
         params: Wsm5Params<R>, "1";
         /// What is added to `theta` to give the potential temperature.
@@ -86,6 +88,14 @@ shared_struct! {
         width: i32, "1";
         /// Columns to work on in all.
         count: i32, "1";
+        /// Which step this is after those that the notes tell of.
+        step: i32, "1";
+        /// Number of `theta` among the fields of all states.
+        theta_number: i32, "1";
+        /// Number of `qv`, which the others follow.
+        water_number: i32, "1";
+        /// Fills the struct up.
+        filler: i32, "1";
     }
 }
 

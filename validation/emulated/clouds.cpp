@@ -35,6 +35,7 @@ CloudArgs with_arrays(CloudArgs args, emulator::Case& input)
     args.mass.c1 = input.array<real>("c1");
     args.mass.c2 = input.array<real>("c2");
     args.per_area = input.array<real>("per_area");
+    args.notes = reinterpret_cast<unsigned long long*>(input.array<std::uint64_t>("notes"));
     return args;
 }
 

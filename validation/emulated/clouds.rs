@@ -4,6 +4,7 @@ use ndarray::{ArrayView1, Dimension};
 
 use nwp_mini::gpu::advection::LayeredPointers;
 use nwp_mini::gpu::prelude::{Configuration, prelude};
+use nwp_mini::gpu::watch::Flaw;
 use nwp_mini::gpu::wsm5::{CloudArgs, CloudConstants, DiagnosisArgs, Mapping, diagnosis};
 use nwp_mini::grid::Shape;
 use nwp_mini::real::Precision;
@@ -15,6 +16,10 @@ use nwp_mini::wsm5::scheme::Scheme;
 
 use crate::emulator::{Element, Program, Records};
 use crate::weather::{Mass, NAMES, Precision as Whole, Region, Weather};
+
+/// The note of no flaw, and steps that the notes tell of.
+const NO_FLAW: u64 = u64::MAX;
+pub(crate) const STEPS_BEFORE: u64 = 41;
 
 /// A precision that programs exchange numbers in.
 pub(crate) trait Exchanged: Whole + CloudConstants + Element + Bytes {
@@ -50,6 +55,7 @@ impl<R: Exchanged> Weather<R> {
         records.put("c1", c1);
         records.put("c2", c2);
         records.put("mass_mismatch", &vec![R::nan(); per_area.len()]);
+        records.put("notes", &[NO_FLAW, STEPS_BEFORE]);
         records
     }
 
@@ -89,6 +95,7 @@ impl<R: Exchanged> Weather<R> {
             marks: DevicePointer::default(),
             mass: LayeredPointers::default(),
             per_area: from,
+            notes: DevicePointer::default(),
             params: p.params,
             theta_base: self.theta_base,
             dt_cloud: dt / steps,
@@ -98,6 +105,10 @@ impl<R: Exchanged> Weather<R> {
             first: 0,
             width: 0,
             count: 0,
+            step: 1,
+            theta_number: 0,
+            water_number: 1,
+            filler: 0,
         };
         args.within([ny, nx], region.rows.clone(), region.columns.clone())
     }
@@ -190,15 +201,8 @@ impl Clouds {
         region: &Region,
         seed: u64,
     ) -> Result<(), String> {
-        let args = weather.args(p, dt, region);
-        let mut records = weather.records();
-        let mut bytes = Vec::new();
-        args.write(&mut bytes);
-        records.put_bytes("args", bytes);
-        let columns = region.rows.len() * region.columns.len();
-        records.put("launch", &self.mapping.blocks(columns).map(|count| count as i32));
-        records.put("shared_bytes", &[0_i32]);
-        let found = self.program.attempt(&records, seed)?;
+        let found = self.run(p, dt, weather, region, seed)?;
+        assert_eq!(flaw_of(&found), None, "all values are finite");
         let before = weather.clone();
         weather.take(&found);
         let mass_mismatch: Vec<R> = found.take("mass_mismatch");
@@ -209,6 +213,45 @@ impl Clouds {
         }
         Ok(())
     }
+}
+
+impl Clouds {
+    /// The flaw that a call notes.
+    pub(crate) fn flaw<R: Exchanged>(
+        &self,
+        p: &Scheme<R>,
+        dt: R,
+        weather: &Weather<R>,
+        region: &Region,
+        seed: u64,
+    ) -> Result<Option<Flaw>, String> {
+        Ok(flaw_of(&self.run(p, dt, weather, region, seed)?))
+    }
+
+    /// What a call leaves.
+    fn run<R: Exchanged>(
+        &self,
+        p: &Scheme<R>,
+        dt: R,
+        weather: &Weather<R>,
+        region: &Region,
+        seed: u64,
+    ) -> Result<Records, String> {
+        let args = weather.args(p, dt, region);
+        let mut records = weather.records();
+        let mut bytes = Vec::new();
+        args.write(&mut bytes);
+        records.put_bytes("args", bytes);
+        let columns = region.rows.len() * region.columns.len();
+        records.put("launch", &self.mapping.blocks(columns).map(|count| count as i32));
+        records.put("shared_bytes", &[0_i32]);
+        self.program.attempt(&records, seed)
+    }
+}
+
+/// What the notes say.
+fn flaw_of(records: &Records) -> Option<Flaw> {
+    Flaw::of(records.take::<u64>("notes")[0])
 }
 
 /// The kernel that diagnoses reflectivity and radii, compiled for the host.

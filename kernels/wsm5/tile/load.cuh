@@ -72,11 +72,12 @@ __device__ inline void note_start(int k, int column, const Cell& cell, Tile& til
 }
 
 // Looks at the cells of a thread, of which the first have been asked for. Returns a bit for each that can
-// change by itself, or had to be clipped.
+// change by itself, or had to be clipped. In a run, where the water is weighed, values that are not finite are noted.
 __device__ inline unsigned load(const CloudArgs& a, const Position& at, Found (&found)[ASKED], Tile& tile,
                                 Contents& contents)
 {
     unsigned active = 0;
+    real strange = 0;
 #pragma unroll
     for (int start = 0; start < CELLS; start += ASKED) {
         if (start > 0) ask(a, at, start, found);
@@ -88,7 +89,11 @@ __device__ inline unsigned load(const CloudArgs& a, const Position& at, Found (&
             const Found& f = found[n];
             const Air air = {f.rho, f.p, f.dz, 0, 0, 0};
             Cell cell = {(f.theta + a.theta_base) * f.exner, f.qv, f.qc, f.qr, f.qi, f.qs};
-            if (a.per_area != nullptr) tile.water[k][column] = water_in(cell);
+            if (a.per_area != nullptr) {
+                const real water = water_in(cell);
+                tile.water[k][column] = water;
+                strange += strangeness(cell, water);
+            }
             if (can_change(a.params, air.p, cell)) active |= 1u << m;
             real made = 0;
             if (is_below_zero(cell)) {
@@ -101,6 +106,14 @@ __device__ inline unsigned load(const CloudArgs& a, const Position& at, Found (&
             tile.rho[k][column] = air.rho;
             depths_read(tile.layering, tile.depth)[k][column] = air.dz;
             tile.clipped[k][column] = made;
+        }
+    }
+    if (strange != 0) {
+        // The fields still hold what has been found.
+        for (int m = 0; m < CELLS; ++m) {
+            if (!at.has(m)) continue;
+            const int here = at.level(m) * a.level + place_of(a, at);
+            note_flaw(a, here, {a.theta[here], a.qv[here], a.qc[here], a.qr[here], a.qi[here], a.qs[here]});
         }
     }
     if (at.is_inside) return active;

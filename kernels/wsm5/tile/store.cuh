@@ -50,7 +50,8 @@ __device__ inline void store_cell(const CloudArgs& a, int k, int column, real rh
     a.qi[here] = cell.qi;
     a.qs[here] = cell.qs;
     if (a.per_area != nullptr) {
-        const real gained = water_in(cell) - tile.water[k][column];
+        const real water = water_in(cell), gained = water - tile.water[k][column];
+        if (strangeness(cell, water) != 0) note_flaw(a, here, cell);
         tile.water[k][column] = surplus(a, place, k, rho, depth_in(a, tile, k, column)) * gained;
     }
 }

@@ -5,6 +5,7 @@
 // one column and its lanes have the levels. Where rates act, a thread has any active cell, and writes it.
 #pragma once
 
+#include "wsm5/column/flaw.cuh"
 #include "wsm5/column/surface.cuh"
 
 constexpr int WARP = 32;
@@ -217,9 +218,6 @@ __device__ inline Cell cell_in(const Tile& tile, int k, int column)
     return {tile.t[k][column],  tile.qv[k][column], tile.qc[k][column],
             tile.qr[k][column], tile.qi[k][column], tile.qs[k][column]};
 }
-
-// All water of a cell, kg kg-1.
-__device__ inline real water_in(const Cell& cell) { return cell.qv + cell.qc + cell.qr + cell.qi + cell.qs; }
 
 // Puts a cell into the tile.
 __device__ inline void put(const Cell& cell, int k, int column, Tile& tile)

@@ -15,6 +15,7 @@ pub(super) struct Clock {
     advection: f64,
     microphysics: f64,
     timed: usize,
+    together: Together,
     /// Copies of input to the device, as the host had to wait for them, s.
     pub(super) upload: f64,
     /// Gathering and diagnosing frames.
@@ -22,40 +23,84 @@ pub(super) struct Clock {
     pub(super) gathered: f64,
 }
 
+/// Times of graphs of several steps, in which a step takes less than one by itself whose phases are timed.
+#[derive(Debug)]
+struct Together {
+    /// Before and after the graph that is being timed, and its steps; 0 where none is.
+    marks: [Event; 2],
+    running: usize,
+    /// Time of those that have been timed, s, and their steps.
+    seconds: f64,
+    timed: usize,
+    /// Steps of all.
+    all: usize,
+}
+
 impl Clock {
     pub(super) fn new(gpu: &Gpu) -> Result<Self> {
         let event = || Event::for_timing(gpu);
+        let marks = [event()?, event()?];
         Ok(Self {
             marks: [event()?, event()?, event()?],
             is_running: false,
             advection: 0.0,
             microphysics: 0.0,
             timed: 0,
+            together: Together { marks, running: 0, seconds: 0.0, timed: 0, all: 0 },
             upload: 0.0,
             gathering: [event()?, event()?],
             gathered: 0.0,
         })
     }
 
-    /// The times of all phases: those of the timed steps stand for all. `transfer` is what the
-    /// copies of frames took.
+    /// Lets `launch` launch a graph of several steps, which is timed unless another one is.
+    pub(super) fn time(
+        &mut self,
+        gpu: &Gpu,
+        steps: usize,
+        launch: impl FnOnce() -> Result<()>,
+    ) -> Result<()> {
+        let Together { marks: [start, end], running, all, .. } = &mut self.together;
+        *all += steps;
+        if *running > 0 {
+            return launch();
+        }
+        start.record(gpu)?;
+        launch()?;
+        *running = steps;
+        end.record(gpu)
+    }
+
+    /// Counts steps anew.
+    pub(super) fn restart(&mut self) {
+        self.together.all = 0;
+    }
+
+    /// The times of all phases. The timed steps stand for all, but that those of graphs of several take as long as
+    /// the timed ones of these. `transfer` is what the copies of frames took.
     pub(super) fn times(&self, steps: usize, transfer: f64) -> PhaseTimes {
-        let steps = steps as f64;
-        let mean = |sum: f64| if self.timed == 0 { 0.0 } else { sum / self.timed as f64 };
+        let mean = |sum: f64, count: usize| if count == 0 { 0.0 } else { sum / count as f64 };
+        let phases = [self.advection, self.microphysics].map(|sum| mean(sum, self.timed));
+        let Together { seconds, timed, all, .. } = self.together;
+        let single: f64 = phases.iter().sum();
+        let in_graph = if timed == 0 { single } else { mean(seconds, timed) };
+        let whole = (steps - all) as f64 * single + all as f64 * in_graph;
         let phase = |kernel_s: f64, transfer_s: f64| PhaseTime {
             kernel_s,
             transfer_s: Some(transfer_s),
             total_s: kernel_s + transfer_s,
         };
+        let [advection, microphysics] =
+            phases.map(|part| if single > 0.0 { whole * part / single } else { 0.0 });
         PhaseTimes {
-            advection: phase(mean(self.advection) * steps, 0.0),
-            microphysics: phase(mean(self.microphysics) * steps, 0.0),
+            advection: phase(advection, 0.0),
+            microphysics: phase(microphysics, 0.0),
             input: phase(0.0, self.upload),
             output: phase(self.gathered, transfer),
         }
     }
 
-    /// Takes the times of a timed step when it is done.
+    /// Takes the times of a timed step, and of a timed graph of several, when it is done.
     pub(super) fn read(&mut self) -> Result<()> {
         let [start, between, end] = &self.marks;
         if self.is_running && end.is_reached()? {
@@ -63,6 +108,12 @@ impl Clock {
             self.microphysics += end.since(between)?;
             self.timed += 1;
             self.is_running = false;
+        }
+        let Together { marks: [start, end], running, seconds, timed, .. } = &mut self.together;
+        if *running > 0 && end.is_reached()? {
+            *seconds += end.since(start)?;
+            *timed += *running;
+            *running = 0;
         }
         Ok(())
     }

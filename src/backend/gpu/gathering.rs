@@ -6,10 +6,12 @@ use crate::backend::{Backend, Captured};
 use crate::error::Result;
 use crate::forcing::Moment;
 use crate::gpu::Graph;
+use crate::gpu::clouds::SURFACE_PLANES;
 
 impl<R: OnDevice> OnGpu<R> {
     /// Begins a frame of a member as the steps asked for so far leave it.
     pub(super) fn begin_frame(&mut self, member: usize, moment: &Moment<R>) -> Result<()> {
+        self.hand_over()?;
         self.drive(moment)?;
         if let Some(between) = self.between() {
             between.drive(&self.driving)?;
@@ -41,7 +43,7 @@ impl<R: OnDevice> OnGpu<R> {
         let first = self.grid.shape.cells();
         room.pick(first, (state, layout), water.start * cells..water.end * cells)?;
         clouds.diagnose(&self.place(member, state), room, packing.state())?;
-        room.pick(packing.fields(), (surface, layout), 0..surface.len())?;
+        room.pick(packing.fields(), (surface, layout), 0..SURFACE_PLANES * layout.columns())?;
         // The room begins with the state.
         self.summing.contents(room, room, packing.before_contents())?;
         let state = (room, state.pointer_to(water.start * cells).read());

@@ -7,6 +7,7 @@ use super::frames::Packing;
 use super::member::{Member, terms_of};
 use super::memory::Needs;
 use super::samples::Samples;
+use super::steps::{Waiting, together};
 use super::summing::Summing;
 use super::{Air, OnDevice, OnGpu};
 use crate::advection::Limiter;
@@ -15,7 +16,7 @@ use crate::error::Result;
 use crate::forcing::Continuity;
 use crate::gpu::advection::TransportSettings;
 use crate::gpu::budget::{Budget, Columns};
-use crate::gpu::clouds::{Abreast, Clouds, Inside, STATE_FIELDS, SURFACE_PLANES};
+use crate::gpu::clouds::{Abreast, Clouds, Inside, STATE_FIELDS, planes_of};
 use crate::gpu::forcing::{AIR_FIELDS, Between, Driving};
 use crate::gpu::step_end::StepEnd;
 use crate::gpu::transport::Transport;
@@ -93,7 +94,9 @@ impl<R: OnDevice> OnGpu<R> {
         let fields = count * STATE_FIELDS * layout.cells();
         let tracers = [gpu.zeros(fields)?, gpu.zeros(fields)?];
         let columns = Columns { rows: region.rows.clone(), columns: region.columns.clone(), area };
-        let planes = SURFACE_PLANES * layout.columns();
+        let together = steps_together::<R>(setting, &settings)[0];
+        transport.keep(gpu, together)?;
+        let planes = planes_of(together) * layout.columns();
         let surfaces: Vec<Buffer<R>> =
             schemes.iter().map(|_| gpu.zeros(planes)).collect::<Result<_>>()?;
         let terms: Vec<_> = surfaces.iter().map(|surface| terms_of(surface, layout)).collect();
@@ -107,7 +110,7 @@ impl<R: OnDevice> OnGpu<R> {
         let summing = Summing::new(gpu, layout, area, &transport, &budget)?;
         let watch = Watch::new(gpu, layout, count * STATE_FIELDS)?;
         watch.listen(&mut transport, &mut clouds);
-        let step_end = StepEnd::new(gpu, grid, &watch)?;
+        let step_end = StepEnd::new::<R>(gpu, grid)?;
         let members =
             schemes.iter().zip(surfaces).enumerate().map(|(number, (scheme, surface))| {
                 let abreast = Abreast { number, count };
@@ -129,6 +132,10 @@ impl<R: OnDevice> OnGpu<R> {
             air,
             uploaded: None,
             failing: None,
+            waiting: Waiting::default(),
+            together,
+            launched: 0,
+            launched_together: 0,
             recorded: Vec::new(),
             layout,
             packing,
@@ -140,6 +147,18 @@ impl<R: OnDevice> OnGpu<R> {
             clock: Clock::new(gpu)?,
         })
     }
+}
+
+/// The most steps that end together, and the bytes that this takes. What lies between frames is set for every step.
+pub(super) fn steps_together<R: OnDevice>(
+    setting: &Setting<'_>,
+    settings: &TransportSettings,
+) -> [usize; 2] {
+    if setting.has_sequence {
+        return [1, 0];
+    }
+    let states = settings.unlimited;
+    together::<R>(setting.grid, settings.layout(setting.grid), [states, settings.tracers])
 }
 
 /// What the kernels of the transport are compiled for.

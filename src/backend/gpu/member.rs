@@ -57,7 +57,9 @@ impl<R: OnDevice> OnGpu<R> {
 
     /// What has fallen in a member. Waits for the device.
     pub(super) fn surface_of(&self, member: &Member<R>) -> Result<Surface<R>> {
-        Ok(self.packing.surface_of(&self.layout.pick(&member.surface.to_vec()?)))
+        let mut planes = vec![R::ZERO; PLANES.len() * self.layout.columns()];
+        member.surface.download_from(0, &mut planes)?;
+        Ok(self.packing.surface_of(&self.layout.pick(&planes)))
     }
 
     /// What a member has had of precipitation. Waits for the device.

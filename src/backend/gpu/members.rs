@@ -99,6 +99,7 @@ impl<R: OnDevice> Members<R> for MembersOnGpu<R> {
     }
 
     fn precipitation(&mut self, member: usize) -> Result<Precipitation> {
+        self.all.hand_over()?;
         self.all.precipitation_of(member)
     }
 

@@ -2,7 +2,7 @@
 
 use super::OnDevice;
 use super::frames::Packing;
-use super::making::{Setting, transport_settings};
+use super::making::{Setting, steps_together, transport_settings};
 use super::summing::Summing;
 use crate::error::{Error, Result};
 use crate::gpu::Gpu;
@@ -65,6 +65,7 @@ impl Needs {
             + Transport::<R>::bytes(setting.grid, settings)
             + Budget::<R>::bytes(layout, states)
             + Summing::<R>::bytes(shape)
+            + steps_together::<R>(setting, &settings)[1]
     }
 
     /// Bytes for each cell.

@@ -13,6 +13,7 @@ mod members;
 mod memory;
 mod samples;
 mod standing;
+mod steps;
 mod summing;
 
 use std::collections::VecDeque;
@@ -25,6 +26,7 @@ use member::Member;
 pub use members::MembersOnGpu;
 pub use memory::Needs;
 use samples::Samples;
+use steps::{Recorded, Waiting};
 use summing::Summing;
 
 use super::{
@@ -39,10 +41,10 @@ use crate::gpu::clouds::{Abreast, Place};
 use crate::gpu::forcing::{Between, Driving, upload_air};
 use crate::gpu::reduce::Reducible;
 use crate::gpu::step_end::StepEnd;
-use crate::gpu::transport::{Transport, Wind};
+use crate::gpu::transport::Transport;
 use crate::gpu::watch::{Flaw, Watch};
 use crate::gpu::wsm5::Mapping;
-use crate::gpu::{Branch, Branches, Buffer, Gpu, Graph, Layout, Parcel};
+use crate::gpu::{Branches, Buffer, Gpu, Layout, Parcel};
 use crate::grid::Grid;
 use crate::state::{State, Surface};
 use crate::wsm5::Vectorised;
@@ -52,9 +54,6 @@ pub trait OnDevice: FluxConstants + Vectorised + Reducible {}
 
 impl OnDevice for f32 {}
 impl OnDevice for f64 {}
-
-/// One step in how many is timed phase by phase: marks between kernels take time themselves.
-const TIMED_EVERY: usize = 10;
 
 /// The state of a run on the device and what a step needs beside it.
 #[derive(Debug)]
@@ -68,7 +67,7 @@ pub struct OnGpu<R> {
     /// What lets their microphysics run side by side; a single one has no need for it.
     branches: Option<Branches>,
     budget: Budget<R>,
-    watch: Watch<R>,
+    watch: Watch,
     step_end: StepEnd,
     /// The fields of all states, and room for the next ones.
     tracers: [Buffer<R>; 2],
@@ -80,6 +79,12 @@ pub struct OnGpu<R> {
     uploaded: Option<(usize, bool)>,
     /// Step that is to fail, counted from 1.
     failing: Option<usize>,
+    /// Steps asked for that the device does not know of yet, and how many may wait for each other.
+    waiting: Waiting,
+    together: usize,
+    /// Steps that it knows of, and up to which of them any end together with others.
+    launched: usize,
+    launched_together: usize,
     recorded: Vec<Recorded>,
     /// How rows lie on the device; frames of output have them without gaps.
     layout: Layout,
@@ -112,14 +117,6 @@ impl<R: OnDevice> Air<R> {
     }
 }
 
-/// A step as a graph.
-#[derive(Debug)]
-struct Recorded {
-    /// Which of the two states it starts from, its length, and whether its phases are timed.
-    key: (usize, u64, bool),
-    graph: Graph,
-}
-
 impl<R: OnDevice> OnGpu<R> {
     /// The device.
     pub fn gpu(&self) -> &Gpu {
@@ -136,7 +133,8 @@ impl<R: OnDevice> OnGpu<R> {
     /// # Errors
     ///
     /// [`Error::Gpu`] when the device has failed.
-    pub fn state(&self) -> Result<State<R>> {
+    pub fn state(&mut self) -> Result<State<R>> {
+        self.hand_over()?;
         Ok(self.packing.state_of(&self.layout.pick(&self.tracers[self.now].to_vec()?)))
     }
 
@@ -150,7 +148,8 @@ impl<R: OnDevice> OnGpu<R> {
     /// # Errors
     ///
     /// [`Error::Gpu`] when the device has failed.
-    pub fn surface(&self) -> Result<Surface<R>> {
+    pub fn surface(&mut self) -> Result<Surface<R>> {
+        self.hand_over()?;
         self.surface_of(self.alone())
     }
 
@@ -158,41 +157,6 @@ impl<R: OnDevice> OnGpu<R> {
     #[doc(hidden)]
     pub fn fail_at(&mut self, step: usize) {
         self.failing = Some(step);
-    }
-
-    /// Asks for the kernels of a step, one after the other.
-    fn enqueue(&self, dt: f64, is_timed: bool) -> Result<()> {
-        let mark = |number: usize| {
-            if is_timed { self.clock.marks[number].record_in_graph() } else { Ok(()) }
-        };
-        let [start, end] = [&self.tracers[self.now], &self.tracers[1 - self.now]];
-        let between = self.between();
-        if let Some(between) = between {
-            between.drive(&self.driving)?;
-        }
-        let [x, y, z] = &self.driving.flux;
-        let wind = Wind { flux: [x, y, z], inflow: Some(&self.driving.inflow) };
-        mark(0)?;
-        self.transport.step(&wind, start, end, dt)?;
-        mark(1)?;
-        if let Some(between) = between {
-            between.air(self.transport.spare())?;
-        }
-        let microphysics = |member: usize, branch: Branch<'_>| {
-            let Member { clouds, .. } = &self.members[member];
-            let place = self.place(&self.members[member], end);
-            if self.failing == Some(self.steps + 1) {
-                clouds.call_astray(&place, dt)
-            } else {
-                clouds.call_in(branch, &place, dt)
-            }
-        };
-        match &self.branches {
-            Some(branches) => branches.share(self.members.len(), microphysics)?,
-            None => microphysics(0, Branch::TRUNK)?,
-        }
-        self.step_end.end(&self.transport, &self.budget, &self.watch, end, dt)?;
-        mark(2)
     }
 
     /// What lies between two frames, where the device holds two.
@@ -205,31 +169,13 @@ impl<R: OnDevice> OnGpu<R> {
 
     /// Sets the air that output is diagnosed in.
     fn show(&mut self, moment: &Moment<R>) -> Result<()> {
+        self.hand_over()?;
         self.drive(moment)?;
         self.between().map_or(Ok(()), |between| between.air(self.transport.spare()))
     }
 
     fn place<'a>(&'a self, member: &'a Member<R>, state: &'a Buffer<R>) -> Place<'a, R> {
         Place { state, air: self.air.array(&self.transport), surface: &member.surface }
-    }
-
-    /// The graph of a step, recorded where it is not there yet.
-    fn graph(&mut self, dt: f64, is_timed: bool) -> Result<&mut Graph> {
-        /// Both states, timed or not, of the usual step and of a last one that is shorter.
-        const MOST: usize = 8;
-        let key = (self.now, dt.to_bits(), is_timed);
-        let found = self.recorded.iter().position(|recorded| recorded.key == key);
-        let at = if let Some(at) = found {
-            at
-        } else {
-            let graph = self.gpu.capture(|| self.enqueue(dt, is_timed))?;
-            if self.recorded.len() == MOST {
-                self.recorded.remove(0);
-            }
-            self.recorded.push(Recorded { key, graph });
-            self.recorded.len() - 1
-        };
-        Ok(&mut self.recorded[at].graph)
     }
 
     /// Copies the frames of a moment to the device, unless they are there.
@@ -240,6 +186,7 @@ impl<R: OnDevice> OnGpu<R> {
         }
         let start = Instant::now();
         // Kernels of earlier steps may still read what is replaced.
+        self.hand_over()?;
         self.gpu.synchronize()?;
         match (&self.air, &moment.after) {
             (Air::Between(between), Some(after)) => between.upload(&moment.before, after)?,
@@ -270,17 +217,6 @@ impl<R: OnDevice> OnGpu<R> {
         let cell = [place / plane, j, i];
         self.told(number, Error::BlowUp { variable, value, step, cell })
     }
-
-    /// An error of the device with the step that it came in.
-    fn in_step(&self, error: Error) -> Error {
-        match error {
-            Error::Gpu(message) => {
-                let (step, kernel) = (self.watch.steps() + 1, self.watch.kernel());
-                Error::Gpu(format!("in step {step}, kernel {kernel}: {message}"))
-            }
-            other => other,
-        }
-    }
 }
 
 impl<R: OnDevice> Backend<R> for OnGpu<R> {
@@ -297,6 +233,7 @@ impl<R: OnDevice> Backend<R> for OnGpu<R> {
     }
 
     fn restore(&mut self, state: &State<R>) -> Result<()> {
+        self.hand_over()?;
         self.gpu.synchronize()?;
         while self.parcel.receive(|_| ())?.is_some() {}
         self.samples.clear()?;
@@ -307,11 +244,13 @@ impl<R: OnDevice> Backend<R> for OnGpu<R> {
         self.alone().surface.clear()?;
         self.budget.reset()?;
         self.transport.forget_entered()?;
-        self.steps = 0;
+        (self.steps, self.launched, self.launched_together) = (0, 0, 0);
+        self.clock.restart();
         self.watch.reset()
     }
 
     fn resume(&mut self, gathered: &Gathered<R>) -> Result<()> {
+        self.hand_over()?;
         self.take_up(gathered)
     }
 
@@ -327,23 +266,12 @@ impl<R: OnDevice> Backend<R> for OnGpu<R> {
     }
 
     fn step(&mut self, dt: f64) -> Result<()> {
-        self.clock.read()?;
-        // The first step may still wait for memory and code.
-        let is_timed = self.steps % TIMED_EVERY == 1 && !self.clock.is_running;
-        let launched = if self.failing == Some(self.steps + 1) {
-            self.enqueue(dt, false)
-        } else {
-            self.graph(dt, is_timed).and_then(Graph::launch)
-        };
-        launched.map_err(|error| self.in_step(error))?;
-        self.clock.is_running |= is_timed;
-        self.now = 1 - self.now;
-        self.steps += 1;
-        Ok(())
+        self.ask_for_step(dt)
     }
 
     fn check(&mut self, _step: usize, wait: bool) -> Result<()> {
         if wait {
+            self.hand_over()?;
             self.gpu.synchronize().map_err(|error| self.in_step(error))?;
         }
         self.watch.flaw().map_or(Ok(()), |flaw| Err(self.blow_up(flaw)))
@@ -358,19 +286,23 @@ impl<R: OnDevice> Backend<R> for OnGpu<R> {
     }
 
     fn water(&mut self) -> Result<f64> {
+        self.hand_over()?;
         let water = self.tracers[self.now].pointer_to(self.layout.cells()).read();
         self.budget.water(water).map_err(|error| self.in_step(error))
     }
 
     fn water_changes(&mut self) -> Result<WaterChange> {
+        self.hand_over()?;
         self.changes_of(self.alone())
     }
 
     fn precipitation(&mut self) -> Result<Precipitation> {
+        self.hand_over()?;
         self.precipitation_of(0)
     }
 
     fn times(&mut self) -> Result<PhaseTimes> {
+        self.hand_over()?;
         self.gpu.synchronize()?;
         self.clock.read()?;
         let transfer = self.parcel.seconds() + self.samples.seconds() + self.summing.seconds();

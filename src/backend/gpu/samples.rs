@@ -136,9 +136,10 @@ impl<R: OnDevice> OnGpu<R> {
             let place = self.place(alone, &self.tracers[self.now]);
             alone.clouds.diagnose(&place, &self.samples.diagnosed, 0)?;
             if let Some(picked) = &self.samples.picked {
-                for (to, from) in picked.iter().zip([&self.tracers[self.now], &alone.surface]) {
-                    to.pick(0, (from, self.layout), 0..from.len())?;
-                }
+                let (state, layout) = (&self.tracers[self.now], self.layout);
+                picked[0].pick(0, (state, layout), 0..state.len())?;
+                let ground = 0..PLANES.len() * layout.columns();
+                picked[1].pick(0, (&alone.surface, layout), ground)?;
             }
             self.samples.moment = Some(now);
         }

@@ -8,8 +8,9 @@ use crate::state::Surface;
 
 impl<R: OnDevice> OnGpu<R> {
     /// State and sums after all steps asked for.
-    pub(super) fn whole_standing(&self, step: usize) -> Result<Standing<R>> {
-        let state = self.state().map_err(|error| self.in_step(error))?;
+    pub(super) fn whole_standing(&mut self, step: usize) -> Result<Standing<R>> {
+        let state = self.state();
+        let state = state.map_err(|error| self.in_step(error))?;
         check_finite(&state, step)?;
         let surface = self.surface()?;
         let parts =

@@ -413,9 +413,9 @@ fn step<R: Working + OnDevice>(
             tracers: Some(State::<R>::NAMES.len()),
             cost: Cost::step(fallout == Fallout::default(), limiter),
         };
-        let times = step_times(gpu, runs, &mut run, dt)?;
+        let times = step_times(gpu, runs, &mut run, state, dt)?;
         let mut figure = Figure::new::<R>(about(Timing::Graph), &table.place, times);
-        let times = event_times(gpu, runs, || Ok(()), || run.repeat_step(dt, 1))?;
+        let times = event_times(gpu, runs, || Ok(()), || run.step_untimed(dt, 1))?;
         let single = Figure::new::<R>(about(Timing::Events), &table.place, times);
         figure.phases = phases(&mut run, state, dt, STEPS)?;
         figure.kernels = Some(run.resources()?);

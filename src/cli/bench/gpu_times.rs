@@ -1,9 +1,11 @@
 //! How calls are timed on the GPU.
 
 use super::figure::Timing;
+use crate::backend::Backend;
 use crate::backend::gpu::{OnDevice, OnGpu};
 use crate::error::Result;
 use crate::gpu::Gpu;
+use crate::state::State;
 
 /// Calls in a graph.
 const REPEATS: usize = 20;
@@ -82,23 +84,28 @@ pub(super) fn repeat_times(
     (0..runs).map(|_| time()).collect()
 }
 
-/// Times of a step in a graph, one after the other from the same state, s; fewer where they are long.
+/// Times of a step of a run from `state` on, s; fewer where they are long, and then of steps that follow one another.
 pub(super) fn step_times<R: OnDevice>(
     gpu: &Gpu,
     runs: u32,
     run: &mut OnGpu<R>,
+    state: &State<R>,
     dt: f64,
 ) -> Result<Vec<f64>> {
-    run.repeat_step(dt, WARM_UP)?;
-    let once = gpu.elapsed(|| run.repeat_step(dt, 1))?;
-    let repeats = if once < LONG { REPEATS } else { 1 };
-    let mut times = Vec::new();
-    for _ in 0..fewer(runs, once * repeats as f64) {
-        // As above.
-        run.repeat_step(dt, 1)?;
-        times.push(gpu.elapsed(|| run.repeat_step(dt, repeats))? / repeats as f64);
+    /// Timed steps of a run.
+    const STEPS: usize = 32;
+    run.step_untimed(dt, STEPS)?;
+    let once = gpu.elapsed(|| run.step_untimed(dt, 1))?;
+    if once >= LONG {
+        return (0..fewer(runs, once)).map(|_| gpu.elapsed(|| run.step_untimed(dt, 1))).collect();
     }
-    Ok(times)
+    let mut time = || -> Result<f64> {
+        run.restore(state)?;
+        // As above.
+        run.step_untimed(dt, STEPS)?;
+        Ok(gpu.elapsed(|| run.step_untimed(dt, STEPS))? / STEPS as f64)
+    };
+    (0..fewer(runs, once * STEPS as f64)).map(|_| time()).collect()
 }
 
 /// Times of `call` as a run sees them, s: in a graph, or between events where it is long, and then

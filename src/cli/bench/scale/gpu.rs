@@ -141,7 +141,7 @@ fn step<R: Working + OnDevice>(
     let needs = Needs::of::<R>(gpu, &setting);
     let mut run = room(OnGpu::new(gpu, &setting, state))?;
     run.drive(&Moment::lasting(forcing))?;
-    let times = step_times(gpu, bench.runs, &mut run, bench.dt)?;
+    let times = step_times(gpu, bench.runs, &mut run, state, bench.dt)?;
     let device_bytes_per_cell = Some(needs.per_cell());
     Ok(vec![("step".to_owned(), Timed { device_bytes_per_cell, ..timed((Timing::Graph, times)) })])
 }

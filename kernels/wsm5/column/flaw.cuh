@@ -1,0 +1,32 @@
+// Notes of values that are not finite. See src/gpu/watch.rs.
+#pragma once
+
+#include "wsm5/cell.cuh"
+
+// All water of a cell, kg kg-1.
+__device__ inline real water_in(const Cell& cell) { return cell.qv + cell.qc + cell.qr + cell.qi + cell.qs; }
+
+// Other than 0 where a cell that holds so much water may have a value that is infinite or not a number.
+__device__ inline real strangeness(const Cell& cell, real water)
+{
+    // A difference from itself is 0 but for values that are not finite.
+    return (cell.t - cell.t) + (water - water);
+}
+
+// Notes the first field of a cell that is infinite or not a number, if any is and anybody asks for that: step, field and
+// place `here` in one word, so that the smallest is the earliest, in the order of fields and places.
+__device__ inline void note_flaw(const CloudArgs& a, int here, const Cell& cell)
+{
+    if (a.notes == nullptr) return;
+    const real values[] = {cell.t, cell.qv, cell.qc, cell.qr, cell.qi, cell.qs};
+    constexpr int FIELDS = sizeof(values) / sizeof(real);
+    int field = FIELDS;
+#pragma unroll
+    for (int n = FIELDS - 1; n >= 0; --n)
+        if (!(values[n] - values[n] == 0)) field = n;
+    if (field == FIELDS) return;
+    const unsigned long long step = a.notes[WATCH_STEPS] + a.step;
+    const unsigned long long number = field == 0 ? a.theta_number : a.water_number + field - 1;
+    atomicMin(&a.notes[WATCH_FLAW],
+              step << WATCH_STEP_SHIFT | number << WATCH_FIELD_SHIFT | static_cast<unsigned long long>(here));
+}

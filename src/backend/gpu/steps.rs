@@ -1,0 +1,213 @@
+//! Steps on the device: graphs of one or several, which are handed to it when there are enough of them, or when
+//! somebody waits for what they leave.
+
+use super::member::Member;
+use super::{OnDevice, OnGpu};
+use crate::error::{Error, Result};
+use crate::gpu::budget::TERMS;
+use crate::gpu::step_end::Turn;
+use crate::gpu::transport::{Wind, side_values};
+use crate::gpu::{Branch, Graph, Layout};
+use crate::grid::Grid;
+
+/// Steps of a graph, from the most to a single one. Between two graphs the device is idle for a while, and what ends
+/// steps takes as long for one as for several.
+const TOGETHER: [usize; 3] = [32, 8, 1];
+
+/// Memory that several steps may take to keep what is added up at their end, bytes. On grids where that is not enough
+/// a step takes so long that its end does not count.
+const MOST_KEPT: usize = 32 << 20;
+
+/// One step in how many is timed phase by phase, at least, in a graph of its own, since marks between kernels take time
+/// themselves. Those between two of them fill a graph.
+const TIMED_EVERY: usize = 10;
+
+/// The most steps that end together, of `tracers` tracers of a number of states, and the bytes that all but one of them
+/// take for that.
+pub(super) fn together<R>(
+    grid: &Grid,
+    layout: Layout,
+    [states, tracers]: [usize; 2],
+) -> [usize; 2] {
+    let planes = states * TERMS * layout.columns();
+    let each = size_of::<R>() * (planes + side_values(grid, tracers));
+    let bytes = |steps: usize| (steps - 1) * each;
+    let steps = TOGETHER.into_iter().find(|steps| bytes(*steps) <= MOST_KEPT).unwrap_or(1);
+    [steps, bytes(steps)]
+}
+
+/// Steps asked for that wait for others, all of the same length.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Waiting {
+    count: usize,
+    dt: f64,
+}
+
+/// Steps as a graph.
+#[derive(Debug)]
+pub(super) struct Recorded {
+    key: Key,
+    graph: Graph,
+}
+
+/// What steps of a graph have in common.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Key {
+    /// Which of the two states the first starts from.
+    now: usize,
+    count: usize,
+    dt: f64,
+    /// Whether phases are timed, of a single step.
+    is_timed: bool,
+    /// Whether it is to fail, for tests.
+    is_failing: bool,
+}
+
+impl<R: OnDevice> OnGpu<R> {
+    /// Asks for a step of `dt` seconds.
+    pub(super) fn ask_for_step(&mut self, dt: f64) -> Result<()> {
+        self.clock.read()?;
+        // The first step may still wait for memory and code.
+        let is_timed =
+            self.steps % TIMED_EVERY.max(self.together + 1) == 1 && !self.clock.is_running;
+        let is_failing = self.failing == Some(self.steps + 1);
+        // What lies between two frames has been set for this very step.
+        let is_single = is_timed || is_failing || self.between().is_some();
+        if is_single || self.waiting.dt != dt {
+            self.hand_over()?;
+        }
+        self.steps += 1;
+        if is_single {
+            return self.launch(Key { is_timed, is_failing, ..self.key(1, dt) });
+        }
+        self.waiting = Waiting { count: self.waiting.count + 1, dt };
+        if self.waiting.count == self.together { self.hand_over() } else { Ok(()) }
+    }
+
+    /// Hands all steps that have been asked for to the device, so that what is asked of it from here on comes
+    /// after them.
+    pub(super) fn hand_over(&mut self) -> Result<()> {
+        let Waiting { mut count, dt } = std::mem::take(&mut self.waiting);
+        let most = self.together;
+        for together in TOGETHER.into_iter().filter(|together| *together <= most) {
+            while count >= together {
+                self.launch(self.key(together, dt))?;
+                count -= together;
+            }
+        }
+        Ok(())
+    }
+
+    /// Asks for steps without timing their phases, whatever their numbers: for those who time them all.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Gpu`](crate::error::Error::Gpu) when the device has failed.
+    pub fn step_untimed(&mut self, dt: f64, count: usize) -> Result<()> {
+        self.hand_over()?;
+        self.waiting = Waiting { count, dt };
+        self.steps += count;
+        self.hand_over()
+    }
+
+    /// Steps from the present state.
+    fn key(&self, count: usize, dt: f64) -> Key {
+        Key { now: self.now, count, dt, is_timed: false, is_failing: false }
+    }
+
+    /// Launches the graph of some steps.
+    fn launch(&mut self, key: Key) -> Result<()> {
+        // What fails shows up while it runs, as in a graph, but leaves no graph behind.
+        let launched = if key.is_failing { self.enqueue(key) } else { self.launch_graph(key) };
+        launched.map_err(|error| self.in_step(error))?;
+        self.now = (self.now + key.count) % self.tracers.len();
+        self.launched += key.count;
+        if key.count > 1 {
+            self.launched_together = self.launched;
+        }
+        Ok(())
+    }
+
+    fn launch_graph(&mut self, key: Key) -> Result<()> {
+        let at = self.find_or_record(key)?;
+        let Self { gpu, clock, recorded, .. } = self;
+        let graph = &mut recorded[at].graph;
+        clock.is_running |= key.is_timed;
+        if key.count > 1 { clock.time(gpu, key.count, || graph.launch()) } else { graph.launch() }
+    }
+
+    /// The number of the graph of some steps, recorded where it is not there yet.
+    fn find_or_record(&mut self, key: Key) -> Result<usize> {
+        /// Both states, all numbers of steps and a timed one, of the usual length and of a last one that is shorter.
+        const MOST: usize = 2 * 2 * (TOGETHER.len() + 1);
+        if let Some(at) = self.recorded.iter().position(|recorded| recorded.key == key) {
+            return Ok(at);
+        }
+        let graph = self.gpu.capture(|| self.enqueue(key))?;
+        if self.recorded.len() == MOST {
+            self.recorded.remove(0);
+        }
+        self.recorded.push(Recorded { key, graph });
+        Ok(self.recorded.len() - 1)
+    }
+
+    /// Asks for the kernels of some steps, which end together.
+    fn enqueue(&self, steps: Key) -> Result<()> {
+        let of = steps.count;
+        for number in 1..=of {
+            let now = (steps.now + number - 1) % self.tracers.len();
+            self.advance(Turn { number, of }, Key { now, ..steps })?;
+        }
+        self.step_end.end(&self.transport, &self.budget, &self.watch, of, steps.dt)?;
+        self.mark(2, steps)
+    }
+
+    /// Asks for transport and microphysics of a step.
+    fn advance(&self, turn: Turn, step: Key) -> Result<()> {
+        let (now, dt) = (step.now, step.dt);
+        let [start, end] = [&self.tracers[now], &self.tracers[1 - now]];
+        let between = self.between();
+        if let Some(between) = between {
+            between.drive(&self.driving)?;
+        }
+        let [x, y, z] = &self.driving.flux;
+        let wind = Wind { flux: [x, y, z], inflow: Some(&self.driving.inflow) };
+        self.mark(0, step)?;
+        self.transport.step_in(turn, &wind, start, end, dt)?;
+        self.mark(1, step)?;
+        if let Some(between) = between {
+            between.air(self.transport.spare())?;
+        }
+        let microphysics = |member: usize, branch: Branch<'_>| {
+            let Member { clouds, .. } = &self.members[member];
+            let place = self.place(&self.members[member], end);
+            if step.is_failing {
+                clouds.call_astray(&place, dt)
+            } else {
+                clouds.call_in(branch, turn, &place, dt)
+            }
+        };
+        match &self.branches {
+            Some(branches) => branches.share(self.members.len(), microphysics),
+            None => microphysics(0, Branch::TRUNK),
+        }
+    }
+
+    /// An error of the device with the step that it came in.
+    pub(super) fn in_step(&self, error: Error) -> Error {
+        match error {
+            Error::Gpu(message) => {
+                let (step, kernel) = (self.watch.steps() + 1, self.watch.kernel());
+                // Of those that end together nobody knows which have been done.
+                let later = if step <= self.launched_together { " or soon after it" } else { "" };
+                Error::Gpu(format!("in step {step}{later}, kernel {kernel}: {message}"))
+            }
+            other => other,
+        }
+    }
+
+    /// Records one of the marks between the phases of a timed step.
+    fn mark(&self, number: usize, step: Key) -> Result<()> {
+        if step.is_timed { self.clock.marks[number].record_in_graph() } else { Ok(()) }
+    }
+}
