@@ -28,7 +28,7 @@ fn check(mapping: Mapping) {
             let mut below = |most: usize| random.bits() as usize % most;
             let (field, place) = (below(6), below(shape.cells()));
             let value = [f32::NAN, f32::INFINITY, f32::NEG_INFINITY][below(3)];
-            let [fields @ ..] = weather.state.fields_mut();
+            let fields = weather.state.fields_mut();
             let values = fields.into_iter().nth(field).and_then(|field| field.as_slice_mut());
             values.expect("a field in order")[place] = value;
             flaws.push((field, place));

@@ -72,8 +72,8 @@ impl<R: Real + Element> Steps<R> {
         records.put("side_flux", &self.side_flux);
         records.put("planes", &self.planes);
         records.put("area", &self.area);
-        records.put("entered", &vec![0.0_f64; TRACERS * NZ]);
-        records.put("sums", &vec![0.0_f64; BLOCKS * TERMS]);
+        records.put("entered", &[0.0_f64; TRACERS * NZ]);
+        records.put("sums", &[0.0_f64; BLOCKS * TERMS]);
         // No flaw, steps that have ended before, and blocks that are done.
         records.put("notes", &[u64::MAX, 7, 0]);
         records.put("shown", &[0_u64, 0, 0]);
