@@ -102,7 +102,7 @@ impl<R: OnDevice> OnGpu<R> {
     ///
     /// # Errors
     ///
-    /// [`Error::Gpu`](crate::error::Error::Gpu) when the device has failed.
+    /// [`Error::Gpu`] when the device has failed.
     pub fn step_untimed(&mut self, dt: f64, count: usize) -> Result<()> {
         self.hand_over()?;
         self.waiting = Waiting { count, dt };
