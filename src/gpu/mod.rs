@@ -26,6 +26,7 @@ mod layout;
 mod library;
 mod mark;
 pub mod memory_lab;
+pub mod notes;
 mod parcel;
 mod pinned;
 pub mod prelude;
@@ -39,6 +40,7 @@ pub mod summary;
 pub mod transport;
 pub mod transpose;
 pub mod tuning;
+pub mod turn;
 pub mod watch;
 pub mod wsm5;
 

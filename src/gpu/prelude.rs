@@ -9,7 +9,7 @@ use super::arguments::{
     WeightArgs,
 };
 use super::wsm5::{CloudArgs, CloudConstants, DiagnosisArgs};
-use super::{mark, watch};
+use super::{mark, notes};
 use crate::advection::flux::FluxConstants;
 use crate::constants::Constants;
 use crate::real::Precision;
@@ -117,7 +117,7 @@ fn shared<R: CloudConstants + FluxConstants + RadarConstants + RadiusConstants>(
     format!(
         "typedef {real} real;\n\n// Constants\n{}{}\n// Structs\n{}",
         constants.concat(),
-        whole.concat() + &mark::constants() + &watch::constants(),
+        whole.concat() + &mark::constants() + &notes::constants(),
         structs.join("\n"),
     )
 }

@@ -17,25 +17,6 @@ use crate::real::{Precision, Real};
 /// Threads of a block, a power of two.
 const THREADS: u32 = 256;
 
-/// Which of several steps a step is that end together.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Turn {
-    /// Its number, counted from 1.
-    pub number: usize,
-    /// How many they are.
-    pub of: usize,
-}
-
-impl Turn {
-    /// A step that ends by itself.
-    pub const ALONE: Self = Self { number: 1, of: 1 };
-
-    /// Where the step keeps what is added up at the end: the last one in the first place.
-    pub(super) fn place(self) -> usize {
-        self.of - self.number
-    }
-}
-
 /// The kernel for a precision and a grid.
 pub fn source(precision: Precision, grid: &Grid) -> Source {
     let own = [("SUM_THREADS", THREADS as i32), ("TALLY_PLANES", budget::TERMS as i32)];
@@ -60,7 +41,7 @@ impl StepEnd {
         Ok(Self { kernel: module.kernel("step_end_acc64")? })
     }
 
-    /// Ends some steps of `dt` seconds, of which each has had its [`Turn`].
+    /// Ends some steps of `dt` seconds, of which each has had its [`Turn`](super::turn::Turn).
     ///
     /// # Errors
     ///

@@ -3,8 +3,8 @@
 use ndarray::{ArrayView1, Dimension};
 
 use nwp_mini::gpu::advection::LayeredPointers;
+use nwp_mini::gpu::notes::Flaw;
 use nwp_mini::gpu::prelude::{Configuration, prelude};
-use nwp_mini::gpu::watch::Flaw;
 use nwp_mini::gpu::wsm5::{CloudArgs, CloudConstants, DiagnosisArgs, Mapping, diagnosis};
 use nwp_mini::grid::Shape;
 use nwp_mini::real::Precision;

@@ -2,7 +2,7 @@
 
 use rayon::prelude::*;
 
-use nwp_mini::gpu::watch::Flaw;
+use nwp_mini::gpu::notes::Flaw;
 use nwp_mini::gpu::wsm5::{Mapping, Tile};
 use nwp_mini::wsm5::Fallout;
 

@@ -5,8 +5,8 @@ use super::member::Member;
 use super::{OnDevice, OnGpu};
 use crate::error::{Error, Result};
 use crate::gpu::budget::TERMS;
-use crate::gpu::step_end::Turn;
 use crate::gpu::transport::{Wind, side_values};
+use crate::gpu::turn::Turn;
 use crate::gpu::{Branch, Graph, Layout};
 use crate::grid::Grid;
 
