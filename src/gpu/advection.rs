@@ -34,9 +34,16 @@ shared_struct! {
 shared_struct! {
     /// What the kernels of the transport are given.
     ///
-    /// Tracers follow one another: element (tracer, k, j, i), i fastest, rows as [`Layout`] has them.
+    /// Tracers follow one another: element (tracer, k, j, i), i fastest, rows as [`Layout`] has them. What a kernel
+    /// asks for first stands first: every line of the arguments that it comes to keeps it waiting.
     #[derive(Default)]
     pub struct TransportArgs<R> {
+        /// Where a kernel notes that it has begun; null where nobody asks.
+        marks: DevicePointer<u64>, "1";
+        /// Cells from west to east.
+        nx: i32, "1";
+        /// Cells from south to north.
+        ny: i32, "1";
         /// The latest values, which the high-order fluxes carry.
         latest: ReadPointer<R>, "kg kg⁻¹";
         /// The values at the start of the step.
@@ -77,12 +84,6 @@ shared_struct! {
         side_flux: DevicePointer<R>, "kg s⁻¹";
         /// What has entered that region, (tracer, level).
         entered: DevicePointer<f64>, "kg";
-        /// Where a kernel notes that it has begun; null where nobody asks.
-        marks: DevicePointer<u64>, "1";
-        /// Cells from west to east.
-        nx: i32, "1";
-        /// Cells from south to north.
-        ny: i32, "1";
         /// Length of the stage.
         dt: R, "s";
         /// Its reciprocal.
@@ -112,6 +113,13 @@ impl TransportSettings {
         Layout::of(grid, self.shares.cells)
     }
 
+    /// Whether kernels are made for the size of the grid: addresses that the compiler knows take fewer instructions.
+    /// Marches in rows have no registers to spare for that, and spill.
+    fn is_made_for_grid(self) -> bool {
+        let Shares { in_turn, stages_tiled, .. } = self.shares;
+        in_turn || stages_tiled || self.by_tiles()
+    }
+
     /// The settings as kernels see them, by name.
     pub fn constants(self, grid: &Grid) -> Vec<(&'static str, i32)> {
         let Shares { stage, limited, cells, levels, in_turn, width, .. } = self.shares;
@@ -132,6 +140,7 @@ impl TransportSettings {
             ("SUM_THREADS", SUM_THREADS as i32),
             ("CELLS", cells as i32),
             ("LEVELS", levels as i32),
+            ("IN_TURN", i32::from(in_turn)),
             ("WIDTH", width as i32),
             ("TILED", i32::from(self.by_tiles())),
             ("TILE_ROWS", TILE_ROWS as i32),
@@ -141,7 +150,7 @@ impl TransportSettings {
             ("FIRST", layout.first as i32),
             ("FILL", layout.fill as i32),
         ];
-        grid_constants(grid, in_turn).into_iter().chain(own).collect()
+        grid_constants(grid, self.is_made_for_grid()).into_iter().chain(own).collect()
     }
 }
 

@@ -21,8 +21,23 @@ shared_constants! {
 shared_struct! {
     /// What the kernels of the microphysics are given.
     ///
-    /// Fields have shape (nz, ny, nx), what is at the ground (ny, nx).
+    /// Fields have shape (nz, ny, nx), what is at the ground (ny, nx). What a kernel asks for first stands first: every
+    /// line of the arguments that it comes to keeps it waiting.
     pub struct CloudArgs<R> {
+        /// Where a kernel notes that it has begun; null where nobody asks.
+        marks: DevicePointer<u64>, "1";
+        /// Number of minor steps.
+        minor_steps: i32, "1";
+        /// Places of a row of the fields.
+        nx: i32, "1";
+        /// Places of a level of the fields.
+        level: i32, "1";
+        /// The place of the first column to work on, j nx + i.
+        first: i32, "1";
+        /// Columns to work on in each row.
+        width: i32, "1";
+        /// Columns to work on in all.
+        count: i32, "1";
         /// Potential temperature less `theta_base`; in and out, as the five below.
         theta: DevicePointer<R>, "K";
         /// Vapour.
@@ -66,8 +81,6 @@ shared_struct! {
         mass: LayeredPointers<R>, "kg";
         /// Reciprocal area of the cells.
         per_area: ReadPointer<R>, "m⁻²";
-        /// Where a kernel notes that it has begun; null where nobody asks.
-        marks: DevicePointer<u64>, "1";
         /// Where a value that is not finite is noted; null where nobody asks.
         notes: DevicePointer<u64>, "1";
         /// Parameters of the scheme.
@@ -76,18 +89,6 @@ shared_struct! {
         theta_base: R, "K";
         /// Length of a minor step.
         dt_cloud: R, "s";
-        /// Number of minor steps.
-        minor_steps: i32, "1";
-        /// Places of a row of the fields.
-        nx: i32, "1";
-        /// Places of a level of the fields.
-        level: i32, "1";
-        /// The place of the first column to work on, j nx + i.
-        first: i32, "1";
-        /// Columns to work on in each row.
-        width: i32, "1";
-        /// Columns to work on in all.
-        count: i32, "1";
         /// Which step this is after those that the notes tell of.
         step: i32, "1";
         /// Number of `theta` among the fields of all states.

@@ -14,13 +14,16 @@ namespace {
 // Addresses of the test: the number of an array, and an element in it.
 constexpr int ARRAY_SHIFT = 40;
 
-// Replaces the addresses of the test, with which the struct begins, by those of the arrays.
+// Replaces the addresses of the test, which all of the struct are but for the size of the grid and the length of the
+// step at its end, by those of the arrays.
 void resolve(TransportArgs& args, emulator::Case& input)
 {
-    std::uint64_t words[offsetof(TransportArgs, nx) / sizeof(std::uint64_t)];
+    constexpr std::size_t WORD = sizeof(std::uint64_t), SIZE = offsetof(TransportArgs, nx) / WORD;
+    static_assert(offsetof(TransportArgs, ny) / WORD == SIZE);
+    std::uint64_t words[offsetof(TransportArgs, dt) / WORD];
     std::memcpy(words, &args, sizeof words);
     for (std::uint64_t& word : words) {
-        if (word == 0) continue;
+        if (word == 0 || &word == words + SIZE) continue;
         const std::string name = "array" + std::to_string(word >> ARRAY_SHIFT);
         char* begin = input.has(name + "d") ? reinterpret_cast<char*>(input.array<double>(name + "d"))
                                             : reinterpret_cast<char*>(input.array<real>(name));

@@ -185,8 +185,16 @@ fn check_pair<R: FluxConstants + Element>(
 /// smallest ones.
 #[test]
 fn transport_is_that_of_the_cpu() {
-    const SHAPES: [(usize, usize, usize); 7] =
-        [(4, 4, 2), (5, 7, 3), (9, 6, 5), (65, 9, 4), (131, 7, 27), (244, 31, 6), (142, 17, 3)];
+    const SHAPES: [(usize, usize, usize); 8] = [
+        (4, 4, 2),
+        (5, 7, 3),
+        (9, 6, 5),
+        (65, 9, 4),
+        (131, 7, 27),
+        (132, 7, 5),
+        (244, 31, 6),
+        (142, 17, 3),
+    ];
     const TINY: [(usize, usize); 5] = [(1, 1), (1, 3), (2, 1), (3, 2), (2, 5)];
     let Some(gpu) = gpu(true) else { return };
     let seed = seed() >> 1;

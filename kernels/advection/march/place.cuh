@@ -3,10 +3,10 @@
 // A thread has CELLS cells side by side in a row and marches upward through LEVELS levels. The
 // threads of a block have rows of WIDTH such groups above one another, so that they find the values
 // of neighbouring rows in the cache of their multiprocessor; neighbouring blocks have the same
-// cells of different tracers, which share the wind. On a grid that kernels are made for, threads take its groups
-// in turn instead, row after row and march after march, so that no block but the last of a tracer has threads
-// without cells. Where groups do not fill a row, its last one begins early enough to end with the row, and has
-// the cells that it has in common with its neighbour for its own.
+// cells of different tracers, which share the wind. On a small grid threads take its groups in turn
+// instead (IN_TURN), row after row and march after march, so that no block but the last of a tracer has
+// threads without cells. Where groups do not fill a row, its last one begins early enough to end with
+// the row, and has the cells that it has in common with its neighbour for its own.
 #pragma once
 
 #include "advection/march/grid_sides.cuh"
@@ -40,11 +40,15 @@ struct Place {
     __device__ inline bool owns(int c) const { return i + c >= FIRST && i + c < end; }
 };
 
+// The nearest of the places 0 to `last`. In the other order of the two bounds NVRTC 13.0 makes wrong code of it for
+// tiles of a grid whose size it knows: benches/results/2026-11-24-h200.
+__device__ inline int nearest(int at, int last) { return min(max(at, 0), last); }
+
 // The first of `together` cells that begin at cell `at` of an axis of n cells, continued periodically;
 // beyond a side that is not periodic the outermost ones, which nothing uses.
 __device__ inline int continued(bool periodic, int at, int n, int together = 1)
 {
-    if (!periodic) return max(0, min(at, n - together));
+    if (!periodic) return nearest(at, n - together);
     // An axis shorter than the stencil is wrapped around more than once.
     if (TINY) return (at % n + n) % n;
     return at < 0 ? at + n : at >= n ? at - n : at;
@@ -131,7 +135,7 @@ __device__ inline bool find_place(const TransportArgs& args, int first_tracer, i
 {
     const int block = static_cast<int>(blockIdx.x), strip = block / tracers;
     place.tracer = first_tracer + block - strip * tracers;
-    return NX > 0 ? find_place_in_turn(args, place) : find_place_in_rows(args, strip, place);
+    return IN_TURN ? find_place_in_turn(args, place) : find_place_in_rows(args, strip, place);
 }
 
 // An inner place, told in a way that lets the compiler leave out what only others need.

@@ -68,7 +68,7 @@ __device__ inline TilePlace find_place_in_tile(const TransportArgs& args, int fi
     place.first_level = 0;
     place.end_level = NZ;
     place.end = strip + 1 == static_cast<int>(gridDim.y) ? end_of_cells(args) : tile_begin(args, strip + 1);
-    place.i = periodic_x() ? continued(true, i, nx_of(args)) : max(0, min(i, pitch(args) - CELLS));
+    place.i = periodic_x() ? continued(true, i, nx_of(args)) : nearest(i, pitch(args) - CELLS);
     place.j = row_of_grid(args, j);
     place.near_x = is_near_x(args, place.i);
     place.near_y = is_near_y(args, place.j);

@@ -54,20 +54,30 @@ __device__ inline bool is_at_side(const TransportArgs& args, const Place& place)
     return at_west(place) || (!periodic_x() && place.i + groups_at_east() * CELLS >= pitch(args));
 }
 
-// Layers of blocks that come before those of the tiles and march at sides in x.
-__device__ inline int layers_at_sides(const TransportArgs& args)
+// A layer of blocks: of tiles, or of threads that march at sides in x.
+struct Layer {
+    bool is_at_side;
+    int number;   // among those alike
+};
+
+// The layer of this block. Those at sides come first: they wait for memory most of the time, and would hold up the end.
+__device__ inline Layer layer_of_block(const TransportArgs& args)
 {
-    return static_cast<int>(gridDim.z) - (ny_of(args) + STAGE_ROWS - 1) / STAGE_ROWS;
+    const int number = static_cast<int>(blockIdx.z);
+    if (periodic_x()) return {false, number};
+    const int at_sides = static_cast<int>(gridDim.z) - (ny_of(args) + STAGE_ROWS - 1) / STAGE_ROWS;
+    const bool is_at_side = number < at_sides;
+    return {is_at_side, is_at_side ? number : number - at_sides};
 }
 
-// Finds the place of a thread of such a block, among those of `tracers` tracers: neighbouring threads have the
-// same group of neighbouring rows; false where there is nothing for it.
+// Finds the place of a thread of a block at the sides, among those of `tracers` tracers: neighbouring threads have
+// the same group of neighbouring rows; false where there is nothing for it.
 __device__ inline bool find_place_at_side(const TransportArgs& args, int tracers, Place& place)
 {
     const int marches = (NZ + LEVELS - 1) / LEVELS;
     const int ny = ny_of(args);
-    const long long layer = static_cast<long long>(blockIdx.z) * gridDim.y + blockIdx.y;
-    const long long number = (layer * gridDim.x + blockIdx.x) * blockDim.x + threadIdx.x;
+    const long long row = static_cast<long long>(layer_of_block(args).number) * gridDim.y + blockIdx.y;
+    const long long number = (row * gridDim.x + blockIdx.x) * blockDim.x + threadIdx.x;
     const int group_of_all = static_cast<int>(number / ny);
     const int march_of_all = group_of_all / groups_at_sides();
     const int group = group_of_all - march_of_all * groups_at_sides();
@@ -88,7 +98,7 @@ __device__ inline bool find_place_at_side(const TransportArgs& args, int tracers
 // The first row of a tile but for the last one, which ends with the axis.
 __device__ inline int begin_of_stage(const TransportArgs& args)
 {
-    return (static_cast<int>(blockIdx.z) - layers_at_sides(args)) * STAGE_ROWS;
+    return layer_of_block(args).number * STAGE_ROWS;
 }
 
 // Finds the place of this thread; its tracer is the first of the block. The last tile of an axis ends
@@ -144,7 +154,7 @@ struct StageCopier {
         }
         const int t = min(lane / 2, HERE - 1), east = lane % 2, last = pitch(args) - CELLS;
         const int at = place.i - lane * CELLS + (east ? STAGE_CELLS : -CELLS);
-        const int from = periodic_x() ? continued(true, at, nx_of(args)) : max(0, min(at, last));
+        const int from = periodic_x() ? continued(true, at, nx_of(args)) : nearest(at, last);
         beside = t * tracer + from - place.i;
         to_beside = &room.latest[0].beside[t][row][east];
     }
@@ -401,7 +411,7 @@ __device__ inline void advance_in_stage(const TransportArgs& args, const Place& 
 __device__ inline void advance_by_tiles(const TransportArgs& args, int tracers, Line* rooms)
 {
     if constexpr (CELLS >= REACH) {
-        if (!periodic_x() && static_cast<int>(blockIdx.z) < layers_at_sides(args)) {
+        if (layer_of_block(args).is_at_side) {
             Place place;
             if (find_place_at_side(args, tracers, place)) advance(args, place);
             return;

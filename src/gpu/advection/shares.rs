@@ -27,9 +27,8 @@ pub struct Shares {
     pub cells: usize,
     /// Levels that a thread marches through.
     pub levels: usize,
-    /// Whether kernels are made for the size of the grid, and threads take its groups of cells in turn, row after
-    /// row: on small grids, where there is not enough to do to hide anything, and without tiles. Addresses that the
-    /// compiler knows take fewer instructions, and no block but the last of a tracer has threads without cells.
+    /// Whether threads take groups of cells in turn, row after row: on small grids, where there is not enough to do
+    /// to hide anything, and without tiles. No block but the last of a tracer has threads without cells then.
     pub in_turn: bool,
     /// Otherwise, threads of a block side by side in a row, before the next row follows; at most the threads
     /// of a block.
