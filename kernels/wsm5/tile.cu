@@ -36,7 +36,7 @@ extern "C" __global__ void __launch_bounds__(TILE_THREADS, BLOCKS)
     // The vote tells the compiler that all lanes agree: without it, it makes code for every shuffle below in
     // which some lanes come later.
     if (!__any_sync(ALL_LANES, __syncthreads_or(active != 0))) {
-        if (is_accountant(at, tile)) close_account(a, tile, at.column, false);
+        close_account(a, tile, at);
         return;
     }
     if (HEIGHTS_KEPT) {
@@ -71,5 +71,5 @@ extern "C" __global__ void __launch_bounds__(TILE_THREADS, BLOCKS)
             __syncthreads();
         }
     }
-    if (is_accountant(at, tile)) close_account(a, tile, at.column, true);
+    if (warp() == WARPS - 1) sum_up(a, tile, at);
 }

@@ -56,16 +56,31 @@ __device__ inline void store_cell(const CloudArgs& a, int k, int column, real rh
     }
 }
 
-// Writes the sums of a column; where nothing happens in the tile, nothing has been added up.
-__device__ inline void close_account(const CloudArgs& a, const Tile& tile, int column, bool has_acted)
+// Sum of a field over the column of a lane, by all lanes of the last warp: those with the same column share out its
+// levels.
+__device__ inline real column_sum(const Field& field, int column)
 {
-    Precipitation sum = tile.sum[column];
-    real mass_mismatch = 0;
-    if (has_acted) {
-        if (tile.clips >> column & 1)
-            for (int k = 0; k < NZ; ++k) sum.clipped += tile.clipped[k][column];
-        if (a.per_area != nullptr)
-            for (int k = 0; k < NZ; ++k) mass_mismatch += tile.water[k][column];
-    }
-    store_surface(a, tile.place[column], sum, mass_mismatch);
+    constexpr int TOGETHER = WARP / TILE_COLUMNS;
+    real sum = 0;
+#pragma unroll
+    for (int k = lane() / TILE_COLUMNS; k < NZ; k += TOGETHER) sum += field[k][column];
+#pragma unroll
+    for (int distance = TILE_COLUMNS; distance < WARP; distance *= 2)
+        sum += __shfl_xor_sync(ALL_LANES, sum, distance);
+    return sum;
+}
+
+// Writes the sums of a column where nothing has happened in the tile.
+__device__ inline void close_account(const CloudArgs& a, const Tile& tile, const Position& at)
+{
+    if (is_accountant(at, tile)) store_surface(a, tile.place[at.column], tile.sum[at.column], 0);
+}
+
+// The same where something has, by the last warp.
+__device__ inline void sum_up(const CloudArgs& a, const Tile& tile, const Position& at)
+{
+    Precipitation sum = tile.sum[at.column];
+    if (tile.clips != 0) sum.clipped += column_sum(tile.clipped, at.column);
+    const real mass_mismatch = a.per_area != nullptr ? column_sum(tile.water, at.column) : real(0);
+    if (is_accountant(at, tile)) store_surface(a, tile.place[at.column], sum, mass_mismatch);
 }
