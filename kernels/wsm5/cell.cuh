@@ -27,19 +27,19 @@ __device__ inline Onset onset(const Wsm5Params& p, const Air& air, const Cell& c
     return Onset{cell.t, saturation.water, saturation.ice};
 }
 
-// The coefficients of a cell; zeros where no rate looks at them. See src/wsm5/cell.rs.
+// The coefficients of a cell; zeros where no rate looks at them. They are found in every cell, and chosen: see
+// warm.cuh. See src/wsm5/cell.rs.
 __device__ inline Coefficients coefficients(
     const Wsm5Params& p, const Air& air, const Onset& onset, const Cell& cell)
 {
     const bool rain = cell.qr > 0, snow = cell.qs > 0;
-    const bool deposits = cell.t < FREEZING && (snow || cell.qi > 0);
+    const bool deposits = (cell.t < FREEZING) & (snow | (cell.qi > 0));
     const real t_snow = FALLOUT == Fallout::SemiLagrangian ? cell.t : onset.t;
     const real n0s_factor = snow ? slope::snow_intercept_factor(p, t_snow) : real(1);
     Coefficients coefficients{};
     coefficients.rain = slope::slope_rain(p, air.rho, cell.qr);
     coefficients.snow = slope::slope_snow(p, air.rho, cell.qs, n0s_factor);
     coefficients.n0s_factor = n0s_factor;
-    if (!(rain || deposits)) return coefficients;
     const real viscosity = thermo::viscosity(cell.t, air.rho);
     const real conductivity = thermo::conductivity(viscosity, air.rho);
     const real diffusivity = thermo::diffusivity(cell.t, air.p);
@@ -47,11 +47,12 @@ __device__ inline Coefficients coefficients(
         return thermo::growth_resistance(
             latent_heat, cell.t, air.rho, conductivity, diffusivity, saturation);
     };
-    if (rain) coefficients.resistance_water = resistance(air.latent_heat, onset.qsw);
-    if (deposits) coefficients.resistance_ice = resistance(L_SUBLIMATION, onset.qsi);
-    if (rain || snow) {
-        coefficients.ventilation = thermo::ventilation(viscosity, diffusivity, air.rho);
-    }
+    const real water = resistance(air.latent_heat, onset.qsw);
+    const real ice = resistance(L_SUBLIMATION, onset.qsi);
+    const real ventilation = thermo::ventilation(viscosity, diffusivity, air.rho);
+    coefficients.resistance_water = rain ? water : real(0);
+    coefficients.resistance_ice = deposits ? ice : real(0);
+    coefficients.ventilation = rain | (snow & deposits) ? ventilation : real(0);
     return coefficients;
 }
 

@@ -1,5 +1,5 @@
 // Processes of ice and snow below freezing, and the riming of snow at any temperature.
-// See src/wsm5/ice.rs. Rates that take no longer than a branch are found in every cell, and chosen.
+// See src/wsm5/ice.rs. Rates are found in every cell, and chosen: see warm.cuh.
 #pragma once
 
 #include "wsm5/slope.cuh"
@@ -11,13 +11,12 @@ __device__ inline real psaci(
     const Wsm5Params& p, real cold, const Air& air, const Cell& cell, real number,
     const Coefficients& coefficients)
 {
-    if (cold <= 0 || cell.qs <= Q_PRECIPITATION_MIN || cell.qi <= Q_MIN) return 0;
     const real diameter = min(slope::ice_diameter(p, air.rho, cell.qi, number), p.dimax);
     const real ice_speed = slope::fall_speed_crystal(diameter);
     const real snow_speed = slope::fall_speed(p.pvts, coefficients.snow, air.density_factor);
     const real s = coefficients.snow.length;
     const real sweep = 2 * s * s * s + 2 * diameter * s * s + diameter * diameter * s;
-    return PI
+    const real psaci = PI
         * cell.qi
         * exp(-COLLECTION_DECAY * cold)
         * p.n0s
@@ -25,6 +24,8 @@ __device__ inline real psaci(
         * fabs(snow_speed - ice_speed)
         * sweep
         * (real(0.5) * real(0.5));
+    const bool is_any = (cold > 0) & (cell.qs > Q_PRECIPITATION_MIN) & (cell.qi > Q_MIN);
+    return is_any ? psaci : real(0);
 }
 
 // psacw: collection of cloud water by snow (C -> S below freezing, C -> R above).
@@ -45,17 +46,14 @@ __device__ inline real pidep(
     const Wsm5Params& p, real dt_cloud, real rho, real qi, real number, const Growth& growth,
     const Coefficients& coefficients)
 {
-    if (qi <= 0) return 0;
     const real diameter = slope::ice_diameter(p, rho, qi, number);
     const real pidep =
         (real(2) + real(2)) * diameter * number * (growth.rhi - 1) / coefficients.resistance_ice;
     const real half = real(0.5) * growth.excess;
     // Not the sign of the rate: see src/wsm5/ice.rs.
-    if (growth.rhi < 1) {
-        return max(max(max(pidep, half), growth.left), -qi / dt_cloud);
-    } else {
-        return min(min(pidep, half), growth.left);
-    }
+    const real bounded = growth.rhi < 1 ? max(max(max(pidep, half), growth.left), -qi / dt_cloud)
+                                        : min(min(pidep, half), growth.left);
+    return qi <= 0 ? real(0) : bounded;
 }
 
 // psdep: deposition of vapour on snow, or sublimation where negative (V -> S).
@@ -64,27 +62,23 @@ __device__ inline real psdep(
     const Wsm5Params& p, real dt_cloud, real qs, const Growth& growth,
     const Coefficients& coefficients)
 {
-    if (qs <= 0) return 0;
     const real surface = slope::ventilated_surface(
         p.precs1, p.precs2, coefficients.ventilation, coefficients.snow);
     const real psdep =
         (growth.rhi - 1) * coefficients.n0s_factor * surface / coefficients.resistance_ice;
     const real half = real(0.5) * growth.excess;
-    if (psdep < 0) {
-        return max(max(max(psdep, -qs / dt_cloud), half), growth.left);
-    } else {
-        return min(min(psdep, half), growth.left);
-    }
+    const real bounded = psdep < 0 ? max(max(max(psdep, -qs / dt_cloud), half), growth.left)
+                                   : min(min(psdep, half), growth.left);
+    return qs <= 0 ? real(0) : bounded;
 }
 
 // pigen: formation of ice on nuclei (V -> I). See src/wsm5/ice.rs.
 __device__ inline real pigen(real dt_cloud, real cold, real rho, real qi, const Growth& growth)
 {
-    if (growth.excess <= 0) return 0;
     const real nuclei = NUCLEI * exp(NUCLEI_GROWTH * cold);
     const real content = INITIAL_ICE * pow(nuclei, INITIAL_ICE_EXPONENT);
     const real pigen = max((content / rho - max(qi, real(0))) / dt_cloud, real(0));
-    return min(min(pigen, growth.excess), growth.left);
+    return growth.excess <= 0 ? real(0) : min(min(pigen, growth.excess), growth.left);
 }
 
 // psaut: aggregation of ice to snow (I -> S). See src/wsm5/ice.rs.
@@ -115,11 +109,13 @@ __device__ inline IceRates rates(
     bool used_up = cell.qi > 0 && fabs(prevp + pidep) >= fabs(excess);
 
     growth.left = excess - prevp - pidep;
-    const real psdep = used_up ? real(0) : ice::psdep(p, dt_cloud, cell.qs, growth, coefficients);
+    const real all_psdep = ice::psdep(p, dt_cloud, cell.qs, growth, coefficients);
+    const real psdep = used_up ? real(0) : all_psdep;
     used_up = used_up || (cell.qs > 0 && fabs(prevp + pidep + psdep) >= fabs(excess));
 
     growth.left = excess - prevp - pidep - psdep;
-    const real pigen = used_up ? real(0) : ice::pigen(dt_cloud, cold, air.rho, cell.qi, growth);
+    const real all_pigen = ice::pigen(dt_cloud, cold, air.rho, cell.qi, growth);
+    const real pigen = used_up ? real(0) : all_pigen;
     rates.pidep = pidep;
     rates.psdep = psdep;
     rates.pigen = pigen;

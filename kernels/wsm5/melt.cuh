@@ -92,21 +92,21 @@ __device__ inline real freezing_growth(const Wsm5Params& p, real cold)
 // pihtf: freezing of cloud drops on nuclei (C -> I), an amount. See src/wsm5/melt.rs.
 __device__ inline real pihtf(const Wsm5Params& p, real dt_cloud, real cold, real rho, real qc)
 {
-    if (cold <= 0 || qc <= 0) return 0;
     const real growth = freezing_growth(p, cold);
-    return min(p.pfrz1 * growth * rho / RHO_WATER / p.xncr * qc * qc * dt_cloud, qc);
+    const real pihtf = min(p.pfrz1 * growth * rho / RHO_WATER / p.xncr * qc * qc * dt_cloud, qc);
+    return (cold <= 0) | (qc <= 0) ? real(0) : pihtf;
 }
 
 // psfrz: freezing of rain (R -> S), an amount. See src/wsm5/melt.rs.
 __device__ inline real psfrz(
     const Wsm5Params& p, real dt_cloud, real cold, real rho, real qr, Slope rain)
 {
-    if (cold <= 0 || qr <= 0) return 0;
     const real growth = freezing_growth(p, cold);
     const real s = rain.length;
     // In this order the product stays far from the smallest single-precision number.
     const real volume = RAIN_FREEZING * PI * PI * p.n0r * s * s * s * s * (s * s * s);
-    return min(p.pfrz1 * growth * RHO_WATER / rho * volume * dt_cloud, qr);
+    const real psfrz = min(p.pfrz1 * growth * RHO_WATER / rho * volume * dt_cloud, qr);
+    return (cold <= 0) | (qr <= 0) ? real(0) : psfrz;
 }
 
 // Melts ice and freezes drops. See src/wsm5/melt.rs.
@@ -133,13 +133,11 @@ __device__ inline void instantaneous(
     cell.qi += pihtf;
     cell.t += warming * pihtf;
     cell.qc -= pihtf;
-    if (cold > 0 && cell.qr > 0) {
-        const Slope rain = slope::slope_rain(p, air.rho, qr_sized);
-        const real psfrz = melt::psfrz(p, dt_cloud, cold, air.rho, cell.qr, rain);
-        cell.qs += psfrz;
-        cell.t += warming * psfrz;
-        cell.qr -= psfrz;
-    }
+    const Slope rain = slope::slope_rain(p, air.rho, qr_sized);
+    const real psfrz = melt::psfrz(p, dt_cloud, cold, air.rho, cell.qr, rain);
+    cell.qs += psfrz;
+    cell.t += warming * psfrz;
+    cell.qr -= psfrz;
 }
 
 // pcond: condensation by one Newton step towards water saturation (V -> C).
@@ -149,8 +147,9 @@ __device__ inline real pcond(real dt_cloud, const Air& air, const Cell& cell, re
     const real l = air.latent_heat;
     const real stiffness = l * l / (R_VAPOUR * air.heat_capacity) * qsw / (cell.t * cell.t);
     const real excess = (max(cell.qv, Q_MIN) - qsw) / (1 + stiffness);
-    if (cell.qc > 0 && excess < 0) return max(excess, -cell.qc) / dt_cloud;
-    return min(max(excess / dt_cloud, real(0)), max(cell.qv, real(0)) / dt_cloud);
+    const real evaporation = max(excess, -cell.qc) / dt_cloud;
+    const real condensation = min(max(excess / dt_cloud, real(0)), max(cell.qv, real(0)) / dt_cloud);
+    return (cell.qc > 0) & (excess < 0) ? evaporation : condensation;
 }
 
 // Condenses the excess over water saturation, or evaporates cloud water into the deficit.
@@ -160,9 +159,8 @@ __device__ inline real condense(
 {
     // Saturation at the start of the step holds as long as the temperature does.
     const bool is_unchanged = (cell.t - onset.t) == 0;
-    const real qsw = is_unchanged
-        ? onset.qsw
-        : thermo::saturation_water(cell.t, air.p, p.vapour_pressure_cap);
+    const real now = thermo::saturation_water(cell.t, air.p, p.vapour_pressure_cap);
+    const real qsw = is_unchanged ? onset.qsw : now;
     const real pcond = melt::pcond(dt_cloud, air, cell, qsw);
     const real qc = cell.qc + pcond * dt_cloud;
     cell.qv -= pcond * dt_cloud;

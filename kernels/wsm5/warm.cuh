@@ -1,5 +1,6 @@
 // Processes of warm rain: autoconversion, collection of cloud water, evaporation.
-// See src/wsm5/warm.rs. Rates that take no longer than a branch are found in every cell, and chosen.
+// See src/wsm5/warm.rs. Rates are found in every cell, and chosen: neighbouring threads hardly ever agree, and
+// without branches a thread works on one rate while it waits for another.
 #pragma once
 
 #include "wsm5/slope.cuh"
@@ -28,15 +29,12 @@ __device__ inline real prevp(
     const Wsm5Params& p, real dt_cloud, real qr, real rhw, real excess,
     const Coefficients& coefficients)
 {
-    if (qr <= 0) return 0;
     const real surface = slope::ventilated_surface(
         p.precr1, p.precr2, coefficients.ventilation, coefficients.rain);
     const real prevp = (rhw - 1) * surface / coefficients.resistance_water;
-    if (prevp < 0) {
-        return max(max(prevp, -qr / dt_cloud), real(0.5) * excess);
-    } else {
-        return min(prevp, real(0.5) * excess);
-    }
+    const real half = real(0.5) * excess;
+    const real bounded = prevp < 0 ? max(max(prevp, -qr / dt_cloud), half) : min(prevp, half);
+    return qr <= 0 ? real(0) : bounded;
 }
 
 // All warm rates of a cell. See src/wsm5/warm.rs.
