@@ -41,7 +41,7 @@ struct Place {
 };
 
 // The nearest of the places 0 to `last`. In the other order of the two bounds NVRTC 13.0 makes wrong code of it for
-// tiles of a grid whose size it knows: benches/results/2026-11-24-h200.
+// tiles of a grid whose size it knows: benches/results/2026-11-25-h200.
 __device__ inline int nearest(int at, int last) { return min(max(at, 0), last); }
 
 // The first of `together` cells that begin at cell `at` of an axis of n cells, continued periodically;
