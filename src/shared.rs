@@ -210,6 +210,7 @@ macro_rules! number {
 number!(f32, "float");
 number!(f64, "double");
 number!(i32, "int");
+number!(u32, "unsigned");
 number!(i64, "long long");
 number!(u64, "unsigned long long");
 

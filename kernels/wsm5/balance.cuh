@@ -21,14 +21,11 @@ __device__ inline void limit(real dt, WarmRates& warm, IceRates& ice, const Cell
     warm.pracw *= cloud;
     ice.psacw *= cloud;
 
-    if (is_cold) {
-        const real crystals =
-            share(cell.qi, (ice.psaut + ice.psaci - ice.pigen - ice.pidep) * dt);
-        ice.psaut *= crystals;
-        ice.psaci *= crystals;
-        ice.pigen *= crystals;
-        ice.pidep *= crystals;
-    }
+    const real crystals = share(cell.qi, (ice.psaut + ice.psaci - ice.pigen - ice.pidep) * dt);
+    ice.psaut *= crystals;
+    ice.psaci *= crystals;
+    ice.pigen *= crystals;
+    ice.pidep *= crystals;
 
     const real melted = is_cold ? real(0) : ice.psacw;
     const real rain = share(cell.qr, (-warm.praut - warm.pracw - warm.prevp - melted) * dt);
@@ -36,15 +33,11 @@ __device__ inline void limit(real dt, WarmRates& warm, IceRates& ice, const Cell
     warm.pracw *= rain;
     warm.prevp *= rain;
 
-    if (is_cold) {
-        const real snow = share(cell.qs, (-ice.psdep - ice.psaut - ice.psaci - ice.psacw) * dt);
-        ice.psdep *= snow;
-        ice.psaut *= snow;
-        ice.psaci *= snow;
-        ice.psacw *= snow;
-    } else {
-        ice.psacw *= rain;
-    }
+    const real snow = share(cell.qs, (-ice.psdep - ice.psaut - ice.psaci - ice.psacw) * dt);
+    ice.psdep *= snow;
+    ice.psaut *= snow;
+    ice.psaci *= snow;
+    ice.psacw *= is_cold ? snow : rain;
 }
 
 // Adds to a species, not below zero. See src/wsm5/balance.rs.

@@ -56,7 +56,8 @@ extern "C" __global__ void __launch_bounds__(COLUMN_THREADS)
     if (strange != 0) note_flaws(a, place, column);
     Precipitation sum{};
     set_out(column, sum);
-    for (int step = 0; step < a.minor_steps; ++step) minor_step(a.params, a.dt_cloud, column, sum);
+    const int steps = ONE_STEP ? 1 : a.minor_steps;
+    for (int step = 0; step < steps; ++step) minor_step(a.params, a.dt_cloud, column, sum);
     real mass_mismatch = 0;
     strange = 0;
 #pragma unroll 1

@@ -13,12 +13,9 @@ namespace step {
 // Clips a negative mixing ratio at zero. See src/wsm5/step.rs.
 __device__ inline real clip(const Air& air, real& q)
 {
-    real made = 0;
-    if (q < 0) {
-        made = -(air.rho * air.dz * q);
-        q = 0;
-    }
-    return made;
+    const real below = min(q, real(0));
+    q -= below;  // what is not a number stays so
+    return -(air.rho * air.dz * below);
 }
 
 // Removes cloud water or ice too little to count. See src/wsm5/step.rs.

@@ -1,6 +1,6 @@
 //! The microphysics on the device: its memory and its launches.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use super::advection::LayeredPointers;
 use super::branches::Branch;
@@ -14,7 +14,7 @@ use super::layout::Layout;
 use super::prelude::{Configuration, prelude};
 use super::tuning::{Knob, Setting};
 use super::turn::Turn;
-use super::wsm5::{CloudArgs, DiagnosisArgs, LEVELS, Mapping, diagnosis};
+use super::wsm5::{CloudArgs, DiagnosisArgs, LEVELS, Mapping, MinorSteps, diagnosis};
 use crate::error::{Error, Result};
 use crate::grid::Shape;
 use crate::real::Precision;
@@ -47,8 +47,14 @@ pub const PLANES: [&str; 9] = [
 ];
 
 /// What the kernel of a call is compiled from.
-pub fn source(precision: Precision, nz: usize, fallout: Fallout, mapping: Mapping) -> Source {
-    with_settings(mapping.file(), precision, nz, fallout, mapping.constants(nz))
+pub fn source(
+    precision: Precision,
+    nz: usize,
+    fallout: Fallout,
+    mapping: Mapping,
+    steps: MinorSteps,
+) -> Source {
+    with_settings(mapping.file(), precision, nz, fallout, mapping.constants(nz, steps))
 }
 
 /// What the kernel of the diagnosis is compiled from.
@@ -153,7 +159,11 @@ impl Abreast {
 /// The microphysics of one grid.
 #[derive(Clone, Debug)]
 pub struct Clouds<R> {
+    gpu: Gpu,
+    /// For calls of one minor step.
     call: Kernel,
+    /// For longer ones, compiled when there is one.
+    long_call: Arc<OnceLock<Kernel>>,
     diagnose: Kernel,
     layout: Layout,
     inside: Inside,
@@ -219,16 +229,15 @@ impl<R: SchemeConstants + RadarConstants + Element> Clouds<R> {
                 i32::MAX
             )));
         }
-        let fallout = scheme.fallout;
-        let (precision, nz) = (R::PRECISION, shape.nz);
-        let call =
-            gpu.module(&source(precision, nz, fallout, mapping))?.kernel(mapping.kernel())?;
-        let diagnose =
-            gpu.module(&diagnosis_source(precision, nz, fallout))?.kernel(diagnosis::KERNEL)?;
+        let call = Self::kernel(gpu, shape.nz, scheme.fallout, mapping, MinorSteps::One)?;
+        let diagnosis_source = diagnosis_source(R::PRECISION, shape.nz, scheme.fallout);
+        let diagnose = gpu.module(&diagnosis_source)?.kernel(diagnosis::KERNEL)?;
         let bins = Bins::default();
         let (mass, per_area) = (LayeredPointers::default(), None);
         Ok(Self {
+            gpu: gpu.clone(),
             call,
+            long_call: Arc::default(),
             diagnose,
             layout,
             inside,
@@ -242,6 +251,39 @@ impl<R: SchemeConstants + RadarConstants + Element> Clouds<R> {
             notes: DevicePointer::default(),
             abreast: Abreast::ALONE,
         })
+    }
+
+    fn kernel(
+        gpu: &Gpu,
+        nz: usize,
+        fallout: Fallout,
+        mapping: Mapping,
+        steps: MinorSteps,
+    ) -> Result<Kernel> {
+        gpu.module(&source(R::PRECISION, nz, fallout, mapping, steps))?.kernel(mapping.kernel())
+    }
+
+    /// Compiles what calls of `dt` seconds need, where it is not there yet: before such a call is recorded in a
+    /// graph.
+    ///
+    /// # Errors
+    ///
+    /// As [`Clouds::new`].
+    pub fn prepare(&self, dt: f64) -> Result<()> {
+        self.kernel_for(minor_steps(R::of(dt)).f64() as i32).map(drop)
+    }
+
+    fn kernel_for(&self, steps: i32) -> Result<&Kernel> {
+        let Self { gpu, layout, mapping, scheme, long_call, .. } = self;
+        let steps = MinorSteps::of(steps);
+        match (steps, long_call.get()) {
+            (MinorSteps::One, _) => Ok(&self.call),
+            (MinorSteps::Any, Some(kernel)) => Ok(kernel),
+            (MinorSteps::Any, None) => {
+                let kernel = Self::kernel(gpu, layout.shape.nz, scheme.fallout, *mapping, steps)?;
+                Ok(long_call.get_or_init(|| kernel))
+            }
+        }
     }
 
     /// The same with other parameters, for one of several states in an array.
@@ -284,7 +326,7 @@ impl<R: SchemeConstants + RadarConstants + Element> Clouds<R> {
         self.mapping
     }
 
-    /// What the kernels take of the device: that of a call and that of the diagnosis.
+    /// What the kernels take of the device: that of a call of one minor step and that of the diagnosis.
     ///
     /// # Errors
     ///
@@ -348,9 +390,10 @@ impl<R: SchemeConstants + RadarConstants + Element> Clouds<R> {
         }
         let (grid, block) = ([blocks as u32, 1, 1], [threads as u32, 1, 1]);
         let launch = Launch { grid, block, shared_bytes: 0 };
+        let kernel = self.kernel_for(args.minor_steps)?;
         // SAFETY: the kernel takes this struct; the lengths of all arrays have been checked, and
         // memory is freed only when the device is done with it.
-        unsafe { self.call.launch_on(branch, launch, args) }
+        unsafe { kernel.launch_on(branch, launch, args) }
     }
 
     /// Reflectivity and effective radii of all columns: sets `out`, [`DIAGNOSED_FIELDS`] fields without gaps
@@ -438,6 +481,8 @@ impl<R: SchemeConstants + RadarConstants + Element> Clouds<R> {
             first: 0,
             width: 0,
             count: 0,
+            row_factor: 0,
+            row_shift: 0,
             step: turn.number as i32,
             theta_number: self.abreast.theta() as i32,
             water_number: self.abreast.water().start as i32,

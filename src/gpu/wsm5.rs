@@ -38,6 +38,10 @@ shared_struct! {
         width: i32, "1";
         /// Columns to work on in all.
         count: i32, "1";
+        /// Twice the number of a column times this, over 2^32 and two to the `row_shift`, is its row.
+        row_factor: u32, "1";
+        /// See `row_factor`.
+        row_shift: i32, "1";
         /// Potential temperature less `theta_base`; in and out, as the five below.
         theta: DevicePointer<R>, "K";
         /// Vapour.
@@ -136,6 +140,26 @@ pub enum Mapping {
     Column,
     /// A block of threads has a few columns.
     Tile(Tile),
+}
+
+/// How many minor steps the calls of a kernel have. Nearly all calls have one, and the code for more would stand in
+/// their way: on a small grid they take longer to fetch their code than to run it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum MinorSteps {
+    /// One.
+    One,
+    /// Any number.
+    Any,
+}
+
+impl MinorSteps {
+    /// Both kinds.
+    pub const ALL: [Self; 2] = [Self::One, Self::Any];
+
+    /// What a call of so many needs.
+    pub fn of(count: i32) -> Self {
+        if count == 1 { Self::One } else { Self::Any }
+    }
 }
 
 /// A tile of columns, and the threads that work on it.
@@ -295,8 +319,8 @@ impl Mapping {
     }
 
     /// The settings for a number of levels as kernels see them, by name.
-    pub fn constants(self, nz: usize) -> Vec<(String, i32)> {
-        let settings = match self {
+    pub fn constants(self, nz: usize, steps: MinorSteps) -> Vec<(String, i32)> {
+        let mut settings = match self {
             Self::Column => vec![("COLUMN_THREADS", COLUMN_THREADS)],
             Self::Tile(Tile { columns, threads, blocks }) => {
                 let Falling { lanes, kinds } = Falling::new(columns, threads, nz);
@@ -310,6 +334,7 @@ impl Mapping {
                 ]
             }
         };
+        settings.push(("ONE_STEP", usize::from(steps == MinorSteps::One)));
         settings.into_iter().map(|(name, value)| (name.to_owned(), value as i32)).collect()
     }
 
@@ -333,6 +358,15 @@ impl fmt::Display for Mapping {
     }
 }
 
+/// A factor and a shift for quotients by a number of up to 31 bits without a division: `n / divisor` is
+/// `(2 n * factor >> 32) >> shift` for all n below 2^31 (Granlund and Montgomery 1994, theorem 4.2).
+fn reciprocal(divisor: usize) -> (u32, i32) {
+    // Where there is nothing to divide any factor will do.
+    let divisor = divisor.max(1) as u64;
+    let shift = divisor.next_power_of_two().trailing_zeros();
+    ((1u64 << (31 + shift)).div_ceil(divisor) as u32, shift as i32)
+}
+
 impl<R: Real> CloudArgs<R> {
     /// The same for the columns of some rows and columns of a grid only.
     pub fn within(
@@ -342,7 +376,10 @@ impl<R: Real> CloudArgs<R> {
         columns: std::ops::Range<usize>,
     ) -> Self {
         let number = |count: usize| count as i32;
+        let (row_factor, row_shift) = reciprocal(columns.len());
         Self {
+            row_factor,
+            row_shift,
             nx: number(nx),
             level: number(ny * nx),
             first: number(rows.start * nx + columns.start),
@@ -380,6 +417,22 @@ pub mod diagnosis {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Exact at the ends of every row, for widths of all lengths.
+    #[test]
+    fn rows_are_found_without_a_division() {
+        const MOST: u64 = i32::MAX as u64;
+        for width in (1..=4100).chain((12..31).flat_map(|bits| (1 << bits) - 1..=(1 << bits) + 1)) {
+            let (factor, shift) = reciprocal(width);
+            let width = width as u64;
+            let rows = [0, 1, 2, 3, 70, MOST / width / 3, MOST / width - 1, MOST / width];
+            for number in rows.into_iter().flat_map(|row| [row * width, row * width + width - 1]) {
+                let number = number.min(MOST);
+                let found = (2 * number * u64::from(factor) >> 32) >> shift;
+                assert_eq!(found, number / width, "{number} / {width}");
+            }
+        }
+    }
 
     /// A tile is chosen for any number of levels, in both precisions and variants, and a block has
     /// the memory for it.

@@ -27,7 +27,8 @@ pub fn apply<R: SchemeConstants>(
 /// Scales the rates so that no species is overdrawn in `dt` seconds.
 ///
 /// One species after the other, each on the rates that are scaled already. Above freezing ice is
-/// no more, snow only collects, and what it collects becomes rain.
+/// no more, snow only collects, and what it collects becomes rain: all other rates of ice are zero,
+/// and the factors of what they take from are 1.
 #[inline(always)]
 pub fn limit<R: SchemeConstants>(
     dt: R,
@@ -42,13 +43,11 @@ pub fn limit<R: SchemeConstants>(
     warm.pracw *= cloud;
     ice.psacw *= cloud;
 
-    if is_cold {
-        let crystals = share(cell.qi, (ice.psaut + ice.psaci - ice.pigen - ice.pidep) * dt);
-        ice.psaut *= crystals;
-        ice.psaci *= crystals;
-        ice.pigen *= crystals;
-        ice.pidep *= crystals;
-    }
+    let crystals = share(cell.qi, (ice.psaut + ice.psaci - ice.pigen - ice.pidep) * dt);
+    ice.psaut *= crystals;
+    ice.psaci *= crystals;
+    ice.pigen *= crystals;
+    ice.pidep *= crystals;
 
     let melted = if is_cold { R::ZERO } else { ice.psacw };
     let rain = share(cell.qr, (-warm.praut - warm.pracw - warm.prevp - melted) * dt);
@@ -56,15 +55,11 @@ pub fn limit<R: SchemeConstants>(
     warm.pracw *= rain;
     warm.prevp *= rain;
 
-    if is_cold {
-        let snow = share(cell.qs, (-ice.psdep - ice.psaut - ice.psaci - ice.psacw) * dt);
-        ice.psdep *= snow;
-        ice.psaut *= snow;
-        ice.psaci *= snow;
-        ice.psacw *= snow;
-    } else {
-        ice.psacw *= rain;
-    }
+    let snow = share(cell.qs, (-ice.psdep - ice.psaut - ice.psaci - ice.psacw) * dt);
+    ice.psdep *= snow;
+    ice.psaut *= snow;
+    ice.psaci *= snow;
+    ice.psacw *= if is_cold { snow } else { rain };
 }
 
 /// Factor that keeps a loss within what there is.

@@ -48,12 +48,10 @@ impl<R> Precipitation<R> {
 /// Returns the water that this makes, kg m⁻².
 #[inline(always)]
 pub fn clip<R: SchemeConstants>(air: &Air<R>, q: &mut R) -> R {
-    let mut made = R::ZERO;
-    if *q < R::ZERO {
-        made = -(air.rho * air.dz * *q);
-        *q = R::ZERO;
-    }
-    made
+    let below = q.smaller(R::ZERO);
+    // What is not a number stays so.
+    *q -= below;
+    -(air.rho * air.dz * below)
 }
 
 /// Everything that happens in a cell in a minor step when the fall is over.

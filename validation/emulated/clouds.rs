@@ -1,11 +1,15 @@
 //! The kernels of the microphysics, on a device made of arrays on the host.
 
+use std::sync::LazyLock;
+
 use ndarray::{ArrayView1, Dimension};
 
 use nwp_mini::gpu::advection::LayeredPointers;
 use nwp_mini::gpu::notes::Flaw;
 use nwp_mini::gpu::prelude::{Configuration, prelude};
-use nwp_mini::gpu::wsm5::{CloudArgs, CloudConstants, DiagnosisArgs, Mapping, diagnosis};
+use nwp_mini::gpu::wsm5::{
+    CloudArgs, CloudConstants, DiagnosisArgs, Mapping, MinorSteps, diagnosis,
+};
 use nwp_mini::grid::Shape;
 use nwp_mini::real::Precision;
 use nwp_mini::shared::{Bytes, DevicePointer, ReadPointer};
@@ -105,6 +109,8 @@ impl<R: Exchanged> Weather<R> {
             first: 0,
             width: 0,
             count: 0,
+            row_factor: 0,
+            row_shift: 0,
             step: 1,
             theta_number: 0,
             water_number: 1,
@@ -133,10 +139,13 @@ const OPTIONS: [&str; 4] = [
     "-ftrivial-auto-var-init=pattern",
 ];
 
-/// The kernel of a mapping, compiled for the host.
+type LazyProgram = LazyLock<Program, Box<dyn FnOnce() -> Program + Send>>;
+
+/// The kernels of a mapping, compiled for the host.
 pub(crate) struct Clouds {
     mapping: Mapping,
-    program: Program,
+    /// For calls of one minor step and for longer ones, each compiled when there is such a call.
+    programs: [LazyProgram; 2],
     shared_bytes: Option<usize>,
 }
 
@@ -153,12 +162,6 @@ impl Clouds {
         name: &str,
         options: &[&str],
     ) -> Self {
-        let configuration = Configuration {
-            precision: R::KIND,
-            nz,
-            fallout: p.fallout,
-            constants: mapping.constants(nz),
-        };
         let about = match mapping {
             Mapping::Column => "column".to_owned(),
             Mapping::Tile(tile) => format!("tile{}x{}", tile.columns, tile.threads),
@@ -175,9 +178,18 @@ impl Clouds {
                 Some(tile.shared_bytes(R::KIND, p.fallout, nz))
             }
         };
-        let text = prelude(&configuration);
-        let program = Program::compile(&name, "emulated/clouds.cpp", &text, &options);
-        Self { mapping, program, shared_bytes }
+        let options: Vec<String> = options.into_iter().map(str::to_owned).collect();
+        let fallout = p.fallout;
+        let programs = MinorSteps::ALL.map(|steps| {
+            let (name, options) = (format!("{name}_{steps:?}"), options.clone());
+            LazyLock::new(Box::new(move || {
+                let constants = mapping.constants(nz, steps);
+                let text = prelude(&Configuration { precision: R::KIND, nz, fallout, constants });
+                let options: Vec<&str> = options.iter().map(String::as_str).collect();
+                Program::compile(&name, "emulated/clouds.cpp", &text, &options)
+            }) as Box<dyn FnOnce() -> Program + Send>)
+        });
+        Self { mapping, programs, shared_bytes }
     }
 
     /// One call of `dt` seconds.
@@ -245,7 +257,12 @@ impl Clouds {
         let columns = region.rows.len() * region.columns.len();
         records.put("launch", &self.mapping.blocks(columns).map(|count| count as i32));
         records.put("shared_bytes", &[0_i32]);
-        self.program.attempt(&records, seed)
+        let [one, any] = &self.programs;
+        let program = match MinorSteps::of(args.minor_steps) {
+            MinorSteps::One => one,
+            MinorSteps::Any => any,
+        };
+        program.attempt(&records, seed)
     }
 }
 

@@ -56,6 +56,11 @@ inline unsigned long long max(unsigned long long a, unsigned long long b) { retu
 inline float rsqrt(float x) { return 1 / std::sqrt(x); }
 inline double rsqrt(double x) { return 1 / std::sqrt(x); }
 
+inline unsigned __umulhi(unsigned a, unsigned b)
+{
+    return static_cast<unsigned>(static_cast<unsigned long long>(a) * b >> 32);
+}
+
 inline int __popc(unsigned x) { return __builtin_popcount(x); }
 inline int __ffs(int x) { return __builtin_ffs(x); }
 inline int __clz(int x) { return x ? __builtin_clz(unsigned(x)) : 32; }

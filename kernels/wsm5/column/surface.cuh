@@ -8,9 +8,8 @@
 // Where a column lies in a level of the fields.
 __device__ inline int place_of(const CloudArgs& a, int number)
 {
-    // Whole rows follow each other, and need no division.
-    if (a.width == a.nx) return a.first + number;
-    const int row = unsigned(number) / unsigned(a.width);
+    // A product instead of a quotient: see `within` in src/gpu/wsm5.rs.
+    const int row = __umulhi(2u * number, a.row_factor) >> a.row_shift;
     return a.first + row * (a.nx - a.width) + number;
 }
 

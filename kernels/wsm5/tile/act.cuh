@@ -84,7 +84,7 @@ __device__ inline void act_in(const CloudArgs& a, int k, int column, bool is_fir
     const Wsm5Params& p = a.params;
     const int here = k * a.level + tile.place[column];
     Cell cell = cell_in(tile, k, column);
-    const real exner = __ldg(&a.exner[here]);
+    const real exner = __ldg(&a.exner[here]), depth = depth_in(a, tile, k, column);
     // No process asks for the depth of a layer.
     Air air = {tile.rho[k][column], __ldg(&a.p[here]), 0, 0, 0, 0};
     Cell start = cell;
@@ -102,10 +102,8 @@ __device__ inline void act_in(const CloudArgs& a, int k, int column, bool is_fir
     const real clipped = step::processes(p, a.dt_cloud, air, at_start, qr_sized, cell);
     if (is_last) store_cell(a, k, column, air.rho, exner, t_of_call(), cell, tile);
     else put(cell, k, column, tile);
-    if (clipped != 0) {
-        tile.clipped[k][column] += air.rho * depth_in(a, tile, k, column) * clipped;
-        atomicOr(&tile.clips, 1u << column);
-    }
+    tile.clipped[k][column] += air.rho * depth * clipped;
+    if (clipped != 0) atomicOr(&tile.clips, 1u);
 }
 
 // Lets the processes act in the cells where something happens: where a thread has one cell, each in its own; else

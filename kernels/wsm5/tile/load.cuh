@@ -21,12 +21,6 @@ __device__ inline bool can_change(const Wsm5Params& p, real pressure, const Cell
     return condensate > 0 || cell.qv > NEARLY_SATURATED * saturated;
 }
 
-// Whether there is anything to clip, which there hardly ever is.
-__device__ inline bool is_below_zero(const Cell& cell)
-{
-    return min(min(cell.qc, cell.qr), min(cell.qi, cell.qs)) < 0;
-}
-
 // Clips negative mixing ratios. Returns the water that this makes, kg m-2.
 __device__ inline real clip_all(const Air& air, Cell& cell)
 {
@@ -95,11 +89,10 @@ __device__ inline unsigned load(const CloudArgs& a, const Position& at, Found (&
                 strange += strangeness(cell, water);
             }
             if (can_change(a.params, air.p, cell)) active |= 1u << m;
-            real made = 0;
-            if (is_below_zero(cell)) {
-                made = clip_all(air, cell);
+            const real made = clip_all(air, cell);
+            if (made > 0) {
                 active |= 1u << m;
-                atomicOr(&tile.clips, 1u << column);
+                atomicOr(&tile.clips, 1u);
             }
             note_start(k, column, cell, tile, contents);
             put(cell, k, column, tile);

@@ -70,17 +70,11 @@ __device__ inline real column_sum(const Field& field, int column)
     return sum;
 }
 
-// Writes the sums of a column where nothing has happened in the tile.
-__device__ inline void close_account(const CloudArgs& a, const Tile& tile, const Position& at)
-{
-    if (is_accountant(at, tile)) store_surface(a, tile.place[at.column], tile.sum[at.column], 0);
-}
-
-// The same where something has, by the last warp.
-__device__ inline void sum_up(const CloudArgs& a, const Tile& tile, const Position& at)
+// Writes the sums of the columns, by the last warp. Nothing has changed in a tile where nothing can.
+__device__ inline void close_account(const CloudArgs& a, const Tile& tile, const Position& at, bool is_any)
 {
     Precipitation sum = tile.sum[at.column];
     if (tile.clips != 0) sum.clipped += column_sum(tile.clipped, at.column);
-    const real mass_mismatch = a.per_area != nullptr ? column_sum(tile.water, at.column) : real(0);
+    const real mass_mismatch = is_any && a.per_area != nullptr ? column_sum(tile.water, at.column) : real(0);
     if (is_accountant(at, tile)) store_surface(a, tile.place[at.column], sum, mass_mismatch);
 }

@@ -152,8 +152,7 @@ struct Tile {
     Precipitation sum[TILE_COLUMNS];
     int place[TILE_COLUMNS];  // of a column in a level of the fields, or NOWHERE
     int warm_count, cold_count;
-    // Columns in which clipping has made water.
-    unsigned clips;
+    unsigned clips;  // other than 0 where clipping has made water in a cell
 };
 
 // Forgets what has been found in the minor step before.

@@ -143,6 +143,9 @@ impl<R: OnDevice> OnGpu<R> {
         if let Some(at) = self.recorded.iter().position(|recorded| recorded.key == key) {
             return Ok(at);
         }
+        for member in &self.members {
+            member.clouds.prepare(key.dt)?;
+        }
         let graph = self.gpu.capture(|| self.enqueue(key))?;
         if self.recorded.len() == MOST {
             self.recorded.remove(0);
