@@ -4,6 +4,7 @@
 #include "wsm5/column/column.cuh"
 #include "wsm5/column/fall.cuh"
 #include "wsm5/column/flaw.cuh"
+#include "wsm5/column/place.cuh"
 #include "wsm5/column/sink.cuh"
 #include "wsm5/column/surface.cuh"
 

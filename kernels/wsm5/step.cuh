@@ -35,16 +35,18 @@ __device__ inline real processes(
     Cell& cell)
 {
     melt::instantaneous(p, dt_cloud, air, qr_sized, cell);
-    if (cell::is_clear(cell) && (cell.t >= FREEZING || cell.qv <= onset.qsi)) {
-        // No rate but condensation is other than zero.
-        return melt::condense(p, dt_cloud, air, onset, cell);
+    // Then no rate but condensation is other than zero.
+    const bool is_calm = cell::is_clear(cell) && (cell.t >= FREEZING || cell.qv <= onset.qsi);
+    real clipped = 0;
+    if (!is_calm) {
+        const Coefficients coefficients = cell::coefficients(p, air, onset, cell);
+        const WarmRates warm = warm::rates(p, dt_cloud, air, onset, cell, coefficients);
+        const IceRates ice = ice::rates(p, dt_cloud, air, onset, cell, coefficients, warm.prevp);
+        clipped = balance::apply(dt_cloud, air, warm, ice, cell);
     }
-    const Coefficients coefficients = cell::coefficients(p, air, onset, cell);
-    const WarmRates warm = warm::rates(p, dt_cloud, air, onset, cell, coefficients);
-    const IceRates ice = ice::rates(p, dt_cloud, air, onset, cell, coefficients, warm.prevp);
-    real clipped = balance::apply(dt_cloud, air, warm, ice, cell);
     clipped += melt::condense(p, dt_cloud, air, onset, cell);
-    return clipped - (clean_up(cell.qc) + clean_up(cell.qi));
+    if (!is_calm) clipped -= clean_up(cell.qc) + clean_up(cell.qi);
+    return clipped;
 }
 
 // Adds what has reached the ground in a minor step to the sums of the call.

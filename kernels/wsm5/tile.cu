@@ -36,16 +36,17 @@ extern "C" __global__ void __launch_bounds__(TILE_THREADS, BLOCKS)
     // The vote tells the compiler that all lanes agree: without it, it makes code for every shuffle below in
     // which some lanes come later.
     const bool is_any = __any_sync(ALL_LANES, __syncthreads_or(active != 0));
-    if (is_any) {
-        if (HEIGHTS_KEPT) {
-            if (has_account(at)) {
-                set_tops(tile.depth, tile.layering, at.column);
-                if (COLUMNS_LISTED) list_columns(tile, at.column);
-            }
-            __syncthreads();
+    if (is_any && HEIGHTS_KEPT) {
+        if (has_account(at)) {
+            set_tops(tile.depth, tile.layering, at.column);
+            if (COLUMNS_LISTED) list_columns(tile, at.column);
         }
-        for (int step = 1;; ++step) {
-            const bool is_last = ONE_STEP || step >= a.minor_steps;
+        __syncthreads();
+    }
+    Precipitation sum{};
+    for (int step = 1;; ++step) {
+        const bool is_last = ONE_STEP || step >= a.minor_steps;
+        if (is_any) {
             if (tile.falling.any() != 0) {
                 if (FALLOUT == Fallout::SemiLagrangian) fall_in(a, tile);
                 else sink_in(a, tile);
@@ -57,18 +58,22 @@ extern "C" __global__ void __launch_bounds__(TILE_THREADS, BLOCKS)
                 __syncthreads();
             }
             act(a, at, active, step == 1, is_last, tile);
-            if (is_accountant(at, tile)) gather(a, tile, at.column);
+        }
+        if (is_accountant(at, tile)) {
+            if (is_any) gather(a, tile, at.column, sum);
+            if (is_last || !is_any) store_surface(a, tile.place[at.column], sum, 0);
+        }
+        if (!is_any) return;
+        __syncthreads();
+        if (is_last) break;
+        if (threadIdx.x == 0) begin_minor_step(tile);
+        __syncthreads();
+        note_falling(look_again(at, tile), tile);
+        __syncthreads();
+        if (COLUMNS_LISTED) {
+            if (has_account(at)) list_columns(tile, at.column);
             __syncthreads();
-            if (is_last) break;
-            if (threadIdx.x == 0) begin_minor_step(tile);
-            __syncthreads();
-            note_falling(look_again(at, tile), tile);
-            __syncthreads();
-            if (COLUMNS_LISTED) {
-                if (has_account(at)) list_columns(tile, at.column);
-                __syncthreads();
-            }
         }
     }
-    if (warp() == WARPS - 1) close_account(a, tile, at, is_any);
+    if (warp() == WARPS - 1) close_account(a, tile, at, sum);
 }

@@ -2,7 +2,7 @@
 
 use super::advection::{March, Offer, Shares, TransportSettings};
 use super::compile::Source;
-use super::wsm5::{Mapping, MinorSteps};
+use super::wsm5::{Mapping, Purpose};
 use super::{
     budget, ceilings, clouds, conjugate_gradient, csr, forcing, memory_lab, reduce, step_end,
     summary, transport, transpose,
@@ -84,13 +84,18 @@ pub fn catalogue(precision: Precision, nz: usize) -> Vec<Entry> {
         };
         for (size, columns) in [("small", SMALL.columns()), ("large", LARGE.columns())] {
             let mapping = Mapping::choose(columns, precision, fallout, nz);
-            for (calls, steps) in [("", MinorSteps::One), (", long calls", MinorSteps::Any)] {
-                let source = clouds::source(precision, nz, fallout, mapping, steps);
-                entries.push(entry(source, &format!("{size}{name}{calls}"), true));
+            let purposes = [
+                ("", Purpose::RUN),
+                (", alone", Purpose { weighs: false, ..Purpose::RUN }),
+                (", long calls", Purpose { is_short: false, ..Purpose::RUN }),
+            ];
+            for (purpose, asked) in purposes {
+                let source = clouds::source(precision, nz, fallout, mapping, asked);
+                entries.push(entry(source, &format!("{size}{name}{purpose}"), true));
             }
         }
         // The mapping of 2008 keeps its columns in local memory by design.
-        let source = clouds::source(precision, nz, fallout, Mapping::Column, MinorSteps::One);
+        let source = clouds::source(precision, nz, fallout, Mapping::Column, Purpose::RUN);
         entries.push(entry(source, name.trim_start_matches(", "), false));
     }
     let fallout = Fallout::default();

@@ -14,7 +14,7 @@ use super::layout::Layout;
 use super::prelude::{Configuration, prelude};
 use super::tuning::{Knob, Setting};
 use super::turn::Turn;
-use super::wsm5::{CloudArgs, DiagnosisArgs, LEVELS, Mapping, MinorSteps, diagnosis};
+use super::wsm5::{CloudArgs, DiagnosisArgs, LEVELS, Mapping, Purpose, Tile, diagnosis};
 use crate::error::{Error, Result};
 use crate::grid::Shape;
 use crate::real::Precision;
@@ -52,9 +52,9 @@ pub fn source(
     nz: usize,
     fallout: Fallout,
     mapping: Mapping,
-    steps: MinorSteps,
+    purpose: Purpose,
 ) -> Source {
-    with_settings(mapping.file(), precision, nz, fallout, mapping.constants(nz, steps))
+    with_settings(mapping.file(), precision, nz, fallout, mapping.constants(nz, purpose))
 }
 
 /// What the kernel of the diagnosis is compiled from.
@@ -156,14 +156,20 @@ impl Abreast {
     }
 }
 
+/// The kernels of a call, each compiled when it is needed first.
+#[derive(Debug, Default)]
+struct Calls {
+    /// For calls of one minor step.
+    short: OnceLock<Kernel>,
+    /// For longer ones.
+    long: OnceLock<Kernel>,
+}
+
 /// The microphysics of one grid.
 #[derive(Clone, Debug)]
 pub struct Clouds<R> {
     gpu: Gpu,
-    /// For calls of one minor step.
-    call: Kernel,
-    /// For longer ones, compiled when there is one.
-    long_call: Arc<OnceLock<Kernel>>,
+    calls: Arc<Calls>,
     diagnose: Kernel,
     layout: Layout,
     inside: Inside,
@@ -197,7 +203,8 @@ pub fn planes_of(steps: usize) -> usize {
 }
 
 impl<R: SchemeConstants + RadarConstants + Element> Clouds<R> {
-    /// Compiles the kernels.
+    /// Takes a grid, and compiles the kernel of the diagnosis; those of the calls follow when they are needed, or
+    /// with [`Clouds::prepare`].
     ///
     /// `theta_base` is what is added to the field of potential temperature.
     ///
@@ -229,15 +236,13 @@ impl<R: SchemeConstants + RadarConstants + Element> Clouds<R> {
                 i32::MAX
             )));
         }
-        let call = Self::kernel(gpu, shape.nz, scheme.fallout, mapping, MinorSteps::One)?;
         let diagnosis_source = diagnosis_source(R::PRECISION, shape.nz, scheme.fallout);
         let diagnose = gpu.module(&diagnosis_source)?.kernel(diagnosis::KERNEL)?;
         let bins = Bins::default();
         let (mass, per_area) = (LayeredPointers::default(), None);
         Ok(Self {
             gpu: gpu.clone(),
-            call,
-            long_call: Arc::default(),
+            calls: Arc::default(),
             diagnose,
             layout,
             inside,
@@ -253,16 +258,6 @@ impl<R: SchemeConstants + RadarConstants + Element> Clouds<R> {
         })
     }
 
-    fn kernel(
-        gpu: &Gpu,
-        nz: usize,
-        fallout: Fallout,
-        mapping: Mapping,
-        steps: MinorSteps,
-    ) -> Result<Kernel> {
-        gpu.module(&source(R::PRECISION, nz, fallout, mapping, steps))?.kernel(mapping.kernel())
-    }
-
     /// Compiles what calls of `dt` seconds need, where it is not there yet: before such a call is recorded in a
     /// graph.
     ///
@@ -270,20 +265,25 @@ impl<R: SchemeConstants + RadarConstants + Element> Clouds<R> {
     ///
     /// As [`Clouds::new`].
     pub fn prepare(&self, dt: f64) -> Result<()> {
-        self.kernel_for(minor_steps(R::of(dt)).f64() as i32).map(drop)
+        self.kernel(minor_steps(R::of(dt)) == R::ONE).map(drop)
     }
 
-    fn kernel_for(&self, steps: i32) -> Result<&Kernel> {
-        let Self { gpu, layout, mapping, scheme, long_call, .. } = self;
-        let steps = MinorSteps::of(steps);
-        match (steps, long_call.get()) {
-            (MinorSteps::One, _) => Ok(&self.call),
-            (MinorSteps::Any, Some(kernel)) => Ok(kernel),
-            (MinorSteps::Any, None) => {
-                let kernel = Self::kernel(gpu, layout.shape.nz, scheme.fallout, *mapping, steps)?;
-                Ok(long_call.get_or_init(|| kernel))
-            }
+    fn kernel(&self, is_short: bool) -> Result<&Kernel> {
+        let Self { gpu, calls, layout, mapping, scheme, .. } = self;
+        let place = if is_short { &calls.short } else { &calls.long };
+        if let Some(kernel) = place.get() {
+            return Ok(kernel);
         }
+        let purpose = Purpose { is_short, weighs: self.per_area.is_some() };
+        let source = source(R::PRECISION, layout.shape.nz, scheme.fallout, *mapping, purpose);
+        let kernel = gpu.module(&source)?.kernel(mapping.kernel())?;
+        let kernel = match mapping {
+            Mapping::Column => kernel,
+            Mapping::Tile(Tile { threads, blocks, .. }) => {
+                kernel.with_blocks(*threads as u32, *blocks as u32)?
+            }
+        };
+        Ok(place.get_or_init(|| kernel))
     }
 
     /// The same with other parameters, for one of several states in an array.
@@ -312,6 +312,7 @@ impl<R: SchemeConstants + RadarConstants + Element> Clouds<R> {
         let per_area: Vec<R> = area.iter().map(|area| R::of(1.0 / area)).collect();
         (self.mass, self.per_area) =
             (mass, Some(Arc::new(gpu.upload(&self.layout.lay(&per_area))?)));
+        self.calls = Arc::default();
         Ok(())
     }
 
@@ -335,7 +336,7 @@ impl<R: SchemeConstants + RadarConstants + Element> Clouds<R> {
         let [_, threads] = self.mapping.blocks(1);
         let [_, diagnosing] = diagnosis::blocks(1);
         Ok([
-            self.call.resources(threads as u32, 0)?,
+            self.kernel(true)?.resources(threads as u32, 0)?,
             self.diagnose.resources(diagnosing as u32, 0)?,
         ])
     }
@@ -390,7 +391,7 @@ impl<R: SchemeConstants + RadarConstants + Element> Clouds<R> {
         }
         let (grid, block) = ([blocks as u32, 1, 1], [threads as u32, 1, 1]);
         let launch = Launch { grid, block, shared_bytes: 0 };
-        let kernel = self.kernel_for(args.minor_steps)?;
+        let kernel = self.kernel(args.minor_steps == 1)?;
         // SAFETY: the kernel takes this struct; the lengths of all arrays have been checked, and
         // memory is freed only when the device is done with it.
         unsafe { kernel.launch_on(branch, launch, args) }

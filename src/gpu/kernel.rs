@@ -74,7 +74,7 @@ impl Module {
         let function = unsafe { result::module::get_function(*module, symbol) }
             .map_err(failed(format!("find the kernel {name} in kernels/{file}")))?;
         let waits = is_marked(name) && gpu.device().architecture >= WAITING;
-        Ok(Kernel { module: self.clone(), name, function, waits })
+        Ok(Kernel { module: self.clone(), name, function, waits, most_blocks: u32::MAX })
     }
 }
 
@@ -86,6 +86,8 @@ pub struct Kernel {
     function: sys::CUfunction,
     /// Whether it waits by itself until what was asked before is done.
     waits: bool,
+    /// The most blocks that a multiprocessor is to hold.
+    most_blocks: u32,
 }
 
 // SAFETY: the driver's handles may be used from any thread.
@@ -252,6 +254,29 @@ impl Kernel {
             .map_err(failed(format!("give {bytes} bytes of shared memory to {}", self.name)))
     }
 
+    /// The same kernel, of which a multiprocessor is to hold at most `blocks` blocks of `threads` threads: it sets
+    /// shared memory apart for so many, in the driver's steps, and keeps the rest as its cache.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Gpu`] when the driver does not take it.
+    pub fn with_blocks(self, threads: u32, blocks: u32) -> Result<Self> {
+        use sys::CUfunction_attribute::CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT as PERCENT;
+        /// What the driver takes of the shared memory of every block, bytes.
+        const OWN: u32 = 1 << 10;
+        let Resources { shared_bytes, blocks: possible, .. } = self.resources(threads, 0)?;
+        if possible <= blocks {
+            // Kernels that share memory out in another way would have to wait for each other.
+            return Ok(self);
+        }
+        let all = self.module.loaded.gpu.device().shared_bytes + OWN;
+        let percent = (100 * blocks * (shared_bytes + OWN)).div_ceil(all).min(100);
+        // SAFETY: the function belongs to a loaded module.
+        unsafe { result::function::set_function_attribute(self.function, PERCENT, percent as i32) }
+            .map_err(failed(format!("set shared memory apart for {}", self.name)))?;
+        Ok(Self { most_blocks: blocks, ..self })
+    }
+
     /// What the kernel takes of a multiprocessor in blocks of `threads` threads, with as much shared
     /// memory beyond what it declares, bytes.
     ///
@@ -294,7 +319,7 @@ impl Kernel {
                 shared_bytes as usize,
             )
         }
-        .map(i32::unsigned_abs)
+        .map(|blocks| blocks.unsigned_abs().min(self.most_blocks))
         .map_err(failed(format!("ask how often {} fits", self.name)))
     }
 }

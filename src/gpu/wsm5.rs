@@ -142,24 +142,26 @@ pub enum Mapping {
     Tile(Tile),
 }
 
-/// How many minor steps the calls of a kernel have. Nearly all calls have one, and the code for more would stand in
-/// their way: on a small grid they take longer to fetch their code than to run it.
+/// What the calls of a kernel are for. Code for what is not asked for would stand in the way: on a small grid much of
+/// a call is spent on fetching its code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum MinorSteps {
-    /// One.
-    One,
-    /// Any number.
-    Any,
+pub struct Purpose {
+    /// Whether they have one minor step, as nearly all have; else any number.
+    pub is_short: bool,
+    /// Whether they tell what their changes weigh, and note values that are not finite, as in a run.
+    pub weighs: bool,
 }
 
-impl MinorSteps {
-    /// Both kinds.
-    pub const ALL: [Self; 2] = [Self::One, Self::Any];
-
-    /// What a call of so many needs.
-    pub fn of(count: i32) -> Self {
-        if count == 1 { Self::One } else { Self::Any }
-    }
+impl Purpose {
+    /// Calls of one minor step in a run.
+    pub const RUN: Self = Self { is_short: true, weighs: true };
+    /// All there are.
+    pub const ALL: [Self; 4] = [
+        Self::RUN,
+        Self { weighs: false, ..Self::RUN },
+        Self { is_short: false, ..Self::RUN },
+        Self { is_short: false, weighs: false },
+    ];
 }
 
 /// A tile of columns, and the threads that work on it.
@@ -287,12 +289,12 @@ impl Tile {
         // Depths on their way to heights and the list of cells where something happens take the place of
         // the fall.
         let either = fall.max(real * field).max(size_of::<u16>() * nz * columns);
-        let sums = 16 * columns;
+        let landings = 9 * columns;
         // Places of the columns, counts, and the columns with each species.
         let integers = size_of::<i32>() * (columns + 10) + SPECIES * columns;
         // The fall begins, and all ends, at a multiple of four values.
         let filling = 2 * 4 * real;
-        real * (fields + sums) + either + integers + filling
+        real * (fields + landings) + either + integers + filling
     }
 }
 
@@ -319,7 +321,7 @@ impl Mapping {
     }
 
     /// The settings for a number of levels as kernels see them, by name.
-    pub fn constants(self, nz: usize, steps: MinorSteps) -> Vec<(String, i32)> {
+    pub fn constants(self, nz: usize, purpose: Purpose) -> Vec<(String, i32)> {
         let mut settings = match self {
             Self::Column => vec![("COLUMN_THREADS", COLUMN_THREADS)],
             Self::Tile(Tile { columns, threads, blocks }) => {
@@ -334,7 +336,8 @@ impl Mapping {
                 ]
             }
         };
-        settings.push(("ONE_STEP", usize::from(steps == MinorSteps::One)));
+        settings.push(("ONE_STEP", usize::from(purpose.is_short)));
+        settings.push(("WEIGHED", usize::from(purpose.weighs)));
         settings.into_iter().map(|(name, value)| (name.to_owned(), value as i32)).collect()
     }
 

@@ -68,16 +68,20 @@ pub fn processes<R: SchemeConstants>(
     cell: &mut Cell<R>,
 ) -> R {
     melt::instantaneous(p, dt_cloud, air, qr_sized, cell);
-    if is_clear(cell) && (cell.t >= R::FREEZING || cell.qv <= onset.qsi) {
-        // No rate but condensation is other than zero.
-        return melt::condense(p, dt_cloud, air, onset, cell);
+    // Then no rate but condensation is other than zero.
+    let is_calm = is_clear(cell) && (cell.t >= R::FREEZING || cell.qv <= onset.qsi);
+    let mut clipped = R::ZERO;
+    if !is_calm {
+        let coefficients = coefficients(p, air, onset, cell);
+        let warm = warm::rates(p, dt_cloud, air, onset, cell, &coefficients);
+        let ice = ice::rates(p, dt_cloud, air, onset, cell, &coefficients, warm.prevp);
+        clipped = balance::apply(dt_cloud, air, warm, ice, cell);
     }
-    let coefficients = coefficients(p, air, onset, cell);
-    let warm = warm::rates(p, dt_cloud, air, onset, cell, &coefficients);
-    let ice = ice::rates(p, dt_cloud, air, onset, cell, &coefficients, warm.prevp);
-    let mut clipped = balance::apply(dt_cloud, air, warm, ice, cell);
     clipped += melt::condense(p, dt_cloud, air, onset, cell);
-    clipped - (clean_up(&mut cell.qc) + clean_up(&mut cell.qi))
+    if !is_calm {
+        clipped -= clean_up(&mut cell.qc) + clean_up(&mut cell.qi);
+    }
+    clipped
 }
 
 /// Removes cloud water or ice too little to count.

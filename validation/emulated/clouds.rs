@@ -8,7 +8,7 @@ use nwp_mini::gpu::advection::LayeredPointers;
 use nwp_mini::gpu::notes::Flaw;
 use nwp_mini::gpu::prelude::{Configuration, prelude};
 use nwp_mini::gpu::wsm5::{
-    CloudArgs, CloudConstants, DiagnosisArgs, Mapping, MinorSteps, diagnosis,
+    CloudArgs, CloudConstants, DiagnosisArgs, Mapping, Purpose, diagnosis,
 };
 use nwp_mini::grid::Shape;
 use nwp_mini::real::Precision;
@@ -180,10 +180,11 @@ impl Clouds {
         };
         let options: Vec<String> = options.into_iter().map(str::to_owned).collect();
         let fallout = p.fallout;
-        let programs = MinorSteps::ALL.map(|steps| {
-            let (name, options) = (format!("{name}_{steps:?}"), options.clone());
+        let programs = [("short", Purpose::RUN), ("long", Purpose { is_short: false, ..Purpose::RUN })];
+        let programs = programs.map(|(calls, purpose)| {
+            let (name, options) = (format!("{name}_{calls}"), options.clone());
             LazyLock::new(Box::new(move || {
-                let constants = mapping.constants(nz, steps);
+                let constants = mapping.constants(nz, purpose);
                 let text = prelude(&Configuration { precision: R::KIND, nz, fallout, constants });
                 let options: Vec<&str> = options.iter().map(String::as_str).collect();
                 Program::compile(&name, "emulated/clouds.cpp", &text, &options)
@@ -257,11 +258,8 @@ impl Clouds {
         let columns = region.rows.len() * region.columns.len();
         records.put("launch", &self.mapping.blocks(columns).map(|count| count as i32));
         records.put("shared_bytes", &[0_i32]);
-        let [one, any] = &self.programs;
-        let program = match MinorSteps::of(args.minor_steps) {
-            MinorSteps::One => one,
-            MinorSteps::Any => any,
-        };
+        let [short, long] = &self.programs;
+        let program = if args.minor_steps == 1 { short } else { long };
         program.attempt(&records, seed)
     }
 }

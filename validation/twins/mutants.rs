@@ -31,11 +31,11 @@ pub(crate) const HARMLESS: [(&str, &str); 11] = [
     ("melt::melt_snow: if (cell.t <= FREEZING <||", "psmlt looks again"),
     ("melt::melt_snow_in_substep: if (cell.t <= FREEZING <||", "psmlt looks again"),
     (
-        "step::processes: if (cell::is_clear(cell) && (cell.t >= FREEZING <||",
+        "step::processes: const bool is_calm = cell::is_clear(cell) && (cell.t >= FREEZING <||",
         "the shortcut gives what the long way does",
     ),
     (
-        "step::processes: if (cell::is_clear(cell) && (cell.t >= <FREEZING",
+        "step::processes: const bool is_calm = cell::is_clear(cell) && (cell.t >= <FREEZING",
         "the shortcut gives what the long way does",
     ),
     ("max(ice + water, <FRACTION_MIN", "melting snow is never made of air alone"),

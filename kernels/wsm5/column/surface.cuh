@@ -1,17 +1,9 @@
-// Columns in the fields, and what they bring to the ground.
+// What columns leave in the fields, and bring to the ground.
 #pragma once
 
 #include "primitives/exact.cuh"
 #include "wsm5/column/species.cuh"
 #include "wsm5/step.cuh"
-
-// Where a column lies in a level of the fields.
-__device__ inline int place_of(const CloudArgs& a, int number)
-{
-    // A product instead of a quotient: see `within` in src/gpu/wsm5.rs.
-    const int row = __umulhi(2u * number, a.row_factor) >> a.row_shift;
-    return a.first + row * (a.nx - a.width) + number;
-}
 
 // Writes the potential temperature of a cell whose temperature was `before` at the start of the call, unless it
 // is still that. See theta_after in src/wsm5/fields.rs.
@@ -33,7 +25,7 @@ __device__ inline void add_to_sums(real dt_cloud, real depth, const real (&groun
 // By how much the dry mass of a cell exceeds rho dz, kg m-2; 0 where nobody asks for it.
 __device__ inline real surplus(const CloudArgs& a, int place, int k, real rho, real dz)
 {
-    if (a.per_area == nullptr) return 0;
+    if (!WEIGHED) return 0;
     const LayeredPointers& mass = a.mass;
     const real cell = mass.with_mu[place] * mass.c1[k] + mass.without_mu[place] * mass.c2[k];
     return cell * a.per_area[place] - rho * dz;
@@ -44,7 +36,7 @@ __device__ inline real surplus(const CloudArgs& a, int place, int k, real rho, r
 __device__ inline void store_surface(const CloudArgs& a, int place, const Precipitation& sum,
                                      real mass_mismatch)
 {
-    if (a.per_area != nullptr) a.mass_mismatch[place] = mass_mismatch;
+    if (WEIGHED) a.mass_mismatch[place] = mass_mismatch;
     // Both are sums over the run. Nobody else adds to them, but so nobody waits for what they are.
     if (sum.rain > 0) atomicAdd(&a.rain[place], sum.rain);
     if (sum.snow > 0) atomicAdd(&a.snow[place], sum.snow);

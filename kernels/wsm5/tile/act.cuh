@@ -44,7 +44,7 @@ __device__ inline void mark_active(const CloudArgs& a, const Position& at, bool 
             if (fallen > 0 || has_melted(tile.start, k, column, tile)) active |= 1u << m;
         }
     }
-    if (is_last && a.per_area != nullptr) {
+    if (WEIGHED && is_last) {
 #pragma unroll
         for (int m = 0; m < CELLS; ++m)
             if (at.has(m) && !(active >> m & 1)) tile.water[at.level(m)][at.column] = 0;

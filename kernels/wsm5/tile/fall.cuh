@@ -376,12 +376,6 @@ __device__ inline void list_columns(Tile& tile, int column)
     }
 }
 
-// The columns that hold a species, or any where a task has all.
-__device__ inline unsigned columns_of(const Tile& tile, Species kind)
-{
-    return KINDS == 1 ? tile.falling.of(kind) : tile.falling.any();
-}
-
 // Tasks of a species, or all where a task has all of them.
 __device__ inline int tasks_of(const Tile& tile, Species kind)
 {

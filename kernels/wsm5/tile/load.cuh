@@ -83,7 +83,7 @@ __device__ inline unsigned load(const CloudArgs& a, const Position& at, Found (&
             const Found& f = found[n];
             const Air air = {f.rho, f.p, f.dz, 0, 0, 0};
             Cell cell = {(f.theta + a.theta_base) * f.exner, f.qv, f.qc, f.qr, f.qi, f.qs};
-            if (a.per_area != nullptr) {
+            if (WEIGHED) {
                 const real water = water_in(cell);
                 tile.water[k][column] = water;
                 strange += strangeness(cell, water);

@@ -3,8 +3,8 @@
 
 #include "wsm5/tile/load.cuh"
 
-// One thread for each column looks after its sums: those that come last where the processes act, and
-// mostly find nothing left.
+// One thread for each column looks after its sums: those that come last where the processes act, and mostly find
+// nothing left. So what has fallen is written while others still work.
 __device__ inline bool has_account(const Position& at) { return at.row == ROWS - 1; }
 
 __device__ inline bool is_accountant(const Position& at, const Tile& tile)
@@ -12,26 +12,23 @@ __device__ inline bool is_accountant(const Position& at, const Tile& tile)
     return has_account(at) && tile.place[at.column] != NOWHERE;
 }
 
-// Begins with the sums of a column, and finds its place.
+// Finds the place of a column.
 __device__ inline void open_account(const CloudArgs& a, Tile& tile, int column)
 {
     tile.place[column] = number_of(column) < a.count ? place_of(a, number_of(column)) : NOWHERE;
-    tile.sum[column] = {0, 0, 0, 0, 0, 0, 0};
-    for (int s = 0; s < SPECIES; ++s) tile.landing[s][column] = {0, 0, 0};
 }
 
-// Adds what a column has brought to the ground in a minor step to its sums, and forgets it.
-__device__ inline void gather(const CloudArgs& a, Tile& tile, int column)
+// Adds what a column has brought to the ground in a minor step to its sums.
+__device__ inline void gather(const CloudArgs& a, const Tile& tile, int column, Precipitation& sum)
 {
-    Precipitation& sum = tile.sum[column];
     real ground[SPECIES];
 #pragma unroll
     for (int s = 0; s < SPECIES; ++s) {
+        const bool has_fallen = columns_of(tile, Species(s)) >> column & 1;
         const Landing landing = tile.landing[s][column];
-        ground[s] = landing.ground;
-        sum.fall_residual += landing.residual;
-        sum.clipped += landing.clipped;
-        tile.landing[s][column] = {0, 0, 0};
+        ground[s] = has_fallen ? landing.ground : real(0);
+        sum.fall_residual += has_fallen ? landing.residual : real(0);
+        sum.clipped += has_fallen ? landing.clipped : real(0);
     }
     add_to_sums(a.dt_cloud, lowest_depth(tile.layering, column), ground, sum);
 }
@@ -49,7 +46,7 @@ __device__ inline void store_cell(const CloudArgs& a, int k, int column, real rh
     a.qr[here] = cell.qr;
     a.qi[here] = cell.qi;
     a.qs[here] = cell.qs;
-    if (a.per_area != nullptr) {
+    if (WEIGHED) {
         const real water = water_in(cell), gained = water - tile.water[k][column];
         if (strangeness(cell, water) != 0) note_flaw(a, here, cell);
         tile.water[k][column] = surplus(a, place, k, rho, depth_in(a, tile, k, column)) * gained;
@@ -70,11 +67,17 @@ __device__ inline real column_sum(const Field& field, int column)
     return sum;
 }
 
-// Writes the sums of the columns, by the last warp. Nothing has changed in a tile where nothing can.
-__device__ inline void close_account(const CloudArgs& a, const Tile& tile, const Position& at, bool is_any)
+// Writes what the processes have added to what is known of a column since all has fallen, by the last warp.
+__device__ inline void close_account(const CloudArgs& a, const Tile& tile, const Position& at,
+                                     const Precipitation& sum)
 {
-    Precipitation sum = tile.sum[at.column];
-    if (tile.clips != 0) sum.clipped += column_sum(tile.clipped, at.column);
-    const real mass_mismatch = is_any && a.per_area != nullptr ? column_sum(tile.water, at.column) : real(0);
-    if (is_accountant(at, tile)) store_surface(a, tile.place[at.column], sum, mass_mismatch);
+    const int place = tile.place[at.column];
+    if (tile.clips != 0) {
+        const real clipped = column_sum(tile.clipped, at.column);
+        if (is_accountant(at, tile)) a.clipped[place] = sum.clipped + clipped;
+    }
+    if (WEIGHED) {
+        const real mass_mismatch = column_sum(tile.water, at.column);
+        if (is_accountant(at, tile)) a.mass_mismatch[place] = mass_mismatch;
+    }
 }

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "wsm5/column/flaw.cuh"
+#include "wsm5/column/place.cuh"
 #include "wsm5/column/surface.cuh"
 
 constexpr int WARP = 32;
@@ -126,7 +127,7 @@ struct Listed {
     unsigned char column[SPECIES][TILE_COLUMNS];
 };
 
-// What a species leaves in a minor step besides what is in the cells, kg m-2.
+// What a species leaves in a minor step besides what is in the cells, where a column holds it, kg m-2.
 struct Landing {
     real ground;    // has reached the ground
     real residual;  // the fall has made
@@ -149,11 +150,16 @@ struct Tile {
     Falling falling;
     Listed listed;
     Landing landing[SPECIES][TILE_COLUMNS];
-    Precipitation sum[TILE_COLUMNS];
     int place[TILE_COLUMNS];  // of a column in a level of the fields, or NOWHERE
     int warm_count, cold_count;
     unsigned clips;  // other than 0 where clipping has made water in a cell
 };
+
+// The columns that hold a species, or any where a task has all.
+__device__ inline unsigned columns_of(const Tile& tile, Species kind)
+{
+    return KINDS == 1 ? tile.falling.of(kind) : tile.falling.any();
+}
 
 // Forgets what has been found in the minor step before.
 __device__ inline void begin_minor_step(Tile& tile)

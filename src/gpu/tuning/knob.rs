@@ -218,13 +218,13 @@ mod tests {
     fn candidates_compile() {
         use crate::advection::Limiter;
         use crate::gpu::advection::{Offer, Shares, TransportSettings};
-        use crate::gpu::wsm5::MinorSteps;
+        use crate::gpu::wsm5::Purpose;
         use crate::gpu::{Architecture, Compiler, clouds, receipts, transport};
         use crate::grid::{Grid, Shape, Side, Sides};
         use rayon::prelude::*;
         let source = |knob, setting| match (knob, setting) {
             (Knob::Clouds(fallout), Setting::Clouds(mapping)) => {
-                clouds::source(Precision::F32, 27, fallout, mapping, MinorSteps::One)
+                clouds::source(Precision::F32, 27, fallout, mapping, Purpose::RUN)
             }
             (_, Setting::Transport(march)) => {
                 let shape = Shape { nx: 71, ny: 58, nz: 27 };

@@ -7,7 +7,7 @@ use ndarray::{Array, Dimension};
 
 use nwp_mini::gpu::advection::LayeredPointers;
 use nwp_mini::gpu::clouds::{self, Clouds, DIAGNOSED_FIELDS, Inside, PLANES, Place};
-use nwp_mini::gpu::wsm5::{Mapping, MinorSteps, Tile};
+use nwp_mini::gpu::wsm5::{Mapping, Purpose, Tile};
 use nwp_mini::gpu::{Buffer, Element, Gpu, Layout, Source};
 use nwp_mini::real::Real;
 use nwp_mini::state::{CloudDiagnostics, Environment};
@@ -222,7 +222,7 @@ pub fn mappings<R: OnDevice>(fallout: Fallout, nz: usize) -> Vec<Mapping> {
 /// What kernels are compiled from, with that of the diagnosis.
 pub fn sources<R: OnDevice>(nz: usize, fallout: Fallout, mappings: &[Mapping]) -> Vec<Source> {
     let call = |&mapping: &Mapping| {
-        MinorSteps::ALL.map(|steps| clouds::source(R::PRECISION, nz, fallout, mapping, steps))
+        Purpose::ALL.map(|purpose| clouds::source(R::PRECISION, nz, fallout, mapping, purpose))
     };
     let diagnosis = clouds::diagnosis_source(R::PRECISION, nz, fallout);
     mappings.iter().flat_map(call).chain([diagnosis]).collect()
