@@ -43,7 +43,7 @@ extern "C" __global__ void __launch_bounds__(TILE_THREADS, BLOCKS)
         }
         __syncthreads();
     }
-    Precipitation sum{};
+    real clipped = 0;
     for (int step = 1;; ++step) {
         const bool is_last = ONE_STEP || step >= a.minor_steps;
         if (is_any) {
@@ -60,8 +60,11 @@ extern "C" __global__ void __launch_bounds__(TILE_THREADS, BLOCKS)
             act(a, at, active, step == 1, is_last, tile);
         }
         if (is_accountant(at, tile)) {
+            Precipitation sum = step == 1 ? Precipitation{} : tile.sum[at.column];
             if (is_any) gather(a, tile, at.column, sum);
             if (is_last || !is_any) store_surface(a, tile.place[at.column], sum, 0);
+            else tile.sum[at.column] = sum;
+            clipped = sum.clipped;
         }
         if (!is_any) return;
         __syncthreads();
@@ -75,5 +78,5 @@ extern "C" __global__ void __launch_bounds__(TILE_THREADS, BLOCKS)
             __syncthreads();
         }
     }
-    if (warp() == WARPS - 1) close_account(a, tile, at, sum);
+    if (warp() == WARPS - 1) close_account(a, tile, at, clipped);
 }

@@ -91,7 +91,9 @@ pub fn catalogue(precision: Precision, nz: usize) -> Vec<Entry> {
             ];
             for (purpose, asked) in purposes {
                 let source = clouds::source(precision, nz, fallout, mapping, asked);
-                entries.push(entry(source, &format!("{size}{name}{purpose}"), true));
+                let entry = entry(source, &format!("{size}{name}{purpose}"), true);
+                let most_spilled = if asked.is_short { 0 } else { LONG_CALLS_SPILLED };
+                entries.push(Entry { most_spilled, ..entry });
             }
         }
         // The mapping of 2008 keeps its columns in local memory by design.
@@ -133,6 +135,10 @@ pub fn catalogue(precision: Precision, nz: usize) -> Vec<Entry> {
     }
     entries
 }
+
+/// What calls of several minor steps may spill: they keep a little more from step to step than wide tiles have
+/// registers for.
+const LONG_CALLS_SPILLED: u32 = 128;
 
 /// What the stages of the transport spill on large grids on purpose, for more warps on a multiprocessor:
 /// see [`March::choose`]. Devices differ in it.

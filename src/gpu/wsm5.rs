@@ -289,12 +289,12 @@ impl Tile {
         // Depths on their way to heights and the list of cells where something happens take the place of
         // the fall.
         let either = fall.max(real * field).max(size_of::<u16>() * nz * columns);
-        let landings = 9 * columns;
+        let sums = 16 * columns;
         // Places of the columns, counts, and the columns with each species.
         let integers = size_of::<i32>() * (columns + 10) + SPECIES * columns;
         // The fall begins, and all ends, at a multiple of four values.
         let filling = 2 * 4 * real;
-        real * (fields + landings) + either + integers + filling
+        real * (fields + sums) + either + integers + filling
     }
 }
 
@@ -431,7 +431,7 @@ mod tests {
             let rows = [0, 1, 2, 3, 70, MOST / width / 3, MOST / width - 1, MOST / width];
             for number in rows.into_iter().flat_map(|row| [row * width, row * width + width - 1]) {
                 let number = number.min(MOST);
-                let found = (2 * number * u64::from(factor) >> 32) >> shift;
+                let found = ((2 * number * u64::from(factor)) >> 32) >> shift;
                 assert_eq!(found, number / width, "{number} / {width}");
             }
         }

@@ -7,9 +7,7 @@ use ndarray::{ArrayView1, Dimension};
 use nwp_mini::gpu::advection::LayeredPointers;
 use nwp_mini::gpu::notes::Flaw;
 use nwp_mini::gpu::prelude::{Configuration, prelude};
-use nwp_mini::gpu::wsm5::{
-    CloudArgs, CloudConstants, DiagnosisArgs, Mapping, Purpose, diagnosis,
-};
+use nwp_mini::gpu::wsm5::{CloudArgs, CloudConstants, DiagnosisArgs, Mapping, Purpose, diagnosis};
 use nwp_mini::grid::Shape;
 use nwp_mini::real::Precision;
 use nwp_mini::shared::{Bytes, DevicePointer, ReadPointer};
@@ -180,7 +178,8 @@ impl Clouds {
         };
         let options: Vec<String> = options.into_iter().map(str::to_owned).collect();
         let fallout = p.fallout;
-        let programs = [("short", Purpose::RUN), ("long", Purpose { is_short: false, ..Purpose::RUN })];
+        let programs =
+            [("short", Purpose::RUN), ("long", Purpose { is_short: false, ..Purpose::RUN })];
         let programs = programs.map(|(calls, purpose)| {
             let (name, options) = (format!("{name}_{calls}"), options.clone());
             LazyLock::new(Box::new(move || {

@@ -67,14 +67,15 @@ __device__ inline real column_sum(const Field& field, int column)
     return sum;
 }
 
-// Writes what the processes have added to what is known of a column since all has fallen, by the last warp.
+// Writes what the processes have added to what is known of a column since all has fallen, by the last warp; `clipped`
+// is what clipping had made by then.
 __device__ inline void close_account(const CloudArgs& a, const Tile& tile, const Position& at,
-                                     const Precipitation& sum)
+                                     real clipped)
 {
     const int place = tile.place[at.column];
     if (tile.clips != 0) {
-        const real clipped = column_sum(tile.clipped, at.column);
-        if (is_accountant(at, tile)) a.clipped[place] = sum.clipped + clipped;
+        clipped += column_sum(tile.clipped, at.column);
+        if (is_accountant(at, tile)) a.clipped[place] = clipped;
     }
     if (WEIGHED) {
         const real mass_mismatch = column_sum(tile.water, at.column);

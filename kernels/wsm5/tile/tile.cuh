@@ -150,6 +150,7 @@ struct Tile {
     Falling falling;
     Listed listed;
     Landing landing[SPECIES][TILE_COLUMNS];
+    Precipitation sum[TILE_COLUMNS];  // of the minor steps before the present one
     int place[TILE_COLUMNS];  // of a column in a level of the fields, or NOWHERE
     int warm_count, cold_count;
     unsigned clips;  // other than 0 where clipping has made water in a cell

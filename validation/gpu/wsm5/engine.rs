@@ -219,11 +219,12 @@ pub fn mappings<R: OnDevice>(fallout: Fallout, nz: usize) -> Vec<Mapping> {
     mappings
 }
 
-/// What kernels are compiled from, with that of the diagnosis.
+/// What kernels of calls that do not weigh are compiled from, with that of the diagnosis.
 pub fn sources<R: OnDevice>(nz: usize, fallout: Fallout, mappings: &[Mapping]) -> Vec<Source> {
-    let call = |&mapping: &Mapping| {
-        Purpose::ALL.map(|purpose| clouds::source(R::PRECISION, nz, fallout, mapping, purpose))
+    let purposes = Purpose::ALL.into_iter().filter(|purpose| !purpose.weighs);
+    let call = |purpose| {
+        move |&mapping: &Mapping| clouds::source(R::PRECISION, nz, fallout, mapping, purpose)
     };
     let diagnosis = clouds::diagnosis_source(R::PRECISION, nz, fallout);
-    mappings.iter().flat_map(call).chain([diagnosis]).collect()
+    purposes.flat_map(|purpose| mappings.iter().map(call(purpose))).chain([diagnosis]).collect()
 }
