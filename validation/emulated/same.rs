@@ -70,11 +70,17 @@ fn check_substepped_tile<R: Exchanged>(nz: usize) {
     let p = scheme::<R>(Fallout::Substepped);
     let clouds = Clouds::compile(&p, nz, small_tile::<R>(Fallout::Substepped, nz));
     let weather = Weather::<R>::of(&columns(nz, 55), 1, 0.0);
+    // Where it does not rain, all the rain that reaches the ground has melted on its way.
+    let mut dry = weather.clone();
+    dry.state.qr.fill(R::ZERO);
     let region = Region::whole(weather.shape());
-    for dt in [ONE_STEP, THREE_STEPS] {
+    for (dt, weather, rain) in [ONE_STEP, THREE_STEPS]
+        .into_iter()
+        .flat_map(|dt| [(dt, &weather, "with rain"), (dt, &dry, "without rain")])
+    {
         let cpu = weather.after(&p, dt, &region);
-        let device = on_device(&clouds, &p, dt, &weather, &region, 2 * nz as u64);
-        let about = format!("tile, {nz} levels, sub-stepped, {dt} s, {}", R::NAME);
+        let device = on_device(&clouds, &p, dt, weather, &region, 2 * nz as u64);
+        let about = format!("tile, {nz} levels, sub-stepped, {dt} s, {}, {rain}", R::NAME);
         let others = |weather| named(weather).into_iter().filter(|(name, _)| *name != "clipped");
         expect_same_bits(&about, others(&device), others(&cpu));
         let rounding = R::epsilon().f64();

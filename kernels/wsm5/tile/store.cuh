@@ -24,7 +24,7 @@ __device__ inline void gather(const CloudArgs& a, const Tile& tile, int column, 
     real ground[SPECIES];
 #pragma unroll
     for (int s = 0; s < SPECIES; ++s) {
-        const bool has_fallen = columns_of(tile, Species(s)) >> column & 1;
+        const bool has_fallen = columns_with_landing(tile, Species(s)) >> column & 1;
         const Landing landing = tile.landing[s][column];
         ground[s] = has_fallen ? landing.ground : real(0);
         sum.fall_residual += has_fallen ? landing.residual : real(0);

@@ -162,6 +162,12 @@ __device__ inline unsigned columns_of(const Tile& tile, Species kind)
     return KINDS == 1 ? tile.falling.of(kind) : tile.falling.any();
 }
 
+// The columns that a species has left its landing of: where falling snow melts, rain also in those that held none.
+__device__ inline unsigned columns_with_landing(const Tile& tile, Species kind)
+{
+    return FALLOUT == Fallout::Substepped ? tile.falling.any() : columns_of(tile, kind);
+}
+
 // Forgets what has been found in the minor step before.
 __device__ inline void begin_minor_step(Tile& tile)
 {
