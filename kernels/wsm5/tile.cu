@@ -45,7 +45,8 @@ extern "C" __global__ void __launch_bounds__(TILE_THREADS, BLOCKS)
     }
     real clipped = 0;
     for (int step = 1;; ++step) {
-        const bool is_last = ONE_STEP || step >= a.minor_steps;
+        // Where nothing can happen, one step is as good as all.
+        const bool is_last = ONE_STEP || !is_any || step >= a.minor_steps;
         if (is_any) {
             if (tile.falling.any() != 0) {
                 if (FALLOUT == Fallout::SemiLagrangian) fall_in(a, tile);
@@ -62,7 +63,7 @@ extern "C" __global__ void __launch_bounds__(TILE_THREADS, BLOCKS)
         if (is_accountant(at, tile)) {
             Precipitation sum = step == 1 ? Precipitation{} : tile.sum[at.column];
             if (is_any) gather(a, tile, at.column, sum);
-            if (is_last || !is_any) store_surface(a, tile.place[at.column], sum, 0);
+            if (is_last) store_surface(a, tile.place[at.column], sum, 0);
             else tile.sum[at.column] = sum;
             clipped = sum.clipped;
         }

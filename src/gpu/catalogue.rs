@@ -137,8 +137,8 @@ pub fn catalogue(precision: Precision, nz: usize) -> Vec<Entry> {
 }
 
 /// What calls of several minor steps may spill: they keep a little more from step to step than wide tiles have
-/// registers for.
-const LONG_CALLS_SPILLED: u32 = 128;
+/// registers for. As many as NVRTC 13.0 makes for an H200.
+const LONG_CALLS_SPILLED: u32 = 64;
 
 /// What the stages of the transport spill on large grids on purpose, for more warps on a multiprocessor:
 /// see [`March::choose`]. Devices differ in it.

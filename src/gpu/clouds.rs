@@ -156,6 +156,11 @@ impl Abreast {
     }
 }
 
+/// Whether a call of `dt` seconds has one minor step.
+fn is_short<R: SchemeConstants>(dt: R) -> bool {
+    minor_steps(dt) == R::ONE
+}
+
 /// The kernels of a call, each compiled when it is needed first.
 #[derive(Debug, Default)]
 struct Calls {
@@ -265,7 +270,7 @@ impl<R: SchemeConstants + RadarConstants + Element> Clouds<R> {
     ///
     /// As [`Clouds::new`].
     pub fn prepare(&self, dt: f64) -> Result<()> {
-        self.kernel(minor_steps(R::of(dt)) == R::ONE).map(drop)
+        self.kernel(is_short(R::of(dt))).map(drop)
     }
 
     fn kernel(&self, is_short: bool) -> Result<&Kernel> {
@@ -327,16 +332,16 @@ impl<R: SchemeConstants + RadarConstants + Element> Clouds<R> {
         self.mapping
     }
 
-    /// What the kernels take of the device: that of a call of one minor step and that of the diagnosis.
+    /// What the kernels take of the device: that of a call of `dt` seconds and that of the diagnosis.
     ///
     /// # Errors
     ///
     /// As [`Clouds::new`].
-    pub fn resources(&self) -> Result<[Resources; 2]> {
+    pub fn resources(&self, dt: f64) -> Result<[Resources; 2]> {
         let [_, threads] = self.mapping.blocks(1);
         let [_, diagnosing] = diagnosis::blocks(1);
         Ok([
-            self.kernel(true)?.resources(threads as u32, 0)?,
+            self.kernel(is_short(R::of(dt)))?.resources(threads as u32, 0)?,
             self.diagnose.resources(diagnosing as u32, 0)?,
         ])
     }

@@ -155,13 +155,6 @@ pub struct Purpose {
 impl Purpose {
     /// Calls of one minor step in a run.
     pub const RUN: Self = Self { is_short: true, weighs: true };
-    /// All there are.
-    pub const ALL: [Self; 4] = [
-        Self::RUN,
-        Self { weighs: false, ..Self::RUN },
-        Self { is_short: false, ..Self::RUN },
-        Self { is_short: false, weighs: false },
-    ];
 }
 
 /// A tile of columns, and the threads that work on it.

@@ -127,7 +127,7 @@ struct Listed {
     unsigned char column[SPECIES][TILE_COLUMNS];
 };
 
-// What a species leaves in a minor step besides what is in the cells, where a column holds it, kg m-2.
+// What a species leaves in a minor step besides what is in the cells, kg m-2: see columns_with_landing.
 struct Landing {
     real ground;    // has reached the ground
     real residual;  // the fall has made

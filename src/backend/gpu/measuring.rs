@@ -5,13 +5,13 @@ use crate::error::Result;
 use crate::gpu::Resources;
 
 impl<R: OnDevice> OnGpu<R> {
-    /// What the kernels of transport and microphysics take of the device.
+    /// What the kernels of transport and microphysics take of the device in steps of `dt` seconds.
     ///
     /// # Errors
     ///
     /// [`Error::Gpu`](crate::error::Error::Gpu) when the driver does not tell.
-    pub fn resources(&self) -> Result<Vec<Resources>> {
-        let [call, _] = self.alone().clouds.resources()?;
+    pub fn resources(&self, dt: f64) -> Result<Vec<Resources>> {
+        let [call, _] = self.alone().clouds.resources(dt)?;
         Ok(self.transport.resources()?.into_iter().chain([call]).collect())
     }
 }

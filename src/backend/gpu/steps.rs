@@ -143,9 +143,8 @@ impl<R: OnDevice> OnGpu<R> {
         if let Some(at) = self.recorded.iter().position(|recorded| recorded.key == key) {
             return Ok(at);
         }
-        for member in &self.members {
-            member.clouds.prepare(key.dt)?;
-        }
+        // All members share the kernels.
+        self.members[0].clouds.prepare(key.dt)?;
         let graph = self.gpu.capture(|| self.enqueue(key))?;
         if self.recorded.len() == MOST {
             self.recorded.remove(0);

@@ -196,7 +196,7 @@ fn microphysics<R: Working + OnDevice>(
                 let cost = Cost::clouds(is_default, diagnoses);
                 About { bench: "wsm5", variant, timing, tracers: None, cost }
             };
-            let [kernel, diagnosis] = clouds.resources()?;
+            let [kernel, diagnosis] = clouds.resources(dt)?;
             let figure = |about, times| -> Figure { Figure::new::<R>(about, &table.place, times) };
             let times = graph_times(gpu, runs, restore, call)?;
             let mut first = figure(about(Timing::Graph, false), times);
@@ -418,7 +418,7 @@ fn step<R: Working + OnDevice>(
         let times = event_times(gpu, runs, || Ok(()), || run.step_untimed(dt, 1))?;
         let single = Figure::new::<R>(about(Timing::Events), &table.place, times);
         figure.phases = phases(&mut run, state, dt, STEPS)?;
-        figure.kernels = Some(run.resources()?);
+        figure.kernels = Some(run.resources(dt)?);
         table.add(figure)?;
         table.add(single)?;
     }

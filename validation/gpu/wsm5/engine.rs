@@ -221,10 +221,11 @@ pub fn mappings<R: OnDevice>(fallout: Fallout, nz: usize) -> Vec<Mapping> {
 
 /// What kernels of calls that do not weigh are compiled from, with that of the diagnosis.
 pub fn sources<R: OnDevice>(nz: usize, fallout: Fallout, mappings: &[Mapping]) -> Vec<Source> {
-    let purposes = Purpose::ALL.into_iter().filter(|purpose| !purpose.weighs);
+    let purposes = [true, false].map(|is_short| Purpose { is_short, weighs: false });
     let call = |purpose| {
         move |&mapping: &Mapping| clouds::source(R::PRECISION, nz, fallout, mapping, purpose)
     };
     let diagnosis = clouds::diagnosis_source(R::PRECISION, nz, fallout);
-    purposes.flat_map(|purpose| mappings.iter().map(call(purpose))).chain([diagnosis]).collect()
+    let calls = purposes.into_iter().flat_map(|purpose| mappings.iter().map(call(purpose)));
+    calls.chain([diagnosis]).collect()
 }
