@@ -3,5 +3,20 @@
 
 // The quotient, correctly rounded. Potential temperature is one of some 300 K, of which an error of
 // a few units in the last place would add up from step to step to more than anything else does.
-__device__ inline float exact_quotient(float a, float b) { return __fdiv_rn(a, b); }
+//
+// Neither operand may be near the smallest or the largest numbers, nor their quotient: CUDA's own function looks for
+// such first, and the code for them would stand in the way. For others it does the same (Markstein 1990).
+__device__ inline float exact_quotient(float a, float b)
+{
+#ifdef __CUDACC_RTC__
+    float reciprocal;
+    asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(reciprocal) : "f"(b));
+    reciprocal = __fmaf_rn(reciprocal, __fmaf_rn(-b, reciprocal, 1), reciprocal);
+    float quotient = __fmul_rn(a, reciprocal);
+    for (int n = 0; n < 2; ++n) quotient = __fmaf_rn(reciprocal, __fmaf_rn(-b, quotient, a), quotient);
+    return quotient;
+#else
+    return a / b;
+#endif
+}
 __device__ inline double exact_quotient(double a, double b) { return a / b; }

@@ -24,14 +24,15 @@ extern "C" __global__ void __launch_bounds__(TILE_THREADS, BLOCKS)
     const Position at = position(a);
     Found found[ASKED];
     ask(a, at, 0, found);
-    if (has_account(at)) open_account(a, tile, at.column);
+    if (has_account(at)) open_account(at, tile);
     if (threadIdx.x == 0) {
         begin_minor_step(tile);
         tile.clips = 0;
     }
     __syncthreads();
     Contents contents = {0, 0, 0};
-    unsigned active = load(a, at, found, tile, contents);
+    Origin origin = {};
+    unsigned active = load(a, at, found, tile, contents, origin);
     note_falling(contents, tile);
     // The vote tells the compiler that all lanes agree: without it, it makes code for every shuffle below in
     // which some lanes come later.
@@ -58,7 +59,7 @@ extern "C" __global__ void __launch_bounds__(TILE_THREADS, BLOCKS)
                 list_active(active, at, tile);
                 __syncthreads();
             }
-            act(a, at, active, step == 1, is_last, tile);
+            act(a, at, origin, active, step == 1, is_last, tile);
         }
         if (is_accountant(at, tile)) {
             Precipitation sum = step == 1 ? Precipitation{} : tile.sum[at.column];

@@ -375,7 +375,7 @@ impl<R: SchemeConstants + RadarConstants + Element> Clouds<R> {
         place: &Place<'_, R>,
         dt: f64,
     ) -> Result<()> {
-        self.launch(branch, &self.args(turn, place, &self.inside, R::of(dt)))
+        self.launch(branch, &self.args_of_call(turn, place, R::of(dt)))
     }
 
     /// A call that fails on the device, for tests of what is left then.
@@ -385,7 +385,7 @@ impl<R: SchemeConstants + RadarConstants + Element> Clouds<R> {
         let theta = DevicePointer::new(16);
         self.launch(
             Branch::TRUNK,
-            &CloudArgs { theta, ..self.args(Turn::ALONE, place, &self.inside, R::of(dt)) },
+            &CloudArgs { theta, ..self.args_of_call(Turn::ALONE, place, R::of(dt)) },
         )
     }
 
@@ -416,7 +416,7 @@ impl<R: SchemeConstants + RadarConstants + Element> Clouds<R> {
         let shape = self.layout.shape;
         let cells = shape.cells();
         assert!(out.len() >= first + DIAGNOSED_FIELDS * cells, "room for what is diagnosed");
-        let cloud = self.args(Turn::ALONE, place, &Inside::all(shape), R::ZERO);
+        let cloud = self.args(Turn::ALONE, place, &Inside::all(shape), R::ZERO, 1);
         let [blocks, threads] = diagnosis::blocks(cloud.count as usize);
         let field = |number: usize| out.pointer_to(first + number * cells);
         let args = DiagnosisArgs {
@@ -432,7 +432,19 @@ impl<R: SchemeConstants + RadarConstants + Element> Clouds<R> {
         unsafe { self.diagnose.launch(Launch { grid, block, shared_bytes: 0 }, &args) }
     }
 
-    fn args(&self, turn: Turn, place: &Place<'_, R>, inside: &Inside, dt: R) -> CloudArgs<R> {
+    fn args_of_call(&self, turn: Turn, place: &Place<'_, R>, dt: R) -> CloudArgs<R> {
+        self.args(turn, place, &self.inside, dt, self.mapping.together())
+    }
+
+    /// What a kernel is given whose threads take `together` columns at a time.
+    fn args(
+        &self,
+        turn: Turn,
+        place: &Place<'_, R>,
+        inside: &Inside,
+        dt: R,
+        together: usize,
+    ) -> CloudArgs<R> {
         let Place { state, air, surface } = place;
         let (cells, columns) = (self.layout.cells(), self.layout.columns());
         assert!(state.len() >= self.abreast.fields() * cells, "all fields of the state");
@@ -489,12 +501,15 @@ impl<R: SchemeConstants + RadarConstants + Element> Clouds<R> {
             count: 0,
             row_factor: 0,
             row_shift: 0,
+            before: 0,
+            own: 0,
             step: turn.number as i32,
             theta_number: self.abreast.theta() as i32,
             water_number: self.abreast.water().start as i32,
             filler: 0,
         };
         let Inside { rows, columns } = inside.clone();
-        args.within([self.layout.shape.ny, self.layout.pitch()], rows, self.layout.places(columns))
+        let columns = self.layout.places(columns);
+        args.within([self.layout.shape.ny, self.layout.pitch()], rows, columns, together)
     }
 }

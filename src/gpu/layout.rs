@@ -22,6 +22,9 @@ pub struct Layout {
     pub more_faces: usize,
 }
 
+/// Values of a sector, the least that the memory hands out, in single precision.
+pub(super) const SECTOR: usize = 8;
+
 /// The fewest cells of a group that can be filled up: others would leave boundaries a single cell.
 const FILLABLE: usize = 4;
 
@@ -29,6 +32,11 @@ impl Layout {
     /// Rows one after the other, as the host has them.
     pub fn tight(shape: Shape) -> Self {
         Self { shape, fill: 0, first: 0, more_faces: 1 }
+    }
+
+    /// Rows for the microphysics by itself, which asks for no neighbours: rows begin with a sector.
+    pub fn in_sectors(shape: Shape) -> Self {
+        Self { fill: shape.nx.next_multiple_of(SECTOR) - shape.nx, ..Self::tight(shape) }
     }
 
     /// Rows for threads that have `cells` cells each.

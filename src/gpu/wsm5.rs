@@ -3,6 +3,7 @@
 use std::fmt;
 
 use super::advection::LayeredPointers;
+use super::layout::SECTOR;
 use crate::real::{Precision, Real};
 use crate::shared::{DevicePointer, ReadPointer, shared_constants, shared_struct};
 use crate::wsm5::Fallout;
@@ -32,12 +33,17 @@ shared_struct! {
         nx: i32, "1";
         /// Places of a level of the fields.
         level: i32, "1";
-        /// The place of the first column to work on, j nx + i.
+        /// The place of the first column that threads are given, j nx + i.
         first: i32, "1";
-        /// Columns to work on in each row.
+        /// Columns of each row that threads are given: those to work on, and beside them what makes up whole
+        /// sectors.
         width: i32, "1";
-        /// Columns to work on in all.
+        /// Such columns in all.
         count: i32, "1";
+        /// Those of a row that lie before the first to work on.
+        before: i32, "1";
+        /// Columns to work on in each row.
+        own: i32, "1";
         /// Twice the number of a column times this, over 2^32 and two to the `row_shift`, is its row.
         row_factor: u32, "1";
         /// See `row_factor`.
@@ -334,6 +340,15 @@ impl Mapping {
         settings.into_iter().map(|(name, value)| (name.to_owned(), value as i32)).collect()
     }
 
+    /// Columns that its threads are given together, where rows of the fields begin at multiples of so many: those of
+    /// a sector, so that no two tiles read the same one.
+    pub fn together(self) -> usize {
+        match self {
+            Self::Column => 1,
+            Self::Tile(_) => SECTOR,
+        }
+    }
+
     /// Blocks and threads of a block for a number of columns.
     pub fn blocks(self, columns: usize) -> [usize; 2] {
         match self {
@@ -364,23 +379,30 @@ fn reciprocal(divisor: usize) -> (u32, i32) {
 }
 
 impl<R: Real> CloudArgs<R> {
-    /// The same for the columns of some rows and columns of a grid only.
+    /// The same for the columns of some rows and columns of a grid only, of which threads are given `together` at a
+    /// time where rows begin at multiples of so many.
     pub fn within(
         self,
         [ny, nx]: [usize; 2],
         rows: std::ops::Range<usize>,
         columns: std::ops::Range<usize>,
+        together: usize,
     ) -> Self {
         let number = |count: usize| count as i32;
-        let (row_factor, row_shift) = reciprocal(columns.len());
+        let together = if nx.is_multiple_of(together) { together } else { 1 };
+        let begin = columns.start / together * together;
+        let width = columns.end.next_multiple_of(together) - begin;
+        let (row_factor, row_shift) = reciprocal(width);
         Self {
             row_factor,
             row_shift,
             nx: number(nx),
             level: number(ny * nx),
-            first: number(rows.start * nx + columns.start),
-            width: number(columns.len()),
-            count: number(rows.len() * columns.len()),
+            first: number(rows.start * nx + begin),
+            width: number(width),
+            count: number(rows.len() * width),
+            before: number(columns.start - begin),
+            own: number(columns.len()),
             ..self
         }
     }

@@ -70,7 +70,7 @@ impl<R: Exchanged> Weather<R> {
         }
     }
 
-    fn args(&self, p: &Scheme<R>, dt: R, region: &Region) -> CloudArgs<R> {
+    fn args(&self, p: &Scheme<R>, dt: R, region: &Region, together: usize) -> CloudArgs<R> {
         let steps = minor_steps(dt);
         let Shape { nx, ny, .. } = self.shape();
         let (to, from) = (DevicePointer::default(), ReadPointer::default());
@@ -109,12 +109,14 @@ impl<R: Exchanged> Weather<R> {
             count: 0,
             row_factor: 0,
             row_shift: 0,
+            before: 0,
+            own: 0,
             step: 1,
             theta_number: 0,
             water_number: 1,
             filler: 0,
         };
-        args.within([ny, nx], region.rows.clone(), region.columns.clone())
+        args.within([ny, nx], region.rows.clone(), region.columns.clone(), together)
     }
 }
 
@@ -192,6 +194,11 @@ impl Clouds {
         Self { mapping, programs, shared_bytes }
     }
 
+    /// How columns are shared out among the threads.
+    pub(crate) fn mapping(&self) -> Mapping {
+        self.mapping
+    }
+
     /// One call of `dt` seconds.
     pub(crate) fn call<R: Exchanged>(
         &self,
@@ -249,13 +256,12 @@ impl Clouds {
         region: &Region,
         seed: u64,
     ) -> Result<Records, String> {
-        let args = weather.args(p, dt, region);
+        let args = weather.args(p, dt, region, self.mapping.together());
         let mut records = weather.records();
         let mut bytes = Vec::new();
         args.write(&mut bytes);
         records.put_bytes("args", bytes);
-        let columns = region.rows.len() * region.columns.len();
-        records.put("launch", &self.mapping.blocks(columns).map(|count| count as i32));
+        records.put("launch", &self.mapping.blocks(args.count as usize).map(|count| count as i32));
         records.put("shared_bytes", &[0_i32]);
         let [short, long] = &self.programs;
         let program = if args.minor_steps == 1 { short } else { long };
@@ -300,7 +306,7 @@ impl Diagnosis {
         let shape = weather.shape();
         let (to, region) = (DevicePointer::default(), Region::whole(shape));
         let args = DiagnosisArgs {
-            cloud: weather.args(p, R::ONE, &region),
+            cloud: weather.args(p, R::ONE, &region, 1),
             refl_10cm: to,
             re_cloud: to,
             re_ice: to,

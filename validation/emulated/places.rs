@@ -20,14 +20,27 @@ fn tile(columns: usize, threads: usize) -> Mapping {
     Mapping::Tile(Tile { columns, threads, blocks: 1 })
 }
 
+/// Columns in three rows, which in the second case begin with a sector each.
+const COLUMNS: [usize; 2] = [69, 72];
+
 fn check(mapping: Mapping, fallout: Fallout) {
     let p = scheme::<f32>(fallout);
     let clouds = Clouds::compile(&p, LEVELS, mapping);
-    let weather = Weather::<f32>::of(&columns(LEVELS, 69), 3, 300.0);
-    let whole = on_device(&clouds, &p, DT, &weather, &Region::whole(weather.shape()), 0);
+    for count in COLUMNS {
+        check_columns(&clouds, fallout, count);
+    }
+}
+
+fn check_columns(clouds: &Clouds, fallout: Fallout, count: usize) {
+    let p = scheme::<f32>(fallout);
+    let weather = Weather::<f32>::of(&columns(LEVELS, count), 3, 300.0);
+    let whole = on_device(clouds, &p, DT, &weather, &Region::whole(weather.shape()), 0);
     for (seed, region) in (1..).zip(Region::several(weather.shape())) {
-        let found = on_device(&clouds, &p, DT, &weather, &region, seed);
-        let about = format!("{mapping:?}, {fallout:?}, {region:?}, seed {seed}");
+        let found = on_device(clouds, &p, DT, &weather, &region, seed);
+        let about = format!(
+            "{:?}, {fallout:?}, {count} columns, {region:?}, seed {seed}",
+            clouds.mapping()
+        );
         let expected = weather.patched(&whole, &region);
         expect_same_bits(&about, named(&found), named(&expected));
     }

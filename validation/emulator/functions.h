@@ -92,7 +92,6 @@ inline int4 make_int4(int x, int y, int z, int w) { return {x, y, z, w}; }
 
 // Loads and stores with hints for the cache.
 template <class T> inline T __ldg(const T* x) { return *x; }
-inline float __fdiv_rn(float a, float b) { return a / b; }
 inline double __dadd_rn(double a, double b) { return a + b; }
 inline double __dmul_rn(double a, double b) { return a * b; }
 template <class T> inline T __ldcs(const T* x) { return *x; }

@@ -30,11 +30,10 @@ __device__ inline bool has_melted(const Start& start, int k, int column, const T
 
 __device__ inline bool has_melted(const Nothing&, int, int, const Tile&) { return false; }
 
-// Marks the cells that the fall has left something in, where there was any: so marked are all in which something
-// happens. In the last minor step the change of all others is known to be none.
+// Marks the cells that the fall has left something in: so marked are all in which something happens. In the last minor step the change of all others is known to be none.
 __device__ inline void mark_active(const CloudArgs& a, const Position& at, bool is_last, Tile& tile, unsigned& active)
 {
-    if (tile.falling.any() >> at.column & 1) {
+    if (at.is_inside) {
 #pragma unroll
         for (int m = 0; m < CELLS; ++m) {
             if (!at.has(m)) continue;
@@ -78,24 +77,33 @@ __device__ inline void list_active(unsigned active, const Position& at, Tile& ti
     }
 }
 
+// Finds out what is known of a cell before the processes act in it.
+__device__ inline Origin origin_of(const CloudArgs& a, const Tile& tile, int k, int column)
+{
+    const int here = k * a.level + tile.place[column];
+    const real exner = __ldg(&a.exner[here]), p = __ldg(&a.p[here]);
+    Cell start = cell_in(tile, k, column);
+    start.t = t_at_start(tile.start, k, column, start);
+    return {exner, p, cell::onset(a.params, Air{0, p, 0, 0, 0, 0}, start)};
+}
+
 // Lets the processes act in a cell, and writes it in the last minor step.
-__device__ inline void act_in(const CloudArgs& a, int k, int column, bool is_first, bool is_last, Tile& tile)
+__device__ inline void act_in(const CloudArgs& a, const Origin& origin, int k, int column, bool is_first, bool is_last,
+                              Tile& tile)
 {
     const Wsm5Params& p = a.params;
     const int here = k * a.level + tile.place[column];
     Cell cell = cell_in(tile, k, column);
-    const real exner = __ldg(&a.exner[here]), depth = depth_in(a, tile, k, column);
+    const real exner = origin.exner, depth = depth_in(a, tile, k, column);
     // No process asks for the depth of a layer.
-    Air air = {tile.rho[k][column], __ldg(&a.p[here]), 0, 0, 0, 0};
-    Cell start = cell;
-    start.t = t_at_start(tile.start, k, column, cell);
+    Air air = {tile.rho[k][column], origin.p, 0, 0, 0, 0};
+    const Onset& at_start = origin.onset;
     // The fields still hold what was there at the start of the call.
-    const auto t_of_call = [&] { return is_first ? start.t : (a.theta[here] + a.theta_base) * exner; };
-    Cell first = start;
+    const auto t_of_call = [&] { return is_first ? at_start.t : (a.theta[here] + a.theta_base) * exner; };
+    Cell first = cell;
     first.t = t_of_call();
     if (!is_first) first.qv = a.qv[here];
     cell::settle(first, air);
-    const Onset at_start = cell::onset(p, air, start);
     const real qr_sized = sized_rain(tile.start, k, column, cell);
     // The sub-stepped fall has melted snow on the way.
     if (FALLOUT == Fallout::SemiLagrangian) melt::melt_snow(p, a.dt_cloud, air, cell);
@@ -108,17 +116,20 @@ __device__ inline void act_in(const CloudArgs& a, int k, int column, bool is_fir
 
 // Lets the processes act in the cells where something happens: where a thread has one cell, each in its own; else
 // those of the list.
-__device__ inline void act(const CloudArgs& a, const Position& at, unsigned active, bool is_first, bool is_last,
-                           Tile& tile)
+__device__ inline void act(const CloudArgs& a, const Position& at, const Origin& origin, unsigned active, bool is_first,
+                           bool is_last, Tile& tile)
 {
     if (!LISTED) {
-        if (active != 0) act_in(a, at.level(0), at.column, is_first, is_last, tile);
+        if (active == 0) return;
+        const int k = at.level(0);
+        act_in(a, ORIGIN_KEPT ? origin : origin_of(a, tile, k, at.column), k, at.column, is_first, is_last, tile);
         return;
     }
     // The last of those at the back follows the last of those at the front.
     const int gap = MOST_ACTIVE - tile.warm_count - tile.cold_count;
     for (int n = threadIdx.x; n < MOST_ACTIVE - gap; n += TILE_THREADS) {
         const int cell = tile.active[n < tile.warm_count ? n : n + gap];
-        act_in(a, cell / TILE_COLUMNS, cell % TILE_COLUMNS, is_first, is_last, tile);
+        const int k = cell / TILE_COLUMNS, column = cell % TILE_COLUMNS;
+        act_in(a, origin_of(a, tile, k, column), k, column, is_first, is_last, tile);
     }
 }

@@ -3,19 +3,39 @@
 
 #include "wsm5/tile/tile.cuh"
 
-// Whether any process can change a cell, whatever falls into it. A cell near saturation counts: then
-// the processes themselves find out.
-__device__ inline bool can_change(const Wsm5Params& p, real pressure, const Cell& cell)
+// What is known of a cell before anything acts in it in a minor step.
+struct Origin {
+    real exner, p;
+    Onset onset;
+};
+
+// Whether threads act in the cells that they have read, and keep what they have found out there.
+constexpr bool ORIGIN_KEPT = !LISTED && ONE_STEP;
+
+// The least saturation that anything can begin at in a cell.
+__device__ inline real least_saturation(const Onset& onset)
+{
+    const real least = onset.t < FREEZING ? onset.qsi : onset.qsw;
+    // Without a cap, air can be too thin for water and not for ice.
+    return FALLOUT == Fallout::Substepped ? min(least, onset.qsw) : least;
+}
+
+// The same where nobody asks for the other saturation.
+__device__ inline real least_saturation(const Wsm5Params& p, real t, real pressure)
 {
     const real cap = p.vapour_pressure_cap;
-    const bool is_cold = cell.t < FREEZING;
-    const real tr = (FREEZING + TRIPLE_POINT_EXCESS) / cell.t;
+    const bool is_cold = t < FREEZING;
+    const real tr = (FREEZING + TRIPLE_POINT_EXCESS) / t;
     const real e = thermo::vapour_pressure(tr, log(tr), is_cold ? C_ICE : C_LIQUID,
                                            is_cold ? L_SUBLIMATION : L_VAPORISATION);
-    real saturated = thermo::mixing_ratio(pressure, e, cap);
-    // Without a cap, air can be too thin for water and not for ice.
-    if (FALLOUT == Fallout::Substepped && is_cold)
-        saturated = min(saturated, thermo::saturation_water(cell.t, pressure, cap));
+    const real least = thermo::mixing_ratio(pressure, e, cap);
+    return FALLOUT == Fallout::Substepped && is_cold ? min(least, thermo::saturation_water(t, pressure, cap)) : least;
+}
+
+// Whether any process can change a cell, whatever falls into it. A cell near saturation counts: then
+// the processes themselves find out.
+__device__ inline bool can_change(real saturated, const Cell& cell)
+{
     // All of them count at once: a branch for each would take longer.
     const real condensate = max(max(cell.qc, cell.qr), max(cell.qi, cell.qs));
     return condensate > 0 || cell.qv > NEARLY_SATURATED * saturated;
@@ -27,10 +47,11 @@ __device__ inline real clip_all(const Air& air, Cell& cell)
     return step::clip(air, cell.qc) + step::clip(air, cell.qr) + step::clip(air, cell.qi) + step::clip(air, cell.qs);
 }
 
-// What the fields have of a cell.
+// What the fields have of a cell, what is needed first before the rest.
 struct Found {
-    real theta, qv, qc, qr, qi, qs;
-    real rho, exner, p, dz;
+    real exner, p, theta, qv;
+    real qc, qr, qi, qs;
+    real rho, dz;
 };
 
 // Cells that a thread asks the memory for at a time, before it looks at the first.
@@ -38,17 +59,17 @@ constexpr int ASKED = CELLS < TILE_ASKED ? CELLS : TILE_ASKED;
 
 __device__ inline Found find(const CloudArgs& a, int here)
 {
-    return {a.theta[here], a.qv[here], a.qc[here], a.qr[here], a.qi[here], a.qs[here],
-            __ldg(&a.rho[here]), __ldg(&a.exner[here]), __ldg(&a.p[here]), __ldg(&a.dz[here])};
+    return {__ldg(&a.exner[here]), __ldg(&a.p[here]), a.theta[here], a.qv[here],
+            a.qc[here], a.qr[here], a.qi[here], a.qs[here],
+            __ldg(&a.rho[here]), __ldg(&a.dz[here])};
 }
 
 // Asks the memory for some cells of a thread, from the cell `start` on.
 __device__ inline void ask(const CloudArgs& a, const Position& at, int start, Found (&found)[ASKED])
 {
-    const int place = place_of(a, at);
 #pragma unroll
     for (int n = 0; n < ASKED; ++n)
-        if (at.has(start + n)) found[n] = find(a, at.level(start + n) * a.level + place);
+        if (at.has(start + n)) found[n] = find(a, at.level(start + n) * a.level + at.place);
 }
 
 // The most of what falls in the cells of a thread, kg kg-1.
@@ -68,7 +89,7 @@ __device__ inline void note_start(int k, int column, const Cell& cell, Tile& til
 // Looks at the cells of a thread, of which the first have been asked for. Returns a bit for each that can
 // change by itself, or had to be clipped. In a run, where the water is weighed, values that are not finite are noted.
 __device__ inline unsigned load(const CloudArgs& a, const Position& at, Found (&found)[ASKED], Tile& tile,
-                                Contents& contents)
+                                Contents& contents, Origin& origin)
 {
     unsigned active = 0;
     real strange = 0;
@@ -88,7 +109,10 @@ __device__ inline unsigned load(const CloudArgs& a, const Position& at, Found (&
                 tile.water[k][column] = water;
                 strange += strangeness(cell, water);
             }
-            if (can_change(a.params, air.p, cell)) active |= 1u << m;
+            if (ORIGIN_KEPT) origin = {f.exner, f.p, cell::onset(a.params, air, cell)};
+            const real saturated = ORIGIN_KEPT ? least_saturation(origin.onset)
+                                               : least_saturation(a.params, cell.t, air.p);
+            if (can_change(saturated, cell)) active |= 1u << m;
             const real made = clip_all(air, cell);
             if (made > 0) {
                 active |= 1u << m;
@@ -101,17 +125,19 @@ __device__ inline unsigned load(const CloudArgs& a, const Position& at, Found (&
             tile.clipped[k][column] = made;
         }
     }
+    if (!at.is_inside) {
+        contents = {0, 0, 0};
+        return 0;
+    }
     if (strange != 0) {
         // The fields still hold what has been found.
         for (int m = 0; m < CELLS; ++m) {
             if (!at.has(m)) continue;
-            const int here = at.level(m) * a.level + place_of(a, at);
+            const int here = at.level(m) * a.level + at.place;
             note_flaw(a, here, {a.theta[here], a.qv[here], a.qc[here], a.qr[here], a.qi[here], a.qs[here]});
         }
     }
-    if (at.is_inside) return active;
-    contents = {0, 0, 0};
-    return 0;
+    return active;
 }
 
 // The columns of a tile that any of the threads of a warp has something in.

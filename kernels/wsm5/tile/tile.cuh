@@ -182,9 +182,8 @@ __device__ inline int first_level(int row) { return ROWS < NZ ? row * NZ / ROWS 
 struct Position {
     int column;  // in the tile
     int row;     // of those that the threads of a block have
-    // Not where the tile has more columns than are left: those stand for the first of all, and nothing
-    // happens there.
-    bool is_inside;
+    int place;   // in a level of the fields; that of the last column where the tile has more than are left
+    bool is_inside;  // whether it is a column to work on: nothing happens in others
 
     // The level of its cell `m`, where it has so many.
     __device__ int level(int m) const { return first_level(row) + m; }
@@ -196,17 +195,12 @@ __device__ inline int number_of(int column) { return blockIdx.x * TILE_COLUMNS +
 
 __device__ inline Position position(const CloudArgs& a)
 {
-    const int column = threadIdx.x % TILE_COLUMNS;
-    return {column, int(threadIdx.x / TILE_COLUMNS), number_of(column) < a.count};
+    const int column = threadIdx.x % TILE_COLUMNS, row = threadIdx.x / TILE_COLUMNS;
+    const int asked = number_of(column), number = min(asked, a.count - 1);
+    return {column, row, place_of(a, number), asked == number && has_work(a, number)};
 }
 
 __device__ inline int lowest_level_of_warp() { return first_level(threadIdx.x / WARP * (WARP / TILE_COLUMNS)); }
-
-// Where its column lies in a level of the fields.
-__device__ inline int place_of(const CloudArgs& a, const Position& at)
-{
-    return at.is_inside ? place_of(a, number_of(at.column)) : a.first;
-}
 
 __device__ inline int lane() { return threadIdx.x % WARP; }
 __device__ inline int warp() { return threadIdx.x / WARP; }

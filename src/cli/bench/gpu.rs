@@ -114,6 +114,7 @@ pub(in crate::cli) fn mapping_text(mapping: Mapping) -> String {
 
 /// What the microphysics works on, on the device.
 pub(in crate::cli) struct Columns<R> {
+    layout: Layout,
     /// The state to start every call from.
     fresh: Buffer<R>,
     state: Buffer<R>,
@@ -130,22 +131,29 @@ impl<R: Working + OnDevice> Columns<R> {
     /// [`Error::Gpu`](crate::error::Error::Gpu) where it does not suffice.
     pub(in crate::cli) fn new(gpu: &Gpu, bed: &Tiled<R>, diagnosed: usize) -> Result<Self> {
         let shape = bed.grid.shape;
-        let cells = shape.cells();
+        let layout = Layout::in_sectors(shape);
+        let cells = layout.cells();
         let lengths = [STATE_FIELDS, STATE_FIELDS, AIR_FIELDS, diagnosed].map(|n| n * cells);
-        let planes = SURFACE_PLANES * shape.columns();
+        let planes = SURFACE_PLANES * layout.columns();
         let values = lengths.iter().sum::<usize>() + planes;
         Needs::new(size_of::<R>() * values, shape).check(gpu)?;
         let [fresh, state, air, diagnosed] = lengths.map(|len| gpu.zeros::<R>(len));
         let (fresh, air) = (fresh?, air?);
         let whole = "fields are in standard layout";
         for (number, field) in bed.state.fields().into_iter().enumerate() {
-            fresh.upload_to(number * cells, field.as_slice().expect(whole))?;
+            fresh.upload_to(number * cells, &layout.lay(field.as_slice().expect(whole)))?;
         }
         let given = &bed.forcing.environment;
         for (number, field) in [&given.rho, &given.exner, &given.p, &given.dz].iter().enumerate() {
-            air.upload_to(number * cells, field.as_slice().expect(whole))?;
+            air.upload_to(number * cells, &layout.lay(field.as_slice().expect(whole)))?;
         }
-        Ok(Self { fresh, state: state?, air, surface: gpu.zeros(planes)?, diagnosed: diagnosed? })
+        let (state, surface, diagnosed) = (state?, gpu.zeros(planes)?, diagnosed?);
+        Ok(Self { layout, fresh, state, air, surface, diagnosed })
+    }
+
+    /// How their rows lie in memory.
+    pub(in crate::cli) fn layout(&self) -> Layout {
+        self.layout
     }
 
     /// Where a call works.
@@ -183,7 +191,7 @@ fn microphysics<R: Working + OnDevice>(
             let scheme = Scheme::default().with_fallout(fallout);
             let inside = Inside::all(shape);
             let clouds =
-                Clouds::new(gpu, Layout::tight(shape), inside, scheme, mapping, R::THETA_BASE)?;
+                Clouds::new(gpu, columns.layout(), inside, scheme, mapping, R::THETA_BASE)?;
             let call = || clouds.call(&columns.place(), dt);
             let both = || {
                 call()?;

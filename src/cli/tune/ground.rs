@@ -6,11 +6,11 @@ use crate::cli::bench::figure::median;
 use crate::cli::bench::gpu::{Columns, Tracers, transport_on};
 use crate::cli::bench::gpu_times::call_times;
 use crate::error::Result;
+use crate::gpu::Gpu;
 use crate::gpu::advection::{March, TransportSettings};
 use crate::gpu::clouds::{Clouds, Inside};
 use crate::gpu::transport::Transport;
 use crate::gpu::tuning::{Knob, Setting};
-use crate::gpu::{Gpu, Layout};
 use crate::grid::Shape;
 use crate::model::Working;
 use crate::model::tiled::{Tile, Tiled};
@@ -93,7 +93,7 @@ impl<R: Working + OnDevice> Ground<R> {
                 let scheme = Scheme::default().with_fallout(fallout);
                 let inside = Inside::all(shape);
                 let clouds =
-                    Clouds::new(gpu, Layout::tight(shape), inside, scheme, mapping, R::THETA_BASE)?;
+                    Clouds::new(gpu, columns.layout(), inside, scheme, mapping, R::THETA_BASE)?;
                 Ok(Contestant::Clouds(gpu, columns, Box::new(clouds)))
             }
             (Material::Tracers(all), Knob::Transport, Setting::Transport(march)) => {

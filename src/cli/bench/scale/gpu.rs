@@ -11,10 +11,10 @@ use crate::backend::gpu::{Needs, OnDevice, OnGpu, Setting};
 use crate::cli::device::MappingChoice;
 use crate::error::{Error, Result};
 use crate::forcing::Moment;
+use crate::gpu::Gpu;
 use crate::gpu::advection::TransportSettings;
 use crate::gpu::clouds::{Clouds, Inside};
 use crate::gpu::wsm5::{Mapping, Tile};
-use crate::gpu::{Gpu, Layout};
 use crate::model::Working;
 use crate::model::tiled::Tiled;
 use crate::real::{Precision, Real};
@@ -104,7 +104,7 @@ fn clouds<R: Working + OnDevice>(
         let scheme = Scheme::default().with_fallout(fallout);
         let clouds = room(Clouds::new(
             gpu,
-            Layout::tight(shape),
+            columns.layout(),
             Inside::all(shape),
             scheme,
             mapping,
