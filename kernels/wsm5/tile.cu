@@ -24,7 +24,7 @@ extern "C" __global__ void __launch_bounds__(TILE_THREADS, BLOCKS)
     const Position at = position(a);
     Found found[ASKED];
     ask(a, at, 0, found);
-    if (has_account(at)) open_account(at, tile);
+    if (has_account(at)) open_account(a, at, tile);
     if (threadIdx.x == 0) {
         begin_minor_step(tile);
         tile.clips = 0;

@@ -67,9 +67,10 @@ __device__ inline Found find(const CloudArgs& a, int here)
 // Asks the memory for some cells of a thread, from the cell `start` on.
 __device__ inline void ask(const CloudArgs& a, const Position& at, int start, Found (&found)[ASKED])
 {
+    const int place = place_of(a, at);
 #pragma unroll
     for (int n = 0; n < ASKED; ++n)
-        if (at.has(start + n)) found[n] = find(a, at.level(start + n) * a.level + at.place);
+        if (at.has(start + n)) found[n] = find(a, at.level(start + n) * a.level + place);
 }
 
 // The most of what falls in the cells of a thread, kg kg-1.
@@ -125,19 +126,17 @@ __device__ inline unsigned load(const CloudArgs& a, const Position& at, Found (&
             tile.clipped[k][column] = made;
         }
     }
-    if (!at.is_inside) {
-        contents = {0, 0, 0};
-        return 0;
-    }
-    if (strange != 0) {
+    if (strange != 0 && at.is_inside) {
         // The fields still hold what has been found.
         for (int m = 0; m < CELLS; ++m) {
             if (!at.has(m)) continue;
-            const int here = at.level(m) * a.level + at.place;
+            const int here = at.level(m) * a.level + place_of(a, number_of(at.column));
             note_flaw(a, here, {a.theta[here], a.qv[here], a.qc[here], a.qr[here], a.qi[here], a.qs[here]});
         }
     }
-    return active;
+    if (at.is_inside) return active;
+    contents = {0, 0, 0};
+    return 0;
 }
 
 // The columns of a tile that any of the threads of a warp has something in.

@@ -13,9 +13,9 @@ __device__ inline bool is_accountant(const Position& at, const Tile& tile)
 }
 
 // Finds the place of a column.
-__device__ inline void open_account(const Position& at, Tile& tile)
+__device__ inline void open_account(const CloudArgs& a, const Position& at, Tile& tile)
 {
-    tile.place[at.column] = at.is_inside ? at.place : NOWHERE;
+    tile.place[at.column] = at.is_inside ? place_of(a, at) : NOWHERE;
 }
 
 // Adds what a column has brought to the ground in a minor step to its sums.

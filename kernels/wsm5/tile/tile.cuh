@@ -182,7 +182,6 @@ __device__ inline int first_level(int row) { return ROWS < NZ ? row * NZ / ROWS 
 struct Position {
     int column;  // in the tile
     int row;     // of those that the threads of a block have
-    int place;   // in a level of the fields; that of the last column where the tile has more than are left
     bool is_inside;  // whether it is a column to work on: nothing happens in others
 
     // The level of its cell `m`, where it has so many.
@@ -196,8 +195,15 @@ __device__ inline int number_of(int column) { return blockIdx.x * TILE_COLUMNS +
 __device__ inline Position position(const CloudArgs& a)
 {
     const int column = threadIdx.x % TILE_COLUMNS, row = threadIdx.x / TILE_COLUMNS;
-    const int asked = number_of(column), number = min(asked, a.count - 1);
-    return {column, row, place_of(a, number), asked == number && has_work(a, number)};
+    const int number = number_of(column);
+    return {column, row, number < a.count && has_work(a, number)};
+}
+
+// Where its column lies in a level of the fields; the last of all where the tile has more than are left. Found anew
+// where it is asked for: wide tiles have no register to keep it in.
+__device__ inline int place_of(const CloudArgs& a, const Position& at)
+{
+    return place_of(a, min(number_of(at.column), a.count - 1));
 }
 
 __device__ inline int lowest_level_of_warp() { return first_level(threadIdx.x / WARP * (WARP / TILE_COLUMNS)); }
