@@ -185,6 +185,18 @@ mod tests {
     }
 
     #[test]
+    fn rows_in_sectors_begin_with_one() {
+        for (nx, pitch) in [(71, 72), (72, 72), (73, 80), (1, 8)] {
+            let layout = Layout::in_sectors(Shape { nx, ny: 2, nz: 1 });
+            let values: Vec<usize> = (0..2 * nx).collect();
+            let places = layout.lay(&values);
+            assert_eq!((layout.pitch(), places.len()), (pitch, 2 * pitch));
+            assert_eq!([places[0], places[pitch]], [0, nx]);
+            assert_eq!(*layout.pick(&places), *values);
+        }
+    }
+
+    #[test]
     fn rows_that_cannot_be_filled_stay_as_they_are() {
         for (nx, side, cells) in
             [(9, Side::Periodic, 4), (9, Side::Specified, 2), (7, Side::Open, 4)]

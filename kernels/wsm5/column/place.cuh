@@ -1,7 +1,8 @@
 // Columns in the fields.
 #pragma once
 
-// The row of a column, counted from the first to work on.
+// The row of a column, counted from the first to work on; `number` is that of the column among those that threads are
+// given.
 __device__ inline int row_of(const CloudArgs& a, int number)
 {
     // A product instead of a quotient: see `reciprocal` in src/gpu/wsm5.rs.
