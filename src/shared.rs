@@ -57,21 +57,21 @@ macro_rules! shared_constants {
 /// Defines a struct that kernels take by value, laid out alike in Rust and in CUDA, and its CUDA
 /// text.
 ///
-/// It is generic over the working precision `R`; its fields are as visible as itself. They can be of type `R`,
-/// `i32`, `f64`, [`DevicePointer`], [`ReadPointer`], arrays of these, or another shared struct,
+/// It is generic over the working precision `R` where it has values of it; its fields are as visible as itself. They
+/// can be of type `R`, `i32`, `f64`, [`DevicePointer`], [`ReadPointer`], arrays of these, or another shared struct,
 /// so ordered that nothing needs padding: the compiler sees to that.
 macro_rules! shared_struct {
     (
         $(#[doc = $struct_doc:literal])*
         $(#[derive($($derive:ident),*)])?
-        $vis:vis struct $name:ident<$R:ident> {
+        $vis:vis struct $name:ident $(<$R:ident>)? {
             $( $(#[doc = $doc:literal])* $field:ident: $type:ty, $unit:literal; )*
         }
     ) => {
         $(#[doc = $struct_doc])*
         #[derive(Clone, Copy, Debug $(, $($derive),*)?)]
         #[repr(C)]
-        $vis struct $name<$R> {
+        $vis struct $name $(<$R>)? {
             $(
                 $(#[doc = $doc])*
                 #[doc = concat!("\n\nUnits: ", $unit, ".")]
@@ -79,22 +79,22 @@ macro_rules! shared_struct {
             )*
         }
 
-        impl<$R> $crate::shared::CudaType for $name<$R> {
+        impl $(<$R>)? $crate::shared::CudaType for $name $(<$R>)? {
             fn declaration(name: &str) -> String {
                 format!("{} {name}", stringify!($name))
             }
         }
 
-        impl<$R: $crate::shared::Bytes> $crate::shared::Bytes for $name<$R> {
+        impl $(<$R: $crate::shared::Bytes>)? $crate::shared::Bytes for $name $(<$R>)? {
             fn write(&self, bytes: &mut Vec<u8>) {
                 $( $crate::shared::Bytes::write(&self.$field, bytes); )*
             }
         }
 
-        impl<$R> $name<$R> {
+        impl $(<$R>)? $name $(<$R>)? {
             /// The struct as kernels see it.
             $vis fn cuda_text() -> String {
-                type $R = $crate::shared::WorkingPrecision;
+                $( type $R = $crate::shared::WorkingPrecision; )?
                 $crate::shared::struct_text(
                     stringify!($name), size_of::<Self>(), &[$($struct_doc),*], &[
                     $( $crate::shared::member_text(
@@ -107,12 +107,12 @@ macro_rules! shared_struct {
         }
 
         const _: () = {
-            type $R = f32;
-            assert!(size_of::<$name<$R>>() == 0 $( + size_of::<$type>() )*, "padding in f32");
+            $( type $R = f32; )?
+            assert!(size_of::<$name $(<$R>)?>() == 0 $( + size_of::<$type>() )*, "padding in f32");
         };
         const _: () = {
-            type $R = f64;
-            assert!(size_of::<$name<$R>>() == 0 $( + size_of::<$type>() )*, "padding in f64");
+            $( type $R = f64; )?
+            assert!(size_of::<$name $(<$R>)?>() == 0 $( + size_of::<$type>() )*, "padding in f64");
         };
     };
 }

@@ -1,5 +1,5 @@
-// One step of all tracers: a kernel for a stage without limiter, by tiles where STAGES_TILED, and for
-// the last stage with one either two passes or, where TILED, one; the tracers before UNLIMITED are
+// One step of all tracers: a kernel for a stage without limiter, by tiles and with another for sides where
+// STAGES_TILED, and for the last stage with one either two passes or, where TILED, one; the tracers before UNLIMITED are
 // never limited.
 #include "advection/tile/limited.cuh"
 #include "advection/tile/stage.cuh"
@@ -28,6 +28,16 @@ transport_stage(const __grid_constant__ TransportArgs args)
     if (STAGES_TILED) return advance_by_tiles(args, TRACERS, rooms);
     Place place;
     if (find_place(args, 0, TRACERS, place)) march<advance>(args, place);
+}
+
+// What such a stage by tiles leaves to others: the groups at the sides in x.
+extern "C" __global__ void __launch_bounds__(STAGE_THREADS, STAGE_RESIDENT)
+transport_sides(const __grid_constant__ TransportArgs args)
+{
+    if (!STAGES_TILED || periodic_x()) return;
+    begin(args.marks, MARK_TRANSPORT_SIDES);
+    Place place;
+    if (find_place_at_side(args, place)) advance(args, place);
 }
 
 // The last stage of the tracers that are never limited, where the others have a kernel of their own.

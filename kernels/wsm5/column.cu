@@ -34,7 +34,7 @@ __device__ inline void minor_step(const Wsm5Params& p, real dt_cloud, Column& co
 __device__ inline void note_flaws(const CloudArgs& a, int place, const Column& column)
 {
 #pragma unroll 1
-    for (int k = 0; k < NZ; ++k) note_flaw(a, k * a.level + place, column.cells[k]);
+    for (int k = 0; k < NZ; ++k) note_flaw(a, cell_of(a, k, place), column.cells[k]);
 }
 
 extern "C" __global__ void __launch_bounds__(COLUMN_THREADS)
@@ -42,13 +42,13 @@ extern "C" __global__ void __launch_bounds__(COLUMN_THREADS)
 {
     begin(a.marks, MARK_WSM5_COLUMN);
     const int number = blockIdx.x * COLUMN_THREADS + threadIdx.x;
-    if (number >= a.count) return;
+    if (number >= region_of(a).count) return;
     const int place = place_of(a, number);
     Column column;
     real strange = 0;
 #pragma unroll 1
     for (int k = 0; k < NZ; ++k) {
-        const int at = k * a.level + place;
+        const int at = cell_of(a, k, place);
         column.cells[k] = Cell{(a.theta[at] + a.theta_base) * a.exner[at], a.qv[at], a.qc[at],
                                a.qr[at], a.qi[at], a.qs[at]};
         strange += strangeness(column.cells[k], water_in(column.cells[k]));
@@ -63,7 +63,7 @@ extern "C" __global__ void __launch_bounds__(COLUMN_THREADS)
     strange = 0;
 #pragma unroll 1
     for (int k = 0; k < NZ; ++k) {
-        const int at = k * a.level + place;
+        const int at = cell_of(a, k, place);
         const Cell& cell = column.cells[k];
         const real gained = (cell.qv - a.qv[at]) + (cell.qc - a.qc[at]) + (cell.qr - a.qr[at])
                             + (cell.qi - a.qi[at]) + (cell.qs - a.qs[at]);

@@ -21,22 +21,22 @@ extern "C" __global__ void __launch_bounds__(DIAGNOSIS_COLUMNS* DIAGNOSIS_ROWS)
     __shared__ int melting_level[DIAGNOSIS_COLUMNS];
     const int column = threadIdx.x % DIAGNOSIS_COLUMNS, row = threadIdx.x / DIAGNOSIS_COLUMNS;
     const int number = blockIdx.x * DIAGNOSIS_COLUMNS + column;
-    const bool is_inside = number < a.count;
+    const bool is_inside = number < region_of(a).count;
     const int place = is_inside ? place_of(a, number) : 0;
     if (row == 0) melting_level[column] = 0;
     __syncthreads();
     for (int k = row; is_inside && k < NZ - 1; k += DIAGNOSIS_ROWS) {
-        const int at = k * a.level + place;
-        if (reflectivity::is_melting(target_at(a, at), target_at(a, at + a.level)))
+        const int at = cell_of(a, k, place);
+        if (reflectivity::is_melting(target_at(a, at), target_at(a, at + region_of(a).level)))
             atomicMax(&melting_level[column], k + 1);
     }
     __syncthreads();
     if (!is_inside) return;
     const int top = melting_level[column];
-    const Target above = target_at(a, top * a.level + place);
+    const Target above = target_at(a, cell_of(a, top, place));
     const real snow_above = reflectivity::content(above, above.qs);
     for (int k = row; k < NZ; k += DIAGNOSIS_ROWS) {
-        const int at = k * a.level + place;
+        const int at = cell_of(a, k, place);
         const Target target = target_at(a, at);
         const bool is_melting =
             k < top && reflectivity::has_snow(target) && reflectivity::has_snow(above);
@@ -44,7 +44,7 @@ extern "C" __global__ void __launch_bounds__(DIAGNOSIS_COLUMNS* DIAGNOSIS_ROWS)
             ? reflectivity::z_melting_snow(a.params, args.bins, target, snow_above)
             : reflectivity::z_snow(a.params, target);
         const real rho = a.rho[at];
-        const int out = k * a.count + number;
+        const int out = k * region_of(a).count + number;
         args.refl_10cm[out] = reflectivity::decibels(reflectivity::z_rain(a.params, target) + snow);
         args.re_cloud[out] = radii::re_cloud(a.params, rho, a.qc[at]);
         args.re_ice[out] = radii::re_ice(a.params, rho, a.qi[at]);

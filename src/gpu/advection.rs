@@ -303,24 +303,30 @@ impl TransportSettings {
         let all = self.tracers;
         let plain = |kernel, tracers, args| {
             if !shares.stages_tiled {
-                return launch(kernel, shares.stage, tracers, args);
+                return vec![launch(kernel, shares.stage, tracers, args)];
             }
-            TransportLaunch {
+            let sides = (!grid.sides.periodic_x()).then(|| TransportLaunch {
+                kernel: "transport_sides",
+                blocks: shares.side_blocks(layout, tracers),
+                threads: shares.stage.threads,
+                shared_bytes: 0,
+                args,
+            });
+            let tiles = TransportLaunch {
                 kernel,
-                blocks: shares.stage_blocks(layout, tracers, grid.sides),
+                blocks: shares.stage_tiles(layout, tracers),
                 threads: STAGE_ROWS * WARP,
                 shared_bytes: shares.stage_bytes(layout.shape.nz, tracers, R::PRECISION),
                 args,
-            }
+            };
+            sides.into_iter().chain([tiles]).collect()
         };
         let last = stage(second, end, dt, true);
-        let mut launches = vec![
-            plain("transport_stage", all, stage(start, first, dt / 3.0, false)),
-            plain("transport_stage", all, stage(first, second, dt / 2.0, false)),
-        ];
+        let mut launches = plain("transport_stage", all, stage(start, first, dt / 3.0, false));
+        launches.extend(plain("transport_stage", all, stage(first, second, dt / 2.0, false)));
         if self.by_tiles() {
             if self.unlimited > 0 {
-                launches.push(plain("transport_unlimited", self.unlimited, last));
+                launches.extend(plain("transport_unlimited", self.unlimited, last));
             }
             launches.push(TransportLaunch {
                 kernel: "transport_limit",
@@ -333,7 +339,7 @@ impl TransportSettings {
             launches.push(launch("transport_scale", shares.limited, all, last));
             launches.push(launch("transport_update", shares.limited, all - self.unlimited, last));
         } else {
-            launches.push(plain("transport_stage", all, last));
+            launches.extend(plain("transport_stage", all, last));
         }
         launches
     }

@@ -16,6 +16,7 @@ use super::forcing::AIR_FIELDS;
 use super::kernel::{Kernel, Launch, Resources};
 use super::layout::Layout;
 use super::prelude::{Configuration, prelude};
+use super::region::Region;
 use super::tuning::{Knob, Setting};
 use super::turn::Turn;
 use super::wsm5::{CloudArgs, DiagnosisArgs, LEVELS, Mapping, Purpose, Tile, diagnosis};
@@ -235,7 +236,9 @@ impl<R: SchemeConstants + RadarConstants + Element> Clouds<R> {
         if let Some(kernel) = place.get() {
             return Ok(kernel);
         }
-        let purpose = Purpose { is_short, weighs: self.per_area.is_some() };
+        let region = self.region_of_call();
+        let region = mapping.is_made_for(region.count as usize).then_some(region);
+        let purpose = Purpose { is_short, weighs: self.per_area.is_some(), region };
         let source = source(R::PRECISION, layout.shape.nz, scheme.fallout, *mapping, purpose);
         let kernel = gpu.module(&source)?.kernel(mapping.kernel())?;
         let kernel = match mapping {
@@ -346,7 +349,7 @@ impl<R: SchemeConstants + RadarConstants + Element> Clouds<R> {
     }
 
     fn launch(&self, branch: Branch<'_>, args: &CloudArgs<R>) -> Result<()> {
-        let [blocks, threads] = self.mapping.blocks(args.count as usize);
+        let [blocks, threads] = self.mapping.blocks(args.region.count as usize);
         if blocks == 0 {
             return Ok(());
         }
@@ -372,8 +375,9 @@ impl<R: SchemeConstants + RadarConstants + Element> Clouds<R> {
         let shape = self.layout.shape;
         let cells = shape.cells();
         assert!(out.len() >= first + DIAGNOSED_FIELDS * cells, "room for what is diagnosed");
-        let cloud = self.args(Turn::ALONE, place, &Inside::all(shape), R::ZERO, 1);
-        let [blocks, threads] = diagnosis::blocks(cloud.count as usize);
+        let region = self.region(&Inside::all(shape), 1);
+        let cloud = self.args(Turn::ALONE, place, region, R::ZERO);
+        let [blocks, threads] = diagnosis::blocks(region.count as usize);
         let field = |number: usize| out.pointer_to(first + number * cells);
         let args = DiagnosisArgs {
             cloud,
@@ -389,18 +393,21 @@ impl<R: SchemeConstants + RadarConstants + Element> Clouds<R> {
     }
 
     fn args_of_call(&self, turn: Turn, place: &Place<'_, R>, dt: R) -> CloudArgs<R> {
-        self.args(turn, place, &self.inside, dt, self.mapping.together())
+        self.args(turn, place, self.region_of_call(), dt)
     }
 
-    /// What a kernel is given whose threads take `together` columns at a time.
-    fn args(
-        &self,
-        turn: Turn,
-        place: &Place<'_, R>,
-        inside: &Inside,
-        dt: R,
-        together: usize,
-    ) -> CloudArgs<R> {
+    fn region_of_call(&self) -> Region {
+        self.region(&self.inside, self.mapping.together())
+    }
+
+    /// The columns that threads are given, `together` at a time.
+    fn region(&self, Inside { rows, columns }: &Inside, together: usize) -> Region {
+        let columns = self.layout.places(columns.clone());
+        let in_memory = [self.layout.shape.ny, self.layout.pitch()];
+        Region::within(in_memory, rows.clone(), columns, together)
+    }
+
+    fn args(&self, turn: Turn, place: &Place<'_, R>, region: Region, dt: R) -> CloudArgs<R> {
         let Place { state, air, surface } = place;
         let (cells, columns) = (self.layout.cells(), self.layout.columns());
         assert!(state.len() >= self.abreast.fields() * cells, "all fields of the state");
@@ -418,7 +425,8 @@ impl<R: SchemeConstants + RadarConstants + Element> Clouds<R> {
         let [rain, snow, rainncv, snowncv, sr, fallen, fall_residual, clipped, mass_mismatch] =
             planes;
         let steps = minor_steps(dt);
-        let args = CloudArgs {
+        CloudArgs {
+            region,
             theta,
             qv,
             qc,
@@ -450,22 +458,10 @@ impl<R: SchemeConstants + RadarConstants + Element> Clouds<R> {
             theta_base: self.theta_base,
             dt_cloud: dt / steps,
             minor_steps: steps.f64() as i32,
-            nx: 0,
-            level: 0,
-            first: 0,
-            width: 0,
-            count: 0,
-            row_factor: 0,
-            row_shift: 0,
-            before: 0,
-            own: 0,
             step: turn.number as i32,
             theta_number: self.abreast.theta() as i32,
             water_number: self.abreast.water().start as i32,
             filler: 0,
-        };
-        let Inside { rows, columns } = inside.clone();
-        let columns = self.layout.places(columns);
-        args.within([self.layout.shape.ny, self.layout.pitch()], rows, columns, together)
+        }
     }
 }

@@ -2,7 +2,7 @@
 //! what was asked before, and say that they have begun, which is what is known of a device that has failed.
 
 /// Their names, in the order of their numbers from 1.
-pub(super) const MARKED: [&str; 9] = [
+pub(super) const MARKED: [&str; 10] = [
     "transport_stage",
     "transport_scale",
     "transport_update",
@@ -11,6 +11,7 @@ pub(super) const MARKED: [&str; 9] = [
     "wsm5_tile",
     "transport_unlimited",
     "transport_limit",
+    "transport_sides",
     "step_end_acc64",
 ];
 
@@ -43,8 +44,8 @@ mod tests {
         assert_eq!(name(0), "unknown");
         assert_eq!(name(1), "transport_stage");
         assert_eq!(name(8), "transport_limit");
-        assert_eq!(name(9), "step_end_acc64");
-        assert_eq!(name(10), "unknown");
+        assert_eq!(name(10), "step_end_acc64");
+        assert_eq!(name(11), "unknown");
         assert!(constants().contains("constexpr int MARK_WSM5_TILE = 6;"));
     }
 }

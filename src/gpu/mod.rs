@@ -32,6 +32,7 @@ mod pinned;
 pub mod prelude;
 mod receipt;
 pub mod reduce;
+pub mod region;
 pub mod sampling;
 mod shuttle;
 mod sources;

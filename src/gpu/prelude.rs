@@ -8,6 +8,7 @@ use super::arguments::{
     MemoryArgs, OutflowArgs, ReduceArgs, StepEndArgs, TallyArgs, TransposeArgs, WaterArgs,
     WeightArgs,
 };
+use super::region::Region;
 use super::wsm5::{CloudArgs, CloudConstants, DiagnosisArgs};
 use super::{mark, notes};
 use crate::advection::flux::FluxConstants;
@@ -95,6 +96,7 @@ fn shared<R: CloudConstants + FluxConstants + RadarConstants + RadiusConstants>(
         Target::<R>::cuda_text(),
         Bins::<R>::cuda_text(),
         LayeredPointers::<R>::cuda_text(),
+        Region::cuda_text(),
         CloudArgs::<R>::cuda_text(),
         TransportArgs::<R>::cuda_text(),
         WaterArgs::<R>::cuda_text(),

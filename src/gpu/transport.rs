@@ -19,8 +19,9 @@ use crate::real::{Precision, Real};
 use crate::shared::DevicePointer;
 
 /// The names of the kernels.
-const KERNELS: [&str; 6] = [
+const KERNELS: [&str; 7] = [
     "transport_stage",
+    "transport_sides",
     "transport_scale",
     "transport_update",
     "transport_unlimited",

@@ -4,7 +4,8 @@ use std::fmt;
 
 use super::advection::LayeredPointers;
 use super::layout::SECTOR;
-use crate::real::{Precision, Real};
+use super::region::Region;
+use crate::real::Precision;
 use crate::shared::{DevicePointer, ReadPointer, shared_constants, shared_struct};
 use crate::wsm5::Fallout;
 use crate::wsm5::params::{SchemeConstants, Wsm5Params};
@@ -29,25 +30,8 @@ shared_struct! {
         marks: DevicePointer<u64>, "1";
         /// Number of minor steps.
         minor_steps: i32, "1";
-        /// Places of a row of the fields.
-        nx: i32, "1";
-        /// Places of a level of the fields.
-        level: i32, "1";
-        /// The place of the first column that threads are given, j nx + i.
-        first: i32, "1";
-        /// Columns of each row that threads are given: those to work on, and beside them what makes up whole
-        /// sectors.
-        width: i32, "1";
-        /// Such columns in all.
-        count: i32, "1";
-        /// Those of a row that lie before the first to work on.
-        before: i32, "1";
-        /// Columns to work on in each row.
-        own: i32, "1";
-        /// Twice the number of a column times this, over 2^32 and two to the `row_shift`, is its row.
-        row_factor: u32, "1";
-        /// See `row_factor`.
-        row_shift: i32, "1";
+        /// The columns that threads are given; the kernel may be made for them.
+        region: Region, "1";
         /// Potential temperature less `theta_base`; in and out, as the five below.
         theta: DevicePointer<R>, "K";
         /// Vapour.
@@ -156,11 +140,14 @@ pub struct Purpose {
     pub is_short: bool,
     /// Whether they tell what their changes weigh, and note values that are not finite, as in a run.
     pub weighs: bool,
+    /// The region that they are made for, where they are for one alone: addresses that the compiler knows take fewer
+    /// instructions.
+    pub region: Option<Region>,
 }
 
 impl Purpose {
     /// Calls of one minor step in a run.
-    pub const RUN: Self = Self { is_short: true, weighs: true };
+    pub const RUN: Self = Self { is_short: true, weighs: true, region: None };
 }
 
 /// A tile of columns, and the threads that work on it.
@@ -181,6 +168,12 @@ const COLUMN_THREADS: usize = 32;
 /// narrow ones occupy more multiprocessors. On an H200 both take as long at 16 to 32 thousand
 /// columns of a storm, and at 8 to 16 thousand of a cyclone.
 const MANY_COLUMNS: usize = 30_000;
+
+/// The columns of a narrow tile, at most.
+const NARROW: usize = 8;
+
+/// Columns from which on a region gets a kernel of its own; fewer take as long without one.
+const WORTH_A_KERNEL: usize = 1_000;
 
 /// Species that fall.
 const SPECIES: usize = 3;
@@ -223,7 +216,7 @@ impl Tile {
         [
             Self::wide(32, nz, RESIDENT[0]),
             Self::wide(16, nz, RESIDENT[1]),
-            Self { columns: 8, threads: 256, blocks: 4 },
+            Self { columns: NARROW, threads: 256, blocks: 4 },
             Self { columns: 4, threads: 128, blocks: 4 },
             Self { columns: 2, threads: 128, blocks: 4 },
             Self { columns: 2, threads: 64, blocks: 4 },
@@ -241,7 +234,7 @@ impl Tile {
 
     /// The tile for a number of columns: the widest one that fits, or a narrow one.
     pub fn choose(columns: usize, precision: Precision, fallout: Fallout, nz: usize) -> Self {
-        let widest = if columns < MANY_COLUMNS { 8 } else { WARP };
+        let widest = if columns < MANY_COLUMNS { NARROW } else { WARP };
         let fits = |tile: &Self| {
             tile.columns <= widest && tile.shared_bytes(precision, fallout, nz) <= SHARED_BYTES
         };
@@ -337,7 +330,17 @@ impl Mapping {
         };
         settings.push(("ONE_STEP", usize::from(purpose.is_short)));
         settings.push(("WEIGHED", usize::from(purpose.weighs)));
-        settings.into_iter().map(|(name, value)| (name.to_owned(), value as i32)).collect()
+        let settings = settings.into_iter().map(|(name, value)| (name, value as i32));
+        settings
+            .chain(Region::constants(purpose.region))
+            .map(|(name, value)| (name.to_owned(), value))
+            .collect()
+    }
+
+    /// Whether a kernel is worth being made for a region of so many columns: in wide tiles much else counts.
+    pub fn is_made_for(self, columns: usize) -> bool {
+        let is_narrow = matches!(self, Self::Tile(tile) if tile.columns <= NARROW);
+        is_narrow && columns >= WORTH_A_KERNEL
     }
 
     /// Columns that its threads are given together, where rows of the fields begin at multiples of so many: those of
@@ -369,47 +372,10 @@ impl fmt::Display for Mapping {
     }
 }
 
-/// A factor and a shift for quotients by a number of up to 31 bits without a division: `n / divisor` is
-/// `(2 n * factor >> 32) >> shift` for all n below 2^31 (Granlund and Montgomery 1994, theorem 4.2).
-fn reciprocal(divisor: usize) -> (u32, i32) {
-    // Where there is nothing to divide any factor will do.
-    let divisor = divisor.max(1) as u64;
-    let shift = divisor.next_power_of_two().trailing_zeros();
-    ((1u64 << (31 + shift)).div_ceil(divisor) as u32, shift as i32)
-}
-
-impl<R: Real> CloudArgs<R> {
-    /// The same for the columns of some rows and columns of a grid only, of which threads are given `together` at a
-    /// time where rows begin at multiples of so many.
-    pub fn within(
-        self,
-        [ny, nx]: [usize; 2],
-        rows: std::ops::Range<usize>,
-        columns: std::ops::Range<usize>,
-        together: usize,
-    ) -> Self {
-        let number = |count: usize| count as i32;
-        let together = if nx.is_multiple_of(together) { together } else { 1 };
-        let begin = columns.start / together * together;
-        let width = columns.end.next_multiple_of(together) - begin;
-        let (row_factor, row_shift) = reciprocal(width);
-        Self {
-            row_factor,
-            row_shift,
-            nx: number(nx),
-            level: number(ny * nx),
-            first: number(rows.start * nx + begin),
-            width: number(width),
-            count: number(rows.len() * width),
-            before: number(columns.start - begin),
-            own: number(columns.len()),
-            ..self
-        }
-    }
-}
-
 /// The kernel that diagnoses reflectivity and radii.
 pub mod diagnosis {
+    use super::Region;
+
     /// The file below `kernels/` that holds it.
     pub const FILE: &str = "wsm5/diagnose.cu";
     /// Its name.
@@ -419,11 +385,10 @@ pub mod diagnosis {
 
     /// The settings as the kernel sees them, by name.
     pub fn constants() -> Vec<(String, i32)> {
-        ["DIAGNOSIS_COLUMNS", "DIAGNOSIS_ROWS"]
-            .into_iter()
-            .zip(BLOCK)
-            .map(|(name, value)| (name.to_owned(), value as i32))
-            .collect()
+        let block = ["DIAGNOSIS_COLUMNS", "DIAGNOSIS_ROWS"].into_iter().zip(BLOCK);
+        let block = block.map(|(name, value)| (name, value as i32));
+        let all = block.chain(Region::constants(None));
+        all.map(|(name, value)| (name.to_owned(), value)).collect()
     }
 
     /// Blocks and threads of a block for a number of columns.
@@ -435,22 +400,6 @@ pub mod diagnosis {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    /// Exact at the ends of every row, for widths of all lengths.
-    #[test]
-    fn rows_are_found_without_a_division() {
-        const MOST: u64 = i32::MAX as u64;
-        for width in (1..=4100).chain((12..31).flat_map(|bits| (1 << bits) - 1..=(1 << bits) + 1)) {
-            let (factor, shift) = reciprocal(width);
-            let width = width as u64;
-            let rows = [0, 1, 2, 3, 70, MOST / width / 3, MOST / width - 1, MOST / width];
-            for number in rows.into_iter().flat_map(|row| [row * width, row * width + width - 1]) {
-                let number = number.min(MOST);
-                let found = ((2 * number * u64::from(factor)) >> 32) >> shift;
-                assert_eq!(found, number / width, "{number} / {width}");
-            }
-        }
-    }
 
     /// A tile is chosen for any number of levels, in both precisions and variants, and a block has
     /// the memory for it.

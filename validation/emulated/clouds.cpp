@@ -8,19 +8,26 @@
 
 namespace {
 
+// A field by itself; or, for a kernel made for a region, by its number among those that follow one another.
+real* field(emulator::Case& input, const char* name, const char* together, int number)
+{
+    if (REGION_COUNT == 0) return input.array<real>(name);
+    return input.array<real>(together) + number * NZ * REGION_LEVEL;
+}
+
 // The struct has come with its numbers; its pointers are those of the arrays.
 CloudArgs with_arrays(CloudArgs args, emulator::Case& input)
 {
     args.theta = input.array<real>("theta");
-    args.qv = input.array<real>("qv");
-    args.qc = input.array<real>("qc");
-    args.qr = input.array<real>("qr");
-    args.qi = input.array<real>("qi");
-    args.qs = input.array<real>("qs");
-    args.rho = input.array<real>("rho");
-    args.exner = input.array<real>("exner");
-    args.p = input.array<real>("p");
-    args.dz = input.array<real>("dz");
+    args.qv = field(input, "qv", "water", 0);
+    args.qc = field(input, "qc", "water", 1);
+    args.qr = field(input, "qr", "water", 2);
+    args.qi = field(input, "qi", "water", 3);
+    args.qs = field(input, "qs", "water", 4);
+    args.rho = field(input, "rho", "air", 0);
+    args.exner = field(input, "exner", "air", 1);
+    args.p = field(input, "p", "air", 2);
+    args.dz = field(input, "dz", "air", 3);
     args.rain = input.array<real>("rain");
     args.fallen = input.array<real>("fallen");
     args.rainncv = input.array<real>("rainncv");

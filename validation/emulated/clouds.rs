@@ -7,6 +7,7 @@ use ndarray::{ArrayView1, Dimension};
 use nwp_mini::gpu::advection::LayeredPointers;
 use nwp_mini::gpu::notes::Flaw;
 use nwp_mini::gpu::prelude::{Configuration, prelude};
+use nwp_mini::gpu::region::Region as Given;
 use nwp_mini::gpu::wsm5::{CloudArgs, CloudConstants, DiagnosisArgs, Mapping, Purpose, diagnosis};
 use nwp_mini::grid::Shape;
 use nwp_mini::real::Precision;
@@ -18,6 +19,9 @@ use nwp_mini::wsm5::scheme::Scheme;
 
 use crate::emulator::{Element, Program, Records};
 use crate::weather::{Mass, NAMES, Precision as Whole, Region, Weather};
+
+/// The fields of the air, in the order that the device has them in.
+const AIR: [&str; 4] = ["rho", "exner", "p", "dz"];
 
 /// The note of no flaw, and steps that the notes tell of.
 const NO_FLAW: u64 = u64::MAX;
@@ -46,7 +50,7 @@ impl<R: Exchanged> Weather<R> {
             put(&mut records, name, plane);
         }
         let Environment { rho, exner, p, dz } = &self.air;
-        for (name, field) in [("rho", rho), ("exner", exner), ("p", p), ("dz", dz)] {
+        for (name, field) in AIR.into_iter().zip([rho, exner, p, dz]) {
             put(&mut records, name, field);
         }
         let Mass { with_mu, without_mu, c1, c2, per_area } = &self.mass;
@@ -74,7 +78,9 @@ impl<R: Exchanged> Weather<R> {
         let steps = minor_steps(dt);
         let Shape { nx, ny, .. } = self.shape();
         let (to, from) = (DevicePointer::default(), ReadPointer::default());
-        let args = CloudArgs {
+        let (rows, columns) = (region.rows.clone(), region.columns.clone());
+        CloudArgs {
+            region: Given::within([ny, nx], rows, columns, together),
             theta: to,
             qv: to,
             qc: to,
@@ -102,21 +108,11 @@ impl<R: Exchanged> Weather<R> {
             theta_base: self.theta_base,
             dt_cloud: dt / steps,
             minor_steps: steps.to_i32().expect("a number of steps"),
-            nx: 0,
-            level: 0,
-            first: 0,
-            width: 0,
-            count: 0,
-            row_factor: 0,
-            row_shift: 0,
-            before: 0,
-            own: 0,
             step: 1,
             theta_number: 0,
             water_number: 1,
             filler: 0,
-        };
-        args.within([ny, nx], region.rows.clone(), region.columns.clone(), together)
+        }
     }
 }
 
@@ -128,6 +124,20 @@ fn take<R: Element, D: Dimension>(records: &Records, name: &str, field: &mut nda
     let values: Vec<R> = records.take(name);
     let values = ArrayView1::from(&values).into_shape_with_order(field.raw_dim());
     field.assign(&values.expect("as many elements as were given"));
+}
+
+/// Puts fields behind one another into one more array.
+fn join<R: Element>(records: &mut Records, name: &str, parts: &[&str]) {
+    let all: Vec<R> = parts.iter().flat_map(|part| records.take(part)).collect();
+    records.put(name, &all);
+}
+
+/// Takes them apart again.
+fn part<R: Element>(records: &mut Records, name: &str, parts: &[&str]) {
+    let all: Vec<R> = records.take(name);
+    for (part, values) in parts.iter().zip(all.chunks_exact(all.len() / parts.len())) {
+        records.put(part, values);
+    }
 }
 
 /// What the programs are compiled with besides: no fused products, as in Rust, and every access
@@ -144,6 +154,8 @@ type LazyProgram = LazyLock<Program, Box<dyn FnOnce() -> Program + Send>>;
 /// The kernels of a mapping, compiled for the host.
 pub(crate) struct Clouds {
     mapping: Mapping,
+    /// The region that they are made for, where they are for one alone.
+    made_for: Option<Given>,
     /// For calls of one minor step and for longer ones, each compiled when there is such a call.
     programs: [LazyProgram; 2],
     shared_bytes: Option<usize>,
@@ -154,11 +166,34 @@ impl Clouds {
         Self::compile_with(p, nz, mapping, "", &[])
     }
 
+    /// The same for one region of a grid alone.
+    pub(crate) fn compile_for<R: Exchanged>(
+        p: &Scheme<R>,
+        shape: Shape,
+        mapping: Mapping,
+        region: &Region,
+    ) -> Self {
+        let Region { rows, columns } = region.clone();
+        let given = Given::within([shape.ny, shape.nx], rows, columns, mapping.together());
+        Self::compile_all(p, shape.nz, mapping, Some(given), "_made_for", &[])
+    }
+
     /// The same with further options for the compiler, under a name of its own.
     pub(crate) fn compile_with<R: Exchanged>(
         p: &Scheme<R>,
         nz: usize,
         mapping: Mapping,
+        name: &str,
+        options: &[&str],
+    ) -> Self {
+        Self::compile_all(p, nz, mapping, None, name, options)
+    }
+
+    fn compile_all<R: Exchanged>(
+        p: &Scheme<R>,
+        nz: usize,
+        mapping: Mapping,
+        made_for: Option<Given>,
         name: &str,
         options: &[&str],
     ) -> Self {
@@ -180,8 +215,8 @@ impl Clouds {
         };
         let options: Vec<String> = options.into_iter().map(str::to_owned).collect();
         let fallout = p.fallout;
-        let programs =
-            [("short", Purpose::RUN), ("long", Purpose { is_short: false, ..Purpose::RUN })];
+        let purpose = Purpose { region: made_for, ..Purpose::RUN };
+        let programs = [("short", purpose), ("long", Purpose { is_short: false, ..purpose })];
         let programs = programs.map(|(calls, purpose)| {
             let (name, options) = (format!("{name}_{calls}"), options.clone());
             LazyLock::new(Box::new(move || {
@@ -191,7 +226,7 @@ impl Clouds {
                 Program::compile(&name, "emulated/clouds.cpp", &text, &options)
             }) as Box<dyn FnOnce() -> Program + Send>)
         });
-        Self { mapping, programs, shared_bytes }
+        Self { mapping, made_for, programs, shared_bytes }
     }
 
     /// How columns are shared out among the threads.
@@ -257,15 +292,31 @@ impl Clouds {
         seed: u64,
     ) -> Result<Records, String> {
         let args = weather.args(p, dt, region, self.mapping.together());
+        assert!(
+            self.made_for.is_none_or(|made_for| made_for == args.region),
+            "the region of the kernels"
+        );
         let mut records = weather.records();
+        let water = &NAMES[1..];
+        if self.made_for.is_some() {
+            join::<R>(&mut records, "water", water);
+            join::<R>(&mut records, "air", &AIR);
+        }
         let mut bytes = Vec::new();
         args.write(&mut bytes);
         records.put_bytes("args", bytes);
-        records.put("launch", &self.mapping.blocks(args.count as usize).map(|count| count as i32));
+        records.put(
+            "launch",
+            &self.mapping.blocks(args.region.count as usize).map(|count| count as i32),
+        );
         records.put("shared_bytes", &[0_i32]);
         let [short, long] = &self.programs;
         let program = if args.minor_steps == 1 { short } else { long };
-        program.attempt(&records, seed)
+        let mut found = program.attempt(&records, seed)?;
+        if self.made_for.is_some() {
+            part::<R>(&mut found, "water", water);
+        }
+        Ok(found)
     }
 }
 

@@ -13,6 +13,8 @@ use crate::same::{on_device, scheme};
 use crate::weather::{Region, Weather};
 
 const LEVELS: usize = 27;
+/// Of one minor step, s.
+const ONE_STEP: f64 = 60.0;
 /// Of two minor steps, s.
 const DT: f64 = 200.0;
 
@@ -44,6 +46,25 @@ fn check_columns(clouds: &Clouds, fallout: Fallout, count: usize) {
         let expected = weather.patched(&whole, &region);
         expect_same_bits(&about, named(&found), named(&expected));
     }
+}
+
+/// Kernels that know their region, and so where the fields lie, do what those do that are told.
+#[test]
+fn kernels_made_for_a_region_make_the_same() {
+    let mapping = tile(8, 256);
+    Fallout::ALL.into_par_iter().for_each(|fallout| {
+        let p = scheme::<f32>(fallout);
+        let weather = Weather::<f32>::of(&columns(LEVELS, COLUMNS[1]), 3, 300.0);
+        let region = Region::several(weather.shape()).swap_remove(1);
+        let told = Clouds::compile(&p, LEVELS, mapping);
+        let made = Clouds::compile_for(&p, weather.shape(), mapping, &region);
+        for dt in [ONE_STEP, DT] {
+            let [found, expected] = [&made, &told]
+                .map(|clouds| on_device(clouds, &p, dt, &weather, &region, dt as u64));
+            let about = format!("{fallout:?}, {dt} s, {region:?}");
+            expect_same_bits(&about, named(&found), named(&expected));
+        }
+    });
 }
 
 #[test]

@@ -208,8 +208,9 @@ impl<R: Exchanged> Transport<'_, R> {
 const SIZES: [&str; 5] = ["SUM_THREADS", "CELLS", "REACH", "TILE_ROWS", "STAGE_ROWS"];
 
 /// The kernels in the order of the program.
-const KERNELS: [&str; 6] = [
+const KERNELS: [&str; 7] = [
     "transport_stage",
+    "transport_sides",
     "transport_scale",
     "transport_update",
     "transport_unlimited",

@@ -6,7 +6,7 @@
 // its cells; those north of them it finds a level later, when the others have made them, and
 // finishes the level then. So there is one barrier a level.
 //
-// The groups at the ends of a row that are sides are left to blocks of their own, whose threads march as on
+// The groups at the ends of a row that are sides are left to a kernel of their own, whose threads march as on
 // small grids: every warp of a tile there would have to know of sides for the sake of one lane.
 #pragma once
 
@@ -44,7 +44,7 @@ struct alignas(Line) StageRoom {
     __device__ inline real* c2() { return c1() + NZ; }
 };
 
-// Groups of a row that are left to such blocks: the first, the last, and the one before it if a side is near.
+// Groups of a row that are left to that kernel: the first, the last, and the one before it if a side is near.
 __device__ inline int groups_at_east() { return last_cell() + 1 < REACH ? 2 : 1; }
 __device__ inline int groups_at_sides() { return 1 + groups_at_east(); }
 
@@ -54,51 +54,24 @@ __device__ inline bool is_at_side(const TransportArgs& args, const Place& place)
     return at_west(place) || (!periodic_x() && place.i + groups_at_east() * CELLS >= pitch(args));
 }
 
-// A layer of blocks: of tiles, or of threads that march at sides in x.
-struct Layer {
-    bool is_at_side;
-    int number;   // among those alike
-};
-
-// The layer of this block. Those at sides come first: they wait for memory most of the time, and would hold up the end.
-__device__ inline Layer layer_of_block(const TransportArgs& args)
+// Finds the place of a thread of that kernel, whose blocks have one tracer each: neighbouring threads have the same
+// group of neighbouring rows; false where there is nothing for it.
+__device__ inline bool find_place_at_side(const TransportArgs& args, Place& place)
 {
-    const int number = static_cast<int>(blockIdx.z);
-    if (periodic_x()) return {false, number};
-    const int at_sides = static_cast<int>(gridDim.z) - (ny_of(args) + STAGE_ROWS - 1) / STAGE_ROWS;
-    const bool is_at_side = number < at_sides;
-    return {is_at_side, is_at_side ? number : number - at_sides};
-}
-
-// Finds the place of a thread of a block at the sides, among those of `tracers` tracers: neighbouring threads have
-// the same group of neighbouring rows; false where there is nothing for it.
-__device__ inline bool find_place_at_side(const TransportArgs& args, int tracers, Place& place)
-{
-    const int marches = (NZ + LEVELS - 1) / LEVELS;
-    const int ny = ny_of(args);
-    const long long row = static_cast<long long>(layer_of_block(args).number) * gridDim.y + blockIdx.y;
-    const long long number = (row * gridDim.x + blockIdx.x) * blockDim.x + threadIdx.x;
-    const int group_of_all = static_cast<int>(number / ny);
-    const int march_of_all = group_of_all / groups_at_sides();
-    const int group = group_of_all - march_of_all * groups_at_sides();
-    place.tracer = march_of_all / marches;
-    if (place.tracer >= tracers) return false;
-    place.first_level = (march_of_all - place.tracer * marches) * LEVELS;
-    place.end_level = min(place.first_level + LEVELS, NZ);
-    place.j = static_cast<int>(number - static_cast<long long>(group_of_all) * ny);
-    place.i = group == 0 ? 0 : pitch(args) - group * CELLS;
-    place.end = end_of(args, place.i, CELLS);
+    const int ny = ny_of(args), number = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
+    const int group_of_all = number / ny, march = group_of_all / groups_at_sides();
+    const int group = group_of_all - march * groups_at_sides();
+    if (march * LEVELS >= NZ) return false;
+    place.tracer = static_cast<int>(blockIdx.y);
     place.is_inner = false;
-    place.near_x = true;
-    place.near_y = is_near_y(args, place.j);
-    look_around(args, place);
+    put(args, group == 0 ? 0 : pitch(args) - group * CELLS, number - group_of_all * ny, march, place);
     return true;
 }
 
 // The first row of a tile but for the last one, which ends with the axis.
-__device__ inline int begin_of_stage(const TransportArgs& args)
+__device__ inline int begin_of_stage()
 {
-    return layer_of_block(args).number * STAGE_ROWS;
+    return static_cast<int>(blockIdx.z) * STAGE_ROWS;
 }
 
 // Finds the place of this thread; its tracer is the first of the block. The last tile of an axis ends
@@ -108,7 +81,7 @@ __device__ inline Place find_place_in_stage(const TransportArgs& args)
     const int ny = ny_of(args);
     const int begin = static_cast<int>(blockIdx.y) * STAGE_CELLS;
     const int first = min(begin, pitch(args) - STAGE_CELLS);
-    const int first_row = min(begin_of_stage(args), ny - STAGE_ROWS);
+    const int first_row = min(begin_of_stage(), ny - STAGE_ROWS);
     Place place = {};
     place.tracer = static_cast<int>(blockIdx.x) * 2;
     place.end_level = NZ;
@@ -266,7 +239,7 @@ struct StageMarch {
     __device__ inline bool owns() const
     {
         return !is_at_side(args, place)
-               && (!place.near_y || (place.i < place.end && place.j >= begin_of_stage(args)));
+               && (!place.near_y || (place.i < place.end && place.j >= begin_of_stage()));
     }
 
     // In the first stage the latest values are those at the start.
@@ -411,11 +384,6 @@ __device__ inline void advance_in_stage(const TransportArgs& args, const Place& 
 __device__ inline void advance_by_tiles(const TransportArgs& args, int tracers, Line* rooms)
 {
     if constexpr (CELLS >= REACH) {
-        if (layer_of_block(args).is_at_side) {
-            Place place;
-            if (find_place_at_side(args, tracers, place)) advance(args, place);
-            return;
-        }
         const Place place = find_place_in_stage(args);
         if (tracers == 1 || place.tracer + 1 == tracers)
             advance_in_stage<1>(args, place, rooms);

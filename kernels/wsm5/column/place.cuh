@@ -1,23 +1,53 @@
 // Columns in the fields.
 #pragma once
 
+// The columns that threads are given: those that the kernel is made for, or else those that it is told of.
+__device__ inline Region region_of(const CloudArgs& a)
+{
+    if (REGION_COUNT == 0) return a.region;
+    return {REGION_NX,    REGION_LEVEL,  REGION_FIRST, REGION_WIDTH,
+            REGION_COUNT, REGION_BEFORE, REGION_OWN,   unsigned(REGION_ROW_FACTOR),
+            REGION_ROW_SHIFT};
+}
+
 // The row of a column, counted from the first to work on; `number` is that of the column among those that threads are
 // given.
-__device__ inline int row_of(const CloudArgs& a, int number)
+__device__ inline int row_of(const Region& region, int number)
 {
-    // A product instead of a quotient: see `reciprocal` in src/gpu/wsm5.rs.
-    return __umulhi(2u * number, a.row_factor) >> a.row_shift;
+    // A product instead of a quotient: see `reciprocal` in src/gpu/region.rs.
+    return __umulhi(2u * number, region.row_factor) >> region.row_shift;
 }
 
 // Where a column lies in a level of the fields.
 __device__ inline int place_of(const CloudArgs& a, int number)
 {
-    return a.first + row_of(a, number) * (a.nx - a.width) + number;
+    const Region region = region_of(a);
+    return region.first + row_of(region, number) * (region.nx - region.width) + number;
+}
+
+// Where a cell of a column lies in the fields.
+__device__ inline int cell_of(const CloudArgs& a, int k, int place) { return k * region_of(a).level + place; }
+
+// The fields of the state and of the air.
+struct Fields {
+    real *theta, *qv, *qc, *qr, *qi, *qs;
+    const real *rho, *exner, *p, *dz;
+};
+
+// As the kernel is told of them; or, where it is made for a region, by how far they lie behind one another, as long as
+// a load can reach them all from one address: a whole number of bytes in 24 bits.
+__device__ inline Fields fields_of(const CloudArgs& a)
+{
+    constexpr long long SIZE = 1ll * NZ * REGION_LEVEL, REACH = (1 << 23) / sizeof(real);
+    if (SIZE == 0 || 5 * SIZE > REACH) return {a.theta, a.qv, a.qc, a.qr, a.qi, a.qs, a.rho, a.exner, a.p, a.dz};
+    return {a.theta, a.qv, a.qv + SIZE, a.qv + 2 * SIZE, a.qv + 3 * SIZE, a.qv + 4 * SIZE,
+            a.rho, a.rho + SIZE, a.rho + 2 * SIZE, a.rho + 3 * SIZE};
 }
 
 // Whether a column is one to work on, and not one beside them that makes up a whole sector.
 __device__ inline bool has_work(const CloudArgs& a, int number)
 {
-    const int column = number - row_of(a, number) * a.width;
-    return unsigned(column - a.before) < unsigned(a.own);
+    const Region region = region_of(a);
+    const int column = number - row_of(region, number) * region.width;
+    return unsigned(column - region.before) < unsigned(region.own);
 }

@@ -80,7 +80,7 @@ __device__ inline void list_active(unsigned active, const Position& at, Tile& ti
 // Finds out what is known of a cell before the processes act in it.
 __device__ inline Origin origin_of(const CloudArgs& a, const Tile& tile, int k, int column)
 {
-    const int here = k * a.level + tile.place[column];
+    const int here = cell_of(a, k, tile.place[column]);
     const real exner = __ldg(&a.exner[here]), p = __ldg(&a.p[here]);
     Cell start = cell_in(tile, k, column);
     start.t = t_at_start(tile.start, k, column, start);
@@ -92,7 +92,7 @@ __device__ inline void act_in(const CloudArgs& a, const Origin& origin, int k, i
                               Tile& tile)
 {
     const Wsm5Params& p = a.params;
-    const int here = k * a.level + tile.place[column];
+    const int here = cell_of(a, k, tile.place[column]);
     Cell cell = cell_in(tile, k, column);
     const real exner = origin.exner, depth = depth_in(a, tile, k, column);
     // No process asks for the depth of a layer.

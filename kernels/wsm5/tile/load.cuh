@@ -59,9 +59,10 @@ constexpr int ASKED = CELLS < TILE_ASKED ? CELLS : TILE_ASKED;
 
 __device__ inline Found find(const CloudArgs& a, int here)
 {
-    return {__ldg(&a.exner[here]), __ldg(&a.p[here]), a.theta[here], a.qv[here],
-            a.qc[here], a.qr[here], a.qi[here], a.qs[here],
-            __ldg(&a.rho[here]), __ldg(&a.dz[here])};
+    const Fields from = fields_of(a);
+    return {__ldg(&from.exner[here]), __ldg(&from.p[here]), from.theta[here], from.qv[here],
+            from.qc[here], from.qr[here], from.qi[here], from.qs[here],
+            __ldg(&from.rho[here]), __ldg(&from.dz[here])};
 }
 
 // Asks the memory for some cells of a thread, from the cell `start` on.
@@ -70,7 +71,7 @@ __device__ inline void ask(const CloudArgs& a, const Position& at, int start, Fo
     const int place = place_of(a, at);
 #pragma unroll
     for (int n = 0; n < ASKED; ++n)
-        if (at.has(start + n)) found[n] = find(a, at.level(start + n) * a.level + place);
+        if (at.has(start + n)) found[n] = find(a, cell_of(a, at.level(start + n), place));
 }
 
 // The most of what falls in the cells of a thread, kg kg-1.
@@ -130,7 +131,7 @@ __device__ inline unsigned load(const CloudArgs& a, const Position& at, Found (&
         // The fields still hold what has been found.
         for (int m = 0; m < CELLS; ++m) {
             if (!at.has(m)) continue;
-            const int here = at.level(m) * a.level + place_of(a, number_of(at.column));
+            const int here = cell_of(a, at.level(m), place_of(a, number_of(at.column)));
             note_flaw(a, here, {a.theta[here], a.qv[here], a.qc[here], a.qr[here], a.qi[here], a.qs[here]});
         }
     }

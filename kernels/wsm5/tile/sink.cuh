@@ -65,7 +65,7 @@ __device__ inline void sink_column(const CloudArgs& a, Tile& tile, int column)
     for (int m = 0; m < LEVELS; ++m) {
         const int k = lane() + m * WARP;
         if (k >= NZ) continue;
-        const int at = k * a.level + tile.place[column];
+        const int at = cell_of(a, k, tile.place[column]);
         air[m] = sinking_air(a, tile, k, column);
         air[m].p = a.p[at];
         air[m].heat_capacity = thermo::heat_capacity(a.qv[at]);

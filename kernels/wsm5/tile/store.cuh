@@ -39,13 +39,14 @@ __device__ inline void gather(const CloudArgs& a, const Tile& tile, int column, 
 __device__ inline void store_cell(const CloudArgs& a, int k, int column, real rho, real exner, real t_before,
                                   const Cell& cell, Tile& tile)
 {
-    const int place = tile.place[column], here = k * a.level + place;
+    const int place = tile.place[column], here = cell_of(a, k, place);
+    const Fields to = fields_of(a);
     store_theta(a, here, exner, t_before, cell.t);
-    a.qv[here] = cell.qv;
-    a.qc[here] = cell.qc;
-    a.qr[here] = cell.qr;
-    a.qi[here] = cell.qi;
-    a.qs[here] = cell.qs;
+    to.qv[here] = cell.qv;
+    to.qc[here] = cell.qc;
+    to.qr[here] = cell.qr;
+    to.qi[here] = cell.qi;
+    to.qs[here] = cell.qs;
     if (WEIGHED) {
         const real water = water_in(cell), gained = water - tile.water[k][column];
         if (strangeness(cell, water) != 0) note_flaw(a, here, cell);

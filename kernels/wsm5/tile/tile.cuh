@@ -92,7 +92,7 @@ __device__ inline real lowest_depth(const Depths& depths, int column) { return d
 
 __device__ inline real depth_of(const CloudArgs& a, const Heights&, int k, int, int place)
 {
-    return __ldg(&a.dz[k * a.level + place]);
+    return __ldg(&a.dz[cell_of(a, k, place)]);
 }
 
 __device__ inline real depth_of(const CloudArgs&, const Depths& depths, int k, int column, int)
@@ -196,14 +196,14 @@ __device__ inline Position position(const CloudArgs& a)
 {
     const int column = threadIdx.x % TILE_COLUMNS, row = threadIdx.x / TILE_COLUMNS;
     const int number = number_of(column);
-    return {column, row, number < a.count && has_work(a, number)};
+    return {column, row, number < region_of(a).count && has_work(a, number)};
 }
 
 // Where its column lies in a level of the fields; the last of all where the tile has more than are left. Found anew
 // where it is asked for: wide tiles have no register to keep it in.
 __device__ inline int place_of(const CloudArgs& a, const Position& at)
 {
-    return place_of(a, min(number_of(at.column), a.count - 1));
+    return place_of(a, min(number_of(at.column), region_of(a).count - 1));
 }
 
 __device__ inline int lowest_level_of_warp() { return first_level(threadIdx.x / WARP * (WARP / TILE_COLUMNS)); }

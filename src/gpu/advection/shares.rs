@@ -4,7 +4,7 @@ use std::fmt;
 
 use crate::advection::REACH;
 use crate::gpu::layout::Layout;
-use crate::grid::{Grid, Shape, Side, Sides};
+use crate::grid::{Grid, Shape};
 use crate::real::Precision;
 
 /// The blocks of a kernel.
@@ -94,9 +94,6 @@ const STAGE_TILES_EACH: usize = 8;
 /// The most cells of a side that tiles are laid on: kernels multiply it by the tiles of a row in 32
 /// bits, and a launch has 65,535 blocks across at most.
 const MOST_TILED: usize = 1 << 18;
-
-/// The most blocks of a launch behind one another.
-const MOST_LAYERS: usize = 65_535;
 
 /// Threads that run together, and the most of them side by side in a row of a block: loads of
 /// neighbours.
@@ -225,8 +222,7 @@ impl Shares {
             && shares.stages_can_be_tiled(layout)
             && STAGE_RESIDENT * stage_room <= offer.shared_bytes + RESERVED
             && shares.stage_tiles(layout, tracers).iter().product::<usize>()
-                >= STAGE_TILES_EACH * offer.multiprocessors
-            && Self { levels, ..shares }.most_layers(layout, tracers) <= MOST_LAYERS;
+                >= STAGE_TILES_EACH * offer.multiprocessors;
         let in_turn = shares.in_turn && !tiled && !stages_tiled;
         Self { levels, in_turn, tiled, stages_tiled, ..shares }
     }
@@ -251,25 +247,14 @@ impl Shares {
         ]
     }
 
-    /// The blocks of such a stage: layers that march at the sides in x, where there are any, and behind
-    /// them the tiles.
-    pub(super) fn stage_blocks(self, layout: Layout, tracers: usize, sides: Sides) -> [usize; 3] {
-        let [x, y, z] = self.stage_tiles(layout, tracers);
-        if sides.periodic_x() {
-            return [x, y, z];
-        }
+    /// The blocks of what such a stage leaves to others, the groups at sides in x: along them, and the tracers.
+    pub(super) fn side_blocks(self, layout: Layout, tracers: usize) -> [usize; 3] {
         // Of the groups in the east the last but one is near the side where the last has few cells.
         let in_the_east = self.cells - (layout.fill - layout.first);
         let groups = if in_the_east < REACH { 3 } else { 2 };
         let Shape { ny, nz, .. } = layout.shape;
-        let threads = groups * ny * nz.div_ceil(self.levels) * tracers;
-        [x, y, threads.div_ceil(STAGE_ROWS * WARP * x * y) + z]
-    }
-
-    /// The layers of such blocks, whatever the sides.
-    fn most_layers(self, layout: Layout, tracers: usize) -> usize {
-        let [_, _, layers] = self.stage_blocks(layout, tracers, Sides::all(Side::Specified));
-        layers
+        let threads = groups * ny * nz.div_ceil(self.levels);
+        [threads.div_ceil(self.stage.threads), tracers, 1]
     }
 
     /// Shared memory of such a tile, bytes.
@@ -338,6 +323,7 @@ impl Shares {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::grid::{Side, Sides};
 
     #[test]
     fn groups_are_taken_in_turn_only_without_tiles() {

@@ -221,7 +221,7 @@ pub fn mappings<R: OnDevice>(fallout: Fallout, nz: usize) -> Vec<Mapping> {
 
 /// What kernels of calls that do not weigh are compiled from, with that of the diagnosis.
 pub fn sources<R: OnDevice>(nz: usize, fallout: Fallout, mappings: &[Mapping]) -> Vec<Source> {
-    let purposes = [true, false].map(|is_short| Purpose { is_short, weighs: false });
+    let purposes = [true, false].map(|is_short| Purpose { is_short, weighs: false, region: None });
     let call = |purpose| {
         move |&mapping: &Mapping| clouds::source(R::PRECISION, nz, fallout, mapping, purpose)
     };

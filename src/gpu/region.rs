@@ -1,0 +1,103 @@
+//! The columns that the threads of the microphysics are given.
+
+use crate::shared::shared_struct;
+
+shared_struct! {
+    /// The columns that threads are given, and where they lie in the fields.
+    #[derive(PartialEq, Eq, Hash)]
+    pub struct Region {
+        /// Places of a row of the fields.
+        nx: i32, "1";
+        /// Places of a level of the fields.
+        level: i32, "1";
+        /// The place of the first column that threads are given, j nx + i.
+        first: i32, "1";
+        /// Columns of each row that threads are given: those to work on, and beside them what makes up whole
+        /// sectors.
+        width: i32, "1";
+        /// Such columns in all.
+        count: i32, "1";
+        /// Those of a row that lie before the first to work on.
+        before: i32, "1";
+        /// Columns to work on in each row.
+        own: i32, "1";
+        /// Twice the number of a column times this, over 2^32 and two to the `row_shift`, is its row.
+        row_factor: u32, "1";
+        /// See `row_factor`.
+        row_shift: i32, "1";
+    }
+}
+
+impl Region {
+    /// The columns of some rows and columns of a grid only, of which threads are given `together` at a time where rows
+    /// begin at multiples of so many.
+    pub fn within(
+        [ny, nx]: [usize; 2],
+        rows: std::ops::Range<usize>,
+        columns: std::ops::Range<usize>,
+        together: usize,
+    ) -> Self {
+        let number = |count: usize| count as i32;
+        let together = if nx.is_multiple_of(together) { together } else { 1 };
+        let begin = columns.start / together * together;
+        let width = columns.end.next_multiple_of(together) - begin;
+        let (row_factor, row_shift) = reciprocal(width);
+        Self {
+            nx: number(nx),
+            level: number(ny * nx),
+            first: number(rows.start * nx + begin),
+            width: number(width),
+            count: number(rows.len() * width),
+            before: number(columns.start - begin),
+            own: number(columns.len()),
+            row_factor,
+            row_shift,
+        }
+    }
+
+    /// As kernels see it that are made for one region; all zero for kernels that are told of theirs.
+    pub fn constants(made_for: Option<Self>) -> [(&'static str, i32); 9] {
+        let of = |number: fn(Self) -> i32| made_for.map_or(0, number);
+        [
+            ("REGION_NX", of(|region| region.nx)),
+            ("REGION_LEVEL", of(|region| region.level)),
+            ("REGION_FIRST", of(|region| region.first)),
+            ("REGION_WIDTH", of(|region| region.width)),
+            ("REGION_COUNT", of(|region| region.count)),
+            ("REGION_BEFORE", of(|region| region.before)),
+            ("REGION_OWN", of(|region| region.own)),
+            ("REGION_ROW_FACTOR", of(|region| region.row_factor as i32)),
+            ("REGION_ROW_SHIFT", of(|region| region.row_shift)),
+        ]
+    }
+}
+
+/// A factor and a shift for quotients by a number of up to 31 bits without a division: `n / divisor` is
+/// `(2 n * factor >> 32) >> shift` for all n below 2^31 (Granlund and Montgomery 1994, theorem 4.2).
+fn reciprocal(divisor: usize) -> (u32, i32) {
+    // Where there is nothing to divide any factor will do.
+    let divisor = divisor.max(1) as u64;
+    let shift = divisor.next_power_of_two().trailing_zeros();
+    ((1u64 << (31 + shift)).div_ceil(divisor) as u32, shift as i32)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Exact at the ends of every row, for widths of all lengths.
+    #[test]
+    fn rows_are_found_without_a_division() {
+        const MOST: u64 = i32::MAX as u64;
+        for width in (1..=4100).chain((12..31).flat_map(|bits| (1 << bits) - 1..=(1 << bits) + 1)) {
+            let (factor, shift) = reciprocal(width);
+            let width = width as u64;
+            let rows = [0, 1, 2, 3, 70, MOST / width / 3, MOST / width - 1, MOST / width];
+            for number in rows.into_iter().flat_map(|row| [row * width, row * width + width - 1]) {
+                let number = number.min(MOST);
+                let found = ((2 * number * u64::from(factor)) >> 32) >> shift;
+                assert_eq!(found, number / width, "{number} / {width}");
+            }
+        }
+    }
+}
