@@ -67,6 +67,25 @@ pub fn diagnosis_source(precision: Precision, nz: usize, fallout: Fallout) -> So
     with_settings(diagnosis::FILE, precision, nz, fallout, diagnosis::constants())
 }
 
+/// What the kernel of calls in a part of a grid is made for.
+pub fn purpose_of(
+    layout: Layout,
+    inside: &Inside,
+    mapping: Mapping,
+    is_short: bool,
+    weighs: bool,
+) -> Purpose {
+    let region = region_of(layout, inside, mapping.together());
+    let region = mapping.is_made_for(region.count as usize).then_some(region);
+    Purpose { is_short, weighs, region }
+}
+
+/// The columns that threads are given, `together` at a time.
+fn region_of(layout: Layout, Inside { rows, columns }: &Inside, together: usize) -> Region {
+    let in_memory = [layout.shape.ny, layout.pitch()];
+    Region::within(in_memory, rows.clone(), layout.places(columns.clone()), together)
+}
+
 fn with_settings(
     file: &'static str,
     precision: Precision,
@@ -231,14 +250,12 @@ impl<R: SchemeConstants + RadarConstants + Element> Clouds<R> {
     }
 
     fn kernel(&self, is_short: bool) -> Result<&Kernel> {
-        let Self { gpu, calls, layout, mapping, scheme, .. } = self;
+        let Self { gpu, calls, layout, inside, mapping, scheme, .. } = self;
         let place = if is_short { &calls.short } else { &calls.long };
         if let Some(kernel) = place.get() {
             return Ok(kernel);
         }
-        let region = self.region_of_call();
-        let region = mapping.is_made_for(region.count as usize).then_some(region);
-        let purpose = Purpose { is_short, weighs: self.per_area.is_some(), region };
+        let purpose = purpose_of(*layout, inside, *mapping, is_short, self.per_area.is_some());
         let source = source(R::PRECISION, layout.shape.nz, scheme.fallout, *mapping, purpose);
         let kernel = gpu.module(&source)?.kernel(mapping.kernel())?;
         let kernel = match mapping {
@@ -375,7 +392,7 @@ impl<R: SchemeConstants + RadarConstants + Element> Clouds<R> {
         let shape = self.layout.shape;
         let cells = shape.cells();
         assert!(out.len() >= first + DIAGNOSED_FIELDS * cells, "room for what is diagnosed");
-        let region = self.region(&Inside::all(shape), 1);
+        let region = region_of(self.layout, &Inside::all(shape), 1);
         let cloud = self.args(Turn::ALONE, place, region, R::ZERO);
         let [blocks, threads] = diagnosis::blocks(region.count as usize);
         let field = |number: usize| out.pointer_to(first + number * cells);
@@ -393,18 +410,8 @@ impl<R: SchemeConstants + RadarConstants + Element> Clouds<R> {
     }
 
     fn args_of_call(&self, turn: Turn, place: &Place<'_, R>, dt: R) -> CloudArgs<R> {
-        self.args(turn, place, self.region_of_call(), dt)
-    }
-
-    fn region_of_call(&self) -> Region {
-        self.region(&self.inside, self.mapping.together())
-    }
-
-    /// The columns that threads are given, `together` at a time.
-    fn region(&self, Inside { rows, columns }: &Inside, together: usize) -> Region {
-        let columns = self.layout.places(columns.clone());
-        let in_memory = [self.layout.shape.ny, self.layout.pitch()];
-        Region::within(in_memory, rows.clone(), columns, together)
+        let region = region_of(self.layout, &self.inside, self.mapping.together());
+        self.args(turn, place, region, dt)
     }
 
     fn args(&self, turn: Turn, place: &Place<'_, R>, region: Region, dt: R) -> CloudArgs<R> {

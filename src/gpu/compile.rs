@@ -17,7 +17,7 @@ use crate::real::Precision;
 use crate::wsm5::Fallout;
 
 /// One thing to compile: an entry file with what Rust writes before it.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Source {
     /// The entry file below `kernels/`, as "wsm5/column.cu".
     pub file: &'static str,

@@ -1,13 +1,15 @@
 //! The device in use: its context, its streams, and the compiler for it.
 
 use std::cell::Cell;
+use std::collections::HashMap;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
-use std::sync::{Arc, Once};
+use std::sync::{Arc, Mutex, MutexGuard, Once, PoisonError};
 
 use cudarc::driver::sys::CUdevice_attribute as Attribute;
 use cudarc::driver::{CudaContext, CudaStream, DriverError, result};
+use rayon::prelude::*;
 use serde::Serialize;
 use tracing::{debug, warn};
 
@@ -195,6 +197,8 @@ struct Shared {
     cache: Cache,
     device: Device,
     tuning: Option<Tuning>,
+    /// Code that has been compiled ahead and not been asked for yet.
+    ahead: Mutex<HashMap<Source, Code>>,
 }
 
 impl fmt::Debug for Gpu {
@@ -236,7 +240,8 @@ impl Gpu {
         let stream = || context.new_stream().map_err(failed("make a stream"));
         let (compute, copies) = (stream()?, stream()?);
         let tuning = if options.tuning { tuning_of(&device.name) } else { None };
-        let shared = Shared { context, compute, copies, compiler, cache, device, tuning };
+        let ahead = Mutex::default();
+        let shared = Shared { context, compute, copies, compiler, cache, device, tuning, ahead };
         Ok(Self { shared: Arc::new(shared) })
     }
 
@@ -266,10 +271,31 @@ impl Gpu {
         Ok([free, total])
     }
 
-    /// Code for a source, from the compiler or from the cache.
+    /// Compiles what will be asked for, side by side: one after the other, the kernels of a run take seconds.
+    ///
+    /// # Errors
+    ///
+    /// As [`Gpu::module`].
+    pub fn compile_ahead(&self, sources: Vec<Source>) -> Result<()> {
+        let compiled = sources.into_par_iter().map(|source| {
+            let code = self.code(&source)?;
+            Ok((source, code))
+        });
+        let compiled: Vec<_> = compiled.collect::<Result<_>>()?;
+        self.ahead().extend(compiled);
+        Ok(())
+    }
+
+    /// Code for a source: what has been compiled ahead, or from the cache or the compiler.
     pub(super) fn code(&self, source: &Source) -> Result<Code> {
+        let ahead = self.ahead().remove(source);
         let Shared { compiler, cache, device, .. } = &*self.shared;
-        cache.compile(compiler, source, device.architecture)
+        ahead.map_or_else(|| cache.compile(compiler, source, device.architecture), Ok)
+    }
+
+    fn ahead(&self) -> MutexGuard<'_, HashMap<Source, Code>> {
+        // Whole entries come and go, whatever has become of another thread.
+        self.shared.ahead.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Waits until all that was asked for is done.

@@ -15,14 +15,15 @@ use crate::backend::{Attached, Backend, FRAMES_IN_FLIGHT, Region};
 use crate::error::Result;
 use crate::forcing::Continuity;
 use crate::gpu::advection::TransportSettings;
-use crate::gpu::budget::{Budget, Columns};
-use crate::gpu::clouds::{Abreast, Clouds, Inside, STATE_FIELDS, planes_of};
-use crate::gpu::forcing::{AIR_FIELDS, Between, Driving};
-use crate::gpu::step_end::StepEnd;
-use crate::gpu::transport::Transport;
+use crate::gpu::budget::{self, Budget, Columns};
+use crate::gpu::clouds::{self, Abreast, Clouds, Inside, STATE_FIELDS, planes_of};
+use crate::gpu::compile::Source;
+use crate::gpu::forcing::{self, AIR_FIELDS, Between, Driving};
+use crate::gpu::step_end::{self, StepEnd};
+use crate::gpu::transport::{self, Transport};
 use crate::gpu::watch::Watch;
-use crate::gpu::wsm5::Mapping;
-use crate::gpu::{Branches, Buffer, Gpu, Parcel};
+use crate::gpu::wsm5::{Mapping, Purpose};
+use crate::gpu::{Branches, Buffer, Gpu, Parcel, reduce, summary};
 use crate::grid::{Grid, Side};
 use crate::mass::{AirMass, MassCoordinate};
 use crate::real::Real;
@@ -73,8 +74,7 @@ impl<R: OnDevice> OnGpu<R> {
         let region = Region::new(grid, coordinate);
         let masses = AirMass::new(grid, coordinate);
         let settings = transport_settings::<R>(gpu, setting, count);
-        let mut transport = Transport::new(gpu, grid, &masses, settings)?;
-        let layout = transport.layout();
+        let layout = settings.layout(grid);
         let inside = |low: Side, high: Side, n: usize| {
             usize::from(low == Side::Specified)..n - usize::from(high == Side::Specified)
         };
@@ -86,6 +86,9 @@ impl<R: OnDevice> OnGpu<R> {
         let mapping = setting.mapping.unwrap_or_else(|| {
             Mapping::for_device(gpu, shape.columns(), <R as Real>::PRECISION, fallout, shape.nz)
         });
+        let purpose = clouds::purpose_of(layout, &inside, mapping, true, true);
+        gpu.compile_ahead(sources::<R>(setting, settings, mapping, purpose))?;
+        let mut transport = Transport::new(gpu, grid, &masses, settings)?;
         let scheme = Scheme::default().with_fallout(fallout);
         let mut clouds = Clouds::new(gpu, layout, inside, scheme, mapping, R::THETA_BASE)?;
         let area = region.area.as_slice().expect("a plane in standard layout");
@@ -147,6 +150,30 @@ impl<R: OnDevice> OnGpu<R> {
             clock: Clock::new(gpu)?,
         })
     }
+}
+
+/// What a run with calls of one minor step asks for; the rest is compiled when it is needed.
+fn sources<R: OnDevice>(
+    setting: &Setting<'_>,
+    settings: TransportSettings,
+    mapping: Mapping,
+    purpose: Purpose,
+) -> Vec<Source> {
+    let Setting { grid, fallout, has_sequence, .. } = *setting;
+    let (precision, nz) = (<R as Real>::PRECISION, grid.shape.nz);
+    let mut all = vec![
+        transport::source(precision, grid, settings),
+        clouds::source(precision, nz, fallout, mapping, purpose),
+        clouds::diagnosis_source(precision, nz, fallout),
+        step_end::source(precision, grid),
+        budget::source(precision, nz),
+        summary::source(precision, nz),
+        reduce::source::<R>(reduce::Shape::default()),
+    ];
+    if has_sequence {
+        all.push(forcing::source(precision, nz));
+    }
+    all
 }
 
 /// The most steps that end together, and the bytes that this takes. What lies between frames is set for every step.
