@@ -1,9 +1,9 @@
 //! All that is compiled for the device, for looking at without one.
 
 use super::advection::{March, Offer, Shares, TransportSettings};
+use super::clouds::Inside;
 use super::compile::Source;
 use super::layout::Layout;
-use super::region::Region;
 use super::wsm5::{Mapping, Purpose};
 use super::{
     budget, ceilings, clouds, conjugate_gradient, csr, forcing, memory_lab, reduce, step_end,
@@ -91,9 +91,10 @@ pub fn catalogue(precision: Precision, nz: usize) -> Vec<Entry> {
                 (", alone", Purpose { weighs: false, ..Purpose::RUN }),
                 (", long calls", Purpose { is_short: false, ..Purpose::RUN }),
             ];
-            let made_for = mapping.is_made_for(columns).then(|| region_of(SMALL, mapping));
-            let made_for = made_for
-                .map(|region| (", its region", Purpose { region: Some(region), ..Purpose::RUN }));
+            // As on the small grid, where the mapping is one that is made for its region.
+            let (layout, all) = (Layout::in_sectors(SMALL), Inside::all(SMALL));
+            let made_for = clouds::purpose_of(layout, &all, mapping, true, true);
+            let made_for = made_for.region.map(|_| (", its region", made_for));
             for (purpose, asked) in purposes.into_iter().chain(made_for) {
                 let source = clouds::source(precision, nz, fallout, mapping, asked);
                 let entry = entry(source, &format!("{size}{name}{purpose}"), true);
@@ -139,12 +140,6 @@ pub fn catalogue(precision: Precision, nz: usize) -> Vec<Entry> {
         }
     }
     entries
-}
-
-/// All columns of a grid, rows beginning with sectors.
-fn region_of(shape: Shape, mapping: Mapping) -> Region {
-    let in_memory = [shape.ny, Layout::in_sectors(shape).pitch()];
-    Region::within(in_memory, 0..shape.ny, 0..shape.nx, mapping.together())
 }
 
 /// What calls of several minor steps may spill: they keep a little more from step to step than wide tiles have

@@ -35,7 +35,7 @@ struct Fields {
 };
 
 // As the kernel is told of them; or, where it is made for a region, by how far they lie behind one another, as long as
-// a load can reach them all from one address: a whole number of bytes in 24 bits.
+// loads reach them all from one address, to which they add a constant of less than 8 MiB.
 __device__ inline Fields fields_of(const CloudArgs& a)
 {
     constexpr long long SIZE = 1ll * NZ * REGION_LEVEL, REACH = (1 << 23) / sizeof(real);

@@ -95,6 +95,10 @@ const STAGE_TILES_EACH: usize = 8;
 /// bits, and a launch has 65,535 blocks across at most.
 const MOST_TILED: usize = 1 << 18;
 
+/// The most blocks of a launch beside one another but along its first axis: what tiles leave to others has the tracers
+/// there.
+const MOST_ACROSS: usize = 65_535;
+
 /// Threads that run together, and the most of them side by side in a row of a block: loads of
 /// neighbours.
 pub(super) const WARP: usize = 32;
@@ -222,7 +226,8 @@ impl Shares {
             && shares.stages_can_be_tiled(layout)
             && STAGE_RESIDENT * stage_room <= offer.shared_bytes + RESERVED
             && shares.stage_tiles(layout, tracers).iter().product::<usize>()
-                >= STAGE_TILES_EACH * offer.multiprocessors;
+                >= STAGE_TILES_EACH * offer.multiprocessors
+            && tracers <= MOST_ACROSS;
         let in_turn = shares.in_turn && !tiled && !stages_tiled;
         Self { levels, in_turn, tiled, stages_tiled, ..shares }
     }
