@@ -141,7 +141,8 @@ pub struct Purpose {
     /// Whether they tell what their changes weigh, and note values that are not finite, as in a run.
     pub weighs: bool,
     /// The region that they are made for, where they are for one alone: addresses that the compiler knows take fewer
-    /// instructions.
+    /// instructions. The fields of the water then follow one another from `qv` on, and those of the air from `rho` on,
+    /// in the order of [`CloudArgs`].
     pub region: Option<Region>,
 }
 

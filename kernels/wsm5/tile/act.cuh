@@ -30,7 +30,8 @@ __device__ inline bool has_melted(const Start& start, int k, int column, const T
 
 __device__ inline bool has_melted(const Nothing&, int, int, const Tile&) { return false; }
 
-// Marks the cells that the fall has left something in: so marked are all in which something happens. In the last minor step the change of all others is known to be none.
+// Marks the cells that the fall has left something in: so marked are all in which something happens. In the last minor
+// step the change of all others is known to be none.
 __device__ inline void mark_active(const CloudArgs& a, const Position& at, bool is_last, Tile& tile, unsigned& active)
 {
     if (at.is_inside) {
