@@ -60,8 +60,8 @@ lint: tools ## check formatting, clippy and documentation; no warning passes
 		fi
 	done
 	set -x
-	$(CARGO) fmt --check
-	$(CARGO) clippy --release --target-dir target --all-targets -- -D warnings
+	$(CARGO) fmt --all --check
+	$(CARGO) clippy --release --target-dir target --workspace --all-targets -- -D warnings
 	RUSTDOCFLAGS="$${RUSTDOCFLAGS:-} -D warnings" \
 		$(CARGO) doc --release --target-dir target --no-deps
 

@@ -3,7 +3,7 @@
 //!
 //! Every function is total: it has the limits of the exact one at 0 and at infinity, and hands on
 //! what is not a number. The coefficients are those of minimax polynomials (Remez), rounded to
-//! single precision. The errors named here are measured in `validation/lanes.rs`.
+//! single precision. The errors named here are measured in `validation/host/lanes.rs`.
 
 use std::f32::consts::{LN_2, LOG2_E, LOG10_E};
 

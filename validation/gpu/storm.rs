@@ -77,7 +77,7 @@ const SHARE_OFF: f64 = 0.01;
 /// could send another way. What is left are the thresholds of the scheme, which other roundings than
 /// the CPU's pass otherwise where there are traces of water: single cells, by up to a millionth of the
 /// field, and what the wind makes of them. On the host the kernels give the very bits of the CPU
-/// (`validation/emulated/same.rs`).
+/// (`validation/emulated/wsm5/same.rs`).
 const ALMOST_SAME: f64 = 1e-9;
 
 fn check_steps<R: Working + OnDevice>(gpu: &Gpu, fallout: Fallout, mapping: Option<Mapping>) {

@@ -5,7 +5,7 @@ use std::io::{Write, stderr};
 use nwp_mini::gpu::{Gpu, Options};
 
 /// The GPU; `None`, with a line that says why, where there is none.
-pub(crate) fn gpu(fast_math: bool) -> Option<Gpu> {
+pub fn gpu(fast_math: bool) -> Option<Gpu> {
     match Gpu::open(&Options { fast_math, ..Options::default() }) {
         Ok(gpu) => Some(gpu),
         Err(error) => {
@@ -20,7 +20,7 @@ pub(crate) fn gpu(fast_math: bool) -> Option<Gpu> {
 
 /// A seed that is another in every run, printed so that a failure can be had again with
 /// NWP_MINI_SEED.
-pub(crate) fn seed() -> u64 {
+pub fn seed() -> u64 {
     let given = std::env::var("NWP_MINI_SEED").ok().and_then(|text| text.parse().ok());
     let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
     let seed = given.unwrap_or_else(|| now.map_or(0, |time| time.as_nanos() as u64));

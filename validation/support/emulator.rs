@@ -1,16 +1,16 @@
 //! Compiles kernels for the host and runs them there; see `validation/emulator/cuda.h`.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::Command;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// The arrays that a program is given and gives back, by name: size of an element, bytes.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Records(BTreeMap<String, (usize, Vec<u8>)>);
+pub struct Records(BTreeMap<String, (usize, Vec<u8>)>);
 
 /// A number in the files of a program.
-pub(crate) trait Element: Copy {
+pub trait Element: Copy {
     /// Number of bytes.
     const SIZE: usize;
     /// Its bytes in the order of the machine.
@@ -39,7 +39,7 @@ element!(f32 f64 i32 u32 u64 u8);
 
 impl Records {
     /// Adds an array.
-    pub(crate) fn put<T: Element>(&mut self, name: &str, values: &[T]) {
+    pub fn put<T: Element>(&mut self, name: &str, values: &[T]) {
         let mut bytes = Vec::with_capacity(values.len() * T::SIZE);
         for value in values {
             value.append(&mut bytes);
@@ -48,12 +48,12 @@ impl Records {
     }
 
     /// Adds a struct as its bytes.
-    pub(crate) fn put_bytes(&mut self, name: &str, bytes: Vec<u8>) {
+    pub fn put_bytes(&mut self, name: &str, bytes: Vec<u8>) {
         self.0.insert(name.to_owned(), (1, bytes));
     }
 
     /// The elements of an array.
-    pub(crate) fn take<T: Element>(&self, name: &str) -> Vec<T> {
+    pub fn take<T: Element>(&self, name: &str) -> Vec<T> {
         let (size, bytes) = self.0.get(name).unwrap_or_else(|| panic!("no array {name}"));
         assert_eq!(*size, T::SIZE, "size of the elements of {name}");
         bytes.chunks_exact(T::SIZE).map(T::read).collect()
@@ -93,16 +93,16 @@ fn take<'a>(rest: &mut &'a [u8], count: usize) -> &'a [u8] {
 
 /// A compiled program that runs kernels on the host.
 #[derive(Debug)]
-pub(crate) struct Program {
+pub struct Program {
     path: PathBuf,
 }
 
 impl Program {
     /// Compiles `source`, a file below `validation/`, after `prelude`, which it includes as
     /// `prelude.h`, with further options of the compiler.
-    pub(crate) fn compile(name: &str, source: &str, prelude: &str, options: &[&str]) -> Self {
-        let project = Path::new(env!("CARGO_MANIFEST_DIR"));
-        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    pub fn compile(name: &str, source: &str, prelude: &str, options: &[&str]) -> Self {
+        let project = crate::project();
+        let folder = crate::scratch().join(name);
         std::fs::create_dir_all(&folder).expect("the folder can be made");
         std::fs::write(folder.join("prelude.h"), prelude).expect("the prelude can be written");
         let path = folder.join("program");
@@ -123,12 +123,16 @@ impl Program {
     }
 
     /// Runs the program on some arrays; `seed` decides the order of blocks and threads.
-    pub(crate) fn run(&self, records: &Records, seed: u64) -> Records {
+    pub fn run(&self, records: &Records, seed: u64) -> Records {
         self.attempt(records, seed).unwrap_or_else(|why| panic!("{why}"))
     }
 
-    /// The same, or what the program has complained of.
-    pub(crate) fn attempt(&self, records: &Records, seed: u64) -> Result<Records, String> {
+    /// The same.
+    ///
+    /// # Errors
+    ///
+    /// The complaint of the program.
+    pub fn attempt(&self, records: &Records, seed: u64) -> Result<Records, String> {
         static RUNS: AtomicUsize = AtomicUsize::new(0);
         let run = RUNS.fetch_add(1, Ordering::Relaxed);
         let [given, got] =

@@ -13,42 +13,42 @@ const PARTS: [&str; 6] = [
 ];
 
 /// Whether a file, named by its path below `kernels/`, holds twins of Rust functions.
-pub(crate) fn holds_twins(path: &str) -> bool {
+pub fn holds_twins(path: &str) -> bool {
     let is_header = path.rsplit_once('.').is_some_and(|(_, extension)| extension == "cuh");
     is_header && !PARTS.iter().any(|folder| path.starts_with(folder))
 }
 
 /// A device function.
 #[derive(Clone, Debug)]
-pub(crate) struct Function {
+pub struct Function {
     /// The namespaces that it stands in, from the outermost; none at the top.
-    pub(crate) namespaces: Vec<String>,
+    pub namespaces: Vec<String>,
     /// The struct that it is a member of.
-    pub(crate) object: Option<String>,
+    pub object: Option<String>,
     /// Its name; operators have names such as `operator+`.
-    pub(crate) name: String,
+    pub name: String,
     /// The type of its result.
-    pub(crate) result: String,
+    pub result: String,
     /// Its arguments in their order.
-    pub(crate) arguments: Vec<Argument>,
+    pub arguments: Vec<Argument>,
     /// Where its name stands.
-    pub(crate) name_range: Range<usize>,
+    pub name_range: Range<usize>,
     /// Where its body stands, braces included.
-    pub(crate) body: Range<usize>,
+    pub body: Range<usize>,
 }
 
 /// An argument of a device function.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Argument {
+pub struct Argument {
     /// Its type, such as `const Cell&` or `const real (&)[2]`.
-    pub(crate) kind: String,
+    pub kind: String,
     /// Its name.
-    pub(crate) name: String,
+    pub name: String,
 }
 
 impl Function {
     /// Its name with namespaces, and for operators the types that tell overloads apart.
-    pub(crate) fn path(&self) -> String {
+    pub fn path(&self) -> String {
         let places = self.namespaces.iter().chain(&self.object).map(String::as_str);
         let path = places.chain([&*self.name]).collect::<Vec<_>>().join("::");
         if self.is_operator() {
@@ -59,13 +59,13 @@ impl Function {
     }
 
     /// Whether it is an operator.
-    pub(crate) fn is_operator(&self) -> bool {
+    pub fn is_operator(&self) -> bool {
         self.name.starts_with("operator")
     }
 }
 
 /// All device functions of a file. `code` is its text with comments and literals blanked.
-pub(crate) fn device_functions(code: &str) -> Vec<Function> {
+pub fn device_functions(code: &str) -> Vec<Function> {
     const MARK: &str = "__device__ inline ";
     code.match_indices(MARK)
         .filter_map(|(start, _)| {
@@ -90,7 +90,7 @@ pub(crate) fn device_functions(code: &str) -> Vec<Function> {
 }
 
 /// The text from an opening bracket to the one that closes it.
-pub(crate) fn enclosed(text: &str) -> &str {
+pub fn enclosed(text: &str) -> &str {
     let mut depth = 0;
     for (at, c) in text.char_indices() {
         match c {
@@ -106,7 +106,7 @@ pub(crate) fn enclosed(text: &str) -> &str {
 }
 
 /// The parts between the commas that are in no bracket.
-pub(crate) fn separated(text: &str) -> Vec<&str> {
+pub fn separated(text: &str) -> Vec<&str> {
     let (mut depth, mut start, mut parts) = (0, 0, Vec::new());
     for (at, c) in text.char_indices() {
         match c {

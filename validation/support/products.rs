@@ -6,7 +6,7 @@ use nwp_mini::real::Real;
 /// Holds a product against sums in double precision. For n entries of a row the rounding of the product
 /// and, in double precision, that of these sums are at most `n u Σ|a x|` each, and a term below the
 /// smallest normal number is off by a step there.
-pub(crate) fn check_product<R: Real>(matrix: &Csr<R>, x: &[R], found: &[R], what: &str) {
+pub fn check_product<R: Real>(matrix: &Csr<R>, x: &[R], found: &[R], what: &str) {
     assert_eq!(found.len(), matrix.rows(), "{what}");
     let epsilon = R::epsilon().f64();
     let step = epsilon * R::min_positive_value().f64();

@@ -1,0 +1,14 @@
+//! What a run writes beside its output: fields on another grid, series at places, profiles; and the
+//! weights that lead there.
+#![allow(clippy::print_stdout, reason = "tells what was left out")]
+
+mod fields;
+mod forms;
+mod made;
+mod points;
+mod profiles;
+mod refused;
+
+use nwp_mini_support::files::weights;
+use nwp_mini_support::run::{place, result, small};
+use nwp_mini_support::{random, real};

@@ -1,0 +1,14 @@
+//! Idealised cases and imported ones: what `nwp-mini init` and `nwp-mini import` write, and what runs
+//! make of it.
+#![allow(clippy::print_stdout, reason = "tells the figures that the README has")]
+
+mod clouds;
+mod import;
+mod kinematic;
+mod made;
+mod refused;
+mod story;
+mod tracers;
+
+use nwp_mini_support::random;
+use nwp_mini_support::run::{place, result};

@@ -1,0 +1,169 @@
+//! Examples of the help and commands of the README: each does what it says when it is pasted.
+
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::Path;
+use std::process::Command;
+
+use tempfile::TempDir;
+
+use super::bases;
+use super::model::{Data, Flavour, Model};
+use super::small::Small;
+
+const PROGRAM: &str = env!("CARGO_BIN_EXE_nwp-mini");
+const PROJECT: &str = env!("CARGO_MANIFEST_DIR");
+
+/// A folder that looks like the project after `make build`, with the files that users bring.
+fn furnished() -> TempDir {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = |name: &str| folder.path().join(name);
+    for name in ["data", "validation"] {
+        symlink(Path::new(PROJECT).join(name), path(name)).expect("a link");
+    }
+    fs::create_dir_all(path("target/release")).expect("a folder");
+    symlink(PROGRAM, path("target/release/nwp-mini")).expect("a link");
+    fs::create_dir_all(path("benches/results/here")).expect("a folder");
+    let record = Path::new(PROJECT).join("benches/results/2026-11-21-epyc/bench.json");
+    fs::copy(record, path("benches/results/here/bench.json")).expect("a copy");
+    let small = Small::new();
+    for name in ["a.nc", "b.nc", "wrfinput_d01", "wrfout_d01.nc"] {
+        small.write(&path(name));
+    }
+    let mut hour = Model::read(&path("a.nc"));
+    for number in 0..4 {
+        let stamp = format!("2005-08-28_0{number}:00:00");
+        hour.field("Times").data = Data::Text(stamp.clone().into_bytes());
+        hour.write(&path(&format!("wrfout_d01_{stamp}")), Flavour::Hdf5).expect("a file");
+    }
+    bases::columns().write(&path("columns.nc"), Flavour::Hdf5).expect("a file");
+    bases::transport().write(&path("case.nc"), Flavour::Hdf5).expect("a file");
+    folder
+}
+
+/// Runs a line of a shell in the folder.
+fn run(folder: &TempDir, line: &str) -> (Option<i32>, String) {
+    let paths = std::env::var_os("PATH").unwrap_or_default();
+    let mut path = folder.path().join("target/release").into_os_string();
+    path.push(":");
+    path.push(paths);
+    let output = Command::new("sh")
+        .args(["-c", line])
+        .current_dir(folder.path())
+        .env("PATH", path)
+        .env("HOME", folder.path())
+        .env("HDF5_USE_FILE_LOCKING", "FALSE")
+        .env_remove("NWP_BACKEND")
+        .output()
+        .expect("sh starts");
+    (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
+}
+
+/// What takes minutes, or a tool that not every machine has; other tests and `benches/run.sh` run it.
+const LEFT_OUT: [&str; 12] = [
+    // Pictures and the benchmark's own files are what validation/cli/plot and validation/cli/cases are about.
+    "nwp-mini plot ",
+    "nwp-mini import ",
+    "nwp-mini columns --input in.nc --fallout",
+    "make ",
+    "ncdump ",
+    "ncview ",
+    "python ",
+    "benches/run.sh",
+    "nwp-mini bench wsm5",
+    "nwp-mini bench reduce",
+    "nwp-mini bench scale",
+    "nwp-mini man | man",
+];
+
+/// Runs lines one after the other in one folder; each must end well, or tell that there is no GPU.
+fn all_end_well(lines: &[String]) {
+    let folder = furnished();
+    for line in lines.iter().filter(|line| !LEFT_OUT.iter().any(|start| line.starts_with(start))) {
+        let line =
+            line.replace("~/.local/share/bash-completion/completions/nwp-mini", "completions");
+        let (code, said) = run(&folder, &line);
+        let no_gpu = code == Some(4) && said.contains("the GPU cannot be used");
+        // That files differ is an answer.
+        let differ = line.starts_with("nwp-mini diff ") && code == Some(1);
+        assert!(code == Some(0) || no_gpu || differ, "{line}\n{code:?}\n{said}");
+    }
+}
+
+/// Commands that the help of the program lists.
+fn commands() -> Vec<String> {
+    let help = String::from_utf8(super::nwp_mini(&["--help"]).stdout).expect("UTF-8");
+    let (_, list) = help.split_once("Commands:").expect("a list of commands");
+    let lines = list.lines().skip(1).take_while(|line| !line.trim().is_empty());
+    let name = |line: &str| line.split_whitespace().next().map(str::to_owned);
+    let indented = lines.filter(|line| line.starts_with("  ") && !line.starts_with("   "));
+    indented.filter_map(name).filter(|name| name != "help").collect()
+}
+
+#[test]
+fn every_command_has_examples_that_work() {
+    let commands = commands();
+    assert!(commands.len() > 10, "{commands:?}");
+    let mut lines = Vec::new();
+    for command in commands.iter().map(String::as_str).chain([""]) {
+        let arguments: Vec<&str> =
+            [command, "--help"].into_iter().filter(|x| !x.is_empty()).collect();
+        let help = String::from_utf8(super::nwp_mini(&arguments).stdout).expect("UTF-8");
+        // An example ends at the next empty line: help is wrapped.
+        let examples = help.split("\n\n").filter_map(|part| part.trim().strip_prefix("Example: "));
+        let before = lines.len();
+        lines.extend(examples.map(|text| text.split_whitespace().collect::<Vec<_>>().join(" ")));
+        assert!(lines.len() > before, "nwp-mini {command} --help has no example");
+    }
+    all_end_well(&lines);
+}
+
+#[test]
+fn commands_of_the_readme_work() {
+    let readme = fs::read_to_string(Path::new(PROJECT).join("README.md")).expect("the README");
+    let blocks = readme.split("```").skip(1).step_by(2);
+    let starts = ["nwp-mini ", "target/release/nwp-mini ", "printf "];
+    // What the program prints begins with its name and version.
+    let is_shown = |line: &str| line.starts_with("nwp-mini 0.");
+    let is_command =
+        |line: &&str| starts.iter().any(|start| line.starts_with(start)) && !is_shown(line);
+    let lines: Vec<String> =
+        blocks.flat_map(str::lines).filter(is_command).map(str::to_owned).collect();
+    assert!(lines.len() > 8, "{lines:?}");
+    all_end_well(&lines);
+}
+
+/// Scripts tell what they are for, and need nothing but Python for that.
+#[test]
+fn scripts_have_help() {
+    let folder = Path::new(PROJECT).join("validation");
+    let about = fs::read_to_string(folder.join("README.md")).expect("validation/README.md");
+    let mut count = 0;
+    for entry in fs::read_dir(&folder).expect("a folder") {
+        let name = entry.expect("an entry").file_name().to_string_lossy().into_owned();
+        let interpreter = match name.rsplit_once('.') {
+            Some((_, "py")) => "python3",
+            Some((_, "sh")) => "bash",
+            _ => continue,
+        };
+        count += 1;
+        assert!(
+            about.contains(&format!("`{name}`")),
+            "validation/README.md does not tell of {name}"
+        );
+        let output =
+            Command::new(interpreter).arg(folder.join(&name)).arg("--help").output().expect(&name);
+        let said = String::from_utf8_lossy(&output.stdout);
+        assert!(output.status.success() && said.contains(&name), "{name}: {output:?}");
+    }
+    assert!(count >= 6, "{count} scripts");
+    let manifest = fs::read_to_string(Path::new(PROJECT).join("Cargo.toml")).expect("Cargo.toml");
+    let (_, tests) = manifest.split_once("[[test]]").expect("tests");
+    for test in tests.split("[[test]]") {
+        let name = test.split('"').nth(1).expect("a name");
+        assert!(
+            about.contains(&format!("`{name}`")),
+            "validation/README.md does not tell of {name}"
+        );
+    }
+}

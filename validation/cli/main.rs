@@ -1,0 +1,16 @@
+//! The program as its users meet it: commands, options, files, messages and exit codes.
+
+mod bench;
+mod beside;
+mod cases;
+mod contract;
+mod diff;
+mod ensemble;
+mod eras;
+mod hostile;
+mod loading;
+mod plot;
+mod records;
+#[cfg(unix)]
+mod restart;
+mod run;

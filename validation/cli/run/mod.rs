@@ -1,0 +1,17 @@
+//! `nwp-mini run` as its users meet it: the job, the file it leaves, what it refuses and how.
+
+mod bad_files;
+mod bad_options;
+mod blow_up;
+mod budget;
+mod determinism;
+mod diagnostics;
+mod driver;
+mod hard;
+mod interrupt;
+mod job;
+mod memory;
+mod output;
+mod refine;
+
+use nwp_mini_support::run::{place, result, small};

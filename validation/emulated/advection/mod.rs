@@ -1,0 +1,28 @@
+//! The kernels of the transport, run on the host, against the CPU version and WRF's results.
+#![allow(clippy::print_stdout, reason = "measured errors are worth reading")]
+#![allow(clippy::float_cmp, reason = "equal bits are what some tests are about")]
+
+mod host;
+mod reference;
+mod same_bits;
+
+use nwp_mini_support as support;
+use nwp_mini_support::advection::{case, made_up};
+use nwp_mini_support::emulator;
+
+use nwp_mini::gpu::advection::{Block, Shares};
+
+/// Shares with small blocks of two sizes.
+fn shares(cells: usize, levels: usize) -> Shares {
+    let block = |threads| Block { threads, resident: 1 };
+    Shares {
+        stage: block(64),
+        limited: block(96),
+        cells,
+        levels,
+        in_turn: false,
+        width: 3,
+        tiled: false,
+        stages_tiled: false,
+    }
+}

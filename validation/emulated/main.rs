@@ -1,0 +1,10 @@
+//! The text of the kernels on the host: functions against their Rust twins, and whole kernels, run
+//! thread by thread in any order, against the CPU version.
+
+mod advection;
+mod matrix;
+mod reduce;
+mod solver;
+mod summary;
+mod twins;
+mod wsm5;

@@ -1,0 +1,16 @@
+//! Kernels of the microphysics, run on the host thread by thread.
+//!
+//! In double precision they give what the CPU version gives; in single precision they are as near to
+//! that as the CPU version in single precision.
+#![allow(clippy::print_stdout, reason = "measured errors are worth reading")]
+#![allow(unreachable_pub, reason = "the modules of a test have no users outside it")]
+
+mod clouds;
+mod diagnosis;
+mod faults;
+mod flaws;
+mod places;
+mod same;
+
+use nwp_mini_support::wsm5::{agreement, columns, difference, report, weather};
+use nwp_mini_support::{emulator, random};

@@ -1,0 +1,79 @@
+//! What a column gets depends on nothing but itself: not on the other columns, the tile, the place
+//! in the grid, or the order in which threads come along.
+
+use rayon::prelude::*;
+
+use nwp_mini::gpu::wsm5::{Mapping, Tile};
+use nwp_mini::wsm5::Fallout;
+
+use super::clouds::Clouds;
+use super::columns::columns;
+use super::difference::{expect_same_bits, named};
+use super::same::{on_device, scheme};
+use super::weather::{Region, Weather};
+
+const LEVELS: usize = 27;
+/// Of one minor step, s.
+const ONE_STEP: f64 = 60.0;
+/// Of two minor steps, s.
+const DT: f64 = 200.0;
+
+fn tile(columns: usize, threads: usize) -> Mapping {
+    Mapping::Tile(Tile { columns, threads, blocks: 1 })
+}
+
+/// Columns in three rows, which in the second case begin with a sector each.
+const COLUMNS: [usize; 2] = [69, 72];
+
+fn check(mapping: Mapping, fallout: Fallout) {
+    let p = scheme::<f32>(fallout);
+    let clouds = Clouds::compile(&p, LEVELS, mapping);
+    for count in COLUMNS {
+        check_columns(&clouds, fallout, count);
+    }
+}
+
+fn check_columns(clouds: &Clouds, fallout: Fallout, count: usize) {
+    let p = scheme::<f32>(fallout);
+    let weather = Weather::<f32>::of(&columns(LEVELS, count), 3, 300.0);
+    let whole = on_device(clouds, &p, DT, &weather, &Region::whole(weather.shape()), 0);
+    for (seed, region) in (1..).zip(Region::several(weather.shape())) {
+        let found = on_device(clouds, &p, DT, &weather, &region, seed);
+        let about = format!(
+            "{:?}, {fallout:?}, {count} columns, {region:?}, seed {seed}",
+            clouds.mapping()
+        );
+        let expected = weather.patched(&whole, &region);
+        expect_same_bits(&about, named(&found), named(&expected));
+    }
+}
+
+/// Kernels that know their region, and so where the fields lie, do what those do that are told.
+#[test]
+fn kernels_made_for_a_region_make_the_same() {
+    let mapping = tile(8, 256);
+    Fallout::ALL.into_par_iter().for_each(|fallout| {
+        let p = scheme::<f32>(fallout);
+        let weather = Weather::<f32>::of(&columns(LEVELS, COLUMNS[1]), 3, 300.0);
+        let region = Region::several(weather.shape()).swap_remove(1);
+        let told = Clouds::compile(&p, LEVELS, mapping);
+        let made = Clouds::compile_for(&p, weather.shape(), mapping, &region);
+        for dt in [ONE_STEP, DT] {
+            let [found, expected] = [&made, &told]
+                .map(|clouds| on_device(clouds, &p, dt, &weather, &region, dt as u64));
+            let about = format!("{fallout:?}, {dt} s, {region:?}");
+            expect_same_bits(&about, named(&found), named(&expected));
+        }
+    });
+}
+
+#[test]
+fn columns_know_nothing_of_each_other() {
+    let tiles = [[8, 256], [32, 288], [16, 224], [4, 128], [2, 32], [4, 96], [16, 352]];
+    let tiles = tiles.map(|[columns, threads]| tile(columns, threads));
+    let mappings: Vec<Mapping> = [Mapping::Column].into_iter().chain(tiles).collect();
+    mappings.into_par_iter().for_each(|mapping| check(mapping, Fallout::SemiLagrangian));
+    [tile(8, 256), tile(32, 288)]
+        .into_par_iter()
+        .for_each(|mapping| check(mapping, Fallout::Substepped));
+}

@@ -1,0 +1,169 @@
+//! Kernels against the CPU version.
+
+use rayon::prelude::*;
+
+use nwp_mini::gpu::wsm5::{Mapping, Tile};
+use nwp_mini::wsm5::Fallout;
+use nwp_mini::wsm5::scheme::Scheme;
+
+use super::agreement::{Allowance, EVERY_CELL, expect_as_exact, expect_near};
+use super::clouds::{Clouds, Exchanged};
+use super::columns::columns;
+use super::difference::{Spread, expect_same_bits, named};
+use super::report::Report;
+use super::weather::{Region, Weather};
+
+/// Around the numbers of lanes of a warp, and what models have.
+const LEVELS: [usize; 10] = [4, 5, 27, 31, 32, 33, 40, 64, 100, 128];
+/// One minor step in a call, s.
+const ONE_STEP: f64 = 60.0;
+/// Three of them.
+const THREE_STEPS: f64 = 300.0;
+pub(crate) fn on_device<R: Exchanged>(
+    clouds: &Clouds,
+    p: &Scheme<R>,
+    dt: f64,
+    weather: &Weather<R>,
+    region: &Region,
+    seed: u64,
+) -> Weather<R> {
+    let mut weather = weather.clone();
+    clouds.call(p, R::of(dt), &mut weather, region, seed);
+    weather
+}
+
+pub(crate) fn scheme<R: Exchanged>(fallout: Fallout) -> Scheme<R> {
+    Scheme::default().with_fallout(fallout)
+}
+
+/// The tile that the launcher takes on a small grid.
+fn small_tile<R: Exchanged>(fallout: Fallout, nz: usize) -> Mapping {
+    Mapping::Tile(Tile::choose(1, R::KIND, fallout, nz))
+}
+
+/// One thread does what the CPU version does, operation by operation.
+fn check_columns<R: Exchanged>(nz: usize, fallout: Fallout) {
+    let p = scheme::<R>(fallout);
+    let clouds = Clouds::compile(&p, nz, Mapping::Column);
+    let weather = Weather::<R>::of(&columns(nz, 90), 2, 300.0);
+    let region = Region::whole(weather.shape());
+    for dt in [ONE_STEP, THREE_STEPS] {
+        let cpu = weather.after(&p, dt, &region);
+        let device = on_device(&clouds, &p, dt, &weather, &region, nz as u64);
+        let about = format!("column, {nz} levels, {fallout:?}, {dt} s, {}", R::NAME);
+        expect_same_bits(&about, named(&device), named(&cpu));
+    }
+}
+
+#[test]
+fn a_thread_for_a_column_gives_the_bits_of_the_cpu() {
+    [4, 27, 33, 128].into_par_iter().for_each(|nz| {
+        check_columns::<f32>(nz, Fallout::SemiLagrangian);
+        check_columns::<f64>(nz, Fallout::SemiLagrangian);
+        check_columns::<f32>(nz, Fallout::Substepped);
+        check_columns::<f64>(nz, Fallout::Substepped);
+    });
+}
+
+/// Everything but the sum of what clipping has made, which is added up in another order.
+fn check_substepped_tile<R: Exchanged>(nz: usize) {
+    let p = scheme::<R>(Fallout::Substepped);
+    let clouds = Clouds::compile(&p, nz, small_tile::<R>(Fallout::Substepped, nz));
+    let weather = Weather::<R>::of(&columns(nz, 55), 1, 0.0);
+    // Where it does not rain, all the rain that reaches the ground has melted on its way.
+    let mut dry = weather.clone();
+    dry.state.qr.fill(R::ZERO);
+    let region = Region::whole(weather.shape());
+    for (dt, weather, rain) in [ONE_STEP, THREE_STEPS]
+        .into_iter()
+        .flat_map(|dt| [(dt, &weather, "with rain"), (dt, &dry, "without rain")])
+    {
+        let cpu = weather.after(&p, dt, &region);
+        let device = on_device(&clouds, &p, dt, weather, &region, 2 * nz as u64);
+        let about = format!("tile, {nz} levels, sub-stepped, {dt} s, {}, {rain}", R::NAME);
+        let others = |weather| named(weather).into_iter().filter(|(name, _)| *name != "clipped");
+        expect_same_bits(&about, others(&device), others(&cpu));
+        let rounding = R::epsilon().f64();
+        let clipped = Spread::of(&device.surface.clipped, &cpu.surface.clipped);
+        assert!(clipped.largest <= 10.0 * rounding * clipped.range, "{about}: {clipped:?}");
+    }
+}
+
+#[test]
+fn a_tile_gives_the_bits_of_the_cpu_with_substepped_fall() {
+    LEVELS.into_par_iter().for_each(check_substepped_tile::<f32>);
+    [27, 128].into_par_iter().for_each(check_substepped_tile::<f64>);
+}
+
+fn check_tile_f64(nz: usize) {
+    let p = scheme::<f64>(Fallout::SemiLagrangian);
+    let clouds = Clouds::compile(&p, nz, small_tile::<f64>(p.fallout, nz));
+    let weather = Weather::<f64>::of(&columns(nz, 195), 1, 0.0);
+    let region = Region::whole(weather.shape());
+    for dt in [ONE_STEP, THREE_STEPS] {
+        let cpu = weather.after(&p, dt, &region);
+        let device = on_device(&clouds, &p, dt, &weather, &region, 3 * nz as u64);
+        let about = format!("tile, {nz} levels, {dt} s");
+        let mut report = Report::default();
+        expect_near(&about, &named(&device), &named(&cpu), allowance(nz, dt), &mut report);
+        report.finish();
+    }
+}
+
+/// After several minor steps, rounding decides in single cells between two outcomes: complete
+/// evaporation leaves nothing or a residue of one rounding, which then falls at another speed.
+/// The largest change of a cell by such a decision that has been seen is 1.6e-3 of the largest value.
+const SEVERAL_STEPS: Allowance =
+    Allowance { share: 0.01, by: 3.0e-3, percents: &[50.0, 99.0], above: 10.0, ..EVERY_CELL };
+
+/// Columns on other levels than their own are straight lines between those: where two slopes of a
+/// falling species are the same, a rounding decides whether one is a maximum. Fewer than one cell in a
+/// hundred, and by little; fewer than ten cells say nothing.
+const BETWEEN_LEVELS: Allowance = Allowance {
+    share: 0.01,
+    by: 1.0e-3,
+    percents: &[50.0, 95.0, 99.0, 99.9],
+    above: 10.0,
+    ..EVERY_CELL
+};
+/// Levels of the columns of the reference.
+const OWN_LEVELS: usize = 27;
+
+fn allowance(nz: usize, dt: f64) -> Allowance {
+    match dt <= ONE_STEP {
+        true if nz == OWN_LEVELS => EVERY_CELL,
+        true => BETWEEN_LEVELS,
+        false => SEVERAL_STEPS,
+    }
+}
+
+#[test]
+fn a_tile_agrees_with_the_cpu_in_double_precision() {
+    LEVELS.into_par_iter().for_each(check_tile_f64);
+}
+
+/// Single precision against double: no further off than the CPU version in single precision.
+fn check_tile_f32(nz: usize) {
+    let (p, exact) =
+        (scheme::<f32>(Fallout::SemiLagrangian), scheme::<f64>(Fallout::SemiLagrangian));
+    let clouds = Clouds::compile(&p, nz, small_tile::<f32>(p.fallout, nz));
+    let columns = columns(nz, 120);
+    let (single, double) =
+        (Weather::<f32>::of(&columns, 1, 0.0), Weather::<f64>::of(&columns, 1, 0.0));
+    let region = Region::whole(single.shape());
+    for dt in [ONE_STEP, THREE_STEPS] {
+        let truth = double.after(&exact, dt, &region);
+        let cpu = single.after(&p, dt, &region);
+        let device = on_device(&clouds, &p, dt, &single, &region, 5 * nz as u64);
+        let about = format!("tile, {nz} levels, {dt} s");
+        let mut report = Report::default();
+        let both = [&named(&device), &named(&cpu)];
+        expect_as_exact(&about, both, &named(&truth), allowance(nz, dt), &mut report);
+        report.finish();
+    }
+}
+
+#[test]
+fn a_tile_is_as_exact_as_the_cpu_in_single_precision() {
+    LEVELS.into_par_iter().for_each(check_tile_f32);
+}

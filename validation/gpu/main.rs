@@ -1,0 +1,45 @@
+//! The GPU against the CPU and against the reference data. Every test says so and passes where
+//! there is no GPU; with NWP_MINI_GPU=required it fails there.
+#![allow(clippy::print_stdout, reason = "measured errors are worth reading")]
+
+mod advection;
+mod bench;
+mod csr;
+mod ensemble;
+mod forcing;
+mod memory;
+mod reduce;
+mod restart;
+mod runtime;
+mod samples;
+mod solver;
+mod storm;
+mod summary;
+mod transpose;
+mod tuning;
+mod wsm5;
+
+use nwp_mini_support as support;
+use nwp_mini_support::advection::{case, made_up};
+use nwp_mini_support::run::small;
+use nwp_mini_support::{device, products, random};
+
+use nwp_mini::gpu::{Gpu, Source};
+use rayon::prelude::*;
+
+use device::{gpu, seed};
+
+/// Compiles sources, many at a time, so that each comes from the cache afterwards.
+fn prepare(gpu: &Gpu, mut sources: Vec<Source>) {
+    sources.sort_by(|a, b| (a.file, &a.prelude).cmp(&(b.file, &b.prelude)));
+    sources.dedup_by(|a, b| a.file == b.file && a.prelude == b.prelude);
+    sources.into_par_iter().for_each(|source| {
+        gpu.module(&source).unwrap_or_else(|error| panic!("{error}"));
+    });
+}
+
+/// The folder of the project: that of cargo where it runs the test, so that an executable that was
+/// built elsewhere finds the data.
+fn project() -> String {
+    std::env::var("CARGO_MANIFEST_DIR").unwrap_or_else(|_| env!("CARGO_MANIFEST_DIR").to_owned())
+}

@@ -1,0 +1,14 @@
+//! The microphysics on the GPU: as WRF's own, as on the CPU, and what it promises.
+#![allow(unreachable_pub, reason = "the modules of a test have no users outside it")]
+
+mod engine;
+mod fresh;
+mod levels;
+mod places;
+mod reference;
+mod stand_in;
+mod times;
+
+use nwp_mini_support::wsm5::{
+    agreement, case, columns, difference, judge, parameters, report, substepped, variant, weather,
+};

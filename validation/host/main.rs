@@ -1,0 +1,9 @@
+//! The library against WRF's own results, and the properties that it promises, on the CPU.
+
+mod advection;
+mod lanes;
+mod pair;
+mod primitives;
+mod projection;
+mod wsm5;
+mod wsm5_substepped;

@@ -1,0 +1,10 @@
+//! Two backends from one state: what is taken for equal, and what is not.
+//!
+//! Backends on the CPU stand for that on a GPU: one on other threads, one in double precision, one
+//! with a process of the scheme one per cent too strong, and one that runs ahead of its caller.
+#![allow(clippy::print_stdout, reason = "figures beside the verdicts of the tests")]
+
+mod ahead;
+mod resumed;
+mod stand_in;
+mod verdict;

@@ -1,0 +1,82 @@
+//! A pair that goes on from where a run stood.
+
+use std::path::Path;
+use std::sync::atomic::AtomicBool;
+
+use nwp_mini::advection::Limiter;
+use nwp_mini::backend::cpu::Cpu;
+use nwp_mini::io::output::Snapshot;
+use nwp_mini::io::restart::Saved;
+use nwp_mini::io::wrf;
+use nwp_mini::model::pair::{self, Pair};
+use nwp_mini::model::{self, Case, Frames, History, Sink};
+use nwp_mini::plan::{Past, Plan};
+use nwp_mini::wsm5::Fallout;
+use rayon::ThreadPoolBuilder;
+
+use super::stand_in::Pooled;
+
+/// Takes the frames, and where the run stands after every third step.
+#[derive(Default)]
+struct Taken {
+    frames: Vec<Snapshot<f32>>,
+    saved: Vec<Saved<f32>>,
+}
+
+impl Sink<f32> for Taken {
+    fn frame(&mut self, _step: usize, frame: Snapshot<f32>) -> bool {
+        self.frames.push(frame);
+        true
+    }
+
+    fn restarts(&self) -> Option<Frames> {
+        Some(Frames { interval: Some(180.0), ..Frames::default() })
+    }
+
+    fn take_restart(&mut self, saved: Saved<f32>) -> bool {
+        self.saved.push(saved);
+        true
+    }
+}
+
+/// Both backends have what had fallen, and the frames are those of a whole run.
+#[test]
+fn a_pair_goes_on_with_what_had_fallen() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("data/soc.nc");
+    let (domain, frame) = wrf::read(&path, None).expect("the storm");
+    let mut case = Case::<f32>::new(domain, frame).expect("the storm's winds");
+    let state = case.take_state();
+    let (limiter, fallout) = (Limiter::PositiveDefinite, Fallout::SemiLagrangian);
+    let place = case.domain.clone();
+    let forcing = case.forcing.clone();
+    let cpu = |state| Cpu::new(&place.grid, &place.coordinate, limiter, fallout, &forcing, state);
+    let (stop, frames) = (AtomicBool::new(false), Frames::default());
+    let whole = Plan { dt: 60.0, steps: 6, last_dt: 60.0, max_dt: 200.0, past: Past::default() };
+    let (mut alone, mut first) = (cpu(state.clone()), Taken::default());
+    let outcome = model::run(&mut case, &whole, frames, &mut alone, &stop, &mut first, &mut |_| ());
+    let outcome = outcome.expect("a run");
+    let ends: Vec<bool> = first.saved.iter().map(|saved| saved.is_last).collect();
+    assert_eq!(ends, [false, true]);
+
+    let Saved { standing, past, water_start, .. } = first.saved.swap_remove(0);
+    assert_eq!(past.steps, 3);
+    let gathered = standing.gathered.clone();
+    case.history = Some(History { gathered, water_start });
+    let pool = ThreadPoolBuilder::new().num_threads(3).build().expect("three threads");
+    let mut other = Pooled { pool, cpu: cpu(standing.state.clone()) };
+    let (case, start, plan) = (&mut case, &standing.state, Plan { steps: 3, past, ..whole });
+    let pair = Pair { case, start, plan, frames, limiter, fallout, stop: &stop };
+    let mut second = Taken::default();
+    let report = pair::run(pair, &mut other, &mut second, &mut |_| ()).expect("two runs");
+    for verdict in &report.verdicts {
+        assert!(verdict.pass && verdict.max_abs == 0.0, "{}: {}", verdict.field, verdict.max_abs);
+    }
+    assert_eq!(report.outcome.water, outcome.water);
+    let (a, b) = (first.frames.last().expect("frames"), second.frames.last().expect("frames"));
+    assert_eq!(a.seconds, b.seconds);
+    assert_eq!(a.surface.rain, b.surface.rain);
+    assert_eq!(a.state.fields(), b.state.fields());
+    // Rain of three steps lies on the ground where the pair begins.
+    assert_eq!(second.frames[0].surface.rain, standing.gathered.surface.rain);
+    assert!(second.frames[0].surface.rain.iter().any(|rain| *rain > 0.0));
+}

@@ -1,0 +1,21 @@
+//! Cloud microphysics against WRF's own results, process by process and as a whole, and the
+//! properties it promises.
+
+#![allow(unreachable_pub, reason = "the modules of a test have no users outside it")]
+#![allow(clippy::print_stdout, reason = "figures of a test, shown when it fails or is asked")]
+
+mod abreast;
+mod command;
+mod comparison;
+mod fall;
+mod levels;
+mod processes;
+mod properties;
+mod rates;
+mod reference;
+mod refused;
+mod stored;
+mod values;
+
+use nwp_mini_support as support;
+use nwp_mini_support::wsm5::{case, judge, parameters, weather, yardstick};

@@ -1,0 +1,133 @@
+//! A folder of its own for every test, and the program run in it.
+
+use std::fs;
+use std::path::PathBuf;
+
+use tempfile::TempDir;
+
+use super::result::Output;
+use super::small::Small;
+
+/// The storm that is shipped with the project.
+pub fn storm() -> PathBuf {
+    crate::project().join("data/soc.nc")
+}
+
+/// How the program ended.
+#[derive(Debug)]
+pub struct Ended {
+    pub code: Option<i32>,
+    pub stdout: String,
+    pub stderr: String,
+}
+
+impl Ended {
+    /// Fails unless the program ended well.
+    #[track_caller]
+    pub fn good(self) -> Self {
+        assert_eq!(self.code, Some(0), "{self:?}");
+        self
+    }
+
+    /// Fails unless the program refused with this exit code and one error that holds all of
+    /// `words`.
+    #[track_caller]
+    pub fn refused(&self, code: i32, words: &[&str]) {
+        assert_eq!(self.code, Some(code), "{self:?}");
+        assert!(self.stdout.is_empty(), "{self:?}");
+        assert!(!self.stderr.contains("panicked"), "{self:?}");
+        let errors: Vec<&str> = self.stderr.lines().filter(|x| x.starts_with("error: ")).collect();
+        assert_eq!(errors.len(), 1, "{self:?}");
+        // The error is the last thing said; the parser of the command line adds advice below it.
+        let at = self.stderr.find("error: ").expect("found above");
+        let error = &self.stderr[at..];
+        for word in words {
+            assert!(error.contains(word), "{word:?} is not in {error:?}");
+        }
+    }
+}
+
+/// A folder that goes when the test ends.
+pub struct Place {
+    folder: TempDir,
+}
+
+impl Place {
+    /// An empty folder.
+    pub fn empty() -> Self {
+        Self { folder: tempfile::tempdir().expect("a folder for the test") }
+    }
+
+    /// A folder that holds `small.nc`.
+    pub fn with(small: &Small) -> Self {
+        let place = Self::empty();
+        small.write(&place.path("small.nc"));
+        place
+    }
+
+    /// The path of a file in the folder.
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    /// Names of all files in the folder, in the order of the alphabet.
+    pub fn files(&self) -> Vec<String> {
+        let entries = fs::read_dir(self.folder.path()).expect("the folder of the test");
+        let mut names: Vec<String> = entries
+            .map(|entry| entry.expect("an entry").file_name().to_string_lossy().into_owned())
+            .collect();
+        names.sort();
+        names
+    }
+
+    /// The program with these arguments, to be run in the folder.
+    pub fn program(&self, arguments: &[&str]) -> std::process::Command {
+        let mut program = std::process::Command::new(crate::program());
+        program.current_dir(self.folder.path()).env_remove("NWP_BACKEND").args(arguments);
+        // Programs that other tests start at the same time inherit the files that this test has
+        // open, and with them their locks.
+        program.env("HDF5_USE_FILE_LOCKING", "FALSE");
+        program
+    }
+
+    /// Runs `nwp-mini run` with these arguments in the folder.
+    pub fn run(&self, arguments: &[&str]) -> Ended {
+        let mut program = assert_cmd::Command::from_std(self.program(&["run"]));
+        let output = program.args(arguments).output().expect("the program starts");
+        let text = |bytes| String::from_utf8(bytes).expect("the program writes UTF-8");
+        Ended {
+            code: output.status.code(),
+            stdout: text(output.stdout),
+            stderr: text(output.stderr),
+        }
+    }
+
+    /// Runs `nwp-mini run` on `small.nc`.
+    pub fn run_small(&self, arguments: &[&str]) -> Ended {
+        self.run(&[&["--input", "small.nc"], arguments].concat())
+    }
+
+    /// Runs `nwp-mini run` on the storm.
+    pub fn run_storm(&self, arguments: &[&str]) -> Ended {
+        let storm = storm();
+        self.run(&[&["--input", storm.to_str().expect("a path in UTF-8")], arguments].concat())
+    }
+
+    /// A NetCDF file in the folder.
+    pub fn open(&self, name: &str) -> Output {
+        Output::open(&self.path(name))
+    }
+
+    /// A JSON file in the folder.
+    pub fn json(&self, name: &str) -> serde_json::Value {
+        let text = fs::read_to_string(self.path(name)).expect("the figures of the run");
+        serde_json::from_str(&text).expect("JSON")
+    }
+
+    /// Runs on `small.nc` and returns the figures and the file.
+    pub fn figures(&self, arguments: &[&str]) -> (serde_json::Value, Output) {
+        let fixed = ["-q", "--force", "--output", "out.nc", "--json", "out.json"];
+        self.run_small(&[&fixed, arguments].concat()).good();
+        (self.json("out.json"), self.open("out.nc"))
+    }
+}

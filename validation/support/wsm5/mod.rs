@@ -1,0 +1,13 @@
+//! The microphysics on columns of the reference data, by any implementation, and how it is judged.
+
+pub mod agreement;
+pub mod case;
+pub mod columns;
+pub mod difference;
+pub mod judge;
+pub mod parameters;
+pub mod report;
+pub mod substepped;
+pub mod variant;
+pub mod weather;
+pub mod yardstick;

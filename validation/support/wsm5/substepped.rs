@@ -1,0 +1,165 @@
+//! The limits for whole calls of the variant, whatever runs them.
+
+use super::case::{CASES, Columns, Outcome, Precision, Stage, Truth, group};
+use super::report::Report;
+use super::variant::OUTPUTS;
+use super::weather::Engine;
+use super::yardstick::{Spread, Yardstick, Yardsticks};
+use crate::Substepped;
+
+/// Single precision, one minor step: what a maximum may have over that of the worst build.
+const MAX_FACTOR: f64 = 4.0;
+/// Single precision: what the 99th percentile may have over that of the worst build.
+const P99_FACTOR: f64 = 10.0;
+/// Single precision: what the share of cells that are off may have over that of the worst build.
+const SHARE_FACTOR: f64 = 2.0;
+/// Cells that may be off besides: a share of zero or nearly so rests on a few cells.
+const CELLS_OFF: f64 = 3.0;
+/// The same for large cases, as a share of the cells.
+const SHARE_OFF: f64 = 5.0e-4;
+/// About two units in the last place of single precision, of the root mean square.
+const FLOOR: f64 = 1.0e-7;
+/// The truth is stored with six significant bits beyond single precision.
+const STORED_DIGITS: f64 = 1.0 / 64.0;
+/// Double precision: where what is stored of the truth ends, of the root mean square.
+const F64_FLOOR: f64 = 1.0e-8;
+/// Double precision after many calls: the share of cells that a rounding may have sent to the
+/// other side of a threshold (0.5 % of `edge` at 300 s; at most 0.15 % elsewhere).
+const F64_MANY_CALLS_SHARE: f64 = 0.01;
+/// The same as a number, for fields at the ground: twice what was found.
+const F64_MANY_CALLS_CELLS: usize = 4;
+
+/// How far such a cell may be off, of the root mean square: about twice what was found. `edge` is
+/// made of columns at thresholds.
+fn f64_many_calls_most(case: &str) -> f64 {
+    if case == "edge" { 0.2 } else { 0.02 }
+}
+
+/// A case with its results.
+pub struct Case {
+    /// Its name.
+    pub name: &'static str,
+    /// What goes in.
+    pub columns: Columns,
+    stages: Vec<Stage>,
+}
+
+/// All cases, and what other builds are off by.
+pub struct Reference {
+    /// The cases.
+    pub cases: Vec<Case>,
+    yardsticks: Yardsticks,
+}
+
+/// One field under test.
+struct Field<'a> {
+    about: String,
+    case: &'static str,
+    stage: &'a Stage,
+    truth: &'a Truth,
+    errors: ndarray::Array2<f64>,
+    y: Yardstick,
+}
+
+impl Reference {
+    /// Reads the files.
+    pub fn read(data: &Substepped) -> Self {
+        let cases = CASES.map(|name| {
+            let columns = Columns::read(&group(&data.input, name));
+            let stages = Stage::read(&group(&data.output, name), &OUTPUTS, |_, _| true);
+            Case { name, columns, stages }
+        });
+        Self { cases: cases.into(), yardsticks: Yardsticks::parse(&data.yardstick) }
+    }
+
+    /// Runs all stages of all cases and judges all fields.
+    ///
+    /// As many cells as on the CPU may take another course than WRF's by rounding, or `parting`
+    /// times as many.
+    pub fn judge<R: Precision>(&self, engine: &impl Engine<R>, parting: f64) -> Report {
+        let mut report = Report::default();
+        for case in &self.cases {
+            for stage in &case.stages {
+                let outcome = case.columns.run_with(engine, stage.dt, stage.calls);
+                for (name, truth) in &stage.truths {
+                    let field = self.field(case, stage, &outcome, (name, truth));
+                    field.judge(R::NAME, parting, &mut report);
+                }
+            }
+        }
+        report
+    }
+
+    fn field<'a, R: Precision>(
+        &self,
+        case: &Case,
+        stage: &'a Stage,
+        outcome: &Outcome<R>,
+        (name, truth): (&str, &'a Truth),
+    ) -> Field<'a> {
+        let Stage { dt, calls, .. } = *stage;
+        let about = format!("{} dt={dt} calls={calls} {name} {}", case.name, R::NAME);
+        let errors = (outcome.field(name).mapv(R::f64) - &truth.exact).mapv(f64::abs);
+        let y = self.yardsticks.of(case.name, dt, calls, name);
+        Field { about, case: case.name, stage, truth, errors, y }
+    }
+}
+
+impl Field<'_> {
+    fn judge(&self, precision: &str, parting: f64, report: &mut Report) {
+        if precision == "f64" {
+            self.judge_f64(parting, report);
+        } else {
+            self.judge_f32(parting, report);
+        }
+    }
+
+    fn note(&self, kind: &'static str, found: f64, limit: f64, report: &mut Report) {
+        let ratio = if found == 0.0 { 0.0 } else { found / limit };
+        report.note(kind, ratio, || format!("{}: {found:.3e}, limit {limit:.3e}", self.about));
+    }
+
+    fn judge_f32(&self, parting: f64, report: &mut Report) {
+        let Self { stage, errors, y, .. } = self;
+        let floor = FLOOR * y.rms;
+        if stage.is_smooth() {
+            let robust = errors.indexed_iter().filter(|((_, column), _)| !stage.fragile[*column]);
+            let most = robust.fold(0.0_f64, |most, (_, &x)| largest(most, x));
+            self.note("maximum", most, (MAX_FACTOR * y.robust_max).max(floor), report);
+            return;
+        }
+        let spread = Spread::of(errors, &self.truth.exact);
+        let limit = (P99_FACTOR * y.most.p99).max(floor);
+        self.note("99th percentile", spread.p99, limit, report);
+        let spare = parting * (CELLS_OFF / errors.len() as f64).max(SHARE_OFF);
+        self.note("share off", spread.share, SHARE_FACTOR * y.most.share + spare, report);
+    }
+
+    fn judge_f64(&self, parting: f64, report: &mut Report) {
+        let Self { case, stage, truth, errors, y, .. } = self;
+        let limits = truth.off.mapv(|off| off * STORED_DIGITS + F64_FLOOR * y.rms);
+        let range = truth.exact.iter().fold(0.0_f64, |most, &x| largest(most, x.abs()));
+        let mut parted = 0;
+        for (&error, &limit) in errors.iter().zip(&limits) {
+            parted += usize::from(error > limit);
+            // Another arithmetic than WRF's parts from it in the second minor step already, and then
+            // by what lies between two outcomes, both within the range of the field.
+            let is_other = parting > 1.0;
+            if stage.is_smooth() || stage.calls == 1 && !is_other {
+                self.note("one call", error, limit, report);
+            } else {
+                let usual = if is_other { range } else { f64_many_calls_most(case) * y.rms };
+                let most = limit.max(usual);
+                self.note("many calls, maximum", error, most, report);
+            }
+        }
+        let share = (F64_MANY_CALLS_SHARE * errors.len() as f64) as usize;
+        let spare = parting * share.max(F64_MANY_CALLS_CELLS) as f64;
+        self.note("cells that part", parted as f64, spare, report);
+    }
+}
+
+/// The larger of two errors; one that is not a number is the largest.
+fn largest(a: f64, b: f64) -> f64 {
+    if a >= b || a.is_nan() { a } else { b }
+}

@@ -1,0 +1,149 @@
+//! What other single-precision builds of WRF's own code are off by, and how errors are counted.
+
+use std::collections::HashMap;
+use std::sync::OnceLock;
+
+use ndarray::Array2;
+
+use crate as support;
+
+/// The build whose results the reference file holds.
+const STORED_BUILD: &str = "f32_O2";
+
+/// What the builds are off by in one field of one case, time step and number of calls.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Yardstick {
+    /// Root mean square of the field.
+    pub rms: f64,
+    /// Number of cells.
+    pub cells: usize,
+    /// Largest error of all builds in columns that are not fragile; of single calls.
+    pub robust_max: f64,
+    /// Largest 99.9th percentile of all builds.
+    pub p999: f64,
+    /// 99th percentile, and the share of cells that are off: largest of all builds.
+    pub most: Spread,
+    /// The same of the build that is stored.
+    pub stored: Spread,
+}
+
+/// How errors are spread.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Spread {
+    /// 99th percentile.
+    pub p99: f64,
+    /// Share of cells that are off, see [`is_off`].
+    pub share: f64,
+}
+
+type Key = (String, u32, usize, String);
+
+/// The table of a variant of the scheme.
+pub struct Yardsticks(HashMap<Key, Yardstick>);
+
+impl Yardsticks {
+    /// The table of the default variant.
+    pub fn usual() -> &'static Self {
+        static TABLE: OnceLock<Yardsticks> = OnceLock::new();
+        TABLE.get_or_init(|| Self::parse(&support::yardstick("wsm5")))
+    }
+
+    /// Reads a table.
+    pub fn parse(text: &str) -> Self {
+        Self(parse(text))
+    }
+
+    /// The entry of a field of a case.
+    pub fn of(&self, case: &str, dt: f64, calls: usize, field: &str) -> Yardstick {
+        let key = (case.to_owned(), dt as u32, calls, field.to_owned());
+        *self.0.get(&key).unwrap_or_else(|| panic!("the yardstick has no {key:?}"))
+    }
+}
+
+fn parse(text: &str) -> HashMap<Key, Yardstick> {
+    let mut lines = text.lines().map(|line| line.split(',').collect::<Vec<_>>());
+    let header = lines.next().expect("a header");
+    let column = |name: &str| {
+        header.iter().position(|title| *title == name).unwrap_or_else(|| panic!("no column {name}"))
+    };
+    let [case, dt, calls, build, field, cells] =
+        ["case", "dt", "calls", "build", "field", "cells"].map(column);
+    let [rms, robust_max, p99, p999, share] =
+        ["field_rms", "robust_max", "p99", "p999", "frac_gt"].map(column);
+    let mut table = HashMap::<Key, Yardstick>::new();
+    for row in lines {
+        let number = |column: usize| row[column].parse::<f64>().unwrap_or(f64::NAN);
+        let key = (
+            row[case].to_owned(),
+            number(dt) as u32,
+            number(calls) as usize,
+            row[field].to_owned(),
+        );
+        let entry = table.entry(key).or_default();
+        entry.rms = number(rms);
+        entry.cells = number(cells) as usize;
+        // Empty, and so not a number, where there are several calls; `max` passes over it.
+        entry.robust_max = entry.robust_max.max(number(robust_max));
+        entry.p999 = entry.p999.max(number(p999));
+        let spread = Spread { p99: number(p99), share: number(share) };
+        entry.most.p99 = entry.most.p99.max(spread.p99);
+        entry.most.share = entry.most.share.max(spread.share);
+        if row[build] == STORED_BUILD {
+            entry.stored = spread;
+        }
+    }
+    table
+}
+
+impl Yardstick {
+    /// The entry of a field of a case, with the default variant.
+    pub fn of(case: &str, dt: f64, calls: usize, field: &str) -> Self {
+        Yardsticks::usual().of(case, dt, calls, field)
+    }
+
+    /// What the worst build would be off by in other cells than those of the whole case.
+    ///
+    /// Percentiles of a whole case say little of a few of its columns, which may have been chosen
+    /// for being difficult. The stored build is known in every cell, so its spread among the
+    /// cells at hand, times what the worst build has over it in the whole case, stands for the
+    /// worst build. In the whole case this is just the worst build.
+    pub fn scaled(&self, stored: Spread) -> Spread {
+        let scale = |here: f64, whole: f64, most: f64| {
+            if whole > 0.0 { here * (most / whole).max(1.0) } else { here.max(most) }
+        };
+        Spread {
+            p99: scale(stored.p99, self.stored.p99, self.most.p99),
+            share: scale(stored.share, self.stored.share, self.most.share),
+        }
+    }
+}
+
+/// Whether a cell counts as off, by the definition of the yardstick.
+fn is_off(error: f64, truth: f64, largest: f64) -> bool {
+    error > 1e-5 * (truth.abs() + 1e-3 * largest)
+}
+
+/// A percentile with linear interpolation, as the yardstick has it. Sorts the values.
+pub fn percentile(values: &mut [f64], percent: f64) -> f64 {
+    values.sort_by(f64::total_cmp);
+    let position = percent / 100.0 * (values.len() - 1) as f64;
+    let below = position.floor() as usize;
+    let above = (below + 1).min(values.len() - 1);
+    values[below] + (values[above] - values[below]) * position.fract()
+}
+
+/// Root mean square.
+pub fn rms(field: &Array2<f64>) -> f64 {
+    (field.iter().map(|x| x * x).sum::<f64>() / field.len() as f64).sqrt()
+}
+
+impl Spread {
+    /// The spread of errors.
+    pub fn of(errors: &Array2<f64>, truth: &Array2<f64>) -> Self {
+        let largest = truth.iter().fold(0.0_f64, |most, x| most.max(x.abs()));
+        let cells = errors.iter().zip(truth);
+        let off = cells.filter(|(error, truth)| is_off(**error, **truth, largest)).count();
+        let mut sorted = errors.iter().copied().collect::<Vec<_>>();
+        Self { p99: percentile(&mut sorted, 99.0), share: off as f64 / errors.len() as f64 }
+    }
+}

@@ -1,0 +1,151 @@
+//! Keeps the house in order: who may use whom, where `unsafe` may stand, how long a file may be.
+//!
+//! The rules are those of ARCHITECTURE.md. Each is a function of text, with a test beside it that
+//! sees it fail.
+
+mod kernel_rules;
+mod rules;
+mod supply;
+
+use nwp_mini_support::{kernels, text};
+
+use std::fmt::Display;
+use std::fs;
+use std::path::Path;
+
+use rules::Source;
+use sha2::{Digest, Sha256};
+
+/// All our sources, not what tools have put beside them.
+fn project() -> Vec<Source> {
+    let mut sources = Vec::new();
+    collect(Path::new(env!("CARGO_MANIFEST_DIR")), "", &mut sources);
+    assert!(sources.iter().any(|s| s.path == "src/lib.rs"), "the sources were not found");
+    sources
+}
+
+fn collect(folder: &Path, prefix: &str, sources: &mut Vec<Source>) {
+    let mut entries: Vec<_> = fs::read_dir(folder).unwrap().map(Result::unwrap).collect();
+    entries.sort_by_key(fs::DirEntry::file_name);
+    for entry in entries {
+        let (path, name) = (entry.path(), entry.file_name().to_string_lossy().into_owned());
+        // Build folders and virtual environments carry these.
+        let foreign = ["CACHEDIR.TAG", "pyvenv.cfg"].iter().any(|mark| path.join(mark).exists());
+        if entry.file_type().unwrap().is_dir() {
+            if !foreign && (name == ".ci" || !name.starts_with('.')) {
+                collect(&path, &format!("{prefix}{name}/"), sources);
+            }
+        } else {
+            let source = Source { path: format!("{prefix}{name}"), text: String::new() };
+            if ["rs", "cu", "cuh", "py", "sh"].contains(&source.extension()) {
+                sources.push(Source { text: fs::read_to_string(path).unwrap(), ..source });
+            }
+        }
+    }
+}
+
+fn rust_of_the_crate() -> Vec<Source> {
+    project().into_iter().filter(|s| s.path.starts_with("src/") && s.is_rust()).collect()
+}
+
+fn expect_none(findings: impl IntoIterator<Item = impl Display>) {
+    let lines: Vec<String> = findings.into_iter().map(|f| f.to_string()).collect();
+    assert!(lines.is_empty(), "see ARCHITECTURE.md for the rules\n{}\n", lines.join("\n"));
+}
+
+#[test]
+fn modules_use_only_lower_layers() {
+    expect_none(rust_of_the_crate().iter().flat_map(rules::bad_imports));
+}
+
+#[test]
+fn no_module_uses_itself_through_others() {
+    expect_none(rules::cycles(&rust_of_the_crate()));
+}
+
+#[test]
+fn unsafe_code_gpu_and_netcdf_keep_to_their_places() {
+    expect_none(rust_of_the_crate().iter().flat_map(rules::misplaced_words));
+}
+
+#[test]
+fn nothing_is_left_unfinished() {
+    expect_none(project().iter().flat_map(rules::unfinished));
+}
+
+#[test]
+fn files_are_short_and_well_named() {
+    expect_none(project().iter().flat_map(rules::bad_file));
+}
+
+/// Every formula of a kernel stands in the Rust file of the same name too, and the other way round.
+#[test]
+fn tests_share_code_through_the_support_library() {
+    // In pieces, so that this line is no finding.
+    let elsewhere = ["#[", "path ="].concat();
+    let borrowed = project().into_iter().filter(|source| source.text.contains(&elsewhere));
+    expect_none(borrowed.map(|source| format!("{}: {elsewhere} ...]", source.path)));
+}
+
+#[test]
+fn kernels_have_their_twins() {
+    let sources = project();
+    let headers: Vec<_> =
+        sources.iter().filter_map(|s| Some((s, kernel_rules::twin_paths(s)?))).collect();
+    assert!(headers.len() > 10, "{} files of device functions", headers.len());
+    expect_none(headers.into_iter().flat_map(|(header, paths)| {
+        let rust = sources.iter().find(|source| paths.contains(&source.path));
+        kernel_rules::bad_twins(header, rust)
+    }));
+}
+
+#[test]
+fn kernels_hold_no_bare_numbers() {
+    let sources = project();
+    let kernels = sources.iter().filter(|source| kernel_rules::is_kernel(source));
+    expect_none(kernels.flat_map(kernel_rules::bare_numbers));
+}
+
+/// Every data file has the checksum that the README beside it states.
+#[test]
+fn data_files_are_those_of_their_readme() {
+    let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("data");
+    for folder in [data.clone(), data.join("reference")] {
+        let readme = fs::read_to_string(folder.join("README.md")).unwrap();
+        for entry in fs::read_dir(folder).unwrap().map(Result::unwrap) {
+            let name = entry.file_name().to_string_lossy().into_owned();
+            if entry.path().extension().is_some_and(|e| e == "nc" || e == "csv") {
+                let sum = format!("{:x}", Sha256::digest(fs::read(entry.path()).unwrap()));
+                let stated = readme.lines().any(|l| l.contains(&name) && l.contains(&sum));
+                assert!(
+                    stated,
+                    "{name}: sha256 {sum} does not stand beside its name in the README"
+                );
+            }
+        }
+    }
+}
+
+/// `LICENSES-THIRD-PARTY.md` is a list of what `Cargo.lock` locks, under licences that `deny.toml` admits.
+#[test]
+fn licences_are_listed_and_admitted() {
+    let [lock, list, deny] = ["Cargo.lock", "LICENSES-THIRD-PARTY.md", "deny.toml"].map(|name| {
+        fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(name)).expect(name)
+    });
+    let (locked, listed) = (supply::locked(&lock), supply::listed(&list));
+    let found: std::collections::BTreeSet<_> = listed.keys().cloned().collect();
+    assert!(locked.len() > 20, "{locked:?}");
+    assert!(
+        locked == found,
+        "run validation/licences.py; not listed: {:?}; listed and not locked: {:?}",
+        locked.difference(&found).collect::<Vec<_>>(),
+        found.difference(&locked).collect::<Vec<_>>()
+    );
+    let admitted = supply::admitted(&deny);
+    let admitted: Vec<&str> = admitted.iter().map(String::as_str).collect();
+    let refused: Vec<_> = listed
+        .iter()
+        .filter(|(_, [licence, _])| !supply::is_admitted(licence, &admitted))
+        .collect();
+    assert!(refused.is_empty(), "deny.toml does not admit {refused:?}");
+}
