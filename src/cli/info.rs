@@ -108,11 +108,12 @@ impl Info {
 
 impl Facts {
     fn print(&self, out: &mut impl Write) -> Result<()> {
-        let Machine { os, arch, cpu, cores, threads } = &self.machine;
+        let Machine { os, arch, cpu, cores, threads, instructions } = &self.machine;
         writeln!(out, "nwp-mini       {}, commit {}", self.version, self.commit)?;
         writeln!(out, "system         {os}, {arch}")?;
         writeln!(out, "CPU            {cpu}")?;
         writeln!(out, "cores          {cores}, of which {threads} would be used")?;
+        writeln!(out, "instructions   {instructions}")?;
         let memory = self.free_memory.map_or_else(
             || "not told by the system".to_owned(),
             |bytes| {

@@ -7,6 +7,7 @@ use serde::Serialize;
 use crate::backend::cpu;
 use crate::config::RunConfig;
 use crate::error::Result;
+use crate::lanes::Instructions;
 use crate::model::{Case, FrameReport, Outcome, Working};
 use crate::plan::Plan;
 
@@ -18,6 +19,8 @@ pub(super) struct Machine {
     pub(super) cpu: String,
     pub(super) cores: usize,
     pub(super) threads: usize,
+    /// Vector instructions in use.
+    pub(super) instructions: &'static str,
 }
 
 /// This machine.
@@ -28,6 +31,7 @@ pub(super) fn machine() -> Machine {
         cpu: cpu::name().to_owned(),
         cores: std::thread::available_parallelism().map_or(1, usize::from),
         threads: rayon::current_num_threads(),
+        instructions: Instructions::best_name(),
     }
 }
 

@@ -42,6 +42,7 @@ pub use device::BackendChoice;
 
 use crate::advection::Limiter;
 use crate::error::{Error, Result};
+use crate::lanes::Instructions;
 pub use crate::real::Precision;
 use crate::wsm5::Fallout;
 
@@ -179,6 +180,7 @@ pub fn main() -> ExitCode {
         let cli = parse(arguments);
         start_log(&cli.common);
         survive_full_files()?;
+        Instructions::check().map_err(Error::Usage)?;
         run(&cli)
     });
     match result {

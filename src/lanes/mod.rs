@@ -5,6 +5,7 @@
 //! is chosen when the program runs. Loops over [`LANES`] values in it are vectorised by the compiler,
 //! if they hold no calls: numbers are [`Lane`]s there.
 
+mod choice;
 mod float;
 pub mod math;
 
@@ -68,15 +69,18 @@ pub enum Instructions {}
 #[cfg(target_arch = "x86_64")]
 impl Instructions {
     /// All sets that this processor has, the best one first; none without AVX2 and FMA.
-    pub fn available() -> Vec<Self> {
+    fn of_processor() -> Vec<Self> {
         let avx512 = V4::try_new().map(Self::Avx512);
         let avx2 = V3::try_new().map(Self::Avx2);
         avx512.into_iter().chain(avx2).collect()
     }
 
-    /// The best set that this processor has.
-    pub fn best() -> Option<Self> {
-        V4::try_new().map(Self::Avx512).or_else(|| V3::try_new().map(Self::Avx2))
+    /// What `NWP_MINI_SIMD` calls the set.
+    fn option(self) -> &'static str {
+        match self {
+            Self::Avx2(_) => "avx2",
+            Self::Avx512(_) => "avx512",
+        }
     }
 
     /// Runs a task with these instructions.
@@ -100,13 +104,13 @@ impl Instructions {
 #[cfg(not(target_arch = "x86_64"))]
 impl Instructions {
     /// None.
-    pub fn available() -> Vec<Self> {
+    fn of_processor() -> Vec<Self> {
         Vec::new()
     }
 
-    /// None.
-    pub fn best() -> Option<Self> {
-        None
+    /// What `NWP_MINI_SIMD` calls the set.
+    fn option(self) -> &'static str {
+        match self {}
     }
 
     /// Runs a task with these instructions, which there are none of.
@@ -120,7 +124,36 @@ impl Instructions {
     }
 }
 
-/// Runs a task with the best instructions that this processor has.
+impl Instructions {
+    /// All sets that the program may use here, the best one first: those of the processor, up to the
+    /// one that `NWP_MINI_SIMD` names where it is set. None where the variable is wrong, which
+    /// [`Instructions::check`] tells.
+    pub fn available() -> &'static [Self] {
+        choice::permitted().as_deref().unwrap_or_default()
+    }
+
+    /// The best set that the program may use here.
+    #[inline]
+    pub fn best() -> Option<Self> {
+        Self::available().first().copied()
+    }
+
+    /// Refuses a value of `NWP_MINI_SIMD` that is no set, or one that this processor lacks.
+    ///
+    /// # Errors
+    ///
+    /// What the variable holds and what it may.
+    pub fn check() -> Result<(), String> {
+        choice::permitted().as_ref().map(drop).map_err(Clone::clone)
+    }
+
+    /// What the best set is called, "none" where there is none.
+    pub fn best_name() -> &'static str {
+        Self::best().map_or("none", Self::name)
+    }
+}
+
+/// Runs a task with the best instructions that the program may use here.
 ///
 /// For tasks whose bits do not depend on them: those that ask for no fused operation.
 #[inline]

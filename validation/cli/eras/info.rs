@@ -18,6 +18,20 @@ fn the_machine_and_the_program_are_told() {
     assert!(facts["file"].is_null(), "{facts}");
 }
 
+/// The variable that chooses vector instructions is obeyed, and refused where it is wrong.
+#[test]
+fn instructions_are_chosen_and_told() {
+    let place = Place::new();
+    let info = |set| place.command_with(&[("NWP_MINI_SIMD", set)], &["info"]);
+    let told = info("none").good().stdout;
+    assert!(told.lines().any(|line| line == "instructions   none"), "{told}");
+    let wrong = info("sse9");
+    assert_eq!(wrong.code, Some(2), "{}", wrong.stderr);
+    for word in ["NWP_MINI_SIMD", "\"sse9\"", "avx512", "avx2", "none"] {
+        assert!(wrong.stderr.contains(word), "{word}: {}", wrong.stderr);
+    }
+}
+
 #[test]
 fn a_good_file_is_input_and_its_assumptions_are_told() {
     let place = Place::new();
