@@ -2,14 +2,14 @@
 
     python make_subset.py FOLDER
 
-FOLDER holds `wsm5_dev.nc`, `wsm5_yardstick.csv` and `adv_dev.nc`. Needs numpy, h5py and netCDF4.
+FOLDER holds `wsm5_dev.nc`, `wsm5_substepped_dev.nc`, the yardstick of each, and `adv_dev.nc`. Needs
+numpy, h5py and netCDF4.
 
 NetCDF-4 files are HDF5 files. The NetCDF library writes them in HDF5's oldest layout, which
 spends 4 kB on the chunk index of every variable, more than most of these hold; so they are
 written with h5py in the layout of HDF5 1.10, and only read back with NetCDF.
 """
 
-import shutil
 import sys
 from pathlib import Path
 
@@ -17,14 +17,15 @@ import h5py
 import netCDF4
 import numpy as np
 
-# Columns to keep of each microphysics case beside those that `process_rates` names. The strides
-# share no factor with 2 and 3: every second or third column was spun up by the scheme itself.
-STRIDES = {"warm": 19, "mixed": 29, "cold": 23, "dry": 17, "edge": 17}
+# Every column of a case is kept but of the storm, so that the yardstick, which describes whole cases,
+# describes the subset too. To make room, only two time steps are: one of one minor step and the one
+# of most.
+STEPS = [60, 300]
 # Every which column of `process_rates` to keep.
 RATES_STRIDE = 3
 # West, south, width and height of the rectangle kept of the storm: from the cloudless warm air
 # through the rain to the snow.
-STORM = (24, 20, 7, 22)
+STORM = (20, 18, 16, 26)
 
 TRANSPORT = [
     "tend_uniform_x",
@@ -41,16 +42,20 @@ TRANSPORT = [
 TIES = {"CLASS", "NAME", "DIMENSION_LIST", "REFERENCE_LIST"}
 
 
-def columns_to_keep(source):
-    """Numbers of the columns to keep, for each case of microphysics."""
-    keep = {}
-    for case, stride in STRIDES.items():
-        wanted = {int(at) for name, at in named_columns(source) if name == case}
-        keep[case] = sorted(wanted | set(range(0, len(source[case]["col"]), stride)))
+def to_keep(source, storm_width):
+    """What to keep of each group that is not kept whole: indices, by dimension."""
     west, south, width, height = STORM
     rows, across = np.mgrid[south : south + height, west : west + width]
-    keep["storm"] = (rows * int(source["storm"].attrs["nx"][0]) + across).ravel().tolist()
-    keep["process_rates"] = list(range(0, len(source["process_rates"]["col"]), RATES_STRIDE))
+    keep = {}
+    for name, group in source.items():
+        keep[name] = {}
+        if "dt" in group:
+            there = group["dt"][...].tolist()
+            keep[name]["dt"] = [at for at, dt in enumerate(there) if dt in STEPS]
+    keep["storm"]["col"] = (rows * storm_width + across).ravel().tolist()
+    if "process_rates" in source:
+        columns = len(source["process_rates"]["col"])
+        keep["process_rates"]["col"] = list(range(0, columns, RATES_STRIDE))
     return keep
 
 
@@ -62,7 +67,9 @@ def named_columns(source):
 
 def new_attributes(source, keep):
     """Attributes that tell where a column stands, which is elsewhere in the subset."""
-    columns = " ".join(f"{case}:{keep[case].index(int(at))}" for case, at in named_columns(source))
+    named = [(case, int(at), keep[case].get("col")) for case, at in named_columns(source)]
+    # None of them is one of the storm that is left out: `index` would fail.
+    columns = " ".join(f"{case}:{kept.index(at) if kept else at}" for case, at, kept in named)
     return {
         ("/storm", "nx"): STORM[2],
         ("/storm", "ny"): STORM[3],
@@ -80,15 +87,15 @@ def copy_attributes(source, target):
             new.write(values, mtype=old.get_type())
 
 
-def copy_group(source, target, columns):
-    """Copies a group with all it holds, or the given columns of it."""
+def copy_group(source, target, keep):
+    """Copies a group with all it holds, or what is to be kept of it."""
     copy_attributes(source, target)
     scales = [name for name, entry in source.items() if is_scale(entry)]
     for name, entry in source.items():
         if isinstance(entry, h5py.Group):
-            copy_group(entry, target.create_group(name, track_order=True), columns)
+            copy_group(entry, target.create_group(name, track_order=True), keep)
         else:
-            copy = copy_dataset(entry, target, columns)
+            copy = copy_dataset(entry, target, keep)
             copy_attributes(entry, copy)
             if name in scales:
                 copy.make_scale(entry.attrs["NAME"])
@@ -98,10 +105,10 @@ def copy_group(source, target, columns):
                 target[name].dims[axis].attach_scale(target.file[dimension])
 
 
-def copy_dataset(source, target, columns):
+def copy_dataset(source, target, keep):
     # A dimension without values of its own: only its length counts.
     empty = source.attrs.get("NAME", b"").startswith(b"This is a netCDF dimension but")
-    values = selected(source[...], [Path(name).name for name in dimensions(source)], columns)
+    values = selected(source[...], [Path(name).name for name in dimensions(source)], keep)
     name = Path(source.name).name
     if empty or source.chunks is None:
         options = {"shape": values.shape} if empty else {"data": values}
@@ -119,13 +126,14 @@ def dimensions(dataset):
     return [dataset.name] if is_scale(dataset) else [axis[0].name for axis in dataset.dims]
 
 
-def selected(values, names, columns):
-    if columns is None or "col" not in names:
-        return values
-    return np.take(values, columns, axis=names.index("col"))
+def selected(values, names, keep):
+    for dimension, indices in keep.items():
+        if dimension in names:
+            values = np.take(values, indices, axis=names.index(dimension))
+    return values
 
 
-def check(source, target, keep, changed, path="", columns=None):
+def check(source, target, keep, changed, path="", kept=None):
     """Fails unless everything in `target` is, bit for bit, what `source` has."""
     assert set(source.ncattrs()) == set(target.ncattrs()), path
     for name in source.ncattrs():
@@ -138,11 +146,11 @@ def check(source, target, keep, changed, path="", columns=None):
         assert variable.dtype == original.dtype, (path, name)
         assert variable.dimensions == original.dimensions, (path, name)
         assert variable.__dict__ == original.__dict__, (path, name)
-        want, have = selected(original[...], original.dimensions, columns), variable[...]
+        want, have = selected(original[...], original.dimensions, kept or {}), variable[...]
         assert want.shape == have.shape, (path, name)
         assert np.asarray(want).tobytes() == np.asarray(have).tobytes(), (path, name)
     for name, group in target.groups.items():
-        check(source[name], group, keep, changed, f"{path}/{name}", keep.get(name, columns))
+        check(source[name], group, keep, changed, f"{path}/{name}", keep.get(name, kept))
 
 
 def make(source_path, target_path, cases, keep, changed):
@@ -152,7 +160,7 @@ def make(source_path, target_path, cases, keep, changed):
             copy_attributes(source, target)
             for case in cases or source:
                 group = target.create_group(case, track_order=True)
-                copy_group(source[case], group, keep.get(case))
+                copy_group(source[case], group, keep.get(case, {}))
             for (path, name), value in changed.items():
                 value = np.bytes_(value) if isinstance(value, str) else np.array([value])
                 target[path].attrs[name] = value
@@ -160,8 +168,15 @@ def make(source_path, target_path, cases, keep, changed):
         for dataset in (source, target):
             dataset.set_auto_maskandscale(False)
         check(source, target, keep, changed)
-    kept = ", ".join(f"{case} {len(columns)}" for case, columns in keep.items())
-    print(f"{target_path.name}: {target_path.stat().st_size} bytes; {kept or 'whole cases'}")
+    print(f"{target_path.name}: {target_path.stat().st_size} bytes")
+
+
+def keep_rows(source, target):
+    """Copies the rows of a yardstick that are about the time steps kept."""
+    header, *rows = source.read_text().splitlines(keepends=True)
+    step = header.split(",").index("dt")
+    kept = [row for row in rows if int(row.split(",")[step]) in STEPS]
+    target.write_text(header + "".join(kept))
 
 
 def main():
@@ -169,12 +184,17 @@ def main():
         sys.exit(__doc__)
     source, here = Path(sys.argv[1]), Path(__file__).resolve().parent
     with h5py.File(source / "wsm5_dev.nc") as whole:
-        keep = columns_to_keep(whole)
+        storm_width = int(whole["storm"].attrs["nx"][0])
+        keep = to_keep(whole, storm_width)
         changed = new_attributes(whole, keep)
     make(source / "wsm5_dev.nc", here / "wsm5.nc", None, keep, changed)
+    name = "wsm5_substepped"
+    with h5py.File(source / f"{name}_dev.nc") as whole:
+        keep = to_keep(whole, storm_width)
+    make(source / f"{name}_dev.nc", here / f"{name}.nc", None, keep, {})
     make(source / "adv_dev.nc", here / "adv.nc", TRANSPORT, {}, {})
-    # Every case is kept, so every row is.
-    shutil.copyfile(source / "wsm5_yardstick.csv", here / "wsm5_yardstick.csv")
+    for name in ("wsm5", "wsm5_substepped"):
+        keep_rows(source / f"{name}_yardstick.csv", here / f"{name}_yardstick.csv")
 
 
 if __name__ == "__main__":

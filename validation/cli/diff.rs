@@ -2,13 +2,14 @@
 //! two, which share no code, agree on every verdict and figure.
 
 use std::fs;
-use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use serde_json::Value;
 use tempfile::TempDir;
+
+use nwp_mini_support::skip::skipped;
 
 /// What a file of the tests holds.
 #[derive(Clone)]
@@ -226,13 +227,10 @@ fn python() -> Option<PathBuf> {
     let candidates = local.map(|place| project.join(place)).into_iter();
     let found = candidates.chain(["python3".into()]).find(|program| is_fit(program));
     if found.is_none() {
-        // Not by eprintln, which is not shown when a test passes.
-        writeln!(
-            io::stderr(),
-            "SKIPPED: validation/compare.py, for want of a Python 3.11 with numpy and netCDF4 (name \
-             one by NWP_MINI_PYTHON)"
-        )
-        .expect("standard error");
+        skipped(
+            "validation/compare.py, for want of a Python 3.11 with numpy and netCDF4 (name one by \
+             NWP_MINI_PYTHON)",
+        );
     }
     found
 }

@@ -10,11 +10,13 @@ pub mod device;
 pub mod emulator;
 pub mod files;
 pub mod kernels;
+mod larger;
 pub mod products;
 pub mod random;
 pub mod real;
 mod reference;
 pub mod run;
+pub mod skip;
 pub mod text;
 pub mod wsm5;
 

@@ -1,12 +1,12 @@
 //! Where the tests find their reference data.
 
-use std::io::{Write, stderr};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
+use crate::larger::larger;
 use crate::project;
 
-/// The reference file `name` ("wsm5", "adv"): the whole one where it is at hand, else the subset
-/// that is shipped with the project.
+/// The reference file `name` ("wsm5", "adv"): the whole one where NWP_MINI_REFERENCE names its
+/// folder, else the subset that is shipped with the project.
 pub fn reference(name: &str) -> netcdf::File {
     let path = reference_path(name);
     netcdf::open(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
@@ -14,24 +14,26 @@ pub fn reference(name: &str) -> netcdf::File {
 
 /// The path of the file that [`reference`] opens.
 pub fn reference_path(name: &str) -> PathBuf {
-    let project = project();
-    let whole = project.join(format!("../shared/reference/{name}_dev.nc"));
-    let path =
-        if whole.exists() { whole } else { project.join(format!("data/reference/{name}.nc")) };
-    println!("reference data: {}", path.display());
-    path
+    shipped_or_larger(&format!("{name}.nc"), &format!("{name}_dev.nc"))
 }
 
 /// The text of the table of what other builds of WRF's code are off by, for the reference `name`.
 pub fn yardstick(name: &str) -> String {
-    let project = project();
     let file = format!("{name}_yardstick.csv");
-    let whole = project.join("../shared/reference").join(&file);
-    let path = if whole.exists() { whole } else { project.join("data/reference").join(&file) };
+    let path = shipped_or_larger(&file, &file);
     std::fs::read_to_string(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
 }
 
-/// The reference data of the scheme with sub-stepped fall, which is not shipped.
+fn shipped_or_larger(shipped: &str, whole: &str) -> PathBuf {
+    let (path, which) = match larger(whole) {
+        Some(path) => (path, "by NWP_MINI_REFERENCE"),
+        None => (project().join("data/reference").join(shipped), "shipped with the project"),
+    };
+    println!("reference data, {which}: {}", path.display());
+    path
+}
+
+/// The reference data of the scheme with sub-stepped fall.
 pub struct Substepped {
     /// What goes in: groups of the same names as those of `output`.
     pub input: netcdf::File,
@@ -41,21 +43,11 @@ pub struct Substepped {
     pub yardstick: String,
 }
 
-/// The reference data of the scheme with sub-stepped fall, where they are at hand; says so where
-/// they are not.
-pub fn substepped() -> Option<Substepped> {
-    let folder = project().join("../shared/reference");
-    let [input, output, yardstick] =
-        ["wsm5_dev.nc", "wsm5_substepped_dev.nc", "wsm5_substepped_yardstick.csv"]
-            .map(|name| folder.join(name));
-    if let Some(missing) = [&input, &output, &yardstick].into_iter().find(|path| !path.exists()) {
-        // Past the capture of the test's output: a test that was left out should be seen.
-        let _ = writeln!(stderr(), "skipped: {} is not here", missing.display());
-        return None;
+/// The reference data of the scheme with sub-stepped fall.
+pub fn substepped() -> Substepped {
+    Substepped {
+        input: reference("wsm5"),
+        output: reference("wsm5_substepped"),
+        yardstick: yardstick("wsm5_substepped"),
     }
-    let open =
-        |path: &Path| netcdf::open(path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
-    let text = std::fs::read_to_string(&yardstick)
-        .unwrap_or_else(|e| panic!("{}: {e}", yardstick.display()));
-    Some(Substepped { input: open(&input), output: open(&output), yardstick: text })
 }

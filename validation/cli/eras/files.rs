@@ -6,7 +6,7 @@ use ndarray::{ArrayD, Axis, Slice};
 
 use super::CLOSED;
 use super::place::{Outcome, Place, field_of};
-use super::real::real;
+use super::real::{needed, storm};
 
 /// Without the outermost on either side.
 const INNER: Slice = Slice { start: 1, end: Some(-1), step: 1 };
@@ -38,8 +38,9 @@ fn correlation(a: &ArrayD<f64>, b: &ArrayD<f64>, levels: Slice) -> f64 {
 }
 
 #[test]
-fn wrf_3_over_terrain() {
-    let Some(path) = real("wrf_2005_30km_27lev.nc") else { return };
+#[ignore = "needs files that are not shipped: NWP_MINI_REFERENCE=FOLDER"]
+fn wrf_3_over_terrain_from_larger_data() {
+    let path = needed("wrf_2005_30km_27lev.nc");
     let outcome = ten_steps(&path);
     let (ours, theirs) = (outcome.at("W", 0), field_of(&path, "W", 0));
     let above = correlation(&ours, &theirs, INNER);
@@ -51,8 +52,9 @@ fn wrf_3_over_terrain() {
 }
 
 #[test]
-fn wrf_4_on_the_hybrid_coordinate() {
-    let Some(path) = real("wrfinput_hybrid_3km.nc") else { return };
+#[ignore = "needs files that are not shipped: NWP_MINI_REFERENCE=FOLDER"]
+fn wrf_4_on_the_hybrid_coordinate_from_larger_data() {
+    let path = needed("wrfinput_hybrid_3km.nc");
     let outcome = ten_steps(&path);
     // The file has no W; air over the Alps has some.
     let w = outcome.at("W", 0);
@@ -63,7 +65,7 @@ fn wrf_4_on_the_hybrid_coordinate() {
 
 #[test]
 fn the_storm_has_the_vertical_wind_of_wrf() {
-    let path = real("soc.nc").expect("part of the project");
+    let path = storm();
     let outcome = ten_steps(&path);
     let w = correlation(&outcome.at("W", 0), &field_of(&path, "W", 0), INNER);
     println!("correlation of W: {w:.4}");
@@ -72,8 +74,9 @@ fn the_storm_has_the_vertical_wind_of_wrf() {
 }
 
 #[test]
-fn the_storm_follows_its_hours() {
-    let Some(path) = real("soc_series.nc") else { return };
+#[ignore = "needs files that are not shipped: NWP_MINI_REFERENCE=FOLDER"]
+fn the_storm_follows_its_hours_from_larger_data() {
+    let path = needed("soc_series.nc");
     let place = Place::new();
     let input = path.to_str().expect("a name");
     place.run(&[input], &["--hours", "2", "--dt", "150", "--output-interval", "3600"]).good();

@@ -1,9 +1,10 @@
 //! A disk that is really full.
 
 use std::fs;
-use std::io::{Write, stderr};
 use std::path::PathBuf;
 use std::process::Command;
+
+use nwp_mini_support::skip::skipped;
 
 use super::place::{Ended, Place};
 use super::same_frames;
@@ -29,8 +30,7 @@ impl Disk {
                     |e| e.to_string(),
                     |made| String::from_utf8_lossy(&made.stderr).trim().to_owned(),
                 );
-                // Past the capture of the test's output: a test that was left out should be seen.
-                let _ = writeln!(stderr(), "skipped: no small disk can be made here: {why}");
+                skipped(&format!("no small disk can be made here: {why}"));
                 None
             }
         }

@@ -113,7 +113,7 @@ pub(crate) fn is_fused_at_hand() -> bool {
     #[cfg(not(target_arch = "x86_64"))]
     let found = false;
     if !found {
-        println!("skipped: this processor has no fused multiply-add");
+        support::skip::skipped("this processor has no fused multiply-add");
     }
     found
 }

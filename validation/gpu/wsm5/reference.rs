@@ -24,7 +24,7 @@ const LEVELS: usize = 27;
 /// All cases, read once.
 fn cases() -> &'static [Case] {
     static ALL: OnceLock<Vec<Case>> = OnceLock::new();
-    ALL.get_or_init(|| Case::read(&support::reference("wsm5"), &CASES, 1, |_, _| true))
+    ALL.get_or_init(|| Case::read(&support::reference("wsm5"), &CASES, |_, _| true))
 }
 
 /// Runs the kernels of each mapping, and hands them to `judge`.
@@ -67,14 +67,14 @@ fn double_precision() {
     check::<f64>(true);
 }
 
-fn substepped() -> Option<&'static Reference> {
-    static ALL: OnceLock<Option<Reference>> = OnceLock::new();
-    ALL.get_or_init(|| support::substepped().map(|data| Reference::read(&data))).as_ref()
+fn substepped() -> &'static Reference {
+    static ALL: OnceLock<Reference> = OnceLock::new();
+    ALL.get_or_init(|| Reference::read(&support::substepped()))
 }
 
 fn check_substepped<R: OnDevice>(fast_math: bool) {
     let Some(gpu) = gpu(fast_math) else { return };
-    let Some(reference) = substepped() else { return };
+    let reference = substepped();
     each_mapping::<R>(&gpu, &variant::parameters(), |engine| reference.judge(engine, ON_ITS_OWN));
 }
 

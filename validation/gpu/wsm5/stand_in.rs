@@ -86,10 +86,10 @@ fn roundings_pass() {
 #[test]
 fn roundings_pass_by_the_reference() {
     let seed = seed();
-    let cases = Case::read(&support::reference("wsm5"), &CASES, 1, |_, _| true);
+    let cases = Case::read(&support::reference("wsm5"), &CASES, |_, _| true);
     let engine = Shaken::<f64>::new(Fallout::SemiLagrangian, seed);
     judge(&cases, &engine, ON_ITS_OWN).finish();
-    let Some(data) = support::substepped() else { return };
+    let data = support::substepped();
     let engine = Shaken::<f64>::new(Fallout::Substepped, seed);
     Reference::read(&data).judge(&engine, ON_ITS_OWN).finish();
 }

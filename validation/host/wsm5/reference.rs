@@ -3,36 +3,28 @@
 use nwp_mini::wsm5::factors::Factors;
 use nwp_mini::wsm5::scheme::Scheme;
 
-use super::case::{CASES, OUTPUTS, Precision, Stage, group};
-use super::judge::{Case, LIKE_WRF, judge};
+use super::case::{CASES, OUTPUTS, Stage, group};
+use super::judge::{Case, LIKE_WRF, judge, judge_parts};
 use super::parameters;
 use super::support;
 use super::yardstick::{Spread, Yardstick, rms};
 
-fn check<R: Precision>(thin: usize) {
-    let cases = Case::read(&support::reference("wsm5"), &CASES, thin, |_, _| true);
-    judge(&cases, &Scheme::<R>::default(), LIKE_WRF).finish();
+/// Into how many parts the columns of a case are dealt, one after the other: the limits hold on any
+/// part of the columns, as on that of the storm that is shipped with the project.
+const PARTS: [usize; 3] = [1, 4, 11];
+
+fn cases() -> Vec<Case> {
+    Case::read(&support::reference("wsm5"), &CASES, |_, _| true)
 }
 
 #[test]
 fn single_precision() {
-    check::<f32>(1);
-}
-
-/// The limits hold on a part of the columns, as the subset that is shipped with the project.
-#[test]
-fn single_precision_of_fewer_columns() {
-    check::<f32>(9);
+    judge_parts(&cases(), &Scheme::<f32>::default(), LIKE_WRF, &PARTS).finish();
 }
 
 #[test]
 fn double_precision() {
-    check::<f64>(1);
-}
-
-#[test]
-fn double_precision_of_fewer_columns() {
-    check::<f64>(9);
+    judge_parts(&cases(), &Scheme::<f64>::default(), LIKE_WRF, &PARTS).finish();
 }
 
 /// The limits are narrow enough: with any parameter of the scheme off by one per cent, they are

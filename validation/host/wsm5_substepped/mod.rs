@@ -1,5 +1,5 @@
-//! The microphysics with sub-stepped fall: against WRF of July 2008 where its results are at hand,
-//! against two published columns, and the properties it promises.
+//! The microphysics with sub-stepped fall: against WRF of July 2008, against
+//! two published columns, and the properties it promises.
 #![allow(clippy::print_stdout, reason = "measured errors are worth reading")]
 #![allow(unreachable_pub, reason = "the modules of a test have no users outside it")]
 

@@ -1,12 +1,14 @@
 //! A folder of its own for every test, and the program run in it.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 
 use tempfile::TempDir;
 
 use super::result::Output;
 use super::small::Small;
+use crate::skip::skipped;
 
 /// The storm that is shipped with the project.
 pub fn storm() -> PathBuf {
@@ -92,7 +94,44 @@ impl Place {
 
     /// Runs `nwp-mini run` with these arguments in the folder.
     pub fn run(&self, arguments: &[&str]) -> Ended {
-        let mut program = assert_cmd::Command::from_std(self.program(&["run"]));
+        Self::end(self.program(&["run"]), arguments)
+    }
+
+    /// Runs `nwp-mini run` on `small.nc` as one whom permissions bind: the superuser gives up the
+    /// capabilities that pass them by. `None`, with a line that says why, where that cannot be.
+    pub fn run_small_bound(&self, arguments: &[&str]) -> Option<Ended> {
+        let drop = "-dac_override,-dac_read_search";
+        let mut bound = std::process::Command::new("setpriv");
+        bound.args(["--bounding-set", drop, "--inh-caps", drop]).current_dir(self.folder.path());
+        // A file of the superuser's that nobody may read.
+        let secret = self.path("secret");
+        fs::write(&secret, "").expect("a file");
+        fs::set_permissions(&secret, fs::Permissions::from_mode(0o000)).expect("permissions");
+        let is_free = fs::File::open(&secret).is_ok();
+        let mut probe = std::process::Command::new("setpriv");
+        probe.args(bound.get_args()).arg("cat").arg(&secret).stderr(std::process::Stdio::piped());
+        let said = is_free.then(|| probe.output());
+        fs::remove_file(&secret).expect("the file");
+        let program = self.program(&["run"]);
+        let program = match said {
+            None => program,
+            Some(Ok(said))
+                if String::from_utf8_lossy(&said.stderr).contains("ermission denied") =>
+            {
+                bound.arg(program.get_program()).args(program.get_args());
+                bound.env_remove("NWP_BACKEND").env("HDF5_USE_FILE_LOCKING", "FALSE");
+                bound
+            }
+            Some(other) => {
+                skipped(&format!("permissions do not bind this user: {other:?}"));
+                return None;
+            }
+        };
+        Some(Self::end(program, &[&["--input", "small.nc"], arguments].concat()))
+    }
+
+    fn end(program: std::process::Command, arguments: &[&str]) -> Ended {
+        let mut program = assert_cmd::Command::from_std(program);
         let output = program.args(arguments).output().expect("the program starts");
         let text = |bytes| String::from_utf8(bytes).expect("the program writes UTF-8");
         Ended {

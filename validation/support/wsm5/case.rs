@@ -65,6 +65,17 @@ impl<R: Precision> Outcome<R> {
         let index = OUTPUTS.iter().position(|output| *output == name);
         &self.fields[index.unwrap_or_else(|| panic!("no output {name}"))]
     }
+
+    /// The columns of the given indices, in their order.
+    pub fn select(&self, columns: &[usize]) -> Self {
+        let plain = |values: &[R]| columns.iter().map(|&column| values[column]).collect();
+        Self {
+            fields: self.fields.iter().map(|f| f.select(Axis(1), columns)).collect(),
+            fallen: plain(&self.fallen),
+            residual: plain(&self.residual),
+            clipped: plain(&self.clipped),
+        }
+    }
 }
 
 /// A group of the reference file.

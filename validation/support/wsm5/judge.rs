@@ -10,7 +10,7 @@ use ndarray::Array2;
 use super::case::{Columns, OUTPUTS, Outcome, Precision, Stage, Truth, group};
 use super::report::Report;
 use super::weather::Engine;
-use super::yardstick::{Spread, Yardstick, Yardsticks, percentile};
+use super::yardstick::{Spread, Yardstick, Yardsticks, percentile, share_of_sample};
 
 /// Single precision, one minor step: what a maximum may have over that of the worst build.
 const MAX_FACTOR: f64 = 4.0;
@@ -120,13 +120,18 @@ impl<'a> Field<'a> {
     }
 }
 
-/// The error that this share of the cells reaches in the whole case. Where only some columns are
-/// at hand, as many cells may lie above: they may have been chosen for being difficult.
-fn tail(field: &Field<'_>, share: f64, y: &Yardstick) -> f64 {
-    let cells = field.errors.len() as f64;
-    let above = (share * y.cells as f64 / cells).min(1.0);
-    let mut sorted = field.errors.iter().copied().collect::<Vec<_>>();
-    percentile(&mut sorted, 100.0 * (1.0 - above))
+impl Field<'_> {
+    /// The share of the cells at hand that may be beyond what a `share` of the whole case is.
+    fn share_at_hand(&self, share: f64, y: &Yardstick) -> f64 {
+        share_of_sample(share, self.errors.nrows(), self.errors.len(), y.cells)
+    }
+
+    /// The error that this share of the cells reaches in the whole case, as far as the columns at
+    /// hand tell.
+    fn tail(&self, share: f64, y: &Yardstick) -> f64 {
+        let mut sorted = self.errors.iter().copied().collect::<Vec<_>>();
+        percentile(&mut sorted, 100.0 * (1.0 - self.share_at_hand(share, y)))
+    }
 }
 
 /// Judges single precision.
@@ -146,27 +151,28 @@ fn judge_f32(
         report.note("maximum", ratio, || text);
     }
     if stage.is_smooth() {
-        let p999 = tail(field, 1e-3, y);
+        let p999 = field.tail(1e-3, y);
         let limit = (MAX_FACTOR * y.p999).max(floor);
         report.note("99.9th percentile", p999 / limit.max(f64::MIN_POSITIVE), || {
             format!("{about}: {p999:.3e} above {limit:.3e}")
         });
     }
-    let spread = Spread::of(&field.errors, &field.truth.exact);
     let most = y.scaled(Spread::of(&field.truth.off, &field.truth.exact));
-    let limit = (P99_FACTOR * most.p99).max(floor);
-    // Of a few columns one that has parted is more than a hundredth.
-    let p99 = if parting > LIKE_WRF { tail(field, 0.01, y) } else { spread.p99 };
+    // Of few columns, the percentile of the stored build rests on a cell or two.
+    let limit = (P99_FACTOR * most.p99.max(y.most.p99)).max(floor);
+    let p99 = field.tail(0.01, y);
     report.note("99th percentile", p99 / limit.max(f64::MIN_POSITIVE), || {
         format!("{about}: {p99:.3e} above {limit:.3e}")
     });
-    judge_share(field, spread.share, most.share, parting, report);
+    judge_share(field, most.share, parting, y, report);
 }
 
 /// Judges the share of the cells that are off by that of WRF's builds in single precision.
-fn judge_share(field: &Field<'_>, found: f64, most: f64, parting: f64, report: &mut Report) {
+fn judge_share(field: &Field<'_>, most: f64, parting: f64, y: &Yardstick, report: &mut Report) {
     let cells = field.errors.len();
-    let limit = SHARE_FACTOR * most + parting * (CELLS_OFF / cells as f64).max(SHARE_OFF);
+    let found = Spread::of(&field.errors, &field.truth.exact).share;
+    let spare = parting * (CELLS_OFF / cells as f64).max(SHARE_OFF);
+    let limit = field.share_at_hand(SHARE_FACTOR * most, y) + spare;
     report.note("share off", found / limit, || {
         format!("{}: {found:.3e} of the cells, above {limit:.3e}", field.about)
     });
@@ -191,21 +197,20 @@ fn judge_f64(
     if stage.calls > 1 && parting > LIKE_WRF {
         // The columns that have parted outweigh all else by now. WRF's builds in single precision
         // part as well, and as many cells.
-        let p99 = tail(field, 0.01, y);
+        let p99 = field.tail(0.01, y);
         let limit = (PARTED_FACTOR * y.most.p99).max(FLOOR * y.rms);
         report.note("99th percentile", p99 / limit.max(f64::MIN_POSITIVE), || {
             format!("{}: {p99:.3e} above {limit:.3e}", field.about)
         });
-        let spread = Spread::of(&field.errors, &field.truth.exact);
         let most = y.scaled(Spread::of(&field.truth.off, &field.truth.exact));
-        judge_share(field, spread.share, most.share, parting, report);
+        judge_share(field, most.share, parting, y, report);
         return;
     }
     let spread = if stage.calls == 1 { F64_ONE_CALL } else { F64_MANY_CALLS };
     for (share, most) in spread {
         // Half of the cells, and nine of ten, are nowhere near a threshold.
         let share = if share < 0.1 { parting * share } else { share };
-        let error = tail(field, share, y);
+        let error = field.tail(share, y);
         let ratio = error / (most * y.rms).max(floor).max(f64::MIN_POSITIVE);
         report.note("double precision, spread", ratio, || {
             let about = &field.about;
@@ -218,9 +223,6 @@ fn judge_f64(
     report.note("double precision, maximum", ratio, || text);
 }
 
-/// Columns of a case that are left at least when some are left out.
-const FEWEST: usize = 10;
-
 /// A case of the reference file with its results.
 pub struct Case {
     name: &'static str,
@@ -229,42 +231,65 @@ pub struct Case {
 }
 
 impl Case {
-    /// The cases of these names, with the stages that are wanted; `thin` columns are left out
-    /// between two.
+    /// The cases of these names, with the stages that are wanted.
     pub fn read(
         file: &netcdf::File,
         cases: &[&'static str],
-        thin: usize,
         is_wanted: impl Fn(f64, usize) -> bool,
     ) -> Vec<Self> {
         let read = |&name: &&'static str| {
             let group = group(file, name);
-            let whole = Columns::read(&group);
-            // A few columns have to be left to speak of percentiles.
-            let thin = thin.min(whole.dim().1 / FEWEST).max(1);
-            let chosen: Vec<usize> = (0..whole.dim().1).step_by(thin).collect();
             let stages = Stage::read(&group, &OUTPUTS, &is_wanted);
-            let stages = stages.iter().map(|stage| stage.select(&chosen)).collect();
-            Self { name, columns: whole.select(&chosen), stages }
+            Self { name, columns: Columns::read(&group), stages }
         };
         cases.iter().map(read).collect()
     }
 
-    /// Runs the stages and judges all fields.
-    pub fn judge<R: Precision>(&self, engine: &impl Engine<R>, parting: f64, report: &mut Report) {
+    /// Runs the stages and judges all fields: for each of `parts`, of every so many columns for
+    /// themselves, beginning with each of the first.
+    fn judge<R: Precision>(
+        &self,
+        engine: &impl Engine<R>,
+        parting: f64,
+        parts: &[usize],
+        report: &mut Report,
+    ) {
+        let count = self.columns.dim().1;
         for stage in &self.stages {
             let outcome = self.columns.run_with(engine, stage.dt, stage.calls);
-            for (name, truth) in &stage.truths {
-                let (dt, calls) = (stage.dt, stage.calls);
-                let about = format!("{} dt={dt} calls={calls} {name} {}", self.name, R::NAME);
-                let y = Yardsticks::usual().of(self.name, dt, calls, name);
-                match Field::new(about, &outcome, name, truth) {
-                    Ok(field) if R::NAME == "f64" => {
-                        judge_f64(&field, stage, name, &y, parting, report);
-                    }
-                    Ok(field) => judge_f32(&field, stage, name, &y, parting, report),
-                    Err(why) => report.note("finite", f64::INFINITY, || why),
+            for &parts in parts {
+                for first in 0..parts {
+                    let columns: Vec<usize> = (first..count).step_by(parts).collect();
+                    let outcome = outcome.select(&columns);
+                    self.judge_stage(&stage.select(&columns), &outcome, parting, report);
                 }
+            }
+        }
+    }
+
+    fn judge_stage<R: Precision>(
+        &self,
+        stage: &Stage,
+        outcome: &Outcome<R>,
+        parting: f64,
+        report: &mut Report,
+    ) {
+        let Stage { dt, calls, .. } = *stage;
+        for (name, truth) in &stage.truths {
+            let y = Yardsticks::usual().of(self.name, dt, calls, name);
+            let (levels, columns) = truth.exact.dim();
+            let whole = y.cells / levels;
+            let about = format!(
+                "{} dt={dt} calls={calls} {name} {}, {columns} of {whole} columns",
+                self.name,
+                R::NAME
+            );
+            match Field::new(about, outcome, name, truth) {
+                Ok(field) if R::NAME == "f64" => {
+                    judge_f64(&field, stage, name, &y, parting, report);
+                }
+                Ok(field) => judge_f32(&field, stage, name, &y, parting, report),
+                Err(why) => report.note("finite", f64::INFINITY, || why),
             }
         }
     }
@@ -272,9 +297,20 @@ impl Case {
 
 /// Runs and judges all cases; `parting` is [`LIKE_WRF`] or [`ON_ITS_OWN`].
 pub fn judge<R: Precision>(cases: &[Case], engine: &impl Engine<R>, parting: f64) -> Report {
+    judge_parts(cases, engine, parting, &[1])
+}
+
+/// Runs all cases and judges parts of their columns: for each of `parts`, every so many columns for
+/// themselves, beginning with each of the first.
+pub fn judge_parts<R: Precision>(
+    cases: &[Case],
+    engine: &impl Engine<R>,
+    parting: f64,
+    parts: &[usize],
+) -> Report {
     let mut report = Report::default();
     for case in cases {
-        case.judge(engine, parting, &mut report);
+        case.judge(engine, parting, parts, &mut report);
     }
     report
 }

@@ -9,9 +9,7 @@ use crate as support;
 /// The cases and stages that wrong parameters are judged by.
 pub fn cases() -> Vec<Case> {
     let cases = ["warm", "mixed", "cold", "edge", "storm"];
-    Case::read(&support::reference("wsm5"), &cases, 1, |dt, calls| {
-        is_smooth(dt, calls) && dt > 50.0
-    })
+    Case::read(&support::reference("wsm5"), &cases, |dt, calls| is_smooth(dt, calls) && dt > 50.0)
 }
 
 /// The scheme with each of its parameters off by one per cent, by name.

@@ -4,7 +4,7 @@ use super::case::{CASES, Columns, Outcome, Precision, Stage, Truth, group};
 use super::report::Report;
 use super::variant::OUTPUTS;
 use super::weather::Engine;
-use super::yardstick::{Spread, Yardstick, Yardsticks};
+use super::yardstick::{Spread, Yardstick, Yardsticks, percentile, share_of_sample};
 use crate::Substepped;
 
 /// Single precision, one minor step: what a maximum may have over that of the worst build.
@@ -98,9 +98,15 @@ impl Reference {
         (name, truth): (&str, &'a Truth),
     ) -> Field<'a> {
         let Stage { dt, calls, .. } = *stage;
-        let about = format!("{} dt={dt} calls={calls} {name} {}", case.name, R::NAME);
-        let errors = (outcome.field(name).mapv(R::f64) - &truth.exact).mapv(f64::abs);
         let y = self.yardsticks.of(case.name, dt, calls, name);
+        let (levels, columns) = truth.exact.dim();
+        let about = format!(
+            "{} dt={dt} calls={calls} {name} {}, {columns} of {} columns",
+            case.name,
+            R::NAME,
+            y.cells / levels
+        );
+        let errors = (outcome.field(name).mapv(R::f64) - &truth.exact).mapv(f64::abs);
         Field { about, case: case.name, stage, truth, errors, y }
     }
 }
@@ -130,9 +136,17 @@ impl Field<'_> {
         }
         let spread = Spread::of(errors, &self.truth.exact);
         let limit = (P99_FACTOR * y.most.p99).max(floor);
-        self.note("99th percentile", spread.p99, limit, report);
+        let mut sorted = errors.iter().copied().collect::<Vec<_>>();
+        let p99 = percentile(&mut sorted, 100.0 * (1.0 - self.share_at_hand(0.01)));
+        self.note("99th percentile", p99, limit, report);
         let spare = parting * (CELLS_OFF / errors.len() as f64).max(SHARE_OFF);
-        self.note("share off", spread.share, SHARE_FACTOR * y.most.share + spare, report);
+        let limit = self.share_at_hand(SHARE_FACTOR * y.most.share) + spare;
+        self.note("share off", spread.share, limit, report);
+    }
+
+    /// The share of the cells at hand that may be beyond what a `share` of the whole case is.
+    fn share_at_hand(&self, share: f64) -> f64 {
+        share_of_sample(share, self.errors.nrows(), self.errors.len(), self.y.cells)
     }
 
     fn judge_f64(&self, parting: f64, report: &mut Report) {
@@ -153,7 +167,7 @@ impl Field<'_> {
                 self.note("many calls, maximum", error, most, report);
             }
         }
-        let share = (F64_MANY_CALLS_SHARE * errors.len() as f64) as usize;
+        let share = (self.share_at_hand(F64_MANY_CALLS_SHARE) * errors.len() as f64) as usize;
         let spare = parting * share.max(F64_MANY_CALLS_CELLS) as f64;
         self.note("cells that part", parted as f64, spare, report);
     }

@@ -7,6 +7,10 @@ use ndarray::Array2;
 
 use crate as support;
 
+/// How improbable a sample of columns is that exceeds [`share_of_sample`], as -ln of the probability:
+/// one in a million, since a thousand limits are judged at a time.
+const IMPROBABLE: f64 = 13.8;
+
 /// The build whose results the reference file holds.
 const STORED_BUILD: &str = "f32_O2";
 
@@ -116,6 +120,23 @@ impl Yardstick {
             share: scale(stored.share, self.stored.share, self.most.share),
         }
     }
+}
+
+/// The share of a sample of `at_hand` cells, in columns of `levels` drawn from the `whole` ones of a
+/// case, that may be beyond something that a `share` of the whole is beyond.
+///
+/// Rounding parts whole columns at a time, so that columns are what is drawn, of which a share of
+/// `share` at most is beyond in all levels. How many of the n drawn are is bounded by Bernstein's
+/// inequality, n share + sqrt(2 n share t) + t/3 but with a probability of exp(-t), which holds for
+/// drawing without replacement too (Hoeffding 1963); and never more than the whole case has.
+pub fn share_of_sample(share: f64, levels: usize, at_hand: usize, whole: usize) -> f64 {
+    if at_hand >= whole {
+        return share;
+    }
+    let columns = (at_hand / levels) as f64;
+    let more = (2.0 * columns * share * IMPROBABLE).sqrt() + IMPROBABLE / 3.0;
+    let all = share * whole as f64 / at_hand as f64;
+    (share + more / columns).min(all).min(1.0)
 }
 
 /// Whether a cell counts as off, by the definition of the yardstick.

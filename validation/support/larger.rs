@@ -1,0 +1,29 @@
+//! Data that are too large for the project, in a folder that a variable names; nothing else outside
+//! the project is read.
+
+use std::path::PathBuf;
+
+/// The variable that names the folder.
+const VARIABLE: &str = "NWP_MINI_REFERENCE";
+
+/// The folders under it that files are looked for in too.
+const FOLDERS: [&str; 3] = ["", "reference", "real"];
+
+/// The file of this name in the folder of larger data; `None` where no folder is named.
+///
+/// Panics where one is named that has no such file, rather than test with something else.
+pub fn larger(name: &str) -> Option<PathBuf> {
+    let folder = PathBuf::from(std::env::var_os(VARIABLE).filter(|value| !value.is_empty())?);
+    let found = FOLDERS.map(|part| folder.join(part).join(name)).into_iter().find(|p| p.exists());
+    assert!(
+        found.is_some(),
+        "{VARIABLE}={} has no {name}, neither itself nor in its folders reference and real",
+        folder.display()
+    );
+    found
+}
+
+/// The same for tests that cannot do without; they are ignored unless asked for.
+pub fn needed(name: &str) -> PathBuf {
+    larger(name).unwrap_or_else(|| panic!("set {VARIABLE} to the folder that holds {name}"))
+}
