@@ -12,7 +12,7 @@ const FOLDERS: [&str; 3] = ["", "reference", "real"];
 /// The file of this name in the folder of larger data; `None` where no folder is named.
 ///
 /// Panics where one is named that has no such file, rather than test with something else.
-pub fn larger(name: &str) -> Option<PathBuf> {
+pub(crate) fn larger(name: &str) -> Option<PathBuf> {
     let folder = PathBuf::from(std::env::var_os(VARIABLE).filter(|value| !value.is_empty())?);
     let found = FOLDERS.map(|part| folder.join(part).join(name)).into_iter().find(|p| p.exists());
     assert!(
