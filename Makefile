@@ -1,9 +1,11 @@
 # The commands of the README. Each installs what the machine lacks, builds, and does its job.
-# CARGO and PYTHON name the programs to use; ARGS is added to the options of `make run`.
+# CARGO and PYTHON name the programs to use; ARGS is added to the options of `make run`,
+# TESTS to those of cargo test, as in make test TESTS="--test host wsm5".
 
 CARGO ?= cargo
 PYTHON ?= python3
 ARGS ?=
+TESTS ?=
 
 # What the kernels are compiled for where no GPU tells.
 ARCHITECTURES ?= sm_80 sm_90 sm_100 sm_120
@@ -38,7 +40,7 @@ run: build ## simulate an hour of the cyclone in data/soc.nc and write soc.out.n
 	target/release/nwp-mini run --input data/soc.nc --force $(ARGS)
 
 test: tools ## run all tests that need no GPU
-	$(CARGO) test --release --target-dir target
+	$(CARGO) test --release --target-dir target $(TESTS)
 
 gpu-test: tools ## run the tests of the GPU; without one they say that they are skipped
 	$(CARGO) test --release --target-dir target --test gpu
