@@ -25,10 +25,11 @@ fn tile(columns: usize, threads: usize) -> Mapping {
 /// Columns in three rows, which in the second case begin with a sector each.
 const COLUMNS: [usize; 2] = [69, 72];
 
-fn check(mapping: Mapping, fallout: Fallout) {
+/// Where rows begin concerns all tiles alike.
+fn check(mapping: Mapping, fallout: Fallout, counts: &[usize]) {
     let p = scheme::<f32>(fallout);
     let clouds = Clouds::compile(&p, LEVELS, mapping);
-    for count in COLUMNS {
+    for &count in counts {
         check_columns(&clouds, fallout, count);
     }
 }
@@ -72,8 +73,10 @@ fn columns_know_nothing_of_each_other() {
     let tiles = [[8, 256], [32, 288], [16, 224], [4, 128], [2, 32], [4, 96], [16, 352]];
     let tiles = tiles.map(|[columns, threads]| tile(columns, threads));
     let mappings: Vec<Mapping> = [Mapping::Column].into_iter().chain(tiles).collect();
-    mappings.into_par_iter().for_each(|mapping| check(mapping, Fallout::SemiLagrangian));
+    mappings.into_par_iter().enumerate().for_each(|(n, mapping)| {
+        check(mapping, Fallout::SemiLagrangian, if n < 2 { &COLUMNS } else { &COLUMNS[..1] })
+    });
     [tile(8, 256), tile(32, 288)]
         .into_par_iter()
-        .for_each(|mapping| check(mapping, Fallout::Substepped));
+        .for_each(|mapping| check(mapping, Fallout::Substepped, &COLUMNS[..1]));
 }

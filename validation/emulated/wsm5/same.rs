@@ -19,6 +19,13 @@ const LEVELS: [usize; 10] = [4, 5, 27, 31, 32, 33, 40, 64, 100, 128];
 const ONE_STEP: f64 = 60.0;
 /// Three of them.
 const THREE_STEPS: f64 = 300.0;
+
+/// The time steps that are tried on so many levels: kernels of one minor step and of several are
+/// compiled each by itself, and what several add has little to do with the levels.
+fn time_steps(nz: usize) -> &'static [f64] {
+    if [27, 33, 128].contains(&nz) { &[ONE_STEP, THREE_STEPS] } else { &[ONE_STEP] }
+}
+
 pub(crate) fn on_device<R: Exchanged>(
     clouds: &Clouds,
     p: &Scheme<R>,
@@ -57,12 +64,14 @@ fn check_columns<R: Exchanged>(nz: usize, fallout: Fallout) {
 
 #[test]
 fn a_thread_for_a_column_gives_the_bits_of_the_cpu() {
-    [4, 27, 33, 128].into_par_iter().for_each(|nz| {
-        check_columns::<f32>(nz, Fallout::SemiLagrangian);
-        check_columns::<f64>(nz, Fallout::SemiLagrangian);
-        check_columns::<f32>(nz, Fallout::Substepped);
-        check_columns::<f64>(nz, Fallout::Substepped);
-    });
+    use Fallout::{SemiLagrangian, Substepped};
+    // Precision, variant and levels have nothing to do with each other: each meets each, not all.
+    [(27, SemiLagrangian), (27, Substepped), (4, Substepped), (128, SemiLagrangian)]
+        .into_par_iter()
+        .for_each(|(nz, fallout)| check_columns::<f32>(nz, fallout));
+    [(27, SemiLagrangian), (27, Substepped), (33, SemiLagrangian), (128, Substepped)]
+        .into_par_iter()
+        .for_each(|(nz, fallout)| check_columns::<f64>(nz, fallout));
 }
 
 /// Everything but the sum of what clipping has made, which is added up in another order.
@@ -74,9 +83,9 @@ fn check_substepped_tile<R: Exchanged>(nz: usize) {
     let mut dry = weather.clone();
     dry.state.qr.fill(R::ZERO);
     let region = Region::whole(weather.shape());
-    for (dt, weather, rain) in [ONE_STEP, THREE_STEPS]
-        .into_iter()
-        .flat_map(|dt| [(dt, &weather, "with rain"), (dt, &dry, "without rain")])
+    for (dt, weather, rain) in time_steps(nz)
+        .iter()
+        .flat_map(|&dt| [(dt, &weather, "with rain"), (dt, &dry, "without rain")])
     {
         let cpu = weather.after(&p, dt, &region);
         let device = on_device(&clouds, &p, dt, weather, &region, 2 * nz as u64);
@@ -91,8 +100,8 @@ fn check_substepped_tile<R: Exchanged>(nz: usize) {
 
 #[test]
 fn a_tile_gives_the_bits_of_the_cpu_with_substepped_fall() {
-    LEVELS.into_par_iter().for_each(check_substepped_tile::<f32>);
-    [27, 128].into_par_iter().for_each(check_substepped_tile::<f64>);
+    [4, 27, 31, 32, 33, 128].into_par_iter().for_each(check_substepped_tile::<f32>);
+    check_substepped_tile::<f64>(27);
 }
 
 fn check_tile_f64(nz: usize) {
@@ -100,7 +109,7 @@ fn check_tile_f64(nz: usize) {
     let clouds = Clouds::compile(&p, nz, small_tile::<f64>(p.fallout, nz));
     let weather = Weather::<f64>::of(&columns(nz, 195), 1, 0.0);
     let region = Region::whole(weather.shape());
-    for dt in [ONE_STEP, THREE_STEPS] {
+    for &dt in time_steps(nz) {
         let cpu = weather.after(&p, dt, &region);
         let device = on_device(&clouds, &p, dt, &weather, &region, 3 * nz as u64);
         let about = format!("tile, {nz} levels, {dt} s");
@@ -151,7 +160,7 @@ fn check_tile_f32(nz: usize) {
     let (single, double) =
         (Weather::<f32>::of(&columns, 1, 0.0), Weather::<f64>::of(&columns, 1, 0.0));
     let region = Region::whole(single.shape());
-    for dt in [ONE_STEP, THREE_STEPS] {
+    for &dt in time_steps(nz) {
         let truth = double.after(&exact, dt, &region);
         let cpu = single.after(&p, dt, &region);
         let device = on_device(&clouds, &p, dt, &single, &region, 5 * nz as u64);
@@ -165,5 +174,6 @@ fn check_tile_f32(nz: usize) {
 
 #[test]
 fn a_tile_is_as_exact_as_the_cpu_in_single_precision() {
-    LEVELS.into_par_iter().for_each(check_tile_f32);
+    // The order of operations on other levels is what double precision shows.
+    [5, 27, 32, 33, 128].into_par_iter().for_each(check_tile_f32);
 }
