@@ -74,7 +74,8 @@ fn columns_know_nothing_of_each_other() {
     let tiles = tiles.map(|[columns, threads]| tile(columns, threads));
     let mappings: Vec<Mapping> = [Mapping::Column].into_iter().chain(tiles).collect();
     mappings.into_par_iter().enumerate().for_each(|(n, mapping)| {
-        check(mapping, Fallout::SemiLagrangian, if n < 2 { &COLUMNS } else { &COLUMNS[..1] })
+        let counts = if n < 2 { &COLUMNS[..] } else { &COLUMNS[..1] };
+        check(mapping, Fallout::SemiLagrangian, counts);
     });
     [tile(8, 256), tile(32, 288)]
         .into_par_iter()
