@@ -1,8 +1,6 @@
 //! The letters of the pictures: a font inside the program, so that none of the system is needed.
 
-use skrifa::instance::{LocationRef, Size};
-use skrifa::outline::{DrawSettings, OutlinePen};
-use skrifa::{FontRef, GlyphId, MetadataProvider};
+use ttf_parser::{Face, GlyphId, OutlineBuilder};
 
 static REGULAR: &[u8] = include_bytes!("font/DejaVuSans.ttf");
 static BOLD: &[u8] = include_bytes!("font/DejaVuSans-Bold.ttf");
@@ -17,21 +15,40 @@ pub enum Weight {
     Bold,
 }
 
-fn font(weight: Weight) -> FontRef<'static> {
-    let bytes = match weight {
-        Weight::Regular => REGULAR,
-        Weight::Bold => BOLD,
-    };
-    FontRef::new(bytes).expect("the font inside the program is one")
+/// A font with the size of its letters.
+struct Font {
+    face: Face<'static>,
+    /// Pixels to a unit of the font.
+    scale: f32,
+}
+
+impl Font {
+    /// A font at `size` px.
+    fn new(size: f64, weight: Weight) -> Self {
+        let bytes = match weight {
+            Weight::Regular => REGULAR,
+            Weight::Bold => BOLD,
+        };
+        let face = Face::parse(bytes, 0).expect("the font inside the program is one");
+        let scale = size as f32 / f32::from(face.units_per_em());
+        Self { face, scale }
+    }
+
+    /// The shape of a sign: an empty box where the font does not have it.
+    fn glyph(&self, c: char) -> GlyphId {
+        self.face.glyph_index(c).unwrap_or(GlyphId(0))
+    }
+
+    /// Distance from a shape to the next one, px.
+    fn advance(&self, glyph: GlyphId) -> f32 {
+        f32::from(self.face.glyph_hor_advance(glyph).unwrap_or(0)) * self.scale
+    }
 }
 
 /// Width of a line of text. Units: `size` px; returns px.
 pub fn width(text: &str, size: f64, weight: Weight) -> f64 {
-    let font = font(weight);
-    let (letters, widths) =
-        (font.charmap(), font.glyph_metrics(Size::new(size as f32), LocationRef::default()));
-    let width = |c: char| widths.advance_width(letters.map(c).unwrap_or(GlyphId::NOTDEF));
-    text.chars().filter_map(width).map(f64::from).sum()
+    let font = Font::new(size, weight);
+    text.chars().map(|c| f64::from(font.advance(font.glyph(c)))).sum()
 }
 
 /// Draws the outlines of a line of text that begins at `at`, with y downward. A letter that the font
@@ -43,45 +60,50 @@ pub(super) fn outlines(
     at: [f64; 2],
     path: &mut tiny_skia::PathBuilder,
 ) {
-    let font = font(weight);
-    let size = Size::new(size as f32);
-    let (letters, shapes) = (font.charmap(), font.outline_glyphs());
-    let widths = font.glyph_metrics(size, LocationRef::default());
+    let font = Font::new(size, weight);
     let [mut x, y] = at.map(|place| place as f32);
     for c in text.chars() {
-        let glyph = letters.map(c).unwrap_or(GlyphId::NOTDEF);
-        if let Some(shape) = shapes.get(glyph) {
-            let settings = DrawSettings::unhinted(size, LocationRef::default());
-            // A space has no outline, and the letters of the font are whole.
-            let _ = shape.draw(settings, &mut Pen { path, x, y });
-        }
-        x += widths.advance_width(glyph).unwrap_or(0.0);
+        let glyph = font.glyph(c);
+        // A space has no outline.
+        font.face.outline_glyph(glyph, &mut Pen { path, x, y, scale: font.scale });
+        x += font.advance(glyph);
     }
 }
 
-/// Puts outlines of letters, with y upward, into a path of the picture.
+/// Puts outlines of letters, in units of the font with y upward, into a path of the picture.
 struct Pen<'a> {
     path: &'a mut tiny_skia::PathBuilder,
     x: f32,
     y: f32,
+    scale: f32,
 }
 
-impl OutlinePen for Pen<'_> {
+impl Pen<'_> {
+    fn place(&self, x: f32, y: f32) -> (f32, f32) {
+        (self.x + x * self.scale, self.y - y * self.scale)
+    }
+}
+
+impl OutlineBuilder for Pen<'_> {
     fn move_to(&mut self, x: f32, y: f32) {
-        self.path.move_to(self.x + x, self.y - y);
+        let (x, y) = self.place(x, y);
+        self.path.move_to(x, y);
     }
 
     fn line_to(&mut self, x: f32, y: f32) {
-        self.path.line_to(self.x + x, self.y - y);
+        let (x, y) = self.place(x, y);
+        self.path.line_to(x, y);
     }
 
     fn quad_to(&mut self, cx: f32, cy: f32, x: f32, y: f32) {
-        self.path.quad_to(self.x + cx, self.y - cy, self.x + x, self.y - y);
+        let ((cx, cy), (x, y)) = (self.place(cx, cy), self.place(x, y));
+        self.path.quad_to(cx, cy, x, y);
     }
 
     fn curve_to(&mut self, ax: f32, ay: f32, bx: f32, by: f32, x: f32, y: f32) {
-        let (left, base) = (self.x, self.y);
-        self.path.cubic_to(left + ax, base - ay, left + bx, base - by, left + x, base - y);
+        let ((ax, ay), (bx, by)) = (self.place(ax, ay), self.place(bx, by));
+        let (x, y) = self.place(x, y);
+        self.path.cubic_to(ax, ay, bx, by, x, y);
     }
 
     fn close(&mut self) {
@@ -113,10 +135,10 @@ mod tests {
     #[test]
     fn the_fonts_have_the_signs_of_units() {
         for weight in [Weight::Regular, Weight::Bold] {
-            let letters = font(weight).charmap();
+            let font = Font::new(12.0, weight);
             for c in ('!'..='~').chain("θ°±−·×⁻¹²³⁴≥≤µπσΔΣ…éäß–".chars())
             {
-                assert!(letters.map(c).is_some(), "{c} in {weight:?}");
+                assert!(font.face.glyph_index(c).is_some(), "{c} in {weight:?}");
             }
         }
     }
