@@ -6,8 +6,6 @@ use std::iter::Sum;
 use clap::ValueEnum;
 use num_traits::{Float, NumAssign};
 
-use crate::lanes::Lane;
-
 /// The floating-point precision to compute and store in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, ValueEnum)]
 pub enum Precision {
@@ -35,7 +33,7 @@ impl Precision {
     }
 }
 
-/// `f32` or `f64`.
+/// `f32` or `f64`, or what stands for one of them in loops over many cells ([`crate::lanes`]).
 pub trait Real:
     Float + NumAssign + Sum + Default + Debug + Display + LowerExp + Send + Sync + 'static
 {
@@ -100,51 +98,3 @@ pub trait Real:
         if self < other { self } else { other }
     }
 }
-
-macro_rules! real {
-    ($type:ident, $precision:ident, $lane:ident, $to_lane:expr, $of_lane:expr) => {
-        impl Real for $type {
-            type Lane = $lane;
-
-            const ZERO: Self = 0.0;
-            const HALF: Self = 0.5;
-            const ONE: Self = 1.0;
-            const TWO: Self = 2.0;
-            const PRECISION: Precision = Precision::$precision;
-            const NAME: &'static str = stringify!($type);
-
-            #[inline(always)]
-            #[allow(clippy::cast_possible_truncation, reason = "rounding is the purpose")]
-            fn of(x: f64) -> Self {
-                x as Self
-            }
-
-            #[inline(always)]
-            fn f64(self) -> f64 {
-                self.into()
-            }
-
-            #[inline(always)]
-            fn lane(self) -> $lane {
-                $to_lane(self)
-            }
-
-            #[inline(always)]
-            fn of_lane(lane: $lane) -> Self {
-                $of_lane(lane)
-            }
-
-            fn next_up(self) -> Self {
-                Self::next_up(self)
-            }
-
-            fn next_down(self) -> Self {
-                Self::next_down(self)
-            }
-        }
-    };
-}
-
-real!(f32, F32, Lane, Lane, |lane: Lane| lane.0);
-// Double precision has no functions of its own.
-real!(f64, F64, f64, std::convert::identity, std::convert::identity);

@@ -5,6 +5,7 @@ mod classic;
 pub mod columns;
 pub mod companion;
 pub mod ensemble;
+mod exact;
 mod fields;
 pub mod fortran;
 mod geometry;

@@ -8,6 +8,7 @@
 mod choice;
 mod float;
 pub mod math;
+mod precision;
 
 use std::fmt;
 

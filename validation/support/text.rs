@@ -95,7 +95,7 @@ pub fn words(code: &str) -> impl Iterator<Item = (usize, &str)> {
     code.split(|c| !is_word(c)).filter(|w| !w.is_empty()).map(move |w| (place(w), w))
 }
 
-/// The paths, from the crate's root and at most two names long, that a file of `module` uses.
+/// The paths, from the crate's root to the last name, that a file of `module` uses.
 pub fn used_paths(module: &[&str], code: &str) -> Vec<(usize, Vec<String>)> {
     let mut found = Vec::new();
     for (offset, word) in words(code) {
@@ -114,9 +114,8 @@ pub fn used_paths(module: &[&str], code: &str) -> Vec<(usize, Vec<String>)> {
             base.pop();
             tail = further;
         }
-        for path in expanded(tail, 2) {
-            let absolute: Vec<String> = base.iter().cloned().chain(path).take(2).collect();
-            found.push((offset, absolute));
+        for path in expanded(tail) {
+            found.push((offset, base.iter().cloned().chain(path).collect()));
         }
     }
     found
@@ -154,8 +153,8 @@ fn braced(text: &str) -> &str {
     text
 }
 
-/// The first `length` names of every path that `a::b` or `{a::b, c}` stands for.
-fn expanded(text: &str, length: usize) -> Vec<Vec<String>> {
+/// The names of every path that `a::b` or `{a::b, c}` stands for.
+fn expanded(text: &str) -> Vec<Vec<String>> {
     let text = text.trim_start();
     if text.starts_with('{') {
         let inside = braced(text);
@@ -174,17 +173,17 @@ fn expanded(text: &str, length: usize) -> Vec<Vec<String>> {
         }
         items.push(&inside[start..]);
         let items = items.into_iter().filter(|item| !item.trim().is_empty());
-        return items.flat_map(|item| expanded(item, length)).collect();
+        return items.flat_map(expanded).collect();
     }
     let end = text.find(|c| !is_word(c)).unwrap_or(text.len());
     let name = if text.starts_with('*') { "*" } else { &text[..end] };
     let own = (name != "self").then(|| name.to_owned());
     match after_colons(&text[end..]) {
-        Some(tail) if length > 1 => expanded(tail, length - 1)
+        Some(tail) => expanded(tail)
             .into_iter()
             .map(|path| own.iter().cloned().chain(path).collect())
             .collect(),
-        _ => vec![own.into_iter().collect()],
+        None => vec![own.into_iter().collect()],
     }
 }
 
@@ -244,16 +243,17 @@ mod tests {
             ("use crate::error::{Error, Result};", vec!["error::Error", "error::Result"]),
             (
                 "use crate::{real::Real, io::{pending, writer::W}};",
-                vec!["real::Real", "io::pending", "io::writer"],
+                vec!["real::Real", "io::pending", "io::writer::W"],
             ),
             ("let x = crate::cli::main();", vec!["cli::main"]),
             ("use crate::error::{self, Error};", vec!["error", "error::Error"]),
             ("use crate::grid;", vec!["grid"]),
             ("use crate::grid::*;", vec!["grid::*"]),
-            ("use super::pending::Pending;", vec!["io::pending"]),
+            ("use super::pending::Pending;", vec!["io::pending::Pending"]),
             ("use super::super::cli;", vec!["cli"]),
-            ("mod tests { use super::nearest; }", vec!["io::reader"]),
+            ("mod tests { use super::nearest; }", vec!["io::reader::nearest"]),
             ("mod a { } use super::pending;", vec!["io::pending"]),
+            ("use crate::a::{b::{c::d, e}, f};", vec!["a::b::c::d", "a::b::e", "a::f"]),
             ("pub fn f() {}", vec![]),
             ("// crate::cli\nlet s = \"crate::cli\";", vec![]),
             ("nwp_mini::cli::main()", vec!["cli::main"]),

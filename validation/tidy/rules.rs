@@ -104,30 +104,47 @@ pub(crate) fn bad_imports(source: &Source) -> Vec<Finding> {
     findings
 }
 
-/// Files that use each other in a circle. What a folder's `mod.rs` shares with the files of its
-/// folder does not count.
+/// Which module uses which others.
+type Uses = BTreeMap<String, BTreeSet<String>>;
+
+/// Files, and modules of the crate's root with all that is in them, that use each other in a circle. What
+/// a folder's `mod.rs` shares with the files of its folder does not count.
 pub(crate) fn cycles(sources: &[Source]) -> Vec<String> {
-    let node = |path: &[String]| path.join("::");
     let names: BTreeSet<String> = sources.iter().map(|s| s.module().join("::")).collect();
-    let mut uses: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    let (mut of_files, mut of_roots) = (Uses::new(), Uses::new());
     for source in sources {
         let module = source.module();
         let own = module.join("::");
         for (_, path) in used_paths(&module, &code_only(&source.text)) {
-            let other = [&path[..], &path[..path.len().min(1)]]
-                .into_iter()
-                .map(node)
-                .find(|name| names.contains(name) && !name.is_empty());
-            let related = |other: &String| {
-                own == *other
-                    || own.starts_with(&format!("{other}::"))
-                    || other.starts_with(&format!("{own}::"))
+            // The deepest module that the path leads through.
+            let Some(other) = (1..=path.len())
+                .rev()
+                .map(|length| path[..length].join("::"))
+                .find(|name| names.contains(name))
+            else {
+                continue;
             };
-            if let Some(other) = other.filter(|other| !related(other)) {
-                uses.entry(own.clone()).or_default().insert(other);
+            let is_within = |inner: &str, outer: &str| {
+                inner == outer || inner.starts_with(&format!("{outer}::"))
+            };
+            if !is_within(&own, &other) && !is_within(&other, &own) {
+                of_files.entry(own.clone()).or_default().insert(other);
+            }
+            if let Some(root) = module.first().filter(|root| **root != path[0]) {
+                of_roots.entry((*root).to_owned()).or_default().insert(path[0].clone());
             }
         }
     }
+    let mut found = circles(&of_files);
+    let roots = circles(&of_roots);
+    found.extend(roots);
+    found.sort();
+    found.dedup();
+    found
+}
+
+/// Every use that leads back to where it comes from.
+fn circles(uses: &Uses) -> Vec<String> {
     let reaches = |from: &str, to: &str| {
         let (mut reached, mut next) = (BTreeSet::new(), vec![from]);
         while let Some(at) = next.pop() {
@@ -258,6 +275,18 @@ mod tests {
         );
         assert_eq!(of(&[(a, "use super::b::B;"), (b, "")]), 0);
         assert_eq!(of(&[("src/io/mod.rs", "crate::io::a::A"), (a, "use super::Shared;")]), 0);
+        let (c, d) = ("src/io/restart/save.rs", "src/io/wrf/series.rs");
+        assert_eq!(of(&[(c, "use crate::io::wrf::series::Series;"), (d, "")]), 0);
+        let back = "use crate::io::restart::{load, save::{Saved, write}};";
+        assert_eq!(of(&[(c, "use crate::io::wrf::series::Series;"), (d, back)]), 2);
+        let real = ("src/real.rs", "crate::lanes::Lane");
+        assert_eq!(of(&[real, ("src/lanes/mod.rs", "mod float;")]), 0);
+        assert_eq!(
+            of(&[real, ("src/lanes/mod.rs", ""), ("src/lanes/float.rs", "crate::real::R")]),
+            2
+        );
+        let (making, memory) = ("src/backend/gpu/making.rs", "src/backend/gpu/memory.rs");
+        assert_eq!(of(&[(making, "super::memory::of();"), (memory, "use super::making::S;")]), 2);
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! What a run on the device is made for, and how it is made.
+//! A run on the device: its memory, its kernels, and all that it works with.
 
 use std::collections::VecDeque;
 
@@ -7,10 +7,10 @@ use super::frames::Packing;
 use super::member::{Member, terms_of};
 use super::memory::Needs;
 use super::samples::Samples;
-use super::steps::{Waiting, together};
+use super::setting::{Setting, steps_together, transport_settings};
+use super::steps::Waiting;
 use super::summing::Summing;
 use super::{Air, OnDevice, OnGpu};
-use crate::advection::Limiter;
 use crate::backend::{Attached, Backend, FRAMES_IN_FLIGHT, Region};
 use crate::error::Result;
 use crate::forcing::Continuity;
@@ -24,29 +24,11 @@ use crate::gpu::transport::{self, Transport};
 use crate::gpu::watch::Watch;
 use crate::gpu::wsm5::{Mapping, Purpose};
 use crate::gpu::{Branches, Buffer, Gpu, Parcel, reduce, summary};
-use crate::grid::{Grid, Side};
-use crate::mass::{AirMass, MassCoordinate};
+use crate::grid::Side;
+use crate::mass::AirMass;
 use crate::real::Real;
 use crate::state::State;
-use crate::wsm5::Fallout;
 use crate::wsm5::scheme::Scheme;
-
-/// What a run on the GPU is made for.
-#[derive(Clone, Copy, Debug)]
-pub struct Setting<'a> {
-    /// The grid and its sides.
-    pub grid: &'a Grid,
-    /// Its air.
-    pub coordinate: &'a MassCoordinate,
-    /// What keeps the water species in bounds.
-    pub limiter: Limiter,
-    /// How precipitation falls.
-    pub fallout: Fallout,
-    /// How columns are shared out among threads; without it the fastest way.
-    pub mapping: Option<Mapping>,
-    /// Whether the input has several frames.
-    pub has_sequence: bool,
-}
 
 impl<R: OnDevice> OnGpu<R> {
     /// Takes the memory, compiles the kernels, and copies the state to the device.
@@ -174,34 +156,4 @@ fn sources<R: OnDevice>(
         all.push(forcing::source(precision, nz));
     }
     all
-}
-
-/// The most steps that end together, and the bytes that this takes. What lies between frames is set for every step.
-pub(super) fn steps_together<R: OnDevice>(
-    setting: &Setting<'_>,
-    settings: &TransportSettings,
-) -> [usize; 2] {
-    if setting.has_sequence {
-        return [1, 0];
-    }
-    let states = settings.unlimited;
-    together::<R>(setting.grid, settings.layout(setting.grid), [states, settings.tracers])
-}
-
-/// What the kernels of the transport are compiled for.
-///
-/// The cells are shared out as for one state, so that its roundings do not depend on how many there
-/// are.
-pub(super) fn transport_settings<R: OnDevice>(
-    gpu: &Gpu,
-    setting: &Setting<'_>,
-    states: usize,
-) -> TransportSettings {
-    // Potential temperature may have any value: nothing to keep above zero.
-    const TRACERS: [usize; 2] = [STATE_FIELDS, 1];
-    let Setting { grid, limiter, .. } = *setting;
-    let precision = <R as Real>::PRECISION;
-    let alone = TransportSettings::for_device(gpu, grid, precision, TRACERS, limiter);
-    let [tracers, unlimited] = TRACERS.map(|tracers| states * tracers);
-    TransportSettings { tracers, unlimited, ..alone }
 }

@@ -2,7 +2,7 @@
 
 use super::OnDevice;
 use super::frames::Packing;
-use super::making::{Setting, steps_together, transport_settings};
+use super::setting::{Setting, steps_together, transport_settings};
 use super::summing::Summing;
 use crate::error::{Error, Result};
 use crate::gpu::Gpu;

@@ -12,6 +12,7 @@ mod member;
 mod members;
 mod memory;
 mod samples;
+mod setting;
 mod standing;
 mod steps;
 mod summing;
@@ -21,11 +22,11 @@ use std::time::Instant;
 
 use clock::Clock;
 use frames::Packing;
-pub use making::Setting;
 use member::Member;
 pub use members::MembersOnGpu;
 pub use memory::Needs;
 use samples::Samples;
+pub use setting::Setting;
 use steps::{Recorded, Waiting};
 use summing::Summing;
 

@@ -2,28 +2,24 @@
 
 use std::path::Path;
 
-use ndarray::{Array2, Array3, Dimension};
+use ndarray::Array2;
 use time::PrimitiveDateTime;
 use tracing::{debug, warn};
 
 use super::check;
 use super::digest::digest;
 use super::dimension::PART;
-use super::{
-    COLUMN_MASS, DIGEST, DOMAIN_PLANES, FIGURES, FORM, FRAME_PLANES, FRAME_VOLUMES, FrameRow,
-    PROFILES, Restart,
-};
+use super::{COLUMN_MASS, DIGEST, DOMAIN_PLANES, FIGURES, FORM, FrameRow, PROFILES, Restart};
 use crate::calendar;
 use crate::error::Result;
 use crate::grid::{Grid, Shape};
+use crate::io::exact::{array, numbers};
 use crate::io::reader::{RESTART_MARK, Reader};
-use crate::io::variables::Kind;
 use crate::io::wrf::series::Series;
-use crate::io::wrf::{self, Domain, Frame, Vertical};
+use crate::io::wrf::{self, Domain, Vertical, kept};
 use crate::io::writer::Stored;
 use crate::mass::{FaceMaps, MassCoordinate};
 use crate::plan::Past;
-use crate::real::Real;
 use crate::state::{Gathered, Standing, State, Surface, WaterChange};
 
 /// A restart file of this version of the program.
@@ -162,7 +158,7 @@ impl RestartFile {
             COLUMN_MASS.map(|name| array(reader, name, (shape.ny, shape.nx)));
         let restart = Restart {
             domain: self.domain(input)?,
-            frame: frame(reader, input, 0, *time)?,
+            frame: kept::frame(reader, input, 0, *time)?,
             series: Series::kept(self.path(), &times, first, begin),
             column_mass: [perturbation?, base?],
             standing: self.standing(shape)?,
@@ -266,109 +262,4 @@ impl RestartFile {
             projection: wrf::projection(reader)?,
         })
     }
-}
-
-/// An input frame of a restart file.
-///
-/// # Errors
-///
-/// [`Error::Input`](crate::error::Error::Input) when it is missing or damaged.
-pub fn frame(
-    reader: &Reader,
-    shape: Shape,
-    index: usize,
-    time: PrimitiveDateTime,
-) -> Result<Frame> {
-    let lengths = |along: &[&str]| -> Result<Vec<usize>> {
-        along.iter().map(|name| reader.dimension(name)).collect()
-    };
-    let values = |name: &str, along: &[&str]| -> Result<Vec<f32>> {
-        let lengths = lengths(along)?;
-        let one = std::iter::once(index..index + 1);
-        let ranges: Vec<_> = one.chain(lengths.iter().map(|length| 0..*length)).collect();
-        typed(reader, name, &ranges)
-    };
-    let volume = |at: usize| -> Result<Array3<f32>> {
-        let (name, along) = FRAME_VOLUMES[at];
-        let lengths = lengths(&along)?;
-        let shape = (lengths[0], lengths[1], lengths[2]);
-        shaped(reader, name, shape, values(name, &along)?)
-    };
-    let plane = |name: &str| -> Result<Array2<f32>> {
-        let found = values(name, &super::dimension::CENTRE[1..])?;
-        shaped(reader, name, (shape.ny, shape.nx), found)
-    };
-    let [perturbation, base] = FRAME_PLANES;
-    let frame = Frame {
-        time,
-        state: State {
-            theta: volume(0)?,
-            qv: volume(1)?,
-            qc: volume(2)?,
-            qr: volume(3)?,
-            qi: volume(4)?,
-            qs: volume(5)?,
-        },
-        u: volume(6)?,
-        v: volume(7)?,
-        pressure: [volume(8)?, volume(9)?],
-        geopotential: [volume(10)?, volume(11)?],
-        column_mass: [plane(perturbation)?, plane(base)?],
-    };
-    wrf::check_air(reader, &frame)?;
-    Ok(frame)
-}
-
-/// All values of a variable of this shape and type.
-fn array<T: Stored, D>(reader: &Reader, name: &str, shape: D) -> Result<ndarray::Array<T, D::Dim>>
-where
-    D: ndarray::IntoDimension + Copy,
-{
-    let lengths = shape.into_dimension();
-    let values = numbers(reader, name, lengths.slice())?;
-    shaped(reader, name, shape, values)
-}
-
-fn shaped<T, D>(
-    reader: &Reader,
-    name: &str,
-    shape: D,
-    values: Vec<T>,
-) -> Result<ndarray::Array<T, D::Dim>>
-where
-    D: ndarray::IntoDimension,
-{
-    let shape = shape.into_dimension();
-    let about = format!("variable {name} does not have the shape {:?}", shape.slice());
-    let array = ndarray::Array::from_shape_vec(shape, values);
-    array.map_err(|_| reader.error(about))
-}
-
-fn numbers<T: Stored>(reader: &Reader, name: &str, lengths: &[usize]) -> Result<Vec<T>> {
-    let ranges: Vec<_> = lengths.iter().map(|length| 0..*length).collect();
-    typed(reader, name, &ranges)
-}
-
-/// Values of a variable, to the last bit.
-fn typed<T: Stored>(
-    reader: &Reader,
-    name: &str,
-    ranges: &[std::ops::Range<usize>],
-) -> Result<Vec<T>> {
-    let about = reader.description(name)?;
-    let lengths: Vec<usize> = about.extents.iter().map(|extent| extent.length).collect();
-    let is_inside = lengths.len() == ranges.len()
-        && lengths.iter().zip(ranges).all(|(length, range)| range.end <= *length);
-    if !is_inside {
-        return Err(reader.error(format!("variable {name} has the lengths {lengths:?}")));
-    }
-    let needed = Kind(if T::NAME == <f64 as Real>::NAME { "double" } else { "float" });
-    if about.kind != needed {
-        return Err(reader.error(format!(
-            "variable {name} is of type {}; {} is needed",
-            about.kind.0, needed.0
-        )));
-    }
-    let values = reader.part(name, ranges)?.wide().unwrap_or_default();
-    Ok(values.into_iter().map(T::of).collect())
 }

@@ -18,7 +18,7 @@ use crate::io::wrf::{Attribute, Domain, Frame};
 use crate::plan::Past;
 use crate::state::Standing;
 pub use digest::digest;
-pub use load::{RestartFile, frame};
+pub use load::RestartFile;
 pub use save::Restarter;
 
 /// Number of the form of the files; another one cannot be read.
@@ -101,14 +101,9 @@ pub struct Restart<R> {
     pub water_start: f64,
 }
 
-/// Names of the dimensions: of the run's grid, of the input's, and of lists.
+/// Names of the dimensions of the run's grid and of lists.
 mod dimension {
     pub(super) const RUN: [&str; 3] = ["z", "y", "x"];
-    pub(super) const CENTRE: [&str; 3] = ["z", "input_y", "input_x"];
-    pub(super) const FACE_X: [&str; 3] = ["z", "input_y", "input_x_face"];
-    pub(super) const FACE_Y: [&str; 3] = ["z", "input_y_face", "input_x"];
-    pub(super) const FACE_Z: [&str; 3] = ["z_face", "input_y", "input_x"];
-    pub(super) const FRAME: &str = "frame";
     pub(super) const REPORT: &str = "report";
     pub(super) const FIGURE: &str = "figure";
     pub(super) const PART: &str = "part";
@@ -127,29 +122,6 @@ fn dimensions(run: Shape, input: Shape) -> [(&'static str, usize); 8] {
         ("input_y_face", input.ny + 1),
     ]
 }
-
-/// Variables of an input frame with levels, each with its dimensions, in the order of
-/// [`volumes`].
-const FRAME_VOLUMES: [(&str, [&str; 3]); 12] = {
-    use dimension::{CENTRE, FACE_X, FACE_Y, FACE_Z};
-    [
-        ("frame_theta", CENTRE),
-        ("frame_qv", CENTRE),
-        ("frame_qc", CENTRE),
-        ("frame_qr", CENTRE),
-        ("frame_qi", CENTRE),
-        ("frame_qs", CENTRE),
-        ("frame_u", FACE_X),
-        ("frame_v", FACE_Y),
-        ("frame_pressure_perturbation", CENTRE),
-        ("frame_pressure_base", CENTRE),
-        ("frame_geopotential_perturbation", FACE_Z),
-        ("frame_geopotential_base", FACE_Z),
-    ]
-};
-
-/// Variables of an input frame without levels.
-const FRAME_PLANES: [&str; 2] = ["frame_column_mass_perturbation", "frame_column_mass_base"];
 
 /// The column mass of the first frame of the first run, on the grid of the run.
 const COLUMN_MASS: [&str; 2] = ["column_mass_perturbation", "column_mass_base"];
@@ -185,13 +157,6 @@ const PROFILES: [(&str, &str); 12] = [
     ("c1f", "z_face"),
     ("c2f", "z_face"),
 ];
-
-/// The values of [`FRAME_VOLUMES`].
-fn volumes(frame: &Frame) -> [&ndarray::Array3<f32>; FRAME_VOLUMES.len()] {
-    let [theta, qv, qc, qr, qi, qs] = frame.state.fields();
-    let Frame { u, v, pressure: [p, pb], geopotential: [ph, phb], .. } = frame;
-    [theta, qv, qc, qr, qi, qs, u, v, p, pb, ph, phb]
-}
 
 /// The values of [`DOMAIN_PLANES`].
 fn planes(domain: &Domain) -> [&Array2<f64>; DOMAIN_PLANES.len()] {

@@ -5,14 +5,15 @@ use netcdf::{AttributeValue, FileMut};
 
 use super::digest::digest;
 use super::{
-    About, COLUMN_MASS, DIGEST, DOMAIN_PLANES, FORM, FRAME_PLANES, FRAME_VOLUMES, PROFILES, Saved,
-    dimension, dimensions, planes, profiles, volumes,
+    About, COLUMN_MASS, DIGEST, DOMAIN_PLANES, FORM, PROFILES, Saved, dimension, dimensions,
+    planes, profiles,
 };
 use crate::calendar;
 use crate::error::Result;
 use crate::grid::Shape;
 use crate::io::pending::Pending;
 use crate::io::reader::RESTART_MARK;
+use crate::io::wrf::kept::{CENTRE, FRAME, FRAME_PLANES, FRAME_VOLUMES, volumes};
 use crate::io::wrf::{Attribute, Domain, Frame};
 use crate::io::writer::Stored;
 use crate::state::{Gathered, State, Surface, WaterChange};
@@ -67,7 +68,7 @@ fn define<R: Stored>(
     for (name, length) in dimensions(Shape { nx, ny, nz }, input) {
         file.add_dimension(name, length)?;
     }
-    file.add_dimension(dimension::FRAME, frames)?;
+    file.add_dimension(FRAME, frames)?;
     define_attributes(file, about, saved)?;
     for name in State::<R>::NAMES {
         file.add_variable::<R>(name, &dimension::RUN)?;
@@ -80,11 +81,11 @@ fn define<R: Stored>(
     }
     for (name, along) in FRAME_VOLUMES {
         let [z, y, x] = along;
-        file.add_variable::<f32>(name, &[dimension::FRAME, z, y, x])?;
+        file.add_variable::<f32>(name, &[FRAME, z, y, x])?;
     }
     for name in FRAME_PLANES {
-        let [_, y, x] = dimension::CENTRE;
-        file.add_variable::<f32>(name, &[dimension::FRAME, y, x])?;
+        let [_, y, x] = CENTRE;
+        file.add_variable::<f32>(name, &[FRAME, y, x])?;
     }
     Ok(())
 }
@@ -205,7 +206,7 @@ fn put_place(file: &mut FileMut, about: &About) -> netcdf::Result<()> {
     ];
     for (name, plane) in planes {
         if let Some(plane) = plane {
-            add(file, name, &dimension::CENTRE[1..], memory(plane))?;
+            add(file, name, &CENTRE[1..], memory(plane))?;
         }
     }
     Ok(())

@@ -4,6 +4,7 @@
 
 mod air;
 pub mod album;
+pub(in crate::io) mod kept;
 pub mod refine;
 pub mod series;
 mod source;

@@ -7,12 +7,12 @@ use time::PrimitiveDateTime;
 
 use super::source::Source;
 use super::{
-    Domain, Frame, Vertical, read_frame, read_maps, refine, require_essentials, shape, spacing,
+    Domain, Frame, Vertical, kept, read_frame, read_maps, refine, require_essentials, shape,
+    spacing,
 };
 use crate::calendar;
 use crate::error::Result;
 use crate::io::reader::Reader;
-use crate::io::restart;
 
 /// Part by which the grids of two files may differ: what rounding makes of them.
 const TOLERANCE: f64 = 1e-4;
@@ -155,7 +155,7 @@ impl Series {
         let Moment { path, index, is_kept, time } = &self.moments[number - self.first];
         let reader = Reader::open(path)?;
         if *is_kept {
-            return restart::frame(&reader, domain.grid.shape, *index, *time);
+            return kept::frame(&reader, domain.grid.shape, *index, *time);
         }
         let source = Source { reader: &reader, shape: shape(&reader)?, time: *index };
         check_same_grid(&source, domain)?;

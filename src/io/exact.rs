@@ -1,0 +1,69 @@
+//! Values of a file to the last bit: of the very shape and type that is asked for.
+
+use ndarray::Dimension;
+
+use super::reader::Reader;
+use super::variables::Kind;
+use super::writer::Stored;
+use crate::error::Result;
+use crate::real::Real;
+
+/// All values of a variable of this shape and type.
+pub(super) fn array<T: Stored, D>(
+    reader: &Reader,
+    name: &str,
+    shape: D,
+) -> Result<ndarray::Array<T, D::Dim>>
+where
+    D: ndarray::IntoDimension + Copy,
+{
+    let lengths = shape.into_dimension();
+    let values = numbers(reader, name, lengths.slice())?;
+    shaped(reader, name, shape, values)
+}
+
+/// These values in a shape.
+pub(super) fn shaped<T, D>(
+    reader: &Reader,
+    name: &str,
+    shape: D,
+    values: Vec<T>,
+) -> Result<ndarray::Array<T, D::Dim>>
+where
+    D: ndarray::IntoDimension,
+{
+    let shape = shape.into_dimension();
+    let about = format!("variable {name} does not have the shape {:?}", shape.slice());
+    let array = ndarray::Array::from_shape_vec(shape, values);
+    array.map_err(|_| reader.error(about))
+}
+
+/// All values of a variable of these lengths.
+pub(super) fn numbers<T: Stored>(reader: &Reader, name: &str, lengths: &[usize]) -> Result<Vec<T>> {
+    let ranges: Vec<_> = lengths.iter().map(|length| 0..*length).collect();
+    typed(reader, name, &ranges)
+}
+
+/// Values of a variable, to the last bit.
+pub(super) fn typed<T: Stored>(
+    reader: &Reader,
+    name: &str,
+    ranges: &[std::ops::Range<usize>],
+) -> Result<Vec<T>> {
+    let about = reader.description(name)?;
+    let lengths: Vec<usize> = about.extents.iter().map(|extent| extent.length).collect();
+    let is_inside = lengths.len() == ranges.len()
+        && lengths.iter().zip(ranges).all(|(length, range)| range.end <= *length);
+    if !is_inside {
+        return Err(reader.error(format!("variable {name} has the lengths {lengths:?}")));
+    }
+    let needed = Kind(if T::NAME == <f64 as Real>::NAME { "double" } else { "float" });
+    if about.kind != needed {
+        return Err(reader.error(format!(
+            "variable {name} is of type {}; {} is needed",
+            about.kind.0, needed.0
+        )));
+    }
+    let values = reader.part(name, ranges)?.wide().unwrap_or_default();
+    Ok(values.into_iter().map(T::of).collect())
+}
