@@ -53,6 +53,11 @@ impl<R: Real> State<R> {
     }
 }
 
+/// Fields of a [`State`].
+pub const STATE_FIELDS: usize = State::<f64>::NAMES.len();
+/// Species of water, the fields of a [`State`] but the first, in their order.
+pub const SPECIES: usize = STATE_FIELDS - 1;
+
 /// What the microphysics reads of the air and does not change. Shape of each: (nz, ny, nx).
 #[derive(Clone, Debug)]
 pub struct Environment<R> {
@@ -89,20 +94,27 @@ pub struct Surface<R> {
 }
 
 impl<R> Surface<R> {
-    /// Names of the planes, in the order of [`Surface::planes`].
+    /// Names of the planes, in the order that they have everywhere: first what output holds, last the terms of
+    /// the water budget.
     pub const NAMES: [&'static str; 8] =
-        ["rain", "fallen", "rainncv", "snow", "snowncv", "sr", "fall_residual", "clipped"];
+        ["rain", "snow", "rainncv", "snowncv", "sr", "fallen", "fall_residual", "clipped"];
 
     /// The planes, in the order of [`Surface::NAMES`].
     pub fn planes(&self) -> [&Array2<R>; 8] {
-        let Self { rain, fallen, rainncv, snow, snowncv, sr, fall_residual, clipped } = self;
-        [rain, fallen, rainncv, snow, snowncv, sr, fall_residual, clipped]
+        let Self { rain, snow, rainncv, snowncv, sr, fallen, fall_residual, clipped } = self;
+        [rain, snow, rainncv, snowncv, sr, fallen, fall_residual, clipped]
+    }
+
+    /// The planes for writing, in the order of [`Surface::NAMES`].
+    pub fn planes_mut(&mut self) -> [&mut Array2<R>; 8] {
+        let Self { rain, snow, rainncv, snowncv, sr, fallen, fall_residual, clipped } = self;
+        [rain, snow, rainncv, snowncv, sr, fallen, fall_residual, clipped]
     }
 
     /// The surface of these planes, in the order of [`Surface::NAMES`].
     pub fn of(planes: [Array2<R>; 8]) -> Self {
-        let [rain, fallen, rainncv, snow, snowncv, sr, fall_residual, clipped] = planes;
-        Self { rain, fallen, rainncv, snow, snowncv, sr, fall_residual, clipped }
+        let [rain, snow, rainncv, snowncv, sr, fallen, fall_residual, clipped] = planes;
+        Self { rain, snow, rainncv, snowncv, sr, fallen, fall_residual, clipped }
     }
 }
 

@@ -6,23 +6,22 @@
 template <int COUNT>
 __device__ inline void block_sums(double (&sums)[COUNT])
 {
-    constexpr int warp = 32;
     constexpr unsigned all_lanes = 0xffffffff;
-    static_assert(SUM_THREADS >= warp && (SUM_THREADS & (SUM_THREADS - 1)) == 0, "halves");
+    static_assert(SUM_THREADS >= WARP && (SUM_THREADS & (SUM_THREADS - 1)) == 0, "halves");
     __shared__ double partial[COUNT][SUM_THREADS];
     __shared__ double whole[COUNT];
-    const int thread = static_cast<int>(threadIdx.x), lane = thread % warp;
+    const int thread = static_cast<int>(threadIdx.x), lane = thread % WARP;
     for (int c = 0; c < COUNT; ++c) partial[c][thread] = sums[c];
     __syncthreads();
     // The warps share the numbers out.
-    for (int c = thread / warp; c < COUNT; c += SUM_THREADS / warp) {
+    for (int c = thread / WARP; c < COUNT; c += SUM_THREADS / WARP) {
         // A lane adds up what lies below it at whole warps, until one number for each lane is left.
-        double own[SUM_THREADS / warp];
-        for (int n = 0; n < SUM_THREADS / warp; ++n) own[n] = partial[c][lane + n * warp];
-        for (int half = SUM_THREADS / warp / 2; half > 0; half /= 2)
+        double own[SUM_THREADS / WARP];
+        for (int n = 0; n < SUM_THREADS / WARP; ++n) own[n] = partial[c][lane + n * WARP];
+        for (int half = SUM_THREADS / WARP / 2; half > 0; half /= 2)
             for (int n = 0; n < half; ++n) own[n] += own[n + half];
         double sum = own[0];
-        for (int half = warp / 2; half > 0; half /= 2) sum += __shfl_down_sync(all_lanes, sum, half);
+        for (int half = WARP / 2; half > 0; half /= 2) sum += __shfl_down_sync(all_lanes, sum, half);
         if (lane == 0) whole[c] = sum;
     }
     __syncthreads();

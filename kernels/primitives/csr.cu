@@ -57,7 +57,7 @@ csr_cached(const __grid_constant__ CsrArgs args)
 // rows of a hundred entries; of a row of seven, 25 lanes see nothing.
 extern "C" __global__ void __launch_bounds__(CSR_THREADS) csr_warp(const __grid_constant__ CsrArgs args)
 {
-    row_by_lanes<32>(args);
+    row_by_lanes<WARP>(args);
 }
 
 // The same with fewer lanes, about as many as a row has entries: a warp has several rows.
@@ -83,10 +83,10 @@ extern "C" __global__ void __launch_bounds__(CSR_THREADS) csr_lanes_16(const __g
 // short rows are read as fast as a thread a row reads them.
 extern "C" __global__ void __launch_bounds__(CSR_THREADS) csr_bins(const __grid_constant__ CsrArgs args)
 {
-    constexpr int WARPS = CSR_THREADS / WARP_LANES;
+    constexpr int WARPS = CSR_THREADS / WARP;
     const int blocks_of_long = (args.long_count + WARPS - 1) / WARPS;
     if (static_cast<int>(blockIdx.x) < blocks_of_long) {
-        const int number = blockIdx.x * WARPS + threadIdx.x / WARP_LANES;
+        const int number = blockIdx.x * WARPS + threadIdx.x / WARP;
         if (number < args.long_count) row_of_warp(args, args.long_rows[number]);
     } else {
         const long long block = static_cast<int>(blockIdx.x) - blocks_of_long;
@@ -123,14 +123,14 @@ csr_tiles_several(const __grid_constant__ CsrArgs args)
 // Adds up the pieces of the rows that were cut, a warp for a row.
 extern "C" __global__ void __launch_bounds__(CSR_THREADS) csr_join(const __grid_constant__ CsrArgs args)
 {
-    const int number = (blockIdx.x * CSR_THREADS + threadIdx.x) / WARP_LANES;
+    const int number = (blockIdx.x * CSR_THREADS + threadIdx.x) / WARP;
     if (number >= args.cut_rows) return;
-    const int lane = threadIdx.x % WARP_LANES;
+    const int lane = threadIdx.x % WARP;
     const int* cut = args.cuts + CUT_WORDS * number;
     const int row = cut[0], first = cut[1], end = cut[2];
     const real* partials = args.partials + static_cast<long long>(blockIdx.y) * args.pieces;
     real sum = 0;
-    for (int piece = first + lane; piece < end; piece += WARP_LANES) sum += partials[piece];
-    sum = sum_of_lanes<WARP_LANES>(sum);
+    for (int piece = first + lane; piece < end; piece += WARP) sum += partials[piece];
+    sum = sum_of_lanes<WARP>(sum);
     if (lane == 0) args.y[blockIdx.y * args.y_stride + row] = sum;
 }

@@ -12,8 +12,7 @@ __device__ inline unsigned long long first_of_largest(float value, unsigned plac
 __device__ inline void note_largest(unsigned long long* kept, unsigned long long own)
 {
     constexpr unsigned all_lanes = 0xffffffff;
-    constexpr int warp = 32;
-    for (int half = warp / 2; half > 0; half /= 2)
+    for (int half = WARP / 2; half > 0; half /= 2)
         own = max(own, __shfl_xor_sync(all_lanes, own, half));
-    if (threadIdx.x % warp == 0) atomicMax(kept, own);
+    if (threadIdx.x % WARP == 0) atomicMax(kept, own);
 }

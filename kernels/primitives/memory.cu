@@ -3,8 +3,6 @@
 
 namespace {
 
-constexpr int WARP = 32;
-
 __device__ inline long long place()
 {
     return static_cast<long long>(blockIdx.x) * MEMORY_THREADS + threadIdx.x;

@@ -14,7 +14,7 @@ __device__ inline void minor_step(const Wsm5Params& p, real dt_cloud, Column& co
 #pragma unroll 1
     for (int k = 0; k < NZ; ++k)
         column.onset[k] = cell::onset(p, column.air[k], column.cells[k]);
-    real ground[SPECIES];
+    real ground[FALLING_SPECIES];
     if constexpr (FALLOUT == Fallout::SemiLagrangian) {
         carry_down(p, dt_cloud, column, sum, ground);
     } else {

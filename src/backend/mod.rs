@@ -24,12 +24,12 @@ use crate::gpu::Gpu;
 use crate::gpu::conjugate_gradient::OnGpu;
 use crate::primitives::conjugate_gradient::{OnCpu, Solver};
 use crate::state::{CloudDiagnostics, State, Surface};
-pub use crate::state::{Gathered, Standing, WaterChange};
+pub use crate::state::{Gathered, SPECIES, Standing, WaterChange};
 pub use finite::check_finite;
 pub use observed::{Attached, Observed, PRODUCT_PLANES, PRODUCT_VOLUMES, Products, Profiles};
 pub use region::Region;
 pub use shift::Shift;
-pub use summary::{SPECIES, Summary};
+pub use summary::Summary;
 
 /// Frames of output that a backend may be asked for before the first of them is collected.
 pub const FRAMES_IN_FLIGHT: usize = 2;

@@ -8,10 +8,7 @@ use crate::grid::Shape;
 use crate::mass::{AirMass, MassFlux, Outflow, fastest_outflow};
 use crate::primitives::reduce::{Segments, Statistics, statistics_of_segments};
 use crate::real::Real;
-use crate::state::State;
-
-/// Species of water, in the order of the fields of the state.
-pub const SPECIES: usize = State::<f64>::NAMES.len() - 1;
+use crate::state::{SPECIES, State};
 
 /// What the fields of a frame amount to, and where the water budget stands.
 #[derive(Clone, Debug)]

@@ -260,9 +260,8 @@ fn on_gpu<R: Stored + Vectorised + Element>(
     download(&diagnosed, 0, [refl_10cm, re_cloud, re_ice, re_snow])?;
 
     let mut surface = Surface::zeros(case.shape);
-    let Surface { rain, snow, rainncv, snowncv, sr, .. } = &mut surface;
-    // In the order of `clouds::PLANES`; the rest is not written to the file.
-    for (number, plane) in [rain, snow, rainncv, snowncv, sr].into_iter().enumerate() {
+    // The first of `clouds::PLANES`.
+    for (number, plane) in surface.planes_mut().into_iter().enumerate() {
         let values = plane.as_slice_mut().expect("planes are in standard layout");
         ground.download_from(number * columns, values)?;
     }

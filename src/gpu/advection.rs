@@ -5,13 +5,14 @@ mod shares;
 use ndarray::Array2;
 
 pub use shares::{Block, March, Offer, Shares};
-use shares::{STAGE_ROWS, TILE_ROWS, WARP};
+use shares::{LIMIT_LEVEL_NUMBERS, STAGE_LEVEL_NUMBERS, STAGE_ROWS, TILE_ROWS};
 
 use super::layout::Layout;
+use super::{WARP, mark};
 use crate::advection::{Limiter, REACH};
 use crate::grid::{Grid, Shape, Side, Sides};
 use crate::mass::{AirMass, Layered};
-use crate::real::Real;
+use crate::real::{Precision, Real};
 use crate::shared::{DevicePointer, ReadPointer, shared_struct};
 
 shared_struct! {
@@ -121,8 +122,9 @@ impl TransportSettings {
     }
 
     /// The settings as kernels see them, by name.
-    pub fn constants(self, grid: &Grid) -> Vec<(&'static str, i32)> {
+    pub fn constants(self, grid: &Grid, precision: Precision) -> Vec<(&'static str, i32)> {
         let Shares { stage, limited, cells, levels, in_turn, width, .. } = self.shares;
+        let [alone, together] = [1, 2].map(|n| self.shares.stage_room(n, precision));
         let layout = self.layout(grid);
         let own = [
             ("POSITIVE_DEFINITE", Limiter::PositiveDefinite as i32),
@@ -146,6 +148,12 @@ impl TransportSettings {
             ("TILE_ROWS", TILE_ROWS as i32),
             ("STAGES_TILED", i32::from(self.shares.stages_tiled)),
             ("STAGE_ROWS", STAGE_ROWS as i32),
+            // Sizes that kernels check, bytes.
+            ("STAGE_ROOM_OF_ONE", alone as i32),
+            ("STAGE_ROOM_OF_TWO", together as i32),
+            ("STAGE_LEVEL_NUMBERS", STAGE_LEVEL_NUMBERS as i32),
+            ("LIMIT_ROOM", self.shares.limit_room(precision) as i32),
+            ("LIMIT_LEVEL_NUMBERS", LIMIT_LEVEL_NUMBERS as i32),
             ("WIDE", i32::from(layout.has_groups_of(cells))),
             ("FIRST", layout.first as i32),
             ("FILL", layout.fill as i32),
@@ -306,7 +314,7 @@ impl TransportSettings {
                 return vec![launch(kernel, shares.stage, tracers, args)];
             }
             let sides = (!grid.sides.periodic_x()).then(|| TransportLaunch {
-                kernel: "transport_sides",
+                kernel: mark::TRANSPORT_SIDES,
                 blocks: shares.side_blocks(layout, tracers),
                 threads: shares.stage.threads,
                 shared_bytes: 0,
@@ -322,24 +330,29 @@ impl TransportSettings {
             sides.into_iter().chain([tiles]).collect()
         };
         let last = stage(second, end, dt, true);
-        let mut launches = plain("transport_stage", all, stage(start, first, dt / 3.0, false));
-        launches.extend(plain("transport_stage", all, stage(first, second, dt / 2.0, false)));
+        let mut launches = plain(mark::TRANSPORT_STAGE, all, stage(start, first, dt / 3.0, false));
+        launches.extend(plain(mark::TRANSPORT_STAGE, all, stage(first, second, dt / 2.0, false)));
         if self.by_tiles() {
             if self.unlimited > 0 {
-                launches.extend(plain("transport_unlimited", self.unlimited, last));
+                launches.extend(plain(mark::TRANSPORT_UNLIMITED, self.unlimited, last));
             }
             launches.push(TransportLaunch {
-                kernel: "transport_limit",
+                kernel: mark::TRANSPORT_LIMIT,
                 blocks: shares.tiles(layout, all - self.unlimited),
                 threads: TILE_ROWS * WARP,
                 shared_bytes: shares.tile_bytes(layout.shape.nz, R::PRECISION),
                 args: last,
             });
         } else if self.limits() {
-            launches.push(launch("transport_scale", shares.limited, all, last));
-            launches.push(launch("transport_update", shares.limited, all - self.unlimited, last));
+            launches.push(launch(mark::TRANSPORT_SCALE, shares.limited, all, last));
+            launches.push(launch(
+                mark::TRANSPORT_UPDATE,
+                shares.limited,
+                all - self.unlimited,
+                last,
+            ));
         } else {
-            launches.extend(plain("transport_stage", all, last));
+            launches.extend(plain(mark::TRANSPORT_STAGE, all, last));
         }
         launches
     }
@@ -354,7 +367,7 @@ impl TransportSettings {
     ) -> Option<TransportLaunch<R>> {
         let Shape { nx, ny, nz } = grid.shape;
         (air.side_flux.address() != 0).then(|| TransportLaunch {
-            kernel: "transport_entered_acc64",
+            kernel: mark::TRANSPORT_ENTERED_ACC64,
             blocks: [self.tracers * nz, 1, 1],
             threads: SUM_THREADS,
             shared_bytes: 0,

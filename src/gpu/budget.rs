@@ -18,16 +18,13 @@ const THREADS: u32 = 256;
 /// Most blocks that share the rows of a plane: enough to keep any device busy, few enough for the
 /// host to add up.
 const MOST_BLOCKS: usize = 256;
-/// Fields that are water.
-const SPECIES: usize = 5;
 
 /// Planes of a step's terms of the budget.
 pub const TERMS: usize = 4;
 
 /// The kernels for a precision and a number of levels.
 pub fn source(precision: Precision, nz: usize) -> Source {
-    let settings = [("SUM_THREADS", THREADS as i32), ("WATER_SPECIES", SPECIES as i32)];
-    Source::new("budget.cu", precision, nz, &settings)
+    Source::new("budget.cu", precision, nz, &[("SUM_THREADS", THREADS as i32)])
 }
 
 /// The sums of the states of a run.

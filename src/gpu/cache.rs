@@ -182,7 +182,8 @@ mod tests {
         let Some(compiler) = compiler() else { return };
         let folder = tempfile::tempdir().unwrap();
         let cache = Cache { folder: Some(folder.path().join("kept")) };
-        let prelude = "constexpr int SUM_THREADS = 32;\nextern \"C\" __global__ void nothing() {}";
+        let prelude =
+            "constexpr int WARP = 32, SUM_THREADS = 32;\nextern \"C\" __global__ void nothing() {}";
         let source =
             Source { file: "primitives/block_sum.cuh", prelude: prelude.into(), is_exact: false };
         let make = || cache.compile(&compiler, &source, Architecture(90)).unwrap();

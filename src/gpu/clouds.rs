@@ -2,6 +2,7 @@
 
 mod abreast;
 
+pub use crate::state::STATE_FIELDS;
 pub use abreast::Abreast;
 
 use std::sync::{Arc, OnceLock};
@@ -24,32 +25,24 @@ use crate::error::{Error, Result};
 use crate::grid::Shape;
 use crate::real::Precision;
 use crate::shared::DevicePointer;
+use crate::state::Surface;
 use crate::wsm5::Fallout;
 use crate::wsm5::minor_steps;
 use crate::wsm5::params::SchemeConstants;
 use crate::wsm5::reflectivity::{Bins, RadarConstants};
 use crate::wsm5::scheme::Scheme;
 
-/// Fields of the state: theta, qv, qc, qr, qi, qs one after the other.
-pub const STATE_FIELDS: usize = 6;
 /// Planes of what is at the ground: [`PLANES`].
 pub const SURFACE_PLANES: usize = PLANES.len();
 /// What diagnosis makes: reflectivity, and the radii of cloud drops, ice crystals and snow.
 pub const DIAGNOSED_FIELDS: usize = 4;
 
-/// The planes of what is at the ground, one after the other; the terms of the water budget are the
-/// last.
-pub const PLANES: [&str; 9] = [
-    "rain",
-    "snow",
-    "rainncv",
-    "snowncv",
-    "sr",
-    "fallen",
-    "fall_residual",
-    "clipped",
-    "mass_mismatch",
-];
+/// The planes of what is at the ground, one after the other: those of [`Surface`], and behind them what moves
+/// between layers whose rho dz is not their dry mass. The terms of the water budget are the last.
+pub const PLANES: [&str; 9] = {
+    let [rain, snow, rainncv, snowncv, sr, fallen, fall_residual, clipped] = Surface::<f64>::NAMES;
+    [rain, snow, rainncv, snowncv, sr, fallen, fall_residual, clipped, "mass_mismatch"]
+};
 
 /// What the kernel of a call is compiled from.
 pub fn source(
@@ -59,7 +52,13 @@ pub fn source(
     mapping: Mapping,
     purpose: Purpose,
 ) -> Source {
-    with_settings(mapping.file(), precision, nz, fallout, mapping.constants(nz, purpose))
+    with_settings(
+        mapping.file(),
+        precision,
+        nz,
+        fallout,
+        mapping.constants(precision, nz, fallout, purpose),
+    )
 }
 
 /// What the kernel of the diagnosis is compiled from.
@@ -173,8 +172,8 @@ pub struct Place<'a, R> {
     pub state: &'a Buffer<R>,
     /// rho (kg m⁻³), exner (1), p (Pa), dz (m); longer arrays are used from their start.
     pub air: &'a Buffer<R>,
-    /// The planes of [`Surface`](crate::state::Surface), in their order and units; behind them, where several steps
-    /// end together, what all but the last have left in the planes of the terms, the last but one first.
+    /// [`PLANES`], in the units of [`Surface`]; behind them, where several steps end together, what all but the
+    /// last have left in the planes of the terms, the last but one first.
     pub surface: &'a Buffer<R>,
 }
 

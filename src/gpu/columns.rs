@@ -2,7 +2,7 @@
 //! segments.
 
 use super::buffer::{Buffer, Element};
-use super::clouds::{DIAGNOSED_FIELDS, STATE_FIELDS};
+use super::clouds::DIAGNOSED_FIELDS;
 use super::device::Gpu;
 use super::parcel::Parcel;
 use super::reduce::{Operation, Reducer, Reducible};
@@ -12,9 +12,7 @@ use crate::grid::Shape;
 use crate::primitives::reduce::Segments;
 use crate::primitives::transpose::Matrices;
 use crate::real::Real;
-
-/// Kinds of water, which are the fields of the state but the first.
-const WATER: usize = STATE_FIELDS - 1;
+use crate::state::{SPECIES, STATE_FIELDS};
 
 /// The columns of a grid, on their way to the host.
 #[derive(Debug)]
@@ -60,7 +58,7 @@ impl<R: Real + Element + Reducible> Columns<R> {
             Transpose::new(gpu, Matrices::levels(fields, shape.nz, shape.ny, shape.nx))
         };
         let [cells, columns] = [shape.cells(), shape.columns()];
-        let words = [gpu.zeros(WATER * columns)?, gpu.zeros(columns)?];
+        let words = [gpu.zeros(SPECIES * columns)?, gpu.zeros(columns)?];
         Ok(Self {
             shape,
             turn: [turn(STATE_FIELDS)?, turn(DIAGNOSED_FIELDS)?],
@@ -69,14 +67,14 @@ impl<R: Real + Element + Reducible> Columns<R> {
             reducer: Reducer::new(gpu)?,
             words,
             profiles: Parcel::new(gpu, (STATE_FIELDS + DIAGNOSED_FIELDS) * cells)?,
-            results: Parcel::new(gpu, (WATER + 1) * columns)?,
+            results: Parcel::new(gpu, (SPECIES + 1) * columns)?,
         })
     }
 
     /// Memory that it takes, bytes on the device.
     pub fn bytes(shape: Shape) -> usize {
         let fields = 2 * (STATE_FIELDS + DIAGNOSED_FIELDS) + STATE_FIELDS;
-        let words = 2 * (WATER + 1) * shape.columns() * size_of::<u64>();
+        let words = 2 * (SPECIES + 1) * shape.columns() * size_of::<u64>();
         fields * shape.cells() * size_of::<R>() + words
     }
 
@@ -95,7 +93,7 @@ impl<R: Real + Element + Reducible> Columns<R> {
         turn[0].run(state, &turned[0])?;
         turn[1].run(diagnosed, &turned[1])?;
         let segments = |first, count| Segments { first, length: nz, count, stride: nz };
-        let water = segments(cells, WATER * columns);
+        let water = segments(cells, SPECIES * columns);
         reducer.reduce_pair(Operation::DotWide, [&turned[0], weights], water, &words[0])?;
         reducer.reduce(Operation::Max, &turned[1], segments(0, columns), &words[1])?;
         self.profiles.send(|room| {
@@ -125,7 +123,7 @@ impl<R: Real + Element + Reducible> Columns<R> {
     /// When the device has failed before they were made.
     pub fn receive(&mut self) -> Result<Option<Turned<R>>> {
         let Some(profiles) = self.profiles.receive(<[R]>::to_vec)? else { return Ok(None) };
-        let totals = WATER * self.shape.columns();
+        let totals = SPECIES * self.shape.columns();
         let found = self.results.receive(|words| {
             let (water, echo) = words.split_at(totals);
             (

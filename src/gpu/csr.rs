@@ -6,6 +6,7 @@ mod rung;
 pub use rung::Rung;
 use rung::{Rows, SHORT_ROW};
 
+use super::WARP;
 use super::arguments::CsrArgs;
 use super::buffer::{Buffer, Element};
 use super::compile::Source;
@@ -17,8 +18,6 @@ use crate::primitives::row_tiles::RowTiles;
 use crate::real::{Precision, Real};
 use crate::shared::DevicePointer;
 
-/// Threads that run in step.
-const WARP: usize = 32;
 /// Entries that a thread reads with one instruction.
 const AT_A_TIME: usize = 4;
 /// Words of the description of a tile or a cut.
@@ -111,6 +110,7 @@ impl Shape {
             ("SHORT_ROW", SHORT_ROW as i32),
             ("GATHER_LATE", i32::from(self.gather_late)),
             ("CUT_WORDS", WORDS as i32),
+            ("CSR_TILE_BYTES", self.shared_bytes(precision) as i32),
         ];
         Source::new("primitives/csr.cu", precision, 1, &settings).exactly()
     }

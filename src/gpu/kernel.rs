@@ -7,6 +7,7 @@ use cudarc::driver::{CudaStream, result, sys};
 use serde::Serialize;
 use tracing::trace;
 
+use super::WARP;
 use super::branches::Branch;
 use super::compile::{Architecture, Code, Source};
 use super::device::{Gpu, failed};
@@ -97,9 +98,6 @@ unsafe impl Sync for Kernel {}
 
 /// The first architecture whose blocks can take their places before what was asked before is done.
 const WAITING: Architecture = Architecture(90);
-
-/// Threads that run in step.
-const WARP: u32 = 32;
 
 /// What a kernel takes of the device, as the driver tells it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -300,7 +298,7 @@ impl Kernel {
             local_bytes: ask(Attribute::CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES)?,
             shared_bytes: shared_bytes + ask(Attribute::CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES)?,
             blocks,
-            warps: blocks * threads.div_ceil(WARP),
+            warps: blocks * threads.div_ceil(WARP as u32),
         })
     }
 

@@ -24,7 +24,7 @@ mod graph;
 mod kernel;
 mod layout;
 mod library;
-mod mark;
+pub mod mark;
 pub mod memory_lab;
 pub mod notes;
 mod parcel;
@@ -58,3 +58,6 @@ pub use library::{Attempt, Search};
 pub use parcel::Parcel;
 pub use receipt::{Receipt, receipts};
 pub use shuttle::Shuttle;
+
+/// Threads that run in step: a warp, on every device that there is. Kernels have it from here.
+pub const WARP: usize = 32;

@@ -10,12 +10,12 @@ use super::arguments::{
 };
 use super::region::Region;
 use super::wsm5::{CloudArgs, CloudConstants, DiagnosisArgs};
-use super::{mark, notes};
+use super::{WARP, mark, notes};
 use crate::advection::flux::FluxConstants;
 use crate::constants::Constants;
 use crate::real::Precision;
+use crate::state::SPECIES;
 use crate::thermo::{Saturation, TransportConstants};
-use crate::wsm5::Fallout;
 use crate::wsm5::cell::{Air, Cell, Coefficients, Onset};
 use crate::wsm5::fall::{Profile, REACH_ABOVE, REACH_MIN};
 use crate::wsm5::ice::{Growth, IceRates};
@@ -25,6 +25,7 @@ use crate::wsm5::reflectivity::{BINS, Bins, RadarConstants, Target};
 use crate::wsm5::slope::Slope;
 use crate::wsm5::step::Precipitation;
 use crate::wsm5::warm::WarmRates;
+use crate::wsm5::{FALLING_SPECIES, Fallout};
 
 /// What is fixed when kernels are compiled.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -62,8 +63,14 @@ pub fn prelude(configuration: &Configuration) -> String {
 }
 
 /// Whole numbers that kernels share with Rust.
-const WHOLE_NUMBERS: [(&str, usize); 3] =
-    [("REACH_ABOVE", REACH_ABOVE), ("REACH_MIN", REACH_MIN), ("BINS", BINS)];
+const WHOLE_NUMBERS: [(&str, usize); 6] = [
+    ("WARP", WARP),
+    ("WATER_SPECIES", SPECIES),
+    ("FALLING_SPECIES", FALLING_SPECIES),
+    ("REACH_ABOVE", REACH_ABOVE),
+    ("REACH_MIN", REACH_MIN),
+    ("BINS", BINS),
+];
 
 /// What does not depend on the settings.
 fn shared<R: CloudConstants + FluxConstants + RadarConstants + RadiusConstants>(

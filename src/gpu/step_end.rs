@@ -8,6 +8,7 @@ use super::buffer::Element;
 use super::compile::Source;
 use super::device::Gpu;
 use super::kernel::{Kernel, Launch};
+use super::mark;
 use super::transport::Transport;
 use super::watch::Watch;
 use crate::error::Result;
@@ -38,7 +39,7 @@ impl StepEnd {
     /// [`Error::Gpu`](crate::error::Error::Gpu), as below.
     pub fn new<R: Real>(gpu: &Gpu, grid: &Grid) -> Result<Self> {
         let module = gpu.module(&source(R::PRECISION, grid))?;
-        Ok(Self { kernel: module.kernel("step_end_acc64")? })
+        Ok(Self { kernel: module.kernel(mark::STEP_END_ACC64)? })
     }
 
     /// Ends some steps of `dt` seconds, of which each has had its [`Turn`](super::turn::Turn).

@@ -14,17 +14,13 @@ use crate::grid::Shape;
 use crate::mass::Outflow;
 use crate::primitives::reduce::{Segments, Statistics};
 use crate::real::Precision;
+use crate::state::{SPECIES, STATE_FIELDS};
 
 /// Threads of a block.
 const THREADS: u32 = 128;
 
 /// Threads that keep a multiprocessor busy.
 const FILLING: usize = 1024;
-
-/// Fields that are summed up, and those of them that are water, which come last.
-const FIELDS: usize = 6;
-/// Fields that are water.
-pub const SPECIES: usize = 5;
 
 /// The kernels for a precision and a number of levels.
 pub fn source(precision: Precision, nz: usize) -> Source {
@@ -85,7 +81,7 @@ impl<R: Reducible> Summary<R> {
 
     /// Words of the statistics of all levels of all fields.
     pub fn words(shape: Shape) -> usize {
-        FIELDS * shape.nz * Operation::Statistics.words()
+        STATE_FIELDS * shape.nz * Operation::Statistics.words()
     }
 
     /// Bytes of device memory that it takes, but for little.
@@ -104,7 +100,8 @@ impl<R: Reducible> Summary<R> {
     ///
     /// When there are fewer fields, or not enough words.
     pub fn statistics(&self, state: &Buffer<R>, words: &Buffer<u64>) -> Result<()> {
-        let levels = Segments::adjacent(FIELDS * self.layout.shape.nz, self.layout.shape.columns());
+        let levels =
+            Segments::adjacent(STATE_FIELDS * self.layout.shape.nz, self.layout.shape.columns());
         self.reducer.reduce(Operation::Statistics, state, levels, words)
     }
 
@@ -151,10 +148,10 @@ impl<R: Reducible> Summary<R> {
     pub fn contents(&self, state: &Buffer<R>, out: &Buffer<R>, first: usize) -> Result<()> {
         let Shape { nx, ny, .. } = self.layout.shape;
         let (cells, columns) = (self.layout.shape.cells(), self.layout.shape.columns());
-        assert!(state.len() >= FIELDS * cells, "all fields of the state");
+        assert!(state.len() >= STATE_FIELDS * cells, "all fields of the state");
         assert!(out.len() >= first + SPECIES * columns, "room for the planes");
         let args = ContentsArgs {
-            water: state.pointer_to((FIELDS - SPECIES) * cells).read(),
+            water: state.pointer_to((STATE_FIELDS - SPECIES) * cells).read(),
             mass: self.mass,
             area: self.area.pointer().read(),
             contents: out.pointer_to(first),

@@ -9,6 +9,7 @@ use super::compile::Source;
 use super::device::Gpu;
 use super::kernel::{Kernel, Launch, Resources};
 use super::layout::Layout;
+use super::mark;
 use super::tuning::{Knob, Setting};
 use super::turn::Turn;
 use crate::advection::Limiter;
@@ -18,20 +19,9 @@ use crate::mass::AirMass;
 use crate::real::{Precision, Real};
 use crate::shared::DevicePointer;
 
-/// The names of the kernels.
-const KERNELS: [&str; 7] = [
-    "transport_stage",
-    "transport_sides",
-    "transport_scale",
-    "transport_update",
-    "transport_unlimited",
-    "transport_limit",
-    "transport_entered_acc64",
-];
-
 /// What the kernels are compiled from.
 pub fn source(precision: Precision, grid: &Grid, settings: TransportSettings) -> Source {
-    let constants = settings.constants(grid);
+    let constants = settings.constants(grid, precision);
     Source::new("advection/transport.cu", precision, grid.shape.nz, &constants)
 }
 
@@ -120,7 +110,7 @@ impl<R: Real + Element> Transport<R> {
         }
         let module = gpu.module(&source(R::PRECISION, grid, settings))?;
         let kernels: Vec<Kernel> =
-            KERNELS.into_iter().map(|name| module.kernel(name)).collect::<Result<_>>()?;
+            mark::TRANSPORT.into_iter().map(|name| module.kernel(name)).collect::<Result<_>>()?;
         let (mut kept, mut scratch) = (Vec::new(), Vec::new());
         let mut args = air_pointers(air, layout, |values| {
             let buffer = gpu.upload(values)?;

@@ -5,11 +5,12 @@ use std::fmt;
 use super::advection::LayeredPointers;
 use super::layout::SECTOR;
 use super::region::Region;
+use super::{WARP, mark};
 use crate::real::Precision;
 use crate::shared::{DevicePointer, ReadPointer, shared_constants, shared_struct};
-use crate::wsm5::Fallout;
 use crate::wsm5::params::{SchemeConstants, Wsm5Params};
 use crate::wsm5::reflectivity::Bins;
+use crate::wsm5::{FALLING_SPECIES, Fallout};
 
 shared_constants! {
     /// Numbers of the kernels alone; no result depends on them.
@@ -117,8 +118,6 @@ pub const LEVELS: std::ops::RangeInclusive<usize> = 4..=128;
 
 /// Shared memory that a block can have without asking for more, bytes.
 const SHARED_BYTES: usize = 48 * 1024;
-/// Threads that run in step.
-const WARP: usize = 32;
 /// Most threads of a block, and most blocks of a multiprocessor, of any device.
 const MOST_THREADS: usize = 1024;
 const MOST_BLOCKS: usize = 32;
@@ -176,14 +175,13 @@ const NARROW: usize = 8;
 /// Columns from which on a region gets a kernel of its own; fewer take as long without one.
 const WORTH_A_KERNEL: usize = 1_000;
 
-/// Species that fall.
-const SPECIES: usize = 3;
-
 /// Cells that a thread of a tile asks the memory for at a time, before it looks at the first.
 const ASKED: usize = 3;
 /// Threads that wide tiles of 32 and of 16 columns bind a multiprocessor for: what an H200 is the fastest with, at 27
 /// and at 50 levels.
 const RESIDENT: [usize; 2] = [1152, 960];
+/// What the shared memory of a tile may be less than is counted on: its parts begin where their numbers can, bytes.
+const SLACK: usize = 64;
 /// Fewest threads of a wide tile, as many as have been found good at 27 levels.
 const FEWEST_THREADS: usize = 160;
 
@@ -204,7 +202,7 @@ impl Falling {
         if nz + 2 > WARP {
             Self { lanes: WARP, kinds: 1 }
         } else if threads >= WARP * columns {
-            Self { lanes: WARP, kinds: SPECIES }
+            Self { lanes: WARP, kinds: FALLING_SPECIES }
         } else {
             Self { lanes: WARP / 2, kinds: 1 }
         }
@@ -284,7 +282,7 @@ impl Tile {
         let either = fall.max(real * field).max(size_of::<u16>() * nz * columns);
         let sums = 16 * columns;
         // Places of the columns, counts, and the columns with each species.
-        let integers = size_of::<i32>() * (columns + 10) + SPECIES * columns;
+        let integers = size_of::<i32>() * (columns + 10) + FALLING_SPECIES * columns;
         // The fall begins, and all ends, at a multiple of four values.
         let filling = 2 * 4 * real;
         real * (fields + sums) + either + integers + filling
@@ -308,16 +306,23 @@ impl Mapping {
     /// Its kernel.
     pub fn kernel(self) -> &'static str {
         match self {
-            Self::Column => "wsm5_column",
-            Self::Tile(_) => "wsm5_tile",
+            Self::Column => mark::WSM5_COLUMN,
+            Self::Tile(_) => mark::WSM5_TILE,
         }
     }
 
     /// The settings for a number of levels as kernels see them, by name.
-    pub fn constants(self, nz: usize, purpose: Purpose) -> Vec<(String, i32)> {
+    pub fn constants(
+        self,
+        precision: Precision,
+        nz: usize,
+        fallout: Fallout,
+        purpose: Purpose,
+    ) -> Vec<(String, i32)> {
         let mut settings = match self {
             Self::Column => vec![("COLUMN_THREADS", COLUMN_THREADS)],
-            Self::Tile(Tile { columns, threads, blocks }) => {
+            Self::Tile(tile) => {
+                let Tile { columns, threads, blocks } = tile;
                 let Falling { lanes, kinds } = Falling::new(columns, threads, nz);
                 vec![
                     ("TILE_COLUMNS", columns),
@@ -326,6 +331,8 @@ impl Mapping {
                     ("TILE_LANES", lanes),
                     ("TILE_KINDS", kinds),
                     ("TILE_ASKED", ASKED),
+                    ("TILE_BYTES", tile.shared_bytes(precision, fallout, nz)),
+                    ("TILE_SLACK", SLACK),
                 ]
             }
         };

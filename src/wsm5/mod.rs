@@ -9,6 +9,9 @@
 //!
 //! There are two variants, [`Fallout`]: [`fall`] and [`substep`] hold what only one of them does.
 
+/// Species that fall: rain, snow and ice, in this order.
+pub const FALLING_SPECIES: usize = 3;
+
 pub mod balance;
 pub mod cell;
 pub mod factors;

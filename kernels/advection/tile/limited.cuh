@@ -11,11 +11,13 @@ struct LimitRoom {
     Tile low, correction;   // fluxes through southern faces
     Tile factor;            // of the corrections out of cells
 };
+static_assert(sizeof(LimitRoom) == LIMIT_ROOM, "as much room as Rust asks for");
 
 // Numbers of the levels that all cells share.
 struct LevelNumbers {
     real *sure_x, *sure_y, *sure_z;   // what no capacity is below; NZ + 1 of them along z
     real *c1, *c2;                    // of the mass of the cells
+    static_assert(LIMIT_LEVEL_NUMBERS == 5, "the room behind LimitRoom");
 
     __device__ inline explicit LevelNumbers(real* room)
         : sure_x(room), sure_y(sure_x + NZ), sure_z(sure_y + NZ), c1(sure_z + NZ + 1), c2(c1 + NZ)

@@ -8,7 +8,7 @@
 
 #include "advection/march/plain.cuh"
 
-constexpr int LANES = 32;
+constexpr int LANES = WARP;
 constexpr unsigned ALL_LANES = 0xffffffff;
 
 // Groups of cells in a line of the cache. The copy of a warp asks for half as many sectors where its target

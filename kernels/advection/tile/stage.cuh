@@ -40,6 +40,7 @@ struct alignas(Line) StageRoom {
     Cells south[2][HERE][STAGE_ROWS + 1][LANES];
     Cells with_mu[STAGE_ROWS][LANES], without_mu[STAGE_ROWS][LANES];
 
+    static_assert(STAGE_LEVEL_NUMBERS == 2, "c1 and c2");
     __device__ inline real* c1() { return reinterpret_cast<real*>(this + 1); }
     __device__ inline real* c2() { return c1() + NZ; }
 };
@@ -370,6 +371,8 @@ struct StageMarch {
 template <int HERE>
 __device__ inline void advance_in_stage(const TransportArgs& args, const Place& place, Line* rooms)
 {
+    static_assert(sizeof(StageRoom<HERE>) == (HERE == 1 ? STAGE_ROOM_OF_ONE : STAGE_ROOM_OF_TWO),
+                  "as much room as Rust asks for");
     auto& room = *reinterpret_cast<StageRoom<HERE>*>(rooms);
     if (place.near_y) {
         StageMarch<HERE>(args, place, room).template go<1>();

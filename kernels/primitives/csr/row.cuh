@@ -1,7 +1,6 @@
 // A row of a sparse matrix and the lanes that add it up.
 #pragma once
 
-constexpr int WARP_LANES = 32;
 constexpr unsigned WHOLE_WARP = 0xffffffff;
 
 // The sum over LANES neighbouring lanes, by halves; the first of them has it. All lanes of the warp
@@ -35,12 +34,12 @@ __device__ inline void row_by_lanes(const CsrArgs& args)
 // A row for the warp, four entries of a lane under way at a time.
 __device__ inline void row_of_warp(const CsrArgs& args, int row)
 {
-    const int lane = threadIdx.x % WARP_LANES;
+    const int lane = threadIdx.x % WARP;
     const int begin = args.starts[row], end = args.starts[row + 1];
     const real* x = args.x + blockIdx.y * args.x_stride;
     real sum = 0;
 #pragma unroll 4
-    for (int e = begin + lane; e < end; e += WARP_LANES) sum += args.values[e] * __ldg(x + args.columns[e]);
-    sum = sum_of_lanes<WARP_LANES>(sum);
+    for (int e = begin + lane; e < end; e += WARP) sum += args.values[e] * __ldg(x + args.columns[e]);
+    sum = sum_of_lanes<WARP>(sum);
     if (lane == 0) args.y[blockIdx.y * args.y_stride + row] = sum;
 }

@@ -115,7 +115,7 @@ __device__ inline void keep_entries(const RowTile& tile, const TileEntries& entr
 __device__ inline int shift_of_lanes(const RowTile& tile)
 {
     int shift = 0;
-    while ((1 << shift) < WARP_LANES && (2 << shift) * tile.rows <= TILE_THREADS) ++shift;
+    while ((1 << shift) < WARP && (2 << shift) * tile.rows <= TILE_THREADS) ++shift;
     return shift;
 }
 
@@ -137,7 +137,7 @@ __device__ inline KeptRow kept_row(const CsrArgs& args, const RowTile& tile, int
 // call it. A row that would keep its lanes busy for long gets the whole warp.
 __device__ inline real sum_of_row(KeptRow row, int shift, const Kept& kept)
 {
-    const int lanes = 1 << shift, lane = threadIdx.x & (lanes - 1), own = threadIdx.x % WARP_LANES;
+    const int lanes = 1 << shift, lane = threadIdx.x & (lanes - 1), own = threadIdx.x % WARP;
     const bool is_long = row.end - row.begin > LONG_ROW << shift;
     real sum = 0;
     if (!is_long)
@@ -150,8 +150,8 @@ __device__ inline real sum_of_row(KeptRow row, int shift, const Kept& kept)
         const int begin = __shfl_sync(WHOLE_WARP, row.begin, owner);
         const int end = __shfl_sync(WHOLE_WARP, row.end, owner);
         real part = 0;
-        for (int e = begin + own; e < end; e += WARP_LANES) part += kept.at(e);
-        part = __shfl_sync(WHOLE_WARP, sum_of_lanes<WARP_LANES>(part), 0);
+        for (int e = begin + own; e < end; e += WARP) part += kept.at(e);
+        part = __shfl_sync(WHOLE_WARP, sum_of_lanes<WARP>(part), 0);
         if (own == owner) sum = part;
     }
     return sum;
@@ -160,13 +160,13 @@ __device__ inline real sum_of_row(KeptRow row, int shift, const Kept& kept)
 // The sum of a piece of a row; the first thread has it. All threads of the block call it.
 __device__ inline real sum_of_piece(const RowTile& tile, const Kept& kept)
 {
-    constexpr int WARPS = TILE_THREADS / WARP_LANES;
+    constexpr int WARPS = TILE_THREADS / WARP;
     __shared__ real of_warp[WARPS];
     const int base = tile.base();
     real sum = 0;
     for (int e = tile.first - base + threadIdx.x; e < tile.end - base; e += TILE_THREADS) sum += kept.at(e);
-    sum = sum_of_lanes<WARP_LANES>(sum);
-    if (threadIdx.x % WARP_LANES == 0) of_warp[threadIdx.x / WARP_LANES] = sum;
+    sum = sum_of_lanes<WARP>(sum);
+    if (threadIdx.x % WARP == 0) of_warp[threadIdx.x / WARP] = sum;
     __syncthreads();
     real all = 0;
     for (int warp = 0; warp < WARPS; ++warp) all += of_warp[warp];
@@ -180,6 +180,7 @@ __device__ inline void product_of_tile(const CsrArgs& args)
     constexpr int PLACES = TILE_THREADS * TILE_ROUNDS;
     __shared__ Wide<real> terms[PLACES * (AT_A_TIME / Wide<real>::COUNT)];
     __shared__ Wide<int> columns[GATHER_LATE != 0 ? PLACES : 1];
+    static_assert(sizeof(terms) + (GATHER_LATE != 0 ? sizeof(columns) : 0) == CSR_TILE_BYTES, "as Rust counts it");
     const RowTile tile = row_tile(args, blockIdx.x);
     TileEntries entries;
     read_entries(args, tile, entries);

@@ -18,7 +18,6 @@ struct alignas(PACK_BYTES) Pack {
     element lane[LANES];
 };
 
-constexpr unsigned WARP = 32;
 constexpr unsigned ALL_LANES = 0xffffffff;
 
 // Elements from x on to the next address that a load of 16 bytes can have.

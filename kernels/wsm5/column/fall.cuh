@@ -173,7 +173,7 @@ __device__ inline real sediment(const Wsm5Params& p, real dt_cloud, Column& colu
 // Lets rain and snow fall, melts snow, and lets ice fall. Returns by species what has reached the
 // ground, kg m-2.
 __device__ inline void carry_down(const Wsm5Params& p, real dt_cloud, Column& column, Precipitation& sum,
-                                  real (&ground)[SPECIES])
+                                  real (&ground)[FALLING_SPECIES])
 {
     ground[int(Species::RAIN)] = sediment<Species::RAIN>(p, dt_cloud, column, sum);
     ground[int(Species::SNOW)] = sediment<Species::SNOW>(p, dt_cloud, column, sum);

@@ -45,7 +45,7 @@ __device__ inline real fall_once(const Descent& descent, int reach, Column& colu
 // Lets rain and snow fall, while snow melts. Gives by species what has left the lowest layer,
 // kg kg-1 of its air.
 __device__ inline void sink_rain_and_snow(const Wsm5Params& p, real dt_cloud, Column& column,
-                                          real (&fallen)[SPECIES])
+                                          real (&fallen)[FALLING_SPECIES])
 {
     const int highest =
         max(highest_with<Species::RAIN>(column), highest_with<Species::SNOW>(column));
@@ -105,12 +105,12 @@ __device__ inline real sink_ice(const Wsm5Params& p, real dt_cloud, Column& colu
 
 // Lets rain and snow fall, while snow melts, and then ice. Gives by species what has reached the
 // ground, kg m-2.
-__device__ inline void sink(const Wsm5Params& p, real dt_cloud, Column& column, real (&ground)[SPECIES])
+__device__ inline void sink(const Wsm5Params& p, real dt_cloud, Column& column, real (&ground)[FALLING_SPECIES])
 {
 #pragma unroll 1
     for (int k = 0; k < NZ; ++k) column.qr_sized[k] = column.cells[k].qr;
-    for (int s = 0; s < SPECIES; ++s) ground[s] = 0;
+    for (int s = 0; s < FALLING_SPECIES; ++s) ground[s] = 0;
     sink_rain_and_snow(p, dt_cloud, column, ground);
     ground[int(Species::ICE)] = sink_ice(p, dt_cloud, column);
-    for (int s = 0; s < SPECIES; ++s) ground[s] *= column.air[0].rho * column.air[0].dz;
+    for (int s = 0; s < FALLING_SPECIES; ++s) ground[s] *= column.air[0].rho * column.air[0].dz;
 }

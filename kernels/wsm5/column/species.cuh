@@ -4,7 +4,7 @@
 #include "wsm5/slope.cuh"
 
 enum class Species { RAIN, SNOW, ICE };
-constexpr int SPECIES = 3;
+static_assert(FALLING_SPECIES == int(Species::ICE) + 1, "as in Rust");
 
 // A species of a cell.
 template <Species KIND>

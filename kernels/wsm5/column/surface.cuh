@@ -13,7 +13,7 @@ __device__ inline void store_theta(const CloudArgs& a, int at, real exner, real 
 }
 
 // Adds what a minor step has brought to the ground, by species in kg m-2, to the sums of the call.
-__device__ inline void add_to_sums(real dt_cloud, real depth, const real (&ground)[SPECIES],
+__device__ inline void add_to_sums(real dt_cloud, real depth, const real (&ground)[FALLING_SPECIES],
                                    Precipitation& sum)
 {
     // What this variant tells of as the precipitation of a call is that of the last minor step.

@@ -369,7 +369,7 @@ __device__ inline void sediment(const CloudArgs& a, Tile& tile, Species only, in
 __device__ inline void list_columns(Tile& tile, int column)
 {
 #pragma unroll
-    for (int s = 0; s < SPECIES; ++s) {
+    for (int s = 0; s < FALLING_SPECIES; ++s) {
         const unsigned columns = tile.falling.species[s], before = (1u << column) - 1;
         if (columns >> column & 1) tile.listed.column[s][__popc(columns & before)] = column;
         if (column == 0) tile.listed.count[s] = __popc(columns);
@@ -400,7 +400,7 @@ __device__ inline void fall_in(const CloudArgs& a, Tile& tile)
     // All lanes agree on it, and the compiler is to know that.
     int task = __shfl_sync(ALL_LANES, warp(), 0);
 #pragma unroll 1
-    for (int kind = 0; kind < SPECIES / KINDS; ++kind) {
+    for (int kind = 0; kind < FALLING_SPECIES / KINDS; ++kind) {
         const int tasks = tasks_of(tile, Species(kind));
 #pragma unroll 1
         for (; task < tasks; task += WARPS) fall_in_columns(a, tile, Species(kind), task);

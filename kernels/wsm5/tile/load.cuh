@@ -169,5 +169,5 @@ __device__ inline void note_falling(const Contents& contents, Tile& tile)
     // A lane for each species.
     const int s = lane();
     const unsigned columns = s == int(Species::RAIN) ? rain : s == int(Species::SNOW) ? snow : ice;
-    if (s < SPECIES && columns != 0) atomicOr(&tile.falling.species[s], columns);
+    if (s < FALLING_SPECIES && columns != 0) atomicOr(&tile.falling.species[s], columns);
 }

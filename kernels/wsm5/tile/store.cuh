@@ -21,9 +21,9 @@ __device__ inline void open_account(const CloudArgs& a, const Position& at, Tile
 // Adds what a column has brought to the ground in a minor step to its sums.
 __device__ inline void gather(const CloudArgs& a, const Tile& tile, int column, Precipitation& sum)
 {
-    real ground[SPECIES];
+    real ground[FALLING_SPECIES];
 #pragma unroll
-    for (int s = 0; s < SPECIES; ++s) {
+    for (int s = 0; s < FALLING_SPECIES; ++s) {
         const bool has_fallen = columns_with_landing(tile, Species(s)) >> column & 1;
         const Landing landing = tile.landing[s][column];
         ground[s] = has_fallen ? landing.ground : real(0);

@@ -9,7 +9,6 @@
 #include "wsm5/column/place.cuh"
 #include "wsm5/column/surface.cuh"
 
-constexpr int WARP = 32;
 constexpr unsigned ALL_LANES = 0xffffffff;
 constexpr int WARPS = TILE_THREADS / WARP;
 // Levels that a lane has where things fall: lane, lane + WARP, ...
@@ -115,7 +114,7 @@ struct Fall {
 
 // Which columns of the tile hold a species, a bit for each.
 struct Falling {
-    unsigned species[SPECIES];
+    unsigned species[FALLING_SPECIES];
 
     __device__ unsigned of(Species kind) const { return species[int(kind)]; }
     __device__ unsigned any() const { return species[0] | species[1] | species[2]; }
@@ -123,8 +122,8 @@ struct Falling {
 
 // The same columns listed for the tasks of the fall.
 struct Listed {
-    int count[SPECIES];
-    unsigned char column[SPECIES][TILE_COLUMNS];
+    int count[FALLING_SPECIES];
+    unsigned char column[FALLING_SPECIES][TILE_COLUMNS];
 };
 
 // What a species leaves in a minor step besides what is in the cells, kg m-2: see columns_with_landing.
@@ -149,12 +148,14 @@ struct Tile {
     };
     Falling falling;
     Listed listed;
-    Landing landing[SPECIES][TILE_COLUMNS];
+    Landing landing[FALLING_SPECIES][TILE_COLUMNS];
     Precipitation sum[TILE_COLUMNS];  // of the minor steps before the present one
     int place[TILE_COLUMNS];  // of a column in a level of the fields, or NOWHERE
     int warm_count, cold_count;
     unsigned clips;  // other than 0 where clipping has made water in a cell
 };
+
+static_assert(sizeof(Tile) <= TILE_BYTES && TILE_BYTES < sizeof(Tile) + TILE_SLACK, "as much memory as Rust counts on");
 
 // The columns that hold a species, or any where a task has all.
 __device__ inline unsigned columns_of(const Tile& tile, Species kind)

@@ -77,9 +77,7 @@ impl Packing {
 
     /// The ground from its planes, in the order of [`PLANES`](crate::gpu::clouds::PLANES).
     pub(super) fn surface_of<R: Real>(self, values: &[R]) -> Surface<R> {
-        let [rain, snow, rainncv, snowncv, sr, fallen, fall_residual, clipped] =
-            std::array::from_fn(|number| self.plane(values, number));
-        Surface { rain, fallen, rainncv, snow, snowncv, sr, fall_residual, clipped }
+        Surface::of(std::array::from_fn(|number| self.plane(values, number)))
     }
 
     fn contents_of<R: Real>(self, values: &[R]) -> Array3<R> {

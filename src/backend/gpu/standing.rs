@@ -3,8 +3,6 @@
 use super::{OnDevice, OnGpu, check_finite};
 use crate::backend::{Gathered, Standing, WaterChange};
 use crate::error::Result;
-use crate::gpu::clouds::PLANES;
-use crate::state::Surface;
 
 impl<R: OnDevice> OnGpu<R> {
     /// State and sums after all steps asked for.
@@ -25,9 +23,8 @@ impl<R: OnDevice> OnGpu<R> {
     pub(super) fn take_up(&mut self, gathered: &Gathered<R>) -> Result<()> {
         let Gathered { surface, changes, parts } = gathered;
         let (alone, layout) = (self.alone(), self.layout);
-        for (name, plane) in Surface::<R>::NAMES.into_iter().zip(surface.planes()) {
-            let number = PLANES.iter().position(|other| *other == name);
-            let number = number.expect("the device has all planes of the ground");
+        // The first of `PLANES`.
+        for (number, plane) in surface.planes().into_iter().enumerate() {
             let values = plane.as_slice().expect("planes are in standard layout");
             alone.surface.upload_to(number * layout.columns(), &layout.lay(values))?;
         }

@@ -9,6 +9,7 @@ use crate::error::Result;
 use crate::gpu::Resources;
 use crate::grid::Shape;
 use crate::real::Real;
+use crate::state::SPECIES;
 
 /// What a part has to move and to compute for each cell.
 ///
@@ -61,10 +62,9 @@ impl Cost {
 
     /// Theta without limiter, five species with one, and the microphysics.
     pub(super) fn step(is_default: bool, limiter: Limiter) -> Self {
-        const WATER: usize = 5;
         let clouds = Self::clouds(is_default, false);
         let theta = Self::tracers(1, Limiter::None);
-        let water = Self::tracers(WATER, limiter);
+        let water = Self::tracers(SPECIES, limiter);
         // All six share one reading of the winds.
         let moved = theta.values + water.values - WINDS_MOVED;
         let transport = theta.operations.zip(water.operations).map(|(a, b)| a + b);

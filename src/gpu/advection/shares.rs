@@ -3,6 +3,7 @@
 use std::fmt;
 
 use crate::advection::REACH;
+use crate::gpu::WARP;
 use crate::gpu::layout::Layout;
 use crate::grid::{Grid, Shape};
 use crate::real::Precision;
@@ -78,6 +79,11 @@ const TILE_OWN_ROWS: usize = TILE_ROWS - 3;
 pub(super) const STAGE_ROWS: usize = 8;
 const STAGE_RESIDENT: usize = 2;
 
+/// Numbers of every level that kernels keep behind the room of a tile: in stages without limiter, and in the
+/// last stage.
+pub(super) const STAGE_LEVEL_NUMBERS: usize = 2;
+pub(super) const LIMIT_LEVEL_NUMBERS: usize = 5;
+
 /// Tracers of a block that share the wind.
 const TOGETHER: usize = 2;
 
@@ -98,10 +104,6 @@ const MOST_TILED: usize = 1 << 18;
 /// The most blocks of a launch beside one another but along its first axis: what tiles leave to others has the tracers
 /// there.
 const MOST_ACROSS: usize = 65_535;
-
-/// Threads that run together, and the most of them side by side in a row of a block: loads of
-/// neighbours.
-pub(super) const WARP: usize = 32;
 
 /// Columns from which on threads march in another way.
 const SMALL: usize = 10_000;
@@ -264,7 +266,12 @@ impl Shares {
 
     /// Shared memory of such a tile, bytes.
     pub(super) fn stage_bytes(self, nz: usize, tracers: usize, precision: Precision) -> usize {
-        let together = tracers.min(TOGETHER);
+        let room = self.stage_room(tracers.min(TOGETHER), precision);
+        room + STAGE_LEVEL_NUMBERS * nz * precision.bytes()
+    }
+
+    /// What kernels have as `StageRoom` for as many tracers, bytes.
+    pub(super) fn stage_room(self, together: usize, precision: Precision) -> usize {
         let group = self.cells * precision.bytes();
         let (row, beside) = (WARP * group, 2 * group);
         let latest = together * ((STAGE_ROWS + 2 * REACH) * row + STAGE_ROWS * beside);
@@ -272,9 +279,7 @@ impl Shares {
         let masses = mass_x + (2 * STAGE_ROWS + 1) * row;
         let south = together * (STAGE_ROWS + 1) * row;
         let shared = (together + 2) * STAGE_ROWS * row;
-        let room = 3 * latest + 2 * (masses + south) + shared;
-        // Behind it two numbers of every level.
-        room.next_multiple_of(LINE) + 2 * nz * precision.bytes()
+        (3 * latest + 2 * (masses + south) + shared).next_multiple_of(LINE)
     }
 
     /// Cells at an end of a row of a tile that lack what is beside them.
@@ -300,11 +305,17 @@ impl Shares {
 
     /// Shared memory of a tile, bytes.
     pub(super) fn tile_bytes(self, nz: usize, precision: Precision) -> usize {
+        // Of the capacities along z there is one more.
+        let of_levels = LIMIT_LEVEL_NUMBERS * nz + 1;
+        // A line more, so that the rows can begin where they do in their lines.
+        LINE + self.limit_room(precision) + of_levels * precision.bytes()
+    }
+
+    /// What kernels have as `LimitRoom`, bytes.
+    pub(super) fn limit_room(self, precision: Precision) -> usize {
         let rows_ahead = 3 * (TILE_ROWS + 2 * REACH - 1) + 2 * (TILE_ROWS + 1) + 3 * TILE_ROWS;
         let rows = rows_ahead + 3 * TILE_ROWS;
-        let of_levels = 5 * nz + 1;
-        // A line more, so that the rows can begin where they do in their lines.
-        LINE + (rows * WARP * self.cells + of_levels) * precision.bytes()
+        rows * WARP * self.cells * precision.bytes()
     }
 
     /// Blocks along the rows and the tracers, across the rows, and of levels, and threads of each

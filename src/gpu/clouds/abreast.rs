@@ -1,6 +1,6 @@
 //! Where the fields of one of several states lie.
 
-use super::STATE_FIELDS;
+use crate::state::{SPECIES, STATE_FIELDS};
 
 /// Where the fields of a state are among those of several states in one array: first all potential
 /// temperatures, then the water of one state after the other.
@@ -11,9 +11,6 @@ pub struct Abreast {
     /// How many states there are.
     pub count: usize,
 }
-
-/// Fields of a state that are water, the last ones.
-const SPECIES: usize = STATE_FIELDS - 1;
 
 impl Abreast {
     /// A state by itself.

@@ -7,6 +7,7 @@
 use std::fmt;
 
 use super::Choice;
+use crate::gpu::WARP;
 use crate::gpu::advection::March;
 use crate::gpu::wsm5::{Mapping, Tile};
 use crate::real::Precision;
@@ -30,8 +31,6 @@ pub enum Setting {
     Clouds(Mapping),
 }
 
-/// Threads of a warp.
-const WARP: usize = 32;
 /// Registers of a multiprocessor, and fewest of a thread that are worth a trial.
 const REGISTERS: [usize; 2] = [1 << 16, 40];
 /// Columns of a tile, and the fewest and the most threads that are tried for it.

@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use ndarray::{Array3, ArrayView1};
 use nwp_mini::advection::flux::FluxConstants;
 use nwp_mini::gpu::advection::{Shares, Stages, TransportLaunch, TransportSettings, air_pointers};
+use nwp_mini::gpu::mark::TRANSPORT;
 use nwp_mini::gpu::prelude::{Configuration, prelude};
 use nwp_mini::grid::Grid;
 use nwp_mini::mass::{AirMass, MassFlux};
@@ -122,7 +123,7 @@ impl<R: Exchanged> Transport<'_, R> {
             let mut bytes = Vec::new();
             launch.args.write(&mut bytes);
             memory.records.put_bytes(&format!("args{n}"), bytes);
-            let kernel = KERNELS.iter().position(|name| *name == launch.kernel);
+            let kernel = TRANSPORT.iter().position(|name| *name == launch.kernel);
             let kernel = kernel.expect("the program has this kernel") as i32;
             let [x, y, z] = launch.blocks;
             memory.records.put(
@@ -150,7 +151,7 @@ impl<R: Exchanged> Transport<'_, R> {
     /// The numbers that kernels are compiled for on the device.
     fn settings(&self) -> Vec<(String, i32)> {
         let nz = ("NZ", self.grid.shape.nz as i32);
-        let settings = self.settings.constants(self.grid).into_iter().chain([nz]);
+        let settings = self.settings.constants(self.grid, R::PRECISION).into_iter().chain([nz]);
         settings.map(|(name, value)| (name.to_owned(), value)).collect()
     }
 
@@ -200,20 +201,24 @@ impl<R: Exchanged> Transport<'_, R> {
             text = text.replace(&constant, &format!("inline int {name} ="));
             let _ = writeln!(set, "    {name} = values[{n}];");
         }
-        text + "inline void set_settings(const int* values)\n{\n" + &set + "}\n"
+        let kernels = TRANSPORT.join(", ");
+        text + &format!("#define TRANSPORT_KERNELS {kernels}\n")
+            + "inline void set_settings(const int* values)\n{\n"
+            + &set
+            + "}\n"
     }
 }
 
 /// What sizes an array.
-const SIZES: [&str; 5] = ["SUM_THREADS", "CELLS", "REACH", "TILE_ROWS", "STAGE_ROWS"];
-
-/// The kernels in the order of the program.
-const KERNELS: [&str; 7] = [
-    "transport_stage",
-    "transport_sides",
-    "transport_scale",
-    "transport_update",
-    "transport_unlimited",
-    "transport_limit",
-    "transport_entered_acc64",
+const SIZES: [&str; 10] = [
+    "SUM_THREADS",
+    "CELLS",
+    "REACH",
+    "TILE_ROWS",
+    "STAGE_ROWS",
+    "STAGE_ROOM_OF_ONE",
+    "STAGE_ROOM_OF_TWO",
+    "STAGE_LEVEL_NUMBERS",
+    "LIMIT_ROOM",
+    "LIMIT_LEVEL_NUMBERS",
 ];

@@ -46,9 +46,7 @@ int main(int count, char** arguments)
         TransportArgs args = input.structure<TransportArgs>("args" + number);
         resolve(args, input);
         const int* launch = input.array<int>("launch" + number);
-        constexpr void (*kernels[])(TransportArgs) = {
-            transport_stage,     transport_sides, transport_scale,        transport_update,
-            transport_unlimited, transport_limit, transport_entered_acc64};
+        constexpr void (*kernels[])(TransportArgs) = {TRANSPORT_KERNELS};
         const dim3 blocks = {unsigned(launch[1]), unsigned(launch[2]), unsigned(launch[3])};
         emulator::launch<TransportArgs>(kernels[launch[0]], blocks, {unsigned(launch[4])}, seed++, args);
     }

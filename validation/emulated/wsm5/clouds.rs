@@ -234,7 +234,7 @@ impl Clouds {
         let programs = programs.map(|(calls, purpose)| {
             let (name, options) = (format!("{name}_{calls}"), options.clone());
             LazyLock::new(Box::new(move || {
-                let constants = mapping.constants(nz, purpose);
+                let constants = mapping.constants(R::KIND, nz, fallout, purpose);
                 let text = prelude(&Configuration { precision: R::KIND, nz, fallout, constants });
                 let options: Vec<&str> = options.iter().map(String::as_str).collect();
                 Program::compile(&name, "emulated/wsm5/clouds.cpp", &text, &options)
