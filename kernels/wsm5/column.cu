@@ -51,7 +51,7 @@ extern "C" __global__ void __launch_bounds__(COLUMN_THREADS)
         const int at = cell_of(a, k, place);
         column.cells[k] = Cell{(a.theta[at] + a.theta_base) * a.exner[at], a.qv[at], a.qc[at],
                                a.qr[at], a.qi[at], a.qs[at]};
-        strange += strangeness(column.cells[k], water_in(column.cells[k]));
+        strange += strangeness(column.cells[k], cell::water(column.cells[k]));
         column.air[k] = Air{a.rho[at], a.p[at], a.dz[at], 0, 0, 0};
     }
     if (strange != 0) note_flaws(a, place, column);
@@ -59,16 +59,16 @@ extern "C" __global__ void __launch_bounds__(COLUMN_THREADS)
     set_out(column, sum);
     const int steps = ONE_STEP ? 1 : a.minor_steps;
     for (int step = 0; step < steps; ++step) minor_step(a.params, a.dt_cloud, column, sum);
-    real mass_mismatch = 0;
+    real mismatch = 0;
     strange = 0;
 #pragma unroll 1
     for (int k = 0; k < NZ; ++k) {
         const int at = cell_of(a, k, place);
         const Cell& cell = column.cells[k];
-        const real gained = (cell.qv - a.qv[at]) + (cell.qc - a.qc[at]) + (cell.qr - a.qr[at])
-                            + (cell.qi - a.qi[at]) + (cell.qs - a.qs[at]);
-        mass_mismatch += surplus(a, place, k, a.rho[at], a.dz[at]) * gained;
-        strange += strangeness(cell, water_in(cell));
+        const real water = cell::water(cell);
+        const real before = cell::water(Cell{0, a.qv[at], a.qc[at], a.qr[at], a.qi[at], a.qs[at]});
+        mismatch += mass_mismatch(a, place, k, a.rho[at], a.dz[at], before, water);
+        strange += strangeness(cell, water);
         store_theta(a, at, a.exner[at], (a.theta[at] + a.theta_base) * a.exner[at], cell.t);
         a.qv[at] = cell.qv;
         a.qc[at] = cell.qc;
@@ -77,5 +77,5 @@ extern "C" __global__ void __launch_bounds__(COLUMN_THREADS)
         a.qs[at] = cell.qs;
     }
     if (strange != 0) note_flaws(a, place, column);
-    store_surface(a, place, sum, mass_mismatch);
+    store_surface(a, place, sum, mismatch);
 }

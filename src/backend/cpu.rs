@@ -6,6 +6,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 use std::{fs, iter};
 
+use ndarray::Array2;
 use rayon::prelude::*;
 
 use super::operators::Operator;
@@ -25,7 +26,7 @@ use crate::real::Real;
 use crate::state::{CloudDiagnostics, State, Surface};
 use crate::wsm5::reflectivity::Bins;
 use crate::wsm5::scheme::Scheme;
-use crate::wsm5::{self, DiagnosticFields, Fallout, Fields, Scratch, Vectorised};
+use crate::wsm5::{self, DiagnosticFields, Fallout, Fields, Scratch, Vectorised, Weighing};
 
 /// The state of a run and what a step needs beside it.
 #[derive(Debug)]
@@ -43,6 +44,10 @@ pub struct Cpu<R: Real> {
     state: State<R>,
     surface: Surface<R>,
     changes: WaterChange,
+    /// Reciprocal area of the cells, m⁻².
+    per_area: Array2<R>,
+    /// What the changes of the last call weigh where rho dz of a cell is not its dry mass, kg m⁻².
+    mass_mismatch: Array2<R>,
     frames: VecDeque<Captured<R>>,
     operators: Vec<Operator<R>>,
     turning: Option<Turning<R>>,
@@ -104,11 +109,11 @@ impl<R: FluxConstants + Vectorised> Cpu<R> {
         let workspace = Workspace::new(shape);
         let tracers = State::<R>::NAMES.len();
         let each = tracers.div_ceil(rayon::current_num_threads());
+        let region = Region::new(grid, coordinate);
         let beside: Vec<_> = (1..tracers.div_ceil(each)).map(|_| workspace.beside()).collect();
         Self {
             grid: *grid,
             air: AirMass::new(grid, coordinate),
-            region: Region::new(grid, coordinate),
             limiter,
             scheme: Scheme::default().with_fallout(fallout),
             disturbance: None,
@@ -118,6 +123,9 @@ impl<R: FluxConstants + Vectorised> Cpu<R> {
             state,
             surface: Surface::zeros(shape),
             changes: WaterChange::default(),
+            per_area: region.area.mapv(|area| R::of(1.0 / area)),
+            mass_mismatch: Array2::zeros((shape.ny, shape.nx)),
+            region,
             frames: VecDeque::with_capacity(FRAMES_IN_FLIGHT),
             operators: Vec::new(),
             turning: None,
@@ -148,7 +156,9 @@ impl<R: FluxConstants + Vectorised> Cpu<R> {
     /// One call of the microphysics over `dt` seconds, outside the specified rows.
     pub fn microphysics(&mut self, dt: f64) {
         let environment = &self.present.get().environment;
+        let weighing = Weighing::new(&self.air.cell, &self.per_area, &mut self.mass_mismatch);
         let fields = Fields::new(R::THETA_BASE, &mut self.state, environment, &mut self.surface);
+        let fields = fields.weighed(weighing);
         let inside = |low: Side, high: Side, n: usize| {
             usize::from(low == Side::Specified)..n - usize::from(high == Side::Specified)
         };
@@ -201,10 +211,6 @@ impl<R: FluxConstants + Vectorised> Cpu<R> {
         } else {
             self.present = Present::Frame(Arc::clone(&moment.before));
         }
-    }
-
-    fn surplus_water(&self) -> f64 {
-        self.region.surplus_water(&self.air, &self.present.get().environment, &self.state)
     }
 }
 
@@ -282,14 +288,13 @@ where
         let between = Instant::now();
         self.times.advection.add_host((between - start).as_secs_f64());
 
-        let before = self.surplus_water();
         self.microphysics(dt);
         let change = WaterChange {
             sides,
             fallen: self.region.total(&self.surface.fallen),
             fallout_residual: self.region.total(&self.surface.fall_residual),
             clipped: self.region.total(&self.surface.clipped),
-            mass_mismatch: self.surplus_water() - before,
+            mass_mismatch: self.region.total(&self.mass_mismatch),
         };
         self.changes.add(&change);
         self.times.microphysics.add_host(between.elapsed().as_secs_f64());

@@ -10,7 +10,7 @@ use crate::grid::Grid;
 use crate::mass::{AirMass, MassCoordinate};
 use crate::primitives::reduce;
 use crate::real::Real;
-use crate::state::{Environment, State};
+use crate::state::State;
 
 /// The columns inside the specified and open rows, and sums over them.
 #[derive(Clone, Debug)]
@@ -41,26 +41,6 @@ impl Region {
             air.cell.fill_row(k, j, row);
             for (weight, mass) in weights.iter_mut().zip(row) {
                 *weight = mass.f64();
-            }
-        })
-    }
-
-    /// Water there by how much the dry mass of its cell exceeds rho dz, kg.
-    pub fn surplus_water<R: Real>(
-        &self,
-        air: &AirMass<R>,
-        environment: &Environment<R>,
-        state: &State<R>,
-    ) -> f64 {
-        let [rho, dz] = [&environment.rho, &environment.dz].map(memory);
-        let area = self.area.as_slice().expect("standard layout");
-        self.weighted_water(state, |k, j, row, weights| {
-            let (ny, nx) = self.area.dim();
-            air.cell.fill_row(k, j, row);
-            let [rho, dz] = [rho, dz].map(|field| &field[(k * ny + j) * nx..][..nx]);
-            let (area, row) = (&area[j * nx..][..nx], &row[..nx]);
-            for (i, weight) in weights.iter_mut().enumerate() {
-                *weight = row[i].f64() - rho[i].f64() * dz[i].f64() * area[i];
             }
         })
     }

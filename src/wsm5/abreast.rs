@@ -44,7 +44,7 @@ impl<R: SchemeConstants> Cells<R> {
     }
 
     #[inline(always)]
-    fn at(&self, l: usize) -> Cell<R> {
+    pub(super) fn at(&self, l: usize) -> Cell<R> {
         Cell {
             t: self.t[l],
             qv: self.qv[l],

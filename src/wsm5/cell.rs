@@ -1,5 +1,6 @@
 //! A cell: what it holds, its air, and what its rates share.
 
+use crate::real::Real;
 use crate::shared::shared_struct;
 use crate::thermo::{
     conductivity, diffusivity, growth_resistance, heat_capacity, latent_heat, saturation,
@@ -84,6 +85,24 @@ shared_struct! {
 #[inline(always)]
 pub fn is_clear<R: SchemeConstants>(cell: &Cell<R>) -> bool {
     cell.qc <= R::ZERO && cell.qr <= R::ZERO && cell.qi <= R::ZERO && cell.qs <= R::ZERO
+}
+
+/// All water of a cell, kg kg⁻¹.
+#[inline(always)]
+pub fn water<R: Real>(cell: &Cell<R>) -> R {
+    cell.qv + cell.qc + cell.qr + cell.qi + cell.qs
+}
+
+/// What a change of the water in a cell weighs where its dry mass is not rho dz.
+///
+/// (m / A - rho dz) (after - before)
+///
+/// The scheme moves water between layers by their rho dz, and a run counts it by their mass.
+///
+/// Units: `mass` m kg, `per_area` 1 / A m⁻², `rho` kg m⁻³, `dz` m, water kg kg⁻¹; returns kg m⁻².
+#[inline(always)]
+pub fn mass_mismatch<R: Real>(mass: R, per_area: R, rho: R, dz: R, before: R, after: R) -> R {
+    (mass * per_area - rho * dz) * (after - before)
 }
 
 /// Sets what stays the same during a call, from the density and the cell at its start.

@@ -3,6 +3,7 @@
 use std::sync::{Mutex, PoisonError};
 
 use super::abreast::Abreast;
+use super::cell::water;
 use super::fields::{Divisible, Fields, theta_after};
 use super::gather::Vectorised;
 use super::params::SchemeConstants;
@@ -142,6 +143,7 @@ fn call_block<R: SchemeConstants>(
             column.air[k] = Air { rho: f.rho[at], p: f.p[at], dz: f.dz[at], ..Air::default() };
         }
         let sum = column.call(p, dt);
+        f.weigh(j, i..i + 1, |k, _| water(&column.cells[k]));
         for (k, cell) in column.cells.iter().enumerate() {
             let at = [k, j, i];
             f.theta[at] = theta_after(f.theta[at], f.theta_base, f.exner[at], cell.t);

@@ -2,11 +2,58 @@
 
 use std::ops::Range;
 
-use ndarray::{ArrayView3, ArrayViewMut2, ArrayViewMut3, Axis, Dimension};
+use ndarray::{Array2, ArrayView2, ArrayView3, ArrayViewMut2, ArrayViewMut3, Axis, Dimension, s};
 
-use super::Precipitation;
+use super::{Cell, Precipitation, cell};
+use crate::mass::Layered;
 use crate::real::Real;
 use crate::state::{CloudDiagnostics, Environment, State, Surface};
+
+/// What the changes of a call are weighed by, where the dry mass of a cell is not rho dz. Shapes: (ny, nx).
+#[derive(Debug)]
+pub struct Weighing<'a, R> {
+    /// Dry mass of the cells: the plane that the column mass enters and the one that it does not, kg, and the
+    /// profiles that multiply them, 1.
+    mass: [ArrayView2<'a, R>; 2],
+    profiles: [&'a [R]; 2],
+    /// Reciprocal area of the cells, m⁻².
+    per_area: ArrayView2<'a, R>,
+    /// What the changes of a column weigh, kg m⁻²; set.
+    mass_mismatch: ArrayViewMut2<'a, R>,
+}
+
+impl<'a, R: Real> Weighing<'a, R> {
+    /// By the masses of cells of these areas; the results go to `mass_mismatch`.
+    pub fn new(
+        mass: &'a Layered<R>,
+        per_area: &'a Array2<R>,
+        mass_mismatch: &'a mut Array2<R>,
+    ) -> Self {
+        Self {
+            mass: [mass.with_mu.view(), mass.without_mu.view()],
+            profiles: [&mass.c1, &mass.c2],
+            per_area: per_area.view(),
+            mass_mismatch: mass_mismatch.view_mut(),
+        }
+    }
+}
+
+impl<R> Cut for Option<Weighing<'_, R>> {
+    fn cut(self, axis: Axis, at: usize) -> (Self, Self) {
+        let Some(Weighing { mass, profiles, per_area, mass_mismatch }) = self else {
+            return (None, None);
+        };
+        let [with_mu, without_mu] = mass.map(|plane| plane.cut(axis, at));
+        let (per_area, mass_mismatch) = (per_area.cut(axis, at), mass_mismatch.cut(axis, at));
+        let part = |mass, per_area, mass_mismatch| {
+            Some(Weighing { mass, profiles, per_area, mass_mismatch })
+        };
+        (
+            part([with_mu.0, without_mu.0], per_area.0, mass_mismatch.0),
+            part([with_mu.1, without_mu.1], per_area.1, mass_mismatch.1),
+        )
+    }
+}
 
 /// Cuts every field of a struct in two along an axis of (ny, nx).
 macro_rules! split {
@@ -63,6 +110,8 @@ pub struct Fields<'a, R> {
     pub fall_residual: ArrayViewMut2<'a, R>,
     /// Water that clipping at zero has made in the call, kg m⁻²; set.
     pub clipped: ArrayViewMut2<'a, R>,
+    /// What changes are weighed by, where that is asked for.
+    pub weighing: Option<Weighing<'a, R>>,
 }
 
 impl<'a, R: Real> Fields<'a, R> {
@@ -93,7 +142,13 @@ impl<'a, R: Real> Fields<'a, R> {
             sr: surface.sr.view_mut(),
             fall_residual: surface.fall_residual.view_mut(),
             clipped: surface.clipped.view_mut(),
+            weighing: None,
         }
+    }
+
+    /// The same, with what the changes weigh.
+    pub fn weighed(self, weighing: Weighing<'a, R>) -> Self {
+        Self { weighing: Some(weighing), ..self }
     }
 
     /// The columns of the given rows and columns of the grid only.
@@ -102,6 +157,46 @@ impl<'a, R: Real> Fields<'a, R> {
             self = self.divide(axis, range.end).0.divide(axis, range.start).1;
         }
         self
+    }
+
+    /// Weighs the changes of columns of a row, whose cells still hold what they did before the call; `after` gives
+    /// the water that they are to hold, by level and by number of the column among them.
+    #[inline(always)]
+    pub(super) fn weigh(
+        &mut self,
+        j: usize,
+        columns: Range<usize>,
+        after: impl Fn(usize, usize) -> R,
+    ) {
+        let Some(Weighing { mass, profiles: [c1, c2], per_area, mass_mismatch }) =
+            &mut self.weighing
+        else {
+            return;
+        };
+        let row = s![j, columns.clone()];
+        let [with_mu, without_mu] = [mass[0].slice(row), mass[1].slice(row)];
+        let per_area = per_area.slice(row);
+        let mut sums = mass_mismatch.slice_mut(row);
+        sums.fill(R::ZERO);
+        for (k, (c1, c2)) in c1.iter().zip(*c2).enumerate() {
+            let part = s![k, j, columns.clone()];
+            let [qv, qc, qr, qi, qs] =
+                [&self.qv, &self.qc, &self.qr, &self.qi, &self.qs].map(|field| field.slice(part));
+            let [rho, dz] = [&self.rho, &self.dz].map(|field| field.slice(part));
+            for (n, sum) in sums.iter_mut().enumerate() {
+                let cell =
+                    Cell { t: R::ZERO, qv: qv[n], qc: qc[n], qr: qr[n], qi: qi[n], qs: qs[n] };
+                let mass = with_mu[n] * *c1 + without_mu[n] * *c2;
+                *sum += cell::mass_mismatch(
+                    mass,
+                    per_area[n],
+                    rho[n],
+                    dz[n],
+                    cell::water(&cell),
+                    after(k, n),
+                );
+            }
+        }
     }
 
     /// Puts what a call has brought to the ground of a column in its place.
@@ -126,9 +221,11 @@ impl<R: Real> Divisible for Fields<'_, R> {
 
     fn divide(self, axis: usize, at: usize) -> (Self, Self) {
         split!(Fields, self, axis, at,
-            same: [theta_base],
-            levels: [theta, qv, qc, qr, qi, qs, rho, exner, p, dz],
-            planes: [rain, fallen, rainncv, snow, snowncv, sr, fall_residual, clipped])
+        same: [theta_base],
+        levels: [theta, qv, qc, qr, qi, qs, rho, exner, p, dz],
+        planes: [
+            rain, fallen, rainncv, snow, snowncv, sr, fall_residual, clipped, weighing
+        ])
     }
 }
 

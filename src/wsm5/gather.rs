@@ -5,6 +5,7 @@ use std::ops::Range;
 use ndarray::{ArrayView3, ArrayViewMut3, s};
 
 use super::abreast::Abreast;
+use super::cell::water;
 use super::fields::Fields;
 use super::params::SchemeConstants;
 use super::radii::RadiusConstants;
@@ -127,6 +128,9 @@ pub(super) fn take<R: Real, L>(
 
 fn store<R: Vectorised>(f: &mut Fields<'_, R>, stretches: &[Stretch], columns: &Abreast<R::Lane>) {
     let levels = &columns.levels;
+    for Stretch { j, columns: range, lane } in stretches {
+        f.weigh(*j, range.clone(), |k, n| R::of_lane(water(&levels[k].cells.at(lane + n))));
+    }
     give(&mut f.theta, stretches, levels, |level| &level.theta);
     give(&mut f.qv, stretches, levels, |level| &level.cells.qv);
     give(&mut f.qc, stretches, levels, |level| &level.cells.qc);

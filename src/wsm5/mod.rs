@@ -38,7 +38,7 @@ mod gather;
 pub use cell::{Air, Cell, Coefficients, Onset};
 pub use columns::{Scratch, call};
 pub use diagnose::diagnose;
-pub use fields::{DiagnosticFields, Fields};
+pub use fields::{DiagnosticFields, Fields, Weighing};
 pub use gather::Vectorised;
 pub use step::Precipitation;
 

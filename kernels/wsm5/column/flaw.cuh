@@ -3,9 +3,6 @@
 
 #include "wsm5/cell.cuh"
 
-// All water of a cell, kg kg-1.
-__device__ inline real water_in(const Cell& cell) { return cell.qv + cell.qc + cell.qr + cell.qi + cell.qs; }
-
 // Other than 0 where a cell that holds so much water may have a value that is infinite or not a number.
 __device__ inline real strangeness(const Cell& cell, real water)
 {

@@ -22,13 +22,13 @@ __device__ inline void add_to_sums(real dt_cloud, real depth, const real (&groun
                        ground[int(Species::ICE)], sum);
 }
 
-// By how much the dry mass of a cell exceeds rho dz, kg m-2; 0 where nobody asks for it.
-__device__ inline real surplus(const CloudArgs& a, int place, int k, real rho, real dz)
+// What a change of the water in a cell weighs where its dry mass is not rho dz, kg m-2; 0 where nobody asks for it.
+__device__ inline real mass_mismatch(const CloudArgs& a, int place, int k, real rho, real dz, real before, real after)
 {
     if (!WEIGHED) return 0;
-    const LayeredPointers& mass = a.mass;
-    const real cell = mass.with_mu[place] * mass.c1[k] + mass.without_mu[place] * mass.c2[k];
-    return cell * a.per_area[place] - rho * dz;
+    const LayeredPointers& layered = a.mass;
+    const real mass = layered.with_mu[place] * layered.c1[k] + layered.without_mu[place] * layered.c2[k];
+    return cell::mass_mismatch(mass, a.per_area[place], rho, dz, before, after);
 }
 
 // Writes what has reached the ground in a column, and what its changes weigh where the mass of a

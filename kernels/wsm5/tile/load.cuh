@@ -107,7 +107,7 @@ __device__ inline unsigned load(const CloudArgs& a, const Position& at, Found (&
             const Air air = {f.rho, f.p, f.dz, 0, 0, 0};
             Cell cell = {(f.theta + a.theta_base) * f.exner, f.qv, f.qc, f.qr, f.qi, f.qs};
             if (WEIGHED) {
-                const real water = water_in(cell);
+                const real water = cell::water(cell);
                 tile.water[k][column] = water;
                 strange += strangeness(cell, water);
             }

@@ -48,9 +48,10 @@ __device__ inline void store_cell(const CloudArgs& a, int k, int column, real rh
     to.qi[here] = cell.qi;
     to.qs[here] = cell.qs;
     if (WEIGHED) {
-        const real water = water_in(cell), gained = water - tile.water[k][column];
+        const real water = cell::water(cell);
         if (strangeness(cell, water) != 0) note_flaw(a, here, cell);
-        tile.water[k][column] = surplus(a, place, k, rho, depth_in(a, tile, k, column)) * gained;
+        tile.water[k][column] =
+            mass_mismatch(a, place, k, rho, depth_in(a, tile, k, column), tile.water[k][column], water);
     }
 }
 
@@ -79,7 +80,7 @@ __device__ inline void close_account(const CloudArgs& a, const Tile& tile, const
         if (is_accountant(at, tile)) a.clipped[place] = clipped;
     }
     if (WEIGHED) {
-        const real mass_mismatch = column_sum(tile.water, at.column);
-        if (is_accountant(at, tile)) a.mass_mismatch[place] = mass_mismatch;
+        const real mismatch = column_sum(tile.water, at.column);
+        if (is_accountant(at, tile)) a.mass_mismatch[place] = mismatch;
     }
 }

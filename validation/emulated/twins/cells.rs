@@ -42,6 +42,15 @@ fn fallen<R: Precision>(d: &mut Draw<R>) -> R {
 pub(crate) fn cells<R: Precision>() -> Vec<Pair<R>> {
     pairs! { p, d:
         "cell::is_clear"(cell = d.cell()) => truth::<R>(cell::is_clear(&cell));
+        "cell::water"(cell = d.cell()) => cell::water(&cell);
+        "cell::mass_mismatch"(
+            mass = d.log(1e6, 1e12, &[]),
+            per_area = d.log(1e-10, 1e-4, &[]),
+            rho = d.rho(),
+            dz = d.log(1.0, 5000.0, &[]),
+            before = d.any_q(),
+            after = d.any_q()
+        ) => cell::mass_mismatch(mass, per_area, rho, dz, before, after);
         "cell::settle"(cell = d.cell(), air = d.air()) => nothing(|| cell::settle(&cell, &mut air)), air;
         "cell::onset"(air = d.air(), cell = d.cell()) => cell::onset(p, &air, &cell);
         "cell::coefficients"(air = d.air(), onset = d.onset(), cell = d.cell())
