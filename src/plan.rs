@@ -2,6 +2,9 @@
 
 use crate::error::{Error, Result};
 
+/// Seconds of an hour.
+pub const HOUR: f64 = 3600.0;
+
 /// How long to run.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Length {
@@ -98,14 +101,14 @@ impl Plan {
             Length::Seconds(seconds) if seconds < SHORTEST => {
                 return Err(Error::Usage(format!(
                     "--hours {:e}: at least {SHORTEST:e} s is needed; give more",
-                    seconds / 3600.0
+                    seconds / HOUR
                 )));
             }
             Length::Seconds(seconds) if seconds / dt > MOST_STEPS => {
                 return Err(Error::Usage(format!(
                     "--hours {:e}: that takes more than {MOST_STEPS} steps of {dt} s, the most \
                      that a run makes; give fewer hours, or a longer --dt",
-                    seconds / 3600.0
+                    seconds / HOUR
                 )));
             }
             Length::Seconds(seconds) => {

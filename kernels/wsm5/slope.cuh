@@ -37,7 +37,7 @@ __device__ inline real snow_intercept_factor(const Wsm5Params& p, real t)
 // Number of ice crystals. See src/wsm5/slope.rs.
 __device__ inline real ice_number(real rho, real qi)
 {
-    const real content = rho * max(qi, Q_MIN);
+    const real content = rho * max(qi, SCARCE_ICE);
     const real number = ICE_NUMBER * sqrt(sqrt(content * content * content));
     return min(max(number, ICE_NUMBER_MIN), ICE_NUMBER_MAX);
 }

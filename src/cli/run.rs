@@ -32,7 +32,7 @@ use crate::io::pending::Pending;
 use crate::io::restart::RestartFile;
 use crate::model::pair::{LONG_RUNS, Pair, Report};
 use crate::model::{self, Case, Frames, Nobody, Outcome, Sink, Working};
-use crate::plan::{Length, Plan};
+use crate::plan::{HOUR, Length, Plan};
 use crate::state::State;
 
 /// Run transport and microphysics on the fields of a WRF file.
@@ -151,7 +151,7 @@ impl Run {
         }
         let length = match (self.steps, self.hours) {
             (Some(steps), _) => Length::Steps(steps as usize),
-            (None, hours) => Length::Seconds(hours.unwrap_or(1.0) * 3600.0),
+            (None, hours) => Length::Seconds(hours.unwrap_or(1.0) * HOUR),
         };
         let restart = self.restarts.restart.iter();
         let inputs: Vec<PathBuf> = self.input.iter().chain(restart).cloned().collect();

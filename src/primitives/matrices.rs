@@ -62,14 +62,19 @@ impl Kind {
     }
 }
 
+/// Steps between values of entries and of vectors, powers of two: their sums are exact.
+const ENTRY_STEP: f64 = 1.0 / 8.0;
+/// See [`ENTRY_STEP`].
+const OPERAND_STEP: f64 = 1.0 / 16.0;
+
 /// Value of an entry: 1/2 to 11/8.
 fn value<R: Real>(entry: usize) -> R {
-    R::of(0.5 + 0.125 * (entry % 8) as f64)
+    R::of(0.5 + ENTRY_STEP * (entry % 8) as f64)
 }
 
 /// A vector to multiply with: 0 to 15/16.
 pub fn operand<R: Real>(columns: usize) -> Vec<R> {
-    (0..columns).map(|column| R::of(0.0625 * (column % 16) as f64)).collect()
+    (0..columns).map(|column| R::of(OPERAND_STEP * (column % 16) as f64)).collect()
 }
 
 /// A matrix whose rows have the columns that `row` appends.

@@ -22,6 +22,7 @@ use crate::error::Result;
 use crate::forcing::Continuity;
 use crate::grid::Grid;
 use crate::mass::{FaceMaps, MassCoordinate, MassFlux, Winds};
+use crate::plan::HOUR;
 use crate::primitives::conjugate_gradient::Solver;
 use crate::primitives::reduce;
 use crate::real::Real;
@@ -30,7 +31,7 @@ pub use ascent::{gliding_velocity, vertical_velocity};
 use faces::{Direction, Faces};
 
 /// Pa h⁻¹ in a Pa s⁻¹.
-const PER_HOUR: f64 = 3600.0;
+const PER_HOUR: f64 = HOUR;
 
 /// Largest column divergence that is admitted after the projection, Pa h⁻¹.
 ///

@@ -22,6 +22,9 @@ shared_constants! {
     exact ICE_NUMBER_MIN = 1.0e3, "m⁻³";
     /// Most ice crystals.
     exact ICE_NUMBER_MAX = 1.0e6, "m⁻³";
+    /// Mixing ratio of cloud ice up to which there are [`ICE_NUMBER_MIN`](Self::ICE_NUMBER_MIN) crystals in air of any
+    /// density.
+    exact SCARCE_ICE = 1.0e-9, "kg kg⁻¹";
     /// Smallest diameter of a falling ice crystal.
     exact ICE_DIAMETER_MIN = 1.0e-25, "m";
     /// Factor of the fall speed of ice crystals (HDC04 eq. 5a).
@@ -135,6 +138,49 @@ shared_struct! {
     }
 }
 
+/// Volume of a sphere over π and the cube of its radius, 1.
+const SPHERE_OF_RADIUS: f32 = 4.0 / 3.0;
+/// Volume of a sphere over π and the cube of its diameter is one over this, 1.
+const SPHERE_OF_DIAMETER: f32 = 6.0;
+/// Factor of autoconversion, 1, and the gravity in it, m s⁻² (HDC04 appendix; both are rounded there).
+const AUTOCONVERSION: f32 = 0.104;
+/// See [`AUTOCONVERSION`].
+const AUTOCONVERSION_GRAVITY: f32 = 9.8;
+/// Exponents of the number of drops and of the density of air in autoconversion, 1 (HDC04 appendix).
+const DROPS_EXPONENT: f32 = 1.0 / 3.0;
+/// See [`DROPS_EXPONENT`].
+const DENSITY_EXPONENT: f32 = 4.0 / 3.0;
+/// A particle's mass goes with this power of its diameter, and an exponential size distribution of them with
+/// the gamma function of one more: Γ(4) = 6.
+const MASS_MOMENT: f32 = 4.0;
+/// Γ of [`MASS_MOMENT`].
+const MASS_GAMMA: f32 = 6.0;
+/// One more than the power of the diameter that the area swept by a particle goes with.
+const AREA_MOMENT: f32 = 3.0;
+/// Area of a circle over π and the square of its diameter.
+const CIRCLE_OF_DIAMETER: f32 = 0.25;
+/// The ventilation of rain and of snow: what does not depend on the fall and what does, 1 (HDC04 eq. 14).
+const RAIN_STILL: f32 = 0.78;
+/// See [`RAIN_STILL`].
+const RAIN_VENTILATED: f32 = 0.31;
+/// See [`RAIN_STILL`].
+const SNOW_STILL: f32 = 0.65;
+/// See [`RAIN_STILL`].
+const SNOW_VENTILATED: f32 = 0.44;
+/// Capacitance of rain, of spheres, and of snow, of discs, over their diameter, times 2π and 4, 1.
+const RAIN_CAPACITANCE: f32 = 2.0;
+/// See [`RAIN_CAPACITANCE`].
+const SNOW_CAPACITANCE: f32 = 4.0;
+/// One more than the power of the diameter that ventilation goes with, but for the fall speed in it.
+const VENTILATION_MOMENT: f32 = 2.5;
+/// Content of ice whose crystals all have the largest diameter: this times its eighth power, kg m⁻³ m⁻⁸
+/// (HDC04 eq. 5).
+const LARGEST_CRYSTALS: f32 = 2.08e22;
+/// See [`LARGEST_CRYSTALS`].
+const LARGEST_CRYSTALS_POWER: i32 = 8;
+/// Power of the radius in the volume of a drop.
+const VOLUME_POWER: i32 = 3;
+
 impl<R: SchemeConstants> Default for Wsm5Params<R> {
     fn default() -> Self {
         Self::new(&Tuning::default())
@@ -150,12 +196,17 @@ impl<R: SchemeConstants> Wsm5Params<R> {
         let Tuning { n0r, n0s, drop_number, .. } = *tuning;
         let (avtr, avts) = (tuning.fall_rain, tuning.fall_snow);
         let (bvtr, bvts) = (tuning.fall_rain_exponent as f32, tuning.fall_snow_exponent as f32);
-        let qc0 = 4.0 / 3.0 * pi * f32::RHO_WATER * tuning.drop_radius.powi(3) * drop_number
-            / f32::RHO_REFERENCE;
-        let qck1 = 0.104 * 9.8 * tuning.autoconversion_efficiency
-            / (drop_number * f32::RHO_WATER).powf(1.0 / 3.0)
+        let volume = tuning.drop_radius.powi(VOLUME_POWER);
+        let qc0 =
+            SPHERE_OF_RADIUS * pi * f32::RHO_WATER * volume * drop_number / f32::RHO_REFERENCE;
+        let qck1 = AUTOCONVERSION * AUTOCONVERSION_GRAVITY * tuning.autoconversion_efficiency
+            / (drop_number * f32::RHO_WATER).powf(DROPS_EXPONENT)
             / tuning.air_viscosity
-            * f32::RHO_REFERENCE.powf(4.0 / 3.0);
+            * f32::RHO_REFERENCE.powf(DENSITY_EXPONENT);
+        let mass_speed = |a: f32, b: f32| a * gamma(MASS_MOMENT + b) / MASS_GAMMA;
+        let swept =
+            |n0: f32, a: f32, b: f32| pi * n0 * a * gamma(AREA_MOMENT + b) * CIRCLE_OF_DIAMETER;
+        let ventilated = |b: f32| gamma(VENTILATION_MOMENT + 0.5 * b);
         let rain_length = 1.0 / tuning.slope_rain_max;
         let snow_length = 1.0 / tuning.slope_snow_max;
         // A value that WRF holds in single precision.
@@ -175,16 +226,22 @@ impl<R: SchemeConstants> Wsm5Params<R> {
             pfrz2: R::of(tuning.freezing_growth),
             qc0: single(qc0),
             qck1: single(qck1),
-            pidnc: single(pi * f32::RHO_WATER / 6.0),
-            pvtr: single(avtr * gamma(4.0 + bvtr) / 6.0),
-            pvts: single(avts * gamma(4.0 + bvts) / 6.0),
-            pacrr: single(pi * n0r * avtr * gamma(3.0 + bvtr) * 0.25 * tuning.collection_rain),
-            pacrc: single(pi * n0s * avts * gamma(3.0 + bvts) * 0.25 * tuning.collection_snow),
-            precr1: single(2.0 * pi * n0r * 0.78),
-            precr2: single(2.0 * pi * n0r * 0.31 * avtr.sqrt() * gamma(2.5 + 0.5 * bvtr)),
-            precs1: single(4.0 * n0s * 0.65),
-            precs2: single(4.0 * n0s * 0.44 * avts.sqrt() * gamma(2.5 + 0.5 * bvts)),
-            roqimax: single(2.08e22 * (tuning.ice_diameter_max as f32).powi(8)),
+            pidnc: single(pi * f32::RHO_WATER / SPHERE_OF_DIAMETER),
+            pvtr: single(mass_speed(avtr, bvtr)),
+            pvts: single(mass_speed(avts, bvts)),
+            pacrr: single(swept(n0r, avtr, bvtr) * tuning.collection_rain),
+            pacrc: single(swept(n0s, avts, bvts) * tuning.collection_snow),
+            precr1: single(RAIN_CAPACITANCE * pi * n0r * RAIN_STILL),
+            precr2: single(
+                RAIN_CAPACITANCE * pi * n0r * RAIN_VENTILATED * avtr.sqrt() * ventilated(bvtr),
+            ),
+            precs1: single(SNOW_CAPACITANCE * n0s * SNOW_STILL),
+            precs2: single(
+                SNOW_CAPACITANCE * n0s * SNOW_VENTILATED * avts.sqrt() * ventilated(bvts),
+            ),
+            roqimax: single(
+                LARGEST_CRYSTALS * (tuning.ice_diameter_max as f32).powi(LARGEST_CRYSTALS_POWER),
+            ),
             pidn0r: single(pi * f32::RHO_WATER * n0r),
             pidn0s: single(pi * f32::RHO_SNOW * n0s),
             slope_rain_min: single(rain_length),

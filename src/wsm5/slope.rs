@@ -54,9 +54,6 @@ pub fn snow_intercept_factor<R: SchemeConstants>(p: &Wsm5Params<R>, t: R) -> R {
     (p.alpha * (R::FREEZING - t)).exp().smaller(p.n0s_factor_max).larger(R::ONE)
 }
 
-/// Mixing ratio of cloud ice up to which there are the fewest crystals in air of any density, kg kg⁻¹.
-const SCARCE_ICE: f64 = 1.0e-9;
-
 /// Number of ice crystals (WRF `xni`).
 ///
 /// N = 5.38e7 (rho qi)^(3/4), between 1e3 and 1e6
@@ -64,9 +61,10 @@ const SCARCE_ICE: f64 = 1.0e-9;
 /// Source: HDC04 eq. 5c. Units: `rho` kg m⁻³, `qi` kg kg⁻¹; returns m⁻³.
 #[inline(always)]
 pub fn ice_number<R: SchemeConstants>(rho: R, qi: R) -> R {
-    // WRF has 1e-15 here, with the same result. In single precision its cube is not a normal number,
-    // and processors work on those by microcode; kernels made with fast-math take them for zero.
-    let content = rho * qi.larger(R::of(SCARCE_ICE));
+    // The scheme has `Q_MIN` here, with the same result: there are the fewest crystals either way. In single precision
+    // the cube of that is not a normal number, and processors work on those by microcode; kernels made with
+    // fast-math take them for zero.
+    let content = rho * qi.larger(R::SCARCE_ICE);
     let number = R::ICE_NUMBER * (content * content * content).sqrt().sqrt();
     number.larger(R::ICE_NUMBER_MIN).smaller(R::ICE_NUMBER_MAX)
 }
@@ -164,4 +162,33 @@ pub fn fall_speed_ice<R: SchemeConstants>(p: &Wsm5Params<R>, rho: R, qi: R, numb
     }
     let diameter = ice_diameter(p, rho, qi, number);
     fall_speed_crystal(diameter.smaller(p.dimax).larger(R::ICE_DIAMETER_MIN))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::constants::Constants;
+
+    /// The number of crystals as the scheme is published: with `Q_MIN`, and no care for small numbers.
+    fn published(rho: f64, qi: f64) -> f64 {
+        let number = f64::ICE_NUMBER * (rho * qi.max(f64::Q_MIN)).powf(0.75);
+        number.clamp(f64::ICE_NUMBER_MIN, f64::ICE_NUMBER_MAX)
+    }
+
+    /// The bound of [`ice_number`] changes no number, in any air; one a thousand times as large would, and one
+    /// as small as the published one is no normal number in single precision.
+    #[test]
+    fn scarce_ice_has_the_fewest_crystals() {
+        let densities = [1e-3, 0.1, 1.0, 2.0, 100.0];
+        for rho in densities {
+            for qi in [0.0, f64::Q_MIN, 1e-12, 0.5 * f64::SCARCE_ICE, 2.0 * f64::SCARCE_ICE, 1e-7] {
+                let (found, expected) = (ice_number(rho, qi), published(rho, qi));
+                assert!((found - expected).abs() <= 1e-12 * expected, "{rho} {qi}: {found}");
+            }
+            let content = rho as f32 * f32::SCARCE_ICE;
+            assert!((content * content * content).is_normal(), "{rho}");
+        }
+        assert!(published(2.0, 1e3 * f64::SCARCE_ICE) > f64::ICE_NUMBER_MIN);
+        assert!(!f32::Q_MIN.powi(3).is_normal());
+    }
 }

@@ -104,53 +104,6 @@ fn difference(function: &Function, twin: Option<&RustFunction<'_>>, path: &str) 
     })
 }
 
-/// Numbers with a fraction or an exponent that stand in a kernel without a name. Halves, ones and
-/// twos need none.
-pub(crate) fn bare_numbers(source: &Source) -> Vec<Finding> {
-    let code = code_only(&source.text);
-    let bytes = code.as_bytes();
-    let mut findings = Vec::new();
-    let mut at = 0;
-    while at < bytes.len() {
-        let begins = bytes[at].is_ascii_digit()
-            || (bytes[at] == b'.' && bytes.get(at + 1).is_some_and(u8::is_ascii_digit));
-        let follows_word = code[..at].ends_with(|c: char| is_word(c) || c == '.');
-        if !begins || follows_word {
-            at += 1;
-            continue;
-        }
-        let number = number(&code[at..]);
-        let digits = number.trim_end_matches(['f', 'F']);
-        let is_whole = digits.bytes().all(|b| b.is_ascii_digit()) && digits == number;
-        let is_other = number.starts_with("0x") || number.ends_with(['u', 'U', 'l', 'L']);
-        if !is_whole && !is_other {
-            let value: Option<f64> = digits.parse().ok();
-            if !value.is_some_and(|value| [0.0, 0.5, 1.0, 2.0].contains(&value)) {
-                let what = format!(
-                    "{number} has no name; make it a shared constant, with unit and source"
-                );
-                findings.push(source.finding(at, what));
-            }
-        }
-        at += number.len();
-    }
-    findings
-}
-
-/// The number that a text begins with.
-fn number(text: &str) -> &str {
-    let mut end = 0;
-    for (at, c) in text.char_indices() {
-        let is_sign_of_exponent =
-            ['+', '-'].contains(&c) && text[..at].ends_with(['e', 'E']) && !text.starts_with("0x");
-        if !(is_word(c) || c == '.' || is_sign_of_exponent) {
-            break;
-        }
-        end = at + c.len_utf8();
-    }
-    &text[..end]
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -201,30 +154,5 @@ mod tests {
         {
             assert_eq!(bad_twins(&source(path, KERNEL), None).len(), 0, "{path}");
         }
-    }
-
-    #[test]
-    fn bare_numbers_are_found() {
-        let count = |text: &str| bare_numbers(&source("kernels/a.cu", text)).len();
-        for bare in ["9.81f", "1e-15", "0.25", ".75f", "1.5e+3f", "3.", "2.5E-3", "1.0e1"] {
-            assert_eq!(count(&format!("x = a * {bare} + b;")), 1, "{bare}");
-        }
-        for good in [
-            "0",
-            "1.0f",
-            "0.5f",
-            "2.",
-            "37",
-            "0xffffffff",
-            "32u",
-            "below_2",
-            "q.x2",
-            "a1e5",
-            "1'000",
-        ] {
-            assert_eq!(count(&format!("x = a * {good} + b;")), 0, "{good}");
-        }
-        assert_eq!(count("// 9.81\n#include \"a9.81f\"\n"), 0);
-        assert_eq!(count("f(real(0.3), 0.7)"), 2);
     }
 }

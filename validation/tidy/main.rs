@@ -4,6 +4,7 @@
 //! sees it fail.
 
 mod kernel_rules;
+mod numbers;
 mod rules;
 mod supply;
 
@@ -100,10 +101,21 @@ fn kernels_have_their_twins() {
 }
 
 #[test]
-fn kernels_hold_no_bare_numbers() {
+fn formulas_hold_no_bare_numbers() {
     let sources = project();
     let kernels = sources.iter().filter(|source| kernel_rules::is_kernel(source));
-    expect_none(kernels.flat_map(kernel_rules::bare_numbers));
+    expect_none(kernels.flat_map(numbers::bare_in_kernel));
+    expect_none(sources.iter().flat_map(numbers::bare_in_formula));
+}
+
+/// Rates are functions of what they are given, and change none of it.
+#[test]
+fn rates_change_nothing() {
+    let sources = project();
+    let rates = sources.iter().filter(|source| rules::RATES.contains(&source.path.as_str()));
+    let rates: Vec<_> = rates.collect();
+    assert_eq!(rates.len(), rules::RATES.len(), "the files of the rates are not all there");
+    expect_none(rates.into_iter().flat_map(rules::changes));
 }
 
 /// Every data file has the checksum that the README beside it states.

@@ -184,6 +184,48 @@ pub(crate) fn misplaced_words(source: &Source) -> Vec<Finding> {
     findings
 }
 
+/// The files of the rates of the microphysics, and of what they are made of. What acts on a cell stands elsewhere:
+/// in `balance` the rates of a minor step, in `melt` what takes place at once.
+pub(crate) const RATES: [&str; 10] = [
+    "src/thermo.rs",
+    "src/wsm5/ice.rs",
+    "src/wsm5/radii.rs",
+    "src/wsm5/slope.rs",
+    "src/wsm5/warm.rs",
+    "kernels/thermo.cuh",
+    "kernels/wsm5/ice.cuh",
+    "kernels/wsm5/radii.cuh",
+    "kernels/wsm5/slope.cuh",
+    "kernels/wsm5/warm.cuh",
+];
+
+/// Arguments that a function of rates could change: mutable references in Rust, and in CUDA references without
+/// `const`.
+pub(crate) fn changes(source: &Source) -> Vec<Finding> {
+    let code = code_only(&source.text);
+    let code = &code[..code.find("#[cfg(test)]").unwrap_or(code.len())];
+    let what = || "a rate changes nothing; wsm5/balance and wsm5/melt do".to_owned();
+    let places: Vec<usize> = if source.is_rust() {
+        code.match_indices("&mut ").map(|(at, _)| at).collect()
+    } else {
+        // `const Cell& cell` and `const real (&q)[2]` are read; `[&]` is a closure.
+        let changes = |at: usize| {
+            let argument = code[..at].rfind([',', '(', ';', '{']).map_or(0, |before| before + 1);
+            let is_operator = code[at..].starts_with("& ") && code[..at].ends_with(' ');
+            let is_pair = code[at..].starts_with("&&") || code[..at].ends_with('&');
+            let is_closure = code[..at].ends_with('[');
+            let text = code[argument..at].trim();
+            !(is_operator
+                || is_pair
+                || is_closure
+                || text.starts_with("const ")
+                || text.ends_with("const"))
+        };
+        code.match_indices('&').map(|(at, _)| at).filter(|at| changes(*at)).collect()
+    };
+    places.into_iter().map(|at| source.finding(at, what())).collect()
+}
+
 /// Marks of unfinished work.
 pub(crate) fn unfinished(source: &Source) -> Vec<Finding> {
     let marks = words(&source.text).filter(|(_, word)| UNFINISHED.contains(word));
@@ -309,6 +351,19 @@ mod tests {
         assert_eq!(count(UNSAFE_EXCEPTION, &declaration.repeat(2)), 1);
         assert_eq!(count(UNSAFE_EXCEPTION, "unsafe { f() }"), 1);
         assert_eq!(count("src/io/reader.rs", declaration), 1);
+    }
+
+    #[test]
+    fn rates_that_change_something_are_found() {
+        let count = |path, text| changes(&source(path, text)).len();
+        assert_eq!(count("src/wsm5/ice.rs", "fn f(cell: &Cell<R>, q: R) -> R { q }"), 0);
+        assert_eq!(count("src/wsm5/ice.rs", "fn f(cell: &mut Cell<R>) {}"), 1);
+        assert_eq!(count("src/wsm5/ice.rs", "#[cfg(test)]\nmod tests { f(&mut x) }"), 0);
+        let kernel = "kernels/wsm5/ice.cuh";
+        let read = "real f(const Cell& cell, real q) { const auto g = [&](real x) { return a & b && c; }; }";
+        assert_eq!(count(kernel, read), 0);
+        assert_eq!(count(kernel, "real f(const Air& air, Cell& cell) {}"), 1);
+        assert_eq!(count(kernel, "real f(real& q) {}"), 1);
     }
 
     #[test]

@@ -23,7 +23,10 @@ pub(crate) const HARMLESS: [(&str, &str); 11] = [
         "thermo::heat_capacity: const real vapour = max(qv, <Q_MIN ->",
         "so little vapour is lost beside 1",
     ),
-    ("slope::ice_number: const real content = rho * max(qi, <Q_MIN ->", "there are more crystals"),
+    (
+        "slope::ice_number: const real content = rho * max(qi, <SCARCE_ICE ->",
+        "the bound holds there",
+    ),
     ("warm::rates: const real rhw = max(cell.qv / onset.qsw, <Q_MIN ->", "it is lost beside 1"),
     ("ice::rates: const real rhi = max(cell.qv / onset.qsi, <Q_MIN ->", "it is lost beside 1"),
     ("melt::psmlt: if (cell.t <= FREEZING <||", "the bounds of the amount leave nothing either"),
