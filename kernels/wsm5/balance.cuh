@@ -1,4 +1,4 @@
-// The only place where rates get their signs: what each process takes, and where it goes.
+// Rates get their signs here: what each process takes, and where it goes. What takes place at once has its own in melt.cuh.
 // See src/wsm5/balance.rs.
 #pragma once
 

@@ -1,4 +1,5 @@
-//! The only place where rates get their signs: what each process takes, and where it goes.
+//! Rates get their signs here: what each process takes, and where it goes. What takes place at once has its own in
+//! [`melt`](super::melt).
 
 use crate::wsm5::ice::IceRates;
 use crate::wsm5::params::SchemeConstants;

@@ -1,8 +1,8 @@
 //! WSM5 cloud microphysics: vapour, cloud water, rain, cloud ice and snow in columns.
 //!
 //! [`Column::call`] is the scheme's table of contents: it names the processes in their order.
-//! Each of them is a pure function of scalars in the file of its kind; signs stand in
-//! [`balance`].
+//! Each rate is a pure function of scalars in the file of its kind; signs stand in [`balance`] for
+//! rates and in [`melt`] for what takes place at once.
 //!
 //! On a CPU with vector instructions [`call`] works on many columns side by side (`abreast`,
 //! `descent`), with the same functions; [`Column`] is the reference.

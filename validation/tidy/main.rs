@@ -118,6 +118,39 @@ fn rates_change_nothing() {
     expect_none(rates.into_iter().flat_map(rules::changes));
 }
 
+/// Records take no more room than this, bytes: the last full set of each kind of machine, and what READMEs point to.
+const MOST_RECORDED: u64 = 3_000_000;
+
+#[test]
+fn records_are_few_and_their_readmes_point_to_what_is_there() {
+    let results = Path::new(env!("CARGO_MANIFEST_DIR")).join("benches/results");
+    let (mut folders, mut bytes, mut pages) = (vec![results], 0, Vec::new());
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).unwrap().map(Result::unwrap) {
+            let (path, about) = (entry.path(), entry.metadata().unwrap());
+            if about.is_dir() {
+                folders.push(path);
+            } else {
+                bytes += about.len();
+                pages.extend(path.extension().is_some_and(|e| e == "md").then_some(path));
+            }
+        }
+    }
+    assert!(bytes <= MOST_RECORDED, "{bytes} bytes of records; older ones go, history keeps them");
+    assert!(!pages.is_empty(), "the records have no README");
+    let readme = ["README.md", "ARCHITECTURE.md"]
+        .map(|name| Path::new(env!("CARGO_MANIFEST_DIR")).join(name));
+    expect_none(pages.into_iter().chain(readme).flat_map(|page| {
+        let text = fs::read_to_string(&page).unwrap();
+        let links = text.split("](").skip(1).filter_map(|rest| rest.split([')', '#']).next());
+        let is_missing = |link: &&str| {
+            !link.is_empty() && !link.contains("://") && !page.parent().unwrap().join(link).exists()
+        };
+        let missing = links.filter(is_missing).map(|link| format!("{}: no {link}", page.display()));
+        missing.collect::<Vec<_>>()
+    }));
+}
+
 /// Every data file has the checksum that the README beside it states.
 #[test]
 fn data_files_are_those_of_their_readme() {
