@@ -28,9 +28,12 @@ macro_rules! shared_constants {
 
             /// The constants of this trait as kernels see them.
             fn cuda_text() -> String {
-                [$( $crate::shared::constant_text(
-                    stringify!($name), <Self as $trait>::$name, $unit, &[$($doc),*],
-                ) ),*].concat()
+                $crate::shared::constants_text(&[$( $crate::shared::Constant {
+                    name: stringify!($name),
+                    value: <Self as $trait>::$name,
+                    unit: $unit,
+                    doc: &[$($doc),*],
+                } ),*])
             }
         }
 
@@ -97,11 +100,12 @@ macro_rules! shared_struct {
                 $( type $R = $crate::shared::WorkingPrecision; )?
                 $crate::shared::struct_text(
                     stringify!($name), size_of::<Self>(), &[$($struct_doc),*], &[
-                    $( $crate::shared::member_text(
-                        &<$type as $crate::shared::CudaType>::declaration(stringify!($field)),
-                        $unit,
-                        &[$($doc),*],
-                    ) ),*
+                    $( $crate::shared::Member {
+                        declaration: <$type as $crate::shared::CudaType>::declaration,
+                        name: stringify!($field),
+                        unit: $unit,
+                        doc: &[$($doc),*],
+                    } ),*
                 ])
             }
         }
@@ -261,23 +265,41 @@ pub fn literal<R: Real>(value: R) -> String {
     format!("{value:?}{suffix}")
 }
 
-/// One line that declares a constant.
-pub(crate) fn constant_text<R: Real>(name: &str, value: R, unit: &str, doc: &[&str]) -> String {
-    format!("constexpr real {name} = {}; {}\n", literal(value), comment(unit, doc))
+/// A constant as the macro has it. In tables the compiler has one function to make, not one for every constant.
+pub(crate) struct Constant<R> {
+    pub(crate) name: &'static str,
+    pub(crate) value: R,
+    pub(crate) unit: &'static str,
+    pub(crate) doc: &'static [&'static str],
 }
 
-/// One line that declares a member of a struct.
-pub(crate) fn member_text(declaration: &str, unit: &str, doc: &[&str]) -> String {
-    format!("    {declaration}; {}\n", comment(unit, doc))
+/// A member of a struct as the macro has it.
+pub(crate) struct Member {
+    pub(crate) declaration: fn(&str) -> String,
+    pub(crate) name: &'static str,
+    pub(crate) unit: &'static str,
+    pub(crate) doc: &'static [&'static str],
 }
 
-/// The declaration of a struct from those of its members.
-pub(crate) fn struct_text(name: &str, size: usize, doc: &[&str], members: &[String]) -> String {
+/// Lines that declare constants.
+pub(crate) fn constants_text<R: Real>(constants: &[Constant<R>]) -> String {
+    let line = |Constant { name, value, unit, doc }: &Constant<R>| {
+        format!("constexpr real {name} = {}; {}\n", literal(*value), comment(unit, doc))
+    };
+    constants.iter().map(line).collect()
+}
+
+/// The declaration of a struct from its members.
+pub(crate) fn struct_text(name: &str, size: usize, doc: &[&str], members: &[Member]) -> String {
     let summary = doc.first().map_or("", |line| line.trim());
+    let line = |Member { declaration, name, unit, doc }: &Member| {
+        format!("    {}; {}\n", declaration(name), comment(unit, doc))
+    };
+    let members: String = members.iter().map(line).collect();
     format!(
         "// {summary}\nstruct {name} {{\n{}}};\n\
          static_assert(sizeof({name}) == {size}, \"the layout of {name} differs from Rust's\");\n",
-        members.concat(),
+        members,
     )
 }
 

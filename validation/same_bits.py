@@ -11,6 +11,7 @@ numpy and netCDF4. Exit codes: 0 the same, 1 different, 2 wrong usage, 3 could n
 """
 
 import argparse
+import fnmatch
 import json
 import os
 import shutil
@@ -36,8 +37,14 @@ MAY_DIFFER_IN = {"second half": {"input_sha256"}}
 # Parts of the JSON of `run` that hold no time and no name of the program.
 FIGURES = ["backend", "precision", "frames", "refine", "grid", "boundary", "limiter", "fallout", "steps",
            "dt", "max_dt", "seconds", "input_frames", "restart", "projection", "water", "diagnostics"]
-# What has changed on purpose since COMMIT: (job or "*", file, place in it) and the reason.
-CHANGED = {}
+# What has changed on purpose since COMMIT: patterns of job, file and place in it, and the reason.
+MISMATCH = "mass_mismatch is made column by column in the working precision, and the closure with it"
+CHANGED = {
+    ("*", "figures.json", "*water.mass_mismatch"): MISMATCH,
+    ("*", "figures.json", "*water.closure_rel"): MISMATCH,
+    # The other changes of the budget are in figures.json too, and are held to their bits there.
+    ("* half", "*.nc", "attribute water_changes"): MISMATCH,
+}
 
 STORM = "storm.nc"
 ENSEMBLE = """members = 3
@@ -272,9 +279,7 @@ def compare_folders(job, folders):
         if not sides[0]:
             raise Failure(f"{job}: {name} holds nothing to compare")
         for place, what in differences(*sides, MAY_DIFFER_IN.get(job, frozenset())):
-            reason = next((reason for (jobs, file, at), reason in CHANGED.items()
-                           if jobs in ("*", job) and file == name and at == place), None)
-            if reason is None:
+            if not any(all(map(fnmatch.fnmatchcase, (job, name, place), change)) for change in CHANGED):
                 count += 1
                 print(f"  {job}: {name}: {place}: {what}")
     return count
