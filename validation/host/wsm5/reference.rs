@@ -7,7 +7,7 @@ use super::case::{CASES, OUTPUTS, Stage, group};
 use super::judge::{Case, LIKE_WRF, judge, judge_parts};
 use super::parameters;
 use super::support;
-use super::yardstick::{Spread, Yardstick, rms};
+use super::yardstick::{Spread, Yardstick, rms, share_of_sample};
 
 /// Into how many parts the columns of a case are dealt, one after the other: the limits hold on any
 /// part of the columns, as on that of the storm that is shipped with the project.
@@ -84,4 +84,36 @@ fn yardstick_describes_the_stored_build() {
         }
     }
     println!("{compared} fields compared in full");
+}
+
+/// ln n! of all n up to `most`.
+fn ln_factorials(most: usize) -> Vec<f64> {
+    let mut sums = vec![0.0];
+    for n in 1..=most {
+        sums.push(sums[n - 1] + (n as f64).ln());
+    }
+    sums
+}
+
+/// Of columns drawn from a case in which some have parted, more than is allowed for have parted less
+/// often than once in a million, by the hypergeometric distribution; and of a whole case no more than
+/// its share may have.
+#[test]
+fn more_columns_than_are_allowed_for_are_improbable() {
+    for (whole, parted) in [(240, 2), (240, 10), (252, 60), (4118, 4), (4118, 41), (4118, 400)] {
+        let ln = ln_factorials(whole);
+        let choose = |n: usize, k: usize| ln[n] - ln[k] - ln[n - k];
+        let share = parted as f64 / whole as f64;
+        for drawn in [whole / 20, whole / 10, whole / 4] {
+            let allowed = share_of_sample(share, 27, 27 * drawn, 27 * whole) * drawn as f64;
+            let more = (allowed + 1.0e-9).floor() as usize + 1;
+            let chance = |x: usize| {
+                choose(parted, x) + choose(whole - parted, drawn - x) - choose(whole, drawn)
+            };
+            let tail: f64 = (more..=parted.min(drawn)).map(|x| chance(x).exp()).sum();
+            assert!(tail < 1.0e-6, "{drawn} of {whole}, {parted} parted: {tail:e}");
+        }
+        let all = share_of_sample(share, 27, 27 * whole, 27 * whole);
+        assert!((all - share).abs() <= 0.0, "{all} of {share}");
+    }
 }
