@@ -1,23 +1,139 @@
-//! Dates as WRF writes them, `YYYY-MM-DD_hh:mm:ss`, in the proleptic Gregorian calendar.
+//! Dates as WRF writes them, `YYYY-MM-DD_hh:mm:ss`, in the proleptic Gregorian calendar, and times counted
+//! from a date, as the CF conventions have them.
 
 use time::format_description::BorrowedFormatItem;
 use time::macros::{datetime, format_description};
-use time::{Duration, PrimitiveDateTime};
+use time::{Date, Duration, Month, PrimitiveDateTime, Time};
 
 const FORMAT: &[BorrowedFormatItem<'_>] =
     format_description!("[year]-[month]-[day]_[hour]:[minute]:[second]");
 
+/// Characters of a date in WRF's form.
+const LENGTH: usize = 19;
+
 /// The first day of the calendar, for files that do not tell their time.
 pub const START: PrimitiveDateTime = datetime!(0001-01-01 00:00:00);
 
-/// The time that a text of WRF's form says, if it is one.
+/// Before it the calendar that CF calls standard is the Julian one.
+pub const GREGORIAN: PrimitiveDateTime = datetime!(1582-10-15 00:00:00);
+
+/// The time that a text of WRF's form says, if it is one. `T` or a space may stand between date and time,
+/// a fraction behind the seconds, and `Z` at the end.
 pub fn parse(text: &str) -> Option<PrimitiveDateTime> {
-    PrimitiveDateTime::parse(text.trim_end_matches(['\0', ' ']), FORMAT).ok()
+    let text = text.trim_end_matches(['\0', ' ']).trim_start();
+    let text = text.strip_suffix('Z').unwrap_or(text);
+    let (whole, rest) = text.is_char_boundary(LENGTH).then(|| text.split_at_checked(LENGTH))??;
+    let seconds = match rest {
+        "" => 0.0,
+        _ => fraction(rest)?,
+    };
+    let whole = whole.replacen(['T', ' '], "_", 1);
+    PrimitiveDateTime::parse(&whole, FORMAT).ok()?.checked_add(exactly(seconds)?)
 }
 
-/// The time in WRF's form.
+/// What a text such as `.25` stands for.
+fn fraction(text: &str) -> Option<f64> {
+    let digits = text.strip_prefix('.')?;
+    let are_digits = digits.bytes().all(|byte| byte.is_ascii_digit());
+    if are_digits && !digits.is_empty() { text.parse().ok() } else { None }
+}
+
+/// The time in WRF's form, with a fraction behind it where it is between two seconds.
 pub fn format(time: PrimitiveDateTime) -> String {
+    let whole = time.format(FORMAT).unwrap_or_else(|_| time.to_string());
+    match time.microsecond() {
+        0 => whole,
+        part => format!("{whole}.{part:06}").trim_end_matches('0').to_owned(),
+    }
+}
+
+/// The time in WRF's form, to the nearest second: what `Times` has room for.
+pub fn stamp(time: PrimitiveDateTime) -> String {
+    const HALF: Duration = Duration::milliseconds(500);
+    let time = time.saturating_add(HALF);
     time.format(FORMAT).unwrap_or_else(|_| time.to_string())
+}
+
+/// A length of time to the nearest microsecond, which is far more than what rounding makes of sums of steps
+/// and of minutes in double precision; `None` beyond all dates.
+fn exactly(seconds: f64) -> Option<Duration> {
+    const PARTS: f64 = 1e6;
+    const MOST: f64 = 1e12;
+    (seconds.abs() < MOST).then(|| Duration::microseconds((seconds * PARTS).round() as i64))
+}
+
+/// Times counted in some unit from a date, as `minutes since 2020-06-01 00:00:00`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Count {
+    /// The unit, s.
+    pub unit: f64,
+    /// The date.
+    pub origin: PrimitiveDateTime,
+}
+
+impl Count {
+    /// What units of the CF conventions say.
+    pub fn parse(units: &str) -> Option<Self> {
+        let lower = units.trim().to_lowercase();
+        let (name, origin) = lower.split_once(" since ")?;
+        Some(Self { unit: unit(name)?, origin: origin_of(origin)? })
+    }
+
+    /// When a count is.
+    pub fn when(self, count: f64) -> Option<PrimitiveDateTime> {
+        self.origin.checked_add(exactly(count * self.unit)?)
+    }
+}
+
+/// The length of a unit of time, s.
+pub fn unit(name: &str) -> Option<f64> {
+    Some(match name.trim() {
+        "s" | "sec" | "secs" | "second" | "seconds" => 1.0,
+        "min" | "mins" | "minute" | "minutes" => 60.0,
+        "h" | "hr" | "hrs" | "hour" | "hours" => 3600.0,
+        "d" | "day" | "days" => 86_400.0,
+        _ => return None,
+    })
+}
+
+/// The date behind `since`, in lower case: parts may have fewer digits, and the time and its zone may be
+/// left out.
+fn origin_of(text: &str) -> Option<PrimitiveDateTime> {
+    let text = text.trim();
+    let (date, rest) = text.split_once(['t', ' ', '_']).unwrap_or((text, ""));
+    let mut parts = date.splitn(3, '-');
+    let mut number = || parts.next()?.parse::<u16>().ok();
+    let (year, month, day) = (number()?, number()?, number()?);
+    let month = Month::try_from(u8::try_from(month).ok()?).ok()?;
+    let date = Date::from_calendar_date(year.into(), month, u8::try_from(day).ok()?).ok()?;
+    let rest = rest.trim();
+    let end = rest.find(|c: char| !(c.is_ascii_digit() || c == ':' || c == '.'));
+    let (clock, zone) = rest.split_at(end.unwrap_or(rest.len()));
+    let mut seconds = 0.0;
+    for (place, part) in clock.split(':').filter(|part| !part.is_empty()).enumerate() {
+        let unit = *[3600.0, 60.0, 1.0].get(place)?;
+        seconds += unit * part.parse::<f64>().ok()?;
+    }
+    let midnight = PrimitiveDateTime::new(date, Time::MIDNIGHT);
+    midnight.checked_add(exactly(seconds - shift(zone.trim())?)?)
+}
+
+/// How far the clocks of a zone are ahead, s.
+fn shift(zone: &str) -> Option<f64> {
+    if matches!(zone, "" | "z" | "utc" | "gmt") {
+        return Some(0.0);
+    }
+    let (sign, clock) = match zone.split_at_checked(1)? {
+        ("+", clock) => (1.0, clock),
+        ("-", clock) => (-1.0, clock),
+        _ => return None,
+    };
+    let (hours, minutes) = match clock.split_once(':') {
+        Some(pair) => pair,
+        None if clock.len() == 4 => clock.split_at(2),
+        None => (clock, "0"),
+    };
+    Some(sign * (3600.0 * hours.parse::<f64>().ok()? + 60.0 * minutes.parse::<f64>().ok()?))
 }
 
 /// Whether the time `seconds` later can be written in WRF's form, with a year of four digits.
@@ -26,9 +142,9 @@ pub fn reaches(time: PrimitiveDateTime, seconds: f64) -> bool {
     time.checked_add(Duration::seconds(seconds.ceil() as i64)).is_some()
 }
 
-/// The time `seconds` later, to the nearest second.
+/// The time `seconds` later, to the nearest microsecond.
 pub fn after(time: PrimitiveDateTime, seconds: f64) -> PrimitiveDateTime {
-    time.saturating_add(Duration::seconds(seconds.round() as i64))
+    time.saturating_add(exactly(seconds).unwrap_or(Duration::MAX))
 }
 
 /// Minutes from one time to another.
@@ -47,6 +163,43 @@ mod tests {
         }
         assert!(parse("2001-02-29_00:00:00").is_none());
         assert!(parse("yesterday").is_none());
+    }
+
+    #[test]
+    fn other_forms_are_read() {
+        let noon = parse("2020-06-01_12:00:00").expect("a time");
+        for text in ["2020-06-01T12:00:00", "2020-06-01 12:00:00Z", "2020-06-01_12:00:00\0 "] {
+            assert_eq!(parse(text), Some(noon), "{text}");
+        }
+        let later = parse("2020-06-01T12:00:00.25").expect("a time");
+        assert_eq!(format(later), "2020-06-01_12:00:00.25");
+        assert_eq!(stamp(later), "2020-06-01_12:00:00");
+        assert_eq!(stamp(after(noon, 0.5)), "2020-06-01_12:00:01");
+        for text in ["2020-06-01_12:00:00.", "2020-06-01_12:00:00.x", "2020-06-01", "ä", ""] {
+            assert_eq!(parse(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn times_are_counted_from_a_date() {
+        for (units, count, wanted) in [
+            ("minutes since 2020-06-01 00:00:00", 180.0, "2020-06-01_03:00:00"),
+            ("hours since 2020-06-01", 3.0, "2020-06-01_03:00:00"),
+            ("Seconds since 2020-6-1 0:0:0", 0.5, "2020-06-01_00:00:00.5"),
+            ("days since 2020-02-28T12:00:00Z", 1.5, "2020-03-01_00:00:00"),
+            ("hours since 2020-06-01 02:00:00 +02:00", 1.0, "2020-06-01_01:00:00"),
+            ("hours since 2020-06-01 00:00:00.0 -0130", 0.0, "2020-06-01_01:30:00"),
+            ("h since 2020-06-01 00:00:00 UTC", -1.0, "2020-05-31_23:00:00"),
+            ("minutes since 2020-06-01_00:00:00", 1.0 / 3.0, "2020-06-01_00:00:20"),
+        ] {
+            let found = Count::parse(units).and_then(|since| since.when(count));
+            assert_eq!(found.map(format).as_deref(), Some(wanted), "{units}");
+        }
+        for units in
+            ["minutes", "months since 2020-06-01", "days since yesterday", "days since 2020-13-01"]
+        {
+            assert_eq!(Count::parse(units), None, "{units}");
+        }
     }
 
     #[test]

@@ -7,6 +7,7 @@ use clap::Args;
 use crate::advection::Limiter;
 use crate::ensemble::Ensemble;
 use crate::grid::Sides;
+use crate::io::wrf::series::Overlap;
 use crate::plan::Length;
 use crate::wsm5::Fallout;
 
@@ -35,6 +36,8 @@ pub struct RunConfig {
     pub limiter: Limiter,
     /// Variant of the microphysics.
     pub fallout: Fallout,
+    /// Which file counts where several have a time.
+    pub overlap: Overlap,
     /// Lateral boundaries, when the user gives them.
     pub boundary: Option<Sides>,
     /// Into how many parts every cell of the input is divided, along x and along y.

@@ -8,6 +8,9 @@
 use std::fmt;
 use std::str::FromStr;
 
+/// Radius of the Earth, m (WRF `EARTH_RADIUS_M` of `share/module_llxy`).
+pub const EARTH_RADIUS: f64 = 6_370_000.0;
+
 /// Number of cells along each axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shape {

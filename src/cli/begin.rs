@@ -57,6 +57,9 @@ pub(super) fn ready<R: Working>(
         case = case.resume(restart);
     }
     let case = case.follow(series.clone(), longest)?;
+    if from.is_none() {
+        series.look_ahead(series.reaching(longest) + 1, &case.domain)?;
+    }
     if let Some(restart) = &restart {
         refuse_faster_winds(&case, restart)?;
     }
@@ -86,7 +89,7 @@ impl<R: Stored> Begun<R> {
     ///
     /// # Errors
     ///
-    /// Those of [`RestartFile::load`], [`wrf::read`] and [`Series::open`].
+    /// Those of [`RestartFile::load`] and [`wrf::open`].
     fn read(config: &RunConfig, file: Option<&RestartFile>) -> Result<Self> {
         if let Some(file) = file {
             let restart = file.load::<R>()?;
@@ -104,8 +107,7 @@ impl<R: Stored> Begun<R> {
             );
             return Ok(Self { domain, frame, series, restart: Some(restart) });
         }
-        let (domain, frame) = wrf::read(&config.inputs[0], config.boundary)?;
-        let series = Series::open(&config.inputs, &domain)?;
+        let (domain, frame, series) = wrf::open(&config.inputs, config.boundary, config.overlap)?;
         Ok(Self { domain, frame, series, restart: None })
     }
 

@@ -24,8 +24,9 @@ const NAMED: usize = 8;
 /// Compare two NetCDF files, variable by variable.
 ///
 /// Without --tolerance every difference counts, to the last bit; only one NaN is as good as another.
-/// Whole numbers and text are compared for equality, whatever the tolerance. Values are taken as
-/// stored; attributes are not compared, and files with groups are refused.
+/// Whole numbers and text are compared for equality, whatever the tolerance. Values are taken as what
+/// they mean: packed ones may be off by half of their step, and what is missing differs from any value.
+/// Attributes are not compared otherwise, and files with groups are refused.
 ///
 /// Example: nwp-mini diff --print-tolerance > limits.toml
 ///
@@ -110,7 +111,14 @@ impl Diff {
         }
         self.print(&comparison, [a, b])?;
         if failures.is_empty() {
-            let limits = if self.tolerance.is_some() { "within the limits" } else { "bit by bit" };
+            let is_within = |v: &VariableReport| v.verdict == Verdict::Within;
+            let limits = match self.tolerance {
+                Some(_) => "within the limits",
+                None if comparison.variables.iter().any(is_within) => {
+                    "within half a step of what is packed"
+                }
+                None => "bit by bit",
+            };
             let count = comparison.variables.len();
             writeln!(io::stdout(), "\nThe same {limits}: {count} variables.")?;
             return Ok(());

@@ -14,6 +14,7 @@ use crate::gpu;
 use crate::gpu::tuning::{Choice, Tuning};
 use crate::io::pending::Pending;
 use crate::io::wrf;
+use crate::io::wrf::series::Overlap;
 use crate::io::wrf::survey::{Survey, survey};
 use crate::model::Case;
 
@@ -215,16 +216,34 @@ impl FileFacts {
         let cells = survey.grid.iter().copied().fold(1, usize::saturating_mul);
         let mut facts =
             Self { path: path.display().to_string(), survey, max_dt: None, problem: None };
-        if !facts.survey.missing.is_empty() {
-            facts.problem = Some("essential variables are missing".to_owned());
-        } else if cells <= CHEAP {
-            match wrf::read(path, None).and_then(|(domain, frame)| Case::<f32>::new(domain, frame))
-            {
-                Ok(case) => facts.max_dt = Some(case.max_dt),
-                Err(error) => facts.problem = Some(error.to_string()),
+        // What a run would say of the file, word for word.
+        match Self::as_input(path, cells) {
+            Ok((max_dt, unread)) => {
+                facts.max_dt = max_dt;
+                facts.survey.assumed.extend(unread);
             }
+            Err(error) => facts.problem = Some(error.to_string()),
         }
         Ok(facts)
+    }
+
+    /// Opens the file as a run does; the longest time step, where it is cheap to tell, and what was not looked at.
+    fn as_input(path: &Path, cells: usize) -> Result<(Option<f64>, Option<String>)> {
+        let (domain, frame, series) = wrf::open(&[path.to_owned()], None, Overlap::Refuse)?;
+        let is_small = series.is_small(&domain);
+        let unread = (!is_small && series.len() > 1).then(|| {
+            "times after the first: as good as the first; they are too large to look at".to_owned()
+        });
+        if cells > CHEAP {
+            return Ok((None, unread));
+        }
+        let mut case = Case::<f32>::new(domain, frame)?;
+        let max_dt = case.max_dt;
+        if is_small {
+            case = case.follow(series, f64::INFINITY)?;
+        }
+        drop(case);
+        Ok((Some(max_dt), unread))
     }
 
     fn print(&self, out: &mut impl Write) -> Result<()> {

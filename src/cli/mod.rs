@@ -42,6 +42,7 @@ pub use device::BackendChoice;
 
 use crate::advection::Limiter;
 use crate::error::{Error, Result};
+use crate::io::wrf::series::Overlap;
 use crate::lanes::Instructions;
 pub use crate::real::Precision;
 use crate::wsm5::Fallout;
@@ -170,6 +171,28 @@ impl From<Limiter> for LimiterChoice {
             Limiter::PositiveDefinite => Self::Pd,
             Limiter::Monotonic => Self::Monotonic,
             Limiter::None => Self::None,
+        }
+    }
+}
+
+/// Which file counts where several have a time.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+enum OverlapChoice {
+    /// None: a time that two files have is an error
+    #[default]
+    Refuse,
+    /// The earlier file
+    First,
+    /// The later file, from its first time on
+    Last,
+}
+
+impl From<OverlapChoice> for Overlap {
+    fn from(choice: OverlapChoice) -> Self {
+        match choice {
+            OverlapChoice::Refuse => Self::Refuse,
+            OverlapChoice::First => Self::First,
+            OverlapChoice::Last => Self::Last,
         }
     }
 }

@@ -20,7 +20,7 @@ use crate::cli::progress::Progress;
 use crate::cli::provenance::provenance;
 use crate::cli::report::Facts;
 use crate::cli::restart::{Given, Settled, restarter, warn_of_another_backend};
-use crate::cli::{BackendChoice, FalloutChoice, LimiterChoice, Precision};
+use crate::cli::{BackendChoice, FalloutChoice, LimiterChoice, OverlapChoice, Precision};
 use crate::config::{Beside, Restarts, RunConfig};
 use crate::diagnostics::difference::Value;
 use crate::ensemble::Ensemble;
@@ -101,6 +101,10 @@ pub(super) struct Run {
     /// periodic,open [default: specified]
     #[arg(long, value_name = "KIND")]
     boundary: Option<Sides>,
+    /// Which file of --input counts where several have a time, as before and after a restart of the model that
+    /// wrote them
+    #[arg(long, value_name = "FILE", default_value = "refuse")]
+    overlap: OverlapChoice,
     /// Divide every cell of the input into N x N, by linear interpolation [default: 1]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     refine: Option<u16>,
@@ -176,6 +180,7 @@ impl Run {
             restarts,
             limiter: settled.limiter.into(),
             fallout: settled.fallout.into(),
+            overlap: self.overlap.into(),
             boundary: settled.boundary,
             refine: settled.refine.into(),
             json: self.json.clone(),

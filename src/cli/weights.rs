@@ -21,7 +21,7 @@ use crate::io::wrf;
 #[derive(Debug, Args)]
 #[command(allow_negative_numbers = true)]
 pub(super) struct Weights {
-    /// WRF file with the grid that the weights start from
+    /// WRF file with the grid that the weights start from; it needs no fields, as geo_em files have none
     #[arg(short, long, value_name = "FILE")]
     input: PathBuf,
     /// Weight file to write
@@ -81,7 +81,7 @@ impl Weights {
             return Err(Error::Usage("--output is the input file; give another name".to_owned()));
         }
         drop(Pending::new(&self.output, self.force)?);
-        let (mut domain, _) = wrf::read(&self.input, None)?;
+        let mut domain = wrf::grid::read(&self.input)?;
         if self.refine > 1 {
             domain = wrf::refine::domain(&domain, self.refine.into());
         }

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use serde::Serialize;
 
-use crate::diagnostics::difference::{Difference, Worst};
+use crate::diagnostics::difference::{Band, Difference, Worst};
 use crate::diagnostics::tolerance::{Limits, Tolerances};
 use crate::diagnostics::totals::{self, Total};
 use crate::error::Result;
@@ -132,8 +132,9 @@ impl Comparison {
 
 /// Compares two files; without tolerances every difference counts.
 ///
-/// Groups, attributes and dimensions that no variable has are not looked at, and values are taken
-/// as stored, without their scale and fill value.
+/// Groups, attributes and dimensions that no variable has are not looked at. Values are compared as what
+/// they mean: packed ones are unpacked, and may be off by half of their step; there is none where a floating
+/// value is marked as missing, or is the fill value of the NetCDF library.
 ///
 /// # Errors
 ///
@@ -189,7 +190,9 @@ fn compare_variable(
     [a, b]: [&Description; 2],
     tolerances: Option<&Tolerances>,
 ) -> Result<VariableReport> {
-    let limits = tolerances.map(|t| t.of(&a.name));
+    let packed = packed([a, b]);
+    let limits = limits_of(tolerances.map(|t| t.of(&a.name)), packed);
+    let limits = limits.as_ref();
     let mut report = VariableReport {
         name: a.name.clone(),
         types: [Some(a.kind.0), Some(b.kind.0)],
@@ -212,8 +215,11 @@ fn compare_variable(
             report.figures = Some(figures(&difference, [a, b], &report.shape));
         }
     }
-    // What the structure says counts more than the values.
-    if a.kind != b.kind {
+    if let (Some(half), Verdict::Within) = (packed, report.verdict) {
+        report.note = Some(format!("packed: the same within half a step, {half:.3e}"));
+    }
+    // What the structure says counts more than the values; how they are packed is no part of it.
+    if a.kind != b.kind && !(packed.is_some() && is_float([a, b])) {
         report.verdict = Verdict::OtherType;
         report.note = Some(format!("{} in A, {} in B", a.kind.0, b.kind.0));
     } else if a.extents.iter().map(shape_of).ne(b.extents.iter().map(shape_of)) {
@@ -246,7 +252,27 @@ fn common_shape(a: &[Extent], b: &[Extent]) -> Option<Vec<usize>> {
 }
 
 fn is_float(pair: [&Description; 2]) -> bool {
-    pair.iter().all(|of| matches!(of.kind, Kind("float" | "double")))
+    pair.iter().all(|of| of.packed.is_some() || matches!(of.kind, Kind("float" | "double")))
+}
+
+/// How far values may be off for being packed, in units of the variable, where one of the two is.
+fn packed(pair: [&Description; 2]) -> Option<f64> {
+    pair.iter().filter_map(|of| of.packed).reduce(|a, b| a + b)
+}
+
+/// Room for the rounding of `scale_factor` to single precision, which the largest of 65,535 steps feels most,
+/// as a part of half a step.
+const SCALE_ROUNDING: f64 = 0.01;
+
+/// The limits of a variable, widened where it is packed.
+fn limits_of(limits: Option<&Limits>, packed: Option<f64>) -> Option<Limits> {
+    let Some(half) = packed else { return limits.cloned() };
+    let room = Band {
+        atol: (1.0 + SCALE_ROUNDING) * half,
+        // Unpacked values are rounded to single precision, and so is add_offset.
+        rtol: f64::from(f32::EPSILON),
+    };
+    Some(limits.cloned().unwrap_or_default().widened(room))
 }
 
 /// Reads the variable part by part; `None` where the types cannot be compared.
@@ -317,7 +343,7 @@ fn figures(difference: &Difference, pair: [&Description; 2], shape: &[usize]) ->
         rms: number(difference.rms()),
         relative_percent: difference.relative_percent().and_then(number),
         max_ulp: Some(difference.max_ulp)
-            .filter(|_| is_float(pair) && pair[0].kind == pair[1].kind),
+            .filter(|_| is_float(pair) && pair[0].kind == pair[1].kind && packed(pair).is_none()),
         nan: difference.nan,
         inf: difference.infinite,
     }

@@ -77,8 +77,9 @@ impl Locator {
         let Shape { nx, ny, .. } = self.shape;
         let along = |[first, step]: [f64; 2], at: f64, n: usize| {
             let s = (at - first) / step;
-            let low = (s.clamp(0.0, (n - 1) as f64) as usize).min(n - 2);
-            ([low, low + 1], s - low as f64)
+            // A periodic axis may have one cell.
+            let low = (s.clamp(0.0, (n - 1) as f64) as usize).min(n.saturating_sub(2));
+            ([low, (low + 1).min(n - 1)], s - low as f64)
         };
         let ((i, s), (j, t)) = (along(along_x, x, nx), along(along_y, y, ny));
         let mut sum = [0.0; 3];

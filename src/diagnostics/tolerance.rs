@@ -34,6 +34,11 @@ pub struct Limits {
 impl Limits {
     const KEYS: [&str; 4] = ["atol", "rtol", "outliers", "rms_percent"];
 
+    /// These limits with more room for a single value.
+    pub fn widened(&self, by: Band) -> Self {
+        Self { atol: self.atol + by.atol, rtol: self.rtol + by.rtol, ..self.clone() }
+    }
+
     /// What a single pair of values is held to.
     pub fn band(&self) -> Band {
         Band { atol: self.atol, rtol: self.rtol }

@@ -4,11 +4,9 @@
 
 use netcdf::FileMut;
 
+pub use crate::grid::EARTH_RADIUS;
 use crate::grid::Shape;
 use crate::io::wrf::{Attribute, Domain};
-
-/// Radius of the Earth, m (WRF `EARTH_RADIUS_M` of `share/module_llxy`).
-pub const EARTH_RADIUS: f64 = 6_370_000.0;
 
 /// Name of the variable that carries the attributes of the mapping.
 pub(super) const NAME: &str = "crs";

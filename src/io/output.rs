@@ -423,7 +423,7 @@ pub(super) fn put_time(
     let now = calendar::after(header.start, seconds);
     let minutes = calendar::minutes(header.domain.start, header.start) + seconds / 60.0;
     existing(file, "Times")?
-        .put_values(&NcChar::of(&calendar::format(now)), [frame..frame + 1, 0..DATE_LENGTH])?;
+        .put_values(&NcChar::of(&calendar::stamp(now)), [frame..frame + 1, 0..DATE_LENGTH])?;
     existing(file, "XTIME")?.put_value(minutes, [frame])
 }
 

@@ -4,11 +4,14 @@ use std::fs;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use ndarray::{ArrayD, Dimension, IxDyn};
+use ndarray::ArrayD;
+use netcdf::types::{FloatType, NcVariableType};
 use netcdf::{AttributeValue, Variable};
 
 use crate::error::{Error, Result};
-use crate::io::{classic, guard, heap};
+use crate::io::holes::Masked;
+use crate::io::packing::Packing;
+use crate::io::{classic, filters, guard, heap};
 
 /// The global attribute by which a restart file of ours is known; it holds the number of its form.
 pub const RESTART_MARK: &str = "nwp_mini_restart";
@@ -141,61 +144,60 @@ impl Reader {
         self.values(&variable, ..)
     }
 
-    /// The values of a variable within `extents`, every value finite.
+    /// The values of a variable within `extents`, unpacked, every one there.
     ///
     /// # Errors
     ///
-    /// [`Error::Input`] when the values cannot be read as numbers or are not finite.
+    /// [`Error::Input`] when the values cannot be read as numbers, are not finite, or are missing.
     pub(super) fn values<E>(&self, variable: &Variable<'_>, extents: E) -> Result<ArrayD<f32>>
     where
         E: TryInto<netcdf::Extents>,
         E::Error: Into<netcdf::Error>,
     {
-        let name = variable.name();
-        let values = self.as_numbers(variable, extents)?;
-        if let Some((at, value)) = values.indexed_iter().find(|(_, x)| !x.is_finite()) {
-            return Err(self.error(format!(
-                "variable {name} is {value} at {}; every value must be finite",
-                position(variable, &at)
-            )));
-        }
-        Ok(values)
+        let Masked { values, hole } = self.masked(variable, extents)?;
+        hole.map_or(Ok(values), |hole| Err(self.error(hole.to_string())))
     }
 
-    /// The same, where infinite values and those that an attribute marks as missing become NaN.
+    /// The same, where values that are infinite, missing, or were never written are NaN, with the first of
+    /// them.
     ///
     /// # Errors
     ///
     /// [`Error::Input`] when the values cannot be read as numbers.
-    pub(super) fn incomplete_values<E>(
-        &self,
-        variable: &Variable<'_>,
-        extents: E,
-    ) -> Result<ArrayD<f32>>
+    pub(super) fn masked<E>(&self, variable: &Variable<'_>, extents: E) -> Result<Masked>
     where
         E: TryInto<netcdf::Extents>,
         E::Error: Into<netcdf::Error>,
     {
-        let marks: Vec<f32> = ["_FillValue", "missing_value"]
-            .iter()
-            .filter_map(|name| number(&variable.attribute(name)?.value().ok()?))
-            .map(|mark| mark as f32)
-            .collect();
-        let is_missing = |x: f32| !x.is_finite() || marks.contains(&x);
-        let values = self.as_numbers(variable, extents)?;
-        Ok(values.mapv_into(|x| if is_missing(x) { f32::NAN } else { x }))
+        self.check_size(variable)?;
+        let packing = self.packing(variable)?;
+        let failed =
+            |e: netcdf::Error| self.unreadable(&variable.name(), "cannot be read as numbers", &e);
+        if packing.is_single() {
+            let values = variable.get(extents).map_err(failed)?;
+            return Ok(Masked::of_single(variable, &packing, values));
+        }
+        let stored = variable.get(extents).map_err(failed)?;
+        Ok(Masked::unpacked(variable, &packing, &stored))
     }
 
-    fn as_numbers<E>(&self, variable: &Variable<'_>, extents: E) -> Result<ArrayD<f32>>
-    where
-        E: TryInto<netcdf::Extents>,
-        E::Error: Into<netcdf::Error>,
-    {
-        let name = variable.name();
-        self.check_size(variable)?;
-        variable.get(extents).map_err(|e| {
-            self.error(format!("variable {name} cannot be read as numbers ({e}); is it complete?"))
-        })
+    /// That a variable cannot be read, and what would help.
+    pub(super) fn unreadable(&self, name: &str, what: &str, error: &netcdf::Error) -> Error {
+        let explained = filters::explained(&self.path, name, &error.to_string());
+        self.error(
+            explained.unwrap_or_else(|| {
+                format!("variable {name} {what} ({error}); is the file complete?")
+            }),
+        )
+    }
+
+    /// What the attributes of a variable say of its values.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Input`] with the attribute that is not what it should be.
+    pub(super) fn packing(&self, variable: &Variable<'_>) -> Result<Packing> {
+        Packing::of(variable).map_err(|why| self.error(why))
     }
 
     /// Fails where a variable would take more than the file can hold.
@@ -207,25 +209,64 @@ impl Reader {
         guard::excess(variable, self.most_bytes).map_or(Ok(()), |excess| Err(self.error(excess)))
     }
 
-    /// One row of a text variable of the dimensions (row, character).
+    /// The texts of a variable of characters, whose last dimension counts them, or of strings; there is one
+    /// where no other dimension is.
     ///
     /// # Errors
     ///
-    /// [`Error::Input`] when it is missing, has other dimensions or is not text.
-    pub fn characters(&self, name: &str, row: usize) -> Result<String> {
+    /// [`Error::Input`] when it is missing, is not text, or has more dimensions.
+    pub fn texts(&self, name: &str) -> Result<Vec<String>> {
         let variable = self.variable(name)?;
-        let is_text = variable.vartype() == netcdf::types::NcVariableType::Char;
-        let (true, [rows, characters]) = (is_text, variable.dimensions()) else {
-            return Err(self.error(format!("variable {name} is not text of two dimensions")));
-        };
         self.check_size(&variable)?;
-        if row >= rows.len() {
-            return Err(self.error(format!("variable {name} has no row {row}")));
+        let failed = |e| self.unreadable(name, "cannot be read", &e);
+        let lengths: Vec<usize> =
+            variable.dimensions().iter().map(netcdf::Dimension::len).collect();
+        match (variable.vartype(), &*lengths) {
+            (NcVariableType::Char, [.., characters]) if lengths.len() <= 2 && *characters > 0 => {
+                let bytes = variable.get_raw_values(..).map_err(failed)?;
+                let texts = bytes.chunks_exact(*characters);
+                Ok(texts.map(|text| String::from_utf8_lossy(text).into_owned()).collect())
+            }
+            (NcVariableType::String, []) => Ok(vec![variable.get_string(..).map_err(failed)?]),
+            (NcVariableType::String, [rows]) => {
+                (0..*rows).map(|row| variable.get_string([row]).map_err(failed)).collect()
+            }
+            _ => Err(self.error(format!(
+                "variable {name} is not text of one line for each time, of characters or of strings"
+            ))),
         }
-        let bytes = variable
-            .get_raw_values([row..row + 1, 0..characters.len()])
-            .map_err(|e| self.error(format!("variable {name} cannot be read ({e})")))?;
-        Ok(String::from_utf8_lossy(&bytes).into_owned())
+    }
+
+    /// All values of a variable of one dimension, or none, in double precision.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Input`] when it is missing, not numeric, or some value is missing or not finite.
+    pub(super) fn line(&self, name: &str) -> Result<Vec<f64>> {
+        let lengths: Vec<_> = self.dimensions_of(name)?.into_iter().map(|(_, n)| 0..n).collect();
+        if lengths.len() > 1 {
+            return Err(self.error(format!("variable {name} has more than one dimension")));
+        }
+        let values = self.part(name, &lengths)?.wide();
+        let values =
+            values.ok_or_else(|| self.error(format!("variable {name} holds no numbers")))?;
+        match values.iter().position(|x| !x.is_finite()) {
+            None => Ok(values),
+            Some(at) => Err(self.error(format!(
+                "variable {name} has no value, or one that is not finite, in place {at}"
+            ))),
+        }
+    }
+
+    /// Whether there is a variable of this name, of type double.
+    pub(super) fn is_double(&self, name: &str) -> bool {
+        let double = NcVariableType::Float(FloatType::F64);
+        self.file.variable(name).is_some_and(|variable| variable.vartype() == double)
+    }
+
+    /// A text attribute of a variable, if it is there and is text.
+    pub(super) fn text_of(&self, name: &str, attribute: &str) -> Option<String> {
+        self.file.variable(name)?.attribute(attribute)?.value().ok()?.try_into().ok()
     }
 
     /// The units of a variable, if it has any and they are text.
@@ -311,16 +352,6 @@ fn number(value: &AttributeValue) -> Option<f64> {
         A::Double(x) => Some(*x),
         _ => None,
     }
-}
-
-/// An index in words: the name of each dimension and the place along it.
-fn position(variable: &Variable<'_>, at: &IxDyn) -> String {
-    // Where one time was read, the values have lost the dimension Time, which is the first.
-    let dimensions = variable.dimensions();
-    let names = dimensions[dimensions.len() - at.ndim()..].iter().map(netcdf::Dimension::name);
-    let words: Vec<String> =
-        names.zip(at.slice()).map(|(name, index)| format!("{name}={index}")).collect();
-    if words.is_empty() { "its only place".to_owned() } else { words.join(" ") }
 }
 
 /// The candidate that is the fewest edits away from `name`, if it is near at all.

@@ -2,10 +2,13 @@
 
 use std::ops::Range;
 
+use netcdf::Variable;
 use netcdf::types::{FloatType, IntType, NcVariableType};
 
 use crate::error::Result;
+use crate::io::packing::{FLOAT_FILL, Packing, Why};
 use crate::io::reader::Reader;
+use crate::real::Real;
 
 /// The type of a variable, by its name in CDL.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,7 +26,7 @@ pub struct Extent {
 }
 
 /// What a variable is.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Description {
     /// Its name.
     pub name: String,
@@ -31,9 +34,12 @@ pub struct Description {
     pub kind: Kind,
     /// Its dimensions.
     pub extents: Vec<Extent>,
+    /// Where values are not what is stored: half of the step from one packed value to the next, in units
+    /// of the variable.
+    pub packed: Option<f64>,
 }
 
-/// Values of a variable, not unpacked and not masked.
+/// Values of a variable, unpacked; of floating types NaN where there is none.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Values {
     /// Of type float.
@@ -107,11 +113,22 @@ impl Reader {
             length: d.len(),
             unlimited: d.is_unlimited(),
         });
+        let packing = self.packing_of_numbers(&variable)?;
+        let packed = packing.as_ref().filter(|packing| !packing.is_as_stored());
         Ok(Description {
             name: name.to_owned(),
             kind: kind(&variable.vartype()),
             extents: extents.collect(),
+            packed: packed.map(Packing::half_step),
         })
+    }
+
+    /// What the attributes of a variable say of its values; `None` where these are no numbers.
+    fn packing_of_numbers(&self, variable: &Variable<'_>) -> Result<Option<Packing>> {
+        match variable.vartype() {
+            NcVariableType::Float(_) | NcVariableType::Int(_) => self.packing(variable).map(Some),
+            _ => Ok(None),
+        }
     }
 
     /// The values of a variable within a range along every dimension.
@@ -123,13 +140,23 @@ impl Reader {
         let variable = self.variable(name)?;
         self.check_size(&variable)?;
         let ranges = ranges.to_vec();
+        let packing = self.packing_of_numbers(&variable)?;
         let read = || -> netcdf::Result<Values> {
+            if let Some(packing) = packing.as_ref().filter(|packing| !packing.is_as_stored()) {
+                let stored: Vec<f64> = variable.get_values(ranges)?;
+                let values = stored.into_iter().map(|x| packing.value_or_nan(x));
+                return Ok(Values::Double(values.collect()));
+            }
             Ok(match variable.vartype() {
                 NcVariableType::Float(FloatType::F32) => {
-                    Values::Single(variable.get_values(ranges)?)
+                    let mut values: Vec<f32> = variable.get_values(ranges)?;
+                    mask(&mut values, packing.as_ref());
+                    Values::Single(values)
                 }
                 NcVariableType::Float(FloatType::F64) => {
-                    Values::Double(variable.get_values(ranges)?)
+                    let mut values: Vec<f64> = variable.get_values(ranges)?;
+                    mask(&mut values, packing.as_ref());
+                    Values::Double(values)
                 }
                 NcVariableType::Int(IntType::U64) => Values::Unsigned(variable.get_values(ranges)?),
                 NcVariableType::Int(_) => Values::Signed(variable.get_values(ranges)?),
@@ -142,10 +169,20 @@ impl Reader {
                 _ => Values::Unreadable,
             })
         };
-        read().map_err(|e| {
-            self.error(format!("variable {name} cannot be read ({e}); is the file complete?"))
-        })
+        read().map_err(|e| self.unreadable(name, "cannot be read", &e))
     }
+}
+
+/// Makes NaN of values that are marked as missing, or were never written.
+fn mask<T: Real>(values: &mut [T], packing: Option<&Packing>) {
+    let Some(packing) = packing else { return };
+    if packing.is_plain() {
+        let fill = T::of(FLOAT_FILL.into());
+        values.iter_mut().filter(|x| **x == fill).for_each(|x| *x = T::of(f64::NAN));
+        return;
+    }
+    let missing = |x: &T| !matches!(packing.why(x.f64()), None | Some(Why::NotFinite));
+    values.iter_mut().filter(|x| missing(x)).for_each(|x| *x = T::of(f64::NAN));
 }
 
 /// Every place within the ranges, the last index fastest.

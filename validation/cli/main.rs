@@ -7,6 +7,7 @@ mod contract;
 mod diff;
 mod ensemble;
 mod eras;
+mod foreign;
 mod hostile;
 mod loading;
 mod plot;

@@ -212,7 +212,7 @@ fn difference(albums: &[Album; 2], times: [usize; 2], plane: Plane) -> Result<Pi
     } else {
         format!("no difference in any cell{}", gaps(&field))
     };
-    let earth = albums[0].earth()?;
+    let earth = albums[0].earth(times[0])?;
     let scale = Scale::differences(&format!("difference, {units}"), size);
     Ok(map::draw(&Map {
         title: format!("{what}: difference"),

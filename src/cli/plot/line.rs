@@ -49,7 +49,7 @@ impl<const N: usize> FromStr for Spot<N> {
 
 impl<const N: usize> Spot<N> {
     /// The places as columns and rows of cells.
-    fn places(&self, album: &Album, option: &str) -> Result<Vec<[f64; 2]>> {
+    fn places(&self, album: &Album, time: usize, option: &str) -> Result<Vec<[f64; 2]>> {
         let pairs = self.numbers.chunks_exact(2).map(|pair| [pair[0], pair[1]]);
         let shape = album.shape();
         let outside = |what: &str| {
@@ -69,7 +69,7 @@ impl<const N: usize> Spot<N> {
                 })
                 .collect();
         }
-        let domain = album.domain()?;
+        let domain = album.grid(time)?;
         let locator = Locator::new(&domain);
         pairs
             .map(|[a, b]| {
@@ -120,15 +120,15 @@ fn middle(around: &[(usize, f64)], shape: Shape) -> [f64; 2] {
 
 impl Spot<2> {
     /// The place as column and row.
-    pub(super) fn place(&self, album: &Album) -> Result<[f64; 2]> {
-        Ok(self.places(album, "--point")?[0])
+    pub(super) fn place(&self, album: &Album, time: usize) -> Result<[f64; 2]> {
+        Ok(self.places(album, time, "--point")?[0])
     }
 }
 
 impl Spot<4> {
     /// The line between both places.
-    pub(super) fn line(&self, album: &Album) -> Result<Line> {
-        let places = self.places(album, "--section")?;
+    pub(super) fn line(&self, album: &Album, time: usize) -> Result<Line> {
+        let places = self.places(album, time, "--section")?;
         let line = Line { from: places[0], to: places[1] };
         if line.length([1.0, 1.0]) > 0.0 {
             return Ok(line);

@@ -39,6 +39,9 @@ pub(super) fn gaps(field: &Array2<f64>) -> String {
     }
 }
 
+/// What is said of a field that has none at all.
+const NO_VALUES: &str = "no values at this time";
+
 impl Scene<'_> {
     /// What has fallen.
     pub(super) fn precipitation(&self) -> Result<Drawn> {
@@ -46,7 +49,8 @@ impl Scene<'_> {
             return Ok(reason);
         }
         let (field, names) = self.album.precipitation(self.time)?;
-        let (most, [j, i]) = view::largest(&field).unwrap_or((0.0, [0, 0]));
+        let largest = view::largest(&field);
+        let (most, [j, i]) = largest.unwrap_or((0.0, [0, 0]));
         let scale = Scale::amounts("precipitation, mm", most);
         let mean = view::mean(field.iter().copied());
         let kinds = if names == "RAINNC" { String::new() } else { format!(" ({names})") };
@@ -57,7 +61,10 @@ impl Scene<'_> {
             place_name([i as f64, j as f64]),
             gaps(&field)
         );
-        let note = (most <= 0.0).then(|| "nothing has fallen".to_owned());
+        let (about, note) = match largest {
+            None => (NO_VALUES.to_owned(), Some(NO_VALUES.to_owned())),
+            Some(_) => (about, (most <= 0.0).then(|| "nothing has fallen".to_owned())),
+        };
         self.map("Accumulated precipitation", about, &field, &scale, note)
     }
 
@@ -72,6 +79,11 @@ impl Scene<'_> {
         let about = format!("largest {} dBZ at {at}{}", short(most), gaps(field));
         let least = scale.bounds[0];
         let note = (most < least).then(|| format!("no echo of {least:.0} dBZ or more"));
+        let (about, note) = if most.is_nan() {
+            (NO_VALUES.to_owned(), Some(NO_VALUES.to_owned()))
+        } else {
+            (about, note)
+        };
         self.map("Largest reflectivity of each column", about, field, &scale, note)
     }
 
@@ -83,7 +95,7 @@ impl Scene<'_> {
         scale: &Scale,
         note: Option<String>,
     ) -> Result<Drawn> {
-        let earth = self.album.earth()?;
+        let earth = self.album.earth(self.time)?;
         let has_line = self.album.missing(&["PH", "PHB"]).is_empty();
         let picture = map::draw(&Map {
             title: title.to_owned(),

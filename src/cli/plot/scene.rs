@@ -94,9 +94,9 @@ impl<'a> Scene<'a> {
             None
         };
         let (place, through) = interesting(album, time, reflectivity.as_ref())?;
-        let point = point.map(|spot| spot.place(album)).transpose()?;
+        let point = point.map(|spot| spot.place(album, time)).transpose()?;
         let line = match section {
-            Some(spot) => spot.line(album)?,
+            Some(spot) => spot.line(album, time)?,
             None => best_line(album, place, reflectivity.as_ref()),
         };
         let through = (section.is_none() || point.is_none()).then_some(through);

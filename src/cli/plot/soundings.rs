@@ -26,7 +26,7 @@ impl Scene<'_> {
             format!("; CAPE {cape} J kg⁻¹, CIN {cin} J kg⁻¹, LCL {lcl:.0} hPa").replace('-', "−")
         });
         let mut place = format!("at {}", place_name(self.point));
-        if let Some(earth) = self.album.earth()? {
+        if let Some(earth) = self.album.earth(self.time)? {
             let shape = self.album.shape();
             let around = around(self.point, [shape.nx, shape.ny]);
             let [latitude, longitude] = earth.map(|field| mean(&around, |at| field[at]));

@@ -8,7 +8,7 @@ use super::{COLUMN_MASS, DOMAIN_PLANES, Restart, dimensions, planes};
 use crate::calendar;
 use crate::constants::Constants;
 use crate::error::Result;
-use crate::grid::Shape;
+use crate::grid::{Shape, Sides};
 use crate::io::reader::Reader;
 use crate::io::wrf::{Domain, check_levels, check_masses, check_shape};
 use crate::io::writer::Stored;
@@ -33,8 +33,13 @@ pub(super) fn sizes(reader: &Reader) -> Result<()> {
 }
 
 /// Fails where the dimensions are not those of a grid, of its faces and of its division.
-pub(super) fn grids(reader: &Reader, run: Shape, input: Shape, refine: usize) -> Result<()> {
-    check_shape(reader, input)?;
+pub(super) fn grids(
+    reader: &Reader,
+    run: Shape,
+    (input, sides): (Shape, Sides),
+    refine: usize,
+) -> Result<()> {
+    check_shape(reader, input, sides)?;
     let wanted =
         Shape { nx: input.nx.saturating_mul(refine), ny: input.ny.saturating_mul(refine), ..input };
     for (name, wanted) in dimensions(wanted, input) {

@@ -147,7 +147,8 @@ impl RestartFile {
         let shape = Shape { nx: length("x")?, ny: length("y")?, nz: length("z")? };
         let input = Shape { nx: length("input_x")?, ny: length("input_y")?, ..shape };
         let refine = self.text("refine")?.parse().unwrap_or(0);
-        check::grids(reader, shape, input, refine)?;
+        let sides = self.text("boundary")?.parse().map_err(|e| reader.error(e))?;
+        check::grids(reader, shape, (input, sides), refine)?;
         let times = self.text("frame_times")?;
         let times = times.split_whitespace().map(|text| self.parsed_time("frame_times", text));
         let times = times.collect::<Result<Vec<_>>>()?;

@@ -7,7 +7,9 @@ use ndarray::{Array2, Array3, Ix2, Ix3, Zip, s};
 use time::PrimitiveDateTime;
 
 use super::source::{Place, Source};
-use super::{Domain, air, read_domain, read_frame, require_essentials, spacing};
+use super::theta::{self, Origin};
+use super::times::{self, Times, Told};
+use super::{Domain, air, grid, spacing};
 use crate::constants::Constants;
 use crate::error::Result;
 use crate::grid::Shape;
@@ -43,15 +45,9 @@ impl Album {
             // Files of surface fields have no levels.
             nz: reader.optional_dimension("bottom_top").unwrap_or(1),
         };
-        let count = match reader.optional_dimension("Time") {
-            Some(_) => reader.dimension("Time")?,
-            None => 1,
-        };
         let cell = spacing(&reader)?;
-        let times = (0..count)
-            .map(|time| super::time(&Source { reader: &reader, shape, time }))
-            .collect::<Result<_>>()?;
-        let has_times = reader.has("Times");
+        let Times { moments: times, told } = times::read(&reader)?;
+        let has_times = !matches!(told, Told::Nothing | Told::XtimeAlone);
         Ok(Self { reader, shape, cell, times, has_times })
     }
 
@@ -87,19 +83,17 @@ impl Album {
         names.iter().copied().filter(|names| !names.split('|').any(has)).collect()
     }
 
-    /// The domain of the file, where it would do as input.
+    /// The grid as it lies at a time, of one layer and without air.
     ///
     /// # Errors
     ///
-    /// Those of [`super::read`].
-    pub fn domain(&self) -> Result<Domain> {
-        require_essentials(&self.reader)?;
-        let source = self.at(0);
-        read_domain(&source, &read_frame(&source)?, None)
+    /// [`crate::error::Error::Input`] where its coordinates cannot be those of a grid.
+    pub fn grid(&self, time: usize) -> Result<Domain> {
+        grid::at(&self.at(time)).map(|(domain, _)| domain)
     }
 
     fn at(&self, time: usize) -> Source<'_> {
-        Source { reader: &self.reader, shape: self.shape, time }
+        Source::new(&self.reader, self.shape, time)
     }
 
     /// A field of a plane; what is not a finite number is NaN. Shape: (ny, nx).
@@ -163,10 +157,14 @@ impl Album {
     /// As [`Album::plane`], of T, or of THM and QVAPOR.
     pub fn theta(&self, time: usize) -> Result<Array3<f32>> {
         let base = <f64 as Constants>::THETA_BASE as f32;
-        let theta = if self.at(time).shows("T") {
-            self.volume("T", time)?
-        } else {
-            air::dry_theta(self.volume("THM", time)?, &self.volume("QVAPOR", time)?)
+        let (theta, origin) = theta::choose(&self.reader, |name| {
+            if self.at(time).shows(name) { self.volume(name, time).map(Some) } else { Ok(None) }
+        })?;
+        let theta = match origin {
+            Origin::Thm { is_moist: true, .. } => {
+                air::dry_theta(theta, &self.volume("QVAPOR", time)?)
+            }
+            _ => theta,
         };
         Ok(theta.mapv_into(|x| x + base))
     }
@@ -247,19 +245,25 @@ impl Album {
         Ok((sum, names.join(" + ")))
     }
 
-    /// Latitude and longitude of the cells, degrees; `None` on a plane, where they are all zero, and
-    /// where some are no numbers. Shape of each: (ny, nx).
+    /// Latitude and longitude of the cells at a time, degrees; `None` on a plane, where they are all zero,
+    /// where some are no numbers, and where they cannot be those of the globe and of this grid. Shape of each:
+    /// (ny, nx).
     ///
     /// # Errors
     ///
     /// As [`Album::plane`].
-    pub fn earth(&self) -> Result<Option<[Array2<f64>; 2]>> {
+    pub fn earth(&self, time: usize) -> Result<Option<[Array2<f64>; 2]>> {
         if !self.missing(&["XLAT", "XLONG"]).is_empty() {
             return Ok(None);
         }
-        let earth = [self.plane("XLAT", 0)?, self.plane("XLONG", 0)?];
-        let is_somewhere = earth.iter().flatten().any(|&x| x != 0.0);
-        let is_whole = earth.iter().flatten().all(|x| x.is_finite());
-        Ok((is_somewhere && is_whole).then_some(earth))
+        let [latitude, longitude] = ["XLAT", "XLONG"].map(|name| self.plane(name, time));
+        let (latitude, longitude) = (latitude?, longitude?);
+        let is_somewhere = latitude.iter().chain(&longitude).any(|&x| x != 0.0);
+        if !is_somewhere {
+            return Ok(None);
+        }
+        let Ok(domain) = self.grid(time) else { return Ok(None) };
+        let is_earth = domain.latitude.is_some() && domain.longitude.is_some();
+        Ok(is_earth.then_some([latitude, longitude]))
     }
 }

@@ -4,11 +4,18 @@
 
 mod air;
 pub mod album;
+mod coordinates;
+mod frame;
+pub mod grid;
+mod holes;
 pub(in crate::io) mod kept;
 pub mod refine;
 pub mod series;
 mod source;
+mod species;
 pub mod survey;
+mod theta;
+mod times;
 mod units;
 mod vertical;
 
@@ -16,15 +23,18 @@ use std::path::{Path, PathBuf};
 
 use ndarray::{Array2, Array3};
 use time::PrimitiveDateTime;
-use tracing::{debug, info, warn};
+use tracing::{info, warn};
 
 use crate::calendar;
-use crate::error::Result;
-use crate::grid::{Grid, Shape, Sides};
+use crate::error::{Error, Result};
+use crate::grid::{Grid, Shape, Side, Sides};
 use crate::io::reader::{RESTART_MARK, Reader};
 use crate::mass::{AirMass, FaceMaps, MassCoordinate};
 use crate::state::{Environment, State};
 pub(super) use air::check as check_air;
+use coordinates::{Coordinates, Distances};
+use frame::read_frame;
+use series::{Overlap, Series};
 use source::{Place, Source, stored_name};
 pub use vertical::Vertical;
 pub(super) use vertical::check_levels;
@@ -106,6 +116,25 @@ const ESSENTIAL: [&str; 9] = ["QVAPOR", "P", "PB", "PH", "PHB", "MU", "MUB", "U"
 /// Hydrometeors that the scheme does not carry.
 const NOT_CARRIED: [&str; 2] = ["QGRAUP", "QHAIL"];
 
+/// Opens the input of a run: reads the domain and the first time of the first file, and lists the times of
+/// all. Whether a file is input is decided here alone.
+///
+/// `sides` overrides what the first file says of its lateral boundaries.
+///
+/// # Errors
+///
+/// Those of [`read`] and of [`Series::open`].
+pub fn open(
+    files: &[PathBuf],
+    sides: Option<Sides>,
+    overlap: Overlap,
+) -> Result<(Domain, Frame, Series)> {
+    let first = files.first().ok_or_else(|| Error::Usage("no input file is given".to_owned()))?;
+    let (domain, frame) = read(first, sides)?;
+    let series = Series::open(files, &domain, overlap)?;
+    Ok((domain, frame, series))
+}
+
 /// Reads the domain and the first time of a WRF file.
 ///
 /// `sides` overrides what the file says of its lateral boundaries.
@@ -117,9 +146,14 @@ const NOT_CARRIED: [&str; 2] = ["QGRAUP", "QHAIL"];
 pub fn read(path: &Path, sides: Option<Sides>) -> Result<(Domain, Frame)> {
     let reader = Reader::open(path)?;
     require_essentials(&reader)?;
-    let source = Source { reader: &reader, shape: shape(&reader)?, time: 0 };
-    let frame = read_frame(&source)?;
+    let source = Source::new(&reader, shape(&reader)?, 0);
+    let sides = sides.or_else(|| stored_sides(&reader)).unwrap_or(Sides::all(Side::Specified));
+    check_shape(&reader, source.shape, sides)?;
+    let time = times::read(&reader)?.moments[0];
+    let (frame, origin) = read_frame(&source, time)?;
     let domain = read_domain(&source, &frame, sides)?;
+    theta::tell(&source, origin, time);
+    species::tell(&reader)?;
     warn_of_what_is_left_out(&source, &domain)?;
     info!(
         "{}: {} cells, {:.0} m, {}",
@@ -192,7 +226,6 @@ fn shape(reader: &Reader) -> Result<Shape> {
         ny: dimension("south_north")?,
         nz: dimension("bottom_top")?,
     };
-    dimension("Time")?;
     let staggered = [
         ("west_east_stag", shape.nx + 1),
         ("south_north_stag", shape.ny + 1),
@@ -206,12 +239,11 @@ fn shape(reader: &Reader) -> Result<Shape> {
             )));
         }
     }
-    check_shape(reader, shape)?;
     Ok(shape)
 }
 
 /// Fails where transport and microphysics are not defined on a grid.
-pub(super) fn check_shape(reader: &Reader, shape: Shape) -> Result<()> {
+pub(super) fn check_shape(reader: &Reader, shape: Shape, sides: Sides) -> Result<()> {
     let levels = crate::io::columns::LEVELS;
     if !levels.contains(&shape.nz) {
         return Err(reader.error(format!(
@@ -221,70 +253,26 @@ pub(super) fn check_shape(reader: &Reader, shape: Shape) -> Result<()> {
             levels.end()
         )));
     }
-    if shape.nx < MIN_CELLS || shape.ny < MIN_CELLS {
-        return Err(reader
-            .error(format!("has {shape} cells; at least {MIN_CELLS} are needed along x and y")));
+    // A periodic axis may have one: the stencils go around it as often as they need to.
+    for (axis, cells, is_periodic) in
+        [("x", shape.nx, sides.periodic_x()), ("y", shape.ny, sides.periodic_y())]
+    {
+        if cells < MIN_CELLS && !is_periodic {
+            return Err(reader.error(format!(
+                "has {shape} cells; at least {MIN_CELLS} are needed along {axis}, or a periodic {axis} (--boundary \
+                 open,periodic has y periodic)"
+            )));
+        }
     }
     Ok(())
 }
 
-/// Fewest cells along a horizontal axis for which WRF's stencils are defined.
+/// Fewest cells along a horizontal axis with sides for which WRF's stencils are defined.
 const MIN_CELLS: usize = 4;
 
-fn read_frame(source: &Source<'_>) -> Result<Frame> {
-    let volume = |name: &str, place| source.volume(name, place);
-    let water = |name: &str| {
-        if source.has(name) {
-            return volume(name, Place::Centre);
-        }
-        debug!("{name} is not in the file and is taken as zero");
-        Ok(Array3::zeros(source.shape.centre()))
-    };
-    let qv = water("QVAPOR")?;
-    let theta = if source.has("T") {
-        volume("T", Place::Centre)?
-    } else {
-        info!("theta is taken from THM, the moist potential temperature");
-        air::dry_theta(volume("THM", Place::Centre)?, &qv)
-    };
-    let frame = Frame {
-        time: time(source)?,
-        state: State {
-            theta,
-            qv,
-            qc: water("QCLOUD")?,
-            qr: water("QRAIN")?,
-            qi: water("QICE")?,
-            qs: water("QSNOW")?,
-        },
-        u: volume("U", Place::FaceX)?,
-        v: volume("V", Place::FaceY)?,
-        pressure: [volume("P", Place::Centre)?, volume("PB", Place::Centre)?],
-        geopotential: [volume("PH", Place::FaceZ)?, volume("PHB", Place::FaceZ)?],
-        column_mass: [source.plane("MU", Place::Centre)?, source.plane("MUB", Place::Centre)?],
-    };
-    air::check(source.reader, &frame)?;
-    Ok(frame)
-}
-
-/// The time of a frame; 0001-01-01 when the file does not tell.
-fn time(source: &Source<'_>) -> Result<PrimitiveDateTime> {
-    if !source.reader.has("Times") {
-        return Ok(calendar::START);
-    }
-    let text = source.reader.characters("Times", source.time)?;
-    calendar::parse(&text).ok_or_else(|| {
-        source.reader.error(format!("variable Times holds {text:?}; YYYY-MM-DD_hh:mm:ss is needed"))
-    })
-}
-
-fn read_domain(source: &Source<'_>, frame: &Frame, sides: Option<Sides>) -> Result<Domain> {
+fn read_domain(source: &Source<'_>, frame: &Frame, sides: Sides) -> Result<Domain> {
     let reader = source.reader;
     let [dx, dy] = spacing(reader)?;
-    let sides = match sides {
-        Some(sides) => sides,
-        None => stored_sides(reader).unwrap_or(Sides::all(crate::grid::Side::Specified)),
-    };
     let grid = Grid { shape: source.shape, dx, dy, sides };
     let maps = read_maps(source)?;
     let vertical = Vertical::read(source)?;
@@ -300,7 +288,12 @@ fn read_domain(source: &Source<'_>, frame: &Frame, sides: Option<Sides>) -> Resu
         unit: dx * dy / <f64 as Constants>::GRAVITY,
     };
     check_masses(reader, &grid, &coordinate)?;
-    let [latitude, longitude] = geography(source)?;
+    let distances =
+        Distances { cell: [dx, dy], maps: Some([&coordinate.map_x, &coordinate.map_y]) };
+    let Coordinates { latitude, longitude, doubt } = coordinates::read(source, distances)?;
+    if let Some(doubt) = doubt {
+        warn!("{}: {doubt}", reader.path().display());
+    }
     let terrain = source
         .optional_plane("HGT", Place::Centre)?
         .unwrap_or_else(|| Array2::zeros((grid.shape.ny, grid.shape.nx)));
@@ -405,20 +398,6 @@ fn read_maps(source: &Source<'_>) -> Result<Maps> {
             v_y: read(["MAPFAC_VY", "MAPFAC_V"], Place::FaceY, (ny + 1, nx))?,
         },
     })
-}
-
-/// Latitude and longitude, unless they are all zero as in idealised cases.
-fn geography(source: &Source<'_>) -> Result<[Option<Array2<f32>>; 2]> {
-    let latitude = source.optional_plane("XLAT", Place::Centre)?;
-    let longitude = source.optional_plane("XLONG", Place::Centre)?;
-    let is_somewhere = |plane: &Option<Array2<f32>>| {
-        plane.as_ref().is_some_and(|plane| plane.iter().any(|&x| x != 0.0))
-    };
-    if is_somewhere(&latitude) || is_somewhere(&longitude) {
-        Ok([latitude, longitude])
-    } else {
-        Ok([None, None])
-    }
 }
 
 /// Attributes that place the grid on Earth.

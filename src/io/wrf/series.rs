@@ -7,11 +7,12 @@ use time::PrimitiveDateTime;
 
 use super::source::Source;
 use super::{
-    Domain, Frame, Vertical, kept, read_frame, read_maps, refine, require_essentials, shape,
-    spacing,
+    Domain, Frame, Vertical, coordinates, holes, kept, read_frame, read_maps, refine,
+    require_essentials, shape, spacing, times,
 };
 use crate::calendar;
 use crate::error::Result;
+use crate::io::holes::Holes;
 use crate::io::reader::Reader;
 
 /// Part by which the grids of two files may differ: what rounding makes of them.
@@ -26,6 +27,21 @@ struct Moment {
     /// Whether the file is one of our restart files.
     is_kept: bool,
 }
+
+/// Which file counts where several have a time, as before and after a restart.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Overlap {
+    /// None: it is an error.
+    #[default]
+    Refuse,
+    /// The earlier one.
+    First,
+    /// The later one, from its first time on.
+    Last,
+}
+
+/// Values of a field, those of all times, that are looked at ahead though a run may not need them.
+const LOOKED_AT: usize = 5_000_000;
 
 /// The times of the input files. Their fields are read when asked for.
 #[derive(Clone, Debug)]
@@ -46,19 +62,47 @@ impl Series {
     ///
     /// [`crate::error::Error::Input`] when a file cannot serve as input, lies on another grid, or
     /// when the times do not follow one another.
-    pub fn open(files: &[PathBuf], domain: &Domain) -> Result<Self> {
+    pub fn open(files: &[PathBuf], domain: &Domain, overlap: Overlap) -> Result<Self> {
         let mut moments: Vec<Moment> = Vec::new();
         for path in files {
+            let before = moments.len();
             let reader = Reader::open(path)?;
             require_essentials(&reader)?;
-            let source = Source { reader: &reader, shape: shape(&reader)?, time: 0 };
+            let source = Source::new(&reader, shape(&reader)?, 0);
+            let times = times::read(&reader)?.moments;
+            let holes = Holes::default();
+            holes::look_at_grid(&source, &holes)?;
+            holes::refuse(&source, holes, times[0])?;
             check_same_grid(&source, domain)?;
-            for index in 0..reader.dimension("Time")? {
-                let time = super::time(&Source { time: index, ..source })?;
+            // Later ones are looked at when they are read.
+            let are_few = source.shape.columns().saturating_mul(times.len()) <= LOOKED_AT;
+            for (index, time) in times.into_iter().enumerate() {
+                if index > 0 && are_few {
+                    check_same_place(&source, index, time, domain)?;
+                }
+                let is_of_file = moments.len() > before;
+                if overlap == Overlap::First
+                    && !is_of_file
+                    && moments.last().is_some_and(|last| time <= last.time)
+                {
+                    continue;
+                }
+                if overlap == Overlap::Last && index == 0 {
+                    moments.retain(|earlier| earlier.time < time);
+                }
                 if let Some(last) = moments.last() {
                     check_order(&reader, time, last)?;
                 }
                 moments.push(Moment { path: path.clone(), index, time, is_kept: false });
+            }
+            if overlap == Overlap::Last
+                && before > 0
+                && moments.first().is_none_or(|first| first.path != files[0])
+            {
+                return Err(reader.error(format!(
+                    "begins at or before {}, of which --overlap last would leave nothing; leave that file out",
+                    files[0].display()
+                )));
             }
         }
         let start = moments.first().map_or(calendar::START, |first| first.time);
@@ -146,6 +190,26 @@ impl Series {
         Ok(if count == 1 { frame } else { refine::frame(&frame, coarse.grid.sides, count) })
     }
 
+    /// Reads the times from number `from` on, so that one that is no input is found whether or not a run gets
+    /// that far; in input of more than five million cells, all times together, later ones are left to the run.
+    ///
+    /// # Errors
+    ///
+    /// As [`Series::frame`].
+    pub fn look_ahead(&self, from: usize, domain: &Domain) -> Result<()> {
+        if !self.is_small(domain) {
+            return Ok(());
+        }
+        let (coarse, _) = self.coarse(domain);
+        (from..self.len()).try_for_each(|number| self.as_stored(number, coarse).map(drop))
+    }
+
+    /// Whether all times are so few cells that they may be read only to see whether they are good.
+    pub fn is_small(&self, domain: &Domain) -> bool {
+        let (coarse, _) = self.coarse(domain);
+        coarse.grid.shape.cells().saturating_mul(self.len()) <= LOOKED_AT
+    }
+
     /// The fields of a time on the grid of the files, which is `domain`.
     ///
     /// # Errors
@@ -157,29 +221,26 @@ impl Series {
         if *is_kept {
             return kept::frame(&reader, domain.grid.shape, *index, *time);
         }
-        let source = Source { reader: &reader, shape: shape(&reader)?, time: *index };
+        let source = Source::new(&reader, shape(&reader)?, *index);
+        let (frame, _) = read_frame(&source, *time)?;
         check_same_grid(&source, domain)?;
-        read_frame(&source)
+        Ok(frame)
     }
 }
 
 fn check_order(reader: &Reader, time: PrimitiveDateTime, last: &Moment) -> Result<()> {
     let (this, before) = (calendar::format(time), calendar::format(last.time));
-    if !reader.has("Times") {
-        return Err(reader.error(
-            "has several times, or is one of several files, and no variable Times, which is \
-             needed to tell when they are",
-        ));
-    }
     if time == last.time {
         return Err(reader.error(format!(
-            "holds {this}, which was there before (in {}); give every time once",
+            "holds {this}, which was there before (in {}); give every time once, or say with --overlap \
+             first|last which file counts where several have a time",
             last.path.display()
         )));
     }
     if time < last.time {
         return Err(reader.error(format!(
-            "holds {this} after {before} (in {}); give the files in the order of their times",
+            "holds {this} after {before} (in {}); give the files in the order of their times, or say with \
+             --overlap first|last which file counts where they overlap",
             last.path.display()
         )));
     }
@@ -208,7 +269,7 @@ fn check_same_grid(source: &Source<'_>, domain: &Domain) -> Result<()> {
     }
     let vertical = Vertical::read(source)?;
     let maps = read_maps(source)?;
-    let [latitude, longitude] = super::geography(source)?;
+    let [latitude, longitude] = on_earth(source, domain)?;
     let wide = |plane: &Option<Array2<f32>>| -> Vec<f64> {
         plane.iter().flatten().map(|&x| x.into()).collect()
     };
@@ -231,6 +292,41 @@ fn check_same_grid(source: &Source<'_>, domain: &Domain) -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// Fails where the grid lies in another place at a later time of a file, as a nest that moves does.
+fn check_same_place(
+    source: &Source<'_>,
+    index: usize,
+    time: PrimitiveDateTime,
+    domain: &Domain,
+) -> Result<()> {
+    let holes = Holes::default();
+    let found = on_earth(&Source { time: index, holes: Some(&holes), ..*source }, domain)?;
+    holes::refuse(&Source { time: index, ..*source }, holes, time)?;
+    let expected = [&domain.latitude, &domain.longitude];
+    for ((name, found), expected) in ["XLAT", "XLONG"].into_iter().zip(&found).zip(expected) {
+        let (Some(found), Some(expected)) = (found, expected) else { continue };
+        let differs = |(a, b): (&f32, &f32)| !is_near((*a).into(), (*b).into());
+        if found.iter().zip(expected).any(differs) {
+            return Err(source.reader.error(format!(
+                "is on another grid at {} than at its first time: {name} is {} in the south-western corner \
+                 then and {} before; a nest that moves cannot be followed, give its times one by one",
+                calendar::format(time),
+                found[[0, 0]],
+                expected[[0, 0]]
+            )));
+        }
+    }
+    Ok(())
+}
+
+/// Latitude and longitude of a time, where those of the first count.
+fn on_earth(source: &Source<'_>, domain: &Domain) -> Result<[Option<Array2<f32>>; 2]> {
+    if domain.latitude.is_none() && domain.longitude.is_none() {
+        return Ok([None, None]);
+    }
+    coordinates::stored(source)
 }
 
 fn presence(values: &[f64]) -> &'static str {

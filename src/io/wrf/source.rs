@@ -6,6 +6,7 @@ use netcdf::{Extent, Extents, Variable};
 use super::units;
 use crate::error::Result;
 use crate::grid::Shape;
+use crate::io::holes::{Holes, Masked};
 use crate::io::layout::ENSEMBLE_MEAN;
 use crate::io::reader::Reader;
 
@@ -23,6 +24,15 @@ pub(super) enum Place {
 }
 
 impl Place {
+    /// Where a map factor lives, by its name.
+    pub(super) fn of_map_factor(name: &str) -> Self {
+        match name.strip_prefix("MAPFAC_").and_then(|rest| rest.chars().next()) {
+            Some('U') => Self::FaceX,
+            Some('V') => Self::FaceY,
+            _ => Self::Centre,
+        }
+    }
+
     /// Names of the dimensions, from the ground plane's slowest on, as WRF writes them.
     fn names(self) -> [&'static str; 3] {
         match self {
@@ -44,20 +54,41 @@ impl Place {
     }
 }
 
+/// Names of the map factors, each with the older name that serves as well.
+pub(super) const MAPS: [[&str; 2]; 6] = [
+    ["MAPFAC_MX", "MAPFAC_M"],
+    ["MAPFAC_MY", "MAPFAC_M"],
+    ["MAPFAC_UX", "MAPFAC_U"],
+    ["MAPFAC_UY", "MAPFAC_U"],
+    ["MAPFAC_VX", "MAPFAC_V"],
+    ["MAPFAC_VY", "MAPFAC_V"],
+];
+
 /// One time of a WRF file.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Source<'a> {
     pub(super) reader: &'a Reader,
     pub(super) shape: Shape,
     pub(super) time: usize,
+    /// Where to keep what is missing, which is an error otherwise.
+    pub(super) holes: Option<&'a Holes>,
 }
 
-/// The name under which a file holds a variable: its own, or that of its second time level.
+impl<'a> Source<'a> {
+    /// A time of a file, where values that are missing are errors.
+    pub(super) fn new(reader: &'a Reader, shape: Shape, time: usize) -> Self {
+        Self { reader, shape, time, holes: None }
+    }
+}
+
+/// The name under which a file holds a variable: its own, or that of a time level.
 ///
 /// Restart files hold the two time levels of WRF's Runge-Kutta scheme side by side, as in `U_1`
-/// and `U_2`; between two steps the second is the present one.
+/// and `U_2`; between two steps the second is the present one. Where somebody has kept the first alone, it
+/// has to do: the two are a step apart at most.
 pub(super) fn stored_name(reader: &Reader, name: &str) -> Option<String> {
-    [name.to_owned(), format!("{name}_2")].into_iter().find(|name| reader.has(name))
+    let levels = [name.to_owned(), format!("{name}_2"), format!("{name}_1")];
+    levels.into_iter().find(|name| reader.has(name))
 }
 
 impl Source<'_> {
@@ -119,7 +150,10 @@ impl Source<'_> {
     fn values(&self, name: &str, names: &[&str], lengths: &[usize]) -> Result<ArrayD<f32>> {
         let stored = stored_name(self.reader, name);
         let (variable, extents) = self.part((name, stored), names, lengths)?;
-        self.reader.values(&variable, extents)
+        let Some(holes) = self.holes else { return self.reader.values(&variable, extents) };
+        let Masked { values, hole } = self.reader.masked(&variable, extents)?;
+        hole.into_iter().for_each(|hole| holes.add(hole));
+        Ok(values)
     }
 
     /// The same where not every value has to be a number: infinite ones and those that the file
@@ -134,7 +168,7 @@ impl Source<'_> {
         let (names, lengths) = (place.names(), place.lengths(self.shape));
         let shown = self.shown_name(name);
         let (variable, extents) = self.part((name, shown), &names[first..], &lengths[first..])?;
-        self.reader.incomplete_values(&variable, extents)
+        Ok(self.reader.masked(&variable, extents)?.values)
     }
 
     /// A variable that the file has under a name of its own, and where in it these values are.

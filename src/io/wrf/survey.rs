@@ -4,11 +4,16 @@ use std::path::Path;
 
 use serde::Serialize;
 
-use super::source::{Place, Source, stored_name};
-use super::{NOT_CARRIED, geography, missing, shape, spacing, stored_sides, time};
+use super::source::{MAPS, Place, Source, stored_name};
+use super::theta::Origin;
+use super::times::Told;
+use super::{
+    NOT_CARRIED, coordinates, missing, shape, spacing, species, stored_sides, theta, times,
+};
 use crate::calendar;
 use crate::error::Result;
 use crate::grid::{Shape, Side, Sides};
+use crate::io::holes::Holes;
 use crate::io::reader::Reader;
 
 /// What a file offers as input. Texts are for people, but for names and times.
@@ -39,24 +44,16 @@ pub struct Survey {
 }
 
 /// Variables that a run reads where they are there, and what it assumes otherwise.
-const OPTIONAL: [(&[&str], &str); 6] = [
+const OPTIONAL: [(&[&str], &str); 5] = [
     (&["QCLOUD", "QRAIN", "QICE", "QSNOW"], "zero"),
     (&["RDNW", "DNW", "ZNW", "ZNU", "DN", "RDN", "FNM", "FNP"], "derived from the eta levels"),
     (&["C1H", "C2H", "C1F", "C2F"], "those of the classic coordinate, 1 and 0"),
     (&["HGT"], "sea level"),
     (&["P_TOP"], "zero; only passed on to the output"),
-    (&["Times"], "0001-01-01_00:00:00"),
 ];
 
-/// Names of the map factors, each with the older name that serves as well.
-const MAPS: [[&str; 2]; 6] = [
-    ["MAPFAC_MX", "MAPFAC_M"],
-    ["MAPFAC_MY", "MAPFAC_M"],
-    ["MAPFAC_UX", "MAPFAC_U"],
-    ["MAPFAC_UY", "MAPFAC_U"],
-    ["MAPFAC_VX", "MAPFAC_V"],
-    ["MAPFAC_VY", "MAPFAC_V"],
-];
+/// The ice that WSM3 has within its water.
+const FROZEN: [&str; 2] = ["QICE", "QSNOW"];
 
 /// Looks a file over without reading its fields.
 ///
@@ -68,23 +65,35 @@ pub fn survey(path: &Path) -> Result<Survey> {
     let reader = &Reader::open(path)?;
     super::refuse_restart(reader)?;
     let shape = shape(reader)?;
-    let source = Source { reader, shape, time: 0 };
-    // Without Times there is nothing to tell them apart by.
-    let count = if reader.has("Times") { reader.dimension("Time")? } else { 1 };
-    let times = (0..count)
-        .map(|time_index| Ok(calendar::format(time(&Source { time: time_index, ..source })?)))
-        .collect::<Result<_>>()?;
+    let source = Source::new(reader, shape, 0);
+    // What is wrong with a part of the file is told by the attempt to open it as input.
+    let (moments, told) =
+        times::read(reader).map_or((Vec::new(), None), |t| (t.moments, Some(t.told)));
     let stored = |name: &&str| stored_name(reader, name);
     let mut present: Vec<String> = super::ESSENTIAL.iter().filter_map(stored).collect();
-    present.extend(stored(&"T").or_else(|| stored(&"THM")));
     let mut assumed = Vec::new();
-    if stored(&"T").is_none() && stored(&"THM").is_some() {
-        assumed.push("theta: from THM and QVAPOR".to_owned());
+    let is_wsm3 = species::is_wsm3(reader).unwrap_or(false);
+    let origin = origin_of_theta(&source).unwrap_or(None);
+    match origin.and_then(Origin::words) {
+        None => present.extend(stored(&"T")),
+        Some(words) => {
+            present.extend(stored(&"THM"));
+            assumed.push(words);
+        }
     }
+    let (vertical, has_lost_hybrid) = coordinate(&source);
+    let mut missing = missing(reader);
+    missing.extend(has_lost_hybrid.then_some("C1H"));
     for (names, substitute) in OPTIONAL {
+        if has_lost_hybrid && names.contains(&"C1H") {
+            continue;
+        }
         let (here, absent): (Vec<&str>, Vec<&str>) =
             names.iter().partition(|name| stored(name).is_some());
         present.extend(here.iter().filter_map(stored));
+        // What a scheme without ice of its own means is told below.
+        let absent: Vec<&str> =
+            absent.into_iter().filter(|name| !(is_wsm3 && FROZEN.contains(name))).collect();
         if !absent.is_empty() {
             assumed.push(format!("{}: {substitute}", absent.join(", ")));
         }
@@ -95,11 +104,16 @@ pub fn survey(path: &Path) -> Result<Survey> {
             None => assumed.push(format!("{name}: 1")),
         }
     }
-    let [latitude, longitude] = geography(&source)?;
+    let [latitude, longitude] =
+        coordinates::stored(&Source { holes: Some(&Holes::default()), ..source })
+            .unwrap_or_default();
     match (latitude, longitude) {
         (Some(_), Some(_)) => present.extend(["XLAT".to_owned(), "XLONG".to_owned()]),
         _ => assumed.push("XLAT, XLONG: a plane without latitude and longitude".to_owned()),
     }
+    present.extend(reader.has("Times").then(|| "Times".to_owned()));
+    assumed.extend(told.and_then(Told::assumption));
+    assumed.extend(species::told(reader).unwrap_or(None));
     for name in NOT_CARRIED.iter().filter(|name| stored(name).is_some()) {
         assumed.push(format!("{name}: left out, the scheme has no such species"));
     }
@@ -113,32 +127,51 @@ pub fn survey(path: &Path) -> Result<Survey> {
         title: reader.text("TITLE").map(|title| title.trim().to_owned()),
         grid: [nx, ny, nz],
         spacing: spacing(reader).ok(),
-        times,
+        times: moments.into_iter().map(calendar::format).collect(),
         map: map(reader)?,
-        vertical: if is_hybrid(&source)? { "hybrid eta" } else { "classic eta" },
+        vertical,
         dt: reader.number("DT")?.filter(|dt| *dt > 0.0),
         boundary: sides.to_string(),
         present,
-        missing: missing(reader),
+        missing,
         assumed,
     })
 }
 
+/// What theta is taken from, where it can be had at all; fields are read only where there is a choice.
+fn origin_of_theta(source: &Source<'_>) -> Result<Option<Origin>> {
+    if !source.has("THM") {
+        return Ok(source.has("T").then_some(Origin::Own));
+    }
+    let read = |name: &str| {
+        let holes = Holes::default();
+        let source = Source { holes: Some(&holes), ..*source };
+        if source.has(name) { source.volume(name, Place::Centre).map(Some) } else { Ok(None) }
+    };
+    theta::choose(source.reader, read).map(|(_, origin)| Some(origin))
+}
+
 /// The name of a plane that is there and not all zero.
 fn is_filled(source: &Source<'_>, name: &str) -> Option<String> {
-    let place = match name.as_bytes()["MAPFAC_".len()] {
-        b'U' => Place::FaceX,
-        b'V' => Place::FaceY,
-        _ => Place::Centre,
-    };
-    let plane = source.optional_plane(name, place).ok()??;
+    let plane = source.optional_plane(name, Place::of_map_factor(name)).ok()??;
     plane.iter().any(|&x| x != 0.0).then(|| name.to_owned())
 }
 
-/// Whether some layer does not follow the classic coordinate.
-fn is_hybrid(source: &Source<'_>) -> Result<bool> {
-    let c1h = source.profile("C1H", Place::Centre)?;
-    Ok(c1h.is_some_and(|c1h| c1h.iter().any(|&c| c != 1.0)))
+/// The vertical coordinate in words, and whether the coefficients of the hybrid one are missing.
+fn coordinate(source: &Source<'_>) -> (&'static str, bool) {
+    /// From here on `HYBRID_OPT` is a coordinate that flattens aloft.
+    const FLATTENS: f64 = 2.0;
+    let option = source.reader.number("HYBRID_OPT").ok().flatten().unwrap_or(0.0);
+    let holes = Holes::default();
+    let c1h =
+        Source { holes: Some(&holes), ..*source }.profile("C1H", Place::Centre).unwrap_or(None);
+    let has_lost = option > 0.0 && c1h.is_none();
+    let is_hybrid = option >= FLATTENS || c1h.is_some_and(|c1h| c1h.iter().any(|&c| c != 1.0));
+    match (is_hybrid, has_lost) {
+        (_, true) => ("hybrid eta, C1H missing", true),
+        (true, false) => ("hybrid eta", false),
+        (false, false) => ("classic eta", false),
+    }
 }
 
 /// The map projection in words.

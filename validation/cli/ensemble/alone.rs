@@ -6,7 +6,10 @@ use nwp_mini::advection::Limiter;
 use nwp_mini::backend::cpu::Cpu;
 use nwp_mini::ensemble::Ensemble;
 use nwp_mini::io::output::Snapshot;
-use nwp_mini::io::wrf::{self, series::Series};
+use nwp_mini::io::wrf::{
+    self,
+    series::{Overlap, Series},
+};
 use nwp_mini::model::{self, Case, Frames};
 use nwp_mini::plan::{Length, Plan};
 use nwp_mini::wsm5::Fallout;
@@ -44,7 +47,7 @@ fn alone<R: model::Working>(
     let ensemble = Ensemble::parse(&place.path("e.toml"), &text).expect("an ensemble");
     let inputs: Vec<_> = inputs.iter().map(|name| place.path(name)).collect();
     let (domain, frame) = wrf::read(&inputs[0], None).expect("an input");
-    let series = Series::open(&inputs, &domain).expect("a series");
+    let series = Series::open(&inputs, &domain, Overlap::Refuse).expect("a series");
     let case = Case::<R>::new(domain, frame).expect("a case");
     let mut case = case.follow(series, 3600.0).expect("frames");
     let plan = Plan::new(Length::Steps(STEPS), Some(60.0), None, case.max_dt).expect("a plan");

@@ -1,7 +1,10 @@
 //! Several times of input: what lies between them, what lies beyond, what does not fit.
 
 use ndarray::{Array2, Array3, ArrayD, Axis};
-use nwp_mini::io::wrf::{self, series::Series};
+use nwp_mini::io::wrf::{
+    self,
+    series::{Overlap, Series},
+};
 use nwp_mini::mass::{AirMass, MassFlux};
 use nwp_mini::model::Case;
 
@@ -146,7 +149,7 @@ fn a_constant_tracer_stays_constant_between_frames() {
     Cut::new().write(&files[0]);
     later("0001-01-01_11:00:00").write(&files[1]);
     let (domain, frame) = wrf::read(&files[0], None).expect("the first frame");
-    let series = Series::open(&files, &domain).expect("two times");
+    let series = Series::open(&files, &domain, Overlap::Refuse).expect("two times");
     let case = Case::<f32>::new(domain, frame).and_then(|case| case.follow(series, 3600.0));
     let mut case = case.expect("winds");
     let grid = case.domain.grid;

@@ -2,11 +2,11 @@
 
 #![allow(clippy::print_stdout, reason = "the figures that a test arrives at")]
 
-mod cut;
+pub(crate) mod cut;
 mod files;
 mod frames;
 mod info;
-mod place;
+pub(crate) mod place;
 
 use nwp_mini_support::real;
 

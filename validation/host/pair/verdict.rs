@@ -11,7 +11,7 @@ use nwp_mini::backend::cpu::Cpu;
 use nwp_mini::diagnostics::difference::Value;
 use nwp_mini::forcing::Moment;
 use nwp_mini::io::wrf;
-use nwp_mini::io::wrf::series::Series;
+use nwp_mini::io::wrf::series::{Overlap, Series};
 use nwp_mini::model::pair::{self, Pair, Report};
 use nwp_mini::model::{Case, Frames, Nobody, Working};
 use nwp_mini::plan::{Past, Plan};
@@ -231,7 +231,7 @@ fn all_runs_are_driven_alike() {
     assert!(program.env_remove("NWP_BACKEND").output().expect("the program").status.success());
 
     let (domain, frame) = wrf::read(&path, None).expect("frames");
-    let series = Series::open(&[path], &domain).expect("frames");
+    let series = Series::open(&[path], &domain, Overlap::Refuse).expect("frames");
     assert_eq!(series.len(), 4);
     let case = Case::<f32>::new(domain, frame).expect("winds");
     let mut case = case.follow(series, 240.0).expect("winds");

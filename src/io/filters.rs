@@ -1,0 +1,90 @@
+//! Filters that a variable of an HDF5 file is compressed with and this program does not have.
+//!
+//! The library tells that one is missing and not which. The list of the filters of a variable lies in the file as
+//! the message "filter pipeline"; its entries for filters that others than the HDF Group maintain begin with the
+//! number of the filter, the length of its name, flags and the number of its parameters, two bytes each.
+//!
+//! Source: HDF5 File Format Specification 3.0, IV.A.2.l, and the registry of filters of the HDF Group.
+
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+
+use crate::io::guard;
+
+/// How the library's message on a missing filter reads in part.
+const MISSING: &str = "undefined filter";
+
+/// Registered filters that are met in files of weather.
+const FILTERS: [(u16, &str); 12] = [
+    (32_015, "zstandard"),
+    (307, "bzip2"),
+    (32_001, "blosc"),
+    (32_026, "blosc2"),
+    (32_004, "lz4"),
+    (32_000, "lzf"),
+    (32_008, "bitshuffle"),
+    (32_013, "zfp"),
+    (32_017, "sz"),
+    (32_024, "sz3"),
+    (32_022, "granular bit rounding"),
+    (32_023, "bit grooming"),
+];
+
+/// Bytes that are looked through: headers of variables lie near the front.
+const LOOKED_THROUGH: u64 = 16 << 20;
+
+/// What to say where reading failed for want of a filter; `None` where it failed otherwise.
+pub(super) fn explained(path: &Path, name: &str, error: &str) -> Option<String> {
+    if !error.to_lowercase().contains(MISSING) {
+        return None;
+    }
+    let mut bytes = Vec::new();
+    File::open(path).ok()?.take(LOOKED_THROUGH).read_to_end(&mut bytes).ok()?;
+    if !guard::is_hdf5(&bytes) {
+        return None;
+    }
+    let filter = found(&bytes).map_or_else(
+        || "a filter".to_owned(),
+        |(number, filter)| format!("{filter} (filter {number})"),
+    );
+    Some(format!(
+        "variable {name} is compressed with {filter}, which this program cannot undo; write the file anew without \
+         it: nccopy -F none in.nc out.nc, or -d 1 for the compression that all programs have"
+    ))
+}
+
+/// The first registered filter in what looks like a list of filters.
+fn found(bytes: &[u8]) -> Option<(u16, &'static str)> {
+    let number = |at: usize| Some(u16::from_le_bytes(bytes.get(at..at + 2)?.try_into().ok()?));
+    // Names are short, only the lowest flag is in use, and there are few parameters.
+    const LONGEST: usize = 128;
+    const MOST_PARAMETERS: u16 = 64;
+    (0..bytes.len()).find_map(|at| {
+        let id = number(at)?;
+        let (_, name) = FILTERS.iter().find(|(known, _)| *known == id)?;
+        let length = usize::from(number(at + 2)?);
+        let is_text = length <= LONGEST
+            && bytes.get(at + 8..at + 8 + length)?.iter().all(|b| *b == 0 || (32..127).contains(b));
+        (is_text && number(at + 4)? <= 1 && number(at + 6)? <= MOST_PARAMETERS)
+            .then_some((id, *name))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn filters_are_found_by_their_entries() {
+        let entry = |id: u16, name: &str| {
+            let head = [id, name.len() as u16, 1, 1].map(u16::to_le_bytes).concat();
+            [b"....".as_slice(), &head, name.as_bytes(), &[3, 0, 0, 0]].concat()
+        };
+        assert_eq!(found(&entry(32_015, "Zstandard compression")), Some((32_015, "zstandard")));
+        assert_eq!(found(&entry(307, "")), Some((307, "bzip2")));
+        assert_eq!(found(&entry(1, "deflate")), None);
+        // The number alone is none.
+        assert_eq!(found(&[0x0f, 0x7d, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0, 0]), None);
+    }
+}

@@ -1,0 +1,168 @@
+//! Values that a file does not have: where, why, and how many.
+
+use std::cell::RefCell;
+use std::fmt;
+
+use ndarray::{ArrayD, Dimension, IxDyn};
+use netcdf::Variable;
+
+use super::packing::{FLOAT_FILL, Packing, Why};
+
+/// The first value that a variable does not have, and how many there are of its kind and others.
+#[derive(Clone, Debug)]
+pub(super) struct Hole {
+    variable: String,
+    /// The place in words.
+    at: String,
+    /// What is stored there.
+    stored: f64,
+    why: Why,
+    count: usize,
+    total: usize,
+}
+
+impl fmt::Display for Hole {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { variable, at, stored, why, count, total } = self;
+        match why {
+            Why::NeverWritten => write!(
+                f,
+                "variable {variable} was never written at {at}: it holds NetCDF's fill value {stored:e}"
+            )?,
+            Why::Marked(name) => write!(
+                f,
+                "variable {variable} has no value at {at}: {stored} is what its attribute {name} marks as missing"
+            )?,
+            Why::Outside(name) => write!(
+                f,
+                "variable {variable} has no value at {at}: {stored}, as stored, lies outside of what its attribute {name} allows"
+            )?,
+            Why::NotFinite => {
+                write!(f, "variable {variable} is {stored} at {at}; every value must be finite")?
+            }
+        }
+        match *count {
+            1 => Ok(()),
+            all if all == *total => write!(f, " (as everywhere)"),
+            many => write!(f, " (and in {} more of {total} places)", many - 1),
+        }
+    }
+}
+
+/// Variables that lack values, in the order in which they were read.
+#[derive(Debug, Default)]
+pub(super) struct Holes(RefCell<Vec<Hole>>);
+
+impl Holes {
+    /// Keeps one.
+    pub(super) fn add(&self, hole: Hole) {
+        self.0.borrow_mut().push(hole);
+    }
+
+    /// Hands everything over.
+    pub(super) fn give(self, to: &Self) {
+        to.0.borrow_mut().append(&mut self.0.into_inner());
+    }
+
+    /// Whether nothing is missing.
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.borrow().is_empty()
+    }
+
+    /// What is missing, in words, each variable once.
+    pub(super) fn words(self) -> String {
+        let mut words: Vec<String> = Vec::new();
+        for hole in self.0.into_inner() {
+            let hole = hole.to_string();
+            if !words.contains(&hole) {
+                words.push(hole);
+            }
+        }
+        words.join("; ")
+    }
+}
+
+/// Values of a variable, NaN where it has none.
+pub(super) struct Masked {
+    /// In units of the variable.
+    pub(super) values: ArrayD<f32>,
+    /// Where it has none, if anywhere.
+    pub(super) hole: Option<Hole>,
+}
+
+impl Masked {
+    /// Looks over values of type float that mean what is stored.
+    pub(super) fn of_single(
+        variable: &Variable<'_>,
+        packing: &Packing,
+        mut values: ArrayD<f32>,
+    ) -> Self {
+        let is_whole = match values.as_slice() {
+            // All values are read in any case, and this takes no longer than to find one not finite.
+            Some(values) if packing.is_plain() => {
+                values.iter().all(|x| x.is_finite() && *x != FLOAT_FILL)
+            }
+            _ => values.iter().all(|x| packing.why((*x).into()).is_none()),
+        };
+        if is_whole {
+            return Self { values, hole: None };
+        }
+        let mut holes = Count::default();
+        for (at, x) in values.indexed_iter_mut() {
+            if let Some(why) = packing.why((*x).into()) {
+                holes.add(&at, (*x).into(), why);
+                *x = f32::NAN;
+            }
+        }
+        Self { hole: holes.first(variable, values.len()), values }
+    }
+
+    /// Unpacks stored values of any type, in double precision.
+    pub(super) fn unpacked(
+        variable: &Variable<'_>,
+        packing: &Packing,
+        stored: &ArrayD<f64>,
+    ) -> Self {
+        let mut holes = Count::default();
+        for (at, x) in stored.indexed_iter() {
+            if let Some(why) = packing.why(*x) {
+                holes.add(&at, *x, why);
+            } else if !(packing.value(*x) as f32).is_finite() {
+                holes.add(&at, packing.value(*x), Why::NotFinite);
+            }
+        }
+        Self {
+            values: stored.mapv(|x| packing.value_or_nan(x) as f32),
+            hole: holes.first(variable, stored.len()),
+        }
+    }
+}
+
+#[derive(Default)]
+struct Count {
+    first: Option<(IxDyn, f64, Why)>,
+    count: usize,
+}
+
+impl Count {
+    fn add(&mut self, at: &IxDyn, stored: f64, why: Why) {
+        self.count += 1;
+        self.first.get_or_insert_with(|| (at.clone(), stored, why));
+    }
+
+    fn first(self, variable: &Variable<'_>, total: usize) -> Option<Hole> {
+        let (at, stored, why) = self.first?;
+        let at = position(variable, &at);
+        Some(Hole { variable: variable.name(), at, stored, why, count: self.count, total })
+    }
+}
+
+/// An index in words: the name of each dimension and the place along it.
+fn position(variable: &Variable<'_>, at: &IxDyn) -> String {
+    // Where one time was read, the values have lost the dimension Time, which is the first.
+    let dimensions = variable.dimensions();
+    let names = dimensions[dimensions.len() - at.ndim()..].iter().map(netcdf::Dimension::name);
+    let words: Vec<String> =
+        names.zip(at.slice()).map(|(name, index)| format!("{name}={index}")).collect();
+    if words.is_empty() { "its only place".to_owned() } else { words.join(" ") }
+}

@@ -1,0 +1,53 @@
+//! The fields of one time of a WRF file.
+
+use ndarray::Array3;
+use time::PrimitiveDateTime;
+use tracing::debug;
+
+use super::source::{Place, Source};
+use super::theta::Origin;
+use super::{Frame, air, holes, species, theta};
+use crate::error::Result;
+use crate::io::holes::Holes;
+use crate::state::State;
+
+/// Reads the fields of a time, all of them there and those of air, and where the potential temperature stands.
+pub(super) fn read_frame(source: &Source<'_>, time: PrimitiveDateTime) -> Result<(Frame, Origin)> {
+    let holes = Holes::default();
+    let (mut frame, origin) = gather(&Source { holes: Some(&holes), ..*source }, time)?;
+    holes::look_at_grid(source, &holes)?;
+    holes::refuse(source, holes, time)?;
+    species::split(source.reader, &mut frame)?;
+    air::check(source.reader, &frame)?;
+    Ok((frame, origin))
+}
+
+fn gather(source: &Source<'_>, time: PrimitiveDateTime) -> Result<(Frame, Origin)> {
+    let volume = |name: &str, place| source.volume(name, place);
+    let water = |name: &str| {
+        if source.has(name) {
+            return volume(name, Place::Centre);
+        }
+        debug!("{name} is not in the file and is taken as zero");
+        Ok(Array3::zeros(source.shape.centre()))
+    };
+    let qv = water("QVAPOR")?;
+    let (theta, origin) = theta::read(source, &qv)?;
+    let frame = Frame {
+        time,
+        state: State {
+            theta,
+            qv,
+            qc: water("QCLOUD")?,
+            qr: water("QRAIN")?,
+            qi: water("QICE")?,
+            qs: water("QSNOW")?,
+        },
+        u: volume("U", Place::FaceX)?,
+        v: volume("V", Place::FaceY)?,
+        pressure: [volume("P", Place::Centre)?, volume("PB", Place::Centre)?],
+        geopotential: [volume("PH", Place::FaceZ)?, volume("PHB", Place::FaceZ)?],
+        column_mass: [source.plane("MU", Place::Centre)?, source.plane("MUB", Place::Centre)?],
+    };
+    Ok((frame, origin))
+}

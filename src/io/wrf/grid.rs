@@ -1,0 +1,70 @@
+//! The grid of a WRF file alone, for whoever needs no air: weights, places in pictures.
+
+use std::path::Path;
+
+use ndarray::Array2;
+use tracing::warn;
+
+use super::coordinates::{self, Coordinates, Distances};
+use super::source::Source;
+use super::vertical::Vertical;
+use super::{Domain, projection, read_maps, spacing, stored_sides};
+use crate::calendar;
+use crate::error::Result;
+use crate::grid::{Grid, Shape, Side, Sides};
+use crate::io::reader::Reader;
+use crate::mass::MassCoordinate;
+
+/// Reads where the cells of a file lie. It needs the dimensions west_east and south_north, DX and DY; the
+/// domain has one layer, without air.
+///
+/// # Errors
+///
+/// [`crate::error::Error::Io`] or [`crate::error::Error::Input`] when the file cannot be read, or has no grid.
+pub fn read(path: &Path) -> Result<Domain> {
+    let reader = Reader::open(path)?;
+    super::refuse_restart(&reader)?;
+    let shape =
+        Shape { nx: reader.dimension("west_east")?, ny: reader.dimension("south_north")?, nz: 1 };
+    let (domain, doubt) = at(&Source::new(&reader, shape, 0))?;
+    if let Some(doubt) = doubt {
+        warn!("{}: {doubt}", path.display());
+    }
+    Ok(domain)
+}
+
+/// The grid as it lies at a time, and what is odd about it.
+pub(super) fn at(source: &Source<'_>) -> Result<(Domain, Option<String>)> {
+    let reader = source.reader;
+    let [dx, dy] = spacing(reader)?;
+    let maps = read_maps(source)?;
+    let distances = Distances { cell: [dx, dy], maps: Some([&maps.centre_x, &maps.centre_y]) };
+    let Coordinates { latitude, longitude, doubt } = coordinates::read(source, distances)?;
+    let Shape { nx, ny, .. } = source.shape;
+    let sides = stored_sides(reader).unwrap_or(Sides::all(Side::Specified));
+    let vertical = Vertical::classic(vec![1.0, 0.0], 0.0);
+    let domain = Domain {
+        path: reader.path().to_owned(),
+        grid: Grid { shape: Shape { nz: 1, ..source.shape }, dx, dy, sides },
+        coordinate: MassCoordinate {
+            mu: Array2::zeros((ny, nx)),
+            map_x: maps.centre_x,
+            map_y: maps.centre_y,
+            c1: vertical.c1h.clone(),
+            c2: vertical.c2h.clone(),
+            rdnw: vertical.rdnw.clone(),
+            fnm: vertical.fnm.clone(),
+            fnp: vertical.fnp.clone(),
+            unit: 0.0,
+        },
+        face_maps: maps.faces,
+        vertical,
+        latitude,
+        longitude,
+        terrain: Array2::zeros((ny, nx)),
+        dt: None,
+        start: calendar::START,
+        projection: projection(reader)?,
+    };
+    Ok((domain, doubt))
+}

@@ -1,0 +1,46 @@
+//! What one time of a file should hold and does not, told all at once.
+
+use time::PrimitiveDateTime;
+
+use super::source::{MAPS, Place, Source};
+use crate::calendar;
+use crate::error::Result;
+use crate::io::holes::Holes;
+
+/// What falls; a run does not read it, but where something else is missing it tells how far the file was
+/// written.
+const FALLEN: [&str; 2] = ["RAINNC", "RAINC"];
+
+/// Reads what a run passes on or knows its grid by, and keeps what is missing of it.
+pub(super) fn look_at_grid(source: &Source<'_>, holes: &Holes) -> Result<()> {
+    let source = Source { holes: Some(holes), ..*source };
+    for name in ["MU", "MUB", "HGT", "XLAT", "XLONG"] {
+        source.optional_plane(name, Place::Centre)?;
+    }
+    for name in MAPS.as_flattened() {
+        source.optional_plane(name, Place::of_map_factor(name))?;
+    }
+    for name in ["ZNU", "DNW", "RDNW", "DN", "RDN", "FNM", "FNP", "C1H", "C2H"] {
+        source.profile(name, Place::Centre)?;
+    }
+    for name in ["ZNW", "C1F", "C2F"] {
+        source.profile(name, Place::FaceZ)?;
+    }
+    source.scalar("P_TOP").map(drop)
+}
+
+/// Fails where something is missing.
+pub(super) fn refuse(source: &Source<'_>, holes: Holes, time: PrimitiveDateTime) -> Result<()> {
+    if holes.is_empty() {
+        return Ok(());
+    }
+    let fallen = Source { holes: Some(&holes), ..*source };
+    // Whatever else may be wrong with them is not what is told here.
+    FALLEN.iter().for_each(|name| drop(fallen.optional_plane(name, Place::Centre)));
+    Err(source.reader.error(format!(
+        "cannot be used at {}: {}; a run needs every value: leave that time out (as with ncks -d Time), or write \
+         the file again",
+        calendar::format(time),
+        holes.words()
+    )))
+}

@@ -1,0 +1,73 @@
+//! What the water of a WRF file is, by the scheme that wrote it.
+//!
+//! WSM3 (`MP_PHYSICS` 3) has one condensate and one precipitation: below freezing QCLOUD is cloud ice and QRAIN is
+//! snow. Kessler's scheme (1) has no ice at all; that of schemes with more species is read as it stands.
+//!
+//! Source: Hong, Dudhia and Chen 2004, Mon. Wea. Rev. 132, 103-120, on the simple-ice scheme.
+
+use ndarray::{Array3, Zip};
+use tracing::warn;
+
+use super::Frame;
+use crate::constants::Constants;
+use crate::error::Result;
+use crate::io::reader::Reader;
+use crate::thermo;
+
+/// The number of WSM3.
+const WSM3: f64 = 3.0;
+
+/// Numbers of the schemes of WRF from version 2 to 4.7, none (0) among them.
+const KNOWN: [u8; 40] = [
+    0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 13, 14, 15, 16, 17, 18, 19, 21, 22, 24, 26, 27, 28, 29,
+    30, 32, 38, 40, 50, 51, 52, 53, 55, 56, 85, 95, 97, 98,
+];
+
+/// What is said of a file of WSM3.
+pub(super) const SPLIT: &str =
+    "QICE, QSNOW: what of QCLOUD and QRAIN is colder than 273.15 K, as in WSM3 (MP_PHYSICS 3)";
+
+/// Whether a file is of WSM3.
+pub(super) fn is_wsm3(reader: &Reader) -> Result<bool> {
+    Ok(reader.number("MP_PHYSICS")? == Some(WSM3))
+}
+
+/// Takes what of cloud water and rain is frozen for ice and snow, in a file of WSM3 that has none of its own.
+pub(super) fn split(reader: &Reader, frame: &mut Frame) -> Result<()> {
+    let has = |field: &Array3<f32>| field.iter().any(|q| *q != 0.0);
+    if !is_wsm3(reader)? || has(&frame.state.qi) || has(&frame.state.qs) {
+        return Ok(());
+    }
+    let [p, pb] = &frame.pressure;
+    let t = Zip::from(&frame.state.theta).and(p).and(pb).map_collect(|&theta, &p, &pb| {
+        (f64::from(theta) + f64::THETA_BASE) * thermo::exner(f64::from(p) + f64::from(pb))
+    });
+    let state = &mut frame.state;
+    for (liquid, frozen) in [(&mut state.qc, &mut state.qi), (&mut state.qr, &mut state.qs)] {
+        Zip::from(liquid).and(frozen).and(&t).for_each(|liquid, frozen, &t| {
+            if t < f64::FREEZING {
+                *frozen = std::mem::take(liquid);
+            }
+        });
+    }
+    Ok(())
+}
+
+/// What a run makes of the scheme of a file, where that is worth a word.
+pub(super) fn told(reader: &Reader) -> Result<Option<String>> {
+    Ok(match reader.number("MP_PHYSICS")? {
+        Some(number) if number == WSM3 => Some(SPLIT.to_owned()),
+        Some(number) if !KNOWN.iter().any(|known| f64::from(*known) == number) => Some(format!(
+            "the water: as of a scheme with QVAPOR, QCLOUD, QRAIN, QICE and QSNOW; MP_PHYSICS {number} is not known"
+        )),
+        _ => None,
+    })
+}
+
+/// Says what is made of the scheme of a file.
+pub(super) fn tell(reader: &Reader) -> Result<()> {
+    if let Some(words) = told(reader)? {
+        warn!("{}: {words}", reader.path().display());
+    }
+    Ok(())
+}

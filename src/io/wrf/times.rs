@@ -1,0 +1,200 @@
+//! When the times of a WRF file are: by `Times`, by `XTIME`, or by the attributes of its start.
+//!
+//! `Times` has room for whole seconds. Where it and an `XTIME` in double precision are of one mind but for a
+//! part of a second, `XTIME` tells the part.
+
+use time::{Duration, PrimitiveDateTime};
+
+use crate::calendar::{self, Count};
+use crate::error::Result;
+use crate::io::reader::Reader;
+
+/// What the times of a file were taken from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Told {
+    /// The variable `Times`.
+    Times,
+    /// The variable `XTIME`, which says since when it counts.
+    Xtime,
+    /// `XTIME`, counted from this attribute.
+    XtimeSince(&'static str),
+    /// `XTIME`, and nothing says since when.
+    XtimeAlone,
+    /// This attribute, for the only time.
+    Attribute(&'static str),
+    /// Nothing.
+    Nothing,
+}
+
+impl Told {
+    /// What is assumed, in words, where it is not told.
+    pub(super) fn assumption(self) -> Option<String> {
+        match self {
+            Self::Times => None,
+            Self::Xtime => Some("Times: from XTIME and its units".to_owned()),
+            Self::XtimeSince(name) => Some(format!("Times: from XTIME, in minutes since {name}")),
+            Self::XtimeAlone => {
+                Some("Times: from XTIME, counted from 0001-01-01_00:00:00".to_owned())
+            }
+            Self::Attribute(name) => Some(format!("Times: {name}")),
+            Self::Nothing => Some("Times: 0001-01-01_00:00:00".to_owned()),
+        }
+    }
+}
+
+/// The times of a file.
+#[derive(Clone, Debug)]
+pub(super) struct Times {
+    /// In the order of the file.
+    pub(super) moments: Vec<PrimitiveDateTime>,
+    /// Where they come from.
+    pub(super) told: Told,
+}
+
+/// Attributes that say when the simulation started, from which `XTIME` counts, the best one first.
+const STARTS: [&str; 2] = ["SIMULATION_START_DATE", "START_DATE"];
+
+/// Number of times of a file; one where there is no dimension for them.
+pub(super) fn count(reader: &Reader) -> Result<usize> {
+    match reader.optional_dimension("Time") {
+        Some(_) => reader.dimension("Time"),
+        None => Ok(1),
+    }
+}
+
+/// Reads the times of a file.
+pub(super) fn read(reader: &Reader) -> Result<Times> {
+    let count = count(reader)?;
+    if reader.has("Times") {
+        let mut moments = by_text(reader, count)?;
+        if is_exact(reader)
+            && let Ok(Some((exact, _))) = by_number(reader, count)
+        {
+            sharpen(&mut moments, &exact);
+        }
+        return Ok(Times { moments, told: Told::Times });
+    }
+    if let Some((moments, told)) = by_number(reader, count)? {
+        return Ok(Times { moments, told });
+    }
+    if count > 1 {
+        return Err(reader.error(
+            "has several times and neither the variable Times nor XTIME, one of which is needed to tell \
+             when they are",
+        ));
+    }
+    let start = |name: &&'static str| Some((calendar::parse(&reader.text(name)?)?, *name));
+    // The simulation may have started long before; this part of it did at START_DATE.
+    Ok(match STARTS.iter().rev().find_map(start) {
+        Some((moment, name)) => Times { moments: vec![moment], told: Told::Attribute(name) },
+        None => Times { moments: vec![calendar::START], told: Told::Nothing },
+    })
+}
+
+fn by_text(reader: &Reader, count: usize) -> Result<Vec<PrimitiveDateTime>> {
+    let texts = reader.texts("Times")?;
+    if texts.len() < count {
+        return Err(reader.error(format!(
+            "variable Times has {} texts, and there are {count} times; one for each is needed",
+            texts.len()
+        )));
+    }
+    let parse = |(number, text): (usize, &String)| {
+        if text.trim_matches(['\0', ' ']).is_empty() {
+            return Err(reader.error(format!(
+                "variable Times was never written at time number {number}; leave that time out (ncks -d \
+                 Time), or write its date"
+            )));
+        }
+        calendar::parse(text).ok_or_else(|| {
+            reader.error(format!(
+                "variable Times holds {text:?} at time number {number}; YYYY-MM-DD_hh:mm:ss is needed"
+            ))
+        })
+    };
+    texts.iter().take(count).enumerate().map(parse).collect()
+}
+
+/// Whether `XTIME` knows parts of a second: it is of double precision, and not because a tool has widened
+/// WRF's own in single precision, which in a long simulation is wrong by seconds.
+fn is_exact(reader: &Reader) -> bool {
+    let Ok(values) = reader.line("XTIME") else { return false };
+    let is_ours = super::stored_sides(reader).is_some();
+    reader.is_double("XTIME") && (is_ours || values.iter().any(|x| f64::from(*x as f32) != *x))
+}
+
+/// Takes the part of a second from the other times, where all of them are within a second.
+fn sharpen(moments: &mut [PrimitiveDateTime], exact: &[PrimitiveDateTime]) {
+    let is_near =
+        |(a, b): (&PrimitiveDateTime, &PrimitiveDateTime)| (*a - *b).abs() < Duration::SECOND;
+    if moments.iter().zip(exact).all(is_near) {
+        moments.copy_from_slice(exact);
+    }
+}
+
+/// The times by `XTIME`; `None` where the file does not have it.
+fn by_number(reader: &Reader, count: usize) -> Result<Option<(Vec<PrimitiveDateTime>, Told)>> {
+    if !reader.has("XTIME") {
+        return Ok(None);
+    }
+    let values = reader.line("XTIME")?;
+    if values.len() < count {
+        return Err(reader.error(format!(
+            "variable XTIME has {} values, and there are {count} times; one for each is needed",
+            values.len()
+        )));
+    }
+    let (since, told) = since(reader)?;
+    let calendar = reader.text_of("XTIME", "calendar").unwrap_or_default().to_lowercase();
+    let when = |value: &f64| {
+        since.when(*value).ok_or_else(|| {
+            reader.error(format!("variable XTIME holds {value}, which is no time of this calendar"))
+        })
+    };
+    let moments = values.iter().take(count).map(when).collect::<Result<Vec<_>>>()?;
+    let all = || moments.iter().chain([&since.origin]);
+    let is_whole = match calendar.trim() {
+        "proleptic_gregorian" => true,
+        // All of one calendar or the other: in the Julian one no day was left out on the way.
+        "" | "standard" | "gregorian" => {
+            all().all(|at| *at >= calendar::GREGORIAN) || all().all(|at| *at < calendar::GREGORIAN)
+        }
+        _ => false,
+    };
+    if !is_whole {
+        return Err(reader.error(format!(
+            "attribute calendar of the variable XTIME is {calendar:?}, from {}; times of the Gregorian calendar \
+             are needed; convert them, or write the variable Times",
+            calendar::format(since.origin)
+        )));
+    }
+    Ok(Some((moments, told)))
+}
+
+/// What `XTIME` counts, and from when.
+fn since(reader: &Reader) -> Result<(Count, Told)> {
+    let text = |name: &str| reader.text_of("XTIME", name).unwrap_or_default();
+    let units = text("units");
+    if let Some(count) = Count::parse(&units) {
+        return Ok((count, Told::Xtime));
+    }
+    let plain = units.trim_end_matches('\0').trim().to_lowercase();
+    // WRF of old says only in words since when.
+    if plain.is_empty()
+        && let Some(count) = Count::parse(&text("description"))
+    {
+        return Ok((count, Told::Xtime));
+    }
+    let plain = if plain.is_empty() { "minutes" } else { &plain };
+    let Some(unit) = calendar::unit(plain) else {
+        return Err(reader.error(format!(
+            "attribute units of the variable XTIME is {units:?}; a unit from seconds to days, as in minutes \
+             since 2020-06-01 00:00:00, is needed"
+        )));
+    };
+    let start = |name: &&'static str| Some((calendar::parse(&reader.text(name)?)?, *name));
+    Ok(match STARTS.iter().find_map(start) {
+        Some((origin, name)) => (Count { unit, origin }, Told::XtimeSince(name)),
+        None => (Count { unit, origin: calendar::START }, Told::XtimeAlone),
+    })
+}

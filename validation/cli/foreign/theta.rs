@@ -1,0 +1,118 @@
+//! What the attributes of a model say of its temperature and of its water.
+
+use super::{place_of, refused, run_as_promised};
+use crate::eras::cut::Cut;
+use crate::eras::place::{Outcome, largest_difference};
+
+#[track_caller]
+fn outcome(cut: &Cut) -> Outcome {
+    let place = place_of(cut);
+    let ended = run_as_promised(&place).good();
+    Outcome { stderr: ended.stderr, ..place.outcome() }
+}
+
+/// THM as the model has it, beside T.
+fn add_moist(cut: &mut Cut) {
+    let qv = cut.values("QVAPOR").clone();
+    cut.add_like("THM", "T", 0.0);
+    let t = cut.values("T").clone();
+    let moist =
+        |t: f32, qv: f32| (f64::from(t) + 300.0) * (1.0 + 461.6 / 287.0 * f64::from(qv)) - 300.0;
+    ndarray::Zip::from(cut.values("THM"))
+        .and(&t)
+        .and(&qv)
+        .for_each(|thm, t, qv| *thm = moist(*t, *qv) as f32);
+}
+
+#[test]
+fn thm_is_dry_where_the_file_says_so() {
+    let plain = outcome(&Cut::new());
+    for names in [["T", "THM"], ["T", "THM_2"], ["T", "THM_1"]] {
+        let mut cut = Cut::new();
+        cut.rename(names[0], names[1]);
+        cut.numbers.insert("USE_THETA_M", 0.0);
+        let dry = outcome(&cut);
+        assert!(dry.stderr.contains("USE_THETA_M is 0"), "{}", dry.stderr);
+        for name in ["T", "QVAPOR", "QSNOW"] {
+            assert!(plain.last(name) == dry.last(name), "{names:?}: {name}");
+        }
+    }
+    let mut cut = Cut::new();
+    cut.rename("T", "THM");
+    cut.numbers.insert("USE_THETA_M", 2.0);
+    refused(&cut, &["USE_THETA_M is 2", "THM"]);
+}
+
+#[test]
+fn a_t_that_was_never_filled_is_none() {
+    let plain = outcome(&Cut::new());
+    for empty in [0.0, -4.5, 9.969_21e36] {
+        let mut cut = Cut::new();
+        add_moist(&mut cut);
+        cut.numbers.insert("USE_THETA_M", 1.0);
+        let beside = outcome(&cut);
+        assert!(plain.at("T", 0) == beside.at("T", 0), "T is there and counts");
+        cut.values("T").fill(empty);
+        let found = outcome(&cut);
+        assert!(
+            found.stderr.contains("THM") && found.stderr.contains("never filled"),
+            "{}",
+            found.stderr
+        );
+        // Rounded to single precision on the way there and back.
+        let difference = largest_difference(&plain.at("T", 0), &found.at("T", 0));
+        assert!(difference < 1e-4, "{empty}: {difference:e}");
+    }
+}
+
+#[test]
+fn air_of_one_potential_temperature_is_air() {
+    let mut cut = Cut::new();
+    // The lower layers alone are warm enough for that.
+    cut.values("T").fill(0.0);
+    let found = run_as_promised(&place_of(&cut));
+    assert!(!found.stderr.contains("THM"), "{}", found.stderr);
+}
+
+#[test]
+fn what_is_cold_in_wsm3_is_frozen() {
+    let mut three = Cut::new();
+    let mut five = Cut::new();
+    let get = |name: &str| Cut::new().values(name).mapv(f64::from);
+    let p = get("P") + get("PB");
+    let t = (get("T") + 300.0) * (p / 1e5).mapv(|x| x.powf(287.0 / 1004.5));
+    for (liquid, frozen) in [("QCLOUD", "QICE"), ("QRAIN", "QSNOW")] {
+        let all = get(liquid) + get(frozen);
+        let part = |cold: bool| {
+            let mut part = all.mapv(|q| q as f32);
+            ndarray::Zip::from(&mut part)
+                .and(&t)
+                .for_each(|q, t| *q = if (*t < 273.15) == cold { *q } else { 0.0 });
+            part
+        };
+        three.values(liquid).assign(&all.mapv(|q| q as f32));
+        five.values(liquid).assign(&part(false));
+        five.values(frozen).assign(&part(true));
+        assert!(part(true).iter().any(|q| *q > 0.0) && part(false).iter().any(|q| *q > 0.0));
+    }
+    three.remove(&["QICE", "QSNOW"]);
+    three.numbers.insert("MP_PHYSICS", 3.0);
+    five.numbers.insert("MP_PHYSICS", 4.0);
+    let (three, five) = (outcome(&three), outcome(&five));
+    assert!(three.stderr.contains("MP_PHYSICS 3"), "{}", three.stderr);
+    assert!(!five.stderr.contains("MP_PHYSICS"), "{}", five.stderr);
+    for name in ["T", "QCLOUD", "QRAIN", "QICE", "QSNOW", "RAINNC"] {
+        assert!(three.last(name) == five.last(name), "{name}");
+    }
+}
+
+#[test]
+fn schemes_that_are_not_known_are_told() {
+    let mut cut = Cut::new();
+    cut.numbers.insert("MP_PHYSICS", 77.0);
+    assert!(outcome(&cut).stderr.contains("MP_PHYSICS 77 is not known"));
+    // Kessler's has no ice, and nothing to be told.
+    cut.remove(&["QICE", "QSNOW"]);
+    cut.numbers.insert("MP_PHYSICS", 1.0);
+    assert!(!outcome(&cut).stderr.contains("MP_PHYSICS"));
+}
