@@ -48,10 +48,10 @@ __device__ inline void store_cell(const CloudArgs& a, int k, int column, real rh
     to.qi[here] = cell.qi;
     to.qs[here] = cell.qs;
     if (WEIGHED) {
-        const real water = cell::water(cell);
+        const real water = cell::water(cell), before = tile.water[k][column];
         if (strangeness(cell, water) != 0) note_flaw(a, here, cell);
         tile.water[k][column] =
-            mass_mismatch(a, place, k, rho, depth_in(a, tile, k, column), tile.water[k][column], water);
+            mass_mismatch(a, place, k, rho, depth_in(a, tile, k, column), before, water);
     }
 }
 
