@@ -54,21 +54,28 @@ pub(super) fn explained(path: &Path, name: &str, error: &str) -> Option<String> 
     ))
 }
 
-/// The first registered filter in what looks like a list of filters.
+/// Names of filters are not longer.
+const LONGEST: usize = 128;
+/// They have fewer parameters.
+const MOST_PARAMETERS: u16 = 64;
+
+/// The first registered filter in what looks like a list of filters; by its name better than without one.
 fn found(bytes: &[u8]) -> Option<(u16, &'static str)> {
     let number = |at: usize| Some(u16::from_le_bytes(bytes.get(at..at + 2)?.try_into().ok()?));
-    // Names are short, only the lowest flag is in use, and there are few parameters.
-    const LONGEST: usize = 128;
-    const MOST_PARAMETERS: u16 = 64;
-    (0..bytes.len()).find_map(|at| {
+    let entry = |at: usize, is_named: bool| {
         let id = number(at)?;
         let (_, name) = FILTERS.iter().find(|(known, _)| *known == id)?;
         let length = usize::from(number(at + 2)?);
-        let is_text = length <= LONGEST
-            && bytes.get(at + 8..at + 8 + length)?.iter().all(|b| *b == 0 || (32..127).contains(b));
-        (is_text && number(at + 4)? <= 1 && number(at + 6)? <= MOST_PARAMETERS)
-            .then_some((id, *name))
-    })
+        let text = bytes.get(at + 8..at + 8 + length)?;
+        let is_text = text.iter().all(|b| *b == 0 || (32..127).contains(b));
+        // Only the lowest flag is in use.
+        let fits = number(at + 4)? <= 1 && (1..=MOST_PARAMETERS).contains(&number(at + 6)?);
+        let is_one = (length > 0) == is_named && length <= LONGEST && is_text && fits;
+        is_one.then_some((id, *name))
+    };
+    [true, false]
+        .into_iter()
+        .find_map(|is_named| (0..bytes.len()).find_map(|at| entry(at, is_named)))
 }
 
 #[cfg(test)]

@@ -38,7 +38,7 @@ impl fmt::Display for Hole {
                 "variable {variable} has no value at {at}: {stored}, as stored, lies outside of what its attribute {name} allows"
             )?,
             Why::NotFinite => {
-                write!(f, "variable {variable} is {stored} at {at}; every value must be finite")?
+                write!(f, "variable {variable} is {stored} at {at}; every value must be finite")?;
             }
         }
         match *count {

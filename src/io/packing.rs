@@ -79,7 +79,7 @@ impl Packing {
         let kind = variable.vartype();
         let is_single = kind == NcVariableType::Float(FloatType::F32);
         let whole = match &kind {
-            NcVariableType::Int(whole) => Some(whole.clone()),
+            NcVariableType::Int(whole) => Some(*whole),
             _ => None,
         };
         let sign = sign(variable, whole.as_ref())?;

@@ -36,7 +36,9 @@ pub(super) fn refuse(source: &Source<'_>, holes: Holes, time: PrimitiveDateTime)
     }
     let fallen = Source { holes: Some(&holes), ..*source };
     // Whatever else may be wrong with them is not what is told here.
-    FALLEN.iter().for_each(|name| drop(fallen.optional_plane(name, Place::Centre)));
+    for name in FALLEN {
+        drop(fallen.optional_plane(name, Place::Centre));
+    }
     Err(source.reader.error(format!(
         "cannot be used at {}: {}; a run needs every value: leave that time out (as with ncks -d Time), or write \
          the file again",

@@ -152,7 +152,9 @@ impl Source<'_> {
         let (variable, extents) = self.part((name, stored), names, lengths)?;
         let Some(holes) = self.holes else { return self.reader.values(&variable, extents) };
         let Masked { values, hole } = self.reader.masked(&variable, extents)?;
-        hole.into_iter().for_each(|hole| holes.add(hole));
+        if let Some(hole) = hole {
+            holes.add(hole);
+        }
         Ok(values)
     }
 

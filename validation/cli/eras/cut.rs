@@ -99,10 +99,14 @@ impl Field {
         }
     }
 
-    /// Stores `(value - offset) / scale`, rounded, and says so; `None` leaves the attribute out.
+    /// Stores `(value - offset) / scale`, rounded where it is a whole number, and says so; `None` leaves the attribute out.
     pub(crate) fn pack(&mut self, kind: Kind, scale: Option<f32>, offset: Option<f32>) {
         let [by, from] = [scale.unwrap_or(1.0), offset.unwrap_or(0.0)].map(f64::from);
-        self.values.mapv_inplace(|x| ((f64::from(x) - from) / by).round() as f32);
+        let is_whole = !matches!(kind, Kind::Single | Kind::Double);
+        self.values.mapv_inplace(|x| {
+            let stored = (f64::from(x) - from) / by;
+            (if is_whole { stored.round() } else { stored }) as f32
+        });
         self.kind = kind;
         self.attributes.extend(scale.map(|x| ("scale_factor", x.into())));
         self.attributes.extend(offset.map(|x| ("add_offset", x.into())));

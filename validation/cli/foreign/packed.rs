@@ -97,7 +97,7 @@ fn missing_values_are_those_that_are_stored() {
     let cases: [(&str, AttributeValue, f32); 6] = [
         ("_FillValue", (-32_768_i16).into(), -32_768.0),
         ("missing_value", (-999_i16).into(), -999.0),
-        ("missing_value", AttributeValue::Doubles(vec![-1.0, -999.0]), -999.0),
+        ("missing_value", AttributeValue::Doubles(vec![-2000.0, -999.0]), -999.0),
         ("valid_min", (-500_i16).into(), -501.0),
         ("valid_max", 2000_i16.into(), 2001.0),
         ("valid_range", AttributeValue::Shorts(vec![-500, 2000]), -501.0),

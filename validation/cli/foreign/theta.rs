@@ -8,7 +8,9 @@ use crate::eras::place::{Outcome, largest_difference};
 fn outcome(cut: &Cut) -> Outcome {
     let place = place_of(cut);
     let ended = run_as_promised(&place).good();
-    Outcome { stderr: ended.stderr, ..place.outcome() }
+    let mut outcome = place.outcome();
+    outcome.stderr = ended.stderr;
+    outcome
 }
 
 /// THM as the model has it, beside T.
