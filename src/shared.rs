@@ -297,9 +297,8 @@ pub(crate) fn struct_text(name: &str, size: usize, doc: &[&str], members: &[Memb
     };
     let members: String = members.iter().map(line).collect();
     format!(
-        "// {summary}\nstruct {name} {{\n{}}};\n\
+        "// {summary}\nstruct {name} {{\n{members}}};\n\
          static_assert(sizeof({name}) == {size}, \"the layout of {name} differs from Rust's\");\n",
-        members,
     )
 }
 

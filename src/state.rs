@@ -114,7 +114,7 @@ impl<R> Surface<R> {
     /// The surface of these planes, in the order of [`Surface::NAMES`].
     pub fn of(planes: [Array2<R>; 8]) -> Self {
         let [rain, snow, rainncv, snowncv, sr, fallen, fall_residual, clipped] = planes;
-        Self { rain, snow, rainncv, snowncv, sr, fallen, fall_residual, clipped }
+        Self { rain, fallen, rainncv, snow, snowncv, sr, fall_residual, clipped }
     }
 }
 

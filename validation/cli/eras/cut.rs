@@ -265,7 +265,7 @@ impl Cut {
                     Kind::Short => variable.put_values(&mapped(&values, |x| x as i16), extents)?,
                     Kind::Byte => variable.put_values(&mapped(&values, |x| x as i8), extents)?,
                     Kind::UnsignedByte => {
-                        variable.put_values(&mapped(&values, |x| x as u8), extents)?
+                        variable.put_values(&mapped(&values, |x| x as u8), extents)?;
                     }
                 }
             }
