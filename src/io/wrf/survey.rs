@@ -66,6 +66,9 @@ pub fn survey(path: &Path) -> Result<Survey> {
     super::refuse_restart(reader)?;
     let shape = shape(reader)?;
     let source = Source::new(reader, shape, 0);
+    // A file that is damaged is no file to tell of.
+    let sized = |name: &String| reader.check_size(&reader.variable(name)?);
+    reader.variable_names().iter().try_for_each(sized)?;
     // What is wrong with a part of the file is told by the attempt to open it as input.
     let (moments, told) =
         times::read(reader).map_or((Vec::new(), None), |t| (t.moments, Some(t.told)));
