@@ -1,5 +1,6 @@
 //! Everything that can go wrong, each with what was found, what was expected and what to do.
 
+use crate::os_text::Shown;
 use std::fmt;
 use std::fs;
 use std::io;
@@ -111,14 +112,14 @@ impl fmt::Display for Error {
             Self::Usage(message) | Self::Verdict(message) | Self::Interrupted(message) => {
                 f.write_str(message)
             }
-            Self::Input { path, message } => write!(f, "{}: {message}", path.display()),
+            Self::Input { path, message } => write!(f, "{}: {message}", path.shown()),
             Self::Io { path, action, reason } => {
-                write!(f, "cannot {action} {}: {reason}", path.display())
+                write!(f, "cannot {action} {}: {reason}", path.shown())
             }
             Self::Exists(path) => write!(
                 f,
                 "{} exists already; give another name or allow overwriting it with --force",
-                path.display()
+                path.shown()
             ),
             Self::Gpu(message) => write!(f, "the GPU cannot be used: {message}"),
             Self::BlowUp { variable, value, step, cell: [k, j, i] } => write!(

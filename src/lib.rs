@@ -18,6 +18,7 @@
 
 pub mod error;
 pub mod lanes;
+pub mod os_text;
 pub mod random;
 pub mod real;
 pub mod shared;

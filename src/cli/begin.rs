@@ -20,6 +20,7 @@ use crate::io::wrf::series::Series;
 use crate::io::wrf::{Domain, Frame};
 use crate::io::writer::Stored;
 use crate::model::{Case, Working};
+use crate::os_text::Shown;
 use crate::plan::{Past, Plan};
 use crate::projection;
 use crate::real::Real;
@@ -99,7 +100,7 @@ impl<R: Stored> Begun<R> {
             let seconds = past.steps as f64 * restart.dt - past.lack;
             info!(
                 "{}: {} cells, {:.0} m, goes on at {}, {seconds} s and {} steps after the start",
-                file.path().display(),
+                file.path().shown(),
                 domain.grid.shape,
                 domain.grid.dx,
                 calendar::format(calendar::after(restart.begin, seconds)),
@@ -126,7 +127,7 @@ fn refuse_faster_winds<R>(case: &Case<R>, restart: &Restart<R>) -> Result<()> {
     Err(Error::Usage(format!(
         "the steps of the run that {} comes from are {dt} s long, and the winds that follow admit at \
          most {most:.4} s; begin anew with --input and a shorter --dt, or make the run shorter",
-        restart.domain.path.display()
+        restart.domain.path.shown()
     )))
 }
 
@@ -136,12 +137,12 @@ pub(super) fn print_dry(config: &RunConfig, plan: &Plan) -> Result<()> {
     writeln!(
         io::stdout(),
         "would make {steps} steps of {dt} s and write {}",
-        config.output.display()
+        config.output.shown()
     )?;
     let names = Names::of(config);
     let beside = names.asked_for(config).into_iter().map(|(_, name)| name);
     for name in beside.chain(config.restarts.restart_output.as_deref()) {
-        writeln!(io::stdout(), "and {}", name.display())?;
+        writeln!(io::stdout(), "and {}", name.shown())?;
     }
     Ok(())
 }

@@ -1,6 +1,6 @@
 //! `nwp-mini columns`: the microphysics alone, on independent columns from a file.
 
-use std::io::{self, Write};
+use std::io::Write;
 use std::path::PathBuf;
 use std::time::Instant;
 
@@ -16,6 +16,7 @@ use crate::gpu::clouds::{Clouds, DIAGNOSED_FIELDS, Inside, Place, SURFACE_PLANES
 use crate::gpu::{Buffer, Element, Gpu, Layout, wsm5};
 use crate::io::columns::{ColumnCase, write};
 use crate::io::writer::{Stored, Writer};
+use crate::os_text::Shown;
 use crate::state::{CloudDiagnostics, Environment, Surface};
 use crate::wsm5::factors::Factors;
 use crate::wsm5::reflectivity::Bins;
@@ -129,7 +130,7 @@ impl Columns {
         let cells = case.shape.cells() as f64 * calls as f64;
         let rain = surface.rain.iter().map(|x| x.f64()).sum::<f64>() / case.shape.nx as f64;
         writeln!(
-            io::stdout(),
+            crate::cli::summary_output(),
             "WSM5 on {place}, {}: {} columns of {} levels, {calls} calls of {dt} s\n\
              calls          {compute:.6} s, {:.3} ns per cell and call\n\
              with the rest  {seconds:.3} s: tendencies, checks, copies, diagnosis\n\
@@ -139,7 +140,7 @@ impl Columns {
             case.shape.nx,
             case.shape.nz,
             compute / cells * 1e9,
-            self.output.display()
+            self.output.shown()
         )?;
         Ok(())
     }

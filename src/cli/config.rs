@@ -15,6 +15,7 @@ use crate::cli::Cli;
 use crate::error::{Error, Result};
 use crate::io::reader::nearest;
 use crate::io::text;
+use crate::os_text::Shown;
 
 /// Print a configuration file with the defaults of run, for its option --config.
 ///
@@ -82,8 +83,7 @@ pub(super) fn with_file(mut arguments: Vec<OsString>) -> Result<Vec<OsString>> {
     let Some(("run", run)) = matches.subcommand() else { return Ok(arguments) };
     let Some(path) = run.get_one::<std::path::PathBuf>("config") else { return Ok(arguments) };
     let text = text::read(path)?;
-    let table: Table =
-        text.parse().map_err(|e| Error::Usage(format!("{}: {e}", path.display())))?;
+    let table: Table = text.parse().map_err(|e| Error::Usage(format!("{}: {e}", path.shown())))?;
     let options = options();
     for (key, value) in &table {
         let Some(option) = options.iter().find(|option| option.get_long() == Some(key)) else {
@@ -92,7 +92,7 @@ pub(super) fn with_file(mut arguments: Vec<OsString>) -> Result<Vec<OsString>> {
                 || "nwp-mini config --print-default lists the keys".to_owned(),
                 |near| format!("the nearest is {near}"),
             );
-            let path = path.display();
+            let path = path.shown();
             return Err(Error::Usage(format!("{path}: unknown key {key}; {hint}")));
         };
         if !is_given(run, option) {
@@ -137,7 +137,7 @@ fn spelled(path: &Path, key: &str, value: &Value, takes_value: bool) -> Result<V
         }
         None => Err(Error::Usage(format!(
             "{}: the value {value} does not fit the key {key}; {} is needed",
-            path.display(),
+            path.shown(),
             if takes_value { "a number or a text" } else { "true or false" }
         ))),
     }

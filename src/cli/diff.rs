@@ -1,6 +1,5 @@
 //! `nwp-mini diff`: how two NetCDF files differ, variable by variable.
 
-use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
@@ -8,15 +7,16 @@ use clap::Args;
 use serde::Serialize;
 
 use crate::cli::made::{Machine, machine};
-use crate::cli::run::is_same;
 use crate::diagnostics::comparison::{
     Comparison, Figures, Place, VariableReport, Verdict, compare,
 };
 use crate::diagnostics::tolerance::{SHIPPED, Tolerances};
 use crate::diagnostics::totals::Total;
 use crate::error::{Error, Result};
+use crate::io::destination::is_same;
 use crate::io::pending::Pending;
 use crate::io::reader::Reader;
+use crate::os_text::Shown;
 
 /// Failures that the last message names.
 const NAMED: usize = 8;
@@ -101,13 +101,13 @@ impl Diff {
                 version: env!("CARGO_PKG_VERSION"),
                 commit: env!("NWP_MINI_COMMIT"),
                 machine: machine(),
-                a: a.display().to_string(),
-                b: b.display().to_string(),
-                tolerance: self.tolerance.as_ref().map(|path| path.display().to_string()),
+                a: a.shown().into_owned(),
+                b: b.shown().into_owned(),
+                tolerance: self.tolerance.as_ref().map(|path| path.shown().into_owned()),
                 same: failures.is_empty(),
                 comparison: &comparison,
             };
-            write_json(&facts, file)?;
+            file.write_json(&facts)?;
         }
         self.print(&comparison, [a, b])?;
         if failures.is_empty() {
@@ -130,8 +130,8 @@ impl Diff {
         let named = failures[..failures.len().min(NAMED)].join(", ");
         Err(Error::Verdict(format!(
             "{} and {} differ in {named}{more}; the table on standard output says how",
-            a.display(),
-            b.display()
+            a.shown(),
+            b.shown()
         )))
     }
 
@@ -145,10 +145,10 @@ impl Diff {
     fn print(&self, comparison: &Comparison, [a, b]: [&Path; 2]) -> Result<()> {
         let mut out = io::stdout().lock();
         let limits = match &self.tolerance {
-            Some(path) => path.display().to_string(),
+            Some(path) => path.shown().into_owned(),
             None => "none; every difference counts".to_owned(),
         };
-        writeln!(out, "A           {}\nB           {}", a.display(), b.display())?;
+        writeln!(out, "A           {}\nB           {}", a.shown(), b.shown())?;
         writeln!(out, "tolerance   {limits}\n")?;
         let rows: Vec<_> = comparison.variables.iter().map(variable_row).collect();
         print_table(&mut out, &VARIABLE_HEAD, &rows)?;
@@ -166,13 +166,6 @@ impl Diff {
         }
         Ok(())
     }
-}
-
-fn write_json(facts: &Facts<'_>, file: Pending) -> Result<()> {
-    let text =
-        serde_json::to_string_pretty(facts).map_err(|e| Error::io(file.target(), "write to", e))?;
-    fs::write(file.path(), text + "\n").map_err(|e| Error::io(file.target(), "write to", e))?;
-    file.commit()
 }
 
 const VARIABLE_HEAD: [&str; 12] = [

@@ -1,6 +1,6 @@
 //! `nwp-mini run --ensemble`: many members in one run.
 
-use std::io::{self, Write};
+use std::io::Write;
 use std::path::Path;
 use std::time::Instant;
 
@@ -27,6 +27,7 @@ use crate::io::text;
 use crate::io::wrf::Attribute;
 use crate::model::ensemble::{Fate, run as run_members};
 use crate::model::{Case, Frames, Outcome, Working};
+use crate::os_text::Shown;
 use crate::plan::Plan;
 use crate::primitives::moments::Moments;
 use crate::state::State;
@@ -92,7 +93,7 @@ pub(super) fn run<R: Working + OnDevice>(
     let written = output.finish();
     let (mut outcome, fates) = result.inspect_err(|_| {
         if let Ok(written) = &written {
-            info!("{} holds the {written} frames before that", config.output.display());
+            info!("{} holds the {written} frames before that", config.output.shown());
         }
     })?;
     let written = written?;
@@ -109,7 +110,7 @@ pub(super) fn run<R: Working + OnDevice>(
             "stopped after step {} of {}; {} holds {written} frames",
             outcome.steps,
             plan.steps,
-            config.output.display()
+            config.output.shown()
         )));
     }
     Ok(())
@@ -257,7 +258,7 @@ impl Facts {
     /// [`Error::BrokenPipe`] or [`Error::Io`] of standard output.
     fn print(&self) -> Result<()> {
         let Self { timing, ensemble, .. } = self;
-        let mut out = io::stdout().lock();
+        let mut out = crate::cli::summary_output();
         self.made.print(&mut out)?;
         let control = if ensemble.control { ", the first as it is" } else { "" };
         writeln!(
@@ -293,7 +294,7 @@ impl EnsembleFacts {
         });
         let initial = ensemble.disturbances.iter();
         Self {
-            file: ensemble.path.display().to_string(),
+            file: ensemble.path.shown().into_owned(),
             members: ensemble.members,
             seed: ensemble.seed,
             control: ensemble.control,

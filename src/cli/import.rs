@@ -1,18 +1,19 @@
 //! `nwp-mini import`: the input of the stand-alone WSM5 of 2008, for `nwp-mini columns`.
 
-use std::io::{self, Write};
+use std::io::Write;
 use std::path::PathBuf;
 
 use clap::Args;
 use tracing::warn;
 
-use crate::cli::run::is_same;
 use crate::error::{Error, Result};
 use crate::grid::Shape;
 use crate::io::benchmark::Benchmark;
 use crate::io::columns::write_case;
+use crate::io::destination::is_same;
 use crate::io::pending::Pending;
 use crate::io::writer::Writer;
+use crate::os_text::Shown;
 
 /// Turn an input file of the stand-alone WSM5 of 2008 (`wsm5_in_NNN`) into columns for `nwp-mini columns`.
 ///
@@ -56,18 +57,17 @@ impl Import {
             );
         }
         let Shape { nx, ny, nz } = shape;
-        let name = self.input.file_name().unwrap_or_default().to_string_lossy();
         let about = [
             ("title", "input of the stand-alone WSM5 of 2008"),
             ("source", concat!("nwp-mini ", env!("CARGO_PKG_VERSION"))),
-            ("input_file", &*name),
+            ("input_file", &*self.input.shown_name()),
             ("arrangement", &format!("column j {nx} + i; i < {nx} eastward, j < {ny} northward")),
         ];
         write_case(Writer::create(&self.output, self.force)?, &case, &about)?;
         writeln!(
-            io::stdout(),
+            crate::cli::summary_output(),
             "{}: {nx} x {ny} columns of {nz} levels, dt {} s",
-            self.output.display(),
+            self.output.shown(),
             case.dt.unwrap_or_default()
         )?;
         Ok(())

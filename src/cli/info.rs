@@ -9,14 +9,16 @@ use serde::Serialize;
 use crate::cli::device::{CompilerPlace, TuningChoice};
 use crate::cli::made::{Machine, machine};
 use crate::cli::refine;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::gpu;
 use crate::gpu::tuning::{Choice, Tuning};
+use crate::io::destination::is_same;
 use crate::io::pending::Pending;
 use crate::io::wrf;
 use crate::io::wrf::series::Overlap;
 use crate::io::wrf::survey::{Survey, survey};
 use crate::model::Case;
+use crate::os_text::{Shown, serialize_option};
 
 /// Tell what machine this is, or what a file offers as the input of a run.
 ///
@@ -50,6 +52,7 @@ struct Facts {
     /// Memory of the host that programs can still have, bytes.
     free_memory: Option<usize>,
     /// Where compiled kernels and measured settings are kept.
+    #[serde(serialize_with = "serialize_option")]
     cache: Option<PathBuf>,
     gpu: gpu::Survey,
     tuning: Vec<TuningFacts>,
@@ -60,6 +63,7 @@ struct Facts {
 #[derive(Debug, Serialize)]
 struct TuningFacts {
     gpu: String,
+    #[serde(serialize_with = "serialize_option")]
     path: Option<PathBuf>,
     /// Those of the file, where it counts.
     tuning: Option<Tuning>,
@@ -81,6 +85,10 @@ struct FileFacts {
 impl Info {
     /// Runs the command.
     pub(super) fn run(&self) -> Result<()> {
+        let (file, json) = (self.file.as_deref(), self.json.as_deref());
+        if file.zip(json).is_some_and(|(file, json)| is_same(file, json)) {
+            return Err(Error::Usage("--json is the input file; give another name".to_owned()));
+        }
         let json = self.json.as_ref().map(|path| Pending::new(path, self.force)).transpose()?;
         let survey = gpu::survey(&self.place.options());
         let ignored = self.tuning.no_tuning;
@@ -128,7 +136,7 @@ impl Facts {
                 "nowhere: neither XDG_CACHE_HOME nor HOME tells a folder; kernels are compiled anew"
                     .to_owned()
             },
-            |folder| folder.display().to_string(),
+            |folder| folder.shown().into_owned(),
         );
         writeln!(out, "cache          {cache}")?;
         print_gpu(&self.gpu, out)?;
@@ -153,7 +161,7 @@ impl TuningFacts {
     }
 
     fn print(&self, out: &mut impl Write) -> Result<()> {
-        let path = self.path.as_deref().unwrap_or(Path::new("nowhere")).display();
+        let path = self.path.as_deref().unwrap_or(Path::new("nowhere")).shown();
         let Some(tuning) = &self.tuning else {
             let why = self.refused.as_deref().map_or_else(
                 || "none has been measured; nwp-mini tune does it".to_owned(),
@@ -196,11 +204,11 @@ fn print_gpu(survey: &gpu::Survey, out: &mut impl Write) -> Result<()> {
     for (name, search) in [("driver", &survey.driver), ("NVRTC", &survey.compiler)] {
         // One line for every reason, with all places that it holds for.
         for tried in search.tried.chunk_by(|a, b| a.why == b.why) {
-            let places: Vec<_> = tried.iter().map(|at| at.path.display().to_string()).collect();
+            let places: Vec<_> = tried.iter().map(|at| at.path.shown().into_owned()).collect();
             writeln!(out, "{name:<15}{}: {}", tried[0].why, places.join(" "))?;
         }
         if let (Some(path), Some(version)) = (&search.found, &search.version) {
-            writeln!(out, "{name:<15}{version}, {}", path.display())?;
+            writeln!(out, "{name:<15}{version}, {}", path.shown())?;
         }
     }
     match &survey.problem {
@@ -215,7 +223,7 @@ impl FileFacts {
         let survey = survey(path)?;
         let cells = survey.grid.iter().copied().fold(1, usize::saturating_mul);
         let mut facts =
-            Self { path: path.display().to_string(), survey, max_dt: None, problem: None };
+            Self { path: path.shown().into_owned(), survey, max_dt: None, problem: None };
         // What a run would say of the file, word for word.
         match Self::as_input(path, cells) {
             Ok((max_dt, unread)) => {

@@ -1,6 +1,6 @@
 //! `nwp-mini init`: idealised cases as input of a run.
 
-use std::io::{self, Write};
+use std::io::Write;
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
@@ -13,6 +13,7 @@ use crate::io::initial::Initial;
 use crate::io::output::Header;
 use crate::io::pending::Pending;
 use crate::io::wrf::Attribute;
+use crate::os_text::{Shown, command_line};
 
 /// Write an idealised case of any size, as a file that run takes.
 ///
@@ -161,7 +162,6 @@ impl Init {
         }
         let title = self.case.to_possible_value().map(|value| value.get_name().to_owned());
         let title = title.unwrap_or_default();
-        let command: Vec<String> = std::env::args().collect();
         let facts = [
             (
                 "TITLE",
@@ -174,7 +174,7 @@ impl Init {
             ("NWP_MINI_CASE", title.clone()),
             ("nwp_mini_version", env!("CARGO_PKG_VERSION").to_owned()),
             ("git_hash", env!("NWP_MINI_COMMIT").to_owned()),
-            ("command_line", command.join(" ")),
+            ("command_line", command_line()),
         ];
         let provenance = facts.map(|(name, text)| (name.to_owned(), Attribute::Text(text)));
         let start = case.domain.start;
@@ -193,9 +193,9 @@ impl Init {
             info!("{} frames, the last after {} s", case.frames(), case.seconds(case.frames() - 1));
         }
         writeln!(
-            io::stdout(),
+            crate::cli::summary_output(),
             "{}: {title}, {nx}x{ny}x{nz} cells, dx {} m, {} frame{}, dt {} s (longest possible {:.4} s)",
-            self.output.display(),
+            self.output.shown(),
             case.domain.grid.dx,
             case.frames(),
             if case.frames() == 1 { "" } else { "s" },

@@ -9,6 +9,7 @@ use crate::config::RunConfig;
 use crate::error::Result;
 use crate::lanes::Instructions;
 use crate::model::{Case, FrameReport, Outcome, Working};
+use crate::os_text::Shown;
 use crate::plan::Plan;
 
 /// The machine that a run was made on.
@@ -72,7 +73,7 @@ impl Made {
     ) -> Self {
         let shape = case.domain.grid.shape;
         let inputs: Vec<String> =
-            config.inputs.iter().map(|path| path.display().to_string()).collect();
+            config.inputs.iter().map(|path| path.shown().into_owned()).collect();
         Self {
             version: env!("CARGO_PKG_VERSION"),
             commit: env!("NWP_MINI_COMMIT"),
@@ -81,7 +82,7 @@ impl Made {
             device,
             precision: R::NAME,
             input: inputs.join(", "),
-            output: config.output.display().to_string(),
+            output: config.output.shown().into_owned(),
             frames,
             refine: config.refine,
             grid: [shape.nx, shape.ny, shape.nz],

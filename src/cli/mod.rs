@@ -44,6 +44,7 @@ use crate::advection::Limiter;
 use crate::error::{Error, Result};
 use crate::io::wrf::series::Overlap;
 use crate::lanes::Instructions;
+use crate::os_text::escaped;
 pub use crate::real::Precision;
 use crate::wsm5::Fallout;
 
@@ -74,7 +75,9 @@ Exit codes:
 /// Options of every command.
 #[derive(Debug, Args)]
 struct Common {
-    /// Say nothing but errors
+    /// Say nothing but errors. Commands whose result is what they print (info, diff, bench, tune,
+    /// kernels, config, completions, man, run --dry-run) print it still; the figures of a run go to
+    /// its --json
     #[arg(short, long, global = true, conflicts_with = "verbose")]
     quiet: bool,
     /// Say more, and when; twice for everything
@@ -200,7 +203,7 @@ impl From<OverlapChoice> for Overlap {
 /// Parses the command line, runs the command, and turns its result into an exit code.
 pub fn main() -> ExitCode {
     let result = config::with_file(std::env::args_os().collect()).and_then(|arguments| {
-        let cli = parse(arguments);
+        let cli = parse(arguments)?;
         start_log(&cli.common);
         survive_full_files()?;
         Instructions::check().map_err(Error::Usage)?;
@@ -219,8 +222,20 @@ pub fn main() -> ExitCode {
 }
 
 /// Parses the command line; one that is wrong, or asks for help, ends the program.
-fn parse(arguments: Vec<OsString>) -> Cli {
-    Cli::try_parse_from(arguments).unwrap_or_else(|mut error| {
+///
+/// # Errors
+///
+/// [`Error::Usage`] where an argument that is no name of a file is not UTF-8.
+fn parse(arguments: Vec<OsString>) -> Result<Cli> {
+    Cli::try_parse_from(arguments.clone()).or_else(|mut error| {
+        if error.kind() == ErrorKind::InvalidUtf8 {
+            let odd = arguments.iter().filter(|argument| argument.to_str().is_none());
+            let odd: Vec<_> = odd.map(|argument| escaped(argument)).collect();
+            return Err(Error::Usage(format!(
+                "{} is not UTF-8; only names of files may have other bytes",
+                odd.join(", ")
+            )));
+        }
         // A file where an option is needed: most programs take it so.
         if let Some(ContextValue::String(word)) = error.get(ContextKind::InvalidArg)
             && error.kind() == ErrorKind::UnknownArgument
@@ -265,6 +280,16 @@ fn survive_full_files() -> Result<()> {
     signal_hook::flag::register(signal_hook::consts::SIGXFSZ, Arc::default())
         .map(drop)
         .map_err(|e| Error::io(Path::new("signals"), "listen to", e))
+}
+
+/// Where a command tells what it has done: standard output, or with --quiet nowhere. What a command
+/// is run for, as a table of differences, goes to standard output itself.
+fn summary_output() -> Box<dyn Write> {
+    if LevelFilter::current() < LevelFilter::INFO {
+        Box::new(io::sink())
+    } else {
+        Box::new(io::stdout().lock())
+    }
 }
 
 fn start_log(common: &Common) {

@@ -1,7 +1,7 @@
 //! What a pair of runs tells: the times side by side, and the verdicts.
 
 use std::collections::BTreeSet;
-use std::io::{self, Write};
+use std::io::Write;
 
 use crate::backend::PhaseTimes;
 use crate::diagnostics::pair::Verdict;
@@ -15,7 +15,7 @@ use crate::model::suspect::{Profile, Suspect};
 ///
 /// [`Error::BrokenPipe`] or [`Error::Io`] of standard output.
 pub(super) fn print(report: &Report) -> Result<()> {
-    let mut out = io::stdout().lock();
+    let mut out = crate::cli::summary_output();
     print_times(&mut out, report)?;
     print_verdicts(&mut out, report)?;
     for suspect in &report.suspects {

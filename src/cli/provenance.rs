@@ -8,6 +8,7 @@ use crate::error::{Error, Result};
 use crate::gpu::Gpu;
 use crate::io::wrf::Attribute;
 use crate::model::Working;
+use crate::os_text::{Shown, command_line};
 
 /// How the output came about, on a backend with the name of its device.
 pub(super) fn provenance<R: Working>(
@@ -15,15 +16,13 @@ pub(super) fn provenance<R: Working>(
     [backend, device]: [&str; 2],
     gpu: Option<&Gpu>,
 ) -> Result<Vec<(String, Attribute)>> {
-    let names: Vec<_> = config.inputs.iter().filter_map(|path| path.file_name()).collect();
-    let names: Vec<_> = names.iter().map(|name| name.to_string_lossy()).collect();
+    let names: Vec<_> = config.inputs.iter().map(|path| path.shown_name()).collect();
     let name = names.join(", ");
     let sums = config.inputs.iter().map(|path| sha256(path)).collect::<Result<Vec<_>>>()?;
-    let command: Vec<String> = std::env::args().collect();
     let facts = [
         ("nwp_mini_version", env!("CARGO_PKG_VERSION").to_owned()),
         ("git_hash", env!("NWP_MINI_COMMIT").to_owned()),
-        ("command_line", command.join(" ")),
+        ("command_line", command_line()),
         ("history", format!("made by nwp-mini {} from {name}", env!("CARGO_PKG_VERSION"))),
         ("backend", backend.to_owned()),
         ("device_name", device.to_owned()),

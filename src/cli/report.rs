@@ -1,7 +1,6 @@
 //! What a run tells in the end, for people and for programs.
 
-use std::fs;
-use std::io::{self, Write};
+use std::io::Write;
 use std::path::Path;
 use std::time::Duration;
 
@@ -21,6 +20,7 @@ use crate::io::wrf::album::Album;
 use crate::model::pair::{self, Ratio, Timed};
 use crate::model::suspect::Suspect;
 use crate::model::{Case, Outcome, Working};
+use crate::os_text::Shown;
 use crate::plan::Plan;
 use crate::projection::Report;
 
@@ -41,6 +41,10 @@ struct Timing {
     output: PhaseRate,
     run: PhaseRate,
 }
+
+/// Cells of a mean: those of the water budget, where some sides are specified or open, or all.
+const INSIDE: &str = "the cells inside the outermost rows";
+const EVERYWHERE: &str = "all cells";
 
 /// Where a run went on from.
 #[derive(Clone, Debug, Serialize)]
@@ -66,6 +70,8 @@ pub(super) struct Facts {
     /// Figures of the frames of output.
     diagnostics: Vec<FrameFigures>,
     precipitation_mean_mm: f64,
+    /// The cells of the means, which count by their areas.
+    precipitation_mean_over: &'static str,
     precipitation_frozen_mean_mm: f64,
     precipitation_max_mm: f64,
     timing: Timing,
@@ -102,8 +108,11 @@ impl Facts {
         let times = backend.times()?;
         let of_phase = |time: PhaseTime| rate(time, Duration::from_secs_f64(time.total_s));
         let Precipitation { mean, frozen_mean, most } = backend.precipitation()?;
+        let sides = case.domain.grid.sides;
+        let is_inside =
+            sides.inner_x(shape.nx).len() < shape.nx || sides.inner_y(shape.ny).len() < shape.ny;
         let restart = config.restarts.restart.as_ref().map(|path| Origin {
-            file: path.display().to_string(),
+            file: path.shown().into_owned(),
             steps: plan.past.steps,
             seconds: plan.time_after(0),
         });
@@ -119,12 +128,13 @@ impl Facts {
                 (backend.kind(), backend.describe()),
                 frames,
             ),
-            beside: beside.chain(kept).map(|path| path.display().to_string()).collect(),
+            beside: beside.chain(kept).map(|path| path.shown().into_owned()).collect(),
             restart,
             projection: case.projection,
             water: outcome.water,
             diagnostics: outcome.figures.clone(),
             precipitation_mean_mm: mean,
+            precipitation_mean_over: if is_inside { INSIDE } else { EVERYWHERE },
             precipitation_frozen_mean_mm: frozen_mean,
             precipitation_max_mm: most,
             timing: Timing {
@@ -178,7 +188,7 @@ impl Facts {
             ("made by rho dz against M", water.mass_mismatch),
             ("at the end", water.end),
         ];
-        let mut out = io::stdout().lock();
+        let mut out = crate::cli::summary_output();
         self.made.print(&mut out)?;
         let (mut made, mut seconds) = (self.made.steps, self.made.seconds);
         if let Some(Origin { file, steps, seconds: until }) = &self.restart {
@@ -198,8 +208,8 @@ impl Facts {
         }
         writeln!(
             out,
-            "precipitation  {:.4} mm in the mean ({frozen:.0} % frozen), {:.2} mm at most",
-            self.precipitation_mean_mm, self.precipitation_max_mm
+            "precipitation  {:.4} mm in the mean over {} ({frozen:.0} % frozen), {:.2} mm at most",
+            self.precipitation_mean_mm, self.precipitation_mean_over, self.precipitation_max_mm
         )?;
         writeln!(out, "water          inside the outermost rows, kg")?;
         for (name, mass) in terms {
@@ -228,7 +238,7 @@ impl Facts {
         output: &Path,
     ) -> Result<()> {
         if let Some(json) = json {
-            self.write_json(json)?;
+            json.write_json(self)?;
         }
         if let Some(page) = page {
             self.write_page(page, output)?;
@@ -246,18 +256,6 @@ impl Facts {
             serde_json::to_value(self).map_err(|e| Error::io(file.target(), "write to", e))?;
         let pictures = plot::all_of(&Album::open(output)?);
         file.write_text(&report_page::of_run(&facts, &pictures))
-    }
-
-    /// Writes the figures as JSON.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Io`].
-    fn write_json(&self, file: Pending) -> Result<()> {
-        let text = serde_json::to_string_pretty(self)
-            .map_err(|e| Error::io(file.target(), "write to", e))?;
-        fs::write(file.path(), text + "\n").map_err(|e| Error::io(file.target(), "write to", e))?;
-        file.commit()
     }
 }
 

@@ -13,6 +13,7 @@ use crate::io::restart::{About, RestartFile, Restarter};
 use crate::io::wrf::Attribute;
 use crate::io::wrf::series::Series;
 use crate::model::{Case, Working};
+use crate::os_text::Shown;
 use crate::plan::Plan;
 
 /// The options that a run that goes on has to keep to, as far as they are given.
@@ -98,7 +99,7 @@ fn differs(file: &RestartFile, name: &str, given: &str, its: &str) -> Error {
     Error::Usage(format!(
         "--{name} {given}: the run that {} comes from was made with {its}, and a run that goes on keeps \
          to that; leave the option out, or begin anew with --input",
-        file.path().display()
+        file.path().shown()
     ))
 }
 
@@ -108,7 +109,7 @@ pub(super) fn warn_of_another_backend<R: Working>(file: &RestartFile, backend: &
     if its != backend.kind() {
         warn!(
             "{} was computed by the backend {its}, and this is {}: results go on, but rounded otherwise",
-            file.path().display(),
+            file.path().shown(),
             backend.kind()
         );
     }

@@ -1,6 +1,5 @@
 //! `nwp-mini run`: the storm, step by step.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
@@ -27,11 +26,13 @@ use crate::ensemble::Ensemble;
 use crate::error::{Error, Result};
 use crate::gpu::Gpu;
 use crate::grid::Sides;
+use crate::io::destination::is_same;
 use crate::io::output::{Header, Output};
 use crate::io::pending::Pending;
 use crate::io::restart::RestartFile;
 use crate::model::pair::{LONG_RUNS, Pair, Report};
 use crate::model::{self, Case, Frames, Nobody, Outcome, Sink, Working};
+use crate::os_text::Shown;
 use crate::plan::{HOUR, Length, Plan};
 use crate::state::State;
 
@@ -253,18 +254,6 @@ fn beside_input(input: &Path, what: &str) -> Result<PathBuf> {
     Ok(PathBuf::from(name))
 }
 
-/// Whether two names are those of one file, be it there or yet to be written.
-pub(super) fn is_same(a: &Path, b: &Path) -> bool {
-    let whole = |path: &Path| {
-        fs::canonicalize(path).ok().or_else(|| {
-            let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-            let folder = fs::canonicalize(folder.unwrap_or(Path::new("."))).ok()?;
-            Some(folder.join(path.file_name()?))
-        })
-    };
-    whole(a).is_some_and(|a| whole(b) == Some(a))
-}
-
 fn run<R: Working + Value + OnDevice>(
     config: &RunConfig,
     choice: BackendChoice,
@@ -323,7 +312,7 @@ fn run<R: Working + Value + OnDevice>(
     let waiting = Instant::now();
     let written = output.finish()?;
     let (mut outcome, mut report) = result.inspect_err(|_| {
-        info!("{} holds the {written} frames before that", config.output.display());
+        info!("{} holds the {written} frames before that", config.output.shown());
     })?;
     outcome.output += waiting.elapsed();
     // Of a pair the run itself is meant, not those that it is compared with.
@@ -345,11 +334,11 @@ fn run<R: Working + Value + OnDevice>(
     }
     facts.write(json, page, &config.output)?;
     facts.print()?;
-    let about = config.output.display();
+    let about = config.output.shown();
     if outcome.interrupted {
         let restart = config.restarts.restart_output.as_deref().filter(|_| outcome.steps > 0);
         let restart = restart
-            .map_or_else(String::new, |path| format!("; go on with --restart {}", path.display()));
+            .map_or_else(String::new, |path| format!("; go on with --restart {}", path.shown()));
         return Err(Error::Interrupted(format!(
             "stopped after step {} of {}; {about} holds {written} frames{restart}",
             outcome.steps, plan.steps

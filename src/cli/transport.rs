@@ -1,6 +1,6 @@
 //! `nwp-mini transport`: one tracer in a steady wind, from a file to a file.
 
-use std::io::{self, Write};
+use std::io::Write;
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
@@ -17,6 +17,7 @@ use crate::gpu::{self, Element, Gpu};
 use crate::io::transport::{self, Case, Census};
 use crate::io::writer::{Stored, Writer};
 use crate::mass::{AirMass, MassFlux, longest_time_step};
+use crate::os_text::Shown;
 
 /// Carry one tracer in a steady wind: WRF's advection alone, one case a file.
 ///
@@ -140,7 +141,7 @@ impl Transport {
             Some(gpu) => self.on_gpu(gpu, case, (&air, &flux), q, &mut count)?,
         };
         transport::write(output, &q, &history)?;
-        tracing::info!("wrote {}", self.output.display());
+        tracing::info!("wrote {}", self.output.shown());
         Ok(history)
     }
 
@@ -198,7 +199,7 @@ impl Transport {
             mass => format!("{:.3e} of the start", (last.mass - mass) / mass.abs()),
         };
         writeln!(
-            io::stdout(),
+            crate::cli::summary_output(),
             "{} cells, {}, {}, {} steps of {} s: mass changed by {change}, min {:.6e}, max {:.6e}",
             case.grid.shape,
             self.scheme.words(),

@@ -1,17 +1,18 @@
 //! `nwp-mini weights`: weights that take the fields of a run to a regular grid.
 
-use std::io::{self, Write};
+use std::io::Write;
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
 use crate::cli::refine::free_memory;
-use crate::cli::run::is_same;
 use crate::diagnostics::regrid::{self, Bounds, Method, Regular};
 use crate::error::{Error, Result};
+use crate::io::destination::is_same;
 use crate::io::pending::Pending;
 use crate::io::weights::Coordinates;
 use crate::io::wrf;
+use crate::os_text::{Shown, command_line};
 
 /// Make weights for run --regrid: from the grid of a WRF file to a regular one.
 ///
@@ -105,21 +106,19 @@ impl Weights {
             )));
         }
         let weights = regrid::weights(&domain, regular, method)?;
-        let name = self.input.file_name().unwrap_or_default().to_string_lossy();
-        let command: Vec<String> = std::env::args().collect();
         let about = [
             ("title", "weights from the grid of a run to a regular one"),
             ("source", concat!("nwp-mini ", env!("CARGO_PKG_VERSION"))),
-            ("input_file", &*name),
-            ("command_line", &command.join(" ")),
+            ("input_file", &*self.input.shown_name()),
+            ("command_line", &command_line()),
         ];
         let shape = domain.grid.shape;
         weights.write(&self.output, self.force, [shape.nx, shape.ny], &about)?;
         let reached = weights.matrix.starts().windows(2).filter(|pair| pair[0] < pair[1]).count();
         writeln!(
-            io::stdout(),
+            crate::cli::summary_output(),
             "{}: {} from {}x{} to {} cells, {reached} of {cells} reached, {} weights",
-            self.output.display(),
+            self.output.shown(),
             weights.method.to_lowercase(),
             shape.nx,
             shape.ny,

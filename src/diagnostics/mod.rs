@@ -3,6 +3,7 @@
 pub mod budget;
 pub mod comparison;
 pub mod difference;
+pub mod extent;
 pub mod frame;
 pub mod locate;
 pub mod pair;

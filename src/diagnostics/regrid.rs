@@ -3,7 +3,9 @@
 use std::str::FromStr;
 
 use rayon::prelude::*;
+use tracing::warn;
 
+use super::extent::Extent;
 use super::locate::Locator;
 use crate::error::{Error, Result};
 use crate::io::mapping::{self, EARTH_RADIUS};
@@ -62,6 +64,15 @@ const MOST_CELLS: f64 = i32::MAX as f64;
 /// Part of a cell that rounding may add to the way from edge to edge.
 const ROUNDING: f64 = 1e-6;
 
+/// Part of a cell that rounding of coordinates in single precision may move a centre off an edge.
+const ON_EDGE: f64 = 1e-4;
+
+/// Longitudes of a parallel, degrees.
+const AROUND: f64 = 360.0;
+
+/// Latitude of the north pole, degrees.
+const POLE: f64 = 90.0;
+
 /// Cells of one axis of a target grid.
 #[derive(Clone, Copy, Debug)]
 struct Cells {
@@ -71,6 +82,8 @@ struct Cells {
     spacing: f64,
     /// Number of cells.
     count: usize,
+    /// What is left between the last and the first cell around the Earth, degrees.
+    gap: f64,
 }
 
 impl Cells {
@@ -90,6 +103,13 @@ impl Cells {
 /// [`Error::Usage`], as [`weights`].
 pub fn count(domain: &Domain, regular: Regular) -> Result<usize> {
     let [x, y] = cells(domain, &Locator::new(domain), regular)?;
+    if x.gap > ROUNDING {
+        warn!(
+            "--spacing {} does not divide {AROUND} degrees: {} columns of cells leave {:.4} degrees \
+             between the last and the first",
+            x.spacing, x.count, x.gap
+        );
+    }
     Ok(x.count * y.count)
 }
 
@@ -134,11 +154,7 @@ fn cells(domain: &Domain, locator: &Locator, regular: Regular) -> Result<[Cells;
             let end = |[first, step]: [f64; 2], n: usize| first + (n as f64 - 0.5) * step;
             [x[0] - 0.5 * x[1], y[0] - 0.5 * y[1], end(x, shape.nx), end(y, shape.ny)]
         }),
-        Coordinates::Degrees => extent(domain).map(|[west, south, east, north]| {
-            let [down, up] =
-                [|x: f64, s: f64| (x / s).floor() * s, |x: f64, s: f64| (x / s).ceil() * s];
-            [down(west, spacing), down(south, spacing), up(east, spacing), up(north, spacing)]
-        }),
+        Coordinates::Degrees => around_the_grid(domain, spacing),
     };
     let Some(whole) = whole else {
         return Err(Error::Usage(match coordinates {
@@ -160,7 +176,17 @@ fn cells(domain: &Domain, locator: &Locator, regular: Regular) -> Result<[Cells;
         )));
     }
     let along = |start: f64, end: f64| ((end - start) / spacing - ROUNDING).ceil().max(1.0);
-    let (nx, ny) = (along(west, east), along(south, north));
+    let (mut nx, mut ny, mut gap) = (along(west, east), along(south, north), 0.0);
+    if coordinates == Coordinates::Degrees {
+        if nx * spacing > AROUND + ROUNDING {
+            nx = (AROUND / spacing + ROUNDING).floor().max(1.0);
+            gap = AROUND - nx * spacing;
+        }
+        // A row whose middle is beyond the pole lies nowhere.
+        while ny > 1.0 && south + (ny - 0.5) * spacing > POLE + ROUNDING {
+            ny -= 1.0;
+        }
+    }
     if nx * ny > MOST_CELLS {
         return Err(Error::Usage(format!(
             "--spacing {spacing} makes {:.3e} cells; {MOST_CELLS:e} are possible at most",
@@ -168,32 +194,31 @@ fn cells(domain: &Domain, locator: &Locator, regular: Regular) -> Result<[Cells;
         )));
     }
     Ok([
-        Cells { start: west, spacing, count: nx as usize },
-        Cells { start: south, spacing, count: ny as usize },
+        Cells { start: west, spacing, count: nx as usize, gap },
+        Cells { start: south, spacing, count: ny as usize, gap: 0.0 },
     ])
 }
 
-/// Outermost longitudes and latitudes of the centres, degrees; west, south, east, north.
-fn extent(domain: &Domain) -> Option<[f64; 4]> {
-    let mut centres = mapping::centres(domain, false)?;
-    let [longitude, latitude] = centres.next()?;
-    let start = [longitude, latitude, longitude, latitude];
-    // From one cell to the next, so that no meridian is crossed unnoticed.
-    let nx = domain.grid.shape.nx;
-    let mut row_start = longitude;
-    let mut before = longitude;
-    let extent = centres.enumerate().fold(start, |[w, s, e, n], (cell, [x, y])| {
-        let from = if (cell + 1) % nx == 0 { row_start } else { before };
-        let x = from + (x - from + 180.0).rem_euclid(360.0) - 180.0;
-        before = x;
-        if (cell + 1) % nx == 0 {
-            row_start = x;
-        }
-        [w.min(x), s.min(y), e.max(x), n.max(y)]
-    });
-    let [west, south, east, north] = extent;
-    // A grid around a pole has all longitudes.
-    Some(if east - west >= 360.0 { [-180.0, south, 180.0, north] } else { extent })
+/// West, south, east and north edge of a grid along meridians and parallels around that of the run,
+/// degrees: multiples of the spacing, with longitudes from -180 to 180 or from 0 to 360.
+fn around_the_grid(domain: &Domain, spacing: f64) -> Option<[f64; 4]> {
+    let centres: Vec<[f64; 2]> = mapping::centres(domain, false)?.collect();
+    let (shape, sides) = (domain.grid.shape, domain.grid.sides);
+    let extent = Extent::of(&centres, shape.nx, sides.periodic_x())?;
+    let down = |x: f64| (x / spacing + ON_EDGE).floor() * spacing;
+    let up = |x: f64| (x / spacing - ON_EDGE).ceil() * spacing;
+    let mut south = down(extent.south);
+    if south + 0.5 * spacing < -POLE {
+        south += spacing;
+    }
+    let [west, east] = [down(extent.west), up(extent.east)];
+    let [first, last] = [west + 0.5 * spacing, east - 0.5 * spacing];
+    let fits = |start: f64| first >= start && last <= start + AROUND;
+    // Across both the date line and Greenwich no row has longitudes of one kind that grow.
+    let is_whole =
+        extent.is_around || east - west > AROUND - ROUNDING || !(fits(-0.5 * AROUND) || fits(0.0));
+    let [west, east] = if is_whole { [-0.5 * AROUND, 0.5 * AROUND] } else { [west, east] };
+    Some([west, south, east, up(extent.north)])
 }
 
 /// The grid with its places.
@@ -201,6 +226,11 @@ fn target(locator: &Locator, coordinates: Coordinates, [x, y]: [Cells; 2]) -> Ta
     let place = |at: [f64; 2]| match coordinates {
         Coordinates::Metres => locator.earth_of_map(at[0], at[1]).unwrap_or(at),
         Coordinates::Degrees => at,
+    };
+    // A cell that reaches over a pole ends there.
+    let limit = |latitude: f64| match coordinates {
+        Coordinates::Metres => latitude,
+        Coordinates::Degrees => latitude.clamp(-POLE, POLE),
     };
     let over = |f: &dyn Fn(usize, usize) -> Vec<[f64; 2]>| {
         let places = (0..y.count).flat_map(|j| (0..x.count).flat_map(move |i| f(i, j)));
@@ -210,7 +240,7 @@ fn target(locator: &Locator, coordinates: Coordinates, [x, y]: [Cells; 2]) -> Ta
     let [centres_x, centres_y] = over(&|i, j| vec![place([x.centre(i), y.centre(j)])]);
     let corners = over(&|i, j| {
         let around = [[i, j], [i + 1, j], [i + 1, j + 1], [i, j + 1]];
-        around.map(|[i, j]| place([x.edge(i), y.edge(j)])).to_vec()
+        around.map(|[i, j]| place([x.edge(i), limit(y.edge(j))])).to_vec()
     });
     let coordinates = match coordinates {
         Coordinates::Metres if !locator.is_on_earth() => Coordinates::Metres,

@@ -26,8 +26,9 @@ pub struct Sounding {
 pub struct Parcel {
     /// Pressure, Pa, and temperature, K, of each place on its way.
     pub path: Vec<[f64; 2]>,
-    /// Where it condenses: pressure, Pa, and temperature, K.
-    pub condensation: [f64; 2],
+    /// Where it condenses: pressure, Pa, and temperature, K; `None` where it does not up to the
+    /// uppermost layer, as dry air never does.
+    pub condensation: Option<[f64; 2]>,
     /// Convective available potential energy, J kg⁻¹.
     pub cape: f64,
     /// Convective inhibition, what it costs to get there, J kg⁻¹, ≤ 0.
@@ -103,9 +104,10 @@ fn virtual_temperature(t: f64, qv: f64) -> f64 {
 }
 
 impl Sounding {
-    /// The dew point of each layer, K.
+    /// The dew point of each layer, K; NaN where there is no vapour.
     pub fn dew_points(&self) -> Vec<f64> {
-        self.qv.iter().zip(&self.p).map(|(&qv, &p)| dew_point(qv, p)).collect()
+        let of = |(&qv, &p): (&f64, &f64)| if qv > 0.0 { dew_point(qv, p) } else { f64::NAN };
+        self.qv.iter().zip(&self.p).map(of).collect()
     }
 
     /// The air of the lowest layer, lifted to the uppermost one; `None` without two layers.
@@ -144,7 +146,6 @@ impl Sounding {
         let cape = energy.iter().filter(|part| is_gain(part)).map(|(gain, _)| gain).sum();
         let first = energy.iter().position(is_gain).unwrap_or(0);
         let cin = energy[..first].iter().map(|(gain, _)| gain.min(0.0)).sum();
-        let condensation = condensation.unwrap_or([p, now]);
         Some(Parcel { path, condensation, cape, cin })
     }
 
@@ -192,11 +193,19 @@ mod tests {
     #[test]
     fn warm_moist_air_below_cold_air_has_energy_and_stable_air_has_none() {
         let unstable = column(0.25, 0.85).lift().expect("a parcel");
+        let condensation = unstable.condensation.expect("clouds");
         assert!(unstable.cape > 500.0 && unstable.cin <= 0.0, "{unstable:?}");
-        assert!((8.5e4..1e5).contains(&unstable.condensation[0]), "{:?}", unstable.condensation);
+        assert!((8.5e4..1e5).contains(&condensation[0]), "{condensation:?}");
         let stable = column(0.05, 0.5).lift().expect("a parcel");
         assert_eq!(stable.cape, 0.0);
         assert!(Sounding::default().lift().is_none());
+    }
+
+    /// Dry air condenses nowhere, and has no energy of condensation.
+    #[test]
+    fn dry_air_has_no_level_of_condensation() {
+        let parcel = column(0.25, 0.0).lift().expect("a parcel");
+        assert_eq!((parcel.condensation, parcel.cape, parcel.cin), (None, 0.0, 0.0));
     }
 
     /// Far below saturation the path is a dry adiabat.

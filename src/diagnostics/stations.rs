@@ -8,6 +8,7 @@ use crate::io::points::Place;
 use crate::io::stations::{Station, Stations};
 use crate::io::weights::Coordinates;
 use crate::io::wrf::Domain;
+use crate::os_text::Shown;
 use crate::primitives::csr::Csr;
 
 /// Finds places on the grid of a run; row r of the operator interpolates to the r-th of them,
@@ -57,7 +58,7 @@ pub fn locate(path: &Path, stations: &Stations, domain: &Domain) -> Result<(Vec<
         places.push(Place { name: name.clone(), on_earth, on_map, altitude });
         let parts = around.into_iter().filter(|(_, weight)| *weight > 0.0);
         triplets.extend(parts.map(|(cell, weight)| (row, cell, weight)));
-        tracing::debug!("{}: line {line}, {name} lies among the cells {around:?}", path.display());
+        tracing::debug!("{}: line {line}, {name} lies among the cells {around:?}", path.shown());
     }
     let matrix = Csr::from_triplets(places.len(), domain.grid.shape.columns(), &triplets)?;
     Ok((places, matrix))

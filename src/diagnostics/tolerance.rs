@@ -10,6 +10,7 @@ use crate::diagnostics::totals;
 use crate::error::{Error, Result};
 use crate::io::reader::nearest;
 use crate::io::text;
+use crate::os_text::Shown;
 
 /// The limits that come with the program: those for two builds in single precision.
 pub const SHIPPED: &str = include_str!("../../validation/tolerances.toml");
@@ -77,7 +78,7 @@ impl Tolerances {
     /// means nothing, or a limit that is no limit.
     pub fn read(path: &Path) -> Result<Self> {
         let text = text::read(path)?;
-        Self::parse(&text).map_err(|message| Error::Usage(format!("{}: {message}", path.display())))
+        Self::parse(&text).map_err(|message| Error::Usage(format!("{}: {message}", path.shown())))
     }
 
     /// Parses the text of such a file.

@@ -8,6 +8,7 @@ use serde::Deserialize;
 use super::{Change, Disturbance, Ensemble, Law};
 use crate::error::{Error, Result};
 use crate::grid::Grid;
+use crate::os_text::Shown;
 use crate::state::State;
 use crate::wsm5::tuning::{Parameter, Tuning};
 
@@ -67,7 +68,7 @@ impl Ensemble {
     /// [`Error::Usage`] with the file, the key, what was found and what is expected: for text that is
     /// not TOML, for unknown keys and names, and for numbers out of bounds.
     pub fn parse(path: &Path, text: &str) -> Result<Self> {
-        let refused = |message: String| Error::Usage(format!("{}: {message}", path.display()));
+        let refused = |message: String| Error::Usage(format!("{}: {message}", path.shown()));
         let file: Text = toml::from_str(text).map_err(|error| {
             let before = error.span().map_or("", |span| &text[..span.start]);
             let line = before.matches('\n').count() + 1;
@@ -117,7 +118,7 @@ impl Ensemble {
         let extent = (shape.nx as f64 * grid.dx).max(shape.ny as f64 * grid.dy);
         for Disturbance { field, length, levels, .. } in &self.disturbances {
             let refused = |message: String| {
-                let (path, name) = (self.path.display(), State::<f64>::WRF_NAMES[*field]);
+                let (path, name) = (self.path.shown(), State::<f64>::WRF_NAMES[*field]);
                 Err(Error::Usage(format!("{path}: [initial.{name}]: {message}")))
             };
             if let Some(levels) = levels.as_ref().filter(|levels| levels.end > shape.nz) {

@@ -3,13 +3,16 @@
 //! Neither is linked. A machine without them runs on the CPU, and [`Search`] tells in one line
 //! what was looked for, where, and why it would not do.
 
-use std::ffi::{CStr, c_int, c_uint};
+use std::ffi::{CStr, OsStr, c_int, c_uint};
 use std::fmt;
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use libloading::os::unix::{Library, RTLD_GLOBAL, RTLD_NOW};
 use serde::Serialize;
+
+use crate::os_text;
 
 /// The oldest CUDA version of a driver that has all functions we call: 12.8.
 const OLDEST_DRIVER: c_int = 12_080;
@@ -20,6 +23,7 @@ const OLDEST_NVRTC: c_int = 12;
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Search {
     /// Where it was found.
+    #[serde(serialize_with = "os_text::serialize_option")]
     pub found: Option<PathBuf>,
     /// Its version, as "13.0".
     pub version: Option<String>,
@@ -31,6 +35,7 @@ pub struct Search {
 #[derive(Clone, Debug, Serialize)]
 pub struct Attempt {
     /// Name or path of the library.
+    #[serde(serialize_with = "os_text::serialize")]
     pub path: PathBuf,
     /// Why it would not do.
     pub why: String,
@@ -270,7 +275,8 @@ fn python_paths() -> Vec<PathBuf> {
                   print(site.getusersitepackages())";
     let output = Command::new("python3").args(["-I", "-c", script]).output();
     let text = output.map(|output| output.stdout).unwrap_or_default();
-    String::from_utf8_lossy(&text).lines().map(PathBuf::from).collect()
+    let lines = text.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
+    lines.map(|line| PathBuf::from(OsStr::from_bytes(line))).collect()
 }
 
 /// The NVRTC libraries in a folder, the newest first; the folder's plain name where there is none,

@@ -2,6 +2,7 @@
 //!
 //! Source: Snyder 1987, US Geol. Survey Prof. Paper 1395, the forms for a sphere.
 
+use ndarray::Array2;
 use netcdf::FileMut;
 
 pub use crate::grid::EARTH_RADIUS;
@@ -32,6 +33,26 @@ struct Axis {
 }
 
 impl Axis {
+    /// Adds the coordinate of cell centres under the name that readers look for, `lon` or `lat`, on
+    /// the globe itself.
+    fn define_known(
+        self,
+        file: &mut FileMut,
+        [units, standard_name]: [&str; 2],
+        (dimension, cells, _): (&str, usize, &str),
+    ) -> netcdf::Result<()> {
+        let known = GEOGRAPHIC.iter().zip(["lon", "lat"]).find(|([of, _], _)| *of == units);
+        let Some((_, name)) = known else { return Ok(()) };
+        let along = (0..cells).map(|n| self.first + n as f64 * self.step);
+        let mut variable = file.add_variable::<f64>(name, &[dimension])?;
+        for (attribute, text) in
+            [("units", units), ("long_name", standard_name), ("standard_name", standard_name)]
+        {
+            variable.put_attribute(attribute, text)?;
+        }
+        variable.put_values(&along.collect::<Vec<f64>>(), ..)
+    }
+
     /// Adds the coordinates of cell centres and of faces.
     fn define(
         self,
@@ -45,7 +66,7 @@ impl Axis {
             let along = (0..length).map(|n| self.first + (n as f64 + start) * self.step);
             let mut variable = file.add_variable::<f64>(&name, &[&name])?;
             variable.put_attribute("units", units)?;
-            variable.put_attribute("long_name", "coordinate on the map")?;
+            variable.put_attribute("long_name", long_name(units, standard_name))?;
             variable.put_attribute("axis", letter)?;
             // A mapping has one coordinate of each name, that of the cells.
             if length == cells {
@@ -57,31 +78,36 @@ impl Axis {
     }
 }
 
+/// A coordinate in words.
+fn long_name<'a>(units: &str, standard_name: &'a str) -> &'a str {
+    if GEOGRAPHIC.iter().any(|[known, _]| *known == units) {
+        standard_name
+    } else {
+        "coordinate on the map"
+    }
+}
+
 /// The mapping of a grid.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Mapping {
     parameters: Vec<(&'static str, Parameter)>,
-    /// From west to east and from south to north, with unit and CF name; `None` on the globe itself,
-    /// where latitude and longitude say it all.
+    /// From west to east and from south to north, with unit and CF name; `None` on the globe itself
+    /// where the cells do not lie along meridians and parallels.
     axes: Option<[(Axis, [&'static str; 2]); 2]>,
 }
 
 /// Coordinates that are lengths on the map.
 const LENGTHS: [[&str; 2]; 2] =
     [["m", "projection_x_coordinate"], ["m", "projection_y_coordinate"]];
+/// Coordinates on the globe itself.
+const GEOGRAPHIC: [[&str; 2]; 2] = [["degrees_east", "longitude"], ["degrees_north", "latitude"]];
 /// Coordinates on a turned globe.
 const TURNED: [[&str; 2]; 2] = [["degrees", "grid_longitude"], ["degrees", "grid_latitude"]];
 
 impl Mapping {
     /// The mapping of a domain; `None` on a plane, or when the file does not say all of it.
     pub(super) fn of(domain: &Domain) -> Option<Self> {
-        let number = |name: &str| {
-            let value = domain.projection.iter().find(|(found, _)| found == name);
-            value.and_then(|(_, value)| match value {
-                Attribute::Number(x) => Some(*x),
-                Attribute::Text(_) => None,
-            })
-        };
+        let number = |name: &str| number(&domain.projection, name);
         let [latitude, longitude] =
             [&domain.latitude, &domain.longitude].map(|p| p.as_ref().map(|p| f64::from(p[[0, 0]])));
         let corner = Place { latitude: latitude?, longitude: longitude? };
@@ -97,7 +123,13 @@ impl Mapping {
             3 => Some(mercator(number("TRUELAT1")?, number("CEN_LON")?, corner, steps)),
             6 => {
                 let pole = [number("POLE_LAT")?, number("POLE_LON")?];
-                Some(globe(pole, number("STAND_LON")?, corner, steps))
+                let mut mapping = globe(pole, number("STAND_LON")?, corner, steps);
+                if mapping.axes.is_none() {
+                    let axes =
+                        along_meridians(domain.latitude.as_ref()?, domain.longitude.as_ref()?);
+                    mapping.axes = axes.map(|[x, y]| [(x, GEOGRAPHIC[0]), (y, GEOGRAPHIC[1])]);
+                }
+                Some(mapping)
             }
             _ => None,
         }
@@ -118,6 +150,7 @@ impl Mapping {
         let names = [("west_east", shape.nx, "X"), ("south_north", shape.ny, "Y")];
         for ((axis, about), name) in self.axes.iter().flatten().zip(names) {
             axis.define(file, *about, name)?;
+            axis.define_known(file, *about, name)?;
         }
         Ok(())
     }
@@ -156,15 +189,24 @@ pub fn centres(
 
 /// A place on the globe, degrees.
 #[derive(Clone, Copy, Debug)]
-struct Place {
-    latitude: f64,
-    longitude: f64,
+pub(super) struct Place {
+    pub(super) latitude: f64,
+    pub(super) longitude: f64,
+}
+
+/// The attribute of this name, where it is a number.
+pub(super) fn number(attributes: &[(String, Attribute)], name: &str) -> Option<f64> {
+    let value = attributes.iter().find(|(found, _)| found == name);
+    value.and_then(|(_, value)| match value {
+        Attribute::Number(x) => Some(*x),
+        Attribute::Text(_) => None,
+    })
 }
 
 /// A difference of longitudes on the short way round.
 ///
 /// Units: degrees; in [-180, 180).
-fn turn(degrees: f64) -> f64 {
+pub fn turn(degrees: f64) -> f64 {
     (degrees + 180.0).rem_euclid(360.0) - 180.0
 }
 
@@ -191,17 +233,28 @@ fn on_sphere(name: &'static str) -> Vec<(&'static str, Parameter)> {
     ]
 }
 
+/// Whether a cone touches the sphere instead of cutting it.
+fn is_one_parallel([one, two]: [f64; 2]) -> bool {
+    (one - two).abs() < ONE_PARALLEL
+}
+
+/// The constant of Lambert's cone through two parallels: angle between meridians on the map for one
+/// degree of longitude; negative in the southern hemisphere.
+pub(super) fn cone(parallels: [f64; 2]) -> f64 {
+    let [one, two] = parallels;
+    if is_one_parallel(parallels) {
+        return one.to_radians().sin();
+    }
+    let cosine = |latitude: f64| latitude.to_radians().cos();
+    (cosine(one) / cosine(two)).ln() / (half_tangent(two) / half_tangent(one)).ln()
+}
+
 /// Lambert's conformal cone.
 fn lambert(parallels: [f64; 2], origin: Place, corner: Place, steps: [f64; 2]) -> Mapping {
     let [one, two] = parallels;
-    let cosine = |latitude: f64| latitude.to_radians().cos();
-    let is_one = (one - two).abs() < ONE_PARALLEL;
-    let cone = if is_one {
-        one.to_radians().sin()
-    } else {
-        (cosine(one) / cosine(two)).ln() / (half_tangent(two) / half_tangent(one)).ln()
-    };
-    let scale = EARTH_RADIUS * cosine(one) * half_tangent(one).powf(cone) / cone;
+    let is_one = is_one_parallel(parallels);
+    let cone = cone(parallels);
+    let scale = EARTH_RADIUS * one.to_radians().cos() * half_tangent(one).powf(cone) / cone;
     let radius = |latitude: f64| scale / half_tangent(latitude).powf(cone);
     let angle = cone * turn(corner.longitude - origin.longitude).to_radians();
     let (r, r0) = (radius(corner.latitude), radius(origin.latitude));
@@ -245,6 +298,32 @@ fn mercator(true_latitude: f64, meridian: f64, corner: Place, steps: [f64; 2]) -
     mapping(parameters, [x, y], steps, LENGTHS)
 }
 
+/// The part of a cell that a centre may lie off its meridian or parallel: what single precision
+/// leaves open at 180 degrees on a grid of 100 m is 2 %.
+const OFF_LINE: f64 = 0.1;
+
+/// Longitudes of the columns and latitudes of the rows, where the cells lie along meridians and
+/// parallels at equal distances.
+fn along_meridians(latitude: &Array2<f32>, longitude: &Array2<f32>) -> Option<[Axis; 2]> {
+    let (ny, nx) = latitude.dim();
+    let [x, y] = [longitude, latitude].map(|field| move |j, i| f64::from(field[[j, i]]));
+    let east: f64 = (1..nx).map(|i| turn(x(0, i) - x(0, i - 1))).sum();
+    let step_x = east / (nx.max(2) - 1) as f64;
+    let step_y = (y(ny - 1, 0) - y(0, 0)) / (ny.max(2) - 1) as f64;
+    let axes = [Axis { first: x(0, 0), step: step_x }, Axis { first: y(0, 0), step: step_y }];
+    let is_on_line = |(j, i): (usize, usize)| {
+        let off_x = turn(x(j, i) - axes[0].first - i as f64 * step_x);
+        let off_y = y(j, i) - axes[1].first - j as f64 * step_y;
+        off_x.abs() < OFF_LINE * step_x.abs() && off_y.abs() < OFF_LINE * step_y.abs()
+    };
+    ndarray::indices((ny, nx)).into_iter().all(is_on_line).then_some(axes)
+}
+
+/// Where on Earth the north pole of a turned globe lies.
+pub(super) fn grid_pole(pole_latitude: f64, stand: f64) -> Place {
+    Place { latitude: pole_latitude, longitude: turn(-180.0 - stand) }
+}
+
 /// Latitude and longitude, of the globe itself or of one whose pole is elsewhere.
 ///
 /// WRF turns the globe by `STAND_LON` eastward before it moves the pole to `POLE_LAT`, `POLE_LON`.
@@ -254,7 +333,7 @@ fn globe(pole: [f64; 2], stand: f64, corner: Place, steps: [f64; 2]) -> Mapping 
     if pole_latitude >= 90.0 {
         return Mapping { parameters: on_sphere("latitude_longitude"), axes: None };
     }
-    let north = Place { latitude: pole_latitude, longitude: turn(-180.0 - stand) };
+    let north = grid_pole(pole_latitude, stand);
     let true_pole = turn(180.0 - pole_longitude);
     let (sin_p, cos_p) = north.latitude.to_radians().sin_cos();
     let (sin_c, cos_c) = corner.latitude.to_radians().sin_cos();

@@ -1,5 +1,8 @@
 //! A file under a temporary name that takes its own name only when it is complete.
 //!
+//! A name may be a link: then the file that it stands for is written, and the link stays. Mode and
+//! owner of a file that is replaced are kept.
+//!
 //! Beside `out.nc` in the making lie `.out.nc.part` with what there is of it, and `.out.nc.lock`,
 //! whose lock the system drops when the program ends, however it ends. Whoever holds that lock may
 //! write the file, and overwrites what a run that was killed has left.
@@ -15,6 +18,8 @@ use tempfile::TempPath;
 use tracing::warn;
 
 use crate::error::{Error, Result};
+use crate::io::destination::{self, refuse_existing};
+use crate::os_text::Shown;
 
 /// What is written to learn whether there is room, bytes: more than the library holds back.
 const ROOM: usize = 1 << 24;
@@ -27,7 +32,10 @@ static BLOCK: [u8; 1 << 16] = [0; 1 << 16];
 /// As long as it is there nobody else can write the target.
 #[derive(Debug)]
 pub struct Pending {
+    /// The name as the user gave it.
     target: PathBuf,
+    /// The file that it stands for.
+    place: PathBuf,
     // In this order: what is not complete goes before the next run may begin its own.
     temporary: TempPath,
     claim: Claim,
@@ -52,17 +60,16 @@ impl Pending {
             let message = "is a device or a pipe; give the name of a file to write";
             return Err(Error::input(target, message));
         }
-        let Some(name) = target.file_name() else {
+        let place = destination::resolve(target)?;
+        let Some(name) = place.file_name() else {
             return Err(Error::input(target, "is not the name of a file to write"));
         };
         refuse_existing(target, force)?;
-        let folder = match target.parent() {
-            Some(folder) if !folder.as_os_str().is_empty() => folder,
-            _ => Path::new("."),
-        };
+        let folder = destination::folder_of(&place);
         if !folder.is_dir() {
+            let link = if place == target { "" } else { "is a link, and " };
             let message =
-                format!("the folder {} does not exist; create it first", folder.display());
+                format!("{link}the folder {} does not exist; create it first", folder.shown());
             return Err(Error::input(target, message));
         }
         let beside = |what: &str| {
@@ -76,11 +83,12 @@ impl Pending {
         // Another run may have completed it since.
         refuse_existing(target, force)?;
         let part = beside(".part");
-        begin(&part).map_err(failed)?;
+        destination::create(&part, &place).map_err(failed)?;
         let temporary = TempPath::try_from_path(part).map_err(failed)?;
         // What a run that was killed in the middle of it may have left.
         let _ = fs::remove_file(copy_of(&temporary));
-        Ok(Self { target: target.to_owned(), temporary, claim, may_replace: force })
+        let target = target.to_owned();
+        Ok(Self { target, place, temporary, claim, may_replace: force })
     }
 
     /// Where to write until the file is complete.
@@ -150,8 +158,8 @@ impl Pending {
     /// [`Error::Exists`] when another program wrote the target meanwhile and it may not be
     /// replaced, [`Error::Io`] when the system refuses.
     pub fn commit(self) -> Result<()> {
-        let Self { target, temporary, claim, may_replace } = self;
-        let done = give_name(temporary, &target, may_replace);
+        let Self { target, place, temporary, claim, may_replace } = self;
+        let done = give_name(temporary, [&target, &place], may_replace);
         drop(claim);
         done
     }
@@ -167,9 +175,9 @@ impl Pending {
         // The name is to be that of the whole file when the machine fails, too.
         File::open(&part).and_then(|file| file.sync_all()).map_err(failed)?;
         let complete = TempPath::try_from_path(&part).map_err(failed)?;
-        give_name(complete, &self.target, self.may_replace)?;
+        give_name(complete, [&self.target, &self.place], self.may_replace)?;
         self.may_replace = true;
-        begin(&part).map_err(failed)
+        destination::create(&part, &self.place).map_err(failed)
     }
 
     /// Gives a copy of the file as it is now, which has to be whole, the name of the complete one.
@@ -180,24 +188,15 @@ impl Pending {
     pub fn show(&mut self) -> Result<()> {
         let failed = |e: io::Error| Error::io(&self.target, "write to", e);
         let copy = TempPath::try_from_path(copy_of(&self.temporary)).map_err(failed)?;
-        begin(&copy).map_err(failed)?;
+        destination::create(&copy, &self.place).map_err(failed)?;
         if let Err(e) = fs::copy(&self.temporary, &copy) {
             let reason = format!("{e}; make room or write elsewhere");
             return Err(Error::io(&self.target, "write a copy of what there is of", reason));
         }
-        give_name(copy, &self.target, self.may_replace)?;
+        give_name(copy, [&self.target, &self.place], self.may_replace)?;
         self.may_replace = true;
         Ok(())
     }
-}
-
-/// Makes an empty file, in the place of one that a run may have left that was killed.
-fn begin(path: &Path) -> io::Result<()> {
-    match fs::remove_file(path) {
-        Err(e) if e.kind() != io::ErrorKind::NotFound => return Err(e),
-        _ => {}
-    }
-    OpenOptions::new().write(true).create_new(true).open(path).map(drop)
 }
 
 /// Where a copy is made of a file that is not complete.
@@ -207,20 +206,18 @@ fn copy_of(part: &Path) -> PathBuf {
     name.into()
 }
 
-fn give_name(file: TempPath, target: &Path, may_replace: bool) -> Result<()> {
-    let done = if may_replace { file.persist(target) } else { file.persist_noclobber(target) };
+/// Gives a complete file the name of the place that the target stands for.
+fn give_name(file: TempPath, [target, place]: [&Path; 2], may_replace: bool) -> Result<()> {
+    let done = if may_replace {
+        destination::take_after(&file, place).map_err(|e| Error::io(target, "write to", e))?;
+        file.persist(place)
+    } else {
+        file.persist_noclobber(place)
+    };
     done.map_err(|e| match e.error.kind() {
         io::ErrorKind::AlreadyExists => Error::Exists(target.to_owned()),
         _ => Error::io(target, "write to", e.error),
     })
-}
-
-fn refuse_existing(target: &Path, force: bool) -> Result<()> {
-    // A link to nowhere is in the way of the new name too.
-    if target.symlink_metadata().is_ok() && !force {
-        return Err(Error::Exists(target.to_owned()));
-    }
-    Ok(())
 }
 
 /// The right to write a file, which one run has at a time. It ends with the program, even where
@@ -266,7 +263,7 @@ impl Claim {
                     ));
                 }
                 Err(TryLockError::Error(e)) if e.kind() == io::ErrorKind::Unsupported => {
-                    let target = target.display();
+                    let target = target.shown();
                     warn!("{target}: this file system has no locks; let no other run write it");
                 }
                 Err(TryLockError::Error(e)) => return Err(failed(e)),

@@ -137,6 +137,10 @@ fn define_places(file: &mut Growing, places: &[Place], feature: &str) -> Result<
         let mut names = file.variable_mut("station_name").ok_or("no variable station_name")?;
         names.put_attribute("long_name", "name of the place")?;
         names.put_attribute("cf_role", "timeseries_id")?;
+        if places.iter().any(|place| !place.name.is_ascii()) {
+            // Without it readers take each byte for a letter.
+            names.put_attribute("_Encoding", "utf-8")?;
+        }
         for (n, place) in places.iter().enumerate() {
             names.put_values(&NcChar::of(&place.name), [n..n + 1, 0..place.name.len()])?;
         }

@@ -2,15 +2,20 @@
 
 use std::path::Path;
 
+use tracing::warn;
+
 use crate::error::Result;
 use crate::grid::Shape;
+use crate::io::grid_north::{self, Axes as GridAxes};
 use crate::io::growing::{About, Growing, MISSING};
 use crate::io::layout::{Axes, SAMPLED};
 use crate::io::output::{Companion, Header};
 use crate::io::pending::Pending;
 use crate::io::sampled::{Sample, levels};
-use crate::io::weights::{Arrangement, Coordinates, Target, WeightFile};
+use crate::io::weights::{Arrangement, Coordinates, Normalisation, Target, WeightFile};
+use crate::io::wrf::Domain;
 use crate::io::writer::Stored;
+use crate::os_text::Shown;
 
 /// Two ends of a cell along an axis.
 const ENDS: &str = "bnds";
@@ -27,7 +32,22 @@ pub struct Regridded {
     operator: usize,
     /// Whether anything of the run reaches a cell.
     is_reached: Vec<bool>,
+    /// Sine and cosine of the angle of the run's axes at each cell, where winds are turned to
+    /// meridians and parallels.
+    rotation: Option<[Vec<f64>; 2]>,
 }
+
+/// The components of the wind, by their places among the sampled fields.
+const WIND: [usize; 2] = [6, 7];
+/// The same where they are turned: unit, description and CF name.
+const TURNED: [[&str; 2]; 2] =
+    [["eastward wind", "eastward_wind"], ["northward wind", "northward_wind"]];
+
+/// The part of a cell that the run covers, for weights that spread the content of that part over
+/// the whole cell.
+const COVERED: &str = "covered_fraction";
+/// Cells that are covered by less than this hold diluted values: single precision.
+const WHOLE: f64 = 1.0 - 1e-6;
 
 impl Regridded {
     /// Starts the file.
@@ -47,7 +67,7 @@ impl Regridded {
         let grid = &weights.weights.target;
         let is_reached: Vec<bool> =
             matrix.starts().windows(2).map(|pair| pair[0] < pair[1]).collect();
-        let name = weights.path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let name = weights.path.shown_name().into_owned();
         let method = weights.weights.method.clone();
         let normalisation = weights.weights.normalisation.name();
         file.define(|file| {
@@ -68,7 +88,14 @@ impl Regridded {
         }
         let horizontal = define_grid(&mut file, grid)?;
         let names: Vec<&str> = horizontal.dimensions.clone();
-        for variable in &SAMPLED {
+        let rotation = rotation(&header.domain, weights);
+        for (number, variable) in SAMPLED.iter().enumerate() {
+            let turned =
+                WIND.iter().position(|wind| *wind == number).filter(|_| rotation.is_some());
+            let (long_name, standard_name) = match turned {
+                Some(axis) => (TURNED[axis][0].to_owned(), Some(TURNED[axis][1])),
+                None => (variable.description.to_lowercase(), variable.standard_name),
+            };
             let levels: &[&str] = match variable.axes {
                 Axes::Volume => &["bottom_top"],
                 Axes::VolumeZ => &["bottom_top_stag"],
@@ -79,8 +106,8 @@ impl Regridded {
                 name: variable.name,
                 dimensions: &dimensions,
                 units: variable.units,
-                long_name: variable.description.to_lowercase().into(),
-                standard_name: variable.standard_name,
+                long_name: long_name.into(),
+                standard_name,
                 coordinates: horizontal.coordinates,
                 has_gaps: true,
                 chunks: &[],
@@ -111,8 +138,11 @@ impl Regridded {
             let mut variable = file.variable_mut("HGT").ok_or("no variable HGT")?;
             variable.put_values(&ground, ..)
         })?;
+        if weights.weights.normalisation == Normalisation::DestArea {
+            define_covered(&mut file, weights, &names, horizontal.coordinates)?;
+        }
         let arrangement = grid.arrangement;
-        Ok(Self { file, shape, arrangement, operator, is_reached })
+        Ok(Self { file, shape, arrangement, operator, is_reached, rotation })
     }
 }
 
@@ -127,8 +157,15 @@ impl<R: Stored> Companion<R> for Regridded {
         }
         self.file.begin(sample.seconds)?;
         let missing = R::of(MISSING);
-        for (variable, field) in SAMPLED.iter().zip(&sample.fields) {
-            let mut values = field.clone();
+        let turned = self.rotation.as_ref().map(|rotation| {
+            let [u, v] = WIND.map(|wind| &sample.fields[wind]);
+            turned(u, v, rotation)
+        });
+        for (number, (variable, field)) in SAMPLED.iter().zip(&sample.fields).enumerate() {
+            let wind = turned.as_ref().and_then(|turned| {
+                WIND.iter().position(|wind| *wind == number).map(|axis| &turned[axis])
+            });
+            let mut values = wind.unwrap_or(field).clone();
             for level in values.chunks_mut(self.is_reached.len()) {
                 for (value, is_reached) in level.iter_mut().zip(&self.is_reached) {
                     *value = if *is_reached { *value } else { missing };
@@ -154,6 +191,96 @@ impl<R: Stored> Companion<R> for Regridded {
     fn commit(self: Box<Self>) -> Result<()> {
         self.file.commit()
     }
+}
+
+/// Winds along the axes of the run as eastward and northward winds.
+fn turned<R: Stored>(u: &[R], v: &[R], [sine, cosine]: &[Vec<f64>; 2]) -> [Vec<R>; 2] {
+    let angles = || sine.iter().zip(cosine).cycle();
+    let pairs = u.iter().zip(v).zip(angles()).map(|((&u, &v), (&sine, &cosine))| {
+        let wind = [u, v].map(|x| x.to_f64().unwrap_or(f64::NAN));
+        grid_north::earth_relative(wind, [sine, cosine]).map(R::of)
+    });
+    let (east, north) = pairs.map(|[east, north]| (east, north)).unzip();
+    [east, north]
+}
+
+/// Sine and cosine of the angle between the axes of the run and meridians and parallels at the cells
+/// of the target; `None` where the target has two axes of its own that are neither, or the grid of
+/// the run does not lie on Earth.
+fn rotation(domain: &Domain, weights: &WeightFile) -> Option<[Vec<f64>; 2]> {
+    let target = &weights.weights.target;
+    let has_own_axes =
+        matches!(target.arrangement, Arrangement::Rows { .. }) && target.axes().is_none();
+    if target.coordinates != Coordinates::Degrees || has_own_axes {
+        return None;
+    }
+    let [latitude, longitude] =
+        [domain.latitude.as_ref()?, domain.longitude.as_ref()?].map(|p| p.mapv(f64::from));
+    let places = target.x.iter().zip(&target.y);
+    if let Some(axes) = GridAxes::of(&domain.projection) {
+        let (sine, cosine) = places.map(|(&x, &y)| axes.at([x, y])).map(|[s, c]| (s, c)).unzip();
+        return Some([sine, cosine]);
+    }
+    let matrix = &weights.weights.matrix;
+    let [sine, cosine] =
+        grid_north::rotation(&domain.projection, &latitude, &longitude).map(|field| {
+            let mut mean = vec![0.0; matrix.rows()];
+            matrix.multiply(field.as_slice().expect("standard layout"), &mut mean);
+            mean
+        });
+    let pairs = sine.iter().zip(&cosine).map(|(&sine, &cosine)| {
+        let length = f64::hypot(sine, cosine);
+        if length > 0.0 { (sine / length, cosine / length) } else { (0.0, 1.0) }
+    });
+    let (sine, cosine) = pairs.unzip();
+    Some([sine, cosine])
+}
+
+/// Adds the part of each cell that the run covers, and warns of the cells that are not covered
+/// whole.
+fn define_covered(
+    file: &mut Growing,
+    weights: &WeightFile,
+    names: &[&str],
+    coordinates: &str,
+) -> Result<()> {
+    let matrix = &weights.weights.matrix;
+    // What the weights of a cell add up to is what its values have to be divided by.
+    let covered: Vec<f64> = matrix
+        .starts()
+        .windows(2)
+        .map(|ends| 0.0 + matrix.values()[ends[0]..ends[1]].iter().sum::<f64>())
+        .collect();
+    let reached = covered.iter().filter(|part| **part > 0.0).count();
+    let diluted = covered.iter().filter(|part| **part > 0.0 && **part < WHOLE).count();
+    if diluted > 0 {
+        warn!(
+            "{}: with normalization destarea {diluted} of {reached} cells, at the rim of the run, hold \
+             their value times the part of them that the run covers; divide by {COVERED}, or make \
+             weights with normalization fracarea",
+            weights.path.shown()
+        );
+    }
+    file.variable::<f64>(&About {
+        name: COVERED,
+        dimensions: names,
+        units: "1",
+        long_name: "part of the cell that the grid of the run covers".into(),
+        standard_name: None,
+        coordinates,
+        has_gaps: false,
+        chunks: &[],
+    })?;
+    let note = "the variables on the cells hold their values times this part";
+    file.attribute(COVERED, "comment", note)?;
+    for variable in &SAMPLED {
+        file.attribute(variable.name, "ancillary_variables", COVERED)?;
+    }
+    file.attribute("HGT", "ancillary_variables", COVERED)?;
+    file.define(|file| {
+        let mut variable = file.variable_mut(COVERED).ok_or("no covered part")?;
+        variable.put_values(&covered, ..)
+    })
 }
 
 /// The horizontal part of a variable's dimensions, and the names of its coordinates.

@@ -2,12 +2,10 @@
 
 use ndarray::Array2;
 
-use super::axes::{
-    Axis, BAR_ROOM, BELOW, Frame, LEFT, TOP, draw_bar, draw_title, multiples, number, round_step,
-};
+use super::axes::{Axis, BAR_ROOM, BELOW, Frame, LEFT, TOP, draw_bar, draw_title};
 use super::canvas::{Anchor, Image, Picture, Stroke, Text};
-use super::colour::{Colour, GREY, INK, Scale, WHITE, hex};
-use super::contour;
+use super::colour::{GREY, INK, Scale, WHITE};
+use super::graticule;
 
 /// A map. Places are columns and rows of cells from the centre of the one in the south-west.
 #[derive(Clone, Debug)]
@@ -71,7 +69,7 @@ fn draw_map(picture: &mut Picture, frame: &Frame, map: &Map<'_>) {
     picture.image(frame.at, frame.size, image(map.field, map.scale));
     picture.within(frame.at, frame.size, |picture| {
         if let Some(earth) = map.earth {
-            draw_graticule(picture, earth, at_cell);
+            graticule::draw(picture, earth, at_cell, |text| kept_inside(text, frame));
         }
         if let Some(line) = map.line {
             let ends = line.map(at_cell);
@@ -135,50 +133,6 @@ fn image(field: &Array2<f64>, scale: &Scale) -> Image {
         farthest.and_then(|value| scale.colour(value))
     });
     Image { extent, colours: colours.collect() }
-}
-
-/// Colour of parallels and meridians.
-const GRATICULE: Colour = hex(0x70_7070);
-
-/// Parallels and meridians with their degrees.
-fn draw_graticule(
-    picture: &mut Picture,
-    earth: [&Array2<f64>; 2],
-    at_cell: impl Fn([f64; 2]) -> [f64; 2],
-) {
-    let signs = [["S", "N"], ["W", "E"]];
-    for (number_of, (field, signs)) in earth.into_iter().zip(signs).enumerate() {
-        let finite = || field.iter().copied().filter(|x| x.is_finite());
-        let (low, high) = finite()
-            .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), x| (low.min(x), high.max(x)));
-        // Across the date line meridians jump; they are left out there.
-        if high <= low || (number_of == 1 && high - low > 180.0) {
-            continue;
-        }
-        let step = round_step(high - low, 4);
-        for value in multiples([low, high], step) {
-            let pieces: Vec<Vec<[f64; 2]>> = contour::lines(field, value)
-                .into_iter()
-                .map(|line| line.into_iter().map(&at_cell).collect())
-                .collect();
-            // Parallels are named where they begin on the left, meridians below.
-            let first = pieces.iter().flatten().copied().reduce(|a, b| {
-                let is_first = if number_of == 0 { b[0] < a[0] } else { b[1] > a[1] };
-                if is_first { b } else { a }
-            });
-            let name = format!(
-                "{}°{}",
-                number(value.abs(), step),
-                if value == 0.0 { "" } else { signs[usize::from(value > 0.0)] }
-            );
-            let stroke = Stroke::dashed(GRATICULE, 0.8, &[2.0, 3.0]);
-            picture.lines(pieces, stroke, Some(&name));
-            if let Some([x, y]) = first {
-                let at = if number_of == 0 { [x + 6.0, y - 4.0] } else { [x + 4.0, y - 6.0] };
-                picture.text(Text::new(at, name).sized(11.0).coloured(GREY).rimmed());
-            }
-        }
-    }
 }
 
 #[cfg(test)]

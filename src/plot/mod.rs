@@ -12,6 +12,7 @@ pub mod contour;
 pub mod curves;
 pub mod decades;
 pub mod font;
+mod graticule;
 pub mod map;
 mod png;
 pub mod powers;

@@ -27,12 +27,14 @@ const RATIO: Colour = hex(0xC4_C4E4);
 /// Room for the barbs of the wind, px.
 const BARBS: f64 = 66.0;
 
-/// Draws a sounding, and the air of its lowest layer on its way up.
+/// Draws a sounding, and the air of its lowest layer on its way up; in the southern hemisphere barbs
+/// stand on the other side of their staff.
 pub fn draw(
     title: &str,
     below: &[String],
     sounding: &Sounding,
     parcel: Option<&Parcel>,
+    is_southern: bool,
 ) -> Picture {
     let width = LEFT + SIZE[0] + BARBS + MARGIN;
     let height = TOP + 18.0 + SIZE[1] + BELOW + 58.0;
@@ -61,7 +63,7 @@ pub fn draw(
     });
     frame.draw(&mut picture);
     if let Some(wind) = &sounding.wind {
-        draw_wind(&mut picture, &frame, &sounding.p, wind);
+        draw_wind(&mut picture, &frame, (&sounding.p, wind), is_southern);
     }
     let solid = |name: &str, colour, width| Entry {
         name: name.to_owned(),
@@ -147,11 +149,12 @@ fn draw_sounding(
     if let Some(parcel) = parcel {
         let path: Vec<Place> = parcel.path.iter().map(|&[p, t]| place(p, t)).collect();
         picture.lines(vec![path], LIFTED, Some("air lifted from below"));
-        let [p, t] = parcel.condensation;
-        let [x, y] = place(p, t);
-        picture.line(&[[x - 6.0, y], [x + 6.0, y]], Stroke::solid(INK, 2.0));
-        let text = Text::new([x - 9.0, y + 4.0], "LCL").sized(11.0).held(Anchor::End);
-        picture.text(text.rimmed());
+        if let Some([p, t]) = parcel.condensation {
+            let [x, y] = place(p, t);
+            picture.line(&[[x - 6.0, y], [x + 6.0, y]], Stroke::solid(INK, 2.0));
+            let text = Text::new([x - 9.0, y + 4.0], "LCL").sized(11.0).held(Anchor::End);
+            picture.text(text.rimmed());
+        }
     }
     picture.lines(vec![line(&sounding.dew_points())], DEW_POINT, Some("dew point"));
     let red = Stroke::solid(series(1), 2.6);
@@ -159,7 +162,12 @@ fn draw_sounding(
 }
 
 /// Barbs of the wind beside the diagram, no nearer to each other than can be read.
-fn draw_wind(picture: &mut Picture, frame: &Frame, p: &[f64], [u, v]: &[Vec<f64>; 2]) {
+fn draw_wind(
+    picture: &mut Picture,
+    frame: &Frame,
+    (p, [u, v]): (&[f64], &[Vec<f64>; 2]),
+    is_southern: bool,
+) {
     const APART: f64 = 24.0;
     let [_, right, top, bottom] = frame.sides();
     let x = right + 34.0;
@@ -168,15 +176,15 @@ fn draw_wind(picture: &mut Picture, frame: &Frame, p: &[f64], [u, v]: &[Vec<f64>
     for ((&p, &u), &v) in p.iter().zip(u).zip(v) {
         let [_, y] = frame.place([0.0, p]);
         if (top..=bottom).contains(&y) && last - y >= APART && u.is_finite() && v.is_finite() {
-            draw_barb(picture, [x, y], [u, v]);
+            draw_barb(picture, [x, y], [u, v], is_southern);
             last = y;
         }
     }
 }
 
-/// A staff that points to where the wind comes from, with a flag for 25 m s⁻¹ (50 kn), a long barb for 5
+/// A staff that points to where the wind comes from, eastward u and northward v, with a flag for 25 m s⁻¹ (50 kn), a long barb for 5
 /// and a short one for 2.5 m s⁻¹.
-fn draw_barb(picture: &mut Picture, [x, y]: Place, [u, v]: [f64; 2]) {
+fn draw_barb(picture: &mut Picture, [x, y]: Place, [u, v]: [f64; 2], is_southern: bool) {
     const STAFF: f64 = 26.0;
     const SPACE: f64 = 4.5;
     const BARB: f64 = 9.0;
@@ -186,9 +194,10 @@ fn draw_barb(picture: &mut Picture, [x, y]: Place, [u, v]: [f64; 2]) {
         picture.circle([x, y], 3.0, None, Some(ink));
         return;
     }
-    // Upwind on the picture, where y grows downward, and to the left of it, seen along the wind.
+    // Upwind on the picture, where y grows downward, and the side of low pressure: to the left, seen
+    // along the wind, in the north, and to the right in the south.
     let [ex, ey] = [-u / speed, v / speed];
-    let [sx, sy] = [-ey, ex];
+    let [sx, sy] = if is_southern { [ey, -ex] } else { [-ey, ex] };
     let along = |s: f64, side: f64| [x + s * ex + side * sx, y + s * ey + side * sy];
     picture.line(&[[x, y], along(STAFF, 0.0)], ink);
     // No staff has room for more; air that fast is an error of its file.
@@ -223,7 +232,7 @@ mod tests {
         };
         let parcel = sounding.lift();
         for sounding in [sounding, Sounding::default()] {
-            let svg = draw("title", &[], &sounding, parcel.as_ref()).svg("s");
+            let svg = draw("title", &[], &sounding, parcel.as_ref(), false).svg("s");
             assert!(!svg.contains("NaN") && !svg.contains("inf"));
             assert!(svg.contains(">dew point</text>"));
         }

@@ -31,7 +31,9 @@ fn said(cache: &Path, arguments: &[&str]) -> [String; 2] {
 /// The file of the GPU below a cache folder.
 fn file_of(gpu: &Gpu, cache: &Path) -> std::path::PathBuf {
     let path = Tuning::path(&gpu.device().name).expect("a user with a cache folder");
-    cache.join("nwp-mini/tuning").join(path.file_name().expect("a name"))
+    let folder = cache.join("nwp-mini/tuning");
+    fs::create_dir_all(&folder).expect("a folder");
+    folder.join(path.file_name().expect("a name"))
 }
 
 const STEP: [&str; 12] = [
@@ -66,7 +68,7 @@ fn what_was_measured_is_used_unless_it_is_stale() {
         built_in_us: 2.0,
         date: "2026-11-21".to_owned(),
     }]);
-    tuning.save(&path).unwrap();
+    fs::write(&path, tuning.text()).unwrap();
     let is_tuned = |text: &str| text.contains("tile C4 NT160 B3");
     let [table, log] = said(cache.path(), &STEP);
     assert!(is_tuned(&table) && !log.contains("built-in"), "{table}{log}");
@@ -160,7 +162,7 @@ fn the_transport_marches_as_measured() {
         built_in_us: 2.0,
         date: "2026-11-22".to_owned(),
     }]);
-    tuning.save(&file_of(&gpu, cache.path())).unwrap();
+    fs::write(file_of(&gpu, cache.path()), tuning.text()).unwrap();
     assert!(run("measured.nc") == built_in);
     let bench = ["bench", "advection", "--backend", "gpu", "--limiter", "pd", "--runs", "1"];
     let [table, _] = said(cache.path(), &bench);

@@ -7,7 +7,7 @@ use crate::text::{code_only, used_paths, words};
 
 /// Modules by layer. A module uses only lower layers and its own folder.
 const LAYERS: [&[&str]; 9] = [
-    &["error", "lanes", "random", "real", "shared"],
+    &["error", "lanes", "os_text", "random", "real", "shared"],
     &["calendar", "constants", "grid"],
     &["mass", "plan", "state", "thermo"],
     &["wsm5", "advection", "forcing", "primitives"],

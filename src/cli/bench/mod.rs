@@ -1,6 +1,7 @@
 //! `nwp-mini bench`: how fast the parts of a step, and the kernels that know no weather, are on
 //! this machine.
 
+mod capacity;
 mod cpu;
 mod csr;
 pub(super) mod figure;
@@ -35,6 +36,7 @@ use crate::gpu::Gpu;
 use crate::io::pending::Pending;
 use crate::model::Working;
 use crate::model::tiled::{Tile, Tiled, has_condensate, has_rain};
+use crate::os_text::Shown;
 use crate::primitives::matrices::Kind;
 use crate::wsm5::Fallout;
 use figure::{Best, Figure};
@@ -196,6 +198,7 @@ impl Bench {
                 "--svg draws what scale measures or --merge reads; give one of them".to_owned(),
             ));
         }
+        self.check_ladders()?;
         let (json, drawing) = (self.new_json()?, self.drawing()?);
         let page = self.report.as_ref().map(|path| Pending::new(path, self.force)).transpose()?;
         let mut growth = None;
@@ -308,6 +311,7 @@ impl Bench {
         out: &mut impl Write,
     ) -> Result<Vec<Figure>> {
         let source = self.source::<R>()?;
+        self.check_tiles(source.grid.shape.nz)?;
         let pools = match (gpu, self.backend) {
             (Some(_), BackendChoice::Auto | BackendChoice::Gpu) => Vec::new(),
             _ => self.pools(out)?,
@@ -386,7 +390,7 @@ impl Bench {
         writeln!(
             out,
             "{} on {}, {}, dt {} s, {} runs; {:.0} % of the columns hold condensate, rain {:.0} %",
-            self.input.display(),
+            self.input.shown(),
             bed.grid.shape,
             R::NAME,
             self.dt,

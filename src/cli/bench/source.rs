@@ -12,6 +12,7 @@ use crate::io::wrf;
 use crate::mass::{AirMass, longest_time_step};
 use crate::model::tiled::{Tile, Tiled};
 use crate::model::{Case, Working};
+use crate::os_text::Shown;
 
 /// The columns of a file: those of a group, independent ones, or the state of WRF with its winds.
 ///
@@ -38,7 +39,7 @@ impl Bench {
     pub(super) fn source<R: Working>(&self) -> Result<Tiled<R>> {
         let bed = read(&self.input, self.group.as_deref())?;
         if !bed.has_winds {
-            self.check_parts(&format!("{} holds columns without winds", self.input.display()))?;
+            self.check_parts(&format!("{} holds columns without winds", self.input.shown()))?;
         } else if self.dense {
             self.check_parts("--dense takes columns out of their winds")?;
         }

@@ -8,6 +8,7 @@ use time::OffsetDateTime;
 use super::Bench;
 use crate::cli::made::machine;
 use crate::gpu::Gpu;
+use crate::os_text::Shown;
 
 /// Facts by name.
 pub(super) struct Stamp(Vec<(&'static str, Value)>);
@@ -16,7 +17,7 @@ impl Bench {
     /// When, where and on what all is measured.
     pub(super) fn stamp(&self, gpu: Option<&Gpu>) -> Stamp {
         let machine = machine();
-        let name = self.input.file_name().unwrap_or_default().to_string_lossy();
+        let name = self.input.shown_name();
         let group = self.group.iter().map(|group| format!(", group {group}"));
         let dense = self.dense.then(|| ", only with condensate".to_owned());
         let input: String = [name.into_owned()].into_iter().chain(group).chain(dense).collect();

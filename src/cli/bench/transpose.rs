@@ -19,6 +19,13 @@ use crate::real::Real;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Extent(Matrices);
 
+impl Extent {
+    /// Elements of all matrices.
+    pub(super) fn elements(self) -> usize {
+        self.0.len()
+    }
+}
+
 impl FromStr for Extent {
     type Err = String;
 

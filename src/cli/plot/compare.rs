@@ -10,6 +10,7 @@ use super::soundings::signed;
 use crate::diagnostics::view;
 use crate::error::{Error, Result};
 use crate::io::wrf::album::Album;
+use crate::os_text::Shown;
 use crate::plot::canvas::{Picture, Stroke};
 use crate::plot::colour::{INK, Scale, short};
 use crate::plot::curves::{self, Layout};
@@ -103,7 +104,7 @@ pub(super) fn draw(
             format!(
                 "has {} cells and {} has {}; files of one grid are needed",
                 b.shape(),
-                a.path().display(),
+                a.path().shown(),
                 a.shape()
             ),
         ));
@@ -134,7 +135,7 @@ pub(super) fn draw(
     }
     if drawn.is_empty() {
         let message =
-            format!("and {} have nothing in common that could be drawn", b.path().display());
+            format!("and {} have nothing in common that could be drawn", b.path().shown());
         return Err(Error::input(a.path(), message));
     }
     Ok(drawn)
@@ -154,7 +155,7 @@ fn is_possible(albums: &[Album; 2], needs: &[&str], name: &str, is_asked: bool) 
                 format!("no {name}: it has no variable {missing}"),
             ));
         }
-        info!("{name} is left out: {} has no variable {missing}", album.path().display());
+        info!("{name} is left out: {} has no variable {missing}", album.path().shown());
         return Ok(false);
     }
     Ok(true)
@@ -172,7 +173,7 @@ fn times(albums: &[Album; 2], typed: Option<&str>) -> Result<[usize; 2]> {
             let last = |album: &Album| date(album.times()[album.times().len() - 1]);
             let message = format!(
                 "has no time in common with {}: they end at {} and {}; give --time with a number",
-                a.path().display(),
+                a.path().shown(),
                 last(b),
                 last(a)
             );

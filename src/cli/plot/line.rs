@@ -7,6 +7,7 @@ use crate::diagnostics::section::Line;
 use crate::error::{Error, Result};
 use crate::grid::Shape;
 use crate::io::wrf::album::Album;
+use crate::os_text::Shown;
 
 /// How places are meant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,7 +57,7 @@ impl<const N: usize> Spot<N> {
             Error::Usage(format!(
                 "{option} {} lies outside of the grid of {}: {what}",
                 self.typed,
-                album.path().display()
+                album.path().shown()
             ))
         };
         if self.kind == Kind::Cells {

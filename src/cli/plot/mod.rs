@@ -6,16 +6,19 @@ pub(super) mod pictures;
 pub(super) mod scene;
 mod soundings;
 
+use std::ffi::OsStr;
 use std::fs;
-use std::io::{self, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use tracing::{info, warn};
 
 use crate::error::{Error, Result};
+use crate::io::destination::{refuse_existing, resolve};
 use crate::io::pending::Pending;
 use crate::io::wrf::album::Album;
+use crate::os_text::Shown;
 use crate::plot::canvas::Picture;
 use line::Spot;
 use scene::Scene;
@@ -202,11 +205,12 @@ impl Plot {
             return Ok(folder.clone());
         }
         let stems: Vec<_> = self.files.iter().filter_map(|file| file.file_stem()).collect();
-        let stems: Vec<_> = stems.iter().map(|stem| stem.to_string_lossy()).collect();
         if stems.len() < self.files.len() {
             return Err(Error::input(&self.files[0], "is not the name of a file"));
         }
-        Ok(PathBuf::from(format!("{}.plots", stems.join("-"))))
+        let mut name = stems.join(OsStr::new("-"));
+        name.push(".plots");
+        Ok(name.into())
     }
 
     fn target(&self, folder: &Path, name: &str) -> PathBuf {
@@ -215,19 +219,18 @@ impl Plot {
 
     /// Refuses before anything is read what could not be written.
     fn refuse_existing(&self, folder: &Path, names: &[&str]) -> Result<()> {
-        let targets = names.iter().map(|name| self.target(folder, name));
-        match targets.into_iter().find(|target| target.symlink_metadata().is_ok()) {
-            Some(target) if !self.force => Err(Error::Exists(target)),
-            _ => Ok(()),
-        }
+        let mut targets = names.iter().map(|name| self.target(folder, name));
+        targets.try_for_each(|target| refuse_existing(&target, self.force))
     }
 
     fn write(&self, folder: &Path, drawn: &[(&str, Box<Picture>)]) -> Result<()> {
         if folder.exists() && !folder.is_dir() {
             return Err(Error::input(folder, "is not a folder; give another name with --output"));
         }
-        fs::create_dir_all(folder).map_err(|e| Error::io(folder, "make the folder", e))?;
-        let mut out = io::stdout().lock();
+        // A link may stand for a folder that is not there yet.
+        fs::create_dir_all(resolve(folder)?)
+            .map_err(|e| Error::io(folder, "make the folder", e))?;
+        let mut out = crate::cli::summary_output();
         for (name, picture) in drawn {
             let target = self.target(folder, name);
             let file = Pending::new(&target, self.force)?;
@@ -235,7 +238,7 @@ impl Plot {
                 Format::Png => file.write_bytes(&picture.png(PIXELS))?,
                 Format::Svg => file.write_text(&picture.svg(name))?,
             }
-            writeln!(out, "{}", target.display())?;
+            writeln!(out, "{}", target.shown())?;
         }
         Ok(())
     }

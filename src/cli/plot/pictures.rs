@@ -55,7 +55,7 @@ impl Scene<'_> {
         let mean = view::mean(field.iter().copied());
         let kinds = if names == "RAINNC" { String::new() } else { format!(" ({names})") };
         let about = format!(
-            "since the start of the simulation{kinds}; mean {} mm, largest {} mm at {}{}",
+            "since the start of the simulation{kinds}; mean {} mm over all cells, largest {} mm at {}{}",
             short(mean),
             short(most),
             place_name([i as f64, j as f64]),

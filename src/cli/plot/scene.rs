@@ -13,6 +13,7 @@ use crate::diagnostics::view;
 use crate::error::{Error, Result};
 use crate::io::reader::nearest;
 use crate::io::wrf::album::Album;
+use crate::os_text::Shown;
 
 /// One time of a file, with a line and a place.
 pub(super) struct Scene<'a> {
@@ -77,7 +78,7 @@ pub(super) fn date(time: PrimitiveDateTime) -> String {
 
 /// The name of a file without its folder.
 pub(super) fn file_name(album: &Album) -> String {
-    album.path().file_name().unwrap_or_default().to_string_lossy().into_owned()
+    album.path().shown_name().into_owned()
 }
 
 impl<'a> Scene<'a> {

@@ -6,6 +6,7 @@ use super::scene::Scene;
 use crate::diagnostics::section::{around, mean};
 use crate::diagnostics::sounding::Sounding;
 use crate::error::Result;
+use crate::io::grid_north::{self, Axes, earth_relative, of_vector, unit_vector};
 use crate::plot::colour::short;
 use crate::plot::skew_t;
 
@@ -15,36 +16,75 @@ impl Scene<'_> {
         if let Some(reason) = self.without(&["T|THM", "P", "PB", "QVAPOR"]) {
             return Ok(reason);
         }
-        let sounding = self.column()?;
+        let shape = self.album.shape();
+        let around = around(self.point, [shape.nx, shape.ny]);
+        let place = self.place(&around)?;
+        let rotation = place.map(|place| self.rotation(&around, place)).transpose()?;
+        let sounding = self.column(&around, rotation)?;
         let parcel = sounding.lift();
         let has_numbers = sounding.t.iter().any(|t| t.is_finite());
         let nothing = if has_numbers { "" } else { "; no numbers there" };
         let energies = parcel.as_ref().map_or(nothing.to_owned(), |parcel| {
             // Nothing has no sign.
             let [cape, cin] = [parcel.cape, parcel.cin].map(|x| x.round() + 0.0);
-            let lcl = parcel.condensation[0] / 100.0;
-            format!("; CAPE {cape} J kg⁻¹, CIN {cin} J kg⁻¹, LCL {lcl:.0} hPa").replace('-', "−")
+            let lcl = parcel
+                .condensation
+                .map_or_else(|| "no LCL".to_owned(), |[p, _]| format!("LCL {:.0} hPa", p / 100.0));
+            format!("; CAPE {cape} J kg⁻¹, CIN {cin} J kg⁻¹, {lcl}").replace('-', "−")
         });
-        let mut place = format!("at {}", place_name(self.point));
-        if let Some(earth) = self.album.earth(self.time)? {
-            let shape = self.album.shape();
-            let around = around(self.point, [shape.nx, shape.ny]);
-            let [latitude, longitude] = earth.map(|field| mean(&around, |at| field[at]));
-            place += &format!(" ({latitude:.2}°N {longitude:.2}°E)").replace('-', "−");
+        let mut words = format!("at {}", place_name(self.point));
+        if let Some([longitude, latitude]) = place {
+            words += &format!(" ({latitude:.2}°N {longitude:.2}°E)").replace('-', "−");
         }
-        let below = [self.when(), format!("{place}{energies}")];
-        let picture = skew_t::draw("Sounding", &below, &sounding, parcel.as_ref());
+        let mut below = vec![self.when(), format!("{words}{energies}")];
+        if sounding.wind.is_some() && rotation.is_none() {
+            below.push("wind along the axes of the grid, y upward".to_owned());
+        }
+        let is_southern = place.is_some_and(|[_, latitude]| latitude < 0.0);
+        let picture = skew_t::draw("Sounding", &below, &sounding, parcel.as_ref(), is_southern);
         Ok(Drawn::Picture(Box::new(picture)))
     }
 
-    fn column(&self) -> Result<Sounding> {
+    /// Longitude and latitude of a place among its cells, degrees, where the grid lies on Earth.
+    fn place(&self, around: &Around) -> Result<Option<[f64; 2]>> {
+        let Some([latitude, longitude]) = self.album.earth(self.time)? else { return Ok(None) };
+        // By vectors, since longitudes jump at the date line and meet at a pole.
+        let vector = |n: usize| mean(around, |at| unit_vector([longitude[at], latitude[at]])[n]);
+        Ok(Some(of_vector([vector(0), vector(1), vector(2)])))
+    }
+
+    /// Sine and cosine of the angle from true east to the x axis of the grid at a place: as the file
+    /// has them, else by its projection, else by its coordinates.
+    fn rotation(&self, around: &Around, place: [f64; 2]) -> Result<[f64; 2]> {
+        let stored = self.album.rotation(self.time)?;
+        let attributes = self.album.projection()?;
+        if let (None, Some(axes)) = (&stored, Axes::of(&attributes)) {
+            return Ok(axes.at(place));
+        }
+        let fields = match (stored, self.album.earth(self.time)?) {
+            (Some(fields), _) => fields,
+            (None, Some([latitude, longitude])) => {
+                grid_north::rotation(&attributes, &latitude, &longitude)
+            }
+            (None, None) => return Ok([0.0, 1.0]),
+        };
+        let [sine, cosine] = fields.map(|field| mean(around, |at| field[at]));
+        let length = sine.hypot(cosine);
+        Ok(if length > 0.0 { [sine / length, cosine / length] } else { [0.0, 1.0] })
+    }
+
+    /// The column at a place, its wind eastward and northward where the direction of the axes is known.
+    fn column(&self, around: &Around, rotation: Option<[f64; 2]>) -> Result<Sounding> {
         let (album, time, shape) = (self.album, self.time, self.album.shape());
-        let around = around(self.point, [shape.nx, shape.ny]);
         let profile = |field: ndarray::Array3<f32>| -> Vec<f64> {
-            (0..shape.nz).map(|k| mean(&around, |[j, i]| field[[k, j, i]].into())).collect()
+            (0..shape.nz).map(|k| mean(around, |[j, i]| field[[k, j, i]].into())).collect()
         };
         let wind = if album.missing(&["U", "V"]).is_empty() {
-            Some(album.wind(time)?.map(profile))
+            let [u, v] = album.wind(time)?.map(profile);
+            let rotation = rotation.unwrap_or([0.0, 1.0]);
+            let winds = u.iter().zip(&v).map(|(&u, &v)| earth_relative([u, v], rotation));
+            let (east, north) = winds.map(|[east, north]| (east, north)).unzip();
+            Some([east, north])
         } else {
             None
         };
@@ -56,6 +96,9 @@ impl Scene<'_> {
         })
     }
 }
+
+/// The four cells around a place, and what each counts for.
+type Around = [([usize; 2], f64); 4];
 
 /// A number with its sign in print, for the title of a difference.
 pub(super) fn signed(x: f64) -> String {

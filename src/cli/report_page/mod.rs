@@ -14,6 +14,7 @@ use time::macros::format_description;
 pub(super) use bench::page as of_bench;
 pub(super) use run::page as of_run;
 
+use crate::os_text::command_line;
 use crate::plot::svg::escaped;
 
 static STYLE: &str = include_str!("page.css");
@@ -156,11 +157,10 @@ fn provenance(pairs: &[(&str, String)]) -> String {
     let now = OffsetDateTime::now_utc();
     let form = format_description!("[year]-[month]-[day] [hour]:[minute] UTC");
     let made = now.format(form).unwrap_or_else(|_| now.date().to_string());
-    let command: Vec<String> = std::env::args().collect();
     format!(
         "{}<p class=\"faint\">Command</p>\n<pre>{}</pre>\n",
         list(&[pairs, &[("page made", made)]].concat()),
-        escaped(&command.join(" "))
+        escaped(&command_line())
     )
 }
 

@@ -58,6 +58,11 @@ fn machine(facts: &Value) -> String {
 fn summary(facts: &Value) -> Vec<(String, String)> {
     let get = |path: &str| number(facts, path);
     let faster = get("seconds").zip(get("timing/run/total_s")).map(|(a, b)| a / b.max(1e-9));
+    // Records of earlier versions do not tell.
+    let over = match text(facts, "precipitation_mean_over").as_str() {
+        "" => String::new(),
+        cells => format!(" over {cells}"),
+    };
     let mut summary = vec![
         (
             format!("{} s", fixed(get("seconds"), 0)),
@@ -71,7 +76,7 @@ fn summary(facts: &Value) -> Vec<(String, String)> {
         (
             format!("{} mm", fixed(get("precipitation_mean_mm"), 3)),
             format!(
-                "precipitation in the mean, {} mm at most",
+                "precipitation in the mean{over}, {} mm at most",
                 fixed(get("precipitation_max_mm"), 2)
             ),
         ),

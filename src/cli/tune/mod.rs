@@ -21,6 +21,7 @@ use crate::gpu::{Gpu, Options};
 use crate::io::pending::Pending;
 use crate::model::Working;
 use crate::model::tiled::Tile;
+use crate::os_text::Shown;
 use crate::real::Real;
 use crate::wsm5::Fallout;
 
@@ -136,7 +137,7 @@ impl Tune {
             }
             None => keep(name, choices)?,
         };
-        writeln!(out, "\nkept in {}", kept.display())?;
+        writeln!(out, "\nkept in {}", kept.shown())?;
         Ok(())
     }
 
@@ -164,7 +165,7 @@ impl Tune {
             out,
             "{}, NVRTC {major}.{minor}; columns of {}, {} levels, {}",
             gpu.device().name,
-            self.input.display(),
+            self.input.shown(),
             source.grid.shape.nz,
             <R as Real>::NAME
         )?;
@@ -205,6 +206,6 @@ fn keep(gpu: &str, choices: Vec<Choice>) -> Result<PathBuf> {
         return Err(Error::input(&path, "is a folder; remove it, or give --output"));
     }
     fs::create_dir_all(path.parent().unwrap_or(Path::new("."))).map_err(failed)?;
-    tuning.save(&path).map_err(failed)?;
+    Pending::new(&path, true)?.write_text(&tuning.text())?;
     Ok(path)
 }

@@ -19,6 +19,7 @@ use crate::io::wrf::series::Series;
 use crate::io::wrf::{self, Domain, Vertical, kept};
 use crate::io::writer::Stored;
 use crate::mass::{FaceMaps, MassCoordinate};
+use crate::os_text::Shown;
 use crate::plan::Past;
 use crate::state::{Gathered, Standing, State, Surface, WaterChange};
 
@@ -62,7 +63,7 @@ impl RestartFile {
             warn!(
                 "{} was written by a program built from {commit}, this one from {}: the last bits \
                  may differ",
-                path.display(),
+                path.shown(),
                 env!("NWP_MINI_COMMIT")
             );
         }
@@ -154,7 +155,7 @@ impl RestartFile {
         let times = times.collect::<Result<Vec<_>>>()?;
         let (first, begin) = (self.count("first_frame")?, self.time("begin")?);
         let Some(time) = times.first() else { return Err(reader.error("holds no input frame")) };
-        debug!("{} holds {} input frames from {first} on", self.path().display(), times.len());
+        debug!("{} holds {} input frames from {first} on", self.path().shown(), times.len());
         let [perturbation, base] =
             COLUMN_MASS.map(|name| array(reader, name, (shape.ny, shape.nx)));
         let restart = Restart {

@@ -16,6 +16,7 @@ use crate::io::reader::RESTART_MARK;
 use crate::io::wrf::kept::{CENTRE, FRAME, FRAME_PLANES, FRAME_VOLUMES, volumes};
 use crate::io::wrf::{Attribute, Domain, Frame};
 use crate::io::writer::Stored;
+use crate::os_text::Shown;
 use crate::state::{Gathered, State, Surface, WaterChange};
 
 /// Writes where a run stands, each time in the place of the time before.
@@ -126,7 +127,7 @@ fn define_attributes<R: Stored>(
     add("water_start", (*water_start).into());
     let changes = vec![fallen, sides, fallout_residual, clipped, mass_mismatch];
     add("water_changes", changes.into());
-    add("input_path", domain.path.display().to_string().into());
+    add("input_path", domain.path.shown().into_owned().into());
     add("dx", domain.grid.dx.into());
     add("dy", domain.grid.dy.into());
     add("unit", domain.coordinate.unit.into());

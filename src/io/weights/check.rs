@@ -9,6 +9,7 @@ use crate::error::{Error, Result};
 use crate::io::mapping::{self, EARTH_RADIUS};
 use crate::io::reader::Reader;
 use crate::io::wrf::Domain;
+use crate::os_text::Shown;
 use crate::primitives::csr::Csr;
 
 /// From this error of a sum of weights on there is a warning: what single precision leaves of a
@@ -81,7 +82,7 @@ pub(super) fn row_sums(reader: &Reader, weights: &Weights) -> Result<Sums> {
         return Err(reader.error(format!("{message}; the attribute or the weights are wrong")));
     }
     if defect > NOTED {
-        warn!("{}: {message}", reader.path().display());
+        warn!("{}: {message}", reader.path().shown());
     }
     Ok(Sums { defect, divisors })
 }
@@ -120,7 +121,7 @@ pub(super) fn conservation(reader: &Reader, weights: &Weights) -> Result<Option<
         )));
     }
     if off > NOTED {
-        warn!("{}: {message}", reader.path().display());
+        warn!("{}: {message}", reader.path().shown());
     }
     Ok(Some(off))
 }

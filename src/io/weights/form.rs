@@ -7,6 +7,7 @@ use super::{Arrangement, Coordinates, Normalisation, Target, WeightFile, Weights
 use crate::error::Result;
 use crate::io::reader::Reader;
 use crate::io::variables::Values;
+use crate::os_text::Shown;
 use crate::primitives::csr::Csr;
 
 /// Names of what a weight file holds.
@@ -115,7 +116,7 @@ impl Form {
         debug!(
             "{}: {links} weights, {}, normalization {}; sums of weights are off by {defect:.1e} at \
              most{}",
-            path.display(),
+            path.shown(),
             weights.method,
             normalisation.name(),
             conservation.map_or_else(String::new, |x| format!(", the total by {x:.1e}"))
@@ -165,7 +166,7 @@ impl Form {
             warn!(
                 "{}: only the first of {each} weights for each link is used, which makes the method \
                  one of the first order",
-                reader.path().display()
+                reader.path().shown()
             );
         }
         let values = numbers(reader, weight, links * each)?;

@@ -9,10 +9,11 @@ use time::PrimitiveDateTime;
 use super::source::{Place, Source};
 use super::theta::{self, Origin};
 use super::times::{self, Times, Told};
-use super::{Domain, air, grid, spacing};
+use super::{Attribute, Domain, air, grid, projection, spacing};
 use crate::constants::Constants;
 use crate::error::Result;
 use crate::grid::Shape;
+use crate::io::grid_north::Rotation;
 use crate::io::reader::Reader;
 use crate::thermo;
 
@@ -243,6 +244,33 @@ impl Album {
             }
         }
         Ok((sum, names.join(" + ")))
+    }
+
+    /// Sine and cosine of the angle from true east to the x axis, as the file has them; `None` where it
+    /// has not, or where they are no sine and cosine. Shape of each: (ny, nx).
+    ///
+    /// # Errors
+    ///
+    /// As [`Album::plane`].
+    pub fn rotation(&self, time: usize) -> Result<Option<Rotation>> {
+        /// What single precision and packing leave of sin² + cos² - 1.
+        const NEAR: f64 = 1e-2;
+        let names = ["SINALPHA", "COSALPHA"];
+        if !self.missing(&names).is_empty() {
+            return Ok(None);
+        }
+        let [sine, cosine] = [self.plane(names[0], time)?, self.plane(names[1], time)?];
+        let is_angle = sine.iter().zip(&cosine).all(|(s, c)| (s * s + c * c - 1.0).abs() < NEAR);
+        Ok(is_angle.then_some([sine, cosine]))
+    }
+
+    /// The attributes that place the grid on Earth.
+    ///
+    /// # Errors
+    ///
+    /// [`crate::error::Error::Input`] where one is not a finite number.
+    pub fn projection(&self) -> Result<Vec<(String, Attribute)>> {
+        projection(&self.reader)
     }
 
     /// Latitude and longitude of the cells at a time, degrees; `None` on a plane, where they are all zero,

@@ -2,6 +2,8 @@
 //! weights that lead there.
 #![allow(clippy::print_stdout, reason = "tells what was left out")]
 
+mod covered;
+mod earth;
 mod fields;
 mod forms;
 mod made;

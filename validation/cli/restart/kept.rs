@@ -21,7 +21,7 @@ fn stands(place: &Place, name: &str) -> (f64, f64) {
 #[test]
 fn the_default_name_and_the_end() {
     let place = Place::with(&Small::new());
-    let ended = place.run_small(&["-q", "--dt", "60", "--steps", "5", "--restart-interval", "120"]);
+    let ended = place.run_small(&["--dt", "60", "--steps", "5", "--restart-interval", "120"]);
     let ended = ended.good();
     assert_eq!(place.files(), ["small.nc", "small.out.nc", "small.restart.nc"]);
     assert_eq!(stands(&place, "small.restart.nc"), (5.0, 300.0));

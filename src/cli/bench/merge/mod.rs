@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use super::Bench;
 use crate::error::{Error, Result};
 use crate::io::text;
+use crate::os_text::escaped;
 
 /// A row of a record; those of older versions lack some of it.
 #[derive(Clone, Debug, Deserialize, Serialize)]
@@ -109,7 +110,7 @@ fn read(path: &Path) -> Result<Vec<Timed>> {
     let folder = absolute.parent().and_then(Path::file_name).unwrap_or_default();
     let timed = rows.into_iter().filter_map(|row| {
         let (median, grid) = (row.median_s?, row.grid_or_n.clone()?);
-        let row = Row { folder: folder.to_string_lossy().into_owned(), ..row };
+        let row = Row { folder: escaped(folder).into_owned(), ..row };
         (median > 0.0 && row.backend.is_some()).then_some(Timed { row, median, grid })
     });
     let timed: Vec<Timed> = timed.collect();

@@ -24,6 +24,7 @@ use crate::gpu::Gpu;
 use crate::io::pending::Pending;
 use crate::model::Working;
 use crate::model::tiled::{Tile, Tiled, has_condensate};
+use crate::os_text::Shown;
 use crate::state::State;
 use crate::wsm5::Fallout;
 
@@ -142,7 +143,7 @@ struct Timed {
 const LOOKED_OVER: usize = 1 << 18;
 /// Values for each cell that the host holds at a time: the grid itself, and its way to the device
 /// or the memory of a step.
-const HOST_VALUES: usize = 24;
+pub(super) const HOST_VALUES: usize = 24;
 
 /// The measurement in the making.
 struct Scale<'a, W> {
@@ -230,7 +231,7 @@ impl<W: Write> Scale<'_, W> {
             "columns of {} repeated, {}, dt {dt} s, at most {runs} runs; advection of {TRACERS} \
              tracers, RK3, positive definite; shares of a copy and of the arithmetic are those of \
              memory, so that small grids, which caches hold, may exceed 100 %",
-            input.display(),
+            input.shown(),
             R::NAME
         )?;
         writeln!(

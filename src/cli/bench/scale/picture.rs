@@ -4,6 +4,7 @@ use std::path::Path;
 
 use super::findings::Finding;
 use super::{Point, Subject};
+use crate::os_text::Shown;
 use crate::plot::powers::{Panel, Series, Style, lines};
 use crate::wsm5::Fallout;
 
@@ -53,7 +54,7 @@ pub(super) fn draw(points: &[Point], found: &[Finding], fallout: Fallout, input:
     let below = format!(
         "{}; columns of {} repeated, {levels} levels, {}, dt {} s{scheme}; nwp-mini {}, commit {}",
         devices.join(", "),
-        input.file_name().unwrap_or_default().to_string_lossy(),
+        input.shown_name(),
         first.precision,
         first.dt,
         first.version,

@@ -1,0 +1,79 @@
+//! Sizes that the memory of this machine cannot hold are refused before anything is measured.
+
+use super::scale::HOST_VALUES;
+use super::{Bench, Part};
+use crate::cli::Precision;
+use crate::cli::refine::free_memory;
+use crate::error::{Error, Result};
+use crate::model::tiled::Tile;
+
+/// Arrays of a transpose on the CPU: what goes in, what is expected, what comes out.
+const TRANSPOSE_ARRAYS: usize = 3;
+/// Bytes of the whole numbers of `reduce --integers`.
+const WHOLE_NUMBER: usize = size_of::<i32>();
+
+impl Bench {
+    /// Bytes of a value.
+    fn bytes(&self) -> usize {
+        match self.precision {
+            Precision::F32 => size_of::<f32>(),
+            Precision::F64 => size_of::<f64>(),
+        }
+    }
+
+    /// Fails where the arrays of a ladder that are asked for do not fit into memory.
+    pub(super) fn check_ladders(&self) -> Result<()> {
+        if self.wants(Part::Reduce) {
+            let value = if self.integers { WHOLE_NUMBER } else { self.bytes() };
+            for elements in &self.elements {
+                refuse("--elements", &elements.to_string(), [elements.0, value])?;
+            }
+        }
+        if self.wants(Part::Transpose) {
+            let value = TRANSPOSE_ARRAYS * self.bytes();
+            for extent in &self.extent {
+                refuse("--extent", &extent.to_string(), [extent.elements(), value])?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Fails where the columns of the input on a grid that is asked for do not fit into memory.
+    pub(super) fn check_tiles(&self, levels: usize) -> Result<()> {
+        for tile in &self.tile {
+            let Tile { nx, ny } = *tile;
+            let cells = nx.saturating_mul(ny).saturating_mul(levels);
+            refuse("--tile", &tile.to_string(), [cells, HOST_VALUES * self.bytes()])?;
+        }
+        Ok(())
+    }
+}
+
+/// Fails where so many elements of so many bytes do not fit into what memory is free.
+fn refuse(option: &str, size: &str, [count, bytes]: [usize; 2]) -> Result<()> {
+    let needed = count.saturating_mul(bytes);
+    let Some(free) = free_memory().filter(|free| needed > *free) else { return Ok(()) };
+    Err(Error::Usage(format!(
+        "{option} {size}: {count} elements of {bytes} bytes need about {:.1} GB of memory, and {:.1} \
+         GB are free; give a smaller size",
+        needed as f64 / 1e9,
+        free as f64 / 1e9
+    )))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_does_not_fit_is_refused_with_both_sizes() {
+        if free_memory().is_none() {
+            return;
+        }
+        assert!(refuse("--elements", "1", [1, 4]).is_ok());
+        let told = refuse("--extent", "9x9", [usize::MAX, 4]).expect_err("too large").to_string();
+        for words in ["--extent 9x9", "GB of memory", "GB are free"] {
+            assert!(told.contains(words), "{told}");
+        }
+    }
+}

@@ -1,0 +1,246 @@
+//! Direction of the axes of a grid on Earth: grid north is not true north.
+//!
+//! With α the angle from true east to the x axis, counterclockwise, a wind (u, v) along the axes of the
+//! grid blows eastward with u cos α - v sin α and northward with v cos α + u sin α (WRF `COSALPHA`,
+//! `SINALPHA`).
+//!
+//! Source: Snyder 1987, US Geol. Survey Prof. Paper 1395: convergence of meridians of the conformal
+//! projections of the sphere.
+
+use ndarray::Array2;
+
+use crate::io::mapping::{self, Place};
+use crate::io::wrf::Attribute;
+
+/// Sine and cosine of the angle α of each cell. Shape of each: (ny, nx).
+pub type Rotation = [Array2<f64>; 2];
+
+/// A wind along the axes of the grid as eastward and northward wind.
+///
+/// Units: as those of the wind; `sine` and `cosine` of the angle α.
+pub fn earth_relative([u, v]: [f64; 2], [sine, cosine]: [f64; 2]) -> [f64; 2] {
+    [u * cosine - v * sine, v * cosine + u * sine]
+}
+
+/// A map projection as far as it tells the direction of its axes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Axes {
+    /// Lambert's cone and the polar plane: α = -cone · (λ - λ0). The cone is positive in the northern
+    /// hemisphere, and 1 or -1 on a polar plane.
+    Conical {
+        /// Sine of the only true latitude, or what two true latitudes give.
+        cone: f64,
+        /// Meridian λ0 along the y axis, degrees.
+        meridian: f64,
+    },
+    /// Mercator's cylinder and the globe itself: α = 0.
+    Upright,
+    /// A globe whose pole is elsewhere: the y axis points to that pole.
+    TowardPole {
+        /// Latitude of the pole of the grid, degrees.
+        latitude: f64,
+        /// Longitude of the pole of the grid, degrees.
+        longitude: f64,
+    },
+}
+
+impl Axes {
+    /// The axes of the projection that attributes of WRF describe; `None` on a plane, where an
+    /// attribute is missing, and for other projections.
+    pub fn of(attributes: &[(String, Attribute)]) -> Option<Self> {
+        let number = |name: &str| mapping::number(attributes, name);
+        match number("MAP_PROJ")? as i32 {
+            1 => {
+                let cone = mapping::cone([number("TRUELAT1")?, number("TRUELAT2")?]);
+                Some(Self::Conical { cone, meridian: number("STAND_LON")? })
+            }
+            2 => {
+                let cone = number("TRUELAT1")?.signum();
+                Some(Self::Conical { cone, meridian: number("STAND_LON")? })
+            }
+            3 => Some(Self::Upright),
+            6 => {
+                let pole = number("POLE_LAT")?;
+                if pole >= 90.0 {
+                    return Some(Self::Upright);
+                }
+                let Place { latitude, longitude } = mapping::grid_pole(pole, number("STAND_LON")?);
+                Some(Self::TowardPole { latitude, longitude })
+            }
+            _ => None,
+        }
+    }
+
+    /// Sine and cosine of α at a place, degrees.
+    pub fn at(self, [longitude, latitude]: [f64; 2]) -> [f64; 2] {
+        match self {
+            Self::Conical { cone, meridian } => {
+                let (sine, cosine) =
+                    (-cone * mapping::turn(longitude - meridian).to_radians()).sin_cos();
+                [sine, cosine]
+            }
+            Self::Upright => [0.0, 1.0],
+            Self::TowardPole { latitude: pole, longitude: meridian } => {
+                // The bearing of the pole, clockwise from north, is -α.
+                let (sin_p, cos_p) = pole.to_radians().sin_cos();
+                let (sin_y, cos_y) = latitude.to_radians().sin_cos();
+                let (sin_x, cos_x) = (meridian - longitude).to_radians().sin_cos();
+                let bearing = (sin_x * cos_p).atan2(cos_y * sin_p - sin_y * cos_p * cos_x);
+                let (sine, cosine) = bearing.sin_cos();
+                [-sine, cosine]
+            }
+        }
+    }
+}
+
+/// Sine and cosine of α in all cells: by the projection, or where that is not known by the
+/// differences of latitude and longitude from cell to cell.
+///
+/// Shape of `latitude` and `longitude`: (ny, nx). Units: degrees.
+pub fn rotation(
+    attributes: &[(String, Attribute)],
+    latitude: &Array2<f64>,
+    longitude: &Array2<f64>,
+) -> Rotation {
+    let pairs = match Axes::of(attributes) {
+        Some(axes) => {
+            Array2::from_shape_fn(latitude.dim(), |at| axes.at([longitude[at], latitude[at]]))
+        }
+        None => Array2::from_shape_fn(latitude.dim(), |at| along_cells(latitude, longitude, at)),
+    };
+    [0, 1].map(|n| pairs.mapv(|pair| pair[n]))
+}
+
+/// A place on the sphere of radius 1. Units: degrees.
+pub fn unit_vector([longitude, latitude]: [f64; 2]) -> [f64; 3] {
+    let (sin_x, cos_x) = longitude.to_radians().sin_cos();
+    let (sin_y, cos_y) = latitude.to_radians().sin_cos();
+    [cos_y * cos_x, cos_y * sin_x, sin_y]
+}
+
+/// Longitude and latitude of a vector from the centre of the sphere, degrees.
+pub fn of_vector([x, y, z]: [f64; 3]) -> [f64; 2] {
+    [y.atan2(x).to_degrees(), z.atan2(x.hypot(y)).to_degrees()]
+}
+
+/// Sine and cosine of α from the neighbours of a cell along both axes; 0 and 1 where all lie in one
+/// place.
+fn along_cells(
+    latitude: &Array2<f64>,
+    longitude: &Array2<f64>,
+    (j, i): (usize, usize),
+) -> [f64; 2] {
+    let (ny, nx) = latitude.dim();
+    let (sin_x, cos_x) = longitude[[j, i]].to_radians().sin_cos();
+    let (sin_y, cos_y) = latitude[[j, i]].to_radians().sin_cos();
+    let east = [-sin_x, cos_x, 0.0];
+    let north = [-sin_y * cos_x, -sin_y * sin_x, cos_y];
+    let vector = |j: usize, i: usize| unit_vector([longitude[[j, i]], latitude[[j, i]]]);
+    // Eastward and northward parts of the way from one cell to another, as a unit vector.
+    let way = |a: [f64; 3], b: [f64; 3]| {
+        let part = |axis: [f64; 3]| (0..3).map(|n| (b[n] - a[n]) * axis[n]).sum::<f64>();
+        let [x, y] = [part(east), part(north)];
+        let length = x.hypot(y);
+        if length > 0.0 { [x / length, y / length] } else { [0.0, 0.0] }
+    };
+    let [xe, xn] = way(vector(j, i.saturating_sub(1)), vector(j, (i + 1).min(nx - 1)));
+    let [ye, yn] = way(vector(j.saturating_sub(1), i), vector((j + 1).min(ny - 1), i));
+    let [sine, cosine] = [xn - ye, xe + yn];
+    let length = sine.hypot(cosine);
+    if length > 0.0 { [sine / length, cosine / length] } else { [0.0, 1.0] }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn attributes(pairs: &[(&str, f64)]) -> Vec<(String, Attribute)> {
+        pairs.iter().map(|(name, x)| ((*name).to_owned(), Attribute::Number(*x))).collect()
+    }
+
+    fn near(found: [f64; 2], degrees: f64) {
+        let (sine, cosine) = degrees.to_radians().sin_cos();
+        assert!(
+            (found[0] - sine).abs() < 1e-6 && (found[1] - cosine).abs() < 1e-6,
+            "{found:?} is not {degrees}"
+        );
+    }
+
+    /// Over both poles the x axis points along the meridian 90 degrees from that of the y axis: away
+    /// from the pole, which is southward in the north and northward in the south.
+    #[test]
+    fn a_polar_plane_turns_with_longitude() {
+        for (latitude, quarter) in [(76.0, -90.0), (-76.0, 90.0)] {
+            let axes = Axes::of(&attributes(&[
+                ("MAP_PROJ", 2.0),
+                ("TRUELAT1", latitude),
+                ("STAND_LON", -68.0),
+            ]));
+            let axes = axes.expect("a projection");
+            near(axes.at([-68.0, latitude]), 0.0);
+            near(axes.at([22.0, latitude]), quarter);
+            near(axes.at([-158.0, latitude]), -quarter);
+            near(axes.at([112.0, latitude]), 2.0 * quarter);
+        }
+    }
+
+    /// A tangent cone at 30 degrees has the constant 1/2; across the date line the way is short.
+    #[test]
+    fn a_cone_turns_by_its_constant() {
+        for (latitude, turn) in [(30.0, -2.0), (-30.0, 2.0)] {
+            let axes = Axes::of(&attributes(&[
+                ("MAP_PROJ", 1.0),
+                ("TRUELAT1", latitude),
+                ("TRUELAT2", latitude),
+                ("STAND_LON", 178.0),
+            ]));
+            near(axes.expect("a projection").at([-178.0, 10.0]), turn);
+        }
+    }
+
+    /// The y axis of a turned globe points to its pole, at (50 N, 83 E) for a domain whose middle is
+    /// at (40 N, 97 W): northward there. On the equator, 90 degrees of longitude from the pole, the
+    /// pole is seen at its own latitude above the horizon of east: the bearing is 90 - 50 degrees.
+    #[test]
+    fn a_turned_globe_points_to_its_pole() {
+        let axes = Axes::of(&attributes(&[
+            ("MAP_PROJ", 6.0),
+            ("POLE_LAT", 50.0),
+            ("POLE_LON", 180.0),
+            ("STAND_LON", 97.0),
+        ]));
+        let axes = axes.expect("a projection");
+        near(axes.at([-97.0, 40.0]), 0.0);
+        near(axes.at([-7.0, 0.0]), -40.0);
+    }
+
+    /// The differences from cell to cell say what the formulas say, over both poles and with a cone.
+    #[test]
+    fn coordinates_tell_the_same_as_projections() {
+        // Inside the pole's plane of a stereographic map of 10 km about 300 km from the pole.
+        for side in [1.0_f64, -1.0] {
+            let place = |j: usize, i: usize| {
+                let [x, y] = [i as f64 * 10.0 + 200.0, j as f64 * 10.0 - 240.0];
+                let from_pole = 2.0 * (x.hypot(y) / (2.0 * 6370.0)).atan();
+                [x.atan2(-side * y).to_degrees(), side * (90.0 - from_pole.to_degrees())]
+            };
+            let field = |n: usize| Array2::from_shape_fn((5, 6), |(j, i)| place(j, i)[n]);
+            let [sine, cosine] = rotation(&[], &field(1), &field(0));
+            for at in [[2, 3], [1, 1], [3, 4]] {
+                let (s, c) = (-side * place(at[0], at[1])[0]).to_radians().sin_cos();
+                // Differences over 20 km at 300 km from the pole: second order in their ratio.
+                assert!((sine[at] - s).abs() < 2e-3 && (cosine[at] - c).abs() < 2e-3, "{at:?}");
+            }
+        }
+        let flat = Array2::from_elem((4, 4), 40.0);
+        let [sine, cosine] = rotation(&[], &flat, &flat);
+        assert_eq!((sine[[1, 1]], cosine[[1, 1]]), (0.0, 1.0));
+    }
+
+    /// An eastward wind on a grid whose x axis points south.
+    #[test]
+    fn winds_are_turned_by_the_angle() {
+        let [east, north] = earth_relative([20.0, 0.0], [-1.0, 0.0]);
+        assert_eq!((east, north), (0.0, -20.0));
+    }
+}
