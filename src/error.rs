@@ -47,6 +47,8 @@ pub enum Error {
         /// Cell, as `[k, j, i]`.
         cell: [usize; 3],
     },
+    /// An iteration did not come to an end, or its numbers are not finite.
+    NotConverged(String),
     /// A member of an ensemble failed.
     Member {
         /// Its number.
@@ -99,7 +101,7 @@ impl Error {
             Self::Usage(_) => 2,
             Self::Input { .. } | Self::Io { .. } | Self::Exists(_) => 3,
             Self::Gpu(_) => 4,
-            Self::BlowUp { .. } => 5,
+            Self::BlowUp { .. } | Self::NotConverged(_) => 5,
             Self::Member { error, .. } => error.exit_code(),
             Self::Interrupted(_) => 130,
         }
@@ -109,9 +111,10 @@ impl Error {
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Usage(message) | Self::Verdict(message) | Self::Interrupted(message) => {
-                f.write_str(message)
-            }
+            Self::Usage(message)
+            | Self::Verdict(message)
+            | Self::NotConverged(message)
+            | Self::Interrupted(message) => f.write_str(message),
             Self::Input { path, message } => write!(f, "{}: {message}", path.shown()),
             Self::Io { path, action, reason } => {
                 write!(f, "cannot {action} {}: {reason}", path.shown())

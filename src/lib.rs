@@ -37,6 +37,8 @@ pub mod forcing;
 pub mod primitives;
 pub mod wsm5;
 
+pub mod lattice;
+
 pub mod ensemble;
 pub mod gpu;
 

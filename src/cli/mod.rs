@@ -26,6 +26,7 @@ mod run;
 mod transport;
 mod tune;
 mod weights;
+mod wilson;
 
 use std::ffi::OsString;
 use std::io::{self, IsTerminal, Write};
@@ -102,6 +103,7 @@ enum Command {
     Run(Box<run::Run>),
     Columns(columns::Columns),
     Transport(transport::Transport),
+    Wilson(wilson::Wilson),
     Init(init::Init),
     Import(import::Import),
     Diff(diff::Diff),
@@ -259,6 +261,7 @@ fn run(cli: &Cli) -> Result<()> {
         Command::Run(command) => command.run(),
         Command::Columns(command) => command.run(),
         Command::Transport(command) => command.run(),
+        Command::Wilson(command) => command.run(),
         Command::Init(command) => command.run(),
         Command::Import(command) => command.run(),
         Command::Diff(command) => command.run(),

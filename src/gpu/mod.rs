@@ -22,6 +22,7 @@ mod device;
 pub mod forcing;
 mod graph;
 mod kernel;
+pub mod lattice;
 mod layout;
 mod library;
 pub mod mark;

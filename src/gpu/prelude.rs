@@ -8,6 +8,7 @@ use super::arguments::{
     MemoryArgs, OutflowArgs, ReduceArgs, StepEndArgs, TallyArgs, TransposeArgs, WaterArgs,
     WeightArgs,
 };
+use super::lattice::arguments::{SolverArgs, WilsonArgs};
 use super::region::Region;
 use super::wsm5::{CloudArgs, CloudConstants, DiagnosisArgs};
 use super::{WARP, mark, notes};
@@ -122,6 +123,8 @@ fn shared<R: CloudConstants + FluxConstants + RadarConstants + RadiusConstants>(
         ContentsArgs::<R>::cuda_text(),
         OutflowArgs::<R>::cuda_text(),
         MemoryArgs::<R>::cuda_text(),
+        WilsonArgs::<R>::cuda_text(),
+        SolverArgs::<R>::cuda_text(),
     ];
     format!(
         "typedef {real} real;\n\n// Constants\n{}{}\n// Structs\n{}",

@@ -17,6 +17,7 @@ mod guard;
 mod heap;
 mod holes;
 pub mod initial;
+pub mod lattice;
 mod layout;
 pub mod mapping;
 pub mod nc_char;

@@ -144,6 +144,55 @@ impl Reader {
         self.values(&variable, ..)
     }
 
+    /// All values of a variable of double precision that must have just these dimensions, every value
+    /// finite, in their order in the file.
+    ///
+    /// # Errors
+    ///
+    /// As [`Reader::array`].
+    pub fn doubles(&self, name: &str, dimensions: &[&str]) -> Result<Vec<f64>> {
+        let variable = self.variable(name)?;
+        let found: Vec<String> =
+            variable.dimensions().iter().map(netcdf::Dimension::name).collect();
+        if found != dimensions {
+            return Err(self.error(format!(
+                "variable {name} has the dimensions ({}); ({}) is needed",
+                found.join(", "),
+                dimensions.join(", ")
+            )));
+        }
+        self.check_size(&variable)?;
+        let values: Vec<f64> = variable.get_values(..).map_err(|e| {
+            self.error(format!("variable {name} cannot be read as numbers ({e}); is it complete?"))
+        })?;
+        if let Some(at) = values.iter().position(|x| !x.is_finite()) {
+            let lengths: Vec<usize> = variable.dimensions().iter().map(|d| d.len()).collect();
+            let mut rest = at;
+            let mut index: Vec<usize> = lengths.iter().rev().map(|length| {
+                let place = rest % length;
+                rest /= length;
+                place
+            }).collect();
+            index.reverse();
+            return Err(self.error(format!(
+                "variable {name} is {} at {}; every value must be finite",
+                values[at],
+                position(&variable, &IxDyn(&index))
+            )));
+        }
+        Ok(values)
+    }
+
+    /// The value of a variable without dimensions.
+    ///
+    /// # Errors
+    ///
+    /// As [`Reader::array`].
+    pub fn scalar(&self, name: &str) -> Result<f64> {
+        let values = self.doubles(name, &[])?;
+        values.first().copied().ok_or_else(|| self.error(format!("variable {name} is empty")))
+    }
+
     /// The values of a variable within `extents`, unpacked, every one there.
     ///
     /// # Errors

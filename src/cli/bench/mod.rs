@@ -16,6 +16,7 @@ mod size;
 pub(super) mod source;
 mod stamp;
 mod transpose;
+mod wilson;
 
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -121,6 +122,12 @@ pub(super) struct Bench {
     /// Let `reduce` work on whole numbers of 32 bits
     #[arg(long)]
     integers: bool,
+    /// Lattice of `wilson`, as 32x32x32x32; may be given several times [default: that and four others]
+    #[arg(long, value_name = "XxYxZxT")]
+    lattice: Vec<wilson::Lattice>,
+    /// Let `wilson` measure its best kernel by occupancy, too, and draw that to an SVG file
+    #[arg(long, value_name = "FILE.svg")]
+    occupancy: Option<PathBuf>,
     #[command(flatten)]
     range: scale::Range,
     /// Measure nothing, and print tables in Markdown of what was measured before, here and elsewhere:
@@ -163,6 +170,8 @@ enum Part {
     Transpose,
     /// The ladder of the product of a sparse matrix and a vector
     Csr,
+    /// The ladder of the Wilson operator of lattice QCD, and its solver
+    Wilson,
     /// Experiments with the memory of the GPU and the way to it
     Memory,
     /// How time and memory for a cell grow with the grid; takes some minutes
@@ -200,6 +209,8 @@ impl Bench {
         }
         self.check_ladders()?;
         let (json, drawing) = (self.new_json()?, self.drawing()?);
+        let occupancy =
+            self.occupancy.as_ref().map(|path| Pending::new(path, self.force)).transpose()?;
         let page = self.report.as_ref().map(|path| Pending::new(path, self.force)).transpose()?;
         let mut growth = None;
         let gpu = self.backend.open(&self.gpu)?;
@@ -218,6 +229,16 @@ impl Bench {
                 let (found, wrong) = ladder.finish();
                 rows.extend(found.iter().map(value));
                 faults.extend(wrong);
+            }
+        }
+        if self.wants(Part::Wilson) {
+            let pools = self.pools(&mut out)?;
+            let device = self.with_copy(gpu, &mut out)?;
+            let found = self.wilson(device, &pools, &mut out)?;
+            rows.extend(found.rows.iter().map(value));
+            faults.extend(found.faults);
+            if let (Some(occupancy), Some(picture)) = (occupancy, found.picture) {
+                occupancy.write_text(&picture)?;
             }
         }
         if self.wants(Part::Memory) {
@@ -246,20 +267,7 @@ impl Bench {
     /// Measures the ladders that are wanted.
     fn ladders<'a>(&self, gpu: Option<&'a Gpu>, out: &mut impl Write) -> Result<Vec<Ladder<'a>>> {
         let pools = self.pools(out)?;
-        let device = match gpu {
-            Some(gpu) => Some((gpu, gpu::copy_speed(gpu, self.runs)?)),
-            None => None,
-        };
-        match device {
-            Some((gpu, copy)) => writeln!(
-                out,
-                "{}, a copy moves {:.1} GB/s, read and written; its cache holds {:.1} MB",
-                gpu.device().name,
-                copy / 1e9,
-                gpu.device().cache as f64 / 1e6
-            )?,
-            None => writeln!(out, "without a GPU: lines of the CPU only")?,
-        }
+        let device = self.with_copy(gpu, out)?;
         let mut ladders = Vec::new();
         if self.wants(Part::Reduce) {
             ladders.extend(self.reductions(device, &pools, out)?);
@@ -271,6 +279,27 @@ impl Bench {
             ladders.extend(self.products(device, &pools, out)?);
         }
         Ok(ladders)
+    }
+
+    /// The GPU, where there is one, and what a copy moves there, bytes a second.
+    fn with_copy<'a>(
+        &self,
+        gpu: Option<&'a Gpu>,
+        out: &mut impl Write,
+    ) -> Result<Option<(&'a Gpu, f64)>> {
+        let Some(gpu) = gpu else {
+            writeln!(out, "without a GPU: lines of the CPU only")?;
+            return Ok(None);
+        };
+        let copy = gpu::copy_speed(gpu, self.runs)?;
+        writeln!(
+            out,
+            "{}, a copy moves {:.1} GB/s, read and written; its cache holds {:.1} MB",
+            gpu.device().name,
+            copy / 1e9,
+            gpu.device().cache as f64 / 1e6
+        )?;
+        Ok(Some((gpu, copy)))
     }
 
     /// The file for the figures, where one is asked for.

@@ -1,0 +1,484 @@
+//! The rungs on the GPU: each in the fastest of its forms.
+
+use std::io::Write;
+
+use tracing::{debug, info};
+
+use super::Found;
+use super::row::{Moved, Row};
+use super::subject::Subject;
+use crate::cli::bench::figure::median;
+use crate::cli::bench::ladder::patiently;
+use crate::error::Result;
+use crate::gpu::lattice::ladder::{self, Fields, LowerRung, Rung};
+use crate::gpu::lattice::{Form, GpuDirac, Load, OnLattice, Operator, TWO_ROWS, source};
+use crate::gpu::{Buffer, Gpu, Resources};
+use crate::lattice::number::Vectorised;
+use crate::lattice::{Dirac, LINK_REALS, Parity, SPINOR_REALS, Stop};
+use crate::real::Real;
+
+/// Calls of a graph.
+const CALLS: usize = 20;
+/// Timed launches of a graph in the search.
+const TRIALS: u32 = 5;
+/// Threads of a block, and blocks of a multiprocessor that registers are left for: of 255 registers a
+/// thread down to 64 or so.
+const SHAPES: [[usize; 2]; 11] = [
+    [64, 4],
+    [64, 6],
+    [64, 8],
+    [64, 10],
+    [128, 2],
+    [128, 3],
+    [128, 4],
+    [128, 5],
+    [256, 1],
+    [256, 2],
+    [512, 1],
+];
+/// Bricks beside the even ones, for rows of 32 sites and for shorter ones.
+const BRICKS: [[usize; 4]; 14] = [
+    [16, 4, 2, 1],
+    [16, 2, 4, 1],
+    [16, 2, 1, 4],
+    [16, 1, 2, 4],
+    [8, 4, 2, 2],
+    [8, 2, 2, 4],
+    [4, 4, 4, 2],
+    [16, 4, 4, 1],
+    [16, 8, 2, 1],
+    [8, 4, 4, 2],
+    [4, 4, 4, 4],
+    [16, 4, 4, 2],
+    [16, 8, 4, 1],
+    [8, 4, 4, 4],
+];
+/// Numbers of right-hand sides.
+const SIDES: [usize; 3] = [2, 4, 8];
+
+/// A lattice on a device.
+pub(super) struct Contest<'a, R> {
+    pub(super) gpu: &'a Gpu,
+    /// Bytes that a copy moves, read and written, a second.
+    pub(super) copy: f64,
+    pub(super) runs: u32,
+    pub(super) subject: &'a Subject<R>,
+}
+
+/// Fields of several right-hand sides in the layout of a form.
+pub(super) struct Laid<R> {
+    operator: Operator<R>,
+    input: Buffer<R>,
+    out: Buffer<R>,
+}
+
+/// The winner of a search.
+struct Winner {
+    form: Form,
+    times: Vec<f64>,
+    resources: Resources,
+    fault: Option<String>,
+}
+
+impl<R: OnLattice + Vectorised> Contest<'_, R> {
+    /// Reals that a site of a right-hand side moves in this form.
+    pub(super) fn moved(form: &Form, sides: usize) -> Moved {
+        let links = (8 * form.link_reals) as f64 / sides as f64;
+        let spinors = if form.is_diagonal { 168.0 } else { 192.0 };
+        Moved { without_reuse: spinors + links + 24.0, ideal: 48.0 + links }
+    }
+
+    /// Time of a call in a graph of many, s.
+    pub(super) fn times(&self, runs: u32, launch: impl Fn() -> Result<()>) -> Result<Vec<f64>> {
+        launch()?;
+        let mut graph = self.gpu.capture(|| (0..CALLS).try_for_each(|_| launch()))?;
+        graph.launch()?;
+        patiently(runs, || {
+            // A graph before each timed one keeps the device busy until that one has been sent off.
+            graph.launch()?;
+            Ok(self.gpu.elapsed(|| graph.launch())? / CALLS as f64)
+        })
+    }
+
+    /// Climbs all rungs of one right-hand side and of several; the best form of one.
+    pub(super) fn climb(&self, found: &mut Found, out: &mut impl Write) -> Result<Form> {
+        let mut before = self.lower_rungs(found, out)?;
+        let extents = self.subject.extents;
+        let plain = Form { is_hop_alone: true, ..Form::plain(extents) };
+        let mut step = |contest: &Self, name: &str, forms: Vec<Form>, out: &mut _, found: &mut _| {
+            let winner = contest.best(forms, 1)?;
+            let form = winner.form;
+            before = contest.report(name, winner, 1, before, found, out)?;
+            Ok::<Form, crate::error::Error>(form)
+        };
+        step(self, "registers", shaped(plain), out, found)?;
+        let rebuilt = Form { link_reals: TWO_ROWS, ..plain };
+        step(self, "12-real", shaped(rebuilt), out, found)?;
+        let diagonal = Form { is_diagonal: true, ..rebuilt };
+        step(self, "diagonal-t", shaped(diagonal), out, found)?;
+        let best = step(self, "cache", self.cached(TWO_ROWS), out, found)?;
+        let stored = |form: Form| Form { is_backward_stored: true, ..form };
+        let forms = self.around(best).into_iter().map(stored).collect();
+        step(self, "backward-stored", forms, out, found)?;
+        // The same for whole links, which the published figures are for.
+        let whole = self.best(self.cached(LINK_REALS), 1)?;
+        self.report("cache, 18 reals", whole, 1, None, found, out)?;
+        for reals in [TWO_ROWS, LINK_REALS] {
+            for sides in SIDES {
+                let winner = self.best(self.with_sides(best, reals, sides), sides)?;
+                let name = format!("rhs {sides}, {reals} reals");
+                let single = Form { link_reals: reals, ..best };
+                let differs = self.differs_from_single(&winner.form, &single, sides)?;
+                let fault = winner.fault.clone().or(differs);
+                self.report(&name, Winner { fault, ..winner }, sides, None, found, out)?;
+            }
+        }
+        Ok(best)
+    }
+
+    /// Forms with hints for the caches and blocks of bricks.
+    fn cached(&self, link_reals: usize) -> Vec<Form> {
+        let first = Form {
+            is_hop_alone: true,
+            ..Form::choose(<R as Real>::PRECISION, self.subject.extents, link_reals)
+        };
+        let mut forms = shaped(first);
+        forms.extend(shaped(Form { brick: None, ..first }));
+        for brick in BRICKS {
+            let sites: usize = brick.iter().product();
+            let of_block = SHAPES.into_iter().filter(|[threads, _]| *threads == sites);
+            forms.extend(of_block.map(|[_, resident]| {
+                Form { resident, ..first.with_brick(brick) }
+            }));
+        }
+        forms
+    }
+
+    /// The neighbours of a form: other hints, chunks, slabs, registers.
+    fn around(&self, form: Form) -> Vec<Form> {
+        let mut forms = vec![form];
+        for link_load in [Load::Once, Load::Past, Load::Kept] {
+            for is_streamed in [false, true] {
+                forms.push(Form { link_load, is_streamed, ..form });
+            }
+        }
+        for spinor_load in [Load::Plain, Load::Past] {
+            forms.push(Form { spinor_load, ..form });
+        }
+        for chunk in [16, 64, 128, self.subject.extents.half_volume()] {
+            if self.subject.extents.half_volume().is_multiple_of(chunk) {
+                forms.push(Form { chunk, ..form });
+            }
+        }
+        for slab in [form.slab / 2, form.slab / 4] {
+            if slab > 0 && form.brick.is_some() {
+                forms.push(Form { slab, ..form });
+            }
+        }
+        let held = 512 / form.block_sites.min(512);
+        for resident in 1..=2 * held {
+            forms.push(Form { resident, ..form });
+        }
+        forms
+    }
+
+    /// Forms for several right-hand sides.
+    fn with_sides(&self, best: Form, link_reals: usize, sides: usize) -> Vec<Form> {
+        let base = Form { link_reals, link_load: Load::Kept, ..best };
+        let mut forms = Vec::new();
+        for register_sides in [1, 2] {
+            let side_threads = sides / register_sides;
+            for sites in [32, 64, 128, 256] {
+                let threads = sites * side_threads;
+                if !(64..=512).contains(&threads) {
+                    continue;
+                }
+                let shaped = Form { side_threads, register_sides, ..base.with_block(sites) };
+                for resident in [1, 2, 3, 4, 5, 6, 8] {
+                    let warps = resident * threads / 32;
+                    if (8..=20).contains(&warps) {
+                        let form = Form { resident, ..shaped };
+                        forms.push(form);
+                        for slab in [form.slab / 4, form.slab / 2] {
+                            if slab > 0 && form.brick.is_some() && register_sides == 1 {
+                                forms.push(Form { slab, ..form });
+                            }
+                        }
+                    }
+                }
+            }
+        }
+        if link_reals == TWO_ROWS {
+            let loops = Form { loops_sides: true, link_load: Load::Once, ..base };
+            let most = if size_of::<R>() == 4 { 128 } else { 64 };
+            for sites in [64, 128] {
+                for resident in [2, 3, 4, 5, 6, 8] {
+                    if sites <= most && resident * sites <= 640 {
+                        forms.push(Form { resident, ..loops.with_block(sites) });
+                    }
+                }
+            }
+        }
+        forms
+    }
+
+    /// The fastest of some forms; then of its neighbours.
+    fn best(&self, forms: Vec<Form>, sides: usize) -> Result<Winner> {
+        let is_tuned = forms.iter().any(|form| form.chunk < self.subject.extents.half_volume());
+        let mut laid: Option<(Form, Laid<R>)> = None;
+        let mut best: Option<(f64, Form)> = None;
+        self.try_all(forms, sides, &mut laid, &mut best)?;
+        let first = best.map(|(_, form)| form).expect("there are forms");
+        if is_tuned && !first.loops_sides && sides == 1 {
+            self.try_all(self.around(first), sides, &mut laid, &mut best)?;
+        }
+        let form = best.map(|(_, form)| form).expect("there are forms");
+        let laid = self.lay(form, sides, laid)?;
+        let Laid { operator, input, out } = &laid.1;
+        out.poison()?;
+        let launch = || operator.hop(Parity::Even, false, input, out);
+        let times = self.times(self.runs, launch)?;
+        let mut whole = self.subject.psi.clone();
+        let of_side = self.subject.extents.half_volume() * SPINOR_REALS;
+        let field = out.to_vec()?;
+        // The last one, which stands for all: they are the same.
+        form.pick_spinors(Parity::Even, &field[field.len() - of_side..], &mut whole);
+        let fault = self.subject.fault(&whole);
+        Ok(Winner { form, times, resources: operator.resources(0)?, fault })
+    }
+
+    fn try_all(
+        &self,
+        forms: Vec<Form>,
+        sides: usize,
+        laid: &mut Option<(Form, Laid<R>)>,
+        best: &mut Option<(f64, Form)>,
+    ) -> Result<()> {
+        let sources = forms.iter().map(|form| source(form, <R as Real>::PRECISION)).collect();
+        self.gpu.compile_ahead(sources)?;
+        for form in forms {
+            let here = self.lay(form, sides, laid.take())?;
+            let Laid { operator, input, out } = &here.1;
+            let resources = operator.resources(0)?;
+            let time = if resources.blocks == 0 {
+                f64::INFINITY
+            } else {
+                median(self.times(TRIALS, || operator.hop(Parity::Even, false, input, out))?)
+            };
+            debug!("{:.2} us, {} registers, {} local: {}", time * 1e6, resources.registers,
+                resources.local_bytes, described(&form));
+            if best.is_none_or(|(least, _)| time < least) {
+                *best = Some((time, form));
+            }
+            *laid = Some(here);
+        }
+        Ok(())
+    }
+
+    /// Fields in the layout of a form: those of another one where it is the same.
+    fn lay(
+        &self,
+        form: Form,
+        sides: usize,
+        before: Option<(Form, Laid<R>)>,
+    ) -> Result<(Form, Laid<R>)> {
+        let gauge = self.subject.gauge();
+        if let Some((_, laid)) = before.filter(|(other, _)| other.lies_as(&form)) {
+            let Laid { operator, input, out } = laid;
+            let links = operator.links();
+            let operator = Operator::with_links(self.gpu, links, gauge.antiperiodic_t, form)?;
+            return Ok((form, Laid { operator, input, out }));
+        }
+        let operator = Operator::new(self.gpu, gauge, form)?;
+        let one = form.lay_spinors(Parity::Odd, &self.subject.psi);
+        let input = self.gpu.upload(&one.repeat(sides))?;
+        let out = self.gpu.zeros(input.len())?;
+        Ok((form, Laid { operator, input, out }))
+    }
+
+    /// Where several right-hand sides have other bits than one by itself.
+    fn differs_from_single(
+        &self,
+        form: &Form,
+        single: &Form,
+        sides: usize,
+    ) -> Result<Option<String>> {
+        // Different sides, so that none can stand for another.
+        let psi = |side: usize| -> Vec<R> {
+            self.subject.psi.iter().map(|&x| x * R::of(1.0 + side as f64 / 7.0)).collect()
+        };
+        let several = Operator::<R>::new(self.gpu, self.subject.gauge(), *form)?;
+        let alone = Operator::<R>::new(self.gpu, self.subject.gauge(), *single)?;
+        let laid = |form: &Form| (0..sides).map(|side| form.lay_spinors(Parity::Odd, &psi(side))).collect::<Vec<_>>();
+        let input = self.gpu.upload(&laid(form).concat())?;
+        let out = self.gpu.zeros(input.len())?;
+        several.hop(Parity::Even, false, &input, &out)?;
+        let field = out.to_vec()?;
+        let of_side = field.len() / sides;
+        for (side, one) in laid(single).into_iter().enumerate() {
+            let input = self.gpu.upload(&one)?;
+            let out = self.gpu.zeros(input.len())?;
+            alone.hop(Parity::Even, false, &input, &out)?;
+            let (mut found, mut expected) = (self.subject.psi.clone(), self.subject.psi.clone());
+            form.pick_spinors(Parity::Even, &field[side * of_side..][..of_side], &mut found);
+            single.pick_spinors(Parity::Even, &out.to_vec()?, &mut expected);
+            let differing = found.iter().zip(&expected).filter(|(a, b)| a != b).count();
+            if differing > 0 {
+                return Ok(Some(format!(
+                    "{differing} numbers of right-hand side {side} differ from those of a call by itself"
+                )));
+            }
+        }
+        Ok(None)
+    }
+
+    /// The rungs with kernels of their own; the time of the last one for a site.
+    fn lower_rungs(&self, found: &mut Found, out: &mut impl Write) -> Result<Option<f64>> {
+        let extents = self.subject.extents;
+        let sources = SHAPES
+            .map(|shape| ladder::source(extents, <R as Real>::PRECISION, shape))
+            .into();
+        self.gpu.compile_ahead(sources)?;
+        let mut before = None;
+        for rung in Rung::ALL {
+            let gauge = self.subject.gauge();
+            let mut fields = Fields::new(self.gpu, rung, gauge, &self.subject.psi)?;
+            let mut best: Option<(f64, [usize; 2])> = None;
+            for shape in SHAPES {
+                let lower = LowerRung::new(self.gpu, rung, gauge, fields, shape)?;
+                let time = median(self.times(TRIALS, || lower.launch())?);
+                debug!("{:.2} us {} {shape:?} {:?}", time * 1e6, rung.name(), lower.resources()?);
+                if best.is_none_or(|(least, _)| time < least) {
+                    best = Some((time, shape));
+                }
+                fields = lower.into_fields();
+            }
+            let (_, shape) = best.expect("there are shapes");
+            fields.out.poison()?;
+            let lower = LowerRung::new(self.gpu, rung, gauge, fields, shape)?;
+            let times = self.times(self.runs, || lower.launch())?;
+            let mut whole = self.subject.psi.clone();
+            rung.pick_spinors(extents, Parity::Even, &lower.out().to_vec()?, &mut whole);
+            let fault = self.subject.fault(&whole);
+            // Links of the whole lattice are used twice.
+            let ideal = if rung == Rung::Aos { 120.0 } else { 192.0 };
+            let moved = Moved { without_reuse: 360.0, ideal };
+            let shape_text = format!("{} threads, {} resident", shape[0], shape[1]);
+            let sites = rung.sites(extents);
+            let row = Row::new(rung.name().to_owned(), extents, [sites, size_of::<R>()], moved, times, self.copy)
+                .on(self.gpu, &lower.resources()?, shape_text);
+            before = show(row, fault, before, found, out)?;
+        }
+        Ok(before)
+    }
+
+    fn report(
+        &self,
+        name: &str,
+        winner: Winner,
+        sides: usize,
+        before: Option<f64>,
+        found: &mut Found,
+        out: &mut impl Write,
+    ) -> Result<Option<f64>> {
+        let Winner { form, times, resources, fault } = winner;
+        let extents = self.subject.extents;
+        let sites = extents.half_volume() * sides;
+        let moved = Self::moved(&form, sides);
+        let row = Row::new(name.to_owned(), extents, [sites, size_of::<R>()], moved, times, self.copy)
+            .on(self.gpu, &resources, described(&form));
+        show(row, fault, before, found, out)
+    }
+
+    /// Times an iteration of the solver.
+    pub(super) fn solver(&self, best: Form, found: &mut Found, out: &mut impl Write) -> Result<()> {
+        let extents = self.subject.extents;
+        let bound = (extents.half_volume() * 840 * size_of::<R>()) as f64 / self.copy;
+        let mut fastest: Option<(f64, Row)> = None;
+        let usual = Form::choose(<R as Real>::PRECISION, extents, best.link_reals);
+        let mut forms = vec![usual];
+        let is_halving = best.threads().is_power_of_two();
+        if is_halving {
+            forms.push(Form { is_hop_alone: false, is_streamed: false, ..best });
+            forms.push(Form { is_hop_alone: false, is_streamed: true, ..best });
+        }
+        for form in forms {
+            let dirac = GpuDirac::<R>::with(self.gpu, self.subject.gauge(), form)?;
+            let b = dirac.load(Parity::Even, &self.subject.psi)?;
+            let stop = Stop { tolerance: 0.0, most: 1 << 16 };
+            let iteration = dirac.iteration(KAPPA, &b, stop)?;
+            let times = iteration.times(self.runs)?;
+            let time = median(times.clone());
+            let moved = Moved { without_reuse: 840.0, ideal: 840.0 };
+            let variant = "CG iteration".to_owned();
+            let resources = dirac.operator().resources(0)?;
+            let row = Row::new(variant, extents, [extents.half_volume(), size_of::<R>()], moved, times, self.copy)
+                .on(self.gpu, &resources, described(&form));
+            info!("iteration {:.1} us: {}", time * 1e6, described(&form));
+            if fastest.as_ref().is_none_or(|(least, _)| time < *least) {
+                fastest = Some((time, row));
+            }
+        }
+        if let Some((time, row)) = fastest {
+            writeln!(
+                out,
+                "{}\n  an iteration takes {:.2} times its 840 reals a site at the speed of a copy",
+                row.line(),
+                time / bound
+            )?;
+            found.rows.push(row);
+        }
+        Ok(())
+    }
+
+    /// The best form laid out, for the sweep.
+    pub(super) fn laid(&self, form: Form) -> Result<(Operator<R>, Buffer<R>, Buffer<R>)> {
+        let (_, Laid { operator, input, out }) = self.lay(form, 1, None)?;
+        Ok((operator, input, out))
+    }
+}
+
+/// Hopping parameter of the timed iterations: a matrix that is far from singular.
+const KAPPA: f64 = 0.12;
+
+fn shaped(form: Form) -> Vec<Form> {
+    let of_shape = |[threads, resident]: [usize; 2]| Form { resident, ..form.with_block(threads) };
+    SHAPES.into_iter().map(of_shape).collect()
+}
+
+/// A form in a few words.
+pub(super) fn described(form: &Form) -> String {
+    let Form { block_sites, side_threads, register_sides, resident, chunk, slab, .. } = form;
+    let order = match form.brick {
+        Some([x, y, z, t]) => format!("bricks {x}x{y}x{z}x{t} slab {slab}"),
+        None => "in order".to_owned(),
+    };
+    let sides = match (form.loops_sides, side_threads * register_sides) {
+        (true, _) => ", sides in a loop".to_owned(),
+        (false, 1) => String::new(),
+        _ => format!(", sides {side_threads} threads x {register_sides}"),
+    };
+    format!(
+        "{block_sites} sites, {resident} resident, {order}, chunks of {chunk}, {:?}/{:?}{}{sides}",
+        form.spinor_load,
+        form.link_load,
+        if form.is_streamed { "/streamed" } else { "" }
+    )
+}
+
+/// Prints a row, and keeps it; its time for a site.
+fn show(
+    row: Row,
+    fault: Option<String>,
+    before: Option<f64>,
+    found: &mut Found,
+    out: &mut impl Write,
+) -> Result<Option<f64>> {
+    let of_site = row.median_s / row.sites as f64;
+    let mut row = row.judged(fault.is_none());
+    row.step_speed_up = before.map(|before| before / of_site);
+    writeln!(out, "{}", row.line())?;
+    found.faults.extend(fault.map(|fault| format!("wilson, {}: {fault}", row.variant)));
+    found.rows.push(row);
+    Ok(Some(of_site))
+}

@@ -1,0 +1,94 @@
+//! The ladder of the hopping term of the Wilson operator, its solver, and the speed by occupancy.
+
+mod contest;
+mod occupancy;
+mod row;
+mod subject;
+
+use std::io::Write;
+use std::str::FromStr;
+
+use super::{Bench, Pool};
+use crate::cli::Precision;
+use crate::error::Result;
+use crate::gpu::Gpu;
+use crate::gpu::lattice::OnLattice;
+use crate::lattice::number::Vectorised;
+use crate::lattice::{DIRECTIONS, Extents};
+use contest::Contest;
+pub(super) use row::Row;
+use subject::Subject;
+
+/// Extents of a lattice as options take them: 24x24x24x128.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Lattice(pub(super) Extents);
+
+impl FromStr for Lattice {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let numbers: Vec<usize> = text.split('x').map_while(|part| part.parse().ok()).collect();
+        let extents: Result<[usize; DIRECTIONS], _> = numbers.try_into();
+        let wrong = || format!("\"{text}\" are no extents; expected four even numbers, as 32x32x32x32");
+        let extents = extents.map_err(|_| wrong())?;
+        Extents::new(extents).map(Self).map_err(|error| format!("{error}: {}", wrong()))
+    }
+}
+
+/// The lattice of the talk, two of today's, one that the cache of an H100 holds, and one of unequal
+/// extents.
+const USUAL: [[usize; DIRECTIONS]; 5] =
+    [[32, 32, 32, 32], [24, 24, 24, 128], [48, 48, 48, 64], [16, 16, 16, 16], [12, 20, 28, 36]];
+
+/// What the ladders found, what was wrong, and a picture.
+pub(super) struct Found {
+    pub(super) rows: Vec<Row>,
+    pub(super) faults: Vec<String>,
+    pub(super) picture: Option<String>,
+}
+
+impl Bench {
+    /// Climbs the ladder on all lattices.
+    pub(super) fn wilson(
+        &self,
+        device: Option<(&Gpu, f64)>,
+        pools: &[Pool],
+        out: &mut impl Write,
+    ) -> Result<Found> {
+        match self.precision {
+            Precision::F32 => self.wilson_in::<f32>(device, pools, out),
+            Precision::F64 => self.wilson_in::<f64>(device, pools, out),
+        }
+    }
+
+    fn wilson_in<R: OnLattice + Vectorised>(
+        &self,
+        device: Option<(&Gpu, f64)>,
+        pools: &[Pool],
+        out: &mut impl Write,
+    ) -> Result<Found> {
+        let usual = USUAL.into_iter().map(|extents| Extents::new(extents).map(Lattice));
+        let usual: Vec<Lattice> = usual.collect::<Result<_>>()?;
+        let lattices = if self.lattice.is_empty() { &usual } else { &self.lattice };
+        let mut found = Found { rows: Vec::new(), faults: Vec::new(), picture: None };
+        for &Lattice(extents) in lattices {
+            let subject = Subject::<R>::new(extents)?;
+            writeln!(
+                out,
+                "\nWilson hopping term, {extents} sites, {}, one parity: {:.1} MB with 18 reals a link",
+                <R as crate::real::Real>::NAME,
+                (extents.half_volume() * 192 * size_of::<R>()) as f64 / 1e6
+            )?;
+            writeln!(out, "{}", Row::head())?;
+            subject.on_cpu(pools, self.runs, &mut found, out)?;
+            let Some((gpu, copy)) = device else { continue };
+            let contest = Contest { gpu, copy, runs: self.runs, subject: &subject };
+            let best = contest.climb(&mut found, out)?;
+            contest.solver(best, &mut found, out)?;
+            if self.occupancy.is_some() && found.picture.is_none() {
+                found.picture = Some(contest.sweep(best, &mut found, out)?);
+            }
+        }
+        Ok(found)
+    }
+}

@@ -1,0 +1,81 @@
+//! Speed by occupancy: shared memory that is asked for and not used lets fewer blocks fit.
+
+use std::io::Write;
+
+use super::Found;
+use super::contest::{Contest, described};
+use super::row::{MOST_WARPS, Row};
+use crate::error::Result;
+use crate::gpu::lattice::{Form, OnLattice};
+use crate::lattice::Parity;
+use crate::lattice::number::Vectorised;
+use crate::plot::canvas::Stroke;
+use crate::plot::colour::series;
+use crate::plot::curves::{self, Curve, Layout, Panel};
+
+/// What the driver takes of the shared memory of every block, bytes.
+const OWN: u32 = 1 << 10;
+
+impl<R: OnLattice + Vectorised> Contest<'_, R> {
+    /// Times the best form with ever fewer blocks on a multiprocessor; the picture.
+    pub(super) fn sweep(&self, best: Form, found: &mut Found, out: &mut impl Write) -> Result<String> {
+        let (operator, input, result) = self.laid(best)?;
+        let most = operator.resources(0)?;
+        let all = self.gpu.device().shared_bytes + OWN;
+        operator.allow_shared_memory(self.gpu.device().shared_bytes)?;
+        writeln!(
+            out,
+            "\nby occupancy, {} sites, {}:\n{:>10} {:>6} {:>10} {:>12} {:>9} {:>9}",
+            self.subject.extents,
+            described(&best),
+            "blocks/SM", "warps", "occupancy", "shared, B", "GB/s", "no reuse"
+        )?;
+        let mut points = Vec::new();
+        for blocks in (1..=most.blocks).rev() {
+            let shared = if blocks == most.blocks {
+                0
+            } else {
+                (all / blocks - OWN - most.shared_bytes) / 1024 * 1024
+            };
+            let resources = operator.resources(shared)?;
+            if resources.blocks != blocks {
+                continue;
+            }
+            let launch = || operator.hop_beside(Parity::Even, false, &input, &result, shared);
+            let times = self.times(self.runs, launch)?;
+            let extents = self.subject.extents;
+            let moved = Self::moved(&best, 1);
+            let shape = [extents.half_volume(), size_of::<R>()];
+            let row = Row::new("occupancy".to_owned(), extents, shape, moved, times, self.copy)
+                .on(self.gpu, &resources, described(&best));
+            let occupancy = f64::from(resources.warps) / MOST_WARPS;
+            writeln!(
+                out,
+                "{blocks:>10} {:>6} {:>8.0} % {shared:>12} {:>9.1} {:>9.1}",
+                resources.warps,
+                100.0 * occupancy,
+                row.gb_per_s,
+                row.gb_per_s_without_reuse
+            )?;
+            points.push([100.0 * occupancy, row.gb_per_s]);
+            found.rows.push(row);
+        }
+        points.push([0.0, 0.0]);
+        points.reverse();
+        Ok(draw(self.gpu.device().name.as_str(), &described(&best), points))
+    }
+}
+
+fn draw(device: &str, form: &str, points: Vec<[f64; 2]>) -> String {
+    let stroke = Stroke::solid(series(0), 2.0);
+    let panel = Panel {
+        title: device.to_owned(),
+        names: ["occupancy, %".to_owned(), "bytes moved once / time, GB/s".to_owned()],
+        curves: vec![Curve { name: "hopping term".to_owned(), points, stroke, has_dots: true }],
+        zero_on: Some(1),
+        x_range: None,
+    };
+    let layout = Layout { columns: 1, size: [560.0, 320.0] };
+    let title = "Hopping term of the Wilson operator by occupancy";
+    curves::draw(title, &[form.to_owned()], &[panel], layout).svg("occupancy")
+}

@@ -1,0 +1,150 @@
+//! A lattice with links, spinors and what the hopping term makes of them.
+
+use std::io::Write;
+use std::time::Instant;
+
+use rayon::prelude::*;
+
+use super::Found;
+use super::row::{Moved, Row};
+use crate::cli::bench::Pool;
+use crate::cli::bench::ladder::patiently;
+use crate::error::Result;
+use crate::lattice::gauge::random_link;
+use crate::lattice::number::Vectorised;
+use crate::lattice::{
+    CpuDirac, DIRECTIONS, Dirac, Extents, GaugeField, LINK_REALS, Parity, SPINOR_REALS,
+};
+use crate::random::Random;
+use crate::real::Precision;
+
+/// Different links: as many as caches do not hold would take minutes to draw.
+const LINKS: usize = 4096;
+
+/// Reals of an even-odd hop in full, on the CPU: eight neighbours and links, and the result.
+const IN_FULL: Moved = Moved { without_reuse: 360.0, ideal: 192.0 };
+
+/// Largest differences from double precision, relative to the norm and to the rms of a component: four
+/// times the largest of 28 orders of summation.
+const LIMITS: [(Precision, [f64; 2]); 2] =
+    [(Precision::F32, [4e-7, 3e-6]), (Precision::F64, [1e-15, 1e-14])];
+
+/// What the rungs work on.
+pub(super) struct Subject<R> {
+    pub(super) extents: Extents,
+    pub(super) links: Vec<f64>,
+    /// On the whole lattice.
+    pub(super) psi: Vec<R>,
+    /// D psi on even sites, in double precision.
+    pub(super) expected: Vec<f64>,
+}
+
+impl<R: Vectorised> Subject<R> {
+    /// Draws links and spinors, and computes what to expect in double precision.
+    pub(super) fn new(extents: Extents) -> Result<Self> {
+        let random = Random::new(1).named("wilson");
+        let drawn: Vec<[f64; LINK_REALS]> = (0..LINKS as u64)
+            .into_par_iter()
+            .map(|number| {
+                let mut count = 0;
+                let mut next = || {
+                    count += 1;
+                    2.0 * random.named("link").at(number).at(count).uniform() - 1.0
+                };
+                let link = random_link(&mut next);
+                std::array::from_fn(|n| {
+                    let z = link[n / 6][n / 2 % 3];
+                    if n % 2 == 0 { z.re } else { z.im }
+                })
+            })
+            .collect();
+        let count = DIRECTIONS * extents.volume();
+        let mut links = vec![0.0; count * LINK_REALS];
+        links.par_chunks_mut(LINK_REALS).enumerate().for_each(|(number, link)| {
+            let which = random.named("which").at(number as u64).bits() as usize % LINKS;
+            link.copy_from_slice(&drawn[which]);
+        });
+        let psi: Vec<R> = (0..(extents.volume() * SPINOR_REALS) as u64)
+            .into_par_iter()
+            .map(|n| R::of(2.0 * random.at(n).uniform() - 1.0))
+            .collect();
+        let gauge = GaugeField { extents, links: &links, antiperiodic_t: true };
+        let reference = CpuDirac::<f64>::new(gauge)?;
+        let wide: Vec<f64> = psi.iter().map(|x| x.f64()).collect();
+        let input = reference.load(Parity::Odd, &wide)?;
+        let mut out = reference.zeros()?;
+        reference.hop(Parity::Even, false, &input, &mut out)?;
+        let mut expected = wide;
+        reference.store(Parity::Even, &out, &mut expected)?;
+        Ok(Self { extents, links, psi, expected })
+    }
+
+    /// The links.
+    pub(super) fn gauge(&self) -> GaugeField<'_> {
+        GaugeField { extents: self.extents, links: &self.links, antiperiodic_t: true }
+    }
+
+    /// What is wrong with `D psi` on even sites.
+    pub(super) fn fault(&self, found: &[R]) -> Option<String> {
+        let (mut squares, mut differences, mut largest) = (0.0, 0.0, 0.0_f64);
+        let mut count = 0;
+        for site in self.extents.sites(Parity::Even) {
+            for n in site * SPINOR_REALS..(site + 1) * SPINOR_REALS {
+                let (expected, found) = (self.expected[n], found[n].f64());
+                squares += expected * expected;
+                differences += (found - expected) * (found - expected);
+                // Not a number is the largest of all.
+                let difference = (found - expected).abs();
+                largest = if difference <= largest { largest } else { difference };
+                count += 1;
+            }
+        }
+        let (norm, rms) = ((differences / squares).sqrt(), (squares / f64::from(count)).sqrt());
+        let (_, [of_norm, of_rms]) =
+            LIMITS.into_iter().find(|(precision, _)| *precision == R::PRECISION)?;
+        let is_right = norm <= of_norm && largest <= of_rms * rms;
+        (!is_right).then(|| {
+            format!(
+                "error {norm:.2e} of the norm and {:.2e} of the rms at most, {of_norm:e} and \
+                 {of_rms:e} are admitted",
+                largest / rms
+            )
+        })
+    }
+
+    /// Times the hopping term on the CPU with each of the pools.
+    pub(super) fn on_cpu(
+        &self,
+        pools: &[Pool],
+        runs: u32,
+        found: &mut Found,
+        out: &mut impl Write,
+    ) -> Result<()> {
+        let dirac = CpuDirac::<R>::new(self.gauge())?;
+        let input = dirac.load(Parity::Odd, &self.psi)?;
+        let mut result = dirac.zeros()?;
+        for (pool, threads, copy) in pools {
+            let times = pool.install(|| {
+                dirac.hop(Parity::Even, false, &input, &mut result)?;
+                patiently(runs, || {
+                    let start = Instant::now();
+                    dirac.hop(Parity::Even, false, &input, &mut result)?;
+                    Ok(start.elapsed().as_secs_f64())
+                })
+            })?;
+            let mut whole = self.psi.clone();
+            dirac.store(Parity::Even, &result, &mut whole)?;
+            let fault = self.fault(&whole);
+            let plural = if *threads == 1 { "" } else { "s" };
+            let variant = format!("CPU, {threads} thread{plural}");
+            let shape = [self.extents.half_volume(), size_of::<R>()];
+            let row = Row::new(variant, self.extents, shape, IN_FULL, times, *copy)
+                .with_threads(*threads)
+                .judged(fault.is_none());
+            writeln!(out, "{}", row.line())?;
+            found.faults.extend(fault.map(|fault| format!("wilson {}, CPU: {fault}", self.extents)));
+            found.rows.push(row);
+        }
+        Ok(())
+    }
+}

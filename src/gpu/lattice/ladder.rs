@@ -1,0 +1,241 @@
+//! The lower rungs of the ladder: how fields lie there, and their launches.
+
+use super::arguments::WilsonArgs;
+use super::{Form, OnLattice};
+use crate::error::Result;
+use crate::gpu::buffer::Buffer;
+use crate::gpu::compile::Source;
+use crate::gpu::device::Gpu;
+use crate::gpu::kernel::{Kernel, Launch, Resources};
+use crate::lattice::{DIRECTIONS, Extents, GaugeField, LINK_REALS, Parity, SPINOR_REALS};
+use crate::real::{Precision, Real};
+
+/// A way to compute the hopping term, from the first idea on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rung {
+    /// All numbers of a site side by side, the whole lattice in lexicographic order, all four spin
+    /// components multiplied.
+    Aos,
+    /// The sites of a parity by themselves.
+    EvenOdd,
+    /// Each number of all sites side by side.
+    Soa,
+    /// Sixteen bytes of a spinor and eight of a link at a time.
+    Vector,
+    /// Two spin components multiplied.
+    HalfSpinor,
+}
+
+impl Rung {
+    /// All of them, from the bottom up.
+    pub const ALL: [Self; 5] =
+        [Self::Aos, Self::EvenOdd, Self::Soa, Self::Vector, Self::HalfSpinor];
+
+    /// What tables call it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Aos => "aos",
+            Self::EvenOdd => "even-odd",
+            Self::Soa => "soa",
+            Self::Vector => "vector",
+            Self::HalfSpinor => "half-spinor",
+        }
+    }
+
+    /// Its kernel.
+    pub fn kernel(self) -> &'static str {
+        match self {
+            Self::Aos => "ladder_aos",
+            Self::EvenOdd => "ladder_even_odd",
+            Self::Soa => "ladder_soa",
+            Self::Vector => "ladder_vector",
+            Self::HalfSpinor => "ladder_half_spinor",
+        }
+    }
+
+    /// Output sites of a launch.
+    pub fn sites(self, extents: Extents) -> usize {
+        if self == Self::Aos { extents.volume() } else { extents.half_volume() }
+    }
+
+    /// The sites of a parity of a field, (t, z, y, x, spin, color, complex), as the kernel has them; the
+    /// whole field in the first rung.
+    pub fn lay_spinors<R: Real>(self, extents: Extents, parity: Parity, psi: &[R]) -> Vec<R> {
+        let reals = SPINOR_REALS;
+        match self {
+            Self::Aos => psi.to_vec(),
+            Self::EvenOdd => {
+                let sites = extents.sites(parity);
+                sites.flat_map(|site| psi[site * reals..][..reals].iter().copied()).collect()
+            }
+            Self::Soa => {
+                let sites: Vec<usize> = extents.sites(parity).collect();
+                (0..reals).flat_map(|n| sites.iter().map(move |site| psi[site * reals + n])).collect()
+            }
+            Self::Vector | Self::HalfSpinor => Form::plain(extents).lay_spinors(parity, psi),
+        }
+    }
+
+    /// The way back.
+    pub fn pick_spinors<R: Real>(
+        self,
+        extents: Extents,
+        parity: Parity,
+        field: &[R],
+        psi: &mut [R],
+    ) {
+        let (reals, half) = (SPINOR_REALS, extents.half_volume());
+        match self {
+            Self::Aos => psi.copy_from_slice(field),
+            Self::EvenOdd | Self::Soa => {
+                for (index, site) in extents.sites(parity).enumerate() {
+                    for n in 0..reals {
+                        let at = if self == Self::Soa { n * half + index } else { index * reals + n };
+                        psi[site * reals + n] = field[at];
+                    }
+                }
+            }
+            Self::Vector | Self::HalfSpinor => {
+                Form::plain(extents).pick_spinors(parity, field, psi);
+            }
+        }
+    }
+
+    /// Links, (mu, t, z, y, x, row, column, complex), as the kernel has those of a parity; all of them
+    /// in the first rung.
+    pub fn lay_links<R: Real>(self, extents: Extents, parity: Parity, links: &[f64]) -> Vec<R> {
+        let volume = extents.volume();
+        let real = |site: usize, mu: usize, n: usize| {
+            R::of(links[(mu * volume + site) * LINK_REALS + n])
+        };
+        let by_site = |sites: Vec<usize>| {
+            let of_site = |site: usize| {
+                (0..DIRECTIONS).flat_map(move |mu| (0..LINK_REALS).map(move |n| real(site, mu, n)))
+            };
+            sites.into_iter().flat_map(of_site).collect()
+        };
+        match self {
+            Self::Aos => by_site((0..volume).collect()),
+            Self::EvenOdd => by_site(extents.sites(parity).collect()),
+            Self::Soa => {
+                let sites: Vec<usize> = extents.sites(parity).collect();
+                let mut field = Vec::with_capacity(DIRECTIONS * LINK_REALS * sites.len());
+                for mu in 0..DIRECTIONS {
+                    for n in 0..LINK_REALS {
+                        field.extend(sites.iter().map(|&site| real(site, mu, n)));
+                    }
+                }
+                field
+            }
+            Self::Vector | Self::HalfSpinor => Form::plain(extents).lay_links(parity, links),
+        }
+    }
+}
+
+/// The kernels with blocks of so many threads, of which the compiler leaves registers for so many.
+pub fn source(extents: Extents, precision: Precision, [threads, resident]: [usize; 2]) -> Source {
+    let form = Form { block_sites: threads, resident, ..Form::plain(extents) };
+    form.source("lattice/ladder.cu", precision)
+}
+
+/// A rung on the device.
+#[derive(Debug)]
+pub struct LowerRung<R> {
+    rung: Rung,
+    extents: Extents,
+    threads: usize,
+    kernel: Kernel,
+    args: WilsonArgs<R>,
+    /// Kept for the pointers of the arguments.
+    fields: Fields<R>,
+}
+
+/// The arrays of a rung.
+#[derive(Debug)]
+pub struct Fields<R> {
+    /// Links of the sites of the result, and of the others.
+    pub links: [Buffer<R>; 2],
+    /// Spinors of the other parity.
+    pub input: Buffer<R>,
+    /// Spinors of the result.
+    pub out: Buffer<R>,
+}
+
+impl<R: OnLattice> Fields<R> {
+    /// Copies links and spinors to the device, for a result on even sites.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Gpu`](crate::error::Error::Gpu), as all below.
+    pub fn new(gpu: &Gpu, rung: Rung, gauge: GaugeField<'_>, psi: &[R]) -> Result<Self> {
+        let GaugeField { extents, links, .. } = gauge;
+        let here = gpu.upload(&rung.lay_links::<R>(extents, Parity::Even, links))?;
+        let there = match rung {
+            Rung::Aos => gpu.zeros(0)?,
+            _ => gpu.upload(&rung.lay_links::<R>(extents, Parity::Odd, links))?,
+        };
+        let input = gpu.upload(&rung.lay_spinors(extents, Parity::Odd, psi))?;
+        let out = gpu.zeros(input.len())?;
+        Ok(Self { links: [here, there], input, out })
+    }
+}
+
+impl<R: OnLattice> LowerRung<R> {
+    /// Compiles a rung in a shape.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Gpu`](crate::error::Error::Gpu).
+    pub fn new(
+        gpu: &Gpu,
+        rung: Rung,
+        gauge: GaugeField<'_>,
+        fields: Fields<R>,
+        shape: [usize; 2],
+    ) -> Result<Self> {
+        let module = gpu.module(&source(gauge.extents, <R as Real>::PRECISION, shape))?;
+        let [here, there] = &fields.links;
+        let there = if rung == Rung::Aos { here } else { there };
+        let args = WilsonArgs {
+            out: fields.out.pointer(),
+            in_: fields.input.pointer().read(),
+            links_here: here.pointer().read(),
+            links_there: there.pointer().read(),
+            end_sign: if gauge.antiperiodic_t { -R::ONE } else { R::ONE },
+            sides: 1,
+            ..WilsonArgs::default()
+        };
+        let kernel = module.kernel(rung.kernel())?;
+        Ok(Self { rung, extents: gauge.extents, threads: shape[0], kernel, args, fields })
+    }
+
+    /// The arrays, for another shape.
+    pub fn into_fields(self) -> Fields<R> {
+        self.fields
+    }
+
+    /// What the kernel takes of the device.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Gpu`](crate::error::Error::Gpu).
+    pub fn resources(&self) -> Result<Resources> {
+        self.kernel.resources(self.threads as u32, 0)
+    }
+
+    /// Asks for the hopping term.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Gpu`](crate::error::Error::Gpu).
+    pub fn launch(&self) -> Result<()> {
+        let launch = Launch::flat(self.rung.sites(self.extents), self.threads as u32);
+        // SAFETY: the arrays were made for this rung and are kept here.
+        unsafe { self.kernel.launch(launch, &self.args) }
+    }
+
+    /// The spinors of the result.
+    pub fn out(&self) -> &Buffer<R> {
+        &self.fields.out
+    }
+}

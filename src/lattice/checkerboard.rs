@@ -1,0 +1,121 @@
+//! Sites of one parity and their neighbours, which all have the other parity.
+//!
+//! The parity of a site is that of x + y + z + t. Two neighbours along x share a checkerboard index,
+//! half of the lexicographic one `((t Z + z) Y + y) X + x`.
+
+use crate::error::{Error, Result};
+
+/// Reals of a spinor: four spin components of three colors.
+pub const SPINOR_REALS: usize = 24;
+/// Reals of a link.
+pub const LINK_REALS: usize = 18;
+/// Directions x, y, z, t.
+pub const DIRECTIONS: usize = 4;
+
+/// Numbers of sites along x, y, z, t, all even.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Extents {
+    extents: [usize; DIRECTIONS],
+}
+
+/// Even or odd sites.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Parity {
+    /// x + y + z + t is even.
+    Even,
+    /// It is odd.
+    Odd,
+}
+
+impl Parity {
+    /// Both.
+    pub const BOTH: [Self; 2] = [Self::Even, Self::Odd];
+
+    /// The parity of the neighbours.
+    pub fn other(self) -> Self {
+        match self {
+            Self::Even => Self::Odd,
+            Self::Odd => Self::Even,
+        }
+    }
+}
+
+impl Extents {
+    /// A lattice of x, y, z and t sites along its directions.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Usage`] when an extent is odd or 0, or when the sites are more than kernels can number.
+    pub fn new(extents: [usize; DIRECTIONS]) -> Result<Self> {
+        for (name, extent) in ["x", "y", "z", "t"].into_iter().zip(extents) {
+            if extent == 0 || !extent.is_multiple_of(2) {
+                return Err(Error::Usage(format!(
+                    "a lattice of extent {extent} in {name}: even-odd preconditioning needs an even \
+                     number of sites, 2 or more, in every direction"
+                )));
+            }
+        }
+        let reals = extents.iter().try_fold(2 * DIRECTIONS * LINK_REALS, |n, &e| n.checked_mul(e));
+        let [x, y, z, t] = extents;
+        if reals.is_none_or(|reals| i32::try_from(reals / LINK_REALS).is_err()) {
+            return Err(Error::Usage(format!(
+                "a lattice of {x}x{y}x{z}x{t} sites is more than 32 bits can number"
+            )));
+        }
+        Ok(Self { extents })
+    }
+
+    /// Extents along x, y, z, t.
+    pub fn along(&self) -> [usize; DIRECTIONS] {
+        self.extents
+    }
+
+    /// Number of sites.
+    pub fn volume(&self) -> usize {
+        self.extents.iter().product()
+    }
+
+    /// Sites of a parity.
+    pub fn half_volume(&self) -> usize {
+        self.volume() / 2
+    }
+
+    /// Lexicographic index of a site.
+    pub fn lexicographic(&self, [x, y, z, t]: [usize; DIRECTIONS]) -> usize {
+        let [nx, ny, nz, _] = self.extents;
+        ((t * nz + z) * ny + y) * nx + x
+    }
+
+    /// Coordinates x, y, z, t of the site of a parity with a checkerboard index.
+    pub fn site_at(&self, index: usize, parity: Parity) -> [usize; DIRECTIONS] {
+        let [nx, ny, nz, _] = self.extents;
+        let (xh, row) = (index % (nx / 2), index / (nx / 2));
+        let [y, z, t] = [row % ny, row / ny % nz, row / (ny * nz)];
+        let shift = (y + z + t + usize::from(parity == Parity::Odd)) & 1;
+        [2 * xh + shift, y, z, t]
+    }
+
+    /// Lexicographic indices of the sites of a parity in checkerboard order.
+    pub fn sites(self, parity: Parity) -> impl Iterator<Item = usize> {
+        (0..self.half_volume()).map(move |index| self.lexicographic(self.site_at(index, parity)))
+    }
+
+    /// The neighbour of a site in a direction, ahead or behind: its coordinates.
+    pub fn neighbour(
+        &self,
+        mut site: [usize; DIRECTIONS],
+        mu: usize,
+        is_ahead: bool,
+    ) -> [usize; DIRECTIONS] {
+        let extent = self.extents[mu];
+        site[mu] = (site[mu] + if is_ahead { 1 } else { extent - 1 }) % extent;
+        site
+    }
+}
+
+impl std::fmt::Display for Extents {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let [x, y, z, t] = self.extents;
+        write!(f, "{x}x{y}x{z}x{t}")
+    }
+}

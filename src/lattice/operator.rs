@@ -1,0 +1,354 @@
+//! The hopping term on the CPU: a thread for some places of all virtual nodes, a vector register for
+//! the lanes of a place.
+
+use pulp::{Arch, Simd, WithSimd};
+use rayon::prelude::*;
+
+use super::checkerboard::{DIRECTIONS, Extents, LINK_REALS, Parity, SPINOR_REALS};
+use super::dirac::{Dirac, GaugeField, Stop, preconditioned};
+use super::half_spinor::{project, reconstruct};
+use super::link::{Link, column_times, row_times};
+use super::number::{Complex, Number, Vectorised};
+use super::virtual_nodes::{LANES, VirtualNodes};
+use crate::error::Result;
+use crate::primitives::reduce::sum_of_squares;
+
+/// Numbers of a spinor of all lanes.
+const SPINOR: usize = SPINOR_REALS * LANES;
+/// Numbers of a link of all lanes.
+const LINK: usize = LINK_REALS * LANES;
+/// Neighbours of a site.
+const NEIGHBOURS: usize = 2 * DIRECTIONS;
+/// Least number of places for a thread.
+const PLACES: usize = 16;
+
+/// Links of a lattice on the CPU.
+#[derive(Clone, Debug)]
+pub struct CpuDirac<R> {
+    nodes: VirtualNodes,
+    /// Of each parity: (place, mu, real, lane).
+    links: [Vec<R>; 2],
+    /// Factors of hops across the end in t, ahead and behind, for each lane.
+    end_signs: [[R; LANES]; 2],
+}
+
+/// Neighbours that change lanes are copied here.
+struct Scratch<R> {
+    spinors: Vec<[R; SPINOR]>,
+    links: Vec<[R; LINK]>,
+}
+
+impl<R: Vectorised> Scratch<R> {
+    fn new() -> Self {
+        Self {
+            spinors: vec![[R::ZERO; SPINOR]; NEIGHBOURS],
+            links: vec![[R::ZERO; LINK]; DIRECTIONS],
+        }
+    }
+}
+
+/// What a place is computed from.
+struct Stencil<'a, R> {
+    /// Spinors of the neighbours: for each direction ahead and behind.
+    spinors: [&'a [R]; NEIGHBOURS],
+    /// Links, likewise.
+    links: [&'a [R]; NEIGHBOURS],
+    /// Factors of the hops in t.
+    end_signs: [Option<&'a [R; LANES]>; 2],
+}
+
+impl<R: Vectorised> CpuDirac<R> {
+    /// Brings links into the order of the virtual nodes.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`VirtualNodes::new`].
+    pub fn new(gauge: GaugeField<'_>) -> Result<Self> {
+        let GaugeField { extents, links, antiperiodic_t } = gauge;
+        let nodes = VirtualNodes::new(extents)?;
+        let of_site = |site: usize, n: usize| {
+            let (mu, real) = (n / LINK_REALS, n % LINK_REALS);
+            R::of(links[(mu * extents.volume() + site) * LINK_REALS + real])
+        };
+        let links = Parity::BOTH.map(|parity| nodes.distribute(parity, DIRECTIONS * LINK_REALS, of_site));
+        let sign = |is_ahead| {
+            nodes.is_at_end(is_ahead).map(|is_end| {
+                if is_end && antiperiodic_t { -R::ONE } else { R::ONE }
+            })
+        };
+        let end_signs = [true, false].map(sign);
+        Ok(Self { nodes, links, end_signs })
+    }
+
+    /// The neighbours of a place of the given parity, and the links to them.
+    #[inline(always)]
+    fn stencil<'a>(
+        &'a self,
+        parity: Parity,
+        place: usize,
+        input: &'a [R],
+        scratch: &'a mut Scratch<R>,
+    ) -> Stencil<'a, R> {
+        let at = self.nodes.part.site_at(place, parity);
+        let here = &self.links[parity as usize][place * DIRECTIONS * LINK..];
+        let there = &self.links[parity.other() as usize];
+        let mut spinors: [&[R]; NEIGHBOURS] = [&[]; NEIGHBOURS];
+        let mut links: [&[R]; NEIGHBOURS] = [&[]; NEIGHBOURS];
+        let rooms = scratch.spinors.chunks_exact_mut(2).zip(&mut scratch.links);
+        for (mu, (room, link_room)) in rooms.enumerate() {
+            let [room_ahead, room_behind] = room else { unreachable!("pairs") };
+            for (way, room) in [(0, room_ahead), (1, room_behind)] {
+                let neighbour = self.nodes.neighbour(at, mu, way == 0);
+                let spinor = &input[neighbour.index * SPINOR..][..SPINOR];
+                let permutation = self.nodes.permutation(mu, way == 0);
+                spinors[2 * mu + way] = if neighbour.is_across {
+                    permute(spinor, permutation, room);
+                    room
+                } else {
+                    spinor
+                };
+                if way == 0 {
+                    links[2 * mu] = &here[mu * LINK..][..LINK];
+                }
+            }
+            let behind = self.nodes.neighbour(at, mu, false);
+            let link = &there[(behind.index * DIRECTIONS + mu) * LINK..][..LINK];
+            links[2 * mu + 1] = if behind.is_across {
+                permute(link, self.nodes.permutation(mu, false), link_room);
+                link_room
+            } else {
+                link
+            };
+        }
+        let end = |way: usize| {
+            let last = if way == 0 { self.nodes.part.along()[3] - 1 } else { 0 };
+            (at[3] == last).then_some(&self.end_signs[way])
+        };
+        Stencil { spinors, links, end_signs: [end(0), end(1)] }
+    }
+
+    fn work(
+        &self,
+        parity: Parity,
+        is_dagger: bool,
+        input: &[R],
+        base: Option<(&[R], R)>,
+        out: &mut [R],
+    ) {
+        let arch = Arch::new();
+        out.par_chunks_mut(SPINOR).with_min_len(PLACES).enumerate().for_each_init(
+            Scratch::new,
+            |scratch, (place, out)| {
+                let base = base.map(|(field, factor)| (&field[place * SPINOR..][..SPINOR], factor));
+                let site = Site { dirac: self, parity, place, is_dagger, input, base, scratch, out };
+                arch.dispatch(site);
+            },
+        );
+    }
+}
+
+#[inline(always)]
+fn permute<R: Copy>(from: &[R], permutation: &[usize; LANES], to: &mut [R]) {
+    for (from, to) in from.chunks_exact(LANES).zip(to.chunks_exact_mut(LANES)) {
+        for (to, lane) in to.iter_mut().zip(permutation) {
+            *to = from[*lane];
+        }
+    }
+}
+
+/// The hopping term at one place.
+struct Site<'a, R> {
+    dirac: &'a CpuDirac<R>,
+    parity: Parity,
+    place: usize,
+    is_dagger: bool,
+    input: &'a [R],
+    base: Option<(&'a [R], R)>,
+    scratch: &'a mut Scratch<R>,
+    out: &'a mut [R],
+}
+
+impl<R: Vectorised> WithSimd for Site<'_, R> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) {
+        let Self { dirac, parity, place, is_dagger, input, base, scratch, out } = self;
+        let stencil = dirac.stencil(parity, place, input, scratch);
+        for part in 0..LANES / R::lanes::<S>() {
+            if is_dagger {
+                hop::<S, R, 1, -1>(simd, &stencil, part, base, out);
+            } else {
+                hop::<S, R, -1, 1>(simd, &stencil, part, base, out);
+            }
+        }
+    }
+}
+
+/// `D psi` of some lanes of a place, with the given signs of g in the terms ahead and behind.
+#[inline(always)]
+fn hop<S: Simd, R: Vectorised, const AHEAD: i32, const BEHIND: i32>(
+    simd: S,
+    stencil: &Stencil<'_, R>,
+    part: usize,
+    base: Option<(&[R], R)>,
+    out: &mut [R],
+) {
+    let zero = R::splat(simd, R::ZERO);
+    let mut sum = [[Complex { re: zero, im: zero }; 4]; 3];
+    add_hop::<S, R, 0, true, AHEAD>(simd, stencil, part, &mut sum);
+    add_hop::<S, R, 0, false, BEHIND>(simd, stencil, part, &mut sum);
+    add_hop::<S, R, 1, true, AHEAD>(simd, stencil, part, &mut sum);
+    add_hop::<S, R, 1, false, BEHIND>(simd, stencil, part, &mut sum);
+    add_hop::<S, R, 2, true, AHEAD>(simd, stencil, part, &mut sum);
+    add_hop::<S, R, 2, false, BEHIND>(simd, stencil, part, &mut sum);
+    add_hop::<S, R, 3, true, AHEAD>(simd, stencil, part, &mut sum);
+    add_hop::<S, R, 3, false, BEHIND>(simd, stencil, part, &mut sum);
+    let parts = LANES / R::lanes::<S>();
+    let out = R::registers_mut::<S>(out);
+    let base = base.map(|(field, factor)| (R::registers::<S>(field), R::splat(simd, factor)));
+    for spin in 0..4 {
+        for color in 0..3 {
+            let Complex { re, im } = sum[color][spin];
+            for (n, value) in [(0, re), (1, im)] {
+                let at = (2 * (3 * spin + color) + n) * parts + part;
+                let value = base.map_or(value, |(field, factor)| {
+                    factor.fused(value, R::vector(simd, field[at]))
+                });
+                out[at] = R::register(value);
+            }
+        }
+    }
+}
+
+/// Adds the term of the neighbour in direction MU, ahead or behind, with 1 + SIGN g_MU.
+#[inline(always)]
+fn add_hop<S: Simd, R: Vectorised, const MU: usize, const FORWARD: bool, const SIGN: i32>(
+    simd: S,
+    stencil: &Stencil<'_, R>,
+    part: usize,
+    sum: &mut [[Complex<R::Vector<S>>; 4]; 3],
+) {
+    let parts = LANES / R::lanes::<S>();
+    let way = usize::from(!FORWARD);
+    let psi = R::registers::<S>(stencil.spinors[2 * MU + way]);
+    let links = R::registers::<S>(stencil.links[2 * MU + way]);
+    let number = |of: &[R::Register<S>], n: usize| Complex {
+        re: R::vector(simd, of[2 * n * parts + part]),
+        im: R::vector(simd, of[(2 * n + 1) * parts + part]),
+    };
+    let zero = Complex { re: R::splat(simd, R::ZERO), im: R::splat(simd, R::ZERO) };
+    let mut h = [[zero; 3]; 2];
+    for color in 0..3 {
+        let both = project::<MU, SIGN, _>([0, 1, 2, 3].map(|spin| number(psi, 3 * spin + color)));
+        [h[0][color], h[1][color]] = both;
+    }
+    if MU == 3
+        && let Some(signs) = stencil.end_signs[way]
+    {
+        let sign = R::vector(simd, R::registers::<S>(signs)[part]);
+        h = h.map(|of_color| of_color.map(|z| z.scaled(sign)));
+    }
+    let mut u: Link<R::Vector<S>> = [[zero; 3]; 3];
+    for (row, of_row) in u.iter_mut().enumerate() {
+        for (column, z) in of_row.iter_mut().enumerate() {
+            *z = number(links, 3 * row + column);
+        }
+    }
+    for color in 0..3 {
+        let r = [0, 1].map(|n| {
+            if FORWARD { row_times(&u, color, &h[n]) } else { column_times(&u, color, &h[n]) }
+        });
+        sum[color] = reconstruct::<MU, SIGN, _>(r, sum[color]);
+    }
+}
+
+impl<R: Vectorised> Dirac<R> for CpuDirac<R> {
+    type Half = Vec<R>;
+
+    fn extents(&self) -> Extents {
+        self.nodes.whole
+    }
+
+    fn zeros(&self) -> Result<Vec<R>> {
+        Ok(vec![R::ZERO; self.nodes.part.half_volume() * SPINOR])
+    }
+
+    fn load(&self, parity: Parity, psi: &[R]) -> Result<Vec<R>> {
+        Ok(self.nodes.distribute(parity, SPINOR_REALS, |site, n| psi[site * SPINOR_REALS + n]))
+    }
+
+    fn store(&self, parity: Parity, half: &Vec<R>, psi: &mut [R]) -> Result<()> {
+        let to_site = |site: usize, n: usize, value| psi[site * SPINOR_REALS + n] = value;
+        self.nodes.collect(parity, SPINOR_REALS, half, to_site);
+        Ok(())
+    }
+
+    fn hop(&self, parity: Parity, is_dagger: bool, input: &Vec<R>, out: &mut Vec<R>) -> Result<()> {
+        self.work(parity, is_dagger, input, None, out);
+        Ok(())
+    }
+
+    fn add_hop(
+        &self,
+        parity: Parity,
+        is_dagger: bool,
+        input: &Vec<R>,
+        (base, coefficient): (&Vec<R>, f64),
+        out: &mut Vec<R>,
+    ) -> Result<()> {
+        self.work(parity, is_dagger, input, Some((base, R::of(coefficient))), out);
+        Ok(())
+    }
+
+    fn norm2(&self, half: &Vec<R>) -> Result<f64> {
+        // Small lattices are there several times; a power of two, so that nothing is rounded.
+        let copies = LANES / self.nodes.parts();
+        Ok(sum_of_squares(half) / copies as f64)
+    }
+
+    fn residual2(&self, kappa: f64, x: &Vec<R>, b: &Vec<R>) -> Result<f64> {
+        let mut rest = self.zeros()?;
+        preconditioned(self, kappa, false, x, &mut rest)?;
+        rest.iter_mut().zip(b).for_each(|(m_x, b)| *m_x = *b - *m_x);
+        self.norm2(&rest)
+    }
+
+    fn conjugate_gradient(
+        &self,
+        kappa: f64,
+        b: &Vec<R>,
+        stop: Stop,
+    ) -> Result<(Vec<R>, Vec<f64>)> {
+        let (mut x, mut r, mut s, mut q) = (self.zeros()?, b.clone(), self.zeros()?, self.zeros()?);
+        let mut odd = self.zeros()?;
+        let mut multiply = |is_dagger, from: &Vec<R>, to: &mut Vec<R>| -> Result<f64> {
+            self.hop(Parity::Odd, is_dagger, from, &mut odd)?;
+            self.add_hop(Parity::Even, is_dagger, &odd, (from, -kappa * kappa), to)?;
+            self.norm2(to)
+        };
+        let mut squares = vec![self.norm2(b)?];
+        let limit = stop.tolerance * stop.tolerance * squares[0];
+        let mut energy = multiply(true, &r, &mut s)?;
+        let mut p = s.clone();
+        // Not a number fails the comparison, too.
+        while squares.last().is_some_and(|&square| square > limit) && squares.len() <= stop.most {
+            let length = R::of(energy / multiply(false, &p, &mut q)?);
+            add_scaled(length, &p, &mut x);
+            add_scaled(-length, &q, &mut r);
+            squares.push(self.norm2(&r)?);
+            let before = energy;
+            energy = multiply(true, &r, &mut s)?;
+            let keep = R::of(energy / before);
+            let pairs = p.par_iter_mut().with_min_len(PLACES * SPINOR).zip(&s);
+            pairs.for_each(|(p, s)| *p = keep.fused(*p, *s));
+        }
+        Ok((x, squares))
+    }
+}
+
+/// `y += factor x`
+fn add_scaled<R: Vectorised>(factor: R, x: &[R], y: &mut [R]) {
+    let pairs = y.par_iter_mut().with_min_len(PLACES * SPINOR).zip(x);
+    pairs.for_each(|(y, x)| *y = factor.fused(*x, *y));
+}
