@@ -1,0 +1,64 @@
+//! A device made of arrays on the host.
+
+use nwp_mini::gpu::Source;
+use nwp_mini::shared::{Bytes, DevicePointer};
+use nwp_mini_support::emulator::{Element, Program, Records};
+
+/// Arrays and launches of the emulated device. An address is the number of an array, shifted.
+#[derive(Default)]
+pub(super) struct Memory {
+    records: Records,
+    arrays: u64,
+    launches: usize,
+}
+
+/// As in `launch.h`.
+const ARRAY_SHIFT: u32 = 40;
+
+impl Memory {
+    /// An array of these values.
+    pub(super) fn array<T: Element>(&mut self, values: &[T]) -> DevicePointer<T> {
+        self.arrays += 1;
+        self.records.put(&format!("array{}", self.arrays), values);
+        DevicePointer::new(self.arrays << ARRAY_SHIFT)
+    }
+
+    /// A launch to come: kernel, blocks and threads of a block, arguments.
+    pub(super) fn launch(&mut self, kernel: &str, blocks: usize, threads: u32, args: &impl Bytes) {
+        let mut bytes = Vec::new();
+        args.write(&mut bytes);
+        let number = self.launches;
+        self.records.put_bytes(&format!("args{number}"), bytes);
+        self.records.put_bytes(&format!("kernel{number}"), kernel.as_bytes().to_vec());
+        self.records.put(&format!("launch{number}"), &[blocks as i32, threads as i32]);
+        self.launches += 1;
+    }
+
+    /// Runs the launches.
+    pub(super) fn run(self, program: &Program, seed: u64) -> Done {
+        Done(program.run(&self.records, seed))
+    }
+}
+
+/// The arrays after the launches.
+pub(super) struct Done(Records);
+
+impl Done {
+    /// The elements of an array.
+    pub(super) fn of<T: Element>(&self, array: DevicePointer<T>) -> Vec<T> {
+        self.0.take(&format!("array{}", array.address() >> ARRAY_SHIFT))
+    }
+}
+
+/// The kernels of a source as a program; `name` tells it from all others.
+pub(super) fn program(name: &str, source: &Source) -> Program {
+    let kind = match source.file {
+        "lattice/wilson.cu" => "-DOPERATOR",
+        "lattice/ladder.cu" => "-DLADDER",
+        "lattice/solver.cu" => "-DSOLVER",
+        other => panic!("no program for {other}"),
+    };
+    let validation = nwp_mini_support::project().join("validation");
+    let include = format!("-I{}", validation.display());
+    Program::compile(name, "emulated/lattice/program.cpp", &source.prelude, &[kind, &include])
+}
