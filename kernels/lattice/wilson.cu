@@ -45,10 +45,12 @@ wilson_hop_loop(const __grid_constant__ WilsonArgs args)
         keep_links<3>(args, site, index);
         const long long stride = static_cast<long long>(SPINOR_REALS) * HALF_VOLUME;
 #pragma unroll 1
-        for (int side = 0; side < args.sides; ++side) {
-            Complex sum[1][4][3];
-            hop<false, 1, KeptLinks>(args, args.in_ + side * stride, site, index, sum);
-            store_spinor<STREAMED>(args.out + side * stride, index, sum[0]);
+        for (int first = 0; first < args.sides; first += REGISTER_SIDES) {
+            Complex sum[REGISTER_SIDES][4][3];
+            hop<false, REGISTER_SIDES, KeptLinks>(args, args.in_ + first * stride, site, index, sum);
+#pragma unroll
+            for (int side = 0; side < REGISTER_SIDES; ++side)
+                store_spinor<STREAMED>(args.out + (first + side) * stride, index, sum[side]);
         }
     }
 }

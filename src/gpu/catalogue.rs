@@ -6,11 +6,12 @@ use super::compile::Source;
 use super::layout::Layout;
 use super::wsm5::{Mapping, Purpose};
 use super::{
-    budget, ceilings, clouds, conjugate_gradient, csr, forcing, memory_lab, reduce, step_end,
-    summary, transport, transpose,
+    budget, ceilings, clouds, conjugate_gradient, csr, forcing, lattice, memory_lab, reduce,
+    step_end, summary, transport, transpose,
 };
 use crate::advection::Limiter;
 use crate::grid::{Grid, Shape, Side, Sides};
+use crate::lattice::{Extents, LINK_REALS};
 use crate::primitives::transpose::Matrices;
 use crate::real::Precision;
 use crate::wsm5::Fallout;
@@ -61,6 +62,7 @@ pub fn catalogue(precision: Precision, nz: usize) -> Vec<Entry> {
         entries.push(entry(source, &format!("{side:?}").to_lowercase(), true));
     }
     entries.push(entry(csr::Shape::usual(precision).source(precision), "", true));
+    entries.extend(of_lattice(precision, nz));
     for (name, columns) in [("small", SMALL.columns()), ("large", LARGE.columns())] {
         let shape = transpose::Shape::choose(precision, Matrices::levels(1, nz, 1, columns));
         entries.push(entry(shape.source(precision), name, true));
@@ -141,6 +143,35 @@ pub fn catalogue(precision: Precision, nz: usize) -> Vec<Entry> {
     }
     entries
 }
+
+/// The kernels of the Wilson operator on the lattice that their speed is measured on.
+fn of_lattice(precision: Precision, nz: usize) -> Vec<Entry> {
+    let Ok(extents) = Extents::new(MEASURED) else { return Vec::new() };
+    let entry = |source, variant: &str| Entry {
+        source,
+        precision,
+        nz,
+        variant: variant.to_owned(),
+        hot: true,
+        most_spilled: LATTICE_SPILLED,
+    };
+    let form = |reals| lattice::Form::choose(precision, extents, reals);
+    let mut entries = Vec::new();
+    for (reals, name) in [(lattice::TWO_ROWS, "12 reals"), (LINK_REALS, "18 reals")] {
+        entries.push(entry(lattice::source(&form(reals), precision), name));
+        entries.push(entry(lattice::solver_source(&form(reals), precision), name));
+    }
+    let shape = [form(LINK_REALS).block_sites, form(LINK_REALS).resident];
+    entries.push(entry(lattice::ladder::source(extents, precision, shape), ""));
+    entries
+}
+
+/// The lattice of the benchmark.
+const MEASURED: [usize; 4] = [32; 4];
+
+/// What kernels of the lattice may spill, with 128 registers a thread: addresses, which compilers keep for
+/// later differently.
+const LATTICE_SPILLED: u32 = 128;
 
 /// What calls of several minor steps may spill: they keep a little more from step to step than wide tiles have
 /// registers for. As many as NVRTC 13.0 makes for an H200.

@@ -98,9 +98,9 @@ fn read_case(file: &Reader, name: String) -> Result<Case> {
     {
         let found = file.dimension(dimension)?;
         if found != length {
-            return Err(file.error(format!(
-                "dimension {dimension} has length {found}; {length} is needed"
-            )));
+            return Err(
+                file.error(format!("dimension {dimension} has length {found}; {length} is needed"))
+            );
         }
     }
     let [t, z, y, x] = axes.each_ref().map(String::as_str);
@@ -108,7 +108,8 @@ fn read_case(file: &Reader, name: String) -> Result<Case> {
     let links = file.doubles(&named("links"), &["mu", t, z, y, x, "row", "col", "complex"])?;
     let distance = check_links(file, &named("links"), extents, &links)?;
     let kappa = file.scalar(&named("kappa"))?;
-    let tolerance = [positive(file, &named("tolerance"))?, positive(file, &named("tolerance_f32"))?];
+    let tolerance =
+        [positive(file, &named("tolerance"))?, positive(file, &named("tolerance_f32"))?];
     let antiperiodic_t = match file.scalar(&named("antiperiodic_t"))? {
         0.0 => false,
         1.0 => true,
@@ -140,7 +141,8 @@ fn check_links(file: &Reader, name: &str, extents: Extents, links: &[f64]) -> Re
         if distance > MOST_DISTANCE {
             let (mu, site) = (at / extents.volume(), at % extents.volume());
             let [nx, ny, nz, _] = extents.along();
-            let [x, y, z, t] = [site % nx, site / nx % ny, site / (nx * ny) % nz, site / (nx * ny * nz)];
+            let [x, y, z, t] =
+                [site % nx, site / nx % ny, site / (nx * ny) % nz, site / (nx * ny * nz)];
             return Err(file.error(format!(
                 "variable {name} is no matrix of SU(3) at mu={mu} t={t} z={z} y={y} x={x}: U U† - 1 or \
                  det U - 1 is {distance:.3e}, {MOST_DISTANCE:e} is the most; the links must be without \
@@ -195,7 +197,6 @@ pub fn write<R: Stored>(
         }
         let (even, step) = (case.named("even"), case.named("step"));
         file.dimension(&even, case.extents.half_volume())?;
-        file.dimension(&step, results.solution.history.len())?;
         let [t, z, y, x] = axes.each_ref().map(String::as_str);
         let whole = [t, z, y, x, "spin", "color", "complex"];
         let half = [even.as_str(), "spin", "color", "complex"];
@@ -212,11 +213,21 @@ pub fn write<R: Stored>(
             file.variable(&case.named(what), dimensions, ["1", long_name], values)?;
         }
         let iterations = [solution.iterations as i32];
-        file.variable(&case.named("iterations"), &[], ["1", "iterations of the solver"], &iterations)?;
+        file.variable(
+            &case.named("iterations"),
+            &[],
+            ["1", "iterations of the solver"],
+            &iterations,
+        )?;
         let long_name = "norm of the residual by that of the right-hand side, on even sites";
         file.variable(&case.named("residual"), &[], ["1", long_name], &[solution.residual])?;
         let long_name = "the same in the course of the iterations";
         let history = &solution.history;
+        // Defect correction knows the residual between its corrections alone.
+        if history.len() != solution.iterations + 1 {
+            continue;
+        }
+        file.dimension(&step, history.len())?;
         file.variable(&case.named("cg_residuals"), &[&step], ["1", long_name], history)?;
     }
     file.commit()

@@ -168,11 +168,15 @@ impl Reader {
         if let Some(at) = values.iter().position(|x| !x.is_finite()) {
             let lengths: Vec<usize> = variable.dimensions().iter().map(|d| d.len()).collect();
             let mut rest = at;
-            let mut index: Vec<usize> = lengths.iter().rev().map(|length| {
-                let place = rest % length;
-                rest /= length;
-                place
-            }).collect();
+            let mut index: Vec<usize> = lengths
+                .iter()
+                .rev()
+                .map(|length| {
+                    let place = rest % length;
+                    rest /= length;
+                    place
+                })
+                .collect();
             index.reverse();
             return Err(self.error(format!(
                 "variable {name} is {} at {}; every value must be finite",

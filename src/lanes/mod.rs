@@ -154,6 +154,21 @@ impl Instructions {
     }
 }
 
+/// Runs a task that is written for vector registers with the best instructions that the program may use
+/// here; without any, a register holds one number.
+///
+/// For tasks whose bits do not depend on them: every fused operation is asked for by name.
+#[inline]
+pub fn run_best_in_registers<T: pulp::WithSimd>(task: T) -> T::Output {
+    #[cfg(target_arch = "x86_64")]
+    match Instructions::best() {
+        Some(Instructions::Avx2(set)) => return Simd::vectorize(set, task),
+        Some(Instructions::Avx512(set)) => return Simd::vectorize(set, task),
+        None => {}
+    }
+    task.with_simd(pulp::Scalar::new())
+}
+
 /// Runs a task with the best instructions that the program may use here.
 ///
 /// For tasks whose bits do not depend on them: those that ask for no fused operation.

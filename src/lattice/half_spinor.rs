@@ -8,14 +8,14 @@ use super::number::{Complex, Number};
 
 /// sign i z
 #[inline(always)]
-pub fn rotated<const SIGN: i32, N: Number>(z: Complex<N>) -> Complex<N> {
-    if SIGN > 0 { Complex { re: -z.im, im: z.re } } else { Complex { re: z.im, im: -z.re } }
+pub fn rotated<N: Number>(z: Complex<N>, is_positive: bool) -> Complex<N> {
+    if is_positive { Complex { re: -z.im, im: z.re } } else { Complex { re: z.im, im: -z.re } }
 }
 
 /// sign z
 #[inline(always)]
-pub fn signed_by<const SIGN: i32, N: Number>(z: Complex<N>) -> Complex<N> {
-    if SIGN > 0 { z } else { Complex { re: -z.re, im: -z.im } }
+pub fn signed_by<N: Number>(z: Complex<N>, is_positive: bool) -> Complex<N> {
+    if is_positive { z } else { Complex { re: -z.re, im: -z.im } }
 }
 
 /// The components h0 and h1 of `(1 + SIGN g_MU) psi`, of one color.
@@ -23,16 +23,12 @@ pub fn signed_by<const SIGN: i32, N: Number>(z: Complex<N>) -> Complex<N> {
 pub fn project<const MU: usize, const SIGN: i32, N: Number>(
     psi: [Complex<N>; 4],
 ) -> [Complex<N>; 2] {
-    // Constants of a generic function cannot be negated as arguments of another one.
-    let along = SIGN > 0;
-    let rotated = |z, plus: bool| if plus == along { rotated::<1, N>(z) } else { rotated::<-1, N>(z) };
-    let signed = |z, plus: bool| if plus == along { z } else { signed_by::<-1, N>(z) };
-    let [psi0, psi1, psi2, psi3] = psi;
+    let plus = SIGN > 0;
     match MU {
-        0 => [psi0 + rotated(psi3, true), psi1 + rotated(psi2, true)],
-        1 => [psi0 + signed(psi3, false), psi1 + signed(psi2, true)],
-        2 => [psi0 + rotated(psi2, true), psi1 + rotated(psi3, false)],
-        _ => [psi0 + signed(psi2, true), psi1 + signed(psi3, true)],
+        0 => [psi[0] + rotated(psi[3], plus), psi[1] + rotated(psi[2], plus)],
+        1 => [psi[0] + signed_by(psi[3], !plus), psi[1] + signed_by(psi[2], plus)],
+        2 => [psi[0] + rotated(psi[2], plus), psi[1] + rotated(psi[3], !plus)],
+        _ => [psi[0] + signed_by(psi[2], plus), psi[1] + signed_by(psi[3], plus)],
     }
 }
 
@@ -40,17 +36,27 @@ pub fn project<const MU: usize, const SIGN: i32, N: Number>(
 #[inline(always)]
 pub fn reconstruct<const MU: usize, const SIGN: i32, N: Number>(
     r: [Complex<N>; 2],
-    sum: [Complex<N>; 4],
-) -> [Complex<N>; 4] {
-    let along = SIGN > 0;
-    let rotated = |z, plus: bool| if plus == along { rotated::<1, N>(z) } else { rotated::<-1, N>(z) };
-    let signed = |z, plus: bool| if plus == along { z } else { signed_by::<-1, N>(z) };
-    let [r0, r1] = r;
-    let [r2, r3] = match MU {
-        0 => [rotated(r1, false), rotated(r0, false)],
-        1 => [signed(r1, true), signed(r0, false)],
-        2 => [rotated(r0, false), rotated(r1, true)],
-        _ => [signed(r0, true), signed(r1, true)],
-    };
-    [sum[0] + r0, sum[1] + r1, sum[2] + r2, sum[3] + r3]
+    sum: &mut [Complex<N>; 4],
+) {
+    let plus = SIGN > 0;
+    sum[0] = sum[0] + r[0];
+    sum[1] = sum[1] + r[1];
+    match MU {
+        0 => {
+            sum[2] = sum[2] + rotated(r[1], !plus);
+            sum[3] = sum[3] + rotated(r[0], !plus);
+        }
+        1 => {
+            sum[2] = sum[2] + signed_by(r[1], plus);
+            sum[3] = sum[3] + signed_by(r[0], !plus);
+        }
+        2 => {
+            sum[2] = sum[2] + rotated(r[0], !plus);
+            sum[3] = sum[3] + rotated(r[1], plus);
+        }
+        _ => {
+            sum[2] = sum[2] + signed_by(r[0], plus);
+            sum[3] = sum[3] + signed_by(r[1], plus);
+        }
+    }
 }

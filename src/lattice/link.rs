@@ -40,12 +40,7 @@ pub fn conj_times_plus<N: Number>(a: Complex<N>, b: Complex<N>, c: Complex<N>) -
 
 /// conj(a b - c d), a component of the third row.
 #[inline(always)]
-pub fn cross<N: Number>(
-    a: Complex<N>,
-    b: Complex<N>,
-    c: Complex<N>,
-    d: Complex<N>,
-) -> Complex<N> {
+pub fn cross<N: Number>(a: Complex<N>, b: Complex<N>, c: Complex<N>, d: Complex<N>) -> Complex<N> {
     let ab = times(a, b);
     let difference = times_plus(Complex { re: -c.re, im: -c.im }, d, ab);
     Complex { re: difference.re, im: -difference.im }

@@ -1,7 +1,7 @@
 //! The hopping term on the CPU: a thread for some places of all virtual nodes, a vector register for
 //! the lanes of a place.
 
-use pulp::{Arch, Simd, WithSimd};
+use pulp::{Simd, WithSimd};
 use rayon::prelude::*;
 
 use super::checkerboard::{DIRECTIONS, Extents, LINK_REALS, Parity, SPINOR_REALS};
@@ -11,6 +11,7 @@ use super::link::{Link, column_times, row_times};
 use super::number::{Complex, Number, Vectorised};
 use super::virtual_nodes::{LANES, VirtualNodes};
 use crate::error::Result;
+use crate::lanes::run_best_in_registers;
 use crate::primitives::reduce::sum_of_squares;
 
 /// Numbers of a spinor of all lanes.
@@ -70,12 +71,14 @@ impl<R: Vectorised> CpuDirac<R> {
             let (mu, real) = (n / LINK_REALS, n % LINK_REALS);
             R::of(links[(mu * extents.volume() + site) * LINK_REALS + real])
         };
-        let links = Parity::BOTH.map(|parity| nodes.distribute(parity, DIRECTIONS * LINK_REALS, of_site));
-        let sign = |is_ahead| {
-            nodes.is_at_end(is_ahead).map(|is_end| {
-                if is_end && antiperiodic_t { -R::ONE } else { R::ONE }
-            })
-        };
+        let links =
+            Parity::BOTH.map(|parity| nodes.distribute(parity, DIRECTIONS * LINK_REALS, of_site));
+        let sign =
+            |is_ahead| {
+                nodes
+                    .is_at_end(is_ahead)
+                    .map(|is_end| if is_end && antiperiodic_t { -R::ONE } else { R::ONE })
+            };
         let end_signs = [true, false].map(sign);
         Ok(Self { nodes, links, end_signs })
     }
@@ -135,13 +138,13 @@ impl<R: Vectorised> CpuDirac<R> {
         base: Option<(&[R], R)>,
         out: &mut [R],
     ) {
-        let arch = Arch::new();
         out.par_chunks_mut(SPINOR).with_min_len(PLACES).enumerate().for_each_init(
             Scratch::new,
             |scratch, (place, out)| {
                 let base = base.map(|(field, factor)| (&field[place * SPINOR..][..SPINOR], factor));
-                let site = Site { dirac: self, parity, place, is_dagger, input, base, scratch, out };
-                arch.dispatch(site);
+                let site =
+                    Site { dirac: self, parity, place, is_dagger, input, base, scratch, out };
+                run_best_in_registers(site);
             },
         );
     }
@@ -185,7 +188,25 @@ impl<R: Vectorised> WithSimd for Site<'_, R> {
     }
 }
 
+/// A complex number of a spinor or of a link, in some lanes.
+#[inline(always)]
+fn number<S: Simd, R: Vectorised>(
+    simd: S,
+    registers: &[R::Register<S>],
+    n: usize,
+    part: usize,
+) -> Complex<R::Vector<S>> {
+    let parts = LANES / R::lanes::<S>();
+    Complex {
+        re: R::vector(simd, registers[2 * n * parts + part]),
+        im: R::vector(simd, registers[(2 * n + 1) * parts + part]),
+    }
+}
+
 /// `D psi` of some lanes of a place, with the given signs of g in the terms ahead and behind.
+//
+// Neither here nor below do closures touch vectors: inside of a function such as `map` they would be
+// compiled without the instructions that these functions are called with.
 #[inline(always)]
 fn hop<S: Simd, R: Vectorised, const AHEAD: i32, const BEHIND: i32>(
     simd: S,
@@ -205,18 +226,23 @@ fn hop<S: Simd, R: Vectorised, const AHEAD: i32, const BEHIND: i32>(
     add_hop::<S, R, 3, true, AHEAD>(simd, stencil, part, &mut sum);
     add_hop::<S, R, 3, false, BEHIND>(simd, stencil, part, &mut sum);
     let parts = LANES / R::lanes::<S>();
-    let out = R::registers_mut::<S>(out);
-    let base = base.map(|(field, factor)| (R::registers::<S>(field), R::splat(simd, factor)));
-    for spin in 0..4 {
+    if let Some((field, factor)) = base {
+        let (field, factor) = (R::registers::<S>(field), R::splat(simd, factor));
         for color in 0..3 {
-            let Complex { re, im } = sum[color][spin];
-            for (n, value) in [(0, re), (1, im)] {
-                let at = (2 * (3 * spin + color) + n) * parts + part;
-                let value = base.map_or(value, |(field, factor)| {
-                    factor.fused(value, R::vector(simd, field[at]))
-                });
-                out[at] = R::register(value);
+            for spin in 0..4 {
+                let own = number::<S, R>(simd, field, 3 * spin + color, part);
+                let Complex { re, im } = sum[color][spin];
+                sum[color][spin] =
+                    Complex { re: factor.fused(re, own.re), im: factor.fused(im, own.im) };
             }
+        }
+    }
+    let out = R::registers_mut::<S>(out);
+    for color in 0..3 {
+        for spin in 0..4 {
+            let at = 2 * (3 * spin + color) * parts + part;
+            out[at] = R::register(sum[color][spin].re);
+            out[at + parts] = R::register(sum[color][spin].im);
         }
     }
 }
@@ -229,37 +255,43 @@ fn add_hop<S: Simd, R: Vectorised, const MU: usize, const FORWARD: bool, const S
     part: usize,
     sum: &mut [[Complex<R::Vector<S>>; 4]; 3],
 ) {
-    let parts = LANES / R::lanes::<S>();
     let way = usize::from(!FORWARD);
-    let psi = R::registers::<S>(stencil.spinors[2 * MU + way]);
-    let links = R::registers::<S>(stencil.links[2 * MU + way]);
-    let number = |of: &[R::Register<S>], n: usize| Complex {
-        re: R::vector(simd, of[2 * n * parts + part]),
-        im: R::vector(simd, of[(2 * n + 1) * parts + part]),
-    };
+    let registers = LANES / R::lanes::<S>();
+    let psi = &R::registers::<S>(stencil.spinors[2 * MU + way])[..SPINOR_REALS * registers];
+    let links = &R::registers::<S>(stencil.links[2 * MU + way])[..LINK_REALS * registers];
     let zero = Complex { re: R::splat(simd, R::ZERO), im: R::splat(simd, R::ZERO) };
-    let mut h = [[zero; 3]; 2];
+    let (mut h0, mut h1) = ([zero; 3], [zero; 3]);
     for color in 0..3 {
-        let both = project::<MU, SIGN, _>([0, 1, 2, 3].map(|spin| number(psi, 3 * spin + color)));
-        [h[0][color], h[1][color]] = both;
+        let of_color = [
+            number::<S, R>(simd, psi, color, part),
+            number::<S, R>(simd, psi, 3 + color, part),
+            number::<S, R>(simd, psi, 6 + color, part),
+            number::<S, R>(simd, psi, 9 + color, part),
+        ];
+        [h0[color], h1[color]] = project::<MU, SIGN, _>(of_color);
     }
     if MU == 3
         && let Some(signs) = stencil.end_signs[way]
     {
         let sign = R::vector(simd, R::registers::<S>(signs)[part]);
-        h = h.map(|of_color| of_color.map(|z| z.scaled(sign)));
+        for color in 0..3 {
+            h0[color] = h0[color].scaled(sign);
+            h1[color] = h1[color].scaled(sign);
+        }
     }
     let mut u: Link<R::Vector<S>> = [[zero; 3]; 3];
-    for (row, of_row) in u.iter_mut().enumerate() {
-        for (column, z) in of_row.iter_mut().enumerate() {
-            *z = number(links, 3 * row + column);
+    for row in 0..3 {
+        for column in 0..3 {
+            u[row][column] = number::<S, R>(simd, links, 3 * row + column, part);
         }
     }
     for color in 0..3 {
-        let r = [0, 1].map(|n| {
-            if FORWARD { row_times(&u, color, &h[n]) } else { column_times(&u, color, &h[n]) }
-        });
-        sum[color] = reconstruct::<MU, SIGN, _>(r, sum[color]);
+        let r = if FORWARD {
+            [row_times(&u, color, &h0), row_times(&u, color, &h1)]
+        } else {
+            [column_times(&u, color, &h0), column_times(&u, color, &h1)]
+        };
+        reconstruct::<MU, SIGN, _>(r, &mut sum[color]);
     }
 }
 
@@ -314,12 +346,7 @@ impl<R: Vectorised> Dirac<R> for CpuDirac<R> {
         self.norm2(&rest)
     }
 
-    fn conjugate_gradient(
-        &self,
-        kappa: f64,
-        b: &Vec<R>,
-        stop: Stop,
-    ) -> Result<(Vec<R>, Vec<f64>)> {
+    fn conjugate_gradient(&self, kappa: f64, b: &Vec<R>, stop: Stop) -> Result<(Vec<R>, Vec<f64>)> {
         let (mut x, mut r, mut s, mut q) = (self.zeros()?, b.clone(), self.zeros()?, self.zeros()?);
         let mut odd = self.zeros()?;
         let mut multiply = |is_dagger, from: &Vec<R>, to: &mut Vec<R>| -> Result<f64> {

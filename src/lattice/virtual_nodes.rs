@@ -110,12 +110,7 @@ impl VirtualNodes {
     }
 
     /// The neighbour of a place, ahead or behind.
-    pub fn neighbour(
-        &self,
-        place: [usize; DIRECTIONS],
-        mu: usize,
-        is_ahead: bool,
-    ) -> Neighbour {
+    pub fn neighbour(&self, place: [usize; DIRECTIONS], mu: usize, is_ahead: bool) -> Neighbour {
         let there = self.part.neighbour(place, mu, is_ahead);
         let end = if is_ahead { self.part.along()[mu] - 1 } else { 0 };
         Neighbour { index: self.part.lexicographic(there) / 2, is_across: place[mu] == end }

@@ -15,3 +15,4 @@ mod records;
 #[cfg(unix)]
 mod restart;
 mod run;
+mod wilson;

@@ -7,6 +7,7 @@ mod bench;
 mod csr;
 mod ensemble;
 mod forcing;
+mod lattice;
 mod memory;
 mod reduce;
 mod restart;

@@ -2,6 +2,7 @@
 
 mod advection;
 mod lanes;
+mod lattice;
 mod pair;
 mod primitives;
 mod projection;

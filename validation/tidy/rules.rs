@@ -8,9 +8,9 @@ use crate::text::{code_only, used_paths, words};
 /// Modules by layer. A module uses only lower layers and its own folder.
 const LAYERS: [&[&str]; 9] = [
     &["error", "lanes", "os_text", "random", "real", "shared"],
-    &["calendar", "constants", "grid"],
+    &["calendar", "constants", "grid", "primitives"],
     &["mass", "plan", "state", "thermo"],
-    &["wsm5", "advection", "forcing", "primitives"],
+    &["wsm5", "advection", "forcing", "lattice"],
     &["ensemble", "gpu"],
     &["backend", "io"],
     &["cases", "projection", "diagnostics"],

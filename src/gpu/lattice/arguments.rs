@@ -31,8 +31,6 @@ shared_struct! {
     /// What an iteration of conjugate gradients works on.
     #[derive(Default)]
     pub struct SolverArgs<R> {
-        /// A half of a product with the preconditioned operator.
-        hop: WilsonArgs<R>, "1";
         /// The solution.
         x: DevicePointer<R>, "1";
         /// What it leaves of the right-hand side.
@@ -51,5 +49,7 @@ shared_struct! {
         history: DevicePointer<f64>, "1";
         /// Verdict, iterations done, and blocks that have finished.
         words: DevicePointer<u64>, "1";
+        /// A half of a product with the preconditioned operator.
+        hop: WilsonArgs<R>, "1";
     }
 }

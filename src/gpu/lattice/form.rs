@@ -25,7 +25,7 @@ const UNIT_BYTES: usize = 16;
 /// Sites of a chunk: a warp.
 const CHUNK: usize = 32;
 /// Threads of a block.
-const BLOCK: usize = 128;
+const BLOCK: usize = 64;
 /// Most sites of a brick along x: a whole row of 32 sites.
 const MOST_ALONG_X: usize = 16;
 /// Reals of a link without its third row.
@@ -79,7 +79,7 @@ impl Form {
             is_backward_stored: false,
             chunk: chunk(extents),
             spinor_load: Load::Kept,
-            link_load: Load::Once,
+            link_load: Load::Past,
             is_streamed: false,
             brick: Some(brick),
             slab: extents.along()[2].div_ceil(brick[2]),
@@ -88,8 +88,8 @@ impl Form {
             register_sides: 1,
             loops_sides: false,
             resident: match precision {
-                Precision::F32 => 4,
-                Precision::F64 => 2,
+                Precision::F32 => 6,
+                Precision::F64 => 4,
             },
             is_hop_alone: false,
         }

@@ -70,7 +70,9 @@ impl Rung {
             }
             Self::Soa => {
                 let sites: Vec<usize> = extents.sites(parity).collect();
-                (0..reals).flat_map(|n| sites.iter().map(move |site| psi[site * reals + n])).collect()
+                (0..reals)
+                    .flat_map(|n| sites.iter().map(move |site| psi[site * reals + n]))
+                    .collect()
             }
             Self::Vector | Self::HalfSpinor => Form::plain(extents).lay_spinors(parity, psi),
         }
@@ -90,7 +92,8 @@ impl Rung {
             Self::EvenOdd | Self::Soa => {
                 for (index, site) in extents.sites(parity).enumerate() {
                     for n in 0..reals {
-                        let at = if self == Self::Soa { n * half + index } else { index * reals + n };
+                        let at =
+                            if self == Self::Soa { n * half + index } else { index * reals + n };
                         psi[site * reals + n] = field[at];
                     }
                 }
@@ -105,9 +108,8 @@ impl Rung {
     /// in the first rung.
     pub fn lay_links<R: Real>(self, extents: Extents, parity: Parity, links: &[f64]) -> Vec<R> {
         let volume = extents.volume();
-        let real = |site: usize, mu: usize, n: usize| {
-            R::of(links[(mu * volume + site) * LINK_REALS + n])
-        };
+        let real =
+            |site: usize, mu: usize, n: usize| R::of(links[(mu * volume + site) * LINK_REALS + n]);
         let by_site = |sites: Vec<usize>| {
             let of_site = |site: usize| {
                 (0..DIRECTIONS).flat_map(move |mu| (0..LINK_REALS).map(move |n| real(site, mu, n)))

@@ -7,7 +7,7 @@ pub mod ladder;
 mod solver;
 
 pub use form::{Form, Load, TWO_ROWS, brick};
-pub use solver::{Iteration, settings as solver_settings, untouched};
+pub use solver::{Iteration, source as solver_source, untouched};
 
 use std::sync::Arc;
 
@@ -53,9 +53,8 @@ impl<R: OnLattice> Operator<R> {
     ///
     /// [`Error::Gpu`](crate::error::Error::Gpu), as all below.
     pub fn new(gpu: &Gpu, gauge: GaugeField<'_>, form: Form) -> Result<Self> {
-        let links = [Parity::Even, Parity::Odd].map(|parity| {
-            gpu.upload(&form.lay_links::<R>(parity, gauge.links))
-        });
+        let links = [Parity::Even, Parity::Odd]
+            .map(|parity| gpu.upload(&form.lay_links::<R>(parity, gauge.links)));
         let [even, odd] = links;
         Self::with_links(gpu, Arc::new([even?, odd?]), gauge.antiperiodic_t, form)
     }
@@ -160,7 +159,12 @@ impl<R: OnLattice> Operator<R> {
         assert_eq!([input.len(), out.len()], [out.len(); 2], "fields of equal length");
         let sides = out.len() / of_side;
         assert_eq!(out.len(), sides * of_side, "whole right-hand sides");
-        assert!(self.form.loops_sides || sides == self.form.sides(), "{sides} right-hand sides");
+        let is_right = if self.form.loops_sides {
+            sides.is_multiple_of(self.form.sides())
+        } else {
+            sides == self.form.sides()
+        };
+        assert!(is_right, "{sides} right-hand sides for {:?}", self.form);
         let args = WilsonArgs { sides: sides as i32, ..self.args(parity, input, out) };
         self.launch(self.kernel_of_hop(is_dagger), &args, shared_bytes)
     }

@@ -2,7 +2,7 @@
 
 use super::arguments::{SolverArgs, WilsonArgs};
 use super::{Form, OnLattice, Operator};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::gpu::buffer::Buffer;
 use crate::gpu::compile::Source;
 use crate::gpu::device::Gpu;
@@ -47,7 +47,7 @@ pub fn untouched(limit: f64, most: usize) -> ([f64; NUMBERS], [u64; WORDS]) {
 }
 
 /// The settings of the kernels beside those of the form.
-pub fn settings(form: &Form) -> Vec<(&'static str, i32)> {
+fn settings(form: &Form) -> Vec<(&'static str, i32)> {
     let numbers = [
         ("SUM_THREADS", form.threads() as usize),
         ("VECTOR_UNITS", VECTOR_UNITS),
@@ -68,7 +68,7 @@ pub fn settings(form: &Form) -> Vec<(&'static str, i32)> {
 }
 
 /// The kernels.
-pub(super) fn source(form: &Form, precision: Precision) -> Source {
+pub fn source(form: &Form, precision: Precision) -> Source {
     let settings = [form.settings(), settings(form)].concat();
     Source::new("lattice/solver.cu", precision, 1, &settings).exactly()
 }
@@ -127,6 +127,7 @@ impl Solver {
             operator,
             kappa,
             square,
+            stop,
             vector_blocks,
             x: zeros()?,
             r,
@@ -150,6 +151,7 @@ pub struct Iteration<'a, R> {
     kappa: f64,
     /// Square of the norm of the right-hand side.
     square: f64,
+    stop: Stop,
     vector_blocks: usize,
     x: Buffer<R>,
     r: Buffer<R>,
@@ -250,20 +252,31 @@ impl<R: OnLattice> Iteration<'_, R> {
         Ok(self.history.to_vec()?[1])
     }
 
-    /// Time of so many iterations, in a graph, s each; no residual ends them.
+    /// Times of the first iterations of the system with this right-hand side, in a graph, s each. Every
+    /// time it begins anew, since a residual of zero would end it.
     ///
     /// # Errors
     ///
     /// As [`Iteration::iterate`].
-    pub fn times(&self, runs: u32) -> Result<Vec<f64>> {
+    pub fn times(&self, b: &Buffer<R>, runs: u32) -> Result<Vec<f64>> {
         let gpu = &self.solver.gpu;
-        self.start()?;
         let mut graph = gpu.capture(|| (0..ITERATIONS).try_for_each(|_| self.iterate()))?;
-        graph.launch()?;
         (0..runs)
             .map(|_| {
-                graph.launch()?;
-                Ok(gpu.elapsed(|| graph.launch())? / ITERATIONS as f64)
+                let (numbers, words) = untouched(0.0, self.stop.most);
+                self.numbers.upload(&numbers)?;
+                self.words.upload(&words)?;
+                self.r.copy_from(b)?;
+                self.p.clear()?;
+                self.start()?;
+                let time = gpu.elapsed(|| graph.launch())? / ITERATIONS as f64;
+                // Whether all of them did their work.
+                match self.words.to_vec()?[..] {
+                    [RUNNING, done, _] if done as usize == ITERATIONS => Ok(time),
+                    ref other => {
+                        Err(Error::Gpu(format!("the solver stopped by itself: {other:?}")))
+                    }
+                }
             })
             .collect()
     }

@@ -20,7 +20,8 @@ impl Emulated for f64 {}
 /// `D psi` or `D† psi` on the sites of a parity by the CPU version; other sites as in psi.
 fn expected<R: Emulated>(drawn: &Drawn<R>, parity: Parity, is_dagger: bool) -> Vec<R> {
     let dirac = CpuDirac::<R>::new(drawn.gauge()).unwrap();
-    let (input, mut out) = (dirac.load(parity.other(), &drawn.psi).unwrap(), dirac.zeros().unwrap());
+    let (input, mut out) =
+        (dirac.load(parity.other(), &drawn.psi).unwrap(), dirac.zeros().unwrap());
     dirac.hop(parity, is_dagger, &input, &mut out).unwrap();
     let mut whole = drawn.psi.clone();
     dirac.store(parity, &out, &mut whole).unwrap();
@@ -29,7 +30,8 @@ fn expected<R: Emulated>(drawn: &Drawn<R>, parity: Parity, is_dagger: bool) -> V
 
 fn form_is_right<R: Emulated>(name: &str, form: Form, seed: u64) {
     let precision = <R as Real>::PRECISION;
-    let program = program(&format!("lattice-{name}-{}", <R as Real>::NAME), &source(&form, precision));
+    let program =
+        program(&format!("lattice-{name}-{}", <R as Real>::NAME), &source(&form, precision));
     let drawn = Drawn::<R>::new(form.extents.along(), seed);
     let sides = if form.loops_sides { 3 } else { form.sides() };
     for parity in Parity::BOTH {
@@ -82,7 +84,10 @@ fn forms(extents: Extents) -> Vec<(&'static str, Form)> {
         ("plain", plain),
         ("rebuilt", rebuilt),
         ("diagonal", Form { is_diagonal: true, ..plain }),
-        ("bricks", Form { link_load: Load::Past, spinor_load: Load::Kept, is_streamed: true, ..bricks }),
+        (
+            "bricks",
+            Form { link_load: Load::Past, spinor_load: Load::Kept, is_streamed: true, ..bricks },
+        ),
         ("whole-links-in-bricks", Form { link_reals: LINK_REALS, is_diagonal: false, ..bricks }),
         ("backward", Form { is_backward_stored: true, ..bricks }),
         ("side-threads", Form { side_threads: 2, register_sides: 2, ..bricks }),
@@ -124,7 +129,8 @@ fn lower_rungs_agree_with_the_cpu() {
             for parity in Parity::BOTH {
                 let mut memory = Memory::default();
                 let here = memory.array(&rung.lay_links::<f32>(extents, parity, &drawn.links));
-                let there = memory.array(&rung.lay_links::<f32>(extents, parity.other(), &drawn.links));
+                let there =
+                    memory.array(&rung.lay_links::<f32>(extents, parity.other(), &drawn.links));
                 let field = rung.lay_spinors(extents, parity.other(), &drawn.psi);
                 let input = memory.array(&field);
                 let out = memory.array(&vec![f32::NAN; field.len()]);

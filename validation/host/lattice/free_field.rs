@@ -51,7 +51,8 @@ fn plane_waves_are_turned_as_the_formula_says() {
                 let mut field = Vec::new();
                 for site in 0..gauge.extents.volume() {
                     let [nx, ny, nz, _] = extents;
-                    let at = [site % nx, site / nx % ny, site / (nx * ny) % nz, site / (nx * ny * nz)];
+                    let at =
+                        [site % nx, site / nx % ny, site / (nx * ny) % nz, site / (nx * ny * nz)];
                     let angle: f64 = p.iter().zip(at).map(|(p, x)| p * x as f64).sum();
                     let phase = Complex::cis(angle);
                     for spin in 0..4 {

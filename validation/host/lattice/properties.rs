@@ -38,7 +38,8 @@ fn by_matrices(gauge: &Gauge, psi: &[f64]) -> Vec<f64> {
             for is_ahead in [true, false] {
                 let there = extents.lexicographic(extents.neighbour(at, mu, is_ahead));
                 let from = if is_ahead { site } else { there };
-                let u = link_of(&links[(mu * extents.volume() + from) * LINK_REALS..][..LINK_REALS]);
+                let u =
+                    link_of(&links[(mu * extents.volume() + from) * LINK_REALS..][..LINK_REALS]);
                 let is_end = mu == 3 && at[3] == if is_ahead { nt - 1 } else { 0 };
                 let sign = if is_end && *antiperiodic_t { -1.0 } else { 1.0 };
                 let mut v = [[[0.0; 2]; 3]; 4];
@@ -143,12 +144,15 @@ fn the_even_part_is_the_adjoint_of_the_odd_one() {
 fn the_operator_commutes_with_a_change_of_gauge() {
     each(|gauge, dirac, random| {
         let extents = gauge.extents;
-        let turns: Vec<Link<f64>> = (0..extents.volume())
-            .map(|_| random_link(&mut || random.between(-1.0, 1.0)))
-            .collect();
+        let turns: Vec<Link<f64>> =
+            (0..extents.volume()).map(|_| random_link(&mut || random.between(-1.0, 1.0))).collect();
         let turned = |field: &[f64]| -> Vec<f64> {
             let spinors = field.chunks_exact(SPINOR_REALS).zip(&turns);
-            spinors.flat_map(|(spinor, g)| spinor.chunks_exact(6).flat_map(|v| times(g, v)).collect::<Vec<_>>()).collect()
+            spinors
+                .flat_map(|(spinor, g)| {
+                    spinor.chunks_exact(6).flat_map(|v| times(g, v)).collect::<Vec<_>>()
+                })
+                .collect()
         };
         let mut links = gauge.links.clone();
         let [nx, ny, nz, _] = extents.along();
@@ -177,7 +181,10 @@ fn product_of(a: &Link<f64>, b: &Link<f64>) -> Link<f64> {
         std::array::from_fn(|column| {
             (0..3).fold(Complex { re: 0.0, im: 0.0 }, |sum, k| {
                 let (a, b) = (a[row][k], b[k][column]);
-                Complex { re: sum.re + a.re * b.re - a.im * b.im, im: sum.im + a.re * b.im + a.im * b.re }
+                Complex {
+                    re: sum.re + a.re * b.re - a.im * b.im,
+                    im: sum.im + a.re * b.im + a.im * b.re,
+                }
             })
         })
     })
@@ -239,9 +246,10 @@ fn the_operator_has_a_norm_of_eight_at_most() {
         // Repeated, it turns to the vector that grows most.
         for _ in 0..20 {
             let next = hop(dirac, true, &hop(dirac, false, &psi).unwrap()).unwrap();
-            let growth = norm(&next) / norm(&psi);
+            let length = norm(&next);
+            let growth = length / norm(&psi);
             assert!(growth <= 64.0 * (1.0 + DOUBLE), "{growth}");
-            psi = next.iter().map(|x| x / norm(&next)).collect();
+            psi = next.iter().map(|x| x / length).collect();
         }
     });
 }

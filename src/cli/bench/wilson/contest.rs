@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use tracing::{debug, info};
+use tracing::debug;
 
 use super::Found;
 use super::row::{Moved, Row};
@@ -105,12 +105,13 @@ impl<R: OnLattice + Vectorised> Contest<'_, R> {
         let mut before = self.lower_rungs(found, out)?;
         let extents = self.subject.extents;
         let plain = Form { is_hop_alone: true, ..Form::plain(extents) };
-        let mut step = |contest: &Self, name: &str, forms: Vec<Form>, out: &mut _, found: &mut _| {
-            let winner = contest.best(forms, 1)?;
-            let form = winner.form;
-            before = contest.report(name, winner, 1, before, found, out)?;
-            Ok::<Form, crate::error::Error>(form)
-        };
+        let mut step =
+            |contest: &Self, name: &str, forms: Vec<Form>, out: &mut _, found: &mut _| {
+                let winner = contest.best(forms, 1)?;
+                let form = winner.form;
+                before = contest.report(name, winner, 1, before, found, out)?;
+                Ok::<Form, crate::error::Error>(form)
+            };
         step(self, "registers", shaped(plain), out, found)?;
         let rebuilt = Form { link_reals: TWO_ROWS, ..plain };
         step(self, "12-real", shaped(rebuilt), out, found)?;
@@ -140,6 +141,7 @@ impl<R: OnLattice + Vectorised> Contest<'_, R> {
     fn cached(&self, link_reals: usize) -> Vec<Form> {
         let first = Form {
             is_hop_alone: true,
+            is_streamed: true,
             ..Form::choose(<R as Real>::PRECISION, self.subject.extents, link_reals)
         };
         let mut forms = shaped(first);
@@ -147,9 +149,8 @@ impl<R: OnLattice + Vectorised> Contest<'_, R> {
         for brick in BRICKS {
             let sites: usize = brick.iter().product();
             let of_block = SHAPES.into_iter().filter(|[threads, _]| *threads == sites);
-            forms.extend(of_block.map(|[_, resident]| {
-                Form { resident, ..first.with_brick(brick) }
-            }));
+            forms
+                .extend(of_block.map(|[_, resident]| Form { resident, ..first.with_brick(brick) }));
         }
         forms
     }
@@ -211,10 +212,20 @@ impl<R: OnLattice + Vectorised> Contest<'_, R> {
         if link_reals == TWO_ROWS {
             let loops = Form { loops_sides: true, link_load: Load::Once, ..base };
             let most = if size_of::<R>() == 4 { 128 } else { 64 };
-            for sites in [64, 128] {
-                for resident in [2, 3, 4, 5, 6, 8] {
-                    if sites <= most && resident * sites <= 640 {
-                        forms.push(Form { resident, ..loops.with_block(sites) });
+            for register_sides in [1, 2] {
+                for sites in [32, 64, 128] {
+                    for resident in [2, 3, 4, 5, 6, 8, 12, 16] {
+                        let threads = resident * sites;
+                        if sites > most || !(256..=640).contains(&threads) {
+                            continue;
+                        }
+                        let form = Form { resident, register_sides, ..loops.with_block(sites) };
+                        forms.push(form);
+                        for slab in [form.slab / 4, form.slab / 2] {
+                            if slab > 0 && form.brick.is_some() {
+                                forms.push(Form { slab, ..form });
+                            }
+                        }
                     }
                 }
             }
@@ -265,8 +276,13 @@ impl<R: OnLattice + Vectorised> Contest<'_, R> {
             } else {
                 median(self.times(TRIALS, || operator.hop(Parity::Even, false, input, out))?)
             };
-            debug!("{:.2} us, {} registers, {} local: {}", time * 1e6, resources.registers,
-                resources.local_bytes, described(&form));
+            debug!(
+                "{:.2} us, {} registers, {} local: {}",
+                time * 1e6,
+                resources.registers,
+                resources.local_bytes,
+                described(&form)
+            );
             if best.is_none_or(|(least, _)| time < least) {
                 *best = Some((time, form));
             }
@@ -309,7 +325,9 @@ impl<R: OnLattice + Vectorised> Contest<'_, R> {
         };
         let several = Operator::<R>::new(self.gpu, self.subject.gauge(), *form)?;
         let alone = Operator::<R>::new(self.gpu, self.subject.gauge(), *single)?;
-        let laid = |form: &Form| (0..sides).map(|side| form.lay_spinors(Parity::Odd, &psi(side))).collect::<Vec<_>>();
+        let laid = |form: &Form| {
+            (0..sides).map(|side| form.lay_spinors(Parity::Odd, &psi(side))).collect::<Vec<_>>()
+        };
         let input = self.gpu.upload(&laid(form).concat())?;
         let out = self.gpu.zeros(input.len())?;
         several.hop(Parity::Even, false, &input, &out)?;
@@ -335,9 +353,8 @@ impl<R: OnLattice + Vectorised> Contest<'_, R> {
     /// The rungs with kernels of their own; the time of the last one for a site.
     fn lower_rungs(&self, found: &mut Found, out: &mut impl Write) -> Result<Option<f64>> {
         let extents = self.subject.extents;
-        let sources = SHAPES
-            .map(|shape| ladder::source(extents, <R as Real>::PRECISION, shape))
-            .into();
+        let sources =
+            SHAPES.map(|shape| ladder::source(extents, <R as Real>::PRECISION, shape)).into();
         self.gpu.compile_ahead(sources)?;
         let mut before = None;
         for rung in Rung::ALL {
@@ -365,8 +382,15 @@ impl<R: OnLattice + Vectorised> Contest<'_, R> {
             let moved = Moved { without_reuse: 360.0, ideal };
             let shape_text = format!("{} threads, {} resident", shape[0], shape[1]);
             let sites = rung.sites(extents);
-            let row = Row::new(rung.name().to_owned(), extents, [sites, size_of::<R>()], moved, times, self.copy)
-                .on(self.gpu, &lower.resources()?, shape_text);
+            let row = Row::new(
+                rung.name().to_owned(),
+                extents,
+                [sites, size_of::<R>()],
+                moved,
+                times,
+                self.copy,
+            )
+            .on(self.gpu, &lower.resources()?, shape_text);
             before = show(row, fault, before, found, out)?;
         }
         Ok(before)
@@ -385,8 +409,9 @@ impl<R: OnLattice + Vectorised> Contest<'_, R> {
         let extents = self.subject.extents;
         let sites = extents.half_volume() * sides;
         let moved = Self::moved(&form, sides);
-        let row = Row::new(name.to_owned(), extents, [sites, size_of::<R>()], moved, times, self.copy)
-            .on(self.gpu, &resources, described(&form));
+        let row =
+            Row::new(name.to_owned(), extents, [sites, size_of::<R>()], moved, times, self.copy)
+                .on(self.gpu, &resources, described(&form));
         show(row, fault, before, found, out)
     }
 
@@ -396,25 +421,37 @@ impl<R: OnLattice + Vectorised> Contest<'_, R> {
         let bound = (extents.half_volume() * 840 * size_of::<R>()) as f64 / self.copy;
         let mut fastest: Option<(f64, Row)> = None;
         let usual = Form::choose(<R as Real>::PRECISION, extents, best.link_reals);
-        let mut forms = vec![usual];
-        let is_halving = best.threads().is_power_of_two();
-        if is_halving {
-            forms.push(Form { is_hop_alone: false, is_streamed: false, ..best });
-            forms.push(Form { is_hop_alone: false, is_streamed: true, ..best });
+        let mut forms = Vec::new();
+        for sites in [64, 128, 256] {
+            let form = usual.with_block(sites);
+            for warps in [12, 16, 20] {
+                let resident = 32 * warps / sites;
+                for (link_load, spinor_load) in [(Load::Once, Load::Kept), (Load::Past, Load::Kept)]
+                {
+                    forms.push(Form { resident, link_load, spinor_load, ..form });
+                }
+            }
         }
         for form in forms {
             let dirac = GpuDirac::<R>::with(self.gpu, self.subject.gauge(), form)?;
             let b = dirac.load(Parity::Even, &self.subject.psi)?;
             let stop = Stop { tolerance: 0.0, most: 1 << 16 };
             let iteration = dirac.iteration(KAPPA, &b, stop)?;
-            let times = iteration.times(self.runs)?;
+            let times = iteration.times(&b, self.runs)?;
             let time = median(times.clone());
             let moved = Moved { without_reuse: 840.0, ideal: 840.0 };
             let variant = "CG iteration".to_owned();
             let resources = dirac.operator().resources(0)?;
-            let row = Row::new(variant, extents, [extents.half_volume(), size_of::<R>()], moved, times, self.copy)
-                .on(self.gpu, &resources, described(&form));
-            info!("iteration {:.1} us: {}", time * 1e6, described(&form));
+            let row = Row::new(
+                variant,
+                extents,
+                [extents.half_volume(), size_of::<R>()],
+                moved,
+                times,
+                self.copy,
+            )
+            .on(self.gpu, &resources, described(&form));
+            debug!("iteration {:.1} us: {}", time * 1e6, described(&form));
             if fastest.as_ref().is_none_or(|(least, _)| time < *least) {
                 fastest = Some((time, row));
             }

@@ -13,12 +13,20 @@ use crate::plot::canvas::Stroke;
 use crate::plot::colour::series;
 use crate::plot::curves::{self, Curve, Layout, Panel};
 
+/// Shared memory is given out in steps of this, bytes.
+const STEP: u32 = 128;
+
 /// What the driver takes of the shared memory of every block, bytes.
 const OWN: u32 = 1 << 10;
 
 impl<R: OnLattice + Vectorised> Contest<'_, R> {
     /// Times the best form with ever fewer blocks on a multiprocessor; the picture.
-    pub(super) fn sweep(&self, best: Form, found: &mut Found, out: &mut impl Write) -> Result<String> {
+    pub(super) fn sweep(
+        &self,
+        best: Form,
+        found: &mut Found,
+        out: &mut impl Write,
+    ) -> Result<String> {
         let (operator, input, result) = self.laid(best)?;
         let most = operator.resources(0)?;
         let all = self.gpu.device().shared_bytes + OWN;
@@ -28,14 +36,20 @@ impl<R: OnLattice + Vectorised> Contest<'_, R> {
             "\nby occupancy, {} sites, {}:\n{:>10} {:>6} {:>10} {:>12} {:>9} {:>9}",
             self.subject.extents,
             described(&best),
-            "blocks/SM", "warps", "occupancy", "shared, B", "GB/s", "no reuse"
+            "blocks/SM",
+            "warps",
+            "occupancy",
+            "shared, B",
+            "GB/s",
+            "no reuse"
         )?;
         let mut points = Vec::new();
         for blocks in (1..=most.blocks).rev() {
+            // The least that keeps one block more from fitting: what is left is the first cache.
             let shared = if blocks == most.blocks {
                 0
             } else {
-                (all / blocks - OWN - most.shared_bytes) / 1024 * 1024
+                (all / (blocks + 1) - most.shared_bytes) / STEP * STEP
             };
             let resources = operator.resources(shared)?;
             if resources.blocks != blocks {
@@ -46,8 +60,11 @@ impl<R: OnLattice + Vectorised> Contest<'_, R> {
             let extents = self.subject.extents;
             let moved = Self::moved(&best, 1);
             let shape = [extents.half_volume(), size_of::<R>()];
-            let row = Row::new("occupancy".to_owned(), extents, shape, moved, times, self.copy)
-                .on(self.gpu, &resources, described(&best));
+            let row = Row::new("occupancy".to_owned(), extents, shape, moved, times, self.copy).on(
+                self.gpu,
+                &resources,
+                described(&best),
+            );
             let occupancy = f64::from(resources.warps) / MOST_WARPS;
             writeln!(
                 out,

@@ -130,7 +130,17 @@ impl Row {
     pub(super) fn head() -> String {
         format!(
             "{:<22} {:>9} {:>8} {:>6} {:>9} {:>6} {:>9} {:>6} {:>5} {:>6} {:>6}  form",
-            "rung", "us", "GFLOP/s", "step", "no reuse", "% copy", "ideal", "% copy", "regs", "local", "occ."
+            "rung",
+            "us",
+            "GFLOP/s",
+            "step",
+            "no reuse",
+            "% copy",
+            "ideal",
+            "% copy",
+            "regs",
+            "local",
+            "occ."
         )
     }
 

@@ -142,7 +142,9 @@ impl<R: Vectorised> Subject<R> {
                 .with_threads(*threads)
                 .judged(fault.is_none());
             writeln!(out, "{}", row.line())?;
-            found.faults.extend(fault.map(|fault| format!("wilson {}, CPU: {fault}", self.extents)));
+            found
+                .faults
+                .extend(fault.map(|fault| format!("wilson {}, CPU: {fault}", self.extents)));
             found.rows.push(row);
         }
         Ok(())
