@@ -153,7 +153,7 @@ fn of_lattice(precision: Precision, nz: usize) -> Vec<Entry> {
         nz,
         variant: variant.to_owned(),
         hot: true,
-        most_spilled: LATTICE_SPILLED,
+        most_spilled: 0,
     };
     let form = |reals| lattice::Form::choose(precision, extents, reals);
     let mut entries = Vec::new();
@@ -168,10 +168,6 @@ fn of_lattice(precision: Precision, nz: usize) -> Vec<Entry> {
 
 /// The lattice of the benchmark.
 const MEASURED: [usize; 4] = [32; 4];
-
-/// What kernels of the lattice may spill, with 128 registers a thread: addresses, which compilers keep for
-/// later differently.
-const LATTICE_SPILLED: u32 = 128;
 
 /// What calls of several minor steps may spill: they keep a little more from step to step than wide tiles have
 /// registers for. As many as NVRTC 13.0 makes for an H200.

@@ -73,12 +73,11 @@ impl<R: Vectorised> CpuDirac<R> {
         };
         let links =
             Parity::BOTH.map(|parity| nodes.distribute(parity, DIRECTIONS * LINK_REALS, of_site));
-        let sign =
-            |is_ahead| {
-                nodes
-                    .is_at_end(is_ahead)
-                    .map(|is_end| if is_end && antiperiodic_t { -R::ONE } else { R::ONE })
-            };
+        let sign = |is_ahead| {
+            nodes
+                .is_at_end(is_ahead)
+                .map(|is_end| if is_end && antiperiodic_t { -R::ONE } else { R::ONE })
+        };
         let end_signs = [true, false].map(sign);
         Ok(Self { nodes, links, end_signs })
     }

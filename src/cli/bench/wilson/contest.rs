@@ -5,6 +5,7 @@ use std::io::Write;
 use tracing::debug;
 
 use super::Found;
+use super::forms::{SHAPES, described, shaped};
 use super::row::{Moved, Row};
 use super::subject::Subject;
 use crate::cli::bench::figure::median;
@@ -21,38 +22,6 @@ use crate::real::Real;
 const CALLS: usize = 20;
 /// Timed launches of a graph in the search.
 const TRIALS: u32 = 5;
-/// Threads of a block, and blocks of a multiprocessor that registers are left for: of 255 registers a
-/// thread down to 64 or so.
-const SHAPES: [[usize; 2]; 11] = [
-    [64, 4],
-    [64, 6],
-    [64, 8],
-    [64, 10],
-    [128, 2],
-    [128, 3],
-    [128, 4],
-    [128, 5],
-    [256, 1],
-    [256, 2],
-    [512, 1],
-];
-/// Bricks beside the even ones, for rows of 32 sites and for shorter ones.
-const BRICKS: [[usize; 4]; 14] = [
-    [16, 4, 2, 1],
-    [16, 2, 4, 1],
-    [16, 2, 1, 4],
-    [16, 1, 2, 4],
-    [8, 4, 2, 2],
-    [8, 2, 2, 4],
-    [4, 4, 4, 2],
-    [16, 4, 4, 1],
-    [16, 8, 2, 1],
-    [8, 4, 4, 2],
-    [4, 4, 4, 4],
-    [16, 4, 4, 2],
-    [16, 8, 4, 1],
-    [8, 4, 4, 4],
-];
 /// Numbers of right-hand sides.
 const SIDES: [usize; 3] = [2, 4, 8];
 
@@ -135,102 +104,6 @@ impl<R: OnLattice + Vectorised> Contest<'_, R> {
             }
         }
         Ok(best)
-    }
-
-    /// Forms with hints for the caches and blocks of bricks.
-    fn cached(&self, link_reals: usize) -> Vec<Form> {
-        let first = Form {
-            is_hop_alone: true,
-            is_streamed: true,
-            ..Form::choose(<R as Real>::PRECISION, self.subject.extents, link_reals)
-        };
-        let mut forms = shaped(first);
-        forms.extend(shaped(Form { brick: None, ..first }));
-        for brick in BRICKS {
-            let sites: usize = brick.iter().product();
-            let of_block = SHAPES.into_iter().filter(|[threads, _]| *threads == sites);
-            forms
-                .extend(of_block.map(|[_, resident]| Form { resident, ..first.with_brick(brick) }));
-        }
-        forms
-    }
-
-    /// The neighbours of a form: other hints, chunks, slabs, registers.
-    fn around(&self, form: Form) -> Vec<Form> {
-        let mut forms = vec![form];
-        for link_load in [Load::Once, Load::Past, Load::Kept] {
-            for is_streamed in [false, true] {
-                forms.push(Form { link_load, is_streamed, ..form });
-            }
-        }
-        for spinor_load in [Load::Plain, Load::Past] {
-            forms.push(Form { spinor_load, ..form });
-        }
-        for chunk in [16, 64, 128, self.subject.extents.half_volume()] {
-            if self.subject.extents.half_volume().is_multiple_of(chunk) {
-                forms.push(Form { chunk, ..form });
-            }
-        }
-        for slab in [form.slab / 2, form.slab / 4] {
-            if slab > 0 && form.brick.is_some() {
-                forms.push(Form { slab, ..form });
-            }
-        }
-        let held = 512 / form.block_sites.min(512);
-        for resident in 1..=2 * held {
-            forms.push(Form { resident, ..form });
-        }
-        forms
-    }
-
-    /// Forms for several right-hand sides.
-    fn with_sides(&self, best: Form, link_reals: usize, sides: usize) -> Vec<Form> {
-        let base = Form { link_reals, link_load: Load::Kept, ..best };
-        let mut forms = Vec::new();
-        for register_sides in [1, 2] {
-            let side_threads = sides / register_sides;
-            for sites in [32, 64, 128, 256] {
-                let threads = sites * side_threads;
-                if !(64..=512).contains(&threads) {
-                    continue;
-                }
-                let shaped = Form { side_threads, register_sides, ..base.with_block(sites) };
-                for resident in [1, 2, 3, 4, 5, 6, 8] {
-                    let warps = resident * threads / 32;
-                    if (8..=20).contains(&warps) {
-                        let form = Form { resident, ..shaped };
-                        forms.push(form);
-                        for slab in [form.slab / 4, form.slab / 2] {
-                            if slab > 0 && form.brick.is_some() && register_sides == 1 {
-                                forms.push(Form { slab, ..form });
-                            }
-                        }
-                    }
-                }
-            }
-        }
-        if link_reals == TWO_ROWS {
-            let loops = Form { loops_sides: true, link_load: Load::Once, ..base };
-            let most = if size_of::<R>() == 4 { 128 } else { 64 };
-            for register_sides in [1, 2] {
-                for sites in [32, 64, 128] {
-                    for resident in [2, 3, 4, 5, 6, 8, 12, 16] {
-                        let threads = resident * sites;
-                        if sites > most || !(256..=640).contains(&threads) {
-                            continue;
-                        }
-                        let form = Form { resident, register_sides, ..loops.with_block(sites) };
-                        forms.push(form);
-                        for slab in [form.slab / 4, form.slab / 2] {
-                            if slab > 0 && form.brick.is_some() {
-                                forms.push(Form { slab, ..form });
-                            }
-                        }
-                    }
-                }
-            }
-        }
-        forms
     }
 
     /// The fastest of some forms; then of its neighbours.
@@ -477,31 +350,6 @@ impl<R: OnLattice + Vectorised> Contest<'_, R> {
 
 /// Hopping parameter of the timed iterations: a matrix that is far from singular.
 const KAPPA: f64 = 0.12;
-
-fn shaped(form: Form) -> Vec<Form> {
-    let of_shape = |[threads, resident]: [usize; 2]| Form { resident, ..form.with_block(threads) };
-    SHAPES.into_iter().map(of_shape).collect()
-}
-
-/// A form in a few words.
-pub(super) fn described(form: &Form) -> String {
-    let Form { block_sites, side_threads, register_sides, resident, chunk, slab, .. } = form;
-    let order = match form.brick {
-        Some([x, y, z, t]) => format!("bricks {x}x{y}x{z}x{t} slab {slab}"),
-        None => "in order".to_owned(),
-    };
-    let sides = match (form.loops_sides, side_threads * register_sides) {
-        (true, _) => ", sides in a loop".to_owned(),
-        (false, 1) => String::new(),
-        _ => format!(", sides {side_threads} threads x {register_sides}"),
-    };
-    format!(
-        "{block_sites} sites, {resident} resident, {order}, chunks of {chunk}, {:?}/{:?}{}{sides}",
-        form.spinor_load,
-        form.link_load,
-        if form.is_streamed { "/streamed" } else { "" }
-    )
-}
 
 /// Prints a row, and keeps it; its time for a site.
 fn show(

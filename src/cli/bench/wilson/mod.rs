@@ -1,6 +1,7 @@
 //! The ladder of the hopping term of the Wilson operator, its solver, and the speed by occupancy.
 
 mod contest;
+mod forms;
 mod occupancy;
 mod row;
 mod subject;

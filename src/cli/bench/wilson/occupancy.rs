@@ -3,7 +3,8 @@
 use std::io::Write;
 
 use super::Found;
-use super::contest::{Contest, described};
+use super::contest::Contest;
+use super::forms::described;
 use super::row::{MOST_WARPS, Row};
 use crate::error::Result;
 use crate::gpu::lattice::{Form, OnLattice};
