@@ -158,7 +158,7 @@ impl Count {
 }
 
 /// An index in words: the name of each dimension and the place along it.
-fn position(variable: &Variable<'_>, at: &IxDyn) -> String {
+pub(super) fn position(variable: &Variable<'_>, at: &IxDyn) -> String {
     // Where one time was read, the values have lost the dimension Time, which is the first.
     let dimensions = variable.dimensions();
     let names = dimensions[dimensions.len() - at.ndim()..].iter().map(netcdf::Dimension::name);

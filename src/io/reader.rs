@@ -4,14 +4,14 @@ use std::fs;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use ndarray::ArrayD;
+use ndarray::{ArrayD, IxDyn};
 use netcdf::types::{FloatType, NcVariableType};
 use netcdf::{AttributeValue, Variable};
 
 use crate::error::{Error, Result};
 use crate::io::holes::Masked;
 use crate::io::packing::Packing;
-use crate::io::{classic, filters, guard, heap};
+use crate::io::{classic, filters, guard, heap, holes};
 
 /// The global attribute by which a restart file of ours is known; it holds the number of its form.
 pub const RESTART_MARK: &str = "nwp_mini_restart";
@@ -181,7 +181,7 @@ impl Reader {
             return Err(self.error(format!(
                 "variable {name} is {} at {}; every value must be finite",
                 values[at],
-                position(&variable, &IxDyn(&index))
+                holes::position(&variable, &IxDyn(&index))
             )));
         }
         Ok(values)
