@@ -49,6 +49,8 @@ pub enum Error {
     },
     /// An iteration did not come to an end, or its numbers are not finite.
     NotConverged(String),
+    /// Cells whose integration failed; all others are in the output.
+    Unsolved(String),
     /// A member of an ensemble failed.
     Member {
         /// Its number.
@@ -101,7 +103,7 @@ impl Error {
             Self::Usage(_) => 2,
             Self::Input { .. } | Self::Io { .. } | Self::Exists(_) => 3,
             Self::Gpu(_) => 4,
-            Self::BlowUp { .. } | Self::NotConverged(_) => 5,
+            Self::BlowUp { .. } | Self::NotConverged(_) | Self::Unsolved(_) => 5,
             Self::Member { error, .. } => error.exit_code(),
             Self::Interrupted(_) => 130,
         }
@@ -114,6 +116,7 @@ impl fmt::Display for Error {
             Self::Usage(message)
             | Self::Verdict(message)
             | Self::NotConverged(message)
+            | Self::Unsolved(message)
             | Self::Interrupted(message) => f.write_str(message),
             Self::Input { path, message } => write!(f, "{}: {message}", path.shown()),
             Self::Io { path, action, reason } => {

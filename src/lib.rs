@@ -12,6 +12,7 @@
 //! - S06: Skamarock 2006, Mon. Wea. Rev. 134, 2241-2250.
 //! - SH12: Shipway, Hill 2012, Quart. J. Roy. Meteor. Soc. 138, 2196-2211 (kinematic driver).
 //! - SW09: Skamarock, Weisman 2009, Mon. Wea. Rev. 137, 488-494.
+//! - S97: Sandu et al. 1997, Atmos. Environ. 31, 3459-3472 (Rosenbrock methods for chemistry).
 //! - W09: Wang, Skamarock, Feingold 2009, Mon. Wea. Rev. 137, 2547-2558.
 //! - WK82: Weisman, Klemp 1982, Mon. Wea. Rev. 110, 504-520 (sounding of deep convection).
 //! - WS02: Wicker, Skamarock 2002, Mon. Wea. Rev. 130, 2088-2097.
@@ -33,6 +34,7 @@ pub mod state;
 pub mod thermo;
 
 pub mod advection;
+pub mod chemistry;
 pub mod forcing;
 pub mod primitives;
 pub mod wsm5;

@@ -3,6 +3,7 @@
 mod begin;
 mod bench;
 mod beside;
+mod chemistry;
 mod columns;
 mod config;
 mod device;
@@ -14,6 +15,7 @@ mod info;
 mod init;
 mod kernels;
 mod made;
+mod mechanism;
 mod pair;
 mod plot;
 mod progress;
@@ -104,6 +106,8 @@ enum Command {
     Columns(columns::Columns),
     Transport(transport::Transport),
     Wilson(wilson::Wilson),
+    Chemistry(chemistry::Chemistry),
+    Mechanism(mechanism::Mechanism),
     Init(init::Init),
     Import(import::Import),
     Diff(diff::Diff),
@@ -262,6 +266,8 @@ fn run(cli: &Cli) -> Result<()> {
         Command::Columns(command) => command.run(),
         Command::Transport(command) => command.run(),
         Command::Wilson(command) => command.run(),
+        Command::Chemistry(command) => command.run(),
+        Command::Mechanism(command) => command.run(),
         Command::Init(command) => command.run(),
         Command::Import(command) => command.run(),
         Command::Diff(command) => command.run(),

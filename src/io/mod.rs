@@ -1,6 +1,7 @@
 //! Files: NetCDF in and out. Everything here works on host memory.
 
 pub mod benchmark;
+pub mod chemistry;
 mod classic;
 pub mod columns;
 pub mod companion;

@@ -234,6 +234,37 @@ impl Reader {
         Ok(Masked::unpacked(variable, &packing, &stored))
     }
 
+    /// All values of a variable of one dimension in double precision; those that an attribute or NetCDF's
+    /// default mark as missing become NaN.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Input`] when it is missing, has another dimension or is not numeric.
+    pub fn row(&self, name: &str, dimension: &str) -> Result<Vec<f64>> {
+        /// NetCDF's default for what was never written.
+        const UNWRITTEN: f64 = 9.969_209_968_386_869e36;
+        let variable = self.variable(name)?;
+        let found: Vec<String> =
+            variable.dimensions().iter().map(netcdf::Dimension::name).collect();
+        if found != [dimension] {
+            let found = found.join(", ");
+            let message =
+                format!("variable {name} has the dimensions ({found}); ({dimension}) is needed");
+            return Err(self.error(message));
+        }
+        let marks: Vec<f64> = ["_FillValue", "missing_value"]
+            .iter()
+            .filter_map(|name| number(&variable.attribute(name)?.value().ok()?))
+            .chain([UNWRITTEN])
+            .collect();
+        self.check_size(&variable)?;
+        let mut values: Vec<f64> = variable.get_values(..).map_err(|e| {
+            self.error(format!("variable {name} cannot be read as numbers ({e}); is it complete?"))
+        })?;
+        values.iter_mut().filter(|x| marks.contains(x)).for_each(|x| *x = f64::NAN);
+        Ok(values)
+    }
+
     /// That a variable cannot be read, and what would help.
     pub(super) fn unreadable(&self, name: &str, what: &str, error: &netcdf::Error) -> Error {
         let explained = filters::explained(&self.path, name, &error.to_string());

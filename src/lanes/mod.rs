@@ -6,6 +6,7 @@
 //! if they hold no calls: numbers are [`Lane`]s there.
 
 mod choice;
+pub mod double;
 mod float;
 pub mod math;
 mod precision;

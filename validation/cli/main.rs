@@ -3,6 +3,7 @@
 mod bench;
 mod beside;
 mod cases;
+mod chemistry;
 mod contract;
 mod diff;
 mod ensemble;

@@ -1,6 +1,7 @@
 //! The library against WRF's own results, and the properties that it promises, on the CPU.
 
 mod advection;
+mod chemistry;
 mod lanes;
 mod lattice;
 mod pair;

@@ -10,7 +10,7 @@ const LAYERS: [&[&str]; 9] = [
     &["error", "lanes", "os_text", "random", "real", "shared"],
     &["calendar", "constants", "grid", "primitives"],
     &["mass", "plan", "state", "thermo"],
-    &["wsm5", "advection", "forcing", "lattice"],
+    &["wsm5", "advection", "chemistry", "forcing", "lattice"],
     &["ensemble", "gpu"],
     &["backend", "io"],
     &["cases", "projection", "diagnostics"],

@@ -2,6 +2,7 @@
 //! this machine.
 
 mod capacity;
+mod chemistry;
 mod cpu;
 mod csr;
 pub(super) mod figure;
@@ -73,6 +74,11 @@ use transpose::Extent;
 ///
 /// Example: nwp-mini bench scale --backend both --svg scale.svg --json scale.json
 ///
+/// `chemistry` integrates cells after an hour of chemistry (warm), without radicals (cold), and of both kinds, sorted
+/// and in random order.
+///
+/// Example: nwp-mini bench chemistry --mechanism data/chemistry/radm2.kpp
+///
 /// Example: nwp-mini bench --merge benches/results/*/*.json --svg platforms.svg
 #[derive(Debug, Args)]
 pub(super) struct Bench {
@@ -119,6 +125,12 @@ pub(super) struct Bench {
     /// Kind of matrix of `csr`; may be given several times [default: all]
     #[arg(long, value_name = "KIND")]
     matrix: Vec<Kind>,
+    /// Mechanism of `chemistry`
+    #[arg(long, value_name = "FILE", default_value = "data/chemistry/radm2.kpp")]
+    mechanism: PathBuf,
+    /// Number of cells of `chemistry`
+    #[arg(long, value_name = "N", default_value = "16Ki")]
+    cells: Elements,
     /// Let `reduce` work on whole numbers of 32 bits
     #[arg(long)]
     integers: bool,
@@ -172,11 +184,13 @@ enum Part {
     Csr,
     /// The ladder of the Wilson operator of lattice QCD, and its solver
     Wilson,
+    /// Gas-phase chemistry of independent cells, on the CPU
+    Chemistry,
     /// Experiments with the memory of the GPU and the way to it
     Memory,
     /// How time and memory for a cell grow with the grid; takes some minutes
     Scale,
-    /// Everything but scale
+    /// Everything but chemistry and scale
     All,
 }
 
@@ -213,7 +227,11 @@ impl Bench {
             self.occupancy.as_ref().map(|path| Pending::new(path, self.force)).transpose()?;
         let page = self.report.as_ref().map(|path| Pending::new(path, self.force)).transpose()?;
         let mut growth = None;
-        let gpu = self.backend.open(&self.gpu)?;
+        // Chemistry by itself needs no GPU.
+        let gpu = match self.parts[..] {
+            [Part::Chemistry] => None,
+            _ => self.backend.open(&self.gpu)?,
+        };
         let gpu = gpu.as_ref();
         let mut out = io::stdout().lock();
         let (mut rows, mut faults) = (Vec::new(), Vec::new());
@@ -240,6 +258,9 @@ impl Bench {
             if let (Some(occupancy), Some(picture)) = (occupancy, found.picture) {
                 occupancy.write_text(&picture)?;
             }
+        }
+        if self.parts.contains(&Part::Chemistry) {
+            rows.extend(self.chemistry(&mut out)?.iter().map(value));
         }
         if self.wants(Part::Memory) {
             let (found, wrong) = self.memory(gpu, &mut out)?;

@@ -1,0 +1,418 @@
+//! Integration of many cells, side by side in lanes and shared out among threads.
+//!
+//! Every lane has a cell with a time, a step and counters of its own. All lanes try their steps together;
+//! a lane whose cell has reached its end takes the next cell at once, so that cells of many steps hold up no
+//! others. A cell is computed with the same operations in any lane and beside any others, so
+//! that its bits depend on nothing but itself.
+
+use rayon::prelude::*;
+
+use super::kinetics::Kinetics;
+use super::lanes::{CELLS, Row, each};
+use super::mechanism::expression::Input;
+use super::rosenbrock::{Control, Counters, Factors, Method, Status, Tolerances, Work};
+use super::sparse_lu::Entry;
+use crate::chemistry::rates::sun::sunlight;
+use crate::lanes::{Instructions, Task};
+
+/// Treatment of rate constants during an integration.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RateUpdate {
+    /// Those of the start hold throughout.
+    Frozen,
+    /// They follow the sun.
+    Updated,
+}
+
+/// Precision of factors and of solutions with them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LuPrecision {
+    /// Single.
+    F32,
+    /// Double.
+    F64,
+}
+
+/// Settings of an integration.
+#[derive(Clone, Copy, Debug)]
+pub struct Settings {
+    /// Method.
+    pub method: Method,
+    /// Tolerances.
+    pub tolerances: Tolerances,
+    /// Interval, s.
+    pub interval: f64,
+    /// First step, s; 0 for the default.
+    pub first_step: f64,
+    /// Rates during the integration.
+    pub rates: RateUpdate,
+    /// Precision of the linear algebra.
+    pub lu: LuPrecision,
+}
+
+/// Cells and their conditions; values of a cell lie side by side.
+#[derive(Clone, Debug, Default)]
+pub struct Cells {
+    /// Variable species in the order of the integration, molecules cm-3.
+    pub variable: Vec<f64>,
+    /// Fixed species, molecules cm-3.
+    pub fixed: Vec<f64>,
+    /// Temperature, K.
+    pub temperature: Vec<f64>,
+    /// 1e-6 of the number density of air, molecules cm-3.
+    pub air_factor: Vec<f64>,
+    /// Number density of air, molecules cm-3.
+    pub air_density: Vec<f64>,
+    /// Hydrolysis of N2O5, s-1.
+    pub hydrolysis: Vec<f64>,
+    /// Photolysis frequencies in the order of the mechanism, s-1.
+    pub photolysis: Vec<f64>,
+    /// Local solar time at the start, s.
+    pub start: Vec<f64>,
+}
+
+impl Cells {
+    /// Number of cells.
+    pub fn len(&self) -> usize {
+        self.temperature.len()
+    }
+
+    /// True if there are no cells.
+    pub fn is_empty(&self) -> bool {
+        self.temperature.is_empty()
+    }
+}
+
+/// The end of a cell's integration.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Outcome {
+    /// Success, or the reason of failure.
+    pub status: Status,
+    /// Counters.
+    pub counters: Counters,
+    /// Time reached, s.
+    pub time: f64,
+    /// Last accepted step, s.
+    pub last_step: f64,
+    /// Step that would come next, s.
+    pub next_step: f64,
+}
+
+/// Lowest temperature that rates are computed for, K.
+const COLDEST: f64 = 1.0;
+/// Highest temperature that rates are computed for, K.
+const HOTTEST: f64 = 10_000.0;
+
+/// Quantities that are checked where rates use them.
+const USABLE: [Input; 5] =
+    [Input::Temperature, Input::AirFactor, Input::AirDensity, Input::Hydrolysis, Input::Sun];
+
+/// Most cells of a piece of work of a thread.
+const PIECE: usize = 1_024;
+/// Pieces of a thread, if there are cells enough, so that none waits long for the last one.
+const PIECES_PER_THREAD: usize = 8;
+
+/// Integrates all cells over the interval. A cell that fails keeps its concentrations.
+pub fn integrate(kinetics: &Kinetics, settings: &Settings, cells: &mut Cells) -> Vec<Outcome> {
+    let instructions = Instructions::best();
+    integrate_with(kinetics, settings, cells, instructions)
+}
+
+/// The same with given vector instructions, or without.
+pub fn integrate_with(
+    kinetics: &Kinetics,
+    settings: &Settings,
+    cells: &mut Cells,
+    instructions: Option<Instructions>,
+) -> Vec<Outcome> {
+    let count = cells.len();
+    if count == 0 {
+        return Vec::new();
+    }
+    let piece = count.div_ceil(rayon::current_num_threads() * PIECES_PER_THREAD);
+    let piece = piece.next_multiple_of(CELLS).min(PIECE);
+    let mut variable = std::mem::take(&mut cells.variable);
+    let conditions = &*cells;
+    let uses = USABLE.map(|input| kinetics.rates.uses(input));
+    let outcomes = variable
+        .par_chunks_mut(piece * kinetics.variables())
+        .enumerate()
+        .flat_map_iter(|(number, variable)| {
+            let first = number * piece;
+            let piece = Piece { kinetics, settings, cells: conditions, first, variable, uses };
+            match (settings.lu, instructions) {
+                (LuPrecision::F64, Some(set)) => set.run(Integration::<f64>::new(piece)),
+                (LuPrecision::F32, Some(set)) => set.run(Integration::<f32>::new(piece)),
+                (LuPrecision::F64, None) => Integration::<f64>::new(piece).run(),
+                (LuPrecision::F32, None) => Integration::<f32>::new(piece).run(),
+            }
+        })
+        .collect();
+    cells.variable = variable;
+    outcomes
+}
+
+/// Rate constants of all reactions at the start, reaction by reaction for each cell.
+pub fn rate_constants(kinetics: &Kinetics, cells: &Cells) -> Vec<f64> {
+    let mut results = vec![Row::default(); kinetics.rates.operations.len()];
+    let mut constants = Vec::with_capacity(cells.len() * kinetics.reactions());
+    for first in (0..cells.len()).step_by(CELLS) {
+        kinetics.rates.evaluate(&mut results, |input| condition(cells, first, input));
+        for lane in 0..CELLS.min(cells.len() - first) {
+            let rate = |&number: &u32| results[number as usize][lane];
+            constants.extend(kinetics.rates.rate.iter().map(rate));
+        }
+    }
+    constants
+}
+
+/// A quantity of the cells from `first` on; lanes beyond the last cell have that of the last.
+#[inline(always)]
+fn condition(cells: &Cells, first: usize, input: Input) -> Row {
+    let last = cells.len() - 1;
+    each(|lane| {
+        let cell = (first + lane).min(last);
+        match input {
+            Input::Temperature => cells.temperature[cell],
+            Input::AirFactor => cells.air_factor[cell],
+            Input::AirDensity => cells.air_density[cell],
+            Input::Sun => sunlight(cells.start[cell]),
+            Input::Hydrolysis => cells.hydrolysis[cell],
+            Input::Photolysis(number) => {
+                cells.photolysis[cell * (cells.photolysis.len() / cells.len()) + number]
+            }
+        }
+    })
+}
+
+/// Some of the cells.
+struct Piece<'a> {
+    kinetics: &'a Kinetics,
+    settings: &'a Settings,
+    cells: &'a Cells,
+    /// Number of the first cell.
+    first: usize,
+    /// Variable species of the piece's cells.
+    variable: &'a mut [f64],
+    /// Use of each of [`USABLE`].
+    uses: [bool; USABLE.len()],
+}
+
+impl Piece<'_> {
+    fn len(&self) -> usize {
+        self.variable.len() / self.kinetics.variables()
+    }
+
+    /// True if all that rates depend on is in the range that they are for.
+    fn has_good_conditions(&self, cell: usize) -> bool {
+        let cells = self.cells;
+        let is_positive = |x: f64| x > 0.0 && x.is_finite();
+        let is_rate = |x: f64| x >= 0.0 && x.is_finite();
+        let is_good = [
+            (COLDEST..=HOTTEST).contains(&cells.temperature[cell]),
+            is_positive(cells.air_factor[cell]),
+            is_positive(cells.air_density[cell]),
+            is_rate(cells.hydrolysis[cell]),
+            cells.start[cell].is_finite(),
+        ];
+        let per_cell = cells.photolysis.len() / cells.len();
+        is_good.iter().zip(&self.uses).all(|(is_good, is_used)| *is_good || !is_used)
+            && cells.photolysis[cell * per_cell..][..per_cell].iter().all(|&j| is_rate(j))
+    }
+}
+
+/// The next cells: their rates are computed side by side before lanes take them.
+struct Waiting {
+    rates: Vec<Row>,
+    /// First of the cells that wait, in the piece.
+    first: usize,
+    next: usize,
+    count: usize,
+}
+
+/// The integration of a piece.
+struct Integration<'a, F> {
+    piece: Piece<'a>,
+    work: Work,
+    factors: Factors<F>,
+    waiting: Waiting,
+    control: [Control; CELLS],
+    /// Cell of each lane, in the piece.
+    cell: [Option<usize>; CELLS],
+    outcomes: Vec<Outcome>,
+}
+
+impl<'a, F: Entry> Integration<'a, F> {
+    fn new(piece: Piece<'a>) -> Self {
+        let nothing = Outcome {
+            status: Status::BAD_CONDITIONS,
+            counters: Counters::default(),
+            time: 0.0,
+            last_step: 0.0,
+            next_step: 0.0,
+        };
+        let rates = vec![Row::default(); piece.kinetics.rates.operations.len()];
+        Self {
+            work: Work::new(piece.kinetics, &piece.settings.method),
+            factors: Factors::new(piece.kinetics),
+            waiting: Waiting { rates, first: 0, next: 0, count: 0 },
+            control: [Control::default(); CELLS],
+            cell: [None; CELLS],
+            outcomes: vec![nothing; piece.len()],
+            piece,
+        }
+    }
+
+    /// Fills a lane with the next cell, if there is one.
+    #[inline(always)]
+    fn load(&mut self, lane: usize) -> bool {
+        loop {
+            if self.waiting.next == self.waiting.count {
+                let first = self.waiting.first + self.waiting.count;
+                let count = CELLS.min(self.piece.len() - first);
+                if count == 0 {
+                    return false;
+                }
+                let (cells, start) = (self.piece.cells, self.piece.first + first);
+                let rates = &self.piece.kinetics.rates;
+                rates.evaluate(&mut self.waiting.rates, |input| condition(cells, start, input));
+                (self.waiting.first, self.waiting.next, self.waiting.count) = (first, 0, count);
+            }
+            let place = self.waiting.next;
+            let cell = self.waiting.first + place;
+            self.waiting.next += 1;
+            let settings = self.piece.settings;
+            let (start, end) = match settings.rates {
+                RateUpdate::Frozen => (0.0, settings.interval),
+                RateUpdate::Updated => {
+                    let start = self.piece.cells.start[self.piece.first + cell];
+                    (start, start + settings.interval)
+                }
+            };
+            if !self.piece.has_good_conditions(self.piece.first + cell) {
+                self.outcomes[cell].time = start;
+                continue;
+            }
+            for &number in &self.piece.kinetics.rates.kept {
+                self.work.rates[number as usize][lane] = self.waiting.rates[number as usize][place];
+            }
+            let n = self.piece.kinetics.variables();
+            let fixed = self.piece.kinetics.fixed.len();
+            for (y, value) in self.work.y.iter_mut().zip(&self.piece.variable[cell * n..][..n]) {
+                y[lane] = *value;
+            }
+            let values = &self.piece.cells.fixed[(self.piece.first + cell) * fixed..][..fixed];
+            for (i, &value) in values.iter().enumerate() {
+                self.work.y[n + i][lane] = value;
+                self.work.stage[n + i][lane] = value;
+            }
+            self.cell[lane] = Some(cell);
+            self.control[lane] = Control::new(start, end, settings.first_step);
+            return true;
+        }
+    }
+
+    /// Stores what a lane's cell has come to, and frees the lane.
+    #[inline(always)]
+    fn store(&mut self, lane: usize, status: Status) {
+        let Some(cell) = self.cell[lane].take() else { return };
+        let Control { time, step, last_step, counters, .. } = self.control[lane];
+        self.outcomes[cell] = Outcome { status, counters, time, last_step, next_step: step };
+        if status.is_success() {
+            let n = self.piece.kinetics.variables();
+            let values = &mut self.piece.variable[cell * n..][..n];
+            for (value, y) in values.iter_mut().zip(&self.work.y) {
+                *value = y[lane];
+            }
+        }
+    }
+
+    /// Gives every lane a step to take; false when no cell is left.
+    #[inline(always)]
+    fn prepare(&mut self) -> bool {
+        let mut is_busy = false;
+        for lane in 0..CELLS {
+            loop {
+                if self.cell[lane].is_none() && !self.load(lane) {
+                    // A harmless step for a lane without a cell.
+                    self.control[lane].step = 1.0;
+                    break;
+                }
+                if self.control[lane].is_retry {
+                    break;
+                }
+                match self.control[lane].begin() {
+                    None => {
+                        let is_timed = self.piece.settings.rates == RateUpdate::Updated;
+                        let counters = &mut self.control[lane].counters;
+                        counters.functions += 1 + u32::from(is_timed);
+                        counters.jacobians += 1;
+                        break;
+                    }
+                    Some(status) => self.store(lane, status),
+                }
+            }
+            is_busy |= self.cell[lane].is_some();
+        }
+        is_busy
+    }
+
+    /// Tries the steps of all lanes.
+    #[inline(always)]
+    fn attempt(&mut self) {
+        let Piece { kinetics, settings, .. } = self.piece;
+        let method = &settings.method;
+        let is_timed = settings.rates == RateUpdate::Updated;
+        let control = &self.control;
+        let time = each(|lane| control[lane].time);
+        let step = each(|lane| control[lane].step);
+        let gamma = method.gamma[0];
+        let diagonal = each(|lane| 1.0 / (step[lane] * gamma));
+        self.work.begin(kinetics, is_timed, time);
+        let is_regular = self.work.factorise(kinetics, &mut self.factors, diagonal);
+        let errors = self.work.advance(
+            kinetics,
+            method,
+            settings.tolerances,
+            &mut self.factors,
+            is_timed,
+            [time, step],
+        );
+        let evaluations = method.evaluates[1..].iter().filter(|&&is| is).count() as u32;
+        let mut is_accepted = [false; CELLS];
+        for lane in 0..CELLS {
+            if self.cell[lane].is_none() {
+                continue;
+            }
+            let control = &mut self.control[lane];
+            control.counters.factorisations += 1;
+            let result = if is_regular[lane] {
+                control.counters.functions += evaluations;
+                control.counters.solutions += method.stages as u32;
+                control.judge(errors[lane], method.order)
+            } else {
+                control.halve().map(|()| false)
+            };
+            match result {
+                Ok(accepted) => is_accepted[lane] = accepted,
+                Err(status) => self.store(lane, status),
+            }
+        }
+        for (y, end) in self.work.y.iter_mut().zip(&self.work.end) {
+            let before = *y;
+            *y = each(|lane| if is_accepted[lane] { end[lane] } else { before[lane] });
+        }
+    }
+}
+
+impl<F: Entry> Task for Integration<'_, F> {
+    type Output = Vec<Outcome>;
+
+    #[inline(always)]
+    fn run(mut self) -> Vec<Outcome> {
+        while self.prepare() {
+            self.attempt();
+        }
+        self.outcomes
+    }
+}

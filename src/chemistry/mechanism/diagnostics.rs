@@ -1,0 +1,212 @@
+//! Faults of a mechanism: file, line, column, the text with a caret, the expectation, the nearest
+//! known name. All faults of a mechanism are collected before it is refused.
+
+use std::fmt::{self, Write};
+use std::path::{Path, PathBuf};
+
+/// Faults that are kept; of more than these only the number is told.
+const MOST_KEPT: usize = 50;
+
+/// Characters shown on either side of the place of a fault.
+const SHOWN: usize = 60;
+
+/// Bytes of the text that a caret underlines at most.
+const MOST_UNDERLINED: usize = 40;
+
+/// A part of the text of a source file.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Span {
+    /// Number of the file among the sources.
+    pub file: usize,
+    /// First byte.
+    pub start: usize,
+    /// Byte after the last one.
+    pub end: usize,
+}
+
+/// A file of a mechanism as it was read.
+#[derive(Clone, Debug)]
+pub struct Source {
+    /// Its path.
+    pub path: PathBuf,
+    /// Its text, with whatever is not UTF-8 replaced.
+    pub text: String,
+}
+
+/// Weight of a fault.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Severity {
+    /// The mechanism can be used.
+    Warning,
+    /// It cannot.
+    Error,
+}
+
+/// A fault and its place.
+#[derive(Clone, Debug)]
+pub struct Diagnostic {
+    /// Its weight.
+    pub severity: Severity,
+    /// Its place in the text, where it has one.
+    pub span: Option<Span>,
+    /// The finding.
+    pub message: String,
+    /// The expectation, or what to do.
+    pub help: String,
+}
+
+/// The faults of a mechanism in the order of their discovery, with the files that they refer to.
+#[derive(Clone, Debug, Default)]
+pub struct Diagnostics {
+    /// Files, in the order of reading.
+    pub sources: Vec<Source>,
+    list: Vec<Diagnostic>,
+    errors: usize,
+    warnings: usize,
+}
+
+impl Diagnostics {
+    /// Notes an error.
+    pub fn error(&mut self, span: Span, message: impl Into<String>, help: impl Into<String>) {
+        self.add(Severity::Error, Some(span), message.into(), help.into());
+    }
+
+    /// Notes a warning.
+    pub fn warning(&mut self, span: Span, message: impl Into<String>, help: impl Into<String>) {
+        self.add(Severity::Warning, Some(span), message.into(), help.into());
+    }
+
+    /// Notes an error that concerns the mechanism as a whole.
+    pub fn general(&mut self, message: impl Into<String>, help: impl Into<String>) {
+        self.add(Severity::Error, None, message.into(), help.into());
+    }
+
+    /// Number of errors.
+    pub fn errors(&self) -> usize {
+        self.errors
+    }
+
+    /// Number of warnings.
+    pub fn warnings(&self) -> usize {
+        self.warnings
+    }
+
+    /// True if so many errors were found that reading on is pointless.
+    pub fn is_hopeless(&self) -> bool {
+        self.errors > MOST_KEPT
+    }
+
+    /// The faults that are kept.
+    pub fn list(&self) -> &[Diagnostic] {
+        &self.list
+    }
+
+    fn add(&mut self, severity: Severity, span: Option<Span>, message: String, help: String) {
+        let count = match severity {
+            Severity::Error => &mut self.errors,
+            Severity::Warning => &mut self.warnings,
+        };
+        *count += 1;
+        if *count <= MOST_KEPT {
+            self.list.push(Diagnostic { severity, span, message, help });
+        }
+    }
+
+    /// The text of all errors, or of all warnings, each with its place.
+    pub fn text(&self, severity: Severity) -> String {
+        let mut text = String::new();
+        for diagnostic in self.list.iter().filter(|d| d.severity == severity) {
+            if !text.is_empty() {
+                text.push('\n');
+            }
+            // Writing to a string does not fail.
+            let _ = self.write_one(&mut text, diagnostic);
+        }
+        let all = match severity {
+            Severity::Error => self.errors,
+            Severity::Warning => self.warnings,
+        };
+        if all > MOST_KEPT {
+            let _ = write!(text, "\nand {} more", all - MOST_KEPT);
+        }
+        text
+    }
+
+    fn write_one(&self, text: &mut String, diagnostic: &Diagnostic) -> fmt::Result {
+        let Diagnostic { span, message, help, .. } = diagnostic;
+        let placed = span.and_then(|span| Some((span, self.sources.get(span.file)?)));
+        let Some((span, source)) = placed else {
+            write!(text, "{message}")?;
+            return if help.is_empty() { Ok(()) } else { write!(text, "; {help}") };
+        };
+        let place = Place::of(source, span);
+        let file = source.path.display();
+        writeln!(text, "{file}:{}:{}: {message}", place.line, place.column)?;
+        writeln!(text, "    | {}", place.shown)?;
+        write!(text, "    | {}{}", " ".repeat(place.indent), "^".repeat(place.carets))?;
+        if help.is_empty() { Ok(()) } else { write!(text, " {help}") }
+    }
+}
+
+/// A position in words: line and column from 1, the line as far as it is shown.
+struct Place {
+    line: usize,
+    column: usize,
+    shown: String,
+    indent: usize,
+    carets: usize,
+}
+
+impl Place {
+    fn of(source: &Source, span: Span) -> Self {
+        let text = source.text.as_bytes();
+        let start = span.start.min(text.len());
+        let line = 1 + text[..start].iter().filter(|&&byte| byte == b'\n').count();
+        let line_start = text[..start].iter().rposition(|&byte| byte == b'\n').map_or(0, |i| i + 1);
+        let line_end =
+            text[start..].iter().position(|&byte| byte == b'\n').map_or(text.len(), |i| start + i);
+        let column = 1 + String::from_utf8_lossy(&text[line_start..start]).chars().count();
+
+        let from = line_start.max(start.saturating_sub(SHOWN));
+        let to = line_end.min(start + 2 * SHOWN);
+        let visible = |bytes: &[u8]| -> String {
+            let text = String::from_utf8_lossy(bytes);
+            text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
+        };
+        let before = visible(&text[from..start]);
+        let after = visible(&text[start..to]);
+        let cut = if from > line_start { "..." } else { "" };
+        let more = if to < line_end { "..." } else { "" };
+        let marked = span.end.clamp(start, line_end.min(start + MOST_UNDERLINED));
+        Self {
+            line,
+            column,
+            indent: cut.len() + before.chars().count(),
+            carets: String::from_utf8_lossy(&text[start..marked]).chars().count().max(1),
+            shown: format!("{cut}{before}{}{more}", after.trim_end()),
+        }
+    }
+}
+
+/// The known name that is the fewest edits away, if it is near.
+pub fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let name = name.to_ascii_uppercase();
+    let near = 1 + name.len() / 3;
+    known
+        .into_iter()
+        .filter(|other| other.len().abs_diff(name.len()) <= near)
+        .map(|other| (strsim::damerau_levenshtein(&name, &other.to_ascii_uppercase()), other))
+        .filter(|(distance, _)| *distance <= near)
+        .min_by_key(|(distance, _)| *distance)
+        .map(|(_, other)| other)
+}
+
+/// A sentence about the nearest known name, or nothing.
+pub fn suggestion<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> String {
+    nearest(name, known).map_or_else(String::new, |near| format!("nearest known name: {near}"))
+}
+
+/// The name of a file without folder and ending.
+pub(super) fn stem(path: &Path) -> String {
+    path.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned())
+}

@@ -1,0 +1,291 @@
+//! The section `#EQUATIONS`: `<tag> left = right : rate ;`.
+
+use super::diagnostics::Span;
+use super::expression::{Noted, Parser, describe};
+use super::lexer::{Kind, Lexer, Token};
+use super::sections::Reader;
+use super::tables::Reaction;
+use super::{MOST_REACTIONS, nowhere};
+
+/// Longest rate without white space and comments, characters.
+const LONGEST_RATE: usize = 999;
+
+/// Largest coefficient of a left side.
+const LARGEST_ORDER: u32 = 9;
+
+/// Most terms of a side.
+const MOST_TERMS: usize = 500;
+
+/// Most terms of all equations.
+const MOST_TERMS_IN_ALL: usize = 100_000;
+
+/// Words of the language for which no species stands.
+const DUMMIES: [&str; 2] = ["hv", "PROD"];
+
+/// One side of an equation.
+#[derive(Default)]
+struct Side {
+    terms: Vec<(usize, f64, Span)>,
+    has_light: bool,
+    is_bad: bool,
+}
+
+impl Reader {
+    /// All reactions of a section.
+    pub(super) fn equations(&mut self, body: &mut Lexer<'_>) {
+        loop {
+            let token = body.peek();
+            match token.kind {
+                Kind::End => return,
+                Kind::Sign(b';') => {
+                    body.next_token();
+                }
+                _ if self.diagnostics.is_hopeless() => return,
+                _ if self.mechanism.reactions.len() >= MOST_REACTIONS => {
+                    let help = format!("expected at most {MOST_REACTIONS}");
+                    return self.diagnostics.error(
+                        token.span,
+                        "there are too many reactions",
+                        help,
+                    );
+                }
+                _ if self.terms > MOST_TERMS_IN_ALL => {
+                    let help = format!("expected at most {MOST_TERMS_IN_ALL}");
+                    let message = "there are too many terms in all equations";
+                    return self.diagnostics.error(token.span, message, help);
+                }
+                _ => match self.reaction(body) {
+                    Ok(Some(reaction)) => {
+                        self.terms += reaction.reactants.len() + reaction.products.len();
+                        self.mechanism.reactions.push(reaction);
+                    }
+                    Ok(None) => {}
+                    Err(Noted) => recover(body),
+                },
+            }
+        }
+    }
+
+    /// A reaction; `None` where errors were noted that do not hinder reading on.
+    fn reaction(&mut self, body: &mut Lexer<'_>) -> Result<Option<Reaction>, Noted> {
+        let mut tag = String::new();
+        if body.peek().kind == Kind::Tag {
+            let token = body.next_token();
+            tag = body.text_of(token).trim_matches(['<', '>']).trim().to_owned();
+        }
+        let left = self.side(body, b'=', "= and the products")?;
+        let right = self.side(body, b':', ": and the rate")?;
+        body.set_rate(true);
+        let rate = self.rate(body);
+        body.set_rate(false);
+        let (rate, rate_text) = rate?;
+        let Some(reactants) = self.reactants(&left) else { return Ok(None) };
+        if left.is_bad || right.is_bad {
+            return Ok(None);
+        }
+        let mut products: Vec<(usize, f64)> = Vec::new();
+        for (species, coefficient, _) in right.terms {
+            match products.iter_mut().find(|(known, _)| *known == species) {
+                Some((_, sum)) => *sum += coefficient,
+                None => products.push((species, coefficient)),
+            }
+        }
+        let is_photolytic = left.has_light;
+        Ok(Some(Reaction { tag, reactants, products, is_photolytic, rate, rate_text }))
+    }
+
+    /// Whole coefficients of a left side, each species once.
+    fn reactants(&mut self, side: &Side) -> Option<Vec<(usize, u32)>> {
+        let mut reactants: Vec<(usize, u32)> = Vec::new();
+        let mut is_good = true;
+        for &(species, coefficient, span) in &side.terms {
+            let whole = coefficient as u32;
+            if f64::from(whole) != coefficient || !(1..=LARGEST_ORDER).contains(&whole) {
+                let message = format!("the coefficient {coefficient} on the left side");
+                let help = format!("expected a whole number from 1 to {LARGEST_ORDER}");
+                self.diagnostics.error(span, message, help);
+                is_good = false;
+                continue;
+            }
+            match reactants.iter_mut().find(|(known, _)| *known == species) {
+                Some((_, sum)) => *sum += whole,
+                None => reactants.push((species, whole)),
+            }
+            if reactants.iter().map(|&(_, sum)| sum).sum::<u32>() > LARGEST_ORDER {
+                let help = format!("expected at most {LARGEST_ORDER} molecules on the left side");
+                self.diagnostics.error(span, "the order of the reaction is too high", help);
+                return None;
+            }
+        }
+        is_good.then_some(reactants)
+    }
+
+    /// The terms of a side and the sign after them.
+    fn side(&mut self, body: &mut Lexer<'_>, end: u8, expected: &str) -> Result<Side, Noted> {
+        let mut side = Side::default();
+        let mut sign = 1.0;
+        if let Kind::Sign(byte @ (b'+' | b'-')) = body.peek().kind {
+            body.next_token();
+            sign = if byte == b'-' { -1.0 } else { 1.0 };
+        }
+        loop {
+            self.term(body, sign, &mut side)?;
+            let before = body.position();
+            let token = body.next_token();
+            match token.kind {
+                Kind::Sign(b'+') => sign = 1.0,
+                Kind::Sign(b'-') => sign = -1.0,
+                Kind::Sign(byte) if byte == end => return Ok(side),
+                _ => {
+                    let message = format!("{} after a species", describe(body, token));
+                    let help = format!("expected +, - or {expected}");
+                    self.diagnostics.error(token.span, message, help);
+                    body.set_position(before);
+                    return Err(Noted);
+                }
+            }
+            if side.terms.len() > MOST_TERMS {
+                let help = format!("expected at most {MOST_TERMS}");
+                self.diagnostics.error(token.span, "there are too many terms on a side", help);
+                return Err(Noted);
+            }
+        }
+    }
+
+    fn term(&mut self, body: &mut Lexer<'_>, sign: f64, side: &mut Side) -> Result<(), Noted> {
+        let before = body.position();
+        let mut token = body.next_token();
+        let start = token.span;
+        let mut coefficient = sign;
+        if let Kind::Number(value) = token.kind {
+            if !value.is_finite() {
+                let message = format!("the coefficient {}", body.text_of(token));
+                self.diagnostics.error(token.span, message, "expected a number below 1.8e308");
+                side.is_bad = true;
+            }
+            coefficient *= value;
+            token = body.next_token();
+            if token.kind == Kind::Sign(b'*') {
+                token = body.next_token();
+            }
+        }
+        if token.kind != Kind::Name {
+            let message = format!("{} in an equation", describe(body, token));
+            self.diagnostics.error(token.span, message, "expected a species, hv or PROD");
+            body.set_position(if token.kind == Kind::Sign(b';') {
+                token.span.start
+            } else {
+                before
+            });
+            return Err(Noted);
+        }
+        let name = body.text_of(token);
+        if let Some(dummy) = DUMMIES.iter().find(|dummy| dummy.eq_ignore_ascii_case(name)) {
+            side.has_light |= *dummy == "hv";
+        } else if let Some(species) = self.known_species(name, token.span) {
+            let span = Span { start: start.start, ..token.span };
+            side.terms.push((species, coefficient, span));
+        } else {
+            side.is_bad = true;
+        }
+        Ok(())
+    }
+
+    /// A rate and its text, up to the semicolon.
+    fn rate(
+        &mut self,
+        body: &mut Lexer<'_>,
+    ) -> Result<(super::expression::Expression, String), Noted> {
+        let start = body.position();
+        let next = body.peek();
+        if let Some(length) = too_long(body, start) {
+            let message = format!("a rate of more than {length} characters");
+            self.diagnostics.error(next.span, message, format!("expected at most {LONGEST_RATE}"));
+            return Err(Noted);
+        }
+        let photolysis = &mut self.mechanism.photolysis;
+        let mut parser = Parser { lexer: body, diagnostics: &mut self.diagnostics, photolysis };
+        let rate = parser.expression(0)?;
+        let end = body.position();
+        let token = body.peek();
+        match token.kind {
+            Kind::Sign(b';') => {
+                body.next_token();
+            }
+            Kind::End => {}
+            _ => {
+                let message =
+                    format!("{} follows the rate without a semicolon", describe(body, token));
+                let span = Span { start: end.saturating_sub(1), end, ..token.span };
+                self.diagnostics.error(span, message, "expected ; or an operator after this");
+                return Err(Noted);
+            }
+        }
+        let text = body.slice(start, end).split_whitespace().collect::<Vec<_>>().join(" ");
+        Ok((rate, text))
+    }
+
+    /// Warns of reactions that have the same equation.
+    pub(super) fn warn_of_repetitions(&mut self) {
+        let mut seen = std::collections::HashMap::new();
+        for (number, reaction) in self.mechanism.reactions.iter().enumerate() {
+            let sorted = |terms: Vec<(usize, u64)>| {
+                let mut terms = terms;
+                terms.sort_unstable();
+                terms
+            };
+            let left = reaction.reactants.iter().map(|&(s, c)| (s, u64::from(c))).collect();
+            let right = reaction.products.iter().map(|&(s, c)| (s, c.to_bits())).collect();
+            let form = (sorted(left), sorted(right), reaction.is_photolytic);
+            if let Some(&first) = seen.get(&form) {
+                let (name, first): (String, String) =
+                    (self.mechanism.reaction_name(number), self.mechanism.reaction_name(first));
+                let span = nowhere(usize::MAX);
+                let message = format!(
+                    "{name} has the same equation as {first}: {}; both are kept",
+                    self.mechanism.equation(number)
+                );
+                self.diagnostics.warning(span, message, "");
+            } else {
+                seen.insert(form, number);
+            }
+        }
+    }
+}
+
+/// The longest length of a rate, if the one from `start` on is longer.
+fn too_long(body: &Lexer<'_>, start: usize) -> Option<usize> {
+    let mut ahead = body.clone();
+    let mut length = 0;
+    ahead.set_position(start);
+    while let Some(byte) = ahead.next_char() {
+        if byte == b';' {
+            return None;
+        }
+        length += usize::from(!byte.is_ascii_whitespace());
+        if length > LONGEST_RATE {
+            return Some(LONGEST_RATE);
+        }
+        ahead.set_position(ahead.position() + 1);
+    }
+    None
+}
+
+/// Goes behind the next semicolon, or to a tag that begins a line, whichever comes first.
+fn recover(body: &mut Lexer<'_>) {
+    loop {
+        let before = body.position();
+        let token: Token = body.peek();
+        match token.kind {
+            Kind::End => return,
+            Kind::Sign(b';') => {
+                body.next_token();
+                return;
+            }
+            Kind::Tag if body.slice(before, token.span.start).contains('\n') => return,
+            _ => {
+                body.next_token();
+            }
+        }
+    }
+}

@@ -1,0 +1,242 @@
+//! Words, numbers and signs of a mechanism.
+//!
+//! Comments and inlined code are blanked out first, byte by byte, so that every place in the
+//! remaining text is a place in the file.
+
+use super::diagnostics::{Diagnostics, Span};
+
+/// A word, number or sign.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Kind {
+    /// A letter or `_`, then letters, digits and `_`.
+    Name,
+    /// A decimal number, infinite where it is beyond the range of numbers.
+    Number(f64),
+    /// `<...>`, the tag of a reaction.
+    Tag,
+    /// `**`.
+    Power,
+    /// Any other character.
+    Sign(u8),
+    /// The end of the section.
+    End,
+}
+
+/// A token and its place.
+#[derive(Clone, Copy, Debug)]
+pub struct Token {
+    /// Its kind, and the value of a number.
+    pub kind: Kind,
+    /// Its place.
+    pub span: Span,
+}
+
+/// Reads tokens from a part of a blanked text.
+#[derive(Clone, Debug)]
+pub struct Lexer<'a> {
+    text: &'a [u8],
+    file: usize,
+    position: usize,
+    end: usize,
+    /// True if numbers may carry a kind, as in `1.0_dp`.
+    has_kinds: bool,
+}
+
+impl<'a> Lexer<'a> {
+    /// A lexer of the bytes from `start` to `end`.
+    pub fn new(text: &'a [u8], file: usize, start: usize, end: usize) -> Self {
+        Self { text, file, position: start, end: end.min(text.len()), has_kinds: false }
+    }
+
+    /// The same lexer in a rate expression, whose numbers may have a Fortran kind.
+    pub fn set_rate(&mut self, is_rate: bool) {
+        self.has_kinds = is_rate;
+    }
+
+    /// Present position, bytes.
+    pub fn position(&self) -> usize {
+        self.position
+    }
+
+    /// Goes to a position.
+    pub fn set_position(&mut self, position: usize) {
+        self.position = position;
+    }
+
+    /// Text of a token.
+    pub fn text_of(&self, token: Token) -> &'a str {
+        self.slice(token.span.start, token.span.end)
+    }
+
+    /// Text between two positions.
+    pub fn slice(&self, start: usize, end: usize) -> &'a str {
+        std::str::from_utf8(&self.text[start..end]).unwrap_or("")
+    }
+
+    /// The next byte, white space too.
+    pub fn next_char(&self) -> Option<u8> {
+        self.at(0)
+    }
+
+    /// The next token, which stays.
+    pub fn peek(&self) -> Token {
+        self.clone().next_token()
+    }
+
+    /// The next token.
+    pub fn next_token(&mut self) -> Token {
+        while self.at(0).is_some_and(|byte| byte.is_ascii_whitespace()) {
+            self.position += 1;
+        }
+        let start = self.position;
+        let kind = match self.at(0) {
+            None => Kind::End,
+            Some(byte) if is_name_start(byte) => {
+                self.skip_while(is_name_byte);
+                Kind::Name
+            }
+            Some(byte) if byte.is_ascii_digit() => self.number(start),
+            Some(b'.') if self.at(1).is_some_and(|byte| byte.is_ascii_digit()) => {
+                self.number(start)
+            }
+            Some(b'<') => self.tag(),
+            Some(b'*') if self.at(1) == Some(b'*') => {
+                self.position += 2;
+                Kind::Power
+            }
+            Some(byte) => {
+                self.position += 1;
+                // A character of several bytes is one sign.
+                self.skip_while(|next| byte >= 0x80 && (0x80..0xC0).contains(&next));
+                Kind::Sign(byte)
+            }
+        };
+        Token { kind, span: Span { file: self.file, start, end: self.position } }
+    }
+
+    fn at(&self, ahead: usize) -> Option<u8> {
+        let place = self.position + ahead;
+        if place < self.end { Some(self.text[place]) } else { None }
+    }
+
+    fn skip_while(&mut self, holds: impl Fn(u8) -> bool) {
+        while self.at(0).is_some_and(&holds) {
+            self.position += 1;
+        }
+    }
+
+    fn tag(&mut self) -> Kind {
+        let start = self.position;
+        while let Some(byte) = self.at(0) {
+            self.position += 1;
+            match byte {
+                b'>' => return Kind::Tag,
+                b';' | b'\n' => break,
+                _ => {}
+            }
+        }
+        // No tag: a sign by itself.
+        self.position = start + 1;
+        Kind::Sign(b'<')
+    }
+
+    fn number(&mut self, start: usize) -> Kind {
+        self.skip_while(|byte| byte.is_ascii_digit());
+        if self.at(0) == Some(b'.') {
+            self.position += 1;
+            self.skip_while(|byte| byte.is_ascii_digit());
+        }
+        // An exponent needs a digit: `2EO` is two times EO.
+        if self.at(0).is_some_and(|byte| b"eEdD".contains(&byte)) {
+            let sign = usize::from(self.at(1).is_some_and(|byte| b"+-".contains(&byte)));
+            if self.at(1 + sign).is_some_and(|byte| byte.is_ascii_digit()) {
+                self.position += 1 + sign;
+                self.skip_while(|byte| byte.is_ascii_digit());
+            }
+        }
+        let digits = self.slice(start, self.position).replace(['d', 'D'], "e");
+        if self.has_kinds
+            && self.at(0) == Some(b'_')
+            && self.at(1).is_some_and(|byte| byte.is_ascii_alphabetic())
+        {
+            self.skip_while(is_name_byte);
+        }
+        Kind::Number(digits.parse().unwrap_or(f64::NAN))
+    }
+}
+
+/// True if a name may begin with this.
+pub(super) fn is_name_start(byte: u8) -> bool {
+    byte.is_ascii_alphabetic() || byte == b'_'
+}
+
+/// True if a name may go on with this.
+pub(super) fn is_name_byte(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || byte == b'_'
+}
+
+/// A text in which comments, `{...}` and `//...`, and the code between `#INLINE` and `#ENDINLINE`
+/// are blank; lines stay where they are.
+pub(super) fn blanked(text: &str, file: usize, diagnostics: &mut Diagnostics) -> Vec<u8> {
+    let mut bytes = text.as_bytes().to_vec();
+    let mut i = 0;
+    while i < bytes.len() {
+        let until = match bytes[i] {
+            b'{' => match find(&bytes, i, b"}") {
+                Some(end) => end + 1,
+                None => {
+                    let span = Span { file, start: i, end: i + 1 };
+                    diagnostics.error(span, "the comment that begins here has no end", "add }");
+                    bytes.len()
+                }
+            },
+            b'/' if bytes.get(i + 1) == Some(&b'/') => {
+                find(&bytes, i, b"\n").unwrap_or(bytes.len())
+            }
+            b'#' if is_word(&bytes, i + 1, b"INLINE") => {
+                if let Some(end) = end_of_inline(&bytes, i) {
+                    end
+                } else {
+                    let span = Span { file, start: i, end: i + "#INLINE".len() };
+                    let help = "add #ENDINLINE after the code";
+                    diagnostics.error(span, "the code that begins here has no end", help);
+                    bytes.len()
+                }
+            }
+            _ => {
+                i += 1;
+                continue;
+            }
+        };
+        for byte in &mut bytes[i..until] {
+            if *byte != b'\n' {
+                *byte = b' ';
+            }
+        }
+        i = until;
+    }
+    bytes
+}
+
+/// True if a word stands at a place, in either case, and ends there.
+fn is_word(bytes: &[u8], start: usize, word: &[u8]) -> bool {
+    let end = start + word.len();
+    bytes.get(start..end).is_some_and(|found| found.eq_ignore_ascii_case(word))
+        && !bytes.get(end).is_some_and(|&byte| is_name_byte(byte))
+}
+
+fn end_of_inline(bytes: &[u8], start: usize) -> Option<usize> {
+    const END: &[u8] = b"ENDINLINE";
+    let mut from = start + 1;
+    while let Some(mark) = find(bytes, from, b"#") {
+        if is_word(bytes, mark + 1, END) {
+            return Some(mark + 1 + END.len());
+        }
+        from = mark + 1;
+    }
+    None
+}
+
+fn find(bytes: &[u8], from: usize, what: &[u8; 1]) -> Option<usize> {
+    bytes[from..].iter().position(|byte| *byte == what[0]).map(|i| from + i)
+}

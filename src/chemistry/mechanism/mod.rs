@@ -1,0 +1,130 @@
+//! Mechanisms in the language of KPP, of KPP's and of WRF-Chem's dialect: read, checked, and turned
+//! into plain tables.
+//!
+//! `diagnostics` holds the faults, `lexer` words and numbers, `sections` the commands, `equations` the
+//! reactions, `expression` and `functions` the rates, `atoms` the balance of atoms, `tables` the
+//! result.
+
+pub mod atoms;
+pub mod diagnostics;
+mod equations;
+pub mod expression;
+pub mod functions;
+mod lexer;
+mod sections;
+pub mod tables;
+
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use diagnostics::{Diagnostics, Severity, Span, stem};
+use sections::Reader;
+pub use tables::{Mechanism, Reaction, Role, Species};
+
+/// Longest text of a mechanism with all its files, bytes.
+pub const LONGEST_TEXT: u64 = 4 << 20;
+/// Most species.
+pub const MOST_SPECIES: usize = 2_000;
+/// Most reactions.
+pub const MOST_REACTIONS: usize = 10_000;
+/// Most atoms.
+pub const MOST_ATOMS: usize = 200;
+/// Most files of a mechanism.
+pub const MOST_FILES: usize = 64;
+/// Deepest `#INCLUDE` in a file that is included.
+pub const DEEPEST_INCLUDE: usize = 16;
+
+/// A mechanism and the warnings of its reading, or the faults that forbid its use.
+#[derive(Debug)]
+pub struct Reading {
+    /// The mechanism; `None` where there are errors.
+    pub mechanism: Option<Mechanism>,
+    /// Errors and warnings.
+    pub diagnostics: Diagnostics,
+}
+
+impl Reading {
+    /// The mechanism, or the text of all errors.
+    ///
+    /// # Errors
+    ///
+    /// The errors with their places, one after the other.
+    pub fn mechanism(self) -> Result<(Mechanism, Diagnostics), String> {
+        let Self { mechanism, diagnostics } = self;
+        mechanism.map_or_else(
+            || {
+                let text = diagnostics.text(Severity::Error);
+                let count = diagnostics.errors();
+                let faults = if count == 1 { "one fault" } else { "faults" };
+                Err(format!("is no mechanism that can be used, {faults}:\n{text}"))
+            },
+            |mechanism| Ok((mechanism, diagnostics.clone())),
+        )
+    }
+}
+
+/// Reads a mechanism from a file and the files that it includes.
+///
+/// # Errors
+///
+/// A message when the file itself cannot be read; faults in its text are part of the [`Reading`].
+pub fn read(path: &Path) -> Result<Reading, String> {
+    let text = load(path, LONGEST_TEXT)?;
+    Ok(understand(path, text, true))
+}
+
+/// Reads a mechanism from a text; `#INCLUDE` is refused.
+pub fn parse(name: &str, text: &str) -> Reading {
+    understand(Path::new(name), text.to_owned(), false)
+}
+
+fn understand(path: &Path, text: String, may_include: bool) -> Reading {
+    let mut reader = Reader::new(stem(path), may_include);
+    reader.file(path.to_owned(), text);
+    reader.finish()
+}
+
+/// The text of a file that is no longer than `most` bytes.
+fn load(path: &Path, most: u64) -> Result<String, String> {
+    let describe = |error: std::io::Error| error.to_string();
+    let about = path.metadata().map_err(describe)?;
+    if !about.is_file() {
+        return Err("is not a file".to_owned());
+    }
+    let too_long = || {
+        format!(
+            "holds {} bytes; a mechanism has at most {LONGEST_TEXT} with all files that it includes",
+            about.len()
+        )
+    };
+    if about.len() > most {
+        return Err(too_long());
+    }
+    let mut bytes = Vec::new();
+    File::open(path)
+        .and_then(|file| file.take(most + 1).read_to_end(&mut bytes))
+        .map_err(describe)?;
+    if bytes.len() as u64 > most {
+        return Err(too_long());
+    }
+    Ok(String::from_utf8(bytes)
+        .unwrap_or_else(|e| String::from_utf8_lossy(e.as_bytes()).into_owned()))
+}
+
+/// The paths at which an included file is looked for: beside the file that names it, then beside the
+/// first file.
+fn candidates(name: &str, from: &Path, first: &Path) -> Vec<PathBuf> {
+    let beside = |file: &Path| file.parent().unwrap_or(Path::new("")).join(name);
+    let mut paths = vec![beside(from)];
+    let second = beside(first);
+    if second != paths[0] {
+        paths.push(second);
+    }
+    paths
+}
+
+/// A place for faults that have none in the text.
+fn nowhere(file: usize) -> Span {
+    Span { file, start: 0, end: 0 }
+}

@@ -1,0 +1,57 @@
+//! Gas-phase chemistry: mechanisms in the language of KPP, and their integration in many cells.
+//!
+//! A mechanism is a list of species and reactions (`mechanism`). Its kinetics are ordinary
+//! differential equations of a cell, stiff by many orders of magnitude: O1D lives for nanoseconds, methane
+//! for years. They are solved by implicit methods with a step of its own in every cell.
+//!
+//! - `mechanism` reads the text and gives plain tables, or all faults with their places.
+//! - `ordering` puts the species into an order that keeps the factors of the Jacobian sparse,
+//!   `sparse_lu` lists the operations of factorisation and solution once for all cells.
+//! - `rates` turns rate expressions into one list of operations without repetitions.
+//! - `kinetics` holds the lists of terms of dy/dt and of its Jacobian.
+//! - `rosenbrock` has the methods, one step of them, and the control of its length.
+//! - `cells` integrates many cells side by side in the lanes of vector instructions.
+//! - `clear_sky` and `lifetime` tell what reactions are worth under an open sky.
+//!
+//! ```
+//! use nwp_mini::chemistry::cells::{Cells, LuPrecision, RateUpdate, Settings, integrate};
+//! use nwp_mini::chemistry::kinetics::Kinetics;
+//! use nwp_mini::chemistry::mechanism;
+//! use nwp_mini::chemistry::rosenbrock::{Tolerances, methods};
+//!
+//! let text = "#DEFVAR A = IGNORE; B = IGNORE; #EQUATIONS A = B : 0.1; B = A : 0.3;";
+//! let (mechanism, _) = mechanism::parse("pair", text).mechanism().unwrap();
+//! let kinetics = Kinetics::new(&mechanism).unwrap();
+//! let settings = Settings {
+//!     method: methods::RODAS4,
+//!     tolerances: Tolerances { relative: 1e-6, absolute: 1e-6 },
+//!     interval: 100.0,
+//!     first_step: 0.0,
+//!     rates: RateUpdate::Frozen,
+//!     lu: LuPrecision::F64,
+//! };
+//! let mut cells = Cells {
+//!     variable: vec![4e6, 0.0],
+//!     temperature: vec![298.0],
+//!     air_factor: vec![2.46e13],
+//!     air_density: vec![2.46e19],
+//!     hydrolysis: vec![0.0],
+//!     start: vec![0.0],
+//!     ..Cells::default()
+//! };
+//! let outcomes = integrate(&kinetics, &settings, &mut cells);
+//! assert!(outcomes[0].status.is_success());
+//! // A to B as 3 to 1.
+//! assert!((cells.variable[0] - 3e6).abs() < 10.0);
+//! ```
+
+pub mod cells;
+pub mod clear_sky;
+pub mod kinetics;
+pub mod lanes;
+pub mod lifetime;
+pub mod mechanism;
+pub mod ordering;
+pub mod rates;
+pub mod rosenbrock;
+pub mod sparse_lu;

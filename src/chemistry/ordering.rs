@@ -1,0 +1,183 @@
+//! Order of the species, in which the factors of the Jacobian stay sparse.
+//!
+//! An implicit step solves linear systems with the matrix I/(hγ) - J, and J, the Jacobian of the
+//! kinetics, is sparse: a species depends on the few that it reacts with. Gaussian elimination of a
+//! column adds multiples of the pivot's row to the rows below, and where those rows had zeros, *fill*
+//! appears. The radicals, OH above all, react with nearly everything; eliminated first they would
+//! make the matrix full. The rule of Markowitz (1957) eliminates next the species whose row and column
+//! have the fewest entries: (row entries - 1) (column entries - 1) bounds the fill that it can make.
+//! *Diagonal* Markowitz takes pivots from the diagonal only, since the diagonal of I/(hγ) - J is large;
+//! so the order depends on the pattern alone and is found once for a mechanism.
+
+use super::mechanism::Mechanism;
+
+/// Rows of bits: the pattern of a square matrix.
+#[derive(Clone, Debug)]
+pub struct Pattern {
+    size: usize,
+    words: usize,
+    bits: Vec<u64>,
+}
+
+/// Bits of a word.
+const WORD: usize = 64;
+
+impl Pattern {
+    /// An empty pattern.
+    pub fn new(size: usize) -> Self {
+        let words = size.div_ceil(WORD).max(1);
+        Self { size, words, bits: vec![0; words * size] }
+    }
+
+    /// Number of rows.
+    pub fn size(&self) -> usize {
+        self.size
+    }
+
+    /// Adds an entry.
+    pub fn insert(&mut self, row: usize, column: usize) {
+        self.bits[row * self.words + column / WORD] |= 1 << (column % WORD);
+    }
+
+    /// True if there is an entry.
+    pub fn contains(&self, row: usize, column: usize) -> bool {
+        self.bits[row * self.words + column / WORD] >> (column % WORD) & 1 == 1
+    }
+
+    /// Columns of a row's entries, ascending.
+    pub fn row(&self, row: usize) -> Vec<usize> {
+        (0..self.size).filter(|&column| self.contains(row, column)).collect()
+    }
+
+    /// Number of entries.
+    pub fn entries(&self) -> usize {
+        self.bits.iter().map(|word| word.count_ones() as usize).sum()
+    }
+
+    /// The same matrix with rows and columns in another order: entry (i, j) is the old (order\[i\],
+    /// order\[j\]).
+    pub fn permuted(&self, order: &[usize]) -> Self {
+        let mut permuted = Self::new(self.size);
+        for (i, &row) in order.iter().enumerate() {
+            for (j, &column) in order.iter().enumerate() {
+                if self.contains(row, column) {
+                    permuted.insert(i, j);
+                }
+            }
+        }
+        permuted
+    }
+
+    /// The pattern of the factors L and U of a matrix of this pattern, in one.
+    pub fn with_fill(&self) -> Self {
+        let mut filled = self.clone();
+        for pivot in 0..self.size {
+            for row in pivot + 1..self.size {
+                if filled.contains(row, pivot) {
+                    filled.inherit(row, pivot);
+                }
+            }
+        }
+        filled
+    }
+
+    /// Adds the entries of the pivot's row from the pivot on to another row.
+    fn inherit(&mut self, row: usize, pivot: usize) {
+        let first = pivot / WORD;
+        for word in first..self.words {
+            let mut bits = self.bits[pivot * self.words + word];
+            if word == first {
+                bits &= u64::MAX << (pivot % WORD);
+            }
+            self.bits[row * self.words + word] |= bits;
+        }
+    }
+}
+
+/// Species that take part in a mechanism, in the order before any reordering: variable ones that react,
+/// then those that are only made, then fixed ones, each group as declared.
+pub fn initial_order(mechanism: &Mechanism) -> (Vec<usize>, Vec<usize>) {
+    use super::mechanism::Role::{Fixed, Variable};
+    let count = mechanism.species.len();
+    let (mut reacts, mut occurs) = (vec![false; count], vec![false; count]);
+    for reaction in &mechanism.reactions {
+        reaction.reactants.iter().for_each(|&(species, _)| reacts[species] = true);
+        reaction.products.iter().for_each(|&(species, _)| occurs[species] = true);
+    }
+    let of = |role, holds: &dyn Fn(usize) -> bool| -> Vec<usize> {
+        (0..count).filter(|&s| mechanism.species[s].role == role && holds(s)).collect()
+    };
+    let mut variable = of(Variable, &|s| reacts[s]);
+    variable.extend(of(Variable, &|s| occurs[s] && !reacts[s]));
+    (variable, of(Fixed, &|s| reacts[s] || occurs[s]))
+}
+
+/// Pattern of the Jacobian with species in a given order: the diagonal, and (i, j) where a reaction
+/// changes i and has j on its left side.
+pub fn jacobian_pattern(mechanism: &Mechanism, order: &[usize]) -> Pattern {
+    let mut place = vec![None; mechanism.species.len()];
+    order.iter().enumerate().for_each(|(i, &species)| place[species] = Some(i));
+    let mut pattern = Pattern::new(order.len());
+    (0..order.len()).for_each(|i| pattern.insert(i, i));
+    for reaction in &mechanism.reactions {
+        let net = reaction.net();
+        for i in net.iter().filter_map(|&(species, _)| place[species]) {
+            for j in reaction.reactants.iter().filter_map(|&(species, _)| place[species]) {
+                pattern.insert(i, j);
+            }
+        }
+    }
+    pattern
+}
+
+/// Order of elimination by the rule of Markowitz with diagonal pivots: the first of the best ones, which
+/// changes places with the one whose turn it was. `None` where the factors need more products than
+/// `most`.
+pub fn markowitz(pattern: &Pattern, most: usize) -> Option<Vec<usize>> {
+    let n = pattern.size;
+    let mut products = 0;
+    let mut order: Vec<usize> = (0..n).collect();
+    // Rows and columns keep their places; what is swapped is the order in which they are looked at.
+    let mut work = pattern.clone();
+    let mut in_row = vec![0_usize; n];
+    let mut in_column = vec![0_usize; n];
+    for row in 0..n {
+        for column in work.row(row) {
+            in_row[row] += 1;
+            in_column[column] += 1;
+        }
+    }
+    let mut is_left = vec![true; n];
+    for step in 0..n.saturating_sub(1) {
+        let cost = |place: &usize| {
+            let species = order[*place];
+            (in_row[species] - 1) * (in_column[species] - 1)
+        };
+        // The first of equal ones.
+        let best = (step..n).min_by_key(cost).expect("places are left");
+        order.swap(step, best);
+        let pivot = order[step];
+        let pivot_columns: Vec<usize> =
+            work.row(pivot).into_iter().filter(|&column| is_left[column]).collect();
+        for row in (0..n).filter(|&row| is_left[row] && row != pivot) {
+            if !work.contains(row, pivot) {
+                continue;
+            }
+            products += pivot_columns.len() - 1;
+            for &column in &pivot_columns {
+                if !work.contains(row, column) {
+                    work.insert(row, column);
+                    in_row[row] += 1;
+                    in_column[column] += 1;
+                }
+            }
+            in_row[row] -= 1;
+        }
+        if products > most {
+            return None;
+        }
+        is_left[pivot] = false;
+        pivot_columns.iter().for_each(|&column| in_column[column] -= 1);
+    }
+    Some(order)
+}

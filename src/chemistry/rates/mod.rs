@@ -1,0 +1,11 @@
+//! Rate constants: expressions of a mechanism as one list of operations, and its evaluation.
+//!
+//! Equal parts of expressions are computed once: in RADM2 17 reactions have the same rate. All is in
+//! double precision, since rates of 1e-54 occur (termolecular, in molecules and cm3).
+
+mod lowering;
+mod program;
+pub mod sun;
+
+pub use lowering::PER_AIR_FACTOR;
+pub use program::{Operation, Program};

@@ -1,0 +1,164 @@
+//! Control of the step of one cell.
+//!
+//! Every step gives a second, less accurate solution for nothing; the difference of the two, in units of
+//! the tolerances, is the error estimate. A step with an error above 1 is refused and tried again, and
+//! the next length follows from the error and the order: h·0.9/error^(1/order), within a factor of 0.2 to 6.
+
+use super::Status;
+
+/// Smallest factor between steps.
+const SMALLEST_FACTOR: f64 = 0.2;
+/// Largest factor between steps.
+const LARGEST_FACTOR: f64 = 6.0;
+/// Factor of a step after two rejections in a row.
+const REJECTION_FACTOR: f64 = 0.1;
+/// Margin to the step whose error would be 1.
+const SAFETY: f64 = 0.9;
+/// Smallest error that is told from none.
+const SMALLEST_ERROR: f64 = 1e-10;
+/// First step where none is given, s.
+pub const FIRST_STEP: f64 = 1e-5;
+/// Most steps of a cell.
+pub const MOST_STEPS: u32 = 200_000;
+/// Singular matrices in a row after which a cell is given up.
+const MOST_SINGULAR: u32 = 6;
+/// A step that does not change the time by more than this part of it is too small.
+const VISIBLE_PART: f64 = 0.1;
+/// Relative spacing of numbers, 2⁻⁵².
+const EPSILON: f64 = f64::EPSILON;
+
+/// Counters of an integration, in KPP's order.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counters {
+    /// Evaluations of f.
+    pub functions: u32,
+    /// Evaluations of the Jacobian.
+    pub jacobians: u32,
+    /// Steps tried.
+    pub steps: u32,
+    /// Steps accepted.
+    pub accepted: u32,
+    /// Steps rejected after the first that was accepted.
+    pub rejected: u32,
+    /// Factorisations.
+    pub factorisations: u32,
+    /// Solutions of linear systems.
+    pub solutions: u32,
+    /// Singular matrices.
+    pub singular: u32,
+}
+
+impl Counters {
+    /// Names of the counters.
+    pub const NAMES: [&'static str; 8] =
+        ["Nfun", "Njac", "Nstp", "Nacc", "Nrej", "Ndec", "Nsol", "Nsng"];
+
+    /// The counters in the order of their names.
+    pub fn values(&self) -> [u32; 8] {
+        let Self { functions, jacobians, steps, accepted, rejected, .. } = *self;
+        let Self { factorisations, solutions, singular, .. } = *self;
+        [functions, jacobians, steps, accepted, rejected, factorisations, solutions, singular]
+    }
+}
+
+/// Time and step of a cell.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Control {
+    /// Present time, s.
+    pub time: f64,
+    end: f64,
+    /// Length of the step under way, s.
+    pub step: f64,
+    longest: f64,
+    /// Counters so far.
+    pub counters: Counters,
+    was_rejected: bool,
+    was_rejected_twice: bool,
+    /// True if the step under way repeats a rejected one.
+    pub is_retry: bool,
+    singular_in_a_row: u32,
+    /// Last accepted step, s.
+    pub last_step: f64,
+}
+
+impl Control {
+    /// The start of an integration, with a first step or 0 for the default.
+    pub fn new(start: f64, end: f64, first_step: f64) -> Self {
+        let longest = (end - start).abs();
+        let first = if first_step > 0.0 { first_step } else { FIRST_STEP };
+        let step = first.min(longest);
+        let step = if step <= 10.0 * EPSILON { FIRST_STEP } else { step };
+        Self { time: start, end, step, longest, ..Self::default() }
+    }
+
+    /// Begins a step from a new time; the status when there is none to take.
+    pub fn begin(&mut self) -> Option<Status> {
+        if self.time - self.end + EPSILON > 0.0 {
+            return Some(Status::SUCCESS);
+        }
+        // Not a number either way: no comparison holds.
+        if self.counters.steps > MOST_STEPS {
+            return Some(Status::TOO_MANY_STEPS);
+        }
+        let is_lost = self.time + VISIBLE_PART * self.step == self.time;
+        if is_lost || !(self.step > EPSILON) {
+            return Some(Status::STEP_TOO_SMALL);
+        }
+        self.step = self.step.min((self.end - self.time).abs());
+        None
+    }
+
+    /// Judges the step by its error; true if it is accepted.
+    ///
+    /// # Errors
+    ///
+    /// [`Status::NOT_FINITE`] when the error is none that can be compared.
+    pub fn judge(&mut self, error: f64, order: i32) -> Result<bool, Status> {
+        self.singular_in_a_row = 0;
+        self.counters.steps += 1;
+        if !error.is_finite() {
+            return Err(Status::NOT_FINITE);
+        }
+        let error = error.max(SMALLEST_ERROR);
+        let root = match order {
+            2 => error.sqrt(),
+            3 => error.cbrt(),
+            _ => error.sqrt().sqrt(),
+        };
+        let mut next = self.step * (SAFETY / root).clamp(SMALLEST_FACTOR, LARGEST_FACTOR);
+        let is_accepted = error <= 1.0 || self.step <= 0.0;
+        if is_accepted {
+            self.counters.accepted += 1;
+            self.time += self.step;
+            next = next.min(self.longest);
+            if self.was_rejected {
+                next = next.min(self.step);
+            }
+            self.last_step = self.step;
+            (self.was_rejected, self.was_rejected_twice) = (false, false);
+        } else {
+            if self.was_rejected_twice {
+                next = self.step * REJECTION_FACTOR;
+            }
+            self.was_rejected_twice = self.was_rejected;
+            self.was_rejected = true;
+            self.counters.rejected += u32::from(self.counters.accepted >= 1);
+        }
+        self.step = next;
+        self.is_retry = !is_accepted;
+        Ok(is_accepted)
+    }
+
+    /// Halves the step after a singular matrix.
+    ///
+    /// # Errors
+    ///
+    /// [`Status::SINGULAR`] after too many in a row.
+    pub fn halve(&mut self) -> Result<(), Status> {
+        self.counters.singular += 1;
+        self.singular_in_a_row += 1;
+        self.is_retry = true;
+        self.step *= 0.5;
+        if self.singular_in_a_row >= MOST_SINGULAR { Err(Status::SINGULAR) } else { Ok(()) }
+    }
+}

@@ -1,0 +1,325 @@
+//! One step of a Rosenbrock method in all cells of a row.
+
+use super::Method;
+use crate::chemistry::kinetics::{Kinetics, Lists, Term};
+use crate::chemistry::lanes::{Row, each};
+use crate::chemistry::rates::sun::sunlight;
+use crate::chemistry::sparse_lu::Entry;
+
+/// Tolerances of the error of a step.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Tolerances {
+    /// Relative to the concentration.
+    pub relative: f64,
+    /// Absolute, molecules cm-3.
+    pub absolute: f64,
+}
+
+/// Shortest time from which the difference for ∂f/∂t is made, s.
+const SHORTEST_TIME: f64 = 1e-6;
+
+/// Concentrations and all that a step computes, for the cells of a row.
+#[derive(Clone, Debug)]
+pub struct Work {
+    /// Results of the rate program.
+    pub rates: Vec<Row>,
+    /// Concentrations, variable species first.
+    pub y: Vec<Row>,
+    /// Concentrations of a stage; the fixed ones at the end are those of `y`.
+    pub stage: Vec<Row>,
+    /// f at the beginning of the step.
+    pub start: Vec<Row>,
+    /// f of the latest stage.
+    f: Vec<Row>,
+    /// ∂f/∂t.
+    drift: Vec<Row>,
+    /// Stages k, one after the other.
+    k: Vec<Row>,
+    /// Right side of a linear system.
+    right: Vec<Row>,
+    /// J k, for the residual of a solution.
+    slope: Vec<Row>,
+    /// Rates of the reactions.
+    reactions: Vec<Row>,
+    /// Derivatives of reactions.
+    partials: Vec<Row>,
+    /// Solution at the end of the step.
+    pub end: Vec<Row>,
+}
+
+/// The matrix, its factors and a right side.
+#[derive(Clone, Debug)]
+pub struct Factors<F> {
+    /// Factors, in the places of the entries of the matrix.
+    pub matrix: Vec<Row<F>>,
+    /// Inverses of the pivots.
+    pub inverse: Vec<Row<F>>,
+    /// Right side, then solution.
+    pub x: Vec<Row<F>>,
+}
+
+impl<F: Entry> Factors<F> {
+    /// Room for a mechanism.
+    pub fn new(kinetics: &Kinetics) -> Self {
+        let rows = |count| vec![Row::<F>::default(); count];
+        let n = kinetics.variables();
+        Self { matrix: rows(kinetics.lu.entries()), inverse: rows(n), x: rows(n) }
+    }
+}
+
+/// Sums of terms for every list.
+#[inline(always)]
+fn sums(lists: &Lists<Term>, values: &[Row], out: &mut [Row]) {
+    for (terms, out) in lists.iter().zip(out) {
+        *out = sum(terms, values);
+    }
+}
+
+#[inline(always)]
+fn sum(terms: &[Term], values: &[Row]) -> Row {
+    let mut sum = Row::default();
+    for term in terms {
+        let (before, value): (Row, Row) = (sum, values[term.index as usize]);
+        sum = each(|lane| term.coefficient.mul_add(value[lane], before[lane]));
+    }
+    sum
+}
+
+#[inline(always)]
+fn product(rate: Row, factors: &[u32], y: &[Row]) -> Row {
+    let mut product = rate;
+    for &factor in factors {
+        let (before, value) = (product, y[factor as usize]);
+        product = each(|lane| before[lane] * value[lane]);
+    }
+    product
+}
+
+/// f = dy/dt at some concentrations, with the rates of the moment.
+#[inline(always)]
+fn tendencies(kinetics: &Kinetics, rates: &[Row], y: &[Row], reactions: &mut [Row], f: &mut [Row]) {
+    let each_reaction = kinetics.factors.iter().zip(&kinetics.rates.rate).zip(&mut *reactions);
+    for ((factors, &rate), reaction) in each_reaction {
+        *reaction = product(rates[rate as usize], factors, y);
+    }
+    sums(&kinetics.net, reactions, f);
+}
+
+/// J k from the derivatives of the reactions, without the matrix.
+#[inline(always)]
+fn directional(
+    kinetics: &Kinetics,
+    partials: &[Row],
+    k: &[Row],
+    reactions: &mut [Row],
+    slope: &mut [Row],
+) {
+    reactions.fill(Row::default());
+    for (partial, value) in kinetics.partials.iter().zip(partials) {
+        let (reaction, multiplicity) =
+            (&mut reactions[partial.reaction as usize], f64::from(partial.multiplicity));
+        let (before, k) = (*reaction, k[partial.species as usize]);
+        *reaction = each(|lane| (multiplicity * value[lane]).mul_add(k[lane], before[lane]));
+    }
+    sums(&kinetics.net, reactions, slope);
+}
+
+impl Work {
+    /// Room for a mechanism and a method.
+    pub fn new(kinetics: &Kinetics, method: &Method) -> Self {
+        let rows = |count| vec![Row::default(); count];
+        let n = kinetics.variables();
+        Self {
+            rates: rows(kinetics.rates.operations.len()),
+            y: rows(kinetics.species()),
+            stage: rows(kinetics.species()),
+            start: rows(n),
+            f: rows(n),
+            drift: rows(n),
+            k: rows(n * method.stages),
+            right: rows(n),
+            slope: rows(n),
+            reactions: rows(kinetics.reactions()),
+            partials: rows(kinetics.partials.len()),
+            end: rows(n),
+        }
+    }
+
+    /// Rates that depend on time, at another time.
+    #[inline(always)]
+    fn set_time(&mut self, kinetics: &Kinetics, time: Row) {
+        if !kinetics.rates.timed.is_empty() {
+            let sun = each(|lane| sunlight(time[lane]));
+            kinetics.rates.evaluate_timed(&mut self.rates, sun);
+        }
+    }
+
+    /// f, the Jacobian's derivatives and, with rates that depend on time, ∂f/∂t at the beginning of
+    /// a step.
+    #[inline(always)]
+    pub fn begin(&mut self, kinetics: &Kinetics, is_timed: bool, time: Row) {
+        if is_timed {
+            let later = each(|lane| {
+                let reach = f64::EPSILON.sqrt() * time[lane].abs().max(SHORTEST_TIME);
+                time[lane] + reach
+            });
+            self.set_time(kinetics, later);
+            tendencies(kinetics, &self.rates, &self.y, &mut self.reactions, &mut self.drift);
+            self.set_time(kinetics, time);
+        }
+        tendencies(kinetics, &self.rates, &self.y, &mut self.reactions, &mut self.start);
+        if is_timed {
+            for (drift, start) in self.drift.iter_mut().zip(&self.start) {
+                let later = *drift;
+                *drift = each(|lane| {
+                    let reach = f64::EPSILON.sqrt() * time[lane].abs().max(SHORTEST_TIME);
+                    (later[lane] - start[lane]) / reach
+                });
+            }
+        }
+        let each_partial = kinetics.partials.iter().zip(kinetics.partial_factors.iter());
+        for ((partial, factors), out) in each_partial.zip(&mut self.partials) {
+            let rate = kinetics.rates.rate[partial.reaction as usize];
+            *out = product(self.rates[rate as usize], factors, &self.y);
+        }
+    }
+
+    /// Factors of I/(hγ) - J; the result says in which cells the matrix is regular.
+    #[inline(always)]
+    pub fn factorise<F: Entry>(
+        &self,
+        kinetics: &Kinetics,
+        factors: &mut Factors<F>,
+        diagonal: Row,
+    ) -> Row<bool> {
+        let lu = &kinetics.lu;
+        let mut smallest = Row::all(f64::INFINITY);
+        for row in 0..lu.size() {
+            // A row is filled just before its elimination, while it is in the nearest cache.
+            let entries = lu.row(row);
+            let place = lu.diagonal[row] as usize;
+            let value = sum(kinetics.jacobian.list(place), &self.partials);
+            let on_diagonal = each(|lane| F::of(diagonal[lane] - value[lane]));
+            for entry in entries {
+                let value = sum(kinetics.jacobian.list(entry), &self.partials);
+                factors.matrix[entry] = each(|lane| F::of(-value[lane]));
+            }
+            factors.matrix[place] = on_diagonal;
+            let pivot = lu.eliminate(row, &mut factors.matrix, &mut factors.inverse);
+            smallest =
+                each(
+                    |lane| if pivot[lane] < smallest[lane] { pivot[lane] } else { smallest[lane] },
+                );
+        }
+        // What is not a number is no singular matrix: it ends in the error of the step.
+        each(|lane| smallest[lane] >= F::SMALLEST_PIVOT)
+    }
+
+    /// The stages, the solution and the error of a step of some length.
+    #[inline(always)]
+    pub fn advance<F: Entry>(
+        &mut self,
+        kinetics: &Kinetics,
+        method: &Method,
+        tolerances: Tolerances,
+        factors: &mut Factors<F>,
+        is_timed: bool,
+        [time, step]: [Row; 2],
+    ) -> Row {
+        let n = kinetics.variables();
+        let inverse_step = each(|lane| 1.0 / step[lane]);
+        for stage in 0..method.stages {
+            let (done, rest) = self.k.split_at_mut(stage * n);
+            if stage > 0 && method.evaluates[stage] {
+                for i in 0..n {
+                    let mut value = self.y[i];
+                    for (j, &a) in method.a_row(stage).iter().enumerate() {
+                        let (before, k) = (value, done[j * n + i]);
+                        value = each(|lane| a.mul_add(k[lane], before[lane]));
+                    }
+                    self.stage[i] = value;
+                }
+                if is_timed {
+                    let alpha = method.alpha[stage];
+                    let moment = each(|lane| alpha.mul_add(step[lane], time[lane]));
+                    if !kinetics.rates.timed.is_empty() {
+                        let sun = each(|lane| sunlight(moment[lane]));
+                        kinetics.rates.evaluate_timed(&mut self.rates, sun);
+                    }
+                }
+                tendencies(kinetics, &self.rates, &self.stage, &mut self.reactions, &mut self.f);
+            }
+            let gamma = method.gamma[stage];
+            let weight = each(|lane| gamma * step[lane]);
+            for i in 0..n {
+                let mut value = if stage == 0 { self.start[i] } else { self.f[i] };
+                if stage == 0 {
+                    self.f[i] = value;
+                }
+                for (j, &c) in method.c_row(stage).iter().enumerate() {
+                    let (before, k) = (value, done[j * n + i]);
+                    value = each(|lane| (c * inverse_step[lane]).mul_add(k[lane], before[lane]));
+                }
+                if is_timed && gamma != 0.0 {
+                    let (before, drift) = (value, self.drift[i]);
+                    value = each(|lane| weight[lane].mul_add(drift[lane], before[lane]));
+                }
+                self.right[i] = value;
+            }
+            let k = &mut rest[..n];
+            for (x, value) in factors.x.iter_mut().zip(&self.right) {
+                *x = each(|lane| F::of(value[lane]));
+            }
+            kinetics.lu.solve(&factors.matrix, &factors.inverse, &mut factors.x);
+            for (k, x) in k.iter_mut().zip(&factors.x) {
+                *k = each(|lane| x[lane].double());
+            }
+            if F::IS_REFINED {
+                let diagonal = each(|lane| inverse_step[lane] / method.gamma[0]);
+                directional(kinetics, &self.partials, k, &mut self.reactions, &mut self.slope);
+                for (i, x) in factors.x.iter_mut().enumerate() {
+                    let (right, slope, k) = (self.right[i], self.slope[i], k[i]);
+                    *x = each(|lane| {
+                        F::of((-diagonal[lane]).mul_add(k[lane], right[lane] + slope[lane]))
+                    });
+                }
+                kinetics.lu.solve(&factors.matrix, &factors.inverse, &mut factors.x);
+                for (k, x) in k.iter_mut().zip(&factors.x) {
+                    let before = *k;
+                    *k = each(|lane| before[lane] + x[lane].double());
+                }
+            }
+        }
+        self.error(method, tolerances, n)
+    }
+
+    /// The solution at the end of the step, and its error in units of the tolerances.
+    #[inline(always)]
+    fn error(&mut self, method: &Method, tolerances: Tolerances, n: usize) -> Row {
+        let mut squares: Row = Row::default();
+        for i in 0..n {
+            let start = self.y[i];
+            let (mut end, mut error): (Row, Row) = (start, Row::default());
+            for stage in 0..method.stages {
+                let k = self.k[stage * n + i];
+                let (m, e) = (method.m[stage], method.e[stage]);
+                let before = end;
+                end = each(|lane| m.mul_add(k[lane], before[lane]));
+                if e != 0.0 {
+                    let before = error;
+                    error = each(|lane| e.mul_add(k[lane], before[lane]));
+                }
+            }
+            self.end[i] = end;
+            let before = squares;
+            squares = each(|lane| {
+                let (a, b) = (start[lane].abs(), end[lane].abs());
+                let larger = if a > b { a } else { b };
+                let scale = tolerances.relative.mul_add(larger, tolerances.absolute);
+                let ratio = error[lane] / scale;
+                ratio.mul_add(ratio, before[lane])
+            });
+        }
+        each(|lane| (squares[lane] / n as f64).sqrt())
+    }
+}

@@ -1,0 +1,241 @@
+//! Factors of a sparse matrix and solutions with them, as lists of operations for all cells.
+//!
+//! A = L U by Gaussian elimination row by row, without pivoting: the diagonal of I/(hγ) - J is large
+//! where the step is small, and a step that is too large is refused by its error. L has a unit
+//! diagonal; both factors lie in the memory of A, on a pattern that has room for the fill. The pattern is that
+//! of the mechanism, so the positions of all operands are listed once, and a factorisation runs
+//! through the lists without looking for anything.
+//!
+//! Row k of A has entries of earlier columns j. For each, ascending, the multiple
+//! m = aₖⱼ / uⱼⱼ of row j is subtracted from row k: behind it the entry is zero, and m, which belongs to
+//! L, takes its place.
+
+use super::lanes::{Row, each};
+use super::ordering::Pattern;
+
+/// Most products of a factorisation; full matrices of 180 rows have as many.
+pub const MOST_PRODUCTS: usize = 2_000_000;
+
+/// The message about a mechanism whose factors are too large.
+pub fn too_dense() -> String {
+    format!("the factors of its Jacobian need more than {MOST_PRODUCTS} products a step")
+}
+
+/// Lists of operations of a factorisation and of solutions.
+#[derive(Clone, Debug)]
+pub struct SparseLu {
+    /// First entry of every row, and the number of all entries.
+    pub row_start: Vec<u32>,
+    /// Column of every entry, ascending in each row.
+    pub column: Vec<u32>,
+    /// Entry on the diagonal of every row.
+    pub diagonal: Vec<u32>,
+    /// For each entry left of the diagonal in turn, and each entry of U in the row of its column behind that
+    /// one's diagonal: the position in the row under elimination that the product is subtracted from.
+    pub target: Vec<u32>,
+    /// First target of every row.
+    pub target_start: Vec<u32>,
+}
+
+impl SparseLu {
+    /// The lists for a pattern that holds all fill.
+    ///
+    /// # Errors
+    ///
+    /// A message when there are more than [`MOST_PRODUCTS`] products.
+    pub fn new(filled: &Pattern) -> Result<Self, String> {
+        let n = filled.size();
+        let mut row_start = vec![0];
+        let (mut column, mut diagonal) = (Vec::new(), Vec::new());
+        for row in 0..n {
+            for entry in filled.row(row) {
+                if entry == row {
+                    diagonal.push(column.len() as u32);
+                }
+                column.push(entry as u32);
+            }
+            row_start.push(column.len() as u32);
+        }
+        let mut lu =
+            Self { row_start, column, diagonal, target: Vec::new(), target_start: Vec::new() };
+        let products: usize = lu.eliminations().map(|(_, j)| lu.upper(j).len()).sum();
+        if products > MOST_PRODUCTS {
+            return Err(too_dense());
+        }
+        let mut target = Vec::with_capacity(products);
+        let mut place = vec![0_u32; n];
+        for row in 0..n {
+            lu.target_start.push(target.len() as u32);
+            let columns = &lu.column[lu.row(row)];
+            columns.iter().enumerate().for_each(|(i, &c)| place[c as usize] = i as u32);
+            for &j in &lu.column[lu.row_start[row] as usize..lu.diagonal[row] as usize] {
+                target.extend(lu.upper(j as usize).map(|entry| place[lu.column[entry] as usize]));
+            }
+        }
+        lu.target = target;
+        Ok(lu)
+    }
+
+    /// Number of rows.
+    pub fn size(&self) -> usize {
+        self.diagonal.len()
+    }
+
+    /// Number of entries of both factors.
+    pub fn entries(&self) -> usize {
+        self.column.len()
+    }
+
+    /// Quotients and products of a factorisation.
+    pub fn operations(&self) -> (usize, usize) {
+        (self.eliminations().count(), self.target.len())
+    }
+
+    /// The entry of a row and a column.
+    pub fn entry(&self, row: usize, column: usize) -> Option<usize> {
+        let start = self.row_start[row] as usize;
+        let columns = &self.column[start..self.row_start[row + 1] as usize];
+        columns.binary_search(&(column as u32)).ok().map(|i| start + i)
+    }
+
+    /// Entries of a row.
+    pub fn row(&self, row: usize) -> std::ops::Range<usize> {
+        self.row_start[row] as usize..self.row_start[row + 1] as usize
+    }
+
+    /// Entries of U in a row, behind the diagonal.
+    fn upper(&self, row: usize) -> std::ops::Range<usize> {
+        self.diagonal[row] as usize + 1..self.row_start[row + 1] as usize
+    }
+
+    /// Rows and the earlier columns of their entries, in the order of elimination.
+    fn eliminations(&self) -> impl Iterator<Item = (usize, usize)> + '_ {
+        (0..self.size()).flat_map(move |row| {
+            let left = self.row_start[row] as usize..self.diagonal[row] as usize;
+            left.map(move |entry| (row, self.column[entry] as usize))
+        })
+    }
+}
+
+/// A precision of the factors.
+pub trait Entry: Copy + Default + Send {
+    /// Smallest number that a pivot may have; smaller ones are subnormal.
+    const SMALLEST_PIVOT: f64;
+    /// True if a solution is improved once by the residual in double precision.
+    ///
+    /// Without that, rounding of 1e-7 in the stages is noise of 1e-4 in the error of a step, in units of
+    /// the tolerance, and step lengths follow it.
+    const IS_REFINED: bool;
+    /// The nearest number.
+    fn of(x: f64) -> Self;
+    /// In double precision.
+    fn double(self) -> f64;
+    /// `self - factor * other`, rounded once.
+    fn less_product(self, factor: Self, other: Self) -> Self;
+    /// Product.
+    fn times(self, other: Self) -> Self;
+    /// 1 / self.
+    fn inverse(self) -> Self;
+}
+
+macro_rules! entry {
+    ($float:ident) => {
+        impl Entry for $float {
+            const SMALLEST_PIVOT: f64 = $float::MIN_POSITIVE as f64;
+            const IS_REFINED: bool = $float::MANTISSA_DIGITS < f64::MANTISSA_DIGITS;
+
+            #[inline(always)]
+            fn of(x: f64) -> Self {
+                x as $float
+            }
+
+            #[inline(always)]
+            fn double(self) -> f64 {
+                self as f64
+            }
+
+            #[inline(always)]
+            fn less_product(self, factor: Self, other: Self) -> Self {
+                (-factor).mul_add(other, self)
+            }
+
+            #[inline(always)]
+            fn times(self, other: Self) -> Self {
+                self * other
+            }
+
+            #[inline(always)]
+            fn inverse(self) -> Self {
+                1.0 / self
+            }
+        }
+    };
+}
+
+entry!(f64);
+entry!(f32);
+
+impl SparseLu {
+    /// Eliminates a row of a matrix, for all cells of a row; the rows above are factors already. The
+    /// result is the size of the pivot, whose inverse is kept.
+    #[inline(always)]
+    pub fn eliminate<F: Entry>(
+        &self,
+        row: usize,
+        matrix: &mut [Row<F>],
+        inverse: &mut [Row<F>],
+    ) -> Row {
+        let start = self.row_start[row] as usize;
+        let diagonal = self.diagonal[row] as usize;
+        let (above, rest) = matrix.split_at_mut(start);
+        let current = &mut rest[..self.row_start[row + 1] as usize - start];
+        let mut targets = &self.target[self.target_start[row] as usize..];
+        for (place, &column) in self.column[start..diagonal].iter().enumerate() {
+            let column = column as usize;
+            let (value, pivot) = (current[place], inverse[column]);
+            let multiple: Row<F> = each(|lane| value[lane].times(pivot[lane]));
+            current[place] = multiple;
+            let upper = &above[self.upper(column)];
+            let (now, later) = targets.split_at(upper.len());
+            targets = later;
+            for (&target, factor) in now.iter().zip(upper) {
+                let entry = &mut current[target as usize];
+                let before = *entry;
+                *entry = each(|lane| before[lane].less_product(multiple[lane], factor[lane]));
+            }
+        }
+        let pivot = current[diagonal - start];
+        inverse[row] = each(|lane| pivot[lane].inverse());
+        each(|lane| pivot[lane].double().abs())
+    }
+
+    /// Solves L U x = b in place.
+    #[inline(always)]
+    pub fn solve<F: Entry>(&self, factors: &[Row<F>], inverse: &[Row<F>], x: &mut [Row<F>]) {
+        for row in 0..self.size() {
+            let entries = self.row_start[row] as usize..self.diagonal[row] as usize;
+            x[row] = self.reduced(factors, x, row, entries);
+        }
+        for row in (0..self.size()).rev() {
+            let (sum, pivot) = (self.reduced(factors, x, row, self.upper(row)), inverse[row]);
+            x[row] = each(|lane| sum[lane].times(pivot[lane]));
+        }
+    }
+
+    /// x of a row less the products of some entries with the x of their columns.
+    #[inline(always)]
+    fn reduced<F: Entry>(
+        &self,
+        factors: &[Row<F>],
+        x: &[Row<F>],
+        row: usize,
+        entries: std::ops::Range<usize>,
+    ) -> Row<F> {
+        let mut sum = x[row];
+        for (factor, &column) in factors[entries.clone()].iter().zip(&self.column[entries]) {
+            let (before, other) = (sum, x[column as usize]);
+            sum = each(|lane| before[lane].less_product(factor[lane], other[lane]));
+        }
+        sum
+    }
+}

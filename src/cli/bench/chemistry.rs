@@ -1,0 +1,225 @@
+//! The chemistry of many cells: warm, cold and mixed ones.
+
+use std::io::Write;
+use std::time::Instant;
+
+use serde::Serialize;
+
+use super::Bench;
+use crate::chemistry::cells::{Cells, LuPrecision, RateUpdate, Settings, integrate};
+use crate::chemistry::clear_sky::ClearSky;
+use crate::chemistry::kinetics::Kinetics;
+use crate::chemistry::lifetime::{AIR, concentration, lifetimes};
+use crate::chemistry::mechanism::Mechanism;
+use crate::chemistry::rates::PER_AIR_FACTOR;
+use crate::chemistry::rosenbrock::{Tolerances, methods};
+use crate::cli::chemistry::{read_mechanism, refuse_gpu};
+use crate::cli::made::machine;
+use crate::error::{Error, Result};
+use crate::lanes::Instructions;
+use crate::random::Random;
+
+/// Interval, s; that of a weather model.
+const INTERVAL: f64 = 60.0;
+/// First step as a part of the interval; WRF-Chem's.
+const FIRST_STEP: f64 = 0.01;
+/// Interval over which cells become warm, s.
+const SPIN_UP: f64 = 3_600.0;
+/// Different cells; more are repetitions.
+const DIFFERENT: usize = 232;
+/// Mixing ratio of what no typical concentration is known of.
+const TRACE: f64 = 1e-10;
+/// Photolysis frequency of what has no parameters, s-1.
+const ANY_PHOTOLYSIS: f64 = 1e-5;
+/// Species that live shorter start at 0 in cold cells, s.
+const RADICAL: f64 = 100.0;
+/// Timed calls at most.
+const MOST_RUNS: u32 = 5;
+
+/// A line of the table.
+#[derive(Debug, Serialize)]
+pub(super) struct Row {
+    bench: &'static str,
+    mechanism: String,
+    case: &'static str,
+    cells: usize,
+    threads: usize,
+    instructions: &'static str,
+    us_per_cell: f64,
+    us_per_step: f64,
+    steps_mean: f64,
+}
+
+impl Bench {
+    /// Measures the chemistry on one thread and on all of them.
+    ///
+    /// # Errors
+    ///
+    /// Those of reading the mechanism, and [`Error::Gpu`].
+    pub(super) fn chemistry(&self, out: &mut impl Write) -> Result<Vec<Row>> {
+        refuse_gpu(self.backend)?;
+        let (mechanism, kinetics) = read_mechanism(&self.mechanism)?;
+        let warm = warm_cells(&mechanism, &kinetics);
+        let cold = cooled(&mechanism, &kinetics, &warm);
+        let count = self.cells.0;
+        // Any order that knows nothing of the cells.
+        let mut mixed_order: Vec<usize> = (0..count).collect();
+        mixed_order.sort_by_key(|&cell| Random::new(0).at(cell as u64).bits());
+        let half = |cell: usize| cell >= count / 2;
+        let pick = |is_warm: &dyn Fn(usize) -> bool| -> Cells {
+            picked((0..count).map(|i| (if is_warm(i) { &warm } else { &cold }, i % DIFFERENT)))
+        };
+        let cases = [
+            ("warm", pick(&|_| true)),
+            ("cold", pick(&|_| false)),
+            ("mixed, sorted", pick(&half)),
+            ("mixed, random", pick(&|i| half(mixed_order[i]))),
+        ];
+        let instructions = Instructions::best_name();
+        writeln!(
+            out,
+            "chemistry: {}, {} variable species, {} reactions; ros3 over {INTERVAL} s, rtol 1e-3, \
+             {count} cells, {instructions}\n\
+             {:<16} {:>7} {:>10} {:>10} {:>10}",
+            mechanism.name,
+            kinetics.variables(),
+            kinetics.reactions(),
+            "cells",
+            "threads",
+            "us/cell",
+            "us/step",
+            "steps"
+        )?;
+        let mut threads = vec![1, machine().threads];
+        threads.dedup();
+        let mut rows = Vec::new();
+        for (case, cells) in &cases {
+            for &threads in &threads {
+                let pool = rayon::ThreadPoolBuilder::new()
+                    .num_threads(threads)
+                    .build()
+                    .map_err(|e| Error::Usage(format!("{threads} threads: {e}")))?;
+                let (seconds, steps) =
+                    pool.install(|| timed(&kinetics, cells, self.runs.min(MOST_RUNS)));
+                let row = Row {
+                    bench: "chemistry",
+                    mechanism: mechanism.name.clone(),
+                    case,
+                    cells: count,
+                    threads,
+                    instructions,
+                    us_per_cell: seconds / count as f64 * 1e6,
+                    us_per_step: seconds / steps * 1e6,
+                    steps_mean: steps / count as f64,
+                };
+                writeln!(
+                    out,
+                    "{case:<16} {threads:>7} {:>10.3} {:>10.3} {:>10.1}",
+                    row.us_per_cell, row.us_per_step, row.steps_mean
+                )?;
+                rows.push(row);
+            }
+        }
+        Ok(rows)
+    }
+}
+
+/// WRF-Chem's settings over an interval.
+fn settings(interval: f64) -> Settings {
+    Settings {
+        method: methods::ROS3,
+        tolerances: Tolerances { relative: 1e-3, absolute: 1.0 },
+        interval,
+        first_step: FIRST_STEP * interval,
+        rates: RateUpdate::Frozen,
+        lu: LuPrecision::F64,
+    }
+}
+
+/// Median time of a call (s) and the number of all steps.
+fn timed(kinetics: &Kinetics, cells: &Cells, runs: u32) -> (f64, f64) {
+    let settings = settings(INTERVAL);
+    let mut steps = 0.0;
+    let mut times: Vec<f64> = (0..runs)
+        .map(|_| {
+            let mut cells = cells.clone();
+            let start = Instant::now();
+            let out = integrate(kinetics, &settings, &mut cells);
+            let seconds = start.elapsed().as_secs_f64();
+            steps = out.iter().map(|cell| f64::from(cell.counters.steps)).sum();
+            seconds
+        })
+        .collect();
+    times.sort_by(f64::total_cmp);
+    (times[times.len() / 2], steps)
+}
+
+/// Cells from the ground to 10 km and from morning to noon, after an hour of chemistry.
+fn warm_cells(mechanism: &Mechanism, kinetics: &Kinetics) -> Cells {
+    let mut cells = Cells::default();
+    for cell in 0..DIFFERENT {
+        let part = cell as f64 / (DIFFERENT - 1) as f64;
+        // The heights in another order than the hours.
+        let height = 1e4 * ((cell * 89 % DIFFERENT) as f64 / DIFFERENT as f64);
+        // Scale height of 8.5 km, lapse rate of 6.5 K km-1.
+        let (thinner, temperature) = ((-height / 8_500.0).exp(), 298.0 - 6.5e-3 * height);
+        let value = |species: usize| match concentration(mechanism, species) {
+            0.0 => TRACE * AIR * thinner,
+            known => known * thinner,
+        };
+        cells.variable.extend(kinetics.variable.iter().map(|&species| value(species)));
+        cells.fixed.extend(kinetics.fixed.iter().map(|&species| value(species)));
+        cells.temperature.push(temperature);
+        cells.air_density.push(AIR * thinner);
+        cells.air_factor.push(AIR * thinner / PER_AIR_FACTOR);
+        cells.hydrolysis.push(2e-3);
+        cells.start.push(3_600.0 * (6.0 + 6.0 * part));
+        let cosine = 0.1 + 0.8 * part;
+        cells.photolysis.extend(
+            mechanism.photolysis.iter().map(|name| {
+                ClearSky::named(name).map_or(ANY_PHOTOLYSIS, |sky| sky.frequency(cosine))
+            }),
+        );
+    }
+    integrate(kinetics, &settings(SPIN_UP), &mut cells);
+    cells
+}
+
+/// The same cells without radicals.
+fn cooled(mechanism: &Mechanism, kinetics: &Kinetics, warm: &Cells) -> Cells {
+    let reference = lifetimes(mechanism, kinetics);
+    let is_radical: Vec<bool> = kinetics
+        .variable
+        .iter()
+        .map(|&species| {
+            reference.lifetimes.iter().any(|life| life.species == species && life.time < RADICAL)
+        })
+        .collect();
+    let mut cold = warm.clone();
+    for of_cell in cold.variable.chunks_mut(kinetics.variables()) {
+        for (value, _) in of_cell.iter_mut().zip(&is_radical).filter(|(_, is)| **is) {
+            *value = 0.0;
+        }
+    }
+    cold
+}
+
+/// Cells of several sources.
+fn picked<'a>(list: impl Iterator<Item = (&'a Cells, usize)>) -> Cells {
+    let mut picked = Cells::default();
+    for (from, cell) in list {
+        let append = |to: &mut Vec<f64>, values: &[f64]| {
+            let each = values.len() / from.len();
+            to.extend(&values[cell * each..][..each]);
+        };
+        append(&mut picked.variable, &from.variable);
+        append(&mut picked.fixed, &from.fixed);
+        append(&mut picked.temperature, &from.temperature);
+        append(&mut picked.air_factor, &from.air_factor);
+        append(&mut picked.air_density, &from.air_density);
+        append(&mut picked.hydrolysis, &from.hydrolysis);
+        append(&mut picked.photolysis, &from.photolysis);
+        append(&mut picked.start, &from.start);
+    }
+    picked
+}

@@ -1,0 +1,308 @@
+//! `nwp-mini chemistry`: the chemistry alone, in independent cells from a file.
+
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use clap::{Args, ValueEnum};
+use tracing::{info, warn};
+
+use crate::chemistry::cells::{LuPrecision, Outcome, RateUpdate, Settings, integrate};
+use crate::chemistry::kinetics::Kinetics;
+use crate::chemistry::mechanism::diagnostics::Severity;
+use crate::chemistry::mechanism::{self, Mechanism};
+use crate::chemistry::rosenbrock::{Method, Status, Tolerances, methods};
+use crate::cli::BackendChoice;
+use crate::error::{Error, Result};
+use crate::io::chemistry::CellFile;
+use crate::io::writer::Writer;
+
+/// Integrate the chemistry of independent cells from a NetCDF file.
+///
+/// The file has the dimension cell and the variables (cell): every species under its name
+/// (molecules cm-3), temp (K), cfactor or c_m (air), and what the rates of the mechanism use beside
+/// them: tstart (s, local solar time), rc_n2o5 or rh, photolysis frequencies (s-1) under the names that
+/// the mechanism gives to j(). The output has the variable species, counters, ierr, texit, hexit, hnew. A cell that
+/// fails keeps its concentrations and has its code in ierr; the exit code is 5 then.
+///
+/// Example: nwp-mini chemistry --mechanism radm2.kpp --input cells.nc --output out.nc --dt 600
+#[derive(Debug, Args)]
+#[command(allow_negative_numbers = true)]
+pub(super) struct Chemistry {
+    /// Mechanism in the language of KPP
+    #[arg(long, value_name = "FILE")]
+    mechanism: PathBuf,
+    /// NetCDF file with the cells
+    #[arg(short, long, value_name = "FILE")]
+    input: PathBuf,
+    /// NetCDF file to write
+    #[arg(short, long, value_name = "FILE")]
+    output: PathBuf,
+    #[command(flatten)]
+    pub(super) solver: Solver,
+    /// Mapping of cells to the threads of the GPU
+    #[arg(long, value_name = "MAPPING", default_value = "auto")]
+    mapping: CellMapping,
+    /// Processor to compute on
+    #[arg(long, value_name = "WHERE", default_value = "auto")]
+    backend: BackendChoice,
+    /// Overwrite the output file
+    #[arg(long)]
+    force: bool,
+}
+
+/// Settings of the integration.
+#[derive(Debug, Args)]
+pub(super) struct Solver {
+    /// Rosenbrock method
+    #[arg(long, value_name = "METHOD", default_value = "rodas3")]
+    method: MethodChoice,
+    /// Interval in seconds [default: the attribute dt of the input, or 600]
+    #[arg(long, value_name = "S")]
+    dt: Option<f64>,
+    /// Relative tolerance
+    #[arg(long, value_name = "R", default_value = "1e-3")]
+    rtol: f64,
+    /// Absolute tolerance, molecules cm-3
+    #[arg(long, value_name = "A", default_value = "1")]
+    atol: f64,
+    /// First step in seconds [default: 1e-5]
+    #[arg(long, value_name = "S")]
+    hstart: Option<f64>,
+    /// Rate constants during the integration
+    #[arg(long, value_name = "RATES", default_value = "frozen")]
+    rates: RatesChoice,
+    /// Precision of the factors of the Jacobian
+    #[arg(long, value_name = "PRECISION", default_value = "f64")]
+    lu: LuChoice,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum MethodChoice {
+    /// Order 2, 2 stages
+    Ros2,
+    /// Order 3, 3 stages; WRF-Chem's
+    Ros3,
+    /// Order 4, 4 stages
+    Ros4,
+    /// Order 3, 4 stages, stiffly accurate; KPP's default
+    Rodas3,
+    /// Order 4, 6 stages, stiffly accurate
+    Rodas4,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum RatesChoice {
+    /// Those of tstart throughout, from time 0 to dt
+    Frozen,
+    /// Anew at every stage, from tstart to tstart + dt
+    Updated,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum LuChoice {
+    /// Double
+    F64,
+    /// Single, each solution improved once by its residual in double precision
+    F32,
+}
+
+/// Mapping of cells to the threads of a GPU.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum CellMapping {
+    /// The faster one
+    Auto,
+    /// A thread for a cell
+    Thread,
+    /// A warp for a cell
+    Warp,
+}
+
+/// Interval where neither option nor file gives one, s.
+const INTERVAL: f64 = 600.0;
+
+impl Solver {
+    /// The settings, with the interval of the file where no option gives one.
+    fn settings(&self, of_file: Option<f64>) -> Result<Settings> {
+        let Self { rtol, atol, .. } = *self;
+        let interval = self.dt.or(of_file).unwrap_or(INTERVAL);
+        if !(interval > 0.0 && interval.is_finite()) {
+            let message = format!("--dt {interval}: a positive number of seconds is needed");
+            return Err(Error::Usage(message));
+        }
+        // Below ten spacings of numbers the error of rounding alone exceeds the tolerance.
+        let least = 10.0 * f64::EPSILON;
+        if !(rtol > least && rtol < 1.0) {
+            let message = format!("--rtol {rtol}: a number between {least:.1e} and 1 is needed");
+            return Err(Error::Usage(message));
+        }
+        if !(atol > 0.0 && atol.is_finite()) {
+            return Err(Error::Usage(format!("--atol {atol}: a positive number is needed")));
+        }
+        let first_step = self.hstart.unwrap_or(0.0);
+        if !(first_step >= 0.0 && first_step.is_finite()) {
+            let message = format!("--hstart {first_step}: a positive number of seconds is needed");
+            return Err(Error::Usage(message));
+        }
+        Ok(Settings {
+            method: self.method.method(),
+            tolerances: Tolerances { relative: rtol, absolute: atol },
+            interval,
+            first_step,
+            rates: match self.rates {
+                RatesChoice::Frozen => RateUpdate::Frozen,
+                RatesChoice::Updated => RateUpdate::Updated,
+            },
+            lu: match self.lu {
+                LuChoice::F64 => LuPrecision::F64,
+                LuChoice::F32 => LuPrecision::F32,
+            },
+        })
+    }
+}
+
+impl MethodChoice {
+    fn method(self) -> Method {
+        match self {
+            Self::Ros2 => methods::ROS2,
+            Self::Ros3 => methods::ROS3,
+            Self::Ros4 => methods::ROS4,
+            Self::Rodas3 => methods::RODAS3,
+            Self::Rodas4 => methods::RODAS4,
+        }
+    }
+}
+
+/// Reads a mechanism and tells its warnings.
+pub(super) fn read_mechanism(path: &Path) -> Result<(Mechanism, Kinetics)> {
+    let reading = mechanism::read(path).map_err(|reason| match path.metadata() {
+        Err(e) => Error::cannot_read(path, &e),
+        Ok(_) => Error::input(path, reason),
+    })?;
+    let (mechanism, diagnostics) =
+        reading.mechanism().map_err(|message| Error::input(path, message))?;
+    if diagnostics.warnings() > 0 {
+        warn!("{}", diagnostics.text(Severity::Warning));
+    }
+    let kinetics = Kinetics::new(&mechanism).map_err(|message| Error::input(path, message))?;
+    Ok((mechanism, kinetics))
+}
+
+/// Refuses what only a GPU can do.
+pub(super) fn refuse_gpu(backend: BackendChoice) -> Result<()> {
+    match backend {
+        BackendChoice::Auto | BackendChoice::Cpu => Ok(()),
+        BackendChoice::Gpu => Err(Error::Gpu(
+            "chemistry is computed on the CPU only so far; give --backend cpu or auto".to_owned(),
+        )),
+        BackendChoice::Both => Err(Error::Usage(
+            "--backend both: chemistry computes in one place; give cpu or auto".to_owned(),
+        )),
+    }
+}
+
+impl Chemistry {
+    /// Runs the command.
+    ///
+    /// # Errors
+    ///
+    /// Every [`Error`] of reading and writing, and [`Error::Unsolved`] where cells failed.
+    pub(super) fn run(&self) -> Result<()> {
+        refuse_gpu(self.backend)?;
+        // Bad options are told before anything is read.
+        self.solver.settings(None)?;
+        let (mechanism, kinetics) = read_mechanism(&self.mechanism)?;
+        let follows_sun = self.solver.rates == RatesChoice::Updated;
+        let mut file = CellFile::read(&self.input, &mechanism, &kinetics, follows_sun)?;
+        let settings = self.solver.settings(file.dt)?;
+        let writer = Writer::create(&self.output, self.force)?;
+        for note in &file.notes {
+            info!("{note}");
+        }
+        if self.mapping != CellMapping::Auto {
+            info!("--mapping is for the GPU; the CPU has cells side by side in its lanes");
+        }
+        let start = Instant::now();
+        let outcomes = integrate(&kinetics, &settings, &mut file.cells);
+        let seconds = start.elapsed().as_secs_f64();
+
+        let number = |x: f64| format!("{x:e}");
+        let attributes = [
+            ("method", settings.method.name.to_owned()),
+            ("dt", number(settings.interval)),
+            ("rtol", number(settings.tolerances.relative)),
+            ("atol", number(settings.tolerances.absolute)),
+            ("hstart", number(settings.first_step)),
+            ("rates", format!("{:?}", settings.rates).to_lowercase()),
+            ("lu", format!("{:?}", settings.lu).to_lowercase()),
+        ];
+        file.write(writer, &mechanism, &kinetics, &outcomes, &attributes)?;
+        self.tell(&mechanism, &kinetics, &settings, &outcomes, seconds)?;
+        failures(&outcomes, &self.output)
+    }
+
+    fn tell(
+        &self,
+        mechanism: &Mechanism,
+        kinetics: &Kinetics,
+        settings: &Settings,
+        outcomes: &[Outcome],
+        seconds: f64,
+    ) -> Result<()> {
+        let steps: Vec<u32> = outcomes.iter().map(|outcome| outcome.counters.steps).collect();
+        let all: f64 = steps.iter().map(|&steps| f64::from(steps)).sum();
+        let cells = outcomes.len() as f64;
+        writeln!(
+            io::stdout(),
+            "{}: {} variable and {} fixed species, {} reactions\n\
+             {} cells over {} s with {}, rtol {:e}, atol {:e}\n\
+             steps          {:.1} in the mean, {} at most\n\
+             time           {seconds:.6} s, {:.3} us per cell, {:.3} us per step\n\
+             output         {}",
+            mechanism.name,
+            kinetics.variables(),
+            kinetics.fixed.len(),
+            kinetics.reactions(),
+            outcomes.len(),
+            settings.interval,
+            settings.method.name,
+            settings.tolerances.relative,
+            settings.tolerances.absolute,
+            all / cells,
+            steps.iter().max().unwrap_or(&0),
+            seconds / cells * 1e6,
+            seconds / all.max(1.0) * 1e6,
+            self.output.display()
+        )?;
+        Ok(())
+    }
+}
+
+/// An error that counts the cells that failed, by reason.
+fn failures(outcomes: &[Outcome], output: &Path) -> Result<()> {
+    let failed: Vec<(usize, Status)> = outcomes
+        .iter()
+        .enumerate()
+        .map(|(cell, outcome)| (cell, outcome.status))
+        .filter(|(_, status)| !status.is_success())
+        .collect();
+    let Some(&(first, _)) = failed.first() else { return Ok(()) };
+    let mut reasons: Vec<(Status, usize)> = Vec::new();
+    for &(_, status) in &failed {
+        match reasons.iter_mut().find(|(known, _)| *known == status) {
+            Some((_, count)) => *count += 1,
+            None => reasons.push((status, 1)),
+        }
+    }
+    let reasons: Vec<String> = reasons
+        .into_iter()
+        .map(|(status, count)| format!("{count} {} (ierr {})", status.reason(), status.0))
+        .collect();
+    Err(Error::Unsolved(format!(
+        "{} of {} cells failed and keep their input in {}: {}; the first is cell={first}",
+        failed.len(),
+        outcomes.len(),
+        output.display(),
+        reasons.join(", ")
+    )))
+}

@@ -1,0 +1,11 @@
+//! The chemistry against KPP's own results, against a plain scalar solver, and under bad input.
+
+mod agreement;
+mod case;
+mod faults;
+mod functions;
+mod fuzz;
+mod lanes;
+mod mutants;
+mod oracle;
+mod tables;
