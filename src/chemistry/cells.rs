@@ -158,10 +158,11 @@ pub fn rate_constants(kinetics: &Kinetics, cells: &Cells) -> Vec<f64> {
     let mut constants = Vec::with_capacity(cells.len() * kinetics.reactions());
     for first in (0..cells.len()).step_by(CELLS) {
         kinetics.rates.evaluate(&mut results, |input| condition(cells, first, input));
-        for lane in 0..CELLS.min(cells.len() - first) {
-            let rate = |&number: &u32| results[number as usize][lane];
-            constants.extend(kinetics.rates.rate.iter().map(rate));
-        }
+        let lanes = 0..CELLS.min(cells.len() - first);
+        constants.extend(lanes.flat_map(|lane| {
+            let results = &results;
+            kinetics.rates.rate.iter().map(move |&number| results[number as usize][lane])
+        }));
     }
     constants
 }

@@ -22,6 +22,7 @@ const fn of(name: &'static str, reaction: &'static str, [l, m, n]: [f64; 3]) -> 
 }
 
 /// Reactions with parameters of their own.
+#[expect(clippy::approx_constant, reason = "a parameter that happens to be near 1/π")]
 pub const CLEAR_SKY: [ClearSky; 18] = [
     of("Pj_o31d", "O3 -> O1D", [6.073e-5, 1.743, 0.474]),
     of("Pj_o33p", "O3 -> O3P", [4.775e-4, 0.298, 0.080]),

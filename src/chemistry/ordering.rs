@@ -141,9 +141,9 @@ pub fn markowitz(pattern: &Pattern, most: usize) -> Option<Vec<usize>> {
     let mut work = pattern.clone();
     let mut in_row = vec![0_usize; n];
     let mut in_column = vec![0_usize; n];
-    for row in 0..n {
+    for (row, count) in in_row.iter_mut().enumerate() {
         for column in work.row(row) {
-            in_row[row] += 1;
+            *count += 1;
             in_column[column] += 1;
         }
     }
@@ -177,7 +177,9 @@ pub fn markowitz(pattern: &Pattern, most: usize) -> Option<Vec<usize>> {
             return None;
         }
         is_left[pivot] = false;
-        pivot_columns.iter().for_each(|&column| in_column[column] -= 1);
+        for &column in &pivot_columns {
+            in_column[column] -= 1;
+        }
     }
     Some(order)
 }

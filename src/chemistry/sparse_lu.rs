@@ -151,7 +151,7 @@ macro_rules! entry {
 
             #[inline(always)]
             fn double(self) -> f64 {
-                self as f64
+                f64::from(self)
             }
 
             #[inline(always)]

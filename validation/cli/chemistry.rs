@@ -246,3 +246,50 @@ fn faults_of_a_mechanism_are_told_together() {
     assert_eq!(output.status.code(), Some(3));
     assert!(text(&output.stderr).contains("a mechanism has at most 4194304"));
 }
+
+/// The mechanism of the page that shows how to write one, and what that page says of it.
+#[test]
+fn the_first_mechanism_of_the_page_reaches_the_photostationary_state() {
+    let page = std::fs::read_to_string(project().join("data/chemistry/README.md")).unwrap();
+    let mechanism = page.split("```\n").nth(1).expect("a mechanism in the page");
+    let folder = TempDir::new().unwrap();
+    std::fs::write(folder.path().join("leighton.kpp"), mechanism).unwrap();
+    let output = nwp_mini(folder.path(), &["mechanism", "leighton.kpp"]);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    assert!(text(&output.stdout).contains("3 reactions"), "{}", text(&output.stdout));
+
+    let air = 2.46e19;
+    let frequencies = [8e-3, 8e-4];
+    let variables = [
+        ("temp", vec![298.15; 2]),
+        ("c_m", vec![air; 2]),
+        ("Pj_no2", frequencies.to_vec()),
+        ("M", vec![air; 2]),
+        ("O2", vec![0.209 * air; 2]),
+        ("NO", vec![0.0; 2]),
+        ("NO2", vec![2.46e11; 2]),
+    ];
+    let variables = variables.map(|(name, values)| (name.to_owned(), values));
+    write(&folder.path().join("cells.nc"), &variables);
+    let files = ["--input", "cells.nc", "--output", "out.nc", "--dt", "3600"];
+    let output = nwp_mini(
+        folder.path(),
+        &[&["chemistry", "--mechanism", "leighton.kpp"][..], &files[..]].concat(),
+    );
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    let message = text(&output.stderr);
+    let named = message.lines().any(|line| line.contains("O3 0") && line.contains("O 0"));
+    assert!(named, "{message}");
+    let out = netcdf::open(folder.path().join("out.nc")).unwrap();
+    let values =
+        |name: &str| -> Vec<f64> { out.variable(name).expect(name).get_values(..).unwrap() };
+    let (no, no2, o3) = (values("NO"), values("NO2"), values("O3"));
+    let k = 1.8e-12 * (-1370.0_f64 / 298.15).exp();
+    for cell in 0..2 {
+        let ratio = frequencies[cell] * no2[cell] / (k * no[cell] * o3[cell]);
+        // The relative tolerance of the integration is 1e-3.
+        assert!((ratio - 1.0).abs() < 5e-3, "cell {cell}: {ratio}");
+        let nitrogen = (no[cell] + no2[cell]) / 2.46e11;
+        assert!((nitrogen - 1.0).abs() < 1e-9, "cell {cell}: {nitrogen}");
+    }
+}

@@ -161,7 +161,7 @@ impl Place {
     fn of(source: &Source, span: Span) -> Self {
         let text = source.text.as_bytes();
         let start = span.start.min(text.len());
-        let line = 1 + text[..start].iter().filter(|&&byte| byte == b'\n').count();
+        let line = text[..start].split(|&byte| byte == b'\n').count();
         let line_start = text[..start].iter().rposition(|&byte| byte == b'\n').map_or(0, |i| i + 1);
         let line_end =
             text[start..].iter().position(|&byte| byte == b'\n').map_or(text.len(), |i| start + i);

@@ -68,11 +68,12 @@ impl Reader {
 
     /// A reaction; `None` where errors were noted that do not hinder reading on.
     fn reaction(&mut self, body: &mut Lexer<'_>) -> Result<Option<Reaction>, Noted> {
-        let mut tag = String::new();
-        if body.peek().kind == Kind::Tag {
+        let tag = if body.peek().kind == Kind::Tag {
             let token = body.next_token();
-            tag = body.text_of(token).trim_matches(['<', '>']).trim().to_owned();
-        }
+            body.text_of(token).trim_matches(['<', '>']).trim().to_owned()
+        } else {
+            String::new()
+        };
         let left = self.side(body, b'=', "= and the products")?;
         let right = self.side(body, b':', ": and the rate")?;
         body.set_rate(true);

@@ -174,12 +174,14 @@ impl Parser<'_, '_> {
             return Ok(Expression::Input(input));
         }
         let names = Input::NAMES.map(|(name, _)| name);
-        let mut help = format!("expected one of {}", names.join(", "));
-        if let Some(near) = super::diagnostics::nearest(text, names) {
-            help += &format!("; nearest known name: {near}");
-        } else if Function::named(text).is_some() {
-            help = "expected its arguments in parentheses".to_owned();
-        }
+        let expected = format!("expected one of {}", names.join(", "));
+        let help = match super::diagnostics::nearest(text, names) {
+            Some(near) => format!("{expected}; nearest known name: {near}"),
+            None if Function::named(text).is_some() => {
+                "expected its arguments in parentheses".to_owned()
+            }
+            None => expected,
+        };
         self.refuse(name.span, format!("{text} is no quantity that a rate can use"), help)
     }
 
@@ -191,13 +193,14 @@ impl Parser<'_, '_> {
         }
         let Some(function) = Function::named(text) else {
             let names = Function::ALL.iter().map(|function| function.name()).chain(["j"]);
-            let mut help = suggestion(text, names);
-            if help.is_empty() {
-                help =
-                    "expected a rate function of KPP or WRF, EXP, LOG10 or j; write others out as \
-                        arithmetic"
-                        .to_owned();
-            }
+            let help = match suggestion(text, names) {
+                near if near.is_empty() => {
+                    "expected a rate function of KPP or WRF, EXP, LOG10 or j; \
+                                            write others out as arithmetic"
+                        .to_owned()
+                }
+                near => near,
+            };
             return self.refuse(name.span, format!("{text} is no known function"), help);
         };
         let mut arguments = Vec::new();

@@ -182,16 +182,17 @@ pub(super) fn blanked(text: &str, file: usize, diagnostics: &mut Diagnostics) ->
     let mut i = 0;
     while i < bytes.len() {
         let until = match bytes[i] {
-            b'{' => match find(&bytes, i, b"}") {
-                Some(end) => end + 1,
-                None => {
+            b'{' => {
+                if let Some(end) = find(&bytes, i, b'}') {
+                    end + 1
+                } else {
                     let span = Span { file, start: i, end: i + 1 };
                     diagnostics.error(span, "the comment that begins here has no end", "add }");
                     bytes.len()
                 }
-            },
+            }
             b'/' if bytes.get(i + 1) == Some(&b'/') => {
-                find(&bytes, i, b"\n").unwrap_or(bytes.len())
+                find(&bytes, i, b'\n').unwrap_or(bytes.len())
             }
             b'#' if is_word(&bytes, i + 1, b"INLINE") => {
                 if let Some(end) = end_of_inline(&bytes, i) {
@@ -228,7 +229,7 @@ fn is_word(bytes: &[u8], start: usize, word: &[u8]) -> bool {
 fn end_of_inline(bytes: &[u8], start: usize) -> Option<usize> {
     const END: &[u8] = b"ENDINLINE";
     let mut from = start + 1;
-    while let Some(mark) = find(bytes, from, b"#") {
+    while let Some(mark) = find(bytes, from, b'#') {
         if is_word(bytes, mark + 1, END) {
             return Some(mark + 1 + END.len());
         }
@@ -237,6 +238,6 @@ fn end_of_inline(bytes: &[u8], start: usize) -> Option<usize> {
     None
 }
 
-fn find(bytes: &[u8], from: usize, what: &[u8; 1]) -> Option<usize> {
-    bytes[from..].iter().position(|byte| *byte == what[0]).map(|i| from + i)
+fn find(bytes: &[u8], from: usize, what: u8) -> Option<usize> {
+    bytes[from..].iter().position(|byte| *byte == what).map(|i| from + i)
 }

@@ -120,7 +120,8 @@ impl Mechanism {
             };
             text += sign;
             if coefficient.abs() != 1.0 {
-                text += &format!("{} ", coefficient.abs());
+                text += &coefficient.abs().to_string();
+                text.push(' ');
             }
             text += &self.species[species].name;
         }

@@ -114,7 +114,9 @@ impl Program {
     fn finished(operations: Vec<Operation>, rate: Vec<u32>) -> Self {
         let mut is_timed = vec![false; operations.len()];
         let mut is_kept = vec![false; operations.len()];
-        rate.iter().for_each(|&number| is_kept[number as usize] = true);
+        for &number in &rate {
+            is_kept[number as usize] = true;
+        }
         for (number, operation) in operations.iter().enumerate() {
             is_timed[number] = *operation == Operation::Input(Input::Sun)
                 || operation.operands().any(|operand| is_timed[operand as usize]);

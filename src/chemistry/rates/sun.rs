@@ -26,5 +26,5 @@ pub fn sunlight(time: f64) -> f64 {
         return hour * 0.0;
     }
     let u = (2.0 * hour - SUNRISE - SUNSET) / (SUNSET - SUNRISE);
-    (1.0 + (PI * u * u.abs()).cos()) / 2.0
+    f64::midpoint(1.0, (PI * u * u.abs()).cos())
 }

@@ -96,12 +96,11 @@ impl Control {
         if self.time - self.end + EPSILON > 0.0 {
             return Some(Status::SUCCESS);
         }
-        // Not a number either way: no comparison holds.
         if self.counters.steps > MOST_STEPS {
             return Some(Status::TOO_MANY_STEPS);
         }
         let is_lost = self.time + VISIBLE_PART * self.step == self.time;
-        if is_lost || !(self.step > EPSILON) {
+        if is_lost || self.step <= EPSILON || self.step.is_nan() {
             return Some(Status::STEP_TOO_SMALL);
         }
         self.step = self.step.min((self.end - self.time).abs());
