@@ -92,9 +92,9 @@ impl Case {
             self.optional("c_m").unwrap_or_else(|| air_factor.iter().map(|x| x * 1e6).collect());
         let mut photolysis = Vec::new();
         if let Some(frequencies) = self.optional("jval") {
-            let names = format!("{}_jval", self.name);
-            let names = self.file.variable(&names).and_then(|v| v.attribute("names"));
-            let names: String = names.unwrap().value().unwrap().try_into().unwrap();
+            let variable = self.file.variable(&format!("{}_jval", self.name)).unwrap();
+            let names: String =
+                variable.attribute("names").unwrap().value().unwrap().try_into().unwrap();
             let names: Vec<&str> = names.split_whitespace().collect();
             let places: Vec<usize> = self
                 .mechanism
