@@ -209,7 +209,7 @@ impl From<OverlapChoice> for Overlap {
 /// Parses the command line, runs the command, and turns its result into an exit code.
 pub fn main() -> ExitCode {
     let result = config::with_file(std::env::args_os().collect()).and_then(|arguments| {
-        let cli = parse(arguments)?;
+        let cli = parse(&arguments)?;
         start_log(&cli.common);
         survive_full_files()?;
         Instructions::check().map_err(Error::Usage)?;
@@ -232,8 +232,8 @@ pub fn main() -> ExitCode {
 /// # Errors
 ///
 /// [`Error::Usage`] where an argument that is no name of a file is not UTF-8.
-fn parse(arguments: Vec<OsString>) -> Result<Cli> {
-    Cli::try_parse_from(arguments.clone()).or_else(|mut error| {
+fn parse(arguments: &[OsString]) -> Result<Cli> {
+    Cli::try_parse_from(arguments).or_else(|mut error| {
         if error.kind() == ErrorKind::InvalidUtf8 {
             let odd = arguments.iter().filter(|argument| argument.to_str().is_none());
             let odd: Vec<_> = odd.map(|argument| escaped(argument)).collect();

@@ -98,17 +98,14 @@ impl Wilson {
     ) -> Result<()> {
         let mut computed = Vec::new();
         for case in cases {
-            let results = match gpu {
-                Some(gpu) => {
-                    let dirac = GpuDirac::<R>::new(gpu, case.gauge(), case.distance)?;
-                    let solution = solver(Solved { case, gpu: Some((gpu, &dirac)), cpu: None })?;
-                    results(&dirac, case, solution)?
-                }
-                None => {
-                    let dirac = CpuDirac::<R>::new(case.gauge())?;
-                    let solution = solver(Solved { case, gpu: None, cpu: Some(&dirac) })?;
-                    results(&dirac, case, solution)?
-                }
+            let results = if let Some(gpu) = gpu {
+                let dirac = GpuDirac::<R>::new(gpu, case.gauge(), case.distance)?;
+                let solution = solver(Solved { case, gpu: Some((gpu, &dirac)), cpu: None })?;
+                results(&dirac, case, solution)?
+            } else {
+                let dirac = CpuDirac::<R>::new(case.gauge())?;
+                let solution = solver(Solved { case, gpu: None, cpu: Some(&dirac) })?;
+                results(&dirac, case, solution)?
             };
             self.report(case, &results.solution)?;
             computed.push((case, results));

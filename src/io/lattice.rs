@@ -121,7 +121,7 @@ fn read_case(file: &Reader, name: String) -> Result<Case> {
         }
     };
     let (psi, rhs) = (field("psi")?, field("rhs")?);
-    Ok(Case { extents, links, distance, psi, rhs, kappa, tolerance, antiperiodic_t, name })
+    Ok(Case { name, extents, links, distance, psi, rhs, kappa, tolerance, antiperiodic_t })
 }
 
 fn positive(file: &Reader, name: &str) -> Result<f64> {

@@ -166,7 +166,8 @@ impl Reader {
             self.error(format!("variable {name} cannot be read as numbers ({e}); is it complete?"))
         })?;
         if let Some(at) = values.iter().position(|x| !x.is_finite()) {
-            let lengths: Vec<usize> = variable.dimensions().iter().map(|d| d.len()).collect();
+            let lengths: Vec<usize> =
+                variable.dimensions().iter().map(netcdf::Dimension::len).collect();
             let mut rest = at;
             let mut index: Vec<usize> = lengths
                 .iter()

@@ -227,21 +227,20 @@ fn hop<S: Simd, R: Vectorised, const AHEAD: i32, const BEHIND: i32>(
     let parts = LANES / R::lanes::<S>();
     if let Some((field, factor)) = base {
         let (field, factor) = (R::registers::<S>(field), R::splat(simd, factor));
-        for color in 0..3 {
-            for spin in 0..4 {
+        for (color, spins) in sum.iter_mut().enumerate() {
+            for (spin, term) in spins.iter_mut().enumerate() {
                 let own = number::<S, R>(simd, field, 3 * spin + color, part);
-                let Complex { re, im } = sum[color][spin];
-                sum[color][spin] =
-                    Complex { re: factor.fused(re, own.re), im: factor.fused(im, own.im) };
+                let Complex { re, im } = *term;
+                *term = Complex { re: factor.fused(re, own.re), im: factor.fused(im, own.im) };
             }
         }
     }
     let out = R::registers_mut::<S>(out);
-    for color in 0..3 {
-        for spin in 0..4 {
+    for (color, spins) in sum.iter().enumerate() {
+        for (spin, term) in spins.iter().enumerate() {
             let at = 2 * (3 * spin + color) * parts + part;
-            out[at] = R::register(sum[color][spin].re);
-            out[at + parts] = R::register(sum[color][spin].im);
+            out[at] = R::register(term.re);
+            out[at + parts] = R::register(term.im);
         }
     }
 }
@@ -279,18 +278,18 @@ fn add_hop<S: Simd, R: Vectorised, const MU: usize, const FORWARD: bool, const S
         }
     }
     let mut u: Link<R::Vector<S>> = [[zero; 3]; 3];
-    for row in 0..3 {
-        for column in 0..3 {
-            u[row][column] = number::<S, R>(simd, links, 3 * row + column, part);
+    for (row, numbers) in u.iter_mut().enumerate() {
+        for (column, link) in numbers.iter_mut().enumerate() {
+            *link = number::<S, R>(simd, links, 3 * row + column, part);
         }
     }
-    for color in 0..3 {
+    for (color, spins) in sum.iter_mut().enumerate() {
         let r = if FORWARD {
             [row_times(&u, color, &h0), row_times(&u, color, &h1)]
         } else {
             [column_times(&u, color, &h0), column_times(&u, color, &h1)]
         };
-        reconstruct::<MU, SIGN, _>(r, &mut sum[color]);
+        reconstruct::<MU, SIGN, _>(r, spins);
     }
 }
 

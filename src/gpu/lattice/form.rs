@@ -32,6 +32,7 @@ const MOST_ALONG_X: usize = 16;
 pub const TWO_ROWS: usize = 12;
 
 /// A form of the kernels.
+#[allow(clippy::struct_excessive_bools, reason = "each is a setting of its own; all pairs occur")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Form {
     /// The lattice.

@@ -46,7 +46,7 @@ const PIECES: [&str; 32] = [
 
 fn spoiled(text: &str, random: &mut Random) -> String {
     let mut bytes = text.as_bytes().to_vec();
-    for _ in 0..1 + (random.between(0.0, 1.0) * 6.0) as usize {
+    for _ in 0..=(random.between(0.0, 1.0) * 6.0) as usize {
         let mut place = || (random.between(0.0, 1.0) * bytes.len() as f64) as usize;
         let (at, other) = (place(), place());
         let piece = PIECES[(random.between(0.0, 1.0) * PIECES.len() as f64) as usize].as_bytes();

@@ -150,7 +150,9 @@ impl<'a> Oracle<'a> {
             loop {
                 let mut matrix = jacobian.clone();
                 for (i, row) in matrix.iter_mut().enumerate() {
-                    row.iter_mut().for_each(|x| *x = -*x);
+                    for x in row.iter_mut() {
+                        *x = -*x;
+                    }
                     row[i] += 1.0 / (h * method.gamma[0]);
                 }
                 let mut f = f0.clone();

@@ -45,8 +45,8 @@ fn by_matrices(gauge: &Gauge, psi: &[f64]) -> Vec<f64> {
                 let mut v = [[[0.0; 2]; 3]; 4];
                 for (s, v) in v.iter_mut().enumerate() {
                     for (a, v) in v.iter_mut().enumerate() {
-                        for b in 0..3 {
-                            let z = if is_ahead { u[a][b] } else { u[b][a] };
+                        for (b, u_ab) in u[a].iter().enumerate() {
+                            let z = if is_ahead { *u_ab } else { u[b][a] };
                             let im = if is_ahead { z.im } else { -z.im };
                             let p = there * SPINOR_REALS + 2 * (3 * s + b);
                             v[0] += sign * (z.re * psi[p] - im * psi[p + 1]);
@@ -54,17 +54,16 @@ fn by_matrices(gauge: &Gauge, psi: &[f64]) -> Vec<f64> {
                         }
                     }
                 }
-                for s in 0..4 {
-                    let (other, power) = gamma[s];
-                    for c in 0..3 {
+                for (s, &(other, power)) in gamma.iter().enumerate() {
+                    for (c, own) in v[s].iter().enumerate() {
                         let [mut re, mut im] = v[other][c];
                         for _ in 0..power {
                             (re, im) = (-im, re);
                         }
                         let g = if is_ahead { -1.0 } else { 1.0 };
                         let p = site * SPINOR_REALS + 2 * (3 * s + c);
-                        result[p] += v[s][c][0] + g * re;
-                        result[p + 1] += v[s][c][1] + g * im;
+                        result[p] += own[0] + g * re;
+                        result[p + 1] += own[1] + g * im;
                     }
                 }
             }

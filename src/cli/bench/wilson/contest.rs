@@ -95,7 +95,7 @@ impl<R: OnLattice + Vectorised> Contest<'_, R> {
         self.report("cache, 18 reals", whole, 1, None, found, out)?;
         for reals in [TWO_ROWS, LINK_REALS] {
             for sides in SIDES {
-                let winner = self.best(self.with_sides(best, reals, sides), sides)?;
+                let winner = self.best(Self::with_sides(best, reals, sides), sides)?;
                 let name = format!("rhs {sides}, {reals} reals");
                 let single = Form { link_reals: reals, ..best };
                 let differs = self.differs_from_single(&winner.form, &single, sides)?;
@@ -301,7 +301,7 @@ impl<R: OnLattice + Vectorised> Contest<'_, R> {
                 let resident = 32 * warps / sites;
                 for (link_load, spinor_load) in [(Load::Once, Load::Kept), (Load::Past, Load::Kept)]
                 {
-                    forms.push(Form { resident, link_load, spinor_load, ..form });
+                    forms.push(Form { spinor_load, link_load, resident, ..form });
                 }
             }
         }

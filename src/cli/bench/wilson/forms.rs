@@ -85,7 +85,7 @@ impl<R: OnLattice + Vectorised> Contest<'_, R> {
     }
 
     /// Forms for several right-hand sides.
-    pub(super) fn with_sides(&self, best: Form, link_reals: usize, sides: usize) -> Vec<Form> {
+    pub(super) fn with_sides(best: Form, link_reals: usize, sides: usize) -> Vec<Form> {
         let base = Form { link_reals, link_load: Load::Kept, ..best };
         let mut forms = Vec::new();
         for register_sides in [1, 2] {
@@ -120,7 +120,7 @@ impl<R: OnLattice + Vectorised> Contest<'_, R> {
                         if sites > most || !(256..=640).contains(&threads) {
                             continue;
                         }
-                        let form = Form { resident, register_sides, ..loops.with_block(sites) };
+                        let form = Form { register_sides, resident, ..loops.with_block(sites) };
                         forms.push(form);
                         for slab in [form.slab / 4, form.slab / 2] {
                             if slab > 0 && form.brick.is_some() {
