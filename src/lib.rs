@@ -26,6 +26,7 @@ pub mod shared;
 
 pub mod calendar;
 pub mod constants;
+pub mod device;
 pub mod grid;
 
 pub mod mass;

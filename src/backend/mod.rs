@@ -18,9 +18,9 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
+use crate::device::Gpu;
 use crate::error::Result;
 use crate::forcing::Moment;
-use crate::gpu::Gpu;
 use crate::gpu::conjugate_gradient::OnGpu;
 use crate::primitives::conjugate_gradient::{OnCpu, Solver};
 use crate::state::{CloudDiagnostics, State, Surface};

@@ -5,9 +5,12 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use tracing::info;
 
+use crate::device;
+use crate::device::Gpu;
+use crate::device::tuning::IsPossible;
 use crate::error::Result;
+use crate::gpu::tuning::Knob;
 use crate::gpu::wsm5::{Mapping, Tile};
-use crate::gpu::{self, Gpu};
 use crate::grid::Shape;
 use crate::real::Precision;
 use crate::wsm5::Fallout;
@@ -74,8 +77,8 @@ pub(super) struct CompilerPlace {
 
 impl CompilerPlace {
     /// The usual options, with the library from here.
-    pub(super) fn options(&self) -> gpu::Options {
-        gpu::Options { compiler_library: self.library.clone(), ..gpu::Options::default() }
+    pub(super) fn options(&self) -> device::Options {
+        device::Options { compiler_library: self.library.clone(), ..device::Options::default() }
     }
 }
 
@@ -99,12 +102,12 @@ pub(super) struct GpuChoice {
 
 impl GpuChoice {
     /// The same for the library.
-    pub(super) fn options(&self) -> gpu::Options {
-        gpu::Options {
+    pub(super) fn options(&self) -> device::Options {
+        device::Options {
             device: self.device,
             fast_math: !self.no_fast_math,
             cache: !self.no_kernel_cache,
-            tuning: !self.tuning.no_tuning,
+            tuning: (!self.tuning.no_tuning).then_some(Knob::is_possible as IsPossible),
             ..self.place.options()
         }
     }

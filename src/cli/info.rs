@@ -9,9 +9,10 @@ use serde::Serialize;
 use crate::cli::device::{CompilerPlace, TuningChoice};
 use crate::cli::made::{Machine, machine};
 use crate::cli::refine;
+use crate::device;
+use crate::device::tuning::{Choice, Tuning};
 use crate::error::{Error, Result};
-use crate::gpu;
-use crate::gpu::tuning::{Choice, Tuning};
+use crate::gpu::tuning::Knob;
 use crate::io::destination::is_same;
 use crate::io::pending::Pending;
 use crate::io::wrf;
@@ -54,7 +55,7 @@ struct Facts {
     /// Where compiled kernels and measured settings are kept.
     #[serde(serialize_with = "serialize_option")]
     cache: Option<PathBuf>,
-    gpu: gpu::Survey,
+    gpu: device::Survey,
     tuning: Vec<TuningFacts>,
     file: Option<FileFacts>,
 }
@@ -90,7 +91,7 @@ impl Info {
             return Err(Error::Usage("--json is the input file; give another name".to_owned()));
         }
         let json = self.json.as_ref().map(|path| Pending::new(path, self.force)).transpose()?;
-        let survey = gpu::survey(&self.place.options());
+        let survey = device::survey(&self.place.options());
         let ignored = self.tuning.no_tuning;
         let devices = survey.devices.iter();
         let facts = Facts {
@@ -98,7 +99,7 @@ impl Info {
             commit: env!("NWP_MINI_COMMIT"),
             machine: machine(),
             free_memory: refine::free_memory(),
-            cache: gpu::user_folder(),
+            cache: device::user_folder(),
             tuning: devices.map(|device| TuningFacts::new(&device.name, ignored)).collect(),
             gpu: survey,
             file: self.file.as_deref().map(FileFacts::new).transpose()?,
@@ -150,7 +151,7 @@ impl TuningFacts {
         let path = Tuning::path(gpu);
         let found = match &path {
             Some(_) if ignored => Err("--no-tuning or NWP_NO_TUNING says so".to_owned()),
-            Some(path) => Tuning::load(path, gpu),
+            Some(path) => Tuning::load(path, gpu, Knob::is_possible),
             None => Ok(None),
         };
         let (tuning, refused) = match found {
@@ -187,9 +188,9 @@ impl TuningFacts {
 }
 
 /// The devices, and every place that the libraries were looked for in.
-fn print_gpu(survey: &gpu::Survey, out: &mut impl Write) -> Result<()> {
+fn print_gpu(survey: &device::Survey, out: &mut impl Write) -> Result<()> {
     for device in &survey.devices {
-        let gpu::Device { name, architecture, multiprocessors, memory, cache, shared_bytes: _ } =
+        let device::Device { name, architecture, multiprocessors, memory, cache, shared_bytes: _ } =
             device;
         let [gigabytes, megabytes] = [*memory as f64 / 1e9, *cache as f64 / 1e6];
         writeln!(

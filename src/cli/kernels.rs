@@ -8,8 +8,9 @@ use serde::Serialize;
 
 use crate::cli::Precision;
 use crate::cli::device::CompilerPlace;
+use crate::device::{Architecture, Compiler, Receipt, receipts};
 use crate::error::{Error, Result};
-use crate::gpu::{Architecture, Compiler, DOUBLE_SUMS, Entry, Receipt, catalogue, receipts};
+use crate::gpu::{DOUBLE_SUMS, Entry, catalogue};
 use crate::io::pending::Pending;
 
 /// Compile every CUDA kernel with NVRTC, no GPU needed, and tell the registers, the local and

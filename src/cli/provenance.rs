@@ -4,8 +4,8 @@ use std::path::Path;
 use std::{fs, io};
 
 use crate::config::RunConfig;
+use crate::device::Gpu;
 use crate::error::{Error, Result};
-use crate::gpu::Gpu;
 use crate::io::wrf::Attribute;
 use crate::model::Working;
 use crate::os_text::{Shown, command_line};

@@ -7,8 +7,8 @@ use clap::{Args, ValueEnum};
 
 use super::device::GpuChoice;
 use super::{BackendChoice, Precision};
+use crate::device::Gpu;
 use crate::error::{Error, Result};
-use crate::gpu::Gpu;
 use crate::gpu::lattice::{GpuDirac, OnLattice};
 use crate::io::lattice::{self, Case, Results};
 use crate::io::writer::{Stored, Writer};

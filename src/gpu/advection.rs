@@ -8,8 +8,9 @@ pub use shares::{Block, March, Offer, Shares};
 use shares::{LIMIT_LEVEL_NUMBERS, STAGE_LEVEL_NUMBERS, STAGE_ROWS, TILE_ROWS};
 
 use super::layout::Layout;
-use super::{WARP, mark};
+use super::mark;
 use crate::advection::{Limiter, REACH};
+use crate::device::WARP;
 use crate::grid::{Grid, Shape, Side, Sides};
 use crate::mass::{AirMass, Layered};
 use crate::real::{Precision, Real};

@@ -4,12 +4,11 @@ use std::ops::Range;
 
 use super::advection::LayeredPointers;
 use super::arguments::{TallyArgs, WaterArgs};
-use super::buffer::{Buffer, Element};
-use super::compile::Source;
-use super::device::Gpu;
-use super::kernel::{Kernel, Launch};
 use super::layout::Layout;
+use super::prelude;
+use crate::device::{Buffer, Element, Gpu, Kernel, Launch, Source};
 use crate::error::Result;
+use crate::gpu::prelude::structs;
 use crate::real::{Precision, Real};
 use crate::shared::{DevicePointer, ReadPointer};
 
@@ -24,7 +23,10 @@ pub const TERMS: usize = 4;
 
 /// The kernels for a precision and a number of levels.
 pub fn source(precision: Precision, nz: usize) -> Source {
-    Source::new("budget.cu", precision, nz, &[("SUM_THREADS", THREADS as i32)])
+    let prelude = prelude::grid(precision, nz)
+        .with(&structs!(precision; WaterArgs, TallyArgs))
+        .with_settings(&[("SUM_THREADS", THREADS as i32)]);
+    Source::new("budget.cu", prelude)
 }
 
 /// The sums of the states of a run.

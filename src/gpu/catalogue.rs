@@ -2,7 +2,6 @@
 
 use super::advection::{March, Offer, Shares, TransportSettings};
 use super::clouds::Inside;
-use super::compile::Source;
 use super::layout::Layout;
 use super::wsm5::{Mapping, Purpose};
 use super::{
@@ -10,6 +9,7 @@ use super::{
     step_end, summary, transport, transpose,
 };
 use crate::advection::Limiter;
+use crate::device::Source;
 use crate::grid::{Grid, Shape, Side, Sides};
 use crate::lattice::{Extents, LINK_REALS};
 use crate::primitives::transpose::Matrices;
@@ -186,3 +186,37 @@ const LARGE: Shape = Shape { nx: 1024, ny: 1024, nz: 1 };
 const TRACERS: [usize; 2] = [6, 1];
 /// Those of an H100 or H200: the kernels are tuned for such a device.
 const OFFER: Offer = Offer { multiprocessors: 132, shared_bytes: 227 << 10 };
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::wsm5::params::SchemeConstants;
+
+    /// The code of a kernel is made anew when its digest changes. A constant of the microphysics is in the
+    /// digests of its own kernels alone.
+    #[test]
+    fn a_constant_of_the_microphysics_changes_its_own_kernels_alone() {
+        let constants = <f32 as SchemeConstants>::cuda_text();
+        let changed = constants.replacen(" = ", " = 1 + ", 1);
+        assert_ne!(constants, changed);
+        let mut counts = [0; 2];
+        for Entry { source, .. } in catalogue(Precision::F32, 27) {
+            let prelude = source.prelude.replace(&constants, &changed);
+            let is_made_anew = Source { prelude, ..source.clone() }.digest() != source.digest();
+            let is_own = source.file.starts_with("wsm5/");
+            assert_eq!(is_made_anew, is_own, "{}", source.file);
+            counts[usize::from(is_own)] += 1;
+        }
+        assert!(counts.iter().all(|count| *count > 10), "{counts:?}");
+    }
+
+    /// The same for the files that are included.
+    #[test]
+    fn headers_of_the_microphysics_are_in_its_own_kernels_alone() {
+        for Entry { source, .. } in catalogue(Precision::F64, 27) {
+            let names: Vec<&str> = source.headers().into_keys().collect();
+            let has_any = names.iter().any(|name| name.starts_with("wsm5/"));
+            assert_eq!(has_any, source.file.starts_with("wsm5/"), "{}: {names:?}", source.file);
+        }
+    }
+}

@@ -1,11 +1,9 @@
 //! What the device can do at best: how fast it copies its memory and how fast it calculates.
 
 use super::arguments::ArithmeticArgs;
-use super::buffer::{Buffer, Element};
-use super::compile::Source;
-use super::device::Gpu;
-use super::kernel::{Kernel, Launch};
+use crate::device::{Buffer, Element, Gpu, Kernel, Launch, Prelude, Source};
 use crate::error::Result;
+use crate::gpu::prelude::structs;
 use crate::real::{Precision, Real};
 
 /// Most values of a copy: far more than fit into any cache.
@@ -31,7 +29,11 @@ pub fn source(precision: Precision) -> Source {
         ("CHAINS", CHAINS as i32),
         ("CHAIN_LINKS", LINKS as i32),
     ];
-    Source::new("primitives/arithmetic.cu", precision, 1, &settings)
+    let arguments = structs!(precision; ArithmeticArgs);
+    Source::new(
+        "primitives/arithmetic.cu",
+        Prelude::new(precision).with(&arguments).with_settings(&settings),
+    )
 }
 
 /// Two arrays of which one is copied to the other.

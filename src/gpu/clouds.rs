@@ -8,19 +8,15 @@ pub use abreast::Abreast;
 use std::sync::{Arc, OnceLock};
 
 use super::advection::LayeredPointers;
-use super::branches::Branch;
 use super::budget::TERMS;
-use super::buffer::{Buffer, Element};
-use super::compile::Source;
-use super::device::Gpu;
 use super::forcing::AIR_FIELDS;
-use super::kernel::{Kernel, Launch, Resources};
 use super::layout::Layout;
-use super::prelude::{Configuration, prelude};
 use super::region::Region;
 use super::tuning::{Knob, Setting};
 use super::turn::Turn;
 use super::wsm5::{CloudArgs, DiagnosisArgs, LEVELS, Mapping, Purpose, Tile, diagnosis};
+use super::{mark, prelude};
+use crate::device::{Branch, Buffer, Element, Gpu, Kernel, Launch, Resources, Source};
 use crate::error::{Error, Result};
 use crate::grid::Shape;
 use crate::real::Precision;
@@ -92,8 +88,8 @@ fn with_settings(
     fallout: Fallout,
     constants: Vec<(String, i32)>,
 ) -> Source {
-    let prelude = prelude(&Configuration { precision, nz, fallout, constants });
-    Source { file, prelude, is_exact: false }
+    let prelude = prelude::microphysics(precision, nz, fallout).with_settings(&constants);
+    Source::new(file, prelude)
 }
 
 impl Mapping {
@@ -106,9 +102,7 @@ impl Mapping {
         fallout: Fallout,
         nz: usize,
     ) -> Self {
-        let knob = Knob::Clouds(fallout);
-        let measured = gpu.tuning().and_then(|t| t.setting(knob, precision, nz, columns));
-        match measured {
+        match Knob::Clouds(fallout).measured(gpu, precision, nz, columns) {
             Some(Setting::Clouds(mapping)) => mapping,
             _ => Self::choose(columns, precision, fallout, nz),
         }
@@ -256,7 +250,7 @@ impl<R: SchemeConstants + RadarConstants + Element> Clouds<R> {
         }
         let purpose = purpose_of(*layout, inside, *mapping, is_short, self.per_area.is_some());
         let source = source(R::PRECISION, layout.shape.nz, scheme.fallout, *mapping, purpose);
-        let kernel = gpu.module(&source)?.kernel(mapping.kernel())?;
+        let kernel = mark::kernel(&gpu.module(&source)?, mapping.kernel())?;
         let kernel = match mapping {
             Mapping::Column => kernel,
             Mapping::Tile(Tile { threads, blocks, .. }) => {

@@ -1,12 +1,10 @@
 //! The columns of the fields: each brought together by a transpose, and what it holds by reductions of
 //! segments.
 
-use super::buffer::{Buffer, Element};
 use super::clouds::DIAGNOSED_FIELDS;
-use super::device::Gpu;
-use super::parcel::Parcel;
 use super::reduce::{Operation, Reducer, Reducible};
 use super::transpose::Transpose;
+use crate::device::{Buffer, Element, Gpu, Parcel};
 use crate::error::Result;
 use crate::grid::Shape;
 use crate::primitives::reduce::Segments;

@@ -1,12 +1,7 @@
 //! Conjugate gradients on the device, with the bits of the CPU version.
 
 use super::arguments::DescentArgs;
-use super::buffer::Buffer;
-use super::compile::Source;
-use super::device::Gpu;
-use super::graph::Event;
-use super::kernel::{Kernel, Launch};
-use super::pinned::Pinned;
+use crate::device::{Buffer, Event, Gpu, Kernel, Launch, Pinned, Prelude, Source};
 use crate::error::{Error, Result};
 use crate::primitives::conjugate_gradient::{
     SUMMED, Solution, Solver, check_lengths, preconditioner,
@@ -64,7 +59,9 @@ pub fn source() -> Source {
         ("DESCENT_FAILED", FAILED as usize),
     ];
     let settings = settings.map(|(name, value)| (name, value as i32));
-    Source::new("primitives/conjugate_gradient.cu", Precision::F64, 1, &settings)
+    let arguments = DescentArgs::<f64>::cuda_text();
+    let prelude = Prelude::new(Precision::F64).with(&arguments).with_settings(&settings);
+    Source::new("primitives/conjugate_gradient.cu", prelude)
 }
 
 /// A device that solves.

@@ -6,13 +6,10 @@ mod rung;
 pub use rung::Rung;
 use rung::{Rows, SHORT_ROW};
 
-use super::WARP;
 use super::arguments::CsrArgs;
-use super::buffer::{Buffer, Element};
-use super::compile::Source;
-use super::device::Gpu;
-use super::kernel::{Kernel, Launch};
+use crate::device::{Buffer, Element, Gpu, Kernel, Launch, Prelude, Source, WARP};
 use crate::error::{Error, Result};
+use crate::gpu::prelude::structs;
 use crate::primitives::csr::Csr;
 use crate::primitives::row_tiles::RowTiles;
 use crate::real::{Precision, Real};
@@ -112,7 +109,9 @@ impl Shape {
             ("CUT_WORDS", WORDS as i32),
             ("CSR_TILE_BYTES", self.shared_bytes(precision) as i32),
         ];
-        Source::new("primitives/csr.cu", precision, 1, &settings).exactly()
+        let arguments = structs!(precision; CsrArgs);
+        let prelude = Prelude::new(precision).with(&arguments).with_settings(&settings);
+        Source::new("primitives/csr.cu", prelude).exactly()
     }
 
     /// The launches of a rung, one after the other: kernel, blocks in x and y, threads of a block.

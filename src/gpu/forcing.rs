@@ -1,13 +1,12 @@
 //! What drives the steps, on the device: two frames of the input and what lies between them.
 
 use super::arguments::{BlendArgs, CloseArgs, WeightArgs};
-use super::buffer::{Buffer, Element};
-use super::compile::Source;
-use super::device::Gpu;
-use super::kernel::{Kernel, Launch};
 use super::layout::Layout;
+use super::prelude;
+use crate::device::{Buffer, Element, Gpu, Kernel, Launch, Source};
 use crate::error::Result;
 use crate::forcing::{Continuity, Forcing};
+use crate::gpu::prelude::structs;
 use crate::grid::Shape;
 use crate::real::{Precision, Real};
 use crate::state::Environment;
@@ -27,7 +26,10 @@ pub fn source(precision: Precision, nz: usize) -> Source {
         ("FLUX_WEIGHT", FLUX_WEIGHT as i32),
         ("AIR_WEIGHT", AIR_WEIGHT as i32),
     ];
-    Source::new("forcing.cu", precision, nz, &settings)
+    let prelude = prelude::grid(precision, nz)
+        .with(&structs!(precision; BlendArgs, WeightArgs, CloseArgs))
+        .with_settings(&settings);
+    Source::new("forcing.cu", prelude)
 }
 
 /// Fields of the air: rho, exner, p, dz.

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use crate::device::Rows;
 use crate::grid::{Grid, Shape};
 
 /// How the rows of a grid lie in memory, alike in all its fields and planes.
@@ -55,6 +56,11 @@ impl Layout {
     /// Whether all rows, those of x-faces too, begin at multiples of so many places.
     pub fn has_groups_of(self, cells: usize) -> bool {
         self.pitch().is_multiple_of(cells) && self.more_faces.is_multiple_of(cells)
+    }
+
+    /// The cells among the places of a row.
+    pub fn rows(self) -> Rows {
+        Rows { first: self.first, count: self.shape.nx, pitch: self.pitch() }
     }
 
     /// Whether fields lie as the host has them, but for those on x-faces.

@@ -1,6 +1,9 @@
 //! Kernels that begin as those of a step do (`kernels/primitives/begin.cuh`): they wait by themselves for
 //! what was asked before, and say that they have begun, which is what is known of a device that has failed.
 
+use crate::device::{Kernel, Module};
+use crate::error::Result;
+
 /// Constants with the names of kernels, and the list of them in the order of their numbers from 1.
 macro_rules! marked {
     ($($constant:ident = $name:literal),* $(,)?) => {
@@ -37,9 +40,18 @@ pub(super) fn constants() -> String {
     lines.collect::<Vec<_>>().concat()
 }
 
-/// Whether a kernel is one of them.
-pub(super) fn is_marked(name: &str) -> bool {
-    MARKED.contains(&name)
+/// A kernel of a module, which is one of them.
+///
+/// # Errors
+///
+/// [`Error::Gpu`](crate::error::Error::Gpu) when the module has none of this name.
+///
+/// # Panics
+///
+/// When it is not one of them: it would not wait.
+pub(super) fn kernel(module: &Module, name: &'static str) -> Result<Kernel> {
+    assert!(MARKED.contains(&name), "{name}");
+    Ok(module.kernel(name)?.waiting_by_itself())
 }
 
 /// The name for a number.

@@ -2,17 +2,10 @@
 //! should give.
 
 use std::ops::Range;
-use std::sync::Arc;
 use std::time::Instant;
 
-use cudarc::driver::CudaStream;
-
 use super::arguments::MemoryArgs;
-use super::buffer::Buffer;
-use super::compile::Source;
-use super::device::{Gpu, failed};
-use super::kernel::{Kernel, Launch};
-use super::pinned::Pinned;
+use crate::device::{Buffer, Gpu, Kernel, Launch, Pinned, Prelude, Source, Stream};
 use crate::error::Result;
 use crate::real::Precision;
 use crate::shared::{DevicePointer, ReadPointer};
@@ -37,7 +30,9 @@ pub fn source() -> Source {
         ("MEMORY_WORDS", WORDS as i32),
         ("MEMORY_PATTERN", PATTERN as i32),
     ];
-    Source::new("primitives/memory.cu", Precision::F32, 1, &settings)
+    let arguments = MemoryArgs::<f32>::cuda_text();
+    let prelude = Prelude::new(Precision::F32).with(&arguments).with_settings(&settings);
+    Source::new("primitives/memory.cu", prelude)
 }
 
 /// Elements of a load and a store.
@@ -298,7 +293,7 @@ impl Indices {
 #[derive(Debug)]
 pub struct Overlap<'a> {
     lab: &'a Lab,
-    streams: Vec<Arc<CudaStream>>,
+    streams: Vec<Stream>,
     given: Pinned<f32>,
     made: Pinned<f32>,
     from: Buffer<f32>,
@@ -333,7 +328,7 @@ impl<'a> Overlap<'a> {
         // SAFETY: the device is done with the copy before the arrays go anywhere.
         unsafe { given.fetch(&from)? };
         gpu.synchronize()?;
-        let streams = (0..streams).map(|_| gpu.new_stream()).collect::<Result<_>>()?;
+        let streams = (0..streams).map(|_| Stream::new(gpu)).collect::<Result<_>>()?;
         Ok(Self { lab, streams, given, made, from, to })
     }
 
@@ -361,7 +356,7 @@ impl<'a> Overlap<'a> {
         let mut outcome = Ok(());
         for number in 0..parts {
             let range = (number * part).min(len)..((number + 1) * part).min(len);
-            let stream = Arc::clone(&self.streams[number % streams]);
+            let stream = self.streams[number % streams].clone();
             outcome = self.do_part(leg, work, range, &stream);
             if outcome.is_err() {
                 break;
@@ -369,7 +364,7 @@ impl<'a> Overlap<'a> {
         }
         // Also after a failure: what is under way uses the memory.
         for stream in &self.streams {
-            stream.synchronize().map_err(failed("finish the work of a stream"))?;
+            stream.synchronize()?;
         }
         outcome?;
         Ok(start.elapsed().as_secs_f64())
@@ -380,12 +375,12 @@ impl<'a> Overlap<'a> {
         leg: Leg,
         work: Experiment,
         range: Range<usize>,
-        stream: &CudaStream,
+        stream: &Stream,
     ) -> Result<()> {
         if matches!(leg, Leg::There | Leg::All) {
             // SAFETY: all arrays are kept here, and all streams are waited for before anybody reads
             // or changes one.
-            unsafe { self.given.send_part(&self.from, range.clone(), stream)? };
+            unsafe { self.given.send_part(&self.from, range.clone(), &stream.0)? };
         }
         if matches!(leg, Leg::Work | Leg::All) {
             let MemoryLaunch { kernel, args, blocks } = work.launch(
@@ -400,11 +395,11 @@ impl<'a> Overlap<'a> {
             let launch = Launch::flat(blocks * THREADS as usize, THREADS);
             // SAFETY: the kernel takes this struct, and reads and writes no more elements than the
             // part has, as was checked.
-            unsafe { self.lab.kernel(kernel).launch_in(stream, launch, &args)? };
+            unsafe { self.lab.kernel(kernel).launch_in(&stream.0, launch, &args)? };
         }
         if matches!(leg, Leg::Back | Leg::All) {
             // SAFETY: as above.
-            unsafe { self.made.fetch_part(&self.to, range, stream)? };
+            unsafe { self.made.fetch_part(&self.to, range, &stream.0)? };
         }
         Ok(())
     }

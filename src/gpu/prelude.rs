@@ -1,6 +1,7 @@
-//! The text that stands before every kernel: working precision, constants, structs, settings.
-
-use std::fmt::Write;
+//! The constants and structs that kernels of the weather are given, subject by subject.
+//!
+//! A subject knows those below it: changing a constant of the microphysics leaves the code of all other
+//! kernels as it is.
 
 use super::advection::{LayeredPointers, TransportArgs};
 use super::arguments::{
@@ -11,9 +12,10 @@ use super::arguments::{
 use super::lattice::arguments::{SolverArgs, WilsonArgs};
 use super::region::Region;
 use super::wsm5::{CloudArgs, CloudConstants, DiagnosisArgs};
-use super::{WARP, mark, notes};
+use super::{mark, notes};
 use crate::advection::flux::FluxConstants;
 use crate::constants::Constants;
+use crate::device::Prelude;
 use crate::real::Precision;
 use crate::state::SPECIES;
 use crate::thermo::{Saturation, TransportConstants};
@@ -28,6 +30,92 @@ use crate::wsm5::step::Precipitation;
 use crate::wsm5::warm::WarmRates;
 use crate::wsm5::{FALLING_SPECIES, Fallout};
 
+/// The text of shared structs, a struct behind those that it holds, in a working precision.
+macro_rules! structs {
+    ($precision:expr; $($name:ident),+ $(,)?) => {
+        match $precision {
+            $crate::real::Precision::F32 => [$($name::<f32>::cuda_text()),+].join("\n"),
+            $crate::real::Precision::F64 => [$($name::<f64>::cuda_text()),+].join("\n"),
+        }
+    };
+}
+pub(super) use structs;
+
+/// The same of traits of constants.
+macro_rules! constants {
+    ($precision:expr; $($name:ident),+ $(,)?) => {
+        match $precision {
+            Precision::F32 => [$(<f32 as $name>::cuda_text()),+].concat(),
+            Precision::F64 => [$(<f64 as $name>::cuda_text()),+].concat(),
+        }
+    };
+}
+
+/// What all kernels of the weather have: the number of levels, and how the mass of a cell is made up.
+pub(super) fn grid(precision: Precision, nz: usize) -> Prelude {
+    Prelude::new(precision)
+        .with(&format!("constexpr int NZ = {nz};\n"))
+        .with(&structs!(precision; LayeredPointers))
+}
+
+/// Names and notes of the kernels of a step.
+fn notes() -> String {
+    mark::constants() + &notes::constants()
+}
+
+/// What the kernels of the transport and of the end of a step have.
+pub(super) fn transport(precision: Precision, nz: usize) -> Prelude {
+    grid(precision, nz)
+        .with(&notes())
+        .with(&constants!(precision; FluxConstants))
+        .with(&structs!(precision; TransportArgs, TallyArgs, StepEndArgs))
+}
+
+/// What the kernels of the microphysics have.
+pub(super) fn microphysics(precision: Precision, nz: usize, fallout: Fallout) -> Prelude {
+    grid(precision, nz).with(&notes()).with(&scheme(precision)).with(&format!(
+        "{}\n{}",
+        variants(fallout),
+        cells(precision)
+    ))
+}
+
+/// Constants of the scheme.
+fn scheme(precision: Precision) -> String {
+    let whole = [
+        ("WATER_SPECIES", SPECIES),
+        ("FALLING_SPECIES", FALLING_SPECIES),
+        ("REACH_ABOVE", REACH_ABOVE),
+        ("REACH_MIN", REACH_MIN),
+        ("BINS", BINS),
+    ];
+    let whole = whole.map(|(name, value)| format!("constexpr int {name} = {value};\n")).concat();
+    let constants = constants!(
+        precision;
+        Constants, TransportConstants, SchemeConstants, RadiusConstants, RadarConstants, CloudConstants,
+    );
+    constants + &whole
+}
+
+/// The variants of sedimentation, and the one that is compiled.
+fn variants(fallout: Fallout) -> String {
+    let variants = Fallout::ALL.map(|variant| format!("{variant:?}")).join(", ");
+    format!(
+        "enum class Fallout {{ {variants} }};\nconstexpr Fallout FALLOUT = Fallout::{fallout:?};\n"
+    )
+}
+
+/// Structs of the scheme.
+fn cells(precision: Precision) -> String {
+    let values = structs!(
+        precision;
+        Wsm5Params, Saturation, Slope, Cell, Air, Onset, Coefficients, WarmRates, IceRates, Growth, Profile,
+        Precipitation, Target, Bins,
+    );
+    let arguments = structs!(precision; CloudArgs, DiagnosisArgs);
+    [values, Region::cuda_text(), arguments].join("\n")
+}
+
 /// What is fixed when kernels are compiled.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Configuration {
@@ -41,95 +129,18 @@ pub struct Configuration {
     pub constants: Vec<(String, i32)>,
 }
 
-/// No kernel uses all constants, and NVRTC would name each that one leaves alone.
-const NO_WARNINGS: &str = "#ifdef __CUDACC_RTC__\n#pragma nv_diag_suppress 177\n#endif\n";
-
-/// The text for a configuration.
+/// The text of all subjects together, which no kernel needs: for tests of what they share.
 pub fn prelude(configuration: &Configuration) -> String {
-    let Configuration { precision, nz, fallout, constants } = configuration;
-    let shared = match precision {
-        Precision::F32 => shared::<f32>("float"),
-        Precision::F64 => shared::<f64>("double"),
-    };
-    let variants = Fallout::ALL.map(|variant| format!("{variant:?}")).join(", ");
-    let mut text = format!(
-        "{NO_WARNINGS}{shared}\n// Settings\nenum class Fallout {{ {variants} }};\n\
-         constexpr Fallout FALLOUT = Fallout::{fallout:?};\nconstexpr int NZ = {nz};\n"
+    let Configuration { precision, nz, fallout, ref constants } = *configuration;
+    let others = structs!(
+        precision;
+        WaterArgs, TallyArgs, TransportArgs, BlendArgs, WeightArgs, CloseArgs, StepEndArgs, ArithmeticArgs,
+        TransposeArgs, CsrArgs, DescentArgs, ReduceArgs, LadderArgs, ContentsArgs, OutflowArgs, MemoryArgs,
+        WilsonArgs, SolverArgs,
     );
-    for (name, value) in constants {
-        // Writing to a string cannot fail.
-        let _ = writeln!(text, "constexpr int {name} = {value};");
-    }
-    text
-}
-
-/// Whole numbers that kernels share with Rust.
-const WHOLE_NUMBERS: [(&str, usize); 6] = [
-    ("WARP", WARP),
-    ("WATER_SPECIES", SPECIES),
-    ("FALLING_SPECIES", FALLING_SPECIES),
-    ("REACH_ABOVE", REACH_ABOVE),
-    ("REACH_MIN", REACH_MIN),
-    ("BINS", BINS),
-];
-
-/// What does not depend on the settings.
-fn shared<R: CloudConstants + FluxConstants + RadarConstants + RadiusConstants>(
-    real: &str,
-) -> String {
-    let whole = WHOLE_NUMBERS.map(|(name, value)| format!("constexpr int {name} = {value};\n"));
-    let constants = [
-        <R as Constants>::cuda_text(),
-        <R as TransportConstants>::cuda_text(),
-        <R as SchemeConstants>::cuda_text(),
-        <R as RadiusConstants>::cuda_text(),
-        <R as RadarConstants>::cuda_text(),
-        <R as FluxConstants>::cuda_text(),
-        <R as CloudConstants>::cuda_text(),
-    ];
-    // A struct stands behind those that it holds.
-    let structs = [
-        Wsm5Params::<R>::cuda_text(),
-        Saturation::<R>::cuda_text(),
-        Slope::<R>::cuda_text(),
-        Cell::<R>::cuda_text(),
-        Air::<R>::cuda_text(),
-        Onset::<R>::cuda_text(),
-        Coefficients::<R>::cuda_text(),
-        WarmRates::<R>::cuda_text(),
-        IceRates::<R>::cuda_text(),
-        Growth::<R>::cuda_text(),
-        Profile::<R>::cuda_text(),
-        Precipitation::<R>::cuda_text(),
-        Target::<R>::cuda_text(),
-        Bins::<R>::cuda_text(),
-        LayeredPointers::<R>::cuda_text(),
-        Region::cuda_text(),
-        CloudArgs::<R>::cuda_text(),
-        TransportArgs::<R>::cuda_text(),
-        WaterArgs::<R>::cuda_text(),
-        TallyArgs::<R>::cuda_text(),
-        BlendArgs::<R>::cuda_text(),
-        WeightArgs::<R>::cuda_text(),
-        CloseArgs::<R>::cuda_text(),
-        StepEndArgs::<R>::cuda_text(),
-        DiagnosisArgs::<R>::cuda_text(),
-        ArithmeticArgs::<R>::cuda_text(),
-        TransposeArgs::<R>::cuda_text(),
-        CsrArgs::<R>::cuda_text(),
-        DescentArgs::<R>::cuda_text(),
-        ReduceArgs::<R>::cuda_text(),
-        LadderArgs::<R>::cuda_text(),
-        ContentsArgs::<R>::cuda_text(),
-        OutflowArgs::<R>::cuda_text(),
-        MemoryArgs::<R>::cuda_text(),
-        WilsonArgs::<R>::cuda_text(),
-        SolverArgs::<R>::cuda_text(),
-    ];
-    format!(
-        "typedef {real} real;\n\n// Constants\n{}{}\n// Structs\n{}",
-        constants.concat(),
-        whole.concat() + &mark::constants() + &notes::constants(),
-        structs.join("\n"),
-    )
+    microphysics(precision, nz, fallout)
+        .with(&constants!(precision; FluxConstants))
+        .with(&others)
+        .with_settings(constants)
+        .into_text()
 }

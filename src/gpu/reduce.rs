@@ -10,11 +10,9 @@
 pub mod ladder;
 
 use super::arguments::ReduceArgs;
-use super::buffer::{Buffer, Element};
-use super::compile::Source;
-use super::device::Gpu;
-use super::kernel::{Kernel, Launch, Resources};
+use crate::device::{Buffer, Element, Gpu, Kernel, Launch, Prelude, Resources, Source};
 use crate::error::Result;
+use crate::gpu::prelude::structs;
 use crate::primitives::reduce::{Extrema, Number, Segments, Statistics};
 use crate::real::Precision;
 use crate::shared::DevicePointer;
@@ -278,7 +276,10 @@ pub struct ReduceLaunch<T> {
 
 /// The kernels for a type of elements.
 pub fn source<T: Reducible>(shape: Shape) -> Source {
-    Source::new("primitives/reduce.cu", T::PRECISION, 1, &shape.constants::<T>()).exactly()
+    let arguments = structs!(T::PRECISION; ReduceArgs);
+    let prelude =
+        Prelude::new(T::PRECISION).with(&arguments).with_settings(&shape.constants::<T>());
+    Source::new("primitives/reduce.cu", prelude).exactly()
 }
 
 /// The kernels that reduce arrays of one type, and the memory that they need.

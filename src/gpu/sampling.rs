@@ -1,9 +1,7 @@
 //! An operator applied to the fields where they are: only its small products come to the host.
 
-use super::buffer::{Buffer, Element};
 use super::csr::{DeviceCsr, Rung};
-use super::device::Gpu;
-use super::parcel::Parcel;
+use crate::device::{Buffer, Element, Gpu, Parcel};
 use crate::error::Result;
 use crate::primitives::csr::Csr;
 use crate::real::Real;

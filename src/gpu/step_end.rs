@@ -4,13 +4,11 @@
 use super::advection::grid_constants;
 use super::arguments::StepEndArgs;
 use super::budget::{self, Budget};
-use super::buffer::Element;
-use super::compile::Source;
-use super::device::Gpu;
-use super::kernel::{Kernel, Launch};
 use super::mark;
+use super::prelude;
 use super::transport::Transport;
 use super::watch::Watch;
+use crate::device::{Element, Gpu, Kernel, Launch, Source};
 use crate::error::Result;
 use crate::grid::Grid;
 use crate::real::{Precision, Real};
@@ -22,7 +20,8 @@ const THREADS: u32 = 256;
 pub fn source(precision: Precision, grid: &Grid) -> Source {
     let own = [("SUM_THREADS", THREADS as i32), ("TALLY_PLANES", budget::TERMS as i32)];
     let settings = [&own[..], &grid_constants(grid, false)].concat();
-    Source::new("step_end.cu", precision, grid.shape.nz, &settings)
+    let prelude = prelude::transport(precision, grid.shape.nz).with_settings(&settings);
+    Source::new("step_end.cu", prelude)
 }
 
 /// Ends the steps of a run.
@@ -39,7 +38,7 @@ impl StepEnd {
     /// [`Error::Gpu`](crate::error::Error::Gpu), as below.
     pub fn new<R: Real>(gpu: &Gpu, grid: &Grid) -> Result<Self> {
         let module = gpu.module(&source(R::PRECISION, grid))?;
-        Ok(Self { kernel: module.kernel(mark::STEP_END_ACC64)? })
+        Ok(Self { kernel: mark::kernel(&module, mark::STEP_END_ACC64)? })
     }
 
     /// Ends some steps of `dt` seconds, of which each has had its [`Turn`](super::turn::Turn).

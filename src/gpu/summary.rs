@@ -3,13 +3,12 @@
 
 use super::advection::LayeredPointers;
 use super::arguments::{ContentsArgs, OutflowArgs};
-use super::buffer::Buffer;
-use super::compile::Source;
-use super::device::Gpu;
-use super::kernel::{Kernel, Launch};
 use super::layout::Layout;
+use super::prelude;
 use super::reduce::{Operation, Reducer, Reducible, statistics_of};
+use crate::device::{Buffer, Gpu, Kernel, Launch, Source};
 use crate::error::Result;
+use crate::gpu::prelude::structs;
 use crate::grid::Shape;
 use crate::mass::Outflow;
 use crate::primitives::reduce::{Segments, Statistics};
@@ -24,7 +23,10 @@ const FILLING: usize = 1024;
 
 /// The kernels for a precision and a number of levels.
 pub fn source(precision: Precision, nz: usize) -> Source {
-    Source::new("summary.cu", precision, nz, &[("SUMMARY_THREADS", THREADS as i32)])
+    let prelude = prelude::grid(precision, nz)
+        .with(&structs!(precision; ContentsArgs, OutflowArgs))
+        .with_settings(&[("SUMMARY_THREADS", THREADS as i32)]);
+    Source::new("summary.cu", prelude)
 }
 
 /// The cell that air leaves fastest, out of the word that the kernel makes.

@@ -4,15 +4,13 @@ use super::advection::{
     LayeredPointers, March, Offer, Shares, Stages, TransportArgs, TransportLaunch,
     TransportSettings, air_pointers,
 };
-use super::buffer::{Buffer, Element};
-use super::compile::Source;
-use super::device::Gpu;
-use super::kernel::{Kernel, Launch, Resources};
 use super::layout::Layout;
 use super::mark;
+use super::prelude;
 use super::tuning::{Knob, Setting};
 use super::turn::Turn;
 use crate::advection::Limiter;
+use crate::device::{Buffer, Element, Gpu, Kernel, Launch, Resources, Source};
 use crate::error::{Error, Result};
 use crate::grid::{Grid, Shape};
 use crate::mass::AirMass;
@@ -22,7 +20,8 @@ use crate::shared::DevicePointer;
 /// What the kernels are compiled from.
 pub fn source(precision: Precision, grid: &Grid, settings: TransportSettings) -> Source {
     let constants = settings.constants(grid, precision);
-    Source::new("advection/transport.cu", precision, grid.shape.nz, &constants)
+    let prelude = prelude::transport(precision, grid.shape.nz).with_settings(&constants);
+    Source::new("advection/transport.cu", prelude)
 }
 
 /// What carries the tracers in a step, on the device.
@@ -109,8 +108,10 @@ impl<R: Real + Element> Transport<R> {
             )));
         }
         let module = gpu.module(&source(R::PRECISION, grid, settings))?;
-        let kernels: Vec<Kernel> =
-            mark::TRANSPORT.into_iter().map(|name| module.kernel(name)).collect::<Result<_>>()?;
+        let kernels: Vec<Kernel> = mark::TRANSPORT
+            .into_iter()
+            .map(|name| mark::kernel(&module, name))
+            .collect::<Result<_>>()?;
         let (mut kept, mut scratch) = (Vec::new(), Vec::new());
         let mut args = air_pointers(air, layout, |values| {
             let buffer = gpu.upload(values)?;
@@ -394,7 +395,7 @@ impl March {
     /// The fastest march for a number of columns on a device: the one measured there, or the
     /// built-in one.
     pub fn for_device(gpu: &Gpu, columns: usize, precision: Precision, nz: usize) -> Self {
-        match gpu.tuning().and_then(|t| t.setting(Knob::Transport, precision, nz, columns)) {
+        match Knob::Transport.measured(gpu, precision, nz, columns) {
             Some(Setting::Transport(march)) => march,
             _ => Self::choose(columns, precision),
         }

@@ -1,11 +1,9 @@
 //! Transposes on the device: the rungs of the ladder, of which the last is the one in use.
 
 use super::arguments::TransposeArgs;
-use super::buffer::{Buffer, Element};
-use super::compile::Source;
-use super::device::Gpu;
-use super::kernel::{Kernel, Launch};
+use crate::device::{Buffer, Element, Gpu, Kernel, Launch, Prelude, Source};
 use crate::error::{Error, Result};
+use crate::gpu::prelude::structs;
 use crate::primitives::transpose::Matrices;
 use crate::real::{Precision, Real};
 use crate::shared::{DevicePointer, ReadPointer};
@@ -152,7 +150,9 @@ impl Shape {
             ("WIDE_RESIDENT", self.resident as i32),
             ("WIDE_STRIP", self.strip as i32),
         ];
-        Source::new("primitives/transpose.cu", precision, 1, &settings)
+        let arguments = structs!(precision; TransposeArgs);
+        let prelude = Prelude::new(precision).with(&arguments).with_settings(&settings);
+        Source::new("primitives/transpose.cu", prelude)
     }
 
     /// Blocks of a rung and threads of each.

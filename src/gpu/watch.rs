@@ -1,14 +1,12 @@
 //! What the host can know of the steps without waiting for them: how many are done, and whether
 //! a value has become infinite or not a number.
 
-use super::buffer::{Buffer, Element};
 use super::clouds::Clouds;
-use super::device::Gpu;
 use super::layout::Layout;
 use super::mark;
 use super::notes::{self, Flaw};
-use super::pinned::Pinned;
 use super::transport::Transport;
+use crate::device::{Buffer, Element, Gpu, Pinned};
 use crate::error::Result;
 use crate::shared::DevicePointer;
 use crate::wsm5::params::SchemeConstants;

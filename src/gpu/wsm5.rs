@@ -4,8 +4,9 @@ use std::fmt;
 
 use super::advection::LayeredPointers;
 use super::layout::SECTOR;
+use super::mark;
 use super::region::Region;
-use super::{WARP, mark};
+use crate::device::WARP;
 use crate::real::Precision;
 use crate::shared::{DevicePointer, ReadPointer, shared_constants, shared_struct};
 use crate::wsm5::params::{SchemeConstants, Wsm5Params};

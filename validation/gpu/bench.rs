@@ -1,7 +1,7 @@
 //! `nwp-mini bench` on the GPU: figures for all parts, that say what they should.
 
 use assert_cmd::Command;
-use nwp_mini::gpu::Shuttle;
+use nwp_mini::device::Shuttle;
 use nwp_mini::gpu::ceilings::{Arithmetic, Copying};
 use serde_json::Value;
 

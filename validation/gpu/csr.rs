@@ -1,7 +1,7 @@
 //! Sparse products on the device: every rung multiplies every matrix.
 
+use nwp_mini::device::{Element, Gpu};
 use nwp_mini::gpu::csr::{DeviceCsr, Rung, Shape};
-use nwp_mini::gpu::{Element, Gpu};
 use nwp_mini::primitives::csr::Csr;
 use nwp_mini::primitives::matrices::{self, Kind, operand};
 use nwp_mini::real::{Precision, Real};

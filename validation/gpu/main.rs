@@ -25,7 +25,7 @@ use nwp_mini_support::advection::{case, made_up};
 use nwp_mini_support::run::small;
 use nwp_mini_support::{device, products, random};
 
-use nwp_mini::gpu::{Gpu, Source};
+use nwp_mini::device::{Gpu, Source};
 use rayon::prelude::*;
 
 use device::{gpu, seed};

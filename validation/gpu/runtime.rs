@@ -1,6 +1,6 @@
 //! Memory, copies, graphs and failures, apart from any weather.
 
-use nwp_mini::gpu::{Event, Parcel, Source};
+use nwp_mini::device::{Event, Parcel, Source};
 
 use crate::gpu;
 

@@ -9,7 +9,7 @@ use nwp_mini::backend::gpu::{OnDevice, OnGpu, Setting};
 use nwp_mini::backend::{
     Attached, Backend, Captured, FRAMES_IN_FLIGHT, Observed, Products, Profiles,
 };
-use nwp_mini::gpu::Gpu;
+use nwp_mini::device::Gpu;
 use nwp_mini::io::wrf;
 use nwp_mini::model::{Case, Working};
 use nwp_mini::primitives::csr::Csr;

@@ -5,8 +5,9 @@ use std::path::Path;
 use std::process::Output;
 
 use assert_cmd::Command;
-use nwp_mini::gpu::Gpu;
-use nwp_mini::gpu::tuning::{Choice, Knob, Tuning};
+use nwp_mini::device::Gpu;
+use nwp_mini::device::tuning::{Choice, Tuning};
+use nwp_mini::gpu::tuning::Knob;
 use nwp_mini::wsm5::Fallout;
 use serde_json::Value;
 
@@ -115,7 +116,8 @@ fn settings_are_measured_kept_and_used() {
     println!("{table}");
     let trials: Vec<Value> = serde_json::from_str(&fs::read_to_string(json).unwrap()).unwrap();
     assert!(trials.len() > 20 && trials.iter().any(|trial| trial["is_built_in"] == true));
-    let tuning = Tuning::load(&path, &gpu.device().name).unwrap().expect("a file");
+    let tuning =
+        Tuning::load(&path, &gpu.device().name, Knob::is_possible).unwrap().expect("a file");
     assert!((1..=2).contains(&tuning.choices.len()), "{tuning:?}");
     for choice in &tuning.choices {
         assert!(choice.us <= choice.built_in_us, "{choice:?}");
@@ -125,7 +127,7 @@ fn settings_are_measured_kept_and_used() {
 
     let march = ["tune", "advection", "--small", "24x18", "--large", "128x128", "--runs", "5"];
     println!("{}", said(cache.path(), &march)[0]);
-    let both = Tuning::load(&path, &gpu.device().name).unwrap().expect("a file");
+    let both = Tuning::load(&path, &gpu.device().name, Knob::is_possible).unwrap().expect("a file");
     let is_march = |choice: &&Choice| choice.knob == Knob::Transport.name();
     let marches: Vec<&Choice> = both.choices.iter().filter(is_march).collect();
     assert!((1..=2).contains(&marches.len()), "{both:?}");

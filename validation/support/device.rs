@@ -2,7 +2,7 @@
 
 use std::io::{Write, stderr};
 
-use nwp_mini::gpu::{Gpu, Options};
+use nwp_mini::device::{Gpu, Options};
 
 /// The GPU; `None`, with a line that says why, where there is none.
 pub fn gpu(fast_math: bool) -> Option<Gpu> {

@@ -8,7 +8,7 @@ use crate::text::{code_only, used_paths, words};
 /// Modules by layer. A module uses only lower layers and its own folder.
 const LAYERS: [&[&str]; 9] = [
     &["error", "lanes", "os_text", "random", "real", "shared"],
-    &["calendar", "constants", "grid", "primitives"],
+    &["calendar", "constants", "device", "grid", "primitives"],
     &["mass", "plan", "state", "thermo"],
     &["wsm5", "advection", "chemistry", "forcing", "lattice"],
     &["ensemble", "gpu"],
@@ -21,7 +21,7 @@ const LAYERS: [&[&str]; 9] = [
 /// Layers whose modules may use each other: the ground floor, and the command around its options.
 const SOCIABLE: [usize; 2] = [0, 8];
 
-/// The one place outside `src/gpu/` for the word, once: the character type of NetCDF can only be
+/// The one place outside the device layer and the launchers for the word, once: the character type of NetCDF can only be
 /// declared by implementing an unsafe trait.
 const UNSAFE_EXCEPTION: &str = "src/io/nc_char.rs";
 
@@ -159,23 +159,26 @@ fn circles(uses: &Uses) -> Vec<String> {
         .collect()
 }
 
-/// `unsafe` and the libraries of the GPU outside `src/gpu/`, NetCDF outside `src/io/`.
+/// The libraries of the GPU outside the device layer, `unsafe` outside it and the launchers, NetCDF outside
+/// `src/io/`.
 pub(crate) fn misplaced_words(source: &Source) -> Vec<Finding> {
     let code = code_only(&source.text);
-    let (in_gpu, in_io) = (source.path.starts_with("src/gpu/"), source.path.starts_with("src/io/"));
+    let is_in = |folder| source.path.starts_with(folder);
+    let (in_device, in_io) = (is_in("src/device/"), is_in("src/io/"));
+    let launches = in_device || is_in("src/gpu/");
     let mut exceptions = usize::from(source.path == UNSAFE_EXCEPTION);
     let mut findings = Vec::new();
     for (offset, word) in words(&code) {
         let home = match word {
-            "unsafe" if !in_gpu => {
+            "unsafe" if !launches => {
                 let declares = words(&code[offset..]).nth(1).is_some_and(|(_, w)| w == "impl");
                 if declares && exceptions > 0 {
                     exceptions -= 1;
                     continue;
                 }
-                "src/gpu/"
+                "src/device/ and src/gpu/"
             }
-            _ if !in_gpu && (word.contains("cudarc") || word.contains("nvrtc")) => "src/gpu/",
+            _ if !in_device && (word.contains("cudarc") || word.contains("nvrtc")) => "src/device/",
             "netcdf" if !in_io => "src/io/",
             _ => continue,
         };
@@ -339,7 +342,8 @@ mod tests {
         assert_eq!(count("src/cli/mod.rs", "fn f() -> netcdf::Result<()> {}"), 1);
         assert_eq!(count("src/real.rs", "// unsafe\nlet a = \"netcdf, cudarc\";"), 0);
         assert_eq!(count("src/real.rs", "#![deny(unsafe_code)]"), 0);
-        assert_eq!(count("src/gpu/mod.rs", "unsafe { cudarc::f() }"), 0);
+        assert_eq!(count("src/device/mod.rs", "unsafe { cudarc::f() }"), 0);
+        assert_eq!(count("src/gpu/mod.rs", "unsafe { cudarc::f() }"), 1);
         assert_eq!(count("src/io/reader.rs", "use netcdf::Variable;"), 0);
     }
 

@@ -1,8 +1,8 @@
 //! Times of what the device does.
 
 use crate::backend::{PhaseTime, PhaseTimes};
+use crate::device::{Event, Gpu};
 use crate::error::Result;
-use crate::gpu::{Event, Gpu};
 
 /// Times of what the device does.
 #[derive(Debug)]

@@ -3,9 +3,9 @@
 use super::member::Member;
 use super::{OnDevice, OnGpu, check_finite};
 use crate::backend::{Backend, Captured};
+use crate::device::Graph;
 use crate::error::Result;
 use crate::forcing::Moment;
-use crate::gpu::Graph;
 use crate::gpu::clouds::SURFACE_PLANES;
 
 impl<R: OnDevice> OnGpu<R> {
@@ -39,11 +39,15 @@ impl<R: OnDevice> OnGpu<R> {
         let (packing, room, layout) = (self.packing, self.parcel.room(), self.layout);
         let (state, cells) = (&self.tracers[self.now], layout.cells());
         let (theta, water) = (abreast.theta(), abreast.water());
-        room.pick(0, (state, layout), theta * cells..(theta + 1) * cells)?;
+        room.pick(0, (state, layout.rows()), theta * cells..(theta + 1) * cells)?;
         let first = self.grid.shape.cells();
-        room.pick(first, (state, layout), water.start * cells..water.end * cells)?;
+        room.pick(first, (state, layout.rows()), water.start * cells..water.end * cells)?;
         clouds.diagnose(&self.place(member, state), room, packing.state())?;
-        room.pick(packing.fields(), (surface, layout), 0..SURFACE_PLANES * layout.columns())?;
+        room.pick(
+            packing.fields(),
+            (surface, layout.rows()),
+            0..SURFACE_PLANES * layout.columns(),
+        )?;
         // The room begins with the state.
         self.summing.contents(room, room, packing.before_contents())?;
         let state = (room, state.pointer_to(water.start * cells).read());

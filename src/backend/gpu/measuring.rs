@@ -1,8 +1,8 @@
 //! What only those ask for who measure.
 
 use super::{OnDevice, OnGpu};
+use crate::device::Resources;
 use crate::error::Result;
-use crate::gpu::Resources;
 
 impl<R: OnDevice> OnGpu<R> {
     /// What the kernels of transport and microphysics take of the device in steps of `dt` seconds.

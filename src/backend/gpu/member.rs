@@ -3,10 +3,11 @@
 use super::summing::changes;
 use super::{OnDevice, OnGpu};
 use crate::backend::{Precipitation, WaterChange};
+use crate::device::{Buffer, Graph};
 use crate::error::{Error, Result};
+use crate::gpu::Layout;
 use crate::gpu::budget::TERMS;
 use crate::gpu::clouds::{Abreast, Clouds, PLANES};
-use crate::gpu::{Buffer, Graph, Layout};
 use crate::shared::ReadPointer;
 use crate::state::{State, Surface};
 

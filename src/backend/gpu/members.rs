@@ -4,9 +4,9 @@
 use super::{OnDevice, OnGpu, Setting};
 use crate::backend::members::{Members, Take};
 use crate::backend::{Backend, FRAMES_IN_FLIGHT, PhaseTimes, Precipitation};
+use crate::device::Gpu;
 use crate::error::Result;
 use crate::forcing::Moment;
-use crate::gpu::Gpu;
 use crate::state::State;
 use crate::wsm5::scheme::Scheme;
 

@@ -35,8 +35,10 @@ use super::{
     check_finite,
 };
 use crate::advection::flux::FluxConstants;
+use crate::device::{Branches, Buffer, Gpu, Parcel};
 use crate::error::{Error, Result};
 use crate::forcing::Moment;
+use crate::gpu::Layout;
 use crate::gpu::budget::Budget;
 use crate::gpu::clouds::{Abreast, Place};
 use crate::gpu::forcing::{Between, Driving, upload_air};
@@ -46,7 +48,6 @@ use crate::gpu::step_end::StepEnd;
 use crate::gpu::transport::Transport;
 use crate::gpu::watch::Watch;
 use crate::gpu::wsm5::Mapping;
-use crate::gpu::{Branches, Buffer, Gpu, Layout, Parcel};
 use crate::grid::Grid;
 use crate::state::{State, Surface};
 use crate::wsm5::Vectorised;

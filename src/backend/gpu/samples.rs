@@ -5,12 +5,13 @@ use std::sync::Arc;
 use super::memory::Needs;
 use super::{OnDevice, OnGpu};
 use crate::backend::{Attached, Observed, PRODUCT_PLANES, PRODUCT_VOLUMES, Products, Profiles};
+use crate::device::{Buffer, Gpu};
 use crate::error::Result;
 use crate::forcing::Moment;
+use crate::gpu::Layout;
 use crate::gpu::clouds::{DIAGNOSED_FIELDS, PLANES, STATE_FIELDS};
 use crate::gpu::columns::{Columns, Turned};
 use crate::gpu::sampling::{Levels, Sampling};
-use crate::gpu::{Buffer, Gpu, Layout};
 use crate::primitives::csr::Csr;
 
 /// Operators, and what they need beside the state.
@@ -137,9 +138,9 @@ impl<R: OnDevice> OnGpu<R> {
             alone.clouds.diagnose(&place, &self.samples.diagnosed, 0)?;
             if let Some(picked) = &self.samples.picked {
                 let (state, layout) = (&self.tracers[self.now], self.layout);
-                picked[0].pick(0, (state, layout), 0..state.len())?;
+                picked[0].pick(0, (state, layout.rows()), 0..state.len())?;
                 let ground = 0..PLANES.len() * layout.columns();
-                picked[1].pick(0, (&alone.surface, layout), ground)?;
+                picked[1].pick(0, (&alone.surface, layout.rows()), ground)?;
             }
             self.samples.moment = Some(now);
         }

@@ -3,7 +3,7 @@
 use super::OnDevice;
 use super::steps::together;
 use crate::advection::Limiter;
-use crate::gpu::Gpu;
+use crate::device::Gpu;
 use crate::gpu::advection::TransportSettings;
 use crate::gpu::clouds::STATE_FIELDS;
 use crate::gpu::wsm5::Mapping;

@@ -3,11 +3,12 @@
 
 use super::member::Member;
 use super::{OnDevice, OnGpu};
+use crate::device::{Branch, Graph};
 use crate::error::{Error, Result};
+use crate::gpu::Layout;
 use crate::gpu::budget::TERMS;
 use crate::gpu::transport::{Wind, side_values};
 use crate::gpu::turn::Turn;
-use crate::gpu::{Branch, Graph, Layout};
 use crate::grid::Grid;
 
 /// Steps of a graph, from the most to a single one. Between two graphs the device is idle for a while, and what ends

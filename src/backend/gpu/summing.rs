@@ -2,12 +2,13 @@
 
 use super::OnDevice;
 use crate::backend::{SPECIES, Summary, WaterChange};
+use crate::device::{Buffer, Gpu, Parcel};
 use crate::error::Result;
+use crate::gpu::Layout;
 use crate::gpu::budget::Budget;
 use crate::gpu::clouds::Abreast;
 use crate::gpu::summary::{self, outflow_of};
 use crate::gpu::transport::Transport;
-use crate::gpu::{Buffer, Gpu, Layout, Parcel};
 use crate::grid::Shape;
 use crate::mass::Outflow;
 use crate::primitives::reduce::Statistics;

@@ -5,8 +5,8 @@ use std::time::Instant;
 use serde::Serialize;
 
 use crate::advection::Limiter;
+use crate::device::Resources;
 use crate::error::Result;
-use crate::gpu::Resources;
 use crate::grid::Shape;
 use crate::real::Real;
 use crate::state::SPECIES;

@@ -3,8 +3,8 @@
 use super::figure::Timing;
 use crate::backend::Backend;
 use crate::backend::gpu::{OnDevice, OnGpu};
+use crate::device::Gpu;
 use crate::error::Result;
-use crate::gpu::Gpu;
 use crate::state::State;
 
 /// Calls in a graph.

@@ -13,8 +13,8 @@ use serde::Serialize;
 
 use super::figure::{Timing, statistics};
 use super::{Pool, cpu_name};
+use crate::device::Gpu;
 use crate::error::Result;
-use crate::gpu::Gpu;
 
 /// Calls of a graph: enough for its own start not to count.
 const CALLS: usize = 20;

@@ -7,7 +7,7 @@ use time::OffsetDateTime;
 
 use super::Bench;
 use crate::cli::made::machine;
-use crate::gpu::Gpu;
+use crate::device::Gpu;
 use crate::os_text::Shown;
 
 /// Facts by name.

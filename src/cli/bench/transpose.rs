@@ -9,9 +9,9 @@ use rayon::prelude::*;
 use super::ladder::{self, Ladder, Subject};
 use super::{Bench, Pool};
 use crate::cli::Precision;
+use crate::device::{Buffer, Element, Gpu};
 use crate::error::Result;
 use crate::gpu::transpose::{Rung, Transpose};
-use crate::gpu::{Buffer, Element, Gpu};
 use crate::primitives::transpose::{Matrices, transpose};
 use crate::real::Real;
 

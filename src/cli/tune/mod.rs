@@ -15,9 +15,10 @@ use super::bench::source;
 use super::device::CompilerPlace;
 use super::{FalloutChoice, Precision};
 use crate::backend::gpu::OnDevice;
+use crate::device::tuning::{Choice, Tuning};
+use crate::device::{Gpu, Options};
 use crate::error::{Error, Result};
-use crate::gpu::tuning::{Choice, Knob, Tuning};
-use crate::gpu::{Gpu, Options};
+use crate::gpu::tuning::Knob;
 use crate::io::pending::Pending;
 use crate::model::Working;
 use crate::model::tiled::Tile;
@@ -110,7 +111,7 @@ impl Tune {
             path.as_ref().map(|path| Pending::new(path, self.force)).transpose()
         };
         let (json, output) = (pending(&self.json)?, pending(&self.output)?);
-        let options = Options { device: self.device, tuning: false, ..self.place.options() };
+        let options = Options { device: self.device, tuning: None, ..self.place.options() };
         let gpu = Gpu::open(&options)?;
         let mut out = io::stdout().lock();
         let (choices, trials) = match self.precision {
@@ -197,7 +198,7 @@ fn keep(gpu: &str, choices: Vec<Choice>) -> Result<PathBuf> {
         )
     })?;
     // One that does not count any more is made anew.
-    let known = Tuning::load(&path, gpu).ok().flatten();
+    let known = Tuning::load(&path, gpu, Knob::is_possible).ok().flatten();
     let mut tuning = known.unwrap_or_else(|| Tuning::empty(gpu));
     tuning.replace(choices);
     // A folder in its place would be in the way of the new file.

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use crate::advection::REACH;
-use crate::gpu::WARP;
+use crate::device::WARP;
 use crate::gpu::layout::Layout;
 use crate::grid::{Grid, Shape};
 use crate::real::Precision;

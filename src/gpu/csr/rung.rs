@@ -1,6 +1,6 @@
 //! The ways to multiply a sparse matrix and a vector on the device.
 
-use crate::gpu::WARP;
+use crate::device::WARP;
 use crate::real::Precision;
 
 /// Entries from which tiles of rows are enough to keep the device busy.

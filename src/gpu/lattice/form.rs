@@ -3,7 +3,9 @@
 
 use rayon::prelude::*;
 
-use crate::gpu::compile::Source;
+use super::arguments::WilsonArgs;
+use crate::device::{Prelude, Source};
+use crate::gpu::prelude::structs;
 use crate::lattice::{DIRECTIONS, Extents, LINK_REALS, Parity, SPINOR_REALS};
 use crate::real::{Precision, Real};
 
@@ -198,7 +200,9 @@ impl Form {
 
     /// A source in this form.
     pub fn source(&self, file: &'static str, precision: Precision) -> Source {
-        Source::new(file, precision, 1, &self.settings()).exactly()
+        let arguments = structs!(precision; WilsonArgs);
+        let prelude = Prelude::new(precision).with(&arguments).with_settings(&self.settings());
+        Source::new(file, prelude).exactly()
     }
 
     /// The place of real `n` of site `index` in an array of `reals` reals a site, in units of `unit`.

@@ -2,11 +2,8 @@
 
 use super::arguments::WilsonArgs;
 use super::{Form, OnLattice};
+use crate::device::{Buffer, Gpu, Kernel, Launch, Resources, Source};
 use crate::error::Result;
-use crate::gpu::buffer::Buffer;
-use crate::gpu::compile::Source;
-use crate::gpu::device::Gpu;
-use crate::gpu::kernel::{Kernel, Launch, Resources};
 use crate::lattice::{DIRECTIONS, Extents, GaugeField, LINK_REALS, Parity, SPINOR_REALS};
 use crate::real::{Precision, Real};
 

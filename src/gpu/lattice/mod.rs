@@ -12,11 +12,8 @@ pub use solver::{Iteration, source as solver_source, untouched};
 use std::sync::Arc;
 
 use self::arguments::WilsonArgs;
-use super::buffer::{Buffer, Element};
-use super::compile::Source;
-use super::device::Gpu;
-use super::kernel::{Kernel, Launch, Resources};
 use super::reduce::{Operation, Reducer, Reducible};
+use crate::device::{Buffer, Element, Gpu, Kernel, Launch, Resources, Source};
 use crate::error::Result;
 use crate::lattice::{Dirac, Extents, GaugeField, LINK_REALS, Parity, SPINOR_REALS, Stop};
 use crate::primitives::reduce::Segments;

@@ -2,11 +2,9 @@
 
 use super::arguments::{SolverArgs, WilsonArgs};
 use super::{Form, OnLattice, Operator};
+use crate::device::{Buffer, Gpu, Kernel, Launch, Prelude, Source};
 use crate::error::{Error, Result};
-use crate::gpu::buffer::Buffer;
-use crate::gpu::compile::Source;
-use crate::gpu::device::Gpu;
-use crate::gpu::kernel::{Kernel, Launch};
+use crate::gpu::prelude::structs;
 use crate::gpu::reduce::{Operation, Reducer};
 use crate::lattice::{Parity, SPINOR_REALS, Stop};
 use crate::primitives::reduce::Segments;
@@ -70,7 +68,9 @@ fn settings(form: &Form) -> Vec<(&'static str, i32)> {
 /// The kernels.
 pub fn source(form: &Form, precision: Precision) -> Source {
     let settings = [form.settings(), settings(form)].concat();
-    Source::new("lattice/solver.cu", precision, 1, &settings).exactly()
+    let arguments = structs!(precision; WilsonArgs, SolverArgs);
+    let prelude = Prelude::new(precision).with(&arguments).with_settings(&settings);
+    Source::new("lattice/solver.cu", prelude).exactly()
 }
 
 /// The kernels of an iteration.

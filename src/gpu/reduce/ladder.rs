@@ -2,12 +2,10 @@
 //! for comparison. The best rung is [`Reducer`](super::Reducer).
 
 use super::super::arguments::LadderArgs;
-use super::super::buffer::Buffer;
-use super::super::compile::Source;
-use super::super::device::Gpu;
-use super::super::kernel::{Kernel, Launch};
 use super::Reducible;
+use crate::device::{Buffer, Gpu, Kernel, Launch, Prelude, Source};
 use crate::error::Result;
+use crate::gpu::prelude::structs;
 use crate::shared::{DevicePointer, ReadPointer};
 
 /// Threads of a block.
@@ -131,7 +129,9 @@ impl Rung {
 /// The kernels for a type of elements.
 pub fn source<T: Reducible>() -> Source {
     let settings = [("REDUCE_WHOLE", i32::from(T::IS_WHOLE)), ("LADDER_THREADS", THREADS as i32)];
-    Source::new("primitives/reduce/ladder.cu", T::PRECISION, 1, &settings)
+    let arguments = structs!(T::PRECISION; LadderArgs);
+    let prelude = Prelude::new(T::PRECISION).with(&arguments).with_settings(&settings);
+    Source::new("primitives/reduce/ladder.cu", prelude)
 }
 
 /// The rungs on the device.

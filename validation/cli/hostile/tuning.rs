@@ -4,7 +4,8 @@ use std::panic::catch_unwind;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use nwp_mini::gpu::tuning::{Choice, Knob, Tuning};
+use nwp_mini::device::tuning::{Choice, Tuning};
+use nwp_mini::gpu::tuning::Knob;
 use nwp_mini::real::Precision;
 
 use super::child::Ended;
@@ -44,9 +45,9 @@ pub(crate) fn good() -> Vec<u8> {
 pub(crate) fn survives(path: &Path) -> Result<Ended, String> {
     let start = Instant::now();
     let read = catch_unwind(|| {
-        let tuning = Tuning::load(path, GPU)?;
+        let tuning = Tuning::load(path, GPU, Knob::is_possible)?;
         for (knob, columns) in Knob::ALL.into_iter().zip([4118, usize::MAX]) {
-            tuning.as_ref().and_then(|found| found.setting(knob, Precision::F32, 27, columns));
+            tuning.as_ref().and_then(|t| t.choice(knob.name(), Precision::F32, 27, columns));
         }
         Ok(())
     });

@@ -1,6 +1,6 @@
 //! A device made of arrays on the host.
 
-use nwp_mini::gpu::Source;
+use nwp_mini::device::Source;
 use nwp_mini::shared::{Bytes, DevicePointer};
 use nwp_mini_support::emulator::{Element, Program, Records};
 

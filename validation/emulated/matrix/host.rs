@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use nwp_mini::gpu::Source;
+use nwp_mini::device::Source;
 use nwp_mini::real::Real;
 use nwp_mini::shared::{Bytes, DevicePointer};
 

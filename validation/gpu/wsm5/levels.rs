@@ -3,7 +3,7 @@
 
 use rayon::prelude::*;
 
-use nwp_mini::gpu::Gpu;
+use nwp_mini::device::Gpu;
 use nwp_mini::gpu::wsm5::Mapping;
 use nwp_mini::state::CloudDiagnostics;
 use nwp_mini::wsm5::Fallout;

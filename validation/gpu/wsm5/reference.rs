@@ -4,7 +4,7 @@ use std::sync::OnceLock;
 
 use rayon::prelude::*;
 
-use nwp_mini::gpu::Gpu;
+use nwp_mini::device::Gpu;
 use nwp_mini::gpu::wsm5::Mapping;
 use nwp_mini::wsm5::Fallout;
 use nwp_mini::wsm5::scheme::Scheme;

@@ -6,8 +6,8 @@ use std::time::Instant;
 use super::super::figure::{Timing, median};
 use super::super::ladder::{megabytes, patiently};
 use super::{CHECKED, Curves, Lesson, Timed, head, mixed, tail};
+use crate::device::Shuttle;
 use crate::error::Result;
-use crate::gpu::Shuttle;
 use crate::gpu::memory_lab::{Experiment, Leg, Overlap};
 
 /// Powers of two of the bytes that travel at a time.

@@ -11,8 +11,8 @@ use std::str::FromStr;
 
 use super::{Bench, Pool};
 use crate::cli::Precision;
+use crate::device::Gpu;
 use crate::error::Result;
-use crate::gpu::Gpu;
 use crate::gpu::lattice::OnLattice;
 use crate::lattice::number::Vectorised;
 use crate::lattice::{DIRECTIONS, Extents};

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use crate::cli::bench::figure::statistics;
-use crate::gpu::{Gpu, Resources};
+use crate::device::{Gpu, Resources};
 use crate::lattice::Extents;
 
 /// Operations of the hopping term at a site: projections 96, products with links 1056, sums 168. The

@@ -16,7 +16,7 @@ use tracing::{debug, warn};
 use super::cache::Cache;
 use super::compile::{Architecture, Code, Compiler, Source};
 use super::library::{Driver, Search, find_driver};
-use super::tuning::Tuning;
+use super::tuning::{IsPossible, Tuning};
 use crate::error::{Error, Result};
 
 /// How to use the GPU.
@@ -30,13 +30,14 @@ pub struct Options {
     pub fast_math: bool,
     /// Whether compiled kernels are kept for later runs.
     pub cache: bool,
-    /// Whether settings that were measured on this GPU are used.
-    pub tuning: bool,
+    /// Settings that were measured on this GPU are used where this tells the possible ones from others;
+    /// without it built-in ones are.
+    pub tuning: Option<IsPossible>,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { device: 0, compiler_library: None, fast_math: true, cache: true, tuning: true }
+        Self { device: 0, compiler_library: None, fast_math: true, cache: true, tuning: None }
     }
 }
 
@@ -158,7 +159,7 @@ fn guarded<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
 }
 
 /// Turns an error of the driver into one of ours; `action` completes "could not".
-pub(super) fn failed(action: impl fmt::Display) -> impl FnOnce(DriverError) -> Error {
+pub(crate) fn failed(action: impl fmt::Display) -> impl FnOnce(DriverError) -> Error {
     move |error| Error::Gpu(format!("could not {action}: {}", in_words(error)))
 }
 
@@ -170,9 +171,9 @@ fn in_words(error: DriverError) -> String {
 }
 
 /// What the user's file says of a GPU; why it does not count is told once.
-fn tuning_of(name: &str) -> Option<Tuning> {
+fn tuning_of(name: &str, is_possible: IsPossible) -> Option<Tuning> {
     let path = Tuning::path(name)?;
-    Tuning::load(&path, name).unwrap_or_else(|why| {
+    Tuning::load(&path, name, is_possible).unwrap_or_else(|why| {
         let path = path.display();
         warn!(
             "built-in settings are used, not those of {path}: {why}; nwp-mini tune makes it anew"
@@ -239,7 +240,7 @@ impl Gpu {
         unsafe { context.disable_event_tracking() };
         let stream = || context.new_stream().map_err(failed("make a stream"));
         let (compute, copies) = (stream()?, stream()?);
-        let tuning = if options.tuning { tuning_of(&device.name) } else { None };
+        let tuning = options.tuning.and_then(|is_possible| tuning_of(&device.name, is_possible));
         let ahead = Mutex::default();
         let shared = Shared { context, compute, copies, compiler, cache, device, tuning, ahead };
         Ok(Self { shared: Arc::new(shared) })
@@ -310,22 +311,22 @@ impl Gpu {
     }
 
     /// A stream beside those of the kernels and of the copies.
-    pub(super) fn new_stream(&self) -> Result<Arc<CudaStream>> {
+    pub(crate) fn new_stream(&self) -> Result<Arc<CudaStream>> {
         self.shared.context.new_stream().map_err(failed("make a stream"))
     }
 
     /// The stream of the kernels.
-    pub(super) fn compute(&self) -> &Arc<CudaStream> {
+    pub(crate) fn compute(&self) -> &Arc<CudaStream> {
         &self.shared.compute
     }
 
     /// The stream of the copies that run beside them.
-    pub(super) fn copies(&self) -> &Arc<CudaStream> {
+    pub(crate) fn copies(&self) -> &Arc<CudaStream> {
         &self.shared.copies
     }
 
     /// Makes the device that of this thread.
-    pub(super) fn bind(&self) -> Result<()> {
+    pub(crate) fn bind(&self) -> Result<()> {
         self.shared.context.bind_to_thread().map_err(failed("use the device"))
     }
 }

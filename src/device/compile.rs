@@ -4,17 +4,18 @@
 //! come from memory. Machine code for the device at hand is asked for first, and PTX, which the
 //! driver translates, where NVRTC does not know the device.
 
+use std::collections::BTreeMap;
 use std::ffi::{CString, c_char, c_int, c_void};
 use std::fmt;
 use std::path::Path;
 use std::ptr::null_mut;
 
+use sha2::{Digest, Sha256};
+
 use super::library::{Nvrtc, Search, find_nvrtc};
-use super::prelude::{Configuration, prelude};
+use super::prelude::Prelude;
 use super::sources;
 use crate::error::{Error, Result};
-use crate::real::Precision;
-use crate::wsm5::Fallout;
 
 /// One thing to compile: an entry file with what Rust writes before it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -28,18 +29,9 @@ pub struct Source {
 }
 
 impl Source {
-    /// A file for a precision, a number of levels and further settings by name, with the usual
-    /// variant of the microphysics.
-    pub fn new(
-        file: &'static str,
-        precision: Precision,
-        nz: usize,
-        settings: &[(&str, i32)],
-    ) -> Self {
-        let constants = settings.iter().map(|&(name, value)| (name.to_owned(), value)).collect();
-        let fallout = Fallout::default();
-        let prelude = prelude(&Configuration { precision, nz, fallout, constants });
-        Self { file, prelude, is_exact: false }
+    /// A file with what stands before it.
+    pub fn new(file: &'static str, prelude: Prelude) -> Self {
+        Self { file, prelude: prelude.into_text(), is_exact: false }
     }
 
     /// The same without fast-math, which takes numbers below the smallest normal one for zero.
@@ -47,8 +39,30 @@ impl Source {
         Self { is_exact: true, ..self }
     }
 
+    /// The headers that the file includes, and those that they include, by name with their text.
+    pub(crate) fn headers(&self) -> BTreeMap<&'static str, &'static str> {
+        sources::headers_of(self.file)
+    }
+
+    /// Digest of all text that the code is made of: the file, what stands before it, and the headers that
+    /// it includes.
+    pub(crate) fn digest(&self) -> [u8; 32] {
+        let mut digest = Sha256::new();
+        let mut add = |text: &str| {
+            digest.update(text.len().to_le_bytes());
+            digest.update(text);
+        };
+        add(self.file);
+        add(&self.program());
+        for (name, text) in self.headers() {
+            add(name);
+            add(text);
+        }
+        digest.finalize().into()
+    }
+
     /// The whole text of the program.
-    pub(super) fn program(&self) -> String {
+    pub(crate) fn program(&self) -> String {
         let Self { file, prelude, .. } = self;
         let body = sources::text(file);
         format!("#line 1 \"prelude\"\n{prelude}\n#line 1 \"kernels/{file}\"\n{body}")
@@ -88,7 +102,7 @@ pub(super) enum Code {
 
 /// What else came of a compilation.
 #[derive(Clone, Debug)]
-pub(super) struct Compiled {
+pub(crate) struct Compiled {
     pub(super) code: Code,
     /// What the compiler and the assembler had to say.
     pub(super) log: String,
@@ -165,7 +179,7 @@ impl Compiler {
     }
 
     /// The options that this source is compiled with.
-    pub(super) fn options_of(&self, source: &Source, target: &str) -> Vec<String> {
+    pub(crate) fn options_of(&self, source: &Source, target: &str) -> Vec<String> {
         let mut options = self.options(target);
         options.retain(|option| !(source.is_exact && option == FAST_MATH));
         options
@@ -176,7 +190,7 @@ impl Compiler {
     /// # Errors
     ///
     /// [`Error::Gpu`] with the compiler's log, which names our file and line.
-    pub(super) fn compile(
+    pub(crate) fn compile(
         &self,
         source: &Source,
         device: Architecture,
@@ -204,7 +218,7 @@ impl Compiler {
     }
 
     /// What to compile for, and whether that is machine code of the device itself.
-    pub(super) fn target(&self, device: Architecture) -> Result<(String, bool)> {
+    pub(crate) fn target(&self, device: Architecture) -> Result<(String, bool)> {
         let known = self.architectures()?;
         if known.contains(&device) {
             return Ok((device.to_string(), true));
@@ -255,7 +269,9 @@ impl<'a> Running<'a> {
         ) -> c_int;
         let text = c_string(source.program());
         let name = c_string(format!("kernels/{}", source.file));
-        let (names, texts): (Vec<_>, Vec<_>) = sources::headers()
+        let (names, texts): (Vec<_>, Vec<_>) = source
+            .headers()
+            .into_iter()
             .map(|(name, text)| {
                 (c_string(name), c_string(format!("#line 1 \"kernels/{name}\"\n{text}")))
             })

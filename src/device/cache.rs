@@ -12,7 +12,6 @@ use sha2::{Digest, Sha256};
 use tracing::debug;
 
 use super::compile::{Architecture, Code, Compiled, Compiler, Source};
-use super::sources;
 use crate::error::Result;
 
 /// The first bytes of an entry, with the version of its form.
@@ -111,12 +110,7 @@ fn key(compiler: &Compiler, source: &Source, device: Architecture) -> Result<Str
     add(env!("CARGO_PKG_VERSION"));
     add(&format!("{:?}", compiler.version()));
     compiler.options_of(source, &target).iter().for_each(|option| add(option));
-    add(source.file);
-    add(&source.program());
-    for (name, text) in sources::headers() {
-        add(name);
-        add(text);
-    }
+    digest.update(source.digest());
     Ok(format!("{:x}", digest.finalize()))
 }
 

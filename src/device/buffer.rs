@@ -5,8 +5,7 @@ use std::ops::Range;
 
 use cudarc::driver::{result, sys};
 
-use super::device::{Gpu, failed};
-use super::layout::Layout;
+use super::gpu::{Gpu, failed};
 use crate::error::Result;
 use crate::shared::DevicePointer;
 
@@ -27,6 +26,17 @@ unsafe impl Element for i32 {}
 unsafe impl Element for u32 {}
 // SAFETY: as above.
 unsafe impl Element for u64 {}
+
+/// Rows of an array with places that hold nothing before and behind what counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rows {
+    /// Places before the first element that counts.
+    pub first: usize,
+    /// Elements that count.
+    pub count: usize,
+    /// Places of a row.
+    pub pitch: usize,
+}
 
 /// An array on the device.
 #[derive(Debug)]
@@ -253,8 +263,8 @@ impl<T: Element> Buffer<T> {
             .map_err(failed("copy on the device"))
     }
 
-    /// Copies the cells of a range of whole rows of another array, which lie there as `layout` has them, to
-    /// the elements from `first` on, without gaps, on the device.
+    /// Copies what a range of whole rows of another array holds to the elements from `first` on, without
+    /// gaps, on the device.
     ///
     /// # Errors
     ///
@@ -266,18 +276,19 @@ impl<T: Element> Buffer<T> {
     pub fn pick(
         &self,
         first: usize,
-        (other, layout): (&Self, Layout),
+        (other, rows): (&Self, Rows),
         range: Range<usize>,
     ) -> Result<()> {
-        if layout.is_tight() {
+        let Rows { first: skipped, count, pitch } = rows;
+        if count == pitch {
             return self.copy_range(first, other, range);
         }
-        let (count, pitch) = (layout.shape.nx, layout.pitch());
+        assert!(skipped + count <= pitch, "{rows:?}");
         assert!(range.len().is_multiple_of(pitch), "whole rows");
-        let rows = range.len() / pitch;
-        let to = self.range(first..first + rows * count);
-        let from = other.range(range) + (layout.first * size_of::<T>()) as u64;
-        if rows == 0 {
+        let height = range.len() / pitch;
+        let to = self.range(first..first + height * count);
+        let from = other.range(range) + (skipped * size_of::<T>()) as u64;
+        if height == 0 {
             return Ok(());
         }
         let on_device = sys::CUmemorytype::CU_MEMORYTYPE_DEVICE;
@@ -297,7 +308,7 @@ impl<T: Element> Buffer<T> {
             dstArray: std::ptr::null_mut(),
             dstPitch: count * size_of::<T>(),
             WidthInBytes: count * size_of::<T>(),
-            Height: rows,
+            Height: height,
         };
         self.gpu.bind()?;
         let stream = self.gpu.compute().cu_stream();
@@ -312,7 +323,7 @@ impl<T: Element> Buffer<T> {
     /// # Panics
     ///
     /// When there is no such range.
-    pub(super) fn range(&self, range: Range<usize>) -> u64 {
+    pub(crate) fn range(&self, range: Range<usize>) -> u64 {
         assert!(range.start <= range.end && range.end <= self.len, "{range:?} of {}", self.len);
         self.address + (range.start * size_of::<T>()) as u64
     }

@@ -5,13 +5,13 @@ use std::ops::Range;
 use cudarc::driver::{CudaStream, result};
 
 use super::buffer::{Buffer, Element};
-use super::device::{Gpu, failed};
+use super::gpu::{Gpu, failed};
 use crate::error::Result;
 use crate::shared::DevicePointer;
 
 /// An array on the host that stays where it is, so that the device copies to it by itself.
 #[derive(Debug)]
-pub(super) struct Pinned<T> {
+pub(crate) struct Pinned<T> {
     gpu: Gpu,
     address: *mut T,
     len: usize,
@@ -26,7 +26,7 @@ impl<T: Element> Pinned<T> {
     /// # Errors
     ///
     /// [`Error::Gpu`](crate::error::Error::Gpu) when the host has no such memory left.
-    pub(super) fn zeros(gpu: &Gpu, len: usize) -> Result<Self> {
+    pub(crate) fn zeros(gpu: &Gpu, len: usize) -> Result<Self> {
         gpu.bind()?;
         let bytes = (len * size_of::<T>()).max(1);
         // SAFETY: the memory is owned by this value, and zero bits are a value of T.
@@ -53,7 +53,7 @@ impl<T: Element> Pinned<T> {
     ///
     /// Both arrays stay alive, and this one is not read, until an event recorded afterwards in
     /// the stream of the copies is reached.
-    pub(super) unsafe fn begin(&mut self, from: &Buffer<T>) -> Result<()> {
+    pub(crate) unsafe fn begin(&mut self, from: &Buffer<T>) -> Result<()> {
         assert_eq!(self.len, from.len(), "elements of the host and of the device");
         self.gpu.bind()?;
         let stream = self.gpu.copies().cu_stream();
@@ -78,7 +78,7 @@ impl<T: Element> Pinned<T> {
     /// # Safety
     ///
     /// Both arrays stay alive, and this one is not read, until the device is done with the copy.
-    pub(super) unsafe fn fetch(&mut self, from: &Buffer<T>) -> Result<()> {
+    pub(crate) unsafe fn fetch(&mut self, from: &Buffer<T>) -> Result<()> {
         assert_eq!(self.len, from.len(), "elements of the host and of the device");
         self.gpu.bind()?;
         let stream = self.gpu.compute().cu_stream();
@@ -105,7 +105,7 @@ impl<T: Element> Pinned<T> {
     ///
     /// Both arrays stay alive, and this one is not changed but by copies of [`Pinned::fetch`],
     /// until the device is done with the copy.
-    pub(super) unsafe fn send(&self, to: &Buffer<T>) -> Result<()> {
+    pub(crate) unsafe fn send(&self, to: &Buffer<T>) -> Result<()> {
         assert_eq!(self.len, to.len(), "elements of the host and of the device");
         self.gpu.bind()?;
         let stream = self.gpu.compute().cu_stream();
@@ -131,7 +131,7 @@ impl<T: Element> Pinned<T> {
     /// # Safety
     ///
     /// Both arrays stay alive, and this one is not changed, until the stream is done with the copy.
-    pub(super) unsafe fn send_part(
+    pub(crate) unsafe fn send_part(
         &self,
         to: &Buffer<T>,
         range: Range<usize>,
@@ -162,7 +162,7 @@ impl<T: Element> Pinned<T> {
     /// # Safety
     ///
     /// Both arrays stay alive, and this one is not read, until the stream is done with the copy.
-    pub(super) unsafe fn fetch_part(
+    pub(crate) unsafe fn fetch_part(
         &mut self,
         from: &Buffer<T>,
         range: Range<usize>,
@@ -184,7 +184,7 @@ impl<T: Element> Pinned<T> {
     /// # Safety
     ///
     /// No copy into the array is under way.
-    pub(super) unsafe fn values(&self) -> &[T] {
+    pub(crate) unsafe fn values(&self) -> &[T] {
         // SAFETY: the memory holds `len` elements as long as this value lives.
         unsafe { std::slice::from_raw_parts(self.address, self.len) }
     }
@@ -192,19 +192,19 @@ impl<T: Element> Pinned<T> {
 
 impl Pinned<u64> {
     /// Where kernels find the array: host and device share their addresses.
-    pub(super) fn pointer(&self) -> DevicePointer<u64> {
+    pub(crate) fn pointer(&self) -> DevicePointer<u64> {
         DevicePointer::new(self.address as u64)
     }
 
     /// Element `at`, which a kernel may be writing: one that fits into a word comes whole.
-    pub(super) fn get(&self, at: usize) -> u64 {
+    pub(crate) fn get(&self, at: usize) -> u64 {
         assert!(at < self.len, "element {at} of {}", self.len);
         // SAFETY: the element was checked; it is read as the device may write it.
         unsafe { self.address.add(at).read_volatile() }
     }
 
     /// Sets element `at`, which no kernel is to be writing.
-    pub(super) fn set(&self, at: usize, value: u64) {
+    pub(crate) fn set(&self, at: usize, value: u64) {
         assert!(at < self.len, "element {at} of {}", self.len);
         // SAFETY: as above.
         unsafe { self.address.add(at).write_volatile(value) }

@@ -1,7 +1,7 @@
 //! Copies between host and device at full speed, in the order of the kernels.
 
 use super::buffer::{Buffer, Element};
-use super::device::Gpu;
+use super::gpu::Gpu;
 use super::pinned::Pinned;
 use crate::error::Result;
 

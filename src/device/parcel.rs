@@ -1,7 +1,7 @@
 //! Arrays on their way to the host while the device goes on computing.
 
 use super::buffer::{Buffer, Element};
-use super::device::Gpu;
+use super::gpu::Gpu;
 use super::graph::Event;
 use super::pinned::Pinned;
 use crate::error::Result;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use cudarc::driver::CudaStream;
 
-use super::device::Gpu;
+use super::gpu::Gpu;
 use super::graph::Event;
 use crate::error::Result;
 
@@ -31,7 +31,7 @@ impl<'a> Branch<'a> {
     pub const TRUNK: Branch<'static> = Branch { stream: None };
 
     /// Its stream, where it is not that of the kernels.
-    pub(super) fn stream(self) -> Option<&'a CudaStream> {
+    pub(crate) fn stream(self) -> Option<&'a CudaStream> {
         self.stream
     }
 }

@@ -3,15 +3,11 @@
 //! A file for each kind of GPU, in TOML, in the folder `tuning` of the user's cache folder. It says
 //! for which GPU, version and kernels it was made; where these are others, it is not used.
 
-mod knob;
-
 use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
-
-pub use knob::{Knob, Setting};
 
 use super::cache::user_folder;
 use super::sources;
@@ -63,6 +59,9 @@ pub struct Tuning {
     pub choices: Vec<Choice>,
 }
 
+/// Tells whether a choice is one that can be: its knob is known, and its setting is one of the knob.
+pub type IsPossible = fn(&Choice) -> bool;
+
 /// What stands at the head of a file.
 const HEAD: &str = "\
 # Written by `nwp-mini tune`: the fastest settings on this GPU. Every later run uses them; delete the file,
@@ -100,7 +99,7 @@ impl Tuning {
     ///
     /// Why the file does not count here: it cannot be read, is none of ours, or was made for another GPU
     /// or other kernels.
-    pub fn load(path: &Path, gpu: &str) -> Result<Option<Self>, String> {
+    pub fn load(path: &Path, gpu: &str, is_possible: IsPossible) -> Result<Option<Self>, String> {
         let mut text = String::new();
         let read = File::open(path)
             .and_then(|file| file.take(LONGEST).read_to_string(&mut text).map(drop));
@@ -126,7 +125,7 @@ impl Tuning {
             return Err("the kernels have changed since it was made".to_owned());
         }
         for choice in &tuning.choices {
-            if Knob::setting(choice).is_none() {
+            if !is_possible(choice) {
                 let Choice { knob, setting, precision, nz, .. } = choice;
                 return Err(format!(
                     "it is damaged: \"{setting}\" is no setting of \"{knob}\" for {nz} levels of \
@@ -147,22 +146,21 @@ impl Tuning {
         });
     }
 
-    /// The setting of a knob for a grid; `None` where none has been measured.
-    pub fn setting(
+    /// The choice for a knob by its name and a grid; `None` where none has been measured.
+    pub fn choice(
         &self,
-        knob: Knob,
+        knob: &str,
         precision: Precision,
         nz: usize,
         columns: usize,
-    ) -> Option<Setting> {
+    ) -> Option<&Choice> {
         let counts = |choice: &&Choice| {
-            choice.knob == knob.name()
+            choice.knob == knob
                 && choice.precision == precision.name()
                 && choice.nz == nz
                 && choice.from_columns <= columns
         };
-        let choice = self.choices.iter().filter(counts).max_by_key(|choice| choice.from_columns)?;
-        Knob::setting(choice)
+        self.choices.iter().filter(counts).max_by_key(|choice| choice.from_columns)
     }
 
     /// The text of the file.
@@ -174,14 +172,14 @@ impl Tuning {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::wsm5::Fallout;
     use std::fs;
 
+    const KNOB: &str = "wsm5";
     const GPU: &str = "NVIDIA H200 (rev. 2)";
 
     fn choice(from_columns: usize, setting: &str) -> Choice {
         Choice {
-            knob: Knob::Clouds(Fallout::SemiLagrangian).name().to_owned(),
+            knob: KNOB.to_owned(),
             precision: "f32".to_owned(),
             nz: 27,
             from_columns,
@@ -196,6 +194,14 @@ mod tests {
     const NARROW: &str = "tile columns=4 threads=128 blocks=6";
     const WIDE: &str = "tile columns=32 threads=256 blocks=3";
 
+    /// As a launcher would tell: the two settings of this test, and nothing else.
+    fn is_possible(choice: &Choice) -> bool {
+        choice.knob == KNOB
+            && [NARROW, WIDE].contains(&&*choice.setting)
+            && choice.precision == "f32"
+            && choice.nz == 27
+    }
+
     fn tuning() -> Tuning {
         let mut tuning = Tuning::empty(GPU);
         tuning.replace(vec![choice(40_000, WIDE), choice(1, NARROW)]);
@@ -207,16 +213,16 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.toml");
         fs::write(&path, text).unwrap();
-        Tuning::load(&path, GPU)
+        Tuning::load(&path, GPU, is_possible)
     }
 
     #[test]
     fn what_is_written_is_read() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("gpu.toml");
-        assert_eq!(Tuning::load(&path, GPU), Ok(None));
+        assert_eq!(Tuning::load(&path, GPU, is_possible), Ok(None));
         fs::write(&path, tuning().text()).unwrap();
-        assert_eq!(Tuning::load(&path, GPU), Ok(Some(tuning())));
+        assert_eq!(Tuning::load(&path, GPU, is_possible), Ok(Some(tuning())));
         let text = fs::read_to_string(&path).unwrap();
         assert!(
             text.starts_with("# Written by `nwp-mini tune`") && text.contains(NARROW),
@@ -227,16 +233,15 @@ mod tests {
     #[test]
     fn the_setting_is_that_of_the_size() {
         let tuning = tuning();
-        let of = |fallout, precision, nz, columns| {
-            let setting = tuning.setting(Knob::Clouds(fallout), precision, nz, columns);
-            setting.map(|setting| setting.to_string())
+        let of = |knob, precision, nz, columns| {
+            let choice = tuning.choice(knob, precision, nz, columns);
+            choice.map(|choice| choice.setting.as_str())
         };
-        let fall = Fallout::SemiLagrangian;
-        assert_eq!(of(fall, Precision::F32, 27, 39_999).as_deref(), Some(NARROW));
-        assert_eq!(of(fall, Precision::F32, 27, 40_000).as_deref(), Some(WIDE));
-        assert_eq!(of(fall, Precision::F64, 27, 9), None);
-        assert_eq!(of(fall, Precision::F32, 50, 9), None);
-        assert_eq!(of(Fallout::Substepped, Precision::F32, 27, 9), None);
+        assert_eq!(of(KNOB, Precision::F32, 27, 39_999), Some(NARROW));
+        assert_eq!(of(KNOB, Precision::F32, 27, 40_000), Some(WIDE));
+        assert_eq!(of(KNOB, Precision::F64, 27, 9), None);
+        assert_eq!(of(KNOB, Precision::F32, 50, 9), None);
+        assert_eq!(of("another", Precision::F32, 27, 9), None);
     }
 
     #[test]
@@ -289,7 +294,9 @@ mod tests {
             assert!(why.contains("damaged") && !why.contains('\n'), "{why}");
         }
         let folder = tempfile::tempdir().unwrap();
-        assert!(Tuning::load(folder.path(), GPU).unwrap_err().contains("cannot be read"));
+        assert!(
+            Tuning::load(folder.path(), GPU, is_possible).unwrap_err().contains("cannot be read")
+        );
         assert!(read("\u{0}\u{1}").is_err());
         assert!(read(&" ".repeat(1 << 20)).unwrap_err().contains("none of ours"));
     }

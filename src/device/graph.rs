@@ -3,7 +3,7 @@
 use cudarc::driver::sys::{CUevent, CUevent_flags, CUgraphInstantiate_flags, CUstreamCaptureMode};
 use cudarc::driver::{CudaGraph, CudaStream, DriverError, result, sys};
 
-use super::device::{Gpu, failed};
+use super::gpu::{Gpu, failed};
 use crate::error::{Error, Result};
 
 /// Launches and copies on the device, replayed as one.
@@ -139,7 +139,7 @@ impl Event {
     }
 
     /// Sets the mark after all that a stream was asked for so far.
-    pub(super) fn record_in(&self, stream: &CudaStream) -> Result<()> {
+    pub(crate) fn record_in(&self, stream: &CudaStream) -> Result<()> {
         self.gpu.bind()?;
         // SAFETY: event and stream belong to the same device and live.
         unsafe { result::event::record(self.event, stream.cu_stream()) }
@@ -165,7 +165,7 @@ impl Event {
     }
 
     /// Lets what a stream is asked for from now on wait for the mark.
-    pub(super) fn hold(&self, stream: &CudaStream) -> Result<()> {
+    pub(crate) fn hold(&self, stream: &CudaStream) -> Result<()> {
         self.gpu.bind()?;
         let flags = sys::CUevent_wait_flags::CU_EVENT_WAIT_DEFAULT;
         // SAFETY: event and stream belong to the same device and live.

@@ -10,8 +10,7 @@ use tracing::trace;
 use super::WARP;
 use super::branches::Branch;
 use super::compile::{Architecture, Code, Source};
-use super::device::{Gpu, failed};
-use super::mark::is_marked;
+use super::gpu::{Gpu, failed};
 use crate::error::{Error, Result};
 
 /// Code on the device.
@@ -74,8 +73,7 @@ impl Module {
         // SAFETY: the module is loaded, and stays so as long as the kernel holds it.
         let function = unsafe { result::module::get_function(*module, symbol) }
             .map_err(failed(format!("find the kernel {name} in kernels/{file}")))?;
-        let waits = is_marked(name) && gpu.device().architecture >= WAITING;
-        Ok(Kernel { module: self.clone(), name, function, waits, most_blocks: u32::MAX })
+        Ok(Kernel { module: self.clone(), name, function, waits: false, most_blocks: u32::MAX })
     }
 }
 
@@ -148,6 +146,13 @@ impl Kernel {
         self.name
     }
 
+    /// The same kernel, written so that it waits by itself until what was asked before is done
+    /// (`kernels/primitives/begin.cuh`): its blocks take their places earlier where the device can do that.
+    pub fn waiting_by_itself(self) -> Self {
+        let waits = self.module.loaded.gpu.device().architecture >= WAITING;
+        Self { waits, ..self }
+    }
+
     /// Asks the device to run the kernel after what was asked before.
     ///
     /// # Errors
@@ -159,7 +164,7 @@ impl Kernel {
     /// `arguments` is the one struct that the kernel takes, field for field, and all its pointers
     /// lead to memory that is large enough and stays until the kernel, and every replay of a graph
     /// that holds it, is done.
-    pub(super) unsafe fn launch<A>(&self, launch: Launch, arguments: &A) -> Result<()> {
+    pub(crate) unsafe fn launch<A>(&self, launch: Launch, arguments: &A) -> Result<()> {
         // SAFETY: as promised by the caller.
         unsafe { self.launch_on(Branch::TRUNK, launch, arguments) }
     }
@@ -173,7 +178,7 @@ impl Kernel {
     /// # Safety
     ///
     /// As [`Kernel::launch`].
-    pub(super) unsafe fn launch_on<A>(
+    pub(crate) unsafe fn launch_on<A>(
         &self,
         branch: Branch<'_>,
         launch: Launch,
@@ -193,7 +198,7 @@ impl Kernel {
     /// # Safety
     ///
     /// As [`Kernel::launch`].
-    pub(super) unsafe fn launch_in<A>(
+    pub(crate) unsafe fn launch_in<A>(
         &self,
         stream: &CudaStream,
         launch: Launch,

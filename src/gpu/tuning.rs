@@ -1,15 +1,15 @@
-//! What can be chosen.
+//! The settings of launchers that can be chosen without changing results.
 //!
 //! Another kind of choice is one more variant of [`Knob`] and of [`Setting`], with its candidates
-//! here, its time in `nwp-mini tune`, and a look at [`Tuning`](super::Tuning) where its launcher
-//! takes the built-in setting now.
+//! here, its time in `nwp-mini tune`, and a look at [`Knob::measured`] where its launcher takes the
+//! built-in setting now.
 
 use std::fmt;
 
-use super::Choice;
-use crate::gpu::WARP;
-use crate::gpu::advection::March;
-use crate::gpu::wsm5::{Mapping, Tile};
+use super::advection::March;
+use super::wsm5::{Mapping, Tile};
+use crate::device::tuning::Choice;
+use crate::device::{Gpu, WARP};
 use crate::real::Precision;
 use crate::wsm5::Fallout;
 
@@ -58,11 +58,27 @@ impl Knob {
     }
 
     /// The setting that a choice is about; `None` where the choice makes no sense.
-    pub(super) fn setting(choice: &Choice) -> Option<Setting> {
+    fn setting(choice: &Choice) -> Option<Setting> {
         let knob = Self::ALL.into_iter().find(|knob| knob.name() == choice.knob)?;
         let all = [Precision::F32, Precision::F64];
         let precision = all.into_iter().find(|real| real.name() == choice.precision)?;
         knob.parse(&choice.setting, precision, choice.nz)
+    }
+
+    /// Whether a choice is about a knob and one of its settings.
+    pub fn is_possible(choice: &Choice) -> bool {
+        Self::setting(choice).is_some()
+    }
+
+    /// The setting that was measured to be the best on this GPU; `None` where none has been measured.
+    pub fn measured(
+        self,
+        gpu: &Gpu,
+        precision: Precision,
+        nz: usize,
+        columns: usize,
+    ) -> Option<Setting> {
+        Self::setting(gpu.tuning()?.choice(self.name(), precision, nz, columns)?)
     }
 
     /// Reads a setting as [`Setting`] writes it; `None` where it is none, or not for this number of
@@ -216,9 +232,10 @@ mod tests {
     #[ignore = "compiles for minutes"]
     fn candidates_compile() {
         use crate::advection::Limiter;
+        use crate::device::{Architecture, Compiler, receipts};
         use crate::gpu::advection::{Offer, Shares, TransportSettings};
         use crate::gpu::wsm5::Purpose;
-        use crate::gpu::{Architecture, Compiler, clouds, receipts, transport};
+        use crate::gpu::{clouds, transport};
         use crate::grid::{Grid, Shape, Side, Sides};
         use rayon::prelude::*;
         let source = |knob, setting| match (knob, setting) {

@@ -1,0 +1,43 @@
+//! The device layer: libraries found at run time, kernels compiled at run time, memory, streams, graphs.
+//!
+//! It knows nothing of what is computed. A kernel comes as a [`Source`]: the entry file, and the text
+//! that stands before it, which a [`Prelude`] is put together from by whoever launches the kernel.
+//! What leaves this module is safe but for the launch itself, whose caller promises that the arguments
+//! are those of the kernel.
+
+#![allow(unsafe_code, reason = "the driver and the compiler are C libraries")]
+
+mod branches;
+mod buffer;
+mod cache;
+mod compile;
+mod gpu;
+mod graph;
+mod kernel;
+mod library;
+mod parcel;
+mod pinned;
+mod prelude;
+mod receipt;
+mod shuttle;
+mod sources;
+mod stream;
+pub mod tuning;
+
+pub use branches::{Branch, Branches};
+pub use buffer::{Buffer, Element, Rows};
+pub use cache::user_folder;
+pub use compile::{Architecture, Compiler, Source};
+pub use gpu::{Device, Gpu, Options, Survey, survey};
+pub use graph::{Event, Graph};
+pub use kernel::{Kernel, Launch, Module, Resources};
+pub use library::{Attempt, Search};
+pub use parcel::Parcel;
+pub(crate) use pinned::Pinned;
+pub use prelude::Prelude;
+pub use receipt::{Receipt, receipts};
+pub use shuttle::Shuttle;
+pub use stream::Stream;
+
+/// Threads that run in step: a warp, on every device that there is. Kernels have it from here.
+pub const WARP: usize = 32;

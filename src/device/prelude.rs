@@ -1,0 +1,55 @@
+//! The text that stands before a kernel: working precision, constants, structs, settings.
+
+use std::fmt::Write;
+
+use super::WARP;
+use crate::real::Precision;
+
+/// What a kernel is compiled with, put together part by part.
+///
+/// A kernel is given what it asks for and no more: its code is made anew when this text changes.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Prelude {
+    text: String,
+}
+
+/// No kernel uses all constants of a part, and NVRTC would name each that one leaves alone.
+const NO_WARNINGS: &str = "#ifdef __CUDACC_RTC__\n#pragma nv_diag_suppress 177\n#endif\n";
+
+impl Prelude {
+    /// Nothing but the working precision, `real` in CUDA, and the size of a warp.
+    pub fn new(precision: Precision) -> Self {
+        let real = match precision {
+            Precision::F32 => "float",
+            Precision::F64 => "double",
+        };
+        Self { text: format!("{NO_WARNINGS}typedef {real} real;\nconstexpr int WARP = {WARP};\n") }
+    }
+
+    /// With constants and structs: CUDA text that is complete behind the parts before it.
+    pub fn with(mut self, part: &str) -> Self {
+        self.text += "\n";
+        self.text += part;
+        self
+    }
+
+    /// With whole numbers by their names in CUDA, such as the size of a tile.
+    pub fn with_settings<N: AsRef<str>>(mut self, settings: &[(N, i32)]) -> Self {
+        self.text += "\n// Settings\n";
+        for (name, value) in settings {
+            // Writing to a string cannot fail.
+            let _ = writeln!(self.text, "constexpr int {} = {value};", name.as_ref());
+        }
+        self
+    }
+
+    /// The whole of it.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// The whole of it.
+    pub fn into_text(self) -> String {
+        self.text
+    }
+}

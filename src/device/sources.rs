@@ -1,0 +1,49 @@
+//! The CUDA sources, carried inside the program.
+
+use std::collections::BTreeMap;
+
+use sha2::{Digest, Sha256};
+
+include!(concat!(env!("OUT_DIR"), "/kernel_sources.rs"));
+
+/// The text of a file below `kernels/`, as `"wsm5/column.cu"`.
+///
+/// # Panics
+///
+/// When there is no such file: the name is part of the program.
+pub(super) fn text(file: &str) -> &'static str {
+    let found = FILES.iter().find(|(name, _)| *name == file);
+    found.unwrap_or_else(|| panic!("no file {file} below kernels/")).1
+}
+
+/// The headers that a file includes, and those that they include: each once, by name, with its text.
+///
+/// # Panics
+///
+/// When a header that is named is not there.
+pub(super) fn headers_of(file: &str) -> BTreeMap<&'static str, &'static str> {
+    let mut headers = BTreeMap::new();
+    let mut open: Vec<&'static str> = included(text(file)).collect();
+    while let Some(name) = open.pop() {
+        let text = text(name);
+        if headers.insert(name, text).is_none() {
+            open.extend(included(text));
+        }
+    }
+    headers
+}
+
+/// The names in the lines `#include "name"` of a text.
+fn included(text: &'static str) -> impl Iterator<Item = &'static str> {
+    text.lines().filter_map(|line| line.strip_prefix("#include \"")?.strip_suffix('"'))
+}
+
+/// Digest of all files, in hexadecimal digits.
+pub(super) fn digest() -> String {
+    let mut digest = Sha256::new();
+    for text in FILES.iter().flat_map(|(name, text)| [name, text]) {
+        digest.update(text.len().to_le_bytes());
+        digest.update(text);
+    }
+    format!("{:x}", digest.finalize())
+}

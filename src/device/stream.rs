@@ -1,0 +1,32 @@
+//! Streams beside those of a run.
+
+use std::sync::Arc;
+
+use cudarc::driver::CudaStream;
+
+use super::gpu::{Gpu, failed};
+use crate::error::Result;
+
+/// A queue of kernels and copies of its own, beside all others.
+#[derive(Clone, Debug)]
+pub struct Stream(pub(crate) Arc<CudaStream>);
+
+impl Stream {
+    /// An empty one.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Gpu`](crate::error::Error::Gpu), as below, when the device has failed.
+    pub fn new(gpu: &Gpu) -> Result<Self> {
+        gpu.new_stream().map(Self)
+    }
+
+    /// Waits until all that was asked of it is done.
+    ///
+    /// # Errors
+    ///
+    /// As [`Stream::new`], also for what was asked before.
+    pub fn synchronize(&self) -> Result<()> {
+        self.0.synchronize().map_err(failed("finish the work of a stream"))
+    }
+}
