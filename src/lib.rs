@@ -26,6 +26,7 @@ pub mod shared;
 
 pub mod calendar;
 pub mod constants;
+#[cfg(feature = "gpu")]
 pub mod device;
 pub mod grid;
 
@@ -43,17 +44,25 @@ pub mod wsm5;
 pub mod lattice;
 
 pub mod ensemble;
+#[cfg(feature = "gpu")]
 pub mod gpu;
 
 pub mod backend;
+#[cfg(feature = "netcdf")]
 pub mod io;
 
+#[cfg(feature = "netcdf")]
 pub mod cases;
+#[cfg(feature = "netcdf")]
 pub mod diagnostics;
 pub mod projection;
 
+#[cfg(feature = "netcdf")]
 pub mod model;
+#[cfg(feature = "plot")]
 pub mod plot;
 
+#[cfg(feature = "cli")]
 pub mod cli;
+#[cfg(feature = "cli")]
 pub mod config;

@@ -3,11 +3,10 @@
 use std::fmt::{Debug, Display, LowerExp};
 use std::iter::Sum;
 
-use clap::ValueEnum;
 use num_traits::{Float, NumAssign};
 
 /// The floating-point precision to compute and store in.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Precision {
     /// Single
     F32,

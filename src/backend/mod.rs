@@ -5,6 +5,7 @@
 
 pub mod cpu;
 mod finite;
+#[cfg(feature = "gpu")]
 pub mod gpu;
 pub mod members;
 mod observed;
@@ -14,15 +15,10 @@ mod shift;
 mod summary;
 mod turned;
 
-use std::sync::Arc;
-
 use serde::Serialize;
 
-use crate::device::Gpu;
 use crate::error::Result;
 use crate::forcing::Moment;
-use crate::gpu::conjugate_gradient::OnGpu;
-use crate::primitives::conjugate_gradient::{OnCpu, Solver};
 use crate::state::{CloudDiagnostics, State, Surface};
 pub use crate::state::{Gathered, SPECIES, Standing, WaterChange};
 pub use finite::check_finite;
@@ -33,18 +29,6 @@ pub use summary::Summary;
 
 /// Frames of output that a backend may be asked for before the first of them is collected.
 pub const FRAMES_IN_FLIGHT: usize = 2;
-
-/// What solves linear systems where a run computes; the bits are the same on both.
-///
-/// # Errors
-///
-/// [`Error::Gpu`](crate::error::Error::Gpu) when the device has failed.
-pub fn solver(gpu: Option<&Gpu>) -> Result<Arc<dyn Solver>> {
-    Ok(match gpu {
-        Some(gpu) => Arc::new(OnGpu::new(gpu)?),
-        None => Arc::new(OnCpu),
-    })
-}
 
 /// One interface to CPU and GPU.
 ///

@@ -7,13 +7,13 @@ use std::sync::atomic::AtomicBool;
 
 use tracing::info;
 
-use crate::backend;
 use crate::calendar;
 use crate::cli::beside::{Asked, Fitted, Names};
 use crate::cli::refine::refined;
 use crate::config::RunConfig;
 use crate::device::Gpu;
 use crate::error::{Error, Result};
+use crate::gpu::conjugate_gradient::OnGpu;
 use crate::io::restart::{Restart, RestartFile};
 use crate::io::wrf;
 use crate::io::wrf::series::Series;
@@ -22,6 +22,7 @@ use crate::io::writer::Stored;
 use crate::model::{Case, Working};
 use crate::os_text::Shown;
 use crate::plan::{Past, Plan};
+use crate::primitives::conjugate_gradient::{OnCpu, Solver};
 use crate::projection;
 use crate::real::Real;
 
@@ -31,6 +32,18 @@ pub(super) struct Ready<R> {
     pub(super) plan: Plan,
     pub(super) series: Series,
     pub(super) beside: Fitted<R>,
+}
+
+/// The solver of linear systems of the place where a run computes; the bits are the same on both.
+///
+/// # Errors
+///
+/// [`Error::Gpu`] when the device has failed.
+fn solver(gpu: Option<&Gpu>) -> Result<Arc<dyn Solver>> {
+    Ok(match gpu {
+        Some(gpu) => Arc::new(OnGpu::new(gpu)?),
+        None => Arc::new(OnCpu),
+    })
 }
 
 /// Reads what the run starts from and what drives it.
@@ -53,7 +66,7 @@ pub(super) fn ready<R: Working>(
     let begin = series.start();
     let elapsed = past.steps as f64 * config.dt.unwrap_or_default() - past.lack;
     let longest = elapsed + config.length.seconds(config.dt, domain.dt);
-    let mut case = Case::<R>::with_solver(domain, frame, backend::solver(gpu)?)?;
+    let mut case = Case::<R>::with_solver(domain, frame, solver(gpu)?)?;
     if let Some(restart) = &restart {
         case = case.resume(restart);
     }

@@ -27,6 +27,7 @@ mod restart;
 mod run;
 mod transport;
 mod tune;
+mod values;
 mod weights;
 mod wilson;
 

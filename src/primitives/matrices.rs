@@ -4,22 +4,18 @@
 //! any order and in both precisions, so that whoever multiplies right has the same bits. The peers
 //! have them from `validation/peers/matrices.h`, and a test sees to it that they are the same.
 
-use clap::ValueEnum;
-
 use super::csr::Csr;
 use crate::error::Result;
 use crate::real::Real;
 
 /// A kind of matrix.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// Bilinear interpolation from a square grid to a finer one: four entries a row.
     Interpolation,
     /// Each cell of a box and the six that it shares a face with.
-    #[value(name = "stencil-7")]
     SevenPoint,
     /// Each cell of a box and the 26 around it.
-    #[value(name = "stencil-27")]
     TwentySevenPoint,
     /// One row in 64 has 256 entries, far apart; all others have three.
     Skewed,

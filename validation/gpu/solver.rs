@@ -4,7 +4,6 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
-use nwp_mini::backend::solver;
 use nwp_mini::gpu::conjugate_gradient::{ITERATIONS, OnGpu};
 use nwp_mini::io::wrf;
 use nwp_mini::model::Case;
@@ -58,11 +57,11 @@ fn systems_are_solved_with_the_bits_of_the_cpu() {
 fn winds_are_projected_with_the_bits_of_the_cpu() {
     let Some(gpu) = gpu(true) else { return };
     let path = Path::new(&crate::project()).join("data/soc.nc");
-    let case = |gpu| {
+    let case = |solver: Arc<dyn Solver>| {
         let (domain, frame) = wrf::read(&path, None).unwrap();
-        Case::<f32>::with_solver(domain, frame, solver(gpu).unwrap()).unwrap()
+        Case::<f32>::with_solver(domain, frame, solver).unwrap()
     };
-    let (found, expected) = (case(Some(&gpu)), case(None));
+    let (found, expected) = (case(Arc::new(OnGpu::new(&gpu).unwrap())), case(Arc::new(OnCpu)));
     assert_eq!(found.projection, expected.projection);
     assert_eq!(found.winds, expected.winds);
     let fluxes = [&found, &expected].map(|case| Arc::clone(&case.forcing));
