@@ -1,4 +1,105 @@
-//! A numerical-weather-prediction mini-app: tracer advection and cloud microphysics of WRF.
+//! A numerical-weather-prediction mini-app: tracer advection and cloud microphysics of WRF, with gas-phase
+//! chemistry and the Wilson operator of lattice QCD beside them.
+//!
+//! # A column of cloud
+//!
+//! [`wsm5`] is the microphysics. A [`Column`](wsm5::Column) holds the cells of one column from the ground up; a
+//! call advances them and tells what has fallen.
+//!
+//! ```
+//! use nwp_mini::wsm5::scheme::Scheme;
+//! use nwp_mini::wsm5::{Air, Cell, Column};
+//!
+//! let nz = 20;
+//! let mut column = Column::<f64>::new(nz);
+//! for k in 0..nz {
+//!     let z = 250.0 + 500.0 * k as f64;
+//!     let (t, p) = (300.0 - 6.5e-3 * z, 1.0e5 * (-z / 8.0e3_f64).exp());
+//!     column.cells[k] = Cell { t, qv: 2.0e-2 * (-z / 2.5e3).exp(), qc: 2.0e-3, ..Cell::default() };
+//!     column.air[k] = Air { rho: p / (287.0 * t), p, dz: 500.0, ..Air::default() };
+//! }
+//! let scheme = Scheme::default();
+//! let mut fallen = 0.0; // mm
+//! for _ in 0..30 {
+//!     fallen += column.call(&scheme, 60.0).rainncv;
+//! }
+//! assert!(fallen > 0.1 && fallen < 10.0, "{fallen} mm in half an hour");
+//! assert!(column.cells.iter().all(|cell| cell.qc >= 0.0 && cell.qr >= 0.0));
+//! ```
+//!
+//! [`wsm5::call`] does the same to whole fields, many columns side by side in vector registers.
+//!
+//! # A tracer in the wind
+//!
+//! [`advection`] carries tracers by mass fluxes on WRF's C grid: fifth order in the horizontal, third in the
+//! vertical, three Runge-Kutta stages, with a limiter in the last one.
+//!
+//! ```
+//! use ndarray::{Array2, Array3};
+//! use nwp_mini::advection::{self, Limiter, Wind, Workspace};
+//! use nwp_mini::grid::{Grid, Shape, Side, Sides};
+//! use nwp_mini::mass::{AirMass, MassCoordinate, MassFlux};
+//!
+//! // A periodic box of 32 x 8 cells of a kilometre and ten layers of 1,000 Pa.
+//! let shape = Shape { nx: 32, ny: 8, nz: 10 };
+//! let grid = Grid { shape, dx: 1.0e3, dy: 1.0e3, sides: Sides::all(Side::Periodic) };
+//! let ones = Array2::ones((shape.ny, shape.nx));
+//! let air = AirMass::new(&grid, &MassCoordinate {
+//!     mu: 1.0e4 * &ones,
+//!     map_x: ones.clone(),
+//!     map_y: ones,
+//!     c1: vec![1.0; shape.nz],
+//!     c2: vec![0.0; shape.nz],
+//!     rdnw: vec![-(shape.nz as f64); shape.nz],
+//!     fnm: vec![0.5; shape.nz],
+//!     fnp: vec![0.5; shape.nz],
+//!     unit: grid.dx * grid.dy / 9.81,
+//! });
+//! // Air moves one cell eastward in 100 s.
+//! let (courant, dt) = (0.5, 50.0);
+//! let flux = MassFlux {
+//!     x: Array3::from_elem(shape.x_face(), courant / dt * air.cell.at(0, 0, 0)),
+//!     y: Array3::zeros(shape.y_face()),
+//!     z: Array3::zeros(shape.z_face()),
+//! };
+//! let wind = Wind { grid: &grid, air: &air, flux: &flux, dt };
+//! let hill = |i: usize| (-(i as f64 - 10.0).powi(2) / 8.0).exp();
+//! let mut q = Array3::from_shape_fn(shape.centre(), |(_, _, i)| hill(i));
+//! let before = q.sum();
+//! let mut work = Workspace::new(shape);
+//! for _ in 0..20 {
+//!     advection::step(&wind, Limiter::PositiveDefinite, None, &mut q, &mut work);
+//! }
+//! // Ten cells further east, all of it there, and never below zero.
+//! let off = (0..shape.nx).map(|i| (q[[5, 4, (i + 10) % 32]] - hill(i)).abs()).fold(0.0, f64::max);
+//! assert!(off < 0.02, "{off}");
+//! assert!((q.sum() / before - 1.0).abs() < 1e-12 && q.iter().all(|q| *q >= 0.0));
+//! ```
+//!
+//! # The same scheme on the CPU and on the GPU
+//!
+//! A [`Backend`](backend::Backend) holds a state for a whole run and steps it. `backend::cpu` needs nothing;
+//! `backend::gpu` (feature `gpu`) compiles the kernels when it is made. Rust and CUDA twins have the same
+//! names:
+//!
+//! | process | CPU | GPU |
+//! |---|---|---|
+//! | warm rain | `wsm5::warm` | `kernels/wsm5/warm.cuh` |
+//! | cold rates | `wsm5::ice` | `kernels/wsm5/ice.cuh` |
+//! | fall of rain, snow and ice | `wsm5::fall` | `kernels/wsm5/fall.cuh` |
+//! | fluxes and limiter | `advection::flux`, `advection::limiter` | `kernels/advection/flux.cuh`, `limiter.cuh` |
+//! | sums, transposes, sparse products | [`primitives`] | `kernels/primitives/` |
+//! | Wilson operator | [`lattice`] | `kernels/lattice/` |
+//!
+//! # Features
+//!
+//! | feature | what it adds | what it needs |
+//! |---|---|---|
+//! | none | state, transport, microphysics, chemistry, primitives, the backend of the CPU | |
+//! | `gpu` | `device`, `gpu`, `backend::gpu` | a driver and NVRTC when a device is opened |
+//! | `netcdf` | `io`, `cases`, `diagnostics`, `model` | CMake and a C compiler |
+//! | `plot` | `plot` | `netcdf` |
+//! | `cli` (default) | the program | all of them |
 //!
 //! # Sources
 //!

@@ -181,8 +181,10 @@ const ASKED: usize = 3;
 /// Threads that wide tiles of 32 and of 16 columns bind a multiprocessor for: what an H200 is the fastest with, at 27
 /// and at 50 levels.
 const RESIDENT: [usize; 2] = [1152, 960];
-/// What the shared memory of a tile may be less than is counted on: its parts begin where their numbers can, bytes.
-const SLACK: usize = 64;
+/// Numbers that a species leaves in a column in a minor step (`Landing`), and that the sums of a column have
+/// (`Precipitation`).
+const LANDING: usize = 3;
+const SUMS: usize = 7;
 /// Fewest threads of a wide tile, as many as have been found good at 27 levels.
 const FEWEST_THREADS: usize = 160;
 
@@ -274,19 +276,26 @@ impl Tile {
             Fallout::Substepped => 2,
         };
         let field = nz * (columns + 1);
-        let fields = (10 + kept) * field;
+        // The fall in a column begins where four values lie side by side.
+        let align = 4 * real;
         let Falling { lanes, kinds } = Falling::new(columns, threads, nz);
         let slots = ((nz + 1) / lanes + 1) * lanes;
-        let fall = real * (threads / lanes * kinds * (4 * (nz + 1) + slots));
+        let fall = (real * (4 * (nz + 1) + slots)).next_multiple_of(align);
         // Depths on their way to heights and the list of cells where something happens take the place of
         // the fall.
-        let either = fall.max(real * field).max(size_of::<u16>() * nz * columns);
-        let sums = 16 * columns;
-        // Places of the columns, counts, and the columns with each species.
-        let integers = size_of::<i32>() * (columns + 10) + FALLING_SPECIES * columns;
-        // The fall begins, and all ends, at a multiple of four values.
-        let filling = 2 * 4 * real;
-        real * (fields + sums) + either + integers + filling
+        let either = (threads / lanes * kinds * fall)
+            .max(real * field)
+            .max(size_of::<u16>() * nz * columns);
+        // Nothing that is kept is a struct without members, which takes a byte.
+        let fields = real * (10 + kept) * field + usize::from(kept == 0);
+        let listed = FALLING_SPECIES * (size_of::<i32>() + columns);
+        let sums = real * columns * (FALLING_SPECIES * LANDING + SUMS);
+        // Columns that each species falls in, places of the columns, two counts, and clips.
+        let integers = [FALLING_SPECIES, columns, 2, 1].map(|n| n * size_of::<i32>());
+        let lists = integers[0] + listed.next_multiple_of(size_of::<i32>());
+        let end = (fields.next_multiple_of(align) + either).next_multiple_of(align) + lists;
+        let end = end.next_multiple_of(real) + sums + integers[1..].iter().sum::<usize>();
+        end.next_multiple_of(align)
     }
 }
 
@@ -333,7 +342,6 @@ impl Mapping {
                     ("TILE_KINDS", kinds),
                     ("TILE_ASKED", ASKED),
                     ("TILE_BYTES", tile.shared_bytes(precision, fallout, nz)),
-                    ("TILE_SLACK", SLACK),
                 ]
             }
         };

@@ -155,7 +155,7 @@ struct Tile {
     unsigned clips;  // other than 0 where clipping has made water in a cell
 };
 
-static_assert(sizeof(Tile) <= TILE_BYTES && TILE_BYTES < sizeof(Tile) + TILE_SLACK, "as much memory as Rust counts on");
+static_assert(sizeof(Tile) == TILE_BYTES, "as much memory as Rust counts on");
 
 // The columns that hold a species, or any where a task has all.
 __device__ inline unsigned columns_of(const Tile& tile, Species kind)
