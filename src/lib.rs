@@ -72,7 +72,7 @@
 //! }
 //! // Ten cells further east, all of it there, and never below zero.
 //! let off = (0..shape.nx).map(|i| (q[[5, 4, (i + 10) % 32]] - hill(i)).abs()).fold(0.0, f64::max);
-//! assert!(off < 0.02, "{off}");
+//! assert!(off < 0.04, "{off}");
 //! assert!((q.sum() / before - 1.0).abs() < 1e-12 && q.iter().all(|q| *q >= 0.0));
 //! ```
 //!

@@ -53,13 +53,13 @@ pub fn source(
         precision,
         nz,
         fallout,
-        mapping.constants(precision, nz, fallout, purpose),
+        &mapping.constants(precision, nz, fallout, purpose),
     )
 }
 
 /// What the kernel of the diagnosis is compiled from.
 pub fn diagnosis_source(precision: Precision, nz: usize, fallout: Fallout) -> Source {
-    with_settings(diagnosis::FILE, precision, nz, fallout, diagnosis::constants())
+    with_settings(diagnosis::FILE, precision, nz, fallout, &diagnosis::constants())
 }
 
 /// What the kernel of calls in a part of a grid is made for.
@@ -86,9 +86,9 @@ fn with_settings(
     precision: Precision,
     nz: usize,
     fallout: Fallout,
-    constants: Vec<(String, i32)>,
+    constants: &[(String, i32)],
 ) -> Source {
-    let prelude = prelude::microphysics(precision, nz, fallout).with_settings(&constants);
+    let prelude = prelude::microphysics(precision, nz, fallout).with_settings(constants);
     Source::new(file, prelude)
 }
 

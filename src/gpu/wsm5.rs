@@ -283,9 +283,8 @@ impl Tile {
         let fall = (real * (4 * (nz + 1) + slots)).next_multiple_of(align);
         // Depths on their way to heights and the list of cells where something happens take the place of
         // the fall.
-        let either = (threads / lanes * kinds * fall)
-            .max(real * field)
-            .max(size_of::<u16>() * nz * columns);
+        let either =
+            (threads / lanes * kinds * fall).max(real * field).max(size_of::<u16>() * nz * columns);
         // Nothing that is kept is a struct without members, which takes a byte.
         let fields = real * (10 + kept) * field + usize::from(kept == 0);
         let listed = FALLING_SPECIES * (size_of::<i32>() + columns);

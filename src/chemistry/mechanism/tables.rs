@@ -120,13 +120,20 @@ impl Mechanism {
             };
             text += sign;
             if coefficient.abs() != 1.0 {
-                text += &coefficient.abs().to_string();
+                text += &rounded(coefficient.abs()).to_string();
                 text.push(' ');
             }
             text += &self.species[species].name;
         }
         if text.is_empty() { "PROD".to_owned() } else { text }
     }
+}
+
+/// A coefficient as it would be written: sums of several have roundings behind these digits.
+fn rounded(coefficient: f64) -> f64 {
+    const DIGITS: f64 = 1e9;
+    let near = (coefficient * DIGITS).round() / DIGITS;
+    if near == 0.0 { coefficient } else { near }
 }
 
 /// Numbers of names, without regard to case.

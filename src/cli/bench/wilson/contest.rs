@@ -5,7 +5,7 @@ use std::io::Write;
 use tracing::debug;
 
 use super::Found;
-use super::forms::{SHAPES, described, shaped};
+use super::forms::{SHAPES, around, cached, described, shaped, with_sides};
 use super::row::{Moved, Row};
 use super::subject::Subject;
 use crate::cli::bench::figure::median;
@@ -86,16 +86,24 @@ impl<R: OnLattice + Vectorised> Contest<'_, R> {
         step(self, "12-real", shaped(rebuilt), out, found)?;
         let diagonal = Form { is_diagonal: true, ..rebuilt };
         step(self, "diagonal-t", shaped(diagonal), out, found)?;
-        let best = step(self, "cache", self.cached(TWO_ROWS), out, found)?;
+        let best = step(
+            self,
+            "cache",
+            cached(<R as Real>::PRECISION, self.subject.extents, TWO_ROWS),
+            out,
+            found,
+        )?;
         let stored = |form: Form| Form { is_backward_stored: true, ..form };
-        let forms = self.around(best).into_iter().map(stored).collect();
+        let forms = around(best).into_iter().map(stored).collect();
         step(self, "backward-stored", forms, out, found)?;
         // The same for whole links, which the published figures are for.
-        let whole = self.best(self.cached(LINK_REALS), 1)?;
+        let whole =
+            self.best(cached(<R as Real>::PRECISION, self.subject.extents, LINK_REALS), 1)?;
         self.report("cache, 18 reals", whole, 1, None, found, out)?;
         for reals in [TWO_ROWS, LINK_REALS] {
             for sides in SIDES {
-                let winner = self.best(Self::with_sides(best, reals, sides), sides)?;
+                let winner =
+                    self.best(with_sides(<R as Real>::PRECISION, best, reals, sides), sides)?;
                 let name = format!("rhs {sides}, {reals} reals");
                 let single = Form { link_reals: reals, ..best };
                 let differs = self.differs_from_single(&winner.form, &single, sides)?;
@@ -114,7 +122,7 @@ impl<R: OnLattice + Vectorised> Contest<'_, R> {
         self.try_all(forms, sides, &mut laid, &mut best)?;
         let first = best.map(|(_, form)| form).expect("there are forms");
         if is_tuned && !first.loops_sides && sides == 1 {
-            self.try_all(self.around(first), sides, &mut laid, &mut best)?;
+            self.try_all(around(first), sides, &mut laid, &mut best)?;
         }
         let form = best.map(|(_, form)| form).expect("there are forms");
         let laid = self.lay(form, sides, laid)?;

@@ -1,9 +1,8 @@
 //! Forms of the kernels that the search tries.
 
-use super::contest::Contest;
-use crate::gpu::lattice::{Form, Load, OnLattice, TWO_ROWS};
-use crate::lattice::number::Vectorised;
-use crate::real::Real;
+use crate::gpu::lattice::{Form, Load, TWO_ROWS};
+use crate::lattice::Extents;
+use crate::real::Precision;
 
 /// Threads of a block, and blocks of a multiprocessor that registers are left for: of 255 registers a
 /// thread down to 64 or so.
@@ -37,102 +36,105 @@ const BRICKS: [[usize; 4]; 14] = [
     [16, 8, 4, 1],
     [8, 4, 4, 4],
 ];
-impl<R: OnLattice + Vectorised> Contest<'_, R> {
-    /// Forms with hints for the caches and blocks of bricks.
-    pub(super) fn cached(&self, link_reals: usize) -> Vec<Form> {
-        let first = Form {
-            is_hop_alone: true,
-            is_streamed: true,
-            ..Form::choose(<R as Real>::PRECISION, self.subject.extents, link_reals)
-        };
-        let mut forms = shaped(first);
-        forms.extend(shaped(Form { brick: None, ..first }));
-        for brick in BRICKS {
-            let sites: usize = brick.iter().product();
-            let of_block = SHAPES.into_iter().filter(|[threads, _]| *threads == sites);
-            forms
-                .extend(of_block.map(|[_, resident]| Form { resident, ..first.with_brick(brick) }));
-        }
-        forms
-    }
 
-    /// The neighbours of a form: other hints, chunks, slabs, registers.
-    pub(super) fn around(&self, form: Form) -> Vec<Form> {
-        let mut forms = vec![form];
-        for link_load in [Load::Once, Load::Past, Load::Kept] {
-            for is_streamed in [false, true] {
-                forms.push(Form { link_load, is_streamed, ..form });
-            }
-        }
-        for spinor_load in [Load::Plain, Load::Past] {
-            forms.push(Form { spinor_load, ..form });
-        }
-        for chunk in [16, 64, 128, self.subject.extents.half_volume()] {
-            if self.subject.extents.half_volume().is_multiple_of(chunk) {
-                forms.push(Form { chunk, ..form });
-            }
-        }
-        for slab in [form.slab / 2, form.slab / 4] {
-            if slab > 0 && form.brick.is_some() {
-                forms.push(Form { slab, ..form });
-            }
-        }
-        let held = 512 / form.block_sites.min(512);
-        for resident in 1..=2 * held {
-            forms.push(Form { resident, ..form });
-        }
-        forms
+/// Forms with hints for the caches and blocks of bricks.
+pub(super) fn cached(precision: Precision, extents: Extents, link_reals: usize) -> Vec<Form> {
+    let first = Form {
+        is_hop_alone: true,
+        is_streamed: true,
+        ..Form::choose(precision, extents, link_reals)
+    };
+    let mut forms = shaped(first);
+    forms.extend(shaped(Form { brick: None, ..first }));
+    for brick in BRICKS {
+        let sites: usize = brick.iter().product();
+        let of_block = SHAPES.into_iter().filter(|[threads, _]| *threads == sites);
+        forms.extend(of_block.map(|[_, resident]| Form { resident, ..first.with_brick(brick) }));
     }
+    forms
+}
 
-    /// Forms for several right-hand sides.
-    pub(super) fn with_sides(best: Form, link_reals: usize, sides: usize) -> Vec<Form> {
-        let base = Form { link_reals, link_load: Load::Kept, ..best };
-        let mut forms = Vec::new();
+/// The neighbours of a form: other hints, chunks, slabs, registers.
+pub(super) fn around(form: Form) -> Vec<Form> {
+    let mut forms = vec![form];
+    for link_load in [Load::Once, Load::Past, Load::Kept] {
+        for is_streamed in [false, true] {
+            forms.push(Form { link_load, is_streamed, ..form });
+        }
+    }
+    for spinor_load in [Load::Plain, Load::Past] {
+        forms.push(Form { spinor_load, ..form });
+    }
+    for chunk in [16, 64, 128, form.extents.half_volume()] {
+        if form.extents.half_volume().is_multiple_of(chunk) {
+            forms.push(Form { chunk, ..form });
+        }
+    }
+    for slab in [form.slab / 2, form.slab / 4] {
+        if slab > 0 && form.brick.is_some() {
+            forms.push(Form { slab, ..form });
+        }
+    }
+    let held = 512 / form.block_sites.min(512);
+    for resident in 1..=2 * held {
+        forms.push(Form { resident, ..form });
+    }
+    forms
+}
+
+/// Forms for several right-hand sides.
+pub(super) fn with_sides(
+    precision: Precision,
+    best: Form,
+    link_reals: usize,
+    sides: usize,
+) -> Vec<Form> {
+    let base = Form { link_reals, link_load: Load::Kept, ..best };
+    let mut forms = Vec::new();
+    for register_sides in [1, 2] {
+        let side_threads = sides / register_sides;
+        for sites in [32, 64, 128, 256] {
+            let threads = sites * side_threads;
+            if !(64..=512).contains(&threads) {
+                continue;
+            }
+            let shaped = Form { side_threads, register_sides, ..base.with_block(sites) };
+            for resident in [1, 2, 3, 4, 5, 6, 8] {
+                let warps = resident * threads / 32;
+                if (8..=20).contains(&warps) {
+                    let form = Form { resident, ..shaped };
+                    forms.push(form);
+                    for slab in [form.slab / 4, form.slab / 2] {
+                        if slab > 0 && form.brick.is_some() && register_sides == 1 {
+                            forms.push(Form { slab, ..form });
+                        }
+                    }
+                }
+            }
+        }
+    }
+    if link_reals == TWO_ROWS {
+        let loops = Form { loops_sides: true, link_load: Load::Once, ..base };
+        let most = if precision == Precision::F32 { 128 } else { 64 };
         for register_sides in [1, 2] {
-            let side_threads = sides / register_sides;
-            for sites in [32, 64, 128, 256] {
-                let threads = sites * side_threads;
-                if !(64..=512).contains(&threads) {
-                    continue;
-                }
-                let shaped = Form { side_threads, register_sides, ..base.with_block(sites) };
-                for resident in [1, 2, 3, 4, 5, 6, 8] {
-                    let warps = resident * threads / 32;
-                    if (8..=20).contains(&warps) {
-                        let form = Form { resident, ..shaped };
-                        forms.push(form);
-                        for slab in [form.slab / 4, form.slab / 2] {
-                            if slab > 0 && form.brick.is_some() && register_sides == 1 {
-                                forms.push(Form { slab, ..form });
-                            }
+            for sites in [32, 64, 128] {
+                for resident in [2, 3, 4, 5, 6, 8, 12, 16] {
+                    let threads = resident * sites;
+                    if sites > most || !(256..=640).contains(&threads) {
+                        continue;
+                    }
+                    let form = Form { register_sides, resident, ..loops.with_block(sites) };
+                    forms.push(form);
+                    for slab in [form.slab / 4, form.slab / 2] {
+                        if slab > 0 && form.brick.is_some() {
+                            forms.push(Form { slab, ..form });
                         }
                     }
                 }
             }
         }
-        if link_reals == TWO_ROWS {
-            let loops = Form { loops_sides: true, link_load: Load::Once, ..base };
-            let most = if size_of::<R>() == 4 { 128 } else { 64 };
-            for register_sides in [1, 2] {
-                for sites in [32, 64, 128] {
-                    for resident in [2, 3, 4, 5, 6, 8, 12, 16] {
-                        let threads = resident * sites;
-                        if sites > most || !(256..=640).contains(&threads) {
-                            continue;
-                        }
-                        let form = Form { register_sides, resident, ..loops.with_block(sites) };
-                        forms.push(form);
-                        for slab in [form.slab / 4, form.slab / 2] {
-                            if slab > 0 && form.brick.is_some() {
-                                forms.push(Form { slab, ..form });
-                            }
-                        }
-                    }
-                }
-            }
-        }
-        forms
     }
+    forms
 }
 
 /// A form for each shape of the blocks.
