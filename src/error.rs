@@ -9,8 +9,99 @@ use std::path::{Path, PathBuf};
 /// The result of anything that can fail.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
+/// Something that can be done about an error: the command line says by which option.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Advice {
+    /// Compute on the CPU.
+    UseCpu,
+    /// Take a smaller grid, or compute on the CPU.
+    UseSmallerGridOrCpu,
+    /// Take fewer members of an ensemble, a smaller grid, or the CPU.
+    UseFewerMembers,
+    /// Install the driver, or compute on the CPU.
+    InstallDriver,
+    /// Install the compiler, or tell where it is.
+    InstallCompiler,
+    /// Tell where an older compiler is, or compute on the CPU.
+    UseOlderCompiler,
+    /// Choose another device by its number.
+    ChooseDevice,
+    /// Choose another architecture to compile for.
+    ChooseArchitecture,
+    /// Take another time step.
+    ChangeTimeStep,
+    /// Take another length of the run, or another time step.
+    ChangeLength,
+    /// Tell which file counts where several have a time.
+    ChooseOverlap,
+    /// Make the axis periodic.
+    MakePeriodic,
+    /// Go on from the file as one that a run left.
+    ResumeFromFile,
+    /// Take a file that a run has left to go on from.
+    GiveRestartFile,
+    /// Take columns in the form that is documented.
+    GiveColumns,
+    /// Take a case of transport in the form that is documented.
+    GiveTransportCase,
+    /// Change the forcing of an idealised case.
+    ChangeWinds,
+    /// Change the period of an idealised case.
+    ChangePeriod,
+    /// Take bilinear weights, or a target in metres.
+    UseBilinear,
+    /// Take a target in metres.
+    UseMetres,
+    /// Take a target in degrees.
+    UseDegrees,
+    /// Change the bounds of the target.
+    ChangeBounds,
+    /// Change the spacing of the target.
+    ChangeSpacing,
+    /// Change bounds or spacing of the target.
+    ChangeTarget,
+}
+
+impl Advice {
+    /// The advice to somebody who calls the library.
+    pub fn text(self) -> &'static str {
+        match self {
+            Self::UseCpu => "compute on the CPU",
+            Self::UseSmallerGridOrCpu => "use a smaller grid or the CPU",
+            Self::UseFewerMembers => "take fewer members, a smaller grid or the CPU",
+            Self::InstallDriver => "install a recent NVIDIA driver, or use the CPU",
+            Self::InstallCompiler => {
+                "install the CUDA toolkit or the Python package nvidia-cuda-nvrtc, or tell where the library is"
+            }
+            Self::UseOlderCompiler => "tell where an older NVRTC is, or compute on the CPU",
+            Self::ChooseDevice => "choose another one",
+            Self::ChooseArchitecture => "choose another architecture",
+            Self::ChangeTimeStep => "take another time step",
+            Self::ChangeLength => "change the length of the run or the time step",
+            Self::ChooseOverlap => "tell which file counts where several have a time",
+            Self::MakePeriodic => "make the axis periodic",
+            Self::ResumeFromFile => "resume the run from it",
+            Self::GiveRestartFile => "give a restart file",
+            Self::GiveColumns => "give columns",
+            Self::GiveTransportCase => "give a case of transport",
+            Self::ChangeWinds => {
+                "take a weaker updraft, a smaller distance between columns or a longer period"
+            }
+            Self::ChangePeriod => "take another period",
+            Self::UseBilinear => "take bilinear weights",
+            Self::UseMetres => "take a target in metres",
+            Self::UseDegrees => "take a target in degrees",
+            Self::ChangeBounds => "take other bounds",
+            Self::ChangeSpacing => "take a larger spacing",
+            Self::ChangeTarget => "take other bounds or another spacing",
+        }
+    }
+}
+
 /// A failure that ends a command.
 #[derive(Debug)]
+#[non_exhaustive]
 pub enum Error {
     /// The command line or a configuration asks for something impossible.
     Usage(String),
@@ -51,6 +142,13 @@ pub enum Error {
     NotConverged(String),
     /// Cells whose integration failed; all others are in the output.
     Unsolved(String),
+    /// A failure that something can be done about.
+    Advised {
+        /// The failure.
+        error: Box<Error>,
+        /// What can be done.
+        advice: Advice,
+    },
     /// A member of an ensemble failed.
     Member {
         /// Its number.
@@ -90,6 +188,20 @@ impl Error {
         }
     }
 
+    /// The same with something that can be done about it.
+    pub fn advise(self, advice: Advice) -> Self {
+        Self::Advised { error: Box::new(self), advice }
+    }
+
+    /// Whether it is the GPU that cannot do what it was asked for.
+    pub fn is_of_gpu(&self) -> bool {
+        match self {
+            Self::Gpu(_) => true,
+            Self::Advised { error, .. } | Self::Member { error, .. } => error.is_of_gpu(),
+            _ => false,
+        }
+    }
+
     /// The same as the failure of a member of an ensemble.
     pub fn of_member(self, member: usize) -> Self {
         Self::Member { member, error: Box::new(self) }
@@ -104,7 +216,7 @@ impl Error {
             Self::Input { .. } | Self::Io { .. } | Self::Exists(_) => 3,
             Self::Gpu(_) => 4,
             Self::BlowUp { .. } | Self::NotConverged(_) | Self::Unsolved(_) => 5,
-            Self::Member { error, .. } => error.exit_code(),
+            Self::Advised { error, .. } | Self::Member { error, .. } => error.exit_code(),
             Self::Interrupted(_) => 130,
         }
     }
@@ -122,17 +234,12 @@ impl fmt::Display for Error {
             Self::Io { path, action, reason } => {
                 write!(f, "cannot {action} {}: {reason}", path.shown())
             }
-            Self::Exists(path) => write!(
-                f,
-                "{} exists already; give another name or allow overwriting it with --force",
-                path.shown()
-            ),
+            Self::Exists(path) => write!(f, "{} exists already", path.shown()),
             Self::Gpu(message) => write!(f, "the GPU cannot be used: {message}"),
-            Self::BlowUp { variable, value, step, cell: [k, j, i] } => write!(
-                f,
-                "{variable} became {value} in cell i={i} j={j} k={k} at step {step}; \
-                 look at the input there, or try a smaller --dt"
-            ),
+            Self::BlowUp { variable, value, step, cell: [k, j, i] } => {
+                write!(f, "{variable} became {value} in cell i={i} j={j} k={k} at step {step}")
+            }
+            Self::Advised { error, advice } => write!(f, "{error}; {}", advice.text()),
             Self::Member { member, error } => write!(f, "member {member}: {error}"),
             Self::BrokenPipe => f.write_str("standard output was closed"),
         }

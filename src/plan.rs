@@ -1,6 +1,6 @@
 //! The time steps of a run: how many, how long.
 
-use crate::error::{Error, Result};
+use crate::error::{Advice, Error, Result};
 
 /// Seconds of an hour.
 pub const HOUR: f64 = 3600.0;
@@ -69,14 +69,15 @@ impl Plan {
     /// [`Error::Usage`] when the user's own step is longer than that, when a step or the run is
     /// too short to be computed, or when the run is too long.
     pub fn new(length: Length, dt: Option<f64>, file_dt: Option<f64>, max_dt: f64) -> Result<Self> {
-        let asked = if dt.is_some() { "--dt" } else { "the input's DT, or its winds" };
+        let asked = if dt.is_some() { "as asked for" } else { "by the input's DT, or its winds" };
         let dt = match dt {
             Some(dt) if dt > max_dt => {
                 return Err(Error::Usage(format!(
-                    "--dt {dt}: air would cross more than a cell in a step; the longest time step \
+                    "in a time step of {dt} s air would cross more than a cell; the longest time step \
                      for these winds is {} s",
                     longest(max_dt)
-                )));
+                ))
+                .advise(Advice::ChangeTimeStep));
             }
             Some(dt) => dt,
             None => {
@@ -92,24 +93,26 @@ impl Plan {
         };
         if dt < SHORTEST {
             return Err(Error::Usage(format!(
-                "the time step, by {asked}, is {dt:e} s; at least {SHORTEST:e} s is needed; give \
-                 another --dt"
-            )));
+                "the time step, {asked}, is {dt:e} s; at least {SHORTEST:e} s is needed"
+            ))
+            .advise(Advice::ChangeTimeStep));
         }
         let (steps, last_dt) = match length {
             Length::Steps(steps) => (steps, dt),
             Length::Seconds(seconds) if seconds < SHORTEST => {
                 return Err(Error::Usage(format!(
-                    "--hours {:e}: at least {SHORTEST:e} s is needed; give more",
+                    "a run of {:e} hours: at least {SHORTEST:e} s is needed",
                     seconds / HOUR
-                )));
+                ))
+                .advise(Advice::ChangeLength));
             }
             Length::Seconds(seconds) if seconds / dt > MOST_STEPS => {
                 return Err(Error::Usage(format!(
-                    "--hours {:e}: that takes more than {MOST_STEPS} steps of {dt} s, the most \
-                     that a run makes; give fewer hours, or a longer --dt",
+                    "a run of {:e} hours takes more than {MOST_STEPS} steps of {dt} s, the most \
+                     that a run makes",
                     seconds / HOUR
-                )));
+                ))
+                .advise(Advice::ChangeLength));
             }
             Length::Seconds(seconds) => {
                 // Of very many steps, more is lost in rounding.

@@ -19,7 +19,7 @@ use time::PrimitiveDateTime;
 use time::macros::datetime;
 
 use crate::constants::Constants;
-use crate::error::{Error, Result};
+use crate::error::{Advice, Error, Result};
 use crate::grid::{Grid, Shape, Sides};
 use crate::io::wrf::{Attribute, Domain, Frame, Vertical};
 use crate::mass::{FaceMaps, MassCoordinate};
@@ -145,9 +145,10 @@ impl Name {
     pub fn make(self, wish: &Wish) -> Result<Idealised> {
         if let Some(period) = wish.period.filter(|period| period % tracers::UNIT != 0.0) {
             return Err(Error::Usage(format!(
-                "--period {period}: give a multiple of {} s, so that all frames lie on whole seconds",
+                "a period of {period} s is no multiple of {} s, so that frames would not lie on whole seconds",
                 tracers::UNIT
-            )));
+            ))
+            .advise(Advice::ChangePeriod));
         }
         let made = match self {
             Self::WarmBubble => convection::warm_bubble(wish),
@@ -163,8 +164,9 @@ impl Name {
         if most > STRONGEST || !most.is_finite() {
             return Err(Error::Usage(format!(
                 "the winds of this case would reach {most:.0} m/s, and a run takes up to \
-                 {STRONGEST:.0}; give a smaller --updraft or --dx, or a longer --period"
-            )));
+                 {STRONGEST:.0}"
+            ))
+            .advise(Advice::ChangeWinds));
         }
         Ok(made)
     }

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use tracing::info;
 
+use crate::cli::advice::told;
 use crate::device;
 use crate::device::Gpu;
 use crate::device::tuning::IsPossible;
@@ -129,7 +130,7 @@ impl BackendChoice {
                     Ok(Some(gpu))
                 }
                 Err(error) => {
-                    info!("computing on the CPU: {error}");
+                    info!("computing on the CPU: {}", told(&error));
                     Ok(None)
                 }
             },

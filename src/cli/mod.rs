@@ -1,5 +1,6 @@
 //! The command line: one file for each subcommand.
 
+mod advice;
 mod begin;
 mod bench;
 mod beside;
@@ -221,7 +222,7 @@ pub fn main() -> ExitCode {
         Err(error) => {
             if !matches!(error, Error::BrokenPipe) {
                 // Nothing is left to do when standard error is closed too.
-                let _ = writeln!(io::stderr(), "error: {error}");
+                let _ = writeln!(io::stderr(), "error: {}", advice::told(&error));
             }
             ExitCode::from(error.exit_code())
         }

@@ -15,7 +15,7 @@ use sha2::{Digest, Sha256};
 use super::library::{Nvrtc, Search, find_nvrtc};
 use super::prelude::Prelude;
 use super::sources;
-use crate::error::{Error, Result};
+use crate::error::{Advice, Error, Result};
 
 /// One thing to compile: an entry file with what Rust writes before it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -130,7 +130,12 @@ impl Compiler {
     /// [`Error::Gpu`] with what was looked for and where.
     pub fn find(given: Option<&Path>, fast_math: bool) -> (Search, Result<Self>) {
         let (search, found) = find_nvrtc(given);
-        (search, found.map(|nvrtc| Self { nvrtc, fast_math }).map_err(Error::Gpu))
+        (
+            search,
+            found
+                .map(|nvrtc| Self { nvrtc, fast_math })
+                .map_err(|why| Error::Gpu(why).advise(Advice::InstallCompiler)),
+        )
     }
 
     /// Version of NVRTC.
@@ -228,9 +233,9 @@ impl Compiler {
         match known.into_iter().filter(|&other| other < device).max() {
             Some(below) => Ok((format!("compute_{}", below.0), false)),
             None => Err(Error::Gpu(format!(
-                "NVRTC {major}.{minor} makes no code for {device}, which is too old for it \
-                 ({list}); name an older NVRTC with --nvrtc-lib, or use --backend cpu"
-            ))),
+                "NVRTC {major}.{minor} makes no code for {device}, which is too old for it ({list})"
+            ))
+            .advise(Advice::UseOlderCompiler)),
         }
     }
 

@@ -17,7 +17,7 @@ use super::cache::Cache;
 use super::compile::{Architecture, Code, Compiler, Source};
 use super::library::{Driver, Search, find_driver};
 use super::tuning::{IsPossible, Tuning};
-use crate::error::{Error, Result};
+use crate::error::{Advice, Error, Result};
 
 /// How to use the GPU.
 #[derive(Clone, Debug)]
@@ -87,7 +87,7 @@ pub fn survey(options: &Options) -> Survey {
             Vec::new()
         }),
         Err(why) => {
-            problems.push(why);
+            problems.push(format!("{why}; {}", Advice::InstallDriver.text()));
             Vec::new()
         }
     };
@@ -102,6 +102,7 @@ pub fn survey(options: &Options) -> Survey {
 fn bare(error: Error) -> String {
     match error {
         Error::Gpu(message) => message,
+        Error::Advised { error, advice } => format!("{}; {}", bare(*error), advice.text()),
         other => other.to_string(),
     }
 }
@@ -217,7 +218,7 @@ impl Gpu {
     /// not that of a device.
     pub fn open(options: &Options) -> Result<Self> {
         let (_, usable) = find_driver();
-        usable.map_err(Error::Gpu)?;
+        usable.map_err(|why| Error::Gpu(why).advise(Advice::InstallDriver))?;
         let (search, compiler) =
             Compiler::find(options.compiler_library.as_deref(), options.fast_math);
         let compiler = compiler?;
@@ -231,7 +232,8 @@ impl Gpu {
         let devices = devices()?;
         let count = devices.len();
         let device = devices.into_iter().nth(number).ok_or_else(|| {
-            Error::Gpu(format!("--device {number}: there are {count}, numbered from 0"))
+            Error::Gpu(format!("there is no device {number}: there are {count}, numbered from 0"))
+                .advise(Advice::ChooseDevice)
         })?;
         // Known too old for the compiler: better told now than with the first kernel.
         compiler.target(device.architecture)?;

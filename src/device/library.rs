@@ -47,15 +47,15 @@ impl Search {
     }
 
     /// Why the library was not found, in one line: the attempts that got furthest.
-    fn reason(&self, library: &str, remedy: &str) -> String {
+    fn reason(&self, library: &str) -> String {
         // A file that is there and will not do says more than all that are not there.
         let there = self.tried.iter().find(|attempt| attempt.why != ABSENT);
         if let Some(Attempt { path, why }) = there {
-            return format!("{}: {why}; {remedy}", path.display());
+            return format!("{}: {why}", path.display());
         }
         let places: Vec<_> =
             self.tried.iter().map(|attempt| attempt.path.display().to_string()).collect();
-        format!("no {library} found, looked for {}; {remedy}", shortened(&places))
+        format!("no {library} found, looked for {}", shortened(&places))
     }
 }
 
@@ -116,8 +116,7 @@ pub(super) fn find_driver() -> (Search, Result<Driver, String>) {
     let outcome = if search.found.is_some() {
         Ok(Driver)
     } else {
-        Err(search
-            .reason("CUDA driver (libcuda)", "install a recent NVIDIA driver, or use the CPU"))
+        Err(search.reason("CUDA driver (libcuda)"))
     };
     (search, outcome)
 }
@@ -184,9 +183,6 @@ impl Nvrtc {
     }
 }
 
-const NVRTC_REMEDY: &str = "install the CUDA toolkit or the Python package nvidia-cuda-nvrtc, or \
-                            name the library with --nvrtc-lib or NWP_NVRTC";
-
 /// Looks for NVRTC: in the place `given` and nowhere else, or in all usual ones.
 pub(super) fn find_nvrtc(given: Option<&Path>) -> (Search, Result<Nvrtc, String>) {
     let mut search = Search::default();
@@ -219,7 +215,7 @@ pub(super) fn find_nvrtc(given: Option<&Path>) -> (Search, Result<Nvrtc, String>
                 || try_all(&mut python_folders().iter().flat_map(|dir| libraries_in(dir)));
         }
     }
-    let outcome = found.ok_or_else(|| search.reason("NVRTC library", NVRTC_REMEDY));
+    let outcome = found.ok_or_else(|| search.reason("NVRTC library"));
     (search, outcome)
 }
 
@@ -359,7 +355,6 @@ mod tests {
         let reason = outcome.unwrap_err();
         assert_eq!(search.tried.len(), 1, "{search:?}");
         assert!(reason.contains(folder.path().to_str().unwrap()), "{reason}");
-        assert!(reason.contains("--nvrtc-lib"), "{reason}");
     }
 
     #[test]
@@ -377,6 +372,6 @@ mod tests {
         let mut search = Search::default();
         search.reject(Path::new("libcuda.so"), ABSENT);
         search.reject(Path::new("libcuda.so.1"), "it is a stub");
-        assert_eq!(search.reason("driver", "do this"), "libcuda.so.1: it is a stub; do this");
+        assert_eq!(search.reason("driver"), "libcuda.so.1: it is a stub");
     }
 }

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::compile::{Architecture, Compiled, Compiler, Source};
-use crate::error::{Error, Result};
+use crate::error::{Advice, Error, Result};
 
 /// Resources of one kernel.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -36,8 +36,9 @@ pub fn receipts(
     if !known.contains(&architecture) {
         let list = known.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ");
         return Err(Error::Usage(format!(
-            "--arch {architecture}: this NVRTC makes code for {list} only"
-        )));
+            "this NVRTC makes code for {list} only, not for {architecture}"
+        ))
+        .advise(Advice::ChooseArchitecture));
     }
     // What NVRTC has in its own cache comes without the assembler's report.
     let mut extra = vec!["--ptxas-options=-v"];

@@ -7,7 +7,7 @@ use tracing::warn;
 
 use super::extent::Extent;
 use super::locate::Locator;
-use crate::error::{Error, Result};
+use crate::error::{Advice, Error, Result};
 use crate::io::mapping::{self, EARTH_RADIUS};
 use crate::io::weights::{Arrangement, Coordinates, Normalisation, Target, Weights};
 use crate::io::wrf::Domain;
@@ -105,7 +105,7 @@ pub fn count(domain: &Domain, regular: Regular) -> Result<usize> {
     let [x, y] = cells(domain, &Locator::new(domain), regular)?;
     if x.gap > ROUNDING {
         warn!(
-            "--spacing {} does not divide {AROUND} degrees: {} columns of cells leave {:.4} degrees \
+            "a spacing of {} does not divide {AROUND} degrees: {} columns of cells leave {:.4} degrees \
              between the last and the first",
             x.spacing, x.count, x.gap
         );
@@ -130,17 +130,15 @@ pub fn weights(domain: &Domain, regular: Regular, method: Method) -> Result<Weig
         }
         (Method::Conservative, ..) => {
             return Err(Error::Usage(
-                "--method conservative is for --target xy, along whose axes the cells of the run \
-                 lie; take --method bilinear for latlon"
+                "conservative weights are for a target in metres, along whose axes the cells of the run lie"
                     .to_owned(),
-            ));
+            )
+            .advise(Advice::UseBilinear));
         }
     };
     if weights.matrix.nonzeros() == 0 {
-        return Err(Error::Usage(
-            "the grid of the run covers no cell of the target; look at --bounds and --spacing"
-                .to_owned(),
-        ));
+        return Err(Error::Usage("the grid of the run covers no cell of the target".to_owned())
+            .advise(Advice::ChangeTarget));
     }
     Ok(weights)
 }
@@ -157,23 +155,21 @@ fn cells(domain: &Domain, locator: &Locator, regular: Regular) -> Result<[Cells;
         Coordinates::Degrees => around_the_grid(domain, spacing),
     };
     let Some(whole) = whole else {
-        return Err(Error::Usage(match coordinates {
-            Coordinates::Degrees => {
-                "--target latlon: the grid of the run has no latitudes and longitudes; take --target xy"
-            }
-            Coordinates::Metres => {
-                "--target xy: the grid of the run has no map in m; take --target latlon"
-            }
-        }
-        .to_owned()));
+        let (lacks, advice) = match coordinates {
+            Coordinates::Degrees => ("latitudes and longitudes", Advice::UseMetres),
+            Coordinates::Metres => ("map in m", Advice::UseDegrees),
+        };
+        let told = format!("the grid of the run has no {lacks}");
+        return Err(Error::Usage(told).advise(advice));
     };
     let Bounds([west, south, east, north]) = bounds.unwrap_or(Bounds(whole));
     let is_odd = south < -90.0 || north > 90.0 || east - west > 360.0;
     if coordinates == Coordinates::Degrees && bounds.is_some() && is_odd {
         return Err(Error::Usage(format!(
-            "--bounds {west},{south},{east},{north}: latitudes lie between -90 and 90, and \
+            "bounds of {west},{south},{east},{north}: latitudes lie between -90 and 90, and \
              longitudes go once around the Earth"
-        )));
+        ))
+        .advise(Advice::ChangeBounds));
     }
     let along = |start: f64, end: f64| ((end - start) / spacing - ROUNDING).ceil().max(1.0);
     let (mut nx, mut ny, mut gap) = (along(west, east), along(south, north), 0.0);
@@ -189,9 +185,10 @@ fn cells(domain: &Domain, locator: &Locator, regular: Regular) -> Result<[Cells;
     }
     if nx * ny > MOST_CELLS {
         return Err(Error::Usage(format!(
-            "--spacing {spacing} makes {:.3e} cells; {MOST_CELLS:e} are possible at most",
+            "a spacing of {spacing} makes {:.3e} cells; {MOST_CELLS:e} are possible at most",
             nx * ny
-        )));
+        ))
+        .advise(Advice::ChangeSpacing));
     }
     Ok([
         Cells { start: west, spacing, count: nx as usize, gap },

@@ -17,7 +17,7 @@ use super::turn::Turn;
 use super::wsm5::{CloudArgs, DiagnosisArgs, LEVELS, Mapping, Purpose, Tile, diagnosis};
 use super::{mark, prelude};
 use crate::device::{Branch, Buffer, Element, Gpu, Kernel, Launch, Resources, Source};
-use crate::error::{Error, Result};
+use crate::error::{Advice, Error, Result};
 use crate::grid::Shape;
 use crate::real::Precision;
 use crate::shared::DevicePointer;
@@ -198,17 +198,18 @@ impl<R: SchemeConstants + RadarConstants + Element> Clouds<R> {
         if !LEVELS.contains(&shape.nz) {
             let [least, most] = [LEVELS.start(), LEVELS.end()];
             return Err(Error::Gpu(format!(
-                "the microphysics on the GPU takes {least} to {most} levels, the grid has {}; use \
-                 --backend cpu",
+                "the microphysics on the GPU takes {least} to {most} levels, the grid has {}",
                 shape.nz
-            )));
+            ))
+            .advise(Advice::UseCpu));
         }
         if layout.cells() > i32::MAX as usize {
             return Err(Error::Gpu(format!(
                 "a grid of {shape} cells is more than the kernels of the microphysics can count \
-                 ({}); use a smaller grid or --backend cpu",
+                 ({})",
                 i32::MAX
-            )));
+            ))
+            .advise(Advice::UseSmallerGridOrCpu));
         }
         let diagnosis_source = diagnosis_source(R::PRECISION, shape.nz, scheme.fallout);
         let diagnose = gpu.module(&diagnosis_source)?.kernel(diagnosis::KERNEL)?;

@@ -11,7 +11,7 @@ use super::tuning::{Knob, Setting};
 use super::turn::Turn;
 use crate::advection::Limiter;
 use crate::device::{Buffer, Element, Gpu, Kernel, Launch, Resources, Source};
-use crate::error::{Error, Result};
+use crate::error::{Advice, Error, Result};
 use crate::grid::{Grid, Shape};
 use crate::mass::AirMass;
 use crate::real::{Precision, Real};
@@ -104,8 +104,9 @@ impl<R: Real + Element> Transport<R> {
         if faces > countable {
             return Err(Error::Gpu(format!(
                 "a grid of {shape} cells is more than the kernels of the transport can count \
-                 ({countable}); use a smaller grid or --backend cpu"
-            )));
+                 ({countable})"
+            ))
+            .advise(Advice::UseSmallerGridOrCpu));
         }
         let module = gpu.module(&source(R::PRECISION, grid, settings))?;
         let kernels: Vec<Kernel> = mark::TRANSPORT

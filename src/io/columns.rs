@@ -4,7 +4,7 @@ use std::path::Path;
 
 use ndarray::{Array3, ArrayD, s};
 
-use crate::error::Result;
+use crate::error::{Advice, Result};
 use crate::grid::Shape;
 use crate::io::reader::Reader;
 use crate::io::writer::{Stored, Writer};
@@ -67,10 +67,9 @@ impl<R: Stored> ColumnCase<R> {
     fn read_in(reader: &Reader, group: &str, dimensions: [&str; 2]) -> Result<Self> {
         let inside = |name: &str| format!("{group}{name}");
         if reader.has("ZNW") && reader.has("QVAPOR") && group.is_empty() {
-            return Err(reader.error(
-                "is a file of WRF's form, input of nwp-mini run; columns need a file of the form that \
-                 nwp-mini columns --help tells",
-            ));
+            return Err(reader
+                .error("is a file of WRF's form, input of a run; columns have a form of their own")
+                .advise(Advice::GiveColumns));
         }
         let [nz, nx] = dimensions.map(|name| reader.dimension(&inside(name)));
         let (nz, nx) = (nz?, nx?);

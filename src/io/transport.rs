@@ -5,7 +5,7 @@ use std::path::Path;
 
 use ndarray::{Array1, Array2, Array3, ArrayD, Ix1, Ix2, Ix3};
 
-use crate::error::{Error, Result};
+use crate::error::{Advice, Error, Result};
 use crate::grid::{Grid, Shape, Side, Sides};
 use crate::io::reader::Reader;
 use crate::io::writer::{Stored, Writer};
@@ -186,10 +186,9 @@ pub fn write<R: Stored>(mut file: Writer, q: &Array3<R>, history: &[Census]) -> 
 
 fn read_grid(file: &Reader) -> Result<Grid> {
     if file.has("ZNW") && file.has("QVAPOR") {
-        return Err(file.error(
-            "is a file of WRF's form, input of nwp-mini run; a case of the form that nwp-mini transport \
-             --help tells is needed",
-        ));
+        return Err(file
+            .error("is a file of WRF's form, input of a run; a case of transport has a form of its own")
+            .advise(Advice::GiveTransportCase));
     }
     let shape =
         Shape { nx: file.dimension("x")?, ny: file.dimension("y")?, nz: file.dimension("z")? };

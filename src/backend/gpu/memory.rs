@@ -5,7 +5,7 @@ use super::frames::Packing;
 use super::setting::{Setting, steps_together, transport_settings};
 use super::summing::Summing;
 use crate::device::Gpu;
-use crate::error::{Error, Result};
+use crate::error::{Advice, Error, Result};
 use crate::gpu::budget::Budget;
 use crate::gpu::clouds::{STATE_FIELDS, SURFACE_PLANES};
 use crate::gpu::conjugate_gradient;
@@ -82,12 +82,12 @@ impl Needs {
         let [free, _] = gpu.memory()?;
         match self.refusal(free.saturating_sub(RESERVE)) {
             None => Ok(()),
-            Some(message) => Err(Error::Gpu(message)),
+            Some((message, advice)) => Err(Error::Gpu(message).advise(advice)),
         }
     }
 
     /// Why `free` bytes do not suffice; `None` where they do.
-    fn refusal(&self, free: usize) -> Option<String> {
+    fn refusal(&self, free: usize) -> Option<(String, Advice)> {
         if self.device <= free {
             return None;
         }
@@ -95,19 +95,21 @@ impl Needs {
         // What they share does not grow with their number.
         let fitting = free.saturating_sub(device - states * each) / each.max(&1);
         if *states > 1 && fitting > 0 {
-            return Some(format!(
+            let told = format!(
                 "{states} members on the grid {shape} need {device} bytes of its memory, {free} are \
-                 free; {fitting} members would fit; give fewer, a smaller grid or --backend cpu"
-            ));
+                 free; {fitting} members would fit"
+            );
+            return Some((told, Advice::UseFewerMembers));
         }
         // The memory grows with the number of columns.
         let smaller = (free as f64 / *device as f64).sqrt();
         let [nx, ny] = [shape.nx, shape.ny].map(|n| (n as f64 * smaller).floor());
-        Some(format!(
+        let told = format!(
             "the grid {shape} needs {device} bytes of its memory, {free} are free; a grid of about \
-             {nx}x{ny}x{} would fit; use a smaller grid or --backend cpu",
+             {nx}x{ny}x{} would fit",
             shape.nz
-        ))
+        );
+        Some((told, Advice::UseSmallerGridOrCpu))
     }
 }
 
@@ -119,14 +121,14 @@ mod tests {
     fn a_refusal_names_what_is_needed_what_is_free_and_what_fits() {
         let needs = Needs::new(4_000, Shape { nx: 100, ny: 60, nz: 27 });
         assert_eq!(needs.refusal(4_000), None);
-        let message = needs.refusal(1_000).unwrap();
+        let (message, _) = needs.refusal(1_000).unwrap();
         for part in ["4000 bytes", "1000 are free", "50x30x27"] {
             assert!(message.contains(part), "{part}: {message}");
         }
         // 1,000 bytes for all, 750 for each of four.
         let needs = Needs { states: 4, each: 750, ..needs };
-        let message = needs.refusal(3_999).unwrap();
+        let (message, _) = needs.refusal(3_999).unwrap();
         assert!(message.contains("4 members") && message.contains("3 members would fit"));
-        assert!(needs.refusal(1_700).unwrap().contains("65x39x27"), "{:?}", needs.refusal(1_700));
+        assert!(needs.refusal(1_700).unwrap().0.contains("65x39x27"), "{:?}", needs.refusal(1_700));
     }
 }

@@ -12,7 +12,7 @@ use super::ground::Ground;
 use crate::backend::gpu::OnDevice;
 use crate::device::Gpu;
 use crate::device::tuning::Choice;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::gpu::tuning::{Knob, Setting};
 use crate::model::Working;
 use crate::model::tiled::{Tile, Tiled};
@@ -97,7 +97,7 @@ impl<R: Working + OnDevice, W: Write> Contest<'_, R, W> {
         loop {
             match Ground::new(self.gpu, self.source, tile, self.knob) {
                 Ok(ground) => return Ok(ground),
-                Err(Error::Gpu(why)) if tile.nx.min(tile.ny) >= 2 * SMALLEST => {
+                Err(why) if why.is_of_gpu() && tile.nx.min(tile.ny) >= 2 * SMALLEST => {
                     tile = Tile { nx: tile.nx / 2, ny: tile.ny / 2 };
                     writeln!(self.out, "{tile} columns instead: {why}")?;
                 }

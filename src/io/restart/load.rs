@@ -11,7 +11,7 @@ use super::digest::digest;
 use super::dimension::PART;
 use super::{COLUMN_MASS, DIGEST, DOMAIN_PLANES, FIGURES, FORM, FrameRow, PROFILES, Restart};
 use crate::calendar;
-use crate::error::Result;
+use crate::error::{Advice, Result};
 use crate::grid::{Grid, Shape};
 use crate::io::exact::{array, numbers};
 use crate::io::reader::{RESTART_MARK, Reader};
@@ -39,10 +39,9 @@ impl RestartFile {
     pub fn open(path: &Path) -> Result<Self> {
         let reader = Reader::open(path)?;
         if reader.text("title").is_none() || reader.number(RESTART_MARK)?.is_none() {
-            return Err(reader.error(
-                "is not a restart file of nwp-mini, as run --restart-output writes it; an input file \
-                 goes to --input",
-            ));
+            return Err(reader
+                .error("is not a restart file of nwp-mini")
+                .advise(Advice::GiveRestartFile));
         }
         let file = Self { reader };
         let (form, version) = (file.number(RESTART_MARK)?, file.text("nwp_mini_version")?);

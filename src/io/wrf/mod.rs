@@ -26,7 +26,7 @@ use time::PrimitiveDateTime;
 use tracing::{info, warn};
 
 use crate::calendar;
-use crate::error::{Error, Result};
+use crate::error::{Advice, Error, Result};
 use crate::grid::{Grid, Shape, Side, Sides};
 use crate::io::reader::{RESTART_MARK, Reader};
 use crate::mass::{AirMass, FaceMaps, MassCoordinate};
@@ -201,9 +201,9 @@ fn refuse_restart(reader: &Reader) -> Result<()> {
     }
     let time = reader.text("time").unwrap_or_default();
     let steps = reader.number("steps")?.unwrap_or_default();
-    Err(reader.error(format!(
-        "is a restart file of nwp-mini, of {time}, after {steps} steps; go on with it by run --restart"
-    )))
+    Err(reader
+        .error(format!("is a restart file of nwp-mini, of {time}, after {steps} steps"))
+        .advise(Advice::ResumeFromFile))
 }
 
 fn require_essentials(reader: &Reader) -> Result<()> {
@@ -259,9 +259,9 @@ pub(super) fn check_shape(reader: &Reader, shape: Shape, sides: Sides) -> Result
     {
         if cells < MIN_CELLS && !is_periodic {
             return Err(reader.error(format!(
-                "has {shape} cells; at least {MIN_CELLS} are needed along {axis}, or a periodic {axis} (--boundary \
-                 open,periodic has y periodic)"
-            )));
+                "has {shape} cells; at least {MIN_CELLS} are needed along {axis}, or a periodic {axis}"
+            ))
+            .advise(Advice::MakePeriodic));
         }
     }
     Ok(())

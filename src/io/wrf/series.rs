@@ -11,7 +11,7 @@ use super::{
     require_essentials, shape, spacing, times,
 };
 use crate::calendar;
-use crate::error::Result;
+use crate::error::{Advice, Result};
 use crate::io::holes::Holes;
 use crate::io::reader::Reader;
 
@@ -100,9 +100,11 @@ impl Series {
                 && moments.first().is_none_or(|first| first.path != files[0])
             {
                 return Err(reader.error(format!(
-                    "begins at or before {}, of which --overlap last would leave nothing; leave that file out",
+                    "begins at or before {}, of which nothing would be left where the last file counts; leave \
+                     that file out",
                     files[0].display()
-                )));
+                ))
+                .advise(Advice::ChooseOverlap));
             }
         }
         let start = moments.first().map_or(calendar::START, |first| first.time);
@@ -231,18 +233,20 @@ impl Series {
 fn check_order(reader: &Reader, time: PrimitiveDateTime, last: &Moment) -> Result<()> {
     let (this, before) = (calendar::format(time), calendar::format(last.time));
     if time == last.time {
-        return Err(reader.error(format!(
-            "holds {this}, which was there before (in {}); give every time once, or say with --overlap \
-             first|last which file counts where several have a time",
-            last.path.display()
-        )));
+        return Err(reader
+            .error(format!(
+                "holds {this}, which was there before (in {}); give every time once",
+                last.path.display()
+            ))
+            .advise(Advice::ChooseOverlap));
     }
     if time < last.time {
-        return Err(reader.error(format!(
-            "holds {this} after {before} (in {}); give the files in the order of their times, or say with \
-             --overlap first|last which file counts where they overlap",
-            last.path.display()
-        )));
+        return Err(reader
+            .error(format!(
+                "holds {this} after {before} (in {}); give the files in the order of their times",
+                last.path.display()
+            ))
+            .advise(Advice::ChooseOverlap));
     }
     Ok(())
 }

@@ -26,7 +26,8 @@ fn furnished() -> TempDir {
     fs::create_dir_all(path("benches/results/here")).expect("a folder");
     let record = Path::new(PROJECT).join("benches/results/2026-11-21-epyc/bench.json");
     fs::copy(record, path("benches/results/here/bench.json")).expect("a copy");
-    fs::copy(Path::new(PROJECT).join("data/reference/wilson.nc"), path("wilson.nc")).expect("a copy");
+    fs::copy(Path::new(PROJECT).join("data/reference/wilson.nc"), path("wilson.nc"))
+        .expect("a copy");
     let small = Small::new();
     for name in ["a.nc", "b.nc", "wrfinput_d01", "wrfout_d01.nc"] {
         small.write(&path(name));

@@ -62,7 +62,7 @@ impl From<Error> for Failure {
 /// Memory and kernels for a grid; that these refuse one says where the range ends.
 fn room<T>(made: Result<T>) -> Result<T, Failure> {
     made.map_err(|error| match error {
-        Error::Gpu(why) => Failure::NoRoom(why),
+        error if error.is_of_gpu() => Failure::NoRoom(error.to_string()),
         other => Failure::Other(other),
     })
 }

@@ -1,0 +1,55 @@
+//! Errors as the command line tells them: with the option that helps.
+
+use crate::error::{Advice, Error};
+
+/// An error in words, and what to do about it by which option.
+pub(super) fn told(error: &Error) -> String {
+    match error {
+        Error::Advised { error, advice } => format!("{}; {}", told(error), by_option(*advice)),
+        Error::Member { member, error } => format!("member {member}: {}", told(error)),
+        Error::Exists(_) => {
+            format!("{error}; give another name or allow overwriting it with --force")
+        }
+        Error::BlowUp { .. } => {
+            format!("{error}; look at the input there, or try a smaller --dt")
+        }
+        _ => error.to_string(),
+    }
+}
+
+/// The option that does what an advice says.
+fn by_option(advice: Advice) -> &'static str {
+    match advice {
+        Advice::UseCpu => "use --backend cpu",
+        Advice::UseSmallerGridOrCpu => "use a smaller grid or --backend cpu",
+        Advice::UseFewerMembers => "give fewer, a smaller grid or --backend cpu",
+        Advice::InstallDriver => "install a recent NVIDIA driver, or use --backend cpu",
+        Advice::InstallCompiler => {
+            "install the CUDA toolkit or the Python package nvidia-cuda-nvrtc, or name the library with \
+             --nvrtc-lib or NWP_NVRTC"
+        }
+        Advice::UseOlderCompiler => "name an older NVRTC with --nvrtc-lib, or use --backend cpu",
+        Advice::ChooseDevice => "choose with --device",
+        Advice::ChooseArchitecture => "name another with --arch",
+        Advice::ChangeTimeStep => "give another --dt",
+        Advice::ChangeLength => "give other --hours, or another --dt",
+        Advice::ChooseOverlap => {
+            "say with --overlap first|last which file counts where several have a time"
+        }
+        Advice::MakePeriodic => "--boundary open,periodic has y periodic",
+        Advice::ResumeFromFile => "go on with it by run --restart",
+        Advice::GiveRestartFile => "run --restart-output writes one; an input file goes to --input",
+        Advice::GiveColumns => "nwp-mini columns --help tells the form",
+        Advice::GiveTransportCase => "nwp-mini transport --help tells the form",
+        Advice::ChangeWinds => "give a smaller --updraft or --dx, or a longer --period",
+        Advice::ChangePeriod => "give another --period",
+        Advice::UseBilinear => {
+            "take --target xy with --method conservative, or --method bilinear for latlon"
+        }
+        Advice::UseMetres => "take --target xy",
+        Advice::UseDegrees => "take --target latlon",
+        Advice::ChangeBounds => "give other --bounds",
+        Advice::ChangeSpacing => "give a larger --spacing",
+        Advice::ChangeTarget => "look at --bounds and --spacing",
+    }
+}
