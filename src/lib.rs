@@ -70,10 +70,11 @@
 //! for _ in 0..20 {
 //!     advection::step(&wind, Limiter::PositiveDefinite, None, &mut q, &mut work);
 //! }
-//! // Ten cells further east, all of it there, and never below zero.
+//! // Ten cells further east, all of it there, and below zero by roundings at most.
 //! let off = (0..shape.nx).map(|i| (q[[5, 4, (i + 10) % 32]] - hill(i)).abs()).fold(0.0, f64::max);
 //! assert!(off < 0.04, "{off}");
-//! assert!((q.sum() / before - 1.0).abs() < 1e-12 && q.iter().all(|q| *q >= 0.0));
+//! assert!((q.sum() / before - 1.0).abs() < 1e-12, "{} of {before}", q.sum());
+//! assert!(q.iter().all(|q| *q > -1e-15));
 //! ```
 //!
 //! # The same scheme on the CPU and on the GPU

@@ -25,7 +25,7 @@ use crate::io::writer::Writer;
 /// the mechanism gives to j(). The output has the variable species, counters, ierr, texit, hexit, hnew. A cell that
 /// fails keeps its concentrations and has its code in ierr; the exit code is 5 then.
 ///
-/// Example: nwp-mini chemistry --mechanism radm2.kpp --input cells.nc --output out.nc --dt 600
+/// Example: nwp-mini chemistry --mechanism data/chemistry/radm2.kpp --input cells.nc --output out.nc --dt 600
 #[derive(Debug, Args)]
 #[command(allow_negative_numbers = true)]
 pub(super) struct Chemistry {

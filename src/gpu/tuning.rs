@@ -226,49 +226,4 @@ mod tests {
             }
         }
     }
-
-    /// The compiler takes every candidate, and few of them spill registers.
-    #[test]
-    #[ignore = "compiles for minutes"]
-    fn candidates_compile() {
-        use crate::advection::Limiter;
-        use crate::device::{Architecture, Compiler, receipts};
-        use crate::gpu::advection::{Offer, Shares, TransportSettings};
-        use crate::gpu::wsm5::Purpose;
-        use crate::gpu::{clouds, transport};
-        use crate::grid::{Grid, Shape, Side, Sides};
-        use rayon::prelude::*;
-        let source = |knob, setting| match (knob, setting) {
-            (Knob::Clouds(fallout), Setting::Clouds(mapping)) => {
-                clouds::source(Precision::F32, 27, fallout, mapping, Purpose::RUN)
-            }
-            (_, Setting::Transport(march)) => {
-                let shape = Shape { nx: 71, ny: 58, nz: 27 };
-                let sides = Sides::all(Side::Specified);
-                let grid = Grid { shape, sides, dx: 1.0, dy: 1.0 };
-                let offer = Offer { multiprocessors: 132, shared_bytes: 227 << 10 };
-                let shares = Shares::of(march, &grid, 6, offer, Precision::F32);
-                let limiter = Limiter::PositiveDefinite;
-                let settings = TransportSettings { tracers: 6, unlimited: 1, limiter, shares };
-                transport::source(Precision::F32, &grid, settings)
-            }
-            other => panic!("{other:?}"),
-        };
-        let place = std::env::var_os("NWP_NVRTC").map(std::path::PathBuf::from);
-        let compiler = Compiler::find(place.as_deref(), true).1.expect("NVRTC");
-        for knob in Knob::ALL {
-            let all = knob.candidates(Precision::F32, 27);
-            let spills: Vec<String> = all
-                .par_iter()
-                .filter_map(|setting| {
-                    let source = source(knob, *setting);
-                    let found = receipts(&compiler, &source, Architecture(90));
-                    let receipt =
-                        found.unwrap_or_else(|error| panic!("{setting}: {error}")).remove(0);
-                    (receipt.spill_bytes > 0).then(|| format!("{setting}: {receipt:?}"))
-                })
-                .collect();
-            assert!(2 * spills.len() < all.len(), "{spills:#?}");
-        }
-    }
 }

@@ -73,6 +73,11 @@ impl Cells {
     }
 }
 
+/// Writes a file of cells of RADM2.
+pub(crate) fn write_cells(path: &Path) {
+    write(path, &Cells::of_radm2().variables);
+}
+
 /// Options of the run `wrf_60` of the reference data.
 const WRF_60: [&str; 6] = ["--method", "ros3", "--dt", "60", "--hstart", "0.6"];
 

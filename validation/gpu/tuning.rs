@@ -5,9 +5,11 @@ use std::path::Path;
 use std::process::Output;
 
 use assert_cmd::Command;
+use nwp_mini::advection::Limiter;
 use nwp_mini::device::Gpu;
 use nwp_mini::device::tuning::{Choice, Tuning};
-use nwp_mini::gpu::tuning::Knob;
+use nwp_mini::gpu::tuning::{Knob, Setting};
+use nwp_mini::real::Precision;
 use nwp_mini::wsm5::Fallout;
 use serde_json::Value;
 
@@ -203,4 +205,47 @@ fn cost_is_measured_over_a_range_of_grids() {
         assert!(!crossovers.is_empty(), "{finding}");
     }
     assert!(fs::read_to_string(svg).unwrap().contains("bound of the GPU"));
+}
+
+/// The compiler takes every candidate, and few of them spill registers.
+#[test]
+#[ignore = "compiles for minutes"]
+fn candidates_compile() {
+    use nwp_mini::device::{Architecture, Compiler, receipts};
+    use nwp_mini::gpu::advection::{Offer, Shares, TransportSettings};
+    use nwp_mini::gpu::wsm5::Purpose;
+    use nwp_mini::gpu::{clouds, transport};
+    use nwp_mini::grid::{Grid, Shape, Side, Sides};
+    use rayon::prelude::*;
+    let source = |knob, setting| match (knob, setting) {
+        (Knob::Clouds(fallout), Setting::Clouds(mapping)) => {
+            clouds::source(Precision::F32, 27, fallout, mapping, Purpose::RUN)
+        }
+        (_, Setting::Transport(march)) => {
+            let shape = Shape { nx: 71, ny: 58, nz: 27 };
+            let sides = Sides::all(Side::Specified);
+            let grid = Grid { shape, sides, dx: 1.0, dy: 1.0 };
+            let offer = Offer { multiprocessors: 132, shared_bytes: 227 << 10 };
+            let shares = Shares::of(march, &grid, 6, offer, Precision::F32);
+            let limiter = Limiter::PositiveDefinite;
+            let settings = TransportSettings { tracers: 6, unlimited: 1, limiter, shares };
+            transport::source(Precision::F32, &grid, settings)
+        }
+        other => panic!("{other:?}"),
+    };
+    let place = std::env::var_os("NWP_NVRTC").map(std::path::PathBuf::from);
+    let compiler = Compiler::find(place.as_deref(), true).1.expect("NVRTC");
+    for knob in Knob::ALL {
+        let all = knob.candidates(Precision::F32, 27);
+        let spills: Vec<String> = all
+            .par_iter()
+            .filter_map(|setting| {
+                let source = source(knob, *setting);
+                let found = receipts(&compiler, &source, Architecture(90));
+                let receipt = found.unwrap_or_else(|error| panic!("{setting}: {error}")).remove(0);
+                (receipt.spill_bytes > 0).then(|| format!("{setting}: {receipt:?}"))
+            })
+            .collect();
+        assert!(2 * spills.len() < all.len(), "{spills:#?}");
+    }
 }

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 const VARIABLE: &str = "NWP_MINI_REFERENCE";
 
 /// The folders under it that files are looked for in too.
-const FOLDERS: [&str; 3] = ["", "reference", "real"];
+const FOLDERS: [&str; 4] = ["", "reference", "real", "chemistry"];
 
 /// The file of this name in the folder of larger data; `None` where no folder is named.
 ///
@@ -17,7 +17,7 @@ pub(crate) fn larger(name: &str) -> Option<PathBuf> {
     let found = FOLDERS.map(|part| folder.join(part).join(name)).into_iter().find(|p| p.exists());
     assert!(
         found.is_some(),
-        "{VARIABLE}={} has no {name}, neither itself nor in its folders reference and real",
+        "{VARIABLE}={} has no {name}, neither itself nor in its folders reference, real and chemistry",
         folder.display()
     );
     found

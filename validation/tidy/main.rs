@@ -5,11 +5,13 @@
 
 mod kernel_rules;
 mod numbers;
+mod public;
 mod rules;
 mod supply;
 
 use nwp_mini_support::{kernels, text};
 
+use std::collections::BTreeSet;
 use std::fmt::Display;
 use std::fs;
 use std::path::Path;
@@ -67,6 +69,29 @@ fn no_module_uses_itself_through_others() {
 #[test]
 fn unsafe_code_gpu_and_netcdf_keep_to_their_places() {
     expect_none(rust_of_the_crate().iter().flat_map(rules::misplaced_words));
+}
+
+/// Others rely on these items, which change on purpose: with `NWP_MINI_UPDATE=1` the list is written anew.
+#[test]
+fn public_items_are_those_of_the_list() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(public::LIST);
+    let found = public::items(&rust_of_the_crate()).join("\n") + "\n";
+    if std::env::var_os("NWP_MINI_UPDATE").is_some() {
+        fs::write(&path, &found).unwrap();
+    }
+    let listed = fs::read_to_string(&path).unwrap_or_default();
+    let lines = |text: &str| text.lines().map(str::to_owned).collect::<BTreeSet<_>>();
+    let (found, listed) = (lines(&found), lines(&listed));
+    let gone = listed.difference(&found).map(|item| format!("{item} is gone"));
+    let new = found.difference(&listed).map(|item| format!("{item} is new"));
+    let changes: Vec<String> = gone.chain(new).collect();
+    assert!(
+        changes.is_empty(),
+        "{} of {}:\n{}\nrun with NWP_MINI_UPDATE=1 where that is meant\n",
+        changes.len(),
+        public::LIST,
+        changes.join("\n")
+    );
 }
 
 #[test]

@@ -65,7 +65,7 @@ impl Source {
     }
 
     /// The file's place in the tree of modules: `["io", "reader"]`. The crate's root is empty.
-    fn module(&self) -> Vec<&str> {
+    pub(crate) fn module(&self) -> Vec<&str> {
         let inner = self.path.trim_start_matches("src/").trim_end_matches(".rs");
         let mut names: Vec<&str> = inner.split('/').collect();
         if matches!(names.last(), Some(&("mod" | "lib"))) {

@@ -7,6 +7,8 @@ use std::process::Command;
 
 use tempfile::TempDir;
 
+use crate::chemistry;
+
 use super::bases;
 use super::model::{Data, Flavour, Model};
 use super::small::Small;
@@ -28,6 +30,7 @@ fn furnished() -> TempDir {
     fs::copy(record, path("benches/results/here/bench.json")).expect("a copy");
     fs::copy(Path::new(PROJECT).join("data/reference/wilson.nc"), path("wilson.nc"))
         .expect("a copy");
+    chemistry::write_cells(&path("cells.nc"));
     let small = Small::new();
     for name in ["a.nc", "b.nc", "wrfinput_d01", "wrfout_d01.nc"] {
         small.write(&path(name));

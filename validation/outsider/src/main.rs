@@ -1,0 +1,23 @@
+//! Somebody else's program: a column of cloud under the microphysics, and nothing but the library.
+#![allow(clippy::print_stdout, reason = "a program for the terminal")]
+
+use nwp_mini::wsm5::scheme::Scheme;
+use nwp_mini::wsm5::{Air, Cell, Column};
+
+/// Layers of the column, and their depth, m.
+const LAYERS: usize = 20;
+const DEPTH: f64 = 500.0;
+
+fn main() {
+    let mut column = Column::<f64>::new(LAYERS);
+    for (k, (cell, air)) in column.cells.iter_mut().zip(&mut column.air).enumerate() {
+        let z = DEPTH * (k as f64 + 0.5);
+        let (t, p) = (300.0 - 6.5e-3 * z, 1.0e5 * (-z / 8.0e3_f64).exp());
+        *cell = Cell { t, qv: 2.0e-2 * (-z / 2.5e3).exp(), qc: 2.0e-3, ..Cell::default() };
+        *air = Air { rho: p / (287.0 * t), p, dz: DEPTH, ..Air::default() };
+    }
+    let scheme = Scheme::default();
+    let fallen: f64 = (0..30).map(|_| column.call(&scheme, 60.0).rainncv).sum();
+    println!("{fallen:.2} mm in half an hour");
+    assert!(fallen > 0.1, "it rains");
+}

@@ -1,0 +1,57 @@
+//! The items of the library that others may rely on.
+
+use crate::rules::Source;
+
+/// The file that lists them.
+pub(crate) const LIST: &str = "validation/tidy/public.txt";
+
+/// Modules whose items are for the program and its tests; what else is public is for everybody.
+const OF_THE_PROGRAM: [&str; 3] = ["cli", "config", "main"];
+
+/// Items of the modules that are public, as "fn wsm5::call", in order.
+pub(crate) fn items(sources: &[Source]) -> Vec<String> {
+    let mut found: Vec<String> = sources
+        .iter()
+        .filter(|source| !source.module().first().is_some_and(|m| OF_THE_PROGRAM.contains(m)))
+        .flat_map(|source| {
+            let module = source.module().join("::");
+            source.text.lines().filter_map(move |line| item(&module, line))
+        })
+        .collect();
+    found.sort();
+    found.dedup();
+    found
+}
+
+/// The item that a line declares for everybody.
+fn item(module: &str, line: &str) -> Option<String> {
+    let mut rest = line.strip_prefix("pub ")?;
+    for word in ["unsafe ", "const fn "] {
+        rest = rest.strip_prefix(word).map_or(rest, |after| after);
+    }
+    let (kind, name) = rest.split_once(' ').unwrap_or(("fn", rest));
+    let (kind, name) =
+        if ["fn", "struct", "enum", "trait", "const", "type", "static"].contains(&kind) {
+            (kind, name)
+        } else if rest.contains('(') && line.starts_with("pub const fn ") {
+            ("fn", rest)
+        } else {
+            return None;
+        };
+    let name: String = name.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect();
+    Some(format!("{kind} {module}::{name}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn items_are_found_by_name() {
+        let text = "pub fn f<R>(x: R) {}\npub(crate) fn g() {}\n    pub fn inner() {}\npub struct S;\n\
+                    pub const N: usize = 1;\npub const fn h() {}\npub use a::B;\npub mod m;\n";
+        let source = |path: &str| Source { path: path.to_owned(), text: text.to_owned() };
+        let found = items(&[source("src/wsm5/mod.rs"), source("src/cli/mod.rs")]);
+        assert_eq!(found, ["const wsm5::N", "fn wsm5::f", "fn wsm5::h", "struct wsm5::S"]);
+    }
+}
