@@ -51,10 +51,11 @@ macro_rules! constants {
     };
 }
 
-/// What all kernels of the weather have: the number of levels, and how the mass of a cell is made up.
+/// What all kernels of the weather have: the numbers of levels and of fields that are water, and how the
+/// mass of a cell is made up.
 pub(super) fn grid(precision: Precision, nz: usize) -> Prelude {
     Prelude::new(precision)
-        .with(&format!("constexpr int NZ = {nz};\n"))
+        .with(&format!("constexpr int NZ = {nz};\nconstexpr int WATER_SPECIES = {SPECIES};\n"))
         .with(&structs!(precision; LayeredPointers))
 }
 
@@ -83,7 +84,6 @@ pub(super) fn microphysics(precision: Precision, nz: usize, fallout: Fallout) ->
 /// Constants of the scheme.
 fn scheme(precision: Precision) -> String {
     let whole = [
-        ("WATER_SPECIES", SPECIES),
         ("FALLING_SPECIES", FALLING_SPECIES),
         ("REACH_ABOVE", REACH_ABOVE),
         ("REACH_MIN", REACH_MIN),
