@@ -15,6 +15,7 @@ use crate::diagnostics::budget::Water;
 use crate::diagnostics::frame::{FieldFigures, FrameFigures, Located};
 use crate::diagnostics::pair::Verdict;
 use crate::error::{Error, Result};
+use crate::io::ledger::Ledger;
 use crate::io::pending::Pending;
 use crate::io::wrf::album::Album;
 use crate::model::pair::{self, Ratio, Timed};
@@ -32,15 +33,31 @@ struct PhaseRate {
     cells_per_s: f64,
 }
 
+/// Time of the output. Its total is wall time in which output was gathered, compressed or written, of whichever
+/// thread, from the first frame until the file has its name.
+#[derive(Clone, Copy, Debug, Serialize)]
+struct OutputTiming {
+    #[serde(flatten)]
+    phase: PhaseRate,
+    /// Time that the run waited for it, s.
+    wait_s: f64,
+    /// Bytes of the values of volumes, and those that were stored for them.
+    raw_bytes: u64,
+    compressed_bytes: u64,
+}
+
 #[derive(Clone, Copy, Debug, Serialize)]
 struct Timing {
     advection: PhaseRate,
     microphysics: PhaseRate,
     step: PhaseRate,
     input_frames: PhaseRate,
-    output: PhaseRate,
+    output: OutputTiming,
     run: PhaseRate,
 }
+
+/// Bytes.
+const MB: f64 = 1e6;
 
 /// Cells of a mean: those of the water budget, where some sides are specified or open, or all.
 const INSIDE: &str = "the cells inside the outermost rows";
@@ -95,7 +112,7 @@ impl Facts {
         plan: &Plan,
         backend: &mut dyn Backend<R>,
         outcome: &Outcome,
-        frames: usize,
+        (frames, ledger): (usize, &Ledger),
         wall: Duration,
     ) -> Result<Self> {
         let shape = case.domain.grid.shape;
@@ -142,7 +159,12 @@ impl Facts {
                 microphysics: of_phase(times.microphysics),
                 step: rate(times.advection.plus(&times.microphysics), outcome.stepping),
                 input_frames: rate(times.input, outcome.driving),
-                output: rate(times.output, outcome.output),
+                output: OutputTiming {
+                    phase: rate(times.output, ledger.total()),
+                    wait_s: outcome.output.as_secs_f64(),
+                    raw_bytes: ledger.raw_bytes(),
+                    compressed_bytes: ledger.stored_bytes(),
+                },
                 run: rate(times.sum(), wall),
             },
             pairs: Vec::new(),
@@ -177,7 +199,7 @@ impl Facts {
             ("transport", timing.advection),
             ("microphysics", timing.microphysics),
             ("input frames", timing.input_frames),
-            ("output", timing.output),
+            ("output", timing.output.phase),
         ];
         let terms = [
             ("at the start", water.start),
@@ -206,6 +228,13 @@ impl Facts {
         for (name, phase) in phases {
             writeln!(out, "  {name:<14}{:.2} s", phase.time.total_s)?;
         }
+        let OutputTiming { wait_s, raw_bytes, compressed_bytes, .. } = timing.output;
+        writeln!(
+            out,
+            "                beside the steps but for {wait_s:.2} s; volumes of {:.1} MB in {:.1} MB",
+            raw_bytes as f64 / MB,
+            compressed_bytes as f64 / MB
+        )?;
         writeln!(
             out,
             "precipitation  {:.4} mm in the mean over {} ({frozen:.0} % frozen), {:.2} mm at most",

@@ -9,6 +9,7 @@ use crate::io::fields::{define_variable, put};
 use crate::io::layout::{COMPUTED, GIVEN, GRID};
 use crate::io::output::{Header, define_place, put_grid, put_time};
 use crate::io::pending::Pending;
+use crate::io::storage::Compression;
 use crate::io::wrf::Frame;
 
 /// How many of the computed fields of an output are input too: the state, U and V.
@@ -62,9 +63,9 @@ impl Initial {
 }
 
 fn define(file: &mut FileMut, header: &Header) -> netcdf::Result<()> {
-    let mapping = define_place(file, header)?;
+    let (mapping, chunks) = (define_place(file, header)?, (header.shape(), Compression::Fast));
     for variable in COMPUTED[..PRESCRIBED].iter().chain(&GIVEN).chain(&GRID) {
-        define_variable::<f32>(file, variable, mapping.is_some())?;
+        define_variable::<f32>(file, variable, mapping.is_some(), chunks)?;
     }
     Ok(())
 }

@@ -11,6 +11,7 @@ use crate::backend::{Backend, Captured, FRAMES_IN_FLIGHT};
 use crate::diagnostics::frame::FrameFigures;
 use crate::error::Result;
 use crate::grid::Shape;
+use crate::io::ledger::Ledger;
 use crate::io::output::{Given, Snapshot};
 use crate::io::restart::Saved;
 use crate::plan::Plan;
@@ -24,6 +25,7 @@ pub(super) struct Recorder<'a, R> {
     /// Whether more is wanted.
     pub(super) is_wanted: bool,
     pub(super) spent: Duration,
+    ledger: Ledger,
     /// Steps asked for.
     steps: usize,
     plan: &'a Plan,
@@ -80,13 +82,14 @@ impl<'a, R: Working> Recorder<'a, R> {
         let pending = VecDeque::with_capacity(FRAMES_IN_FLIGHT);
         let wanted = (sink.probes(), sink.columns());
         let samples = Samples::new(wanted, &case.domain, backend)?;
-        let restarts = sink.restarts();
+        let (restarts, ledger) = (sink.restarts(), sink.ledger());
         Ok(Self {
             pending,
             samples,
             sink,
             is_wanted: true,
             spent: Duration::ZERO,
+            ledger,
             steps: 0,
             plan,
             frames,
@@ -127,7 +130,7 @@ impl<'a, R: Working> Recorder<'a, R> {
             return Ok(());
         }
         self.collect(backend, true)?;
-        let start = Instant::now();
+        let (start, _busy) = (Instant::now(), self.ledger.busy());
         if let Some(water_start) = self.start.filter(|_| self.is_wanted) {
             let standing = backend.standing(step)?;
             let (number, reports) = case.passed();
@@ -167,7 +170,7 @@ impl<'a, R: Working> Recorder<'a, R> {
         if are_columns && self.samples.are_columns_full() {
             self.collect_columns(backend, true)?;
         }
-        let start = Instant::now();
+        let (start, _busy) = (Instant::now(), self.ledger.busy());
         let seconds = plan.time_after(step);
         let moment = case.show(seconds)?;
         for probe in probes {
@@ -200,7 +203,7 @@ impl<'a, R: Working> Recorder<'a, R> {
         if self.pending.is_empty() {
             return Ok(false);
         }
-        let start = Instant::now();
+        let (start, _busy) = (Instant::now(), self.ledger.busy());
         let Some(captured) = backend.collect(wait)? else { return Ok(false) };
         if let Some(Shown { step, seconds, winds, given }) = self.pending.pop_front() {
             let start = *self.start.get_or_insert(captured.summary.water);
@@ -217,7 +220,7 @@ impl<'a, R: Working> Recorder<'a, R> {
 
     /// Sends the oldest columns on, if they are ready; returns whether they were.
     fn collect_columns(&mut self, backend: &mut dyn Backend<R>, wait: bool) -> Result<bool> {
-        let start = Instant::now();
+        let (start, _busy) = (Instant::now(), self.ledger.busy());
         let columns = self.samples.collect_columns(backend, wait)?;
         let are_here = columns.is_some();
         if let Some(columns) = columns {
@@ -237,7 +240,7 @@ impl<'a, R: Working> Recorder<'a, R> {
         probe: usize,
         wait: bool,
     ) -> Result<bool> {
-        let start = Instant::now();
+        let (start, _busy) = (Instant::now(), self.ledger.busy());
         let sample = self.samples.collect(probe, backend, wait)?;
         let is_here = sample.is_some();
         if let Some(sample) = sample {

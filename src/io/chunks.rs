@@ -1,0 +1,225 @@
+//! Chunks of an HDF5 file as they are stored, which neither the NetCDF library nor its crate gives out.
+//!
+//! A file of NetCDF-4 is one of HDF5. Here such a file, closed by the NetCDF library, is opened by the HDF5
+//! library underneath: its datasets grow, and chunks are stored just as they are handed over, so that
+//! whoever calls compresses them on all cores. Every call holds the lock that the NetCDF crate uses too.
+//!
+//! All `unsafe` code of files stands here. Nothing that could go wrong in memory leaves this file: sizes are
+//! held against those that the library tells before it is given a place to read from or to write to.
+
+#![allow(unsafe_code, reason = "the HDF5 library is one of C")]
+
+use std::ffi::CString;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+use std::ptr;
+
+use hdf5_sys::LOCK;
+use hdf5_sys::h5::{herr_t, hsize_t};
+use hdf5_sys::h5d::{
+    H5Dclose, H5Dget_create_plist, H5Dget_space, H5Dget_type, H5Dopen2, H5Dset_extent, H5Dwrite,
+    H5Dwrite_chunk,
+};
+use hdf5_sys::h5e::{H5E_DEFAULT, H5Eset_auto2};
+use hdf5_sys::h5f::{H5F_ACC_RDWR, H5F_close_degree_t, H5F_scope_t, H5Fclose, H5Fflush, H5Fopen};
+use hdf5_sys::h5i::hid_t;
+use hdf5_sys::h5p::{
+    H5P_CLS_FILE_ACCESS, H5P_DEFAULT, H5Pclose, H5Pcreate, H5Pget_chunk, H5Pset_fclose_degree,
+};
+use hdf5_sys::h5s::{
+    H5S_seloper_t, H5Sclose, H5Screate_simple, H5Sget_simple_extent_dims,
+    H5Sget_simple_extent_ndims, H5Sselect_hyperslab,
+};
+use hdf5_sys::h5t::{H5Tclose, H5Tget_size};
+
+/// What the library refused.
+pub(super) type Result<T> = std::result::Result<T, String>;
+
+/// Most dimensions of a dataset: NetCDF's variables of WRF have four.
+const MOST_DIMENSIONS: usize = 8;
+
+/// Something that the library has opened, and how it is closed.
+#[derive(Debug)]
+struct Handle {
+    id: hid_t,
+    close: unsafe extern "C" fn(hid_t) -> herr_t,
+}
+
+impl Handle {
+    /// Takes what a call named `call` has opened.
+    fn new(id: hid_t, close: unsafe extern "C" fn(hid_t) -> herr_t, call: &str) -> Result<Self> {
+        if id < 0 { Err(refused(call)) } else { Ok(Self { id, close }) }
+    }
+}
+
+impl Drop for Handle {
+    fn drop(&mut self) {
+        let _lock = LOCK.lock();
+        // SAFETY: the library checks identifiers itself, and this one was opened by it and not closed yet. What
+        // it answers was told where it matters, by `File::close`.
+        unsafe { (self.close)(self.id) };
+    }
+}
+
+fn refused(call: &str) -> String {
+    format!("HDF5 refused {call}")
+}
+
+fn done(code: herr_t, call: &str) -> Result<()> {
+    if code < 0 { Err(refused(call)) } else { Ok(()) }
+}
+
+/// An HDF5 file.
+#[derive(Debug)]
+pub(super) struct File(Handle);
+
+impl File {
+    /// Opens a file that there is, for reading and writing.
+    ///
+    /// # Errors
+    ///
+    /// The call of the library that failed, as in all that follows.
+    pub(super) fn open(path: &Path) -> Result<Self> {
+        let name = CString::new(path.as_os_str().as_bytes()).map_err(|e| e.to_string())?;
+        let _lock = LOCK.lock();
+        // SAFETY: no function is given that the library could call, and `name` ends with a zero and lives
+        // until the end of the call that reads it. Identifiers are checked by the library.
+        unsafe {
+            H5Eset_auto2(H5E_DEFAULT, None, ptr::null_mut());
+            let access = Handle::new(H5Pcreate(*H5P_CLS_FILE_ACCESS), H5Pclose, "H5Pcreate")?;
+            let strong = H5F_close_degree_t::H5F_CLOSE_STRONG;
+            done(H5Pset_fclose_degree(access.id, strong), "H5Pset_fclose_degree")?;
+            Handle::new(H5Fopen(name.as_ptr(), H5F_ACC_RDWR, access.id), H5Fclose, "H5Fopen")
+                .map(Self)
+        }
+    }
+
+    /// A dataset, by its name.
+    pub(super) fn dataset(&self, name: &str) -> Result<Dataset> {
+        let text = CString::new(name).map_err(|e| e.to_string())?;
+        let _lock = LOCK.lock();
+        // SAFETY: as in `open`; the places for the extents have room for `MOST_DIMENSIONS` of them, and a
+        // dataset with more is refused before they are asked for.
+        unsafe {
+            let id = H5Dopen2(self.0.id, text.as_ptr(), H5P_DEFAULT);
+            let handle = Handle::new(id, H5Dclose, &format!("H5Dopen of {name}"))?;
+            let space = Handle::new(H5Dget_space(handle.id), H5Sclose, "H5Dget_space")?;
+            let rank = H5Sget_simple_extent_ndims(space.id);
+            let Some(rank) = usize::try_from(rank).ok().filter(|rank| *rank <= MOST_DIMENSIONS)
+            else {
+                return Err(format!("{name} has {rank} dimensions"));
+            };
+            let mut extents = [0; MOST_DIMENSIONS];
+            let found = H5Sget_simple_extent_dims(space.id, extents.as_mut_ptr(), ptr::null_mut());
+            done(found, "H5Sget_simple_extent_dims")?;
+            let kind = Handle::new(H5Dget_type(handle.id), H5Tclose, "H5Dget_type")?;
+            let form =
+                Handle::new(H5Dget_create_plist(handle.id), H5Pclose, "H5Dget_create_plist")?;
+            let mut chunk = [0; MOST_DIMENSIONS];
+            let chunked = H5Pget_chunk(form.id, MOST_DIMENSIONS as i32, chunk.as_mut_ptr());
+            let chunk = (chunked >= 0).then(|| chunk[..rank].to_vec());
+            let size = H5Tget_size(kind.id);
+            Ok(Dataset { handle, kind, size, extents: extents[..rank].to_vec(), chunk })
+        }
+    }
+
+    /// Hands what was written to the system.
+    pub(super) fn flush(&self) -> Result<()> {
+        let _lock = LOCK.lock();
+        // SAFETY: the identifier is that of an open file.
+        done(unsafe { H5Fflush(self.0.id, H5F_scope_t::H5F_SCOPE_GLOBAL) }, "H5Fflush")
+    }
+
+    /// Completes the file; its datasets are to be dropped before.
+    pub(super) fn close(self) -> Result<()> {
+        let _lock = LOCK.lock();
+        let flushed = self.flush();
+        let id = self.0.id;
+        std::mem::forget(self);
+        // SAFETY: the identifier is that of an open file, which is forgotten so that it is closed once.
+        let closed = done(unsafe { H5Fclose(id) }, "H5Fclose");
+        flushed.and(closed)
+    }
+}
+
+/// A dataset of an open file.
+#[derive(Debug)]
+pub(super) struct Dataset {
+    handle: Handle,
+    /// The type of its elements, and their size, bytes.
+    kind: Handle,
+    size: usize,
+    extents: Vec<hsize_t>,
+    /// Extents of a chunk, where it has chunks.
+    chunk: Option<Vec<hsize_t>>,
+}
+
+impl Dataset {
+    /// Lengthens the first dimension to what is asked for, if it is shorter.
+    pub(super) fn reach(&mut self, length: usize) -> Result<()> {
+        let length = length as hsize_t;
+        if self.extents.first().is_none_or(|now| *now >= length) {
+            return Ok(());
+        }
+        self.extents[0] = length;
+        let _lock = LOCK.lock();
+        // SAFETY: there are as many extents as the library has said that there are dimensions.
+        done(unsafe { H5Dset_extent(self.handle.id, self.extents.as_ptr()) }, "H5Dset_extent")
+    }
+
+    /// Writes all elements at one index of the first dimension, in the byte order of this machine.
+    pub(super) fn write(&self, at: usize, bytes: &[u8]) -> Result<()> {
+        let mut start = vec![0; self.extents.len()];
+        let mut count = self.extents.clone();
+        let (Some(first), Some(one)) = (start.first_mut(), count.first_mut()) else {
+            return Err("a dataset without dimensions cannot grow".to_owned());
+        };
+        (*first, *one) = (at as hsize_t, 1);
+        let elements: hsize_t = count.iter().product();
+        if at as hsize_t >= self.extents[0] || elements as usize * self.size != bytes.len() {
+            return Err(format!(
+                "{} bytes do not fit index {at} of {:?}",
+                bytes.len(),
+                self.extents
+            ));
+        }
+        let _lock = LOCK.lock();
+        // SAFETY: start and count have an entry for every dimension; the memory holds just as many elements as are
+        // selected, of the type that the file has them in.
+        unsafe {
+            let file = Handle::new(H5Dget_space(self.handle.id), H5Sclose, "H5Dget_space")?;
+            let set = H5S_seloper_t::H5S_SELECT_SET;
+            let (start, count) = (start.as_ptr(), count.as_ptr());
+            let (stride, block) = (ptr::null(), ptr::null());
+            let selected = H5Sselect_hyperslab(file.id, set, start, stride, count, block);
+            done(selected, "H5Sselect_hyperslab")?;
+            let memory = H5Screate_simple(1, &raw const elements, ptr::null());
+            let memory = Handle::new(memory, H5Sclose, "H5Screate_simple")?;
+            let values = bytes.as_ptr().cast();
+            let (dataset, kind) = (self.handle.id, self.kind.id);
+            done(H5Dwrite(dataset, kind, memory.id, file.id, H5P_DEFAULT, values), "H5Dwrite")
+        }
+    }
+
+    /// Stores a chunk as it is, having passed all filters of the dataset; `offset` is where its first
+    /// element lies.
+    pub(super) fn write_chunk(&self, offset: &[usize], bytes: &[u8]) -> Result<()> {
+        let offset: Vec<hsize_t> = offset.iter().map(|x| *x as hsize_t).collect();
+        let begins = |chunk: &Vec<hsize_t>| {
+            let extents = self.extents.iter().zip(chunk);
+            offset.len() == self.extents.len()
+                && offset.iter().zip(extents).all(|(at, (n, each))| at < n && at % each == 0)
+        };
+        if !self.chunk.as_ref().is_some_and(begins) {
+            return Err(format!("no chunk begins at {offset:?}"));
+        }
+        let _lock = LOCK.lock();
+        // SAFETY: the offset has an entry for every dimension and is that of a chunk; the library reads as many bytes
+        // as it is told that there are.
+        let code = unsafe {
+            let (id, values) = (self.handle.id, bytes.as_ptr().cast());
+            H5Dwrite_chunk(id, H5P_DEFAULT, 0, offset.as_ptr(), bytes.len(), values)
+        };
+        done(code, "H5Dwrite_chunk")
+    }
+}

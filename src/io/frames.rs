@@ -1,0 +1,224 @@
+//! A NetCDF file that grows frame by frame, whose volumes are compressed on all cores.
+//!
+//! The NetCDF library defines the file and closes it; from then on its datasets are those of HDF5
+//! ([`chunks`](crate::io::chunks)), which keeps nothing of what was written. Any reader takes the file for
+//! what it is, one of NetCDF-4 with the filters shuffle and deflate.
+
+use std::collections::{BTreeMap, HashMap};
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::path::Path;
+use std::sync::mpsc::channel;
+
+use crate::grid::Shape;
+use crate::io::chunks::{Dataset, File, Result};
+use crate::io::layout::Variable;
+use crate::io::ledger::Ledger;
+use crate::io::storage::{Bits, Block, Blocks, Coding};
+use crate::io::writer::{Numbers, Stored};
+
+/// Chunks under way for each thread that compresses: enough that none waits for the disk, and few
+/// enough not to count beside the frame.
+const UNDER_WAY: usize = 3;
+
+/// Name of the dimension that grows.
+const TIME: &str = "Time";
+
+/// A file that grows.
+#[derive(Debug)]
+pub(super) struct FrameFile {
+    // Closed in this order.
+    datasets: HashMap<&'static str, Dataset>,
+    file: File,
+    shape: Shape,
+    ledger: Ledger,
+}
+
+/// A volume of a frame.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Volume<'a> {
+    about: &'static Variable,
+    numbers: Numbers<'a>,
+    blocks: Blocks,
+    coding: Coding,
+}
+
+impl Volume<'_> {
+    /// The bytes of a chunk.
+    fn encode(&self, block: Block) -> Result<Vec<u8>> {
+        let Self { blocks, coding, .. } = self;
+        match self.numbers {
+            Numbers::Single(x) => coding.encode(&x[block.begin..block.end], blocks.values()),
+            Numbers::Double(x) => coding.encode(&x[block.begin..block.end], blocks.values()),
+        }
+    }
+
+    /// Bytes of the values of a chunk.
+    fn raw(&self, block: Block) -> usize {
+        let size = match self.numbers {
+            Numbers::Single(_) => size_of::<f32>(),
+            Numbers::Double(_) => size_of::<f64>(),
+        };
+        (block.end - block.begin) * size
+    }
+}
+
+impl FrameFile {
+    /// Opens a file that the NetCDF library has defined and closed, for fields of this shape.
+    ///
+    /// # Errors
+    ///
+    /// The call of the library that failed, as in all that follows.
+    pub(super) fn open(path: &Path, shape: Shape, ledger: Ledger) -> Result<Self> {
+        Ok(Self { datasets: HashMap::new(), file: File::open(path)?, shape, ledger })
+    }
+
+    /// A dataset, long enough to have a frame.
+    fn reaching(&mut self, name: &'static str, frame: usize) -> Result<&mut Dataset> {
+        if !self.datasets.contains_key(name) {
+            let found = self.file.dataset(name)?;
+            self.datasets.insert(name, found);
+        }
+        let dataset = self.datasets.get_mut(name).ok_or_else(|| format!("no dataset {name}"))?;
+        dataset.reach(frame + 1)?;
+        Ok(dataset)
+    }
+
+    /// Begins a frame: the dimension of time has its length from here on.
+    pub(super) fn begin(&mut self, frame: usize) -> Result<()> {
+        self.reaching(TIME, frame).map(drop)
+    }
+
+    /// Writes all values of a variable at a frame, as they are.
+    pub(super) fn put<T: Bits>(
+        &mut self,
+        name: &'static str,
+        frame: usize,
+        values: &[T],
+    ) -> Result<()> {
+        let mut bytes = Vec::with_capacity(size_of_val(values));
+        T::plain(values, &mut bytes);
+        self.put_bytes(name, frame, &bytes)
+    }
+
+    /// The same with what is bytes already.
+    pub(super) fn put_bytes(
+        &mut self,
+        name: &'static str,
+        frame: usize,
+        bytes: &[u8],
+    ) -> Result<()> {
+        self.reaching(name, frame)?.write(frame, bytes)
+    }
+
+    /// A volume to be written in a form, if a variable is one.
+    pub(super) fn volume<'a, R: Stored>(
+        &self,
+        about: &'static Variable,
+        values: &'a [R],
+        coding: Coding,
+    ) -> Option<Volume<'a>> {
+        let blocks = Blocks::of(about.axes, self.shape, size_of::<R>())?;
+        Some(Volume { about, numbers: R::numbers(values), blocks, coding })
+    }
+
+    /// Writes volumes at a frame. Chunks are compressed on all threads and written in their order, so that
+    /// a file does not depend on the threads.
+    pub(super) fn put_volumes(&mut self, frame: usize, volumes: &[Volume<'_>]) -> Result<()> {
+        for volume in volumes {
+            self.reaching(volume.about.name, frame)?;
+        }
+        let tasks: Vec<(&Volume<'_>, Block)> = volumes
+            .iter()
+            .flat_map(|volume| volume.blocks.all().map(move |block| (volume, block)))
+            .collect();
+        let encode = |n: usize| tasks[n].0.encode(tasks[n].1);
+        in_order(tasks.len(), encode, |n, bytes| {
+            let ((volume, block), bytes) = (tasks[n], bytes?);
+            self.ledger.count(volume.raw(block), bytes.len());
+            let dataset = &self.datasets[volume.about.name];
+            dataset.write_chunk(&[frame, block.level, block.row, 0], &bytes)
+        })
+    }
+
+    /// Hands what was written to the system.
+    pub(super) fn sync(&self) -> Result<()> {
+        self.file.flush()
+    }
+
+    /// Completes the file.
+    pub(super) fn close(self) -> Result<()> {
+        let Self { datasets, file, .. } = self;
+        drop(datasets);
+        file.close()
+    }
+}
+
+/// Makes `count` things on all threads and takes them in their order, a few being under way.
+fn in_order<T: Send>(
+    count: usize,
+    make: impl Fn(usize) -> T + Sync,
+    mut take: impl FnMut(usize, T) -> Result<()>,
+) -> Result<()> {
+    let (sender, receiver) = channel();
+    let make = &make;
+    rayon::in_place_scope(|scope| {
+        let begin = |n: usize| {
+            let sender = sender.clone();
+            scope.spawn(move |_| {
+                let made = catch_unwind(AssertUnwindSafe(|| make(n)));
+                // Nobody listens any more where one that came before could not be taken.
+                let _ = sender.send((n, made));
+            });
+        };
+        let ahead = count.min(UNDER_WAY * rayon::current_num_threads());
+        (0..ahead).for_each(begin);
+        let mut early = BTreeMap::new();
+        for next in 0..count {
+            let made = loop {
+                if let Some(made) = early.remove(&next) {
+                    break made;
+                }
+                let (n, made) = receiver.recv().map_err(|e| e.to_string())?;
+                early.insert(n, made);
+            };
+            take(next, made.unwrap_or_else(|panic| resume_unwind(panic)))?;
+            if next + ahead < count {
+                begin(next + ahead);
+            }
+        }
+        Ok(())
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    #[test]
+    fn things_are_taken_in_order_and_few_are_under_way() {
+        let (begun, taken) = (AtomicUsize::new(0), AtomicUsize::new(0));
+        let most = UNDER_WAY * rayon::current_num_threads();
+        let make = |n: usize| {
+            let ahead = begun.fetch_add(1, Ordering::SeqCst) + 1 - taken.load(Ordering::SeqCst);
+            assert!(ahead <= most + 1, "{ahead}");
+            n * n
+        };
+        let mut seen = Vec::new();
+        let done = in_order(100, make, |n, made| {
+            assert_eq!(made, n * n);
+            seen.push(n);
+            taken.fetch_add(1, Ordering::SeqCst);
+            Ok(())
+        });
+        assert_eq!(done, Ok(()));
+        assert_eq!(seen, (0..100).collect::<Vec<_>>());
+        assert_eq!(in_order(0, |n| n, |_, _| Err(String::new())), Ok(()));
+    }
+
+    #[test]
+    fn the_first_that_cannot_be_taken_ends_it() {
+        let take = |n: usize, _| if n == 5 { Err("full".to_owned()) } else { Ok(()) };
+        assert_eq!(in_order(50, |n| n, take), Err("full".to_owned()));
+    }
+}

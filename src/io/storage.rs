@@ -1,0 +1,322 @@
+//! In which form the values of volumes are stored: rounded, shuffled, deflated.
+
+use std::cell::RefCell;
+
+use libdeflater::{CompressionLvl, Compressor};
+
+use crate::grid::Shape;
+use crate::io::layout::Axes;
+
+/// How volumes are compressed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Compression {
+    /// Not at all.
+    None,
+    /// In little time.
+    #[default]
+    Fast,
+    /// To little room.
+    Small,
+}
+
+impl Compression {
+    /// The level of deflate, as libraries count them, before which bytes are shuffled.
+    pub(super) fn deflate(self) -> Option<i32> {
+        match self {
+            Self::None => None,
+            Self::Fast => Some(1),
+            Self::Small => Some(6),
+        }
+    }
+}
+
+/// Bytes of values that are compressed and stored together: enough for deflate, and few enough for all
+/// cores to have some.
+const CHUNK: usize = 1 << 20;
+
+/// How a volume is cut into chunks: some whole levels, or some whole rows of one level.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Blocks {
+    levels: usize,
+    rows: usize,
+    /// Extents of the volume.
+    volume: [usize; 3],
+}
+
+/// A chunk of a volume.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Block {
+    /// Level and row where it begins.
+    pub(super) level: usize,
+    pub(super) row: usize,
+    /// Its values are these of the volume, one after the other.
+    pub(super) begin: usize,
+    pub(super) end: usize,
+}
+
+impl Blocks {
+    /// For a volume of these extents, with values of `size` bytes. Chunks are about equal.
+    pub(super) fn new(volume: [usize; 3], size: usize) -> Self {
+        let [nz, ny, nx] = volume.map(|n| n.max(1));
+        let even = |n: usize, most: usize| n.div_ceil(n.div_ceil(most.clamp(1, n)));
+        let level = ny * nx * size;
+        let (levels, rows) = if level <= CHUNK {
+            (even(nz, CHUNK / level), ny)
+        } else {
+            (1, even(ny, CHUNK / (nx * size)))
+        };
+        Self { levels, rows, volume }
+    }
+
+    /// For a variable on a grid, if it is a volume.
+    pub(super) fn of(axes: Axes, shape: Shape, size: usize) -> Option<Self> {
+        let volume = <[usize; 3]>::try_from(axes.lengths(shape)).ok()?;
+        Some(Self::new(volume, size))
+    }
+
+    /// Extents of a chunk, with that of time.
+    pub(super) fn extents(self) -> [usize; 4] {
+        [1, self.levels, self.rows, self.volume[2]]
+    }
+
+    /// Values of a chunk, those beyond the edge of the volume included.
+    pub(super) fn values(self) -> usize {
+        self.levels * self.rows * self.volume[2]
+    }
+
+    /// The chunks, in the order of their values.
+    pub(super) fn all(self) -> impl Iterator<Item = Block> {
+        let [nz, ny, nx] = self.volume;
+        let rows = move |level| (0..ny).step_by(self.rows).map(move |row| (level, row));
+        (0..nz).step_by(self.levels).flat_map(rows).map(move |(level, row)| {
+            let begin = (level * ny + row) * nx;
+            // Chunks of several levels hold all rows, so that their values follow each other.
+            let last = ((level + self.levels).min(nz) - 1) * ny + (row + self.rows).min(ny);
+            Block { level, row, begin, end: last * nx }
+        })
+    }
+}
+
+/// A type of values, as bits.
+pub trait Bits: Copy + Send + Sync + 'static {
+    /// Bits of the significand that are stored.
+    const STORED: u32;
+
+    /// The value with so many bits of the significand, the nearest one, of two the even one. What is not
+    /// finite stays as it is, and so does what would not be finite.
+    fn rounded(self, bits: u32) -> Self;
+
+    /// Appends values in the byte order of files.
+    fn plain(values: &[Self], out: &mut Vec<u8>);
+
+    /// Writes first all lowest bytes, then all second ones, and so on, `out` being divided evenly among
+    /// them.
+    fn shuffled(values: &[Self], out: &mut [u8]);
+}
+
+macro_rules! bits {
+    ($real:ty, $word:ty, $stored:literal) => {
+        impl Bits for $real {
+            const STORED: u32 = $stored;
+
+            fn rounded(self, bits: u32) -> Self {
+                let Some(dropped) = Self::STORED.checked_sub(bits).filter(|n| *n > 0) else {
+                    return self;
+                };
+                let word = self.to_bits();
+                let half = (1 << (dropped - 1)) - 1 + ((word >> dropped) & 1);
+                let rounded = Self::from_bits(word.wrapping_add(half) >> dropped << dropped);
+                if self.is_finite() && rounded.is_finite() { rounded } else { self }
+            }
+
+            fn plain(values: &[Self], out: &mut Vec<u8>) {
+                out.extend(values.iter().flat_map(|x| x.to_le_bytes()));
+            }
+
+            fn shuffled(values: &[Self], out: &mut [u8]) {
+                let each = out.len() / size_of::<Self>();
+                for (number, plane) in out.chunks_exact_mut(each.max(1)).enumerate() {
+                    let shift = 8 * number;
+                    for (byte, x) in plane.iter_mut().zip(values) {
+                        *byte = (x.to_bits() >> shift) as u8;
+                    }
+                }
+            }
+        }
+    };
+}
+
+bits!(f32, u32, 23);
+bits!(f64, u64, 52);
+
+/// How values become bytes of a chunk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Coding {
+    pub(super) compression: Compression,
+    /// Bits of the significand that are kept, where not all are.
+    pub(super) bits: Option<u32>,
+}
+
+thread_local! {
+    /// What a thread has at hand: the compressor with its level, room for rounded and for shuffled values.
+    static TOOLS: RefCell<Tools> = const { RefCell::new(Tools { compressor: None, shuffled: Vec::new() }) };
+}
+
+struct Tools {
+    compressor: Option<(i32, Compressor)>,
+    shuffled: Vec<u8>,
+}
+
+impl Tools {
+    fn compressor(&mut self, level: i32) -> Result<(&mut Compressor, &[u8]), String> {
+        if self.compressor.as_ref().is_none_or(|(now, _)| *now != level) {
+            let known =
+                CompressionLvl::new(level).map_err(|_| format!("no deflate level {level}"))?;
+            self.compressor = Some((level, Compressor::new(known)));
+        }
+        match &mut self.compressor {
+            Some((_, compressor)) => Ok((compressor, &self.shuffled)),
+            None => Err(format!("no deflate level {level}")),
+        }
+    }
+}
+
+impl Coding {
+    /// The bytes of a chunk with room for `room` values, of which the first are given and the others are 0.
+    ///
+    /// # Errors
+    ///
+    /// A message where there is no such level of compression.
+    pub(super) fn encode<T: Bits>(self, values: &[T], room: usize) -> Result<Vec<u8>, String> {
+        match self.bits.filter(|bits| *bits < T::STORED) {
+            None => self.pack(values, room),
+            Some(bits) => {
+                let rounded: Vec<T> = values.iter().map(|x| x.rounded(bits)).collect();
+                self.pack(&rounded, room)
+            }
+        }
+    }
+
+    fn pack<T: Bits>(self, values: &[T], room: usize) -> Result<Vec<u8>, String> {
+        let bytes = room * size_of::<T>();
+        let Some(level) = self.compression.deflate() else {
+            let mut out = Vec::with_capacity(bytes);
+            T::plain(values, &mut out);
+            out.resize(bytes, 0);
+            return Ok(out);
+        };
+        TOOLS.with_borrow_mut(|tools| {
+            tools.shuffled.clear();
+            tools.shuffled.resize(bytes, 0);
+            T::shuffled(values, &mut tools.shuffled);
+            let (compressor, shuffled) = tools.compressor(level)?;
+            let mut out = vec![0; compressor.zlib_compress_bound(bytes)];
+            let length = compressor
+                .zlib_compress(shuffled, &mut out)
+                .map_err(|_| "deflate needs more room than it said".to_owned())?;
+            out.truncate(length);
+            Ok(out)
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use libdeflater::Decompressor;
+
+    #[test]
+    fn chunks_cover_a_volume_once() {
+        for (volume, size) in [
+            ([27, 58, 71], 4),
+            ([27, 232, 284], 4),
+            ([5, 812, 994], 4),
+            ([3, 700, 995], 8),
+            ([1, 1, 1], 4),
+        ] {
+            let blocks = Blocks::new(volume, size);
+            let [_, levels, rows, nx] = blocks.extents();
+            assert_eq!(nx, volume[2]);
+            assert!(levels == 1 || rows == volume[1], "{blocks:?}");
+            assert!(blocks.values() * size <= CHUNK, "{blocks:?}");
+            let mut next = 0;
+            for block in blocks.all() {
+                assert_eq!(block.begin, next, "{blocks:?}");
+                assert_eq!((block.level % levels, block.row % rows), (0, 0));
+                assert_eq!(block.begin, (block.level * volume[1] + block.row) * nx);
+                assert!(block.end - block.begin <= blocks.values() && block.end > block.begin);
+                next = block.end;
+            }
+            assert_eq!(next, volume.iter().product::<usize>(), "{blocks:?}");
+        }
+    }
+
+    /// A row longer than a chunk is a chunk by itself.
+    #[test]
+    fn long_rows_stay_whole() {
+        assert_eq!(Blocks::new([2, 3, CHUNK], 4).extents(), [1, 1, 1, CHUNK]);
+    }
+
+    #[test]
+    fn rounding_takes_the_nearest_and_of_two_the_even_one() {
+        let one = |ulps: u32| f32::from_bits(1.0_f32.to_bits() + ulps);
+        let step = 1 << 13;
+        assert_eq!(one(step / 2 - 1).rounded(10), 1.0);
+        assert_eq!(one(step / 2).rounded(10), 1.0);
+        assert_eq!(one(step / 2 + 1).rounded(10), one(step));
+        assert_eq!(one(step + step / 2).rounded(10), one(2 * step));
+        assert_eq!((-one(step / 2 + 1)).rounded(10), -one(step));
+        assert_eq!(one(12345).rounded(23), one(12345));
+        assert_eq!(0.1_f64.rounded(52), 0.1);
+        assert_eq!(0.0_f32.rounded(3).to_bits(), 0);
+        assert_eq!(f32::MAX.rounded(5), f32::MAX);
+        assert!(f32::NAN.rounded(5).is_nan());
+        assert_eq!(f64::INFINITY.rounded(5), f64::INFINITY);
+    }
+
+    /// The error is at most half of the last bit that is kept.
+    #[test]
+    fn rounding_keeps_its_bound() {
+        for bits in [1, 7, 12, 22] {
+            let bound = 0.5_f64.powi(bits as i32 + 1);
+            for n in 1..2000 {
+                let x = f64::from(n).sqrt() * 1e-7;
+                let single = x as f32;
+                let error = f64::from((single.rounded(bits) - single).abs()) / f64::from(single);
+                assert!(error <= bound, "{single} {bits} {error}");
+                assert!(((x.rounded(bits) - x) / x).abs() <= bound);
+            }
+        }
+    }
+
+    #[test]
+    fn shuffling_puts_bytes_of_one_rank_together() {
+        let values = [f32::from_bits(0x0403_0201), f32::from_bits(0x1413_1211)];
+        let mut out = [9; 12];
+        f32::shuffled(&values, &mut out);
+        assert_eq!(out, [1, 0x11, 9, 2, 0x12, 9, 3, 0x13, 9, 4, 0x14, 9]);
+        let mut out = [0; 8];
+        f64::shuffled(&[f64::from_bits(0x0807_0605_0403_0201)], &mut out);
+        assert_eq!(out, [1, 2, 3, 4, 5, 6, 7, 8]);
+    }
+
+    #[test]
+    fn what_is_deflated_inflates_to_the_same_and_is_padded() {
+        let values: Vec<f32> = (0..1000).map(|n| (n as f32).sin()).collect();
+        for compression in [Compression::Fast, Compression::Small] {
+            let coding = Coding { compression, bits: None };
+            let stored = coding.encode(&values, 1024).expect("bytes");
+            let mut bytes = vec![1; 4096];
+            let length = Decompressor::new().zlib_decompress(&stored, &mut bytes).expect("zlib");
+            assert_eq!(length, 4096);
+            let mut expected = vec![0; 4096];
+            f32::shuffled(&values, &mut expected);
+            assert_eq!(bytes, expected);
+        }
+        let plain = Coding { compression: Compression::None, bits: Some(7) };
+        let stored = plain.encode(&values, 1024).expect("bytes");
+        assert_eq!(stored.len(), 4096);
+        assert_eq!(stored[4..8], 1.0_f32.sin().rounded(7).to_le_bytes());
+        assert_eq!(stored[4000..], [0; 96]);
+    }
+}
