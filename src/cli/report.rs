@@ -17,6 +17,7 @@ use crate::diagnostics::pair::Verdict;
 use crate::error::{Error, Result};
 use crate::io::ledger::Ledger;
 use crate::io::pending::Pending;
+use crate::io::storage::rounding_error;
 use crate::io::wrf::album::Album;
 use crate::model::pair::{self, Ratio, Timed};
 use crate::model::suspect::Suspect;
@@ -56,6 +57,21 @@ struct Timing {
     run: PhaseRate,
 }
 
+/// A variable that was rounded.
+#[derive(Clone, Copy, Debug, Serialize)]
+struct Rounded {
+    variable: &'static str,
+    /// Bits of the significand that are left in the frame that has the fewest.
+    bits: u32,
+    max_relative_error: f64,
+}
+
+impl From<(&'static str, u32)> for Rounded {
+    fn from((variable, bits): (&'static str, u32)) -> Self {
+        Self { variable, bits, max_relative_error: rounding_error(bits) }
+    }
+}
+
 /// Bytes.
 const MB: f64 = 1e6;
 
@@ -91,6 +107,8 @@ pub(super) struct Facts {
     precipitation_mean_over: &'static str,
     precipitation_frozen_mean_mm: f64,
     precipitation_max_mm: f64,
+    /// Variables of the output that were rounded.
+    rounded: Vec<Rounded>,
     timing: Timing,
     pairs: Vec<Ratio>,
     verdict: Vec<Verdict>,
@@ -154,6 +172,7 @@ impl Facts {
             precipitation_mean_over: if is_inside { INSIDE } else { EVERYWHERE },
             precipitation_frozen_mean_mm: frozen_mean,
             precipitation_max_mm: most,
+            rounded: ledger.kept().into_iter().map(Rounded::from).collect(),
             timing: Timing {
                 advection: of_phase(times.advection),
                 microphysics: of_phase(times.microphysics),
@@ -249,6 +268,11 @@ impl Facts {
             print_fields(&mut out, last)?;
         }
         writeln!(out, "output         {}, {} frames", self.made.output, self.made.frames)?;
+        if !self.rounded.is_empty() {
+            let kept = |Rounded { variable, bits, .. }: &Rounded| format!("{variable} {bits}");
+            let kept: Vec<String> = self.rounded.iter().map(kept).collect();
+            writeln!(out, "               rounded, bits of the significand: {}", kept.join(", "))?;
+        }
         for name in &self.beside {
             writeln!(out, "               {name}")?;
         }

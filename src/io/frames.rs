@@ -4,6 +4,7 @@
 //! ([`chunks`](crate::io::chunks)), which keeps nothing of what was written. Any reader takes the file for
 //! what it is, one of NetCDF-4 with the filters shuffle and deflate.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::path::Path;
@@ -11,9 +12,10 @@ use std::sync::mpsc::channel;
 
 use crate::grid::Shape;
 use crate::io::chunks::{Dataset, File, Result};
+use crate::io::information::kept_bits;
 use crate::io::layout::Variable;
 use crate::io::ledger::Ledger;
-use crate::io::storage::{Bits, Block, Blocks, Coding};
+use crate::io::storage::{Bits, Block, Blocks, Coding, Compression, Keep};
 use crate::io::writer::{Numbers, Stored};
 
 /// Chunks under way for each thread that compresses: enough that none waits for the disk, and few
@@ -31,6 +33,8 @@ pub(super) struct FrameFile {
     file: File,
     shape: Shape,
     ledger: Ledger,
+    /// Chunks of volumes that are the same in all frames, as they are stored.
+    lasting: HashMap<&'static str, Vec<Vec<u8>>>,
 }
 
 /// A volume of a frame.
@@ -40,6 +44,8 @@ pub(super) struct Volume<'a> {
     numbers: Numbers<'a>,
     blocks: Blocks,
     coding: Coding,
+    /// Whether it is the same in all frames.
+    lasts: bool,
 }
 
 impl Volume<'_> {
@@ -69,7 +75,8 @@ impl FrameFile {
     ///
     /// The call of the library that failed, as in all that follows.
     pub(super) fn open(path: &Path, shape: Shape, ledger: Ledger) -> Result<Self> {
-        Ok(Self { datasets: HashMap::new(), file: File::open(path)?, shape, ledger })
+        let (datasets, lasting) = (HashMap::new(), HashMap::new());
+        Ok(Self { datasets, file: File::open(path)?, shape, ledger, lasting })
     }
 
     /// A dataset, long enough to have a frame.
@@ -110,15 +117,26 @@ impl FrameFile {
         self.reaching(name, frame)?.write(frame, bytes)
     }
 
-    /// A volume to be written in a form, if a variable is one.
+    /// A volume to be written in a form, if a variable is one; `lasts` where it is the same in all frames.
     pub(super) fn volume<'a, R: Stored>(
         &self,
         about: &'static Variable,
-        values: &'a [R],
-        coding: Coding,
+        (values, lasts): (&'a [R], bool),
+        (compression, keep): (Compression, Keep),
     ) -> Option<Volume<'a>> {
         let blocks = Blocks::of(about.axes, self.shape, size_of::<R>())?;
-        Some(Volume { about, numbers: R::numbers(values), blocks, coding })
+        let bits = match keep {
+            // Nothing is looked for in what is stored already.
+            _ if lasts && self.lasting.contains_key(about.name) => None,
+            Keep::All => None,
+            Keep::Bits(bits) => Some(bits.min(R::STORED)),
+            Keep::Auto => Some(kept_bits(values, blocks.extents()[3])),
+        };
+        if let Some(bits) = bits {
+            self.ledger.keep(about.name, bits);
+        }
+        let coding = Coding { compression, bits };
+        Some(Volume { about, numbers: R::numbers(values), blocks, coding, lasts })
     }
 
     /// Writes volumes at a frame. Chunks are compressed on all threads and written in their order, so that
@@ -127,17 +145,36 @@ impl FrameFile {
         for volume in volumes {
             self.reaching(volume.about.name, frame)?;
         }
-        let tasks: Vec<(&Volume<'_>, Block)> = volumes
+        let tasks: Vec<(&Volume<'_>, usize, Block)> = volumes
             .iter()
-            .flat_map(|volume| volume.blocks.all().map(move |block| (volume, block)))
+            .flat_map(|volume| {
+                volume.blocks.all().enumerate().map(move |(number, block)| (volume, number, block))
+            })
             .collect();
-        let encode = |n: usize| tasks[n].0.encode(tasks[n].1);
-        in_order(tasks.len(), encode, |n, bytes| {
-            let ((volume, block), bytes) = (tasks[n], bytes?);
-            self.ledger.count(volume.raw(block), bytes.len());
-            let dataset = &self.datasets[volume.about.name];
-            dataset.write_chunk(&[frame, block.level, block.row, 0], &bytes)
-        })
+        let Self { datasets, lasting, ledger, .. } = self;
+        let stored = std::mem::take(lasting);
+        let encode = |n: usize| {
+            let (volume, number, block) = tasks[n];
+            let before = stored.get(volume.about.name).filter(|_| volume.lasts);
+            match before.and_then(|chunks| chunks.get(number)) {
+                Some(chunk) => Ok(Cow::Borrowed(chunk.as_slice())),
+                None => volume.encode(block).map(Cow::Owned),
+            }
+        };
+        let mut kept: HashMap<&'static str, Vec<Vec<u8>>> = HashMap::new();
+        let done = in_order(tasks.len(), encode, |n, bytes: Result<Cow<'_, [u8]>>| {
+            let ((volume, _, block), bytes) = (tasks[n], bytes?);
+            let name = volume.about.name;
+            ledger.count(volume.raw(block), bytes.len());
+            datasets[name].write_chunk(&[frame, block.level, block.row, 0], &bytes)?;
+            if let (true, Cow::Owned(bytes)) = (volume.lasts, bytes) {
+                kept.entry(name).or_default().push(bytes);
+            }
+            Ok(())
+        });
+        *lasting = stored;
+        lasting.extend(kept);
+        done
     }
 
     /// Hands what was written to the system.

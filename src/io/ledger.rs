@@ -14,6 +14,8 @@ struct Entries {
     hours: Mutex<Hours>,
     raw: AtomicU64,
     stored: AtomicU64,
+    /// Fewest bits that any frame has kept of a variable, in the order in which they were written.
+    kept: Mutex<Vec<(&'static str, u32)>>,
 }
 
 /// A union of intervals: those in which at least one is busy.
@@ -56,6 +58,21 @@ impl Ledger {
     pub(super) fn count(&self, raw: usize, stored: usize) {
         self.0.raw.fetch_add(raw as u64, Ordering::Relaxed);
         self.0.stored.fetch_add(stored as u64, Ordering::Relaxed);
+    }
+
+    /// Notes that a frame of a variable is rounded to so many bits of the significand.
+    pub(super) fn keep(&self, name: &'static str, bits: u32) {
+        let mut kept = self.0.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        match kept.iter_mut().find(|(other, _)| *other == name) {
+            Some((_, fewest)) => *fewest = bits.min(*fewest),
+            None => kept.push((name, bits)),
+        }
+    }
+
+    /// Variables that were rounded, and the bits of the significand that are left in the frame that has the
+    /// fewest.
+    pub fn kept(&self) -> Vec<(&'static str, u32)> {
+        self.0.kept.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// Bytes of the values of volumes.
@@ -104,6 +121,10 @@ mod tests {
         ledger.count(10, 3);
         ledger.count(1, 1);
         assert_eq!((ledger.raw_bytes(), ledger.stored_bytes()), (11, 4));
+        for (name, bits) in [("T", 9), ("W", 7), ("T", 8), ("T", 12)] {
+            ledger.keep(name, bits);
+        }
+        assert_eq!(ledger.kept(), [("T", 8), ("W", 7)]);
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Output of a run: a WRF file with CF attributes, written by a thread of its own.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::{self, JoinHandle};
 
@@ -21,9 +22,10 @@ use crate::io::mapping::Mapping;
 use crate::io::nc_char::NcChar;
 use crate::io::pending::Pending;
 use crate::io::restart::{Restarter, Saved};
+use crate::io::rounding;
 use crate::io::sampled::{ColumnFrame, Sample};
 use crate::io::selection::Selection;
-use crate::io::storage::{Coding, Compression};
+use crate::io::storage::{Compression, Keep};
 use crate::io::wrf::{Attribute, Domain};
 use crate::io::writer::Stored;
 use crate::state::{CloudDiagnostics, State, Surface};
@@ -54,7 +56,7 @@ pub struct Snapshot<R> {
     pub state: State<R>,
     /// Projected winds on the x-, y- and z-faces, m s⁻¹. Shapes: (nz, ny, nx + 1), (nz, ny + 1, nx),
     /// (nz + 1, ny, nx).
-    pub winds: [Array3<R>; 3],
+    pub winds: Arc<[Array3<R>; 3]>,
     /// Reflectivity and effective radii.
     pub diagnostics: CloudDiagnostics<R>,
     /// What has fallen.
@@ -68,7 +70,9 @@ pub struct Snapshot<R> {
     /// Largest Courant number of a cell, of all that leaves it.
     pub max_courant: f64,
     /// What the input says of the air at this time.
-    pub given: Given,
+    pub given: Arc<Given>,
+    /// Whether winds and what the input says are those of all frames.
+    pub lasts: bool,
 }
 
 impl<R: Stored> Snapshot<R> {
@@ -148,6 +152,8 @@ impl Header {
 pub struct Storage {
     /// How volumes are compressed.
     pub compression: Compression,
+    /// How many bits of their values are kept.
+    pub keep: Keep,
     /// Which variables are written.
     pub variables: Selection,
 }
@@ -291,11 +297,11 @@ impl<R: Stored> Writer<R> {
                 // Everything has its name before that one.
                 Message::Restart(saved) if saved.is_last => last = Some(saved),
                 Message::Restart(saved) => {
-                    file.sync().map_err(|e| self.pending.failed(e))?;
+                    file = self.whole(file).map_err(|e| self.pending.failed(e))?;
                     self.keep(&saved)?;
                 }
                 Message::Commit => {
-                    file.close().map_err(|e| self.pending.failed(e))?;
+                    self.close(file).map_err(|e| self.pending.failed(e))?;
                     self.pending.commit()?;
                     for companion in self.companions {
                         companion.commit()?;
@@ -308,6 +314,22 @@ impl<R: Stored> Writer<R> {
             }
         }
         Ok(frames)
+    }
+
+    /// Closes the file, which tells then of all that was done to its values.
+    fn close(&self, file: FrameFile) -> Result<(), String> {
+        file.close()?;
+        rounding::tell(self.pending.path(), &self.form.ledger.kept()).map_err(|e| e.to_string())
+    }
+
+    /// Makes the file on disk whole as far as it has come, and goes on with it.
+    fn whole(&self, file: FrameFile) -> Result<FrameFile, String> {
+        if self.form.storage.keep == Keep::All {
+            file.sync()?;
+            return Ok(file);
+        }
+        self.close(file)?;
+        FrameFile::open(self.pending.path(), self.header.shape(), self.form.ledger.clone())
     }
 
     /// Shows what there is, then writes a restart file.
@@ -437,18 +459,17 @@ fn put_frame<R: Stored>(
             file.put(variable.name, frame, values)?;
         }
     }
-    let coding = Coding { compression: storage.compression, bits: None };
+    let (coding, lasts) = ((storage.compression, storage.keep), snapshot.lasts);
     let mut volumes = Vec::new();
-    for (variable, values) in COMPUTED.iter().zip(snapshot.computed()) {
-        match file.volume(variable, values, coding) {
-            _ if !has(variable) => {}
+    for (variable, values) in COMPUTED.iter().zip(snapshot.computed()).filter(|(v, _)| has(v)) {
+        let lasts = lasts && matches!(variable.name, "U" | "V" | "W");
+        match file.volume(variable, (values, lasts), coding) {
             Some(volume) => volumes.push(volume),
             None => file.put(variable.name, frame, values)?,
         }
     }
-    for (variable, values) in GIVEN.iter().zip(snapshot.given.values()) {
-        match file.volume(variable, values, coding) {
-            _ if !has(variable) => {}
+    for (variable, values) in GIVEN.iter().zip(snapshot.given.values()).filter(|(v, _)| has(v)) {
+        match file.volume(variable, (values, lasts), coding) {
             Some(volume) => volumes.push(volume),
             None => file.put(variable.name, frame, values)?,
         }

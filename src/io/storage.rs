@@ -30,6 +30,23 @@ impl Compression {
     }
 }
 
+/// Bits of the significand that are kept of the values of volumes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Keep {
+    /// All.
+    #[default]
+    All,
+    /// So many.
+    Bits(u32),
+    /// As many as hold 99 % of the information, variable by variable.
+    Auto,
+}
+
+/// The largest relative error of values whose significand has so many bits left, after the first one.
+pub fn rounding_error(bits: u32) -> f64 {
+    0.5_f64.powi(bits as i32 + 1)
+}
+
 /// Bytes of values that are compressed and stored together: enough for deflate, and few enough for all
 /// cores to have some.
 const CHUNK: usize = 1 << 20;
@@ -106,6 +123,9 @@ pub trait Bits: Copy + Send + Sync + 'static {
     /// finite stays as it is, and so does what would not be finite.
     fn rounded(self, bits: u32) -> Self;
 
+    /// How often a bit, counted from the lowest one, is set in both of two values side by side.
+    fn ones(a: &[Self], b: &[Self], bit: usize) -> u64;
+
     /// Appends values in the byte order of files.
     fn plain(values: &[Self], out: &mut Vec<u8>);
 
@@ -127,6 +147,11 @@ macro_rules! bits {
                 let half = (1 << (dropped - 1)) - 1 + ((word >> dropped) & 1);
                 let rounded = Self::from_bits(word.wrapping_add(half) >> dropped << dropped);
                 if self.is_finite() && rounded.is_finite() { rounded } else { self }
+            }
+
+            fn ones(a: &[Self], b: &[Self], bit: usize) -> u64 {
+                let both = a.iter().zip(b).map(|(a, b)| a.to_bits() & b.to_bits());
+                both.map(|word| (word >> bit) & 1).sum::<$word>().into()
             }
 
             fn plain(values: &[Self], out: &mut Vec<u8>) {
@@ -278,7 +303,7 @@ mod tests {
     #[test]
     fn rounding_keeps_its_bound() {
         for bits in [1, 7, 12, 22] {
-            let bound = 0.5_f64.powi(bits as i32 + 1);
+            let bound = rounding_error(bits);
             for n in 1..2000 {
                 let x = f64::from(n).sqrt() * 1e-7;
                 let single = x as f32;

@@ -262,7 +262,7 @@ const PLANES: [usize; 3] = [13, 14, 15];
 fn prescribed<R: Working>(operator: &Csr<R>, case: &Case<R>, seconds: f64) -> Sample<R> {
     let (nx, nz) = (case.domain.grid.shape.nx, case.domain.grid.shape.nz);
     let mut sample = Sample { seconds, fields: std::array::from_fn(|_| Vec::new()) };
-    let [u, v, w] = &case.winds;
+    let [u, v, w] = &*case.winds;
     let given = &case.given;
     // Faces on both sides of a cell.
     let u = |k: usize, c: usize| {

@@ -1,6 +1,7 @@
 //! Frames of output and samples on their way from the backend to who takes them.
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use ndarray::Array3;
@@ -42,21 +43,37 @@ pub(super) struct Recorder<'a, R> {
 
 struct Shown<R> {
     step: usize,
-    seconds: f64,
-    winds: [Array3<R>; 3],
-    given: Given,
+    prescribed: Shows<R>,
 }
 
-/// A frame of output and its figures, out of what a backend makes and what the input says at this
-/// time, s since the start; `dt` is the time step, s, and `start` the water at the start, kg.
+/// What a frame shows of the input.
+pub(super) struct Shows<R> {
+    /// Time since the start, s.
+    seconds: f64,
+    winds: Arc<[Array3<R>; 3]>,
+    given: Arc<Given>,
+    /// Whether all frames show the same.
+    lasts: bool,
+}
+
+impl<R: Working> Shows<R> {
+    /// What a case shows, which was set to this time.
+    pub(super) fn at(case: &Case<R>, seconds: f64) -> Self {
+        let (winds, given) = (Arc::clone(&case.winds), Arc::clone(&case.given));
+        Self { seconds, winds, given, lasts: !case.has_sequence() }
+    }
+}
+
+/// A frame of output and its figures, out of what a backend makes and what it shows of the input; `dt` is the time step, s, and `start` the water at the start, kg.
 pub(super) fn snapshot<R: Working>(
     captured: Captured<R>,
-    (seconds, winds, given): (f64, [Array3<R>; 3], Given),
+    shows: Shows<R>,
     shape: Shape,
     dt: f64,
     start: f64,
 ) -> (FrameFigures, Snapshot<R>) {
     let Captured { state, diagnostics, surface, summary } = captured;
+    let Shows { seconds, winds, given, lasts } = shows;
     let figures = FrameFigures::new(&summary, shape, seconds, dt, start);
     let frame = Snapshot {
         seconds,
@@ -68,6 +85,7 @@ pub(super) fn snapshot<R: Working>(
         profiles: figures.profiles(),
         max_courant: figures.courant.value,
         given,
+        lasts,
     };
     (figures, frame)
 }
@@ -181,8 +199,7 @@ impl<'a, R: Working> Recorder<'a, R> {
         }
         if is_frame {
             backend.capture(&moment)?;
-            let (winds, given) = (case.winds.clone(), case.given.clone());
-            self.pending.push_back(Shown { step, seconds, winds, given });
+            self.pending.push_back(Shown { step, prescribed: Shows::at(case, seconds) });
         }
         self.spent += start.elapsed();
         Ok(())
@@ -205,10 +222,9 @@ impl<'a, R: Working> Recorder<'a, R> {
         }
         let (start, _busy) = (Instant::now(), self.ledger.busy());
         let Some(captured) = backend.collect(wait)? else { return Ok(false) };
-        if let Some(Shown { step, seconds, winds, given }) = self.pending.pop_front() {
+        if let Some(Shown { step, prescribed }) = self.pending.pop_front() {
             let start = *self.start.get_or_insert(captured.summary.water);
-            let shown = (seconds, winds, given);
-            let (figures, frame) = snapshot(captured, shown, self.shape, self.plan.dt, start);
+            let (figures, frame) = snapshot(captured, prescribed, self.shape, self.plan.dt, start);
             if self.frames.due(self.plan, step) {
                 self.figures.push(figures);
             }

@@ -26,8 +26,8 @@ use crate::state::BoundaryValues;
 #[derive(Clone, Debug)]
 pub(super) struct Prescribed<R> {
     pub(super) forcing: Arc<Forcing<R>>,
-    pub(super) winds: [Array3<R>; 3],
-    pub(super) given: Given,
+    pub(super) winds: Arc<[Array3<R>; 3]>,
+    pub(super) given: Arc<Given>,
 }
 
 /// What was found in an input frame.
@@ -91,8 +91,8 @@ pub(super) fn prepare<R: Working>(
     let inflow = state.fields().map(|field| BoundaryValues::of(&promote(field)));
     let prescribed = Prescribed {
         forcing: Arc::new(Forcing { flux: projected.flux, environment, inflow }),
-        winds: [u.mapv(R::of), v.mapv(R::of), w],
-        given: Given { pressure, geopotential, column_mass },
+        winds: Arc::new([u.mapv(R::of), v.mapv(R::of), w]),
+        given: Arc::new(Given { pressure, geopotential, column_mass }),
     };
     Ok((prescribed, report))
 }
@@ -157,7 +157,7 @@ impl<R: Working> Sequence<R> {
         let weight = self.weight(seconds);
         let a = &self.before;
         let b = self.after.as_ref().unwrap_or(a);
-        for ((out, a), b) in winds.iter_mut().zip(&a.winds).zip(&b.winds) {
+        for ((out, a), b) in winds.iter_mut().zip(&*a.winds).zip(&*b.winds) {
             blend(out, a, b, weight);
         }
         for part in 0..2 {
