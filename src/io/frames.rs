@@ -230,6 +230,8 @@ fn in_order<T: Send>(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::io::fields::define_variable;
+    use crate::io::layout::{Axes, dimensions};
     use std::sync::atomic::{AtomicUsize, Ordering};
 
     #[test]
@@ -257,5 +259,80 @@ mod tests {
     fn the_first_that_cannot_be_taken_ends_it() {
         let take = |n: usize, _| if n == 5 { Err("full".to_owned()) } else { Ok(()) };
         assert_eq!(in_order(50, |n| n, take), Err("full".to_owned()));
+    }
+
+    const U: Variable = Variable {
+        name: "U",
+        axes: Axes::VolumeX,
+        units: "m s-1",
+        description: "wind",
+        standard_name: None,
+        cell_methods: None,
+    };
+
+    /// Frames of a variable on x-faces, of which the second and third are written as lasting.
+    fn written(shape: Shape, form: (Compression, Keep)) -> (Vec<f32>, Vec<f32>) {
+        static ABOUT: Variable = U;
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("out.nc");
+        let define = || -> netcdf::Result<()> {
+            let mut file = netcdf::create(&path)?;
+            file.add_unlimited_dimension("Time")?;
+            for (name, length) in dimensions(shape) {
+                file.add_dimension(name, length)?;
+            }
+            define_variable::<f32>(&mut file, &ABOUT, false, (shape, form.0))?;
+            file.close()
+        };
+        define().expect("a file");
+        let values = |frame: usize| -> Vec<f32> {
+            let cells = shape.nz * shape.ny * (shape.nx + 1);
+            (0..cells).map(|n| (n as f32 * 1e-3).sin() + frame as f32).collect()
+        };
+        let mut file = FrameFile::open(&path, shape, Ledger::default()).expect("the file");
+        let mut all = Vec::new();
+        for (frame, which) in [0, 1, 1].into_iter().enumerate() {
+            let values = values(which);
+            file.begin(frame).expect("time");
+            let volume = file.volume(&ABOUT, (&values, frame > 0), form).expect("a volume");
+            file.put_volumes(frame, &[volume]).expect("chunks");
+            all.extend(values);
+        }
+        file.close().expect("a whole file");
+        let file = netcdf::open(&path).expect("the file");
+        assert_eq!(file.dimension_len("Time"), Some(3));
+        (all, file.variable("U").expect("U").get_values(..).expect("values"))
+    }
+
+    /// Chunks of whole levels, the last of which is cut, and of rows, likewise.
+    #[test]
+    fn the_netcdf_library_reads_what_was_stored_in_chunks() {
+        for (nz, ny, nx) in [(5, 300, 300), (2, 701, 500), (1, 1, 1)] {
+            let shape = Shape { nz, ny, nx };
+            for compression in [Compression::None, Compression::Fast, Compression::Small] {
+                let (expected, found) = written(shape, (compression, Keep::All));
+                assert!(expected == found, "{shape} {compression:?}");
+            }
+        }
+        let (expected, found) =
+            written(Shape { nz: 5, ny: 300, nx: 300 }, (Compression::Fast, Keep::Bits(9)));
+        assert!(expected.iter().zip(&found).all(|(x, y)| x.rounded(9) == *y));
+    }
+
+    #[test]
+    fn what_does_not_fit_is_refused() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("out.nc");
+        let mut file = netcdf::create(&path).expect("a file");
+        file.add_unlimited_dimension("Time").expect("time");
+        file.add_variable::<f64>("XTIME", &["Time"]).expect("a variable");
+        file.close().expect("a file");
+        let shape = Shape { nz: 1, ny: 1, nx: 1 };
+        let mut file = FrameFile::open(&path, shape, Ledger::default()).expect("the file");
+        assert!(file.put("XTIME", 0, &[1.0_f32]).is_err());
+        assert!(file.put("XTIME", 0, &[1.0_f64, 2.0]).is_err());
+        assert!(file.put("YTIME", 0, &[1.0_f64]).is_err());
+        assert_eq!(file.put("XTIME", 3, &[1.0_f64]), Ok(()));
+        assert!(FrameFile::open(&folder.path().join("none.nc"), shape, Ledger::default()).is_err());
     }
 }
