@@ -42,7 +42,7 @@ struct OutputTiming {
     phase: PhaseRate,
     /// Time that the run waited for it, s.
     wait_s: f64,
-    /// Bytes of the values of volumes, and those that were stored for them.
+    /// Bytes of the values of fields, and those that were stored for them.
     raw_bytes: u64,
     compressed_bytes: u64,
 }
@@ -250,7 +250,7 @@ impl Facts {
         let OutputTiming { wait_s, raw_bytes, compressed_bytes, .. } = timing.output;
         writeln!(
             out,
-            "                beside the steps but for {wait_s:.2} s; volumes of {:.1} MB in {:.1} MB",
+            "                beside the steps but for {wait_s:.2} s; fields of {:.1} MB in {:.1} MB",
             raw_bytes as f64 / MB,
             compressed_bytes as f64 / MB
         )?;

@@ -10,7 +10,7 @@ use crate::io::storage::{Compression, Keep};
 /// The form of the output.
 #[derive(Args, Clone, Debug)]
 pub(super) struct Storing {
-    /// How the volumes of the output are compressed; the values have the same bits
+    /// How the fields of the output are compressed; the values have the same bits
     #[arg(long, value_name = "HOW", default_value = "fast")]
     compression: CompressionChoice,
     /// Bits of the significand to keep of the values of volumes, which are rounded to the nearest, 1 to 52; or

@@ -17,20 +17,24 @@ use std::ptr;
 use hdf5_sys::LOCK;
 use hdf5_sys::h5::{herr_t, hsize_t};
 use hdf5_sys::h5d::{
-    H5Dclose, H5Dget_create_plist, H5Dget_space, H5Dget_type, H5Dopen2, H5Dset_extent, H5Dwrite,
-    H5Dwrite_chunk,
+    H5Dclose, H5Dget_chunk_info_by_coord, H5Dget_create_plist, H5Dget_space, H5Dget_type, H5Dopen2,
+    H5Dread_chunk, H5Dset_extent, H5Dwrite, H5Dwrite_chunk,
 };
 use hdf5_sys::h5e::{H5E_DEFAULT, H5Eset_auto2};
-use hdf5_sys::h5f::{H5F_ACC_RDWR, H5F_close_degree_t, H5F_scope_t, H5Fclose, H5Fflush, H5Fopen};
+use hdf5_sys::h5f::{
+    H5F_ACC_RDONLY, H5F_ACC_RDWR, H5F_close_degree_t, H5F_scope_t, H5Fclose, H5Fflush, H5Fopen,
+};
 use hdf5_sys::h5i::hid_t;
 use hdf5_sys::h5p::{
-    H5P_CLS_FILE_ACCESS, H5P_DEFAULT, H5Pclose, H5Pcreate, H5Pget_chunk, H5Pset_fclose_degree,
+    H5P_CLS_FILE_ACCESS, H5P_DEFAULT, H5Pclose, H5Pcreate, H5Pget_chunk, H5Pget_filter2,
+    H5Pget_nfilters, H5Pset_fclose_degree,
 };
 use hdf5_sys::h5s::{
     H5S_seloper_t, H5Sclose, H5Screate_simple, H5Sget_simple_extent_dims,
     H5Sget_simple_extent_ndims, H5Sselect_hyperslab,
 };
-use hdf5_sys::h5t::{H5Tclose, H5Tget_size};
+use hdf5_sys::h5t::{H5T_NATIVE_FLOAT, H5Tclose, H5Tequal, H5Tget_size};
+use hdf5_sys::h5z::{H5Z_FILTER_DEFLATE, H5Z_FILTER_SHUFFLE};
 
 /// What the library refused.
 pub(super) type Result<T> = std::result::Result<T, String>;
@@ -65,6 +69,22 @@ fn refused(call: &str) -> String {
     format!("HDF5 refused {call}")
 }
 
+/// Numbers of the filters of a dataset, by the properties of its creation.
+fn filters(form: &Handle) -> Result<Vec<i32>> {
+    // SAFETY: the identifier is that of a list of properties. Lengths of 0 ask for neither the parameters of the
+    // filter nor its name, whose places may be null then.
+    let filter = |n: u32| unsafe {
+        let (mut flags, mut parameters) = (0, 0);
+        let (flags, parameters) = (&raw mut flags, &raw mut parameters);
+        let (values, name, config) = (ptr::null_mut(), ptr::null_mut(), ptr::null_mut());
+        H5Pget_filter2(form.id, n, flags, parameters, values, 0, name, config)
+    };
+    // SAFETY: as above.
+    let count = unsafe { H5Pget_nfilters(form.id) };
+    let count = u32::try_from(count).map_err(|_| refused("H5Pget_nfilters"))?;
+    Ok((0..count).map(filter).collect())
+}
+
 fn done(code: herr_t, call: &str) -> Result<()> {
     if code < 0 { Err(refused(call)) } else { Ok(()) }
 }
@@ -80,6 +100,15 @@ impl File {
     ///
     /// The call of the library that failed, as in all that follows.
     pub(super) fn open(path: &Path) -> Result<Self> {
+        Self::open_as(path, H5F_ACC_RDWR)
+    }
+
+    /// Opens a file for reading, which the NetCDF library may have open for the same.
+    pub(super) fn open_to_read(path: &Path) -> Result<Self> {
+        Self::open_as(path, H5F_ACC_RDONLY)
+    }
+
+    fn open_as(path: &Path, mode: u32) -> Result<Self> {
         let name = CString::new(path.as_os_str().as_bytes()).map_err(|e| e.to_string())?;
         let _lock = LOCK.lock();
         // SAFETY: no function is given that the library could call, and `name` ends with a zero and lives
@@ -89,8 +118,7 @@ impl File {
             let access = Handle::new(H5Pcreate(*H5P_CLS_FILE_ACCESS), H5Pclose, "H5Pcreate")?;
             let strong = H5F_close_degree_t::H5F_CLOSE_STRONG;
             done(H5Pset_fclose_degree(access.id, strong), "H5Pset_fclose_degree")?;
-            Handle::new(H5Fopen(name.as_ptr(), H5F_ACC_RDWR, access.id), H5Fclose, "H5Fopen")
-                .map(Self)
+            Handle::new(H5Fopen(name.as_ptr(), mode, access.id), H5Fclose, "H5Fopen").map(Self)
         }
     }
 
@@ -119,7 +147,8 @@ impl File {
             let chunked = H5Pget_chunk(form.id, MOST_DIMENSIONS as i32, chunk.as_mut_ptr());
             let chunk = (chunked >= 0).then(|| chunk[..rank].to_vec());
             let size = H5Tget_size(kind.id);
-            Ok(Dataset { handle, kind, size, extents: extents[..rank].to_vec(), chunk })
+            let filters = filters(&form)?;
+            Ok(Dataset { handle, kind, size, extents: extents[..rank].to_vec(), chunk, filters })
         }
     }
 
@@ -152,6 +181,8 @@ pub(super) struct Dataset {
     extents: Vec<hsize_t>,
     /// Extents of a chunk, where it has chunks.
     chunk: Option<Vec<hsize_t>>,
+    /// Numbers of the filters that chunks have passed, one after the other.
+    filters: Vec<i32>,
 }
 
 impl Dataset {
@@ -221,5 +252,54 @@ impl Dataset {
             H5Dwrite_chunk(id, H5P_DEFAULT, 0, offset.as_ptr(), bytes.len(), values)
         };
         done(code, "H5Dwrite_chunk")
+    }
+
+    /// Extents.
+    pub(super) fn extents(&self) -> &[hsize_t] {
+        &self.extents
+    }
+
+    /// Extents of the chunks, where the values are of type float, in the byte order of this machine, and have
+    /// been shuffled and deflated, or deflated alone; with whether they were shuffled.
+    pub(super) fn deflated_floats(&self) -> Option<(&[hsize_t], bool)> {
+        let is_shuffled = match self.filters[..] {
+            [H5Z_FILTER_DEFLATE] => false,
+            [H5Z_FILTER_SHUFFLE, H5Z_FILTER_DEFLATE] => true,
+            _ => return None,
+        };
+        let _lock = LOCK.lock();
+        // SAFETY: both identifiers are those of types.
+        let is_float = unsafe { H5Tequal(self.kind.id, *H5T_NATIVE_FLOAT) } > 0;
+        Some((self.chunk.as_deref()?, is_shuffled)).filter(|_| is_float)
+    }
+
+    /// A chunk as it is stored, of `most` bytes at most; `offset` is where its first element lies. What has not
+    /// passed all filters is refused, and so is what was never written.
+    pub(super) fn read_chunk(&self, offset: &[hsize_t], most: usize) -> Result<Vec<u8>> {
+        if offset.len() != self.extents.len() || self.chunk.is_none() {
+            return Err(format!("no chunk begins at {offset:?}"));
+        }
+        let (mut mask, mut address, mut size) = (0, 0, 0);
+        let _lock = LOCK.lock();
+        // SAFETY: the offset has an entry for every dimension; the places for the answers are of the types that
+        // the library fills.
+        let code = unsafe {
+            let (mask, address, size) = (&raw mut mask, &raw mut address, &raw mut size);
+            H5Dget_chunk_info_by_coord(self.handle.id, offset.as_ptr(), mask, address, size)
+        };
+        done(code, "H5Dget_chunk_info_by_coord")?;
+        let mut length = usize::try_from(size).map_err(|e| e.to_string())?;
+        if mask != 0 || length == 0 || length > most {
+            return Err(format!("the chunk at {offset:?} has {length} bytes and the mask {mask}"));
+        }
+        let mut bytes = vec![0_u8; length];
+        // SAFETY: there is room for as many bytes as the library is told.
+        let code = unsafe {
+            let (id, values) = (self.handle.id, bytes.as_mut_ptr().cast());
+            let (mask, room) = (&raw mut mask, &raw mut length);
+            H5Dread_chunk(id, H5P_DEFAULT, offset.as_ptr(), mask, values, room)
+        };
+        done(code, "H5Dread_chunk")?;
+        Ok(bytes)
     }
 }

@@ -9,10 +9,11 @@ use netcdf::FileMut;
 
 use crate::error::{Error, Result};
 use crate::io::fields::{Form, define, put, put_at};
+use crate::io::initial::{put_grid, put_time};
 use crate::io::layout::{
     COMPUTED, CONTENTS, COURANT, ENSEMBLE_MEAN, ENSEMBLE_SPREAD, GIVEN, GRID, PROFILES, Variable,
 };
-use crate::io::output::{Header, Snapshot, define_place, put_grid, put_time};
+use crate::io::output::{Header, Snapshot, define_place};
 use crate::io::pending::Pending;
 use crate::io::reopening::Reopening;
 use crate::io::writer::Stored;

@@ -44,7 +44,7 @@ impl<'a> Form<'a> {
     }
 }
 
-/// Defines a variable as it is, a volume in chunks as [`Blocks`] has them, compressed as asked for.
+/// Defines a variable as it is, volumes and planes in chunks as [`Blocks`] has them, compressed as asked for.
 pub(super) fn define_variable<R: Stored>(
     file: &mut FileMut,
     about: &Variable,
@@ -52,10 +52,12 @@ pub(super) fn define_variable<R: Stored>(
     (shape, compression): (Shape, Compression),
 ) -> netcdf::Result<()> {
     define_with::<R>(file, &Form::plain(about), is_mapped, compression)?;
-    if let Some(blocks) = Blocks::of(about.axes, shape, size_of::<R>()) {
-        existing(file, about.name)?.set_chunking(&blocks.extents())?;
+    let Some(blocks) = Blocks::of(about.axes, shape, size_of::<R>()) else { return Ok(()) };
+    let mut variable = existing(file, about.name)?;
+    if let Some(level) = compression.deflate().filter(|_| !blocks.is_volume()) {
+        variable.set_compression(level, true)?;
     }
-    Ok(())
+    variable.set_chunking(&blocks.extents())
 }
 
 /// Defines a variable, volumes compressed in little time.

@@ -1,26 +1,21 @@
-//! A NetCDF file that grows frame by frame, whose volumes are compressed on all cores.
+//! A NetCDF file that grows frame by frame, whose fields are compressed on all cores.
 //!
 //! The NetCDF library defines the file and closes it; from then on its datasets are those of HDF5
 //! ([`chunks`](crate::io::chunks)), which keeps nothing of what was written. Any reader takes the file for
 //! what it is, one of NetCDF-4 with the filters shuffle and deflate.
 
 use std::borrow::Cow;
-use std::collections::{BTreeMap, HashMap};
-use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::collections::HashMap;
 use std::path::Path;
-use std::sync::mpsc::channel;
 
 use crate::grid::Shape;
 use crate::io::chunks::{Dataset, File, Result};
+use crate::io::in_order::in_order;
 use crate::io::information::kept_bits;
 use crate::io::layout::Variable;
 use crate::io::ledger::Ledger;
 use crate::io::storage::{Bits, Block, Blocks, Coding, Compression, Keep};
 use crate::io::writer::{Numbers, Stored};
-
-/// Chunks under way for each thread that compresses: enough that none waits for the disk, and few
-/// enough not to count beside the frame.
-const UNDER_WAY: usize = 3;
 
 /// Name of the dimension that grows.
 const TIME: &str = "Time";
@@ -33,13 +28,13 @@ pub(super) struct FrameFile {
     file: File,
     shape: Shape,
     ledger: Ledger,
-    /// Chunks of volumes that are the same in all frames, as they are stored.
+    /// Chunks of fields that are the same in all frames, as they are stored.
     lasting: HashMap<&'static str, Vec<Vec<u8>>>,
 }
 
-/// A volume of a frame.
+/// A volume of a frame, or a plane.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Volume<'a> {
+pub(super) struct Field<'a> {
     about: &'static Variable,
     numbers: Numbers<'a>,
     blocks: Blocks,
@@ -48,7 +43,7 @@ pub(super) struct Volume<'a> {
     lasts: bool,
 }
 
-impl Volume<'_> {
+impl Field<'_> {
     /// The bytes of a chunk.
     fn encode(&self, block: Block) -> Result<Vec<u8>> {
         let Self { blocks, coding, .. } = self;
@@ -117,57 +112,58 @@ impl FrameFile {
         self.reaching(name, frame)?.write(frame, bytes)
     }
 
-    /// A volume to be written in a form, if a variable is one; `lasts` where it is the same in all frames.
-    pub(super) fn volume<'a, R: Stored>(
+    /// A volume or a plane to be written in a form, if a variable is one; `lasts` where it is the same in all frames.
+    pub(super) fn field<'a, R: Stored>(
         &self,
         about: &'static Variable,
         (values, lasts): (&'a [R], bool),
         (compression, keep): (Compression, Keep),
-    ) -> Option<Volume<'a>> {
+    ) -> Option<Field<'a>> {
         let blocks = Blocks::of(about.axes, self.shape, size_of::<R>())?;
         let bits = match keep {
             // Nothing is looked for in what is stored already.
             _ if lasts && self.lasting.contains_key(about.name) => None,
             Keep::All => None,
+            _ if !blocks.is_volume() => None,
             Keep::Bits(bits) => Some(bits.min(R::STORED)),
-            Keep::Auto => Some(kept_bits(values, blocks.extents()[3])),
+            Keep::Auto => Some(kept_bits(values, blocks.row())),
         };
         if let Some(bits) = bits {
             self.ledger.keep(about.name, bits);
         }
         let coding = Coding { compression, bits };
-        Some(Volume { about, numbers: R::numbers(values), blocks, coding, lasts })
+        Some(Field { about, numbers: R::numbers(values), blocks, coding, lasts })
     }
 
-    /// Writes volumes at a frame. Chunks are compressed on all threads and written in their order, so that
+    /// Writes volumes and planes at a frame. Chunks are compressed on all threads and written in their order, so that
     /// a file does not depend on the threads.
-    pub(super) fn put_volumes(&mut self, frame: usize, volumes: &[Volume<'_>]) -> Result<()> {
-        for volume in volumes {
-            self.reaching(volume.about.name, frame)?;
+    pub(super) fn put_fields(&mut self, frame: usize, fields: &[Field<'_>]) -> Result<()> {
+        for field in fields {
+            self.reaching(field.about.name, frame)?;
         }
-        let tasks: Vec<(&Volume<'_>, usize, Block)> = volumes
+        let tasks: Vec<(&Field<'_>, usize, Block)> = fields
             .iter()
-            .flat_map(|volume| {
-                volume.blocks.all().enumerate().map(move |(number, block)| (volume, number, block))
+            .flat_map(|field| {
+                field.blocks.all().enumerate().map(move |(number, block)| (field, number, block))
             })
             .collect();
         let Self { datasets, lasting, ledger, .. } = self;
         let stored = std::mem::take(lasting);
         let encode = |n: usize| {
-            let (volume, number, block) = tasks[n];
-            let before = stored.get(volume.about.name).filter(|_| volume.lasts);
+            let (field, number, block) = tasks[n];
+            let before = stored.get(field.about.name).filter(|_| field.lasts);
             match before.and_then(|chunks| chunks.get(number)) {
                 Some(chunk) => Ok(Cow::Borrowed(chunk.as_slice())),
-                None => volume.encode(block).map(Cow::Owned),
+                None => field.encode(block).map(Cow::Owned),
             }
         };
         let mut kept: HashMap<&'static str, Vec<Vec<u8>>> = HashMap::new();
         let done = in_order(tasks.len(), encode, |n, bytes: Result<Cow<'_, [u8]>>| {
-            let ((volume, _, block), bytes) = (tasks[n], bytes?);
-            let name = volume.about.name;
-            ledger.count(volume.raw(block), bytes.len());
-            datasets[name].write_chunk(&[frame, block.level, block.row, 0], &bytes)?;
-            if let (true, Cow::Owned(bytes)) = (volume.lasts, bytes) {
+            let ((field, _, block), bytes) = (tasks[n], bytes?);
+            let name = field.about.name;
+            ledger.count(field.raw(block), bytes.len());
+            datasets[name].write_chunk(&field.blocks.offset(frame, block), &bytes)?;
+            if let (true, Cow::Owned(bytes)) = (field.lasts, bytes) {
                 kept.entry(name).or_default().push(bytes);
             }
             Ok(())
@@ -190,76 +186,11 @@ impl FrameFile {
     }
 }
 
-/// Makes `count` things on all threads and takes them in their order, a few being under way.
-fn in_order<T: Send>(
-    count: usize,
-    make: impl Fn(usize) -> T + Sync,
-    mut take: impl FnMut(usize, T) -> Result<()>,
-) -> Result<()> {
-    let (sender, receiver) = channel();
-    let make = &make;
-    rayon::in_place_scope(|scope| {
-        let begin = |n: usize| {
-            let sender = sender.clone();
-            scope.spawn(move |_| {
-                let made = catch_unwind(AssertUnwindSafe(|| make(n)));
-                // Nobody listens any more where one that came before could not be taken.
-                let _ = sender.send((n, made));
-            });
-        };
-        let ahead = count.min(UNDER_WAY * rayon::current_num_threads());
-        (0..ahead).for_each(begin);
-        let mut early = BTreeMap::new();
-        for next in 0..count {
-            let made = loop {
-                if let Some(made) = early.remove(&next) {
-                    break made;
-                }
-                let (n, made) = receiver.recv().map_err(|e| e.to_string())?;
-                early.insert(n, made);
-            };
-            take(next, made.unwrap_or_else(|panic| resume_unwind(panic)))?;
-            if next + ahead < count {
-                begin(next + ahead);
-            }
-        }
-        Ok(())
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::io::fields::define_variable;
     use crate::io::layout::{Axes, dimensions};
-    use std::sync::atomic::{AtomicUsize, Ordering};
-
-    #[test]
-    fn things_are_taken_in_order_and_few_are_under_way() {
-        let (begun, taken) = (AtomicUsize::new(0), AtomicUsize::new(0));
-        let most = UNDER_WAY * rayon::current_num_threads();
-        let make = |n: usize| {
-            let ahead = begun.fetch_add(1, Ordering::SeqCst) + 1 - taken.load(Ordering::SeqCst);
-            assert!(ahead <= most + 1, "{ahead}");
-            n * n
-        };
-        let mut seen = Vec::new();
-        let done = in_order(100, make, |n, made| {
-            assert_eq!(made, n * n);
-            seen.push(n);
-            taken.fetch_add(1, Ordering::SeqCst);
-            Ok(())
-        });
-        assert_eq!(done, Ok(()));
-        assert_eq!(seen, (0..100).collect::<Vec<_>>());
-        assert_eq!(in_order(0, |n| n, |_, _| Err(String::new())), Ok(()));
-    }
-
-    #[test]
-    fn the_first_that_cannot_be_taken_ends_it() {
-        let take = |n: usize, _| if n == 5 { Err("full".to_owned()) } else { Ok(()) };
-        assert_eq!(in_order(50, |n| n, take), Err("full".to_owned()));
-    }
 
     const U: Variable = Variable {
         name: "U",
@@ -294,8 +225,8 @@ mod tests {
         for (frame, which) in [0, 1, 1].into_iter().enumerate() {
             let values = values(which);
             file.begin(frame).expect("time");
-            let volume = file.volume(&ABOUT, (&values, frame > 0), form).expect("a volume");
-            file.put_volumes(frame, &[volume]).expect("chunks");
+            let field = file.field(&ABOUT, (&values, frame > 0), form).expect("a field");
+            file.put_fields(frame, &[field]).expect("chunks");
             all.extend(values);
         }
         file.close().expect("a whole file");

@@ -54,7 +54,7 @@ impl Ledger {
         })
     }
 
-    /// Counts values of volumes: their bytes, and those that were stored for them.
+    /// Counts values of fields: their bytes, and those that were stored for them.
     pub(super) fn count(&self, raw: usize, stored: usize) {
         self.0.raw.fetch_add(raw as u64, Ordering::Relaxed);
         self.0.stored.fetch_add(stored as u64, Ordering::Relaxed);
@@ -75,7 +75,7 @@ impl Ledger {
         self.0.kept.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Bytes of the values of volumes.
+    /// Bytes of the values of fields with two dimensions or three.
     pub fn raw_bytes(&self) -> u64 {
         self.0.raw.load(Ordering::Relaxed)
     }

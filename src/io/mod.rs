@@ -19,6 +19,8 @@ pub mod growing;
 mod guard;
 mod heap;
 mod holes;
+mod in_order;
+mod inflate;
 mod information;
 pub mod initial;
 pub mod lattice;

@@ -13,13 +13,12 @@ use crate::calendar;
 use crate::error::{Error, Result};
 use crate::grid::Shape;
 pub use crate::io::companion::Companion;
-use crate::io::fields::{define_variable, existing, field_type, put};
-use crate::io::frames::FrameFile;
+use crate::io::fields::{define_variable, field_type};
+use crate::io::frames::{Field, FrameFile};
 use crate::io::geometry;
 use crate::io::layout::{self, COMPUTED, CONTENTS, COURANT, GIVEN, GRID, PROFILES, Variable};
 use crate::io::ledger::Ledger;
 use crate::io::mapping::Mapping;
-use crate::io::nc_char::NcChar;
 use crate::io::pending::Pending;
 use crate::io::restart::{Restarter, Saved};
 use crate::io::rounding;
@@ -34,7 +33,7 @@ use crate::state::{CloudDiagnostics, State, Surface};
 const WAITING: usize = 1;
 
 /// Length of a time stamp.
-const DATE_LENGTH: usize = 19;
+pub(super) const DATE_LENGTH: usize = 19;
 
 /// Fields of the input that pass through, as read. Shapes: (nz, ny, nx), (nz + 1, ny, nx), (ny, nx).
 #[derive(Clone, Debug)]
@@ -433,7 +432,7 @@ fn define_attributes(file: &mut FileMut, header: &Header) -> netcdf::Result<()> 
     Ok(())
 }
 
-/// Writes a frame: what is small first, as it is, then the volumes.
+/// Writes a frame: what is small first, as it is, then volumes and planes.
 fn put_frame<R: Stored>(
     file: &mut FrameFile,
     header: &Header,
@@ -445,62 +444,47 @@ fn put_frame<R: Stored>(
     file.begin(frame)?;
     file.put_bytes("Times", frame, now.as_bytes())?;
     file.put("XTIME", frame, &[minutes])?;
-    let has = |variable: &Variable| storage.variables.has(variable);
-    let grid = geometry::values(&header.domain);
-    for (variable, values) in GRID.iter().zip(&grid).filter(|(variable, _)| has(variable)) {
-        file.put(variable.name, frame, values)?;
-    }
     let profiles: Vec<R> = snapshot.profiles.iter().map(|&x| R::of(x)).collect();
     let profiles = PROFILES.iter().flatten().zip(profiles.chunks_exact(header.shape().nz));
     let courant = [R::of(snapshot.max_courant)];
     let summed = CONTENTS.iter().zip(snapshot.contents()).chain(profiles);
-    for (variable, values) in summed.chain([(&COURANT, &courant[..])]) {
-        if has(variable) {
-            file.put(variable.name, frame, values)?;
+    let computed = COMPUTED.iter().zip(snapshot.computed()).chain(summed);
+    let computed = computed.chain([(&COURANT, &courant[..])]);
+    let grid = geometry::values(&header.domain);
+    let grid = GRID.iter().zip(&grid).map(|(variable, values)| (variable, (&values[..], true)));
+    let given = GIVEN.iter().zip(snapshot.given.values());
+    let given = given.map(|(variable, values)| (variable, (values, snapshot.lasts)));
+    let mut fields = Vec::new();
+    for (variable, values) in computed.filter(|(variable, _)| storage.variables.has(variable)) {
+        let lasts = snapshot.lasts && matches!(variable.name, "U" | "V" | "W");
+        fields.extend(put(file, variable, frame, (values, lasts), storage)?);
+    }
+    for (variable, values) in grid.chain(given) {
+        if storage.variables.has(variable) {
+            fields.extend(put(file, variable, frame, values, storage)?);
         }
     }
-    let (coding, lasts) = ((storage.compression, storage.keep), snapshot.lasts);
-    let mut volumes = Vec::new();
-    for (variable, values) in COMPUTED.iter().zip(snapshot.computed()).filter(|(v, _)| has(v)) {
-        let lasts = lasts && matches!(variable.name, "U" | "V" | "W");
-        match file.volume(variable, (values, lasts), coding) {
-            Some(volume) => volumes.push(volume),
-            None => file.put(variable.name, frame, values)?,
-        }
+    file.put_fields(frame, &fields)
+}
+
+/// Writes what has no more than a dimension beside time, and returns what has more.
+fn put<'a, R: Stored>(
+    file: &mut FrameFile,
+    variable: &'static Variable,
+    frame: usize,
+    values: (&'a [R], bool),
+    storage: &Storage,
+) -> Result<Option<Field<'a>>, String> {
+    let field = file.field(variable, values, (storage.compression, storage.keep));
+    if field.is_none() {
+        file.put(variable.name, frame, values.0)?;
     }
-    for (variable, values) in GIVEN.iter().zip(snapshot.given.values()).filter(|(v, _)| has(v)) {
-        match file.volume(variable, (values, lasts), coding) {
-            Some(volume) => volumes.push(volume),
-            None => file.put(variable.name, frame, values)?,
-        }
-    }
-    file.put_volumes(frame, &volumes)
+    Ok(field)
 }
 
 /// The time of a frame as WRF writes it, and in minutes since the start of the simulation.
-fn moment(header: &Header, seconds: f64) -> (String, f64) {
+pub(super) fn moment(header: &Header, seconds: f64) -> (String, f64) {
     let now = calendar::after(header.start, seconds);
     let minutes = calendar::minutes(header.domain.start, header.start) + seconds / 60.0;
     (calendar::stamp(now), minutes)
-}
-
-/// Writes the time of a frame with the NetCDF library.
-pub(super) fn put_time(
-    file: &mut FileMut,
-    header: &Header,
-    frame: usize,
-    seconds: f64,
-) -> netcdf::Result<()> {
-    let (now, minutes) = moment(header, seconds);
-    let place = [frame..frame + 1, 0..DATE_LENGTH];
-    existing(file, "Times")?.put_values(&NcChar::of(&now), place)?;
-    existing(file, "XTIME")?.put_value(minutes, [frame])
-}
-
-/// Writes what describes the grid with the NetCDF library.
-pub(super) fn put_grid(file: &mut FileMut, header: &Header, frame: usize) -> netcdf::Result<()> {
-    for (variable, values) in GRID.iter().zip(geometry::values(&header.domain)) {
-        put(file, header.shape(), frame, variable, &values)?;
-    }
-    Ok(())
 }

@@ -51,13 +51,15 @@ pub fn rounding_error(bits: u32) -> f64 {
 /// cores to have some.
 const CHUNK: usize = 1 << 20;
 
-/// How a volume is cut into chunks: some whole levels, or some whole rows of one level.
+/// How a field is cut into chunks: some whole levels, or some whole rows of one level. A field of the
+/// horizontal plane is a volume of one level.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Blocks {
     levels: usize,
     rows: usize,
     /// Extents of the volume.
     volume: [usize; 3],
+    is_plane: bool,
 }
 
 /// A chunk of a volume.
@@ -82,18 +84,40 @@ impl Blocks {
         } else {
             (1, even(ny, CHUNK / (nx * size)))
         };
-        Self { levels, rows, volume }
+        Self { levels, rows, volume, is_plane: false }
     }
 
-    /// For a variable on a grid, if it is a volume.
+    /// For a variable on a grid, if it is a volume or a plane.
     pub(super) fn of(axes: Axes, shape: Shape, size: usize) -> Option<Self> {
-        let volume = <[usize; 3]>::try_from(axes.lengths(shape)).ok()?;
-        Some(Self::new(volume, size))
+        match axes.lengths(shape)[..] {
+            [nz, ny, nx] => Some(Self::new([nz, ny, nx], size)),
+            [ny, nx] => Some(Self { is_plane: true, ..Self::new([1, ny, nx], size) }),
+            _ => None,
+        }
     }
 
     /// Extents of a chunk, with that of time.
-    pub(super) fn extents(self) -> [usize; 4] {
-        [1, self.levels, self.rows, self.volume[2]]
+    pub(super) fn extents(self) -> Vec<usize> {
+        self.with_levels(1, self.levels, self.rows, self.volume[2])
+    }
+
+    /// Where a chunk of a frame begins.
+    pub(super) fn offset(self, frame: usize, block: Block) -> Vec<usize> {
+        self.with_levels(frame, block.level, block.row, 0)
+    }
+
+    fn with_levels(self, time: usize, level: usize, row: usize, i: usize) -> Vec<usize> {
+        if self.is_plane { vec![time, row, i] } else { vec![time, level, row, i] }
+    }
+
+    /// Whether it has levels.
+    pub(super) fn is_volume(self) -> bool {
+        !self.is_plane
+    }
+
+    /// Cells of a row.
+    pub(super) fn row(self) -> usize {
+        self.volume[2]
     }
 
     /// Values of a chunk, those beyond the edge of the volume included.
@@ -115,7 +139,7 @@ impl Blocks {
 }
 
 /// A type of values, as bits.
-pub trait Bits: Copy + Send + Sync + 'static {
+pub trait Bits: Copy + PartialOrd + Send + Sync + 'static {
     /// Bits of the significand that are stored.
     const STORED: u32;
 
@@ -173,6 +197,21 @@ macro_rules! bits {
 
 bits!(f32, u32, 23);
 bits!(f64, u64, 52);
+
+/// Values of type float, of bytes that may be shuffled.
+pub(super) fn unshuffled(bytes: &[u8], is_shuffled: bool) -> Vec<f32> {
+    if !is_shuffled {
+        let (words, _) = bytes.as_chunks();
+        return words.iter().map(|word| f32::from_le_bytes(*word)).collect();
+    }
+    let [lowest, low, high, highest] = {
+        let (first, second) = bytes.split_at(bytes.len() / 2);
+        let [a, b] = [first, second].map(|half| half.split_at(half.len() / 2));
+        [a.0, a.1, b.0, b.1]
+    };
+    let words = lowest.iter().zip(low).zip(high.iter().zip(highest));
+    words.map(|((a, b), (c, d))| f32::from_le_bytes([*a, *b, *c, *d])).collect()
+}
 
 /// How values become bytes of a chunk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -260,7 +299,7 @@ mod tests {
             ([1, 1, 1], 4),
         ] {
             let blocks = Blocks::new(volume, size);
-            let [_, levels, rows, nx] = blocks.extents();
+            let [1, levels, rows, nx] = blocks.extents()[..] else { panic!("{blocks:?}") };
             assert_eq!(nx, volume[2]);
             assert!(levels == 1 || rows == volume[1], "{blocks:?}");
             assert!(blocks.values() * size <= CHUNK, "{blocks:?}");
@@ -280,6 +319,18 @@ mod tests {
     #[test]
     fn long_rows_stay_whole() {
         assert_eq!(Blocks::new([2, 3, CHUNK], 4).extents(), [1, 1, 1, CHUNK]);
+    }
+
+    #[test]
+    fn planes_have_no_levels() {
+        let shape = Shape { nx: 994, ny: 812, nz: 27 };
+        let plane = Blocks::of(Axes::PlaneY, shape, 4).expect("a plane");
+        assert_eq!(plane.extents(), [1, 204, 994]);
+        let last = plane.all().last().expect("chunks");
+        assert_eq!(plane.offset(7, last), [7, 612, 0]);
+        assert_eq!(Blocks::of(Axes::Layer, shape, 4), None);
+        let volume = Blocks::of(Axes::Volume, shape, 4).expect("a volume");
+        assert!(volume.is_volume() && !plane.is_volume());
     }
 
     #[test]
@@ -321,6 +372,9 @@ mod tests {
         f32::shuffled(&values, &mut out);
         assert_eq!(out, [1, 0x11, 9, 2, 0x12, 9, 3, 0x13, 9, 4, 0x14, 9]);
         let mut out = [0; 8];
+        f32::shuffled(&values, &mut out);
+        assert_eq!(unshuffled(&out, true), values);
+        assert_eq!(unshuffled(&1.5_f32.to_le_bytes(), false), [1.5]);
         f64::shuffled(&[f64::from_bits(0x0807_0605_0403_0201)], &mut out);
         assert_eq!(out, [1, 2, 3, 4, 5, 6, 7, 8]);
     }

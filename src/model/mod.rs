@@ -1,5 +1,6 @@
 //! The time loop: from a state to the state an hour later.
 
+mod ahead;
 mod continued;
 pub mod ensemble;
 mod march;
@@ -129,7 +130,8 @@ impl<R: Working> Case<R> {
             let forcing = Arc::clone(forcing);
             let (winds, given) = (Arc::clone(winds), Arc::clone(given));
             let first = Prescribed { forcing, winds, given };
-            self.sequence = Some(Sequence::new(Arc::clone(&self.solver), series, first, second));
+            self.sequence =
+                Some(Sequence::new(Arc::clone(&self.solver), series, first, second, seconds));
         }
         Ok(self)
     }
