@@ -100,15 +100,16 @@ impl File {
     ///
     /// The call of the library that failed, as in all that follows.
     pub(super) fn open(path: &Path) -> Result<Self> {
-        Self::open_as(path, H5F_ACC_RDWR)
+        Self::open_as(path, H5F_ACC_RDWR, H5F_close_degree_t::H5F_CLOSE_STRONG)
     }
 
-    /// Opens a file for reading, which the NetCDF library may have open for the same.
+    /// Opens a file for reading, which the NetCDF library may have open for the same. The library insists that all
+    /// who have a file open mean the same by closing it.
     pub(super) fn open_to_read(path: &Path) -> Result<Self> {
-        Self::open_as(path, H5F_ACC_RDONLY)
+        Self::open_as(path, H5F_ACC_RDONLY, H5F_close_degree_t::H5F_CLOSE_WEAK)
     }
 
-    fn open_as(path: &Path, mode: u32) -> Result<Self> {
+    fn open_as(path: &Path, mode: u32, degree: H5F_close_degree_t) -> Result<Self> {
         let name = CString::new(path.as_os_str().as_bytes()).map_err(|e| e.to_string())?;
         let _lock = LOCK.lock();
         // SAFETY: no function is given that the library could call, and `name` ends with a zero and lives
@@ -116,8 +117,7 @@ impl File {
         unsafe {
             H5Eset_auto2(H5E_DEFAULT, None, ptr::null_mut());
             let access = Handle::new(H5Pcreate(*H5P_CLS_FILE_ACCESS), H5Pclose, "H5Pcreate")?;
-            let strong = H5F_close_degree_t::H5F_CLOSE_STRONG;
-            done(H5Pset_fclose_degree(access.id, strong), "H5Pset_fclose_degree")?;
+            done(H5Pset_fclose_degree(access.id, degree), "H5Pset_fclose_degree")?;
             Handle::new(H5Fopen(name.as_ptr(), mode, access.id), H5Fclose, "H5Fopen").map(Self)
         }
     }

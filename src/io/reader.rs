@@ -23,12 +23,12 @@ pub const RESTART_MARK: &str = "nwp_mini_restart";
 #[derive(Debug)]
 pub struct Reader {
     path: PathBuf,
+    /// The same file, where its chunks have been asked for; closed first.
+    chunks: OnceLock<Option<File>>,
     file: netcdf::File,
     /// Most bytes that the values of a variable can take.
     most_bytes: u64,
     is_hdf5: bool,
-    /// The same file, where its chunks have been asked for.
-    chunks: OnceLock<Option<File>>,
 }
 
 impl Reader {
