@@ -2,12 +2,15 @@
 //!
 //! The information of a bit is the mutual information of that bit in cells next to each other along x. What
 //! bits at random would show as well, in 99 of 100 cases, counts as none. Of the significand so many bits are
-//! kept that 99 % of the information of all bits are. Cells that hold the least value of a field are left out:
-//! where there is no cloud all bits are the same, and edges of clouds would make every bit look like
-//! information.
+//! kept that 99 % of the information of all bits are. Two things only seem to be information. Where there is no
+//! cloud all bits are the same, and edges of clouds would make every bit tell something: cells that hold the
+//! commonest value of a field are left out. And what was rounded before, in another unit or as another number, has
+//! a pattern in its last bits: none below a bit of the significand without information counts.
 //!
 //! Source: Klöwer, Razinger, Dominguez, Düben and Palmer, 2021, Compressing atmospheric data into its real
 //! information content, Nature Computational Science 1, 713-724.
+
+use std::collections::BTreeMap;
 
 use rayon::prelude::*;
 
@@ -24,6 +27,9 @@ const CONFIDENCE: f64 = 2.575_829_303_548_901;
 
 /// Pairs of cells that are looked at, about: where there are more, every second row is, or every third.
 const PAIRS: usize = 1 << 22;
+
+/// Values among which the commonest is looked for.
+const SAMPLE: usize = 1 << 14;
 
 /// Most bits of a value.
 const MOST_BITS: usize = 64;
@@ -80,25 +86,28 @@ pub(super) fn kept_bits<T: Bits>(values: &[T], nx: usize) -> u32 {
 fn informative_bits<T: Bits>(values: &[T], nx: usize) -> u32 {
     let every = (values.len() / PAIRS).max(1);
     let rows: Vec<&[T]> = values.chunks_exact(nx).step_by(every).collect();
-    let nothing = least(values);
+    let nothing = commonest(values);
     let pairs = rows
         .par_iter()
         .with_min_len((1 << 14) / nx + 1)
         .fold(none, |counts, row| sum(counts, count(row, nothing)))
         .reduce(none, sum);
     let bits = 8 * size_of::<T>();
-    let information: Vec<f64> =
+    let mut information: Vec<f64> =
         pairs[..bits].iter().rev().map(|pairs| pairs.information()).collect();
+    // Sign and exponent come first, and are kept always.
+    let leading = bits - T::STORED as usize;
+    if let Some(empty) = information[leading..].iter().position(|part| *part == 0.0) {
+        information.truncate(leading + empty);
+    }
     let wanted = KEPT * information.iter().sum::<f64>();
     let mut kept = 0.0;
     let needed = information.iter().position(|part| {
         kept += part;
         kept >= wanted
     });
-    // Sign and exponent come first, and are kept always.
-    let leading = bits as u32 - T::STORED;
     let needed = needed.filter(|_| wanted > 0.0).map_or(0, |last| last as u32 + 1);
-    needed.saturating_sub(leading)
+    needed.saturating_sub(leading as u32)
 }
 
 fn none() -> [Pairs; MOST_BITS] {
@@ -110,10 +119,15 @@ fn sum(mut a: [Pairs; MOST_BITS], b: [Pairs; MOST_BITS]) -> [Pairs; MOST_BITS] {
     a
 }
 
-/// The least of some values, in the order of numbers.
-fn least<T: Bits>(values: &[T]) -> Option<T> {
-    let lesser = |a: T, b: T| if b < a { b } else { a };
-    values.par_iter().copied().reduce_with(lesser)
+/// The commonest of some values, of which [`SAMPLE`] are looked at, if any is there twice.
+fn commonest<T: Bits>(values: &[T]) -> Option<T> {
+    let every = (values.len() / SAMPLE).max(1);
+    let mut counts: BTreeMap<u64, (usize, T)> = BTreeMap::new();
+    for x in values.iter().step_by(every) {
+        counts.entry(x.word()).or_insert((0, *x)).0 += 1;
+    }
+    let most = counts.into_values().max_by_key(|(count, _)| *count);
+    most.filter(|(count, _)| *count > 1).map(|(_, x)| x)
 }
 
 /// Counts the bits of neighbours in a row, the lowest one first, neither of which is `nothing`.
@@ -165,6 +179,17 @@ mod tests {
         let of = |(n, x)| if cloud(n) { x } else { 0.0 };
         let field: Vec<f32> = field(3).into_iter().enumerate().map(of).collect();
         assert!(informative_bits(&field, NX) <= 3);
+    }
+
+    /// The last bits of values that have been rounded in another unit have a pattern.
+    #[test]
+    fn patterns_below_noise_are_no_information() {
+        let field: Vec<f32> =
+            field(4).iter().map(|x| f32::from_bits(x.to_bits() & !0xff | 0x55)).collect();
+        let striped =
+            |(n, x): (usize, &f32)| f32::from_bits(x.to_bits() ^ ((n / 16 % 2) as u32 * 0xff));
+        let field: Vec<f32> = field.iter().enumerate().map(striped).collect();
+        assert!(informative_bits(&field, NX) <= 4);
     }
 
     #[test]

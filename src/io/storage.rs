@@ -139,13 +139,16 @@ impl Blocks {
 }
 
 /// A type of values, as bits.
-pub trait Bits: Copy + PartialOrd + Send + Sync + 'static {
+pub trait Bits: Copy + PartialEq + Send + Sync + 'static {
     /// Bits of the significand that are stored.
     const STORED: u32;
 
     /// The value with so many bits of the significand, the nearest one, of two the even one. What is not
     /// finite stays as it is, and so does what would not be finite.
     fn rounded(self, bits: u32) -> Self;
+
+    /// Its bits.
+    fn word(self) -> u64;
 
     /// How often a bit, counted from the lowest one, is set in both of two values side by side.
     fn ones(a: &[Self], b: &[Self], bit: usize) -> u64;
@@ -171,6 +174,10 @@ macro_rules! bits {
                 let half = (1 << (dropped - 1)) - 1 + ((word >> dropped) & 1);
                 let rounded = Self::from_bits(word.wrapping_add(half) >> dropped << dropped);
                 if self.is_finite() && rounded.is_finite() { rounded } else { self }
+            }
+
+            fn word(self) -> u64 {
+                self.to_bits().into()
             }
 
             fn ones(a: &[Self], b: &[Self], bit: usize) -> u64 {
