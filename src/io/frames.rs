@@ -5,7 +5,7 @@
 //! what it is, one of NetCDF-4 with the filters shuffle and deflate.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use crate::grid::Shape;
@@ -23,13 +23,13 @@ const TIME: &str = "Time";
 /// A file that grows.
 #[derive(Debug)]
 pub(super) struct FrameFile {
-    // Closed in this order.
-    datasets: HashMap<&'static str, Dataset>,
+    // Closed in this order, and datasets in that of their names: the bytes of the file depend on it.
+    datasets: BTreeMap<&'static str, Dataset>,
     file: File,
     shape: Shape,
     ledger: Ledger,
     /// Chunks of fields that are the same in all frames, as they are stored.
-    lasting: HashMap<&'static str, Vec<Vec<u8>>>,
+    lasting: BTreeMap<&'static str, Vec<Vec<u8>>>,
 }
 
 /// A volume of a frame, or a plane.
@@ -70,7 +70,7 @@ impl FrameFile {
     ///
     /// The call of the library that failed, as in all that follows.
     pub(super) fn open(path: &Path, shape: Shape, ledger: Ledger) -> Result<Self> {
-        let (datasets, lasting) = (HashMap::new(), HashMap::new());
+        let (datasets, lasting) = (BTreeMap::new(), BTreeMap::new());
         Ok(Self { datasets, file: File::open(path)?, shape, ledger, lasting })
     }
 
@@ -157,7 +157,7 @@ impl FrameFile {
                 None => field.encode(block).map(Cow::Owned),
             }
         };
-        let mut kept: HashMap<&'static str, Vec<Vec<u8>>> = HashMap::new();
+        let mut kept: BTreeMap<&'static str, Vec<Vec<u8>>> = BTreeMap::new();
         let done = in_order(tasks.len(), encode, |n, bytes: Result<Cow<'_, [u8]>>| {
             let ((field, _, block), bytes) = (tasks[n], bytes?);
             let name = field.about.name;

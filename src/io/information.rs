@@ -90,8 +90,8 @@ fn informative_bits<T: Bits>(values: &[T], nx: usize) -> u32 {
     let pairs = rows
         .par_iter()
         .with_min_len((1 << 14) / nx + 1)
-        .fold(none, |counts, row| sum(counts, count(row, nothing)))
-        .reduce(none, sum);
+        .fold(none, |counts, row| sum(counts, &count(row, nothing)))
+        .reduce(none, |a, b| sum(a, &b));
     let bits = 8 * size_of::<T>();
     let mut information: Vec<f64> =
         pairs[..bits].iter().rev().map(|pairs| pairs.information()).collect();
@@ -110,12 +110,15 @@ fn informative_bits<T: Bits>(values: &[T], nx: usize) -> u32 {
     needed.saturating_sub(leading as u32)
 }
 
-fn none() -> [Pairs; MOST_BITS] {
+/// Pairs of every bit, the lowest one first.
+type Counts = [Pairs; MOST_BITS];
+
+fn none() -> Counts {
     [Pairs::default(); MOST_BITS]
 }
 
-fn sum(mut a: [Pairs; MOST_BITS], b: [Pairs; MOST_BITS]) -> [Pairs; MOST_BITS] {
-    a.iter_mut().zip(b).for_each(|(a, b)| *a = a.plus(b));
+fn sum(mut a: Counts, b: &Counts) -> Counts {
+    a.iter_mut().zip(b).for_each(|(a, b)| *a = a.plus(*b));
     a
 }
 
@@ -131,7 +134,7 @@ fn commonest<T: Bits>(values: &[T]) -> Option<T> {
 }
 
 /// Counts the bits of neighbours in a row, the lowest one first, neither of which is `nothing`.
-fn count<T: Bits>(row: &[T], nothing: Option<T>) -> [Pairs; MOST_BITS] {
+fn count<T: Bits>(row: &[T], nothing: Option<T>) -> Counts {
     let mut counts = none();
     let there = |x: &T| Some(*x) != nothing;
     let pairs = row.windows(2).filter(|pair| pair.iter().all(there)).map(|pair| (pair[0], pair[1]));

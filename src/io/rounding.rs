@@ -1,7 +1,8 @@
 //! Attributes that tell of values that were rounded.
 //!
-//! Source: CF conventions 1.12, section 8.4, lossy compression via quantization; the attribute of the NetCDF
-//! library stands beside it, since its users look for that.
+//! Source: CF conventions 1.12, section 8.4, lossy compression via quantization. The attribute of the NetCDF library,
+//! `_QuantizeBitRoundNumberOfSignificantBits`, is left out: the library rounds what it reads once more where it finds
+//! that, and frames may have more bits than the number says.
 
 use std::path::Path;
 
@@ -32,8 +33,6 @@ pub(super) fn tell(path: &Path, kept: &[(&'static str, u32)]) -> netcdf::Result<
         variable.put_attribute("quantization", CONTAINER)?;
         variable.put_attribute("quantization_nsb", *bits as i32)?;
         variable.put_attribute("quantization_maximum_relative_error", rounding_error(*bits))?;
-        let of_netcdf = "_QuantizeBitRoundNumberOfSignificantBits";
-        variable.put_attribute(of_netcdf, *bits as i32)?;
     }
     file.close()
 }

@@ -144,7 +144,7 @@ pub trait Bits: Copy + PartialEq + Send + Sync + 'static {
     const STORED: u32;
 
     /// The value with so many bits of the significand, the nearest one, of two the even one. What is not
-    /// finite stays as it is, and so does what would not be finite.
+    /// finite stays as it is, and so do what would not be finite and numbers so small that they have fewer bits.
     fn rounded(self, bits: u32) -> Self;
 
     /// Its bits.
@@ -173,7 +173,7 @@ macro_rules! bits {
                 let word = self.to_bits();
                 let half = (1 << (dropped - 1)) - 1 + ((word >> dropped) & 1);
                 let rounded = Self::from_bits(word.wrapping_add(half) >> dropped << dropped);
-                if self.is_finite() && rounded.is_finite() { rounded } else { self }
+                if self.is_normal() && rounded.is_finite() { rounded } else { self }
             }
 
             fn word(self) -> u64 {
@@ -353,6 +353,7 @@ mod tests {
         assert_eq!(0.1_f64.rounded(52), 0.1);
         assert_eq!(0.0_f32.rounded(3).to_bits(), 0);
         assert_eq!(f32::MAX.rounded(5), f32::MAX);
+        assert_eq!(f32::from_bits(3).rounded(5), f32::from_bits(3));
         assert!(f32::NAN.rounded(5).is_nan());
         assert_eq!(f64::INFINITY.rounded(5), f64::INFINITY);
     }

@@ -138,7 +138,7 @@ impl Bench {
 
     /// A frame of a short run on the CPU.
     fn frame_of_output<R: Working>(&self, refine: usize) -> Result<(Header, Snapshot<R>)> {
-        let read = wrf::open(&[self.input.clone()], None, Overlap::Refuse)?;
+        let read = wrf::open(std::slice::from_ref(&self.input), None, Overlap::Refuse)?;
         let (domain, frame, series) = refined(refine, R::PRECISION, read)?;
         let mut case = Case::<R>::new(domain, frame)?;
         let state = case.take_state();

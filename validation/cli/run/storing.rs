@@ -43,8 +43,7 @@ fn number(figures: &Value, pointer: &str) -> f64 {
 }
 
 fn bits_of(output: &Output, variable: &str) -> Option<i32> {
-    let name = "_QuantizeBitRoundNumberOfSignificantBits";
-    let value = output.variable(variable).attribute_value(name)?;
+    let value = output.variable(variable).attribute_value("quantization_nsb")?;
     Some(value.expect("readable").try_into().expect("a whole number"))
 }
 
@@ -68,6 +67,22 @@ fn every_compression_holds_the_same_bits() {
     assert_eq!(stored(&of_none), bytes as f64);
     assert!(stored(&of_fast) < 0.8 * stored(&of_none), "{of_fast}");
     assert!(stored(&of_small) < stored(&of_fast), "{of_small}");
+}
+
+/// Byte by byte: nothing of a file depends on the process or its threads.
+#[test]
+fn the_same_run_makes_the_same_file() {
+    let place = Place::with(&Small::new());
+    let mut files = Vec::new();
+    for threads in ["1", "2", "2"] {
+        let options = ["-q", "--force", "--output", "out.nc", "--keepbits", "auto"];
+        // The command line is an attribute.
+        let mut program = place.program(&["run", "--input", "small.nc"]);
+        program.args(options).args(FRAMES).env("RAYON_NUM_THREADS", threads);
+        assert!(program.status().expect("the program starts").success());
+        files.push(std::fs::read(place.path("out.nc")).expect("the file"));
+    }
+    assert!(files[0] == files[1] && files[1] == files[2], "the files differ");
 }
 
 #[test]
