@@ -239,7 +239,7 @@ mod tests {
     #[test]
     fn the_netcdf_library_reads_what_was_stored_in_chunks() {
         for (nz, ny, nx) in [(5, 300, 300), (2, 701, 500), (1, 1, 1)] {
-            let shape = Shape { nz, ny, nx };
+            let shape = Shape { nx, ny, nz };
             for compression in [Compression::None, Compression::Fast, Compression::Small] {
                 let (expected, found) = written(shape, (compression, Keep::All));
                 assert!(expected == found, "{shape} {compression:?}");

@@ -178,7 +178,7 @@ mod tests {
     /// A cloud of noise in clear air: its edges are no information in the last bits.
     #[test]
     fn edges_of_clouds_are_left_out() {
-        let cloud = |n: usize| (n % NX) / 16 % 3 == 0 && (n / NX) / 16 % 3 == 0;
+        let cloud = |n: usize| [n % NX, n / NX].iter().all(|at| (at / 16).is_multiple_of(3));
         let of = |(n, x)| if cloud(n) { x } else { 0.0 };
         let field: Vec<f32> = field(3).into_iter().enumerate().map(of).collect();
         assert!(informative_bits(&field, NX) <= 3);
