@@ -89,6 +89,11 @@ measure sums reduce --backend $backend --runs "$runs"
 measure transposes transpose --backend $backend --runs "$runs"
 measure products csr --backend $backend --runs "$runs"
 
+# Frames of output: no part of the tables either.
+merged=("${records[@]}")
+measure output output
+records=("${merged[@]}")
+
 if [ -z "${QUICK:-}" ]; then
     # The large grid on the CPU: seconds for a call.
     measure cpu-1024 wsm5 advection step --backend cpu "${main[@]}" --tile $large --runs 3

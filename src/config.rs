@@ -7,6 +7,7 @@ use clap::Args;
 use crate::advection::Limiter;
 use crate::ensemble::Ensemble;
 use crate::grid::Sides;
+use crate::io::output::Storage;
 use crate::io::wrf::series::Overlap;
 use crate::plan::Length;
 use crate::wsm5::Fallout;
@@ -30,6 +31,8 @@ pub struct RunConfig {
     pub ensemble: Option<Ensemble>,
     /// What is written beside the output.
     pub beside: Beside,
+    /// In which form the output is written.
+    pub storage: Storage,
     /// Where it goes on from, and where it is kept where it stands.
     pub restarts: Restarts,
     /// Limiter of the water species.

@@ -4,8 +4,12 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
+if [ "${1:-}" = --help ]; then
+    printf 'check_library.sh: builds the library without the program, and a program of somebody else on it\n'
+    exit
+fi
 cargo=${CARGO:-cargo}
-banned='^(netcdf|hdf5|clap|cudarc|tiny-skia|indicatif|ttf-parser)'
+banned='^(netcdf|hdf5|libdeflate|clap|cudarc|tiny-skia|indicatif|ttf-parser)'
 tree() { "$cargo" tree --prefix none --edges normal,build "$@"; }
 
 if tree --no-default-features | grep -E "$banned"; then

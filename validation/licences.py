@@ -22,7 +22,8 @@ C libraries), only into tests, or only into programs for other systems than Linu
 `validation/licences.py`; `cargo test --release --test tidy` fails where this list and `Cargo.lock` differ, and
 `cargo deny check` holds the licences to those that `deny.toml` admits. The texts of the licences stand in the packages
 themselves, which `cargo vendor` collects. The HDF5 and NetCDF libraries (`hdf5-metno-src`, `netcdf-src`), of The HDF
-Group and of Unidata, are compiled into the program from their sources.
+Group and of Unidata, are compiled into the program from their sources, and so is libdeflate (`libdeflate-sys`), by Eric
+Biggers and others, under the MIT licence.
 The letters of the pictures are those of DejaVu Sans, inside the program too; their licence is
 [src/plot/font/LICENSE](src/plot/font/LICENSE).
 

@@ -23,7 +23,7 @@ fn by_option(advice: Advice) -> &'static str {
         Advice::UseCpu => "use --backend cpu",
         Advice::UseSmallerGridOrCpu => "use a smaller grid or --backend cpu",
         Advice::UseFewerMembers => "give fewer, a smaller grid or --backend cpu",
-        Advice::InstallDriver => "install a recent NVIDIA driver, or use --backend cpu",
+        Advice::InstallDriver => "install a recent NVIDIA driver, or use the CPU (--backend cpu)",
         Advice::InstallCompiler => {
             "install the CUDA toolkit or the Python package nvidia-cuda-nvrtc, or name the library with \
              --nvrtc-lib or NWP_NVRTC"

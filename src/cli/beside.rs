@@ -7,6 +7,7 @@ use crate::config::RunConfig;
 use crate::diagnostics::stations;
 use crate::error::Result;
 use crate::io::growing::beside;
+use crate::io::ledger::Ledger;
 use crate::io::output::{Companion, Header, Output, Snapshot};
 use crate::io::pending::Pending;
 use crate::io::points::{Place, Points};
@@ -166,6 +167,10 @@ pub(super) struct Writing<'a, R> {
 impl<R: Working> Sink<R> for Writing<'_, R> {
     fn frame(&mut self, _step: usize, frame: Snapshot<R>) -> bool {
         self.output.send(frame)
+    }
+
+    fn ledger(&self) -> Ledger {
+        self.output.ledger().clone()
     }
 
     fn probes(&self) -> Vec<Probe<R>> {

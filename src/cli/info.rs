@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use serde::Serialize;
 
+use crate::cli::advice::told;
 use crate::cli::device::{CompilerPlace, TuningChoice};
 use crate::cli::made::{Machine, machine};
 use crate::cli::refine;
@@ -231,7 +232,7 @@ impl FileFacts {
                 facts.max_dt = max_dt;
                 facts.survey.assumed.extend(unread);
             }
-            Err(error) => facts.problem = Some(error.to_string()),
+            Err(error) => facts.problem = Some(told(&error)),
         }
         Ok(facts)
     }

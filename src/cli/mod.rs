@@ -26,6 +26,7 @@ mod report;
 mod report_page;
 mod restart;
 mod run;
+mod storing;
 mod transport;
 mod tune;
 mod values;

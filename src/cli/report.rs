@@ -15,7 +15,9 @@ use crate::diagnostics::budget::Water;
 use crate::diagnostics::frame::{FieldFigures, FrameFigures, Located};
 use crate::diagnostics::pair::Verdict;
 use crate::error::{Error, Result};
+use crate::io::ledger::Ledger;
 use crate::io::pending::Pending;
+use crate::io::storage::rounding_error;
 use crate::io::wrf::album::Album;
 use crate::model::pair::{self, Ratio, Timed};
 use crate::model::suspect::Suspect;
@@ -32,15 +34,46 @@ struct PhaseRate {
     cells_per_s: f64,
 }
 
+/// Time of the output. Its total is wall time in which output was gathered, compressed or written, of whichever
+/// thread, from the first frame until the file has its name.
+#[derive(Clone, Copy, Debug, Serialize)]
+struct OutputTiming {
+    #[serde(flatten)]
+    phase: PhaseRate,
+    /// Time that the run waited for it, s.
+    wait_s: f64,
+    /// Bytes of the values of fields, and those that were stored for them.
+    raw_bytes: u64,
+    compressed_bytes: u64,
+}
+
 #[derive(Clone, Copy, Debug, Serialize)]
 struct Timing {
     advection: PhaseRate,
     microphysics: PhaseRate,
     step: PhaseRate,
     input_frames: PhaseRate,
-    output: PhaseRate,
+    output: OutputTiming,
     run: PhaseRate,
 }
+
+/// A variable that was rounded.
+#[derive(Clone, Copy, Debug, Serialize)]
+struct Rounded {
+    variable: &'static str,
+    /// Bits of the significand that are left in the frame that has the fewest.
+    bits: u32,
+    max_relative_error: f64,
+}
+
+impl From<(&'static str, u32)> for Rounded {
+    fn from((variable, bits): (&'static str, u32)) -> Self {
+        Self { variable, bits, max_relative_error: rounding_error(bits) }
+    }
+}
+
+/// Bytes.
+const MB: f64 = 1e6;
 
 /// Cells of a mean: those of the water budget, where some sides are specified or open, or all.
 const INSIDE: &str = "the cells inside the outermost rows";
@@ -74,6 +107,8 @@ pub(super) struct Facts {
     precipitation_mean_over: &'static str,
     precipitation_frozen_mean_mm: f64,
     precipitation_max_mm: f64,
+    /// Variables of the output that were rounded.
+    rounded: Vec<Rounded>,
     timing: Timing,
     pairs: Vec<Ratio>,
     verdict: Vec<Verdict>,
@@ -95,7 +130,7 @@ impl Facts {
         plan: &Plan,
         backend: &mut dyn Backend<R>,
         outcome: &Outcome,
-        frames: usize,
+        (frames, ledger): (usize, &Ledger),
         wall: Duration,
     ) -> Result<Self> {
         let shape = case.domain.grid.shape;
@@ -137,12 +172,18 @@ impl Facts {
             precipitation_mean_over: if is_inside { INSIDE } else { EVERYWHERE },
             precipitation_frozen_mean_mm: frozen_mean,
             precipitation_max_mm: most,
+            rounded: ledger.kept().into_iter().map(Rounded::from).collect(),
             timing: Timing {
                 advection: of_phase(times.advection),
                 microphysics: of_phase(times.microphysics),
                 step: rate(times.advection.plus(&times.microphysics), outcome.stepping),
                 input_frames: rate(times.input, outcome.driving),
-                output: rate(times.output, outcome.output),
+                output: OutputTiming {
+                    phase: rate(times.output, ledger.total()),
+                    wait_s: outcome.output.as_secs_f64(),
+                    raw_bytes: ledger.raw_bytes(),
+                    compressed_bytes: ledger.stored_bytes(),
+                },
                 run: rate(times.sum(), wall),
             },
             pairs: Vec::new(),
@@ -177,7 +218,7 @@ impl Facts {
             ("transport", timing.advection),
             ("microphysics", timing.microphysics),
             ("input frames", timing.input_frames),
-            ("output", timing.output),
+            ("output", timing.output.phase),
         ];
         let terms = [
             ("at the start", water.start),
@@ -206,6 +247,13 @@ impl Facts {
         for (name, phase) in phases {
             writeln!(out, "  {name:<14}{:.2} s", phase.time.total_s)?;
         }
+        let OutputTiming { wait_s, raw_bytes, compressed_bytes, .. } = timing.output;
+        writeln!(
+            out,
+            "                beside the steps but for {wait_s:.2} s; fields of {:.1} MB in {:.1} MB",
+            raw_bytes as f64 / MB,
+            compressed_bytes as f64 / MB
+        )?;
         writeln!(
             out,
             "precipitation  {:.4} mm in the mean over {} ({frozen:.0} % frozen), {:.2} mm at most",
@@ -220,6 +268,11 @@ impl Facts {
             print_fields(&mut out, last)?;
         }
         writeln!(out, "output         {}, {} frames", self.made.output, self.made.frames)?;
+        if !self.rounded.is_empty() {
+            let kept = |Rounded { variable, bits, .. }: &Rounded| format!("{variable} {bits}");
+            let kept: Vec<String> = self.rounded.iter().map(kept).collect();
+            writeln!(out, "               rounded, bits of the significand: {}", kept.join(", "))?;
+        }
         for name in &self.beside {
             writeln!(out, "               {name}")?;
         }

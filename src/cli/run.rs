@@ -19,6 +19,7 @@ use crate::cli::progress::Progress;
 use crate::cli::provenance::provenance;
 use crate::cli::report::Facts;
 use crate::cli::restart::{Given, Settled, restarter, warn_of_another_backend};
+use crate::cli::storing::Storing;
 use crate::cli::{BackendChoice, FalloutChoice, LimiterChoice, OverlapChoice, Precision};
 use crate::config::{Beside, Restarts, RunConfig};
 use crate::device::Gpu;
@@ -27,7 +28,8 @@ use crate::ensemble::Ensemble;
 use crate::error::{Error, Result};
 use crate::grid::Sides;
 use crate::io::destination::is_same;
-use crate::io::output::{Header, Output};
+use crate::io::ledger::Ledger;
+use crate::io::output::{FileForm, Header, Output};
 use crate::io::pending::Pending;
 use crate::io::restart::RestartFile;
 use crate::model::pair::{LONG_RUNS, Pair, Report};
@@ -89,6 +91,8 @@ pub(super) struct Run {
     ensemble: Option<PathBuf>,
     #[command(flatten)]
     beside: Beside,
+    #[command(flatten)]
+    storing: Storing,
     /// Precision of the computation and of the output [default: f32]
     #[arg(long, value_name = "PRECISION")]
     precision: Option<Precision>,
@@ -191,6 +195,7 @@ impl Run {
             failing_step: self.fail_at_step,
             ensemble: self.ensemble()?,
             beside: self.beside.clone(),
+            storage: self.storing.storage()?,
         };
         refuse_one_file_twice(&config)?;
         Ok(config)
@@ -210,6 +215,7 @@ impl Run {
             ("--profiles", *profiles),
             ("--report", self.report.is_some()),
         ];
+        let of_single_runs = [&of_single_runs[..], &self.storing.of_single_runs()].concat();
         self.ensemble.as_deref().map(|path| ensemble::read(path, &of_single_runs)).transpose()
     }
 }
@@ -303,14 +309,18 @@ fn run<R: Working + Value + OnDevice>(
         restarter(pending, config, (&case, series, &plan), header.provenance.clone())
     });
     let companions = beside.files(&header)?;
-    let output = Output::create(output, header, companions, restarter)?;
+    let form = FileForm { storage: config.storage.clone(), ledger: Ledger::default() };
+    let ledger = form.ledger.clone();
+    let output = Output::create(output, (header, form), companions, restarter)?;
     let frames = Frames { interval: config.output_interval, ..Frames::default() };
     let mut job = Job { config, case: &mut case, plan, frames, stop: &stop };
     let whole = start_state.as_ref().filter(|_| compared == Compared::Whole);
     let result =
         job.run(&mut *backend, whole, &mut Writing { output: &output, beside: &beside, restarts });
     let waiting = Instant::now();
+    let waits = ledger.busy();
     let written = output.finish()?;
+    drop(waits);
     let (mut outcome, mut report) = result.inspect_err(|_| {
         info!("{} holds the {written} frames before that", config.output.shown());
     })?;
@@ -320,7 +330,8 @@ fn run<R: Working + Value + OnDevice>(
         Some(run) => Duration::from_secs_f64(run.end_to_end_s),
         None => start.elapsed(),
     };
-    let mut facts = Facts::new(config, job.case, &plan, &mut *backend, &outcome, written, wall)?;
+    let mut facts =
+        Facts::new(config, job.case, &plan, &mut *backend, &outcome, (written, &ledger), wall)?;
     if let Some(start) = start_state.as_ref().filter(|_| !outcome.interrupted && report.is_none()) {
         let most = CELLS_COMPARED / job.case.domain.grid.shape.cells();
         let steps = plan.steps.min(most.clamp(1, STEPS_COMPARED));

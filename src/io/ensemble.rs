@@ -8,11 +8,12 @@ use std::thread::{self, JoinHandle};
 use netcdf::FileMut;
 
 use crate::error::{Error, Result};
-use crate::io::fields::{Form, define, define_variable, put, put_at};
+use crate::io::fields::{Form, define, put, put_at};
+use crate::io::initial::{put_grid, put_time};
 use crate::io::layout::{
     COMPUTED, CONTENTS, COURANT, ENSEMBLE_MEAN, ENSEMBLE_SPREAD, GIVEN, GRID, PROFILES, Variable,
 };
-use crate::io::output::{Header, Snapshot, define_place, put_prescribed, put_time};
+use crate::io::output::{Header, Snapshot, define_place};
 use crate::io::pending::Pending;
 use crate::io::reopening::Reopening;
 use crate::io::writer::Stored;
@@ -204,10 +205,10 @@ impl Book {
             }
         }
         for about in COMPUTED.iter().filter(|about| is_wind(about)).chain([&COURANT]) {
-            define_variable::<R>(file, about, is_mapped)?;
+            define::<R>(file, &Form::plain(about), is_mapped)?;
         }
         for about in GIVEN.iter().chain(&GRID) {
-            define_variable::<f32>(file, about, is_mapped)?;
+            define::<f32>(file, &Form::plain(about), is_mapped)?;
         }
         Ok(Self { moments, roll: roll.clone(), frames: 0, members: 0 })
     }
@@ -276,4 +277,18 @@ fn put_roll(file: &mut FileMut, roll: &Roll) -> netcdf::Result<()> {
         variable.put_values(values, ..)?;
     }
     Ok(())
+}
+
+/// Writes what the input says of the air, and what describes the grid.
+fn put_prescribed<R: Stored>(
+    file: &mut FileMut,
+    header: &Header,
+    frame: usize,
+    snapshot: &Snapshot<R>,
+) -> netcdf::Result<()> {
+    put(file, header.shape(), frame, &COURANT, &[R::of(snapshot.max_courant)])?;
+    for (variable, values) in GIVEN.iter().zip(snapshot.given.values()) {
+        put(file, header.shape(), frame, variable, values)?;
+    }
+    put_grid(file, header, frame)
 }

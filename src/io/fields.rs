@@ -5,8 +5,9 @@ use std::ops::Range;
 use netcdf::{FileMut, VariableMut};
 
 use crate::grid::Shape;
-use crate::io::layout::{self, Variable};
+use crate::io::layout::Variable;
 use crate::io::mapping;
+use crate::io::storage::{Blocks, Compression};
 use crate::io::writer::Stored;
 
 /// Deflate level: more costs time and gains little on such fields.
@@ -43,20 +44,36 @@ impl<'a> Form<'a> {
     }
 }
 
-/// Defines a variable as it is.
+/// Defines a variable as it is, volumes and planes in chunks as [`Blocks`] has them, compressed as asked for.
 pub(super) fn define_variable<R: Stored>(
     file: &mut FileMut,
     about: &Variable,
     is_mapped: bool,
+    (shape, compression): (Shape, Compression),
 ) -> netcdf::Result<()> {
-    define::<R>(file, &Form::plain(about), is_mapped)
+    define_with::<R>(file, &Form::plain(about), is_mapped, compression)?;
+    let Some(blocks) = Blocks::of(about.axes, shape, size_of::<R>()) else { return Ok(()) };
+    let mut variable = existing(file, about.name)?;
+    if let Some(level) = compression.deflate().filter(|_| !blocks.is_volume()) {
+        variable.set_compression(level, true)?;
+    }
+    variable.set_chunking(&blocks.extents())
 }
 
-/// Defines a variable.
+/// Defines a variable, volumes compressed in little time.
 pub(super) fn define<R: Stored>(
     file: &mut FileMut,
     form: &Form<'_>,
     is_mapped: bool,
+) -> netcdf::Result<()> {
+    define_with::<R>(file, form, is_mapped, Compression::Fast)
+}
+
+fn define_with<R: Stored>(
+    file: &mut FileMut,
+    form: &Form<'_>,
+    is_mapped: bool,
+    compression: Compression,
 ) -> netcdf::Result<()> {
     let Form { about, name, description, between, .. } = form;
     let space = about.axes.names();
@@ -68,8 +85,8 @@ pub(super) fn define<R: Stored>(
     if between.is_some() {
         variable.set_chunking(&[&[1, 1], &lengths[..]].concat())?;
     }
-    if space.len() == 3 {
-        variable.set_compression(DEFLATE, true)?;
+    if let Some(level) = compression.deflate().filter(|_| space.len() == 3) {
+        variable.set_compression(level, true)?;
     }
     variable.put_attribute("FieldType", field_type::<R>())?;
     variable.put_attribute("MemoryOrder", about.axes.memory_order())?;
@@ -121,11 +138,7 @@ pub(super) fn put_at<R: Stored>(
     at: &[usize],
     values: &[R],
 ) -> netcdf::Result<()> {
-    let lengths = layout::dimensions(shape);
-    let length = |name: &&str| {
-        lengths.iter().find(|(found, _)| found == name).map_or(0, |(_, length)| *length)
-    };
-    let space = form.about.axes.names().iter().map(|name| 0..length(name));
+    let space = form.about.axes.lengths(shape).into_iter().map(|length| 0..length);
     let extents: Vec<Range<usize>> = at.iter().map(|at| *at..at + 1).chain(space).collect();
     existing(file, &form.name)?.put_values(values, extents)
 }

@@ -5,10 +5,13 @@ use std::path::Path;
 use netcdf::FileMut;
 
 use crate::error::Result;
-use crate::io::fields::{define_variable, put};
+use crate::io::fields::{define_variable, existing, put};
+use crate::io::geometry;
 use crate::io::layout::{COMPUTED, GIVEN, GRID};
-use crate::io::output::{Header, define_place, put_grid, put_time};
+use crate::io::nc_char::NcChar;
+use crate::io::output::{DATE_LENGTH, Header, define_place, moment};
 use crate::io::pending::Pending;
+use crate::io::storage::Compression;
 use crate::io::wrf::Frame;
 
 /// How many of the computed fields of an output are input too: the state, U and V.
@@ -62,9 +65,9 @@ impl Initial {
 }
 
 fn define(file: &mut FileMut, header: &Header) -> netcdf::Result<()> {
-    let mapping = define_place(file, header)?;
+    let (mapping, chunks) = (define_place(file, header)?, (header.shape(), Compression::Fast));
     for variable in COMPUTED[..PRESCRIBED].iter().chain(&GIVEN).chain(&GRID) {
-        define_variable::<f32>(file, variable, mapping.is_some())?;
+        define_variable::<f32>(file, variable, mapping.is_some(), chunks)?;
     }
     Ok(())
 }
@@ -91,4 +94,25 @@ fn put_frame(
 
 fn values<T, D: ndarray::Dimension>(array: &ndarray::Array<T, D>) -> &[T] {
     array.as_slice().expect("standard layout")
+}
+
+/// Writes the time of a frame with the NetCDF library.
+pub(super) fn put_time(
+    file: &mut FileMut,
+    header: &Header,
+    frame: usize,
+    seconds: f64,
+) -> netcdf::Result<()> {
+    let (now, minutes) = moment(header, seconds);
+    let place = [frame..frame + 1, 0..DATE_LENGTH];
+    existing(file, "Times")?.put_values(&NcChar::of(&now), place)?;
+    existing(file, "XTIME")?.put_value(minutes, [frame])
+}
+
+/// Writes what describes the grid with the NetCDF library.
+pub(super) fn put_grid(file: &mut FileMut, header: &Header, frame: usize) -> netcdf::Result<()> {
+    for (variable, values) in GRID.iter().zip(geometry::values(&header.domain)) {
+        put(file, header.shape(), frame, variable, &values)?;
+    }
+    Ok(())
 }

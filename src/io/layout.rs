@@ -44,6 +44,13 @@ impl Axes {
         }
     }
 
+    /// Lengths of the dimensions after Time.
+    pub(super) fn lengths(self, shape: Shape) -> Vec<usize> {
+        let all = dimensions(shape);
+        let length = |name: &&str| all.iter().find(|(found, _)| found == name).map(|(_, n)| *n);
+        self.names().iter().filter_map(length).collect()
+    }
+
     /// WRF's name of the order of dimensions.
     pub(super) fn memory_order(self) -> &'static str {
         match self.names().len() {

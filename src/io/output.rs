@@ -1,6 +1,7 @@
 //! Output of a run: a WRF file with CF attributes, written by a thread of its own.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::{self, JoinHandle};
 
@@ -12,24 +13,27 @@ use crate::calendar;
 use crate::error::{Error, Result};
 use crate::grid::Shape;
 pub use crate::io::companion::Companion;
-use crate::io::fields::{define_variable, existing, field_type, put};
+use crate::io::fields::{define_variable, field_type};
+use crate::io::frames::{Field, FrameFile};
 use crate::io::geometry;
-use crate::io::layout::{self, COMPUTED, CONTENTS, COURANT, GIVEN, GRID, PROFILES};
+use crate::io::layout::{self, COMPUTED, CONTENTS, COURANT, GIVEN, GRID, PROFILES, Variable};
+use crate::io::ledger::Ledger;
 use crate::io::mapping::Mapping;
-use crate::io::nc_char::NcChar;
 use crate::io::pending::Pending;
-use crate::io::reopening::Reopening;
 use crate::io::restart::{Restarter, Saved};
+use crate::io::rounding;
 use crate::io::sampled::{ColumnFrame, Sample};
+use crate::io::selection::Selection;
+use crate::io::storage::{Compression, Keep};
 use crate::io::wrf::{Attribute, Domain};
 use crate::io::writer::Stored;
 use crate::state::{CloudDiagnostics, State, Surface};
 
-/// Frames that may wait for the writer before the run waits for it.
-const WAITING: usize = 2;
+/// Frames that may wait for the writer, which has one at hand, before the run waits for it.
+const WAITING: usize = 1;
 
 /// Length of a time stamp.
-const DATE_LENGTH: usize = 19;
+pub(super) const DATE_LENGTH: usize = 19;
 
 /// Fields of the input that pass through, as read. Shapes: (nz, ny, nx), (nz + 1, ny, nx), (ny, nx).
 #[derive(Clone, Debug)]
@@ -51,7 +55,7 @@ pub struct Snapshot<R> {
     pub state: State<R>,
     /// Projected winds on the x-, y- and z-faces, m s⁻¹. Shapes: (nz, ny, nx + 1), (nz, ny + 1, nx),
     /// (nz + 1, ny, nx).
-    pub winds: [Array3<R>; 3],
+    pub winds: Arc<[Array3<R>; 3]>,
     /// Reflectivity and effective radii.
     pub diagnostics: CloudDiagnostics<R>,
     /// What has fallen.
@@ -65,7 +69,9 @@ pub struct Snapshot<R> {
     /// Largest Courant number of a cell, of all that leaves it.
     pub max_courant: f64,
     /// What the input says of the air at this time.
-    pub given: Given,
+    pub given: Arc<Given>,
+    /// Whether winds and what the input says are those of all frames.
+    pub lasts: bool,
 }
 
 impl<R: Stored> Snapshot<R> {
@@ -108,7 +114,7 @@ impl<R: Stored> Snapshot<R> {
 
 impl Given {
     /// The values of [`GIVEN`].
-    fn values(&self) -> [&[f32]; GIVEN.len()] {
+    pub(super) fn values(&self) -> [&[f32]; GIVEN.len()] {
         let [p, pb] = &self.pressure;
         let [ph, phb] = &self.geopotential;
         let [mu, mub] = &self.column_mass;
@@ -140,6 +146,26 @@ impl Header {
     }
 }
 
+/// In which form a run is written.
+#[derive(Clone, Debug, Default)]
+pub struct Storage {
+    /// How volumes are compressed.
+    pub compression: Compression,
+    /// How many bits of their values are kept.
+    pub keep: Keep,
+    /// Which variables are written.
+    pub variables: Selection,
+}
+
+/// In which form a file is written, and who is told what it takes.
+#[derive(Clone, Debug, Default)]
+pub struct FileForm {
+    /// The form.
+    pub storage: Storage,
+    /// Time and bytes.
+    pub ledger: Ledger,
+}
+
 enum Message<R> {
     Frame(Box<Snapshot<R>>),
     Sample(usize, Box<Sample<R>>),
@@ -152,6 +178,7 @@ enum Message<R> {
 #[derive(Debug)]
 pub struct Output<R> {
     target: PathBuf,
+    ledger: Ledger,
     sender: SyncSender<Message<R>>,
     thread: JoinHandle<Result<usize>>,
 }
@@ -165,23 +192,28 @@ impl<R: Stored> Output<R> {
     /// [`Error::Io`] when no thread can be started.
     pub fn create(
         pending: Pending,
-        header: Header,
+        (header, form): (Header, FileForm),
         companions: Vec<Box<dyn Companion<R>>>,
         restarter: Option<Restarter>,
     ) -> Result<Self> {
-        let target = pending.target().to_owned();
+        let (target, ledger) = (pending.target().to_owned(), form.ledger.clone());
         let (sender, receiver) = sync_channel(WAITING);
-        let writer = Writer { pending, header, companions, restarter };
+        let writer = Writer { pending, header, form, companions, restarter };
         let thread = thread::Builder::new()
             .name("output".to_owned())
             .spawn(move || writer.run(&receiver))
             .map_err(|e| Error::io(&target, "start writing", e))?;
-        Ok(Self { target, sender, thread })
+        Ok(Self { target, ledger, sender, thread })
     }
 
     /// The name that the file will get.
     pub fn target(&self) -> &Path {
         &self.target
+    }
+
+    /// Time and bytes that it takes.
+    pub fn ledger(&self) -> &Ledger {
+        &self.ledger
     }
 
     /// Hands over a frame; waits only when the writer is behind.
@@ -220,7 +252,7 @@ impl<R: Stored> Output<R> {
     ///
     /// [`Error::Io`] when writing has failed.
     pub fn finish(self) -> Result<usize> {
-        let Self { target, sender, thread } = self;
+        let Self { target, sender, thread, .. } = self;
         // The writer has left already where this fails, and says why below.
         let _ = sender.send(Message::Commit);
         drop(sender);
@@ -233,19 +265,21 @@ impl<R: Stored> Output<R> {
 struct Writer<R> {
     pending: Pending,
     header: Header,
+    form: FileForm,
     companions: Vec<Box<dyn Companion<R>>>,
     restarter: Option<Restarter>,
 }
 
 impl<R: Stored> Writer<R> {
     fn run(mut self, receiver: &Receiver<Message<R>>) -> Result<usize> {
-        let mut file =
-            begin::<R>(self.pending.path(), &self.header).map_err(|e| self.pending.failed(e))?;
+        let mut file = begin::<R>(self.pending.path(), &self.header, &self.form)
+            .map_err(|e| self.pending.failed(e))?;
         let (mut frames, mut last) = (0, None);
         while let Ok(message) = receiver.recv() {
+            let _busy = self.form.ledger.busy();
             match message {
                 Message::Frame(snapshot) => {
-                    put_frame(&mut file, &self.header, frames, &snapshot)
+                    put_frame(&mut file, &self.header, &self.form.storage, frames, &snapshot)
                         .map_err(|e| self.pending.failed(e))?;
                     frames += 1;
                 }
@@ -262,11 +296,11 @@ impl<R: Stored> Writer<R> {
                 // Everything has its name before that one.
                 Message::Restart(saved) if saved.is_last => last = Some(saved),
                 Message::Restart(saved) => {
-                    file.sync().map_err(|e| self.pending.failed(e))?;
+                    file = self.whole(file).map_err(|e| self.pending.failed(e))?;
                     self.keep(&saved)?;
                 }
                 Message::Commit => {
-                    file.close().map_err(|e| self.pending.failed(e))?;
+                    self.close(file).map_err(|e| self.pending.failed(e))?;
                     self.pending.commit()?;
                     for companion in self.companions {
                         companion.commit()?;
@@ -281,6 +315,22 @@ impl<R: Stored> Writer<R> {
         Ok(frames)
     }
 
+    /// Closes the file, which tells then of all that was done to its values.
+    fn close(&self, file: FrameFile) -> Result<(), String> {
+        file.close()?;
+        rounding::tell(self.pending.path(), &self.form.ledger.kept()).map_err(|e| e.to_string())
+    }
+
+    /// Makes the file on disk whole as far as it has come, and goes on with it.
+    fn whole(&self, file: FrameFile) -> Result<FrameFile, String> {
+        if self.form.storage.keep == Keep::All {
+            file.sync()?;
+            return Ok(file);
+        }
+        self.close(file)?;
+        FrameFile::open(self.pending.path(), self.header.shape(), self.form.ledger.clone())
+    }
+
     /// Shows what there is, then writes a restart file.
     fn keep(&mut self, saved: &Saved<R>) -> Result<()> {
         let Some(restarter) = &mut self.restarter else { return Ok(()) };
@@ -293,20 +343,26 @@ impl<R: Stored> Writer<R> {
 }
 
 /// Starts a file and defines what is in it.
-fn begin<R: Stored>(path: &Path, header: &Header) -> netcdf::Result<Reopening> {
-    let mut file = Reopening::create(path)?;
-    define::<R>(file.file()?, header)?;
-    Ok(file)
+fn begin<R: Stored>(path: &Path, header: &Header, form: &FileForm) -> Result<FrameFile, String> {
+    let create = || -> netcdf::Result<()> {
+        let mut file = netcdf::create(path)?;
+        define::<R>(&mut file, header, form)?;
+        file.close()
+    };
+    create().map_err(|e| e.to_string())?;
+    FrameFile::open(path, header.shape(), form.ledger.clone())
 }
 
-fn define<R: Stored>(file: &mut FileMut, header: &Header) -> netcdf::Result<()> {
+fn define<R: Stored>(file: &mut FileMut, header: &Header, form: &FileForm) -> netcdf::Result<()> {
     let mapping = define_place(file, header)?;
+    let chunks = (header.shape(), form.storage.compression);
+    let chosen = |variable: &&Variable| form.storage.variables.has(variable);
     let summed = CONTENTS.iter().chain(PROFILES.iter().flatten()).chain([&COURANT]);
-    for variable in COMPUTED.iter().chain(summed) {
-        define_variable::<R>(file, variable, mapping.is_some())?;
+    for variable in COMPUTED.iter().chain(summed).filter(chosen) {
+        define_variable::<R>(file, variable, mapping.is_some(), chunks)?;
     }
-    for variable in GIVEN.iter().chain(&GRID) {
-        define_variable::<f32>(file, variable, mapping.is_some())?;
+    for variable in GIVEN.iter().chain(&GRID).filter(chosen) {
+        define_variable::<f32>(file, variable, mapping.is_some(), chunks)?;
     }
     Ok(())
 }
@@ -376,61 +432,59 @@ fn define_attributes(file: &mut FileMut, header: &Header) -> netcdf::Result<()> 
     Ok(())
 }
 
+/// Writes a frame: what is small first, as it is, then volumes and planes.
 fn put_frame<R: Stored>(
-    writing: &mut Reopening,
+    file: &mut FrameFile,
     header: &Header,
+    storage: &Storage,
     frame: usize,
     snapshot: &Snapshot<R>,
-) -> netcdf::Result<()> {
-    let file = writing.file()?;
-    put_time(file, header, frame, snapshot.seconds)?;
-    for (variable, values) in COMPUTED.iter().zip(snapshot.computed()) {
-        put(file, header.shape(), frame, variable, values)?;
-    }
-    for (variable, values) in CONTENTS.iter().zip(snapshot.contents()) {
-        put(file, header.shape(), frame, variable, values)?;
-    }
+) -> Result<(), String> {
+    let (now, minutes) = moment(header, snapshot.seconds);
+    file.begin(frame)?;
+    file.put_bytes("Times", frame, now.as_bytes())?;
+    file.put("XTIME", frame, &[minutes])?;
     let profiles: Vec<R> = snapshot.profiles.iter().map(|&x| R::of(x)).collect();
-    let profiles = profiles.chunks_exact(header.shape().nz);
-    for (variable, values) in PROFILES.iter().flatten().zip(profiles) {
-        put(file, header.shape(), frame, variable, values)?;
+    let profiles = PROFILES.iter().flatten().zip(profiles.chunks_exact(header.shape().nz));
+    let courant = [R::of(snapshot.max_courant)];
+    let summed = CONTENTS.iter().zip(snapshot.contents()).chain(profiles);
+    let computed = COMPUTED.iter().zip(snapshot.computed()).chain(summed);
+    let computed = computed.chain([(&COURANT, &courant[..])]);
+    let grid = geometry::values(&header.domain);
+    let grid = GRID.iter().zip(&grid).map(|(variable, values)| (variable, (&values[..], true)));
+    let given = GIVEN.iter().zip(snapshot.given.values());
+    let given = given.map(|(variable, values)| (variable, (values, snapshot.lasts)));
+    let mut fields = Vec::new();
+    for (variable, values) in computed.filter(|(variable, _)| storage.variables.has(variable)) {
+        let lasts = snapshot.lasts && matches!(variable.name, "U" | "V" | "W");
+        fields.extend(put(file, variable, frame, (values, lasts), storage)?);
     }
-    put_prescribed(file, header, frame, snapshot)?;
-    writing.wrote(snapshot.bytes())
+    for (variable, values) in grid.chain(given) {
+        if storage.variables.has(variable) {
+            fields.extend(put(file, variable, frame, values, storage)?);
+        }
+    }
+    file.put_fields(frame, &fields)
 }
 
-/// Writes what the input says of the air, and what describes the grid.
-pub(super) fn put_prescribed<R: Stored>(
-    file: &mut FileMut,
-    header: &Header,
+/// Writes what has no more than a dimension beside time, and returns what has more.
+fn put<'a, R: Stored>(
+    file: &mut FrameFile,
+    variable: &'static Variable,
     frame: usize,
-    snapshot: &Snapshot<R>,
-) -> netcdf::Result<()> {
-    put(file, header.shape(), frame, &COURANT, &[R::of(snapshot.max_courant)])?;
-    for (variable, values) in GIVEN.iter().zip(snapshot.given.values()) {
-        put(file, header.shape(), frame, variable, values)?;
+    values: (&'a [R], bool),
+    storage: &Storage,
+) -> Result<Option<Field<'a>>, String> {
+    let field = file.field(variable, values, (storage.compression, storage.keep));
+    if field.is_none() {
+        file.put(variable.name, frame, values.0)?;
     }
-    put_grid(file, header, frame)
+    Ok(field)
 }
 
-/// Writes the time of a frame.
-pub(super) fn put_time(
-    file: &mut FileMut,
-    header: &Header,
-    frame: usize,
-    seconds: f64,
-) -> netcdf::Result<()> {
+/// The time of a frame as WRF writes it, and in minutes since the start of the simulation.
+pub(super) fn moment(header: &Header, seconds: f64) -> (String, f64) {
     let now = calendar::after(header.start, seconds);
     let minutes = calendar::minutes(header.domain.start, header.start) + seconds / 60.0;
-    existing(file, "Times")?
-        .put_values(&NcChar::of(&calendar::stamp(now)), [frame..frame + 1, 0..DATE_LENGTH])?;
-    existing(file, "XTIME")?.put_value(minutes, [frame])
-}
-
-/// Writes what describes the grid.
-pub(super) fn put_grid(file: &mut FileMut, header: &Header, frame: usize) -> netcdf::Result<()> {
-    for (variable, values) in GRID.iter().zip(geometry::values(&header.domain)) {
-        put(file, header.shape(), frame, variable, &values)?;
-    }
-    Ok(())
+    (calendar::stamp(now), minutes)
 }

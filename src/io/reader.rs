@@ -2,16 +2,19 @@
 
 use std::fs;
 use std::io::Read;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 use ndarray::{ArrayD, IxDyn};
 use netcdf::types::{FloatType, NcVariableType};
 use netcdf::{AttributeValue, Variable};
 
 use crate::error::{Error, Result};
+use crate::io::chunks::File;
 use crate::io::holes::Masked;
 use crate::io::packing::Packing;
-use crate::io::{classic, filters, guard, heap, holes};
+use crate::io::{classic, filters, guard, heap, holes, inflate};
 
 /// The global attribute by which a restart file of ours is known; it holds the number of its form.
 pub const RESTART_MARK: &str = "nwp_mini_restart";
@@ -20,9 +23,12 @@ pub const RESTART_MARK: &str = "nwp_mini_restart";
 #[derive(Debug)]
 pub struct Reader {
     path: PathBuf,
+    /// The same file, where its chunks have been asked for; closed first.
+    chunks: OnceLock<Option<File>>,
     file: netcdf::File,
     /// Most bytes that the values of a variable can take.
     most_bytes: u64,
+    is_hdf5: bool,
 }
 
 impl Reader {
@@ -58,7 +64,8 @@ impl Reader {
         })?;
         guard::look_over(path, &file)?;
         let most_bytes = guard::most_bytes(about.len(), &signature);
-        Ok(Self { path: path.to_owned(), file, most_bytes })
+        let (path, is_hdf5) = (path.to_owned(), guard::is_hdf5(&signature));
+        Ok(Self { path, file, most_bytes, is_hdf5, chunks: OnceLock::new() })
     }
 
     /// The file's name.
@@ -227,12 +234,45 @@ impl Reader {
         let packing = self.packing(variable)?;
         let failed =
             |e: netcdf::Error| self.unreadable(&variable.name(), "cannot be read as numbers", &e);
+        let extents: netcdf::Extents = extents.try_into().map_err(|e| failed(e.into()))?;
         if packing.is_single() {
-            let values = variable.get(extents).map_err(failed)?;
+            let values = match self.inflated(variable, &extents) {
+                Some(values) => values,
+                None => variable.get(extents).map_err(failed)?,
+            };
             return Ok(Masked::of_single(variable, &packing, values));
         }
         let stored = variable.get(extents).map_err(failed)?;
         Ok(Masked::unpacked(variable, &packing, &stored))
+    }
+
+    /// The values of a large variable, inflated on all threads, where its layout allows it.
+    fn inflated(&self, variable: &Variable<'_>, extents: &netcdf::Extents) -> Option<ArrayD<f32>> {
+        let lengths: Vec<usize> =
+            variable.dimensions().iter().map(netcdf::Dimension::len).collect();
+        let mut shape = Vec::new();
+        let ranges: Vec<Range<usize>> = match extents {
+            netcdf::Extents::All => {
+                shape.clone_from(&lengths);
+                lengths.iter().map(|length| 0..*length).collect()
+            }
+            netcdf::Extents::Extent(parts) => parts
+                .iter()
+                .map(|part| match part {
+                    netcdf::Extent::Index(at) => Some(*at..at + 1),
+                    netcdf::Extent::SliceCount { start, count, stride: 1 } => {
+                        shape.push(*count);
+                        Some(*start..start + count)
+                    }
+                    _ => None,
+                })
+                .collect::<Option<_>>()?,
+        };
+        let chunks = self
+            .chunks
+            .get_or_init(|| self.is_hdf5.then(|| File::open_to_read(&self.path).ok()).flatten());
+        let values = inflate::values(chunks.as_ref()?, &variable.name(), &ranges)?;
+        ArrayD::from_shape_vec(shape, values).ok()
     }
 
     /// All values of a variable of one dimension in double precision; those that an attribute or NetCDF's

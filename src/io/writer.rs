@@ -7,13 +7,35 @@ use netcdf::types::NcTypeDescriptor;
 
 use crate::error::{Error, Result};
 use crate::io::pending::Pending;
+use crate::io::storage::Bits;
 use crate::real::Real;
 
 /// A precision that NetCDF can store.
-pub trait Stored: Real + NcTypeDescriptor {}
+pub trait Stored: Real + NcTypeDescriptor + Bits {
+    /// Values with their precision told when the program runs.
+    fn numbers(values: &[Self]) -> Numbers<'_>;
+}
 
-impl Stored for f32 {}
-impl Stored for f64 {}
+impl Stored for f32 {
+    fn numbers(values: &[Self]) -> Numbers<'_> {
+        Numbers::Single(values)
+    }
+}
+
+impl Stored for f64 {
+    fn numbers(values: &[Self]) -> Numbers<'_> {
+        Numbers::Double(values)
+    }
+}
+
+/// Values of either precision.
+#[derive(Clone, Copy, Debug)]
+pub enum Numbers<'a> {
+    /// Of type float.
+    Single(&'a [f32]),
+    /// Of type double.
+    Double(&'a [f64]),
+}
 
 /// A NetCDF file in the making, under a temporary name until [`Writer::commit`].
 #[derive(Debug)]

@@ -1,5 +1,7 @@
 //! A run that goes on from where an earlier one stood.
 
+use std::sync::Arc;
+
 use super::sequence::{FrameReport, Sequence};
 use super::{Case, Working};
 use crate::io::restart::{FrameRow, Restart};
@@ -20,7 +22,7 @@ impl<R: Working> Case<R> {
     pub fn resume(mut self, restart: &Restart<R>) -> Self {
         let Restart { standing, column_mass, reports, water_start, .. } = restart;
         self.state = Some(standing.state.clone());
-        self.given.column_mass.clone_from(column_mass);
+        Arc::make_mut(&mut self.given).column_mass.clone_from(column_mass);
         let mut frames: Vec<FrameReport> = reports.iter().map(FrameReport::of).collect();
         frames.append(&mut self.input_frames);
         self.input_frames = frames;

@@ -4,7 +4,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use super::march::{Marching, march};
-use super::recorder::snapshot;
+use super::recorder::{Shows, snapshot};
 use super::{Case, Frames, Outcome, Working};
 use crate::backend::Precipitation;
 use crate::backend::members::Members;
@@ -100,7 +100,7 @@ impl<R: Working> Marching<R> for Several<'_, R> {
             let water = &mut fates[member].water;
             let begun = if step == 0 { captured.summary.water } else { water.start };
             *water = Water::closed(begun, &captured.summary.changes, captured.summary.water);
-            let shown = (seconds, case.winds.clone(), case.given.clone());
+            let shown = Shows::at(case, seconds);
             let shape = case.domain.grid.shape;
             let (_, frame) = snapshot(captured, shown, shape, plan.dt, begun);
             *is_wanted &= sink(member, frame);

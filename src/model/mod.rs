@@ -1,5 +1,6 @@
 //! The time loop: from a state to the state an hour later.
 
+mod ahead;
 mod continued;
 pub mod ensemble;
 mod march;
@@ -54,9 +55,9 @@ pub struct Case<R> {
     pub forcing: Arc<Forcing<R>>,
     /// Winds on the x-, y- and z-faces after the projection, m s⁻¹, at the last output. Shapes:
     /// (nz, ny, nx + 1), (nz, ny + 1, nx), (nz + 1, ny, nx).
-    pub winds: [Array3<R>; 3],
+    pub winds: Arc<[Array3<R>; 3]>,
     /// Fields of the input that pass through to the output, at the last output.
-    pub given: Given,
+    pub given: Arc<Given>,
     /// The initial state, until a backend takes it.
     state: Option<State<R>>,
     /// What the wind projection found and did in the first frame.
@@ -126,9 +127,11 @@ impl<R: Working> Case<R> {
         }
         if series.len() > 1 {
             let Self { forcing, winds, given, .. } = &self;
-            let (forcing, winds, given) = (Arc::clone(forcing), winds.clone(), given.clone());
+            let forcing = Arc::clone(forcing);
+            let (winds, given) = (Arc::clone(winds), Arc::clone(given));
             let first = Prescribed { forcing, winds, given };
-            self.sequence = Some(Sequence::new(Arc::clone(&self.solver), series, first, second));
+            self.sequence =
+                Some(Sequence::new(Arc::clone(&self.solver), series, first, second, seconds));
         }
         Ok(self)
     }
@@ -149,6 +152,7 @@ impl<R: Working> Case<R> {
     pub(crate) fn show(&mut self, seconds: f64) -> Result<Moment<R>> {
         let Self { domain, forcing, winds, given, sequence, .. } = self;
         let Some(sequence) = sequence else { return Ok(Moment::lasting(forcing)) };
+        let (winds, given) = (Arc::make_mut(winds), Arc::make_mut(given));
         let moment = sequence.show(domain, seconds, winds, given)?;
         *forcing = Arc::clone(sequence.before());
         Ok(moment)

@@ -10,6 +10,7 @@ use crate::backend::{Attached, Backend, FRAMES_IN_FLIGHT, Products, Profiles, Re
 use crate::constants::Constants;
 use crate::error::Result;
 use crate::forcing::Moment;
+use crate::io::ledger::Ledger;
 use crate::io::output::{Given, Snapshot};
 use crate::io::restart::Saved;
 use crate::io::sampled::{ColumnFrame, Sample};
@@ -23,6 +24,11 @@ use crate::real::Real;
 pub trait Sink<R> {
     /// Takes a frame of output, made after so many steps; where it says no, the run ends.
     fn frame(&mut self, step: usize, frame: Snapshot<R>) -> bool;
+
+    /// Where time is counted that output takes.
+    fn ledger(&self) -> Ledger {
+        Ledger::default()
+    }
 
     /// What it wants to have sampled; asked once, before the run.
     fn probes(&self) -> Vec<Probe<R>> {
@@ -256,7 +262,7 @@ const PLANES: [usize; 3] = [13, 14, 15];
 fn prescribed<R: Working>(operator: &Csr<R>, case: &Case<R>, seconds: f64) -> Sample<R> {
     let (nx, nz) = (case.domain.grid.shape.nx, case.domain.grid.shape.nz);
     let mut sample = Sample { seconds, fields: std::array::from_fn(|_| Vec::new()) };
-    let [u, v, w] = &case.winds;
+    let [u, v, w] = &*case.winds;
     let given = &case.given;
     // Faces on both sides of a cell.
     let u = |k: usize, c: usize| {

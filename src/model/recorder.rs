@@ -1,6 +1,7 @@
 //! Frames of output and samples on their way from the backend to who takes them.
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use ndarray::Array3;
@@ -11,6 +12,7 @@ use crate::backend::{Backend, Captured, FRAMES_IN_FLIGHT};
 use crate::diagnostics::frame::FrameFigures;
 use crate::error::Result;
 use crate::grid::Shape;
+use crate::io::ledger::Ledger;
 use crate::io::output::{Given, Snapshot};
 use crate::io::restart::Saved;
 use crate::plan::Plan;
@@ -24,6 +26,7 @@ pub(super) struct Recorder<'a, R> {
     /// Whether more is wanted.
     pub(super) is_wanted: bool,
     pub(super) spent: Duration,
+    ledger: Ledger,
     /// Steps asked for.
     steps: usize,
     plan: &'a Plan,
@@ -40,21 +43,37 @@ pub(super) struct Recorder<'a, R> {
 
 struct Shown<R> {
     step: usize,
-    seconds: f64,
-    winds: [Array3<R>; 3],
-    given: Given,
+    prescribed: Shows<R>,
 }
 
-/// A frame of output and its figures, out of what a backend makes and what the input says at this
-/// time, s since the start; `dt` is the time step, s, and `start` the water at the start, kg.
+/// What a frame shows of the input.
+pub(super) struct Shows<R> {
+    /// Time since the start, s.
+    seconds: f64,
+    winds: Arc<[Array3<R>; 3]>,
+    given: Arc<Given>,
+    /// Whether all frames show the same.
+    lasts: bool,
+}
+
+impl<R: Working> Shows<R> {
+    /// What a case shows, which was set to this time.
+    pub(super) fn at(case: &Case<R>, seconds: f64) -> Self {
+        let (winds, given) = (Arc::clone(&case.winds), Arc::clone(&case.given));
+        Self { seconds, winds, given, lasts: !case.has_sequence() }
+    }
+}
+
+/// A frame of output and its figures, out of what a backend makes and what it shows of the input; `dt` is the time step, s, and `start` the water at the start, kg.
 pub(super) fn snapshot<R: Working>(
     captured: Captured<R>,
-    (seconds, winds, given): (f64, [Array3<R>; 3], Given),
+    shows: Shows<R>,
     shape: Shape,
     dt: f64,
     start: f64,
 ) -> (FrameFigures, Snapshot<R>) {
     let Captured { state, diagnostics, surface, summary } = captured;
+    let Shows { seconds, winds, given, lasts } = shows;
     let figures = FrameFigures::new(&summary, shape, seconds, dt, start);
     let frame = Snapshot {
         seconds,
@@ -66,6 +85,7 @@ pub(super) fn snapshot<R: Working>(
         profiles: figures.profiles(),
         max_courant: figures.courant.value,
         given,
+        lasts,
     };
     (figures, frame)
 }
@@ -80,13 +100,14 @@ impl<'a, R: Working> Recorder<'a, R> {
         let pending = VecDeque::with_capacity(FRAMES_IN_FLIGHT);
         let wanted = (sink.probes(), sink.columns());
         let samples = Samples::new(wanted, &case.domain, backend)?;
-        let restarts = sink.restarts();
+        let (restarts, ledger) = (sink.restarts(), sink.ledger());
         Ok(Self {
             pending,
             samples,
             sink,
             is_wanted: true,
             spent: Duration::ZERO,
+            ledger,
             steps: 0,
             plan,
             frames,
@@ -127,7 +148,7 @@ impl<'a, R: Working> Recorder<'a, R> {
             return Ok(());
         }
         self.collect(backend, true)?;
-        let start = Instant::now();
+        let (start, _busy) = (Instant::now(), self.ledger.busy());
         if let Some(water_start) = self.start.filter(|_| self.is_wanted) {
             let standing = backend.standing(step)?;
             let (number, reports) = case.passed();
@@ -167,7 +188,7 @@ impl<'a, R: Working> Recorder<'a, R> {
         if are_columns && self.samples.are_columns_full() {
             self.collect_columns(backend, true)?;
         }
-        let start = Instant::now();
+        let (start, _busy) = (Instant::now(), self.ledger.busy());
         let seconds = plan.time_after(step);
         let moment = case.show(seconds)?;
         for probe in probes {
@@ -178,8 +199,7 @@ impl<'a, R: Working> Recorder<'a, R> {
         }
         if is_frame {
             backend.capture(&moment)?;
-            let (winds, given) = (case.winds.clone(), case.given.clone());
-            self.pending.push_back(Shown { step, seconds, winds, given });
+            self.pending.push_back(Shown { step, prescribed: Shows::at(case, seconds) });
         }
         self.spent += start.elapsed();
         Ok(())
@@ -200,12 +220,11 @@ impl<'a, R: Working> Recorder<'a, R> {
         if self.pending.is_empty() {
             return Ok(false);
         }
-        let start = Instant::now();
+        let (start, _busy) = (Instant::now(), self.ledger.busy());
         let Some(captured) = backend.collect(wait)? else { return Ok(false) };
-        if let Some(Shown { step, seconds, winds, given }) = self.pending.pop_front() {
+        if let Some(Shown { step, prescribed }) = self.pending.pop_front() {
             let start = *self.start.get_or_insert(captured.summary.water);
-            let shown = (seconds, winds, given);
-            let (figures, frame) = snapshot(captured, shown, self.shape, self.plan.dt, start);
+            let (figures, frame) = snapshot(captured, prescribed, self.shape, self.plan.dt, start);
             if self.frames.due(self.plan, step) {
                 self.figures.push(figures);
             }
@@ -217,7 +236,7 @@ impl<'a, R: Working> Recorder<'a, R> {
 
     /// Sends the oldest columns on, if they are ready; returns whether they were.
     fn collect_columns(&mut self, backend: &mut dyn Backend<R>, wait: bool) -> Result<bool> {
-        let start = Instant::now();
+        let (start, _busy) = (Instant::now(), self.ledger.busy());
         let columns = self.samples.collect_columns(backend, wait)?;
         let are_here = columns.is_some();
         if let Some(columns) = columns {
@@ -237,7 +256,7 @@ impl<'a, R: Working> Recorder<'a, R> {
         probe: usize,
         wait: bool,
     ) -> Result<bool> {
-        let start = Instant::now();
+        let (start, _busy) = (Instant::now(), self.ledger.busy());
         let sample = self.samples.collect(probe, backend, wait)?;
         let is_here = sample.is_some();
         if let Some(sample) = sample {

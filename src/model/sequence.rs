@@ -1,8 +1,8 @@
 //! What drives a run between the times of its input.
 //!
 //! Two frames are held in working precision, the one before and the one after the present time;
-//! what lies between them is made by the backend, in buffers of its own. The next frame is read when time passes the one after; all that the run needs have been
-//! checked by then.
+//! what lies between them is made by the backend, in buffers of its own. The next frame is read meanwhile, as the
+//! file has it, and made ready when time passes the one after; all that the run needs have been checked by then.
 
 use std::sync::Arc;
 
@@ -11,6 +11,7 @@ use serde::Serialize;
 use tracing::warn;
 
 use super::Working;
+use super::ahead::Ahead;
 use crate::error::{Error, Result};
 use crate::forcing::blend::blend;
 use crate::forcing::{Forcing, Moment};
@@ -26,8 +27,8 @@ use crate::state::BoundaryValues;
 #[derive(Clone, Debug)]
 pub(super) struct Prescribed<R> {
     pub(super) forcing: Arc<Forcing<R>>,
-    pub(super) winds: [Array3<R>; 3],
-    pub(super) given: Given,
+    pub(super) winds: Arc<[Array3<R>; 3]>,
+    pub(super) given: Arc<Given>,
 }
 
 /// What was found in an input frame.
@@ -91,8 +92,8 @@ pub(super) fn prepare<R: Working>(
     let inflow = state.fields().map(|field| BoundaryValues::of(&promote(field)));
     let prescribed = Prescribed {
         forcing: Arc::new(Forcing { flux: projected.flux, environment, inflow }),
-        winds: [u.mapv(R::of), v.mapv(R::of), w],
-        given: Given { pressure, geopotential, column_mass },
+        winds: Arc::new([u.mapv(R::of), v.mapv(R::of), w]),
+        given: Arc::new(Given { pressure, geopotential, column_mass }),
     };
     Ok((prescribed, report))
 }
@@ -107,6 +108,10 @@ pub(super) struct Sequence<R> {
     before: Prescribed<R>,
     /// The frame after the present time; `None` beyond the last.
     after: Option<Prescribed<R>>,
+    /// The frame after that, where the run needs it, on its way.
+    ahead: Option<Ahead>,
+    /// Number of the last frame that the run needs.
+    last: usize,
     has_warned: bool,
 }
 
@@ -114,15 +119,17 @@ pub(super) struct Sequence<R> {
 const SLACK: f64 = 1e-3;
 
 impl<R: Working> Sequence<R> {
-    /// Starts at the first frame.
+    /// Starts at the first frame, for a run of so many seconds from there.
     pub(super) fn new(
         solver: Arc<dyn Solver>,
         series: Series,
         first: Prescribed<R>,
         second: Option<Prescribed<R>>,
+        seconds: f64,
     ) -> Self {
-        let number = series.first();
-        Self { solver, series, number, before: first, after: second, has_warned: false }
+        let (number, last) = (series.first(), series.reaching(seconds));
+        let (before, after, ahead, has_warned) = (first, second, None, false);
+        Self { solver, series, number, before, after, ahead, last, has_warned }
     }
 
     /// Number of the frame before the present time.
@@ -157,7 +164,7 @@ impl<R: Working> Sequence<R> {
         let weight = self.weight(seconds);
         let a = &self.before;
         let b = self.after.as_ref().unwrap_or(a);
-        for ((out, a), b) in winds.iter_mut().zip(&a.winds).zip(&b.winds) {
+        for ((out, a), b) in winds.iter_mut().zip(&*a.winds).zip(&*b.winds) {
             blend(out, a, b, weight);
         }
         for part in 0..2 {
@@ -178,6 +185,7 @@ impl<R: Working> Sequence<R> {
     pub(super) fn rewind(&mut self, domain: &Domain) -> Result<()> {
         let first = self.series.first();
         if self.number > first {
+            self.ahead = None;
             self.after = None;
             self.before = self.prepared(domain, first)?;
             self.after = Some(self.prepared(domain, first + 1)?);
@@ -206,8 +214,14 @@ impl<R: Working> Sequence<R> {
             self.number += 1;
             let next = self.number + 1;
             if next < self.series.len() {
-                self.after = Some(self.prepared(domain, next)?);
+                let read = self.ahead.take().and_then(|ahead| ahead.take(next));
+                let frame = read.unwrap_or_else(|| self.series.frame(next, domain))?;
+                self.after = Some(prepare(domain, frame, &*self.solver)?.0);
             }
+        }
+        let coming = self.number + 2;
+        if self.ahead.is_none() && coming <= self.last {
+            self.ahead = Ahead::begin(&self.series, coming, domain);
         }
         if self.after.is_none() && !self.has_warned {
             warn!(

@@ -11,6 +11,7 @@ pub(super) mod gpu_times;
 mod ladder;
 mod memory;
 mod merge;
+mod output;
 mod reduce;
 mod scale;
 mod size;
@@ -79,6 +80,8 @@ use transpose::Extent;
 ///
 /// Example: nwp-mini bench chemistry --mechanism data/chemistry/radm2.kpp
 ///
+/// `output` writes frames of a run in every form, as in nwp-mini bench output --refine 14 --folder /dev/shm
+///
 /// Example: nwp-mini bench --merge benches/results/*/*.json --svg platforms.svg
 #[derive(Debug, Args)]
 pub(super) struct Bench {
@@ -131,6 +134,8 @@ pub(super) struct Bench {
     /// Number of cells of `chemistry`
     #[arg(long, value_name = "N", default_value = "16Ki")]
     cells: Elements,
+    #[command(flatten)]
+    output: output::Setting,
     /// Let `reduce` work on whole numbers of 32 bits
     #[arg(long)]
     integers: bool,
@@ -190,7 +195,9 @@ enum Part {
     Memory,
     /// How time and memory for a cell grow with the grid; takes some minutes
     Scale,
-    /// Everything but chemistry and scale
+    /// Frames of output: how fast they are compressed and written
+    Output,
+    /// Everything but chemistry, scale and output
     All,
 }
 
@@ -227,9 +234,9 @@ impl Bench {
             self.occupancy.as_ref().map(|path| Pending::new(path, self.force)).transpose()?;
         let page = self.report.as_ref().map(|path| Pending::new(path, self.force)).transpose()?;
         let mut growth = None;
-        // Chemistry by itself needs no GPU.
+        // Chemistry or output by itself needs no GPU.
         let gpu = match self.parts[..] {
-            [Part::Chemistry] => None,
+            [Part::Chemistry | Part::Output] => None,
             _ => self.backend.open(&self.gpu)?,
         };
         let gpu = gpu.as_ref();
@@ -261,6 +268,13 @@ impl Bench {
         }
         if self.parts.contains(&Part::Chemistry) {
             rows.extend(self.chemistry(&mut out)?.iter().map(value));
+        }
+        if self.parts.contains(&Part::Output) {
+            let found = match self.precision {
+                Precision::F32 => self.output::<f32>(&mut out)?,
+                Precision::F64 => self.output::<f64>(&mut out)?,
+            };
+            rows.extend(found.iter().map(value));
         }
         if self.wants(Part::Memory) {
             let (found, wrong) = self.memory(gpu, &mut out)?;

@@ -185,10 +185,10 @@ fn what_cannot_be_made_is_refused() {
         }
     };
     let far = Some([9e6, 9e6, 9.1e6, 9.1e6]);
-    refused(&plane(), degrees(1.0), Method::Bilinear, &["no latitudes", "--target xy"]);
-    refused(&plane(), metres(1e4, far), Method::Bilinear, &["covers no cell", "--bounds"]);
-    refused(&plane(), metres(1.0, None), Method::Bilinear, &["--spacing 1", "cells"]);
-    refused(&small(), degrees(0.1), Method::Conservative, &["--target xy", "bilinear"]);
+    refused(&plane(), degrees(1.0), Method::Bilinear, &["no latitudes", "a target in metres"]);
+    refused(&plane(), metres(1e4, far), Method::Bilinear, &["covers no cell", "other bounds"]);
+    refused(&plane(), metres(1.0, None), Method::Bilinear, &["a spacing of 1", "cells"]);
+    refused(&small(), degrees(0.1), Method::Conservative, &["a target in metres", "bilinear"]);
     for (text, word) in
         [("1,2,3", "no bounds"), ("1,2,3,x", "no bounds"), ("4,2,3,5", "no bounds"), ("", "no")]
     {

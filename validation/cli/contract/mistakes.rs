@@ -19,7 +19,11 @@ const MISTAKES: &[(&[&str], i32, &[&str])] = &[
     (&["run", "-i", "columns.nc"], 3, &["columns.nc", "lacks the variables", "QVAPOR", "WRF"]),
     (&["run", "-i", "small.nc", "--hour", "2"], 2, &["--hour", "--hours"]),
     (&["run", "-i", "small.nc", "--steps", "ten"], 2, &["ten", "--steps"]),
-    (&["run", "-i", "small.nc", "--dt", "1e4"], 2, &["--dt 10000", "longest time step"]),
+    (
+        &["run", "-i", "small.nc", "--dt", "1e4"],
+        2,
+        &["a time step of 10000 s", "--dt", "longest time step"],
+    ),
     (&["run", "-i", "small.nc", "--hours", "1e9"], 2, &["--hours", "fewer hours"]),
     (&["run", "-i", "small.nc", "-o", "away/x.nc"], 3, &["away/x.nc", "does not exist; create it"]),
     (

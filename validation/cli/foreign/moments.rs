@@ -191,5 +191,5 @@ fn overlapping_files_are_told_apart_by_a_rule() {
     }
     place
         .run(&["b.nc", "a.nc"], &["--steps", "2", "--overlap", "last"])
-        .refused(&["a.nc", "--overlap last"]);
+        .refused(&["a.nc", "--overlap"]);
 }

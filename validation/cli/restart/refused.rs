@@ -153,7 +153,9 @@ fn faster_winds_later() {
     }
     let inputs = ["-q", "--input", "x.nc", "y.nc", "z.nc", "--dt", "300", "-o", "a.nc"];
     // A whole run needs the later winds, and keeps to them.
-    place.run(&[&inputs[..], &["--steps", "4"]].concat()).refused(USAGE, &["--dt 300", "longest"]);
+    place
+        .run(&[&inputs[..], &["--steps", "4"]].concat())
+        .refused(USAGE, &["a time step of 300 s", "longest", "--dt"]);
     let first = ["--steps", "1", "--restart-output", "r.nc"];
     place.run(&[&inputs[..], &first].concat()).good();
     place.run(&["-q", "--restart", "r.nc", "--steps", "1", "-o", "b.nc"]).good();

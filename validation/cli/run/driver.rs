@@ -143,10 +143,10 @@ fn the_longest_step_is_that_of_the_winds_in_the_file() {
 fn a_longer_step_is_refused_and_the_one_named_instead_runs() {
     let place = Place::with(&Small::new());
     let refused = place.run_small(&["-q", "--dt", "4000", "--json", "out.json"]);
-    refused.refused(2, &["--dt 4000", "the longest time step for these winds is"]);
+    refused.refused(2, &["a time step of 4000 s", "the longest time step for these winds is"]);
     assert_eq!(place.files(), ["small.nc"]);
-    let words: Vec<&str> = refused.stderr.split_whitespace().collect();
-    let [.., named, "s"] = words[..] else { panic!("{}", refused.stderr) };
+    let (_, rest) = refused.stderr.split_once("for these winds is ").expect("the longest one");
+    let (named, _) = rest.split_once(" s").expect("its unit");
     let (figures, output) = place.figures(&["--dt", named, "--steps", "20"]);
     let most = figures["max_dt"].as_f64().expect("a time");
     assert!(named.parse::<f64>().expect("a number") <= most, "{named} {most}");

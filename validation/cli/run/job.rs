@@ -175,7 +175,7 @@ fn a_dry_run_checks_everything_and_writes_nothing() {
     let ended = place.run_small(&["--dry-run", "--steps", "7", "--json", "out.json"]).good();
     assert!(ended.stdout.contains("7 steps of 60 s"), "{}", ended.stdout);
     assert_eq!(place.files(), ["small.nc"]);
-    place.run_small(&["--dry-run", "--dt", "1e5"]).refused(2, &["--dt 100000"]);
+    place.run_small(&["--dry-run", "--dt", "1e5"]).refused(2, &["a time step of 100000 s"]);
 }
 
 /// Still air has no longest step; nothing divides by it.

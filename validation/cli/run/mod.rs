@@ -17,6 +17,7 @@ mod memory;
 mod names;
 mod output;
 mod refine;
+mod storing;
 
 use nwp_mini_support::files::weights;
 use nwp_mini_support::run::{place, result, small};

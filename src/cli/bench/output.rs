@@ -1,0 +1,161 @@
+//! How fast frames of output are compressed and written.
+
+use std::io::Write;
+use std::path::PathBuf;
+use std::sync::atomic::AtomicBool;
+use std::time::Instant;
+
+use clap::Args;
+use serde::Serialize;
+
+use super::Bench;
+use crate::advection::Limiter;
+use crate::backend::cpu::Cpu;
+use crate::cli::made::machine;
+use crate::cli::refine::refined;
+use crate::error::{Error, Result};
+use crate::io::ledger::Ledger;
+use crate::io::output::{FileForm, Header, Output, Snapshot, Storage};
+use crate::io::pending::Pending;
+use crate::io::selection::Selection;
+use crate::io::storage::{Compression, Keep};
+use crate::io::wrf;
+use crate::io::wrf::series::Overlap;
+use crate::model::{self, Case, Frames, Working};
+use crate::plan::{Length, Plan};
+use crate::wsm5::Fallout;
+
+/// Steps before the frame that is written: the diagnostics of the first state are not those of a run.
+const STEPS: usize = 2;
+
+/// The forms that are measured.
+const FORMS: [(&str, Compression, Keep); 4] = [
+    ("none", Compression::None, Keep::All),
+    ("fast", Compression::Fast, Keep::All),
+    ("small", Compression::Small, Keep::All),
+    ("fast, keepbits auto", Compression::Fast, Keep::Auto),
+];
+
+/// Options of `output`.
+#[derive(Args, Clone, Debug)]
+pub(super) struct Setting {
+    /// Divide every cell of the input of `output` into N x N
+    #[arg(long, value_name = "N", default_value = "4",
+          value_parser = clap::value_parser!(u16).range(1..))]
+    refine: u16,
+    /// Frames that `output` writes to a file
+    #[arg(long, value_name = "N", default_value = "4",
+          value_parser = clap::value_parser!(u16).range(1..))]
+    frames: u16,
+    /// Folder that `output` writes to [default: that of the system for temporary files]
+    #[arg(long, value_name = "FOLDER")]
+    folder: Option<PathBuf>,
+}
+
+/// A line of the table.
+#[derive(Debug, Serialize)]
+pub(super) struct Row {
+    bench: &'static str,
+    form: &'static str,
+    precision: &'static str,
+    grid: [usize; 3],
+    frames: usize,
+    threads: usize,
+    /// From the first frame until the file has its name, s.
+    total_s: f64,
+    raw_bytes: u64,
+    compressed_bytes: u64,
+    file_bytes: u64,
+    raw_gb_per_s: f64,
+    ms_per_frame: f64,
+    file_bytes_per_cell: f64,
+}
+
+impl Bench {
+    /// Writes frames in all forms; nothing that is the same in all frames is compressed once for all.
+    ///
+    /// # Errors
+    ///
+    /// Those of reading the input and of writing.
+    pub(super) fn output<R: Working>(&self, out: &mut impl Write) -> Result<Vec<Row>> {
+        let Setting { refine, frames, folder } = &self.output;
+        let (frames, folder) =
+            (usize::from(*frames), folder.clone().unwrap_or_else(std::env::temp_dir));
+        let (header, snapshot) = self.frame_of_output::<R>((*refine).into())?;
+        let shape = header.domain.grid.shape;
+        writeln!(
+            out,
+            "output: {frames} frames of {shape} cells, {}, {} threads, to {}\n\
+             {:<20} {:>9} {:>10} {:>9} {:>12}",
+            R::NAME,
+            machine().threads,
+            folder.display(),
+            "form",
+            "ms/frame",
+            "raw GB/s",
+            "bytes/cell",
+            "total s"
+        )?;
+        let mut rows = Vec::new();
+        for (form, compression, keep) in FORMS {
+            let path = folder.join(format!(".nwp-mini-bench-{}.nc", std::process::id()));
+            let storage = Storage { compression, keep, variables: Selection::All };
+            let file = FileForm { storage, ledger: Ledger::default() };
+            let ledger = file.ledger.clone();
+            let pending = Pending::new(&path, false)?;
+            let begin = Instant::now();
+            let output = Output::create(pending, (header.clone(), file), Vec::new(), None)?;
+            let _ = (0..frames).all(|_| output.send(snapshot.clone()));
+            output.finish()?;
+            let total_s = begin.elapsed().as_secs_f64();
+            let about = std::fs::metadata(&path).map_err(|e| Error::io(&path, "look at", e))?;
+            std::fs::remove_file(&path).map_err(|e| Error::io(&path, "remove", e))?;
+            let cells = (frames * shape.cells()) as f64;
+            let row = Row {
+                bench: "output",
+                form,
+                precision: R::NAME,
+                grid: [shape.nx, shape.ny, shape.nz],
+                frames,
+                threads: machine().threads,
+                total_s,
+                raw_bytes: ledger.raw_bytes(),
+                compressed_bytes: ledger.stored_bytes(),
+                file_bytes: about.len(),
+                raw_gb_per_s: ledger.raw_bytes() as f64 / total_s / 1e9,
+                ms_per_frame: total_s / frames as f64 * 1e3,
+                file_bytes_per_cell: about.len() as f64 / cells,
+            };
+            writeln!(
+                out,
+                "{form:<20} {:>9.1} {:>10.3} {:>9.2} {:>12.3}",
+                row.ms_per_frame, row.raw_gb_per_s, row.file_bytes_per_cell, row.total_s
+            )?;
+            rows.push(row);
+        }
+        Ok(rows)
+    }
+
+    /// A frame of a short run on the CPU.
+    fn frame_of_output<R: Working>(&self, refine: usize) -> Result<(Header, Snapshot<R>)> {
+        let read = wrf::open(std::slice::from_ref(&self.input), None, Overlap::Refuse)?;
+        let (domain, frame, series) = refined(refine, R::PRECISION, read)?;
+        let mut case = Case::<R>::new(domain, frame)?;
+        let state = case.take_state();
+        let plan = Plan::new(Length::Steps(STEPS), None, case.domain.dt, case.max_dt)?;
+        let (grid, coordinate) = (&case.domain.grid, &case.domain.coordinate);
+        let (limiter, fallout) = (Limiter::PositiveDefinite, Fallout::SemiLagrangian);
+        let mut backend = Cpu::new(grid, coordinate, limiter, fallout, &case.forcing, state);
+        let domain = case.domain.clone();
+        let header = Header { domain, start: series.start(), dt: plan.dt, provenance: Vec::new() };
+        let (mut last, stop) = (None, AtomicBool::new(false));
+        let mut keep = |_: usize, frame: Snapshot<R>| {
+            last = Some(Snapshot { lasts: false, ..frame });
+            true
+        };
+        let frames = Frames::default();
+        model::run(&mut case, &plan, frames, &mut backend, &stop, &mut keep, &mut |_| {})?;
+        let none = || Error::input(&self.input, "the run of it makes no frame of output");
+        Ok((header, last.ok_or_else(none)?))
+    }
+}

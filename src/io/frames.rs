@@ -1,0 +1,269 @@
+//! A NetCDF file that grows frame by frame, whose fields are compressed on all cores.
+//!
+//! The NetCDF library defines the file and closes it; from then on its datasets are those of HDF5
+//! ([`chunks`](crate::io::chunks)), which keeps nothing of what was written. Any reader takes the file for
+//! what it is, one of NetCDF-4 with the filters shuffle and deflate.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use crate::grid::Shape;
+use crate::io::chunks::{Dataset, File, Result};
+use crate::io::in_order::in_order;
+use crate::io::information::kept_bits;
+use crate::io::layout::Variable;
+use crate::io::ledger::Ledger;
+use crate::io::storage::{Bits, Block, Blocks, Coding, Compression, Keep};
+use crate::io::writer::{Numbers, Stored};
+
+/// Name of the dimension that grows.
+const TIME: &str = "Time";
+
+/// A file that grows.
+#[derive(Debug)]
+pub(super) struct FrameFile {
+    // Closed in this order, and datasets in that of their names: the bytes of the file depend on it.
+    datasets: BTreeMap<&'static str, Dataset>,
+    file: File,
+    shape: Shape,
+    ledger: Ledger,
+    /// Chunks of fields that are the same in all frames, as they are stored.
+    lasting: BTreeMap<&'static str, Vec<Vec<u8>>>,
+}
+
+/// A volume of a frame, or a plane.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Field<'a> {
+    about: &'static Variable,
+    numbers: Numbers<'a>,
+    blocks: Blocks,
+    coding: Coding,
+    /// Whether it is the same in all frames.
+    lasts: bool,
+}
+
+impl Field<'_> {
+    /// The bytes of a chunk.
+    fn encode(&self, block: Block) -> Result<Vec<u8>> {
+        let Self { blocks, coding, .. } = self;
+        match self.numbers {
+            Numbers::Single(x) => coding.encode(&x[block.begin..block.end], blocks.values()),
+            Numbers::Double(x) => coding.encode(&x[block.begin..block.end], blocks.values()),
+        }
+    }
+
+    /// Bytes of the values of a chunk.
+    fn raw(&self, block: Block) -> usize {
+        let size = match self.numbers {
+            Numbers::Single(_) => size_of::<f32>(),
+            Numbers::Double(_) => size_of::<f64>(),
+        };
+        (block.end - block.begin) * size
+    }
+}
+
+impl FrameFile {
+    /// Opens a file that the NetCDF library has defined and closed, for fields of this shape.
+    ///
+    /// # Errors
+    ///
+    /// The call of the library that failed, as in all that follows.
+    pub(super) fn open(path: &Path, shape: Shape, ledger: Ledger) -> Result<Self> {
+        let (datasets, lasting) = (BTreeMap::new(), BTreeMap::new());
+        Ok(Self { datasets, file: File::open(path)?, shape, ledger, lasting })
+    }
+
+    /// A dataset, long enough to have a frame.
+    fn reaching(&mut self, name: &'static str, frame: usize) -> Result<&mut Dataset> {
+        if !self.datasets.contains_key(name) {
+            let found = self.file.dataset(name)?;
+            self.datasets.insert(name, found);
+        }
+        let dataset = self.datasets.get_mut(name).ok_or_else(|| format!("no dataset {name}"))?;
+        dataset.reach(frame + 1)?;
+        Ok(dataset)
+    }
+
+    /// Begins a frame: the dimension of time has its length from here on.
+    pub(super) fn begin(&mut self, frame: usize) -> Result<()> {
+        self.reaching(TIME, frame).map(drop)
+    }
+
+    /// Writes all values of a variable at a frame, as they are.
+    pub(super) fn put<T: Bits>(
+        &mut self,
+        name: &'static str,
+        frame: usize,
+        values: &[T],
+    ) -> Result<()> {
+        let mut bytes = Vec::with_capacity(size_of_val(values));
+        T::plain(values, &mut bytes);
+        self.put_bytes(name, frame, &bytes)
+    }
+
+    /// The same with what is bytes already.
+    pub(super) fn put_bytes(
+        &mut self,
+        name: &'static str,
+        frame: usize,
+        bytes: &[u8],
+    ) -> Result<()> {
+        self.reaching(name, frame)?.write(frame, bytes)
+    }
+
+    /// A volume or a plane to be written in a form, if a variable is one; `lasts` where it is the same in all frames.
+    pub(super) fn field<'a, R: Stored>(
+        &self,
+        about: &'static Variable,
+        (values, lasts): (&'a [R], bool),
+        (compression, keep): (Compression, Keep),
+    ) -> Option<Field<'a>> {
+        let blocks = Blocks::of(about.axes, self.shape, size_of::<R>())?;
+        let bits = match keep {
+            // Nothing is looked for in what is stored already.
+            _ if lasts && self.lasting.contains_key(about.name) => None,
+            Keep::All => None,
+            _ if !blocks.is_volume() => None,
+            Keep::Bits(bits) => Some(bits.min(R::STORED)),
+            Keep::Auto => Some(kept_bits(values, blocks.row())),
+        };
+        if let Some(bits) = bits {
+            self.ledger.keep(about.name, bits);
+        }
+        let coding = Coding { compression, bits };
+        Some(Field { about, numbers: R::numbers(values), blocks, coding, lasts })
+    }
+
+    /// Writes volumes and planes at a frame. Chunks are compressed on all threads and written in their order, so that
+    /// a file does not depend on the threads.
+    pub(super) fn put_fields(&mut self, frame: usize, fields: &[Field<'_>]) -> Result<()> {
+        for field in fields {
+            self.reaching(field.about.name, frame)?;
+        }
+        let tasks: Vec<(&Field<'_>, usize, Block)> = fields
+            .iter()
+            .flat_map(|field| {
+                field.blocks.all().enumerate().map(move |(number, block)| (field, number, block))
+            })
+            .collect();
+        let Self { datasets, lasting, ledger, .. } = self;
+        let stored = std::mem::take(lasting);
+        let encode = |n: usize| {
+            let (field, number, block) = tasks[n];
+            let before = stored.get(field.about.name).filter(|_| field.lasts);
+            match before.and_then(|chunks| chunks.get(number)) {
+                Some(chunk) => Ok(Cow::Borrowed(chunk.as_slice())),
+                None => field.encode(block).map(Cow::Owned),
+            }
+        };
+        let mut kept: BTreeMap<&'static str, Vec<Vec<u8>>> = BTreeMap::new();
+        let done = in_order(tasks.len(), encode, |n, bytes: Result<Cow<'_, [u8]>>| {
+            let ((field, _, block), bytes) = (tasks[n], bytes?);
+            let name = field.about.name;
+            ledger.count(field.raw(block), bytes.len());
+            datasets[name].write_chunk(&field.blocks.offset(frame, block), &bytes)?;
+            if let (true, Cow::Owned(bytes)) = (field.lasts, bytes) {
+                kept.entry(name).or_default().push(bytes);
+            }
+            Ok(())
+        });
+        *lasting = stored;
+        lasting.extend(kept);
+        done
+    }
+
+    /// Hands what was written to the system.
+    pub(super) fn sync(&self) -> Result<()> {
+        self.file.flush()
+    }
+
+    /// Completes the file.
+    pub(super) fn close(self) -> Result<()> {
+        let Self { datasets, file, .. } = self;
+        drop(datasets);
+        file.close()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::io::fields::define_variable;
+    use crate::io::layout::{Axes, dimensions};
+
+    const U: Variable = Variable {
+        name: "U",
+        axes: Axes::VolumeX,
+        units: "m s-1",
+        description: "wind",
+        standard_name: None,
+        cell_methods: None,
+    };
+
+    /// Frames of a variable on x-faces, of which the second and third are written as lasting.
+    fn written(shape: Shape, form: (Compression, Keep)) -> (Vec<f32>, Vec<f32>) {
+        static ABOUT: Variable = U;
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("out.nc");
+        let define = || -> netcdf::Result<()> {
+            let mut file = netcdf::create(&path)?;
+            file.add_unlimited_dimension("Time")?;
+            for (name, length) in dimensions(shape) {
+                file.add_dimension(name, length)?;
+            }
+            define_variable::<f32>(&mut file, &ABOUT, false, (shape, form.0))?;
+            file.close()
+        };
+        define().expect("a file");
+        let values = |frame: usize| -> Vec<f32> {
+            let cells = shape.nz * shape.ny * (shape.nx + 1);
+            (0..cells).map(|n| (n as f32 * 1e-3).sin() + frame as f32).collect()
+        };
+        let mut file = FrameFile::open(&path, shape, Ledger::default()).expect("the file");
+        let mut all = Vec::new();
+        for (frame, which) in [0, 1, 1].into_iter().enumerate() {
+            let values = values(which);
+            file.begin(frame).expect("time");
+            let field = file.field(&ABOUT, (&values, frame > 0), form).expect("a field");
+            file.put_fields(frame, &[field]).expect("chunks");
+            all.extend(values);
+        }
+        file.close().expect("a whole file");
+        let file = netcdf::open(&path).expect("the file");
+        assert_eq!(file.dimension_len("Time"), Some(3));
+        (all, file.variable("U").expect("U").get_values(..).expect("values"))
+    }
+
+    /// Chunks of whole levels, the last of which is cut, and of rows, likewise.
+    #[test]
+    fn the_netcdf_library_reads_what_was_stored_in_chunks() {
+        for (nz, ny, nx) in [(5, 300, 300), (2, 701, 500), (1, 1, 1)] {
+            let shape = Shape { nx, ny, nz };
+            for compression in [Compression::None, Compression::Fast, Compression::Small] {
+                let (expected, found) = written(shape, (compression, Keep::All));
+                assert!(expected == found, "{shape} {compression:?}");
+            }
+        }
+        let (expected, found) =
+            written(Shape { nz: 5, ny: 300, nx: 300 }, (Compression::Fast, Keep::Bits(9)));
+        assert!(expected.iter().zip(&found).all(|(x, y)| x.rounded(9) == *y));
+    }
+
+    #[test]
+    fn what_does_not_fit_is_refused() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("out.nc");
+        let mut file = netcdf::create(&path).expect("a file");
+        file.add_unlimited_dimension("Time").expect("time");
+        file.add_variable::<f64>("XTIME", &["Time"]).expect("a variable");
+        file.close().expect("a file");
+        let shape = Shape { nz: 1, ny: 1, nx: 1 };
+        let mut file = FrameFile::open(&path, shape, Ledger::default()).expect("the file");
+        assert!(file.put("XTIME", 0, &[1.0_f32]).is_err());
+        assert!(file.put("XTIME", 0, &[1.0_f64, 2.0]).is_err());
+        assert!(file.put("YTIME", 0, &[1.0_f64]).is_err());
+        assert_eq!(file.put("XTIME", 3, &[1.0_f64]), Ok(()));
+        assert!(FrameFile::open(&folder.path().join("none.nc"), shape, Ledger::default()).is_err());
+    }
+}
