@@ -13,6 +13,7 @@ mod buffer;
 mod cache;
 mod catalogue;
 pub mod ceilings;
+pub mod chemistry;
 pub mod clouds;
 pub mod columns;
 pub mod compile;

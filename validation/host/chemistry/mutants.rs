@@ -7,7 +7,7 @@ use nwp_mini::chemistry::mechanism::expression::{Expression, Operator};
 use nwp_mini::chemistry::rosenbrock::Method;
 
 use super::agreement::findings;
-use super::case::Case;
+use nwp_mini_support::chemistry::Case;
 use super::tables::{rate_findings, stoichiometry_findings};
 
 const ONE_PER_CENT_MORE: f64 = 1.01;

@@ -1,6 +1,6 @@
 //! Order, pattern, stoichiometry, rate constants, tendencies, Jacobian and factors against KPP's.
 
-use super::case::{Case, relative};
+use nwp_mini_support::chemistry::{Case, relative};
 use super::oracle::Oracle;
 use nwp_mini::chemistry::cells::rate_constants;
 use nwp_mini::chemistry::lanes::Row;

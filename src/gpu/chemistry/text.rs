@@ -1,0 +1,352 @@
+//! The CUDA text of a mechanism: what stands before `kernels/chemistry/rosenbrock.cu` and
+//! `kernels/chemistry/rates.cu`.
+
+use std::fmt::Write;
+
+use super::arguments::ChemistryArgs;
+use super::form::{Form, Places};
+use super::rates;
+use super::schedule::{self, Kind};
+use crate::chemistry::cells::{COLDEST, HOTTEST, LuPrecision, RateUpdate};
+use crate::chemistry::kinetics::{Kinetics, Term};
+use crate::chemistry::rates::sun;
+use crate::chemistry::rosenbrock::{
+    Counters, Method, SHORTEST_TIME, Status, constants as control_constants, limits,
+};
+use crate::gpu::compile::Source;
+use crate::lanes::double;
+use crate::shared::literal;
+
+/// Threads of a block of the kernel of rates.
+pub const RATE_THREADS: u32 = 128;
+
+/// Most reactants of a reaction.
+const MOST_REACTANTS: usize = 8;
+/// Most products of a factorisation.
+const MOST_PRODUCTS: usize = 200_000;
+/// Most numbers of an index of 16 bits; the last three have meanings of their own.
+const MOST_INDICES: usize = u16::MAX as usize - 3;
+/// An entry on the diagonal, in the place of that of its column.
+const ON_DIAGONAL: u16 = u16::MAX;
+/// An entry to the right of it.
+const RIGHT_OF_DIAGONAL: u16 = u16::MAX - 1;
+/// No entry or species.
+const NONE: u16 = u16::MAX - 2;
+/// The status of a cell that is not at its end.
+const RUNNING: i32 = 0;
+
+/// What an integration is compiled for.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Plan {
+    /// Method.
+    pub method: Method,
+    /// Rates during the integration.
+    pub rates: RateUpdate,
+    /// Precision of the linear algebra.
+    pub lu: LuPrecision,
+    /// Mapping of cells to threads.
+    pub form: Form,
+}
+
+/// Checks that a mechanism has a size that kernels are made for.
+///
+/// # Errors
+///
+/// A message with what is too large.
+pub fn check(kinetics: &Kinetics) -> Result<(), String> {
+    let most_reactants = kinetics.factors.iter().map(<[u32]>::len).max().unwrap_or(0);
+    for (what, number, most) in [
+        ("reactants in a reaction", most_reactants, MOST_REACTANTS),
+        ("entries in its factors", kinetics.lu.entries(), MOST_INDICES),
+        ("derivatives of reactions", kinetics.partials.len(), MOST_INDICES),
+        ("reactions", kinetics.reactions(), MOST_INDICES),
+        ("products in a factorisation", kinetics.lu.operations().1, MOST_PRODUCTS),
+        ("operations in its rates", kinetics.rates.operations.len(), rates::MOST_OPERATIONS),
+    ] {
+        if number > most {
+            return Err(format!(
+                "the mechanism has {number} {what}, more than the {most} of the GPU's kernels; give \
+                 --backend cpu"
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// Text that declares constants and tables.
+#[derive(Default)]
+pub(super) struct Text(pub(super) String);
+
+impl Text {
+    pub(super) fn whole(&mut self, name: &str, value: impl std::fmt::Display) {
+        // Writing to a string cannot fail.
+        let _ = writeln!(self.0, "constexpr int {name} = {value};");
+    }
+
+    fn truth(&mut self, name: &str, value: bool) {
+        let _ = writeln!(self.0, "constexpr bool {name} = {value};");
+    }
+
+    fn number(&mut self, name: &str, value: f64) {
+        let _ = writeln!(self.0, "constexpr double {name} = {};", literal(value));
+    }
+
+    /// A table; C++ has no empty ones.
+    fn table<T>(&mut self, head: &str, values: &[T], text: impl Fn(&T) -> String) {
+        let values: Vec<String> = values.iter().map(text).collect();
+        let list = if values.is_empty() { "0".to_owned() } else { values.join(",") };
+        let _ = writeln!(self.0, "{head}[] = {{{list}}};");
+    }
+
+    fn indices(&mut self, name: &str, values: &[u16]) {
+        let head = format!("static __device__ const unsigned short {name}");
+        self.table(&head, values, u16::to_string);
+    }
+
+    fn places(&mut self, name: &str, values: &[usize]) {
+        let head = format!("static __device__ const int {name}");
+        self.table(&head, values, usize::to_string);
+    }
+
+    fn numbers(&mut self, name: &str, values: &[f64]) {
+        let head = format!("static __device__ const double {name}");
+        self.table(&head, values, |&value| literal(value));
+    }
+
+    /// Coefficients of a method, which take their places in unrolled loops.
+    fn coefficients(&mut self, name: &str, values: &[f64]) {
+        self.table(&format!("constexpr double {name}"), values, |&value| literal(value));
+    }
+}
+
+/// What both kernels need.
+fn common(kinetics: &Kinetics, plan_rates: RateUpdate) -> Text {
+    let mut text = Text::default();
+    text.0 += "#ifdef __CUDACC_RTC__\n#pragma nv_diag_suppress 177\n#endif\n";
+    text.0 += &ChemistryArgs::cuda_text();
+    for (name, value) in double::constants().into_iter().chain(sun::constants()) {
+        text.number(name, value);
+    }
+    for (name, values) in double::series() {
+        text.coefficients(name, values);
+    }
+    let (range, mantissa_bits, bias) = double::LAYOUT;
+    text.number("EXP_RANGE", range);
+    text.whole("MANTISSA_BITS", mantissa_bits);
+    text.whole("EXPONENT_BIAS", bias);
+    text.number("SMALLEST_NORMAL", f64::MIN_POSITIVE);
+    text.0 += "#define INFINITE __longlong_as_double(0x7ff0000000000000)\n";
+    text.truth("FOLLOWS_SUN", plan_rates == RateUpdate::Updated);
+    for (name, status) in [
+        ("SUCCESS", Status::SUCCESS),
+        ("TOO_MANY_STEPS", Status::TOO_MANY_STEPS),
+        ("STEP_TOO_SMALL", Status::STEP_TOO_SMALL),
+        ("SINGULAR", Status::SINGULAR),
+        ("NOT_FINITE", Status::NOT_FINITE),
+        ("BAD_CONDITIONS", Status::BAD_CONDITIONS),
+        ("RUNNING", Status(RUNNING)),
+    ] {
+        text.whole(&format!("STATUS_{name}"), status.0);
+    }
+    text.whole("RATES", kinetics.rates.kept.len());
+    text
+}
+
+/// The kernel of the rate constants.
+pub fn rates_source(kinetics: &Kinetics) -> Source {
+    let mut text = common(kinetics, RateUpdate::Frozen);
+    text.number("COLDEST", COLDEST);
+    text.number("HOTTEST", HOTTEST);
+    text.whole("RATE_THREADS", RATE_THREADS);
+    rates::write(&mut text, &kinetics.rates);
+    Source { file: "chemistry/rates.cu", prelude: text.0, is_exact: true }
+}
+
+/// The kernel of the integration.
+pub fn integration_source(kinetics: &Kinetics, plan: &Plan) -> Source {
+    let mut text = common(kinetics, plan.rates);
+    let (method, form) = (&plan.method, plan.form);
+    for (name, value) in control_constants() {
+        text.number(name, value);
+    }
+    for (name, value) in limits() {
+        text.whole(name, value);
+    }
+    text.whole("COUNTERS", Counters::NAMES.len());
+    text.number("SQRT_EPSILON", f64::EPSILON.sqrt());
+    text.number("SHORTEST_TIME", SHORTEST_TIME);
+    for (name, value) in [
+        ("CELLS", form.cells),
+        ("WORKERS", form.workers),
+        ("RESIDENT_BLOCKS", form.resident),
+        ("VARIABLES", kinetics.variables()),
+        ("FIXED", kinetics.fixed.len()),
+        ("REACTIONS", kinetics.reactions()),
+        ("PARTIALS", kinetics.partials.len()),
+        ("STAGES", method.stages),
+        ("EVALUATIONS", method.evaluates[1..].iter().filter(|&&is| is).count()),
+    ] {
+        text.whole(name, value);
+    }
+    text.whole("ERROR_ORDER", method.order);
+    let entry = match plan.lu {
+        LuPrecision::F64 => ("double", f64::MIN_POSITIVE, false),
+        LuPrecision::F32 => ("float", f64::from(f32::MIN_POSITIVE), true),
+    };
+    let _ = writeln!(text.0, "typedef {} Entry;", entry.0);
+    text.number("SMALLEST_PIVOT", entry.1);
+    text.truth("IS_REFINED", entry.2);
+    text.coefficients("METHOD_A", &method.a);
+    text.coefficients("METHOD_C", &method.c);
+    text.coefficients("METHOD_M", &method.m);
+    text.coefficients("METHOD_E", &method.e);
+    text.coefficients("METHOD_ALPHA", &method.alpha);
+    text.coefficients("METHOD_GAMMA", &method.gamma);
+    text.table("constexpr bool METHOD_EVALUATES", &method.evaluates, bool::to_string);
+
+    let places = Places::new(kinetics, plan.lu, form);
+    for place in places.arrays {
+        text.truth(&format!("{}_SHARED", place.name), place.is_shared);
+        text.whole(&format!("{}_AT", place.name), place.at);
+    }
+    text.whole("SCRATCH_DOUBLES", places.scratch);
+    owned(&mut text, kinetics, form);
+    reactions(&mut text, kinetics);
+    factorisation(&mut text, kinetics, form.workers);
+    solution(&mut text, kinetics, form.workers);
+    text.0 += "#include \"chemistry/functions.cuh\"\n";
+    rates::write_timed(&mut text, &kinetics.rates, form.cells);
+    Source { file: "chemistry/rosenbrock.cu", prelude: text.0, is_exact: true }
+}
+
+/// The most places of a worker's species that loops over them are unrolled for: more are no registers.
+const MOST_UNROLLED: usize = 16;
+
+/// The species of every worker.
+fn owned(text: &mut Text, kinetics: &Kinetics, form: Form) {
+    let costs: Vec<usize> = kinetics.net.iter().map(<[Term]>::len).collect();
+    let owned = form.owned(kinetics);
+    let shares = schedule::shares(&costs, form.workers, owned);
+    let species = shares.iter().flat_map(|share| {
+        let own = share.iter().map(|&species| species as u16);
+        own.chain(std::iter::repeat(NONE)).take(owned)
+    });
+    text.whole("NO_SPECIES", NONE);
+    text.whole("OWNED", owned);
+    text.whole("OWNED_UNROLLED", if owned <= MOST_UNROLLED { owned } else { 1 });
+    text.indices("OWNED_SPECIES", &species.collect::<Vec<_>>());
+}
+
+/// Reactions, their derivatives, and what they make of the species.
+fn reactions(text: &mut Text, kinetics: &Kinetics) {
+    let most = kinetics.factors.iter().map(<[u32]>::len).max().unwrap_or(0).max(1);
+    // Every operation has its place among those that are kept.
+    let slot = |reaction: usize| {
+        let number = kinetics.rates.rate[reaction];
+        kinetics.rates.kept.binary_search(&number).expect("rates are kept") as u16
+    };
+    let one = kinetics.species() as u16;
+    let record = |reaction: usize, factors: &[u32], most: usize| {
+        let factors = factors.iter().map(|&factor| factor as u16);
+        let filled = factors.chain(std::iter::repeat(one)).take(most);
+        std::iter::once(slot(reaction)).chain(filled).collect::<Vec<u16>>()
+    };
+    let each = kinetics.factors.iter().enumerate();
+    let records: Vec<u16> = each.flat_map(|(r, factors)| record(r, factors, most)).collect();
+    text.whole("REACTANTS", most);
+    text.indices("REACTION", &records);
+    let each = kinetics.partials.iter().zip(kinetics.partial_factors.iter());
+    let records: Vec<u16> = each
+        .flat_map(|(partial, factors)| record(partial.reaction as usize, factors, most - 1))
+        .collect();
+    text.indices("PARTIAL", &records);
+    let mut starts = vec![0; kinetics.reactions() + 1];
+    for partial in &kinetics.partials {
+        starts[partial.reaction as usize + 1] += 1;
+    }
+    for reaction in 0..kinetics.reactions() {
+        starts[reaction + 1] += starts[reaction];
+    }
+    text.places("PARTIAL_START", &starts);
+    let species: Vec<u16> = kinetics.partials.iter().map(|p| p.species as u16).collect();
+    text.indices("PARTIAL_SPECIES", &species);
+    let multiplicities: Vec<f64> =
+        kinetics.partials.iter().map(|p| f64::from(p.multiplicity)).collect();
+    text.numbers("PARTIAL_MULTIPLICITY", &multiplicities);
+    let starts: Vec<usize> = kinetics.net.start.iter().map(|&start| start as usize).collect();
+    text.places("NET_START", &starts);
+    terms(text, "NET", &kinetics.net.elements);
+}
+
+fn terms(text: &mut Text, name: &str, terms: &[Term]) {
+    let indices: Vec<u16> = terms.iter().map(|term| term.index as u16).collect();
+    let coefficients: Vec<f64> = terms.iter().map(|term| term.coefficient).collect();
+    text.indices(&format!("{name}_INDEX"), &indices);
+    text.numbers(&format!("{name}_COEFFICIENT"), &coefficients);
+}
+
+/// Tasks of the factorisation.
+fn factorisation(text: &mut Text, kinetics: &Kinetics, workers: usize) {
+    let (factors, tasks) =
+        schedule::factors(&kinetics.lu, |entry| kinetics.jacobian.list(entry).len());
+    let slots = schedule::slots(&tasks, workers);
+    let mut lists = vec![0];
+    let (mut entries, mut kinds) = (Vec::new(), Vec::new());
+    let (mut of_jacobian, mut term_starts) = (Vec::new(), vec![0]);
+    let (mut left, mut above, mut pair_starts) = (Vec::new(), Vec::new(), vec![0]);
+    for list in slots.iter().flatten() {
+        for &number in list {
+            let factor = &factors[number];
+            entries.push(factor.entry as u16);
+            kinds.push(match factor.kind {
+                Kind::Left(pivot) => pivot as u16,
+                Kind::Diagonal => ON_DIAGONAL,
+                Kind::Right => RIGHT_OF_DIAGONAL,
+            });
+            of_jacobian.extend_from_slice(kinetics.jacobian.list(factor.entry));
+            term_starts.push(of_jacobian.len());
+            left.extend(factor.pairs.iter().map(|pair| pair[0] as u16));
+            above.extend(factor.pairs.iter().map(|pair| pair[1] as u16));
+            pair_starts.push(left.len());
+        }
+        lists.push(entries.len());
+    }
+    text.whole("ON_DIAGONAL", ON_DIAGONAL);
+    text.whole("RIGHT_OF_DIAGONAL", RIGHT_OF_DIAGONAL);
+    text.whole("FACTOR_SLOTS", slots.len());
+    text.places("FACTOR_TASKS", &lists);
+    text.indices("TASK_ENTRY", &entries);
+    text.indices("TASK_KIND", &kinds);
+    text.places("TASK_TERMS", &term_starts);
+    terms(text, "TASK_TERM", &of_jacobian);
+    text.places("TASK_PAIRS", &pair_starts);
+    text.indices("PAIR_LEFT", &left);
+    text.indices("PAIR_ABOVE", &above);
+}
+
+/// Pieces of a solution.
+fn solution(text: &mut Text, kinetics: &Kinetics, workers: usize) {
+    let lu = &kinetics.lu;
+    let slots = schedule::solution(lu, workers);
+    let (mut lists, mut starts) = (vec![0], vec![0]);
+    let (mut rows, mut pivots) = (Vec::new(), Vec::new());
+    let (mut entries, mut columns) = (Vec::new(), Vec::new());
+    for list in slots.iter().flatten() {
+        for piece in list {
+            rows.push(piece.row as u16);
+            pivots.push(piece.pivot.map_or(NONE, |pivot| pivot as u16));
+            entries.extend(piece.entries.iter().map(|&entry| entry as u16));
+            columns.extend(piece.entries.iter().map(|&entry| lu.column[entry] as u16));
+            starts.push(entries.len());
+        }
+        lists.push(rows.len());
+    }
+    text.whole("NO_PIVOT", NONE);
+    text.whole("SOLVE_SLOTS", slots.len());
+    text.places("SOLVE_PIECES", &lists);
+    text.indices("PIECE_ROW", &rows);
+    text.indices("PIECE_PIVOT", &pivots);
+    text.places("PIECE_PRODUCTS", &starts);
+    text.indices("PRODUCT_ENTRY", &entries);
+    text.indices("PRODUCT_COLUMN", &columns);
+}
