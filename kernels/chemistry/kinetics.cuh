@@ -4,22 +4,21 @@
 #include "chemistry/room.cuh"
 
 // The sum of some terms: coefficients times elements of another array.
-__device__ inline double sum_of(const unsigned short* index, const double* coefficient, int first, int last,
-                                const double* values)
+__device__ inline double sum_of(const unsigned* element, const double* coefficient, int first, int last, double* values)
 {
     double sum = 0;
 #pragma unroll 4
-    for (int term = first; term < last; ++term) sum = fma(coefficient[term], values[index[term] * CELLS], sum);
+    for (int term = first; term < last; ++term) sum = fma(coefficient[term], at(values, element[term]), sum);
     return sum;
 }
 
 // A product of a rate constant and concentrations. Shorter ones are filled up with a concentration of 1.
 template <int COUNT>
-__device__ inline double product_of(const double* rates, const double* y, const unsigned short* record)
+__device__ inline double product_of(double* rates, double* y, const unsigned* record)
 {
-    double product = rates[record[0] * CELLS];
+    double product = at(rates, record[0]);
 #pragma unroll
-    for (int i = 1; i <= COUNT; ++i) product *= y[record[i] * CELLS];
+    for (int i = 1; i <= COUNT; ++i) product *= at(y, record[i]);
     return product;
 }
 
@@ -48,7 +47,7 @@ __device__ inline void react_along(const Room& room, int worker)
         double sum = 0;
         for (int p = PARTIAL_START[r]; p < PARTIAL_START[r + 1]; ++p)
             sum = fma(PARTIAL_MULTIPLICITY[p] * room.partials[p * CELLS],
-                      room.concentrations[PARTIAL_SPECIES[p] * CELLS], sum);
+                      at(room.concentrations, PARTIAL_SPECIES[p]), sum);
         room.reactions[r * CELLS] = sum;
     }
 }
@@ -56,5 +55,5 @@ __device__ inline void react_along(const Room& room, int worker)
 // What the reactions make of a species.
 __device__ inline double made_of(const Room& room, int species)
 {
-    return sum_of(NET_INDEX, NET_COEFFICIENT, NET_START[species], NET_START[species + 1], room.reactions);
+    return sum_of(NET_ELEMENT, NET_COEFFICIENT, NET_START[species], NET_START[species + 1], room.reactions);
 }

@@ -15,6 +15,13 @@ struct Room {
     double* rates;            // rate constants
 };
 
+// An element of an array at a distance in bytes, which the tables have, so that an addition gives its address.
+template <class T>
+__device__ inline T& at(T* array, unsigned distance)
+{
+    return *reinterpret_cast<T*>(reinterpret_cast<char*>(array) + distance);
+}
+
 // The beginning of an array for a cell: in shared memory, or in the block's part of the scratch in global memory.
 template <class T, bool IS_SHARED>
 __device__ inline T* array_of(double* scratch, int place, int cell)

@@ -18,21 +18,23 @@ __device__ inline bool factorise(const Room& room, int worker, double diagonal)
         const int last = FACTOR_TASKS[slot * WORKERS + worker + 1];
         for (int task = FACTOR_TASKS[slot * WORKERS + worker]; task < last; ++task) {
             const double slope =
-                sum_of(TASK_TERM_INDEX, TASK_TERM_COEFFICIENT, TASK_TERMS[task], TASK_TERMS[task + 1], room.partials);
-            const int kind = TASK_KIND[task];
+                sum_of(TASK_TERM_ELEMENT, TASK_TERM_COEFFICIENT, TASK_TERMS[task], TASK_TERMS[task + 1], room.partials);
+            const unsigned kind = TASK_KIND[task];
             Entry value = static_cast<Entry>(kind == ON_DIAGONAL ? diagonal - slope : -slope);
             const int last_pair = TASK_PAIRS[task + 1];
 #pragma unroll 4
-            for (int pair = TASK_PAIRS[task]; pair < last_pair; ++pair)
-                value = less_product(value, room.factors[PAIR_LEFT[pair] * CELLS], room.factors[PAIR_ABOVE[pair] * CELLS]);
+            for (int product = TASK_PAIRS[task]; product < last_pair; ++product) {
+                const Pair pair = FACTOR_PAIRS[product];
+                value = less_product(value, at(room.factors, pair.first), at(room.factors, pair.second));
+            }
             if (kind == ON_DIAGONAL) {
                 // What is not a number is no singular matrix: it ends in the error of the step.
                 is_regular = is_regular && !(fabs(static_cast<double>(value)) < SMALLEST_PIVOT);
                 value = 1 / value;
             } else if (kind != RIGHT_OF_DIAGONAL) {
-                value *= room.factors[kind * CELLS];
+                value *= at(room.factors, kind);
             }
-            room.factors[TASK_ENTRY[task] * CELLS] = value;
+            at(room.factors, TASK_ENTRY[task]) = value;
         }
         // The right side of the first stage is waited for anyway.
         if (slot + 1 < FACTOR_SLOTS) wait_for_workers();
@@ -47,16 +49,17 @@ __device__ inline void solve(const Room& room, int worker)
     for (int slot = 0; slot < SOLVE_SLOTS; ++slot) {
         const int last = SOLVE_PIECES[slot * WORKERS + worker + 1];
         for (int piece = SOLVE_PIECES[slot * WORKERS + worker]; piece < last; ++piece) {
-            Entry* x = room.x + PIECE_ROW[piece] * CELLS;
-            Entry value = *x;
+            Entry& x = at(room.x, PIECE_ROW[piece]);
+            Entry value = x;
             const int last_product = PIECE_PRODUCTS[piece + 1];
 #pragma unroll 4
-            for (int product = PIECE_PRODUCTS[piece]; product < last_product; ++product)
-                value = less_product(value, room.factors[PRODUCT_ENTRY[product] * CELLS],
-                                     room.x[PRODUCT_COLUMN[product] * CELLS]);
-            const int pivot = PIECE_PIVOT[piece];
-            if (pivot != NO_PIVOT) value *= room.factors[pivot * CELLS];
-            *x = value;
+            for (int product = PIECE_PRODUCTS[piece]; product < last_product; ++product) {
+                const Pair pair = PRODUCTS[product];
+                value = less_product(value, at(room.factors, pair.first), at(room.x, pair.second));
+            }
+            const unsigned pivot = PIECE_PIVOT[piece];
+            if (pivot != NO_PIVOT) value *= at(room.factors, pivot);
+            x = value;
         }
         wait_for_workers();
     }

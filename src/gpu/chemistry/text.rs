@@ -27,11 +27,13 @@ const MOST_PRODUCTS: usize = 200_000;
 /// Most numbers of an index of 16 bits; the last three have meanings of their own.
 const MOST_INDICES: usize = u16::MAX as usize - 3;
 /// An entry on the diagonal, in the place of that of its column.
-const ON_DIAGONAL: u16 = u16::MAX;
+const ON_DIAGONAL: u32 = u32::MAX;
 /// An entry to the right of it.
-const RIGHT_OF_DIAGONAL: u16 = u16::MAX - 1;
-/// No entry or species.
-const NONE: u16 = u16::MAX - 2;
+const RIGHT_OF_DIAGONAL: u32 = u32::MAX - 1;
+/// No entry.
+const NO_PIVOT: u32 = u32::MAX - 2;
+/// No species.
+const NO_SPECIES: u16 = u16::MAX;
 /// The status of a cell that is not at its end.
 const RUNNING: i32 = 0;
 
@@ -94,13 +96,27 @@ impl Text {
     /// A table; C++ has no empty ones.
     fn table<T>(&mut self, head: &str, values: &[T], text: impl Fn(&T) -> String) {
         let values: Vec<String> = values.iter().map(text).collect();
-        let list = if values.is_empty() { "0".to_owned() } else { values.join(",") };
+        let list = if values.is_empty() { "{}".to_owned() } else { values.join(",") };
         let _ = writeln!(self.0, "{head}[] = {{{list}}};");
     }
 
     fn indices(&mut self, name: &str, values: &[u16]) {
         let head = format!("static __device__ const unsigned short {name}");
         self.table(&head, values, u16::to_string);
+    }
+
+    fn distance(&mut self, name: &str, value: u32) {
+        let _ = writeln!(self.0, "constexpr unsigned {name} = {value}u;");
+    }
+
+    fn distances(&mut self, name: &str, values: &[u32]) {
+        let head = format!("static __device__ const unsigned {name}");
+        self.table(&head, values, u32::to_string);
+    }
+
+    fn pairs(&mut self, name: &str, values: &[[u32; 2]]) {
+        let head = format!("static __device__ const Pair {name}");
+        self.table(&head, values, |[a, b]| format!("{{{a},{b}}}"));
     }
 
     fn places(&mut self, name: &str, values: &[usize]) {
@@ -116,6 +132,24 @@ impl Text {
     /// Coefficients of a method, which take their places in unrolled loops.
     fn coefficients(&mut self, name: &str, values: &[f64]) {
         self.table(&format!("constexpr double {name}"), values, |&value| literal(value));
+    }
+}
+
+/// The distances of elements in bytes, as the tables have them.
+#[derive(Clone, Copy)]
+struct Distances {
+    cells: usize,
+    /// Bytes of an entry of the factors.
+    entry: usize,
+}
+
+impl Distances {
+    fn number(self, element: usize) -> u32 {
+        (element * self.cells * size_of::<f64>()) as u32
+    }
+
+    fn factor(self, entry: usize) -> u32 {
+        (entry * self.cells * self.entry) as u32
     }
 }
 
@@ -196,6 +230,13 @@ pub fn integration_source(kinetics: &Kinetics, plan: &Plan) -> Source {
     let _ = writeln!(text.0, "typedef {} Entry;", entry.0);
     text.number("SMALLEST_PIVOT", entry.1);
     text.truth("IS_REFINED", entry.2);
+    // Two distances that are read together.
+    text.0 += "struct alignas(8) Pair { unsigned first, second; };\n";
+    let bytes = match plan.lu {
+        LuPrecision::F64 => size_of::<f64>(),
+        LuPrecision::F32 => size_of::<f32>(),
+    };
+    let distances = Distances { cells: form.cells, entry: bytes };
     text.coefficients("METHOD_A", &method.a);
     text.coefficients("METHOD_C", &method.c);
     text.coefficients("METHOD_M", &method.m);
@@ -211,9 +252,9 @@ pub fn integration_source(kinetics: &Kinetics, plan: &Plan) -> Source {
     }
     text.whole("SCRATCH_DOUBLES", places.scratch);
     owned(&mut text, kinetics, form);
-    reactions(&mut text, kinetics);
-    factorisation(&mut text, kinetics, form.workers);
-    solution(&mut text, kinetics, form.workers);
+    reactions(&mut text, kinetics, distances);
+    factorisation(&mut text, kinetics, form.workers, distances);
+    solution(&mut text, kinetics, form.workers, distances);
     text.0 += "#include \"chemistry/functions.cuh\"\n";
     rates::write_timed(&mut text, &kinetics.rates, form.cells);
     Source { file: "chemistry/rosenbrock.cu", prelude: text.0, is_exact: true }
@@ -229,37 +270,38 @@ fn owned(text: &mut Text, kinetics: &Kinetics, form: Form) {
     let shares = schedule::shares(&costs, form.workers, owned);
     let species = shares.iter().flat_map(|share| {
         let own = share.iter().map(|&species| species as u16);
-        own.chain(std::iter::repeat(NONE)).take(owned)
+        own.chain(std::iter::repeat(NO_SPECIES)).take(owned)
     });
-    text.whole("NO_SPECIES", NONE);
+    text.whole("NO_SPECIES", NO_SPECIES);
     text.whole("OWNED", owned);
     text.whole("OWNED_UNROLLED", if owned <= MOST_UNROLLED { owned } else { 1 });
     text.indices("OWNED_SPECIES", &species.collect::<Vec<_>>());
 }
 
 /// Reactions, their derivatives, and what they make of the species.
-fn reactions(text: &mut Text, kinetics: &Kinetics) {
+fn reactions(text: &mut Text, kinetics: &Kinetics, distances: Distances) {
     let most = kinetics.factors.iter().map(<[u32]>::len).max().unwrap_or(0).max(1);
     // Every operation has its place among those that are kept.
     let slot = |reaction: usize| {
         let number = kinetics.rates.rate[reaction];
-        kinetics.rates.kept.binary_search(&number).expect("rates are kept") as u16
+        kinetics.rates.kept.binary_search(&number).expect("rates are kept")
     };
-    let one = kinetics.species() as u16;
+    let distance = |element: usize| distances.number(element);
+    let one = distance(kinetics.species());
     let record = |reaction: usize, factors: &[u32], most: usize| {
-        let factors = factors.iter().map(|&factor| factor as u16);
+        let factors = factors.iter().map(|&factor| distance(factor as usize));
         let filled = factors.chain(std::iter::repeat(one)).take(most);
-        std::iter::once(slot(reaction)).chain(filled).collect::<Vec<u16>>()
+        std::iter::once(distance(slot(reaction))).chain(filled).collect::<Vec<u32>>()
     };
     let each = kinetics.factors.iter().enumerate();
-    let records: Vec<u16> = each.flat_map(|(r, factors)| record(r, factors, most)).collect();
+    let records: Vec<u32> = each.flat_map(|(r, factors)| record(r, factors, most)).collect();
     text.whole("REACTANTS", most);
-    text.indices("REACTION", &records);
+    text.distances("REACTION", &records);
     let each = kinetics.partials.iter().zip(kinetics.partial_factors.iter());
-    let records: Vec<u16> = each
+    let records: Vec<u32> = each
         .flat_map(|(partial, factors)| record(partial.reaction as usize, factors, most - 1))
         .collect();
-    text.indices("PARTIAL", &records);
+    text.distances("PARTIAL", &records);
     let mut starts = vec![0; kinetics.reactions() + 1];
     for partial in &kinetics.partials {
         starts[partial.reaction as usize + 1] += 1;
@@ -268,85 +310,86 @@ fn reactions(text: &mut Text, kinetics: &Kinetics) {
         starts[reaction + 1] += starts[reaction];
     }
     text.places("PARTIAL_START", &starts);
-    let species: Vec<u16> = kinetics.partials.iter().map(|p| p.species as u16).collect();
-    text.indices("PARTIAL_SPECIES", &species);
+    let species: Vec<u32> =
+        kinetics.partials.iter().map(|p| distance(p.species as usize)).collect();
+    text.distances("PARTIAL_SPECIES", &species);
     let multiplicities: Vec<f64> =
         kinetics.partials.iter().map(|p| f64::from(p.multiplicity)).collect();
     text.numbers("PARTIAL_MULTIPLICITY", &multiplicities);
     let starts: Vec<usize> = kinetics.net.start.iter().map(|&start| start as usize).collect();
     text.places("NET_START", &starts);
-    terms(text, "NET", &kinetics.net.elements);
+    terms(text, "NET", &kinetics.net.elements, distances);
 }
 
-fn terms(text: &mut Text, name: &str, terms: &[Term]) {
-    let indices: Vec<u16> = terms.iter().map(|term| term.index as u16).collect();
+fn terms(text: &mut Text, name: &str, terms: &[Term], distances: Distances) {
+    let elements: Vec<u32> =
+        terms.iter().map(|term| distances.number(term.index as usize)).collect();
     let coefficients: Vec<f64> = terms.iter().map(|term| term.coefficient).collect();
-    text.indices(&format!("{name}_INDEX"), &indices);
+    text.distances(&format!("{name}_ELEMENT"), &elements);
     text.numbers(&format!("{name}_COEFFICIENT"), &coefficients);
 }
 
 /// Tasks of the factorisation.
-fn factorisation(text: &mut Text, kinetics: &Kinetics, workers: usize) {
+fn factorisation(text: &mut Text, kinetics: &Kinetics, workers: usize, distances: Distances) {
+    let distance = |entry: usize| distances.factor(entry);
     let (factors, tasks) =
         schedule::factors(&kinetics.lu, |entry| kinetics.jacobian.list(entry).len());
     let slots = schedule::slots(&tasks, workers);
     let mut lists = vec![0];
     let (mut entries, mut kinds) = (Vec::new(), Vec::new());
     let (mut of_jacobian, mut term_starts) = (Vec::new(), vec![0]);
-    let (mut left, mut above, mut pair_starts) = (Vec::new(), Vec::new(), vec![0]);
+    let (mut pairs, mut pair_starts) = (Vec::new(), vec![0]);
     for list in slots.iter().flatten() {
         for &number in list {
             let factor = &factors[number];
-            entries.push(factor.entry as u16);
+            entries.push(distance(factor.entry));
             kinds.push(match factor.kind {
-                Kind::Left(pivot) => pivot as u16,
+                Kind::Left(pivot) => distance(pivot),
                 Kind::Diagonal => ON_DIAGONAL,
                 Kind::Right => RIGHT_OF_DIAGONAL,
             });
             of_jacobian.extend_from_slice(kinetics.jacobian.list(factor.entry));
             term_starts.push(of_jacobian.len());
-            left.extend(factor.pairs.iter().map(|pair| pair[0] as u16));
-            above.extend(factor.pairs.iter().map(|pair| pair[1] as u16));
-            pair_starts.push(left.len());
+            pairs.extend(factor.pairs.iter().map(|pair| pair.map(distance)));
+            pair_starts.push(pairs.len());
         }
         lists.push(entries.len());
     }
-    text.whole("ON_DIAGONAL", ON_DIAGONAL);
-    text.whole("RIGHT_OF_DIAGONAL", RIGHT_OF_DIAGONAL);
+    text.distance("ON_DIAGONAL", ON_DIAGONAL);
+    text.distance("RIGHT_OF_DIAGONAL", RIGHT_OF_DIAGONAL);
     text.whole("FACTOR_SLOTS", slots.len());
     text.places("FACTOR_TASKS", &lists);
-    text.indices("TASK_ENTRY", &entries);
-    text.indices("TASK_KIND", &kinds);
+    text.distances("TASK_ENTRY", &entries);
+    text.distances("TASK_KIND", &kinds);
     text.places("TASK_TERMS", &term_starts);
-    terms(text, "TASK_TERM", &of_jacobian);
+    terms(text, "TASK_TERM", &of_jacobian, distances);
     text.places("TASK_PAIRS", &pair_starts);
-    text.indices("PAIR_LEFT", &left);
-    text.indices("PAIR_ABOVE", &above);
+    text.pairs("FACTOR_PAIRS", &pairs);
 }
 
 /// Pieces of a solution.
-fn solution(text: &mut Text, kinetics: &Kinetics, workers: usize) {
+fn solution(text: &mut Text, kinetics: &Kinetics, workers: usize, distances: Distances) {
+    let distance = |element: usize| distances.factor(element);
     let lu = &kinetics.lu;
     let slots = schedule::solution(lu, workers);
     let (mut lists, mut starts) = (vec![0], vec![0]);
     let (mut rows, mut pivots) = (Vec::new(), Vec::new());
-    let (mut entries, mut columns) = (Vec::new(), Vec::new());
+    let mut products = Vec::new();
     for list in slots.iter().flatten() {
         for piece in list {
-            rows.push(piece.row as u16);
-            pivots.push(piece.pivot.map_or(NONE, |pivot| pivot as u16));
-            entries.extend(piece.entries.iter().map(|&entry| entry as u16));
-            columns.extend(piece.entries.iter().map(|&entry| lu.column[entry] as u16));
-            starts.push(entries.len());
+            rows.push(distance(piece.row));
+            pivots.push(piece.pivot.map_or(NO_PIVOT, distance));
+            let columns = piece.entries.iter().map(|&entry| [entry, lu.column[entry] as usize]);
+            products.extend(columns.map(|pair| pair.map(distance)));
+            starts.push(products.len());
         }
         lists.push(rows.len());
     }
-    text.whole("NO_PIVOT", NONE);
+    text.distance("NO_PIVOT", NO_PIVOT);
     text.whole("SOLVE_SLOTS", slots.len());
     text.places("SOLVE_PIECES", &lists);
-    text.indices("PIECE_ROW", &rows);
-    text.indices("PIECE_PIVOT", &pivots);
+    text.distances("PIECE_ROW", &rows);
+    text.distances("PIECE_PIVOT", &pivots);
     text.places("PIECE_PRODUCTS", &starts);
-    text.indices("PRODUCT_ENTRY", &entries);
-    text.indices("PRODUCT_COLUMN", &columns);
+    text.pairs("PRODUCTS", &products);
 }
