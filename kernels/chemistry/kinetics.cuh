@@ -14,11 +14,11 @@ __device__ inline double sum_of(const unsigned* element, const double* coefficie
 
 // A product of a rate constant and concentrations. Shorter ones are filled up with a concentration of 1.
 template <int COUNT>
-__device__ inline double product_of(double* rates, double* y, const unsigned* record)
+__device__ inline double product_of(double* rates, double* y, const Factors<COUNT>& factors)
 {
-    double product = at(rates, record[0]);
+    double product = at(rates, factors.rate);
 #pragma unroll
-    for (int i = 1; i <= COUNT; ++i) product *= at(y, record[i]);
+    for (int i = 0; i < COUNT; ++i) product *= at(y, factors.concentrations[i]);
     return product;
 }
 
@@ -27,8 +27,7 @@ __device__ inline void react(const Room& room, int worker)
 {
 #pragma unroll 2
     for (int r = worker; r < REACTIONS; r += WORKERS)
-        room.reactions[r * CELLS] =
-            product_of<REACTANTS>(room.rates, room.concentrations, REACTION + r * (REACTANTS + 1));
+        room.reactions[r * CELLS] = product_of(room.rates, room.concentrations, REACTION[r]);
 }
 
 // Derivatives of the reactions, those that are this worker's.
@@ -36,8 +35,7 @@ __device__ inline void differentiate(const Room& room, int worker)
 {
 #pragma unroll 2
     for (int p = worker; p < PARTIALS; p += WORKERS)
-        room.partials[p * CELLS] =
-            product_of<REACTANTS - 1>(room.rates, room.concentrations, PARTIAL + p * REACTANTS);
+        room.partials[p * CELLS] = product_of(room.rates, room.concentrations, PARTIAL[p]);
 }
 
 // J k reaction by reaction, with k in the place of the concentrations.

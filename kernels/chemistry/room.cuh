@@ -1,5 +1,8 @@
 // Where a block keeps what it works on. A block has CELLS cells and WORKERS threads for each of them; the values of
 // all its cells lie side by side, so that the threads of a warp, which have one cell each, reach them together.
+//
+// Threads come in rows of LANES, a power of two; those beyond the last cell are idle: they have a number of a worker
+// that has nothing to do, and wait with the others.
 #pragma once
 
 // As large as the launch says.
@@ -14,6 +17,10 @@ struct Room {
     double* partials;         // their derivatives
     double* rates;            // rate constants
 };
+
+// The column of a worker in the lists; idle threads share the last one, which is empty.
+__device__ inline int column_of(int worker) { return worker < WORKERS ? worker : WORKERS; }
+constexpr int COLUMNS = WORKERS + 1;
 
 // An element of an array at a distance in bytes, which the tables have, so that an addition gives its address.
 template <class T>

@@ -1,7 +1,7 @@
 // The integration of many cells, each with a step of its own. Compiled for a mechanism, a method and a mapping: the
 // text before this file holds their tables (src/gpu/chemistry/text.rs).
 //
-// A block has CELLS cells at a time, and WORKERS threads for each: thread CELLS * worker + place. A cell that has come
+// A block has CELLS cells at a time, and WORKERS threads for each: thread LANES * worker + place. A cell that has come
 // to its end gives its place to the next one. All sums are made by one thread in the order of the CPU version, so that
 // a cell has the same bits in any place of any block, beside any others, and with any number of workers.
 #include "chemistry/step.cuh"
@@ -64,10 +64,12 @@ __device__ inline void attempt(const ChemistryArgs& args, const Room& room, Owne
     // A harmless step for a place without a cell.
     const double step = cell.number < 0 ? 1.0 : control.step;
     begin(room, own, worker, control.time);
-    is_regular_of[worker][place] = factorise(room, worker, 1.0 / (step * METHOD_GAMMA[0]));
+    const bool is_regular_here = factorise(room, worker, 1.0 / (step * METHOD_GAMMA[0]));
+    if (worker < WORKERS) is_regular_of[worker][place] = is_regular_here;
     advance(room, own, worker, control.time, step);
-    const double error = error_of(room, own, worker, args.relative, args.absolute);
+    find_error(room, own, worker, args.relative, args.absolute);
     if (cell.number < 0) return;
+    const double error = room.concentrations[0];
     bool is_regular = true, is_accepted = false;
     for (int other = 0; other < WORKERS; ++other) is_regular = is_regular && is_regular_of[other][place];
     control.factorisations += 1;
@@ -84,16 +86,18 @@ __device__ inline void attempt(const ChemistryArgs& args, const Room& room, Owne
     }
 }
 
-extern "C" __global__ void __launch_bounds__(CELLS * WORKERS, RESIDENT_BLOCKS)
+extern "C" __global__ void __launch_bounds__(LANES * WORKERS, RESIDENT_BLOCKS)
 chemistry_integrate(const __grid_constant__ ChemistryArgs args)
 {
     __shared__ int next_of[CELLS];
-    const int place = static_cast<int>(threadIdx.x) % CELLS, worker = static_cast<int>(threadIdx.x) / CELLS;
-    const Room room = room_of(args.scratch, place);
+    const int thread = static_cast<int>(threadIdx.x), place = thread % LANES;
+    const bool is_idle = place >= CELLS;
+    const int worker = is_idle ? IDLE_WORKER : thread / LANES;
+    const Room room = room_of(args.scratch, is_idle ? 0 : place);
     Owned own = {};
     Cell cell = {};
     cell.number = -1;
-    bool are_more = true;
+    bool are_more = !is_idle;
     for (;;) {
         const bool is_done = cell.number >= 0 && cell.status != STATUS_RUNNING;
         if (__syncthreads_or(is_done || (cell.number < 0 && are_more))) {
@@ -101,7 +105,7 @@ chemistry_integrate(const __grid_constant__ ChemistryArgs args)
                 store(args, own, worker, cell);
                 cell.number = -1;
             }
-            const bool is_free = cell.number < 0;
+            const bool is_free = cell.number < 0 && !is_idle;
             if (worker == 0) next_of[place] = is_free && are_more ? next_cell(args) : -1;
             __syncthreads();
             if (is_free) {

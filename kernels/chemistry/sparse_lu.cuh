@@ -14,30 +14,34 @@ __device__ inline float less_product(float self, float factor, float other) { re
 __device__ inline bool factorise(const Room& room, int worker, double diagonal)
 {
     bool is_regular = true;
+    const FactorList* lists = FACTOR_LISTS + column_of(worker);
+    FactorList list = lists[0];
     for (int slot = 0; slot < FACTOR_SLOTS; ++slot) {
-        const int last = FACTOR_TASKS[slot * WORKERS + worker + 1];
-        for (int task = FACTOR_TASKS[slot * WORKERS + worker]; task < last; ++task) {
-            const double slope =
-                sum_of(TASK_TERM_ELEMENT, TASK_TERM_COEFFICIENT, TASK_TERMS[task], TASK_TERMS[task + 1], room.partials);
-            const unsigned kind = TASK_KIND[task];
-            Entry value = static_cast<Entry>(kind == ON_DIAGONAL ? diagonal - slope : -slope);
-            const int last_pair = TASK_PAIRS[task + 1];
+        // What does not depend on others is read before they are waited for.
+        const FactorList next = lists[(slot + 1) * COLUMNS];
+        int term = list.term, pair = list.pair;
+        for (int number = list.first; number < list.last; ++number) {
+            const FactorTask task = FACTOR_TASKS[number];
+            const double slope = sum_of(TASK_TERM_ELEMENT, TASK_TERM_COEFFICIENT, term, task.last_term, room.partials);
+            Entry value = static_cast<Entry>(task.kind == ON_DIAGONAL ? diagonal - slope : -slope);
 #pragma unroll 4
-            for (int product = TASK_PAIRS[task]; product < last_pair; ++product) {
-                const Pair pair = FACTOR_PAIRS[product];
-                value = less_product(value, at(room.factors, pair.first), at(room.factors, pair.second));
+            for (; pair < task.last_pair; ++pair) {
+                const Pair factors = FACTOR_PAIRS[pair];
+                value = less_product(value, at(room.factors, factors.first), at(room.factors, factors.second));
             }
-            if (kind == ON_DIAGONAL) {
+            if (task.kind == ON_DIAGONAL) {
                 // What is not a number is no singular matrix: it ends in the error of the step.
                 is_regular = is_regular && !(fabs(static_cast<double>(value)) < SMALLEST_PIVOT);
                 value = 1 / value;
-            } else if (kind != RIGHT_OF_DIAGONAL) {
-                value *= at(room.factors, kind);
+            } else if (task.kind != RIGHT_OF_DIAGONAL) {
+                value *= at(room.factors, task.kind);
             }
-            at(room.factors, TASK_ENTRY[task]) = value;
+            at(room.factors, task.entry) = value;
+            term = task.last_term;
         }
         // The right side of the first stage is waited for anyway.
         if (slot + 1 < FACTOR_SLOTS) wait_for_workers();
+        list = next;
     }
     return is_regular;
 }
@@ -46,21 +50,24 @@ __device__ inline bool factorise(const Room& room, int worker, double diagonal)
 // row; the last one of a row, on the way back, divides by the pivot.
 __device__ inline void solve(const Room& room, int worker)
 {
+    const SolveList* lists = SOLVE_LISTS + column_of(worker);
+    SolveList list = lists[0];
     for (int slot = 0; slot < SOLVE_SLOTS; ++slot) {
-        const int last = SOLVE_PIECES[slot * WORKERS + worker + 1];
-        for (int piece = SOLVE_PIECES[slot * WORKERS + worker]; piece < last; ++piece) {
-            Entry& x = at(room.x, PIECE_ROW[piece]);
+        const SolveList next = lists[(slot + 1) * COLUMNS];
+        int product = list.product;
+        for (int number = list.first; number < list.last; ++number) {
+            const SolvePiece piece = SOLVE_PIECES[number];
+            Entry& x = at(room.x, piece.row);
             Entry value = x;
-            const int last_product = PIECE_PRODUCTS[piece + 1];
 #pragma unroll 4
-            for (int product = PIECE_PRODUCTS[piece]; product < last_product; ++product) {
+            for (; product < piece.last_product; ++product) {
                 const Pair pair = PRODUCTS[product];
                 value = less_product(value, at(room.factors, pair.first), at(room.x, pair.second));
             }
-            const unsigned pivot = PIECE_PIVOT[piece];
-            if (pivot != NO_PIVOT) value *= at(room.factors, pivot);
+            if (piece.pivot != NO_PIVOT) value *= at(room.factors, piece.pivot);
             x = value;
         }
         wait_for_workers();
+        list = next;
     }
 }

@@ -19,7 +19,7 @@ __device__ inline void for_owned(int worker, Action action)
 {
 #pragma unroll OWNED_UNROLLED
     for (int place = 0; place < OWNED; ++place) {
-        const int species = OWNED_SPECIES[worker * OWNED + place];
+        const int species = OWNED_SPECIES[column_of(worker) * OWNED + place];
         if (species != NO_SPECIES) action(place, species);
     }
 }
@@ -125,9 +125,9 @@ __device__ inline double end_of(const Owned& own, int place)
     return end;
 }
 
-// The error of a step in units of the tolerances, the same for all workers: root of the mean square over the species,
-// added up in their order.
-__device__ inline double error_of(const Room& room, const Owned& own, int worker, double relative, double absolute)
+// The error of a step in units of the tolerances: root of the mean square over the species, added up in their order by
+// the first worker, who leaves it in the place of the first concentration.
+__device__ inline void find_error(const Room& room, const Owned& own, int worker, double relative, double absolute)
 {
     for_owned(worker, [&](int place, int species) {
         double error = 0;
@@ -138,11 +138,14 @@ __device__ inline double error_of(const Room& room, const Owned& own, int worker
         room.concentrations[species * CELLS] = error / fma(relative, a > b ? a : b, absolute);
     });
     wait_for_workers();
-    double squares = 0;
+    if (worker == 0) {
+        double squares = 0;
 #pragma unroll 8
-    for (int species = 0; species < VARIABLES; ++species) {
-        const double ratio = room.concentrations[species * CELLS];
-        squares = fma(ratio, ratio, squares);
+        for (int species = 0; species < VARIABLES; ++species) {
+            const double ratio = room.concentrations[species * CELLS];
+            squares = fma(ratio, ratio, squares);
+        }
+        room.concentrations[0] = sqrt(squares / VARIABLES);
     }
-    return sqrt(squares / VARIABLES);
+    wait_for_workers();
 }

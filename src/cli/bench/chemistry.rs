@@ -182,11 +182,16 @@ impl Bench {
                         kernel.threads
                     )?;
                 }
-                for (case, cells) in cases {
+                let sorted = cases.last().map(|(_, cells)| ("mixed, by steps", cells));
+                let all = cases.iter().map(|(case, cells)| (*case, cells)).chain(sorted);
+                for (case, cells) in all {
                     let count = cells.len();
-                    let on_device = kernels.upload(cells)?;
+                    let mut on_device = kernels.upload(cells)?;
                     // Once to warm up.
                     kernels.timed(&on_device, &settings)?;
+                    if case == "mixed, by steps" {
+                        on_device.order_by_steps(gpu)?;
+                    }
                     let mut times = Vec::new();
                     for _ in 0..self.runs.min(MOST_RUNS) {
                         times.push(kernels.timed(&on_device, &settings)?);

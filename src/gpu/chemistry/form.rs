@@ -23,8 +23,10 @@ const DECLARED: usize = 2 << 10;
 const OF_SYSTEM: usize = 1 << 10;
 /// Blocks of a multiprocessor with a thread a cell.
 const RESIDENT: usize = 16;
-/// Cells of a block with several threads for a cell.
-const TEAM_CELLS: [usize; 4] = [32, 24, 16, 8];
+/// Most cells of a block with several threads for a cell.
+const TEAM_CELLS: [usize; 2] = [32, 16];
+/// Fewest cells of such a block.
+const FEWEST_CELLS: usize = 4;
 /// Blocks of a multiprocessor then.
 const TEAM_BLOCKS: [usize; 3] = [1, 2, 3];
 /// Threads of a multiprocessor then.
@@ -45,22 +47,23 @@ impl Form {
     /// All forms of this kind that are worth a trial: those first that keep the most cells on a multiprocessor.
     pub fn teams(kinetics: &Kinetics, lu: LuPrecision, most_bytes: usize) -> Vec<Self> {
         let mut forms = Vec::new();
-        for cells in TEAM_CELLS {
-            for resident in TEAM_BLOCKS {
-                let of_block = (most_bytes + OF_SYSTEM) / resident;
-                let Some(room) = of_block.checked_sub(OF_SYSTEM + DECLARED) else { continue };
+        for resident in TEAM_BLOCKS {
+            let of_block = (most_bytes + OF_SYSTEM) / resident;
+            let Some(room) = of_block.checked_sub(OF_SYSTEM + DECLARED) else { continue };
+            for most_cells in TEAM_CELLS {
+                let fits = |cells: &usize| {
+                    let form = Self { cells: *cells, workers: 1, shared_bytes: room, resident };
+                    // The most important arrays come first.
+                    Places::new(kinetics, lu, form).arrays[2].is_shared
+                };
+                let Some(cells) = (FEWEST_CELLS..=most_cells).rev().find(fits) else { continue };
                 let form = Self { cells, workers: 1, shared_bytes: room, resident };
-                let places = Places::new(kinetics, lu, form);
-                // The most important arrays come first.
-                if !places.arrays[2].is_shared {
-                    continue;
-                }
-                let shared_bytes = places.shared * size_of::<f64>();
+                let shared_bytes = Places::new(kinetics, lu, form).shared * size_of::<f64>();
                 for threads in TEAM_THREADS {
-                    let workers = threads / resident / cells.next_power_of_two();
-                    let is_known = |other: &Self| (other.cells, other.workers) == (cells, workers);
-                    if workers > 1 && !forms.iter().any(|other| is_known(other) && other.resident == resident) {
-                        forms.push(Self { workers, shared_bytes, ..form });
+                    let workers = threads / resident / form.lanes();
+                    let team = Self { workers, shared_bytes, ..form };
+                    if workers > 1 && !forms.contains(&team) {
+                        forms.push(team);
                     }
                 }
             }
@@ -69,9 +72,14 @@ impl Form {
         forms
     }
 
+    /// Threads of a worker: one for each cell, and idle ones up to a power of two.
+    pub fn lanes(&self) -> usize {
+        self.cells.next_power_of_two()
+    }
+
     /// Threads of a block.
     pub fn threads(&self) -> usize {
-        self.cells * self.workers
+        self.lanes() * self.workers
     }
 
     /// The most species of a worker.

@@ -303,6 +303,8 @@ fn pointer<T: Element + Default>(buffer: Option<&Buffer<T>>) -> ReadPointer<T> {
 
 /// Times of a cell's outcome.
 const TIMES: usize = 3;
+/// The counter of steps.
+const STEPS: usize = 2;
 
 impl CellsOnDevice {
     /// Takes the concentrations at the start again.
@@ -329,6 +331,20 @@ impl CellsOnDevice {
         assert!(order.len() == self.count && is_there.iter().all(|&is| is), "every cell once");
         self.order = Some(gpu.upload(order)?);
         Ok(())
+    }
+
+    /// Takes up cells in the order of the steps that they took in the last call, the longest first: none is
+    /// left alone at the end.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Gpu`].
+    pub fn order_by_steps(&mut self, gpu: &Gpu) -> Result<()> {
+        let mut steps = vec![0; self.count];
+        self.counters.download_from(STEPS * self.count, &mut steps)?;
+        let mut order: Vec<i32> = (0..self.count as i32).collect();
+        order.par_sort_by_key(|&cell| std::cmp::Reverse(steps[cell as usize]));
+        self.set_order(gpu, &order)
     }
 
     /// Gives every cell a first step, s; 0 for that of all.

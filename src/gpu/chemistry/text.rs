@@ -6,7 +6,7 @@ use std::fmt::Write;
 use super::arguments::ChemistryArgs;
 use super::form::{Form, Places};
 use super::rates;
-use super::schedule::{self, Kind};
+use super::schedule::{self, Kind, Piece};
 use crate::chemistry::cells::{COLDEST, HOTTEST, LuPrecision, RateUpdate};
 use crate::chemistry::kinetics::{Kinetics, Term};
 use crate::chemistry::rates::sun;
@@ -34,6 +34,8 @@ const RIGHT_OF_DIAGONAL: u32 = u32::MAX - 1;
 const NO_PIVOT: u32 = u32::MAX - 2;
 /// No species.
 const NO_SPECIES: u16 = u16::MAX;
+/// A worker who has nothing to do.
+const IDLE_WORKER: usize = 1 << 30;
 /// The status of a cell that is not at its end.
 const RUNNING: i32 = 0;
 
@@ -114,9 +116,24 @@ impl Text {
         self.table(&head, values, u32::to_string);
     }
 
-    fn pairs(&mut self, name: &str, values: &[[u32; 2]]) {
-        let head = format!("static __device__ const Pair {name}");
-        self.table(&head, values, |[a, b]| format!("{{{a},{b}}}"));
+    /// Structs of distances and places.
+    fn records<const N: usize>(&mut self, kind: &str, name: &str, values: &[[u32; N]]) {
+        let head = format!("static __device__ const {kind} {name}");
+        self.table(&head, values, |values| {
+            format!("{{{}}}", values.map(|value| value.to_string()).join(","))
+        });
+    }
+
+    /// Products of a rate constant and some concentrations.
+    fn products(&mut self, name: &str, count: usize, values: &[Vec<u32>]) {
+        let head = format!("static __device__ const Factors<{count}> {name}");
+        self.table(&head, values, |values| {
+            let numbers: Vec<String> = values.iter().map(u32::to_string).collect();
+            match &numbers[1..] {
+                [] => format!("{{{}}}", numbers[0]),
+                concentrations => format!("{{{},{{{}}}}}", numbers[0], concentrations.join(",")),
+            }
+        });
     }
 
     fn places(&mut self, name: &str, values: &[usize]) {
@@ -196,6 +213,19 @@ pub fn rates_source(kinetics: &Kinetics) -> Source {
     Source { file: "chemistry/rates.cu", prelude: text.0, is_exact: true }
 }
 
+/// Numbers that are read together.
+const STRUCTS: &str = "\
+struct alignas(8) Pair { unsigned first, second; };
+template <int COUNT> struct Factors { unsigned rate, concentrations[COUNT]; };
+template <> struct Factors<0> { unsigned rate; };
+template <> struct alignas(8) Factors<1> { unsigned rate, concentrations[1]; };
+template <> struct alignas(16) Factors<3> { unsigned rate, concentrations[3]; };
+struct alignas(16) FactorList { int first, last, term, pair; };
+struct alignas(16) FactorTask { unsigned entry, kind; int last_term, last_pair; };
+struct alignas(16) SolveList { int first, last, product, filler; };
+struct alignas(16) SolvePiece { unsigned row, pivot; int last_product, filler; };
+";
+
 /// The kernel of the integration.
 pub fn integration_source(kinetics: &Kinetics, plan: &Plan) -> Source {
     let mut text = common(kinetics, plan.rates);
@@ -211,6 +241,8 @@ pub fn integration_source(kinetics: &Kinetics, plan: &Plan) -> Source {
     text.number("SHORTEST_TIME", SHORTEST_TIME);
     for (name, value) in [
         ("CELLS", form.cells),
+        ("LANES", form.lanes()),
+        ("IDLE_WORKER", IDLE_WORKER),
         ("WORKERS", form.workers),
         ("RESIDENT_BLOCKS", form.resident),
         ("VARIABLES", kinetics.variables()),
@@ -230,8 +262,7 @@ pub fn integration_source(kinetics: &Kinetics, plan: &Plan) -> Source {
     let _ = writeln!(text.0, "typedef {} Entry;", entry.0);
     text.number("SMALLEST_PIVOT", entry.1);
     text.truth("IS_REFINED", entry.2);
-    // Two distances that are read together.
-    text.0 += "struct alignas(8) Pair { unsigned first, second; };\n";
+    text.0 += STRUCTS;
     let bytes = match plan.lu {
         LuPrecision::F64 => size_of::<f64>(),
         LuPrecision::F32 => size_of::<f32>(),
@@ -272,6 +303,7 @@ fn owned(text: &mut Text, kinetics: &Kinetics, form: Form) {
         let own = share.iter().map(|&species| species as u16);
         own.chain(std::iter::repeat(NO_SPECIES)).take(owned)
     });
+    let species = species.chain(std::iter::repeat_n(NO_SPECIES, owned));
     text.whole("NO_SPECIES", NO_SPECIES);
     text.whole("OWNED", owned);
     text.whole("OWNED_UNROLLED", if owned <= MOST_UNROLLED { owned } else { 1 });
@@ -294,14 +326,13 @@ fn reactions(text: &mut Text, kinetics: &Kinetics, distances: Distances) {
         std::iter::once(distance(slot(reaction))).chain(filled).collect::<Vec<u32>>()
     };
     let each = kinetics.factors.iter().enumerate();
-    let records: Vec<u32> = each.flat_map(|(r, factors)| record(r, factors, most)).collect();
-    text.whole("REACTANTS", most);
-    text.distances("REACTION", &records);
+    let records: Vec<Vec<u32>> = each.map(|(r, factors)| record(r, factors, most)).collect();
+    text.products("REACTION", most, &records);
     let each = kinetics.partials.iter().zip(kinetics.partial_factors.iter());
-    let records: Vec<u32> = each
-        .flat_map(|(partial, factors)| record(partial.reaction as usize, factors, most - 1))
+    let records: Vec<Vec<u32>> = each
+        .map(|(partial, factors)| record(partial.reaction as usize, factors, most - 1))
         .collect();
-    text.distances("PARTIAL", &records);
+    text.products("PARTIAL", most - 1, &records);
     let mut starts = vec![0; kinetics.reactions() + 1];
     for partial in &kinetics.partials {
         starts[partial.reaction as usize + 1] += 1;
@@ -335,61 +366,61 @@ fn factorisation(text: &mut Text, kinetics: &Kinetics, workers: usize, distances
     let (factors, tasks) =
         schedule::factors(&kinetics.lu, |entry| kinetics.jacobian.list(entry).len());
     let slots = schedule::slots(&tasks, workers);
-    let mut lists = vec![0];
-    let (mut entries, mut kinds) = (Vec::new(), Vec::new());
-    let (mut of_jacobian, mut term_starts) = (Vec::new(), vec![0]);
-    let (mut pairs, mut pair_starts) = (Vec::new(), vec![0]);
-    for list in slots.iter().flatten() {
+    let (mut lists, mut records) = (Vec::new(), Vec::new());
+    let (mut of_jacobian, mut pairs) = (Vec::new(), Vec::new());
+    for list in slots.iter().flat_map(|slot| slot.iter().chain([&NO_TASKS])) {
+        let [first, term, pair] = [records.len(), of_jacobian.len(), pairs.len()];
         for &number in list {
             let factor = &factors[number];
-            entries.push(distance(factor.entry));
-            kinds.push(match factor.kind {
+            let kind = match factor.kind {
                 Kind::Left(pivot) => distance(pivot),
                 Kind::Diagonal => ON_DIAGONAL,
                 Kind::Right => RIGHT_OF_DIAGONAL,
-            });
+            };
             of_jacobian.extend_from_slice(kinetics.jacobian.list(factor.entry));
-            term_starts.push(of_jacobian.len());
             pairs.extend(factor.pairs.iter().map(|pair| pair.map(distance)));
-            pair_starts.push(pairs.len());
+            let [last_term, last_pair] = [of_jacobian.len() as u32, pairs.len() as u32];
+            records.push([distance(factor.entry), kind, last_term, last_pair]);
         }
-        lists.push(entries.len());
+        lists.push([first, records.len(), term, pair].map(|place| place as u32));
     }
+    // The one after the last is read, and not used.
+    lists.extend(vec![[0; 4]; workers + 1]);
     text.distance("ON_DIAGONAL", ON_DIAGONAL);
     text.distance("RIGHT_OF_DIAGONAL", RIGHT_OF_DIAGONAL);
     text.whole("FACTOR_SLOTS", slots.len());
-    text.places("FACTOR_TASKS", &lists);
-    text.distances("TASK_ENTRY", &entries);
-    text.distances("TASK_KIND", &kinds);
-    text.places("TASK_TERMS", &term_starts);
+    text.records("FactorList", "FACTOR_LISTS", &lists);
+    text.records("FactorTask", "FACTOR_TASKS", &records);
     terms(text, "TASK_TERM", &of_jacobian, distances);
-    text.places("TASK_PAIRS", &pair_starts);
-    text.pairs("FACTOR_PAIRS", &pairs);
+    text.records("Pair", "FACTOR_PAIRS", &pairs);
 }
+
+/// The list of an idle worker.
+static NO_TASKS: Vec<usize> = Vec::new();
+/// The same of a solution.
+static NO_PIECES: Vec<Piece> = Vec::new();
 
 /// Pieces of a solution.
 fn solution(text: &mut Text, kinetics: &Kinetics, workers: usize, distances: Distances) {
     let distance = |element: usize| distances.factor(element);
     let lu = &kinetics.lu;
     let slots = schedule::solution(lu, workers);
-    let (mut lists, mut starts) = (vec![0], vec![0]);
-    let (mut rows, mut pivots) = (Vec::new(), Vec::new());
-    let mut products = Vec::new();
-    for list in slots.iter().flatten() {
+    let (mut lists, mut records, mut products) = (Vec::new(), Vec::new(), Vec::new());
+    for list in slots.iter().flat_map(|slot| slot.iter().chain([&NO_PIECES])) {
+        let [first, product] = [records.len(), products.len()];
         for piece in list {
-            rows.push(distance(piece.row));
-            pivots.push(piece.pivot.map_or(NO_PIVOT, distance));
             let columns = piece.entries.iter().map(|&entry| [entry, lu.column[entry] as usize]);
             products.extend(columns.map(|pair| pair.map(distance)));
-            starts.push(products.len());
+            let pivot = piece.pivot.map_or(NO_PIVOT, distance);
+            records.push([distance(piece.row), pivot, products.len() as u32, 0]);
         }
-        lists.push(rows.len());
+        lists.push([first, records.len(), product, 0].map(|place| place as u32));
     }
+    // The one after the last is read, and not used.
+    lists.extend(vec![[0; 4]; workers + 1]);
     text.distance("NO_PIVOT", NO_PIVOT);
     text.whole("SOLVE_SLOTS", slots.len());
-    text.places("SOLVE_PIECES", &lists);
-    text.distances("PIECE_ROW", &rows);
-    text.distances("PIECE_PIVOT", &pivots);
-    text.places("PIECE_PRODUCTS", &starts);
-    text.pairs("PRODUCTS", &products);
+    text.records("SolveList", "SOLVE_LISTS", &lists);
+    text.records("SolvePiece", "SOLVE_PIECES", &records);
+    text.records("Pair", "PRODUCTS", &products);
 }
