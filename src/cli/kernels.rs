@@ -41,12 +41,10 @@ pub(super) struct Kernels {
     /// calculates in double precision in float32
     #[arg(long)]
     check: bool,
-    /// Mechanism to compile the chemistry for; may be repeated [default: those of data/chemistry]
+    /// Compile the chemistry of this mechanism alone; may be repeated [default: everything, with the
+    /// mechanisms of data/chemistry]
     #[arg(long, value_name = "FILE")]
     mechanism: Vec<PathBuf>,
-    /// Compile the chemistry alone
-    #[arg(long)]
-    only_chemistry: bool,
     #[command(flatten)]
     place: CompilerPlace,
     /// Write the figures to a JSON file
@@ -117,7 +115,7 @@ impl Kernels {
         let mut rows = Vec::new();
         for &arch in &self.arch {
             let weather = precisions.iter().flat_map(|&real| catalogue(real, self.nz.into()));
-            let weather = weather.filter(|_| !self.only_chemistry);
+            let weather = weather.filter(|_| self.mechanism.is_empty());
             for entry in weather.chain(of_chemistry.iter().cloned()) {
                 let start = Instant::now();
                 for row in rows_of(&compiler, &entry, arch)? {

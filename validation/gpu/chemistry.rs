@@ -11,12 +11,7 @@ use crate::gpu;
 
 const MAPPINGS: [Mapping; 2] = [Mapping::Thread, Mapping::Warp];
 
-fn integrator(
-    gpu: &Gpu,
-    kinetics: &Kinetics,
-    settings: &Settings,
-    mapping: Mapping,
-) -> Integrator {
+fn integrator(gpu: &Gpu, kinetics: &Kinetics, settings: &Settings, mapping: Mapping) -> Integrator {
     let shared = gpu.device().shared_bytes as usize;
     let form = mapping.form(kinetics, settings.lu, shared).unwrap();
     let Settings { method, rates, lu, .. } = *settings;
@@ -31,14 +26,21 @@ fn some(case: &Case, count: usize) -> Cells {
 }
 
 /// Cells with other bits or counters than expected, and the first of them in words.
-fn different(n: usize, found: (&[f64], &[Outcome]), wanted: (&[f64], &[Outcome])) -> (usize, String) {
+fn different(
+    n: usize,
+    found: (&[f64], &[Outcome]),
+    wanted: (&[f64], &[Outcome]),
+) -> (usize, String) {
     let (mut count, mut first) = (0, String::new());
     for cell in 0..wanted.1.len() {
         let [a, b] = [found.0, wanted.0].map(|values| &values[cell * n..][..n]);
         let is_same = a.iter().zip(b).all(|(a, b)| a.to_bits() == b.to_bits())
             && found.1[cell] == wanted.1[cell];
         if !is_same && first.is_empty() {
-            first = format!("cell {cell}: {a:?} {:?}, expected {b:?} {:?}", found.1[cell], wanted.1[cell]);
+            first = format!(
+                "cell {cell}: {a:?} {:?}, expected {b:?} {:?}",
+                found.1[cell], wanted.1[cell]
+            );
         }
         count += usize::from(!is_same);
     }
@@ -99,8 +101,7 @@ fn many_cells_in_any_order_have_the_same_bits() {
             }
             on_device.restart().unwrap();
             kernels.integrate(&on_device, &run.settings).unwrap();
-            let (found, out) =
-                (on_device.concentrations().unwrap(), on_device.outcomes().unwrap());
+            let (found, out) = (on_device.concentrations().unwrap(), on_device.outcomes().unwrap());
             let (wrong, first) = different(n, (&found, &out), (&cells.variable, &expected));
             assert_eq!(wrong, 0, "{mapping:?}, order {turn}: {first}");
         }
@@ -119,8 +120,7 @@ fn rates_that_follow_the_sun_agree_with_the_cpu() {
             let mut cells = some(&case, 333);
             let on_device = kernels.upload(&cells).unwrap();
             kernels.integrate(&on_device, &run.settings).unwrap();
-            let (found, out) =
-                (on_device.concentrations().unwrap(), on_device.outcomes().unwrap());
+            let (found, out) = (on_device.concentrations().unwrap(), on_device.outcomes().unwrap());
             let expected = integrate(&case.kinetics, &run.settings, &mut cells);
             let mut parted = 0;
             for cell in 0..cells.len() {

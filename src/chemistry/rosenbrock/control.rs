@@ -80,7 +80,16 @@ impl Counters {
     pub fn of(values: [u32; 8]) -> Self {
         let [functions, jacobians, steps, accepted, rejected, factorisations, solutions, singular] =
             values;
-        Self { functions, jacobians, steps, accepted, rejected, factorisations, solutions, singular }
+        Self {
+            functions,
+            jacobians,
+            steps,
+            accepted,
+            rejected,
+            factorisations,
+            solutions,
+            singular,
+        }
     }
 
     /// The counters in the order of their names.

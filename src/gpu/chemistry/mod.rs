@@ -89,7 +89,8 @@ pub fn catalogue(kinetics: &Kinetics) -> Result<Vec<Entry>> {
     let size = format!("{} species", kinetics.variables());
     let mut entries = vec![entry(rates_source(kinetics), size.clone())];
     for (lu, name) in [(LuPrecision::F64, "f64"), (LuPrecision::F32, "f32")] {
-        let forms = [("thread", Some(Form::thread())), ("warp", Form::team(kinetics, lu, USUAL_SHARED))];
+        let forms =
+            [("thread", Some(Form::thread())), ("warp", Form::team(kinetics, lu, USUAL_SHARED))];
         for (mapping, form) in forms {
             let Some(form) = form else { continue };
             let plan = Plan { method: methods::ROS3, rates: RateUpdate::Frozen, lu, form };
@@ -327,7 +328,9 @@ impl CellsOnDevice {
     /// When the order does not hold every cell once.
     pub fn set_order(&mut self, gpu: &Gpu, order: &[i32]) -> Result<()> {
         let mut is_there = vec![false; self.count];
-        order.iter().for_each(|&cell| is_there[cell as usize] = true);
+        for &cell in order {
+            is_there[cell as usize] = true;
+        }
         assert!(order.len() == self.count && is_there.iter().all(|&is| is), "every cell once");
         self.order = Some(gpu.upload(order)?);
         Ok(())

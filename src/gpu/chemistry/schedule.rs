@@ -68,11 +68,7 @@ pub(super) fn slots(tasks: &[Task], workers: usize) -> Vec<Slot> {
 }
 
 /// Tasks shared out, the longest first, and the time of the worker with the most to do.
-fn share_out(
-    level: &[usize],
-    cost: impl Fn(&usize) -> usize,
-    workers: usize,
-) -> (Slot, usize) {
+fn share_out(level: &[usize], cost: impl Fn(&usize) -> usize, workers: usize) -> (Slot, usize) {
     let mut tasks = level.to_vec();
     tasks.sort_by_key(|number| std::cmp::Reverse(cost(number)));
     let (mut slot, mut times) = (vec![Vec::new(); workers], vec![0; workers]);
@@ -96,7 +92,9 @@ pub(super) fn shares(costs: &[usize], workers: usize, most: usize) -> Vec<Vec<us
         times[least] += costs[item] + 1;
         shares[least].push(item);
     }
-    shares.iter_mut().for_each(|share| share.sort_unstable());
+    for share in &mut shares {
+        share.sort_unstable();
+    }
     shares
 }
 
@@ -129,9 +127,8 @@ pub(super) fn factors(lu: &SparseLu, terms: impl Fn(usize) -> usize) -> (Vec<Fac
         for entry in lu.row(row) {
             let column = lu.column[entry] as usize;
             let left = lu.row(row).take_while(|&e| (lu.column[e] as usize) < column.min(row));
-            let pairs: Vec<[usize; 2]> = left
-                .filter_map(|e| Some([e, lu.entry(lu.column[e] as usize, column)?]))
-                .collect();
+            let pairs: Vec<[usize; 2]> =
+                left.filter_map(|e| Some([e, lu.entry(lu.column[e] as usize, column)?])).collect();
             let kind = match column.cmp(&row) {
                 std::cmp::Ordering::Less => Kind::Left(lu.diagonal[column] as usize),
                 std::cmp::Ordering::Equal => Kind::Diagonal,

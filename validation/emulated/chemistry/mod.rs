@@ -113,14 +113,12 @@ fn the_order_of_cells_and_threads_changes_no_bit() {
     let case = Case::named("small_strato");
     let run = case.run("au", "wrf_600", LuPrecision::F64).expect("the run is there");
     for (name, form) in forms(&case.kinetics, LuPrecision::F64) {
-        let program =
-            Emulated::new(&format!("order-{name}"), &case.kinetics, &run.settings, form);
+        let program = Emulated::new(&format!("order-{name}"), &case.kinetics, &run.settings, form);
         let count = 70;
         let cells = some(&case, count);
         for (seed, blocks) in [(1, 1), (2, 3)] {
             let order = (0..count as i32).map(|i| (i * 37 + seed) % count as i32).collect();
-            let circumstances =
-                Circumstances { seed: seed as u64, blocks, order: Some(order) };
+            let circumstances = Circumstances { seed: seed as u64, blocks, order: Some(order) };
             let result = program.attempt(&run.settings, &cells, &circumstances).unwrap();
             let lines = findings(&case.kinetics, &run.settings, &cells, &result);
             assert!(lines.is_empty(), "{name}: {}", lines.join("\n"));

@@ -5,8 +5,8 @@ use nwp_mini::chemistry::lanes::CELLS;
 use nwp_mini::chemistry::rosenbrock::Status;
 use nwp_mini::lanes::Instructions;
 
-use nwp_mini_support::chemistry::{Case, Run, picked, relative};
 use super::oracle::Oracle;
+use nwp_mini_support::chemistry::{Case, Run, picked, relative};
 
 fn solved(case: &Case, run: &Run, order: &[usize]) -> (Cells, Vec<Outcome>) {
     let mut cells = picked(&case.cells(), order);
