@@ -50,7 +50,7 @@ __device__ inline void react_along(const Room& room, int worker)
     }
 }
 
-// What the reactions make of a species.
+// dy/dt of a species from the rates of the reactions.
 __device__ inline double made_of(const Room& room, int species)
 {
     return sum_of(NET_ELEMENT, NET_COEFFICIENT, NET_START[species], NET_START[species + 1], room.reactions);

@@ -1,4 +1,4 @@
-// Where a block keeps what it works on. A block has CELLS cells and WORKERS threads for each of them; the values of
+// Arrays of a block. A block has CELLS cells and WORKERS threads for each of them; the values of
 // all its cells lie side by side, so that the threads of a warp, which have one cell each, reach them together.
 //
 // Threads come in rows of LANES, a power of two; those beyond the last cell are idle: they have a number of a worker

@@ -1,4 +1,4 @@
-//! What the kernels of the chemistry are given.
+//! Arguments of the kernels of the chemistry.
 
 use crate::shared::{DevicePointer, ReadPointer, shared_struct};
 

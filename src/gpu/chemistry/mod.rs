@@ -9,6 +9,7 @@
 //! the cells beside it.
 
 pub mod arguments;
+mod declarations;
 mod form;
 mod rates;
 mod schedule;
@@ -181,7 +182,7 @@ impl Integrator {
         })
     }
 
-    /// What the kernels were compiled for.
+    /// Choices that the kernels were compiled for.
     pub fn plan(&self) -> &Plan {
         &self.plan
     }
@@ -374,7 +375,7 @@ impl CellsOnDevice {
         Ok(transposed(&self.variable.to_vec()?, self.count))
     }
 
-    /// What the cells have come to.
+    /// The ends of the cells' integrations.
     ///
     /// # Errors
     ///
@@ -385,7 +386,7 @@ impl CellsOnDevice {
     }
 }
 
-/// What cells have come to, from the arrays of the kernels.
+/// The ends of cells' integrations, from the arrays of the kernels.
 pub fn outcomes(status: &[i32], counters: &[i32], times: &[f64]) -> Vec<Outcome> {
     let count = status.len();
     (0..count)

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::text::Text;
+use super::declarations::Text;
 use crate::chemistry::mechanism::expression::Input;
 use crate::chemistry::rates::{Operation, Program};
 use crate::shared::literal;

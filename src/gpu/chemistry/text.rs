@@ -4,6 +4,7 @@
 use std::fmt::Write;
 
 use super::arguments::ChemistryArgs;
+use super::declarations::Text;
 use super::form::{Form, Places};
 use super::rates;
 use super::schedule::{self, Kind, Piece};
@@ -15,7 +16,6 @@ use crate::chemistry::rosenbrock::{
 };
 use crate::gpu::compile::Source;
 use crate::lanes::double;
-use crate::shared::literal;
 
 /// Threads of a block of the kernel of rates.
 pub const RATE_THREADS: u32 = 128;
@@ -39,7 +39,7 @@ const IDLE_WORKER: usize = 1 << 30;
 /// The status of a cell that is not at its end.
 const RUNNING: i32 = 0;
 
-/// What an integration is compiled for.
+/// Choices that an integration is compiled for.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Plan {
     /// Method.
@@ -77,81 +77,6 @@ pub fn check(kinetics: &Kinetics) -> Result<(), String> {
     Ok(())
 }
 
-/// Text that declares constants and tables.
-#[derive(Default)]
-pub(super) struct Text(pub(super) String);
-
-impl Text {
-    pub(super) fn whole(&mut self, name: &str, value: impl std::fmt::Display) {
-        // Writing to a string cannot fail.
-        let _ = writeln!(self.0, "constexpr int {name} = {value};");
-    }
-
-    fn truth(&mut self, name: &str, value: bool) {
-        let _ = writeln!(self.0, "constexpr bool {name} = {value};");
-    }
-
-    fn number(&mut self, name: &str, value: f64) {
-        let _ = writeln!(self.0, "constexpr double {name} = {};", literal(value));
-    }
-
-    /// A table; C++ has no empty ones.
-    fn table<T>(&mut self, head: &str, values: &[T], text: impl Fn(&T) -> String) {
-        let values: Vec<String> = values.iter().map(text).collect();
-        let list = if values.is_empty() { "{}".to_owned() } else { values.join(",") };
-        let _ = writeln!(self.0, "{head}[] = {{{list}}};");
-    }
-
-    fn indices(&mut self, name: &str, values: &[u16]) {
-        let head = format!("static __device__ const unsigned short {name}");
-        self.table(&head, values, u16::to_string);
-    }
-
-    fn distance(&mut self, name: &str, value: u32) {
-        let _ = writeln!(self.0, "constexpr unsigned {name} = {value}u;");
-    }
-
-    fn distances(&mut self, name: &str, values: &[u32]) {
-        let head = format!("static __device__ const unsigned {name}");
-        self.table(&head, values, u32::to_string);
-    }
-
-    /// Structs of distances and places.
-    fn records<const N: usize>(&mut self, kind: &str, name: &str, values: &[[u32; N]]) {
-        let head = format!("static __device__ const {kind} {name}");
-        self.table(&head, values, |values| {
-            format!("{{{}}}", values.map(|value| value.to_string()).join(","))
-        });
-    }
-
-    /// Products of a rate constant and some concentrations.
-    fn products(&mut self, name: &str, count: usize, values: &[Vec<u32>]) {
-        let head = format!("static __device__ const Factors<{count}> {name}");
-        self.table(&head, values, |values| {
-            let numbers: Vec<String> = values.iter().map(u32::to_string).collect();
-            match &numbers[1..] {
-                [] => format!("{{{}}}", numbers[0]),
-                concentrations => format!("{{{},{{{}}}}}", numbers[0], concentrations.join(",")),
-            }
-        });
-    }
-
-    fn places(&mut self, name: &str, values: &[usize]) {
-        let head = format!("static __device__ const int {name}");
-        self.table(&head, values, usize::to_string);
-    }
-
-    fn numbers(&mut self, name: &str, values: &[f64]) {
-        let head = format!("static __device__ const double {name}");
-        self.table(&head, values, |&value| literal(value));
-    }
-
-    /// Coefficients of a method, which take their places in unrolled loops.
-    fn coefficients(&mut self, name: &str, values: &[f64]) {
-        self.table(&format!("constexpr double {name}"), values, |&value| literal(value));
-    }
-}
-
 /// The distances of elements in bytes, as the tables have them.
 #[derive(Clone, Copy)]
 struct Distances {
@@ -170,7 +95,7 @@ impl Distances {
     }
 }
 
-/// What both kernels need.
+/// Declarations for both kernels.
 fn common(kinetics: &Kinetics, plan_rates: RateUpdate) -> Text {
     let mut text = Text::default();
     text.0 += "#ifdef __CUDACC_RTC__\n#pragma nv_diag_suppress 177\n#endif\n";

@@ -3,6 +3,8 @@
 
 #include "case.h"
 
+#include <sys/resource.h>
+
 #define __noinline__
 #include "prelude.h"
 
@@ -32,6 +34,9 @@ const Kernels<ChemistryArgs> KERNELS = {
 int main(int count, char** arguments)
 {
     if (count != 4) emulator::refuse("give input, output and seed");
+    // A kernel that lacks a barrier may take very many steps. A whole one takes a few seconds.
+    const rlimit limit = {60, 60};
+    setrlimit(RLIMIT_CPU, &limit);
     emulator::Case input(arguments[1]);
     const std::uint64_t seed = std::strtoull(arguments[3], nullptr, 10);
     ChemistryArgs args = input.structure<ChemistryArgs>("args0");
