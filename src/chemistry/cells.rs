@@ -99,9 +99,9 @@ pub struct Outcome {
 }
 
 /// Lowest temperature that rates are computed for, K.
-const COLDEST: f64 = 1.0;
+pub const COLDEST: f64 = 1.0;
 /// Highest temperature that rates are computed for, K.
-const HOTTEST: f64 = 10_000.0;
+pub const HOTTEST: f64 = 10_000.0;
 
 /// Quantities that are checked where rates use them.
 const USABLE: [Input; 5] =

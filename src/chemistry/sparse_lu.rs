@@ -217,7 +217,9 @@ impl SparseLu {
             x[row] = self.reduced(factors, x, row, entries);
         }
         for row in (0..self.size()).rev() {
-            let (sum, pivot) = (self.reduced(factors, x, row, self.upper(row)), inverse[row]);
+            // The x that is there longest comes first.
+            let entries = self.upper(row).rev();
+            let (sum, pivot) = (self.reduced(factors, x, row, entries), inverse[row]);
             x[row] = each(|lane| sum[lane].times(pivot[lane]));
         }
     }
@@ -229,11 +231,12 @@ impl SparseLu {
         factors: &[Row<F>],
         x: &[Row<F>],
         row: usize,
-        entries: std::ops::Range<usize>,
+        entries: impl Iterator<Item = usize>,
     ) -> Row<F> {
         let mut sum = x[row];
-        for (factor, &column) in factors[entries.clone()].iter().zip(&self.column[entries]) {
-            let (before, other) = (sum, x[column as usize]);
+        for entry in entries {
+            let (factor, before) = (&factors[entry], sum);
+            let other = x[self.column[entry] as usize];
             sum = each(|lane| before[lane].less_product(factor[lane], other[lane]));
         }
         sum

@@ -13,7 +13,9 @@ use crate::chemistry::mechanism::diagnostics::Severity;
 use crate::chemistry::mechanism::{self, Mechanism};
 use crate::chemistry::rosenbrock::{Method, Status, Tolerances, methods};
 use crate::cli::BackendChoice;
+use crate::cli::device::GpuChoice;
 use crate::error::{Error, Result};
+use crate::gpu::chemistry::{self as on_device, Mapping};
 use crate::io::chemistry::CellFile;
 use crate::io::writer::Writer;
 
@@ -46,6 +48,8 @@ pub(super) struct Chemistry {
     /// Processor to compute on
     #[arg(long, value_name = "WHERE", default_value = "auto")]
     backend: BackendChoice,
+    #[command(flatten)]
+    gpu: GpuChoice,
     /// Overwrite the output file
     #[arg(long)]
     force: bool,
@@ -188,16 +192,14 @@ pub(super) fn read_mechanism(path: &Path) -> Result<(Mechanism, Kinetics)> {
     Ok((mechanism, kinetics))
 }
 
-/// Refuses what only a GPU can do.
-pub(super) fn refuse_gpu(backend: BackendChoice) -> Result<()> {
-    match backend {
-        BackendChoice::Auto | BackendChoice::Cpu => Ok(()),
-        BackendChoice::Gpu => Err(Error::Gpu(
-            "chemistry is computed on the CPU only so far; give --backend cpu or auto".to_owned(),
-        )),
-        BackendChoice::Both => Err(Error::Usage(
-            "--backend both: chemistry computes in one place; give cpu or auto".to_owned(),
-        )),
+impl CellMapping {
+    /// The same for the library.
+    pub(super) fn of_library(self) -> Mapping {
+        match self {
+            Self::Auto => Mapping::Auto,
+            Self::Thread => Mapping::Thread,
+            Self::Warp => Mapping::Warp,
+        }
     }
 }
 
@@ -208,7 +210,11 @@ impl Chemistry {
     ///
     /// Every [`Error`] of reading and writing, and [`Error::Unsolved`] where cells failed.
     pub(super) fn run(&self) -> Result<()> {
-        refuse_gpu(self.backend)?;
+        if self.backend == BackendChoice::Both {
+            let message = "--backend both: chemistry computes in one place; give cpu or gpu";
+            return Err(Error::Usage(message.to_owned()));
+        }
+        let gpu = self.backend.open(&self.gpu)?;
         // Bad options are told before anything is read.
         self.solver.settings(None)?;
         let (mechanism, kinetics) = read_mechanism(&self.mechanism)?;
@@ -219,11 +225,17 @@ impl Chemistry {
         for note in &file.notes {
             info!("{note}");
         }
-        if self.mapping != CellMapping::Auto {
+        if gpu.is_none() && self.mapping != CellMapping::Auto {
             info!("--mapping is for the GPU; the CPU has cells side by side in its lanes");
         }
         let start = Instant::now();
-        let outcomes = integrate(&kinetics, &settings, &mut file.cells);
+        let outcomes = match &gpu {
+            None => integrate(&kinetics, &settings, &mut file.cells),
+            Some(gpu) => {
+                let mapping = self.mapping.of_library();
+                on_device::integrate(gpu, &kinetics, &settings, mapping, &mut file.cells)?.0
+            }
+        };
         let seconds = start.elapsed().as_secs_f64();
 
         let number = |x: f64| format!("{x:e}");

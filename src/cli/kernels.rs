@@ -1,15 +1,21 @@
 //! `nwp-mini kernels`: compile every kernel, no GPU needed, and tell what each takes.
 
 use std::io::{self, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
 
 use clap::Args;
 use serde::Serialize;
+use tracing::debug;
 
+use crate::chemistry::kinetics::Kinetics;
+use crate::chemistry::mechanism;
 use crate::cli::Precision;
+use crate::cli::chemistry::read_mechanism;
 use crate::cli::device::CompilerPlace;
 use crate::device::{Architecture, Compiler, Receipt, receipts};
 use crate::error::{Error, Result};
+use crate::gpu::chemistry;
 use crate::gpu::{DOUBLE_SUMS, Entry, catalogue};
 use crate::io::pending::Pending;
 
@@ -36,6 +42,10 @@ pub(super) struct Kernels {
     /// calculates in double precision in float32
     #[arg(long)]
     check: bool,
+    /// Compile the chemistry of this mechanism alone; may be repeated [default: everything, with the
+    /// mechanisms of data/chemistry]
+    #[arg(long, value_name = "FILE")]
+    mechanism: Vec<PathBuf>,
     #[command(flatten)]
     place: CompilerPlace,
     /// Write the figures to a JSON file
@@ -102,13 +112,18 @@ impl Kernels {
             "{:<28} {:<14} {:<6} {:>4} {:>9} {:>6} {:>6} {:>6} {:>4}",
             "kernel", "variant", "arch", "real", "registers", "local", "spill", "shared", "f64"
         )?;
+        let of_chemistry = self.of_chemistry()?;
         let mut rows = Vec::new();
         for &arch in &self.arch {
-            for entry in precisions.iter().flat_map(|&real| catalogue(real, self.nz.into())) {
+            let weather = precisions.iter().flat_map(|&real| catalogue(real, self.nz.into()));
+            let weather = weather.filter(|_| self.mechanism.is_empty());
+            for entry in weather.chain(of_chemistry.iter().cloned()) {
+                let start = Instant::now();
                 for row in rows_of(&compiler, &entry, arch)? {
                     print(&row, &mut out)?;
                     rows.push(row);
                 }
+                debug!("{}: {:.2} s", entry.source.file, start.elapsed().as_secs_f64());
             }
         }
         let faults: Vec<String> = rows.iter().filter_map(Row::fault).collect();
@@ -119,6 +134,30 @@ impl Kernels {
             return Err(Error::Verdict(faults.join("\n")));
         }
         Ok(())
+    }
+}
+
+impl Kernels {
+    /// The kernels of the chemistry, for several threads a cell and for one.
+    fn of_chemistry(&self) -> Result<Vec<Entry>> {
+        let shipped = [
+            ("radm2", include_str!("../../data/chemistry/radm2.kpp")),
+            ("small_strato", include_str!("../../data/chemistry/small_strato.kpp")),
+        ];
+        let mut all = Vec::new();
+        if self.mechanism.is_empty() {
+            for (name, text) in shipped {
+                let reading = mechanism::parse(name, text);
+                let (mechanism, _) =
+                    reading.mechanism().map_err(|why| Error::input(Path::new(name), why))?;
+                let kinetics = Kinetics::new(&mechanism);
+                all.push(kinetics.map_err(|why| Error::input(Path::new(name), why))?);
+            }
+        }
+        for path in &self.mechanism {
+            all.push(read_mechanism(path)?.1);
+        }
+        all.iter().map(chemistry::catalogue).collect::<Result<Vec<_>>>().map(|all| all.concat())
     }
 }
 

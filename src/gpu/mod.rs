@@ -8,6 +8,7 @@ pub mod arguments;
 pub mod budget;
 mod catalogue;
 pub mod ceilings;
+pub mod chemistry;
 pub mod clouds;
 pub mod columns;
 pub mod conjugate_gradient;

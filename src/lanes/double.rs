@@ -34,6 +34,29 @@ const EXPONENT_BIAS: i64 = 1023;
 /// Exponents beyond which e^x is infinite or 0.
 const EXP_RANGE: f64 = 750.0;
 
+/// The numbers of these functions by name, for kernels.
+pub fn constants() -> [(&'static str, f64); 9] {
+    [
+        ("FRAC_1_SQRT_2", FRAC_1_SQRT_2),
+        ("LOG2_E", LOG2_E),
+        ("LOG10_E", LOG10_E),
+        ("LN_2_HIGH", LN_2_HIGH),
+        ("LN_2_LOW", LN_2_LOW),
+        ("ROUNDING", ROUNDING),
+        ("WHOLE", WHOLE),
+        ("LIFT", LIFT),
+        ("LIFT_EXPONENT", LIFT_EXPONENT),
+    ]
+}
+
+/// The series of these functions by name, for kernels.
+pub fn series() -> [(&'static str, &'static [f64]); 2] {
+    [("EXP_SERIES", &EXP_SERIES), ("ARTANH_SERIES", &ARTANH_SERIES)]
+}
+
+/// Further numbers: the range of exponents, bits of a mantissa, offset of a stored exponent.
+pub const LAYOUT: (f64, u32, i64) = (EXP_RANGE, MANTISSA_BITS, EXPONENT_BIAS);
+
 /// e^x.
 ///
 /// The error is at most 1 unit in the last place (ULP).

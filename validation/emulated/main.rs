@@ -2,6 +2,7 @@
 //! thread by thread in any order, against the CPU version.
 
 mod advection;
+mod chemistry;
 mod lattice;
 mod matrix;
 mod reduce;

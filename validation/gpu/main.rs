@@ -4,6 +4,7 @@
 
 mod advection;
 mod bench;
+mod chemistry;
 mod csr;
 mod ensemble;
 mod forcing;

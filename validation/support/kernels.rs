@@ -3,9 +3,10 @@
 use std::ops::Range;
 
 /// Folders of parts of kernels. They know of threads, and Rust has no functions like theirs.
-const PARTS: [&str; 7] = [
+const PARTS: [&str; 8] = [
     "advection/march/",
     "advection/tile/",
+    "chemistry/",
     "lattice/",
     "primitives/",
     "step_end/",

@@ -6,6 +6,7 @@
 use std::path::{Path, PathBuf};
 
 pub mod advection;
+pub mod chemistry;
 pub mod device;
 pub mod emulator;
 pub mod files;

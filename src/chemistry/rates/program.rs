@@ -41,7 +41,7 @@ pub enum Operation {
 
 impl Operation {
     /// The operands.
-    fn operands(self) -> impl Iterator<Item = u32> {
+    pub fn operands(self) -> impl Iterator<Item = u32> {
         let (first, second) = match self {
             Self::Constant(_) | Self::Input(_) => (None, None),
             Self::Negate(a) | Self::Exp(a) | Self::Ln(a) | Self::Log10(a) | Self::Sqrt(a) => {

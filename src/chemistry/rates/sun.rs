@@ -14,6 +14,11 @@ const HOUR: f64 = 3_600.0;
 /// Hours of a day.
 const DAY: f64 = 24.0;
 
+/// The numbers of the formula by name, for kernels.
+pub fn constants() -> [(&'static str, f64); 5] {
+    [("SUNRISE", SUNRISE), ("SUNSET", SUNSET), ("SUN_PI", PI), ("HOUR", HOUR), ("DAY", DAY)]
+}
+
 /// Normalised sunlight at a time (s, local solar clock): 0 at night, 1 at noon.
 ///
 /// (1 + cos π s) / 2 with s = ±u², where u runs from -1 at sunrise to 1 at sunset. It has kinks at

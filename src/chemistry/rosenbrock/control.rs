@@ -5,6 +5,7 @@
 //! the next length follows from the error and the order: h·0.9/error^(1/order), within a factor of 0.2 to 6.
 
 use super::Status;
+use crate::lanes::double;
 
 /// Smallest factor between steps.
 const SMALLEST_FACTOR: f64 = 0.2;
@@ -26,6 +27,28 @@ const MOST_SINGULAR: u32 = 6;
 const VISIBLE_PART: f64 = 0.1;
 /// Relative spacing of numbers, 2⁻⁵².
 const EPSILON: f64 = f64::EPSILON;
+/// Exponent of the cube root, which every processor computes alike as a power.
+const ONE_THIRD: f64 = 1.0 / 3.0;
+
+/// The numbers of the control by name, for kernels.
+pub fn constants() -> [(&'static str, f64); 9] {
+    [
+        ("SMALLEST_FACTOR", SMALLEST_FACTOR),
+        ("LARGEST_FACTOR", LARGEST_FACTOR),
+        ("REJECTION_FACTOR", REJECTION_FACTOR),
+        ("SAFETY", SAFETY),
+        ("SMALLEST_ERROR", SMALLEST_ERROR),
+        ("FIRST_STEP", FIRST_STEP),
+        ("VISIBLE_PART", VISIBLE_PART),
+        ("EPSILON", EPSILON),
+        ("ONE_THIRD", ONE_THIRD),
+    ]
+}
+
+/// The whole numbers of the control by name, for kernels.
+pub fn limits() -> [(&'static str, u32); 2] {
+    [("MOST_STEPS", MOST_STEPS), ("MOST_SINGULAR", MOST_SINGULAR)]
+}
 
 /// Counters of an integration, in KPP's order.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -52,6 +75,22 @@ impl Counters {
     /// Names of the counters.
     pub const NAMES: [&'static str; 8] =
         ["Nfun", "Njac", "Nstp", "Nacc", "Nrej", "Ndec", "Nsol", "Nsng"];
+
+    /// Counters from their values in the order of their names.
+    pub fn of(values: [u32; 8]) -> Self {
+        let [functions, jacobians, steps, accepted, rejected, factorisations, solutions, singular] =
+            values;
+        Self {
+            functions,
+            jacobians,
+            steps,
+            accepted,
+            rejected,
+            factorisations,
+            solutions,
+            singular,
+        }
+    }
 
     /// The counters in the order of their names.
     pub fn values(&self) -> [u32; 8] {
@@ -121,7 +160,7 @@ impl Control {
         let error = error.max(SMALLEST_ERROR);
         let root = match order {
             2 => error.sqrt(),
-            3 => error.cbrt(),
+            3 => double::powf(error, ONE_THIRD),
             _ => error.sqrt().sqrt(),
         };
         let mut next = self.step * (SAFETY / root).clamp(SMALLEST_FACTOR, LARGEST_FACTOR);

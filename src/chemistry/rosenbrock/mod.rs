@@ -4,9 +4,9 @@ mod control;
 pub mod methods;
 mod step;
 
-pub use control::{Control, Counters, FIRST_STEP, MOST_STEPS};
+pub use control::{Control, Counters, FIRST_STEP, MOST_STEPS, constants, limits};
 pub use methods::{METHODS, Method};
-pub use step::{Factors, Tolerances, Work};
+pub use step::{Factors, SHORTEST_TIME, Tolerances, Work};
 
 /// The end of an integration, in KPP's numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -16,7 +16,7 @@ pub struct Tolerances {
 }
 
 /// Shortest time from which the difference for ∂f/∂t is made, s.
-const SHORTEST_TIME: f64 = 1e-6;
+pub const SHORTEST_TIME: f64 = 1e-6;
 
 /// Concentrations and all that a step computes, for the cells of a row.
 #[derive(Clone, Debug)]

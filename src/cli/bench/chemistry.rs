@@ -13,9 +13,12 @@ use crate::chemistry::lifetime::{AIR, concentration, lifetimes};
 use crate::chemistry::mechanism::Mechanism;
 use crate::chemistry::rates::PER_AIR_FACTOR;
 use crate::chemistry::rosenbrock::{Tolerances, methods};
-use crate::cli::chemistry::{read_mechanism, refuse_gpu};
+use crate::cli::BackendChoice;
+use crate::cli::chemistry::read_mechanism;
 use crate::cli::made::machine;
+use crate::device::Gpu;
 use crate::error::{Error, Result};
+use crate::gpu::chemistry::{Form, Integrator, Plan, integration_source};
 use crate::lanes::Instructions;
 use crate::random::Random;
 
@@ -35,6 +38,10 @@ const ANY_PHOTOLYSIS: f64 = 1e-5;
 const RADICAL: f64 = 100.0;
 /// Timed calls at most.
 const MOST_RUNS: u32 = 5;
+/// Time after which a case is not measured again, s.
+const PATIENCE: f64 = 2.0;
+/// Forms of the GPU's kernels that are measured.
+const MOST_FORMS: usize = 5;
 
 /// A line of the table.
 #[derive(Debug, Serialize)]
@@ -42,9 +49,13 @@ pub(super) struct Row {
     bench: &'static str,
     mechanism: String,
     case: &'static str,
+    backend: &'static str,
+    mapping: String,
+    lu: &'static str,
     cells: usize,
     threads: usize,
     instructions: &'static str,
+    ms: f64,
     us_per_cell: f64,
     us_per_step: f64,
     steps_mean: f64,
@@ -57,7 +68,7 @@ impl Bench {
     ///
     /// Those of reading the mechanism, and [`Error::Gpu`].
     pub(super) fn chemistry(&self, out: &mut impl Write) -> Result<Vec<Row>> {
-        refuse_gpu(self.backend)?;
+        let gpu = self.backend.open(&self.gpu)?;
         let (mechanism, kinetics) = read_mechanism(&self.mechanism)?;
         let warm = warm_cells(&mechanism, &kinetics);
         let cold = cooled(&mechanism, &kinetics, &warm);
@@ -80,12 +91,14 @@ impl Bench {
             out,
             "chemistry: {}, {} variable species, {} reactions; ros3 over {INTERVAL} s, rtol 1e-3, \
              {count} cells, {instructions}\n\
-             {:<16} {:>7} {:>10} {:>10} {:>10}",
+             {:<16} {:<16} {:>7} {:>10} {:>10} {:>10} {:>10}",
             mechanism.name,
             kinetics.variables(),
             kinetics.reactions(),
             "cells",
+            "where",
             "threads",
+            "ms",
             "us/cell",
             "us/step",
             "steps"
@@ -93,7 +106,11 @@ impl Bench {
         let mut threads = vec![1, machine().threads];
         threads.dedup();
         let mut rows = Vec::new();
-        for (case, cells) in &cases {
+        if let Some(gpu) = &gpu {
+            rows.extend(self.on_device(gpu, &mechanism, &kinetics, &cases, out)?);
+        }
+        let is_for_cpu = gpu.is_none() || self.backend == BackendChoice::Both;
+        for (case, cells) in cases.iter().filter(|_| is_for_cpu) {
             for &threads in &threads {
                 let pool = rayon::ThreadPoolBuilder::new()
                     .num_threads(threads)
@@ -105,19 +122,108 @@ impl Bench {
                     bench: "chemistry",
                     mechanism: mechanism.name.clone(),
                     case,
+                    backend: "cpu",
+                    mapping: "lanes".to_owned(),
+                    lu: "f64",
                     cells: count,
                     threads,
                     instructions,
+                    ms: seconds * 1e3,
                     us_per_cell: seconds / count as f64 * 1e6,
                     us_per_step: seconds / steps * 1e6,
                     steps_mean: steps / count as f64,
                 };
                 writeln!(
                     out,
-                    "{case:<16} {threads:>7} {:>10.3} {:>10.3} {:>10.1}",
-                    row.us_per_cell, row.us_per_step, row.steps_mean
+                    "{case:<16} {:<16} {threads:>7} {:>10.3} {:>10.3} {:>10.3} {:>10.1}",
+                    "cpu", row.ms, row.us_per_cell, row.us_per_step, row.steps_mean
                 )?;
                 rows.push(row);
+            }
+        }
+        Ok(rows)
+    }
+
+    /// Measures the mappings of the GPU, each with factors in both precisions.
+    fn on_device(
+        &self,
+        gpu: &Gpu,
+        mechanism: &Mechanism,
+        kinetics: &Kinetics,
+        cases: &[(&'static str, Cells); 4],
+        out: &mut impl Write,
+    ) -> Result<Vec<Row>> {
+        let mut rows = Vec::new();
+        let shared = gpu.device().shared_bytes as usize;
+        for (lu, lu_name) in [(LuPrecision::F64, "f64"), (LuPrecision::F32, "f32")] {
+            let settings = Settings { lu, ..settings(INTERVAL) };
+            let Settings { method, rates, .. } = settings;
+            let mut forms = Form::teams(kinetics, lu, shared);
+            forms.truncate(MOST_FORMS);
+            forms.push(Form::thread());
+            let plan = |form: &Form| Plan { method, rates, lu, form: *form };
+            let sources =
+                forms.iter().map(|form| integration_source(kinetics, &plan(form))).collect();
+            let begin = Instant::now();
+            gpu.compile_ahead(sources)?;
+            let seconds = begin.elapsed().as_secs_f64();
+            writeln!(out, "{} kernels compiled side by side in {seconds:.2} s", forms.len())?;
+            for form in forms {
+                let kernels = Integrator::new(gpu, kinetics, plan(&form))?;
+                for kernel in kernels.resources()? {
+                    writeln!(
+                        out,
+                        "  {}: {} registers, {} local and {} shared bytes, {} blocks of {} threads",
+                        kernel.kernel,
+                        kernel.registers,
+                        kernel.local_bytes,
+                        kernel.shared_bytes,
+                        kernel.blocks,
+                        kernel.threads
+                    )?;
+                }
+                let sorted = cases.last().map(|(_, cells)| ("mixed, by steps", cells));
+                let all = cases.iter().map(|(case, cells)| (*case, cells)).chain(sorted);
+                for (case, cells) in all {
+                    let count = cells.len();
+                    let mut on_device = kernels.upload(cells)?;
+                    // Once to warm up.
+                    kernels.timed(&on_device, &settings)?;
+                    if case == "mixed, by steps" {
+                        on_device.order_by_steps(gpu)?;
+                    }
+                    let mut times = Vec::new();
+                    for _ in 0..self.runs.min(MOST_RUNS) {
+                        times.push(kernels.timed(&on_device, &settings)?);
+                    }
+                    times.sort_by(f64::total_cmp);
+                    let seconds = times[times.len() / 2];
+                    let outcomes = on_device.outcomes()?;
+                    let steps: f64 =
+                        outcomes.iter().map(|cell| f64::from(cell.counters.steps)).sum();
+                    let row = Row {
+                        bench: "chemistry",
+                        mechanism: mechanism.name.clone(),
+                        case,
+                        backend: "gpu",
+                        mapping: form.to_string(),
+                        lu: lu_name,
+                        cells: count,
+                        threads: form.threads(),
+                        instructions: "",
+                        ms: seconds * 1e3,
+                        us_per_cell: seconds / count as f64 * 1e6,
+                        us_per_step: seconds / steps * 1e6,
+                        steps_mean: steps / count as f64,
+                    };
+                    let place = format!("{form} {lu_name}");
+                    writeln!(
+                        out,
+                        "{case:<16} {place:<16} {:>7} {:>10.3} {:>10.4} {:>10.5} {:>10.1}",
+                        row.threads, row.ms, row.us_per_cell, row.us_per_step, row.steps_mean
+                    )?;
+                    rows.push(row);
+                }
             }
         }
         Ok(rows)
@@ -140,16 +246,17 @@ fn settings(interval: f64) -> Settings {
 fn timed(kinetics: &Kinetics, cells: &Cells, runs: u32) -> (f64, f64) {
     let settings = settings(INTERVAL);
     let mut steps = 0.0;
-    let mut times: Vec<f64> = (0..runs)
-        .map(|_| {
-            let mut cells = cells.clone();
-            let start = Instant::now();
-            let out = integrate(kinetics, &settings, &mut cells);
-            let seconds = start.elapsed().as_secs_f64();
-            steps = out.iter().map(|cell| f64::from(cell.counters.steps)).sum();
-            seconds
-        })
-        .collect();
+    let mut times = Vec::new();
+    for _ in 0..runs {
+        let mut cells = cells.clone();
+        let start = Instant::now();
+        let out = integrate(kinetics, &settings, &mut cells);
+        times.push(start.elapsed().as_secs_f64());
+        steps = out.iter().map(|cell| f64::from(cell.counters.steps)).sum();
+        if times.iter().sum::<f64>() > PATIENCE {
+            break;
+        }
+    }
     times.sort_by(f64::total_cmp);
     (times[times.len() / 2], steps)
 }

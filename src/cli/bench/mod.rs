@@ -189,7 +189,7 @@ enum Part {
     Csr,
     /// The ladder of the Wilson operator of lattice QCD, and its solver
     Wilson,
-    /// Gas-phase chemistry of independent cells, on the CPU
+    /// Gas-phase chemistry of independent cells
     Chemistry,
     /// Experiments with the memory of the GPU and the way to it
     Memory,

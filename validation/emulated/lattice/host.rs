@@ -6,7 +6,7 @@ use nwp_mini_support::emulator::{Element, Program, Records};
 
 /// Arrays and launches of the emulated device. An address is the number of an array, shifted.
 #[derive(Default)]
-pub(super) struct Memory {
+pub(crate) struct Memory {
     records: Records,
     arrays: u64,
     launches: usize,
@@ -17,14 +17,14 @@ const ARRAY_SHIFT: u32 = 40;
 
 impl Memory {
     /// An array of these values.
-    pub(super) fn array<T: Element>(&mut self, values: &[T]) -> DevicePointer<T> {
+    pub(crate) fn array<T: Element>(&mut self, values: &[T]) -> DevicePointer<T> {
         self.arrays += 1;
         self.records.put(&format!("array{}", self.arrays), values);
         DevicePointer::new(self.arrays << ARRAY_SHIFT)
     }
 
     /// A launch to come: kernel, blocks and threads of a block, arguments.
-    pub(super) fn launch(&mut self, kernel: &str, blocks: usize, threads: u32, args: &impl Bytes) {
+    pub(crate) fn launch(&mut self, kernel: &str, blocks: usize, threads: u32, args: &impl Bytes) {
         let mut bytes = Vec::new();
         args.write(&mut bytes);
         let number = self.launches;
@@ -35,17 +35,26 @@ impl Memory {
     }
 
     /// Runs the launches.
-    pub(super) fn run(self, program: &Program, seed: u64) -> Done {
-        Done(program.run(&self.records, seed))
+    pub(crate) fn run(self, program: &Program, seed: u64) -> Done {
+        self.attempt(program, seed).unwrap_or_else(|why| panic!("{why}"))
+    }
+
+    /// The same.
+    ///
+    /// # Errors
+    ///
+    /// The complaint of the program.
+    pub(crate) fn attempt(self, program: &Program, seed: u64) -> Result<Done, String> {
+        program.attempt(&self.records, seed).map(Done)
     }
 }
 
 /// The arrays after the launches.
-pub(super) struct Done(Records);
+pub(crate) struct Done(Records);
 
 impl Done {
     /// The elements of an array.
-    pub(super) fn of<T: Element>(&self, array: DevicePointer<T>) -> Vec<T> {
+    pub(crate) fn of<T: Element>(&self, array: DevicePointer<T>) -> Vec<T> {
         self.0.take(&format!("array{}", array.address() >> ARRAY_SHIFT))
     }
 }

@@ -1,7 +1,7 @@
 //! Kernels of the Wilson operator, run on the host thread by thread, against the CPU version.
 #![allow(clippy::float_cmp, reason = "equal bits are what some tests are about")]
 
-mod host;
+pub(crate) mod host;
 mod rungs;
 mod solver;
 

@@ -3,7 +3,7 @@
 
 use nwp_mini::chemistry::cells::{Cells, LuPrecision, Outcome, RateUpdate, integrate};
 
-use super::case::{Case, RUNS, Run};
+use nwp_mini_support::chemistry::{Case, RUNS, Run};
 
 /// Limits of the agreement.
 #[derive(Clone, Copy)]

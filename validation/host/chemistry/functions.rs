@@ -8,7 +8,7 @@ use nwp_mini::chemistry::rates::sun::sunlight;
 use nwp_mini::lanes::double;
 use nwp_mini_support::random::Random;
 
-use super::case::relative;
+use nwp_mini_support::chemistry::relative;
 
 /// A rate constant at 250 K and M = 1e19.
 fn rate(text: &str) -> f64 {

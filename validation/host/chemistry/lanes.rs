@@ -5,27 +5,8 @@ use nwp_mini::chemistry::lanes::CELLS;
 use nwp_mini::chemistry::rosenbrock::Status;
 use nwp_mini::lanes::Instructions;
 
-use super::case::{Case, Run};
 use super::oracle::Oracle;
-
-/// Some cells in some order.
-fn picked(cells: &Cells, order: &[usize]) -> Cells {
-    let count = cells.len();
-    let pick = |values: &[f64]| -> Vec<f64> {
-        let each = values.len() / count;
-        order.iter().flat_map(|&cell| values[cell * each..][..each].to_vec()).collect()
-    };
-    Cells {
-        variable: pick(&cells.variable),
-        fixed: pick(&cells.fixed),
-        temperature: pick(&cells.temperature),
-        air_factor: pick(&cells.air_factor),
-        air_density: pick(&cells.air_density),
-        hydrolysis: pick(&cells.hydrolysis),
-        photolysis: pick(&cells.photolysis),
-        start: pick(&cells.start),
-    }
-}
+use nwp_mini_support::chemistry::{Case, Run, picked};
 
 fn solved(case: &Case, run: &Run, order: &[usize]) -> (Cells, Vec<Outcome>) {
     let mut cells = picked(&case.cells(), order);

@@ -1,7 +1,6 @@
 //! The chemistry against KPP's own results, against a plain scalar solver, and under bad input.
 
 mod agreement;
-mod case;
 mod faults;
 mod functions;
 mod fuzz;

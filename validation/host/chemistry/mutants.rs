@@ -7,8 +7,8 @@ use nwp_mini::chemistry::mechanism::expression::{Expression, Operator};
 use nwp_mini::chemistry::rosenbrock::Method;
 
 use super::agreement::findings;
-use super::case::Case;
 use super::tables::{rate_findings, stoichiometry_findings};
+use nwp_mini_support::chemistry::Case;
 
 const ONE_PER_CENT_MORE: f64 = 1.01;
 

@@ -8,8 +8,8 @@ use nwp_mini::chemistry::mechanism::expression::{Expression, Input, Operator};
 use nwp_mini::chemistry::mechanism::functions::Function;
 use nwp_mini::chemistry::rates::sun::sunlight;
 
-use super::case::{Case, relative};
 use nwp_mini::chemistry::cells::LuPrecision;
+use nwp_mini_support::chemistry::{Case, relative};
 
 /// A cell of a mechanism.
 pub(super) struct Oracle<'a> {

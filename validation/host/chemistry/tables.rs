@@ -1,11 +1,11 @@
 //! Order, pattern, stoichiometry, rate constants, tendencies, Jacobian and factors against KPP's.
 
-use super::case::{Case, relative};
 use super::oracle::Oracle;
 use nwp_mini::chemistry::cells::rate_constants;
 use nwp_mini::chemistry::lanes::Row;
 use nwp_mini::chemistry::mechanism::Mechanism;
 use nwp_mini::chemistry::rosenbrock::{Factors, Work, methods};
+use nwp_mini_support::chemistry::{Case, relative};
 
 /// Largest relative difference of a rate constant: exponents of up to 60 lose as many units in the last
 /// place (ULP) in any exponential.

@@ -5,10 +5,11 @@ use nwp_mini::chemistry::cells::{Cells, LuPrecision, RateUpdate, Settings};
 use nwp_mini::chemistry::kinetics::Kinetics;
 use nwp_mini::chemistry::mechanism::{self, Mechanism};
 use nwp_mini::chemistry::rosenbrock::{METHODS, Method, Tolerances};
-use nwp_mini_support::{project, reference};
+
+use crate::{project, reference};
 
 /// Mechanisms of the reference data, and where they are.
-pub(super) const MECHANISMS: [(&str, &str); 4] = [
+pub const MECHANISMS: [(&str, &str); 4] = [
     ("small_strato", "data/chemistry/small_strato.kpp"),
     ("cbm4", "data/reference/chemistry/cbm4.kpp"),
     ("radm2", "data/chemistry/radm2.kpp"),
@@ -16,7 +17,7 @@ pub(super) const MECHANISMS: [(&str, &str); 4] = [
 ];
 
 /// Runs of the reference data.
-pub(super) const RUNS: [&str; 9] = [
+pub const RUNS: [&str; 9] = [
     "ros2_600",
     "ros3_600",
     "ros4_600",
@@ -29,31 +30,31 @@ pub(super) const RUNS: [&str; 9] = [
 ];
 
 /// A mechanism with reference data.
-pub(super) struct Case {
-    pub(super) name: &'static str,
-    pub(super) mechanism: Mechanism,
-    pub(super) kinetics: Kinetics,
+pub struct Case {
+    pub name: &'static str,
+    pub mechanism: Mechanism,
+    pub kinetics: Kinetics,
     file: File,
 }
 
 /// A run of the reference data.
-pub(super) struct Run {
-    pub(super) name: String,
-    pub(super) settings: Settings,
+pub struct Run {
+    pub name: String,
+    pub settings: Settings,
     /// Concentrations by cell and species.
-    pub(super) y: Vec<f64>,
+    pub y: Vec<f64>,
     /// Eight counters of a cell.
-    pub(super) counters: Vec<f64>,
+    pub counters: Vec<f64>,
     /// Time reached, last and next step of a cell.
-    pub(super) steps: Vec<f64>,
+    pub steps: Vec<f64>,
 }
 
 impl Case {
-    pub(super) fn all() -> Vec<Self> {
+    pub fn all() -> Vec<Self> {
         MECHANISMS.iter().map(|(name, _)| Self::named(name)).collect()
     }
 
-    pub(super) fn named(name: &str) -> Self {
+    pub fn named(name: &str) -> Self {
         let (name, path) = MECHANISMS.iter().find(|(known, _)| *known == name).expect(name);
         let reading = mechanism::read(&project().join(path)).expect(path);
         let (mechanism, _) = reading.mechanism().unwrap_or_else(|e| panic!("{path} {e}"));
@@ -62,21 +63,21 @@ impl Case {
     }
 
     /// The values of a variable of this mechanism; none where there is no such variable.
-    pub(super) fn optional(&self, name: &str) -> Option<Vec<f64>> {
+    pub fn optional(&self, name: &str) -> Option<Vec<f64>> {
         let variable = self.file.variable(&format!("{}_{name}", self.name))?;
         Some(variable.get_values(..).expect(name))
     }
 
-    pub(super) fn values(&self, name: &str) -> Vec<f64> {
+    pub fn values(&self, name: &str) -> Vec<f64> {
         self.optional(name).unwrap_or_else(|| panic!("{}_{name}", self.name))
     }
 
-    pub(super) fn whole(&self, name: &str) -> Vec<usize> {
+    pub fn whole(&self, name: &str) -> Vec<usize> {
         self.values(name).into_iter().map(|x| x as usize).collect()
     }
 
     /// Lines of a text variable.
-    pub(super) fn texts(&self, name: &str) -> Vec<String> {
+    pub fn texts(&self, name: &str) -> Vec<String> {
         let name = format!("{}_{name}", self.name);
         let variable = self.file.variable(&name).expect(&name);
         let bytes = variable.get_raw_values(..).expect(&name);
@@ -84,7 +85,7 @@ impl Case {
         bytes.chunks(variable.dimensions()[1].len()).map(text).collect()
     }
 
-    pub(super) fn cells(&self) -> Cells {
+    pub fn cells(&self) -> Cells {
         let temperature = self.values("temp");
         let count = temperature.len();
         let air_factor = self.values("cfactor");
@@ -119,7 +120,7 @@ impl Case {
     }
 
     /// A run, where the reference data have it.
-    pub(super) fn run(&self, mode: &str, name: &str, lu: LuPrecision) -> Option<Run> {
+    pub fn run(&self, mode: &str, name: &str, lu: LuPrecision) -> Option<Run> {
         let named = |what: &str| format!("{mode}_{name}_{what}");
         let y = self.optional(&named("y"))?;
         let variable = self.file.variable(&format!("{}_{mode}_{name}_y", self.name)).unwrap();
@@ -145,7 +146,26 @@ impl Case {
     }
 }
 
+/// Some cells in some order.
+pub fn picked(cells: &Cells, order: &[usize]) -> Cells {
+    let count = cells.len();
+    let pick = |values: &[f64]| -> Vec<f64> {
+        let each = values.len() / count;
+        order.iter().flat_map(|&cell| values[cell * each..][..each].to_vec()).collect()
+    };
+    Cells {
+        variable: pick(&cells.variable),
+        fixed: pick(&cells.fixed),
+        temperature: pick(&cells.temperature),
+        air_factor: pick(&cells.air_factor),
+        air_density: pick(&cells.air_density),
+        hydrolysis: pick(&cells.hydrolysis),
+        photolysis: pick(&cells.photolysis),
+        start: pick(&cells.start),
+    }
+}
+
 /// Difference relative to the expected value.
-pub(super) fn relative(found: f64, expected: f64) -> f64 {
+pub fn relative(found: f64, expected: f64) -> f64 {
     if found == expected { 0.0 } else { (found - expected).abs() / expected.abs() }
 }

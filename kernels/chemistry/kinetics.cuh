@@ -1,0 +1,57 @@
+// dy/dt and the derivatives of the reactions from the tables of a mechanism. Sums are those of
+// src/chemistry/rosenbrock/step.rs, term by term.
+#pragma once
+#include "chemistry/room.cuh"
+
+// The sum of some terms: coefficients times elements of another array.
+__device__ inline double sum_of(const unsigned* element, const double* coefficient, int first, int last, double* values)
+{
+    double sum = 0;
+#pragma unroll 4
+    for (int term = first; term < last; ++term) sum = fma(coefficient[term], at(values, element[term]), sum);
+    return sum;
+}
+
+// A product of a rate constant and concentrations. Shorter ones are filled up with a concentration of 1.
+template <int COUNT>
+__device__ inline double product_of(double* rates, double* y, const Factors<COUNT>& factors)
+{
+    double product = at(rates, factors.rate);
+#pragma unroll
+    for (int i = 0; i < COUNT; ++i) product *= at(y, factors.concentrations[i]);
+    return product;
+}
+
+// Rates of the reactions that are this worker's, at the present concentrations.
+__device__ inline void react(const Room& room, int worker)
+{
+#pragma unroll 2
+    for (int r = worker; r < REACTIONS; r += WORKERS)
+        room.reactions[r * CELLS] = product_of(room.rates, room.concentrations, REACTION[r]);
+}
+
+// Derivatives of the reactions, those that are this worker's.
+__device__ inline void differentiate(const Room& room, int worker)
+{
+#pragma unroll 2
+    for (int p = worker; p < PARTIALS; p += WORKERS)
+        room.partials[p * CELLS] = product_of(room.rates, room.concentrations, PARTIAL[p]);
+}
+
+// J k reaction by reaction, with k in the place of the concentrations.
+__device__ inline void react_along(const Room& room, int worker)
+{
+    for (int r = worker; r < REACTIONS; r += WORKERS) {
+        double sum = 0;
+        for (int p = PARTIAL_START[r]; p < PARTIAL_START[r + 1]; ++p)
+            sum = fma(PARTIAL_MULTIPLICITY[p] * room.partials[p * CELLS],
+                      at(room.concentrations, PARTIAL_SPECIES[p]), sum);
+        room.reactions[r * CELLS] = sum;
+    }
+}
+
+// dy/dt of a species from the rates of the reactions.
+__device__ inline double made_of(const Room& room, int species)
+{
+    return sum_of(NET_ELEMENT, NET_COEFFICIENT, NET_START[species], NET_START[species + 1], room.reactions);
+}

@@ -1,0 +1,11 @@
+// Rate constants of all cells at their start, a thread a cell. The text before this file holds the expressions of the
+// mechanism, `evaluate_rates`, and includes what they are made of.
+extern "C" __global__ void __launch_bounds__(RATE_THREADS)
+chemistry_rates(const __grid_constant__ ChemistryArgs args)
+{
+    const long long cell = static_cast<long long>(blockIdx.x) * RATE_THREADS + threadIdx.x;
+    if (cell >= args.cells) return;
+    const Quantities quantities(args, cell);
+    args.status[cell] = quantities.are_good(args, cell) ? STATUS_RUNNING : STATUS_BAD_CONDITIONS;
+    evaluate_rates(quantities, args, cell);
+}

@@ -1,0 +1,121 @@
+// The integration of many cells, each with a step of its own. Compiled for a mechanism, a method and a mapping: the
+// text before this file holds their tables (src/gpu/chemistry/text.rs).
+//
+// A block has CELLS cells at a time, and WORKERS threads for each: thread LANES * worker + place. A cell that has come
+// to its end gives its place to the next one. All sums are made by one thread in the order of the CPU version, so that
+// a cell has the same bits in any place of any block, beside any others, and with any number of workers.
+#include "chemistry/step.cuh"
+
+// What a thread knows of its cell.
+struct Cell {
+    long long number;   // none below 0
+    int status;
+    Control control;
+};
+
+// The next cell that nobody has; below 0 where there is none.
+__device__ inline int next_cell(const ChemistryArgs& args)
+{
+    const unsigned position = atomicAdd(args.taken, 1u);
+    if (position >= static_cast<unsigned>(args.cells)) return -1;
+    return args.order ? args.order[position] : static_cast<int>(position);
+}
+
+// Takes up a cell: its concentrations, its rate constants and its interval.
+__device__ inline void load(const ChemistryArgs& args, const Room& room, Owned& own, int worker, Cell& cell)
+{
+    const long long n = cell.number, cells = args.cells;
+    for_owned(worker, [&](int place, int species) { own.y[place] = args.variable[species * cells + n]; });
+    for (int i = worker; i < FIXED; i += WORKERS)
+        room.concentrations[(VARIABLES + i) * CELLS] = args.fixed[i * cells + n];
+    if (worker == 0) room.concentrations[(VARIABLES + FIXED) * CELLS] = 1;
+    for (int i = worker; i < RATES; i += WORKERS) room.rates[i * CELLS] = args.rates[i * cells + n];
+    const double start = FOLLOWS_SUN ? args.start[n] : 0.0;
+    const double own_step = args.first_steps ? args.first_steps[n] : 0.0;
+    cell.control = control_of(start, start + args.interval, own_step > 0.0 ? own_step : args.first_step);
+    cell.status = args.status[n];
+    if (cell.status == STATUS_RUNNING) cell.status = begin_step(cell.control);
+    else cell.control.step = 0;
+}
+
+// Leaves what a cell has come to; one that has failed keeps its concentrations.
+__device__ inline void store(const ChemistryArgs& args, const Owned& own, int worker, const Cell& cell)
+{
+    const long long n = cell.number, cells = args.cells;
+    if (cell.status == STATUS_SUCCESS)
+        for_owned(worker, [&](int place, int species) { args.variable[species * cells + n] = own.y[place]; });
+    if (worker != 0) return;
+    const Control& c = cell.control;
+    const int counters[] = {c.functions, c.jacobians, c.steps, c.accepted,
+                            c.rejected, c.factorisations, c.solutions, c.singular};
+#pragma unroll
+    for (int i = 0; i < COUNTERS; ++i) args.counters[i * cells + n] = counters[i];
+    args.status[n] = cell.status;
+    args.times[n] = c.time;
+    args.times[cells + n] = c.last_step;
+    args.times[2 * cells + n] = c.step;
+}
+
+// Tries the step that is under way in every cell of the block.
+__device__ inline void attempt(const ChemistryArgs& args, const Room& room, Owned& own, int worker, int place, Cell& cell)
+{
+    __shared__ bool is_regular_of[WORKERS][CELLS];
+    Control& control = cell.control;
+    // A harmless step for a place without a cell.
+    const double step = cell.number < 0 ? 1.0 : control.step;
+    begin(room, own, worker, control.time);
+    const bool is_regular_here = factorise(room, worker, 1.0 / (step * METHOD_GAMMA[0]));
+    if (worker < WORKERS) is_regular_of[worker][place] = is_regular_here;
+    advance(room, own, worker, control.time, step);
+    find_error(room, own, worker, args.relative, args.absolute);
+    if (cell.number < 0) return;
+    const double error = room.concentrations[0];
+    bool is_regular = true, is_accepted = false;
+    for (int other = 0; other < WORKERS; ++other) is_regular = is_regular && is_regular_of[other][place];
+    control.factorisations += 1;
+    if (is_regular) {
+        control.functions += EVALUATIONS;
+        control.solutions += STAGES;
+        cell.status = judge(control, error, is_accepted);
+    } else {
+        cell.status = halve(control);
+    }
+    if (is_accepted) {
+        for_owned(worker, [&](int at, int) { own.y[at] = end_of(own, at); });
+        cell.status = begin_step(control);
+    }
+}
+
+extern "C" __global__ void __launch_bounds__(LANES * WORKERS, RESIDENT_BLOCKS)
+chemistry_integrate(const __grid_constant__ ChemistryArgs args)
+{
+    __shared__ int next_of[CELLS];
+    const int thread = static_cast<int>(threadIdx.x), place = thread % LANES;
+    const bool is_idle = place >= CELLS;
+    const int worker = is_idle ? IDLE_WORKER : thread / LANES;
+    const Room room = room_of(args.scratch, is_idle ? 0 : place);
+    Owned own = {};
+    Cell cell = {};
+    cell.number = -1;
+    bool are_more = !is_idle;
+    for (;;) {
+        const bool is_done = cell.number >= 0 && cell.status != STATUS_RUNNING;
+        if (__syncthreads_or(is_done || (cell.number < 0 && are_more))) {
+            if (is_done) {
+                store(args, own, worker, cell);
+                cell.number = -1;
+            }
+            const bool is_free = cell.number < 0 && !is_idle;
+            if (worker == 0) next_of[place] = is_free && are_more ? next_cell(args) : -1;
+            __syncthreads();
+            if (is_free) {
+                cell.number = next_of[place];
+                are_more = cell.number >= 0;
+                if (are_more) load(args, room, own, worker, cell);
+            }
+            if (!__syncthreads_or(cell.number >= 0)) break;
+            continue;
+        }
+        attempt(args, room, own, worker, place, cell);
+    }
+}

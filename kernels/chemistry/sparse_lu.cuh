@@ -1,0 +1,73 @@
+// Factors of I/(h gamma) - J and solutions with them, by the lists of src/gpu/chemistry/schedule.rs: tasks of slots,
+// which are shared out among the workers; a slot needs results of earlier ones only.
+#pragma once
+#include "chemistry/kinetics.cuh"
+
+// self - factor * other, rounded once.
+__device__ inline double less_product(double self, double factor, double other) { return fma(-factor, other, self); }
+__device__ inline float less_product(float self, float factor, float other) { return fmaf(-factor, other, self); }
+
+// Factorises; the result is false where a pivot of this worker is zero or subnormal.
+//
+// Every entry is a task: its value in the matrix, less the products of entries to the left and above in the order of
+// elimination, times the inverse of the pivot where it belongs to L.
+__device__ inline bool factorise(const Room& room, int worker, double diagonal)
+{
+    bool is_regular = true;
+    const FactorList* lists = FACTOR_LISTS + column_of(worker);
+    FactorList list = lists[0];
+    for (int slot = 0; slot < FACTOR_SLOTS; ++slot) {
+        // What does not depend on others is read before they are waited for.
+        const FactorList next = lists[(slot + 1) * COLUMNS];
+        int term = list.term, pair = list.pair;
+        for (int number = list.first; number < list.last; ++number) {
+            const FactorTask task = FACTOR_TASKS[number];
+            const double slope = sum_of(TASK_TERM_ELEMENT, TASK_TERM_COEFFICIENT, term, task.last_term, room.partials);
+            Entry value = static_cast<Entry>(task.kind == ON_DIAGONAL ? diagonal - slope : -slope);
+#pragma unroll 4
+            for (; pair < task.last_pair; ++pair) {
+                const Pair factors = FACTOR_PAIRS[pair];
+                value = less_product(value, at(room.factors, factors.first), at(room.factors, factors.second));
+            }
+            if (task.kind == ON_DIAGONAL) {
+                // What is not a number is no singular matrix: it ends in the error of the step.
+                is_regular = is_regular && !(fabs(static_cast<double>(value)) < SMALLEST_PIVOT);
+                value = 1 / value;
+            } else if (task.kind != RIGHT_OF_DIAGONAL) {
+                value *= at(room.factors, task.kind);
+            }
+            at(room.factors, task.entry) = value;
+            term = task.last_term;
+        }
+        // The right side of the first stage is waited for anyway.
+        if (slot + 1 < FACTOR_SLOTS) wait_for_workers();
+        list = next;
+    }
+    return is_regular;
+}
+
+// Solves in place of the right side, which all workers have written. A piece subtracts some products from the x of a
+// row; the last one of a row, on the way back, divides by the pivot.
+__device__ inline void solve(const Room& room, int worker)
+{
+    const SolveList* lists = SOLVE_LISTS + column_of(worker);
+    SolveList list = lists[0];
+    for (int slot = 0; slot < SOLVE_SLOTS; ++slot) {
+        const SolveList next = lists[(slot + 1) * COLUMNS];
+        int product = list.product;
+        for (int number = list.first; number < list.last; ++number) {
+            const SolvePiece piece = SOLVE_PIECES[number];
+            Entry& x = at(room.x, piece.row);
+            Entry value = x;
+#pragma unroll 4
+            for (; product < piece.last_product; ++product) {
+                const Pair pair = PRODUCTS[product];
+                value = less_product(value, at(room.factors, pair.first), at(room.x, pair.second));
+            }
+            if (piece.pivot != NO_PIVOT) value *= at(room.factors, piece.pivot);
+            x = value;
+        }
+        wait_for_workers();
+        list = next;
+    }
+}

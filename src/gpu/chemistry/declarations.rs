@@ -1,0 +1,80 @@
+//! Constants and tables as CUDA declares them.
+
+use std::fmt::Write;
+
+use crate::shared::literal;
+
+/// Text that declares constants and tables.
+#[derive(Default)]
+pub(super) struct Text(pub(super) String);
+
+impl Text {
+    pub(super) fn whole(&mut self, name: &str, value: impl std::fmt::Display) {
+        // Writing to a string cannot fail.
+        let _ = writeln!(self.0, "constexpr int {name} = {value};");
+    }
+
+    pub(super) fn truth(&mut self, name: &str, value: bool) {
+        let _ = writeln!(self.0, "constexpr bool {name} = {value};");
+    }
+
+    pub(super) fn number(&mut self, name: &str, value: f64) {
+        let _ = writeln!(self.0, "constexpr double {name} = {};", literal(value));
+    }
+
+    /// A table; C++ has no empty ones.
+    pub(super) fn table<T>(&mut self, head: &str, values: &[T], text: impl Fn(&T) -> String) {
+        let values: Vec<String> = values.iter().map(text).collect();
+        let list = if values.is_empty() { "{}".to_owned() } else { values.join(",") };
+        let _ = writeln!(self.0, "{head}[] = {{{list}}};");
+    }
+
+    pub(super) fn indices(&mut self, name: &str, values: &[u16]) {
+        let head = format!("static __device__ const unsigned short {name}");
+        self.table(&head, values, u16::to_string);
+    }
+
+    pub(super) fn distance(&mut self, name: &str, value: u32) {
+        let _ = writeln!(self.0, "constexpr unsigned {name} = {value}u;");
+    }
+
+    pub(super) fn distances(&mut self, name: &str, values: &[u32]) {
+        let head = format!("static __device__ const unsigned {name}");
+        self.table(&head, values, u32::to_string);
+    }
+
+    /// Structs of distances and places.
+    pub(super) fn records<const N: usize>(&mut self, kind: &str, name: &str, values: &[[u32; N]]) {
+        let head = format!("static __device__ const {kind} {name}");
+        self.table(&head, values, |values| {
+            format!("{{{}}}", values.map(|value| value.to_string()).join(","))
+        });
+    }
+
+    /// Products of a rate constant and some concentrations.
+    pub(super) fn products(&mut self, name: &str, count: usize, values: &[Vec<u32>]) {
+        let head = format!("static __device__ const Factors<{count}> {name}");
+        self.table(&head, values, |values| {
+            let numbers: Vec<String> = values.iter().map(u32::to_string).collect();
+            match &numbers[1..] {
+                [] => format!("{{{}}}", numbers[0]),
+                concentrations => format!("{{{},{{{}}}}}", numbers[0], concentrations.join(",")),
+            }
+        });
+    }
+
+    pub(super) fn places(&mut self, name: &str, values: &[usize]) {
+        let head = format!("static __device__ const int {name}");
+        self.table(&head, values, usize::to_string);
+    }
+
+    pub(super) fn numbers(&mut self, name: &str, values: &[f64]) {
+        let head = format!("static __device__ const double {name}");
+        self.table(&head, values, |&value| literal(value));
+    }
+
+    /// Coefficients of a method, which take their places in unrolled loops.
+    pub(super) fn coefficients(&mut self, name: &str, values: &[f64]) {
+        self.table(&format!("constexpr double {name}"), values, |&value| literal(value));
+    }
+}

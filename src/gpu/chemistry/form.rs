@@ -1,0 +1,153 @@
+//! The mapping of cells to threads, and the place of what a block works on.
+
+use crate::chemistry::cells::LuPrecision;
+use crate::chemistry::kinetics::Kinetics;
+use crate::device::WARP;
+
+/// The mapping of cells to threads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Form {
+    /// Cells of a block.
+    pub cells: usize,
+    /// Threads of a cell, which lie in different warps.
+    pub workers: usize,
+    /// Shared memory of a block, bytes; 0 if all lies in global memory.
+    pub shared_bytes: usize,
+    /// Blocks of a multiprocessor.
+    pub resident: usize,
+}
+
+/// Shared memory that blocks leave for what their kernel declares, bytes.
+const DECLARED: usize = 2 << 10;
+/// Shared memory that the system takes of every block, bytes.
+const OF_SYSTEM: usize = 1 << 10;
+/// Blocks of a multiprocessor with a thread a cell.
+const RESIDENT: usize = 16;
+/// Most cells of a block with several threads for a cell.
+const TEAM_CELLS: [usize; 2] = [32, 16];
+/// Fewest cells of such a block.
+const FEWEST_CELLS: usize = 4;
+/// Blocks of a multiprocessor then.
+const TEAM_BLOCKS: [usize; 3] = [1, 2, 3];
+/// Threads of a multiprocessor then.
+const TEAM_THREADS: [usize; 2] = [512, 256];
+
+impl Form {
+    /// A thread for a cell; all lies in global memory.
+    pub fn thread() -> Self {
+        Self { cells: WARP, workers: 1, shared_bytes: 0, resident: RESIDENT }
+    }
+
+    /// Several threads for a cell, with the factors in shared memory, of which a block can have so many
+    /// bytes; `None` where too little fits.
+    pub fn team(kinetics: &Kinetics, lu: LuPrecision, most_bytes: usize) -> Option<Self> {
+        Self::teams(kinetics, lu, most_bytes).first().copied()
+    }
+
+    /// All forms of this kind that are worth a trial: those first that keep the most cells on a multiprocessor.
+    pub fn teams(kinetics: &Kinetics, lu: LuPrecision, most_bytes: usize) -> Vec<Self> {
+        let mut forms = Vec::new();
+        for resident in TEAM_BLOCKS {
+            let of_block = (most_bytes + OF_SYSTEM) / resident;
+            let Some(room) = of_block.checked_sub(OF_SYSTEM + DECLARED) else { continue };
+            for most_cells in TEAM_CELLS {
+                let fits = |cells: &usize| {
+                    let form = Self { cells: *cells, workers: 1, shared_bytes: room, resident };
+                    // The most important arrays come first.
+                    Places::new(kinetics, lu, form).arrays[2].is_shared
+                };
+                let Some(cells) = (FEWEST_CELLS..=most_cells).rev().find(fits) else { continue };
+                let form = Self { cells, workers: 1, shared_bytes: room, resident };
+                let shared_bytes = Places::new(kinetics, lu, form).shared * size_of::<f64>();
+                for threads in TEAM_THREADS {
+                    let workers = threads / resident / form.lanes();
+                    let team = Self { workers, shared_bytes, ..form };
+                    if workers > 1 && !forms.contains(&team) {
+                        forms.push(team);
+                    }
+                }
+            }
+        }
+        forms.sort_by_key(|form| std::cmp::Reverse(form.cells * form.resident));
+        forms
+    }
+
+    /// Threads of a worker: one for each cell, and idle ones up to a power of two.
+    pub fn lanes(&self) -> usize {
+        self.cells.next_power_of_two()
+    }
+
+    /// Threads of a block.
+    pub fn threads(&self) -> usize {
+        self.lanes() * self.workers
+    }
+
+    /// The most species of a worker.
+    pub fn owned(&self, kinetics: &Kinetics) -> usize {
+        kinetics.variables().div_ceil(self.workers)
+    }
+}
+
+impl std::fmt::Display for Form {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { cells, workers, resident, .. } = self;
+        match workers {
+            1 => f.write_str("thread"),
+            _ => write!(f, "team {cells}x{workers}x{resident}"),
+        }
+    }
+}
+
+/// The place of an array.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Place {
+    pub(super) name: &'static str,
+    pub(super) is_shared: bool,
+    /// First element, in doubles from the beginning of shared memory or of the block's scratch.
+    pub(super) at: usize,
+}
+
+/// The places of all arrays.
+#[derive(Clone, Debug)]
+pub(super) struct Places {
+    /// Concentrations, x and factors, then the others.
+    pub(super) arrays: [Place; 6],
+    /// Doubles of shared memory.
+    pub(super) shared: usize,
+    /// Doubles of a block's scratch.
+    pub(super) scratch: usize,
+}
+
+impl Places {
+    pub(super) fn new(kinetics: &Kinetics, lu: LuPrecision, form: Form) -> Self {
+        let cells = form.cells;
+        let narrow = |count: usize| match lu {
+            LuPrecision::F64 => count,
+            LuPrecision::F32 => count.div_ceil(2),
+        };
+        let sizes = [
+            // A concentration of 1 beside those of the species.
+            ("CONCENTRATIONS", (kinetics.species() + 1) * cells),
+            ("X", narrow(kinetics.variables() * cells)),
+            ("FACTORS", narrow(kinetics.lu.entries() * cells)),
+            ("REACTIONS", kinetics.reactions() * cells),
+            ("PARTIALS", kinetics.partials.len() * cells),
+            ("RATES", kinetics.rates.kept.len() * cells),
+        ];
+        let room = form.shared_bytes / size_of::<f64>();
+        let (mut shared, mut scratch) = (0, 0);
+        let mut arrays = sizes.map(|(name, size)| {
+            // In double precision x takes the place of the concentrations, which nobody needs meanwhile.
+            let size = if name == "X" && lu == LuPrecision::F64 { 0 } else { size };
+            let is_shared = shared + size <= room;
+            let at = if is_shared { &mut shared } else { &mut scratch };
+            let place = Place { name, is_shared, at: *at };
+            *at += size;
+            place
+        });
+        if lu == LuPrecision::F64 {
+            arrays[1] = Place { name: "X", ..arrays[0] };
+        }
+        Self { arrays, shared, scratch }
+    }
+}

@@ -1,0 +1,112 @@
+//! Rate constants as straight-line CUDA text, an operation a line.
+
+use std::fmt::Write;
+
+use super::declarations::Text;
+use crate::chemistry::mechanism::expression::Input;
+use crate::chemistry::rates::{Operation, Program};
+use crate::shared::literal;
+
+/// Most operations that are written out.
+pub(super) const MOST_OPERATIONS: usize = 8_000;
+
+/// A number as CUDA has it.
+fn number(value: f64) -> String {
+    if value.is_nan() {
+        "(INFINITE - INFINITE)".to_owned()
+    } else if value.is_infinite() {
+        if value > 0.0 { "INFINITE".to_owned() } else { "(-INFINITE)".to_owned() }
+    } else {
+        literal(value)
+    }
+}
+
+/// The right side of an operation. The compiler may contract no product with a sum.
+fn expression(operation: Operation) -> String {
+    match operation {
+        Operation::Constant(value) => number(value),
+        Operation::Input(input) => match input {
+            Input::Temperature => "quantities.temperature".to_owned(),
+            Input::AirFactor => "quantities.air_factor".to_owned(),
+            Input::AirDensity => "quantities.air_density".to_owned(),
+            Input::Hydrolysis => "quantities.hydrolysis".to_owned(),
+            Input::Sun => "sun".to_owned(),
+            Input::Photolysis(number) => format!("args.photolysis[{number} * args.cells + cell]"),
+        },
+        Operation::Add(a, b) => format!("r{a} + r{b}"),
+        Operation::Subtract(a, b) => format!("r{a} - r{b}"),
+        Operation::Multiply(a, b) => format!("__dmul_rn(r{a}, r{b})"),
+        Operation::Divide(a, b) => format!("r{a} / r{b}"),
+        Operation::Power(a, b) => format!("power_of(r{a}, r{b})"),
+        Operation::Negate(a) => format!("-r{a}"),
+        Operation::Exp(a) => format!("exp_of(r{a})"),
+        Operation::Ln(a) => format!("ln_of(r{a})"),
+        Operation::Log10(a) => format!("log10_of(r{a})"),
+        Operation::Sqrt(a) => format!("sqrt(r{a})"),
+    }
+}
+
+/// The function that computes all rates of a cell, and what it includes.
+pub(super) fn write(text: &mut Text, program: &Program) {
+    for (name, input) in [
+        ("TEMPERATURE", Input::Temperature),
+        ("AIR_FACTOR", Input::AirFactor),
+        ("AIR_DENSITY", Input::AirDensity),
+        ("HYDROLYSIS", Input::Hydrolysis),
+        ("SUN", Input::Sun),
+    ] {
+        text.whole(&format!("USES_{name}"), u8::from(program.uses(input)));
+    }
+    let frequency = |operation: &Operation| match operation {
+        Operation::Input(Input::Photolysis(number)) => number + 1,
+        _ => 0,
+    };
+    let frequencies = program.operations.iter().map(frequency).max().unwrap_or(0);
+    text.whole("PHOTOLYSIS", frequencies);
+    text.0 += "#include \"chemistry/functions.cuh\"\n#include \"chemistry/sun.cuh\"\n\
+               #include \"chemistry/quantities.cuh\"\n\
+               __device__ inline void evaluate_rates(const Quantities& quantities, \
+               const ChemistryArgs& args, long long cell)\n{\n";
+    if program.uses(Input::Sun) {
+        text.0 += "const double sun = sunlight_at(quantities.start);\n";
+    }
+    let mut is_used = vec![false; program.operations.len()];
+    program.operations.iter().flat_map(|operation| operation.operands()).for_each(|operand| {
+        is_used[operand as usize] = true;
+    });
+    for (number, &operation) in program.operations.iter().enumerate() {
+        // Constants that were folded into others are left over.
+        if !is_used[number] && program.kept.binary_search(&(number as u32)).is_err() {
+            continue;
+        }
+        // Writing to a string cannot fail.
+        let _ = writeln!(text.0, "const double r{number} = {};", expression(operation));
+        if let Ok(slot) = program.kept.binary_search(&(number as u32)) {
+            let _ = writeln!(text.0, "args.rates[{slot} * args.cells + cell] = r{number};");
+        }
+    }
+    text.0 += "}\n";
+}
+
+/// The function that computes the rates that depend on time, for a cell of a block.
+pub(super) fn write_timed(text: &mut Text, program: &Program, cells: usize) {
+    text.whole("TIMED_RATES", program.timed.len());
+    text.0 += "__device__ inline void evaluate_timed(double* rates, double sun)\n{\n";
+    let mut is_loaded = vec![false; program.operations.len()];
+    for &number in &program.timed {
+        let operation = program.operations[number as usize];
+        for operand in operation.operands() {
+            let is_timed = program.timed.binary_search(&operand).is_ok();
+            if is_timed || std::mem::replace(&mut is_loaded[operand as usize], true) {
+                continue;
+            }
+            let slot = program.kept.binary_search(&operand).expect("operands are kept");
+            let _ = writeln!(text.0, "const double r{operand} = rates[{}];", slot * cells);
+        }
+        let _ = writeln!(text.0, "const double r{number} = {};", expression(operation));
+        if let Ok(slot) = program.kept.binary_search(&number) {
+            let _ = writeln!(text.0, "rates[{}] = r{number};", slot * cells);
+        }
+    }
+    text.0 += "}\n";
+}

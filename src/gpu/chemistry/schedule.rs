@@ -1,0 +1,226 @@
+//! Tasks that need each other's results, shared out among workers.
+//!
+//! A *slot* gives every worker a list of tasks; all workers wait for each other after it. Tasks of one level
+//! need results of lower levels only. A level of many tasks is worth a slot of its own, with its tasks
+//! shared out; levels of few, one after the other, are faster in the hands of one worker, who waits for nobody.
+
+use crate::chemistry::sparse_lu::SparseLu;
+
+/// A piece of work.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Task {
+    /// Number of levels below.
+    pub(super) level: usize,
+    /// Time that it takes, in products.
+    pub(super) cost: usize,
+}
+
+/// Time that waiting takes, in products: a barrier of a block and the latency of what is read first.
+const WAIT: usize = 10;
+/// Time that a task takes beside its products.
+const TASK: usize = 3;
+
+/// Lists of tasks, one for each worker.
+pub(super) type Slot = Vec<Vec<usize>>;
+
+/// Slots for tasks, whose own order is one in which a single worker can do them.
+pub(super) fn slots(tasks: &[Task], workers: usize) -> Vec<Slot> {
+    if workers == 1 {
+        return vec![vec![(0..tasks.len()).collect()]];
+    }
+    let count = tasks.iter().map(|task| task.level + 1).max().unwrap_or(0);
+    let mut levels = vec![Vec::new(); count];
+    tasks.iter().enumerate().for_each(|(number, task)| levels[task.level].push(number));
+    let cost = |number: &usize| tasks[*number].cost;
+    let shared: Vec<(Slot, usize)> =
+        levels.iter().map(|level| share_out(level, cost, workers)).collect();
+    // The least time up to each level, and where the last slot before it begins.
+    let mut best = vec![(0, 0)];
+    for end in 1..=count {
+        let mut least = (best[end - 1].0 + shared[end - 1].1 + WAIT, end - 1);
+        let mut alone = 0;
+        for begin in (0..end).rev() {
+            alone += levels[begin].iter().map(cost).sum::<usize>();
+            let time = best[begin].0 + alone + WAIT;
+            // Equal ones are shared out.
+            if time < least.0 {
+                least = (time, begin);
+            }
+        }
+        best.push(least);
+    }
+    let mut slots = Vec::new();
+    let mut end = count;
+    while end > 0 {
+        let begin = best[end].1;
+        let alone: usize = levels[begin..end].iter().flatten().map(cost).sum();
+        if end - begin == 1 && shared[begin].1 <= alone {
+            slots.push(shared[begin].0.clone());
+        } else {
+            let mut slot = vec![Vec::new(); workers];
+            slot[0] = levels[begin..end].concat();
+            slots.push(slot);
+        }
+        end = begin;
+    }
+    slots.reverse();
+    slots
+}
+
+/// Tasks shared out, the longest first, and the time of the worker with the most to do.
+fn share_out(level: &[usize], cost: impl Fn(&usize) -> usize, workers: usize) -> (Slot, usize) {
+    let mut tasks = level.to_vec();
+    tasks.sort_by_key(|number| std::cmp::Reverse(cost(number)));
+    let (mut slot, mut times) = (vec![Vec::new(); workers], vec![0; workers]);
+    for number in tasks {
+        let least = (0..workers).min_by_key(|&worker| times[worker]).unwrap_or(0);
+        times[least] += cost(&number);
+        slot[least].push(number);
+    }
+    let longest = times.into_iter().max().unwrap_or(0);
+    (slot, longest)
+}
+
+/// Shares out items with a cost among workers, so that nobody has more than `most` of them.
+pub(super) fn shares(costs: &[usize], workers: usize, most: usize) -> Vec<Vec<usize>> {
+    let mut items: Vec<usize> = (0..costs.len()).collect();
+    items.sort_by_key(|&item| std::cmp::Reverse(costs[item]));
+    let (mut shares, mut times) = (vec![Vec::new(); workers], vec![0; workers]);
+    for item in items {
+        let free = (0..workers).filter(|&worker| shares[worker].len() < most);
+        let Some(least) = free.min_by_key(|&worker| times[worker]) else { break };
+        times[least] += costs[item] + 1;
+        shares[least].push(item);
+    }
+    for share in &mut shares {
+        share.sort_unstable();
+    }
+    shares
+}
+
+/// The side of the diagonal that an entry of the factors is on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// Left: an entry of L, with the entry on the diagonal of its column.
+    Left(usize),
+    /// On the diagonal.
+    Diagonal,
+    /// Right: an entry of U.
+    Right,
+}
+
+/// An entry of the factors to be computed.
+#[derive(Clone, Debug)]
+pub(super) struct Factor {
+    pub(super) entry: usize,
+    pub(super) kind: Kind,
+    /// Entries of L and of U whose products are subtracted, in the order of elimination.
+    pub(super) pairs: Vec<[usize; 2]>,
+}
+
+/// The entries of a matrix row by row, and when they can be computed.
+///
+/// `terms` has for each the number of terms of its value in the matrix.
+pub(super) fn factors(lu: &SparseLu, terms: impl Fn(usize) -> usize) -> (Vec<Factor>, Vec<Task>) {
+    let (mut factors, mut tasks) = (Vec::new(), Vec::<Task>::new());
+    for row in 0..lu.size() {
+        for entry in lu.row(row) {
+            let column = lu.column[entry] as usize;
+            let left = lu.row(row).take_while(|&e| (lu.column[e] as usize) < column.min(row));
+            let pairs: Vec<[usize; 2]> =
+                left.filter_map(|e| Some([e, lu.entry(lu.column[e] as usize, column)?])).collect();
+            let kind = match column.cmp(&row) {
+                std::cmp::Ordering::Less => Kind::Left(lu.diagonal[column] as usize),
+                std::cmp::Ordering::Equal => Kind::Diagonal,
+                std::cmp::Ordering::Greater => Kind::Right,
+            };
+            let pivot = if let Kind::Left(pivot) = kind { Some(pivot) } else { None };
+            let needed = pairs.iter().flatten().copied().chain(pivot);
+            let level = needed.map(|entry| tasks[entry].level + 1).max().unwrap_or(0);
+            tasks.push(Task { level, cost: TASK + terms(entry) + pairs.len() });
+            factors.push(Factor { entry, kind, pairs });
+        }
+    }
+    (factors, tasks)
+}
+
+/// A part of the solution for a row: products of entries with the x of their columns that are
+/// subtracted from its own, one after the other.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Piece {
+    pub(super) row: usize,
+    pub(super) entries: Vec<usize>,
+    /// Entry of the inverse pivot that the rest is multiplied by.
+    pub(super) pivot: Option<usize>,
+}
+
+/// The slots of a solution: down the rows with L, up again with U.
+pub(super) fn solution(lu: &SparseLu, workers: usize) -> Vec<Vec<Vec<Piece>>> {
+    let down = pieces(lu, (0..lu.size()).collect(), true);
+    let up = pieces(lu, (0..lu.size()).rev().collect(), false);
+    [(down, false), (up, true)]
+        .into_iter()
+        .flat_map(|((pieces, tasks), is_up)| {
+            let slots = slots(&tasks, workers);
+            slots.into_iter().map(move |slot| {
+                slot.into_iter()
+                    .map(|list| joined(list.iter().map(|&n| pieces[n].clone()).collect(), is_up))
+                    .collect::<Vec<_>>()
+            })
+        })
+        .filter(|slot| slot.iter().any(|list| !list.is_empty()))
+        .collect()
+}
+
+/// The pieces of rows in the order in which a single worker takes them, cut where a product has to wait for more.
+fn pieces(lu: &SparseLu, rows: Vec<usize>, is_down: bool) -> (Vec<Piece>, Vec<Task>) {
+    let (mut pieces, mut tasks) = (Vec::new(), Vec::new());
+    // Levels above the one in which a row's x is there; 0 from the beginning.
+    let mut ready = vec![0; lu.size()];
+    for row in rows {
+        let diagonal = lu.diagonal[row] as usize;
+        let entries: Vec<usize> = if is_down {
+            (lu.row(row).start..diagonal).collect()
+        } else {
+            (diagonal + 1..lu.row(row).end).rev().collect()
+        };
+        let mut level = 0;
+        let mut piece = Piece { row, entries: Vec::new(), pivot: None };
+        for entry in entries {
+            let needed = ready[lu.column[entry] as usize];
+            if needed > level {
+                if !piece.entries.is_empty() {
+                    let cost = TASK + piece.entries.len();
+                    tasks.push(Task { level, cost });
+                    pieces.push(piece.clone());
+                    piece.entries.clear();
+                }
+                level = needed;
+            }
+            piece.entries.push(entry);
+        }
+        piece.pivot = (!is_down).then_some(diagonal);
+        if !piece.entries.is_empty() || piece.pivot.is_some() {
+            tasks.push(Task { level, cost: TASK + piece.entries.len() });
+            pieces.push(piece);
+            ready[row] = level + 1;
+        }
+    }
+    (pieces, tasks)
+}
+
+/// Pieces of a list with those of a row joined, in the order of the rows.
+fn joined(mut list: Vec<Piece>, is_up: bool) -> Vec<Piece> {
+    list.sort_by_key(|piece| if is_up { usize::MAX - piece.row } else { piece.row });
+    let mut joined: Vec<Piece> = Vec::new();
+    for piece in list {
+        match joined.last_mut() {
+            Some(last) if last.row == piece.row => {
+                last.entries.extend(piece.entries);
+                last.pivot = piece.pivot;
+            }
+            _ => joined.push(piece),
+        }
+    }
+    joined
+}
