@@ -31,8 +31,10 @@ pub enum Advice {
     ChooseArchitecture,
     /// Take another time step.
     ChangeTimeStep,
-    /// Take another length of the run, or another time step.
-    ChangeLength,
+    /// Take a shorter run, or a longer time step.
+    ShortenRun,
+    /// Take a longer run.
+    LengthenRun,
     /// Tell which file counts where several have a time.
     ChooseOverlap,
     /// Make the axis periodic.
@@ -78,7 +80,8 @@ impl Advice {
             Self::ChooseDevice => "choose another one",
             Self::ChooseArchitecture => "choose another architecture",
             Self::ChangeTimeStep => "take another time step",
-            Self::ChangeLength => "change the length of the run or the time step",
+            Self::ShortenRun => "make the run shorter or the time step longer",
+            Self::LengthenRun => "make the run longer",
             Self::ChooseOverlap => "tell which file counts where several have a time",
             Self::MakePeriodic => "make the axis periodic",
             Self::ResumeFromFile => "resume the run from it",

@@ -104,7 +104,7 @@ impl Plan {
                     "a run of {:e} hours: at least {SHORTEST:e} s is needed",
                     seconds / HOUR
                 ))
-                .advise(Advice::ChangeLength));
+                .advise(Advice::LengthenRun));
             }
             Length::Seconds(seconds) if seconds / dt > MOST_STEPS => {
                 return Err(Error::Usage(format!(
@@ -112,7 +112,7 @@ impl Plan {
                      that a run makes",
                     seconds / HOUR
                 ))
-                .advise(Advice::ChangeLength));
+                .advise(Advice::ShortenRun));
             }
             Length::Seconds(seconds) => {
                 // Of very many steps, more is lost in rounding.

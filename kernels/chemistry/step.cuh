@@ -99,7 +99,7 @@ __device__ inline void advance(const Room& room, Owned& own, int worker, double 
         else if (METHOD_EVALUATES[stage]) evaluate_stage(room, own, worker, stage, time, step);
         const int row = stage * (stage - 1) / 2;
         const double weight = METHOD_GAMMA[stage] * step;
-        double right[OWNED];
+        double right[OWNED] = {};
         for_owned(worker, [&](int place, int species) {
             double value = own.f[place];
             for (int j = 0; j < stage; ++j) value = fma(METHOD_C[row + j] * inverse_step, own.k[j][place], value);

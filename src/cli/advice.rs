@@ -32,7 +32,8 @@ fn by_option(advice: Advice) -> &'static str {
         Advice::ChooseDevice => "choose with --device",
         Advice::ChooseArchitecture => "name another with --arch",
         Advice::ChangeTimeStep => "give another --dt",
-        Advice::ChangeLength => "give other --hours, or another --dt",
+        Advice::ShortenRun => "give fewer hours by --hours, or a longer --dt",
+        Advice::LengthenRun => "give more by --hours",
         Advice::ChooseOverlap => {
             "say with --overlap first|last which file counts where several have a time"
         }

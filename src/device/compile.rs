@@ -39,9 +39,9 @@ impl Source {
         Self { is_exact: true, ..self }
     }
 
-    /// The headers that the file includes, and those that they include, by name with their text.
+    /// The headers that the file and its prelude include, and those that they include, by name with their text.
     pub(crate) fn headers(&self) -> BTreeMap<&'static str, &'static str> {
-        sources::headers_of(self.file)
+        sources::headers_of(self.file, &self.prelude)
     }
 
     /// Digest of all text that the code is made of: the file, what stands before it, and the headers that

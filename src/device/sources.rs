@@ -12,20 +12,25 @@ include!(concat!(env!("OUT_DIR"), "/kernel_sources.rs"));
 ///
 /// When there is no such file: the name is part of the program.
 pub(super) fn text(file: &str) -> &'static str {
-    let found = FILES.iter().find(|(name, _)| *name == file);
-    found.unwrap_or_else(|| panic!("no file {file} below kernels/")).1
+    entry(file).1
 }
 
-/// The headers that a file includes, and those that they include: each once, by name, with its text.
+fn entry(file: &str) -> (&'static str, &'static str) {
+    let found = FILES.iter().find(|(name, _)| *name == file);
+    *found.unwrap_or_else(|| panic!("no file {file} below kernels/"))
+}
+
+/// The headers that a file and the text before it include, and those that they include: each once, by name, with
+/// its text.
 ///
 /// # Panics
 ///
 /// When a header that is named is not there.
-pub(super) fn headers_of(file: &str) -> BTreeMap<&'static str, &'static str> {
+pub(super) fn headers_of(file: &str, before: &str) -> BTreeMap<&'static str, &'static str> {
     let mut headers = BTreeMap::new();
-    let mut open: Vec<&'static str> = included(text(file)).collect();
+    let mut open: Vec<&str> = included(before).chain(included(text(file))).collect();
     while let Some(name) = open.pop() {
-        let text = text(name);
+        let (name, text) = entry(name);
         if headers.insert(name, text).is_none() {
             open.extend(included(text));
         }
@@ -34,7 +39,7 @@ pub(super) fn headers_of(file: &str) -> BTreeMap<&'static str, &'static str> {
 }
 
 /// The names in the lines `#include "name"` of a text.
-fn included(text: &'static str) -> impl Iterator<Item = &'static str> {
+fn included(text: &str) -> impl Iterator<Item = &str> {
     text.lines().filter_map(|line| line.strip_prefix("#include \"")?.strip_suffix('"'))
 }
 

@@ -71,7 +71,7 @@ const MOST_CORRECTIONS: usize = 10;
 
 /// Solves `M x = b` in double precision by solutions in single precision: of what is left of the
 /// right-hand side, computed in double precision, the inner solver removes all but a part of
-/// [`INNER_TOLERANCE`].
+/// `INNER_TOLERANCE`.
 ///
 /// # Errors
 ///

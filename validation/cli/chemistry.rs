@@ -176,7 +176,7 @@ fn what_a_file_lacks_is_an_error_or_a_line() {
 fn impossible_options_are_refused_before_anything_is_read() {
     let folder = TempDir::new().unwrap();
     for (more, code, part) in [
-        (&["--backend", "gpu"][..], 4, "on the CPU only"),
+        (&["--backend", "both"][..], 2, "--backend both"),
         (&["--rtol", "0"], 2, "--rtol 0"),
         (&["--rtol", "1"], 2, "--rtol 1"),
         (&["--atol", "-1"], 2, "--atol -1"),

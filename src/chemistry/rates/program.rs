@@ -98,7 +98,7 @@ impl Program {
     ///
     /// # Errors
     ///
-    /// A message when they have more than [`MOST_OPERATIONS`] different operations.
+    /// A message when they have more than `MOST_OPERATIONS` different operations.
     pub fn new(mechanism: &Mechanism) -> Result<Self, String> {
         let mut builder = Builder::default();
         let mut rate = Vec::with_capacity(mechanism.reactions.len());

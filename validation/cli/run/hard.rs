@@ -293,10 +293,10 @@ fn absurd_options() {
         let words = ["--hours", "more than 4294967295 steps", "--dt"];
         refuses_options(&["--hours", hours, "--dt", dt], &words);
     }
-    let short = ["the time step, by --dt", "at least 1e-6 s", "another --dt"];
+    let short = ["the time step, as asked for", "at least 1e-6 s", "another --dt"];
     refuses_options(&["--dt", "1e-300"], &short);
     refuses_options(&["--dt", "9e-7", "--steps", "2"], &short);
-    refuses_options(&["--hours", "1e-300"], &["--hours 1e-300", "at least 1e-6 s", "give more"]);
+    refuses_options(&["--hours", "1e-300"], &["1e-300 hours", "at least 1e-6 s", "give more"]);
     refuses_options(&["--steps", "99999999999999999999"], &["99999999999999999999", "--steps"]);
     refuses_options(&["--steps", "4294967296"], &["4294967296", "--steps"]);
     let late = ["2005-08-28_18:00:00", "after the year 9999", "fewer"];
