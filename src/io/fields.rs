@@ -69,6 +69,14 @@ pub(super) fn define<R: Stored>(
     define_with::<R>(file, form, is_mapped, Compression::Fast)
 }
 
+/// Whether a coordinate along the grid has this CF name: CF lets one variable of a grid mapping have it.
+fn has_axis(file: &FileMut, standard_name: &str) -> bool {
+    let named = netcdf::AttributeValue::Str(standard_name.to_owned());
+    ["west_east", "south_north"].iter().filter_map(|axis| file.variable(axis)).any(|axis| {
+        axis.attribute_value("standard_name").and_then(Result::ok).as_ref() == Some(&named)
+    })
+}
+
 fn define_with<R: Stored>(
     file: &mut FileMut,
     form: &Form<'_>,
@@ -81,6 +89,7 @@ fn define_with<R: Stored>(
         std::iter::once("Time").chain(*between).chain(space.iter().copied()).collect();
     let lengths: Vec<usize> =
         space.iter().filter_map(|name| Some(file.dimension_len(name)?.max(1))).collect();
+    let is_of_axis = about.standard_name.is_some_and(|name| has_axis(file, name));
     let mut variable = file.add_variable::<R>(name, &dimensions)?;
     if between.is_some() {
         variable.set_chunking(&[&[1, 1], &lengths[..]].concat())?;
@@ -94,7 +103,7 @@ fn define_with<R: Stored>(
     variable.put_attribute("long_name", description.to_lowercase())?;
     variable.put_attribute("units", about.units)?;
     variable.put_attribute("stagger", about.axes.stagger())?;
-    if let Some(name) = about.standard_name {
+    if let Some(name) = about.standard_name.filter(|_| !is_of_axis) {
         variable.put_attribute("standard_name", name)?;
     }
     let methods: Vec<&str> = about.cell_methods.into_iter().chain(form.cell_methods).collect();

@@ -38,18 +38,15 @@ impl Axis {
     fn define_known(
         self,
         file: &mut FileMut,
-        [units, standard_name]: [&str; 2],
+        [units, meaning]: [&str; 2],
         (dimension, cells, _): (&str, usize, &str),
     ) -> netcdf::Result<()> {
         let known = GEOGRAPHIC.iter().zip(["lon", "lat"]).find(|([of, _], _)| *of == units);
         let Some((_, name)) = known else { return Ok(()) };
         let along = (0..cells).map(|n| self.first + n as f64 * self.step);
         let mut variable = file.add_variable::<f64>(name, &[dimension])?;
-        for (attribute, text) in
-            [("units", units), ("long_name", standard_name), ("standard_name", standard_name)]
-        {
-            variable.put_attribute(attribute, text)?;
-        }
+        variable.put_attribute("units", units)?;
+        variable.put_attribute("long_name", meaning)?;
         variable.put_values(&along.collect::<Vec<f64>>(), ..)
     }
 

@@ -179,13 +179,20 @@ fn a_grid_of_longitudes_and_latitudes_has_coordinates_of_one_dimension() {
         (["west_east", "lon"], 178.0, 0.25, "degrees_east", "longitude"),
         (["south_north", "lat"], 45.0, 0.2, "degrees_north", "latitude"),
     ] {
+        // CF wants one variable of this name: its coordinate, or what is read as one.
+        assert_eq!(output.text_of(names[0], "standard_name"), standard);
+        let of_name = output.names().into_iter().filter(|name| {
+            output.variable(name).attribute_value("standard_name").is_some_and(|value| {
+                value.unwrap() == netcdf::AttributeValue::Str(standard.to_owned())
+            })
+        });
+        assert_eq!(of_name.count(), 1, "{standard}");
         for name in names {
             for (n, value) in output.values(name).iter().enumerate() {
                 // The file has them in single precision.
                 assert!((value - first - step * n as f64).abs() < 1e-4, "{name} {n}: {value}");
             }
             assert_eq!(output.text_of(name, "units"), units);
-            assert_eq!(output.text_of(name, "standard_name"), standard);
             assert_eq!(output.variable(name).dimensions().len(), 1);
             assert_eq!(output.variable(name).dimensions()[0].name(), names[0]);
         }
