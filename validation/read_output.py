@@ -20,6 +20,8 @@ import numpy as np
 # Positions are stored in single precision, which holds degrees to half a metre; at the rim of a Lambert
 # map, that is most of what is seen.
 METRES = 5.0
+# Coordinates on the globe: single precision too.
+DEGREES = 1e-4
 
 
 def check(path, what, found, expected, limit):
@@ -63,8 +65,13 @@ def read_in_xarray(path):
             sys.exit(f"error: {path}: a grid mapping on a plane")
         return
     if raw["crs"].grid_mapping_name == "latitude_longitude":
-        if "west_east" in raw.variables:
-            sys.exit(f"error: {path}: latitude and longitude twice")
+        for name, axis, along in [("longitude", "lon", "XLONG"), ("latitude", "lat", "XLAT")]:
+            named = [v for v in raw.variables if raw[v].attrs.get("standard_name") == name]
+            if len(named) != 1:
+                sys.exit(f"error: {path}: the variables {named} are called {name}, one should be")
+            rows, columns = np.meshgrid(raw["lat"], raw["lon"], indexing="ij")
+            off = (columns if axis == "lon" else rows) - raw[along].values[0]
+            check(path, axis, (off + 180) % 360 - 180, np.zeros_like(off), DEGREES)
         return
     crs = pyproj.CRS.from_cf(raw[raw["T"].attrs["grid_mapping"]].attrs)
     globe = pyproj.CRS.from_proj4("+proj=longlat +R=6370000")
