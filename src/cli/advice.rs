@@ -40,8 +40,12 @@ fn by_option(advice: Advice) -> &'static str {
         Advice::MakePeriodic => "--boundary open,periodic has y periodic",
         Advice::ResumeFromFile => "go on with it by run --restart",
         Advice::GiveRestartFile => "run --restart-output writes one; an input file goes to --input",
-        Advice::GiveColumns => "nwp-mini columns --help tells the form",
-        Advice::GiveTransportCase => "nwp-mini transport --help tells the form",
+        Advice::GiveColumns => {
+            "nwp-mini run takes it; nwp-mini columns --help tells the form of columns"
+        }
+        Advice::GiveTransportCase => {
+            "nwp-mini run takes it; nwp-mini transport --help tells the form of a case"
+        }
         Advice::ChangeWinds => "give a smaller --updraft or --dx, or a longer --period",
         Advice::ChangePeriod => "give another --period",
         Advice::UseBilinear => {

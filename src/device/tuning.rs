@@ -284,7 +284,7 @@ mod tests {
             ("columns=32", "columns=33"),
             ("blocks=3", "blocks=0"),
             ("tile ", "brick "),
-            ("f32", "f16"),
+            ("\"f32\"", "\"f16\""),
             ("nz = 27", "nz = -27"),
             ("nz = 27", "nz = 4000"),
             ("wsm5", "wsm6"),

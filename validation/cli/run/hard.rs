@@ -214,14 +214,16 @@ fn a_file_that_vanishes() {
     let place = Place::empty();
     for (name, stamp) in [
         ("a.nc", "2005-08-28_18:00:00"),
-        ("b.nc", "2005-08-29_18:00:00"),
-        ("c.nc", "2005-08-30_18:00:00"),
+        ("b.nc", "2005-08-29_06:00:00"),
+        ("c.nc", "2005-08-29_18:00:00"),
+        ("d.nc", "2005-08-30_06:00:00"),
     ] {
         let mut small = Small::new();
         small.stamp = stamp;
         small.write(&place.path(name));
     }
-    let arguments = ["run", "-i", "a.nc", "b.nc", "c.nc", "--hours", "30", "--json", "out.json"];
+    let arguments =
+        ["run", "-i", "a.nc", "b.nc", "c.nc", "d.nc", "--hours", "30", "--json", "out.json"];
     let every_step = ["--dt", "60", "--output-interval", "60", "-o", "out.nc"];
     let mut program = place.program(&[&arguments[..], &every_step].concat());
     let mut child =
@@ -242,10 +244,11 @@ fn a_file_that_vanishes() {
         }
         sleep(Duration::from_millis(1));
     }
-    fs::remove_file(place.path("c.nc")).expect("a file");
+    // The third frame is read ahead.
+    fs::remove_file(place.path("d.nc")).expect("a file");
     let ended = ended(child.wait_with_output().expect("the program ends"));
-    ended.refused(FILES, &["cannot read c.nc", "No such file"]);
-    assert_eq!(place.files(), ["a.nc", "b.nc", "out.nc"]);
+    ended.refused(FILES, &["cannot read d.nc", "No such file"]);
+    assert_eq!(place.files(), ["a.nc", "b.nc", "c.nc", "out.nc"]);
     let frames = place.open("out.nc").frames();
     assert!((1..=1441).contains(&frames), "{frames}");
     assert!(ended.stderr.contains(&format!("out.nc holds the {frames} frames")), "{ended:?}");
