@@ -214,10 +214,13 @@ fn the_prelude_has_its_parts() {
     let mut rest = &text[..];
     for part in [
         "typedef double real;\n",
-        "\n// Constants\n",
+        "constexpr int WARP = 32;\n",
+        "constexpr int NZ = 40;\n",
+        "struct LayeredPointers {\n",
         "constexpr real GRAVITY = 9.81; // [m s⁻²] Acceleration due to gravity (WRF `g`).\n",
         "constexpr int BINS = 50;\n",
-        "\n// Structs\n",
+        "enum class Fallout { SemiLagrangian, Substepped };\n",
+        "constexpr Fallout FALLOUT = Fallout::Substepped;\n",
         "struct Wsm5Params {\n",
         "    real n0r; // [m⁻⁴] Intercept of the rain size distribution (WRF `n0r`).\n",
         "static_assert(sizeof(Wsm5Params) == 256, \"the layout of Wsm5Params differs from Rust's\");\n",
@@ -225,9 +228,6 @@ fn the_prelude_has_its_parts() {
         "    Slope rain; // [m, mᵇ] Slope of the rain size distribution.\n",
         "    real diameter[50]; // [m] Diameter.\n",
         "\n// Settings\n",
-        "enum class Fallout { SemiLagrangian, Substepped };\n",
-        "constexpr Fallout FALLOUT = Fallout::Substepped;\n",
-        "constexpr int NZ = 40;\n",
         "constexpr int TILE = 8;\n",
     ] {
         let at = rest.find(part).unwrap_or_else(|| panic!("{part:?} is not where it belongs"));
