@@ -1,4 +1,4 @@
-// What rates are computed from.
+// The quantities that rates are computed from.
 #pragma once
 
 // The quantities of a cell that the rates use; others are 0.

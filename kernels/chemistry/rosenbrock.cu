@@ -6,7 +6,7 @@
 // a cell has the same bits in any place of any block, beside any others, and with any number of workers.
 #include "chemistry/step.cuh"
 
-// What a thread knows of its cell.
+// The state of a cell as its thread has it.
 struct Cell {
     long long number;   // none below 0
     int status;

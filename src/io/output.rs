@@ -149,7 +149,7 @@ impl Header {
 /// In which form a run is written.
 #[derive(Clone, Debug, Default)]
 pub struct Storage {
-    /// How volumes are compressed.
+    /// Compression of volumes.
     pub compression: Compression,
     /// How many bits of their values are kept.
     pub keep: Keep,

@@ -7,7 +7,7 @@ use libdeflater::{CompressionLvl, Compressor};
 use crate::grid::Shape;
 use crate::io::layout::Axes;
 
-/// How volumes are compressed.
+/// Compression of volumes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Compression {
     /// Not at all.

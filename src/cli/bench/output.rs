@@ -1,4 +1,4 @@
-//! How fast frames of output are compressed and written.
+//! Speed at which frames of output are compressed and written.
 
 use std::io::Write;
 use std::path::PathBuf;
