@@ -1,6 +1,7 @@
 //! What a run is asked to do, validated.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use clap::Args;
 
@@ -9,6 +10,7 @@ use crate::ensemble::Ensemble;
 use crate::grid::Sides;
 use crate::io::output::Storage;
 use crate::io::wrf::series::Overlap;
+use crate::passive::Recipe;
 use crate::plan::Length;
 use crate::wsm5::Fallout;
 
@@ -29,6 +31,8 @@ pub struct RunConfig {
     pub output_interval: Option<f64>,
     /// The members that are run in the place of one run.
     pub ensemble: Option<Ensemble>,
+    /// The passive tracers that are carried beside the water.
+    pub tracers: Option<Arc<Recipe>>,
     /// What is written beside the output.
     pub beside: Beside,
     /// In which form the output is written.

@@ -36,7 +36,7 @@
 //!
 //! ```
 //! use ndarray::{Array2, Array3};
-//! use nwp_mini::advection::{self, Limiter, Wind, Workspace};
+//! use nwp_mini::advection::{self, Entering, Limiter, Wind, Workspace};
 //! use nwp_mini::grid::{Grid, Shape, Side, Sides};
 //! use nwp_mini::mass::{AirMass, MassCoordinate, MassFlux};
 //!
@@ -68,7 +68,7 @@
 //! let before = q.sum();
 //! let mut work = Workspace::new(shape);
 //! for _ in 0..20 {
-//!     advection::step(&wind, Limiter::PositiveDefinite, None, &mut q, &mut work);
+//!     advection::step(&wind, Limiter::PositiveDefinite, Entering::Nothing, &mut q, &mut work);
 //! }
 //! // Ten cells further east, all of it there, and below zero by roundings at most.
 //! let off = (0..shape.nx).map(|i| (q[[5, 4, (i + 10) % 32]] - hill(i)).abs()).fold(0.0, f64::max);
@@ -131,6 +131,7 @@ pub mod constants;
 #[cfg(feature = "gpu")]
 pub mod device;
 pub mod grid;
+pub mod tracers;
 
 pub mod mass;
 pub mod plan;
@@ -148,6 +149,7 @@ pub mod lattice;
 pub mod ensemble;
 #[cfg(feature = "gpu")]
 pub mod gpu;
+pub mod passive;
 
 pub mod backend;
 #[cfg(feature = "netcdf")]

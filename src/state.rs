@@ -1,62 +1,164 @@
 //! The named fields that a run carries, and what gathers at the ground.
 
+use std::sync::Arc;
+
 use ndarray::{Array2, Array3};
 
 use crate::grid::Shape;
 use crate::real::Real;
+use crate::tracers::{MOIST_AIR, Tracer, TracerSet};
 
-/// What moves with the air. Shape of each: (nz, ny, nx), i fastest.
+/// What moves with the air: a field for each tracer of a set, in its order. Shape of each: (nz, ny, nx), i fastest.
+///
+/// A field has memory of its own, so that a step can exchange it for what it has become.
 #[derive(Clone, Debug)]
 pub struct State<R> {
+    set: Arc<TracerSet>,
+    fields: Vec<Array3<R>>,
+}
+
+/// The places of the fields of WSM5.
+const THETA: usize = 0;
+const QV: usize = 1;
+const QC: usize = 2;
+const QR: usize = 3;
+const QI: usize = 4;
+const QS: usize = 5;
+
+/// Fields of WSM5, which are the first of every state.
+pub const STATE_FIELDS: usize = MOIST_AIR;
+/// Species of water, which follow the potential temperature.
+pub const SPECIES: usize = STATE_FIELDS - 1;
+
+/// A field by its name, for reading and for writing.
+macro_rules! named {
+    ($($(#[$about:meta])* $name:ident, $name_mut:ident, $place:ident;)+) => {
+        impl<R> State<R> {
+            $(
+                $(#[$about])*
+                pub fn $name(&self) -> &Array3<R> {
+                    &self.fields[$place]
+                }
+
+                /// The same for writing.
+                pub fn $name_mut(&mut self) -> &mut Array3<R> {
+                    &mut self.fields[$place]
+                }
+            )+
+        }
+    };
+}
+
+named! {
     /// Potential temperature less 300 K (WRF `T`), K.
-    pub theta: Array3<R>,
+    theta, theta_mut, THETA;
     /// Water vapour mixing ratio (WRF `QVAPOR`), kg per kg of dry air.
-    pub qv: Array3<R>,
+    qv, qv_mut, QV;
     /// Cloud water mixing ratio (WRF `QCLOUD`), kg kg⁻¹.
-    pub qc: Array3<R>,
+    qc, qc_mut, QC;
     /// Rain mixing ratio (WRF `QRAIN`), kg kg⁻¹.
-    pub qr: Array3<R>,
+    qr, qr_mut, QR;
     /// Cloud ice mixing ratio (WRF `QICE`), kg kg⁻¹.
-    pub qi: Array3<R>,
+    qi, qi_mut, QI;
     /// Snow mixing ratio (WRF `QSNOW`), kg kg⁻¹.
-    pub qs: Array3<R>,
+    qs, qs_mut, QS;
+}
+
+impl<R> State<R> {
+    /// Fields of the tracers of a set, in its order.
+    ///
+    /// # Panics
+    ///
+    /// When there is not one field for each, and when their shapes differ.
+    pub fn new(set: Arc<TracerSet>, fields: Vec<Array3<R>>) -> Self {
+        assert_eq!(fields.len(), set.len(), "a field for each tracer");
+        assert!(fields.iter().all(|field| field.dim() == fields[0].dim()), "fields of one shape");
+        Self { set, fields }
+    }
+
+    /// The fields of WSM5 alone: theta, qv, qc, qr, qi, qs.
+    ///
+    /// # Panics
+    ///
+    /// When their shapes differ.
+    pub fn of_moist_air(fields: [Array3<R>; STATE_FIELDS]) -> Self {
+        Self::new(TracerSet::moist_air(), fields.into())
+    }
+
+    /// What the fields are of.
+    pub fn set(&self) -> &Arc<TracerSet> {
+        &self.set
+    }
+
+    /// The fields, in the order of the set.
+    pub fn fields(&self) -> &[Array3<R>] {
+        &self.fields
+    }
+
+    /// The fields for writing, in the order of the set.
+    pub fn fields_mut(&mut self) -> &mut [Array3<R>] {
+        &mut self.fields
+    }
+
+    /// The fields of WSM5.
+    pub fn moist_air(&self) -> &[Array3<R>; STATE_FIELDS] {
+        self.fields.first_chunk().expect("every set begins with the fields of WSM5")
+    }
+
+    /// The fields of WSM5 for writing.
+    pub fn moist_air_mut(&mut self) -> &mut [Array3<R>; STATE_FIELDS] {
+        self.fields.first_chunk_mut().expect("every set begins with the fields of WSM5")
+    }
+
+    /// The species of water.
+    pub fn water(&self) -> &[Array3<R>] {
+        &self.fields[STATE_FIELDS - SPECIES..STATE_FIELDS]
+    }
+
+    /// The fields of the passive tracers.
+    pub fn passive(&self) -> &[Array3<R>] {
+        &self.fields[STATE_FIELDS..]
+    }
+
+    /// The tracers with their fields.
+    pub fn tracers(&self) -> impl Iterator<Item = (&Tracer, &Array3<R>)> {
+        self.set.iter().zip(&self.fields)
+    }
+
+    /// The state that something makes of each field.
+    pub fn map<S>(&self, make: impl FnMut(&Array3<R>) -> Array3<S>) -> State<S> {
+        State::new(Arc::clone(&self.set), self.fields.iter().map(make).collect())
+    }
+
+    /// The same fields of more tracers: `passive` follow those that there are.
+    ///
+    /// # Panics
+    ///
+    /// When the set does not fit.
+    #[must_use]
+    pub fn followed_by(mut self, set: Arc<TracerSet>, passive: Vec<Array3<R>>) -> Self {
+        self.fields.extend(passive);
+        Self::new(set, self.fields)
+    }
 }
 
 impl<R: Real> State<R> {
-    /// Names of the fields, in the order of [`State::fields`].
-    pub const NAMES: [&'static str; 6] = ["theta", "qv", "qc", "qr", "qi", "qs"];
-
-    /// Their names in WRF's files.
-    pub const WRF_NAMES: [&'static str; 6] = ["T", "QVAPOR", "QCLOUD", "QRAIN", "QICE", "QSNOW"];
-
-    /// All zero.
+    /// The fields of WSM5, all zero.
     pub fn zeros(shape: Shape) -> Self {
-        let zeros = || Array3::zeros(shape.centre());
-        Self { theta: zeros(), qv: zeros(), qc: zeros(), qr: zeros(), qi: zeros(), qs: zeros() }
+        Self::zeros_of(TracerSet::moist_air(), shape)
+    }
+
+    /// The fields of a set, all zero.
+    pub fn zeros_of(set: Arc<TracerSet>, shape: Shape) -> Self {
+        let fields = set.iter().map(|_| Array3::zeros(shape.centre())).collect();
+        Self::new(set, fields)
     }
 
     /// The same in double precision: every value as it is.
     pub fn widened(&self) -> State<f64> {
-        let [theta, qv, qc, qr, qi, qs] = self.fields().map(|field| field.map(|x| x.f64()));
-        State { theta, qv, qc, qr, qi, qs }
-    }
-
-    /// The fields, in the order of [`State::NAMES`]; all but the first are water.
-    pub fn fields(&self) -> [&Array3<R>; 6] {
-        [&self.theta, &self.qv, &self.qc, &self.qr, &self.qi, &self.qs]
-    }
-
-    /// The fields for writing, in the order of [`State::NAMES`].
-    pub fn fields_mut(&mut self) -> [&mut Array3<R>; 6] {
-        let Self { theta, qv, qc, qr, qi, qs } = self;
-        [theta, qv, qc, qr, qi, qs]
+        self.map(|field| field.map(|x| x.f64()))
     }
 }
-
-/// Fields of a [`State`].
-pub const STATE_FIELDS: usize = State::<f64>::NAMES.len();
-/// Species of water, the fields of a [`State`] but the first, in their order.
-pub const SPECIES: usize = STATE_FIELDS - 1;
 
 /// What the microphysics reads of the air and does not change. Shape of each: (nz, ny, nx).
 #[derive(Clone, Debug)]
@@ -161,6 +263,15 @@ impl WaterChange {
     }
 }
 
+/// Changes of a passive tracer inside the specified and open rows since the start, kg of dry air times its units.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct TracerChange {
+    /// Net inflow through the sides.
+    pub sides: f64,
+    /// Lost by decay, a negative number.
+    pub decayed: f64,
+}
+
 /// What a run has gathered since its start.
 #[derive(Clone, Debug)]
 pub struct Gathered<R> {
@@ -168,6 +279,8 @@ pub struct Gathered<R> {
     pub surface: Surface<R>,
     /// How the water inside the specified and open rows has changed.
     pub changes: WaterChange,
+    /// How the passive tracers have, in the order of the set.
+    pub passive: Vec<TracerChange>,
     /// The sums that a backend makes these changes of, kg, where it has more than one for each of them:
     /// it goes on with these to get the same bits. Another backend makes do with the changes.
     pub parts: Vec<f64>,
@@ -177,8 +290,8 @@ impl<R: Real> Gathered<R> {
     /// The same in double precision: every value as it is.
     pub fn widened(&self) -> Gathered<f64> {
         let planes = self.surface.planes().map(|plane| plane.map(|x| x.f64()));
-        let Self { changes, parts, .. } = self;
-        Gathered { surface: Surface::of(planes), changes: *changes, parts: parts.clone() }
+        let Self { changes, passive, parts, .. } = self.clone();
+        Gathered { surface: Surface::of(planes), changes, passive, parts }
     }
 }
 
@@ -202,6 +315,14 @@ pub struct CloudDiagnostics<R> {
     pub re_ice: Array3<R>,
     /// Effective radius of snow (WRF `re_snow`), m.
     pub re_snow: Array3<R>,
+}
+
+impl<R> CloudDiagnostics<R> {
+    /// The fields, in their order.
+    pub fn fields(&self) -> [&Array3<R>; 4] {
+        let Self { refl_10cm, re_cloud, re_ice, re_snow } = self;
+        [refl_10cm, re_cloud, re_ice, re_snow]
+    }
 }
 
 impl<R: Real> CloudDiagnostics<R> {

@@ -27,23 +27,13 @@ use crate::grid::{Grid, Shape};
 use crate::mass::{AirMass, MassFlux};
 use crate::real::Real;
 use crate::state::BoundaryValues;
+pub use crate::tracers::Limiter;
 pub use boundary::radiative_outflow;
 use flux::FluxConstants;
 use march::{Scratch, block_rows};
 pub use stage::REACH;
 use stage::{Ending, Stage, memory};
 use terms::Perturbation;
-
-/// What keeps the fluxes of the last stage in bounds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Limiter {
-    /// Nothing.
-    None,
-    /// No cell gives more than it holds: what was positive stays so, but for rounding.
-    PositiveDefinite,
-    /// No cell leaves the range of itself and its upwind neighbours.
-    Monotonic,
-}
 
 /// What carries every tracer in one step.
 #[derive(Clone, Copy, Debug)]
@@ -56,6 +46,23 @@ pub struct Wind<'a, R> {
     pub flux: &'a MassFlux<R>,
     /// Length of the step, s.
     pub dt: f64,
+}
+
+/// Values that air brings in through specified sides, in the units of the tracer.
+#[derive(Clone, Copy, Debug)]
+pub enum Entering<'a, R> {
+    /// Zero.
+    Nothing,
+    /// These.
+    Values(&'a BoundaryValues<R>),
+    /// Those of the neighbour inside: no gradient across the side.
+    Neighbour,
+}
+
+impl<'a, R> From<Option<&'a BoundaryValues<R>>> for Entering<'a, R> {
+    fn from(values: Option<&'a BoundaryValues<R>>) -> Self {
+        values.map_or(Self::Nothing, Self::Values)
+    }
 }
 
 /// Scratch of the CPU version, reused from step to step: no allocation inside a step.
@@ -103,7 +110,7 @@ impl<R: Real> Workspace<R> {
 /// One step of one tracer.
 ///
 /// The specified sides are set after every stage: where air leaves, to the neighbour inside;
-/// where it enters, to `inflow`, or to zero where none is given.
+/// where it enters, to what `inflow` says.
 ///
 /// Returns the net amount of tracer that the fluxes of the last stage carried into the region
 /// inside the specified and open rows; 0 where all sides are periodic. The result is the same
@@ -115,7 +122,7 @@ impl<R: Real> Workspace<R> {
 pub fn step<R: FluxConstants>(
     wind: &Wind<'_, R>,
     limiter: Limiter,
-    inflow: Option<&BoundaryValues<R>>,
+    inflow: Entering<'_, R>,
     q: &mut Array3<R>,
     work: &mut Workspace<R>,
 ) -> f64 {

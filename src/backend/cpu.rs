@@ -13,17 +13,18 @@ use super::operators::Operator;
 use super::turned::Turning;
 use super::{
     Attached, Backend, Captured, FRAMES_IN_FLIGHT, Gathered, Observed, PhaseTimes, Precipitation,
-    Products, Profiles, Region, Shift, Standing, Summary, WaterChange, check_finite,
+    Products, Profiles, Region, Shift, Standing, Summary, TracerAmount, WaterChange, check_finite,
 };
 use crate::advection::flux::FluxConstants;
-use crate::advection::{self, Limiter, Wind, Workspace};
+use crate::advection::{self, Entering, Limiter, Wind, Workspace};
 use crate::error::Result;
 use crate::forcing::{Continuity, Forcing, Moment};
 use crate::grid::{Grid, Side};
 use crate::mass::{AirMass, MassCoordinate};
 use crate::primitives::reduce::Number;
 use crate::real::Real;
-use crate::state::{CloudDiagnostics, State, Surface};
+use crate::state::{CloudDiagnostics, STATE_FIELDS, State, Surface, TracerChange};
+use crate::tracers::{Role, Tracer};
 use crate::wsm5::reflectivity::Bins;
 use crate::wsm5::scheme::Scheme;
 use crate::wsm5::{self, DiagnosticFields, Fallout, Fields, Scratch, Vectorised, Weighing};
@@ -44,6 +45,8 @@ pub struct Cpu<R: Real> {
     state: State<R>,
     surface: Surface<R>,
     changes: WaterChange,
+    /// Changes of the passive tracers.
+    passive: Vec<TracerChange>,
     /// Reciprocal area of the cells, m⁻².
     per_area: Array2<R>,
     /// What the changes of the last call weigh where rho dz of a cell is not its dry mass, kg m⁻².
@@ -64,6 +67,7 @@ pub(super) struct Own<R> {
     pub(super) state: State<R>,
     pub(super) surface: Surface<R>,
     pub(super) changes: WaterChange,
+    pub(super) passive: Vec<TracerChange>,
 }
 
 /// What drives the steps at present.
@@ -107,7 +111,7 @@ impl<R: FluxConstants + Vectorised> Cpu<R> {
     ) -> Self {
         let shape = grid.shape;
         let workspace = Workspace::new(shape);
-        let tracers = State::<R>::NAMES.len();
+        let (tracers, passive) = (state.set().len(), state.set().passive().len());
         let each = tracers.div_ceil(rayon::current_num_threads());
         let region = Region::new(grid, coordinate);
         let beside: Vec<_> = (1..tracers.div_ceil(each)).map(|_| workspace.beside()).collect();
@@ -123,6 +127,7 @@ impl<R: FluxConstants + Vectorised> Cpu<R> {
             state,
             surface: Surface::zeros(shape),
             changes: WaterChange::default(),
+            passive: vec![TracerChange::default(); passive],
             per_area: region.area.mapv(|area| R::of(1.0 / area)),
             mass_mismatch: Array2::zeros((shape.ny, shape.nx)),
             region,
@@ -135,22 +140,43 @@ impl<R: FluxConstants + Vectorised> Cpu<R> {
         }
     }
 
-    /// Moves all fields with the air; returns the water that came in through the sides, kg.
+    /// Moves all fields with the air, and lets passive tracers decay; returns the water that came in through the
+    /// sides, kg.
     pub fn transport(&mut self, dt: f64) -> f64 {
         let Forcing { flux, inflow, .. } = self.present.get();
         let wind = Wind { grid: &self.grid, air: &self.air, flux, dt };
-        // Potential temperature may have any value: nothing to keep above zero.
-        let limiters = iter::once(Limiter::None).chain(iter::repeat(self.limiter));
-        let fields = self.state.fields_mut().into_iter().zip(inflow).zip(limiters);
+        let set = Arc::clone(self.state.set());
+        let limiters = set.iter().map(|tracer| tracer.limiter(self.limiter));
+        let fields = self.state.fields_mut().iter_mut().zip(inflow).zip(limiters);
         let mut tracers: Vec<_> = fields.map(|tracer| (tracer, 0.0)).collect();
         let each = tracers.len().div_ceil(self.workspaces.len());
         // Threads that have no tracer of their own help the others with their rows.
         tracers.par_chunks_mut(each).zip(&mut self.workspaces).for_each(|(tracers, work)| {
             for (((q, inflow), limiter), entered) in tracers {
-                *entered = advection::step(&wind, *limiter, Some(inflow), q, work);
+                let inflow = inflow.as_ref().map_or(Entering::Neighbour, Entering::Values);
+                *entered = advection::step(&wind, *limiter, inflow, q, work);
             }
         });
-        tracers[1..].iter().map(|(_, entered)| entered).sum()
+        let entered = |(tracer, (_, entered)): (&Tracer, &(_, f64))| {
+            if tracer.role == Role::Water { *entered } else { 0.0 }
+        };
+        let water = set.iter().zip(&tracers).map(entered).sum();
+        for (change, (_, entered)) in self.passive.iter_mut().zip(&tracers[STATE_FIELDS..]) {
+            change.sides += entered;
+        }
+        self.decay(dt);
+        water
+    }
+
+    /// Lets passive tracers decay for `dt` seconds.
+    fn decay(&mut self, dt: f64) {
+        let set = Arc::clone(self.state.set());
+        let fields = self.state.fields_mut()[STATE_FIELDS..].iter_mut();
+        for ((tracer, q), change) in set.passive().iter().zip(fields).zip(&mut self.passive) {
+            let Some(left) = tracer.left_after(dt) else { continue };
+            change.decayed += (left - 1.0) * self.region.amount(&self.air, q);
+            q.par_mapv_inplace(|q| R::of(left) * q);
+        }
     }
 
     /// One call of the microphysics over `dt` seconds, outside the specified rows.
@@ -202,6 +228,7 @@ impl<R: FluxConstants + Vectorised> Cpu<R> {
         swap(&mut self.state, &mut other.state);
         swap(&mut self.surface, &mut other.surface);
         swap(&mut self.changes, &mut other.changes);
+        swap(&mut self.passive, &mut other.passive);
     }
 
     /// Sets the air that output is diagnosed in.
@@ -236,13 +263,14 @@ where
     }
 
     fn restore(&mut self, state: &State<R>) -> Result<()> {
-        for (mine, given) in self.state.fields_mut().into_iter().zip(state.fields()) {
+        for (mine, given) in self.state.fields_mut().iter_mut().zip(state.fields()) {
             mine.assign(given);
         }
         for plane in [&mut self.surface.rain, &mut self.surface.snow] {
             plane.fill(R::ZERO);
         }
         self.changes = WaterChange::default();
+        self.passive.fill(TracerChange::default());
         self.frames.clear();
         for operator in &mut self.operators {
             operator.under_way.clear();
@@ -254,16 +282,18 @@ where
     }
 
     fn resume(&mut self, gathered: &Gathered<R>) -> Result<()> {
-        let Gathered { surface, changes, .. } = gathered;
+        let Gathered { surface, changes, passive, .. } = gathered;
         self.surface = surface.clone();
         self.changes = *changes;
+        self.passive.clone_from(passive);
         Ok(())
     }
 
     fn standing(&mut self, step: usize) -> Result<Standing<R>> {
         check_finite(&self.state, step)?;
         let (surface, changes) = (self.surface.clone(), self.changes);
-        let gathered = Gathered { surface, changes, parts: Vec::new() };
+        let passive = self.passive.clone();
+        let gathered = Gathered { surface, changes, passive, parts: Vec::new() };
         Ok(Standing { state: self.state.clone(), gathered })
     }
 
@@ -333,6 +363,12 @@ where
 
     fn water_changes(&mut self) -> Result<WaterChange> {
         Ok(self.changes)
+    }
+
+    fn passive(&mut self) -> Result<Vec<TracerAmount>> {
+        let pairs = self.state.passive().iter().zip(&self.passive);
+        let amount = |q| self.region.amount(&self.air, q);
+        Ok(pairs.map(|(q, &change)| TracerAmount { amount: amount(q), change }).collect())
     }
 
     fn precipitation(&mut self) -> Result<Precipitation> {

@@ -11,12 +11,17 @@ use crate::state::State;
 ///
 /// [`Error::BlowUp`] with the first such cell of the first such field.
 pub fn check_finite<R: Real>(state: &State<R>, step: usize) -> Result<()> {
-    for (variable, field) in State::<R>::NAMES.into_iter().zip(state.fields()) {
+    for (tracer, field) in state.tracers() {
         let values = field.as_slice().expect("fields are in standard layout");
         if let Some(first) = reduce::non_finite(values).first {
             let (_, ny, nx) = field.dim();
             let cell = [first / (nx * ny), first / nx % ny, first % nx];
-            return Err(Error::BlowUp { variable, value: values[first].f64(), step, cell });
+            return Err(Error::BlowUp {
+                variable: tracer.name,
+                value: values[first].f64(),
+                step,
+                cell,
+            });
         }
     }
     Ok(())

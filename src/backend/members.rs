@@ -12,7 +12,8 @@ use crate::grid::{Grid, Shape};
 use crate::mass::MassCoordinate;
 use crate::primitives::reduce::Number;
 use crate::real::Real;
-use crate::state::{State, Surface};
+use crate::state::{State, Surface, TracerChange};
+use crate::tracers::TracerSet;
 use crate::wsm5::Vectorised;
 use crate::wsm5::scheme::Scheme;
 
@@ -114,12 +115,17 @@ impl<R: FluxConstants + Vectorised> MembersOnCpu<R> {
             .into_iter()
             .map(|Start { scheme, state }| Own {
                 scheme,
+                passive: vec![TracerChange::default(); state.set().passive().len()],
                 state,
                 surface: Surface::zeros(grid.shape),
                 changes: WaterChange::default(),
             })
             .collect();
-        let nobody = State::zeros(Shape { nx: 0, ny: 0, nz: 0 });
+        let set = members
+            .first()
+            .map(|first| Arc::clone(first.state.set()))
+            .unwrap_or_else(TracerSet::moist_air);
+        let nobody = State::zeros_of(set, Shape { nx: 0, ny: 0, nz: 0 });
         let fallout = members.first().map(|first| first.scheme.fallout).unwrap_or_default();
         Self { shared: Cpu::new(grid, coordinate, limiter, fallout, forcing, nobody), members }
     }

@@ -19,7 +19,7 @@ use serde::Serialize;
 
 use crate::error::Result;
 use crate::forcing::Moment;
-use crate::state::{CloudDiagnostics, State, Surface};
+use crate::state::{CloudDiagnostics, State, Surface, TracerChange};
 pub use crate::state::{Gathered, SPECIES, Standing, WaterChange};
 pub use finite::check_finite;
 pub use observed::{Attached, Observed, PRODUCT_PLANES, PRODUCT_VOLUMES, Products, Profiles};
@@ -140,6 +140,14 @@ pub trait Backend<R>: Observed<R> {
     /// Those of the device.
     fn water_changes(&mut self) -> Result<WaterChange>;
 
+    /// What there is of each passive tracer inside the specified and open rows, and its changes since the state was
+    /// set.
+    ///
+    /// # Errors
+    ///
+    /// Those of the device.
+    fn passive(&mut self) -> Result<Vec<TracerAmount>>;
+
     /// Precipitation inside the specified and open rows since the state was set.
     ///
     /// # Errors
@@ -166,6 +174,15 @@ pub struct Captured<R> {
     pub surface: Surface<R>,
     /// What all this amounts to.
     pub summary: Summary<R>,
+}
+
+/// A passive tracer inside the specified and open rows, kg of dry air times its units.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct TracerAmount {
+    /// What there is.
+    pub amount: f64,
+    /// How it has changed.
+    pub change: TracerChange,
 }
 
 /// Precipitation, mm.

@@ -79,7 +79,8 @@ pub struct Attached<R> {
     pub weights: Option<Arc<Vec<R>>>,
 }
 
-/// Number of fields with levels in [`Products`]: the state and what is diagnosed from it.
+/// Number of fields with levels in [`Products`] before those of passive tracers: the fields of WSM5 and what is
+/// diagnosed from them.
 pub const PRODUCT_VOLUMES: usize = 10;
 
 /// Number of fields of the ground in [`Products`].
@@ -88,8 +89,9 @@ pub const PRODUCT_PLANES: usize = 3;
 /// What an operator makes of the fields. Units: those of the fields, where its weights have none.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Products<R> {
-    /// Of the fields of [`State`](crate::state::State) and of [`CloudDiagnostics`](crate::state::CloudDiagnostics). Shape of each: (nz, places).
-    pub volumes: [Vec<R>; PRODUCT_VOLUMES],
+    /// Of the fields of WSM5, of [`CloudDiagnostics`](crate::state::CloudDiagnostics), and of the passive tracers.
+    /// Shape of each: (nz, places).
+    pub volumes: Vec<Vec<R>>,
     /// Of `rain`, `snow` and `sr` of [`Surface`](crate::state::Surface). Shape of each: (places).
     pub planes: [Vec<R>; PRODUCT_PLANES],
 }
@@ -97,8 +99,9 @@ pub struct Products<R> {
 /// The columns of a state, each one contiguous, and what they hold. Units of the fields: their own.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Profiles<R> {
-    /// The fields of [`State`](crate::state::State) and of [`CloudDiagnostics`](crate::state::CloudDiagnostics). Shape of each: (ny, nx, nz).
-    pub volumes: [Vec<R>; PRODUCT_VOLUMES],
+    /// The fields of WSM5, those of [`CloudDiagnostics`](crate::state::CloudDiagnostics), and the passive tracers.
+    /// Shape of each: (ny, nx, nz).
+    pub volumes: Vec<Vec<R>>,
     /// Sums over the levels of weight times `qv`, `qc`, `qr`, `qi` and `qs`. Shape of each: (ny, nx).
     pub totals: [Vec<R>; SPECIES],
     /// Largest reflectivity of each column, dBZ. Shape: (ny, nx).

@@ -57,7 +57,7 @@ impl<R: Real> Operator<R> {
         state: &State<R>,
         environment: &Environment<R>,
     ) -> (Columns<R>, Environment<R>) {
-        let nz = state.theta.len_of(Axis(0));
+        let nz = state.theta().len_of(Axis(0));
         let gathered = |field: &Array3<R>| {
             let plane = field.len() / nz;
             let values = field.as_slice().expect("fields are in standard layout");
@@ -65,29 +65,26 @@ impl<R: Real> Operator<R> {
             let values: Vec<R> = (0..nz).flat_map(level).collect();
             Array3::from_shape_vec((nz, 1, self.columns.len()), values).expect("all columns")
         };
-        let [theta, qv, qc, qr, qi, qs] = state.fields().map(gathered);
         let Environment { rho, exner, p, dz } = environment;
         let [rho, exner, p, dz] = [rho, exner, p, dz].map(gathered);
         let shape = Shape { nx: self.columns.len(), ny: 1, nz };
-        let columns = Columns {
-            state: State { theta, qv, qc, qr, qi, qs },
-            diagnostics: CloudDiagnostics::zeros(shape),
-        };
+        let columns =
+            Columns { state: state.map(gathered), diagnostics: CloudDiagnostics::zeros(shape) };
         (columns, Environment { rho, exner, p, dz })
     }
 
     /// The products with the columns, and with the ground below them.
     pub(super) fn products(&self, columns: &Columns<R>, surface: &Surface<R>) -> Products<R> {
-        let CloudDiagnostics { refl_10cm, re_cloud, re_ice, re_snow } = &columns.diagnostics;
-        let [theta, qv, qc, qr, qi, qs] = columns.state.fields();
-        let volumes = [theta, qv, qc, qr, qi, qs, refl_10cm, re_cloud, re_ice, re_snow];
+        let volumes = columns.state.moist_air().iter().chain(columns.diagnostics.fields());
+        let volumes = volumes.chain(columns.state.passive());
         let planes = [&surface.rain, &surface.snow, &surface.sr].map(|plane| {
             let values = plane.as_slice().expect("planes are in standard layout");
             self.columns.iter().map(|column| values[*column]).collect::<Vec<R>>()
         });
         Products {
             volumes: volumes
-                .map(|field| self.levels(field.as_slice().expect("fields are in standard layout"))),
+                .map(|field| self.levels(field.as_slice().expect("fields are in standard layout")))
+                .collect(),
             planes: planes.map(|plane| self.levels(&plane)),
         }
     }

@@ -45,6 +45,20 @@ impl Region {
         })
     }
 
+    /// A tracer inside the region, kg of dry air times its units: `Σ M q`, row by row and then level by level,
+    /// whatever the number of threads. Shape: (nz, ny, nx).
+    pub fn amount<R: Real>(&self, air: &AirMass<R>, q: &Array3<R>) -> f64 {
+        let levels: Vec<f64> = (0..self.nz)
+            .into_par_iter()
+            .map(|k| {
+                let places =
+                    self.rows.clone().flat_map(|j| self.columns.clone().map(move |i| (j, i)));
+                places.map(|(j, i)| air.cell.at(k, j, i).f64() * q[[k, j, i]].f64()).sum()
+            })
+            .collect();
+        reduce::sum(&levels)
+    }
+
     /// Sum of all water, each cell with its weight: `weigh` is given the level, the row j and a row
     /// to work in, and sets the weights of the row.
     ///
@@ -54,7 +68,7 @@ impl Region {
         state: &State<R>,
         weigh: impl Fn(usize, usize, &mut [R], &mut [f64]) + Sync,
     ) -> f64 {
-        let [_, qv, qc, qr, qi, qs] = state.fields().map(memory);
+        let [_, qv, qc, qr, qi, qs] = state.moist_air().each_ref().map(memory);
         let (ny, nx) = self.area.dim();
         let levels: Vec<f64> = (0..self.nz)
             .into_par_iter()

@@ -25,7 +25,7 @@ pub enum Shift {
 impl Shift {
     /// Moves all values but zeros: where there is no cloud, there is none to change.
     pub fn apply<R: Real>(self, state: &mut State<R>) {
-        for (n, field) in state.fields_mut().into_iter().enumerate() {
+        for (n, field) in state.fields_mut().iter_mut().enumerate() {
             let values = field.as_slice_mut().expect("fields are in standard layout");
             values.par_iter_mut().enumerate().for_each(|(at, x)| {
                 if *x == R::ZERO {
@@ -58,7 +58,7 @@ mod tests {
 
     fn state() -> State<f32> {
         let mut state = State::zeros(Shape { nx: 20, ny: 10, nz: 5 });
-        for (n, field) in state.fields_mut().into_iter().enumerate() {
+        for (n, field) in state.fields_mut().iter_mut().enumerate() {
             for (at, x) in field.iter_mut().enumerate().filter(|(at, _)| at % 3 > 0) {
                 *x = (at as f32 + 0.7) * 1.3e-3 - if n == 0 { 0.5 } else { 0.0 };
             }
@@ -69,7 +69,7 @@ mod tests {
     fn moves(shift: Shift) -> Vec<(f32, f32)> {
         let (before, mut after) = (state(), state());
         shift.apply(&mut after);
-        let pairs = before.fields().into_iter().zip(after.fields());
+        let pairs = before.fields().iter().zip(after.fields());
         pairs.flat_map(|(a, b)| a.iter().copied().zip(b.iter().copied())).collect()
     }
 

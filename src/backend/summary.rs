@@ -36,13 +36,13 @@ impl<R: Real> Summary<R> {
         flux: &MassFlux<R>,
         changes: WaterChange,
     ) -> Self {
-        let (nz, ny, nx) = state.theta.dim();
+        let (nz, ny, nx) = state.theta().dim();
         let of_field = |field: &Array3<R>| {
             let values = field.as_slice().expect("fields are in standard layout");
             statistics_of_segments(values, Segments::adjacent(nz, ny * nx))
         };
         Self {
-            levels: state.fields().into_iter().flat_map(of_field).collect(),
+            levels: state.fields().iter().flat_map(of_field).collect(),
             contents: contents(region, air, state),
             outflow: fastest_outflow(Shape { nx, ny, nz }, air, flux),
             water: region.water(air, state),
@@ -53,10 +53,9 @@ impl<R: Real> Summary<R> {
 
 /// Water above each square metre, `Σ over layers M q / A`, in double precision.
 fn contents<R: Real>(region: &Region, air: &AirMass<R>, state: &State<R>) -> Array3<R> {
-    let (nz, ny, nx) = state.theta.dim();
-    let [_, water @ ..] = state.fields();
+    let (nz, ny, nx) = state.theta().dim();
     let mut contents = Array3::zeros((SPECIES, ny, nx));
-    for (mut plane, q) in contents.axis_iter_mut(Axis(0)).zip(water) {
+    for (mut plane, q) in contents.axis_iter_mut(Axis(0)).zip(state.water()) {
         plane.axis_iter_mut(Axis(0)).into_par_iter().enumerate().for_each(|(j, mut row)| {
             for (i, content) in row.iter_mut().enumerate() {
                 let mass = |k| air.cell.at(k, j, i).f64();

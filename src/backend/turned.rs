@@ -3,6 +3,8 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
+use ndarray::Array3;
+
 use super::{FRAMES_IN_FLIGHT, Profiles, SPECIES};
 use crate::grid::Shape;
 use crate::primitives::reduce::{self, Number};
@@ -34,16 +36,15 @@ impl<R: Real + Number> Turning<R> {
         state: &State<R>,
         diagnostics: &CloudDiagnostics<R>,
     ) -> Profiles<R> {
-        let CloudDiagnostics { refl_10cm, re_cloud, re_ice, re_snow } = diagnostics;
-        let [theta, qv, qc, qr, qi, qs] = state.fields();
-        let fields = [theta, qv, qc, qr, qi, qs, refl_10cm, re_cloud, re_ice, re_snow];
-        let volumes = fields.map(|field| {
+        let fields = state.moist_air().iter().chain(diagnostics.fields()).chain(state.passive());
+        let turned = |field: &Array3<R>| {
             let levels = field.as_slice().expect("fields are in standard layout");
             let mut columns = vec![R::ZERO; levels.len()];
             let Shape { nx, ny, nz } = shape;
             transpose(Matrices::levels(1, nz, ny, nx), levels, &mut columns);
             columns
-        });
+        };
+        let volumes: Vec<Vec<R>> = fields.map(turned).collect();
         let totals: [Vec<R>; SPECIES] = std::array::from_fn(|kind| {
             let water = volumes[kind + 1].chunks(shape.nz);
             water

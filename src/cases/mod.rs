@@ -241,7 +241,7 @@ impl Idealised {
         frame.v.mapv_inplace(|v| v * wind as f32 + 0.0);
         if let Some(exact) = &self.exact {
             let plane = exact(seconds);
-            frame.state.qv.outer_iter_mut().for_each(|mut level| level.assign(&plane));
+            frame.state.qv_mut().outer_iter_mut().for_each(|mut level| level.assign(&plane));
         }
         frame
     }
@@ -331,8 +331,8 @@ fn air(
         for (i, other) in row.iter().enumerate() {
             let here = other.as_ref().unwrap_or(base);
             for k in 0..nz {
-                state.theta[[k, j, i]] = (here.theta[k] - f64::THETA_BASE) as f32;
-                state.qv[[k, j, i]] = here.qv[k] as f32;
+                state.theta_mut()[[k, j, i]] = (here.theta[k] - f64::THETA_BASE) as f32;
+                state.qv_mut()[[k, j, i]] = here.qv[k] as f32;
                 p[[k, j, i]] = (here.p[k] - base_p[k]) as f32;
             }
             for (k, z) in here.z_face.iter().enumerate() {
@@ -354,6 +354,7 @@ fn air(
             domain.coordinate.mu.mapv(|mu| (mu - base_mu) as f32),
             Array2::from_elem((ny, nx), base_mu as f32),
         ],
+        sources: Vec::new(),
     }
 }
 

@@ -78,7 +78,7 @@ fn moved(
     let domain = even_domain(grid, &base);
     let mut air = air(&domain, &base, |_, _| None);
     let plane = exact(0.0);
-    air.state.qv.outer_iter_mut().for_each(|mut level| level.assign(&plane));
+    air.state.qv_mut().outer_iter_mut().for_each(|mut level| level.assign(&plane));
     let flow =
         Flow::at_rest(&grid, &domain.coordinate).add_rotation(|k, x, y| base.mass[k] * psi(x, y));
     let winds = flow.winds();

@@ -10,6 +10,7 @@ use tracing::info;
 use crate::calendar;
 use crate::cli::beside::{Asked, Fitted, Names};
 use crate::cli::refine::refined;
+use crate::cli::tracers::refuse_too_many;
 use crate::config::RunConfig;
 use crate::device::Gpu;
 use crate::error::{Error, Result};
@@ -25,6 +26,7 @@ use crate::plan::{Past, Plan};
 use crate::primitives::conjugate_gradient::{OnCpu, Solver};
 use crate::projection;
 use crate::real::Real;
+use crate::tracers::TracerSet;
 
 /// A run before its steps.
 pub(super) struct Ready<R> {
@@ -59,9 +61,17 @@ pub(super) fn ready<R: Working>(
 ) -> Result<Ready<R>> {
     let begun = Begun::<R>::read(config, from)?;
     let past = begun.past();
-    let Begun { domain, frame, series, restart } = begun;
+    let Begun { domain, frame, mut series, restart } = begun;
+    if let Some(recipe) = &config.tracers {
+        series = series.carrying(Arc::clone(recipe));
+    }
+    let frame = series.with_sources(frame, &domain)?;
     let (domain, frame, series) =
         refined(config.refine, <R as Real>::PRECISION, (domain, frame, series))?;
+    if let Some(recipe) = &config.tracers {
+        refuse_too_many(recipe, domain.grid.shape, size_of::<R>())?;
+    }
+    let frame = series.complete(frame, &domain);
     let beside = asked.on::<R>(&domain, config)?;
     let begin = series.start();
     let elapsed = past.steps as f64 * config.dt.unwrap_or_default() - past.lack;
@@ -106,7 +116,8 @@ impl<R: Stored> Begun<R> {
     /// Those of [`RestartFile::load`] and [`wrf::open`].
     fn read(config: &RunConfig, file: Option<&RestartFile>) -> Result<Self> {
         if let Some(file) = file {
-            let restart = file.load::<R>()?;
+            let tracers = config.tracers.as_ref().map(|recipe| recipe.set());
+            let restart = file.load::<R>(&tracers.unwrap_or_else(TracerSet::moist_air))?;
             let Restart { domain, frame, series, .. } = &restart;
             let (domain, frame, series) = (domain.clone(), frame.clone(), series.clone());
             let past = restart.past;

@@ -238,7 +238,7 @@ fn on_gpu<R: Stored + Vectorised + Element>(
 ) -> Result<Outcome<R>> {
     let (cells, columns) = (case.shape.cells(), case.shape.columns());
     let Environment { rho, exner, p, dz } = &case.environment;
-    let state = gpu.upload(&case.state.fields().map(slice).concat())?;
+    let state = gpu.upload(&case.state.moist_air().each_ref().map(slice).concat())?;
     let air = gpu.upload(&[rho, exner, p, dz].map(slice).concat())?;
     let ground = gpu.zeros::<R>(SURFACE_PLANES * columns)?;
     let place = Place { state: &state, air: &air, surface: &ground };
@@ -248,11 +248,11 @@ fn on_gpu<R: Stored + Vectorised + Element>(
         if is_forced {
             force(case, R::of(dt));
             // Both are the first of the fields.
-            state.upload_to(0, slice(&case.state.theta))?;
-            state.upload_to(cells, slice(&case.state.qv))?;
+            state.upload_to(0, slice(case.state.theta()))?;
+            state.upload_to(cells, slice(case.state.qv()))?;
         }
         compute += gpu.elapsed(|| clouds.call(&place, dt))?;
-        download(&state, 0, case.state.fields_mut())?;
+        download(&state, 0, case.state.moist_air_mut().each_mut())?;
         check_finite(&case.state, number)?;
     }
     let mut diagnostics = CloudDiagnostics::zeros(case.shape);
@@ -291,10 +291,10 @@ fn download<R: Element, const N: usize>(
 /// Adds the prescribed tendencies of one step; vapour does not become negative by them.
 fn force<R: Stored>(case: &mut ColumnCase<R>, dt: R) {
     if let Some(tendency) = &case.theta_tendency {
-        Zip::from(&mut case.state.theta).and(tendency).for_each(|theta, &x| *theta += dt * x);
+        Zip::from(case.state.theta_mut()).and(tendency).for_each(|theta, &x| *theta += dt * x);
     }
     if let Some(tendency) = &case.qv_tendency {
-        Zip::from(&mut case.state.qv)
+        Zip::from(case.state.qv_mut())
             .and(tendency)
             .for_each(|qv, &x| *qv = (*qv + dt * x).larger(R::ZERO));
     }

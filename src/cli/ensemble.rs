@@ -2,6 +2,7 @@
 
 use std::io::Write;
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Instant;
 
 use serde::Serialize;
@@ -31,6 +32,7 @@ use crate::os_text::Shown;
 use crate::plan::Plan;
 use crate::primitives::moments::Moments;
 use crate::state::State;
+use crate::tracers::TracerSet;
 use crate::wsm5::scheme::Scheme;
 
 /// Reads the file of an ensemble, unless one of the options is given that are for single runs.
@@ -74,7 +76,13 @@ pub(super) fn run<R: Working + OnDevice>(
             .map(|(name, text)| (name.to_owned(), Attribute::Text(text))),
     );
     let domain = case.domain.clone();
-    let header = Header { domain, start: series.start(), dt: plan.dt, provenance };
+    let header = Header {
+        domain,
+        start: series.start(),
+        tracers: Arc::clone(&case.tracers),
+        dt: plan.dt,
+        provenance,
+    };
     let roll = roll(ensemble);
     let output = EnsembleOutput::<R>::create(output, header, roll.clone())?;
     let frames = Frames { interval: config.output_interval, ..Frames::default() };
@@ -138,7 +146,9 @@ fn members<R: Working + OnDevice>(
         return Ok(Box::new(MembersOnCpu::new(grid, coordinate, limiter, &case.forcing, starts)));
     };
     let has_sequence = case.has_sequence();
-    let setting = Setting { grid, coordinate, limiter, fallout, mapping: None, has_sequence };
+    let tracers = &case.tracers;
+    let mapping = None;
+    let setting = Setting { grid, coordinate, limiter, fallout, mapping, tracers, has_sequence };
     let schemes: Vec<Scheme<R>> = numbers.map(scheme).collect();
     Ok(Box::new(MembersOnGpu::new(gpu, &setting, &schemes, start)?))
 }
@@ -299,7 +309,7 @@ impl EnsembleFacts {
             seed: ensemble.seed,
             control: ensemble.control,
             parameters: parameters.collect(),
-            initial: initial.map(|x| State::<f64>::WRF_NAMES[x.field]).collect(),
+            initial: initial.map(|x| TracerSet::moist_air()[x.field].variable).collect(),
             precipitation_mm,
             precipitation_mean_mm: three(moments.mean()),
             precipitation_spread_mm: three(moments.spread()),

@@ -14,6 +14,7 @@ use crate::io::output::Header;
 use crate::io::pending::Pending;
 use crate::io::wrf::Attribute;
 use crate::os_text::{Shown, command_line};
+use crate::tracers::TracerSet;
 
 /// Write an idealised case of any size, as a file that run takes.
 ///
@@ -181,6 +182,7 @@ impl Init {
         let header = Header {
             domain: case.domain.clone(),
             start,
+            tracers: TracerSet::moist_air(),
             dt: case.dt,
             provenance: provenance.into(),
         };

@@ -27,6 +27,7 @@ mod report_page;
 mod restart;
 mod run;
 mod storing;
+mod tracers;
 mod transport;
 mod tune;
 mod values;

@@ -37,7 +37,8 @@ pub(super) fn provenance<R: Working>(
         let options = gpu.compiler().options(&gpu.device().architecture.to_string()).join(" ");
         [("nvrtc_version", format!("{major}.{minor}")), ("nvrtc_options", options)]
     });
-    let facts = facts.into_iter().chain(compiler.into_iter().flatten());
+    let tracers = config.tracers.as_ref().map(|recipe| ("tracers", recipe.text.clone()));
+    let facts = facts.into_iter().chain(tracers).chain(compiler.into_iter().flatten());
     Ok(facts.map(|(name, text)| (name.to_owned(), Attribute::Text(text))).collect())
 }
 

@@ -11,7 +11,7 @@ use crate::cli::beside::Names;
 use crate::cli::made::Made;
 use crate::cli::{plot, report_page};
 use crate::config::RunConfig;
-use crate::diagnostics::budget::Water;
+use crate::diagnostics::budget::{TracerBudget, Water};
 use crate::diagnostics::frame::{FieldFigures, FrameFigures, Located};
 use crate::diagnostics::pair::Verdict;
 use crate::error::{Error, Result};
@@ -100,6 +100,8 @@ pub(super) struct Facts {
     restart: Option<Origin>,
     projection: Report,
     water: Water,
+    /// Budgets of the passive tracers.
+    tracers: Vec<TracerBudget>,
     /// Figures of the frames of output.
     diagnostics: Vec<FrameFigures>,
     precipitation_mean_mm: f64,
@@ -167,6 +169,7 @@ impl Facts {
             restart,
             projection: case.projection,
             water: outcome.water,
+            tracers: outcome.tracers.clone(),
             diagnostics: outcome.figures.clone(),
             precipitation_mean_mm: mean,
             precipitation_mean_over: if is_inside { INSIDE } else { EVERYWHERE },
@@ -264,6 +267,7 @@ impl Facts {
             writeln!(out, "  {name:<26}{mass:>13.5e}  {:>10.5} %", share(mass))?;
         }
         writeln!(out, "  unexplained               {:.1e} of all water", water.closure_rel)?;
+        print_tracers(&mut out, &self.tracers)?;
         if let Some(last) = self.diagnostics.last() {
             print_fields(&mut out, last)?;
         }
@@ -310,6 +314,32 @@ impl Facts {
         let pictures = plot::all_of(&Album::open(output)?);
         file.write_text(&report_page::of_run(&facts, &pictures))
     }
+}
+
+/// Passive tracers whose budgets are printed; those of all stand in the JSON.
+const TRACERS_PRINTED: usize = 12;
+
+/// Prints the budgets of passive tracers, a line each.
+fn print_tracers(out: &mut impl Write, tracers: &[TracerBudget]) -> Result<()> {
+    if tracers.is_empty() {
+        return Ok(());
+    }
+    writeln!(out, "tracers        inside the outermost rows, kg of air times their units")?;
+    let names = ["at the start", "through sides", "decayed", "at the end", "unexplained"];
+    let [start, sides, decayed, end, left] = names;
+    writeln!(out, "  {:<16}{start:>13} {sides:>13} {decayed:>13} {end:>13}  {left}", "")?;
+    for TracerBudget { name, start, sides, decayed, end, closure_rel, .. } in
+        tracers.iter().take(TRACERS_PRINTED)
+    {
+        writeln!(
+            out,
+            "  {name:<16}{start:>13.5e} {sides:>13.5e} {decayed:>13.5e} {end:>13.5e}  {closure_rel:.1e}"
+        )?;
+    }
+    if let more @ 1.. = tracers.len().saturating_sub(TRACERS_PRINTED) {
+        writeln!(out, "  and {more} more, which --json tells of")?;
+    }
+    Ok(())
 }
 
 /// The fields at the end, and how fast the air moves there.

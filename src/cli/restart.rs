@@ -129,12 +129,13 @@ pub(super) fn restarter<R: Working>(
         ("boundary", case.domain.grid.sides.to_string()),
         ("refine", config.refine.to_string()),
     ];
+    let tracers = config.tracers.as_ref().map(|recipe| ("tracers", recipe.text.clone()));
     let about = About {
         domain: series.coarse(&case.domain).0.clone(),
         column_mass: case.given.column_mass.clone(),
         series,
         dt: plan.dt,
-        options: choices.into(),
+        options: choices.into_iter().chain(tracers).collect(),
         provenance,
     };
     Restarter::new(pending, about)

@@ -1,6 +1,7 @@
 //! `nwp-mini run`: the storm, step by step.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
@@ -20,6 +21,7 @@ use crate::cli::provenance::provenance;
 use crate::cli::report::Facts;
 use crate::cli::restart::{Given, Settled, restarter, warn_of_another_backend};
 use crate::cli::storing::Storing;
+use crate::cli::tracers;
 use crate::cli::{BackendChoice, FalloutChoice, LimiterChoice, OverlapChoice, Precision};
 use crate::config::{Beside, Restarts, RunConfig};
 use crate::device::Gpu;
@@ -89,6 +91,11 @@ pub(super) struct Run {
     /// their mean and their spread go to the output
     #[arg(long, value_name = "FILE.toml")]
     ensemble: Option<PathBuf>,
+    /// Carry passive tracers beside the water, which a TOML file describes: [[tracer]] with name, units, initial
+    /// (constant, layer, box, gaussian, field or tracer), sides, limiter and decay. A number makes so many of them
+    /// for measuring
+    #[arg(long, value_name = "FILE.toml|N", conflicts_with = "restart")]
+    tracers: Option<PathBuf>,
     #[command(flatten)]
     beside: Beside,
     #[command(flatten)]
@@ -137,7 +144,7 @@ impl Run {
         let Self { precision, fallout, limiter, boundary, refine, dt, .. } = *self;
         let given = Given { precision, fallout, limiter, boundary, refine, dt };
         let settled = given.settle(from.as_ref())?;
-        let config = self.config(&settled)?;
+        let config = self.config(&settled, from.as_ref())?;
         let gpu = self.backend.open(&self.gpu)?;
         match settled.precision {
             Precision::F32 => run::<f32>(&config, self.backend, gpu.as_ref(), from.as_ref()),
@@ -145,7 +152,7 @@ impl Run {
         }
     }
 
-    fn config(&self, settled: &Settled) -> Result<RunConfig> {
+    fn config(&self, settled: &Settled, from: Option<&RestartFile>) -> Result<RunConfig> {
         for (option, value) in [
             ("--hours", self.hours),
             ("--dt", self.dt),
@@ -175,6 +182,8 @@ impl Run {
         if restarts.restart_interval.is_some() && restarts.restart_output.is_none() {
             restarts.restart_output = Some(beside_input(first, "restart")?);
         }
+        let tracers = tracers::recipe(self.tracers.as_deref(), from)?.map(Arc::new);
+        let storage = self.storing.storage(tracers.as_deref())?;
         let config = RunConfig {
             inputs,
             output,
@@ -194,8 +203,9 @@ impl Run {
             dry_run: self.dry_run,
             failing_step: self.fail_at_step,
             ensemble: self.ensemble()?,
+            tracers,
             beside: self.beside.clone(),
-            storage: self.storing.storage()?,
+            storage,
         };
         refuse_one_file_twice(&config)?;
         Ok(config)
@@ -234,6 +244,8 @@ fn refuse_one_file_twice(config: &RunConfig) -> Result<()> {
     read.extend(config.beside.regrid.as_deref().map(|path| ("the weight file", path)));
     let ensemble = config.ensemble.as_ref();
     read.extend(ensemble.map(|ensemble| ("the file of --ensemble", ensemble.path.as_path())));
+    let recipe = config.tracers.as_ref().and_then(|recipe| recipe.path.as_deref());
+    read.extend(recipe.map(|path| ("the file of --tracers", path)));
     read.extend(config.beside.points.as_deref().map(|path| ("the file of places", path)));
     for (n, (option, path)) in written.iter().enumerate() {
         let same = read.iter().find(|(_, other)| is_same(path, other)).map(|(what, _)| *what);
@@ -297,6 +309,7 @@ fn run<R: Working + Value + OnDevice>(
     let header = Header {
         domain: case.domain.clone(),
         start: series.start(),
+        tracers: Arc::clone(&case.tracers),
         dt: plan.dt,
         provenance: provenance::<R>(config, [backend.kind(), &backend.device()], gpu)?,
     };
@@ -391,7 +404,9 @@ fn backend<R: Working + OnDevice>(
         return Ok(Box::new(Cpu::new(grid, coordinate, limiter, fallout, &case.forcing, state)));
     };
     let has_sequence = case.has_sequence();
-    let setting = Setting { grid, coordinate, limiter, fallout, mapping: None, has_sequence };
+    let tracers = &case.tracers;
+    let mapping = None;
+    let setting = Setting { grid, coordinate, limiter, fallout, mapping, tracers, has_sequence };
     let mut backend = OnGpu::new(gpu, &setting, &state)?;
     if let Some(step) = config.failing_step {
         backend.fail_at(step);

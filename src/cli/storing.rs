@@ -6,6 +6,7 @@ use crate::error::Result;
 use crate::io::output::Storage;
 use crate::io::selection::Selection;
 use crate::io::storage::{Compression, Keep};
+use crate::passive::Recipe;
 
 /// The form of the output.
 #[derive(Args, Clone, Debug)]
@@ -63,8 +64,11 @@ impl Storing {
     /// # Errors
     ///
     /// [`crate::error::Error::Usage`] where there is no variable of a name.
-    pub(super) fn storage(&self) -> Result<Storage> {
-        let variables: Selection = self.output_vars.parse()?;
+    pub(super) fn storage(&self, tracers: Option<&Recipe>) -> Result<Storage> {
+        let set = tracers.map(Recipe::set);
+        let passive = set.as_ref().map(|set| set.passive()).unwrap_or_default();
+        let names: Vec<&str> = passive.iter().map(|tracer| tracer.variable).collect();
+        let variables = Selection::of(&self.output_vars, &names)?;
         let keep = self.keepbits.unwrap_or_default();
         Ok(Storage { compression: self.compression.into(), keep, variables })
     }

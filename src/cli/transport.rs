@@ -10,7 +10,7 @@ use super::device::GpuChoice;
 use super::{BackendChoice, ONE_PER_CENT_MORE, Precision};
 use crate::advection::flux::FluxConstants;
 use crate::advection::terms::{Perturbation, Term};
-use crate::advection::{self, Limiter, Wind, Workspace};
+use crate::advection::{self, Entering, Limiter, Wind, Workspace};
 use crate::device::{Element, Gpu};
 use crate::error::{Error, Result};
 use crate::gpu;
@@ -158,7 +158,7 @@ impl Transport {
         let wrong = Term::ALL.into_iter().find(|term| self.perturb.as_deref() == Some(term.name()));
         work.perturbation = wrong.map(|term| Perturbation { term, factor: ONE_PER_CENT_MORE });
         for step in 1..=case.steps {
-            advection::step(&wind, self.scheme.limiter(), None, &mut q, &mut work);
+            advection::step(&wind, self.scheme.limiter(), Entering::Nothing, &mut q, &mut work);
             count(&q, step)?;
         }
         Ok(q)

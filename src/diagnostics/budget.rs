@@ -1,8 +1,10 @@
-//! The water budget of a run: where all water came from and where it went.
+//! The budgets of a run: where all water, and each passive tracer, came from and where it went.
 
 use serde::Serialize;
 
-use crate::backend::WaterChange;
+use crate::backend::{TracerAmount, WaterChange};
+use crate::state::TracerChange;
+use crate::tracers::Tracer;
 
 /// Terms of the water budget inside the specified and open rows, kg.
 ///
@@ -35,5 +37,38 @@ impl Water {
         let scale = start.abs().max(end.abs());
         let closure_rel = if scale > 0.0 { (end - explained) / scale } else { 0.0 };
         Self { start, end, fallen, sides, fallout_residual, clipped, mass_mismatch, closure_rel }
+    }
+}
+
+/// Terms of the budget of a passive tracer inside the specified and open rows, kg of dry air times its units.
+///
+/// end = start + sides + decayed
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct TracerBudget {
+    /// Its name.
+    pub name: &'static str,
+    /// Its units.
+    pub units: &'static str,
+    /// What there was at the start.
+    pub start: f64,
+    /// What there is at the end.
+    pub end: f64,
+    /// Net inflow through the sides.
+    pub sides: f64,
+    /// Lost by decay, a negative number.
+    pub decayed: f64,
+    /// What the terms leave unexplained, relative to the largest of them.
+    pub closure_rel: f64,
+}
+
+impl TracerBudget {
+    /// The budget of a tracer of which there was `start`.
+    pub fn closed(tracer: &Tracer, start: f64, end: TracerAmount) -> Self {
+        let TracerAmount { amount: end, change: TracerChange { sides, decayed } } = end;
+        let scale = [start, end, sides, decayed].map(f64::abs).into_iter().fold(0.0, f64::max);
+        let left = end - (start + sides + decayed);
+        let closure_rel = if scale > 0.0 { left / scale } else { 0.0 };
+        let Tracer { name, units, .. } = *tracer;
+        Self { name, units, start, end, sides, decayed, closure_rel }
     }
 }

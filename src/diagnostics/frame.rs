@@ -8,7 +8,8 @@ use crate::backend::Summary;
 use crate::grid::Shape;
 use crate::primitives::reduce::{Extrema, Statistics};
 use crate::real::Real;
-use crate::state::State;
+use crate::state::{SPECIES, STATE_FIELDS};
+use crate::tracers::TracerSet;
 
 /// Figures of one frame.
 #[derive(Clone, Debug, Serialize)]
@@ -34,7 +35,7 @@ pub struct Located {
     pub at: [usize; 3],
 }
 
-/// Figures of a field, in its units: those of [`State`].
+/// Figures of a field, in its units: those of the tracer.
 #[derive(Clone, Debug, Serialize)]
 pub struct FieldFigures {
     /// Its name.
@@ -78,17 +79,19 @@ pub struct ContentFigures {
 }
 
 impl FrameFigures {
-    /// The figures of a summary, `seconds` after the start, for steps of `dt` seconds; `start` is
+    /// The figures of a summary of the tracers of `set`, `seconds` after the start, for steps of `dt` seconds; `start` is
     /// the water at the start, kg.
     pub fn new<R: Real>(
         summary: &Summary<R>,
+        set: &TracerSet,
         shape: Shape,
         seconds: f64,
         dt: f64,
         start: f64,
     ) -> Self {
-        let fields = State::<R>::NAMES.into_iter().zip(summary.levels.chunks(shape.nz));
-        let contents = State::<R>::NAMES[1..].iter().zip(summary.contents.outer_iter());
+        let names = set.iter().map(|tracer| tracer.name);
+        let fields = names.clone().zip(summary.levels.chunks(shape.nz));
+        let contents = names.skip(STATE_FIELDS - SPECIES).zip(summary.contents.outer_iter());
         Self {
             seconds,
             courant: Located {

@@ -9,7 +9,7 @@ use super::{Change, Disturbance, Ensemble, Law};
 use crate::error::{Error, Result};
 use crate::grid::Grid;
 use crate::os_text::Shown;
-use crate::state::State;
+use crate::tracers::TracerSet;
 use crate::wsm5::tuning::{Parameter, Tuning};
 
 /// Most members: beyond any use, and few enough for the notes of a GPU to tell them apart.
@@ -118,7 +118,7 @@ impl Ensemble {
         let extent = (shape.nx as f64 * grid.dx).max(shape.ny as f64 * grid.dy);
         for Disturbance { field, length, levels, .. } in &self.disturbances {
             let refused = |message: String| {
-                let (path, name) = (self.path.shown(), State::<f64>::WRF_NAMES[*field]);
+                let (path, name) = (self.path.shown(), TracerSet::moist_air()[*field].variable);
                 Err(Error::Usage(format!("{path}: [initial.{name}]: {message}")))
             };
             if let Some(levels) = levels.as_ref().filter(|levels| levels.end > shape.nz) {
@@ -184,8 +184,10 @@ fn rising([low, high]: [f64; 2], least: f64) -> Result<[f64; 2], String> {
 
 impl DisturbanceText {
     fn read(self, name: &str) -> Result<Disturbance, String> {
-        let Some(field) = State::<f64>::WRF_NAMES.iter().position(|known| *known == name) else {
-            let known = State::<f64>::WRF_NAMES.join(", ");
+        let set = TracerSet::moist_air();
+        let known: Vec<_> = set.iter().map(|tracer| tracer.variable).collect();
+        let Some(field) = known.iter().position(|known| *known == name) else {
+            let known = known.join(", ");
             return Err(format!("is no field of the state; these are: {known}"));
         };
         let Self { amplitude, length, levels } = self;

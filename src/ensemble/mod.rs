@@ -123,7 +123,7 @@ impl Ensemble {
             return;
         }
         for Disturbance { field, amplitude, length, levels } in &self.disturbances {
-            let place = self.random("initial", State::<R>::WRF_NAMES[*field], member);
+            let place = self.random("initial", state.set()[*field].variable, member);
             let noise = Noise::new(grid, *length);
             let is_theta = *field == 0;
             let levels = levels.clone().unwrap_or(0..grid.shape.nz);

@@ -24,8 +24,8 @@ pub struct Forcing<R> {
     /// The air that the microphysics reads.
     pub environment: Environment<R>,
     /// Values of the fields of [`State`](crate::state::State), in its order and units, for air that
-    /// flows in.
-    pub inflow: [BoundaryValues<R>; 6],
+    /// flows in; `None` where it has those of the neighbour inside.
+    pub inflow: Vec<Option<BoundaryValues<R>>>,
 }
 
 /// A time between two frames of the input, or beyond the last of them.
@@ -90,6 +90,7 @@ impl<R: Real> Forcing<R> {
         self.set_air(moment);
         let weight = moment.air_weight;
         for ((out, a), b) in self.inflow.iter_mut().zip(&a.inflow).zip(&b.inflow) {
+            let (Some(out), Some(a), Some(b)) = (out, a, b) else { continue };
             blend(&mut out.west, &a.west, &b.west, weight);
             blend(&mut out.east, &a.east, &b.east, weight);
             blend(&mut out.south, &a.south, &b.south, weight);
@@ -124,12 +125,18 @@ impl<R: Real> Forcing<R> {
                 p: p.map(wide),
                 dz: dz.map(wide),
             },
-            inflow: self.inflow.each_ref().map(|values| BoundaryValues {
-                west: side(&values.west),
-                east: side(&values.east),
-                south: side(&values.south),
-                north: side(&values.north),
-            }),
+            inflow: self
+                .inflow
+                .iter()
+                .map(|values| {
+                    values.as_ref().map(|values| BoundaryValues {
+                        west: side(&values.west),
+                        east: side(&values.east),
+                        south: side(&values.south),
+                        north: side(&values.north),
+                    })
+                })
+                .collect(),
         }
     }
 }

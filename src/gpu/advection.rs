@@ -79,7 +79,7 @@ shared_struct! {
         /// Map factor in x, (ny, nx).
         map_x: ReadPointer<R>, "1";
         /// Values that air brings in through the sides of each tracer: west, east (nz, ny), south,
-        /// north (nz, nx); null for zero.
+        /// north (nz, nx); null for zero. What is not a number stands for the value of the neighbour inside.
         inflow: ReadPointer<R>, "kg kg⁻¹";
         /// Where the last stage keeps the tracer fluxes through the sides of the region inside the
         /// outermost cells, laid out as `inflow`; null in other stages.
@@ -105,6 +105,8 @@ pub struct TransportSettings {
     pub unlimited: usize,
     /// What limits the others in the last stage.
     pub limiter: Limiter,
+    /// Whether air may bring in the value of the neighbour inside, where the given one is not a number.
+    pub zero_gradient: bool,
     /// How the cells are shared out.
     pub shares: Shares,
 }
@@ -158,6 +160,7 @@ impl TransportSettings {
             ("WIDE", i32::from(layout.has_groups_of(cells))),
             ("FIRST", layout.first as i32),
             ("FILL", layout.fill as i32),
+            ("ZERO_GRADIENT", i32::from(self.zero_gradient)),
         ];
         grid_constants(grid, self.is_made_for_grid()).into_iter().chain(own).collect()
     }

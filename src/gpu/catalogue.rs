@@ -5,8 +5,8 @@ use super::clouds::Inside;
 use super::layout::Layout;
 use super::wsm5::{Mapping, Purpose};
 use super::{
-    budget, ceilings, clouds, conjugate_gradient, csr, forcing, lattice, memory_lab, reduce,
-    step_end, summary, transport, transpose,
+    budget, ceilings, clouds, conjugate_gradient, csr, forcing, lattice, memory_lab, passive,
+    reduce, step_end, summary, transport, transpose,
 };
 use crate::advection::Limiter;
 use crate::device::Source;
@@ -61,6 +61,7 @@ pub fn catalogue(precision: Precision, nz: usize) -> Vec<Entry> {
         let source = step_end::source(precision, &grid);
         entries.push(entry(source, &format!("{side:?}").to_lowercase(), true));
     }
+    entries.push(entry(passive::source(precision, nz), "", true));
     entries.push(entry(csr::Shape::usual(precision).source(precision), "", true));
     entries.extend(of_lattice(precision, nz));
     for (name, columns) in [("small", SMALL.columns()), ("large", LARGE.columns())] {
@@ -133,7 +134,13 @@ pub fn catalogue(precision: Precision, nz: usize) -> Vec<Entry> {
                 precision,
             );
             let [tracers, unlimited] = TRACERS;
-            let settings = TransportSettings { tracers, unlimited, limiter, shares };
+            let settings = TransportSettings {
+                tracers,
+                unlimited,
+                limiter,
+                zero_gradient: limiter == Limiter::Monotonic,
+                shares,
+            };
             let variant = format!("{limiter:?}, {size}, {side:?}").to_lowercase();
             // Open and specified sides, and other limiters, are not what speed is measured on.
             let hot = limiter == Limiter::PositiveDefinite;

@@ -19,7 +19,7 @@ pub struct Columns<R> {
     turn: [Transpose<R>; 2],
     /// State and diagnostics in their own units. Shape: (field, column, level).
     turned: [Buffer<R>; 2],
-    /// What a level counts for in the totals, for every field of the state, (field, column, level).
+    /// What a level counts for in the totals, for every field of WSM5, (field, column, level).
     weights: Buffer<R>,
     reducer: Reducer<R>,
     /// Totals of the kinds of water, and the strongest echo, a word for each column.
@@ -41,7 +41,7 @@ pub struct Turned<R> {
 }
 
 impl<R: Real + Element + Reducible> Columns<R> {
-    /// Makes room; `weights` are those of the levels in the totals, (column, level).
+    /// Makes room for states of so many fields, those of WSM5 first; `weights` are those of the levels in the totals, (column, level).
     ///
     /// # Errors
     ///
@@ -50,7 +50,7 @@ impl<R: Real + Element + Reducible> Columns<R> {
     /// # Panics
     ///
     /// When there is not a weight for every cell.
-    pub fn new(gpu: &Gpu, shape: Shape, weights: &[R]) -> Result<Self> {
+    pub fn new(gpu: &Gpu, (shape, fields): (Shape, usize), weights: &[R]) -> Result<Self> {
         assert_eq!(weights.len(), shape.cells(), "a weight for every cell");
         let turn = |fields: usize| {
             Transpose::new(gpu, Matrices::levels(fields, shape.nz, shape.ny, shape.nx))
@@ -59,19 +59,19 @@ impl<R: Real + Element + Reducible> Columns<R> {
         let words = [gpu.zeros(SPECIES * columns)?, gpu.zeros(columns)?];
         Ok(Self {
             shape,
-            turn: [turn(STATE_FIELDS)?, turn(DIAGNOSED_FIELDS)?],
-            turned: [gpu.zeros(STATE_FIELDS * cells)?, gpu.zeros(DIAGNOSED_FIELDS * cells)?],
+            turn: [turn(fields)?, turn(DIAGNOSED_FIELDS)?],
+            turned: [gpu.zeros(fields * cells)?, gpu.zeros(DIAGNOSED_FIELDS * cells)?],
             weights: gpu.upload(&weights.repeat(STATE_FIELDS))?,
             reducer: Reducer::new(gpu)?,
             words,
-            profiles: Parcel::new(gpu, (STATE_FIELDS + DIAGNOSED_FIELDS) * cells)?,
+            profiles: Parcel::new(gpu, (fields + DIAGNOSED_FIELDS) * cells)?,
             results: Parcel::new(gpu, (SPECIES + 1) * columns)?,
         })
     }
 
     /// Memory that it takes, bytes on the device.
-    pub fn bytes(shape: Shape) -> usize {
-        let fields = 2 * (STATE_FIELDS + DIAGNOSED_FIELDS) + STATE_FIELDS;
+    pub fn bytes(shape: Shape, fields: usize) -> usize {
+        let fields = 2 * (fields + DIAGNOSED_FIELDS) + STATE_FIELDS;
         let words = 2 * (SPECIES + 1) * shape.columns() * size_of::<u64>();
         fields * shape.cells() * size_of::<R>() + words
     }

@@ -41,17 +41,18 @@ pub struct Driving<R> {
     /// Mass fluxes through the x-, y- and z-faces, kg s⁻¹. Shapes: (nz, ny, nx + 1), (nz, ny + 1, nx),
     /// (nz + 1, ny, nx), rows as [`Layout`] has them.
     pub flux: [Buffer<R>; 3],
-    /// Values at the sides, for each field west, east, south, north one after the other: that of the
-    /// potential temperature as many times as there are states, then those of the water as often.
+    /// Values at the sides, for each field on the device west, east, south, north one after the other. What is not a
+    /// number stands for that of the neighbour inside.
     pub inflow: Buffer<R>,
     layout: Layout,
-    states: usize,
+    /// The number of the tracer of each field.
+    order: Vec<usize>,
 }
 
-/// Elements of the arrays: the fluxes, the air, the values at the sides of one state.
+/// Elements of the arrays: the fluxes, the air, the values at the sides of one field.
 fn lengths(layout: Layout) -> ([usize; 3], usize, usize) {
     let Shape { nx, ny, nz } = layout.shape;
-    (layout.faces(), AIR_FIELDS * layout.cells(), 6 * 2 * nz * (nx + ny))
+    (layout.faces(), AIR_FIELDS * layout.cells(), 2 * nz * (nx + ny))
 }
 
 const WHOLE: &str = "arrays are in standard layout";
@@ -78,28 +79,30 @@ pub fn upload_air<R: Real + Element>(
 }
 
 impl<R: Real + Element> Driving<R> {
-    /// Bytes of device memory that one takes for a number of states.
-    pub fn bytes(layout: Layout, states: usize) -> usize {
+    /// Bytes of device memory that one takes for a number of fields.
+    pub fn bytes(layout: Layout, fields: usize) -> usize {
         let (flux, _, inflow) = lengths(layout);
-        (flux.iter().sum::<usize>() + states * inflow) * size_of::<R>()
+        (flux.iter().sum::<usize>() + fields * inflow) * size_of::<R>()
     }
 
-    /// Room for what drives a step of a number of states.
+    /// Room for what drives a step of some fields, of which `order` tells the number of the tracer of each.
     ///
     /// # Errors
     ///
     /// [`Error::Gpu`](crate::error::Error::Gpu), as all below.
-    pub fn new(gpu: &Gpu, layout: Layout, states: usize) -> Result<Self> {
+    pub fn new(gpu: &Gpu, layout: Layout, order: &[usize]) -> Result<Self> {
         let ([x, y, z], _, inflow) = lengths(layout);
         let flux = [gpu.zeros(x)?, gpu.zeros(y)?, gpu.zeros(z)?];
-        Ok(Self { flux, inflow: gpu.zeros(states * inflow)?, layout, states })
+        let inflow = gpu.zeros(order.len() * inflow)?;
+        Ok(Self { flux, inflow, layout, order: order.to_vec() })
     }
 
     /// The same without the vertical fluxes, which follow from the others.
-    fn of_frame(gpu: &Gpu, layout: Layout, states: usize) -> Result<Self> {
+    fn of_frame(gpu: &Gpu, layout: Layout, order: &[usize]) -> Result<Self> {
         let ([x, y, _], _, inflow) = lengths(layout);
         let flux = [gpu.zeros(x)?, gpu.zeros(y)?, gpu.zeros(0)?];
-        Ok(Self { flux, inflow: gpu.zeros(states * inflow)?, layout, states })
+        let inflow = gpu.zeros(order.len() * inflow)?;
+        Ok(Self { flux, inflow, layout, order: order.to_vec() })
     }
 
     /// Copies what a frame of the input prescribes, as far as there is room for it.
@@ -120,10 +123,13 @@ impl<R: Real + Element> Driving<R> {
         if !z.is_empty() {
             z.upload(&self.layout.lay(from_z))?;
         }
-        let [theta, water @ ..] = &forcing.inflow;
-        let water = std::iter::repeat_n(water, self.states).flatten();
-        let mut first = 0;
-        for values in std::iter::repeat_n(theta, self.states).chain(water) {
+        let (_, _, each) = lengths(self.layout);
+        for (place, tracer) in self.order.iter().enumerate() {
+            let mut first = place * each;
+            let Some(values) = &forcing.inflow[*tracer] else {
+                self.inflow.upload_to(first, &vec![R::nan(); each])?;
+                continue;
+            };
             for side in [&values.west, &values.east, &values.south, &values.north] {
                 self.inflow.upload_to(first, side.as_slice().expect(WHOLE))?;
                 first += side.len();
@@ -151,19 +157,24 @@ pub struct Between<R> {
 }
 
 impl<R: Real + Element> Between<R> {
-    /// Bytes of device memory that it takes for a number of states.
-    pub fn bytes(layout: Layout, states: usize) -> usize {
+    /// Bytes of device memory that it takes for a number of fields.
+    pub fn bytes(layout: Layout, fields: usize) -> usize {
         let ([_, _, z], air, _) = lengths(layout);
-        let frame = Driving::<R>::bytes(layout, states) + (air - z) * size_of::<R>();
+        let frame = Driving::<R>::bytes(layout, fields) + (air - z) * size_of::<R>();
         2 * frame + 8 * (layout.columns() + 2 * (layout.shape.nz + 1))
     }
 
-    /// Compiles the kernels and makes room for two frames that drive a number of states.
+    /// Compiles the kernels and makes room for two frames that drive some fields, as [`Driving::new`].
     ///
     /// # Errors
     ///
     /// [`Error::Gpu`](crate::error::Error::Gpu), as all below.
-    pub fn new(gpu: &Gpu, layout: Layout, continuity: &Continuity, states: usize) -> Result<Self> {
+    pub fn new(
+        gpu: &Gpu,
+        layout: Layout,
+        continuity: &Continuity,
+        order: &[usize],
+    ) -> Result<Self> {
         let module = gpu.module(&source(R::PRECISION, layout.shape.nz))?;
         let [c1, c2] = continuity.below();
         let (_, air, _) = lengths(layout);
@@ -173,8 +184,8 @@ impl<R: Real + Element> Between<R> {
             blend: module.kernel("forcing_blend")?,
             close: module.kernel("forcing_close_acc64")?,
             driving: [
-                Driving::of_frame(gpu, layout, states)?,
-                Driving::of_frame(gpu, layout, states)?,
+                Driving::of_frame(gpu, layout, order)?,
+                Driving::of_frame(gpu, layout, order)?,
             ],
             air: [gpu.zeros(air)?, gpu.zeros(air)?],
             weights: gpu.zeros(WEIGHTS)?,

@@ -19,6 +19,7 @@ mod layout;
 pub mod mark;
 pub mod memory_lab;
 pub mod notes;
+pub mod passive;
 pub mod prelude;
 pub mod reduce;
 pub mod region;

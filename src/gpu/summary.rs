@@ -81,9 +81,9 @@ impl<R: Reducible> Summary<R> {
         })
     }
 
-    /// Words of the statistics of all levels of all fields.
-    pub fn words(shape: Shape) -> usize {
-        STATE_FIELDS * shape.nz * Operation::Statistics.words()
+    /// Words of the statistics of all levels of so many fields.
+    pub fn words(shape: Shape, fields: usize) -> usize {
+        fields * shape.nz * Operation::Statistics.words()
     }
 
     /// Bytes of device memory that it takes, but for little.
@@ -91,7 +91,7 @@ impl<R: Reducible> Summary<R> {
         size_of::<f64>() * shape.columns()
     }
 
-    /// Asks for the statistics of every level of every field of a state without gaps, (field, k), from the
+    /// Asks for the statistics of every level of the first fields of a state without gaps, (field, k), from the
     /// first of the words on.
     ///
     /// # Errors
@@ -101,16 +101,15 @@ impl<R: Reducible> Summary<R> {
     /// # Panics
     ///
     /// When there are fewer fields, or not enough words.
-    pub fn statistics(&self, state: &Buffer<R>, words: &Buffer<u64>) -> Result<()> {
-        let levels =
-            Segments::adjacent(STATE_FIELDS * self.layout.shape.nz, self.layout.shape.columns());
+    pub fn statistics(&self, state: &Buffer<R>, fields: usize, words: &Buffer<u64>) -> Result<()> {
+        let levels = Segments::adjacent(fields * self.layout.shape.nz, self.layout.shape.columns());
         self.reducer.reduce(Operation::Statistics, state, levels, words)
     }
 
-    /// The statistics out of their words.
-    pub fn statistics_of(&self, words: &[u64]) -> Vec<Statistics<R>> {
-        let words =
-            words[..Self::words(self.layout.shape)].chunks_exact(Operation::Statistics.words());
+    /// The statistics of so many fields out of their words.
+    pub fn statistics_of(&self, words: &[u64], fields: usize) -> Vec<Statistics<R>> {
+        let words = words[..Self::words(self.layout.shape, fields)]
+            .chunks_exact(Operation::Statistics.words());
         words.map(statistics_of).collect()
     }
 

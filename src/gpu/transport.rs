@@ -30,7 +30,8 @@ pub struct Wind<'a, R> {
     /// Mass fluxes through the x-, y- and z-faces, kg s⁻¹. Shapes: (nz, ny, nx + 1), (nz, ny + 1, nx),
     /// (nz + 1, ny, nx), rows as [`Layout`] has them.
     pub flux: [&'a Buffer<R>; 3],
-    /// Values that air brings in, for each tracer west, east, south, north; zero without them.
+    /// Values that air brings in, for each tracer west, east, south, north; zero without them, and that of the
+    /// neighbour inside where they are no numbers.
     pub inflow: Option<&'a Buffer<R>>,
 }
 
@@ -38,6 +39,8 @@ pub struct Wind<'a, R> {
 #[derive(Debug)]
 pub struct Transport<R> {
     grid: Grid,
+    /// Tracers in the arrays before those that it carries.
+    before: usize,
     layout: Layout,
     settings: TransportSettings,
     kernels: Vec<Kernel>,
@@ -136,6 +139,7 @@ impl<R: Real + Element> Transport<R> {
         args.entered = entered_sums.pointer();
         let mut transport = Self {
             grid: *grid,
+            before: 0,
             layout,
             settings,
             kernels,
@@ -154,6 +158,12 @@ impl<R: Real + Element> Transport<R> {
             }
         }
         Ok(transport)
+    }
+
+    /// The same for tracers behind others in the same arrays, those of the values at the sides too.
+    #[must_use]
+    pub fn behind(self, before: usize) -> Self {
+        Self { before, ..self }
     }
 
     /// Makes room for the fluxes through the sides of some steps, which end together.
@@ -253,12 +263,15 @@ impl<R: Real + Element> Transport<R> {
         let tracers = self.settings.tracers;
         let [x, y, z] = wind.flux;
         assert_eq!(wind.flux.map(Buffer::len), self.layout.faces(), "fluxes through the faces");
+        let before = self.before;
         let inflow = wind.inflow.map(|values| {
-            assert_eq!(values.len(), tracers * 2 * nz * (nx + ny), "values at the sides");
-            values.pointer().read()
+            let each = 2 * nz * (nx + ny);
+            assert!(values.len() >= (before + tracers) * each, "values at the sides");
+            values.pointer_to(before * each).read()
         });
+        let cells = self.layout.cells();
         for buffer in [start, end] {
-            assert_eq!(buffer.len(), self.second.len(), "tracers");
+            assert!(buffer.len() >= (before + tracers) * cells, "tracers");
         }
         assert_ne!(start.pointer(), end.pointer(), "a step leaves its start alone");
         let air = TransportArgs {
@@ -269,9 +282,8 @@ impl<R: Real + Element> Transport<R> {
             side_flux: self.args.side_flux.offset(first),
             ..self.args
         };
-        let end = end.pointer();
-        let stages =
-            Stages { start: start.pointer(), first: end, second: self.second.pointer(), end };
+        let [start, end] = [start, end].map(|tracers| tracers.pointer_to(before * cells));
+        let stages = Stages { start, first: end, second: self.second.pointer(), end };
         let launches = self.settings.step(&self.grid, &air, &stages, dt);
         launches.iter().try_for_each(|launch| self.launch(launch))
     }
@@ -431,6 +443,6 @@ impl TransportSettings {
             shared_bytes: device.shared_bytes as usize,
         };
         let shares = Shares::of(march, grid, tracers, offer, precision);
-        Self { tracers, unlimited, limiter, shares }
+        Self { tracers, unlimited, limiter, zero_gradient: false, shares }
     }
 }

@@ -20,6 +20,9 @@ pub struct Watch {
 }
 
 impl Watch {
+    /// The most fields that a note can tell apart.
+    pub const MOST_FIELDS: usize = 1 << (notes::STEP_SHIFT - notes::FIELD_SHIFT);
+
     /// Makes room for the notes of a number of fields; nothing is noted yet.
     ///
     /// # Errors
@@ -30,7 +33,7 @@ impl Watch {
     ///
     /// When there are more fields or cells than a note can tell.
     pub fn new(gpu: &Gpu, layout: Layout, fields: usize) -> Result<Self> {
-        assert!(fields <= 1 << (notes::STEP_SHIFT - notes::FIELD_SHIFT), "{fields} fields");
+        assert!(fields <= Self::MOST_FIELDS, "{fields} fields");
         assert!(layout.cells() <= 1 << notes::FIELD_SHIFT, "{} cells", layout.cells());
         let watch =
             Self { notes: gpu.zeros(notes::COUNT)?, shown: Pinned::zeros(gpu, notes::COUNT)? };

@@ -16,6 +16,7 @@ use crate::grid::Shape;
 use crate::io::columns::{ColumnCase, LEVELS};
 use crate::io::fortran::Records;
 use crate::state::{Environment, State};
+use crate::tracers::TracerSet;
 
 /// Names of the first record.
 const BOUNDS: [&str; 18] = [
@@ -94,8 +95,8 @@ impl Benchmark {
         });
         let differing = differing.collect();
         let mut cells = |name: &str| volume(&mut records, name, shape);
-        let [theta, qv, qc, qr, qi, qs] = CELLS.map(&mut cells);
-        let state = State { theta: theta?, qv: qv?, qc: qc?, qr: qr?, qi: qi?, qs: qs? };
+        let fields = CELLS.into_iter().map(&mut cells).collect::<Result<Vec<_>>>()?;
+        let state = State::new(TracerSet::moist_air(), fields);
         for name in COLUMNS {
             records.reals(name, shape.columns())?;
         }

@@ -109,14 +109,14 @@ impl<R: Stored> ColumnCase<R> {
         };
         Ok(Self {
             shape,
-            state: State {
-                theta: positive("th")?,
-                qv: read("q")?,
-                qc: read("qc")?,
-                qr: read("qr")?,
-                qi: read("qi")?,
-                qs: read("qs")?,
-            },
+            state: State::of_moist_air([
+                positive("th")?,
+                read("q")?,
+                read("qc")?,
+                read("qr")?,
+                read("qi")?,
+                read("qs")?,
+            ]),
             environment: Environment {
                 rho: within("den", DENSITY)?,
                 exner: positive("pii")?,
@@ -186,12 +186,12 @@ pub fn write_case<R: Stored>(
 /// The six fields that the scheme changes, with names, units and words.
 fn prognostic<R>(state: &State<R>) -> [(&'static str, &Array3<R>, [&'static str; 2]); 6] {
     [
-        ("th", &state.theta, ["K", "potential temperature"]),
-        ("q", &state.qv, ["kg kg-1", "water vapour mixing ratio"]),
-        ("qc", &state.qc, ["kg kg-1", "cloud water mixing ratio"]),
-        ("qr", &state.qr, ["kg kg-1", "rain mixing ratio"]),
-        ("qi", &state.qi, ["kg kg-1", "cloud ice mixing ratio"]),
-        ("qs", &state.qs, ["kg kg-1", "snow mixing ratio"]),
+        ("th", state.theta(), ["K", "potential temperature"]),
+        ("q", state.qv(), ["kg kg-1", "water vapour mixing ratio"]),
+        ("qc", state.qc(), ["kg kg-1", "cloud water mixing ratio"]),
+        ("qr", state.qr(), ["kg kg-1", "rain mixing ratio"]),
+        ("qi", state.qi(), ["kg kg-1", "cloud ice mixing ratio"]),
+        ("qs", state.qs(), ["kg kg-1", "snow mixing ratio"]),
     ]
 }
 
@@ -207,7 +207,7 @@ pub fn write<R: Stored>(
     diagnostics: &CloudDiagnostics<R>,
     [dt, calls]: [f64; 2],
 ) -> Result<()> {
-    let (nz, _, nx) = state.qv.dim();
+    let (nz, _, nx) = state.qv().dim();
     writer.dimension("level", nz)?;
     writer.dimension("column", nx)?;
     writer.text("title", "columns after WSM5 cloud microphysics")?;

@@ -139,8 +139,9 @@ fn write<R: Stored>(
 
 /// Fields that differ from member to member and have mean and spread, in the order of
 /// [`differing_values`]: all but the winds.
-fn differing() -> impl Iterator<Item = &'static Variable> {
-    COMPUTED.iter().filter(|variable| !is_wind(variable)).chain(&CONTENTS)
+fn differing(header: &Header) -> Vec<Variable> {
+    let fields = COMPUTED.iter().filter(|variable| !is_wind(variable)).chain(&CONTENTS).copied();
+    fields.chain(Variable::passive(&header.tracers)).collect()
 }
 
 fn is_wind(variable: &Variable) -> bool {
@@ -150,7 +151,7 @@ fn is_wind(variable: &Variable) -> bool {
 fn differing_values<R: Stored>(snapshot: &Snapshot<R>) -> impl Iterator<Item = &[R]> {
     let computed = COMPUTED.iter().zip(snapshot.computed());
     let computed = computed.filter(|(variable, _)| !is_wind(variable)).map(|(_, values)| values);
-    computed.chain(snapshot.contents())
+    computed.chain(snapshot.contents()).chain(snapshot.passive())
 }
 
 /// A variable of every member.
@@ -189,7 +190,7 @@ impl Book {
         file.add_dimension(MEMBER, roll.members)?;
         put_roll(file, roll)?;
         let (shape, mut moments) = (header.shape(), Vec::new());
-        for about in differing() {
+        for about in &differing(header) {
             if roll.writes_members {
                 define::<R>(file, &of_members(about), is_mapped)?;
             }
@@ -234,7 +235,8 @@ impl Book {
         }
         let at = [frame, member];
         let values = differing_values(snapshot);
-        for ((about, moments), values) in differing().zip(&mut self.moments).zip(values) {
+        let fields = differing(header);
+        for ((about, moments), values) in fields.iter().zip(&mut self.moments).zip(values) {
             moments.add(values);
             if self.roll.writes_members {
                 put_at(file, shape, &of_members(about), &at, values)?;
@@ -248,7 +250,7 @@ impl Book {
         }
         self.members = member + 1;
         if self.members == self.roll.members {
-            for (about, moments) in differing().zip(&self.moments) {
+            for (about, moments) in fields.iter().zip(&self.moments) {
                 let [mean, spread] = statistics(about);
                 put_at(file, shape, &mean, &[frame], &moments.mean::<R>())?;
                 put_at(file, shape, &spread, &[frame], &moments.spread::<R>())?;

@@ -35,7 +35,7 @@ pub(super) struct FrameFile {
 /// A volume of a frame, or a plane.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Field<'a> {
-    about: &'static Variable,
+    about: Variable,
     numbers: Numbers<'a>,
     blocks: Blocks,
     coding: Coding,
@@ -115,7 +115,7 @@ impl FrameFile {
     /// A volume or a plane to be written in a form, if a variable is one; `lasts` where it is the same in all frames.
     pub(super) fn field<'a, R: Stored>(
         &self,
-        about: &'static Variable,
+        about: Variable,
         (values, lasts): (&'a [R], bool),
         (compression, keep): (Compression, Keep),
     ) -> Option<Field<'a>> {
@@ -225,7 +225,7 @@ mod tests {
         for (frame, which) in [0, 1, 1].into_iter().enumerate() {
             let values = values(which);
             file.begin(frame).expect("time");
-            let field = file.field(&ABOUT, (&values, frame > 0), form).expect("a field");
+            let field = file.field(ABOUT, (&values, frame > 0), form).expect("a field");
             file.put_fields(frame, &[field]).expect("chunks");
             all.extend(values);
         }

@@ -1,6 +1,7 @@
 //! The variables of our output, with the names, dimensions and units that WRF gives them.
 
 use crate::grid::Shape;
+use crate::tracers::{Tracer, TracerSet};
 
 /// Where a variable lives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -106,6 +107,18 @@ pub(super) struct Variable {
     pub(super) standard_name: Option<&'static str>,
     /// How the values stand for more than their points, as CF says it.
     pub(super) cell_methods: Option<&'static str>,
+}
+
+impl Variable {
+    /// That of a tracer.
+    pub(super) fn of(tracer: &Tracer) -> Self {
+        variable(tracer.variable, Axes::Volume, tracer.units, tracer.description)
+    }
+
+    /// Those of the passive tracers of a set.
+    pub(super) fn passive(set: &TracerSet) -> Vec<Self> {
+        set.passive().iter().map(Self::of).collect()
+    }
 }
 
 const fn variable(

@@ -28,6 +28,7 @@ use crate::io::storage::{Compression, Keep};
 use crate::io::wrf::{Attribute, Domain};
 use crate::io::writer::Stored;
 use crate::state::{CloudDiagnostics, State, Surface};
+use crate::tracers::TracerSet;
 
 /// Frames that may wait for the writer, which has one at hand, before the run waits for it.
 const WAITING: usize = 1;
@@ -76,33 +77,21 @@ pub struct Snapshot<R> {
 
 impl<R: Stored> Snapshot<R> {
     /// The values of [`COMPUTED`].
-    pub(super) fn computed(&self) -> [&[R]; COMPUTED.len()] {
-        let [theta, qv, qc, qr, qi, qs] = self.state.fields().map(slice);
-        let [u, v, w] = self.winds.each_ref().map(slice);
-        let CloudDiagnostics { refl_10cm, re_cloud, re_ice, re_snow } = &self.diagnostics;
-        [
-            theta,
-            qv,
-            qc,
-            qr,
-            qi,
-            qs,
-            u,
-            v,
-            w,
-            slice(refl_10cm),
-            slice(re_cloud),
-            slice(re_ice),
-            slice(re_snow),
-            slice(&self.surface.rain),
-            slice(&self.surface.snow),
-            slice(&self.surface.sr),
-        ]
+    pub(super) fn computed(&self) -> impl Iterator<Item = &[R]> {
+        let Surface { rain, snow, sr, .. } = &self.surface;
+        let state = self.state.moist_air().iter().map(slice);
+        let others = self.winds.iter().chain(self.diagnostics.fields()).map(slice);
+        state.chain(others).chain([rain, snow, sr].map(slice))
+    }
+
+    /// The values of the passive tracers.
+    pub(super) fn passive(&self) -> impl Iterator<Item = &[R]> {
+        self.state.passive().iter().map(slice)
     }
 
     /// Bytes of the fields.
     pub(super) fn bytes(&self) -> usize {
-        let computed: usize = self.computed().into_iter().map(size_of_val).sum();
+        let computed: usize = self.computed().chain(self.passive()).map(size_of_val).sum();
         computed + self.given.values().into_iter().map(size_of_val).sum::<usize>()
     }
 
@@ -133,6 +122,8 @@ pub struct Header {
     pub domain: Domain,
     /// When it starts.
     pub start: PrimitiveDateTime,
+    /// What the air carries.
+    pub tracers: Arc<TracerSet>,
     /// Time step, s.
     pub dt: f64,
     /// Global attributes that tell how the file came about.
@@ -358,7 +349,8 @@ fn define<R: Stored>(file: &mut FileMut, header: &Header, form: &FileForm) -> ne
     let chunks = (header.shape(), form.storage.compression);
     let chosen = |variable: &&Variable| form.storage.variables.has(variable);
     let summed = CONTENTS.iter().chain(PROFILES.iter().flatten()).chain([&COURANT]);
-    for variable in COMPUTED.iter().chain(summed).filter(chosen) {
+    let passive = Variable::passive(&header.tracers);
+    for variable in COMPUTED.iter().chain(summed).chain(&passive).filter(chosen) {
         define_variable::<R>(file, variable, mapping.is_some(), chunks)?;
     }
     for variable in GIVEN.iter().chain(&GRID).filter(chosen) {
@@ -401,7 +393,7 @@ pub(super) fn define_place(file: &mut FileMut, header: &Header) -> netcdf::Resul
 }
 
 fn define_attributes(file: &mut FileMut, header: &Header) -> netcdf::Result<()> {
-    let Header { domain, start, dt, provenance } = header;
+    let Header { domain, start, dt, provenance, .. } = header;
     let shape = domain.grid.shape;
     file.add_attribute("TITLE", " OUTPUT FROM NWP-MINI, IN THE FORM OF WRF V4.7 MODEL")?;
     file.add_attribute("Conventions", "CF-1.11")?;
@@ -449,7 +441,9 @@ fn put_frame<R: Stored>(
     let courant = [R::of(snapshot.max_courant)];
     let summed = CONTENTS.iter().zip(snapshot.contents()).chain(profiles);
     let computed = COMPUTED.iter().zip(snapshot.computed()).chain(summed);
+    let passive = Variable::passive(&header.tracers);
     let computed = computed.chain([(&COURANT, &courant[..])]);
+    let computed = computed.chain(passive.iter().zip(snapshot.passive()));
     let grid = geometry::values(&header.domain);
     let grid = GRID.iter().zip(&grid).map(|(variable, values)| (variable, (&values[..], true)));
     let given = GIVEN.iter().zip(snapshot.given.values());
@@ -470,12 +464,12 @@ fn put_frame<R: Stored>(
 /// Writes what has no more than a dimension beside time, and returns what has more.
 fn put<'a, R: Stored>(
     file: &mut FrameFile,
-    variable: &'static Variable,
+    variable: &Variable,
     frame: usize,
     values: (&'a [R], bool),
     storage: &Storage,
 ) -> Result<Option<Field<'a>>, String> {
-    let field = file.field(variable, values, (storage.compression, storage.keep));
+    let field = file.field(*variable, values, (storage.compression, storage.keep));
     if field.is_none() {
         file.put(variable.name, frame, values.0)?;
     }

@@ -48,6 +48,8 @@ pub struct Points {
     /// Number of the operator that leads to the places.
     operator: usize,
     places: usize,
+    /// The passive tracers.
+    passive: Vec<Variable>,
 }
 
 impl Points {
@@ -81,7 +83,9 @@ impl Points {
         profiles.define(|file| file.add_dimension("z", shape.nz).map(drop))?;
         let coordinates = format!("{coordinates} height");
         let chunks = [places.len(), times_together(places.len() * shape.nz), shape.nz];
-        for variable in SAMPLED.iter().filter(|variable| variable.axes != Axes::Plane) {
+        let passive = Variable::passive(&header.tracers);
+        let volumes = SAMPLED.iter().filter(|variable| variable.axes != Axes::Plane);
+        for variable in volumes.chain(&passive) {
             let dimensions = ["station", "time", "z"];
             let mut about = about(variable, &dimensions, &coordinates, &chunks);
             if variable.name == "height" {
@@ -92,7 +96,7 @@ impl Points {
         }
         profiles.attribute("height", "positive", "up")?;
         profiles.attribute("height", "axis", "Z")?;
-        Ok(Self { ground, profiles, shape, operator, places: places.len() })
+        Ok(Self { ground, profiles, shape, operator, places: places.len(), passive })
     }
 }
 
@@ -185,9 +189,10 @@ impl<R: Stored> Companion<R> for Points {
             return Ok(());
         }
         let Self { shape, places, .. } = *self;
+        let passive = self.passive.iter().zip(&sample.passive);
         self.ground.begin(sample.seconds)?;
         self.profiles.begin(sample.seconds)?;
-        for (variable, field) in SAMPLED.iter().zip(&sample.fields) {
+        for (variable, field) in SAMPLED.iter().zip(&sample.fields).chain(passive) {
             if variable.axes == Axes::Plane {
                 self.ground.now(variable.name, 1, &[places], field)?;
                 continue;

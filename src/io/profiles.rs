@@ -37,11 +37,13 @@ const STRONGEST: &str = "REFL_10CM_MAX";
 pub struct Profiles {
     file: Growing,
     shape: Shape,
+    /// The passive tracers.
+    passive: Vec<Variable>,
 }
 
 /// The computed fields that have a value in every cell.
-fn volumes() -> impl Iterator<Item = &'static Variable> {
-    COMPUTED.iter().filter(|variable| variable.axes == Axes::Volume)
+fn volumes() -> impl Iterator<Item = Variable> {
+    COMPUTED.into_iter().filter(|variable| variable.axes == Axes::Volume)
 }
 
 impl Profiles {
@@ -76,8 +78,9 @@ impl Profiles {
                 file.fixed(name, &plane, &attributes, &values)?;
             }
         }
-        let placed = &SAMPLED[COMPUTED.len()..];
-        for variable in volumes().chain(placed) {
+        let placed = SAMPLED[COMPUTED.len()..].iter().copied();
+        let passive = Variable::passive(&header.tracers);
+        for variable in volumes().chain(placed).chain(passive.iter().copied()) {
             file.variable::<R>(&About {
                 name: variable.name,
                 dimensions: &PROFILE,
@@ -104,7 +107,7 @@ impl Profiles {
                 chunks: &[],
             })?;
         }
-        Ok(Self { file, shape })
+        Ok(Self { file, shape, passive })
     }
 
     /// Writes a number for each column.
@@ -126,7 +129,8 @@ impl<R: Stored> Companion<R> for Profiles {
 
     fn columns(&mut self, frame: &ColumnFrame<R>) -> Result<()> {
         self.file.begin(frame.seconds)?;
-        for (variable, profiles) in volumes().zip(&frame.fields) {
+        let passive = self.passive.clone();
+        for (variable, profiles) in volumes().chain(passive).zip(&frame.fields) {
             self.put(variable.name, profiles)?;
         }
         for (variable, profiles) in SAMPLED[COMPUTED.len()..].iter().zip(&frame.air) {

@@ -8,7 +8,7 @@ use crate::error::Result;
 use crate::grid::Shape;
 use crate::io::grid_north::{self, Axes as GridAxes};
 use crate::io::growing::{About, Growing, MISSING};
-use crate::io::layout::{Axes, SAMPLED};
+use crate::io::layout::{Axes, SAMPLED, Variable};
 use crate::io::output::{Companion, Header};
 use crate::io::pending::Pending;
 use crate::io::sampled::{Sample, levels};
@@ -35,6 +35,8 @@ pub struct Regridded {
     /// Sine and cosine of the angle of the run's axes at each cell, where winds are turned to
     /// meridians and parallels.
     rotation: Option<[Vec<f64>; 2]>,
+    /// The passive tracers.
+    passive: Vec<Variable>,
 }
 
 /// The components of the wind, by their places among the sampled fields.
@@ -89,7 +91,8 @@ impl Regridded {
         let horizontal = define_grid(&mut file, grid)?;
         let names: Vec<&str> = horizontal.dimensions.clone();
         let rotation = rotation(&header.domain, weights);
-        for (number, variable) in SAMPLED.iter().enumerate() {
+        let passive = Variable::passive(&header.tracers);
+        for (number, variable) in SAMPLED.iter().chain(&passive).enumerate() {
             let turned =
                 WIND.iter().position(|wind| *wind == number).filter(|_| rotation.is_some());
             let (long_name, standard_name) = match turned {
@@ -139,10 +142,10 @@ impl Regridded {
             variable.put_values(&ground, ..)
         })?;
         if weights.weights.normalisation == Normalisation::DestArea {
-            define_covered(&mut file, weights, &names, horizontal.coordinates)?;
+            define_covered(&mut file, weights, (&names, &passive), horizontal.coordinates)?;
         }
         let arrangement = grid.arrangement;
-        Ok(Self { file, shape, arrangement, operator, is_reached, rotation })
+        Ok(Self { file, shape, arrangement, operator, is_reached, rotation, passive })
     }
 }
 
@@ -161,7 +164,9 @@ impl<R: Stored> Companion<R> for Regridded {
             let [u, v] = WIND.map(|wind| &sample.fields[wind]);
             turned(u, v, rotation)
         });
-        for (number, (variable, field)) in SAMPLED.iter().zip(&sample.fields).enumerate() {
+        let fields = SAMPLED.iter().zip(&sample.fields);
+        let fields = fields.chain(self.passive.iter().zip(&sample.passive));
+        for (number, (variable, field)) in fields.enumerate() {
             let wind = turned.as_ref().and_then(|turned| {
                 WIND.iter().position(|wind| *wind == number).map(|axis| &turned[axis])
             });
@@ -241,7 +246,7 @@ fn rotation(domain: &Domain, weights: &WeightFile) -> Option<[Vec<f64>; 2]> {
 fn define_covered(
     file: &mut Growing,
     weights: &WeightFile,
-    names: &[&str],
+    (names, passive): (&[&str], &[Variable]),
     coordinates: &str,
 ) -> Result<()> {
     let matrix = &weights.weights.matrix;
@@ -273,7 +278,7 @@ fn define_covered(
     })?;
     let note = "the variables on the cells hold their values times this part";
     file.attribute(COVERED, "comment", note)?;
-    for variable in &SAMPLED {
+    for variable in SAMPLED.iter().chain(passive) {
         file.attribute(variable.name, "ancillary_variables", COVERED)?;
     }
     file.attribute("HGT", "ancillary_variables", COVERED)?;

@@ -4,7 +4,7 @@ use crate::grid::Shape;
 use crate::io::layout::{Axes, SAMPLED};
 use crate::real::Real;
 
-/// Number of fields.
+/// Number of fields but for passive tracers.
 pub const FIELDS: usize = SAMPLED.len();
 
 /// The fields at the places that an operator leads to.
@@ -15,17 +15,17 @@ pub struct Sample<R> {
     /// T, QVAPOR, QCLOUD, QRAIN, QICE, QSNOW, U, V, W, REFL_10CM, RE_CLOUD, RE_ICE, RE_SNOW, RAINNC,
     /// SNOWNC, SR, pressure, height. Shape of each: (levels, places).
     pub fields: [Vec<R>; FIELDS],
+    /// Those of the passive tracers, in the order of the set. Shape of each: (nz, places).
+    pub passive: Vec<Vec<R>>,
 }
 
 impl<R: Real> Sample<R> {
     /// Whether all values are numbers, and finite.
     pub fn is_finite(&self) -> bool {
-        self.fields.iter().flatten().all(|x| x.is_finite())
+        self.fields.iter().chain(&self.passive).flatten().all(|x| x.is_finite())
     }
 }
 
-/// Number of fields of [`ColumnFrame`], and of its totals.
-pub const COLUMN_FIELDS: usize = 10;
 /// Kinds of water.
 pub const TOTALS: usize = 5;
 
@@ -34,9 +34,9 @@ pub const TOTALS: usize = 5;
 pub struct ColumnFrame<R> {
     /// Time since the start of the run, s.
     pub seconds: f64,
-    /// T (K), QVAPOR, QCLOUD, QRAIN, QICE, QSNOW (kg kg⁻¹), REFL_10CM (dBZ), RE_CLOUD, RE_ICE, RE_SNOW (m).
-    /// Shape of each: (ny, nx, nz).
-    pub fields: [Vec<R>; COLUMN_FIELDS],
+    /// T (K), QVAPOR, QCLOUD, QRAIN, QICE, QSNOW (kg kg⁻¹), REFL_10CM (dBZ), RE_CLOUD, RE_ICE, RE_SNOW (m), and the
+    /// passive tracers. Shape of each: (ny, nx, nz).
+    pub fields: Vec<Vec<R>>,
     /// Mass of vapour, cloud water, rain, cloud ice and snow above a square metre, kg m⁻². Shape
     /// of each: (ny, nx).
     pub totals: [Vec<R>; TOTALS],

@@ -1,9 +1,10 @@
 //! Variables that a run is to write.
 
-use std::str::FromStr;
-
 use crate::error::{Error, Result};
-use crate::io::layout::{COMPUTED, CONTENTS, COURANT, GIVEN, GRID, PROFILES, Variable};
+use crate::io::layout::{
+    COMPUTED, CONTENTS, COURANT, ENSEMBLE_MEAN, ENSEMBLE_SPREAD, GIVEN, GRID, PROFILES, SAMPLED,
+    Variable,
+};
 use crate::io::reader::nearest;
 
 /// What tells when and where the values are, and is always written beside times.
@@ -39,10 +40,12 @@ impl Selection {
             let of_wrf = [&COMPUTED[..], &GIVEN[..], &GRID[..]];
             of_wrf.into_iter().flatten().any(|variable| variable.name == name)
         };
+        // Passive tracers have the names that their file gives them.
+        let is_tracer = || !known().any(|variable| variable.name == name);
         match self {
             Self::All => true,
-            Self::Wrf => is_of_wrf(),
-            Self::Minimal => PLACES.contains(&name) || MINIMAL.contains(&name),
+            Self::Wrf => is_of_wrf() || is_tracer(),
+            Self::Minimal => PLACES.contains(&name) || MINIMAL.contains(&name) || is_tracer(),
             Self::Listed(names) => {
                 PLACES.contains(&name) || names.iter().any(|other| other == name)
             }
@@ -50,15 +53,62 @@ impl Selection {
     }
 }
 
-impl FromStr for Selection {
-    type Err = Error;
+/// What has a name already in a file of output, or beside it; `None` where it is free. Upper and lower case count as
+/// one, since they do for some readers.
+pub fn is_taken(name: &str) -> Option<&'static str> {
+    let same = |other: &str| other.eq_ignore_ascii_case(name);
+    let ends = [ENSEMBLE_MEAN, ENSEMBLE_SPREAD];
+    if known().any(|variable| same(variable.name)) {
+        return Some("a variable");
+    }
+    if SAMPLED.iter().any(|variable| same(variable.name)) || BESIDE.into_iter().any(same) {
+        return Some("a coordinate, a dimension or a sum");
+    }
+    ends.into_iter().any(|end| name.ends_with(end)).then_some("a statistic of an ensemble")
+}
 
-    /// `all`, `wrf`, `minimal` or names with commas between them.
+/// Names that files have beside those of the fields.
+const BESIDE: [&str; 31] = [
+    "Time",
+    "Times",
+    "XTIME",
+    "DateStrLen",
+    "west_east",
+    "south_north",
+    "bottom_top",
+    "west_east_stag",
+    "south_north_stag",
+    "bottom_top_stag",
+    "projection",
+    "crs",
+    "member",
+    "station",
+    "station_name",
+    "name_strlen",
+    "lat",
+    "lon",
+    "alt",
+    "x",
+    "y",
+    "z",
+    "bnds",
+    "nv",
+    "covered_fraction",
+    "REFL_10CM_MAX",
+    "rain",
+    "snow",
+    "refl_10cm",
+    "fallen",
+    "water",
+];
+
+impl Selection {
+    /// `all`, `wrf`, `minimal` or names with commas between them, of a run with these passive tracers.
     ///
     /// # Errors
     ///
     /// [`Error::Usage`] where there is no variable of a name.
-    fn from_str(text: &str) -> Result<Self> {
+    pub fn of(text: &str, passive: &[&str]) -> Result<Self> {
         match text {
             "all" => return Ok(Self::All),
             "wrf" => return Ok(Self::Wrf),
@@ -67,10 +117,11 @@ impl FromStr for Selection {
         }
         let names: Vec<String> = text.split(',').map(|name| name.trim().to_owned()).collect();
         for name in names.iter().filter(|name| !["Times", "XTIME"].contains(&name.as_str())) {
-            if known().any(|variable| variable.name == name) {
+            if known().any(|variable| variable.name == name) || passive.contains(&name.as_str()) {
                 continue;
             }
-            let near = nearest(name, known().map(|variable| variable.name));
+            let names = known().map(|variable| variable.name);
+            let near = nearest(name, names.chain(passive.iter().copied()));
             let hint = near.map_or_else(
                 || {
                     "give all, wrf, minimal or names of variables, with commas between them"
@@ -91,7 +142,7 @@ mod tests {
     use super::*;
 
     fn chosen(text: &str) -> Vec<&'static str> {
-        let selection: Selection = text.parse().expect("a selection");
+        let selection = Selection::of(text, &[]).expect("a selection");
         known().filter(|variable| selection.has(variable)).map(|variable| variable.name).collect()
     }
 
@@ -109,9 +160,9 @@ mod tests {
 
     #[test]
     fn names_that_there_are_not_are_refused_with_the_nearest() {
-        let error = "T,QRAIM".parse::<Selection>().expect_err("no such variable").to_string();
+        let error = Selection::of("T,QRAIM", &[]).expect_err("no such variable").to_string();
         assert!(error.contains("QRAIM") && error.contains("QRAIN"), "{error}");
-        assert!("".parse::<Selection>().is_err());
-        assert!("T,".parse::<Selection>().is_err());
+        assert!(Selection::of("", &[]).is_err());
+        assert!(Selection::of("T,", &[]).is_err());
     }
 }

@@ -15,12 +15,14 @@ pub struct History<R> {
     pub gathered: Gathered<R>,
     /// Water at the start of the first run, kg.
     pub water_start: f64,
+    /// What there was of each passive tracer then, kg of dry air times its units.
+    pub passive_start: Vec<f64>,
 }
 
 impl<R: Working> Case<R> {
     /// Lets a case that was made of the first frame of a restart file go on from where it stood.
     pub fn resume(mut self, restart: &Restart<R>) -> Self {
-        let Restart { standing, column_mass, reports, water_start, .. } = restart;
+        let Restart { standing, column_mass, reports, water_start, passive_start, .. } = restart;
         self.state = Some(standing.state.clone());
         Arc::make_mut(&mut self.given).column_mass.clone_from(column_mass);
         let mut frames: Vec<FrameReport> = reports.iter().map(FrameReport::of).collect();
@@ -30,7 +32,8 @@ impl<R: Working> Case<R> {
         self.max_dt =
             self.input_frames.iter().fold(f64::INFINITY, |dt, frame| dt.min(frame.max_dt));
         let (gathered, water_start) = (standing.gathered.clone(), *water_start);
-        self.history = Some(History { gathered, water_start });
+        let passive_start = passive_start.clone();
+        self.history = Some(History { gathered, water_start, passive_start });
         self
     }
 

@@ -19,7 +19,7 @@ use ndarray::Array3;
 
 use crate::advection::flux::FluxConstants;
 use crate::backend::Backend;
-use crate::diagnostics::budget::Water;
+use crate::diagnostics::budget::{TracerBudget, Water};
 use crate::diagnostics::frame::FrameFigures;
 use crate::error::Result;
 use crate::forcing::{Forcing, Moment};
@@ -32,6 +32,7 @@ use crate::primitives::conjugate_gradient::{OnCpu, Solver};
 use crate::primitives::reduce::Number;
 use crate::projection::Report;
 use crate::state::State;
+use crate::tracers::TracerSet;
 use crate::wsm5::Vectorised;
 pub use continued::History;
 use march::{Marching, march};
@@ -58,6 +59,8 @@ pub struct Case<R> {
     pub winds: Arc<[Array3<R>; 3]>,
     /// Fields of the input that pass through to the output, at the last output.
     pub given: Arc<Given>,
+    /// What the air carries.
+    pub tracers: Arc<TracerSet>,
     /// The initial state, until a backend takes it.
     state: Option<State<R>>,
     /// What the wind projection found and did in the first frame.
@@ -90,14 +93,14 @@ impl<R: Working> Case<R> {
     ///
     /// As [`Case::new`], and those of the solver.
     pub fn with_solver(domain: Domain, frame: Frame, solver: Arc<dyn Solver>) -> Result<Self> {
-        let [theta, qv, qc, qr, qi, qs] = frame.state.fields().map(promote);
-        let state = State { theta, qv, qc, qr, qi, qs };
+        let state = frame.state.map(promote);
         let (Prescribed { forcing, winds, given }, report) = prepare(&domain, frame, &*solver)?;
         Ok(Self {
             domain,
             forcing,
             winds,
             given,
+            tracers: Arc::clone(state.set()),
             state: Some(state),
             projection: report.projection,
             max_dt: report.max_dt,
@@ -194,6 +197,8 @@ pub struct Outcome {
     pub seconds: f64,
     /// The water budget.
     pub water: Water,
+    /// Those of the passive tracers.
+    pub tracers: Vec<TracerBudget>,
     /// Figures of the frames of output.
     pub figures: Vec<FrameFigures>,
     /// Wall time of the steps alone.
@@ -249,7 +254,11 @@ pub fn run<R: Working>(
     watch: &mut dyn FnMut(usize),
 ) -> Result<Outcome> {
     case.history.iter().try_for_each(|history| backend.resume(&history.gathered))?;
-    let mut recorder = Recorder::new(sink, case, (plan, frames), backend)?;
+    let passive_start = match &case.history {
+        Some(history) => history.passive_start.clone(),
+        None => backend.passive()?.into_iter().map(|tracer| tracer.amount).collect(),
+    };
+    let mut recorder = Recorder::new(sink, case, (plan, frames), passive_start.clone(), backend)?;
     let done = advance(case, plan, backend, stop, &mut recorder, watch);
     // Frames in flight are worth having whatever came after them; a failure that comes of waiting
     // for them is that of the run, unless it had one before.
@@ -258,6 +267,9 @@ pub fn run<R: Working>(
     recorded?;
     let start = Instant::now();
     outcome.water = Water::closed(outcome.water.start, &backend.water_changes()?, backend.water()?);
+    let ends = case.tracers.passive().iter().zip(passive_start).zip(backend.passive()?);
+    outcome.tracers =
+        ends.map(|((tracer, start), end)| TracerBudget::closed(tracer, start, end)).collect();
     outcome.stepping += start.elapsed();
     outcome.output += recorder.spent;
     outcome.figures = recorder.figures;

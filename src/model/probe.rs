@@ -231,7 +231,7 @@ fn prescribed_columns<R: Working>(given: &Given, seconds: f64) -> ColumnFrame<R>
     let height: Vec<R> = middle.map(|(a, b)| R::of(0.5 * (a + b) / gravity)).collect();
     ColumnFrame {
         seconds,
-        fields: std::array::from_fn(|_| Vec::new()),
+        fields: Vec::new(),
         totals: std::array::from_fn(|_| Vec::new()),
         strongest: Vec::new(),
         air: [turned(&pressure), turned(&height)],
@@ -261,7 +261,8 @@ const PLANES: [usize; 3] = [13, 14, 15];
 /// The part of a sample that the input prescribes.
 fn prescribed<R: Working>(operator: &Csr<R>, case: &Case<R>, seconds: f64) -> Sample<R> {
     let (nx, nz) = (case.domain.grid.shape.nx, case.domain.grid.shape.nz);
-    let mut sample = Sample { seconds, fields: std::array::from_fn(|_| Vec::new()) };
+    let fields = std::array::from_fn(|_| Vec::new());
+    let mut sample = Sample { seconds, fields, passive: Vec::new() };
     let [u, v, w] = &*case.winds;
     let given = &case.given;
     // Faces on both sides of a cell.
@@ -310,9 +311,11 @@ fn products<R: Real>(
 
 /// A sample with what the backend has found.
 fn complete<R>(mut sample: Sample<R>, products: Products<R>) -> Sample<R> {
-    for (place, field) in VOLUMES.into_iter().zip(products.volumes) {
+    let mut volumes = products.volumes.into_iter();
+    for (place, field) in VOLUMES.into_iter().zip(&mut volumes) {
         sample.fields[place] = field;
     }
+    sample.passive = volumes.collect();
     for (place, field) in PLANES.into_iter().zip(products.planes) {
         sample.fields[place] = field;
     }

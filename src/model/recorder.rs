@@ -34,6 +34,8 @@ pub(super) struct Recorder<'a, R> {
     shape: Shape,
     /// Water at the start of the first run, kg.
     start: Option<f64>,
+    /// What there was of each passive tracer then, kg of dry air times its units.
+    passive_start: Vec<f64>,
     /// When it is kept where the run stands, and the step at which it was last.
     restarts: Option<Frames>,
     saved: usize,
@@ -74,7 +76,7 @@ pub(super) fn snapshot<R: Working>(
 ) -> (FrameFigures, Snapshot<R>) {
     let Captured { state, diagnostics, surface, summary } = captured;
     let Shows { seconds, winds, given, lasts } = shows;
-    let figures = FrameFigures::new(&summary, shape, seconds, dt, start);
+    let figures = FrameFigures::new(&summary, state.set(), shape, seconds, dt, start);
     let frame = Snapshot {
         seconds,
         state,
@@ -95,6 +97,7 @@ impl<'a, R: Working> Recorder<'a, R> {
         sink: &'a mut dyn Sink<R>,
         case: &Case<R>,
         (plan, frames): (&'a Plan, Frames),
+        passive_start: Vec<f64>,
         backend: &mut dyn Backend<R>,
     ) -> Result<Self> {
         let pending = VecDeque::with_capacity(FRAMES_IN_FLIGHT);
@@ -113,6 +116,7 @@ impl<'a, R: Working> Recorder<'a, R> {
             frames,
             shape: case.domain.grid.shape,
             start: case.history.as_ref().map(|history| history.water_start),
+            passive_start,
             restarts,
             saved: 0,
             figures: Vec::new(),
@@ -154,7 +158,17 @@ impl<'a, R: Working> Recorder<'a, R> {
             let (number, reports) = case.passed();
             let past = self.plan.past_after(step);
             let seconds = self.plan.time_after(step);
-            let saved = Saved { standing, past, seconds, number, reports, water_start, is_last };
+            let passive_start = self.passive_start.clone();
+            let saved = Saved {
+                standing,
+                past,
+                seconds,
+                number,
+                reports,
+                water_start,
+                passive_start,
+                is_last,
+            };
             self.is_wanted &= self.sink.take_restart(saved);
             self.saved = step;
         }

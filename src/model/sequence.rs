@@ -22,6 +22,7 @@ use crate::mass::{AirMass, Winds, longest_time_step};
 use crate::primitives::conjugate_gradient::Solver;
 use crate::projection::{self, Report, gliding_velocity, vertical_velocity};
 use crate::state::BoundaryValues;
+use crate::tracers::Inflow;
 
 /// What an input frame says, made ready for the steps.
 #[derive(Clone, Debug)]
@@ -89,7 +90,14 @@ pub(super) fn prepare<R: Working>(
         mass_change_max: change.fold(0.0, |most: f64, x| most.max(x.abs())),
     };
     let Winds { u, v } = projected.winds;
-    let inflow = state.fields().map(|field| BoundaryValues::of(&promote(field)));
+    let inflow = state.tracers().map(|(tracer, field)| match tracer.inflow {
+        Inflow::Input => Some(BoundaryValues::of(&promote(field))),
+        Inflow::Constant(value) => {
+            Some(BoundaryValues::of(&Array3::from_elem(field.dim(), R::of(value))))
+        }
+        Inflow::ZeroGradient => None,
+    });
+    let inflow = inflow.collect();
     let prescribed = Prescribed {
         forcing: Arc::new(Forcing { flux: projected.flux, environment, inflow }),
         winds: Arc::new([u.mapv(R::of), v.mapv(R::of), w]),

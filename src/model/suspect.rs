@@ -62,7 +62,7 @@ pub(super) fn suspects<R: Working>(
 
 fn column<R: Working>(sample: &Sample<R>, [j, i]: [usize; 2]) -> Vec<Profile> {
     let (columns, at) = (sample.columns(), j * sample.rain.ncols() + i);
-    let names = Sample::<R>::NAMES.into_iter();
+    let names = sample.names().into_iter();
     names
         .zip(sample.fields())
         .map(|(name, field)| Profile {
@@ -77,14 +77,13 @@ fn column_before<R: Working>(
     air: &Moment<R>,
     [j, i]: [usize; 2],
 ) -> Vec<Profile> {
-    let nz = state.qv.len_of(ndarray::Axis(0));
+    let nz = state.qv().len_of(ndarray::Axis(0));
     let of = |name, value: &dyn Fn([usize; 3]) -> R| Profile {
         name,
         values: (0..nz).map(|k| value([k, j, i]).f64()).collect(),
     };
-    let mut profiles = vec![of("th", &|at| state.theta[at] + R::THETA_BASE)];
-    let [_, water @ ..] = state.fields();
-    for (name, field) in ["q", "qc", "qr", "qi", "qs"].into_iter().zip(water) {
+    let mut profiles = vec![of("th", &|at| state.theta()[at] + R::THETA_BASE)];
+    for (name, field) in ["q", "qc", "qr", "qi", "qs"].into_iter().zip(state.water()) {
         profiles.push(of(name, &|at| field[at]));
     }
     for (n, name) in ["den", "pii", "p", "delz"].into_iter().enumerate() {

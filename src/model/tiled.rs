@@ -89,7 +89,7 @@ impl<R: Working> Tiled<R> {
     /// Independent columns, without winds; they lie side by side in one row.
     pub fn columns(case: &ColumnCase<R>) -> Self {
         let mut state = case.state.clone();
-        state.theta.mapv_inplace(|theta| theta - R::THETA_BASE);
+        state.theta_mut().mapv_inplace(|theta| theta - R::THETA_BASE);
         Self::independent(case.shape, state, case.environment.clone())
     }
 
@@ -111,7 +111,7 @@ impl<R: Working> Tiled<R> {
             y: Array3::zeros(shape.y_face()),
             z: Array3::zeros(shape.z_face()),
         };
-        let inflow = state.fields().map(BoundaryValues::of);
+        let inflow = state.fields().iter().map(|field| Some(BoundaryValues::of(field))).collect();
         Self {
             grid: Grid { shape, dx: 1.0, dy: 1.0, sides: Sides::all(Side::Periodic) },
             coordinate,
@@ -139,8 +139,7 @@ impl<R: Working> Tiled<R> {
 
     /// Other columns of the same levels, `pick`ed from every field, without winds.
     fn gathered(&self, shape: Shape, pick: impl Fn(&Array3<R>) -> Array3<R>) -> Self {
-        let [theta, qv, qc, qr, qi, qs] = self.state.fields().map(&pick);
-        let state = State { theta, qv, qc, qr, qi, qs };
+        let state = self.state.map(&pick);
         let Environment { rho, exner, p, dz } = &self.forcing.environment;
         let [rho, exner, p, dz] = [rho, exner, p, dz].map(pick);
         Self::independent(shape, state, Environment { rho, exner, p, dz })
@@ -163,8 +162,7 @@ impl<R: Working> Tiled<R> {
         let MassCoordinate { mu, map_x, map_y, .. } = &self.coordinate;
         let [mu, map_x, map_y] = [mu, map_x, map_y].map(|plane| repeat_plane(plane, tile));
         let coordinate = MassCoordinate { mu, map_x, map_y, ..self.coordinate.clone() };
-        let [theta, qv, qc, qr, qi, qs] = self.state.fields().map(|field| repeat(field, tile));
-        let state = State { theta, qv, qc, qr, qi, qs };
+        let state = self.state.map(|field| repeat(field, tile));
         let Environment { rho, exner, p, dz } = &self.forcing.environment;
         let [rho, exner, p, dz] = [rho, exner, p, dz].map(|field| repeat(field, tile));
         let [x, y] = [&self.forcing.flux.x, &self.forcing.flux.y];
@@ -174,7 +172,7 @@ impl<R: Working> Tiled<R> {
             z: Array3::zeros(shape.z_face()),
         };
         Continuity::new(&coordinate).close(&mut flux);
-        let inflow = state.fields().map(BoundaryValues::of);
+        let inflow = state.fields().iter().map(|field| Some(BoundaryValues::of(field))).collect();
         let environment = Environment { rho, exner, p, dz };
         let forcing = Arc::new(Forcing { flux, environment, inflow });
         Self { grid, coordinate, forcing, state, has_winds: self.has_winds }
@@ -193,12 +191,12 @@ impl<R: Working> Tiled<R> {
 /// scheme lets act.
 pub fn has_condensate<R: SchemeConstants>(state: &State<R>, at: [usize; 3]) -> bool {
     let least = R::Q_PRECIPITATION_MIN;
-    [&state.qc, &state.qr, &state.qi, &state.qs].iter().any(|q| q[at] > least)
+    [state.qc(), state.qr(), state.qi(), state.qs()].iter().any(|q| q[at] > least)
 }
 
 /// Whether a cell holds rain, in that sense.
 pub fn has_rain<R: SchemeConstants>(state: &State<R>, at: [usize; 3]) -> bool {
-    state.qr[at] > R::Q_PRECIPITATION_MIN
+    state.qr()[at] > R::Q_PRECIPITATION_MIN
 }
 
 /// A field of `shape` with the columns (j, i) that `pick` names for each column j nx + i.
@@ -282,15 +280,10 @@ mod tests {
         let field = |value: fn(usize, usize) -> f64| {
             Array3::from_shape_fn(shape.centre(), |(k, _, i)| value(k, i))
         };
-        let (number, nothing) = (field(|_, i| i as f64), field(|_, _| 0.0));
-        let state = State {
-            theta: number.clone(),
-            qr: field(|k, i| if k == 2 && i % 2 == 1 { 1e-6 } else { 0.0 }),
-            qv: nothing.clone(),
-            qc: nothing.clone(),
-            qi: nothing.clone(),
-            qs: nothing.clone(),
-        };
+        let number = field(|_, i| i as f64);
+        let mut state = State::zeros(shape);
+        state.theta_mut().assign(&number);
+        state.qr_mut().assign(&field(|k, i| if k == 2 && i % 2 == 1 { 1e-6 } else { 0.0 }));
         let environment = Environment {
             rho: number.clone(),
             exner: number.clone(),
@@ -298,7 +291,7 @@ mod tests {
             dz: number,
         };
         let bed = Tiled::independent(shape, state, environment);
-        let numbers = |bed: &Tiled<f64>| bed.state.theta.slice(ndarray::s![3, .., ..]).to_owned();
+        let numbers = |bed: &Tiled<f64>| bed.state.theta().slice(ndarray::s![3, .., ..]).to_owned();
         let eight = bed.repeated(Tile { nx: 4, ny: 2 });
         assert_eq!(numbers(&eight), ndarray::array![[0.0, 1.0, 2.0, 3.0], [4.0, 0.0, 1.0, 2.0]]);
         let dense = bed.dense().expect("columns with rain");
@@ -307,7 +300,8 @@ mod tests {
         assert_eq!(dense.share(has_condensate), 1.0);
         let three = dense.repeated(Tile { nx: 3, ny: 1 });
         assert_eq!(numbers(&three), ndarray::array![[1.0, 3.0, 1.0]]);
-        let dry = Tiled { state: State { qr: nothing, ..bed.state.clone() }, ..bed };
+        let mut dry = bed;
+        dry.state.qr_mut().fill(0.0);
         assert!(dry.dense().is_none());
     }
 

@@ -122,14 +122,16 @@ impl<'a, R: Real> Fields<'a, R> {
         air: &'a Environment<R>,
         surface: &'a mut Surface<R>,
     ) -> Self {
+        let [theta, qv, qc, qr, qi, qs] =
+            state.moist_air_mut().each_mut().map(|field| field.view_mut());
         Self {
             theta_base,
-            theta: state.theta.view_mut(),
-            qv: state.qv.view_mut(),
-            qc: state.qc.view_mut(),
-            qr: state.qr.view_mut(),
-            qi: state.qi.view_mut(),
-            qs: state.qs.view_mut(),
+            theta,
+            qv,
+            qc,
+            qr,
+            qi,
+            qs,
             rho: air.rho.view(),
             exner: air.exner.view(),
             p: air.p.view(),
@@ -278,14 +280,15 @@ impl<'a, R: Real> DiagnosticFields<'a, R> {
         air: &'a Environment<R>,
         out: &'a mut CloudDiagnostics<R>,
     ) -> Self {
+        let [theta, qv, qc, qr, qi, qs] = state.moist_air().each_ref().map(|field| field.view());
         Self {
             theta_base,
-            theta: state.theta.view(),
-            qv: state.qv.view(),
-            qc: state.qc.view(),
-            qr: state.qr.view(),
-            qi: state.qi.view(),
-            qs: state.qs.view(),
+            theta,
+            qv,
+            qc,
+            qr,
+            qi,
+            qs,
             rho: air.rho.view(),
             exner: air.exner.view(),
             p: air.p.view(),

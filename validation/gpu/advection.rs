@@ -169,7 +169,8 @@ fn check_pair<R: FluxConstants + Element>(
                 let mut q = tracer.clone();
                 let mut came = 0.0;
                 for _ in 0..2 {
-                    came += advection::step(&wind, limiter, inflow.get(n), &mut q, &mut work);
+                    came +=
+                        advection::step(&wind, limiter, inflow.get(n).into(), &mut q, &mut work);
                 }
                 let q = q.mapv(R::f64);
                 let error = difference(&found[n], &q);

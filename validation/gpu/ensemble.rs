@@ -12,6 +12,7 @@ use nwp_mini::forcing::Moment;
 use nwp_mini::io::wrf;
 use nwp_mini::model::{Case, Working};
 use nwp_mini::state::State;
+use nwp_mini::tracers::TracerSet;
 use nwp_mini::wsm5::Fallout;
 use nwp_mini::wsm5::scheme::Scheme;
 use nwp_mini::wsm5::tuning::Tuning;
@@ -50,7 +51,7 @@ fn scheme<R: Working>(member: usize, fallout: Fallout) -> Scheme<R> {
 
 fn start<R: Working>(state: &State<R>, member: usize) -> State<R> {
     let mut state = state.clone();
-    state.qv.mapv_inplace(|q| q * R::of(1.0 - 0.02 * member as f64));
+    state.qv_mut().mapv_inplace(|q| q * R::of(1.0 - 0.02 * member as f64));
     state
 }
 
@@ -89,8 +90,15 @@ fn check<R: Working + OnDevice>(gpu: &Gpu, limiter: Limiter, fallout: Fallout, i
         moment = Moment { after, flux_weight: 0.5, air_weight: 0.5, ..moment };
     }
     let (grid, coordinate) = (&case.domain.grid, &case.domain.coordinate);
-    let setting =
-        Setting { grid, coordinate, limiter, fallout, mapping: None, has_sequence: is_moving };
+    let setting = Setting {
+        grid,
+        coordinate,
+        limiter,
+        fallout,
+        mapping: None,
+        tracers: &TracerSet::moist_air(),
+        has_sequence: is_moving,
+    };
     let schemes: Vec<Scheme<R>> = (0..MEMBERS).map(|member| scheme(member, fallout)).collect();
     let mut abreast =
         MembersOnGpu::new(gpu, &setting, &schemes, |member| start(&state, member)).unwrap();
@@ -134,13 +142,20 @@ fn a_member_that_blows_up_is_named() {
     let moment = case.drive(0.0, DT).unwrap();
     let (grid, coordinate) = (&case.domain.grid, &case.domain.coordinate);
     let (limiter, fallout) = (Limiter::PositiveDefinite, Fallout::SemiLagrangian);
-    let setting =
-        Setting { grid, coordinate, limiter, fallout, mapping: None, has_sequence: false };
+    let setting = Setting {
+        grid,
+        coordinate,
+        limiter,
+        fallout,
+        mapping: None,
+        tracers: &TracerSet::moist_air(),
+        has_sequence: false,
+    };
     let schemes = vec![Scheme::<f32>::default(); 4];
     let spoilt = |member: usize| {
         let mut state = state.clone();
         if member == 2 {
-            state.theta[[5, 20, 30]] = f32::NAN;
+            state.theta_mut()[[5, 20, 30]] = f32::NAN;
         }
         state
     };

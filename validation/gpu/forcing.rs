@@ -8,7 +8,7 @@ use nwp_mini::gpu::forcing::{AIR_FIELDS, Between, Driving};
 use nwp_mini::grid::{Grid, Shape, Side, Sides};
 use nwp_mini::mass::{MassCoordinate, MassFlux};
 use nwp_mini::real::Real;
-use nwp_mini::state::{BoundaryValues, Environment};
+use nwp_mini::state::{BoundaryValues, Environment, STATE_FIELDS};
 use std::sync::Arc;
 
 use crate::random::Random;
@@ -31,12 +31,13 @@ fn forcing<R: Real>(source: &mut Random, shape: Shape) -> Forcing<R> {
         y: random(source, shape.y_face(), 1e9),
         z: Array::zeros(shape.z_face()),
     };
-    let inflow = std::array::from_fn(|_| BoundaryValues {
+    let mut values = || BoundaryValues {
         west: random(source, (nz, ny), 1.0),
         east: random(source, (nz, ny), 1.0),
         south: random(source, (nz, nx), 1.0),
         north: random(source, (nz, nx), 1.0),
-    });
+    };
+    let inflow = (0..STATE_FIELDS).map(|_| Some(values())).collect();
     Forcing { flux, environment, inflow }
 }
 
@@ -82,9 +83,9 @@ fn agrees<R: Real + Element>(gpu: &Gpu, limit: f64) {
         let coordinate = coordinate(shape);
         let mut continuity = Continuity::new(&coordinate);
         let [a, b] = [0, 1].map(|_| forcing::<R>(&mut source, shape));
-        let between = Between::new(gpu, layout, &continuity, 1).unwrap();
+        let between = Between::new(gpu, layout, &continuity, &[0, 1, 2, 3, 4, 5]).unwrap();
         between.upload(&a, &b).unwrap();
-        let out = Driving::new(gpu, layout, 1).unwrap();
+        let out = Driving::new(gpu, layout, &[0, 1, 2, 3, 4, 5]).unwrap();
         let air_out = gpu.zeros(AIR_FIELDS * layout.cells()).unwrap();
         for buffer in out.flux.iter().chain([&air_out, &out.inflow]) {
             buffer.poison().unwrap();
@@ -114,7 +115,7 @@ fn agrees<R: Real + Element>(gpu: &Gpu, limit: f64) {
             let air: Vec<R> = [rho, exner, p, dz].into_iter().flatten().copied().collect();
             let off = difference(&layout.pick(&air_out.to_vec().unwrap()), &air);
             assert!(off <= limit, "air at {air_weight}: {off:e}");
-            let sides = expected.inflow.iter().flat_map(|values| {
+            let sides = expected.inflow.iter().flatten().flat_map(|values| {
                 [&values.west, &values.east, &values.south, &values.north].into_iter().flatten()
             });
             let sides: Vec<R> = sides.copied().collect();

@@ -14,6 +14,7 @@ use nwp_mini::io::wrf;
 use nwp_mini::model::{Case, Working};
 use nwp_mini::primitives::csr::Csr;
 use nwp_mini::real::Real;
+use nwp_mini::tracers::TracerSet;
 use nwp_mini::wsm5::Fallout;
 
 use crate::gpu;
@@ -66,7 +67,7 @@ fn check_profiles<R: Working>(
     let diagnosed =
         [&diagnostics.refl_10cm, &diagnostics.re_cloud, &diagnostics.re_ice, &diagnostics.re_snow];
     let fields = state.fields().into_iter().chain(diagnosed);
-    let nz = state.theta.dim().0;
+    let nz = state.theta().dim().0;
     for (number, (field, found)) in fields.zip(&profiles.volumes).enumerate() {
         let columns = field.view().permuted_axes([1, 2, 0]);
         let same = columns.iter().zip(found).all(|(a, b)| a == b);
@@ -97,8 +98,15 @@ fn run<R: Working + OnDevice>(gpu: &Gpu) {
     let moment = case.drive(0.0, DT).unwrap();
     let (grid, coordinate) = (&case.domain.grid, &case.domain.coordinate);
     let (limiter, fallout) = (Limiter::PositiveDefinite, Fallout::SemiLagrangian);
-    let setting =
-        Setting { grid, coordinate, limiter, fallout, mapping: None, has_sequence: false };
+    let setting = Setting {
+        grid,
+        coordinate,
+        limiter,
+        fallout,
+        mapping: None,
+        tracers: &TracerSet::moist_air(),
+        has_sequence: false,
+    };
     let mut on_gpu = OnGpu::new(gpu, &setting, &state).unwrap();
     let mut cpu = Cpu::new(grid, coordinate, limiter, fallout, &moment.before, state.clone());
     let columns = grid.shape.columns();

@@ -13,6 +13,7 @@ use nwp_mini::io::wrf;
 use nwp_mini::model::{Case, Working};
 use nwp_mini::real::{Precision, Real};
 use nwp_mini::state::State;
+use nwp_mini::tracers::TracerSet;
 use nwp_mini::wsm5::Fallout;
 
 use crate::gpu;
@@ -38,7 +39,15 @@ impl<R: Working + OnDevice> Pair<R> {
         let moment = case.drive(0.0, DT).unwrap();
         let (grid, coordinate) = (&case.domain.grid, &case.domain.coordinate);
         let limiter = Limiter::PositiveDefinite;
-        let setting = Setting { grid, coordinate, limiter, fallout, mapping, has_sequence: false };
+        let setting = Setting {
+            grid,
+            coordinate,
+            limiter,
+            fallout,
+            mapping,
+            tracers: &TracerSet::moist_air(),
+            has_sequence: false,
+        };
         let mut on_gpu = OnGpu::new(gpu, &setting, &state).unwrap();
         on_gpu.drive(&moment).unwrap();
         let cpu = Cpu::new(grid, coordinate, limiter, fallout, &moment.before, state);
@@ -54,9 +63,9 @@ impl<R: Working + OnDevice> Pair<R> {
 /// For each field the part of its values that differ by more than `near` of its root mean square,
 /// and the largest of these differences.
 fn differences<R: Working>(a: &State<R>, b: &State<R>, near: f64) -> Vec<(&'static str, f64, f64)> {
-    let names = State::<R>::NAMES.into_iter();
+    let names = a.set().iter().map(|tracer| tracer.name);
     names
-        .zip(a.fields().into_iter().zip(b.fields()))
+        .zip(a.fields().iter().zip(b.fields()))
         .map(|(name, (a, b))| {
             let count = b.len() as f64;
             let rms = (b.iter().map(|x| x.f64().powi(2)).sum::<f64>() / count).sqrt();

@@ -12,6 +12,7 @@ use nwp_mini::io::wrf;
 use nwp_mini::mass::AirMass;
 use nwp_mini::model::{Case, Working};
 use nwp_mini::real::Real;
+use nwp_mini::tracers::TracerSet;
 use nwp_mini::wsm5::Fallout;
 
 use crate::gpu;
@@ -37,7 +38,15 @@ fn check<R: Working + OnDevice>(gpu: &Gpu, has_sequence: bool) {
     let state = case.take_state();
     let (grid, coordinate) = (&case.domain.grid, &case.domain.coordinate);
     let (limiter, fallout) = (Limiter::PositiveDefinite, Fallout::SemiLagrangian);
-    let setting = Setting { grid, coordinate, limiter, fallout, mapping: None, has_sequence };
+    let setting = Setting {
+        grid,
+        coordinate,
+        limiter,
+        fallout,
+        mapping: None,
+        tracers: &TracerSet::moist_air(),
+        has_sequence,
+    };
     let mut on_gpu = OnGpu::new(gpu, &setting, &state).unwrap();
     let mut moment = Moment::lasting(&case.forcing);
     if has_sequence {

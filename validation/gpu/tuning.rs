@@ -228,7 +228,13 @@ fn candidates_compile() {
             let offer = Offer { multiprocessors: 132, shared_bytes: 227 << 10 };
             let shares = Shares::of(march, &grid, 6, offer, Precision::F32);
             let limiter = Limiter::PositiveDefinite;
-            let settings = TransportSettings { tracers: 6, unlimited: 1, limiter, shares };
+            let settings = TransportSettings {
+                tracers: 6,
+                unlimited: 1,
+                limiter,
+                zero_gradient: false,
+                shares,
+            };
             transport::source(Precision::F32, &grid, settings)
         }
         other => panic!("{other:?}"),

@@ -94,6 +94,12 @@ __device__ inline real given(const TransportArgs& args, long long at)
     return args.inflow ? __ldg(args.inflow + at) : real(0);
 }
 
+// What air brings in: the given value, or that of the neighbour inside where there is none.
+__device__ inline real brought_in(real given, real inside)
+{
+    return ZERO_GRADIENT && isnan(given) ? inside : given;
+}
+
 // What sets the outermost cells of a thread at specified sides in x. It is asked for before it is needed, so that
 // nobody waits for it, and by all threads of a warp alike, of which some are at a side.
 struct Brought {
@@ -119,9 +125,11 @@ struct Brought {
     __device__ inline void set(const TransportArgs& args, const Place& place, Cells& value) const
     {
         if (WEST == SPECIFIED && at_west(place))
-            value.at[first_cell()] = west_mass < 0 ? value.at[second_cell()] : west;
+            value.at[first_cell()] =
+                west_mass < 0 ? value.at[second_cell()] : brought_in(west, value.at[second_cell()]);
         if (EAST == SPECIFIED && at_east(args, place))
-            value.at[last_cell()] = east_mass > 0 ? value.at[last_but_one()] : east;
+            value.at[last_cell()] =
+                east_mass > 0 ? value.at[last_but_one()] : brought_in(east, value.at[last_but_one()]);
     }
 };
 
@@ -149,7 +157,7 @@ __device__ inline void set_specified_row(const TransportArgs& args, const Place&
         real inside = value.at[c];
         if (c == first_cell() && at_west(place)) inside = value.at[second_cell()];
         if (c == last_cell() && at_east(args, place)) inside = value.at[last_but_one()];
-        found.at[c] = leaves ? inside : brought;
+        found.at[c] = leaves ? inside : brought_in(brought, inside);
     }
     clear_fill(args, place, found);
     store_own(place, found, result);

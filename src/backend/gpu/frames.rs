@@ -1,28 +1,34 @@
 //! How a frame of output is packed into one array: the state, what is diagnosed, the ground.
 
+use std::sync::Arc;
+
 use ndarray::{Array2, Array3};
 use rayon::prelude::*;
 
+use super::order::Order;
 use crate::backend::{Captured, SPECIES, Summary};
-use crate::gpu::clouds::{DIAGNOSED_FIELDS, STATE_FIELDS, SURFACE_PLANES};
+use crate::gpu::clouds::{DIAGNOSED_FIELDS, SURFACE_PLANES};
 use crate::grid::Shape;
 use crate::real::Real;
 use crate::state::{CloudDiagnostics, State, Surface};
+use crate::tracers::TracerSet;
 
 /// Lengths of the parts, elements.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Packing {
     shape: Shape,
+    /// Fields of the state.
+    fields: usize,
 }
 
 impl Packing {
-    pub(super) fn new(shape: Shape) -> Self {
-        Self { shape }
+    pub(super) fn new(shape: Shape, fields: usize) -> Self {
+        Self { shape, fields }
     }
 
     /// The state.
     pub(super) fn state(self) -> usize {
-        STATE_FIELDS * self.shape.cells()
+        self.fields * self.shape.cells()
     }
 
     /// The state and what is diagnosed.
@@ -49,30 +55,33 @@ impl Packing {
     /// each column.
     pub(super) fn captured<R: Real>(
         self,
+        set: &Arc<TracerSet>,
         values: &[R],
         summary: impl FnOnce(Array3<R>) -> Summary<R>,
     ) -> Captured<R> {
         // One core cannot copy as fast as the device sends.
-        let fields: Vec<_> = (0..STATE_FIELDS + DIAGNOSED_FIELDS)
+        let mut fields: Vec<_> = (0..self.fields + DIAGNOSED_FIELDS)
             .into_par_iter()
             .map(|number| self.field(values, number))
             .collect();
-        let Ok([theta, qv, qc, qr, qi, qs, refl_10cm, re_cloud, re_ice, re_snow]) =
-            <[Array3<R>; STATE_FIELDS + DIAGNOSED_FIELDS]>::try_from(fields)
+        let diagnosed = fields.split_off(self.fields);
+        let Ok([refl_10cm, re_cloud, re_ice, re_snow]) =
+            <[Array3<R>; DIAGNOSED_FIELDS]>::try_from(diagnosed)
         else {
             unreachable!("as many fields as were asked for")
         };
         Captured {
-            state: State { theta, qv, qc, qr, qi, qs },
+            state: State::new(Arc::clone(set), fields),
             diagnostics: CloudDiagnostics { refl_10cm, re_cloud, re_ice, re_snow },
             surface: self.surface_of(&values[self.fields()..]),
             summary: summary(self.contents_of(&values[self.before_contents()..])),
         }
     }
 
-    pub(super) fn state_of<R: Real>(self, values: &[R]) -> State<R> {
-        let [theta, qv, qc, qr, qi, qs] = std::array::from_fn(|number| self.field(values, number));
-        State { theta, qv, qc, qr, qi, qs }
+    /// A state out of all fields of the device, of which it is alone.
+    pub(super) fn state_of<R: Real>(self, order: &Order, values: &[R]) -> State<R> {
+        let fields = (0..self.fields).map(|number| self.field(values, order.place(0, number)));
+        State::new(Arc::clone(&order.set), fields.collect())
     }
 
     /// The ground from its planes, in the order of [`PLANES`](crate::gpu::clouds::PLANES).

@@ -3,10 +3,11 @@
 use super::member::Member;
 use super::{OnDevice, OnGpu, check_finite};
 use crate::backend::{Backend, Captured};
-use crate::device::Graph;
+use crate::device::{Buffer, Graph};
 use crate::error::Result;
 use crate::forcing::Moment;
 use crate::gpu::clouds::SURFACE_PLANES;
+use crate::state::{SPECIES, STATE_FIELDS};
 
 impl<R: OnDevice> OnGpu<R> {
     /// Begins a frame of a member as the steps asked for so far leave it.
@@ -38,10 +39,7 @@ impl<R: OnDevice> OnGpu<R> {
         let Member { clouds, surface, abreast, .. } = member;
         let (packing, room, layout) = (self.packing, self.parcel.room(), self.layout);
         let (state, cells) = (&self.tracers[self.now], layout.cells());
-        let (theta, water) = (abreast.theta(), abreast.water());
-        room.pick(0, (state, layout.rows()), theta * cells..(theta + 1) * cells)?;
-        let first = self.grid.shape.cells();
-        room.pick(first, (state, layout.rows()), water.start * cells..water.end * cells)?;
+        self.pick(member, room)?;
         clouds.diagnose(&self.place(member, state), room, packing.state())?;
         room.pick(
             packing.fields(),
@@ -50,8 +48,22 @@ impl<R: OnDevice> OnGpu<R> {
         )?;
         // The room begins with the state.
         self.summing.contents(room, room, packing.before_contents())?;
-        let state = (room, state.pointer_to(water.start * cells).read());
+        let state = (room, state.pointer_to(abreast.water().start * cells).read());
         self.summing.gather(state, &self.driving.flux, &self.transport, (&self.budget, *abreast))
+    }
+
+    /// Asks for the fields of a member without gaps, in the order of the set, at the beginning of `room`.
+    pub(super) fn pick(&self, member: &Member<R>, room: &Buffer<R>) -> Result<()> {
+        let (state, layout) = (&self.tracers[self.now], self.layout);
+        let (cells, own) = (layout.cells(), self.grid.shape.cells());
+        let pick = |field: usize, place: usize, count: usize| {
+            room.pick(field * own, (state, layout.rows()), place * cells..(place + count) * cells)
+        };
+        let water = member.abreast.water();
+        pick(0, member.abreast.theta(), 1)?;
+        pick(STATE_FIELDS - SPECIES, water.start, water.len())?;
+        (STATE_FIELDS..self.order.set.len())
+            .try_for_each(|field| pick(field, self.order.place(member.abreast.number, field), 1))
     }
 
     /// The oldest frame that has been begun, if it is here or `wait` says to wait for it.
@@ -65,8 +77,9 @@ impl<R: OnDevice> OnGpu<R> {
         let abreast = self.members[member].abreast;
         let numbers = self.summing.receive(&self.transport, &self.budget, abreast);
         let Some(numbers) = numbers.map_err(|error| self.in_step(error))? else { return Ok(None) };
-        let received =
-            self.parcel.receive(|values| packing.captured(values, |planes| numbers.with(planes)));
+        let received = self.parcel.receive(|values| {
+            packing.captured(&self.order.set, values, |planes| numbers.with(planes))
+        });
         let Some(frame) = received.map_err(|error| self.in_step(error))? else {
             return Ok(None);
         };

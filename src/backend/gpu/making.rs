@@ -6,6 +6,7 @@ use super::clock::Clock;
 use super::frames::Packing;
 use super::member::{Member, terms_of};
 use super::memory::Needs;
+use super::order::Order;
 use super::samples::Samples;
 use super::setting::{Setting, steps_together, transport_settings};
 use super::steps::Waiting;
@@ -14,12 +15,13 @@ use super::{Air, OnDevice, OnGpu};
 use crate::backend::{Attached, Backend, FRAMES_IN_FLIGHT, Region};
 use crate::device::Source;
 use crate::device::{Branches, Buffer, Gpu, Parcel};
-use crate::error::Result;
+use crate::error::{Advice, Error, Result};
 use crate::forcing::Continuity;
 use crate::gpu::advection::TransportSettings;
 use crate::gpu::budget::{self, Budget, Columns};
-use crate::gpu::clouds::{self, Abreast, Clouds, Inside, STATE_FIELDS, planes_of};
+use crate::gpu::clouds::{self, Clouds, Inside, planes_of};
 use crate::gpu::forcing::{self, AIR_FIELDS, Between, Driving};
+use crate::gpu::passive::{self, Passive};
 use crate::gpu::step_end::{self, StepEnd};
 use crate::gpu::transport::{self, Transport};
 use crate::gpu::watch::Watch;
@@ -54,10 +56,21 @@ impl<R: OnDevice> OnGpu<R> {
         let Setting { grid, coordinate, fallout, .. } = *setting;
         let (shape, count) = (grid.shape, schemes.len());
         Needs::of_members::<R>(gpu, setting, count).check(gpu)?;
+        let fields = count * setting.tracers.len();
+        if fields > Watch::MOST_FIELDS {
+            return Err(Error::Gpu(format!(
+                "{count} states of {} tracers are {fields} fields, more than the notes of the kernels can tell apart \
+                 ({})",
+                setting.tracers.len(),
+                Watch::MOST_FIELDS
+            ))
+            .advise(Advice::UseCpu));
+        }
         let region = Region::new(grid, coordinate);
         let masses = AirMass::new(grid, coordinate);
-        let settings = transport_settings::<R>(gpu, setting, count);
-        let layout = settings.layout(grid);
+        let order = Order::new(setting.tracers, setting.limiter, count);
+        let settings = transport_settings::<R>(gpu, setting, &order);
+        let layout = settings[0].layout(grid);
         let inside = |low: Side, high: Side, n: usize| {
             usize::from(low == Side::Specified)..n - usize::from(high == Side::Specified)
         };
@@ -70,36 +83,49 @@ impl<R: OnDevice> OnGpu<R> {
             Mapping::for_device(gpu, shape.columns(), <R as Real>::PRECISION, fallout, shape.nz)
         });
         let purpose = clouds::purpose_of(layout, &inside, mapping, true, true);
-        gpu.compile_ahead(sources::<R>(setting, settings, mapping, purpose))?;
-        let mut transport = Transport::new(gpu, grid, &masses, settings)?;
+        gpu.compile_ahead(sources::<R>(setting, &settings, mapping, purpose))?;
+        let mut transports = settings
+            .iter()
+            .zip(order.groups(setting.limiter))
+            .map(|(own, group)| Ok(Transport::new(gpu, grid, &masses, *own)?.behind(group.first)))
+            .collect::<Result<Vec<_>>>()?;
+        let apart = transports.split_off(1);
+        let mut transport = transports.remove(0);
         let scheme = Scheme::default().with_fallout(fallout);
         let mut clouds = Clouds::new(gpu, layout, inside, scheme, mapping, R::THETA_BASE)?;
         let area = region.area.as_slice().expect("a plane in standard layout");
         clouds.weigh(gpu, transport.cell_mass(), area)?;
-        let packing = Packing::new(shape);
-        let fields = count * STATE_FIELDS * layout.cells();
+        let fields_of_one = order.set.len();
+        let packing = Packing::new(shape, fields_of_one);
+        let fields = order.len() * layout.cells();
         let tracers = [gpu.zeros(fields)?, gpu.zeros(fields)?];
         let columns = Columns { rows: region.rows.clone(), columns: region.columns.clone(), area };
-        let together = steps_together::<R>(setting, &settings)[0];
+        let together = steps_together::<R>(setting, (&settings[0], count))[0];
         transport.keep(gpu, together)?;
         let planes = planes_of(together) * layout.columns();
         let surfaces: Vec<Buffer<R>> =
             schemes.iter().map(|_| gpu.zeros(planes)).collect::<Result<_>>()?;
         let terms: Vec<_> = surfaces.iter().map(|surface| terms_of(surface, layout)).collect();
         let budget = Budget::new(gpu, layout, &columns, transport.cell_mass(), &terms)?;
+        let count_passive = order.states * order.set.passive().len();
+        let passive = match count_passive {
+            0 => None,
+            count => Some(Passive::new(gpu, layout, &columns, transport.cell_mass(), count)?),
+        };
         let air = if setting.has_sequence {
             let continuity = Continuity::new(coordinate);
-            Air::Between(Box::new(Between::new(gpu, layout, &continuity, count)?))
+            Air::Between(Box::new(Between::new(gpu, layout, &continuity, &order.numbers())?))
         } else {
             Air::Kept(gpu.zeros(AIR_FIELDS * layout.cells())?)
         };
-        let summing = Summing::new(gpu, layout, area, &transport, &budget)?;
-        let watch = Watch::new(gpu, layout, count * STATE_FIELDS)?;
+        let driving = Driving::new(gpu, layout, &order.numbers())?;
+        let summing = Summing::new(gpu, (layout, fields_of_one), area, &transport, &budget)?;
+        let watch = Watch::new(gpu, layout, order.len())?;
         watch.listen(&mut transport, &mut clouds);
         let step_end = StepEnd::new::<R>(gpu, grid)?;
         let members =
             schemes.iter().zip(surfaces).enumerate().map(|(number, (scheme, surface))| {
-                let abreast = Abreast { number, count };
+                let abreast = order.abreast(number);
                 Member::new(clouds.of_state(scheme.clone(), abreast), surface, abreast)
             });
         Ok(Self {
@@ -112,9 +138,12 @@ impl<R: OnDevice> OnGpu<R> {
             budget,
             watch,
             step_end,
+            order,
+            apart,
+            passive,
             tracers,
             now: 0,
-            driving: Driving::new(gpu, layout, count)?,
+            driving,
             air,
             uploaded: None,
             failing: None,
@@ -126,7 +155,7 @@ impl<R: OnDevice> OnGpu<R> {
             layout,
             packing,
             parcel: Parcel::new(gpu, packing.frame())?,
-            samples: Samples::new(gpu, layout, &Attached::default())?,
+            samples: Samples::new(gpu, (layout, fields_of_one), &Attached::default())?,
             summing,
             captured: VecDeque::with_capacity(FRAMES_IN_FLIGHT),
             steps: 0,
@@ -138,14 +167,13 @@ impl<R: OnDevice> OnGpu<R> {
 /// What a run with calls of one minor step asks for; the rest is compiled when it is needed.
 fn sources<R: OnDevice>(
     setting: &Setting<'_>,
-    settings: TransportSettings,
+    settings: &[TransportSettings],
     mapping: Mapping,
     purpose: Purpose,
 ) -> Vec<Source> {
     let Setting { grid, fallout, has_sequence, .. } = *setting;
     let (precision, nz) = (<R as Real>::PRECISION, grid.shape.nz);
     let mut all = vec![
-        transport::source(precision, grid, settings),
         clouds::source(precision, nz, fallout, mapping, purpose),
         clouds::diagnosis_source(precision, nz, fallout),
         step_end::source(precision, grid),
@@ -153,6 +181,10 @@ fn sources<R: OnDevice>(
         summary::source(precision, nz),
         reduce::source::<R>(reduce::Shape::default()),
     ];
+    all.extend(settings.iter().map(|own| transport::source(precision, grid, *own)));
+    if !setting.tracers.passive().is_empty() {
+        all.push(passive::source(precision, nz));
+    }
     if has_sequence {
         all.push(forcing::source(precision, nz));
     }

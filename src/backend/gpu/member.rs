@@ -42,9 +42,10 @@ impl<R: OnDevice> OnGpu<R> {
     /// Sets the state of a member.
     pub(super) fn put(&mut self, member: usize, state: &State<R>) -> Result<()> {
         let (abreast, layout) = (self.members[member].abreast, self.layout);
-        for (number, field) in state.fields().into_iter().enumerate() {
+        assert_eq!(state.set(), &self.order.set, "the tracers of the run");
+        for (number, field) in state.fields().iter().enumerate() {
             let values = field.as_slice().expect("fields are in standard layout");
-            let first = abreast.place(number) * layout.cells();
+            let first = self.order.place(abreast.number, number) * layout.cells();
             self.tracers[self.now].upload_to(first, &layout.lay(values))?;
         }
         Ok(())

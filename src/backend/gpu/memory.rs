@@ -2,12 +2,13 @@
 
 use super::OnDevice;
 use super::frames::Packing;
+use super::order::Order;
 use super::setting::{Setting, steps_together, transport_settings};
 use super::summing::Summing;
 use crate::device::Gpu;
 use crate::error::{Advice, Error, Result};
 use crate::gpu::budget::Budget;
-use crate::gpu::clouds::{STATE_FIELDS, SURFACE_PLANES};
+use crate::gpu::clouds::SURFACE_PLANES;
 use crate::gpu::conjugate_gradient;
 use crate::gpu::forcing::{AIR_FIELDS, Between, Driving};
 use crate::gpu::transport::Transport;
@@ -46,26 +47,30 @@ impl Needs {
 
     fn bytes<R: OnDevice>(gpu: &Gpu, setting: &Setting<'_>, states: usize) -> usize {
         let shape = setting.grid.shape;
-        let settings = transport_settings::<R>(gpu, setting, states);
-        let layout = settings.layout(setting.grid);
-        let state = 2 * STATE_FIELDS * layout.cells() + SURFACE_PLANES * layout.columns();
-        let arrays = states * state + Packing::new(shape).frame();
+        // Room for no state at all is not asked for.
+        let order = Order::new(setting.tracers, setting.limiter, states.max(1));
+        let (fields, of_one) = (order.len(), order.set.len());
+        let settings = transport_settings::<R>(gpu, setting, &order);
+        let layout = settings[0].layout(setting.grid);
+        let state = 2 * of_one * layout.cells() + SURFACE_PLANES * layout.columns();
+        let arrays = states * state + Packing::new(shape, of_one).frame();
+        let transports = settings.iter().map(|own| Transport::<R>::bytes(setting.grid, *own));
         let air = if setting.has_sequence {
             // The winds of later frames are projected beside the run: a column and its neighbours.
             const NEIGHBOURS: usize = 4;
             let columns = shape.columns();
             let solver = conjugate_gradient::OnGpu::bytes(columns, (1 + NEIGHBOURS) * columns);
-            Between::<R>::bytes(layout, states) + solver
+            Between::<R>::bytes(layout, fields) + solver
         } else {
             AIR_FIELDS * layout.cells() * size_of::<R>()
         };
         arrays * size_of::<R>()
-            + Driving::<R>::bytes(layout, states)
+            + Driving::<R>::bytes(layout, fields)
             + air
-            + Transport::<R>::bytes(setting.grid, settings)
+            + transports.sum::<usize>()
             + Budget::<R>::bytes(layout, states)
-            + Summing::<R>::bytes(shape)
-            + steps_together::<R>(setting, &settings)[1]
+            + Summing::<R>::bytes(shape, of_one)
+            + steps_together::<R>(setting, (&settings[0], states))[1]
     }
 
     /// Bytes for each cell.

@@ -11,6 +11,8 @@ mod measuring;
 mod member;
 mod members;
 mod memory;
+mod order;
+mod passive;
 mod samples;
 mod setting;
 mod standing;
@@ -25,14 +27,15 @@ use frames::Packing;
 use member::Member;
 pub use members::MembersOnGpu;
 pub use memory::Needs;
+use order::Order;
 use samples::Samples;
 pub use setting::Setting;
 use steps::{Recorded, Waiting};
 use summing::Summing;
 
 use super::{
-    Backend, Captured, Gathered, PhaseTimes, Precipitation, Region, Standing, WaterChange,
-    check_finite,
+    Backend, Captured, Gathered, PhaseTimes, Precipitation, Region, Standing, TracerAmount,
+    WaterChange, check_finite,
 };
 use crate::advection::flux::FluxConstants;
 use crate::device::{Branches, Buffer, Gpu, Parcel};
@@ -40,15 +43,17 @@ use crate::error::{Error, Result};
 use crate::forcing::Moment;
 use crate::gpu::Layout;
 use crate::gpu::budget::Budget;
-use crate::gpu::clouds::{Abreast, Place};
+use crate::gpu::clouds::Place;
 use crate::gpu::forcing::{Between, Driving, upload_air};
 use crate::gpu::notes::Flaw;
+use crate::gpu::passive::Passive;
 use crate::gpu::reduce::Reducible;
 use crate::gpu::step_end::StepEnd;
 use crate::gpu::transport::Transport;
 use crate::gpu::watch::Watch;
 use crate::gpu::wsm5::Mapping;
 use crate::grid::Grid;
+use crate::shared::ReadPointer;
 use crate::state::{State, Surface};
 use crate::wsm5::Vectorised;
 
@@ -72,6 +77,12 @@ pub struct OnGpu<R> {
     budget: Budget<R>,
     watch: Watch,
     step_end: StepEnd,
+    /// Where each field is.
+    order: Order,
+    /// What carries the tracers with a limiter of their own.
+    apart: Vec<Transport<R>>,
+    /// Sums and decay of the passive tracers, where there are any.
+    passive: Option<Passive<R>>,
     /// The fields of all states, and room for the next ones.
     tracers: [Buffer<R>; 2],
     /// Which of them are the present ones.
@@ -138,7 +149,7 @@ impl<R: OnDevice> OnGpu<R> {
     /// [`Error::Gpu`] when the device has failed.
     pub fn state(&mut self) -> Result<State<R>> {
         self.hand_over()?;
-        Ok(self.packing.state_of(&self.layout.pick(&self.tracers[self.now].to_vec()?)))
+        Ok(self.packing.state_of(&self.order, &self.layout.pick(&self.tracers[self.now].to_vec()?)))
     }
 
     /// Frames of output that have been begun and not collected.
@@ -160,6 +171,17 @@ impl<R: OnDevice> OnGpu<R> {
     #[doc(hidden)]
     pub fn fail_at(&mut self, step: usize) {
         self.failing = Some(step);
+    }
+
+    /// All that carry tracers.
+    fn transports(&self) -> impl Iterator<Item = &Transport<R>> {
+        std::iter::once(&self.transport).chain(&self.apart)
+    }
+
+    /// Where the water of a member is.
+    fn water_of(&self, member: &Member<R>) -> ReadPointer<R> {
+        let first = member.abreast.water().start * self.layout.cells();
+        self.tracers[self.now].pointer_to(first).read()
     }
 
     /// What lies between two frames, where the device holds two.
@@ -213,8 +235,8 @@ impl<R: OnDevice> OnGpu<R> {
         // What it has become since is at least as bad, unless the device fails too.
         let _ = self.tracers[self.now].download_from(at, &mut value);
         let value = if value[0].is_finite() { f64::NAN } else { value[0].f64() };
-        let (Abreast { number, .. }, field) = Abreast::at(self.members.len(), field);
-        let variable = State::<R>::NAMES[field];
+        let [number, field] = self.order.at(field);
+        let variable = self.order.set[field].name;
         let plane = self.layout.columns();
         let [j, i] = self.layout.row_and_column(place % plane);
         let cell = [place / plane, j, i];
@@ -246,7 +268,10 @@ impl<R: OnDevice> Backend<R> for OnGpu<R> {
         self.put(0, state)?;
         self.alone().surface.clear()?;
         self.budget.reset()?;
-        self.transport.forget_entered()?;
+        self.transports().try_for_each(Transport::forget_entered)?;
+        if let Some(passive) = &self.passive {
+            passive.resume_decayed(&[])?;
+        }
         (self.steps, self.launched, self.launched_together) = (0, 0, 0);
         self.clock.restart();
         self.watch.reset()
@@ -290,13 +315,18 @@ impl<R: OnDevice> Backend<R> for OnGpu<R> {
 
     fn water(&mut self) -> Result<f64> {
         self.hand_over()?;
-        let water = self.tracers[self.now].pointer_to(self.layout.cells()).read();
+        let water = self.water_of(self.alone());
         self.budget.water(water).map_err(|error| self.in_step(error))
     }
 
     fn water_changes(&mut self) -> Result<WaterChange> {
         self.hand_over()?;
         self.changes_of(self.alone())
+    }
+
+    fn passive(&mut self) -> Result<Vec<TracerAmount>> {
+        self.hand_over()?;
+        self.passive_amounts().map_err(|error| self.in_step(error))
     }
 
     fn precipitation(&mut self) -> Result<Precipitation> {

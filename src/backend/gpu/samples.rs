@@ -19,7 +19,8 @@ use crate::primitives::csr::Csr;
 pub(super) struct Samples<R> {
     operators: Vec<Sampling<R>>,
     columns: Option<Columns<R>>,
-    /// State and ground of the last sample, where they lie with gaps otherwise.
+    /// State, in the order of the set, and ground of the last sample, where they lie with gaps or in another order
+    /// otherwise.
     picked: Option<[Buffer<R>; 2]>,
     /// What is diagnosed, for the last sample.
     diagnosed: Buffer<R>,
@@ -36,19 +37,23 @@ fn plane(name: &str) -> usize {
 }
 
 impl<R: OnDevice> Samples<R> {
-    pub(super) fn new(gpu: &Gpu, layout: Layout, attached: &Attached<R>) -> Result<Self> {
+    pub(super) fn new(
+        gpu: &Gpu,
+        (layout, fields): (Layout, usize),
+        attached: &Attached<R>,
+    ) -> Result<Self> {
         let shape = layout.shape;
         let Attached { operators, weights } = attached;
-        let levels = PRODUCT_VOLUMES * shape.nz + PRODUCT_PLANES;
+        let passive = fields - STATE_FIELDS;
+        let levels = (PRODUCT_VOLUMES + passive) * shape.nz + PRODUCT_PLANES;
         let is_asked = !operators.is_empty() || weights.is_some();
         let cells = if is_asked { DIAGNOSED_FIELDS * shape.cells() } else { 0 };
-        let has_gaps = is_asked && !layout.is_tight();
-        let picked =
-            has_gaps.then(|| [STATE_FIELDS * shape.cells(), PLANES.len() * shape.columns()]);
+        let is_picked = is_asked && (!layout.is_tight() || passive > 0);
+        let picked = is_picked.then(|| [fields * shape.cells(), PLANES.len() * shape.columns()]);
         if is_asked {
             let of = |operator: &Arc<Csr<R>>| Sampling::bytes(operator, levels);
             let operators: usize = operators.iter().map(of).sum();
-            let columns = weights.as_ref().map_or(0, |_| Columns::<R>::bytes(shape));
+            let columns = weights.as_ref().map_or(0, |_| Columns::<R>::bytes(shape, fields));
             let values = cells + picked.iter().flatten().sum::<usize>();
             Needs::new(values * size_of::<R>() + operators + columns, shape).check(gpu)?;
         }
@@ -58,7 +63,7 @@ impl<R: OnDevice> Samples<R> {
         let sampling = |operator: &Arc<Csr<R>>| Sampling::new(gpu, operator, levels);
         let operators = operators.iter().map(sampling).collect::<Result<_>>()?;
         let columns = match weights {
-            Some(weights) => Some(Columns::new(gpu, shape, weights)?),
+            Some(weights) => Some(Columns::new(gpu, (shape, fields), weights)?),
             None => None,
         };
         let picked = match picked {
@@ -97,6 +102,7 @@ impl<R: OnDevice> OnGpu<R> {
         let groups = [
             Levels { array: state, first: 0, count: STATE_FIELDS * nz },
             Levels { array: &self.samples.diagnosed, first: 0, count: DIAGNOSED_FIELDS * nz },
+            Levels { array: state, first: STATE_FIELDS * nz, count: self.passive() * nz },
             Levels { array: surface, first: plane("rain"), count: TOGETHER },
             Levels { array: surface, first: plane("sr"), count: PRODUCT_PLANES - TOGETHER },
         ];
@@ -111,6 +117,11 @@ impl<R: OnDevice> OnGpu<R> {
         columns.as_mut().expect("weights are attached").send(state, diagnosed)
     }
 
+    /// Passive tracers of a state.
+    fn passive(&self) -> usize {
+        self.order.set.passive().len()
+    }
+
     /// The oldest columns under way.
     fn end_profiles(&mut self, wait: bool) -> Result<Option<Profiles<R>>> {
         let Some(columns) = &mut self.samples.columns else { return Ok(None) };
@@ -122,8 +133,11 @@ impl<R: OnDevice> OnGpu<R> {
             values[number * length..(number + 1) * length].to_vec()
         };
         let turned = columns.receive()?;
+        // What is diagnosed follows the fields of the state on the device, and those of WSM5 here.
+        let (fields, passive) = (self.order.set.len(), STATE_FIELDS..self.order.set.len());
+        let numbers = (0..STATE_FIELDS).chain(fields..fields + DIAGNOSED_FIELDS).chain(passive);
         Ok(turned.map(|Turned { profiles, totals, strongest }| Profiles {
-            volumes: std::array::from_fn(|number| part(&profiles, number, shape.cells())),
+            volumes: numbers.map(|number| part(&profiles, number, shape.cells())).collect(),
             totals: std::array::from_fn(|kind| part(&totals, kind, shape.columns())),
             strongest,
         }))
@@ -137,8 +151,8 @@ impl<R: OnDevice> OnGpu<R> {
             let place = self.place(alone, &self.tracers[self.now]);
             alone.clouds.diagnose(&place, &self.samples.diagnosed, 0)?;
             if let Some(picked) = &self.samples.picked {
-                let (state, layout) = (&self.tracers[self.now], self.layout);
-                picked[0].pick(0, (state, layout.rows()), 0..state.len())?;
+                let layout = self.layout;
+                self.pick(alone, &picked[0])?;
                 let ground = 0..PLANES.len() * layout.columns();
                 picked[1].pick(0, (&alone.surface, layout.rows()), ground)?;
             }
@@ -150,18 +164,19 @@ impl<R: OnDevice> OnGpu<R> {
     /// The oldest products of an operator.
     fn end_sample(&mut self, operator: usize, wait: bool) -> Result<Option<Products<R>>> {
         let nz = self.grid.shape.nz;
+        let count = PRODUCT_VOLUMES + self.passive();
         let operator = &mut self.samples.operators[operator];
         if !wait && !operator.is_here()? {
             return Ok(None);
         }
         let places = operator.places();
         let Some(values) = operator.receive()? else { return Ok(None) };
-        let (volumes, planes) = values.split_at(PRODUCT_VOLUMES * nz * places);
+        let (volumes, planes) = values.split_at(count * nz * places);
         let part = |values: &[R], number: usize, length: usize| {
             values[number * length..(number + 1) * length].to_vec()
         };
         Ok(Some(Products {
-            volumes: std::array::from_fn(|number| part(volumes, number, nz * places)),
+            volumes: (0..count).map(|number| part(volumes, number, nz * places)).collect(),
             planes: std::array::from_fn(|number| part(planes, number, places)),
         }))
     }
@@ -169,7 +184,7 @@ impl<R: OnDevice> OnGpu<R> {
 
 impl<R: OnDevice> Observed<R> for OnGpu<R> {
     fn attach(&mut self, attached: &Attached<R>) -> Result<()> {
-        self.samples = Samples::new(&self.gpu, self.layout, attached)?;
+        self.samples = Samples::new(&self.gpu, (self.layout, self.order.set.len()), attached)?;
         Ok(())
     }
 

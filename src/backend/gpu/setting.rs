@@ -1,15 +1,18 @@
 //! The setting of a run on the device: what follows from it for kernels and memory, before any is made or taken.
 
+use std::sync::Arc;
+
 use super::OnDevice;
+use super::order::{Group, Order};
 use super::steps::together;
 use crate::advection::Limiter;
 use crate::device::Gpu;
 use crate::gpu::advection::TransportSettings;
-use crate::gpu::clouds::STATE_FIELDS;
 use crate::gpu::wsm5::Mapping;
 use crate::grid::Grid;
 use crate::mass::MassCoordinate;
 use crate::real::Real;
+use crate::tracers::{Inflow, TracerSet};
 use crate::wsm5::Fallout;
 
 /// What a run on the GPU is made for.
@@ -25,6 +28,8 @@ pub struct Setting<'a> {
     pub fallout: Fallout,
     /// How columns are shared out among threads; without it the fastest way.
     pub mapping: Option<Mapping>,
+    /// What the air carries.
+    pub tracers: &'a Arc<TracerSet>,
     /// Whether the input has several frames.
     pub has_sequence: bool,
 }
@@ -32,29 +37,33 @@ pub struct Setting<'a> {
 /// The most steps that end together, and the bytes that this takes. What lies between frames is set for every step.
 pub(super) fn steps_together<R: OnDevice>(
     setting: &Setting<'_>,
-    settings: &TransportSettings,
+    (settings, states): (&TransportSettings, usize),
 ) -> [usize; 2] {
     if setting.has_sequence {
         return [1, 0];
     }
-    let states = settings.unlimited;
     together::<R>(setting.grid, settings.layout(setting.grid), [states, settings.tracers])
 }
 
-/// What the kernels of the transport are compiled for.
+/// What the kernels of each transport are compiled for: of that which carries the water, then of those of other
+/// limiters.
 ///
 /// The cells are shared out as for one state, so that its roundings do not depend on how many there
-/// are.
+/// are, and alike in all transports, whose rows lie alike.
 pub(super) fn transport_settings<R: OnDevice>(
     gpu: &Gpu,
     setting: &Setting<'_>,
-    states: usize,
-) -> TransportSettings {
-    // Potential temperature may have any value: nothing to keep above zero.
-    const TRACERS: [usize; 2] = [STATE_FIELDS, 1];
+    order: &Order,
+) -> Vec<TransportSettings> {
     let Setting { grid, limiter, .. } = *setting;
     let precision = <R as Real>::PRECISION;
-    let alone = TransportSettings::for_device(gpu, grid, precision, TRACERS, limiter);
-    let [tracers, unlimited] = TRACERS.map(|tracers| states * tracers);
-    TransportSettings { tracers, unlimited, ..alone }
+    let groups = order.groups(limiter);
+    let of_one = groups[0].tracers.map(|tracers| tracers / order.states);
+    let alone = TransportSettings::for_device(gpu, grid, precision, of_one, limiter);
+    let zero_gradient = order.set.iter().any(|tracer| tracer.inflow == Inflow::ZeroGradient);
+    let settings = |group: Group| {
+        let Group { tracers: [tracers, unlimited], limiter, .. } = group;
+        TransportSettings { tracers, unlimited, limiter, zero_gradient, ..alone }
+    };
+    groups.into_iter().map(settings).collect()
 }

@@ -11,17 +11,18 @@ impl<R: OnDevice> OnGpu<R> {
         let state = state.map_err(|error| self.in_step(error))?;
         check_finite(&state, step)?;
         let surface = self.surface()?;
-        let parts =
-            [self.budget.sums(self.alone().abreast.number)?, self.transport.entered_sums()?]
-                .concat();
+        let mut parts = self.budget.sums(self.alone().abreast.number)?;
+        parts.extend(self.transport.entered_sums()?);
+        parts.extend(self.passive_sums()?);
         let changes = self.changes_of(self.alone())?;
-        Ok(Standing { state, gathered: Gathered { surface, changes, parts } })
+        let passive = self.passive_changes()?;
+        Ok(Standing { state, gathered: Gathered { surface, changes, passive, parts } })
     }
 
     /// Goes on with what has been gathered: with the very sums of a run on a device, or with what
     /// another backend makes of its own.
     pub(super) fn take_up(&mut self, gathered: &Gathered<R>) -> Result<()> {
-        let Gathered { surface, changes, parts } = gathered;
+        let Gathered { surface, changes, passive, parts } = gathered;
         let (alone, layout) = (self.alone(), self.layout);
         // The first of `PLANES`.
         for (number, plane) in surface.planes().into_iter().enumerate() {
@@ -30,10 +31,12 @@ impl<R: OnDevice> OnGpu<R> {
         }
         let number = alone.abreast.number;
         let (terms, entered) = (self.budget.sums(number)?.len(), self.transport.entered_words());
-        if parts.len() == terms + entered {
-            let (of_terms, of_sides) = parts.split_at(terms);
+        if parts.len() == terms + entered + self.passive_words() {
+            let (of_terms, rest) = parts.split_at(terms);
+            let (of_sides, of_passive) = rest.split_at(entered);
             self.budget.resume(number, of_terms)?;
-            return self.transport.resume_entered(of_sides);
+            self.transport.resume_entered(of_sides)?;
+            return self.resume_passive_sums(of_passive);
         }
         let WaterChange { fallen, sides, fallout_residual, clipped, mass_mismatch } = *changes;
         let mut of_terms = vec![0.0; terms];
@@ -41,6 +44,7 @@ impl<R: OnDevice> OnGpu<R> {
         of_terms[..first.len()].copy_from_slice(&first);
         let mut of_sides = vec![0.0; entered];
         of_sides[alone.abreast.water().start * self.grid.shape.nz] = sides;
+        self.resume_passive(passive, &mut of_sides)?;
         self.budget.resume(number, &of_terms)?;
         self.transport.resume_entered(&of_sides)
     }

@@ -177,6 +177,11 @@ impl<R: OnDevice> OnGpu<R> {
         let wind = Wind { flux: [x, y, z], inflow: Some(&self.driving.inflow) };
         self.mark(0, step)?;
         self.transport.step_in(turn, &wind, start, end, dt)?;
+        for transport in &self.apart {
+            transport.step(&wind, start, end, dt)?;
+            transport.count_entered(dt)?;
+        }
+        self.decay(end, dt)?;
         self.mark(1, step)?;
         if let Some(between) = between {
             between.air(self.transport.spare())?;

@@ -19,6 +19,8 @@ use ndarray::Array3;
 #[derive(Debug)]
 pub(super) struct Summing<R> {
     shape: Shape,
+    /// Fields of a state.
+    fields: usize,
     kernels: summary::Summary<R>,
     parcel: Parcel<u64>,
 }
@@ -34,24 +36,25 @@ pub(super) struct Numbers<R> {
 
 impl<R: OnDevice> Summing<R> {
     /// Bytes of device memory that it takes.
-    pub(super) fn bytes(shape: Shape) -> usize {
+    pub(super) fn bytes(shape: Shape, fields: usize) -> usize {
         summary::Summary::<R>::bytes(shape)
-            + size_of::<u64>() * (summary::Summary::<R>::words(shape) + 1)
+            + size_of::<u64>() * (summary::Summary::<R>::words(shape, fields) + 1)
     }
 
-    /// Compiles the kernels; `area` is that of the cells, m².
+    /// Compiles the kernels, for states of so many fields; `area` is that of the cells, m².
     pub(super) fn new(
         gpu: &Gpu,
-        layout: Layout,
+        (layout, fields): (Layout, usize),
         area: &[f64],
         transport: &Transport<R>,
         budget: &Budget<R>,
     ) -> Result<Self> {
         let shape = layout.shape;
-        let outflow = summary::Summary::<R>::words(shape);
+        let outflow = summary::Summary::<R>::words(shape, fields);
         let words = outflow + 1 + budget.words() + transport.entered_words();
         Ok(Self {
             shape,
+            fields,
             kernels: summary::Summary::new(gpu, layout, transport.cell_mass(), area)?,
             parcel: Parcel::new(gpu, words)?,
         })
@@ -76,12 +79,12 @@ impl<R: OnDevice> Summing<R> {
         transport: &Transport<R>,
         (budget, abreast): (&Budget<R>, Abreast),
     ) -> Result<()> {
-        let (kernels, shape) = (&self.kernels, self.shape);
+        let kernels = &self.kernels;
         let [x, y, z] = flux;
-        let at = summary::Summary::<R>::words(shape);
+        let at = summary::Summary::<R>::words(self.shape, self.fields);
         let words = self.parcel.room();
         words.clear()?;
-        kernels.statistics(state, words)?;
+        kernels.statistics(state, self.fields, words)?;
         kernels.outflow([x, y, z], words, at)?;
         budget.gather(abreast.number, water, words, at + 1)?;
         transport.gather_entered(words, at + 1 + budget.words())
@@ -100,15 +103,15 @@ impl<R: OnDevice> Summing<R> {
         budget: &Budget<R>,
         abreast: Abreast,
     ) -> Result<Option<Numbers<R>>> {
-        let (kernels, shape) = (&self.kernels, self.shape);
-        let at = summary::Summary::<R>::words(shape);
+        let (kernels, shape, fields) = (&self.kernels, self.shape, self.fields);
+        let at = summary::Summary::<R>::words(shape, fields);
         self.parcel.receive(|words| {
             let numbers: Vec<f64> =
                 words[at + 1..].iter().map(|&bits| f64::from_bits(bits)).collect();
             let (sums, entered) = numbers.split_at(budget.words());
             let (water, terms) = budget.gathered(sums);
             Numbers {
-                levels: kernels.statistics_of(words),
+                levels: kernels.statistics_of(words, fields),
                 outflow: outflow_of(words[at], shape),
                 water,
                 changes: changes(terms, &transport.entered_of(entered), abreast),

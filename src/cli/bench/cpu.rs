@@ -4,7 +4,7 @@ use rayon::prelude::*;
 
 use super::figure::{About, Best, Cost, Figure, Place, Timing, median, wall_times};
 use super::{Bench, Part, name_of, step_variant};
-use crate::advection::{self, Limiter, Wind, Workspace};
+use crate::advection::{self, Entering, Limiter, Wind, Workspace};
 use crate::backend::Backend;
 use crate::backend::cpu::{self, Cpu};
 use crate::error::Result;
@@ -12,7 +12,7 @@ use crate::grid::{Grid, Side, Sides};
 use crate::mass::AirMass;
 use crate::model::Working;
 use crate::model::tiled::{Tiled, has_condensate};
-use crate::state::{CloudDiagnostics, State};
+use crate::state::{CloudDiagnostics, STATE_FIELDS};
 use crate::wsm5::Fallout;
 
 /// Values of the copy that the parts are held against: more than fit into caches.
@@ -99,17 +99,17 @@ pub(super) fn measure<R: Working>(bench: &Bench, bed: &Tiled<R>, copy: f64) -> R
     if bench.wants(Part::Advection) && bed.has_winds {
         let air = AirMass::new(grid, coordinate);
         let wind = Wind { grid, air: &air, flux: &forcing.flux, dt };
-        let mut tracer = (state.qv.clone(), Workspace::new(shape));
+        let mut tracer = (state.qv().clone(), Workspace::new(shape));
         for limiter in bench.limiters() {
             let times = wall_times(
                 runs,
                 &mut tracer,
                 |(q, _)| {
-                    q.assign(&state.qv);
+                    q.assign(state.qv());
                     Ok(())
                 },
                 |(q, work)| {
-                    advection::step(&wind, limiter, None, q, work);
+                    advection::step(&wind, limiter, Entering::Nothing, q, work);
                     Ok(())
                 },
             )?;
@@ -125,7 +125,7 @@ pub(super) fn measure<R: Working>(bench: &Bench, bed: &Tiled<R>, copy: f64) -> R
             let times = wall_times(runs, &mut cpu, |_| Ok(()), |b| b.step(dt))?;
             let variant = step_variant(fallout);
             let cost = Cost::step(fallout == Fallout::default(), limiter);
-            figures.push(figure("step", variant, Some(State::<R>::NAMES.len()), cost, times));
+            figures.push(figure("step", variant, Some(STATE_FIELDS), cost, times));
         }
     }
     Ok(figures)

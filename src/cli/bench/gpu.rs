@@ -22,6 +22,7 @@ use crate::model::Working;
 use crate::model::tiled::{Tiled, has_condensate};
 use crate::real::Real;
 use crate::state::State;
+use crate::tracers::TracerSet;
 use crate::wsm5::Fallout;
 use crate::wsm5::scheme::Scheme;
 
@@ -322,7 +323,7 @@ impl<R: Working + OnDevice> Tracers<R> {
         let flux = [x, gpu.upload(&layout.lay(y))?, gpu.upload(&layout.lay(z))?];
         let start = gpu.zeros::<R>(count * layout.cells())?;
         let end = gpu.zeros::<R>(start.len())?;
-        let [_, water @ ..] = state.fields();
+        let water = state.water();
         for number in 0..count {
             let q = water[number % water.len()].as_slice().expect(whole);
             start.upload_to(number * layout.cells(), &layout.lay(q))?;
@@ -411,7 +412,15 @@ fn step<R: Working + OnDevice>(
     for fallout in bench.fallouts() {
         let mapping = bench.mapping.unwrap_or(MappingChoice::Auto);
         let mapping = Some(mapping.of(gpu, &grid.shape, <R as Real>::PRECISION, fallout));
-        let setting = Setting { grid, coordinate, limiter, fallout, mapping, has_sequence: false };
+        let setting = Setting {
+            grid,
+            coordinate,
+            limiter,
+            fallout,
+            mapping,
+            tracers: &TracerSet::moist_air(),
+            has_sequence: false,
+        };
         let mut run = OnGpu::new(gpu, &setting, state)?;
         run.drive(&Moment::lasting(forcing))?;
         let variant = format!("{}, {}", step_variant(fallout), mapping_text(run.mapping()));
@@ -419,7 +428,7 @@ fn step<R: Working + OnDevice>(
             bench: "step",
             variant: variant.clone(),
             timing,
-            tracers: Some(State::<R>::NAMES.len()),
+            tracers: Some(STATE_FIELDS),
             cost: Cost::step(fallout == Fallout::default(), limiter),
         };
         let times = step_times(gpu, runs, &mut run, state, dt)?;

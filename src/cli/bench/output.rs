@@ -2,6 +2,7 @@
 
 use std::io::Write;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
@@ -147,7 +148,13 @@ impl Bench {
         let (limiter, fallout) = (Limiter::PositiveDefinite, Fallout::SemiLagrangian);
         let mut backend = Cpu::new(grid, coordinate, limiter, fallout, &case.forcing, state);
         let domain = case.domain.clone();
-        let header = Header { domain, start: series.start(), dt: plan.dt, provenance: Vec::new() };
+        let header = Header {
+            domain,
+            start: series.start(),
+            tracers: Arc::clone(&case.tracers),
+            dt: plan.dt,
+            provenance: Vec::new(),
+        };
         let (mut last, stop) = (None, AtomicBool::new(false));
         let mut keep = |_: usize, frame: Snapshot<R>| {
             last = Some(Snapshot { lasts: false, ..frame });

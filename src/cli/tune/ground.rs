@@ -15,7 +15,7 @@ use crate::grid::Shape;
 use crate::model::Working;
 use crate::model::tiled::{Tile, Tiled};
 use crate::real::Real;
-use crate::state::State;
+use crate::state::STATE_FIELDS;
 use crate::wsm5::scheme::Scheme;
 
 /// A grid of repeated columns, for one knob.
@@ -152,7 +152,7 @@ impl<R: Working + OnDevice> Contestant<'_, R> {
 
 /// The transport as a step has it: all fields of the state, the first without limiter.
 fn settings<R: Working>(march: March, gpu: &Gpu, bed: &Tiled<R>) -> TransportSettings {
-    let tracers = [State::<R>::NAMES.len(), 1];
+    let tracers = [STATE_FIELDS, 1];
     let precision = <R as Real>::PRECISION;
     TransportSettings::marching(
         march,

@@ -31,7 +31,7 @@ const TOTALS: [&str; 2] = ["water of the domain", "rain of the domain"];
 /// How far runs on the CPU come apart.
 #[derive(Clone, Debug)]
 pub struct Apart {
-    fields: [Spread; 12],
+    fields: Vec<Spread>,
     /// Differences of [`Totals`].
     totals: [f64; 2],
     /// What differences of the precipitation add up to by chance, kg.
@@ -59,19 +59,22 @@ impl Apart {
     /// The difference of two runs.
     pub fn of<R: Real>(a: &Sample<R>, b: &Sample<R>, totals: [Totals; 2]) -> Self {
         let mut room = Vec::new();
-        let (first, second) = (a.fields(), b.fields());
-        let fields: [Spread; 12] =
-            std::array::from_fn(|n| Spread::of(second[n], first[n], &mut room));
-        let by_chance = sum_by_chance(fields[Sample::<R>::RAIN].rms, totals[0].area, a.columns());
+        let pairs = a.fields().into_iter().zip(b.fields());
+        let fields: Vec<Spread> =
+            pairs.map(|(first, second)| Spread::of(second, first, &mut room)).collect();
+        let rain = a.names().iter().position(|name| *name == Sample::<R>::RAIN);
+        let rms = rain.map_or(0.0, |rain| fields[rain].rms);
+        let by_chance = sum_by_chance(rms, totals[0].area, a.columns());
         let [a, b] = totals.map(|totals| totals.sums());
         Self { fields, totals: [(b[0] - a[0]).abs(), (b[1] - a[1]).abs()], by_chance }
     }
 
     /// The same, or what errors of `one_step` add up to in so many steps where that is more.
     #[must_use]
-    pub fn or_roundings(self, one_step: &[Spread; 12], steps: usize) -> Self {
+    pub fn or_roundings(self, one_step: &[Spread], steps: usize) -> Self {
         let added = (steps as f64).sqrt();
-        let fields = std::array::from_fn(|n| self.fields[n].larger(&one_step[n].scaled(added)));
+        let pairs = self.fields.iter().zip(one_step);
+        let fields = pairs.map(|(own, one)| own.larger(&one.scaled(added))).collect();
         Self { fields, ..self }
     }
 
@@ -79,7 +82,7 @@ impl Apart {
     #[must_use]
     pub fn larger(&self, other: &Self) -> Self {
         Self {
-            fields: std::array::from_fn(|n| self.fields[n].larger(&other.fields[n])),
+            fields: self.fields.iter().zip(&other.fields).map(|(a, b)| a.larger(b)).collect(),
             totals: std::array::from_fn(|n| self.totals[n].max(other.totals[n])),
             by_chance: self.by_chance.max(other.by_chance),
         }
@@ -111,17 +114,17 @@ pub fn judge_later<R: Real + Value>(
     let mut room = Vec::new();
     let mut verdicts = Vec::new();
     let mut by_chance = 0.0;
-    for (n, yard) in apart.fields.iter().enumerate() {
+    for (n, (yard, name)) in apart.fields.iter().zip(a.names()).enumerate() {
         let (first, second) = (a.fields()[n], b.fields()[n]);
         let spread = Spread::of(second, first, &mut room);
         let (size, what) = (root_mean_square(first), "the field's rms");
-        if n == Sample::<R>::RAIN {
+        if name == Sample::<R>::RAIN {
             by_chance = sum_by_chance(spread.rms.min(size), totals[0].area, a.columns());
         }
         let mut checks =
             vec![Check::new("99th percentile", spread.p99, limits(yard.p99, size, what))];
         // That of a field that jumps rests on a few cells.
-        if !jumps(Sample::<R>::NAMES[n]) {
+        if !jumps(name) {
             let limits = limits(yard.rms_inner, size, what);
             checks.push(Check::new("rms of all but the largest 1 %", spread.rms_inner, limits));
         }

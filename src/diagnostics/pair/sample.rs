@@ -20,33 +20,24 @@ pub struct Sample<R> {
 }
 
 impl<R: Real> Sample<R> {
-    /// Names of the fields, in the order of [`Sample::fields`].
-    pub const NAMES: [&'static str; 12] = [
-        "theta",
-        "qv",
-        "qc",
-        "qr",
-        "qi",
-        "qs",
-        "refl_10cm",
-        "re_cloud",
-        "re_ice",
-        "re_snow",
-        "rain",
-        "snow",
-    ];
+    /// What is diagnosed, and what has fallen.
+    const BESIDE: [&'static str; 6] =
+        ["refl_10cm", "re_cloud", "re_ice", "re_snow", Self::RAIN, "snow"];
 
-    /// Where the precipitation is among them.
-    pub const RAIN: usize = 10;
+    /// The precipitation among the names.
+    pub const RAIN: &'static str = "rain";
+
+    /// Names of the fields, in the order of [`Sample::fields`]: of the state, then what is diagnosed, then what
+    /// has fallen.
+    pub fn names(&self) -> Vec<&'static str> {
+        let tracers = self.state.set().iter().map(|tracer| tracer.name);
+        tracers.chain(Self::BESIDE).collect()
+    }
 
     /// The values of the fields: planes of all columns, as many as the field has levels.
-    pub fn fields(&self) -> [&[R]; 12] {
-        let [theta, qv, qc, qr, qi, qs] = self.state.fields().map(values);
-        let CloudDiagnostics { refl_10cm, re_cloud, re_ice, re_snow } = &self.diagnostics;
-        let [refl_10cm, re_cloud, re_ice, re_snow] =
-            [refl_10cm, re_cloud, re_ice, re_snow].map(values);
-        let [rain, snow] = [&self.rain, &self.snow].map(values);
-        [theta, qv, qc, qr, qi, qs, refl_10cm, re_cloud, re_ice, re_snow, rain, snow]
+    pub fn fields(&self) -> Vec<&[R]> {
+        let volumes = self.state.fields().iter().chain(self.diagnostics.fields()).map(values);
+        volumes.chain([&self.rain, &self.snow].map(values)).collect()
     }
 
     /// Number of columns.

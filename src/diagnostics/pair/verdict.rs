@@ -109,7 +109,7 @@ impl Verdict {
             p999: Some(apart.p999),
             max_ulp: Some(difference.max_ulp),
             worst,
-            ..Self::of_checks(Sample::<R>::NAMES[n], steps, checks)
+            ..Self::of_checks(a.names()[n], steps, checks)
         }
     }
 

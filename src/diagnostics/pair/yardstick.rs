@@ -45,7 +45,7 @@ const STEADY_ERROR: &str = "largest error, steady columns";
 
 /// Fields that jump where a mixing ratio crosses a threshold: judged by percentiles alone.
 pub(super) fn jumps(field: &str) -> bool {
-    field.starts_with("re")
+    ["refl_10cm", "re_cloud", "re_ice", "re_snow"].contains(&field)
 }
 
 /// What the errors of one field are on the CPU, the largest of all runs.
@@ -65,7 +65,7 @@ pub struct Yardstick {
     /// Whether the scheme takes the step in one go, so that nearly all of it is smooth.
     is_smooth: bool,
     runs: usize,
-    entries: [Entry; 12],
+    entries: Vec<Entry>,
     /// How many of the runs and probes left their course in each column.
     left: Vec<u32>,
     /// Runs and probes.
@@ -77,11 +77,12 @@ impl Yardstick {
     /// A yardstick without runs; `is_smooth` where the microphysics makes one minor step.
     pub fn new(truth: Sample<f64>, is_smooth: bool) -> Self {
         let columns = truth.columns();
-        let entries = truth.fields().map(|field| Entry {
+        let entry = |field: &[f64]| Entry {
             rms: root_mean_square(field),
             columns: vec![0.0; columns],
             ..Entry::default()
-        });
+        };
+        let entries = truth.fields().into_iter().map(entry).collect();
         let left = vec![0; columns];
         Self { truth, is_smooth, runs: 0, entries, left, probes: 0, room: Vec::new() }
     }
@@ -133,8 +134,8 @@ impl Yardstick {
     }
 
     /// The errors that the runs have made by rounding alone in one step, the largest of all runs.
-    pub fn spreads(&self) -> [Spread; 12] {
-        std::array::from_fn(|n| self.entries[n].spread)
+    pub fn spreads(&self) -> Vec<Spread> {
+        self.entries.iter().map(|entry| entry.spread).collect()
     }
 
     /// Columns in which one more run may leave its course although none has so far.
@@ -150,7 +151,7 @@ impl Yardstick {
 
     fn floor_f64(&self, n: usize) -> f64 {
         let part =
-            if Sample::<f64>::NAMES[n] == "refl_10cm" { FLOOR_F64_REFLECTIVITY } else { FLOOR_F64 };
+            if self.truth.names()[n] == "refl_10cm" { FLOOR_F64_REFLECTIVITY } else { FLOOR_F64 };
         part * self.entries[n].rms
     }
 
@@ -165,7 +166,7 @@ impl Yardstick {
             };
             Verdict::on_field(1, [a, b], n, checks, &mut room)
         };
-        let verdicts = (0..Sample::<R>::NAMES.len()).map(judge).collect();
+        let verdicts = (0..self.entries.len()).map(judge).collect();
         self.room = room;
         verdicts
     }
@@ -178,7 +179,7 @@ impl Yardstick {
         };
         let mut checks = Vec::new();
         if self.is_smooth {
-            if !jumps(Sample::<R>::NAMES[n]) {
+            if !jumps(self.truth.names()[n]) {
                 checks.push(self.largest_error(n, b, &floor));
             }
             let limits = [times(MAX_FACTOR, entry.spread.p999), floor.clone()];

@@ -4,7 +4,7 @@
 use ndarray::Array2;
 use time::PrimitiveDateTime;
 
-use super::{COLUMN_MASS, DOMAIN_PLANES, Restart, dimensions, planes};
+use super::{COLUMN_MASS, DOMAIN_PLANES, Restart, dimensions, kept_name, planes};
 use crate::calendar;
 use crate::constants::Constants;
 use crate::error::Result;
@@ -13,6 +13,7 @@ use crate::io::reader::Reader;
 use crate::io::wrf::{Domain, check_levels, check_masses, check_shape};
 use crate::io::writer::Stored;
 use crate::state::State;
+use crate::tracers::Role;
 
 /// Most steps that can be past: as many as can be asked for by their number.
 const MOST_STEPS: usize = u32::MAX as usize;
@@ -170,8 +171,13 @@ fn finite(reader: &Reader, name: &str, mut values: impl Iterator<Item = f64>) ->
 }
 
 fn state<R: Stored>(reader: &Reader, state: &State<R>) -> Result<()> {
-    for (n, (name, field)) in State::<R>::NAMES.into_iter().zip(state.fields()).enumerate() {
-        let is_good = |x: f64| if n == 0 { THETA.contains(&x) } else { x.abs() < MOST_WATER };
+    for (tracer, field) in state.tracers() {
+        let name = kept_name(tracer);
+        let is_good = |x: f64| match tracer.role {
+            Role::Temperature => THETA.contains(&x),
+            Role::Water => x.abs() < MOST_WATER,
+            Role::Passive => x.is_finite(),
+        };
         let bad = field.indexed_iter().find(|(_, x)| !is_good(x.f64()));
         if let Some(((k, j, i), x)) = bad {
             return Err(reader.error(format!(

@@ -1,6 +1,7 @@
 //! Reading restart files.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use ndarray::Array2;
 use time::PrimitiveDateTime;
@@ -9,7 +10,9 @@ use tracing::{debug, warn};
 use super::check;
 use super::digest::digest;
 use super::dimension::PART;
-use super::{COLUMN_MASS, DIGEST, DOMAIN_PLANES, FIGURES, FORM, FrameRow, PROFILES, Restart};
+use super::{
+    COLUMN_MASS, DIGEST, DOMAIN_PLANES, FIGURES, FORM, FrameRow, PROFILES, Restart, kept_name,
+};
 use crate::calendar;
 use crate::error::{Advice, Result};
 use crate::grid::{Grid, Shape};
@@ -21,7 +24,8 @@ use crate::io::writer::Stored;
 use crate::mass::{FaceMaps, MassCoordinate};
 use crate::os_text::Shown;
 use crate::plan::Past;
-use crate::state::{Gathered, Standing, State, Surface, WaterChange};
+use crate::state::{Gathered, Standing, State, Surface, TracerChange, WaterChange};
+use crate::tracers::TracerSet;
 
 /// A restart file of this version of the program.
 #[derive(Debug)]
@@ -84,6 +88,11 @@ impl RestartFile {
         found.ok_or_else(|| self.reader.error(format!("has no global attribute {name}")))
     }
 
+    /// The description of the passive tracers of the run, where it carries any.
+    pub fn tracers(&self) -> Option<String> {
+        self.reader.text("tracers")
+    }
+
     /// Length of the steps, s.
     ///
     /// # Errors
@@ -134,13 +143,13 @@ impl RestartFile {
         ))
     }
 
-    /// Reads all of it, but for the later frames.
+    /// Reads all of it, but for the later frames, of a run that carries these tracers.
     ///
     /// # Errors
     ///
     /// [`Error::Input`](crate::error::Error::Input) when something is damaged, missing, or of
     /// another precision.
-    pub fn load<R: Stored>(&self) -> Result<Restart<R>> {
+    pub fn load<R: Stored>(&self, tracers: &Arc<TracerSet>) -> Result<Restart<R>> {
         self.verify()?;
         let reader = &self.reader;
         let length = |name: &str| reader.dimension(name);
@@ -162,22 +171,23 @@ impl RestartFile {
             frame: kept::frame(reader, input, 0, *time)?,
             series: Series::kept(self.path(), &times, first, begin),
             column_mass: [perturbation?, base?],
-            standing: self.standing(shape)?,
+            standing: self.standing(shape, tracers)?,
             past: Past { steps: self.count("steps")?, lack: self.number("lack")? },
             dt: self.dt()?,
             begin,
             reports: self.reports()?,
             water_start: self.number("water_start")?,
+            passive_start: self.of_tracers("tracer_start", 1, tracers)?,
         };
         check::contents(reader, &restart, &times)?;
         Ok(restart)
     }
 
-    fn standing<R: Stored>(&self, shape: Shape) -> Result<Standing<R>> {
+    fn standing<R: Stored>(&self, shape: Shape, tracers: &Arc<TracerSet>) -> Result<Standing<R>> {
         let reader = &self.reader;
         let field = |name: &str| array::<R, _>(reader, name, shape.centre());
-        let [theta, qv, qc, qr, qi, qs] = State::<R>::NAMES.map(field);
-        let state = State { theta: theta?, qv: qv?, qc: qc?, qr: qr?, qi: qi?, qs: qs? };
+        let fields = tracers.iter().map(|tracer| field(&kept_name(tracer)));
+        let state = State::new(Arc::clone(tracers), fields.collect::<Result<Vec<_>>>()?);
         let planes =
             Surface::<R>::NAMES.map(|name| array::<R, _>(reader, name, (shape.ny, shape.nx)));
         let planes = planes.into_iter().collect::<Result<Vec<Array2<R>>>>()?;
@@ -192,7 +202,25 @@ impl RestartFile {
             return Err(reader.error("attribute water_changes does not hold five numbers"));
         };
         let changes = WaterChange { fallen, sides, fallout_residual, clipped, mass_mismatch };
-        Ok(Standing { state, gathered: Gathered { surface: Surface::of(planes), changes, parts } })
+        let of_tracers = |name: &str, each: usize| self.of_tracers(name, each, tracers);
+        let passive = of_tracers("tracer_changes", 2)?;
+        let (pairs, _) = passive.as_chunks::<2>();
+        let passive = pairs.iter().map(|&[sides, decayed]| TracerChange { sides, decayed });
+        let (surface, passive) = (Surface::of(planes), passive.collect());
+        Ok(Standing { state, gathered: Gathered { surface, changes, passive, parts } })
+    }
+
+    /// Numbers that the file has for each passive tracer.
+    fn of_tracers(&self, name: &str, each: usize, tracers: &TracerSet) -> Result<Vec<f64>> {
+        let count = each * tracers.passive().len();
+        let numbers = if count == 0 { Vec::new() } else { self.reader.numbers(name)? };
+        if numbers.len() == count {
+            return Ok(numbers);
+        }
+        let found = numbers.len();
+        Err(self
+            .reader
+            .error(format!("attribute {name} holds {found} numbers; {count} are needed")))
     }
 
     fn reports(&self) -> Result<Vec<FrameRow>> {

@@ -17,6 +17,7 @@ use crate::io::wrf::series::Series;
 use crate::io::wrf::{Attribute, Domain, Frame};
 use crate::plan::Past;
 use crate::state::Standing;
+use crate::tracers::{Role, Tracer};
 pub use digest::digest;
 pub use load::RestartFile;
 pub use save::Restarter;
@@ -72,6 +73,8 @@ pub struct Saved<R> {
     pub reports: Vec<FrameRow>,
     /// Water at the start of the first run, kg.
     pub water_start: f64,
+    /// What there was of each passive tracer then, kg of dry air times its units.
+    pub passive_start: Vec<f64>,
     /// Whether the run ends there.
     pub is_last: bool,
 }
@@ -99,6 +102,16 @@ pub struct Restart<R> {
     pub reports: Vec<FrameRow>,
     /// Water at the start of the first run, kg.
     pub water_start: f64,
+    /// What there was of each passive tracer then, kg of dry air times its units.
+    pub passive_start: Vec<f64>,
+}
+
+/// Name of the variable of a tracer: those that a user has named stand apart from all others.
+fn kept_name(tracer: &Tracer) -> String {
+    match tracer.role {
+        Role::Passive => format!("tracer_{}", tracer.name),
+        _ => tracer.name.to_owned(),
+    }
 }
 
 /// Names of the dimensions of the run's grid and of lists.

@@ -6,18 +6,18 @@ use netcdf::{AttributeValue, FileMut};
 use super::digest::digest;
 use super::{
     About, COLUMN_MASS, DIGEST, DOMAIN_PLANES, FORM, PROFILES, Saved, dimension, dimensions,
-    planes, profiles,
+    kept_name, planes, profiles,
 };
 use crate::calendar;
 use crate::error::Result;
 use crate::grid::Shape;
 use crate::io::pending::Pending;
 use crate::io::reader::RESTART_MARK;
-use crate::io::wrf::kept::{CENTRE, FRAME, FRAME_PLANES, FRAME_VOLUMES, volumes};
+use crate::io::wrf::kept::{CENTRE, FRAME, FRAME_PLANES, volumes};
 use crate::io::wrf::{Attribute, Domain, Frame};
 use crate::io::writer::Stored;
 use crate::os_text::Shown;
-use crate::state::{Gathered, State, Surface, WaterChange};
+use crate::state::{Gathered, Surface, WaterChange};
 
 /// Writes where a run stands, each time in the place of the time before.
 #[derive(Debug)]
@@ -42,13 +42,16 @@ impl Restarter {
         let Self { pending, about } = self;
         let failed = |e: netcdf::Error| pending.failed(e);
         let numbers = saved.number..about.series.len();
+        let mut frame = about.series.as_stored(saved.number, &about.domain)?;
         let mut file = netcdf::create(pending.path()).map_err(failed)?;
-        define::<R>(&mut file, about, saved, numbers.len()).map_err(failed)?;
+        define::<R>(&mut file, about, saved, (&frame, numbers.len())).map_err(failed)?;
         put_standing(&mut file, saved).map_err(failed)?;
         put_place(&mut file, about).map_err(failed)?;
         for (index, number) in numbers.enumerate() {
-            let frame = about.series.as_stored(number, &about.domain)?;
-            put_frame(&mut file, index, &frame).map_err(failed)?;
+            if index > 0 {
+                frame = about.series.as_stored(number, &about.domain)?;
+            }
+            put_frame(&mut file, index, (&frame, &about.series.variables())).map_err(failed)?;
         }
         file.sync().map_err(failed)?;
         let sum = digest(&file).map_err(failed)?;
@@ -62,17 +65,17 @@ fn define<R: Stored>(
     file: &mut FileMut,
     about: &About,
     saved: &Saved<R>,
-    frames: usize,
+    (frame, frames): (&Frame, usize),
 ) -> netcdf::Result<()> {
-    let (nz, ny, nx) = saved.standing.state.theta.dim();
+    let (nz, ny, nx) = saved.standing.state.theta().dim();
     let input = about.domain.grid.shape;
     for (name, length) in dimensions(Shape { nx, ny, nz }, input) {
         file.add_dimension(name, length)?;
     }
     file.add_dimension(FRAME, frames)?;
     define_attributes(file, about, saved)?;
-    for name in State::<R>::NAMES {
-        file.add_variable::<R>(name, &dimension::RUN)?;
+    for tracer in &**saved.standing.state.set() {
+        file.add_variable::<R>(&kept_name(tracer), &dimension::RUN)?;
     }
     for name in Surface::<R>::NAMES {
         file.add_variable::<R>(name, &dimension::RUN[1..])?;
@@ -80,9 +83,8 @@ fn define<R: Stored>(
     for name in COLUMN_MASS {
         file.add_variable::<f32>(name, &dimension::RUN[1..])?;
     }
-    for (name, along) in FRAME_VOLUMES {
-        let [z, y, x] = along;
-        file.add_variable::<f32>(name, &[FRAME, z, y, x])?;
+    for (name, [z, y, x], _) in volumes(frame, &about.series.variables()) {
+        file.add_variable::<f32>(&name, &[FRAME, z, y, x])?;
     }
     for name in FRAME_PLANES {
         let [_, y, x] = CENTRE;
@@ -127,6 +129,12 @@ fn define_attributes<R: Stored>(
     add("water_start", (*water_start).into());
     let changes = vec![fallen, sides, fallout_residual, clipped, mass_mismatch];
     add("water_changes", changes.into());
+    let passive = &standing.gathered.passive;
+    if !passive.is_empty() {
+        let changes = passive.iter().flat_map(|change| [change.sides, change.decayed]);
+        add("tracer_changes", changes.collect::<Vec<f64>>().into());
+        add("tracer_start", saved.passive_start.clone().into());
+    }
     add("input_path", domain.path.shown().into_owned().into());
     add("dx", domain.grid.dx.into());
     add("dy", domain.grid.dy.into());
@@ -169,8 +177,8 @@ fn memory<T, D: ndarray::Dimension>(array: &ndarray::Array<T, D>) -> &[T] {
 
 fn put_standing<R: Stored>(file: &mut FileMut, saved: &Saved<R>) -> netcdf::Result<()> {
     let Saved { standing, reports, .. } = saved;
-    for (name, field) in State::<R>::NAMES.into_iter().zip(standing.state.fields()) {
-        put(file, name, memory(field))?;
+    for (tracer, field) in standing.state.tracers() {
+        put(file, &kept_name(tracer), memory(field))?;
     }
     let Gathered { surface, parts, .. } = &standing.gathered;
     for (name, plane) in Surface::<R>::NAMES.into_iter().zip(surface.planes()) {
@@ -213,7 +221,11 @@ fn put_place(file: &mut FileMut, about: &About) -> netcdf::Result<()> {
     Ok(())
 }
 
-fn put_frame(file: &mut FileMut, index: usize, frame: &Frame) -> netcdf::Result<()> {
+fn put_frame(
+    file: &mut FileMut,
+    index: usize,
+    (frame, variables): (&Frame, &[&str]),
+) -> netcdf::Result<()> {
     let mut put = |name: &str, lengths: &[usize], values: &[f32]| {
         let missing = || format!("no variable {name}");
         let mut variable = file.variable_mut(name).ok_or_else(missing)?;
@@ -221,8 +233,8 @@ fn put_frame(file: &mut FileMut, index: usize, frame: &Frame) -> netcdf::Result<
         let extents: Vec<_> = one.chain(lengths.iter().map(|length| 0..*length)).collect();
         variable.put_values(values, extents)
     };
-    for ((name, _), field) in FRAME_VOLUMES.into_iter().zip(volumes(frame)) {
-        put(name, field.shape(), memory(field))?;
+    for (name, _, field) in volumes(frame, variables) {
+        put(&name, field.shape(), memory(field))?;
     }
     for (name, plane) in FRAME_PLANES.into_iter().zip(&frame.column_mass) {
         put(name, plane.shape(), memory(plane))?;

@@ -6,8 +6,9 @@ use super::Frame;
 use crate::constants::Constants;
 use crate::error::Result;
 use crate::io::reader::Reader;
-use crate::state::{Environment, State};
+use crate::state::Environment;
 use crate::thermo;
+use crate::tracers::Role;
 
 /// Potential temperature less 300 K from the moist one, in place.
 ///
@@ -28,7 +29,7 @@ pub(super) fn environment<R: Constants>(frame: &Frame) -> Environment<R> {
         Zip::from(a).and(b).map_collect(|&a, &b| R::of(a.into()) + R::of(b.into()))
     };
     let p: Array3<R> = sum(&frame.pressure);
-    let rho = Zip::from(&frame.state.theta).and(&frame.state.qv).and(&p).map_collect(
+    let rho = Zip::from(frame.state.theta()).and(frame.state.qv()).and(&p).map_collect(
         |&theta, &qv, &p| {
             let theta = R::of(theta.into()) + R::THETA_BASE;
             R::ONE / thermo::specific_volume(theta, R::of(qv.into()), p)
@@ -74,14 +75,12 @@ pub(in crate::io) fn check(reader: &Reader, frame: &Frame) -> Result<()> {
         ))),
     };
     let wide = |field: &Array3<f32>| field.mapv(f64::from);
-    let names = ["T", "QVAPOR", "QCLOUD", "QRAIN", "QICE", "QSNOW"];
-    debug_assert_eq!(names.len(), State::<f32>::NAMES.len());
-    for (name, field) in names.into_iter().zip(frame.state.fields()).skip(1) {
-        within(&wide(field), bounds::WATER, &format!("{name} (kg/kg)"))?;
+    for (tracer, field) in frame.state.tracers().filter(|(x, _)| x.role == Role::Water) {
+        within(&wide(field), bounds::WATER, &format!("{} (kg/kg)", tracer.variable))?;
     }
     let air: Environment<f64> = environment(frame);
     within(&air.p, bounds::PRESSURE, "P + PB (Pa)")?;
-    let t = Zip::from(&frame.state.theta)
+    let t = Zip::from(frame.state.theta())
         .and(&air.exner)
         .map_collect(|&theta, &exner| (f64::from(theta) + f64::THETA_BASE) * exner);
     within(&t, bounds::TEMPERATURE, "the temperature from T, P and PB (K)")?;

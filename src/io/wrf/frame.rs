@@ -10,6 +10,7 @@ use super::{Frame, air, holes, species, theta};
 use crate::error::Result;
 use crate::io::holes::Holes;
 use crate::state::State;
+use crate::tracers::{Role, TracerSet};
 
 /// Reads the fields of a time, all of them there and those of air, and where the potential temperature stands.
 pub(super) fn read_frame(source: &Source<'_>, time: PrimitiveDateTime) -> Result<(Frame, Origin)> {
@@ -31,23 +32,23 @@ fn gather(source: &Source<'_>, time: PrimitiveDateTime) -> Result<(Frame, Origin
         debug!("{name} is not in the file and is taken as zero");
         Ok(Array3::zeros(source.shape.centre()))
     };
-    let qv = water("QVAPOR")?;
-    let (theta, origin) = theta::read(source, &qv)?;
+    let set = TracerSet::moist_air();
+    // The potential temperature of some files is that of moist air.
+    let mut fields = Vec::with_capacity(set.len());
+    for tracer in set.iter().filter(|tracer| tracer.role == Role::Water) {
+        fields.push(water(tracer.variable)?);
+    }
+    let (theta, origin) = theta::read(source, &fields[0])?;
+    fields.insert(0, theta);
     let frame = Frame {
         time,
-        state: State {
-            theta,
-            qv,
-            qc: water("QCLOUD")?,
-            qr: water("QRAIN")?,
-            qi: water("QICE")?,
-            qs: water("QSNOW")?,
-        },
+        state: State::new(set, fields),
         u: volume("U", Place::FaceX)?,
         v: volume("V", Place::FaceY)?,
         pressure: [volume("P", Place::Centre)?, volume("PB", Place::Centre)?],
         geopotential: [volume("PH", Place::FaceZ)?, volume("PHB", Place::FaceZ)?],
         column_mass: [source.plane("MU", Place::Centre)?, source.plane("MUB", Place::Centre)?],
+        sources: Vec::new(),
     };
     Ok((frame, origin))
 }

@@ -9,6 +9,7 @@ use crate::grid::Shape;
 use crate::io::exact::{shaped, typed};
 use crate::io::reader::Reader;
 use crate::state::State;
+use crate::tracers::TracerSet;
 
 /// Dimension of the frames, and dimensions of space of the input's grid.
 pub(in crate::io) const FRAME: &str = "frame";
@@ -18,33 +19,38 @@ const FACE_X: [&str; 3] = ["z", "input_y", "input_x_face"];
 const FACE_Y: [&str; 3] = ["z", "input_y_face", "input_x"];
 const FACE_Z: [&str; 3] = ["z_face", "input_y", "input_x"];
 
-/// Variables of an input frame with levels, each with its dimensions, in the order of
-/// [`volumes`].
-pub(in crate::io) const FRAME_VOLUMES: [(&str, [&str; 3]); 12] = [
-    ("frame_theta", CENTRE),
-    ("frame_qv", CENTRE),
-    ("frame_qc", CENTRE),
-    ("frame_qr", CENTRE),
-    ("frame_qi", CENTRE),
-    ("frame_qs", CENTRE),
-    ("frame_u", FACE_X),
-    ("frame_v", FACE_Y),
-    ("frame_pressure_perturbation", CENTRE),
-    ("frame_pressure_base", CENTRE),
-    ("frame_geopotential_perturbation", FACE_Z),
-    ("frame_geopotential_base", FACE_Z),
-];
+/// What the name of a variable of an input frame begins with.
+const OF_FRAME: &str = "frame_";
+
+/// The same of what is read for passive tracers.
+const OF_SOURCE: &str = "frame_source_";
+
+/// The fields of an input frame with levels: name of the variable, dimensions, values. `variables` are the names of
+/// its sources.
+pub(in crate::io) fn volumes<'a>(
+    frame: &'a Frame,
+    variables: &[&str],
+) -> Vec<(String, [&'static str; 3], &'a Array3<f32>)> {
+    let Frame { u, v, pressure: [p, pb], geopotential: [ph, phb], .. } = frame;
+    let tracers = frame.state.tracers().map(|(tracer, field)| (tracer.name, CENTRE, field));
+    let sources = variables.iter().zip(&frame.sources);
+    let sources = sources.map(|(name, field)| (format!("{OF_SOURCE}{name}"), CENTRE, field));
+    let others = [
+        ("u", FACE_X, u),
+        ("v", FACE_Y, v),
+        ("pressure_perturbation", CENTRE, p),
+        ("pressure_base", CENTRE, pb),
+        ("geopotential_perturbation", FACE_Z, ph),
+        ("geopotential_base", FACE_Z, phb),
+    ];
+    let all = tracers.chain(others);
+    let all = all.map(|(name, along, field)| (format!("{OF_FRAME}{name}"), along, field));
+    all.chain(sources).collect()
+}
 
 /// Variables of an input frame without levels.
 pub(in crate::io) const FRAME_PLANES: [&str; 2] =
     ["frame_column_mass_perturbation", "frame_column_mass_base"];
-
-/// The values of [`FRAME_VOLUMES`].
-pub(in crate::io) fn volumes(frame: &Frame) -> [&Array3<f32>; FRAME_VOLUMES.len()] {
-    let [theta, qv, qc, qr, qi, qs] = frame.state.fields();
-    let Frame { u, v, pressure: [p, pb], geopotential: [ph, phb], .. } = frame;
-    [theta, qv, qc, qr, qi, qs, u, v, p, pb, ph, phb]
-}
 
 /// An input frame of a restart file.
 ///
@@ -66,8 +72,8 @@ pub(in crate::io) fn frame(
         let ranges: Vec<_> = one.chain(lengths.iter().map(|length| 0..*length)).collect();
         typed(reader, name, &ranges)
     };
-    let volume = |at: usize| -> Result<Array3<f32>> {
-        let (name, along) = FRAME_VOLUMES[at];
+    let volume = |name: &str, along: [&str; 3]| -> Result<Array3<f32>> {
+        let name = &format!("{OF_FRAME}{name}");
         let lengths = lengths(&along)?;
         let shape = (lengths[0], lengths[1], lengths[2]);
         shaped(reader, name, shape, values(name, &along)?)
@@ -76,23 +82,39 @@ pub(in crate::io) fn frame(
         let found = values(name, &CENTRE[1..])?;
         shaped(reader, name, (shape.ny, shape.nx), found)
     };
+    let set = TracerSet::moist_air();
+    let fields = set.iter().map(|tracer| volume(tracer.name, CENTRE)).collect::<Result<_>>()?;
     let [perturbation, base] = FRAME_PLANES;
     let frame = Frame {
         time,
-        state: State {
-            theta: volume(0)?,
-            qv: volume(1)?,
-            qc: volume(2)?,
-            qr: volume(3)?,
-            qi: volume(4)?,
-            qs: volume(5)?,
-        },
-        u: volume(6)?,
-        v: volume(7)?,
-        pressure: [volume(8)?, volume(9)?],
-        geopotential: [volume(10)?, volume(11)?],
+        state: State::new(set, fields),
+        u: volume("u", FACE_X)?,
+        v: volume("v", FACE_Y)?,
+        pressure: [volume("pressure_perturbation", CENTRE)?, volume("pressure_base", CENTRE)?],
+        geopotential: [
+            volume("geopotential_perturbation", FACE_Z)?,
+            volume("geopotential_base", FACE_Z)?,
+        ],
         column_mass: [plane(perturbation)?, plane(base)?],
+        sources: Vec::new(),
     };
     check_air(reader, &frame)?;
     Ok(frame)
+}
+
+/// A variable that is read for passive tracers, of an input frame of a restart file.
+///
+/// # Errors
+///
+/// As [`frame`].
+pub(in crate::io) fn source(
+    reader: &Reader,
+    shape: Shape,
+    index: usize,
+    variable: &str,
+) -> Result<Array3<f32>> {
+    let name = format!("{OF_SOURCE}{variable}");
+    let (nz, ny, nx) = shape.centre();
+    let values = typed(reader, &name, &[index..index + 1, 0..nz, 0..ny, 0..nx])?;
+    shaped(reader, &name, shape.centre(), values)
 }

@@ -95,9 +95,23 @@ pub struct Frame {
     pub geopotential: [Array3<f32>; 2],
     /// Perturbation and base column mass (WRF `MU`, `MUB`), Pa. Shape of each: (ny, nx).
     pub column_mass: [Array2<f32>; 2],
+    /// Variables that are read for passive tracers alone, in their own units. Shape of each: (nz, ny, nx).
+    pub sources: Vec<Array3<f32>>,
 }
 
 impl Frame {
+    /// Height of the middle of the cells above the ground, m. Shape: (nz, ny, nx).
+    pub fn heights(&self) -> Array3<f64> {
+        let [ph, phb] = &self.geopotential;
+        let gravity = <f64 as Constants>::GRAVITY;
+        let face = |k: usize, j: usize, i: usize| {
+            (f64::from(ph[[k, j, i]]) + f64::from(phb[[k, j, i]])) / gravity
+        };
+        Array3::from_shape_fn(self.state.theta().dim(), |(k, j, i)| {
+            0.5 * (face(k, j, i) + face(k + 1, j, i)) - face(0, j, i)
+        })
+    }
+
     /// Density, Exner function, pressure and layer depth in working precision.
     pub fn environment<R: Constants>(&self) -> Environment<R> {
         air::environment(self)

@@ -11,7 +11,6 @@ use ndarray::{Array, Array2, Axis, LinalgScalar, RemoveAxis, Zip};
 use super::{Domain, Frame};
 use crate::grid::{Grid, Shape, Sides};
 use crate::mass::{FaceMaps, MassCoordinate};
-use crate::state::State;
 
 /// Where the values along an axis stand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -162,16 +161,16 @@ pub fn domain(coarse: &Domain, count: usize) -> Domain {
 /// The fields of one time on the grid with every cell divided into `count` x `count`.
 pub fn frame(coarse: &Frame, sides: Sides, count: usize) -> Frame {
     let divide = Division { count, sides };
-    let [theta, qv, qc, qr, qi, qs] = coarse.state.fields().map(|field| divide.cells(field));
     let column_mass = coarse.column_mass.each_ref().map(|plane| divide.cells(plane));
     Frame {
         time: coarse.time,
-        state: State { theta, qv, qc, qr, qi, qs },
+        state: coarse.state.map(|field| divide.cells(field)),
         u: divide.faces_x(&coarse.u),
         v: divide.faces_y(&coarse.v),
         pressure: coarse.pressure.each_ref().map(|field| divide.cells(field)),
         geopotential: coarse.geopotential.each_ref().map(|field| divide.cells(field)),
         column_mass,
+        sources: coarse.sources.iter().map(|field| divide.cells(field)).collect(),
     }
 }
 

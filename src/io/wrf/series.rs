@@ -1,19 +1,22 @@
 //! The times of one or more WRF files, in their order.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use ndarray::Array2;
+use ndarray::{Array2, Array3};
 use time::PrimitiveDateTime;
 
-use super::source::Source;
+use super::source::{Place::Centre, Source};
 use super::{
     Domain, Frame, Vertical, coordinates, holes, kept, read_frame, read_maps, refine,
     require_essentials, shape, spacing, times,
 };
 use crate::calendar;
 use crate::error::{Advice, Result};
+use crate::grid::Shape;
 use crate::io::holes::Holes;
 use crate::io::reader::Reader;
+use crate::passive::{Place, Recipe};
 
 /// Part by which the grids of two files may differ: what rounding makes of them.
 const TOLERANCE: f64 = 1e-4;
@@ -26,6 +29,23 @@ struct Moment {
     time: PrimitiveDateTime,
     /// Whether the file is one of our restart files.
     is_kept: bool,
+}
+
+impl Moment {
+    /// Variables of this time, in the cells of a grid of this shape.
+    fn sources(
+        &self,
+        reader: &Reader,
+        shape: Shape,
+        variables: &[&'static str],
+    ) -> Result<Vec<Array3<f32>>> {
+        let source = Source::new(reader, shape, self.index);
+        let read = |name: &&'static str| match self.is_kept {
+            true => kept::source(reader, shape, self.index, name),
+            false => source.volume(name, Centre),
+        };
+        variables.iter().map(read).collect()
+    }
 }
 
 /// Which file counts where several have a time, as before and after a restart.
@@ -53,6 +73,8 @@ pub struct Series {
     start: PrimitiveDateTime,
     /// The grid of the files and into how many parts its cells are divided, where they are.
     division: Option<(Box<Domain>, usize)>,
+    /// The passive tracers that the frames drive too.
+    recipe: Option<Arc<Recipe>>,
 }
 
 impl Series {
@@ -108,7 +130,7 @@ impl Series {
             }
         }
         let start = moments.first().map_or(calendar::START, |first| first.time);
-        Ok(Self { moments, first: 0, start, division: None })
+        Ok(Self { moments, first: 0, start, division: None, recipe: None })
     }
 
     /// The times that a restart file still holds, of which the first has the number `first`, and
@@ -126,12 +148,46 @@ impl Series {
             is_kept: true,
         };
         let moments = times.iter().enumerate().map(moment).collect();
-        Self { moments, first, start, division: None }
+        Self { moments, first, start, division: None, recipe: None }
     }
 
     /// Divides every cell of `coarse`, the grid of the files, into `count` x `count`.
     pub fn refined(self, coarse: Domain, count: usize) -> Self {
         Self { division: Some((Box::new(coarse), count)), ..self }
+    }
+
+    /// Lets the frames have passive tracers too.
+    pub fn carrying(self, recipe: Arc<Recipe>) -> Self {
+        Self { recipe: Some(recipe), ..self }
+    }
+
+    /// Variables that are read for passive tracers alone.
+    pub fn variables(&self) -> Vec<&'static str> {
+        self.recipe.as_ref().map(|recipe| recipe.variables()).unwrap_or_default()
+    }
+
+    /// The first frame, read already, with what passive tracers are made of.
+    ///
+    /// # Errors
+    ///
+    /// As [`Series::frame`].
+    pub fn with_sources(&self, frame: Frame, domain: &Domain) -> Result<Frame> {
+        let variables = self.variables();
+        let (Some(first), false) = (self.moments.first(), variables.is_empty()) else {
+            return Ok(frame);
+        };
+        let reader = Reader::open(&first.path)?;
+        let sources = first.sources(&reader, domain.grid.shape, &variables)?;
+        Ok(Frame { sources, ..frame })
+    }
+
+    /// A frame on the grid of the run, which is `domain`, with its passive tracers.
+    pub fn complete(&self, frame: Frame, domain: &Domain) -> Frame {
+        let Some(recipe) = &self.recipe else { return frame };
+        let heights = frame.heights();
+        let place = Place { grid: &domain.grid, heights: &heights };
+        let state = recipe.complete(frame.state, &place, &frame.sources);
+        Frame { state, sources: Vec::new(), ..frame }
     }
 
     /// Number of times, with those that are past.
@@ -189,7 +245,11 @@ impl Series {
     pub fn frame(&self, number: usize, domain: &Domain) -> Result<Frame> {
         let (coarse, count) = self.coarse(domain);
         let frame = self.as_stored(number, coarse)?;
-        Ok(if count == 1 { frame } else { refine::frame(&frame, coarse.grid.sides, count) })
+        let frame = match count {
+            1 => frame,
+            count => refine::frame(&frame, coarse.grid.sides, count),
+        };
+        Ok(self.complete(frame, domain))
     }
 
     /// Reads the times from number `from` on, so that one that is no input is found whether or not a run gets
@@ -218,15 +278,19 @@ impl Series {
     ///
     /// As [`Series::frame`].
     pub fn as_stored(&self, number: usize, domain: &Domain) -> Result<Frame> {
-        let Moment { path, index, is_kept, time } = &self.moments[number - self.first];
+        let moment = &self.moments[number - self.first];
+        let Moment { path, index, is_kept, time } = moment;
         let reader = Reader::open(path)?;
-        if *is_kept {
-            return kept::frame(&reader, domain.grid.shape, *index, *time);
-        }
-        let source = Source::new(&reader, shape(&reader)?, *index);
-        let (frame, _) = read_frame(&source, *time)?;
-        check_same_grid(&source, domain)?;
-        Ok(frame)
+        let frame = if *is_kept {
+            kept::frame(&reader, domain.grid.shape, *index, *time)?
+        } else {
+            let source = Source::new(&reader, shape(&reader)?, *index);
+            let (frame, _) = read_frame(&source, *time)?;
+            check_same_grid(&source, domain)?;
+            frame
+        };
+        let sources = moment.sources(&reader, domain.grid.shape, &self.variables())?;
+        Ok(Frame { sources, ..frame })
     }
 }
 

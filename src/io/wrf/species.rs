@@ -35,15 +35,16 @@ pub(super) fn is_wsm3(reader: &Reader) -> Result<bool> {
 /// Takes what of cloud water and rain is frozen for ice and snow, in a file of WSM3 that has none of its own.
 pub(super) fn split(reader: &Reader, frame: &mut Frame) -> Result<()> {
     let has = |field: &Array3<f32>| field.iter().any(|q| *q != 0.0);
-    if !is_wsm3(reader)? || has(&frame.state.qi) || has(&frame.state.qs) {
+    if !is_wsm3(reader)? || has(frame.state.qi()) || has(frame.state.qs()) {
         return Ok(());
     }
     let [p, pb] = &frame.pressure;
-    let t = Zip::from(&frame.state.theta).and(p).and(pb).map_collect(|&theta, &p, &pb| {
+    let t = Zip::from(frame.state.theta()).and(p).and(pb).map_collect(|&theta, &p, &pb| {
         (f64::from(theta) + f64::THETA_BASE) * thermo::exner(f64::from(p) + f64::from(pb))
     });
     let state = &mut frame.state;
-    for (liquid, frozen) in [(&mut state.qc, &mut state.qi), (&mut state.qr, &mut state.qs)] {
+    let [_, _, cloud, rain, ice, snow] = state.moist_air_mut();
+    for (liquid, frozen) in [(cloud, ice), (rain, snow)] {
         Zip::from(liquid).and(frozen).and(&t).for_each(|liquid, frozen, &t| {
             if t < f64::FREEZING {
                 *frozen = std::mem::take(liquid);

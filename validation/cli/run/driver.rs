@@ -226,7 +226,7 @@ fn a_constant_tracer_stays_constant_in_the_storm() {
             let mut q = Array3::from_elem(grid.shape.centre(), VALUE);
             let inflow = BoundaryValues::of(&q);
             for _ in 0..50 {
-                step(&wind, limiter, Some(&inflow), &mut q, &mut work);
+                step(&wind, limiter, Some(&inflow).into(), &mut q, &mut work);
             }
             let apart = q.fold(0.0_f32, |most, q| most.max((q / VALUE - 1.0).abs()));
             assert!(apart <= 1e-6, "{boundary} {limiter:?}: {apart:e}");

@@ -45,7 +45,13 @@ fn run<R: Exchanged>(
         flux: &flux,
         inflow: &[],
         dt: case.dt,
-        settings: TransportSettings { tracers: 1, unlimited: 0, limiter, shares },
+        settings: TransportSettings {
+            tracers: 1,
+            unlimited: 0,
+            limiter,
+            zero_gradient: false,
+            shares,
+        },
         rounding,
     };
     let (found, _) = transport.run(&[case.q.mapv(R::of)], case.steps, 1);

@@ -67,8 +67,8 @@ fn compare<R: Real + Element>(random: &mut Random, [nx, ny]: [usize; 2], strengt
     let program =
         Program::compile(&name, "emulated/summary/program.cpp", &source.prelude, &options);
     let mut records = Records::default();
-    let [_, water @ ..] = state.fields();
-    records.put("water", &water.map(values).concat());
+    let water = state.water();
+    records.put("water", &water.iter().map(values).collect::<Vec<_>>().concat());
     // As rows lie where they can be filled up.
     let filled = Grid { sides: Sides::all(Side::Specified), ..grid };
     let layout = Layout::of(&filled, 4);

@@ -81,7 +81,7 @@ fn check_substepped_tile<R: Exchanged>(nz: usize) {
     let weather = Weather::<R>::of(&columns(nz, 55), 1, 0.0);
     // Where it does not rain, all the rain that reaches the ground has melted on its way.
     let mut dry = weather.clone();
-    dry.state.qr.fill(R::ZERO);
+    dry.state.qr_mut().fill(R::ZERO);
     let region = Region::whole(weather.shape());
     for (dt, weather, rain) in time_steps(nz)
         .iter()

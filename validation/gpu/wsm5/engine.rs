@@ -151,7 +151,7 @@ impl<R: OnDevice> Memory<R> {
     fn upload(gpu: &Gpu, weather: &Weather<R>) -> Self {
         let guard = vec![R::nan(); GUARD];
         let upload = |fields: Vec<Vec<R>>| gpu.upload(&fields.concat()).unwrap();
-        let mut state: Vec<_> = weather.state.fields().map(values).into();
+        let mut state: Vec<_> = weather.state.fields().iter().map(values).collect();
         state.push(guard.clone());
         let Environment { rho, exner, p, dz } = &weather.air;
         let planes = weather.planes();

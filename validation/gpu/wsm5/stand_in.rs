@@ -143,7 +143,7 @@ fn faults_in_single_elements_do_not_pass() {
     expect_noticed(
         "a cell outside of the region that is written",
         |weather, region| {
-            if let Some(x) = weather.state.qr.get_mut([0, 0, region.columns.end]) {
+            if let Some(x) = weather.state.qr_mut().get_mut([0, 0, region.columns.end]) {
                 *x += 1.0e-6;
             }
         },
@@ -153,7 +153,7 @@ fn faults_in_single_elements_do_not_pass() {
         "a column that sees how many there are",
         |weather, region| {
             let last = [0, region.rows.start, region.columns.end - 1];
-            weather.state.theta[last] += 1.0e-3;
+            weather.state.theta_mut()[last] += 1.0e-3;
         },
         &tasks,
     );
@@ -163,7 +163,7 @@ fn faults_in_single_elements_do_not_pass() {
         |weather, region| {
             *turn.borrow_mut() += 1.0e-3;
             let first = [0, region.rows.start, region.columns.start];
-            weather.state.theta[first] += *turn.borrow();
+            weather.state.theta_mut()[first] += *turn.borrow();
         },
         &tasks,
     );

@@ -134,7 +134,7 @@ struct Taken {
 impl Sink<f32> for Taken {
     fn frame(&mut self, step: usize, frame: Snapshot<f32>) -> bool {
         assert!((frame.seconds - 60.0 * step as f64).abs() < 1e-9);
-        self.frames.push((step, frame.state.qv.iter().map(|q| f64::from(*q)).sum()));
+        self.frames.push((step, frame.state.qv().iter().map(|q| f64::from(*q)).sum()));
         true
     }
 

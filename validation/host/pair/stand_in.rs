@@ -169,11 +169,10 @@ impl Backend<f32> for Wide {
 
     fn standing(&mut self, step: usize) -> Result<Standing<f32>> {
         let Standing { state, gathered } = self.0.standing(step)?;
-        let [theta, qv, qc, qr, qi, qs] = state.fields().map(narrow);
+        let state = state.map(narrow);
         let surface = Surface::of(gathered.surface.planes().map(narrow));
-        let Gathered { changes, parts, .. } = gathered;
-        let state = State { theta, qv, qc, qr, qi, qs };
-        Ok(Standing { state, gathered: Gathered { surface, changes, parts } })
+        let Gathered { changes, passive, parts, .. } = gathered;
+        Ok(Standing { state, gathered: Gathered { surface, changes, passive, parts } })
     }
 
     fn drive(&mut self, moment: &Moment<f32>) -> Result<()> {
@@ -196,12 +195,11 @@ impl Backend<f32> for Wide {
         let Some(Captured { state, diagnostics, surface, summary }) = self.0.collect(wait)? else {
             return Ok(None);
         };
-        let [theta, qv, qc, qr, qi, qs] = state.fields().map(narrow);
         let CloudDiagnostics { refl_10cm, re_cloud, re_ice, re_snow } = &diagnostics;
         let [refl_10cm, re_cloud, re_ice, re_snow] =
             [refl_10cm, re_cloud, re_ice, re_snow].map(narrow);
         Ok(Some(Captured {
-            state: State { theta, qv, qc, qr, qi, qs },
+            state: state.map(narrow),
             diagnostics: CloudDiagnostics { refl_10cm, re_cloud, re_ice, re_snow },
             surface: Surface {
                 rain: narrow(&surface.rain),

@@ -196,8 +196,8 @@ fn suspects_hold_the_inputs_and_both_outputs() {
     let inputs = suspect.inputs.as_ref().expect("the inputs of the first step");
     let names: Vec<&str> = inputs.iter().map(|profile| profile.name).collect();
     assert_eq!(names, ["th", "q", "qc", "qr", "qi", "qs", "den", "pii", "p", "delz"]);
-    assert_eq!(find(inputs, "q")[k], f64::from(start.qv[[k, j, i]]));
-    assert_eq!(find(inputs, "th")[k], f64::from(start.theta[[k, j, i]] + 300.0));
+    assert_eq!(find(inputs, "q")[k], f64::from(start.qv()[[k, j, i]]));
+    assert_eq!(find(inputs, "th")[k], f64::from(start.theta()[[k, j, i]] + 300.0));
     assert_eq!(find(inputs, "p")[k], f64::from(case.forcing.environment.p[[k, j, i]]));
     assert_ne!(find(&suspect.a, field)[k], find(&suspect.b, field)[k], "{field}");
     // After the last step there is no input to show: it is 2 steps away.

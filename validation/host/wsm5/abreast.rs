@@ -141,7 +141,7 @@ fn traces_are_nothing() {
     let case = CASES[0];
     let before = weather(case, 1);
     let mut with_traces = before.clone();
-    let [_, _, species @ ..] = with_traces.state.fields_mut();
+    let [_, _, species @ ..] = with_traces.state.moist_air_mut();
     for field in species {
         assert!(field.iter().any(|q| *q <= 0.0), "there is a place for a trace");
         field.mapv_inplace(|q| if q <= 0.0 { 0.5 * f32::MIN_POSITIVE } else { q });
@@ -205,6 +205,6 @@ fn without_vector_instructions_the_reference_is_run() {
         let whole = Region::whole(before.shape());
         let found = before.after(&double, 60.0, &whole);
         let expected = before.after(&double.scheme, 60.0, &whole);
-        assert_eq!(found.state.theta, expected.state.theta);
+        assert_eq!(found.state.theta(), expected.state.theta());
     }
 }

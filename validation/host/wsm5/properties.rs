@@ -117,7 +117,7 @@ fn check_clear<R: Precision>(dt: f64) {
     let one_by_one = weather.after(&Scheme::default(), dt, &region);
     let abreast = weather.after(&Vectors::best(Scheme::default()), dt, &region);
     for after in [one_by_one, abreast] {
-        assert_eq!(after.state.theta, weather.state.theta, "less a base, dt={dt}");
+        assert_eq!(after.state.theta(), weather.state.theta(), "less a base, dt={dt}");
     }
     for name in ["rain", "rainncv", "snow", "snowncv", "sr"] {
         assert!(outcome.field(name).iter().all(|x| *x == R::ZERO), "{name}");

@@ -3,7 +3,7 @@
 use ndarray::{Array1, Array2, Array3, ArrayD, Ix1, Ix2, Ix3};
 use netcdf::{AttributeValue, Group};
 use nwp_mini::advection::flux::FluxConstants;
-use nwp_mini::advection::{self, Limiter, Wind, Workspace};
+use nwp_mini::advection::{self, Entering, Limiter, Wind, Workspace};
 use nwp_mini::grid::{Grid, Shape, Side, Sides};
 use nwp_mini::io::transport::Case;
 use nwp_mini::mass::{AirMass, MassCoordinate, MassFlux};
@@ -120,7 +120,7 @@ impl<R: FluxConstants> Prepared<R> {
     pub fn step(&mut self, limiter: Limiter, q: &mut Array3<R>) -> f64 {
         let Self { grid, air, flux, dt, work } = self;
         let wind = Wind { grid, air, flux, dt: *dt };
-        advection::step(&wind, limiter, None, q, work)
+        advection::step(&wind, limiter, Entering::Nothing, q, work)
     }
 
     /// Several steps from `q`.

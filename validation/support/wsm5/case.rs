@@ -2,7 +2,7 @@
 
 use ndarray::{Array2, Array3, ArrayD, Axis, Ix2};
 use netcdf::{Extents, Group};
-use nwp_mini::state::{CloudDiagnostics, State, Surface};
+use nwp_mini::state::Surface;
 use nwp_mini::wsm5::scheme::Scheme;
 
 use super::weather::{Engine, Region, Vectors, Weather};
@@ -182,8 +182,8 @@ impl Columns {
         for _ in 0..calls {
             if let Some([theta, qv]) = &tendencies {
                 let state = &mut weather.state;
-                state.theta.zip_mut_with(theta, |x, &tendency| *x += dt * tendency);
-                state.qv.zip_mut_with(qv, |x, &tendency| {
+                state.theta_mut().zip_mut_with(theta, |x, &tendency| *x += dt * tendency);
+                state.qv_mut().zip_mut_with(qv, |x, &tendency| {
                     *x = (*x + dt * tendency).larger(R::ZERO);
                 });
             }
@@ -191,14 +191,12 @@ impl Columns {
         }
         let diagnostics = engine.diagnose(&weather);
 
-        let State { theta, qv, qc, qr, qi, qs } = weather.state;
-        let CloudDiagnostics { refl_10cm, re_cloud, re_ice, re_snow } = diagnostics;
-        let levels = [theta, qv, qc, qr, qi, qs, refl_10cm, re_cloud, re_ice, re_snow];
+        let levels = weather.state.fields().iter().chain(diagnostics.fields()).cloned();
         let Surface { rain, fallen, rainncv, snow, snowncv, sr, fall_residual, clipped } =
             weather.surface;
         let ground = [rain, rainncv, snow, snowncv, sr];
         Outcome {
-            fields: levels.into_iter().map(|f| f.remove_axis(Axis(1))).chain(ground).collect(),
+            fields: levels.map(|f| f.remove_axis(Axis(1))).chain(ground).collect(),
             fallen: fallen.into_iter().collect(),
             residual: fall_residual.into_iter().collect(),
             clipped: clipped.into_iter().collect(),

@@ -184,14 +184,14 @@ impl<R: Precision> Weather<R> {
         let mut weather = Self {
             mass,
             theta_base: R::of(theta_base),
-            state: State {
-                theta: field("th").mapv(|th| th - R::of(theta_base)),
-                qv: field("q"),
-                qc: field("qc"),
-                qr: field("qr"),
-                qi: field("qi"),
-                qs: field("qs"),
-            },
+            state: State::of_moist_air([
+                field("th").mapv(|th| th - R::of(theta_base)),
+                field("q"),
+                field("qc"),
+                field("qr"),
+                field("qi"),
+                field("qs"),
+            ]),
             air: Environment { rho, exner: field("pii"), p: field("p"), dz },
             surface: Surface::zeros(shape),
         };
@@ -201,7 +201,7 @@ impl<R: Precision> Weather<R> {
 
     /// Number of cells in each direction.
     pub fn shape(&self) -> Shape {
-        let (nz, ny, nx) = self.state.theta.dim();
+        let (nz, ny, nx) = self.state.theta().dim();
         Shape { nx, ny, nz }
     }
 

@@ -5,7 +5,7 @@ use std::time::Instant;
 use super::super::Bench;
 use super::super::figure::{Timing, wall_times};
 use super::{Subject, TRACERS, Timed, resident};
-use crate::advection::{self, Limiter, Wind, Workspace};
+use crate::advection::{self, Entering, Limiter, Wind, Workspace};
 use crate::backend::Backend;
 use crate::backend::cpu::Cpu;
 use crate::error::Result;
@@ -60,17 +60,17 @@ pub(super) fn measure<R: Working>(
         Subject::Advection => {
             let air = AirMass::new(grid, coordinate);
             let wind = Wind { grid, air: &air, flux: &forcing.flux, dt };
-            let mut tracer = (state.qv.clone(), Workspace::new(grid.shape));
+            let mut tracer = (state.qv().clone(), Workspace::new(grid.shape));
             patient_times(
                 bench.runs,
                 &mut tracer,
                 |(q, _)| {
-                    q.assign(&state.qv);
+                    q.assign(state.qv());
                     Ok(())
                 },
                 |(q, work)| {
                     for _ in 0..TRACERS {
-                        advection::step(&wind, limiter, None, q, work);
+                        advection::step(&wind, limiter, Entering::Nothing, q, work);
                     }
                     Ok(())
                 },

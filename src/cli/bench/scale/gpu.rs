@@ -18,6 +18,7 @@ use crate::gpu::wsm5::{Mapping, Tile};
 use crate::model::Working;
 use crate::model::tiled::Tiled;
 use crate::real::{Precision, Real};
+use crate::tracers::TracerSet;
 use crate::wsm5::Fallout;
 use crate::wsm5::scheme::Scheme;
 
@@ -137,7 +138,15 @@ fn step<R: Working + OnDevice>(
     let limiter = Limiter::PositiveDefinite;
     let choice = bench.mapping.unwrap_or(MappingChoice::Auto);
     let mapping = Some(choice.of(gpu, &grid.shape, <R as Real>::PRECISION, fallout));
-    let setting = Setting { grid, coordinate, limiter, fallout, mapping, has_sequence: false };
+    let setting = Setting {
+        grid,
+        coordinate,
+        limiter,
+        fallout,
+        mapping,
+        tracers: &TracerSet::moist_air(),
+        has_sequence: false,
+    };
     let needs = Needs::of::<R>(gpu, &setting);
     let mut run = room(OnGpu::new(gpu, &setting, state))?;
     run.drive(&Moment::lasting(forcing))?;

@@ -25,7 +25,7 @@ use crate::io::pending::Pending;
 use crate::model::Working;
 use crate::model::tiled::{Tile, Tiled, has_condensate};
 use crate::os_text::Shown;
-use crate::state::State;
+use crate::state::STATE_FIELDS;
 use crate::wsm5::Fallout;
 
 /// Options of `bench scale`.
@@ -81,7 +81,7 @@ enum Subject {
 }
 
 /// Tracers that are carried: as many as a step has.
-const TRACERS: usize = State::<f32>::NAMES.len();
+const TRACERS: usize = STATE_FIELDS;
 
 impl Subject {
     const ALL: [Self; 3] = [Self::Wsm5, Self::Advection, Self::Step];

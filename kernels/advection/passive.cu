@@ -1,0 +1,48 @@
+// Sums of passive tracers over the columns inside the specified and open rows, and their decay. Every block adds up
+// the rows that fall to it in the same order in every run; the host adds up the blocks. See src/backend/region.rs.
+#include "primitives/block_sum.cuh"
+
+__device__ inline bool is_inside(const PassiveArgs& args, int j, int i)
+{
+    return j >= args.first_row && j < args.end_row && i >= args.first_column && i < args.end_column;
+}
+
+// Mass of the cell of column c at level k, kg.
+__device__ inline double mass_of(const PassiveArgs& args, int k, int c)
+{
+    return static_cast<double>(args.mass.with_mu[c] * args.mass.c1[k] + args.mass.without_mu[c] * args.mass.c2[k]);
+}
+
+// Calls `visit` with the values of level blockIdx.y that fall to a thread and returns what they hold inside the region,
+// kg of air times their units: all threads have the sum of the block.
+template <class Visit>
+__device__ inline double amount_of(const PassiveArgs& args, const Visit& visit)
+{
+    const int k = blockIdx.y, plane = args.ny * args.pitch;
+    double sum = 0;
+    for (int j = blockIdx.x; j < args.ny; j += gridDim.x) {
+        for (int i = threadIdx.x; i < args.pitch; i += SUM_THREADS) {
+            const int c = j * args.pitch + i;
+            real& value = args.tracer[static_cast<long long>(k) * plane + c];
+            if (is_inside(args, j, i)) sum += mass_of(args, k, c) * static_cast<double>(value);
+            visit(value);
+        }
+    }
+    return block_sum(sum);
+}
+
+// What there is of a tracer.
+extern "C" __global__ void __launch_bounds__(SUM_THREADS)
+passive_amount_acc64(const __grid_constant__ PassiveArgs args)
+{
+    const double sum = amount_of(args, [](real&) {});
+    if (threadIdx.x == 0) args.sums[blockIdx.y * gridDim.x + blockIdx.x] = sum;
+}
+
+// Leaves a part of a tracer in every cell, and adds what is lost.
+extern "C" __global__ void __launch_bounds__(SUM_THREADS)
+passive_decay_acc64(const __grid_constant__ PassiveArgs args)
+{
+    const double sum = amount_of(args, [&](real& value) { value *= args.left; });
+    if (threadIdx.x == 0) args.sums[blockIdx.y * gridDim.x + blockIdx.x] += args.change * sum;
+}

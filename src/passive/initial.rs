@@ -1,0 +1,162 @@
+//! Where a passive tracer is at the start.
+
+use ndarray::Array3;
+
+use crate::grid::{Grid, Side};
+
+/// The values of a tracer at the start.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Initial {
+    /// A shape in space.
+    Shape(Shape),
+    /// A variable of the input.
+    Variable(&'static str),
+    /// Those of another tracer, by its number in the set.
+    Tracer(usize),
+}
+
+/// A shape in space: `value` inside, `background` outside, in the units of the tracer.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Shape {
+    /// What is inside.
+    pub kind: Kind,
+    /// The value there; of a Gaussian the one in its middle beyond the background.
+    pub value: f64,
+    /// The value elsewhere.
+    pub background: f64,
+}
+
+/// What is inside of a shape. Lengths in m: heights above the ground, x and y from the south-western corner of the
+/// grid along its axes, a cell being as wide as `DX` and `DY` say.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Kind {
+    /// Everything.
+    Everywhere,
+    /// What lies between two heights.
+    Layer([f64; 2]),
+    /// What lies between two heights within half a width of the middle along x and along y.
+    Box {
+        /// Lower and upper end.
+        heights: [f64; 2],
+        /// x and y of the middle; without it that of the grid.
+        centre: Option<[f64; 2]>,
+        /// Width along x and along y.
+        width: [f64; 2],
+    },
+    /// exp(−½ Σ (distance / width)²) about a middle; without a height of the middle, and between two heights where
+    /// these are given, the same at all heights.
+    Gaussian {
+        /// Lower and upper end.
+        heights: [f64; 2],
+        /// x and y of the middle; without it that of the grid.
+        centre: Option<[f64; 2]>,
+        /// Height of the middle.
+        height: Option<f64>,
+        /// Standard deviations along x, y and z.
+        width: [f64; 3],
+    },
+}
+
+/// Where the cells of a frame are.
+#[derive(Clone, Copy, Debug)]
+pub struct Place<'a> {
+    /// The grid.
+    pub grid: &'a Grid,
+    /// Height of the middle of the cells above the ground, m. Shape: (nz, ny, nx).
+    pub heights: &'a Array3<f64>,
+}
+
+impl Shape {
+    /// The values in all cells. Shape: (nz, ny, nx).
+    pub(super) fn field(&self, place: &Place<'_>) -> Array3<f32> {
+        let Self { kind, value, background } = *self;
+        let at = |k: usize, j: usize, i: usize| place.heights[[k, j, i]];
+        Array3::from_shape_fn(place.grid.shape.centre(), |(k, j, i)| {
+            let share = kind.share(place.grid, [i, j], at(k, j, i));
+            // The two values themselves where there is nothing between them.
+            let mixed = match kind {
+                Kind::Gaussian { .. } => background + value * share,
+                _ if share > 0.0 => value,
+                _ => background,
+            };
+            mixed as f32
+        })
+    }
+}
+
+impl Kind {
+    /// How much of a cell at a height counts as inside, 0 to 1.
+    fn share(self, grid: &Grid, [i, j]: [usize; 2], z: f64) -> f64 {
+        let within = |[low, high]: [f64; 2]| f64::from(u8::from((low..=high).contains(&z)));
+        match self {
+            Self::Everywhere => 1.0,
+            Self::Layer(heights) => within(heights),
+            Self::Box { heights, centre, width } => {
+                let away = distances(grid, [i, j], centre);
+                let is_inside = away.iter().zip(width).all(|(away, width)| *away <= 0.5 * width);
+                f64::from(u8::from(is_inside)) * within(heights)
+            }
+            Self::Gaussian { heights, centre, height, width: [x, y, z_width] } => {
+                let [along_x, along_y] = distances(grid, [i, j], centre);
+                let above = height.map_or(0.0, |height| z - height);
+                let squares =
+                    (along_x / x).powi(2) + (along_y / y).powi(2) + (above / z_width).powi(2);
+                (-0.5 * squares).exp() * within(heights)
+            }
+        }
+    }
+}
+
+/// Distances of a column from a middle along x and along y, m; the shorter way round where an axis is periodic.
+fn distances(grid: &Grid, [i, j]: [usize; 2], centre: Option<[f64; 2]>) -> [f64; 2] {
+    let Grid { shape, dx, dy, sides } = *grid;
+    let along = |cell: usize, count: usize, d: f64, middle: Option<f64>, is_periodic: bool| {
+        let length = count as f64 * d;
+        let away = ((cell as f64 + 0.5) * d - middle.unwrap_or(0.5 * length)).abs();
+        if is_periodic { away.min((length - away).abs()) } else { away }
+    };
+    let periodic = [sides.west, sides.south].map(|side| side == Side::Periodic);
+    [
+        along(i, shape.nx, dx, centre.map(|[x, _]| x), periodic[0]),
+        along(j, shape.ny, dy, centre.map(|[_, y]| y), periodic[1]),
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::grid::{self, Sides};
+
+    fn field(kind: Kind, side: Side) -> Array3<f32> {
+        let shape = grid::Shape { nx: 8, ny: 6, nz: 3 };
+        let grid = Grid { shape, dx: 1000.0, dy: 1000.0, sides: Sides::all(side) };
+        let heights = Array3::from_shape_fn(shape.centre(), |(k, _, _)| 500.0 + 1000.0 * k as f64);
+        let shape = Shape { kind, value: 2.0, background: 0.5 };
+        shape.field(&Place { grid: &grid, heights: &heights })
+    }
+
+    #[test]
+    fn shapes_are_where_they_should_be() {
+        assert!(field(Kind::Everywhere, Side::Open).iter().all(|x| *x == 2.0));
+        let layer = field(Kind::Layer([1000.0, 2000.0]), Side::Open);
+        assert!([0, 1, 2].map(|k| layer[[k, 3, 4]]) == [0.5, 2.0, 0.5]);
+        let kind = Kind::Box { heights: [0.0, 1000.0], centre: None, width: [2000.0, 4000.0] };
+        let inside = field(kind, Side::Open);
+        let count = inside.iter().filter(|x| **x == 2.0).count();
+        assert_eq!((count, inside[[0, 2, 3]], inside[[0, 2, 5]]), (8, 2.0, 0.5));
+        let kind = Kind::Gaussian {
+            heights: [f64::NEG_INFINITY, f64::INFINITY],
+            centre: Some([500.0, 500.0]),
+            height: Some(500.0),
+            width: [1000.0, 1000.0, 1000.0],
+        };
+        let hill = field(kind, Side::Open);
+        assert_eq!(hill[[0, 0, 0]], 2.5);
+        let one_away = 0.5 + 2.0 * (-0.5_f64).exp() as f32;
+        for at in [[1, 0, 0], [0, 1, 0], [0, 0, 1]] {
+            assert!((hill[at] - one_away).abs() < 1e-6, "{at:?}: {}", hill[at]);
+        }
+        let around = field(kind, Side::Periodic);
+        assert!((around[[0, 0, 7]] - one_away).abs() < 1e-6 && hill[[0, 0, 7]] < 0.51);
+    }
+}
