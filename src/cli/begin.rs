@@ -13,7 +13,6 @@ use crate::cli::refine::refined;
 use crate::config::RunConfig;
 use crate::device::Gpu;
 use crate::error::{Error, Result};
-use crate::gpu::conjugate_gradient::OnGpu;
 use crate::io::restart::{Restart, RestartFile};
 use crate::io::wrf;
 use crate::io::wrf::series::Series;
@@ -23,6 +22,7 @@ use crate::model::{Case, Working};
 use crate::os_text::Shown;
 use crate::plan::{Past, Plan};
 use crate::primitives::conjugate_gradient::{OnCpu, Solver};
+use crate::primitives::gpu::conjugate_gradient::OnGpu;
 use crate::projection;
 use crate::real::Real;
 

@@ -3,14 +3,14 @@
 use super::OnDevice;
 use super::steps::together;
 use crate::advection::Limiter;
+use crate::advection::gpu::TransportSettings;
 use crate::device::Gpu;
-use crate::gpu::advection::TransportSettings;
-use crate::gpu::clouds::STATE_FIELDS;
-use crate::gpu::wsm5::Mapping;
 use crate::grid::Grid;
 use crate::mass::MassCoordinate;
 use crate::real::Real;
 use crate::wsm5::Fallout;
+use crate::wsm5::gpu::Mapping;
+use crate::wsm5::gpu::clouds::STATE_FIELDS;
 
 /// What a run on the GPU is made for.
 #[derive(Clone, Copy, Debug)]
