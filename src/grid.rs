@@ -5,6 +5,9 @@
 //! lies between cells i-1 and i (`nx + 1` faces), a y-face j between rows j-1 and j, a z-face k
 //! between layers k-1 and k.
 
+#[cfg(feature = "gpu")]
+pub mod gpu;
+
 use std::fmt;
 use std::str::FromStr;
 

@@ -5,6 +5,9 @@
 //! `M = (c1 mu + c2) |Δη| dx dy / (mx my g)`, a sum of two products of a plane and a profile,
 //! and is kept like that.
 
+#[cfg(feature = "gpu")]
+pub mod gpu;
+
 use ndarray::{Array2, Array3};
 use rayon::prelude::*;
 

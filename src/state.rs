@@ -1,5 +1,8 @@
 //! The named fields that a run carries, and what gathers at the ground.
 
+#[cfg(feature = "gpu")]
+pub mod gpu;
+
 use std::sync::Arc;
 
 use ndarray::{Array2, Array3};

@@ -11,6 +11,8 @@
 
 pub mod boundary;
 pub mod flux;
+#[cfg(feature = "gpu")]
+pub mod gpu;
 pub mod limiter;
 mod march;
 mod rows;

@@ -47,6 +47,8 @@
 
 pub mod cells;
 pub mod clear_sky;
+#[cfg(feature = "gpu")]
+pub mod gpu;
 pub mod kinetics;
 pub mod lanes;
 pub mod lifetime;

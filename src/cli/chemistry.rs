@@ -8,6 +8,7 @@ use clap::{Args, ValueEnum};
 use tracing::{info, warn};
 
 use crate::chemistry::cells::{LuPrecision, Outcome, RateUpdate, Settings, integrate};
+use crate::chemistry::gpu::{self as on_device, Mapping};
 use crate::chemistry::kinetics::Kinetics;
 use crate::chemistry::mechanism::diagnostics::Severity;
 use crate::chemistry::mechanism::{self, Mechanism};
@@ -15,7 +16,6 @@ use crate::chemistry::rosenbrock::{Method, Status, Tolerances, methods};
 use crate::cli::BackendChoice;
 use crate::cli::device::GpuChoice;
 use crate::error::{Error, Result};
-use crate::gpu::chemistry::{self as on_device, Mapping};
 use crate::io::chemistry::CellFile;
 use crate::io::writer::Writer;
 

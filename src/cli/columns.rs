@@ -13,13 +13,14 @@ use crate::backend::check_finite;
 use crate::cli::{BackendChoice, FalloutChoice, ONE_PER_CENT_MORE, Precision};
 use crate::device::{Buffer, Element, Gpu};
 use crate::error::{Error, Result};
-use crate::gpu::clouds::{Clouds, DIAGNOSED_FIELDS, Inside, Place, SURFACE_PLANES};
-use crate::gpu::{Layout, wsm5};
+use crate::grid::gpu::Layout;
 use crate::io::columns::{ColumnCase, write};
 use crate::io::writer::{Stored, Writer};
 use crate::os_text::Shown;
 use crate::state::{CloudDiagnostics, Environment, Surface};
 use crate::wsm5::factors::Factors;
+use crate::wsm5::gpu::LEVELS;
+use crate::wsm5::gpu::clouds::{Clouds, DIAGNOSED_FIELDS, Inside, Place, SURFACE_PLANES};
 use crate::wsm5::reflectivity::Bins;
 use crate::wsm5::scheme::Scheme;
 use crate::wsm5::{DiagnosticFields, Fields, Scratch, Vectorised, call, diagnose};
@@ -94,8 +95,8 @@ impl Columns {
                 Err(Error::Usage("--perturb changes the CPU version only".to_owned()))
             }
             BackendChoice::Auto if self.perturb.is_some() => Ok(None),
-            BackendChoice::Auto if !wsm5::LEVELS.contains(&levels) => {
-                let most = wsm5::LEVELS.end();
+            BackendChoice::Auto if !LEVELS.contains(&levels) => {
+                let most = LEVELS.end();
                 info!("computing on the CPU: the GPU takes up to {most} levels, not {levels}");
                 Ok(None)
             }

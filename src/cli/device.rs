@@ -11,10 +11,10 @@ use crate::device::Gpu;
 use crate::device::tuning::IsPossible;
 use crate::error::Result;
 use crate::gpu::tuning::Knob;
-use crate::gpu::wsm5::{Mapping, Tile};
 use crate::grid::Shape;
 use crate::real::Precision;
 use crate::wsm5::Fallout;
+use crate::wsm5::gpu::{Mapping, Tile};
 
 /// Where to compute.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

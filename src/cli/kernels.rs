@@ -15,8 +15,7 @@ use crate::cli::chemistry::read_mechanism;
 use crate::cli::device::CompilerPlace;
 use crate::device::{Architecture, Compiler, Receipt, receipts};
 use crate::error::{Error, Result};
-use crate::gpu::chemistry;
-use crate::gpu::{DOUBLE_SUMS, Entry, catalogue};
+use crate::gpu::{DOUBLE_SUMS, Entry, catalogue, catalogue_of};
 use crate::io::pending::Pending;
 
 /// Compile every CUDA kernel with NVRTC, no GPU needed, and tell the registers, the local and
@@ -157,7 +156,7 @@ impl Kernels {
         for path in &self.mechanism {
             all.push(read_mechanism(path)?.1);
         }
-        all.iter().map(chemistry::catalogue).collect::<Result<Vec<_>>>().map(|all| all.concat())
+        catalogue_of(&all)
     }
 }
 

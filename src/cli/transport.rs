@@ -9,12 +9,12 @@ use ndarray::Array3;
 use super::device::GpuChoice;
 use super::{BackendChoice, ONE_PER_CENT_MORE, Precision};
 use crate::advection::flux::FluxConstants;
+use crate::advection::gpu::TransportSettings;
+use crate::advection::gpu::transport::{Transport as OnGpu, Wind as DeviceWind};
 use crate::advection::terms::{Perturbation, Term};
 use crate::advection::{self, Entering, Limiter, Wind, Workspace};
 use crate::device::{Element, Gpu};
 use crate::error::{Error, Result};
-use crate::gpu;
-use crate::gpu::advection::TransportSettings;
 use crate::io::transport::{self, Case, Census};
 use crate::io::writer::{Stored, Writer};
 use crate::mass::{AirMass, MassFlux, longest_time_step};
@@ -174,13 +174,13 @@ impl Transport {
     ) -> Result<Array3<R>> {
         let (grid, limiter) = (&case.grid, self.scheme.limiter());
         let settings = TransportSettings::for_device(gpu, grid, R::PRECISION, [1, 0], limiter);
-        let transport = gpu::transport::Transport::new(gpu, grid, air, settings)?;
+        let transport = OnGpu::new(gpu, grid, air, settings)?;
         let layout = transport.layout();
         let whole = "fields are in standard layout";
         let upload = |field: &Array3<R>| gpu.upload(&layout.lay(field.as_slice().expect(whole)));
         let x = gpu.upload(&layout.lay_x_faces(flux.x.as_slice().expect(whole)))?;
         let [y, z] = [upload(&flux.y)?, upload(&flux.z)?];
-        let wind = gpu::transport::Wind { flux: [&x, &y, &z], inflow: None };
+        let wind = DeviceWind { flux: [&x, &y, &z], inflow: None };
         let mut start = upload(&q)?;
         let mut end = gpu.zeros(start.len())?;
         for step in 1..=case.steps {

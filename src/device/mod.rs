@@ -35,6 +35,7 @@ pub use library::{Attempt, Search};
 pub use parcel::Parcel;
 pub(crate) use pinned::Pinned;
 pub use prelude::Prelude;
+pub(crate) use prelude::{constants, structs};
 pub use receipt::{Receipt, receipts};
 pub use shuttle::Shuttle;
 pub use stream::Stream;

@@ -53,3 +53,25 @@ impl Prelude {
         self.text
     }
 }
+
+/// The text of shared structs, a struct behind those that it holds, in a working precision.
+macro_rules! structs {
+    ($precision:expr; $($name:ident),+ $(,)?) => {
+        match $precision {
+            $crate::real::Precision::F32 => [$($name::<f32>::cuda_text()),+].join("\n"),
+            $crate::real::Precision::F64 => [$($name::<f64>::cuda_text()),+].join("\n"),
+        }
+    };
+}
+pub(crate) use structs;
+
+/// The same of traits of constants.
+macro_rules! constants {
+    ($precision:expr; $($name:ident),+ $(,)?) => {
+        match $precision {
+            $crate::real::Precision::F32 => [$(<f32 as $name>::cuda_text()),+].concat(),
+            $crate::real::Precision::F64 => [$(<f64 as $name>::cuda_text()),+].concat(),
+        }
+    };
+}
+pub(crate) use constants;

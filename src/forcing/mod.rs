@@ -5,6 +5,8 @@
 
 pub mod blend;
 mod continuity;
+#[cfg(feature = "gpu")]
+pub mod gpu;
 
 use std::sync::Arc;
 

@@ -2,15 +2,15 @@
 
 use std::ops::Range;
 
-use super::advection::LayeredPointers;
-use super::arguments::{TallyArgs, WaterArgs};
-use super::layout::Layout;
-use super::prelude;
+use crate::device::structs;
 use crate::device::{Buffer, Element, Gpu, Kernel, Launch, Source};
 use crate::error::Result;
-use crate::gpu::prelude::structs;
+use crate::gpu::arguments::{TallyArgs, WaterArgs};
+use crate::grid::gpu::Layout;
+use crate::mass::gpu::LayeredPointers;
 use crate::real::{Precision, Real};
 use crate::shared::{DevicePointer, ReadPointer};
+use crate::state::gpu::prelude;
 
 /// Threads of a block that sums.
 const THREADS: u32 = 256;
@@ -18,8 +18,7 @@ const THREADS: u32 = 256;
 /// host to add up.
 const MOST_BLOCKS: usize = 256;
 
-/// Planes of a step's terms of the budget.
-pub const TERMS: usize = 4;
+pub use crate::wsm5::gpu::clouds::TERMS;
 
 /// The kernels for a precision and a number of levels.
 pub fn source(precision: Precision, nz: usize) -> Source {

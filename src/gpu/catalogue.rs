@@ -1,20 +1,23 @@
 //! All that is compiled for the device, for looking at without one.
 
-use super::advection::{March, Offer, Shares, TransportSettings};
-use super::clouds::Inside;
-use super::layout::Layout;
-use super::wsm5::{Mapping, Purpose};
-use super::{
-    budget, ceilings, clouds, conjugate_gradient, csr, forcing, lattice, memory_lab, passive,
-    reduce, step_end, summary, transport, transpose,
-};
+use super::{budget, step_end, summary};
 use crate::advection::Limiter;
+use crate::advection::gpu::{March, Offer, Shares, TransportSettings};
+use crate::advection::gpu::{passive, transport};
+use crate::chemistry::kinetics::Kinetics;
 use crate::device::Source;
+use crate::error::Result;
+use crate::grid::gpu::Layout;
 use crate::grid::{Grid, Shape, Side, Sides};
 use crate::lattice::{Extents, LINK_REALS};
+use crate::primitives::gpu::{arithmetic, conjugate_gradient, csr, memory, reduce, transpose};
 use crate::primitives::transpose::Matrices;
 use crate::real::Precision;
 use crate::wsm5::Fallout;
+use crate::wsm5::gpu::clouds;
+use crate::wsm5::gpu::clouds::Inside;
+use crate::wsm5::gpu::{Mapping, Purpose};
+use crate::{chemistry, forcing, lattice};
 
 /// Kernels that the speed of a run hangs on may neither spill nor calculate in double precision
 /// by accident; the names of those that sum in double precision on purpose end like this.
@@ -49,10 +52,10 @@ pub fn catalogue(precision: Precision, nz: usize) -> Vec<Entry> {
         most_spilled: 0,
     };
     let mut entries = vec![
-        entry(forcing::source(precision, nz), "", false),
+        entry(forcing::gpu::source(precision, nz), "", false),
         entry(budget::source(precision, nz), "", false),
         entry(summary::source(precision, nz), "", false),
-        entry(ceilings::source(precision), "", true),
+        entry(arithmetic::source(precision), "", true),
         // Winds are projected in double precision, whatever the run is made in.
         Entry { precision: Precision::F64, ..entry(conjugate_gradient::source(), "", true) },
     ];
@@ -74,7 +77,7 @@ pub fn catalogue(precision: Precision, nz: usize) -> Vec<Entry> {
             entry(reduce::source::<f32>(shape), "f32", true),
             entry(reduce::source::<i32>(shape), "i32", true),
             entry(reduce::ladder::source::<f32>(), "f32", true),
-            entry(memory_lab::source(), "f32", true),
+            entry(memory::source(), "f32", true),
             entry(reduce::ladder::source::<i32>(), "i32", true),
         ],
         Precision::F64 => vec![
@@ -151,6 +154,27 @@ pub fn catalogue(precision: Precision, nz: usize) -> Vec<Entry> {
     entries
 }
 
+/// The kernels for mechanisms of reactions.
+///
+/// # Errors
+///
+/// Those of [`chemistry::gpu::catalogue`].
+pub fn catalogue_of(mechanisms: &[Kinetics]) -> Result<Vec<Entry>> {
+    let mut entries = Vec::new();
+    for kinetics in mechanisms {
+        let all = chemistry::gpu::catalogue(kinetics)?.into_iter();
+        entries.extend(all.map(|(source, variant)| Entry {
+            source,
+            precision: Precision::F64,
+            nz: 1,
+            variant,
+            hot: false,
+            most_spilled: 0,
+        }));
+    }
+    Ok(entries)
+}
+
 /// The kernels of the Wilson operator on the lattice that their speed is measured on.
 fn of_lattice(precision: Precision, nz: usize) -> Vec<Entry> {
     let Ok(extents) = Extents::new(MEASURED) else { return Vec::new() };
@@ -162,14 +186,14 @@ fn of_lattice(precision: Precision, nz: usize) -> Vec<Entry> {
         hot: true,
         most_spilled: 0,
     };
-    let form = |reals| lattice::Form::choose(precision, extents, reals);
+    let form = |reals| lattice::gpu::Form::choose(precision, extents, reals);
     let mut entries = Vec::new();
-    for (reals, name) in [(lattice::TWO_ROWS, "12 reals"), (LINK_REALS, "18 reals")] {
-        entries.push(entry(lattice::source(&form(reals), precision), name));
-        entries.push(entry(lattice::solver_source(&form(reals), precision), name));
+    for (reals, name) in [(lattice::gpu::TWO_ROWS, "12 reals"), (LINK_REALS, "18 reals")] {
+        entries.push(entry(lattice::gpu::source(&form(reals), precision), name));
+        entries.push(entry(lattice::gpu::solver_source(&form(reals), precision), name));
     }
     let shape = [form(LINK_REALS).block_sites, form(LINK_REALS).resident];
-    entries.push(entry(lattice::ladder::source(extents, precision, shape), ""));
+    entries.push(entry(lattice::gpu::ladder::source(extents, precision, shape), ""));
     entries
 }
 

@@ -1,16 +1,16 @@
 //! The columns of the fields: each brought together by a transpose, and what it holds by reductions of
 //! segments.
 
-use super::clouds::DIAGNOSED_FIELDS;
-use super::reduce::{Operation, Reducer, Reducible};
-use super::transpose::Transpose;
 use crate::device::{Buffer, Element, Gpu, Parcel};
 use crate::error::Result;
 use crate::grid::Shape;
+use crate::primitives::gpu::reduce::{Operation, Reducer, Reducible};
+use crate::primitives::gpu::transpose::Transpose;
 use crate::primitives::reduce::Segments;
 use crate::primitives::transpose::Matrices;
 use crate::real::Real;
 use crate::state::{SPECIES, STATE_FIELDS};
+use crate::wsm5::gpu::clouds::DIAGNOSED_FIELDS;
 
 /// The columns of a grid, on their way to the host.
 #[derive(Debug)]

@@ -1,120 +1,17 @@
-//! The constants and structs that kernels of the weather are given, subject by subject.
-//!
-//! A subject knows those below it: changing a constant of the microphysics leaves the code of all other
-//! kernels as it is.
+//! The constants and structs of all kernels of the project together.
 
-use super::advection::{LayeredPointers, TransportArgs};
-use super::arguments::{
-    ArithmeticArgs, BlendArgs, CloseArgs, ContentsArgs, CsrArgs, DescentArgs, LadderArgs,
-    MemoryArgs, OutflowArgs, ReduceArgs, StepEndArgs, TallyArgs, TransposeArgs, WaterArgs,
-    WeightArgs,
-};
-use super::lattice::arguments::{SolverArgs, WilsonArgs};
-use super::region::Region;
-use super::wsm5::{CloudArgs, CloudConstants, DiagnosisArgs};
-use super::{mark, notes};
+use super::arguments::{ContentsArgs, OutflowArgs, StepEndArgs, TallyArgs, WaterArgs};
 use crate::advection::flux::FluxConstants;
-use crate::constants::Constants;
-use crate::device::Prelude;
+use crate::advection::gpu::TransportArgs;
+use crate::device::{constants, structs};
+use crate::forcing::gpu::arguments::{BlendArgs, CloseArgs, WeightArgs};
+use crate::lattice::gpu::arguments::{SolverArgs, WilsonArgs};
+use crate::primitives::gpu::arguments::{
+    ArithmeticArgs, CsrArgs, DescentArgs, LadderArgs, MemoryArgs, ReduceArgs, TransposeArgs,
+};
 use crate::real::Precision;
-use crate::state::SPECIES;
-use crate::thermo::{Saturation, TransportConstants};
-use crate::wsm5::cell::{Air, Cell, Coefficients, Onset};
-use crate::wsm5::fall::{Profile, REACH_ABOVE, REACH_MIN};
-use crate::wsm5::ice::{Growth, IceRates};
-use crate::wsm5::params::{SchemeConstants, Wsm5Params};
-use crate::wsm5::radii::RadiusConstants;
-use crate::wsm5::reflectivity::{BINS, Bins, RadarConstants, Target};
-use crate::wsm5::slope::Slope;
-use crate::wsm5::step::Precipitation;
-use crate::wsm5::warm::WarmRates;
-use crate::wsm5::{FALLING_SPECIES, Fallout};
-
-/// The text of shared structs, a struct behind those that it holds, in a working precision.
-macro_rules! structs {
-    ($precision:expr; $($name:ident),+ $(,)?) => {
-        match $precision {
-            $crate::real::Precision::F32 => [$($name::<f32>::cuda_text()),+].join("\n"),
-            $crate::real::Precision::F64 => [$($name::<f64>::cuda_text()),+].join("\n"),
-        }
-    };
-}
-pub(super) use structs;
-
-/// The same of traits of constants.
-macro_rules! constants {
-    ($precision:expr; $($name:ident),+ $(,)?) => {
-        match $precision {
-            Precision::F32 => [$(<f32 as $name>::cuda_text()),+].concat(),
-            Precision::F64 => [$(<f64 as $name>::cuda_text()),+].concat(),
-        }
-    };
-}
-
-/// What all kernels of the weather have: the numbers of levels and of fields that are water, and how the
-/// mass of a cell is made up.
-pub(super) fn grid(precision: Precision, nz: usize) -> Prelude {
-    Prelude::new(precision)
-        .with(&format!("constexpr int NZ = {nz};\nconstexpr int WATER_SPECIES = {SPECIES};\n"))
-        .with(&structs!(precision; LayeredPointers))
-}
-
-/// Names and notes of the kernels of a step.
-fn notes() -> String {
-    mark::constants() + &notes::constants()
-}
-
-/// What the kernels of the transport and of the end of a step have.
-pub(super) fn transport(precision: Precision, nz: usize) -> Prelude {
-    grid(precision, nz)
-        .with(&notes())
-        .with(&constants!(precision; FluxConstants))
-        .with(&structs!(precision; TransportArgs, TallyArgs, StepEndArgs))
-}
-
-/// What the kernels of the microphysics have.
-pub(super) fn microphysics(precision: Precision, nz: usize, fallout: Fallout) -> Prelude {
-    grid(precision, nz).with(&notes()).with(&scheme(precision)).with(&format!(
-        "{}\n{}",
-        variants(fallout),
-        cells(precision)
-    ))
-}
-
-/// Constants of the scheme.
-fn scheme(precision: Precision) -> String {
-    let whole = [
-        ("FALLING_SPECIES", FALLING_SPECIES),
-        ("REACH_ABOVE", REACH_ABOVE),
-        ("REACH_MIN", REACH_MIN),
-        ("BINS", BINS),
-    ];
-    let whole = whole.map(|(name, value)| format!("constexpr int {name} = {value};\n")).concat();
-    let constants = constants!(
-        precision;
-        Constants, TransportConstants, SchemeConstants, RadiusConstants, RadarConstants, CloudConstants,
-    );
-    constants + &whole
-}
-
-/// The variants of sedimentation, and the one that is compiled.
-fn variants(fallout: Fallout) -> String {
-    let variants = Fallout::ALL.map(|variant| format!("{variant:?}")).join(", ");
-    format!(
-        "enum class Fallout {{ {variants} }};\nconstexpr Fallout FALLOUT = Fallout::{fallout:?};\n"
-    )
-}
-
-/// Structs of the scheme.
-fn cells(precision: Precision) -> String {
-    let values = structs!(
-        precision;
-        Wsm5Params, Saturation, Slope, Cell, Air, Onset, Coefficients, WarmRates, IceRates, Growth, Profile,
-        Precipitation, Target, Bins,
-    );
-    let arguments = structs!(precision; CloudArgs, DiagnosisArgs);
-    [values, Region::cuda_text(), arguments].join("\n")
-}
+use crate::wsm5::Fallout;
+use crate::wsm5::gpu::prelude::microphysics;
 
 /// What is fixed when kernels are compiled.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]

@@ -1,17 +1,17 @@
 //! The end of steps on the device: what has entered through the sides and the terms of the water budget are
 //! added up by one kernel, for one step or for several that have kept theirs.
 
-use super::advection::grid_constants;
-use super::arguments::StepEndArgs;
 use super::budget::{self, Budget};
-use super::mark;
-use super::prelude;
-use super::transport::Transport;
 use super::watch::Watch;
-use crate::device::{Element, Gpu, Kernel, Launch, Source};
+use crate::advection::gpu::grid_constants;
+use crate::advection::gpu::prelude::transport;
+use crate::advection::gpu::transport::Transport;
+use crate::device::{Element, Gpu, Kernel, Launch, Source, structs};
 use crate::error::Result;
+use crate::gpu::arguments::{StepEndArgs, TallyArgs};
 use crate::grid::Grid;
 use crate::real::{Precision, Real};
+use crate::state::gpu::mark;
 
 /// Threads of a block, a power of two.
 const THREADS: u32 = 256;
@@ -20,7 +20,9 @@ const THREADS: u32 = 256;
 pub fn source(precision: Precision, grid: &Grid) -> Source {
     let own = [("SUM_THREADS", THREADS as i32), ("TALLY_PLANES", budget::TERMS as i32)];
     let settings = [&own[..], &grid_constants(grid, false)].concat();
-    let prelude = prelude::transport(precision, grid.shape.nz).with_settings(&settings);
+    let prelude = transport(precision, grid.shape.nz)
+        .with(&structs!(precision; TallyArgs, StepEndArgs))
+        .with_settings(&settings);
     Source::new("step_end.cu", prelude)
 }
 
@@ -41,7 +43,7 @@ impl StepEnd {
         Ok(Self { kernel: mark::kernel(&module, mark::STEP_END_ACC64)? })
     }
 
-    /// Ends some steps of `dt` seconds, of which each has had its [`Turn`](super::turn::Turn).
+    /// Ends some steps of `dt` seconds, of which each has had its [`Turn`](crate::state::gpu::turn::Turn).
     ///
     /// # Errors
     ///

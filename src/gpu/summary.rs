@@ -1,18 +1,18 @@
 //! What a frame of output is summed up to on the device, so that its fields need not be looked
 //! through elsewhere.
 
-use super::advection::LayeredPointers;
-use super::arguments::{ContentsArgs, OutflowArgs};
-use super::layout::Layout;
-use super::prelude;
-use super::reduce::{Operation, Reducer, Reducible, statistics_of};
+use crate::device::structs;
 use crate::device::{Buffer, Gpu, Kernel, Launch, Source};
 use crate::error::Result;
-use crate::gpu::prelude::structs;
+use crate::gpu::arguments::{ContentsArgs, OutflowArgs};
 use crate::grid::Shape;
+use crate::grid::gpu::Layout;
 use crate::mass::Outflow;
+use crate::mass::gpu::LayeredPointers;
+use crate::primitives::gpu::reduce::{Operation, Reducer, Reducible, statistics_of};
 use crate::primitives::reduce::{Segments, Statistics};
 use crate::real::Precision;
+use crate::state::gpu::prelude;
 use crate::state::{SPECIES, STATE_FIELDS};
 
 /// Threads of a block.

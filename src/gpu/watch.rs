@@ -1,14 +1,14 @@
 //! What the host can know of the steps without waiting for them: how many are done, and whether
 //! a value has become infinite or not a number.
 
-use super::clouds::Clouds;
-use super::layout::Layout;
-use super::mark;
-use super::notes::{self, Flaw};
-use super::transport::Transport;
+use crate::advection::gpu::transport::Transport;
 use crate::device::{Buffer, Element, Gpu, Pinned};
 use crate::error::Result;
+use crate::grid::gpu::Layout;
 use crate::shared::DevicePointer;
+use crate::state::gpu::mark;
+use crate::state::gpu::notes::{self, Flaw};
+use crate::wsm5::gpu::clouds::Clouds;
 use crate::wsm5::params::SchemeConstants;
 use crate::wsm5::reflectivity::RadarConstants;
 

@@ -10,6 +10,8 @@
 pub mod checkerboard;
 pub mod dirac;
 pub mod gauge;
+#[cfg(feature = "gpu")]
+pub mod gpu;
 pub mod half_spinor;
 pub mod link;
 pub mod number;

@@ -3,6 +3,8 @@
 
 pub mod conjugate_gradient;
 pub mod csr;
+#[cfg(feature = "gpu")]
+pub mod gpu;
 pub mod matrices;
 pub mod moments;
 pub mod reduce;

@@ -16,6 +16,8 @@ pub mod balance;
 pub mod cell;
 pub mod factors;
 pub mod fall;
+#[cfg(feature = "gpu")]
+pub mod gpu;
 pub mod ice;
 pub mod melt;
 pub mod params;

@@ -2,11 +2,11 @@
 
 use ndarray::Array3;
 use nwp_mini::advection::flux::FluxConstants;
+use nwp_mini::advection::gpu::transport::{Transport, Wind};
+use nwp_mini::advection::gpu::{Shares, TransportSettings};
 use nwp_mini::advection::{self, Limiter, Workspace};
 use nwp_mini::device::{Buffer, Element, Gpu};
-use nwp_mini::gpu::Layout;
-use nwp_mini::gpu::advection::{Shares, TransportSettings};
-use nwp_mini::gpu::transport::{Transport, Wind};
+use nwp_mini::grid::gpu::Layout;
 use nwp_mini::grid::{Shape, Side};
 use nwp_mini::io::transport::Case;
 use nwp_mini::mass::MassFlux;

@@ -2,7 +2,7 @@
 
 use assert_cmd::Command;
 use nwp_mini::device::Shuttle;
-use nwp_mini::gpu::ceilings::{Arithmetic, Copying};
+use nwp_mini::primitives::gpu::arithmetic::{Arithmetic, Copying};
 use serde_json::Value;
 
 use crate::{gpu, project};

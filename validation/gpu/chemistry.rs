@@ -2,9 +2,9 @@
 //! sun is followed.
 
 use nwp_mini::chemistry::cells::{Cells, LuPrecision, Outcome, Settings, integrate};
+use nwp_mini::chemistry::gpu::{Integrator, Mapping, Plan};
 use nwp_mini::chemistry::kinetics::Kinetics;
 use nwp_mini::device::Gpu;
-use nwp_mini::gpu::chemistry::{Integrator, Mapping, Plan};
 use nwp_mini_support::chemistry::{Case, MECHANISMS, picked};
 
 use crate::gpu;

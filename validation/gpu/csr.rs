@@ -1,8 +1,8 @@
 //! Sparse products on the device: every rung multiplies every matrix.
 
 use nwp_mini::device::{Element, Gpu};
-use nwp_mini::gpu::csr::{DeviceCsr, Rung, Shape};
 use nwp_mini::primitives::csr::Csr;
+use nwp_mini::primitives::gpu::csr::{DeviceCsr, Rung, Shape};
 use nwp_mini::primitives::matrices::{self, Kind, operand};
 use nwp_mini::real::{Precision, Real};
 

@@ -2,9 +2,9 @@
 
 use ndarray::{Array, Dimension, IntoDimension, ShapeBuilder};
 use nwp_mini::device::{Element, Gpu};
+use nwp_mini::forcing::gpu::{AIR_FIELDS, Between, Driving};
 use nwp_mini::forcing::{Continuity, Forcing, Moment};
-use nwp_mini::gpu::Layout;
-use nwp_mini::gpu::forcing::{AIR_FIELDS, Between, Driving};
+use nwp_mini::grid::gpu::Layout;
 use nwp_mini::grid::{Grid, Shape, Side, Sides};
 use nwp_mini::mass::{MassCoordinate, MassFlux};
 use nwp_mini::real::Real;

@@ -1,9 +1,9 @@
 //! The Wilson operator on the device against the CPU version, and the solver twice.
 #![allow(clippy::float_cmp, reason = "equal bits are what some tests are about")]
 
-use nwp_mini::gpu::lattice::{Form, GpuDirac, OnLattice, TWO_ROWS};
 use nwp_mini::lattice::dirac::{hop, wilson};
 use nwp_mini::lattice::gauge::random_links;
+use nwp_mini::lattice::gpu::{Form, GpuDirac, OnLattice, TWO_ROWS};
 use nwp_mini::lattice::number::Vectorised;
 use nwp_mini::lattice::{
     CpuDirac, Extents, GaugeField, LINK_REALS, SPINOR_REALS, Stop, defect_correction, solve,

@@ -1,6 +1,6 @@
 //! The experiments with the memory of the device and with the way to it.
 
-use nwp_mini::gpu::memory_lab::{
+use nwp_mini::primitives::gpu::memory::{
     Experiment, Indices, LONGEST_STEP, Lab, Leg, Overlap, Pattern, THREADS, Width,
 };
 

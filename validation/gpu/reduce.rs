@@ -1,8 +1,8 @@
 //! Reductions on the device against those of the CPU.
 
 use nwp_mini::device::{Buffer, Gpu};
-use nwp_mini::gpu::reduce::ladder::{self, Ladder, RUNGS};
-use nwp_mini::gpu::reduce::{Operation, Reducer, Reducible, Shape, located, source};
+use nwp_mini::primitives::gpu::reduce::ladder::{self, Ladder, RUNGS};
+use nwp_mini::primitives::gpu::reduce::{Operation, Reducer, Reducible, Shape, located, source};
 use nwp_mini::primitives::reduce::{self, Segments};
 
 use crate::random::Random;

@@ -4,11 +4,11 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
-use nwp_mini::gpu::conjugate_gradient::{ITERATIONS, OnGpu};
 use nwp_mini::io::wrf;
 use nwp_mini::model::Case;
 use nwp_mini::primitives::conjugate_gradient::{OnCpu, Solver};
 use nwp_mini::primitives::csr::Csr;
+use nwp_mini::primitives::gpu::conjugate_gradient::{ITERATIONS, OnGpu};
 
 use crate::random::Random;
 use crate::{gpu, seed};

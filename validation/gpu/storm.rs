@@ -8,13 +8,13 @@ use nwp_mini::backend::gpu::{OnDevice, OnGpu, Setting};
 use nwp_mini::backend::{Backend, FRAMES_IN_FLIGHT};
 use nwp_mini::device::Gpu;
 use nwp_mini::forcing::Moment;
-use nwp_mini::gpu::wsm5::Mapping;
 use nwp_mini::io::wrf;
 use nwp_mini::model::{Case, Working};
 use nwp_mini::real::{Precision, Real};
 use nwp_mini::state::State;
 use nwp_mini::tracers::TracerSet;
 use nwp_mini::wsm5::Fallout;
+use nwp_mini::wsm5::gpu::Mapping;
 
 use crate::gpu;
 

@@ -106,7 +106,7 @@ fn frames_are_summed_up_as_on_the_cpu() {
 #[test]
 #[ignore = "measures time"]
 fn times_of_summaries() {
-    use nwp_mini::gpu::reduce::{Operation, Reducer};
+    use nwp_mini::primitives::gpu::reduce::{Operation, Reducer};
     use nwp_mini::primitives::reduce::Segments;
     let Some(gpu) = gpu(true) else { return };
     println!("statistics of 6 fields of 27 levels on {}", gpu.device().name);

@@ -1,7 +1,7 @@
 //! Transposes on the device: every rung turns every matrix.
 
 use nwp_mini::device::{Element, Gpu};
-use nwp_mini::gpu::transpose::{Rung, Shape, Transpose};
+use nwp_mini::primitives::gpu::transpose::{Rung, Shape, Transpose};
 use nwp_mini::primitives::transpose::{Matrices, transpose};
 use nwp_mini::real::{Precision, Real};
 

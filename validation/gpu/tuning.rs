@@ -211,11 +211,11 @@ fn cost_is_measured_over_a_range_of_grids() {
 #[test]
 #[ignore = "compiles for minutes"]
 fn candidates_compile() {
+    use nwp_mini::advection::gpu::{Offer, Shares, TransportSettings};
     use nwp_mini::device::{Architecture, Compiler, receipts};
-    use nwp_mini::gpu::advection::{Offer, Shares, TransportSettings};
-    use nwp_mini::gpu::wsm5::Purpose;
-    use nwp_mini::gpu::{clouds, transport};
     use nwp_mini::grid::{Grid, Shape, Side, Sides};
+    use nwp_mini::wsm5::gpu::Purpose;
+    use nwp_mini::{advection::gpu::transport, wsm5::gpu::clouds};
     use rayon::prelude::*;
     let source = |knob, setting| match (knob, setting) {
         (Knob::Clouds(fallout), Setting::Clouds(mapping)) => {

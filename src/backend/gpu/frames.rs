@@ -7,11 +7,11 @@ use rayon::prelude::*;
 
 use super::order::Order;
 use crate::backend::{Captured, SPECIES, Summary};
-use crate::gpu::clouds::{DIAGNOSED_FIELDS, SURFACE_PLANES};
 use crate::grid::Shape;
 use crate::real::Real;
 use crate::state::{CloudDiagnostics, State, Surface};
 use crate::tracers::TracerSet;
+use crate::wsm5::gpu::clouds::{DIAGNOSED_FIELDS, SURFACE_PLANES};
 
 /// Lengths of the parts, elements.
 #[derive(Clone, Copy, Debug)]
@@ -84,7 +84,7 @@ impl Packing {
         State::new(Arc::clone(&order.set), fields.collect())
     }
 
-    /// The ground from its planes, in the order of [`PLANES`](crate::gpu::clouds::PLANES).
+    /// The ground from its planes, in the order of [`PLANES`](crate::wsm5::gpu::clouds::PLANES).
     pub(super) fn surface_of<R: Real>(self, values: &[R]) -> Surface<R> {
         Surface::of(std::array::from_fn(|number| self.plane(values, number)))
     }

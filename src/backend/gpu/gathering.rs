@@ -6,8 +6,8 @@ use crate::backend::{Backend, Captured};
 use crate::device::{Buffer, Graph};
 use crate::error::Result;
 use crate::forcing::Moment;
-use crate::gpu::clouds::SURFACE_PLANES;
 use crate::state::{SPECIES, STATE_FIELDS};
+use crate::wsm5::gpu::clouds::SURFACE_PLANES;
 
 impl<R: OnDevice> OnGpu<R> {
     /// Begins a frame of a member as the steps asked for so far leave it.

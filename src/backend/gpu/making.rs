@@ -12,25 +12,26 @@ use super::setting::{Setting, steps_together, transport_settings};
 use super::steps::Waiting;
 use super::summing::Summing;
 use super::{Air, OnDevice, OnGpu};
+use crate::advection::gpu::TransportSettings;
+use crate::advection::gpu::passive::{self, Passive};
+use crate::advection::gpu::transport::{self, Transport};
 use crate::backend::{Attached, Backend, FRAMES_IN_FLIGHT, Region};
 use crate::device::Source;
 use crate::device::{Branches, Buffer, Gpu, Parcel};
 use crate::error::{Advice, Error, Result};
 use crate::forcing::Continuity;
-use crate::gpu::advection::TransportSettings;
+use crate::forcing::gpu::{self as forcing, AIR_FIELDS, Between, Driving};
 use crate::gpu::budget::{self, Budget, Columns};
-use crate::gpu::clouds::{self, Clouds, Inside, planes_of};
-use crate::gpu::forcing::{self, AIR_FIELDS, Between, Driving};
-use crate::gpu::passive::{self, Passive};
 use crate::gpu::step_end::{self, StepEnd};
-use crate::gpu::transport::{self, Transport};
+use crate::gpu::summary;
 use crate::gpu::watch::Watch;
-use crate::gpu::wsm5::{Mapping, Purpose};
-use crate::gpu::{reduce, summary};
 use crate::grid::Side;
 use crate::mass::AirMass;
+use crate::primitives::gpu::reduce;
 use crate::real::Real;
 use crate::state::State;
+use crate::wsm5::gpu::clouds::{self, Clouds, Inside, planes_of};
+use crate::wsm5::gpu::{Mapping, Purpose};
 use crate::wsm5::scheme::Scheme;
 
 impl<R: OnDevice> OnGpu<R> {
@@ -108,9 +109,10 @@ impl<R: OnDevice> OnGpu<R> {
         let terms: Vec<_> = surfaces.iter().map(|surface| terms_of(surface, layout)).collect();
         let budget = Budget::new(gpu, layout, &columns, transport.cell_mass(), &terms)?;
         let count_passive = order.states * order.set.passive().len();
+        let inner = [region.rows.clone(), region.columns.clone()];
         let passive = match count_passive {
             0 => None,
-            count => Some(Passive::new(gpu, layout, &columns, transport.cell_mass(), count)?),
+            count => Some(Passive::new(gpu, layout, inner, transport.cell_mass(), count)?),
         };
         let air = if setting.has_sequence {
             let continuity = Continuity::new(coordinate);

@@ -5,11 +5,11 @@ use super::{OnDevice, OnGpu};
 use crate::backend::{Precipitation, WaterChange};
 use crate::device::{Buffer, Graph};
 use crate::error::{Error, Result};
-use crate::gpu::Layout;
 use crate::gpu::budget::TERMS;
-use crate::gpu::clouds::{Abreast, Clouds, PLANES};
+use crate::grid::gpu::Layout;
 use crate::shared::ReadPointer;
 use crate::state::{State, Surface};
+use crate::wsm5::gpu::clouds::{Abreast, Clouds, PLANES};
 
 /// What a state has of its own beside its fields.
 #[derive(Debug)]

@@ -5,14 +5,14 @@ use super::frames::Packing;
 use super::order::Order;
 use super::setting::{Setting, steps_together, transport_settings};
 use super::summing::Summing;
+use crate::advection::gpu::transport::Transport;
 use crate::device::Gpu;
 use crate::error::{Advice, Error, Result};
+use crate::forcing::gpu::{AIR_FIELDS, Between, Driving};
 use crate::gpu::budget::Budget;
-use crate::gpu::clouds::SURFACE_PLANES;
-use crate::gpu::conjugate_gradient;
-use crate::gpu::forcing::{AIR_FIELDS, Between, Driving};
-use crate::gpu::transport::Transport;
 use crate::grid::Shape;
+use crate::primitives::gpu::conjugate_gradient;
+use crate::wsm5::gpu::clouds::SURFACE_PLANES;
 
 /// What the driver keeps for itself and what is lost between the pieces, bytes.
 const RESERVE: usize = 64 << 20;

@@ -38,24 +38,24 @@ use super::{
     WaterChange, check_finite,
 };
 use crate::advection::flux::FluxConstants;
+use crate::advection::gpu::passive::Passive;
+use crate::advection::gpu::transport::Transport;
 use crate::device::{Branches, Buffer, Gpu, Parcel};
 use crate::error::{Error, Result};
 use crate::forcing::Moment;
-use crate::gpu::Layout;
+use crate::forcing::gpu::{Between, Driving, upload_air};
 use crate::gpu::budget::Budget;
-use crate::gpu::clouds::Place;
-use crate::gpu::forcing::{Between, Driving, upload_air};
-use crate::gpu::notes::Flaw;
-use crate::gpu::passive::Passive;
-use crate::gpu::reduce::Reducible;
 use crate::gpu::step_end::StepEnd;
-use crate::gpu::transport::Transport;
 use crate::gpu::watch::Watch;
-use crate::gpu::wsm5::Mapping;
 use crate::grid::Grid;
+use crate::grid::gpu::Layout;
+use crate::primitives::gpu::reduce::Reducible;
 use crate::shared::ReadPointer;
+use crate::state::gpu::notes::Flaw;
 use crate::state::{State, Surface};
 use crate::wsm5::Vectorised;
+use crate::wsm5::gpu::Mapping;
+use crate::wsm5::gpu::clouds::Place;
 
 /// A precision that the GPU computes in.
 pub trait OnDevice: FluxConstants + Vectorised + Reducible {}

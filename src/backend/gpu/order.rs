@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use crate::advection::Limiter;
-use crate::gpu::clouds::Abreast;
 use crate::state::{SPECIES, STATE_FIELDS};
 use crate::tracers::TracerSet;
+use crate::wsm5::gpu::clouds::Abreast;
 
 /// Where the fields of the states are among all fields on the device.
 ///

@@ -1,10 +1,10 @@
 //! Passive tracers of a run on the device: their decay in a step, and their budgets.
 
 use super::{OnDevice, OnGpu};
+use crate::advection::gpu::transport::Transport;
 use crate::backend::TracerAmount;
 use crate::device::Buffer;
 use crate::error::Result;
-use crate::gpu::transport::Transport;
 use crate::state::{STATE_FIELDS, TracerChange};
 
 impl<R: OnDevice> OnGpu<R> {

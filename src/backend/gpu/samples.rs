@@ -8,11 +8,11 @@ use crate::backend::{Attached, Observed, PRODUCT_PLANES, PRODUCT_VOLUMES, Produc
 use crate::device::{Buffer, Gpu};
 use crate::error::Result;
 use crate::forcing::Moment;
-use crate::gpu::Layout;
-use crate::gpu::clouds::{DIAGNOSED_FIELDS, PLANES, STATE_FIELDS};
 use crate::gpu::columns::{Columns, Turned};
-use crate::gpu::sampling::{Levels, Sampling};
+use crate::grid::gpu::Layout;
 use crate::primitives::csr::Csr;
+use crate::primitives::gpu::sampling::{Levels, Sampling};
+use crate::wsm5::gpu::clouds::{DIAGNOSED_FIELDS, PLANES, STATE_FIELDS};
 
 /// Operators, and what they need beside the state.
 #[derive(Debug)]

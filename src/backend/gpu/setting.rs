@@ -6,14 +6,14 @@ use super::OnDevice;
 use super::order::{Group, Order};
 use super::steps::together;
 use crate::advection::Limiter;
+use crate::advection::gpu::TransportSettings;
 use crate::device::Gpu;
-use crate::gpu::advection::TransportSettings;
-use crate::gpu::wsm5::Mapping;
 use crate::grid::Grid;
 use crate::mass::MassCoordinate;
 use crate::real::Real;
 use crate::tracers::{Inflow, TracerSet};
 use crate::wsm5::Fallout;
+use crate::wsm5::gpu::Mapping;
 
 /// What a run on the GPU is made for.
 #[derive(Clone, Copy, Debug)]

@@ -3,13 +3,13 @@
 
 use super::member::Member;
 use super::{OnDevice, OnGpu};
+use crate::advection::gpu::transport::{Wind, side_values};
 use crate::device::{Branch, Graph};
 use crate::error::{Error, Result};
-use crate::gpu::Layout;
 use crate::gpu::budget::TERMS;
-use crate::gpu::transport::{Wind, side_values};
-use crate::gpu::turn::Turn;
 use crate::grid::Grid;
+use crate::grid::gpu::Layout;
+use crate::state::gpu::turn::Turn;
 
 /// Steps of a graph, from the most to a single one. Between two graphs the device is idle for a while, and what ends
 /// steps takes as long for one as for several.

@@ -1,18 +1,18 @@
 //! Summing up frames of output on the device: what is made travels as one row of words.
 
 use super::OnDevice;
+use crate::advection::gpu::transport::Transport;
 use crate::backend::{SPECIES, Summary, WaterChange};
 use crate::device::{Buffer, Gpu, Parcel};
 use crate::error::Result;
-use crate::gpu::Layout;
 use crate::gpu::budget::Budget;
-use crate::gpu::clouds::Abreast;
 use crate::gpu::summary::{self, outflow_of};
-use crate::gpu::transport::Transport;
 use crate::grid::Shape;
+use crate::grid::gpu::Layout;
 use crate::mass::Outflow;
 use crate::primitives::reduce::Statistics;
 use crate::shared::ReadPointer;
+use crate::wsm5::gpu::clouds::Abreast;
 use ndarray::Array3;
 
 /// What sums up frames.

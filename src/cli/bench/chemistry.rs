@@ -8,6 +8,7 @@ use serde::Serialize;
 use super::Bench;
 use crate::chemistry::cells::{Cells, LuPrecision, RateUpdate, Settings, integrate};
 use crate::chemistry::clear_sky::ClearSky;
+use crate::chemistry::gpu::{Form, Integrator, Plan, integration_source};
 use crate::chemistry::kinetics::Kinetics;
 use crate::chemistry::lifetime::{AIR, concentration, lifetimes};
 use crate::chemistry::mechanism::Mechanism;
@@ -18,7 +19,6 @@ use crate::cli::chemistry::read_mechanism;
 use crate::cli::made::machine;
 use crate::device::Gpu;
 use crate::error::{Error, Result};
-use crate::gpu::chemistry::{Form, Integrator, Plan, integration_source};
 use crate::lanes::Instructions;
 use crate::random::Random;
 

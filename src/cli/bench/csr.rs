@@ -7,8 +7,8 @@ use super::{Bench, Pool};
 use crate::cli::Precision;
 use crate::device::{Buffer, Element, Gpu};
 use crate::error::Result;
-use crate::gpu::csr::{DeviceCsr, Rung};
 use crate::primitives::csr::Csr;
+use crate::primitives::gpu::csr::{DeviceCsr, Rung};
 use crate::primitives::matrices::{Kind, operand};
 use crate::real::Real;
 

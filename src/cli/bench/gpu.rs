@@ -3,27 +3,29 @@
 use super::figure::{About, Best, Cost, Figure, Phases, Place, Timing, median};
 use super::gpu_times::{event_times, graph_times, repeat_times, step_times};
 use super::{Bench, Part, name_of, step_variant};
+use crate::advection::gpu::TransportSettings;
+use crate::advection::gpu::transport::{Transport, Wind};
 use crate::backend::Backend;
 use crate::backend::gpu::{Needs, OnDevice, OnGpu, Setting};
 use crate::cli::device::MappingChoice;
 use crate::device::{Buffer, Gpu, Shuttle};
 use crate::error::Result;
 use crate::forcing::Moment;
-use crate::gpu::Layout;
-use crate::gpu::advection::TransportSettings;
-use crate::gpu::ceilings::{Arithmetic, Copying};
-use crate::gpu::clouds::{self, Clouds, DIAGNOSED_FIELDS, Inside, STATE_FIELDS, SURFACE_PLANES};
-use crate::gpu::forcing::AIR_FIELDS;
-use crate::gpu::transport::{Transport, Wind};
-use crate::gpu::wsm5::{Mapping, Tile};
+use crate::forcing::gpu::AIR_FIELDS;
 use crate::grid::Shape;
+use crate::grid::gpu::Layout;
 use crate::mass::AirMass;
 use crate::model::Working;
 use crate::model::tiled::{Tiled, has_condensate};
+use crate::primitives::gpu::arithmetic::{Arithmetic, Copying};
 use crate::real::Real;
 use crate::state::State;
 use crate::tracers::TracerSet;
 use crate::wsm5::Fallout;
+use crate::wsm5::gpu::clouds::{
+    self, Clouds, DIAGNOSED_FIELDS, Inside, STATE_FIELDS, SURFACE_PLANES,
+};
+use crate::wsm5::gpu::{Mapping, Tile};
 use crate::wsm5::scheme::Scheme;
 
 /// What the device can do at best.

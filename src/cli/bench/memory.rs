@@ -12,7 +12,7 @@ use super::ladder::{Row, Subject, patiently, verdict};
 use super::{Bench, gpu};
 use crate::device::{Buffer, Gpu};
 use crate::error::Result;
-use crate::gpu::memory_lab::{Experiment, Indices, Lab, Pattern, THREADS, Width};
+use crate::primitives::gpu::memory::{Experiment, Indices, Lab, Pattern, THREADS, Width};
 
 /// Elements of an array: four times what the cache of a large device holds.
 const ELEMENTS: usize = 1 << 26;

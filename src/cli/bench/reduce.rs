@@ -12,8 +12,8 @@ use super::{Bench, Pool};
 use crate::cli::Precision;
 use crate::device::{Buffer, Gpu};
 use crate::error::Result;
-use crate::gpu::reduce::ladder::{Ladder as Lesson, RUNGS, Rung as LessonRung};
-use crate::gpu::reduce::{Operation, Reducer, Reducible, located, statistics_of};
+use crate::primitives::gpu::reduce::ladder::{Ladder as Lesson, RUNGS, Rung as LessonRung};
+use crate::primitives::gpu::reduce::{Operation, Reducer, Reducible, located, statistics_of};
 use crate::primitives::reduce::{self, Segments, Statistics};
 
 /// Sizes from what fills a few multiprocessors to far beyond any cache: powers of two.

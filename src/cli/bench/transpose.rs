@@ -11,7 +11,7 @@ use super::{Bench, Pool};
 use crate::cli::Precision;
 use crate::device::{Buffer, Element, Gpu};
 use crate::error::Result;
-use crate::gpu::transpose::{Rung, Transpose};
+use crate::primitives::gpu::transpose::{Rung, Transpose};
 use crate::primitives::transpose::{Matrices, transpose};
 use crate::real::Real;
 

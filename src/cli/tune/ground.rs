@@ -1,21 +1,21 @@
 //! Where settings are timed: a grid on the device, and what the kernels of a knob work on there.
 
 use crate::advection::Limiter;
+use crate::advection::gpu::transport::Transport;
+use crate::advection::gpu::{March, TransportSettings};
 use crate::backend::gpu::OnDevice;
 use crate::cli::bench::figure::median;
 use crate::cli::bench::gpu::{Columns, Tracers, transport_on};
 use crate::cli::bench::gpu_times::call_times;
 use crate::device::Gpu;
 use crate::error::Result;
-use crate::gpu::advection::{March, TransportSettings};
-use crate::gpu::clouds::{Clouds, Inside};
-use crate::gpu::transport::Transport;
 use crate::gpu::tuning::{Knob, Setting};
 use crate::grid::Shape;
 use crate::model::Working;
 use crate::model::tiled::{Tile, Tiled};
 use crate::real::Real;
 use crate::state::STATE_FIELDS;
+use crate::wsm5::gpu::clouds::{Clouds, Inside};
 use crate::wsm5::scheme::Scheme;
 
 /// A grid of repeated columns, for one knob.

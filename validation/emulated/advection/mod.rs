@@ -10,7 +10,7 @@ use nwp_mini_support as support;
 use nwp_mini_support::advection::{case, made_up};
 use nwp_mini_support::emulator;
 
-use nwp_mini::gpu::advection::{Block, Shares};
+use nwp_mini::advection::gpu::{Block, Shares};
 
 /// Shares with small blocks of two sizes.
 fn shares(cells: usize, levels: usize) -> Shares {

@@ -2,7 +2,7 @@
 
 use ndarray::Array3;
 use nwp_mini::advection::Limiter;
-use nwp_mini::gpu::advection::{Shares, TransportSettings};
+use nwp_mini::advection::gpu::{Shares, TransportSettings};
 use nwp_mini::grid::Side;
 use nwp_mini::io::transport::Case;
 

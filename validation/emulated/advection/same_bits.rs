@@ -1,9 +1,9 @@
 //! Kernels and the CPU version do the same operations in the same order: the bits agree.
 
 use ndarray::Array3;
+use nwp_mini::advection::gpu::{Shares, TransportSettings};
 use nwp_mini::advection::{self, Entering, Limiter, Wind, Workspace};
-use nwp_mini::gpu::Layout;
-use nwp_mini::gpu::advection::{Shares, TransportSettings};
+use nwp_mini::grid::gpu::Layout;
 use nwp_mini::grid::{Shape, Side};
 use nwp_mini::real::Real;
 use nwp_mini::state::BoundaryValues;

@@ -5,8 +5,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use nwp_mini::chemistry::cells::LuPrecision;
+use nwp_mini::chemistry::gpu::Form;
 use nwp_mini::chemistry::rosenbrock::Method;
-use nwp_mini::gpu::chemistry::Form;
 use nwp_mini_support::chemistry::Case;
 
 use super::host::{Circumstances, Emulated};

@@ -3,12 +3,12 @@
 use std::path::Path;
 
 use nwp_mini::chemistry::cells::{Cells, Outcome, Settings};
-use nwp_mini::chemistry::kinetics::Kinetics;
-use nwp_mini::device::Source;
-use nwp_mini::gpu::chemistry::arguments::ChemistryArgs;
-use nwp_mini::gpu::chemistry::{
+use nwp_mini::chemistry::gpu::arguments::ChemistryArgs;
+use nwp_mini::chemistry::gpu::{
     Form, Plan, RATE_THREADS, integration_source, outcomes, rates_source, scratch_doubles,
 };
+use nwp_mini::chemistry::kinetics::Kinetics;
+use nwp_mini::device::Source;
 use nwp_mini::shared::{DevicePointer, ReadPointer};
 use nwp_mini_support::emulator::Program;
 

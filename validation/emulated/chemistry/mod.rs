@@ -5,8 +5,8 @@ mod faults;
 mod host;
 
 use nwp_mini::chemistry::cells::{Cells, LuPrecision, Outcome, Settings, integrate};
+use nwp_mini::chemistry::gpu::Form;
 use nwp_mini::chemistry::kinetics::Kinetics;
-use nwp_mini::gpu::chemistry::Form;
 use nwp_mini_support::chemistry::{Case, picked};
 
 use host::{Circumstances, Emulated};

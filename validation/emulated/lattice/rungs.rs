@@ -1,8 +1,8 @@
 //! Every rung of the ladder and every form of the best kernels.
 
-use nwp_mini::gpu::lattice::arguments::WilsonArgs;
-use nwp_mini::gpu::lattice::ladder::{self, Rung};
-use nwp_mini::gpu::lattice::{Form, Load, OnLattice, TWO_ROWS, source};
+use nwp_mini::lattice::gpu::arguments::WilsonArgs;
+use nwp_mini::lattice::gpu::ladder::{self, Rung};
+use nwp_mini::lattice::gpu::{Form, Load, OnLattice, TWO_ROWS, source};
 use nwp_mini::lattice::number::Vectorised;
 use nwp_mini::lattice::{CpuDirac, Dirac, Extents, LINK_REALS, Parity};
 use nwp_mini::real::Real;

@@ -1,7 +1,7 @@
 //! The kernels of conjugate gradients: the iterations of the CPU version, and its solution.
 
-use nwp_mini::gpu::lattice::arguments::{SolverArgs, WilsonArgs};
-use nwp_mini::gpu::lattice::{Form, TWO_ROWS, solver_source, untouched};
+use nwp_mini::lattice::gpu::arguments::{SolverArgs, WilsonArgs};
+use nwp_mini::lattice::gpu::{Form, TWO_ROWS, solver_source, untouched};
 use nwp_mini::lattice::{CpuDirac, Dirac, Extents, Parity, SPINOR_REALS, Stop};
 use nwp_mini::real::Precision;
 

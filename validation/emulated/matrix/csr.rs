@@ -1,8 +1,8 @@
 //! Every rung multiplies every matrix, within the rounding of its sums.
 
-use nwp_mini::gpu::arguments::CsrArgs;
-use nwp_mini::gpu::csr::{Arrays, Rung, Shape, Size};
 use nwp_mini::primitives::csr::Csr;
+use nwp_mini::primitives::gpu::arguments::CsrArgs;
+use nwp_mini::primitives::gpu::csr::{Arrays, Rung, Shape, Size};
 use nwp_mini::primitives::matrices;
 use nwp_mini::shared::DevicePointer;
 

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use nwp_mini::gpu::{csr, transpose};
+use nwp_mini::primitives::gpu::{csr, transpose};
 use nwp_mini::primitives::matrices;
 use nwp_mini::primitives::transpose::Matrices;
 use nwp_mini::real::Precision;

@@ -1,7 +1,7 @@
 //! Every rung turns every matrix; what stands between matrices is left alone.
 
-use nwp_mini::gpu::arguments::TransposeArgs;
-use nwp_mini::gpu::transpose::{Rung, Shape};
+use nwp_mini::primitives::gpu::arguments::TransposeArgs;
+use nwp_mini::primitives::gpu::transpose::{Rung, Shape};
 use nwp_mini::primitives::transpose::{Matrices, transpose};
 use nwp_mini::shared::DevicePointer;
 

@@ -5,8 +5,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use nwp_mini::device::Source;
-use nwp_mini::gpu::reduce::ladder::{self, Places, RUNGS, THREADS, scratch};
-use nwp_mini::gpu::reduce::{Operation, source};
+use nwp_mini::primitives::gpu::reduce::ladder::{self, Places, RUNGS, THREADS, scratch};
+use nwp_mini::primitives::gpu::reduce::{Operation, source};
 use nwp_mini::primitives::reduce::{self, Segments};
 use rayon::prelude::*;
 

@@ -1,6 +1,6 @@
 //! The rungs of the ladder.
 
-use nwp_mini::gpu::reduce::ladder::{Places, RUNGS, THREADS, scratch, source};
+use nwp_mini::primitives::gpu::reduce::ladder::{Places, RUNGS, THREADS, scratch, source};
 use nwp_mini::primitives::reduce;
 
 use super::host::{Memory, program, taken};

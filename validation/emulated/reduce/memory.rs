@@ -1,6 +1,8 @@
 //! The experiments with memory: each leaves what it should, and nothing beside it.
 
-use nwp_mini::gpu::memory_lab::{Experiment, LONGEST_STEP, Pattern, THREADS, Width, source};
+use nwp_mini::primitives::gpu::memory::{
+    Experiment, LONGEST_STEP, Pattern, THREADS, Width, source,
+};
 
 use super::host::{Memory, program, taken};
 use super::random::Random;

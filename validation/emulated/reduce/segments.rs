@@ -1,7 +1,9 @@
 //! Reductions of segments: every operation, of every type.
 
-use nwp_mini::gpu::arguments::ReduceArgs;
-use nwp_mini::gpu::reduce::{Arrays, Operation, Reducible, Shape, located, source, statistics_of};
+use nwp_mini::primitives::gpu::arguments::ReduceArgs;
+use nwp_mini::primitives::gpu::reduce::{
+    Arrays, Operation, Reducible, Shape, located, source, statistics_of,
+};
 use nwp_mini::primitives::reduce::{self, Segments};
 use nwp_mini::shared::{Bytes, CudaType, DevicePointer};
 

@@ -10,11 +10,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use nwp_mini::error::Result;
-use nwp_mini::gpu::conjugate_gradient::{ITERATIONS, outcome, source, untouched};
 use nwp_mini::io::wrf;
 use nwp_mini::model::Case;
 use nwp_mini::primitives::conjugate_gradient::{SUMMED, Solution, Solver, solve};
 use nwp_mini::primitives::csr::Csr;
+use nwp_mini::primitives::gpu::conjugate_gradient::{ITERATIONS, outcome, source, untouched};
 
 use emulator::{Program, Records};
 use random::Random;

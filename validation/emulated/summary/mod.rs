@@ -8,8 +8,8 @@ use nwp_mini_support::{emulator, random};
 
 use ndarray::{Array, Array2, Dimension};
 use nwp_mini::backend::{Region, SPECIES, Summary, WaterChange};
-use nwp_mini::gpu::Layout;
 use nwp_mini::gpu::summary::{outflow_of, source};
+use nwp_mini::grid::gpu::Layout;
 use nwp_mini::grid::{Grid, Shape, Side, Sides};
 use nwp_mini::mass::{AirMass, MassCoordinate, MassFlux};
 use nwp_mini::real::Real;

@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
+use nwp_mini::advection::gpu::transport::side_values;
 use nwp_mini::gpu::budget::TERMS;
 use nwp_mini::gpu::step_end::source;
-use nwp_mini::gpu::transport::side_values;
 use nwp_mini::grid::{Grid, Shape, Side, Sides};
 use nwp_mini::real::Real;
 

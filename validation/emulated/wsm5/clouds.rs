@@ -4,15 +4,15 @@ use std::sync::LazyLock;
 
 use ndarray::{ArrayView1, Dimension};
 
-use nwp_mini::gpu::advection::LayeredPointers;
-use nwp_mini::gpu::notes::Flaw;
 use nwp_mini::gpu::prelude::{Configuration, prelude};
-use nwp_mini::gpu::region::Region as Given;
-use nwp_mini::gpu::wsm5::{CloudArgs, CloudConstants, DiagnosisArgs, Mapping, Purpose, diagnosis};
 use nwp_mini::grid::Shape;
+use nwp_mini::mass::gpu::LayeredPointers;
 use nwp_mini::real::Precision;
 use nwp_mini::shared::{Bytes, DevicePointer, ReadPointer};
+use nwp_mini::state::gpu::notes::Flaw;
 use nwp_mini::state::{CloudDiagnostics, Environment};
+use nwp_mini::wsm5::gpu::region::Region as Given;
+use nwp_mini::wsm5::gpu::{CloudArgs, CloudConstants, DiagnosisArgs, Mapping, Purpose, diagnosis};
 use nwp_mini::wsm5::minor_steps;
 use nwp_mini::wsm5::reflectivity::Bins;
 use nwp_mini::wsm5::scheme::Scheme;

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 
 use rayon::prelude::*;
 
-use nwp_mini::gpu::wsm5::{Mapping, Tile};
 use nwp_mini::wsm5::Fallout;
+use nwp_mini::wsm5::gpu::{Mapping, Tile};
 
 use super::clouds::Clouds;
 use super::columns::columns;

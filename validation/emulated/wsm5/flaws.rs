@@ -2,9 +2,9 @@
 
 use rayon::prelude::*;
 
-use nwp_mini::gpu::notes::Flaw;
-use nwp_mini::gpu::wsm5::{Mapping, Tile};
+use nwp_mini::state::gpu::notes::Flaw;
 use nwp_mini::wsm5::Fallout;
+use nwp_mini::wsm5::gpu::{Mapping, Tile};
 
 use super::clouds::{Clouds, STEPS_BEFORE};
 use super::columns::columns;

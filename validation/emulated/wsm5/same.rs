@@ -2,8 +2,8 @@
 
 use rayon::prelude::*;
 
-use nwp_mini::gpu::wsm5::{Mapping, Tile};
 use nwp_mini::wsm5::Fallout;
+use nwp_mini::wsm5::gpu::{Mapping, Tile};
 use nwp_mini::wsm5::scheme::Scheme;
 
 use super::agreement::{Allowance, EVERY_CELL, expect_as_exact, expect_near};

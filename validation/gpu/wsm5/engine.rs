@@ -6,13 +6,13 @@ use std::rc::Rc;
 use ndarray::{Array, Dimension};
 
 use nwp_mini::device::{Buffer, Element, Gpu, Source};
-use nwp_mini::gpu::Layout;
-use nwp_mini::gpu::advection::LayeredPointers;
-use nwp_mini::gpu::clouds::{self, Clouds, DIAGNOSED_FIELDS, Inside, PLANES, Place};
-use nwp_mini::gpu::wsm5::{Mapping, Purpose, Tile};
+use nwp_mini::grid::gpu::Layout;
+use nwp_mini::mass::gpu::LayeredPointers;
 use nwp_mini::real::Real;
 use nwp_mini::state::{CloudDiagnostics, Environment};
 use nwp_mini::wsm5::Fallout;
+use nwp_mini::wsm5::gpu::clouds::{self, Clouds, DIAGNOSED_FIELDS, Inside, PLANES, Place};
+use nwp_mini::wsm5::gpu::{Mapping, Purpose, Tile};
 use nwp_mini::wsm5::scheme::Scheme;
 
 use super::weather::{Engine, Mass, Precision, Region, Weather};

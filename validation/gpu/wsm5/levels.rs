@@ -4,9 +4,9 @@
 use rayon::prelude::*;
 
 use nwp_mini::device::Gpu;
-use nwp_mini::gpu::wsm5::Mapping;
 use nwp_mini::state::CloudDiagnostics;
 use nwp_mini::wsm5::Fallout;
+use nwp_mini::wsm5::gpu::Mapping;
 use nwp_mini::wsm5::scheme::Scheme;
 
 use super::agreement::{Allowance, Named, SOME_ROUNDINGS, expect_as_exact, expect_near};

@@ -4,9 +4,9 @@
 use rayon::prelude::*;
 
 use nwp_mini::device::Gpu;
-use nwp_mini::gpu::wsm5::{Mapping, Tile};
 use nwp_mini::real::Precision as Kind;
 use nwp_mini::wsm5::Fallout;
+use nwp_mini::wsm5::gpu::{Mapping, Tile};
 use nwp_mini::wsm5::scheme::Scheme;
 
 use super::columns::columns;

@@ -5,8 +5,8 @@ use std::sync::OnceLock;
 use rayon::prelude::*;
 
 use nwp_mini::device::Gpu;
-use nwp_mini::gpu::wsm5::Mapping;
 use nwp_mini::wsm5::Fallout;
+use nwp_mini::wsm5::gpu::Mapping;
 use nwp_mini::wsm5::scheme::Scheme;
 
 use super::case::CASES;

@@ -1,10 +1,10 @@
 //! How long a call takes with tiles of other shapes: printed, to choose by.
 
-use nwp_mini::gpu::Layout;
-use nwp_mini::gpu::clouds::{Clouds, Inside, Place, SURFACE_PLANES};
-use nwp_mini::gpu::wsm5::{Mapping, Tile};
 use nwp_mini::grid::Shape;
+use nwp_mini::grid::gpu::Layout;
 use nwp_mini::wsm5::Fallout;
+use nwp_mini::wsm5::gpu::clouds::{Clouds, Inside, Place, SURFACE_PLANES};
+use nwp_mini::wsm5::gpu::{Mapping, Tile};
 use nwp_mini::wsm5::scheme::Scheme;
 
 use super::case::{Columns, group};

@@ -9,7 +9,7 @@ use nwp_mini::advection::Limiter;
 use nwp_mini::backend::cpu::Cpu;
 use nwp_mini::backend::{
     Attached, Backend, Captured, FRAMES_IN_FLIGHT, Gathered, Observed, PhaseTimes, Precipitation,
-    Products, Profiles, Standing, WaterChange,
+    Products, Profiles, Standing, TracerAmount, WaterChange,
 };
 use nwp_mini::error::{Error, Result};
 use nwp_mini::forcing::Moment;
@@ -112,6 +112,10 @@ impl Backend<f32> for Ahead {
 
     fn water_changes(&mut self) -> Result<WaterChange> {
         self.cpu.water_changes()
+    }
+
+    fn passive(&mut self) -> Result<Vec<TracerAmount>> {
+        self.cpu.passive()
     }
 
     fn precipitation(&mut self) -> Result<Precipitation> {

@@ -58,10 +58,10 @@ fn a_pair_goes_on_with_what_had_fallen() {
     let ends: Vec<bool> = first.saved.iter().map(|saved| saved.is_last).collect();
     assert_eq!(ends, [false, true]);
 
-    let Saved { standing, past, water_start, .. } = first.saved.swap_remove(0);
+    let Saved { standing, past, water_start, passive_start, .. } = first.saved.swap_remove(0);
     assert_eq!(past.steps, 3);
     let gathered = standing.gathered.clone();
-    case.history = Some(History { gathered, water_start });
+    case.history = Some(History { gathered, water_start, passive_start });
     let pool = ThreadPoolBuilder::new().num_threads(3).build().expect("three threads");
     let mut other = Pooled { pool, cpu: cpu(standing.state.clone()) };
     let (case, start, plan) = (&mut case, &standing.state, Plan { steps: 3, past, ..whole });

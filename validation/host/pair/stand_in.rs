@@ -4,7 +4,7 @@ use ndarray::{Array, Dimension};
 use nwp_mini::backend::cpu::Cpu;
 use nwp_mini::backend::{
     Attached, Backend, Captured, Gathered, Observed, PhaseTimes, Precipitation, Products, Profiles,
-    Standing, Summary, WaterChange, check_finite,
+    Standing, Summary, TracerAmount, WaterChange, check_finite,
 };
 use nwp_mini::error::Result;
 use nwp_mini::forcing::Moment;
@@ -91,6 +91,10 @@ impl Backend<f32> for Pooled {
 
     fn water_changes(&mut self) -> Result<WaterChange> {
         self.cpu.water_changes()
+    }
+
+    fn passive(&mut self) -> Result<Vec<TracerAmount>> {
+        self.cpu.passive()
     }
 
     fn precipitation(&mut self) -> Result<Precipitation> {
@@ -227,6 +231,10 @@ impl Backend<f32> for Wide {
 
     fn water_changes(&mut self) -> Result<WaterChange> {
         self.0.water_changes()
+    }
+
+    fn passive(&mut self) -> Result<Vec<TracerAmount>> {
+        self.0.passive()
     }
 
     fn precipitation(&mut self) -> Result<Precipitation> {

@@ -8,7 +8,7 @@ use super::super::ladder::{megabytes, patiently};
 use super::{CHECKED, Curves, Lesson, Timed, head, mixed, tail};
 use crate::device::Shuttle;
 use crate::error::Result;
-use crate::gpu::memory_lab::{Experiment, Leg, Overlap};
+use crate::primitives::gpu::memory::{Experiment, Leg, Overlap};
 
 /// Powers of two of the bytes that travel at a time.
 const POWERS: [u32; 5] = [12, 16, 20, 24, 28];

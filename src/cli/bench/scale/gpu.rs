@@ -6,20 +6,20 @@ use super::super::gpu::{Columns, Tracers, mapping_text, transport_on};
 use super::super::gpu_times::{call_times, step_times};
 use super::{Subject, TRACERS, Timed, resident};
 use crate::advection::Limiter;
+use crate::advection::gpu::TransportSettings;
 use crate::backend::Backend;
 use crate::backend::gpu::{Needs, OnDevice, OnGpu, Setting};
 use crate::cli::device::MappingChoice;
 use crate::device::Gpu;
 use crate::error::{Error, Result};
 use crate::forcing::Moment;
-use crate::gpu::advection::TransportSettings;
-use crate::gpu::clouds::{Clouds, Inside};
-use crate::gpu::wsm5::{Mapping, Tile};
 use crate::model::Working;
 use crate::model::tiled::Tiled;
 use crate::real::{Precision, Real};
 use crate::tracers::TracerSet;
 use crate::wsm5::Fallout;
+use crate::wsm5::gpu::clouds::{Clouds, Inside};
+use crate::wsm5::gpu::{Mapping, Tile};
 use crate::wsm5::scheme::Scheme;
 
 /// The place in words.

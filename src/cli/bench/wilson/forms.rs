@@ -1,7 +1,7 @@
 //! Forms of the kernels that the search tries.
 
-use crate::gpu::lattice::{Form, Load, TWO_ROWS};
 use crate::lattice::Extents;
+use crate::lattice::gpu::{Form, Load, TWO_ROWS};
 use crate::real::Precision;
 
 /// Threads of a block, and blocks of a multiprocessor that registers are left for: of 255 registers a

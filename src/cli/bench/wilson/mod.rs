@@ -13,7 +13,7 @@ use super::{Bench, Pool};
 use crate::cli::Precision;
 use crate::device::Gpu;
 use crate::error::Result;
-use crate::gpu::lattice::OnLattice;
+use crate::lattice::gpu::OnLattice;
 use crate::lattice::number::Vectorised;
 use crate::lattice::{DIRECTIONS, Extents};
 use contest::Contest;

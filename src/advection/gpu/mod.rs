@@ -1,0 +1,372 @@
+//! The transport on the device: what its kernels are compiled for and what they are given.
+
+#![allow(unsafe_code, reason = "whoever launches a kernel answers for its arguments")]
+
+pub mod passive;
+pub(crate) mod prelude;
+pub mod transport;
+pub(crate) mod tuning;
+
+mod shares;
+
+use ndarray::Array2;
+
+pub use shares::{Block, March, Offer, Shares};
+use shares::{LIMIT_LEVEL_NUMBERS, STAGE_LEVEL_NUMBERS, STAGE_ROWS, TILE_ROWS};
+
+use crate::advection::{Limiter, REACH};
+use crate::device::WARP;
+use crate::grid::gpu::Layout;
+use crate::grid::{Grid, Shape, Side, Sides};
+use crate::mass::gpu::LayeredPointers;
+use crate::mass::{AirMass, Layered};
+use crate::real::{Precision, Real};
+use crate::shared::{DevicePointer, ReadPointer, shared_struct};
+use crate::state::gpu::mark;
+
+shared_struct! {
+    /// What the kernels of the transport are given.
+    ///
+    /// Tracers follow one another: element (tracer, k, j, i), i fastest, rows as [`Layout`] has them. What a kernel
+    /// asks for first stands first: every line of the arguments that it comes to keeps it waiting.
+    #[derive(Default)]
+    pub struct TransportArgs<R> {
+        /// Where a kernel notes that it has begun; null where nobody asks.
+        marks: DevicePointer<u64>, "1";
+        /// Cells from west to east.
+        nx: i32, "1";
+        /// Cells from south to north.
+        ny: i32, "1";
+        /// The latest values, which the high-order fluxes carry.
+        latest: ReadPointer<R>, "kg kg⁻¹";
+        /// The values at the start of the step.
+        start: ReadPointer<R>, "kg kg⁻¹";
+        /// The new values; may be those before the latest, not `latest` or `start`.
+        result: DevicePointer<R>, "kg kg⁻¹";
+        /// Factors for the corrections out of a cell, of the limited tracers alone.
+        outgoing: DevicePointer<R>, "1";
+        /// Factors for the corrections into a cell, with the monotonic limiter alone.
+        incoming: DevicePointer<R>, "1";
+        /// Air through the x-faces, (nz, ny, nx + 1), rows as [`Layout`] has them, as all below.
+        flux_x: ReadPointer<R>, "kg s⁻¹";
+        /// Air through the y-faces, (nz, ny + 1, nx).
+        flux_y: ReadPointer<R>, "kg s⁻¹";
+        /// Air through the z-faces, (nz + 1, ny, nx).
+        flux_z: ReadPointer<R>, "kg s⁻¹";
+        /// Mass of the cells.
+        cell: LayeredPointers<R>, "kg";
+        /// Mass of the cells at the end of the step.
+        cell_end: LayeredPointers<R>, "kg";
+        /// Capacity of the x-faces.
+        capacity_x: LayeredPointers<R>, "kg";
+        /// Capacity of the y-faces.
+        capacity_y: LayeredPointers<R>, "kg";
+        /// Capacity of the z-faces.
+        capacity_z: LayeredPointers<R>, "kg";
+        /// Weight of layer k - 1 at z-face k.
+        weight_below: ReadPointer<R>, "1";
+        /// Weight of layer k at z-face k.
+        weight_above: ReadPointer<R>, "1";
+        /// Map factor in x, (ny, nx).
+        map_x: ReadPointer<R>, "1";
+        /// Values that air brings in through the sides of each tracer: west, east (nz, ny), south,
+        /// north (nz, nx); null for zero. What is not a number stands for the value of the neighbour inside.
+        inflow: ReadPointer<R>, "kg kg⁻¹";
+        /// Where the last stage keeps the tracer fluxes through the sides of the region inside the
+        /// outermost cells, laid out as `inflow`; null in other stages.
+        side_flux: DevicePointer<R>, "kg s⁻¹";
+        /// What has entered that region, (tracer, level).
+        entered: DevicePointer<f64>, "kg";
+        /// Length of the stage.
+        dt: R, "s";
+        /// Its reciprocal.
+        per_dt: R, "s⁻¹";
+    }
+}
+
+/// Threads that add up what enters, a power of two.
+const SUM_THREADS: usize = 128;
+
+/// What the kernels of the transport are compiled for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TransportSettings {
+    /// Number of tracers.
+    pub tracers: usize,
+    /// How many of them, from the first on, are never limited.
+    pub unlimited: usize,
+    /// What limits the others in the last stage.
+    pub limiter: Limiter,
+    /// Whether air may bring in the value of the neighbour inside, where the given one is not a number.
+    pub zero_gradient: bool,
+    /// How the cells are shared out.
+    pub shares: Shares,
+}
+
+impl TransportSettings {
+    /// How the rows of fields and fluxes lie in memory.
+    pub fn layout(self, grid: &Grid) -> Layout {
+        Layout::of(grid, self.shares.cells)
+    }
+
+    /// Whether kernels are made for the size of the grid: addresses that the compiler knows take fewer instructions.
+    /// Marches in rows have no registers to spare for that, and spill.
+    fn is_made_for_grid(self) -> bool {
+        let Shares { in_turn, stages_tiled, .. } = self.shares;
+        in_turn || stages_tiled || self.by_tiles()
+    }
+
+    /// The settings as kernels see them, by name.
+    pub fn constants(self, grid: &Grid, precision: Precision) -> Vec<(&'static str, i32)> {
+        let Shares { stage, limited, cells, levels, in_turn, width, .. } = self.shares;
+        let [alone, together] = [1, 2].map(|n| self.shares.stage_room(n, precision));
+        let layout = self.layout(grid);
+        let own = [
+            ("POSITIVE_DEFINITE", Limiter::PositiveDefinite as i32),
+            ("MONOTONIC", Limiter::Monotonic as i32),
+            ("LIMITER", self.limiter as i32),
+            ("TRACERS", self.tracers as i32),
+            // Where none is limited, no kernel asks for the first of the others.
+            ("UNLIMITED", self.unlimited.min(self.tracers - 1) as i32),
+            ("REACH", REACH as i32),
+            ("TINY", i32::from(is_tiny(grid.shape))),
+            ("STAGE_THREADS", stage.threads as i32),
+            ("STAGE_RESIDENT", stage.resident as i32),
+            ("LIMITED_THREADS", limited.threads as i32),
+            ("LIMITED_RESIDENT", limited.resident as i32),
+            ("SUM_THREADS", SUM_THREADS as i32),
+            ("CELLS", cells as i32),
+            ("LEVELS", levels as i32),
+            ("IN_TURN", i32::from(in_turn)),
+            ("WIDTH", width as i32),
+            ("TILED", i32::from(self.by_tiles())),
+            ("TILE_ROWS", TILE_ROWS as i32),
+            ("STAGES_TILED", i32::from(self.shares.stages_tiled)),
+            ("STAGE_ROWS", STAGE_ROWS as i32),
+            // Sizes that kernels check, bytes.
+            ("STAGE_ROOM_OF_ONE", alone as i32),
+            ("STAGE_ROOM_OF_TWO", together as i32),
+            ("STAGE_LEVEL_NUMBERS", STAGE_LEVEL_NUMBERS as i32),
+            ("LIMIT_ROOM", self.shares.limit_room(precision) as i32),
+            ("LIMIT_LEVEL_NUMBERS", LIMIT_LEVEL_NUMBERS as i32),
+            ("WIDE", i32::from(layout.has_groups_of(cells))),
+            ("FIRST", layout.first as i32),
+            ("FILL", layout.fill as i32),
+            ("ZERO_GRADIENT", i32::from(self.zero_gradient)),
+        ];
+        grid_constants(grid, self.is_made_for_grid()).into_iter().chain(own).collect()
+    }
+}
+
+/// The grid as kernels see it: its size where they are made for it, zero otherwise, the kinds of sides, and which
+/// kind each side is.
+pub(crate) fn grid_constants(grid: &Grid, made_for: bool) -> [(&'static str, i32); 9] {
+    let Sides { west, east, south, north } = grid.sides;
+    let Shape { nx, ny, .. } = grid.shape;
+    let [nx, ny] = if made_for { [nx, ny] } else { [0, 0] };
+    [
+        ("NX", nx as i32),
+        ("NY", ny as i32),
+        ("PERIODIC", Side::Periodic as i32),
+        ("SPECIFIED", Side::Specified as i32),
+        ("OPEN", Side::Open as i32),
+        ("WEST", west as i32),
+        ("EAST", east as i32),
+        ("SOUTH", south as i32),
+        ("NORTH", north as i32),
+    ]
+}
+
+/// Whether the stencil reaches around a periodic axis more than once, so that kernels look for
+/// neighbours by remainders.
+fn is_tiny(shape: Shape) -> bool {
+    shape.nx < REACH || shape.ny < REACH
+}
+
+/// The least value of each level, less what roundings may make of it.
+fn least<R: Real>(field: &Layered<R>) -> Vec<R> {
+    let (rows, columns) = field.with_mu.dim();
+    let values = |k| (0..rows).flat_map(move |j| (0..columns).map(move |i| field.at(k, j, i)));
+    let least = |k| values(k).fold(R::infinity(), Real::smaller);
+    (0..field.c1.len()).map(|k| least(k) * R::of(1.0 - ROUNDINGS)).collect()
+}
+
+/// More than a device and the host can differ by in a sum of two products.
+const ROUNDINGS: f64 = 1e-5;
+
+/// Puts the masses, capacities and weights of the air where kernels find them, by `upload`.
+///
+/// # Errors
+///
+/// Those of `upload`.
+pub fn air_pointers<R: Real, E>(
+    air: &AirMass<R>,
+    layout: Layout,
+    mut upload: impl FnMut(&[R]) -> Result<ReadPointer<R>, E>,
+) -> Result<TransportArgs<R>, E> {
+    let laid = |plane: &Array2<R>| {
+        let values: Vec<R> = plane.iter().copied().collect();
+        let is_of_cells = plane.ncols() == layout.shape.nx;
+        let places = if is_of_cells { layout.lay(&values) } else { layout.lay_x_faces(&values) };
+        places.into_owned()
+    };
+    let mut layered = |field: &Layered<R>| {
+        Ok(LayeredPointers {
+            with_mu: upload(&laid(&field.with_mu))?,
+            without_mu: upload(&laid(&field.without_mu))?,
+            c1: upload(&field.c1)?,
+            c2: upload(&field.c2)?,
+            least: upload(&least(field))?,
+        })
+    };
+    Ok(TransportArgs {
+        cell: layered(&air.cell)?,
+        cell_end: layered(&air.cell_end)?,
+        capacity_x: layered(&air.capacity_x)?,
+        capacity_y: layered(&air.capacity_y)?,
+        capacity_z: layered(&air.capacity_z)?,
+        weight_below: upload(&air.weight_below)?,
+        weight_above: upload(&air.weight_above)?,
+        map_x: upload(&laid(&air.map_x))?,
+        ..TransportArgs::default()
+    })
+}
+
+/// Where the tracers are: at the start of a step, after its first and its second stage, and at its
+/// end.
+#[derive(Clone, Copy, Debug)]
+pub struct Stages<R> {
+    /// At the start, which a step leaves alone.
+    pub start: DevicePointer<R>,
+    /// After the first stage.
+    pub first: DevicePointer<R>,
+    /// After the second stage; not `first`.
+    pub second: DevicePointer<R>,
+    /// At the end; may be `first`, not `second`.
+    pub end: DevicePointer<R>,
+}
+
+/// One launch of a kernel of `advection/transport.cu`.
+#[derive(Clone, Copy, Debug)]
+pub struct TransportLaunch<R> {
+    /// Name of the kernel.
+    pub kernel: &'static str,
+    /// Number of blocks along each axis.
+    pub blocks: [usize; 3],
+    /// Threads in a block.
+    pub threads: usize,
+    /// Shared memory of a block beyond what the kernel declares, bytes.
+    pub shared_bytes: usize,
+    /// What it is given.
+    pub args: TransportArgs<R>,
+}
+
+impl TransportSettings {
+    /// Whether any tracer is limited.
+    pub fn limits(self) -> bool {
+        self.limiter != Limiter::None && self.unlimited < self.tracers
+    }
+
+    /// Whether the limited tracers take their last stage by tiles.
+    pub fn by_tiles(self) -> bool {
+        self.shares.tiled && self.limits() && self.limiter == Limiter::PositiveDefinite
+    }
+
+    /// The launches of one step of `dt` seconds, in their order.
+    ///
+    /// `air` holds the pointers that do not depend on the stage; its pointer `side_flux` is null
+    /// where nobody asks for what enters through the sides.
+    pub fn step<R: Real>(
+        self,
+        grid: &Grid,
+        air: &TransportArgs<R>,
+        stages: &Stages<R>,
+        dt: f64,
+    ) -> Vec<TransportLaunch<R>> {
+        let (Shape { nx, ny, .. }, shares) = (grid.shape, self.shares);
+        let layout = self.layout(grid);
+        let Stages { start, first, second, end } = *stages;
+        let stage = |latest: DevicePointer<R>, result, dt: f64, is_last| {
+            let dt = R::of(dt);
+            TransportArgs {
+                latest: latest.read(),
+                start: start.read(),
+                result,
+                side_flux: if is_last { air.side_flux } else { DevicePointer::default() },
+                nx: nx as i32,
+                ny: ny as i32,
+                dt,
+                per_dt: dt.recip(),
+                ..*air
+            }
+        };
+        let launch = |kernel, block, tracers, args| {
+            let (blocks, threads) = shares.launch(layout, tracers, block);
+            TransportLaunch { kernel, blocks, threads, shared_bytes: 0, args }
+        };
+        let all = self.tracers;
+        let plain = |kernel, tracers, args| {
+            if !shares.stages_tiled {
+                return vec![launch(kernel, shares.stage, tracers, args)];
+            }
+            let sides = (!grid.sides.periodic_x()).then(|| TransportLaunch {
+                kernel: mark::TRANSPORT_SIDES,
+                blocks: shares.side_blocks(layout, tracers),
+                threads: shares.stage.threads,
+                shared_bytes: 0,
+                args,
+            });
+            let tiles = TransportLaunch {
+                kernel,
+                blocks: shares.stage_tiles(layout, tracers),
+                threads: STAGE_ROWS * WARP,
+                shared_bytes: shares.stage_bytes(layout.shape.nz, tracers, R::PRECISION),
+                args,
+            };
+            sides.into_iter().chain([tiles]).collect()
+        };
+        let last = stage(second, end, dt, true);
+        let mut launches = plain(mark::TRANSPORT_STAGE, all, stage(start, first, dt / 3.0, false));
+        launches.extend(plain(mark::TRANSPORT_STAGE, all, stage(first, second, dt / 2.0, false)));
+        if self.by_tiles() {
+            if self.unlimited > 0 {
+                launches.extend(plain(mark::TRANSPORT_UNLIMITED, self.unlimited, last));
+            }
+            launches.push(TransportLaunch {
+                kernel: mark::TRANSPORT_LIMIT,
+                blocks: shares.tiles(layout, all - self.unlimited),
+                threads: TILE_ROWS * WARP,
+                shared_bytes: shares.tile_bytes(layout.shape.nz, R::PRECISION),
+                args: last,
+            });
+        } else if self.limits() {
+            launches.push(launch(mark::TRANSPORT_SCALE, shares.limited, all, last));
+            launches.push(launch(
+                mark::TRANSPORT_UPDATE,
+                shares.limited,
+                all - self.unlimited,
+                last,
+            ));
+        } else {
+            launches.extend(plain(mark::TRANSPORT_STAGE, all, last));
+        }
+        launches
+    }
+
+    /// The launch that adds what the last stage of such a step has carried into the region inside the
+    /// outermost cells, one block for each tracer and level; none where nothing can enter.
+    pub fn entering<R: Real>(
+        self,
+        grid: &Grid,
+        air: &TransportArgs<R>,
+        dt: f64,
+    ) -> Option<TransportLaunch<R>> {
+        let Shape { nx, ny, nz } = grid.shape;
+        (air.side_flux.address() != 0).then(|| TransportLaunch {
+            kernel: mark::TRANSPORT_ENTERED_ACC64,
+            blocks: [self.tracers * nz, 1, 1],
+            threads: SUM_THREADS,
+            shared_bytes: 0,
+            args: TransportArgs { nx: nx as i32, ny: ny as i32, dt: R::of(dt), ..*air },
+        })
+    }
+}

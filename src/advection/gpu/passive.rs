@@ -1,0 +1,193 @@
+//! Passive tracers on the device: what there is of them, and their decay.
+
+use std::ops::Range;
+
+use crate::device::structs;
+use crate::device::{Buffer, Element, Gpu, Kernel, Launch, Source};
+use crate::error::Result;
+use crate::grid::gpu::Layout;
+use crate::mass::gpu::LayeredPointers;
+use crate::real::{Precision, Real};
+use crate::shared::{DevicePointer, shared_struct};
+use crate::state::gpu::prelude;
+
+/// Threads of a block that sums.
+const THREADS: u32 = 256;
+/// Most blocks that share the rows of a level.
+const MOST_BLOCKS: usize = 64;
+
+shared_struct! {
+    /// What the kernels of passive tracers are given.
+    #[derive(Default)]
+    pub struct PassiveArgs<R> {
+        /// The tracer, (k, j, i).
+        tracer: DevicePointer<R>, "1";
+        /// Mass of the cells.
+        mass: LayeredPointers<R>, "kg";
+        /// One sum for each level and block.
+        sums: DevicePointer<f64>, "kg";
+        /// What a step adds to the amount, as a part of it: what is left, less 1.
+        change: f64, "1";
+        /// What decay leaves, as a factor.
+        left: R, "1";
+        /// Nothing: what follows begins at a multiple of its size in both precisions.
+        filler: R, "1";
+        /// Places of a row.
+        pitch: i32, "1";
+        /// Cells from south to north.
+        ny: i32, "1";
+        /// First row of the region.
+        first_row: i32, "1";
+        /// First row beyond it.
+        end_row: i32, "1";
+        /// Place of the first column of the region in its row.
+        first_column: i32, "1";
+        /// The first place beyond it.
+        end_column: i32, "1";
+    }
+}
+
+/// The kernels for a precision and a number of levels.
+pub fn source(precision: Precision, nz: usize) -> Source {
+    let prelude = prelude::grid(precision, nz)
+        .with(&structs!(precision; PassiveArgs))
+        .with_settings(&[("SUM_THREADS", THREADS as i32)]);
+    Source::new("advection/passive.cu", prelude)
+}
+
+/// Sums and decay of the passive tracers of a run.
+#[derive(Debug)]
+pub struct Passive<R> {
+    amount: Kernel,
+    decay: Kernel,
+    args: PassiveArgs<R>,
+    levels: u32,
+    blocks: u32,
+    /// (tracer, level, block).
+    decayed: Buffer<f64>,
+    /// (level, block).
+    sums: Buffer<f64>,
+}
+
+impl<R: Real + Element> Passive<R> {
+    /// Compiles the kernels for so many tracers, whose sums are over rows and columns of the grid. `mass` is that of the cells, with rows as `layout` has them; the
+    /// memory has to stay.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Gpu`](crate::error::Error::Gpu), as all below.
+    pub fn new(
+        gpu: &Gpu,
+        layout: Layout,
+        [rows, columns]: [Range<usize>; 2],
+        mass: LayeredPointers<R>,
+        tracers: usize,
+    ) -> Result<Self> {
+        let module = gpu.module(&source(R::PRECISION, layout.shape.nz))?;
+        let blocks = layout.shape.ny.clamp(1, MOST_BLOCKS);
+        let each = blocks * layout.shape.nz;
+        let columns = layout.places(columns);
+        Ok(Self {
+            amount: module.kernel("passive_amount_acc64")?,
+            decay: module.kernel("passive_decay_acc64")?,
+            args: PassiveArgs {
+                mass,
+                pitch: layout.pitch() as i32,
+                ny: layout.shape.ny as i32,
+                first_row: rows.start as i32,
+                end_row: rows.end as i32,
+                first_column: columns.start as i32,
+                end_column: columns.end as i32,
+                ..PassiveArgs::default()
+            },
+            levels: layout.shape.nz as u32,
+            blocks: blocks as u32,
+            decayed: gpu.zeros(tracers * each)?,
+            sums: gpu.zeros(each)?,
+        })
+    }
+
+    /// Asks for the decay of a tracer, of which `left` is left; its number tells where the loss is added up.
+    ///
+    /// # Errors
+    ///
+    /// As [`Passive::new`].
+    ///
+    /// # Panics
+    ///
+    /// When there are not so many tracers.
+    pub fn decay(&self, number: usize, tracer: DevicePointer<R>, left: f64) -> Result<()> {
+        let first = number * self.sums.len();
+        assert!(first < self.decayed.len(), "tracer {number}");
+        let sums = self.decayed.pointer_to(first);
+        let args = PassiveArgs { tracer, sums, change: left - 1.0, left: R::of(left), ..self.args };
+        // SAFETY: the field belongs to the run, with the layout that this was made for; the sums are kept here.
+        unsafe { self.decay.launch(self.launch(), &args) }
+    }
+
+    /// What there is of a tracer inside the region. Waits for the device.
+    ///
+    /// # Errors
+    ///
+    /// As [`Passive::new`].
+    pub fn amount(&self, tracer: DevicePointer<R>) -> Result<f64> {
+        let args = PassiveArgs { tracer, sums: self.sums.pointer(), ..self.args };
+        // SAFETY: as above; nothing is written but the sums.
+        unsafe { self.amount.launch(self.launch(), &args)? };
+        Ok(self.sums.to_vec()?.iter().sum())
+    }
+
+    /// What each tracer has lost since the start, negative numbers. Waits for the device.
+    ///
+    /// # Errors
+    ///
+    /// As [`Passive::new`].
+    pub fn decayed(&self) -> Result<Vec<f64>> {
+        let sums = self.decayed.to_vec()?;
+        Ok(sums.chunks_exact(self.sums.len()).map(|sums| sums.iter().sum()).collect())
+    }
+
+    /// The sums that make them. Waits for the device.
+    ///
+    /// # Errors
+    ///
+    /// As [`Passive::new`].
+    pub fn sums(&self) -> Result<Vec<f64>> {
+        self.decayed.to_vec()
+    }
+
+    /// Goes on from such sums.
+    ///
+    /// # Errors
+    ///
+    /// As [`Passive::new`].
+    ///
+    /// # Panics
+    ///
+    /// When they are not as many as [`Passive::sums`] gives.
+    pub fn resume(&self, sums: &[f64]) -> Result<()> {
+        self.decayed.upload(sums)
+    }
+
+    /// Number of these sums.
+    pub fn words(&self) -> usize {
+        self.decayed.len()
+    }
+
+    /// Goes on from what each tracer has lost.
+    ///
+    /// # Errors
+    ///
+    /// As [`Passive::new`].
+    pub fn resume_decayed(&self, decayed: &[f64]) -> Result<()> {
+        let mut sums = vec![0.0; self.decayed.len()];
+        for (sums, decayed) in sums.chunks_exact_mut(self.sums.len()).zip(decayed) {
+            sums[0] = *decayed;
+        }
+        self.resume(&sums)
+    }
+
+    fn launch(&self) -> Launch {
+        Launch { grid: [self.blocks, self.levels, 1], block: [THREADS, 1, 1], shared_bytes: 0 }
+    }
+}

@@ -1,0 +1,446 @@
+//! The transport on the device: its memory and its launches.
+
+use super::prelude;
+use super::tuning;
+use super::{
+    March, Offer, Shares, Stages, TransportArgs, TransportLaunch, TransportSettings, air_pointers,
+};
+use crate::advection::Limiter;
+use crate::device::{Buffer, Element, Gpu, Kernel, Launch, Resources, Source};
+use crate::error::{Advice, Error, Result};
+use crate::grid::gpu::Layout;
+use crate::grid::{Grid, Shape};
+use crate::mass::AirMass;
+use crate::mass::gpu::LayeredPointers;
+use crate::real::{Precision, Real};
+use crate::shared::DevicePointer;
+use crate::state::gpu::mark;
+use crate::state::gpu::turn::Turn;
+
+/// What the kernels are compiled from.
+pub fn source(precision: Precision, grid: &Grid, settings: TransportSettings) -> Source {
+    let constants = settings.constants(grid, precision);
+    let prelude = prelude::transport(precision, grid.shape.nz).with_settings(&constants);
+    Source::new("advection/transport.cu", prelude)
+}
+
+/// What carries the tracers in a step, on the device.
+#[derive(Clone, Copy, Debug)]
+pub struct Wind<'a, R> {
+    /// Mass fluxes through the x-, y- and z-faces, kg s⁻¹. Shapes: (nz, ny, nx + 1), (nz, ny + 1, nx),
+    /// (nz + 1, ny, nx), rows as [`Layout`] has them.
+    pub flux: [&'a Buffer<R>; 3],
+    /// Values that air brings in, for each tracer west, east, south, north; zero without them, and that of the
+    /// neighbour inside where they are no numbers.
+    pub inflow: Option<&'a Buffer<R>>,
+}
+
+/// Carries tracers on the device.
+#[derive(Debug)]
+pub struct Transport<R> {
+    grid: Grid,
+    /// Tracers in the arrays before those that it carries.
+    before: usize,
+    layout: Layout,
+    settings: TransportSettings,
+    kernels: Vec<Kernel>,
+    /// Pointers to the buffers below and to those of the air.
+    args: TransportArgs<R>,
+    /// Tracers after the second stage.
+    second: Buffer<R>,
+    entered: Buffer<f64>,
+    /// The fluxes through the sides of one step or several, which `args` points to, and values of one.
+    side_flux: Buffer<R>,
+    side_values: usize,
+    /// The factors of the limiter, which it points to as well.
+    scratch: Vec<Buffer<R>>,
+    /// The air, which it points to as well.
+    _air: Vec<Buffer<R>>,
+}
+
+/// Elements of memory for the limiter's factors.
+fn lengths(grid: &Grid, settings: TransportSettings) -> [usize; 2] {
+    let limited = if settings.limits() && !settings.by_tiles() {
+        settings.tracers - settings.unlimited
+    } else {
+        0
+    };
+    let factors = limited * settings.layout(grid).cells();
+    let is_monotonic = settings.limiter == Limiter::Monotonic;
+    [factors, if is_monotonic { factors } else { 0 }]
+}
+
+/// Values that a step keeps at the sides of a grid: none where all are periodic.
+pub fn side_values(grid: &Grid, tracers: usize) -> usize {
+    let Shape { nx, ny, nz } = grid.shape;
+    let closed = grid.sides.periodic_x() && grid.sides.periodic_y();
+    if closed { 0 } else { tracers * 2 * nz * (nx + ny) }
+}
+
+impl<R: Real + Element> Transport<R> {
+    /// Bytes of device memory that it takes, beside the tracers at the start and at the end.
+    pub fn bytes(grid: &Grid, settings: TransportSettings) -> usize {
+        let layout = settings.layout(grid);
+        let tracers = settings.tracers * layout.cells();
+        let Shape { ny, nz, .. } = layout.shape;
+        let planes = 10 * layout.face_pitch() * (ny + 1) + layout.columns() + 12 * (nz + 1);
+        let factors: usize = lengths(grid, settings).iter().sum();
+        let sides = side_values(grid, settings.tracers);
+        size_of::<R>() * (tracers + factors + sides + planes) + 8 * settings.tracers * nz
+    }
+
+    /// Compiles the kernels and takes the memory.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Gpu`], as all below; also where there are more cells than the kernels can count.
+    pub fn new(
+        gpu: &Gpu,
+        grid: &Grid,
+        air: &AirMass<R>,
+        settings: TransportSettings,
+    ) -> Result<Self> {
+        let (shape, layout) = (grid.shape, settings.layout(grid));
+        let countable = i32::MAX as usize;
+        // The faces of a field are the most that is counted.
+        let faces = layout.face_pitch() * (shape.ny + 1) * (shape.nz + 1);
+        if faces > countable {
+            return Err(Error::Gpu(format!(
+                "a grid of {shape} cells is more than the kernels of the transport can count \
+                 ({countable})"
+            ))
+            .advise(Advice::UseSmallerGridOrCpu));
+        }
+        let module = gpu.module(&source(R::PRECISION, grid, settings))?;
+        let kernels: Vec<Kernel> = mark::TRANSPORT
+            .into_iter()
+            .map(|name| mark::kernel(&module, name))
+            .collect::<Result<_>>()?;
+        let (mut kept, mut scratch) = (Vec::new(), Vec::new());
+        let mut args = air_pointers(air, layout, |values| {
+            let buffer = gpu.upload(values)?;
+            let pointer = buffer.pointer().read();
+            kept.push(buffer);
+            Ok::<_, Error>(pointer)
+        })?;
+        let mut room = |len| -> Result<DevicePointer<R>> {
+            if len == 0 {
+                return Ok(DevicePointer::default());
+            }
+            let buffer = gpu.zeros(len)?;
+            let pointer = buffer.pointer();
+            scratch.push(buffer);
+            Ok(pointer)
+        };
+        let [outgoing, incoming] = lengths(grid, settings);
+        args.outgoing = room(outgoing)?;
+        args.incoming = room(incoming)?;
+        let entered_sums = gpu.zeros(settings.tracers * shape.nz)?;
+        args.entered = entered_sums.pointer();
+        let mut transport = Self {
+            grid: *grid,
+            before: 0,
+            layout,
+            settings,
+            kernels,
+            args,
+            second: gpu.zeros(settings.tracers * layout.cells())?,
+            entered: entered_sums,
+            side_flux: gpu.zeros(0)?,
+            side_values: side_values(grid, settings.tracers),
+            scratch,
+            _air: kept,
+        };
+        transport.keep(gpu, 1)?;
+        for launch in transport.launches() {
+            if launch.shared_bytes > 0 {
+                transport.kernel(&launch).allow_shared_memory(launch.shared_bytes as u32)?;
+            }
+        }
+        Ok(transport)
+    }
+
+    /// The same for tracers behind others in the same arrays, those of the values at the sides too.
+    #[must_use]
+    pub fn behind(self, before: usize) -> Self {
+        Self { before, ..self }
+    }
+
+    /// Makes room for the fluxes through the sides of some steps, which end together.
+    ///
+    /// # Errors
+    ///
+    /// As [`Transport::new`].
+    pub fn keep(&mut self, gpu: &Gpu, steps: usize) -> Result<()> {
+        self.side_flux = gpu.zeros(steps * self.side_values)?;
+        if self.side_values > 0 {
+            self.args.side_flux = self.side_flux.pointer();
+        }
+        Ok(())
+    }
+
+    /// Values that each of some steps has kept at the sides.
+    ///
+    /// # Panics
+    ///
+    /// Where there is no room for those of so many.
+    pub(crate) fn side_values(&self, steps: usize) -> usize {
+        assert!(self.side_flux.len() >= steps * self.side_values, "room for {steps} steps");
+        self.side_values
+    }
+
+    /// The launches of a step, of tracers nowhere.
+    fn launches(&self) -> Vec<TransportLaunch<R>> {
+        let nowhere = DevicePointer::default();
+        let stages = Stages { start: nowhere, first: nowhere, second: nowhere, end: nowhere };
+        self.settings.step(&self.grid, &self.args, &stages, 1.0)
+    }
+
+    fn kernel(&self, launch: &TransportLaunch<R>) -> &Kernel {
+        let kernel = self.kernels.iter().find(|kernel| kernel.name() == launch.kernel);
+        kernel.expect("the kernels of a step are those of this module")
+    }
+
+    /// Lets the kernels note that they have begun; what `marks` points to has to stay.
+    pub(crate) fn note(&mut self, marks: DevicePointer<u64>) {
+        self.args.marks = marks;
+    }
+
+    /// Memory for all tracers that holds nothing from one step to the next.
+    pub fn spare(&self) -> &Buffer<R> {
+        &self.second
+    }
+
+    /// How the rows of the tracers and of the fluxes lie in memory.
+    pub fn layout(&self) -> Layout {
+        self.layout
+    }
+
+    /// Where the mass of the cells is, laid out so.
+    pub fn cell_mass(&self) -> LayeredPointers<R> {
+        self.args.cell
+    }
+
+    /// One step of `dt` seconds of all tracers, from `start`, which stays, to `end`.
+    ///
+    /// # Errors
+    ///
+    /// As [`Transport::new`].
+    ///
+    /// # Panics
+    ///
+    /// When the arrays are not laid out as [`Transport::layout`] says, or the tracers would overwrite
+    /// themselves.
+    pub fn step(
+        &self,
+        wind: &Wind<'_, R>,
+        start: &Buffer<R>,
+        end: &Buffer<R>,
+        dt: f64,
+    ) -> Result<()> {
+        self.step_in(Turn::ALONE, wind, start, end, dt)
+    }
+
+    /// The same for one of some steps that end together, which leaves what the others have kept.
+    ///
+    /// # Errors
+    ///
+    /// As [`Transport::new`].
+    ///
+    /// # Panics
+    ///
+    /// As [`Transport::step`], and where there is no room for what so many steps [`keep`](Transport::keep).
+    pub fn step_in(
+        &self,
+        turn: Turn,
+        wind: &Wind<'_, R>,
+        start: &Buffer<R>,
+        end: &Buffer<R>,
+        dt: f64,
+    ) -> Result<()> {
+        let first = turn.place() * self.side_values(turn.of);
+        let Shape { nx, ny, nz } = self.grid.shape;
+        let tracers = self.settings.tracers;
+        let [x, y, z] = wind.flux;
+        assert_eq!(wind.flux.map(Buffer::len), self.layout.faces(), "fluxes through the faces");
+        let before = self.before;
+        let inflow = wind.inflow.map(|values| {
+            let each = 2 * nz * (nx + ny);
+            assert!(values.len() >= (before + tracers) * each, "values at the sides");
+            values.pointer_to(before * each).read()
+        });
+        let cells = self.layout.cells();
+        for buffer in [start, end] {
+            assert!(buffer.len() >= (before + tracers) * cells, "tracers");
+        }
+        assert_ne!(start.pointer(), end.pointer(), "a step leaves its start alone");
+        let air = TransportArgs {
+            flux_x: x.pointer().read(),
+            flux_y: y.pointer().read(),
+            flux_z: z.pointer().read(),
+            inflow: inflow.unwrap_or_default(),
+            side_flux: self.args.side_flux.offset(first),
+            ..self.args
+        };
+        let [start, end] = [start, end].map(|tracers| tracers.pointer_to(before * cells));
+        let stages = Stages { start, first: end, second: self.second.pointer(), end };
+        let launches = self.settings.step(&self.grid, &air, &stages, dt);
+        launches.iter().try_for_each(|launch| self.launch(launch))
+    }
+
+    /// Adds what the last step, of `dt` seconds, has carried into the region inside the outermost cells.
+    /// In a run the kernel that ends the step does it.
+    ///
+    /// # Errors
+    ///
+    /// As [`Transport::new`].
+    pub fn count_entered(&self, dt: f64) -> Result<()> {
+        let launch = self.settings.entering(&self.grid, &self.args, dt);
+        launch.map_or(Ok(()), |launch| self.launch(&launch))
+    }
+
+    fn launch(&self, launch: &TransportLaunch<R>) -> Result<()> {
+        let kernel = self.kernel(launch);
+        let shared_bytes = launch.shared_bytes as u32;
+        let grid = launch.blocks.map(|blocks| blocks as u32);
+        let block = [launch.threads as u32, 1, 1];
+        // SAFETY: the kernels take this struct; the lengths of all arrays have been checked against the
+        // grid, where they were given or made, and memory is freed only when the device is done with it.
+        unsafe { kernel.launch(Launch { grid, block, shared_bytes }, &launch.args) }
+    }
+
+    /// What the kernel that ends a step of `dt` seconds is given to add up what has entered, and its
+    /// blocks. The struct leads to memory that is kept here.
+    pub(crate) fn entering(&self, dt: f64) -> (TransportArgs<R>, u32) {
+        let launch = self.settings.entering(&self.grid, &self.args, dt);
+        launch.map_or((self.args, 0), |launch| (launch.args, launch.blocks[0] as u32))
+    }
+
+    /// What the kernels of a step take of the device.
+    ///
+    /// # Errors
+    ///
+    /// As [`Transport::new`].
+    pub fn resources(&self) -> Result<Vec<Resources>> {
+        let launches = self.launches();
+        let used = |kernel: &Kernel| {
+            let launch = launches.iter().find(|launch| launch.kernel == kernel.name());
+            launch.map(|launch| kernel.resources(launch.threads as u32, launch.shared_bytes as u32))
+        };
+        self.kernels.iter().filter_map(used).collect()
+    }
+
+    /// What the steps have carried into the region inside the outermost cells since the start,
+    /// for each tracer, kg; 0 where all sides are periodic. Waits for the device.
+    ///
+    /// # Errors
+    ///
+    /// As [`Transport::new`].
+    pub fn entered(&self) -> Result<Vec<f64>> {
+        Ok(self.entered_of(&self.entered.to_vec()?))
+    }
+
+    /// Copies what makes the sums of [`Transport::entered`] to words from `first` on.
+    ///
+    /// # Errors
+    ///
+    /// As [`Transport::new`].
+    ///
+    /// # Panics
+    ///
+    /// When there are not that many words.
+    pub fn gather_entered(&self, words: &Buffer<u64>, first: usize) -> Result<()> {
+        words.copy_bits(first, &self.entered, 0..self.entered.len())
+    }
+
+    /// Number of the numbers that [`Transport::gather_entered`] copies.
+    pub fn entered_words(&self) -> usize {
+        self.entered.len()
+    }
+
+    /// The sums of [`Transport::entered`], one for each tracer, kg, out of the numbers that were copied.
+    pub fn entered_of(&self, levels: &[f64]) -> Vec<f64> {
+        levels.chunks_exact(self.grid.shape.nz).map(|levels| levels.iter().sum()).collect()
+    }
+
+    /// Fills all memory that a step sets before it reads it with what is no number: for tests.
+    ///
+    /// # Errors
+    ///
+    /// As [`Transport::new`].
+    pub fn poison(&self) -> Result<()> {
+        self.scratch.iter().chain([&self.side_flux, &self.second]).try_for_each(Buffer::poison)
+    }
+
+    /// The sums that make what has entered, nz for each tracer, kg. Waits for the device.
+    ///
+    /// # Errors
+    ///
+    /// As [`Transport::new`].
+    pub fn entered_sums(&self) -> Result<Vec<f64>> {
+        self.entered.to_vec()
+    }
+
+    /// Goes on from such sums.
+    ///
+    /// # Errors
+    ///
+    /// As [`Transport::new`].
+    ///
+    /// # Panics
+    ///
+    /// When they are not as many as [`Transport::entered_sums`] gives.
+    pub fn resume_entered(&self, sums: &[f64]) -> Result<()> {
+        self.entered.upload(sums)
+    }
+
+    /// Begins to count anew what enters.
+    ///
+    /// # Errors
+    ///
+    /// As [`Transport::new`].
+    pub fn forget_entered(&self) -> Result<()> {
+        self.entered.clear()
+    }
+}
+
+impl March {
+    /// The fastest march for a number of columns on a device: the one measured there, or the
+    /// built-in one.
+    pub fn for_device(gpu: &Gpu, columns: usize, precision: Precision, nz: usize) -> Self {
+        tuning::measured(gpu, precision, nz, columns)
+            .unwrap_or_else(|| Self::choose(columns, precision))
+    }
+}
+
+impl TransportSettings {
+    /// The settings for `tracers` tracers on a device, `unlimited` of them without limiter.
+    pub fn for_device(
+        gpu: &Gpu,
+        grid: &Grid,
+        precision: Precision,
+        tracers: [usize; 2],
+        limiter: Limiter,
+    ) -> Self {
+        let march = March::for_device(gpu, grid.shape.columns(), precision, grid.shape.nz);
+        Self::marching(march, gpu, grid, precision, tracers, limiter)
+    }
+
+    /// The same with threads that march in a given way.
+    pub fn marching(
+        march: March,
+        gpu: &Gpu,
+        grid: &Grid,
+        precision: Precision,
+        [tracers, unlimited]: [usize; 2],
+        limiter: Limiter,
+    ) -> Self {
+        let device = gpu.device();
+        let offer = Offer {
+            multiprocessors: device.multiprocessors as usize,
+            shared_bytes: device.shared_bytes as usize,
+        };
+        let shares = Shares::of(march, grid, tracers, offer, precision);
+        Self { tracers, unlimited, limiter, zero_gradient: false, shares }
+    }
+}

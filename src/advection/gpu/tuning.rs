@@ -1,0 +1,56 @@
+//! The march of threads in the transport, as a setting that can be chosen without changing results.
+
+use super::March;
+use crate::device::Gpu;
+use crate::real::Precision;
+
+/// Name of the setting in files.
+pub(crate) const NAME: &str = "transport";
+
+/// Blocks of a multiprocessor that the registers are bound for.
+const MARCHING: [usize; 9] = [2, 3, 4, 5, 6, 8, 10, 12, 16];
+/// Levels that a thread of the transport is tried to march through.
+const MARCHED: [usize; 7] = [1, 2, 3, 4, 6, 9, 14];
+
+/// Reads a march as [`text`] writes it; `None` where it is none.
+pub(crate) fn parse(text: &str, precision: Precision) -> Option<March> {
+    let march = March::parse(text.strip_prefix("march ")?)?;
+    march.is_possible(precision).then_some(march)
+}
+
+/// A march in words.
+pub(crate) fn text(march: March) -> String {
+    format!("march {march}")
+}
+
+/// The march that was measured to be the best on this GPU; `None` where none has been measured.
+pub(crate) fn measured(
+    gpu: &Gpu,
+    precision: Precision,
+    nz: usize,
+    columns: usize,
+) -> Option<March> {
+    parse(&gpu.tuning()?.choice(NAME, precision, nz, columns)?.setting, precision)
+}
+
+/// Marches of all shapes, with bounds of the registers that suit their cells.
+pub(crate) fn candidates(precision: Precision, nz: usize) -> Vec<March> {
+    let small = March::choose(1, precision);
+    let levels = MARCHED.into_iter().filter(|levels| *levels < nz).chain([nz]).map(Some);
+    let levels: Vec<Option<usize>> = [None].into_iter().chain(levels).collect();
+    let shapes = March::CELLS.into_iter().flat_map(|cells| {
+        let bound = |blocks: usize| (blocks * small.cells / cells).max(1);
+        let [stages, limited] = [bound(small.stages), bound(small.limited)];
+        levels.iter().map(move |&levels| March { cells, stages, limited, levels, ..small })
+    });
+    shapes.collect()
+}
+
+/// Marches of the same shape with other bounds of the registers.
+pub(crate) fn variants(march: March) -> Vec<March> {
+    let stages = MARCHING.map(|stages| March { stages, ..march });
+    let limited = MARCHING.map(|limited| March { limited, ..march });
+    let untiled = march.tiles.then_some(March { tiles: false, ..march });
+    let others = stages.into_iter().chain(limited).chain(untiled);
+    others.filter(|other| *other != march).collect()
+}

@@ -1,0 +1,415 @@
+//! The chemistry on the device: mechanisms become CUDA text, which is compiled when it is needed.
+//!
+//! - `text` writes the tables of a mechanism, `rates` its rate constants as straight-line code, `schedule` the order
+//!   of the linear algebra for several threads of a cell.
+//! - `form` is the mapping of cells to threads. The integrator, `kernels/chemistry/rosenbrock.cu`, has one text
+//!   for all of them: a block has some cells at a time, and one or several threads for each.
+//!
+//! A cell has the operations of the CPU version in their order, so that its bits depend neither on the mapping nor on
+//! the cells beside it.
+
+#![allow(unsafe_code, reason = "whoever launches a kernel answers for its arguments")]
+
+pub mod arguments;
+mod declarations;
+mod form;
+mod rates;
+mod schedule;
+mod text;
+
+pub use form::Form;
+pub use text::{Plan, RATE_THREADS, check, integration_source, rates_source};
+
+use rayon::prelude::*;
+
+use self::arguments::ChemistryArgs;
+use self::form::Places;
+use crate::chemistry::cells::{Cells, LuPrecision, Outcome, RateUpdate, Settings};
+use crate::chemistry::kinetics::Kinetics;
+use crate::chemistry::rosenbrock::{Counters, Status, methods};
+use crate::device::{Buffer, Element, Gpu, Kernel, Launch, Resources, Source};
+use crate::error::{Error, Result};
+use crate::shared::ReadPointer;
+
+/// The choice of a mapping.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mapping {
+    /// The faster one.
+    Auto,
+    /// A thread for a cell.
+    Thread,
+    /// Several threads for a cell, of a warp each.
+    Warp,
+}
+
+impl Mapping {
+    /// The form of kernels for a mechanism on a device whose blocks have so much shared memory, bytes.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Gpu`] if several threads for a cell are asked for and a cell does not fit.
+    pub fn form(self, kinetics: &Kinetics, lu: LuPrecision, shared_bytes: usize) -> Result<Form> {
+        let team = Form::team(kinetics, lu, shared_bytes);
+        match (self, team) {
+            (Self::Auto | Self::Warp, Some(form)) => Ok(form),
+            (Self::Auto | Self::Thread, _) => Ok(Form::thread()),
+            (Self::Warp, None) => Err(Error::Gpu(format!(
+                "--mapping warp: the factors of {} entries do not fit into {shared_bytes} bytes of \
+                 shared memory; give --mapping thread",
+                kinetics.lu.entries()
+            ))),
+        }
+    }
+}
+
+/// Room in global memory that a block needs, in doubles.
+pub fn scratch_doubles(kinetics: &Kinetics, plan: &Plan) -> usize {
+    Places::new(kinetics, plan.lu, plan.form).scratch
+}
+
+/// Shared memory of a block of an H100, bytes.
+const USUAL_SHARED: usize = 227 << 10;
+
+/// All kernels for a mechanism with WRF-Chem's method, for looking at without a device.
+///
+/// # Errors
+///
+/// [`Error::Gpu`] for a mechanism that is too large for them.
+pub fn catalogue(kinetics: &Kinetics) -> Result<Vec<(Source, String)>> {
+    check(kinetics).map_err(Error::Gpu)?;
+    let size = format!("{} species", kinetics.variables());
+    let mut entries = vec![(rates_source(kinetics), size.clone())];
+    for (lu, name) in [(LuPrecision::F64, "f64"), (LuPrecision::F32, "f32")] {
+        let forms =
+            [("thread", Some(Form::thread())), ("warp", Form::team(kinetics, lu, USUAL_SHARED))];
+        for (mapping, form) in forms {
+            let Some(form) = form else { continue };
+            let plan = Plan { method: methods::ROS3, rates: RateUpdate::Frozen, lu, form };
+            let source = integration_source(kinetics, &plan);
+            entries.push((source, format!("{size}, {mapping}, {name}")));
+        }
+    }
+    Ok(entries)
+}
+
+/// Kernels for a mechanism.
+#[derive(Debug)]
+pub struct Integrator {
+    gpu: Gpu,
+    plan: Plan,
+    blocks: usize,
+    /// Variable species, fixed species, kept results of the rates.
+    sizes: [usize; 3],
+    rates: Kernel,
+    integrate: Kernel,
+    scratch: Buffer<f64>,
+}
+
+/// Cells on the device; arrays are (quantity, cell).
+#[derive(Debug)]
+pub struct CellsOnDevice {
+    count: usize,
+    /// Concentrations at the start, for runs from it.
+    initial: Buffer<f64>,
+    variable: Buffer<f64>,
+    fixed: Buffer<f64>,
+    /// Temperature, 1e-6 of the density of air, density of air, hydrolysis, start.
+    conditions: [Buffer<f64>; 5],
+    photolysis: Buffer<f64>,
+    rates: Buffer<f64>,
+    status: Buffer<i32>,
+    counters: Buffer<i32>,
+    times: Buffer<f64>,
+    taken: Buffer<u32>,
+    order: Option<Buffer<i32>>,
+    first_steps: Option<Buffer<f64>>,
+}
+
+/// Values with those of a cell side by side, as arrays of a value for each cell.
+fn by_quantity(values: &[f64], cells: usize) -> Vec<f64> {
+    transposed(values, values.len() / cells.max(1))
+}
+
+/// A matrix of rows of some columns, the other way round.
+fn transposed(values: &[f64], columns: usize) -> Vec<f64> {
+    let rows = values.len() / columns.max(1);
+    let mut out = vec![0.0; values.len()];
+    out.par_chunks_mut(rows.max(1)).enumerate().for_each(|(column, out)| {
+        out.iter_mut().enumerate().for_each(|(row, x)| *x = values[row * columns + column]);
+    });
+    out
+}
+
+impl Integrator {
+    /// Compiles the kernels.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Gpu`], as all below; also for a mechanism that is too large for them.
+    pub fn new(gpu: &Gpu, kinetics: &Kinetics, plan: Plan) -> Result<Self> {
+        check(kinetics).map_err(Error::Gpu)?;
+        let sources = [rates_source(kinetics), integration_source(kinetics, &plan)];
+        gpu.compile_ahead(sources.to_vec())?;
+        let [rates, integrate] = sources;
+        let rates = gpu.module(&rates)?.kernel("chemistry_rates")?;
+        let integrate = gpu.module(&integrate)?.kernel("chemistry_integrate")?;
+        let form = plan.form;
+        if form.shared_bytes > 0 {
+            integrate.allow_shared_memory(form.shared_bytes as u32)?;
+        }
+        let resident =
+            integrate.blocks_at_a_time(form.threads() as u32, form.shared_bytes as u32)?.max(1);
+        let blocks = resident as usize * gpu.device().multiprocessors as usize;
+        let places = Places::new(kinetics, plan.lu, form);
+        Ok(Self {
+            gpu: gpu.clone(),
+            plan,
+            blocks,
+            sizes: [kinetics.variables(), kinetics.fixed.len(), kinetics.rates.kept.len()],
+            rates,
+            integrate,
+            scratch: gpu.zeros(places.scratch * blocks)?,
+        })
+    }
+
+    /// Choices that the kernels were compiled for.
+    pub fn plan(&self) -> &Plan {
+        &self.plan
+    }
+
+    /// Resources of the kernels.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Gpu`].
+    pub fn resources(&self) -> Result<[Resources; 2]> {
+        let form = self.plan.form;
+        Ok([
+            self.rates.resources(RATE_THREADS, 0)?,
+            self.integrate.resources(form.threads() as u32, form.shared_bytes as u32)?,
+        ])
+    }
+
+    /// Copies cells to the device.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Gpu`].
+    pub fn upload(&self, cells: &Cells) -> Result<CellsOnDevice> {
+        let (gpu, count) = (&self.gpu, cells.len());
+        let initial = gpu.upload(&by_quantity(&cells.variable, count))?;
+        let variable = gpu.zeros(initial.len())?;
+        variable.copy_from(&initial)?;
+        Ok(CellsOnDevice {
+            count,
+            initial,
+            variable,
+            fixed: gpu.upload(&by_quantity(&cells.fixed, count))?,
+            conditions: [
+                gpu.upload(&cells.temperature)?,
+                gpu.upload(&cells.air_factor)?,
+                gpu.upload(&cells.air_density)?,
+                gpu.upload(&cells.hydrolysis)?,
+                gpu.upload(&cells.start)?,
+            ],
+            photolysis: gpu.upload(&by_quantity(&cells.photolysis, count))?,
+            rates: gpu.zeros(self.sizes[2] * count)?,
+            status: gpu.zeros(count)?,
+            counters: gpu.zeros(Counters::NAMES.len() * count)?,
+            times: gpu.zeros(TIMES * count)?,
+            taken: gpu.zeros(1)?,
+            order: None,
+            first_steps: None,
+        })
+    }
+
+    /// Integrates the cells over the interval of the settings, whose other choices are those of the plan.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Gpu`].
+    pub fn integrate(&self, cells: &CellsOnDevice, settings: &Settings) -> Result<()> {
+        if cells.count == 0 {
+            return Ok(());
+        }
+        let args = self.args(cells, settings);
+        cells.taken.clear()?;
+        let rates = Launch::flat(cells.count, RATE_THREADS);
+        let form = self.plan.form;
+        let blocks = self.blocks.min(cells.count.div_ceil(form.cells));
+        let launch = Launch {
+            grid: [blocks as u32, 1, 1],
+            block: [form.threads() as u32, 1, 1],
+            shared_bytes: form.shared_bytes as u32,
+        };
+        // SAFETY: the arrays have the lengths that the mechanism and the number of cells say, and live as long
+        // as the device works on them: freeing waits for it.
+        unsafe {
+            self.rates.launch(rates, &args)?;
+            self.integrate.launch(launch, &args)
+        }
+    }
+
+    /// The time of an integration on the device, s, from the concentrations at the start.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Gpu`].
+    pub fn timed(&self, cells: &CellsOnDevice, settings: &Settings) -> Result<f64> {
+        cells.restart()?;
+        self.gpu.elapsed(|| self.integrate(cells, settings))
+    }
+
+    fn args(&self, cells: &CellsOnDevice, settings: &Settings) -> ChemistryArgs {
+        let [temperature, air_factor, air_density, hydrolysis, start] =
+            cells.conditions.each_ref().map(|buffer| buffer.pointer().read());
+        ChemistryArgs {
+            variable: cells.variable.pointer(),
+            fixed: cells.fixed.pointer().read(),
+            temperature,
+            air_factor,
+            air_density,
+            hydrolysis,
+            photolysis: cells.photolysis.pointer().read(),
+            start,
+            first_steps: pointer(cells.first_steps.as_ref()),
+            order: pointer(cells.order.as_ref()),
+            rates: cells.rates.pointer(),
+            status: cells.status.pointer(),
+            counters: cells.counters.pointer(),
+            times: cells.times.pointer(),
+            taken: cells.taken.pointer(),
+            scratch: self.scratch.pointer(),
+            interval: settings.interval,
+            first_step: settings.first_step,
+            relative: settings.tolerances.relative,
+            absolute: settings.tolerances.absolute,
+            cells: cells.count as i64,
+        }
+    }
+}
+
+fn pointer<T: Element + Default>(buffer: Option<&Buffer<T>>) -> ReadPointer<T> {
+    buffer.map(|buffer| buffer.pointer().read()).unwrap_or_default()
+}
+
+/// Times of a cell's outcome.
+const TIMES: usize = 3;
+/// The counter of steps.
+const STEPS: usize = 2;
+
+impl CellsOnDevice {
+    /// Takes the concentrations at the start again.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Gpu`], as all below.
+    pub fn restart(&self) -> Result<()> {
+        self.variable.copy_from(&self.initial)
+    }
+
+    /// Takes up cells in this order, which changes no result.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Gpu`].
+    ///
+    /// # Panics
+    ///
+    /// When the order does not hold every cell once.
+    pub fn set_order(&mut self, gpu: &Gpu, order: &[i32]) -> Result<()> {
+        let mut is_there = vec![false; self.count];
+        for &cell in order {
+            is_there[cell as usize] = true;
+        }
+        assert!(order.len() == self.count && is_there.iter().all(|&is| is), "every cell once");
+        self.order = Some(gpu.upload(order)?);
+        Ok(())
+    }
+
+    /// Takes up cells in the order of the steps that they took in the last call, the longest first: none is
+    /// left alone at the end.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Gpu`].
+    pub fn order_by_steps(&mut self, gpu: &Gpu) -> Result<()> {
+        let mut steps = vec![0; self.count];
+        self.counters.download_from(STEPS * self.count, &mut steps)?;
+        let mut order: Vec<i32> = (0..self.count as i32).collect();
+        order.par_sort_by_key(|&cell| std::cmp::Reverse(steps[cell as usize]));
+        self.set_order(gpu, &order)
+    }
+
+    /// Gives every cell a first step, s; 0 for that of all.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Gpu`].
+    ///
+    /// # Panics
+    ///
+    /// When there is not one for each cell.
+    pub fn set_first_steps(&mut self, gpu: &Gpu, steps: &[f64]) -> Result<()> {
+        assert_eq!(steps.len(), self.count, "a first step for each cell");
+        self.first_steps = Some(gpu.upload(steps)?);
+        Ok(())
+    }
+
+    /// Concentrations with those of a cell side by side.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Gpu`].
+    pub fn concentrations(&self) -> Result<Vec<f64>> {
+        Ok(transposed(&self.variable.to_vec()?, self.count))
+    }
+
+    /// The ends of the cells' integrations.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Gpu`].
+    pub fn outcomes(&self) -> Result<Vec<Outcome>> {
+        let (status, counters) = (self.status.to_vec()?, self.counters.to_vec()?);
+        Ok(outcomes(&status, &counters, &self.times.to_vec()?))
+    }
+}
+
+/// The ends of cells' integrations, from the arrays of the kernels.
+pub fn outcomes(status: &[i32], counters: &[i32], times: &[f64]) -> Vec<Outcome> {
+    let count = status.len();
+    (0..count)
+        .map(|cell| {
+            let counter = |number: usize| counters[number * count + cell].cast_unsigned();
+            Outcome {
+                status: Status(status[cell]),
+                counters: Counters::of(std::array::from_fn(counter)),
+                time: times[cell],
+                last_step: times[count + cell],
+                next_step: times[2 * count + cell],
+            }
+        })
+        .collect()
+}
+
+/// Integrates cells on the device. A cell that fails keeps its concentrations.
+///
+/// # Errors
+///
+/// [`Error::Gpu`].
+pub fn integrate(
+    gpu: &Gpu,
+    kinetics: &Kinetics,
+    settings: &Settings,
+    mapping: Mapping,
+    cells: &mut Cells,
+) -> Result<(Vec<Outcome>, Integrator)> {
+    let form = mapping.form(kinetics, settings.lu, gpu.device().shared_bytes as usize)?;
+    let Settings { method, rates, lu, .. } = *settings;
+    let integrator = Integrator::new(gpu, kinetics, Plan { method, rates, lu, form })?;
+    let on_device = integrator.upload(cells)?;
+    integrator.integrate(&on_device, settings)?;
+    cells.variable = on_device.concentrations()?;
+    Ok((on_device.outcomes()?, integrator))
+}

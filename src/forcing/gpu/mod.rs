@@ -1,0 +1,290 @@
+//! What drives the steps, on the device: two frames of the input and what lies between them.
+
+#![allow(unsafe_code, reason = "whoever launches a kernel answers for its arguments")]
+
+pub mod arguments;
+
+use crate::device::structs;
+use crate::device::{Buffer, Element, Gpu, Kernel, Launch, Source};
+use crate::error::Result;
+use crate::forcing::gpu::arguments::{BlendArgs, CloseArgs, WeightArgs};
+use crate::forcing::{Continuity, Forcing};
+use crate::grid::Shape;
+use crate::grid::gpu::Layout;
+use crate::real::{Precision, Real};
+use crate::state::Environment;
+use crate::state::gpu::prelude;
+
+/// Threads of a block.
+const THREADS: u32 = 256;
+
+/// Where the two weights are kept.
+const FLUX_WEIGHT: usize = 0;
+const AIR_WEIGHT: usize = 1;
+const WEIGHTS: usize = 2;
+
+/// The kernels for a precision and a number of levels.
+pub fn source(precision: Precision, nz: usize) -> Source {
+    let settings = [
+        ("FORCING_THREADS", THREADS as i32),
+        ("FLUX_WEIGHT", FLUX_WEIGHT as i32),
+        ("AIR_WEIGHT", AIR_WEIGHT as i32),
+    ];
+    let prelude = prelude::grid(precision, nz)
+        .with(&structs!(precision; BlendArgs, WeightArgs, CloseArgs))
+        .with_settings(&settings);
+    Source::new("forcing.cu", prelude)
+}
+
+pub use crate::state::gpu::AIR_FIELDS;
+
+/// What drives a step, but for the air: one array for each kind.
+#[derive(Debug)]
+pub struct Driving<R> {
+    /// Mass fluxes through the x-, y- and z-faces, kg s⁻¹. Shapes: (nz, ny, nx + 1), (nz, ny + 1, nx),
+    /// (nz + 1, ny, nx), rows as [`Layout`] has them.
+    pub flux: [Buffer<R>; 3],
+    /// Values at the sides, for each field on the device west, east, south, north one after the other. What is not a
+    /// number stands for that of the neighbour inside.
+    pub inflow: Buffer<R>,
+    layout: Layout,
+    /// The number of the tracer of each field.
+    order: Vec<usize>,
+}
+
+/// Elements of the arrays: the fluxes, the air, the values at the sides of one field.
+fn lengths(layout: Layout) -> ([usize; 3], usize, usize) {
+    let Shape { nx, ny, nz } = layout.shape;
+    (layout.faces(), AIR_FIELDS * layout.cells(), 2 * nz * (nx + ny))
+}
+
+const WHOLE: &str = "arrays are in standard layout";
+
+/// Copies the air of a frame: rho, exner, p, dz one after the other, rows as `layout` has them.
+///
+/// # Errors
+///
+/// [`Error::Gpu`](crate::error::Error::Gpu) when the device has failed.
+///
+/// # Panics
+///
+/// When they do not fit.
+pub fn upload_air<R: Real + Element>(
+    air: &Environment<R>,
+    to: &Buffer<R>,
+    layout: Layout,
+) -> Result<()> {
+    for (number, from) in [&air.rho, &air.exner, &air.p, &air.dz].into_iter().enumerate() {
+        let places = layout.lay(from.as_slice().expect(WHOLE));
+        to.upload_to(number * places.len(), &places)?;
+    }
+    Ok(())
+}
+
+impl<R: Real + Element> Driving<R> {
+    /// Bytes of device memory that one takes for a number of fields.
+    pub fn bytes(layout: Layout, fields: usize) -> usize {
+        let (flux, _, inflow) = lengths(layout);
+        (flux.iter().sum::<usize>() + fields * inflow) * size_of::<R>()
+    }
+
+    /// Room for what drives a step of some fields, of which `order` tells the number of the tracer of each.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Gpu`](crate::error::Error::Gpu), as all below.
+    pub fn new(gpu: &Gpu, layout: Layout, order: &[usize]) -> Result<Self> {
+        let ([x, y, z], _, inflow) = lengths(layout);
+        let flux = [gpu.zeros(x)?, gpu.zeros(y)?, gpu.zeros(z)?];
+        let inflow = gpu.zeros(order.len() * inflow)?;
+        Ok(Self { flux, inflow, layout, order: order.to_vec() })
+    }
+
+    /// The same without the vertical fluxes, which follow from the others.
+    fn of_frame(gpu: &Gpu, layout: Layout, order: &[usize]) -> Result<Self> {
+        let ([x, y, _], _, inflow) = lengths(layout);
+        let flux = [gpu.zeros(x)?, gpu.zeros(y)?, gpu.zeros(0)?];
+        let inflow = gpu.zeros(order.len() * inflow)?;
+        Ok(Self { flux, inflow, layout, order: order.to_vec() })
+    }
+
+    /// Copies what a frame of the input prescribes, as far as there is room for it.
+    ///
+    /// # Errors
+    ///
+    /// As [`Driving::new`].
+    ///
+    /// # Panics
+    ///
+    /// When the shapes differ.
+    pub fn upload(&self, forcing: &Forcing<R>) -> Result<()> {
+        let [x, y, z] = &self.flux;
+        let [from_x, from_y, from_z] = [&forcing.flux.x, &forcing.flux.y, &forcing.flux.z]
+            .map(|flux| flux.as_slice().expect(WHOLE));
+        x.upload(&self.layout.lay_x_faces(from_x))?;
+        y.upload(&self.layout.lay(from_y))?;
+        if !z.is_empty() {
+            z.upload(&self.layout.lay(from_z))?;
+        }
+        let (_, _, each) = lengths(self.layout);
+        for (place, tracer) in self.order.iter().enumerate() {
+            let mut first = place * each;
+            let Some(values) = &forcing.inflow[*tracer] else {
+                self.inflow.upload_to(first, &vec![R::nan(); each])?;
+                continue;
+            };
+            for side in [&values.west, &values.east, &values.south, &values.north] {
+                self.inflow.upload_to(first, side.as_slice().expect(WHOLE))?;
+                first += side.len();
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Makes what lies between two frames.
+///
+/// How far the time has come is kept on the device, so that the rest can be part of a graph.
+#[derive(Debug)]
+pub struct Between<R> {
+    gpu: Gpu,
+    weigh: Kernel,
+    blend: Kernel,
+    close: Kernel,
+    driving: [Driving<R>; 2],
+    air: [Buffer<R>; 2],
+    weights: Buffer<R>,
+    mu: Buffer<f64>,
+    below: [Buffer<f64>; 2],
+    layout: Layout,
+}
+
+impl<R: Real + Element> Between<R> {
+    /// Bytes of device memory that it takes for a number of fields.
+    pub fn bytes(layout: Layout, fields: usize) -> usize {
+        let ([_, _, z], air, _) = lengths(layout);
+        let frame = Driving::<R>::bytes(layout, fields) + (air - z) * size_of::<R>();
+        2 * frame + 8 * (layout.columns() + 2 * (layout.shape.nz + 1))
+    }
+
+    /// Compiles the kernels and makes room for two frames that drive some fields, as [`Driving::new`].
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Gpu`](crate::error::Error::Gpu), as all below.
+    pub fn new(
+        gpu: &Gpu,
+        layout: Layout,
+        continuity: &Continuity,
+        order: &[usize],
+    ) -> Result<Self> {
+        let module = gpu.module(&source(R::PRECISION, layout.shape.nz))?;
+        let [c1, c2] = continuity.below();
+        let (_, air, _) = lengths(layout);
+        Ok(Self {
+            gpu: gpu.clone(),
+            weigh: module.kernel("forcing_weights")?,
+            blend: module.kernel("forcing_blend")?,
+            close: module.kernel("forcing_close_acc64")?,
+            driving: [
+                Driving::of_frame(gpu, layout, order)?,
+                Driving::of_frame(gpu, layout, order)?,
+            ],
+            air: [gpu.zeros(air)?, gpu.zeros(air)?],
+            weights: gpu.zeros(WEIGHTS)?,
+            mu: gpu.upload(&layout.lay(continuity.mu().as_slice().expect(WHOLE)))?,
+            below: [gpu.upload(c1)?, gpu.upload(c2)?],
+            layout,
+        })
+    }
+
+    /// Takes the frames before and after the present time.
+    ///
+    /// # Errors
+    ///
+    /// As [`Between::new`].
+    pub fn upload(&self, before: &Forcing<R>, after: &Forcing<R>) -> Result<()> {
+        // Kernels of earlier steps may still read them.
+        self.gpu.synchronize()?;
+        for (number, forcing) in [before, after].into_iter().enumerate() {
+            self.driving[number].upload(forcing)?;
+            upload_air(&forcing.environment, &self.air[number], self.layout)?;
+        }
+        Ok(())
+    }
+
+    /// Sets how far the fluxes, and the air and the values at the sides, have come, 0 to 1.
+    ///
+    /// # Errors
+    ///
+    /// As [`Between::new`].
+    pub fn weigh(&self, flux: f64, air: f64) -> Result<()> {
+        let kept = self.weights.pointer();
+        let args = WeightArgs { kept, flux: R::of(flux), air: R::of(air) };
+        let once = Launch { grid: [1; 3], block: [1; 3], shared_bytes: 0 };
+        // SAFETY: there is room for both, and memory is freed only when the device is done.
+        unsafe { self.weigh.launch(once, &args) }
+    }
+
+    /// Sets what drives a step but for the air, as [`Forcing::set`] does.
+    ///
+    /// # Errors
+    ///
+    /// As [`Between::new`].
+    pub fn drive(&self, out: &Driving<R>) -> Result<()> {
+        let [before, after] = &self.driving;
+        for axis in 0..2 {
+            self.blend(&out.flux[axis], [&before.flux[axis], &after.flux[axis]], FLUX_WEIGHT)?;
+        }
+        self.close(out)?;
+        self.blend(&out.inflow, [&before.inflow, &after.inflow], AIR_WEIGHT)
+    }
+
+    /// Sets the air, in the first elements of `out`.
+    ///
+    /// # Errors
+    ///
+    /// As [`Between::new`].
+    pub fn air(&self, out: &Buffer<R>) -> Result<()> {
+        let [before, after] = &self.air;
+        self.blend(out, [before, after], AIR_WEIGHT)
+    }
+
+    fn blend(
+        &self,
+        out: &Buffer<R>,
+        [before, after]: [&Buffer<R>; 2],
+        weight: usize,
+    ) -> Result<()> {
+        let count = before.len();
+        assert!(after.len() == count && out.len() >= count, "fields of one shape");
+        let args = BlendArgs {
+            out: out.pointer(),
+            before: before.pointer().read(),
+            after: after.pointer().read(),
+            count: count as i64,
+            weight: self.weights.pointer_to(weight).read(),
+        };
+        // SAFETY: the three arrays have `count` elements, and outlive what is asked for, since
+        // memory is freed only when the device is done with it.
+        unsafe { self.blend.launch(Launch::flat(count, THREADS), &args) }
+    }
+
+    fn close(&self, out: &Driving<R>) -> Result<()> {
+        let (layout, [x, y, z]) = (self.layout, &out.flux);
+        let args = CloseArgs {
+            x: x.pointer().read(),
+            y: y.pointer().read(),
+            z: z.pointer(),
+            mu: self.mu.pointer().read(),
+            c1_below: self.below[0].pointer().read(),
+            c2_below: self.below[1].pointer().read(),
+            pitch: layout.pitch() as i32,
+            face_pitch: layout.face_pitch() as i32,
+            ny: layout.shape.ny as i32,
+            filler: 0,
+        };
+        // SAFETY: the arrays have the layout of the grid, and outlive what is asked for.
+        unsafe { self.close.launch(Launch::flat(layout.columns(), THREADS), &args) }
+    }
+}

@@ -1,0 +1,217 @@
+//! How the rows of a grid lie in the memory of the device.
+
+use std::borrow::Cow;
+
+use crate::device::Rows;
+use crate::grid::{Grid, Shape};
+
+/// How the rows of a grid lie in memory, alike in all its fields and planes.
+///
+/// A thread of the transport has some cells side by side in a row and reads them at once, so rows begin at
+/// multiples of that number. Where cells do not fill the last group of a row, places without a cell do, as
+/// many before the first cell as behind the last one or one less: groups at the ends then have two cells at
+/// least, as boundaries need. What such a place holds nobody asks for; it is a number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Layout {
+    /// The grid.
+    pub shape: Shape,
+    /// Places of a row without a cell.
+    pub fill: usize,
+    /// The place of the first cell of a row.
+    pub first: usize,
+    /// Places that a row of x-faces has more than a row of cells.
+    pub more_faces: usize,
+}
+
+/// Values of a sector, the least that the memory hands out, in single precision.
+pub(crate) const SECTOR: usize = 8;
+
+/// The fewest cells of a group that can be filled up: others would leave boundaries a single cell.
+const FILLABLE: usize = 4;
+
+impl Layout {
+    /// Rows one after the other, as the host has them.
+    pub fn tight(shape: Shape) -> Self {
+        Self { shape, fill: 0, first: 0, more_faces: 1 }
+    }
+
+    /// Rows for the microphysics by itself, which asks for no neighbours: rows begin with a sector.
+    pub fn in_sectors(shape: Shape) -> Self {
+        Self { fill: shape.nx.next_multiple_of(SECTOR) - shape.nx, ..Self::tight(shape) }
+    }
+
+    /// Rows for threads that have `cells` cells each.
+    pub fn of(grid: &Grid, cells: usize) -> Self {
+        let shape = grid.shape;
+        let fill = shape.nx.next_multiple_of(cells) - shape.nx;
+        // Where west joins east, the neighbours of the last cell would be elsewhere.
+        let can_be_filled = cells >= FILLABLE && shape.nx >= 2 * cells && !grid.sides.periodic_x();
+        if fill == 0 || can_be_filled {
+            Self { shape, fill, first: fill / 2, more_faces: cells }
+        } else {
+            Self::tight(shape)
+        }
+    }
+
+    /// Whether all rows, those of x-faces too, begin at multiples of so many places.
+    pub fn has_groups_of(self, cells: usize) -> bool {
+        self.pitch().is_multiple_of(cells) && self.more_faces.is_multiple_of(cells)
+    }
+
+    /// The cells among the places of a row.
+    pub fn rows(self) -> Rows {
+        Rows { first: self.first, count: self.shape.nx, pitch: self.pitch() }
+    }
+
+    /// Whether fields lie as the host has them, but for those on x-faces.
+    pub fn is_tight(self) -> bool {
+        self.fill == 0
+    }
+
+    /// Places of a row.
+    pub fn pitch(self) -> usize {
+        self.shape.nx + self.fill
+    }
+
+    /// Places of a row of x-faces.
+    pub fn face_pitch(self) -> usize {
+        self.pitch() + self.more_faces
+    }
+
+    /// The grid as if all places of its rows had cells.
+    pub fn in_memory(self) -> Shape {
+        Shape { nx: self.pitch(), ..self.shape }
+    }
+
+    /// Places of a field.
+    pub fn cells(self) -> usize {
+        self.in_memory().cells()
+    }
+
+    /// Places of a plane.
+    pub fn columns(self) -> usize {
+        self.in_memory().columns()
+    }
+
+    /// Places of fields on x-, y- and z-faces.
+    pub fn faces(self) -> [usize; 3] {
+        let (Shape { ny, nz, .. }, pitch) = (self.shape, self.pitch());
+        [nz * ny * self.face_pitch(), nz * (ny + 1) * pitch, (nz + 1) * ny * pitch]
+    }
+
+    /// Columns i as places of a row.
+    pub fn places(self, columns: std::ops::Range<usize>) -> std::ops::Range<usize> {
+        columns.start + self.first..columns.end + self.first
+    }
+
+    /// Row and column of a place of a plane.
+    pub fn row_and_column(self, place: usize) -> [usize; 2] {
+        [
+            place / self.pitch(),
+            (place % self.pitch()).saturating_sub(self.first).min(self.shape.nx - 1),
+        ]
+    }
+
+    /// Rows of cells as they lie in memory. Places without a cell repeat the nearest one.
+    ///
+    /// # Panics
+    ///
+    /// When the values are no whole rows, as all below.
+    pub fn lay<T: Copy>(self, values: &[T]) -> Cow<'_, [T]> {
+        laid(values, self.shape.nx, self.first, self.pitch())
+    }
+
+    /// Rows of x-faces as they lie in memory, likewise.
+    ///
+    /// # Panics
+    ///
+    /// As [`Layout::lay`].
+    pub fn lay_x_faces<T: Copy>(self, values: &[T]) -> Cow<'_, [T]> {
+        laid(values, self.shape.nx + 1, self.first, self.face_pitch())
+    }
+
+    /// The cells of rows out of memory.
+    ///
+    /// # Panics
+    ///
+    /// As [`Layout::lay`].
+    pub fn pick<T: Copy>(self, values: &[T]) -> Cow<'_, [T]> {
+        assert!(values.len().is_multiple_of(self.pitch()), "whole rows");
+        if self.is_tight() {
+            return Cow::Borrowed(values);
+        }
+        let cells = self.places(0..self.shape.nx);
+        let rows = values.chunks_exact(self.pitch());
+        Cow::Owned(rows.flat_map(|row| &row[cells.clone()]).copied().collect())
+    }
+}
+
+/// Rows of `count` values, of which the first comes to place `first` of `pitch`.
+fn laid<T: Copy>(values: &[T], count: usize, first: usize, pitch: usize) -> Cow<'_, [T]> {
+    assert!(values.len().is_multiple_of(count), "whole rows");
+    if count == pitch {
+        return Cow::Borrowed(values);
+    }
+    let mut places = Vec::with_capacity(values.len() / count * pitch);
+    for row in values.chunks_exact(count) {
+        places.extend(std::iter::repeat_n(row[0], first));
+        places.extend_from_slice(row);
+        places.extend(std::iter::repeat_n(row[count - 1], pitch - count - first));
+    }
+    Cow::Owned(places)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::grid::{Side, Sides};
+
+    fn grid(nx: usize, side: Side) -> Grid {
+        let shape = Shape { nx, ny: 2, nz: 1 };
+        Grid { shape, dx: 1.0, dy: 1.0, sides: Sides::all(side) }
+    }
+
+    #[test]
+    fn what_is_laid_can_be_picked() {
+        for nx in 8..13 {
+            let layout = Layout::of(&grid(nx, Side::Specified), 4);
+            assert!(layout.has_groups_of(4));
+            let values: Vec<usize> = (0..2 * nx).collect();
+            let places = layout.lay(&values);
+            assert_eq!(places.len(), layout.columns());
+            assert_eq!(places[layout.first], 0);
+            assert_eq!(places[layout.pitch() + layout.first + 2], nx + 2);
+            assert_eq!(*layout.pick(&places), *values);
+            // The groups at both ends have two cells or more.
+            assert!(layout.first <= 2 && layout.fill - layout.first <= 2, "{layout:?}");
+            assert_eq!(layout.row_and_column(layout.pitch() + layout.first + 3), [1, 3]);
+            let faces: Vec<usize> = (0..2 * (nx + 1)).collect();
+            assert_eq!(layout.lay_x_faces(&faces)[layout.face_pitch() + layout.first], nx + 1);
+        }
+    }
+
+    #[test]
+    fn rows_in_sectors_begin_with_one() {
+        for (nx, pitch) in [(71, 72), (72, 72), (73, 80), (1, 8)] {
+            let layout = Layout::in_sectors(Shape { nx, ny: 2, nz: 1 });
+            let values: Vec<usize> = (0..2 * nx).collect();
+            let places = layout.lay(&values);
+            assert_eq!((layout.pitch(), places.len()), (pitch, 2 * pitch));
+            assert_eq!([places[0], places[pitch]], [0, nx]);
+            assert_eq!(*layout.pick(&places), *values);
+        }
+    }
+
+    #[test]
+    fn rows_that_cannot_be_filled_stay_as_they_are() {
+        for (nx, side, cells) in
+            [(9, Side::Periodic, 4), (9, Side::Specified, 2), (7, Side::Open, 4)]
+        {
+            let layout = Layout::of(&grid(nx, side), cells);
+            assert_eq!(layout, Layout::tight(layout.shape));
+            assert!(!layout.has_groups_of(cells));
+        }
+        let layout = Layout::of(&grid(12, Side::Periodic), 4);
+        assert!(layout.is_tight() && layout.has_groups_of(4));
+    }
+}

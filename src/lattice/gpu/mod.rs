@@ -1,0 +1,335 @@
+//! The Wilson operator on the device: launchers of the hopping term, of the rungs of its ladder, and of
+//! conjugate gradients.
+
+#![allow(unsafe_code, reason = "whoever launches a kernel answers for its arguments")]
+
+pub mod arguments;
+mod form;
+pub mod ladder;
+mod solver;
+
+pub use form::{Form, Load, TWO_ROWS, brick};
+pub use solver::{Iteration, source as solver_source, untouched};
+
+use std::sync::Arc;
+
+use self::arguments::WilsonArgs;
+use crate::device::{Buffer, Element, Gpu, Kernel, Launch, Resources, Source};
+use crate::error::Result;
+use crate::lattice::{Dirac, Extents, GaugeField, LINK_REALS, Parity, SPINOR_REALS, Stop};
+use crate::primitives::gpu::reduce::{Operation, Reducer, Reducible};
+use crate::primitives::reduce::Segments;
+use crate::real::{Precision, Real};
+use solver::Solver;
+
+/// A precision that there are kernels for.
+pub trait OnLattice: Real + Element + Reducible {}
+
+impl OnLattice for f32 {}
+impl OnLattice for f64 {}
+
+/// The kernels of the operator in a form.
+pub fn source(form: &Form, precision: Precision) -> Source {
+    form.source("lattice/wilson.cu", precision)
+}
+
+/// The links of a lattice on the device, and kernels in one form.
+#[derive(Debug)]
+pub struct Operator<R> {
+    gpu: Gpu,
+    form: Form,
+    links: Arc<[Buffer<R>; 2]>,
+    end_sign: R,
+    hop: [Kernel; 2],
+    add: [Kernel; 2],
+    hop_loop: Kernel,
+}
+
+impl<R: OnLattice> Operator<R> {
+    /// Copies the links to the device and compiles the kernels.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Gpu`](crate::error::Error::Gpu), as all below.
+    pub fn new(gpu: &Gpu, gauge: GaugeField<'_>, form: Form) -> Result<Self> {
+        let links = [Parity::Even, Parity::Odd]
+            .map(|parity| gpu.upload(&form.lay_links::<R>(parity, gauge.links)));
+        let [even, odd] = links;
+        Self::with_links(gpu, Arc::new([even?, odd?]), gauge.antiperiodic_t, form)
+    }
+
+    /// The same with links that lie there already in this form.
+    ///
+    /// # Errors
+    ///
+    /// As [`Operator::new`].
+    pub fn with_links(
+        gpu: &Gpu,
+        links: Arc<[Buffer<R>; 2]>,
+        antiperiodic_t: bool,
+        form: Form,
+    ) -> Result<Self> {
+        let module = gpu.module(&source(&form, <R as Real>::PRECISION))?;
+        Ok(Self {
+            gpu: gpu.clone(),
+            form,
+            links,
+            end_sign: if antiperiodic_t { -R::ONE } else { R::ONE },
+            hop: [module.kernel("wilson_hop")?, module.kernel("wilson_hop_dagger")?],
+            add: [module.kernel("wilson_add")?, module.kernel("wilson_add_dagger")?],
+            hop_loop: module.kernel("wilson_hop_loop")?,
+        })
+    }
+
+    /// The links, for kernels of another form with the same layout.
+    pub fn links(&self) -> Arc<[Buffer<R>; 2]> {
+        Arc::clone(&self.links)
+    }
+
+    /// The form of the kernels.
+    pub fn form(&self) -> &Form {
+        &self.form
+    }
+
+    /// What the kernel of the hopping term takes of the device, with so much shared memory beside.
+    ///
+    /// # Errors
+    ///
+    /// As [`Operator::new`].
+    pub fn resources(&self, shared_bytes: u32) -> Result<Resources> {
+        self.kernel_of_hop(false).resources(self.form.threads(), shared_bytes)
+    }
+
+    /// Lets the kernel of the hopping term have more shared memory than kernels usually may.
+    ///
+    /// # Errors
+    ///
+    /// As [`Operator::new`].
+    pub fn allow_shared_memory(&self, bytes: u32) -> Result<()> {
+        self.kernel_of_hop(false).allow_shared_memory(bytes)
+    }
+
+    fn kernel_of_hop(&self, is_dagger: bool) -> &Kernel {
+        if self.form.loops_sides { &self.hop_loop } else { &self.hop[usize::from(is_dagger)] }
+    }
+
+    fn args(&self, parity: Parity, input: &Buffer<R>, out: &Buffer<R>) -> WilsonArgs<R> {
+        WilsonArgs {
+            out: out.pointer(),
+            in_: input.pointer().read(),
+            links_here: self.links[parity as usize].pointer().read(),
+            links_there: self.links[parity.other() as usize].pointer().read(),
+            end_sign: self.end_sign,
+            parity: parity as i32,
+            sides: 1,
+            ..WilsonArgs::default()
+        }
+    }
+
+    fn launch(&self, kernel: &Kernel, args: &WilsonArgs<R>, shared_bytes: u32) -> Result<()> {
+        let launch = Launch {
+            grid: [self.form.blocks() as u32, 1, 1],
+            block: [self.form.threads(), 1, 1],
+            shared_bytes,
+        };
+        // SAFETY: callers have checked the lengths of the fields; links have that of the form.
+        unsafe { kernel.launch(launch, args) }
+    }
+
+    /// `out = D in` or `D† in` of as many right-hand sides as the fields hold, which stand one after
+    /// the other; with so much shared memory a block that fewer of them fit.
+    ///
+    /// # Errors
+    ///
+    /// As [`Operator::new`].
+    ///
+    /// # Panics
+    ///
+    /// When the fields do not hold the sides of the form.
+    pub fn hop_beside(
+        &self,
+        parity: Parity,
+        is_dagger: bool,
+        input: &Buffer<R>,
+        out: &Buffer<R>,
+        shared_bytes: u32,
+    ) -> Result<()> {
+        let of_side = self.form.extents.half_volume() * SPINOR_REALS;
+        assert_eq!([input.len(), out.len()], [out.len(); 2], "fields of equal length");
+        let sides = out.len() / of_side;
+        assert_eq!(out.len(), sides * of_side, "whole right-hand sides");
+        let is_right = if self.form.loops_sides {
+            sides.is_multiple_of(self.form.sides())
+        } else {
+            sides == self.form.sides()
+        };
+        assert!(is_right, "{sides} right-hand sides for {:?}", self.form);
+        let args = WilsonArgs { sides: sides as i32, ..self.args(parity, input, out) };
+        self.launch(self.kernel_of_hop(is_dagger), &args, shared_bytes)
+    }
+
+    /// `out = D in` or `D† in`.
+    ///
+    /// # Errors
+    ///
+    /// As [`Operator::new`].
+    ///
+    /// # Panics
+    ///
+    /// As [`Operator::hop_beside`].
+    pub fn hop(
+        &self,
+        parity: Parity,
+        is_dagger: bool,
+        input: &Buffer<R>,
+        out: &Buffer<R>,
+    ) -> Result<()> {
+        self.hop_beside(parity, is_dagger, input, out, 0)
+    }
+
+    /// `out = base + coefficient D in`.
+    ///
+    /// # Errors
+    ///
+    /// As [`Operator::new`].
+    ///
+    /// # Panics
+    ///
+    /// As [`Operator::hop_beside`].
+    pub fn add_hop(
+        &self,
+        parity: Parity,
+        is_dagger: bool,
+        input: &Buffer<R>,
+        (base, coefficient): (&Buffer<R>, f64),
+        out: &Buffer<R>,
+    ) -> Result<()> {
+        let reals = self.form.extents.half_volume() * SPINOR_REALS;
+        assert_eq!([input.len(), base.len(), out.len()], [reals; 3], "one right-hand side");
+        let args = WilsonArgs {
+            base: base.pointer().read(),
+            coefficient: R::of(coefficient),
+            ..self.args(parity, input, out)
+        };
+        self.launch(&self.add[usize::from(is_dagger)], &args, 0)
+    }
+}
+
+/// The Wilson operator and its solver on the device.
+#[derive(Debug)]
+pub struct GpuDirac<R> {
+    operator: Operator<R>,
+    solver: Solver,
+    reducer: Reducer<R>,
+}
+
+/// Distance of links from SU(3) up to which single precision does not tell a third row that is rebuilt
+/// from one that is read: a quarter of its rounding unit, 6e-8.
+const REBUILT: f64 = 1.5e-8;
+
+impl<R: OnLattice> GpuDirac<R> {
+    /// Copies links to the device that are so far from SU(3) at most.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Gpu`](crate::error::Error::Gpu).
+    pub fn new(gpu: &Gpu, gauge: GaugeField<'_>, distance: f64) -> Result<Self> {
+        let is_rebuilt = <R as Real>::PRECISION == Precision::F32 && distance <= REBUILT;
+        let link_reals = if is_rebuilt { TWO_ROWS } else { LINK_REALS };
+        Self::with(gpu, gauge, Form::choose(<R as Real>::PRECISION, gauge.extents, link_reals))
+    }
+
+    /// The same in a given form.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Gpu`](crate::error::Error::Gpu).
+    pub fn with(gpu: &Gpu, gauge: GaugeField<'_>, form: Form) -> Result<Self> {
+        gpu.compile_ahead(vec![
+            source(&form, <R as Real>::PRECISION),
+            solver::source(&form, <R as Real>::PRECISION),
+        ])?;
+        Ok(Self {
+            operator: Operator::new(gpu, gauge, form)?,
+            solver: Solver::new(gpu, &form, <R as Real>::PRECISION)?,
+            reducer: Reducer::new(gpu)?,
+        })
+    }
+
+    /// The operator.
+    pub fn operator(&self) -> &Operator<R> {
+        &self.operator
+    }
+
+    /// The kernels of an iteration, for timing.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Gpu`](crate::error::Error::Gpu).
+    pub fn iteration(&self, kappa: f64, b: &Buffer<R>, stop: Stop) -> Result<Iteration<'_, R>> {
+        self.solver.begin(&self.operator, &self.reducer, kappa, b, stop)
+    }
+}
+
+impl<R: OnLattice> Dirac<R> for GpuDirac<R> {
+    type Half = Buffer<R>;
+
+    fn extents(&self) -> Extents {
+        self.operator.form.extents
+    }
+
+    fn zeros(&self) -> Result<Buffer<R>> {
+        self.operator.gpu.zeros(self.extents().half_volume() * SPINOR_REALS)
+    }
+
+    fn load(&self, parity: Parity, psi: &[R]) -> Result<Buffer<R>> {
+        self.operator.gpu.upload(&self.operator.form.lay_spinors(parity, psi))
+    }
+
+    fn store(&self, parity: Parity, half: &Buffer<R>, psi: &mut [R]) -> Result<()> {
+        self.operator.form.pick_spinors(parity, &half.to_vec()?, psi);
+        Ok(())
+    }
+
+    fn hop(
+        &self,
+        parity: Parity,
+        is_dagger: bool,
+        input: &Buffer<R>,
+        out: &mut Buffer<R>,
+    ) -> Result<()> {
+        self.operator.hop(parity, is_dagger, input, out)
+    }
+
+    fn add_hop(
+        &self,
+        parity: Parity,
+        is_dagger: bool,
+        input: &Buffer<R>,
+        base: (&Buffer<R>, f64),
+        out: &mut Buffer<R>,
+    ) -> Result<()> {
+        self.operator.add_hop(parity, is_dagger, input, base, out)
+    }
+
+    fn norm2(&self, half: &Buffer<R>) -> Result<f64> {
+        let results = self.operator.gpu.zeros(1)?;
+        let all = Segments::whole(half.len());
+        self.reducer.reduce(Operation::SquaresWide, half, all, &results)?;
+        Ok(R::wide_of_word(results.to_vec()?[0]))
+    }
+
+    fn residual2(&self, kappa: f64, x: &Buffer<R>, b: &Buffer<R>) -> Result<f64> {
+        let stop = Stop { tolerance: 0.0, most: 1 };
+        self.iteration(kappa, b, stop)?.residual2(x)
+    }
+
+    fn conjugate_gradient(
+        &self,
+        kappa: f64,
+        b: &Buffer<R>,
+        stop: Stop,
+    ) -> Result<(Buffer<R>, Vec<f64>)> {
+        self.iteration(kappa, b, stop)?.finish()
+    }
+}

@@ -1,0 +1,141 @@
+//! What the device can do at best: how fast it copies its memory and how fast it calculates.
+
+use crate::device::structs;
+use crate::device::{Buffer, Element, Gpu, Kernel, Launch, Prelude, Source};
+use crate::error::Result;
+use crate::primitives::gpu::arguments::ArithmeticArgs;
+use crate::real::{Precision, Real};
+
+/// What a link of a chain adds, and 1 less what it multiplies by: values stay near 1.
+const SUMMAND: f64 = 1.0e-3;
+/// Most values of a copy: far more than fit into any cache.
+const MOST_COPIED: usize = 1 << 30;
+/// Values that are made on the host and repeated.
+const MADE: usize = 1 << 20;
+
+/// Threads of a block.
+const THREADS: u32 = 256;
+/// Blocks of a multiprocessor: all that it can hold.
+const BLOCKS: u32 = 8;
+/// Chains of a thread, enough to hide how long an operation takes.
+const CHAINS: usize = 8;
+/// Links of a chain between two looks at the number of rounds.
+const LINKS: usize = 16;
+/// Rounds of a launch: some milliseconds.
+const ROUNDS: usize = 4096;
+
+/// What the kernel is compiled from; it knows no levels.
+pub fn source(precision: Precision) -> Source {
+    let settings = [
+        ("ARITHMETIC_THREADS", THREADS as i32),
+        ("CHAINS", CHAINS as i32),
+        ("CHAIN_LINKS", LINKS as i32),
+    ];
+    let arguments = structs!(precision; ArithmeticArgs);
+    Source::new(
+        "primitives/arithmetic.cu",
+        Prelude::new(precision).with(&arguments).with_settings(&settings),
+    )
+}
+
+/// Two arrays of which one is copied to the other.
+#[derive(Debug)]
+pub struct Copying {
+    gpu: Gpu,
+    from: Buffer<f32>,
+    to: Buffer<f32>,
+}
+
+impl Copying {
+    /// Takes memory for two arrays: a quarter of what is free, and at most 8 GiB.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Gpu`](crate::error::Error::Gpu), as all below.
+    pub fn new(gpu: &Gpu) -> Result<Self> {
+        let [free, _] = gpu.memory()?;
+        let len = (free / 8 / size_of::<f32>()).clamp(MADE, MOST_COPIED);
+        // Numbers of all kinds: equal ones may be moved faster.
+        let made: Vec<f32> =
+            (0..MADE as u32).map(|n| n.wrapping_mul(2_654_435_761) as f32).collect();
+        let from = gpu.zeros(len)?;
+        from.upload_to(0, &made)?;
+        let mut done = MADE;
+        while done < len {
+            let more = done.min(len - done);
+            from.copy_range(done, &from, 0..more)?;
+            done += more;
+        }
+        Ok(Self { gpu: gpu.clone(), from, to: gpu.zeros(len)? })
+    }
+
+    /// Bytes that a copy moves, read and written.
+    pub fn bytes(&self) -> usize {
+        2 * size_of::<f32>() * self.from.len()
+    }
+
+    /// Time of a copy, s.
+    ///
+    /// # Errors
+    ///
+    /// As [`Copying::new`].
+    pub fn seconds(&self) -> Result<f64> {
+        self.gpu.elapsed(|| self.to.copy_from(&self.from))
+    }
+}
+
+/// Chains of fused multiplications and additions in registers.
+#[derive(Debug)]
+pub struct Arithmetic<R> {
+    gpu: Gpu,
+    chains: Kernel,
+    out: Buffer<R>,
+    blocks: u32,
+}
+
+impl<R: Real + Element> Arithmetic<R> {
+    /// Compiles the kernel.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Gpu`](crate::error::Error::Gpu), as all below.
+    pub fn new(gpu: &Gpu) -> Result<Self> {
+        let chains = gpu.module(&source(R::PRECISION))?.kernel("arithmetic_chains")?;
+        let blocks = BLOCKS * gpu.device().multiprocessors;
+        let out = gpu.zeros((blocks * THREADS) as usize)?;
+        Ok(Self { gpu: gpu.clone(), chains, out, blocks })
+    }
+
+    /// Operations of a launch: a multiplication and an addition for each link.
+    pub fn operations(&self) -> f64 {
+        2.0 * (self.out.len() * CHAINS * LINKS * ROUNDS) as f64
+    }
+
+    /// Time of a launch, s.
+    ///
+    /// # Errors
+    ///
+    /// As [`Arithmetic::new`].
+    pub fn seconds(&self) -> Result<f64> {
+        let summand = R::of(SUMMAND);
+        let args = ArithmeticArgs {
+            out: self.out.pointer(),
+            factor: R::ONE - summand,
+            summand,
+            rounds: ROUNDS as i32,
+            filler: 0,
+        };
+        let launch = Launch { grid: [self.blocks, 1, 1], block: [THREADS, 1, 1], shared_bytes: 0 };
+        // SAFETY: the kernel takes this struct, and writes one value for each thread.
+        self.gpu.elapsed(|| unsafe { self.chains.launch(launch, &args) })
+    }
+
+    /// Where the chains have come to, one sum for each thread: near the number of chains.
+    ///
+    /// # Errors
+    ///
+    /// As [`Arithmetic::new`].
+    pub fn ends(&self) -> Result<Vec<R>> {
+        self.out.to_vec()
+    }
+}

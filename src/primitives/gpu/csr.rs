@@ -1,0 +1,442 @@
+//! Sparse matrices on the device and their products with vectors, by the rung of the ladder that
+//! suits their rows.
+
+mod rung;
+
+pub use rung::Rung;
+use rung::{Rows, SHORT_ROW};
+
+use crate::device::structs;
+use crate::device::{Buffer, Element, Gpu, Kernel, Launch, Prelude, Source, WARP};
+use crate::error::{Error, Result};
+use crate::primitives::csr::Csr;
+use crate::primitives::gpu::arguments::CsrArgs;
+use crate::primitives::row_tiles::RowTiles;
+use crate::real::{Precision, Real};
+use crate::shared::DevicePointer;
+
+/// Entries that a thread reads with one instruction.
+const AT_A_TIME: usize = 4;
+/// Words of the description of a tile or a cut.
+const WORDS: usize = 4;
+/// Rows of a tile for each of its threads, where rows are short or empty.
+const ROWS_OF_A_THREAD: usize = 4;
+/// Rows and entries that a block may count beyond the last.
+const BEYOND: usize = 1 << 16;
+/// Right-hand sides of one launch, for which there is room for the sums of pieces.
+const MOST_SIDES: usize = 64;
+
+/// What the kernels are compiled for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shape {
+    /// Threads of the blocks of the lower rungs.
+    pub threads: u32,
+    /// Products that a block of [`Rung::Cached`] keeps.
+    pub cache: usize,
+    /// Threads of a block that works on a tile.
+    pub tile_threads: u32,
+    /// Times four entries that a thread of it has.
+    pub tile_rounds: usize,
+    /// Blocks of a multiprocessor that the compiler leaves registers for.
+    pub tile_resident: u32,
+    /// Right-hand sides for which the entries are read once.
+    pub sides: usize,
+    /// Entries for each lane of a row beyond which the whole warp adds it up.
+    pub long_row: usize,
+    /// Whether products are made when they are added up, rather than when entries are read.
+    pub gather_late: bool,
+}
+
+impl Shape {
+    /// What suits most matrices.
+    pub fn usual(precision: Precision) -> Self {
+        let tile_resident = match precision {
+            Precision::F32 => 6,
+            Precision::F64 => 4,
+        };
+        Self {
+            threads: 256,
+            cache: 1024,
+            tile_threads: 256,
+            tile_rounds: 2,
+            tile_resident,
+            sides: 4,
+            long_row: 32,
+            gather_late: false,
+        }
+    }
+
+    /// What suits a matrix whose rows start there: large tiles where rows differ.
+    pub fn suited(precision: Precision, starts: &[usize]) -> Self {
+        if Rows::of(starts).is_even {
+            return Self::usual(precision);
+        }
+        let tile_rounds = match precision {
+            Precision::F32 => 2,
+            Precision::F64 => 1,
+        };
+        Self { tile_threads: 512, tile_rounds, tile_resident: 4, ..Self::usual(precision) }
+    }
+
+    /// Shared memory that a block takes for a tile, bytes.
+    pub fn shared_bytes(&self, precision: Precision) -> usize {
+        let size = match precision {
+            Precision::F32 => size_of::<f32>(),
+            Precision::F64 => size_of::<f64>(),
+        };
+        let size = if self.gather_late { size + size_of::<i32>() } else { size };
+        self.tile_threads as usize * self.tile_rounds * AT_A_TIME * size
+    }
+
+    /// The tiles of a matrix whose rows start there.
+    pub fn tiles(&self, starts: &[usize]) -> RowTiles {
+        let capacity = self.tile_threads as usize * self.tile_rounds * AT_A_TIME;
+        RowTiles::new(starts, capacity, ROWS_OF_A_THREAD * self.tile_threads as usize)
+    }
+
+    /// The kernels.
+    pub fn source(&self, precision: Precision) -> Source {
+        let settings = [
+            ("CSR_THREADS", self.threads as i32),
+            ("CSR_CACHE", self.cache as i32),
+            ("TILE_THREADS", self.tile_threads as i32),
+            ("TILE_ROUNDS", self.tile_rounds as i32),
+            ("TILE_RESIDENT", self.tile_resident as i32),
+            ("CSR_SIDES", self.sides as i32),
+            ("LONG_ROW", self.long_row as i32),
+            ("SHORT_ROW", SHORT_ROW as i32),
+            ("GATHER_LATE", i32::from(self.gather_late)),
+            ("CUT_WORDS", WORDS as i32),
+            ("CSR_TILE_BYTES", self.shared_bytes(precision) as i32),
+        ];
+        let arguments = structs!(precision; CsrArgs);
+        let prelude = Prelude::new(precision).with(&arguments).with_settings(&settings);
+        Source::new("primitives/csr.cu", prelude).exactly()
+    }
+
+    /// The launches of a rung, one after the other: kernel, blocks in x and y, threads of a block.
+    pub fn launches(&self, rung: Rung, size: Size) -> Vec<(&'static str, [usize; 2], u32)> {
+        let Size { rows, tiles, cut_rows, long_rows, sides } = size;
+        let of_rows = |rows: usize| (rows * rung.lanes()).div_ceil(self.threads as usize);
+        let kernel = rung.kernel(sides);
+        if rung == Rung::Bins {
+            let blocks = (long_rows * WARP).div_ceil(self.threads as usize) + of_rows(rows);
+            return vec![(kernel, [blocks, sides], self.threads)];
+        }
+        if rung != Rung::Tiles {
+            return vec![(kernel, [of_rows(rows), sides], self.threads)];
+        }
+        let groups = if sides == 1 { 1 } else { sides.div_ceil(self.sides) };
+        let mut launches = vec![(kernel, [tiles, groups], self.tile_threads)];
+        if cut_rows > 0 {
+            let blocks = (cut_rows * WARP).div_ceil(self.threads as usize);
+            launches.push(("csr_join", [blocks, sides], self.threads));
+        }
+        launches
+    }
+}
+
+/// What the number of blocks depends on.
+#[derive(Clone, Copy, Debug)]
+pub struct Size {
+    /// Rows of the matrix.
+    pub rows: usize,
+    /// Its tiles.
+    pub tiles: usize,
+    /// Rows that are cut into pieces.
+    pub cut_rows: usize,
+    /// Rows that a thread does not add up alone.
+    pub long_rows: usize,
+    /// Right-hand sides.
+    pub sides: usize,
+}
+
+/// The arrays of a matrix as the kernels take them.
+#[derive(Clone, Debug)]
+pub struct Arrays<R> {
+    /// Where the rows start.
+    pub starts: Vec<i32>,
+    /// Columns, filled up with zeros.
+    pub columns: Vec<i32>,
+    /// Values, as many as columns, filled up with zeros.
+    pub values: Vec<R>,
+    /// The tiles.
+    pub tiles: RowTiles,
+    /// Rows that a thread does not add up alone.
+    pub long_rows: Vec<i32>,
+}
+
+impl<R: Real> Arrays<R> {
+    /// The arrays of a matrix, for kernels of this shape.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Gpu`] when rows, columns or entries are more than numbers of 32 bits can tell.
+    pub fn new(matrix: &Csr<R>, shape: Shape) -> Result<Self> {
+        let (rows, columns, entries) = (matrix.rows(), matrix.columns(), matrix.nonzeros());
+        let filled = entries.next_multiple_of(AT_A_TIME);
+        if i32::try_from(rows.max(columns).max(filled) + BEYOND).is_err() {
+            return Err(Error::Gpu(format!(
+                "a sparse matrix of {rows} x {columns} with {entries} entries is more than its \
+                 kernels can number by 32 bits; split it by rows"
+            )));
+        }
+        let mut column_of: Vec<i32> = matrix.column_of().iter().map(|&c| c as i32).collect();
+        column_of.resize(filled, 0);
+        let mut values = matrix.values().to_vec();
+        values.resize(filled, R::ZERO);
+        Ok(Self {
+            starts: matrix.starts().iter().map(|&start| start as i32).collect(),
+            columns: column_of,
+            values,
+            tiles: shape.tiles(matrix.starts()),
+            long_rows: (0..rows as i32)
+                .zip(matrix.starts().windows(2))
+                .filter(|(_, ends)| ends[1] - ends[0] > SHORT_ROW)
+                .map(|(row, _)| row)
+                .collect(),
+        })
+    }
+}
+
+/// A sparse matrix on the device.
+#[derive(Debug)]
+pub struct DeviceCsr<R> {
+    gpu: Gpu,
+    shape: Shape,
+    kernels: Vec<Kernel>,
+    size: Size,
+    columns: usize,
+    entries: usize,
+    /// The fastest for one vector and for several.
+    fastest: [Rung; 2],
+    held: Held<R>,
+    args: CsrArgs<R>,
+}
+
+/// What the pointers of the arguments lead to.
+#[derive(Debug)]
+struct Held<R> {
+    starts: Buffer<i32>,
+    columns: Buffer<i32>,
+    values: Buffer<R>,
+    tiles: Buffer<i32>,
+    cuts: Buffer<i32>,
+    long_rows: Buffer<i32>,
+    partials: Buffer<R>,
+}
+
+/// All kernels of the file.
+const KERNELS: [&str; 11] = [
+    "csr_thread",
+    "csr_cached",
+    "csr_warp",
+    "csr_lanes_2",
+    "csr_lanes_4",
+    "csr_lanes_8",
+    "csr_lanes_16",
+    "csr_bins",
+    "csr_tiles",
+    "csr_tiles_several",
+    "csr_join",
+];
+
+impl<R: Real + Element> DeviceCsr<R> {
+    /// Copies a matrix to the device, with the list of its tiles.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Gpu`], as all below, and when the matrix is larger than numbers of 32 bits can tell.
+    pub fn new(gpu: &Gpu, matrix: &Csr<R>) -> Result<Self> {
+        Self::with(gpu, matrix, Shape::suited(R::PRECISION, matrix.starts()))
+    }
+
+    /// The same for kernels of a given shape.
+    ///
+    /// # Errors
+    ///
+    /// As [`DeviceCsr::new`].
+    pub fn with(gpu: &Gpu, matrix: &Csr<R>, shape: Shape) -> Result<Self> {
+        let arrays = Arrays::new(matrix, shape)?;
+        let module = gpu.module(&shape.source(R::PRECISION))?;
+        let kernels = KERNELS.iter().map(|name| module.kernel(name)).collect::<Result<_>>()?;
+        let RowTiles { tiles, cuts } = &arrays.tiles;
+        let pieces = arrays.tiles.pieces();
+        let held = Held {
+            starts: gpu.upload(&arrays.starts)?,
+            columns: gpu.upload(&arrays.columns)?,
+            values: gpu.upload(&arrays.values)?,
+            tiles: gpu.upload(tiles.as_flattened())?,
+            cuts: gpu.upload(cuts.as_flattened())?,
+            long_rows: gpu.upload(&arrays.long_rows)?,
+            partials: gpu.zeros(MOST_SIDES * pieces)?,
+        };
+        let args = CsrArgs {
+            starts: held.starts.pointer().read(),
+            columns: held.columns.pointer().read(),
+            values: held.values.pointer().read(),
+            tiles: held.tiles.pointer().read(),
+            cuts: held.cuts.pointer().read(),
+            long_rows: held.long_rows.pointer().read(),
+            partials: held.partials.pointer(),
+            x_stride: matrix.columns() as i64,
+            y_stride: matrix.rows() as i64,
+            rows: matrix.rows() as i32,
+            sides: 1,
+            pieces: pieces as i32,
+            cut_rows: cuts.len() as i32,
+            long_count: arrays.long_rows.len() as i32,
+            ..CsrArgs::default()
+        };
+        let size = Size {
+            rows: matrix.rows(),
+            tiles: tiles.len(),
+            cut_rows: cuts.len(),
+            long_rows: arrays.long_rows.len(),
+            sides: 1,
+        };
+        Ok(Self {
+            gpu: gpu.clone(),
+            shape,
+            kernels,
+            size,
+            columns: matrix.columns(),
+            entries: matrix.nonzeros(),
+            fastest: [1, 2].map(|sides| Rung::choose(R::PRECISION, matrix.starts(), sides)),
+            held,
+            args,
+        })
+    }
+
+    /// Number of rows.
+    pub fn rows(&self) -> usize {
+        self.size.rows
+    }
+
+    /// Number of columns.
+    pub fn columns(&self) -> usize {
+        self.columns
+    }
+
+    /// Number of stored entries.
+    pub fn nonzeros(&self) -> usize {
+        self.entries
+    }
+
+    /// The fastest way for so many vectors.
+    pub fn fastest(&self, vectors: usize) -> Rung {
+        self.fastest[usize::from(vectors > 1)]
+    }
+
+    /// Bytes that a product with one vector has to move: each array once.
+    pub fn bytes(matrix: &Csr<R>) -> usize {
+        let real = size_of::<R>();
+        let vectors = real * (matrix.rows() + matrix.columns());
+        matrix.nonzeros() * (4 + real) + 4 * (matrix.rows() + 1) + vectors
+    }
+
+    /// The product with a vector, `y = A x`, in the fastest way.
+    ///
+    /// Every row is added up in an order that depends on the matrix alone, so that the bits are the
+    /// same from run to run; the error is at most `n u Σ|a x|` for n entries in the row.
+    ///
+    /// # Errors
+    ///
+    /// As [`DeviceCsr::new`].
+    ///
+    /// # Panics
+    ///
+    /// When the vectors do not have the lengths of a row and of a column, or are one and the same.
+    pub fn multiply(&self, x: &Buffer<R>, y: &Buffer<R>) -> Result<()> {
+        self.multiply_by(self.fastest(1), x, y, 1)
+    }
+
+    /// The products with several vectors that stand one after the other.
+    ///
+    /// # Errors
+    ///
+    /// As [`DeviceCsr::new`].
+    ///
+    /// # Panics
+    ///
+    /// When the vectors do not have the lengths of as many rows and as many columns.
+    pub fn multiply_several(&self, x: &Buffer<R>, y: &Buffer<R>, vectors: usize) -> Result<()> {
+        self.multiply_by(self.fastest(vectors), x, y, vectors)
+    }
+
+    /// The products in a given way.
+    ///
+    /// # Errors
+    ///
+    /// As [`DeviceCsr::new`].
+    ///
+    /// # Panics
+    ///
+    /// As [`DeviceCsr::multiply_several`].
+    pub fn multiply_by(
+        &self,
+        rung: Rung,
+        x: &Buffer<R>,
+        y: &Buffer<R>,
+        vectors: usize,
+    ) -> Result<()> {
+        let (rows, columns) = (self.size.rows, self.columns);
+        let lengths = [columns * vectors, rows * vectors];
+        assert_eq!(
+            [x.len(), y.len()],
+            lengths,
+            "{vectors} vectors for a {rows} x {columns} matrix"
+        );
+        assert!(rows == 0 || x.pointer() != y.pointer(), "a product cannot replace its vector");
+        // SAFETY: the vectors have these lengths, and memory is freed only when the device is done.
+        unsafe { self.launch(rung, x.pointer(), y.pointer(), vectors) }
+    }
+
+    /// The products of vectors at an address, as [`DeviceCsr::multiply_by`].
+    ///
+    /// # Errors
+    ///
+    /// As [`DeviceCsr::new`].
+    ///
+    /// # Safety
+    ///
+    /// There are `vectors` vectors of the length of a row at `x`, and room for as many of the length
+    /// of a column at `y`; they stay until the device, and every replay of a graph, is done.
+    pub(crate) unsafe fn launch(
+        &self,
+        rung: Rung,
+        x: DevicePointer<R>,
+        y: DevicePointer<R>,
+        vectors: usize,
+    ) -> Result<()> {
+        debug_assert_eq!(self.held.starts.len(), self.size.rows + 1);
+        if self.size.rows == 0 {
+            return Ok(());
+        }
+        for first in (0..vectors).step_by(MOST_SIDES) {
+            let sides = MOST_SIDES.min(vectors - first);
+            let args = CsrArgs {
+                x: x.offset(first * self.columns).read(),
+                y: y.offset(first * self.size.rows),
+                sides: sides as i32,
+                ..self.args
+            };
+            for (name, [across, down], threads) in
+                self.shape.launches(rung, Size { sides, ..self.size })
+            {
+                let kernel = self.kernels.iter().find(|kernel| kernel.name() == name);
+                let kernel = kernel.expect("all kernels are there");
+                let grid = [across as u32, down as u32, 1];
+                let launch = Launch { grid, block: [threads, 1, 1], shared_bytes: 0 };
+                // SAFETY: the vectors as promised by the caller, all else is kept here.
+                unsafe { kernel.launch(launch, &args)? };
+            }
+        }
+        Ok(())
+    }
+
+    /// The device that holds the matrix.
+    pub fn gpu(&self) -> &Gpu {
+        &self.gpu
+    }
+}

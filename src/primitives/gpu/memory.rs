@@ -1,0 +1,412 @@
+//! Experiments with the memory of the device and with the way to it: launchers, and what each
+//! should give.
+
+use std::ops::Range;
+use std::time::Instant;
+
+use crate::device::{Buffer, Gpu, Kernel, Launch, Pinned, Prelude, Source, Stream};
+use crate::error::Result;
+use crate::primitives::gpu::arguments::MemoryArgs;
+use crate::real::Precision;
+use crate::shared::{DevicePointer, ReadPointer};
+
+/// Threads of a block.
+pub const THREADS: u32 = 256;
+/// Blocks of a multiprocessor, where the array is shared out among as many as the device holds.
+const RESIDENT: u32 = 8;
+/// Banks of shared memory, and lanes of a warp.
+pub const BANKS: usize = 32;
+/// Longest distance of two lanes in shared memory: a row of 32 words and one that pads it.
+pub const LONGEST_STEP: usize = BANKS + 1;
+/// Words of shared memory that the lanes reach.
+const WORDS: usize = (BANKS - 1) * LONGEST_STEP + BANKS;
+/// The words of shared memory hold the numbers below this one in turn.
+const PATTERN: usize = 3;
+
+/// The kernels.
+pub fn source() -> Source {
+    let settings = [
+        ("MEMORY_THREADS", THREADS as i32),
+        ("MEMORY_WORDS", WORDS as i32),
+        ("MEMORY_PATTERN", PATTERN as i32),
+    ];
+    let arguments = MemoryArgs::<f32>::cuda_text();
+    let prelude = Prelude::new(Precision::F32).with(&arguments).with_settings(&settings);
+    Source::new("primitives/memory.cu", prelude)
+}
+
+/// Elements of a load and a store.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Width {
+    /// One, 4 bytes.
+    One,
+    /// Two, 8 bytes.
+    Two,
+    /// Four, 16 bytes.
+    Four,
+}
+
+/// Who copies what.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pattern {
+    /// All threads side by side, again and again.
+    Grid,
+    /// A piece for each block, its threads side by side.
+    Block,
+    /// A piece for each thread.
+    Thread,
+}
+
+/// An experiment.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Experiment {
+    /// A copy that reads from this element on.
+    Offset(usize),
+    /// A copy of one in so many elements.
+    Stride(usize),
+    /// A copy of all elements.
+    Copy(Width, Pattern),
+    /// Sums of words of shared memory that the lanes read so far apart, so many times 32 each.
+    Banks {
+        /// Words from lane to lane, up to [`LONGEST_STEP`].
+        step: usize,
+        /// How often the 32 words are read.
+        rounds: usize,
+    },
+    /// A copy of the elements that a list names.
+    Gather {
+        /// By the path for what nobody writes.
+        read_only: bool,
+    },
+    /// So many multiplications by one number and additions of another for each element.
+    Work {
+        /// How many.
+        rounds: usize,
+        /// What is multiplied by.
+        factor: f32,
+        /// What is added.
+        summand: f32,
+    },
+}
+
+/// A launch of an experiment.
+#[derive(Clone, Copy, Debug)]
+pub struct MemoryLaunch {
+    /// Name of the kernel.
+    pub kernel: &'static str,
+    /// What it is given.
+    pub args: MemoryArgs<f32>,
+    /// Number of blocks, of [`THREADS`] threads each.
+    pub blocks: usize,
+}
+
+impl Experiment {
+    /// The name of its kernel.
+    pub fn kernel(self) -> &'static str {
+        match self {
+            Self::Offset(_) => "memory_offset",
+            Self::Stride(_) => "memory_stride",
+            Self::Copy(Width::One, Pattern::Grid) => "memory_grid_1",
+            Self::Copy(Width::Two, Pattern::Grid) => "memory_grid_2",
+            Self::Copy(Width::Four, Pattern::Grid) => "memory_grid_4",
+            Self::Copy(Width::One, Pattern::Block) => "memory_block_1",
+            Self::Copy(Width::Two, Pattern::Block) => "memory_block_2",
+            Self::Copy(Width::Four, Pattern::Block) => "memory_block_4",
+            Self::Copy(Width::One, Pattern::Thread) => "memory_thread_1",
+            Self::Copy(Width::Two, Pattern::Thread) => "memory_thread_2",
+            Self::Copy(Width::Four, Pattern::Thread) => "memory_thread_4",
+            Self::Banks { .. } => "memory_banks",
+            Self::Gather { read_only: false } => "memory_gather",
+            Self::Gather { read_only: true } => "memory_gather_read_only",
+            Self::Work { .. } => "memory_work",
+        }
+    }
+
+    /// Elements that have to be there to read and to write, and indices, for `count` elements.
+    pub fn needs(self, count: usize) -> [usize; 3] {
+        match self {
+            Self::Offset(offset) => [count + offset, count, 0],
+            Self::Stride(stride) => [count * stride, count * stride, 0],
+            Self::Gather { .. } => [count, count, count],
+            Self::Banks { .. } => [0, count, 0],
+            Self::Copy(..) | Self::Work { .. } => [count, count, 0],
+        }
+    }
+
+    /// The launch for `count` elements.
+    ///
+    /// # Panics
+    ///
+    /// Where the elements are no multiple of a wide load or of a block of the sums of shared
+    /// memory, or the words lie farther apart than shared memory has them.
+    pub fn launch(
+        self,
+        from: ReadPointer<f32>,
+        to: DevicePointer<f32>,
+        indices: ReadPointer<i32>,
+        count: usize,
+        multiprocessors: u32,
+    ) -> MemoryLaunch {
+        let mut args = MemoryArgs { from, to, indices, count: count as i64, ..Default::default() };
+        let mut blocks = count.div_ceil(THREADS as usize).max(1);
+        match self {
+            Self::Offset(step) | Self::Stride(step) => args.step = step as i64,
+            Self::Copy(..) => {
+                assert!(count.is_multiple_of(4), "{count} elements are no multiple of a wide load");
+                blocks = blocks.min((RESIDENT * multiprocessors) as usize);
+            }
+            Self::Banks { step, rounds } => {
+                let is_whole = count > 0 && count.is_multiple_of(THREADS as usize);
+                assert!(is_whole, "{count} sums fill no whole blocks");
+                assert!(step <= LONGEST_STEP, "{step} words from lane to lane");
+                (args.step, args.rounds) = (step as i64, rounds as i32);
+            }
+            Self::Gather { .. } => {}
+            Self::Work { rounds, factor, summand } => {
+                (args.rounds, args.factor, args.summand) = (rounds as i32, factor, summand);
+            }
+        }
+        MemoryLaunch { kernel: self.kernel(), args, blocks }
+    }
+
+    /// What element `at` of the result has to be; nothing where it is left as it was.
+    pub fn expected(self, from: &[f32], indices: &[i32], at: usize) -> Option<f32> {
+        match self {
+            Self::Offset(offset) => Some(from[at + offset]),
+            Self::Stride(stride) => at.is_multiple_of(stride).then(|| from[at]),
+            Self::Copy(..) => Some(from[at]),
+            Self::Banks { step, rounds } => {
+                let first = at % BANKS * step;
+                let sum: usize = (first..first + BANKS).map(|word| word % PATTERN).sum();
+                Some((sum * rounds) as f32)
+            }
+            Self::Gather { .. } => Some(from[indices[at] as usize]),
+            Self::Work { rounds, factor, summand } => {
+                Some((0..rounds).fold(from[at], |x, _| x.mul_add(factor, summand)))
+            }
+        }
+    }
+}
+
+/// The kernels on the device.
+#[derive(Debug)]
+pub struct Lab {
+    gpu: Gpu,
+    kernels: Vec<Kernel>,
+}
+
+impl Lab {
+    /// Compiles the kernels.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Gpu`](crate::error::Error::Gpu), as all below.
+    pub fn new(gpu: &Gpu) -> Result<Self> {
+        let module = gpu.module(&source())?;
+        let mut names: Vec<&str> = Vec::new();
+        for width in [Width::One, Width::Two, Width::Four] {
+            for pattern in [Pattern::Grid, Pattern::Block, Pattern::Thread] {
+                names.push(Experiment::Copy(width, pattern).kernel());
+            }
+        }
+        names.extend(
+            [
+                Experiment::Offset(0),
+                Experiment::Stride(1),
+                Experiment::Banks { step: 0, rounds: 0 },
+                Experiment::Gather { read_only: false },
+                Experiment::Gather { read_only: true },
+                Experiment::Work { rounds: 0, factor: 0.0, summand: 0.0 },
+            ]
+            .map(Experiment::kernel),
+        );
+        let kernels = names.into_iter().map(|name| module.kernel(name)).collect::<Result<_>>()?;
+        Ok(Self { gpu: gpu.clone(), kernels })
+    }
+
+    fn kernel(&self, name: &str) -> &Kernel {
+        self.kernels.iter().find(|kernel| kernel.name() == name).expect("all kernels are there")
+    }
+
+    /// Asks for an experiment on `count` elements. An index beyond the elements reads where nothing
+    /// is.
+    ///
+    /// # Errors
+    ///
+    /// As [`Lab::new`].
+    ///
+    /// # Panics
+    ///
+    /// When an array is too short, see [`Experiment::needs`], and as [`Experiment::launch`].
+    pub fn run(
+        &self,
+        experiment: Experiment,
+        from: &Buffer<f32>,
+        to: &Buffer<f32>,
+        indices: &Indices,
+        count: usize,
+    ) -> Result<()> {
+        let needs = experiment.needs(count);
+        let have = [from.len(), to.len(), indices.places.len()];
+        assert!(needs.iter().zip(&have).all(|(n, h)| n <= h), "{needs:?} needed, {have:?} there");
+        assert!(needs[2] == 0 || indices.below <= from.len(), "indices beyond the elements");
+        let MemoryLaunch { kernel, args, blocks } = experiment.launch(
+            from.pointer().read(),
+            to.pointer(),
+            indices.places.pointer().read(),
+            count,
+            self.gpu.device().multiprocessors,
+        );
+        let launch = Launch::flat(blocks * THREADS as usize, THREADS);
+        // SAFETY: the kernel takes this struct; the arrays were checked, and the indices when they
+        // were made.
+        unsafe { self.kernel(kernel).launch(launch, &args) }
+    }
+}
+
+/// Places of elements, on the device.
+#[derive(Debug)]
+pub struct Indices {
+    places: Buffer<i32>,
+    /// All of them lie below this one.
+    below: usize,
+}
+
+impl Indices {
+    /// Copies places to the device.
+    ///
+    /// # Errors
+    ///
+    /// As [`Lab::new`].
+    ///
+    /// # Panics
+    ///
+    /// When one is negative.
+    pub fn new(gpu: &Gpu, places: &[i32]) -> Result<Self> {
+        assert!(places.iter().all(|&place| place >= 0), "a place before the first");
+        let below = places.iter().max().map_or(0, |&most| most as usize + 1);
+        Ok(Self { places: gpu.upload(places)?, below })
+    }
+}
+
+/// Copies to the device, work there and copies back, cut into parts that several streams share.
+#[derive(Debug)]
+pub struct Overlap<'a> {
+    lab: &'a Lab,
+    streams: Vec<Stream>,
+    given: Pinned<f32>,
+    made: Pinned<f32>,
+    from: Buffer<f32>,
+    to: Buffer<f32>,
+}
+
+/// Which of the three are done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Leg {
+    /// The copies to the device alone.
+    There,
+    /// The work alone.
+    Work,
+    /// The copies back alone.
+    Back,
+    /// All three, each part one after the other.
+    All,
+}
+
+impl<'a> Overlap<'a> {
+    /// Takes memory for the values on both sides, and makes so many streams.
+    ///
+    /// # Errors
+    ///
+    /// As [`Lab::new`].
+    pub fn new(lab: &'a Lab, values: &[f32], streams: usize) -> Result<Self> {
+        let gpu = &lab.gpu;
+        let from = gpu.upload(values)?;
+        let to = gpu.zeros(values.len())?;
+        let mut given = Pinned::zeros(gpu, values.len())?;
+        let made = Pinned::zeros(gpu, values.len())?;
+        // SAFETY: the device is done with the copy before the arrays go anywhere.
+        unsafe { given.fetch(&from)? };
+        gpu.synchronize()?;
+        let streams = (0..streams).map(|_| Stream::new(gpu)).collect::<Result<_>>()?;
+        Ok(Self { lab, streams, given, made, from, to })
+    }
+
+    /// Does it in so many parts, which `streams` streams take in turn; the time on the host's clock
+    /// until all is done, s.
+    ///
+    /// # Errors
+    ///
+    /// As [`Lab::new`].
+    ///
+    /// # Panics
+    ///
+    /// With more streams than there are, or none.
+    pub fn seconds(
+        &mut self,
+        leg: Leg,
+        work: Experiment,
+        streams: usize,
+        parts: usize,
+    ) -> Result<f64> {
+        assert!((1..=self.streams.len()).contains(&streams), "{streams} streams");
+        let len = self.from.len();
+        let part = len.div_ceil(parts);
+        let start = Instant::now();
+        let mut outcome = Ok(());
+        for number in 0..parts {
+            let range = (number * part).min(len)..((number + 1) * part).min(len);
+            let stream = self.streams[number % streams].clone();
+            outcome = self.do_part(leg, work, range, &stream);
+            if outcome.is_err() {
+                break;
+            }
+        }
+        // Also after a failure: what is under way uses the memory.
+        for stream in &self.streams {
+            stream.synchronize()?;
+        }
+        outcome?;
+        Ok(start.elapsed().as_secs_f64())
+    }
+
+    fn do_part(
+        &mut self,
+        leg: Leg,
+        work: Experiment,
+        range: Range<usize>,
+        stream: &Stream,
+    ) -> Result<()> {
+        if matches!(leg, Leg::There | Leg::All) {
+            // SAFETY: all arrays are kept here, and all streams are waited for before anybody reads
+            // or changes one.
+            unsafe { self.given.send_part(&self.from, range.clone(), &stream.0)? };
+        }
+        if matches!(leg, Leg::Work | Leg::All) {
+            let MemoryLaunch { kernel, args, blocks } = work.launch(
+                self.from.pointer_to(range.start).read(),
+                self.to.pointer_to(range.start),
+                ReadPointer::default(),
+                range.len(),
+                self.lab.gpu.device().multiprocessors,
+            );
+            let needs = work.needs(range.len());
+            assert!(needs.iter().all(|&needed| needed <= range.len()) && needs[2] == 0, "{work:?}");
+            let launch = Launch::flat(blocks * THREADS as usize, THREADS);
+            // SAFETY: the kernel takes this struct, and reads and writes no more elements than the
+            // part has, as was checked.
+            unsafe { self.lab.kernel(kernel).launch_in(&stream.0, launch, &args)? };
+        }
+        if matches!(leg, Leg::Back | Leg::All) {
+            // SAFETY: as above.
+            unsafe { self.made.fetch_part(&self.to, range, &stream.0)? };
+        }
+        Ok(())
+    }
+
+    /// What has come back.
+    pub fn made(&self) -> &[f32] {
+        // SAFETY: no copy is under way outside of `seconds`.
+        unsafe { self.made.values() }
+    }
+}

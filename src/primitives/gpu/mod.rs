@@ -1,0 +1,12 @@
+//! The launchers of `kernels/primitives/`.
+
+#![allow(unsafe_code, reason = "whoever launches a kernel answers for its arguments")]
+
+pub mod arguments;
+pub mod arithmetic;
+pub mod conjugate_gradient;
+pub mod csr;
+pub mod memory;
+pub mod reduce;
+pub mod sampling;
+pub mod transpose;

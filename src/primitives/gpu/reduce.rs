@@ -1,0 +1,465 @@
+//! Reductions on the device: sums, extrema with their places, scalar products and counts, of an
+//! array or of many segments in one launch, with the same bits in every run.
+//!
+//! What is not a number is left aside by extrema, counted by the count, and makes sums not a
+//! number. Numbers below the smallest normal one count as what they are, with fast-math too. Sums of
+//! single-precision values are gathered in single or in double precision.
+//! With `u` the unit of rounding and n values, the error of a sum is at most `(n/t + 64) u Σ|x|`,
+//! where t, the number of threads, is some ten thousand for a long array.
+
+pub mod ladder;
+
+use crate::device::structs;
+use crate::device::{Buffer, Element, Gpu, Kernel, Launch, Prelude, Resources, Source};
+use crate::error::Result;
+use crate::primitives::gpu::arguments::ReduceArgs;
+use crate::primitives::reduce::{Extrema, Number, Segments, Statistics};
+use crate::real::Precision;
+use crate::shared::DevicePointer;
+
+/// What can be made of the elements.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Operation {
+    /// The sum, gathered in the type of the elements.
+    Sum,
+    /// The sum, gathered in double precision, or in 64 bits for whole numbers.
+    SumWide,
+    /// The smallest number.
+    Min,
+    /// The largest number.
+    Max,
+    /// The smallest number and the first place where it stands.
+    MinAt,
+    /// The largest number and the first place where it stands.
+    MaxAt,
+    /// The scalar product of two arrays, gathered in the type of the elements.
+    Dot,
+    /// The scalar product, gathered as [`Operation::SumWide`].
+    DotWide,
+    /// The sum of the squares, gathered in the type of the elements.
+    Squares,
+    /// The sum of the squares, gathered as [`Operation::SumWide`].
+    SquaresWide,
+    /// How many elements are not a number.
+    NanCount,
+    /// Both extrema with their places, sum and sum of squares as [`Operation::SumWide`], and the
+    /// count of what is not a number, in one reading.
+    Statistics,
+}
+
+impl Operation {
+    /// All of them.
+    pub const ALL: [Self; 12] = [
+        Self::Sum,
+        Self::SumWide,
+        Self::Min,
+        Self::Max,
+        Self::MinAt,
+        Self::MaxAt,
+        Self::Dot,
+        Self::DotWide,
+        Self::Squares,
+        Self::SquaresWide,
+        Self::NanCount,
+        Self::Statistics,
+    ];
+
+    /// The name of its kernel.
+    pub fn kernel(self) -> &'static str {
+        match self {
+            Self::Sum => "reduce_sum",
+            Self::SumWide => "reduce_sum_acc64",
+            Self::Min => "reduce_min",
+            Self::Max => "reduce_max",
+            Self::MinAt => "reduce_min_at",
+            Self::MaxAt => "reduce_max_at",
+            Self::Dot => "reduce_dot",
+            Self::DotWide => "reduce_dot_acc64",
+            Self::Squares => "reduce_squares",
+            Self::SquaresWide => "reduce_squares_acc64",
+            Self::NanCount => "reduce_nan_count",
+            Self::Statistics => "reduce_statistics_acc64",
+        }
+    }
+
+    /// Words of 64 bits of a result.
+    pub fn words(self) -> usize {
+        match self {
+            Self::MinAt | Self::MaxAt => 2,
+            Self::Statistics => 7,
+            _ => 1,
+        }
+    }
+
+    /// Whether it takes two arrays.
+    pub fn takes_two(self) -> bool {
+        matches!(self, Self::Dot | Self::DotWide)
+    }
+}
+
+/// A type of elements that there are kernels for, and how its results are read from words.
+pub trait Reducible: Number + Element {
+    /// What kernels of it are compiled with.
+    const PRECISION: Precision;
+    /// Whether it is that of whole numbers.
+    const IS_WHOLE: bool;
+    /// As messages and tables call it.
+    const NAME: &'static str;
+
+    /// What a word holds: an element in its first bytes.
+    fn of_word(word: u64) -> Self;
+
+    /// What a word holds that something was gathered in, see [`Operation::SumWide`].
+    fn wide_of_word(word: u64) -> f64;
+}
+
+impl Reducible for f32 {
+    const PRECISION: Precision = Precision::F32;
+    const IS_WHOLE: bool = false;
+    const NAME: &'static str = "f32";
+
+    fn of_word(word: u64) -> Self {
+        Self::from_bits(word as u32)
+    }
+
+    fn wide_of_word(word: u64) -> f64 {
+        f64::from_bits(word)
+    }
+}
+
+impl Reducible for f64 {
+    const PRECISION: Precision = Precision::F64;
+    const IS_WHOLE: bool = false;
+    const NAME: &'static str = "f64";
+
+    fn of_word(word: u64) -> Self {
+        Self::from_bits(word)
+    }
+
+    fn wide_of_word(word: u64) -> f64 {
+        Self::from_bits(word)
+    }
+}
+
+impl Reducible for i32 {
+    /// Its kernels work on no real number.
+    const PRECISION: Precision = Precision::F32;
+    const IS_WHOLE: bool = true;
+    const NAME: &'static str = "i32";
+
+    fn of_word(word: u64) -> Self {
+        word as Self
+    }
+
+    fn wide_of_word(word: u64) -> f64 {
+        word.cast_signed() as f64
+    }
+}
+
+/// An extreme and its place from two words; nothing where there was no number.
+pub fn located<T: Reducible>(words: &[u64]) -> Option<(T, usize)> {
+    let at = usize::try_from(words[1].cast_signed()).ok()?;
+    Some((T::of_word(words[0]), at))
+}
+
+/// What [`Operation::Statistics`] has left in its words.
+///
+/// # Panics
+///
+/// With fewer words than that operation has.
+pub fn statistics_of<T: Reducible>(words: &[u64]) -> Statistics<T> {
+    let extrema = located(&words[..2]).zip(located(&words[2..4]));
+    let extrema =
+        extrema.map(|((min, min_at), (max, max_at))| Extrema { min, min_at, max, max_at });
+    let [sum, squares] = [words[4], words[5]].map(T::wide_of_word);
+    Statistics { extrema, sum, squares, nans: words[6] as usize }
+}
+
+/// How the work is cut into threads and blocks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Shape {
+    /// Threads of a block.
+    pub threads: u32,
+    /// Loads of 16 bytes that a thread has under way.
+    pub packs: u32,
+    /// Blocks of a multiprocessor at most; what it holds at a time where that is less.
+    pub blocks: u32,
+    /// Loads that a thread is to have at least before there is another block.
+    pub least: u32,
+    /// Whether a block reads a tile of neighbouring addresses in a round, not all of them together.
+    pub tiled: bool,
+}
+
+impl Default for Shape {
+    fn default() -> Self {
+        // The best on an H200 from 4 Mi elements on, or nearly so.
+        Self { threads: 512, packs: 4, blocks: 2, least: 4, tiled: true }
+    }
+}
+
+/// Bytes of a load.
+const PACK: usize = 16;
+
+impl Shape {
+    /// Blocks for each segment of elements of `bytes` bytes, where the device holds `resident` blocks
+    /// at a time.
+    fn blocks_for(self, segments: Segments, bytes: usize, resident: u32) -> u32 {
+        let loads = (segments.length * bytes).div_ceil(PACK);
+        let worthwhile = loads.div_ceil((self.threads * self.least) as usize);
+        let possible = resident as usize / segments.count.max(1);
+        worthwhile.min(possible).max(1) as u32
+    }
+
+    /// The launch that reduces segments, where the device holds `resident` blocks at a time.
+    ///
+    /// A launch whose segments have several blocks each has at most `resident` of them: so many
+    /// partial results and tickets are needed.
+    pub fn launch<T: Reducible>(
+        self,
+        arrays: Arrays<T>,
+        segments: Segments,
+        resident: u32,
+    ) -> ReduceLaunch<T> {
+        let Arrays { values, others, results, partials, tickets } = arrays;
+        let blocks = self.blocks_for(segments, size_of::<T>(), resident);
+        let Segments { first, length, count, stride } = segments;
+        let args = ReduceArgs {
+            values: values.offset(first).read(),
+            others: others.offset(first).read(),
+            results,
+            partials,
+            tickets,
+            length: length as i64,
+            stride: stride as i64,
+            blocks: blocks as i32,
+            filler: 0,
+        };
+        ReduceLaunch { args, blocks: count * blocks as usize, threads: self.threads }
+    }
+
+    /// The numbers that the kernels are compiled for.
+    pub fn constants<T: Reducible>(self) -> [(&'static str, i32); 4] {
+        [
+            ("REDUCE_WHOLE", i32::from(T::IS_WHOLE)),
+            ("REDUCE_THREADS", self.threads as i32),
+            ("REDUCE_PACKS", self.packs as i32),
+            ("REDUCE_TILED", i32::from(self.tiled)),
+        ]
+    }
+}
+
+/// What a launch reads and writes.
+#[derive(Clone, Copy, Debug)]
+pub struct Arrays<T> {
+    /// The array.
+    pub values: DevicePointer<T>,
+    /// The second one, for an operation that takes two.
+    pub others: DevicePointer<T>,
+    /// The results, [`Operation::words`] words for each segment.
+    pub results: DevicePointer<u64>,
+    /// Results of the blocks, likewise.
+    pub partials: DevicePointer<u64>,
+    /// A word for each segment, 0 before the launch and after it.
+    pub tickets: DevicePointer<u64>,
+}
+
+/// A launch of a kernel that reduces segments.
+#[derive(Clone, Copy, Debug)]
+pub struct ReduceLaunch<T> {
+    /// What the kernel is given.
+    pub args: ReduceArgs<T>,
+    /// Number of blocks, of all segments together.
+    pub blocks: usize,
+    /// Threads of a block.
+    pub threads: u32,
+}
+
+/// The kernels for a type of elements.
+pub fn source<T: Reducible>(shape: Shape) -> Source {
+    let arguments = structs!(T::PRECISION; ReduceArgs);
+    let prelude =
+        Prelude::new(T::PRECISION).with(&arguments).with_settings(&shape.constants::<T>());
+    Source::new("primitives/reduce.cu", prelude).exactly()
+}
+
+/// The kernels that reduce arrays of one type, and the memory that they need.
+///
+/// Launches follow one another in the stream of the kernels; they share that memory.
+#[derive(Debug)]
+pub struct Reducer<T> {
+    gpu: Gpu,
+    shape: Shape,
+    /// A kernel for each operation, and how many of its blocks the device holds.
+    kernels: Vec<(Kernel, u32)>,
+    partials: Buffer<u64>,
+    tickets: Buffer<u64>,
+    element: std::marker::PhantomData<T>,
+}
+
+impl<T: Reducible> Reducer<T> {
+    /// Compiles the kernels in their usual shape.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Gpu`](crate::error::Error::Gpu), as all below.
+    pub fn new(gpu: &Gpu) -> Result<Self> {
+        Self::with_shape(gpu, Shape::default())
+    }
+
+    /// Compiles the kernels in another shape.
+    ///
+    /// # Errors
+    ///
+    /// As [`Reducer::new`].
+    pub fn with_shape(gpu: &Gpu, shape: Shape) -> Result<Self> {
+        let module = gpu.module(&source::<T>(shape))?;
+        let kernels = Operation::ALL
+            .into_iter()
+            .map(|operation| {
+                let kernel = module.kernel(operation.kernel())?;
+                let held = kernel.blocks_at_a_time(shape.threads, 0)?.min(shape.blocks);
+                Ok((kernel, held.max(1) * gpu.device().multiprocessors))
+            })
+            .collect::<Result<Vec<_>>>()?;
+        let most = kernels.iter().map(|(_, resident)| *resident as usize).max().unwrap_or(1);
+        let words = Operation::ALL.map(Operation::words).into_iter().max().unwrap_or(1);
+        Ok(Self {
+            gpu: gpu.clone(),
+            shape,
+            kernels,
+            partials: gpu.zeros(most * words)?,
+            tickets: gpu.zeros(most)?,
+            element: std::marker::PhantomData,
+        })
+    }
+
+    /// What the kernel of an operation takes of the device.
+    ///
+    /// # Errors
+    ///
+    /// As [`Reducer::new`].
+    pub fn resources(&self, operation: Operation) -> Result<Resources> {
+        self.kernel(operation).0.resources(self.shape.threads, 0)
+    }
+
+    fn kernel(&self, operation: Operation) -> &(Kernel, u32) {
+        &self.kernels[operation as usize]
+    }
+
+    /// Asks for the reduction of each segment of an array; the results stand one after the other,
+    /// [`Operation::words`] words each.
+    ///
+    /// # Errors
+    ///
+    /// As [`Reducer::new`].
+    ///
+    /// # Panics
+    ///
+    /// When the segments reach beyond the array or the results beyond their buffer, and for an
+    /// operation that takes two arrays.
+    pub fn reduce(
+        &self,
+        operation: Operation,
+        values: &Buffer<T>,
+        segments: Segments,
+        results: &Buffer<u64>,
+    ) -> Result<()> {
+        assert!(!operation.takes_two(), "{operation:?} takes two arrays");
+        self.launch(operation, [values, values], segments, results)
+    }
+
+    /// Asks for the reduction of each segment of two arrays, whose segments lie alike.
+    ///
+    /// # Errors
+    ///
+    /// As [`Reducer::new`].
+    ///
+    /// # Panics
+    ///
+    /// As [`Reducer::reduce`], and for an operation that takes one array.
+    pub fn reduce_pair(
+        &self,
+        operation: Operation,
+        pair: [&Buffer<T>; 2],
+        segments: Segments,
+        results: &Buffer<u64>,
+    ) -> Result<()> {
+        assert!(operation.takes_two(), "{operation:?} takes one array");
+        self.launch(operation, pair, segments, results)
+    }
+
+    fn launch(
+        &self,
+        operation: Operation,
+        [x, y]: [&Buffer<T>; 2],
+        segments: Segments,
+        results: &Buffer<u64>,
+    ) -> Result<()> {
+        let shortest = x.len().min(y.len());
+        assert!(segments.end() <= shortest, "{segments:?} of {shortest} elements");
+        let words = segments.count * operation.words();
+        assert!(words <= results.len(), "{words} words of results, room for {}", results.len());
+        if segments.count == 0 {
+            return Ok(());
+        }
+        let (kernel, resident) = self.kernel(operation);
+        let arrays = Arrays {
+            values: x.pointer(),
+            others: y.pointer(),
+            results: results.pointer(),
+            partials: self.partials.pointer(),
+            tickets: self.tickets.pointer(),
+        };
+        let ReduceLaunch { args, blocks, threads } = self.shape.launch(arrays, segments, *resident);
+        let launch = Launch::flat(blocks * threads as usize, threads);
+        // SAFETY: the kernel takes this struct; segments and results were checked against their
+        // buffers; where a segment has several blocks, those of all segments are no more than
+        // the device holds, and so many have room in the two buffers of this value. Whoever records
+        // the launch in a graph keeps buffers and this value as long as the graph.
+        unsafe { kernel.launch(launch, &args) }
+    }
+
+    /// The statistics of each segment. Waits for the device.
+    ///
+    /// # Errors
+    ///
+    /// As [`Reducer::new`].
+    ///
+    /// # Panics
+    ///
+    /// When the segments reach beyond the array.
+    pub fn statistics(&self, values: &Buffer<T>, segments: Segments) -> Result<Vec<Statistics<T>>> {
+        let operation = Operation::Statistics;
+        let results = self.gpu.zeros(segments.count * operation.words())?;
+        self.reduce(operation, values, segments, &results)?;
+        let words = results.to_vec()?;
+        Ok(words.chunks_exact(operation.words()).map(statistics_of).collect())
+    }
+
+    /// The sum of all values, gathered as [`Operation::SumWide`]. Waits for the device.
+    ///
+    /// # Errors
+    ///
+    /// As [`Reducer::new`].
+    pub fn sum(&self, values: &Buffer<T>) -> Result<f64> {
+        let results = self.gpu.zeros(1)?;
+        self.reduce(Operation::SumWide, values, Segments::whole(values.len()), &results)?;
+        Ok(T::wide_of_word(results.to_vec()?[0]))
+    }
+
+    /// The scalar product, gathered as [`Operation::SumWide`]. Waits for the device.
+    ///
+    /// # Errors
+    ///
+    /// As [`Reducer::new`].
+    ///
+    /// # Panics
+    ///
+    /// When the lengths differ.
+    pub fn dot(&self, x: &Buffer<T>, y: &Buffer<T>) -> Result<f64> {
+        assert_eq!(x.len(), y.len(), "a scalar product needs two vectors of the same length");
+        let results = self.gpu.zeros(1)?;
+        self.reduce_pair(Operation::DotWide, [x, y], Segments::whole(x.len()), &results)?;
+        Ok(T::wide_of_word(results.to_vec()?[0]))
+    }
+}

@@ -1,0 +1,220 @@
+//! The rungs of the ladder below the best reduction: sums over an array as one learns to make them,
+//! for comparison. The best rung is [`Reducer`](super::Reducer).
+
+use super::super::arguments::LadderArgs;
+use super::Reducible;
+use crate::device::structs;
+use crate::device::{Buffer, Gpu, Kernel, Launch, Prelude, Source};
+use crate::error::Result;
+use crate::shared::{DevicePointer, ReadPointer};
+
+/// Threads of a block.
+pub const THREADS: u32 = 256;
+/// Blocks of a multiprocessor, for the rungs that have as many as the device holds.
+const RESIDENT: u32 = 8;
+
+/// How the blocks of a rung share out the work.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Sharing {
+    /// So many elements for each thread, and launches until one sum is left.
+    Tree(usize),
+    /// As many blocks as the device holds, and one block that adds up their sums.
+    Two,
+    /// As many blocks as the device holds, which add to a result that is zero before.
+    Atomic,
+}
+
+/// A rung.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rung {
+    /// What tables call it.
+    pub name: &'static str,
+    kernel: &'static str,
+    sharing: Sharing,
+}
+
+/// The rungs from the slowest on.
+pub const RUNGS: [Rung; 10] = [
+    Rung {
+        name: "interleaved, divergent",
+        kernel: "ladder_interleaved_divergent",
+        sharing: Sharing::Tree(1),
+    },
+    Rung {
+        name: "interleaved, bank conflicts",
+        kernel: "ladder_interleaved_conflicts",
+        sharing: Sharing::Tree(1),
+    },
+    Rung { name: "sequential addressing", kernel: "ladder_sequential", sharing: Sharing::Tree(1) },
+    Rung {
+        name: "first addition during load",
+        kernel: "ladder_first_add",
+        sharing: Sharing::Tree(2),
+    },
+    Rung { name: "last warp unrolled", kernel: "ladder_last_warp", sharing: Sharing::Tree(2) },
+    Rung { name: "fully unrolled", kernel: "ladder_unrolled", sharing: Sharing::Tree(2) },
+    Rung { name: "many elements a thread", kernel: "ladder_many", sharing: Sharing::Two },
+    Rung { name: "warp shuffle", kernel: "ladder_shuffle", sharing: Sharing::Two },
+    Rung { name: "warp atomics", kernel: "ladder_warp_atomics", sharing: Sharing::Atomic },
+    Rung { name: "block atomics", kernel: "ladder_block_atomics", sharing: Sharing::Atomic },
+];
+
+/// One launch of a rung.
+#[derive(Clone, Copy, Debug)]
+pub struct LadderLaunch<T> {
+    /// Name of the kernel.
+    pub kernel: &'static str,
+    /// What it is given.
+    pub args: LadderArgs<T>,
+    /// Number of blocks, of [`THREADS`] threads each.
+    pub blocks: u32,
+}
+
+/// Where a rung reads and writes.
+#[derive(Clone, Copy, Debug)]
+pub struct Places<T> {
+    /// What is added up.
+    pub values: ReadPointer<T>,
+    /// Number of values.
+    pub length: usize,
+    /// Room for sums of blocks, [`scratch`] of them, twice.
+    pub scratch: [DevicePointer<T>; 2],
+    /// The sum.
+    pub result: DevicePointer<T>,
+}
+
+/// Sums of blocks that the rungs have to keep for so many values, at most.
+pub fn scratch(length: usize, multiprocessors: u32) -> usize {
+    length.div_ceil(THREADS as usize).max((multiprocessors * RESIDENT) as usize)
+}
+
+impl Rung {
+    /// Whether the result has to be zero before.
+    pub fn adds_to_result(self) -> bool {
+        self.sharing == Sharing::Atomic
+    }
+
+    /// The launches that make the sum, one after the other.
+    pub fn launches<T: Reducible>(
+        self,
+        places: Places<T>,
+        multiprocessors: u32,
+    ) -> Vec<LadderLaunch<T>> {
+        let Places { mut values, mut length, scratch, result } = places;
+        let mut launches = Vec::new();
+        // The sums of a launch are the values of the next.
+        for sums in scratch.into_iter().cycle() {
+            let elements = if let Sharing::Tree(each) = self.sharing { each } else { 2 };
+            let worthwhile = length.div_ceil(elements * THREADS as usize).max(1);
+            let blocks = match self.sharing {
+                Sharing::Tree(_) => worthwhile,
+                Sharing::Two if !launches.is_empty() => 1,
+                Sharing::Two | Sharing::Atomic => {
+                    worthwhile.min((multiprocessors * RESIDENT) as usize)
+                }
+            };
+            let is_last = blocks == 1 || self.adds_to_result();
+            let sums = if is_last { result } else { sums };
+            let args = LadderArgs { values, sums, length: length as i64 };
+            launches.push(LadderLaunch { kernel: self.kernel, args, blocks: blocks as u32 });
+            if is_last {
+                break;
+            }
+            (values, length) = (sums.read(), blocks);
+        }
+        launches
+    }
+}
+
+/// The kernels for a type of elements.
+pub fn source<T: Reducible>() -> Source {
+    let settings = [("REDUCE_WHOLE", i32::from(T::IS_WHOLE)), ("LADDER_THREADS", THREADS as i32)];
+    let arguments = structs!(T::PRECISION; LadderArgs);
+    let prelude = Prelude::new(T::PRECISION).with(&arguments).with_settings(&settings);
+    Source::new("primitives/reduce/ladder.cu", prelude)
+}
+
+/// The rungs on the device.
+#[derive(Debug)]
+pub struct Ladder<T> {
+    multiprocessors: u32,
+    kernels: Vec<Kernel>,
+    scratch: [Buffer<T>; 2],
+    result: Buffer<T>,
+}
+
+impl<T: Reducible> Ladder<T> {
+    /// Compiles the kernels, and takes memory for the sums of up to `length` values.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Gpu`](crate::error::Error::Gpu), as all below.
+    pub fn new(gpu: &Gpu, length: usize) -> Result<Self> {
+        let module = gpu.module(&source::<T>())?;
+        let multiprocessors = gpu.device().multiprocessors;
+        let room = scratch(length, multiprocessors);
+        Ok(Self {
+            multiprocessors,
+            kernels: RUNGS.iter().map(|rung| module.kernel(rung.kernel)).collect::<Result<_>>()?,
+            scratch: [gpu.zeros(room)?, gpu.zeros(room)?],
+            result: gpu.zeros(1)?,
+        })
+    }
+
+    /// Asks for the sum of `length` values from element `first` on by a rung.
+    ///
+    /// # Errors
+    ///
+    /// As [`Ladder::new`].
+    ///
+    /// # Panics
+    ///
+    /// When there are not that many, or more than there is memory for.
+    pub fn launch(
+        &self,
+        rung: Rung,
+        values: &Buffer<T>,
+        first: usize,
+        length: usize,
+    ) -> Result<()> {
+        assert!(first + length <= values.len(), "{first} + {length} of {}", values.len());
+        let needed = scratch(length, self.multiprocessors);
+        assert!(needed <= self.scratch[0].len(), "more values than the ladder was made for");
+        if rung.adds_to_result() {
+            self.result.clear()?;
+        }
+        let places = Places {
+            values: values.pointer_to(first).read(),
+            length,
+            scratch: [self.scratch[0].pointer(), self.scratch[1].pointer()],
+            result: self.result.pointer(),
+        };
+        for LadderLaunch { kernel, args, blocks } in rung.launches(places, self.multiprocessors) {
+            let kernel = self.kernels.iter().find(|known| known.name() == kernel);
+            let kernel = kernel.expect("a kernel for each rung");
+            let launch = Launch { grid: [blocks, 1, 1], block: [THREADS, 1, 1], shared_bytes: 0 };
+            // SAFETY: the kernel takes this struct; there are that many values, and room for the
+            // sums of the blocks, as was checked.
+            unsafe { kernel.launch(launch, &args)? };
+        }
+        Ok(())
+    }
+
+    /// Makes the result one that no sum is.
+    ///
+    /// # Errors
+    ///
+    /// As [`Ladder::new`].
+    pub fn spoil(&self) -> Result<()> {
+        self.result.poison()
+    }
+
+    /// The sum. Waits for the device.
+    ///
+    /// # Errors
+    ///
+    /// As [`Ladder::new`].
+    pub fn result(&self) -> Result<T> {
+        Ok(self.result.to_vec()?[0])
+    }
+}

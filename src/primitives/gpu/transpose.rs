@@ -1,0 +1,298 @@
+//! Transposes on the device: the rungs of the ladder, of which the last is the one in use.
+
+use crate::device::structs;
+use crate::device::{Buffer, Element, Gpu, Kernel, Launch, Prelude, Source};
+use crate::error::{Error, Result};
+use crate::primitives::gpu::arguments::TransposeArgs;
+use crate::primitives::transpose::Matrices;
+use crate::real::{Precision, Real};
+use crate::shared::{DevicePointer, ReadPointer};
+
+/// A way to transpose, from the first idea to the one in use.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rung {
+    /// No transpose: as many bytes moved, the bound of all others.
+    Copy,
+    /// A thread for an element; rows are written in strides.
+    Naive,
+    /// Strides on both sides.
+    Strided,
+    /// Tiles in shared memory.
+    Tiled,
+    /// Tiles without conflicts between banks.
+    Padded,
+    /// Several rows a thread.
+    Unrolled,
+    /// The same with tiles along diagonals.
+    Diagonal,
+    /// Sixteen bytes at a time, turned in registers and shared memory, in strips of tiles.
+    Best,
+}
+
+impl Rung {
+    /// All of them, from the bottom up.
+    pub const ALL: [Self; 8] = [
+        Self::Copy,
+        Self::Naive,
+        Self::Strided,
+        Self::Tiled,
+        Self::Padded,
+        Self::Unrolled,
+        Self::Diagonal,
+        Self::Best,
+    ];
+
+    /// What tables call it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Copy => "copy, the bound",
+            Self::Naive => "naive: strided writes",
+            Self::Strided => "strided both ways",
+            Self::Tiled => "tiled in shared memory",
+            Self::Padded => "tiles padded",
+            Self::Unrolled => "several rows a thread",
+            Self::Diagonal => "diagonal order of blocks",
+            Self::Best => "best: 16 bytes, strips",
+        }
+    }
+
+    /// The kernel that does it with matrices of this size.
+    pub fn kernel(self, precision: Precision, matrices: Matrices) -> &'static str {
+        // Where every row begins at a multiple of sixteen bytes, on both sides.
+        let is_wide =
+            [matrices.rows, matrices.columns].iter().all(|n| n.is_multiple_of(wide(precision)));
+        match self {
+            Self::Copy => "transpose_copy",
+            Self::Naive => "transpose_naive",
+            Self::Strided => "transpose_strided",
+            Self::Tiled => "transpose_tiled",
+            Self::Padded => "transpose_padded",
+            Self::Diagonal => "transpose_diagonal",
+            Self::Best if matrices.rows < THIN => "transpose_thin_rows",
+            Self::Best if matrices.columns < THIN => "transpose_thin_columns",
+            Self::Best if is_wide => "transpose_wide",
+            Self::Unrolled | Self::Best => "transpose_unrolled",
+        }
+    }
+}
+
+/// Numbers in sixteen bytes.
+fn wide(precision: Precision) -> usize {
+    match precision {
+        Precision::F32 => 4,
+        Precision::F64 => 2,
+    }
+}
+
+/// What the kernels are compiled for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shape {
+    /// Side of the square tiles of the kernel that moves sixteen bytes at a time.
+    pub tile: usize,
+    /// Threads of its blocks.
+    pub threads: u32,
+    /// Blocks of a multiprocessor that the compiler leaves registers for.
+    pub resident: u32,
+    /// Lines of tiles of a strip.
+    pub strip: usize,
+    /// Side of the tiles of the kernel for any alignment.
+    pub unrolled_tile: usize,
+    /// Lines of its blocks.
+    pub unrolled_lines: usize,
+}
+
+/// The kernel that checks.
+const FAULTS: &str = "transpose_faults";
+/// Threads of a block that copies or checks, and the wide loads of each.
+const COPY_THREADS: u32 = 256;
+const COPY_LOADS: usize = 4;
+/// Side of the tiles of the lower rungs, with a thread for each element.
+const LADDER_TILE: usize = 32;
+/// Rows or columns from which square tiles are filled well enough.
+const THIN: usize = 64;
+/// Threads of a block where they are fewer, and how far it goes along the long side.
+const THIN_THREADS: u32 = 256;
+const THIN_LENGTH: usize = 64;
+/// Elements up to which smaller tiles keep more of the device busy.
+const SMALL: usize = 1 << 21;
+/// Elements from which on strips of tiles keep pages of memory open.
+const HUGE: usize = 1 << 29;
+
+impl Shape {
+    /// What suits matrices of this size, by measurements on an H200.
+    pub fn choose(precision: Precision, matrices: Matrices) -> Self {
+        let (unrolled_tile, unrolled_lines) = (64, 4);
+        let small =
+            Self { tile: 32, threads: 64, resident: 16, strip: 8, unrolled_tile, unrolled_lines };
+        match precision {
+            _ if matrices.len() <= SMALL => Self { unrolled_tile: 32, unrolled_lines: 8, ..small },
+            Precision::F32 if matrices.len() > HUGE => {
+                Self { tile: 64, threads: 256, resident: 3, strip: 32, ..small }
+            }
+            Precision::F32 => Self { tile: 64, threads: 128, resident: 6, strip: 1, ..small },
+            Precision::F64 => Self { tile: 32, threads: 128, resident: 6, strip: 1, ..small },
+        }
+    }
+
+    /// The kernels.
+    pub fn source(&self, precision: Precision) -> Source {
+        let settings = [
+            ("COPY_THREADS", COPY_THREADS as i32),
+            ("COPY_LOADS", COPY_LOADS as i32),
+            ("LADDER_TILE", LADDER_TILE as i32),
+            ("THIN_MOST", THIN as i32),
+            ("THIN_THREADS", THIN_THREADS as i32),
+            ("THIN_LENGTH", THIN_LENGTH as i32),
+            ("UNROLLED_TILE", self.unrolled_tile as i32),
+            ("UNROLLED_LINES", self.unrolled_lines as i32),
+            ("WIDE_TILE", self.tile as i32),
+            ("WIDE_THREADS", self.threads as i32),
+            ("WIDE_RESIDENT", self.resident as i32),
+            ("WIDE_STRIP", self.strip as i32),
+        ];
+        let arguments = structs!(precision; TransposeArgs);
+        let prelude = Prelude::new(precision).with(&arguments).with_settings(&settings);
+        Source::new("primitives/transpose.cu", prelude)
+    }
+
+    /// Blocks of a rung and threads of each.
+    pub fn blocks(&self, rung: Rung, precision: Precision, matrices: Matrices) -> (usize, u32) {
+        let Matrices { count, rows, columns } = matrices;
+        let tiles = |side: usize| count * rows.div_ceil(side) * columns.div_ceil(side);
+        match rung.kernel(precision, matrices) {
+            "transpose_copy" => {
+                let of_a_block = COPY_THREADS as usize * COPY_LOADS * wide(precision);
+                (matrices.len().div_ceil(of_a_block), COPY_THREADS)
+            }
+            "transpose_wide" => (tiles(self.tile), self.threads),
+            "transpose_thin_rows" => (count * columns.div_ceil(THIN_LENGTH), THIN_THREADS),
+            "transpose_thin_columns" => (count * rows.div_ceil(THIN_LENGTH), THIN_THREADS),
+            "transpose_unrolled" | "transpose_diagonal" => {
+                (tiles(self.unrolled_tile), (self.unrolled_tile * self.unrolled_lines) as u32)
+            }
+            _ => (tiles(LADDER_TILE), (LADDER_TILE * LADDER_TILE) as u32),
+        }
+    }
+}
+
+/// Transposes matrices of one size on the device.
+#[derive(Debug)]
+pub struct Transpose<R> {
+    matrices: Matrices,
+    shape: Shape,
+    kernels: [Kernel; Rung::ALL.len()],
+    check: Kernel,
+    faults: Buffer<i32>,
+    args: TransposeArgs<R>,
+}
+
+impl<R: Real + Element> Transpose<R> {
+    /// Compiles the kernels in the shape that suits matrices of this size.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Gpu`], as all below, and when the matrices are larger than numbers of 32 bits can
+    /// tell.
+    pub fn new(gpu: &Gpu, matrices: Matrices) -> Result<Self> {
+        Self::with(gpu, matrices, Shape::choose(R::PRECISION, matrices))
+    }
+
+    /// The same in a given shape.
+    ///
+    /// # Errors
+    ///
+    /// As [`Transpose::new`].
+    pub fn with(gpu: &Gpu, matrices: Matrices, shape: Shape) -> Result<Self> {
+        let Matrices { count, rows, columns } = matrices;
+        let most = Rung::ALL.map(|rung| shape.blocks(rung, R::PRECISION, matrices).0);
+        let whole = |n: usize| i32::try_from(n).ok();
+        let numbers = (whole(count), whole(rows), whole(columns), most.map(whole).contains(&None));
+        let (Some(matrices_), Some(rows_), Some(columns_), false) = numbers else {
+            return Err(Error::Gpu(format!(
+                "{count} matrices of {rows} x {columns} are more than a kernel can number by 32 \
+                 bits; transpose them in parts"
+            )));
+        };
+        let module = gpu.module(&shape.source(R::PRECISION))?;
+        let kernel = |rung: Rung| module.kernel(rung.kernel(R::PRECISION, matrices));
+        let [copy, naive, strided, tiled, padded, unrolled, diagonal, best] = Rung::ALL.map(kernel);
+        let kernels = [copy?, naive?, strided?, tiled?, padded?, unrolled?, diagonal?, best?];
+        let faults = gpu.zeros(1)?;
+        let args = TransposeArgs {
+            from: ReadPointer::default(),
+            to: DevicePointer::default(),
+            faults: faults.pointer(),
+            rows: rows_,
+            columns: columns_,
+            matrices: matrices_,
+            filler: 0,
+        };
+        Ok(Self { matrices, shape, kernels, check: module.kernel(FAULTS)?, faults, args })
+    }
+
+    /// Transposes in the fastest way.
+    ///
+    /// # Errors
+    ///
+    /// As [`Transpose::new`].
+    ///
+    /// # Panics
+    ///
+    /// When the arrays do not have as many elements as the matrices, or are one and the same.
+    pub fn run(&self, from: &Buffer<R>, to: &Buffer<R>) -> Result<()> {
+        self.run_by(Rung::Best, from, to)
+    }
+
+    /// Transposes in a given way; [`Rung::Copy`] copies.
+    ///
+    /// # Errors
+    ///
+    /// As [`Transpose::new`].
+    ///
+    /// # Panics
+    ///
+    /// As [`Transpose::run`].
+    pub fn run_by(&self, rung: Rung, from: &Buffer<R>, to: &Buffer<R>) -> Result<()> {
+        let Self { matrices, shape, .. } = *self;
+        assert_eq!([from.len(), to.len()], [matrices.len(); 2], "elements of {matrices:?}");
+        if matrices.is_empty() {
+            return Ok(());
+        }
+        assert_ne!(from.pointer(), to.pointer(), "matrices cannot be transposed in their place");
+        let (blocks, threads) = shape.blocks(rung, R::PRECISION, matrices);
+        let launch =
+            Launch { grid: [blocks as u32, 1, 1], block: [threads, 1, 1], shared_bytes: 0 };
+        let args = TransposeArgs { from: from.pointer().read(), to: to.pointer(), ..self.args };
+        // SAFETY: both arrays have the elements of the matrices and begin at multiples of sixteen
+        // bytes, as all memory of the device; they are freed only when the device is done.
+        unsafe { self.kernels[rung as usize].launch(launch, &args) }
+    }
+
+    /// How many elements `to` has that are not those of `from` in their new places, or in their old
+    /// ones after [`Rung::Copy`]. Waits for the device.
+    ///
+    /// # Errors
+    ///
+    /// As [`Transpose::new`].
+    ///
+    /// # Panics
+    ///
+    /// As [`Transpose::run`].
+    pub fn faults(&self, rung: Rung, from: &Buffer<R>, to: &Buffer<R>) -> Result<usize> {
+        let Self { matrices, .. } = *self;
+        assert_eq!([from.len(), to.len()], [matrices.len(); 2], "elements of {matrices:?}");
+        if matrices.is_empty() {
+            return Ok(0);
+        }
+        let mut args = TransposeArgs { from: from.pointer().read(), to: to.pointer(), ..self.args };
+        if rung == Rung::Copy {
+            // Many matrices of one row: what they are transposed is what they are.
+            (args.matrices, args.rows) = (args.matrices * args.rows, 1);
+        }
+        self.faults.clear()?;
+        let launch = Launch::flat(matrices.len(), COPY_THREADS);
+        // SAFETY: as above.
+        unsafe { self.check.launch(launch, &args)? };
+        Ok(self.faults.to_vec()?[0] as usize)
+    }
+}

@@ -1,0 +1,67 @@
+//! The notes that kernels leave for the host: how far the steps have come, and the first value that has become
+//! infinite or not a number, in a word of its own.
+
+/// Bits of a note that the place takes, as many as kernels can count, and from which on the field and
+/// the step stand.
+pub(crate) const FIELD_SHIFT: u32 = 31;
+pub(crate) const STEP_SHIFT: u32 = 43;
+/// Numbers of the notes.
+pub(crate) const FLAW: usize = 0;
+pub(crate) const STEPS: usize = 1;
+/// Blocks of the kernel that ends steps that are done, which the device sees alone, and the kernel that has
+/// begun last, which the host sees alone.
+const BLOCKS_DONE: usize = 2;
+pub(crate) const MARK: usize = 2;
+pub(crate) const COUNT: usize = 3;
+/// The note of a state without flaw.
+pub(crate) const NONE: u64 = u64::MAX;
+
+/// How the notes are written, as kernels see it.
+pub(crate) fn constants() -> String {
+    let numbers = [
+        ("FIELD_SHIFT", FIELD_SHIFT as usize),
+        ("STEP_SHIFT", STEP_SHIFT as usize),
+        ("FLAW", FLAW),
+        ("STEPS", STEPS),
+        ("BLOCKS", BLOCKS_DONE),
+    ];
+    numbers.map(|(name, number)| format!("constexpr int WATCH_{name} = {number};\n")).concat()
+}
+
+/// The first value that was found to be infinite or not a number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Flaw {
+    /// Step after which it was found, from 1.
+    pub step: usize,
+    /// Number of the field.
+    pub field: usize,
+    /// Number of the place in the field.
+    pub place: usize,
+}
+
+impl Flaw {
+    /// What a note says; `None` where there is none yet.
+    pub fn of(note: u64) -> Option<Self> {
+        let below = |bits: u32| (1_u64 << bits) - 1;
+        (note != NONE).then(|| Self {
+            step: (note >> STEP_SHIFT) as usize,
+            field: (note >> FIELD_SHIFT & below(STEP_SHIFT - FIELD_SHIFT)) as usize,
+            place: (note & below(FIELD_SHIFT)) as usize,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn earlier_flaws_are_smaller_words() {
+        let word =
+            |step: u64, field: u64, cell: u64| step << STEP_SHIFT | field << FIELD_SHIFT | cell;
+        let flaw = Flaw { step: 1_000_000, field: 5, place: (1 << 31) - 1 };
+        assert_eq!(Flaw::of(word(1_000_000, 5, (1 << 31) - 1)), Some(flaw));
+        assert_eq!(Flaw::of(NONE), None);
+        assert!(word(1, 5, 99) < word(2, 0, 0) && word(2, 0, 99) < word(2, 1, 0));
+    }
+}

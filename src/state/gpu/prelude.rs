@@ -1,0 +1,20 @@
+//! The constants and structs that all kernels of the weather are given. A subject adds its own.
+
+use super::{mark, notes};
+use crate::device::{Prelude, structs};
+use crate::mass::gpu::LayeredPointers;
+use crate::real::Precision;
+use crate::state::SPECIES;
+
+/// What all kernels of the weather have: the numbers of levels and of fields that are water, and how the
+/// mass of a cell is made up.
+pub(crate) fn grid(precision: Precision, nz: usize) -> Prelude {
+    Prelude::new(precision)
+        .with(&format!("constexpr int NZ = {nz};\nconstexpr int WATER_SPECIES = {SPECIES};\n"))
+        .with(&structs!(precision; LayeredPointers))
+}
+
+/// Names and notes of the kernels of a step.
+pub(crate) fn notes() -> String {
+    mark::constants() + &notes::constants()
+}

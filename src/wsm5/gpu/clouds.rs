@@ -1,0 +1,467 @@
+//! The microphysics on the device: its memory and its launches.
+
+mod abreast;
+
+pub use crate::state::STATE_FIELDS;
+pub use abreast::Abreast;
+
+use std::sync::{Arc, OnceLock};
+
+use super::{prelude, tuning};
+use crate::device::{Branch, Buffer, Element, Gpu, Kernel, Launch, Resources, Source};
+use crate::error::{Advice, Error, Result};
+use crate::grid::Shape;
+use crate::grid::gpu::Layout;
+use crate::mass::gpu::LayeredPointers;
+use crate::real::Precision;
+use crate::shared::DevicePointer;
+use crate::state::Surface;
+use crate::state::gpu::AIR_FIELDS;
+use crate::state::gpu::mark;
+use crate::state::gpu::turn::Turn;
+use crate::wsm5::Fallout;
+use crate::wsm5::gpu::region::Region;
+use crate::wsm5::gpu::{CloudArgs, DiagnosisArgs, LEVELS, Mapping, Purpose, Tile, diagnosis};
+use crate::wsm5::minor_steps;
+use crate::wsm5::params::SchemeConstants;
+use crate::wsm5::reflectivity::{Bins, RadarConstants};
+use crate::wsm5::scheme::Scheme;
+
+/// Planes of what is at the ground: [`PLANES`].
+pub const SURFACE_PLANES: usize = PLANES.len();
+/// What diagnosis makes: reflectivity, and the radii of cloud drops, ice crystals and snow.
+pub const DIAGNOSED_FIELDS: usize = 4;
+/// Planes of a step's terms of the water budget.
+pub const TERMS: usize = 4;
+
+/// The planes of what is at the ground, one after the other: those of [`Surface`], and behind them what moves
+/// between layers whose rho dz is not their dry mass. The terms of the water budget are the last.
+pub const PLANES: [&str; 9] = {
+    let [rain, snow, rainncv, snowncv, sr, fallen, fall_residual, clipped] = Surface::<f64>::NAMES;
+    [rain, snow, rainncv, snowncv, sr, fallen, fall_residual, clipped, "mass_mismatch"]
+};
+
+/// What the kernel of a call is compiled from.
+pub fn source(
+    precision: Precision,
+    nz: usize,
+    fallout: Fallout,
+    mapping: Mapping,
+    purpose: Purpose,
+) -> Source {
+    with_settings(
+        mapping.file(),
+        precision,
+        nz,
+        fallout,
+        &mapping.constants(precision, nz, fallout, purpose),
+    )
+}
+
+/// What the kernel of the diagnosis is compiled from.
+pub fn diagnosis_source(precision: Precision, nz: usize, fallout: Fallout) -> Source {
+    with_settings(diagnosis::FILE, precision, nz, fallout, &diagnosis::constants())
+}
+
+/// What the kernel of calls in a part of a grid is made for.
+pub fn purpose_of(
+    layout: Layout,
+    inside: &Inside,
+    mapping: Mapping,
+    is_short: bool,
+    weighs: bool,
+) -> Purpose {
+    let region = region_of(layout, inside, mapping.together());
+    let region = mapping.is_made_for(region.count as usize).then_some(region);
+    Purpose { is_short, weighs, region }
+}
+
+/// The columns that threads are given, `together` at a time.
+fn region_of(layout: Layout, Inside { rows, columns }: &Inside, together: usize) -> Region {
+    let in_memory = [layout.shape.ny, layout.pitch()];
+    Region::within(in_memory, rows.clone(), layout.places(columns.clone()), together)
+}
+
+fn with_settings(
+    file: &'static str,
+    precision: Precision,
+    nz: usize,
+    fallout: Fallout,
+    constants: &[(String, i32)],
+) -> Source {
+    let prelude = prelude::microphysics(precision, nz, fallout).with_settings(constants);
+    Source::new(file, prelude)
+}
+
+impl Mapping {
+    /// The fastest mapping for a number of columns on a device: the one measured there, or the
+    /// built-in one.
+    pub fn for_device(
+        gpu: &Gpu,
+        columns: usize,
+        precision: Precision,
+        fallout: Fallout,
+        nz: usize,
+    ) -> Self {
+        tuning::measured(gpu, precision, fallout, nz, columns)
+            .unwrap_or_else(|| Self::choose(columns, precision, fallout, nz))
+    }
+}
+
+/// The columns of a grid that the microphysics acts in.
+#[derive(Clone, Debug)]
+pub struct Inside {
+    /// Rows j.
+    pub rows: std::ops::Range<usize>,
+    /// Columns i.
+    pub columns: std::ops::Range<usize>,
+}
+
+impl Inside {
+    /// All columns of a grid.
+    pub fn all(shape: Shape) -> Self {
+        Self { rows: 0..shape.ny, columns: 0..shape.nx }
+    }
+}
+
+/// Whether a call of `dt` seconds has one minor step.
+fn is_short<R: SchemeConstants>(dt: R) -> bool {
+    minor_steps(dt) == R::ONE
+}
+
+/// The kernels of a call, each compiled when it is needed first.
+#[derive(Debug, Default)]
+struct Calls {
+    /// For calls of one minor step.
+    short: OnceLock<Kernel>,
+    /// For longer ones.
+    long: OnceLock<Kernel>,
+}
+
+/// The microphysics of one grid.
+#[derive(Clone, Debug)]
+pub struct Clouds<R> {
+    gpu: Gpu,
+    calls: Arc<Calls>,
+    diagnose: Kernel,
+    layout: Layout,
+    inside: Inside,
+    mapping: Mapping,
+    theta_base: R,
+    scheme: Scheme<R>,
+    bins: Bins<R>,
+    mass: LayeredPointers<R>,
+    per_area: Option<Arc<Buffer<R>>>,
+    marks: DevicePointer<u64>,
+    notes: DevicePointer<u64>,
+    abreast: Abreast,
+}
+
+/// Where a call of the microphysics works. Lengths of the arrays: [`STATE_FIELDS`] of each state and
+/// [`AIR_FIELDS`] fields, [`SURFACE_PLANES`] planes, all with rows as the [`Layout`] has them.
+#[derive(Clone, Copy, Debug)]
+pub struct Place<'a, R> {
+    /// The state, in the order and the units of [`State`](crate::state::State).
+    pub state: &'a Buffer<R>,
+    /// rho (kg m⁻³), exner (1), p (Pa), dz (m); longer arrays are used from their start.
+    pub air: &'a Buffer<R>,
+    /// [`PLANES`], in the units of [`Surface`]; behind them, where several steps end together, what all but the
+    /// last have left in the planes of the terms, the last but one first.
+    pub surface: &'a Buffer<R>,
+}
+
+/// Planes of the ground where so many steps end together.
+pub fn planes_of(steps: usize) -> usize {
+    SURFACE_PLANES + (steps - 1) * TERMS
+}
+
+impl<R: SchemeConstants + RadarConstants + Element> Clouds<R> {
+    /// Takes a grid, and compiles the kernel of the diagnosis; those of the calls follow when they are needed, or
+    /// with [`Clouds::prepare`].
+    ///
+    /// `theta_base` is what is added to the field of potential temperature.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Gpu`], as all below; also for more cells than the kernels can count, and for more
+    /// or fewer levels than they are made for.
+    pub fn new(
+        gpu: &Gpu,
+        layout: Layout,
+        inside: Inside,
+        scheme: Scheme<R>,
+        mapping: Mapping,
+        theta_base: R,
+    ) -> Result<Self> {
+        let shape = layout.shape;
+        if !LEVELS.contains(&shape.nz) {
+            let [least, most] = [LEVELS.start(), LEVELS.end()];
+            return Err(Error::Gpu(format!(
+                "the microphysics on the GPU takes {least} to {most} levels, the grid has {}",
+                shape.nz
+            ))
+            .advise(Advice::UseCpu));
+        }
+        if layout.cells() > i32::MAX as usize {
+            return Err(Error::Gpu(format!(
+                "a grid of {shape} cells is more than the kernels of the microphysics can count \
+                 ({})",
+                i32::MAX
+            ))
+            .advise(Advice::UseSmallerGridOrCpu));
+        }
+        let diagnosis_source = diagnosis_source(R::PRECISION, shape.nz, scheme.fallout);
+        let diagnose = gpu.module(&diagnosis_source)?.kernel(diagnosis::KERNEL)?;
+        let bins = Bins::default();
+        let (mass, per_area) = (LayeredPointers::default(), None);
+        Ok(Self {
+            gpu: gpu.clone(),
+            calls: Arc::default(),
+            diagnose,
+            layout,
+            inside,
+            mapping,
+            theta_base,
+            scheme,
+            bins,
+            mass,
+            per_area,
+            marks: DevicePointer::default(),
+            notes: DevicePointer::default(),
+            abreast: Abreast::ALONE,
+        })
+    }
+
+    /// Compiles what calls of `dt` seconds need, where it is not there yet: before such a call is recorded in a
+    /// graph.
+    ///
+    /// # Errors
+    ///
+    /// As [`Clouds::new`].
+    pub fn prepare(&self, dt: f64) -> Result<()> {
+        self.kernel(is_short(R::of(dt))).map(drop)
+    }
+
+    fn kernel(&self, is_short: bool) -> Result<&Kernel> {
+        let Self { gpu, calls, layout, inside, mapping, scheme, .. } = self;
+        let place = if is_short { &calls.short } else { &calls.long };
+        if let Some(kernel) = place.get() {
+            return Ok(kernel);
+        }
+        let purpose = purpose_of(*layout, inside, *mapping, is_short, self.per_area.is_some());
+        let source = source(R::PRECISION, layout.shape.nz, scheme.fallout, *mapping, purpose);
+        let kernel = mark::kernel(&gpu.module(&source)?, mapping.kernel())?;
+        let kernel = match mapping {
+            Mapping::Column => kernel,
+            Mapping::Tile(Tile { threads, blocks, .. }) => {
+                kernel.with_blocks(*threads as u32, *blocks as u32)?
+            }
+        };
+        Ok(place.get_or_init(|| kernel))
+    }
+
+    /// The same with other parameters, for one of several states in an array.
+    ///
+    /// # Panics
+    ///
+    /// When it is another variant of the scheme, which has kernels of its own.
+    pub fn of_state(&self, scheme: Scheme<R>, abreast: Abreast) -> Self {
+        assert_eq!(scheme.fallout, self.scheme.fallout, "the variant of the kernels");
+        Self { scheme, abreast, ..self.clone() }
+    }
+
+    /// Lets the calls tell what their changes weigh where the dry mass of a cell is not rho dz.
+    ///
+    /// `area` is that of the cells, m², row by row; the memory that `mass` points to has to stay.
+    ///
+    /// # Errors
+    ///
+    /// As [`Clouds::new`].
+    ///
+    /// # Panics
+    ///
+    /// When the area is not that of all columns.
+    pub fn weigh(&mut self, gpu: &Gpu, mass: LayeredPointers<R>, area: &[f64]) -> Result<()> {
+        assert_eq!(area.len(), self.layout.shape.columns(), "the area of all columns");
+        let per_area: Vec<R> = area.iter().map(|area| R::of(1.0 / area)).collect();
+        (self.mass, self.per_area) =
+            (mass, Some(Arc::new(gpu.upload(&self.layout.lay(&per_area))?)));
+        self.calls = Arc::default();
+        Ok(())
+    }
+
+    /// Lets the kernels note that they have begun, and values that are not finite; what `marks` and `notes` point to
+    /// has to stay.
+    pub(crate) fn note(&mut self, marks: DevicePointer<u64>, notes: DevicePointer<u64>) {
+        (self.marks, self.notes) = (marks, notes);
+    }
+
+    /// How columns are shared out among threads.
+    pub fn mapping(&self) -> Mapping {
+        self.mapping
+    }
+
+    /// What the kernels take of the device: that of a call of `dt` seconds and that of the diagnosis.
+    ///
+    /// # Errors
+    ///
+    /// As [`Clouds::new`].
+    pub fn resources(&self, dt: f64) -> Result<[Resources; 2]> {
+        let [_, threads] = self.mapping.blocks(1);
+        let [_, diagnosing] = diagnosis::blocks(1);
+        Ok([
+            self.kernel(is_short(R::of(dt)))?.resources(threads as u32, 0)?,
+            self.diagnose.resources(diagnosing as u32, 0)?,
+        ])
+    }
+
+    /// One call of the scheme, `dt` seconds.
+    ///
+    /// # Errors
+    ///
+    /// As [`Clouds::new`].
+    ///
+    /// # Panics
+    ///
+    /// When an array is too short.
+    pub fn call(&self, place: &Place<'_, R>, dt: f64) -> Result<()> {
+        self.call_in(Branch::TRUNK, Turn::ALONE, place, dt)
+    }
+
+    /// The same in a branch, for one of some steps that end together, which leaves what the others have left.
+    ///
+    /// # Errors
+    ///
+    /// As [`Clouds::new`].
+    ///
+    /// # Panics
+    ///
+    /// As [`Clouds::call`].
+    pub fn call_in(
+        &self,
+        branch: Branch<'_>,
+        turn: Turn,
+        place: &Place<'_, R>,
+        dt: f64,
+    ) -> Result<()> {
+        self.launch(branch, &self.args_of_call(turn, place, R::of(dt)))
+    }
+
+    /// A call that fails on the device, for tests of what is left then.
+    #[doc(hidden)]
+    pub fn call_astray(&self, place: &Place<'_, R>, dt: f64) -> Result<()> {
+        // An address that no array has.
+        let theta = DevicePointer::new(16);
+        self.launch(
+            Branch::TRUNK,
+            &CloudArgs { theta, ..self.args_of_call(Turn::ALONE, place, R::of(dt)) },
+        )
+    }
+
+    fn launch(&self, branch: Branch<'_>, args: &CloudArgs<R>) -> Result<()> {
+        let [blocks, threads] = self.mapping.blocks(args.region.count as usize);
+        if blocks == 0 {
+            return Ok(());
+        }
+        let (grid, block) = ([blocks as u32, 1, 1], [threads as u32, 1, 1]);
+        let launch = Launch { grid, block, shared_bytes: 0 };
+        let kernel = self.kernel(args.minor_steps == 1)?;
+        // SAFETY: the kernel takes this struct; the lengths of all arrays have been checked, and
+        // memory is freed only when the device is done with it.
+        unsafe { kernel.launch_on(branch, launch, args) }
+    }
+
+    /// Reflectivity and effective radii of all columns: sets `out`, [`DIAGNOSED_FIELDS`] fields without gaps
+    /// from element `first` on.
+    ///
+    /// # Errors
+    ///
+    /// As [`Clouds::new`].
+    ///
+    /// # Panics
+    ///
+    /// When an array is too short.
+    pub fn diagnose(&self, place: &Place<'_, R>, out: &Buffer<R>, first: usize) -> Result<()> {
+        let shape = self.layout.shape;
+        let cells = shape.cells();
+        assert!(out.len() >= first + DIAGNOSED_FIELDS * cells, "room for what is diagnosed");
+        let region = region_of(self.layout, &Inside::all(shape), 1);
+        let cloud = self.args(Turn::ALONE, place, region, R::ZERO);
+        let [blocks, threads] = diagnosis::blocks(region.count as usize);
+        let field = |number: usize| out.pointer_to(first + number * cells);
+        let args = DiagnosisArgs {
+            cloud,
+            refl_10cm: field(0),
+            re_cloud: field(1),
+            re_ice: field(2),
+            re_snow: field(3),
+            bins: self.bins,
+        };
+        let (grid, block) = ([blocks as u32, 1, 1], [threads as u32, 1, 1]);
+        // SAFETY: as above.
+        unsafe { self.diagnose.launch(Launch { grid, block, shared_bytes: 0 }, &args) }
+    }
+
+    fn args_of_call(&self, turn: Turn, place: &Place<'_, R>, dt: R) -> CloudArgs<R> {
+        let region = region_of(self.layout, &self.inside, self.mapping.together());
+        self.args(turn, place, region, dt)
+    }
+
+    fn args(&self, turn: Turn, place: &Place<'_, R>, region: Region, dt: R) -> CloudArgs<R> {
+        let Place { state, air, surface } = place;
+        let (cells, columns) = (self.layout.cells(), self.layout.columns());
+        assert!(state.len() >= self.abreast.fields() * cells, "all fields of the state");
+        assert!(air.len() >= AIR_FIELDS * cells, "all fields of the air");
+        assert!(surface.len() >= planes_of(turn.of) * columns, "all planes of the ground");
+        let [theta, qv, qc, qr, qi, qs] =
+            std::array::from_fn(|field| state.pointer_to(self.abreast.place(field) * cells));
+        let [rho, exner, p, dz] =
+            std::array::from_fn(|number| air.pointer_to(number * cells).read());
+        let planes: [_; SURFACE_PLANES] = std::array::from_fn(|number| {
+            let is_term = number >= SURFACE_PLANES - TERMS;
+            let before = if is_term { turn.place() * TERMS } else { 0 };
+            surface.pointer_to((before + number) * columns)
+        });
+        let [rain, snow, rainncv, snowncv, sr, fallen, fall_residual, clipped, mass_mismatch] =
+            planes;
+        let steps = minor_steps(dt);
+        CloudArgs {
+            region,
+            theta,
+            qv,
+            qc,
+            qr,
+            qi,
+            qs,
+            rho,
+            exner,
+            p,
+            dz,
+            rain,
+            fallen,
+            rainncv,
+            snow,
+            snowncv,
+            sr,
+            fall_residual,
+            clipped,
+            mass_mismatch,
+            mass: self.mass,
+            marks: self.marks,
+            notes: self.notes,
+            per_area: self
+                .per_area
+                .as_ref()
+                .map(|plane| plane.pointer().read())
+                .unwrap_or_default(),
+            params: self.scheme.params,
+            theta_base: self.theta_base,
+            dt_cloud: dt / steps,
+            minor_steps: steps.f64() as i32,
+            step: turn.number as i32,
+            theta_number: self.abreast.theta() as i32,
+            water_number: self.abreast.water().start as i32,
+            filler: 0,
+        }
+    }
+}

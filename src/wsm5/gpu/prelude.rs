@@ -1,0 +1,64 @@
+//! The constants and structs that kernels of the microphysics are given: changing one of them leaves the code of all
+//! other kernels as it is.
+
+use super::region::Region;
+use super::{CloudArgs, CloudConstants, DiagnosisArgs};
+use crate::constants::Constants;
+use crate::device::{Prelude, constants, structs};
+use crate::real::Precision;
+use crate::state::gpu::prelude::{grid, notes};
+use crate::thermo::{Saturation, TransportConstants};
+use crate::wsm5::cell::{Air, Cell, Coefficients, Onset};
+use crate::wsm5::fall::{Profile, REACH_ABOVE, REACH_MIN};
+use crate::wsm5::ice::{Growth, IceRates};
+use crate::wsm5::params::{SchemeConstants, Wsm5Params};
+use crate::wsm5::radii::RadiusConstants;
+use crate::wsm5::reflectivity::{BINS, Bins, RadarConstants, Target};
+use crate::wsm5::slope::Slope;
+use crate::wsm5::step::Precipitation;
+use crate::wsm5::warm::WarmRates;
+use crate::wsm5::{FALLING_SPECIES, Fallout};
+
+/// What the kernels of the microphysics have.
+pub(crate) fn microphysics(precision: Precision, nz: usize, fallout: Fallout) -> Prelude {
+    grid(precision, nz).with(&notes()).with(&scheme(precision)).with(&format!(
+        "{}\n{}",
+        variants(fallout),
+        cells(precision)
+    ))
+}
+
+/// Constants of the scheme.
+fn scheme(precision: Precision) -> String {
+    let whole = [
+        ("FALLING_SPECIES", FALLING_SPECIES),
+        ("REACH_ABOVE", REACH_ABOVE),
+        ("REACH_MIN", REACH_MIN),
+        ("BINS", BINS),
+    ];
+    let whole = whole.map(|(name, value)| format!("constexpr int {name} = {value};\n")).concat();
+    let constants = constants!(
+        precision;
+        Constants, TransportConstants, SchemeConstants, RadiusConstants, RadarConstants, CloudConstants,
+    );
+    constants + &whole
+}
+
+/// The variants of sedimentation, and the one that is compiled.
+fn variants(fallout: Fallout) -> String {
+    let variants = Fallout::ALL.map(|variant| format!("{variant:?}")).join(", ");
+    format!(
+        "enum class Fallout {{ {variants} }};\nconstexpr Fallout FALLOUT = Fallout::{fallout:?};\n"
+    )
+}
+
+/// Structs of the scheme.
+fn cells(precision: Precision) -> String {
+    let values = structs!(
+        precision;
+        Wsm5Params, Saturation, Slope, Cell, Air, Onset, Coefficients, WarmRates, IceRates, Growth, Profile,
+        Precipitation, Target, Bins,
+    );
+    let arguments = structs!(precision; CloudArgs, DiagnosisArgs);
+    [values, Region::cuda_text(), arguments].join("\n")
+}

@@ -1,0 +1,108 @@
+//! The sharing of columns among threads, as a setting that can be chosen without changing results.
+
+use super::{Mapping, Tile};
+use crate::device::{Gpu, WARP};
+use crate::real::Precision;
+use crate::wsm5::Fallout;
+
+/// Registers of a multiprocessor, and fewest of a thread that are worth a trial.
+const REGISTERS: [usize; 2] = [1 << 16, 40];
+/// Columns of a tile, and the fewest and the most threads that are tried for it.
+const TILES: [[usize; 3]; 5] =
+    [[2, 64, 128], [4, 64, 256], [8, 96, 384], [16, 128, 512], [32, 192, 512]];
+/// Blocks of a multiprocessor that the registers are bound for.
+const RESIDENT: [usize; 6] = [2, 3, 4, 5, 6, 8];
+
+/// Name of the setting in files, for a way of falling.
+pub(crate) fn name(fallout: Fallout) -> &'static str {
+    match fallout {
+        Fallout::SemiLagrangian => "wsm5",
+        Fallout::Substepped => "wsm5 sub-stepped",
+    }
+}
+
+/// Reads a mapping as [`text`] writes it; `None` where it is none, or not for this number of levels.
+pub(crate) fn parse(
+    text: &str,
+    precision: Precision,
+    fallout: Fallout,
+    nz: usize,
+) -> Option<Mapping> {
+    let mapping = parse_mapping(text)?;
+    let is_possible = match mapping {
+        Mapping::Column => true,
+        Mapping::Tile(tile) => tile.is_possible(precision, fallout, nz),
+    };
+    is_possible.then_some(mapping)
+}
+
+/// A mapping in words.
+pub(crate) fn text(mapping: Mapping) -> String {
+    match mapping {
+        Mapping::Column => "column".to_owned(),
+        Mapping::Tile(Tile { columns, threads, blocks }) => {
+            format!("tile columns={columns} threads={threads} blocks={blocks}")
+        }
+    }
+}
+
+/// The mapping that was measured to be the best on this GPU; `None` where none has been measured.
+pub(crate) fn measured(
+    gpu: &Gpu,
+    precision: Precision,
+    fallout: Fallout,
+    nz: usize,
+    columns: usize,
+) -> Option<Mapping> {
+    let choice = gpu.tuning()?.choice(name(fallout), precision, nz, columns)?;
+    parse(&choice.setting, precision, fallout, nz)
+}
+
+/// Mappings to begin with, of all shapes.
+pub(crate) fn candidates(precision: Precision, fallout: Fallout, nz: usize) -> Vec<Mapping> {
+    let Mapping::Tile(built_in) = Mapping::choose(1, precision, fallout, nz) else {
+        return vec![Mapping::Column];
+    };
+    // Of all shapes a multiprocessor holds about as many threads as of the built-in one.
+    let blocks = |threads: usize| (built_in.threads * built_in.blocks / threads).max(1);
+    let shapes = TILES.into_iter().flat_map(|[columns, least, most]| {
+        let sizes = (least..=most).step_by(WARP);
+        sizes.map(move |threads| Tile { columns, threads, blocks: blocks(threads) })
+    });
+    let tiles = shapes.filter(|tile| is_worth_a_trial(*tile, precision, fallout, nz));
+    [Mapping::Column].into_iter().chain(tiles.map(Mapping::Tile)).collect()
+}
+
+/// Mappings of the same shape with other bounds of the registers.
+pub(crate) fn variants(
+    mapping: Mapping,
+    precision: Precision,
+    fallout: Fallout,
+    nz: usize,
+) -> Vec<Mapping> {
+    let Mapping::Tile(tile) = mapping else { return Vec::new() };
+    let others = RESIDENT.into_iter().filter(|blocks| *blocks != tile.blocks);
+    let others = others.map(|blocks| Tile { blocks, ..tile });
+    let others = others.filter(|tile| is_worth_a_trial(*tile, precision, fallout, nz));
+    others.map(Mapping::Tile).collect()
+}
+
+/// Reads a mapping as it is written.
+fn parse_mapping(text: &str) -> Option<Mapping> {
+    if text == "column" {
+        return Some(Mapping::Column);
+    }
+    let mut words = text.strip_prefix("tile ")?.split(' ');
+    let mut number = |name: &str| -> Option<usize> {
+        words.next()?.strip_prefix(name)?.strip_prefix('=')?.parse().ok()
+    };
+    let (columns, threads, blocks) = (number("columns")?, number("threads")?, number("blocks")?);
+    words.next().is_none().then_some(Mapping::Tile(Tile { columns, threads, blocks }))
+}
+
+/// Whether a tile is possible and leaves its threads some registers.
+fn is_worth_a_trial(tile: Tile, precision: Precision, fallout: Fallout, nz: usize) -> bool {
+    let [registers, least] = REGISTERS;
+    let of_a_thread = registers / (tile.threads * tile.blocks);
+    of_a_thread >= least && tile.is_possible(precision, fallout, nz)
+}
