@@ -261,7 +261,7 @@ impl InitialText {
         for (key, x) in [("value", value), ("background", background)] {
             if !(x as f32).is_finite() {
                 return Err(format!(
-                    "initial.{key} = {x}: give a number that single precision holds"
+                    "initial.{key} = {x:e}: give a number that single precision holds"
                 ));
             }
         }

@@ -5,6 +5,7 @@ mod advection;
 mod chemistry;
 mod lattice;
 mod matrix;
+mod passive;
 mod reduce;
 mod solver;
 mod summary;

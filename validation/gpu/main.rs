@@ -17,6 +17,7 @@ mod samples;
 mod solver;
 mod storm;
 mod summary;
+mod tracers;
 mod transpose;
 mod tuning;
 mod wsm5;

@@ -5,6 +5,7 @@ mod line;
 pub(super) mod pictures;
 pub(super) mod scene;
 mod soundings;
+mod tracer;
 
 use std::ffi::OsStr;
 use std::fs;
@@ -20,6 +21,7 @@ use crate::io::pending::Pending;
 use crate::io::wrf::album::Album;
 use crate::os_text::Shown;
 use crate::plot::canvas::Picture;
+use crate::tracers::interned;
 use line::Spot;
 use scene::Scene;
 
@@ -50,8 +52,10 @@ pub(super) struct Plot {
     /// Form of the pictures
     #[arg(long, value_name = "FORMAT", default_value = "png")]
     format: Format,
-    /// Pictures to draw, with commas between them [default: all that the file has variables for]
-    #[arg(long, value_name = "PICTURE", value_delimiter = ',')]
+    /// Pictures to draw, with commas between them: precipitation, reflectivity, section, profiles, sounding, series,
+    /// or tracer:NAME, a map of a tracer in the lowest layer [default: all that the file has variables for, but
+    /// tracers]
+    #[arg(long, value_name = "PICTURE", value_delimiter = ',', value_parser = kind)]
     only: Vec<Kind>,
     /// Time to show: its number, the first of which is 0, or its date as in 2005-08-28_06:00:00
     /// [default: the last]
@@ -89,8 +93,23 @@ impl Format {
 /// Pixels of a PNG for a unit of length of a picture, so that letters are sharp.
 const PIXELS: f64 = 2.0;
 
+/// The picture of a name.
+fn kind(text: &str) -> Result<Kind, String> {
+    if let Some(name) = text.strip_prefix(TRACER).filter(|name| !name.is_empty()) {
+        return Ok(Kind::Tracer(interned(name)));
+    }
+    let found = Kind::ALL.into_iter().find(|kind| kind.name() == text);
+    found.ok_or_else(|| {
+        let names: Vec<&str> = Kind::ALL.iter().map(|kind| kind.name()).collect();
+        format!("there is no such picture; these are: {}, {TRACER}NAME", names.join(", "))
+    })
+}
+
+/// What the name of a picture of a tracer begins with.
+const TRACER: &str = "tracer:";
+
 /// What is drawn.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     /// Map of what has fallen
     Precipitation,
@@ -104,6 +123,8 @@ pub(super) enum Kind {
     Sounding,
     /// Water and precipitation in time
     Series,
+    /// Map of a tracer of this name in the lowest layer
+    Tracer(&'static str),
 }
 
 impl Kind {
@@ -126,6 +147,7 @@ impl Kind {
             Self::Profiles => "profiles",
             Self::Sounding => "sounding",
             Self::Series => "series",
+            Self::Tracer(name) => interned(&format!("tracer-{name}")),
         }
     }
 }

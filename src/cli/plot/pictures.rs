@@ -40,7 +40,7 @@ pub(super) fn gaps(field: &Array2<f64>) -> String {
 }
 
 /// What is said of a field that has none at all.
-const NO_VALUES: &str = "no values at this time";
+pub(super) const NO_VALUES: &str = "no values at this time";
 
 impl Scene<'_> {
     /// What has fallen.
@@ -87,7 +87,7 @@ impl Scene<'_> {
         self.map("Largest reflectivity of each column", about, field, &scale, note)
     }
 
-    fn map(
+    pub(super) fn map(
         &self,
         title: &str,
         about: String,

@@ -113,6 +113,7 @@ impl<'a> Scene<'a> {
             Kind::Profiles => self.profiles(),
             Kind::Sounding => self.sounding(),
             Kind::Series => self.series(),
+            Kind::Tracer(name) => self.tracer(name),
         }
     }
 

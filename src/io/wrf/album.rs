@@ -97,6 +97,11 @@ impl Album {
         Source::new(&self.reader, self.shape, time)
     }
 
+    /// The units that the file tells of a variable.
+    pub fn units(&self, name: &str) -> Option<String> {
+        Reader::units(&self.reader.variable(name).ok()?)
+    }
+
     /// A field of a plane; what is not a finite number is NaN. Shape: (ny, nx).
     ///
     /// # Errors

@@ -18,6 +18,7 @@ mod names;
 mod output;
 mod refine;
 mod storing;
+mod tracers;
 
 use nwp_mini_support::files::weights;
-use nwp_mini_support::run::{place, result, small};
+use nwp_mini_support::run::{place, result, small, tracers as tracers_file};

@@ -20,7 +20,7 @@ use random::Random;
 
 const NZ: usize = 7;
 
-fn coordinate(random: &mut Random, shape: Shape) -> MassCoordinate {
+pub(crate) fn coordinate(random: &mut Random, shape: Shape) -> MassCoordinate {
     let Shape { nx, ny, nz } = shape;
     let mut plane =
         |low, high| Array2::from_shape_simple_fn((ny, nx), || random.between(low, high));

@@ -3,3 +3,4 @@
 pub mod place;
 pub mod result;
 pub mod small;
+pub mod tracers;
