@@ -65,7 +65,7 @@ bin=$place/readers/bin
 
 echo "Writing output of every map projection"
 rm -f $place/out/*
-$program run --quiet --input data/soc.nc --steps 4 --output $place/out/plane.out.nc >/dev/null
+$program run --quiet --input data/soc.nc --steps 4 --tracers data/tracers.toml --output $place/out/plane.out.nc >/dev/null
 $bin/python validation/on_earth.py data/soc.nc $place/out >/dev/null
 for input in $place/out/*.nc; do
     case $input in *.out.nc) continue ;; esac

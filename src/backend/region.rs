@@ -68,7 +68,7 @@ impl Region {
         state: &State<R>,
         weigh: impl Fn(usize, usize, &mut [R], &mut [f64]) + Sync,
     ) -> f64 {
-        let [_, qv, qc, qr, qi, qs] = state.moist_air().each_ref().map(memory);
+        let water: Vec<&[R]> = state.water().iter().map(memory).collect();
         let (ny, nx) = self.area.dim();
         let levels: Vec<f64> = (0..self.nz)
             .into_par_iter()
@@ -78,12 +78,9 @@ impl Region {
                 for j in self.rows.clone() {
                     weigh(k, j, &mut row, &mut weights);
                     let first = (k * ny + j) * nx;
-                    let [qv, qc, qr, qi, qs] =
-                        [qv, qc, qr, qi, qs].map(|field| &field[first..][..nx]);
                     for (i, weight) in weights.iter_mut().enumerate() {
-                        let water =
-                            qv[i].f64() + qc[i].f64() + qr[i].f64() + qi[i].f64() + qs[i].f64();
-                        *weight *= water;
+                        let all = water.iter().fold(0.0, |sum, field| sum + field[first + i].f64());
+                        *weight *= all;
                     }
                     for term in &weights[self.columns.clone()] {
                         sum += term;

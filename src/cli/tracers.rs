@@ -25,7 +25,7 @@ pub(super) fn recipe(given: Option<&Path>, from: Option<&RestartFile>) -> Result
     let Some(path) = given else { return Ok(None) };
     let number = path.to_str().and_then(|text| text.parse::<i64>().ok());
     let recipe = match number {
-        Some(number) => Recipe::numbered(usize::try_from(number).unwrap_or_default())?,
+        Some(number) => Recipe::numbered(number)?,
         None => Recipe::parse(path, &text::read(path)?)?,
     };
     for tracer in recipe.set().passive() {

@@ -6,11 +6,12 @@ use crate::io::layout::{
     Variable,
 };
 use crate::io::reader::nearest;
+use crate::tracers::TracerSet;
 
 /// What tells when and where the values are, and is always written beside times.
 const PLACES: [&str; 2] = ["XLAT", "XLONG"];
-/// What `minimal` stands for, beside that: the state and what has fallen.
-const MINIMAL: [&str; 8] = ["T", "QVAPOR", "QCLOUD", "QRAIN", "QICE", "QSNOW", "RAINNC", "SNOWNC"];
+/// What `minimal` stands for, beside that and the state: what has fallen.
+const FALLEN: [&str; 2] = ["RAINNC", "SNOWNC"];
 
 /// Variables of the output.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -45,7 +46,10 @@ impl Selection {
         match self {
             Self::All => true,
             Self::Wrf => is_of_wrf() || is_tracer(),
-            Self::Minimal => PLACES.contains(&name) || MINIMAL.contains(&name) || is_tracer(),
+            Self::Minimal => {
+                let is_of_state = TracerSet::moist_air().position(name).is_some();
+                PLACES.contains(&name) || FALLEN.contains(&name) || is_of_state || is_tracer()
+            }
             Self::Listed(names) => {
                 PLACES.contains(&name) || names.iter().any(|other| other == name)
             }
@@ -153,7 +157,10 @@ mod tests {
         assert!(wrf.contains(&"REFL_10CM") && wrf.contains(&"PB") && wrf.contains(&"ZNU"));
         assert!(!wrf.iter().any(|name| name.ends_with("_PATH") || name.ends_with("_RMS")));
         assert!(!wrf.contains(&"MAX_COURANT"));
-        assert_eq!(chosen("minimal").len(), MINIMAL.len() + PLACES.len());
+        assert_eq!(
+            chosen("minimal").len(),
+            TracerSet::moist_air().len() + FALLEN.len() + PLACES.len()
+        );
         assert_eq!(chosen("QRAIN, W"), ["QRAIN", "W", "XLAT", "XLONG"]);
         assert_eq!(chosen("XTIME"), PLACES);
     }

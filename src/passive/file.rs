@@ -130,8 +130,8 @@ impl Recipe {
     /// # Errors
     ///
     /// [`Error::Usage`] for none and for too many.
-    pub fn numbered(count: usize) -> Result<Self> {
-        if !(1..=MOST_PASSIVE).contains(&count) {
+    pub fn numbered(count: i64) -> Result<Self> {
+        if !(1..=MOST_PASSIVE as i64).contains(&count) {
             return Err(Error::Usage(format!(
                 "--tracers {count}: give the name of a TOML file, or a number from 1 to {MOST_PASSIVE}"
             )));
