@@ -90,9 +90,11 @@ impl<R: Working> Case<R> {
     ///
     /// As [`Case::new`], and those of the solver.
     pub fn with_solver(domain: Domain, frame: Frame, solver: Arc<dyn Solver>) -> Result<Self> {
-        let [theta, qv, qc, qr, qi, qs] = frame.state.fields().map(promote);
+        let (Prescribed { forcing, winds, given }, report, state) =
+            prepare(&domain, frame, &*solver)?;
+        let State { theta, qv, qc, qr, qi, qs } = state;
+        let [theta, qv, qc, qr, qi, qs] = [theta, qv, qc, qr, qi, qs].map(promote);
         let state = State { theta, qv, qc, qr, qi, qs };
-        let (Prescribed { forcing, winds, given }, report) = prepare(&domain, frame, &*solver)?;
         Ok(Self {
             domain,
             forcing,
@@ -120,7 +122,7 @@ impl<R: Working> Case<R> {
         let mut second = None;
         for number in series.first() + 1..=series.reaching(seconds) {
             let frame = series.frame(number, &self.domain)?;
-            let (prescribed, report) = prepare(&self.domain, frame, &*self.solver)?;
+            let (prescribed, report, _) = prepare(&self.domain, frame, &*self.solver)?;
             self.max_dt = self.max_dt.min(report.max_dt);
             self.input_frames.push(report);
             second = second.or(Some(prescribed));
