@@ -79,25 +79,91 @@
 //!
 //! # The same scheme on the CPU and on the GPU
 //!
-//! A [`Backend`](backend::Backend) holds a state for a whole run and steps it. `backend::cpu` needs nothing;
-//! `backend::gpu` (feature `gpu`) compiles the kernels when it is made. Rust and CUDA twins have the same
-//! names:
+//! The launcher of a kernel stands in the module `gpu` of its subject (feature `gpu`). It compiles the kernel for the
+//! device at hand, and works on arrays that stay there; the columns here are those of the CPU, field behind field.
 //!
-//! | process | CPU | GPU |
-//! |---|---|---|
-//! | warm rain | `wsm5::warm` | `kernels/wsm5/warm.cuh` |
-//! | cold rates | `wsm5::ice` | `kernels/wsm5/ice.cuh` |
-//! | fall of rain, snow and ice | `wsm5::fall` | `kernels/wsm5/fall.cuh` |
-//! | fluxes and limiter | `advection::flux`, `advection::limiter` | `kernels/advection/flux.cuh`, `limiter.cuh` |
-//! | sums, transposes, sparse products | [`primitives`] | `kernels/primitives/` |
-//! | Wilson operator | [`lattice`] | `kernels/lattice/` |
+//! ```no_run
+//! # #[cfg(feature = "gpu")]
+//! # {
+//! use ndarray::Array3;
+//! use nwp_mini::device::{Gpu, Options};
+//! use nwp_mini::grid::Shape;
+//! use nwp_mini::grid::gpu::Layout;
+//! use nwp_mini::real::Precision;
+//! use nwp_mini::state::{Environment, State, Surface};
+//! use nwp_mini::wsm5::gpu::Mapping;
+//! use nwp_mini::wsm5::gpu::clouds::{Clouds, Inside, Place, SURFACE_PLANES};
+//! use nwp_mini::wsm5::scheme::Scheme;
+//! use nwp_mini::wsm5::{self, Fields, Scratch};
+//!
+//! let shape = Shape { nx: 64, ny: 32, nz: 20 };
+//! let field = |of_height: fn(f32) -> f32| {
+//!     Array3::from_shape_fn(shape.centre(), |(k, _, _)| of_height(250.0 + 500.0 * k as f32))
+//! };
+//! let (t, p) = (field(|z| 300.0 - 6.5e-3 * z), field(|z| 1.0e5 * (-z / 8.0e3).exp()));
+//! let exner = p.mapv(|p| (p / 1.0e5).powf(2.0 / 7.0));
+//! let air = Environment { rho: &p / &(287.0 * &t), p, dz: field(|_| 500.0), exner };
+//! let mut state = State::<f32>::zeros(shape);
+//! state.theta = &t / &air.exner - 300.0; // As in WRF's files.
+//! (state.qv, state.qc) = (field(|z| 2.0e-2 * (-z / 2.5e3).exp()), field(|_| 2.0e-3));
+//! let flat = |fields: &[&Array3<f32>]| -> Vec<f32> {
+//!     fields.iter().flat_map(|field| field.iter().copied()).collect()
+//! };
+//! let (scheme, dt) = (Scheme::<f32>::default(), 60.0);
+//!
+//! // On the GPU.
+//! let gpu = Gpu::open(&Options::default())?;
+//! let there = gpu.upload(&flat(&state.fields()))?;
+//! let air_there = gpu.upload(&flat(&[&air.rho, &air.exner, &air.p, &air.dz]))?;
+//! let ground_there = gpu.zeros::<f32>(SURFACE_PLANES * shape.columns())?;
+//! let mapping =
+//!     Mapping::for_device(&gpu, shape.columns(), Precision::F32, scheme.fallout, shape.nz);
+//! let (layout, all) = (Layout::tight(shape), Inside::all(shape));
+//! let clouds = Clouds::new(&gpu, layout, all, scheme, mapping, 300.0)?;
+//! let place = Place { state: &there, air: &air_there, surface: &ground_there };
+//! clouds.call(&place, dt)?;
+//!
+//! // On the CPU.
+//! let mut ground = Surface::zeros(shape);
+//! let scratch = Scratch::new(shape.nz);
+//! let fields = Fields::new(300.0, &mut state, &air, &mut ground);
+//! wsm5::call(&scheme, dt as f32, &scratch, fields);
+//!
+//! // Rain is the fourth field of the state.
+//! let rain = &there.to_vec()?[3 * shape.cells()..4 * shape.cells()];
+//! let off = rain.iter().zip(&state.qr).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
+//! let most = state.qr.iter().copied().fold(0.0, f32::max);
+//! assert!(most > 0.0 && off < 1e-3 * most, "{off} of {most}");
+//! # }
+//! # Ok::<(), nwp_mini::error::Error>(())
+//! ```
+//!
+//! Both read alike: a formula of a kernel has the name and the arguments of its twin in Rust.
+//!
+//! | process | Rust | CUDA | launcher |
+//! |---|---|---|---|
+//! | a call on one column | [`wsm5::Column`] | `kernels/wsm5/column.cu`, `tile.cu` | `wsm5::gpu::clouds` |
+//! | warm rain | [`wsm5::warm`] | `kernels/wsm5/warm.cuh` | |
+//! | cold rates | [`wsm5::ice`] | `kernels/wsm5/ice.cuh` | |
+//! | melting, freezing, saturation | [`wsm5::melt`] | `kernels/wsm5/melt.cuh` | |
+//! | fall of rain, snow and ice | [`wsm5::fall`] | `kernels/wsm5/fall.cuh` | |
+//! | reflectivity, radii | [`wsm5::reflectivity`], [`wsm5::radii`] | `kernels/wsm5/diagnose.cu` | `wsm5::gpu::clouds` |
+//! | a step of the transport | [`advection::step`] | `kernels/advection/transport.cu` | `advection::gpu::transport` |
+//! | fluxes and limiter | [`advection::flux`], [`advection::limiter`] | `kernels/advection/flux.cuh`, `limiter.cuh` | |
+//! | between two input frames | [`forcing`] | `kernels/forcing.cu` | `forcing::gpu` |
+//! | reactions in many cells | [`chemistry::cells`] | `kernels/chemistry/` | `chemistry::gpu` |
+//! | sums, transposes, sparse products | [`primitives`] | `kernels/primitives/` | `primitives::gpu` |
+//! | Wilson operator | [`lattice`] | `kernels/lattice/` | `lattice::gpu` |
+//!
+//! A [`Backend`](backend::Backend) holds a state for a whole run and steps it: `backend::cpu`, and `backend::gpu`
+//! with the feature `gpu`.
 //!
 //! # Features
 //!
 //! | feature | what it adds | what it needs |
 //! |---|---|---|
 //! | none | state, transport, microphysics, chemistry, primitives, the backend of the CPU | |
-//! | `gpu` | `device`, `gpu`, `backend::gpu` | a driver and NVRTC when a device is opened |
+//! | `gpu` | `device`, the launchers, `backend::gpu` | a driver and NVRTC when a device is opened |
 //! | `netcdf` | `io`, `cases`, `diagnostics`, `model` | CMake and a C compiler |
 //! | `plot` | `plot` | `netcdf` |
 //! | `cli` (default) | the program | all of them |

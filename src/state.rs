@@ -133,6 +133,11 @@ impl<R> State<R> {
         State::new(Arc::clone(&self.set), self.fields.iter().map(make).collect())
     }
 
+    /// The state that something makes of each field, which is given away.
+    pub fn into_map<S>(self, make: impl FnMut(Array3<R>) -> Array3<S>) -> State<S> {
+        State::new(self.set, self.fields.into_iter().map(make).collect())
+    }
+
     /// The same fields of more tracers: `passive` follow those that there are.
     ///
     /// # Panics

@@ -1,4 +1,4 @@
-// Factors of I/(h gamma) - J and solutions with them, by the lists of src/gpu/chemistry/schedule.rs: tasks of slots,
+// Factors of I/(h gamma) - J and solutions with them, by the lists of src/chemistry/gpu/schedule.rs: tasks of slots,
 // which are shared out among the workers; a slot needs results of earlier ones only.
 #pragma once
 #include "chemistry/kinetics.cuh"

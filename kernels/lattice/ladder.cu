@@ -1,5 +1,5 @@
 // The lower rungs of the ladder of the hopping term, each as it is first written down: one thread for
-// an output site, and one change from each to the next. See src/gpu/lattice/ladder.rs.
+// an output site, and one change from each to the next. See src/lattice/gpu/ladder.rs.
 #include "lattice/wilson/hop.cuh"
 
 // Component after component of g_MU psi: the component of psi that it is made of, and its phase as a

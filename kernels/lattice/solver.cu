@@ -1,7 +1,7 @@
 // Conjugate gradients on the normal equations of the even-odd preconditioned Wilson operator: six
 // kernels an iteration, whose scalars stay on the device. Norms are added up in double precision, block
 // by block and then over the blocks in their order, so that their bits are the same in every run. See
-// src/lattice/solver.rs for the iteration and src/gpu/lattice/solver.rs for the launches.
+// src/lattice/solver.rs for the iteration and src/lattice/gpu/solver.rs for the launches.
 #include "lattice/wilson/hop.cuh"
 #include "lattice/wilson/order.cuh"
 #include "primitives/block_sum.cuh"

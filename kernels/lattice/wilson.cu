@@ -1,6 +1,6 @@
 // The Wilson operator on one parity. Compiled for the extents of a lattice and for the form of its
 // fields: LINK_REALS, DIAGONAL_T, BACKWARD_STORED, CHUNK, the hints of the loads and the order of the
-// sites. See src/gpu/lattice/mod.rs.
+// sites. See src/lattice/gpu/mod.rs.
 #include "lattice/wilson/hop.cuh"
 #include "lattice/wilson/kept_links.cuh"
 #include "lattice/wilson/order.cuh"

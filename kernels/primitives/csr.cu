@@ -2,7 +2,7 @@
 // a column and a value, eight or twelve bytes that are read once; it takes two operations. So the
 // speed is that of memory, if the entries are read side by side, if many are under way at a time, and
 // if no thread has much more of them than others. Several right-hand sides lie x_stride and y_stride
-// apart. Every row is added up in an order that depends on the matrix alone. See src/gpu/csr.rs.
+// apart. Every row is added up in an order that depends on the matrix alone. See src/primitives/gpu/csr.rs.
 #include "primitives/csr/row.cuh"
 #include "primitives/csr/tile.cuh"
 

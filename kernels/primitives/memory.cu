@@ -1,5 +1,5 @@
 // Experiments with the memory of the device, each as short as it can be. What they show stands in
-// src/cli/bench/memory.rs, the launchers in src/gpu/memory_lab.rs.
+// src/cli/bench/memory.rs, the launchers in src/primitives/gpu/memory.rs.
 
 namespace {
 

@@ -1,6 +1,6 @@
 // Reductions of one array or of many segments: one kernel for each operation. How they work stands
 // in primitives/reduce/segment.cuh, the operations in primitives/reduce/operations.cuh, and the
-// way there, rung by rung, in primitives/reduce/ladder.cu. See src/gpu/reduce.rs.
+// way there, rung by rung, in primitives/reduce/ladder.cu. See src/primitives/gpu/reduce.rs.
 #include "primitives/reduce/segment.cuh"
 
 #define REDUCTION(name, operation)                                  \

@@ -1,7 +1,7 @@
 // Transposing a matrix, from the first idea to the one in use. Memory is read and written in pieces
 // of 32 bytes, best in lines of 128; whoever takes 4 bytes of each pays for all. A transpose reads
 // along rows and writes along columns, so one of the two goes wrong unless a block turns a tile in
-// its shared memory. Batches of matrices stand one after the other. See src/gpu/transpose.rs.
+// its shared memory. Batches of matrices stand one after the other. See src/primitives/gpu/transpose.rs.
 #include "primitives/transpose/thin.cuh"
 #include "primitives/transpose/tile.cuh"
 #include "primitives/wide.cuh"

@@ -77,17 +77,17 @@ pub(super) fn ready<R: Working>(
     let elapsed = past.steps as f64 * config.dt.unwrap_or_default() - past.lack;
     let longest = elapsed + config.length.seconds(config.dt, domain.dt);
     let mut case = Case::<R>::with_solver(domain, frame, solver(gpu)?)?;
-    if let Some(restart) = &restart {
+    let of_restart = restart.as_ref().map(|restart| (restart.dt, restart.domain.path.clone()));
+    if let Some(restart) = restart {
         case = case.resume(restart);
     }
     let case = case.follow(series.clone(), longest)?;
     if from.is_none() {
         series.look_ahead(series.reaching(longest) + 1, &case.domain)?;
     }
-    if let Some(restart) = &restart {
-        refuse_faster_winds(&case, restart)?;
+    if let Some((dt, path)) = &of_restart {
+        refuse_faster_winds(&case, *dt, path)?;
     }
-    drop(restart);
     let plan = Plan::new(config.length, config.dt, case.domain.dt, case.max_dt)?.after(past);
     if !calendar::reaches(begin, plan.time_after(plan.steps)) {
         return Err(Error::Usage(format!(
@@ -143,15 +143,15 @@ impl<R: Stored> Begun<R> {
 }
 
 /// Fails where the winds of later frames admit no steps as long as those of the run that goes on.
-fn refuse_faster_winds<R>(case: &Case<R>, restart: &Restart<R>) -> Result<()> {
-    let (dt, most) = (restart.dt, case.max_dt);
+fn refuse_faster_winds<R>(case: &Case<R>, dt: f64, path: &Path) -> Result<()> {
+    let most = case.max_dt;
     if dt <= most {
         return Ok(());
     }
     Err(Error::Usage(format!(
         "the steps of the run that {} comes from are {dt} s long, and the winds that follow admit at \
          most {most:.4} s; begin anew with --input and a shorter --dt, or make the run shorter",
-        restart.domain.path.shown()
+        path.shown()
     )))
 }
 

@@ -6,7 +6,7 @@ use super::sequence::{FrameReport, Sequence};
 use super::{Case, Working};
 use crate::io::restart::{FrameRow, Restart};
 use crate::projection::Report;
-use crate::state::Gathered;
+use crate::state::{Gathered, Standing};
 
 /// What was before the steps of a run that goes on.
 #[derive(Clone, Debug)]
@@ -21,18 +21,17 @@ pub struct History<R> {
 
 impl<R: Working> Case<R> {
     /// Lets a case that was made of the first frame of a restart file go on from where it stood.
-    pub fn resume(mut self, restart: &Restart<R>) -> Self {
+    pub fn resume(mut self, restart: Restart<R>) -> Self {
         let Restart { standing, column_mass, reports, water_start, passive_start, .. } = restart;
-        self.state = Some(standing.state.clone());
-        Arc::make_mut(&mut self.given).column_mass.clone_from(column_mass);
+        let Standing { state, gathered } = standing;
+        self.state = Some(state);
+        Arc::make_mut(&mut self.given).column_mass = column_mass;
         let mut frames: Vec<FrameReport> = reports.iter().map(FrameReport::of).collect();
         frames.append(&mut self.input_frames);
         self.input_frames = frames;
         self.projection = self.input_frames[0].projection;
         self.max_dt =
             self.input_frames.iter().fold(f64::INFINITY, |dt, frame| dt.min(frame.max_dt));
-        let (gathered, water_start) = (standing.gathered.clone(), *water_start);
-        let passive_start = passive_start.clone();
         self.history = Some(History { gathered, water_start, passive_start });
         self
     }

@@ -93,8 +93,9 @@ impl<R: Working> Case<R> {
     ///
     /// As [`Case::new`], and those of the solver.
     pub fn with_solver(domain: Domain, frame: Frame, solver: Arc<dyn Solver>) -> Result<Self> {
-        let state = frame.state.map(promote);
-        let (Prescribed { forcing, winds, given }, report) = prepare(&domain, frame, &*solver)?;
+        let (Prescribed { forcing, winds, given }, report, state) =
+            prepare(&domain, frame, &*solver)?;
+        let state = state.into_map(promote);
         Ok(Self {
             domain,
             forcing,
@@ -123,7 +124,7 @@ impl<R: Working> Case<R> {
         let mut second = None;
         for number in series.first() + 1..=series.reaching(seconds) {
             let frame = series.frame(number, &self.domain)?;
-            let (prescribed, report) = prepare(&self.domain, frame, &*self.solver)?;
+            let (prescribed, report, _) = prepare(&self.domain, frame, &*self.solver)?;
             self.max_dt = self.max_dt.min(report.max_dt);
             self.input_frames.push(report);
             second = second.or(Some(prescribed));

@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use ndarray::{Array3, Zip};
+use ndarray::{Array3, ArrayView2, Axis, Zip};
 use serde::Serialize;
 use tracing::warn;
 
@@ -17,11 +17,12 @@ use crate::forcing::blend::blend;
 use crate::forcing::{Forcing, Moment};
 use crate::io::output::Given;
 use crate::io::wrf::series::Series;
-use crate::io::wrf::{Domain, Frame, promote};
+use crate::io::wrf::{Domain, Frame};
 use crate::mass::{AirMass, Winds, longest_time_step};
 use crate::primitives::conjugate_gradient::Solver;
 use crate::projection::{self, Report, gliding_velocity, vertical_velocity};
-use crate::state::BoundaryValues;
+use crate::real::Real;
+use crate::state::{BoundaryValues, State};
 use crate::tracers::Inflow;
 
 /// What an input frame says, made ready for the steps.
@@ -48,7 +49,7 @@ pub struct FrameReport {
     pub mass_change_max: f64,
 }
 
-/// Projects the winds of a frame and computes what the steps need of it.
+/// Projects the winds of a frame and computes what the steps need of it; hands its state back as it is.
 ///
 /// # Errors
 ///
@@ -57,7 +58,7 @@ pub(super) fn prepare<R: Working>(
     domain: &Domain,
     frame: Frame,
     solver: &dyn Solver,
-) -> Result<(Prescribed<R>, FrameReport)> {
+) -> Result<(Prescribed<R>, FrameReport, State<f32>)> {
     let (grid, coordinate) = (&domain.grid, &domain.coordinate);
     let change = frame.mu() - &coordinate.mu;
     let environment = frame.environment();
@@ -91,7 +92,7 @@ pub(super) fn prepare<R: Working>(
     };
     let Winds { u, v } = projected.winds;
     let inflow = state.tracers().map(|(tracer, field)| match tracer.inflow {
-        Inflow::Input => Some(BoundaryValues::of(&promote(field))),
+        Inflow::Input => Some(at_the_sides(field)),
         Inflow::Constant(value) => {
             Some(BoundaryValues::of(&Array3::from_elem(field.dim(), R::of(value))))
         }
@@ -103,7 +104,20 @@ pub(super) fn prepare<R: Working>(
         winds: Arc::new([u.mapv(R::of), v.mapv(R::of), w]),
         given: Arc::new(Given { pressure, geopotential, column_mass }),
     };
-    Ok((prescribed, report))
+    Ok((prescribed, report, state))
+}
+
+/// Values along the outermost rows of a field of a file, in working precision.
+fn at_the_sides<R: Real>(field: &Array3<f32>) -> BoundaryValues<R> {
+    let along = |axis: usize, at: usize| field.index_axis(Axis(axis), at);
+    let side = |values: ArrayView2<'_, f32>| values.mapv(|x| R::of(x.into()).normal());
+    let (_, ny, nx) = field.dim();
+    BoundaryValues {
+        west: side(along(2, 0)),
+        east: side(along(2, nx - 1)),
+        south: side(along(1, 0)),
+        north: side(along(1, ny - 1)),
+    }
 }
 
 /// An input of several frames, at some time of the run.

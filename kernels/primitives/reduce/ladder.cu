@@ -1,7 +1,7 @@
 // The way to a fast sum over an array, rung by rung, after the classical lesson on the reduction.
 // Every kernel leaves one sum for each block; where there are several blocks, the same kernel is
 // launched on these sums, until one is left. Each note says what is gained and what still limits.
-// See src/gpu/reduce/ladder.rs.
+// See src/primitives/gpu/reduce/ladder.rs.
 #include "primitives/reduce/element.cuh"
 
 namespace {

@@ -1,4 +1,4 @@
-// Notes of values that are not finite. See src/gpu/notes.rs.
+// Notes of values that are not finite. See src/state/gpu/notes.rs.
 #pragma once
 
 #include "wsm5/cell.cuh"

@@ -14,7 +14,7 @@ __device__ inline Region region_of(const CloudArgs& a)
 // given.
 __device__ inline int row_of(const Region& region, int number)
 {
-    // A product instead of a quotient: see `reciprocal` in src/gpu/region.rs.
+    // A product instead of a quotient: see `reciprocal` in src/wsm5/gpu/region.rs.
     return __umulhi(2u * number, region.row_factor) >> region.row_shift;
 }
 

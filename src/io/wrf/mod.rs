@@ -19,6 +19,7 @@ mod times;
 mod units;
 mod vertical;
 
+use std::any::Any;
 use std::path::{Path, PathBuf};
 
 use ndarray::{Array2, Array3};
@@ -439,7 +440,11 @@ pub(super) fn projection(reader: &Reader) -> Result<Vec<(String, Attribute)>> {
     Ok(attributes)
 }
 
-/// A field of a file in working precision, in its shape and units.
-pub fn promote<R: Real>(field: &Array3<f32>) -> Array3<R> {
-    field.mapv(|x| R::of(x.into()))
+/// A field of a file in working precision, in its shape and units; in single precision it is the field itself.
+pub fn promote<R: Real>(field: Array3<f32>) -> Array3<R> {
+    let mut field = Some(field);
+    if let Some(same) = (&mut field as &mut dyn Any).downcast_mut::<Option<Array3<R>>>() {
+        return same.take().unwrap_or_default();
+    }
+    field.unwrap_or_default().mapv(|x| R::of(x.into()))
 }
