@@ -106,13 +106,17 @@
 //!
 //! Doc comments name their equations by these keys.
 //!
+//! - B80: Bolton 1980, Mon. Wea. Rev. 108, 1046-1053 (saturation vapour pressure).
 //! - HDC04: Hong, Dudhia, Chen 2004, Mon. Wea. Rev. 132, 103-120.
 //! - HL06: Hong, Lim 2006, J. Korean Meteor. Soc. 42, 129-151.
+//! - K69: Kessler 1969, Meteor. Monogr. 10, no. 32.
+//! - KW78: Klemp, Wilhelmson 1978, J. Atmos. Sci. 35, 1070-1096 (Kessler scheme in a cloud model).
 //! - LV96: LeVeque 1996, SIAM J. Numer. Anal. 33, 627-665 (transport tests).
 //! - RH83: Rutledge, Hobbs 1983, J. Atmos. Sci. 40, 1185-1206.
 //! - JH10: Juang, Hong 2010, Mon. Wea. Rev. 138, 1778-1791 (semi-Lagrangian fall).
 //! - S06: Skamarock 2006, Mon. Wea. Rev. 134, 2241-2250.
 //! - SH12: Shipway, Hill 2012, Quart. J. Roy. Meteor. Soc. 138, 2196-2211 (kinematic driver).
+//! - SO73: Soong, Ogura 1973, J. Atmos. Sci. 30, 879-893 (saturation adjustment, ventilated evaporation).
 //! - SW09: Skamarock, Weisman 2009, Mon. Wea. Rev. 137, 488-494.
 //! - S97: Sandu et al. 1997, Atmos. Environ. 31, 3459-3472 (Rosenbrock methods for chemistry).
 //! - W09: Wang, Skamarock, Feingold 2009, Mon. Wea. Rev. 137, 2547-2558.
@@ -140,6 +144,7 @@ pub mod thermo;
 pub mod advection;
 pub mod chemistry;
 pub mod forcing;
+pub mod physics;
 pub mod primitives;
 pub mod wsm5;
 
