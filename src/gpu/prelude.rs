@@ -16,6 +16,7 @@ use super::{mark, notes};
 use crate::advection::flux::FluxConstants;
 use crate::constants::Constants;
 use crate::device::Prelude;
+use crate::physics::kessler;
 use crate::real::Precision;
 use crate::state::SPECIES;
 use crate::thermo::{Saturation, TransportConstants};
@@ -140,6 +141,7 @@ pub fn prelude(configuration: &Configuration) -> String {
     );
     microphysics(precision, nz, fallout)
         .with(&constants!(precision; FluxConstants))
+        .with(&kessler::gpu::declarations(precision))
         .with(&others)
         .with_settings(constants)
         .into_text()

@@ -1,13 +1,15 @@
 //! Column physics: schemes that change the air of each column by itself.
 //!
 //! A scheme is a [`ColumnPhysics`]: it names the fields that it works on, and advances the columns of a [`Block`].
-//! [`call`] shares out all columns among threads.
+//! [`call`] shares out all columns among threads. With the feature `gpu`, `device::OnDevice` leads to its kernels.
 //!
 //! | scheme | what it is |
 //! |---|---|
 //! | [`kessler`] | warm rain in three species of water, without ice |
 
 pub mod block;
+#[cfg(feature = "gpu")]
+pub mod device;
 pub mod kessler;
 mod stretches;
 

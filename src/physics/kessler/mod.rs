@@ -19,6 +19,8 @@ pub mod columns;
 pub mod conversion;
 pub mod evaporation;
 pub mod fall;
+#[cfg(feature = "gpu")]
+pub mod gpu;
 pub mod params;
 pub mod saturation;
 
