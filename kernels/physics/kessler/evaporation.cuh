@@ -20,7 +20,8 @@ __device__ inline real evaporation(
 // Rain that evaporates in a call, kg kg-1: no more than is missing after all cloud water is gone, and than there is.
 __device__ inline real limited(real evaporation, real excess, real qc, real qr)
 {
-    return min(min(evaporation, max(-excess - qc, real(0))), qr);
+    const real missing = max(-excess - qc, real(0));
+    return min(qr, min(evaporation, missing));
 }
 
 }  // namespace kessler::evaporation

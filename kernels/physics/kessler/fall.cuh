@@ -23,7 +23,8 @@ __device__ inline real courant(real speed, real span, real per_depth) { return s
 __device__ inline real number_of_substeps(real largest)
 {
     const real number = max(round(real(0.5) + largest / COURANT_MAX), real(1));
-    return number <= SUBSTEPS_MAX ? number : real(nanf(""));
+    const real beyond = sqrt(SUBSTEPS_MAX - number);
+    return number <= SUBSTEPS_MAX ? number : beyond;
 }
 
 // Mass of rain that falls through the bottom of a layer, kg m-2 s-1.

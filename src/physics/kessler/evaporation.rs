@@ -38,7 +38,8 @@ pub fn evaporation<R: KesslerConstants>(
 /// [`excess`](super::saturation::excess).
 #[inline(always)]
 pub fn limited<R: KesslerConstants>(evaporation: R, excess: R, qc: R, qr: R) -> R {
-    evaporation.smaller((-excess - qc).larger(R::ZERO)).smaller(qr)
+    let missing = (-excess - qc).larger(R::ZERO);
+    qr.smaller(evaporation.smaller(missing))
 }
 
 #[cfg(test)]

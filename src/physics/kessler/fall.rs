@@ -45,11 +45,13 @@ pub fn courant<R: KesslerConstants>(speed: R, span: R, per_depth: R) -> R {
 ///
 /// N = max(nint(1/2 + c / 0.75), 1), halves rounded up
 ///
-/// Not a number for more than [`KesslerConstants::SUBSTEPS_MAX`]: so is the rain of such a column after the call.
+/// Not a number, a root of something negative, for more than [`KesslerConstants::SUBSTEPS_MAX`]: so is the rain of such
+/// a column after the call.
 #[inline(always)]
 pub fn number_of_substeps<R: KesslerConstants>(largest: R) -> R {
     let number = (R::HALF + largest / R::COURANT_MAX).round().larger(R::ONE);
-    if number <= R::SUBSTEPS_MAX { number } else { R::nan() }
+    let beyond = (R::SUBSTEPS_MAX - number).sqrt();
+    if number <= R::SUBSTEPS_MAX { number } else { beyond }
 }
 
 /// Mass of rain that falls through the bottom of a layer.

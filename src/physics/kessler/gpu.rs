@@ -57,15 +57,15 @@ shared_struct! {
 }
 
 /// The file below `kernels/` that holds the kernel.
-pub const FILE: &str = "physics/kessler/column.cu";
+const FILE: &str = "physics/kessler/column.cu";
 /// Its name.
-pub const KERNEL: &str = "kessler_column";
+const KERNEL: &str = "kessler_column";
 
 /// Threads of a block: few, so that small grids reach all multiprocessors.
 const THREADS: usize = 64;
 
 /// The constants and structs of the scheme as kernels see them, behind [`Constants`].
-pub fn declarations(precision: Precision) -> String {
+pub(crate) fn declarations(precision: Precision) -> String {
     match precision {
         Precision::F32 => declarations_in::<f32>(),
         Precision::F64 => declarations_in::<f64>(),
@@ -83,7 +83,7 @@ fn declarations_in<R: KesslerConstants>() -> String {
 }
 
 /// Settings of the kernel by their names in CUDA.
-pub fn settings() -> [(&'static str, i32); 1] {
+fn settings() -> [(&'static str, i32); 1] {
     [("KESSLER_THREADS", THREADS as i32)]
 }
 
