@@ -88,6 +88,7 @@
 //! | warm rain | `wsm5::warm` | `kernels/wsm5/warm.cuh` |
 //! | cold rates | `wsm5::ice` | `kernels/wsm5/ice.cuh` |
 //! | fall of rain, snow and ice | `wsm5::fall` | `kernels/wsm5/fall.cuh` |
+//! | Kessler's warm rain, without ice | `physics::kessler` | `kernels/physics/kessler/` |
 //! | fluxes and limiter | `advection::flux`, `advection::limiter` | `kernels/advection/flux.cuh`, `limiter.cuh` |
 //! | sums, transposes, sparse products | [`primitives`] | `kernels/primitives/` |
 //! | Wilson operator | [`lattice`] | `kernels/lattice/` |

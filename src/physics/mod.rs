@@ -48,7 +48,7 @@ pub trait ColumnPhysics<R: Real>: Sync {
     /// Numbers of levels that it takes.
     const LEVELS: RangeInclusive<usize>;
 
-    /// What a thread works in.
+    /// Work space of a thread.
     type Work: Debug + Send;
 
     /// Work space for columns of `nz` levels, with some vector instructions or none.

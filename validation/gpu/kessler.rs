@@ -17,7 +17,7 @@ use crate::support::reference;
 
 static REFERENCE: LazyLock<Reference> = LazyLock::new(Reference::read);
 
-/// Elements behind an array that nobody may touch.
+/// Elements behind an array that no kernel may touch.
 const GUARD: usize = 1000;
 
 /// The kernel as something that runs the scheme.

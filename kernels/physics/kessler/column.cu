@@ -66,7 +66,7 @@ __device__ inline void substep(const KesslerFactors& p, int reach, Column& colum
     real flux = flux_of(column, 0);
     rainncv = fall::precipitation(flux, pace.substep);
     rain += rainncv;
-    // What is not a number has no sub-step left.
+    // A number of sub-steps that is not a number leaves none.
     pace.left = pace.left > 1 ? pace.left - 1 : real(0);
 #pragma unroll 1
     for (int k = 0; k < reach; ++k) {

@@ -7,7 +7,7 @@ use super::saturation::{excess, mixing_ratio, pressure, vapour_pressure, warming
 use crate::shared::shared_struct;
 
 shared_struct! {
-    /// What a cell holds.
+    /// Contents of a cell.
     #[derive(Default)]
     pub struct KesslerCell<R> {
         /// Potential temperature, less a base.

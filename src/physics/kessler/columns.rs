@@ -69,7 +69,7 @@ impl<R: KesslerConstants, const N: usize> Level<R, N> {
         self.speed = speed;
     }
 
-    /// What happens in the cells when the rain has fallen.
+    /// Conversion, saturation adjustment and evaporation in the cells, after the fall.
     #[inline(always)]
     fn process(&mut self, p: &KesslerFactors<R>, dt: R, theta_base: R) {
         let row = [R::ZERO; N];
@@ -217,7 +217,7 @@ impl<R: KesslerConstants, const N: usize> Columns<R, N> {
         self.rainncv = each(|l| if is_falling(l) { fallen[l] } else { rainncv[l] });
         self.rain = each(|l| if is_falling(l) { rain[l] + fallen[l] } else { rain[l] });
         self.substeps = each(|l| if is_falling(l) { substeps[l] + R::ONE } else { substeps[l] });
-        // What is not a number has no sub-step left.
+        // A number of sub-steps that is not a number leaves none.
         let left: Row<R, N> = each(|l| if left[l] > R::ONE { left[l] - R::ONE } else { R::ZERO });
         let goes_on = any::<N>(|l| left[l] != R::ZERO);
         for k in 0..reach {
@@ -256,7 +256,7 @@ fn each<R: Copy + Default, const N: usize>(value: impl Fn(usize) -> R) -> Row<R,
     row
 }
 
-/// Whether something holds in any column.
+/// True where something holds in any column.
 #[inline(always)]
 fn any<const N: usize>(holds: impl Fn(usize) -> bool) -> bool {
     each::<u32, N>(|l| u32::from(holds(l))).iter().fold(0, |any, holds| any | holds) != 0

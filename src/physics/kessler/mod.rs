@@ -6,11 +6,11 @@
 //! 2. In each cell, once for the whole call ([`cell::processed`]): cloud water becomes rain ([`conversion`]), the air is
 //!    brought to saturation ([`saturation`]), and rain evaporates ([`evaporation`]).
 //!
-//! [`columns::Columns`] does both to any number of columns side by side. In double precision and in single precision it
-//! does so for [`LANES`] of them with the vector instructions of the processor, else for one with the functions of the
-//! standard library: that is the reference of the kernels in `kernels/physics/kessler/`.
+//! [`columns::Columns`] does both to any number of columns side by side: to [`LANES`] of them with the vector
+//! instructions of the processor, in single and in double precision, and without such instructions to one with the
+//! functions of the standard library. The latter is the reference of the kernels in `kernels/physics/kessler/`.
 //!
-//! What the scheme is known for, and what is kept here: `rainncv` is the precipitation of the last sub-step of a call,
+//! Peculiarities of the original that are kept: `rainncv` is the precipitation of the last sub-step of a call,
 //! not of the call; rain is conserved in the fall by the distances between the middles of layers as weights, not by
 //! the depths of layers; the saturation adjustment is a single step and overshoots.
 

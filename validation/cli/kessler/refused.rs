@@ -1,4 +1,4 @@
-//! What the command refuses, and what it says.
+//! Input and options that the command refuses, with its messages.
 
 use ndarray::Array2;
 use nwp_mini_support::kessler::case::{Columns, INPUTS};
@@ -17,7 +17,7 @@ fn columns(nz: usize) -> Columns {
     Columns { fields, tendencies: None }
 }
 
-/// What the scenes refuse is refused for its own reason: the good one is good.
+/// The good scene is good: all others are refused for their own reason.
 #[test]
 fn good_input_is_taken() {
     for nz in [2, 5, 256] {

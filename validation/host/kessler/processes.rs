@@ -10,7 +10,7 @@ use nwp_mini::physics::kessler::{columns, conversion, evaporation, fall, saturat
 use super::case::{group, values};
 use super::support;
 
-/// What formulas in another order of operations differ by, relative: some roundings, and cancellation in what the
+/// Relative difference of formulas in another order of operations: some roundings, and cancellation in what the
 /// conversion leaves.
 const SOME_ROUNDINGS: f64 = 1.0e-12;
 /// The same where a difference of two larger numbers is compared.

@@ -1,4 +1,4 @@
-//! What the scheme promises, on columns of the reference and on columns that nobody has seen.
+//! Properties of the scheme, on columns of the reference and on columns that are in no reference.
 
 use nwp_mini::physics::kessler::Vectorised;
 use nwp_mini::physics::kessler::fall::distance;
@@ -47,12 +47,12 @@ fn water_is_conserved_by_the_weights_of_the_scheme() {
     }
 }
 
-/// Columns that nobody has seen: those of the reference on layers of another depth, with more rain and less. Single
+/// Columns that are in no reference: those of the reference on layers of another depth, with more rain and less. Single
 /// precision is as near to double precision as the functions are, but for columns in which a sub-step more or less is
 /// taken.
 #[test]
 fn single_precision_follows_double_elsewhere() {
-    /// What a cell may differ by, of the largest value of its field: a unit in the last place of 300 K, 3e-5 K, moves the
+    /// Largest difference of a cell, of the largest value of its field: a unit in the last place of 300 K, 3e-5 K, moves the
     /// saturation of warm air by 3e-8, and the largest mixing ratios of cloud water are 3e-3.
     const NEAR: f64 = 1.0e-5;
     /// Columns that may take another course.

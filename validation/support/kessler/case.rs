@@ -12,12 +12,12 @@ use nwp_mini::real::Real;
 pub const CASES: [&str; 8] =
     ["warm", "mixed", "cold", "dry", "edge", "warm_nk40", "mixed_nk51", "storm"];
 
-/// What a case gives: the tracers, then the air.
+/// Fields of a case: the tracers, then the air.
 pub const INPUTS: [&str; 7] = ["th", "q", "qc", "qr", "den", "pii", "delz"];
-/// How many of [`INPUTS`] are tracers.
+/// Number of tracers among [`INPUTS`].
 pub const TRACERS: usize = 4;
 
-/// What is compared: the tracers, then what is at the ground.
+/// Fields that are compared: the tracers, then those at the ground.
 pub const OUTPUTS: [&str; 6] = ["th", "q", "qc", "qr", "rain", "rainncv"];
 
 /// Input of the scheme. Shape of each field: (level, column).
@@ -211,7 +211,7 @@ pub struct Stage {
 pub struct Truth {
     /// The exact result.
     pub exact: Array2<f64>,
-    /// How far WRF's own single precision is off it; stored with six significant bits.
+    /// Error of WRF's own single precision; stored with six significant bits.
     pub off: Array2<f64>,
 }
 

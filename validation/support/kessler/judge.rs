@@ -51,9 +51,9 @@ const THIRTY_CALLS: [&str; 6] = [
 pub struct Case {
     /// Its name.
     pub name: &'static str,
-    /// What goes in.
+    /// Its input.
     pub columns: Columns,
-    /// What comes out.
+    /// Its results.
     pub stages: Vec<Stage>,
 }
 
