@@ -104,17 +104,19 @@
 //! let exner = p.mapv(|p| (p / 1.0e5).powf(2.0 / 7.0));
 //! let air = Environment { rho: &p / &(287.0 * &t), p, dz: field(|_| 500.0), exner };
 //! let mut state = State::<f32>::zeros(shape);
-//! state.theta = &t / &air.exner - 300.0; // As in WRF's files.
-//! (state.qv, state.qc) = (field(|z| 2.0e-2 * (-z / 2.5e3).exp()), field(|_| 2.0e-3));
-//! let flat = |fields: &[&Array3<f32>]| -> Vec<f32> {
+//! state.theta_mut().assign(&(&t / &air.exner - 300.0)); // As in WRF's files.
+//! state.qv_mut().assign(&field(|z| 2.0e-2 * (-z / 2.5e3).exp()));
+//! state.qc_mut().fill(2.0e-3);
+//! let flat = |fields: &[Array3<f32>]| -> Vec<f32> {
 //!     fields.iter().flat_map(|field| field.iter().copied()).collect()
 //! };
 //! let (scheme, dt) = (Scheme::<f32>::default(), 60.0);
 //!
 //! // On the GPU.
 //! let gpu = Gpu::open(&Options::default())?;
-//! let there = gpu.upload(&flat(&state.fields()))?;
-//! let air_there = gpu.upload(&flat(&[&air.rho, &air.exner, &air.p, &air.dz]))?;
+//! let there = gpu.upload(&flat(state.fields()))?;
+//! let of_air = [&air.rho, &air.exner, &air.p, &air.dz].map(Clone::clone);
+//! let air_there = gpu.upload(&flat(&of_air))?;
 //! let ground_there = gpu.zeros::<f32>(SURFACE_PLANES * shape.columns())?;
 //! let mapping =
 //!     Mapping::for_device(&gpu, shape.columns(), Precision::F32, scheme.fallout, shape.nz);
@@ -131,8 +133,8 @@
 //!
 //! // Rain is the fourth field of the state.
 //! let rain = &there.to_vec()?[3 * shape.cells()..4 * shape.cells()];
-//! let off = rain.iter().zip(&state.qr).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
-//! let most = state.qr.iter().copied().fold(0.0, f32::max);
+//! let off = rain.iter().zip(state.qr()).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
+//! let most = state.qr().iter().copied().fold(0.0, f32::max);
 //! assert!(most > 0.0 && off < 1e-3 * most, "{off} of {most}");
 //! # }
 //! # Ok::<(), nwp_mini::error::Error>(())
@@ -148,6 +150,7 @@
 //! | melting, freezing, saturation | [`wsm5::melt`] | `kernels/wsm5/melt.cuh` | |
 //! | fall of rain, snow and ice | [`wsm5::fall`] | `kernels/wsm5/fall.cuh` | |
 //! | reflectivity, radii | [`wsm5::reflectivity`], [`wsm5::radii`] | `kernels/wsm5/diagnose.cu` | `wsm5::gpu::clouds` |
+//! | Kessler's warm rain, without ice | `physics::kessler` | `kernels/physics/kessler/` | `physics::kessler::gpu` |
 //! | a step of the transport | [`advection::step`] | `kernels/advection/transport.cu` | `advection::gpu::transport` |
 //! | fluxes and limiter | [`advection::flux`], [`advection::limiter`] | `kernels/advection/flux.cuh`, `limiter.cuh` | |
 //! | between two input frames | [`forcing`] | `kernels/forcing.cu` | `forcing::gpu` |
@@ -172,13 +175,17 @@
 //!
 //! Doc comments name their equations by these keys.
 //!
+//! - B80: Bolton 1980, Mon. Wea. Rev. 108, 1046-1053 (saturation vapour pressure).
 //! - HDC04: Hong, Dudhia, Chen 2004, Mon. Wea. Rev. 132, 103-120.
 //! - HL06: Hong, Lim 2006, J. Korean Meteor. Soc. 42, 129-151.
+//! - K69: Kessler 1969, Meteor. Monogr. 10, no. 32.
+//! - KW78: Klemp, Wilhelmson 1978, J. Atmos. Sci. 35, 1070-1096 (Kessler scheme in a cloud model).
 //! - LV96: LeVeque 1996, SIAM J. Numer. Anal. 33, 627-665 (transport tests).
 //! - RH83: Rutledge, Hobbs 1983, J. Atmos. Sci. 40, 1185-1206.
 //! - JH10: Juang, Hong 2010, Mon. Wea. Rev. 138, 1778-1791 (semi-Lagrangian fall).
 //! - S06: Skamarock 2006, Mon. Wea. Rev. 134, 2241-2250.
 //! - SH12: Shipway, Hill 2012, Quart. J. Roy. Meteor. Soc. 138, 2196-2211 (kinematic driver).
+//! - SO73: Soong, Ogura 1973, J. Atmos. Sci. 30, 879-893 (saturation adjustment, ventilated evaporation).
 //! - SW09: Skamarock, Weisman 2009, Mon. Wea. Rev. 137, 488-494.
 //! - S97: Sandu et al. 1997, Atmos. Environ. 31, 3459-3472 (Rosenbrock methods for chemistry).
 //! - W09: Wang, Skamarock, Feingold 2009, Mon. Wea. Rev. 137, 2547-2558.
@@ -207,6 +214,7 @@ pub mod thermo;
 pub mod advection;
 pub mod chemistry;
 pub mod forcing;
+pub mod physics;
 pub mod primitives;
 pub mod wsm5;
 

@@ -2,8 +2,8 @@
 
     python make_subset.py FOLDER
 
-FOLDER holds `wsm5_dev.nc`, `wsm5_substepped_dev.nc`, the yardstick of each, and `adv_dev.nc`. Needs
-numpy, h5py and netCDF4.
+FOLDER holds `wsm5_dev.nc`, `wsm5_substepped_dev.nc`, `kessler_dev.nc`, the yardstick of each, and
+`adv_dev.nc`. Needs numpy, h5py and netCDF4.
 
 NetCDF-4 files are HDF5 files. The NetCDF library writes them in HDF5's oldest layout, which
 spends 4 kB on the chunk index of every variable, more than most of these hold; so they are
@@ -26,6 +26,13 @@ RATES_STRIDE = 3
 # West, south, width and height of the rectangle kept of the storm: from the cloudless warm air
 # through the rain to the snow.
 STORM = (20, 18, 16, 26)
+
+# The time steps kept of the Kessler scheme, where a case has them, and 120 s where it has neither.
+KESSLER_STEPS = {"mixed_nk51": [120]}
+# Every which column of `process` to keep.
+PROCESS_STRIDE = 3
+# West, south, width and height of the rectangle kept of the storm of the Kessler scheme.
+KESSLER_STORM = (0, 0, 16, 29)
 
 TRANSPORT = [
     "tend_uniform_x",
@@ -57,6 +64,27 @@ def to_keep(source, storm_width):
         columns = len(source["process_rates"]["col"])
         keep["process_rates"]["col"] = list(range(0, columns, RATES_STRIDE))
     return keep
+
+
+def to_keep_of_kessler(source):
+    """The same for the Kessler scheme, and the attributes that change."""
+    west, south, width, height = KESSLER_STORM
+    rows, across = np.mgrid[south : south + height, west : west + width]
+    keep = {name: {} for name in source}
+    for name, group in source.items():
+        if "dt" in group:
+            steps = KESSLER_STEPS.get(name, STEPS)
+            keep[name]["dt"] = [at for at, dt in enumerate(group["dt"][...]) if dt in steps]
+    across_all = int(source["storm"].attrs["nx"][0])
+    keep["storm"]["col"] = (rows * across_all + across).ravel().tolist()
+    keep["process"]["col"] = list(range(0, len(source["process"]["col"]), PROCESS_STRIDE))
+    entries = source["process"].attrs["columns"].decode().split()
+    changed = {
+        ("/storm", "nx"): width,
+        ("/storm", "ny"): height,
+        ("/process", "columns"): " ".join(entries[::PROCESS_STRIDE]),
+    }
+    return keep, changed
 
 
 def named_columns(source):
@@ -171,11 +199,12 @@ def make(source_path, target_path, cases, keep, changed):
     print(f"{target_path.name}: {target_path.stat().st_size} bytes")
 
 
-def keep_rows(source, target):
-    """Copies the rows of a yardstick that are about the time steps kept."""
+def keep_rows(source, target, steps_of):
+    """Copies the rows of a yardstick that are about the time steps kept of a case."""
     header, *rows = source.read_text().splitlines(keepends=True)
-    step = header.split(",").index("dt")
-    kept = [row for row in rows if int(row.split(",")[step]) in STEPS]
+    case, step = (header.split(",").index(name) for name in ("case", "dt"))
+    cells = [row.split(",") for row in rows]
+    kept = [row for row, of in zip(rows, cells) if int(of[step]) in steps_of.get(of[case], STEPS)]
     target.write_text(header + "".join(kept))
 
 
@@ -193,8 +222,12 @@ def main():
         keep = to_keep(whole, storm_width)
     make(source / f"{name}_dev.nc", here / f"{name}.nc", None, keep, {})
     make(source / "adv_dev.nc", here / "adv.nc", TRANSPORT, {}, {})
-    for name in ("wsm5", "wsm5_substepped"):
-        keep_rows(source / f"{name}_yardstick.csv", here / f"{name}_yardstick.csv")
+    with h5py.File(source / "kessler_dev.nc") as whole:
+        keep, changed = to_keep_of_kessler(whole)
+    make(source / "kessler_dev.nc", here / "kessler.nc", None, keep, changed)
+    for name in ("wsm5", "wsm5_substepped", "kessler"):
+        steps_of = KESSLER_STEPS if name == "kessler" else {}
+        keep_rows(source / f"{name}_yardstick.csv", here / f"{name}_yardstick.csv", steps_of)
 
 
 if __name__ == "__main__":

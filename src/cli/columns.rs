@@ -1,22 +1,29 @@
 //! `nwp-mini columns`: the microphysics alone, on independent columns from a file.
 
+mod physics;
+
 use std::io::Write;
+use std::ops::RangeInclusive;
 use std::path::PathBuf;
 use std::time::Instant;
 
 use clap::Args;
-use ndarray::{Array3, Zip};
+use ndarray::{Array2, Array3, Zip};
 use tracing::info;
 
 use super::device::{GpuChoice, MappingChoice};
 use crate::backend::check_finite;
-use crate::cli::{BackendChoice, FalloutChoice, ONE_PER_CENT_MORE, Precision};
+use crate::cli::{BackendChoice, FalloutChoice, ONE_PER_CENT_MORE, PhysicsChoice, Precision};
 use crate::device::{Buffer, Element, Gpu};
 use crate::error::{Error, Result};
+use crate::grid::Shape;
 use crate::grid::gpu::Layout;
 use crate::io::columns::{ColumnCase, write};
 use crate::io::writer::{Stored, Writer};
 use crate::os_text::Shown;
+use crate::physics::kessler::Kessler;
+use crate::physics::kessler::params::KesslerFactors;
+use crate::real::Real;
 use crate::state::{CloudDiagnostics, Environment, Surface};
 use crate::wsm5::factors::Factors;
 use crate::wsm5::gpu::LEVELS;
@@ -29,7 +36,8 @@ use crate::wsm5::{DiagnosticFields, Fields, Scratch, Vectorised, call, diagnose}
 ///
 /// The file has the dimensions level (0 lowest) and column, the variables
 /// th q qc qr qi qs den pii p delz (level, column), optionally th_tend and q_tend, which are
-/// applied before every call, and the attributes dt (s) and calls.
+/// applied before every call, and the attributes dt (s) and calls. With --physics kessler, qi, qs
+/// and p are not needed.
 ///
 /// Example: nwp-mini columns --input columns.nc --output columns.out.nc --dt 60 --calls 30
 #[derive(Debug, Args)]
@@ -47,17 +55,20 @@ pub(super) struct Columns {
     /// Number of calls [default: the attribute calls of the input, or 1]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     calls: Option<u32>,
-    /// How precipitation falls
-    #[arg(long, value_name = "SCHEME", default_value = "semi-lagrangian")]
-    fallout: FalloutChoice,
+    /// The microphysics
+    #[arg(long, value_name = "SCHEME", default_value = "wsm5")]
+    physics: PhysicsChoice,
+    /// How precipitation falls in WSM5 [default: semi-lagrangian]
+    #[arg(long, value_name = "SCHEME")]
+    fallout: Option<FalloutChoice>,
     /// Where to compute
     #[arg(long, value_name = "WHERE", default_value = "auto")]
     backend: BackendChoice,
     #[command(flatten)]
     gpu: GpuChoice,
-    /// How the columns are shared out among the threads of the GPU
-    #[arg(long, value_name = "MAPPING", default_value = "auto")]
-    mapping: MappingChoice,
+    /// How the columns of WSM5 are shared out among the threads of the GPU [default: auto]
+    #[arg(long, value_name = "MAPPING")]
+    mapping: Option<MappingChoice>,
     /// Precision of the computation and of the output
     #[arg(long, value_name = "PRECISION", default_value = "f32")]
     precision: Precision,
@@ -65,9 +76,14 @@ pub(super) struct Columns {
     #[arg(long)]
     force: bool,
     /// Make a process of the scheme one per cent too strong, to see whether a check notices
-    #[arg(long, hide = true, value_name = "PROCESS", 
-          value_parser = clap::builder::PossibleValuesParser::new(Factors::<f32>::NAMES))]
+    #[arg(long, hide = true, value_name = "PROCESS", value_parser = processes())]
     perturb: Option<String>,
+}
+
+/// Names of the processes of all schemes.
+fn processes() -> clap::builder::PossibleValuesParser {
+    let all = [Factors::<f32>::NAMES, KesslerFactors::<f32>::NAMES];
+    clap::builder::PossibleValuesParser::new(all.concat())
 }
 
 impl Columns {
@@ -77,26 +93,58 @@ impl Columns {
     ///
     /// Every [`Error`] of reading, writing and computing.
     pub(super) fn run(&self) -> Result<()> {
-        match self.precision {
-            Precision::F32 => self.run_in::<f32>(),
-            Precision::F64 => self.run_in::<f64>(),
+        match (self.physics, self.precision) {
+            (PhysicsChoice::Wsm5, Precision::F32) => self.run_in::<f32>(),
+            (PhysicsChoice::Wsm5, Precision::F64) => self.run_in::<f64>(),
+            (PhysicsChoice::Kessler, Precision::F32) => self.run_physics(&self.kessler::<f32>()?),
+            (PhysicsChoice::Kessler, Precision::F64) => self.run_physics(&self.kessler::<f64>()?),
         }
     }
 
-    /// The GPU to use; `None` for the CPU.
-    fn device(&self, levels: usize) -> Result<Option<Gpu>> {
+    /// The Kessler scheme, which has none of the options of WSM5.
+    fn kessler<R: Real>(&self) -> Result<Kessler<R>> {
+        for (option, is_given) in
+            [("--fallout", self.fallout.is_some()), ("--mapping", self.mapping.is_some())]
+        {
+            if is_given {
+                let message = format!("{option} is of WSM5; leave it out with --physics kessler");
+                return Err(Error::Usage(message));
+            }
+        }
+        let mut scheme = Kessler::default();
+        if let Some(name) = &self.perturb {
+            let factor = scheme.factors.of(name).ok_or_else(|| self.unknown_process(name))?;
+            *factor = R::of(ONE_PER_CENT_MORE);
+        }
+        Ok(scheme)
+    }
+
+    /// A process that the scheme does not have.
+    fn unknown_process(&self, name: &str) -> Error {
+        let (scheme, names) = match self.physics {
+            PhysicsChoice::Wsm5 => ("WSM5", Factors::<f32>::NAMES),
+            PhysicsChoice::Kessler => ("Kessler", KesslerFactors::<f32>::NAMES),
+        };
+        let names = names.join(", ");
+        Error::Usage(format!("--perturb {name}: {scheme} has no such process; it has {names}"))
+    }
+
+    /// The GPU to use; `None` for the CPU. Its kernels take `possible` levels.
+    fn device(&self, levels: usize, possible: &RangeInclusive<usize>) -> Result<Option<Gpu>> {
+        // Kernels of Kessler are given the factors of the processes.
+        let is_of_cpu = self.perturb.is_some() && self.physics == PhysicsChoice::Wsm5;
         match self.backend {
             BackendChoice::Both => Err(Error::Usage(
                 "--backend both: columns computes in one place; give cpu or gpu, and compare the \
                  two files with nwp-mini diff"
                     .to_owned(),
             )),
-            BackendChoice::Gpu if self.perturb.is_some() => {
+            BackendChoice::Gpu if is_of_cpu => {
                 Err(Error::Usage("--perturb changes the CPU version only".to_owned()))
             }
-            BackendChoice::Auto if self.perturb.is_some() => Ok(None),
-            BackendChoice::Auto if !LEVELS.contains(&levels) => {
-                let most = LEVELS.end();
+            BackendChoice::Auto if is_of_cpu => Ok(None),
+            BackendChoice::Auto if !possible.contains(&levels) => {
+                let most = possible.end();
                 info!("computing on the CPU: the GPU takes up to {most} levels, not {levels}");
                 Ok(None)
             }
@@ -106,19 +154,22 @@ impl Columns {
 
     fn run_in<R: Stored + Vectorised + Element>(&self) -> Result<()> {
         let mut case = ColumnCase::<R>::read(&self.input)?;
-        let steps = Steps { dt: self.time_step(&case)?, calls: self.number_of_calls(&case)? };
-        let device = self.device(case.shape.nz)?;
+        let steps = self.steps(case.dt, case.calls)?;
+        let device = self.device(case.shape.nz, &LEVELS)?;
         let writer = Writer::create(&self.output, self.force)?;
 
-        let mut p = Scheme::default().with_fallout(self.fallout.into());
-        if let Some(factor) = self.perturb.as_ref().and_then(|name| p.factors.of(name)) {
+        let fallout = self.fallout.unwrap_or(FalloutChoice::SemiLagrangian);
+        let mut p = Scheme::default().with_fallout(fallout.into());
+        if let Some(name) = &self.perturb {
+            let factor = p.factors.of(name).ok_or_else(|| self.unknown_process(name))?;
             *factor = R::of(ONE_PER_CENT_MORE);
         }
         let start = Instant::now();
         let Outcome { surface, diagnostics, place, compute } = match &device {
             None => on_cpu(&p, &mut case, steps)?,
             Some(gpu) => {
-                let mapping = self.mapping.of(gpu, &case.shape, R::PRECISION, p.fallout);
+                let mapping = self.mapping.unwrap_or(MappingChoice::Auto);
+                let mapping = mapping.of(gpu, &case.shape, R::PRECISION, p.fallout);
                 let inside = Inside::all(case.shape);
                 let clouds =
                     Clouds::new(gpu, Layout::tight(case.shape), inside, p, mapping, R::ZERO)?;
@@ -129,27 +180,54 @@ impl Columns {
         let Steps { dt, calls } = steps;
         write(writer, &case.state, &surface, &diagnostics, [dt, calls as f64])?;
 
-        let cells = case.shape.cells() as f64 * calls as f64;
-        let rain = surface.rain.iter().map(|x| x.f64()).sum::<f64>() / case.shape.nx as f64;
+        self.summarise(
+            &Work {
+                scheme: "WSM5",
+                place,
+                precision: R::NAME,
+                shape: case.shape,
+                compute,
+                seconds,
+                rest: "tendencies, checks, copies, diagnosis",
+            },
+            steps,
+            &surface.rain,
+        )
+    }
+
+    /// Tells how it went.
+    fn summarise<R: Real>(
+        &self,
+        work: &Work,
+        Steps { dt, calls }: Steps,
+        rain: &Array2<R>,
+    ) -> Result<()> {
+        let &Work { scheme, ref place, precision, shape, compute, seconds, rest } = work;
+        let cells = shape.cells() as f64 * calls as f64;
+        let rain = rain.iter().map(|x| x.f64()).sum::<f64>() / shape.nx as f64;
         writeln!(
             crate::cli::summary_output(),
-            "WSM5 on {place}, {}: {} columns of {} levels, {calls} calls of {dt} s\n\
+            "{scheme} on {place}, {precision}: {} columns of {} levels, {calls} calls of {dt} s\n\
              calls          {compute:.6} s, {:.3} ns per cell and call\n\
-             with the rest  {seconds:.3} s: tendencies, checks, copies, diagnosis\n\
+             with the rest  {seconds:.3} s: {rest}\n\
              precipitation  {rain:.6} mm in the mean\n\
              output         {}",
-            R::NAME,
-            case.shape.nx,
-            case.shape.nz,
+            shape.nx,
+            shape.nz,
             compute / cells * 1e9,
             self.output.shown()
         )?;
         Ok(())
     }
 
-    fn time_step<R>(&self, case: &ColumnCase<R>) -> Result<f64> {
+    /// What is done to columns whose file has these attributes.
+    fn steps(&self, dt: Option<f64>, calls: Option<f64>) -> Result<Steps> {
+        Ok(Steps { dt: self.time_step(dt)?, calls: self.number_of_calls(calls)? })
+    }
+
+    fn time_step(&self, attribute: Option<f64>) -> Result<f64> {
         let fits = |dt: f64| dt > 0.0 && dt <= LONGEST_CALL;
-        match (self.dt, case.dt) {
+        match (self.dt, attribute) {
             (Some(dt), _) | (None, Some(dt)) if fits(dt) => Ok(dt),
             (Some(dt), _) => Err(Error::Usage(format!(
                 "--dt {dt}: a time step must be a positive number of s, {LONGEST_CALL} at most"
@@ -167,8 +245,8 @@ impl Columns {
         }
     }
 
-    fn number_of_calls<R>(&self, case: &ColumnCase<R>) -> Result<usize> {
-        match (self.calls, case.calls) {
+    fn number_of_calls(&self, attribute: Option<f64>) -> Result<usize> {
+        match (self.calls, attribute) {
             (Some(calls), _) => Ok(calls as usize),
             (None, None) => Ok(1),
             (None, Some(calls)) if (1.0..=MOST_CALLS).contains(&calls) && calls.fract() == 0.0 => {
@@ -197,6 +275,21 @@ struct Steps {
     /// Length of a call, s.
     dt: f64,
     calls: usize,
+}
+
+/// Work that was done, for the summary.
+struct Work {
+    scheme: &'static str,
+    /// Where it was done, in words.
+    place: String,
+    precision: &'static str,
+    shape: Shape,
+    /// Time that the calls took, s.
+    compute: f64,
+    /// Time that all took, s.
+    seconds: f64,
+    /// All that is no call, in words.
+    rest: &'static str,
 }
 
 /// What the columns have come to, beside their state.

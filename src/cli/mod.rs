@@ -129,6 +129,15 @@ enum Command {
 /// What the hidden option --perturb multiplies by.
 const ONE_PER_CENT_MORE: f64 = 1.01;
 
+/// The scheme of cloud microphysics.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum PhysicsChoice {
+    /// WSM5: cloud water, rain, cloud ice and snow
+    Wsm5,
+    /// Kessler: cloud water and rain, without ice
+    Kessler,
+}
+
 /// How precipitation falls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum FalloutChoice {

@@ -10,6 +10,8 @@ use crate::error::Result;
 use crate::grid::gpu::Layout;
 use crate::grid::{Grid, Shape, Side, Sides};
 use crate::lattice::{Extents, LINK_REALS};
+use crate::physics::device::OnDevice;
+use crate::physics::kessler::Kessler;
 use crate::primitives::gpu::{arithmetic, conjugate_gradient, csr, memory, reduce, transpose};
 use crate::primitives::transpose::Matrices;
 use crate::real::Precision;
@@ -114,6 +116,9 @@ pub fn catalogue(precision: Precision, nz: usize) -> Vec<Entry> {
     }
     let fallout = Fallout::default();
     entries.push(entry(clouds::diagnosis_source(precision, nz, fallout), "", false));
+    // A thread for a column, in local memory by design.
+    let kessler = <Kessler<f32> as OnDevice<f32>>::sources(precision, nz);
+    entries.extend(kessler.into_iter().map(|(source, variant)| entry(source, variant, false)));
     for limiter in [Limiter::PositiveDefinite, Limiter::Monotonic, Limiter::None] {
         let kinds = [
             ("small", SMALL, Side::Specified),

@@ -1,10 +1,14 @@
 //! Files of `nwp-mini columns`: independent columns in, what the microphysics makes of them out.
 
+mod fields;
+pub mod physics;
+
 use std::path::Path;
 
-use ndarray::{Array3, ArrayD, s};
+use ndarray::{Array3, s};
 
-use crate::error::{Advice, Result};
+use self::fields::Fields;
+use crate::error::Result;
 use crate::grid::Shape;
 use crate::io::reader::Reader;
 use crate::io::writer::{Stored, Writer};
@@ -12,12 +16,6 @@ use crate::state::{CloudDiagnostics, Environment, State, Surface};
 
 /// Fewest and most levels that the scheme takes.
 pub const LEVELS: std::ops::RangeInclusive<usize> = 4..=256;
-
-/// Depth of a layer, m, and density of dry air, kg m⁻³, wide enough for every atmosphere; beyond them
-/// precipitation would need more steps to fall than anybody waits for.
-const DEPTH: std::ops::RangeInclusive<f64> = 0.1..=1e5;
-/// See [`DEPTH`].
-const DENSITY: std::ops::RangeInclusive<f64> = 1e-6..=100.0;
 
 /// Independent columns with what is done to them.
 #[derive(Clone, Debug)]
@@ -65,78 +63,29 @@ impl<R: Stored> ColumnCase<R> {
     }
 
     fn read_in(reader: &Reader, group: &str, dimensions: [&str; 2]) -> Result<Self> {
-        let inside = |name: &str| format!("{group}{name}");
-        if reader.has("ZNW") && reader.has("QVAPOR") && group.is_empty() {
-            return Err(reader
-                .error("is a file of WRF's form, input of a run; columns have a form of their own")
-                .advise(Advice::GiveColumns));
-        }
-        let [nz, nx] = dimensions.map(|name| reader.dimension(&inside(name)));
-        let (nz, nx) = (nz?, nx?);
-        if !LEVELS.contains(&nz) {
-            let (least, most) = (LEVELS.start(), LEVELS.end());
-            let message = format!("has {nz} levels; the scheme takes {least} to {most}");
-            return Err(reader.error(message));
-        }
-        let shape = Shape { nx, ny: 1, nz };
-        let read = |name: &str| -> Result<Array3<R>> {
-            Ok(promoted(&reader.array(&inside(name), &dimensions)?, shape))
-        };
-        let positive = |name: &str| -> Result<Array3<R>> {
-            let field = read(name)?;
-            if let Some(((k, _, i), value)) = field.indexed_iter().find(|(_, x)| **x <= R::ZERO) {
-                return Err(reader.error(format!(
-                    "variable {name} is {value} at level={k} column={i}; it must be positive"
-                )));
-            }
-            Ok(field)
-        };
-        let within = |name: &str, range: std::ops::RangeInclusive<f64>| -> Result<Array3<R>> {
-            let field = positive(name)?;
-            let outside = |(_, x): &(_, &R)| !range.contains(&x.f64());
-            let Some(((k, _, i), value)) = field.indexed_iter().find(outside) else {
-                return Ok(field);
-            };
-            Err(reader.error(format!(
-                "variable {name} is {value} at level={k} column={i}; {:e} to {:e} is expected; look \
-                 at its units",
-                range.start(),
-                range.end()
-            )))
-        };
-        let optional = |name: &str| -> Result<Option<Array3<R>>> {
-            if reader.has(&inside(name)) { read(name).map(Some) } else { Ok(None) }
-        };
+        let fields = Fields::new(reader, group, dimensions, &LEVELS)?;
         Ok(Self {
-            shape,
+            shape: fields.shape,
             state: State::of_moist_air([
-                positive("th")?,
-                read("q")?,
-                read("qc")?,
-                read("qr")?,
-                read("qi")?,
-                read("qs")?,
+                fields.read("th")?,
+                fields.read("q")?,
+                fields.read("qc")?,
+                fields.read("qr")?,
+                fields.read("qi")?,
+                fields.read("qs")?,
             ]),
             environment: Environment {
-                rho: within("den", DENSITY)?,
-                exner: positive("pii")?,
-                p: positive("p")?,
-                dz: within("delz", DEPTH)?,
+                rho: fields.read("den")?,
+                exner: fields.read("pii")?,
+                p: fields.read("p")?,
+                dz: fields.read("delz")?,
             },
-            theta_tendency: optional("th_tend")?,
-            qv_tendency: optional("q_tend")?,
-            dt: reader.number(&inside("dt"))?,
-            calls: reader.number(&inside("calls"))?,
+            theta_tendency: fields.optional("th_tend")?,
+            qv_tendency: fields.optional("q_tend")?,
+            dt: fields.number("dt")?,
+            calls: fields.number("calls")?,
         })
     }
-}
-
-/// Values in working precision, as one row of columns.
-fn promoted<R: Stored>(values: &ArrayD<f32>, shape: Shape) -> Array3<R> {
-    values
-        .mapv(|x| R::of(x.into()))
-        .into_shape_with_order(shape.centre())
-        .expect("(level, column) has as many values as (nz, 1, nx)")
 }
 
 /// Writes a case as the input of `nwp-mini columns`, with global attributes that tell of it.

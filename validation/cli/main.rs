@@ -10,6 +10,7 @@ mod ensemble;
 mod eras;
 mod foreign;
 mod hostile;
+mod kessler;
 mod loading;
 mod plot;
 mod records;

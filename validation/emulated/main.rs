@@ -3,6 +3,7 @@
 
 mod advection;
 mod chemistry;
+mod kessler;
 mod lattice;
 mod matrix;
 mod passive;

@@ -8,6 +8,7 @@ mod chemistry;
 mod csr;
 mod ensemble;
 mod forcing;
+mod kessler;
 mod lattice;
 mod memory;
 mod reduce;

@@ -2,6 +2,7 @@
 
 mod advection;
 mod chemistry;
+mod kessler;
 mod lanes;
 mod lattice;
 mod pair;

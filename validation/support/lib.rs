@@ -11,6 +11,7 @@ pub mod device;
 pub mod emulator;
 pub mod files;
 pub mod kernels;
+pub mod kessler;
 mod larger;
 pub mod products;
 pub mod random;

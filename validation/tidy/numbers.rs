@@ -24,8 +24,18 @@ pub(crate) fn bare_in_kernel(source: &Source) -> Vec<Finding> {
 }
 
 /// Modules of the crate's root that hold formulas.
-const FORMULAS: [&str; 9] =
-    ["advection", "forcing", "mass", "plan", "primitives", "projection", "state", "thermo", "wsm5"];
+const FORMULAS: [&str; 10] = [
+    "advection",
+    "forcing",
+    "mass",
+    "physics",
+    "plan",
+    "primitives",
+    "projection",
+    "state",
+    "thermo",
+    "wsm5",
+];
 
 /// The largest whole number that a formula may have without a name, as a power or a weight.
 const LARGEST_NAMELESS: f64 = 10.0;

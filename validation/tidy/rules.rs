@@ -9,11 +9,11 @@ use crate::text::{code_only, used_paths, words};
 const LAYERS: [&[&str]; 11] = [
     &["error", "lanes", "os_text", "random", "real", "shared"],
     &["device"],
-    &["calendar", "constants", "grid", "primitives"],
+    &["calendar", "constants", "grid", "primitives", "tracers"],
     &["mass", "plan", "thermo"],
     &["state"],
-    &["wsm5", "advection", "chemistry", "forcing", "lattice"],
-    &["ensemble", "gpu"],
+    &["wsm5", "advection", "chemistry", "forcing", "lattice", "physics"],
+    &["ensemble", "gpu", "passive"],
     &["backend", "io"],
     &["cases", "projection", "diagnostics"],
     &["model", "plot"],
@@ -24,13 +24,14 @@ const LAYERS: [&[&str]; 11] = [
 const SOCIABLE: [usize; 2] = [0, LAYERS.len() - 1];
 
 /// The launchers of kernels, each beside what it launches; `unsafe` stands there and in the device layer.
-const LAUNCHERS: [&str; 7] = [
+const LAUNCHERS: [&str; 8] = [
     "src/primitives/gpu/",
     "src/advection/gpu/",
     "src/chemistry/gpu/",
     "src/forcing/gpu/",
     "src/lattice/gpu/",
     "src/wsm5/gpu/",
+    "src/physics/kessler/gpu.rs",
     "src/gpu/",
 ];
 
@@ -207,12 +208,22 @@ pub(crate) fn misplaced_words(source: &Source) -> Vec<Finding> {
 
 /// The files of the rates of the microphysics, and of what they are made of. What acts on a cell stands elsewhere:
 /// in `balance` the rates of a minor step, in `melt` what takes place at once.
-pub(crate) const RATES: [&str; 10] = [
+pub(crate) const RATES: [&str; 20] = [
+    "src/physics/kessler/cell.rs",
+    "src/physics/kessler/conversion.rs",
+    "src/physics/kessler/evaporation.rs",
+    "src/physics/kessler/fall.rs",
+    "src/physics/kessler/saturation.rs",
     "src/thermo.rs",
     "src/wsm5/ice.rs",
     "src/wsm5/radii.rs",
     "src/wsm5/slope.rs",
     "src/wsm5/warm.rs",
+    "kernels/physics/kessler/cell.cuh",
+    "kernels/physics/kessler/conversion.cuh",
+    "kernels/physics/kessler/evaporation.cuh",
+    "kernels/physics/kessler/fall.cuh",
+    "kernels/physics/kessler/saturation.cuh",
     "kernels/thermo.cuh",
     "kernels/wsm5/ice.cuh",
     "kernels/wsm5/radii.cuh",

@@ -13,6 +13,7 @@ mod advection;
 mod cells;
 mod diagnostics;
 mod falls;
+mod kessler;
 mod mutants;
 mod pair;
 mod program;
@@ -53,6 +54,7 @@ fn pairs<R: Precision>() -> Vec<Pair<R>> {
         diagnostics::reflectivity(),
         diagnostics::complex_numbers(),
         advection::pairs(),
+        kessler::pairs(),
     ]
     .into_iter()
     .flatten()

@@ -1,6 +1,7 @@
 //! Arguments to call both twins with.
 
 use nwp_mini::advection::flux::FluxConstants;
+use nwp_mini::physics::kessler::params::KesslerConstants;
 use nwp_mini::shared::Bytes;
 use nwp_mini::wsm5::radii::RadiusConstants;
 use nwp_mini::wsm5::reflectivity::{RadarConstants, Target};
@@ -11,7 +12,7 @@ use super::random::Random;
 
 /// `f32` or `f64`, with what the tests need of them.
 pub(crate) trait Precision:
-    RadarConstants + RadiusConstants + FluxConstants + Bytes
+    RadarConstants + RadiusConstants + FluxConstants + KesslerConstants + Bytes
 {
     /// The next number above or below.
     fn neighbour(self, up: bool) -> Self;

@@ -1,0 +1,122 @@
+// The Kessler scheme, a thread for a column. The order of operations is that of src/physics/kessler/columns.rs for a
+// single column.
+
+#include "physics/kessler/cell.cuh"
+#include "physics/kessler/fall.cuh"
+
+using namespace kessler;
+
+// Rain of one column in the course of its fall, from the ground up, in the memory of its thread.
+struct Column {
+    real qr_falling[NZ];
+    real speed[NZ];
+    real rho[NZ];
+    real density_factor[NZ];
+    real per_depth[NZ];
+    real per_mass[NZ];
+};
+
+// Sub-steps of the fall.
+struct Pace {
+    real left;     // sub-steps left, the present one included; 0 when the fall is over
+    real substep;  // length of a sub-step, s
+    real time;     // time left, s
+};
+
+__device__ inline real flux_of(const Column& column, int k)
+{
+    return fall::flux(column.rho[k], column.qr_falling[k], column.speed[k]);
+}
+
+__device__ inline void set_speed(const KesslerFactors& p, Column& column, int k)
+{
+    column.speed[k] = fall::fall_speed(p, column.rho[k], column.density_factor[k], column.qr_falling[k]);
+}
+
+// Fixes what stays the same during the fall, and the first speeds.
+__device__ inline void prepare(const KesslerArgs& a, int place, int reach, Column& column)
+{
+    const real rho_lowest = column.rho[0];
+#pragma unroll 1
+    for (int k = 0; k < reach; ++k) {
+        // The distance above the highest layer is that below it.
+        const int lower = min(k, NZ - 2);
+        const real dz = a.dz[lower * a.level + place], dz_above = a.dz[(lower + 1) * a.level + place];
+        column.density_factor[k] = fall::density_factor(rho_lowest, column.rho[k]);
+        column.per_depth[k] = 1 / a.dz[k * a.level + place];
+        column.per_mass[k] = 1 / (fall::distance(dz, dz_above) * column.rho[k]);
+        set_speed(a.factors, column, k);
+    }
+}
+
+// Number of sub-steps for a span of time, by the present speeds.
+__device__ inline real substeps_for(const Column& column, real span, int reach)
+{
+    real largest = 0;
+#pragma unroll 1
+    for (int k = 0; k < reach; ++k)
+        largest = max(fall::courant(column.speed[k], span, column.per_depth[k]), largest);
+    return fall::number_of_substeps(largest);
+}
+
+// One sub-step.
+__device__ inline void substep(const KesslerFactors& p, int reach, Column& column, Pace& pace, real& rain, real& rainncv)
+{
+    pace.time -= pace.substep;
+    real flux = flux_of(column, 0);
+    rainncv = fall::precipitation(flux, pace.substep);
+    rain += rainncv;
+    // A number of sub-steps that is not a number leaves none.
+    pace.left = pace.left > 1 ? pace.left - 1 : real(0);
+#pragma unroll 1
+    for (int k = 0; k < reach; ++k) {
+        const real above = k + 1 < reach ? flux_of(column, k + 1) : real(0);
+        column.qr_falling[k] = fall::passed(column.qr_falling[k], pace.substep, column.per_mass[k], flux, above);
+        flux = above;
+        if (pace.left != 0) set_speed(p, column, k);
+    }
+    if (pace.left == 0) return;
+    // As long as their number is the expected one, sub-steps keep their length.
+    const real needed = substeps_for(column, pace.time, reach);
+    if (needed != pace.left) {
+        pace.left = needed;
+        pace.substep = pace.time / needed;
+    }
+}
+
+extern "C" __global__ void __launch_bounds__(KESSLER_THREADS) kessler_column(__grid_constant__ const KesslerArgs a)
+{
+    const int number = blockIdx.x * KESSLER_THREADS + threadIdx.x;
+    if (number >= a.columns) return;
+    const int place = a.first + number / a.width * a.pitch + number % a.width;
+    Column column;
+    // Above the highest layer with rain nothing changes in the fall.
+    int reach = 0;
+#pragma unroll 1
+    for (int k = 0; k < NZ; ++k) {
+        const int at = k * a.level + place;
+        column.qr_falling[k] = a.qr[at];
+        column.rho[k] = a.rho[at];
+        if (column.qr_falling[k] > 0) reach = k + 1;
+    }
+    real rain = a.rain[place], rainncv = 0;
+    if (reach > 0) {
+        prepare(a, place, reach, column);
+        const real left = substeps_for(column, a.dt, reach);
+        Pace pace{left, a.dt / left, a.dt};
+        while (pace.left != 0) substep(a.factors, reach, column, pace, rain, rainncv);
+    }
+#pragma unroll 1
+    for (int k = 0; k < NZ; ++k) {
+        const int at = k * a.level + place;
+        const KesslerCell before{a.theta[at], a.qv[at], a.qc[at], a.qr[at]};
+        const KesslerCell after = cell::processed(
+            a.factors, a.dt, a.theta_base, column.rho[k], a.exner[at], column.qr_falling[k], before);
+        a.theta[at] = after.theta;
+        a.qv[at] = after.qv;
+        a.qc[at] = after.qc;
+        a.qr[at] = after.qr;
+    }
+    a.rain[place] = rain;
+    a.rainncv[place] = rainncv;
+}

@@ -1,0 +1,96 @@
+//! Columns of any scheme of column physics: its own fields in, its own fields out.
+
+use std::path::Path;
+
+use ndarray::{Array2, Array3, s};
+
+use super::fields::Fields;
+use crate::error::Result;
+use crate::grid::Shape;
+use crate::io::reader::Reader;
+use crate::io::writer::{Stored, Writer};
+use crate::physics::{Block, ColumnPhysics, Field};
+
+/// Independent columns with what is done to them.
+#[derive(Clone, Debug)]
+pub struct PhysicsCase<R> {
+    /// `nx` columns in one row, `nz` levels.
+    pub shape: Shape,
+    /// The tracers of the scheme; here the first is the whole potential temperature. Shape of each: (nz, 1, nx).
+    pub tracers: Vec<Array3<R>>,
+    /// The fields of the air that it reads. Shape of each: (nz, 1, nx).
+    pub air: Vec<Array3<R>>,
+    /// The planes at the ground, all 0 at first. Shape of each: (1, nx).
+    pub surface: Vec<Array2<R>>,
+    /// Changes of the first two tracers before every call, in their units a second. Shape of each: (nz, 1, nx).
+    pub tendencies: [Option<Array3<R>>; 2],
+    /// Time step of a call (attribute `dt`), s.
+    pub dt: Option<f64>,
+    /// Number of calls (attribute `calls`).
+    pub calls: Option<f64>,
+}
+
+impl<R: Stored> PhysicsCase<R> {
+    /// Reads what a scheme needs; all else in the file is left alone.
+    ///
+    /// # Errors
+    ///
+    /// [`crate::error::Error::Io`] or [`crate::error::Error::Input`] when something is missing,
+    /// of another shape, not finite or not physical.
+    pub fn read<P: ColumnPhysics<R>>(path: &Path) -> Result<Self> {
+        let reader = Reader::open(path)?;
+        let fields = Fields::new(&reader, "", ["level", "column"], &P::LEVELS)?;
+        let all = |list: &[Field]| -> Result<Vec<Array3<R>>> {
+            list.iter().map(|field| fields.read(field.name)).collect()
+        };
+        let [theta, qv] = ["th_tend", "q_tend"].map(|name| fields.optional(name));
+        let shape = fields.shape;
+        Ok(Self {
+            shape,
+            tracers: all(P::TRACERS)?,
+            air: all(P::AIR)?,
+            surface: P::SURFACE.iter().map(|_| Array2::zeros((shape.ny, shape.nx))).collect(),
+            tendencies: [theta?, qv?],
+            dt: fields.number("dt")?,
+            calls: fields.number("calls")?,
+        })
+    }
+
+    /// All columns.
+    pub fn block(&mut self) -> Block<'_, R> {
+        Block {
+            theta_base: R::ZERO,
+            tracers: self.tracers.iter_mut().map(|field| field.view_mut()).collect(),
+            air: self.air.iter().map(|field| field.view()).collect(),
+            surface: self.surface.iter_mut().map(|plane| plane.view_mut()).collect(),
+        }
+    }
+
+    /// Writes the result of `calls` calls of `dt` seconds.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Writer`].
+    pub fn write<P: ColumnPhysics<R>>(
+        &self,
+        mut writer: Writer,
+        [dt, calls]: [f64; 2],
+    ) -> Result<()> {
+        writer.dimension("level", self.shape.nz)?;
+        writer.dimension("column", self.shape.nx)?;
+        writer.text("title", &format!("columns after {} cloud microphysics", P::NAME))?;
+        writer.text("nwp_mini_version", env!("CARGO_PKG_VERSION"))?;
+        writer.text("precision", R::NAME)?;
+        writer.number("dt", dt)?;
+        writer.number("calls", calls)?;
+        for (Field { name, units, about }, field) in P::TRACERS.iter().zip(&self.tracers) {
+            let values = field.as_slice().expect("standard layout");
+            writer.variable(name, &["level", "column"], [units, about], values)?;
+        }
+        for (Field { name, units, about }, plane) in P::SURFACE.iter().zip(&self.surface) {
+            let values: Vec<R> = plane.slice(s![0, ..]).to_vec();
+            writer.variable(name, &["column"], [units, about], &values)?;
+        }
+        writer.commit()
+    }
+}

@@ -1,0 +1,65 @@
+//! Columns of fields, cut into blocks for threads.
+
+use ndarray::{ArrayView3, ArrayViewMut2, ArrayViewMut3, Axis};
+
+use super::ColumnPhysics;
+use crate::real::Real;
+
+/// Some columns of the fields that a scheme works on. Shapes: (nz, ny, nx) and (ny, nx).
+#[derive(Debug)]
+pub struct Block<'a, R> {
+    /// Value added to the first tracer for the potential temperature, K.
+    pub theta_base: R,
+    /// [`ColumnPhysics::TRACERS`] in their order and units; in and out.
+    pub tracers: Vec<ArrayViewMut3<'a, R>>,
+    /// [`ColumnPhysics::AIR`] in their order and units; only read.
+    pub air: Vec<ArrayView3<'a, R>>,
+    /// [`ColumnPhysics::SURFACE`] in their order and units.
+    pub surface: Vec<ArrayViewMut2<'a, R>>,
+}
+
+impl<'a, R: Real> Block<'a, R> {
+    /// Numbers of levels, rows and columns of a row.
+    pub fn dim(&self) -> (usize, usize, usize) {
+        self.tracers[0].dim()
+    }
+
+    /// Number of columns.
+    pub fn columns(&self) -> usize {
+        let (_, ny, nx) = self.dim();
+        ny * nx
+    }
+
+    /// Asserts that there are as many fields as a scheme has.
+    pub(super) fn check<P: ColumnPhysics<R>>(&self) {
+        let found = [self.tracers.len(), self.air.len(), self.surface.len()];
+        assert_eq!(found, [P::TRACERS.len(), P::AIR.len(), P::SURFACE.len()], "fields");
+    }
+
+    /// The columns below and from an index along an axis of (ny, nx).
+    fn divide(self, axis: usize, at: usize) -> (Self, Self) {
+        let Self { theta_base, tracers, air, surface } = self;
+        let split = |field: ArrayViewMut3<'a, R>| field.split_at(Axis(axis + 1), at);
+        let (tracers, tracers_from) = tracers.into_iter().map(split).unzip();
+        let split = |field: ArrayView3<'a, R>| field.split_at(Axis(axis + 1), at);
+        let (air, air_from) = air.into_iter().map(split).unzip();
+        let split = |plane: ArrayViewMut2<'a, R>| plane.split_at(Axis(axis), at);
+        let (surface, surface_from) = surface.into_iter().map(split).unzip();
+        (
+            Self { theta_base, tracers, air, surface },
+            Self { theta_base, tracers: tracers_from, air: air_from, surface: surface_from },
+        )
+    }
+
+    /// Work on all columns, no more than `most` at a time, shared out among the threads.
+    pub(super) fn shared_out(self, most: usize, work: &(impl Fn(Self) + Sync)) {
+        let (_, ny, nx) = self.dim();
+        let (axis, at) = match (ny, nx) {
+            (ny, nx) if ny * nx <= most => return work(self),
+            (1, nx) => (1, nx / 2),
+            (ny, _) => (0, ny / 2),
+        };
+        let (left, right) = self.divide(axis, at);
+        rayon::join(|| left.shared_out(most, work), || right.shared_out(most, work));
+    }
+}

@@ -1,0 +1,219 @@
+//! The scheme on a device: a thread for a column.
+#![allow(unsafe_code, reason = "whoever launches a kernel answers for its arguments")]
+
+use super::cell::KesslerCell;
+use super::params::{KesslerConstants, KesslerFactors};
+use super::{Kessler, Vectorised};
+use crate::constants::Constants;
+use crate::device::{Element, Gpu, Kernel, Launch, Prelude, Source};
+use crate::error::{Advice, Error, Result};
+use crate::physics::ColumnPhysics;
+use crate::physics::device::{Launcher, Memory, OnDevice, Places};
+use crate::real::Precision;
+use crate::shared::{DevicePointer, ReadPointer, shared_struct};
+
+shared_struct! {
+    /// Arguments of the kernel. Fields have shape (level, place), planes (place).
+    pub struct KesslerArgs<R> {
+        /// Potential temperature less `theta_base`; in and out, as the three below.
+        theta: DevicePointer<R>, "K";
+        /// Vapour.
+        qv: DevicePointer<R>, "kg kg⁻¹";
+        /// Cloud water.
+        qc: DevicePointer<R>, "kg kg⁻¹";
+        /// Rain.
+        qr: DevicePointer<R>, "kg kg⁻¹";
+        /// Density of dry air.
+        rho: ReadPointer<R>, "kg m⁻³";
+        /// Exner function.
+        exner: ReadPointer<R>, "1";
+        /// Depth of the layers.
+        dz: ReadPointer<R>, "m";
+        /// Precipitation; added to.
+        rain: DevicePointer<R>, "mm";
+        /// Precipitation of the last sub-step; set.
+        rainncv: DevicePointer<R>, "mm";
+        /// Factors of the processes.
+        factors: KesslerFactors<R>, "1";
+        /// Value added to `theta` for the potential temperature.
+        theta_base: R, "K";
+        /// Length of the call.
+        dt: R, "s";
+        /// Fills the struct up.
+        filler: R, "1";
+        /// Number of columns.
+        columns: i32, "1";
+        /// Columns of a row.
+        width: i32, "1";
+        /// Place of the first column.
+        first: i32, "1";
+        /// Places of a row.
+        pitch: i32, "1";
+        /// Places of a level.
+        level: i32, "1";
+        /// Fills the struct up.
+        end: i32, "1";
+    }
+}
+
+/// The file below `kernels/` that holds the kernel.
+const FILE: &str = "physics/kessler/column.cu";
+/// Its name.
+const KERNEL: &str = "kessler_column";
+
+/// Threads of a block: few, so that small grids reach all multiprocessors.
+const THREADS: usize = 64;
+
+/// The constants and structs of the scheme as kernels see them, behind [`Constants`].
+pub(crate) fn declarations(precision: Precision) -> String {
+    match precision {
+        Precision::F32 => declarations_in::<f32>(),
+        Precision::F64 => declarations_in::<f64>(),
+    }
+}
+
+fn declarations_in<R: KesslerConstants>() -> String {
+    [
+        <R as KesslerConstants>::cuda_text(),
+        KesslerFactors::<R>::cuda_text(),
+        KesslerCell::<R>::cuda_text(),
+        KesslerArgs::<R>::cuda_text(),
+    ]
+    .join("\n")
+}
+
+/// Settings of the kernel by their names in CUDA.
+fn settings() -> [(&'static str, i32); 1] {
+    [("KESSLER_THREADS", THREADS as i32)]
+}
+
+/// Text of the kernel for columns of `nz` levels.
+pub fn source(precision: Precision, nz: usize) -> Source {
+    let constants = match precision {
+        Precision::F32 => <f32 as Constants>::cuda_text(),
+        Precision::F64 => <f64 as Constants>::cuda_text(),
+    };
+    let prelude = Prelude::new(precision)
+        .with(&format!("constexpr int NZ = {nz};\n"))
+        .with(&constants)
+        .with(&declarations(precision))
+        .with_settings(&settings());
+    Source::new(FILE, prelude)
+}
+
+/// Blocks and threads of a block for a number of columns.
+pub fn blocks(columns: usize) -> [usize; 2] {
+    [columns.div_ceil(THREADS), THREADS]
+}
+
+/// The compiled kernel for some columns.
+#[derive(Clone, Debug)]
+pub struct KesslerLauncher<R> {
+    kernel: Kernel,
+    scheme: Kessler<R>,
+    nz: usize,
+    places: Places,
+    theta_base: R,
+}
+
+impl<R: Vectorised + Element> OnDevice<R> for Kessler<R> {
+    type Launcher = KesslerLauncher<R>;
+
+    fn sources(precision: Precision, nz: usize) -> Vec<(Source, &'static str)> {
+        vec![(source(precision, nz), "")]
+    }
+
+    fn launcher(
+        &self,
+        gpu: &Gpu,
+        nz: usize,
+        places: Places,
+        theta_base: R,
+    ) -> Result<KesslerLauncher<R>> {
+        let levels = <Self as ColumnPhysics<R>>::LEVELS;
+        if !levels.contains(&nz) {
+            let [least, most] = [levels.start(), levels.end()];
+            return Err(Error::Gpu(format!(
+                "the Kessler scheme on the GPU takes {least} to {most} levels, the grid has {nz}"
+            ))
+            .advise(Advice::UseCpu));
+        }
+        if nz * places.level > i32::MAX as usize {
+            return Err(Error::Gpu(format!(
+                "{nz} levels of {} places are more than the kernel of the Kessler scheme can count ({})",
+                places.level,
+                i32::MAX
+            ))
+            .advise(Advice::UseSmallerGridOrCpu));
+        }
+        let kernel = gpu.module(&source(R::PRECISION, nz))?.kernel(KERNEL)?;
+        Ok(KesslerLauncher { kernel, scheme: *self, nz, places, theta_base })
+    }
+}
+
+impl<R: Vectorised + Element> KesslerLauncher<R> {
+    /// The arguments of the kernel.
+    ///
+    /// # Panics
+    ///
+    /// When an array is too short.
+    fn args(&self, memory: &Memory<'_, R>, dt: R) -> KesslerArgs<R> {
+        let Places { width, rows, first, pitch, level } = self.places;
+        let cells = self.nz * level;
+        let [tracers, air, surface] = [
+            <Kessler<R> as ColumnPhysics<R>>::TRACERS,
+            <Kessler<R> as ColumnPhysics<R>>::AIR,
+            <Kessler<R> as ColumnPhysics<R>>::SURFACE,
+        ]
+        .map(<[_]>::len);
+        assert!(memory.tracers.len() >= tracers * cells, "all tracers");
+        assert!(memory.air.len() >= air * cells, "all fields of the air");
+        assert!(memory.surface.len() >= surface * level, "all planes of the ground");
+        assert!(
+            self.places.columns() == 0 || first + (rows - 1) * pitch + width <= level,
+            "columns within a plane"
+        );
+        let tracer = |number: usize| memory.tracers.pointer_to(number * cells);
+        let air = |number: usize| memory.air.pointer_to(number * cells).read();
+        let plane = |number: usize| memory.surface.pointer_to(number * level);
+        KesslerArgs {
+            theta: tracer(0),
+            qv: tracer(1),
+            qc: tracer(2),
+            qr: tracer(3),
+            rho: air(0),
+            exner: air(1),
+            dz: air(2),
+            rain: plane(0),
+            rainncv: plane(1),
+            factors: self.scheme.factors,
+            theta_base: self.theta_base,
+            dt,
+            filler: R::ZERO,
+            columns: self.places.columns() as i32,
+            width: width as i32,
+            first: first as i32,
+            pitch: pitch as i32,
+            level: level as i32,
+            end: 0,
+        }
+    }
+}
+
+impl<R: Vectorised + Element> Launcher<R> for KesslerLauncher<R> {
+    fn call(&self, memory: &Memory<'_, R>, dt: f64) -> Result<()> {
+        let [blocks, threads] = blocks(self.places.columns());
+        if blocks == 0 {
+            return Ok(());
+        }
+        let args = self.args(memory, R::of(dt));
+        let (grid, block) = ([blocks as u32, 1, 1], [threads as u32, 1, 1]);
+        // SAFETY: the kernel takes this struct; the lengths of all arrays have been checked, and memory is freed only
+        // when the device is done with it.
+        unsafe { self.kernel.launch(Launch { grid, block, shared_bytes: 0 }, &args) }
+    }
+
+    fn mapping(&self) -> String {
+        "a thread for a column".to_owned()
+    }
+}

@@ -1,0 +1,165 @@
+//! Kessler warm-rain microphysics: vapour, cloud water and rain in columns, without ice at any temperature.
+//!
+//! The scheme of WRF's `mp_physics = 1`, as the COMMAS model had it. One call, in this order:
+//!
+//! 1. Rain falls by upstream differences, in sub-steps whose number is found anew after each ([`fall`]).
+//! 2. In each cell, once for the whole call ([`cell::processed`]): cloud water becomes rain ([`conversion`]), the air is
+//!    brought to saturation ([`saturation`]), and rain evaporates ([`evaporation`]).
+//!
+//! [`columns::Columns`] does both to any number of columns side by side: to [`LANES`] of them with the vector
+//! instructions of the processor, in single and in double precision, and without such instructions to one with the
+//! functions of the standard library. The latter is the reference of the kernels in `kernels/physics/kessler/`.
+//!
+//! Peculiarities of the original that are kept: `rainncv` is the precipitation of the last sub-step of a call,
+//! not of the call; rain is conserved in the fall by the distances between the middles of layers as weights, not by
+//! the depths of layers; the saturation adjustment is a single step and overshoots.
+
+pub mod cell;
+pub mod columns;
+pub mod conversion;
+pub mod evaporation;
+pub mod fall;
+#[cfg(feature = "gpu")]
+pub mod gpu;
+pub mod params;
+pub mod saturation;
+
+use std::ops::RangeInclusive;
+
+use self::columns::Columns;
+use self::params::{KesslerConstants, KesslerFactors};
+use super::stretches::{for_stretches, give, give_plane, take, take_plane};
+use super::{Block, ColumnPhysics, Field};
+use crate::lanes::{Instructions, LANES, Task};
+use crate::real::Real;
+
+/// The scheme with the factors of its processes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Kessler<R> {
+    /// Factors of the processes, all 1 in the scheme itself.
+    pub factors: KesslerFactors<R>,
+}
+
+impl<R: Real> Default for Kessler<R> {
+    fn default() -> Self {
+        Self { factors: KesslerFactors::default() }
+    }
+}
+
+/// A precision that the scheme can be run in, one column after the other and side by side.
+pub trait Vectorised: KesslerConstants + Real<Lane: KesslerConstants> {}
+
+impl<R: KesslerConstants + Real<Lane: KesslerConstants>> Vectorised for R {}
+
+/// Work space of a thread.
+#[derive(Clone, Debug)]
+pub enum Work<R: Real> {
+    /// One column after the other.
+    Alone(Box<Columns<R, 1>>),
+    /// Columns side by side.
+    Abreast(Instructions, Box<Columns<R::Lane, LANES>>),
+}
+
+/// One call of the scheme on columns side by side.
+struct Call<'a, R> {
+    factors: KesslerFactors<R>,
+    dt: R,
+    columns: &'a mut Columns<R, LANES>,
+}
+
+impl<R: KesslerConstants> Task for Call<'_, R> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        self.columns.call(&self.factors, self.dt);
+    }
+}
+
+impl<R: Vectorised> ColumnPhysics<R> for Kessler<R> {
+    const NAME: &'static str = "Kessler";
+    const TRACERS: &'static [Field] = &[
+        Field { name: "th", units: "K", about: "potential temperature" },
+        Field { name: "q", units: "kg kg-1", about: "water vapour mixing ratio" },
+        Field { name: "qc", units: "kg kg-1", about: "cloud water mixing ratio" },
+        Field { name: "qr", units: "kg kg-1", about: "rain mixing ratio" },
+    ];
+    const AIR: &'static [Field] = &[
+        Field { name: "den", units: "kg m-3", about: "density of dry air" },
+        Field { name: "pii", units: "1", about: "Exner function" },
+        Field { name: "delz", units: "m", about: "depth of the layer" },
+    ];
+    const SURFACE: &'static [Field] = &[
+        Field { name: "rain", units: "mm", about: "accumulated precipitation" },
+        Field {
+            name: "rainncv",
+            units: "mm",
+            about: "precipitation of the last sub-step of the last call",
+        },
+    ];
+    const LEVELS: RangeInclusive<usize> = 2..=256;
+
+    type Work = Work<R>;
+
+    fn work(&self, nz: usize, instructions: Option<Instructions>) -> Work<R> {
+        match instructions {
+            Some(instructions) => Work::Abreast(instructions, Box::new(Columns::new(nz))),
+            None => Work::Alone(Box::new(Columns::new(nz))),
+        }
+    }
+
+    fn call_block(&self, dt: R, work: &mut Work<R>, block: &mut Block<'_, R>) {
+        match work {
+            Work::Alone(columns) => for_each(
+                block,
+                columns,
+                |x| x,
+                |x| x,
+                |columns| {
+                    columns.call(&self.factors, dt);
+                },
+            ),
+            Work::Abreast(instructions, columns) => {
+                let (factors, dt) = (self.factors.map(R::lane), dt.lane());
+                for_each(block, columns, R::lane, R::of_lane, |columns| {
+                    instructions.run(Call { factors, dt, columns });
+                });
+            }
+        }
+    }
+}
+
+/// Brings the columns of a block side by side, `N` at a time, calls the scheme and puts them back.
+fn for_each<R: Real, S: KesslerConstants, const N: usize>(
+    block: &mut Block<'_, R>,
+    columns: &mut Columns<S, N>,
+    to: impl Fn(R) -> S + Copy,
+    from: impl Fn(S) -> R + Copy,
+    mut call: impl FnMut(&mut Columns<S, N>),
+) {
+    let (_, ny, nx) = block.dim();
+    let [theta, qv, qc, qr] = &mut block.tracers[..] else { unreachable!("checked by the caller") };
+    let [rho, exner, dz] = &block.air[..] else { unreachable!("checked by the caller") };
+    let [rain, rainncv] = &mut block.surface[..] else { unreachable!("checked by the caller") };
+    columns.theta_base = to(block.theta_base);
+    for_stretches([ny, nx], N, |stretches, count| {
+        let levels = &mut columns.levels;
+        take(&theta.view(), stretches, levels, to, |level| &mut level.theta);
+        take(&qv.view(), stretches, levels, to, |level| &mut level.qv);
+        take(&qc.view(), stretches, levels, to, |level| &mut level.qc);
+        take(&qr.view(), stretches, levels, to, |level| &mut level.qr);
+        take(rho, stretches, levels, to, |level| &mut level.rho);
+        take(exner, stretches, levels, to, |level| &mut level.exner);
+        take(dz, stretches, levels, to, |level| &mut level.dz);
+        take_plane(&rain.view(), stretches, to, &mut columns.rain);
+        columns.fill_up(count);
+        call(columns);
+        let levels = &columns.levels;
+        give(theta, stretches, levels, from, |level| &level.theta);
+        give(qv, stretches, levels, from, |level| &level.qv);
+        give(qc, stretches, levels, from, |level| &level.qc);
+        give(qr, stretches, levels, from, |level| &level.qr);
+        give_plane(rain, stretches, from, &columns.rain);
+        give_plane(rainncv, stretches, from, &columns.rainncv);
+    });
+}

@@ -1,0 +1,116 @@
+//! Column physics: schemes that change the air of each column by itself.
+//!
+//! A scheme is a [`ColumnPhysics`]: it names the fields that it works on, and advances the columns of a [`Block`].
+//! [`call`] shares out all columns among threads. With the feature `gpu`, `device::OnDevice` leads to its kernels.
+//!
+//! | scheme | what it is |
+//! |---|---|
+//! | [`kessler`] | warm rain in three species of water, without ice |
+
+pub mod block;
+#[cfg(feature = "gpu")]
+pub mod device;
+pub mod kessler;
+mod stretches;
+
+use std::fmt::Debug;
+use std::ops::RangeInclusive;
+use std::sync::{Mutex, PoisonError};
+
+use crate::lanes::{Instructions, LANES};
+use crate::real::Real;
+
+pub use block::Block;
+
+/// A field that a scheme works on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Field {
+    /// Its name in files of columns.
+    pub name: &'static str,
+    /// Its units there.
+    pub units: &'static str,
+    /// It in words.
+    pub about: &'static str,
+}
+
+/// A scheme of column physics.
+///
+/// The columns know nothing of each other. Its parameters are what the scheme itself holds.
+pub trait ColumnPhysics<R: Real>: Sync {
+    /// Its name, in words.
+    const NAME: &'static str;
+    /// The fields that a call changes: potential temperature, vapour, further tracers.
+    const TRACERS: &'static [Field];
+    /// The fields of the air that a call reads.
+    const AIR: &'static [Field];
+    /// The planes at the ground that a call adds to or sets.
+    const SURFACE: &'static [Field];
+    /// Numbers of levels that it takes.
+    const LEVELS: RangeInclusive<usize>;
+
+    /// Work space of a thread.
+    type Work: Debug + Send;
+
+    /// Work space for columns of `nz` levels, with some vector instructions or none.
+    fn work(&self, nz: usize, instructions: Option<Instructions>) -> Self::Work;
+
+    /// One call on the columns of a block: `dt` seconds.
+    fn call_block(&self, dt: R, work: &mut Self::Work, block: &mut Block<'_, R>);
+}
+
+/// The work space of all threads, made once.
+#[derive(Debug)]
+pub struct Scratch<W> {
+    work: Vec<Mutex<W>>,
+}
+
+impl<W> Scratch<W> {
+    /// Work space for columns of `nz` levels for all threads of the pool that this is called in, and the best
+    /// instructions that the processor has.
+    pub fn new<R: Real, P: ColumnPhysics<R, Work = W>>(physics: &P, nz: usize) -> Self {
+        Self::with(physics, nz, Instructions::best())
+    }
+
+    /// The same with some vector instructions, or with none.
+    pub fn with<R: Real, P: ColumnPhysics<R, Work = W>>(
+        physics: &P,
+        nz: usize,
+        instructions: Option<Instructions>,
+    ) -> Self {
+        let threads = rayon::current_num_threads().max(1);
+        let work = || Mutex::new(physics.work(nz, instructions));
+        Self { work: (0..threads).map(|_| work()).collect() }
+    }
+
+    /// Does work in the space that belongs to this thread.
+    fn lend<T>(&self, work: impl FnOnce(&mut W) -> T) -> T {
+        let thread = rayon::current_thread_index().unwrap_or(0) % self.work.len();
+        work(&mut self.work[thread].lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+/// The fewest and the most columns that a thread takes at a time; many of them, so that few of [`LANES`] places stay
+/// empty.
+const BLOCK_COLUMNS: [usize; 2] = [5 * LANES, 32 * LANES];
+/// Blocks of each thread, which even out the work.
+const BLOCKS_OF_A_THREAD: usize = 4;
+
+/// One call of a scheme on all columns of a block, in parallel: `dt` seconds. The result does not depend on the number
+/// of threads.
+///
+/// # Panics
+///
+/// When the fields are not as many as the scheme has.
+pub fn call<R: Real, P: ColumnPhysics<R>>(
+    physics: &P,
+    dt: R,
+    scratch: &Scratch<P::Work>,
+    block: Block<'_, R>,
+) {
+    block.check::<P>();
+    let [fewest, most] = BLOCK_COLUMNS;
+    let share = block.columns().div_ceil(BLOCKS_OF_A_THREAD * rayon::current_num_threads());
+    block.shared_out(share.clamp(fewest, most), &|mut block| {
+        scratch.lend(|work| physics.call_block(dt, work, &mut block));
+    });
+}

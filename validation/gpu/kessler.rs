@@ -1,0 +1,144 @@
+//! The Kessler scheme on the GPU: by the limits that hold for the CPU version, and as on the CPU.
+
+use std::sync::LazyLock;
+
+use ndarray::{Array, Dimension, s};
+
+use nwp_mini::device::{Element, Gpu};
+use nwp_mini::grid::Shape;
+use nwp_mini::physics::device::{Launcher, Memory, OnDevice, Places};
+use nwp_mini::physics::kessler::params::KesslerFactors;
+use nwp_mini::physics::kessler::{Kessler, Vectorised};
+
+use crate::gpu;
+use crate::support::kessler::case::{Columns, Engine, OnCpu, State, group};
+use crate::support::kessler::judge::Reference;
+use crate::support::reference;
+
+static REFERENCE: LazyLock<Reference> = LazyLock::new(Reference::read);
+
+/// Elements behind an array that no kernel may touch.
+const GUARD: usize = 1000;
+
+/// The kernel as something that runs the scheme.
+struct OnGpu<R> {
+    gpu: Gpu,
+    scheme: Kessler<R>,
+    /// Columns to work on; all where nothing is said.
+    places: Option<Places>,
+}
+
+impl<R: Vectorised + Element> OnGpu<R> {
+    fn new(gpu: &Gpu, scheme: Kessler<R>) -> Self {
+        Self { gpu: gpu.clone(), scheme, places: None }
+    }
+}
+
+impl<R: Vectorised + Element> Engine<R> for OnGpu<R> {
+    fn call(&self, dt: R, state: &mut State<R>) {
+        let (nz, ny, nx) = state.tracers[0].dim();
+        let places = self.places.unwrap_or_else(|| Places::all(Shape { nx, ny, nz }));
+        let base = state.theta_base;
+        let launcher = self.scheme.launcher(&self.gpu, nz, places, base).unwrap();
+        let tracers = self.gpu.upload(&guarded(&state.tracers)).unwrap();
+        let air = self.gpu.upload(&guarded(&state.air)).unwrap();
+        let surface = self.gpu.upload(&guarded(&state.surface)).unwrap();
+        let memory = Memory { tracers: &tracers, air: &air, surface: &surface };
+        launcher.call(&memory, dt.f64()).unwrap();
+        assign(&mut state.tracers, &tracers.to_vec().unwrap());
+        assign(&mut state.surface, &surface.to_vec().unwrap());
+    }
+}
+
+/// Fields one after the other, and behind them what is no number.
+fn guarded<R: Vectorised, D: Dimension>(fields: &[Array<R, D>]) -> Vec<R> {
+    let values = fields.iter().flat_map(|field| field.iter().copied());
+    values.chain([R::nan(); GUARD]).collect()
+}
+
+fn assign<R: Vectorised, D: Dimension>(fields: &mut [Array<R, D>], found: &[R]) {
+    let (found, guard) = found.split_at(found.len() - GUARD);
+    assert!(guard.iter().all(|x| x.is_nan()), "something is written behind the fields");
+    let size = found.len() / fields.len();
+    for (field, found) in fields.iter_mut().zip(found.chunks(size)) {
+        field.iter_mut().zip(found).for_each(|(x, &found)| *x = found);
+    }
+}
+
+fn check<R: Vectorised + Element>(fast_math: bool) {
+    let Some(gpu) = gpu(fast_math) else { return };
+    REFERENCE.judge(&OnGpu::<R>::new(&gpu, Kessler::default())).finish();
+}
+
+#[test]
+fn single_precision_with_fast_math() {
+    check::<f32>(true);
+}
+
+#[test]
+fn single_precision() {
+    check::<f32>(false);
+}
+
+#[test]
+fn double_precision() {
+    check::<f64>(true);
+}
+
+/// The limits are narrow enough for the kernel too.
+#[test]
+fn one_per_cent_of_a_process_shows() {
+    let Some(gpu) = gpu(true) else { return };
+    for &name in KesslerFactors::<f32>::NAMES {
+        let mut scheme = Kessler::<f32>::default();
+        *scheme.factors.of(name).expect("a process") = 1.01;
+        let report = REFERENCE.judge(&OnGpu::new(&gpu, scheme));
+        println!("{name} + 1 %: {} limits exceeded", report.failures.len());
+        assert!(!report.failures.is_empty(), "a change of {name} by 1 % is not noticed");
+    }
+}
+
+/// Columns of a part of a grid get what they get in the whole, and all others stay as they are.
+#[test]
+fn only_the_columns_of_a_part_are_changed() {
+    let Some(gpu) = gpu(true) else { return };
+    let columns = Columns::read(&group(&reference("kessler"), "storm"));
+    let before = State::<f32>::of(&columns, 13, 300.0);
+    let (_, ny, nx) = before.tracers[0].dim();
+    let (rows, columns) = (2..ny - 1, 3..nx - 4);
+    let (width, rows_of) = (columns.len(), rows.len());
+    let places = Places { width, rows: rows_of, first: 2 * nx + 3, pitch: nx, level: nx * ny };
+    let mut engine = OnGpu::new(&gpu, Kessler::default());
+    let (mut whole, mut part) = (before.clone(), before.clone());
+    engine.call(60.0, &mut whole);
+    engine.places = Some(places);
+    engine.call(60.0, &mut part);
+    let mut expected = before;
+    for (field, whole) in expected.tracers.iter_mut().zip(&whole.tracers) {
+        let inside = s![.., rows.clone(), columns.clone()];
+        field.slice_mut(inside).assign(&whole.slice(inside));
+    }
+    for (plane, whole) in expected.surface.iter_mut().zip(&whole.surface) {
+        let inside = s![rows.clone(), columns.clone()];
+        plane.slice_mut(inside).assign(&whole.slice(inside));
+    }
+    assert!(expected.tracers != whole.tracers, "the part is the whole");
+    assert_eq!(part.tracers, expected.tracers);
+    assert_eq!(part.surface, expected.surface);
+}
+
+/// Without rain no rain comes of nothing, call after call, whatever a device takes for a reciprocal.
+#[test]
+fn no_rain_comes_of_nothing() {
+    let Some(gpu) = gpu(true) else { return };
+    let mut columns = Columns::read(&group(&reference("kessler"), "warm"));
+    columns.field_mut("qr").fill(0.0);
+    // Less than what autoconversion needs.
+    columns.field_mut("qc").mapv_inplace(|qc| qc.min(5.0e-4));
+    columns.field_mut("q").mapv_inplace(|q| 0.5 * q);
+    let columns = columns.unforced();
+    let found = columns.run(&OnGpu::<f32>::new(&gpu, Kessler::default()), 120.0, 30);
+    let expected = columns.run(&OnCpu::<f32>::best(), 120.0, 30);
+    assert!(expected.tracers[3].iter().all(|qr| *qr == 0.0), "there is rain on the CPU");
+    assert!(found.tracers[3].iter().all(|qr| *qr == 0.0), "there is rain");
+}
