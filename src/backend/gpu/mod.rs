@@ -48,9 +48,9 @@ use crate::grid::gpu::Layout;
 use crate::primitives::gpu::reduce::Reducible;
 use crate::state::gpu::notes::Flaw;
 use crate::state::{State, Surface};
-use crate::wsm5::Vectorised;
 use crate::wsm5::gpu::Mapping;
 use crate::wsm5::gpu::clouds::{Abreast, Place};
+use crate::wsm5::{Vectorised, check_length};
 
 /// A precision that the GPU computes in.
 pub trait OnDevice: FluxConstants + Vectorised + Reducible {}
@@ -269,6 +269,7 @@ impl<R: OnDevice> Backend<R> for OnGpu<R> {
     }
 
     fn step(&mut self, dt: f64) -> Result<()> {
+        check_length(R::of(dt))?;
         self.ask_for_step(dt)
     }
 

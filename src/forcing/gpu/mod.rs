@@ -166,6 +166,10 @@ impl<R: Real + Element> Between<R> {
     /// # Errors
     ///
     /// [`Error::Gpu`](crate::error::Error::Gpu), as all below.
+    ///
+    /// # Panics
+    ///
+    /// When the continuity is not of the grid.
     pub fn new(gpu: &Gpu, layout: Layout, continuity: &Continuity, states: usize) -> Result<Self> {
         let module = gpu.module(&source(R::PRECISION, layout.shape.nz))?;
         let [c1, c2] = continuity.below();
