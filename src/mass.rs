@@ -39,6 +39,10 @@ impl<R: Real> Layered<R> {
     }
 
     /// Writes the values of row j at level k to `row`.
+    ///
+    /// # Panics
+    ///
+    /// When there is no such row or level, when `row` is shorter, or a plane is not in standard layout.
     #[inline]
     pub fn fill_row(&self, k: usize, j: usize, row: &mut [R]) {
         let (nx, c1, c2) = (self.with_mu.ncols(), self.c1[k], self.c2[k]);
@@ -120,6 +124,10 @@ pub struct AirMass<R> {
 
 impl<R: Real> AirMass<R> {
     /// Masses and capacities of the grid.
+    ///
+    /// # Panics
+    ///
+    /// When the grid has no cells, or the coordinate is not of its shape.
     pub fn new(grid: &Grid, coordinate: &MassCoordinate) -> Self {
         Self::with_end(grid, coordinate, &coordinate.mu)
     }
@@ -129,9 +137,18 @@ impl<R: Real> AirMass<R> {
     ///
     /// As the mass is constant in time the two differ by rounding at most. Shape of `mu_end`: (ny, nx).
     /// Units: Pa.
+    ///
+    /// # Panics
+    ///
+    /// As [`AirMass::new`].
     pub fn with_end(grid: &Grid, coordinate: &MassCoordinate, mu_end: &Array2<f64>) -> Self {
         let Shape { nx, ny, nz } = grid.shape;
-        let MassCoordinate { mu, map_x, map_y, c1, c2, rdnw, unit, .. } = coordinate;
+        let MassCoordinate { mu, map_x, map_y, c1, c2, rdnw, fnm, fnp, unit } = coordinate;
+        assert!(grid.shape.cells() > 0, "a grid of {} cells", grid.shape);
+        let planes = [mu, mu_end, map_x, map_y].map(Array2::dim);
+        assert_eq!(planes, [(ny, nx); 4], "shapes of column masses and map factors");
+        let profiles = [c1, c2, rdnw, fnm, fnp].map(Vec::len);
+        assert_eq!(profiles, [nz; 5], "layers of c1, c2, rdnw, fnm, fnp");
         let c1_deep: Vec<f64> = (0..nz).map(|k| c1[k] * coordinate.thickness(k)).collect();
         let c2_deep: Vec<f64> = (0..nz).map(|k| c2[k] * coordinate.thickness(k)).collect();
         let area = Array2::from_shape_fn((ny, nx), |c| unit / (map_x[c] * map_y[c]));
@@ -178,10 +195,28 @@ impl<R: Real> AirMass<R> {
             capacity_x: Layered::new(&face_x(&with_mu), &face_x(&without_mu), &c1_deep, &c2_deep),
             capacity_y: Layered::new(&face_y(&with_mu), &face_y(&without_mu), &c1_deep, &c2_deep),
             capacity_z: Layered::new(&(mu_end * &area_z), &area_z, &depth_z(c1), &depth_z(c2)),
-            weight_above: round(&coordinate.fnm),
-            weight_below: round(&coordinate.fnp),
+            weight_above: round(fnm),
+            weight_below: round(fnp),
             map_x: map_x.mapv(R::of),
         }
+    }
+
+    /// Whether all of it has the shapes of a grid.
+    pub fn is_of(&self, shape: Shape) -> bool {
+        let Shape { nx, ny, nz } = shape;
+        let fields = [
+            (&self.cell, (ny, nx), nz),
+            (&self.cell_end, (ny, nx), nz),
+            (&self.capacity_x, (ny, nx + 1), nz),
+            (&self.capacity_y, (ny + 1, nx), nz),
+            (&self.capacity_z, (ny, nx), nz + 1),
+        ];
+        let fits = |(field, plane, levels): &(&Layered<R>, (usize, usize), usize)| {
+            [field.with_mu.dim(), field.without_mu.dim()] == [*plane; 2]
+                && [field.c1.len(), field.c2.len()] == [*levels; 2]
+        };
+        let weights = [self.weight_above.len(), self.weight_below.len()];
+        fields.iter().all(fits) && weights == [nz; 2] && self.map_x.dim() == (ny, nx)
     }
 }
 
@@ -233,6 +268,10 @@ pub struct MassFlux<R> {
 /// `min over cells of M / Σ max(F out, 0)`
 ///
 /// Source: S06; the sum of the outgoing Courant numbers stays at or below 1.
+///
+/// # Panics
+///
+/// When masses or fluxes are not of this shape.
 pub fn longest_time_step<R: Real>(shape: Shape, air: &AirMass<R>, flux: &MassFlux<R>) -> f64 {
     let mut largest = 0.0_f64;
     for k in 0..shape.nz {
@@ -268,6 +307,10 @@ pub struct Outflow {
 }
 
 /// The cell that air leaves fastest, by rates in single precision.
+///
+/// # Panics
+///
+/// When masses or fluxes are not of this shape.
 pub fn fastest_outflow<R: Real>(shape: Shape, air: &AirMass<R>, flux: &MassFlux<R>) -> Outflow {
     let of_level = |k: usize| {
         let mut fastest = Outflow { rate: 0.0, cell: [k, 0, 0] };

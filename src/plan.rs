@@ -69,6 +69,12 @@ impl Plan {
     /// [`Error::Usage`] when the user's own step is longer than that, when a step or the run is
     /// too short to be computed, or when the run is too long.
     pub fn new(length: Length, dt: Option<f64>, file_dt: Option<f64>, max_dt: f64) -> Result<Self> {
+        if max_dt.is_nan() {
+            return Err(Error::Usage(
+                "the longest time step for these winds is not a number: masses or fluxes are not finite"
+                    .to_owned(),
+            ));
+        }
         let asked = if dt.is_some() { "as asked for" } else { "by the input's DT, or its winds" };
         let dt = match dt {
             Some(dt) if dt > max_dt => {
@@ -91,7 +97,7 @@ impl Plan {
                 }
             }
         };
-        if dt < SHORTEST {
+        if dt.is_nan() || dt.is_infinite() || dt < SHORTEST {
             return Err(Error::Usage(format!(
                 "the time step, {asked}, is {dt:e} s; at least {SHORTEST:e} s is needed"
             ))
@@ -99,7 +105,7 @@ impl Plan {
         }
         let (steps, last_dt) = match length {
             Length::Steps(steps) => (steps, dt),
-            Length::Seconds(seconds) if seconds < SHORTEST => {
+            Length::Seconds(seconds) if seconds.is_nan() || seconds < SHORTEST => {
                 return Err(Error::Usage(format!(
                     "a run of {:e} hours: at least {SHORTEST:e} s is needed",
                     seconds / HOUR

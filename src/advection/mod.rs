@@ -23,7 +23,7 @@ pub mod terms;
 
 use std::sync::{Arc, Mutex};
 
-use ndarray::Array3;
+use ndarray::{Array2, Array3};
 
 use crate::grid::{Grid, Shape};
 use crate::mass::{AirMass, MassFlux};
@@ -121,6 +121,10 @@ impl<R: Real> Workspace<R> {
 /// Source: WS02 (time scheme), SW09, W09 (limiters).
 /// Shape: `q` (nz, ny, nx), i fastest.
 /// Units: `q` kg kg⁻¹; returns kg.
+///
+/// # Panics
+///
+/// When the grid has no cells, or an array is not of its shape or not in standard layout.
 pub fn step<R: FluxConstants>(
     wind: &Wind<'_, R>,
     limiter: Limiter,
@@ -129,6 +133,11 @@ pub fn step<R: FluxConstants>(
     work: &mut Workspace<R>,
 ) -> f64 {
     check_shapes(wind, q, work);
+    if let Entering::Values(BoundaryValues { west, east, south, north }) = inflow {
+        let Shape { nx, ny, nz } = wind.grid.shape;
+        let sides = [west, east, south, north].map(Array2::dim);
+        assert_eq!(sides, [(nz, ny), (nz, ny), (nz, nx), (nz, nx)], "shapes of the inflow");
+    }
     let Workspace { stages: [first, second], scratch, block, inflow: sums, perturbation } = work;
     let (block, perturbation) = (*block, *perturbation);
     // The stages advance a third, a half and the whole of the step.
@@ -176,6 +185,10 @@ pub fn step<R: FluxConstants>(
 ///
 /// Shape: (nz, ny, nx), i fastest.
 /// Units: kg kg⁻¹; returns kg s⁻¹.
+///
+/// # Panics
+///
+/// As [`step`].
 pub fn net_outflow<R: FluxConstants>(
     wind: &Wind<'_, R>,
     limiter: Limiter,
@@ -199,8 +212,10 @@ pub fn net_outflow<R: FluxConstants>(
     net
 }
 
-fn check_shapes<R>(wind: &Wind<'_, R>, q: &Array3<R>, work: &Workspace<R>) {
+fn check_shapes<R: Real>(wind: &Wind<'_, R>, q: &Array3<R>, work: &Workspace<R>) {
     let shape = wind.grid.shape;
+    assert!(shape.cells() > 0, "a grid of {shape} cells");
+    assert!(wind.air.is_of(shape), "masses of a grid of {shape} cells");
     assert_eq!(q.dim(), shape.centre(), "shape of the tracer");
     assert_eq!(work.stages[0].dim(), shape.centre(), "shape of the workspace");
     assert_eq!(wind.flux.x.dim(), shape.x_face(), "shape of the fluxes along x");

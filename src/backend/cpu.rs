@@ -309,6 +309,7 @@ where
     }
 
     fn step(&mut self, dt: f64) -> Result<()> {
+        wsm5::check_length(R::of(dt))?;
         if let Some(seed) = &mut self.disturbance {
             Shift::Either { units: 1, seed: *seed }.apply(&mut self.state);
             *seed += 1;

@@ -10,6 +10,10 @@ use crate::state::State;
 /// # Errors
 ///
 /// [`Error::BlowUp`] with the first such cell of the first such field.
+///
+/// # Panics
+///
+/// When a field is not in standard layout.
 pub fn check_finite<R: Real>(state: &State<R>, step: usize) -> Result<()> {
     for (tracer, field) in state.tracers() {
         let values = field.as_slice().expect("fields are in standard layout");

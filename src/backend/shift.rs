@@ -24,6 +24,10 @@ pub enum Shift {
 
 impl Shift {
     /// Moves all values but zeros: where there is no cloud, there is none to change.
+    ///
+    /// # Panics
+    ///
+    /// When a field is not in standard layout.
     pub fn apply<R: Real>(self, state: &mut State<R>) {
         for (n, field) in state.fields_mut().iter_mut().enumerate() {
             let values = field.as_slice_mut().expect("fields are in standard layout");

@@ -29,6 +29,10 @@ pub struct Summary<R> {
 
 impl<R: Real> Summary<R> {
     /// Sums up a state in winds.
+    ///
+    /// # Panics
+    ///
+    /// When the arrays are not of one grid, or not in standard layout.
     pub fn of(
         region: &Region,
         air: &AirMass<R>,

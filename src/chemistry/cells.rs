@@ -12,6 +12,7 @@ use super::lanes::{CELLS, Row, each};
 use super::mechanism::expression::Input;
 use super::rosenbrock::{Control, Counters, Factors, Method, Status, Tolerances, Work};
 use super::sparse_lu::Entry;
+use crate::chemistry::rates::Operation;
 use crate::chemistry::rates::sun::sunlight;
 use crate::lanes::{Instructions, Task};
 
@@ -113,12 +114,20 @@ const PIECE: usize = 1_024;
 const PIECES_PER_THREAD: usize = 8;
 
 /// Integrates all cells over the interval. A cell that fails keeps its concentrations.
+///
+/// # Panics
+///
+/// When an array does not have the values of all cells for this mechanism, or the interval is no positive number.
 pub fn integrate(kinetics: &Kinetics, settings: &Settings, cells: &mut Cells) -> Vec<Outcome> {
     let instructions = Instructions::best();
     integrate_with(kinetics, settings, cells, instructions)
 }
 
 /// The same with given vector instructions, or without.
+///
+/// # Panics
+///
+/// As [`integrate`].
 pub fn integrate_with(
     kinetics: &Kinetics,
     settings: &Settings,
@@ -126,6 +135,9 @@ pub fn integrate_with(
     instructions: Option<Instructions>,
 ) -> Vec<Outcome> {
     let count = cells.len();
+    check_lengths(kinetics, cells);
+    let Settings { interval, .. } = settings;
+    assert!(*interval > 0.0 && interval.is_finite(), "an interval of {interval} s");
     if count == 0 {
         return Vec::new();
     }
@@ -153,7 +165,12 @@ pub fn integrate_with(
 }
 
 /// Rate constants of all reactions at the start, reaction by reaction for each cell.
+///
+/// # Panics
+///
+/// When an array does not have the values of all cells for this mechanism.
 pub fn rate_constants(kinetics: &Kinetics, cells: &Cells) -> Vec<f64> {
+    check_lengths(kinetics, cells);
     let mut results = vec![Row::default(); kinetics.rates.operations.len()];
     let mut constants = Vec::with_capacity(cells.len() * kinetics.reactions());
     for first in (0..cells.len()).step_by(CELLS) {
@@ -165,6 +182,35 @@ pub fn rate_constants(kinetics: &Kinetics, cells: &Cells) -> Vec<f64> {
         }));
     }
     constants
+}
+
+/// Fails unless there are values of all cells, whatever of them the rates use.
+fn check_lengths(kinetics: &Kinetics, cells: &Cells) {
+    let Cells { variable, fixed, air_factor, air_density, hydrolysis, start, .. } = cells;
+    let count = cells.len();
+    for (name, values, of_a_cell) in [
+        ("variable", variable, kinetics.variables()),
+        ("fixed", fixed, kinetics.fixed.len()),
+        ("air_factor", air_factor, 1),
+        ("air_density", air_density, 1),
+        ("hydrolysis", hydrolysis, 1),
+        ("start", start, 1),
+    ] {
+        let (found, needed) = (values.len(), of_a_cell * count);
+        assert!(found == needed, "{found} values of {name}; {count} cells have {needed}");
+    }
+    let (found, least) = (cells.photolysis.len(), frequencies(kinetics));
+    let fits = found >= least * count && (count == 0 || found.is_multiple_of(count));
+    assert!(fits, "{found} values of photolysis; {count} cells have {least} each at least");
+}
+
+/// Photolysis frequencies that the rates need of a cell.
+pub(super) fn frequencies(kinetics: &Kinetics) -> usize {
+    let numbers = kinetics.rates.operations.iter().map(|operation| match operation {
+        Operation::Input(Input::Photolysis(number)) => number + 1,
+        _ => 0,
+    });
+    numbers.max().unwrap_or(0)
 }
 
 /// A quantity of the cells from `first` on; lanes beyond the last cell have that of the last.

@@ -112,6 +112,10 @@ impl Kinetics {
     /// # Errors
     ///
     /// A message when the mechanism is too large.
+    #[expect(
+        clippy::missing_panics_doc,
+        reason = "numbers of species and reactions fit, as the parser sees to"
+    )]
     pub fn new(mechanism: &Mechanism) -> Result<Self, String> {
         let (initial, fixed) = initial_order(mechanism);
         if initial.is_empty() {

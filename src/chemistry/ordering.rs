@@ -133,6 +133,7 @@ pub fn jacobian_pattern(mechanism: &Mechanism, order: &[usize]) -> Pattern {
 /// Order of elimination by the rule of Markowitz with diagonal pivots: the first of the best ones, which
 /// changes places with the one whose turn it was. `None` where the factors need more products than
 /// `most`.
+#[expect(clippy::missing_panics_doc, reason = "a row is left in every step")]
 pub fn markowitz(pattern: &Pattern, most: usize) -> Option<Vec<usize>> {
     let n = pattern.size;
     let mut products = 0;

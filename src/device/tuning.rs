@@ -164,6 +164,7 @@ impl Tuning {
     }
 
     /// The text of the file.
+    #[expect(clippy::missing_panics_doc, reason = "choices are plain tables")]
     pub fn text(&self) -> String {
         HEAD.to_owned() + &toml::to_string(self).expect("choices are plain tables")
     }

@@ -18,6 +18,7 @@ use crate::primitives::csr::Csr;
 ///
 /// [`Error::Input`] about the file of the places, with the line, when one lies outside of the
 /// centres of the cells, or when the grid has no coordinates of their kind.
+#[expect(clippy::missing_panics_doc, reason = "a terrain is in standard layout")]
 pub fn locate(path: &Path, stations: &Stations, domain: &Domain) -> Result<(Vec<Place>, Csr<f64>)> {
     let locator = Locator::new(domain);
     match stations.coordinates {

@@ -93,6 +93,10 @@ impl<R: Stored> ColumnCase<R> {
 /// # Errors
 ///
 /// Those of [`Writer`].
+///
+/// # Panics
+///
+/// When the case has several rows of columns, or its arrays differ in shape.
 pub fn write_case<R: Stored>(
     mut writer: Writer,
     case: &ColumnCase<R>,
@@ -149,6 +153,10 @@ fn prognostic<R>(state: &State<R>) -> [(&'static str, &Array3<R>, [&'static str;
 /// # Errors
 ///
 /// Those of [`Writer`].
+///
+/// # Panics
+///
+/// As [`write_case`].
 pub fn write<R: Stored>(
     mut writer: Writer,
     state: &State<R>,

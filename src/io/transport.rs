@@ -100,6 +100,7 @@ impl Case {
     /// Fx = ru |Δη| / Δx, Fy = rv |Δη| / Δy, Fz = −rom / mx
     ///
     /// Units: Pa s⁻¹ (per unit area of the map, as [`MassCoordinate::unit`] is 1).
+    #[expect(clippy::missing_panics_doc, reason = "there is a value for each face")]
     pub fn flux<R: Real>(&self) -> MassFlux<R> {
         let Grid { dx, dy, .. } = self.grid;
         let depth = |k| self.coordinate.thickness(k);

@@ -6,6 +6,10 @@ use super::link::{Link, third_row};
 use super::number::Complex;
 
 /// The complex numbers of a link, from its 18 reals.
+///
+/// # Panics
+///
+/// When there are fewer.
 pub fn link_of(reals: &[f64]) -> Link<f64> {
     std::array::from_fn(|row| {
         std::array::from_fn(|column| {

@@ -8,7 +8,7 @@ use super::fields::{Divisible, Fields, theta_after};
 use super::gather::Vectorised;
 use super::params::SchemeConstants;
 use super::scheme::Scheme;
-use super::{Air, Cell, Column, Fallout, gather};
+use super::{Air, Cell, Column, Fallout, assert_length, gather};
 use crate::lanes::{Instructions, LANES};
 use crate::real::{Precision, Real};
 
@@ -50,6 +50,7 @@ pub(super) fn in_blocks<F: Divisible>(block: usize, fields: F, work: &(impl Fn(F
 /// What each thread works in, made once, and the instructions that it works with.
 #[derive(Debug)]
 pub struct Scratch<R: Real> {
+    layers: usize,
     columns: Vec<Mutex<Column<R>>>,
     vectors: Option<Vectors<R::Lane>>,
 }
@@ -77,6 +78,7 @@ impl<R: Vectorised> Scratch<R> {
         let instructions = instructions.filter(|_| R::PRECISION == Precision::F32);
         let abreast = || (0..threads).map(|_| Mutex::new(Abreast::new(nz))).collect();
         Self {
+            layers: nz,
             columns: (0..threads).map(|_| Mutex::new(Column::new(nz))).collect(),
             vectors: instructions.map(|instructions| Vectors { instructions, columns: abreast() }),
         }
@@ -92,6 +94,11 @@ impl<R: Vectorised> Scratch<R> {
         self.vectors.as_ref().map(|vectors| vectors.instructions)
     }
 
+    /// Layers of the columns.
+    pub(super) fn layers(&self) -> usize {
+        self.layers
+    }
+
     /// What stands ready for a variant of the scheme that is written for columns side by side.
     fn vectors(&self, fallout: Fallout) -> Option<&Vectors<R::Lane>> {
         self.vectors.as_ref().filter(|_| fallout == Fallout::SemiLagrangian)
@@ -105,7 +112,14 @@ fn lend<T, U>(all: &[Mutex<T>], work: impl FnOnce(&mut T) -> U) -> U {
 }
 
 /// One call of the scheme on every column: `dt` seconds.
+///
+/// # Panics
+///
+/// When the fields differ in shape or have other layers than the scratch, or none; when `dt` is no positive number,
+/// or is more minor steps than 31 bits can count.
 pub fn call<R: Vectorised>(p: &Scheme<R>, dt: R, scratch: &Scratch<R>, fields: Fields<'_, R>) {
+    fields.check(scratch.layers());
+    assert_length(dt);
     match scratch.vectors(p.fallout) {
         Some(Vectors { instructions, columns }) => {
             let p = p.map(R::lane);

@@ -13,12 +13,17 @@ use super::scheme::Scheme;
 use crate::lanes::{Instructions, LANES, Row, Task, each};
 
 /// Reflectivity and effective radii of every column.
+///
+/// # Panics
+///
+/// When the fields differ in shape.
 pub fn diagnose<R: Vectorised>(
     p: &Scheme<R>,
     bins: &Bins<R>,
     scratch: &Scratch<R>,
     fields: DiagnosticFields<'_, R>,
 ) {
+    fields.check();
     match scratch.any_instructions() {
         Some(instructions) => {
             let (ny, nx) = fields.rows_and_columns();

@@ -2,7 +2,9 @@
 
 use std::ops::Range;
 
-use ndarray::{Array2, ArrayView2, ArrayView3, ArrayViewMut2, ArrayViewMut3, Axis, Dimension, s};
+use ndarray::{
+    Array2, ArrayBase, ArrayView2, ArrayView3, ArrayViewMut2, ArrayViewMut3, Axis, Dimension, s,
+};
 
 use super::{Cell, Precipitation, cell};
 use crate::mass::Layered;
@@ -153,7 +155,31 @@ impl<'a, R: Real> Fields<'a, R> {
         Self { weighing: Some(weighing), ..self }
     }
 
+    /// Fails unless all have one shape of so many layers.
+    pub(super) fn check(&self, layers: usize) {
+        let Self { theta, qv, qc, qr, qi, qs, rho, exner, p, dz, .. } = self;
+        let (nz, ny, nx) = theta.dim();
+        assert!(layers > 0, "columns without layers");
+        assert_eq!(nz, layers, "layers of the fields and of the scratch");
+        let written = [qv, qc, qr, qi, qs].map(ArrayBase::dim);
+        assert_eq!(written, [(nz, ny, nx); 5], "shapes of qv, qc, qr, qi, qs beside theta");
+        let read = [rho, exner, p, dz].map(ArrayBase::dim);
+        assert_eq!(read, [(nz, ny, nx); 4], "shapes of rho, exner, p, dz beside theta");
+        let Self { rain, fallen, rainncv, snow, snowncv, sr, fall_residual, clipped, .. } = self;
+        let planes = [rain, fallen, rainncv, snow, snowncv, sr, fall_residual, clipped];
+        assert_eq!(planes.map(ArrayBase::dim), [(ny, nx); 8], "shapes at the ground");
+        if let Some(Weighing { mass: [a, b], profiles, per_area, mass_mismatch }) = &self.weighing {
+            let planes = [a.dim(), b.dim(), per_area.dim(), mass_mismatch.dim()];
+            assert_eq!(planes, [(ny, nx); 4], "shapes of what changes are weighed by");
+            assert_eq!(profiles.map(<[R]>::len), [nz; 2], "layers that changes are weighed in");
+        }
+    }
+
     /// The columns of the given rows and columns of the grid only.
+    ///
+    /// # Panics
+    ///
+    /// When the grid does not have them.
     pub fn within(mut self, rows: Range<usize>, columns: Range<usize>) -> Self {
         for (axis, range) in [(0, rows), (1, columns)] {
             self = self.divide(axis, range.end).0.divide(axis, range.start).1;
@@ -297,6 +323,18 @@ impl<'a, R: Real> DiagnosticFields<'a, R> {
             re_ice: out.re_ice.view_mut(),
             re_snow: out.re_snow.view_mut(),
         }
+    }
+}
+
+impl<R: Real> DiagnosticFields<'_, R> {
+    /// Fails unless all have one shape.
+    pub(super) fn check(&self) {
+        let Self { theta, qv, qc, qr, qi, qs, rho, exner, p, .. } = self;
+        let read = [qv, qc, qr, qi, qs, rho, exner, p].map(ArrayView3::dim);
+        assert_eq!(read, [theta.dim(); 8], "shapes of state and air beside theta");
+        let Self { refl_10cm, re_cloud, re_ice, re_snow, .. } = self;
+        let set = [refl_10cm, re_cloud, re_ice, re_snow].map(ArrayBase::dim);
+        assert_eq!(set, [theta.dim(); 4], "shapes of what is diagnosed");
     }
 }
 

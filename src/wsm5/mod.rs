@@ -44,6 +44,7 @@ pub use fields::{DiagnosticFields, Fields, Weighing};
 pub use gather::Vectorised;
 pub use step::Precipitation;
 
+use crate::error::{Error, Result};
 use fall::Fall;
 use params::SchemeConstants;
 use scheme::Scheme;
@@ -106,7 +107,17 @@ impl<R: SchemeConstants> Column<R> {
     /// One call of the scheme: `dt` seconds, in minor steps of about two minutes at most.
     ///
     /// [`Column::cells`] and rho, p, dz of [`Column::air`] are the input.
+    ///
+    /// # Panics
+    ///
+    /// When there are no layers, or no longer as many cells or air as the column was made for; when `dt` is no
+    /// positive number, or is more minor steps than 31 bits can count.
     pub fn call(&mut self, p: &Scheme<R>, dt: R) -> Precipitation<R> {
+        let layers = self.onset.len();
+        assert!(layers > 0, "a column without layers");
+        let found = [self.cells.len(), self.air.len()];
+        assert_eq!(found, [layers; 2], "cells and air of a column of {layers} layers");
+        assert_length(dt);
         let mut sum = Precipitation::default();
         self.set_out(&mut sum);
         let steps = minor_steps(dt);
@@ -146,6 +157,28 @@ impl<R: SchemeConstants> Column<R> {
             let clipped = step::processes(p, dt_cloud, air, onset, self.qr_sized[k], cell);
             sum.clipped += air.rho * air.dz * clipped;
         }
+    }
+}
+
+/// Most minor steps of a call: as many as kernels can count.
+const MOST_MINOR_STEPS: f64 = i32::MAX as f64;
+
+/// Refuses a length of a call that no call can have.
+pub(crate) fn check_length<R: SchemeConstants>(dt: R) -> Result<()> {
+    if dt > R::ZERO && minor_steps(dt).f64() <= MOST_MINOR_STEPS {
+        return Ok(());
+    }
+    let most = MOST_MINOR_STEPS * R::DT_CLOUD_MAX.f64();
+    Err(Error::Usage(format!(
+        "a call of the microphysics of {} s; give a number of seconds above 0 and up to {most:e}",
+        dt.f64()
+    )))
+}
+
+/// The same where it is a fault of the caller.
+fn assert_length<R: SchemeConstants>(dt: R) {
+    if let Err(why) = check_length(dt) {
+        panic!("{why}");
     }
 }
 

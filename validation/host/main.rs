@@ -8,5 +8,6 @@ mod lattice;
 mod pair;
 mod primitives;
 mod projection;
+mod refusals;
 mod wsm5;
 mod wsm5_substepped;

@@ -2,6 +2,7 @@
 #![allow(clippy::print_stdout, reason = "tests say which data they read and how they fared")]
 #![allow(missing_docs, reason = "fields of test cases are named for what they hold")]
 #![allow(clippy::must_use_candidate, reason = "results of tests are looked at")]
+#![allow(clippy::missing_panics_doc, reason = "tests that meet what they do not expect panic")]
 
 use std::path::{Path, PathBuf};
 

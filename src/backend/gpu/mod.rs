@@ -53,9 +53,9 @@ use crate::primitives::gpu::reduce::Reducible;
 use crate::shared::ReadPointer;
 use crate::state::gpu::notes::Flaw;
 use crate::state::{State, Surface};
-use crate::wsm5::Vectorised;
 use crate::wsm5::gpu::Mapping;
 use crate::wsm5::gpu::clouds::Place;
+use crate::wsm5::{Vectorised, check_length};
 
 /// A precision that the GPU computes in.
 pub trait OnDevice: FluxConstants + Vectorised + Reducible {}
@@ -294,6 +294,7 @@ impl<R: OnDevice> Backend<R> for OnGpu<R> {
     }
 
     fn step(&mut self, dt: f64) -> Result<()> {
+        check_length(R::of(dt))?;
         self.ask_for_step(dt)
     }
 

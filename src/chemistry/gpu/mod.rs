@@ -24,7 +24,7 @@ use rayon::prelude::*;
 
 use self::arguments::ChemistryArgs;
 use self::form::Places;
-use crate::chemistry::cells::{Cells, LuPrecision, Outcome, RateUpdate, Settings};
+use crate::chemistry::cells::{Cells, LuPrecision, Outcome, RateUpdate, Settings, frequencies};
 use crate::chemistry::kinetics::Kinetics;
 use crate::chemistry::rosenbrock::{Counters, Status, methods};
 use crate::device::{Buffer, Element, Gpu, Kernel, Launch, Resources, Source};
@@ -100,6 +100,8 @@ pub struct Integrator {
     blocks: usize,
     /// Variable species, fixed species, kept results of the rates.
     sizes: [usize; 3],
+    /// Photolysis frequencies of a cell.
+    frequencies: usize,
     rates: Kernel,
     integrate: Kernel,
     scratch: Buffer<f64>,
@@ -166,6 +168,7 @@ impl Integrator {
             plan,
             blocks,
             sizes: [kinetics.variables(), kinetics.fixed.len(), kinetics.rates.kept.len()],
+            frequencies: frequencies(kinetics),
             rates,
             integrate,
             scratch: gpu.zeros(places.scratch * blocks)?,
@@ -190,13 +193,35 @@ impl Integrator {
         ])
     }
 
+    fn check(&self, cells: &Cells) -> Result<()> {
+        let (count, [variable, fixed, _]) = (cells.len(), self.sizes);
+        let frequencies = cells.photolysis.len() / count.max(1);
+        let found = [
+            ("variable", cells.variable.len(), variable),
+            ("fixed", cells.fixed.len(), fixed),
+            ("air_factor", cells.air_factor.len(), 1),
+            ("air_density", cells.air_density.len(), 1),
+            ("hydrolysis", cells.hydrolysis.len(), 1),
+            ("start", cells.start.len(), 1),
+            ("photolysis", cells.photolysis.len(), frequencies.max(self.frequencies)),
+        ];
+        match found.into_iter().find(|(_, found, of_a_cell)| *found != of_a_cell * count) {
+            None => Ok(()),
+            Some((name, found, of_a_cell)) => Err(Error::Usage(format!(
+                "{found} values of {name}; {count} cells have {}",
+                of_a_cell * count
+            ))),
+        }
+    }
+
     /// Copies cells to the device.
     ///
     /// # Errors
     ///
-    /// [`Error::Gpu`].
+    /// [`Error::Gpu`], and [`Error::Usage`] when an array does not have the values of all cells.
     pub fn upload(&self, cells: &Cells) -> Result<CellsOnDevice> {
         let (gpu, count) = (&self.gpu, cells.len());
+        self.check(cells)?;
         let initial = gpu.upload(&by_quantity(&cells.variable, count))?;
         let variable = gpu.zeros(initial.len())?;
         variable.copy_from(&initial)?;

@@ -172,6 +172,10 @@ impl<R: Real + Element> Between<R> {
     /// # Errors
     ///
     /// [`Error::Gpu`](crate::error::Error::Gpu), as all below.
+    ///
+    /// # Panics
+    ///
+    /// When the continuity is not of the grid.
     pub fn new(
         gpu: &Gpu,
         layout: Layout,

@@ -107,6 +107,7 @@ impl Album {
     /// # Errors
     ///
     /// [`crate::error::Error::Input`] where it is not there, or of other dimensions or units.
+    #[expect(clippy::missing_panics_doc, reason = "two dimensions are read")]
     pub fn plane(&self, name: &str, time: usize) -> Result<Array2<f64>> {
         let values = self.at(time).incomplete(name, Place::Centre, true)?;
         let plane = values.into_dimensionality::<Ix2>().expect("two dimensions were read");

@@ -22,10 +22,10 @@ use crate::state::gpu::turn::Turn;
 use crate::wsm5::Fallout;
 use crate::wsm5::gpu::region::Region;
 use crate::wsm5::gpu::{CloudArgs, DiagnosisArgs, LEVELS, Mapping, Purpose, Tile, diagnosis};
-use crate::wsm5::minor_steps;
 use crate::wsm5::params::SchemeConstants;
 use crate::wsm5::reflectivity::{Bins, RadarConstants};
 use crate::wsm5::scheme::Scheme;
+use crate::wsm5::{check_length, minor_steps};
 
 /// Planes of what is at the ground: [`PLANES`].
 pub const SURFACE_PLANES: usize = PLANES.len();
@@ -183,7 +183,7 @@ impl<R: SchemeConstants + RadarConstants + Element> Clouds<R> {
     ///
     /// # Errors
     ///
-    /// [`Error::Gpu`], as all below; also for more cells than the kernels can count, and for more
+    /// [`Error::Gpu`], as all below, and [`Error::Usage`] for calls of no positive length; also for more cells than the kernels can count, and for more
     /// or fewer levels than they are made for.
     pub fn new(
         gpu: &Gpu,
@@ -344,6 +344,7 @@ impl<R: SchemeConstants + RadarConstants + Element> Clouds<R> {
         place: &Place<'_, R>,
         dt: f64,
     ) -> Result<()> {
+        check_length(R::of(dt))?;
         self.launch(branch, &self.args_of_call(turn, place, R::of(dt)))
     }
 
