@@ -1,5 +1,7 @@
 //! The mapping of cells to threads, and the place of what a block works on.
 
+use std::cmp::Reverse;
+
 use crate::chemistry::cells::LuPrecision;
 use crate::chemistry::kinetics::Kinetics;
 use crate::device::WARP;
@@ -30,7 +32,7 @@ const FEWEST_CELLS: usize = 4;
 /// Blocks of a multiprocessor then.
 const TEAM_BLOCKS: [usize; 3] = [1, 2, 3];
 /// Threads of a multiprocessor then.
-const TEAM_THREADS: [usize; 2] = [512, 256];
+const TEAM_THREADS: [usize; 4] = [1024, 768, 512, 256];
 
 impl Form {
     /// A thread for a cell; all lies in global memory.
@@ -44,7 +46,8 @@ impl Form {
         Self::teams(kinetics, lu, most_bytes).first().copied()
     }
 
-    /// All forms of this kind that are worth a trial: those first that keep the most cells on a multiprocessor.
+    /// All forms of this kind that are worth a trial, the fastest first as far as this is known: with no idle lanes,
+    /// then with the most cells on a multiprocessor (benches/results/2026-11-26-h100/chemistry.txt).
     pub fn teams(kinetics: &Kinetics, lu: LuPrecision, most_bytes: usize) -> Vec<Self> {
         let mut forms = Vec::new();
         for resident in TEAM_BLOCKS {
@@ -68,7 +71,7 @@ impl Form {
                 }
             }
         }
-        forms.sort_by_key(|form| std::cmp::Reverse(form.cells * form.resident));
+        forms.sort_by_key(|form| (form.cells < WARP, Reverse(form.cells * form.resident)));
         forms
     }
 
