@@ -25,7 +25,7 @@ use crate::error::Result;
 use crate::forcing::{Forcing, Moment};
 use crate::io::output::Given;
 use crate::io::wrf::series::Series;
-use crate::io::wrf::{Domain, Frame, promote};
+use crate::io::wrf::{Domain, Frame};
 use crate::io::writer::Stored;
 use crate::plan::Plan;
 use crate::primitives::conjugate_gradient::{OnCpu, Solver};
@@ -90,9 +90,8 @@ impl<R: Working> Case<R> {
     ///
     /// As [`Case::new`], and those of the solver.
     pub fn with_solver(domain: Domain, frame: Frame, solver: Arc<dyn Solver>) -> Result<Self> {
-        let [theta, qv, qc, qr, qi, qs] = frame.state.fields().map(promote);
-        let state = State { theta, qv, qc, qr, qi, qs };
-        let (Prescribed { forcing, winds, given }, report) = prepare(&domain, frame, &*solver)?;
+        let (prescribed, state, report) = prepare(&domain, frame, &*solver)?;
+        let Prescribed { forcing, winds, given } = prescribed;
         Ok(Self {
             domain,
             forcing,
@@ -120,7 +119,7 @@ impl<R: Working> Case<R> {
         let mut second = None;
         for number in series.first() + 1..=series.reaching(seconds) {
             let frame = series.frame(number, &self.domain)?;
-            let (prescribed, report) = prepare(&self.domain, frame, &*self.solver)?;
+            let (prescribed, _, report) = prepare(&self.domain, frame, &*self.solver)?;
             self.max_dt = self.max_dt.min(report.max_dt);
             self.input_frames.push(report);
             second = second.or(Some(prescribed));

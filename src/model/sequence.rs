@@ -21,7 +21,7 @@ use crate::io::wrf::{Domain, Frame, promote};
 use crate::mass::{AirMass, Winds, longest_time_step};
 use crate::primitives::conjugate_gradient::Solver;
 use crate::projection::{self, Report, gliding_velocity, vertical_velocity};
-use crate::state::BoundaryValues;
+use crate::state::{BoundaryValues, State};
 
 /// What an input frame says, made ready for the steps.
 #[derive(Clone, Debug)]
@@ -47,7 +47,8 @@ pub struct FrameReport {
     pub mass_change_max: f64,
 }
 
-/// Projects the winds of a frame and computes what the steps need of it.
+/// Projects the winds of a frame and computes what the steps need of it; with the state of the frame. What a grid of many
+/// cells no longer needs is dropped on the way: all of it at once would take more memory than the run does.
 ///
 /// # Errors
 ///
@@ -56,13 +57,16 @@ pub(super) fn prepare<R: Working>(
     domain: &Domain,
     frame: Frame,
     solver: &dyn Solver,
-) -> Result<(Prescribed<R>, FrameReport)> {
+) -> Result<(Prescribed<R>, State<R>, FrameReport)> {
     let (grid, coordinate) = (&domain.grid, &domain.coordinate);
     let change = frame.mu() - &coordinate.mu;
     let environment = frame.environment();
     let time = crate::calendar::format(frame.time);
     let Frame { state, u, v, pressure, geopotential, column_mass, .. } = frame;
-    let winds = Winds { u: u.mapv(f64::from), v: v.mapv(f64::from) };
+    let State { theta, qv, qc, qr, qi, qs } = state;
+    let [theta, qv, qc, qr, qi, qs] = [theta, qv, qc, qr, qi, qs].map(promote);
+    let state = State { theta, qv, qc, qr, qi, qs };
+    let winds = Winds { u: promote(u), v: promote(v) };
     let maps = &domain.face_maps;
     let projected =
         projection::project::<R>(grid, coordinate, maps, &winds, solver).map_err(|error| {
@@ -73,14 +77,17 @@ pub(super) fn prepare<R: Working>(
                 other => other,
             }
         })?;
+    drop(winds);
     let max_dt = longest_time_step(grid.shape, &AirMass::new(grid, coordinate), &projected.flux);
     let [ph, phb] = &geopotential;
-    let height = Zip::from(ph).and(phb).map_collect(|&ph, &phb| {
+    let height = Zip::from(ph).and(phb).par_map_collect(|&ph, &phb| {
         (f64::from(ph) + f64::from(phb)) / <f64 as crate::constants::Constants>::GRAVITY
     });
     let mut w = vertical_velocity(grid, coordinate, &projected.flux.z, &environment.rho);
     let gliding = gliding_velocity(grid, coordinate, maps, &projected.winds, &height);
-    w.zip_mut_with(&gliding, |w, &gliding| *w += R::of(gliding));
+    drop(height);
+    Zip::from(&mut w).and(&gliding).par_for_each(|w, &gliding| *w += R::of(gliding));
+    drop(gliding);
     let report = FrameReport {
         time,
         projection: projected.report,
@@ -89,13 +96,14 @@ pub(super) fn prepare<R: Working>(
         mass_change_max: change.fold(0.0, |most: f64, x| most.max(x.abs())),
     };
     let Winds { u, v } = projected.winds;
-    let inflow = state.fields().map(|field| BoundaryValues::of(&promote(field)));
+    let [u, v] = [u, v].map(|wind| Zip::from(&wind).par_map_collect(|&x| R::of(x)));
+    let inflow = state.fields().map(BoundaryValues::of);
     let prescribed = Prescribed {
         forcing: Arc::new(Forcing { flux: projected.flux, environment, inflow }),
-        winds: Arc::new([u.mapv(R::of), v.mapv(R::of), w]),
+        winds: Arc::new([u, v, w]),
         given: Arc::new(Given { pressure, geopotential, column_mass }),
     };
-    Ok((prescribed, report))
+    Ok((prescribed, state, report))
 }
 
 /// An input of several frames, at some time of the run.

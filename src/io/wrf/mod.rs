@@ -19,9 +19,10 @@ mod times;
 mod units;
 mod vertical;
 
+use std::any::Any;
 use std::path::{Path, PathBuf};
 
-use ndarray::{Array2, Array3};
+use ndarray::{Array2, Array3, Zip};
 use time::PrimitiveDateTime;
 use tracing::{info, warn};
 
@@ -425,7 +426,13 @@ pub(super) fn projection(reader: &Reader) -> Result<Vec<(String, Attribute)>> {
     Ok(attributes)
 }
 
-/// A field of a file in working precision, in its shape and units.
-pub fn promote<R: Real>(field: &Array3<f32>) -> Array3<R> {
-    field.mapv(|x| R::of(x.into()))
+/// A field of a file in working precision, in its shape and units; the same memory where that is its precision.
+pub fn promote<R: Real>(field: Array3<f32>) -> Array3<R> {
+    let mut field = Some(field);
+    let same: &mut dyn Any = &mut field;
+    if let Some(same) = same.downcast_mut::<Option<Array3<R>>>().and_then(Option::take) {
+        return same;
+    }
+    let field = field.unwrap_or_default();
+    Zip::from(&field).par_map_collect(|&x| R::of(x.into()))
 }
