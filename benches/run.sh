@@ -93,6 +93,12 @@ measure products csr --backend $backend --runs "$runs"
 merged=("${records[@]}")
 measure output output
 records=("${merged[@]}")
+# Against Python's libraries, where they are.
+if python3 -c 'import netCDF4' 2>/dev/null; then
+    for part in writing reading; do
+        benches/files.py $part "$program" | tee "$folder/$part.txt"
+    done
+fi
 
 if [ -z "${QUICK:-}" ]; then
     # The large grid on the CPU: seconds for a call.

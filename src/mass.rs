@@ -273,14 +273,11 @@ pub struct MassFlux<R> {
 ///
 /// When masses or fluxes are not of this shape.
 pub fn longest_time_step<R: Real>(shape: Shape, air: &AirMass<R>, flux: &MassFlux<R>) -> f64 {
-    let mut largest = 0.0_f64;
-    for k in 0..shape.nz {
-        for j in 0..shape.ny {
-            for i in 0..shape.nx {
-                largest = largest.max(outflow_rate(air, flux, [k, j, i]));
-            }
-        }
-    }
+    let of_level = |k: usize| {
+        let cells = (0..shape.ny).flat_map(|j| (0..shape.nx).map(move |i| [k, j, i]));
+        cells.map(|cell| outflow_rate(air, flux, cell)).fold(0.0, f64::max)
+    };
+    let largest = (0..shape.nz).into_par_iter().map(of_level).reduce(|| 0.0, f64::max);
     1.0 / largest
 }
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Output of `nwp-mini run` against the CF conventions and the programs that people open it with.
+# Output of `nwp-mini run` against the CF conventions and the programs that people open and copy it with.
 #
 #   validation/check_conventions.sh [--strict]
 #
@@ -117,6 +117,13 @@ if $bin/compliance-checker -t cf:1.11 -c lenient data/soc.nc >$place/cf-of-wrf.l
 fi
 
 $bin/python -W ignore validation/read_output.py xarray $place/out/*.out.nc
+
+echo "Copies by nccopy, h5repack and netCDF4"
+$program run --quiet --input data/soc.nc --steps 2 --compression none --output $place/beside/plain.nc >/dev/null
+$program run --quiet --input data/soc.nc --steps 2 --keepbits auto --output $place/beside/rounded.nc >/dev/null
+trips=($place/out/plane.out.nc $place/beside/{plain,rounded}.nc)
+[ $strict = no ] || trips=(--strict "${trips[@]}")
+$bin/python -W ignore validation/round_trips.py "${trips[@]}"
 
 if command -v cdo >/dev/null; then
     for file in $place/out/*.out.nc; do

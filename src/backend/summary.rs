@@ -1,6 +1,6 @@
 //! What a frame of output is summed up to.
 
-use ndarray::{Array3, Axis};
+use ndarray::{Array3, Axis, s};
 use rayon::prelude::*;
 
 use super::{Region, WaterChange};
@@ -61,10 +61,15 @@ fn contents<R: Real>(region: &Region, air: &AirMass<R>, state: &State<R>) -> Arr
     let mut contents = Array3::zeros((SPECIES, ny, nx));
     for (mut plane, q) in contents.axis_iter_mut(Axis(0)).zip(state.water()) {
         plane.axis_iter_mut(Axis(0)).into_par_iter().enumerate().for_each(|(j, mut row)| {
-            for (i, content) in row.iter_mut().enumerate() {
-                let mass = |k| air.cell.at(k, j, i).f64();
-                let sum = (0..nz).fold(0.0, |sum, k| sum + mass(k) * q[[k, j, i]].f64());
-                *content = R::of(sum / region.area[[j, i]]);
+            let (mut mass, mut sums) = (vec![R::ZERO; nx], vec![0.0; nx]);
+            for k in 0..nz {
+                air.cell.fill_row(k, j, &mut mass);
+                for ((sum, mass), q) in sums.iter_mut().zip(&mass).zip(q.slice(s![k, j, ..])) {
+                    *sum += mass.f64() * q.f64();
+                }
+            }
+            for ((content, sum), area) in row.iter_mut().zip(sums).zip(region.area.row(j)) {
+                *content = R::of(sum / area);
             }
         });
     }

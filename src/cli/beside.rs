@@ -169,6 +169,14 @@ impl<R: Working> Sink<R> for Writing<'_, R> {
         self.output.send(frame)
     }
 
+    fn is_free(&self) -> bool {
+        self.output.desk().is_free()
+    }
+
+    fn wait(&self) {
+        self.output.desk().wait();
+    }
+
     fn ledger(&self) -> Ledger {
         self.output.ledger().clone()
     }

@@ -15,8 +15,9 @@ pub(super) struct Storing {
     #[arg(long, value_name = "HOW", default_value = "fast")]
     compression: CompressionChoice,
     /// Bits of the significand to keep of the values of volumes, which are rounded to the nearest, 1 to 52; or
-    /// auto: as many for every variable as hold 99 % of the information that neighbouring cells share, 7 at least.
-    /// Attributes tell the largest error. Restart files are not rounded [default: all]
+    /// auto: as many for every variable as hold 99 % of the information that neighbouring cells share, 7 at least;
+    /// cells with the commonest value and bits below one without information do not count. Attributes tell the
+    /// largest error. Restart files are not rounded [default: all]
     #[arg(long, value_name = "N|auto", value_parser = keep)]
     keepbits: Option<Keep>,
     /// Variables to write: names with commas between them, to which times and positions are added, or

@@ -163,7 +163,10 @@ impl FrameFile {
             let name = field.about.name;
             ledger.count(field.raw(block), bytes.len());
             datasets[name].write_chunk(&field.blocks.offset(frame, block), &bytes)?;
-            if let (true, Cow::Owned(bytes)) = (field.lasts, bytes) {
+            // What is not compressed is made again as fast as it is copied.
+            let is_kept = field.lasts && field.coding.compression != Compression::None;
+            if let (true, Cow::Owned(mut bytes)) = (is_kept, bytes) {
+                bytes.shrink_to_fit();
                 kept.entry(name).or_default().push(bytes);
             }
             Ok(())

@@ -4,6 +4,7 @@ use std::cell::RefCell;
 use std::ops::Range;
 
 use libdeflater::Decompressor;
+use rayon::prelude::*;
 
 use crate::io::chunks::{Dataset, File};
 use crate::io::in_order::in_order;
@@ -57,6 +58,8 @@ pub(super) fn values(file: &File, name: &str, ranges: &[Range<usize>]) -> Option
         return None;
     }
     let mut values = vec![0.0; all];
+    // The system finds the memory on all threads: one puts the values there.
+    values.par_chunks_mut(FEWEST).for_each(|part| part.fill(0.0));
     in_order(
         begins.len(),
         |n| wanted.inflated(&begins[n], each),

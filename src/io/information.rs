@@ -2,15 +2,19 @@
 //!
 //! The information of a bit is the mutual information of that bit in cells next to each other along x. What
 //! bits at random would show as well, in 99 of 100 cases, counts as none. Of the significand so many bits are
-//! kept that 99 % of the information of all bits are. Two things only seem to be information. Where there is no
-//! cloud all bits are the same, and edges of clouds would make every bit tell something: cells that hold the
-//! commonest value of a field are left out. And what was rounded before, in another unit or as another number, has
-//! a pattern in its last bits: none below a bit of the significand without information counts.
+//! kept that 99 % of the information is kept, and [`FEWEST`] at least.
+//!
+//! This is not the share of the information of all bits of all cells, as the source has it. Two things only seem to
+//! be information, and are left out of the sum. Where there is no cloud all bits are the same, and edges of clouds
+//! would make every bit tell something: cells that hold the commonest value of a field do not count. And what was
+//! rounded before, in another unit or as another number, has a pattern in its last bits: none below a bit of the
+//! significand without information counts.
+//!
+//! Of a large field some rows are looked at, spread over it evenly: with [`PAIRS`] pairs of cells bits at random seem
+//! to have 2e-5 bits of information, and all cells took longer than to compress them.
 //!
 //! Source: Klöwer, Razinger, Dominguez, Düben and Palmer, 2021, Compressing atmospheric data into its real
 //! information content, Nature Computational Science 1, 713-724.
-
-use std::collections::BTreeMap;
 
 use rayon::prelude::*;
 
@@ -26,7 +30,7 @@ const FEWEST: u32 = 7;
 const CONFIDENCE: f64 = 2.575_829_303_548_901;
 
 /// Pairs of cells that are looked at, about: where there are more, every second row is, or every third.
-const PAIRS: usize = 1 << 22;
+const PAIRS: usize = 1 << 18;
 
 /// Values among which the commonest is looked for.
 const SAMPLE: usize = 1 << 14;
@@ -125,12 +129,10 @@ fn sum(mut a: Counts, b: &Counts) -> Counts {
 /// The commonest of some values, of which [`SAMPLE`] are looked at, if any is there twice.
 fn commonest<T: Bits>(values: &[T]) -> Option<T> {
     let every = (values.len() / SAMPLE).max(1);
-    let mut counts: BTreeMap<u64, (usize, T)> = BTreeMap::new();
-    for x in values.iter().step_by(every) {
-        counts.entry(x.word()).or_insert((0, *x)).0 += 1;
-    }
-    let most = counts.into_values().max_by_key(|(count, _)| *count);
-    most.filter(|(count, _)| *count > 1).map(|(_, x)| x)
+    let mut sample: Vec<T> = values.iter().step_by(every).copied().collect();
+    sample.sort_unstable_by_key(|x| x.word());
+    let most = sample.chunk_by(|a, b| a.word() == b.word()).max_by_key(|same| same.len());
+    most.filter(|same| same.len() > 1).map(|same| same[0])
 }
 
 /// Counts the bits of neighbours in a row, the lowest one first, neither of which is `nothing`.

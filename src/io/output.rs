@@ -1,5 +1,6 @@
 //! Output of a run: a WRF file with CF attributes, written by a thread of its own.
 
+use std::iter;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
@@ -13,6 +14,7 @@ use crate::calendar;
 use crate::error::{Error, Result};
 use crate::grid::Shape;
 pub use crate::io::companion::Companion;
+use crate::io::desk::Desk;
 use crate::io::fields::{define_variable, field_type};
 use crate::io::frames::{Field, FrameFile};
 use crate::io::geometry;
@@ -30,7 +32,7 @@ use crate::io::writer::Stored;
 use crate::state::{CloudDiagnostics, State, Surface};
 use crate::tracers::TracerSet;
 
-/// Frames that may wait for the writer, which has one at hand, before the run waits for it.
+/// Messages that may wait for the writer, which has one at hand, before the run waits for it.
 const WAITING: usize = 1;
 
 /// Length of a time stamp.
@@ -170,6 +172,7 @@ enum Message<R> {
 pub struct Output<R> {
     target: PathBuf,
     ledger: Ledger,
+    desk: Desk,
     sender: SyncSender<Message<R>>,
     thread: JoinHandle<Result<usize>>,
 }
@@ -190,11 +193,12 @@ impl<R: Stored> Output<R> {
         let (target, ledger) = (pending.target().to_owned(), form.ledger.clone());
         let (sender, receiver) = sync_channel(WAITING);
         let writer = Writer { pending, header, form, companions, restarter };
+        let (desk, leaving) = Desk::of_writer();
         let thread = thread::Builder::new()
             .name("output".to_owned())
-            .spawn(move || writer.run(&receiver))
+            .spawn(move || writer.run(&receiver, leaving.desk()))
             .map_err(|e| Error::io(&target, "start writing", e))?;
-        Ok(Self { target, ledger, sender, thread })
+        Ok(Self { target, ledger, desk, sender, thread })
     }
 
     /// The name that the file will get.
@@ -207,14 +211,19 @@ impl<R: Stored> Output<R> {
         &self.ledger
     }
 
-    /// Hands over a frame; waits only when the writer is behind.
+    /// Room for a frame at the writer.
+    pub fn desk(&self) -> &Desk {
+        &self.desk
+    }
+
+    /// Hands over a frame; waits while the writer has another one at hand.
     ///
     /// # Errors
     ///
     /// Nothing here: a failure of the writer is told by [`Output::finish`].
     #[must_use = "false means that the writer has failed, and finish tells why"]
     pub fn send(&self, snapshot: Snapshot<R>) -> bool {
-        self.sender.send(Message::Frame(Box::new(snapshot))).is_ok()
+        self.desk.put(|| self.sender.send(Message::Frame(Box::new(snapshot))).is_ok())
     }
 
     /// Hands over what an operator has made of the fields, as [`Output::send`].
@@ -262,27 +271,27 @@ struct Writer<R> {
 }
 
 impl<R: Stored> Writer<R> {
-    fn run(mut self, receiver: &Receiver<Message<R>>) -> Result<usize> {
+    fn run(mut self, receiver: &Receiver<Message<R>>, desk: &Desk) -> Result<usize> {
+        // The processors are the run's until it has something to write.
+        let Ok(first) = receiver.recv() else { return Ok(0) };
         let mut file = begin::<R>(self.pending.path(), &self.header, &self.form)
             .map_err(|e| self.pending.failed(e))?;
         let (mut frames, mut last) = (0, None);
-        while let Ok(message) = receiver.recv() {
+        for message in iter::once(first).chain(receiver) {
             let _busy = self.form.ledger.busy();
             match message {
                 Message::Frame(snapshot) => {
                     put_frame(&mut file, &self.header, &self.form.storage, frames, &snapshot)
                         .map_err(|e| self.pending.failed(e))?;
                     frames += 1;
+                    drop(snapshot);
+                    desk.clear();
                 }
-                Message::Sample(operator, sample) => {
-                    for companion in &mut self.companions {
-                        companion.sample(operator, &sample)?;
-                    }
+                Message::Sample(n, sample) => {
+                    self.companions.iter_mut().try_for_each(|file| file.sample(n, &sample))?;
                 }
                 Message::Columns(columns) => {
-                    for companion in &mut self.companions {
-                        companion.columns(&columns)?;
-                    }
+                    self.companions.iter_mut().try_for_each(|file| file.columns(&columns))?;
                 }
                 // Everything has its name before that one.
                 Message::Restart(saved) if saved.is_last => last = Some(saved),

@@ -5,6 +5,7 @@ use std::cell::RefCell;
 use libdeflater::{CompressionLvl, Compressor};
 
 use crate::grid::Shape;
+use crate::io::deflate::Deflate;
 use crate::io::layout::Axes;
 
 /// Compression of volumes.
@@ -38,7 +39,7 @@ pub enum Keep {
     All,
     /// So many.
     Bits(u32),
-    /// As many as hold 99 % of the information, variable by variable.
+    /// As many as hold 99 % of the information of neighbours, variable by variable and frame by frame.
     Auto,
 }
 
@@ -229,26 +230,39 @@ pub(super) struct Coding {
 }
 
 thread_local! {
-    /// What a thread has at hand: the compressor with its level, room for rounded and for shuffled values.
-    static TOOLS: RefCell<Tools> = const { RefCell::new(Tools { compressor: None, shuffled: Vec::new() }) };
+    /// What a thread has at hand: the compressor with its level, what makes the blocks that it need not make, room for
+    /// shuffled values.
+    static TOOLS: RefCell<Tools> = RefCell::new(Tools::default());
 }
 
+#[derive(Default)]
 struct Tools {
     compressor: Option<(i32, Compressor)>,
+    deflate: Deflate,
     shuffled: Vec<u8>,
 }
 
 impl Tools {
-    fn compressor(&mut self, level: i32) -> Result<(&mut Compressor, &[u8]), String> {
-        if self.compressor.as_ref().is_none_or(|(now, _)| *now != level) {
+    /// A stream of zlib of what is shuffled, of values of `size` bytes.
+    fn zlib(&mut self, level: i32, size: usize) -> Result<Vec<u8>, String> {
+        let Self { compressor, deflate, shuffled } = self;
+        let compressor = if let Some(same) = compressor.take_if(|(now, _)| *now == level) {
+            compressor.insert(same)
+        } else {
             let known =
                 CompressionLvl::new(level).map_err(|_| format!("no deflate level {level}"))?;
-            self.compressor = Some((level, Compressor::new(known)));
+            compressor.insert((level, Compressor::new(known)))
+        };
+        let compressor = &mut compressor.1;
+        if Some(level) == Compression::Fast.deflate() {
+            return deflate.zlib(shuffled, size, compressor);
         }
-        match &mut self.compressor {
-            Some((_, compressor)) => Ok((compressor, &self.shuffled)),
-            None => Err(format!("no deflate level {level}")),
-        }
+        let mut out = vec![0; compressor.zlib_compress_bound(shuffled.len())];
+        let length = compressor
+            .zlib_compress(shuffled, &mut out)
+            .map_err(|_| "deflate needs more room than it said".to_owned())?;
+        out.truncate(length);
+        Ok(out)
     }
 }
 
@@ -280,13 +294,7 @@ impl Coding {
             tools.shuffled.clear();
             tools.shuffled.resize(bytes, 0);
             T::shuffled(values, &mut tools.shuffled);
-            let (compressor, shuffled) = tools.compressor(level)?;
-            let mut out = vec![0; compressor.zlib_compress_bound(bytes)];
-            let length = compressor
-                .zlib_compress(shuffled, &mut out)
-                .map_err(|_| "deflate needs more room than it said".to_owned())?;
-            out.truncate(length);
-            Ok(out)
+            tools.zlib(level, size_of::<T>())
         })
     }
 }

@@ -25,7 +25,7 @@ use crate::error::Result;
 use crate::forcing::{Forcing, Moment};
 use crate::io::output::Given;
 use crate::io::wrf::series::Series;
-use crate::io::wrf::{Domain, Frame, promote};
+use crate::io::wrf::{Domain, Frame};
 use crate::io::writer::Stored;
 use crate::plan::Plan;
 use crate::primitives::conjugate_gradient::{OnCpu, Solver};
@@ -93,9 +93,8 @@ impl<R: Working> Case<R> {
     ///
     /// As [`Case::new`], and those of the solver.
     pub fn with_solver(domain: Domain, frame: Frame, solver: Arc<dyn Solver>) -> Result<Self> {
-        let (Prescribed { forcing, winds, given }, report, state) =
-            prepare(&domain, frame, &*solver)?;
-        let state = state.into_map(promote);
+        let (prescribed, state, report) = prepare(&domain, frame, &*solver)?;
+        let Prescribed { forcing, winds, given } = prescribed;
         Ok(Self {
             domain,
             forcing,
@@ -124,7 +123,7 @@ impl<R: Working> Case<R> {
         let mut second = None;
         for number in series.first() + 1..=series.reaching(seconds) {
             let frame = series.frame(number, &self.domain)?;
-            let (prescribed, report, _) = prepare(&self.domain, frame, &*self.solver)?;
+            let (prescribed, _, report) = prepare(&self.domain, frame, &*self.solver)?;
             self.max_dt = self.max_dt.min(report.max_dt);
             self.input_frames.push(report);
             second = second.or(Some(prescribed));

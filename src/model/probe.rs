@@ -25,6 +25,14 @@ pub trait Sink<R> {
     /// Takes a frame of output, made after so many steps; where it says no, the run ends.
     fn frame(&mut self, step: usize, frame: Snapshot<R>) -> bool;
 
+    /// Whether it takes a frame at once.
+    fn is_free(&self) -> bool {
+        true
+    }
+
+    /// Waits until it takes a frame at once.
+    fn wait(&self) {}
+
     /// Where time is counted that output takes.
     fn ledger(&self) -> Ledger {
         Ledger::default()

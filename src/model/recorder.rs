@@ -229,12 +229,14 @@ impl<'a, R: Working> Recorder<'a, R> {
         Ok(())
     }
 
-    /// Sends the oldest frame on, if it is ready; returns whether it was.
+    /// Sends the oldest frame on, if it is ready and is taken at once; returns whether it was. Until then it stays
+    /// with the backend: a frame of a large grid takes memory wherever it is.
     fn collect_frame(&mut self, backend: &mut dyn Backend<R>, wait: bool) -> Result<bool> {
-        if self.pending.is_empty() {
+        if self.pending.is_empty() || !(wait || self.sink.is_free()) {
             return Ok(false);
         }
         let (start, _busy) = (Instant::now(), self.ledger.busy());
+        self.sink.wait();
         let Some(captured) = backend.collect(wait)? else { return Ok(false) };
         if let Some(Shown { step, prescribed }) = self.pending.pop_front() {
             let start = *self.start.get_or_insert(captured.summary.water);

@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use ndarray::{Array3, ArrayView2, Axis, Zip};
+use ndarray::{Array3, Zip};
 use serde::Serialize;
 use tracing::warn;
 
@@ -17,11 +17,10 @@ use crate::forcing::blend::blend;
 use crate::forcing::{Forcing, Moment};
 use crate::io::output::Given;
 use crate::io::wrf::series::Series;
-use crate::io::wrf::{Domain, Frame};
+use crate::io::wrf::{Domain, Frame, promote};
 use crate::mass::{AirMass, Winds, longest_time_step};
 use crate::primitives::conjugate_gradient::Solver;
 use crate::projection::{self, Report, gliding_velocity, vertical_velocity};
-use crate::real::Real;
 use crate::state::{BoundaryValues, State};
 use crate::tracers::Inflow;
 
@@ -49,7 +48,8 @@ pub struct FrameReport {
     pub mass_change_max: f64,
 }
 
-/// Projects the winds of a frame and computes what the steps need of it; hands its state back as it is.
+/// Projects the winds of a frame and computes what the steps need of it; with the state of the frame. What a grid of many
+/// cells no longer needs is dropped on the way: all of it at once would take more memory than the run does.
 ///
 /// # Errors
 ///
@@ -58,13 +58,14 @@ pub(super) fn prepare<R: Working>(
     domain: &Domain,
     frame: Frame,
     solver: &dyn Solver,
-) -> Result<(Prescribed<R>, FrameReport, State<f32>)> {
+) -> Result<(Prescribed<R>, State<R>, FrameReport)> {
     let (grid, coordinate) = (&domain.grid, &domain.coordinate);
     let change = frame.mu() - &coordinate.mu;
     let environment = frame.environment();
     let time = crate::calendar::format(frame.time);
     let Frame { state, u, v, pressure, geopotential, column_mass, .. } = frame;
-    let winds = Winds { u: u.mapv(f64::from), v: v.mapv(f64::from) };
+    let state = state.into_map(promote);
+    let winds = Winds { u: promote(u), v: promote(v) };
     let maps = &domain.face_maps;
     let projected =
         projection::project::<R>(grid, coordinate, maps, &winds, solver).map_err(|error| {
@@ -75,14 +76,17 @@ pub(super) fn prepare<R: Working>(
                 other => other,
             }
         })?;
+    drop(winds);
     let max_dt = longest_time_step(grid.shape, &AirMass::new(grid, coordinate), &projected.flux);
     let [ph, phb] = &geopotential;
-    let height = Zip::from(ph).and(phb).map_collect(|&ph, &phb| {
+    let height = Zip::from(ph).and(phb).par_map_collect(|&ph, &phb| {
         (f64::from(ph) + f64::from(phb)) / <f64 as crate::constants::Constants>::GRAVITY
     });
     let mut w = vertical_velocity(grid, coordinate, &projected.flux.z, &environment.rho);
     let gliding = gliding_velocity(grid, coordinate, maps, &projected.winds, &height);
-    w.zip_mut_with(&gliding, |w, &gliding| *w += R::of(gliding));
+    drop(height);
+    Zip::from(&mut w).and(&gliding).par_for_each(|w, &gliding| *w += R::of(gliding));
+    drop(gliding);
     let report = FrameReport {
         time,
         projection: projected.report,
@@ -91,8 +95,9 @@ pub(super) fn prepare<R: Working>(
         mass_change_max: change.fold(0.0, |most: f64, x| most.max(x.abs())),
     };
     let Winds { u, v } = projected.winds;
+    let [u, v] = [u, v].map(|wind| Zip::from(&wind).par_map_collect(|&x| R::of(x)));
     let inflow = state.tracers().map(|(tracer, field)| match tracer.inflow {
-        Inflow::Input => Some(at_the_sides(field)),
+        Inflow::Input => Some(BoundaryValues::of(field)),
         Inflow::Constant(value) => {
             Some(BoundaryValues::of(&Array3::from_elem(field.dim(), R::of(value))))
         }
@@ -101,23 +106,10 @@ pub(super) fn prepare<R: Working>(
     let inflow = inflow.collect();
     let prescribed = Prescribed {
         forcing: Arc::new(Forcing { flux: projected.flux, environment, inflow }),
-        winds: Arc::new([u.mapv(R::of), v.mapv(R::of), w]),
+        winds: Arc::new([u, v, w]),
         given: Arc::new(Given { pressure, geopotential, column_mass }),
     };
-    Ok((prescribed, report, state))
-}
-
-/// Values along the outermost rows of a field of a file, in working precision.
-fn at_the_sides<R: Real>(field: &Array3<f32>) -> BoundaryValues<R> {
-    let along = |axis: usize, at: usize| field.index_axis(Axis(axis), at);
-    let side = |values: ArrayView2<'_, f32>| values.mapv(|x| R::of(x.into()).normal());
-    let (_, ny, nx) = field.dim();
-    BoundaryValues {
-        west: side(along(2, 0)),
-        east: side(along(2, nx - 1)),
-        south: side(along(1, 0)),
-        north: side(along(1, ny - 1)),
-    }
+    Ok((prescribed, state, report))
 }
 
 /// An input of several frames, at some time of the run.

@@ -1,6 +1,6 @@
 //! The vertical velocity of the air, out of what it crosses and what it follows.
 
-use ndarray::Array3;
+use ndarray::{Array3, Zip};
 
 use crate::grid::{Grid, Shape};
 use crate::mass::{FaceMaps, MassCoordinate, Winds};
@@ -24,14 +24,16 @@ pub fn vertical_velocity<R: Real>(
 ) -> Array3<R> {
     let nz = grid.shape.nz;
     let area = grid.dx * grid.dy;
-    Array3::from_shape_fn(grid.shape.z_face(), |(k, j, i)| {
+    let mut w = Array3::zeros(grid.shape.z_face());
+    Zip::indexed(&mut w).and(flux_z).par_for_each(|(k, j, i), w, flux| {
         if k == 0 || k == nz {
-            return R::ZERO;
+            return;
         }
         let maps = coordinate.map_x[[j, i]] * coordinate.map_y[[j, i]];
         let density = 0.5 * (rho[[k - 1, j, i]].f64() + rho[[k, j, i]].f64());
-        R::of(flux_z[[k, j, i]].f64() * maps / (area * density))
-    })
+        *w = R::of(flux.f64() * maps / (area * density));
+    });
+    w
 }
 
 /// The vertical velocity of air that follows the coordinate surfaces, which with
@@ -68,7 +70,7 @@ pub fn gliding_velocity(
         let slope = (z[[k, b, i]] - z[[k, a, i]]) * maps.v_y[[j, i]] / grid.dy;
         at_level(&winds.v, k, [j, i]) * slope
     };
-    Array3::from_shape_fn(grid.shape.z_face(), |(k, j, i)| {
+    Zip::indexed(z).par_map_collect(|(k, j, i), _| {
         0.5 * (climb_x(k, j, i) + climb_x(k, j, i + 1))
             + 0.5 * (climb_y(k, j, i) + climb_y(k, j + 1, i))
     })

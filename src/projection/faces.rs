@@ -128,7 +128,8 @@ impl Faces {
     ) -> Result<Array3<f64>> {
         let (rows, columns) = self.column_mass.dim();
         assert_eq!(wind.dim(), (self.shape.nz, rows, columns), "shape of {name}");
-        let mut wind = wind.as_standard_layout().into_owned();
+        let wind = wind.as_standard_layout();
+        let mut wind: Array3<f64> = Zip::from(&wind).par_map_collect(|x| *x);
         let values = wind.as_slice().expect("standard layout");
         if let Some(at) = reduce::non_finite(values).first {
             let cell = [at / (rows * columns), at / columns % rows, at % columns];
@@ -181,10 +182,10 @@ impl Faces {
 
     /// Gradient across the faces of a potential that is 0 beyond the grid.
     pub(super) fn gradient(&self, chi: &Array2<f64>) -> Array2<f64> {
-        Array2::from_shape_fn(self.column_mass.dim(), |(j, i)| {
+        Zip::indexed(&self.per_distance).par_map_collect(|(j, i), per_distance| {
             let [before, behind] =
                 self.cells_beside([j, i]).map(|cell| cell.map_or(0.0, |cell| chi[cell]));
-            (behind - before) * self.per_distance[[j, i]]
+            (behind - before) * per_distance
         })
     }
 

@@ -15,7 +15,8 @@ mod ascent;
 mod faces;
 mod potential;
 
-use ndarray::{Array2, Array3};
+use ndarray::parallel::prelude::*;
+use ndarray::{Array2, Array3, Axis};
 use serde::Serialize;
 
 use crate::error::Result;
@@ -110,8 +111,10 @@ pub fn project<R: Real>(
     let limit = per_flux.mapv(|factor| AIM / factor);
     let (chi, iterations) = potential::solve(grid, [&x, &y], &divergence, &limit, solver)?;
     let (du, dv) = (x.gradient(&chi), y.gradient(&chi));
-    u += &du;
-    v += &dv;
+    for (wind, increment) in [(&mut u, &du), (&mut v, &dv)] {
+        let levels = wind.axis_iter_mut(Axis(0)).into_par_iter();
+        levels.for_each(|mut level| level += increment);
+    }
 
     let after = column_divergence(&x.column_flux(&u), &y.column_flux(&v)) * &per_flux;
     let (residual_before, residual_after) = (largest(&before), largest(&after));

@@ -1,6 +1,7 @@
 //! The potential whose gradient takes away a given column divergence.
 
 use ndarray::Array2;
+use rayon::prelude::*;
 
 use crate::error::Result;
 use crate::grid::Grid;
@@ -16,6 +17,9 @@ use super::slice;
 /// The method needs a number that grows with the longer side: 4 for each cell of it on square
 /// grids of up to a million columns, more where cells or masses are uneven.
 const ITERATIONS_PER_CELL: usize = 100;
+
+/// Faces of a cell.
+const FACES: usize = 4;
 
 /// Finds chi with `Σ over faces of a cell K (chi - chi beyond) = divergence`, K the conductance,
 /// to residuals within `limit`; returns it with the number of iterations.
@@ -48,23 +52,33 @@ pub(super) fn solve(
 /// The matrix of the system: each face takes from one cell what it gives to the other.
 fn operator(grid: &Grid, directions: [&Faces; 2]) -> Result<Csr<f64>> {
     let (nx, columns) = (grid.shape.nx, grid.shape.columns());
-    let number = |[j, i]: [usize; 2]| j * nx + i;
-    let mut triplets = Vec::with_capacity(8 * columns);
-    for j in 0..grid.shape.ny {
-        for i in 0..nx {
-            let cell = number([j, i]);
-            for faces in directions {
-                let beside = faces.faces_beside([j, i]);
-                let beyond = [faces.cells_beside(beside[0])[0], faces.cells_beside(beside[1])[1]];
-                for (face, beyond) in beside.into_iter().zip(beyond) {
-                    let conductance = faces.conductance(face);
-                    triplets.push((cell, cell, conductance));
-                    if let Some(other) = beyond {
-                        triplets.push((cell, number(other), -conductance));
-                    }
-                }
+    let number = |[j, i]: [usize; 2]| (j * nx + i) as u32;
+    // What a cell has to do with itself and with its neighbours, of which two may be one.
+    let of_cell = |cell: [usize; 2]| {
+        let mut terms = Vec::with_capacity(2 * FACES);
+        for faces in directions {
+            let beside = faces.faces_beside(cell);
+            let beyond = [faces.cells_beside(beside[0])[0], faces.cells_beside(beside[1])[1]];
+            for (face, beyond) in beside.into_iter().zip(beyond) {
+                let conductance = faces.conductance(face);
+                terms.push((number(cell), conductance));
+                terms.extend(beyond.map(|other| (number(other), -conductance)));
             }
         }
+        terms.sort_by_key(|(column, _)| *column);
+        let same = terms.chunk_by(|a, b| a.0 == b.0);
+        let sum = |terms: &[(u32, f64)]| (terms[0].0, terms.iter().map(|(_, x)| x).sum::<f64>());
+        same.map(sum).collect::<Vec<_>>()
+    };
+    let of_row = |j: usize| (0..nx).map(|i| of_cell([j, i])).collect::<Vec<_>>();
+    let rows: Vec<_> = (0..grid.shape.ny).into_par_iter().map(of_row).collect();
+    let mut starts = Vec::with_capacity(columns + 1);
+    starts.push(0);
+    let (mut column_of, mut values) = (Vec::new(), Vec::new());
+    for cell in rows.iter().flatten() {
+        column_of.extend(cell.iter().map(|(column, _)| column));
+        values.extend(cell.iter().map(|(_, value)| value));
+        starts.push(values.len());
     }
-    Csr::from_triplets(columns, columns, &triplets)
+    Csr::from_parts(columns, starts, column_of, values)
 }

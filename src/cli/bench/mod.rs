@@ -12,6 +12,7 @@ mod ladder;
 mod memory;
 mod merge;
 mod output;
+mod reading;
 mod reduce;
 mod scale;
 mod size;
@@ -270,11 +271,7 @@ impl Bench {
             rows.extend(self.chemistry(&mut out)?.iter().map(value));
         }
         if self.parts.contains(&Part::Output) {
-            let found = match self.precision {
-                Precision::F32 => self.output::<f32>(&mut out)?,
-                Precision::F64 => self.output::<f64>(&mut out)?,
-            };
-            rows.extend(found.iter().map(value));
+            rows.extend(self.files(&mut out)?);
         }
         if self.wants(Part::Memory) {
             let (found, wrong) = self.memory(gpu, &mut out)?;

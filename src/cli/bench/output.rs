@@ -8,10 +8,13 @@ use std::time::Instant;
 
 use clap::Args;
 use serde::Serialize;
+use serde_json::Value;
 
-use super::Bench;
+use super::reading::reading;
+use super::{Bench, value};
 use crate::advection::Limiter;
 use crate::backend::cpu::Cpu;
+use crate::cli::Precision;
 use crate::cli::made::machine;
 use crate::cli::refine::refined;
 use crate::error::{Error, Result};
@@ -51,11 +54,14 @@ pub(super) struct Setting {
     /// Folder that `output` writes to [default: that of the system for temporary files]
     #[arg(long, value_name = "FOLDER")]
     folder: Option<PathBuf>,
+    /// WRF file that `output` reads as a run does, in the place of writing
+    #[arg(long, value_name = "FILE")]
+    read: Option<PathBuf>,
 }
 
 /// A line of the table.
 #[derive(Debug, Serialize)]
-pub(super) struct Row {
+struct Row {
     bench: &'static str,
     form: &'static str,
     precision: &'static str,
@@ -73,13 +79,29 @@ pub(super) struct Row {
 }
 
 impl Bench {
+    /// Writes frames, or reads the file that was asked for.
+    ///
+    /// # Errors
+    ///
+    /// Those of reading and writing.
+    pub(super) fn files(&self, out: &mut impl Write) -> Result<Vec<Value>> {
+        if let Some(path) = &self.output.read {
+            return Ok(reading(path, out)?.iter().map(value).collect());
+        }
+        let rows = match self.precision {
+            Precision::F32 => self.output::<f32>(out)?,
+            Precision::F64 => self.output::<f64>(out)?,
+        };
+        Ok(rows.iter().map(value).collect())
+    }
+
     /// Writes frames in all forms; nothing that is the same in all frames is compressed once for all.
     ///
     /// # Errors
     ///
     /// Those of reading the input and of writing.
-    pub(super) fn output<R: Working>(&self, out: &mut impl Write) -> Result<Vec<Row>> {
-        let Setting { refine, frames, folder } = &self.output;
+    fn output<R: Working>(&self, out: &mut impl Write) -> Result<Vec<Row>> {
+        let Setting { refine, frames, folder, .. } = &self.output;
         let (frames, folder) =
             (usize::from(*frames), folder.clone().unwrap_or_else(std::env::temp_dir));
         let (header, snapshot) = self.frame_of_output::<R>((*refine).into())?;

@@ -1,11 +1,15 @@
 //! The air of a WRF file: what follows from its fields, and whether it is air at all.
 
-use ndarray::{Array3, Zip};
+use std::ops::RangeInclusive;
+
+use ndarray::{Array3, Zip, s};
+use rayon::prelude::*;
 
 use super::Frame;
 use crate::constants::Constants;
 use crate::error::Result;
 use crate::io::reader::Reader;
+use crate::real::Real;
 use crate::state::Environment;
 use crate::thermo;
 use crate::tracers::Role;
@@ -26,22 +30,26 @@ pub(super) fn dry_theta(mut thm: Array3<f32>, qv: &Array3<f32>) -> Array3<f32> {
 /// Density from the equation of state, depth from the geopotential, Exner function from pressure.
 pub(super) fn environment<R: Constants>(frame: &Frame) -> Environment<R> {
     let sum = |[a, b]: &[Array3<f32>; 2]| {
-        Zip::from(a).and(b).map_collect(|&a, &b| R::of(a.into()) + R::of(b.into()))
+        Zip::from(a).and(b).par_map_collect(|&a, &b| R::of(a.into()) + R::of(b.into()))
     };
     let p: Array3<R> = sum(&frame.pressure);
-    let rho = Zip::from(frame.state.theta()).and(frame.state.qv()).and(&p).map_collect(
+    let rho = Zip::from(frame.state.theta()).and(frame.state.qv()).and(&p).par_map_collect(
         |&theta, &qv, &p| {
             let theta = R::of(theta.into()) + R::THETA_BASE;
             R::ONE / thermo::specific_volume(theta, R::of(qv.into()), p)
         },
     );
     let [ph, phb] = &frame.geopotential;
-    let dz = Array3::from_shape_fn(p.dim(), |(k, j, i)| {
+    let [below, above] = [s![..-1, .., ..], s![1.., .., ..]];
+    let heights = Zip::from(ph.slice(below)).and(phb.slice(below));
+    let heights = heights.and(ph.slice(above)).and(phb.slice(above));
+    let dz = heights.par_map_collect(|&ph_below, &phb_below, &ph, &phb| {
         // In double precision: the difference of two large numbers.
-        let height = |k: usize| f64::from(ph[[k, j, i]]) + f64::from(phb[[k, j, i]]);
-        R::of((height(k + 1) - height(k)) / <f64 as Constants>::GRAVITY)
+        let height = |ph: f32, phb: f32| f64::from(ph) + f64::from(phb);
+        R::of((height(ph, phb) - height(ph_below, phb_below)) / <f64 as Constants>::GRAVITY)
     });
-    Environment { rho, exner: p.mapv(thermo::exner), p, dz }
+    let exner = Zip::from(&p).par_map_collect(|&p| thermo::exner(p));
+    Environment { rho, exner, p, dz }
 }
 
 /// Bounds of what can be air, wide enough for every weather.
@@ -62,29 +70,46 @@ mod bounds {
 
 /// Fails where the fields cannot be those of air.
 pub(in crate::io) fn check(reader: &Reader, frame: &Frame) -> Result<()> {
-    let within = |field: &Array3<f64>, range: std::ops::RangeInclusive<f64>, what: &str| match field
-        .indexed_iter()
-        .find(|(_, x)| !range.contains(*x))
-    {
-        None => Ok(()),
-        Some(((k, j, i), value)) => Err(reader.error(format!(
-            "{what} is {value:.6e} in cell i={i} j={j} k={k}; between {:e} and {:e} is \
-                 expected; look at the units of the file",
-            range.start(),
-            range.end()
-        ))),
-    };
-    let wide = |field: &Array3<f32>| field.mapv(f64::from);
     for (tracer, field) in frame.state.tracers().filter(|(x, _)| x.role == Role::Water) {
-        within(&wide(field), bounds::WATER, &format!("{} (kg/kg)", tracer.variable))?;
+        within(reader, field, bounds::WATER, &format!("{} (kg/kg)", tracer.variable))?;
     }
     let air: Environment<f64> = environment(frame);
-    within(&air.p, bounds::PRESSURE, "P + PB (Pa)")?;
+    within(reader, &air.p, bounds::PRESSURE, "P + PB (Pa)")?;
     let t = Zip::from(frame.state.theta())
         .and(&air.exner)
-        .map_collect(|&theta, &exner| (f64::from(theta) + f64::THETA_BASE) * exner);
-    within(&t, bounds::TEMPERATURE, "the temperature from T, P and PB (K)")?;
-    within(&air.dz, bounds::DEPTH, "the depth of the layer from PH + PHB (m)")?;
-    within(&wide(&frame.u), bounds::WIND, "U (m/s)")?;
-    within(&wide(&frame.v), bounds::WIND, "V (m/s)")
+        .par_map_collect(|&theta, &exner| (f64::from(theta) + f64::THETA_BASE) * exner);
+    within(reader, &t, bounds::TEMPERATURE, "the temperature from T, P and PB (K)")?;
+    within(reader, &air.dz, bounds::DEPTH, "the depth of the layer from PH + PHB (m)")?;
+    within(reader, &frame.u, bounds::WIND, "U (m/s)")?;
+    within(reader, &frame.v, bounds::WIND, "V (m/s)")
+}
+
+/// Values that a thread looks at together.
+const LOOKED_AT: usize = 1 << 14;
+
+/// Fails where a field lies outside of a range, with the first such place.
+fn within<R: Real>(
+    reader: &Reader,
+    field: &Array3<R>,
+    range: RangeInclusive<f64>,
+    what: &str,
+) -> Result<()> {
+    let field = field.as_standard_layout();
+    let values = field.as_slice().expect("standard layout");
+    let first = |(number, part): (usize, &[R])| {
+        let at = part.iter().position(|x| !range.contains(&x.f64()))?;
+        Some(number * LOOKED_AT + at)
+    };
+    let Some(at) = values.par_chunks(LOOKED_AT).enumerate().find_map_first(first) else {
+        return Ok(());
+    };
+    let (_, ny, nx) = field.dim();
+    let (i, j, k) = (at % nx, at / nx % ny, at / nx / ny);
+    Err(reader.error(format!(
+        "{what} is {:.6e} in cell i={i} j={j} k={k}; between {:e} and {:e} is expected; look at the \
+         units of the file",
+        values[at].f64(),
+        range.start(),
+        range.end()
+    )))
 }

@@ -22,7 +22,7 @@ mod vertical;
 use std::any::Any;
 use std::path::{Path, PathBuf};
 
-use ndarray::{Array2, Array3};
+use ndarray::{Array2, Array3, Zip};
 use time::PrimitiveDateTime;
 use tracing::{info, warn};
 
@@ -440,11 +440,13 @@ pub(super) fn projection(reader: &Reader) -> Result<Vec<(String, Attribute)>> {
     Ok(attributes)
 }
 
-/// A field of a file in working precision, in its shape and units; in single precision it is the field itself.
+/// A field of a file in working precision, in its shape and units; the same memory where that is its precision.
 pub fn promote<R: Real>(field: Array3<f32>) -> Array3<R> {
     let mut field = Some(field);
-    if let Some(same) = (&mut field as &mut dyn Any).downcast_mut::<Option<Array3<R>>>() {
-        return same.take().unwrap_or_default();
+    let same: &mut dyn Any = &mut field;
+    if let Some(same) = same.downcast_mut::<Option<Array3<R>>>().and_then(Option::take) {
+        return same;
     }
-    field.unwrap_or_default().mapv(|x| R::of(x.into()))
+    let field = field.unwrap_or_default();
+    Zip::from(&field).par_map_collect(|&x| R::of(x.into()))
 }

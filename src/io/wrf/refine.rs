@@ -6,7 +6,8 @@
 //! are interpolated alike, so that they belong together as they did. The winds are projected
 //! anew, on the fine grid.
 
-use ndarray::{Array, Array2, Axis, LinalgScalar, RemoveAxis, Zip};
+use ndarray::{Array, Array2, Axis, Dimension, LinalgScalar};
+use rayon::prelude::*;
 
 use super::{Domain, Frame};
 use crate::grid::{Grid, Shape, Sides};
@@ -66,28 +67,45 @@ impl Division {
         }
     }
 
-    /// The fine values of a field whose last two axes are y and x.
-    fn field<T: Interpolated, D: RemoveAxis>(
+    /// The fine values of a field whose last two axes are y and x: along y first, then along x. Rows are made on all
+    /// threads, each from the two coarse ones beside it.
+    fn field<T: Interpolated, D: Dimension>(
         self,
         field: &Array<T, D>,
         [y, x]: [Stand; 2],
     ) -> Array<T, D> {
         let axes = field.ndim();
         let (axis_y, axis_x) = (Axis(axes - 2), Axis(axes - 1));
-        let x = self.places(x, field.len_of(axis_x), self.sides.periodic_x());
-        let y = self.places(y, field.len_of(axis_y), self.sides.periodic_y());
-        along(&along(field, axis_y, &y), axis_x, &x)
+        let (rows, columns) = (field.len_of(axis_y), field.len_of(axis_x));
+        let x = self.places(x, columns, self.sides.periodic_x());
+        let y = self.places(y, rows, self.sides.periodic_y());
+        let mut shape = field.raw_dim();
+        (shape[axis_y.index()], shape[axis_x.index()]) = (y.len(), x.len());
+        let mut fine = Array::zeros(shape);
+        let coarse = field.as_standard_layout();
+        let coarse = coarse.as_slice().expect("standard layout");
+        let values = fine.as_slice_mut().expect("standard layout");
+        values.par_chunks_mut(x.len()).enumerate().for_each_init(Vec::new, |row, (at, fine)| {
+            let (level, (from, to, weight)) = (at / y.len(), y[at % y.len()]);
+            let [from, to] = [from, to].map(|j| &coarse[(level * rows + j) * columns..][..columns]);
+            row.clear();
+            row.extend(from.iter().zip(to).map(|(a, b)| T::between(*a, *b, weight)));
+            for (out, &(from, to, weight)) in fine.iter_mut().zip(&x) {
+                *out = T::between(row[from], row[to], weight);
+            }
+        });
+        fine
     }
 
-    fn cells<T: Interpolated, D: RemoveAxis>(self, field: &Array<T, D>) -> Array<T, D> {
+    fn cells<T: Interpolated, D: Dimension>(self, field: &Array<T, D>) -> Array<T, D> {
         self.field(field, [Stand::Cells, Stand::Cells])
     }
 
-    fn faces_x<T: Interpolated, D: RemoveAxis>(self, field: &Array<T, D>) -> Array<T, D> {
+    fn faces_x<T: Interpolated, D: Dimension>(self, field: &Array<T, D>) -> Array<T, D> {
         self.field(field, [Stand::Cells, Stand::Faces])
     }
 
-    fn faces_y<T: Interpolated, D: RemoveAxis>(self, field: &Array<T, D>) -> Array<T, D> {
+    fn faces_y<T: Interpolated, D: Dimension>(self, field: &Array<T, D>) -> Array<T, D> {
         self.field(field, [Stand::Faces, Stand::Cells])
     }
 }
@@ -108,22 +126,6 @@ impl Interpolated for f32 {
     fn between(a: Self, b: Self, weight: f64) -> Self {
         f64::between(a.into(), b.into(), weight) as Self
     }
-}
-
-/// Interpolates along one axis.
-fn along<T: Interpolated, D: RemoveAxis>(
-    field: &Array<T, D>,
-    axis: Axis,
-    places: &[Place],
-) -> Array<T, D> {
-    let mut shape = field.raw_dim();
-    shape[axis.index()] = places.len();
-    let mut fine = Array::zeros(shape);
-    for (mut row, &(from, to, weight)) in fine.axis_iter_mut(axis).zip(places) {
-        let (a, b) = (field.index_axis(axis, from), field.index_axis(axis, to));
-        Zip::from(&mut row).and(&a).and(&b).for_each(|out, &a, &b| *out = T::between(a, b, weight));
-    }
-    fine
 }
 
 /// The place with every cell divided into `count` x `count`.
@@ -190,15 +192,20 @@ fn wound(x: f32) -> f32 {
 
 #[cfg(test)]
 mod tests {
-    use ndarray::Array1;
-
     use super::*;
     use crate::grid::Side;
 
+    /// The same along x as along y.
     fn divided(values: &[f64], stand: Stand, side: Side, count: usize) -> Vec<f64> {
         let divide = Division { count, sides: Sides::all(side) };
-        let places = divide.places(stand, values.len(), side == Side::Periodic);
-        along(&Array1::from(values.to_vec()), Axis(0), &places).to_vec()
+        let along = |shape, stands| {
+            let field = Array2::from_shape_vec(shape, values.to_vec()).expect("a row or a column");
+            divide.field(&field, stands)
+        };
+        let row = along((1, values.len()), [Stand::Cells, stand]).row(0).to_vec();
+        let column = along((values.len(), 1), [stand, Stand::Cells]).column(0).to_vec();
+        assert_eq!(row, column);
+        row
     }
 
     fn near(found: &[f64], wanted: &[f64]) {

@@ -1,0 +1,81 @@
+//! Room for one frame at who writes it: the next one stays where it was made until there is room.
+
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+
+/// Whether a frame is being written. Clones are one and the same desk.
+#[derive(Clone, Debug)]
+pub struct Desk(Arc<(Mutex<bool>, Condvar)>);
+
+impl Desk {
+    /// A desk with room, and what the writer has as long as it is there.
+    pub(super) fn of_writer() -> (Self, Leaving) {
+        let desk = Self(Arc::default());
+        (desk.clone(), Leaving(desk))
+    }
+
+    /// Whether there is room.
+    pub fn is_free(&self) -> bool {
+        !*self.0.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Waits until there is room.
+    pub fn wait(&self) {
+        let (is_taken, freed) = &*self.0;
+        let is_taken = is_taken.lock().unwrap_or_else(PoisonError::into_inner);
+        drop(freed.wait_while(is_taken, |is_taken| *is_taken));
+    }
+
+    /// Waits until there is room, and puts a frame there; `put` says whether somebody is there to take it.
+    pub(super) fn put(&self, put: impl FnOnce() -> bool) -> bool {
+        self.wait();
+        self.set_taken(true);
+        let is_put = put();
+        if !is_put {
+            self.clear();
+        }
+        is_put
+    }
+
+    /// Says that a frame has gone.
+    pub(super) fn clear(&self) {
+        self.set_taken(false);
+    }
+
+    fn set_taken(&self, is_taken: bool) {
+        *self.0.0.lock().unwrap_or_else(PoisonError::into_inner) = is_taken;
+        self.0.1.notify_all();
+    }
+}
+
+/// Frees a desk when its writer leaves, however it does: nobody is to wait for it then.
+#[derive(Debug)]
+pub(super) struct Leaving(Desk);
+
+impl Leaving {
+    /// The desk.
+    pub(super) fn desk(&self) -> &Desk {
+        &self.0
+    }
+}
+
+impl Drop for Leaving {
+    fn drop(&mut self) {
+        self.0.clear();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_waits_goes_on_when_the_writer_leaves() {
+        let (desk, leaving) = Desk::of_writer();
+        assert!(desk.is_free() && desk.put(|| true) && !desk.is_free());
+        let writer = std::thread::spawn(move || drop(leaving));
+        assert!(!desk.put(|| false), "nobody is there");
+        desk.wait();
+        assert!(desk.is_free());
+        writer.join().expect("the writer ends");
+    }
+}
