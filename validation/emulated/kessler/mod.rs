@@ -31,8 +31,9 @@ struct OnHost<R> {
 }
 
 impl<R: Vectorised + Element + Bytes> OnHost<R> {
-    fn compile(nz: usize) -> Self {
-        let name = format!("kessler_{}_{nz}", R::NAME);
+    /// Each test has a program of its own, by its name: they run side by side.
+    fn compile(test: &str, nz: usize) -> Self {
+        let name = format!("kessler_{test}_{}_{nz}", R::NAME);
         let prelude = source(R::PRECISION, nz).prelude;
         let program = Program::compile(&name, "emulated/kessler/program.cpp", &prelude, &OPTIONS);
         Self { program, factors: KesslerFactors::default() }
@@ -123,7 +124,7 @@ fn columns(nz: usize) -> Columns {
 }
 
 fn check<R: Vectorised + Element + Bytes>(nz: usize) {
-    let kernel = OnHost::<R>::compile(nz);
+    let kernel = OnHost::<R>::compile("bits", nz);
     let columns = columns(nz);
     for (dt, theta_base) in [(60.0, 300.0), (300.0, 0.0)] {
         let before = State::of(&columns, 2, theta_base);
@@ -146,7 +147,7 @@ fn a_thread_for_a_column_gives_the_bits_of_the_cpu() {
 /// The factors of the processes reach the kernel, each its own process.
 #[test]
 fn factors_are_those_of_the_cpu() {
-    let mut kernel = OnHost::<f64>::compile(27);
+    let mut kernel = OnHost::<f64>::compile("factors", 27);
     let columns = columns(27);
     for &name in KesslerFactors::<f64>::NAMES {
         let mut scheme = Kessler::<f64>::default();
@@ -165,7 +166,7 @@ fn factors_are_those_of_the_cpu() {
 /// Columns of a part of a grid whose rows have places beside them; all others stay as they are.
 #[test]
 fn only_the_columns_of_a_part_are_changed() {
-    let kernel = OnHost::<f32>::compile(27);
+    let kernel = OnHost::<f32>::compile("part", 27);
     let before = State::<f32>::of(&columns(27), 5, 0.0);
     let (_, ny, nx) = before.tracers[0].dim();
     let (rows, columns) = (1..ny - 1, 3..nx - 2);
@@ -190,7 +191,7 @@ fn only_the_columns_of_a_part_are_changed() {
 /// and so is what was none before; other columns know nothing of it.
 #[test]
 fn rain_beyond_all_measure_is_told() {
-    let kernel = OnHost::<f32>::compile(27);
+    let kernel = OnHost::<f32>::compile("beyond", 27);
     let good = State::<f32>::of(&columns(27), 1, 0.0);
     let mut bad = good.clone();
     bad.tracers[3][[5, 0, 1]] = f32::INFINITY;
