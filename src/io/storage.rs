@@ -5,7 +5,6 @@ use std::cell::RefCell;
 use libdeflater::{CompressionLvl, Compressor};
 
 use crate::grid::Shape;
-use crate::io::deflate::Deflate;
 use crate::io::layout::Axes;
 
 /// Compression of volumes.
@@ -230,22 +229,20 @@ pub(super) struct Coding {
 }
 
 thread_local! {
-    /// What a thread has at hand: the compressor with its level, what makes the blocks that it need not make, room for
-    /// shuffled values.
+    /// What a thread has at hand: the compressor with its level, room for shuffled values.
     static TOOLS: RefCell<Tools> = RefCell::new(Tools::default());
 }
 
 #[derive(Default)]
 struct Tools {
     compressor: Option<(i32, Compressor)>,
-    deflate: Deflate,
     shuffled: Vec<u8>,
 }
 
 impl Tools {
-    /// A stream of zlib of what is shuffled, of values of `size` bytes.
-    fn zlib(&mut self, level: i32, size: usize) -> Result<Vec<u8>, String> {
-        let Self { compressor, deflate, shuffled } = self;
+    /// A stream of zlib of what is shuffled.
+    fn zlib(&mut self, level: i32) -> Result<Vec<u8>, String> {
+        let Self { compressor, shuffled } = self;
         let compressor = if let Some(same) = compressor.take_if(|(now, _)| *now == level) {
             compressor.insert(same)
         } else {
@@ -254,9 +251,6 @@ impl Tools {
             compressor.insert((level, Compressor::new(known)))
         };
         let compressor = &mut compressor.1;
-        if Some(level) == Compression::Fast.deflate() {
-            return deflate.zlib(shuffled, size, compressor);
-        }
         let mut out = vec![0; compressor.zlib_compress_bound(shuffled.len())];
         let length = compressor
             .zlib_compress(shuffled, &mut out)
@@ -294,7 +288,7 @@ impl Coding {
             tools.shuffled.clear();
             tools.shuffled.resize(bytes, 0);
             T::shuffled(values, &mut tools.shuffled);
-            tools.zlib(level, size_of::<T>())
+            tools.zlib(level)
         })
     }
 }
