@@ -168,9 +168,9 @@ pub fn integrate_with(
 ///
 /// # Panics
 ///
-/// When an array does not have the values of all cells for this mechanism.
+/// When an array of conditions does not have the values of all cells.
 pub fn rate_constants(kinetics: &Kinetics, cells: &Cells) -> Vec<f64> {
-    check_lengths(kinetics, cells);
+    check_conditions(kinetics, cells);
     let mut results = vec![Row::default(); kinetics.rates.operations.len()];
     let mut constants = Vec::with_capacity(cells.len() * kinetics.reactions());
     for first in (0..cells.len()).step_by(CELLS) {
@@ -184,21 +184,27 @@ pub fn rate_constants(kinetics: &Kinetics, cells: &Cells) -> Vec<f64> {
     constants
 }
 
-/// Fails unless there are values of all cells, whatever of them the rates use.
+/// Fails unless there are concentrations and conditions of all cells.
 fn check_lengths(kinetics: &Kinetics, cells: &Cells) {
-    let Cells { variable, fixed, air_factor, air_density, hydrolysis, start, .. } = cells;
+    let [variable, fixed] = [kinetics.variables(), kinetics.fixed.len()];
+    check_length("variable", &cells.variable, [cells.len(), variable]);
+    check_length("fixed", &cells.fixed, [cells.len(), fixed]);
+    check_conditions(kinetics, cells);
+}
+
+fn check_length(name: &str, values: &[f64], [count, of_a_cell]: [usize; 2]) {
+    let (found, needed) = (values.len(), of_a_cell * count);
+    assert!(found == needed, "{found} values of {name}; {count} cells have {needed}");
+}
+
+/// The same for what rates depend on, whether the rates here do or not.
+fn check_conditions(kinetics: &Kinetics, cells: &Cells) {
+    let Cells { air_factor, air_density, hydrolysis, start, .. } = cells;
     let count = cells.len();
-    for (name, values, of_a_cell) in [
-        ("variable", variable, kinetics.variables()),
-        ("fixed", fixed, kinetics.fixed.len()),
-        ("air_factor", air_factor, 1),
-        ("air_density", air_density, 1),
-        ("hydrolysis", hydrolysis, 1),
-        ("start", start, 1),
-    ] {
-        let (found, needed) = (values.len(), of_a_cell * count);
-        assert!(found == needed, "{found} values of {name}; {count} cells have {needed}");
-    }
+    check_length("air_factor", air_factor, [count, 1]);
+    check_length("air_density", air_density, [count, 1]);
+    check_length("hydrolysis", hydrolysis, [count, 1]);
+    check_length("start", start, [count, 1]);
     let (found, least) = (cells.photolysis.len(), frequencies(kinetics));
     let fits = found >= least * count && (count == 0 || found.is_multiple_of(count));
     assert!(fits, "{found} values of photolysis; {count} cells have {least} each at least");
