@@ -57,10 +57,9 @@ impl Selection {
     }
 }
 
-/// What has a name already in a file of output, or beside it; `None` where it is free. Upper and lower case count as
-/// one, since they do for some readers.
+/// What has a name already in a file of output, or beside it; `None` where it is free.
 pub fn is_taken(name: &str) -> Option<&'static str> {
-    let same = |other: &str| other.eq_ignore_ascii_case(name);
+    let same = |other: &str| other == name;
     let ends = [ENSEMBLE_MEAN, ENSEMBLE_SPREAD];
     if known().any(|variable| same(variable.name)) {
         return Some("a variable");
@@ -72,7 +71,7 @@ pub fn is_taken(name: &str) -> Option<&'static str> {
 }
 
 /// Names that files have beside those of the fields.
-const BESIDE: [&str; 31] = [
+const BESIDE: [&str; 32] = [
     "Time",
     "Times",
     "XTIME",
@@ -102,8 +101,9 @@ const BESIDE: [&str; 31] = [
     "rain",
     "snow",
     "refl_10cm",
-    "fallen",
-    "water",
+    "re_cloud",
+    "re_ice",
+    "re_snow",
 ];
 
 impl Selection {

@@ -161,8 +161,8 @@ impl TracerText {
                 "a name begins with a letter and holds letters, digits and _ alone".to_owned()
             );
         }
-        if before.iter().any(|other| other.tracer.name.eq_ignore_ascii_case(&name)) {
-            return Err("the name is given twice; upper and lower case count as one".to_owned());
+        if before.iter().any(|other| other.tracer.name == name) {
+            return Err("the name is given twice".to_owned());
         }
         if TracerSet::moist_air().position(&name).is_some() {
             return Err("is the name of a field of the air; give another one".to_owned());
@@ -353,7 +353,7 @@ mod tests {
             (one_of("1a", CONSTANT), &["\"1a\"", "begins with a letter"]),
             (one_of("a b", CONSTANT), &["letters, digits"]),
             (one_of("QVAPOR", CONSTANT), &["QVAPOR", "field of the air"]),
-            (one_of("a", CONSTANT) + &one_of("A", CONSTANT), &["\"A\"", "given twice"]),
+            (one_of("a", CONSTANT) + &one_of("a", CONSTANT), &["\"a\"", "given twice"]),
             (one_of("a", CONSTANT).replace("\"1\"", "\"furlongs\""), &["furlongs", "kg kg-1"]),
             (
                 one_of("a", &format!("{CONSTANT}\nsides = \"open\"")),

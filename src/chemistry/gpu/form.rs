@@ -32,7 +32,7 @@ const FEWEST_CELLS: usize = 4;
 /// Blocks of a multiprocessor then.
 const TEAM_BLOCKS: [usize; 3] = [1, 2, 3];
 /// Threads of a multiprocessor then.
-const TEAM_THREADS: [usize; 4] = [1024, 768, 512, 256];
+const TEAM_THREADS: [usize; 4] = [768, 512, 1024, 256];
 
 impl Form {
     /// A thread for a cell; all lies in global memory.
@@ -47,7 +47,7 @@ impl Form {
     }
 
     /// All forms of this kind that are worth a trial, the fastest first as far as this is known: with no idle lanes,
-    /// then with the most cells on a multiprocessor (benches/results/2026-11-26-h100/chemistry.txt).
+    /// then with the most cells on a multiprocessor (benches/results/2026-11-26-h100-second).
     pub fn teams(kinetics: &Kinetics, lu: LuPrecision, most_bytes: usize) -> Vec<Self> {
         let mut forms = Vec::new();
         for resident in TEAM_BLOCKS {

@@ -168,7 +168,7 @@ fn what_is_wrong_is_told_before_anything_is_written() {
     for (text, words) in [
         ("[[tracer]".to_owned(), &["t.toml", "line 1"][..]),
         (one("smoke").replace("\"1\"", "\"furlongs\""), &["t.toml", "smoke", "furlongs"]),
-        (one("smoke") + &one("Smoke"), &["Smoke", "twice"]),
+        (one("smoke") + &one("smoke"), &["smoke", "twice"]),
         (one("QVAPOR"), &["QVAPOR", "field of the air"]),
         (one("refl_10cm"), &["refl_10cm", "the output has"]),
         (one("XLAT"), &["XLAT", "a variable"]),
@@ -188,6 +188,6 @@ fn what_is_wrong_is_told_before_anything_is_written() {
     std::fs::remove_file(place.path("t.toml")).expect("the file");
     place.run(&[&run[..], &["70000"]].concat()).refused(2, &["70000", "4000"]);
     place.run(&[&run[..], &["-3"]].concat()).refused(2, &["-3"]);
-    place.run(&[&run[..], &["none.toml"]].concat()).refused(1, &["none.toml"]);
+    place.run(&[&run[..], &["none.toml"]].concat()).refused(3, &["none.toml"]);
     assert_eq!(place.files(), before);
 }
