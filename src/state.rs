@@ -105,12 +105,12 @@ impl<R> State<R> {
 
     /// The fields of WSM5.
     pub fn moist_air(&self) -> &[Array3<R>; STATE_FIELDS] {
-        self.fields.first_chunk().expect("every set begins with the fields of WSM5")
+        self.fields.first_chunk().unwrap_or_else(|| unreachable!("every set begins with them"))
     }
 
     /// The fields of WSM5 for writing.
     pub fn moist_air_mut(&mut self) -> &mut [Array3<R>; STATE_FIELDS] {
-        self.fields.first_chunk_mut().expect("every set begins with the fields of WSM5")
+        self.fields.first_chunk_mut().unwrap_or_else(|| unreachable!("every set begins with them"))
     }
 
     /// The species of water.

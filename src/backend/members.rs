@@ -121,10 +121,7 @@ impl<R: FluxConstants + Vectorised> MembersOnCpu<R> {
                 changes: WaterChange::default(),
             })
             .collect();
-        let set = members
-            .first()
-            .map(|first| Arc::clone(first.state.set()))
-            .unwrap_or_else(TracerSet::moist_air);
+        let set = members.first().map_or_else(TracerSet::moist_air, |x| Arc::clone(x.state.set()));
         let nobody = State::zeros_of(set, Shape { nx: 0, ny: 0, nz: 0 });
         let fallout = members.first().map(|first| first.scheme.fallout).unwrap_or_default();
         Self { shared: Cpu::new(grid, coordinate, limiter, fallout, forcing, nobody), members }

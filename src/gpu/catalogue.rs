@@ -87,35 +87,7 @@ pub fn catalogue(precision: Precision, nz: usize) -> Vec<Entry> {
             entry(reduce::ladder::source::<f64>(), "f64", true),
         ],
     });
-    for fallout in Fallout::ALL {
-        let name = match fallout {
-            Fallout::SemiLagrangian => "",
-            Fallout::Substepped => ", sub-steps",
-        };
-        for (size, columns) in [("small", SMALL.columns()), ("large", LARGE.columns())] {
-            let mapping = Mapping::choose(columns, precision, fallout, nz);
-            let purposes = [
-                ("", Purpose::RUN),
-                (", alone", Purpose { weighs: false, ..Purpose::RUN }),
-                (", long calls", Purpose { is_short: false, ..Purpose::RUN }),
-            ];
-            // As on the small grid, where the mapping is one that is made for its region.
-            let (layout, all) = (Layout::in_sectors(SMALL), Inside::all(SMALL));
-            let made_for = clouds::purpose_of(layout, &all, mapping, true, true);
-            let made_for = made_for.region.map(|_| (", its region", made_for));
-            for (purpose, asked) in purposes.into_iter().chain(made_for) {
-                let source = clouds::source(precision, nz, fallout, mapping, asked);
-                let entry = entry(source, &format!("{size}{name}{purpose}"), true);
-                let most_spilled = if asked.is_short { 0 } else { LONG_CALLS_SPILLED };
-                entries.push(Entry { most_spilled, ..entry });
-            }
-        }
-        // The mapping of 2008 keeps its columns in local memory by design.
-        let source = clouds::source(precision, nz, fallout, Mapping::Column, Purpose::RUN);
-        entries.push(entry(source, name.trim_start_matches(", "), false));
-    }
-    let fallout = Fallout::default();
-    entries.push(entry(clouds::diagnosis_source(precision, nz, fallout), "", false));
+    entries.extend(of_microphysics(precision, nz));
     // A thread for a column, in local memory by design.
     let kessler = <Kessler<f32> as OnDevice<f32>>::sources(precision, nz);
     entries.extend(kessler.into_iter().map(|(source, variant)| entry(source, variant, false)));
@@ -178,6 +150,49 @@ pub fn catalogue_of(mechanisms: &[Kinetics]) -> Result<Vec<Entry>> {
         }));
     }
     Ok(entries)
+}
+
+/// The kernels of WSM5.
+fn of_microphysics(precision: Precision, nz: usize) -> Vec<Entry> {
+    let entry = |source, variant: &str, hot| Entry {
+        source,
+        precision,
+        nz,
+        variant: variant.to_owned(),
+        hot,
+        most_spilled: 0,
+    };
+    let mut entries = Vec::new();
+    for fallout in Fallout::ALL {
+        let name = match fallout {
+            Fallout::SemiLagrangian => "",
+            Fallout::Substepped => ", sub-steps",
+        };
+        for (size, columns) in [("small", SMALL.columns()), ("large", LARGE.columns())] {
+            let mapping = Mapping::choose(columns, precision, fallout, nz);
+            let purposes = [
+                ("", Purpose::RUN),
+                (", alone", Purpose { weighs: false, ..Purpose::RUN }),
+                (", long calls", Purpose { is_short: false, ..Purpose::RUN }),
+            ];
+            // As on the small grid, where the mapping is one that is made for its region.
+            let (layout, all) = (Layout::in_sectors(SMALL), Inside::all(SMALL));
+            let made_for = clouds::purpose_of(layout, &all, mapping, true, true);
+            let made_for = made_for.region.map(|_| (", its region", made_for));
+            for (purpose, asked) in purposes.into_iter().chain(made_for) {
+                let source = clouds::source(precision, nz, fallout, mapping, asked);
+                let entry = entry(source, &format!("{size}{name}{purpose}"), true);
+                let most_spilled = if asked.is_short { 0 } else { LONG_CALLS_SPILLED };
+                entries.push(Entry { most_spilled, ..entry });
+            }
+        }
+        // The mapping of 2008 keeps its columns in local memory by design.
+        let source = clouds::source(precision, nz, fallout, Mapping::Column, Purpose::RUN);
+        entries.push(entry(source, name.trim_start_matches(", "), false));
+    }
+    let fallout = Fallout::default();
+    entries.push(entry(clouds::diagnosis_source(precision, nz, fallout), "", false));
+    entries
 }
 
 /// The kernels of the Wilson operator on the lattice that their speed is measured on.

@@ -80,7 +80,7 @@ fn put_frame(
 ) -> netcdf::Result<()> {
     put_time(file, header, number, seconds)?;
     let Frame { state, u, v, pressure, geopotential, column_mass, .. } = frame;
-    let fields = state.fields().into_iter().chain([u, v]);
+    let fields = state.fields().iter().chain([u, v]);
     let given = pressure.iter().chain(geopotential).map(values);
     let given = given.chain(column_mass.iter().map(values));
     for (variable, values) in COMPUTED[..PRESCRIBED].iter().zip(fields.map(values)) {

@@ -1,5 +1,6 @@
 //! The file that describes passive tracers.
 
+use std::fmt::Write;
 use std::path::Path;
 
 use serde::Deserialize;
@@ -137,15 +138,16 @@ impl Recipe {
             )));
         }
         let digits = count.to_string().len();
-        let text: String = (1..=count)
-            .map(|number| {
-                let width = 3.0e4 * (1 + number % 7) as f64;
-                format!(
-                    "[[tracer]]\nname = \"tracer_{number:0digits$}\"\nunits = \"1\"\ninitial = {{ kind = \
-                     \"gaussian\", width = {width:?} }}\n"
-                )
-            })
-            .collect();
+        let mut text = String::new();
+        for number in 1..=count {
+            let width = 3.0e4 * (1 + number % 7) as f64;
+            // Writing to memory does not fail.
+            let _ = write!(
+                text,
+                "[[tracer]]\nname = \"tracer_{number:0digits$}\"\nunits = \"1\"\ninitial = {{ kind = \
+                 \"gaussian\", width = {width:?} }}\n"
+            );
+        }
         Ok(Self { path: None, ..Self::parse(Path::new("--tracers"), &text)? })
     }
 }
@@ -172,9 +174,8 @@ impl TracerText {
                 "units = {units:?} are not known; give units of UDUNITS as in \"1\", \"kg kg-1\", \"ug m-3\", \"ppbv\""
             ));
         }
-        let finite = |key: &str, x: f64| match x.is_finite() {
-            true => Ok(x),
-            false => Err(format!("{key} = {x}: give a number")),
+        let finite = |key: &str, x: f64| {
+            if x.is_finite() { Ok(x) } else { Err(format!("{key} = {x}: give a number")) }
         };
         let inflow = match &sides {
             None => Inflow::Input,

@@ -77,20 +77,17 @@ impl Recipe {
         let set = self.set();
         let mut fields: Vec<Array3<f32>> = Vec::with_capacity(self.tracers.len());
         for Passive { initial, .. } in &self.tracers {
-            let of_number =
-                |number: usize, fields: &[Array3<f32>]| match number.checked_sub(STATE_FIELDS) {
-                    None => state.fields()[number].clone(),
-                    Some(passive) => fields[passive].clone(),
-                };
             let field = match initial {
-                Initial::Variable(name) => match state.set().position(name) {
-                    Some(number) => of_number(number, &fields),
-                    None => {
-                        let at = variables.iter().position(|known| known == name);
-                        read[at.expect("a variable of the recipe")].clone()
-                    }
+                Initial::Variable(name) => {
+                    let of_air = state.set().position(name).map(|number| &state.fields()[number]);
+                    let of_input = variables.iter().position(|known| known == name);
+                    let found = of_air.or_else(|| of_input.map(|at| &read[at]));
+                    found.expect("a variable of the recipe").clone()
+                }
+                Initial::Tracer(number) => match number.checked_sub(STATE_FIELDS) {
+                    None => state.fields()[*number].clone(),
+                    Some(passive) => fields[passive].clone(),
                 },
-                Initial::Tracer(number) => of_number(*number, &fields),
                 Initial::Shape(shape) => shape.field(place),
             };
             fields.push(field);

@@ -33,7 +33,7 @@ struct Bits {
 
 fn bits<R: Working>(frame: &Captured<R>) -> Bits {
     let Captured { state, diagnostics, surface, summary } = frame;
-    let fields = state.fields().into_iter().chain([&diagnostics.refl_10cm, &diagnostics.re_snow]);
+    let fields = state.fields().iter().chain([&diagnostics.refl_10cm, &diagnostics.re_snow]);
     let all = fields.flatten().chain(&surface.rain).chain(&surface.snow).chain(&summary.contents);
     Bits {
         fields: all.map(|x| x.f64().to_bits()).collect(),

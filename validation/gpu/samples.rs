@@ -41,8 +41,7 @@ fn check<R: Working>(operator: &Csr<R>, products: &Products<R>, frame: &Captured
     let Captured { state, diagnostics, surface, .. } = frame;
     let diagnosed =
         [&diagnostics.refl_10cm, &diagnostics.re_cloud, &diagnostics.re_ice, &diagnostics.re_snow];
-    let volumes =
-        state.fields().into_iter().chain(diagnosed).map(|field| field.as_slice().unwrap());
+    let volumes = state.fields().iter().chain(diagnosed).map(|field| field.as_slice().unwrap());
     let planes = [&surface.rain, &surface.snow, &surface.sr].map(|plane| plane.as_slice().unwrap());
     let found = products.volumes.iter().chain(&products.planes);
     for (number, (field, found)) in volumes.chain(planes).zip(found).enumerate() {
@@ -66,7 +65,7 @@ fn check_profiles<R: Working>(
     let Captured { state, diagnostics, .. } = frame;
     let diagnosed =
         [&diagnostics.refl_10cm, &diagnostics.re_cloud, &diagnostics.re_ice, &diagnostics.re_snow];
-    let fields = state.fields().into_iter().chain(diagnosed);
+    let fields = state.fields().iter().chain(diagnosed);
     let nz = state.theta().dim().0;
     for (number, (field, found)) in fields.zip(&profiles.volumes).enumerate() {
         let columns = field.view().permuted_axes([1, 2, 0]);

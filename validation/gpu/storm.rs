@@ -181,7 +181,7 @@ fn every_run_has_the_same_bits() {
         }
         pair.gpu.check(50, true).unwrap();
         let bits = |state: &State<f32>| -> Vec<u32> {
-            state.fields().into_iter().flatten().map(|x| x.to_bits()).collect()
+            state.fields().iter().flatten().map(|x| x.to_bits()).collect()
         };
         let changes = pair.gpu.water_changes().unwrap();
         (bits(&pair.gpu.state().unwrap()), changes)

@@ -56,17 +56,8 @@ impl<R: OnDevice> OnGpu<R> {
     ) -> Result<Self> {
         let Setting { grid, coordinate, fallout, .. } = *setting;
         let (shape, count) = (grid.shape, schemes.len());
+        refuse_too_many(count, setting.tracers.len())?;
         Needs::of_members::<R>(gpu, setting, count).check(gpu)?;
-        let fields = count * setting.tracers.len();
-        if fields > Watch::MOST_FIELDS {
-            return Err(Error::Gpu(format!(
-                "{count} states of {} tracers are {fields} fields, more than the notes of the kernels can tell apart \
-                 ({})",
-                setting.tracers.len(),
-                Watch::MOST_FIELDS
-            ))
-            .advise(Advice::UseCpu));
-        }
         let region = Region::new(grid, coordinate);
         let masses = AirMass::new(grid, coordinate);
         let order = Order::new(setting.tracers, setting.limiter, count);
@@ -164,6 +155,19 @@ impl<R: OnDevice> OnGpu<R> {
             clock: Clock::new(gpu)?,
         })
     }
+}
+
+/// Fails where there are more fields than the notes of the kernels can tell apart.
+fn refuse_too_many(states: usize, tracers: usize) -> Result<()> {
+    let (fields, most) = (states * tracers, Watch::MOST_FIELDS);
+    if fields <= most {
+        return Ok(());
+    }
+    Err(Error::Gpu(format!(
+        "{states} states of {tracers} tracers are {fields} fields, more than the notes of the kernels can tell \
+         apart ({most})"
+    ))
+    .advise(Advice::UseCpu))
 }
 
 /// What a run with calls of one minor step asks for; the rest is compiled when it is needed.

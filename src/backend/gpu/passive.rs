@@ -1,6 +1,7 @@
 //! Passive tracers of a run on the device: their decay in a step, and their budgets.
 
 use super::{OnDevice, OnGpu};
+use crate::advection::gpu::passive::Passive;
 use crate::advection::gpu::transport::Transport;
 use crate::backend::TracerAmount;
 use crate::device::Buffer;
@@ -63,7 +64,7 @@ impl<R: OnDevice> OnGpu<R> {
     /// Number of them.
     pub(super) fn passive_words(&self) -> usize {
         let apart: usize = self.apart.iter().map(Transport::entered_words).sum();
-        apart + self.passive.as_ref().map_or(0, |passive| passive.words())
+        apart + self.passive.as_ref().map_or(0, Passive::words)
     }
 
     /// Goes on from such sums.

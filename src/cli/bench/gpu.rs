@@ -144,7 +144,7 @@ impl<R: Working + OnDevice> Columns<R> {
         let [fresh, state, air, diagnosed] = lengths.map(|len| gpu.zeros::<R>(len));
         let (fresh, air) = (fresh?, air?);
         let whole = "fields are in standard layout";
-        for (number, field) in bed.state.fields().into_iter().enumerate() {
+        for (number, field) in bed.state.fields().iter().enumerate() {
             fresh.upload_to(number * cells, &layout.lay(field.as_slice().expect(whole)))?;
         }
         let given = &bed.forcing.environment;

@@ -60,7 +60,7 @@ pub(super) fn reading(path: &Path, out: &mut impl Write) -> Result<Vec<Row>> {
 /// Bytes of the fields with two dimensions or three.
 fn bytes(frame: &Frame) -> usize {
     let Frame { state, u, v, pressure, geopotential, column_mass, .. } = frame;
-    let volumes = state.fields().into_iter().chain([u, v]).chain(pressure).chain(geopotential);
+    let volumes = state.fields().iter().chain([u, v]).chain(pressure).chain(geopotential);
     let values: usize = volumes.map(ndarray::Array::len).sum();
     let planes: usize = column_mass.iter().map(ndarray::Array::len).sum();
     (values + planes) * size_of::<f32>()

@@ -23,9 +23,10 @@ impl Scene<'_> {
         let (most, [j, i]) = largest.unwrap_or((0.0, [0, 0]));
         let least = -view::largest(&field.mapv(|x| -x)).map_or(0.0, |(most, _)| most);
         // What goes below zero has two sides.
-        let scale = match least < 0.0 {
-            true => Scale::differences(&named, most.max(-least)),
-            false => Scale::amounts(&named, most),
+        let scale = if least < 0.0 {
+            Scale::differences(&named, most.max(-least))
+        } else {
+            Scale::amounts(&named, most)
         };
         let about = format!(
             "in the lowest layer; mean {}, smallest {}, largest {} at {}{}",

@@ -71,6 +71,10 @@ impl<R: Stored> PhysicsCase<R> {
     /// # Errors
     ///
     /// Those of [`Writer`].
+    ///
+    /// # Panics
+    ///
+    /// When a field is not in standard layout.
     pub fn write<P: ColumnPhysics<R>>(
         &self,
         mut writer: Writer,

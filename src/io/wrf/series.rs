@@ -40,9 +40,11 @@ impl Moment {
         variables: &[&'static str],
     ) -> Result<Vec<Array3<f32>>> {
         let source = Source::new(reader, shape, self.index);
-        let read = |name: &&'static str| match self.is_kept {
-            true => kept::source(reader, shape, self.index, name),
-            false => source.volume(name, Centre),
+        let read = |name: &&'static str| {
+            if self.is_kept {
+                return kept::source(reader, shape, self.index, name);
+            }
+            source.volume(name, Centre)
         };
         variables.iter().map(read).collect()
     }

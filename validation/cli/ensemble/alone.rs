@@ -67,7 +67,7 @@ fn alone<R: model::Working>(
         .expect("a run");
     let Snapshot { state, diagnostics, surface, contents, .. } = last.expect("a frame");
     let of = |values: &[R]| values.iter().map(|x| x.f64().to_bits()).collect::<Vec<u64>>();
-    let fields = state.fields().into_iter().chain([&diagnostics.refl_10cm]);
+    let fields = state.fields().iter().chain([&diagnostics.refl_10cm]);
     let mut found: Vec<_> =
         fields.map(|field| of(field.as_slice().expect("standard layout"))).collect();
     found.push(of(surface.rain.as_slice().expect("standard layout")));

@@ -217,7 +217,7 @@ impl<R: Precision> Weather<R> {
         let mut patched = self.clone();
         let Region { rows, columns } = region;
         let inside = s![.., rows.clone(), columns.clone()];
-        for (mine, given) in patched.state.fields_mut().into_iter().zip(after.state.fields()) {
+        for (mine, given) in patched.state.fields_mut().iter_mut().zip(after.state.fields()) {
             mine.slice_mut(inside).assign(&given.slice(inside));
         }
         let inside = s![rows.clone(), columns.clone()];
@@ -231,7 +231,7 @@ impl<R: Precision> Weather<R> {
     pub fn first(&self, count: usize) -> Self {
         let mut first = self.clone();
         let Environment { rho, exner, p, dz } = &mut first.air;
-        for field in first.state.fields_mut().into_iter().chain([rho, exner, p, dz]) {
+        for field in first.state.fields_mut().iter_mut().chain([rho, exner, p, dz]) {
             *field = field.slice(s![.., .., ..count]).to_owned();
         }
         let Mass { with_mu, without_mu, per_area, .. } = &mut first.mass;
@@ -314,7 +314,7 @@ impl<R: Precision> Weather<R> {
                     with_mu[[j, i]].f64() * c1[k].f64() + without_mu[[j, i]].f64() * c2[k].f64();
                 let mass = mass * per_area[[j, i]].f64();
                 let rho_dz = self.air.rho[at].f64() * self.air.dz[at].f64();
-                let waters = self.state.fields().into_iter().zip(before.state.fields()).skip(1);
+                let waters = self.state.fields().iter().zip(before.state.fields()).skip(1);
                 for (now, then) in waters {
                     expected += (mass - rho_dz) * (now[at].f64() - then[at].f64());
                     terms += (mass + rho_dz) * (now[at].f64() + then[at].f64());
