@@ -9,5 +9,6 @@ mod pair;
 mod primitives;
 mod projection;
 mod refusals;
+mod tracers;
 mod wsm5;
 mod wsm5_substepped;

@@ -1,0 +1,60 @@
+//! Passive tracers beside the water: by the transport alone a copy of the vapour has its bits.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use nwp_mini::advection::Limiter;
+use nwp_mini::advection::flux::FluxConstants;
+use nwp_mini::backend::cpu::Cpu;
+use nwp_mini::io::wrf;
+use nwp_mini::io::wrf::series::{Overlap, Series};
+use nwp_mini::model::{Case, Working};
+use nwp_mini::passive::Recipe;
+use nwp_mini::wsm5::{Fallout, Vectorised};
+
+const COPY: &str = r#"
+[[tracer]]
+name = "vapour"
+units = "kg kg-1"
+initial = { kind = "field", variable = "QVAPOR" }
+
+[[tracer]]
+name = "one"
+units = "1"
+initial = { kind = "constant", value = 1.0 }
+limiter = "none"
+"#;
+
+fn compare<R: Working + FluxConstants + Vectorised>(limiter: Limiter, constant: f64) {
+    let path = nwp_mini_support::project().join("data/soc.nc");
+    let recipe = Recipe::parse(Path::new("t.toml"), COPY).expect("two tracers");
+    let (domain, frame) = wrf::read(&path, None).expect("the storm");
+    let series = Series::open(&[path], &domain, Overlap::Refuse).expect("one time");
+    let series = series.carrying(Arc::new(recipe));
+    let frame = series.with_sources(frame, &domain).expect("the vapour");
+    let frame = series.complete(frame, &domain);
+    let mut case = Case::<R>::new(domain, frame).expect("the winds of the storm");
+    let state = case.take_state();
+    let (grid, coordinate) = (&case.domain.grid, &case.domain.coordinate);
+    let fallout = Fallout::default();
+    let mut cpu = Cpu::new(grid, coordinate, limiter, fallout, &case.forcing, state);
+    let before = cpu.state().qv().clone();
+    for _ in 0..4 {
+        cpu.transport(100.0);
+    }
+    let state = cpu.state();
+    let [vapour, one] = state.passive() else { panic!("two tracers") };
+    assert_eq!(state.qv(), vapour, "{limiter:?}");
+    assert_ne!(state.qv(), &before);
+    let off = one.iter().map(|x| (x.f64() - 1.0).abs()).fold(0.0, f64::max);
+    assert!(off < constant, "{limiter:?}: a constant is off by {off:e}");
+}
+
+#[test]
+fn a_copy_of_the_vapour_has_its_bits_and_a_constant_stays() {
+    for limiter in [Limiter::PositiveDefinite, Limiter::Monotonic, Limiter::None] {
+        compare::<f32>(limiter, 1e-5);
+        // The projection leaves 1e-9 of the divergence.
+        compare::<f64>(limiter, 1e-8);
+    }
+}
