@@ -11,7 +11,7 @@ use crate::grid::Shape;
 use crate::real::Real;
 use crate::tracers::{MOIST_AIR, Tracer, TracerSet};
 
-/// What moves with the air: a field for each tracer of a set, in its order. Shape of each: (nz, ny, nx), i fastest.
+/// The fields that move with the air: one for each tracer of a set, in its order. Shape of each: (nz, ny, nx), i fastest.
 ///
 /// A field has memory of its own, so that a step can exchange it for what it has become.
 #[derive(Clone, Debug)]
@@ -88,7 +88,7 @@ impl<R> State<R> {
         Self::new(TracerSet::moist_air(), fields.into())
     }
 
-    /// What the fields are of.
+    /// The tracers of the fields.
     pub fn set(&self) -> &Arc<TracerSet> {
         &self.set
     }
@@ -287,7 +287,7 @@ pub struct Gathered<R> {
     pub surface: Surface<R>,
     /// How the water inside the specified and open rows has changed.
     pub changes: WaterChange,
-    /// How the passive tracers have, in the order of the set.
+    /// Changes of the passive tracers, in the order of the set.
     pub passive: Vec<TracerChange>,
     /// The sums that a backend makes these changes of, kg, where it has more than one for each of them:
     /// it goes on with these to get the same bits. Another backend makes do with the changes.

@@ -31,7 +31,7 @@ __device__ inline double amount_of(const PassiveArgs& args, const Visit& visit)
     return block_sum(sum);
 }
 
-// What there is of a tracer.
+// The amount of a tracer.
 extern "C" __global__ void __launch_bounds__(SUM_THREADS)
 passive_amount_acc64(const __grid_constant__ PassiveArgs args)
 {

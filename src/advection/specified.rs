@@ -85,7 +85,7 @@ fn set_side<R: Real>(
     }
 }
 
-/// What air brings in along one side of a level.
+/// Values that air brings in along one side of a level.
 #[derive(Clone, Copy)]
 enum Given<'a, R> {
     Nothing,

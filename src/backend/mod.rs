@@ -140,7 +140,7 @@ pub trait Backend<R>: Observed<R> {
     /// Those of the device.
     fn water_changes(&mut self) -> Result<WaterChange>;
 
-    /// What there is of each passive tracer inside the specified and open rows, and its changes since the state was
+    /// The amount of each passive tracer inside the specified and open rows, and its changes since the state was
     /// set.
     ///
     /// # Errors
@@ -179,9 +179,9 @@ pub struct Captured<R> {
 /// A passive tracer inside the specified and open rows, kg of dry air times its units.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct TracerAmount {
-    /// What there is.
+    /// Present amount.
     pub amount: f64,
-    /// How it has changed.
+    /// Its changes.
     pub change: TracerChange,
 }
 

@@ -49,15 +49,15 @@ pub struct TracerBudget {
     pub name: &'static str,
     /// Its units.
     pub units: &'static str,
-    /// What there was at the start.
+    /// Amount at the start.
     pub start: f64,
-    /// What there is at the end.
+    /// Amount at the end.
     pub end: f64,
     /// Net inflow through the sides.
     pub sides: f64,
     /// Lost by decay, a negative number.
     pub decayed: f64,
-    /// What the terms leave unexplained, relative to the largest of them.
+    /// Part that the terms leave unexplained, relative to the largest of them.
     pub closure_rel: f64,
 }
 

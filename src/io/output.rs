@@ -124,7 +124,7 @@ pub struct Header {
     pub domain: Domain,
     /// When it starts.
     pub start: PrimitiveDateTime,
-    /// What the air carries.
+    /// The tracers that the air carries.
     pub tracers: Arc<TracerSet>,
     /// Time step, s.
     pub dt: f64,

@@ -10,7 +10,7 @@ use crate::tracers::TracerSet;
 
 /// What tells when and where the values are, and is always written beside times.
 const PLACES: [&str; 2] = ["XLAT", "XLONG"];
-/// What `minimal` stands for, beside that and the state: what has fallen.
+/// Variables of `minimal` beside these and the state: precipitation.
 const FALLEN: [&str; 2] = ["RAINNC", "SNOWNC"];
 
 /// Variables of the output.
@@ -57,7 +57,7 @@ impl Selection {
     }
 }
 
-/// What has a name already in a file of output, or beside it; `None` where it is free.
+/// The use of a name in a file of output, or beside it; `None` where it is free.
 pub fn is_taken(name: &str) -> Option<&'static str> {
     let same = |other: &str| other == name;
     let ends = [ENSEMBLE_MEAN, ENSEMBLE_SPREAD];

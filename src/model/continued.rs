@@ -15,7 +15,7 @@ pub struct History<R> {
     pub gathered: Gathered<R>,
     /// Water at the start of the first run, kg.
     pub water_start: f64,
-    /// What there was of each passive tracer then, kg of dry air times its units.
+    /// Amount of each passive tracer then, kg of dry air times its units.
     pub passive_start: Vec<f64>,
 }
 

@@ -59,7 +59,7 @@ pub struct Case<R> {
     pub winds: Arc<[Array3<R>; 3]>,
     /// Fields of the input that pass through to the output, at the last output.
     pub given: Arc<Given>,
-    /// What the air carries.
+    /// The tracers that the air carries.
     pub tracers: Arc<TracerSet>,
     /// The initial state, until a backend takes it.
     state: Option<State<R>>,

@@ -34,7 +34,7 @@ pub(super) struct Recorder<'a, R> {
     shape: Shape,
     /// Water at the start of the first run, kg.
     start: Option<f64>,
-    /// What there was of each passive tracer then, kg of dry air times its units.
+    /// Amount of each passive tracer then, kg of dry air times its units.
     passive_start: Vec<f64>,
     /// When it is kept where the run stands, and the step at which it was last.
     restarts: Option<Frames>,

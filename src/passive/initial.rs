@@ -1,4 +1,4 @@
-//! Where a passive tracer is at the start.
+//! Initial values of passive tracers.
 
 use ndarray::Array3;
 
@@ -18,7 +18,7 @@ pub enum Initial {
 /// A shape in space: `value` inside, `background` outside, in the units of the tracer.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Shape {
-    /// What is inside.
+    /// The inside.
     pub kind: Kind,
     /// The value there; of a Gaussian the one in its middle beyond the background.
     pub value: f64,
@@ -26,15 +26,15 @@ pub struct Shape {
     pub background: f64,
 }
 
-/// What is inside of a shape. Lengths in m: heights above the ground, x and y from the south-western corner of the
+/// The inside of a shape. Lengths in m: heights above the ground, x and y from the south-western corner of the
 /// grid along its axes, a cell being as wide as `DX` and `DY` say.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Kind {
     /// Everything.
     Everywhere,
-    /// What lies between two heights.
+    /// All cells between two heights.
     Layer([f64; 2]),
-    /// What lies between two heights within half a width of the middle along x and along y.
+    /// The cells between two heights within half a width of the middle along x and along y.
     Box {
         /// Lower and upper end.
         heights: [f64; 2],
@@ -57,7 +57,7 @@ pub enum Kind {
     },
 }
 
-/// Where the cells of a frame are.
+/// Positions of the cells of a frame.
 #[derive(Clone, Copy, Debug)]
 pub struct Place<'a> {
     /// The grid.
@@ -85,7 +85,7 @@ impl Shape {
 }
 
 impl Kind {
-    /// How much of a cell at a height counts as inside, 0 to 1.
+    /// Share of a cell at a height that counts as inside, 0 to 1.
     fn share(self, grid: &Grid, [i, j]: [usize; 2], z: f64) -> f64 {
         let within = |[low, high]: [f64; 2]| f64::from(u8::from((low..=high).contains(&z)));
         match self {

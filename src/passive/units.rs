@@ -28,10 +28,10 @@ const BASE: [&str; 20] = [
     "molecules",
 ];
 
-/// What goes before them.
+/// Prefixes of these.
 const PREFIXES: [&str; 13] = ["", "k", "h", "d", "c", "m", "u", "µ", "n", "p", "M", "G", "T"];
 
-/// Whether a text is a unit: `1`, `ppbv`, or units with prefixes and exponents, with spaces, dots or stars between
+/// True of a text that is a unit: `1`, `ppbv`, or units with prefixes and exponents, with spaces, dots or stars between
 /// those that are multiplied and a slash before one that is divided by, as in `kg kg-1`, `ug m-3`, `mol/mol`.
 pub fn is_known(text: &str) -> bool {
     if ALONE.contains(&text) {
@@ -41,7 +41,7 @@ pub fn is_known(text: &str) -> bool {
     !text.trim().is_empty() && factors.into_iter().all(is_factor)
 }
 
-/// Whether a text is one unit with a prefix and an exponent.
+/// True of one unit with a prefix and an exponent.
 fn is_factor(text: &str) -> bool {
     let end = text.find(|c: char| c == '-' || c == '+' || c == '^' || c.is_ascii_digit());
     let (unit, exponent) = text.split_at(end.unwrap_or(text.len()));

@@ -9,7 +9,7 @@ use std::sync::{Arc, LazyLock};
 
 pub use name::interned;
 
-/// What keeps the fluxes of the last stage in bounds.
+/// Bounds of the fluxes of the last stage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Limiter {
     /// Nothing.
@@ -20,7 +20,7 @@ pub enum Limiter {
     Monotonic,
 }
 
-/// What a tracer is to the physics.
+/// Role of a tracer in the physics.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
     /// Potential temperature, which may have any value.
@@ -51,13 +51,13 @@ pub struct Tracer {
     pub variable: &'static str,
     /// Units, as in the output.
     pub units: &'static str,
-    /// What it is, in a few words.
+    /// Description in a few words.
     pub description: &'static str,
-    /// What it is to the physics.
+    /// Role in the physics.
     pub role: Role,
     /// Its own limiter; without one it has that of the run.
     pub limiter: Option<Limiter>,
-    /// What comes in through the sides.
+    /// Values that come in through the sides.
     pub inflow: Inflow,
     /// Time in which it falls to 1/e by decay, s.
     pub decay: Option<f64>,
@@ -69,7 +69,7 @@ impl Tracer {
         self.limiter.unwrap_or(of_run)
     }
 
-    /// What is left of it after `dt` seconds of decay, as a factor.
+    /// Factor that decay leaves of it after `dt` seconds.
     ///
     /// exp(−Δt/τ)
     pub fn left_after(&self, dt: f64) -> Option<f64> {
@@ -77,7 +77,7 @@ impl Tracer {
     }
 }
 
-/// What a run carries, in the order of its fields: potential temperature, water, then what is passive.
+/// The tracers of a run, in the order of its fields: potential temperature, water, then what is passive.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TracerSet {
     tracers: Vec<Tracer>,
@@ -86,7 +86,7 @@ pub struct TracerSet {
 /// Number of the tracers of WSM5, which are the first of every set.
 pub const MOIST_AIR: usize = 6;
 
-/// What WSM5 works on, in the order of everything that has one place for each.
+/// Tracers of WSM5, in the order of everything that has one place for each.
 const OF_MOIST_AIR: [Tracer; MOIST_AIR] = {
     const fn water(
         name: &'static str,
@@ -144,12 +144,12 @@ impl TracerSet {
         &self.tracers[MOIST_AIR..]
     }
 
-    /// How many there are.
+    /// Number of tracers.
     pub fn len(&self) -> usize {
         self.tracers.len()
     }
 
-    /// Whether there are none at all.
+    /// True of an empty set.
     pub fn is_empty(&self) -> bool {
         self.tracers.is_empty()
     }

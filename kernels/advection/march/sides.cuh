@@ -94,7 +94,7 @@ __device__ inline real given(const TransportArgs& args, long long at)
     return args.inflow ? __ldg(args.inflow + at) : real(0);
 }
 
-// What air brings in: the given value, or that of the neighbour inside where there is none.
+// The value that air brings in: the given one, or that of the neighbour inside where there is none.
 __device__ inline real brought_in(real given, real inside)
 {
     return ZERO_GRADIENT && isnan(given) ? inside : given;

@@ -96,7 +96,7 @@ pub struct TransportSettings {
     pub unlimited: usize,
     /// What limits the others in the last stage.
     pub limiter: Limiter,
-    /// Whether air may bring in the value of the neighbour inside, where the given one is not a number.
+    /// Set where air may bring in the value of the neighbour inside: there the given one is not a number.
     pub zero_gradient: bool,
     /// How the cells are shared out.
     pub shares: Shares,

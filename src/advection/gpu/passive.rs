@@ -17,7 +17,7 @@ const THREADS: u32 = 256;
 const MOST_BLOCKS: usize = 64;
 
 shared_struct! {
-    /// What the kernels of passive tracers are given.
+    /// Arguments of the kernels of passive tracers.
     #[derive(Default)]
     pub struct PassiveArgs<R> {
         /// The tracer, (k, j, i).
@@ -26,9 +26,9 @@ shared_struct! {
         mass: LayeredPointers<R>, "kg";
         /// One sum for each level and block.
         sums: DevicePointer<f64>, "kg";
-        /// What a step adds to the amount, as a part of it: what is left, less 1.
+        /// Change of the amount in a step, as a part of it: what is left, less 1.
         change: f64, "1";
-        /// What decay leaves, as a factor.
+        /// Factor of decay.
         left: R, "1";
         /// Nothing: what follows begins at a multiple of its size in both precisions.
         filler: R, "1";
@@ -125,7 +125,7 @@ impl<R: Real + Element> Passive<R> {
         unsafe { self.decay.launch(self.launch(), &args) }
     }
 
-    /// What there is of a tracer inside the region. Waits for the device.
+    /// The amount of a tracer inside the region. Waits for the device.
     ///
     /// # Errors
     ///
@@ -137,7 +137,7 @@ impl<R: Real + Element> Passive<R> {
         Ok(self.sums.to_vec()?.iter().sum())
     }
 
-    /// What each tracer has lost since the start, negative numbers. Waits for the device.
+    /// Losses of each tracer since the start, negative numbers. Waits for the device.
     ///
     /// # Errors
     ///

@@ -77,9 +77,9 @@ pub struct OnGpu<R> {
     budget: Budget<R>,
     watch: Watch,
     step_end: StepEnd,
-    /// Where each field is.
+    /// The places of the fields.
     order: Order,
-    /// What carries the tracers with a limiter of their own.
+    /// Transports of the tracers with a limiter of their own.
     apart: Vec<Transport<R>>,
     /// Sums and decay of the passive tracers, where there are any.
     passive: Option<Passive<R>>,
@@ -178,7 +178,7 @@ impl<R: OnDevice> OnGpu<R> {
         std::iter::once(&self.transport).chain(&self.apart)
     }
 
-    /// Where the water of a member is.
+    /// The place of the water of a member.
     fn water_of(&self, member: &Member<R>) -> ReadPointer<R> {
         let first = member.abreast.water().start * self.layout.cells();
         self.tracers[self.now].pointer_to(first).read()

@@ -7,7 +7,7 @@ use crate::state::{SPECIES, STATE_FIELDS};
 use crate::tracers::TracerSet;
 use crate::wsm5::gpu::clouds::Abreast;
 
-/// Where the fields of the states are among all fields on the device.
+/// The places of the fields of the states among all fields on the device.
 ///
 /// A transport wants the tracers without limiter first and the microphysics the water of a state in one piece:
 /// first the potential temperatures of all states, then what else goes without limiter, then the water of one state
@@ -27,7 +27,7 @@ pub(super) struct Order {
 pub(super) struct Group {
     /// Place of the first.
     pub(super) first: usize,
-    /// How many there are, and how many of them go without limiter.
+    /// Their number, and that of those among them without limiter.
     pub(super) tracers: [usize; 2],
     /// That of the others.
     pub(super) limiter: Limiter,
@@ -63,7 +63,7 @@ impl Order {
         self.states * self.set.len()
     }
 
-    /// What the transport of the water carries, and each of the others behind it.
+    /// The group that the transport of the water carries, and those of the others behind it.
     pub(super) fn groups(&self, limiter: Limiter) -> Vec<Group> {
         let of_states = |tracers: usize| self.states * tracers;
         let unlimited = 1 + self.unlimited.len();
@@ -78,7 +78,7 @@ impl Order {
         groups
     }
 
-    /// Where the fields of WSM5 of a state are.
+    /// The places of the fields of WSM5 of a state.
     pub(super) fn abreast(&self, state: usize) -> Abreast {
         Abreast { number: state, before_water: self.states * (1 + self.unlimited.len()) }
     }

@@ -23,7 +23,7 @@ impl<R: OnDevice> OnGpu<R> {
         Ok(())
     }
 
-    /// What there is of the passive tracers of a run by itself, and how they have changed. Waits for the device.
+    /// Amounts of the passive tracers of a run by itself, and their changes. Waits for the device.
     pub(super) fn passive_amounts(&self) -> Result<Vec<TracerAmount>> {
         let Some(passive) = &self.passive else { return Ok(Vec::new()) };
         let changes = self.passive_changes()?;
@@ -35,7 +35,7 @@ impl<R: OnDevice> OnGpu<R> {
         changes.into_iter().enumerate().map(amount).collect()
     }
 
-    /// How the passive tracers of a run by itself have changed. Waits for the device.
+    /// Changes of the passive tracers of a run by itself. Waits for the device.
     pub(super) fn passive_changes(&self) -> Result<Vec<TracerChange>> {
         let Some(passive) = &self.passive else { return Ok(Vec::new()) };
         let mut entered = Vec::with_capacity(self.order.len());

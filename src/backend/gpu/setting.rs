@@ -28,7 +28,7 @@ pub struct Setting<'a> {
     pub fallout: Fallout,
     /// How columns are shared out among threads; without it the fastest way.
     pub mapping: Option<Mapping>,
-    /// What the air carries.
+    /// The tracers that the air carries.
     pub tracers: &'a Arc<TracerSet>,
     /// Whether the input has several frames.
     pub has_sequence: bool,
@@ -45,7 +45,7 @@ pub(super) fn steps_together<R: OnDevice>(
     together::<R>(setting.grid, settings.layout(setting.grid), [states, settings.tracers])
 }
 
-/// What the kernels of each transport are compiled for: of that which carries the water, then of those of other
+/// Settings of the kernels of each transport: of that which carries the water, then of those of other
 /// limiters.
 ///
 /// The cells are shared out as for one state, so that its roundings do not depend on how many there

@@ -105,7 +105,7 @@ fn kind(text: &str) -> Result<Kind, String> {
     })
 }
 
-/// What the name of a picture of a tracer begins with.
+/// Beginning of the name of a picture of a tracer.
 const TRACER: &str = "tracer:";
 
 /// What is drawn.

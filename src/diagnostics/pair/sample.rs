@@ -20,7 +20,7 @@ pub struct Sample<R> {
 }
 
 impl<R: Real> Sample<R> {
-    /// What is diagnosed, and what has fallen.
+    /// Fields that are diagnosed, and precipitation.
     const BESIDE: [&'static str; 6] =
         ["refl_10cm", "re_cloud", "re_ice", "re_snow", Self::RAIN, "snow"];
 

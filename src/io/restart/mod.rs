@@ -73,7 +73,7 @@ pub struct Saved<R> {
     pub reports: Vec<FrameRow>,
     /// Water at the start of the first run, kg.
     pub water_start: f64,
-    /// What there was of each passive tracer then, kg of dry air times its units.
+    /// Amount of each passive tracer then, kg of dry air times its units.
     pub passive_start: Vec<f64>,
     /// Whether the run ends there.
     pub is_last: bool,
@@ -102,7 +102,7 @@ pub struct Restart<R> {
     pub reports: Vec<FrameRow>,
     /// Water at the start of the first run, kg.
     pub water_start: f64,
-    /// What there was of each passive tracer then, kg of dry air times its units.
+    /// Amount of each passive tracer then, kg of dry air times its units.
     pub passive_start: Vec<f64>,
 }
 

@@ -19,7 +19,7 @@ const FACE_X: [&str; 3] = ["z", "input_y", "input_x_face"];
 const FACE_Y: [&str; 3] = ["z", "input_y_face", "input_x"];
 const FACE_Z: [&str; 3] = ["z_face", "input_y", "input_x"];
 
-/// What the name of a variable of an input frame begins with.
+/// Beginning of the name of a variable of an input frame.
 const OF_FRAME: &str = "frame_";
 
 /// The same of what is read for passive tracers.

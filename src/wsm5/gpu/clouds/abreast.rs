@@ -1,8 +1,8 @@
-//! Where the fields of one of several states lie.
+//! Places of the fields of one of several states.
 
 use crate::state::SPECIES;
 
-/// Where the fields of WSM5 of a state are among those of several states in one array: first all potential
+/// Places of the fields of WSM5 of a state among those of several states in one array: first all potential
 /// temperatures, and what else goes without limiter, then the water of one state after the other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Abreast {
