@@ -39,7 +39,7 @@ impl<R: OnDevice> OnGpu<R> {
     ///
     /// # Errors
     ///
-    /// [`Error::Gpu`](crate::error::Error::Gpu) when the memory does not suffice, with the grid that
+    /// [`Error::Gpu`] when the memory does not suffice, with the grid that
     /// would fit, and when the kernels are not made for the grid.
     pub fn new(gpu: &Gpu, setting: &Setting<'_>, state: &State<R>) -> Result<Self> {
         let scheme = Scheme::default().with_fallout(setting.fallout);

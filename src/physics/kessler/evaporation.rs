@@ -34,7 +34,7 @@ pub fn evaporation<R: KesslerConstants>(
 ///
 /// E = min(E₁, max(-S - qc, 0), qr)
 ///
-/// Units: all kg kg⁻¹; `evaporation` as in [`evaporation`](self::evaporation), `excess` as in
+/// Units: all kg kg⁻¹; `evaporation` as in [`evaporation`], `excess` as in
 /// [`excess`](super::saturation::excess).
 #[inline(always)]
 pub fn limited<R: KesslerConstants>(evaporation: R, excess: R, qc: R, qr: R) -> R {
