@@ -2,6 +2,7 @@
 // the rows that fall to it in the same order in every run; the host adds up the blocks.
 // See src/backend/region.rs.
 #include "primitives/block_sum.cuh"
+#include "primitives/layered.cuh"
 
 // Water of level blockIdx.y, kg: what the rows of this block hold.
 extern "C" __global__ void __launch_bounds__(SUM_THREADS)
@@ -16,9 +17,7 @@ budget_water_acc64(const __grid_constant__ WaterArgs args)
             const real* q = args.water + static_cast<long long>(k) * plane + c;
             double water = 0;
             for (int s = 0; s < WATER_SPECIES; ++s) water += static_cast<double>(q[s * field]);
-            const real mass = args.mass.with_mu[c] * args.mass.c1[k]
-                              + args.mass.without_mu[c] * args.mass.c2[k];
-            sum += static_cast<double>(mass) * water;
+            sum += static_cast<double>(layered_at(args.mass, c, k)) * water;
         }
     }
     sum = block_sum(sum);

@@ -1,12 +1,7 @@
 // What a frame of output is summed up to besides the statistics of its levels: see
 // src/backend/summary.rs. The x of a thread is its column.
 #include "primitives/largest.cuh"
-
-// Mass of the cell of level k at a place of a plane, as the CPU version has it.
-__device__ inline real mass_of(const LayeredPointers& mass, int place, int k)
-{
-    return mass.with_mu[place] * mass.c1[k] + mass.without_mu[place] * mass.c2[k];
-}
+#include "primitives/layered.cuh"
 
 // Water of species blockIdx.y above each square metre of the ground.
 extern "C" __global__ void __launch_bounds__(SUMMARY_THREADS)
@@ -20,7 +15,7 @@ summary_contents_acc64(const __grid_constant__ ContentsArgs args)
     double sum = 0;
 #pragma unroll 9
     for (int k = 0; k < NZ; ++k) {
-        const double mass = mass_of(args.mass, place, k);
+        const double mass = layered_at(args.mass, place, k);
         sum += mass * static_cast<double>(q[static_cast<long long>(k) * columns]);
     }
     args.contents[static_cast<long long>(blockIdx.y) * columns + c] = static_cast<real>(sum / args.area[c]);
@@ -46,7 +41,7 @@ summary_outflow_acc64(const __grid_constant__ OutflowArgs args)
             const real* z = args.z + k * plane + place;
             const double out = outgoing(x[1]) + outgoing(-x[0]) + outgoing(y[pitch])
                                + outgoing(-y[0]) + outgoing(z[plane]) + outgoing(-z[0]);
-            const double rate = out / static_cast<double>(mass_of(args.mass, place, k));
+            const double rate = out / static_cast<double>(layered_at(args.mass, place, k));
             const unsigned cell = static_cast<unsigned>(k) * columns + c;
             fastest = max(fastest, first_of_largest(static_cast<float>(rate), cell));
         }

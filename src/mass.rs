@@ -201,7 +201,7 @@ impl<R: Real> AirMass<R> {
         }
     }
 
-    /// Whether all of it has the shapes of a grid.
+    /// True when all of it has the shapes of a grid.
     pub fn is_of(&self, shape: Shape) -> bool {
         let Shape { nx, ny, nz } = shape;
         let fields = [

@@ -1,16 +1,11 @@
 // Sums of passive tracers over the columns inside the specified and open rows, and their decay. Every block adds up
 // the rows that fall to it in the same order in every run; the host adds up the blocks. See src/backend/region.rs.
 #include "primitives/block_sum.cuh"
+#include "primitives/layered.cuh"
 
 __device__ inline bool is_inside(const PassiveArgs& args, int j, int i)
 {
     return j >= args.first_row && j < args.end_row && i >= args.first_column && i < args.end_column;
-}
-
-// Mass of the cell of column c at level k, kg.
-__device__ inline double mass_of(const PassiveArgs& args, int k, int c)
-{
-    return static_cast<double>(args.mass.with_mu[c] * args.mass.c1[k] + args.mass.without_mu[c] * args.mass.c2[k]);
 }
 
 // Calls `visit` with the values of level blockIdx.y that fall to a thread and returns what they hold inside the region,
@@ -24,7 +19,9 @@ __device__ inline double amount_of(const PassiveArgs& args, const Visit& visit)
         for (int i = threadIdx.x; i < args.pitch; i += SUM_THREADS) {
             const int c = j * args.pitch + i;
             real& value = args.tracer[static_cast<long long>(k) * plane + c];
-            if (is_inside(args, j, i)) sum += mass_of(args, k, c) * static_cast<double>(value);
+            if (is_inside(args, j, i)) {
+                sum += static_cast<double>(layered_at(args.mass, c, k)) * static_cast<double>(value);
+            }
             visit(value);
         }
     }

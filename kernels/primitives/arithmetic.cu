@@ -1,4 +1,4 @@
-// How fast the device calculates at best. See src/primitives/gpu/arithmetic.rs.
+// Arithmetic throughput: the most that the device calculates in a second. See src/primitives/gpu/arithmetic.rs.
 
 // Chains of fused multiplications and additions that do not wait for one another. All of them tend
 // to the same finite number, whatever they begin with, and their sum is kept, so that none can be

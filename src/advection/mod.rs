@@ -180,8 +180,8 @@ pub fn step<R: FluxConstants>(
 
 /// Net outflow of tracer from every cell, as one evaluation of the fluxes gives it.
 ///
-/// `latest` are the values that the high-order fluxes carry, `start` those at the beginning of
-/// the step, from which the limiter starts; without a limiter `start` is not used. Specified sides are left as the fluxes give them.
+/// `latest` are the values that the high-order fluxes carry, `start` those at the beginning of the step, from which the
+/// limiter starts; without a limiter `start` is not used. Specified sides are left as the fluxes give them.
 ///
 /// Shape: (nz, ny, nx), i fastest.
 /// Units: kg kg⁻¹; returns kg s⁻¹.

@@ -36,7 +36,8 @@ pub type Take<'a, R> = &'a mut dyn FnMut(usize, Captured<R>) -> bool;
 ///
 /// # Errors
 ///
-/// Any method fails with [`Error::Gpu`](crate::error::Error::Gpu) when a device does, be it in what an earlier call asked for.
+/// Any method fails with [`Error::Gpu`](crate::error::Error::Gpu) when a device does, be it in what an earlier call
+/// asked for.
 pub trait Members<R> {
     /// How many there are.
     fn count(&self) -> usize;

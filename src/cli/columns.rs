@@ -58,7 +58,7 @@ pub(super) struct Columns {
     /// The microphysics
     #[arg(long, value_name = "SCHEME", default_value = "wsm5")]
     physics: PhysicsChoice,
-    /// How precipitation falls in WSM5 [default: semi-lagrangian]
+    /// Fall of precipitation in WSM5 [default: semi-lagrangian]
     #[arg(long, value_name = "SCHEME")]
     fallout: Option<FalloutChoice>,
     /// Where to compute
@@ -66,7 +66,7 @@ pub(super) struct Columns {
     backend: BackendChoice,
     #[command(flatten)]
     gpu: GpuChoice,
-    /// How the columns of WSM5 are shared out among the threads of the GPU [default: auto]
+    /// Sharing of the columns of WSM5 among the threads of the GPU [default: auto]
     #[arg(long, value_name = "MAPPING")]
     mapping: Option<MappingChoice>,
     /// Precision of the computation and of the output
@@ -220,7 +220,7 @@ impl Columns {
         Ok(())
     }
 
-    /// What is done to columns whose file has these attributes.
+    /// Time step and number of calls for columns whose file has these attributes.
     fn steps(&self, dt: Option<f64>, calls: Option<f64>) -> Result<Steps> {
         Ok(Steps { dt: self.time_step(dt)?, calls: self.number_of_calls(calls)? })
     }
@@ -280,7 +280,7 @@ struct Steps {
 /// Work that was done, for the summary.
 struct Work {
     scheme: &'static str,
-    /// Where it was done, in words.
+    /// Backend and device, in words.
     place: String,
     precision: &'static str,
     shape: Shape,

@@ -19,7 +19,7 @@ pub struct Columns<R> {
     turn: [Transpose<R>; 2],
     /// State and diagnostics in their own units. Shape: (field, column, level).
     turned: [Buffer<R>; 2],
-    /// What a level counts for in the totals, for every field of WSM5, (field, column, level).
+    /// Weight of a level in the totals, for every field of WSM5, (field, column, level).
     weights: Buffer<R>,
     reducer: Reducer<R>,
     /// Totals of the kinds of water, and the strongest echo, a word for each column.
@@ -41,7 +41,8 @@ pub struct Turned<R> {
 }
 
 impl<R: Real + Element + Reducible> Columns<R> {
-    /// Makes room for states of so many fields, those of WSM5 first; `weights` are those of the levels in the totals, (column, level).
+    /// Makes room for states of so many fields, those of WSM5 first; `weights` are those of the levels in the totals,
+    /// (column, level).
     ///
     /// # Errors
     ///

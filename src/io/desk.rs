@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 
-/// Whether a frame is being written. Clones are one and the same desk.
+/// The place of the one frame that is being written. Clones are one and the same desk.
 #[derive(Clone, Debug)]
 pub struct Desk(Arc<(Mutex<bool>, Condvar)>);
 
@@ -13,7 +13,7 @@ impl Desk {
         (desk.clone(), Leaving(desk))
     }
 
-    /// Whether there is room.
+    /// True when there is room.
     pub fn is_free(&self) -> bool {
         !*self.0.0.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -69,7 +69,7 @@ pub(super) fn define<R: Stored>(
     define_with::<R>(file, form, is_mapped, Compression::Fast)
 }
 
-/// Whether a coordinate along the grid has this CF name: CF lets one variable of a grid mapping have it.
+/// True when a coordinate along the grid has this CF name: CF lets one variable of a grid mapping have it.
 fn has_axis(file: &FileMut, standard_name: &str) -> bool {
     let named = netcdf::AttributeValue::Str(standard_name.to_owned());
     ["west_east", "south_north"].iter().filter_map(|axis| file.variable(axis)).any(|axis| {

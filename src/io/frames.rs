@@ -163,7 +163,7 @@ impl FrameFile {
             let name = field.about.name;
             ledger.count(field.raw(block), bytes.len());
             datasets[name].write_chunk(&field.blocks.offset(frame, block), &bytes)?;
-            // What is not compressed is made again as fast as it is copied.
+            // A chunk that is not compressed is made again as fast as it is copied.
             let is_kept = field.lasts && field.coding.compression != Compression::None;
             if let (true, Cow::Owned(mut bytes)) = (is_kept, bytes) {
                 bytes.shrink_to_fit();

@@ -36,7 +36,8 @@ impl fmt::Display for Hole {
             )?,
             Why::Outside(name) => write!(
                 f,
-                "variable {variable} has no value at {at}: {stored}, as stored, lies outside of what its attribute {name} allows"
+                "variable {variable} has no value at {at}: {stored}, as stored, lies outside of what its \
+                 attribute {name} allows"
             )?,
             Why::NotFinite => {
                 write!(f, "variable {variable} is {stored} at {at}; every value must be finite")?;

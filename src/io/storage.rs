@@ -229,7 +229,7 @@ pub(super) struct Coding {
 }
 
 thread_local! {
-    /// What a thread has at hand: the compressor with its level, room for shuffled values.
+    /// Compressor of a thread with its level, and room for shuffled values.
     static TOOLS: RefCell<Tools> = RefCell::new(Tools::default());
 }
 

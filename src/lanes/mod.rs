@@ -10,6 +10,7 @@ pub mod double;
 mod float;
 pub mod math;
 mod precision;
+pub(crate) mod stretches;
 
 use std::fmt;
 

@@ -25,7 +25,7 @@ pub trait Sink<R> {
     /// Takes a frame of output, made after so many steps; where it says no, the run ends.
     fn frame(&mut self, step: usize, frame: Snapshot<R>) -> bool;
 
-    /// Whether it takes a frame at once.
+    /// True when it takes a frame at once.
     fn is_free(&self) -> bool {
         true
     }

@@ -66,7 +66,8 @@ impl<R: Working> Shows<R> {
     }
 }
 
-/// A frame of output and its figures, out of what a backend makes and what it shows of the input; `dt` is the time step, s, and `start` the water at the start, kg.
+/// A frame of output and its figures, out of what a backend makes and what it shows of the input; `dt` is the time step,
+/// s, and `start` the water at the start, kg.
 pub(super) fn snapshot<R: Working>(
     captured: Captured<R>,
     shows: Shows<R>,

@@ -11,7 +11,6 @@ pub mod block;
 #[cfg(feature = "gpu")]
 pub mod device;
 pub mod kessler;
-mod stretches;
 
 use std::fmt::Debug;
 use std::ops::RangeInclusive;

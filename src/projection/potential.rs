@@ -53,7 +53,7 @@ pub(super) fn solve(
 fn operator(grid: &Grid, directions: [&Faces; 2]) -> Result<Csr<f64>> {
     let (nx, columns) = (grid.shape.nx, grid.shape.columns());
     let number = |[j, i]: [usize; 2]| (j * nx + i) as u32;
-    // What a cell has to do with itself and with its neighbours, of which two may be one.
+    // Coefficients of a cell for itself and for its neighbours, of which two may be one.
     let of_cell = |cell: [usize; 2]| {
         let mut terms = Vec::with_capacity(2 * FACES);
         for faces in directions {

@@ -3,13 +3,14 @@
 
 use super::columns::{BLOCK, Scratch, block_abreast, in_blocks};
 use super::fields::{DiagnosticFields, Divisible};
-use super::gather::{Vectorised, for_abreast, give, take};
+use super::gather::Vectorised;
 use super::radii::{RadiusConstants, re_cloud, re_ice, re_snow};
 use super::reflectivity::{
     Bins, RadarConstants, Target, content, decibels, has_snow, is_melting, reflectivity,
     z_melting_snow, z_rain, z_snow,
 };
 use super::scheme::Scheme;
+use crate::lanes::stretches::{for_stretches, give, take};
 use crate::lanes::{Instructions, LANES, Row, Task, each};
 
 /// Reflectivity and effective radii of every column.
@@ -147,25 +148,25 @@ fn side_by_side<R: Vectorised>(
     let (nz, ny, nx) = f.theta.dim();
     let (lanes, theta_base) = (p.map(R::lane), f.theta_base.lane());
     let mut levels = vec![Level::new(); nz];
-    for_abreast([ny, nx], |stretches, count| {
-        take(&f.theta, stretches, &mut levels, |level| &mut level.theta);
-        take(&f.exner, stretches, &mut levels, |level| &mut level.exner);
-        take(&f.p, stretches, &mut levels, |level| &mut level.p);
-        take(&f.rho, stretches, &mut levels, |level| &mut level.rho);
-        take(&f.qv, stretches, &mut levels, |level| &mut level.qv);
-        take(&f.qc, stretches, &mut levels, |level| &mut level.qc);
-        take(&f.qr, stretches, &mut levels, |level| &mut level.qr);
-        take(&f.qi, stretches, &mut levels, |level| &mut level.qi);
-        take(&f.qs, stretches, &mut levels, |level| &mut level.qs);
+    for_stretches([ny, nx], LANES, |stretches, count| {
+        take(&f.theta, stretches, &mut levels, R::lane, |level| &mut level.theta);
+        take(&f.exner, stretches, &mut levels, R::lane, |level| &mut level.exner);
+        take(&f.p, stretches, &mut levels, R::lane, |level| &mut level.p);
+        take(&f.rho, stretches, &mut levels, R::lane, |level| &mut level.rho);
+        take(&f.qv, stretches, &mut levels, R::lane, |level| &mut level.qv);
+        take(&f.qc, stretches, &mut levels, R::lane, |level| &mut level.qc);
+        take(&f.qr, stretches, &mut levels, R::lane, |level| &mut level.qr);
+        take(&f.qi, stretches, &mut levels, R::lane, |level| &mut level.qi);
+        take(&f.qs, stretches, &mut levels, R::lane, |level| &mut level.qs);
         for level in &mut levels {
             level.fill_up(count);
         }
         let tops = instructions.run(Diagnosis { p: &lanes, theta_base, levels: &mut levels });
         brighten(p, bins, theta_base, &tops[..count], &mut levels);
-        give(&mut f.refl_10cm, stretches, &levels, |level| &level.refl_10cm);
-        give(&mut f.re_cloud, stretches, &levels, |level| &level.re_cloud);
-        give(&mut f.re_ice, stretches, &levels, |level| &level.re_ice);
-        give(&mut f.re_snow, stretches, &levels, |level| &level.re_snow);
+        give(&mut f.refl_10cm, stretches, &levels, R::of_lane, |level| &level.refl_10cm);
+        give(&mut f.re_cloud, stretches, &levels, R::of_lane, |level| &level.re_cloud);
+        give(&mut f.re_ice, stretches, &levels, R::of_lane, |level| &level.re_ice);
+        give(&mut f.re_snow, stretches, &levels, R::of_lane, |level| &level.re_snow);
     });
 }
 

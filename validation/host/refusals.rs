@@ -1,4 +1,4 @@
-//! What a caller gets wrong is told: arrays that do not fit, lengths of time that are none.
+//! Errors of callers are told: arrays that do not fit, lengths of time that are none.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;

@@ -21,6 +21,7 @@ mod reference;
 pub mod run;
 pub mod skip;
 pub mod text;
+pub mod truth;
 pub mod wsm5;
 
 pub use reference::{Substepped, reference, reference_path, substepped, yardstick};

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "primitives/exact.cuh"
+#include "primitives/layered.cuh"
 #include "wsm5/column/species.cuh"
 #include "wsm5/step.cuh"
 
@@ -26,9 +27,7 @@ __device__ inline void add_to_sums(real dt_cloud, real depth, const real (&groun
 __device__ inline real mass_mismatch(const CloudArgs& a, int place, int k, real rho, real dz, real before, real after)
 {
     if (!WEIGHED) return 0;
-    const LayeredPointers& layered = a.mass;
-    const real mass = layered.with_mu[place] * layered.c1[k] + layered.without_mu[place] * layered.c2[k];
-    return cell::mass_mismatch(mass, a.per_area[place], rho, dz, before, after);
+    return cell::mass_mismatch(layered_at(a.mass, place, k), a.per_area[place], rho, dz, before, after);
 }
 
 // Writes what has reached the ground in a column, and what its changes weigh where the mass of a

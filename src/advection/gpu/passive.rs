@@ -70,8 +70,8 @@ pub struct Passive<R> {
 }
 
 impl<R: Real + Element> Passive<R> {
-    /// Compiles the kernels for so many tracers, whose sums are over rows and columns of the grid. `mass` is that of the cells, with rows as `layout` has them; the
-    /// memory has to stay.
+    /// Compiles the kernels for so many tracers, whose sums are over rows and columns of the grid. `mass` is that of
+    /// the cells, with rows as `layout` has them; the memory has to stay.
     ///
     /// # Errors
     ///

@@ -133,7 +133,7 @@ impl<R: OnDevice> OnGpu<R> {
             values[number * length..(number + 1) * length].to_vec()
         };
         let turned = columns.receive()?;
-        // What is diagnosed follows the fields of the state on the device, and those of WSM5 here.
+        // Diagnosed fields follow those of the state on the device, and those of WSM5 here.
         let (fields, passive) = (self.order.set.len(), STATE_FIELDS..self.order.set.len());
         let numbers = (0..STATE_FIELDS).chain(fields..fields + DIAGNOSED_FIELDS).chain(passive);
         Ok(turned.map(|Turned { profiles, totals, strongest }| Profiles {

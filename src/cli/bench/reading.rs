@@ -12,7 +12,7 @@ use crate::io::wrf;
 use crate::io::wrf::Frame;
 use crate::io::wrf::series::Overlap;
 
-/// How often a file is read: the first time it may come from a disk.
+/// Number of times that a file is read: the first time it may come from a disk.
 const TIMES: usize = 5;
 
 /// A line of the table.

@@ -22,7 +22,7 @@ impl Scene<'_> {
         let largest = view::largest(&field);
         let (most, [j, i]) = largest.unwrap_or((0.0, [0, 0]));
         let least = -view::largest(&field.mapv(|x| -x)).map_or(0.0, |(most, _)| most);
-        // What goes below zero has two sides.
+        // Values below zero ask for a scale of two sides.
         let scale = if least < 0.0 {
             Scale::differences(&named, most.max(-least))
         } else {

@@ -28,8 +28,8 @@ use std::ops::RangeInclusive;
 
 use self::columns::Columns;
 use self::params::{KesslerConstants, KesslerFactors};
-use super::stretches::{for_stretches, give, give_plane, take, take_plane};
 use super::{Block, ColumnPhysics, Field};
+use crate::lanes::stretches::{for_stretches, give, give_plane, take, take_plane};
 use crate::lanes::{Instructions, LANES, Task};
 use crate::real::Real;
 

@@ -6,7 +6,7 @@ use crate::error::Result;
 use crate::primitives::gpu::arguments::ArithmeticArgs;
 use crate::real::{Precision, Real};
 
-/// What a link of a chain adds, and 1 less what it multiplies by: values stay near 1.
+/// Summand of a link of a chain, and 1 less its factor: values stay near 1.
 const SUMMAND: f64 = 1.0e-3;
 /// Most values of a copy: far more than fit into any cache.
 const MOST_COPIED: usize = 1 << 30;

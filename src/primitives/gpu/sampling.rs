@@ -84,7 +84,8 @@ impl<R: Real + Element> Sampling<R> {
         self.parcel.is_here()
     }
 
-    /// Waits for the oldest products under way, those of a level together, one for each place; `None` where there are none.
+    /// Waits for the oldest products under way, those of a level together, one for each place; `None` where there are
+    /// none.
     ///
     /// # Errors
     ///

@@ -183,8 +183,8 @@ impl<R: SchemeConstants + RadarConstants + Element> Clouds<R> {
     ///
     /// # Errors
     ///
-    /// [`Error::Gpu`], as all below, and [`Error::Usage`] for calls of no positive length; also for more cells than the kernels can count, and for more
-    /// or fewer levels than they are made for.
+    /// [`Error::Gpu`], as all below, and [`Error::Usage`] for calls of no positive length; also for more cells than the
+    /// kernels can count, and for more or fewer levels than they are made for.
     pub fn new(
         gpu: &Gpu,
         layout: Layout,

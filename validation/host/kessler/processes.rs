@@ -1,13 +1,13 @@
 //! The processes one by one against intermediate values that WRF's code in double precision has stored.
 
-use ndarray::{Array2, Array3, ArrayD, Ix2, Ix3, s};
+use ndarray::{Array2, Array3, ArrayD, Ix3, s};
 use netcdf::Group;
 
 use nwp_mini::physics::kessler::cell::{KesslerCell, processed};
 use nwp_mini::physics::kessler::params::KesslerFactors;
 use nwp_mini::physics::kessler::{columns, conversion, evaporation, fall, saturation};
 
-use super::case::{group, values};
+use super::case::{group, on_levels, values};
 use super::support;
 
 /// Relative difference of formulas in another order of operations: some roundings, and cancellation in what the
@@ -28,12 +28,12 @@ impl Stored<'_> {
         let is_here = self.values.variable(name).is_some();
         let from = if is_here { &self.values } else { self.input };
         let values: ArrayD<f64> = values(from, name, ..);
-        values.into_dimensionality::<Ix2>().expect("(level, column)")
+        on_levels(values)
     }
 
     /// The input of this name.
     fn entry(&self, name: &str) -> Array2<f64> {
-        values(self.input, name, ..).into_dimensionality::<Ix2>().expect("(level, column)")
+        on_levels(values(self.input, name, ..))
     }
 
     fn of_substeps(&self, name: &str) -> Array3<f64> {

@@ -52,8 +52,8 @@ fn water_is_conserved_by_the_weights_of_the_scheme() {
 /// taken.
 #[test]
 fn single_precision_follows_double_elsewhere() {
-    /// Largest difference of a cell, of the largest value of its field: a unit in the last place of 300 K, 3e-5 K, moves the
-    /// saturation of warm air by 3e-8, and the largest mixing ratios of cloud water are 3e-3.
+    /// Largest difference of a cell, of the largest value of its field: a unit in the last place of 300 K, 3e-5 K, moves
+    /// the saturation of warm air by 3e-8, and the largest mixing ratios of cloud water are 3e-3.
     const NEAR: f64 = 1.0e-5;
     /// Columns that may take another course.
     const PARTED: f64 = 0.02;

@@ -70,7 +70,7 @@ pub fn rows() -> impl Iterator<Item = Row> {
 fn read() -> Table {
     let file = support::reference("wsm5");
     let rates = group(&file, "process_rates");
-    let inputs = INPUTS.map(|name| (name, values(&rates, name, ..)));
+    let inputs = INPUTS.map(|name| (name, values::<f32>(&rates, name, ..)));
     let (levels, columns) = (inputs[0].1.shape()[0], inputs[0].1.shape()[1]);
     let mut table = Table {
         values: HashMap::new(),
@@ -89,10 +89,11 @@ fn read() -> Table {
         let stored: Vec<_> = group
             .variables()
             .filter(|v| v.dimensions()[0].name() == "loop")
-            .map(|v| (v.name(), values(&group, &v.name(), ..)))
+            .map(|v| (v.name(), values::<f32>(&group, &v.name(), ..)))
             .collect();
         let last = &OUTPUTS[..ON_LEVELS];
-        let last: Vec<_> = last.iter().map(|name| (name, values(&group, name, ..))).collect();
+        let last: Vec<_> =
+            last.iter().map(|name| (name, values::<f32>(&group, name, ..))).collect();
         let steps = stored[0].1.shape()[0];
         for (step, column) in (0..steps).flat_map(|s| (0..columns).map(move |c| (s, c))) {
             for k in 0..levels {

@@ -25,11 +25,11 @@ fn check_substeps<R: Precision>(data: &Substepped) {
     for case in CASES {
         let columns = Columns::read(&group(&data.input, case));
         let stored = group(&data.output, case);
-        for (a, &dt) in values(&stored, "dt", ..).iter().enumerate() {
+        for (a, &dt) in values::<f32>(&stored, "dt", ..).iter().enumerate() {
             // The number of the first minor step of a call is stored.
             let dt_cloud = dt / (dt / 120.0).round().max(1.0);
             let [rain_snow, ice] = ["m_rain_snow", "m_ice"]
-                .map(|name| values(&stored, name, (a, ..)).mapv(|count| count as usize));
+                .map(|name| values::<f32>(&stored, name, (a, ..)).mapv(|count| count as usize));
             for column in 0..rain_snow.len() {
                 let mut work = variant::column::<R>(&columns, column);
                 let falls = work.cells.iter().any(|c| c.qr > R::ZERO || c.qs > R::ZERO);

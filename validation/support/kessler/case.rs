@@ -1,12 +1,14 @@
 //! Columns: read from a group of the reference file or made up, and run through the scheme.
 
-use ndarray::{Array2, Array3, ArrayD, Axis, Ix2};
-use netcdf::{Extents, Group};
+use ndarray::{Array2, Array3, ArrayD, Axis};
+use netcdf::Group;
 
 use nwp_mini::lanes::Instructions;
 use nwp_mini::physics::kessler::{Kessler, Vectorised, Work};
 use nwp_mini::physics::{Block, Scratch, call};
 use nwp_mini::real::Real;
+
+pub use crate::truth::{Truth, group, on_levels, values};
 
 /// The cases of the reference file.
 pub const CASES: [&str; 8] =
@@ -110,33 +112,10 @@ impl<R: Real> State<R> {
     }
 }
 
-/// A group of the reference file.
-pub fn group<'f>(file: &'f netcdf::File, name: &str) -> Group<'f> {
-    file.group(name)
-        .expect("a NetCDF-4 file")
-        .unwrap_or_else(|| panic!("the reference file has no group {name}"))
-}
-
-/// Values of a variable.
-pub fn values<E>(group: &Group<'_>, name: &str, extents: E) -> ArrayD<f64>
-where
-    E: TryInto<Extents>,
-    E::Error: Into<netcdf::Error>,
-{
-    let variable =
-        group.variable(name).unwrap_or_else(|| panic!("{} has no variable {name}", group.name()));
-    variable.get(extents).unwrap_or_else(|e| panic!("{} {name}: {e}", group.name()))
-}
-
-fn plane(values: ArrayD<f64>) -> Array2<f64> {
-    values.into_dimensionality::<Ix2>().expect("(level, column)")
-}
-
 impl Columns {
     /// The input of a case.
     pub fn read(group: &Group<'_>) -> Self {
-        // Single precision, read exactly.
-        let field = |name: &str| plane(values(group, name, ..)).mapv(|x| x as f32);
+        let field = |name: &str| on_levels(values(group, name, ..));
         Self {
             fields: INPUTS.map(field).to_vec(),
             tendencies: Some(["th_tend", "q_tend"].map(field)),
@@ -207,44 +186,25 @@ pub struct Stage {
     pub truths: Vec<(&'static str, Truth)>,
 }
 
-/// A field of the reference. Shape: (level or 1, column).
-pub struct Truth {
-    /// The exact result.
-    pub exact: Array2<f64>,
-    /// Error of WRF's own single precision; stored with six significant bits.
-    pub off: Array2<f64>,
-}
-
 impl Stage {
     /// The time steps and numbers of calls of a case.
     pub fn read(group: &Group<'_>) -> Vec<Self> {
-        let [dts, calls] = ["dt", "call"].map(|name| values(group, name, ..));
+        let [dts, calls] = ["dt", "call"].map(|name| values::<f64>(group, name, ..));
         let mut stages = Vec::new();
         for (a, &dt) in dts.iter().enumerate() {
             for (b, &calls) in calls.iter().enumerate() {
                 let mark = if calls > 1.0 { "fragile30" } else { "fragile" };
-                let fragile = values(group, mark, (a, ..)).iter().map(|x| *x != 0.0).collect();
+                let fragile =
+                    values::<f64>(group, mark, (a, ..)).iter().map(|x| *x != 0.0).collect();
                 let substeps = values(group, "substeps", (a, b, ..)).into_iter().collect();
-                let truths = OUTPUTS.map(|name| (name, Truth::read(group, name, [a, b])));
+                let truths = OUTPUTS.map(|name| {
+                    let has_levels = OUTPUTS[..TRACERS].contains(&name);
+                    (name, Truth::read(group, name, [a, b], has_levels))
+                });
                 let calls = calls as usize;
                 stages.push(Self { dt, calls, fragile, substeps, truths: truths.into() });
             }
         }
         stages
-    }
-}
-
-impl Truth {
-    fn read(group: &Group<'_>, name: &str, [a, b]: [usize; 2]) -> Self {
-        let read = |suffix: &str| {
-            let full = format!("{name}_{suffix}");
-            if OUTPUTS[..TRACERS].contains(&name) {
-                plane(values(group, &full, (a, b, .., ..)))
-            } else {
-                plane(values(group, &full, (a, b, ..)).insert_axis(Axis(0)))
-            }
-        };
-        let off = read("d64");
-        Self { exact: read("out") + &off, off: off.mapv(f64::abs) }
     }
 }

@@ -1,13 +1,14 @@
 //! Columns: read from a group of the reference file or made up, and run through the scheme.
 
-use ndarray::{Array2, Array3, ArrayD, Axis, Ix2};
-use netcdf::{Extents, Group};
+use ndarray::{Array2, Array3, Axis};
+use netcdf::Group;
 use nwp_mini::state::Surface;
 use nwp_mini::wsm5::scheme::Scheme;
 
 use super::weather::{Engine, Region, Vectors, Weather};
 
 pub use super::weather::Precision;
+pub use crate::truth::{Truth, group, on_levels, values};
 
 /// The cases of the reference file.
 pub const CASES: [&str; 6] = ["warm", "mixed", "cold", "dry", "edge", "storm"];
@@ -78,30 +79,10 @@ impl<R: Precision> Outcome<R> {
     }
 }
 
-/// A group of the reference file.
-pub fn group<'f>(file: &'f netcdf::File, name: &str) -> Group<'f> {
-    file.group(name)
-        .expect("a NetCDF-4 file")
-        .unwrap_or_else(|| panic!("the reference file has no group {name}"))
-}
-
-/// Values of a variable.
-pub fn values<E>(group: &Group<'_>, name: &str, extents: E) -> ArrayD<f32>
-where
-    E: TryInto<Extents>,
-    E::Error: Into<netcdf::Error>,
-{
-    let variable =
-        group.variable(name).unwrap_or_else(|| panic!("{} has no variable {name}", group.name()));
-    variable.get(extents).unwrap_or_else(|e| panic!("{} {name}: {e}", group.name()))
-}
-
 impl Columns {
     /// The input of a case.
     pub fn read(group: &Group<'_>) -> Self {
-        let field = |name: &str| {
-            values(group, name, ..).into_dimensionality::<Ix2>().expect("(level, column)")
-        };
+        let field = |name: &str| on_levels(values(group, name, ..));
         Self {
             fields: INPUTS.map(field).to_vec(),
             tendencies: Some(["th_tend", "q_tend"].map(field)),
@@ -220,14 +201,6 @@ pub struct Stage {
     pub truths: Vec<(&'static str, Truth)>,
 }
 
-/// A field of the reference. Shape: (level or 1, column).
-pub struct Truth {
-    /// The exact result.
-    pub exact: Array2<f64>,
-    /// How far WRF's own single precision is off it; stored with six significant bits.
-    pub off: Array2<f64>,
-}
-
 /// Whether `calls` calls are one call of one minor step, where the scheme does not run into its
 /// own rounding.
 pub fn is_smooth(dt: f64, calls: usize) -> bool {
@@ -241,14 +214,17 @@ impl Stage {
         outputs: &[&'static str],
         is_wanted: impl Fn(f64, usize) -> bool,
     ) -> Vec<Self> {
-        let [dts, calls] = ["dt", "call"].map(|name| values(group, name, ..));
+        let [dts, calls] = ["dt", "call"].map(|name| values::<f64>(group, name, ..));
         let mut stages = Vec::new();
         for (a, &dt) in dts.iter().enumerate() {
             for (b, &calls) in calls.iter().enumerate() {
-                let (dt, calls) = (f64::from(dt), calls as usize);
+                let calls = calls as usize;
                 if is_wanted(dt, calls) {
-                    let truth = |&name: &&'static str| (name, Truth::read(group, name, [a, b]));
-                    let fragile = values(group, "fragile", (a, ..));
+                    let truth = |&name: &&'static str| {
+                        let has_levels = OUTPUTS[..ON_LEVELS].contains(&name);
+                        (name, Truth::read(group, name, [a, b], has_levels))
+                    };
+                    let fragile = values::<f32>(group, "fragile", (a, ..));
                     let fragile = fragile.iter().map(|x| *x != 0.0).collect();
                     let truths = outputs.iter().map(truth).collect();
                     stages.push(Self { dt, calls, fragile, truths });
@@ -271,22 +247,5 @@ impl Stage {
         });
         let fragile = columns.iter().map(|&column| self.fragile[column]).collect();
         Self { truths: truths.collect(), fragile, ..*self }
-    }
-}
-
-impl Truth {
-    fn read(group: &Group<'_>, name: &str, [a, b]: [usize; 2]) -> Self {
-        let on_levels = OUTPUTS[..ON_LEVELS].contains(&name);
-        let read = |suffix: &str| {
-            let name = format!("{name}_{suffix}");
-            let field = if on_levels {
-                values(group, &name, (a, b, .., ..))
-            } else {
-                values(group, &name, (a, b, ..)).insert_axis(Axis(0))
-            };
-            field.mapv(f64::from).into_dimensionality::<Ix2>().expect("(level, column)")
-        };
-        let off = read("d64");
-        Self { exact: read("out") + &off, off: off.mapv(f64::abs) }
     }
 }

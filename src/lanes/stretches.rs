@@ -1,0 +1,112 @@
+//! Columns of fields brought side by side for vector instructions, and put back.
+
+use std::ops::Range;
+
+use ndarray::{ArrayView1, ArrayView2, ArrayView3, ArrayViewMut1, ArrayViewMut2, ArrayViewMut3, s};
+
+/// Some of the columns that stand side by side: those of one row of the grid.
+pub(crate) struct Stretch {
+    /// The row of the grid.
+    pub(crate) j: usize,
+    /// The columns in it.
+    pub(crate) columns: Range<usize>,
+    /// The first of their places.
+    pub(crate) lane: usize,
+}
+
+impl Stretch {
+    /// The places of the columns.
+    fn places(&self) -> Range<usize> {
+        self.lane..self.lane + self.columns.len()
+    }
+}
+
+/// Takes (ny, nx) columns in the order of the rows and across their ends, `lanes` at a time, so that few places stay
+/// empty; `work` is told their number, too.
+pub(crate) fn for_stretches(
+    [ny, nx]: [usize; 2],
+    lanes: usize,
+    mut work: impl FnMut(&[Stretch], usize),
+) {
+    let mut stretches = Vec::with_capacity(lanes);
+    for first in (0..ny * nx).step_by(lanes) {
+        stretches.clear();
+        let end = (first + lanes).min(ny * nx);
+        let mut c = first;
+        while c < end {
+            let (j, i) = (c / nx, c % nx);
+            let count = (nx - i).min(end - c);
+            stretches.push(Stretch { j, columns: i..i + count, lane: c - first });
+            c += count;
+        }
+        work(&stretches, end - first);
+    }
+}
+
+/// Copies a field into its rows of the levels.
+pub(crate) fn take<R: Copy, S, L, const N: usize>(
+    field: &ArrayView3<'_, R>,
+    stretches: &[Stretch],
+    levels: &mut [L],
+    to: impl Fn(R) -> S + Copy,
+    row: impl Fn(&mut L) -> &mut [S; N],
+) {
+    for stretch in stretches {
+        let part = field.slice(s![.., stretch.j, stretch.columns.clone()]);
+        for (values, level) in part.outer_iter().zip(levels.iter_mut()) {
+            copy(&values, &mut row(level)[stretch.places()], to);
+        }
+    }
+}
+
+/// Copies rows of the levels into a field.
+pub(crate) fn give<R, S: Copy, L, const N: usize>(
+    field: &mut ArrayViewMut3<'_, R>,
+    stretches: &[Stretch],
+    levels: &[L],
+    from: impl Fn(S) -> R + Copy,
+    row: impl Fn(&L) -> &[S; N],
+) {
+    for stretch in stretches {
+        let mut part = field.slice_mut(s![.., stretch.j, stretch.columns.clone()]);
+        for (values, level) in part.outer_iter_mut().zip(levels) {
+            copy_back(&row(level)[stretch.places()], values, from);
+        }
+    }
+}
+
+/// Copies a plane into a row.
+pub(crate) fn take_plane<R: Copy, S>(
+    plane: &ArrayView2<'_, R>,
+    stretches: &[Stretch],
+    to: impl Fn(R) -> S + Copy,
+    row: &mut [S],
+) {
+    for stretch in stretches {
+        let part = plane.slice(s![stretch.j, stretch.columns.clone()]);
+        copy(&part, &mut row[stretch.places()], to);
+    }
+}
+
+/// Copies a row into a plane.
+pub(crate) fn give_plane<R, S: Copy>(
+    plane: &mut ArrayViewMut2<'_, R>,
+    stretches: &[Stretch],
+    from: impl Fn(S) -> R + Copy,
+    row: &[S],
+) {
+    for stretch in stretches {
+        let part = plane.slice_mut(s![stretch.j, stretch.columns.clone()]);
+        copy_back(&row[stretch.places()], part, from);
+    }
+}
+
+// Both in terms of `zip_mut_with`, which goes over slices where the values are contiguous.
+
+fn copy<R: Copy, S>(values: &ArrayView1<'_, R>, places: &mut [S], to: impl Fn(R) -> S) {
+    ArrayViewMut1::from(places).zip_mut_with(values, |place, value| *place = to(*value));
+}
+
+fn copy_back<R, S: Copy>(places: &[S], mut values: ArrayViewMut1<'_, R>, from: impl Fn(S) -> R) {
+    values.zip_mut_with(&ArrayView1::from(places), |value, place| *value = from(*place));
+}
