@@ -1,7 +1,7 @@
 // dy/dt and the derivatives of the reactions from the tables of a mechanism. Sums are those of
 // src/chemistry/rosenbrock/step.rs, term by term.
 #pragma once
-#include "chemistry/room.cuh"
+#include "chemistry/tables.cuh"
 
 // The sum of some terms: coefficients times elements of another array.
 __device__ inline double sum_of(const unsigned* element, const double* coefficient, int first, int last, double* values)
@@ -54,4 +54,12 @@ __device__ inline void react_along(const Room& room, int worker)
 __device__ inline double made_of(const Room& room, int species)
 {
     return sum_of(NET_ELEMENT, NET_COEFFICIENT, NET_START[species], NET_START[species + 1], room.reactions);
+}
+
+// dy/dt of a worker's species at the present concentrations, once all workers have written them.
+__device__ inline void tendencies(const Room& room, Owned& own, int worker)
+{
+    react(room, worker);
+    wait_for_workers();
+    for_owned(worker, [&](int place, int species) { own.f[place] = made_of(room, species); });
 }

@@ -13,6 +13,9 @@ struct Cell {
     Control control;
 };
 
+// Threads whose cells have come to their end: the others are stopped for them only where there are as many.
+constexpr int WORTH_A_LOAD = WORKERS * (CELLS < 8 ? 1 : 4);
+
 // The next cell that nobody has; below 0 where there is none.
 __device__ inline int next_cell(const ChemistryArgs& args)
 {
@@ -25,11 +28,13 @@ __device__ inline int next_cell(const ChemistryArgs& args)
 __device__ inline void load(const ChemistryArgs& args, const Room& room, Owned& own, int worker, Cell& cell)
 {
     const long long n = cell.number, cells = args.cells;
-    for_owned(worker, [&](int place, int species) { own.y[place] = args.variable[species * cells + n]; });
+    set_owned(worker, [&](auto, int species) { return species < VARIABLES ? args.variable[species * cells + n] : 0.0; },
+              [&](auto place, int, double y) { own.y[place] = y; });
     for (int i = worker; i < FIXED; i += WORKERS)
-        room.concentrations[(VARIABLES + i) * CELLS] = args.fixed[i * cells + n];
-    if (worker == 0) room.concentrations[(VARIABLES + FIXED) * CELLS] = 1;
-    for (int i = worker; i < RATES; i += WORKERS) room.rates[i * CELLS] = args.rates[i * cells + n];
+        concentration_at(room, FIRST_FIXED + i, FIRST_FIXED + i) = args.fixed[i * cells + n];
+    if (worker == 0) concentration_at(room, FIRST_FIXED + FIXED, FIRST_FIXED + FIXED) = 1;
+#pragma unroll 8
+    for (int i = worker; i < RATES; i += WORKERS) room.rates[i * CELLS] = __ldg(&args.rates[i * cells + n]);
     const double start = FOLLOWS_SUN ? args.start[n] : 0.0;
     const double own_step = args.first_steps ? args.first_steps[n] : 0.0;
     cell.control = control_of(start, start + args.interval, own_step > 0.0 ? own_step : args.first_step);
@@ -43,7 +48,10 @@ __device__ inline void store(const ChemistryArgs& args, const Owned& own, int wo
 {
     const long long n = cell.number, cells = args.cells;
     if (cell.status == STATUS_SUCCESS)
-        for_owned(worker, [&](int place, int species) { args.variable[species * cells + n] = own.y[place]; });
+        set_owned(worker, [&](auto place, int) { return own.y[place]; },
+                  [&](auto, int species, double y) {
+                      if (species < VARIABLES) args.variable[species * cells + n] = y;
+                  });
     if (worker != 0) return;
     const Control& c = cell.control;
     const int counters[] = {c.functions, c.jacobians, c.steps, c.accepted,
@@ -62,14 +70,15 @@ __device__ inline void attempt(const ChemistryArgs& args, const Room& room, Owne
     __shared__ bool is_regular_of[WORKERS][CELLS];
     Control& control = cell.control;
     // A harmless step for a place without a cell.
-    const double step = cell.number < 0 ? 1.0 : control.step;
+    const bool is_running = cell.number >= 0 && cell.status == STATUS_RUNNING;
+    const double step = is_running ? control.step : 1.0;
     begin(room, own, worker, control.time);
     const bool is_regular_here = factorise(room, worker, 1.0 / (step * METHOD_GAMMA[0]));
     if (worker < WORKERS) is_regular_of[worker][place] = is_regular_here;
     advance(room, own, worker, control.time, step);
     find_error(room, own, worker, args.relative, args.absolute);
-    if (cell.number < 0) return;
-    const double error = room.concentrations[0];
+    if (!is_running) return;
+    const double error = concentration_at(room, 0, 0);
     bool is_regular = true, is_accepted = false;
     for (int other = 0; other < WORKERS; ++other) is_regular = is_regular && is_regular_of[other][place];
     control.factorisations += 1;
@@ -81,7 +90,8 @@ __device__ inline void attempt(const ChemistryArgs& args, const Room& room, Owne
         cell.status = halve(control);
     }
     if (is_accepted) {
-        for_owned(worker, [&](int at, int) { own.y[at] = end_of(own, at); });
+        set_owned(worker, [&](auto at, int) { return end_of(own, at); },
+                  [&](auto at, int, double end) { own.y[at] = end; });
         cell.status = begin_step(control);
     }
 }
@@ -94,13 +104,15 @@ chemistry_integrate(const __grid_constant__ ChemistryArgs args)
     const bool is_idle = place >= CELLS;
     const int worker = is_idle ? IDLE_WORKER : thread / LANES;
     const Room room = room_of(args.scratch, is_idle ? 0 : place);
-    Owned own = {};
+    Owned own = owned_of(room);
     Cell cell = {};
     cell.number = -1;
     bool are_more = !is_idle;
     for (;;) {
-        const bool is_done = cell.number >= 0 && cell.status != STATUS_RUNNING;
-        if (__syncthreads_or(is_done || (cell.number < 0 && are_more))) {
+        const bool is_running = cell.number >= 0 && cell.status == STATUS_RUNNING;
+        const bool is_done = cell.number >= 0 && !is_running;
+        const int waiting = __syncthreads_count(is_done || (cell.number < 0 && are_more));
+        if (waiting >= WORTH_A_LOAD || !__syncthreads_or(is_running)) {
             if (is_done) {
                 store(args, own, worker, cell);
                 cell.number = -1;

@@ -1,28 +1,13 @@
 // One step of a Rosenbrock method, as in src/chemistry/rosenbrock/step.rs.
 #pragma once
 #include "chemistry/control.cuh"
+#include "chemistry/division.cuh"
+#ifdef STRAIGHT_LINE
+#include "chemistry/straight.cuh"
+#else
 #include "chemistry/sparse_lu.cuh"
+#endif
 #include "chemistry/sun.cuh"
-
-// The species that are a worker's: what it alone reads and writes lies in its registers, where they are few.
-struct Owned {
-    double y[OWNED];         // at the beginning of the step
-    double start[OWNED];     // dy/dt there
-    double f[OWNED];         // dy/dt of the latest stage
-    double drift[OWNED];     // its derivative with respect to time
-    double k[STAGES][OWNED];
-};
-
-// Calls an action with each place of a worker's species, and the species.
-template <class Action>
-__device__ inline void for_owned(int worker, Action action)
-{
-#pragma unroll OWNED_UNROLLED
-    for (int place = 0; place < OWNED; ++place) {
-        const int species = OWNED_SPECIES[column_of(worker) * OWNED + place];
-        if (species != NO_SPECIES) action(place, species);
-    }
-}
 
 __device__ inline double reach_of(double time) { return __dmul_rn(SQRT_EPSILON, fmax(fabs(time), SHORTEST_TIME)); }
 
@@ -38,38 +23,37 @@ __device__ inline void prepare(const Room& room, int worker, double time)
 // beginning of a step.
 __device__ inline void begin(const Room& room, Owned& own, int worker, double time)
 {
-    for_owned(worker, [&](int place, int species) { room.concentrations[species * CELLS] = own.y[place]; });
+    set_owned(worker, [&](auto place, int) { return own.y[place]; },
+              [&](auto place, int species, double y) { concentration_at(room, place, species) = y; });
     if constexpr (FOLLOWS_SUN) {
         prepare(room, worker, time + reach_of(time));
-        react(room, worker);
-        wait_for_workers();
-        for_owned(worker, [&](int place, int species) { own.drift[place] = made_of(room, species); });
+        tendencies(room, own, worker);
+        set_owned(worker, [&](auto place, int) { return own.f[place]; },
+                  [&](auto place, int, double later) { own.drift[place] = later; });
     }
     prepare(room, worker, time);
-    react(room, worker);
+    // The wait of the tendencies is one for the derivatives too.
     differentiate(room, worker);
-    wait_for_workers();
-    for_owned(worker, [&](int place, int species) {
-        own.start[place] = made_of(room, species);
-        if constexpr (FOLLOWS_SUN) own.drift[place] = (own.drift[place] - own.start[place]) / reach_of(time);
-    });
+    tendencies(room, own, worker);
+    if constexpr (FOLLOWS_SUN)
+        set_owned(worker, [&](auto place, int) { return (own.drift[place] - own.f[place]) / reach_of(time); },
+                  [&](auto place, int, double drift) { own.drift[place] = drift; });
 }
 
 // dy/dt at the concentrations of a stage.
 __device__ inline void evaluate_stage(const Room& room, Owned& own, int worker, int stage, double time, double step)
 {
     const int row = stage * (stage - 1) / 2;
-    for_owned(worker, [&](int place, int species) {
+    set_owned(worker, [&](auto place, int) {
         double value = own.y[place];
         for (int j = 0; j < stage; ++j) value = fma(METHOD_A[row + j], own.k[j][place], value);
-        room.concentrations[species * CELLS] = value;
-    });
+        return value;
+    }, [&](auto place, int species, double value) { concentration_at(room, place, species) = value; });
     prepare(room, worker, fma(METHOD_ALPHA[stage], step, time));
-    react(room, worker);
-    wait_for_workers();
-    for_owned(worker, [&](int place, int species) { own.f[place] = made_of(room, species); });
+    tendencies(room, own, worker);
 }
 
+#ifndef STRAIGHT_LINE
 // Improves a stage once by its residual in double precision, for factors in single precision.
 __device__ inline void refine(const Room& room, Owned& own, int worker, int stage, const double (&right)[OWNED],
                               double diagonal)
@@ -89,35 +73,42 @@ __device__ inline void refine(const Room& room, Owned& own, int worker, int stag
     });
 }
 
+#endif
+
 // The stages of a step.
 __device__ inline void advance(const Room& room, Owned& own, int worker, double time, double step)
 {
     const double inverse_step = 1.0 / step;
 #pragma unroll
     for (int stage = 0; stage < STAGES; ++stage) {
-        if (stage == 0) for_owned(worker, [&](int place, int) { own.f[place] = own.start[place]; });
-        else if (METHOD_EVALUATES[stage]) evaluate_stage(room, own, worker, stage, time, step);
+        if (stage > 0 && METHOD_EVALUATES[stage]) evaluate_stage(room, own, worker, stage, time, step);
         const int row = stage * (stage - 1) / 2;
         const double weight = METHOD_GAMMA[stage] * step;
-        double right[OWNED] = {};
-        for_owned(worker, [&](int place, int species) {
+        const auto right_side = [&](auto place, int) {
             double value = own.f[place];
             for (int j = 0; j < stage; ++j) value = fma(METHOD_C[row + j] * inverse_step, own.k[j][place], value);
             if (FOLLOWS_SUN && METHOD_GAMMA[stage] != 0.0) value = fma(weight, own.drift[place], value);
-            right[place] = value;
-            room.x[species * CELLS] = static_cast<Entry>(value);
-        });
+            return value;
+        };
+        set_owned(worker, right_side,
+                  [&](auto place, int species, double value) { x_at(room, place, species) = static_cast<Entry>(value); });
         wait_for_workers();
         solve(room, worker);
-        for_owned(worker, [&](int place, int species) {
-            own.k[stage][place] = static_cast<double>(room.x[species * CELLS]);
-        });
-        if constexpr (IS_REFINED) refine(room, own, worker, stage, right, inverse_step / METHOD_GAMMA[0]);
+        set_owned(worker, [&](auto place, int species) { return static_cast<double>(x_at(room, place, species)); },
+                  [&](auto place, int, double k) { own.k[stage][place] = k; });
+#ifndef STRAIGHT_LINE
+        if constexpr (IS_REFINED) {
+            double right[OWNED] = {};
+            for_owned(worker, [&](int place, int species) { right[place] = right_side(place, species); });
+            refine(room, own, worker, stage, right, inverse_step / METHOD_GAMMA[0]);
+        }
+#endif
     }
 }
 
 // The solution at the end of a species' step.
-__device__ inline double end_of(const Owned& own, int place)
+template <class Place>
+__device__ inline double end_of(const Owned& own, Place place)
 {
     double end = own.y[place];
 #pragma unroll
@@ -125,27 +116,35 @@ __device__ inline double end_of(const Owned& own, int place)
     return end;
 }
 
-// The error of a step in units of the tolerances: root of the mean square over the species, added up in their order by
-// the first worker, who leaves it in the place of the first concentration.
+// The error of a step in units of the tolerances: root of the mean square over the species, added up in sums of every
+// so manieth species by the first worker, who leaves it in the place of the first concentration.
 __device__ inline void find_error(const Room& room, const Owned& own, int worker, double relative, double absolute)
 {
-    for_owned(worker, [&](int place, int species) {
+    set_owned(worker, [&](auto place, int) {
         double error = 0;
 #pragma unroll
         for (int stage = 0; stage < STAGES; ++stage)
             if (METHOD_E[stage] != 0.0) error = fma(METHOD_E[stage], own.k[stage][place], error);
         const double a = fabs(own.y[place]), b = fabs(end_of(own, place));
-        room.concentrations[species * CELLS] = error / fma(relative, a > b ? a : b, absolute);
-    });
+        return quotient_of(error, fma(relative, a > b ? a : b, absolute));
+    }, [&](auto place, int species, double ratio) { concentration_at(room, place, species) = ratio; });
     wait_for_workers();
     if (worker == 0) {
-        double squares = 0;
-#pragma unroll 8
-        for (int species = 0; species < VARIABLES; ++species) {
-            const double ratio = room.concentrations[species * CELLS];
-            squares = fma(ratio, ratio, squares);
+        double squares[SUMS] = {};
+#pragma unroll 1
+        for (int first = 0; first < VARIABLES; first += SUMS) {
+#pragma unroll
+            for (int i = 0; i < SUMS; ++i) {
+                const double ratio = first + i < VARIABLES ? ratio_at(room, first, i) : 0.0;
+                squares[i] = fma(ratio, ratio, squares[i]);
+            }
         }
-        room.concentrations[0] = sqrt(squares / VARIABLES);
+#pragma unroll
+        for (int count = SUMS / 2; count > 0; count /= 2) {
+#pragma unroll
+            for (int i = 0; i < count; ++i) squares[i] += squares[i + count];
+        }
+        concentration_at(room, 0, 0) = sqrt(squares[0] / VARIABLES);
     }
     wait_for_workers();
 }

@@ -43,6 +43,7 @@
 // One for the block, whose threads all run on one thread of the host. The definition of an
 // `extern __shared__` array, of sufficient size, is left to the program.
 #define __shared__ thread_local
+#define __align__(bytes) __attribute__((aligned(bytes)))
 
 struct dim3 {
     unsigned x = 1, y = 1, z = 1;

@@ -9,7 +9,7 @@ use nwp_mini_support::chemistry::{Case, MECHANISMS, picked};
 
 use crate::gpu;
 
-const MAPPINGS: [Mapping; 2] = [Mapping::Thread, Mapping::Warp];
+const MAPPINGS: [Mapping; 3] = [Mapping::Auto, Mapping::Thread, Mapping::Warp];
 
 fn integrator(gpu: &Gpu, kinetics: &Kinetics, settings: &Settings, mapping: Mapping) -> Integrator {
     let shared = gpu.device().shared_bytes as usize;

@@ -2,6 +2,7 @@
 
 use std::cmp::Reverse;
 
+use super::straight;
 use crate::chemistry::cells::LuPrecision;
 use crate::chemistry::kinetics::Kinetics;
 use crate::device::WARP;
@@ -17,6 +18,8 @@ pub struct Form {
     pub shared_bytes: usize,
     /// Blocks of a multiprocessor.
     pub resident: usize,
+    /// True for straight-line code instead of tables, by one thread for a cell.
+    pub is_straight: bool,
 }
 
 /// Shared memory that blocks leave for what their kernel declares, bytes.
@@ -34,10 +37,42 @@ const TEAM_BLOCKS: [usize; 3] = [1, 2, 3];
 /// Threads of a multiprocessor then.
 const TEAM_THREADS: [usize; 4] = [768, 512, 1024, 256];
 
+/// Entries of the factors up to which a multiprocessor has room for many cells with a thread each.
+const FEW_ENTRIES: usize = 100;
+
 impl Form {
+    /// Threads of a cell with straight-line code that are worth a trial, the fastest first for mechanisms of some ten
+    /// species (benches/results/2026-11-26-h100-third).
+    pub const STRAIGHT_WORKERS: [usize; 4] = [8, 4, 2, 1];
+
+    /// The fastest form for a mechanism as far as this is known: straight-line code, if there is such, and else several
+    /// threads for a cell, or one.
+    pub fn fastest(kinetics: &Kinetics, lu: LuPrecision, most_bytes: usize) -> Self {
+        let is_small = kinetics.lu.entries() <= FEW_ENTRIES;
+        let workers = if is_small { 1 } else { Self::STRAIGHT_WORKERS[0] };
+        Self::straight(kinetics, lu, most_bytes, workers)
+            .or_else(|| Self::team(kinetics, lu, most_bytes))
+            .unwrap_or_else(Self::thread)
+    }
+
     /// A thread for a cell; all lies in global memory.
     pub fn thread() -> Self {
-        Self { cells: WARP, workers: 1, shared_bytes: 0, resident: RESIDENT }
+        Self { cells: WARP, workers: 1, shared_bytes: 0, resident: RESIDENT, is_straight: false }
+    }
+
+    /// So many threads for a cell with straight-line code; none with factors in single precision, whose solutions are
+    /// refined, and for mechanisms that would take minutes to compile.
+    pub fn straight(
+        kinetics: &Kinetics,
+        lu: LuPrecision,
+        most_bytes: usize,
+        workers: usize,
+    ) -> Option<Self> {
+        let is_possible =
+            lu == LuPrecision::F64 && kinetics.lu.operations().1 <= straight::MOST_PRODUCTS;
+        let shared_bytes = most_bytes.saturating_sub(DECLARED);
+        let form = Self { workers, shared_bytes, resident: 1, is_straight: true, ..Self::thread() };
+        is_possible.then_some(form)
     }
 
     /// Several threads for a cell, with the factors in shared memory, of which a block can have so many
@@ -55,12 +90,13 @@ impl Form {
             let Some(room) = of_block.checked_sub(OF_SYSTEM + DECLARED) else { continue };
             for most_cells in TEAM_CELLS {
                 let fits = |cells: &usize| {
-                    let form = Self { cells: *cells, workers: 1, shared_bytes: room, resident };
+                    let form =
+                        Self { cells: *cells, shared_bytes: room, resident, ..Self::thread() };
                     // The most important arrays come first.
                     Places::new(kinetics, lu, form).arrays[2].is_shared
                 };
                 let Some(cells) = (FEWEST_CELLS..=most_cells).rev().find(fits) else { continue };
-                let form = Self { cells, workers: 1, shared_bytes: room, resident };
+                let form = Self { cells, shared_bytes: room, resident, ..Self::thread() };
                 let shared_bytes = Places::new(kinetics, lu, form).shared * size_of::<f64>();
                 for threads in TEAM_THREADS {
                     let workers = threads / resident / form.lanes();
@@ -95,6 +131,7 @@ impl std::fmt::Display for Form {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let Self { cells, workers, resident, .. } = self;
         match workers {
+            _ if self.is_straight => write!(f, "straight {cells}x{workers}"),
             1 => f.write_str("thread"),
             _ => write!(f, "team {cells}x{workers}x{resident}"),
         }

@@ -1,7 +1,9 @@
 //! The chemistry on the device: mechanisms become CUDA text, which is compiled when it is needed.
 //!
-//! - `text` writes the tables of a mechanism, `rates` its rate constants as straight-line code, `schedule` the order
-//!   of the linear algebra for several threads of a cell.
+//! - `rates` writes the rate constants of a mechanism as straight-line code, `straight` its reactions, factorisation
+//!   and solution, for one or several threads of a cell, and `rounds` shares them out.
+//! - `text` writes the tables of a mechanism, which larger ones and factors in single precision are computed by, and
+//!   `schedule` the order of the linear algebra for several threads of a cell.
 //! - `form` is the mapping of cells to threads. The integrator, `kernels/chemistry/rosenbrock.cu`, has one text
 //!   for all of them: a block has some cells at a time, and one or several threads for each.
 //!
@@ -14,7 +16,9 @@ pub mod arguments;
 mod declarations;
 mod form;
 mod rates;
+mod rounds;
 mod schedule;
+mod straight;
 mod text;
 
 pub use form::Form;
@@ -34,11 +38,11 @@ use crate::shared::ReadPointer;
 /// The choice of a mapping.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mapping {
-    /// The faster one.
+    /// The fastest one.
     Auto,
-    /// A thread for a cell.
+    /// A thread for a cell, with straight-line code where there is such.
     Thread,
-    /// Several threads for a cell, of a warp each.
+    /// Several threads for a cell, of a warp each, which follow tables.
     Warp,
 }
 
@@ -49,22 +53,37 @@ impl Mapping {
     ///
     /// [`Error::Gpu`] if several threads for a cell are asked for and a cell does not fit.
     pub fn form(self, kinetics: &Kinetics, lu: LuPrecision, shared_bytes: usize) -> Result<Form> {
-        let team = Form::team(kinetics, lu, shared_bytes);
-        match (self, team) {
-            (Self::Auto | Self::Warp, Some(form)) => Ok(form),
-            (Self::Auto | Self::Thread, _) => Ok(Form::thread()),
-            (Self::Warp, None) => Err(Error::Gpu(format!(
-                "--mapping warp: the factors of {} entries do not fit into {shared_bytes} bytes of \
-                 shared memory; give --mapping thread",
-                kinetics.lu.entries()
-            ))),
+        match self {
+            Self::Auto => Ok(Form::fastest(kinetics, lu, shared_bytes)),
+            Self::Thread => {
+                let straight = Form::straight(kinetics, lu, shared_bytes, 1);
+                Ok(straight.unwrap_or_else(Form::thread))
+            }
+            Self::Warp => Form::team(kinetics, lu, shared_bytes).ok_or_else(|| {
+                Error::Gpu(format!(
+                    "--mapping warp: the factors of {} entries do not fit into {shared_bytes} bytes of \
+                     shared memory; give --mapping thread",
+                    kinetics.lu.entries()
+                ))
+            }),
         }
     }
 }
 
 /// Room in global memory that a block needs, in doubles.
 pub fn scratch_doubles(kinetics: &Kinetics, plan: &Plan) -> usize {
+    if plan.form.is_straight {
+        return text::layout(kinetics, plan).scratch;
+    }
     Places::new(kinetics, plan.lu, plan.form).scratch
+}
+
+/// Shared memory that a block needs, bytes.
+fn shared_bytes(kinetics: &Kinetics, plan: &Plan) -> usize {
+    match plan.form.is_straight {
+        true => text::layout(kinetics, plan).shared * size_of::<f64>(),
+        false => plan.form.shared_bytes,
+    }
 }
 
 /// Shared memory of a block of an H100, bytes.
@@ -80,8 +99,11 @@ pub fn catalogue(kinetics: &Kinetics) -> Result<Vec<(Source, String)>> {
     let size = format!("{} species", kinetics.variables());
     let mut entries = vec![(rates_source(kinetics), size.clone())];
     for (lu, name) in [(LuPrecision::F64, "f64"), (LuPrecision::F32, "f32")] {
-        let forms =
-            [("thread", Some(Form::thread())), ("warp", Form::team(kinetics, lu, USUAL_SHARED))];
+        let forms = [
+            ("straight", Form::straight(kinetics, lu, USUAL_SHARED, Form::STRAIGHT_WORKERS[0])),
+            ("thread", Some(Form::thread())),
+            ("warp", Form::team(kinetics, lu, USUAL_SHARED)),
+        ];
         for (mapping, form) in forms {
             let Some(form) = form else { continue };
             let plan = Plan { method: methods::ROS3, rates: RateUpdate::Frozen, lu, form };
@@ -97,6 +119,7 @@ pub fn catalogue(kinetics: &Kinetics) -> Result<Vec<(Source, String)>> {
 pub struct Integrator {
     gpu: Gpu,
     plan: Plan,
+    shared_bytes: u32,
     blocks: usize,
     /// Variable species, fixed species, kept results of the rates.
     sizes: [usize; 3],
@@ -155,23 +178,24 @@ impl Integrator {
         let [rates, integrate] = sources;
         let rates = gpu.module(&rates)?.kernel("chemistry_rates")?;
         let integrate = gpu.module(&integrate)?.kernel("chemistry_integrate")?;
-        let form = plan.form;
-        if form.shared_bytes > 0 {
-            integrate.allow_shared_memory(form.shared_bytes as u32)?;
+        let shared_bytes = shared_bytes(kinetics, &plan) as u32;
+        if shared_bytes > 0 {
+            integrate.allow_shared_memory(shared_bytes)?;
         }
-        let resident =
-            integrate.blocks_at_a_time(form.threads() as u32, form.shared_bytes as u32)?.max(1);
+        let threads = plan.form.threads() as u32;
+        let resident = integrate.blocks_at_a_time(threads, shared_bytes)?.max(1);
         let blocks = resident as usize * gpu.device().multiprocessors as usize;
-        let places = Places::new(kinetics, plan.lu, form);
+        let scratch = scratch_doubles(kinetics, &plan) * blocks;
         Ok(Self {
             gpu: gpu.clone(),
             plan,
+            shared_bytes,
             blocks,
             sizes: [kinetics.variables(), kinetics.fixed.len(), kinetics.rates.kept.len()],
             frequencies: frequencies(kinetics),
             rates,
             integrate,
-            scratch: gpu.zeros(places.scratch * blocks)?,
+            scratch: gpu.zeros(scratch)?,
         })
     }
 
@@ -189,7 +213,7 @@ impl Integrator {
         let form = self.plan.form;
         Ok([
             self.rates.resources(RATE_THREADS, 0)?,
-            self.integrate.resources(form.threads() as u32, form.shared_bytes as u32)?,
+            self.integrate.resources(form.threads() as u32, self.shared_bytes)?,
         ])
     }
 
@@ -265,7 +289,7 @@ impl Integrator {
         let launch = Launch {
             grid: [blocks as u32, 1, 1],
             block: [form.threads() as u32, 1, 1],
-            shared_bytes: form.shared_bytes as u32,
+            shared_bytes: self.shared_bytes,
         };
         // SAFETY: the arrays have the lengths that the mechanism and the number of cells say, and live as long
         // as the device works on them: freeing waits for it.

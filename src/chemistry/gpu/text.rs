@@ -8,11 +8,12 @@ use super::declarations::Text;
 use super::form::{Form, Places};
 use super::rates;
 use super::schedule::{self, Kind, Piece};
+use super::straight::{self, Layout};
 use crate::chemistry::cells::{COLDEST, HOTTEST, LuPrecision, RateUpdate};
 use crate::chemistry::kinetics::{Kinetics, Term};
 use crate::chemistry::rates::sun;
 use crate::chemistry::rosenbrock::{
-    Counters, Method, SHORTEST_TIME, Status, constants as control_constants, limits,
+    ABREAST, Counters, Method, SHORTEST_TIME, Status, constants as control_constants, limits,
 };
 use crate::device::Source;
 use crate::lanes::double;
@@ -170,6 +171,7 @@ pub fn integration_source(kinetics: &Kinetics, plan: &Plan) -> Source {
         ("IDLE_WORKER", IDLE_WORKER),
         ("WORKERS", form.workers),
         ("RESIDENT_BLOCKS", form.resident),
+        ("SUMS", ABREAST),
         ("VARIABLES", kinetics.variables()),
         ("FIXED", kinetics.fixed.len()),
         ("REACTIONS", kinetics.reactions()),
@@ -187,12 +189,6 @@ pub fn integration_source(kinetics: &Kinetics, plan: &Plan) -> Source {
     let _ = writeln!(text.0, "typedef {} Entry;", entry.0);
     text.number("SMALLEST_PIVOT", entry.1);
     text.truth("IS_REFINED", entry.2);
-    text.0 += STRUCTS;
-    let bytes = match plan.lu {
-        LuPrecision::F64 => size_of::<f64>(),
-        LuPrecision::F32 => size_of::<f32>(),
-    };
-    let distances = Distances { cells: form.cells, entry: bytes };
     text.coefficients("METHOD_A", &method.a);
     text.coefficients("METHOD_C", &method.c);
     text.coefficients("METHOD_M", &method.m);
@@ -201,19 +197,41 @@ pub fn integration_source(kinetics: &Kinetics, plan: &Plan) -> Source {
     text.coefficients("METHOD_GAMMA", &method.gamma);
     text.table("constexpr bool METHOD_EVALUATES", &method.evaluates, bool::to_string);
 
+    if form.is_straight {
+        straight::write(&mut text, kinetics, &layout(kinetics, plan));
+    } else {
+        tables(&mut text, kinetics, plan);
+    }
+    text.0 += "#include \"chemistry/functions.cuh\"\n";
+    rates::write_timed(&mut text, &kinetics.rates, form.cells);
+    Source { file: "chemistry/rosenbrock.cu", prelude: text.0, is_exact: true }
+}
+
+/// The places of all numbers of straight-line code.
+pub(super) fn layout(kinetics: &Kinetics, plan: &Plan) -> Layout {
+    Layout::new(kinetics, plan.method.stages, plan.form)
+}
+
+/// The tables of a mechanism and the places of all arrays.
+fn tables(text: &mut Text, kinetics: &Kinetics, plan: &Plan) {
+    let form = plan.form;
+    text.0 += STRUCTS;
+    let bytes = match plan.lu {
+        LuPrecision::F64 => size_of::<f64>(),
+        LuPrecision::F32 => size_of::<f32>(),
+    };
+    let distances = Distances { cells: form.cells, entry: bytes };
     let places = Places::new(kinetics, plan.lu, form);
     for place in places.arrays {
         text.truth(&format!("{}_SHARED", place.name), place.is_shared);
         text.whole(&format!("{}_AT", place.name), place.at);
     }
     text.whole("SCRATCH_DOUBLES", places.scratch);
-    owned(&mut text, kinetics, form);
-    reactions(&mut text, kinetics, distances);
-    factorisation(&mut text, kinetics, form.workers, distances);
-    solution(&mut text, kinetics, form.workers, distances);
-    text.0 += "#include \"chemistry/functions.cuh\"\n";
-    rates::write_timed(&mut text, &kinetics.rates, form.cells);
-    Source { file: "chemistry/rosenbrock.cu", prelude: text.0, is_exact: true }
+    text.whole("FIRST_FIXED", kinetics.variables());
+    owned(text, kinetics, form);
+    reactions(text, kinetics, distances);
+    factorisation(text, kinetics, form.workers, distances);
+    solution(text, kinetics, form.workers, distances);
 }
 
 /// The most places of a worker's species that loops over them are unrolled for: more are no registers.

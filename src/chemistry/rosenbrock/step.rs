@@ -15,6 +15,9 @@ pub struct Tolerances {
     pub absolute: f64,
 }
 
+/// Sums of squares that are made side by side, of every so manieth species: one sum would wait for itself.
+pub const ABREAST: usize = 8;
+
 /// Shortest time from which the difference for ∂f/∂t is made, s.
 pub const SHORTEST_TIME: f64 = 1e-6;
 
@@ -296,7 +299,7 @@ impl Work {
     /// The solution at the end of the step, and its error in units of the tolerances.
     #[inline(always)]
     fn error(&mut self, method: &Method, tolerances: Tolerances, n: usize) -> Row {
-        let mut squares: Row = Row::default();
+        let mut squares = [Row::<f64>::default(); ABREAST];
         for i in 0..n {
             let start = self.y[i];
             let (mut end, mut error): (Row, Row) = (start, Row::default());
@@ -311,8 +314,9 @@ impl Work {
                 }
             }
             self.end[i] = end;
-            let before = squares;
-            squares = each(|lane| {
+            let sum = &mut squares[i % ABREAST];
+            let before = *sum;
+            *sum = each(|lane| {
                 let (a, b) = (start[lane].abs(), end[lane].abs());
                 let larger = if a > b { a } else { b };
                 let scale = tolerances.relative.mul_add(larger, tolerances.absolute);
@@ -320,6 +324,16 @@ impl Work {
                 ratio.mul_add(ratio, before[lane])
             });
         }
-        each(|lane| (squares[lane] / n as f64).sqrt())
+        each(|lane| {
+            let mut sums = squares.map(|sum| sum[lane]);
+            let mut count = ABREAST / 2;
+            while count > 0 {
+                for i in 0..count {
+                    sums[i] += sums[i + count];
+                }
+                count /= 2;
+            }
+            (sums[0] / n as f64).sqrt()
+        })
     }
 }

@@ -40,8 +40,8 @@ const RADICAL: f64 = 100.0;
 const MOST_RUNS: u32 = 5;
 /// Time after which a case is not measured again, s.
 const PATIENCE: f64 = 2.0;
-/// Forms of the GPU's kernels that are measured.
-const MOST_FORMS: usize = 5;
+/// Forms of the GPU's kernels that follow tables with several threads for a cell and are measured.
+const MOST_FORMS: usize = 2;
 
 /// A line of the table.
 #[derive(Debug, Serialize)]
@@ -160,6 +160,8 @@ impl Bench {
             let Settings { method, rates, .. } = settings;
             let mut forms = Form::teams(kinetics, lu, shared);
             forms.truncate(MOST_FORMS);
+            let straight = Form::STRAIGHT_WORKERS.map(|n| Form::straight(kinetics, lu, shared, n));
+            forms.splice(0..0, straight.into_iter().flatten());
             forms.push(Form::thread());
             let plan = |form: &Form| Plan { method, rates, lu, form: *form };
             let sources =

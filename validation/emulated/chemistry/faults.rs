@@ -14,7 +14,7 @@ use super::{findings, some};
 
 /// Orders of the threads that are tried.
 const SEEDS: u64 = 8;
-const FILES: [&str; 3] = ["rosenbrock.cu", "sparse_lu.cuh", "step.cuh"];
+const FILES: [&str; 4] = ["kinetics.cuh", "rosenbrock.cu", "sparse_lu.cuh", "step.cuh"];
 const BARRIERS: [&str; 2] = ["wait_for_workers();", "__syncthreads();"];
 
 /// Copies of the kernels that lack one barrier each, with what they lack.
@@ -46,10 +46,11 @@ fn without_barriers() -> Vec<(String, PathBuf)> {
 fn every_barrier_is_missed() {
     let case = Case::named("saprc99");
     let copies = without_barriers();
-    assert_eq!(copies.len(), 13, "{copies:?}");
+    assert_eq!(copies.len(), 11, "{copies:?}");
     // Two workers for each cell at least, of different warps, and more cells than places. Rates that follow the sun
     // and factors in single precision pass through all of the text.
-    let form = Form { cells: 32, workers: 3, shared_bytes: 1 << 15, resident: 1 };
+    let form =
+        Form { cells: 32, workers: 3, shared_bytes: 1 << 15, resident: 1, is_straight: false };
     let mut run = case.run("na", "ros3_600", LuPrecision::F32).expect("the run is there");
     // Wrong kernels may take very many steps.
     run.settings.interval = 1e-3;
@@ -76,7 +77,7 @@ fn wrong_coefficients_are_noticed() {
     let case = Case::named("small_strato");
     let run = case.run("au", "ros3_600", LuPrecision::F64).expect("the run is there");
     let cells = some(&case, 5);
-    let form = Form { cells: 8, workers: 2, shared_bytes: 0, resident: 1 };
+    let form = Form { cells: 8, workers: 2, shared_bytes: 0, resident: 1, is_straight: false };
     let wrong: [(&str, Reach); 5] = [
         ("a", |method| &mut method.a[0]),
         ("c", |method| &mut method.c[1]),

@@ -19,10 +19,17 @@ const SHARED: usize = 232_448;
 fn forms(kinetics: &Kinetics, lu: LuPrecision) -> Vec<(&'static str, Form)> {
     let team = Form::team(kinetics, lu, SHARED).expect("a small mechanism fits");
     let most = Form { cells: 16, workers: 4, ..team };
+    let straight = |workers| Form::straight(kinetics, lu, SHARED, workers);
+    let thread = Form::thread();
+    // With most numbers in the scratch.
+    let small = straight(3).map(|form| Form { shared_bytes: 1 << 13, ..form });
     vec![
-        ("thread", Form::thread()),
+        ("straight-one", straight(1).unwrap_or(thread)),
+        ("straight", straight(4).unwrap_or(thread)),
+        ("straight-small", small.unwrap_or(thread)),
+        ("thread", thread),
         ("team", team),
-        ("few", Form { cells: 8, workers: 4, shared_bytes: 0, resident: 1 }),
+        ("few", Form { cells: 8, workers: 4, shared_bytes: 0, resident: 1, is_straight: false }),
         ("other", most),
     ]
 }

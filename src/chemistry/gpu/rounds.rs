@@ -1,0 +1,114 @@
+//! Tasks that need each other's results, in rounds of several workers with straight-line code.
+//!
+//! All workers wait for each other after a round. Inside one a task may need what the same worker did before in it,
+//! else only results of earlier rounds. A row is one worker's. Which tasks make a round is found by trying several
+//! lengths of rounds.
+
+/// A piece of work.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Task {
+    /// Time that it takes, in instructions.
+    pub(super) cost: usize,
+    /// Tasks that have to be done before, which have lower numbers.
+    pub(super) needs: Vec<usize>,
+    /// The row that it works on, which stays in the registers of one worker from its first task to its last.
+    pub(super) row: usize,
+    /// Numbers of the row.
+    pub(super) size: usize,
+    /// True for the last task of the row.
+    pub(super) is_last: bool,
+}
+
+/// Lists of tasks, one for each worker.
+pub(super) type Round = Vec<Vec<usize>>;
+
+/// Time that waiting takes: a barrier, and the latency of what is read first.
+const WAIT: usize = 100;
+/// Numbers of rows that a worker has room for in its registers.
+const MOST_OPEN: usize = 72;
+/// Lengths of rounds that are tried, in waits.
+const LENGTHS: [usize; 9] = [1, 2, 3, 4, 6, 8, 12, 20, 40];
+
+/// The rounds that take the least time.
+pub(super) fn rounds(tasks: &[Task], workers: usize) -> Vec<Round> {
+    if workers == 1 || tasks.is_empty() {
+        return vec![vec![(0..tasks.len()).collect(); 1]];
+    }
+    let urgency = urgencies(tasks);
+    let trials = LENGTHS.iter().map(|length| attempt(tasks, workers, &urgency, length * WAIT));
+    trials.min_by_key(|(_, time)| *time).map(|(rounds, _)| rounds).unwrap_or_default()
+}
+
+/// The time from the begin of each task to the end of all that need it.
+fn urgencies(tasks: &[Task]) -> Vec<usize> {
+    let mut after = vec![0; tasks.len()];
+    for (number, task) in tasks.iter().enumerate().rev() {
+        after[number] += task.cost;
+        for &needed in &task.needs {
+            after[needed] = after[needed].max(after[number]);
+        }
+    }
+    after
+}
+
+/// Rounds that end when every worker has been at work for so long, and the time that they take.
+fn attempt(
+    tasks: &[Task],
+    workers: usize,
+    urgency: &[usize],
+    length: usize,
+) -> (Vec<Round>, usize) {
+    let mut order: Vec<usize> = (0..tasks.len()).collect();
+    order.sort_by_key(|&number| (std::cmp::Reverse(urgency[number]), number));
+    // The round and the worker of every task that is done, and the worker of every row that is begun.
+    let mut done: Vec<Option<(usize, usize)>> = vec![None; tasks.len()];
+    let rows = tasks.iter().map(|task| task.row + 1).max().unwrap_or(0);
+    let mut owner = vec![None; rows];
+    let mut open = vec![0; workers];
+    let (mut rounds, mut total) = (Vec::<Round>::new(), 0);
+    // True if nothing can be done without more room than there is.
+    let mut is_stuck = false;
+    while !order.is_empty() {
+        let now = rounds.len();
+        let (mut lists, mut times) = (vec![Vec::new(); workers], vec![0; workers]);
+        let mut is_free = vec![true; workers];
+        loop {
+            let free = (0..workers).filter(|&worker| is_free[worker]);
+            let Some(worker) = free.min_by_key(|&worker| times[worker]) else { break };
+            let is_ready = |number: usize| {
+                let task = &tasks[number];
+                let is_own = match owner[task.row] {
+                    None => is_stuck || open[worker] == 0 || open[worker] + task.size <= MOST_OPEN,
+                    Some(owner) => owner == worker,
+                };
+                let is_there = |needed: &usize| {
+                    done[*needed].is_some_and(|(round, by)| round < now || by == worker)
+                };
+                is_own && task.needs.iter().all(is_there)
+            };
+            match order.iter().position(|&number| is_ready(number)) {
+                Some(place) if times[worker] < length => {
+                    let number = order.remove(place);
+                    let task = &tasks[number];
+                    times[worker] += task.cost;
+                    if owner[task.row].replace(worker).is_none() {
+                        open[worker] += task.size;
+                    }
+                    if task.is_last {
+                        open[worker] -= task.size;
+                    }
+                    done[number] = Some((now, worker));
+                    lists[worker].push(number);
+                    is_stuck = false;
+                }
+                _ => is_free[worker] = false,
+            }
+        }
+        is_stuck = lists.iter().all(Vec::is_empty);
+        if !is_stuck {
+            total += times.into_iter().max().unwrap_or(0) + WAIT;
+            rounds.push(lists);
+        }
+    }
+    (rounds, total)
+}
