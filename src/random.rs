@@ -1,4 +1,9 @@
 //! Numbers that look random and depend on nothing but what they are asked for by.
+//!
+//! # Decisions
+//!
+//! **Random numbers are places in a tree, not a sequence.** The path is seed, name and member. So a member depends
+//! neither on the number of members nor on threads. Samples are not stratified for the same reason.
 
 use std::f64::consts::TAU;
 

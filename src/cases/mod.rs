@@ -2,6 +2,20 @@
 //!
 //! The winds of a case are given, as those of every input, and close the balance of every column
 //! from the start (`flow`); the air is in hydrostatic balance (`column`).
+//!
+//! # Decisions
+//!
+//! **Cases are made of mass fluxes** (`flow`). These are differences of a streamfunction, and overturning whose fluxes
+//! through a lateral face add up to zero over its height. So every column keeps its mass before any projection, on any
+//! grid, whatever the formula. Columns are stacked, and filled with other air, by the functions with which the reader
+//! derives density from pressure, so that density times depth is the mass.
+//!
+//! **The kinematic driver's columns are lifted from below and fed from both sides** (`kinematic`). With one w for all
+//! columns, flux form and lateral convergence leave the advective form of the driver. A roll in a periodic grid would
+//! need no inflow, but would be no single column: its ascent varies along x.
+//!
+//! **Transport tests hold their answers as later frames of the input.** A run takes only winds and inflow from these;
+//! `diff` of input and output is then the error at each of their times.
 
 mod column;
 mod convection;

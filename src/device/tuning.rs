@@ -2,6 +2,15 @@
 //!
 //! A file for each kind of GPU, in TOML, in the folder `tuning` of the user's cache folder. It says
 //! for which GPU, version and kernels it was made; where these are others, it is not used.
+//!
+//! # Decisions
+//!
+//! **Launch configurations are built in, and may be measured.** `nwp-mini tune` measures them (`gpu/tuning` and
+//! `tuning` beside the launchers). Measured ones are kept in a file for each kind of GPU, with the version and the
+//! digest of all kernels, and are ignored with one warning if these differ. A knob is an enum variant with its
+//! candidates; results depend on it by rounding at most. A configuration applies from a number of columns on. The
+//! built-in one of the transport depends on the size too: on large grids more warps are worth some spilled registers,
+//! since a stage is memory-bound.
 
 use std::fs::File;
 use std::io::Read;

@@ -1,4 +1,9 @@
 //! Noise on a level of the grid, smooth over a given distance.
+//!
+//! # Decisions
+//!
+//! **White noise is smoothed with weights of unit norm.** The squares of the Gaussian's weights add up to 1, and there
+//! is noise beyond the sides too, so that the variance is 1 everywhere.
 
 use crate::grid::Grid;
 use crate::random::Random;

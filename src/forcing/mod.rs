@@ -2,6 +2,13 @@
 //!
 //! An input tells of them at the times of its frames. Between two frames they are linear in time,
 //! but for the vertical fluxes, which follow from the horizontal ones by continuity.
+//!
+//! # Decisions
+//!
+//! **Fluxes are those of the middle of a step, air and boundary values those of its end.** They are taken where they
+//! are used: at the time of a frame the boundary rows hold exactly the values of the frame. Horizontal fluxes are
+//! linear in time, and vertical ones follow from them by continuity in every step: rounded one by one, the three would
+//! not close the balance of a cell.
 
 pub mod blend;
 mod continuity;

@@ -6,6 +6,11 @@
 //! Beside `out.nc` in the making lie `.out.nc.part` with what there is of it, and `.out.nc.lock`,
 //! whose lock the system drops when the program ends, however it ends. Whoever holds that lock may
 //! write the file, and overwrites what a run that was killed has left.
+//!
+//! # Decisions
+//!
+//! **The lock is a file of its own beside the output.** HDF5 locks its files itself, with the same system call. The
+//! lock ends with the process, and its holder overwrites a file that it finds under the temporary name.
 
 use std::fmt;
 use std::fs::{self, File, OpenOptions, TryLockError};

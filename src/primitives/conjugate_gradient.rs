@@ -3,6 +3,13 @@
 //! What is added up is added up in an order that a device can keep as well: [`SUMMED`] products
 //! side by side, by halves, and the sums of all these in the same way. So the bits of a solution
 //! depend neither on the threads nor on where it is computed.
+//!
+//! # Decisions
+//!
+//! **The solver of the projection runs where the run computes, with the same bits.** The backend provides the solver.
+//! The CPU adds in the order of a block of threads, 256 products by halves, and the device rounds products and sums one
+//! by one. So CPU and GPU start from the same winds, whichever made them. On the device an iteration is two kernels
+//! whose intermediate values stay there, and 20 iterations are a graph, after which the host reads one word.
 
 use std::fmt;
 

@@ -10,6 +10,15 @@
 //!
 //! Beyond a side that is not periodic chi is 0, so air may come in or go out there; where all
 //! sides are periodic its mean is 0. The problem is posed and solved in double precision.
+//!
+//! # Decisions
+//!
+//! **The rounding residual at the lid is spread over the column.** It is reported first, then distributed by the masses
+//! of the layers. Left in the uppermost layer, a constant tracer in `soc.nc` drifts by 1e-5 there in an hour of single
+//! precision; spread, it stays within 6.4e-7 in 50 steps of 60 s (`validation/host/projection`).
+//!
+//! **`W` leaves out the motion of the coordinate surfaces between frames.** With that motion the correlation with WRF's
+//! own W in `soc_series.nc` is 0.971 instead of 0.973.
 
 mod ascent;
 mod faces;

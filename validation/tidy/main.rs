@@ -147,13 +147,14 @@ fn rates_change_nothing() {
 const MOST_RECORDED: u64 = 3_000_000;
 
 /// Pages beside those of the records whose links lead somewhere.
-const PAGES: [&str; 10] = [
+const PAGES: [&str; 11] = [
     "README.md",
     "ARCHITECTURE.md",
     "benches/README.md",
     "benches/wilson.md",
     "data/README.md",
     "data/chemistry/README.md",
+    "src/DECISIONS.md",
     "src/cases/README.md",
     "src/cli/README.md",
     "validation/README.md",

@@ -1,4 +1,47 @@
 //! The transport on the device: what its kernels are compiled for and what they are given.
+//!
+//! # Decisions
+//!
+//! **Every lateral flux is computed twice, once for each of its cells.** So threads share nothing but the caches: no
+//! barrier and no halo in shared memory. A thread has four cells of a row (two in double precision) and marches upward
+//! with the vertical flux in its registers. Rows of any length begin at multiples of four elements, for vector loads
+//! (`grid::gpu`): up to three padding elements stand before and behind the cells, in all fields, planes and fluxes of a
+//! run. The kernels know of them by two constants and store 0 there; frames of output, samples and restart files leave
+//! them out. Rows of periodic sides and those of two cells a thread have no padding.
+//!
+//! **Launch configurations depend on the size of the grid.** Small grids are divided into as many groups of levels as
+//! fill the device evenly. Below 10,000 columns consecutive threads take consecutive groups of the grid, so that warps
+//! are full; there, and with tiles, kernels are compiled for the size of the grid, whose addresses are then constants.
+//! Blocks whose stencils stay inside the grid run code without lateral sides, which the compiler generates from the
+//! same functions. In the other blocks all threads compute the lower orders and the values of outermost cells too, and
+//! select: nearly every warp of a small grid holds an end of a row, and a branch there costs more. A row of eight cells
+//! or more has groups of four, of which only the first and the last have faces near its ends, and sometimes the last
+//! but one. The capacities of faces are read only where one exceeds the least of its level. On the emulated device the
+//! kernels give the bits of the CPU version (`validation/emulated/advection`).
+//!
+//! **Specified sides are set by the threads of the neighbouring row, in the same kernel.** A launch of its own for a
+//! few rows would cost a tenth of a small step.
+//!
+//! **On large grids the last stage of positive-definite tracers is one pass, by tiles** (`kernels/advection/tile`). A
+//! block has 16 rows of 32 groups of four cells. Every flux is computed once and passed to the neighbour, through warp
+//! shuffles along a row and through shared memory across rows, and so are the limiter factors; the data of the next
+//! level is copied into shared memory meanwhile. A ring of ghost cells around the 120 x 13 that a tile finishes is
+//! computed twice; that costs less than the traffic of two passes if there are two tiles or more for every
+//! multiprocessor. Smaller grids, other limiters and double precision take two passes. Both give the bits of the CPU on
+//! the emulated device.
+//!
+//! **On large grids the stages without limiter go by tiles of two tracers** (`kernels/advection/tile/stage.cuh`). A
+//! block reads masses and fluxes of air once for both; with one tracer a block they are as many bytes as the tracer
+//! itself, and the kernel is slower than marches without tiles. A block has 8 rows. Each computes its southern fluxes
+//! and takes the northern ones a level later, so that there is one barrier a level and nothing is computed twice. Rows
+//! in shared memory have the alignment that they have in memory: copies to any other alignment read every sector twice.
+//! The cells at sides in x have a kernel of their own (`transport_sides`), whose threads march: a side is one lane of a
+//! warp, and a quarter of all tiles would contain code for sides. In the same launch its blocks would have the shared
+//! memory of tiles, and be two on a multiprocessor instead of six.
+//!
+//! **Fluxes state which of two products is rounded first** (`kernels/primitives/fused.cuh`). Otherwise the compiler
+//! fuses one of them with the addition, whichever suits its register allocation, and threads with another launch
+//! configuration would have other bits.
 
 #![allow(unsafe_code, reason = "whoever launches a kernel answers for its arguments")]
 

@@ -3,6 +3,19 @@
 //! A file holds the state and what has been gathered, in working precision; the place where the run
 //! takes place; and of the input, as it was read, the frame before the present time and all later
 //! ones. What a run derives from these it derives again, by the same operations.
+//!
+//! # Decisions
+//!
+//! **A restart file holds input that was read, not results derived from it.** Of the input it holds the frame before
+//! the present time and all later ones unchanged, since the continued run may be longer than the first one was meant to
+//! be; of the run the state, the precipitation, and the sums of the budget as the backend has them, those of the device
+//! block by block. Everything else is derived again by the same operations. Times are computed from the number of all
+//! steps, so that they have the same bits however a run is divided (`plan`). A digest of the contents detects a file
+//! that was changed.
+//!
+//! **A restart file is checked beyond its digest** (`check`). The digest detects damage, not a file that some tool has
+//! written anew and signed. Dimensions, times, steps, masses and the state are compared with what a run can leave
+//! behind, so that later code need not check.
 
 mod check;
 mod digest;

@@ -6,6 +6,13 @@
 //!
 //! Sources: Jones 1999, Mon. Wea. Rev. 127, 2204-2210, and the SCRIP user's guide 1.4 for the first
 //! form; the reference manual of ESMF, "Regrid Weight File Format", for the second.
+//!
+//! # Decisions
+//!
+//! **A weight file is checked as far as it can be.** Sums of weights are compared with the normalisation that the file
+//! names and the covered fractions that it lists, totals where it has areas, and the positions of its source cells with
+//! those of the grid. The order of its dimensions is not trusted either: rows end where the distance to the next cell
+//! is longer than before and after.
 
 mod check;
 mod form;

@@ -5,6 +5,12 @@
 //! cell values hold as they are. The ground, the column mass, the pressure and the geopotential
 //! are interpolated alike, so that they belong together as they did. The winds are projected
 //! anew, on the fine grid.
+//!
+//! # Decisions
+//!
+//! **Refinement interpolates the input, and derives the rest on the fine grid.** Linear interpolation applies to each
+//! field of the input as it is; density, depth of the layers and winds that conserve mass are computed from these on
+//! the fine grid.
 
 use ndarray::{Array, Array2, Axis, Dimension, LinalgScalar};
 use rayon::prelude::*;

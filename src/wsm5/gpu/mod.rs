@@ -1,4 +1,30 @@
 //! The microphysics on the device: what its kernels are compiled for and what they are given.
+//!
+//! # Decisions
+//!
+//! **Two mappings of columns to threads.** A thread for a column (`kernels/wsm5/column.cu`) repeats the CPU version
+//! operation by operation, with its bits on the emulated device. A block for a tile of columns (`kernels/wsm5/tile.cu`)
+//! has one mapping for each phase: all cells are examined, sedimentation runs in lanes that hold the levels of a
+//! column, and the processes run in active cells only. In narrow tiles, for small grids, a column has a warp, in which
+//! all species sediment together, since a block takes as long as its longest chain of dependent instructions; a thread
+//! has one cell for the processes. In wide tiles, where instruction count matters, half a warp has one species of a
+//! column at a time, from a list of columns; active cells are listed for all threads, warm ones from one end and cold
+//! ones from the other, so that the lanes of a warp do the same. The heights in a column are computed once for all its
+//! species, and replace the depths of its layers. Tiles begin at memory sectors if the rows do, so that no two read the
+//! same one; columns beside the region that fill a sector up are idle. The limiter of terminal velocities, a recursion
+//! on the CPU, is a maximum over the lanes, computed only if neighbouring values require it. All formulas are those of
+//! the twins, except the power of a slope (`kernels/primitives/power_of_root.cuh`). A column does not depend on its
+//! neighbours or on the order of the threads, bit for bit: sums have a fixed order, and atomic operations are on
+//! integers, or add to a sum over the run that only one thread adds to.
+//!
+//! **A kernel is compiled for its use** (`Purpose`). Variants exist for calls of one minor step, which nearly all are,
+//! or of any number, and with or without the mass mismatch of its changes, which runs need. Narrow tiles of 1,000
+//! columns or more are also compiled for their region (`region`): its columns and the places of its fields are
+//! constants then, so that all fields are reached from one address. Compilation takes place at the first such call, or
+//! ahead, concurrently with other kernels of a run (`Gpu::compile_ahead`): one after the other that took six seconds,
+//! unless NVRTC had it in a cache of its own. On a small grid a call takes 7 us, of which about a seventh was
+//! instruction fetch for code that never ran but lay between code that did. For the same reason its formulas select
+//! more than they branch.
 
 #![allow(unsafe_code, reason = "whoever launches a kernel answers for its arguments")]
 
