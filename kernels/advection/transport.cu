@@ -6,7 +6,7 @@
 #include "primitives/begin.cuh"
 #include "step_end/entered.cuh"
 
-// What the blocks of tiles have in shared memory.
+// Shared memory of the blocks of tiles.
 extern __shared__ Line rooms[];
 
 // Lets a thread march, by code for inner places where it can.
@@ -30,7 +30,7 @@ transport_stage(const __grid_constant__ TransportArgs args)
     if (find_place(args, 0, TRACERS, place)) march<advance>(args, place);
 }
 
-// What such a stage by tiles leaves to others: the groups at the sides in x.
+// Remainder of such a stage by tiles: the groups at the sides in x.
 extern "C" __global__ void __launch_bounds__(STAGE_THREADS, STAGE_RESIDENT)
 transport_sides(const __grid_constant__ TransportArgs args)
 {

@@ -1,4 +1,4 @@
-// How a kernel of a step begins.
+// Start of a kernel of a step: the wait for its predecessor, and its mark.
 #pragma once
 
 // Waits until all that was asked before is done, and notes the number of the kernel, which the host

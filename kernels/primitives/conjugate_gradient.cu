@@ -56,7 +56,7 @@ __device__ inline double row_product(const DescentArgs& args, double keep, int b
             const bool is_there = at < end;
             terms[n] = is_there ? product(args.values[at], direction(args, keep, args.column_of[at])) : 0;
         }
-        // What is not there adds nothing.
+        // Missing elements add nothing.
 #pragma unroll
         for (int n = 0; n < batch; ++n) q = sum(q, terms[n]);
     }

@@ -38,7 +38,7 @@ transpose_naive(const __grid_constant__ TransposeArgs args)
         place.to[at(column, row, args.rows)] = place.from[at(row, column, args.columns)];
 }
 
-// What to avoid: a warp goes along a diagonal, so that neither what it reads nor what it writes lies
+// Worst access pattern: a warp goes along a diagonal, so that neither its loads nor its stores are
 // side by side. Only the caches, which keep what neighbouring warps ask for, save it from worse.
 extern "C" __global__ void __launch_bounds__(LADDER_TILE * LADDER_TILE)
 transpose_strided(const __grid_constant__ TransposeArgs args)
@@ -208,7 +208,7 @@ transpose_faults(const __grid_constant__ TransposeArgs args)
     const long long matrix = static_cast<long long>(args.rows) * args.columns;
     if (n >= args.matrices * matrix) return;
     const int row = n % matrix / args.columns, column = n % args.columns;
-    // What is not a number is equal to nothing, and so a fault.
+    // NaN is equal to nothing, and so a fault.
     const bool is_right = args.to[n / matrix * matrix + at(column, row, args.rows)] == args.from[n];
     if (!is_right) atomicAdd(args.faults, 1);
 }

@@ -1,4 +1,4 @@
-// What the transport carries into the region inside the outermost cells.
+// Inflow that the transport carries into the region inside the outermost cells.
 #pragma once
 
 #include "advection/march/grid_sides.cuh"

@@ -47,7 +47,7 @@ __device__ inline real mean_speed(real departure, real arrival)
     return real(0.5) * (departure + arrival);
 }
 
-// How fast the density rises from one arrived layer to the next. See src/wsm5/fall.rs.
+// Gradient of the density from one arrived layer to the next. See src/wsm5/fall.rs.
 __device__ inline real rise(real q_below, real q, real d_below, real d)
 {
     return (q - q_below) / (d_below + d);

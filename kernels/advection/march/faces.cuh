@@ -17,7 +17,7 @@ __device__ inline long long cells_of(const TransportArgs& args)
     return static_cast<long long>(NZ) * plane_of(args);
 }
 
-// What a thread reads and writes at a level: pointers to the first of its cells, or to the face
+// Data of a thread at a level: pointers to the first of its cells, or to the face
 // west, south of or below it. Those of the tracer rise with the march, which takes fewer
 // instructions than finding each anew; those of the wind follow from where its cell is, which takes
 // fewer registers.

@@ -175,7 +175,7 @@ __device__ inline Scale scale_of(const TransportArgs& args, const Place& place, 
     return {affordable(amount, dt * correction.outgoing()), 1};
 }
 
-// Where the scale factors of a tracer begin.
+// Offset of the scale factors of a tracer.
 __device__ inline long long scales_of(const TransportArgs& args, const Place& place)
 {
     return (place.tracer - UNLIMITED) * cells_of(args);

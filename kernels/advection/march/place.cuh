@@ -19,7 +19,7 @@ constexpr int SEEN_Y = REACH + 1 + REACH;
 // Cells beside a group that are loaded together: as many as it has, or single ones.
 __device__ inline int piece() { return WIDE ? CELLS : 1; }
 
-// How many such pieces are within reach, at most.
+// Largest number of such pieces within reach.
 constexpr int PIECES = REACH;
 
 struct Place {
@@ -29,14 +29,14 @@ struct Place {
     int end;               // the first cell behind that is another thread's
     bool is_inner;         // whether no stencil of the block reaches beyond the grid
     bool near_x, near_y;   // whether that of the thread reaches beyond a side that is not periodic
-    // How far from the first cell the pieces of the row are, those before it and those behind the last.
+    // Distances from the first cell to the pieces of the row before it, and to those behind the last.
     int before[PIECES], behind[PIECES];
     int y[SEEN_Y];         // how far row j - REACH + s is from row j
 
     __device__ inline int west() const { return before[0] + piece() - 1; }
     __device__ inline int east() const { return behind[0]; }
 
-    // Whether cell c is one of the grid, and this thread's.
+    // True if cell c is one of the grid, and this thread's.
     __device__ inline bool owns(int c) const { return i + c >= FIRST && i + c < end; }
 };
 
@@ -62,7 +62,7 @@ __device__ inline int end_of(const TransportArgs& args, int begin, int together)
     return begin + together >= row ? end : min(end, min(begin + together, row - together));
 }
 
-// Whether a stencil around cells from place i on reaches beyond a side in x that is not periodic.
+// True if a stencil around cells from place i on reaches beyond a side in x that is not periodic.
 __device__ inline bool is_near_x(const TransportArgs& args, int i)
 {
     return !periodic_x() && (i < FIRST + REACH || i + CELLS + REACH > end_of_cells(args));
@@ -152,7 +152,7 @@ __device__ inline Place inner(const TransportArgs& args, const Place& place)
     return inner;
 }
 
-// Whether the cells reach a side that is not periodic.
+// True if the cells reach a side that is not periodic.
 __device__ inline bool at_west(const Place& place) { return !periodic_x() && place.i == 0; }
 
 __device__ inline bool at_east(const TransportArgs& args, const Place& place)

@@ -1,4 +1,4 @@
-// What a block copies into shared memory while it works on the level below.
+// Copies into shared memory while a block works on the level below.
 #pragma once
 
 #include "advection/tile/place.cuh"

@@ -5,7 +5,7 @@
 #include "advection/march/limited.cuh"
 #include "advection/tile/faces.cuh"
 
-// What a block has in shared memory, followed by the numbers of all levels.
+// Shared memory of a block, followed by the numbers of all levels.
 struct LimitRoom {
     Ahead ahead;
     Tile low, correction;   // fluxes through southern faces

@@ -17,7 +17,7 @@ constexpr int STAGE_CELLS = LANES * CELLS;
 // Blocks that a multiprocessor holds: one works while the other waits for all of its warps.
 constexpr int STAGE_TILES_RESIDENT = 2;
 
-// What a block has in shared memory for HERE tracers, followed by the numbers of all levels. Rows lie
+// Shared memory of a block for HERE tracers, followed by the numbers of all levels. Rows lie
 // in lines as they do in memory, if that is possible.
 template <int HERE>
 struct alignas(Line) StageRoom {
@@ -49,7 +49,7 @@ struct alignas(Line) StageRoom {
 __device__ inline int groups_at_east() { return last_cell() + 1 < REACH ? 2 : 1; }
 __device__ inline int groups_at_sides() { return 1 + groups_at_east(); }
 
-// Whether a place is in one of them.
+// True if a place is in one of them.
 __device__ inline bool is_at_side(const TransportArgs& args, const Place& place)
 {
     return at_west(place) || (!periodic_x() && place.i + groups_at_east() * CELLS >= pitch(args));
@@ -108,7 +108,7 @@ struct StageCopier {
     int row, lane, cell, j;
     const real* latest_cells;   // those of the first tracer at the lowest level
     int tracer;                 // how far the next tracer is
-    // How far from the cells of a thread those in rows around the tile are, and for the first lanes
+    // Distances from the cells of a thread to those in rows around the tile, and for the first lanes
     // the groups at the ends of the row, western and eastern of each tracer.
     int around[TURNS], beside;
     Cells *to_around[TURNS], *to_beside;
@@ -153,7 +153,7 @@ struct StageCopier {
         return k * plane_of(args) + cell + (k * ny_of(args) + j) * more_faces();
     }
 
-    // Where it and the faces behind it are in the room.
+    // Places of it and of the faces behind it in shared memory.
     __device__ inline Cells* mass_x(int k) const
     {
         const unsigned first_group = static_cast<unsigned>(first_face(k)) / CELLS - lane;
@@ -235,8 +235,8 @@ struct StageMarch {
         : args(args), place(place), room(room), copier(args, place, room)
     {}
 
-    // Whether the cells are this thread's to finish. Where no side in y is near, blocks that have rows in common
-    // make the same bits of them.
+    // True if the cells are this thread's to finish. Unless a side in y is near, blocks that have rows in common
+    // compute the same bits of them.
     __device__ inline bool owns() const
     {
         return !is_at_side(args, place)
@@ -292,7 +292,7 @@ struct StageMarch {
         }
     }
 
-    // What leaves the cells of level k, in slot `now`.
+    // Fluxes out of the cells of level k, in slot `now`.
     __device__ inline void flow(int k, int now)
     {
         const int row = copier.row, lane = copier.lane, slot = k & 1;

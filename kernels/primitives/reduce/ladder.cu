@@ -160,7 +160,7 @@ RUNG(ladder_unrolled)
 
 namespace {
 
-// What a thread finds when all threads of the grid walk over the array side by side, two elements
+// Partial sum of a thread if all threads of the grid walk over the array side by side, two elements
 // each at a time.
 __device__ inline element many(const LadderArgs& args)
 {

@@ -16,7 +16,7 @@
 constexpr unsigned WARPS = REDUCE_THREADS / WARP;
 static_assert(WARPS * WARP == REDUCE_THREADS && WARPS <= WARP, "a warp adds up what the warps have");
 
-// What all lanes of a warp have together; the first lane knows it.
+// Joint result of all lanes of a warp; the first lane has it.
 template <class Op>
 __device__ inline typename Op::Partial warp_total(typename Op::Partial own)
 {
@@ -25,7 +25,7 @@ __device__ inline typename Op::Partial warp_total(typename Op::Partial own)
     return own;
 }
 
-// What all threads of the block have together; the first thread knows it. All of them call it.
+// Joint result of all threads of the block; the first thread has it. All of them call it.
 template <class Op>
 __device__ inline typename Op::Partial block_total(typename Op::Partial own)
 {
@@ -61,7 +61,7 @@ __device__ inline void add_round(typename Op::Partial& total, const element* x, 
     }
 }
 
-// What a thread finds in the packs of x (and y) up to `end`. As long as there is a whole round for
+// Partial result of a thread over the packs of x (and y) up to `end`. As long as there is a whole round for
 // all blocks, each has a tile of its own, or all walk side by side; the rest is shared out evenly.
 template <class Op, bool is_aligned>
 __device__ inline void add_packs(typename Op::Partial& total, const element* x, const element* y,
@@ -79,7 +79,7 @@ __device__ inline void add_packs(typename Op::Partial& total, const element* x, 
         add_round<Op, is_aligned, false>(total, x, y, done + own, all, end, from);
 }
 
-// What a thread finds in its share of a segment of `length` elements from x on (and y).
+// Partial result of a thread over its part of a segment of `length` elements from x on (and y).
 template <class Op>
 __device__ inline typename Op::Partial share(const element* x, const element* y, long long length,
                                              int block, int blocks)

@@ -5,7 +5,7 @@
 #include "wsm5/column/column.cuh"
 #include "wsm5/substep.cuh"
 
-// How one species falls.
+// Sub-stepped sedimentation of one species.
 struct Descent {
     real courant[NZ];
     real leaving[NZ];

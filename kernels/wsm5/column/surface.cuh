@@ -1,4 +1,4 @@
-// What columns leave in the fields, and bring to the ground.
+// Results of columns: fields, and precipitation at the ground.
 #pragma once
 
 #include "primitives/exact.cuh"
@@ -17,13 +17,13 @@ __device__ inline void store_theta(const CloudArgs& a, int at, real exner, real 
 __device__ inline void add_to_sums(real dt_cloud, real depth, const real (&ground)[FALLING_SPECIES],
                                    Precipitation& sum)
 {
-    // What this variant tells of as the precipitation of a call is that of the last minor step.
+    // This variant reports the last minor step as the precipitation of a call.
     if (FALLOUT == Fallout::Substepped) sum.rainncv = sum.snowncv = sum.sr = 0;
     step::reach_ground(dt_cloud, depth, ground[int(Species::RAIN)], ground[int(Species::SNOW)],
                        ground[int(Species::ICE)], sum);
 }
 
-// What a change of the water in a cell weighs where its dry mass is not rho dz, kg m-2; 0 where nobody asks for it.
+// Mass of a change of water that is lost or made since dry mass is not rho dz, kg m-2; 0 unless it is requested.
 __device__ inline real mass_mismatch(const CloudArgs& a, int place, int k, real rho, real dz, real before, real after)
 {
     if (!WEIGHED) return 0;

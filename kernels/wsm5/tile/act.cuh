@@ -22,7 +22,7 @@ __device__ inline real sized_rain(const Start& start, int k, int column, const C
 
 __device__ inline real sized_rain(const Nothing&, int, int, const Cell& cell) { return cell.qr; }
 
-// Whether a cell has got warmer or colder by what has melted on its way.
+// True if a cell has got warmer or colder by what has melted on its way.
 __device__ inline bool has_melted(const Start& start, int k, int column, const Tile& tile)
 {
     return start.t[k][column] != tile.t[k][column];

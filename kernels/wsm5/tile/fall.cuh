@@ -68,7 +68,7 @@ __device__ inline void set_heights(const Depths& depths, int column, Grid& grid)
     }
 }
 
-// What a fall needs to know of a column.
+// Grid of a column for sedimentation.
 __device__ inline void set_grid(const Tile& tile, int column, Grid& grid)
 {
     set_heights(tile.layering, column, grid);
@@ -213,7 +213,7 @@ __device__ inline void find_next(const Fall (&work)[KINDS], const Layers& layers
 __device__ inline void remap(const Grid& grid, const Layers& layers, const Fall (&work)[KINDS],
                              real (&content)[KINDS][SLOTS])
 {
-    // How high the bottom of a layer lies in an arrived layer, and what lies below it there.
+    // Height of the bottom of a layer in an arrived layer, and the content below it there.
     int next[KINDS][SLOTS];
     real z[KINDS][SLOTS], mass_below[KINDS][SLOTS];
     Arrived arrived[KINDS][SLOTS];
@@ -240,7 +240,7 @@ __device__ inline void remap(const Grid& grid, const Layers& layers, const Fall 
             mass += from_above(mass_below[s], m);
             // The parts are together as deep as the layer: their depths need not be added up.
             content[s][m] = next[s][m] == next_above ? within : mass / grid.depth[m];
-            // What lies in a layer whose top is above the bottom of the highest arrived one is lost, as
+            // The content of a layer whose top is above the bottom of the highest arrived one is lost, as
             // in the original. The highest layer always is such a layer.
             if (next_above >= NZ || level_of(m) >= NZ - 1) content[s][m] = 0;
         }
@@ -319,7 +319,7 @@ __device__ inline void sediment(const CloudArgs& a, Tile& tile, Species only, in
     real content[KINDS][SLOTS];
     remap(grid, layers, work, content);
 
-    // What all species leave besides what is in the cells is added up together.
+    // The results of all species besides the cells are added up together.
     real residual = 0, clipped = 0, ground[KINDS] = {};
     bool is_below_zero = false;
 #pragma unroll
@@ -388,7 +388,7 @@ __device__ inline void fall_in_columns(const CloudArgs& a, Tile& tile, Species k
 {
     if (!COLUMNS_LISTED) return sediment(a, tile, kind, nth_set_bit(columns_of(tile, kind), task), true);
     const int first = task * GROUPS, mine = first + lane() / GROUP;
-    // Where there are no columns left, a group does what the first one does, for nobody.
+    // If no columns are left, a group repeats the first one, without effect.
     const bool is_own = mine < tile.listed.count[int(kind)];
     sediment(a, tile, kind, tile.listed.column[int(kind)][is_own ? mine : first], is_own);
 }

@@ -3,13 +3,13 @@
 
 #include "wsm5/tile/tile.cuh"
 
-// What is known of a cell before anything acts in it in a minor step.
+// Properties of a cell before any process acts in a minor step.
 struct Origin {
     real exner, p;
     Onset onset;
 };
 
-// Whether threads act in the cells that they have read, and keep what they have found out there.
+// True if threads act in the cells that they have read, and keep their properties there.
 constexpr bool ORIGIN_KEPT = !LISTED && ONE_STEP;
 
 // The least saturation that anything can begin at in a cell.
@@ -32,7 +32,7 @@ __device__ inline real least_saturation(const Wsm5Params& p, real t, real pressu
     return FALLOUT == Fallout::Substepped && is_cold ? min(least, thermo::saturation_water(t, pressure, cap)) : least;
 }
 
-// Whether any process can change a cell, whatever falls into it. A cell near saturation counts: then
+// True if any process can change a cell, whatever falls into it. A cell near saturation counts: then
 // the processes themselves find out.
 __device__ inline bool can_change(real saturated, const Cell& cell)
 {
@@ -47,7 +47,7 @@ __device__ inline real clip_all(const Air& air, Cell& cell)
     return step::clip(air, cell.qc) + step::clip(air, cell.qr) + step::clip(air, cell.qi) + step::clip(air, cell.qs);
 }
 
-// What the fields have of a cell, what is needed first before the rest.
+// Values of a cell in the fields, those that are needed first before the rest.
 struct Found {
     real exner, p, theta, qv;
     real qc, qr, qi, qs;
@@ -150,7 +150,7 @@ __device__ inline unsigned columns_with(bool something)
     return columns & (ALL_LANES >> (WARP - TILE_COLUMNS));
 }
 
-// What is in the cells of a thread at the start of a minor step but the first.
+// Contents of the cells of a thread at the start of a minor step but the first.
 __device__ inline Contents look_again(const Position& at, Tile& tile)
 {
     Contents contents = {0, 0, 0};

@@ -1,4 +1,4 @@
-// What a call leaves, put back into the fields.
+// Results of a call, stored in the fields.
 #pragma once
 
 #include "wsm5/tile/load.cuh"

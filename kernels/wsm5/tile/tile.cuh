@@ -1,4 +1,4 @@
-// What the threads of a block share: the cells of a few neighbouring columns.
+// Shared memory of a block: the cells of a few neighbouring columns.
 //
 // The mapping of threads changes from phase to phase. Where fields are read, neighbouring threads have
 // neighbouring columns of one level, as the fields have them. Where things fall, a group of lanes has
@@ -17,7 +17,7 @@ constexpr int LEVELS = (NZ + WARP - 1) / WARP;
 constexpr int ROWS = TILE_THREADS / TILE_COLUMNS;
 // Cells that a thread reads: levels of its column that follow one another, so that the cells of a warp are alike.
 constexpr int CELLS = (NZ + ROWS - 1) / ROWS;
-// Whether cells where something happens are listed, for all threads to share them out.
+// True if active cells are listed, for distribution among all threads.
 constexpr bool LISTED = CELLS > 1;
 constexpr int MOST_ACTIVE = NZ * TILE_COLUMNS;
 // An odd distance from level to level, so that the lanes of a warp find the levels of a column in
@@ -34,7 +34,7 @@ constexpr int NOWHERE = -1;
 // A field of the tile.
 typedef real Field[NZ][STRIDE];
 
-// What the sub-stepped fall keeps from the start of the minor step.
+// Values at the start of the minor step for sub-stepped sedimentation.
 struct Start {
     Field t;
     Field qr;
@@ -58,13 +58,13 @@ constexpr int GROUP = TILE_LANES;
 constexpr int GROUPS = WARP / GROUP;
 // Species of a column that a task of theirs has: one, or all that fall.
 constexpr int KINDS = TILE_KINDS;
-// Whether the columns with a species are listed, for the groups of a warp to find theirs.
+// True if the columns with a species are listed, for the groups of a warp to find theirs.
 constexpr bool COLUMNS_LISTED = FALLOUT == Fallout::SemiLagrangian && GROUPS > 1;
 // Levels of such a lane, from the ground up. There is a place for the lid, and one above it.
 constexpr int SLOTS = (NZ + 1) / GROUP + 1;
 
-// What a tile keeps of the depths of the layers. Where each species of a column is a task of its own, that is the
-// heights, which are made once for all of them; who wants a depth later on reads it anew, which is rare.
+// Kept form of the depths of the layers. If each species of a column is a task of its own, it is the heights, which are
+// computed once for all of them; a later use of a depth reads it anew, which is rare.
 constexpr bool HEIGHTS_KEPT = FALLOUT == Fallout::SemiLagrangian && KINDS == 1;
 static_assert(HEIGHTS_KEPT || !COLUMNS_LISTED, "columns are listed when heights are made");
 
@@ -79,7 +79,7 @@ struct Depths {
 template <bool> struct Layering { typedef Depths Type; };
 template <> struct Layering<true> { typedef Heights Type; };
 
-// Where depths lie when they have been read.
+// Place of the depths after they are read.
 __device__ inline Field& depths_read(Heights&, Field& passing) { return passing; }
 
 __device__ inline Field& depths_read(Depths& depths, Field&) { return depths.dz; }
@@ -126,7 +126,7 @@ struct Listed {
     unsigned char column[FALLING_SPECIES][TILE_COLUMNS];
 };
 
-// What a species leaves in a minor step besides what is in the cells, kg m-2: see columns_with_landing.
+// Results of a species in a minor step besides the cells, kg m-2: see columns_with_landing.
 struct Landing {
     real ground;    // has reached the ground
     real residual;  // the fall has made
@@ -200,8 +200,8 @@ __device__ inline Position position(const CloudArgs& a)
     return {column, row, number < region_of(a).count && has_work(a, number)};
 }
 
-// Where its column lies in a level of the fields; the last of all where the tile has more than are left. Found anew
-// where it is asked for: wide tiles have no register to keep it in.
+// Offset of its column in a level of the fields; the last of all if the tile has more than are left. It is computed at
+// each use: wide tiles have no register to keep it in.
 __device__ inline int place_of(const CloudArgs& a, const Position& at)
 {
     return place_of(a, min(number_of(at.column), region_of(a).count - 1));
