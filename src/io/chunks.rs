@@ -36,7 +36,7 @@ use hdf5_sys::h5s::{
 use hdf5_sys::h5t::{H5T_NATIVE_FLOAT, H5Tclose, H5Tequal, H5Tget_size};
 use hdf5_sys::h5z::{H5Z_FILTER_DEFLATE, H5Z_FILTER_SHUFFLE};
 
-/// What the library refused.
+/// Result of a call of the library, with its message.
 pub(super) type Result<T> = std::result::Result<T, String>;
 
 /// Most dimensions of a dataset: NetCDF's variables of WRF have four.

@@ -22,7 +22,7 @@ pub const LEVELS: std::ops::RangeInclusive<usize> = 4..=256;
 pub struct ColumnCase<R> {
     /// `nx` columns in one row, `nz` levels.
     pub shape: Shape,
-    /// What the columns hold; here `theta` is the whole potential temperature.
+    /// State of the columns; here `theta` is the whole potential temperature.
     pub state: State<R>,
     /// Their air.
     pub environment: Environment<R>,

@@ -1,4 +1,4 @@
-//! What goes with the output of a run, in the hands of the same thread.
+//! Outputs beside the frames of a run, written by the same thread.
 
 use std::path::Path;
 

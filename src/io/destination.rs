@@ -50,7 +50,7 @@ pub(super) fn folder_of(path: &Path) -> &Path {
     path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
-/// Whether two names stand for one file, be it there or yet to be written.
+/// Returns `true` if two names stand for one file, whether it exists or not.
 pub fn is_same(a: &Path, b: &Path) -> bool {
     let whole = |path: &Path| {
         fs::canonicalize(path).ok().or_else(|| {

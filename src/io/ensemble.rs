@@ -30,7 +30,7 @@ const MEMBER: &str = "member";
 pub struct Differing {
     /// Its name.
     pub name: &'static str,
-    /// What it is.
+    /// Description of the parameter.
     pub description: &'static str,
     /// Its unit, where it has one in whole powers.
     pub units: Option<&'static str>,
@@ -38,12 +38,12 @@ pub struct Differing {
     pub values: Vec<f64>,
 }
 
-/// What the file of an ensemble says of its members.
+/// Description of the members in the file of an ensemble.
 #[derive(Clone, Debug)]
 pub struct Roll {
-    /// How many there are.
+    /// Number of members.
     pub members: usize,
-    /// Whether their fields are written, beside mean and spread.
+    /// `true` if their fields are written, beside mean and spread.
     pub writes_members: bool,
     /// The parameters that they differ by.
     pub parameters: Vec<Differing>,
@@ -174,7 +174,7 @@ fn statistics(about: &Variable) -> [Form<'_>; 2] {
     })
 }
 
-/// What the file holds, and how far it has come.
+/// State of the file: its contents and position.
 struct Book {
     moments: Vec<Moments>,
     roll: Roll,

@@ -39,7 +39,7 @@ pub(super) struct Field<'a> {
     numbers: Numbers<'a>,
     blocks: Blocks,
     coding: Coding,
-    /// Whether it is the same in all frames.
+    /// `true` if it is the same in all frames.
     lasts: bool,
 }
 

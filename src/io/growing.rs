@@ -16,7 +16,7 @@ use crate::io::reopening::Reopening;
 use crate::io::wrf::Attribute;
 use crate::io::writer::Stored;
 
-/// What stands where nothing is known: the fill value of NetCDF for both precisions.
+/// Value of missing data: the fill value of NetCDF for both precisions.
 pub(super) const MISSING: f64 = 9.969_209_968_386_869e36;
 
 /// `<output without .nc>.<what>.nc`, beside the output.
@@ -26,7 +26,7 @@ pub fn beside(output: &Path, what: &str) -> PathBuf {
     output.with_file_name(name)
 }
 
-/// What a variable is called and what it is.
+/// Name and attributes of a variable.
 #[derive(Clone, Debug, Default)]
 pub(super) struct About<'a> {
     pub(super) name: &'a str,
@@ -36,9 +36,9 @@ pub(super) struct About<'a> {
     pub(super) standard_name: Option<&'a str>,
     /// Names of the variables that say where its values lie.
     pub(super) coordinates: &'a str,
-    /// Whether values may be missing.
+    /// `true` if values may be missing.
     pub(super) has_gaps: bool,
-    /// How many values along each dimension are stored together; empty: all of a time.
+    /// Lengths of a chunk along each dimension; empty: all of a time.
     pub(super) chunks: &'a [usize],
 }
 

@@ -19,7 +19,7 @@ const MOST_DEFLATED: u64 = 1032;
 /// Size up to which it does not matter what a variable takes, bytes.
 const HARMLESS: u64 = 64 << 20;
 
-/// What an HDF5 file begins with, as all but the classic forms of NetCDF do.
+/// First bytes of an HDF5 file, as of all but the classic forms of NetCDF.
 const HDF5: &[u8] = b"\x89HDF";
 
 thread_local! {
@@ -87,7 +87,7 @@ pub(super) fn look_over(path: &Path, file: &File) -> Result<()> {
     .map(drop)
 }
 
-/// Whether a file is HDF5, by what it begins with.
+/// Returns `true` if a file is HDF5, by its first bytes.
 pub(super) fn is_hdf5(begins_with: &[u8]) -> bool {
     begins_with.starts_with(HDF5)
 }
@@ -98,7 +98,7 @@ pub(super) fn most_bytes(length: u64, begins_with: &[u8]) -> u64 {
     length.saturating_mul(ratio).max(HARMLESS)
 }
 
-/// What is wrong with the size of a variable, where it is more than the file can hold.
+/// Fault of the size of a variable, if it is more than the file can hold.
 pub(super) fn excess(variable: &Variable<'_>, most_bytes: u64) -> Option<String> {
     let lengths: Vec<usize> = variable.dimensions().iter().map(netcdf::Dimension::len).collect();
     let values = lengths.iter().copied().fold(1, usize::saturating_mul);

@@ -14,7 +14,7 @@ use crate::io::pending::Pending;
 use crate::io::storage::Compression;
 use crate::io::wrf::Frame;
 
-/// How many of the computed fields of an output are input too: the state, U and V.
+/// Number of the computed fields of an output that are input too: the state, U and V.
 const PRESCRIBED: usize = 8;
 
 /// A WRF input file in the making, under a temporary name until [`Initial::commit`].

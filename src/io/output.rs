@@ -61,7 +61,7 @@ pub struct Snapshot<R> {
     pub winds: Arc<[Array3<R>; 3]>,
     /// Reflectivity and effective radii.
     pub diagnostics: CloudDiagnostics<R>,
-    /// What has fallen.
+    /// Planes at the ground.
     pub surface: Surface<R>,
     /// Water above each square metre, in the order of the fields of the state.
     /// Shape: (species, ny, nx). Units: kg m⁻².
@@ -71,9 +71,9 @@ pub struct Snapshot<R> {
     pub profiles: Array3<f64>,
     /// Largest Courant number of a cell, of all that leaves it.
     pub max_courant: f64,
-    /// What the input says of the air at this time.
+    /// Air of the input at this time.
     pub given: Arc<Given>,
-    /// Whether winds and what the input says are those of all frames.
+    /// `true` if winds and prescribed fields are those of all frames.
     pub lasts: bool,
 }
 
@@ -117,10 +117,10 @@ fn slice<T, D: ndarray::Dimension>(array: &ndarray::Array<T, D>) -> &[T] {
     array.as_slice().expect("standard layout")
 }
 
-/// What the whole file says.
+/// Global description of the file.
 #[derive(Clone, Debug)]
 pub struct Header {
-    /// Where the run takes place.
+    /// Domain of the run.
     pub domain: Domain,
     /// When it starts.
     pub start: PrimitiveDateTime,
@@ -144,7 +144,7 @@ impl Header {
 pub struct Storage {
     /// Compression of volumes.
     pub compression: Compression,
-    /// How many bits of their values are kept.
+    /// Number of bits kept of the values.
     pub keep: Keep,
     /// Which variables are written.
     pub variables: Selection,
@@ -260,8 +260,7 @@ impl<R: Stored> Output<R> {
     }
 }
 
-/// What the writer's thread has. Without [`Message::Commit`] it leaves nothing behind but what was
-/// shown before.
+/// State of the writer's thread. Without [`Message::Commit`] it leaves only what was put in its place before.
 struct Writer<R> {
     pending: Pending,
     header: Header,

@@ -21,7 +21,7 @@ const MISSING: &str = "missing_value";
 /// NetCDF's fill value of type float, which that of type double is too: 15 * 2^119.
 pub(super) const FLOAT_FILL: f32 = 9.969_21e36;
 
-/// How the bits of a whole number are meant.
+/// Meaning of the bits of a whole number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Sign {
     /// As its type says.
@@ -55,7 +55,7 @@ pub(super) enum Why {
     NotFinite,
 }
 
-/// What the attributes of a variable say of its stored values.
+/// Meaning of stored values by the attributes of a variable.
 #[derive(Clone, Debug)]
 pub(super) struct Packing {
     scale: Option<f64>,
@@ -130,22 +130,22 @@ impl Packing {
         Ok(Self { scale, offset, sign, fill, marks, bounds, is_single })
     }
 
-    /// Whether values are what is stored, in single precision.
+    /// Returns `true` if values are stored as they are, in single precision.
     pub(super) fn is_single(&self) -> bool {
         self.is_single && !self.is_packed()
     }
 
-    /// Whether nothing but the library's fill value is no value.
+    /// Returns `true` if only the library's fill value means that there is no value.
     pub(super) fn is_plain(&self) -> bool {
         self.marks.is_empty() && self.bounds.is_empty()
     }
 
-    /// Whether stored values are packed.
+    /// Returns `true` if stored values are packed.
     pub(super) fn is_packed(&self) -> bool {
         self.scale.is_some() || self.offset.is_some()
     }
 
-    /// Whether stored values are what they mean, or mark that there are none.
+    /// Returns `true` if stored values need no unpacking, or mark that there are none.
     pub(super) fn is_as_stored(&self) -> bool {
         !self.is_packed() && self.sign == Sign::OfType
     }
@@ -195,7 +195,7 @@ fn refusal(variable: &Variable<'_>, name: &str, found: &str, needed: &str) -> St
     )
 }
 
-/// Whether an attribute is of type float or double.
+/// Returns `true` if an attribute is of type float or double.
 fn is_floating(variable: &Variable<'_>, name: &str) -> bool {
     use AttributeValue as A;
     let value = variable.attribute(name).map(|attribute| attribute.value());
@@ -257,7 +257,7 @@ fn factor(variable: &Variable<'_>, name: &str) -> Result<Option<f64>, String> {
     }
 }
 
-/// What `_Unsigned` makes of a type of whole numbers.
+/// Effect of `_Unsigned` on a type of whole numbers.
 fn sign(variable: &Variable<'_>, whole: Option<&IntType>) -> Result<Sign, String> {
     let Some(attribute) = variable.attribute(UNSIGNED) else { return Ok(Sign::OfType) };
     let text = match attribute.value() {
@@ -285,7 +285,7 @@ fn sign(variable: &Variable<'_>, whole: Option<&IntType>) -> Result<Sign, String
     }
 }
 
-/// What the library fills variables of a type with. Bytes have no such value: all of them are in use.
+/// Fill value of the library for variables of a type. Bytes have no such value: all of them are in use.
 fn default_fill(kind: &NcVariableType) -> Option<f64> {
     Some(match kind {
         NcVariableType::Float(_) => FLOAT_FILL.into(),

@@ -26,7 +26,7 @@ use crate::error::{Error, Result};
 use crate::io::destination::{self, refuse_existing};
 use crate::os_text::Shown;
 
-/// What is written to learn whether there is room, bytes: more than the library holds back.
+/// Length of the trial write that tells whether there is room, bytes: more than the library holds back.
 const ROOM: usize = 1 << 24;
 
 /// A part of it.
@@ -44,7 +44,7 @@ pub struct Pending {
     // In this order: what is not complete goes before the next run may begin its own.
     temporary: TempPath,
     claim: Claim,
-    /// Whether a file of the name may be replaced; one of our own may.
+    /// `true` if a file of the name may be replaced; one of our own may.
     may_replace: bool,
 }
 
@@ -90,13 +90,13 @@ impl Pending {
         let part = beside(".part");
         destination::create(&part, &place).map_err(failed)?;
         let temporary = TempPath::try_from_path(part).map_err(failed)?;
-        // What a run that was killed in the middle of it may have left.
+        // A run that was killed in the middle of it may have left this.
         let _ = fs::remove_file(copy_of(&temporary));
         let target = target.to_owned();
         Ok(Self { target, place, temporary, claim, may_replace: force })
     }
 
-    /// Where to write until the file is complete.
+    /// Path to write to until the file is complete.
     pub fn path(&self) -> &Path {
         &self.temporary
     }
@@ -204,7 +204,7 @@ impl Pending {
     }
 }
 
-/// Where a copy is made of a file that is not complete.
+/// Path of the copy of a file that is not complete.
 fn copy_of(part: &Path) -> PathBuf {
     let mut name = part.as_os_str().to_owned();
     name.push(".copy");
@@ -240,7 +240,7 @@ impl Claim {
     fn new(target: &Path, path: PathBuf) -> Result<Self> {
         let failed = |e: io::Error| Error::io(target, "write to", e);
         loop {
-            // What is written to it is not to go elsewhere.
+            // Its contents are not to go elsewhere.
             if path.symlink_metadata().is_ok_and(|about| about.is_symlink()) {
                 return Err(Error::input(&path, "is a link and in the way of a run; remove it"));
             }
@@ -289,7 +289,7 @@ impl Claim {
 
 impl Drop for Claim {
     fn drop(&mut self) {
-        // Where it cannot be removed it keeps nobody out.
+        // If it cannot be removed, it blocks no other run.
         let _ = fs::remove_file(&self.path);
     }
 }

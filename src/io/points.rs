@@ -17,7 +17,7 @@ use crate::io::writer::Stored;
 /// A place of interest and where it lies.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Place {
-    /// What it is called.
+    /// Name of the place.
     pub name: String,
     /// Longitude and latitude, degrees.
     pub on_earth: Option<[f64; 2]>,

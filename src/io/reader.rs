@@ -78,7 +78,7 @@ impl Reader {
         Error::input(&self.path, message)
     }
 
-    /// Whether there is a variable of this name.
+    /// Returns `true` if there is a variable of this name.
     pub fn has(&self, name: &str) -> bool {
         self.file.variable(name).is_some()
     }
@@ -316,7 +316,7 @@ impl Reader {
         )
     }
 
-    /// What the attributes of a variable say of its values.
+    /// Packing and missing values of a variable, by its attributes.
     ///
     /// # Errors
     ///
@@ -383,7 +383,7 @@ impl Reader {
         }
     }
 
-    /// Whether there is a variable of this name, of type double.
+    /// Returns `true` if there is a variable of this name, of type double.
     pub(super) fn is_double(&self, name: &str) -> bool {
         let double = NcVariableType::Float(FloatType::F64);
         self.file.variable(name).is_some_and(|variable| variable.vartype() == double)

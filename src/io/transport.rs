@@ -47,7 +47,7 @@ pub struct Case {
     pub steps: usize,
 }
 
-/// How much of the tracer there is, and its extremes.
+/// Mass of the tracer, and its extremes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Census {
     /// Sum over the cells of mass times mixing ratio, Pa (per unit area of the map).

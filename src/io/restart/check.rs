@@ -1,5 +1,5 @@
-//! Whether what a restart file holds can be gone on from. A digest tells that nothing was changed since
-//! it was made, not that what it was made of makes sense.
+//! Checks of a restart file beyond its digest. A digest tells that nothing was changed since it was made, not that its
+//! contents make sense.
 
 use ndarray::Array2;
 use time::PrimitiveDateTime;

@@ -44,7 +44,7 @@ pub const DIGEST: &str = "digest";
 /// Figures of an input frame.
 const FIGURES: usize = 10;
 
-/// What was found in an input frame that is past.
+/// Figures of an input frame that is past.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FrameRow {
     /// When, in WRF's form.
@@ -53,7 +53,7 @@ pub struct FrameRow {
     pub figures: [f64; FIGURES],
 }
 
-/// What does not change from one restart file of a run to the next.
+/// Contents that are the same in all restart files of a run.
 #[derive(Clone, Debug)]
 pub struct About {
     /// The place, on the grid of the input.
@@ -65,13 +65,13 @@ pub struct About {
     pub series: Series,
     /// Time step, s.
     pub dt: f64,
-    /// What the run was asked for and a run that goes on has to keep to: names and values of options.
+    /// Options of the run that a continued run has to keep to: names and values.
     pub options: Vec<(&'static str, String)>,
-    /// How the file comes about.
+    /// Provenance of the file.
     pub provenance: Vec<(String, Attribute)>,
 }
 
-/// Where a run stands at one time.
+/// State of a run at one time.
 #[derive(Clone, Debug)]
 pub struct Saved<R> {
     /// State and sums.
@@ -82,17 +82,17 @@ pub struct Saved<R> {
     pub seconds: f64,
     /// Number of the input frame before that time.
     pub number: usize,
-    /// What was found in the frames before that.
+    /// Figures of the frames before that.
     pub reports: Vec<FrameRow>,
     /// Water at the start of the first run, kg.
     pub water_start: f64,
     /// Amount of each passive tracer then, kg of dry air times its units.
     pub passive_start: Vec<f64>,
-    /// Whether the run ends there.
+    /// `true` if the run ends there.
     pub is_last: bool,
 }
 
-/// What a restart file holds.
+/// Contents of a restart file.
 #[derive(Clone, Debug)]
 pub struct Restart<R> {
     /// The place, on the grid of the input, with the file itself for its path.
@@ -111,7 +111,7 @@ pub struct Restart<R> {
     pub dt: f64,
     /// When the first run started.
     pub begin: PrimitiveDateTime,
-    /// What was found in the frames that are past.
+    /// Figures of the frames that are past.
     pub reports: Vec<FrameRow>,
     /// Water at the start of the first run, kg.
     pub water_start: f64,

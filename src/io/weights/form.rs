@@ -62,7 +62,7 @@ const NORMALISATION: &str = "normalization";
 const CONSERVATIVE_WEIGHTS: usize = 3;
 
 impl Form {
-    /// Whether a file is of this form.
+    /// Returns `true` if a file is of this form.
     pub(super) fn is_of(&self, reader: &Reader) -> bool {
         self.links.iter().all(|name| reader.has(name))
     }

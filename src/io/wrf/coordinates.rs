@@ -7,14 +7,14 @@ use crate::error::Result;
 use crate::grid::EARTH_RADIUS;
 use crate::io::reader::Reader;
 
-/// Where the cells of a grid lie.
+/// Positions of the cells of a grid.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Coordinates {
     /// Degrees north; `None` on a plane. Shape: (ny, nx).
     pub(super) latitude: Option<Array2<f32>>,
     /// Degrees east; `None` on a plane. Shape: (ny, nx).
     pub(super) longitude: Option<Array2<f32>>,
-    /// What is odd about them and does not stop a run, in words.
+    /// Oddities that do not stop a run, in words.
     pub(super) doubt: Option<String>,
 }
 

@@ -43,14 +43,14 @@ pub(super) use vertical::check_levels;
 use crate::constants::Constants;
 use crate::real::Real;
 
-/// What a WRF file says of the place where a run takes place.
+/// Domain of a run, as a WRF file describes it.
 #[derive(Clone, Debug)]
 pub struct Domain {
     /// The file.
     pub path: PathBuf,
     /// Cells, spacing and sides.
     pub grid: Grid,
-    /// What defines the mass of the air, with the column mass of the first time.
+    /// Vertical coordinate and map factors, with the column mass of the first time.
     pub coordinate: MassCoordinate,
     /// Map factors of the faces.
     pub face_maps: FaceMaps,

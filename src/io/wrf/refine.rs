@@ -19,7 +19,7 @@ use super::{Domain, Frame};
 use crate::grid::{Grid, Shape, Sides};
 use crate::mass::{FaceMaps, MassCoordinate};
 
-/// Where the values along an axis stand.
+/// Staggering of the values along an axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Stand {
     /// In the middle of the cells.
@@ -28,7 +28,7 @@ enum Stand {
     Faces,
 }
 
-/// How to divide a grid.
+/// Refinement of a grid.
 #[derive(Clone, Copy, Debug)]
 struct Division {
     /// Fine cells in a coarse one along x and along y.

@@ -27,7 +27,7 @@ struct Moment {
     path: PathBuf,
     index: usize,
     time: PrimitiveDateTime,
-    /// Whether the file is one of our restart files.
+    /// `true` if the file is one of our restart files.
     is_kept: bool,
 }
 
@@ -218,7 +218,7 @@ impl Series {
         self.division.as_ref().map_or((domain, 1), |(coarse, count)| (coarse, *count))
     }
 
-    /// Whether there is no time at all.
+    /// Returns `true` if there is no time at all.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -268,7 +268,7 @@ impl Series {
         (from..self.len()).try_for_each(|number| self.as_stored(number, coarse).map(drop))
     }
 
-    /// Whether all times are so few cells that they may be read only to see whether they are good.
+    /// Returns `true` if all times have so few cells that they may be read only to check them.
     pub fn is_small(&self, domain: &Domain) -> bool {
         let (coarse, _) = self.coarse(domain);
         coarse.grid.shape.cells().saturating_mul(self.len()) <= LOOKED_AT
