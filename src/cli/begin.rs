@@ -1,4 +1,4 @@
-//! What a run starts from: its input, or a restart file; what is told of it, and what stops it.
+//! Start of a run: its input, or a restart file; the log lines about it, and the errors that stop it.
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -99,7 +99,7 @@ pub(super) fn ready<R: Working>(
     Ok(Ready { case, plan, series, beside })
 }
 
-/// What a run starts from, on the grid of its files.
+/// Initial state of a run, on the grid of its files.
 #[derive(Debug)]
 struct Begun<R> {
     domain: Domain,

@@ -55,7 +55,7 @@ impl Names {
     }
 }
 
-/// What is asked for, read and found good in itself.
+/// Options for outputs beside frames, read and checked by themselves.
 #[derive(Debug)]
 pub(super) struct Asked {
     pending: Vec<Pending>,
@@ -109,7 +109,7 @@ impl Asked {
     }
 }
 
-/// What is asked for, on the grid of a run.
+/// Outputs beside frames, on the grid of a run.
 #[derive(Debug)]
 pub(super) struct Fitted<R> {
     /// The files, in the order of [`Names::asked_for`].

@@ -102,8 +102,8 @@ pub(super) fn with_file(mut arguments: Vec<OsString>) -> Result<Vec<OsString>> {
     Ok(arguments)
 }
 
-/// Whether the option is typed or in the environment; the two lengths of a run exclude each other, and so do
-/// the two things that it can start from.
+/// Returns `true` if the option is typed or in the environment; the two lengths of a run exclude each other, and so do
+/// its two kinds of input.
 fn is_given(run: &ArgMatches, option: &Arg) -> bool {
     let is_typed = |id: &str| {
         matches!(run.value_source(id), Some(ValueSource::CommandLine | ValueSource::EnvVariable))

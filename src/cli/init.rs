@@ -110,7 +110,7 @@ impl From<CaseChoice> for Name {
     }
 }
 
-/// How the wind turns with height.
+/// Turning of the wind with height.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum ShearChoice {
     /// A quarter circle up to 2 km, then straight up to 6 km
@@ -207,7 +207,7 @@ impl Init {
         Ok(())
     }
 
-    /// What is asked for, checked.
+    /// Options of the case, checked.
     fn wish(&self, name: Name) -> Result<Wish> {
         for (option, value) in [
             ("--dx", self.dx),

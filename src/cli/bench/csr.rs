@@ -57,7 +57,7 @@ impl<R: Real + Element> ladder::Rung for Step<'_, R> {
     }
 }
 
-/// Where two products differ; all sums are exact.
+/// First difference of two products; all sums are exact.
 fn difference<R: Real>(found: &[R], expected: &[R]) -> Option<String> {
     let at = found.iter().zip(expected).position(|(a, b)| a != b)?;
     Some(format!("row {at} is {}, expected {}", found[at], expected[at]))

@@ -28,7 +28,7 @@ use crate::wsm5::gpu::clouds::{
 use crate::wsm5::gpu::{Mapping, Tile};
 use crate::wsm5::scheme::Scheme;
 
-/// What the device can do at best.
+/// Best performance of the device.
 pub(super) fn best<R: OnDevice>(gpu: &Gpu, runs: u32) -> Result<Best> {
     let copy = copy_speed(gpu, runs)?;
     let chains = Arithmetic::<R>::new(gpu)?;
@@ -36,7 +36,7 @@ pub(super) fn best<R: OnDevice>(gpu: &Gpu, runs: u32) -> Result<Best> {
     Ok(Best { copy, arithmetic: Some(arithmetic) })
 }
 
-/// What a copy moves, read and written, bytes a second.
+/// Bandwidth of a copy, read and written, bytes a second.
 pub(super) fn copy_speed(gpu: &Gpu, runs: u32) -> Result<f64> {
     let copying = Copying::new(gpu)?;
     Ok(copying.bytes() as f64 / typical(runs, || copying.seconds())?)
@@ -116,7 +116,7 @@ pub(in crate::cli) fn mapping_text(mapping: Mapping) -> String {
     }
 }
 
-/// What the microphysics works on, on the device.
+/// Fields and planes of the microphysics, on the device.
 pub(in crate::cli) struct Columns<R> {
     layout: Layout,
     /// The state to start every call from.
@@ -155,12 +155,12 @@ impl<R: Working + OnDevice> Columns<R> {
         Ok(Self { layout, fresh, state, air, surface, diagnosed })
     }
 
-    /// How their rows lie in memory.
+    /// Memory layout of their rows.
     pub(in crate::cli) fn layout(&self) -> Layout {
         self.layout
     }
 
-    /// Where a call works.
+    /// Arrays of a call.
     pub(in crate::cli) fn place(&self) -> clouds::Place<'_, R> {
         clouds::Place { state: &self.state, air: &self.air, surface: &self.surface }
     }
@@ -343,7 +343,7 @@ impl<R: Working + OnDevice> Tracers<R> {
         transport.step(&Wind { flux: [x, y, z], inflow: None }, start, end, dt)
     }
 
-    /// How their rows lie on the device.
+    /// Memory layout of their rows on the device.
     pub(in crate::cli) fn layout(&self) -> Layout {
         self.layout
     }

@@ -28,17 +28,17 @@ const MOST_SLOTS: usize = 1024;
 const MEMORY_SHARE: [usize; 2] = [3, 4];
 /// Time after which slow calls are repeated no more, once there are enough of them.
 const PATIENCE: Duration = Duration::from_secs(1);
-/// How many are enough.
+/// Number of copies that is enough.
 const ENOUGH: u32 = 5;
 /// Time that the calls of a graph may take together, s.
 const GRAPH_TIME: f64 = 4e-3;
 
-/// What the rungs of one table work on.
+/// Subject of the rungs of one table.
 #[derive(Clone, Debug)]
 pub(super) struct Subject {
     /// Name of the part, as "reduce".
     pub(super) bench: &'static str,
-    /// What is made of what, as "sum of 1024 values of f32".
+    /// Title of the table, as "sum of 1024 values of f32".
     pub(super) title: String,
     /// The size, as "1024" or "71x58".
     pub(super) size: String,
@@ -52,7 +52,7 @@ pub(super) struct Subject {
 
 /// One way to do the work on the GPU.
 pub(super) trait Rung {
-    /// What the table calls it.
+    /// Name in the table.
     fn name(&self) -> &str;
 
     /// Asks the device for the work on copy `slot` of the data.
@@ -94,8 +94,8 @@ impl<'a> Setting<'a> {
     }
 }
 
-/// How many copies of `bytes` bytes it takes to exceed the cache by far, at least two; fewer where
-/// memory does not suffice, and 0 where not even one fits.
+/// Number of copies of `bytes` bytes that exceeds the cache by far, at least two; fewer if memory does not suffice, and
+/// 0 if not even one fits.
 ///
 /// # Errors
 ///
@@ -108,7 +108,7 @@ fn slots(gpu: &Gpu, bytes: usize) -> Result<usize> {
     Ok(wanted.min(free / parts * part / bytes))
 }
 
-/// Where a call finds its data.
+/// Location of the data of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 enum Place {
@@ -135,9 +135,9 @@ pub(super) struct Row {
     pub(super) percent_of_copy: Option<f64>,
     timing: Timing,
     place: Place,
-    /// How many times as fast as the rung before.
+    /// Speed relative to the rung before.
     step_speed_up: Option<f64>,
-    /// How many times as fast as the first rung.
+    /// Speed relative to the first rung.
     pub(super) cumulative_speed_up: Option<f64>,
     is_right: bool,
     device: String,

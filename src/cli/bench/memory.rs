@@ -23,7 +23,7 @@ const ROUNDS: usize = 200;
 /// Elements that are held against what they should be: one in so many, no power of two.
 const CHECKED: usize = 1009;
 
-/// What the lessons published, where they did, and what the curve teaches.
+/// Published result of a lesson, if any, and the lesson of the curve.
 struct Lesson {
     title: &'static str,
     published: Option<&'static str>,
@@ -121,7 +121,7 @@ struct Curves<'a> {
     faults: Vec<String>,
 }
 
-/// What the experiments of the device work on.
+/// Arrays of the experiments on the device.
 struct Arrays {
     values: Vec<f32>,
     from: Buffer<f32>,
@@ -134,7 +134,7 @@ struct Point {
     experiment: Experiment,
     count: usize,
     bytes: usize,
-    /// Whether a copy can be compared with it.
+    /// `true` if a copy can be compared with it.
     is_like_copy: bool,
 }
 

@@ -207,7 +207,7 @@ const OF_A_STEP: [Part; 3] = [Part::Wsm5, Part::Advection, Part::Step];
 /// The ladders.
 const LADDERS: [Part; 3] = [Part::Reduce, Part::Transpose, Part::Csr];
 
-/// What computes on the CPU: a pool of threads, their number, what a copy moves with them.
+/// CPU of a measurement: a pool of threads, their number, and the bandwidth of a copy with them.
 type Pool = (ThreadPool, usize, f64);
 
 impl Bench {
@@ -428,7 +428,7 @@ impl Bench {
         Ok(pools)
     }
 
-    /// What the GPU can do at best.
+    /// Best performance of the GPU.
     fn best<R: OnDevice>(&self, gpu: &Gpu, out: &mut impl Write) -> Result<Best> {
         let best = gpu::best::<R>(gpu, self.runs)?;
         let device = gpu.device();

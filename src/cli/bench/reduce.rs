@@ -26,7 +26,7 @@ const MOST: i64 = 8;
 /// Copies of the data begin at multiples of so many elements, as arrays do.
 const BOUNDARY: usize = 64;
 
-/// What the best rung can do besides the sum, as the table calls it.
+/// Other operations of the best rung besides the sum, as the table names them.
 const ASIDES: [(&str, Operation); 6] = [
     ("  sum, gathered in 64 bits", Operation::SumWide),
     ("  largest", Operation::Max),

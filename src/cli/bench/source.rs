@@ -1,4 +1,4 @@
-//! What is measured on: the state of a WRF file or independent columns.
+//! Input of measurements: the state of a WRF file or independent columns.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! What every figure carries, so that records of several machines can be told apart.
+//! Stamp of every figure, by which records of several machines can be told apart.
 
 use std::fs;
 

@@ -108,7 +108,7 @@ fn kind(text: &str) -> Result<Kind, String> {
 /// Beginning of the name of a picture of a tracer.
 const TRACER: &str = "tracer:";
 
-/// What is drawn.
+/// Pictures that can be drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     /// Map of what has fallen

@@ -21,7 +21,7 @@ pub(super) struct Scene<'a> {
     pub(super) time: usize,
     pub(super) line: Line,
     pub(super) point: [f64; 2],
-    /// What the line and the place go through, where nobody has said.
+    /// Default place of the line and the sounding, where the user gave none.
     pub(super) through: Option<&'static str>,
     /// The largest reflectivity of each column, where there is any.
     pub(super) reflectivity: Option<Array2<f64>>,
@@ -149,7 +149,7 @@ impl<'a> Scene<'a> {
 /// Weaker echoes do not count, dBZ.
 const LEAST_ECHO: f64 = 5.0;
 
-/// Where something is going on: the largest reflectivity, or the most hydrometeors, or the middle.
+/// Most interesting place: the largest reflectivity, or the most hydrometeors, or the middle.
 fn interesting(
     album: &Album,
     time: usize,

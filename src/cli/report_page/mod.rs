@@ -26,7 +26,7 @@ struct Page {
     head: String,
 }
 
-/// How a cell of a table looks.
+/// Style of a cell of a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Look {
     Plain,
@@ -54,7 +54,7 @@ impl From<&str> for Cell {
 }
 
 impl Cell {
-    /// Whether something passes, in words and in colour.
+    /// Verdict, in words and in colour.
     fn verdict(passes: bool) -> Self {
         let (text, look) = if passes { ("pass", Look::Good) } else { ("FAIL", Look::Bad) };
         Self { text: text.to_owned(), look }
@@ -152,7 +152,7 @@ fn paragraph(text: &str) -> String {
     format!("<p>{}</p>\n", escaped(text))
 }
 
-/// How this page came about.
+/// Provenance of this page.
 fn provenance(pairs: &[(&str, String)]) -> String {
     let now = OffsetDateTime::now_utc();
     let form = format_description!("[year]-[month]-[day] [hour]:[minute] UTC");

@@ -1,4 +1,4 @@
-//! What was measured beside what the device could do at best.
+//! Roofline: measured performance beside the best of the device.
 
 use serde_json::Value;
 
@@ -18,7 +18,7 @@ pub(super) fn points(rows: &[Value]) -> Vec<&Value> {
     rows.iter().filter(is_kept).collect()
 }
 
-/// Where a row was measured.
+/// Platform of a row.
 pub(super) fn platform(row: &Value) -> String {
     let device = match text(row, "device") {
         // Not every record tells it of the CPU.

@@ -20,16 +20,16 @@ use crate::real::Real;
 
 /// Timed calls of the first round.
 const FIRST_RUNS: u32 = 5;
-/// How many settings of the first round are tried with other bounds of their registers.
+/// Number of settings of the first round that are tried with other bounds of their registers.
 const VARIED: usize = 3;
-/// How many settings come to the final.
+/// Number of settings that come to the final.
 const FINALISTS: usize = 5;
 /// Fewest columns along an axis of a grid that is made smaller to fit.
 const SMALLEST: usize = 8;
 /// Part by which a setting has to be faster than the built-in one: less is noise.
 const GAIN: f64 = 0.01;
 
-/// What differs by more than this part of the largest value is no rounding.
+/// Largest difference by rounding, relative to the largest value.
 const ROUNDING: f64 = 1e-3;
 /// Part of the values that may differ by more: rounding decides the fate of single cells.
 const FATES: f64 = 0.01;
