@@ -84,17 +84,17 @@ impl<T: Element> Buffer<T> {
         self.len
     }
 
-    /// Whether there is none.
+    /// Returns `true` if it has no element.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// Where it is, for the argument structs of kernels.
+    /// Device pointer, for the argument structs of kernels.
     pub fn pointer(&self) -> DevicePointer<T> {
         DevicePointer::new(self.address)
     }
 
-    /// Where element `at` is.
+    /// Device pointer to element `at`.
     ///
     /// # Panics
     ///

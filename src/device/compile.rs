@@ -24,7 +24,7 @@ pub struct Source {
     pub file: &'static str,
     /// Constants, parameter structs, and the settings that the kernels are compiled for.
     pub prelude: String,
-    /// Whether it is compiled as it stands, also where fast-math is on.
+    /// `true` if it is compiled as it stands, also with fast-math.
     pub is_exact: bool,
 }
 
@@ -69,7 +69,7 @@ impl Source {
     }
 }
 
-/// What code is made for: the compute capability 9.0 as 90.
+/// Target of a compilation: the compute capability 9.0 as 90.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Architecture(pub u32);
 
@@ -100,11 +100,11 @@ pub(super) enum Code {
     Ptx(Vec<u8>),
 }
 
-/// What else came of a compilation.
+/// Log and source of a compilation.
 #[derive(Clone, Debug)]
 pub(crate) struct Compiled {
     pub(super) code: Code,
-    /// What the compiler and the assembler had to say.
+    /// Messages of the compiler and the assembler.
     pub(super) log: String,
     /// The assembly, for looking at.
     pub(super) ptx: String,
@@ -143,7 +143,7 @@ impl Compiler {
         self.nvrtc.version
     }
 
-    /// Whether the fast, less exact forms of functions are used.
+    /// Returns `true` if the fast, less exact forms of functions are used.
     pub fn fast_math(&self) -> bool {
         self.fast_math
     }
@@ -222,7 +222,7 @@ impl Compiler {
         Ok(Compiled { code, log, ptx: text })
     }
 
-    /// What to compile for, and whether that is machine code of the device itself.
+    /// Target of the compilation, and `true` if it is machine code of the device itself.
     pub(crate) fn target(&self, device: Architecture) -> Result<(String, bool)> {
         let known = self.architectures()?;
         if known.contains(&device) {
@@ -328,7 +328,7 @@ impl<'a> Running<'a> {
         }
     }
 
-    /// What a pair of functions for size and content gives.
+    /// Bytes that a pair of functions for size and content returns.
     fn bytes(&self, size: &std::ffi::CStr, content: &std::ffi::CStr) -> Result<Vec<u8>> {
         type Size = unsafe extern "C" fn(Program, *mut usize) -> c_int;
         type Content = unsafe extern "C" fn(Program, *mut c_char) -> c_int;

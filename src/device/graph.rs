@@ -185,7 +185,7 @@ impl Event {
             .map_err(failed("finish the work on the device"))
     }
 
-    /// Whether the device has come to the mark.
+    /// Returns `true` if the device has reached the mark.
     ///
     /// # Errors
     ///

@@ -83,7 +83,7 @@ pub struct Kernel {
     module: Module,
     name: &'static str,
     function: sys::CUfunction,
-    /// Whether it waits by itself until what was asked before is done.
+    /// `true` if it waits by itself for the end of the work queued before.
     waits: bool,
     /// The most blocks that a multiprocessor is to hold.
     most_blocks: u32,
@@ -97,7 +97,7 @@ unsafe impl Sync for Kernel {}
 /// The first architecture whose blocks can take their places before what was asked before is done.
 const WAITING: Architecture = Architecture(90);
 
-/// What a kernel takes of the device, as the driver tells it.
+/// Resources of a kernel on the device, as the driver reports them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Resources {
     /// Name of the kernel.
@@ -116,7 +116,7 @@ pub struct Resources {
     pub warps: u32,
 }
 
-/// How many threads run a kernel.
+/// Launch configuration: blocks, threads of a block, and dynamic shared memory.
 #[derive(Clone, Copy, Debug)]
 pub struct Launch {
     /// Blocks in x, y, z.
@@ -265,7 +265,7 @@ impl Kernel {
     /// [`Error::Gpu`] when the driver does not take it.
     pub fn with_blocks(self, threads: u32, blocks: u32) -> Result<Self> {
         use sys::CUfunction_attribute::CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT as PERCENT;
-        /// What the driver takes of the shared memory of every block, bytes.
+        /// Shared memory of every block that the driver takes, bytes.
         const OWN: u32 = 1 << 10;
         let Resources { shared_bytes, blocks: possible, .. } = self.resources(threads, 0)?;
         if possible <= blocks {
@@ -280,7 +280,7 @@ impl Kernel {
         Ok(Self { most_blocks: blocks, ..self })
     }
 
-    /// What the kernel takes of a multiprocessor in blocks of `threads` threads, with as much shared
+    /// Occupancy of a multiprocessor by the kernel in blocks of `threads` threads, with as much shared
     /// memory beyond what it declares, bytes.
     ///
     /// # Errors

@@ -2,8 +2,8 @@
 //!
 //! It knows nothing of what is computed. A kernel comes as a [`Source`]: the entry file, and the text
 //! that stands before it, which a [`Prelude`] is put together from by whoever launches the kernel.
-//! What leaves this module is safe but for the launch itself, whose caller promises that the arguments
-//! are those of the kernel.
+//! Items of this module are safe except the launch itself, whose caller promises that the arguments are those of the
+//! kernel.
 //!
 //! # Decisions
 //!

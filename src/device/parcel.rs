@@ -8,8 +8,8 @@ use crate::error::Result;
 
 /// A copy of device memory as it was at one moment, brought to the host beside the kernels.
 ///
-/// What is to be sent is first gathered in memory of its own on the device, in the order of the
-/// kernels, so that the next steps can change the originals at once.
+/// The data is first gathered in memory of its own on the device (a staging buffer), in the order of the kernels, so
+/// that the next steps can change the originals at once.
 #[derive(Debug)]
 pub struct Parcel<T> {
     gpu: Gpu,
@@ -118,7 +118,7 @@ impl<T: Element> Parcel<T> {
         self.seconds
     }
 
-    /// Whether the oldest parcel under way is here; false where there is none.
+    /// Returns `true` if the oldest parcel under way is here; `false` if there is none.
     ///
     /// # Errors
     ///

@@ -191,7 +191,7 @@ impl<T: Element> Pinned<T> {
 }
 
 impl Pinned<u64> {
-    /// Where kernels find the array: host and device share their addresses.
+    /// Device pointer of the array: host and device share their addresses.
     pub(crate) fn pointer(&self) -> DevicePointer<u64> {
         DevicePointer::new(self.address as u64)
     }

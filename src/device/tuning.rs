@@ -47,7 +47,7 @@ pub struct Choice {
 }
 
 impl Choice {
-    /// Whether both are about the same knob, precision and levels.
+    /// Returns `true` if both are about the same knob, precision and levels.
     fn is_about(&self, other: &Self) -> bool {
         (&self.knob, &self.precision, self.nz) == (&other.knob, &other.precision, other.nz)
     }
@@ -71,7 +71,7 @@ pub struct Tuning {
 /// Tells whether a choice is one that can be: its knob is known, and its setting is one of the knob.
 pub type IsPossible = fn(&Choice) -> bool;
 
-/// What stands at the head of a file.
+/// Head of a file.
 const HEAD: &str = "\
 # Written by `nwp-mini tune`: the fastest settings on this GPU. Every later run uses them; delete the file,
 # or give --no-tuning, to do without. It counts only for the program and the kernels that it names.
@@ -94,7 +94,7 @@ impl Tuning {
         }
     }
 
-    /// Where the choices for a GPU are kept; `None` where the user has no cache folder.
+    /// Path of the file of a GPU's choices; `None` if the user has no cache folder.
     pub fn path(gpu: &str) -> Option<PathBuf> {
         let letters = gpu.to_lowercase();
         let words = letters.split(|c: char| !c.is_ascii_alphanumeric()).filter(|w| !w.is_empty());
@@ -218,7 +218,7 @@ mod tests {
         tuning
     }
 
-    /// What a file with this text is taken for.
+    /// Settings in the text of a file.
     fn read(text: &str) -> Result<Option<Tuning>, String> {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.toml");

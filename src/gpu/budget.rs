@@ -39,7 +39,7 @@ pub struct Budget<R> {
     level_sums: Buffer<f64>,
     /// (state, block, term).
     term_sums: Buffer<f64>,
-    /// What `tally_args` points to as well: the area, and where the planes of the states are.
+    /// Other memory that `tally_args` points to: the area, and the addresses of the planes of the states.
     _area: Buffer<f64>,
     _planes: Buffer<u64>,
 }
@@ -122,8 +122,8 @@ impl<R: Real + Element> Budget<R> {
         })
     }
 
-    /// What adds the terms that a step has left in the planes of all states, and its blocks. The struct
-    /// leads to memory that is kept here.
+    /// Arguments and blocks of the kernel that adds the terms of a step in the planes of all states. The struct points
+    /// to memory that is kept here.
     pub(in crate::gpu) fn tally(&self) -> (TallyArgs<R>, u32) {
         (self.tally_args, (self.term_sums.len() / TERMS) as u32)
     }

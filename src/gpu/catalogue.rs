@@ -28,15 +28,15 @@ pub const DOUBLE_SUMS: &str = "_acc64";
 /// One compilation of the product.
 #[derive(Clone, Debug)]
 pub struct Entry {
-    /// What is compiled.
+    /// Source to compile.
     pub source: Source,
     /// The working precision.
     pub precision: Precision,
     /// Number of levels.
     pub nz: usize,
-    /// What tells it from others of the same file, as "8 columns"; may be empty.
+    /// Difference from others of the same file, as "8 columns"; may be empty.
     pub variant: String,
-    /// Whether the speed of a run hangs on it.
+    /// `true` if the speed of a run depends on it.
     pub hot: bool,
     /// Bytes that a thread of its kernels may store and load for want of registers, where it is hot.
     pub most_spilled: u32,
@@ -220,12 +220,12 @@ fn of_lattice(precision: Precision, nz: usize) -> Vec<Entry> {
 /// The lattice of the benchmark.
 const MEASURED: [usize; 4] = [32; 4];
 
-/// What calls of several minor steps may spill: they keep a little more from step to step than wide tiles have
-/// registers for. As many as NVRTC 13.0 makes for an H200.
+/// Spills allowed in calls of several minor steps, bytes: they keep a little more from step to step than wide tiles
+/// have registers for. As many as NVRTC 13.0 makes for an H200.
 const LONG_CALLS_SPILLED: u32 = 64;
 
-/// What the stages of the transport spill on large grids on purpose, for more warps on a multiprocessor:
-/// see [`March::choose`]. Devices differ in it.
+/// Spills allowed in the stages of the transport on large grids, on purpose, for more warps on a multiprocessor: see
+/// [`March::choose`]. Devices differ in it.
 const SPILLED: u32 = 512;
 
 /// The grid of the cyclone, one that the last stage has no tiles for, and one that fills any device; the

@@ -28,7 +28,7 @@ pub struct Columns<R> {
     results: Parcel<u64>,
 }
 
-/// What has come of the columns.
+/// Products of the columns.
 #[derive(Clone, Debug)]
 pub struct Turned<R> {
     /// State and diagnostics, (field, column, level).
@@ -105,7 +105,7 @@ impl<R: Real + Element + Reducible> Columns<R> {
         })
     }
 
-    /// Whether the oldest columns under way are here; false where there are none.
+    /// Returns `true` if the oldest columns under way are here; `false` if there are none.
     ///
     /// # Errors
     ///

@@ -14,7 +14,7 @@ use crate::real::Precision;
 use crate::wsm5::Fallout;
 use crate::wsm5::gpu::prelude::microphysics;
 
-/// What is fixed when kernels are compiled.
+/// Settings fixed at compile time.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Configuration {
     /// The working precision, `real` in CUDA.

@@ -15,13 +15,13 @@ use crate::wsm5::gpu::{self as clouds, Mapping};
 /// Something that can be set without changing results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Knob {
-    /// How threads march in the transport.
+    /// Launch configuration of the transport.
     Transport,
-    /// How the microphysics shares out columns among threads, for a way of falling.
+    /// Mapping of columns to threads in the microphysics, for a scheme of sedimentation.
     Clouds(Fallout),
 }
 
-/// What a knob can be set to.
+/// Setting of a knob.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Setting {
     /// That of [`Knob::Transport`].
@@ -43,7 +43,7 @@ impl Knob {
         }
     }
 
-    /// Whether a choice is about a knob and one of its settings.
+    /// Returns `true` if a choice is about a knob and one of its settings.
     pub fn is_possible(choice: &Choice) -> bool {
         let knob = Self::ALL.into_iter().find(|knob| knob.name() == choice.knob);
         let all = [Precision::F32, Precision::F64];
@@ -82,7 +82,7 @@ impl Knob {
         }
     }
 
-    /// What is used where nothing has been measured.
+    /// Built-in setting, for use where nothing has been measured.
     pub fn built_in(self, precision: Precision, nz: usize, columns: usize) -> Setting {
         match self {
             Self::Transport => Setting::Transport(March::choose(columns, precision)),

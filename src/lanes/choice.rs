@@ -7,7 +7,7 @@ use super::Instructions;
 /// The variable that chooses: a name of [`NAMES`].
 const VARIABLE: &str = "NWP_MINI_SIMD";
 
-/// What the variable may say, the narrowest set first.
+/// Values of the variable, the narrowest set first.
 const NAMES: [&str; 3] = ["none", "avx2", "avx512"];
 
 /// The sets that the program may use, the best one first: those of this processor, up to the one

@@ -1,8 +1,7 @@
 //! The method of conjugate gradients for symmetric positive definite systems.
 //!
-//! What is added up is added up in an order that a device can keep as well: [`SUMMED`] products
-//! side by side, by halves, and the sums of all these in the same way. So the bits of a solution
-//! depend neither on the threads nor on where it is computed.
+//! Sums have an order that a device can keep as well: [`SUMMED`] products side by side, by halves, and the sums of all
+//! these in the same way. So the bits of a solution depend neither on the threads nor on the backend.
 //!
 //! # Decisions
 //!
@@ -24,18 +23,18 @@ pub const SUMMED: usize = 256;
 /// Groups of [`SUMMED`] rows that one thread handles on its own.
 const GROUPS: usize = 64;
 
-/// What a solver arrived at.
+/// Result of a solver.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Solution {
     /// The approximate solution, one number for each row of the matrix.
     pub x: Vec<f64>,
     /// Products with the matrix that it took.
     pub iterations: usize,
-    /// Whether every residual came within its limit.
+    /// `true` if every residual came within its limit.
     pub converged: bool,
 }
 
-/// What solves linear systems: the processors here or a device.
+/// Solver of linear systems: the processors here or a device.
 pub trait Solver: fmt::Debug + Send + Sync {
     /// Solves `A x = b` until `|b - A x| <= limit` holds in every row, or with `most` iterations.
     ///
@@ -86,7 +85,7 @@ pub(crate) fn check_lengths(matrix: &Csr<f64>, b: &[f64], limit: &[f64]) {
     assert_eq!([matrix.rows(), matrix.columns(), limit.len()], [n; 3], "lengths of the system");
 }
 
-/// What each residual is multiplied by: reciprocals of the diagonal.
+/// Factors of the residuals: reciprocals of the diagonal.
 ///
 /// A row without diagonal is empty in a matrix of this kind, and its residual stays what it is.
 pub(crate) fn preconditioner(matrix: &Csr<f64>) -> Vec<f64> {
@@ -117,11 +116,11 @@ struct Descent<'a> {
     inverse: Vec<f64>,
     limit: &'a [f64],
     x: Vec<f64>,
-    /// What is left of b.
+    /// Residual b - A x.
     residual: Vec<f64>,
     /// The residual after preconditioning.
     scaled: Vec<f64>,
-    /// Where x is moved to.
+    /// Search direction.
     direction: Vec<f64>,
     /// The matrix times the direction.
     product: Vec<f64>,

@@ -4,7 +4,7 @@ use rayon::prelude::*;
 
 use crate::real::Real;
 
-/// What is known of the arrays taken in so far.
+/// Moments of the arrays taken in so far.
 #[derive(Clone, Debug)]
 pub struct Moments {
     count: usize,

@@ -35,7 +35,7 @@ impl Matrices {
         Self { count: fields, rows: nz, columns: ny * nx }
     }
 
-    /// What they are when transposed.
+    /// Matrices after the transpose.
     pub fn transposed(self) -> Self {
         Self { rows: self.columns, columns: self.rows, ..self }
     }
@@ -45,7 +45,7 @@ impl Matrices {
         self.count * self.rows * self.columns
     }
 
-    /// Whether there is none.
+    /// Returns `true` if there is none.
     pub fn is_empty(self) -> bool {
         self.len() == 0
     }

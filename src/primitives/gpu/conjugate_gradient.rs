@@ -38,7 +38,7 @@ pub fn untouched() -> ([f64; NUMBERS], [u64; WORDS]) {
     ([f64::INFINITY, 0.0, 0.0], [RUNNING, 0, 0, 0])
 }
 
-/// What came of a system, by its words: the products done, and whether it is solved.
+/// Result of a system, by its words: the number of products, and `true` if it is solved.
 pub fn outcome(words: &[u64]) -> (usize, bool) {
     (words[DONE] as usize, words[VERDICT] == CONVERGED)
 }
