@@ -112,16 +112,16 @@ pub enum Error {
     Input {
         /// The file.
         path: PathBuf,
-        /// What was found, what was expected, what to do.
+        /// Problem, expectation and remedy, in words.
         message: String,
     },
     /// Reading or writing failed in the operating system or in the NetCDF library.
     Io {
         /// The file or folder.
         path: PathBuf,
-        /// What was being done, as in "write to".
+        /// Action that failed, as in "write to".
         action: &'static str,
-        /// What the system said.
+        /// Message of the system.
         reason: String,
     },
     /// An output file is there already.
@@ -149,7 +149,7 @@ pub enum Error {
     Advised {
         /// The failure.
         error: Box<Error>,
-        /// What can be done.
+        /// Remedy.
         advice: Advice,
     },
     /// A member of an ensemble failed.
@@ -196,7 +196,7 @@ impl Error {
         Self::Advised { error: Box::new(self), advice }
     }
 
-    /// Whether it is the GPU that cannot do what it was asked for.
+    /// Returns `true` if the GPU cannot do what was requested.
     pub fn is_of_gpu(&self) -> bool {
         match self {
             Self::Gpu(_) => true,

@@ -63,7 +63,7 @@ impl fmt::Display for Shape {
     }
 }
 
-/// What lies beyond a lateral side of the grid.
+/// Lateral boundary condition on a side of the grid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Side {
     /// The opposite side.
@@ -116,12 +116,12 @@ impl Sides {
         Self { west: side, east: side, south: side, north: side }
     }
 
-    /// Whether west joins east.
+    /// Returns `true` if west joins east.
     pub fn periodic_x(self) -> bool {
         self.west == Side::Periodic
     }
 
-    /// Whether south joins north.
+    /// Returns `true` if south joins north.
     pub fn periodic_y(self) -> bool {
         self.south == Side::Periodic
     }

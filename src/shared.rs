@@ -125,7 +125,7 @@ pub(crate) use {shared_constants, shared_struct};
 
 /// A type that a member of a shared struct can have.
 pub trait CudaType {
-    /// How CUDA declares a member `name` of this type, without the semicolon.
+    /// CUDA declaration of a member `name` of this type, without the semicolon.
     fn declaration(name: &str) -> String;
 }
 
@@ -338,7 +338,7 @@ mod tests {
     }
 
     shared_struct! {
-        /// What a kernel is given.
+        /// Arguments of a kernel.
         ///
         /// All of it.
         struct Arguments<R> {

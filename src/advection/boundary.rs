@@ -1,4 +1,4 @@
-//! What leaves through open sides.
+//! Outflow through open sides.
 
 use super::Limiter;
 use super::flux::FluxConstants;

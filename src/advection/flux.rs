@@ -116,7 +116,7 @@ pub fn updated<R: FluxConstants>(q: R, dt: R, outflow: R, mass: R) -> R {
     if left.abs() < R::LEAST_KEPT { R::ZERO } else { left }
 }
 
-/// What belongs to the six faces of a cell, or of a row of cells.
+/// Values at the six faces of a cell, or of a row of cells.
 #[derive(Clone, Copy, Debug)]
 pub struct Faces<T> {
     /// Toward i - 1.

@@ -89,7 +89,7 @@ impl<R: FluxConstants> Task for OneBlock<'_, '_, '_, R> {
 struct March<'a, 's, R> {
     stage: &'a Stage<'a, R>,
     rows: Rows,
-    /// What enters the region through the sides of each row.
+    /// Inflow into the region through the sides of each row.
     inflow: &'s mut [f64],
     s: &'s mut Scratch<R>,
 }

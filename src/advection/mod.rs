@@ -52,7 +52,7 @@ pub use stage::REACH;
 use stage::{Ending, Stage, memory};
 use terms::Perturbation;
 
-/// What carries every tracer in one step.
+/// Wind of one step, common to all tracers.
 #[derive(Clone, Copy, Debug)]
 pub struct Wind<'a, R> {
     /// The grid and its sides.
@@ -91,7 +91,7 @@ pub struct Workspace<R> {
     scratch: Arc<[Mutex<Scratch<R>>]>,
     /// Rows that a thread computes at a time.
     block: usize,
-    /// What comes in through the sides of each row.
+    /// Inflow through the sides of each row.
     inflow: Vec<f64>,
     /// A term that is to be wrong; none in the scheme itself.
     pub perturbation: Option<Perturbation>,

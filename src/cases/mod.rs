@@ -70,7 +70,7 @@ pub enum Name {
     Storm,
 }
 
-/// How the wind of the supercell turns with height.
+/// Turning of the supercell's wind with height.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Shear {
     /// A quarter circle, then straight.
@@ -80,7 +80,7 @@ pub enum Shear {
     Linear,
 }
 
-/// What of a case is to be other than by default.
+/// Departures of a case from its defaults.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Wish {
     /// Cells along x.
@@ -97,13 +97,13 @@ pub struct Wish {
     pub dt: Option<f64>,
     /// Strongest ascent, m s⁻¹.
     pub updraft: Option<f64>,
-    /// How the wind turns.
+    /// Turning of the wind.
     pub shear: Option<Shear>,
     /// Time of a turn, or of a deformation and its way back, s.
     pub period: Option<f64>,
 }
 
-/// What a case is by default, where the user does not say otherwise.
+/// Defaults of a case.
 #[derive(Clone, Copy, Debug)]
 struct Usual {
     cells: [usize; 3],
@@ -125,12 +125,12 @@ impl Wish {
 }
 
 impl Name {
-    /// Whether the strength of an ascent belongs to the case.
+    /// Returns `true` if the strength of an ascent belongs to the case.
     pub fn has_updraft(self) -> bool {
         !matches!(self, Self::Rotation | Self::Deformation)
     }
 
-    /// Whether a time belongs to the case after which all is as it was.
+    /// Returns `true` if the case has a period, after which all is as it was.
     pub fn has_period(self) -> bool {
         !self.has_updraft()
     }
@@ -191,11 +191,11 @@ impl Name {
 struct Moment {
     /// Since the start, s.
     seconds: f64,
-    /// How strong the wind is, as a part of its strongest.
+    /// Strength of the wind, relative to its strongest.
     wind: f64,
 }
 
-/// What vapour is at a time (s) in every column, the same in all layers.
+/// Vapour at a time (s) in every column, the same in all layers.
 type Exact = Box<dyn Fn(f64) -> Array2<f32>>;
 
 /// A case: where it takes place, and the frames of its input.
@@ -211,8 +211,8 @@ pub struct Idealised {
     exact: Option<Exact>,
 }
 
-/// What a case is made of: the grid, the undisturbed column, the air, the winds at their
-/// strongest with the longest step, and when they are how strong.
+/// Parts of a case: the grid, the undisturbed column, the air, the winds at their strongest with the longest step, and
+/// their strengths in time.
 struct Parts<'a> {
     wish: &'a Wish,
     domain: Domain,

@@ -13,7 +13,7 @@ use crate::io::weights::{Arrangement, Coordinates, Normalisation, Target, Weight
 use crate::io::wrf::Domain;
 use crate::primitives::csr::Csr;
 
-/// How values get to the other grid.
+/// Interpolation to the other grid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Method {
     /// By linear interpolation along both axes.
@@ -25,7 +25,7 @@ pub enum Method {
 /// A grid of equal cells along longitude and latitude, or along x and y.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Regular {
-    /// What the numbers are.
+    /// Kind of coordinates.
     pub coordinates: Coordinates,
     /// Side of a cell, degrees or m.
     pub spacing: f64,
@@ -82,7 +82,7 @@ struct Cells {
     spacing: f64,
     /// Number of cells.
     count: usize,
-    /// What is left between the last and the first cell around the Earth, degrees.
+    /// Gap between the last and the first cell around the Earth, degrees.
     gap: f64,
 }
 

@@ -13,7 +13,7 @@ pub struct Line {
     pub to: [f64; 2],
 }
 
-/// What is cut out of the fields.
+/// Section through the fields.
 #[derive(Clone, Debug)]
 pub struct Cut {
     /// Four cells around each place along the line, and what each counts for.

@@ -19,7 +19,7 @@ pub(super) struct Noise {
     y: Filter,
 }
 
-/// What noise without correlation is smoothed by along an axis.
+/// Filter of white noise along an axis.
 #[derive(Clone, Debug)]
 struct Filter {
     /// Cells of the axis.
@@ -52,7 +52,7 @@ impl Filter {
         self.weights.len() / 2
     }
 
-    /// What each cell counts for: around a short periodic axis one is met more than once.
+    /// Weight of each cell: around a short periodic axis one is met more than once.
     fn shares(&self) -> Vec<f64> {
         if !self.is_periodic {
             return self.weights.clone();

@@ -45,13 +45,13 @@ const PER_HOUR: f64 = HOUR;
 
 /// Largest column divergence that is admitted after the projection, Pa h⁻¹.
 ///
-/// What remains changes the mass of a column by a part in 10⁸ in an hour.
+/// The remainder changes the mass of a column by a part in 10⁸ in an hour.
 const ADMITTED: f64 = 1e-3;
 
 /// Column divergence at which the solver stops, Pa h⁻¹; rounding lies at a thousandth of it.
 const AIM: f64 = 1e-6;
 
-/// What the projection found and did. Column divergences are those of the mass of the air.
+/// Findings and corrections of the projection. Column divergences are those of the mass of the air.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Report {
     /// Largest column divergence of the given winds, Pa h⁻¹.
@@ -77,7 +77,7 @@ pub struct Projection<R> {
     pub flux: MassFlux<R>,
     /// The winds that carry them.
     pub winds: Winds,
-    /// What was found and done.
+    /// Findings and corrections.
     pub report: Report,
 }
 
@@ -157,7 +157,7 @@ fn pressure_per_flux(coordinate: &MassCoordinate) -> Array2<f64> {
     &coordinate.map_x * &coordinate.map_y * (PER_HOUR / coordinate.unit)
 }
 
-/// What leaves each column by the column totals of the fluxes. Shape: (ny, nx). Units: kg s⁻¹.
+/// Divergence of each column by the column totals of the fluxes. Shape: (ny, nx). Units: kg s⁻¹.
 fn column_divergence(x: &Array2<f64>, y: &Array2<f64>) -> Array2<f64> {
     Array2::from_shape_fn((x.nrows(), y.ncols()), |(j, i)| {
         (x[[j, i + 1]] - x[[j, i]]) + (y[[j + 1, i]] - y[[j, i]])

@@ -1,9 +1,8 @@
 //! The scheme on [`LANES`] columns side by side, for the vector instructions of a CPU.
 //!
-//! What happens to a cell and to a layer is what [`Column`](super::Column) does with it, by the same
-//! functions in the same order. Here stands only how loops go over columns that are side by side:
-//! they hold no branch that decides for one column alone, but work in all of them, and stretches
-//! in which no column has anything to do are left out.
+//! Cells and layers change as in [`Column`](super::Column), by the same functions in the same order. This file has only
+//! the loops over columns that are side by side: they hold no branch that decides for one column alone, but compute all
+//! of them, and skip stretches in which no column is active.
 #![expect(clippy::needless_range_loop, reason = "one index for all rows of a level")]
 
 use std::hint::black_box;
@@ -18,7 +17,7 @@ use crate::wsm5::slope::{
 };
 use crate::wsm5::{Air, Cell, Onset, Precipitation, cell, fall, melt, minor_steps, step};
 
-/// What the cells of a level hold.
+/// Contents of the cells of a level.
 #[derive(Clone, Debug)]
 #[repr(align(64))]
 pub(super) struct Cells<R> {
@@ -69,7 +68,7 @@ impl<R: SchemeConstants> Cells<R> {
 /// A level of the columns.
 #[derive(Clone, Debug)]
 pub(super) struct Level<R> {
-    /// What its cells hold.
+    /// Contents of its cells.
     pub(super) cells: Cells<R>,
     /// Potential temperature less a base, before and after a call, K.
     pub(super) theta: Row<R>,
@@ -129,7 +128,7 @@ impl<R: SchemeConstants> Level<R> {
         Onset { t: self.t_onset[l], qsw: self.qsw[l], qsi: self.qsi[l] }
     }
 
-    /// Whether anything but condensation can act in a column.
+    /// Returns `true` if anything but condensation can act in a column.
     #[inline(always)]
     fn is_active(&self, l: usize) -> bool {
         let cell = self.cells.at(l);
@@ -217,9 +216,9 @@ impl<R: SchemeConstants> Level<R> {
 pub(super) struct Abreast<R> {
     /// The levels.
     pub(super) levels: Vec<Level<R>>,
-    /// What is added to a potential temperature, K.
+    /// Offset of a potential temperature, K.
     pub(super) theta_base: R,
-    /// What the call has brought to the ground.
+    /// Precipitation and sums of the call.
     pub(super) sums: [Precipitation<R>; LANES],
     clipped: Row<R>,
     residual: Row<R>,

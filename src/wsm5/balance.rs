@@ -72,7 +72,7 @@ pub fn share<R: SchemeConstants>(available: R, loss: R) -> R {
     if loss > available { available / loss } else { R::ONE }
 }
 
-/// What the rates do below freezing: each one times `dt` from one species to another, with its latent heat.
+/// Changes by the rates below freezing: each one times `dt` from one species to another, with its latent heat.
 ///
 /// Units: `dt` s, rates kg kg⁻¹ s⁻¹; returns what clipping at zero has
 /// added, kg kg⁻¹.
@@ -96,7 +96,7 @@ pub fn apply_cold<R: SchemeConstants>(
         + gain(&mut cell.qs, (ice.psdep + ice.psaut + ice.psaci + ice.psacw) * dt)
 }
 
-/// What the rates do above freezing, as [`apply_cold`]; what snow collects of cloud water becomes rain.
+/// Changes by the rates above freezing, as [`apply_cold`]; cloud water that snow collects becomes rain.
 #[inline(always)]
 pub fn apply_warm<R: SchemeConstants>(
     dt: R,

@@ -12,7 +12,7 @@ use crate::wsm5::scheme::Scheme;
 use crate::wsm5::slope::{Slope, slope_rain, slope_snow, snow_intercept_factor};
 
 shared_struct! {
-    /// What a cell holds.
+    /// Contents of a cell.
     #[derive(Default)]
     pub struct Cell<R> {
         /// Temperature.
@@ -50,7 +50,7 @@ shared_struct! {
 }
 
 shared_struct! {
-    /// What a cell had at the start of a minor step and is used until its end.
+    /// Values at the start of a minor step that are used until its end.
     #[derive(Default)]
     pub struct Onset<R> {
         /// Temperature.
@@ -63,7 +63,7 @@ shared_struct! {
 }
 
 shared_struct! {
-    /// What several rates of a cell share.
+    /// Coefficients that several rates of a cell share.
     #[derive(Default)]
     pub struct Coefficients<R> {
         /// Slope of the rain size distribution.
@@ -81,7 +81,7 @@ shared_struct! {
     }
 }
 
-/// Whether a cell holds nothing but vapour.
+/// Returns `true` if a cell holds nothing but vapour.
 #[inline(always)]
 pub fn is_clear<R: SchemeConstants>(cell: &Cell<R>) -> bool {
     cell.qc <= R::ZERO && cell.qr <= R::ZERO && cell.qi <= R::ZERO && cell.qs <= R::ZERO
@@ -93,7 +93,7 @@ pub fn water<R: Real>(cell: &Cell<R>) -> R {
     cell.qv + cell.qc + cell.qr + cell.qi + cell.qs
 }
 
-/// What a change of the water in a cell weighs where its dry mass is not rho dz.
+/// Mass of a change of water that is lost or made since dry mass is not rho dz.
 ///
 /// (m / A - rho dz) (after - before)
 ///
@@ -113,7 +113,7 @@ pub fn settle<R: SchemeConstants>(cell: &Cell<R>, air: &mut Air<R>) {
     air.latent_heat = latent_heat(cell.t);
 }
 
-/// What a cell has at the start of a minor step.
+/// Values of a cell at the start of a minor step.
 #[inline(always)]
 pub fn onset<R: SchemeConstants>(p: &Wsm5Params<R>, air: &Air<R>, cell: &Cell<R>) -> Onset<R> {
     let saturation = saturation(cell.t, air.p, p.vapour_pressure_cap);

@@ -28,7 +28,7 @@ pub(super) struct Descent<R> {
     arrival: Vec<Row<R>>,
 }
 
-/// What a column finds at one of the arrived layers.
+/// Values of a column at one of the arrived layers.
 #[derive(Clone, Copy)]
 struct Found<R> {
     arrival: Row<R>,
@@ -209,7 +209,7 @@ impl<R: SchemeConstants> Descent<R> {
             let content = self.mean_between([bottom, top], first..last + 1, [low, high]);
             let (lid, highest) = (&self.arrival[nz], &self.arrival[nz - 1]);
             let highest_index = (nz - 1) as i32;
-            // What lies in a layer whose top is above the highest arrived layer's bottom is lost, as
+            // The content of a layer whose top is above the highest arrived layer's bottom is lost, as
             // in the original.
             let is_lost =
                 |l: usize| low[l] >= lid[l] || top[l] == highest_index && high[l] > highest[l];
@@ -250,7 +250,7 @@ impl<R: SchemeConstants> Descent<R> {
         })
     }
 
-    /// What stands at the arrived layer that each column wants, one of `layers`.
+    /// Values at the arrived layer that each column needs, one of `layers`.
     #[inline(always)]
     fn find(&self, wanted: &Row<i32>, layers: &Range<usize>) -> Found<R> {
         Found {

@@ -25,7 +25,7 @@ pub struct Fall<R> {
     pub mean_speed: Vec<R>,
     /// Speed of the interfaces. Shape: (K + 1). Units: m s⁻¹.
     pub interface_speed: Vec<R>,
-    /// Where the interfaces arrive. Shape: (K + 1). Units: m.
+    /// Arrival heights of the interfaces. Shape: (K + 1). Units: m.
     pub arrival: Vec<R>,
     /// Thickness of the arrived layers, and from the highest to the lid. Shape: (K + 1). Units: m.
     pub thickness: Vec<R>,
@@ -35,7 +35,7 @@ pub struct Fall<R> {
     pub profile: Vec<Profile<R>>,
 }
 
-/// What a fall step leaves besides the new content. Units of both: kg m⁻².
+/// Results of a fall step besides the new content. Units of both: kg m⁻².
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Fallen<R> {
     /// Mass that has reached the ground.
@@ -126,8 +126,8 @@ pub fn mean_speed<R: SchemeConstants>(departure: R, arrival: R) -> R {
     R::HALF * (departure + arrival)
 }
 
-/// How fast the density rises from one arrived layer to the next, halved: the way from one to the
-/// other is half of both thicknesses.
+/// Gradient of the density from one arrived layer to the next, halved: the distance of the two is half of both
+/// thicknesses.
 ///
 /// Units: `q_below`, `q` densities of the two kg m⁻³, `d_below`, `d` their thicknesses m; returns
 /// kg m⁻⁴.
@@ -230,8 +230,8 @@ impl<R: SchemeConstants> Fall<R> {
     /// Only the lowest `reach` layers take part; where these are not all, the two highest of them
     /// must be empty.
     ///
-    /// Where `arrival_speed` is given, it tells the fall speed of a species in layer k at the
-    /// density it arrives with, and the layers move at the mean of both speeds.
+    /// If `arrival_speed` is given, it returns the terminal velocity of a species in layer k at the density it arrives
+    /// with, and the layers move at the mean of both speeds.
     pub fn sediment(
         &mut self,
         reach: usize,

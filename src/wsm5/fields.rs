@@ -11,7 +11,7 @@ use crate::mass::Layered;
 use crate::real::Real;
 use crate::state::{CloudDiagnostics, Environment, State, Surface};
 
-/// What the changes of a call are weighed by, where the dry mass of a cell is not rho dz. Shapes: (ny, nx).
+/// Masses that weigh the changes of a call, if the dry mass of a cell is not rho dz. Shapes: (ny, nx).
 #[derive(Debug)]
 pub struct Weighing<'a, R> {
     /// Dry mass of the cells: the plane that the column mass enters and the one that it does not, kg, and the
@@ -20,7 +20,7 @@ pub struct Weighing<'a, R> {
     profiles: [&'a [R]; 2],
     /// Reciprocal area of the cells, m⁻².
     per_area: ArrayView2<'a, R>,
-    /// What the changes of a column weigh, kg m⁻²; set.
+    /// Mass mismatch of the changes of a column, kg m⁻²; set.
     mass_mismatch: ArrayViewMut2<'a, R>,
 }
 
@@ -74,7 +74,7 @@ macro_rules! split {
 /// Fields that a call of the scheme works on. Shapes: (nz, ny, nx) and (ny, nx).
 #[derive(Debug)]
 pub struct Fields<'a, R> {
-    /// What is added to `theta` to give the potential temperature, K.
+    /// Offset of `theta` from the potential temperature, K.
     pub theta_base: R,
     /// Potential temperature less `theta_base`, K; in and out, as the five below.
     pub theta: ArrayViewMut3<'a, R>,
@@ -112,7 +112,7 @@ pub struct Fields<'a, R> {
     pub fall_residual: ArrayViewMut2<'a, R>,
     /// Water that clipping at zero has made in the call, kg m⁻²; set.
     pub clipped: ArrayViewMut2<'a, R>,
-    /// What changes are weighed by, where that is asked for.
+    /// Masses that weigh changes, if that is requested.
     pub weighing: Option<Weighing<'a, R>>,
 }
 
@@ -268,7 +268,7 @@ pub(super) fn theta_after<R: Real>(theta: R, theta_base: R, exner: R, t: R) -> R
 /// Fields that the diagnostics of the scheme read and write. Shape of each: (nz, ny, nx).
 #[derive(Debug)]
 pub struct DiagnosticFields<'a, R> {
-    /// What is added to `theta` to give the potential temperature, K.
+    /// Offset of `theta` from the potential temperature, K.
     pub theta_base: R,
     /// Potential temperature less `theta_base`, K.
     pub theta: ArrayView3<'a, R>,

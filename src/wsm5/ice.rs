@@ -76,7 +76,7 @@ shared_struct! {
         rhi: R, "1";
         /// Excess over ice saturation.
         excess: R, "kg kg⁻¹ s⁻¹";
-        /// What of it the rates before have left.
+        /// Excess left by the rates before.
         left: R, "kg kg⁻¹ s⁻¹";
     }
 }

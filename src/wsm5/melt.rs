@@ -181,7 +181,7 @@ pub fn pihmf<R: SchemeConstants>(cold: R, qc: R) -> R {
     if cold > R::HOMOGENEOUS_FREEZING && qc > R::ZERO { qc } else { R::ZERO }
 }
 
-/// How freezing on nuclei grows with cold.
+/// Growth of freezing on nuclei with cold.
 ///
 /// g = exp(pfrz2 (t0 - t)) - 1
 ///

@@ -100,7 +100,7 @@ impl Fallout {
 /// One column at work, from the ground up.
 #[derive(Clone, Debug)]
 pub struct Column<R> {
-    /// What the cells hold.
+    /// Contents of the cells.
     pub cells: Vec<Cell<R>>,
     /// Their air.
     pub air: Vec<Air<R>>,

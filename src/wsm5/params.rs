@@ -67,7 +67,7 @@ shared_constants! {
 shared_struct! {
     /// Parameters of the scheme, derived once before the first step.
     ///
-    /// What WRF derives when it starts is derived here in single precision too, and has the same
+    /// Parameters that WRF derives when it starts are derived here in single precision too, and have the same
     /// value in double precision: a shift of the last digit would move every result.
     #[derive(PartialEq)]
     pub struct Wsm5Params<R> {

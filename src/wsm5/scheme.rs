@@ -6,7 +6,7 @@ use crate::wsm5::Fallout;
 use crate::wsm5::factors::Factors;
 use crate::wsm5::params::{SchemeConstants, Tuning, Wsm5Params};
 
-/// What every process needs to know: parameters, variant, and how much each process counts.
+/// Scheme, as every process needs it: parameters, variant, and the factor of each process.
 ///
 /// It stands for its parameters wherever only these are asked for.
 #[derive(Clone, Debug, PartialEq)]

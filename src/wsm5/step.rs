@@ -7,14 +7,14 @@ use crate::wsm5::scheme::Scheme;
 use crate::wsm5::{balance, ice, melt, warm};
 
 shared_struct! {
-    /// What one call brings to the ground, and what it makes of nothing or loses.
+    /// Precipitation of one call, and the water that it makes or loses.
     #[derive(Default)]
     pub struct Precipitation<R> {
         /// All precipitation of the call.
         rain: R, "mm";
         /// Its frozen part.
         snow: R, "mm";
-        /// What the scheme tells of as that of the call; of the last minor step alone where
+        /// Precipitation that the scheme reports as that of the call; of the last minor step alone if
         /// the variant of the scheme says so, as the two below.
         rainncv: R, "mm";
         /// Its frozen part.
@@ -49,7 +49,7 @@ impl<R> Precipitation<R> {
 #[inline(always)]
 pub fn clip<R: SchemeConstants>(air: &Air<R>, q: &mut R) -> R {
     let below = q.smaller(R::ZERO);
-    // What is not a number stays so.
+    // NaN stays NaN.
     *q -= below;
     -(air.rho * air.dz * below)
 }

@@ -34,7 +34,7 @@ impl<R: SchemeConstants> SubSteps<R> {
     }
 }
 
-/// How one species falls. Shape of each field: (K). Units: 1.
+/// Sub-stepped sedimentation of one species. Shape of each field: (K). Units: 1.
 #[derive(Clone, Debug)]
 struct Descent<R> {
     /// Layers fallen through in a minor step (the Courant number).
@@ -188,7 +188,7 @@ pub fn courant<R: SchemeConstants>(speed: R, dz: R, dt_cloud: R) -> R {
     speed / dz * dt_cloud
 }
 
-/// How many sub-steps it takes that nothing falls through a whole layer in one.
+/// Number of sub-steps with which nothing falls through a whole layer in one.
 ///
 /// n = max(nint(C + 1/2), 1) with the largest Courant number C, halves rounded up.
 #[inline]
@@ -206,7 +206,7 @@ pub fn arriving<R: SchemeConstants>(leaving_above: R, here: &Air<R>, above: &Air
     leaving_above * (above.rho * above.dz) / (here.rho * here.dz)
 }
 
-/// What a layer holds after a sub-step.
+/// Content of a layer after a sub-step.
 ///
 /// qₖ - cₖ qₖ + aₖ qₖ₊₁ with the parts c that leaves and a that arrives ([`arriving`])
 ///

@@ -68,13 +68,13 @@ use crate::shared::{DevicePointer, ReadPointer, shared_struct};
 use crate::state::gpu::mark;
 
 shared_struct! {
-    /// What the kernels of the transport are given.
+    /// Arguments of the kernels of the transport.
     ///
     /// Tracers follow one another: element (tracer, k, j, i), i fastest, rows as [`Layout`] has them. What a kernel
     /// asks for first stands first: every line of the arguments that it comes to keeps it waiting.
     #[derive(Default)]
     pub struct TransportArgs<R> {
-        /// Where a kernel notes that it has begun; null where nobody asks.
+        /// Word for the mark of a kernel that has begun; null if marks are off.
         marks: DevicePointer<u64>, "1";
         /// Cells from west to east.
         nx: i32, "1";
@@ -115,10 +115,10 @@ shared_struct! {
         /// Values that air brings in through the sides of each tracer: west, east (nz, ny), south,
         /// north (nz, nx); null for zero. What is not a number stands for the value of the neighbour inside.
         inflow: ReadPointer<R>, "kg kg⁻¹";
-        /// Where the last stage keeps the tracer fluxes through the sides of the region inside the
-        /// outermost cells, laid out as `inflow`; null in other stages.
+        /// Tracer fluxes of the last stage through the sides of the region inside the outermost cells, laid out as
+        /// `inflow`; null in other stages.
         side_flux: DevicePointer<R>, "kg s⁻¹";
-        /// What has entered that region, (tracer, level).
+        /// Inflow into that region, (tracer, level).
         entered: DevicePointer<f64>, "kg";
         /// Length of the stage.
         dt: R, "s";
@@ -130,28 +130,28 @@ shared_struct! {
 /// Threads that add up what enters, a power of two.
 const SUM_THREADS: usize = 128;
 
-/// What the kernels of the transport are compiled for.
+/// Settings that the kernels of the transport are compiled for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TransportSettings {
     /// Number of tracers.
     pub tracers: usize,
-    /// How many of them, from the first on, are never limited.
+    /// Number of them, from the first on, that are never limited.
     pub unlimited: usize,
-    /// What limits the others in the last stage.
+    /// Limiter of the others in the last stage.
     pub limiter: Limiter,
     /// Set where air may bring in the value of the neighbour inside: there the given one is not a number.
     pub zero_gradient: bool,
-    /// How the cells are shared out.
+    /// Distribution of the cells among threads.
     pub shares: Shares,
 }
 
 impl TransportSettings {
-    /// How the rows of fields and fluxes lie in memory.
+    /// Memory layout of the rows of fields and fluxes.
     pub fn layout(self, grid: &Grid) -> Layout {
         Layout::of(grid, self.shares.cells)
     }
 
-    /// Whether kernels are made for the size of the grid: addresses that the compiler knows take fewer instructions.
+    /// Returns `true` if kernels are compiled for the size of the grid: constant addresses take fewer instructions.
     /// Marches in rows have no registers to spare for that, and spill.
     fn is_made_for_grid(self) -> bool {
         let Shares { in_turn, stages_tiled, .. } = self.shares;
@@ -168,7 +168,7 @@ impl TransportSettings {
             ("MONOTONIC", Limiter::Monotonic as i32),
             ("LIMITER", self.limiter as i32),
             ("TRACERS", self.tracers as i32),
-            // Where none is limited, no kernel asks for the first of the others.
+            // If none is limited, no kernel reads the first of the others.
             ("UNLIMITED", self.unlimited.min(self.tracers - 1) as i32),
             ("REACH", REACH as i32),
             ("TINY", i32::from(is_tiny(grid.shape))),
@@ -219,8 +219,8 @@ pub(crate) fn grid_constants(grid: &Grid, made_for: bool) -> [(&'static str, i32
     ]
 }
 
-/// Whether the stencil reaches around a periodic axis more than once, so that kernels look for
-/// neighbours by remainders.
+/// Returns `true` if the stencil reaches around a periodic axis more than once, so that kernels find neighbours by
+/// remainders.
 fn is_tiny(shape: Shape) -> bool {
     shape.nx < REACH || shape.ny < REACH
 }
@@ -274,7 +274,7 @@ pub fn air_pointers<R: Real, E>(
     })
 }
 
-/// Where the tracers are: at the start of a step, after its first and its second stage, and at its
+/// Fields of the tracers: at the start of a step, after its first and its second stage, and at its
 /// end.
 #[derive(Clone, Copy, Debug)]
 pub struct Stages<R> {
@@ -299,17 +299,17 @@ pub struct TransportLaunch<R> {
     pub threads: usize,
     /// Shared memory of a block beyond what the kernel declares, bytes.
     pub shared_bytes: usize,
-    /// What it is given.
+    /// Arguments.
     pub args: TransportArgs<R>,
 }
 
 impl TransportSettings {
-    /// Whether any tracer is limited.
+    /// Returns `true` if any tracer is limited.
     pub fn limits(self) -> bool {
         self.limiter != Limiter::None && self.unlimited < self.tracers
     }
 
-    /// Whether the limited tracers take their last stage by tiles.
+    /// Returns `true` if the limited tracers take their last stage by tiles.
     pub fn by_tiles(self) -> bool {
         self.shares.tiled && self.limits() && self.limiter == Limiter::PositiveDefinite
     }

@@ -1,4 +1,4 @@
-//! How the cells of a grid are shared out among the threads of the transport.
+//! Launch configurations of the transport: the distribution of the cells of a grid among threads.
 
 use std::fmt;
 
@@ -17,7 +17,7 @@ pub struct Block {
     pub resident: usize,
 }
 
-/// How the cells are shared out among the threads.
+/// Launch configuration of a grid: the distribution of its cells among the threads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shares {
     /// The blocks of the stages without limiter.
@@ -28,22 +28,21 @@ pub struct Shares {
     pub cells: usize,
     /// Levels that a thread marches through.
     pub levels: usize,
-    /// Whether threads take groups of cells in turn, row after row: on small grids, where there is not enough to do
-    /// to hide anything, and without tiles. No block but the last of a tracer has threads without cells then.
+    /// `true` if threads take groups of cells in turn, row after row: on small grids, where there is not enough work to
+    /// hide latency, and without tiles. No block but the last of a tracer has threads without cells then.
     pub in_turn: bool,
     /// Otherwise, threads of a block side by side in a row, before the next row follows; at most the threads
     /// of a block.
     pub width: usize,
-    /// Whether positive-definite tracers take their last stage in one pass, by tiles, instead of in
-    /// two; for rows of [`Shares::least_tiled`] cells or more.
+    /// `true` if positive-definite tracers take their last stage in one pass, by tiles, instead of in two; for rows of
+    /// [`Shares::least_tiled`] cells or more.
     pub tiled: bool,
-    /// Whether stages without limiter go by tiles, two tracers in a block: where
-    /// [`Shares::stages_can_be_tiled`].
+    /// `true` if stages without limiter go by tiles, two tracers in a block: if [`Shares::stages_can_be_tiled`].
     pub stages_tiled: bool,
 }
 
-/// How threads march, whatever the grid: what is measured for a device. It is written, and read by
-/// [`March::parse`], as `cells=4 stages=5 limited=4 levels=even tiles=yes`.
+/// Launch configuration whatever the grid, as it is measured for a device. It is written, and read by [`March::parse`],
+/// as `cells=4 stages=5 limited=4 levels=even tiles=yes`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct March {
     /// Cells of a thread, side by side in a row, where a row has so many.
@@ -55,12 +54,12 @@ pub struct March {
     /// Levels that a thread marches through, or all where there are fewer; without it as many as fill
     /// the device evenly.
     pub levels: Option<usize>,
-    /// Whether, on grids large enough, positive-definite tracers take their last stage by tiles, and all
-    /// tracers the stages without limiter.
+    /// `true` if, on grids large enough, positive-definite tracers take their last stage by tiles, and all tracers the
+    /// stages without limiter.
     pub tiles: bool,
 }
 
-/// What a device offers to the kernels of the transport.
+/// Limits of a device for the kernels of the transport.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Offer {
     /// Its multiprocessors.
@@ -110,7 +109,7 @@ const SMALL: usize = 10_000;
 const MEDIUM: usize = 30_000;
 const LARGE: usize = 150_000;
 
-/// What it takes a thread to set out on its march, in levels of it.
+/// Cost of the start of a march, in levels of it.
 const SETTING_OUT: usize = 1;
 
 impl March {
@@ -136,7 +135,7 @@ impl March {
         Self { cells, stages, limited, levels, tiles: precision == Precision::F32 }
     }
 
-    /// Whether kernels can be made for it.
+    /// Returns `true` if kernels can be made for it.
     pub fn is_possible(self, precision: Precision) -> bool {
         Self::CELLS.contains(&self.cells)
             && [self.stages, self.limited].iter().all(|blocks| Self::RESIDENT.contains(blocks))
@@ -234,8 +233,8 @@ impl Shares {
         Self { levels, in_turn, tiled, stages_tiled, ..shares }
     }
 
-    /// Whether stages without limiter can go by tiles: rows begin at multiples of a thread's cells, which
-    /// are no fewer than a stencil reaches, and a tile lies within the grid.
+    /// Returns `true` if stages without limiter can go by tiles: rows begin at multiples of a thread's cells, which are
+    /// no fewer than a stencil reaches, and a tile lies within the grid.
     pub fn stages_can_be_tiled(self, layout: Layout) -> bool {
         let (pitch, ny) = (layout.pitch(), layout.shape.ny);
         self.cells >= REACH
@@ -270,7 +269,7 @@ impl Shares {
         room + STAGE_LEVEL_NUMBERS * nz * precision.bytes()
     }
 
-    /// What kernels have as `StageRoom` for as many tracers, bytes.
+    /// Size of `StageRoom` in kernels for as many tracers, bytes.
     pub(super) fn stage_room(self, together: usize, precision: Precision) -> usize {
         let group = self.cells * precision.bytes();
         let (row, beside) = (WARP * group, 2 * group);
@@ -311,7 +310,7 @@ impl Shares {
         LINE + self.limit_room(precision) + of_levels * precision.bytes()
     }
 
-    /// What kernels have as `LimitRoom`, bytes.
+    /// Size of `LimitRoom` in kernels, bytes.
     pub(super) fn limit_room(self, precision: Precision) -> usize {
         let rows_ahead = 3 * (TILE_ROWS + 2 * REACH - 1) + 2 * (TILE_ROWS + 1) + 3 * TILE_ROWS;
         let rows = rows_ahead + 3 * TILE_ROWS;

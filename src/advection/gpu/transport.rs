@@ -17,14 +17,14 @@ use crate::shared::DevicePointer;
 use crate::state::gpu::mark;
 use crate::state::gpu::turn::Turn;
 
-/// What the kernels are compiled from.
+/// Source and settings of the kernels.
 pub fn source(precision: Precision, grid: &Grid, settings: TransportSettings) -> Source {
     let constants = settings.constants(grid, precision);
     let prelude = prelude::transport(precision, grid.shape.nz).with_settings(&constants);
     Source::new("advection/transport.cu", prelude)
 }
 
-/// What carries the tracers in a step, on the device.
+/// Wind and air of a step, on the device.
 #[derive(Clone, Copy, Debug)]
 pub struct Wind<'a, R> {
     /// Mass fluxes through the x-, y- and z-faces, kg s⁻¹. Shapes: (nz, ny, nx + 1), (nz, ny + 1, nx),
@@ -183,7 +183,7 @@ impl<R: Real + Element> Transport<R> {
     ///
     /// # Panics
     ///
-    /// Where there is no room for those of so many.
+    /// If there is no room for those of so many.
     pub(crate) fn side_values(&self, steps: usize) -> usize {
         assert!(self.side_flux.len() >= steps * self.side_values, "room for {steps} steps");
         self.side_values
@@ -211,12 +211,12 @@ impl<R: Real + Element> Transport<R> {
         &self.second
     }
 
-    /// How the rows of the tracers and of the fluxes lie in memory.
+    /// Memory layout of the rows of the tracers and of the fluxes.
     pub fn layout(&self) -> Layout {
         self.layout
     }
 
-    /// Where the mass of the cells is, laid out so.
+    /// Mass of the cells on the device, laid out so.
     pub fn cell_mass(&self) -> LayeredPointers<R> {
         self.args.cell
     }
@@ -309,14 +309,14 @@ impl<R: Real + Element> Transport<R> {
         unsafe { kernel.launch(Launch { grid, block, shared_bytes }, &launch.args) }
     }
 
-    /// What the kernel that ends a step of `dt` seconds is given to add up what has entered, and its
-    /// blocks. The struct leads to memory that is kept here.
+    /// Arguments of the kernel that ends a step of `dt` seconds, for adding up the inflow, and its blocks. The struct
+    /// points to memory that is kept here.
     pub(crate) fn entering(&self, dt: f64) -> (TransportArgs<R>, u32) {
         let launch = self.settings.entering(&self.grid, &self.args, dt);
         launch.map_or((self.args, 0), |launch| (launch.args, launch.blocks[0] as u32))
     }
 
-    /// What the kernels of a step take of the device.
+    /// Resources of the kernels of a step.
     ///
     /// # Errors
     ///
@@ -330,7 +330,7 @@ impl<R: Real + Element> Transport<R> {
         self.kernels.iter().filter_map(used).collect()
     }
 
-    /// What the steps have carried into the region inside the outermost cells since the start,
+    /// Inflow of all steps into the region inside the outermost cells since the start,
     /// for each tracer, kg; 0 where all sides are periodic. Waits for the device.
     ///
     /// # Errors

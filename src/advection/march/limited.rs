@@ -283,8 +283,8 @@ impl<R: FluxConstants> March<'_, '_, R> {
     }
 }
 
-/// What belongs to the faces around cells of a strip; those of the top stand at the places of the cells
-/// below them, apart from those of the bottom.
+/// Values at the faces around cells of a strip; those of the top stand at the places of the cells below them, apart
+/// from those of the bottom.
 #[inline(always)]
 fn faces<'a, R>(at: &Stretch, nx: usize, [x, y, bottom, top]: [&'a [R]; 4]) -> Faces<&'a [R]> {
     Faces {

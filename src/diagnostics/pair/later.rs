@@ -20,21 +20,21 @@ use super::yardstick::{FLOOR_F32, FLOOR_F64, jumps};
 use crate::diagnostics::difference::Value;
 use crate::real::{Precision, Real};
 
-/// What a difference may have over that of runs on the CPU, as the largest error of the first step. Two pairs are a
-/// small sample: correct runs of idealised storms on a GPU went up to 3.6 times as far
+/// Largest ratio of a difference to that of runs on the CPU, as for the largest error of the first step. Two pairs are
+/// a small sample: correct runs of idealised storms on a GPU went up to 3.6 times as far
 /// (benches/results/2026-11-22-h200).
 const FACTOR: f64 = 4.0;
 
 /// Names of the totals.
 const TOTALS: [&str; 2] = ["water of the domain", "rain of the domain"];
 
-/// How far runs on the CPU come apart.
+/// Spread of runs on the CPU.
 #[derive(Clone, Debug)]
 pub struct Apart {
     fields: Vec<Spread>,
     /// Differences of [`Totals`].
     totals: [f64; 2],
-    /// What differences of the precipitation add up to by chance, kg.
+    /// Sum of differences of the precipitation that independent columns have by chance, kg.
     by_chance: f64,
 }
 
@@ -89,9 +89,8 @@ impl Apart {
     }
 }
 
-/// What differences of the precipitation of `rms` mm add up to on an area of so many columns, kg, in 19 cases of 20,
-/// where columns know nothing of one another: twice the standard deviation of the sum. A millimetre on a square metre
-/// is a kilogram.
+/// Sum of differences of the precipitation of `rms` mm on an area of so many independent columns, kg, in 19 cases of
+/// 20: twice the standard deviation of the sum. A millimetre on a square metre is a kilogram.
 fn sum_by_chance(rms: f64, area: f64, columns: usize) -> f64 {
     2.0 * rms * area / (columns as f64).sqrt()
 }

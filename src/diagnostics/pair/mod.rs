@@ -1,4 +1,4 @@
-//! How two runs of one case differ, and how far they may.
+//! Differences of two runs of one case, and their limits.
 //!
 //! A backend need not repeat the bits of another: what counts is that it is not further from the
 //! truth than rounding is. So the limits are made on the spot, out of runs on the CPU that differ

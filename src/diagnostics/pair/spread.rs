@@ -1,4 +1,4 @@
-//! How errors are spread over a field.
+//! Distribution of errors over a field.
 
 use rayon::prelude::*;
 

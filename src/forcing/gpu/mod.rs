@@ -1,4 +1,4 @@
-//! What drives the steps, on the device: two frames of the input and what lies between them.
+//! Forcing of the steps, on the device: two frames of the input and the interpolation between them.
 
 #![allow(unsafe_code, reason = "whoever launches a kernel answers for its arguments")]
 
@@ -18,7 +18,7 @@ use crate::state::gpu::prelude;
 /// Threads of a block.
 const THREADS: u32 = 256;
 
-/// Where the two weights are kept.
+/// Positions of the two weights.
 const FLUX_WEIGHT: usize = 0;
 const AIR_WEIGHT: usize = 1;
 const WEIGHTS: usize = 2;
@@ -38,7 +38,7 @@ pub fn source(precision: Precision, nz: usize) -> Source {
 
 pub use crate::state::gpu::AIR_FIELDS;
 
-/// What drives a step, but for the air: one array for each kind.
+/// Forcing of a step, but for the air: one array for each kind.
 #[derive(Debug)]
 pub struct Driving<R> {
     /// Mass fluxes through the x-, y- and z-faces, kg s⁻¹. Shapes: (nz, ny, nx + 1), (nz, ny + 1, nx),
@@ -144,7 +144,7 @@ impl<R: Real + Element> Driving<R> {
 
 /// Makes what lies between two frames.
 ///
-/// How far the time has come is kept on the device, so that the rest can be part of a graph.
+/// The weights are kept on the device, so that the rest can be part of a graph.
 #[derive(Debug)]
 pub struct Between<R> {
     gpu: Gpu,

@@ -29,7 +29,7 @@ use crate::wsm5::{check_length, minor_steps};
 
 /// Planes of what is at the ground: [`PLANES`].
 pub const SURFACE_PLANES: usize = PLANES.len();
-/// What diagnosis makes: reflectivity, and the radii of cloud drops, ice crystals and snow.
+/// Number of diagnosed fields: reflectivity, and the radii of cloud drops, ice crystals and snow.
 pub const DIAGNOSED_FIELDS: usize = 4;
 /// Planes of a step's terms of the water budget.
 pub const TERMS: usize = 4;
@@ -41,7 +41,7 @@ pub const PLANES: [&str; 9] = {
     [rain, snow, rainncv, snowncv, sr, fallen, fall_residual, clipped, "mass_mismatch"]
 };
 
-/// What the kernel of a call is compiled from.
+/// Source and settings of the kernel of a call.
 pub fn source(
     precision: Precision,
     nz: usize,
@@ -58,12 +58,12 @@ pub fn source(
     )
 }
 
-/// What the kernel of the diagnosis is compiled from.
+/// Source and settings of the kernel of the diagnosis.
 pub fn diagnosis_source(precision: Precision, nz: usize, fallout: Fallout) -> Source {
     with_settings(diagnosis::FILE, precision, nz, fallout, &diagnosis::constants())
 }
 
-/// What the kernel of calls in a part of a grid is made for.
+/// Variant of the kernel for calls in a part of a grid.
 pub fn purpose_of(
     layout: Layout,
     inside: &Inside,
@@ -124,7 +124,7 @@ impl Inside {
     }
 }
 
-/// Whether a call of `dt` seconds has one minor step.
+/// Returns `true` if a call of `dt` seconds has one minor step.
 fn is_short<R: SchemeConstants>(dt: R) -> bool {
     minor_steps(dt) == R::ONE
 }
@@ -157,8 +157,8 @@ pub struct Clouds<R> {
     abreast: Abreast,
 }
 
-/// Where a call of the microphysics works. Lengths of the arrays: [`STATE_FIELDS`] of each state and
-/// [`AIR_FIELDS`] fields, [`SURFACE_PLANES`] planes, all with rows as the [`Layout`] has them.
+/// Arrays of a call of the microphysics. Lengths: [`STATE_FIELDS`] of each state and [`AIR_FIELDS`] fields,
+/// [`SURFACE_PLANES`] planes, all with rows as the [`Layout`] has them.
 #[derive(Clone, Copy, Debug)]
 pub struct Place<'a, R> {
     /// The state, in the order and the units of [`State`](crate::state::State).
@@ -296,12 +296,12 @@ impl<R: SchemeConstants + RadarConstants + Element> Clouds<R> {
         (self.marks, self.notes) = (marks, notes);
     }
 
-    /// How columns are shared out among threads.
+    /// Mapping of columns to threads.
     pub fn mapping(&self) -> Mapping {
         self.mapping
     }
 
-    /// What the kernels take of the device: that of a call of `dt` seconds and that of the diagnosis.
+    /// Resources of the kernels: that of a call of `dt` seconds and that of the diagnosis.
     ///
     /// # Errors
     ///

@@ -56,12 +56,12 @@ shared_constants! {
 }
 
 shared_struct! {
-    /// What the kernels of the microphysics are given.
+    /// Arguments of the kernels of the microphysics.
     ///
-    /// Fields have shape (nz, ny, nx), what is at the ground (ny, nx). What a kernel asks for first stands first: every
-    /// line of the arguments that it comes to keeps it waiting.
+    /// Fields have shape (nz, ny, nx), planes at the ground (ny, nx). Members that a kernel reads first come first: it
+    /// waits for every cache line of its arguments.
     pub struct CloudArgs<R> {
-        /// Where a kernel notes that it has begun; null where nobody asks.
+        /// Word for the mark of a kernel that has begun; null if marks are off.
         marks: DevicePointer<u64>, "1";
         /// Number of minor steps.
         minor_steps: i32, "1";
@@ -103,18 +103,18 @@ shared_struct! {
         fall_residual: DevicePointer<R>, "kg m⁻²";
         /// Water that clipping at zero has made in the call; set.
         clipped: DevicePointer<R>, "kg m⁻²";
-        /// What the changes weigh where the dry mass of their cell is not rho dz; set where there
-        /// is a mass.
+        /// Mass of the changes that is lost or made since the dry mass of their cell is not rho dz; set if there is a
+        /// mass.
         mass_mismatch: DevicePointer<R>, "kg m⁻²";
         /// Dry mass of the cells; null where nobody asks for that.
         mass: LayeredPointers<R>, "kg";
         /// Reciprocal area of the cells.
         per_area: ReadPointer<R>, "m⁻²";
-        /// Where a value that is not finite is noted; null where nobody asks.
+        /// Word for a note of a value that is not finite; null if notes are off.
         notes: DevicePointer<u64>, "1";
         /// Parameters of the scheme.
         params: Wsm5Params<R>, "1";
-        /// What is added to `theta` to give the potential temperature.
+        /// Offset of `theta` from the potential temperature.
         theta_base: R, "K";
         /// Length of a minor step.
         dt_cloud: R, "s";
@@ -130,7 +130,7 @@ shared_struct! {
 }
 
 shared_struct! {
-    /// What the kernel that diagnoses reflectivity and radii is given.
+    /// Arguments of the kernel that diagnoses reflectivity and radii.
     pub struct DiagnosisArgs<R> {
         /// The cells; only read. What is at the ground is not looked at.
         cloud: CloudArgs<R>, "1";
@@ -156,7 +156,7 @@ const SHARED_BYTES: usize = 48 * 1024;
 const MOST_THREADS: usize = 1024;
 const MOST_BLOCKS: usize = 32;
 
-/// How the columns are shared out among the threads of the device.
+/// Mapping of the columns to the threads of the device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Mapping {
     /// A thread has a column, as in the first ports of this scheme to GPUs.
@@ -165,13 +165,13 @@ pub enum Mapping {
     Tile(Tile),
 }
 
-/// What the calls of a kernel are for. Code for what is not asked for would stand in the way: on a small grid much of
-/// a call is spent on fetching its code.
+/// Variant of a kernel for its calls. It has no code that they do not need: on a small grid much of a call is spent on
+/// instruction fetch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Purpose {
-    /// Whether they have one minor step, as nearly all have; else any number.
+    /// `true` if they have one minor step, as nearly all have; else any number.
     pub is_short: bool,
-    /// Whether they tell what their changes weigh, and note values that are not finite, as in a run.
+    /// `true` if they compute the mass mismatch of their changes, and note values that are not finite, as in a run.
     pub weighs: bool,
     /// The region that they are made for, where they are for one alone: addresses that the compiler knows take fewer
     /// instructions. The fields of the water then follow one another from `qv` on, and those of the air from `rho` on,
@@ -221,7 +221,7 @@ const SUMS: usize = 7;
 /// Fewest threads of a wide tile, as many as have been found good at 27 levels.
 const FEWEST_THREADS: usize = 160;
 
-/// How things fall in a tile.
+/// Mapping of sedimentation in a tile.
 #[derive(Clone, Copy, Debug)]
 struct Falling {
     /// Lanes that have a column.
@@ -231,9 +231,9 @@ struct Falling {
 }
 
 impl Falling {
-    /// Where every column of a tile has a warp, and a level a lane is enough, the warp lets all species fall
-    /// together: what one of them waits for gives the others time. In other tiles half a warp has one species,
-    /// with two levels a lane. Beside the levels there is a place for the lid, and one above it.
+    /// Mapping of a tile. If every column has a warp, and a level a lane is enough, the warp lets all species sediment
+    /// together: their latencies overlap. In other tiles half a warp has one species, with two levels a lane. Beside
+    /// the levels there is a place for the lid, and one above it.
     fn new(columns: usize, threads: usize, nz: usize) -> Self {
         if nz + 2 > WARP {
             Self { lanes: WARP, kinds: 1 }
@@ -282,7 +282,7 @@ impl Tile {
         }
     }
 
-    /// Whether the kernel can be made for it.
+    /// Returns `true` if the kernel can be compiled for it.
     pub fn is_possible(self, precision: Precision, fallout: Fallout, nz: usize) -> bool {
         let Self { columns, threads, blocks } = self;
         let is_shape = columns.is_power_of_two()
@@ -386,7 +386,7 @@ impl Mapping {
             .collect()
     }
 
-    /// Whether a kernel is worth being made for a region of so many columns: in wide tiles much else counts.
+    /// Returns `true` if a kernel for a region of so many columns pays: in wide tiles much else counts.
     pub fn is_made_for(self, columns: usize) -> bool {
         let is_narrow = matches!(self, Self::Tile(tile) if tile.columns <= NARROW);
         is_narrow && columns >= WORTH_A_KERNEL

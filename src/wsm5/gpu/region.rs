@@ -75,7 +75,7 @@ impl Region {
 /// A factor and a shift for quotients by a number of up to 31 bits without a division: `n / divisor` is
 /// `(2 n * factor >> 32) >> shift` for all n below 2^31 (Granlund and Montgomery 1994, theorem 4.2).
 fn reciprocal(divisor: usize) -> (u32, i32) {
-    // Where there is nothing to divide any factor will do.
+    // If there is nothing to divide, any factor will do.
     let divisor = divisor.max(1) as u64;
     let shift = divisor.next_power_of_two().trailing_zeros();
     ((1u64 << (31 + shift)).div_ceil(divisor) as u32, shift as i32)

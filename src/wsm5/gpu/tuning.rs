@@ -100,7 +100,7 @@ fn parse_mapping(text: &str) -> Option<Mapping> {
     words.next().is_none().then_some(Mapping::Tile(Tile { columns, threads, blocks }))
 }
 
-/// Whether a tile is possible and leaves its threads some registers.
+/// Returns `true` if a tile is possible and leaves its threads some registers.
 fn is_worth_a_trial(tile: Tile, precision: Precision, fallout: Fallout, nz: usize) -> bool {
     let [registers, least] = REGISTERS;
     let of_a_thread = registers / (tile.threads * tile.blocks);
