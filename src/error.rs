@@ -106,7 +106,7 @@ impl Advice {
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Error {
-    /// The command line or a configuration asks for something impossible.
+    /// The command line or a configuration requests something impossible.
     Usage(String),
     /// A file cannot serve as the input it was offered as.
     Input {
@@ -126,7 +126,7 @@ pub enum Error {
     },
     /// An output file is there already.
     Exists(PathBuf),
-    /// The GPU was asked for and cannot be used.
+    /// The GPU was requested and cannot be used.
     Gpu(String),
     /// A comparison was made and failed.
     Verdict(String),

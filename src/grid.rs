@@ -4,6 +4,9 @@
 //! contiguous plane, and columns flatten to `c = j * nx + i`. On the Arakawa C grid an x-face i
 //! lies between cells i-1 and i (`nx + 1` faces), a y-face j between rows j-1 and j, a z-face k
 //! between layers k-1 and k.
+//!
+//! Fields have no halo: periodic neighbours are found by their index, and the lateral boundary conditions of the other
+//! sides set the outermost cells of the grid, not ghost cells beyond it.
 
 #[cfg(feature = "gpu")]
 pub mod gpu;

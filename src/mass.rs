@@ -1,4 +1,4 @@
-//! The dry air: how much every cell holds, how much a face may carry, how much it does carry.
+//! The dry air: masses of cells, capacities of faces, and mass fluxes through them.
 //!
 //! Map factors, hybrid coefficients and column mass enter here once; the loops that run every
 //! step know none of them. A cell of WRF's grid holds the dry mass

@@ -1,4 +1,4 @@
-//! The time steps of a run: how many, how long.
+//! The time steps of a run: their number and their length.
 
 use crate::error::{Advice, Error, Result};
 
@@ -41,7 +41,7 @@ pub struct Past {
 /// The shortest time step, s: far below any use, and far above what single precision takes for 0.
 const SHORTEST: f64 = 1e-6;
 
-/// Most steps of a run: as many as can be asked for by their number.
+/// Most steps of a run: as many as the option for their number admits.
 const MOST_STEPS: f64 = u32::MAX as f64;
 
 /// Time step where neither the user nor the file says one, s.

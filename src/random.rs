@@ -1,4 +1,4 @@
-//! Numbers that look random and depend on nothing but what they are asked for by.
+//! Counter-based random numbers: each depends only on its place in a tree.
 //!
 //! # Decisions
 //!
@@ -10,7 +10,7 @@ use std::f64::consts::TAU;
 /// A place in a tree of numbers: a seed, and below it whatever names and counts lead there.
 ///
 /// There is no next number: each one follows from its place, so that it does not depend on which
-/// others were asked for, in which order, or by which thread.
+/// others were drawn, in which order, or by which thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Random(u64);
 

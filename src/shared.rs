@@ -1,4 +1,4 @@
-//! The macros that define constants and structs once: for Rust, in both precisions, and for CUDA.
+//! ABI of Rust and CUDA: macros that define constants and structs once, for Rust, in both precisions, and for CUDA.
 //!
 //! Rust is the only author. Kernels see the text that stands before them in the `prelude` of the
 //! `gpu` module, which asks every trait of constants and every shared struct for its `cuda_text`.

@@ -1,4 +1,4 @@
-//! The named fields that a run carries, and what gathers at the ground.
+//! The prognostic fields of a run, the planes at the ground, and the checkpoint that a run continues from.
 
 #[cfg(feature = "gpu")]
 pub mod gpu;

@@ -1,4 +1,4 @@
-// Scale factors of the corrections. Derivations, sources and units: src/advection/limiter.rs.
+// Scale factors of the corrections (antidiffusive fluxes). Derivations, sources and units: src/advection/limiter.rs.
 #pragma once
 
 #include "advection/flux.cuh"

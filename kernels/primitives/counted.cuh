@@ -1,4 +1,4 @@
-// Which block of a launch is the last to be done.
+// Detection of the last block of a launch.
 #pragma once
 
 // Counts a block that is done, and tells how many are, this one included. Whoever sees that a block

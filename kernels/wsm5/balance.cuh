@@ -1,4 +1,4 @@
-// Rates get their signs here: what each process takes, and where it goes. What takes place at once has its own in melt.cuh.
+// Signs of the rates: the species that each process takes from and gives to. Instantaneous changes: melt.cuh.
 // See src/wsm5/balance.rs.
 #pragma once
 

@@ -1,4 +1,4 @@
-// A cell: what it holds, its air, and what its rates share. See src/wsm5/cell.rs.
+// A cell: its contents, its air, and the coefficients that its rates share. See src/wsm5/cell.rs.
 #pragma once
 
 #include "thermo.cuh"

@@ -1,4 +1,4 @@
-// Semi-Lagrangian fall of precipitation, piecewise linear. See src/wsm5/fall.rs.
+// Semi-Lagrangian sedimentation of precipitation, piecewise linear. See src/wsm5/fall.rs.
 #pragma once
 
 namespace fall {

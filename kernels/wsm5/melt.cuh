@@ -1,4 +1,4 @@
-// Changes of phase that take place at once: melting, freezing, and the return to saturation.
+// Instantaneous changes of phase: melting, freezing, and the adjustment to saturation.
 // See src/wsm5/melt.rs.
 #pragma once
 

@@ -1,4 +1,4 @@
-// Size distributions: slopes of rain and snow, numbers of ice crystals, and what depends on them.
+// Size distributions: slopes of rain and snow, numbers of ice crystals, and the terminal velocities that follow.
 // See src/wsm5/slope.rs.
 #pragma once
 

@@ -1,4 +1,4 @@
-// A minor step of one cell, apart from the fall: what acts, and in which order.
+// A minor step of one cell, apart from sedimentation: the processes in their order.
 // See src/wsm5/step.rs.
 #pragma once
 

@@ -1,4 +1,4 @@
-// Fall of precipitation in short equal steps, by upstream differences. See src/wsm5/substep.rs.
+// Sub-stepped sedimentation of precipitation, by upstream differences. See src/wsm5/substep.rs.
 #pragma once
 
 #include "wsm5/slope.cuh"

@@ -1,4 +1,4 @@
-//! Outflow through open sides.
+//! Radiative boundary condition of open sides: outflow, without ghost cells.
 
 use super::Limiter;
 use super::flux::FluxConstants;

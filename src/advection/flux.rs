@@ -1,4 +1,4 @@
-//! Tracer carried through one face: high-order values and low-order fluxes, as functions of
+//! Tracer flux through one face: high-order values and low-order (upwind, donor-cell) fluxes, as functions of
 //! scalars.
 //!
 //! The same formulas serve all three axes: `mass` is the mass flux of air through the face,

@@ -1,9 +1,9 @@
-//! Scale factors of the corrections: how much of the difference between the high-order and the
-//! low-order flux a cell can afford, as functions of scalars.
+//! Scale factors of the corrections (antidiffusive fluxes), the differences between high-order and low-order fluxes, as
+//! functions of scalars.
 //!
-//! A limited flux is the low-order flux plus the correction times a factor between 0 and 1. The
-//! factor belongs to the cells on either side of the face, and the sign of the correction, not
-//! of the wind, decides which cell gives and which receives.
+//! A limited flux is the low-order flux plus the correction times a factor between 0 and 1 (flux-corrected transport).
+//! The factor belongs to the cells on either side of the face, and the sign of the correction, not of the wind, decides
+//! which cell gives and which receives.
 
 use super::flux::{Faces, FluxConstants};
 use crate::real::Real;

@@ -1,9 +1,8 @@
-//! The march upward through a block of rows, each face computed once.
+//! The march (vertical sweep) through a block of rows from the ground up, each face computed once.
 //!
-//! A block computes the rows that it owns and, for the limiter, the scale factors of one row
-//! more on either side. Faces at its seams are computed by both neighbours with the same
-//! arithmetic, so the result depends neither on the size of the blocks nor on the threads. All rows of a
-//! block are computed in one go, as a strip.
+//! A block computes the rows that it owns and, for the limiter, the scale factors of one halo row on either side. Faces
+//! at its seams are computed by both neighbours with the same arithmetic, so the result depends neither on the size of
+//! the blocks nor on the threads. All rows of a block are computed in one go, as a strip.
 
 mod limited;
 mod scratch;

@@ -1,4 +1,4 @@
-//! Transport of tracers by a given wind.
+//! Transport (advection) of tracers by a given wind.
 //!
 //! A step is a Runge-Kutta scheme of three stages, each a sum of fluxes through the faces of
 //! every cell: fifth order horizontally, third order vertically, lower next to the ground, the

@@ -1,4 +1,4 @@
-//! One evaluation of the fluxes: what it reads, and the high-order fluxes of a row of faces.
+//! One Runge-Kutta stage: its input, and the high-order fluxes of a row of faces.
 
 use std::ops::Range;
 use std::slice;
@@ -213,7 +213,7 @@ impl<'a, R: FluxConstants> Stage<'a, R> {
         self.perturb(Term::HighOrderZ, flux);
     }
 
-    /// Writes what the stage is to yield for rows at level k.
+    /// Writes the results of the stage for rows at level k.
     #[inline(always)]
     pub(super) fn finish(&self, k: usize, rows: Rows, flow: Outflow<'_, R>, out: &mut [R]) {
         match self.ending {

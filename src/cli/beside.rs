@@ -21,7 +21,7 @@ use crate::io::wrf::Domain;
 use crate::model::{Frames, Probe, Sink, Working};
 use crate::primitives::csr::Csr;
 
-/// Names of the files that a run writes beside its output, as far as they are asked for.
+/// Names of the files that a run writes beside its output, as far as they are requested.
 #[derive(Clone, Debug)]
 pub(super) struct Names {
     pub(super) regrid: PathBuf,
@@ -39,7 +39,7 @@ impl Names {
         }
     }
 
-    /// The option that asks for each of the files, and its name.
+    /// The option that requests each of the files, and its name.
     pub(super) fn asked_for(&self, config: &RunConfig) -> Vec<(&'static str, &Path)> {
         let mut names: Vec<(&'static str, &Path)> = Vec::new();
         if config.beside.regrid.is_some() {

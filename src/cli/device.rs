@@ -119,7 +119,7 @@ impl BackendChoice {
     ///
     /// # Errors
     ///
-    /// [`Error::Gpu`](crate::error::Error::Gpu) where a GPU is asked for and cannot be used.
+    /// [`Error::Gpu`](crate::error::Error::Gpu) if a GPU is requested and cannot be used.
     pub(super) fn open(self, choice: &GpuChoice) -> Result<Option<Gpu>> {
         match self {
             Self::Cpu => Ok(None),

@@ -52,7 +52,7 @@ impl Gpu {
     ///
     /// # Errors
     ///
-    /// [`Error::Gpu`](crate::error::Error::Gpu) when the memory does not suffice, with what was asked for and what is free.
+    /// [`Error::Gpu`](crate::error::Error::Gpu) when the memory does not suffice, with both sizes.
     pub fn zeros<T: Element>(&self, len: usize) -> Result<Buffer<T>> {
         self.bind()?;
         let bytes = len * size_of::<T>();
@@ -170,7 +170,7 @@ impl<T: Element> Buffer<T> {
         stream.synchronize().map_err(failed("copy to the device"))
     }
 
-    /// Copies all elements to the host, after the kernels asked for so far.
+    /// Copies all elements to the host, after the kernels queued so far.
     ///
     /// # Errors
     ///

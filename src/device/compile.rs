@@ -1,7 +1,7 @@
 //! Compiling CUDA sources at run time.
 //!
 //! The text that NVRTC sees is the prelude, which Rust writes, and the entry file below it; headers
-//! come from memory. Machine code for the device at hand is asked for first, and PTX, which the
+//! come from memory. Machine code for the device at hand is requested first, and PTX, which the
 //! driver translates, where NVRTC does not know the device.
 
 use std::collections::BTreeMap;

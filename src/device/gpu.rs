@@ -51,7 +51,7 @@ pub struct Device {
     pub architecture: Architecture,
     /// Streaming multiprocessors.
     pub multiprocessors: u32,
-    /// Shared memory that a block can ask for, bytes.
+    /// Largest shared memory of a block, bytes.
     pub shared_bytes: u32,
     /// All of its memory, bytes.
     pub memory: usize,
@@ -198,7 +198,7 @@ struct Shared {
     cache: Cache,
     device: Device,
     tuning: Option<Tuning>,
-    /// Code that has been compiled ahead and not been asked for yet.
+    /// Code that has been compiled ahead and not been used yet.
     ahead: Mutex<HashMap<Source, Code>>,
 }
 
@@ -273,7 +273,7 @@ impl Gpu {
         Ok([free, total])
     }
 
-    /// Compiles what will be asked for, side by side: one after the other, the kernels of a run take seconds.
+    /// Compiles the given sources ahead, concurrently: one after the other, the kernels of a run take seconds.
     ///
     /// # Errors
     ///
@@ -300,7 +300,7 @@ impl Gpu {
         self.shared.ahead.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Waits until all that was asked for is done.
+    /// Waits until all queued work is done.
     ///
     /// # Errors
     ///

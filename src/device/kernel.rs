@@ -94,7 +94,7 @@ unsafe impl Send for Kernel {}
 // SAFETY: as above.
 unsafe impl Sync for Kernel {}
 
-/// The first architecture whose blocks can take their places before what was asked before is done.
+/// The first architecture whose blocks can take their places before the work queued before is done.
 const WAITING: Architecture = Architecture(90);
 
 /// Resources of a kernel on the device, as the driver reports them.
@@ -146,14 +146,14 @@ impl Kernel {
         self.name
     }
 
-    /// The same kernel, written so that it waits by itself until what was asked before is done
+    /// The same kernel, written so that it waits by itself until the work queued before is done
     /// (`kernels/primitives/begin.cuh`): its blocks take their places earlier where the device can do that.
     pub fn waiting_by_itself(self) -> Self {
         let waits = self.module.loaded.gpu.device().architecture >= WAITING;
         Self { waits, ..self }
     }
 
-    /// Asks the device to run the kernel after what was asked before.
+    /// Queues a launch of the kernel, after the work queued before.
     ///
     /// # Errors
     ///

@@ -1,7 +1,7 @@
 //! The device layer: libraries found at run time, kernels compiled at run time, memory, streams, graphs.
 //!
-//! It knows nothing of what is computed. A kernel comes as a [`Source`]: the entry file, and the text
-//! that stands before it, which a [`Prelude`] is put together from by whoever launches the kernel.
+//! It knows nothing of the computation. A kernel comes as a [`Source`]: the entry file, and the text before it, a
+//! [`Prelude`] that the launcher of the kernel puts together.
 //! Items of this module are safe except the launch itself, whose caller promises that the arguments are those of the
 //! kernel.
 //!

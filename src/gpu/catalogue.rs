@@ -1,4 +1,4 @@
-//! All that is compiled for the device, for looking at without one.
+//! Every kernel variant, so that `nwp-mini kernels` can compile them without a GPU.
 
 use super::{budget, step_end, summary};
 use crate::advection::Limiter;
@@ -21,7 +21,7 @@ use crate::wsm5::gpu::clouds::Inside;
 use crate::wsm5::gpu::{Mapping, Purpose};
 use crate::{chemistry, forcing, lattice};
 
-/// Kernels that the speed of a run hangs on may neither spill nor calculate in double precision
+/// Kernels that the speed of a run depends on may neither spill nor calculate in double precision
 /// by accident; the names of those that sum in double precision on purpose end like this.
 pub const DOUBLE_SUMS: &str = "_acc64";
 
@@ -42,7 +42,7 @@ pub struct Entry {
     pub most_spilled: u32,
 }
 
-/// Everything that a run of `nz` levels in this precision asks for: on a small grid and on a large one,
+/// Every compilation that a run of `nz` levels in this precision needs: on a small grid and on a large one,
 /// with specified and with periodic sides, which take different forms of the kernels.
 pub fn catalogue(precision: Precision, nz: usize) -> Vec<Entry> {
     let entry = |source, variant: &str, hot| Entry {

@@ -12,7 +12,7 @@ use crate::wsm5::gpu::clouds::Clouds;
 use crate::wsm5::params::SchemeConstants;
 use crate::wsm5::reflectivity::RadarConstants;
 
-/// Keeps an eye on the steps.
+/// Status of the steps.
 #[derive(Debug)]
 pub struct Watch {
     notes: Buffer<u64>,
@@ -41,8 +41,8 @@ impl Watch {
         Ok(watch)
     }
 
-    /// Lets the kernels of a step note that they have begun, and those of the microphysics what is not finite of what
-    /// they find and leave: for as long as this is kept.
+    /// Lets the kernels of a step write their marks, and those of the microphysics note values that are not finite when
+    /// they load and when they store, for as long as this is kept.
     pub fn listen<R>(&self, transport: &mut Transport<R>, clouds: &mut Clouds<R>)
     where
         R: SchemeConstants + RadarConstants + Element,

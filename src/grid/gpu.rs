@@ -10,7 +10,7 @@ use crate::grid::{Grid, Shape};
 /// A thread of the transport has some cells side by side in a row and reads them at once, so rows begin at
 /// multiples of that number. Where cells do not fill the last group of a row, places without a cell do, as
 /// many before the first cell as behind the last one or one less: groups at the ends then have two cells at
-/// least, as boundaries need. What such a place holds nobody asks for; it is a number.
+/// least, as boundaries need. The value of such a place is finite and never used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Layout {
     /// The grid.
@@ -35,7 +35,7 @@ impl Layout {
         Self { shape, fill: 0, first: 0, more_faces: 1 }
     }
 
-    /// Rows for the microphysics by itself, which asks for no neighbours: rows begin with a sector.
+    /// Rows for the microphysics by itself, which reads no neighbours: rows begin with a sector.
     pub fn in_sectors(shape: Shape) -> Self {
         Self { fill: shape.nx.next_multiple_of(SECTOR) - shape.nx, ..Self::tight(shape) }
     }

@@ -47,7 +47,7 @@ impl Desk {
     }
 }
 
-/// Frees a desk when its writer leaves, however it does: nobody is to wait for it then.
+/// Frees a desk when its writer leaves, however it does, so that no thread waits for it.
 #[derive(Debug)]
 pub(super) struct Leaving(Desk);
 

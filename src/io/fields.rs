@@ -44,7 +44,7 @@ impl<'a> Form<'a> {
     }
 }
 
-/// Defines a variable as it is, volumes and planes in chunks as [`Blocks`] has them, compressed as asked for.
+/// Defines a variable as it is, volumes and planes in chunks as [`Blocks`] has them, compressed as requested.
 pub(super) fn define_variable<R: Stored>(
     file: &mut FileMut,
     about: &Variable,

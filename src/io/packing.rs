@@ -1,4 +1,4 @@
-//! Values as a file stores them, and what the attributes of a variable make of them.
+//! Packed values: unpacking and missing values by the attributes of a variable.
 //!
 //! A packed variable holds `stored`, and means `stored * scale_factor + add_offset`, in double precision.
 //! Which stored values are none at all is told by `_FillValue`, `missing_value`, `valid_min`, `valid_max`

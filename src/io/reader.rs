@@ -23,7 +23,7 @@ pub const RESTART_MARK: &str = "nwp_mini_restart";
 #[derive(Debug)]
 pub struct Reader {
     path: PathBuf,
-    /// The same file, where its chunks have been asked for; closed first.
+    /// The same file, if its chunks have been read; closed first.
     chunks: OnceLock<Option<File>>,
     file: netcdf::File,
     /// Most bytes that the values of a variable can take.

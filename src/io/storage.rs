@@ -1,4 +1,4 @@
-//! In which form the values of volumes are stored: rounded, shuffled, deflated.
+//! Stored form of the values of volumes: rounded, shuffled, deflated.
 
 use std::cell::RefCell;
 

@@ -1,4 +1,4 @@
-//! Variables of any type and shape, as a file holds them, for whoever compares files.
+//! Variables of any type and shape, as a file holds them, for comparisons of files.
 
 use std::ops::Range;
 

@@ -1,4 +1,4 @@
-//! Numbers side by side: how loops over many cells become vector instructions, of whichever set the
+//! SIMD: numbers side by side, so that loops over many cells become vector instructions, of whichever set the
 //! processor has.
 //!
 //! A [`Task`] is compiled for every set of instructions, and the best one that the processor knows
@@ -159,7 +159,7 @@ impl Instructions {
 /// Runs a task that is written for vector registers with the best instructions that the program may use
 /// here; without any, a register holds one number.
 ///
-/// For tasks whose bits do not depend on them: every fused operation is asked for by name.
+/// For tasks whose bits do not depend on them: every fused operation is written by name.
 #[inline]
 pub fn run_best_in_registers<T: pulp::WithSimd>(task: T) -> T::Output {
     #[cfg(target_arch = "x86_64")]

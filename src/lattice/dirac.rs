@@ -19,7 +19,7 @@ pub struct GaugeField<'a> {
 /// Termination of an iteration.
 #[derive(Clone, Copy, Debug)]
 pub struct Stop {
-    /// Norm of the residual by that of the right-hand side that is asked for.
+    /// Requested norm of the residual, relative to that of the right-hand side.
     pub tolerance: f64,
     /// Most iterations.
     pub most: usize,

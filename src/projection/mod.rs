@@ -1,4 +1,4 @@
-//! Winds that leave every column its mass, and the mass fluxes that they carry.
+//! Projection of the winds to ones that conserve the mass of every column, and their mass fluxes.
 //!
 //! The mass of the cells is fixed for a whole run, so what flows into a column at some levels has
 //! to flow out at others. The winds of an input do not do that to the last bit, and where its

@@ -1,4 +1,4 @@
-//! The scheme on [`LANES`] columns side by side, for the vector instructions of a CPU.
+//! The scheme on [`LANES`] columns side by side, for the vector (SIMD) instructions of a CPU.
 //!
 //! Cells and layers change as in [`Column`](super::Column), by the same functions in the same order. This file has only
 //! the loops over columns that are side by side: they hold no branch that decides for one column alone, but compute all
@@ -135,7 +135,7 @@ impl<R: SchemeConstants> Level<R> {
         !cell::is_clear(&cell) || cell.t < R::FREEZING && cell.qv > self.qsi[l]
     }
 
-    /// All that happens in the cells when the fall is over.
+    /// The processes in the cells after sedimentation.
     ///
     /// Most levels hold ice and snow, but no `RAIN` in any column: for them the compiler drops what
     /// rain alone does, as it is zero for none.
@@ -158,7 +158,7 @@ impl<R: SchemeConstants> Level<R> {
         clipped
     }
 
-    /// The same where there is nothing but vapour, and only condensation can act.
+    /// The same in cells with vapour alone, in which only condensation can act.
     #[inline(always)]
     fn condense(&mut self, p: &Scheme<R>, dt_cloud: R) -> Row<R> {
         let (mut cells, mut clipped) = (Cells::new(), [R::ZERO; LANES]);

@@ -1,4 +1,4 @@
-//! Rates get their signs here: what each process takes, and where it goes. What takes place at once has its own in
+//! Signs of the rates: the species that each process takes from and gives to. Instantaneous changes have theirs in
 //! [`melt`](super::melt).
 
 use crate::wsm5::ice::IceRates;

@@ -1,4 +1,4 @@
-//! A cell: what it holds, its air, and what its rates share.
+//! A cell: its contents, its air, and the coefficients that its rates share.
 
 use crate::real::Real;
 use crate::shared::shared_struct;

@@ -1,4 +1,4 @@
-//! The semi-Lagrangian fall in [`LANES`] columns side by side.
+//! Semi-Lagrangian sedimentation in [`LANES`] columns side by side (SIMD).
 //!
 //! Every step of it is that of [`Fall`](super::fall::Fall), by the same functions. Where that one
 //! searches for the arrived layers that a layer of the grid reaches into, each column would find

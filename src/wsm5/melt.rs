@@ -1,4 +1,4 @@
-//! Changes of phase that take place at once: melting, freezing, and the return to saturation.
+//! Instantaneous changes of phase: melting, freezing, and the adjustment to saturation.
 //!
 //! Amounts of one minor step, in kg kg⁻¹, are computed and applied here in one place each, since
 //! every one of them acts on what the one before has left.

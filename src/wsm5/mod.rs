@@ -2,12 +2,13 @@
 //!
 //! [`Column::call`] is the scheme's table of contents: it names the processes in their order.
 //! Each rate is a pure function of scalars in the file of its kind; signs stand in [`balance`] for
-//! rates and in [`melt`] for what takes place at once.
+//! rates and in [`melt`] for instantaneous changes.
 //!
 //! On a CPU with vector instructions [`call`] works on many columns side by side (`abreast`,
 //! `descent`), with the same functions; [`Column`] is the reference.
 //!
-//! There are two variants, [`Fallout`]: [`fall`] and [`substep`] hold what only one of them does.
+//! There are two variants, [`Fallout`], by their sedimentation: semi-Lagrangian ([`fall`]) or sub-stepped
+//! ([`substep`]). Terminal velocities are in [`slope`].
 //!
 //! # Decisions
 //!
@@ -31,7 +32,7 @@
 //! **Every process has a factor, 1 in the scheme** (`factors`; `advection::terms` for flux terms). The tests set each
 //! to 1.01 in turn and fail if that goes unnoticed. A product with 1 changes no bit.
 
-/// Species that fall: rain, snow and ice, in this order.
+/// Number of species that sediment: rain, snow and ice, in this order.
 pub const FALLING_SPECIES: usize = 3;
 
 pub mod balance;
@@ -72,11 +73,11 @@ use params::SchemeConstants;
 use scheme::Scheme;
 use substep::SubSteps;
 
-/// The variant of the scheme, named after how precipitation falls.
+/// Variant of the scheme, named after its sedimentation.
 ///
 /// | | `SemiLagrangian` | `Substepped` |
 /// |---|---|---|
-/// | fall of rain and snow | layers carried down whole, each species by itself | upstream differences in equal sub-steps, as many for rain as for snow |
+/// | sedimentation of rain and snow | layers carried down whole, each species by itself | upstream differences in equal sub-steps, as many for rain as for snow |
 /// | speed where there is nothing to fall | 0 | that of the smallest drops and flakes; it counts in the number of sub-steps |
 /// | melting of snow | once, after the fall, with the new sizes | in every sub-step, with the sizes of the start, and not divided by the density |
 /// | intercept of snow | of the present temperature | of the temperature at the start of the minor step |

@@ -8,7 +8,7 @@ use crate::wsm5::params::{SchemeConstants, Tuning, Wsm5Params};
 
 /// Scheme, as every process needs it: parameters, variant, and the factor of each process.
 ///
-/// It stands for its parameters wherever only these are asked for.
+/// It dereferences to its parameters.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Scheme<R> {
     /// The numbers of the scheme, which kernels see as well.

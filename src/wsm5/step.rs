@@ -1,4 +1,4 @@
-//! A minor step of one cell, apart from the fall: what acts, and in which order.
+//! A minor step of one cell, apart from sedimentation: the processes in their order.
 
 use crate::shared::shared_struct;
 use crate::wsm5::cell::{Air, Cell, Onset, coefficients, is_clear};

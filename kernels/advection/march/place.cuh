@@ -1,4 +1,4 @@
-// Which cells a thread has, and where those around them lie in memory.
+// Cells of a thread, and the memory layout of those around them.
 //
 // A thread has CELLS cells side by side in a row and marches upward through LEVELS levels. The
 // threads of a block have rows of WIDTH such groups above one another, so that they find the values

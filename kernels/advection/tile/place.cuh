@@ -1,4 +1,4 @@
-// Which cells of a tile a thread has.
+// Cells of a thread in a tile.
 //
 // A block has a tile of rows above one another. A warp has a row of it, a thread CELLS cells of the
 // row, and all march upward together. A thread makes the fluxes west and south of its cells and gets

@@ -1,4 +1,4 @@
-// Which part of which matrix a block transposes, and the tile that rows wait in to be written as
+// Part of the matrices that a block transposes, and the tile that rows wait in to be written as
 // columns.
 #pragma once
 

@@ -1,4 +1,4 @@
-// Semi-Lagrangian fall in one column, by one thread. Names and order as in src/wsm5/fall.rs.
+// Semi-Lagrangian sedimentation in one column, by one thread. Names and order as in src/wsm5/fall.rs.
 #pragma once
 
 #include "wsm5/column/column.cuh"

@@ -1,4 +1,4 @@
-// Fall in short equal steps in one column, by one thread. Names and order as in
+// Sub-stepped sedimentation in one column, by one thread. Names and order as in
 // src/wsm5/substep.rs.
 #pragma once
 

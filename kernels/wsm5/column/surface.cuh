@@ -36,7 +36,7 @@ __device__ inline void store_surface(const CloudArgs& a, int place, const Precip
                                      real mass_mismatch)
 {
     if (WEIGHED) a.mass_mismatch[place] = mass_mismatch;
-    // Both are sums over the run. Nobody else adds to them, but so nobody waits for what they are.
+    // Both are sums over the run. No other thread adds to them; so no thread waits for their values.
     if (sum.rain > 0) atomicAdd(&a.rain[place], sum.rain);
     if (sum.snow > 0) atomicAdd(&a.snow[place], sum.snow);
     // A millimetre of water is a kilogram per square metre.

@@ -96,7 +96,7 @@ __device__ inline void act_in(const CloudArgs& a, const Origin& origin, int k, i
     const int here = cell_of(a, k, tile.place[column]);
     Cell cell = cell_in(tile, k, column);
     const real exner = origin.exner, depth = depth_in(a, tile, k, column);
-    // No process asks for the depth of a layer.
+    // No process needs the depth of a layer.
     Air air = {tile.rho[k][column], origin.p, 0, 0, 0, 0};
     const Onset& at_start = origin.onset;
     // The fields still hold what was there at the start of the call.

@@ -1,4 +1,4 @@
-// Semi-Lagrangian fall in one column, of one species or of all, by lanes of a warp: see src/wsm5/fall.rs.
+// Semi-Lagrangian sedimentation in one column, of one species or of all, by lanes of a warp: see src/wsm5/fall.rs.
 //
 // A lane has levels, and the interfaces below them; lanes above the lid have layers of no depth that
 // hold nothing, so that nobody asks which lane has what. Neighbours are asked by shuffles; what has

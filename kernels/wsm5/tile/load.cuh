@@ -20,7 +20,7 @@ __device__ inline real least_saturation(const Onset& onset)
     return FALLOUT == Fallout::Substepped ? min(least, onset.qsw) : least;
 }
 
-// The same where nobody asks for the other saturation.
+// The same without the other saturation.
 __device__ inline real least_saturation(const Wsm5Params& p, real t, real pressure)
 {
     const real cap = p.vapour_pressure_cap;

@@ -1,4 +1,4 @@
-// Fall in short equal steps in one column, by one warp: see src/wsm5/substep.rs.
+// Sub-stepped sedimentation in one column, by one warp: see src/wsm5/substep.rs.
 //
 // A lane has levels. In every sub-step it asks what the levels above them have.
 #pragma once

@@ -1,4 +1,4 @@
-//! The transport on the device: what its kernels are compiled for and what they are given.
+//! The transport on the device: launches, compile-time settings and arguments of its kernels.
 //!
 //! # Decisions
 //!
@@ -70,8 +70,8 @@ use crate::state::gpu::mark;
 shared_struct! {
     /// Arguments of the kernels of the transport.
     ///
-    /// Tracers follow one another: element (tracer, k, j, i), i fastest, rows as [`Layout`] has them. What a kernel
-    /// asks for first stands first: every line of the arguments that it comes to keeps it waiting.
+    /// Tracers follow one another: element (tracer, k, j, i), i fastest, rows as [`Layout`] has them. Members that
+    /// a kernel reads first come first: it waits for every cache line of its arguments.
     #[derive(Default)]
     pub struct TransportArgs<R> {
         /// Word for the mark of a kernel that has begun; null if marks are off.
@@ -113,7 +113,7 @@ shared_struct! {
         /// Map factor in x, (ny, nx).
         map_x: ReadPointer<R>, "1";
         /// Values that air brings in through the sides of each tracer: west, east (nz, ny), south,
-        /// north (nz, nx); null for zero. What is not a number stands for the value of the neighbour inside.
+        /// north (nz, nx); null for zero. NaN stands for the value of the neighbour inside.
         inflow: ReadPointer<R>, "kg kg⁻¹";
         /// Tracer fluxes of the last stage through the sides of the region inside the outermost cells, laid out as
         /// `inflow`; null in other stages.
@@ -127,7 +127,7 @@ shared_struct! {
     }
 }
 
-/// Threads that add up what enters, a power of two.
+/// Threads that add up the inflow, a power of two.
 const SUM_THREADS: usize = 128;
 
 /// Settings that the kernels of the transport are compiled for.
@@ -317,7 +317,7 @@ impl TransportSettings {
     /// The launches of one step of `dt` seconds, in their order.
     ///
     /// `air` holds the pointers that do not depend on the stage; its pointer `side_flux` is null
-    /// where nobody asks for what enters through the sides.
+    /// if the inflow through the sides is not needed.
     pub fn step<R: Real>(
         self,
         grid: &Grid,
@@ -395,8 +395,8 @@ impl TransportSettings {
         launches
     }
 
-    /// The launch that adds what the last stage of such a step has carried into the region inside the
-    /// outermost cells, one block for each tracer and level; none where nothing can enter.
+    /// The launch that adds the inflow of such a step's last stage into the region inside the outermost cells, one
+    /// block for each tracer and level; `None` if nothing can enter.
     pub fn entering<R: Real>(
         self,
         grid: &Grid,

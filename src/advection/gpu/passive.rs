@@ -1,4 +1,4 @@
-//! Passive tracers on the device: what there is of them, and their decay.
+//! Passive tracers on the device: their sums, and their decay.
 
 use std::ops::Range;
 

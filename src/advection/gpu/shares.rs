@@ -116,7 +116,7 @@ impl March {
     /// The cells of a thread that kernels are made for: two at least, of which one is inside a specified
     /// side and the other is not.
     pub const CELLS: [usize; 2] = [2, 4];
-    /// The blocks of a multiprocessor that registers can be bound for.
+    /// The blocks of a multiprocessor that registers can be limited for (launch bounds).
     pub const RESIDENT: std::ops::RangeInclusive<usize> = 1..=16;
 
     /// The built-in march for a number of columns, the fastest on an H200.

@@ -1,5 +1,5 @@
-//! The march with a limiter: low-order fluxes and corrections of a level, what its cells can afford, and
-//! the final fluxes.
+//! The march with a limiter: low-order fluxes and corrections (antidiffusive fluxes) of a level, the scale factors of
+//! its cells, and the final fluxes.
 
 use ndarray::ArrayViewMut3;
 

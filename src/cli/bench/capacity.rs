@@ -21,7 +21,7 @@ impl Bench {
         }
     }
 
-    /// Fails where the arrays of a ladder that are asked for do not fit into memory.
+    /// Fails if the requested arrays of a ladder do not fit into memory.
     pub(super) fn check_ladders(&self) -> Result<()> {
         if self.wants(Part::Reduce) {
             let value = if self.integers { WHOLE_NUMBER } else { self.bytes() };
@@ -38,7 +38,7 @@ impl Bench {
         Ok(())
     }
 
-    /// Fails where the columns of the input on a grid that is asked for do not fit into memory.
+    /// Fails if the columns of the input on a requested grid do not fit into memory.
     pub(super) fn check_tiles(&self, levels: usize) -> Result<()> {
         for tile in &self.tile {
             let Tile { nx, ny } = *tile;

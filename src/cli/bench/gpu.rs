@@ -93,7 +93,7 @@ impl<S: FnMut(&Figure) -> Result<()>> Table<S> {
     }
 }
 
-/// The mappings that are wanted on a grid: both where none is asked for.
+/// The requested mappings on a grid: both without an option.
 fn mappings<R: OnDevice>(
     gpu: &Gpu,
     choice: Option<MappingChoice>,

@@ -215,7 +215,7 @@ impl Bench {
     ///
     /// # Errors
     ///
-    /// Those of the options and of the input, and [`Error::Gpu`] where the GPU is asked for and
+    /// Those of the options and of the input, and [`Error::Gpu`] if the GPU is requested and
     /// cannot be used, or is too small.
     pub(super) fn run(&self) -> Result<()> {
         if self.dt <= 0.0 || !self.dt.is_finite() {
@@ -334,12 +334,12 @@ impl Bench {
         Ok(Some((gpu, copy)))
     }
 
-    /// The file for the figures, where one is asked for.
+    /// The file for the figures, if one is requested.
     fn new_json(&self) -> Result<Option<Pending>> {
         self.json.as_ref().map(|path| Pending::new(path, self.force)).transpose()
     }
 
-    /// The file to draw to, where one is asked for.
+    /// The file to draw to, if one is requested.
     fn drawing(&self) -> Result<Option<Pending>> {
         self.range.svg.as_ref().map(|path| Pending::new(path, self.force)).transpose()
     }

@@ -269,7 +269,7 @@ impl<R: Real + Element> Between<R> {
             count: count as i64,
             weight: self.weights.pointer_to(weight).read(),
         };
-        // SAFETY: the three arrays have `count` elements, and outlive what is asked for, since
+        // SAFETY: the three arrays have `count` elements, and outlive the queued work, since
         // memory is freed only when the device is done with it.
         unsafe { self.blend.launch(Launch::flat(count, THREADS), &args) }
     }
@@ -288,7 +288,7 @@ impl<R: Real + Element> Between<R> {
             ny: layout.shape.ny as i32,
             filler: 0,
         };
-        // SAFETY: the arrays have the layout of the grid, and outlive what is asked for.
+        // SAFETY: the arrays have the layout of the grid, and outlive the queued work.
         unsafe { self.close.launch(Launch::flat(layout.columns(), THREADS), &args) }
     }
 }

@@ -15,7 +15,7 @@ use crate::io::writer::Stored;
 use crate::state::State;
 use crate::tracers::Role;
 
-/// Most steps that can be past: as many as can be asked for by their number.
+/// Most steps that can be past: as many as the option for their number admits.
 const MOST_STEPS: usize = u32::MAX as usize;
 
 /// Part of a step by which times may differ that are computed in two ways.

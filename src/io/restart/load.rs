@@ -1,4 +1,4 @@
-//! Reading restart files.
+//! Reading restart files (checkpoints).
 
 use std::path::Path;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! Restart files: all that a run needs to go on as if it had not been stopped.
+//! Restart files (checkpoints): everything that a run needs to continue as if it had not been stopped.
 //!
 //! A file holds the state and what has been gathered, in working precision; the place where the run
 //! takes place; and of the input, as it was read, the frame before the present time and all later

@@ -1,4 +1,4 @@
-//! Writing restart files.
+//! Writing restart files (checkpoints).
 
 use netcdf::types::NcTypeDescriptor;
 use netcdf::{AttributeValue, FileMut};

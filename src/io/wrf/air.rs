@@ -1,4 +1,4 @@
-//! The air of a WRF file: what follows from its fields, and whether it is air at all.
+//! The air of a WRF file, derived from its fields, with checks that its values are possible.
 
 use std::ops::RangeInclusive;
 

@@ -1,4 +1,4 @@
-//! The grid of a WRF file alone, for whoever needs no air: weights, places in pictures.
+//! The grid of a WRF file alone, without air: for weights, and for places in pictures.
 
 use std::path::Path;
 

@@ -65,7 +65,7 @@ pub enum Overlap {
 /// Values of a field, those of all times, that are looked at ahead though a run may not need them.
 const LOOKED_AT: usize = 5_000_000;
 
-/// The times of the input files. Their fields are read when asked for.
+/// The times of the input files. Their fields are read on demand.
 #[derive(Clone, Debug)]
 pub struct Series {
     moments: Vec<Moment>,

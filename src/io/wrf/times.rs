@@ -1,4 +1,4 @@
-//! When the times of a WRF file are: by `Times`, by `XTIME`, or by the attributes of its start.
+//! The times of a WRF file: by `Times`, by `XTIME`, or by the attributes of its start.
 //!
 //! `Times` has room for whole seconds. Where it and an `XTIME` in double precision are of one mind but for a
 //! part of a second, `XTIME` tells the part.

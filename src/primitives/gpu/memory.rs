@@ -75,7 +75,7 @@ pub enum Experiment {
     },
     /// A copy of the elements that a list names.
     Gather {
-        /// By the path for what nobody writes.
+        /// By the path for read-only data.
         read_only: bool,
     },
     /// So many multiplications by one number and additions of another for each element.

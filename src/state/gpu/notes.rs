@@ -1,5 +1,5 @@
-//! The notes that kernels leave for the host: how far the steps have come, and the first value that has become
-//! infinite or not a number, in a word of its own.
+//! Status words that kernels write for the host: the number of steps done, and the first value that has become infinite
+//! or NaN, in a word of its own.
 
 /// Bits of a note that the place takes, as many as kernels can count, and from which on the field and
 /// the step stand.

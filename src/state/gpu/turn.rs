@@ -1,6 +1,6 @@
-//! Steps that end together, and what each of them is among them.
+//! A step's position in a batch of steps launched as one graph.
 
-/// Which of several steps a step is that end together.
+/// A step's position in a batch of steps that end together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Turn {
     /// Its number, counted from 1.

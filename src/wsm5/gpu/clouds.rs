@@ -1,4 +1,4 @@
-//! The microphysics on the device: its memory and its launches.
+//! The microphysics on the device: its memory and its launches (`nwp_mini::wsm5` on the GPU).
 
 mod abreast;
 

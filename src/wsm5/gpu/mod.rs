@@ -1,4 +1,4 @@
-//! The microphysics on the device: what its kernels are compiled for and what they are given.
+//! The microphysics on the device: launch configurations, compile-time variants and arguments of its kernels.
 //!
 //! # Decisions
 //!
@@ -106,7 +106,7 @@ shared_struct! {
         /// Mass of the changes that is lost or made since the dry mass of their cell is not rho dz; set if there is a
         /// mass.
         mass_mismatch: DevicePointer<R>, "kg m⁻²";
-        /// Dry mass of the cells; null where nobody asks for that.
+        /// Dry mass of the cells; null without a mass mismatch.
         mass: LayeredPointers<R>, "kg";
         /// Reciprocal area of the cells.
         per_area: ReadPointer<R>, "m⁻²";
@@ -184,14 +184,14 @@ impl Purpose {
     pub const RUN: Self = Self { is_short: true, weighs: true, region: None };
 }
 
-/// A tile of columns, and the threads that work on it.
+/// Launch configuration of the tile mapping: the columns of a tile, and the threads of its block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Tile {
     /// Columns, a power of two up to 32.
     pub columns: usize,
     /// Threads of a block, a multiple of 32.
     pub threads: usize,
-    /// Blocks that a multiprocessor should hold at a time, which bounds the registers.
+    /// Blocks that a multiprocessor should hold at a time (launch bounds), which limits the registers of a thread.
     pub blocks: usize,
 }
 
@@ -209,13 +209,13 @@ const NARROW: usize = 8;
 /// Columns from which on a region gets a kernel of its own; fewer take as long without one.
 const WORTH_A_KERNEL: usize = 1_000;
 
-/// Cells that a thread of a tile asks the memory for at a time, before it looks at the first.
+/// Cells that a thread of a tile prefetches at a time.
 const ASKED: usize = 3;
 /// Threads that wide tiles of 32 and of 16 columns bind a multiprocessor for: what an H200 is the fastest with, at 27
 /// and at 50 levels.
 const RESIDENT: [usize; 2] = [1152, 960];
-/// Numbers that a species leaves in a column in a minor step (`Landing`), and that the sums of a column have
-/// (`Precipitation`).
+/// Members of `Landing`, the results of a species in a column in a minor step, and of `Precipitation`, the sums of a
+/// column.
 const LANDING: usize = 3;
 const SUMS: usize = 7;
 /// Fewest threads of a wide tile, as many as have been found good at 27 levels.

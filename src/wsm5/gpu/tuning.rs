@@ -1,4 +1,4 @@
-//! The sharing of columns among threads, as a setting that can be chosen without changing results.
+//! Launch configurations of the microphysics, as settings that can be tuned without changing results.
 
 use super::{Mapping, Tile};
 use crate::device::{Gpu, WARP};

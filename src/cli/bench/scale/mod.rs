@@ -158,7 +158,7 @@ struct Scale<'a, W> {
 }
 
 impl Bench {
-    /// Measures all sizes, and draws them where that is asked for.
+    /// Measures all sizes, and draws them if requested.
     pub(super) fn scale(
         &self,
         gpu: Option<&Gpu>,

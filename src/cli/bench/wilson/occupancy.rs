@@ -1,4 +1,4 @@
-//! Speed by occupancy: shared memory that is asked for and not used lets fewer blocks fit.
+//! Speed by occupancy: shared memory that is allocated and not used lets fewer blocks fit.
 
 use std::io::Write;
 
