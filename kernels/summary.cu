@@ -24,7 +24,7 @@ summary_contents_acc64(const __grid_constant__ ContentsArgs args)
 // Outflow through a face: `flux` points out of the cell.
 __device__ inline double outgoing(real flux) { return max(static_cast<double>(flux), 0.0); }
 
-// The cell that air leaves fastest: what flows out of it in a second over its mass. The y of a block
+// The cell with the fastest outflow: outflow in a second over its mass. The y of a block
 // is the first of its levels.
 extern "C" __global__ void __launch_bounds__(SUMMARY_THREADS)
 summary_outflow_acc64(const __grid_constant__ OutflowArgs args)

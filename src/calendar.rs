@@ -47,7 +47,7 @@ pub fn format(time: PrimitiveDateTime) -> String {
     }
 }
 
-/// The time in WRF's form, to the nearest second: what `Times` has room for.
+/// The time in WRF's form, to the nearest second, the resolution of `Times`.
 pub fn stamp(time: PrimitiveDateTime) -> String {
     const HALF: Duration = Duration::milliseconds(500);
     let time = time.saturating_add(HALF);

@@ -71,7 +71,7 @@ impl fmt::Display for Shape {
 pub enum Side {
     /// The opposite side.
     Periodic,
-    /// Prescribed air: what flows in has given values, what flows out leaves unchanged.
+    /// Prescribed air: inflow has given values, outflow leaves unchanged.
     Specified,
     /// Nothing known: the outermost row radiates outward.
     Open,
@@ -157,7 +157,7 @@ impl FromStr for Sides {
     }
 }
 
-/// The horizontal extent of the grid and what lies around it.
+/// The horizontal extent of the grid and its sides.
 #[derive(Clone, Copy, Debug)]
 pub struct Grid {
     /// Number of cells.

@@ -4,7 +4,7 @@
 //! # A column of cloud
 //!
 //! [`wsm5`] is the microphysics. A [`Column`](wsm5::Column) holds the cells of one column from the ground up; a
-//! call advances them and tells what has fallen.
+//! call advances them and returns the precipitation.
 //!
 //! ```
 //! use nwp_mini::wsm5::scheme::Scheme;
@@ -163,7 +163,7 @@
 //!
 //! # Features
 //!
-//! | feature | what it adds | what it needs |
+//! | feature | adds | needs |
 //! |---|---|---|
 //! | none | state, transport, microphysics, chemistry, primitives, the backend of the CPU | |
 //! | `gpu` | `device`, the launchers, `backend::gpu` | a driver and NVRTC when a device is opened |

@@ -98,7 +98,7 @@ impl MassCoordinate {
 /// Mass of the cells and capacity of the faces.
 ///
 /// The capacity of a face is the largest mass that the low-order flux of the positive-definite
-/// limiter may take through it in one step, half of what lies around it.
+/// limiter may take through it in one step, half of the mass around it.
 ///
 /// Source: S06 (cap of the upwind flux at a Courant number of one half), in WRF's own averages.
 #[derive(Clone, Debug)]

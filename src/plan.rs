@@ -38,7 +38,7 @@ pub struct Past {
     pub lack: f64,
 }
 
-/// The shortest time step, s: far below any use, and far above what single precision takes for 0.
+/// The shortest time step, s: far below any use, and far above the values that single precision takes for 0.
 const SHORTEST: f64 = 1e-6;
 
 /// Most steps of a run: as many as the option for their number admits.

@@ -13,7 +13,7 @@ use crate::tracers::{MOIST_AIR, Tracer, TracerSet};
 
 /// The fields that move with the air: one for each tracer of a set, in its order. Shape of each: (nz, ny, nx), i fastest.
 ///
-/// A field has memory of its own, so that a step can exchange it for what it has become.
+/// A field has memory of its own, so that a step can exchange it for its new values.
 #[derive(Clone, Debug)]
 pub struct State<R> {
     set: Arc<TracerSet>,
@@ -204,7 +204,7 @@ pub struct Surface<R> {
 }
 
 impl<R> Surface<R> {
-    /// Names of the planes, in the order that they have everywhere: first what output holds, last the terms of
+    /// Names of the planes, in the order that they have everywhere: first those of the output, last the terms of
     /// the water budget.
     pub const NAMES: [&'static str; 8] =
         ["rain", "snow", "rainncv", "snowncv", "sr", "fallen", "fall_residual", "clipped"];

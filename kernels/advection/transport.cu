@@ -90,7 +90,7 @@ transport_update(const __grid_constant__ TransportArgs args)
     if (find_place(args, UNLIMITED, TRACERS - UNLIMITED, place)) march<update>(args, place);
 }
 
-// Adds what has entered, for a transport by itself; in a run the kernel that ends the step does it.
+// Adds the inflow, for a transport by itself; in a run the kernel that ends the step does it.
 extern "C" __global__ void __launch_bounds__(SUM_THREADS)
 transport_entered_acc64(const __grid_constant__ TransportArgs args)
 {

@@ -2,7 +2,7 @@
 #pragma once
 
 // Counts a block that is done, and tells how many are, this one included. Whoever sees that a block
-// is counted sees what its calling thread has written before.
+// is counted sees earlier stores of its calling thread.
 __device__ inline int counted(unsigned long long* ticket)
 {
 #ifdef __CUDACC_RTC__

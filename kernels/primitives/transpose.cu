@@ -39,7 +39,7 @@ transpose_naive(const __grid_constant__ TransposeArgs args)
 }
 
 // Worst access pattern: a warp goes along a diagonal, so that neither its loads nor its stores are
-// side by side. Only the caches, which keep what neighbouring warps ask for, save it from worse.
+// side by side. Only the caches, which keep the lines that neighbouring warps read, save it from worse.
 extern "C" __global__ void __launch_bounds__(LADDER_TILE * LADDER_TILE)
 transpose_strided(const __grid_constant__ TransposeArgs args)
 {
@@ -163,7 +163,7 @@ transpose_wide(const __grid_constant__ TransposeArgs args)
 
 // The ones in use where a matrix has few rows or few columns, as fields of some levels have: tiles of
 // squares would stay empty in part. A block takes all of the short side and THIN_LENGTH of the long
-// one; what it reads, or writes, is then a single stretch of memory, which it goes through without
+// one; its loads, or stores, are then a single stretch of memory, which it goes through without
 // regard to where rows end. See `thin_tile`.
 extern "C" __global__ void __launch_bounds__(THIN_THREADS)
 transpose_thin_rows(const __grid_constant__ TransposeArgs args)

@@ -4,7 +4,7 @@
 
 namespace balance {
 
-// Factor that keeps a loss within what there is. See src/wsm5/balance.rs.
+// Factor that limits losses to the content. See src/wsm5/balance.rs.
 __device__ inline real share(real available, real loss)
 {
     available = max(available, Q_MIN);

@@ -21,7 +21,7 @@ __device__ inline real mass_mismatch(real mass, real per_area, real rho, real dz
     return (mass * per_area - rho * dz) * (after - before);
 }
 
-// Sets what stays the same during a call. See src/wsm5/cell.rs.
+// Sets the invariants of a call. See src/wsm5/cell.rs.
 __device__ inline void settle(const Cell& cell, Air& air)
 {
     air.density_factor = sqrt(1 / air.rho * RHO_REFERENCE);

@@ -83,7 +83,7 @@ __device__ inline real mass_in_ground(real bottom, real top, real thickness, rea
     return bottom >= 0 ? real(0) : density * depth;
 }
 
-// Puts what has fallen back into a cell. See src/wsm5/fall.rs.
+// Stores the content after sedimentation in a cell. See src/wsm5/fall.rs.
 __device__ inline real land(const Air& air, real content, real& q)
 {
     q = max(content / air.rho, real(0));

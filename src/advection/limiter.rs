@@ -57,7 +57,7 @@ pub fn bounds<R: Real>(q: R, around: Faces<R>, mass: Faces<R>) -> (R, R) {
     seen.iter().fold((q, q), |(least, most), &x| (x.smaller(least), x.larger(most)))
 }
 
-/// A flux limited by what the giving cell can afford.
+/// A flux limited by the scale factor of the giving cell.
 ///
 /// Φ + R A, with R of the cell of lower index if A > 0, else of the higher
 ///
@@ -69,7 +69,7 @@ pub fn positive_flux<R: Real>(low: R, correction: R, outgoing: [R; 2]) -> R {
     low + factor * correction
 }
 
-/// A flux limited by what the giving cell can afford and the receiving cell can take.
+/// A flux limited by the scale factors of the giving and the receiving cell.
 ///
 /// Φ + min(Rout₋, Rin₊) A if A > 0, else Φ + min(Rin₋, Rout₊) A
 ///

@@ -29,7 +29,7 @@ const MOST_ROWS: usize = 32;
 /// Cells of a level of a block that the caches hold the rows of.
 const MOST_CELLS: usize = 32 * 1024;
 
-/// Rows of the blocks of a grid: many, as what is next to their seams is computed twice, but so few
+/// Rows of the blocks of a grid: many, as the cells next to their seams are computed twice, but so few
 /// that every thread finds some blocks.
 pub(super) fn block_rows(shape: Shape, threads: usize) -> usize {
     let Shape { nx, ny, .. } = shape;
@@ -129,7 +129,7 @@ impl<R: FluxConstants> March<'_, '_, R> {
     /// Sums the final lateral fluxes.
     ///
     /// The outermost cells of an axis that is not periodic are not changed along it: their outer
-    /// face is given what their inner one carries.
+    /// face is given the flux of their inner one.
     #[inline(always)]
     fn sum_lateral(&mut self, k: usize) {
         let (strip, cells) = (self.strip(self.rows), self.cells());
@@ -170,7 +170,7 @@ impl<R: FluxConstants> March<'_, '_, R> {
     }
 }
 
-/// Copies what belongs to the western faces of rows, and leaves out the last one of every row.
+/// Copies values of the western faces of rows, without the last one of every row.
 #[inline(always)]
 fn copy_western<'a, R: Copy + 'a>(
     faces: impl Fn(usize) -> &'a [R],

@@ -274,7 +274,7 @@ impl Idealised {
 /// within these bounds, s.
 const STEPS: [f64; 2] = [10.0, 120.0];
 
-/// A step in hundredths of a second that divides `spacing`, well below what the winds admit.
+/// A step in hundredths of a second that divides `spacing`, well below the limit of the winds.
 fn time_step(longest: f64, dx: f64, spacing: f64) -> f64 {
     let [least, most] = STEPS;
     let wanted = (0.8 * longest).min((6e-3 * dx).clamp(least, most)).min(spacing);

@@ -35,7 +35,7 @@ pub(super) const UNIT: f64 = 20.0;
 /// Height of the lid, m.
 const LID: f64 = 2000.0;
 
-/// Most vapour in a body, kg kg⁻¹: a sixth of what saturates the coldest layer.
+/// Most vapour in a body, kg kg⁻¹: a sixth of saturation in the coldest layer.
 const MOST: f64 = 1e-3;
 
 /// The wind along a side of the grid that sets the time by default, m s⁻¹.
@@ -85,7 +85,7 @@ fn moved(
     Idealised { exact: Some(exact), ..Idealised::new(Parts { wish, domain, air, winds, moments }) }
 }
 
-/// The time of a turn: what the user wants, or whole hours that keep the wind along the sides
+/// The time of a turn: the user's, or whole hours that keep the wind along the sides
 /// below 100 m/s.
 fn period(wish: &Wish, side: f64) -> f64 {
     wish.period.unwrap_or_else(|| (PI * side / BRISK / HOUR).ceil() * HOUR)

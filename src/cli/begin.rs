@@ -48,7 +48,7 @@ fn solver(gpu: Option<&Gpu>) -> Result<Arc<dyn Solver>> {
     })
 }
 
-/// Reads what the run starts from and what drives it.
+/// Reads the initial state and the forcing of the run.
 ///
 /// # Errors
 ///
@@ -155,7 +155,7 @@ fn refuse_faster_winds<R>(case: &Case<R>, dt: f64, path: &Path) -> Result<()> {
     )))
 }
 
-/// Tells what a run would do.
+/// Prints the plan of a run.
 pub(super) fn print_dry(config: &RunConfig, plan: &Plan) -> Result<()> {
     let Plan { steps, dt, .. } = *plan;
     writeln!(
@@ -171,7 +171,7 @@ pub(super) fn print_dry(config: &RunConfig, plan: &Plan) -> Result<()> {
     Ok(())
 }
 
-/// Tells what the wind projection found and did.
+/// Logs the findings and corrections of the wind projection.
 pub(super) fn log_projection<R>(case: &Case<R>) {
     let frames = &case.input_frames;
     for (number, frame) in frames.iter().enumerate() {

@@ -65,7 +65,7 @@ pub(super) struct Asked {
 }
 
 impl Asked {
-    /// Refuses what cannot be written, and reads what says where values are to go.
+    /// Refuses files that cannot be written, and reads weights and places.
     ///
     /// # Errors
     ///

@@ -1,7 +1,7 @@
 //! Options of `run` from a TOML file, and `nwp-mini config`, which prints such a file.
 //!
 //! The keys are the names of the options. What a file says becomes options like those that are
-//! typed, so both go through one and the same parser, and what is typed wins.
+//! typed, so both go through one and the same parser, and typed options win.
 
 use std::ffi::OsString;
 use std::io::{self, Write};
@@ -69,7 +69,7 @@ fn takes_value(option: &Arg) -> bool {
     option.get_action().takes_values()
 }
 
-/// Adds to a command line what the file of its `--config` says and it does not.
+/// Adds to a command line the options of its `--config` that it does not have.
 ///
 /// # Errors
 ///

@@ -180,7 +180,7 @@ struct Done<'a> {
 struct Timing {
     #[serde(flatten)]
     phases: PhaseTimes,
-    /// Wall time of a step of all members, and what of it falls to each, s.
+    /// Wall time of a step of all members, and of each of them, s.
     step_s: f64,
     step_of_a_member_s: f64,
     wall_s: f64,

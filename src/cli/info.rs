@@ -1,4 +1,4 @@
-//! `nwp-mini info`: what the machine and the program are, and what a file offers as input.
+//! `nwp-mini info`: the machine and the program, or the contents of a file as input.
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -237,7 +237,8 @@ impl FileFacts {
         Ok(facts)
     }
 
-    /// Opens the file as a run does; the longest time step, where it is cheap to tell, and what was not looked at.
+    /// Opens the file as a run does; the longest time step, if it is cheap to compute, and the parts that were not
+    /// checked.
     fn as_input(path: &Path, cells: usize) -> Result<(Option<f64>, Option<String>)> {
         let (domain, frame, series) = wrf::open(&[path.to_owned()], None, Overlap::Refuse)?;
         let is_small = series.is_small(&domain);

@@ -1,4 +1,4 @@
-//! `nwp-mini kernels`: compile every kernel, no GPU needed, and tell what each takes.
+//! `nwp-mini kernels`: compile every kernel, no GPU needed, and print the resources of each.
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};

@@ -196,7 +196,7 @@ impl Facts {
         })
     }
 
-    /// Adds what came of a pair of runs.
+    /// Adds the result of a pair of runs.
     pub(super) fn compare(&mut self, pair: &pair::Report) {
         self.pairs.clone_from(&pair.ratios);
         self.verdict.clone_from(&pair.verdicts);
@@ -283,7 +283,7 @@ impl Facts {
         Ok(())
     }
 
-    /// Writes what the run is asked to write besides its fields: figures as JSON, a page.
+    /// Writes the requested reports of the run: figures as JSON, a page.
     ///
     /// # Errors
     ///

@@ -20,7 +20,7 @@ pub struct Branches {
     ended: Vec<Event>,
 }
 
-/// One of several branches, or what they all come from.
+/// One of several branches, or their common trunk.
 #[derive(Clone, Copy, Debug)]
 pub struct Branch<'a> {
     stream: Option<&'a CudaStream>,

@@ -27,7 +27,7 @@ unsafe impl Element for u32 {}
 // SAFETY: as above.
 unsafe impl Element for u64 {}
 
-/// Rows of an array with places that hold nothing before and behind what counts.
+/// Rows of an array with padding before and behind their elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rows {
     /// Places before the first element that counts.
@@ -263,7 +263,7 @@ impl<T: Element> Buffer<T> {
             .map_err(failed("copy on the device"))
     }
 
-    /// Copies what a range of whole rows of another array holds to the elements from `first` on, without
+    /// Copies a range of whole rows of another array to the elements from `first` on, without
     /// gaps, on the device.
     ///
     /// # Errors

@@ -17,7 +17,7 @@ use super::prelude::Prelude;
 use super::sources;
 use crate::error::{Advice, Error, Result};
 
-/// One thing to compile: an entry file with what Rust writes before it.
+/// One thing to compile: an entry file below the prelude that Rust writes.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Source {
     /// The entry file below `kernels/`, as "wsm5/column.cu".
@@ -29,7 +29,7 @@ pub struct Source {
 }
 
 impl Source {
-    /// A file with what stands before it.
+    /// A file with its prelude.
     pub fn new(file: &'static str, prelude: Prelude) -> Self {
         Self { file, prelude: prelude.into_text(), is_exact: false }
     }
@@ -44,7 +44,7 @@ impl Source {
         sources::headers_of(self.file, &self.prelude)
     }
 
-    /// Digest of all text that the code is made of: the file, what stands before it, and the headers that
+    /// Digest of all text that the code is made of: the file, its prelude, and the headers that
     /// it includes.
     pub(crate) fn digest(&self) -> [u8; 32] {
         let mut digest = Sha256::new();
@@ -127,7 +127,7 @@ impl Compiler {
     ///
     /// # Errors
     ///
-    /// [`Error::Gpu`] with what was looked for and where.
+    /// [`Error::Gpu`] with the names and places of the search.
     pub fn find(given: Option<&Path>, fast_math: bool) -> (Search, Result<Self>) {
         let (search, found) = find_nvrtc(given);
         (
@@ -156,7 +156,7 @@ impl Compiler {
     pub fn architectures(&self) -> Result<Vec<Architecture>> {
         type Count = unsafe extern "C" fn(*mut c_int) -> c_int;
         let mut count = 0;
-        // SAFETY: the types are those of NVRTC's interface; `list` has room for what was counted.
+        // SAFETY: the types are those of NVRTC's interface; `list` has room for the counted number.
         let list = unsafe {
             let get_count: Count = self.function(c"nvrtcGetNumSupportedArchs")?;
             let get: Count = self.function(c"nvrtcGetSupportedArchs")?;

@@ -76,7 +76,7 @@ pub struct Survey {
     pub problem: Option<String>,
 }
 
-/// Looks for the libraries and the devices. Never fails: what is missing is part of the answer.
+/// Looks for the libraries and the devices. Never fails: missing ones are part of the answer.
 pub fn survey(options: &Options) -> Survey {
     let (driver, usable) = find_driver();
     let (found, compiler) = Compiler::find(options.compiler_library.as_deref(), options.fast_math);
@@ -288,7 +288,7 @@ impl Gpu {
         Ok(())
     }
 
-    /// Code for a source: what has been compiled ahead, or from the cache or the compiler.
+    /// Code for a source: compiled ahead, or from the cache or the compiler.
     pub(super) fn code(&self, source: &Source) -> Result<Code> {
         let ahead = self.ahead().remove(source);
         let Shared { compiler, cache, device, .. } = &*self.shared;

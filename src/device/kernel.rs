@@ -106,7 +106,7 @@ pub struct Resources {
     pub threads: u32,
     /// Registers of a thread.
     pub registers: u32,
-    /// Local memory of a thread: arrays that are no registers, and what is spilled; bytes.
+    /// Local memory of a thread: arrays that are not in registers, and register spills; bytes.
     pub local_bytes: u32,
     /// Shared memory of a block that the kernel declares, bytes.
     pub shared_bytes: u32,

@@ -57,7 +57,7 @@ impl<T: Element> Parcel<T> {
         self.sent - self.received
     }
 
-    /// Sends what `gather` puts into the buffer that it is given.
+    /// Sends the contents that `gather` puts into the buffer.
     ///
     /// # Errors
     ///

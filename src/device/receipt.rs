@@ -22,7 +22,7 @@ pub struct Receipt {
     pub f64_instructions: u32,
 }
 
-/// Compiles a source for an architecture, no device needed, and reads what its kernels take.
+/// Compiles a source for an architecture, no device needed, and reads the resources of its kernels.
 ///
 /// # Errors
 ///

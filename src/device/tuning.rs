@@ -53,7 +53,7 @@ impl Choice {
     }
 }
 
-/// All choices for a GPU, and what they hold for.
+/// All choices for a GPU, with the program and kernels that they hold for.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Tuning {

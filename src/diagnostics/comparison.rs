@@ -122,7 +122,7 @@ pub struct Comparison {
 }
 
 impl Comparison {
-    /// Names of what does not pass.
+    /// Names of the variables that fail.
     pub fn failures(&self) -> Vec<String> {
         let variables = self.variables.iter().filter(|v| !v.pass).map(|v| v.name.clone());
         let totals = self.totals.iter().filter(|t| !t.pass).map(|t| format!("total {}", t.name));

@@ -65,7 +65,7 @@ pub struct Profile {
     pub max: Vec<f64>,
 }
 
-/// Figures of what is above the ground of a species of water, kg m⁻².
+/// Figures of the column content of a species of water, kg m⁻².
 #[derive(Clone, Debug, Serialize)]
 pub struct ContentFigures {
     /// Name of the species.

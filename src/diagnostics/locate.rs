@@ -4,7 +4,7 @@ use crate::grid::{Shape, Sides};
 use crate::io::mapping;
 use crate::io::wrf::Domain;
 
-/// Cells around a place, as `c = j nx + i`, and what each counts for; the numbers add up to 1.
+/// Cells around a place, as `c = j nx + i`, with their weights, which add up to 1.
 pub type Around = [(usize, f64); 4];
 
 /// Largest distance beyond the outermost centres of a place that counts as on them, cells: the uncertainty of
@@ -319,7 +319,7 @@ mod tests {
         check(|i, j| [turn(178.7 + 0.3 * i), -0.7 + 0.2 * j], 1e-9);
     }
 
-    /// Skewed, as a bilinear map of the indices is: what Newton's method is for.
+    /// Skewed, as a bilinear map of the indices is, which needs Newton's method.
     #[test]
     fn places_on_a_skewed_grid() {
         check(|i, j| [10.0 + 0.3 * i + 0.1 * j + 0.01 * i * j, 45.0 + 0.2 * j - 0.1 * i], 1e-9);

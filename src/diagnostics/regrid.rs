@@ -18,7 +18,7 @@ use crate::primitives::csr::Csr;
 pub enum Method {
     /// By linear interpolation along both axes.
     Bilinear,
-    /// As means over the part of a cell that the other grid covers: what a field holds in all is kept.
+    /// As means over the part of a cell that the other grid covers: the total of a field is kept.
     Conservative,
 }
 
@@ -297,7 +297,7 @@ fn bilinear(
     })
 }
 
-/// Cells of the source that a cell of the target touches, and over what length.
+/// Cells of the source that a cell of the target touches, and the lengths of their overlap.
 fn overlaps([first, step]: [f64; 2], count: usize, target: Cells) -> Vec<Vec<(usize, f64)>> {
     let start = first - 0.5 * step;
     (0..target.count)

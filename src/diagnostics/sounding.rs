@@ -31,7 +31,7 @@ pub struct Parcel {
     pub condensation: Option<[f64; 2]>,
     /// Convective available potential energy, J kg⁻¹.
     pub cape: f64,
-    /// Convective inhibition, what it costs to get there, J kg⁻¹, ≤ 0.
+    /// Convective inhibition, the energy to get there, J kg⁻¹, ≤ 0.
     pub cin: f64,
 }
 

@@ -1,6 +1,6 @@
-//! One run, many members: what they differ by.
+//! Ensembles: the perturbations of the members of one run.
 //!
-//! Members share the grid, the winds, the air and what comes in through the sides; each has its own
+//! Members share the grid, the winds, the air and the boundary values; each has its own
 //! parameters of the microphysics and its own initial state. What a member is follows from the seed
 //! and its number, never from how many others there are.
 
@@ -65,7 +65,7 @@ pub enum Law {
 pub struct Disturbance {
     /// Its number among the fields of the state.
     pub field: usize,
-    /// Standard deviation: of potential temperature, K; of water, relative to what there is.
+    /// Standard deviation: of potential temperature, K; of water, relative to the content.
     pub amplitude: f64,
     /// Distance at which the correlation of two places falls to exp(-1/2), m; 0: none has any with
     /// another.

@@ -69,7 +69,7 @@ impl Filter {
         self.count + 2 * self.reach()
     }
 
-    /// The number of such a cell: the same for what is the same cell around a periodic axis.
+    /// The number of such a cell: the same for one cell met again around a periodic axis.
     fn number(&self, at: usize) -> u64 {
         let cell = at as i64 - self.reach() as i64;
         let cell = if self.is_periodic { cell.rem_euclid(self.count as i64) } else { cell };

@@ -70,7 +70,7 @@ shared_struct! {
         notes: DevicePointer<u64>, "1";
         /// The same where the host sees them.
         shown: DevicePointer<u64>, "1";
-        /// Blocks that add up what has entered, none where nothing can; the others have the terms.
+        /// Blocks that add up the inflow, none where nothing can enter; the others have the terms.
         entered_blocks: i32, "1";
         /// Steps that end.
         steps: i32, "1";

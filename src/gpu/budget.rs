@@ -190,7 +190,7 @@ impl<R: Real + Element> Budget<R> {
         Ok(self.level_sums.to_vec()?.iter().sum())
     }
 
-    /// Copies what makes all water and the terms of a state to words from `first` on.
+    /// Copies the sums of all water and of the terms of a state to words from `first` on.
     ///
     /// # Errors
     ///

@@ -122,7 +122,7 @@ pub fn catalogue(precision: Precision, nz: usize) -> Vec<Entry> {
                 shares,
             };
             let variant = format!("{limiter:?}, {size}, {side:?}").to_lowercase();
-            // Open and specified sides, and other limiters, are not what speed is measured on.
+            // Open and specified sides, and other limiters, are not part of speed measurements.
             let hot = limiter == Limiter::PositiveDefinite;
             let source = transport::source(precision, &grid, settings);
             entries.push(Entry { most_spilled: SPILLED, ..entry(source, &variant, hot) });

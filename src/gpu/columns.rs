@@ -1,4 +1,4 @@
-//! The columns of the fields: each brought together by a transpose, and what it holds by reductions of
+//! The columns of the fields: each brought together by a transpose, and its content by reductions of
 //! segments.
 
 use crate::device::{Buffer, Element, Gpu, Parcel};
@@ -77,7 +77,7 @@ impl<R: Real + Element + Reducible> Columns<R> {
         fields * shape.cells() * size_of::<R>() + words
     }
 
-    /// Begins to bring the columns together: those of the state, and of what is diagnosed from it.
+    /// Begins to bring the columns together: those of the state, and of its diagnostics.
     ///
     /// # Errors
     ///

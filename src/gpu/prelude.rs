@@ -27,7 +27,7 @@ pub struct Configuration {
     pub constants: Vec<(String, i32)>,
 }
 
-/// The text of all subjects together, which no kernel needs: for tests of what they share.
+/// The text of all subjects together, which no kernel needs: for tests of their common names.
 pub fn prelude(configuration: &Configuration) -> String {
     let Configuration { precision, nz, fallout, ref constants } = *configuration;
     let others = structs!(

@@ -1,7 +1,7 @@
 //! The settings of launchers that can be chosen without changing results.
 //!
 //! Another kind of choice is one more variant of [`Knob`] and of [`Setting`], with its candidates beside
-//! its launcher, which looks there for what was measured, and with its time in `nwp-mini tune`.
+//! its launcher, which looks there for measured settings, and with its time in `nwp-mini tune`.
 
 use std::fmt;
 

@@ -50,7 +50,7 @@ struct Handle {
 }
 
 impl Handle {
-    /// Takes what a call named `call` has opened.
+    /// Takes the handle that a call named `call` has opened.
     fn new(id: hid_t, close: unsafe extern "C" fn(hid_t) -> herr_t, call: &str) -> Result<Self> {
         if id < 0 { Err(refused(call)) } else { Ok(Self { id, close }) }
     }
@@ -152,7 +152,7 @@ impl File {
         }
     }
 
-    /// Hands what was written to the system.
+    /// Flushes the file to the system.
     pub(super) fn flush(&self) -> Result<()> {
         let _lock = LOCK.lock();
         // SAFETY: the identifier is that of an open file.
@@ -186,7 +186,7 @@ pub(super) struct Dataset {
 }
 
 impl Dataset {
-    /// Lengthens the first dimension to what is asked for, if it is shorter.
+    /// Lengthens the first dimension to the requested length, if it is shorter.
     pub(super) fn reach(&mut self, length: usize) -> Result<()> {
         let length = length as hsize_t;
         if self.extents.first().is_none_or(|now| *now >= length) {
@@ -274,7 +274,7 @@ impl Dataset {
     }
 
     /// A chunk as it is stored, of `most` bytes at most; `offset` is where its first element lies. What has not
-    /// passed all filters is refused, and so is what was never written.
+    /// passed all filters is refused, and so is one that was never written.
     pub(super) fn read_chunk(&self, offset: &[hsize_t], most: usize) -> Result<Vec<u8>> {
         if offset.len() != self.extents.len() || self.chunk.is_none() {
             return Err(format!("no chunk begins at {offset:?}"));

@@ -1,5 +1,5 @@
 //! The headers of classic NetCDF files (CDF-1, CDF-2, CDF-5), looked over before the library reads them:
-//! it believes their counts, makes room for whatever they say, and takes zeros for what is cut off.
+//! it believes their counts, makes room for whatever they say, and takes zeros for the part that is cut off.
 //!
 //! Source: the NetCDF user's guide, appendix "File format specifications".
 
@@ -212,7 +212,7 @@ impl Header {
         Ok(())
     }
 
-    /// Passes over values, and over what fills their last word.
+    /// Skips values, and the padding of their last word.
     fn pass(&mut self, bytes: u64) -> Checked<()> {
         let end = self.at.saturating_add(bytes).next_multiple_of(WORD);
         if end > self.length {

@@ -7,7 +7,7 @@ use std::sync::{Arc, Condvar, Mutex, PoisonError};
 pub struct Desk(Arc<(Mutex<bool>, Condvar)>);
 
 impl Desk {
-    /// A desk with room, and what the writer has as long as it is there.
+    /// A desk with room, and the writer's end of it.
     pub(super) fn of_writer() -> (Self, Leaving) {
         let desk = Self(Arc::default());
         (desk.clone(), Leaving(desk))

@@ -67,7 +67,7 @@ pub fn is_same(a: &Path, b: &Path) -> bool {
 ///
 /// [`Error::Exists`].
 pub fn refuse_existing(target: &Path, force: bool) -> Result<()> {
-    // A link to nowhere is no file; what it stands for can be made.
+    // A link to nowhere is no file; its target can be made.
     if target.metadata().is_ok() && !force {
         return Err(Error::Exists(target.to_owned()));
     }

@@ -184,7 +184,7 @@ struct Book {
 }
 
 impl Book {
-    /// Defines all variables and writes what does not change.
+    /// Defines all variables and writes the constant ones.
     fn begin<R: Stored>(file: &mut FileMut, header: &Header, roll: &Roll) -> netcdf::Result<Self> {
         let is_mapped = define_place(file, header)?.is_some();
         file.add_dimension(MEMBER, roll.members)?;
@@ -214,7 +214,7 @@ impl Book {
         Ok(Self { moments, roll: roll.clone(), frames: 0, members: 0 })
     }
 
-    /// Writes what a member has at a time; after the last one, mean and spread.
+    /// Writes the fields of a member at a time; after the last one, mean and spread.
     fn add<R: Stored>(
         &mut self,
         file: &mut FileMut,
@@ -281,7 +281,7 @@ fn put_roll(file: &mut FileMut, roll: &Roll) -> netcdf::Result<()> {
     Ok(())
 }
 
-/// Writes what the input says of the air, and what describes the grid.
+/// Writes the air of the input, and the description of the grid.
 fn put_prescribed<R: Stored>(
     file: &mut FileMut,
     header: &Header,

@@ -59,7 +59,7 @@ const LONGEST: usize = 128;
 /// They have fewer parameters.
 const MOST_PARAMETERS: u16 = 64;
 
-/// The first registered filter in what looks like a list of filters; by its name better than without one.
+/// The first registered filter in a text like a list of filters; by its name better than without one.
 fn found(bytes: &[u8]) -> Option<(u16, &'static str)> {
     let number = |at: usize| Some(u16::from_le_bytes(bytes.get(at..at + 2)?.try_into().ok()?));
     let entry = |at: usize, is_named: bool| {

@@ -102,7 +102,7 @@ impl FrameFile {
         self.put_bytes(name, frame, &bytes)
     }
 
-    /// The same with what is bytes already.
+    /// The same with bytes.
     pub(super) fn put_bytes(
         &mut self,
         name: &'static str,
@@ -176,7 +176,7 @@ impl FrameFile {
         done
     }
 
-    /// Hands what was written to the system.
+    /// Flushes the file to the system.
     pub(super) fn sync(&self) -> Result<()> {
         self.file.flush()
     }

@@ -53,7 +53,7 @@ pub(super) struct Growing {
 }
 
 impl Growing {
-    /// Starts a file; `title` says what it holds.
+    /// Starts a file with the attribute `title`.
     pub(super) fn create(pending: Pending, header: &Header, title: &str) -> Result<Self> {
         let file = Reopening::create(pending.path()).map_err(|e| pending.failed(e))?;
         let offset = 60.0 * calendar::minutes(header.domain.start, header.start);
@@ -94,7 +94,7 @@ impl Growing {
         self.pending.target()
     }
 
-    /// Adds what stands in the file from the start.
+    /// Adds the variables that are written once, at the start.
     pub(super) fn define(
         &mut self,
         add: impl FnOnce(&mut FileMut) -> netcdf::Result<()>,
@@ -189,7 +189,7 @@ impl Growing {
         self.file.wrote(size_of_val(values)).map_err(|e| self.pending.failed(e))
     }
 
-    /// Gives a copy of what there is of the file its name.
+    /// Gives a copy of the file so far its name.
     pub(super) fn show(&mut self) -> Result<()> {
         self.file.sync().map_err(|e| self.pending.failed(e))?;
         self.pending.show()

@@ -16,7 +16,7 @@ use crate::error::{Error, Result};
 /// Source: zlib technical details, "maximum compression factor": 1032.
 const MOST_DEFLATED: u64 = 1032;
 
-/// Size up to which it does not matter what a variable takes, bytes.
+/// Size up to which the size of a variable is not checked, bytes.
 const HARMLESS: u64 = 64 << 20;
 
 /// First bytes of an HDF5 file, as of all but the classic forms of NetCDF.
@@ -58,7 +58,7 @@ fn guarded<T>(path: &Path, call: impl FnOnce() -> T) -> Result<T> {
     })
 }
 
-/// The first line of what a panic says.
+/// The first line of the message of a panic.
 fn reason(panic: &(dyn Any + Send)) -> &str {
     let text = panic.downcast_ref::<String>().map(String::as_str);
     let text = text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("no reason told");

@@ -40,9 +40,9 @@ fn number(bytes: &[u8], at: usize) -> Option<u64> {
     Some(u64::from_le_bytes(bytes.try_into().ok()?))
 }
 
-/// Returns `true` if the chain of objects never ends, at the end of the heap or of what there is of it.
+/// Returns `true` if the chain of objects never ends, at the end of the heap or of the part that is there.
 ///
-/// Source: HDF5 file format, version 3.0, section III.E (object 0 is what is free, its head included).
+/// Source: HDF5 file format, version 3.0, section III.E (object 0 is the free space, its head included).
 fn is_endless(heap: &[u8]) -> bool {
     let mut at = HEAD;
     let size = number(heap, 8).and_then(|size| usize::try_from(size).ok());
@@ -65,7 +65,7 @@ fn is_endless(heap: &[u8]) -> bool {
 mod tests {
     use super::*;
 
-    /// A heap of 96 bytes with two objects and what is free, behind something else.
+    /// A heap of 96 bytes with two objects and free space, behind something else.
     fn heap() -> Vec<u8> {
         let mut bytes = vec![7; 5];
         bytes.extend(b"GCOL\x01\0\0\0");

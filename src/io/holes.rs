@@ -93,7 +93,7 @@ pub(super) struct Masked {
 }
 
 impl Masked {
-    /// Looks over values of type float that mean what is stored.
+    /// Checks values of type float that are not packed.
     pub(super) fn of_single(
         variable: &Variable<'_>,
         packing: &Packing,

@@ -26,7 +26,7 @@ const KEPT: f64 = 0.99;
 /// Fewest bits of the significand that are kept.
 const FEWEST: u32 = 7;
 
-/// Half width, in standard deviations, of what bits at random show in 99 of 100 cases.
+/// Half width, in standard deviations, of the information that random bits show in 99 of 100 cases.
 const CONFIDENCE: f64 = 2.575_829_303_548_901;
 
 /// Pairs of cells that are looked at, about: where there are more, every second row is, or every third.

@@ -109,7 +109,7 @@ pub(super) fn put_time(
     existing(file, "XTIME")?.put_value(minutes, [frame])
 }
 
-/// Writes what describes the grid with the NetCDF library.
+/// Writes the description of the grid with the NetCDF library.
 pub(super) fn put_grid(file: &mut FileMut, header: &Header, frame: usize) -> netcdf::Result<()> {
     for (variable, values) in GRID.iter().zip(geometry::values(&header.domain)) {
         put(file, header.shape(), frame, variable, &values)?;

@@ -37,7 +37,7 @@ pub struct Case {
 }
 
 impl Case {
-    /// The links with what they need to be known by.
+    /// The links with their description.
     pub fn gauge(&self) -> GaugeField<'_> {
         let Self { extents, links, antiperiodic_t, .. } = self;
         GaugeField { extents: *extents, links, antiperiodic_t: *antiperiodic_t }
@@ -171,7 +171,7 @@ pub struct Results<R> {
     pub solution: Solution<R>,
 }
 
-/// Writes what came of some cases.
+/// Writes the results of some cases.
 ///
 /// # Errors
 ///

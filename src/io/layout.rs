@@ -176,7 +176,7 @@ pub(super) const COMPUTED: [Variable; 16] = {
 };
 
 /// Variables that operators take to other places, in the order of [`super::sampled::Sample`]: the computed
-/// fields, with the wind in the middle of the cells, and what it takes to place the layers.
+/// fields, with the wind in the middle of the cells, and the variables that place the layers.
 pub(super) const SAMPLED: [Variable; COMPUTED.len() + 2] = {
     use Axes::{Volume, VolumeZ};
     let pressure = standard(variable("pressure", Volume, "Pa", "Pressure"), "air_pressure");

@@ -150,7 +150,7 @@ pub struct Storage {
     pub variables: Selection,
 }
 
-/// In which form a file is written, and who is told what it takes.
+/// Form of a file, and the receiver of its sizes and times.
 #[derive(Clone, Debug, Default)]
 pub struct FileForm {
     /// The form.
@@ -226,7 +226,7 @@ impl<R: Stored> Output<R> {
         self.desk.put(|| self.sender.send(Message::Frame(Box::new(snapshot))).is_ok())
     }
 
-    /// Hands over what an operator has made of the fields, as [`Output::send`].
+    /// Hands over the product of an operator and the fields, as [`Output::send`].
     #[must_use = "false means that the writer has failed, and finish tells why"]
     pub fn send_sample(&self, operator: usize, sample: Sample<R>) -> bool {
         self.sender.send(Message::Sample(operator, Box::new(sample))).is_ok()
@@ -260,7 +260,7 @@ impl<R: Stored> Output<R> {
     }
 }
 
-/// State of the writer's thread. Without [`Message::Commit`] it leaves only what was put in its place before.
+/// State of the writer's thread. Without [`Message::Commit`] it leaves only the file that got its name before.
 struct Writer<R> {
     pending: Pending,
     header: Header,
@@ -330,7 +330,7 @@ impl<R: Stored> Writer<R> {
         FrameFile::open(self.pending.path(), self.header.shape(), self.form.ledger.clone())
     }
 
-    /// Shows what there is, then writes a restart file.
+    /// Gives the output so far its name, then writes a restart file.
     fn keep(&mut self, saved: &Saved<R>) -> Result<()> {
         let Some(restarter) = &mut self.restarter else { return Ok(()) };
         self.pending.show()?;
@@ -341,7 +341,7 @@ impl<R: Stored> Writer<R> {
     }
 }
 
-/// Starts a file and defines what is in it.
+/// Starts a file and defines its variables.
 fn begin<R: Stored>(path: &Path, header: &Header, form: &FileForm) -> Result<FrameFile, String> {
     let create = || -> netcdf::Result<()> {
         let mut file = netcdf::create(path)?;
@@ -432,7 +432,7 @@ fn define_attributes(file: &mut FileMut, header: &Header) -> netcdf::Result<()> 
     Ok(())
 }
 
-/// Writes a frame: what is small first, as it is, then volumes and planes.
+/// Writes a frame: small variables first, as they are, then volumes and planes.
 fn put_frame<R: Stored>(
     file: &mut FrameFile,
     header: &Header,
@@ -469,7 +469,7 @@ fn put_frame<R: Stored>(
     file.put_fields(frame, &fields)
 }
 
-/// Writes what has no more than a dimension beside time, and returns what has more.
+/// Writes variables with at most one dimension beside time, and returns the others.
 fn put<'a, R: Stored>(
     file: &mut FrameFile,
     variable: &Variable,

@@ -2,7 +2,7 @@
 //!
 //! A packed variable holds `stored`, and means `stored * scale_factor + add_offset`, in double precision.
 //! Which stored values are none at all is told by `_FillValue`, `missing_value`, `valid_min`, `valid_max`
-//! and `valid_range`, in units of what is stored, and by the fill value of the library where a variable was
+//! and `valid_range`, in units of the stored values, and by the fill value of the library where a variable was
 //! never written.
 //!
 //! Sources: NetCDF Users Guide, "Attribute Conventions" and the fill values of netcdf.h; CF conventions
@@ -47,9 +47,9 @@ impl Sign {
 pub(super) enum Why {
     /// It is the fill value of the NetCDF library.
     NeverWritten,
-    /// It is what this attribute marks as missing.
+    /// It equals the missing value of this attribute.
     Marked(&'static str),
-    /// It lies outside of what this attribute allows.
+    /// It lies outside the range of this attribute.
     Outside(&'static str),
     /// It is infinite or no number, and no attribute says so.
     NotFinite,
@@ -74,7 +74,7 @@ impl Packing {
     ///
     /// # Errors
     ///
-    /// A text that names the variable and the attribute that cannot be what it should.
+    /// A text that names the variable and the attribute that is invalid.
     pub(super) fn of(variable: &Variable<'_>) -> Result<Self, String> {
         let kind = variable.vartype();
         let is_single = kind == NcVariableType::Float(FloatType::F32);
@@ -185,7 +185,7 @@ impl Packing {
     }
 }
 
-/// That an attribute cannot be what it should, and the way out.
+/// Message about an invalid attribute, with the remedy.
 fn refusal(variable: &Variable<'_>, name: &str, found: &str, needed: &str) -> String {
     format!(
         "attribute {name} of the variable {} is {found}; {needed} needed; correct it (ncatted -a \

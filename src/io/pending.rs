@@ -3,9 +3,9 @@
 //! A name may be a link: then the file that it stands for is written, and the link stays. Mode and
 //! owner of a file that is replaced are kept.
 //!
-//! Beside `out.nc` in the making lie `.out.nc.part` with what there is of it, and `.out.nc.lock`,
+//! Beside `out.nc` in the making lie `.out.nc.part` with the contents so far, and `.out.nc.lock`,
 //! whose lock the system drops when the program ends, however it ends. Whoever holds that lock may
-//! write the file, and overwrites what a run that was killed has left.
+//! write the file, and overwrites the remains of a killed run.
 //!
 //! # Decisions
 //!
@@ -106,7 +106,7 @@ impl Pending {
         &self.target
     }
 
-    /// An [`Error::Io`] about this file that says what the library said, and why.
+    /// An [`Error::Io`] about this file with the message of the library, and its reason.
     ///
     /// NetCDF does not pass on what the system answered. Where there is no room, there is still
     /// none for what is written here.
@@ -226,7 +226,7 @@ fn give_name(file: TempPath, [target, place]: [&Path; 2], may_replace: bool) -> 
 }
 
 /// The right to write a file, which one run has at a time. It ends with the program, even where
-/// that is killed: what stays then is a file without a lock.
+/// that is killed: a file without a lock stays then.
 #[derive(Debug)]
 struct Claim {
     path: PathBuf,

@@ -1,4 +1,4 @@
-//! The columns of a run, each as one contiguous profile, with what they hold in all: a CF file.
+//! The columns of a run, each as one contiguous profile, with its totals: a CF file.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! NetCDF input, with errors that name the file, the variable, what was found and what is needed.
+//! NetCDF input, with errors that name the file, the variable, the value and the expectation.
 
 use std::fs;
 use std::io::Read;
@@ -282,7 +282,7 @@ impl Reader {
     ///
     /// [`Error::Input`] when it is missing, has another dimension or is not numeric.
     pub fn row(&self, name: &str, dimension: &str) -> Result<Vec<f64>> {
-        /// NetCDF's default for what was never written.
+        /// NetCDF's default for values that were never written.
         const UNWRITTEN: f64 = 9.969_209_968_386_869e36;
         let variable = self.variable(name)?;
         let found: Vec<String> =
@@ -306,7 +306,7 @@ impl Reader {
         Ok(values)
     }
 
-    /// That a variable cannot be read, and what would help.
+    /// Message about a variable that cannot be read, with the remedy.
     pub(super) fn unreadable(&self, name: &str, what: &str, error: &netcdf::Error) -> Error {
         let explained = filters::explained(&self.path, name, &error.to_string());
         self.error(
@@ -320,7 +320,7 @@ impl Reader {
     ///
     /// # Errors
     ///
-    /// [`Error::Input`] with the attribute that is not what it should be.
+    /// [`Error::Input`] with the attribute that is invalid.
     pub(super) fn packing(&self, variable: &Variable<'_>) -> Result<Packing> {
         Packing::of(variable).map_err(|why| self.error(why))
     }

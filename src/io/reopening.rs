@@ -1,4 +1,4 @@
-//! A NetCDF file that grows, and whose library does not keep what was written.
+//! A NetCDF file that grows, and is flushed by closing and opening it again.
 //!
 //! # Decisions
 //!
@@ -50,7 +50,7 @@ impl Reopening {
         Ok(())
     }
 
-    /// Hands what was written to the system.
+    /// Flushes the file to the system.
     pub(super) fn sync(&mut self) -> netcdf::Result<()> {
         self.file()?.sync()
     }

@@ -240,7 +240,7 @@ struct Tools {
 }
 
 impl Tools {
-    /// A stream of zlib of what is shuffled.
+    /// A zlib stream of shuffled bytes.
     fn zlib(&mut self, level: i32) -> Result<Vec<u8>, String> {
         let Self { compressor, shuffled } = self;
         let compressor = if let Some(same) = compressor.take_if(|(now, _)| *now == level) {

@@ -17,7 +17,7 @@ const FEWEST_CELLS: usize = 4;
 /// Fewest layers: one would have no face inside.
 const FEWEST_LAYERS: usize = 2;
 
-/// Most steps: what is counted after each of them is kept until the end.
+/// Most steps: the sums after each of them are kept until the end.
 const MOST_STEPS: f64 = 1e6;
 
 /// A tracer in a steady wind, on WRF's grid.

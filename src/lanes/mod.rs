@@ -193,7 +193,7 @@ pub trait Task {
     /// Result of the task.
     type Output;
 
-    /// Does the work. Only what is inlined here is compiled with the instructions: mark it, and the
+    /// Does the work. Only inlined code is compiled with the instructions: mark it, and the
     /// functions that it calls, `#[inline(always)]`.
     fn run(self) -> Self::Output;
 }

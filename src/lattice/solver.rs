@@ -63,7 +63,7 @@ pub struct Corrected {
     pub corrections: usize,
 }
 
-/// Tolerance of the inner solver: what single precision reaches on any of these systems without
+/// Tolerance of the inner solver: single precision reaches it on any of these systems without
 /// stalling near 3e-7.
 const INNER_TOLERANCE: f64 = 1e-5;
 /// Most corrections: each gains five digits, and double precision has sixteen.

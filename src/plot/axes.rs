@@ -203,7 +203,7 @@ pub const BELOW: f64 = 56.0;
 /// Left margin of titles, px.
 pub const MARGIN: f64 = 20.0;
 
-/// Title, and what stands below it in grey, each cut to the picture's width.
+/// Title, and the line below it in grey, each cut to the picture's width.
 pub fn draw_title(picture: &mut Picture, title: &str, below: &[String]) {
     let most = picture.size()[0] - 2.0 * MARGIN;
     let fitted = |text: Text| Text {

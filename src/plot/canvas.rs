@@ -174,7 +174,7 @@ pub struct Picture {
 }
 
 impl Picture {
-    /// An empty picture of a size in px. The title is what those hear who do not see it.
+    /// An empty picture of a size in px. The title serves screen readers.
     pub fn new(width: f64, height: f64, title: impl Into<String>) -> Self {
         Self { width, height, title: title.into(), items: Vec::new(), open: Vec::new() }
     }
@@ -255,7 +255,7 @@ impl Picture {
         self.add(Item::Image { at, size, image });
     }
 
-    /// Draws what is only seen within a rectangle.
+    /// Draws elements that are clipped to a rectangle.
     pub fn within(&mut self, at: Place, size: Place, draw: impl FnOnce(&mut Self)) {
         self.open.push((at, size, Vec::new()));
         draw(self);

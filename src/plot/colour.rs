@@ -77,9 +77,9 @@ pub struct Scale {
     pub bounds: Vec<f64>,
     /// Colours of the classes.
     pub colours: Vec<Colour>,
-    /// Colour of what lies below; nothing is drawn where there is none.
+    /// Colour of lower values; nothing is drawn where there is none.
     pub below: Option<Colour>,
-    /// Colour of what lies above.
+    /// Colour of higher values.
     pub above: Colour,
     /// Numbers beside the bounds.
     pub labels: Vec<String>,

@@ -38,7 +38,7 @@ pub struct Solution {
 pub trait Solver: fmt::Debug + Send + Sync {
     /// Solves `A x = b` until `|b - A x| <= limit` holds in every row, or with `most` iterations.
     ///
-    /// It does what [`solve`] does, and has the same bits.
+    /// It has the result of [`solve`], bit for bit.
     ///
     /// # Errors
     ///
@@ -87,7 +87,7 @@ pub(crate) fn check_lengths(matrix: &Csr<f64>, b: &[f64], limit: &[f64]) {
 
 /// Factors of the residuals: reciprocals of the diagonal.
 ///
-/// A row without diagonal is empty in a matrix of this kind, and its residual stays what it is.
+/// A row without diagonal is empty in a matrix of this kind, and its residual is not scaled.
 pub(crate) fn preconditioner(matrix: &Csr<f64>) -> Vec<f64> {
     matrix.diagonal().iter().map(|&d| if d > 0.0 { 1.0 / d } else { 0.0 }).collect()
 }

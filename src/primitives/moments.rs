@@ -8,7 +8,7 @@ use crate::real::Real;
 #[derive(Clone, Debug)]
 pub struct Moments {
     count: usize,
-    /// Mean, and sum of the squares of what differs from it.
+    /// Mean, and sum of the squared differences from it.
     values: Vec<[f64; 2]>,
 }
 

@@ -165,7 +165,7 @@ impl<R: Number> Statistics<R> {
     }
 }
 
-/// Extrema with their places, sums, and the count of what is not a number, of all values.
+/// Extrema with their places, sums, and the count of NaN, of all values.
 pub fn statistics<R: Number>(values: &[R]) -> Statistics<R> {
     let of_chunk = |chunk: Range<usize>| {
         let part = &values[chunk.clone()];

@@ -67,7 +67,7 @@ pub fn transpose<T: Copy + Send + Sync>(matrices: Matrices, from: &[T], to: &mut
         return;
     }
     let Matrices { rows, columns, .. } = matrices;
-    // BLOCK rows of the result are BLOCK columns of what they are made from.
+    // BLOCK rows of the result are BLOCK columns of the source.
     let stripe = |from: &[T], first: usize, to: &mut [T]| {
         for above in (0..rows).step_by(BLOCK) {
             let below = rows.min(above + BLOCK);

@@ -1,6 +1,6 @@
 //! Projection of the winds to ones that conserve the mass of every column, and their mass fluxes.
 //!
-//! The mass of the cells is fixed for a whole run, so what flows into a column at some levels has
+//! The mass of the cells is fixed for a whole run, so air that flows into a column at some levels has
 //! to flow out at others. The winds of an input do not do that to the last bit, and where its
 //! column mass was changing they do not do it at all. The same velocity increment is added to
 //! them at all levels, the gradient of a potential chi(j, i), by which the column-integrated mass
@@ -58,7 +58,7 @@ pub struct Report {
     pub residual_before: f64,
     /// Largest column divergence of the projected winds, in double precision, Pa h⁻¹.
     pub residual_after: f64,
-    /// Mean of what flows into the columns by the given winds, negative where they lose, Pa h⁻¹.
+    /// Mean inflow of the columns by the given winds, negative where they lose, Pa h⁻¹.
     pub inflow: f64,
     /// Iterations of the solver.
     pub iterations: usize,

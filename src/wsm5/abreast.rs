@@ -141,7 +141,7 @@ impl<R: SchemeConstants> Level<R> {
     /// rain alone does, as it is zero for none.
     ///
     /// Returns the water that clipping at zero has made, kg kg⁻¹, as the next one.
-    // The three of them are one loop each around what is to be inlined: a closure might not be.
+    // The three of them are one loop each around inlined code: a closure might not be inlined.
     #[inline(always)]
     fn process<const RAIN: bool>(&mut self, p: &Scheme<R>, dt_cloud: R) -> Row<R> {
         let (mut cells, mut clipped) = (Cells::new(), [R::ZERO; LANES]);
@@ -183,7 +183,7 @@ impl<R: SchemeConstants> Level<R> {
         self.cells = cells;
     }
 
-    /// Clips negative condensate and fixes what stays the same during the call.
+    /// Clips negative condensate and sets the invariants of the call.
     ///
     /// Adds the water that this makes to `clipped`, kg m⁻².
     #[inline(always)]
@@ -311,7 +311,7 @@ impl<R: SchemeConstants> Abreast<R> {
 
     /// Lets rain and snow fall, melts snow, and lets ice fall.
     ///
-    /// Returns what of rain, snow and ice has reached the ground, kg m⁻².
+    /// Returns the precipitation as rain, snow and ice at the ground, kg m⁻².
     #[inline(always)]
     fn carry_down(&mut self, p: &Scheme<R>, dt_cloud: R) -> [Row<R>; 3] {
         let rain = self.fall_rain(p, dt_cloud);
@@ -413,7 +413,7 @@ fn reach<R: SchemeConstants>(levels: &[Level<R>], species: impl Fn(&Cells<R>) ->
     highest.map_or(0, |k| fall::reach(k, levels.len()))
 }
 
-/// Puts what has fallen back into the cells; adds the water that this makes to `clipped`, kg m⁻².
+/// Stores the content after sedimentation in the cells; adds the water that clipping makes to `clipped`, kg m⁻².
 #[inline(always)]
 fn land<R: SchemeConstants>(
     level: &mut Level<R>,

@@ -63,7 +63,7 @@ pub fn limit<R: SchemeConstants>(
     ice.psacw *= if is_cold { snow } else { rain };
 }
 
-/// Factor that keeps a loss within what there is.
+/// Factor that limits losses to the content.
 ///
 /// min(1, available / loss). Units: both alike; returns 1, in (0, 1].
 #[inline(always)]
@@ -111,7 +111,7 @@ pub fn apply_warm<R: SchemeConstants>(
         + gain(&mut cell.qr, (warm.praut + warm.pracw + warm.prevp + ice.psacw) * dt)
 }
 
-/// Adds to a species, not below zero; returns what the bound has added. Units: kg kg⁻¹.
+/// Adds to a species, not below zero; returns the water that the bound adds. Units: kg kg⁻¹.
 #[inline(always)]
 pub fn gain<R: SchemeConstants>(q: &mut R, amount: R) -> R {
     let sum = *q + amount;
@@ -119,7 +119,7 @@ pub fn gain<R: SchemeConstants>(q: &mut R, amount: R) -> R {
     *q - sum
 }
 
-/// Takes from a species, not below zero; returns what the bound has added. Units: kg kg⁻¹.
+/// Takes from a species, not below zero; returns the water that the bound adds. Units: kg kg⁻¹.
 #[inline(always)]
 pub fn lose<R: SchemeConstants>(q: &mut R, amount: R) -> R {
     gain(q, -amount)

@@ -31,7 +31,7 @@ shared_struct! {
 }
 
 shared_struct! {
-    /// The air of a cell: what stays the same during a call.
+    /// The air of a cell, invariant during a call.
     #[derive(Default)]
     pub struct Air<R> {
         /// Density of dry air.
@@ -105,7 +105,7 @@ pub fn mass_mismatch<R: Real>(mass: R, per_area: R, rho: R, dz: R, before: R, af
     (mass * per_area - rho * dz) * (after - before)
 }
 
-/// Sets what stays the same during a call, from the density and the cell at its start.
+/// Sets the invariants of a call, from the density and the cell at its start.
 #[inline(always)]
 pub fn settle<R: SchemeConstants>(cell: &Cell<R>, air: &mut Air<R>) {
     air.density_factor = (R::ONE / air.rho * R::RHO_REFERENCE).sqrt();

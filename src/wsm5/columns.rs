@@ -89,7 +89,7 @@ impl<R: Vectorised> Scratch<R> {
         self.vectors(fallout).map(|vectors| vectors.instructions)
     }
 
-    /// The vector instructions for what all variants have in common, if any.
+    /// The vector instructions for the common parts of all variants, if any.
     pub(super) fn any_instructions(&self) -> Option<Instructions> {
         self.vectors.as_ref().map(|vectors| vectors.instructions)
     }
@@ -105,7 +105,7 @@ impl<R: Vectorised> Scratch<R> {
     }
 }
 
-/// Does work with what belongs to this thread.
+/// Does work with the work space of this thread.
 fn lend<T, U>(all: &[Mutex<T>], work: impl FnOnce(&mut T) -> U) -> U {
     let thread = rayon::current_thread_index().unwrap_or(0) % all.len();
     work(&mut all[thread].lock().unwrap_or_else(PoisonError::into_inner))

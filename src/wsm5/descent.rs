@@ -13,7 +13,7 @@ use crate::wsm5::fall::{
 };
 use crate::wsm5::params::SchemeConstants;
 
-/// Work space of the fall: what [`Fall`](super::fall::Fall) has, for each column.
+/// Work space of sedimentation: that of [`Fall`](super::fall::Fall), for each column.
 #[derive(Clone, Debug)]
 pub(super) struct Descent<R> {
     content: Vec<Row<R>>,
@@ -112,7 +112,7 @@ impl<R: SchemeConstants> Descent<R> {
 
     /// Lets the content fall and sums it up in the layers of the grid.
     ///
-    /// Adds what this makes to `residual`; returns what has reached the ground, kg m⁻².
+    /// Adds the water that this makes to `residual`; returns the precipitation at the ground, kg m⁻².
     #[inline(always)]
     pub(super) fn arrive_and_land(
         &mut self,
@@ -279,7 +279,7 @@ impl<R: SchemeConstants> Descent<R> {
     }
 }
 
-/// Of the rows of `layers`, what each column wants.
+/// Element of each column in the rows of `layers`.
 #[inline(always)]
 fn choose<R: SchemeConstants>(rows: &[Row<R>], wanted: &Row<i32>, layers: &Range<usize>) -> Row<R> {
     let mut found = [R::ZERO; LANES];

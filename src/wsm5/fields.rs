@@ -150,7 +150,7 @@ impl<'a, R: Real> Fields<'a, R> {
         }
     }
 
-    /// The same, with what the changes weigh.
+    /// The same, with the mass mismatch of the changes.
     pub fn weighed(self, weighing: Weighing<'a, R>) -> Self {
         Self { weighing: Some(weighing), ..self }
     }
@@ -187,7 +187,7 @@ impl<'a, R: Real> Fields<'a, R> {
         self
     }
 
-    /// Weighs the changes of columns of a row, whose cells still hold what they did before the call; `after` gives
+    /// Weighs the changes of columns of a row, whose cells still hold the values before the call; `after` gives
     /// the water that they are to hold, by level and by number of the column among them.
     #[inline(always)]
     pub(super) fn weigh(
@@ -227,7 +227,7 @@ impl<'a, R: Real> Fields<'a, R> {
         }
     }
 
-    /// Puts what a call has brought to the ground of a column in its place.
+    /// Stores the precipitation of a call of a column.
     pub(super) fn put(&mut self, at: [usize; 2], sum: &Precipitation<R>) {
         self.rain[at] += sum.rain;
         // A millimetre of water is a kilogram per square metre.
@@ -299,7 +299,7 @@ pub struct DiagnosticFields<'a, R> {
 }
 
 impl<'a, R: Real> DiagnosticFields<'a, R> {
-    /// The whole of a state with its air, and where to put what is diagnosed.
+    /// The whole of a state with its air, and the fields of the diagnostics.
     pub fn new(
         theta_base: R,
         state: &'a State<R>,

@@ -1,7 +1,7 @@
 //! Instantaneous changes of phase: melting, freezing, and the adjustment to saturation.
 //!
 //! Amounts of one minor step, in kg kg⁻¹, are computed and applied here in one place each, since
-//! every one of them acts on what the one before has left.
+//! every one of them acts on the result of the one before.
 
 use crate::thermo::{conductivity, diffusivity, saturation_water, ventilation, viscosity};
 use crate::wsm5::params::{SchemeConstants, Wsm5Params};
@@ -123,7 +123,7 @@ pub fn melting<R: SchemeConstants>(
         * surface
 }
 
-/// Melts ice and freezes drops, each process on what the one before has left.
+/// Melts ice and freezes drops, each process on the result of the one before.
 ///
 /// `qr_sized` is the rain whose drop size decides how fast it freezes: that before snow melted
 /// into it, or that of the start of the minor step ([`Fallout`](crate::wsm5::Fallout)). Units: `dt_cloud` s,

@@ -151,7 +151,7 @@ impl<R: SchemeConstants> Column<R> {
         sum
     }
 
-    /// Clips negative condensate and fixes what stays the same during the call.
+    /// Clips negative condensate and sets the invariants of the call.
     fn set_out(&mut self, sum: &mut Precipitation<R>) {
         for (cell, air) in self.cells.iter_mut().zip(&mut self.air) {
             for q in [&mut cell.qc, &mut cell.qr, &mut cell.qi, &mut cell.qs] {

@@ -51,7 +51,7 @@ impl<R: SchemeConstants> Default for Scheme<R> {
 }
 
 impl<R: SchemeConstants> Scheme<R> {
-    /// The default variant, with parameters derived from what the scheme is tuned by.
+    /// The default variant, with parameters derived from the tuning of the scheme.
     pub fn new(tuning: &Tuning) -> Self {
         let params = Wsm5Params::new(tuning);
         Self { params, fallout: Fallout::default(), factors: Factors::default() }

@@ -21,7 +21,7 @@ shared_struct! {
         snowncv: R, "mm";
         /// Its frozen fraction.
         sr: R, "1";
-        /// Water that the fall scheme has made beyond what it was given.
+        /// Water that the fall scheme has made beyond its input.
         fall_residual: R, "kg m⁻²";
         /// Water that clipping at zero has made.
         clipped: R, "kg m⁻²";
@@ -97,7 +97,7 @@ pub fn clean_up<R: SchemeConstants>(q: &mut R) -> R {
     removed
 }
 
-/// Adds what has reached the ground in a minor step to the sums of the call.
+/// Adds the precipitation of a minor step to the sums of the call.
 ///
 /// Units: `depth` of the lowest layer m; `rain`, `snow`, `ice` kg m⁻².
 #[inline(always)]

@@ -72,7 +72,7 @@ impl<R: SchemeConstants> Descent<R> {
     ) -> R {
         let ground = self.leaving[0] * *species(&mut cells[0]);
         let highest = reach - 1;
-        // From the ground up, so that the layer above still has what it had before.
+        // From the ground up, so that the layer above still has its old content.
         for k in 0..highest {
             let above = *species(&mut cells[k + 1]);
             let q = species(&mut cells[k]);

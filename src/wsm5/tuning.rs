@@ -9,7 +9,7 @@ pub struct Parameter {
     pub description: &'static str,
     /// Its unit as UDUNITS reads it; `None` where it has a power that is no whole number.
     pub units: Option<&'static str>,
-    /// The least and the largest value that make sense, far beyond what anybody has proposed.
+    /// The least and the largest value that make sense, far beyond any proposal.
     pub bounds: [f64; 2],
 }
 

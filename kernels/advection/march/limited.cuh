@@ -22,7 +22,7 @@ __device__ inline Around around(const Place& place, const real* field, const Cel
     return found;
 }
 
-// A low-order flux, and what the high-order one has more.
+// A low-order flux, and its correction (antidiffusive flux).
 struct Split {
     real low, correction;
 };

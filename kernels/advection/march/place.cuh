@@ -55,7 +55,7 @@ __device__ inline int continued(bool periodic, int at, int n, int together = 1)
 }
 
 // The first place behind `together` cells from `begin` on that is another's, of those that begin at multiples
-// of `together`; the last of them end with the row, and own what they have in common with others.
+// of `together`; the last of them end with the row, and own the places that they share with others.
 __device__ inline int end_of(const TransportArgs& args, int begin, int together)
 {
     const int row = pitch(args), end = end_of_cells(args);
@@ -138,7 +138,7 @@ __device__ inline bool find_place(const TransportArgs& args, int first_tracer, i
     return IN_TURN ? find_place_in_turn(args, place) : find_place_in_rows(args, strip, place);
 }
 
-// An inner place, told in a way that lets the compiler leave out what only others need.
+// An inner place, in a form that lets the compiler leave out the code for sides.
 __device__ inline Place inner(const TransportArgs& args, const Place& place)
 {
     Place inner = place;

@@ -27,7 +27,7 @@ __device__ inline bool outermost(const TransportArgs& args, const Place& place, 
 }
 
 // Radiation out of a cell through one side, per map factor. `low` and `high` are the air
-// fluxes through the faces on either side of it, `carried` points to what the wind takes out,
+// fluxes through the faces on either side of it, `carried` points to the values carried out,
 // `inner` tells how far the neighbour inside is.
 __device__ inline real radiated(const TransportArgs& args, int cell, bool low_side, real low,
                                 real high, const real* carried, int inner, real latest)
@@ -39,7 +39,7 @@ __device__ inline real radiated(const TransportArgs& args, int cell, bool low_si
     return outflow / __ldg(args.map_x + cell);
 }
 
-// Adds what radiates out of cell c through open sides to its net lateral outflow. `carried` points
+// Adds the radiative outflow of cell c through open sides to its net lateral outflow. `carried` points
 // to the values that the wind takes out, at the first cell of the thread.
 __device__ inline void add_open_sides(const TransportArgs& args, const Place& place,
                                       const Level& level, const real* carried, int c, real& net)

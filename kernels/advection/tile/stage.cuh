@@ -95,7 +95,7 @@ __device__ inline Place find_place_in_stage(const TransportArgs& args)
     return place;
 }
 
-// Copies what a thread has of every level.
+// Copies a thread's part of every level.
 template <int HERE>
 struct StageCopier {
     // Rows around the tiles of all tracers, which are shared out among the warps.
@@ -181,7 +181,7 @@ struct StageCopier {
         copy_group(room.start[t][row][lane], from + k * plane_of(args) + t * tracer);
     }
 
-    // Begins to copy what all levels share.
+    // Begins to copy the data that all levels share.
     __device__ inline void shared() const
     {
         copy_group(room.with_mu[row][lane], args.cell.with_mu + cell);

@@ -82,7 +82,7 @@ template <class A> using SumOfSquares = SumOf<A, Square>;
 template <class A> using Dot = SumOf<A, Product>;
 using NanCount = SumOf<long long, NoNumber>;
 
-// The smallest or the largest number; what is not a number counts only where there is nothing else.
+// The smallest or the largest number; NaN counts only if there is nothing else.
 template <bool is_largest>
 struct Extreme {
     using Partial = element;
@@ -106,7 +106,7 @@ struct Extreme {
 };
 
 // The same with the first place where it stands. A pack is looked into only where it holds
-// something better than what is known, which soon becomes rare.
+// something better than the best so far, which soon becomes rare.
 template <bool is_largest>
 struct Place {
     using Partial = Located;

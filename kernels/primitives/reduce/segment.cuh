@@ -1,9 +1,9 @@
-// The reduction of segments in one launch: the best rung of the ladder, and what the model uses.
+// The reduction of segments in one launch: the best rung of the ladder, and the one in use.
 //
 // Why it is fast: every thread has several loads of 16 bytes on their way before it uses the first,
 // so that the memory always has enough to do; neighbours read neighbouring addresses; the blocks
 // are as many as the device holds at a time, and all have the same share; and nothing is launched
-// to add up what the blocks have found: the last block to finish does so. What limits it is the
+// to add up the partial results of the blocks: the last block to finish does so. What limits it is the
 // memory alone, and for short arrays the time that a launch and two looks at distant memory take.
 //
 // Why its bits are the same in every run: the shares depend on the length, the address and the

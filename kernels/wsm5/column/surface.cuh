@@ -13,7 +13,7 @@ __device__ inline void store_theta(const CloudArgs& a, int at, real exner, real 
     if (t != before) a.theta[at] = exact_quotient(t, exner) - a.theta_base;
 }
 
-// Adds what a minor step has brought to the ground, by species in kg m-2, to the sums of the call.
+// Adds the precipitation of a minor step, by species in kg m-2, to the sums of the call.
 __device__ inline void add_to_sums(real dt_cloud, real depth, const real (&ground)[FALLING_SPECIES],
                                    Precipitation& sum)
 {
@@ -30,8 +30,7 @@ __device__ inline real mass_mismatch(const CloudArgs& a, int place, int k, real 
     return cell::mass_mismatch(layered_at(a.mass, place, k), a.per_area[place], rho, dz, before, after);
 }
 
-// Writes what has reached the ground in a column, and what its changes weigh where the mass of a
-// cell is not rho dz.
+// Stores the precipitation of a column, and the mass mismatch of its changes.
 __device__ inline void store_surface(const CloudArgs& a, int place, const Precipitation& sum,
                                      real mass_mismatch)
 {

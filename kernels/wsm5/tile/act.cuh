@@ -22,7 +22,7 @@ __device__ inline real sized_rain(const Start& start, int k, int column, const C
 
 __device__ inline real sized_rain(const Nothing&, int, int, const Cell& cell) { return cell.qr; }
 
-// True if a cell has got warmer or colder by what has melted on its way.
+// True if melting during sedimentation has changed the temperature of a cell.
 __device__ inline bool has_melted(const Start& start, int k, int column, const Tile& tile)
 {
     return start.t[k][column] != tile.t[k][column];
@@ -78,7 +78,7 @@ __device__ inline void list_active(unsigned active, const Position& at, Tile& ti
     }
 }
 
-// Finds out what is known of a cell before the processes act in it.
+// Computes the properties of a cell before the processes act in it.
 __device__ inline Origin origin_of(const CloudArgs& a, const Tile& tile, int k, int column)
 {
     const int here = cell_of(a, k, tile.place[column]);
@@ -99,7 +99,7 @@ __device__ inline void act_in(const CloudArgs& a, const Origin& origin, int k, i
     // No process needs the depth of a layer.
     Air air = {tile.rho[k][column], origin.p, 0, 0, 0, 0};
     const Onset& at_start = origin.onset;
-    // The fields still hold what was there at the start of the call.
+    // The fields still hold the values at the start of the call.
     const auto t_of_call = [&] { return is_first ? at_start.t : (a.theta[here] + a.theta_base) * exner; };
     Cell first = cell;
     first.t = t_of_call();

@@ -150,7 +150,7 @@ __device__ inline void arrive(real dt_cloud, const Grid& grid, const real (&u)[K
         }
 }
 
-// Writes down what has arrived, for all lanes to look at.
+// Stores the arrived layers, for all lanes to read.
 __device__ inline void write_down(const Layers& layers, Fall (&work)[KINDS])
 {
     real rise[KINDS][SLOTS];

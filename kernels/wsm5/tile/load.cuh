@@ -1,4 +1,4 @@
-// The tile filled from the fields, and a first look at what can happen in its cells.
+// Load of a tile from the fields, and a first test of its cells for active ones.
 #pragma once
 
 #include "wsm5/tile/tile.cuh"
@@ -74,12 +74,12 @@ __device__ inline void ask(const CloudArgs& a, const Position& at, int start, Fo
         if (at.has(start + n)) found[n] = find(a, cell_of(a, at.level(start + n), place));
 }
 
-// The most of what falls in the cells of a thread, kg kg-1.
+// Largest contents of rain, snow and ice in the cells of a thread, kg kg-1.
 struct Contents {
     real rain, snow, ice;
 };
 
-// Notes what is in a cell at the start of a minor step, for the thread and for the sub-stepped fall.
+// Keeps the contents of a cell at the start of a minor step, for the thread and for sub-stepped sedimentation.
 __device__ inline void note_start(int k, int column, const Cell& cell, Tile& tile, Contents& contents)
 {
     contents.rain = max(contents.rain, cell.qr);
@@ -128,7 +128,7 @@ __device__ inline unsigned load(const CloudArgs& a, const Position& at, Found (&
         }
     }
     if (strange != 0 && at.is_inside) {
-        // The fields still hold what has been found.
+        // The fields still hold the loaded values.
         for (int m = 0; m < CELLS; ++m) {
             if (!at.has(m)) continue;
             const int here = cell_of(a, at.level(m), place_of(a, number_of(at.column)));

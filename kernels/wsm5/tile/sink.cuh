@@ -1,6 +1,6 @@
 // Sub-stepped sedimentation in one column, by one warp: see src/wsm5/substep.rs.
 //
-// A lane has levels. In every sub-step it asks what the levels above them have.
+// A lane has levels. In every sub-step it reads the content of the levels above them.
 #pragma once
 
 #include "wsm5/melt.cuh"
@@ -35,13 +35,13 @@ __device__ inline void divide(const CloudArgs& a, const Tile& tile, int column, 
     }
 }
 
-// One sub-step. Returns what has left the lowest layer, to the lane that has it.
+// One sub-step. Returns the outflow of the lowest layer, to the lane that has it.
 __device__ inline real fall_once(Descent& descent)
 {
     const real ground = descent.leaving[0] * descent.q[0];
 #pragma unroll
     for (int m = 0; m < LEVELS; ++m) {
-        // From the ground up, so that the layer above still has what it had before.
+        // From the ground up, so that the layer above still has its old content.
         const real q_above = next_level(descent.q, m);
         // Nothing arrives at the lid, where there is no level above to ask.
         const bool is_lid = lane() + m * WARP + 1 >= NZ;

@@ -18,7 +18,7 @@ __device__ inline void open_account(const CloudArgs& a, const Position& at, Tile
     tile.place[at.column] = at.is_inside ? place_of(a, at) : NOWHERE;
 }
 
-// Adds what a column has brought to the ground in a minor step to its sums.
+// Adds the precipitation of a column in a minor step to its sums.
 __device__ inline void gather(const CloudArgs& a, const Tile& tile, int column, Precipitation& sum)
 {
     real ground[FALLING_SPECIES];

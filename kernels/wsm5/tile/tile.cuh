@@ -169,7 +169,7 @@ __device__ inline unsigned columns_with_landing(const Tile& tile, Species kind)
     return FALLOUT == Fallout::Substepped ? tile.falling.any() : columns_of(tile, kind);
 }
 
-// Forgets what has been found in the minor step before.
+// Resets the lists of the minor step before.
 __device__ inline void begin_minor_step(Tile& tile)
 {
     tile.falling = {{0, 0, 0}};

@@ -225,7 +225,7 @@ fn is_tiny(shape: Shape) -> bool {
     shape.nx < REACH || shape.ny < REACH
 }
 
-/// The least value of each level, less what roundings may make of it.
+/// The least value of each level, less a bound of its rounding.
 fn least<R: Real>(field: &Layered<R>) -> Vec<R> {
     let (rows, columns) = field.with_mu.dim();
     let values = |k| (0..rows).flat_map(move |j| (0..columns).map(move |i| field.at(k, j, i)));

@@ -68,8 +68,8 @@ pub struct Offer {
     pub shared_bytes: usize,
 }
 
-/// Rows of a tile, and those of them that it finishes: the first lacks what is south of it, the
-/// last two what is north.
+/// Rows of a tile, and those of them that it finishes: the first lacks its southern neighbour, the
+/// last two lack northern ones.
 pub(super) const TILE_ROWS: usize = 16;
 const TILE_OWN_ROWS: usize = TILE_ROWS - 3;
 
@@ -100,7 +100,7 @@ const STAGE_TILES_EACH: usize = 8;
 /// bits, and a launch has 65,535 blocks across at most.
 const MOST_TILED: usize = 1 << 18;
 
-/// The most blocks of a launch beside one another but along its first axis: what tiles leave to others has the tracers
+/// The most blocks of a launch beside one another but along its first axis: the kernel of the sides has the tracers
 /// there.
 const MOST_ACROSS: usize = 65_535;
 
@@ -205,7 +205,7 @@ impl Shares {
             tiled: false,
             stages_tiled: false,
         };
-        // A thread that marches upward finds what it has just used in its registers, but the device
+        // A thread that marches upward finds its last values in its registers, but the device
         // should be filled evenly.
         let time = |levels| {
             let shares = Self { levels, ..shares };
@@ -253,7 +253,7 @@ impl Shares {
         ]
     }
 
-    /// The blocks of what such a stage leaves to others, the groups at sides in x: along them, and the tracers.
+    /// The blocks of such a stage's kernel of the sides, for the groups at sides in x: along them, and the tracers.
     pub(super) fn side_blocks(self, layout: Layout, tracers: usize) -> [usize; 3] {
         // Of the groups in the east the last but one is near the side where the last has few cells.
         let in_the_east = self.cells - (layout.fill - layout.first);
@@ -281,7 +281,7 @@ impl Shares {
         (3 * latest + 2 * (masses + south) + shared).next_multiple_of(LINE)
     }
 
-    /// Cells at an end of a row of a tile that lack what is beside them.
+    /// Cells at an end of a row of a tile that lack their neighbours.
     fn ring(self) -> usize {
         (REACH + self.cells) / self.cells * self.cells
     }

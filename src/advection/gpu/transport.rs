@@ -201,7 +201,7 @@ impl<R: Real + Element> Transport<R> {
         kernel.expect("the kernels of a step are those of this module")
     }
 
-    /// Lets the kernels note that they have begun; what `marks` points to has to stay.
+    /// Lets the kernels write their marks; the memory of `marks` has to stay.
     pub(crate) fn note(&mut self, marks: DevicePointer<u64>) {
         self.args.marks = marks;
     }
@@ -241,7 +241,7 @@ impl<R: Real + Element> Transport<R> {
         self.step_in(Turn::ALONE, wind, start, end, dt)
     }
 
-    /// The same for one of some steps that end together, which leaves what the others have kept.
+    /// The same for one of some steps that end together, which leaves the terms of the others.
     ///
     /// # Errors
     ///
@@ -249,7 +249,7 @@ impl<R: Real + Element> Transport<R> {
     ///
     /// # Panics
     ///
-    /// As [`Transport::step`], and where there is no room for what so many steps [`keep`](Transport::keep).
+    /// As [`Transport::step`], and if there is no room for the terms that so many steps [`keep`](Transport::keep).
     pub fn step_in(
         &self,
         turn: Turn,
@@ -288,7 +288,7 @@ impl<R: Real + Element> Transport<R> {
         launches.iter().try_for_each(|launch| self.launch(launch))
     }
 
-    /// Adds what the last step, of `dt` seconds, has carried into the region inside the outermost cells.
+    /// Adds the inflow of the last step, of `dt` seconds, into the region inside the outermost cells.
     /// In a run the kernel that ends the step does it.
     ///
     /// # Errors
@@ -340,7 +340,7 @@ impl<R: Real + Element> Transport<R> {
         Ok(self.entered_of(&self.entered.to_vec()?))
     }
 
-    /// Copies what makes the sums of [`Transport::entered`] to words from `first` on.
+    /// Copies the sums behind [`Transport::entered`] to words from `first` on.
     ///
     /// # Errors
     ///
@@ -363,7 +363,7 @@ impl<R: Real + Element> Transport<R> {
         levels.chunks_exact(self.grid.shape.nz).map(|levels| levels.iter().sum()).collect()
     }
 
-    /// Fills all memory that a step sets before it reads it with what is no number: for tests.
+    /// Fills all memory that a step sets before it reads it with NaN: for tests.
     ///
     /// # Errors
     ///
@@ -372,7 +372,7 @@ impl<R: Real + Element> Transport<R> {
         self.scratch.iter().chain([&self.side_flux, &self.second]).try_for_each(Buffer::poison)
     }
 
-    /// The sums that make what has entered, nz for each tracer, kg. Waits for the device.
+    /// The sums of the inflow, nz for each tracer, kg. Waits for the device.
     ///
     /// # Errors
     ///
@@ -394,7 +394,7 @@ impl<R: Real + Element> Transport<R> {
         self.entered.upload(sums)
     }
 
-    /// Begins to count anew what enters.
+    /// Resets the sums of the inflow.
     ///
     /// # Errors
     ///

@@ -7,7 +7,7 @@ use crate::cli::refine::free_memory;
 use crate::error::{Error, Result};
 use crate::model::tiled::Tile;
 
-/// Arrays of a transpose on the CPU: what goes in, what is expected, what comes out.
+/// Arrays of a transpose on the CPU: input, expectation, result.
 const TRANSPOSE_ARRAYS: usize = 3;
 /// Bytes of the whole numbers of `reduce --integers`.
 const WHOLE_NUMBER: usize = size_of::<i32>();
@@ -49,7 +49,7 @@ impl Bench {
     }
 }
 
-/// Fails where so many elements of so many bytes do not fit into what memory is free.
+/// Fails where so many elements of so many bytes do not fit into the free memory.
 fn refuse(option: &str, size: &str, [count, bytes]: [usize; 2]) -> Result<()> {
     let needed = count.saturating_mul(bytes);
     let Some(free) = free_memory().filter(|free| needed > *free) else { return Ok(()) };

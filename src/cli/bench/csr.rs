@@ -15,7 +15,7 @@ use crate::real::Real;
 /// Vectors that are multiplied together in the example of several.
 const SEVERAL: usize = 8;
 
-/// A matrix and what it is multiplied with.
+/// A matrix and its right-hand sides.
 struct Product<R> {
     name: String,
     matrix: Csr<R>,

@@ -1,4 +1,4 @@
-//! A measured part: its times, and what they mean beside a copy and a count of operations.
+//! A measured part: its times, beside a copy and a count of operations.
 
 use std::time::Instant;
 
@@ -86,7 +86,7 @@ pub(in crate::cli) enum Timing {
     /// Marks in the order of the device's work around a call; a pair costs some microseconds.
     #[serde(rename = "events")]
     Events,
-    /// Calls in a graph, less what a graph without them takes.
+    /// Calls in a graph, less the time of a graph without them.
     #[serde(rename = "graph")]
     Graph,
     /// Marks around copies to the device, a call, and copies back.

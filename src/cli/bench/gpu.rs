@@ -234,7 +234,7 @@ fn microphysics<R: Working + OnDevice>(
     Ok(())
 }
 
-/// Copies of what a call takes to the device, and of what it gives back to the host.
+/// Copies of the input of a call to the device, and of its results to the host.
 struct Ferry<'a, R: OnDevice> {
     columns: &'a Columns<R>,
     given: Shuttle<R>,

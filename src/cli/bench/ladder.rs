@@ -2,7 +2,7 @@
 //! reference, as a table for people and as rows for programs.
 //!
 //! On the GPU a rung is timed in four ways. A single call stands between two events, which take
-//! some microseconds themselves; calls in a graph are what a run sees. Hot calls find their data
+//! some microseconds themselves; calls in a graph are those of a run. Hot calls find their data
 //! where the call before has left them; rotating ones take copies in turn that together exceed
 //! the cache several times, so that all data come from memory.
 
@@ -61,11 +61,11 @@ pub(super) trait Rung {
     /// Overwrites the place of the result of copy `slot`, so that none of an earlier call passes.
     fn spoil(&self, slot: usize) -> Result<()>;
 
-    /// Waits for the result of copy `slot` and tells what is wrong with it; `None` when nothing is.
+    /// Waits for the result of copy `slot` and returns its fault; `None` when there is none.
     fn fault(&self, slot: usize) -> Result<Option<String>>;
 }
 
-/// The GPU, and what a copy moves there, read and written, bytes a second.
+/// The GPU, and the bandwidth of a copy there, read and written, bytes a second.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Setting<'a> {
     pub(super) gpu: &'a Gpu,
@@ -77,7 +77,7 @@ pub(super) struct Setting<'a> {
 }
 
 impl<'a> Setting<'a> {
-    /// That of a device, with what a copy moves there, for data of `bytes` bytes; none where there is no
+    /// That of a device, with the bandwidth of a copy there, for data of `bytes` bytes; none where there is no
     /// device or no room.
     ///
     /// # Errors
@@ -116,7 +116,7 @@ enum Place {
     Rotating,
 }
 
-/// One measured rung: what programs read.
+/// One measured rung, in the form for programs.
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct Row {
     bench: &'static str,
@@ -131,7 +131,7 @@ pub(super) struct Row {
     /// Elements a second.
     cells_per_s: f64,
     pub(super) gb_per_s: f64,
-    /// Nothing for what is no copy.
+    /// `None` if the row is not comparable to a copy.
     pub(super) percent_of_copy: Option<f64>,
     timing: Timing,
     place: Place,
@@ -217,7 +217,7 @@ const WAYS: [(Place, Timing); 4] = [
 ];
 
 impl<'a> Ladder<'a> {
-    /// Prints what is to come; without a GPU only lines of the CPU can come.
+    /// Prints the head; without a GPU only lines of the CPU follow.
     pub(super) fn new(
         subject: Subject,
         setting: Option<Setting<'a>>,
@@ -296,7 +296,7 @@ impl<'a> Ladder<'a> {
         self.measure(rung, true, out)
     }
 
-    /// The same for what is no step of the ladder: without speed-ups.
+    /// The same for rows outside the ladder: without speed-ups.
     ///
     /// # Panics
     ///
@@ -361,7 +361,7 @@ impl<'a> Ladder<'a> {
         is_right
     }
 
-    /// The rows, and what was wrong.
+    /// The rows, and their faults.
     pub(super) fn finish(self) -> (Vec<Row>, Vec<String>) {
         (self.rows, self.faults)
     }

@@ -313,7 +313,7 @@ impl Bench {
         Ok(ladders)
     }
 
-    /// The GPU, where there is one, and what a copy moves there, bytes a second.
+    /// The GPU, if there is one, and the bandwidth of a copy there, bytes a second.
     fn with_copy<'a>(
         &self,
         gpu: Option<&'a Gpu>,

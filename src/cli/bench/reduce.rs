@@ -1,4 +1,4 @@
-//! The ladder of the sum over an array, and what else its best rung can make of one.
+//! The ladder of the sum over an array, and the other operations of its best rung.
 
 use std::fmt::Debug;
 use std::io::Write;

@@ -30,7 +30,7 @@ impl Plane {
     const ALL: [Self; 5] =
         [Self::Precipitation, Self::Reflectivity, Self::Theta, Self::Vapour, Self::Condensate];
 
-    /// Name of the picture, of what it shows, and units.
+    /// Name of the picture, of its quantity, and units.
     fn names(self) -> [&'static str; 3] {
         match self {
             Self::Precipitation => ["difference-precipitation", "Precipitation", "mm"],

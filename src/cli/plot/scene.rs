@@ -104,7 +104,7 @@ impl<'a> Scene<'a> {
         Ok(Self { album, time, line, point: point.unwrap_or(place), through, reflectivity })
     }
 
-    /// Draws one kind of picture, where the file has what it shows.
+    /// Draws one kind of picture, if the file has its variables.
     pub(super) fn draw(&self, kind: Kind) -> Result<Drawn> {
         match kind {
             Kind::Precipitation => self.precipitation(),
@@ -117,7 +117,7 @@ impl<'a> Scene<'a> {
         }
     }
 
-    /// The file and when what it shows was so.
+    /// The file and the time of its fields.
     pub(super) fn when(&self) -> String {
         let name = file_name(self.album);
         if self.album.has_times() {

@@ -75,7 +75,7 @@ impl Page {
         Self { title: title.to_owned(), sections: Vec::new(), head: String::new() }
     }
 
-    /// The figures at the top, each with what it is.
+    /// The figures at the top, each with its name.
     fn facts(&mut self, facts: &[(String, String)]) {
         self.head += "<div class=\"facts\">\n";
         for (value, what) in facts {
@@ -133,7 +133,7 @@ fn table(heads: &[&str], rows: &[Vec<Cell>]) -> String {
     html + "</tbody>\n</table></div>\n"
 }
 
-/// Pairs of a name and what it is.
+/// Pairs of a name and its value.
 fn list(pairs: &[(&str, String)]) -> String {
     let mut html = "<table class=\"plain\"><tbody>\n".to_owned();
     for (name, value) in pairs.iter().filter(|(_, value)| !value.is_empty()) {

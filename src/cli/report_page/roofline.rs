@@ -32,7 +32,7 @@ pub(super) fn platform(row: &Value) -> String {
     }
 }
 
-/// The least time that a part could take by what was measured of copies and of arithmetic, s.
+/// The least time that a part could take by the measured speeds of copies and of arithmetic, s.
 pub(super) fn floor(row: &Value) -> Option<f64> {
     let seconds = number(row, "median_s")?;
     let share = |percent: &str| number(row, percent).map(|percent| percent / 100.0 * seconds);

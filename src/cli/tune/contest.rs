@@ -34,7 +34,7 @@ const ROUNDING: f64 = 1e-3;
 /// Part of the values that may differ by more: rounding decides the fate of single cells.
 const FATES: f64 = 0.01;
 
-/// One timed setting: what programs read.
+/// One timed setting, in the form for programs.
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct Trial {
     knob: &'static str,
@@ -106,7 +106,7 @@ impl<R: Working + OnDevice, W: Write> Contest<'_, R, W> {
         }
     }
 
-    /// Settings whose kernels can be made, and give what the built-in one gives.
+    /// Settings whose kernels can be compiled, and have the results of the built-in one.
     fn sound(&mut self, ground: &Ground<R>, settings: Vec<Setting>) -> Result<Vec<Setting>> {
         // Side by side: the compiler takes seconds for each. Those of no use are told below.
         settings.par_iter().for_each(|one| drop(ground.contestant(*one)));

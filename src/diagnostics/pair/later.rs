@@ -69,7 +69,7 @@ impl Apart {
         Self { fields, totals: [(b[0] - a[0]).abs(), (b[1] - a[1]).abs()], by_chance }
     }
 
-    /// The same, or what errors of `one_step` add up to in so many steps where that is more.
+    /// The same, or the sum of errors of `one_step` over so many steps, if that is more.
     #[must_use]
     pub fn or_roundings(self, one_step: &[Spread], steps: usize) -> Self {
         let added = (steps as f64).sqrt();
@@ -132,7 +132,7 @@ pub fn judge_later<R: Real + Value>(
     for (n, name) in TOTALS.into_iter().enumerate() {
         let both = totals.map(|of_run| of_run.sums()[n]);
         let found = (both[1] - both[0]).abs();
-        // A single difference of sums may be small by luck; what columns add up to is not.
+        // A single difference of sums may be small by luck; the sum over columns is not.
         let most = apart.totals[n].max(apart.by_chance);
         let [of_runs, floor] = limits(most, both[0], "the total");
         let of_columns = format!("{FACTOR} x what the differences of columns add up to by chance");

@@ -6,7 +6,7 @@ use crate::backend::Captured;
 use crate::real::Real;
 use crate::state::{CloudDiagnostics, State, Surface};
 
-/// A run at one time: what moves with the air, what is diagnosed from it, what has fallen.
+/// A run at one time: fields that move with the air, diagnostics, precipitation.
 #[derive(Clone, Debug)]
 pub struct Sample<R> {
     /// Fields that move with the air.

@@ -7,7 +7,7 @@ use super::spread::Spread;
 use crate::diagnostics::difference::{Band, Difference, Value};
 use crate::real::Real;
 
-/// A figure and how large it may be, in the units of what is measured.
+/// A figure and its limit, in the units of the quantity.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Check {
     /// Quantity that is limited.

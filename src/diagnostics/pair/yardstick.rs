@@ -142,7 +142,7 @@ impl Yardstick {
     /// Those that one of n runs alone has left in tell how many new ones a run finds: about an
     /// n-th of them. Twice as many are granted.
     ///
-    /// Source: Good 1953, Biometrika 40, 237-264 (the frequency of what has not been seen).
+    /// Source: Good 1953, Biometrika 40, 237-264 (the frequency of unseen species).
     fn unseen(&self) -> usize {
         let once = self.left.iter().filter(|left| **left == 1).count();
         (2 * once).div_ceil(self.probes.max(1))

@@ -88,7 +88,7 @@ impl<R: Real + Element> Driving<R> {
         (flux.iter().sum::<usize>() + fields * inflow) * size_of::<R>()
     }
 
-    /// Room for what drives a step of some fields, of which `order` tells the number of the tracer of each.
+    /// Room for the forcing of a step of some fields, of which `order` tells the number of the tracer of each.
     ///
     /// # Errors
     ///
@@ -108,7 +108,7 @@ impl<R: Real + Element> Driving<R> {
         Ok(Self { flux, inflow, layout, order: order.to_vec() })
     }
 
-    /// Copies what a frame of the input prescribes, as far as there is room for it.
+    /// Copies the prescribed fields of a frame of the input, as far as there is room for it.
     ///
     /// # Errors
     ///
@@ -142,7 +142,7 @@ impl<R: Real + Element> Driving<R> {
     }
 }
 
-/// Makes what lies between two frames.
+/// Interpolation between two frames.
 ///
 /// The weights are kept on the device, so that the rest can be part of a graph.
 #[derive(Debug)]
@@ -230,7 +230,7 @@ impl<R: Real + Element> Between<R> {
         unsafe { self.weigh.launch(once, &args) }
     }
 
-    /// Sets what drives a step but for the air, as [`Forcing::set`] does.
+    /// Sets the forcing of a step but for the air, as [`Forcing::set`] does.
     ///
     /// # Errors
     ///

@@ -1,6 +1,6 @@
 //! Restart files (checkpoints): everything that a run needs to continue as if it had not been stopped.
 //!
-//! A file holds the state and what has been gathered, in working precision; the place where the run
+//! A file holds the state and accumulated results, in working precision; the place where the run
 //! takes place; and of the input, as it was read, the frame before the present time and all later
 //! ones. What a run derives from these it derives again, by the same operations.
 //!

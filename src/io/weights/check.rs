@@ -34,7 +34,7 @@ pub(super) fn is_conservative(method: &str) -> bool {
     method.to_lowercase().contains("conserv")
 }
 
-/// Holds the sums of the weights against what the normalisation promises.
+/// Compares the sums of the weights with those that the normalisation promises.
 pub(super) fn row_sums(reader: &Reader, weights: &Weights) -> Result<Sums> {
     let Weights { matrix, fraction, areas, method, normalisation, .. } = weights;
     let is_conservative = is_conservative(method);

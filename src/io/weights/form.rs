@@ -10,7 +10,7 @@ use crate::io::variables::Values;
 use crate::os_text::Shown;
 use crate::primitives::csr::Csr;
 
-/// Names of what a weight file holds.
+/// Names of the variables of a weight file.
 #[derive(Debug)]
 pub(super) struct Form {
     /// Source cell, target cell and weight of each link.

@@ -165,7 +165,7 @@ impl WeightFile {
     /// # Errors
     ///
     /// [`Error::Io`] or [`Error::Input`] when the file cannot be read, is of neither form, lacks
-    /// something, has an index out of range or weights that are not what its normalisation promises.
+    /// something, has an index out of range or weights that contradict its normalisation.
     pub fn read(path: &Path) -> Result<Self> {
         let reader = Reader::open(path)?;
         let form =

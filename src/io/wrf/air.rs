@@ -52,7 +52,7 @@ pub(super) fn environment<R: Constants>(frame: &Frame) -> Environment<R> {
     Environment { rho, exner, p, dz }
 }
 
-/// Bounds of what can be air, wide enough for every weather.
+/// Bounds of the values of air, wide enough for every weather.
 mod bounds {
     use std::ops::RangeInclusive;
 

@@ -101,7 +101,7 @@ impl Album {
         Reader::units(&self.reader.variable(name).ok()?)
     }
 
-    /// A field of a plane; what is not a finite number is NaN. Shape: (ny, nx).
+    /// A field of a plane; non-finite values are NaN. Shape: (ny, nx).
     ///
     /// # Errors
     ///
@@ -113,7 +113,7 @@ impl Album {
         Ok(plane.mapv(f64::from))
     }
 
-    /// A field of the cells; what is not a finite number is NaN. Shape: (nz, ny, nx).
+    /// A field of the cells; non-finite values are NaN. Shape: (nz, ny, nx).
     ///
     /// # Errors
     ///

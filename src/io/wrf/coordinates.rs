@@ -163,7 +163,7 @@ fn ratios<'a>(
 mod tests {
     use super::*;
 
-    /// Cells of `step` degrees around the equator, and what is said of them.
+    /// Cells of `step` degrees around the equator, and the message about them.
     fn around_equator(step: f32, dx: f64, is_plane: bool) -> Result<Coordinates, String> {
         let latitude = Array2::from_shape_fn((6, 8), |(j, _)| step * (j as f32 - 2.5));
         // Across the date line.

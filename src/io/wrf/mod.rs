@@ -134,7 +134,7 @@ const NOT_CARRIED: [&str; 2] = ["QGRAUP", "QHAIL"];
 /// Opens the input of a run: reads the domain and the first time of the first file, and lists the times of
 /// all. Whether a file is input is decided here alone.
 ///
-/// `sides` overrides what the first file says of its lateral boundaries.
+/// `sides` overrides the lateral boundaries of the first file.
 ///
 /// # Errors
 ///
@@ -152,7 +152,7 @@ pub fn open(
 
 /// Reads the domain and the first time of a WRF file.
 ///
-/// `sides` overrides what the file says of its lateral boundaries.
+/// `sides` overrides the lateral boundaries of the file.
 ///
 /// # Errors
 ///

@@ -18,7 +18,7 @@ use crate::io::holes::Holes;
 use crate::io::reader::Reader;
 use crate::passive::{Place, Recipe};
 
-/// Part by which the grids of two files may differ: what rounding makes of them.
+/// Relative difference that the grids of two files may have, by rounding.
 const TOLERANCE: f64 = 1e-4;
 
 /// One time of a file.
@@ -168,7 +168,7 @@ impl Series {
         self.recipe.as_ref().map(|recipe| recipe.variables()).unwrap_or_default()
     }
 
-    /// The first frame, read already, with what passive tracers are made of.
+    /// The first frame, read already, with the variables of passive tracers.
     ///
     /// # Errors
     ///

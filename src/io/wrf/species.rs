@@ -32,7 +32,7 @@ pub(super) fn is_wsm3(reader: &Reader) -> Result<bool> {
     Ok(reader.number("MP_PHYSICS")? == Some(WSM3))
 }
 
-/// Takes what of cloud water and rain is frozen for ice and snow, in a file of WSM3 that has none of its own.
+/// Takes frozen cloud water and rain as ice and snow, in a file of WSM3 that has none of its own.
 pub(super) fn split(reader: &Reader, frame: &mut Frame) -> Result<()> {
     let has = |field: &Array3<f32>| field.iter().any(|q| *q != 0.0);
     if !is_wsm3(reader)? || has(frame.state.qi()) || has(frame.state.qs()) {
@@ -65,7 +65,7 @@ pub(super) fn told(reader: &Reader) -> Result<Option<String>> {
     })
 }
 
-/// Says what is made of the scheme of a file.
+/// Logs the conversion of the species of a file.
 pub(super) fn tell(reader: &Reader) -> Result<()> {
     if let Some(words) = told(reader)? {
         warn!("{}: {words}", reader.path().display());

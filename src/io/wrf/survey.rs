@@ -43,7 +43,7 @@ pub struct Survey {
     pub assumed: Vec<String>,
 }
 
-/// Variables that a run reads where they are there, and what it assumes otherwise.
+/// Variables that a run reads if they are there, and its assumption otherwise.
 const OPTIONAL: [(&[&str], &str); 5] = [
     (&["QCLOUD", "QRAIN", "QICE", "QSNOW"], "zero"),
     (&["RDNW", "DNW", "ZNW", "ZNU", "DN", "RDN", "FNM", "FNP"], "derived from the eta levels"),

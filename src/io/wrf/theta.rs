@@ -82,7 +82,7 @@ pub(super) fn choose(
     }
 }
 
-/// Potential temperature less 300 K; what is missing goes where the source keeps it. Shape: (nz, ny, nx).
+/// Potential temperature less 300 K; missing values go to the list of the source. Shape: (nz, ny, nx).
 pub(super) fn read(source: &Source<'_>, qv: &Array3<f32>) -> Result<(Array3<f32>, Origin)> {
     let own = Holes::default();
     let (field, origin) = choose(source.reader, |name| {

@@ -209,7 +209,7 @@ impl<R: OnLattice> Iteration<'_, R> {
         self.advance(&self.solver.direction)
     }
 
-    /// Asks for an iteration; what is solved already stays as it is.
+    /// Queues an iteration; a system that is solved stays as it is.
     ///
     /// # Errors
     ///

@@ -174,7 +174,7 @@ shared_struct! {
         sums: DevicePointer<f64>, "their product";
         /// Energy, length of the move, and how much of the direction is kept.
         numbers: DevicePointer<f64>, "their product, 1, 1";
-        /// Verdict, products done, and what the blocks tell each other.
+        /// Verdict, products done, and the counters of the blocks.
         words: DevicePointer<u64>, "1";
         /// The verdict, where the host sees it.
         shown: DevicePointer<u64>, "1";

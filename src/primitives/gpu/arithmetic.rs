@@ -47,7 +47,7 @@ pub struct Copying {
 }
 
 impl Copying {
-    /// Takes memory for two arrays: a quarter of what is free, and at most 8 GiB.
+    /// Takes memory for two arrays: a quarter of the free memory, and at most 8 GiB.
     ///
     /// # Errors
     ///

@@ -362,7 +362,7 @@ impl<'a> Overlap<'a> {
                 break;
             }
         }
-        // Also after a failure: what is under way uses the memory.
+        // Also after a failure: copies under way use the memory.
         for stream in &self.streams {
             stream.synchronize()?;
         }

@@ -42,7 +42,7 @@ pub enum Operation {
     /// Number of elements that are NaN.
     NanCount,
     /// Both extrema with their places, sum and sum of squares as [`Operation::SumWide`], and the
-    /// count of what is not a number, in one reading.
+    /// count of NaN, in one reading.
     Statistics,
 }
 
@@ -181,7 +181,7 @@ pub struct Shape {
     pub threads: u32,
     /// Loads of 16 bytes that a thread has under way.
     pub packs: u32,
-    /// Blocks of a multiprocessor at most; what it holds at a time where that is less.
+    /// Blocks of a multiprocessor at most, or the number that it holds at a time if that is less.
     pub blocks: u32,
     /// Loads that a thread is to have at least before there is another block.
     pub least: u32,

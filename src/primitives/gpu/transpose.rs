@@ -286,7 +286,7 @@ impl<R: Real + Element> Transpose<R> {
         }
         let mut args = TransposeArgs { from: from.pointer().read(), to: to.pointer(), ..self.args };
         if rung == Rung::Copy {
-            // Many matrices of one row: what they are transposed is what they are.
+            // Many matrices of one row are their own transposes.
             (args.matrices, args.rows) = (args.matrices * args.rows, 1);
         }
         self.faults.clear()?;

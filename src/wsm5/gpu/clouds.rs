@@ -27,14 +27,14 @@ use crate::wsm5::reflectivity::{Bins, RadarConstants};
 use crate::wsm5::scheme::Scheme;
 use crate::wsm5::{check_length, minor_steps};
 
-/// Planes of what is at the ground: [`PLANES`].
+/// Planes at the ground: [`PLANES`].
 pub const SURFACE_PLANES: usize = PLANES.len();
 /// Number of diagnosed fields: reflectivity, and the radii of cloud drops, ice crystals and snow.
 pub const DIAGNOSED_FIELDS: usize = 4;
 /// Planes of a step's terms of the water budget.
 pub const TERMS: usize = 4;
 
-/// The planes of what is at the ground, one after the other: those of [`Surface`], and behind them what moves
+/// The planes at the ground, one after the other: those of [`Surface`], and behind them the term that moves
 /// between layers whose rho dz is not their dry mass. The terms of the water budget are the last.
 pub const PLANES: [&str; 9] = {
     let [rain, snow, rainncv, snowncv, sr, fallen, fall_residual, clipped] = Surface::<f64>::NAMES;
@@ -179,7 +179,7 @@ impl<R: SchemeConstants + RadarConstants + Element> Clouds<R> {
     /// Takes a grid, and compiles the kernel of the diagnosis; those of the calls follow when they are needed, or
     /// with [`Clouds::prepare`].
     ///
-    /// `theta_base` is what is added to the field of potential temperature.
+    /// `theta_base` is added to the field of potential temperature.
     ///
     /// # Errors
     ///
@@ -232,7 +232,7 @@ impl<R: SchemeConstants + RadarConstants + Element> Clouds<R> {
         })
     }
 
-    /// Compiles what calls of `dt` seconds need, where it is not there yet: before such a call is recorded in a
+    /// Compiles the kernel of calls of `dt` seconds, unless it is there: before such a call is recorded in a
     /// graph.
     ///
     /// # Errors
@@ -270,7 +270,7 @@ impl<R: SchemeConstants + RadarConstants + Element> Clouds<R> {
         Self { scheme, abreast, ..self.clone() }
     }
 
-    /// Lets the calls tell what their changes weigh where the dry mass of a cell is not rho dz.
+    /// Lets the calls compute the mass mismatch of their changes.
     ///
     /// `area` is that of the cells, m², row by row; the memory that `mass` points to has to stay.
     ///
@@ -348,7 +348,7 @@ impl<R: SchemeConstants + RadarConstants + Element> Clouds<R> {
         self.launch(branch, &self.args_of_call(turn, place, R::of(dt)))
     }
 
-    /// A call that fails on the device, for tests of what is left then.
+    /// A call that fails on the device, for tests of the state then.
     #[doc(hidden)]
     pub fn call_astray(&self, place: &Place<'_, R>, dt: f64) -> Result<()> {
         // An address that no array has.

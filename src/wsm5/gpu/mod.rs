@@ -211,7 +211,7 @@ const WORTH_A_KERNEL: usize = 1_000;
 
 /// Cells that a thread of a tile prefetches at a time.
 const ASKED: usize = 3;
-/// Threads that wide tiles of 32 and of 16 columns bind a multiprocessor for: what an H200 is the fastest with, at 27
+/// Threads that wide tiles of 32 and of 16 columns bind a multiprocessor for: the fastest on an H200, at 27
 /// and at 50 levels.
 const RESIDENT: [usize; 2] = [1152, 960];
 /// Members of `Landing`, the results of a species in a column in a minor step, and of `Precipitation`, the sums of a

@@ -1,4 +1,4 @@
-//! Copies between host and device, and what hides them.
+//! Copies between host and device, and their overlap with kernels.
 
 use std::io::Write;
 use std::time::Instant;

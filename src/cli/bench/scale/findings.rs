@@ -57,7 +57,7 @@ pub(super) struct Finding {
     pub(super) best: Vec<(usize, String)>,
 }
 
-/// The row of a finding in the file: what no finding has is null.
+/// The row of a finding in the file; missing values are null.
 #[derive(Debug, Serialize)]
 pub(super) struct Row<'a> {
     bench: &'static str,

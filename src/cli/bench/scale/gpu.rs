@@ -74,7 +74,7 @@ fn timed((timing, times): (Timing, Vec<f64>)) -> Timed {
     Timed { timing, times, device_bytes_per_cell: None, resident: resident() }
 }
 
-/// The mappings to compare: a thread for a column, narrow and wide tiles, and what a run takes.
+/// The mappings to compare: a thread for a column, narrow and wide tiles, and the one of a run.
 fn mappings(gpu: &Gpu, bed_columns: usize, key: (Precision, Fallout, usize)) -> Vec<Mapping> {
     let (precision, fallout, nz) = key;
     let tile = |columns| Mapping::Tile(Tile::choose(columns, precision, fallout, nz));

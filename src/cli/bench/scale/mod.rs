@@ -42,7 +42,7 @@ pub(super) struct Range {
     pub(super) svg: Option<PathBuf>,
 }
 
-/// Fewest and most columns as powers of two: four along each axis, and what a tile can have.
+/// Fewest and most columns as powers of two: four along each axis, and the largest tiled grid.
 const POWERS: [u32; 2] = [4, 32];
 
 impl Range {
@@ -130,7 +130,7 @@ struct Point {
     subject: Subject,
 }
 
-/// Times of one size of one series, and what is known of its memory.
+/// Times of one size of one series, and its memory, if known.
 struct Timed {
     timing: Timing,
     times: Vec<f64>,

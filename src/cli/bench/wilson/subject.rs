@@ -1,4 +1,4 @@
-//! A lattice with links, spinors and what the hopping term makes of them.
+//! A lattice with links, spinors and the results of the hopping term.
 
 use std::io::Write;
 use std::time::Instant;
@@ -40,7 +40,7 @@ pub(super) struct Subject<R> {
 }
 
 impl<R: Vectorised> Subject<R> {
-    /// Draws links and spinors, and computes what to expect in double precision.
+    /// Draws links and spinors, and computes the expected results in double precision.
     pub(super) fn new(extents: Extents) -> Result<Self> {
         let random = Random::new(1).named("wilson");
         let drawn: Vec<[f64; LINK_REALS]> = (0..LINKS as u64)
