@@ -1,7 +1,7 @@
 // Detection of the last block of a launch.
 #pragma once
 
-// Counts a block that is done, and tells how many are, this one included. Whoever sees that a block
+// Counts a block that is done, and tells how many are, this one included. A thread that sees that a block
 // is counted sees earlier stores of its calling thread.
 __device__ inline int counted(unsigned long long* ticket)
 {

@@ -1,8 +1,8 @@
 //! Ensembles: the perturbations of the members of one run.
 //!
 //! Members share the grid, the winds, the air and the boundary values; each has its own
-//! parameters of the microphysics and its own initial state. What a member is follows from the seed
-//! and its number, never from how many others there are.
+//! parameters of the microphysics and its own initial state. A member depends only on the seed and its
+//! index, never on the size of the ensemble.
 
 pub mod file;
 mod noise;

@@ -156,7 +156,7 @@ impl<R: Real + Element> Budget<R> {
         Ok(sums)
     }
 
-    /// Goes on from such sums.
+    /// Continues from such sums.
     ///
     /// # Errors
     ///
@@ -212,12 +212,12 @@ impl<R: Real + Element> Budget<R> {
         words.copy_bits(first + levels, &self.term_sums, self.of_state(state))
     }
 
-    /// Number of the numbers that [`Budget::gather`] copies.
+    /// Number of words that [`Budget::gather`] copies.
     pub fn words(&self) -> usize {
         self.level_sums.len() + self.of_state(0).len()
     }
 
-    /// All water and the terms out of the numbers that were copied, kg.
+    /// All water and the terms, from the words that were copied, kg.
     pub fn gathered(&self, numbers: &[f64]) -> (f64, [f64; TERMS]) {
         let (levels, terms) = numbers.split_at(self.level_sums.len());
         (levels.iter().sum(), terms_of(terms))

@@ -1,8 +1,8 @@
-//! Chunks of an HDF5 file as they are stored, which neither the NetCDF library nor its crate gives out.
+//! Stored chunks of an HDF5 file, to which neither the NetCDF library nor its crate gives access.
 //!
 //! A file of NetCDF-4 is one of HDF5. Here such a file, closed by the NetCDF library, is opened by the HDF5
-//! library underneath: its datasets grow, and chunks are stored just as they are handed over, so that
-//! whoever calls compresses them on all cores. Every call holds the lock that the NetCDF crate uses too.
+//! library underneath: its datasets grow, and chunks are stored as they are passed, so that
+//! the caller compresses them on all cores. Every call holds the lock that the NetCDF crate uses too.
 //!
 //! All `unsafe` code of files stands here. Nothing that could go wrong in memory leaves this file: sizes are
 //! held against those that the library tells before it is given a place to read from or to write to.
@@ -103,8 +103,8 @@ impl File {
         Self::open_as(path, H5F_ACC_RDWR, H5F_close_degree_t::H5F_CLOSE_STRONG)
     }
 
-    /// Opens a file for reading, which the NetCDF library may have open for the same. The library insists that all
-    /// who have a file open mean the same by closing it.
+    /// Opens a file for reading, which the NetCDF library may have open for the same. The library requires
+    /// that all open handles of a file have the same close degree.
     pub(super) fn open_to_read(path: &Path) -> Result<Self> {
         Self::open_as(path, H5F_ACC_RDONLY, H5F_close_degree_t::H5F_CLOSE_WEAK)
     }

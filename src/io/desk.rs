@@ -1,4 +1,4 @@
-//! Room for one frame at who writes it: the next one stays where it was made until there is room.
+//! A slot for one frame between the run and the writer: the next frame stays with the backend until the slot is free.
 
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 
@@ -25,7 +25,7 @@ impl Desk {
         drop(freed.wait_while(is_taken, |is_taken| *is_taken));
     }
 
-    /// Waits until there is room, and puts a frame there; `put` says whether somebody is there to take it.
+    /// Waits until there is room, and puts a frame there; `put` returns `false` if the writer has gone.
     pub(super) fn put(&self, put: impl FnOnce() -> bool) -> bool {
         self.wait();
         self.set_taken(true);

@@ -1,8 +1,8 @@
 //! A NetCDF file that grows frame by frame, whose fields are compressed on all cores.
 //!
 //! The NetCDF library defines the file and closes it; from then on its datasets are those of HDF5
-//! ([`chunks`](crate::io::chunks)), which keeps nothing of what was written. Any reader takes the file for
-//! what it is, one of NetCDF-4 with the filters shuffle and deflate.
+//! ([`chunks`](crate::io::chunks)), which caches no chunk. To any reader the file is one of NetCDF-4 with the filters
+//! shuffle and deflate.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;

@@ -1,5 +1,5 @@
-//! Files that are damaged inside: the NetCDF crate ends with a panic where the library tells it so, or
-//! where a name is no text. Here that becomes an error like any other.
+//! Guard against damaged files: the NetCDF crate panics if the library reports damage, or if a name is not text. Here
+//! that becomes an error like any other.
 
 use std::any::Any;
 use std::cell::Cell;
@@ -65,8 +65,8 @@ fn reason(panic: &(dyn Any + Send)) -> &str {
     text.lines().next().unwrap_or(text)
 }
 
-/// Fails where a part of what the file says of itself cannot be read. What is looked at here cannot
-/// make the crate panic later on.
+/// Fails if a part of the file's metadata cannot be read. Metadata that is read here cannot make the crate panic later
+/// on.
 ///
 /// # Errors
 ///

@@ -4,7 +4,7 @@
 //! owner of a file that is replaced are kept.
 //!
 //! Beside `out.nc` in the making lie `.out.nc.part` with the contents so far, and `.out.nc.lock`,
-//! whose lock the system drops when the program ends, however it ends. Whoever holds that lock may
+//! whose lock the system drops when the program ends, however it ends. The holder of that lock may
 //! write the file, and overwrites the remains of a killed run.
 //!
 //! # Decisions

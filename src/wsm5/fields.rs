@@ -74,7 +74,7 @@ macro_rules! split {
 /// Fields that a call of the scheme works on. Shapes: (nz, ny, nx) and (ny, nx).
 #[derive(Debug)]
 pub struct Fields<'a, R> {
-    /// Offset of `theta` from the potential temperature, K.
+    /// Potential temperature less `theta`, K.
     pub theta_base: R,
     /// Potential temperature less `theta_base`, K; in and out, as the five below.
     pub theta: ArrayViewMut3<'a, R>,
@@ -268,7 +268,7 @@ pub(super) fn theta_after<R: Real>(theta: R, theta_base: R, exner: R, t: R) -> R
 /// Fields that the diagnostics of the scheme read and write. Shape of each: (nz, ny, nx).
 #[derive(Debug)]
 pub struct DiagnosticFields<'a, R> {
-    /// Offset of `theta` from the potential temperature, K.
+    /// Potential temperature less `theta`, K.
     pub theta_base: R,
     /// Potential temperature less `theta_base`, K.
     pub theta: ArrayView3<'a, R>,

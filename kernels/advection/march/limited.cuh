@@ -1,5 +1,5 @@
-// The last stage of limited tracers, in two passes: `scale` finds how much of the corrections every
-// cell can afford, `update` scales and adds them.
+// The last stage of limited tracers, in two passes: `scale` computes the scale factors of every
+// cell, `update` scales the corrections and adds them.
 #pragma once
 
 #include "advection/march/plain.cuh"

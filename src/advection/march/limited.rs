@@ -52,8 +52,8 @@ impl<R: FluxConstants> March<'_, '_, R> {
         self.finish(nz - 1, &mut out);
     }
 
-    /// Sets the values that are the same in all levels: the capacities along x, that no tracer passes closed faces, and
-    /// that the outermost rows of sides that are not periodic can afford all.
+    /// Sets the values that are the same in all levels: the capacities along x, the fluxes 0 through closed faces, and
+    /// the scale factor 1 of the outermost rows of sides that are not periodic.
     #[inline(always)]
     fn begin(&mut self) {
         let nx = self.stage.shape().nx;

@@ -1,17 +1,17 @@
 //! After many steps: the difference of two backends beside those of pairs of runs on the CPU.
 //!
-//! In one pair the second run starts one unit in the last place above the first. In the other it
-//! is moved by a unit up or down before every step: arithmetic that rounds otherwise does so in
-//! every step, and a scheme that forgets how it started does not forget that. Sums over the domain
-//! feel the first, where all cells go the same way; single fields feel the second.
+//! In one pair the second run starts one ULP above the first. In the other it is moved by one ULP up or down before
+//! every step: other arithmetic rounds otherwise in every step, and a scheme that damps an initial disturbance does not
+//! damp that. The first pair is the larger one for sums over the domain, since all cells are shifted alike; the second
+//! one is for single fields.
 //!
-//! After few steps neither has grown, and a unit is less than what the roundings within a step amount
-//! to, which runs on the CPU have in common. So no field needs to be nearer than what these make in one
-//! step, and make anew in each: errors that know nothing of one another add up as their squares do.
+//! After few steps neither has grown, and one ULP is less than the rounding errors within a step, which runs on the CPU
+//! share. So the limit of a field is at least the error of one step, which arises anew in each: independent errors add
+//! up as their squares do.
 //!
-//! A few columns may be anywhere, since rounding decides when the first rain falls. So sums over the domain need
-//! not be nearer than what the differences of the columns add up to by chance, where none is counted for more than
-//! the rain itself is: what all columns have in common fails, and so does a column out of all proportion.
+//! A few columns may differ by any amount, since rounding decides when the first rain falls. So the limit of a sum over
+//! the domain is at least the sum of the columns' differences by chance, in which no column counts for more than the
+//! rain itself: an error common to all columns fails, and so does a column out of all proportion.
 
 use super::sample::Sample;
 use super::spread::{Spread, root_mean_square};

@@ -1,8 +1,8 @@
 //! Restart files (checkpoints): everything that a run needs to continue as if it had not been stopped.
 //!
-//! A file holds the state and accumulated results, in working precision; the place where the run
-//! takes place; and of the input, as it was read, the frame before the present time and all later
-//! ones. What a run derives from these it derives again, by the same operations.
+//! A file holds the state and accumulated results, in working precision; the domain of the run; and of the
+//! input, as it was read, the frame before the present time and all later ones. Everything derived from these is
+//! derived again, by the same operations.
 //!
 //! # Decisions
 //!

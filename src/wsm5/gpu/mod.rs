@@ -114,7 +114,7 @@ shared_struct! {
         notes: DevicePointer<u64>, "1";
         /// Parameters of the scheme.
         params: Wsm5Params<R>, "1";
-        /// Offset of `theta` from the potential temperature.
+        /// Potential temperature less `theta`.
         theta_base: R, "K";
         /// Length of a minor step.
         dt_cloud: R, "s";

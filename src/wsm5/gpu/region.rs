@@ -1,4 +1,4 @@
-//! The columns that the threads of the microphysics are given.
+//! Map from threads of the microphysics to columns of the grid.
 
 use crate::shared::shared_struct;
 
@@ -55,7 +55,7 @@ impl Region {
         }
     }
 
-    /// As kernels see it that are made for one region; all zero for kernels that are told of theirs.
+    /// Constants of kernels that are compiled for one region; all zero for kernels with the region as an argument.
     pub fn constants(made_for: Option<Self>) -> [(&'static str, i32); 9] {
         let of = |number: fn(Self) -> i32| made_for.map_or(0, number);
         [
