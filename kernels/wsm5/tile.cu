@@ -9,7 +9,7 @@
 #include "wsm5/tile/sink.cuh"
 #include "wsm5/tile/store.cuh"
 
-// Older devices take a few registers more for the same, which would not fit.
+// Older devices need a few registers more for the same, which would not fit.
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 900
 constexpr int BLOCKS = TILE_BLOCKS > 1 ? TILE_BLOCKS - 1 : 1;
 #else

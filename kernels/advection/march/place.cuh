@@ -6,7 +6,7 @@
 // cells of different tracers, which share the wind. On a small grid threads take its groups in turn
 // instead (IN_TURN), row after row and march after march, so that no block but the last of a tracer has
 // threads without cells. Where groups do not fill a row, its last one begins early enough to end with
-// the row, and has the cells that it has in common with its neighbour for its own.
+// the row, and owns the cells that it shares with its neighbour.
 #pragma once
 
 #include "advection/march/grid_sides.cuh"

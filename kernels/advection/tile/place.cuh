@@ -26,7 +26,7 @@ constexpr int TILE_OWN_CELLS = (LANES - 2 * RING) * CELLS;
 // Rows that a tile finishes: the first lacks the factors south of it, the last two those north.
 constexpr int TILE_OWN_ROWS = TILE_ROWS - 3;
 
-// Rows of a tile and those that their southern faces see.
+// Rows of a tile and those within the stencils of their southern faces.
 constexpr int SEEN_ROWS = TILE_ROWS + 2 * REACH - 1;
 
 __device__ inline int tile_row() { return static_cast<int>(threadIdx.x) / LANES; }

@@ -1,13 +1,13 @@
 // Stages without limiter by tiles, of tracers that share the wind.
 //
 // A block has a tile of rows of two tracers, or of one. A warp has a row of it, a thread CELLS cells of
-// the row, and all march upward together. What a level needs is copied into shared memory while the
+// the row, and all march upward together. The data of a level is copied into shared memory while the
 // block works on the level below, the wind once for both tracers. A thread makes the fluxes south of
 // its cells; those north of them it finds a level later, when the others have made them, and
 // finishes the level then. So there is one barrier a level.
 //
 // The groups at the ends of a row that are sides are left to a kernel of their own, whose threads march as on
-// small grids: every warp of a tile there would have to know of sides for the sake of one lane.
+// small grids: every warp of a tile would need the code of sides for one lane.
 #pragma once
 
 #include "advection/tile/ahead.cuh"
@@ -76,7 +76,7 @@ __device__ inline int begin_of_stage()
 }
 
 // Finds the place of this thread; its tracer is the first of the block. The last tile of an axis ends
-// with the axis; what it has in common with the one before is its own along a row, and that one's across rows.
+// with the axis; cells that it shares with the one before are its own along a row, and that one's across rows.
 __device__ inline Place find_place_in_stage(const TransportArgs& args)
 {
     const int ny = ny_of(args);
@@ -281,7 +281,7 @@ struct StageMarch {
                     outflow.at[c] += top.at[c] - bottom[t].at[c];
                 }
                 Cells value = after(args, start, mass, outflow);
-                // The sides in x are left to others.
+                // The kernel of the sides computes those in x.
                 if (place.near_y)
                     store(args, own, level, Brought{}, value);
                 else

@@ -54,7 +54,7 @@ struct Found {
     real rho, dz;
 };
 
-// Cells that a thread asks the memory for at a time, before it looks at the first.
+// Cells that a thread prefetches at a time.
 constexpr int ASKED = CELLS < TILE_ASKED ? CELLS : TILE_ASKED;
 
 __device__ inline Found find(const CloudArgs& a, int here)
@@ -65,7 +65,7 @@ __device__ inline Found find(const CloudArgs& a, int here)
             __ldg(&from.rho[here]), __ldg(&from.dz[here])};
 }
 
-// Asks the memory for some cells of a thread, from the cell `start` on.
+// Prefetches some cells of a thread, from the cell `start` on.
 __device__ inline void ask(const CloudArgs& a, const Position& at, int start, Found (&found)[ASKED])
 {
     const int place = place_of(a, at);
@@ -88,7 +88,7 @@ __device__ inline void note_start(int k, int column, const Cell& cell, Tile& til
     keep(tile.start, k, column, cell.t, cell.qr);
 }
 
-// Looks at the cells of a thread, of which the first have been asked for. Returns a bit for each that can
+// Examines the cells of a thread, of which the first have been prefetched. Returns a bit for each that can
 // change by itself, or had to be clipped. In a run, where the water is weighed, values that are not finite are noted.
 __device__ inline unsigned load(const CloudArgs& a, const Position& at, Found (&found)[ASKED], Tile& tile,
                                 Contents& contents, Origin& origin)
@@ -140,7 +140,7 @@ __device__ inline unsigned load(const CloudArgs& a, const Position& at, Found (&
     return 0;
 }
 
-// The columns of a tile that any of the threads of a warp has something in.
+// The columns of a tile in which any of the threads of a warp has content.
 __device__ inline unsigned columns_with(bool something)
 {
     // The lanes of a column follow each other at the distance of a row.

@@ -1,8 +1,8 @@
 // Shared memory of a block: the cells of a few neighbouring columns.
 //
-// The mapping of threads changes from phase to phase. Where fields are read, neighbouring threads have
-// neighbouring columns of one level, as the fields have them. Where things fall, a group of lanes has
-// one column and its lanes have the levels. Where rates act, a thread has any active cell, and writes it.
+// The mapping of threads changes from phase to phase. To load fields, neighbouring threads have
+// neighbouring columns of one level, as the fields have them. In sedimentation a group of lanes has one
+// column and its lanes have the levels. For the processes a thread has any active cell, and stores it.
 #pragma once
 
 #include "wsm5/column/flaw.cuh"
@@ -11,7 +11,7 @@
 
 constexpr unsigned ALL_LANES = 0xffffffff;
 constexpr int WARPS = TILE_THREADS / WARP;
-// Levels that a lane has where things fall: lane, lane + WARP, ...
+// Levels of a lane in sedimentation: lane, lane + WARP, ...
 constexpr int LEVELS = (NZ + WARP - 1) / WARP;
 // Levels that the threads of a block read at a time.
 constexpr int ROWS = TILE_THREADS / TILE_COLUMNS;
@@ -28,7 +28,7 @@ static_assert(WARP % TILE_COLUMNS == 0, "a warp reads whole rows of a tile");
 static_assert(TILE_THREADS % WARP == 0, "a block has whole warps");
 static_assert(CELLS <= WARP, "the cells of a thread are the bits of a word");
 
-// The place of a column that the tile has and the fields do not.
+// Offset of a column of the tile beyond the fields.
 constexpr int NOWHERE = -1;
 
 // A field of the tile.
@@ -53,10 +53,10 @@ __device__ inline void keep(Start& start, int k, int column, real t, real qr)
 
 __device__ inline void keep(Nothing&, int, int, real, real) {}
 
-// Lanes that let a species of a column fall, and groups of them in a warp.
+// Lanes for the sedimentation of a species of a column, and groups of them in a warp.
 constexpr int GROUP = TILE_LANES;
 constexpr int GROUPS = WARP / GROUP;
-// Species of a column that a task of theirs has: one, or all that fall.
+// Species of a column in a task: one, or all that sediment.
 constexpr int KINDS = TILE_KINDS;
 // True if the columns with a species are listed, for the groups of a warp to find theirs.
 constexpr bool COLUMNS_LISTED = FALLOUT == Fallout::SemiLagrangian && GROUPS > 1;
@@ -106,13 +106,13 @@ struct alignas(4 * sizeof(real)) Arrived {
     real mass;
 };
 
-// Work space of the fall in one column. Names and meaning as in src/wsm5/fall.rs.
+// Work space of sedimentation in one column. Names and meaning as in src/wsm5/fall.rs.
 struct Fall {
     Arrived arrived[NZ + 1];
     real arrival[SLOTS * GROUP];
 };
 
-// Which columns of the tile hold a species, a bit for each.
+// Columns of the tile that hold a species, a bit for each.
 struct Falling {
     unsigned species[FALLING_SPECIES];
 
@@ -120,7 +120,7 @@ struct Falling {
     __device__ unsigned any() const { return species[0] | species[1] | species[2]; }
 };
 
-// The same columns listed for the tasks of the fall.
+// The same columns listed for the tasks of sedimentation.
 struct Listed {
     int count[FALLING_SPECIES];
     unsigned char column[FALLING_SPECIES][TILE_COLUMNS];
@@ -138,12 +138,12 @@ struct Tile {
     Field rho;
     Layering<HEIGHTS_KEPT>::Type layering;
     Field clipped;  // water that clipping has made in a cell, kg m-2
-    Field water;    // all that was in a cell before the call, where anybody asks for that, kg kg-1
+    Field water;    // all water of a cell before the call, for the mass mismatch, kg kg-1
     Kept<FALLOUT>::Type start;
     union {
         Field depth;  // of the layers, until heights are made of them, m
         Fall fall[WARPS * GROUPS][KINDS];
-        // Cells where something happens, level and column: warm ones from the front, cold ones from the back.
+        // Active cells, level and column: warm ones from the front, cold ones from the back.
         unsigned short active[MOST_ACTIVE];
     };
     Falling falling;
@@ -163,7 +163,7 @@ __device__ inline unsigned columns_of(const Tile& tile, Species kind)
     return KINDS == 1 ? tile.falling.of(kind) : tile.falling.any();
 }
 
-// The columns that a species has left its landing of: where falling snow melts, rain also in those that held none.
+// The columns with a landing of a species: if falling snow melts, rain also in those that held none.
 __device__ inline unsigned columns_with_landing(const Tile& tile, Species kind)
 {
     return FALLOUT == Fallout::Substepped ? tile.falling.any() : columns_of(tile, kind);
@@ -179,7 +179,7 @@ __device__ inline void begin_minor_step(Tile& tile)
 // The lowest level of a row of threads.
 __device__ inline int first_level(int row) { return ROWS < NZ ? row * NZ / ROWS : row; }
 
-// The column of a thread where fields are read.
+// The column of a thread in the load of fields.
 struct Position {
     int column;  // in the tile
     int row;     // of those that the threads of a block have
@@ -218,7 +218,7 @@ __device__ inline real depth_in(const CloudArgs& a, const Tile& tile, int k, int
     return depth_of(a, tile.layering, k, column, tile.place[column]);
 }
 
-// The air of a cell as far as it matters where things fall: density, depth and the factor of the density.
+// The air of a cell for sedimentation: density, depth and the factor of the density.
 __device__ inline Air air_of(real rho, real dz)
 {
     Air air = {rho, 0, dz, 0, 0, 0};
