@@ -66,7 +66,7 @@ pub enum Advice {
 }
 
 impl Advice {
-    /// The advice to somebody who calls the library.
+    /// The advice to a caller of the library.
     pub fn text(self) -> &'static str {
         match self {
             Self::UseCpu => "compute on the CPU",

@@ -1,5 +1,5 @@
 // Transposing a matrix, from the first idea to the one in use. Memory is read and written in pieces
-// of 32 bytes, best in lines of 128; whoever takes 4 bytes of each pays for all. A transpose reads
+// of 32 bytes, best in lines of 128; a load of 4 bytes of each costs as much as all. A transpose reads
 // along rows and writes along columns, so one of the two goes wrong unless a block turns a tile in
 // its shared memory. Batches of matrices stand one after the other. See src/primitives/gpu/transpose.rs.
 #include "primitives/transpose/thin.cuh"
@@ -66,7 +66,7 @@ transpose_tiled(const __grid_constant__ TransposeArgs args)
         place.to[at(place.column + y, place.row + x, args.rows)] = tile[x][y];
 }
 
-// One column more, which nobody uses, and a column of the tile goes through all banks. What is left:
+// One unused column more, and a column of the tile goes through all banks. The rest:
 // a thread waits for its one element, passes it on and is gone, and a block of 1024 is slow to be
 // replaced.
 extern "C" __global__ void __launch_bounds__(LADDER_TILE * LADDER_TILE)

@@ -327,7 +327,7 @@ fn start_log(common: &Common) {
         .with_ansi(colour)
         .with_max_level(level)
         .with_target(false);
-    // Seconds since the start, for those who want to know where they go.
+    // Seconds since the start, to see where time goes.
     let since_start = uptime();
     match (common.log_format, common.verbose) {
         (LogFormat::Text, 0) => builder.without_time().init(),

@@ -331,7 +331,7 @@ impl<T: Element> Buffer<T> {
 
 impl<T> Drop for Buffer<T> {
     fn drop(&mut self) {
-        // A device that has failed cannot free anything, and there is nobody to tell.
+        // A device that has failed cannot free anything, and no caller could be told.
         if self.gpu.bind().is_ok() {
             // SAFETY: the address came from the allocator and is freed once.
             let _ = unsafe { result::free_sync(self.address) };

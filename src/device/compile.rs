@@ -333,7 +333,7 @@ impl<'a> Running<'a> {
         type Size = unsafe extern "C" fn(Program, *mut usize) -> c_int;
         type Content = unsafe extern "C" fn(Program, *mut c_char) -> c_int;
         let mut length = 0;
-        // SAFETY: the types are those of NVRTC's interface; the buffer has the size asked for.
+        // SAFETY: the types are those of NVRTC's interface; the buffer has the requested size.
         unsafe {
             let get_size: Size = self.compiler.function(size)?;
             let get: Content = self.compiler.function(content)?;

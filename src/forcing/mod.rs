@@ -39,7 +39,7 @@ pub struct Forcing<R> {
 
 /// A time between two frames of the input, or beyond the last of them.
 ///
-/// The frames are shared, not copied: whoever keeps one keeps it from being dropped.
+/// The frames are shared, not copied.
 #[derive(Clone, Debug)]
 pub struct Moment<R> {
     /// Number of the frame before, which changes whenever the two frames do.

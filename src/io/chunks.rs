@@ -127,7 +127,7 @@ impl File {
         let text = CString::new(name).map_err(|e| e.to_string())?;
         let _lock = LOCK.lock();
         // SAFETY: as in `open`; the places for the extents have room for `MOST_DIMENSIONS` of them, and a
-        // dataset with more is refused before they are asked for.
+        // dataset with more is refused before they are read.
         unsafe {
             let id = H5Dopen2(self.0.id, text.as_ptr(), H5P_DEFAULT);
             let handle = Handle::new(id, H5Dclose, &format!("H5Dopen of {name}"))?;

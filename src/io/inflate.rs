@@ -34,8 +34,8 @@ struct Wanted<'a> {
 }
 
 /// The values of a variable within ranges, one for each of its dimensions, the last index fastest. `None` where
-/// they are few, where they are not stored as deflated chunks of floats, or where anything is amiss: whoever reads
-/// them in the ordinary way then tells of it.
+/// they are few, where they are not stored as deflated chunks of floats, or where anything is wrong: the ordinary
+/// way of reading then reports it.
 pub(super) fn values(file: &File, name: &str, ranges: &[Range<usize>]) -> Option<Vec<f32>> {
     let all = ranges.iter().try_fold(1_usize, |n, range| n.checked_mul(range.len()))?;
     if all < FEWEST {

@@ -1,7 +1,7 @@
 //! Packed values: unpacking and missing values by the attributes of a variable.
 //!
 //! A packed variable holds `stored`, and means `stored * scale_factor + add_offset`, in double precision.
-//! Which stored values are none at all is told by `_FillValue`, `missing_value`, `valid_min`, `valid_max`
+//! Missing values are marked by `_FillValue`, `missing_value`, `valid_min`, `valid_max`
 //! and `valid_range`, in units of the stored values, and by the fill value of the library where a variable was
 //! never written.
 //!

@@ -34,7 +34,7 @@ static BLOCK: [u8; 1 << 16] = [0; 1 << 16];
 
 /// An output file in the making. Dropped without [`Pending::commit`], it leaves nothing behind.
 ///
-/// As long as it is there nobody else can write the target.
+/// As long as it is there no other program of ours can write the target.
 #[derive(Debug)]
 pub struct Pending {
     /// The name as the user gave it.

@@ -99,7 +99,7 @@ fn descend(mut descent: Descent<'_>, most: usize) -> Solution {
     while !is_within {
         let curvature = descent.product(keep);
         iterations += 1;
-        // Not positive: nothing left to descend, or no matrix of the kind asked for.
+        // Not positive: nothing left to descend, or the matrix is not positive definite.
         if iterations > most || curvature.is_nan() || curvature <= 0.0 {
             return Solution { x: descent.x, iterations, converged: false };
         }

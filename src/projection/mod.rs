@@ -101,7 +101,7 @@ pub struct Projection<R> {
 ///
 /// # Panics
 ///
-/// When an array does not have the shape that the grid asks for.
+/// When an array does not have the shape of the grid.
 pub fn project<R: Real>(
     grid: &Grid,
     coordinate: &MassCoordinate,

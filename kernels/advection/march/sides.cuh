@@ -59,7 +59,7 @@ __device__ inline void add_open_sides(const TransportArgs& args, const Place& pl
 }
 
 // Keeps the tracer fluxes of the last stage through the sides of the region inside the outermost
-// cells; those of outermost cells are not part of it, and nobody adds them up. First the fluxes along
+// cells; those of outermost cells are not part of it, and are not added up. First the fluxes along
 // a row, then those through the faces of the southern or the northern side, which begins at `side`.
 __device__ inline void keep_side_fluxes_x(const TransportArgs& args, const Place& place, int k,
                                           const real (&flux)[CELLS + 1])

@@ -40,7 +40,7 @@ __device__ inline int entry_of(const RowTile& tile, int round)
 }
 
 // Reads the entries. What is read before the first and beyond the last belongs to other tiles, or
-// fills up the arrays; nobody adds it up.
+// pads the arrays; it is not added up.
 __device__ inline void read_entries(const CsrArgs& args, const RowTile& tile, TileEntries& entries)
 {
     constexpr int W = Wide<real>::COUNT;
@@ -184,7 +184,7 @@ __device__ inline void product_of_tile(const CsrArgs& args)
     const RowTile tile = row_tile(args, blockIdx.x);
     TileEntries entries;
     read_entries(args, tile, entries);
-    // The first rows are asked for now, so that they are here when the products are.
+    // The first rows are prefetched now, so that they are here when the products are.
     const int shift = shift_of_lanes(tile), above = TILE_THREADS >> shift, own = threadIdx.x >> shift;
     const KeptRow first_row = kept_row(args, tile, own);
     const int first = blockIdx.y * SIDES, count = min(SIDES, args.sides - first);

@@ -78,7 +78,7 @@ pub(super) fn measure<R: Working + OnDevice>(
     Ok(table.figures)
 }
 
-/// The figures so far, and who is told of them.
+/// The figures so far, and their receiver.
 struct Table<S> {
     place: Place,
     figures: Vec<Figure>,

@@ -1,8 +1,7 @@
 //! Differences of two runs of one case, and their limits.
 //!
-//! A backend need not repeat the bits of another: what counts is that it is not further from the
-//! truth than rounding is. So the limits are made on the spot, out of runs on the CPU that differ
-//! by rounding alone.
+//! A backend need not repeat the bits of another; it may not be further from the truth than rounding. So the limits
+//! come from runs on the CPU of the same case that differ by rounding alone.
 //!
 //! # Decisions
 //!

@@ -1,8 +1,8 @@
 //! The first step: the errors of a backend beside those of runs on the CPU.
 //!
 //! The truth is the same step in double precision. Single-precision steps on the CPU, from the
-//! same state and from states shifted by one unit in the last place, tell how large errors are
-//! that come of rounding alone.
+//! same state and from states shifted by one unit in the last place, give the size of
+//! errors by rounding alone.
 
 use super::sample::Sample;
 use super::spread::{Spread, root_mean_square};
@@ -65,7 +65,7 @@ pub struct Yardstick {
     is_smooth: bool,
     runs: usize,
     entries: Vec<Entry>,
-    /// Number of the runs and probes that left their course in each column.
+    /// Number of the runs and probes that took another branch in each column.
     left: Vec<u32>,
     /// Runs and probes.
     probes: usize,
@@ -102,7 +102,7 @@ impl Yardstick {
         self.probe(run);
     }
 
-    /// Notes which columns a run leaves its course in. It may be from a state that is
+    /// Notes the columns in which a run takes another branch. It may be from a state that is
     /// [`PROBE_UNITS`] away.
     pub fn probe<R: Real>(&mut self, run: &Sample<R>) {
         let columns = self.truth.columns();
@@ -126,7 +126,7 @@ impl Yardstick {
         self.probes += 1;
     }
 
-    /// Share of the columns that rounding alone throws off their course.
+    /// Share of the columns that take another branch by rounding alone.
     pub fn fragile_share(&self) -> f64 {
         let fragile = self.left.iter().filter(|left| **left > 0).count();
         fragile as f64 / self.left.len().max(1) as f64
@@ -137,7 +137,7 @@ impl Yardstick {
         self.entries.iter().map(|entry| entry.spread).collect()
     }
 
-    /// Columns in which one more run may leave its course although none has so far.
+    /// Columns in which one more run may take another branch although none has so far.
     ///
     /// Those that one of n runs alone has left in tell how many new ones a run finds: about an
     /// n-th of them. Twice as many are granted.
