@@ -4,7 +4,7 @@
 #include "primitives/block_sum.cuh"
 #include "primitives/layered.cuh"
 
-// Water of level blockIdx.y, kg: what the rows of this block hold.
+// Water of level blockIdx.y, kg: that in the rows of this block.
 extern "C" __global__ void __launch_bounds__(SUM_THREADS)
 budget_water_acc64(const __grid_constant__ WaterArgs args)
 {

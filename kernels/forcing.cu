@@ -1,4 +1,4 @@
-// What drives the steps between two frames of the input. See src/forcing/.
+// Forcing of the steps between two frames of the input. See src/forcing/.
 #include "forcing/blend.cuh"
 
 // Keeps how far the time has come, so that a recorded step finds it.

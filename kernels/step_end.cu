@@ -1,5 +1,5 @@
-// What ends one step or several, side by side in one launch, since none of it fills a device: what has entered through
-// the sides, and the terms of the water budget.
+// End of one step or of several, in one launch, since no part of it fills a device: inflow through the sides, and the
+// terms of the water budget.
 #include "primitives/begin.cuh"
 #include "primitives/counted.cuh"
 #include "step_end/entered.cuh"

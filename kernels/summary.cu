@@ -1,5 +1,5 @@
-// What a frame of output is summed up to besides the statistics of its levels: see
-// src/backend/summary.rs. The x of a thread is its column.
+// Reductions of a frame of output besides the statistics of its levels: see src/backend/summary.rs. The x of a thread
+// is its column.
 #include "primitives/largest.cuh"
 #include "primitives/layered.cuh"
 
@@ -21,10 +21,10 @@ summary_contents_acc64(const __grid_constant__ ContentsArgs args)
     args.contents[static_cast<long long>(blockIdx.y) * columns + c] = static_cast<real>(sum / args.area[c]);
 }
 
-// What flows out through a face: `flux` points out of the cell.
+// Outflow through a face: `flux` points out of the cell.
 __device__ inline double outgoing(real flux) { return max(static_cast<double>(flux), 0.0); }
 
-// The cell that air leaves fastest: what flows out of it in a second over its mass. The y of a block
+// The cell with the fastest outflow: outflow in a second over its mass. The y of a block
 // is the first of its levels.
 extern "C" __global__ void __launch_bounds__(SUMMARY_THREADS)
 summary_outflow_acc64(const __grid_constant__ OutflowArgs args)

@@ -69,7 +69,7 @@ __device__ inline real diffusivity(real t, real p)
     return DIFFUSIVITY * pow(t, DIFFUSIVITY_EXPONENT) / p;
 }
 
-// What the growth of a particle by vapour has to overcome. See src/thermo.rs.
+// Resistance to the growth of a particle by vapour. See src/thermo.rs.
 __device__ inline real growth_resistance(
     real l, real t, real rho, real conductivity, real diffusivity, real saturation)
 {

@@ -31,7 +31,7 @@ pub fn parse(text: &str) -> Option<PrimitiveDateTime> {
     PrimitiveDateTime::parse(&whole, FORMAT).ok()?.checked_add(exactly(seconds)?)
 }
 
-/// What a text such as `.25` stands for.
+/// Value of a text such as `.25`.
 fn fraction(text: &str) -> Option<f64> {
     let digits = text.strip_prefix('.')?;
     let are_digits = digits.bytes().all(|byte| byte.is_ascii_digit());
@@ -47,7 +47,7 @@ pub fn format(time: PrimitiveDateTime) -> String {
     }
 }
 
-/// The time in WRF's form, to the nearest second: what `Times` has room for.
+/// The time in WRF's form, to the nearest second, the resolution of `Times`.
 pub fn stamp(time: PrimitiveDateTime) -> String {
     const HALF: Duration = Duration::milliseconds(500);
     let time = time.saturating_add(HALF);
@@ -72,7 +72,7 @@ pub struct Count {
 }
 
 impl Count {
-    /// What units of the CF conventions say.
+    /// Meaning of units of the CF conventions.
     pub fn parse(units: &str) -> Option<Self> {
         let lower = units.trim().to_lowercase();
         let (name, origin) = lower.split_once(" since ")?;
@@ -118,7 +118,7 @@ fn origin_of(text: &str) -> Option<PrimitiveDateTime> {
     midnight.checked_add(exactly(seconds - shift(zone.trim())?)?)
 }
 
-/// How far the clocks of a zone are ahead, s.
+/// Lead of the clocks of a zone, s.
 fn shift(zone: &str) -> Option<f64> {
     if matches!(zone, "" | "z" | "utc" | "gmt") {
         return Some(0.0);
@@ -136,7 +136,7 @@ fn shift(zone: &str) -> Option<f64> {
     Some(sign * (3600.0 * hours.parse::<f64>().ok()? + 60.0 * minutes.parse::<f64>().ok()?))
 }
 
-/// Whether the time `seconds` later can be written in WRF's form, with a year of four digits.
+/// Returns `true` if the time `seconds` later can be written in WRF's form, with a year of four digits.
 pub fn reaches(time: PrimitiveDateTime, seconds: f64) -> bool {
     // As an i64, saturated, more seconds than there are in all years.
     time.checked_add(Duration::seconds(seconds.ceil() as i64)).is_some()

@@ -66,7 +66,7 @@ pub enum Advice {
 }
 
 impl Advice {
-    /// The advice to somebody who calls the library.
+    /// The advice to a caller of the library.
     pub fn text(self) -> &'static str {
         match self {
             Self::UseCpu => "compute on the CPU",
@@ -106,27 +106,27 @@ impl Advice {
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Error {
-    /// The command line or a configuration asks for something impossible.
+    /// The command line or a configuration requests something impossible.
     Usage(String),
     /// A file cannot serve as the input it was offered as.
     Input {
         /// The file.
         path: PathBuf,
-        /// What was found, what was expected, what to do.
+        /// Problem, expectation and remedy, in words.
         message: String,
     },
     /// Reading or writing failed in the operating system or in the NetCDF library.
     Io {
         /// The file or folder.
         path: PathBuf,
-        /// What was being done, as in "write to".
+        /// Action that failed, as in "write to".
         action: &'static str,
-        /// What the system said.
+        /// Message of the system.
         reason: String,
     },
     /// An output file is there already.
     Exists(PathBuf),
-    /// The GPU was asked for and cannot be used.
+    /// The GPU was requested and cannot be used.
     Gpu(String),
     /// A comparison was made and failed.
     Verdict(String),
@@ -149,7 +149,7 @@ pub enum Error {
     Advised {
         /// The failure.
         error: Box<Error>,
-        /// What can be done.
+        /// Remedy.
         advice: Advice,
     },
     /// A member of an ensemble failed.
@@ -196,7 +196,7 @@ impl Error {
         Self::Advised { error: Box::new(self), advice }
     }
 
-    /// Whether it is the GPU that cannot do what it was asked for.
+    /// Returns `true` if the GPU cannot do what was requested.
     pub fn is_of_gpu(&self) -> bool {
         match self {
             Self::Gpu(_) => true,

@@ -4,6 +4,9 @@
 //! contiguous plane, and columns flatten to `c = j * nx + i`. On the Arakawa C grid an x-face i
 //! lies between cells i-1 and i (`nx + 1` faces), a y-face j between rows j-1 and j, a z-face k
 //! between layers k-1 and k.
+//!
+//! Fields have no halo: periodic neighbours are found by their index, and the lateral boundary conditions of the other
+//! sides set the outermost cells of the grid, not ghost cells beyond it.
 
 #[cfg(feature = "gpu")]
 pub mod gpu;
@@ -63,12 +66,12 @@ impl fmt::Display for Shape {
     }
 }
 
-/// What lies beyond a lateral side of the grid.
+/// Lateral boundary condition on a side of the grid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Side {
     /// The opposite side.
     Periodic,
-    /// Prescribed air: what flows in has given values, what flows out leaves unchanged.
+    /// Prescribed air: inflow has given values, outflow leaves unchanged.
     Specified,
     /// Nothing known: the outermost row radiates outward.
     Open,
@@ -116,12 +119,12 @@ impl Sides {
         Self { west: side, east: side, south: side, north: side }
     }
 
-    /// Whether west joins east.
+    /// Returns `true` if west joins east.
     pub fn periodic_x(self) -> bool {
         self.west == Side::Periodic
     }
 
-    /// Whether south joins north.
+    /// Returns `true` if south joins north.
     pub fn periodic_y(self) -> bool {
         self.south == Side::Periodic
     }
@@ -154,7 +157,7 @@ impl FromStr for Sides {
     }
 }
 
-/// The horizontal extent of the grid and what lies around it.
+/// The horizontal extent of the grid and its sides.
 #[derive(Clone, Copy, Debug)]
 pub struct Grid {
     /// Number of cells.

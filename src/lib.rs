@@ -4,7 +4,7 @@
 //! # A column of cloud
 //!
 //! [`wsm5`] is the microphysics. A [`Column`](wsm5::Column) holds the cells of one column from the ground up; a
-//! call advances them and tells what has fallen.
+//! call advances them and returns the precipitation.
 //!
 //! ```
 //! use nwp_mini::wsm5::scheme::Scheme;
@@ -163,13 +163,48 @@
 //!
 //! # Features
 //!
-//! | feature | what it adds | what it needs |
+//! | feature | adds | needs |
 //! |---|---|---|
 //! | none | state, transport, microphysics, chemistry, primitives, the backend of the CPU | |
 //! | `gpu` | `device`, the launchers, `backend::gpu` | a driver and NVRTC when a device is opened |
 //! | `netcdf` | `io`, `cases`, `diagnostics`, `model` | CMake and a C compiler |
 //! | `plot` | `plot` | `netcdf` |
 //! | `cli` (default) | the program | all of them |
+//!
+//! # Notation
+//!
+//! A name is the same in Rust and in CUDA. "WRF" is the name in WRF's files or, for single columns, in its Fortran.
+//!
+//! | symbol | name | WRF | unit |
+//! |---|---|---|---|
+//! | θ - 300 K | `theta` | `T`; `THM` if moist | K |
+//! | T | `t` | `t` | K |
+//! | q_v, q_c, q_r, q_i, q_s | `qv` `qc` `qr` `qi` `qs` | `QVAPOR` `QCLOUD` `QRAIN` `QICE` `QSNOW` | kg kg⁻¹ of dry air |
+//! | ρ | `rho` | `den` | kg m⁻³, dry air |
+//! | p | `p` | `P + PB` | Pa |
+//! | Π | `exner` | `pii` | 1 |
+//! | Δz | `dz` | `delz` | m |
+//! | Δt | `dt`; minor step `dt_cloud` | `DT`; `dtcld` | s |
+//! | μ, η | `mu`; `c1`, `c2`, `rdnw` | `MU + MUB`; `C1H`, `C2H`, `RDNW` | Pa; 1, Pa, 1 |
+//! | m_x, m_y | `map_x`, `map_y` | `MAPFAC_MX`, `MAPFAC_MY` | 1 |
+//! | M | [`AirMass`](mass::AirMass) `cell` | `c1h mut + c2h`, times area / g | kg |
+//! | F | [`MassFlux`](mass::MassFlux) `x` `y` `z`; `flux_x` ... | `ru` `rv` `rom`, times area / g | kg s⁻¹ |
+//! | q | `q`, `latest`, `start` | `field`, `field_old` | kg kg⁻¹ |
+//! | q_sw, q_si | `qsw`, `qsi` | `qs(:,:,1)`, `qs(:,:,2)` | kg kg⁻¹ |
+//! | 1/λ | [`Slope`](wsm5::slope::Slope) `length` | `rslope` | m |
+//! | (1/λ)ᵇ | `power` | `rslopeb` | mᵇ |
+//! | N_i | `number` ([`ice_number`](wsm5::slope::ice_number)) | `xni` | m⁻³ |
+//! | n0r, n0s | `n0r`, `n0s` | `n0r`, `n0s` | m⁻⁴ |
+//! | F(T) | `n0s_factor` | `n0sfac` | 1 |
+//! | √(ρ₀/ρ) | `density_factor` | `denfac` | 1 |
+//! | c_p, L_v | `heat_capacity`, `latent_heat` | `cpm`, `xl` | J kg⁻¹ K⁻¹, J kg⁻¹ |
+//! | A, B (resistance to growth) | `resistance_water`, `resistance_ice` | `work1` | s m⁻² |
+//! | ventilation | `ventilation` | `work2` | s¹ᐟ² m⁻¹ |
+//! | V (terminal velocity) | [`fall_speed`](wsm5::slope::fall_speed), `fall_speed_crystal` | `vt2r` `vt2s` `vt2i` | m s⁻¹ |
+//! | process rates | `praut` `pracw` `prevp` `psaut` `psaci` `psacw` `psdep` `pidep` `pigen` `pcond` ... | the same | kg kg⁻¹ s⁻¹ |
+//! | precipitation | `rain`, `rainncv`; `snow`, `snowncv`; `sr` | `RAINNC`, `RAINNCV`; `SNOWNC`, `SNOWNCV`; `SR` | mm; 1 |
+//! | Z | `refl_10cm` | `REFL_10CM` | dBZ |
+//! | r_e | `re_cloud` `re_ice` `re_snow` | the same | m |
 //!
 //! # Sources
 //!

@@ -1,4 +1,4 @@
-//! The dry air: how much every cell holds, how much a face may carry, how much it does carry.
+//! The dry air: masses of cells, capacities of faces, and mass fluxes through them.
 //!
 //! Map factors, hybrid coefficients and column mass enter here once; the loops that run every
 //! step know none of them. A cell of WRF's grid holds the dry mass
@@ -64,7 +64,7 @@ impl<R: Real> Layered<R> {
     }
 }
 
-/// What defines the mass of the air on WRF's grid, as its files hold it.
+/// Definition of the mass of the air on WRF's grid, as its files hold it.
 #[derive(Clone, Debug)]
 pub struct MassCoordinate {
     /// Dry column mass per unit eta (WRF `MU + MUB`). Shape: (ny, nx). Units: Pa.
@@ -98,7 +98,7 @@ impl MassCoordinate {
 /// Mass of the cells and capacity of the faces.
 ///
 /// The capacity of a face is the largest mass that the low-order flux of the positive-definite
-/// limiter may take through it in one step, half of what lies around it.
+/// limiter may take through it in one step, half of the mass around it.
 ///
 /// Source: S06 (cap of the upwind flux at a Courant number of one half), in WRF's own averages.
 #[derive(Clone, Debug)]
@@ -281,7 +281,7 @@ pub fn longest_time_step<R: Real>(shape: Shape, air: &AirMass<R>, flux: &MassFlu
     1.0 / largest
 }
 
-/// What flows out of a cell through all its faces over its mass, s⁻¹.
+/// Outflow of a cell through all its faces over its mass, s⁻¹.
 fn outflow_rate<R: Real>(air: &AirMass<R>, flux: &MassFlux<R>, [k, j, i]: [usize; 3]) -> f64 {
     let outgoing = |f: R| f.f64().max(0.0);
     let out = outgoing(flux.x[[k, j, i + 1]])
@@ -296,8 +296,7 @@ fn outflow_rate<R: Real>(air: &AirMass<R>, flux: &MassFlux<R>, [k, j, i]: [usize
 /// The cell that air leaves fastest.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Outflow {
-    /// What flows out of it in a second over its mass: times the time step, its Courant number.
-    /// Units: s⁻¹.
+    /// Outflow in a second over the mass of the cell: times the time step, its Courant number. Units: s⁻¹.
     pub rate: f32,
     /// The first such cell, (k, j, i).
     pub cell: [usize; 3],

@@ -1,11 +1,11 @@
-//! The time steps of a run: how many, how long.
+//! The time steps of a run: their number and their length.
 
 use crate::error::{Advice, Error, Result};
 
 /// Seconds of an hour.
 pub const HOUR: f64 = 3600.0;
 
-/// How long to run.
+/// Length of the run.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Length {
     /// A number of time steps.
@@ -25,23 +25,23 @@ pub struct Plan {
     pub last_dt: f64,
     /// The longest step that the winds admit, s.
     pub max_dt: f64,
-    /// What was done before, by the runs that this one goes on with.
+    /// Part done before, by the runs that this one continues.
     pub past: Past,
 }
 
 /// Steps that were made before those of a plan.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Past {
-    /// How many.
+    /// Number of steps.
     pub steps: usize,
-    /// What they lack of as many whole steps, s: not 0 where the last of a run was shortened.
+    /// Time that they lack of as many whole steps, s: not 0 if the last of a run was shortened.
     pub lack: f64,
 }
 
-/// The shortest time step, s: far below any use, and far above what single precision takes for 0.
+/// The shortest time step, s: far below any use, and far above the values that single precision takes for 0.
 const SHORTEST: f64 = 1e-6;
 
-/// Most steps of a run: as many as can be asked for by their number.
+/// Most steps of a run: as many as the option for their number admits.
 const MOST_STEPS: f64 = u32::MAX as f64;
 
 /// Time step where neither the user nor the file says one, s.
@@ -138,7 +138,7 @@ impl Plan {
         Self { past, ..self }
     }
 
-    /// What is past at the end of a step.
+    /// Part done at the end of a step.
     pub fn past_after(&self, step: usize) -> Past {
         let cut = if step == self.steps { self.dt - self.last_dt } else { 0.0 };
         Past { steps: self.past.steps + step, lack: self.past.lack + cut }

@@ -1,11 +1,16 @@
-//! Numbers that look random and depend on nothing but what they are asked for by.
+//! Counter-based random numbers: each depends only on its place in a tree.
+//!
+//! # Decisions
+//!
+//! **Random numbers are places in a tree, not a sequence.** The path is seed, name and member. So a member depends
+//! neither on the number of members nor on threads. Samples are not stratified for the same reason.
 
 use std::f64::consts::TAU;
 
 /// A place in a tree of numbers: a seed, and below it whatever names and counts lead there.
 ///
 /// There is no next number: each one follows from its place, so that it does not depend on which
-/// others were asked for, in which order, or by which thread.
+/// others were drawn, in which order, or by which thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Random(u64);
 

@@ -1,4 +1,4 @@
-//! The macros that define constants and structs once: for Rust, in both precisions, and for CUDA.
+//! ABI of Rust and CUDA: macros that define constants and structs once, for Rust, in both precisions, and for CUDA.
 //!
 //! Rust is the only author. Kernels see the text that stands before them in the `prelude` of the
 //! `gpu` module, which asks every trait of constants and every shared struct for its `cuda_text`.
@@ -125,7 +125,7 @@ pub(crate) use {shared_constants, shared_struct};
 
 /// A type that a member of a shared struct can have.
 pub trait CudaType {
-    /// How CUDA declares a member `name` of this type, without the semicolon.
+    /// CUDA declaration of a member `name` of this type, without the semicolon.
     fn declaration(name: &str) -> String;
 }
 
@@ -338,7 +338,7 @@ mod tests {
     }
 
     shared_struct! {
-        /// What a kernel is given.
+        /// Arguments of a kernel.
         ///
         /// All of it.
         struct Arguments<R> {

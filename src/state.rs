@@ -1,4 +1,4 @@
-//! The named fields that a run carries, and what gathers at the ground.
+//! The prognostic fields of a run, the planes at the ground, and the checkpoint that a run continues from.
 
 #[cfg(feature = "gpu")]
 pub mod gpu;
@@ -13,7 +13,7 @@ use crate::tracers::{MOIST_AIR, Tracer, TracerSet};
 
 /// The fields that move with the air: one for each tracer of a set, in its order. Shape of each: (nz, ny, nx), i fastest.
 ///
-/// A field has memory of its own, so that a step can exchange it for what it has become.
+/// A field has memory of its own, so that a step can exchange it for its new values.
 #[derive(Clone, Debug)]
 pub struct State<R> {
     set: Arc<TracerSet>,
@@ -168,7 +168,7 @@ impl<R: Real> State<R> {
     }
 }
 
-/// What the microphysics reads of the air and does not change. Shape of each: (nz, ny, nx).
+/// Air of the microphysics, which does not change it. Shape of each: (nz, ny, nx).
 #[derive(Clone, Debug)]
 pub struct Environment<R> {
     /// Density of dry air (WRF `den`), kg m⁻³.
@@ -181,7 +181,7 @@ pub struct Environment<R> {
     pub dz: Array3<R>,
 }
 
-/// What has reached the ground. Shape of each: (ny, nx).
+/// Precipitation at the ground. Shape of each: (ny, nx).
 #[derive(Clone, Debug)]
 pub struct Surface<R> {
     /// Precipitation since the start of the run (WRF `RAINNC`), mm.
@@ -204,7 +204,7 @@ pub struct Surface<R> {
 }
 
 impl<R> Surface<R> {
-    /// Names of the planes, in the order that they have everywhere: first what output holds, last the terms of
+    /// Names of the planes, in the order that they have everywhere: first those of the output, last the terms of
     /// the water budget.
     pub const NAMES: [&'static str; 8] =
         ["rain", "snow", "rainncv", "snowncv", "sr", "fallen", "fall_residual", "clipped"];
@@ -252,11 +252,11 @@ pub struct WaterChange {
     pub fallen: f64,
     /// Net inflow through the sides.
     pub sides: f64,
-    /// What the fall scheme has made beyond what it was given.
+    /// Water that the fall scheme has made beyond its input.
     pub fallout_residual: f64,
-    /// What clipping at zero has made.
+    /// Water that clipping at zero has made.
     pub clipped: f64,
-    /// What the microphysics moved between layers whose rho dz is not their dry mass.
+    /// Water that the microphysics has made by moving it between layers whose rho dz is not their dry mass.
     pub mass_mismatch: f64,
 }
 
@@ -280,12 +280,12 @@ pub struct TracerChange {
     pub decayed: f64,
 }
 
-/// What a run has gathered since its start.
+/// Accumulated results since the start of a run.
 #[derive(Clone, Debug)]
 pub struct Gathered<R> {
-    /// What has fallen.
+    /// Precipitation.
     pub surface: Surface<R>,
-    /// How the water inside the specified and open rows has changed.
+    /// Changes of the water inside the specified and open rows.
     pub changes: WaterChange,
     /// Changes of the passive tracers, in the order of the set.
     pub passive: Vec<TracerChange>,
@@ -303,16 +303,16 @@ impl<R: Real> Gathered<R> {
     }
 }
 
-/// Where a run stands between two steps: from here it goes on as if it had not been stopped.
+/// Checkpoint of a run between two steps: from here it continues as if it had not been stopped.
 #[derive(Clone, Debug)]
 pub struct Standing<R> {
-    /// What moves with the air.
+    /// Fields that move with the air.
     pub state: State<R>,
-    /// What has been gathered.
+    /// Accumulated results.
     pub gathered: Gathered<R>,
 }
 
-/// What the microphysics diagnoses from a state. Shape of each: (nz, ny, nx).
+/// Diagnostics of the microphysics. Shape of each: (nz, ny, nx).
 #[derive(Clone, Debug)]
 pub struct CloudDiagnostics<R> {
     /// Radar reflectivity at 10 cm (WRF `REFL_10CM`), dBZ.

@@ -138,7 +138,7 @@ pub fn diffusivity<R: TransportConstants>(t: R, p: R) -> R {
     R::DIFFUSIVITY * t.powf(R::DIFFUSIVITY_EXPONENT) / p
 }
 
-/// What the growth of a particle by vapour has to overcome (WRF `diffac`).
+/// Resistance to the growth of a particle by vapour (WRF `diffac`).
 ///
 /// A = rho l² / (K rv t²) + 1 / (qs D): heat to carry away and vapour to bring.
 ///

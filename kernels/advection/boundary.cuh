@@ -1,4 +1,4 @@
-// What happens in the outermost rows. Derivations, sources and units: src/advection/boundary.rs.
+// Boundary conditions of the outermost rows. Derivations, sources and units: src/advection/boundary.rs.
 #pragma once
 
 // Net outflow across the side of an open row, per map factor, WS02. See src/advection/boundary.rs.

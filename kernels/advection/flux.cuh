@@ -59,7 +59,7 @@ __device__ inline real updated(real q, real dt, real outflow, real mass)
     return fabs(left) < LEAST_KEPT ? real(0) : left;
 }
 
-// What belongs to the six faces of a cell. See src/advection/flux.rs.
+// Values at the six faces of a cell. See src/advection/flux.rs.
 struct Faces {
     real west, east, south, north, bottom, top;
 

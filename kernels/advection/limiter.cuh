@@ -1,4 +1,4 @@
-// Scale factors of the corrections. Derivations, sources and units: src/advection/limiter.rs.
+// Scale factors of the corrections (antidiffusive fluxes). Derivations, sources and units: src/advection/limiter.rs.
 #pragma once
 
 #include "advection/flux.cuh"
@@ -37,7 +37,7 @@ __device__ inline Bounds bounds(real q, const Faces& around, const Faces& mass)
     return found;
 }
 
-// A flux limited by what the giving cell can afford, SW09. See src/advection/limiter.rs.
+// A flux limited by the scale factor of the giving cell, SW09. See src/advection/limiter.rs.
 __device__ inline real positive_flux(real low, real correction, const real (&outgoing)[2])
 {
     const real factor = correction > 0 ? outgoing[0] : outgoing[1];

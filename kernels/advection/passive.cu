@@ -8,7 +8,7 @@ __device__ inline bool is_inside(const PassiveArgs& args, int j, int i)
     return j >= args.first_row && j < args.end_row && i >= args.first_column && i < args.end_column;
 }
 
-// Calls `visit` with the values of level blockIdx.y that fall to a thread and returns what they hold inside the region,
+// Calls `visit` with the values of level blockIdx.y of a thread and returns their content inside the region,
 // kg of air times their units: all threads have the sum of the block.
 template <class Visit>
 __device__ inline double amount_of(const PassiveArgs& args, const Visit& visit)
@@ -36,7 +36,7 @@ passive_amount_acc64(const __grid_constant__ PassiveArgs args)
     if (threadIdx.x == 0) args.sums[blockIdx.y * gridDim.x + blockIdx.x] = sum;
 }
 
-// Leaves a part of a tracer in every cell, and adds what is lost.
+// Decay of a tracer in every cell; adds the loss.
 extern "C" __global__ void __launch_bounds__(SUM_THREADS)
 passive_decay_acc64(const __grid_constant__ PassiveArgs args)
 {

@@ -6,7 +6,7 @@
 #include "primitives/begin.cuh"
 #include "step_end/entered.cuh"
 
-// What the blocks of tiles have in shared memory.
+// Shared memory of the blocks of tiles.
 extern __shared__ Line rooms[];
 
 // Lets a thread march, by code for inner places where it can.
@@ -30,7 +30,7 @@ transport_stage(const __grid_constant__ TransportArgs args)
     if (find_place(args, 0, TRACERS, place)) march<advance>(args, place);
 }
 
-// What such a stage by tiles leaves to others: the groups at the sides in x.
+// Remainder of such a stage by tiles: the groups at the sides in x.
 extern "C" __global__ void __launch_bounds__(STAGE_THREADS, STAGE_RESIDENT)
 transport_sides(const __grid_constant__ TransportArgs args)
 {
@@ -90,7 +90,7 @@ transport_update(const __grid_constant__ TransportArgs args)
     if (find_place(args, UNLIMITED, TRACERS - UNLIMITED, place)) march<update>(args, place);
 }
 
-// Adds what has entered, for a transport by itself; in a run the kernel that ends the step does it.
+// Adds the inflow, for a transport by itself; in a run the kernel that ends the step does it.
 extern "C" __global__ void __launch_bounds__(SUM_THREADS)
 transport_entered_acc64(const __grid_constant__ TransportArgs args)
 {

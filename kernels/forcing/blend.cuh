@@ -1,7 +1,7 @@
 // Between two values. See src/forcing/blend.rs.
 #pragma once
 
-// What lies between two values. See src/forcing/blend.rs.
+// Linear interpolation between two values. See src/forcing/blend.rs.
 __device__ inline real between(real a, real b, real weight)
 {
     return weight >= 1 ? b : a + weight * (b - a);

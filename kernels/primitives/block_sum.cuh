@@ -15,7 +15,7 @@ __device__ inline void block_sums(double (&sums)[COUNT])
     __syncthreads();
     // The warps share the numbers out.
     for (int c = thread / WARP; c < COUNT; c += SUM_THREADS / WARP) {
-        // A lane adds up what lies below it at whole warps, until one number for each lane is left.
+        // A lane adds up the numbers below it at whole warps, until one number for each lane is left.
         double own[SUM_THREADS / WARP];
         for (int n = 0; n < SUM_THREADS / WARP; ++n) own[n] = partial[c][lane + n * WARP];
         for (int half = SUM_THREADS / WARP / 2; half > 0; half /= 2)

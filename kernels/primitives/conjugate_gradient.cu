@@ -43,7 +43,7 @@ __device__ inline void give_verdict(const DescentArgs& args, unsigned long long 
     *static_cast<volatile unsigned long long*>(args.shown) = verdict;
 }
 
-// A row of the matrix times the direction. What a few entries need is asked for together.
+// A row of the matrix times the direction. The data of a few entries is loaded together.
 __device__ inline double row_product(const DescentArgs& args, double keep, int begin, int end)
 {
     constexpr int batch = 8;
@@ -56,7 +56,7 @@ __device__ inline double row_product(const DescentArgs& args, double keep, int b
             const bool is_there = at < end;
             terms[n] = is_there ? product(args.values[at], direction(args, keep, args.column_of[at])) : 0;
         }
-        // What is not there adds nothing.
+        // Missing elements add nothing.
 #pragma unroll
         for (int n = 0; n < batch; ++n) q = sum(q, terms[n]);
     }
@@ -87,7 +87,7 @@ descent_product_acc64(const __grid_constant__ DescentArgs args)
     const unsigned long long done = args.words[DESCENT_DONE] + 1;
     args.words[DESCENT_DONE] = done;
     args.numbers[DESCENT_LENGTH] = args.numbers[DESCENT_ENERGY] / curvature;
-    // Not positive: nothing left to descend, or no matrix of the kind asked for.
+    // Not positive: nothing left to descend, or the matrix is not positive definite.
     const bool is_too_late = done > static_cast<unsigned long long>(args.most);
     if (is_too_late || !(curvature > 0)) give_verdict(args, DESCENT_FAILED);
 }

@@ -1,8 +1,8 @@
-// Which block of a launch is the last to be done.
+// Detection of the last block of a launch.
 #pragma once
 
-// Counts a block that is done, and tells how many are, this one included. Whoever sees that a block
-// is counted sees what its calling thread has written before.
+// Counts a block that is done, and tells how many are, this one included. A thread that sees that a block
+// is counted sees earlier stores of its calling thread.
 __device__ inline int counted(unsigned long long* ticket)
 {
 #ifdef __CUDACC_RTC__

@@ -29,7 +29,7 @@ csr_thread(const __grid_constant__ CsrArgs args)
 }
 
 // A block reads the entries of its rows side by side, as many as its shared memory holds, and keeps
-// their products there; then each thread adds up what belongs to its row. Now the memory is read in
+// their products there; then each thread adds up the products of its row. Now the memory is read in
 // whole lines. But between two barriers the block does one thing only, a short row waits for the
 // longest of the block, and a block of short rows has little to read.
 extern "C" __global__ void __launch_bounds__(CSR_THREADS)

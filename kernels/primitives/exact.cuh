@@ -1,12 +1,12 @@
 // Operations that stay exact where fast-math makes the others less so.
 #pragma once
 
-// The quotient, correctly rounded. Potential temperature is one of some 300 K, of which an error of
-// a few units in the last place would add up from step to step to more than anything else does.
+// The quotient, correctly rounded. Potential temperature is such a quotient, of some 300 K, in which an error of a few
+// ULP would add up from step to step to more than any other error.
 //
 // Neither operand may be near the smallest or the largest numbers, nor their quotient: CUDA's own function looks for
 // such first, and the code for them would stand in the way. For others it does the same: a reciprocal with an error of
-// a unit in the last place or two, and two corrections of the quotient by what it leaves (Markstein 1990).
+// a unit in the last place or two, and two corrections of the quotient by its remainder (Markstein 1990).
 __device__ inline float exact_quotient(float a, float b)
 {
 #ifdef __CUDACC_RTC__

@@ -2,7 +2,7 @@
 #pragma once
 
 // a * b + c, rounded once on a device. Left to itself, the compiler chooses which of two products that are
-// added it rounds first by what else it needs of them: the same formula would have other bits in another place. On
+// added it rounds first by other uses of them: the same formula would have other bits in another place. On
 // the host, where kernels are proved, it is rounded as the CPU version does.
 __device__ inline real fused(real a, real b, real c)
 {

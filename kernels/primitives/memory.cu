@@ -105,7 +105,7 @@ EXPERIMENT(memory_gather)
     if (at < args.count) args.to[at] = args.from[args.indices[at]];
 }
 
-// The same by the path for what nobody writes.
+// The same by the path for read-only data.
 EXPERIMENT(memory_gather_read_only)
 {
     const long long at = place();

@@ -1,5 +1,5 @@
 // Transposing a matrix, from the first idea to the one in use. Memory is read and written in pieces
-// of 32 bytes, best in lines of 128; whoever takes 4 bytes of each pays for all. A transpose reads
+// of 32 bytes, best in lines of 128; a load of 4 bytes of each costs as much as all. A transpose reads
 // along rows and writes along columns, so one of the two goes wrong unless a block turns a tile in
 // its shared memory. Batches of matrices stand one after the other. See src/primitives/gpu/transpose.rs.
 #include "primitives/transpose/thin.cuh"
@@ -38,8 +38,8 @@ transpose_naive(const __grid_constant__ TransposeArgs args)
         place.to[at(column, row, args.rows)] = place.from[at(row, column, args.columns)];
 }
 
-// What to avoid: a warp goes along a diagonal, so that neither what it reads nor what it writes lies
-// side by side. Only the caches, which keep what neighbouring warps ask for, save it from worse.
+// Worst access pattern: a warp goes along a diagonal, so that neither its loads nor its stores are
+// side by side. Only the caches, which keep the lines that neighbouring warps read, save it from worse.
 extern "C" __global__ void __launch_bounds__(LADDER_TILE * LADDER_TILE)
 transpose_strided(const __grid_constant__ TransposeArgs args)
 {
@@ -66,7 +66,7 @@ transpose_tiled(const __grid_constant__ TransposeArgs args)
         place.to[at(place.column + y, place.row + x, args.rows)] = tile[x][y];
 }
 
-// One column more, which nobody uses, and a column of the tile goes through all banks. What is left:
+// One unused column more, and a column of the tile goes through all banks. The rest:
 // a thread waits for its one element, passes it on and is gone, and a block of 1024 is slow to be
 // replaced.
 extern "C" __global__ void __launch_bounds__(LADDER_TILE * LADDER_TILE)
@@ -163,7 +163,7 @@ transpose_wide(const __grid_constant__ TransposeArgs args)
 
 // The ones in use where a matrix has few rows or few columns, as fields of some levels have: tiles of
 // squares would stay empty in part. A block takes all of the short side and THIN_LENGTH of the long
-// one; what it reads, or writes, is then a single stretch of memory, which it goes through without
+// one; its loads, or stores, are then a single stretch of memory, which it goes through without
 // regard to where rows end. See `thin_tile`.
 extern "C" __global__ void __launch_bounds__(THIN_THREADS)
 transpose_thin_rows(const __grid_constant__ TransposeArgs args)
@@ -208,7 +208,7 @@ transpose_faults(const __grid_constant__ TransposeArgs args)
     const long long matrix = static_cast<long long>(args.rows) * args.columns;
     if (n >= args.matrices * matrix) return;
     const int row = n % matrix / args.columns, column = n % args.columns;
-    // What is not a number is equal to nothing, and so a fault.
+    // NaN is equal to nothing, and so a fault.
     const bool is_right = args.to[n / matrix * matrix + at(column, row, args.rows)] == args.from[n];
     if (!is_right) atomicAdd(args.faults, 1);
 }

@@ -8,7 +8,7 @@ struct alignas(16) Wide {
     T at[COUNT];
 };
 
-// Loads that pass through the caches without staying there: nobody asks for the numbers again.
+// Loads that pass through the caches without staying there: the numbers are not used again.
 __device__ inline Wide<float> load_once(const float* from)
 {
     const float4 v = __ldcs(reinterpret_cast<const float4*>(from));

@@ -1,4 +1,4 @@
-// What the transport carries into the region inside the outermost cells.
+// Inflow that the transport carries into the region inside the outermost cells.
 #pragma once
 
 #include "advection/march/grid_sides.cuh"
@@ -7,7 +7,7 @@
 // Steps whose fluxes are added up at once.
 constexpr int STEPS_AT_ONCE = 16;
 
-// Adds what the fluxes of the last stages of `steps` steps have carried inside, one step after the other: block `block`
+// Adds the inflow by the last stages of `steps` steps, one step after the other: block `block`
 // that of one tracer and level, in the same order in every run. The last step has kept its fluxes where the first ones
 // lie, those before it `apart` values further on each.
 __device__ inline void add_entered(const TransportArgs& args, int steps, int apart, int block)

@@ -6,7 +6,7 @@
 // Steps whose planes are added up at once.
 constexpr int TALLIED_AT_ONCE = 4;
 
-// Adds what `steps` steps have left in the planes of a state, one step after the other and one term after the other,
+// Adds the terms of `steps` steps in the planes of a state, one step after the other and one term after the other,
 // kg. The planes of the last step are the first ones, those of the steps before follow. The rows of the
 // region are shared out among the blocks of a state, of which this is `block` of those of all.
 __device__ inline void tally(const TallyArgs& args, int steps, int block)

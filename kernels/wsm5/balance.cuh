@@ -1,10 +1,10 @@
-// Rates get their signs here: what each process takes, and where it goes. What takes place at once has its own in melt.cuh.
+// Signs of the rates: the species that each process takes from and gives to. Instantaneous changes: melt.cuh.
 // See src/wsm5/balance.rs.
 #pragma once
 
 namespace balance {
 
-// Factor that keeps a loss within what there is. See src/wsm5/balance.rs.
+// Factor that limits losses to the content. See src/wsm5/balance.rs.
 __device__ inline real share(real available, real loss)
 {
     available = max(available, Q_MIN);
@@ -54,7 +54,7 @@ __device__ inline real lose(real& q, real amount)
     return gain(q, -amount);
 }
 
-// What the rates do below freezing. See src/wsm5/balance.rs.
+// Changes by the rates below freezing. See src/wsm5/balance.rs.
 __device__ inline real apply_cold(
     real dt, const Air& air, const WarmRates& warm, const IceRates& ice, Cell& cell)
 {
@@ -70,7 +70,7 @@ __device__ inline real apply_cold(
         + gain(cell.qs, (ice.psdep + ice.psaut + ice.psaci + ice.psacw) * dt);
 }
 
-// What the rates do above freezing. See src/wsm5/balance.rs.
+// Changes by the rates above freezing. See src/wsm5/balance.rs.
 __device__ inline real apply_warm(
     real dt, const Air& air, const WarmRates& warm, const IceRates& ice, Cell& cell)
 {

@@ -1,4 +1,4 @@
-// A cell: what it holds, its air, and what its rates share. See src/wsm5/cell.rs.
+// A cell: its contents, its air, and the coefficients that its rates share. See src/wsm5/cell.rs.
 #pragma once
 
 #include "thermo.cuh"
@@ -6,7 +6,7 @@
 
 namespace cell {
 
-// Whether a cell holds nothing but vapour. See src/wsm5/cell.rs.
+// True if a cell holds nothing but vapour. See src/wsm5/cell.rs.
 __device__ inline bool is_clear(const Cell& cell)
 {
     return cell.qc <= 0 && cell.qr <= 0 && cell.qi <= 0 && cell.qs <= 0;
@@ -15,13 +15,13 @@ __device__ inline bool is_clear(const Cell& cell)
 // All water of a cell, kg kg-1. See src/wsm5/cell.rs.
 __device__ inline real water(const Cell& cell) { return cell.qv + cell.qc + cell.qr + cell.qi + cell.qs; }
 
-// What a change of the water in a cell weighs where its dry mass is not rho dz. See src/wsm5/cell.rs.
+// Mass of a change of water that is lost or made since dry mass is not rho dz. See src/wsm5/cell.rs.
 __device__ inline real mass_mismatch(real mass, real per_area, real rho, real dz, real before, real after)
 {
     return (mass * per_area - rho * dz) * (after - before);
 }
 
-// Sets what stays the same during a call. See src/wsm5/cell.rs.
+// Sets the invariants of a call. See src/wsm5/cell.rs.
 __device__ inline void settle(const Cell& cell, Air& air)
 {
     air.density_factor = sqrt(1 / air.rho * RHO_REFERENCE);
@@ -29,7 +29,7 @@ __device__ inline void settle(const Cell& cell, Air& air)
     air.latent_heat = thermo::latent_heat(cell.t);
 }
 
-// What a cell has at the start of a minor step. See src/wsm5/cell.rs.
+// Values of a cell at the start of a minor step. See src/wsm5/cell.rs.
 __device__ inline Onset onset(const Wsm5Params& p, const Air& air, const Cell& cell)
 {
     const Saturation saturation = thermo::saturation(cell.t, air.p, p.vapour_pressure_cap);

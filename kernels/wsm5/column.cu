@@ -30,7 +30,7 @@ __device__ inline void minor_step(const Wsm5Params& p, real dt_cloud, Column& co
     }
 }
 
-// Notes what is not finite in a column, behind the loops that find that something is: these are to stay short.
+// Notes non-finite values of a column, after the loops that detect them: these are to stay short.
 __device__ inline void note_flaws(const CloudArgs& a, int place, const Column& column)
 {
 #pragma unroll 1

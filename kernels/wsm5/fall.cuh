@@ -1,4 +1,4 @@
-// Semi-Lagrangian fall of precipitation, piecewise linear. See src/wsm5/fall.rs.
+// Semi-Lagrangian sedimentation of precipitation, piecewise linear. See src/wsm5/fall.rs.
 #pragma once
 
 namespace fall {
@@ -47,7 +47,7 @@ __device__ inline real mean_speed(real departure, real arrival)
     return real(0.5) * (departure + arrival);
 }
 
-// How fast the density rises from one arrived layer to the next. See src/wsm5/fall.rs.
+// Gradient of the density from one arrived layer to the next. See src/wsm5/fall.rs.
 __device__ inline real rise(real q_below, real q, real d_below, real d)
 {
     return (q - q_below) / (d_below + d);
@@ -83,7 +83,7 @@ __device__ inline real mass_in_ground(real bottom, real top, real thickness, rea
     return bottom >= 0 ? real(0) : density * depth;
 }
 
-// Puts what has fallen back into a cell. See src/wsm5/fall.rs.
+// Stores the content after sedimentation in a cell. See src/wsm5/fall.rs.
 __device__ inline real land(const Air& air, real content, real& q)
 {
     q = max(content / air.rho, real(0));

@@ -1,4 +1,4 @@
-// Changes of phase that take place at once: melting, freezing, and the return to saturation.
+// Instantaneous changes of phase: melting, freezing, and the adjustment to saturation.
 // See src/wsm5/melt.rs.
 #pragma once
 
@@ -83,7 +83,7 @@ __device__ inline real pihmf(real cold, real qc)
     return cold > HOMOGENEOUS_FREEZING && qc > 0 ? qc : real(0);
 }
 
-// How freezing on nuclei grows with cold. See src/wsm5/melt.rs.
+// Growth of freezing on nuclei with cold. See src/wsm5/melt.rs.
 __device__ inline real freezing_growth(const Wsm5Params& p, real cold)
 {
     return exp(p.pfrz2 * min(cold, p.freezing_cold_max)) - 1;

@@ -6,19 +6,19 @@
 
 namespace reflectivity {
 
-// Whether there is rain that the radar sees. See src/wsm5/reflectivity.rs.
+// True if there is rain that the radar sees. See src/wsm5/reflectivity.rs.
 __device__ inline bool has_rain(const Target& target)
 {
     return target.qr > Q_PRECIPITATION_MIN;
 }
 
-// Whether there is snow that the radar sees. See src/wsm5/reflectivity.rs.
+// True if there is snow that the radar sees. See src/wsm5/reflectivity.rs.
 __device__ inline bool has_snow(const Target& target)
 {
     return target.qs > Q_PRECIPITATION_MIN;
 }
 
-// Whether snow melts at this level. See src/wsm5/reflectivity.rs.
+// True if snow melts at this level. See src/wsm5/reflectivity.rs.
 __device__ inline bool is_melting(const Target& target, const Target& above)
 {
     return target.t > FREEZING && has_rain(target) && has_snow(above);

@@ -1,4 +1,4 @@
-// Size distributions: slopes of rain and snow, numbers of ice crystals, and what depends on them.
+// Size distributions: slopes of rain and snow, numbers of ice crystals, and the terminal velocities that follow.
 // See src/wsm5/slope.rs.
 #pragma once
 
@@ -6,7 +6,7 @@
 
 namespace slope {
 
-// No branches in what follows: neighbouring threads hardly ever agree.
+// No branches from here on: neighbouring threads hardly ever agree.
 
 // Slope of the rain size distribution. See src/wsm5/slope.rs.
 __device__ inline Slope slope_rain(const Wsm5Params& p, real rho, real qr)

@@ -1,4 +1,4 @@
-// A minor step of one cell, apart from the fall: what acts, and in which order.
+// A minor step of one cell, apart from sedimentation: the processes in their order.
 // See src/wsm5/step.rs.
 #pragma once
 
@@ -49,7 +49,7 @@ __device__ inline real processes(
     return clipped;
 }
 
-// Adds what has reached the ground in a minor step to the sums of the call.
+// Adds the precipitation of a minor step to the sums of the call.
 // See src/wsm5/step.rs.
 __device__ inline void reach_ground(
     real dt_cloud, real depth, real rain, real snow, real ice, Precipitation& sum)

@@ -1,4 +1,4 @@
-// Fall of precipitation in short equal steps, by upstream differences. See src/wsm5/substep.rs.
+// Sub-stepped sedimentation of precipitation, by upstream differences. See src/wsm5/substep.rs.
 #pragma once
 
 #include "wsm5/slope.cuh"
@@ -19,7 +19,7 @@ __device__ inline real courant(real speed, real dz, real dt_cloud)
     return speed / dz * dt_cloud;
 }
 
-// How many sub-steps it takes. See src/wsm5/substep.rs.
+// Number of sub-steps. See src/wsm5/substep.rs.
 __device__ inline real number_of_substeps(real largest)
 {
     return max(round(largest + real(0.5)), real(1));
@@ -32,7 +32,7 @@ __device__ inline real arriving(real leaving_above, const Air& here, const Air& 
     return leaving_above * (above.rho * above.dz) / (here.rho * here.dz);
 }
 
-// What a layer holds after a sub-step. See src/wsm5/substep.rs.
+// Content of a layer after a sub-step. See src/wsm5/substep.rs.
 __device__ inline real passed(real q, real leaving, real arriving, real q_above)
 {
     return q - leaving * q + arriving * q_above;

@@ -1,6 +1,6 @@
 // The microphysics, a block of threads for a tile of columns whose mapping changes from phase to phase.
 //
-// What the processes are, and in which order they act, stands in src/wsm5/mod.rs.
+// Processes and their order: src/wsm5/mod.rs.
 
 #include "primitives/begin.cuh"
 #include "wsm5/tile/act.cuh"
@@ -9,7 +9,7 @@
 #include "wsm5/tile/sink.cuh"
 #include "wsm5/tile/store.cuh"
 
-// Older devices take a few registers more for the same, which would not fit.
+// Older devices need a few registers more for the same, which would not fit.
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 900
 constexpr int BLOCKS = TILE_BLOCKS > 1 ? TILE_BLOCKS - 1 : 1;
 #else
@@ -46,7 +46,7 @@ extern "C" __global__ void __launch_bounds__(TILE_THREADS, BLOCKS)
     }
     real clipped = 0;
     for (int step = 1;; ++step) {
-        // Where nothing can happen, one step is as good as all.
+        // If nothing can happen, one step is as good as all.
         const bool is_last = ONE_STEP || !is_any || step >= a.minor_steps;
         if (is_any) {
             if (tile.falling.any() != 0) {

@@ -1,4 +1,4 @@
-//! What leaves through open sides.
+//! Radiative boundary condition of open sides: outflow, without ghost cells.
 
 use super::Limiter;
 use super::flux::FluxConstants;
@@ -30,7 +30,7 @@ struct Edge<R> {
     low_side: bool,
 }
 
-/// Adds what radiates through the open sides of row j to its net lateral outflow.
+/// Adds the radiative outflow through the open sides of row j to its net lateral outflow.
 ///
 /// WRF leaves the map factor out here, which all other lateral fluxes have in common.
 pub(super) fn add_open_sides<R: FluxConstants>(

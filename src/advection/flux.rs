@@ -1,4 +1,4 @@
-//! Tracer carried through one face: high-order values and low-order fluxes, as functions of
+//! Tracer flux through one face: high-order values and low-order (upwind, donor-cell) fluxes, as functions of
 //! scalars.
 //!
 //! The same formulas serve all three axes: `mass` is the mass flux of air through the face,
@@ -116,7 +116,7 @@ pub fn updated<R: FluxConstants>(q: R, dt: R, outflow: R, mass: R) -> R {
     if left.abs() < R::LEAST_KEPT { R::ZERO } else { left }
 }
 
-/// What belongs to the six faces of a cell, or of a row of cells.
+/// Values at the six faces of a cell, or of a row of cells.
 #[derive(Clone, Copy, Debug)]
 pub struct Faces<T> {
     /// Toward i - 1.

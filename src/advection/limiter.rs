@@ -1,9 +1,9 @@
-//! Scale factors of the corrections: how much of the difference between the high-order and the
-//! low-order flux a cell can afford, as functions of scalars.
+//! Scale factors of the corrections (antidiffusive fluxes), the differences between high-order and low-order fluxes, as
+//! functions of scalars.
 //!
-//! A limited flux is the low-order flux plus the correction times a factor between 0 and 1. The
-//! factor belongs to the cells on either side of the face, and the sign of the correction, not
-//! of the wind, decides which cell gives and which receives.
+//! A limited flux is the low-order flux plus the correction times a factor between 0 and 1 (flux-corrected transport).
+//! The factor belongs to the cells on either side of the face, and the sign of the correction, not of the wind, decides
+//! which cell gives and which receives.
 
 use super::flux::{Faces, FluxConstants};
 use crate::real::Real;
@@ -57,7 +57,7 @@ pub fn bounds<R: Real>(q: R, around: Faces<R>, mass: Faces<R>) -> (R, R) {
     seen.iter().fold((q, q), |(least, most), &x| (x.smaller(least), x.larger(most)))
 }
 
-/// A flux limited by what the giving cell can afford.
+/// A flux limited by the scale factor of the giving cell.
 ///
 /// Φ + R A, with R of the cell of lower index if A > 0, else of the higher
 ///
@@ -69,7 +69,7 @@ pub fn positive_flux<R: Real>(low: R, correction: R, outgoing: [R; 2]) -> R {
     low + factor * correction
 }
 
-/// A flux limited by what the giving cell can afford and the receiving cell can take.
+/// A flux limited by the scale factors of the giving and the receiving cell.
 ///
 /// Φ + min(Rout₋, Rin₊) A if A > 0, else Φ + min(Rin₋, Rout₊) A
 ///

@@ -1,9 +1,8 @@
-//! The march upward through a block of rows, each face computed once.
+//! The march (vertical sweep) through a block of rows from the ground up, each face computed once.
 //!
-//! A block computes the rows that it owns and, for the limiter, the scale factors of one row
-//! more on either side. Faces at its seams are computed by both neighbours with the same
-//! arithmetic, so the result depends neither on the size of the blocks nor on the threads. All rows of a
-//! block are computed in one go, as a strip.
+//! A block computes the rows that it owns and, for the limiter, the scale factors of one halo row on either side. Faces
+//! at its seams are computed by both neighbours with the same arithmetic, so the result depends neither on the size of
+//! the blocks nor on the threads. All rows of a block are computed in one go, as a strip.
 
 mod limited;
 mod scratch;
@@ -30,7 +29,7 @@ const MOST_ROWS: usize = 32;
 /// Cells of a level of a block that the caches hold the rows of.
 const MOST_CELLS: usize = 32 * 1024;
 
-/// Rows of the blocks of a grid: many, as what is next to their seams is computed twice, but so few
+/// Rows of the blocks of a grid: many, as the cells next to their seams are computed twice, but so few
 /// that every thread finds some blocks.
 pub(super) fn block_rows(shape: Shape, threads: usize) -> usize {
     let Shape { nx, ny, .. } = shape;
@@ -89,7 +88,7 @@ impl<R: FluxConstants> Task for OneBlock<'_, '_, '_, R> {
 struct March<'a, 's, R> {
     stage: &'a Stage<'a, R>,
     rows: Rows,
-    /// What enters the region through the sides of each row.
+    /// Inflow into the region through the sides of each row.
     inflow: &'s mut [f64],
     s: &'s mut Scratch<R>,
 }
@@ -130,7 +129,7 @@ impl<R: FluxConstants> March<'_, '_, R> {
     /// Sums the final lateral fluxes.
     ///
     /// The outermost cells of an axis that is not periodic are not changed along it: their outer
-    /// face is given what their inner one carries.
+    /// face is given the flux of their inner one.
     #[inline(always)]
     fn sum_lateral(&mut self, k: usize) {
         let (strip, cells) = (self.strip(self.rows), self.cells());
@@ -171,7 +170,7 @@ impl<R: FluxConstants> March<'_, '_, R> {
     }
 }
 
-/// Copies what belongs to the western faces of rows, and leaves out the last one of every row.
+/// Copies values of the western faces of rows, without the last one of every row.
 #[inline(always)]
 fn copy_western<'a, R: Copy + 'a>(
     faces: impl Fn(usize) -> &'a [R],

@@ -128,7 +128,7 @@ pub(super) fn split_upwind_rows<R: Real>(
     }
 }
 
-/// What cells hold at the start of the step.
+/// Contents of cells at the start of the step.
 #[derive(Clone, Copy)]
 pub(super) struct Content<'a, R> {
     pub(super) mass: LayeredRows<'a, R>,
@@ -275,7 +275,7 @@ pub(super) fn outflow_rows<R: Real>(outflow: Outflow<'_, R>, net: &mut [R]) {
     }
 }
 
-/// What is in cells afterwards.
+/// Contents of cells after the step.
 #[inline(always)]
 pub(super) fn update_rows<R: FluxConstants>(
     content: Content<'_, R>,

@@ -1,4 +1,4 @@
-//! The outermost rows of specified sides.
+//! Flow-dependent boundary condition in the outermost rows of specified sides.
 
 use std::ops::Range;
 

@@ -1,4 +1,4 @@
-//! One evaluation of the fluxes: what it reads, and the high-order fluxes of a row of faces.
+//! One Runge-Kutta stage: its input, and the high-order fluxes of a row of faces.
 
 use std::ops::Range;
 use std::slice;
@@ -20,7 +20,7 @@ use crate::real::Real;
 /// Cells that the fifth-order stencil reaches to either side of a face.
 pub const REACH: usize = 3;
 
-/// What a stage hands back for every cell.
+/// Results of a stage for every cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Ending {
     /// The new mixing ratio.
@@ -38,7 +38,7 @@ enum Order<R> {
     Fifth,
 }
 
-/// What one stage reads: the air, the latest values of the tracer and those at the start.
+/// Input of a stage: the air, the latest values of the tracer and those at the start.
 pub(super) struct Stage<'a, R> {
     pub(super) wind: &'a Wind<'a, R>,
     /// Latest values, which the high-order fluxes carry.
@@ -82,7 +82,7 @@ impl<'a, R: FluxConstants> Stage<'a, R> {
         Rows { first: continued(rows.first, offset, self.shape().ny), ..rows }
     }
 
-    /// Whether row j is an outermost one, which y-fluxes do not change.
+    /// Returns `true` if row j is an outermost one, which y-fluxes do not change.
     #[inline(always)]
     pub(super) fn outermost_row(&self, j: usize) -> bool {
         !self.periodic_y() && (j == 0 || j + 1 == self.shape().ny)
@@ -108,7 +108,7 @@ impl<'a, R: FluxConstants> Stage<'a, R> {
         self.cells(memory(&self.wind.flux.z), k, rows)
     }
 
-    /// What rows hold at the start.
+    /// Contents of rows at the start.
     #[inline(always)]
     pub(super) fn content(&self, k: usize, rows: Rows) -> Content<'a, R> {
         let mass = layered_rows(&self.wind.air.cell, k, rows);
@@ -121,7 +121,7 @@ impl<'a, R: FluxConstants> Stage<'a, R> {
         mass.times(self.dt.recip() * self.factor(Term::Capacity))
     }
 
-    /// What a term is multiplied by.
+    /// Factor of a term.
     #[inline(always)]
     fn factor(&self, term: Term) -> R {
         let mine = self.perturbation.filter(|p| p.term == term);
@@ -139,13 +139,13 @@ impl<'a, R: FluxConstants> Stage<'a, R> {
         }
     }
 
-    /// Whether no tracer passes y-face j (between rows j - 1 and j) by the scheme.
+    /// Returns `true` if no tracer passes y-face j (between rows j - 1 and j) by the scheme.
     #[inline(always)]
     pub(super) fn closed_y(&self, j: usize) -> bool {
         !self.periodic_y() && (j == 0 || j == self.shape().ny)
     }
 
-    /// Whether z-face k is the ground or the lid.
+    /// Returns `true` if z-face k is the ground or the lid.
     #[inline(always)]
     pub(super) fn closed_z(&self, k: usize) -> bool {
         k == 0 || k == self.shape().nz
@@ -213,7 +213,7 @@ impl<'a, R: FluxConstants> Stage<'a, R> {
         self.perturb(Term::HighOrderZ, flux);
     }
 
-    /// Writes what the stage is to yield for rows at level k.
+    /// Writes the results of the stage for rows at level k.
     #[inline(always)]
     pub(super) fn finish(&self, k: usize, rows: Rows, flow: Outflow<'_, R>, out: &mut [R]) {
         match self.ending {

@@ -76,7 +76,7 @@ impl Strip {
     }
 
     /// All cells but the first and the last one of the strip; then, where these are neighbours, the
-    /// ends of every row. Otherwise the ends are to be set to what they shall be.
+    /// ends of every row. Otherwise the caller sets the ends.
     #[inline(always)]
     pub(super) fn cells(self) -> impl Iterator<Item = Stretch> {
         let all = Stretch { here: 1..self.len().max(2) - 1, west: 0, east: 2 };

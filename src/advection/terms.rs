@@ -17,9 +17,9 @@ pub enum Term {
     LowOrderZ,
     /// Share of the mass around a face that the low-order flux may take, one half.
     Capacity,
-    /// What a cell can afford to give.
+    /// Ratio by which outgoing fluxes are limited: the most that a cell can give.
     Outgoing,
-    /// What a cell can take.
+    /// Ratio by which incoming fluxes are limited: the most that a cell can take.
     Incoming,
 }
 
@@ -58,6 +58,6 @@ impl Term {
 pub struct Perturbation {
     /// The term.
     pub term: Term,
-    /// What it is multiplied by. Units: 1.
+    /// Factor of the term. Units: 1.
     pub factor: f64,
 }

@@ -155,7 +155,7 @@ mod tests {
         Column::of(&sounding, 16_000.0, 40)
     }
 
-    /// The pressure at every height is the weight of what lies above it, and density times depth
+    /// The pressure at every height is the weight of the air above it, and density times depth
     /// the mass.
     #[test]
     fn columns_are_in_balance() {

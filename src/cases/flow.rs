@@ -75,7 +75,7 @@ impl<'a> Flow<'a> {
         self
     }
 
-    /// Adds ascent `g` times `rising`, and what flows to and from it.
+    /// Adds ascent `g` times `rising`, and its inflow and outflow.
     ///
     /// `rising` is the mass flux density at the z-faces (kg m⁻² s⁻¹, 0 at the ground and at the
     /// lid), and `g = -div a`, for a plane field `a` (m) at x and y (m) from the middle.

@@ -2,6 +2,20 @@
 //!
 //! The winds of a case are given, as those of every input, and close the balance of every column
 //! from the start (`flow`); the air is in hydrostatic balance (`column`).
+//!
+//! # Decisions
+//!
+//! **Cases are made of mass fluxes** (`flow`). These are differences of a streamfunction, and overturning whose fluxes
+//! through a lateral face add up to zero over its height. So every column keeps its mass before any projection, on any
+//! grid, whatever the formula. Columns are stacked, and filled with other air, by the functions with which the reader
+//! derives density from pressure, so that density times depth is the mass.
+//!
+//! **The kinematic driver's columns are lifted from below and fed from both sides** (`kinematic`). With one w for all
+//! columns, flux form and lateral convergence leave the advective form of the driver. A roll in a periodic grid would
+//! need no inflow, but would be no single column: its ascent varies along x.
+//!
+//! **Transport tests hold their answers as later frames of the input.** A run takes only winds and inflow from these;
+//! `diff` of input and output is then the error at each of their times.
 
 mod column;
 mod convection;
@@ -56,7 +70,7 @@ pub enum Name {
     Storm,
 }
 
-/// How the wind of the supercell turns with height.
+/// Turning of the supercell's wind with height.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Shear {
     /// A quarter circle, then straight.
@@ -66,7 +80,7 @@ pub enum Shear {
     Linear,
 }
 
-/// What of a case is to be other than by default.
+/// Departures of a case from its defaults.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Wish {
     /// Cells along x.
@@ -83,13 +97,13 @@ pub struct Wish {
     pub dt: Option<f64>,
     /// Strongest ascent, m s⁻¹.
     pub updraft: Option<f64>,
-    /// How the wind turns.
+    /// Turning of the wind.
     pub shear: Option<Shear>,
     /// Time of a turn, or of a deformation and its way back, s.
     pub period: Option<f64>,
 }
 
-/// What a case is by default, where the user does not say otherwise.
+/// Defaults of a case.
 #[derive(Clone, Copy, Debug)]
 struct Usual {
     cells: [usize; 3],
@@ -111,12 +125,12 @@ impl Wish {
 }
 
 impl Name {
-    /// Whether the strength of an ascent belongs to the case.
+    /// Returns `true` if the strength of an ascent belongs to the case.
     pub fn has_updraft(self) -> bool {
         !matches!(self, Self::Rotation | Self::Deformation)
     }
 
-    /// Whether a time belongs to the case after which all is as it was.
+    /// Returns `true` if the case has a period, after which all is as it was.
     pub fn has_period(self) -> bool {
         !self.has_updraft()
     }
@@ -177,11 +191,11 @@ impl Name {
 struct Moment {
     /// Since the start, s.
     seconds: f64,
-    /// How strong the wind is, as a part of its strongest.
+    /// Strength of the wind, relative to its strongest.
     wind: f64,
 }
 
-/// What vapour is at a time (s) in every column, the same in all layers.
+/// Vapour at a time (s) in every column, the same in all layers.
 type Exact = Box<dyn Fn(f64) -> Array2<f32>>;
 
 /// A case: where it takes place, and the frames of its input.
@@ -197,8 +211,8 @@ pub struct Idealised {
     exact: Option<Exact>,
 }
 
-/// What a case is made of: the grid, the undisturbed column, the air, the winds at their
-/// strongest with the longest step, and when they are how strong.
+/// Parts of a case: the grid, the undisturbed column, the air, the winds at their strongest with the longest step, and
+/// their strengths in time.
 struct Parts<'a> {
     wish: &'a Wish,
     domain: Domain,
@@ -260,7 +274,7 @@ impl Idealised {
 /// within these bounds, s.
 const STEPS: [f64; 2] = [10.0, 120.0];
 
-/// A step in hundredths of a second that divides `spacing`, well below what the winds admit.
+/// A step in hundredths of a second that divides `spacing`, well below the limit of the winds.
 fn time_step(longest: f64, dx: f64, spacing: f64) -> f64 {
     let [least, most] = STEPS;
     let wanted = (0.8 * longest).min((6e-3 * dx).clamp(least, most)).min(spacing);

@@ -45,7 +45,7 @@ fn humidity(z: f64) -> f64 {
     (0.75 - 0.35 * (z / TOP)).max(0.1)
 }
 
-/// How the warmth of the core is spread over the height, between 0 and 1.
+/// Vertical profile of the warmth of the core, between 0 and 1.
 fn warmth(z: f64) -> f64 {
     (std::f64::consts::PI * (z / TOP).min(1.0)).sin()
 }
@@ -79,7 +79,7 @@ impl Vortex {
         Self { base: self.base.clone(), ..*self }
     }
 
-    /// How much of the vortex there is at a distance from its middle.
+    /// Strength of the vortex at a distance from its middle, relative to its strongest.
     fn share(&self, r: f64) -> f64 {
         (-0.5 * (r / self.radius).powi(2)).exp()
     }

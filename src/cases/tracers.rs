@@ -29,13 +29,13 @@ pub(super) const USUAL: Usual = Usual {
 /// Frames in a turn, and in a deformation and its way back.
 const FRAMES: [usize; 2] = [4, 20];
 
-/// What periods are multiples of, s: so the frames of both cases lie on whole seconds.
+/// Unit of periods, s: so the frames of both cases lie on whole seconds.
 pub(super) const UNIT: f64 = 20.0;
 
 /// Height of the lid, m.
 const LID: f64 = 2000.0;
 
-/// Most vapour in a body, kg kg⁻¹: a sixth of what saturates the coldest layer.
+/// Most vapour in a body, kg kg⁻¹: a sixth of saturation in the coldest layer.
 const MOST: f64 = 1e-3;
 
 /// The wind along a side of the grid that sets the time by default, m s⁻¹.
@@ -85,7 +85,7 @@ fn moved(
     Idealised { exact: Some(exact), ..Idealised::new(Parts { wish, domain, air, winds, moments }) }
 }
 
-/// The time of a turn: what the user wants, or whole hours that keep the wind along the sides
+/// The time of a turn: the user's, or whole hours that keep the wind along the sides
 /// below 100 m/s.
 fn period(wish: &Wish, side: f64) -> f64 {
     wish.period.unwrap_or_else(|| (PI * side / BRISK / HOUR).ceil() * HOUR)
@@ -97,8 +97,7 @@ fn parts(period: f64, count: usize, wind: impl Fn(f64) -> f64) -> Vec<Moment> {
     (0..=count).map(|n| Moment { seconds: part(n) * period, wind: wind(part(n)) }).collect()
 }
 
-/// What the bodies are in cells whose air was elsewhere at first: `origin` tells where, in parts of
-/// the side. Shape: (ny, nx).
+/// Bodies in cells whose air was elsewhere at first: `origin` gives its place, in parts of the side. Shape: (ny, nx).
 fn carried(grid: &Grid, side: f64, origin: impl Fn([f64; 2]) -> [f64; 2] + Sync) -> Array2<f32> {
     let Shape { nx, ny, .. } = grid.shape;
     let mut plane = Array2::zeros((ny, nx));
@@ -166,8 +165,8 @@ pub(super) fn deformation(wish: &Wish) -> Idealised {
 /// origins by less than 1e-5 of the side.
 const STEPS_BACK: Range<usize> = 1..50;
 
-/// Where air came from that has gone `way` with the flow of full strength, by Runge-Kutta steps of
-/// fourth order. Places in parts of the side from the middle, on a grid of the extent `size`.
+/// Origin of air that has gone `way` with the flow of full strength, by Runge-Kutta steps of fourth order. Places in
+/// parts of the side from the middle, on a grid of the extent `size`.
 fn back(place: [f64; 2], way: f64, steps: usize, size: [f64; 2]) -> [f64; 2] {
     // The velocity for a streamfunction on a grid that need not be square.
     let velocity = |[x, y]: [f64; 2]| {

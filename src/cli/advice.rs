@@ -2,7 +2,7 @@
 
 use crate::error::{Advice, Error};
 
-/// An error in words, and what to do about it by which option.
+/// An error in words, with the option that helps.
 pub(super) fn told(error: &Error) -> String {
     match error {
         Error::Advised { error, advice } => format!("{}; {}", told(error), by_option(*advice)),
@@ -17,7 +17,7 @@ pub(super) fn told(error: &Error) -> String {
     }
 }
 
-/// The option that does what an advice says.
+/// The option that follows an advice.
 fn by_option(advice: Advice) -> &'static str {
     match advice {
         Advice::UseCpu => "use --backend cpu",

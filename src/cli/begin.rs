@@ -1,4 +1,4 @@
-//! What a run starts from: its input, or a restart file; what is told of it, and what stops it.
+//! Start of a run: its input, or a restart file; the log lines about it, and the errors that stop it.
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -48,7 +48,7 @@ fn solver(gpu: Option<&Gpu>) -> Result<Arc<dyn Solver>> {
     })
 }
 
-/// Reads what the run starts from and what drives it.
+/// Reads the initial state and the forcing of the run.
 ///
 /// # Errors
 ///
@@ -99,7 +99,7 @@ pub(super) fn ready<R: Working>(
     Ok(Ready { case, plan, series, beside })
 }
 
-/// What a run starts from, on the grid of its files.
+/// Initial state of a run, on the grid of its files.
 #[derive(Debug)]
 struct Begun<R> {
     domain: Domain,
@@ -155,7 +155,7 @@ fn refuse_faster_winds<R>(case: &Case<R>, dt: f64, path: &Path) -> Result<()> {
     )))
 }
 
-/// Tells what a run would do.
+/// Prints the plan of a run.
 pub(super) fn print_dry(config: &RunConfig, plan: &Plan) -> Result<()> {
     let Plan { steps, dt, .. } = *plan;
     writeln!(
@@ -171,7 +171,7 @@ pub(super) fn print_dry(config: &RunConfig, plan: &Plan) -> Result<()> {
     Ok(())
 }
 
-/// Tells what the wind projection found and did.
+/// Logs the findings and corrections of the wind projection.
 pub(super) fn log_projection<R>(case: &Case<R>) {
     let frames = &case.input_frames;
     for (number, frame) in frames.iter().enumerate() {

@@ -21,7 +21,7 @@ use crate::io::wrf::Domain;
 use crate::model::{Frames, Probe, Sink, Working};
 use crate::primitives::csr::Csr;
 
-/// Names of the files that a run writes beside its output, as far as they are asked for.
+/// Names of the files that a run writes beside its output, as far as they are requested.
 #[derive(Clone, Debug)]
 pub(super) struct Names {
     pub(super) regrid: PathBuf,
@@ -39,7 +39,7 @@ impl Names {
         }
     }
 
-    /// The option that asks for each of the files, and its name.
+    /// The option that requests each of the files, and its name.
     pub(super) fn asked_for(&self, config: &RunConfig) -> Vec<(&'static str, &Path)> {
         let mut names: Vec<(&'static str, &Path)> = Vec::new();
         if config.beside.regrid.is_some() {
@@ -55,7 +55,7 @@ impl Names {
     }
 }
 
-/// What is asked for, read and found good in itself.
+/// Options for outputs beside frames, read and checked by themselves.
 #[derive(Debug)]
 pub(super) struct Asked {
     pending: Vec<Pending>,
@@ -65,7 +65,7 @@ pub(super) struct Asked {
 }
 
 impl Asked {
-    /// Refuses what cannot be written, and reads what says where values are to go.
+    /// Refuses files that cannot be written, and reads weights and places.
     ///
     /// # Errors
     ///
@@ -109,7 +109,7 @@ impl Asked {
     }
 }
 
-/// What is asked for, on the grid of a run.
+/// Outputs beside frames, on the grid of a run.
 #[derive(Debug)]
 pub(super) struct Fitted<R> {
     /// The files, in the order of [`Names::asked_for`].

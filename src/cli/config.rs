@@ -1,7 +1,7 @@
 //! Options of `run` from a TOML file, and `nwp-mini config`, which prints such a file.
 //!
 //! The keys are the names of the options. What a file says becomes options like those that are
-//! typed, so both go through one and the same parser, and what is typed wins.
+//! typed, so both go through one and the same parser, and typed options win.
 
 use std::ffi::OsString;
 use std::io::{self, Write};
@@ -69,7 +69,7 @@ fn takes_value(option: &Arg) -> bool {
     option.get_action().takes_values()
 }
 
-/// Adds to a command line what the file of its `--config` says and it does not.
+/// Adds to a command line the options of its `--config` that it does not have.
 ///
 /// # Errors
 ///
@@ -102,8 +102,8 @@ pub(super) fn with_file(mut arguments: Vec<OsString>) -> Result<Vec<OsString>> {
     Ok(arguments)
 }
 
-/// Whether the option is typed or in the environment; the two lengths of a run exclude each other, and so do
-/// the two things that it can start from.
+/// Returns `true` if the option is typed or in the environment; the two lengths of a run exclude each other, and so do
+/// its two kinds of input.
 fn is_given(run: &ArgMatches, option: &Arg) -> bool {
     let is_typed = |id: &str| {
         matches!(run.value_source(id), Some(ValueSource::CommandLine | ValueSource::EnvVariable))

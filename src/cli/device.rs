@@ -16,7 +16,7 @@ use crate::real::Precision;
 use crate::wsm5::Fallout;
 use crate::wsm5::gpu::{Mapping, Tile};
 
-/// Where to compute.
+/// Backend to compute on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum BackendChoice {
     /// The GPU when there is one, the CPU otherwise
@@ -29,7 +29,7 @@ pub enum BackendChoice {
     Both,
 }
 
-/// How columns are shared out among the threads of the GPU.
+/// Mapping of columns to the threads of the GPU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(super) enum MappingChoice {
     /// The faster one
@@ -60,7 +60,7 @@ impl MappingChoice {
     }
 }
 
-/// Whether settings that were measured count.
+/// Use of measured settings.
 #[derive(Clone, Copy, Debug, Args)]
 pub(super) struct TuningChoice {
     /// Use the built-in settings of the kernels, not those that nwp-mini tune has kept
@@ -68,7 +68,7 @@ pub(super) struct TuningChoice {
     pub(super) no_tuning: bool,
 }
 
-/// Where the run-time compiler is.
+/// Location of the run-time compiler.
 #[derive(Clone, Debug, Args)]
 pub(super) struct CompilerPlace {
     /// The run-time compiler of CUDA, file or folder [default: look in all usual places]
@@ -83,7 +83,7 @@ impl CompilerPlace {
     }
 }
 
-/// How to use the GPU.
+/// Options of the GPU.
 #[derive(Clone, Debug, Args)]
 pub(super) struct GpuChoice {
     #[command(flatten)]
@@ -119,7 +119,7 @@ impl BackendChoice {
     ///
     /// # Errors
     ///
-    /// [`Error::Gpu`](crate::error::Error::Gpu) where a GPU is asked for and cannot be used.
+    /// [`Error::Gpu`](crate::error::Error::Gpu) if a GPU is requested and cannot be used.
     pub(super) fn open(self, choice: &GpuChoice) -> Result<Option<Gpu>> {
         match self {
             Self::Cpu => Ok(None),

@@ -175,7 +175,7 @@ const VARIABLE_HEAD: [&str; 12] = [
 
 const TOTAL_HEAD: [&str; 7] = ["", "total", "A", "B", "relative", "verdict", "what"];
 
-/// What a row of a failure begins with.
+/// Opening of a row, which marks failures.
 fn mark(passes: bool) -> String {
     if passes { String::new() } else { "!".to_owned() }
 }

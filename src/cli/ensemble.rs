@@ -124,7 +124,7 @@ pub(super) fn run<R: Working + OnDevice>(
     Ok(())
 }
 
-/// What computes the members.
+/// Backend that computes the members.
 fn members<R: Working + OnDevice>(
     config: &RunConfig,
     ensemble: &Ensemble,
@@ -153,7 +153,7 @@ fn members<R: Working + OnDevice>(
     Ok(Box::new(MembersOnGpu::new(gpu, &setting, &schemes, start)?))
 }
 
-/// What the file says of the members.
+/// Description of the members in the output file.
 fn roll(ensemble: &Ensemble) -> Roll {
     let differing = ensemble.changes.iter().map(|change| Differing {
         name: change.parameter.name,
@@ -168,7 +168,7 @@ fn roll(ensemble: &Ensemble) -> Roll {
     }
 }
 
-/// How the run went.
+/// Result of the run.
 struct Done<'a> {
     outcome: &'a Outcome,
     fates: &'a [Fate],
@@ -180,7 +180,7 @@ struct Done<'a> {
 struct Timing {
     #[serde(flatten)]
     phases: PhaseTimes,
-    /// Wall time of a step of all members, and what of it falls to each, s.
+    /// Wall time of a step of all members, and of each of them, s.
     step_s: f64,
     step_of_a_member_s: f64,
     wall_s: f64,

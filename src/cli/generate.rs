@@ -1,4 +1,4 @@
-//! `nwp-mini completions` and `nwp-mini man`: what shells and `man` want to know of the commands.
+//! `nwp-mini completions` and `nwp-mini man`: descriptions of the commands for shells and `man`.
 
 use std::io::{self, Write};
 

@@ -1,4 +1,4 @@
-//! `nwp-mini info`: what the machine and the program are, and what a file offers as input.
+//! `nwp-mini info`: the machine and the program, or the contents of a file as input.
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -45,7 +45,7 @@ pub(super) struct Info {
 /// Most cells of a grid whose winds are projected only to tell the longest time step.
 const CHEAP: usize = 5_000_000;
 
-/// What there is to tell.
+/// Report on the machine.
 #[derive(Debug, Serialize)]
 struct Facts {
     version: &'static str,
@@ -53,7 +53,7 @@ struct Facts {
     machine: Machine,
     /// Memory of the host that programs can still have, bytes.
     free_memory: Option<usize>,
-    /// Where compiled kernels and measured settings are kept.
+    /// Folder of compiled kernels and measured settings.
     #[serde(serialize_with = "serialize_option")]
     cache: Option<PathBuf>,
     gpu: device::Survey,
@@ -147,7 +147,7 @@ impl Facts {
 }
 
 impl TuningFacts {
-    /// What is kept for a device, or that it is `ignored`.
+    /// State of the settings kept for a device, or that they are `ignored`.
     fn new(gpu: &str, ignored: bool) -> Self {
         let path = Tuning::path(gpu);
         let found = match &path {
@@ -226,7 +226,7 @@ impl FileFacts {
         let cells = survey.grid.iter().copied().fold(1, usize::saturating_mul);
         let mut facts =
             Self { path: path.shown().into_owned(), survey, max_dt: None, problem: None };
-        // What a run would say of the file, word for word.
+        // The answer of a run to the file, word for word.
         match Self::as_input(path, cells) {
             Ok((max_dt, unread)) => {
                 facts.max_dt = max_dt;
@@ -237,7 +237,8 @@ impl FileFacts {
         Ok(facts)
     }
 
-    /// Opens the file as a run does; the longest time step, where it is cheap to tell, and what was not looked at.
+    /// Opens the file as a run does; the longest time step, if it is cheap to compute, and the parts that were not
+    /// checked.
     fn as_input(path: &Path, cells: usize) -> Result<(Option<f64>, Option<String>)> {
         let (domain, frame, series) = wrf::open(&[path.to_owned()], None, Overlap::Refuse)?;
         let is_small = series.is_small(&domain);

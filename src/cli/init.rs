@@ -72,7 +72,7 @@ By default:
   deformation   100x100x4   1000 m   -                  periodic, periodic
   storm         71x58x27    30000 m  0.15 m/s           specified, specified
 Updrafts keep their size in metres as far as the grid holds them: they take four cells at least, and nine
-tenths of its shorter side at most. The README says what to expect of each case.";
+tenths of its shorter side at most. src/cases/README.md says what to expect of each case.";
 
 /// The cases.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -110,7 +110,7 @@ impl From<CaseChoice> for Name {
     }
 }
 
-/// How the wind turns with height.
+/// Turning of the wind with height.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum ShearChoice {
     /// A quarter circle up to 2 km, then straight up to 6 km
@@ -207,7 +207,7 @@ impl Init {
         Ok(())
     }
 
-    /// What is asked for, checked.
+    /// Options of the case, checked.
     fn wish(&self, name: Name) -> Result<Wish> {
         for (option, value) in [
             ("--dx", self.dx),

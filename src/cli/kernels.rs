@@ -1,4 +1,4 @@
-//! `nwp-mini kernels`: compile every kernel, no GPU needed, and tell what each takes.
+//! `nwp-mini kernels`: compile every kernel, no GPU needed, and print the resources of each.
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -69,7 +69,7 @@ struct Row {
 }
 
 impl Row {
-    /// What is wrong with the kernel; `None` when nothing is.
+    /// Fault of the kernel; `None` if there is none.
     fn fault(&self) -> Option<String> {
         let Receipt { name, spill_bytes, f64_instructions, .. } = &self.receipt;
         if !self.hot || self.precision != "f32" || name.ends_with(DOUBLE_SUMS) {

@@ -1,4 +1,4 @@
-//! What every run tells of itself: what was run, on what, and how far.
+//! Metadata of every run: program, input, steps and time.
 
 use std::io::Write;
 
@@ -36,14 +36,14 @@ pub(super) fn machine() -> Machine {
     }
 }
 
-/// What was run; steps and time from the start of the first run on.
+/// Program, input and length of a run; steps and time from the start of the first run on.
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct Made {
     version: &'static str,
     commit: &'static str,
     machine: Machine,
     backend: &'static str,
-    /// Where it was computed, in words.
+    /// Device of the computation, in words.
     device: String,
     precision: &'static str,
     input: String,

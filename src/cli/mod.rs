@@ -126,7 +126,7 @@ enum Command {
     Man(generate::Man),
 }
 
-/// What the hidden option --perturb multiplies by.
+/// Factor of the hidden option --perturb.
 const ONE_PER_CENT_MORE: f64 = 1.01;
 
 /// The scheme of cloud microphysics.
@@ -138,7 +138,7 @@ enum PhysicsChoice {
     Kessler,
 }
 
-/// How precipitation falls.
+/// Scheme of sedimentation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum FalloutChoice {
     /// Layers carried down whole, as WRF does since 3.2
@@ -304,8 +304,8 @@ fn survive_full_files() -> Result<()> {
         .map_err(|e| Error::io(Path::new("signals"), "listen to", e))
 }
 
-/// Where a command tells what it has done: standard output, or with --quiet nowhere. What a command
-/// is run for, as a table of differences, goes to standard output itself.
+/// Output of the log lines of a command: standard output, or with --quiet none. The result of a command, as a table of
+/// differences, goes to standard output itself.
 fn summary_output() -> Box<dyn Write> {
     if LevelFilter::current() < LevelFilter::INFO {
         Box::new(io::sink())
@@ -327,7 +327,7 @@ fn start_log(common: &Common) {
         .with_ansi(colour)
         .with_max_level(level)
         .with_target(false);
-    // Seconds since the start, for those who want to know where they go.
+    // Seconds since the start, to see where time goes.
     let since_start = uptime();
     match (common.log_format, common.verbose) {
         (LogFormat::Text, 0) => builder.without_time().init(),

@@ -1,4 +1,4 @@
-//! What a pair of runs tells: the times side by side, and the verdicts.
+//! Report of a pair of runs: the times side by side, and the verdicts.
 
 use std::collections::BTreeSet;
 use std::io::Write;

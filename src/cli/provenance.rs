@@ -1,4 +1,4 @@
-//! How an output came about, for its attributes.
+//! Provenance of an output, for its attributes.
 
 use std::path::Path;
 use std::{fs, io};
@@ -10,7 +10,7 @@ use crate::io::wrf::Attribute;
 use crate::model::Working;
 use crate::os_text::{Shown, command_line};
 
-/// How the output came about, on a backend with the name of its device.
+/// Provenance of an output, on a backend with the name of its device.
 pub(super) fn provenance<R: Working>(
     config: &RunConfig,
     [backend, device]: [&str; 2],

@@ -1,4 +1,4 @@
-//! What a run tells in the end, for people and for programs.
+//! Report at the end of a run, for people and for programs.
 
 use std::io::Write;
 use std::path::Path;
@@ -79,7 +79,7 @@ const MB: f64 = 1e6;
 const INSIDE: &str = "the cells inside the outermost rows";
 const EVERYWHERE: &str = "all cells";
 
-/// Where a run went on from.
+/// Restart file that a run continued from.
 #[derive(Clone, Debug, Serialize)]
 struct Origin {
     file: String,
@@ -96,7 +96,7 @@ pub(super) struct Facts {
     made: Made,
     /// Files beside the output.
     beside: Vec<String>,
-    /// Where the run went on from.
+    /// Restart file that the run continued from.
     restart: Option<Origin>,
     projection: Report,
     water: Water,
@@ -196,7 +196,7 @@ impl Facts {
         })
     }
 
-    /// Adds what came of a pair of runs.
+    /// Adds the result of a pair of runs.
     pub(super) fn compare(&mut self, pair: &pair::Report) {
         self.pairs.clone_from(&pair.ratios);
         self.verdict.clone_from(&pair.verdicts);
@@ -283,7 +283,7 @@ impl Facts {
         Ok(())
     }
 
-    /// Writes what the run is asked to write besides its fields: figures as JSON, a page.
+    /// Writes the requested reports of the run: figures as JSON, a page.
     ///
     /// # Errors
     ///

@@ -39,11 +39,11 @@ pub(super) struct Settled {
 }
 
 impl Given {
-    /// What is given, else what the restart file has, else the defaults.
+    /// Value of an option: the given one, else that of the restart file, else the default.
     ///
     /// # Errors
     ///
-    /// [`Error::Usage`] where what is given is not what the restart file has.
+    /// [`Error::Usage`] if the given value differs from that of the restart file.
     pub(super) fn settle(self, file: Option<&RestartFile>) -> Result<Settled> {
         let Self { precision, fallout, limiter, boundary, refine, dt } = self;
         let Some(file) = file else {
@@ -115,7 +115,7 @@ pub(super) fn warn_of_another_backend<R: Working>(file: &RestartFile, backend: &
     }
 }
 
-/// What writes restart files of a run.
+/// Writer of the restart files of a run.
 pub(super) fn restarter<R: Working>(
     pending: Pending,
     config: &RunConfig,

@@ -38,7 +38,7 @@ fn keep(text: &str) -> Result<Keep, String> {
     }
 }
 
-/// How volumes are compressed.
+/// Compression of volumes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum CompressionChoice {
     /// Not at all
@@ -60,11 +60,11 @@ impl From<CompressionChoice> for Compression {
 }
 
 impl Storing {
-    /// What is asked for.
+    /// Form of the output that the options request.
     ///
     /// # Errors
     ///
-    /// [`crate::error::Error::Usage`] where there is no variable of a name.
+    /// [`crate::error::Error::Usage`] if there is no variable of a name.
     pub(super) fn storage(&self, tracers: Option<&Recipe>) -> Result<Storage> {
         let set = tracers.map(Recipe::set);
         let passive = set.as_ref().map(|set| set.passive()).unwrap_or_default();

@@ -48,7 +48,7 @@ const COPIES: usize = 8;
 ///
 /// # Errors
 ///
-/// [`Error::Usage`] with what is needed, what is free and how many would fit.
+/// [`Error::Usage`] with the needed and the free memory, and the number that would fit.
 pub(super) fn refuse_too_many(recipe: &Recipe, shape: Shape, bytes: usize) -> Result<()> {
     let count = recipe.set().iter().filter(|tracer| tracer.role == Role::Passive).count();
     let each = shape.cells().saturating_mul(COPIES * bytes);

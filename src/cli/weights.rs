@@ -62,7 +62,7 @@ enum TargetChoice {
     Xy,
 }
 
-/// How values get to the target.
+/// Interpolation to the target.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum MethodChoice {
     /// Linear interpolation along both axes

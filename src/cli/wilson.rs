@@ -132,7 +132,7 @@ impl Wilson {
     }
 }
 
-/// What a system is solved with: one of the two backends.
+/// Solver of a system: one of the two backends.
 struct Solved<'a, 'd, R> {
     case: &'a Case,
     gpu: Option<(&'a Gpu, &'d GpuDirac<R>)>,

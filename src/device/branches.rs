@@ -1,4 +1,4 @@
-//! Work that the device may do side by side: branches of what is asked for, which meet again.
+//! Fork and join of streams: branches of work that the device may run concurrently, which meet again.
 
 use std::sync::Arc;
 
@@ -20,14 +20,14 @@ pub struct Branches {
     ended: Vec<Event>,
 }
 
-/// One of several branches, or what they all come from.
+/// One of several branches, or their common trunk.
 #[derive(Clone, Copy, Debug)]
 pub struct Branch<'a> {
     stream: Option<&'a CudaStream>,
 }
 
 impl<'a> Branch<'a> {
-    /// The order in which all is done that no branch is asked for.
+    /// The default stream, for work without a branch.
     pub const TRUNK: Branch<'static> = Branch { stream: None };
 
     /// Its stream, where it is not that of the kernels.
@@ -52,8 +52,8 @@ impl Branches {
         })
     }
 
-    /// Asks for several pieces of work, each by its number and in the branch that it is given: after
-    /// what was asked for before, and before what is asked for later. It may be part of a graph.
+    /// Queues several pieces of work, each by its number and in the branch that it is given: after all work queued
+    /// before, and before all work queued later. It may be part of a graph.
     ///
     /// # Errors
     ///

@@ -27,7 +27,7 @@ unsafe impl Element for u32 {}
 // SAFETY: as above.
 unsafe impl Element for u64 {}
 
-/// Rows of an array with places that hold nothing before and behind what counts.
+/// Rows of an array with padding before and behind their elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rows {
     /// Places before the first element that counts.
@@ -52,7 +52,7 @@ impl Gpu {
     ///
     /// # Errors
     ///
-    /// [`Error::Gpu`](crate::error::Error::Gpu) when the memory does not suffice, with what was asked for and what is free.
+    /// [`Error::Gpu`](crate::error::Error::Gpu) when the memory does not suffice, with both sizes.
     pub fn zeros<T: Element>(&self, len: usize) -> Result<Buffer<T>> {
         self.bind()?;
         let bytes = len * size_of::<T>();
@@ -84,17 +84,17 @@ impl<T: Element> Buffer<T> {
         self.len
     }
 
-    /// Whether there is none.
+    /// Returns `true` if it has no element.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// Where it is, for the argument structs of kernels.
+    /// Device pointer, for the argument structs of kernels.
     pub fn pointer(&self) -> DevicePointer<T> {
         DevicePointer::new(self.address)
     }
 
-    /// Where element `at` is.
+    /// Device pointer to element `at`.
     ///
     /// # Panics
     ///
@@ -170,7 +170,7 @@ impl<T: Element> Buffer<T> {
         stream.synchronize().map_err(failed("copy to the device"))
     }
 
-    /// Copies all elements to the host, after the kernels asked for so far.
+    /// Copies all elements to the host, after the kernels queued so far.
     ///
     /// # Errors
     ///
@@ -263,7 +263,7 @@ impl<T: Element> Buffer<T> {
             .map_err(failed("copy on the device"))
     }
 
-    /// Copies what a range of whole rows of another array holds to the elements from `first` on, without
+    /// Copies a range of whole rows of another array to the elements from `first` on, without
     /// gaps, on the device.
     ///
     /// # Errors
@@ -331,7 +331,7 @@ impl<T: Element> Buffer<T> {
 
 impl<T> Drop for Buffer<T> {
     fn drop(&mut self) {
-        // A device that has failed cannot free anything, and there is nobody to tell.
+        // A device that has failed cannot free anything, and no caller could be told.
         if self.gpu.bind().is_ok() {
             // SAFETY: the address came from the allocator and is freed once.
             let _ = unsafe { result::free_sync(self.address) };

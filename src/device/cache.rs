@@ -2,7 +2,7 @@
 //!
 //! An entry is named after the digest of everything that its code depends on. It is written to a
 //! temporary name and renamed, so that two runs at once and a run that is killed leave whole
-//! entries only; what is damaged all the same is found by the checksum inside and made anew.
+//! entries only; a damaged one is found by the checksum inside and compiled again.
 
 use std::fs;
 use std::io::Write;

@@ -1,7 +1,7 @@
 //! Compiling CUDA sources at run time.
 //!
 //! The text that NVRTC sees is the prelude, which Rust writes, and the entry file below it; headers
-//! come from memory. Machine code for the device at hand is asked for first, and PTX, which the
+//! come from memory. Machine code for the device at hand is requested first, and PTX, which the
 //! driver translates, where NVRTC does not know the device.
 
 use std::collections::BTreeMap;
@@ -17,19 +17,19 @@ use super::prelude::Prelude;
 use super::sources;
 use crate::error::{Advice, Error, Result};
 
-/// One thing to compile: an entry file with what Rust writes before it.
+/// One thing to compile: an entry file below the prelude that Rust writes.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Source {
     /// The entry file below `kernels/`, as "wsm5/column.cu".
     pub file: &'static str,
     /// Constants, parameter structs, and the settings that the kernels are compiled for.
     pub prelude: String,
-    /// Whether it is compiled as it stands, also where fast-math is on.
+    /// `true` if it is compiled as it stands, also with fast-math.
     pub is_exact: bool,
 }
 
 impl Source {
-    /// A file with what stands before it.
+    /// A file with its prelude.
     pub fn new(file: &'static str, prelude: Prelude) -> Self {
         Self { file, prelude: prelude.into_text(), is_exact: false }
     }
@@ -44,7 +44,7 @@ impl Source {
         sources::headers_of(self.file, &self.prelude)
     }
 
-    /// Digest of all text that the code is made of: the file, what stands before it, and the headers that
+    /// Digest of all text that the code is made of: the file, its prelude, and the headers that
     /// it includes.
     pub(crate) fn digest(&self) -> [u8; 32] {
         let mut digest = Sha256::new();
@@ -69,7 +69,7 @@ impl Source {
     }
 }
 
-/// What code is made for: the compute capability 9.0 as 90.
+/// Target of a compilation: the compute capability 9.0 as 90.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Architecture(pub u32);
 
@@ -100,11 +100,11 @@ pub(super) enum Code {
     Ptx(Vec<u8>),
 }
 
-/// What else came of a compilation.
+/// Log and source of a compilation.
 #[derive(Clone, Debug)]
 pub(crate) struct Compiled {
     pub(super) code: Code,
-    /// What the compiler and the assembler had to say.
+    /// Messages of the compiler and the assembler.
     pub(super) log: String,
     /// The assembly, for looking at.
     pub(super) ptx: String,
@@ -127,7 +127,7 @@ impl Compiler {
     ///
     /// # Errors
     ///
-    /// [`Error::Gpu`] with what was looked for and where.
+    /// [`Error::Gpu`] with the names and places of the search.
     pub fn find(given: Option<&Path>, fast_math: bool) -> (Search, Result<Self>) {
         let (search, found) = find_nvrtc(given);
         (
@@ -143,7 +143,7 @@ impl Compiler {
         self.nvrtc.version
     }
 
-    /// Whether the fast, less exact forms of functions are used.
+    /// Returns `true` if the fast, less exact forms of functions are used.
     pub fn fast_math(&self) -> bool {
         self.fast_math
     }
@@ -156,7 +156,7 @@ impl Compiler {
     pub fn architectures(&self) -> Result<Vec<Architecture>> {
         type Count = unsafe extern "C" fn(*mut c_int) -> c_int;
         let mut count = 0;
-        // SAFETY: the types are those of NVRTC's interface; `list` has room for what was counted.
+        // SAFETY: the types are those of NVRTC's interface; `list` has room for the counted number.
         let list = unsafe {
             let get_count: Count = self.function(c"nvrtcGetNumSupportedArchs")?;
             let get: Count = self.function(c"nvrtcGetSupportedArchs")?;
@@ -222,7 +222,7 @@ impl Compiler {
         Ok(Compiled { code, log, ptx: text })
     }
 
-    /// What to compile for, and whether that is machine code of the device itself.
+    /// Target of the compilation, and `true` if it is machine code of the device itself.
     pub(crate) fn target(&self, device: Architecture) -> Result<(String, bool)> {
         let known = self.architectures()?;
         if known.contains(&device) {
@@ -328,12 +328,12 @@ impl<'a> Running<'a> {
         }
     }
 
-    /// What a pair of functions for size and content gives.
+    /// Bytes that a pair of functions for size and content returns.
     fn bytes(&self, size: &std::ffi::CStr, content: &std::ffi::CStr) -> Result<Vec<u8>> {
         type Size = unsafe extern "C" fn(Program, *mut usize) -> c_int;
         type Content = unsafe extern "C" fn(Program, *mut c_char) -> c_int;
         let mut length = 0;
-        // SAFETY: the types are those of NVRTC's interface; the buffer has the size asked for.
+        // SAFETY: the types are those of NVRTC's interface; the buffer has the requested size.
         unsafe {
             let get_size: Size = self.compiler.function(size)?;
             let get: Content = self.compiler.function(content)?;

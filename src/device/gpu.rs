@@ -19,16 +19,16 @@ use super::library::{Driver, Search, find_driver};
 use super::tuning::{IsPossible, Tuning};
 use crate::error::{Advice, Error, Result};
 
-/// How to use the GPU.
+/// Options of the GPU.
 #[derive(Clone, Debug)]
 pub struct Options {
     /// Number of the device.
     pub device: usize,
-    /// Where NVRTC is, file or folder; without it all usual places are looked at.
+    /// Location of NVRTC, file or folder; without it all usual places are searched.
     pub compiler_library: Option<PathBuf>,
-    /// Whether functions may be less exact and faster.
+    /// `true` if functions may be less exact and faster.
     pub fast_math: bool,
-    /// Whether compiled kernels are kept for later runs.
+    /// `true` if compiled kernels are kept for later runs.
     pub cache: bool,
     /// Settings that were measured on this GPU are used where this tells the possible ones from others;
     /// without it built-in ones are.
@@ -41,7 +41,7 @@ impl Default for Options {
     }
 }
 
-/// What a device is.
+/// Properties of a device.
 #[derive(Clone, Debug, Serialize)]
 pub struct Device {
     /// Its name.
@@ -51,7 +51,7 @@ pub struct Device {
     pub architecture: Architecture,
     /// Streaming multiprocessors.
     pub multiprocessors: u32,
-    /// Shared memory that a block can ask for, bytes.
+    /// Largest shared memory of a block, bytes.
     pub shared_bytes: u32,
     /// All of its memory, bytes.
     pub memory: usize,
@@ -63,7 +63,7 @@ fn as_text<S: serde::Serializer>(value: &impl fmt::Display, s: S) -> Result<S::O
     s.collect_str(value)
 }
 
-/// What was looked for on this machine, and what was found.
+/// Libraries and devices of this machine, and the places that were searched.
 #[derive(Debug, Serialize)]
 pub struct Survey {
     /// The driver's library.
@@ -76,7 +76,7 @@ pub struct Survey {
     pub problem: Option<String>,
 }
 
-/// Looks for the libraries and the devices. Never fails: what is missing is part of the answer.
+/// Looks for the libraries and the devices. Never fails: missing ones are part of the answer.
 pub fn survey(options: &Options) -> Survey {
     let (driver, usable) = find_driver();
     let (found, compiler) = Compiler::find(options.compiler_library.as_deref(), options.fast_math);
@@ -131,12 +131,11 @@ fn describe(number: i32) -> Result<Device, DriverError> {
 }
 
 thread_local! {
-    /// Whether panics of this thread are turned into errors, which say enough.
+    /// `true` if panics of this thread are turned into errors, which say enough.
     static IS_GUARDED: Cell<bool> = const { Cell::new(false) };
 }
 
-/// What cudarc does, with its panics turned into errors: it panics where a library lacks a
-/// function.
+/// Result of a call of cudarc, with its panics turned into errors: it panics if a library lacks a function.
 fn guarded<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
     static QUIETEN: Once = Once::new();
     // Once for all threads: what is said of other panics must not get lost between two changes.
@@ -171,7 +170,7 @@ fn in_words(error: DriverError) -> String {
     format!("{} ({})", text(error.error_name()), text(error.error_string()))
 }
 
-/// What the user's file says of a GPU; why it does not count is told once.
+/// Settings in the user's file for a GPU; a reason why they do not count is logged once.
 fn tuning_of(name: &str, is_possible: IsPossible) -> Option<Tuning> {
     let path = Tuning::path(name)?;
     Tuning::load(&path, name, is_possible).unwrap_or_else(|why| {
@@ -199,7 +198,7 @@ struct Shared {
     cache: Cache,
     device: Device,
     tuning: Option<Tuning>,
-    /// Code that has been compiled ahead and not been asked for yet.
+    /// Code that has been compiled ahead and not been used yet.
     ahead: Mutex<HashMap<Source, Code>>,
 }
 
@@ -248,7 +247,7 @@ impl Gpu {
         Ok(Self { shared: Arc::new(shared) })
     }
 
-    /// What the device is.
+    /// Properties of the device.
     pub fn device(&self) -> &Device {
         &self.shared.device
     }
@@ -274,7 +273,7 @@ impl Gpu {
         Ok([free, total])
     }
 
-    /// Compiles what will be asked for, side by side: one after the other, the kernels of a run take seconds.
+    /// Compiles the given sources ahead, concurrently: one after the other, the kernels of a run take seconds.
     ///
     /// # Errors
     ///
@@ -289,7 +288,7 @@ impl Gpu {
         Ok(())
     }
 
-    /// Code for a source: what has been compiled ahead, or from the cache or the compiler.
+    /// Code for a source: compiled ahead, or from the cache or the compiler.
     pub(super) fn code(&self, source: &Source) -> Result<Code> {
         let ahead = self.ahead().remove(source);
         let Shared { compiler, cache, device, .. } = &*self.shared;
@@ -301,7 +300,7 @@ impl Gpu {
         self.shared.ahead.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Waits until all that was asked for is done.
+    /// Waits until all queued work is done.
     ///
     /// # Errors
     ///

@@ -1,4 +1,4 @@
-//! Sequences of launches that are recorded once and replayed, and marks in the order of work.
+//! CUDA graphs, sequences of launches that are recorded once and replayed, and events, marks in the order of work.
 
 use cudarc::driver::sys::{CUevent, CUevent_flags, CUgraphInstantiate_flags, CUstreamCaptureMode};
 use cudarc::driver::{CudaGraph, CudaStream, DriverError, result, sys};
@@ -21,7 +21,7 @@ impl std::fmt::Debug for Graph {
 }
 
 impl Gpu {
-    /// Records what `work` asks of the device, without doing it.
+    /// Records the launches and copies that `work` queues, without running them.
     ///
     /// # Errors
     ///
@@ -43,7 +43,7 @@ impl Gpu {
 }
 
 impl Gpu {
-    /// Time that the device takes for what `work` asks of it, s.
+    /// Time that the device takes for the work that `work` queues, s.
     ///
     /// # Errors
     ///
@@ -60,7 +60,7 @@ impl Gpu {
 }
 
 impl Graph {
-    /// Asks the device to do what was recorded.
+    /// Queues the recorded work.
     ///
     /// # Errors
     ///
@@ -70,7 +70,7 @@ impl Graph {
     }
 }
 
-/// A mark in the order of the device's work.
+/// An event: a mark in the order of the device's work.
 #[derive(Debug)]
 pub struct Event {
     gpu: Gpu,
@@ -105,7 +105,7 @@ impl Event {
         Ok(Self { gpu: gpu.clone(), event })
     }
 
-    /// Sets the mark after all kernels asked for so far.
+    /// Sets the mark after all kernels queued so far.
     ///
     /// # Errors
     ///
@@ -114,7 +114,7 @@ impl Event {
         self.record_in(gpu.compute())
     }
 
-    /// Sets the mark after all copies to the host asked for so far.
+    /// Sets the mark after all copies to the host queued so far.
     ///
     /// # Errors
     ///
@@ -123,7 +123,7 @@ impl Event {
         self.record_in(gpu.copies())
     }
 
-    /// Sets the mark after all kernels asked for so far, also inside of a graph that is being
+    /// Sets the mark after all kernels queued so far, also inside of a graph that is being
     /// recorded: there at every replay.
     ///
     /// # Errors
@@ -138,7 +138,7 @@ impl Event {
             .map_err(failed("record an event in a graph"))
     }
 
-    /// Sets the mark after all that a stream was asked for so far.
+    /// Sets the mark after all work queued on a stream so far.
     pub(crate) fn record_in(&self, stream: &CudaStream) -> Result<()> {
         self.gpu.bind()?;
         // SAFETY: event and stream belong to the same device and live.
@@ -146,7 +146,7 @@ impl Event {
             .map_err(failed("record an event"))
     }
 
-    /// Lets the kernels asked for from now on wait for the mark.
+    /// Lets the kernels queued from now on wait for the mark.
     ///
     /// # Errors
     ///
@@ -155,7 +155,7 @@ impl Event {
         self.hold(self.gpu.compute())
     }
 
-    /// Lets the copies to the host asked for from now on wait for the mark.
+    /// Lets the copies to the host queued from now on wait for the mark.
     ///
     /// # Errors
     ///
@@ -164,7 +164,7 @@ impl Event {
         self.hold(self.gpu.copies())
     }
 
-    /// Lets what a stream is asked for from now on wait for the mark.
+    /// Lets the work queued on a stream from now on wait for the mark.
     pub(crate) fn hold(&self, stream: &CudaStream) -> Result<()> {
         self.gpu.bind()?;
         let flags = sys::CUevent_wait_flags::CU_EVENT_WAIT_DEFAULT;
@@ -185,7 +185,7 @@ impl Event {
             .map_err(failed("finish the work on the device"))
     }
 
-    /// Whether the device has come to the mark.
+    /// Returns `true` if the device has reached the mark.
     ///
     /// # Errors
     ///

@@ -83,7 +83,7 @@ pub struct Kernel {
     module: Module,
     name: &'static str,
     function: sys::CUfunction,
-    /// Whether it waits by itself until what was asked before is done.
+    /// `true` if it waits by itself for the end of the work queued before.
     waits: bool,
     /// The most blocks that a multiprocessor is to hold.
     most_blocks: u32,
@@ -94,10 +94,10 @@ unsafe impl Send for Kernel {}
 // SAFETY: as above.
 unsafe impl Sync for Kernel {}
 
-/// The first architecture whose blocks can take their places before what was asked before is done.
+/// The first architecture whose blocks can take their places before the work queued before is done.
 const WAITING: Architecture = Architecture(90);
 
-/// What a kernel takes of the device, as the driver tells it.
+/// Resources of a kernel on the device, as the driver reports them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Resources {
     /// Name of the kernel.
@@ -106,7 +106,7 @@ pub struct Resources {
     pub threads: u32,
     /// Registers of a thread.
     pub registers: u32,
-    /// Local memory of a thread: arrays that are no registers, and what is spilled; bytes.
+    /// Local memory of a thread: arrays that are not in registers, and register spills; bytes.
     pub local_bytes: u32,
     /// Shared memory of a block that the kernel declares, bytes.
     pub shared_bytes: u32,
@@ -116,7 +116,7 @@ pub struct Resources {
     pub warps: u32,
 }
 
-/// How many threads run a kernel.
+/// Launch configuration: blocks, threads of a block, and dynamic shared memory.
 #[derive(Clone, Copy, Debug)]
 pub struct Launch {
     /// Blocks in x, y, z.
@@ -146,14 +146,14 @@ impl Kernel {
         self.name
     }
 
-    /// The same kernel, written so that it waits by itself until what was asked before is done
+    /// The same kernel, written so that it waits by itself until the work queued before is done
     /// (`kernels/primitives/begin.cuh`): its blocks take their places earlier where the device can do that.
     pub fn waiting_by_itself(self) -> Self {
         let waits = self.module.loaded.gpu.device().architecture >= WAITING;
         Self { waits, ..self }
     }
 
-    /// Asks the device to run the kernel after what was asked before.
+    /// Queues a launch of the kernel, after the work queued before.
     ///
     /// # Errors
     ///
@@ -265,7 +265,7 @@ impl Kernel {
     /// [`Error::Gpu`] when the driver does not take it.
     pub fn with_blocks(self, threads: u32, blocks: u32) -> Result<Self> {
         use sys::CUfunction_attribute::CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT as PERCENT;
-        /// What the driver takes of the shared memory of every block, bytes.
+        /// Shared memory of every block that the driver takes, bytes.
         const OWN: u32 = 1 << 10;
         let Resources { shared_bytes, blocks: possible, .. } = self.resources(threads, 0)?;
         if possible <= blocks {
@@ -280,7 +280,7 @@ impl Kernel {
         Ok(Self { most_blocks: blocks, ..self })
     }
 
-    /// What the kernel takes of a multiprocessor in blocks of `threads` threads, with as much shared
+    /// Occupancy of a multiprocessor by the kernel in blocks of `threads` threads, with as much shared
     /// memory beyond what it declares, bytes.
     ///
     /// # Errors

@@ -19,15 +19,15 @@ const OLDEST_DRIVER: c_int = 12_080;
 /// The oldest NVRTC whose machine code a driver of that age takes and that knows our options.
 const OLDEST_NVRTC: c_int = 12;
 
-/// What came of looking for a library.
+/// Result of the search for a library.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Search {
-    /// Where it was found.
+    /// Path of the library that was found.
     #[serde(serialize_with = "os_text::serialize_option")]
     pub found: Option<PathBuf>,
     /// Its version, as "13.0".
     pub version: Option<String>,
-    /// What was tried without success, in order, each with the reason.
+    /// Failed attempts, in order, each with the reason.
     pub tried: Vec<Attempt>,
 }
 
@@ -71,7 +71,7 @@ fn shortened(places: &[String]) -> String {
 
 const ABSENT: &str = "not there";
 
-/// What the loader says, without the name it repeats; [`ABSENT`] where there is no such file.
+/// Message of the loader, without the name it repeats; [`ABSENT`] if there is no such file.
 fn loading_error(error: &libloading::Error) -> String {
     use std::error::Error;
     let text = error.source().map_or_else(|| error.to_string(), ToString::to_string);
@@ -219,7 +219,7 @@ pub(super) fn find_nvrtc(given: Option<&Path>) -> (Search, Result<Nvrtc, String>
     (search, outcome)
 }
 
-/// What the loader finds in its own places.
+/// Names that the loader finds in its own places.
 const LOADER_NAMES: [&str; 3] = ["libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so"];
 
 /// The folders that the variables of the environment name.
@@ -235,7 +235,7 @@ fn named_folders() -> Vec<PathBuf> {
         .collect()
 }
 
-/// Where distributions and NVIDIA's installer put the toolkit, the newest first.
+/// Folders in which distributions and NVIDIA's installer put the toolkit, the newest first.
 fn usual_folders() -> Vec<PathBuf> {
     let mut roots: Vec<PathBuf> = ["/usr/local", "/opt", "/opt/nvidia"]
         .iter()
@@ -265,7 +265,7 @@ fn python_folders() -> Vec<PathBuf> {
     packages.iter().flat_map(|root| parts.map(|part| root.join(part))).collect()
 }
 
-/// Where the Python on the path looks for packages; nothing where there is none.
+/// Folders in which the Python on the path looks for packages; none without Python.
 fn python_paths() -> Vec<PathBuf> {
     let script = "import site, sys; print('\\n'.join(p for p in sys.path if 'packages' in p)); \
                   print(site.getusersitepackages())";

@@ -1,4 +1,4 @@
-//! Arrays on their way to the host while the device goes on computing.
+//! Asynchronous downloads: arrays on their way to the host while the device goes on computing.
 
 use super::buffer::{Buffer, Element};
 use super::gpu::Gpu;
@@ -6,10 +6,10 @@ use super::graph::Event;
 use super::pinned::Pinned;
 use crate::error::Result;
 
-/// A copy of device memory as it was at one moment, brought to the host beside the kernels.
+/// An asynchronous copy of device memory to the host, as the memory was at one moment.
 ///
-/// What is to be sent is first gathered in memory of its own on the device, in the order of the
-/// kernels, so that the next steps can change the originals at once.
+/// The data is first gathered in memory of its own on the device (a staging buffer), in the order of the kernels, so
+/// that the next steps can change the originals at once.
 #[derive(Debug)]
 pub struct Parcel<T> {
     gpu: Gpu,
@@ -57,7 +57,7 @@ impl<T: Element> Parcel<T> {
         self.sent - self.received
     }
 
-    /// Sends what `gather` puts into the buffer that it is given.
+    /// Sends the contents that `gather` puts into the buffer.
     ///
     /// # Errors
     ///
@@ -77,7 +77,7 @@ impl<T: Element> Parcel<T> {
         &self.gathered
     }
 
-    /// Lets the kernels asked for from now on wait until the buffer is free.
+    /// Lets the kernels queued from now on wait until the buffer is free.
     ///
     /// # Errors
     ///
@@ -95,7 +95,7 @@ impl<T: Element> Parcel<T> {
         Ok(())
     }
 
-    /// Sends the buffer as the kernels asked for so far leave it.
+    /// Sends the buffer as the kernels queued so far leave it.
     ///
     /// # Errors
     ///
@@ -118,7 +118,7 @@ impl<T: Element> Parcel<T> {
         self.seconds
     }
 
-    /// Whether the oldest parcel under way is here; false where there is none.
+    /// Returns `true` if the oldest parcel under way is here; `false` if there is none.
     ///
     /// # Errors
     ///

@@ -1,4 +1,4 @@
-//! Memory of the host that the device copies from and to at full speed.
+//! Pinned (page-locked) memory of the host, which the device copies from and to at full speed.
 
 use std::ops::Range;
 
@@ -9,7 +9,7 @@ use super::gpu::{Gpu, failed};
 use crate::error::Result;
 use crate::shared::DevicePointer;
 
-/// An array on the host that stays where it is, so that the device copies to it by itself.
+/// A pinned array on the host, which the device copies to by itself.
 #[derive(Debug)]
 pub(crate) struct Pinned<T> {
     gpu: Gpu,
@@ -39,7 +39,7 @@ impl<T: Element> Pinned<T> {
         Ok(Self { gpu: gpu.clone(), address, len })
     }
 
-    /// Asks for a copy of an array of the device of the same length, beside the kernels.
+    /// Queues a copy of an array of the device of the same length, beside the kernels.
     ///
     /// # Errors
     ///
@@ -65,7 +65,7 @@ impl<T: Element> Pinned<T> {
         .map_err(failed("copy from the device"))
     }
 
-    /// Asks for a copy of an array of the device of the same length, in the order of the kernels.
+    /// Queues a copy of an array of the device of the same length, in the order of the kernels.
     ///
     /// # Errors
     ///
@@ -90,8 +90,7 @@ impl<T: Element> Pinned<T> {
         .map_err(failed("copy from the device"))
     }
 
-    /// Asks for the values to be copied to an array of the device of the same length, in the order
-    /// of the kernels.
+    /// Queues a copy of the values to an array of the device of the same length, in the order of the kernels.
     ///
     /// # Errors
     ///
@@ -117,8 +116,7 @@ impl<T: Element> Pinned<T> {
         .map_err(failed("copy to the device"))
     }
 
-    /// Asks for some of the values to be copied to the same places of an array of the device, in
-    /// this stream.
+    /// Queues a copy of some of the values to the same places of an array of the device, in this stream.
     ///
     /// # Errors
     ///
@@ -148,8 +146,7 @@ impl<T: Element> Pinned<T> {
         .map_err(failed("copy to the device"))
     }
 
-    /// Asks for a copy of some elements of an array of the device to the same places of this one,
-    /// in this stream.
+    /// Queues a copy of some elements of an array of the device to the same places of this one, in this stream.
     ///
     /// # Errors
     ///
@@ -191,7 +188,7 @@ impl<T: Element> Pinned<T> {
 }
 
 impl Pinned<u64> {
-    /// Where kernels find the array: host and device share their addresses.
+    /// Device pointer of the array: host and device share their addresses.
     pub(crate) fn pointer(&self) -> DevicePointer<u64> {
         DevicePointer::new(self.address as u64)
     }

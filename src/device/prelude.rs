@@ -5,9 +5,9 @@ use std::fmt::Write;
 use super::WARP;
 use crate::real::Precision;
 
-/// What a kernel is compiled with, put together part by part.
+/// Text above a kernel's source (constants, structs, settings), put together part by part.
 ///
-/// A kernel is given what it asks for and no more: its code is made anew when this text changes.
+/// A kernel has the parts that it needs and no more: it is compiled again when this text changes.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Prelude {
     text: String,

@@ -1,4 +1,4 @@
-//! What a compiled kernel takes of the device, as the assembler tells it.
+//! Resources of a compiled kernel, as the assembler reports them.
 
 use serde::Serialize;
 
@@ -14,7 +14,7 @@ pub struct Receipt {
     pub registers: u32,
     /// Local memory of a thread: its stack frame, bytes.
     pub local_bytes: u32,
-    /// What does not fit into the registers: bytes stored and loaded again.
+    /// Register spills: bytes stored and loaded again.
     pub spill_bytes: u32,
     /// Shared memory of a block that is known when compiling, bytes.
     pub shared_bytes: u32,
@@ -22,7 +22,7 @@ pub struct Receipt {
     pub f64_instructions: u32,
 }
 
-/// Compiles a source for an architecture, no device needed, and reads what its kernels take.
+/// Compiles a source for an architecture, no device needed, and reads the resources of its kernels.
 ///
 /// # Errors
 ///
@@ -40,7 +40,7 @@ pub fn receipts(
         ))
         .advise(Advice::ChooseArchitecture));
     }
-    // What NVRTC has in its own cache comes without the assembler's report.
+    // Cubins from NVRTC's own cache come without the assembler's report.
     let mut extra = vec!["--ptxas-options=-v"];
     if compiler.version() >= (12, 9) {
         extra.push("--no-cache");

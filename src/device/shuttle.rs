@@ -1,4 +1,4 @@
-//! Copies between host and device at full speed, in the order of the kernels.
+//! Copies between pinned host memory and the device, in the order of the kernels.
 
 use super::buffer::{Buffer, Element};
 use super::gpu::Gpu;
@@ -22,7 +22,7 @@ impl<T: Element> Shuttle<T> {
         Ok(Self { gpu: gpu.clone(), pinned: Pinned::zeros(gpu, len)? })
     }
 
-    /// Asks for a copy of an array of the device, after the kernels asked for so far.
+    /// Queues a copy of an array of the device, after the kernels queued so far.
     ///
     /// # Errors
     ///
@@ -37,8 +37,8 @@ impl<T: Element> Shuttle<T> {
         unsafe { self.pinned.fetch(from) }
     }
 
-    /// Asks for the values to be copied to an array of the device, after the kernels asked for so
-    /// far and before those asked for from now on.
+    /// Queues a copy of the values to an array of the device, after the kernels queued so far and before those queued
+    /// from now on.
     ///
     /// # Errors
     ///

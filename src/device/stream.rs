@@ -21,11 +21,11 @@ impl Stream {
         gpu.new_stream().map(Self)
     }
 
-    /// Waits until all that was asked of it is done.
+    /// Waits until all work queued on it is done.
     ///
     /// # Errors
     ///
-    /// As [`Stream::new`], also for what was asked before.
+    /// As [`Stream::new`], also for work queued before.
     pub fn synchronize(&self) -> Result<()> {
         self.0.synchronize().map_err(failed("finish the work of a stream"))
     }

@@ -2,6 +2,15 @@
 //!
 //! A file for each kind of GPU, in TOML, in the folder `tuning` of the user's cache folder. It says
 //! for which GPU, version and kernels it was made; where these are others, it is not used.
+//!
+//! # Decisions
+//!
+//! **Launch configurations are built in, and may be measured.** `nwp-mini tune` measures them (`gpu/tuning` and
+//! `tuning` beside the launchers). Measured ones are kept in a file for each kind of GPU, with the version and the
+//! digest of all kernels, and are ignored with one warning if these differ. A knob is an enum variant with its
+//! candidates; results depend on it by rounding at most. A configuration applies from a number of columns on. The
+//! built-in one of the transport depends on the size too: on large grids more warps are worth some spilled registers,
+//! since a stage is memory-bound.
 
 use std::fs::File;
 use std::io::Read;
@@ -38,13 +47,13 @@ pub struct Choice {
 }
 
 impl Choice {
-    /// Whether both are about the same knob, precision and levels.
+    /// Returns `true` if both are about the same knob, precision and levels.
     fn is_about(&self, other: &Self) -> bool {
         (&self.knob, &self.precision, self.nz) == (&other.knob, &other.precision, other.nz)
     }
 }
 
-/// All choices for a GPU, and what they hold for.
+/// All choices for a GPU, with the program and kernels that they hold for.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Tuning {
@@ -62,7 +71,7 @@ pub struct Tuning {
 /// Tells whether a choice is one that can be: its knob is known, and its setting is one of the knob.
 pub type IsPossible = fn(&Choice) -> bool;
 
-/// What stands at the head of a file.
+/// Head of a file.
 const HEAD: &str = "\
 # Written by `nwp-mini tune`: the fastest settings on this GPU. Every later run uses them; delete the file,
 # or give --no-tuning, to do without. It counts only for the program and the kernels that it names.
@@ -85,7 +94,7 @@ impl Tuning {
         }
     }
 
-    /// Where the choices for a GPU are kept; `None` where the user has no cache folder.
+    /// Path of the file of a GPU's choices; `None` if the user has no cache folder.
     pub fn path(gpu: &str) -> Option<PathBuf> {
         let letters = gpu.to_lowercase();
         let words = letters.split(|c: char| !c.is_ascii_alphanumeric()).filter(|w| !w.is_empty());
@@ -209,7 +218,7 @@ mod tests {
         tuning
     }
 
-    /// What a file with this text is taken for.
+    /// Settings in the text of a file.
     fn read(text: &str) -> Result<Option<Tuning>, String> {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.toml");

@@ -19,13 +19,13 @@ pub struct Water {
     pub fallen: f64,
     /// Net inflow through the sides.
     pub sides: f64,
-    /// What the fall scheme has made beyond what it was given (< 0: lost).
+    /// Water that the fall scheme has made beyond its input (< 0: lost).
     pub fallout_residual: f64,
-    /// What clipping at zero has made.
+    /// Water that clipping at zero has made.
     pub clipped: f64,
-    /// What fall between layers has made because their rho dz is not their dry mass.
+    /// Water that sedimentation has made because rho dz of a layer is not its dry mass.
     pub mass_mismatch: f64,
-    /// What the terms leave unexplained, relative to the start.
+    /// Residual of the terms, relative to the start.
     pub closure_rel: f64,
 }
 

@@ -1,4 +1,4 @@
-//! What two files have in common and where they differ, variable by variable.
+//! Comparison of two files, variable by variable.
 
 use std::ops::Range;
 
@@ -14,7 +14,7 @@ use crate::io::variables::{Description, Extent, Kind, Values};
 /// Values that are read at a time, where the first dimension can be cut that fine.
 const PART: usize = 1 << 22;
 
-/// What came of the comparison of a variable.
+/// Verdict on a variable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
@@ -37,7 +37,7 @@ pub enum Verdict {
 }
 
 impl Verdict {
-    /// Whether the variable passes.
+    /// Returns `true` if the variable passes.
     pub fn passes(self) -> bool {
         matches!(self, Self::Identical | Self::Within)
     }
@@ -71,7 +71,7 @@ pub struct Figures {
     pub max: [Option<f64>; 2],
     /// Largest error.
     pub max_abs: Option<f64>,
-    /// Where it is, or else the first value that differs.
+    /// Place of the largest difference, or else of the first value that differs.
     pub worst: Option<Place>,
     /// The first unmatched value.
     pub first_unmatched: Option<Vec<usize>>,
@@ -89,7 +89,7 @@ pub struct Figures {
     pub inf: [u64; 2],
 }
 
-/// How a variable of the two files compares.
+/// Comparison of a variable of the two files.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct VariableReport {
     /// Its name.
@@ -100,19 +100,19 @@ pub struct VariableReport {
     pub dimensions: Vec<String>,
     /// Their lengths, as far as both files go.
     pub shape: Vec<usize>,
-    /// What came of it.
+    /// Verdict.
     pub verdict: Verdict,
-    /// Whether it passes.
+    /// `true` if it passes.
     pub pass: bool,
-    /// What is unlike in the structure, in words.
+    /// Difference of the structure, in words.
     pub note: Option<String>,
     /// The figures, where the values could be compared.
     pub figures: Option<Figures>,
-    /// What was tolerated; `None`: nothing.
+    /// Limits of the comparison; `None`: no difference allowed.
     pub limits: Option<Limits>,
 }
 
-/// How two files compare.
+/// Comparison of two files.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Comparison {
     /// Variables in the order of the first file, then those that only the second has.
@@ -122,7 +122,7 @@ pub struct Comparison {
 }
 
 impl Comparison {
-    /// Names of what does not pass.
+    /// Names of the variables that fail.
     pub fn failures(&self) -> Vec<String> {
         let variables = self.variables.iter().filter(|v| !v.pass).map(|v| v.name.clone());
         let totals = self.totals.iter().filter(|t| !t.pass).map(|t| format!("total {}", t.name));
@@ -218,7 +218,7 @@ fn compare_variable(
     if let (Some(half), Verdict::Within) = (packed, report.verdict) {
         report.note = Some(format!("packed: the same within half a step, {half:.3e}"));
     }
-    // What the structure says counts more than the values; how they are packed is no part of it.
+    // The structure counts more than the values; packing is no part of it.
     if a.kind != b.kind && !(packed.is_some() && is_float([a, b])) {
         report.verdict = Verdict::OtherType;
         report.note = Some(format!("{} in A, {} in B", a.kind.0, b.kind.0));
@@ -255,7 +255,7 @@ fn is_float(pair: [&Description; 2]) -> bool {
     pair.iter().all(|of| of.packed.is_some() || matches!(of.kind, Kind("float" | "double")))
 }
 
-/// How far values may be off for being packed, in units of the variable, where one of the two is.
+/// Error of values by packing, in units of the variable, if one of the two is packed.
 fn packed(pair: [&Description; 2]) -> Option<f64> {
     pair.iter().filter_map(|of| of.packed).reduce(|a, b| a + b)
 }

@@ -1,14 +1,14 @@
-//! How two fields differ, value by value.
+//! Differences of two fields, value by value.
 
 /// A type whose values are compared.
 pub trait Value: Copy {
     /// The value in double precision; beyond 2⁵³ a whole number is rounded.
     fn wide(self) -> f64;
 
-    /// Whether the two are the same bit by bit; one NaN is as good as another.
+    /// Returns `true` if the two are the same bit by bit; one NaN is as good as another.
     fn is_same(self, other: Self) -> bool;
 
-    /// How many representable values lie between the two (ULP); 0 for whole numbers.
+    /// Number of representable values between the two (ULP); 0 for whole numbers.
     fn steps(self, other: Self) -> u64;
 }
 
@@ -113,7 +113,7 @@ pub struct Worst {
     pub values: [f64; 2],
 }
 
-/// What may be tolerated of a difference; see [`Difference::add`].
+/// Tolerances of a difference; see [`Difference::add`].
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Band {
     /// Absolute part.
@@ -148,7 +148,7 @@ pub struct Difference {
     pub infinite: [u64; 2],
     /// The largest error.
     pub max_abs: f64,
-    /// Where it is, unless it is zero.
+    /// Place of the largest difference, unless it is zero.
     pub worst: Option<Worst>,
     /// The largest error in representable values.
     pub max_ulp: u64,

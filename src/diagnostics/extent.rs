@@ -18,7 +18,7 @@ pub struct Extent {
     pub south: f64,
     /// 90 where the north pole lies within the grid.
     pub north: f64,
-    /// Whether the grid goes around the Earth, or around a pole.
+    /// `true` if the grid goes around the Earth, or around a pole.
     pub is_around: bool,
 }
 
@@ -52,7 +52,7 @@ impl Extent {
     }
 }
 
-/// How often longitude goes around the Earth along the outermost centres, counterclockwise.
+/// Winding number of longitude around the Earth along the outermost centres, counterclockwise.
 fn turns_of_rim(centres: &[[f64; 2]], nx: usize) -> f64 {
     let ny = centres.len() / nx;
     let south = 0..nx;

@@ -1,4 +1,4 @@
-//! What is told of a frame of output: extrema, means, the Courant number, the water budget.
+//! Diagnostics of a frame of output: extrema, means, the Courant number, the water budget.
 
 use ndarray::Array3;
 use serde::Serialize;
@@ -65,7 +65,7 @@ pub struct Profile {
     pub max: Vec<f64>,
 }
 
-/// Figures of what is above the ground of a species of water, kg m⁻².
+/// Figures of the column content of a species of water, kg m⁻².
 #[derive(Clone, Debug, Serialize)]
 pub struct ContentFigures {
     /// Name of the species.
@@ -74,7 +74,7 @@ pub struct ContentFigures {
     pub mean: f64,
     /// The largest.
     pub max: f64,
-    /// Where that is, (j, i).
+    /// Place of the maximum, (j, i).
     pub max_at: [usize; 2],
 }
 

@@ -1,14 +1,14 @@
-//! Where a place lies among the centres of the cells: the four around it, and how near each is.
+//! Location of a place among the centres of the cells: the four around it, and its coordinates between them.
 
 use crate::grid::{Shape, Sides};
 use crate::io::mapping;
 use crate::io::wrf::Domain;
 
-/// Cells around a place, as `c = j nx + i`, and what each counts for; the numbers add up to 1.
+/// Cells around a place, as `c = j nx + i`, with their weights, which add up to 1.
 pub type Around = [(usize, f64); 4];
 
-/// How far beyond the outermost centres a place may lie and count as on them, cells: what
-/// coordinates in single precision leave open on a grid of 1 km.
+/// Largest distance beyond the outermost centres of a place that counts as on them, cells: the uncertainty of
+/// coordinates in single precision on a grid of 1 km.
 const EDGE: f64 = 2e-3;
 
 /// From here to the pole, degrees of latitude, places are told apart on a map of the pole: meridians
@@ -36,7 +36,7 @@ impl Locator {
         Self { shape, sides, map: mapping::metres(domain), earth }
     }
 
-    /// Whether latitudes and longitudes are known.
+    /// Returns `true` if latitudes and longitudes are known.
     pub fn is_on_earth(&self) -> bool {
         self.earth.is_some()
     }
@@ -224,7 +224,7 @@ fn seen_from(place: [f64; 2], centre: [f64; 2]) -> [f64; 2] {
     [x - x0, y - y0]
 }
 
-/// Whether the origin lies in or near the box around the corners, and these on one side of the Earth.
+/// Returns `true` if the origin lies in or near the box around the corners, and these on one side of the Earth.
 fn may_hold(corners: &[[f64; 2]; 4]) -> bool {
     (0..2).all(|axis| {
         let of = corners.map(|corner| corner[axis]);
@@ -234,12 +234,12 @@ fn may_hold(corners: &[[f64; 2]; 4]) -> bool {
     })
 }
 
-/// How far, from 0 to 1, the origin lies between the sides of a quadrilateral along its two axes.
+/// Local coordinates of the origin, from 0 to 1, between the sides of a quadrilateral along its two axes.
 ///
 /// Solves a + b s + c t + d s t = 0 by Newton's method, which converges at once where d is small.
 fn inside([p00, p10, p01, p11]: &[[f64; 2]; 4]) -> Option<[f64; 2]> {
     const MOST: usize = 50;
-    /// What rounding leaves of a number of the order of 1.
+    /// Rounding error of a number of the order of 1.
     const NEAR: f64 = 1e-14;
     let b = [p10[0] - p00[0], p10[1] - p00[1]];
     let c = [p01[0] - p00[0], p01[1] - p00[1]];
@@ -319,7 +319,7 @@ mod tests {
         check(|i, j| [turn(178.7 + 0.3 * i), -0.7 + 0.2 * j], 1e-9);
     }
 
-    /// Skewed, as a bilinear map of the indices is: what Newton's method is for.
+    /// Skewed, as a bilinear map of the indices is, which needs Newton's method.
     #[test]
     fn places_on_a_skewed_grid() {
         check(|i, j| [10.0 + 0.3 * i + 0.1 * j + 0.01 * i * j, 45.0 + 0.2 * j - 0.1 * i], 1e-9);

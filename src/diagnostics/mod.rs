@@ -1,4 +1,4 @@
-//! What a run is judged by.
+//! Diagnostics of runs: budget, precipitation, comparisons, samples.
 
 pub mod budget;
 pub mod comparison;

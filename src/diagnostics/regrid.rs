@@ -13,19 +13,19 @@ use crate::io::weights::{Arrangement, Coordinates, Normalisation, Target, Weight
 use crate::io::wrf::Domain;
 use crate::primitives::csr::Csr;
 
-/// How values get to the other grid.
+/// Interpolation to the other grid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Method {
     /// By linear interpolation along both axes.
     Bilinear,
-    /// As means over the part of a cell that the other grid covers: what a field holds in all is kept.
+    /// As means over the part of a cell that the other grid covers: the total of a field is kept.
     Conservative,
 }
 
 /// A grid of equal cells along longitude and latitude, or along x and y.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Regular {
-    /// What the numbers are.
+    /// Kind of coordinates.
     pub coordinates: Coordinates,
     /// Side of a cell, degrees or m.
     pub spacing: f64,
@@ -82,7 +82,7 @@ struct Cells {
     spacing: f64,
     /// Number of cells.
     count: usize,
-    /// What is left between the last and the first cell around the Earth, degrees.
+    /// Gap between the last and the first cell around the Earth, degrees.
     gap: f64,
 }
 
@@ -297,7 +297,7 @@ fn bilinear(
     })
 }
 
-/// Cells of the source that a cell of the target touches, and over what length.
+/// Cells of the source that a cell of the target touches, and the lengths of their overlap.
 fn overlaps([first, step]: [f64; 2], count: usize, target: Cells) -> Vec<Vec<(usize, f64)>> {
     let start = first - 0.5 * step;
     (0..target.count)

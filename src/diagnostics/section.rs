@@ -13,10 +13,10 @@ pub struct Line {
     pub to: [f64; 2],
 }
 
-/// What is cut out of the fields.
+/// Section through the fields.
 #[derive(Clone, Debug)]
 pub struct Cut {
-    /// Four cells around each place along the line, and what each counts for.
+    /// Four cells around each place along the line, and their weights.
     around: Vec<[([usize; 2], f64); 4]>,
     /// Height of the middles of the layers, m. Shape: (place, layer).
     middles: Array2<f64>,
@@ -130,7 +130,7 @@ fn between(heights: Option<&[f64]>, profile: &[f64], z: f64) -> f64 {
     profile[above - 1] + share * (profile[above] - profile[above - 1])
 }
 
-/// The four cells `[j, i]` around a place, and what each counts for.
+/// The four cells `[j, i]` around a place, and their weights.
 pub fn around([x, y]: [f64; 2], [nx, ny]: [usize; 2]) -> [([usize; 2], f64); 4] {
     let along = |at: f64, n: usize| {
         let at = at.clamp(0.0, (n - 1) as f64);

@@ -1,4 +1,4 @@
-//! What a column of air would do if its lowest layer rose.
+//! Ascent of a parcel of air from the lowest layer.
 
 use crate::constants::Constants;
 use crate::thermo::vapour_pressure;
@@ -26,12 +26,12 @@ pub struct Sounding {
 pub struct Parcel {
     /// Pressure, Pa, and temperature, K, of each place on its way.
     pub path: Vec<[f64; 2]>,
-    /// Where it condenses: pressure, Pa, and temperature, K; `None` where it does not up to the
-    /// uppermost layer, as dry air never does.
+    /// Condensation level: pressure, Pa, and temperature, K; `None` if there is none up to the uppermost layer, as in
+    /// dry air.
     pub condensation: Option<[f64; 2]>,
     /// Convective available potential energy, J kg⁻¹.
     pub cape: f64,
-    /// Convective inhibition, what it costs to get there, J kg⁻¹, ≤ 0.
+    /// Convective inhibition, the energy to get there, J kg⁻¹, ≤ 0.
     pub cin: f64,
 }
 

@@ -65,7 +65,7 @@ pub fn locate(path: &Path, stations: &Stations, domain: &Domain) -> Result<(Vec<
     Ok((places, matrix))
 }
 
-/// What is said of a place outside, with where the grid lies.
+/// Message about a place outside, with the extent of the grid.
 fn outside(
     station: &Station,
     coordinates: Coordinates,

@@ -1,4 +1,4 @@
-//! How far two files may differ, from a TOML file.
+//! Tolerances of the comparison of two files, from a TOML file.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -15,7 +15,7 @@ use crate::os_text::Shown;
 /// The limits that come with the program: those for two builds in single precision.
 pub const SHIPPED: &str = include_str!("../../validation/tolerances.toml");
 
-/// How far a variable may differ.
+/// Tolerances of a variable.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
 #[serde(default)]
 pub struct Limits {
@@ -40,12 +40,12 @@ impl Limits {
         Self { atol: self.atol + by.atol, rtol: self.rtol + by.rtol, ..self.clone() }
     }
 
-    /// What a single pair of values is held to.
+    /// Tolerance of a single pair of values.
     pub fn band(&self) -> Band {
         Band { atol: self.atol, rtol: self.rtol }
     }
 
-    /// Whether a difference is within these limits.
+    /// Returns `true` if a difference is within these limits.
     pub fn admit(&self, difference: &Difference) -> bool {
         let rms_limit = self.rms_percent.map_or(f64::INFINITY, |percent| {
             self.atol + percent / 100.0 * difference.rms_of_first()
@@ -85,7 +85,7 @@ impl Tolerances {
     ///
     /// # Errors
     ///
-    /// What is wrong with it, in words.
+    /// Description of the fault, in words.
     pub fn parse(text: &str) -> Result<Self, String> {
         let found: Self = toml::from_str(text).map_err(|e| e.to_string())?;
         refuse(found.unknown.keys(), "", &Self::KEYS)?;

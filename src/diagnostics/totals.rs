@@ -22,9 +22,9 @@ const WATER: [[&str; 5]; 2] =
 /// A total of the two files, in the unit that [`Total::what`] names.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Total {
-    /// What is summed.
+    /// Quantity that is summed.
     pub name: &'static str,
-    /// How it is summed, and the unit.
+    /// Form of the sum, and the unit.
     pub what: String,
     /// Sum of the first file.
     pub a: f64,
@@ -34,7 +34,7 @@ pub struct Total {
     pub relative: Option<f64>,
     /// Largest relative difference; `None`: not judged.
     pub limit: Option<f64>,
-    /// Whether it passes.
+    /// `true` if it passes.
     pub pass: bool,
 }
 
@@ -175,7 +175,7 @@ impl<'r> Source<'r> {
             fnp: vec![0.5; nz],
             unit: dx * dy / <f64 as Constants>::GRAVITY,
         };
-        // Cell masses do not depend on what lies beyond the sides.
+        // Cell masses do not depend on the kind of sides.
         let grid = Grid { shape, dx, dy, sides: Sides::all(Side::Open) };
         Ok(Some(AirMass::new(&grid, &coordinate).cell))
     }

@@ -1,4 +1,4 @@
-//! What people look at in a field: columns and levels, summed up.
+//! Columns and levels of a field, summed up for people.
 
 use ndarray::{Array2, Array3, Axis, Zip};
 
@@ -20,7 +20,7 @@ pub fn mean(values: impl Iterator<Item = f64>) -> f64 {
     if count == 0 { f64::NAN } else { sum / count as f64 }
 }
 
-/// What each column holds of a species: Σ ρ q Δz.
+/// Content of each column of a species: Σ ρ q Δz.
 ///
 /// Shapes: `rho`, `q` (nz, ny, nx), `faces`, the heights of the faces of the layers,
 /// (nz + 1, ny, nx). Units: kg m⁻³, kg kg⁻¹, m; returns kg m⁻².

@@ -65,7 +65,7 @@ impl Ensemble {
     ///
     /// # Errors
     ///
-    /// [`Error::Usage`] with the file, the key, what was found and what is expected: for text that is
+    /// [`Error::Usage`] with the file, the key, the value and the expectation: for text that is
     /// not TOML, for unknown keys and names, and for numbers out of bounds.
     pub fn parse(path: &Path, text: &str) -> Result<Self> {
         let refused = |message: String| Error::Usage(format!("{}: {message}", path.shown()));
@@ -107,7 +107,7 @@ impl Ensemble {
         })
     }
 
-    /// Fails where the grid of the run does not have what the file speaks of.
+    /// Fails if the grid of the run does not suit the file.
     ///
     /// # Errors
     ///

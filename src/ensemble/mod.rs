@@ -1,8 +1,8 @@
-//! One run, many members: what they differ by.
+//! Ensembles: the perturbations of the members of one run.
 //!
-//! Members share the grid, the winds, the air and what comes in through the sides; each has its own
-//! parameters of the microphysics and its own initial state. What a member is follows from the seed
-//! and its number, never from how many others there are.
+//! Members share the grid, the winds, the air and the boundary values; each has its own
+//! parameters of the microphysics and its own initial state. A member depends only on the seed and its
+//! index, never on the size of the ensemble.
 
 pub mod file;
 mod noise;
@@ -24,23 +24,23 @@ use noise::Noise;
 pub struct Ensemble {
     /// Number of members, from 2 on.
     pub members: usize,
-    /// What all random numbers depend on.
+    /// Seed of all random numbers.
     pub seed: u64,
-    /// Whether member 0 goes without random changes.
+    /// `true` if member 0 goes without random changes.
     pub control: bool,
-    /// Whether every member is written, or mean and spread alone.
+    /// `true` if every member is written; otherwise mean and spread alone.
     pub writes_members: bool,
     /// The parameters that differ.
     pub changes: Vec<Change>,
-    /// What is added to the initial state.
+    /// Perturbations of the initial state.
     pub disturbances: Vec<Disturbance>,
     /// The file.
     pub path: PathBuf,
-    /// What it says.
+    /// Text of the file.
     pub text: String,
 }
 
-/// How a parameter of the microphysics differs from member to member.
+/// Variation of a parameter of the microphysics from member to member.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Change {
     /// The parameter.
@@ -49,7 +49,7 @@ pub struct Change {
     pub law: Law,
 }
 
-/// Where the values of a parameter come from.
+/// Source of the values of a parameter.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Law {
     /// The scheme's own value times a factor, whose logarithm is spread evenly between two others.
@@ -60,12 +60,12 @@ pub enum Law {
     Values(Vec<f64>),
 }
 
-/// How a field of the initial state differs from member to member.
+/// Variation of a field of the initial state from member to member.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Disturbance {
     /// Its number among the fields of the state.
     pub field: usize,
-    /// Standard deviation: of potential temperature, K; of water, relative to what there is.
+    /// Standard deviation: of potential temperature, K; of water, relative to the content.
     pub amplitude: f64,
     /// Distance at which the correlation of two places falls to exp(-1/2), m; 0: none has any with
     /// another.
@@ -75,7 +75,7 @@ pub struct Disturbance {
 }
 
 impl Ensemble {
-    /// Whether a member goes without random changes.
+    /// Returns `true` if a member goes without random changes.
     pub fn is_control(&self, member: usize) -> bool {
         self.control && member == 0
     }
@@ -85,7 +85,7 @@ impl Ensemble {
         Random::new(self.seed).named(kind).named(name).at(member as u64)
     }
 
-    /// What the scheme of a member is tuned by.
+    /// Parameters of a member's scheme.
     pub fn tuning(&self, member: usize) -> Tuning {
         let scheme = Tuning::default();
         self.changes.iter().fold(scheme.clone(), |tuning, Change { parameter, law }| {

@@ -1,4 +1,9 @@
 //! Noise on a level of the grid, smooth over a given distance.
+//!
+//! # Decisions
+//!
+//! **White noise is smoothed with weights of unit norm.** The squares of the Gaussian's weights add up to 1, and there
+//! is noise beyond the sides too, so that the variance is 1 everywhere.
 
 use crate::grid::Grid;
 use crate::random::Random;
@@ -14,7 +19,7 @@ pub(super) struct Noise {
     y: Filter,
 }
 
-/// What noise without correlation is smoothed by along an axis.
+/// Filter of white noise along an axis.
 #[derive(Clone, Debug)]
 struct Filter {
     /// Cells of the axis.
@@ -47,7 +52,7 @@ impl Filter {
         self.weights.len() / 2
     }
 
-    /// What each cell counts for: around a short periodic axis one is met more than once.
+    /// Weight of each cell: around a short periodic axis one is met more than once.
     fn shares(&self) -> Vec<f64> {
         if !self.is_periodic {
             return self.weights.clone();
@@ -64,7 +69,7 @@ impl Filter {
         self.count + 2 * self.reach()
     }
 
-    /// The number of such a cell: the same for what is the same cell around a periodic axis.
+    /// The number of such a cell: the same for one cell met again around a periodic axis.
     fn number(&self, at: usize) -> u64 {
         let cell = at as i64 - self.reach() as i64;
         let cell = if self.is_periodic { cell.rem_euclid(self.count as i64) } else { cell };

@@ -4,7 +4,7 @@ use ndarray::{Array, Dimension, Zip};
 
 use crate::real::Real;
 
-/// What lies between two values: `a + weight (b - a)`, and `a` or `b` to the last bit at the ends.
+/// Linear interpolation: `a + weight (b - a)`, and `a` or `b` to the last bit at the ends.
 #[inline(always)]
 pub fn between<R: Real>(a: R, b: R, weight: R) -> R {
     if weight >= R::ONE { b } else { a + weight * (b - a) }

@@ -13,9 +13,9 @@ pub struct Continuity {
     below: [Vec<f64>; 2],
     /// Column mass, Pa. Shape: (ny, nx).
     mu: Array2<f64>,
-    /// What each column gains. Shape: (ny, nx). Units: kg s⁻¹.
+    /// Convergence in each column. Shape: (ny, nx). Units: kg s⁻¹.
     gains: Array2<f64>,
-    /// What rises through the face at hand. Shape: (ny, nx). Units: kg s⁻¹.
+    /// Upward flux through the face at hand. Shape: (ny, nx). Units: kg s⁻¹.
     rising: Array2<f64>,
 }
 

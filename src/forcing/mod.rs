@@ -1,7 +1,14 @@
-//! What the input prescribes: mass fluxes, the air that the microphysics reads, boundary values.
+//! Prescribed input: mass fluxes, the air that the microphysics reads, boundary values.
 //!
 //! An input tells of them at the times of its frames. Between two frames they are linear in time,
 //! but for the vertical fluxes, which follow from the horizontal ones by continuity.
+//!
+//! # Decisions
+//!
+//! **Fluxes are those of the middle of a step, air and boundary values those of its end.** They are taken where they
+//! are used: at the time of a frame the boundary rows hold exactly the values of the frame. Horizontal fluxes are
+//! linear in time, and vertical ones follow from them by continuity in every step: rounded one by one, the three would
+//! not close the balance of a cell.
 
 pub mod blend;
 mod continuity;
@@ -18,7 +25,7 @@ use crate::state::{BoundaryValues, Environment};
 use blend::{between, blend};
 pub use continuity::Continuity;
 
-/// What the input prescribes at one time.
+/// Prescribed input at one time.
 #[derive(Clone, Debug)]
 pub struct Forcing<R> {
     /// Mass fluxes through the faces, kg s⁻¹.
@@ -32,18 +39,18 @@ pub struct Forcing<R> {
 
 /// A time between two frames of the input, or beyond the last of them.
 ///
-/// The frames are shared, not copied: whoever keeps one keeps it from being dropped.
+/// The frames are shared, not copied.
 #[derive(Clone, Debug)]
 pub struct Moment<R> {
     /// Number of the frame before, which changes whenever the two frames do.
     pub number: usize,
-    /// What the frame before says.
+    /// Frame before.
     pub before: Arc<Forcing<R>>,
-    /// What the frame after says; `None` where the one before holds from here on.
+    /// Frame after; `None` if the one before holds from here on.
     pub after: Option<Arc<Forcing<R>>>,
-    /// How far the fluxes have come from the frame before to the one after, 0 to 1.
+    /// Weight of the later frame for the fluxes, 0 to 1.
     pub flux_weight: f64,
-    /// How far the air and the boundary values have come, 0 to 1.
+    /// Weight of the later frame for the air and the boundary values, 0 to 1.
     pub air_weight: f64,
 }
 

@@ -1,12 +1,11 @@
-//! What the kernels are given that have no file of their own for it: one struct each, alike in Rust
-//! and in CUDA.
+//! Arguments of kernels that have no file of their own for it: one struct each, alike in Rust and in CUDA.
 
 use crate::advection::gpu::TransportArgs;
 use crate::mass::gpu::LayeredPointers;
 use crate::shared::{DevicePointer, ReadPointer, shared_struct};
 
 shared_struct! {
-    /// What the sum of all water is made from.
+    /// Arguments of the sum of all water.
     #[derive(Default)]
     pub struct WaterArgs<R> {
         /// The water fields one after the other, (field, k, j, i).
@@ -31,7 +30,7 @@ shared_struct! {
 }
 
 shared_struct! {
-    /// What the terms of a step are added up from.
+    /// Arguments of the sum of the terms of a step.
     #[derive(Default)]
     pub struct TallyArgs<R> {
         /// The planes of the terms of each state, one after the other, (term, j, i).
@@ -60,7 +59,7 @@ shared_struct! {
 }
 
 shared_struct! {
-    /// What the kernel that ends steps is given.
+    /// Arguments of the kernel that ends steps.
     #[derive(Default)]
     pub struct StepEndArgs<R> {
         /// The last stage of the transport.
@@ -71,7 +70,7 @@ shared_struct! {
         notes: DevicePointer<u64>, "1";
         /// The same where the host sees them.
         shown: DevicePointer<u64>, "1";
-        /// Blocks that add up what has entered, none where nothing can; the others have the terms.
+        /// Blocks that add up the inflow, none where nothing can enter; the others have the terms.
         entered_blocks: i32, "1";
         /// Steps that end.
         steps: i32, "1";
@@ -83,7 +82,7 @@ shared_struct! {
 }
 
 shared_struct! {
-    /// What the water above each column is made from.
+    /// Arguments of the water above each column.
     #[derive(Default)]
     pub struct ContentsArgs<R> {
         /// The water fields one after the other, (field, k, j, i).
@@ -106,7 +105,7 @@ shared_struct! {
 }
 
 shared_struct! {
-    /// What the fastest outflow is found in.
+    /// Arguments of the search for the fastest outflow.
     #[derive(Default)]
     pub struct OutflowArgs<R> {
         /// Air through the x-faces, (nz, ny, nx + 1), from that west of the first cell on.

@@ -39,7 +39,7 @@ pub struct Budget<R> {
     level_sums: Buffer<f64>,
     /// (state, block, term).
     term_sums: Buffer<f64>,
-    /// What `tally_args` points to as well: the area, and where the planes of the states are.
+    /// Other memory that `tally_args` points to: the area, and the addresses of the planes of the states.
     _area: Buffer<f64>,
     _planes: Buffer<u64>,
 }
@@ -122,8 +122,8 @@ impl<R: Real + Element> Budget<R> {
         })
     }
 
-    /// What adds the terms that a step has left in the planes of all states, and its blocks. The struct
-    /// leads to memory that is kept here.
+    /// Arguments and blocks of the kernel that adds the terms of a step in the planes of all states. The struct points
+    /// to memory that is kept here.
     pub(in crate::gpu) fn tally(&self) -> (TallyArgs<R>, u32) {
         (self.tally_args, (self.term_sums.len() / TERMS) as u32)
     }
@@ -156,7 +156,7 @@ impl<R: Real + Element> Budget<R> {
         Ok(sums)
     }
 
-    /// Goes on from such sums.
+    /// Continues from such sums.
     ///
     /// # Errors
     ///
@@ -190,7 +190,7 @@ impl<R: Real + Element> Budget<R> {
         Ok(self.level_sums.to_vec()?.iter().sum())
     }
 
-    /// Copies what makes all water and the terms of a state to words from `first` on.
+    /// Copies the sums of all water and of the terms of a state to words from `first` on.
     ///
     /// # Errors
     ///
@@ -212,12 +212,12 @@ impl<R: Real + Element> Budget<R> {
         words.copy_bits(first + levels, &self.term_sums, self.of_state(state))
     }
 
-    /// Number of the numbers that [`Budget::gather`] copies.
+    /// Number of words that [`Budget::gather`] copies.
     pub fn words(&self) -> usize {
         self.level_sums.len() + self.of_state(0).len()
     }
 
-    /// All water and the terms out of the numbers that were copied, kg.
+    /// All water and the terms, from the words that were copied, kg.
     pub fn gathered(&self, numbers: &[f64]) -> (f64, [f64; TERMS]) {
         let (levels, terms) = numbers.split_at(self.level_sums.len());
         (levels.iter().sum(), terms_of(terms))

@@ -1,4 +1,4 @@
-//! All that is compiled for the device, for looking at without one.
+//! Every kernel variant, so that `nwp-mini kernels` can compile them without a GPU.
 
 use super::{budget, step_end, summary};
 use crate::advection::Limiter;
@@ -21,28 +21,28 @@ use crate::wsm5::gpu::clouds::Inside;
 use crate::wsm5::gpu::{Mapping, Purpose};
 use crate::{chemistry, forcing, lattice};
 
-/// Kernels that the speed of a run hangs on may neither spill nor calculate in double precision
+/// Kernels that the speed of a run depends on may neither spill nor calculate in double precision
 /// by accident; the names of those that sum in double precision on purpose end like this.
 pub const DOUBLE_SUMS: &str = "_acc64";
 
 /// One compilation of the product.
 #[derive(Clone, Debug)]
 pub struct Entry {
-    /// What is compiled.
+    /// Source to compile.
     pub source: Source,
     /// The working precision.
     pub precision: Precision,
     /// Number of levels.
     pub nz: usize,
-    /// What tells it from others of the same file, as "8 columns"; may be empty.
+    /// Difference from others of the same file, as "8 columns"; may be empty.
     pub variant: String,
-    /// Whether the speed of a run hangs on it.
+    /// `true` if the speed of a run depends on it.
     pub hot: bool,
     /// Bytes that a thread of its kernels may store and load for want of registers, where it is hot.
     pub most_spilled: u32,
 }
 
-/// Everything that a run of `nz` levels in this precision asks for: on a small grid and on a large one,
+/// Every compilation that a run of `nz` levels in this precision needs: on a small grid and on a large one,
 /// with specified and with periodic sides, which take different forms of the kernels.
 pub fn catalogue(precision: Precision, nz: usize) -> Vec<Entry> {
     let entry = |source, variant: &str, hot| Entry {
@@ -122,7 +122,7 @@ pub fn catalogue(precision: Precision, nz: usize) -> Vec<Entry> {
                 shares,
             };
             let variant = format!("{limiter:?}, {size}, {side:?}").to_lowercase();
-            // Open and specified sides, and other limiters, are not what speed is measured on.
+            // Open and specified sides, and other limiters, are not part of speed measurements.
             let hot = limiter == Limiter::PositiveDefinite;
             let source = transport::source(precision, &grid, settings);
             entries.push(Entry { most_spilled: SPILLED, ..entry(source, &variant, hot) });
@@ -220,12 +220,12 @@ fn of_lattice(precision: Precision, nz: usize) -> Vec<Entry> {
 /// The lattice of the benchmark.
 const MEASURED: [usize; 4] = [32; 4];
 
-/// What calls of several minor steps may spill: they keep a little more from step to step than wide tiles have
-/// registers for. As many as NVRTC 13.0 makes for an H200.
+/// Spills allowed in calls of several minor steps, bytes: they keep a little more from step to step than wide tiles
+/// have registers for. As many as NVRTC 13.0 makes for an H200.
 const LONG_CALLS_SPILLED: u32 = 64;
 
-/// What the stages of the transport spill on large grids on purpose, for more warps on a multiprocessor:
-/// see [`March::choose`]. Devices differ in it.
+/// Spills allowed in the stages of the transport on large grids, on purpose, for more warps on a multiprocessor: see
+/// [`March::choose`]. Devices differ in it.
 const SPILLED: u32 = 512;
 
 /// The grid of the cyclone, one that the last stage has no tiles for, and one that fills any device; the

@@ -1,4 +1,4 @@
-//! The columns of the fields: each brought together by a transpose, and what it holds by reductions of
+//! The columns of the fields: each brought together by a transpose, and its content by reductions of
 //! segments.
 
 use crate::device::{Buffer, Element, Gpu, Parcel};
@@ -28,7 +28,7 @@ pub struct Columns<R> {
     results: Parcel<u64>,
 }
 
-/// What has come of the columns.
+/// Products of the columns.
 #[derive(Clone, Debug)]
 pub struct Turned<R> {
     /// State and diagnostics, (field, column, level).
@@ -77,7 +77,7 @@ impl<R: Real + Element + Reducible> Columns<R> {
         fields * shape.cells() * size_of::<R>() + words
     }
 
-    /// Begins to bring the columns together: those of the state, and of what is diagnosed from it.
+    /// Begins to bring the columns together: those of the state, and of its diagnostics.
     ///
     /// # Errors
     ///
@@ -105,7 +105,7 @@ impl<R: Real + Element + Reducible> Columns<R> {
         })
     }
 
-    /// Whether the oldest columns under way are here; false where there are none.
+    /// Returns `true` if the oldest columns under way are here; `false` if there are none.
     ///
     /// # Errors
     ///

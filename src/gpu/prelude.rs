@@ -14,7 +14,7 @@ use crate::real::Precision;
 use crate::wsm5::Fallout;
 use crate::wsm5::gpu::prelude::microphysics;
 
-/// What is fixed when kernels are compiled.
+/// Settings fixed at compile time.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Configuration {
     /// The working precision, `real` in CUDA.
@@ -27,7 +27,7 @@ pub struct Configuration {
     pub constants: Vec<(String, i32)>,
 }
 
-/// The text of all subjects together, which no kernel needs: for tests of what they share.
+/// The text of all subjects together, which no kernel needs: for tests of their common names.
 pub fn prelude(configuration: &Configuration) -> String {
     let Configuration { precision, nz, fallout, ref constants } = *configuration;
     let others = structs!(

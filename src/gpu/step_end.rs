@@ -1,5 +1,5 @@
-//! The end of steps on the device: what has entered through the sides and the terms of the water budget are
-//! added up by one kernel, for one step or for several that have kept theirs.
+//! The end of steps on the device: one kernel adds up the inflow through the sides and the terms of the water budget,
+//! for one step or for several that have kept theirs.
 
 use super::budget::{self, Budget};
 use super::watch::Watch;

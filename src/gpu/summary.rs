@@ -1,5 +1,4 @@
-//! What a frame of output is summed up to on the device, so that its fields need not be looked
-//! through elsewhere.
+//! Reductions of a frame of output on the device, so that its fields need not be searched elsewhere.
 
 use crate::device::structs;
 use crate::device::{Buffer, Gpu, Kernel, Launch, Source};

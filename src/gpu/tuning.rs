@@ -1,7 +1,7 @@
 //! The settings of launchers that can be chosen without changing results.
 //!
 //! Another kind of choice is one more variant of [`Knob`] and of [`Setting`], with its candidates beside
-//! its launcher, which looks there for what was measured, and with its time in `nwp-mini tune`.
+//! its launcher, which looks there for measured settings, and with its time in `nwp-mini tune`.
 
 use std::fmt;
 
@@ -15,13 +15,13 @@ use crate::wsm5::gpu::{self as clouds, Mapping};
 /// Something that can be set without changing results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Knob {
-    /// How threads march in the transport.
+    /// Launch configuration of the transport.
     Transport,
-    /// How the microphysics shares out columns among threads, for a way of falling.
+    /// Mapping of columns to threads in the microphysics, for a scheme of sedimentation.
     Clouds(Fallout),
 }
 
-/// What a knob can be set to.
+/// Setting of a knob.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Setting {
     /// That of [`Knob::Transport`].
@@ -43,7 +43,7 @@ impl Knob {
         }
     }
 
-    /// Whether a choice is about a knob and one of its settings.
+    /// Returns `true` if a choice is about a knob and one of its settings.
     pub fn is_possible(choice: &Choice) -> bool {
         let knob = Self::ALL.into_iter().find(|knob| knob.name() == choice.knob);
         let all = [Precision::F32, Precision::F64];
@@ -82,7 +82,7 @@ impl Knob {
         }
     }
 
-    /// What is used where nothing has been measured.
+    /// Built-in setting, for use where nothing has been measured.
     pub fn built_in(self, precision: Precision, nz: usize, columns: usize) -> Setting {
         match self {
             Self::Transport => Setting::Transport(March::choose(columns, precision)),

@@ -1,5 +1,5 @@
-//! What the host can know of the steps without waiting for them: how many are done, and whether
-//! a value has become infinite or not a number.
+//! State of the steps that the host reads without waiting for them: the number of steps done, and values that have
+//! become infinite or NaN.
 
 use crate::advection::gpu::transport::Transport;
 use crate::device::{Buffer, Element, Gpu, Pinned};
@@ -12,7 +12,7 @@ use crate::wsm5::gpu::clouds::Clouds;
 use crate::wsm5::params::SchemeConstants;
 use crate::wsm5::reflectivity::RadarConstants;
 
-/// Keeps an eye on the steps.
+/// Status of the steps.
 #[derive(Debug)]
 pub struct Watch {
     notes: Buffer<u64>,
@@ -41,8 +41,8 @@ impl Watch {
         Ok(watch)
     }
 
-    /// Lets the kernels of a step note that they have begun, and those of the microphysics what is not finite of what
-    /// they find and leave: for as long as this is kept.
+    /// Lets the kernels of a step write their marks, and those of the microphysics note values that are not finite when
+    /// they load and when they store, for as long as this is kept.
     pub fn listen<R>(&self, transport: &mut Transport<R>, clouds: &mut Clouds<R>)
     where
         R: SchemeConstants + RadarConstants + Element,
@@ -65,7 +65,7 @@ impl Watch {
         Ok(())
     }
 
-    /// Where the notes are on the device, and where the host sees them.
+    /// Pointers to the notes on the device, and to those that the host sees.
     pub(super) fn notes(&self) -> [DevicePointer<u64>; 2] {
         [self.notes.pointer(), self.shown.pointer()]
     }
@@ -76,7 +76,7 @@ impl Watch {
         self.shown.get(notes::STEPS) as usize
     }
 
-    /// Where kernels note that they have begun.
+    /// Pointer to the marks of kernels that have begun.
     fn marks(&self) -> DevicePointer<u64> {
         self.shown.pointer().offset(notes::MARK)
     }

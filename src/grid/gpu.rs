@@ -1,16 +1,16 @@
-//! How the rows of a grid lie in the memory of the device.
+//! Memory layout of the rows of a grid on the device.
 
 use std::borrow::Cow;
 
 use crate::device::Rows;
 use crate::grid::{Grid, Shape};
 
-/// How the rows of a grid lie in memory, alike in all its fields and planes.
+/// Memory layout of the rows of a grid, alike in all its fields and planes.
 ///
 /// A thread of the transport has some cells side by side in a row and reads them at once, so rows begin at
 /// multiples of that number. Where cells do not fill the last group of a row, places without a cell do, as
 /// many before the first cell as behind the last one or one less: groups at the ends then have two cells at
-/// least, as boundaries need. What such a place holds nobody asks for; it is a number.
+/// least, as boundaries need. The value of such a place is finite and never used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Layout {
     /// The grid.
@@ -35,7 +35,7 @@ impl Layout {
         Self { shape, fill: 0, first: 0, more_faces: 1 }
     }
 
-    /// Rows for the microphysics by itself, which asks for no neighbours: rows begin with a sector.
+    /// Rows for the microphysics by itself, which reads no neighbours: rows begin with a sector.
     pub fn in_sectors(shape: Shape) -> Self {
         Self { fill: shape.nx.next_multiple_of(SECTOR) - shape.nx, ..Self::tight(shape) }
     }
@@ -44,7 +44,7 @@ impl Layout {
     pub fn of(grid: &Grid, cells: usize) -> Self {
         let shape = grid.shape;
         let fill = shape.nx.next_multiple_of(cells) - shape.nx;
-        // Where west joins east, the neighbours of the last cell would be elsewhere.
+        // If west joins east, the neighbours of the last cell would be elsewhere.
         let can_be_filled = cells >= FILLABLE && shape.nx >= 2 * cells && !grid.sides.periodic_x();
         if fill == 0 || can_be_filled {
             Self { shape, fill, first: fill / 2, more_faces: cells }
@@ -53,7 +53,7 @@ impl Layout {
         }
     }
 
-    /// Whether all rows, those of x-faces too, begin at multiples of so many places.
+    /// Returns `true` if all rows, those of x-faces too, begin at multiples of so many places.
     pub fn has_groups_of(self, cells: usize) -> bool {
         self.pitch().is_multiple_of(cells) && self.more_faces.is_multiple_of(cells)
     }
@@ -63,7 +63,7 @@ impl Layout {
         Rows { first: self.first, count: self.shape.nx, pitch: self.pitch() }
     }
 
-    /// Whether fields lie as the host has them, but for those on x-faces.
+    /// Returns `true` if fields lie as the host has them, but for those on x-faces.
     pub fn is_tight(self) -> bool {
         self.fill == 0
     }

@@ -24,7 +24,7 @@ const BOUNDS: [&str; 18] = [
     "ite", "jts", "jte", "kts", "kte",
 ];
 
-/// Where the bounds of the tile begin in the first record.
+/// Offset of the bounds of the tile in the first record.
 const TILE: usize = 12;
 
 /// Names of the second record, and what the constants are here; those that have no counterpart
@@ -59,7 +59,7 @@ const CELLS: [&str; 6] = ["th", "q", "qc", "qr", "qi", "qs"];
 const COLUMNS: [&str; 5] = ["rain", "rainncv", "sr", "snow", "snowncv"];
 const AIR: [&str; 4] = ["den", "pii", "p", "delz"];
 
-/// What such a file holds.
+/// Contents of such a file.
 #[derive(Debug)]
 pub struct Benchmark {
     /// Columns from west to east and from south to north, and levels.
@@ -89,7 +89,7 @@ impl Benchmark {
         }
         let differing = CONSTANTS.iter().zip(&constants).filter_map(|((name, ours), &found)| {
             let (ours, found) = ((*ours)?, f64::from(found));
-            // What is not a number is not the same either.
+            // NaN is not the same either.
             let is_same = (found - ours).abs() <= SAME * ours.abs();
             (!is_same).then_some((*name, found, ours))
         });
@@ -136,7 +136,7 @@ fn shape(records: &Records, bounds: &[i32]) -> Result<Shape> {
         let message = format!("has {nz} levels (kts to kte); the scheme takes {least} to {most}");
         return Err(records.error(message));
     }
-    // What the tile asks for is held against the file before anything of that size is made.
+    // The size of the tile is compared with the file before anything of that size is allocated.
     let marks = 8 * (CELLS.len() + COLUMNS.len() + AIR.len()) as u128;
     let columns = nx as u128 * ny as u128;
     let levels = nz as u128 * (CELLS.len() + AIR.len()) as u128 + COLUMNS.len() as u128;

@@ -35,7 +35,7 @@ pub struct CellFile {
     pub inert: Vec<(usize, Vec<f64>)>,
     /// Attribute `dt`, s.
     pub dt: Option<f64>,
-    /// Assumptions about what the file lacks, a line each.
+    /// Assumptions about missing variables, a line each.
     pub notes: Vec<String>,
 }
 

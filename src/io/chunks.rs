@@ -1,8 +1,8 @@
-//! Chunks of an HDF5 file as they are stored, which neither the NetCDF library nor its crate gives out.
+//! Stored chunks of an HDF5 file, to which neither the NetCDF library nor its crate gives access.
 //!
 //! A file of NetCDF-4 is one of HDF5. Here such a file, closed by the NetCDF library, is opened by the HDF5
-//! library underneath: its datasets grow, and chunks are stored just as they are handed over, so that
-//! whoever calls compresses them on all cores. Every call holds the lock that the NetCDF crate uses too.
+//! library underneath: its datasets grow, and chunks are stored as they are passed, so that
+//! the caller compresses them on all cores. Every call holds the lock that the NetCDF crate uses too.
 //!
 //! All `unsafe` code of files stands here. Nothing that could go wrong in memory leaves this file: sizes are
 //! held against those that the library tells before it is given a place to read from or to write to.
@@ -36,7 +36,7 @@ use hdf5_sys::h5s::{
 use hdf5_sys::h5t::{H5T_NATIVE_FLOAT, H5Tclose, H5Tequal, H5Tget_size};
 use hdf5_sys::h5z::{H5Z_FILTER_DEFLATE, H5Z_FILTER_SHUFFLE};
 
-/// What the library refused.
+/// Result of a call of the library, with its message.
 pub(super) type Result<T> = std::result::Result<T, String>;
 
 /// Most dimensions of a dataset: NetCDF's variables of WRF have four.
@@ -50,7 +50,7 @@ struct Handle {
 }
 
 impl Handle {
-    /// Takes what a call named `call` has opened.
+    /// Takes the handle that a call named `call` has opened.
     fn new(id: hid_t, close: unsafe extern "C" fn(hid_t) -> herr_t, call: &str) -> Result<Self> {
         if id < 0 { Err(refused(call)) } else { Ok(Self { id, close }) }
     }
@@ -103,8 +103,8 @@ impl File {
         Self::open_as(path, H5F_ACC_RDWR, H5F_close_degree_t::H5F_CLOSE_STRONG)
     }
 
-    /// Opens a file for reading, which the NetCDF library may have open for the same. The library insists that all
-    /// who have a file open mean the same by closing it.
+    /// Opens a file for reading, which the NetCDF library may have open for the same. The library requires
+    /// that all open handles of a file have the same close degree.
     pub(super) fn open_to_read(path: &Path) -> Result<Self> {
         Self::open_as(path, H5F_ACC_RDONLY, H5F_close_degree_t::H5F_CLOSE_WEAK)
     }
@@ -127,7 +127,7 @@ impl File {
         let text = CString::new(name).map_err(|e| e.to_string())?;
         let _lock = LOCK.lock();
         // SAFETY: as in `open`; the places for the extents have room for `MOST_DIMENSIONS` of them, and a
-        // dataset with more is refused before they are asked for.
+        // dataset with more is refused before they are read.
         unsafe {
             let id = H5Dopen2(self.0.id, text.as_ptr(), H5P_DEFAULT);
             let handle = Handle::new(id, H5Dclose, &format!("H5Dopen of {name}"))?;
@@ -152,7 +152,7 @@ impl File {
         }
     }
 
-    /// Hands what was written to the system.
+    /// Flushes the file to the system.
     pub(super) fn flush(&self) -> Result<()> {
         let _lock = LOCK.lock();
         // SAFETY: the identifier is that of an open file.
@@ -186,7 +186,7 @@ pub(super) struct Dataset {
 }
 
 impl Dataset {
-    /// Lengthens the first dimension to what is asked for, if it is shorter.
+    /// Lengthens the first dimension to the requested length, if it is shorter.
     pub(super) fn reach(&mut self, length: usize) -> Result<()> {
         let length = length as hsize_t;
         if self.extents.first().is_none_or(|now| *now >= length) {
@@ -274,7 +274,7 @@ impl Dataset {
     }
 
     /// A chunk as it is stored, of `most` bytes at most; `offset` is where its first element lies. What has not
-    /// passed all filters is refused, and so is what was never written.
+    /// passed all filters is refused, and so is one that was never written.
     pub(super) fn read_chunk(&self, offset: &[hsize_t], most: usize) -> Result<Vec<u8>> {
         if offset.len() != self.extents.len() || self.chunk.is_none() {
             return Err(format!("no chunk begins at {offset:?}"));

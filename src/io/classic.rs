@@ -1,5 +1,5 @@
 //! The headers of classic NetCDF files (CDF-1, CDF-2, CDF-5), looked over before the library reads them:
-//! it believes their counts, makes room for whatever they say, and takes zeros for what is cut off.
+//! it believes their counts, makes room for whatever they say, and takes zeros for the part that is cut off.
 //!
 //! Source: the NetCDF user's guide, appendix "File format specifications".
 
@@ -15,10 +15,10 @@ const WORD: u64 = 4;
 /// Most bytes of a name that the library knows (`NC_MAX_NAME`).
 const LONGEST_NAME: u64 = 256;
 
-/// What stands before the lists of dimensions, of variables and of attributes.
+/// Tags before the lists of dimensions, of variables and of attributes.
 const TAGS: [(u64, &str); 3] = [(0x0a, "dimensions"), (0x0b, "variables"), (0x0c, "attributes")];
 
-/// What is wrong, in words that follow the name of the file.
+/// Result of a check: a fault, in words that follow the name of the file.
 type Checked<T> = Result<T, String>;
 
 /// Fails where the header of a classic file contradicts itself or the length of the file; passes over files
@@ -26,7 +26,7 @@ type Checked<T> = Result<T, String>;
 ///
 /// # Errors
 ///
-/// What is wrong with it, in words.
+/// Description of the fault, in words.
 pub(super) fn check(file: File, length: u64) -> Checked<()> {
     let mut header = Header { file: BufReader::new(file), at: 0, length, version: 0 };
     let mut magic = [0; 4];
@@ -212,7 +212,7 @@ impl Header {
         Ok(())
     }
 
-    /// Passes over values, and over what fills their last word.
+    /// Skips values, and the padding of their last word.
     fn pass(&mut self, bytes: u64) -> Checked<()> {
         let end = self.at.saturating_add(bytes).next_multiple_of(WORD);
         if end > self.length {

@@ -1,4 +1,4 @@
-//! Files of `nwp-mini columns`: independent columns in, what the microphysics makes of them out.
+//! Files of `nwp-mini columns`: independent columns in, results of the microphysics out.
 
 mod fields;
 pub mod physics;
@@ -17,12 +17,12 @@ use crate::state::{CloudDiagnostics, Environment, State, Surface};
 /// Fewest and most levels that the scheme takes.
 pub const LEVELS: std::ops::RangeInclusive<usize> = 4..=256;
 
-/// Independent columns with what is done to them.
+/// Independent columns with the calls that they get.
 #[derive(Clone, Debug)]
 pub struct ColumnCase<R> {
     /// `nx` columns in one row, `nz` levels.
     pub shape: Shape,
-    /// What the columns hold; here `theta` is the whole potential temperature.
+    /// State of the columns; here `theta` is the whole potential temperature.
     pub state: State<R>,
     /// Their air.
     pub environment: Environment<R>,

@@ -1,4 +1,4 @@
-//! What goes with the output of a run, in the hands of the same thread.
+//! Outputs beside the frames of a run, written by the same thread.
 
 use std::path::Path;
 
@@ -6,7 +6,7 @@ use crate::error::Result;
 use crate::io::sampled::{ColumnFrame, Sample};
 use crate::io::writer::Stored;
 
-/// A file beside the output that is made of the columns, or of what operators make of the fields.
+/// A file beside the output that is made of the columns, or of the products of operators and fields.
 pub trait Companion<R: Stored>: Send {
     /// The name that the file will get.
     fn target(&self) -> &Path;
@@ -20,7 +20,7 @@ pub trait Companion<R: Stored>: Send {
         Ok(())
     }
 
-    /// Takes what the operator of this number makes of the fields.
+    /// Takes the product of the operator of this number and the fields.
     ///
     /// # Errors
     ///
@@ -29,7 +29,7 @@ pub trait Companion<R: Stored>: Send {
         Ok(())
     }
 
-    /// Gives a copy of what there is of the file its name.
+    /// Gives a copy of the file so far its name.
     ///
     /// # Errors
     ///

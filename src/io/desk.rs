@@ -1,4 +1,4 @@
-//! Room for one frame at who writes it: the next one stays where it was made until there is room.
+//! A slot for one frame between the run and the writer: the next frame stays with the backend until the slot is free.
 
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 
@@ -7,7 +7,7 @@ use std::sync::{Arc, Condvar, Mutex, PoisonError};
 pub struct Desk(Arc<(Mutex<bool>, Condvar)>);
 
 impl Desk {
-    /// A desk with room, and what the writer has as long as it is there.
+    /// A desk with room, and the writer's end of it.
     pub(super) fn of_writer() -> (Self, Leaving) {
         let desk = Self(Arc::default());
         (desk.clone(), Leaving(desk))
@@ -25,7 +25,7 @@ impl Desk {
         drop(freed.wait_while(is_taken, |is_taken| *is_taken));
     }
 
-    /// Waits until there is room, and puts a frame there; `put` says whether somebody is there to take it.
+    /// Waits until there is room, and puts a frame there; `put` returns `false` if the writer has gone.
     pub(super) fn put(&self, put: impl FnOnce() -> bool) -> bool {
         self.wait();
         self.set_taken(true);
@@ -47,7 +47,7 @@ impl Desk {
     }
 }
 
-/// Frees a desk when its writer leaves, however it does: nobody is to wait for it then.
+/// Frees a desk when its writer leaves, however it does, so that no thread waits for it.
 #[derive(Debug)]
 pub(super) struct Leaving(Desk);
 

@@ -50,7 +50,7 @@ pub(super) fn folder_of(path: &Path) -> &Path {
     path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
-/// Whether two names stand for one file, be it there or yet to be written.
+/// Returns `true` if two names stand for one file, whether it exists or not.
 pub fn is_same(a: &Path, b: &Path) -> bool {
     let whole = |path: &Path| {
         fs::canonicalize(path).ok().or_else(|| {
@@ -67,7 +67,7 @@ pub fn is_same(a: &Path, b: &Path) -> bool {
 ///
 /// [`Error::Exists`].
 pub fn refuse_existing(target: &Path, force: bool) -> Result<()> {
-    // A link to nowhere is no file; what it stands for can be made.
+    // A link to nowhere is no file; its target can be made.
     if target.metadata().is_ok() && !force {
         return Err(Error::Exists(target.to_owned()));
     }

@@ -30,7 +30,7 @@ const MEMBER: &str = "member";
 pub struct Differing {
     /// Its name.
     pub name: &'static str,
-    /// What it is.
+    /// Description of the parameter.
     pub description: &'static str,
     /// Its unit, where it has one in whole powers.
     pub units: Option<&'static str>,
@@ -38,12 +38,12 @@ pub struct Differing {
     pub values: Vec<f64>,
 }
 
-/// What the file of an ensemble says of its members.
+/// Description of the members in the file of an ensemble.
 #[derive(Clone, Debug)]
 pub struct Roll {
-    /// How many there are.
+    /// Number of members.
     pub members: usize,
-    /// Whether their fields are written, beside mean and spread.
+    /// `true` if their fields are written, beside mean and spread.
     pub writes_members: bool,
     /// The parameters that they differ by.
     pub parameters: Vec<Differing>,
@@ -174,7 +174,7 @@ fn statistics(about: &Variable) -> [Form<'_>; 2] {
     })
 }
 
-/// What the file holds, and how far it has come.
+/// State of the file: its contents and position.
 struct Book {
     moments: Vec<Moments>,
     roll: Roll,
@@ -184,7 +184,7 @@ struct Book {
 }
 
 impl Book {
-    /// Defines all variables and writes what does not change.
+    /// Defines all variables and writes the constant ones.
     fn begin<R: Stored>(file: &mut FileMut, header: &Header, roll: &Roll) -> netcdf::Result<Self> {
         let is_mapped = define_place(file, header)?.is_some();
         file.add_dimension(MEMBER, roll.members)?;
@@ -214,7 +214,7 @@ impl Book {
         Ok(Self { moments, roll: roll.clone(), frames: 0, members: 0 })
     }
 
-    /// Writes what a member has at a time; after the last one, mean and spread.
+    /// Writes the fields of a member at a time; after the last one, mean and spread.
     fn add<R: Stored>(
         &mut self,
         file: &mut FileMut,
@@ -281,7 +281,7 @@ fn put_roll(file: &mut FileMut, roll: &Roll) -> netcdf::Result<()> {
     Ok(())
 }
 
-/// Writes what the input says of the air, and what describes the grid.
+/// Writes the air of the input, and the description of the grid.
 fn put_prescribed<R: Stored>(
     file: &mut FileMut,
     header: &Header,

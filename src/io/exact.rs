@@ -1,4 +1,4 @@
-//! Values of a file to the last bit: of the very shape and type that is asked for.
+//! Values of a file to the last bit: of exactly the requested shape and type.
 
 use ndarray::Dimension;
 

@@ -1,4 +1,4 @@
-//! How variables of our output are defined and written.
+//! Definition and writing of the variables of our output.
 
 use std::ops::Range;
 
@@ -24,7 +24,7 @@ pub(super) fn field_type<R: Stored>() -> i32 {
 /// A variable as it stands in a file.
 #[derive(Clone, Debug)]
 pub(super) struct Form<'a> {
-    /// What it is a form of.
+    /// Variable that it is a form of.
     pub(super) about: &'a Variable,
     /// Its name.
     pub(super) name: String,
@@ -32,7 +32,7 @@ pub(super) struct Form<'a> {
     pub(super) description: String,
     /// A dimension between that of time and those in space, whose values are stored apart.
     pub(super) between: Option<&'static str>,
-    /// How its values stand for more than their points, beside what the variable itself says.
+    /// Attribute `cell_methods`, in addition to that of the variable itself.
     pub(super) cell_methods: Option<&'static str>,
 }
 
@@ -44,7 +44,7 @@ impl<'a> Form<'a> {
     }
 }
 
-/// Defines a variable as it is, volumes and planes in chunks as [`Blocks`] has them, compressed as asked for.
+/// Defines a variable as it is, volumes and planes in chunks as [`Blocks`] has them, compressed as requested.
 pub(super) fn define_variable<R: Stored>(
     file: &mut FileMut,
     about: &Variable,

@@ -12,7 +12,7 @@ use std::path::Path;
 
 use crate::io::guard;
 
-/// How the library's message on a missing filter reads in part.
+/// Part of the library's message on a missing filter.
 const MISSING: &str = "undefined filter";
 
 /// Registered filters that are met in files of weather.
@@ -34,7 +34,7 @@ const FILTERS: [(u16, &str); 12] = [
 /// Bytes that are looked through: headers of variables lie near the front.
 const LOOKED_THROUGH: u64 = 16 << 20;
 
-/// What to say where reading failed for want of a filter; `None` where it failed otherwise.
+/// Advice for a read that failed for want of a filter; `None` if it failed otherwise.
 pub(super) fn explained(path: &Path, name: &str, error: &str) -> Option<String> {
     if !error.to_lowercase().contains(MISSING) {
         return None;
@@ -59,7 +59,7 @@ const LONGEST: usize = 128;
 /// They have fewer parameters.
 const MOST_PARAMETERS: u16 = 64;
 
-/// The first registered filter in what looks like a list of filters; by its name better than without one.
+/// The first registered filter in a text like a list of filters; by its name better than without one.
 fn found(bytes: &[u8]) -> Option<(u16, &'static str)> {
     let number = |at: usize| Some(u16::from_le_bytes(bytes.get(at..at + 2)?.try_into().ok()?));
     let entry = |at: usize, is_named: bool| {

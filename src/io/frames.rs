@@ -1,8 +1,8 @@
 //! A NetCDF file that grows frame by frame, whose fields are compressed on all cores.
 //!
 //! The NetCDF library defines the file and closes it; from then on its datasets are those of HDF5
-//! ([`chunks`](crate::io::chunks)), which keeps nothing of what was written. Any reader takes the file for
-//! what it is, one of NetCDF-4 with the filters shuffle and deflate.
+//! ([`chunks`](crate::io::chunks)), which caches no chunk. To any reader the file is one of NetCDF-4 with the filters
+//! shuffle and deflate.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -39,7 +39,7 @@ pub(super) struct Field<'a> {
     numbers: Numbers<'a>,
     blocks: Blocks,
     coding: Coding,
-    /// Whether it is the same in all frames.
+    /// `true` if it is the same in all frames.
     lasts: bool,
 }
 
@@ -102,7 +102,7 @@ impl FrameFile {
         self.put_bytes(name, frame, &bytes)
     }
 
-    /// The same with what is bytes already.
+    /// The same with bytes.
     pub(super) fn put_bytes(
         &mut self,
         name: &'static str,
@@ -176,7 +176,7 @@ impl FrameFile {
         done
     }
 
-    /// Hands what was written to the system.
+    /// Flushes the file to the system.
     pub(super) fn sync(&self) -> Result<()> {
         self.file.flush()
     }

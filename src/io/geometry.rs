@@ -1,4 +1,4 @@
-//! What describes the grid, as the variables of a WRF file hold it.
+//! Description of the grid, as the variables of a WRF file hold it.
 
 use ndarray::Array2;
 

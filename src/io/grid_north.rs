@@ -28,7 +28,7 @@ pub enum Axes {
     /// Lambert's cone and the polar plane: α = -cone · (λ - λ0). The cone is positive in the northern
     /// hemisphere, and 1 or -1 on a polar plane.
     Conical {
-        /// Sine of the only true latitude, or what two true latitudes give.
+        /// Sine of the only true latitude, or its counterpart of two.
         cone: f64,
         /// Meridian λ0 along the y axis, degrees.
         meridian: f64,
@@ -214,7 +214,7 @@ mod tests {
         near(axes.at([-7.0, 0.0]), -40.0);
     }
 
-    /// The differences from cell to cell say what the formulas say, over both poles and with a cone.
+    /// The differences from cell to cell agree with the formulas, over both poles and with a cone.
     #[test]
     fn coordinates_tell_the_same_as_projections() {
         // Inside the pole's plane of a stereographic map of 10 km about 300 km from the pole.

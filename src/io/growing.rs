@@ -16,7 +16,7 @@ use crate::io::reopening::Reopening;
 use crate::io::wrf::Attribute;
 use crate::io::writer::Stored;
 
-/// What stands where nothing is known: the fill value of NetCDF for both precisions.
+/// Value of missing data: the fill value of NetCDF for both precisions.
 pub(super) const MISSING: f64 = 9.969_209_968_386_869e36;
 
 /// `<output without .nc>.<what>.nc`, beside the output.
@@ -26,7 +26,7 @@ pub fn beside(output: &Path, what: &str) -> PathBuf {
     output.with_file_name(name)
 }
 
-/// What a variable is called and what it is.
+/// Name and attributes of a variable.
 #[derive(Clone, Debug, Default)]
 pub(super) struct About<'a> {
     pub(super) name: &'a str,
@@ -36,9 +36,9 @@ pub(super) struct About<'a> {
     pub(super) standard_name: Option<&'a str>,
     /// Names of the variables that say where its values lie.
     pub(super) coordinates: &'a str,
-    /// Whether values may be missing.
+    /// `true` if values may be missing.
     pub(super) has_gaps: bool,
-    /// How many values along each dimension are stored together; empty: all of a time.
+    /// Lengths of a chunk along each dimension; empty: all of a time.
     pub(super) chunks: &'a [usize],
 }
 
@@ -53,7 +53,7 @@ pub(super) struct Growing {
 }
 
 impl Growing {
-    /// Starts a file; `title` says what it holds.
+    /// Starts a file with the attribute `title`.
     pub(super) fn create(pending: Pending, header: &Header, title: &str) -> Result<Self> {
         let file = Reopening::create(pending.path()).map_err(|e| pending.failed(e))?;
         let offset = 60.0 * calendar::minutes(header.domain.start, header.start);
@@ -94,7 +94,7 @@ impl Growing {
         self.pending.target()
     }
 
-    /// Adds what stands in the file from the start.
+    /// Adds the variables that are written once, at the start.
     pub(super) fn define(
         &mut self,
         add: impl FnOnce(&mut FileMut) -> netcdf::Result<()>,
@@ -189,7 +189,7 @@ impl Growing {
         self.file.wrote(size_of_val(values)).map_err(|e| self.pending.failed(e))
     }
 
-    /// Gives a copy of what there is of the file its name.
+    /// Gives a copy of the file so far its name.
     pub(super) fn show(&mut self) -> Result<()> {
         self.file.sync().map_err(|e| self.pending.failed(e))?;
         self.pending.show()

@@ -1,5 +1,5 @@
-//! Files that are damaged inside: the NetCDF crate ends with a panic where the library tells it so, or
-//! where a name is no text. Here that becomes an error like any other.
+//! Guard against damaged files: the NetCDF crate panics if the library reports damage, or if a name is not text. Here
+//! that becomes an error like any other.
 
 use std::any::Any;
 use std::cell::Cell;
@@ -16,10 +16,10 @@ use crate::error::{Error, Result};
 /// Source: zlib technical details, "maximum compression factor": 1032.
 const MOST_DEFLATED: u64 = 1032;
 
-/// Size up to which it does not matter what a variable takes, bytes.
+/// Size up to which the size of a variable is not checked, bytes.
 const HARMLESS: u64 = 64 << 20;
 
-/// What an HDF5 file begins with, as all but the classic forms of NetCDF do.
+/// First bytes of an HDF5 file, as of all but the classic forms of NetCDF.
 const HDF5: &[u8] = b"\x89HDF";
 
 thread_local! {
@@ -58,15 +58,15 @@ fn guarded<T>(path: &Path, call: impl FnOnce() -> T) -> Result<T> {
     })
 }
 
-/// The first line of what a panic says.
+/// The first line of the message of a panic.
 fn reason(panic: &(dyn Any + Send)) -> &str {
     let text = panic.downcast_ref::<String>().map(String::as_str);
     let text = text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("no reason told");
     text.lines().next().unwrap_or(text)
 }
 
-/// Fails where a part of what the file says of itself cannot be read. What is looked at here cannot
-/// make the crate panic later on.
+/// Fails if a part of the file's metadata cannot be read. Metadata that is read here cannot make the crate panic later
+/// on.
 ///
 /// # Errors
 ///
@@ -87,7 +87,7 @@ pub(super) fn look_over(path: &Path, file: &File) -> Result<()> {
     .map(drop)
 }
 
-/// Whether a file is HDF5, by what it begins with.
+/// Returns `true` if a file is HDF5, by its first bytes.
 pub(super) fn is_hdf5(begins_with: &[u8]) -> bool {
     begins_with.starts_with(HDF5)
 }
@@ -98,7 +98,7 @@ pub(super) fn most_bytes(length: u64, begins_with: &[u8]) -> u64 {
     length.saturating_mul(ratio).max(HARMLESS)
 }
 
-/// What is wrong with the size of a variable, where it is more than the file can hold.
+/// Fault of the size of a variable, if it is more than the file can hold.
 pub(super) fn excess(variable: &Variable<'_>, most_bytes: u64) -> Option<String> {
     let lengths: Vec<usize> = variable.dimensions().iter().map(netcdf::Dimension::len).collect();
     let values = lengths.iter().copied().fold(1, usize::saturating_mul);

@@ -3,23 +3,23 @@
 
 use std::io::Read;
 
-/// What is looked through, bytes: heaps hold what describes the variables, and lie before their values.
+/// Length of the search, bytes: heaps hold the descriptions of the variables, and lie before their values.
 const SEARCHED: u64 = 16 << 20;
 
-/// What a heap begins with: its signature, its version, and three bytes without meaning.
+/// First bytes of a heap: its signature, its version, and three bytes without meaning.
 const BEGIN: u64 = u64::from_le_bytes(*b"GCOL\x01\0\0\0");
 
 /// Length of the head of a heap, and of that of an object in it, bytes.
 const HEAD: usize = 16;
 
-/// What an object's length is rounded up to, bytes.
+/// Alignment of an object's length, bytes.
 const ALIGNED: u64 = 8;
 
 /// Fails where a heap in the first part of an HDF5 file has no end; says where.
 ///
 /// # Errors
 ///
-/// What is wrong, in words, or why the file cannot be read.
+/// Description of the fault, in words, or why the file cannot be read.
 pub(super) fn check(file: impl Read) -> Result<(), String> {
     let mut bytes = Vec::new();
     let read = file.take(SEARCHED).read_to_end(&mut bytes);
@@ -40,9 +40,9 @@ fn number(bytes: &[u8], at: usize) -> Option<u64> {
     Some(u64::from_le_bytes(bytes.try_into().ok()?))
 }
 
-/// Whether the way from object to object ends, at the end of the heap or of what there is of it.
+/// Returns `true` if the chain of objects never ends, at the end of the heap or of the part that is there.
 ///
-/// Source: HDF5 file format, version 3.0, section III.E (object 0 is what is free, its head included).
+/// Source: HDF5 file format, version 3.0, section III.E (object 0 is the free space, its head included).
 fn is_endless(heap: &[u8]) -> bool {
     let mut at = HEAD;
     let size = number(heap, 8).and_then(|size| usize::try_from(size).ok());
@@ -65,7 +65,7 @@ fn is_endless(heap: &[u8]) -> bool {
 mod tests {
     use super::*;
 
-    /// A heap of 96 bytes with two objects and what is free, behind something else.
+    /// A heap of 96 bytes with two objects and free space, behind something else.
     fn heap() -> Vec<u8> {
         let mut bytes = vec![7; 5];
         bytes.extend(b"GCOL\x01\0\0\0");
@@ -85,7 +85,7 @@ mod tests {
         for cut in 0..good.len() {
             assert_eq!(check(&good[..cut]), Ok(()));
         }
-        // What is free takes no room; or an object as much as leads back to it.
+        // Free space takes no room; or an object as much as leads back to it.
         let free = 5 + HEAD + 24 + 32;
         for (at, length) in [(free, 0), (5 + HEAD + 24, u64::MAX - 15)] {
             let mut bad = good.clone();

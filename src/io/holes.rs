@@ -15,7 +15,7 @@ pub(super) struct Hole {
     variable: String,
     /// The place in words.
     at: String,
-    /// What is stored there.
+    /// Stored value there.
     stored: f64,
     why: Why,
     count: usize,
@@ -66,12 +66,12 @@ impl Holes {
         to.0.borrow_mut().append(&mut self.0.into_inner());
     }
 
-    /// Whether nothing is missing.
+    /// Returns `true` if nothing is missing.
     pub(super) fn is_empty(&self) -> bool {
         self.0.borrow().is_empty()
     }
 
-    /// What is missing, in words, each variable once.
+    /// List of the missing values, in words, each variable once.
     pub(super) fn words(self) -> String {
         let mut words: Vec<String> = Vec::new();
         for hole in self.0.into_inner() {
@@ -88,12 +88,12 @@ impl Holes {
 pub(super) struct Masked {
     /// In units of the variable.
     pub(super) values: ArrayD<f32>,
-    /// Where it has none, if anywhere.
+    /// Place without a value, if any.
     pub(super) hole: Option<Hole>,
 }
 
 impl Masked {
-    /// Looks over values of type float that mean what is stored.
+    /// Checks values of type float that are not packed.
     pub(super) fn of_single(
         variable: &Variable<'_>,
         packing: &Packing,
@@ -162,7 +162,7 @@ impl Count {
 
 /// An index in words: the name of each dimension and the place along it.
 pub(super) fn position(variable: &Variable<'_>, at: &IxDyn) -> String {
-    // Where one time was read, the values have lost the dimension Time, which is the first.
+    // If one time was read, the values have lost the dimension Time, which is the first.
     let dimensions = variable.dimensions();
     let names = dimensions[dimensions.len() - at.ndim()..].iter().map(netcdf::Dimension::name);
     let words: Vec<String> =

@@ -17,14 +17,14 @@ const FEWEST: usize = 1 << 16;
 const SMALLEST: usize = 1 << 12;
 const LARGEST: usize = 1 << 28;
 
-/// What deflate may need beyond the bytes themselves, for each of them and once.
+/// Memory that deflate may need beyond the bytes themselves, for each of them and once.
 const EXCESS: (usize, usize) = (1000, 1024);
 
 thread_local! {
     static TOOLS: RefCell<(Decompressor, Vec<u8>)> = RefCell::new((Decompressor::new(), Vec::new()));
 }
 
-/// Where chunks lie, and where the values that are wanted do.
+/// Position of chunks, and of the requested values.
 #[derive(Debug)]
 struct Wanted<'a> {
     dataset: &'a Dataset,
@@ -34,8 +34,8 @@ struct Wanted<'a> {
 }
 
 /// The values of a variable within ranges, one for each of its dimensions, the last index fastest. `None` where
-/// they are few, where they are not stored as deflated chunks of floats, or where anything is amiss: whoever reads
-/// them in the ordinary way then tells of it.
+/// they are few, where they are not stored as deflated chunks of floats, or where anything is wrong: the ordinary
+/// way of reading then reports it.
 pub(super) fn values(file: &File, name: &str, ranges: &[Range<usize>]) -> Option<Vec<f32>> {
     let all = ranges.iter().try_fold(1_usize, |n, range| n.checked_mul(range.len()))?;
     if all < FEWEST {
@@ -73,7 +73,7 @@ pub(super) fn values(file: &File, name: &str, ranges: &[Range<usize>]) -> Option
 }
 
 impl Wanted<'_> {
-    /// Where the chunks begin that hold wanted values.
+    /// First elements of the chunks that hold requested values.
     fn begins(&self) -> Vec<Vec<usize>> {
         self.ranges.iter().zip(&self.chunk).fold(vec![Vec::new()], |begins, (range, each)| {
             let first = range.start / (*each) * each;

@@ -1,8 +1,8 @@
-//! How many bits of values are information: those that neighbouring cells have in common.
+//! Number of bits of values that are information: those that neighbouring cells have in common.
 //!
-//! The information of a bit is the mutual information of that bit in cells next to each other along x. What
-//! bits at random would show as well, in 99 of 100 cases, counts as none. Of the significand so many bits are
-//! kept that 99 % of the information is kept, and [`FEWEST`] at least.
+//! The information of a bit is the mutual information of that bit in cells next to each other along x. Information that
+//! random bits would show as well, in 99 of 100 cases, counts as none. Of the significand so many bits are kept that 99
+//! % of the information is kept, and [`FEWEST`] at least.
 //!
 //! This is not the share of the information of all bits of all cells, as the source has it. Two things only seem to
 //! be information, and are left out of the sum. Where there is no cloud all bits are the same, and edges of clouds
@@ -26,7 +26,7 @@ const KEPT: f64 = 0.99;
 /// Fewest bits of the significand that are kept.
 const FEWEST: u32 = 7;
 
-/// Half width, in standard deviations, of what bits at random show in 99 of 100 cases.
+/// Half width, in standard deviations, of the information that random bits show in 99 of 100 cases.
 const CONFIDENCE: f64 = 2.575_829_303_548_901;
 
 /// Pairs of cells that are looked at, about: where there are more, every second row is, or every third.

@@ -14,7 +14,7 @@ use crate::io::pending::Pending;
 use crate::io::storage::Compression;
 use crate::io::wrf::Frame;
 
-/// How many of the computed fields of an output are input too: the state, U and V.
+/// Number of the computed fields of an output that are input too: the state, U and V.
 const PRESCRIBED: usize = 8;
 
 /// A WRF input file in the making, under a temporary name until [`Initial::commit`].
@@ -109,7 +109,7 @@ pub(super) fn put_time(
     existing(file, "XTIME")?.put_value(minutes, [frame])
 }
 
-/// Writes what describes the grid with the NetCDF library.
+/// Writes the description of the grid with the NetCDF library.
 pub(super) fn put_grid(file: &mut FileMut, header: &Header, frame: usize) -> netcdf::Result<()> {
     for (variable, values) in GRID.iter().zip(geometry::values(&header.domain)) {
         put(file, header.shape(), frame, variable, &values)?;

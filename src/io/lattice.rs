@@ -8,7 +8,7 @@ use crate::io::writer::{Stored, Writer};
 use crate::lattice::gauge::{distance_from_su3, link_of};
 use crate::lattice::{DIRECTIONS, Extents, GaugeField, LINK_REALS, SPINOR_REALS, Solution};
 
-/// How far a link may be from SU(3): its third row is rebuilt from the others.
+/// Largest distance of a link from SU(3): its third row is rebuilt from the others.
 const MOST_DISTANCE: f64 = 1e-6;
 /// Names of the directions, the slowest first, as fields have them.
 const AXES: [&str; DIRECTIONS] = ["t", "z", "y", "x"];
@@ -32,12 +32,12 @@ pub struct Case {
     pub kappa: f64,
     /// Tolerances of the solution in double and in single precision.
     pub tolerance: [f64; 2],
-    /// Whether hops across the end in t count with the factor -1.
+    /// `true` if hops across the end in t count with the factor -1.
     pub antiperiodic_t: bool,
 }
 
 impl Case {
-    /// The links with what they need to be known by.
+    /// The links with their description.
     pub fn gauge(&self) -> GaugeField<'_> {
         let Self { extents, links, antiperiodic_t, .. } = self;
         GaugeField { extents: *extents, links, antiperiodic_t: *antiperiodic_t }
@@ -154,7 +154,7 @@ fn check_links(file: &Reader, name: &str, extents: Extents, links: &[f64]) -> Re
     Ok(largest)
 }
 
-/// What came of a case.
+/// Result of a case.
 #[derive(Clone, Debug)]
 pub struct Results<R> {
     /// D psi, (t, z, y, x, spin, color, complex), as all fields but two.
@@ -171,7 +171,7 @@ pub struct Results<R> {
     pub solution: Solution<R>,
 }
 
-/// Writes what came of some cases.
+/// Writes the results of some cases.
 ///
 /// # Errors
 ///

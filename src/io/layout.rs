@@ -3,7 +3,7 @@
 use crate::grid::Shape;
 use crate::tracers::{Tracer, TracerSet};
 
-/// Where a variable lives.
+/// Dimensions of a variable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Axes {
     /// Cell centres.
@@ -72,8 +72,7 @@ impl Axes {
         }
     }
 
-    /// Whether the values lie in cell centres as seen from above, whose positions on the map are
-    /// at hand.
+    /// Returns `true` if the values lie in cell centres as seen from above, whose positions on the map are at hand.
     pub(super) fn have_positions(self) -> bool {
         matches!(self, Self::Volume | Self::VolumeZ | Self::Plane)
     }
@@ -91,12 +90,12 @@ pub(super) fn dimensions(shape: Shape) -> [(&'static str, usize); 6] {
     ]
 }
 
-/// What the mean over the members of an ensemble is called, behind the name of the variable.
+/// Suffix of the name of a mean over the members of an ensemble.
 pub(super) const ENSEMBLE_MEAN: &str = "_ENSEMBLE_MEAN";
-/// What their spread is called.
+/// Suffix of their spread.
 pub(super) const ENSEMBLE_SPREAD: &str = "_ENSEMBLE_SPREAD";
 
-/// What a variable is.
+/// Description of a variable.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Variable {
     pub(super) name: &'static str,
@@ -105,7 +104,7 @@ pub(super) struct Variable {
     pub(super) description: &'static str,
     /// Name in the CF table, where it has one.
     pub(super) standard_name: Option<&'static str>,
-    /// How the values stand for more than their points, as CF says it.
+    /// Attribute `cell_methods`: the averages or sums that the values stand for.
     pub(super) cell_methods: Option<&'static str>,
 }
 
@@ -176,8 +175,8 @@ pub(super) const COMPUTED: [Variable; 16] = {
     ]
 };
 
-/// What operators take to other places, in the order of [`super::sampled::Sample`]: the computed
-/// fields, with the wind in the middle of the cells, and what it takes to place the layers.
+/// Variables that operators take to other places, in the order of [`super::sampled::Sample`]: the computed
+/// fields, with the wind in the middle of the cells, and the variables that place the layers.
 pub(super) const SAMPLED: [Variable; COMPUTED.len() + 2] = {
     use Axes::{Volume, VolumeZ};
     let pressure = standard(variable("pressure", Volume, "Pa", "Pressure"), "air_pressure");
@@ -272,7 +271,7 @@ pub(super) const GIVEN: [Variable; 6] = {
     ]
 };
 
-/// What describes the grid, in the order that [`super::output`] gives the values in.
+/// Description of the grid, in the order that [`super::output`] gives the values in.
 pub(super) const GRID: [Variable; 23] = {
     use Axes::{Face, Layer, Plane, PlaneX, PlaneY, Scalar};
     [

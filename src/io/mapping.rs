@@ -1,4 +1,4 @@
-//! Where on Earth the grid lies, as the CF conventions say it: a grid mapping and map coordinates.
+//! Position of the grid on Earth, as the CF conventions state it: a grid mapping and map coordinates.
 //!
 //! Source: Snyder 1987, US Geol. Survey Prof. Paper 1395, the forms for a sphere.
 
@@ -230,7 +230,7 @@ fn on_sphere(name: &'static str) -> Vec<(&'static str, Parameter)> {
     ]
 }
 
-/// Whether a cone touches the sphere instead of cutting it.
+/// Returns `true` if a cone touches the sphere instead of cutting it.
 fn is_one_parallel([one, two]: [f64; 2]) -> bool {
     (one - two).abs() < ONE_PARALLEL
 }
@@ -316,7 +316,7 @@ fn along_meridians(latitude: &Array2<f32>, longitude: &Array2<f32>) -> Option<[A
     ndarray::indices((ny, nx)).into_iter().all(is_on_line).then_some(axes)
 }
 
-/// Where on Earth the north pole of a turned globe lies.
+/// Position on Earth of the north pole of a rotated globe.
 pub(super) fn grid_pole(pole_latitude: f64, stand: f64) -> Place {
     Place { latitude: pole_latitude, longitude: turn(-180.0 - stand) }
 }

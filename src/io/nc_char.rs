@@ -1,4 +1,10 @@
 //! The character type of NetCDF, which WRF's time stamps are written in.
+//!
+//! # Decisions
+//!
+//! **One `unsafe impl` outside the device layer and the launchers.** WRF's `Times` is of type `NC_CHAR`, which the
+//! netcdf crate writes only for a type that implements its unsafe trait `NcTypeDescriptor`. The implementation names
+//! the type and contains no code that could go wrong.
 
 use netcdf::types::{NcTypeDescriptor, NcVariableType};
 

@@ -61,7 +61,7 @@ pub struct Snapshot<R> {
     pub winds: Arc<[Array3<R>; 3]>,
     /// Reflectivity and effective radii.
     pub diagnostics: CloudDiagnostics<R>,
-    /// What has fallen.
+    /// Planes at the ground.
     pub surface: Surface<R>,
     /// Water above each square metre, in the order of the fields of the state.
     /// Shape: (species, ny, nx). Units: kg m⁻².
@@ -71,9 +71,9 @@ pub struct Snapshot<R> {
     pub profiles: Array3<f64>,
     /// Largest Courant number of a cell, of all that leaves it.
     pub max_courant: f64,
-    /// What the input says of the air at this time.
+    /// Air of the input at this time.
     pub given: Arc<Given>,
-    /// Whether winds and what the input says are those of all frames.
+    /// `true` if winds and prescribed fields are those of all frames.
     pub lasts: bool,
 }
 
@@ -117,10 +117,10 @@ fn slice<T, D: ndarray::Dimension>(array: &ndarray::Array<T, D>) -> &[T] {
     array.as_slice().expect("standard layout")
 }
 
-/// What the whole file says.
+/// Global description of the file.
 #[derive(Clone, Debug)]
 pub struct Header {
-    /// Where the run takes place.
+    /// Domain of the run.
     pub domain: Domain,
     /// When it starts.
     pub start: PrimitiveDateTime,
@@ -144,13 +144,13 @@ impl Header {
 pub struct Storage {
     /// Compression of volumes.
     pub compression: Compression,
-    /// How many bits of their values are kept.
+    /// Number of bits kept of the values.
     pub keep: Keep,
     /// Which variables are written.
     pub variables: Selection,
 }
 
-/// In which form a file is written, and who is told what it takes.
+/// Form of a file, and the receiver of its sizes and times.
 #[derive(Clone, Debug, Default)]
 pub struct FileForm {
     /// The form.
@@ -226,7 +226,7 @@ impl<R: Stored> Output<R> {
         self.desk.put(|| self.sender.send(Message::Frame(Box::new(snapshot))).is_ok())
     }
 
-    /// Hands over what an operator has made of the fields, as [`Output::send`].
+    /// Hands over the product of an operator and the fields, as [`Output::send`].
     #[must_use = "false means that the writer has failed, and finish tells why"]
     pub fn send_sample(&self, operator: usize, sample: Sample<R>) -> bool {
         self.sender.send(Message::Sample(operator, Box::new(sample))).is_ok()
@@ -260,8 +260,7 @@ impl<R: Stored> Output<R> {
     }
 }
 
-/// What the writer's thread has. Without [`Message::Commit`] it leaves nothing behind but what was
-/// shown before.
+/// State of the writer's thread. Without [`Message::Commit`] it leaves only the file that got its name before.
 struct Writer<R> {
     pending: Pending,
     header: Header,
@@ -331,7 +330,7 @@ impl<R: Stored> Writer<R> {
         FrameFile::open(self.pending.path(), self.header.shape(), self.form.ledger.clone())
     }
 
-    /// Shows what there is, then writes a restart file.
+    /// Gives the output so far its name, then writes a restart file.
     fn keep(&mut self, saved: &Saved<R>) -> Result<()> {
         let Some(restarter) = &mut self.restarter else { return Ok(()) };
         self.pending.show()?;
@@ -342,7 +341,7 @@ impl<R: Stored> Writer<R> {
     }
 }
 
-/// Starts a file and defines what is in it.
+/// Starts a file and defines its variables.
 fn begin<R: Stored>(path: &Path, header: &Header, form: &FileForm) -> Result<FrameFile, String> {
     let create = || -> netcdf::Result<()> {
         let mut file = netcdf::create(path)?;
@@ -433,7 +432,7 @@ fn define_attributes(file: &mut FileMut, header: &Header) -> netcdf::Result<()> 
     Ok(())
 }
 
-/// Writes a frame: what is small first, as it is, then volumes and planes.
+/// Writes a frame: small variables first, as they are, then volumes and planes.
 fn put_frame<R: Stored>(
     file: &mut FrameFile,
     header: &Header,
@@ -470,7 +469,7 @@ fn put_frame<R: Stored>(
     file.put_fields(frame, &fields)
 }
 
-/// Writes what has no more than a dimension beside time, and returns what has more.
+/// Writes variables with at most one dimension beside time, and returns the others.
 fn put<'a, R: Stored>(
     file: &mut FrameFile,
     variable: &Variable,

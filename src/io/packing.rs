@@ -1,8 +1,8 @@
-//! Values as a file stores them, and what the attributes of a variable make of them.
+//! Packed values: unpacking and missing values by the attributes of a variable.
 //!
 //! A packed variable holds `stored`, and means `stored * scale_factor + add_offset`, in double precision.
-//! Which stored values are none at all is told by `_FillValue`, `missing_value`, `valid_min`, `valid_max`
-//! and `valid_range`, in units of what is stored, and by the fill value of the library where a variable was
+//! Missing values are marked by `_FillValue`, `missing_value`, `valid_min`, `valid_max`
+//! and `valid_range`, in units of the stored values, and by the fill value of the library where a variable was
 //! never written.
 //!
 //! Sources: NetCDF Users Guide, "Attribute Conventions" and the fill values of netcdf.h; CF conventions
@@ -21,7 +21,7 @@ const MISSING: &str = "missing_value";
 /// NetCDF's fill value of type float, which that of type double is too: 15 * 2^119.
 pub(super) const FLOAT_FILL: f32 = 9.969_21e36;
 
-/// How the bits of a whole number are meant.
+/// Meaning of the bits of a whole number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Sign {
     /// As its type says.
@@ -47,15 +47,15 @@ impl Sign {
 pub(super) enum Why {
     /// It is the fill value of the NetCDF library.
     NeverWritten,
-    /// It is what this attribute marks as missing.
+    /// It equals the missing value of this attribute.
     Marked(&'static str),
-    /// It lies outside of what this attribute allows.
+    /// It lies outside the range of this attribute.
     Outside(&'static str),
     /// It is infinite or no number, and no attribute says so.
     NotFinite,
 }
 
-/// What the attributes of a variable say of its stored values.
+/// Meaning of stored values by the attributes of a variable.
 #[derive(Clone, Debug)]
 pub(super) struct Packing {
     scale: Option<f64>,
@@ -74,7 +74,7 @@ impl Packing {
     ///
     /// # Errors
     ///
-    /// A text that names the variable and the attribute that cannot be what it should.
+    /// A text that names the variable and the attribute that is invalid.
     pub(super) fn of(variable: &Variable<'_>) -> Result<Self, String> {
         let kind = variable.vartype();
         let is_single = kind == NcVariableType::Float(FloatType::F32);
@@ -130,22 +130,22 @@ impl Packing {
         Ok(Self { scale, offset, sign, fill, marks, bounds, is_single })
     }
 
-    /// Whether values are what is stored, in single precision.
+    /// Returns `true` if values are stored as they are, in single precision.
     pub(super) fn is_single(&self) -> bool {
         self.is_single && !self.is_packed()
     }
 
-    /// Whether nothing but the library's fill value is no value.
+    /// Returns `true` if only the library's fill value means that there is no value.
     pub(super) fn is_plain(&self) -> bool {
         self.marks.is_empty() && self.bounds.is_empty()
     }
 
-    /// Whether stored values are packed.
+    /// Returns `true` if stored values are packed.
     pub(super) fn is_packed(&self) -> bool {
         self.scale.is_some() || self.offset.is_some()
     }
 
-    /// Whether stored values are what they mean, or mark that there are none.
+    /// Returns `true` if stored values need no unpacking, or mark that there are none.
     pub(super) fn is_as_stored(&self) -> bool {
         !self.is_packed() && self.sign == Sign::OfType
     }
@@ -185,7 +185,7 @@ impl Packing {
     }
 }
 
-/// That an attribute cannot be what it should, and the way out.
+/// Message about an invalid attribute, with the remedy.
 fn refusal(variable: &Variable<'_>, name: &str, found: &str, needed: &str) -> String {
     format!(
         "attribute {name} of the variable {} is {found}; {needed} needed; correct it (ncatted -a \
@@ -195,7 +195,7 @@ fn refusal(variable: &Variable<'_>, name: &str, found: &str, needed: &str) -> St
     )
 }
 
-/// Whether an attribute is of type float or double.
+/// Returns `true` if an attribute is of type float or double.
 fn is_floating(variable: &Variable<'_>, name: &str) -> bool {
     use AttributeValue as A;
     let value = variable.attribute(name).map(|attribute| attribute.value());
@@ -257,7 +257,7 @@ fn factor(variable: &Variable<'_>, name: &str) -> Result<Option<f64>, String> {
     }
 }
 
-/// What `_Unsigned` makes of a type of whole numbers.
+/// Effect of `_Unsigned` on a type of whole numbers.
 fn sign(variable: &Variable<'_>, whole: Option<&IntType>) -> Result<Sign, String> {
     let Some(attribute) = variable.attribute(UNSIGNED) else { return Ok(Sign::OfType) };
     let text = match attribute.value() {
@@ -285,7 +285,7 @@ fn sign(variable: &Variable<'_>, whole: Option<&IntType>) -> Result<Sign, String
     }
 }
 
-/// What the library fills variables of a type with. Bytes have no such value: all of them are in use.
+/// Fill value of the library for variables of a type. Bytes have no such value: all of them are in use.
 fn default_fill(kind: &NcVariableType) -> Option<f64> {
     Some(match kind {
         NcVariableType::Float(_) => FLOAT_FILL.into(),

@@ -3,9 +3,14 @@
 //! A name may be a link: then the file that it stands for is written, and the link stays. Mode and
 //! owner of a file that is replaced are kept.
 //!
-//! Beside `out.nc` in the making lie `.out.nc.part` with what there is of it, and `.out.nc.lock`,
-//! whose lock the system drops when the program ends, however it ends. Whoever holds that lock may
-//! write the file, and overwrites what a run that was killed has left.
+//! Beside `out.nc` in the making lie `.out.nc.part` with the contents so far, and `.out.nc.lock`,
+//! whose lock the system drops when the program ends, however it ends. The holder of that lock may
+//! write the file, and overwrites the remains of a killed run.
+//!
+//! # Decisions
+//!
+//! **The lock is a file of its own beside the output.** HDF5 locks its files itself, with the same system call. The
+//! lock ends with the process, and its holder overwrites a file that it finds under the temporary name.
 
 use std::fmt;
 use std::fs::{self, File, OpenOptions, TryLockError};
@@ -21,7 +26,7 @@ use crate::error::{Error, Result};
 use crate::io::destination::{self, refuse_existing};
 use crate::os_text::Shown;
 
-/// What is written to learn whether there is room, bytes: more than the library holds back.
+/// Length of the trial write that tells whether there is room, bytes: more than the library holds back.
 const ROOM: usize = 1 << 24;
 
 /// A part of it.
@@ -29,7 +34,7 @@ static BLOCK: [u8; 1 << 16] = [0; 1 << 16];
 
 /// An output file in the making. Dropped without [`Pending::commit`], it leaves nothing behind.
 ///
-/// As long as it is there nobody else can write the target.
+/// As long as it is there no other program of ours can write the target.
 #[derive(Debug)]
 pub struct Pending {
     /// The name as the user gave it.
@@ -39,7 +44,7 @@ pub struct Pending {
     // In this order: what is not complete goes before the next run may begin its own.
     temporary: TempPath,
     claim: Claim,
-    /// Whether a file of the name may be replaced; one of our own may.
+    /// `true` if a file of the name may be replaced; one of our own may.
     may_replace: bool,
 }
 
@@ -85,13 +90,13 @@ impl Pending {
         let part = beside(".part");
         destination::create(&part, &place).map_err(failed)?;
         let temporary = TempPath::try_from_path(part).map_err(failed)?;
-        // What a run that was killed in the middle of it may have left.
+        // A run that was killed in the middle of it may have left this.
         let _ = fs::remove_file(copy_of(&temporary));
         let target = target.to_owned();
         Ok(Self { target, place, temporary, claim, may_replace: force })
     }
 
-    /// Where to write until the file is complete.
+    /// Path to write to until the file is complete.
     pub fn path(&self) -> &Path {
         &self.temporary
     }
@@ -101,7 +106,7 @@ impl Pending {
         &self.target
     }
 
-    /// An [`Error::Io`] about this file that says what the library said, and why.
+    /// An [`Error::Io`] about this file with the message of the library, and its reason.
     ///
     /// NetCDF does not pass on what the system answered. Where there is no room, there is still
     /// none for what is written here.
@@ -199,7 +204,7 @@ impl Pending {
     }
 }
 
-/// Where a copy is made of a file that is not complete.
+/// Path of the copy of a file that is not complete.
 fn copy_of(part: &Path) -> PathBuf {
     let mut name = part.as_os_str().to_owned();
     name.push(".copy");
@@ -221,7 +226,7 @@ fn give_name(file: TempPath, [target, place]: [&Path; 2], may_replace: bool) -> 
 }
 
 /// The right to write a file, which one run has at a time. It ends with the program, even where
-/// that is killed: what stays then is a file without a lock.
+/// that is killed: a file without a lock stays then.
 #[derive(Debug)]
 struct Claim {
     path: PathBuf,
@@ -235,7 +240,7 @@ impl Claim {
     fn new(target: &Path, path: PathBuf) -> Result<Self> {
         let failed = |e: io::Error| Error::io(target, "write to", e);
         loop {
-            // What is written to it is not to go elsewhere.
+            // Its contents are not to go elsewhere.
             if path.symlink_metadata().is_ok_and(|about| about.is_symlink()) {
                 return Err(Error::input(&path, "is a link and in the way of a run; remove it"));
             }
@@ -284,7 +289,7 @@ impl Claim {
 
 impl Drop for Claim {
     fn drop(&mut self) {
-        // Where it cannot be removed it keeps nobody out.
+        // If it cannot be removed, it blocks no other run.
         let _ = fs::remove_file(&self.path);
     }
 }

@@ -17,7 +17,7 @@ use crate::io::writer::Stored;
 /// A place of interest and where it lies.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Place {
-    /// What it is called.
+    /// Name of the place.
     pub name: String,
     /// Longitude and latitude, degrees.
     pub on_earth: Option<[f64; 2]>,
@@ -197,7 +197,7 @@ impl<R: Stored> Companion<R> for Points {
                 self.ground.now(variable.name, 1, &[places], field)?;
                 continue;
             }
-            // Levels of a place side by side; what belongs to faces as the mean of the two.
+            // Levels of a place side by side; values on faces as the mean of the two.
             let at = |k: usize, place: usize| field[k * places + place];
             let count = levels(variable.axes, shape);
             let profile = |place: usize| {

@@ -1,4 +1,4 @@
-//! The columns of a run, each as one contiguous profile, with what they hold in all: a CF file.
+//! The columns of a run, each as one contiguous profile, with its totals: a CF file.
 
 use std::path::Path;
 
@@ -16,7 +16,7 @@ const PROFILE: [&str; 4] = ["time", "south_north", "west_east", "bottom_top"];
 /// Dimensions of a number for each column.
 const COLUMN: [&str; 3] = ["time", "south_north", "west_east"];
 
-/// What the columns hold of each kind of water: name, description and name in the CF table.
+/// Content of each kind of water in a column: name, description and name in the CF table.
 const TOTALS: [(&str, &str, Option<&str>); 5] = [
     ("QVAPOR_PATH", "vapour of the column", Some("atmosphere_mass_content_of_water_vapor")),
     (

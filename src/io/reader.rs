@@ -1,4 +1,4 @@
-//! NetCDF input, with errors that name the file, the variable, what was found and what is needed.
+//! NetCDF input, with errors that name the file, the variable, the value and the expectation.
 
 use std::fs;
 use std::io::Read;
@@ -23,7 +23,7 @@ pub const RESTART_MARK: &str = "nwp_mini_restart";
 #[derive(Debug)]
 pub struct Reader {
     path: PathBuf,
-    /// The same file, where its chunks have been asked for; closed first.
+    /// The same file, if its chunks have been read; closed first.
     chunks: OnceLock<Option<File>>,
     file: netcdf::File,
     /// Most bytes that the values of a variable can take.
@@ -78,7 +78,7 @@ impl Reader {
         Error::input(&self.path, message)
     }
 
-    /// Whether there is a variable of this name.
+    /// Returns `true` if there is a variable of this name.
     pub fn has(&self, name: &str) -> bool {
         self.file.variable(name).is_some()
     }
@@ -282,7 +282,7 @@ impl Reader {
     ///
     /// [`Error::Input`] when it is missing, has another dimension or is not numeric.
     pub fn row(&self, name: &str, dimension: &str) -> Result<Vec<f64>> {
-        /// NetCDF's default for what was never written.
+        /// NetCDF's default for values that were never written.
         const UNWRITTEN: f64 = 9.969_209_968_386_869e36;
         let variable = self.variable(name)?;
         let found: Vec<String> =
@@ -306,7 +306,7 @@ impl Reader {
         Ok(values)
     }
 
-    /// That a variable cannot be read, and what would help.
+    /// Message about a variable that cannot be read, with the remedy.
     pub(super) fn unreadable(&self, name: &str, what: &str, error: &netcdf::Error) -> Error {
         let explained = filters::explained(&self.path, name, &error.to_string());
         self.error(
@@ -316,11 +316,11 @@ impl Reader {
         )
     }
 
-    /// What the attributes of a variable say of its values.
+    /// Packing and missing values of a variable, by its attributes.
     ///
     /// # Errors
     ///
-    /// [`Error::Input`] with the attribute that is not what it should be.
+    /// [`Error::Input`] with the attribute that is invalid.
     pub(super) fn packing(&self, variable: &Variable<'_>) -> Result<Packing> {
         Packing::of(variable).map_err(|why| self.error(why))
     }
@@ -383,7 +383,7 @@ impl Reader {
         }
     }
 
-    /// Whether there is a variable of this name, of type double.
+    /// Returns `true` if there is a variable of this name, of type double.
     pub(super) fn is_double(&self, name: &str) -> bool {
         let double = NcVariableType::Float(FloatType::F64);
         self.file.variable(name).is_some_and(|variable| variable.vartype() == double)

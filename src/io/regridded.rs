@@ -30,7 +30,7 @@ pub struct Regridded {
     arrangement: Arrangement,
     /// Number of the operator that leads to the grid.
     operator: usize,
-    /// Whether anything of the run reaches a cell.
+    /// `true` if a cell of the run contributes to the cell.
     is_reached: Vec<bool>,
     /// Sine and cosine of the angle of the run's axes at each cell, where winds are turned to
     /// meridians and parallels.
@@ -250,7 +250,7 @@ fn define_covered(
     coordinates: &str,
 ) -> Result<()> {
     let matrix = &weights.weights.matrix;
-    // What the weights of a cell add up to is what its values have to be divided by.
+    // Values of a cell are divided by the sum of its weights.
     let covered: Vec<f64> = matrix
         .starts()
         .windows(2)

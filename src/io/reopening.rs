@@ -1,4 +1,11 @@
-//! A NetCDF file that grows, and whose library does not keep what was written.
+//! A NetCDF file that grows, and is flushed by closing and opening it again.
+//!
+//! # Decisions
+//!
+//! **Files filled by the NetCDF library are closed and opened again every 32 MB of values.** These are the files of
+//! ensembles, and those beside the output. The library keeps up to 64 MB of every variable until the file is closed,
+//! and the crate has no way to limit that; with the 60 variables of an output, 150 frames of `soc.nc` made 1.2 GB
+//! resident. Now it is 0.1 GB, and the files hold the same values.
 
 use std::path::{Path, PathBuf};
 
@@ -43,7 +50,7 @@ impl Reopening {
         Ok(())
     }
 
-    /// Hands what was written to the system.
+    /// Flushes the file to the system.
     pub(super) fn sync(&mut self) -> netcdf::Result<()> {
         self.file()?.sync()
     }

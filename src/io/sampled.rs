@@ -1,4 +1,4 @@
-//! What is made of the fields of a run beside its frames: products of operators, and columns.
+//! Samples of the fields of a run beside its frames: products of operators, and columns.
 
 use crate::grid::Shape;
 use crate::io::layout::{Axes, SAMPLED};
@@ -20,7 +20,7 @@ pub struct Sample<R> {
 }
 
 impl<R: Real> Sample<R> {
-    /// Whether all values are numbers, and finite.
+    /// Returns `true` if all values are numbers, and finite.
     pub fn is_finite(&self) -> bool {
         self.fields.iter().chain(&self.passive).flatten().all(|x| x.is_finite())
     }
@@ -47,7 +47,7 @@ pub struct ColumnFrame<R> {
 }
 
 impl<R: Real> ColumnFrame<R> {
-    /// Whether all fields are numbers, and finite.
+    /// Returns `true` if all fields are numbers, and finite.
     pub fn is_finite(&self) -> bool {
         self.fields.iter().flatten().all(|x| x.is_finite())
     }

@@ -8,7 +8,7 @@ use crate::io::layout::{
 use crate::io::reader::nearest;
 use crate::tracers::TracerSet;
 
-/// What tells when and where the values are, and is always written beside times.
+/// Positions of the values, which are always written beside the times.
 const PLACES: [&str; 2] = ["XLAT", "XLONG"];
 /// Variables of `minimal` beside these and the state: precipitation.
 const FALLEN: [&str; 2] = ["RAINNC", "SNOWNC"];
@@ -34,7 +34,7 @@ fn known() -> impl Iterator<Item = &'static Variable> {
 }
 
 impl Selection {
-    /// Whether a variable is among them.
+    /// Returns `true` if a variable is among them.
     pub(super) fn has(&self, about: &Variable) -> bool {
         let name = about.name;
         let is_of_wrf = || {

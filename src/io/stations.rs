@@ -11,7 +11,7 @@ use crate::io::weights::Coordinates;
 /// A place of interest.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Station {
-    /// What it is called.
+    /// Name of the place.
     pub name: String,
     /// Longitude, degrees east, or x, m.
     pub x: f64,
@@ -24,7 +24,7 @@ pub struct Station {
 /// The places of a file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Stations {
-    /// What their coordinates are.
+    /// Kind of the coordinates.
     pub coordinates: Coordinates,
     /// One after the other; at least one.
     pub list: Vec<Station>,
@@ -33,7 +33,7 @@ pub struct Stations {
 /// Names of columns.
 const COLUMNS: [&str; 5] = ["name", "lat", "lon", "x", "y"];
 
-/// What a header looks like.
+/// Form of a header.
 const HEADERS: &str = "name,lat,lon (degrees) or name,x,y (m)";
 
 impl Stations {
@@ -95,7 +95,7 @@ impl Stations {
     }
 }
 
-/// Where the columns are: name, longitude or x, latitude or y.
+/// Numbers of the columns: name, longitude or x, latitude or y.
 fn columns(header: &[String], line: usize) -> Result<(Coordinates, [usize; 3]), String> {
     for (n, column) in header.iter().enumerate() {
         if !COLUMNS.contains(&column.as_str()) {

@@ -1,4 +1,4 @@
-//! In which form the values of volumes are stored: rounded, shuffled, deflated.
+//! Stored form of the values of volumes: rounded, shuffled, deflated.
 
 use std::cell::RefCell;
 
@@ -51,8 +51,8 @@ pub fn rounding_error(bits: u32) -> f64 {
 /// cores to have some.
 const CHUNK: usize = 1 << 20;
 
-/// How a field is cut into chunks: some whole levels, or some whole rows of one level. A field of the
-/// horizontal plane is a volume of one level.
+/// Chunks of a field: some whole levels, or some whole rows of one level. A field of the horizontal plane is a volume
+/// of one level.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Blocks {
     levels: usize,
@@ -101,7 +101,7 @@ impl Blocks {
         self.with_levels(1, self.levels, self.rows, self.volume[2])
     }
 
-    /// Where a chunk of a frame begins.
+    /// Offset of a chunk of a frame.
     pub(super) fn offset(self, frame: usize, block: Block) -> Vec<usize> {
         self.with_levels(frame, block.level, block.row, 0)
     }
@@ -110,7 +110,7 @@ impl Blocks {
         if self.is_plane { vec![time, row, i] } else { vec![time, level, row, i] }
     }
 
-    /// Whether it has levels.
+    /// Returns `true` if it has levels.
     pub(super) fn is_volume(self) -> bool {
         !self.is_plane
     }
@@ -150,7 +150,7 @@ pub trait Bits: Copy + PartialEq + Send + Sync + 'static {
     /// Its bits.
     fn word(self) -> u64;
 
-    /// How often a bit, counted from the lowest one, is set in both of two values side by side.
+    /// Number of pairs of values side by side in which a bit, counted from the lowest one, is set in both.
     fn ones(a: &[Self], b: &[Self], bit: usize) -> u64;
 
     /// Appends values in the byte order of files.
@@ -220,7 +220,7 @@ pub(super) fn unshuffled(bytes: &[u8], is_shuffled: bool) -> Vec<f32> {
     words.map(|((a, b), (c, d))| f32::from_le_bytes([*a, *b, *c, *d])).collect()
 }
 
-/// How values become bytes of a chunk.
+/// Coding of values as bytes of a chunk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Coding {
     pub(super) compression: Compression,
@@ -240,7 +240,7 @@ struct Tools {
 }
 
 impl Tools {
-    /// A stream of zlib of what is shuffled.
+    /// A zlib stream of shuffled bytes.
     fn zlib(&mut self, level: i32) -> Result<Vec<u8>, String> {
         let Self { compressor, shuffled } = self;
         let compressor = if let Some(same) = compressor.take_if(|(now, _)| *now == level) {

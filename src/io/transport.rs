@@ -17,7 +17,7 @@ const FEWEST_CELLS: usize = 4;
 /// Fewest layers: one would have no face inside.
 const FEWEST_LAYERS: usize = 2;
 
-/// Most steps: what is counted after each of them is kept until the end.
+/// Most steps: the sums after each of them are kept until the end.
 const MOST_STEPS: f64 = 1e6;
 
 /// A tracer in a steady wind, on WRF's grid.
@@ -47,7 +47,7 @@ pub struct Case {
     pub steps: usize,
 }
 
-/// How much of the tracer there is, and its extremes.
+/// Mass of the tracer, and its extremes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Census {
     /// Sum over the cells of mass times mixing ratio, Pa (per unit area of the map).

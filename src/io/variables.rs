@@ -1,4 +1,4 @@
-//! Variables of any type and shape, as a file holds them, for whoever compares files.
+//! Variables of any type and shape, as a file holds them, for comparisons of files.
 
 use std::ops::Range;
 
@@ -21,11 +21,11 @@ pub struct Extent {
     pub name: String,
     /// Its length.
     pub length: usize,
-    /// Whether it may grow.
+    /// `true` if it may grow.
     pub unlimited: bool,
 }
 
-/// What a variable is.
+/// Description of a variable.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Description {
     /// Its name.
@@ -34,8 +34,7 @@ pub struct Description {
     pub kind: Kind,
     /// Its dimensions.
     pub extents: Vec<Extent>,
-    /// Where values are not what is stored: half of the step from one packed value to the next, in units
-    /// of the variable.
+    /// For packed values: half of the step from one packed value to the next, in units of the variable.
     pub packed: Option<f64>,
 }
 
@@ -92,7 +91,7 @@ fn kind(of: &NcVariableType) -> Kind {
 }
 
 impl Reader {
-    /// What the variables of the file are, in its order.
+    /// Descriptions of the variables of the file, in its order.
     ///
     /// # Errors
     ///
@@ -101,7 +100,7 @@ impl Reader {
         self.variable_names().iter().map(|name| self.description(name)).collect()
     }
 
-    /// What a variable is.
+    /// Description of a variable.
     ///
     /// # Errors
     ///
@@ -123,7 +122,7 @@ impl Reader {
         })
     }
 
-    /// What the attributes of a variable say of its values; `None` where these are no numbers.
+    /// Packing and missing values of a variable, by its attributes; `None` if it is not numeric.
     fn packing_of_numbers(&self, variable: &Variable<'_>) -> Result<Option<Packing>> {
         match variable.vartype() {
             NcVariableType::Float(_) | NcVariableType::Int(_) => self.packing(variable).map(Some),

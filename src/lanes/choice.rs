@@ -1,4 +1,4 @@
-//! The set of vector instructions that the program uses: the best one, or what a variable says.
+//! The set of vector instructions that the program uses: the best one, or the one that a variable names.
 
 use std::sync::OnceLock;
 
@@ -7,13 +7,13 @@ use super::Instructions;
 /// The variable that chooses: a name of [`NAMES`].
 const VARIABLE: &str = "NWP_MINI_SIMD";
 
-/// What the variable may say, the narrowest set first.
+/// Values of the variable, the narrowest set first.
 const NAMES: [&str; 3] = ["none", "avx2", "avx512"];
 
 /// The sets that the program may use, the best one first: those of this processor, up to the one
 /// that `NWP_MINI_SIMD` names (`avx512`, `avx2` or `none`) where it is set.
 ///
-/// The variable is read once. Its error says what it holds and what it may.
+/// The variable is read once. Its error states the value and the admissible ones.
 pub(super) fn permitted() -> &'static Result<Vec<Instructions>, String> {
     static PERMITTED: OnceLock<Result<Vec<Instructions>, String>> = OnceLock::new();
     PERMITTED.get_or_init(|| match std::env::var_os(VARIABLE) {

@@ -12,7 +12,7 @@ const LOG2_E_REST: f32 = 1.925_963e-8;
 
 /// The upper 10 bits of ln 2: products with the exponents of numbers are exact.
 const LN_2_HIGH: f32 = 0.693_359_4;
-/// What they leave of ln 2.
+/// Remainder of ln 2.
 const LN_2_LOW: f32 = -2.121_944_4e-4;
 
 /// log₁₀e less its nearest value in single precision.
@@ -20,7 +20,7 @@ const LOG10_E_REST: f32 = -1.010_305e-8;
 
 /// The upper 11 bits of log₁₀2: products with the exponents of numbers are exact.
 const LOG10_2_HIGH: f32 = 0.301_025_4;
-/// What they leave of log₁₀2.
+/// Remainder of log₁₀2.
 const LOG10_2_LOW: f32 = 4.605_039e-6;
 
 /// (ln(1 + f) - f + f²/2) / f³ for √½ ≤ 1 + f ≤ √2, from the constant term up; what it leaves out
@@ -55,7 +55,7 @@ const LIFT_EXPONENT: i32 = 24;
 
 /// Bits of a number's mantissa.
 const MANTISSA_BITS: u32 = 23;
-/// What is added to an exponent where it is stored.
+/// Bias of a stored exponent.
 const EXPONENT_BIAS: i32 = 127;
 
 /// Exponents beyond which e^x is infinite or 0.

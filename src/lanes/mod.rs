@@ -1,4 +1,4 @@
-//! Numbers side by side: how loops over many cells become vector instructions, of whichever set the
+//! SIMD: numbers side by side, so that loops over many cells become vector instructions, of whichever set the
 //! processor has.
 //!
 //! A [`Task`] is compiled for every set of instructions, and the best one that the processor knows
@@ -29,7 +29,7 @@ pub const LANES: usize = 32;
 /// One number for each column, cell or whatever stands side by side.
 pub type Row<R> = [R; LANES];
 
-/// What a function gives for each lane.
+/// Results of a function for each lane.
 ///
 /// The compiler sees that the result overlaps with nothing that the function reads, and makes vector
 /// instructions of it without asking when the program runs.
@@ -42,13 +42,13 @@ pub fn each<R: Copy + Default>(value: impl Fn(usize) -> R) -> Row<R> {
     row
 }
 
-/// Whether something holds in any lane.
+/// Returns `true` if something holds in any lane.
 #[inline(always)]
 pub fn any(holds: impl Fn(usize) -> bool) -> bool {
     each(|l| u32::from(holds(l))).iter().fold(0, |any, holds| any | holds) != 0
 }
 
-/// Whether something holds in all lanes.
+/// Returns `true` if something holds in all lanes.
 #[inline(always)]
 pub fn all(holds: impl Fn(usize) -> bool) -> bool {
     !any(|l| !holds(l))
@@ -78,7 +78,7 @@ impl Instructions {
         avx512.into_iter().chain(avx2).collect()
     }
 
-    /// What `NWP_MINI_SIMD` calls the set.
+    /// Name of the set in `NWP_MINI_SIMD`.
     fn option(self) -> &'static str {
         match self {
             Self::Avx2(_) => "avx2",
@@ -95,7 +95,7 @@ impl Instructions {
         }
     }
 
-    /// What the set is called.
+    /// Name of the set.
     pub fn name(self) -> &'static str {
         match self {
             Self::Avx2(_) => "AVX2",
@@ -111,7 +111,7 @@ impl Instructions {
         Vec::new()
     }
 
-    /// What `NWP_MINI_SIMD` calls the set.
+    /// Name of the set in `NWP_MINI_SIMD`.
     fn option(self) -> &'static str {
         match self {}
     }
@@ -121,7 +121,7 @@ impl Instructions {
         match self {}
     }
 
-    /// What the set is called.
+    /// Name of the set.
     pub fn name(self) -> &'static str {
         match self {}
     }
@@ -145,12 +145,12 @@ impl Instructions {
     ///
     /// # Errors
     ///
-    /// What the variable holds and what it may.
+    /// The value of the variable and its admissible ones.
     pub fn check() -> Result<(), String> {
         choice::permitted().as_ref().map(drop).map_err(Clone::clone)
     }
 
-    /// What the best set is called, "none" where there is none.
+    /// Name of the best set, "none" if there is none.
     pub fn best_name() -> &'static str {
         Self::best().map_or("none", Self::name)
     }
@@ -159,7 +159,7 @@ impl Instructions {
 /// Runs a task that is written for vector registers with the best instructions that the program may use
 /// here; without any, a register holds one number.
 ///
-/// For tasks whose bits do not depend on them: every fused operation is asked for by name.
+/// For tasks whose bits do not depend on them: every fused operation is written by name.
 #[inline]
 pub fn run_best_in_registers<T: pulp::WithSimd>(task: T) -> T::Output {
     #[cfg(target_arch = "x86_64")]
@@ -190,10 +190,10 @@ impl fmt::Display for Instructions {
 
 /// Work that is compiled once for every set of instructions.
 pub trait Task {
-    /// What it returns.
+    /// Result of the task.
     type Output;
 
-    /// Does the work. Only what is inlined here is compiled with the instructions: mark it, and the
+    /// Does the work. Only inlined code is compiled with the instructions: mark it, and the
     /// functions that it calls, `#[inline(always)]`.
     fn run(self) -> Self::Output;
 }

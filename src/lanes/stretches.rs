@@ -1,4 +1,4 @@
-//! Columns of fields brought side by side for vector instructions, and put back.
+//! Gather and scatter of columns of fields for vector (SIMD) instructions.
 
 use std::ops::Range;
 

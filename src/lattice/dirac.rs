@@ -12,14 +12,14 @@ pub struct GaugeField<'a> {
     pub extents: Extents,
     /// Links, (mu, t, z, y, x, row, column, complex).
     pub links: &'a [f64],
-    /// Whether hops across the end in t count with the factor -1.
+    /// `true` if hops across the end in t count with the factor -1.
     pub antiperiodic_t: bool,
 }
 
-/// What ends an iteration.
+/// Termination of an iteration.
 #[derive(Clone, Copy, Debug)]
 pub struct Stop {
-    /// Norm of the residual by that of the right-hand side that is asked for.
+    /// Requested norm of the residual, relative to that of the right-hand side.
     pub tolerance: f64,
     /// Most iterations.
     pub most: usize,

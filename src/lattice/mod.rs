@@ -6,6 +6,15 @@
 //! only, so that `M x = b` is solved on even sites by `M_hat = 1 - kappa² D_eo D_oe`.
 //!
 //! Nothing here knows of weather.
+//!
+//! # Decisions
+//!
+//! **The operator has the same bits on CPU and GPU.** This holds in the basis and with the links of the file: every
+//! product that is added to something is fused by name, in one order (`link`). Formulas are templates over direction
+//! and sign, which the sweep of twins cannot call; `validation/emulated/lattice` compares whole operators instead. On
+//! the CPU the lattice is cut into sixteen equal parts, one for each lane of a register (`virtual_nodes`), so that
+//! neighbours change lanes only at the border of the parts. GPU kernels are compiled for the extents: the indices need
+//! no division, and chunks of 32 sites keep all loads of a spinor at constant offsets from one address (`gpu/form`).
 
 pub mod checkerboard;
 pub mod dirac;

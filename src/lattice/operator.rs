@@ -48,7 +48,7 @@ impl<R: Vectorised> Scratch<R> {
     }
 }
 
-/// What a place is computed from.
+/// Neighbours and links of a site.
 struct Stencil<'a, R> {
     /// Spinors of the neighbours: for each direction ahead and behind.
     spinors: [&'a [R]; NEIGHBOURS],

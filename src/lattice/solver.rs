@@ -9,7 +9,7 @@ use crate::real::Real;
 /// Most iterations before a solver gives up.
 pub const MOST_ITERATIONS: usize = 10_000;
 
-/// What came of a system.
+/// Result of a system.
 #[derive(Clone, Debug)]
 pub struct Solution<R> {
     /// The solution on the whole lattice, (t, z, y, x, spin, color, complex).
@@ -20,7 +20,7 @@ pub struct Solution<R> {
     pub residual: f64,
     /// `|r_k| / |b_hat|` before the first and after every iteration.
     pub history: Vec<f64>,
-    /// Whether the residual came down to the tolerance.
+    /// `true` if the residual came down to the tolerance.
     pub converged: bool,
 }
 
@@ -54,7 +54,7 @@ pub fn solve<R: Real, D: Dirac<R>>(
     Ok(Solution { x, iterations: history.len() - 1, residual, history, converged })
 }
 
-/// What came of a defect correction.
+/// Result of a defect correction.
 #[derive(Clone, Debug)]
 pub struct Corrected {
     /// The solution.
@@ -63,7 +63,7 @@ pub struct Corrected {
     pub corrections: usize,
 }
 
-/// Tolerance of the inner solver: what single precision reaches on any of these systems without
+/// Tolerance of the inner solver: single precision reaches it on any of these systems without
 /// stalling near 3e-7.
 const INNER_TOLERANCE: f64 = 1e-5;
 /// Most corrections: each gains five digits, and double precision has sixteen.

@@ -15,7 +15,7 @@ pub const LANES: usize = 16;
 /// Lanes by the lanes that they take their neighbours from.
 pub type Permutation = [usize; LANES];
 
-/// How a lattice is cut.
+/// Division of a lattice into parts.
 #[derive(Clone, Debug)]
 pub struct VirtualNodes {
     /// The whole lattice.
@@ -33,7 +33,7 @@ pub struct VirtualNodes {
 pub struct Neighbour {
     /// Its checkerboard index in the part.
     pub index: usize,
-    /// Whether it lies across the border of the part.
+    /// `true` if it lies across the border of the part.
     pub is_across: bool,
 }
 
@@ -104,7 +104,7 @@ impl VirtualNodes {
         std::array::from_fn(|lane| self.node(lane)[3] == if is_ahead { last } else { 0 })
     }
 
-    /// How lanes find their neighbours across the border of the parts.
+    /// Permutation of the lanes across the border of the parts.
     pub fn permutation(&self, mu: usize, is_ahead: bool) -> &Permutation {
         &self.permutations[mu][usize::from(!is_ahead)]
     }

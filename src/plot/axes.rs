@@ -7,13 +7,13 @@ use super::decades::Decades;
 /// A range of values with the numbers along it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Axis {
-    /// What it shows, with its units.
+    /// Name of the quantity, with its units.
     pub name: String,
     /// Values at its ends, in the units of [`Axis::name`].
     pub range: [f64; 2],
     /// Values with a number, and that number.
     pub ticks: Vec<(f64, String)>,
-    /// Whether equal ratios are equally long.
+    /// `true` if equal ratios are equally long.
     pub is_logarithmic: bool,
 }
 
@@ -117,7 +117,7 @@ pub struct Frame {
 }
 
 impl Frame {
-    /// Where a pair of values lies.
+    /// Place of a pair of values.
     pub fn place(&self, [x, y]: [f64; 2]) -> Place {
         let [left, top] = self.at;
         let [width, height] = self.size;
@@ -200,10 +200,10 @@ pub const LEFT: f64 = 82.0;
 pub const TOP: f64 = 86.0;
 /// Below them: room for numbers and a name, px.
 pub const BELOW: f64 = 56.0;
-/// Where titles begin, px.
+/// Left margin of titles, px.
 pub const MARGIN: f64 = 20.0;
 
-/// Title, and what stands below it in grey, each cut to the picture's width.
+/// Title, and the line below it in grey, each cut to the picture's width.
 pub fn draw_title(picture: &mut Picture, title: &str, below: &[String]) {
     let most = picture.size()[0] - 2.0 * MARGIN;
     let fitted = |text: Text| Text {
@@ -230,7 +230,7 @@ pub fn draw_bar(picture: &mut Picture, left: f64, [top, bottom]: [f64; 2], scale
         picture.rectangle([left, y], [WIDTH, height], Some(*colour), None);
     }
     picture.rectangle([left, top], [WIDTH, bottom - top], None, Some(Stroke::solid(INK, 1.0)));
-    // Where classes are low, not each of them has its number.
+    // If classes are low, not each of them has its number.
     let apart = ((SIZE + 2.0) / height).ceil().max(1.0) as usize;
     let mut widest: f64 = 0.0;
     for (number, label) in scale.labels.iter().enumerate().step_by(apart) {
@@ -247,7 +247,7 @@ pub fn draw_bar(picture: &mut Picture, left: f64, [top, bottom]: [f64; 2], scale
 /// One line of a legend.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Entry {
-    /// What it means.
+    /// Meaning of the colours.
     pub name: String,
     /// The line that is meant.
     pub stroke: Stroke,

@@ -8,11 +8,11 @@ use super::decades::Decades;
 /// One bar.
 #[derive(Clone, Debug)]
 pub struct Bar {
-    /// What it stands for.
+    /// Name of the bar.
     pub name: String,
-    /// What stands behind it, besides its value.
+    /// Text behind it, besides its value.
     pub note: String,
-    /// How long it is.
+    /// Length of the bar.
     pub value: f64,
     /// Number of its colour.
     pub colour: usize,
@@ -21,7 +21,7 @@ pub struct Bar {
 /// Bars of one kind.
 #[derive(Clone, Debug)]
 pub struct Group {
-    /// What they have in common.
+    /// Title that they share.
     pub title: String,
     /// The bars.
     pub bars: Vec<Bar>,
@@ -36,7 +36,7 @@ const BELOW: f64 = 52.0;
 /// Room for names, px: no less, and no more.
 const NAMES: [f64; 2] = [110.0, 420.0];
 
-/// What stands behind a bar.
+/// Text behind a bar.
 fn behind(bar: &Bar) -> String {
     let note = if bar.note.is_empty() { "" } else { &format!("  ({})", bar.note) };
     format!("{}{note}", short(bar.value))

@@ -29,7 +29,7 @@ impl Stroke {
     }
 }
 
-/// Where a text is held.
+/// Alignment of a text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Anchor {
     /// At its beginning.
@@ -44,21 +44,21 @@ pub enum Anchor {
 /// A line of text.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Text {
-    /// Where its base line is held.
+    /// Anchor point on its base line.
     pub at: Place,
-    /// What it says.
+    /// Text.
     pub text: String,
-    /// What part of it is held there.
+    /// Part of it that is held there.
     pub anchor: Anchor,
     /// Height of its letters, px.
     pub size: f64,
-    /// How thick they are.
+    /// Thickness of its letters.
     pub weight: Weight,
     /// Their colour.
     pub colour: Colour,
-    /// Whether it reads upward.
+    /// `true` if it reads upward.
     pub is_upright: bool,
-    /// Whether a white rim keeps it legible on anything.
+    /// `true` if a white rim keeps it legible on anything.
     pub has_rim: bool,
 }
 
@@ -110,7 +110,7 @@ impl Text {
         Self { has_rim: true, ..self }
     }
 
-    /// How wide it is, px.
+    /// Width, px.
     pub fn width(&self) -> f64 {
         font::width(&self.text, self.size, self.weight)
     }
@@ -125,7 +125,7 @@ pub struct Image {
     pub colours: Vec<Option<Colour>>,
 }
 
-/// What a picture is made of.
+/// Elements of a picture.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Item {
     /// Lines or areas.
@@ -154,7 +154,7 @@ pub(super) enum Item {
         size: Place,
         image: Image,
     },
-    /// What is only seen within a rectangle.
+    /// Elements that are only seen within a rectangle.
     Window {
         at: Place,
         size: Place,
@@ -174,7 +174,7 @@ pub struct Picture {
 }
 
 impl Picture {
-    /// An empty picture of a size in px. The title is what those hear who do not see it.
+    /// An empty picture of a size in px. The title serves screen readers.
     pub fn new(width: f64, height: f64, title: impl Into<String>) -> Self {
         Self { width, height, title: title.into(), items: Vec::new(), open: Vec::new() }
     }
@@ -184,7 +184,7 @@ impl Picture {
         [self.width, self.height]
     }
 
-    /// What it shows.
+    /// Title of the picture.
     pub fn title(&self) -> &str {
         &self.title
     }
@@ -255,7 +255,7 @@ impl Picture {
         self.add(Item::Image { at, size, image });
     }
 
-    /// Draws what is only seen within a rectangle.
+    /// Draws elements that are clipped to a rectangle.
     pub fn within(&mut self, at: Place, size: Place, draw: impl FnOnce(&mut Self)) {
         self.open.push((at, size, Vec::new()));
         draw(self);

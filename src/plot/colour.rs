@@ -6,9 +6,9 @@ use std::fmt;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Colour(pub [u8; 3]);
 
-/// What texts and axes are drawn with.
+/// Colour of texts and axes.
 pub const INK: Colour = hex(0x22_2222);
-/// What matters less.
+/// Colour of secondary texts.
 pub const GREY: Colour = hex(0x60_6060);
 /// Lines of a grid.
 pub const FAINT: Colour = hex(0xDD_DDDD);
@@ -16,7 +16,7 @@ pub const FAINT: Colour = hex(0xDD_DDDD);
 pub const FAINTER: Colour = hex(0xF0_F0F0);
 /// Paper.
 pub const WHITE: Colour = hex(0xFF_FFFF);
-/// Where there is no number.
+/// Colour of missing values.
 pub const NOTHING: Colour = hex(0xB4_B4B4);
 /// The ground.
 pub const GROUND: Colour = hex(0x8C_7B6B);
@@ -71,15 +71,15 @@ const RADAR_STEP: f64 = 5.0;
 /// Classes of values, each with a colour.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Scale {
-    /// What is shown, with its units.
+    /// Name of the quantity, with its units.
     pub name: String,
     /// Bounds of the classes, upward: one more than colours.
     pub bounds: Vec<f64>,
     /// Colours of the classes.
     pub colours: Vec<Colour>,
-    /// Colour of what lies below; nothing is drawn where there is none.
+    /// Colour of lower values; nothing is drawn where there is none.
     pub below: Option<Colour>,
-    /// Colour of what lies above.
+    /// Colour of higher values.
     pub above: Colour,
     /// Numbers beside the bounds.
     pub labels: Vec<String>,
@@ -167,7 +167,7 @@ fn in_row(n: i32) -> f64 {
 fn rounded_up(x: f64) -> f64 {
     let unit = 10_f64.powi(x.log10().floor() as i32);
     let steps = [1.0, 2.0, 4.0, 6.0, 8.0];
-    // What rounding adds to a whole number of units is no reason for the next one.
+    // Rounding of a whole number of units is no reason for the next one.
     steps.iter().map(|step| step * unit).find(|&y| y * (1.0 + 1e-12) >= x).unwrap_or(10.0 * unit)
 }
 

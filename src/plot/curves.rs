@@ -7,20 +7,20 @@ use super::colour::{GREY, WHITE};
 /// A curve.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Curve {
-    /// What it is; curves of the same name have one place in the legend.
+    /// Name of the curve; curves of the same name have one place in the legend.
     pub name: String,
     /// Places x, y; where one is no number, the curve has a gap.
     pub points: Vec<[f64; 2]>,
-    /// How it is drawn.
+    /// Stroke of the curve.
     pub stroke: Stroke,
-    /// Whether its places have dots.
+    /// `true` if its places have dots.
     pub has_dots: bool,
 }
 
 /// Curves on one pair of axes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Panel {
-    /// What they show.
+    /// Title of the panel.
     pub title: String,
     /// Names of the axes, with units.
     pub names: [String; 2],
@@ -32,7 +32,7 @@ pub struct Panel {
     pub x_range: Option<[f64; 2]>,
 }
 
-/// How panels stand beside each other.
+/// Arrangement of panels.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Layout {
     /// Panels in a row.

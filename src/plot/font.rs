@@ -5,7 +5,7 @@ use ttf_parser::{Face, GlyphId, OutlineBuilder};
 static REGULAR: &[u8] = include_bytes!("font/DejaVuSans.ttf");
 static BOLD: &[u8] = include_bytes!("font/DejaVuSans-Bold.ttf");
 
-/// How thick letters are.
+/// Thickness of letters.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Weight {
     /// As in a text.

@@ -10,9 +10,9 @@ use super::graticule;
 /// A map. Places are columns and rows of cells from the centre of the one in the south-west.
 #[derive(Clone, Debug)]
 pub struct Map<'a> {
-    /// What it shows.
+    /// Title of the map.
     pub title: String,
-    /// What stands below the title.
+    /// Lines below the title.
     pub below: Vec<String>,
     /// The field, in the units of the scale. Shape: (ny, nx).
     pub field: &'a Array2<f64>,
@@ -26,7 +26,7 @@ pub struct Map<'a> {
     pub line: Option<[[f64; 2]; 2]>,
     /// Places, (i, j) in cells, with a cross and a name.
     pub marks: Vec<([f64; 2], String)>,
-    /// What is said in the middle where there is nothing to see.
+    /// Note in the middle if there is nothing to see.
     pub note: Option<String>,
 }
 

@@ -17,7 +17,7 @@ impl Picture {
     ///
     /// # Panics
     ///
-    /// Where it has no extent at all.
+    /// If it has no extent at all.
     pub fn png(&self, scale: f64) -> Vec<u8> {
         let [width, height] = self.size().map(|length| (length * scale).round() as u32);
         let mut pixels = Pixmap::new(width, height).expect("a picture has an extent");

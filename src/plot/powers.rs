@@ -5,7 +5,7 @@ use super::canvas::{Anchor, Picture, Place, Stroke, Text};
 use super::colour::{FAINT, FAINTER, GREY, INK, WHITE, series, short};
 use super::decades::Decades;
 
-/// How a series is drawn.
+/// Style of a series.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Style {
     /// A line with marks; the number tells the colour and the mark.
@@ -19,7 +19,7 @@ pub enum Style {
 pub struct Series {
     /// Its name; series of the same name have one place in the legend.
     pub name: String,
-    /// How it is drawn.
+    /// Style of the series.
     pub style: Style,
     /// Places x, y, by x.
     pub points: Vec<[f64; 2]>,
@@ -28,7 +28,7 @@ pub struct Series {
 /// One pair of axes.
 #[derive(Clone, Debug)]
 pub struct Panel {
-    /// What it shows.
+    /// Title of the picture.
     pub title: String,
     /// Its curves.
     pub series: Vec<Series>,

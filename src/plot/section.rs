@@ -12,7 +12,7 @@ use super::contour;
 /// Lines through a field, one for each value.
 #[derive(Clone, Debug)]
 pub struct Lines<'a> {
-    /// What they are, with units, for the legend.
+    /// Name of the lines, with units, for the legend.
     pub name: String,
     /// The field, in the units of its name. Shape: (heights, places).
     pub field: &'a Array2<f64>,
@@ -20,7 +20,7 @@ pub struct Lines<'a> {
     pub values: Vec<(f64, f64)>,
     /// Colour and dashes.
     pub stroke: Stroke,
-    /// Whether the values are written beside the lines.
+    /// `true` if the values are written beside the lines.
     pub has_numbers: bool,
 }
 
@@ -36,7 +36,7 @@ pub struct Wind<'a> {
 /// One pair of axes.
 #[derive(Clone, Debug)]
 pub struct Panel<'a> {
-    /// What it shows.
+    /// Title of the panel.
     pub title: String,
     /// The field in colours. Shape: (heights, places).
     pub field: &'a Array2<f64>,
@@ -46,16 +46,16 @@ pub struct Panel<'a> {
     pub lines: Vec<Lines<'a>>,
     /// Arrows on it.
     pub wind: Option<Wind<'a>>,
-    /// What is said where nothing has a colour.
+    /// Note if nothing has a colour.
     pub note: Option<String>,
 }
 
 /// A section. Fields have equal distances between their places and between their heights.
 #[derive(Clone, Debug)]
 pub struct Section<'a> {
-    /// What it shows.
+    /// Title of the section.
     pub title: String,
-    /// What stands below the title.
+    /// Lines below the title.
     pub below: Vec<String>,
     /// Length, km.
     pub length: f64,

@@ -10,7 +10,7 @@ use super::colour::Colour;
 use super::font::Weight;
 use super::png;
 
-/// The font of the pictures, and what comes near to it elsewhere.
+/// The font of the pictures, and similar ones elsewhere.
 const FONTS: &str = "DejaVu Sans, Verdana, Bitstream Vera Sans, Helvetica, Arial, sans-serif";
 
 impl Picture {
@@ -149,7 +149,7 @@ fn style(fill: Option<Colour>, stroke: Option<Stroke>) -> String {
     style
 }
 
-/// A text without what means something in SVG or HTML.
+/// A text with the special characters of SVG and HTML escaped.
 pub fn escaped(text: &str) -> String {
     let mut safe = String::new();
     for c in text.chars() {

@@ -1,8 +1,14 @@
 //! The method of conjugate gradients for symmetric positive definite systems.
 //!
-//! What is added up is added up in an order that a device can keep as well: [`SUMMED`] products
-//! side by side, by halves, and the sums of all these in the same way. So the bits of a solution
-//! depend neither on the threads nor on where it is computed.
+//! Sums have an order that a device can keep as well: [`SUMMED`] products side by side, by halves, and the sums of all
+//! these in the same way. So the bits of a solution depend neither on the threads nor on the backend.
+//!
+//! # Decisions
+//!
+//! **The solver of the projection runs where the run computes, with the same bits.** The backend provides the solver.
+//! The CPU adds in the order of a block of threads, 256 products by halves, and the device rounds products and sums one
+//! by one. So CPU and GPU start from the same winds, whichever made them. On the device an iteration is two kernels
+//! whose intermediate values stay there, and 20 iterations are a graph, after which the host reads one word.
 
 use std::fmt;
 
@@ -17,22 +23,22 @@ pub const SUMMED: usize = 256;
 /// Groups of [`SUMMED`] rows that one thread handles on its own.
 const GROUPS: usize = 64;
 
-/// What a solver arrived at.
+/// Result of a solver.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Solution {
     /// The approximate solution, one number for each row of the matrix.
     pub x: Vec<f64>,
     /// Products with the matrix that it took.
     pub iterations: usize,
-    /// Whether every residual came within its limit.
+    /// `true` if every residual came within its limit.
     pub converged: bool,
 }
 
-/// What solves linear systems: the processors here or a device.
+/// Solver of linear systems: the processors here or a device.
 pub trait Solver: fmt::Debug + Send + Sync {
     /// Solves `A x = b` until `|b - A x| <= limit` holds in every row, or with `most` iterations.
     ///
-    /// It does what [`solve`] does, and has the same bits.
+    /// It has the result of [`solve`], bit for bit.
     ///
     /// # Errors
     ///
@@ -79,9 +85,9 @@ pub(crate) fn check_lengths(matrix: &Csr<f64>, b: &[f64], limit: &[f64]) {
     assert_eq!([matrix.rows(), matrix.columns(), limit.len()], [n; 3], "lengths of the system");
 }
 
-/// What each residual is multiplied by: reciprocals of the diagonal.
+/// Factors of the residuals: reciprocals of the diagonal.
 ///
-/// A row without diagonal is empty in a matrix of this kind, and its residual stays what it is.
+/// A row without diagonal is empty in a matrix of this kind, and its residual is not scaled.
 pub(crate) fn preconditioner(matrix: &Csr<f64>) -> Vec<f64> {
     matrix.diagonal().iter().map(|&d| if d > 0.0 { 1.0 / d } else { 0.0 }).collect()
 }
@@ -93,7 +99,7 @@ fn descend(mut descent: Descent<'_>, most: usize) -> Solution {
     while !is_within {
         let curvature = descent.product(keep);
         iterations += 1;
-        // Not positive: nothing left to descend, or no matrix of the kind asked for.
+        // Not positive: nothing left to descend, or the matrix is not positive definite.
         if iterations > most || curvature.is_nan() || curvature <= 0.0 {
             return Solution { x: descent.x, iterations, converged: false };
         }
@@ -110,11 +116,11 @@ struct Descent<'a> {
     inverse: Vec<f64>,
     limit: &'a [f64],
     x: Vec<f64>,
-    /// What is left of b.
+    /// Residual b - A x.
     residual: Vec<f64>,
     /// The residual after preconditioning.
     scaled: Vec<f64>,
-    /// Where x is moved to.
+    /// Search direction.
     direction: Vec<f64>,
     /// The matrix times the direction.
     product: Vec<f64>,

@@ -142,7 +142,7 @@ impl<R: Real> Csr<R> {
         self.values.len()
     }
 
-    /// Where the entries of each row start; one more than there are rows.
+    /// Starts of the rows among the entries; one more than there are rows.
     pub fn starts(&self) -> &[usize] {
         &self.starts
     }

@@ -1,7 +1,7 @@
 //! Sparse matrices of the kinds that weather models have, of any size, to measure products with.
 //!
 //! Values and vectors are small multiples of powers of two: all sums of their products are exact, in
-//! any order and in both precisions, so that whoever multiplies right has the same bits. The peers
+//! any order and in both precisions, so that every correct product has the same bits. The peers
 //! have them from `validation/peers/matrices.h`, and a test sees to it that they are the same.
 
 use super::csr::Csr;

@@ -4,11 +4,11 @@ use rayon::prelude::*;
 
 use crate::real::Real;
 
-/// What is known of the arrays taken in so far.
+/// Moments of the arrays taken in so far.
 #[derive(Clone, Debug)]
 pub struct Moments {
     count: usize,
-    /// Mean, and sum of the squares of what differs from it.
+    /// Mean, and sum of the squared differences from it.
     values: Vec<[f64; 2]>,
 }
 

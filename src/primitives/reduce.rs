@@ -30,7 +30,7 @@ pub trait Number: Copy + PartialEq + PartialOrd + Debug + Send + Sync + 'static 
     /// The same number in double precision.
     fn wide(self) -> f64;
 
-    /// Whether it is a number at all.
+    /// Returns `true` if it is a number at all.
     fn is_a_number(self) -> bool;
 }
 
@@ -135,7 +135,7 @@ fn join_extrema<R: Number>(
     }
 }
 
-/// How many values are not a number; infinite ones are.
+/// Number of values that are NaN; infinite ones are not.
 pub fn nan_count<R: Number>(values: &[R]) -> usize {
     let of_chunk = |chunk: Range<usize>| values[chunk].iter().filter(|x| !x.is_a_number()).count();
     reduce(values.len(), &of_chunk, &|a, b| a + b).unwrap_or(0)
@@ -150,7 +150,7 @@ pub struct Statistics<R> {
     pub sum: f64,
     /// The sum of the squares of all values; likewise.
     pub squares: f64,
-    /// How many are not a number.
+    /// Number of NaN.
     pub nans: usize,
 }
 
@@ -165,7 +165,7 @@ impl<R: Number> Statistics<R> {
     }
 }
 
-/// Extrema with their places, sums, and the count of what is not a number, of all values.
+/// Extrema with their places, sums, and the count of NaN, of all values.
 pub fn statistics<R: Number>(values: &[R]) -> Statistics<R> {
     let of_chunk = |chunk: Range<usize>| {
         let part = &values[chunk.clone()];
@@ -183,11 +183,11 @@ pub fn statistics<R: Number>(values: &[R]) -> Statistics<R> {
 /// Segments of equal length in an array, at equal distances: one for each level of a field, say.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Segments {
-    /// Where the first one begins.
+    /// First element of the first segment.
     pub first: usize,
     /// Elements of each.
     pub length: usize,
-    /// How many there are.
+    /// Number of segments.
     pub count: usize,
     /// Elements from the beginning of one to that of the next.
     pub stride: usize,
@@ -227,10 +227,10 @@ pub fn statistics_of_segments<R: Number>(values: &[R], segments: Segments) -> Ve
     (0..segments.count).into_par_iter().map(of_one).collect()
 }
 
-/// How many values are infinite or not a number.
+/// Count of values that are infinite or NaN.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct NonFinite {
-    /// How many there are.
+    /// Number of them.
     pub count: usize,
     /// Index of the first one.
     pub first: Option<usize>,
@@ -276,7 +276,7 @@ fn sum_chunk<R: Number>(x: &[R], y: &[R], term: impl Fn(f64, f64) -> f64) -> f64
     lanes.iter().sum()
 }
 
-/// What the chunks of `0..length` give, joined along a fixed tree; nothing of nothing.
+/// Reduction of the chunks of `0..length`, joined along a fixed tree; nothing of nothing.
 fn reduce<T: Send>(
     length: usize,
     of_chunk: &(impl Fn(Range<usize>) -> T + Sync),

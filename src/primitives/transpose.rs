@@ -35,7 +35,7 @@ impl Matrices {
         Self { count: fields, rows: nz, columns: ny * nx }
     }
 
-    /// What they are when transposed.
+    /// Matrices after the transpose.
     pub fn transposed(self) -> Self {
         Self { rows: self.columns, columns: self.rows, ..self }
     }
@@ -45,7 +45,7 @@ impl Matrices {
         self.count * self.rows * self.columns
     }
 
-    /// Whether there is none.
+    /// Returns `true` if there is none.
     pub fn is_empty(self) -> bool {
         self.len() == 0
     }
@@ -67,7 +67,7 @@ pub fn transpose<T: Copy + Send + Sync>(matrices: Matrices, from: &[T], to: &mut
         return;
     }
     let Matrices { rows, columns, .. } = matrices;
-    // BLOCK rows of the result are BLOCK columns of what they are made from.
+    // BLOCK rows of the result are BLOCK columns of the source.
     let stripe = |from: &[T], first: usize, to: &mut [T]| {
         for above in (0..rows).step_by(BLOCK) {
             let below = rows.min(above + BLOCK);

@@ -1,4 +1,4 @@
-//! The vertical velocity of the air, out of what it crosses and what it follows.
+//! The vertical velocity of the air: motion through the coordinate surfaces and along them.
 
 use ndarray::{Array3, Zip};
 

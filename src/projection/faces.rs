@@ -1,4 +1,4 @@
-//! The lateral faces of one direction: what lies beside them and what mass they hold.
+//! The lateral faces of one direction: the cells beside them and their masses.
 
 use std::path::Path;
 

@@ -49,7 +49,7 @@ pub(super) fn solve(
     Ok((chi.mapv(|x| x - excess), solution.iterations))
 }
 
-/// The matrix of the system: each face takes from one cell what it gives to the other.
+/// The matrix of the system: each face takes from one cell as much as it gives to the other.
 fn operator(grid: &Grid, directions: [&Faces; 2]) -> Result<Csr<f64>> {
     let (nx, columns) = (grid.shape.nx, grid.shape.columns());
     let number = |[j, i]: [usize; 2]| (j * nx + i) as u32;

@@ -1,9 +1,8 @@
-//! The scheme on [`LANES`] columns side by side, for the vector instructions of a CPU.
+//! The scheme on [`LANES`] columns side by side, for the vector (SIMD) instructions of a CPU.
 //!
-//! What happens to a cell and to a layer is what [`Column`](super::Column) does with it, by the same
-//! functions in the same order. Here stands only how loops go over columns that are side by side:
-//! they hold no branch that decides for one column alone, but work in all of them, and stretches
-//! in which no column has anything to do are left out.
+//! Cells and layers change as in [`Column`](super::Column), by the same functions in the same order. This file has only
+//! the loops over columns that are side by side: they hold no branch that decides for one column alone, but compute all
+//! of them, and skip stretches in which no column is active.
 #![expect(clippy::needless_range_loop, reason = "one index for all rows of a level")]
 
 use std::hint::black_box;
@@ -18,7 +17,7 @@ use crate::wsm5::slope::{
 };
 use crate::wsm5::{Air, Cell, Onset, Precipitation, cell, fall, melt, minor_steps, step};
 
-/// What the cells of a level hold.
+/// Contents of the cells of a level.
 #[derive(Clone, Debug)]
 #[repr(align(64))]
 pub(super) struct Cells<R> {
@@ -69,7 +68,7 @@ impl<R: SchemeConstants> Cells<R> {
 /// A level of the columns.
 #[derive(Clone, Debug)]
 pub(super) struct Level<R> {
-    /// What its cells hold.
+    /// Contents of its cells.
     pub(super) cells: Cells<R>,
     /// Potential temperature less a base, before and after a call, K.
     pub(super) theta: Row<R>,
@@ -129,20 +128,20 @@ impl<R: SchemeConstants> Level<R> {
         Onset { t: self.t_onset[l], qsw: self.qsw[l], qsi: self.qsi[l] }
     }
 
-    /// Whether anything but condensation can act in a column.
+    /// Returns `true` if anything but condensation can act in a column.
     #[inline(always)]
     fn is_active(&self, l: usize) -> bool {
         let cell = self.cells.at(l);
         !cell::is_clear(&cell) || cell.t < R::FREEZING && cell.qv > self.qsi[l]
     }
 
-    /// All that happens in the cells when the fall is over.
+    /// The processes in the cells after sedimentation.
     ///
     /// Most levels hold ice and snow, but no `RAIN` in any column: for them the compiler drops what
     /// rain alone does, as it is zero for none.
     ///
     /// Returns the water that clipping at zero has made, kg kg⁻¹, as the next one.
-    // The three of them are one loop each around what is to be inlined: a closure might not be.
+    // The three of them are one loop each around inlined code: a closure might not be inlined.
     #[inline(always)]
     fn process<const RAIN: bool>(&mut self, p: &Scheme<R>, dt_cloud: R) -> Row<R> {
         let (mut cells, mut clipped) = (Cells::new(), [R::ZERO; LANES]);
@@ -159,7 +158,7 @@ impl<R: SchemeConstants> Level<R> {
         clipped
     }
 
-    /// The same where there is nothing but vapour, and only condensation can act.
+    /// The same in cells with vapour alone, in which only condensation can act.
     #[inline(always)]
     fn condense(&mut self, p: &Scheme<R>, dt_cloud: R) -> Row<R> {
         let (mut cells, mut clipped) = (Cells::new(), [R::ZERO; LANES]);
@@ -184,7 +183,7 @@ impl<R: SchemeConstants> Level<R> {
         self.cells = cells;
     }
 
-    /// Clips negative condensate and fixes what stays the same during the call.
+    /// Clips negative condensate and sets the invariants of the call.
     ///
     /// Adds the water that this makes to `clipped`, kg m⁻².
     #[inline(always)]
@@ -217,9 +216,9 @@ impl<R: SchemeConstants> Level<R> {
 pub(super) struct Abreast<R> {
     /// The levels.
     pub(super) levels: Vec<Level<R>>,
-    /// What is added to a potential temperature, K.
+    /// Offset of a potential temperature, K.
     pub(super) theta_base: R,
-    /// What the call has brought to the ground.
+    /// Precipitation and sums of the call.
     pub(super) sums: [Precipitation<R>; LANES],
     clipped: Row<R>,
     residual: Row<R>,
@@ -312,7 +311,7 @@ impl<R: SchemeConstants> Abreast<R> {
 
     /// Lets rain and snow fall, melts snow, and lets ice fall.
     ///
-    /// Returns what of rain, snow and ice has reached the ground, kg m⁻².
+    /// Returns the precipitation as rain, snow and ice at the ground, kg m⁻².
     #[inline(always)]
     fn carry_down(&mut self, p: &Scheme<R>, dt_cloud: R) -> [Row<R>; 3] {
         let rain = self.fall_rain(p, dt_cloud);
@@ -414,7 +413,7 @@ fn reach<R: SchemeConstants>(levels: &[Level<R>], species: impl Fn(&Cells<R>) ->
     highest.map_or(0, |k| fall::reach(k, levels.len()))
 }
 
-/// Puts what has fallen back into the cells; adds the water that this makes to `clipped`, kg m⁻².
+/// Stores the content after sedimentation in the cells; adds the water that clipping makes to `clipped`, kg m⁻².
 #[inline(always)]
 fn land<R: SchemeConstants>(
     level: &mut Level<R>,

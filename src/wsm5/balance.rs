@@ -1,4 +1,4 @@
-//! Rates get their signs here: what each process takes, and where it goes. What takes place at once has its own in
+//! Signs of the rates: the species that each process takes from and gives to. Instantaneous changes have theirs in
 //! [`melt`](super::melt).
 
 use crate::wsm5::ice::IceRates;
@@ -63,7 +63,7 @@ pub fn limit<R: SchemeConstants>(
     ice.psacw *= if is_cold { snow } else { rain };
 }
 
-/// Factor that keeps a loss within what there is.
+/// Factor that limits losses to the content.
 ///
 /// min(1, available / loss). Units: both alike; returns 1, in (0, 1].
 #[inline(always)]
@@ -72,7 +72,7 @@ pub fn share<R: SchemeConstants>(available: R, loss: R) -> R {
     if loss > available { available / loss } else { R::ONE }
 }
 
-/// What the rates do below freezing: each one times `dt` from one species to another, with its latent heat.
+/// Changes by the rates below freezing: each one times `dt` from one species to another, with its latent heat.
 ///
 /// Units: `dt` s, rates kg kg⁻¹ s⁻¹; returns what clipping at zero has
 /// added, kg kg⁻¹.
@@ -96,7 +96,7 @@ pub fn apply_cold<R: SchemeConstants>(
         + gain(&mut cell.qs, (ice.psdep + ice.psaut + ice.psaci + ice.psacw) * dt)
 }
 
-/// What the rates do above freezing, as [`apply_cold`]; what snow collects of cloud water becomes rain.
+/// Changes by the rates above freezing, as [`apply_cold`]; cloud water that snow collects becomes rain.
 #[inline(always)]
 pub fn apply_warm<R: SchemeConstants>(
     dt: R,
@@ -111,7 +111,7 @@ pub fn apply_warm<R: SchemeConstants>(
         + gain(&mut cell.qr, (warm.praut + warm.pracw + warm.prevp + ice.psacw) * dt)
 }
 
-/// Adds to a species, not below zero; returns what the bound has added. Units: kg kg⁻¹.
+/// Adds to a species, not below zero; returns the water that the bound adds. Units: kg kg⁻¹.
 #[inline(always)]
 pub fn gain<R: SchemeConstants>(q: &mut R, amount: R) -> R {
     let sum = *q + amount;
@@ -119,7 +119,7 @@ pub fn gain<R: SchemeConstants>(q: &mut R, amount: R) -> R {
     *q - sum
 }
 
-/// Takes from a species, not below zero; returns what the bound has added. Units: kg kg⁻¹.
+/// Takes from a species, not below zero; returns the water that the bound adds. Units: kg kg⁻¹.
 #[inline(always)]
 pub fn lose<R: SchemeConstants>(q: &mut R, amount: R) -> R {
     gain(q, -amount)

@@ -1,4 +1,4 @@
-//! A cell: what it holds, its air, and what its rates share.
+//! A cell: its contents, its air, and the coefficients that its rates share.
 
 use crate::real::Real;
 use crate::shared::shared_struct;
@@ -12,7 +12,7 @@ use crate::wsm5::scheme::Scheme;
 use crate::wsm5::slope::{Slope, slope_rain, slope_snow, snow_intercept_factor};
 
 shared_struct! {
-    /// What a cell holds.
+    /// Contents of a cell.
     #[derive(Default)]
     pub struct Cell<R> {
         /// Temperature.
@@ -31,7 +31,7 @@ shared_struct! {
 }
 
 shared_struct! {
-    /// The air of a cell: what stays the same during a call.
+    /// The air of a cell, invariant during a call.
     #[derive(Default)]
     pub struct Air<R> {
         /// Density of dry air.
@@ -50,7 +50,7 @@ shared_struct! {
 }
 
 shared_struct! {
-    /// What a cell had at the start of a minor step and is used until its end.
+    /// Values at the start of a minor step that are used until its end.
     #[derive(Default)]
     pub struct Onset<R> {
         /// Temperature.
@@ -63,7 +63,7 @@ shared_struct! {
 }
 
 shared_struct! {
-    /// What several rates of a cell share.
+    /// Coefficients that several rates of a cell share.
     #[derive(Default)]
     pub struct Coefficients<R> {
         /// Slope of the rain size distribution.
@@ -81,7 +81,7 @@ shared_struct! {
     }
 }
 
-/// Whether a cell holds nothing but vapour.
+/// Returns `true` if a cell holds nothing but vapour.
 #[inline(always)]
 pub fn is_clear<R: SchemeConstants>(cell: &Cell<R>) -> bool {
     cell.qc <= R::ZERO && cell.qr <= R::ZERO && cell.qi <= R::ZERO && cell.qs <= R::ZERO
@@ -93,7 +93,7 @@ pub fn water<R: Real>(cell: &Cell<R>) -> R {
     cell.qv + cell.qc + cell.qr + cell.qi + cell.qs
 }
 
-/// What a change of the water in a cell weighs where its dry mass is not rho dz.
+/// Mass of a change of water that is lost or made since dry mass is not rho dz.
 ///
 /// (m / A - rho dz) (after - before)
 ///
@@ -105,7 +105,7 @@ pub fn mass_mismatch<R: Real>(mass: R, per_area: R, rho: R, dz: R, before: R, af
     (mass * per_area - rho * dz) * (after - before)
 }
 
-/// Sets what stays the same during a call, from the density and the cell at its start.
+/// Sets the invariants of a call, from the density and the cell at its start.
 #[inline(always)]
 pub fn settle<R: SchemeConstants>(cell: &Cell<R>, air: &mut Air<R>) {
     air.density_factor = (R::ONE / air.rho * R::RHO_REFERENCE).sqrt();
@@ -113,7 +113,7 @@ pub fn settle<R: SchemeConstants>(cell: &Cell<R>, air: &mut Air<R>) {
     air.latent_heat = latent_heat(cell.t);
 }
 
-/// What a cell has at the start of a minor step.
+/// Values of a cell at the start of a minor step.
 #[inline(always)]
 pub fn onset<R: SchemeConstants>(p: &Wsm5Params<R>, air: &Air<R>, cell: &Cell<R>) -> Onset<R> {
     let saturation = saturation(cell.t, air.p, p.vapour_pressure_cap);

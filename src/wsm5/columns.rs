@@ -27,7 +27,7 @@ pub(super) fn block_abreast(columns: usize) -> usize {
     columns.div_ceil(EACH * rayon::current_num_threads()).clamp(fewest, most)
 }
 
-/// Where to cut (ny, nx) columns in two, unless they are few enough for one thread.
+/// Axis and place of a cut of (ny, nx) columns in two; `None` if they are few enough for one thread.
 fn halves(ny: usize, nx: usize, block: usize) -> Option<(usize, usize)> {
     match (ny, nx) {
         (ny, nx) if ny * nx <= block => None,
@@ -47,7 +47,7 @@ pub(super) fn in_blocks<F: Divisible>(block: usize, fields: F, work: &(impl Fn(F
     rayon::join(|| in_blocks(block, left, work), || in_blocks(block, right, work));
 }
 
-/// What each thread works in, made once, and the instructions that it works with.
+/// Work space of each thread, allocated once, and the instructions that it uses.
 #[derive(Debug)]
 pub struct Scratch<R: Real> {
     layers: usize,
@@ -89,7 +89,7 @@ impl<R: Vectorised> Scratch<R> {
         self.vectors(fallout).map(|vectors| vectors.instructions)
     }
 
-    /// The vector instructions for what all variants have in common, if any.
+    /// The vector instructions for the common parts of all variants, if any.
     pub(super) fn any_instructions(&self) -> Option<Instructions> {
         self.vectors.as_ref().map(|vectors| vectors.instructions)
     }
@@ -99,13 +99,13 @@ impl<R: Vectorised> Scratch<R> {
         self.layers
     }
 
-    /// What stands ready for a variant of the scheme that is written for columns side by side.
+    /// Work space for a variant of the scheme that is written for columns side by side.
     fn vectors(&self, fallout: Fallout) -> Option<&Vectors<R::Lane>> {
         self.vectors.as_ref().filter(|_| fallout == Fallout::SemiLagrangian)
     }
 }
 
-/// Does work with what belongs to this thread.
+/// Does work with the work space of this thread.
 fn lend<T, U>(all: &[Mutex<T>], work: impl FnOnce(&mut T) -> U) -> U {
     let thread = rayon::current_thread_index().unwrap_or(0) % all.len();
     work(&mut all[thread].lock().unwrap_or_else(PoisonError::into_inner))

@@ -1,4 +1,4 @@
-//! The semi-Lagrangian fall in [`LANES`] columns side by side.
+//! Semi-Lagrangian sedimentation in [`LANES`] columns side by side (SIMD).
 //!
 //! Every step of it is that of [`Fall`](super::fall::Fall), by the same functions. Where that one
 //! searches for the arrived layers that a layer of the grid reaches into, each column would find
@@ -13,7 +13,7 @@ use crate::wsm5::fall::{
 };
 use crate::wsm5::params::SchemeConstants;
 
-/// Work space of the fall: what [`Fall`](super::fall::Fall) has, for each column.
+/// Work space of sedimentation: that of [`Fall`](super::fall::Fall), for each column.
 #[derive(Clone, Debug)]
 pub(super) struct Descent<R> {
     content: Vec<Row<R>>,
@@ -28,7 +28,7 @@ pub(super) struct Descent<R> {
     arrival: Vec<Row<R>>,
 }
 
-/// What a column finds at one of the arrived layers.
+/// Values of a column at one of the arrived layers.
 #[derive(Clone, Copy)]
 struct Found<R> {
     arrival: Row<R>,
@@ -112,7 +112,7 @@ impl<R: SchemeConstants> Descent<R> {
 
     /// Lets the content fall and sums it up in the layers of the grid.
     ///
-    /// Adds what this makes to `residual`; returns what has reached the ground, kg m⁻².
+    /// Adds the water that this makes to `residual`; returns the precipitation at the ground, kg m⁻².
     #[inline(always)]
     pub(super) fn arrive_and_land(
         &mut self,
@@ -209,7 +209,7 @@ impl<R: SchemeConstants> Descent<R> {
             let content = self.mean_between([bottom, top], first..last + 1, [low, high]);
             let (lid, highest) = (&self.arrival[nz], &self.arrival[nz - 1]);
             let highest_index = (nz - 1) as i32;
-            // What lies in a layer whose top is above the highest arrived layer's bottom is lost, as
+            // The content of a layer whose top is above the highest arrived layer's bottom is lost, as
             // in the original.
             let is_lost =
                 |l: usize| low[l] >= lid[l] || top[l] == highest_index && high[l] > highest[l];
@@ -250,7 +250,7 @@ impl<R: SchemeConstants> Descent<R> {
         })
     }
 
-    /// What stands at the arrived layer that each column wants, one of `layers`.
+    /// Values at the arrived layer that each column needs, one of `layers`.
     #[inline(always)]
     fn find(&self, wanted: &Row<i32>, layers: &Range<usize>) -> Found<R> {
         Found {
@@ -279,7 +279,7 @@ impl<R: SchemeConstants> Descent<R> {
     }
 }
 
-/// Of the rows of `layers`, what each column wants.
+/// Element of each column in the rows of `layers`.
 #[inline(always)]
 fn choose<R: SchemeConstants>(rows: &[Row<R>], wanted: &Row<i32>, layers: &Range<usize>) -> Row<R> {
     let mut found = [R::ZERO; LANES];

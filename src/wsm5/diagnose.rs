@@ -62,7 +62,7 @@ fn one_by_one<R: RadarConstants + RadiusConstants>(
     }
 }
 
-/// A level of columns side by side: what is read of it, and what is found. Units are those of
+/// A level of columns side by side: its input, and its diagnostics. Units are those of
 /// [`DiagnosticFields`].
 #[derive(Clone)]
 #[repr(align(64))]
@@ -111,8 +111,8 @@ impl<R: RadarConstants + RadiusConstants> Level<R> {
         }
     }
 
-    /// Sets what is to be found, as if no snow melted.
-    // One loop each around what is to be inlined, as in a call.
+    /// Sets the diagnostics, as if no snow melted.
+    // One loop each around inlined code, as in a call.
     #[inline(always)]
     fn set(&mut self, p: &Scheme<R>, theta_base: R) {
         let row = [R::ZERO; LANES];

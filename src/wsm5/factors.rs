@@ -1,13 +1,13 @@
 //! Factors of the processes: 1 in the scheme itself.
 //!
-//! What wants to know how much a process matters sets another one: ensembles with perturbed
-//! physics, and the tests, which must notice when a process is off by one per cent.
+//! Other values show the effect of a process: ensembles with perturbed physics use them, and the tests, which must
+//! notice when a process is off by one per cent.
 
 use crate::real::Real;
 
 macro_rules! factors {
     ($( $(#[$doc:meta])* $name:ident, )*) => {
-        /// What the rate, amount or speed of each process is multiplied by, 1.
+        /// Factor of the rate, amount or speed of each process, 1.
         #[derive(Clone, Debug, PartialEq)]
         pub struct Factors<R> {
             $( $(#[$doc])* pub $name: R, )*

@@ -1,8 +1,8 @@
-//! Semi-Lagrangian fall of precipitation, piecewise linear (JH10).
+//! Semi-Lagrangian sedimentation of precipitation, piecewise linear (JH10).
 //!
-//! Layers are carried down with their own speed to where they arrive, keep their mass there, and
-//! are summed up again in the layers of the grid. No time step is too long: what falls through
-//! many layers in one step arrives in the right one.
+//! Layers fall at the terminal velocity of their content, keep their mass on the way, and are remapped to the layers
+//! of the grid at their arrival. No time step is too long: a layer that falls through many layers in one step arrives
+//! in the right one.
 
 use crate::shared::shared_struct;
 use crate::wsm5::params::SchemeConstants;
@@ -12,12 +12,12 @@ use crate::wsm5::slope::{
 };
 use crate::wsm5::{Air, Cell, Column, Precipitation, melt};
 
-/// Work space of the fall in one column of K layers.
+/// Work space of sedimentation in one column of K layers.
 #[derive(Clone, Debug)]
 pub struct Fall<R> {
     /// Density of the species in the air. Shape: (K). Units: kg m⁻³.
     pub content: Vec<R>,
-    /// Fall speed at the start of the step. Shape: (K). Units: m s⁻¹, downward.
+    /// Terminal velocity at the start of the step. Shape: (K). Units: m s⁻¹, downward.
     pub speed: Vec<R>,
     /// Height of the interfaces above the ground. Shape: (K + 1). Units: m.
     height: Vec<R>,
@@ -25,7 +25,7 @@ pub struct Fall<R> {
     pub mean_speed: Vec<R>,
     /// Speed of the interfaces. Shape: (K + 1). Units: m s⁻¹.
     pub interface_speed: Vec<R>,
-    /// Where the interfaces arrive. Shape: (K + 1). Units: m.
+    /// Arrival heights of the interfaces. Shape: (K + 1). Units: m.
     pub arrival: Vec<R>,
     /// Thickness of the arrived layers, and from the highest to the lid. Shape: (K + 1). Units: m.
     pub thickness: Vec<R>,
@@ -35,16 +35,16 @@ pub struct Fall<R> {
     pub profile: Vec<Profile<R>>,
 }
 
-/// What a fall step leaves besides the new content. Units of both: kg m⁻².
+/// Results of a fall step besides the new content. Units of both: kg m⁻².
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Fallen<R> {
     /// Mass that has reached the ground.
     pub ground: R,
-    /// Mass that the scheme has made in the column beyond what it was given (< 0: lost).
+    /// Mass that the scheme has made in the column beyond its content (< 0: lost).
     pub residual: R,
 }
 
-/// Layers above the highest one that holds some, which the speeds of its interfaces look at.
+/// Layers above the highest one that holds some, which the stencils of its interface speeds reach.
 pub const REACH_ABOVE: usize = 2;
 
 /// Fewest layers in which interface speeds can be of third order.
@@ -61,8 +61,8 @@ shared_struct! {
     }
 }
 
-/// Number of layers, of `nz`, that a species can take part in the fall of: those up to the
-/// `highest` that holds some, and those that its interfaces look at. What lies above does not move.
+/// Number of layers, of `nz`, that take part in the sedimentation of a species: those up to the `highest` that holds
+/// some, and those within the stencils of its interfaces. Layers above do not move.
 #[inline(always)]
 pub fn reach(highest: usize, nz: usize) -> usize {
     (highest + 1 + REACH_ABOVE).max(REACH_MIN).min(nz)
@@ -126,8 +126,8 @@ pub fn mean_speed<R: SchemeConstants>(departure: R, arrival: R) -> R {
     R::HALF * (departure + arrival)
 }
 
-/// How fast the density rises from one arrived layer to the next, halved: the way from one to the
-/// other is half of both thicknesses.
+/// Gradient of the density from one arrived layer to the next, halved: the distance of the two is half of both
+/// thicknesses.
 ///
 /// Units: `q_below`, `q` densities of the two kg m⁻³, `d_below`, `d` their thicknesses m; returns
 /// kg m⁻⁴.
@@ -186,7 +186,7 @@ pub fn mass_in_ground<R: SchemeConstants>(bottom: R, top: R, thickness: R, densi
     density * thickness
 }
 
-/// Puts what has fallen back into a cell; less than nothing becomes nothing.
+/// Stores the content after sedimentation in a cell, clipped at zero.
 ///
 /// Returns the water that this makes, kg m⁻². Units: `content` kg m⁻³, `q` kg kg⁻¹.
 #[inline(always)]
@@ -225,13 +225,13 @@ impl<R: SchemeConstants> Fall<R> {
         }
     }
 
-    /// Lets [`Fall::content`] fall for `dt_cloud` seconds at [`Fall::speed`].
+    /// Sedimentation of [`Fall::content`] for `dt_cloud` seconds at [`Fall::speed`].
     ///
     /// Only the lowest `reach` layers take part; where these are not all, the two highest of them
     /// must be empty.
     ///
-    /// Where `arrival_speed` is given, it tells the fall speed of a species in layer k at the
-    /// density it arrives with, and the layers move at the mean of both speeds.
+    /// If `arrival_speed` is given, it returns the terminal velocity of a species in layer k at the density it arrives
+    /// with, and the layers move at the mean of both speeds.
     pub fn sediment(
         &mut self,
         reach: usize,
@@ -370,9 +370,9 @@ impl<R: SchemeConstants> Fall<R> {
 }
 
 impl<R: SchemeConstants> Column<R> {
-    /// Lets rain and snow fall, melts snow, and lets ice fall.
+    /// Sedimentation of rain and snow, melting of snow, and sedimentation of ice.
     ///
-    /// Returns what of rain, snow and ice has reached the ground, kg m⁻².
+    /// Returns the precipitation as rain, snow and ice at the ground, kg m⁻².
     pub(super) fn carry_down(
         &mut self,
         p: &Scheme<R>,
@@ -444,13 +444,13 @@ impl<R: SchemeConstants> Column<R> {
         self.land(reach, fallen, |cell| &mut cell.qi, sum)
     }
 
-    /// Number of layers that take part in the fall of a species, 0 where there is none of it.
+    /// Number of layers that take part in the sedimentation of a species, 0 where there is none of it.
     fn reach(&self, species: impl Fn(&Cell<R>) -> R) -> usize {
         let highest = self.cells.iter().rposition(|cell| species(cell) > R::ZERO);
         highest.map_or(0, |k| reach(k, self.cells.len()))
     }
 
-    /// Puts what has fallen back into the cells; returns what has reached the ground, kg m⁻².
+    /// Stores the content after sedimentation in the cells; returns the precipitation at the ground, kg m⁻².
     fn land(
         &mut self,
         reach: usize,

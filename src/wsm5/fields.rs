@@ -11,7 +11,7 @@ use crate::mass::Layered;
 use crate::real::Real;
 use crate::state::{CloudDiagnostics, Environment, State, Surface};
 
-/// What the changes of a call are weighed by, where the dry mass of a cell is not rho dz. Shapes: (ny, nx).
+/// Masses that weigh the changes of a call, if the dry mass of a cell is not rho dz. Shapes: (ny, nx).
 #[derive(Debug)]
 pub struct Weighing<'a, R> {
     /// Dry mass of the cells: the plane that the column mass enters and the one that it does not, kg, and the
@@ -20,7 +20,7 @@ pub struct Weighing<'a, R> {
     profiles: [&'a [R]; 2],
     /// Reciprocal area of the cells, m⁻².
     per_area: ArrayView2<'a, R>,
-    /// What the changes of a column weigh, kg m⁻²; set.
+    /// Mass mismatch of the changes of a column, kg m⁻²; set.
     mass_mismatch: ArrayViewMut2<'a, R>,
 }
 
@@ -74,7 +74,7 @@ macro_rules! split {
 /// Fields that a call of the scheme works on. Shapes: (nz, ny, nx) and (ny, nx).
 #[derive(Debug)]
 pub struct Fields<'a, R> {
-    /// What is added to `theta` to give the potential temperature, K.
+    /// Potential temperature less `theta`, K.
     pub theta_base: R,
     /// Potential temperature less `theta_base`, K; in and out, as the five below.
     pub theta: ArrayViewMut3<'a, R>,
@@ -112,7 +112,7 @@ pub struct Fields<'a, R> {
     pub fall_residual: ArrayViewMut2<'a, R>,
     /// Water that clipping at zero has made in the call, kg m⁻²; set.
     pub clipped: ArrayViewMut2<'a, R>,
-    /// What changes are weighed by, where that is asked for.
+    /// Masses that weigh changes, if that is requested.
     pub weighing: Option<Weighing<'a, R>>,
 }
 
@@ -150,7 +150,7 @@ impl<'a, R: Real> Fields<'a, R> {
         }
     }
 
-    /// The same, with what the changes weigh.
+    /// The same, with the mass mismatch of the changes.
     pub fn weighed(self, weighing: Weighing<'a, R>) -> Self {
         Self { weighing: Some(weighing), ..self }
     }
@@ -187,7 +187,7 @@ impl<'a, R: Real> Fields<'a, R> {
         self
     }
 
-    /// Weighs the changes of columns of a row, whose cells still hold what they did before the call; `after` gives
+    /// Weighs the changes of columns of a row, whose cells still hold the values before the call; `after` gives
     /// the water that they are to hold, by level and by number of the column among them.
     #[inline(always)]
     pub(super) fn weigh(
@@ -227,7 +227,7 @@ impl<'a, R: Real> Fields<'a, R> {
         }
     }
 
-    /// Puts what a call has brought to the ground of a column in its place.
+    /// Stores the precipitation of a call of a column.
     pub(super) fn put(&mut self, at: [usize; 2], sum: &Precipitation<R>) {
         self.rain[at] += sum.rain;
         // A millimetre of water is a kilogram per square metre.
@@ -268,7 +268,7 @@ pub(super) fn theta_after<R: Real>(theta: R, theta_base: R, exner: R, t: R) -> R
 /// Fields that the diagnostics of the scheme read and write. Shape of each: (nz, ny, nx).
 #[derive(Debug)]
 pub struct DiagnosticFields<'a, R> {
-    /// What is added to `theta` to give the potential temperature, K.
+    /// Potential temperature less `theta`, K.
     pub theta_base: R,
     /// Potential temperature less `theta_base`, K.
     pub theta: ArrayView3<'a, R>,
@@ -299,7 +299,7 @@ pub struct DiagnosticFields<'a, R> {
 }
 
 impl<'a, R: Real> DiagnosticFields<'a, R> {
-    /// The whole of a state with its air, and where to put what is diagnosed.
+    /// The whole of a state with its air, and the fields of the diagnostics.
     pub fn new(
         theta_base: R,
         state: &'a State<R>,

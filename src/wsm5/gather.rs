@@ -1,4 +1,4 @@
-//! Columns of fields, brought side by side for vector instructions and put back.
+//! Load and store of columns of fields, side by side for vector (SIMD) instructions.
 
 use super::abreast::Abreast;
 use super::cell::water;

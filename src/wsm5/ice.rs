@@ -76,7 +76,7 @@ shared_struct! {
         rhi: R, "1";
         /// Excess over ice saturation.
         excess: R, "kg kg⁻¹ s⁻¹";
-        /// What of it the rates before have left.
+        /// Excess left by the rates before.
         left: R, "kg kg⁻¹ s⁻¹";
     }
 }
@@ -143,7 +143,7 @@ pub fn psacw<R: SchemeConstants>(
 ///
 /// pidep = 4 D N (rhi - 1) / Ai  if qi > 0, else 0
 ///
-/// within half the excess of vapour, what is left of it, and the ice that is there.
+/// within half the excess of vapour, the rest of it, and the ice that is there.
 ///
 /// Source: HDC04 eq. 9. Units: `dt_cloud` s, `rho` kg m⁻³, `qi` kg kg⁻¹, `number` m⁻³; returns
 /// kg kg⁻¹ s⁻¹.
@@ -177,7 +177,7 @@ pub fn pidep<R: SchemeConstants>(
 ///
 /// psdep = (rhi - 1) F (precs1 s² + precs2 V s² √(s s^b)) / Ai  if qs > 0, else 0
 ///
-/// within the snow that is there, half the excess of vapour, and what is left of it.
+/// within the snow that is there, half the excess of vapour, and the rest of it.
 ///
 /// Source: HDC04 eq. 14. Units: `dt_cloud` s, `qs` kg kg⁻¹; returns kg kg⁻¹ s⁻¹.
 #[inline(always)]

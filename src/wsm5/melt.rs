@@ -1,7 +1,7 @@
-//! Changes of phase that take place at once: melting, freezing, and the return to saturation.
+//! Instantaneous changes of phase: melting, freezing, and the adjustment to saturation.
 //!
 //! Amounts of one minor step, in kg kg⁻¹, are computed and applied here in one place each, since
-//! every one of them acts on what the one before has left.
+//! every one of them acts on the result of the one before.
 
 use crate::thermo::{conductivity, diffusivity, saturation_water, ventilation, viscosity};
 use crate::wsm5::params::{SchemeConstants, Wsm5Params};
@@ -123,7 +123,7 @@ pub fn melting<R: SchemeConstants>(
         * surface
 }
 
-/// Melts ice and freezes drops, each process on what the one before has left.
+/// Melts ice and freezes drops, each process on the result of the one before.
 ///
 /// `qr_sized` is the rain whose drop size decides how fast it freezes: that before snow melted
 /// into it, or that of the start of the minor step ([`Fallout`](crate::wsm5::Fallout)). Units: `dt_cloud` s,
@@ -181,7 +181,7 @@ pub fn pihmf<R: SchemeConstants>(cold: R, qc: R) -> R {
     if cold > R::HOMOGENEOUS_FREEZING && qc > R::ZERO { qc } else { R::ZERO }
 }
 
-/// How freezing on nuclei grows with cold.
+/// Growth of freezing on nuclei with cold.
 ///
 /// g = exp(pfrz2 (t0 - t)) - 1
 ///

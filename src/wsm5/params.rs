@@ -67,7 +67,7 @@ shared_constants! {
 shared_struct! {
     /// Parameters of the scheme, derived once before the first step.
     ///
-    /// What WRF derives when it starts is derived here in single precision too, and has the same
+    /// Parameters that WRF derives when it starts are derived here in single precision too, and have the same
     /// value in double precision: a shift of the last digit would move every result.
     #[derive(PartialEq)]
     pub struct Wsm5Params<R> {
@@ -159,7 +159,7 @@ const MASS_GAMMA: f32 = 6.0;
 const AREA_MOMENT: f32 = 3.0;
 /// Area of a circle over π and the square of its diameter.
 const CIRCLE_OF_DIAMETER: f32 = 0.25;
-/// The ventilation of rain and of snow: what does not depend on the fall and what does, 1 (HDC04 eq. 14).
+/// The ventilation of rain and of snow: the parts without and with the fall speed, 1 (HDC04 eq. 14).
 const RAIN_STILL: f32 = 0.78;
 /// See [`RAIN_STILL`].
 const RAIN_VENTILATED: f32 = 0.31;
@@ -188,7 +188,7 @@ impl<R: SchemeConstants> Default for Wsm5Params<R> {
 }
 
 impl<R: SchemeConstants> Wsm5Params<R> {
-    /// Derives the parameters of the default variant from what the scheme is tuned by.
+    /// Derives the parameters of the default variant from the tuning of the scheme.
     ///
     /// Source: HDC04 appendix, with the gamma function as WRF computes it.
     pub fn new(tuning: &Tuning) -> Self {

@@ -110,20 +110,20 @@ impl<R> Target<R> {
     }
 }
 
-/// Whether there is rain that the radar sees: more than `Q_PRECIPITATION_MIN`.
+/// Returns `true` if there is rain that the radar sees: more than `Q_PRECIPITATION_MIN`.
 #[inline(always)]
 pub fn has_rain<R: RadarConstants>(target: &Target<R>) -> bool {
     target.qr > R::Q_PRECIPITATION_MIN
 }
 
-/// Whether there is snow that the radar sees: more than `Q_PRECIPITATION_MIN`.
+/// Returns `true` if there is snow that the radar sees: more than `Q_PRECIPITATION_MIN`.
 #[inline(always)]
 pub fn has_snow<R: RadarConstants>(target: &Target<R>) -> bool {
     target.qs > R::Q_PRECIPITATION_MIN
 }
 
-/// Whether snow melts at this level, `above` being the next one: it is warmer than freezing and
-/// holds rain under snow.
+/// Returns `true` if snow melts at this level, `above` being the next one: it is warmer than freezing and holds rain
+/// under snow.
 #[inline(always)]
 pub fn is_melting<R: RadarConstants>(target: &Target<R>, above: &Target<R>) -> bool {
     target.t > R::FREEZING && has_rain(target) && has_snow(above)

@@ -6,9 +6,9 @@ use crate::wsm5::Fallout;
 use crate::wsm5::factors::Factors;
 use crate::wsm5::params::{SchemeConstants, Tuning, Wsm5Params};
 
-/// What every process needs to know: parameters, variant, and how much each process counts.
+/// Scheme, as every process needs it: parameters, variant, and the factor of each process.
 ///
-/// It stands for its parameters wherever only these are asked for.
+/// It dereferences to its parameters.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Scheme<R> {
     /// The numbers of the scheme, which kernels see as well.
@@ -51,7 +51,7 @@ impl<R: SchemeConstants> Default for Scheme<R> {
 }
 
 impl<R: SchemeConstants> Scheme<R> {
-    /// The default variant, with parameters derived from what the scheme is tuned by.
+    /// The default variant, with parameters derived from the tuning of the scheme.
     pub fn new(tuning: &Tuning) -> Self {
         let params = Wsm5Params::new(tuning);
         Self { params, fallout: Fallout::default(), factors: Factors::default() }

@@ -1,4 +1,4 @@
-//! Size distributions: slopes of rain and snow, numbers of ice crystals, and what depends on them.
+//! Size distributions: slopes of rain and snow, numbers of ice crystals, and the terminal velocities that follow.
 
 use crate::shared::shared_struct;
 use crate::wsm5::params::{SchemeConstants, Wsm5Params};
@@ -97,7 +97,7 @@ pub fn ventilated_surface<R: SchemeConstants>(
     still * s2 + ventilated * ventilation * s2 * (slope.length * slope.power).sqrt()
 }
 
-/// Mean fall speed of a size distribution.
+/// Mean fall speed of a size distribution: the mass-weighted terminal velocity.
 ///
 /// v = a s^b √(rho0 / rho)
 ///
@@ -109,7 +109,7 @@ pub fn fall_speed<R: SchemeConstants>(factor: R, slope: Slope<R>, density_factor
     factor * slope.power * density_factor
 }
 
-/// Mean fall speed of rain, 0 where there is none.
+/// Mean terminal velocity of rain, 0 where there is none.
 ///
 /// Source: HDC04 eq. 4. Units: `qr` kg kg⁻¹, `density_factor` 1; returns m s⁻¹, downward.
 #[inline(always)]
@@ -125,7 +125,7 @@ pub fn fall_speed_rain<R: SchemeConstants>(
     fall_speed(p.pvtr, slope_rain(p, rho, qr), density_factor)
 }
 
-/// Mean fall speed of snow, 0 where there is none.
+/// Mean terminal velocity of snow, 0 where there is none.
 ///
 /// Source: HDC04 eq. 4. Units: `qs` kg kg⁻¹, `n0s_factor`, `density_factor` 1; returns m s⁻¹.
 #[inline(always)]
@@ -142,7 +142,7 @@ pub fn fall_speed_snow<R: SchemeConstants>(
     fall_speed(p.pvts, slope_snow(p, rho, qs, n0s_factor), density_factor)
 }
 
-/// Fall speed of an ice crystal.
+/// Terminal velocity of an ice crystal.
 ///
 /// v = 1.49e4 D^1.31
 ///
@@ -152,7 +152,7 @@ pub fn fall_speed_crystal<R: SchemeConstants>(diameter: R) -> R {
     R::ICE_FALL * diameter.powf(R::ICE_FALL_EXPONENT)
 }
 
-/// Fall speed of cloud ice, 0 where there is none.
+/// Terminal velocity of cloud ice, 0 where there is none.
 ///
 /// Source: HDC04 eq. 5. Units: `qi` kg kg⁻¹, `number` m⁻³; returns m s⁻¹, downward.
 #[inline(always)]

@@ -1,4 +1,4 @@
-//! A minor step of one cell, apart from the fall: what acts, and in which order.
+//! A minor step of one cell, apart from sedimentation: the processes in their order.
 
 use crate::shared::shared_struct;
 use crate::wsm5::cell::{Air, Cell, Onset, coefficients, is_clear};
@@ -7,21 +7,21 @@ use crate::wsm5::scheme::Scheme;
 use crate::wsm5::{balance, ice, melt, warm};
 
 shared_struct! {
-    /// What one call brings to the ground, and what it makes of nothing or loses.
+    /// Precipitation of one call, and the water that it makes or loses.
     #[derive(Default)]
     pub struct Precipitation<R> {
         /// All precipitation of the call.
         rain: R, "mm";
         /// Its frozen part.
         snow: R, "mm";
-        /// What the scheme tells of as that of the call; of the last minor step alone where
+        /// Precipitation that the scheme reports as that of the call; of the last minor step alone if
         /// the variant of the scheme says so, as the two below.
         rainncv: R, "mm";
         /// Its frozen part.
         snowncv: R, "mm";
         /// Its frozen fraction.
         sr: R, "1";
-        /// Water that the fall scheme has made beyond what it was given.
+        /// Water that the fall scheme has made beyond its input.
         fall_residual: R, "kg m⁻²";
         /// Water that clipping at zero has made.
         clipped: R, "kg m⁻²";
@@ -49,7 +49,7 @@ impl<R> Precipitation<R> {
 #[inline(always)]
 pub fn clip<R: SchemeConstants>(air: &Air<R>, q: &mut R) -> R {
     let below = q.smaller(R::ZERO);
-    // What is not a number stays so.
+    // NaN stays NaN.
     *q -= below;
     -(air.rho * air.dz * below)
 }
@@ -97,7 +97,7 @@ pub fn clean_up<R: SchemeConstants>(q: &mut R) -> R {
     removed
 }
 
-/// Adds what has reached the ground in a minor step to the sums of the call.
+/// Adds the precipitation of a minor step to the sums of the call.
 ///
 /// Units: `depth` of the lowest layer m; `rain`, `snow`, `ice` kg m⁻².
 #[inline(always)]

@@ -1,7 +1,7 @@
-//! Fall of precipitation in short equal steps, by upstream differences.
+//! Sub-stepped sedimentation of precipitation, by upstream (donor-cell) differences.
 //!
-//! The steps are short enough that nothing falls through a whole layer in one of them. Speeds and
-//! sizes stay those of the start of the minor step.
+//! The steps are equal and short enough that nothing falls through a whole layer in one of them. Terminal velocities
+//! and sizes stay those of the start of the minor step.
 
 use crate::wsm5::params::{SchemeConstants, Wsm5Params};
 use crate::wsm5::scheme::Scheme;
@@ -10,7 +10,7 @@ use crate::wsm5::slope::{
 };
 use crate::wsm5::{Air, Cell, Column, melt};
 
-/// Work space of the fall in one column of K layers.
+/// Work space of sedimentation in one column of K layers.
 #[derive(Clone, Debug)]
 pub(super) struct SubSteps<R> {
     rain: Descent<R>,
@@ -34,12 +34,12 @@ impl<R: SchemeConstants> SubSteps<R> {
     }
 }
 
-/// How one species falls. Shape of each field: (K). Units: 1.
+/// Sub-stepped sedimentation of one species. Shape of each field: (K). Units: 1.
 #[derive(Clone, Debug)]
 struct Descent<R> {
     /// Layers fallen through in a minor step (the Courant number).
     courant: Vec<R>,
-    /// Part of what a layer holds that leaves it in a sub-step.
+    /// Part of a layer's content that leaves it in a sub-step.
     leaving: Vec<R>,
     /// Part of the mixing ratio in the layer above that arrives, as mixing ratio here.
     arriving: Vec<R>,
@@ -51,7 +51,7 @@ impl<R: SchemeConstants> Descent<R> {
         Self { courant: zeros(), leaving: zeros(), arriving: zeros() }
     }
 
-    /// Divides the fall of the given layers into equal sub-steps.
+    /// Divides the sedimentation of the given layers into equal sub-steps.
     fn divide(&mut self, air: &[Air<R>], substeps: R) {
         for (leaving, &courant) in self.leaving.iter_mut().zip(&self.courant[..air.len()]) {
             *leaving = courant / substeps;
@@ -63,7 +63,7 @@ impl<R: SchemeConstants> Descent<R> {
 
     /// One sub-step in the lowest `reach` layers, above which there is nothing to fall.
     ///
-    /// Returns what has left the lowest layer, kg kg⁻¹ of its air.
+    /// Returns the outflow of the lowest layer, kg kg⁻¹ of its air.
     fn fall(
         &self,
         reach: usize,
@@ -72,7 +72,7 @@ impl<R: SchemeConstants> Descent<R> {
     ) -> R {
         let ground = self.leaving[0] * *species(&mut cells[0]);
         let highest = reach - 1;
-        // From the ground up, so that the layer above still has what it had before.
+        // From the ground up, so that the layer above still has its old content.
         for k in 0..highest {
             let above = *species(&mut cells[k + 1]);
             let q = species(&mut cells[k]);
@@ -85,10 +85,9 @@ impl<R: SchemeConstants> Descent<R> {
 }
 
 impl<R: SchemeConstants> Column<R> {
-    /// Lets rain and snow fall, while snow melts, and then ice.
+    /// Sedimentation of rain and snow, while snow melts, and then of ice.
     ///
-    /// Returns what of rain, snow and ice has reached the ground, kg m⁻². Nothing is lost or
-    /// made.
+    /// Returns the precipitation as rain, snow and ice at the ground, kg m⁻². Nothing is lost or made.
     pub(super) fn sink(&mut self, p: &Scheme<R>, dt_cloud: R) -> [R; 3] {
         for (qr, cell) in self.qr_sized.iter_mut().zip(&self.cells) {
             *qr = cell.qr;
@@ -105,7 +104,7 @@ impl<R: SchemeConstants> Column<R> {
         self.substeps.count.map(|count| count.to_usize().unwrap_or(1))
     }
 
-    /// Returns what of rain and snow has left the lowest layer, kg kg⁻¹ of its air.
+    /// Returns the outflow of rain and snow from the lowest layer, kg kg⁻¹ of its air.
     fn sink_rain_and_snow(&mut self, p: &Scheme<R>, dt_cloud: R) -> [R; 2] {
         let Self { cells, air, substeps: work, .. } = self;
         work.count[0] = R::ONE;
@@ -143,7 +142,7 @@ impl<R: SchemeConstants> Column<R> {
         fallen
     }
 
-    /// Returns what of ice has left the lowest layer, kg kg⁻¹ of its air.
+    /// Returns the outflow of ice from the lowest layer, kg kg⁻¹ of its air.
     fn sink_ice(&mut self, p: &Scheme<R>, dt_cloud: R) -> R {
         let Self { cells, air, substeps: work, .. } = self;
         work.count[1] = R::ONE;
@@ -188,7 +187,7 @@ pub fn courant<R: SchemeConstants>(speed: R, dz: R, dt_cloud: R) -> R {
     speed / dz * dt_cloud
 }
 
-/// How many sub-steps it takes that nothing falls through a whole layer in one.
+/// Number of sub-steps with which nothing falls through a whole layer in one.
 ///
 /// n = max(nint(C + 1/2), 1) with the largest Courant number C, halves rounded up.
 #[inline]
@@ -206,7 +205,7 @@ pub fn arriving<R: SchemeConstants>(leaving_above: R, here: &Air<R>, above: &Air
     leaving_above * (above.rho * above.dz) / (here.rho * here.dz)
 }
 
-/// What a layer holds after a sub-step.
+/// Content of a layer after a sub-step.
 ///
 /// qₖ - cₖ qₖ + aₖ qₖ₊₁ with the parts c that leaves and a that arrives ([`arriving`])
 ///

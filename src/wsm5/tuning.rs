@@ -1,15 +1,15 @@
-//! What the scheme can be tuned by: every number with its default, its bounds and its unit.
+//! Parameters of the scheme: every number with its default, its bounds and its unit.
 
 /// A number that the scheme can be tuned by.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Parameter {
     /// Its name, that of the member of [`Tuning`].
     pub name: &'static str,
-    /// What it is, with its unit.
+    /// Meaning of the parameter, with its unit.
     pub description: &'static str,
     /// Its unit as UDUNITS reads it; `None` where it has a power that is no whole number.
     pub units: Option<&'static str>,
-    /// The least and the largest value that make sense, far beyond what anybody has proposed.
+    /// The least and the largest value that make sense, far beyond any proposal.
     pub bounds: [f64; 2],
 }
 

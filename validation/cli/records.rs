@@ -174,7 +174,7 @@ fn the_first_record_of_all_can_still_be_read() {
     assert!(tables.contains("142.477"), "{tables}");
 }
 
-/// `bench --merge benches/results/*/*.json`, as the README has it.
+/// `bench --merge benches/results/*/*.json`, as in benches/README.md.
 #[test]
 fn all_records_that_we_keep_can_be_merged() {
     let results = Path::new(env!("CARGO_MANIFEST_DIR")).join("benches/results");

@@ -17,7 +17,7 @@ __device__ inline long long cells_of(const TransportArgs& args)
     return static_cast<long long>(NZ) * plane_of(args);
 }
 
-// What a thread reads and writes at a level: pointers to the first of its cells, or to the face
+// Data of a thread at a level: pointers to the first of its cells, or to the face
 // west, south of or below it. Those of the tracer rise with the march, which takes fewer
 // instructions than finding each anew; those of the wind follow from where its cell is, which takes
 // fewer registers.
@@ -91,7 +91,7 @@ __device__ inline real second_order_flux(real mass, const real (&q)[2])
 
 // High-order flux through a lateral face that is `distance` cells from a side that is not periodic, of the
 // six cells around it and the flux of fifth order: of lower order where that would look beyond the side.
-// For the side itself nobody asks.
+// The side itself is never used.
 __device__ inline real lower_order(int distance, real mass, const real (&q)[6], real fifth)
 {
     const real third = third_order_flux(mass, {q[1], q[2], q[3], q[4]});

@@ -8,7 +8,7 @@ __device__ inline int ny_of(const TransportArgs& args) { return NY > 0 ? NY : ar
 __device__ inline bool periodic_x() { return WEST == PERIODIC; }
 __device__ inline bool periodic_y() { return SOUTH == PERIODIC; }
 
-// Where the values of the four sides of a tracer begin, in one piece of memory: west and east
+// Offsets of the values of the four sides of a tracer, in one piece of memory: west and east
 // (nz, ny), south and north (nz, nx).
 struct SideValues {
     long long west, east, south, north;

@@ -1,5 +1,5 @@
-// The last stage of limited tracers, in two passes: `scale` finds how much of the corrections every
-// cell can afford, `update` scales and adds them.
+// The last stage of limited tracers, in two passes: `scale` computes the scale factors of every
+// cell, `update` scales the corrections and adds them.
 #pragma once
 
 #include "advection/march/plain.cuh"
@@ -22,7 +22,7 @@ __device__ inline Around around(const Place& place, const real* field, const Cel
     return found;
 }
 
-// A low-order flux, and what the high-order one has more.
+// A low-order flux, and its correction (antidiffusive flux).
 struct Split {
     real low, correction;
 };
@@ -175,7 +175,7 @@ __device__ inline Scale scale_of(const TransportArgs& args, const Place& place, 
     return {affordable(amount, dt * correction.outgoing()), 1};
 }
 
-// Where the scale factors of a tracer begin.
+// Offset of the scale factors of a tracer.
 __device__ inline long long scales_of(const TransportArgs& args, const Place& place)
 {
     return (place.tracer - UNLIMITED) * cells_of(args);

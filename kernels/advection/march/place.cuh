@@ -1,4 +1,4 @@
-// Which cells a thread has, and where those around them lie in memory.
+// Cells of a thread, and the memory layout of those around them.
 //
 // A thread has CELLS cells side by side in a row and marches upward through LEVELS levels. The
 // threads of a block have rows of WIDTH such groups above one another, so that they find the values
@@ -6,7 +6,7 @@
 // cells of different tracers, which share the wind. On a small grid threads take its groups in turn
 // instead (IN_TURN), row after row and march after march, so that no block but the last of a tracer has
 // threads without cells. Where groups do not fill a row, its last one begins early enough to end with
-// the row, and has the cells that it has in common with its neighbour for its own.
+// the row, and owns the cells that it shares with its neighbour.
 #pragma once
 
 #include "advection/march/grid_sides.cuh"
@@ -19,7 +19,7 @@ constexpr int SEEN_Y = REACH + 1 + REACH;
 // Cells beside a group that are loaded together: as many as it has, or single ones.
 __device__ inline int piece() { return WIDE ? CELLS : 1; }
 
-// How many such pieces are within reach, at most.
+// Largest number of such pieces within reach.
 constexpr int PIECES = REACH;
 
 struct Place {
@@ -29,14 +29,14 @@ struct Place {
     int end;               // the first cell behind that is another thread's
     bool is_inner;         // whether no stencil of the block reaches beyond the grid
     bool near_x, near_y;   // whether that of the thread reaches beyond a side that is not periodic
-    // How far from the first cell the pieces of the row are, those before it and those behind the last.
+    // Distances from the first cell to the pieces of the row before it, and to those behind the last.
     int before[PIECES], behind[PIECES];
     int y[SEEN_Y];         // how far row j - REACH + s is from row j
 
     __device__ inline int west() const { return before[0] + piece() - 1; }
     __device__ inline int east() const { return behind[0]; }
 
-    // Whether cell c is one of the grid, and this thread's.
+    // True if cell c is one of the grid, and this thread's.
     __device__ inline bool owns(int c) const { return i + c >= FIRST && i + c < end; }
 };
 
@@ -55,14 +55,14 @@ __device__ inline int continued(bool periodic, int at, int n, int together = 1)
 }
 
 // The first place behind `together` cells from `begin` on that is another's, of those that begin at multiples
-// of `together`; the last of them end with the row, and own what they have in common with others.
+// of `together`; the last of them end with the row, and own the places that they share with others.
 __device__ inline int end_of(const TransportArgs& args, int begin, int together)
 {
     const int row = pitch(args), end = end_of_cells(args);
     return begin + together >= row ? end : min(end, min(begin + together, row - together));
 }
 
-// Whether a stencil around cells from place i on reaches beyond a side in x that is not periodic.
+// True if a stencil around cells from place i on reaches beyond a side in x that is not periodic.
 __device__ inline bool is_near_x(const TransportArgs& args, int i)
 {
     return !periodic_x() && (i < FIRST + REACH || i + CELLS + REACH > end_of_cells(args));
@@ -138,7 +138,7 @@ __device__ inline bool find_place(const TransportArgs& args, int first_tracer, i
     return IN_TURN ? find_place_in_turn(args, place) : find_place_in_rows(args, strip, place);
 }
 
-// An inner place, told in a way that lets the compiler leave out what only others need.
+// An inner place, in a form that lets the compiler leave out the code for sides.
 __device__ inline Place inner(const TransportArgs& args, const Place& place)
 {
     Place inner = place;
@@ -152,7 +152,7 @@ __device__ inline Place inner(const TransportArgs& args, const Place& place)
     return inner;
 }
 
-// Whether the cells reach a side that is not periodic.
+// True if the cells reach a side that is not periodic.
 __device__ inline bool at_west(const Place& place) { return !periodic_x() && place.i == 0; }
 
 __device__ inline bool at_east(const TransportArgs& args, const Place& place)

@@ -1,10 +1,10 @@
-// Stages without limiter, and what ends every stage.
+// Stages without limiter, and the end of every stage.
 #pragma once
 
 #include "advection/march/sides.cuh"
 #include "advection/march/window.cuh"
 
-// Net outflow of the cells through their lateral faces, with what radiates through open sides.
+// Net outflow of the cells through their lateral faces, with the radiative outflow through open sides.
 // `carried` are the values that the wind takes out there. Keeps the fluxes through the sides if they
 // are wanted.
 __device__ inline Cells lateral_outflow(const TransportArgs& args, const Place& place,

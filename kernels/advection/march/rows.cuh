@@ -1,5 +1,5 @@
-// How a row lies in memory: FIRST places without a cell, its cells, and the rest of FILL such places. What they
-// hold nobody asks for; kernels leave 0 there. See src/grid/gpu.rs.
+// Memory layout of a row: FIRST places without a cell, its cells, and the rest of FILL such places. Kernels store 0
+// there, and their contents are never used. See src/grid/gpu.rs.
 #pragma once
 
 // Places of a row.

@@ -9,7 +9,7 @@ __device__ inline bool has_open()
     return WEST == OPEN || EAST == OPEN || SOUTH == OPEN || NORTH == OPEN;
 }
 
-// Whether cell c of a thread is an outermost one along x, or none at all.
+// True if cell c of a thread is an outermost one along x, or none at all.
 __device__ inline bool outermost_x(const TransportArgs& args, const Place& place, int c)
 {
     return (at_west(place) && c <= first_cell()) || (at_east(args, place) && c >= last_cell());
@@ -20,14 +20,14 @@ __device__ inline bool outermost_y(const TransportArgs& args, const Place& place
     return at_south(place) || at_north(args, place);
 }
 
-// Whether it is an outermost one along any axis; no branches, since the threads of a warp hardly ever agree.
+// True if it is an outermost one along any axis; no branches, since the threads of a warp hardly ever agree.
 __device__ inline bool outermost(const TransportArgs& args, const Place& place, int c)
 {
     return outermost_x(args, place, c) | outermost_y(args, place);
 }
 
-// What radiates out of a cell through one side, per map factor. `low` and `high` are the air
-// fluxes through the faces on either side of it, `carried` points to what the wind takes out,
+// Radiation out of a cell through one side, per map factor. `low` and `high` are the air
+// fluxes through the faces on either side of it, `carried` points to the values carried out,
 // `inner` tells how far the neighbour inside is.
 __device__ inline real radiated(const TransportArgs& args, int cell, bool low_side, real low,
                                 real high, const real* carried, int inner, real latest)
@@ -39,7 +39,7 @@ __device__ inline real radiated(const TransportArgs& args, int cell, bool low_si
     return outflow / __ldg(args.map_x + cell);
 }
 
-// Adds what radiates out of cell c through open sides to its net lateral outflow. `carried` points
+// Adds the radiative outflow of cell c through open sides to its net lateral outflow. `carried` points
 // to the values that the wind takes out, at the first cell of the thread.
 __device__ inline void add_open_sides(const TransportArgs& args, const Place& place,
                                       const Level& level, const real* carried, int c, real& net)
@@ -59,7 +59,7 @@ __device__ inline void add_open_sides(const TransportArgs& args, const Place& pl
 }
 
 // Keeps the tracer fluxes of the last stage through the sides of the region inside the outermost
-// cells; those of outermost cells are not part of it, and nobody adds them up. First the fluxes along
+// cells; those of outermost cells are not part of it, and are not added up. First the fluxes along
 // a row, then those through the faces of the southern or the northern side, which begins at `side`.
 __device__ inline void keep_side_fluxes_x(const TransportArgs& args, const Place& place, int k,
                                           const real (&flux)[CELLS + 1])
@@ -100,8 +100,8 @@ __device__ inline real brought_in(real given, real inside)
     return ZERO_GRADIENT && isnan(given) ? inside : given;
 }
 
-// What sets the outermost cells of a thread at specified sides in x. It is asked for before it is needed, so that
-// nobody waits for it, and by all threads of a warp alike, of which some are at a side.
+// Boundary values of the outermost cells of a thread at specified sides in x. They are loaded before they are needed,
+// to hide the latency, and by all threads of a warp alike, of which some are at a side.
 struct Brought {
     real west_mass, east_mass;  // through the sides
     real west, east;            // what the air brings in if it enters there

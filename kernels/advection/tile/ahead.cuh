@@ -1,4 +1,4 @@
-// What a block copies into shared memory while it works on the level below.
+// Copies into shared memory while a block works on the level below.
 #pragma once
 
 #include "advection/tile/place.cuh"
@@ -33,7 +33,7 @@ __device__ inline void copy_group(Cells& to, const real* from)
         for (int c = 0; c < CELLS; ++c) copy_ahead<sizeof(real)>(&to.at[c], from + c);
 }
 
-// Copies what a thread has of every level: its own cells, and in the first warps a row that only
+// Copies a thread's part of every level: its own cells, and in the first warps a row that only
 // other rows see.
 struct Copier {
     const TransportArgs& args;
@@ -46,7 +46,7 @@ struct Copier {
     __device__ inline Copier(const TransportArgs& args, const TilePlace& tile, Ahead& ahead)
         : args(args), place(tile.place), ahead(ahead), row(tile_row()), lane(tile_lane())
     {
-        // Rows south of the tile, rows north of it, and the row south of it of what is at the start.
+        // Rows south of the tile, rows north of it, and the row south of it of the values at the start.
         seen = row < REACH ? row : row < 2 * REACH - 1 ? TILE_ROWS + row : REACH - 1;
         const int at = seen - REACH;
         const int rows = place.is_inner ? at - row : row_of_grid(args, tile.first_row + at) - place.j;

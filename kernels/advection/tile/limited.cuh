@@ -1,11 +1,11 @@
-// The last stage of positive-definite tracers in one pass, by tiles: a block also makes the factors
-// of a ring of cells around those that it finishes.
+// The last stage of positive-definite tracers in one pass, by tiles: a block also computes the factors
+// of a ring of halo cells around those that it finishes.
 #pragma once
 
 #include "advection/march/limited.cuh"
 #include "advection/tile/faces.cuh"
 
-// What a block has in shared memory, followed by the numbers of all levels.
+// Shared memory of a block, followed by the numbers of all levels.
 struct LimitRoom {
     Ahead ahead;
     Tile low, correction;   // fluxes through southern faces
@@ -15,7 +15,7 @@ static_assert(sizeof(LimitRoom) == LIMIT_ROOM, "as much room as Rust asks for");
 
 // Numbers of the levels that all cells share.
 struct LevelNumbers {
-    real *sure_x, *sure_y, *sure_z;   // what no capacity is below; NZ + 1 of them along z
+    real *sure_x, *sure_y, *sure_z;   // lower bounds of the capacities; NZ + 1 of them along z
     real *c1, *c2;                    // of the mass of the cells
     static_assert(LIMIT_LEVEL_NUMBERS == 5, "the room behind LimitRoom");
 

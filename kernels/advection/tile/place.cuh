@@ -1,4 +1,4 @@
-// Which cells of a tile a thread has.
+// Cells of a thread in a tile.
 //
 // A block has a tile of rows above one another. A warp has a row of it, a thread CELLS cells of the
 // row, and all march upward together. A thread makes the fluxes west and south of its cells and gets
@@ -23,16 +23,16 @@ struct alignas(128) Line {
 constexpr int RING = (REACH + CELLS) / CELLS;
 constexpr int TILE_OWN_CELLS = (LANES - 2 * RING) * CELLS;
 
-// Rows that a tile finishes: the first lacks the factors south of it, the last two what is north.
+// Rows that a tile finishes: the first lacks the factors south of it, the last two those north.
 constexpr int TILE_OWN_ROWS = TILE_ROWS - 3;
 
-// Rows of a tile and those that their southern faces see.
+// Rows of a tile and those within the stencils of their southern faces.
 constexpr int SEEN_ROWS = TILE_ROWS + 2 * REACH - 1;
 
 __device__ inline int tile_row() { return static_cast<int>(threadIdx.x) / LANES; }
 __device__ inline int tile_lane() { return static_cast<int>(threadIdx.x) % LANES; }
 
-// Row `at` of the grid, or what stands for it beyond its ends.
+// Row `at` of the grid, or its substitute beyond the ends.
 __device__ inline int row_of_grid(const TransportArgs& args, int at)
 {
     return continued(periodic_y(), min(at, ny_of(args) + REACH), ny_of(args));

@@ -1,13 +1,13 @@
 // Stages without limiter by tiles, of tracers that share the wind.
 //
 // A block has a tile of rows of two tracers, or of one. A warp has a row of it, a thread CELLS cells of
-// the row, and all march upward together. What a level needs is copied into shared memory while the
+// the row, and all march upward together. The data of a level is copied into shared memory while the
 // block works on the level below, the wind once for both tracers. A thread makes the fluxes south of
 // its cells; those north of them it finds a level later, when the others have made them, and
 // finishes the level then. So there is one barrier a level.
 //
 // The groups at the ends of a row that are sides are left to a kernel of their own, whose threads march as on
-// small grids: every warp of a tile there would have to know of sides for the sake of one lane.
+// small grids: every warp of a tile would need the code of sides for one lane.
 #pragma once
 
 #include "advection/tile/ahead.cuh"
@@ -17,7 +17,7 @@ constexpr int STAGE_CELLS = LANES * CELLS;
 // Blocks that a multiprocessor holds: one works while the other waits for all of its warps.
 constexpr int STAGE_TILES_RESIDENT = 2;
 
-// What a block has in shared memory for HERE tracers, followed by the numbers of all levels. Rows lie
+// Shared memory of a block for HERE tracers, followed by the numbers of all levels. Rows lie
 // in lines as they do in memory, if that is possible.
 template <int HERE>
 struct alignas(Line) StageRoom {
@@ -49,7 +49,7 @@ struct alignas(Line) StageRoom {
 __device__ inline int groups_at_east() { return last_cell() + 1 < REACH ? 2 : 1; }
 __device__ inline int groups_at_sides() { return 1 + groups_at_east(); }
 
-// Whether a place is in one of them.
+// True if a place is in one of them.
 __device__ inline bool is_at_side(const TransportArgs& args, const Place& place)
 {
     return at_west(place) || (!periodic_x() && place.i + groups_at_east() * CELLS >= pitch(args));
@@ -76,7 +76,7 @@ __device__ inline int begin_of_stage()
 }
 
 // Finds the place of this thread; its tracer is the first of the block. The last tile of an axis ends
-// with the axis; what it has in common with the one before is its own along a row, and that one's across rows.
+// with the axis; cells that it shares with the one before are its own along a row, and that one's across rows.
 __device__ inline Place find_place_in_stage(const TransportArgs& args)
 {
     const int ny = ny_of(args);
@@ -95,7 +95,7 @@ __device__ inline Place find_place_in_stage(const TransportArgs& args)
     return place;
 }
 
-// Copies what a thread has of every level.
+// Copies a thread's part of every level.
 template <int HERE>
 struct StageCopier {
     // Rows around the tiles of all tracers, which are shared out among the warps.
@@ -108,7 +108,7 @@ struct StageCopier {
     int row, lane, cell, j;
     const real* latest_cells;   // those of the first tracer at the lowest level
     int tracer;                 // how far the next tracer is
-    // How far from the cells of a thread those in rows around the tile are, and for the first lanes
+    // Distances from the cells of a thread to those in rows around the tile, and for the first lanes
     // the groups at the ends of the row, western and eastern of each tracer.
     int around[TURNS], beside;
     Cells *to_around[TURNS], *to_beside;
@@ -153,7 +153,7 @@ struct StageCopier {
         return k * plane_of(args) + cell + (k * ny_of(args) + j) * more_faces();
     }
 
-    // Where it and the faces behind it are in the room.
+    // Places of it and of the faces behind it in shared memory.
     __device__ inline Cells* mass_x(int k) const
     {
         const unsigned first_group = static_cast<unsigned>(first_face(k)) / CELLS - lane;
@@ -181,7 +181,7 @@ struct StageCopier {
         copy_group(room.start[t][row][lane], from + k * plane_of(args) + t * tracer);
     }
 
-    // Begins to copy what all levels share.
+    // Begins to copy the data that all levels share.
     __device__ inline void shared() const
     {
         copy_group(room.with_mu[row][lane], args.cell.with_mu + cell);
@@ -235,8 +235,8 @@ struct StageMarch {
         : args(args), place(place), room(room), copier(args, place, room)
     {}
 
-    // Whether the cells are this thread's to finish. Where no side in y is near, blocks that have rows in common
-    // make the same bits of them.
+    // True if the cells are this thread's to finish. Unless a side in y is near, blocks that have rows in common
+    // compute the same bits of them.
     __device__ inline bool owns() const
     {
         return !is_at_side(args, place)
@@ -281,7 +281,7 @@ struct StageMarch {
                     outflow.at[c] += top.at[c] - bottom[t].at[c];
                 }
                 Cells value = after(args, start, mass, outflow);
-                // The sides in x are left to others.
+                // The kernel of the sides computes those in x.
                 if (place.near_y)
                     store(args, own, level, Brought{}, value);
                 else
@@ -292,7 +292,7 @@ struct StageMarch {
         }
     }
 
-    // What leaves the cells of level k, in slot `now`.
+    // Fluxes out of the cells of level k, in slot `now`.
     __device__ inline void flow(int k, int now)
     {
         const int row = copier.row, lane = copier.lane, slot = k & 1;

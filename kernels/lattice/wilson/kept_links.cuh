@@ -1,5 +1,5 @@
 // The eight links of a site, kept in shared memory by the thread that uses them, while it goes from one
-// right-hand side to the next. No thread reads what another has written.
+// right-hand side to the next. No thread reads data of another.
 #pragma once
 #include "lattice/wilson/hop.cuh"
 

@@ -17,7 +17,7 @@ struct RowTile {
 
     __device__ inline bool is_piece() const { return rows < 0; }
     __device__ inline int piece() const { return -1 - rows; }
-    // Where the entries that are kept begin: loads of sixteen bytes begin at multiples of them.
+    // First of the entries that are kept: loads of sixteen bytes begin at multiples of them.
     __device__ inline int base() const { return first / AT_A_TIME * AT_A_TIME; }
 };
 
@@ -27,7 +27,7 @@ __device__ inline RowTile row_tile(const CsrArgs& args, int number)
     return {found.x, found.y, found.z, found.w};
 }
 
-// What a thread has of a tile.
+// Entries of a tile that a thread holds.
 struct TileEntries {
     Wide<int> columns[TILE_ROUNDS];
     Wide<real> values[TILE_ROUNDS][AT_A_TIME / Wide<real>::COUNT];
@@ -40,7 +40,7 @@ __device__ inline int entry_of(const RowTile& tile, int round)
 }
 
 // Reads the entries. What is read before the first and beyond the last belongs to other tiles, or
-// fills up the arrays; nobody adds it up.
+// pads the arrays; it is not added up.
 __device__ inline void read_entries(const CsrArgs& args, const RowTile& tile, TileEntries& entries)
 {
     constexpr int W = Wide<real>::COUNT;
@@ -54,7 +54,7 @@ __device__ inline void read_entries(const CsrArgs& args, const RowTile& tile, Ti
     }
 }
 
-// What a block keeps of its entries, in their order from the base on: the products with a right-hand
+// Entries of a block in shared memory, in their order from the base on: the products with a right-hand
 // side, or the values and the columns, whose products are made when they are added up.
 //
 // Products are made by threads that have entries side by side, whichever rows they belong to: many
@@ -110,8 +110,8 @@ __device__ inline void keep_entries(const RowTile& tile, const TileEntries& entr
     }
 }
 
-// How the threads of a block share out the rows of a tile: 2^shift lanes add up a row, as many as
-// there are for each.
+// Distribution of the rows of a tile among the threads of the block: 2^shift lanes add up a row, as many as there are
+// for each.
 __device__ inline int shift_of_lanes(const RowTile& tile)
 {
     int shift = 0;
@@ -119,7 +119,7 @@ __device__ inline int shift_of_lanes(const RowTile& tile)
     return shift;
 }
 
-// Where a row stands among what is kept.
+// Position of a row among the entries that are kept.
 struct KeptRow {
     int begin;
     int end;
@@ -184,7 +184,7 @@ __device__ inline void product_of_tile(const CsrArgs& args)
     const RowTile tile = row_tile(args, blockIdx.x);
     TileEntries entries;
     read_entries(args, tile, entries);
-    // The first rows are asked for now, so that they are here when the products are.
+    // The first rows are prefetched now, so that they are here when the products are.
     const int shift = shift_of_lanes(tile), above = TILE_THREADS >> shift, own = threadIdx.x >> shift;
     const KeptRow first_row = kept_row(args, tile, own);
     const int first = blockIdx.y * SIDES, count = min(SIDES, args.sides - first);

@@ -6,7 +6,7 @@ template <bool is_whole> struct ElementOf { using type = real; };
 template <> struct ElementOf<true> { using type = int; };
 using element = ElementOf<REDUCE_WHOLE != 0>::type;
 
-// What sums that must not lose anything are gathered in.
+// Accumulator of sums that must not lose anything.
 template <class T> struct WideOf { using type = double; };
 template <> struct WideOf<int> { using type = long long; };
 using wide = WideOf<element>::type;
@@ -42,8 +42,7 @@ __device__ inline bool is_number(float x) { return x == x; }
 __device__ inline bool is_number(double x) { return x == x; }
 __device__ inline bool is_number(int) { return true; }
 
-// What stands for the smallest and the largest of no numbers: min and max prefer anything else to
-// what is not a number, and whole numbers have their ends.
+// Smallest and largest of no numbers: min and max prefer anything else to NaN, and whole numbers have their ends.
 template <bool is_largest> __device__ inline float of_none(float) { return __int_as_float(0x7fffffff); }
 template <bool is_largest> __device__ inline double of_none(double)
 {

@@ -1,6 +1,6 @@
 // The way to a fast sum over an array, rung by rung, after the classical lesson on the reduction.
 // Every kernel leaves one sum for each block; where there are several blocks, the same kernel is
-// launched on these sums, until one is left. Each note says what is gained and what still limits.
+// launched on these sums, until one is left. Each note states the gain and the remaining limit.
 // See src/primitives/gpu/reduce/ladder.rs.
 #include "primitives/reduce/element.cuh"
 
@@ -150,7 +150,7 @@ __device__ inline element unrolled(element own)
 
 // 6. Fully unrolled, the size of the block being known when compiling: no loop is left, its counter
 // and its tests are gone. But each block lives only for two loads a thread: launching and retiring
-// blocks, and waiting for one pair of loads after the other, is what takes the time now.
+// blocks, and waiting for one pair of loads after the other, takes the time now.
 RUNG(ladder_unrolled)
 {
     const long long at = 2 * static_cast<long long>(blockIdx.x) * LADDER_THREADS + threadIdx.x;
@@ -160,7 +160,7 @@ RUNG(ladder_unrolled)
 
 namespace {
 
-// What a thread finds when all threads of the grid walk over the array side by side, two elements
+// Partial sum of a thread if all threads of the grid walk over the array side by side, two elements
 // each at a time.
 __device__ inline element many(const LadderArgs& args)
 {
@@ -186,7 +186,7 @@ RUNG(ladder_many)
 
 namespace {
 
-// Adds up what the lanes of a warp have, from register to register; the first one gets the sum.
+// Adds up the values of the lanes of a warp, from register to register; the first one gets the sum.
 __device__ inline element across_warp(element own)
 {
 #pragma unroll

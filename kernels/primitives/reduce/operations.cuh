@@ -1,11 +1,10 @@
-// What can be made of many elements. Each operation says what stands for nothing, how a thread
-// takes in an element or a pack of them, in the order of their places, and how two partial results
-// become one. All of them give the same answer however the elements are shared out, up to the
-// rounding of sums.
+// Operations of a reduction. Each operation defines its neutral value, how a thread takes in an element or a pack of
+// them, in the order of their places, and how two partial results become one. All of them give the same answer however
+// the elements are distributed, up to the rounding of sums.
 #pragma once
 #include "primitives/reduce/element.cuh"
 
-// What a lane gets of the one `distance` further on.
+// Value of the lane `distance` further on.
 template <class A>
 __device__ inline A passed(A own, unsigned distance)
 {
@@ -72,7 +71,7 @@ struct Product {
     }
 };
 
-// How many elements are not a number.
+// Number of elements that are NaN.
 struct NoNumber {
     static constexpr bool TAKES_TWO = false;
     template <class A> __device__ static A of(element x, element) { return is_number(x) ? 0 : 1; }
@@ -83,7 +82,7 @@ template <class A> using SumOfSquares = SumOf<A, Square>;
 template <class A> using Dot = SumOf<A, Product>;
 using NanCount = SumOf<long long, NoNumber>;
 
-// The smallest or the largest number; what is not a number counts only where there is nothing else.
+// The smallest or the largest number; NaN counts only if there is nothing else.
 template <bool is_largest>
 struct Extreme {
     using Partial = element;
@@ -107,7 +106,7 @@ struct Extreme {
 };
 
 // The same with the first place where it stands. A pack is looked into only where it holds
-// something better than what is known, which soon becomes rare.
+// something better than the best so far, which soon becomes rare.
 template <bool is_largest>
 struct Place {
     using Partial = Located;

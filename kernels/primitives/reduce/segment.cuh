@@ -1,9 +1,9 @@
-// The reduction of segments in one launch: the best rung of the ladder, and what the model uses.
+// The reduction of segments in one launch: the best rung of the ladder, and the one in use.
 //
 // Why it is fast: every thread has several loads of 16 bytes on their way before it uses the first,
 // so that the memory always has enough to do; neighbours read neighbouring addresses; the blocks
 // are as many as the device holds at a time, and all have the same share; and nothing is launched
-// to add up what the blocks have found: the last block to finish does so. What limits it is the
+// to add up the partial results of the blocks: the last block to finish does so. What limits it is the
 // memory alone, and for short arrays the time that a launch and two looks at distant memory take.
 //
 // Why its bits are the same in every run: the shares depend on the length, the address and the
@@ -16,7 +16,7 @@
 constexpr unsigned WARPS = REDUCE_THREADS / WARP;
 static_assert(WARPS * WARP == REDUCE_THREADS && WARPS <= WARP, "a warp adds up what the warps have");
 
-// What all lanes of a warp have together; the first lane knows it.
+// Joint result of all lanes of a warp; the first lane has it.
 template <class Op>
 __device__ inline typename Op::Partial warp_total(typename Op::Partial own)
 {
@@ -25,7 +25,7 @@ __device__ inline typename Op::Partial warp_total(typename Op::Partial own)
     return own;
 }
 
-// What all threads of the block have together; the first thread knows it. All of them call it.
+// Joint result of all threads of the block; the first thread has it. All of them call it.
 template <class Op>
 __device__ inline typename Op::Partial block_total(typename Op::Partial own)
 {
@@ -61,7 +61,7 @@ __device__ inline void add_round(typename Op::Partial& total, const element* x, 
     }
 }
 
-// What a thread finds in the packs of x (and y) up to `end`. As long as there is a whole round for
+// Partial result of a thread over the packs of x (and y) up to `end`. As long as there is a whole round for
 // all blocks, each has a tile of its own, or all walk side by side; the rest is shared out evenly.
 template <class Op, bool is_aligned>
 __device__ inline void add_packs(typename Op::Partial& total, const element* x, const element* y,
@@ -79,7 +79,7 @@ __device__ inline void add_packs(typename Op::Partial& total, const element* x, 
         add_round<Op, is_aligned, false>(total, x, y, done + own, all, end, from);
 }
 
-// What a thread finds in its share of a segment of `length` elements from x on (and y).
+// Partial result of a thread over its part of a segment of `length` elements from x on (and y).
 template <class Op>
 __device__ inline typename Op::Partial share(const element* x, const element* y, long long length,
                                              int block, int blocks)

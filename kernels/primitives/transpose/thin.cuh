@@ -1,11 +1,11 @@
 // Part of a matrix with one short side.
 #pragma once
 
-// What is kept of a line of the long side: an odd number, so that the elements of the short side lie
+// Pitch of a line of the long side: an odd number, so that the elements of the short side lie
 // in different banks.
 constexpr int THIN_PITCH = THIN_LENGTH + 1;
 
-// Where a block works.
+// Part of the matrix that a block transposes.
 struct ThinTile {
     long long matrix;  // first element of the matrix
     int first;         // of the long side

@@ -1,8 +1,8 @@
-// Which part of which matrix a block transposes, and the tile that rows wait in to be written as
+// Part of the matrices that a block transposes, and the tile that rows wait in to be written as
 // columns.
 #pragma once
 
-// Where a block works: a tile of one matrix of the batch.
+// Part of the matrices that a block transposes: a tile of one matrix of the batch.
 struct TilePlace {
     const real* from;
     real* to;
@@ -37,7 +37,7 @@ __device__ inline TilePlace tile_on_diagonal(const TransposeArgs& args, int tile
     return tile_at(args, number, line, (rest / down + line) % across, tile);
 }
 
-// Where an element stands in rows of `width`.
+// Offset of an element in rows of `width`.
 __device__ inline long long at(int row, int column, int width)
 {
     return static_cast<long long>(row) * width + column;

@@ -22,7 +22,7 @@ __device__ inline int highest_with(Column& column)
     return k;
 }
 
-// Clips negative condensate and fixes what stays the same during the call.
+// Clips negative condensate and sets the invariants of the call.
 __device__ inline void set_out(Column& column, Precipitation& sum)
 {
     column.height[0] = 0;

@@ -1,4 +1,4 @@
-// Semi-Lagrangian fall in one column, by one thread. Names and order as in src/wsm5/fall.rs.
+// Semi-Lagrangian sedimentation in one column, by one thread. Names and order as in src/wsm5/fall.rs.
 #pragma once
 
 #include "wsm5/column/column.cuh"
@@ -125,7 +125,7 @@ __device__ inline real rain_out(const Fall& work, int nz)
     return ground;
 }
 
-// Lets a species fall for a minor step. Returns what has reached the ground, kg m-2.
+// Sedimentation of a species in a minor step. Returns the precipitation at the ground, kg m-2.
 template <Species KIND>
 __device__ inline real sediment(const Wsm5Params& p, real dt_cloud, Column& column, Precipitation& sum)
 {
@@ -170,7 +170,7 @@ __device__ inline real sediment(const Wsm5Params& p, real dt_cloud, Column& colu
     return ground;
 }
 
-// Lets rain and snow fall, melts snow, and lets ice fall. Returns by species what has reached the
+// Sedimentation of rain and snow, melting of snow, sedimentation of ice. Returns by species the precipitation at the
 // ground, kg m-2.
 __device__ inline void carry_down(const Wsm5Params& p, real dt_cloud, Column& column, Precipitation& sum,
                                   real (&ground)[FALLING_SPECIES])

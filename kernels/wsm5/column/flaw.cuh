@@ -10,7 +10,7 @@ __device__ inline real strangeness(const Cell& cell, real water)
     return (cell.t - cell.t) + (water - water);
 }
 
-// Notes the first field of a cell that is infinite or not a number, if any is and anybody asks for that: step, field and
+// Notes the first field of a cell that is infinite or NaN, if any is and notes are on: step, field and
 // place `here` in one word, so that the smallest is the earliest, in the order of fields and places.
 __device__ inline void note_flaw(const CloudArgs& a, int here, const Cell& cell)
 {

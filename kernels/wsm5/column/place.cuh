@@ -18,14 +18,14 @@ __device__ inline int row_of(const Region& region, int number)
     return __umulhi(2u * number, region.row_factor) >> region.row_shift;
 }
 
-// Where a column lies in a level of the fields.
+// Offset of a column in a level of the fields.
 __device__ inline int place_of(const CloudArgs& a, int number)
 {
     const Region region = region_of(a);
     return region.first + row_of(region, number) * (region.nx - region.width) + number;
 }
 
-// Where a cell of a column lies in the fields.
+// Offset of a cell of a column in the fields.
 __device__ inline int cell_of(const CloudArgs& a, int k, int place) { return k * region_of(a).level + place; }
 
 // The fields of the state and of the air.
@@ -44,7 +44,7 @@ __device__ inline Fields fields_of(const CloudArgs& a)
             a.rho, a.rho + SIZE, a.rho + 2 * SIZE, a.rho + 3 * SIZE};
 }
 
-// Whether a column is one to work on, and not one beside them that makes up a whole sector.
+// True if a column is one to work on, and not one beside them that makes up a whole sector.
 __device__ inline bool has_work(const CloudArgs& a, int number)
 {
     const Region region = region_of(a);

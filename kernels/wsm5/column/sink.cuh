@@ -1,11 +1,11 @@
-// Fall in short equal steps in one column, by one thread. Names and order as in
+// Sub-stepped sedimentation in one column, by one thread. Names and order as in
 // src/wsm5/substep.rs.
 #pragma once
 
 #include "wsm5/column/column.cuh"
 #include "wsm5/substep.cuh"
 
-// How one species falls.
+// Sub-stepped sedimentation of one species.
 struct Descent {
     real courant[NZ];
     real leaving[NZ];
@@ -30,7 +30,7 @@ __device__ inline real fall_once(const Descent& descent, int reach, Column& colu
 {
     const real ground = descent.leaving[0] * amount<KIND>(column.cells[0]);
     const int highest = reach - 1;
-    // From the ground up, so that the layer above still has what it had before.
+    // From the ground up, so that the layer above still has its old content.
 #pragma unroll 1
     for (int k = 0; k < highest; ++k) {
         const real above = amount<KIND>(column.cells[k + 1]);
@@ -42,7 +42,7 @@ __device__ inline real fall_once(const Descent& descent, int reach, Column& colu
     return ground;
 }
 
-// Lets rain and snow fall, while snow melts. Gives by species what has left the lowest layer,
+// Sedimentation of rain and snow, while snow melts. Gives by species the outflow of the lowest layer,
 // kg kg-1 of its air.
 __device__ inline void sink_rain_and_snow(const Wsm5Params& p, real dt_cloud, Column& column,
                                           real (&fallen)[FALLING_SPECIES])
@@ -80,7 +80,7 @@ __device__ inline void sink_rain_and_snow(const Wsm5Params& p, real dt_cloud, Co
     }
 }
 
-// Lets ice fall. Returns what has left the lowest layer, kg kg-1 of its air.
+// Sedimentation of ice. Returns the outflow of the lowest layer, kg kg-1 of its air.
 __device__ inline real sink_ice(const Wsm5Params& p, real dt_cloud, Column& column)
 {
     const int highest = highest_with<Species::ICE>(column);

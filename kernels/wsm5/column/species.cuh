@@ -1,4 +1,4 @@
-// The species that fall.
+// The species that sediment.
 #pragma once
 
 #include "wsm5/slope.cuh"

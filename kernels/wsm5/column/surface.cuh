@@ -1,4 +1,4 @@
-// What columns leave in the fields, and bring to the ground.
+// Results of columns: fields, and precipitation at the ground.
 #pragma once
 
 #include "primitives/exact.cuh"
@@ -13,30 +13,29 @@ __device__ inline void store_theta(const CloudArgs& a, int at, real exner, real 
     if (t != before) a.theta[at] = exact_quotient(t, exner) - a.theta_base;
 }
 
-// Adds what a minor step has brought to the ground, by species in kg m-2, to the sums of the call.
+// Adds the precipitation of a minor step, by species in kg m-2, to the sums of the call.
 __device__ inline void add_to_sums(real dt_cloud, real depth, const real (&ground)[FALLING_SPECIES],
                                    Precipitation& sum)
 {
-    // What this variant tells of as the precipitation of a call is that of the last minor step.
+    // This variant reports the last minor step as the precipitation of a call.
     if (FALLOUT == Fallout::Substepped) sum.rainncv = sum.snowncv = sum.sr = 0;
     step::reach_ground(dt_cloud, depth, ground[int(Species::RAIN)], ground[int(Species::SNOW)],
                        ground[int(Species::ICE)], sum);
 }
 
-// What a change of the water in a cell weighs where its dry mass is not rho dz, kg m-2; 0 where nobody asks for it.
+// Mass of a change of water that is lost or made since dry mass is not rho dz, kg m-2; 0 unless it is requested.
 __device__ inline real mass_mismatch(const CloudArgs& a, int place, int k, real rho, real dz, real before, real after)
 {
     if (!WEIGHED) return 0;
     return cell::mass_mismatch(layered_at(a.mass, place, k), a.per_area[place], rho, dz, before, after);
 }
 
-// Writes what has reached the ground in a column, and what its changes weigh where the mass of a
-// cell is not rho dz.
+// Stores the precipitation of a column, and the mass mismatch of its changes.
 __device__ inline void store_surface(const CloudArgs& a, int place, const Precipitation& sum,
                                      real mass_mismatch)
 {
     if (WEIGHED) a.mass_mismatch[place] = mass_mismatch;
-    // Both are sums over the run. Nobody else adds to them, but so nobody waits for what they are.
+    // Both are sums over the run. No other thread adds to them; so no thread waits for their values.
     if (sum.rain > 0) atomicAdd(&a.rain[place], sum.rain);
     if (sum.snow > 0) atomicAdd(&a.snow[place], sum.snow);
     // A millimetre of water is a kilogram per square metre.

@@ -1,4 +1,4 @@
-// The processes in the cells, each by one thread, whichever thread has read it.
+// The processes in the cells, each by one thread, not always the one that has loaded it.
 #pragma once
 
 #include "wsm5/melt.cuh"
@@ -6,8 +6,8 @@
 #include "wsm5/tile/store.cuh"
 
 // Temperature of a cell at the start of the minor step, and the rain whose drop size decides how
-// fast it freezes; in the semi-Lagrangian variant the fall leaves the one as it is, and the other
-// is what it leaves.
+// fast it freezes: in the semi-Lagrangian variant the present temperature, and the rain after
+// sedimentation.
 __device__ inline real t_at_start(const Start& start, int k, int column, const Cell&)
 {
     return start.t[k][column];
@@ -22,7 +22,7 @@ __device__ inline real sized_rain(const Start& start, int k, int column, const C
 
 __device__ inline real sized_rain(const Nothing&, int, int, const Cell& cell) { return cell.qr; }
 
-// Whether a cell has got warmer or colder by what has melted on its way.
+// True if melting during sedimentation has changed the temperature of a cell.
 __device__ inline bool has_melted(const Start& start, int k, int column, const Tile& tile)
 {
     return start.t[k][column] != tile.t[k][column];
@@ -30,8 +30,8 @@ __device__ inline bool has_melted(const Start& start, int k, int column, const T
 
 __device__ inline bool has_melted(const Nothing&, int, int, const Tile&) { return false; }
 
-// Marks the cells that the fall has left something in: so marked are all in which something happens. In the last minor
-// step the change of all others is known to be none.
+// Marks the cells with content after sedimentation: then all active cells are marked. In the last minor step the change
+// of all others is known to be none.
 __device__ inline void mark_active(const CloudArgs& a, const Position& at, bool is_last, Tile& tile, unsigned& active)
 {
     if (at.is_inside) {
@@ -51,8 +51,8 @@ __device__ inline void mark_active(const CloudArgs& a, const Position& at, bool 
     }
 }
 
-// Lists the cells where something happens. Warps with cold levels do so from the back: other processes act
-// there than where it is warm.
+// Lists the active cells. Warps with cold levels do so from the back: other processes act there than in warm
+// cells.
 __device__ inline void list_active(unsigned active, const Position& at, Tile& tile)
 {
     unsigned lanes[CELLS];
@@ -78,7 +78,7 @@ __device__ inline void list_active(unsigned active, const Position& at, Tile& ti
     }
 }
 
-// Finds out what is known of a cell before the processes act in it.
+// Computes the properties of a cell before the processes act in it.
 __device__ inline Origin origin_of(const CloudArgs& a, const Tile& tile, int k, int column)
 {
     const int here = cell_of(a, k, tile.place[column]);
@@ -88,7 +88,7 @@ __device__ inline Origin origin_of(const CloudArgs& a, const Tile& tile, int k, 
     return {exner, p, cell::onset(a.params, Air{0, p, 0, 0, 0, 0}, start)};
 }
 
-// Lets the processes act in a cell, and writes it in the last minor step.
+// The processes in a cell, and its store in the last minor step.
 __device__ inline void act_in(const CloudArgs& a, const Origin& origin, int k, int column, bool is_first, bool is_last,
                               Tile& tile)
 {
@@ -96,17 +96,17 @@ __device__ inline void act_in(const CloudArgs& a, const Origin& origin, int k, i
     const int here = cell_of(a, k, tile.place[column]);
     Cell cell = cell_in(tile, k, column);
     const real exner = origin.exner, depth = depth_in(a, tile, k, column);
-    // No process asks for the depth of a layer.
+    // No process needs the depth of a layer.
     Air air = {tile.rho[k][column], origin.p, 0, 0, 0, 0};
     const Onset& at_start = origin.onset;
-    // The fields still hold what was there at the start of the call.
+    // The fields still hold the values at the start of the call.
     const auto t_of_call = [&] { return is_first ? at_start.t : (a.theta[here] + a.theta_base) * exner; };
     Cell first = cell;
     first.t = t_of_call();
     if (!is_first) first.qv = a.qv[here];
     cell::settle(first, air);
     const real qr_sized = sized_rain(tile.start, k, column, cell);
-    // The sub-stepped fall has melted snow on the way.
+    // Sub-stepped sedimentation has melted snow.
     if (FALLOUT == Fallout::SemiLagrangian) melt::melt_snow(p, a.dt_cloud, air, cell);
     const real clipped = step::processes(p, a.dt_cloud, air, at_start, qr_sized, cell);
     if (is_last) store_cell(a, k, column, air.rho, exner, t_of_call(), cell, tile);
@@ -115,8 +115,7 @@ __device__ inline void act_in(const CloudArgs& a, const Origin& origin, int k, i
     if (clipped != 0) atomicOr(&tile.clips, 1u);
 }
 
-// Lets the processes act in the cells where something happens: where a thread has one cell, each in its own; else
-// those of the list.
+// The processes in the active cells: if a thread has one cell, each thread in its own; else in those of the list.
 __device__ inline void act(const CloudArgs& a, const Position& at, const Origin& origin, unsigned active, bool is_first,
                            bool is_last, Tile& tile)
 {

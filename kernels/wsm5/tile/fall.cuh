@@ -1,8 +1,8 @@
-// Semi-Lagrangian fall in one column, of one species or of all, by lanes of a warp: see src/wsm5/fall.rs.
+// Semi-Lagrangian sedimentation in one column, of one species or of all, by lanes of a warp: see src/wsm5/fall.rs.
 //
-// A lane has levels, and the interfaces below them; lanes above the lid have layers of no depth that
-// hold nothing, so that nobody asks which lane has what. Neighbours are asked by shuffles; what has
-// arrived is looked up in shared memory, where any lane may need any layer.
+// A lane has levels, and the interfaces below them; lanes above the lid have empty
+// layers of no depth, so that no lane is a special case. Neighbours are read by shuffles, arrived layers
+// in shared memory, since any lane may need any layer.
 #pragma once
 
 #include "wsm5/fall.cuh"
@@ -68,7 +68,7 @@ __device__ inline void set_heights(const Depths& depths, int column, Grid& grid)
     }
 }
 
-// What a fall needs to know of a column.
+// Grid of a column for sedimentation.
 __device__ inline void set_grid(const Tile& tile, int column, Grid& grid)
 {
     set_heights(tile.layering, column, grid);
@@ -77,8 +77,8 @@ __device__ inline void set_grid(const Tile& tile, int column, Grid& grid)
         grid.air[m] = air_of(tile.rho[min(level_of(m), NZ - 1)][column], grid.depth[m]);
 }
 
-// The species of a task in the layers of a lane. Loops over them are the inner ones throughout: what is done for
-// one need not wait for the other.
+// The species of a task in the layers of a lane. Loops over them are the inner ones throughout, so that their
+// latencies overlap.
 struct Layers {
     real content[KINDS][SLOTS];  // density
     real arrival[KINDS][SLOTS];  // where the interface below arrives
@@ -86,7 +86,7 @@ struct Layers {
     real density[KINDS][SLOTS];  // where it has arrived
 };
 
-// The largest value of the places above, where that matters: where neighbours tell that some value is exceeded.
+// The largest value of the places above, computed only if a neighbour exceeds some value: otherwise it does not matter.
 template <int COUNT>
 __device__ inline void find_limits(const real (&own)[COUNT][SLOTS], real (&above)[COUNT][SLOTS])
 {
@@ -150,7 +150,7 @@ __device__ inline void arrive(real dt_cloud, const Grid& grid, const real (&u)[K
         }
 }
 
-// Writes down what has arrived, for all lanes to look at.
+// Stores the arrived layers, for all lanes to read.
 __device__ inline void write_down(const Layers& layers, Fall (&work)[KINDS])
 {
     real rise[KINDS][SLOTS];
@@ -178,8 +178,8 @@ __device__ inline void write_down(const Layers& layers, Fall (&work)[KINDS])
     __syncwarp();
 }
 
-// The lowest arrived interfaces that are not below the bottom of a layer of the grid, the lowest of all aside: what
-// lies there is in the layers below them. Since nothing rises, none is lower than that of the layer below.
+// The lowest arrived interfaces that are not below the bottom of a layer of the grid, the lowest of all aside: the
+// content there is in the layers below them. Since nothing rises, none is lower than that of the layer below.
 __device__ inline void find_next(const Fall (&work)[KINDS], const Layers& layers, int m, real height,
                                  int (&next)[KINDS][SLOTS])
 {
@@ -213,7 +213,7 @@ __device__ inline void find_next(const Fall (&work)[KINDS], const Layers& layers
 __device__ inline void remap(const Grid& grid, const Layers& layers, const Fall (&work)[KINDS],
                              real (&content)[KINDS][SLOTS])
 {
-    // How high the bottom of a layer lies in an arrived layer, and what lies below it there.
+    // Height of the bottom of a layer in an arrived layer, and the content below it there.
     int next[KINDS][SLOTS];
     real z[KINDS][SLOTS], mass_below[KINDS][SLOTS];
     Arrived arrived[KINDS][SLOTS];
@@ -240,14 +240,14 @@ __device__ inline void remap(const Grid& grid, const Layers& layers, const Fall 
             mass += from_above(mass_below[s], m);
             // The parts are together as deep as the layer: their depths need not be added up.
             content[s][m] = next[s][m] == next_above ? within : mass / grid.depth[m];
-            // What lies in a layer whose top is above the bottom of the highest arrived one is lost, as
+            // The content of a layer whose top is above the bottom of the highest arrived one is lost, as
             // in the original. The highest layer always is such a layer.
             if (next_above >= NZ || level_of(m) >= NZ - 1) content[s][m] = 0;
         }
     }
 }
 
-// Fall speeds of a species in the layers of a lane.
+// Terminal velocities of a species in the layers of a lane.
 template <Species KIND>
 __device__ inline void set_speeds(const Wsm5Params& p, const Air (&air)[SLOTS], const real (&q)[SLOTS],
                                   const real (&n0s_factor)[SLOTS], real (&speed)[SLOTS])
@@ -256,7 +256,7 @@ __device__ inline void set_speeds(const Wsm5Params& p, const Air (&air)[SLOTS], 
     for (int m = 0; m < SLOTS; ++m) speed[m] = fall_speed<KIND>(p, air[m], q[m], n0s_factor[m]);
 }
 
-// The same of a species that may be known at run time only: the code of the fall is there once.
+// The same of a species that may be known at run time only, so that the code of sedimentation exists once.
 __device__ inline void set_speeds(const Wsm5Params& p, Species kind, const Air (&air)[SLOTS],
                                   const real (&q)[SLOTS], const real (&n0s_factor)[SLOTS],
                                   real (&speed)[SLOTS])
@@ -272,8 +272,8 @@ __device__ inline Field& field_of(Tile& tile, Species kind)
     return kind == Species::RAIN ? tile.qr : kind == Species::SNOW ? tile.qs : tile.qi;
 }
 
-// Lets the species of a task fall in a column for a minor step: all of them, or `only`. A group whose column is
-// another's does the same without leaving anything.
+// Sedimentation of the species of a task in a column for a minor step: all of them, or `only`. A group whose column is
+// another's repeats that without storing results.
 __device__ inline void sediment(const CloudArgs& a, Tile& tile, Species only, int column, bool is_own)
 {
     const auto kind = [&](int s) { return KINDS == 1 ? only : Species(s); };
@@ -319,7 +319,7 @@ __device__ inline void sediment(const CloudArgs& a, Tile& tile, Species only, in
     real content[KINDS][SLOTS];
     remap(grid, layers, work, content);
 
-    // What all species leave besides what is in the cells is added up together.
+    // The results of all species besides the cells are added up together.
     real residual = 0, clipped = 0, ground[KINDS] = {};
     bool is_below_zero = false;
 #pragma unroll
@@ -348,7 +348,7 @@ __device__ inline void sediment(const CloudArgs& a, Tile& tile, Species only, in
         }
     }
     if (__any_sync(ALL_LANES, is_below_zero)) {
-        // There hardly ever is any water made: only now it is added up.
+        // Water is hardly ever made: only here it is added up.
         real landed;
 #pragma unroll
         for (int m = 0; m < SLOTS; ++m)
@@ -383,18 +383,18 @@ __device__ inline int tasks_of(const Tile& tile, Species kind)
     return (columns + GROUPS - 1) / GROUPS;
 }
 
-// Lets a task of a species fall: the next columns that hold it, one for each group of the warp.
+// Sedimentation of a task of a species: the next columns that hold it, one for each group of the warp.
 __device__ inline void fall_in_columns(const CloudArgs& a, Tile& tile, Species kind, int task)
 {
     if (!COLUMNS_LISTED) return sediment(a, tile, kind, nth_set_bit(columns_of(tile, kind), task), true);
     const int first = task * GROUPS, mine = first + lane() / GROUP;
-    // Where there are no columns left, a group does what the first one does, for nobody.
+    // If no columns are left, a group repeats the first one, without effect.
     const bool is_own = mine < tile.listed.count[int(kind)];
     sediment(a, tile, kind, tile.listed.column[int(kind)][is_own ? mine : first], is_own);
 }
 
-// Lets all that falls in the tile fall: the warps take turns at the tasks of one species after another, or at those
-// of all together.
+// Sedimentation in the tile: the warps take turns at the tasks of one species after another, or at those of all
+// together.
 __device__ inline void fall_in(const CloudArgs& a, Tile& tile)
 {
     // All lanes agree on it, and the compiler is to know that.

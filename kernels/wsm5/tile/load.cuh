@@ -1,15 +1,15 @@
-// The tile filled from the fields, and a first look at what can happen in its cells.
+// Load of a tile from the fields, and a first test of its cells for active ones.
 #pragma once
 
 #include "wsm5/tile/tile.cuh"
 
-// What is known of a cell before anything acts in it in a minor step.
+// Properties of a cell before any process acts in a minor step.
 struct Origin {
     real exner, p;
     Onset onset;
 };
 
-// Whether threads act in the cells that they have read, and keep what they have found out there.
+// True if threads act in the cells that they have read, and keep their properties there.
 constexpr bool ORIGIN_KEPT = !LISTED && ONE_STEP;
 
 // The least saturation that anything can begin at in a cell.
@@ -20,7 +20,7 @@ __device__ inline real least_saturation(const Onset& onset)
     return FALLOUT == Fallout::Substepped ? min(least, onset.qsw) : least;
 }
 
-// The same where nobody asks for the other saturation.
+// The same without the other saturation.
 __device__ inline real least_saturation(const Wsm5Params& p, real t, real pressure)
 {
     const real cap = p.vapour_pressure_cap;
@@ -32,7 +32,7 @@ __device__ inline real least_saturation(const Wsm5Params& p, real t, real pressu
     return FALLOUT == Fallout::Substepped && is_cold ? min(least, thermo::saturation_water(t, pressure, cap)) : least;
 }
 
-// Whether any process can change a cell, whatever falls into it. A cell near saturation counts: then
+// True if any process can change a cell, whatever falls into it. A cell near saturation counts: then
 // the processes themselves find out.
 __device__ inline bool can_change(real saturated, const Cell& cell)
 {
@@ -47,14 +47,14 @@ __device__ inline real clip_all(const Air& air, Cell& cell)
     return step::clip(air, cell.qc) + step::clip(air, cell.qr) + step::clip(air, cell.qi) + step::clip(air, cell.qs);
 }
 
-// What the fields have of a cell, what is needed first before the rest.
+// Values of a cell in the fields, those that are needed first before the rest.
 struct Found {
     real exner, p, theta, qv;
     real qc, qr, qi, qs;
     real rho, dz;
 };
 
-// Cells that a thread asks the memory for at a time, before it looks at the first.
+// Cells that a thread prefetches at a time.
 constexpr int ASKED = CELLS < TILE_ASKED ? CELLS : TILE_ASKED;
 
 __device__ inline Found find(const CloudArgs& a, int here)
@@ -65,7 +65,7 @@ __device__ inline Found find(const CloudArgs& a, int here)
             __ldg(&from.rho[here]), __ldg(&from.dz[here])};
 }
 
-// Asks the memory for some cells of a thread, from the cell `start` on.
+// Prefetches some cells of a thread, from the cell `start` on.
 __device__ inline void ask(const CloudArgs& a, const Position& at, int start, Found (&found)[ASKED])
 {
     const int place = place_of(a, at);
@@ -74,12 +74,12 @@ __device__ inline void ask(const CloudArgs& a, const Position& at, int start, Fo
         if (at.has(start + n)) found[n] = find(a, cell_of(a, at.level(start + n), place));
 }
 
-// The most of what falls in the cells of a thread, kg kg-1.
+// Largest contents of rain, snow and ice in the cells of a thread, kg kg-1.
 struct Contents {
     real rain, snow, ice;
 };
 
-// Notes what is in a cell at the start of a minor step, for the thread and for the sub-stepped fall.
+// Keeps the contents of a cell at the start of a minor step, for the thread and for sub-stepped sedimentation.
 __device__ inline void note_start(int k, int column, const Cell& cell, Tile& tile, Contents& contents)
 {
     contents.rain = max(contents.rain, cell.qr);
@@ -88,7 +88,7 @@ __device__ inline void note_start(int k, int column, const Cell& cell, Tile& til
     keep(tile.start, k, column, cell.t, cell.qr);
 }
 
-// Looks at the cells of a thread, of which the first have been asked for. Returns a bit for each that can
+// Examines the cells of a thread, of which the first have been prefetched. Returns a bit for each that can
 // change by itself, or had to be clipped. In a run, where the water is weighed, values that are not finite are noted.
 __device__ inline unsigned load(const CloudArgs& a, const Position& at, Found (&found)[ASKED], Tile& tile,
                                 Contents& contents, Origin& origin)
@@ -128,7 +128,7 @@ __device__ inline unsigned load(const CloudArgs& a, const Position& at, Found (&
         }
     }
     if (strange != 0 && at.is_inside) {
-        // The fields still hold what has been found.
+        // The fields still hold the loaded values.
         for (int m = 0; m < CELLS; ++m) {
             if (!at.has(m)) continue;
             const int here = cell_of(a, at.level(m), place_of(a, number_of(at.column)));
@@ -140,7 +140,7 @@ __device__ inline unsigned load(const CloudArgs& a, const Position& at, Found (&
     return 0;
 }
 
-// The columns of a tile that any of the threads of a warp has something in.
+// The columns of a tile in which any of the threads of a warp has content.
 __device__ inline unsigned columns_with(bool something)
 {
     // The lanes of a column follow each other at the distance of a row.
@@ -150,7 +150,7 @@ __device__ inline unsigned columns_with(bool something)
     return columns & (ALL_LANES >> (WARP - TILE_COLUMNS));
 }
 
-// What is in the cells of a thread at the start of a minor step but the first.
+// Contents of the cells of a thread at the start of a minor step but the first.
 __device__ inline Contents look_again(const Position& at, Tile& tile)
 {
     Contents contents = {0, 0, 0};

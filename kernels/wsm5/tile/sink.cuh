@@ -1,6 +1,6 @@
-// Fall in short equal steps in one column, by one warp: see src/wsm5/substep.rs.
+// Sub-stepped sedimentation in one column, by one warp: see src/wsm5/substep.rs.
 //
-// A lane has levels. In every sub-step it asks what the levels above them have.
+// A lane has levels. In every sub-step it reads the content of the levels above them.
 #pragma once
 
 #include "wsm5/melt.cuh"
@@ -17,10 +17,10 @@ struct Descent {
     real q[LEVELS];
     real courant[LEVELS];
     real leaving[LEVELS];   // part that leaves a level in a sub-step
-    real arriving[LEVELS];  // part of what the level above has that arrives
+    real arriving[LEVELS];  // part of the content of the level above that arrives
 };
 
-// Divides the fall of a species into equal sub-steps.
+// Divides the sedimentation of a species into equal sub-steps.
 __device__ inline void divide(const CloudArgs& a, const Tile& tile, int column, real substeps, Descent& descent)
 {
 #pragma unroll
@@ -35,15 +35,15 @@ __device__ inline void divide(const CloudArgs& a, const Tile& tile, int column, 
     }
 }
 
-// One sub-step. Returns what has left the lowest layer, to the lane that has it.
+// One sub-step. Returns the outflow of the lowest layer, to the lane that has it.
 __device__ inline real fall_once(Descent& descent)
 {
     const real ground = descent.leaving[0] * descent.q[0];
 #pragma unroll
     for (int m = 0; m < LEVELS; ++m) {
-        // From the ground up, so that the layer above still has what it had before.
+        // From the ground up, so that the layer above still has its old content.
         const real q_above = next_level(descent.q, m);
-        // Nothing arrives at the lid, where there is no level above to ask.
+        // Nothing arrives at the lid, which has no level above.
         const bool is_lid = lane() + m * WARP + 1 >= NZ;
         descent.q[m] =
             substep::passed(descent.q[m], descent.leaving[m], descent.arriving[m], is_lid ? real(0) : q_above);
@@ -51,8 +51,8 @@ __device__ inline real fall_once(Descent& descent)
     return ground;
 }
 
-// Lets all species fall, rain and snow in steps of the same length, while snow melts. What is done for one need
-// not wait for the others.
+// Sedimentation of all species, rain and snow in steps of the same length, while snow melts. Their latencies
+// overlap.
 __device__ inline void sink_column(const CloudArgs& a, Tile& tile, int column)
 {
     const Wsm5Params& p = a.params;
@@ -123,7 +123,7 @@ __device__ inline void sink_column(const CloudArgs& a, Tile& tile, int column)
     }
 }
 
-// Lets all that falls in the tile fall: a task for each column.
+// Sedimentation in the tile: a task for each column.
 __device__ inline void sink_in(const CloudArgs& a, Tile& tile)
 {
     const unsigned columns = tile.falling.any();

@@ -1,10 +1,10 @@
-// What a call leaves, put back into the fields.
+// Results of a call, stored in the fields.
 #pragma once
 
 #include "wsm5/tile/load.cuh"
 
-// One thread for each column looks after its sums: those that come last where the processes act, and mostly find
-// nothing left. So what has fallen is written while others still work.
+// One thread for each column stores its sums: the last ones in the order of the processes, which mostly find nothing
+// left. So precipitation is stored while others still work.
 __device__ inline bool has_account(const Position& at) { return at.row == ROWS - 1; }
 
 __device__ inline bool is_accountant(const Position& at, const Tile& tile)
@@ -18,7 +18,7 @@ __device__ inline void open_account(const CloudArgs& a, const Position& at, Tile
     tile.place[at.column] = at.is_inside ? place_of(a, at) : NOWHERE;
 }
 
-// Adds what a column has brought to the ground in a minor step to its sums.
+// Adds the precipitation of a column in a minor step to its sums.
 __device__ inline void gather(const CloudArgs& a, const Tile& tile, int column, Precipitation& sum)
 {
     real ground[FALLING_SPECIES];
@@ -33,9 +33,9 @@ __device__ inline void gather(const CloudArgs& a, const Tile& tile, int column, 
     add_to_sums(a.dt_cloud, lowest_depth(tile.layering, column), ground, sum);
 }
 
-// Writes a cell, which had temperature `t_before` at the start of the call. Those where nothing happens hold
-// what the fields do. In the place of the water that was in the cell it leaves what the change weighs where
-// its mass is not rho dz, kg m-2.
+// Writes a cell, which had temperature `t_before` at the start of the call. Inactive ones hold the
+// values of the fields. In the place of the water that was in the cell it stores the mass mismatch of the change,
+// kg m-2.
 __device__ inline void store_cell(const CloudArgs& a, int k, int column, real rho, real exner, real t_before,
                                   const Cell& cell, Tile& tile)
 {
@@ -69,8 +69,8 @@ __device__ inline real column_sum(const Field& field, int column)
     return sum;
 }
 
-// Writes what the processes have added to what is known of a column since all has fallen, by the last warp; `clipped`
-// is what clipping had made by then.
+// Stores the sums that the processes have added to a column since sedimentation, by the last warp; `clipped` is the
+// water that clipping had made by then.
 __device__ inline void close_account(const CloudArgs& a, const Tile& tile, const Position& at,
                                      real clipped)
 {

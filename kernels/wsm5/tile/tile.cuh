@@ -1,8 +1,8 @@
-// What the threads of a block share: the cells of a few neighbouring columns.
+// Shared memory of a block: the cells of a few neighbouring columns.
 //
-// The mapping of threads changes from phase to phase. Where fields are read, neighbouring threads have
-// neighbouring columns of one level, as the fields have them. Where things fall, a group of lanes has
-// one column and its lanes have the levels. Where rates act, a thread has any active cell, and writes it.
+// The mapping of threads changes from phase to phase. To load fields, neighbouring threads have
+// neighbouring columns of one level, as the fields have them. In sedimentation a group of lanes has one
+// column and its lanes have the levels. For the processes a thread has any active cell, and stores it.
 #pragma once
 
 #include "wsm5/column/flaw.cuh"
@@ -11,13 +11,13 @@
 
 constexpr unsigned ALL_LANES = 0xffffffff;
 constexpr int WARPS = TILE_THREADS / WARP;
-// Levels that a lane has where things fall: lane, lane + WARP, ...
+// Levels of a lane in sedimentation: lane, lane + WARP, ...
 constexpr int LEVELS = (NZ + WARP - 1) / WARP;
 // Levels that the threads of a block read at a time.
 constexpr int ROWS = TILE_THREADS / TILE_COLUMNS;
 // Cells that a thread reads: levels of its column that follow one another, so that the cells of a warp are alike.
 constexpr int CELLS = (NZ + ROWS - 1) / ROWS;
-// Whether cells where something happens are listed, for all threads to share them out.
+// True if active cells are listed, for distribution among all threads.
 constexpr bool LISTED = CELLS > 1;
 constexpr int MOST_ACTIVE = NZ * TILE_COLUMNS;
 // An odd distance from level to level, so that the lanes of a warp find the levels of a column in
@@ -28,13 +28,13 @@ static_assert(WARP % TILE_COLUMNS == 0, "a warp reads whole rows of a tile");
 static_assert(TILE_THREADS % WARP == 0, "a block has whole warps");
 static_assert(CELLS <= WARP, "the cells of a thread are the bits of a word");
 
-// The place of a column that the tile has and the fields do not.
+// Offset of a column of the tile beyond the fields.
 constexpr int NOWHERE = -1;
 
 // A field of the tile.
 typedef real Field[NZ][STRIDE];
 
-// What the sub-stepped fall keeps from the start of the minor step.
+// Values at the start of the minor step for sub-stepped sedimentation.
 struct Start {
     Field t;
     Field qr;
@@ -53,18 +53,18 @@ __device__ inline void keep(Start& start, int k, int column, real t, real qr)
 
 __device__ inline void keep(Nothing&, int, int, real, real) {}
 
-// Lanes that let a species of a column fall, and groups of them in a warp.
+// Lanes for the sedimentation of a species of a column, and groups of them in a warp.
 constexpr int GROUP = TILE_LANES;
 constexpr int GROUPS = WARP / GROUP;
-// Species of a column that a task of theirs has: one, or all that fall.
+// Species of a column in a task: one, or all that sediment.
 constexpr int KINDS = TILE_KINDS;
-// Whether the columns with a species are listed, for the groups of a warp to find theirs.
+// True if the columns with a species are listed, for the groups of a warp to find theirs.
 constexpr bool COLUMNS_LISTED = FALLOUT == Fallout::SemiLagrangian && GROUPS > 1;
 // Levels of such a lane, from the ground up. There is a place for the lid, and one above it.
 constexpr int SLOTS = (NZ + 1) / GROUP + 1;
 
-// What a tile keeps of the depths of the layers. Where each species of a column is a task of its own, that is the
-// heights, which are made once for all of them; who wants a depth later on reads it anew, which is rare.
+// Kept form of the depths of the layers. If each species of a column is a task of its own, it is the heights, which are
+// computed once for all of them; a later use of a depth reads it anew, which is rare.
 constexpr bool HEIGHTS_KEPT = FALLOUT == Fallout::SemiLagrangian && KINDS == 1;
 static_assert(HEIGHTS_KEPT || !COLUMNS_LISTED, "columns are listed when heights are made");
 
@@ -79,7 +79,7 @@ struct Depths {
 template <bool> struct Layering { typedef Depths Type; };
 template <> struct Layering<true> { typedef Heights Type; };
 
-// Where depths lie when they have been read.
+// Place of the depths after they are read.
 __device__ inline Field& depths_read(Heights&, Field& passing) { return passing; }
 
 __device__ inline Field& depths_read(Depths& depths, Field&) { return depths.dz; }
@@ -106,13 +106,13 @@ struct alignas(4 * sizeof(real)) Arrived {
     real mass;
 };
 
-// Work space of the fall in one column. Names and meaning as in src/wsm5/fall.rs.
+// Work space of sedimentation in one column. Names and meaning as in src/wsm5/fall.rs.
 struct Fall {
     Arrived arrived[NZ + 1];
     real arrival[SLOTS * GROUP];
 };
 
-// Which columns of the tile hold a species, a bit for each.
+// Columns of the tile that hold a species, a bit for each.
 struct Falling {
     unsigned species[FALLING_SPECIES];
 
@@ -120,13 +120,13 @@ struct Falling {
     __device__ unsigned any() const { return species[0] | species[1] | species[2]; }
 };
 
-// The same columns listed for the tasks of the fall.
+// The same columns listed for the tasks of sedimentation.
 struct Listed {
     int count[FALLING_SPECIES];
     unsigned char column[FALLING_SPECIES][TILE_COLUMNS];
 };
 
-// What a species leaves in a minor step besides what is in the cells, kg m-2: see columns_with_landing.
+// Results of a species in a minor step besides the cells, kg m-2: see columns_with_landing.
 struct Landing {
     real ground;    // has reached the ground
     real residual;  // the fall has made
@@ -138,12 +138,12 @@ struct Tile {
     Field rho;
     Layering<HEIGHTS_KEPT>::Type layering;
     Field clipped;  // water that clipping has made in a cell, kg m-2
-    Field water;    // all that was in a cell before the call, where anybody asks for that, kg kg-1
+    Field water;    // all water of a cell before the call, for the mass mismatch, kg kg-1
     Kept<FALLOUT>::Type start;
     union {
         Field depth;  // of the layers, until heights are made of them, m
         Fall fall[WARPS * GROUPS][KINDS];
-        // Cells where something happens, level and column: warm ones from the front, cold ones from the back.
+        // Active cells, level and column: warm ones from the front, cold ones from the back.
         unsigned short active[MOST_ACTIVE];
     };
     Falling falling;
@@ -163,13 +163,13 @@ __device__ inline unsigned columns_of(const Tile& tile, Species kind)
     return KINDS == 1 ? tile.falling.of(kind) : tile.falling.any();
 }
 
-// The columns that a species has left its landing of: where falling snow melts, rain also in those that held none.
+// The columns with a landing of a species: if falling snow melts, rain also in those that held none.
 __device__ inline unsigned columns_with_landing(const Tile& tile, Species kind)
 {
     return FALLOUT == Fallout::Substepped ? tile.falling.any() : columns_of(tile, kind);
 }
 
-// Forgets what has been found in the minor step before.
+// Resets the lists of the minor step before.
 __device__ inline void begin_minor_step(Tile& tile)
 {
     tile.falling = {{0, 0, 0}};
@@ -179,7 +179,7 @@ __device__ inline void begin_minor_step(Tile& tile)
 // The lowest level of a row of threads.
 __device__ inline int first_level(int row) { return ROWS < NZ ? row * NZ / ROWS : row; }
 
-// The column of a thread where fields are read.
+// The column of a thread in the load of fields.
 struct Position {
     int column;  // in the tile
     int row;     // of those that the threads of a block have
@@ -200,8 +200,8 @@ __device__ inline Position position(const CloudArgs& a)
     return {column, row, number < region_of(a).count && has_work(a, number)};
 }
 
-// Where its column lies in a level of the fields; the last of all where the tile has more than are left. Found anew
-// where it is asked for: wide tiles have no register to keep it in.
+// Offset of its column in a level of the fields; the last of all if the tile has more than are left. It is computed at
+// each use: wide tiles have no register to keep it in.
 __device__ inline int place_of(const CloudArgs& a, const Position& at)
 {
     return place_of(a, min(number_of(at.column), region_of(a).count - 1));
@@ -218,7 +218,7 @@ __device__ inline real depth_in(const CloudArgs& a, const Tile& tile, int k, int
     return depth_of(a, tile.layering, k, column, tile.place[column]);
 }
 
-// The air of a cell as far as it matters where things fall: density, depth and the factor of the density.
+// The air of a cell for sedimentation: density, depth and the factor of the density.
 __device__ inline Air air_of(real rho, real dz)
 {
     Air air = {rho, 0, dz, 0, 0, 0};

@@ -29,7 +29,7 @@ __device__ inline T next_level(const T (&x)[LEVELS], int m)
 __device__ inline int member() { return threadIdx.x % GROUP; }
 __device__ inline int group() { return threadIdx.x / GROUP; }
 
-// What this lane has, and the lane `distance` before it where that is in its group.
+// Sum of this lane and the lane `distance` before it if that is in its group.
 __device__ inline real add_from_below(real x, int distance)
 {
 #ifdef __CUDACC_RTC__

@@ -1,4 +1,47 @@
-//! The transport on the device: what its kernels are compiled for and what they are given.
+//! The transport on the device: launches, compile-time settings and arguments of its kernels.
+//!
+//! # Decisions
+//!
+//! **Every lateral flux is computed twice, once for each of its cells.** So threads share nothing but the caches: no
+//! barrier and no halo in shared memory. A thread has four cells of a row (two in double precision) and marches upward
+//! with the vertical flux in its registers. Rows of any length begin at multiples of four elements, for vector loads
+//! (`grid::gpu`): up to three padding elements stand before and behind the cells, in all fields, planes and fluxes of a
+//! run. The kernels know of them by two constants and store 0 there; frames of output, samples and restart files leave
+//! them out. Rows of periodic sides and those of two cells a thread have no padding.
+//!
+//! **Launch configurations depend on the size of the grid.** Small grids are divided into as many groups of levels as
+//! fill the device evenly. Below 10,000 columns consecutive threads take consecutive groups of the grid, so that warps
+//! are full; there, and with tiles, kernels are compiled for the size of the grid, whose addresses are then constants.
+//! Blocks whose stencils stay inside the grid run code without lateral sides, which the compiler generates from the
+//! same functions. In the other blocks all threads compute the lower orders and the values of outermost cells too, and
+//! select: nearly every warp of a small grid holds an end of a row, and a branch there costs more. A row of eight cells
+//! or more has groups of four, of which only the first and the last have faces near its ends, and sometimes the last
+//! but one. The capacities of faces are read only where one exceeds the least of its level. On the emulated device the
+//! kernels give the bits of the CPU version (`validation/emulated/advection`).
+//!
+//! **Specified sides are set by the threads of the neighbouring row, in the same kernel.** A launch of its own for a
+//! few rows would cost a tenth of a small step.
+//!
+//! **On large grids the last stage of positive-definite tracers is one pass, by tiles** (`kernels/advection/tile`). A
+//! block has 16 rows of 32 groups of four cells. Every flux is computed once and passed to the neighbour, through warp
+//! shuffles along a row and through shared memory across rows, and so are the limiter factors; the data of the next
+//! level is copied into shared memory meanwhile. A ring of ghost cells around the 120 x 13 that a tile finishes is
+//! computed twice; that costs less than the traffic of two passes if there are two tiles or more for every
+//! multiprocessor. Smaller grids, other limiters and double precision take two passes. Both give the bits of the CPU on
+//! the emulated device.
+//!
+//! **On large grids the stages without limiter go by tiles of two tracers** (`kernels/advection/tile/stage.cuh`). A
+//! block reads masses and fluxes of air once for both; with one tracer a block they are as many bytes as the tracer
+//! itself, and the kernel is slower than marches without tiles. A block has 8 rows. Each computes its southern fluxes
+//! and takes the northern ones a level later, so that there is one barrier a level and nothing is computed twice. Rows
+//! in shared memory have the alignment that they have in memory: copies to any other alignment read every sector twice.
+//! The cells at sides in x have a kernel of their own (`transport_sides`), whose threads march: a side is one lane of a
+//! warp, and a quarter of all tiles would contain code for sides. In the same launch its blocks would have the shared
+//! memory of tiles, and be two on a multiprocessor instead of six.
+//!
+//! **Fluxes state which of two products is rounded first** (`kernels/primitives/fused.cuh`). Otherwise the compiler
+//! fuses one of them with the addition, whichever suits its register allocation, and threads with another launch
+//! configuration would have other bits.
 
 #![allow(unsafe_code, reason = "whoever launches a kernel answers for its arguments")]
 
@@ -25,13 +68,13 @@ use crate::shared::{DevicePointer, ReadPointer, shared_struct};
 use crate::state::gpu::mark;
 
 shared_struct! {
-    /// What the kernels of the transport are given.
+    /// Arguments of the kernels of the transport.
     ///
-    /// Tracers follow one another: element (tracer, k, j, i), i fastest, rows as [`Layout`] has them. What a kernel
-    /// asks for first stands first: every line of the arguments that it comes to keeps it waiting.
+    /// Tracers follow one another: element (tracer, k, j, i), i fastest, rows as [`Layout`] has them. Members that
+    /// a kernel reads first come first: it waits for every cache line of its arguments.
     #[derive(Default)]
     pub struct TransportArgs<R> {
-        /// Where a kernel notes that it has begun; null where nobody asks.
+        /// Word for the mark of a kernel that has begun; null if marks are off.
         marks: DevicePointer<u64>, "1";
         /// Cells from west to east.
         nx: i32, "1";
@@ -70,12 +113,12 @@ shared_struct! {
         /// Map factor in x, (ny, nx).
         map_x: ReadPointer<R>, "1";
         /// Values that air brings in through the sides of each tracer: west, east (nz, ny), south,
-        /// north (nz, nx); null for zero. What is not a number stands for the value of the neighbour inside.
+        /// north (nz, nx); null for zero. NaN stands for the value of the neighbour inside.
         inflow: ReadPointer<R>, "kg kg⁻¹";
-        /// Where the last stage keeps the tracer fluxes through the sides of the region inside the
-        /// outermost cells, laid out as `inflow`; null in other stages.
+        /// Tracer fluxes of the last stage through the sides of the region inside the outermost cells, laid out as
+        /// `inflow`; null in other stages.
         side_flux: DevicePointer<R>, "kg s⁻¹";
-        /// What has entered that region, (tracer, level).
+        /// Inflow into that region, (tracer, level).
         entered: DevicePointer<f64>, "kg";
         /// Length of the stage.
         dt: R, "s";
@@ -84,31 +127,31 @@ shared_struct! {
     }
 }
 
-/// Threads that add up what enters, a power of two.
+/// Threads that add up the inflow, a power of two.
 const SUM_THREADS: usize = 128;
 
-/// What the kernels of the transport are compiled for.
+/// Settings that the kernels of the transport are compiled for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TransportSettings {
     /// Number of tracers.
     pub tracers: usize,
-    /// How many of them, from the first on, are never limited.
+    /// Number of them, from the first on, that are never limited.
     pub unlimited: usize,
-    /// What limits the others in the last stage.
+    /// Limiter of the others in the last stage.
     pub limiter: Limiter,
     /// Set where air may bring in the value of the neighbour inside: there the given one is not a number.
     pub zero_gradient: bool,
-    /// How the cells are shared out.
+    /// Distribution of the cells among threads.
     pub shares: Shares,
 }
 
 impl TransportSettings {
-    /// How the rows of fields and fluxes lie in memory.
+    /// Memory layout of the rows of fields and fluxes.
     pub fn layout(self, grid: &Grid) -> Layout {
         Layout::of(grid, self.shares.cells)
     }
 
-    /// Whether kernels are made for the size of the grid: addresses that the compiler knows take fewer instructions.
+    /// Returns `true` if kernels are compiled for the size of the grid: constant addresses take fewer instructions.
     /// Marches in rows have no registers to spare for that, and spill.
     fn is_made_for_grid(self) -> bool {
         let Shares { in_turn, stages_tiled, .. } = self.shares;
@@ -125,7 +168,7 @@ impl TransportSettings {
             ("MONOTONIC", Limiter::Monotonic as i32),
             ("LIMITER", self.limiter as i32),
             ("TRACERS", self.tracers as i32),
-            // Where none is limited, no kernel asks for the first of the others.
+            // If none is limited, no kernel reads the first of the others.
             ("UNLIMITED", self.unlimited.min(self.tracers - 1) as i32),
             ("REACH", REACH as i32),
             ("TINY", i32::from(is_tiny(grid.shape))),
@@ -176,13 +219,13 @@ pub(crate) fn grid_constants(grid: &Grid, made_for: bool) -> [(&'static str, i32
     ]
 }
 
-/// Whether the stencil reaches around a periodic axis more than once, so that kernels look for
-/// neighbours by remainders.
+/// Returns `true` if the stencil reaches around a periodic axis more than once, so that kernels find neighbours by
+/// remainders.
 fn is_tiny(shape: Shape) -> bool {
     shape.nx < REACH || shape.ny < REACH
 }
 
-/// The least value of each level, less what roundings may make of it.
+/// The least value of each level, less a bound of its rounding.
 fn least<R: Real>(field: &Layered<R>) -> Vec<R> {
     let (rows, columns) = field.with_mu.dim();
     let values = |k| (0..rows).flat_map(move |j| (0..columns).map(move |i| field.at(k, j, i)));
@@ -231,7 +274,7 @@ pub fn air_pointers<R: Real, E>(
     })
 }
 
-/// Where the tracers are: at the start of a step, after its first and its second stage, and at its
+/// Fields of the tracers: at the start of a step, after its first and its second stage, and at its
 /// end.
 #[derive(Clone, Copy, Debug)]
 pub struct Stages<R> {
@@ -256,17 +299,17 @@ pub struct TransportLaunch<R> {
     pub threads: usize,
     /// Shared memory of a block beyond what the kernel declares, bytes.
     pub shared_bytes: usize,
-    /// What it is given.
+    /// Arguments.
     pub args: TransportArgs<R>,
 }
 
 impl TransportSettings {
-    /// Whether any tracer is limited.
+    /// Returns `true` if any tracer is limited.
     pub fn limits(self) -> bool {
         self.limiter != Limiter::None && self.unlimited < self.tracers
     }
 
-    /// Whether the limited tracers take their last stage by tiles.
+    /// Returns `true` if the limited tracers take their last stage by tiles.
     pub fn by_tiles(self) -> bool {
         self.shares.tiled && self.limits() && self.limiter == Limiter::PositiveDefinite
     }
@@ -274,7 +317,7 @@ impl TransportSettings {
     /// The launches of one step of `dt` seconds, in their order.
     ///
     /// `air` holds the pointers that do not depend on the stage; its pointer `side_flux` is null
-    /// where nobody asks for what enters through the sides.
+    /// if the inflow through the sides is not needed.
     pub fn step<R: Real>(
         self,
         grid: &Grid,
@@ -352,8 +395,8 @@ impl TransportSettings {
         launches
     }
 
-    /// The launch that adds what the last stage of such a step has carried into the region inside the
-    /// outermost cells, one block for each tracer and level; none where nothing can enter.
+    /// The launch that adds the inflow of such a step's last stage into the region inside the outermost cells, one
+    /// block for each tracer and level; `None` if nothing can enter.
     pub fn entering<R: Real>(
         self,
         grid: &Grid,

@@ -1,4 +1,4 @@
-//! Passive tracers on the device: what there is of them, and their decay.
+//! Passive tracers on the device: their sums, and their decay.
 
 use std::ops::Range;
 
@@ -26,11 +26,11 @@ shared_struct! {
         mass: LayeredPointers<R>, "kg";
         /// One sum for each level and block.
         sums: DevicePointer<f64>, "kg";
-        /// Change of the amount in a step, as a part of it: what is left, less 1.
+        /// Change of the amount in a step, relative to it: the remaining part, less 1.
         change: f64, "1";
         /// Factor of decay.
         left: R, "1";
-        /// Nothing: what follows begins at a multiple of its size in both precisions.
+        /// Padding: the next member begins at a multiple of its size in both precisions.
         filler: R, "1";
         /// Places of a row.
         pitch: i32, "1";
@@ -174,7 +174,7 @@ impl<R: Real + Element> Passive<R> {
         self.decayed.len()
     }
 
-    /// Goes on from what each tracer has lost.
+    /// Continues from the past loss of each tracer.
     ///
     /// # Errors
     ///

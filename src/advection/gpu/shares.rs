@@ -1,4 +1,4 @@
-//! How the cells of a grid are shared out among the threads of the transport.
+//! Launch configurations of the transport: the distribution of the cells of a grid among threads.
 
 use std::fmt;
 
@@ -17,7 +17,7 @@ pub struct Block {
     pub resident: usize,
 }
 
-/// How the cells are shared out among the threads.
+/// Launch configuration of a grid: the distribution of its cells among the threads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shares {
     /// The blocks of the stages without limiter.
@@ -28,22 +28,21 @@ pub struct Shares {
     pub cells: usize,
     /// Levels that a thread marches through.
     pub levels: usize,
-    /// Whether threads take groups of cells in turn, row after row: on small grids, where there is not enough to do
-    /// to hide anything, and without tiles. No block but the last of a tracer has threads without cells then.
+    /// `true` if threads take groups of cells in turn, row after row: on small grids, where there is not enough work to
+    /// hide latency, and without tiles. No block but the last of a tracer has threads without cells then.
     pub in_turn: bool,
     /// Otherwise, threads of a block side by side in a row, before the next row follows; at most the threads
     /// of a block.
     pub width: usize,
-    /// Whether positive-definite tracers take their last stage in one pass, by tiles, instead of in
-    /// two; for rows of [`Shares::least_tiled`] cells or more.
+    /// `true` if positive-definite tracers take their last stage in one pass, by tiles, instead of in two; for rows of
+    /// [`Shares::least_tiled`] cells or more.
     pub tiled: bool,
-    /// Whether stages without limiter go by tiles, two tracers in a block: where
-    /// [`Shares::stages_can_be_tiled`].
+    /// `true` if stages without limiter go by tiles, two tracers in a block: if [`Shares::stages_can_be_tiled`].
     pub stages_tiled: bool,
 }
 
-/// How threads march, whatever the grid: what is measured for a device. It is written, and read by
-/// [`March::parse`], as `cells=4 stages=5 limited=4 levels=even tiles=yes`.
+/// Launch configuration whatever the grid, as it is measured for a device. It is written, and read by [`March::parse`],
+/// as `cells=4 stages=5 limited=4 levels=even tiles=yes`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct March {
     /// Cells of a thread, side by side in a row, where a row has so many.
@@ -55,12 +54,12 @@ pub struct March {
     /// Levels that a thread marches through, or all where there are fewer; without it as many as fill
     /// the device evenly.
     pub levels: Option<usize>,
-    /// Whether, on grids large enough, positive-definite tracers take their last stage by tiles, and all
-    /// tracers the stages without limiter.
+    /// `true` if, on grids large enough, positive-definite tracers take their last stage by tiles, and all tracers the
+    /// stages without limiter.
     pub tiles: bool,
 }
 
-/// What a device offers to the kernels of the transport.
+/// Limits of a device for the kernels of the transport.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Offer {
     /// Its multiprocessors.
@@ -69,8 +68,8 @@ pub struct Offer {
     pub shared_bytes: usize,
 }
 
-/// Rows of a tile, and those of them that it finishes: the first lacks what is south of it, the
-/// last two what is north.
+/// Rows of a tile, and those of them that it finishes: the first lacks its southern neighbour, the
+/// last two lack northern ones.
 pub(super) const TILE_ROWS: usize = 16;
 const TILE_OWN_ROWS: usize = TILE_ROWS - 3;
 
@@ -101,7 +100,7 @@ const STAGE_TILES_EACH: usize = 8;
 /// bits, and a launch has 65,535 blocks across at most.
 const MOST_TILED: usize = 1 << 18;
 
-/// The most blocks of a launch beside one another but along its first axis: what tiles leave to others has the tracers
+/// The most blocks of a launch beside one another but along its first axis: the kernel of the sides has the tracers
 /// there.
 const MOST_ACROSS: usize = 65_535;
 
@@ -110,14 +109,14 @@ const SMALL: usize = 10_000;
 const MEDIUM: usize = 30_000;
 const LARGE: usize = 150_000;
 
-/// What it takes a thread to set out on its march, in levels of it.
+/// Cost of the start of a march, in levels of it.
 const SETTING_OUT: usize = 1;
 
 impl March {
     /// The cells of a thread that kernels are made for: two at least, of which one is inside a specified
     /// side and the other is not.
     pub const CELLS: [usize; 2] = [2, 4];
-    /// The blocks of a multiprocessor that registers can be bound for.
+    /// The blocks of a multiprocessor that registers can be limited for (launch bounds).
     pub const RESIDENT: std::ops::RangeInclusive<usize> = 1..=16;
 
     /// The built-in march for a number of columns, the fastest on an H200.
@@ -136,7 +135,7 @@ impl March {
         Self { cells, stages, limited, levels, tiles: precision == Precision::F32 }
     }
 
-    /// Whether kernels can be made for it.
+    /// Returns `true` if kernels can be made for it.
     pub fn is_possible(self, precision: Precision) -> bool {
         Self::CELLS.contains(&self.cells)
             && [self.stages, self.limited].iter().all(|blocks| Self::RESIDENT.contains(blocks))
@@ -206,7 +205,7 @@ impl Shares {
             tiled: false,
             stages_tiled: false,
         };
-        // A thread that marches upward finds what it has just used in its registers, but the device
+        // A thread that marches upward finds its last values in its registers, but the device
         // should be filled evenly.
         let time = |levels| {
             let shares = Self { levels, ..shares };
@@ -234,8 +233,8 @@ impl Shares {
         Self { levels, in_turn, tiled, stages_tiled, ..shares }
     }
 
-    /// Whether stages without limiter can go by tiles: rows begin at multiples of a thread's cells, which
-    /// are no fewer than a stencil reaches, and a tile lies within the grid.
+    /// Returns `true` if stages without limiter can go by tiles: rows begin at multiples of a thread's cells, which are
+    /// no fewer than a stencil reaches, and a tile lies within the grid.
     pub fn stages_can_be_tiled(self, layout: Layout) -> bool {
         let (pitch, ny) = (layout.pitch(), layout.shape.ny);
         self.cells >= REACH
@@ -254,7 +253,7 @@ impl Shares {
         ]
     }
 
-    /// The blocks of what such a stage leaves to others, the groups at sides in x: along them, and the tracers.
+    /// The blocks of such a stage's kernel of the sides, for the groups at sides in x: along them, and the tracers.
     pub(super) fn side_blocks(self, layout: Layout, tracers: usize) -> [usize; 3] {
         // Of the groups in the east the last but one is near the side where the last has few cells.
         let in_the_east = self.cells - (layout.fill - layout.first);
@@ -270,7 +269,7 @@ impl Shares {
         room + STAGE_LEVEL_NUMBERS * nz * precision.bytes()
     }
 
-    /// What kernels have as `StageRoom` for as many tracers, bytes.
+    /// Size of `StageRoom` in kernels for as many tracers, bytes.
     pub(super) fn stage_room(self, together: usize, precision: Precision) -> usize {
         let group = self.cells * precision.bytes();
         let (row, beside) = (WARP * group, 2 * group);
@@ -282,7 +281,7 @@ impl Shares {
         (3 * latest + 2 * (masses + south) + shared).next_multiple_of(LINE)
     }
 
-    /// Cells at an end of a row of a tile that lack what is beside them.
+    /// Cells at an end of a row of a tile that lack their neighbours.
     fn ring(self) -> usize {
         (REACH + self.cells) / self.cells * self.cells
     }
@@ -311,7 +310,7 @@ impl Shares {
         LINE + self.limit_room(precision) + of_levels * precision.bytes()
     }
 
-    /// What kernels have as `LimitRoom`, bytes.
+    /// Size of `LimitRoom` in kernels, bytes.
     pub(super) fn limit_room(self, precision: Precision) -> usize {
         let rows_ahead = 3 * (TILE_ROWS + 2 * REACH - 1) + 2 * (TILE_ROWS + 1) + 3 * TILE_ROWS;
         let rows = rows_ahead + 3 * TILE_ROWS;

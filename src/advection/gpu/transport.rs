@@ -17,14 +17,14 @@ use crate::shared::DevicePointer;
 use crate::state::gpu::mark;
 use crate::state::gpu::turn::Turn;
 
-/// What the kernels are compiled from.
+/// Source and settings of the kernels.
 pub fn source(precision: Precision, grid: &Grid, settings: TransportSettings) -> Source {
     let constants = settings.constants(grid, precision);
     let prelude = prelude::transport(precision, grid.shape.nz).with_settings(&constants);
     Source::new("advection/transport.cu", prelude)
 }
 
-/// What carries the tracers in a step, on the device.
+/// Wind and air of a step, on the device.
 #[derive(Clone, Copy, Debug)]
 pub struct Wind<'a, R> {
     /// Mass fluxes through the x-, y- and z-faces, kg s⁻¹. Shapes: (nz, ny, nx + 1), (nz, ny + 1, nx),
@@ -183,7 +183,7 @@ impl<R: Real + Element> Transport<R> {
     ///
     /// # Panics
     ///
-    /// Where there is no room for those of so many.
+    /// If there is no room for those of so many.
     pub(crate) fn side_values(&self, steps: usize) -> usize {
         assert!(self.side_flux.len() >= steps * self.side_values, "room for {steps} steps");
         self.side_values
@@ -201,7 +201,7 @@ impl<R: Real + Element> Transport<R> {
         kernel.expect("the kernels of a step are those of this module")
     }
 
-    /// Lets the kernels note that they have begun; what `marks` points to has to stay.
+    /// Lets the kernels write their marks; the memory of `marks` has to stay.
     pub(crate) fn note(&mut self, marks: DevicePointer<u64>) {
         self.args.marks = marks;
     }
@@ -211,12 +211,12 @@ impl<R: Real + Element> Transport<R> {
         &self.second
     }
 
-    /// How the rows of the tracers and of the fluxes lie in memory.
+    /// Memory layout of the rows of the tracers and of the fluxes.
     pub fn layout(&self) -> Layout {
         self.layout
     }
 
-    /// Where the mass of the cells is, laid out so.
+    /// Mass of the cells on the device, laid out so.
     pub fn cell_mass(&self) -> LayeredPointers<R> {
         self.args.cell
     }
@@ -241,7 +241,7 @@ impl<R: Real + Element> Transport<R> {
         self.step_in(Turn::ALONE, wind, start, end, dt)
     }
 
-    /// The same for one of some steps that end together, which leaves what the others have kept.
+    /// The same for one of some steps that end together, which leaves the terms of the others.
     ///
     /// # Errors
     ///
@@ -249,7 +249,7 @@ impl<R: Real + Element> Transport<R> {
     ///
     /// # Panics
     ///
-    /// As [`Transport::step`], and where there is no room for what so many steps [`keep`](Transport::keep).
+    /// As [`Transport::step`], and if there is no room for the terms that so many steps [`keep`](Transport::keep).
     pub fn step_in(
         &self,
         turn: Turn,
@@ -288,7 +288,7 @@ impl<R: Real + Element> Transport<R> {
         launches.iter().try_for_each(|launch| self.launch(launch))
     }
 
-    /// Adds what the last step, of `dt` seconds, has carried into the region inside the outermost cells.
+    /// Adds the inflow of the last step, of `dt` seconds, into the region inside the outermost cells.
     /// In a run the kernel that ends the step does it.
     ///
     /// # Errors
@@ -309,14 +309,14 @@ impl<R: Real + Element> Transport<R> {
         unsafe { kernel.launch(Launch { grid, block, shared_bytes }, &launch.args) }
     }
 
-    /// What the kernel that ends a step of `dt` seconds is given to add up what has entered, and its
-    /// blocks. The struct leads to memory that is kept here.
+    /// Arguments of the kernel that ends a step of `dt` seconds, for adding up the inflow, and its blocks. The struct
+    /// points to memory that is kept here.
     pub(crate) fn entering(&self, dt: f64) -> (TransportArgs<R>, u32) {
         let launch = self.settings.entering(&self.grid, &self.args, dt);
         launch.map_or((self.args, 0), |launch| (launch.args, launch.blocks[0] as u32))
     }
 
-    /// What the kernels of a step take of the device.
+    /// Resources of the kernels of a step.
     ///
     /// # Errors
     ///
@@ -330,7 +330,7 @@ impl<R: Real + Element> Transport<R> {
         self.kernels.iter().filter_map(used).collect()
     }
 
-    /// What the steps have carried into the region inside the outermost cells since the start,
+    /// Inflow of all steps into the region inside the outermost cells since the start,
     /// for each tracer, kg; 0 where all sides are periodic. Waits for the device.
     ///
     /// # Errors
@@ -340,7 +340,7 @@ impl<R: Real + Element> Transport<R> {
         Ok(self.entered_of(&self.entered.to_vec()?))
     }
 
-    /// Copies what makes the sums of [`Transport::entered`] to words from `first` on.
+    /// Copies the sums behind [`Transport::entered`] to words from `first` on.
     ///
     /// # Errors
     ///
@@ -363,7 +363,7 @@ impl<R: Real + Element> Transport<R> {
         levels.chunks_exact(self.grid.shape.nz).map(|levels| levels.iter().sum()).collect()
     }
 
-    /// Fills all memory that a step sets before it reads it with what is no number: for tests.
+    /// Fills all memory that a step sets before it reads it with NaN: for tests.
     ///
     /// # Errors
     ///
@@ -372,7 +372,7 @@ impl<R: Real + Element> Transport<R> {
         self.scratch.iter().chain([&self.side_flux, &self.second]).try_for_each(Buffer::poison)
     }
 
-    /// The sums that make what has entered, nz for each tracer, kg. Waits for the device.
+    /// The sums of the inflow, nz for each tracer, kg. Waits for the device.
     ///
     /// # Errors
     ///
@@ -394,7 +394,7 @@ impl<R: Real + Element> Transport<R> {
         self.entered.upload(sums)
     }
 
-    /// Begins to count anew what enters.
+    /// Resets the sums of the inflow.
     ///
     /// # Errors
     ///

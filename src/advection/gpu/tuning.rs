@@ -1,4 +1,4 @@
-//! The march of threads in the transport, as a setting that can be chosen without changing results.
+//! Launch configurations of the transport, as settings that can be tuned without changing results.
 
 use super::March;
 use crate::device::Gpu;

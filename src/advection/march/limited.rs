@@ -1,5 +1,5 @@
-//! The march with a limiter: low-order fluxes and corrections of a level, what its cells can afford, and
-//! the final fluxes.
+//! The march with a limiter: low-order fluxes and corrections (antidiffusive fluxes) of a level, the scale factors of
+//! its cells, and the final fluxes.
 
 use ndarray::ArrayViewMut3;
 
@@ -52,8 +52,8 @@ impl<R: FluxConstants> March<'_, '_, R> {
         self.finish(nz - 1, &mut out);
     }
 
-    /// Sets what stays through all levels: the capacities along x, that no tracer passes closed faces, and that
-    /// the outermost rows of sides that are not periodic can afford all.
+    /// Sets the values that are the same in all levels: the capacities along x, the fluxes 0 through closed faces, and
+    /// the scale factor 1 of the outermost rows of sides that are not periodic.
     #[inline(always)]
     fn begin(&mut self) {
         let nx = self.stage.shape().nx;
@@ -283,8 +283,8 @@ impl<R: FluxConstants> March<'_, '_, R> {
     }
 }
 
-/// What belongs to the faces around cells of a strip; those of the top stand at the places of the cells
-/// below them, apart from those of the bottom.
+/// Values at the faces around cells of a strip; those of the top stand at the places of the cells below them, apart
+/// from those of the bottom.
 #[inline(always)]
 fn faces<'a, R>(at: &Stretch, nx: usize, [x, y, bottom, top]: [&'a [R]; 4]) -> Faces<&'a [R]> {
     Faces {

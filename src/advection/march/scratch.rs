@@ -1,4 +1,4 @@
-//! What a thread needs to march through a block.
+//! Work space of a thread that marches through a block.
 
 use crate::real::Real;
 
@@ -38,7 +38,7 @@ impl<R: Real> Scales<R> {
     }
 }
 
-/// What one thread needs to march through a block, on cache lines of its own.
+/// Work space of one thread that marches through a block, on cache lines of its own.
 ///
 /// Rows lie one after the other, as those of the fields do. A face along x or y stands at the place of
 /// the cell to its east or north, so that no row has more faces than cells: the last face along x is the

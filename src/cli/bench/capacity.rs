@@ -7,7 +7,7 @@ use crate::cli::refine::free_memory;
 use crate::error::{Error, Result};
 use crate::model::tiled::Tile;
 
-/// Arrays of a transpose on the CPU: what goes in, what is expected, what comes out.
+/// Arrays of a transpose on the CPU: input, expectation, result.
 const TRANSPOSE_ARRAYS: usize = 3;
 /// Bytes of the whole numbers of `reduce --integers`.
 const WHOLE_NUMBER: usize = size_of::<i32>();
@@ -21,7 +21,7 @@ impl Bench {
         }
     }
 
-    /// Fails where the arrays of a ladder that are asked for do not fit into memory.
+    /// Fails if the requested arrays of a ladder do not fit into memory.
     pub(super) fn check_ladders(&self) -> Result<()> {
         if self.wants(Part::Reduce) {
             let value = if self.integers { WHOLE_NUMBER } else { self.bytes() };
@@ -38,7 +38,7 @@ impl Bench {
         Ok(())
     }
 
-    /// Fails where the columns of the input on a grid that is asked for do not fit into memory.
+    /// Fails if the columns of the input on a requested grid do not fit into memory.
     pub(super) fn check_tiles(&self, levels: usize) -> Result<()> {
         for tile in &self.tile {
             let Tile { nx, ny } = *tile;
@@ -49,7 +49,7 @@ impl Bench {
     }
 }
 
-/// Fails where so many elements of so many bytes do not fit into what memory is free.
+/// Fails where so many elements of so many bytes do not fit into the free memory.
 fn refuse(option: &str, size: &str, [count, bytes]: [usize; 2]) -> Result<()> {
     let needed = count.saturating_mul(bytes);
     let Some(free) = free_memory().filter(|free| needed > *free) else { return Ok(()) };

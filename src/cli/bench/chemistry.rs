@@ -30,9 +30,9 @@ const FIRST_STEP: f64 = 0.01;
 const SPIN_UP: f64 = 3_600.0;
 /// Different cells; more are repetitions.
 const DIFFERENT: usize = 232;
-/// Mixing ratio of what no typical concentration is known of.
+/// Mixing ratio of species without a known typical concentration.
 const TRACE: f64 = 1e-10;
-/// Photolysis frequency of what has no parameters, s-1.
+/// Photolysis frequency of species without parameters, s-1.
 const ANY_PHOTOLYSIS: f64 = 1e-5;
 /// Species that live shorter start at 0 in cold cells, s.
 const RADICAL: f64 = 100.0;

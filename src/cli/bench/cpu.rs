@@ -18,7 +18,7 @@ use crate::wsm5::Fallout;
 /// Values of the copy that the parts are held against: more than fit into caches.
 const COPIED: usize = 1 << 25;
 
-/// What a copy moves with the present number of threads, read and written, bytes a second.
+/// Bandwidth of a copy with the present number of threads, read and written, bytes a second.
 pub(super) fn copy_speed(runs: u32) -> Result<f64> {
     /// Values that a thread takes at a time.
     const PART: usize = 1 << 16;

@@ -15,7 +15,7 @@ use crate::real::Real;
 /// Vectors that are multiplied together in the example of several.
 const SEVERAL: usize = 8;
 
-/// A matrix and what it is multiplied with.
+/// A matrix and its right-hand sides.
 struct Product<R> {
     name: String,
     matrix: Csr<R>,
@@ -57,7 +57,7 @@ impl<R: Real + Element> ladder::Rung for Step<'_, R> {
     }
 }
 
-/// Where two products differ; all sums are exact.
+/// First difference of two products; all sums are exact.
 fn difference<R: Real>(found: &[R], expected: &[R]) -> Option<String> {
     let at = found.iter().zip(expected).position(|(a, b)| a != b)?;
     Some(format!("row {at} is {}, expected {}", found[at], expected[at]))

@@ -1,4 +1,4 @@
-//! A measured part: its times, and what they mean beside a copy and a count of operations.
+//! A measured part: its times, beside a copy and a count of operations.
 
 use std::time::Instant;
 
@@ -11,10 +11,9 @@ use crate::grid::Shape;
 use crate::real::Real;
 use crate::state::SPECIES;
 
-/// What a part has to move and to compute for each cell.
+/// Bytes and operations of a part for each cell.
 ///
-/// Counted on the equations, each array moved once: not what an implementation does, but what none
-/// can do without.
+/// Counted on the equations, each array moved once: not the traffic of an implementation, but the least of any.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Cost {
     /// Values read or written.
@@ -37,7 +36,7 @@ const WINDS_MOVED: f64 = 3.0 * 3.0;
 const PLAIN_STAGE: f64 = 63.0;
 /// Operations of a step with the positive-definite limiter.
 const POSITIVE_STEP: f64 = 262.0;
-/// What the monotonic limiter takes besides.
+/// Operations of the monotonic limiter besides.
 const MONOTONIC_BESIDES: f64 = 45.0;
 
 impl Cost {
@@ -78,7 +77,7 @@ impl Cost {
     }
 }
 
-/// How a time was taken.
+/// Method of timing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub(in crate::cli) enum Timing {
     /// The clock of the host around a call.
@@ -87,7 +86,7 @@ pub(in crate::cli) enum Timing {
     /// Marks in the order of the device's work around a call; a pair costs some microseconds.
     #[serde(rename = "events")]
     Events,
-    /// Calls in a graph, less what a graph without them takes.
+    /// Calls in a graph, less the time of a graph without them.
     #[serde(rename = "graph")]
     Graph,
     /// Marks around copies to the device, a call, and copies back.
@@ -106,7 +105,7 @@ impl Timing {
     }
 }
 
-/// What is measured.
+/// Subject of a measurement.
 #[derive(Clone, Debug)]
 pub(super) struct About {
     pub(super) bench: &'static str,
@@ -117,20 +116,20 @@ pub(super) struct About {
     pub(super) cost: Cost,
 }
 
-/// What a backend can do at best.
+/// Best performance of a backend.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Best {
-    /// What a copy moves, read and written, bytes a second.
+    /// Bandwidth of a copy, read and written, bytes a second.
     pub(super) copy: f64,
     /// Additions and multiplications a second, where they have been measured.
     pub(super) arithmetic: Option<f64>,
 }
 
-/// Where something is measured.
+/// Machine and device of a measurement.
 #[derive(Clone, Debug)]
 pub(super) struct Place {
     pub(super) backend: &'static str,
-    /// What its maker calls it.
+    /// Name that its maker gives it.
     pub(super) device: String,
     /// Threads of the CPU.
     pub(super) threads: Option<usize>,
@@ -164,7 +163,7 @@ pub(super) struct Figure {
     pub(super) runs: usize,
     pub(super) cells_per_s: f64,
     gb_per_s: f64,
-    /// How near that is to a copy on the same backend; not for what travels to another.
+    /// Bandwidth relative to a copy on the same backend, per cent; not for transfers.
     pub(super) percent_of_copy: Option<f64>,
     pub(super) timing: Timing,
     pub(super) device: String,
@@ -182,7 +181,7 @@ pub(super) struct Figure {
     arithmetic_gop_per_s: Option<f64>,
     /// The two halves of a step, timed between marks.
     pub(super) phases: Option<Phases>,
-    /// What the kernels take.
+    /// Resources of the kernels.
     pub(super) kernels: Option<Vec<Resources>>,
     pub(super) version: &'static str,
     pub(super) commit: &'static str,
@@ -289,7 +288,7 @@ impl Figure {
         )
     }
 
-    /// What stands below the line: the halves of a step, and what the kernels take.
+    /// Notes below the line: the halves of a step, and the resources of the kernels.
     pub(super) fn notes(&self) -> Vec<String> {
         let phases = self.phases.map(|Phases { advection_s, microphysics_s }| {
             format!(

@@ -28,7 +28,7 @@ use crate::wsm5::gpu::clouds::{
 use crate::wsm5::gpu::{Mapping, Tile};
 use crate::wsm5::scheme::Scheme;
 
-/// What the device can do at best.
+/// Best performance of the device.
 pub(super) fn best<R: OnDevice>(gpu: &Gpu, runs: u32) -> Result<Best> {
     let copy = copy_speed(gpu, runs)?;
     let chains = Arithmetic::<R>::new(gpu)?;
@@ -36,7 +36,7 @@ pub(super) fn best<R: OnDevice>(gpu: &Gpu, runs: u32) -> Result<Best> {
     Ok(Best { copy, arithmetic: Some(arithmetic) })
 }
 
-/// What a copy moves, read and written, bytes a second.
+/// Bandwidth of a copy, read and written, bytes a second.
 pub(super) fn copy_speed(gpu: &Gpu, runs: u32) -> Result<f64> {
     let copying = Copying::new(gpu)?;
     Ok(copying.bytes() as f64 / typical(runs, || copying.seconds())?)
@@ -78,7 +78,7 @@ pub(super) fn measure<R: Working + OnDevice>(
     Ok(table.figures)
 }
 
-/// The figures so far, and who is told of them.
+/// The figures so far, and their receiver.
 struct Table<S> {
     place: Place,
     figures: Vec<Figure>,
@@ -93,7 +93,7 @@ impl<S: FnMut(&Figure) -> Result<()>> Table<S> {
     }
 }
 
-/// The mappings that are wanted on a grid: both where none is asked for.
+/// The requested mappings on a grid: both without an option.
 fn mappings<R: OnDevice>(
     gpu: &Gpu,
     choice: Option<MappingChoice>,
@@ -116,7 +116,7 @@ pub(in crate::cli) fn mapping_text(mapping: Mapping) -> String {
     }
 }
 
-/// What the microphysics works on, on the device.
+/// Fields and planes of the microphysics, on the device.
 pub(in crate::cli) struct Columns<R> {
     layout: Layout,
     /// The state to start every call from.
@@ -155,12 +155,12 @@ impl<R: Working + OnDevice> Columns<R> {
         Ok(Self { layout, fresh, state, air, surface, diagnosed })
     }
 
-    /// How their rows lie in memory.
+    /// Memory layout of their rows.
     pub(in crate::cli) fn layout(&self) -> Layout {
         self.layout
     }
 
-    /// Where a call works.
+    /// Arrays of a call.
     pub(in crate::cli) fn place(&self) -> clouds::Place<'_, R> {
         clouds::Place { state: &self.state, air: &self.air, surface: &self.surface }
     }
@@ -234,7 +234,7 @@ fn microphysics<R: Working + OnDevice>(
     Ok(())
 }
 
-/// Copies of what a call takes to the device, and of what it gives back to the host.
+/// Copies of the input of a call to the device, and of its results to the host.
 struct Ferry<'a, R: OnDevice> {
     columns: &'a Columns<R>,
     given: Shuttle<R>,
@@ -343,7 +343,7 @@ impl<R: Working + OnDevice> Tracers<R> {
         transport.step(&Wind { flux: [x, y, z], inflow: None }, start, end, dt)
     }
 
-    /// How their rows lie on the device.
+    /// Memory layout of their rows on the device.
     pub(in crate::cli) fn layout(&self) -> Layout {
         self.layout
     }

@@ -1,4 +1,4 @@
-//! How calls are timed on the GPU.
+//! Timing of calls on the GPU.
 
 use super::figure::Timing;
 use crate::backend::Backend;

@@ -2,7 +2,7 @@
 //! reference, as a table for people and as rows for programs.
 //!
 //! On the GPU a rung is timed in four ways. A single call stands between two events, which take
-//! some microseconds themselves; calls in a graph are what a run sees. Hot calls find their data
+//! some microseconds themselves; calls in a graph are those of a run. Hot calls find their data
 //! where the call before has left them; rotating ones take copies in turn that together exceed
 //! the cache several times, so that all data come from memory.
 
@@ -28,17 +28,17 @@ const MOST_SLOTS: usize = 1024;
 const MEMORY_SHARE: [usize; 2] = [3, 4];
 /// Time after which slow calls are repeated no more, once there are enough of them.
 const PATIENCE: Duration = Duration::from_secs(1);
-/// How many are enough.
+/// Number of copies that is enough.
 const ENOUGH: u32 = 5;
 /// Time that the calls of a graph may take together, s.
 const GRAPH_TIME: f64 = 4e-3;
 
-/// What the rungs of one table work on.
+/// Subject of the rungs of one table.
 #[derive(Clone, Debug)]
 pub(super) struct Subject {
     /// Name of the part, as "reduce".
     pub(super) bench: &'static str,
-    /// What is made of what, as "sum of 1024 values of f32".
+    /// Title of the table, as "sum of 1024 values of f32".
     pub(super) title: String,
     /// The size, as "1024" or "71x58".
     pub(super) size: String,
@@ -52,7 +52,7 @@ pub(super) struct Subject {
 
 /// One way to do the work on the GPU.
 pub(super) trait Rung {
-    /// What the table calls it.
+    /// Name in the table.
     fn name(&self) -> &str;
 
     /// Asks the device for the work on copy `slot` of the data.
@@ -61,11 +61,11 @@ pub(super) trait Rung {
     /// Overwrites the place of the result of copy `slot`, so that none of an earlier call passes.
     fn spoil(&self, slot: usize) -> Result<()>;
 
-    /// Waits for the result of copy `slot` and tells what is wrong with it; `None` when nothing is.
+    /// Waits for the result of copy `slot` and returns its fault; `None` when there is none.
     fn fault(&self, slot: usize) -> Result<Option<String>>;
 }
 
-/// The GPU, and what a copy moves there, read and written, bytes a second.
+/// The GPU, and the bandwidth of a copy there, read and written, bytes a second.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Setting<'a> {
     pub(super) gpu: &'a Gpu,
@@ -77,7 +77,7 @@ pub(super) struct Setting<'a> {
 }
 
 impl<'a> Setting<'a> {
-    /// That of a device, with what a copy moves there, for data of `bytes` bytes; none where there is no
+    /// That of a device, with the bandwidth of a copy there, for data of `bytes` bytes; none where there is no
     /// device or no room.
     ///
     /// # Errors
@@ -94,8 +94,8 @@ impl<'a> Setting<'a> {
     }
 }
 
-/// How many copies of `bytes` bytes it takes to exceed the cache by far, at least two; fewer where
-/// memory does not suffice, and 0 where not even one fits.
+/// Number of copies of `bytes` bytes that exceeds the cache by far, at least two; fewer if memory does not suffice, and
+/// 0 if not even one fits.
 ///
 /// # Errors
 ///
@@ -108,7 +108,7 @@ fn slots(gpu: &Gpu, bytes: usize) -> Result<usize> {
     Ok(wanted.min(free / parts * part / bytes))
 }
 
-/// Where a call finds its data.
+/// Location of the data of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 enum Place {
@@ -116,7 +116,7 @@ enum Place {
     Rotating,
 }
 
-/// One measured rung: what programs read.
+/// One measured rung, in the form for programs.
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct Row {
     bench: &'static str,
@@ -131,13 +131,13 @@ pub(super) struct Row {
     /// Elements a second.
     cells_per_s: f64,
     pub(super) gb_per_s: f64,
-    /// Nothing for what is no copy.
+    /// `None` if the row is not comparable to a copy.
     pub(super) percent_of_copy: Option<f64>,
     timing: Timing,
     place: Place,
-    /// How many times as fast as the rung before.
+    /// Speed relative to the rung before.
     step_speed_up: Option<f64>,
-    /// How many times as fast as the first rung.
+    /// Speed relative to the first rung.
     pub(super) cumulative_speed_up: Option<f64>,
     is_right: bool,
     device: String,
@@ -217,7 +217,7 @@ const WAYS: [(Place, Timing); 4] = [
 ];
 
 impl<'a> Ladder<'a> {
-    /// Prints what is to come; without a GPU only lines of the CPU can come.
+    /// Prints the head; without a GPU only lines of the CPU follow.
     pub(super) fn new(
         subject: Subject,
         setting: Option<Setting<'a>>,
@@ -296,7 +296,7 @@ impl<'a> Ladder<'a> {
         self.measure(rung, true, out)
     }
 
-    /// The same for what is no step of the ladder: without speed-ups.
+    /// The same for rows outside the ladder: without speed-ups.
     ///
     /// # Panics
     ///
@@ -361,7 +361,7 @@ impl<'a> Ladder<'a> {
         is_right
     }
 
-    /// The rows, and what was wrong.
+    /// The rows, and their faults.
     pub(super) fn finish(self) -> (Vec<Row>, Vec<String>) {
         (self.rows, self.faults)
     }

@@ -14,16 +14,16 @@ use crate::device::{Buffer, Gpu};
 use crate::error::Result;
 use crate::primitives::gpu::memory::{Experiment, Indices, Lab, Pattern, THREADS, Width};
 
-/// Elements of an array: four times what the cache of a large device holds.
+/// Elements of an array: four times the cache of a large device.
 const ELEMENTS: usize = 1 << 26;
 /// Share of the free memory that the arrays may take.
 const MEMORY_SHARE: usize = 4;
 /// Looks at the 32 words of each lane: some tenths of a millisecond.
 const ROUNDS: usize = 200;
-/// Elements that are held against what they should be: one in so many, no power of two.
+/// Elements that are checked: one in so many, no power of two.
 const CHECKED: usize = 1009;
 
-/// What the lessons published, where they did, and what the curve teaches.
+/// Published result of a lesson, if any, and the lesson of the curve.
 struct Lesson {
     title: &'static str,
     published: Option<&'static str>,
@@ -73,7 +73,7 @@ const READ_ONLY: Lesson = Lesson {
 };
 
 impl Bench {
-    /// Makes all experiments: rows, and what was wrong.
+    /// Makes all experiments: rows, and their faults.
     pub(super) fn memory(
         &self,
         device: Option<&Gpu>,
@@ -121,7 +121,7 @@ struct Curves<'a> {
     faults: Vec<String>,
 }
 
-/// What the experiments of the device work on.
+/// Arrays of the experiments on the device.
 struct Arrays {
     values: Vec<f32>,
     from: Buffer<f32>,
@@ -134,7 +134,7 @@ struct Point {
     experiment: Experiment,
     count: usize,
     bytes: usize,
-    /// Whether a copy can be compared with it.
+    /// `true` if a copy can be compared with it.
     is_like_copy: bool,
 }
 
@@ -260,7 +260,7 @@ impl Curves<'_> {
         Ok(())
     }
 
-    /// Times an experiment and checks what it leaves.
+    /// Times an experiment and checks its result.
     fn point(
         &mut self,
         lesson: &Lesson,

@@ -207,7 +207,7 @@ const OF_A_STEP: [Part; 3] = [Part::Wsm5, Part::Advection, Part::Step];
 /// The ladders.
 const LADDERS: [Part; 3] = [Part::Reduce, Part::Transpose, Part::Csr];
 
-/// What computes on the CPU: a pool of threads, their number, what a copy moves with them.
+/// CPU of a measurement: a pool of threads, their number, and the bandwidth of a copy with them.
 type Pool = (ThreadPool, usize, f64);
 
 impl Bench {
@@ -215,7 +215,7 @@ impl Bench {
     ///
     /// # Errors
     ///
-    /// Those of the options and of the input, and [`Error::Gpu`] where the GPU is asked for and
+    /// Those of the options and of the input, and [`Error::Gpu`] if the GPU is requested and
     /// cannot be used, or is too small.
     pub(super) fn run(&self) -> Result<()> {
         if self.dt <= 0.0 || !self.dt.is_finite() {
@@ -313,7 +313,7 @@ impl Bench {
         Ok(ladders)
     }
 
-    /// The GPU, where there is one, and what a copy moves there, bytes a second.
+    /// The GPU, if there is one, and the bandwidth of a copy there, bytes a second.
     fn with_copy<'a>(
         &self,
         gpu: Option<&'a Gpu>,
@@ -334,12 +334,12 @@ impl Bench {
         Ok(Some((gpu, copy)))
     }
 
-    /// The file for the figures, where one is asked for.
+    /// The file for the figures, if one is requested.
     fn new_json(&self) -> Result<Option<Pending>> {
         self.json.as_ref().map(|path| Pending::new(path, self.force)).transpose()
     }
 
-    /// The file to draw to, where one is asked for.
+    /// The file to draw to, if one is requested.
     fn drawing(&self) -> Result<Option<Pending>> {
         self.range.svg.as_ref().map(|path| Pending::new(path, self.force)).transpose()
     }
@@ -428,7 +428,7 @@ impl Bench {
         Ok(pools)
     }
 
-    /// What the GPU can do at best.
+    /// Best performance of the GPU.
     fn best<R: OnDevice>(&self, gpu: &Gpu, out: &mut impl Write) -> Result<Best> {
         let best = gpu::best::<R>(gpu, self.runs)?;
         let device = gpu.device();

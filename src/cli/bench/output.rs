@@ -79,7 +79,7 @@ struct Row {
 }
 
 impl Bench {
-    /// Writes frames, or reads the file that was asked for.
+    /// Writes frames, or reads the given file.
     ///
     /// # Errors
     ///

@@ -1,4 +1,4 @@
-//! The ladder of the sum over an array, and what else its best rung can make of one.
+//! The ladder of the sum over an array, and the other operations of its best rung.
 
 use std::fmt::Debug;
 use std::io::Write;
@@ -26,7 +26,7 @@ const MOST: i64 = 8;
 /// Copies of the data begin at multiples of so many elements, as arrays do.
 const BOUNDARY: usize = 64;
 
-/// What the best rung can do besides the sum, as the table calls it.
+/// Other operations of the best rung besides the sum, as the table names them.
 const ASIDES: [(&str, Operation); 6] = [
     ("  sum, gathered in 64 bits", Operation::SumWide),
     ("  largest", Operation::Max),

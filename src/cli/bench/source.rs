@@ -1,4 +1,4 @@
-//! What is measured on: the state of a WRF file or independent columns.
+//! Input of measurements: the state of a WRF file or independent columns.
 
 use std::path::Path;
 
@@ -46,7 +46,7 @@ impl Bench {
         self.chosen(bed)
     }
 
-    /// Fails where a part is asked for by name that needs winds, which are not there as `why` says.
+    /// Fails if a part is requested by name that needs winds, which are missing as `why` says.
     fn check_parts(&self, why: &str) -> Result<()> {
         let moves = [Part::Advection, Part::Step];
         let Some(part) = self.parts.iter().find(|part| moves.contains(part)) else {

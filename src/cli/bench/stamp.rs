@@ -1,4 +1,4 @@
-//! What every figure carries, so that records of several machines can be told apart.
+//! Stamp of every figure, by which records of several machines can be told apart.
 
 use std::fs;
 
@@ -14,7 +14,7 @@ use crate::os_text::Shown;
 pub(super) struct Stamp(Vec<(&'static str, Value)>);
 
 impl Bench {
-    /// When, where and on what all is measured.
+    /// Date, machine and input of all measurements.
     pub(super) fn stamp(&self, gpu: Option<&Gpu>) -> Stamp {
         let machine = machine();
         let name = self.input.shown_name();

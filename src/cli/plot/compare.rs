@@ -1,4 +1,4 @@
-//! How two files differ, as maps and as profiles.
+//! Differences of two files, as maps and as profiles.
 
 use ndarray::Array2;
 use tracing::info;
@@ -16,7 +16,7 @@ use crate::plot::colour::{INK, Scale, short};
 use crate::plot::curves::{self, Layout};
 use crate::plot::map::{self, Map};
 
-/// What is compared on a map.
+/// Quantity compared on a map.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Plane {
     Precipitation,
@@ -30,7 +30,7 @@ impl Plane {
     const ALL: [Self; 5] =
         [Self::Precipitation, Self::Reflectivity, Self::Theta, Self::Vapour, Self::Condensate];
 
-    /// Name of the picture, of what it shows, and units.
+    /// Name of the picture, of its quantity, and units.
     fn names(self) -> [&'static str; 3] {
         match self {
             Self::Precipitation => ["difference-precipitation", "Precipitation", "mm"],
@@ -141,7 +141,7 @@ pub(super) fn draw(
     Ok(drawn)
 }
 
-/// Whether both files have what a picture takes; where it was asked for by name, they must.
+/// Returns `true` if both files have the variables of a picture; if it was requested by name, they must.
 fn is_possible(albums: &[Album; 2], needs: &[&str], name: &str, is_asked: bool) -> Result<bool> {
     for album in albums {
         let missing = album.missing(needs);
@@ -235,7 +235,7 @@ fn profiles(albums: &[Album; 2], times: [usize; 2]) -> Result<Picture> {
         Scene::new(&albums[1], times[1], None, None)?,
     ];
     let names = [0, 1].map(|n| file_name(&albums[n]));
-    // Where both files have one name, their order tells them apart.
+    // If both files have one name, their order tells them apart.
     let suffixes = if names[0] == names[1] {
         ["first", "second"].map(|which| format!("{}, the {which}", names[0]))
     } else {

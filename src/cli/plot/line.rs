@@ -9,7 +9,7 @@ use crate::grid::Shape;
 use crate::io::wrf::album::Album;
 use crate::os_text::Shown;
 
-/// How places are meant.
+/// Kind of coordinates of a place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     Cells,

@@ -108,7 +108,7 @@ fn kind(text: &str) -> Result<Kind, String> {
 /// Beginning of the name of a picture of a tracer.
 const TRACER: &str = "tracer:";
 
-/// What is drawn.
+/// Pictures that can be drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     /// Map of what has fallen
@@ -156,7 +156,7 @@ impl Kind {
 pub(super) enum Drawn {
     /// It is there.
     Picture(Box<Picture>),
-    /// The file does not have what it would show.
+    /// The file lacks its variables.
     LeftOut(String),
 }
 
@@ -166,7 +166,7 @@ impl Plot {
     /// # Errors
     ///
     /// [`Error::Usage`] where options do not go together, [`Error::Input`] where a file cannot be
-    /// read or lacks what is asked for by name, [`Error::Exists`] where a picture is there already.
+    /// read or lacks a picture requested by name, [`Error::Exists`] where a picture is there already.
     pub(super) fn run(&self) -> Result<()> {
         let folder = self.folder()?;
         match (&*self.files, self.compare) {
@@ -239,7 +239,7 @@ impl Plot {
         folder.join(format!("{name}.{}", self.format.ending()))
     }
 
-    /// Refuses before anything is read what could not be written.
+    /// Refuses pictures that could not be written, before anything is read.
     fn refuse_existing(&self, folder: &Path, names: &[&str]) -> Result<()> {
         let mut targets = names.iter().map(|name| self.target(folder, name));
         targets.try_for_each(|target| refuse_existing(&target, self.force))

@@ -30,7 +30,7 @@ pub(super) fn place_name([i, j]: [f64; 2]) -> String {
     format!("i={} j={}", digits(i), digits(j))
 }
 
-/// How many values are no numbers, where there are any.
+/// Number of values that are NaN, if there are any.
 pub(super) fn gaps(field: &Array2<f64>) -> String {
     match field.iter().filter(|x| x.is_nan()).count() {
         0 => String::new(),
@@ -39,11 +39,11 @@ pub(super) fn gaps(field: &Array2<f64>) -> String {
     }
 }
 
-/// What is said of a field that has none at all.
+/// Note on a field that has no values at all.
 pub(super) const NO_VALUES: &str = "no values at this time";
 
 impl Scene<'_> {
-    /// What has fallen.
+    /// Map of the accumulated precipitation.
     pub(super) fn precipitation(&self) -> Result<Drawn> {
         if let Some(reason) = self.without(&["RAINNC"]) {
             return Ok(reason);

@@ -21,7 +21,7 @@ pub(super) struct Scene<'a> {
     pub(super) time: usize,
     pub(super) line: Line,
     pub(super) point: [f64; 2],
-    /// What the line and the place go through, where nobody has said.
+    /// Default place of the line and the sounding, where the user gave none.
     pub(super) through: Option<&'static str>,
     /// The largest reflectivity of each column, where there is any.
     pub(super) reflectivity: Option<Array2<f64>>,
@@ -104,7 +104,7 @@ impl<'a> Scene<'a> {
         Ok(Self { album, time, line, point: point.unwrap_or(place), through, reflectivity })
     }
 
-    /// Draws one kind of picture, where the file has what it shows.
+    /// Draws one kind of picture, if the file has its variables.
     pub(super) fn draw(&self, kind: Kind) -> Result<Drawn> {
         match kind {
             Kind::Precipitation => self.precipitation(),
@@ -117,7 +117,7 @@ impl<'a> Scene<'a> {
         }
     }
 
-    /// The file and when what it shows was so.
+    /// The file and the time of its fields.
     pub(super) fn when(&self) -> String {
         let name = file_name(self.album);
         if self.album.has_times() {
@@ -149,7 +149,7 @@ impl<'a> Scene<'a> {
 /// Weaker echoes do not count, dBZ.
 const LEAST_ECHO: f64 = 5.0;
 
-/// Where something is going on: the largest reflectivity, or the most hydrometeors, or the middle.
+/// Most interesting place: the largest reflectivity, or the most hydrometeors, or the middle.
 fn interesting(
     album: &Album,
     time: usize,

@@ -97,7 +97,7 @@ impl Scene<'_> {
     }
 }
 
-/// The four cells around a place, and what each counts for.
+/// The four cells around a place, and their weights.
 type Around = [([usize; 2], f64); 4];
 
 /// A number with its sign in print, for the title of a difference.

@@ -26,7 +26,7 @@ struct Page {
     head: String,
 }
 
-/// How a cell of a table looks.
+/// Style of a cell of a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Look {
     Plain,
@@ -54,7 +54,7 @@ impl From<&str> for Cell {
 }
 
 impl Cell {
-    /// Whether something passes, in words and in colour.
+    /// Verdict, in words and in colour.
     fn verdict(passes: bool) -> Self {
         let (text, look) = if passes { ("pass", Look::Good) } else { ("FAIL", Look::Bad) };
         Self { text: text.to_owned(), look }
@@ -75,7 +75,7 @@ impl Page {
         Self { title: title.to_owned(), sections: Vec::new(), head: String::new() }
     }
 
-    /// The figures at the top, each with what it is.
+    /// The figures at the top, each with its name.
     fn facts(&mut self, facts: &[(String, String)]) {
         self.head += "<div class=\"facts\">\n";
         for (value, what) in facts {
@@ -133,7 +133,7 @@ fn table(heads: &[&str], rows: &[Vec<Cell>]) -> String {
     html + "</tbody>\n</table></div>\n"
 }
 
-/// Pairs of a name and what it is.
+/// Pairs of a name and its value.
 fn list(pairs: &[(&str, String)]) -> String {
     let mut html = "<table class=\"plain\"><tbody>\n".to_owned();
     for (name, value) in pairs.iter().filter(|(_, value)| !value.is_empty()) {
@@ -152,7 +152,7 @@ fn paragraph(text: &str) -> String {
     format!("<p>{}</p>\n", escaped(text))
 }
 
-/// How this page came about.
+/// Provenance of this page.
 fn provenance(pairs: &[(&str, String)]) -> String {
     let now = OffsetDateTime::now_utc();
     let form = format_description!("[year]-[month]-[day] [hour]:[minute] UTC");

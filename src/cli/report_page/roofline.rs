@@ -1,4 +1,4 @@
-//! What was measured beside what the device could do at best.
+//! Roofline: measured performance beside the best of the device.
 
 use serde_json::Value;
 
@@ -18,7 +18,7 @@ pub(super) fn points(rows: &[Value]) -> Vec<&Value> {
     rows.iter().filter(is_kept).collect()
 }
 
-/// Where a row was measured.
+/// Platform of a row.
 pub(super) fn platform(row: &Value) -> String {
     let device = match text(row, "device") {
         // Not every record tells it of the CPU.
@@ -32,7 +32,7 @@ pub(super) fn platform(row: &Value) -> String {
     }
 }
 
-/// The least time that a part could take by what was measured of copies and of arithmetic, s.
+/// The least time that a part could take by the measured speeds of copies and of arithmetic, s.
 pub(super) fn floor(row: &Value) -> Option<f64> {
     let seconds = number(row, "median_s")?;
     let share = |percent: &str| number(row, percent).map(|percent| percent / 100.0 * seconds);

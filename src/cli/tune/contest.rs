@@ -20,21 +20,21 @@ use crate::real::Real;
 
 /// Timed calls of the first round.
 const FIRST_RUNS: u32 = 5;
-/// How many settings of the first round are tried with other bounds of their registers.
+/// Number of settings of the first round that are tried with other bounds of their registers.
 const VARIED: usize = 3;
-/// How many settings come to the final.
+/// Number of settings that come to the final.
 const FINALISTS: usize = 5;
 /// Fewest columns along an axis of a grid that is made smaller to fit.
 const SMALLEST: usize = 8;
 /// Part by which a setting has to be faster than the built-in one: less is noise.
 const GAIN: f64 = 0.01;
 
-/// What differs by more than this part of the largest value is no rounding.
+/// Largest difference by rounding, relative to the largest value.
 const ROUNDING: f64 = 1e-3;
 /// Part of the values that may differ by more: rounding decides the fate of single cells.
 const FATES: f64 = 0.01;
 
-/// One timed setting: what programs read.
+/// One timed setting, in the form for programs.
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct Trial {
     knob: &'static str,
@@ -106,7 +106,7 @@ impl<R: Working + OnDevice, W: Write> Contest<'_, R, W> {
         }
     }
 
-    /// Settings whose kernels can be made, and give what the built-in one gives.
+    /// Settings whose kernels can be compiled, and have the results of the built-in one.
     fn sound(&mut self, ground: &Ground<R>, settings: Vec<Setting>) -> Result<Vec<Setting>> {
         // Side by side: the compiler takes seconds for each. Those of no use are told below.
         settings.par_iter().for_each(|one| drop(ground.contestant(*one)));

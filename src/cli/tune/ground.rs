@@ -1,4 +1,4 @@
-//! Where settings are timed: a grid on the device, and what the kernels of a knob work on there.
+//! Fixture of the timings: a grid on the device, and the data of the kernels of a knob.
 
 use crate::advection::Limiter;
 use crate::advection::gpu::transport::Transport;
@@ -27,7 +27,7 @@ pub(super) struct Ground<R> {
     material: Material<R>,
 }
 
-/// What the kernels work on.
+/// Data of the kernels.
 enum Material<R> {
     Columns(Columns<R>),
     /// Once for each layout of the rows that a march may ask for.

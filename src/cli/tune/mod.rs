@@ -88,7 +88,7 @@ pub(super) struct Tune {
     force: bool,
 }
 
-/// What can be tuned.
+/// Parts that can be tuned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Part {
     /// Transport of tracers

@@ -1,17 +1,17 @@
 //! After many steps: the difference of two backends beside those of pairs of runs on the CPU.
 //!
-//! In one pair the second run starts one unit in the last place above the first. In the other it
-//! is moved by a unit up or down before every step: arithmetic that rounds otherwise does so in
-//! every step, and a scheme that forgets how it started does not forget that. Sums over the domain
-//! feel the first, where all cells go the same way; single fields feel the second.
+//! In one pair the second run starts one ULP above the first. In the other it is moved by one ULP up or down before
+//! every step: other arithmetic rounds otherwise in every step, and a scheme that damps an initial disturbance does not
+//! damp that. The first pair is the larger one for sums over the domain, since all cells are shifted alike; the second
+//! one is for single fields.
 //!
-//! After few steps neither has grown, and a unit is less than what the roundings within a step amount
-//! to, which runs on the CPU have in common. So no field needs to be nearer than what these make in one
-//! step, and make anew in each: errors that know nothing of one another add up as their squares do.
+//! After few steps neither has grown, and one ULP is less than the rounding errors within a step, which runs on the CPU
+//! share. So the limit of a field is at least the error of one step, which arises anew in each: independent errors add
+//! up as their squares do.
 //!
-//! A few columns may be anywhere, since rounding decides when the first rain falls. So sums over the domain need
-//! not be nearer than what the differences of the columns add up to by chance, where none is counted for more than
-//! the rain itself is: what all columns have in common fails, and so does a column out of all proportion.
+//! A few columns may differ by any amount, since rounding decides when the first rain falls. So the limit of a sum over
+//! the domain is at least the sum of the columns' differences by chance, in which no column counts for more than the
+//! rain itself: an error common to all columns fails, and so does a column out of all proportion.
 
 use super::sample::Sample;
 use super::spread::{Spread, root_mean_square};
@@ -20,21 +20,21 @@ use super::yardstick::{FLOOR_F32, FLOOR_F64, jumps};
 use crate::diagnostics::difference::Value;
 use crate::real::{Precision, Real};
 
-/// What a difference may have over that of runs on the CPU, as the largest error of the first step. Two pairs are a
-/// small sample: correct runs of idealised storms on a GPU went up to 3.6 times as far
+/// Largest ratio of a difference to that of runs on the CPU, as for the largest error of the first step. Two pairs are
+/// a small sample: correct runs of idealised storms on a GPU went up to 3.6 times as far
 /// (benches/results/2026-11-22-h200).
 const FACTOR: f64 = 4.0;
 
 /// Names of the totals.
 const TOTALS: [&str; 2] = ["water of the domain", "rain of the domain"];
 
-/// How far runs on the CPU come apart.
+/// Spread of runs on the CPU.
 #[derive(Clone, Debug)]
 pub struct Apart {
     fields: Vec<Spread>,
     /// Differences of [`Totals`].
     totals: [f64; 2],
-    /// What differences of the precipitation add up to by chance, kg.
+    /// Sum of differences of the precipitation that independent columns have by chance, kg.
     by_chance: f64,
 }
 
@@ -69,7 +69,7 @@ impl Apart {
         Self { fields, totals: [(b[0] - a[0]).abs(), (b[1] - a[1]).abs()], by_chance }
     }
 
-    /// The same, or what errors of `one_step` add up to in so many steps where that is more.
+    /// The same, or the sum of errors of `one_step` over so many steps, if that is more.
     #[must_use]
     pub fn or_roundings(self, one_step: &[Spread], steps: usize) -> Self {
         let added = (steps as f64).sqrt();
@@ -89,9 +89,8 @@ impl Apart {
     }
 }
 
-/// What differences of the precipitation of `rms` mm add up to on an area of so many columns, kg, in 19 cases of 20,
-/// where columns know nothing of one another: twice the standard deviation of the sum. A millimetre on a square metre
-/// is a kilogram.
+/// Sum of differences of the precipitation of `rms` mm on an area of so many independent columns, kg, in 19 cases of
+/// 20: twice the standard deviation of the sum. A millimetre on a square metre is a kilogram.
 fn sum_by_chance(rms: f64, area: f64, columns: usize) -> f64 {
     2.0 * rms * area / (columns as f64).sqrt()
 }
@@ -133,7 +132,7 @@ pub fn judge_later<R: Real + Value>(
     for (n, name) in TOTALS.into_iter().enumerate() {
         let both = totals.map(|of_run| of_run.sums()[n]);
         let found = (both[1] - both[0]).abs();
-        // A single difference of sums may be small by luck; what columns add up to is not.
+        // A single difference of sums may be small by luck; the sum over columns is not.
         let most = apart.totals[n].max(apart.by_chance);
         let [of_runs, floor] = limits(most, both[0], "the total");
         let of_columns = format!("{FACTOR} x what the differences of columns add up to by chance");

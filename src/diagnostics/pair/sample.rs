@@ -1,4 +1,4 @@
-//! What two runs are compared in.
+//! Quantities in which two runs are compared.
 
 use ndarray::{Array2, Dimension};
 
@@ -6,10 +6,10 @@ use crate::backend::Captured;
 use crate::real::Real;
 use crate::state::{CloudDiagnostics, State, Surface};
 
-/// A run at one time: what moves with the air, what is diagnosed from it, what has fallen.
+/// A run at one time: fields that move with the air, diagnostics, precipitation.
 #[derive(Clone, Debug)]
 pub struct Sample<R> {
-    /// What moves with the air.
+    /// Fields that move with the air.
     pub state: State<R>,
     /// Reflectivity and effective radii.
     pub diagnostics: CloudDiagnostics<R>,

@@ -1,4 +1,4 @@
-//! How errors are spread over a field.
+//! Distribution of errors over a field.
 
 use rayon::prelude::*;
 
@@ -83,7 +83,7 @@ impl Spread {
         let (largest, rms) = (errors.iter().copied().fold(0.0, f64::max), root_mean_square(errors));
         let p999 = percentile(errors, 99.9);
         let p99 = percentile(errors, 99.0);
-        // The percentile has put what lies above it last.
+        // The percentile has put larger values last.
         let inner = &errors[..=(0.99 * (errors.len() - 1) as f64) as usize];
         Self {
             largest,

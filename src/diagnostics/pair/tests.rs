@@ -35,7 +35,7 @@ fn sample<R: Real>(of: impl Fn(usize, usize) -> f64) -> Sample<R> {
     }
 }
 
-/// What rounding by `units` of 1e-7 makes of a value, one way in one run and the other in another.
+/// A value with rounding by `units` of 1e-7, one way in one run and the other in another.
 fn rounded(run: usize, units: f64) -> impl Fn(usize, usize) -> f64 {
     move |field, place| {
         value(field, place) + 1e-7 * units * ((run + 5 * place + field) as f64).cos()
@@ -67,7 +67,7 @@ fn failing(verdicts: &[Verdict], field: &str) -> Vec<&'static str> {
     failing
 }
 
-/// What fails where every `nth` value of the rain water is off by `error`.
+/// Failed checks if every `nth` value of the rain water is off by `error`.
 fn with_fault(is_smooth: bool, nth: usize, first: usize, error: f64) -> Vec<&'static str> {
     let a = sample::<f32>(rounded(0, 1.0));
     let b = sample::<f32>(|field, place| {
@@ -86,7 +86,7 @@ fn each_measure_of_the_first_step_fails_by_itself() {
     assert_eq!(with_fault(true, 5000, 5, 1e-5), [""; 0]);
     let largest = ["largest error, steady columns"];
     assert_eq!(with_fault(true, 4001, 5, 9e-6), largest);
-    // Where the scheme is not smooth, single cells are not judged.
+    // If the scheme is not smooth, single cells are not judged.
     assert_eq!(with_fault(false, 4001, 5, 9e-6), [""; 0]);
     let p999 = ["largest error, steady columns", "99.9th percentile of the error"];
     assert_eq!(with_fault(true, 701, 5, 2e-6), p999);

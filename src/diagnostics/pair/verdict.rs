@@ -1,4 +1,4 @@
-//! What came of the comparison of a field.
+//! Verdict on a field.
 
 use serde::Serialize;
 
@@ -7,20 +7,20 @@ use super::spread::Spread;
 use crate::diagnostics::difference::{Band, Difference, Value};
 use crate::real::Real;
 
-/// A figure and how large it may be, in the units of what is measured.
+/// A figure and its limit, in the units of the quantity.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Check {
-    /// What is limited.
+    /// Quantity that is limited.
     pub measure: &'static str,
-    /// What it is.
+    /// Its value.
     pub found: f64,
-    /// What it may be at most.
+    /// Its largest admissible value.
     pub limit: f64,
-    /// Where the limit comes from.
+    /// Origin of the limit.
     pub origin: String,
     /// The cell `[k, j, i]` that it was found in, where it is that of a cell.
     pub cell: Option<[usize; 3]>,
-    /// Whether it passes.
+    /// `true` if it passes.
     pub pass: bool,
 }
 
@@ -33,11 +33,11 @@ impl Check {
     ) -> Self {
         let larger = |a: (f64, String), b: (f64, String)| if a.0 >= b.0 { a } else { b };
         let (limit, origin) = limits.into_iter().reduce(larger).unwrap_or_default();
-        // What is not a number passes nothing.
+        // NaN passes nothing.
         Self { measure, found, limit, origin, cell: None, pass: found <= limit }
     }
 
-    /// How much of the limit is used.
+    /// Used part of the limit.
     fn use_of_limit(&self) -> f64 {
         match (self.found, self.limit) {
             (0.0, _) => 0.0,
@@ -47,7 +47,7 @@ impl Check {
     }
 }
 
-/// How a field of one run differs from that of another, in its units, and whether it may.
+/// Difference of a field of one run from that of another, in its units, and its verdict.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Verdict {
     /// Name of the field, or of the total.
@@ -65,17 +65,17 @@ pub struct Verdict {
     pub max_ulp: Option<u64>,
     /// The cell `[k, j, i]` of the largest difference; `None` where there is none.
     pub worst: Option<[usize; 3]>,
-    /// What the check is about that came nearest to its limit.
+    /// Quantity of the check that came nearest to its limit.
     pub measure: &'static str,
-    /// What it found.
+    /// Its value.
     pub found: f64,
     /// Its limit.
     pub limit: f64,
-    /// Where that comes from.
+    /// Origin of that limit.
     pub origin: String,
     /// All checks.
     pub checks: Vec<Check>,
-    /// Whether all pass.
+    /// `true` if all pass.
     pub pass: bool,
 }
 

@@ -1,8 +1,8 @@
 //! The first step: the errors of a backend beside those of runs on the CPU.
 //!
 //! The truth is the same step in double precision. Single-precision steps on the CPU, from the
-//! same state and from states shifted by one unit in the last place, tell how large errors are
-//! that come of rounding alone.
+//! same state and from states shifted by one unit in the last place, give the size of
+//! errors by rounding alone.
 
 use super::sample::Sample;
 use super::spread::{Spread, root_mean_square};
@@ -10,11 +10,11 @@ use super::verdict::{Check, Verdict};
 use crate::diagnostics::difference::Value;
 use crate::real::{Precision, Real};
 
-/// What the largest error, and the 99.9th percentile, may have over those of the CPU's runs.
+/// Largest ratio of the largest error, and of the 99.9th percentile, to those of the CPU's runs.
 const MAX_FACTOR: f64 = 4.0;
-/// What the 99th percentile may have over that of the CPU's runs.
+/// Largest ratio of the 99th percentile to that of the CPU's runs.
 const P99_FACTOR: f64 = 10.0;
-/// What the share of values that are off may have over that of the CPU's runs.
+/// Largest ratio of the share of values that are off to that of the CPU's runs.
 const SHARE_FACTOR: f64 = 2.0;
 /// A share that is nearly zero rests on a few cells; as many may be off besides.
 const CELLS_OFF: f64 = 3.0;
@@ -22,7 +22,7 @@ const CELLS_OFF: f64 = 3.0;
 const SHARE_OFF: f64 = 5.0e-4;
 /// The rounding of a field to single precision, of its root mean square: no limit lies below.
 pub(super) const FLOOR_F32: f64 = 1.0e-7;
-/// What double precision may be off by, of the root mean square.
+/// Largest error of double precision, relative to the root mean square.
 pub(super) const FLOOR_F64: f64 = 1.0e-8;
 /// The same of the reflectivity, whose sums lose digits.
 const FLOOR_F64_REFLECTIVITY: f64 = 1.0e-6;
@@ -30,17 +30,16 @@ const FLOOR_F64_REFLECTIVITY: f64 = 1.0e-6;
 /// nothing in one of two runs and a residue of one rounding in the other, which then falls.
 const SEVERAL_F64: f64 = 1.0e-4;
 
-/// What rounding to single precision may move in a column that the largest error is judged in:
-/// absolute and relative part for theta, the vapour and the condensates. More, and a branch of the
-/// scheme was taken in one run and not in the other. In double precision it is the limit itself.
+/// Largest change by rounding to single precision in a column in which the largest error is judged: absolute and
+/// relative part for theta, the vapour and the condensates. More, and a branch of the scheme was taken in one run and
+/// not in the other. In double precision it is the limit itself.
 const STEADY: [(f64, f64); 6] =
     [(2e-4, 0.0), (1e-9, 1e-5), (1e-8, 1e-3), (1e-8, 1e-3), (1e-8, 1e-3), (1e-8, 1e-3)];
 
-/// How far shifted states lie from the true one that show which columns are not steady: as far as
-/// errors are admitted.
+/// Distance from the true state of shifted ones that show which columns are not steady: as far as errors are admitted.
 pub const PROBE_UNITS: u32 = MAX_FACTOR as u32;
 
-/// What is judged where the scheme is smooth.
+/// Quantity that is judged in steady columns.
 const STEADY_ERROR: &str = "largest error, steady columns";
 
 /// Fields that jump where a mixing ratio crosses a threshold: judged by percentiles alone.
@@ -48,7 +47,7 @@ pub(super) fn jumps(field: &str) -> bool {
     ["refl_10cm", "re_cloud", "re_ice", "re_snow"].contains(&field)
 }
 
-/// What the errors of one field are on the CPU, the largest of all runs.
+/// Errors of one field on the CPU, the largest of all runs.
 #[derive(Clone, Debug, Default)]
 struct Entry {
     /// Root mean square of the truth.
@@ -62,11 +61,11 @@ struct Entry {
 #[derive(Debug)]
 pub struct Yardstick {
     truth: Sample<f64>,
-    /// Whether the scheme takes the step in one go, so that nearly all of it is smooth.
+    /// `true` if the scheme takes the step in one minor step, so that nearly all of it is smooth.
     is_smooth: bool,
     runs: usize,
     entries: Vec<Entry>,
-    /// How many of the runs and probes left their course in each column.
+    /// Number of the runs and probes that took another branch in each column.
     left: Vec<u32>,
     /// Runs and probes.
     probes: usize,
@@ -103,7 +102,7 @@ impl Yardstick {
         self.probe(run);
     }
 
-    /// Notes which columns a run leaves its course in. It may be from a state that is
+    /// Notes the columns in which a run takes another branch. It may be from a state that is
     /// [`PROBE_UNITS`] away.
     pub fn probe<R: Real>(&mut self, run: &Sample<R>) {
         let columns = self.truth.columns();
@@ -127,7 +126,7 @@ impl Yardstick {
         self.probes += 1;
     }
 
-    /// Share of the columns that rounding alone throws off their course.
+    /// Share of the columns that take another branch by rounding alone.
     pub fn fragile_share(&self) -> f64 {
         let fragile = self.left.iter().filter(|left| **left > 0).count();
         fragile as f64 / self.left.len().max(1) as f64
@@ -138,12 +137,12 @@ impl Yardstick {
         self.entries.iter().map(|entry| entry.spread).collect()
     }
 
-    /// Columns in which one more run may leave its course although none has so far.
+    /// Columns in which one more run may take another branch although none has so far.
     ///
     /// Those that one of n runs alone has left in tell how many new ones a run finds: about an
     /// n-th of them. Twice as many are granted.
     ///
-    /// Source: Good 1953, Biometrika 40, 237-264 (the frequency of what has not been seen).
+    /// Source: Good 1953, Biometrika 40, 237-264 (the frequency of unseen species).
     fn unseen(&self) -> usize {
         let once = self.left.iter().filter(|left| **left == 1).count();
         (2 * once).div_ceil(self.probes.max(1))
@@ -204,7 +203,7 @@ impl Yardstick {
         for (place, (x, exact)) in b.fields()[n].iter().zip(self.truth.fields()[n]).enumerate() {
             let error = (x.f64() - exact).abs();
             let most = &mut worst[place % columns];
-            // What is not a number is noticed by other checks.
+            // NaN is found by other checks.
             if error > most.0 {
                 *most = (error, place);
             }

@@ -3,10 +3,10 @@
 use crate::shared::{DevicePointer, ReadPointer, shared_struct};
 
 shared_struct! {
-    /// What lies between two fields is made from.
+    /// Arguments of the interpolation between two fields.
     #[derive(Default)]
     pub struct BlendArgs<R> {
-        /// What is made.
+        /// Interpolated field.
         out: DevicePointer<R>, "as the fields";
         /// The field of the frame before.
         before: ReadPointer<R>, "as the fields";
@@ -14,16 +14,16 @@ shared_struct! {
         after: ReadPointer<R>, "as the fields";
         /// Number of elements.
         count: i64, "1";
-        /// How far the time has come from the one to the other.
+        /// Weight of the later one, 0 to 1.
         weight: ReadPointer<R>, "1";
     }
 }
 
 shared_struct! {
-    /// How far the time has come from one frame to the next.
+    /// Weights of the later frame.
     #[derive(Default)]
     pub struct WeightArgs<R> {
-        /// Where the two are kept.
+        /// Memory of the two weights.
         kept: DevicePointer<R>, "1";
         /// For the fluxes.
         flux: R, "1";
@@ -33,7 +33,7 @@ shared_struct! {
 }
 
 shared_struct! {
-    /// What the vertical fluxes are made from.
+    /// Arguments of the vertical fluxes.
     #[derive(Default)]
     pub struct CloseArgs<R> {
         /// Air through the x-faces, (nz, ny, nx + 1).

@@ -1,4 +1,4 @@
-//! What drives the steps, on the device: two frames of the input and what lies between them.
+//! Forcing of the steps, on the device: two frames of the input and the interpolation between them.
 
 #![allow(unsafe_code, reason = "whoever launches a kernel answers for its arguments")]
 
@@ -18,7 +18,7 @@ use crate::state::gpu::prelude;
 /// Threads of a block.
 const THREADS: u32 = 256;
 
-/// Where the two weights are kept.
+/// Positions of the two weights.
 const FLUX_WEIGHT: usize = 0;
 const AIR_WEIGHT: usize = 1;
 const WEIGHTS: usize = 2;
@@ -38,7 +38,7 @@ pub fn source(precision: Precision, nz: usize) -> Source {
 
 pub use crate::state::gpu::AIR_FIELDS;
 
-/// What drives a step, but for the air: one array for each kind.
+/// Forcing of a step, but for the air: one array for each kind.
 #[derive(Debug)]
 pub struct Driving<R> {
     /// Mass fluxes through the x-, y- and z-faces, kg s⁻¹. Shapes: (nz, ny, nx + 1), (nz, ny + 1, nx),
@@ -88,7 +88,7 @@ impl<R: Real + Element> Driving<R> {
         (flux.iter().sum::<usize>() + fields * inflow) * size_of::<R>()
     }
 
-    /// Room for what drives a step of some fields, of which `order` tells the number of the tracer of each.
+    /// Room for the forcing of a step of some fields, of which `order` tells the number of the tracer of each.
     ///
     /// # Errors
     ///
@@ -108,7 +108,7 @@ impl<R: Real + Element> Driving<R> {
         Ok(Self { flux, inflow, layout, order: order.to_vec() })
     }
 
-    /// Copies what a frame of the input prescribes, as far as there is room for it.
+    /// Copies the prescribed fields of a frame of the input, as far as there is room for it.
     ///
     /// # Errors
     ///
@@ -142,9 +142,9 @@ impl<R: Real + Element> Driving<R> {
     }
 }
 
-/// Makes what lies between two frames.
+/// Interpolation between two frames.
 ///
-/// How far the time has come is kept on the device, so that the rest can be part of a graph.
+/// The weights are kept on the device, so that the rest can be part of a graph.
 #[derive(Debug)]
 pub struct Between<R> {
     gpu: Gpu,
@@ -230,7 +230,7 @@ impl<R: Real + Element> Between<R> {
         unsafe { self.weigh.launch(once, &args) }
     }
 
-    /// Sets what drives a step but for the air, as [`Forcing::set`] does.
+    /// Sets the forcing of a step but for the air, as [`Forcing::set`] does.
     ///
     /// # Errors
     ///
@@ -269,7 +269,7 @@ impl<R: Real + Element> Between<R> {
             count: count as i64,
             weight: self.weights.pointer_to(weight).read(),
         };
-        // SAFETY: the three arrays have `count` elements, and outlive what is asked for, since
+        // SAFETY: the three arrays have `count` elements, and outlive the queued work, since
         // memory is freed only when the device is done with it.
         unsafe { self.blend.launch(Launch::flat(count, THREADS), &args) }
     }
@@ -288,7 +288,7 @@ impl<R: Real + Element> Between<R> {
             ny: layout.shape.ny as i32,
             filler: 0,
         };
-        // SAFETY: the arrays have the layout of the grid, and outlive what is asked for.
+        // SAFETY: the arrays have the layout of the grid, and outlive the queued work.
         unsafe { self.close.launch(Launch::flat(layout.columns(), THREADS), &args) }
     }
 }

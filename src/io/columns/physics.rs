@@ -11,7 +11,7 @@ use crate::io::reader::Reader;
 use crate::io::writer::{Stored, Writer};
 use crate::physics::{Block, ColumnPhysics, Field};
 
-/// Independent columns with what is done to them.
+/// Independent columns with the calls that they get.
 #[derive(Clone, Debug)]
 pub struct PhysicsCase<R> {
     /// `nx` columns in one row, `nz` levels.
@@ -31,7 +31,7 @@ pub struct PhysicsCase<R> {
 }
 
 impl<R: Stored> PhysicsCase<R> {
-    /// Reads what a scheme needs; all else in the file is left alone.
+    /// Reads the fields of a scheme; the rest of the file is ignored.
     ///
     /// # Errors
     ///

@@ -1,5 +1,5 @@
-//! Whether what a restart file holds can be gone on from. A digest tells that nothing was changed since
-//! it was made, not that what it was made of makes sense.
+//! Checks of a restart file beyond its digest. A digest tells that nothing was changed since it was made, not that its
+//! contents make sense.
 
 use ndarray::Array2;
 use time::PrimitiveDateTime;
@@ -15,7 +15,7 @@ use crate::io::writer::Stored;
 use crate::state::State;
 use crate::tracers::Role;
 
-/// Most steps that can be past: as many as can be asked for by their number.
+/// Most steps that can be past: as many as the option for their number admits.
 const MOST_STEPS: usize = u32::MAX as usize;
 
 /// Part of a step by which times may differ that are computed in two ways.

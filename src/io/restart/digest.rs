@@ -1,4 +1,4 @@
-//! What tells a file that was changed or damaged from the one that was written.
+//! Digest of a file, by which one that was changed or damaged is detected.
 
 use netcdf::{File, Variable};
 use sha2::{Digest, Sha256};

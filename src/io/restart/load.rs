@@ -1,4 +1,4 @@
-//! Reading restart files.
+//! Reading restart files (checkpoints).
 
 use std::path::Path;
 use std::sync::Arc;
@@ -126,7 +126,7 @@ impl RestartFile {
         })
     }
 
-    /// Fails where the file does not hold what was written.
+    /// Fails if the contents of the file differ from the written ones.
     fn verify(&self) -> Result<()> {
         check::sizes(&self.reader)?;
         let told = self.text(DIGEST)?;

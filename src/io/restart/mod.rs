@@ -1,8 +1,21 @@
-//! Restart files: all that a run needs to go on as if it had not been stopped.
+//! Restart files (checkpoints): everything that a run needs to continue as if it had not been stopped.
 //!
-//! A file holds the state and what has been gathered, in working precision; the place where the run
-//! takes place; and of the input, as it was read, the frame before the present time and all later
-//! ones. What a run derives from these it derives again, by the same operations.
+//! A file holds the state and accumulated results, in working precision; the domain of the run; and of the
+//! input, as it was read, the frame before the present time and all later ones. Everything derived from these is
+//! derived again, by the same operations.
+//!
+//! # Decisions
+//!
+//! **A restart file holds input that was read, not results derived from it.** Of the input it holds the frame before
+//! the present time and all later ones unchanged, since the continued run may be longer than the first one was meant to
+//! be; of the run the state, the precipitation, and the sums of the budget as the backend has them, those of the device
+//! block by block. Everything else is derived again by the same operations. Times are computed from the number of all
+//! steps, so that they have the same bits however a run is divided (`plan`). A digest of the contents detects a file
+//! that was changed.
+//!
+//! **A restart file is checked beyond its digest** (`check`). The digest detects damage, not a file that some tool has
+//! written anew and signed. Dimensions, times, steps, masses and the state are compared with what a run can leave
+//! behind, so that later code need not check.
 
 mod check;
 mod digest;
@@ -31,7 +44,7 @@ pub const DIGEST: &str = "digest";
 /// Figures of an input frame.
 const FIGURES: usize = 10;
 
-/// What was found in an input frame that is past.
+/// Figures of an input frame that is past.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FrameRow {
     /// When, in WRF's form.
@@ -40,7 +53,7 @@ pub struct FrameRow {
     pub figures: [f64; FIGURES],
 }
 
-/// What does not change from one restart file of a run to the next.
+/// Contents that are the same in all restart files of a run.
 #[derive(Clone, Debug)]
 pub struct About {
     /// The place, on the grid of the input.
@@ -52,13 +65,13 @@ pub struct About {
     pub series: Series,
     /// Time step, s.
     pub dt: f64,
-    /// What the run was asked for and a run that goes on has to keep to: names and values of options.
+    /// Options of the run that a continued run has to keep to: names and values.
     pub options: Vec<(&'static str, String)>,
-    /// How the file comes about.
+    /// Provenance of the file.
     pub provenance: Vec<(String, Attribute)>,
 }
 
-/// Where a run stands at one time.
+/// State of a run at one time.
 #[derive(Clone, Debug)]
 pub struct Saved<R> {
     /// State and sums.
@@ -69,17 +82,17 @@ pub struct Saved<R> {
     pub seconds: f64,
     /// Number of the input frame before that time.
     pub number: usize,
-    /// What was found in the frames before that.
+    /// Figures of the frames before that.
     pub reports: Vec<FrameRow>,
     /// Water at the start of the first run, kg.
     pub water_start: f64,
     /// Amount of each passive tracer then, kg of dry air times its units.
     pub passive_start: Vec<f64>,
-    /// Whether the run ends there.
+    /// `true` if the run ends there.
     pub is_last: bool,
 }
 
-/// What a restart file holds.
+/// Contents of a restart file.
 #[derive(Clone, Debug)]
 pub struct Restart<R> {
     /// The place, on the grid of the input, with the file itself for its path.
@@ -98,7 +111,7 @@ pub struct Restart<R> {
     pub dt: f64,
     /// When the first run started.
     pub begin: PrimitiveDateTime,
-    /// What was found in the frames that are past.
+    /// Figures of the frames that are past.
     pub reports: Vec<FrameRow>,
     /// Water at the start of the first run, kg.
     pub water_start: f64,

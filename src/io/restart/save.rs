@@ -1,4 +1,4 @@
-//! Writing restart files.
+//! Writing restart files (checkpoints).
 
 use netcdf::types::NcTypeDescriptor;
 use netcdf::{AttributeValue, FileMut};
@@ -27,7 +27,7 @@ pub struct Restarter {
 }
 
 impl Restarter {
-    /// What is written gets the name that is pending.
+    /// Starts a file, which gets the name that is pending.
     pub fn new(pending: Pending, about: About) -> Self {
         Self { pending, about }
     }
@@ -104,7 +104,7 @@ fn define_attributes<R: Stored>(
         standing.gathered.changes;
     let mut attributes: Vec<(String, AttributeValue)> = Vec::new();
     let mut add = |name: &str, value: AttributeValue| {
-        // What options and the place say goes before how the file came about.
+        // Options and the domain go before the provenance.
         if !attributes.iter().any(|(other, _)| other == name) {
             attributes.push((name.to_owned(), value));
         }

@@ -1,4 +1,4 @@
-//! Whether weights are what their file says they are.
+//! Checks of weights against the statements of their file.
 
 use std::path::Path;
 
@@ -20,21 +20,21 @@ const NOTED: f64 = 1e-6;
 /// 1 hPa.
 const REFUSED: f64 = 1e-3;
 
-/// What the sums of the weights of the rows tell.
+/// Result of the check of the sums of the rows' weights.
 #[derive(Debug)]
 pub(super) struct Sums {
-    /// How far they are from what they should be, at most.
+    /// Largest distance from the sums that they should have.
     pub(super) defect: f64,
-    /// What the weights of each row have to be divided by to make means; `None`: nothing.
+    /// Divisors of the weights of each row that make means; `None`: none.
     pub(super) divisors: Option<Vec<f64>>,
 }
 
-/// Whether a method is to conserve the content, as the attribute `map_method` says.
+/// Returns `true` if a method is to conserve the content, as the attribute `map_method` says.
 pub(super) fn is_conservative(method: &str) -> bool {
     method.to_lowercase().contains("conserv")
 }
 
-/// Holds the sums of the weights against what the normalisation promises.
+/// Compares the sums of the weights with those that the normalisation promises.
 pub(super) fn row_sums(reader: &Reader, weights: &Weights) -> Result<Sums> {
     let Weights { matrix, fraction, areas, method, normalisation, .. } = weights;
     let is_conservative = is_conservative(method);
@@ -87,7 +87,7 @@ pub(super) fn row_sums(reader: &Reader, weights: &Weights) -> Result<Sums> {
     Ok(Sums { defect, divisors })
 }
 
-/// How far the content of the target is from that of the source, as a part of it.
+/// Difference of the content of the target from that of the source, relative to it.
 ///
 /// Σ over the target of A f Σ w q against Σ over the source of A f q, for q = 1.
 pub(super) fn conservation(reader: &Reader, weights: &Weights) -> Result<Option<f64>> {
@@ -98,7 +98,7 @@ pub(super) fn conservation(reader: &Reader, weights: &Weights) -> Result<Option<
         return Ok(None);
     };
     let content: f64 = source.iter().zip(source_fraction).map(|(area, part)| area * part).sum();
-    // What each row stands for: its weights contain the covered part, the area, or neither.
+    // Extent of each row: its weights contain the covered part, the area, or neither.
     let extent: Vec<f64> = match weights.normalisation {
         Normalisation::FracArea => target.iter().zip(fraction).map(|(a, f)| a * f).collect(),
         Normalisation::DestArea => target.clone(),

@@ -10,7 +10,7 @@ use crate::io::variables::Values;
 use crate::os_text::Shown;
 use crate::primitives::csr::Csr;
 
-/// Names of what a weight file holds.
+/// Names of the variables of a weight file.
 #[derive(Debug)]
 pub(super) struct Form {
     /// Source cell, target cell and weight of each link.
@@ -62,7 +62,7 @@ const NORMALISATION: &str = "normalization";
 const CONSERVATIVE_WEIGHTS: usize = 3;
 
 impl Form {
-    /// Whether a file is of this form.
+    /// Returns `true` if a file is of this form.
     pub(super) fn is_of(&self, reader: &Reader) -> bool {
         self.links.iter().all(|name| reader.has(name))
     }

@@ -6,6 +6,13 @@
 //!
 //! Sources: Jones 1999, Mon. Wea. Rev. 127, 2204-2210, and the SCRIP user's guide 1.4 for the first
 //! form; the reference manual of ESMF, "Regrid Weight File Format", for the second.
+//!
+//! # Decisions
+//!
+//! **A weight file is checked as far as it can be.** Sums of weights are compared with the normalisation that the file
+//! names and the covered fractions that it lists, totals where it has areas, and the positions of its source cells with
+//! those of the grid. The order of its dimensions is not trusted either: rows end where the distance to the next cell
+//! is longer than before and after.
 
 mod check;
 mod form;
@@ -21,7 +28,7 @@ use crate::io::wrf::Domain;
 use crate::primitives::csr::Csr;
 use form::{ESMF, SCRIP};
 
-/// What the weights of a target cell add up to, as a file says it.
+/// Sum of the weights of a target cell, as a file states it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Normalisation {
     /// 1: the mean over the part of the cell that the source covers.
@@ -43,7 +50,7 @@ impl Normalisation {
     }
 }
 
-/// What horizontal coordinates are.
+/// Kind of horizontal coordinates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Coordinates {
     /// Longitude and latitude, degrees.
@@ -52,7 +59,7 @@ pub enum Coordinates {
     Metres,
 }
 
-/// How the cells of a target grid are arranged.
+/// Arrangement of the cells of a target grid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Arrangement {
     /// In rows of `nx` cells, `ny` of them.
@@ -88,9 +95,9 @@ impl fmt::Display for Arrangement {
 /// The grid that the weights lead to.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Target {
-    /// How its cells are arranged.
+    /// Arrangement of its cells.
     pub arrangement: Arrangement,
-    /// What its coordinates are.
+    /// Kind of its coordinates.
     pub coordinates: Coordinates,
     /// Longitude, degrees, or x, m, of every cell's centre.
     pub x: Vec<f64>,
@@ -115,19 +122,19 @@ impl Target {
 /// Weights that lead from one grid to another.
 #[derive(Clone, Debug)]
 pub struct Weights {
-    /// How they were made, in words.
+    /// Method by which they were made, in words.
     pub method: String,
-    /// What they add up to.
+    /// Sum of the weights of a cell.
     pub normalisation: Normalisation,
     /// Takes a level of the source grid to one of the target grid. Weights that contain areas have
     /// been divided by them.
     pub matrix: Csr<f64>,
-    /// What part of each target cell the source covers.
+    /// Covered fraction of each target cell.
     pub fraction: Vec<f64>,
     /// Areas of the cells of source and target, where they are known, in one unit: one
     /// for every cell.
     pub areas: Option<[Vec<f64>; 2]>,
-    /// What part of each source cell the target covers, where it is known.
+    /// Covered fraction of each source cell, if it is known.
     pub source_fraction: Option<Vec<f64>>,
     /// Centres of the source cells, where they are known: longitude, degrees, or x, m, and latitude
     /// or y of every cell.
@@ -141,14 +148,14 @@ pub struct Weights {
 pub struct WeightFile {
     /// Its name.
     pub path: PathBuf,
-    /// What it holds.
+    /// Weights of the file.
     pub weights: Weights,
     /// Cells of the source grid along its axes, where the file says so.
     pub source_dimensions: Vec<usize>,
-    /// How far the content of the target is from that of the source, as a part of it, where areas
-    /// tell and the method is to conserve it.
+    /// Difference of the content of the target from that of the source, relative to it, if areas are known and the
+    /// method is to conserve it.
     pub conservation: Option<f64>,
-    /// How far the sums of the weights are from what the normalisation promises, at most.
+    /// Largest distance of the sums of the weights from those that the normalisation promises.
     pub defect: f64,
 }
 
@@ -158,7 +165,7 @@ impl WeightFile {
     /// # Errors
     ///
     /// [`Error::Io`] or [`Error::Input`] when the file cannot be read, is of neither form, lacks
-    /// something, has an index out of range or weights that are not what its normalisation promises.
+    /// something, has an index out of range or weights that contradict its normalisation.
     pub fn read(path: &Path) -> Result<Self> {
         let reader = Reader::open(path)?;
         let form =

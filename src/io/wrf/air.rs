@@ -1,4 +1,4 @@
-//! The air of a WRF file: what follows from its fields, and whether it is air at all.
+//! The air of a WRF file, derived from its fields, with checks that its values are possible.
 
 use std::ops::RangeInclusive;
 
@@ -52,7 +52,7 @@ pub(super) fn environment<R: Constants>(frame: &Frame) -> Environment<R> {
     Environment { rho, exner, p, dz }
 }
 
-/// Bounds of what can be air, wide enough for every weather.
+/// Bounds of the values of air, wide enough for every weather.
 mod bounds {
     use std::ops::RangeInclusive;
 

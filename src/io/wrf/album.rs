@@ -1,5 +1,4 @@
-//! What of a WRF file can be looked at: every field that is there, whether or not the file would do as
-//! input of a run.
+//! Fields of a WRF file for pictures: every field that is there, even if the file would not do as input of a run.
 
 use std::path::Path;
 
@@ -72,7 +71,7 @@ impl Album {
         &self.times
     }
 
-    /// Whether it tells its times.
+    /// Returns `true` if it states its times.
     pub fn has_times(&self) -> bool {
         self.has_times
     }
@@ -102,7 +101,7 @@ impl Album {
         Reader::units(&self.reader.variable(name).ok()?)
     }
 
-    /// A field of a plane; what is not a finite number is NaN. Shape: (ny, nx).
+    /// A field of a plane; non-finite values are NaN. Shape: (ny, nx).
     ///
     /// # Errors
     ///
@@ -114,7 +113,7 @@ impl Album {
         Ok(plane.mapv(f64::from))
     }
 
-    /// A field of the cells; what is not a finite number is NaN. Shape: (nz, ny, nx).
+    /// A field of the cells; non-finite values are NaN. Shape: (nz, ny, nx).
     ///
     /// # Errors
     ///
@@ -259,7 +258,7 @@ impl Album {
     ///
     /// As [`Album::plane`].
     pub fn rotation(&self, time: usize) -> Result<Option<Rotation>> {
-        /// What single precision and packing leave of sin² + cos² - 1.
+        /// Error of sin² + cos² - 1 by single precision and packing.
         const NEAR: f64 = 1e-2;
         let names = ["SINALPHA", "COSALPHA"];
         if !self.missing(&names).is_empty() {

@@ -7,14 +7,14 @@ use crate::error::Result;
 use crate::grid::EARTH_RADIUS;
 use crate::io::reader::Reader;
 
-/// Where the cells of a grid lie.
+/// Positions of the cells of a grid.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Coordinates {
     /// Degrees north; `None` on a plane. Shape: (ny, nx).
     pub(super) latitude: Option<Array2<f32>>,
     /// Degrees east; `None` on a plane. Shape: (ny, nx).
     pub(super) longitude: Option<Array2<f32>>,
-    /// What is odd about them and does not stop a run, in words.
+    /// Oddities that do not stop a run, in words.
     pub(super) doubt: Option<String>,
 }
 
@@ -163,7 +163,7 @@ fn ratios<'a>(
 mod tests {
     use super::*;
 
-    /// Cells of `step` degrees around the equator, and what is said of them.
+    /// Cells of `step` degrees around the equator, and the message about them.
     fn around_equator(step: f32, dx: f64, is_plane: bool) -> Result<Coordinates, String> {
         let latitude = Array2::from_shape_fn((6, 8), |(j, _)| step * (j as f32 - 2.5));
         // Across the date line.

@@ -1,4 +1,4 @@
-//! The grid of a WRF file alone, for whoever needs no air: weights, places in pictures.
+//! The grid of a WRF file alone, without air: for weights, and for places in pictures.
 
 use std::path::Path;
 
@@ -33,7 +33,7 @@ pub fn read(path: &Path) -> Result<Domain> {
     Ok(domain)
 }
 
-/// The grid as it lies at a time, and what is odd about it.
+/// The grid at a time, and its oddities.
 pub(super) fn at(source: &Source<'_>) -> Result<(Domain, Option<String>)> {
     let reader = source.reader;
     let [dx, dy] = spacing(reader)?;

@@ -1,4 +1,4 @@
-//! What one time of a file should hold and does not, told all at once.
+//! Missing contents of one time of a file, reported all at once.
 
 use time::PrimitiveDateTime;
 
@@ -7,11 +7,10 @@ use crate::calendar;
 use crate::error::Result;
 use crate::io::holes::Holes;
 
-/// What falls; a run does not read it, but where something else is missing it tells how far the file was
-/// written.
+/// Precipitation; a run does not read it, but if something else is missing it tells how far the file was written.
 const FALLEN: [&str; 2] = ["RAINNC", "RAINC"];
 
-/// Reads what a run passes on or knows its grid by, and keeps what is missing of it.
+/// Reads the variables that a run copies or places its grid by, and lists missing ones.
 pub(super) fn look_at_grid(source: &Source<'_>, holes: &Holes) -> Result<()> {
     let source = Source { holes: Some(holes), ..*source };
     for name in ["MU", "MUB", "HGT", "XLAT", "XLONG"] {

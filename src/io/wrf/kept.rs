@@ -22,7 +22,7 @@ const FACE_Z: [&str; 3] = ["z_face", "input_y", "input_x"];
 /// Beginning of the name of a variable of an input frame.
 const OF_FRAME: &str = "frame_";
 
-/// The same of what is read for passive tracers.
+/// The same for variables of passive tracers.
 const OF_SOURCE: &str = "frame_source_";
 
 /// The fields of an input frame with levels: name of the variable, dimensions, values. `variables` are the names of

@@ -43,14 +43,14 @@ pub(super) use vertical::check_levels;
 use crate::constants::Constants;
 use crate::real::Real;
 
-/// What a WRF file says of the place where a run takes place.
+/// Domain of a run, as a WRF file describes it.
 #[derive(Clone, Debug)]
 pub struct Domain {
     /// The file.
     pub path: PathBuf,
     /// Cells, spacing and sides.
     pub grid: Grid,
-    /// What defines the mass of the air, with the column mass of the first time.
+    /// Vertical coordinate and map factors, with the column mass of the first time.
     pub coordinate: MassCoordinate,
     /// Map factors of the faces.
     pub face_maps: FaceMaps,
@@ -134,7 +134,7 @@ const NOT_CARRIED: [&str; 2] = ["QGRAUP", "QHAIL"];
 /// Opens the input of a run: reads the domain and the first time of the first file, and lists the times of
 /// all. Whether a file is input is decided here alone.
 ///
-/// `sides` overrides what the first file says of its lateral boundaries.
+/// `sides` overrides the lateral boundaries of the first file.
 ///
 /// # Errors
 ///
@@ -152,7 +152,7 @@ pub fn open(
 
 /// Reads the domain and the first time of a WRF file.
 ///
-/// `sides` overrides what the file says of its lateral boundaries.
+/// `sides` overrides the lateral boundaries of the file.
 ///
 /// # Errors
 ///

@@ -5,6 +5,12 @@
 //! cell values hold as they are. The ground, the column mass, the pressure and the geopotential
 //! are interpolated alike, so that they belong together as they did. The winds are projected
 //! anew, on the fine grid.
+//!
+//! # Decisions
+//!
+//! **Refinement interpolates the input, and derives the rest on the fine grid.** Linear interpolation applies to each
+//! field of the input as it is; density, depth of the layers and winds that conserve mass are computed from these on
+//! the fine grid.
 
 use ndarray::{Array, Array2, Axis, Dimension, LinalgScalar};
 use rayon::prelude::*;
@@ -13,7 +19,7 @@ use super::{Domain, Frame};
 use crate::grid::{Grid, Shape, Sides};
 use crate::mass::{FaceMaps, MassCoordinate};
 
-/// Where the values along an axis stand.
+/// Staggering of the values along an axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Stand {
     /// In the middle of the cells.
@@ -22,7 +28,7 @@ enum Stand {
     Faces,
 }
 
-/// How to divide a grid.
+/// Refinement of a grid.
 #[derive(Clone, Copy, Debug)]
 struct Division {
     /// Fine cells in a coarse one along x and along y.

@@ -18,7 +18,7 @@ use crate::io::holes::Holes;
 use crate::io::reader::Reader;
 use crate::passive::{Place, Recipe};
 
-/// Part by which the grids of two files may differ: what rounding makes of them.
+/// Relative difference that the grids of two files may have, by rounding.
 const TOLERANCE: f64 = 1e-4;
 
 /// One time of a file.
@@ -27,7 +27,7 @@ struct Moment {
     path: PathBuf,
     index: usize,
     time: PrimitiveDateTime,
-    /// Whether the file is one of our restart files.
+    /// `true` if the file is one of our restart files.
     is_kept: bool,
 }
 
@@ -65,7 +65,7 @@ pub enum Overlap {
 /// Values of a field, those of all times, that are looked at ahead though a run may not need them.
 const LOOKED_AT: usize = 5_000_000;
 
-/// The times of the input files. Their fields are read when asked for.
+/// The times of the input files. Their fields are read on demand.
 #[derive(Clone, Debug)]
 pub struct Series {
     moments: Vec<Moment>,
@@ -168,7 +168,7 @@ impl Series {
         self.recipe.as_ref().map(|recipe| recipe.variables()).unwrap_or_default()
     }
 
-    /// The first frame, read already, with what passive tracers are made of.
+    /// The first frame, read already, with the variables of passive tracers.
     ///
     /// # Errors
     ///
@@ -218,7 +218,7 @@ impl Series {
         self.division.as_ref().map_or((domain, 1), |(coarse, count)| (coarse, *count))
     }
 
-    /// Whether there is no time at all.
+    /// Returns `true` if there is no time at all.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -268,7 +268,7 @@ impl Series {
         (from..self.len()).try_for_each(|number| self.as_stored(number, coarse).map(drop))
     }
 
-    /// Whether all times are so few cells that they may be read only to see whether they are good.
+    /// Returns `true` if all times have so few cells that they may be read only to check them.
     pub fn is_small(&self, domain: &Domain) -> bool {
         let (coarse, _) = self.coarse(domain);
         coarse.grid.shape.cells().saturating_mul(self.len()) <= LOOKED_AT

@@ -10,7 +10,7 @@ use crate::io::holes::{Holes, Masked};
 use crate::io::layout::ENSEMBLE_MEAN;
 use crate::io::reader::Reader;
 
-/// Where a variable lives on the staggered grid.
+/// Staggering of a variable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Place {
     /// Cell centres.
@@ -24,7 +24,7 @@ pub(super) enum Place {
 }
 
 impl Place {
-    /// Where a map factor lives, by its name.
+    /// Staggering of a map factor, by its name.
     pub(super) fn of_map_factor(name: &str) -> Self {
         match name.strip_prefix("MAPFAC_").and_then(|rest| rest.chars().next()) {
             Some('U') => Self::FaceX,
@@ -70,7 +70,7 @@ pub(super) struct Source<'a> {
     pub(super) reader: &'a Reader,
     pub(super) shape: Shape,
     pub(super) time: usize,
-    /// Where to keep what is missing, which is an error otherwise.
+    /// Collector of missing values, which are errors otherwise.
     pub(super) holes: Option<&'a Holes>,
 }
 
@@ -92,7 +92,7 @@ pub(super) fn stored_name(reader: &Reader, name: &str) -> Option<String> {
 }
 
 impl Source<'_> {
-    /// Whether the file holds a variable, under whichever name.
+    /// Returns `true` if the file holds a variable, under whichever name.
     pub(super) fn has(&self, name: &str) -> bool {
         stored_name(self.reader, name).is_some()
     }
@@ -104,7 +104,7 @@ impl Source<'_> {
         if self.reader.has(&mean) { Some(mean) } else { stored_name(self.reader, name) }
     }
 
-    /// Whether the file holds a variable for people to look at.
+    /// Returns `true` if the file holds a variable for pictures.
     pub(super) fn shows(&self, name: &str) -> bool {
         self.shown_name(name).is_some()
     }

@@ -1,4 +1,4 @@
-//! What the water of a WRF file is, by the scheme that wrote it.
+//! Species of water of a WRF file, by the scheme that wrote it.
 //!
 //! WSM3 (`MP_PHYSICS` 3) has one condensate and one precipitation: below freezing QCLOUD is cloud ice and QRAIN is
 //! snow. Kessler's scheme (1) has no ice at all; that of schemes with more species is read as it stands.
@@ -23,16 +23,16 @@ const KNOWN: [u8; 40] = [
     30, 32, 38, 40, 50, 51, 52, 53, 55, 56, 85, 95, 97, 98,
 ];
 
-/// What is said of a file of WSM3.
+/// Message about a file of WSM3.
 pub(super) const SPLIT: &str =
     "QICE, QSNOW: what of QCLOUD and QRAIN is colder than 273.15 K, as in WSM3 (MP_PHYSICS 3)";
 
-/// Whether a file is of WSM3.
+/// Returns `true` if a file is of WSM3.
 pub(super) fn is_wsm3(reader: &Reader) -> Result<bool> {
     Ok(reader.number("MP_PHYSICS")? == Some(WSM3))
 }
 
-/// Takes what of cloud water and rain is frozen for ice and snow, in a file of WSM3 that has none of its own.
+/// Takes frozen cloud water and rain as ice and snow, in a file of WSM3 that has none of its own.
 pub(super) fn split(reader: &Reader, frame: &mut Frame) -> Result<()> {
     let has = |field: &Array3<f32>| field.iter().any(|q| *q != 0.0);
     if !is_wsm3(reader)? || has(frame.state.qi()) || has(frame.state.qs()) {
@@ -54,7 +54,7 @@ pub(super) fn split(reader: &Reader, frame: &mut Frame) -> Result<()> {
     Ok(())
 }
 
-/// What a run makes of the scheme of a file, where that is worth a word.
+/// Message about the conversion of a scheme's species, if there is any.
 pub(super) fn told(reader: &Reader) -> Result<Option<String>> {
     Ok(match reader.number("MP_PHYSICS")? {
         Some(number) if number == WSM3 => Some(SPLIT.to_owned()),
@@ -65,7 +65,7 @@ pub(super) fn told(reader: &Reader) -> Result<Option<String>> {
     })
 }
 
-/// Says what is made of the scheme of a file.
+/// Logs the conversion of the species of a file.
 pub(super) fn tell(reader: &Reader) -> Result<()> {
     if let Some(words) = told(reader)? {
         warn!("{}: {words}", reader.path().display());

@@ -1,4 +1,4 @@
-//! What a WRF file offers as input, and what is missing or would be assumed.
+//! Survey of a WRF file as input: its contents, missing ones, and assumptions.
 
 use std::path::Path;
 
@@ -16,7 +16,7 @@ use crate::grid::{Shape, Side, Sides};
 use crate::io::holes::Holes;
 use crate::io::reader::Reader;
 
-/// What a file offers as input. Texts are for people, but for names and times.
+/// Contents of a file as input. Texts are for people, but for names and times.
 #[derive(Clone, Debug, Serialize)]
 pub struct Survey {
     /// The file's own title.
@@ -39,11 +39,11 @@ pub struct Survey {
     pub present: Vec<String>,
     /// Essential variables that are not there.
     pub missing: Vec<&'static str>,
-    /// What would be assumed in place of what is not there.
+    /// Assumptions in place of missing contents.
     pub assumed: Vec<String>,
 }
 
-/// Variables that a run reads where they are there, and what it assumes otherwise.
+/// Variables that a run reads if they are there, and its assumption otherwise.
 const OPTIONAL: [(&[&str], &str); 5] = [
     (&["QCLOUD", "QRAIN", "QICE", "QSNOW"], "zero"),
     (&["RDNW", "DNW", "ZNW", "ZNU", "DN", "RDN", "FNM", "FNP"], "derived from the eta levels"),
@@ -69,7 +69,7 @@ pub fn survey(path: &Path) -> Result<Survey> {
     // A file that is damaged is no file to tell of.
     let sized = |name: &String| reader.check_size(&reader.variable(name)?);
     reader.variable_names().iter().try_for_each(sized)?;
-    // What is wrong with a part of the file is told by the attempt to open it as input.
+    // Faults of a part of the file are reported by the attempt to open it as input.
     let (moments, told) =
         times::read(reader).map_or((Vec::new(), None), |t| (t.moments, Some(t.told)));
     let stored = |name: &&str| stored_name(reader, name);
@@ -94,7 +94,7 @@ pub fn survey(path: &Path) -> Result<Survey> {
         let (here, absent): (Vec<&str>, Vec<&str>) =
             names.iter().partition(|name| stored(name).is_some());
         present.extend(here.iter().filter_map(stored));
-        // What a scheme without ice of its own means is told below.
+        // A scheme without ice of its own is reported below.
         let absent: Vec<&str> =
             absent.into_iter().filter(|name| !(is_wsm3 && FROZEN.contains(name))).collect();
         if !absent.is_empty() {
@@ -141,7 +141,7 @@ pub fn survey(path: &Path) -> Result<Survey> {
     })
 }
 
-/// What theta is taken from, where it can be had at all; fields are read only where there is a choice.
+/// Source of theta, if there is one; fields are read only if there is a choice.
 fn origin_of_theta(source: &Source<'_>) -> Result<Option<Origin>> {
     if !source.has("THM") {
         return Ok(source.has("T").then_some(Origin::Own));

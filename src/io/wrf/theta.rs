@@ -16,22 +16,22 @@ use crate::error::Result;
 use crate::io::holes::Holes;
 use crate::io::reader::Reader;
 
-/// What the potential temperature was taken from.
+/// Source of the potential temperature.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Origin {
     /// T.
     Own,
     /// THM, because T is not there.
     Thm {
-        /// Whether it is moist.
+        /// `true` if it is moist.
         is_moist: bool,
-        /// Whether there is a T that was never filled.
+        /// `true` if there is a T that was never filled.
         has_empty_t: bool,
     },
 }
 
 impl Origin {
-    /// What is assumed, in words; `None` where it is T itself.
+    /// Assumption, in words; `None` if it is T itself.
     pub(super) fn words(self) -> Option<String> {
         let Self::Thm { is_moist, has_empty_t } = self else { return None };
         let from = if is_moist {
@@ -44,7 +44,7 @@ impl Origin {
     }
 }
 
-/// Whether THM is the moist potential temperature.
+/// Returns `true` if THM is the moist potential temperature.
 fn is_moist(reader: &Reader) -> Result<bool> {
     match reader.number("USE_THETA_M")? {
         Some(0.0) => Ok(false),
@@ -56,7 +56,7 @@ fn is_moist(reader: &Reader) -> Result<bool> {
     }
 }
 
-/// Whether a field says nothing: no value, or the same one everywhere.
+/// Returns `true` if a field says nothing: no value, or the same one everywhere.
 fn is_empty(field: &Array3<f32>) -> bool {
     let first = field.first().copied().unwrap_or(f32::NAN);
     field.iter().all(|x| *x == first || (x.is_nan() && first.is_nan()))
@@ -82,7 +82,7 @@ pub(super) fn choose(
     }
 }
 
-/// Potential temperature less 300 K; what is missing goes where the source keeps it. Shape: (nz, ny, nx).
+/// Potential temperature less 300 K; missing values go to the list of the source. Shape: (nz, ny, nx).
 pub(super) fn read(source: &Source<'_>, qv: &Array3<f32>) -> Result<(Array3<f32>, Origin)> {
     let own = Holes::default();
     let (field, origin) = choose(source.reader, |name| {

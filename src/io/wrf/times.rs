@@ -1,4 +1,4 @@
-//! When the times of a WRF file are: by `Times`, by `XTIME`, or by the attributes of its start.
+//! The times of a WRF file: by `Times`, by `XTIME`, or by the attributes of its start.
 //!
 //! `Times` has room for whole seconds. Where it and an `XTIME` in double precision are of one mind but for a
 //! part of a second, `XTIME` tells the part.
@@ -9,7 +9,7 @@ use crate::calendar::{self, Count};
 use crate::error::Result;
 use crate::io::reader::Reader;
 
-/// What the times of a file were taken from.
+/// Source of the times of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Told {
     /// The variable `Times`.
@@ -27,7 +27,7 @@ pub(super) enum Told {
 }
 
 impl Told {
-    /// What is assumed, in words, where it is not told.
+    /// Assumption, in words, if the file does not state them.
     pub(super) fn assumption(self) -> Option<String> {
         match self {
             Self::Times => None,
@@ -47,7 +47,7 @@ impl Told {
 pub(super) struct Times {
     /// In the order of the file.
     pub(super) moments: Vec<PrimitiveDateTime>,
-    /// Where they come from.
+    /// Their source.
     pub(super) told: Told,
 }
 
@@ -115,8 +115,8 @@ fn by_text(reader: &Reader, count: usize) -> Result<Vec<PrimitiveDateTime>> {
     texts.iter().take(count).enumerate().map(parse).collect()
 }
 
-/// Whether `XTIME` knows parts of a second: it is of double precision, and not because a tool has widened
-/// WRF's own in single precision, which in a long simulation is wrong by seconds.
+/// Returns `true` if `XTIME` has parts of a second: it is of double precision, and not because a tool has widened WRF's
+/// own in single precision, which in a long simulation is wrong by seconds.
 fn is_exact(reader: &Reader) -> bool {
     let Ok(values) = reader.line("XTIME") else { return false };
     let is_ours = super::stored_sides(reader).is_some();
@@ -171,7 +171,7 @@ fn by_number(reader: &Reader, count: usize) -> Result<Option<(Vec<PrimitiveDateT
     Ok(Some((moments, told)))
 }
 
-/// What `XTIME` counts, and from when.
+/// Unit of `XTIME`, and its origin.
 fn since(reader: &Reader) -> Result<(Count, Told)> {
     let text = |name: &str| reader.text_of("XTIME", name).unwrap_or_default();
     let units = text("units");

@@ -35,7 +35,7 @@ impl Units {
         self.name
     }
 
-    /// Whether a text means these units, or says nothing.
+    /// Returns `true` if a text means these units, or says nothing.
     pub(super) fn are(self, text: &str) -> bool {
         let plain: String = text
             .chars()

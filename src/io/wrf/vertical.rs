@@ -39,7 +39,7 @@ pub struct Vertical {
 }
 
 impl Vertical {
-    /// Reads the profiles, and derives from the eta levels what the file does not hold.
+    /// Reads the profiles, and derives missing ones from the eta levels.
     pub(super) fn read(source: &Source<'_>) -> Result<Self> {
         let nz = source.shape.nz;
         let layer = |name: &str| source.profile(name, Place::Centre);
@@ -175,7 +175,7 @@ pub(in crate::io) fn check_levels(
     Ok(())
 }
 
-/// Fails where a file on the hybrid coordinate does not hold what makes up its layers.
+/// Fails if a file on the hybrid coordinate lacks the coefficients of its layers.
 fn check_hybrid(source: &Source<'_>, has_c1h: bool) -> Result<()> {
     let option = source.reader.number("HYBRID_OPT")?.unwrap_or(0.0);
     if option > 0.0 && !has_c1h {

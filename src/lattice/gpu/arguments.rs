@@ -1,9 +1,9 @@
-//! What the kernels of the Wilson operator are given.
+//! Arguments of the kernels of the Wilson operator.
 
 use crate::shared::{DevicePointer, ReadPointer, shared_struct};
 
 shared_struct! {
-    /// What the hopping term is computed from.
+    /// Arguments of the hopping term.
     #[derive(Default)]
     pub struct WilsonArgs<R> {
         /// Spinors of the result, of one parity.
@@ -16,7 +16,7 @@ shared_struct! {
         links_there: ReadPointer<R>, "1";
         /// Spinors that the hopping term is added to.
         base: ReadPointer<R>, "1";
-        /// What it is multiplied by then.
+        /// Factor of the hopping term then.
         coefficient: R, "1";
         /// Factor of hops across the end in t.
         end_sign: R, "1";
@@ -28,12 +28,12 @@ shared_struct! {
 }
 
 shared_struct! {
-    /// What an iteration of conjugate gradients works on.
+    /// Arguments of an iteration of conjugate gradients.
     #[derive(Default)]
     pub struct SolverArgs<R> {
         /// The solution.
         x: DevicePointer<R>, "1";
-        /// What it leaves of the right-hand side.
+        /// Residual of the right-hand side.
         r: DevicePointer<R>, "1";
         /// The residual of the normal equations.
         s: DevicePointer<R>, "1";

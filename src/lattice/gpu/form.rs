@@ -1,5 +1,5 @@
-//! What the kernels of the Wilson operator are compiled for: the lattice, the layout of its fields, the
-//! hints of loads and stores, and the order of the sites.
+//! Compile-time form of the kernels of the Wilson operator: the lattice, the layout of its fields, the hints of loads
+//! and stores, and the order of the sites.
 
 use rayon::prelude::*;
 
@@ -9,7 +9,7 @@ use crate::device::{Prelude, Source};
 use crate::lattice::{DIRECTIONS, Extents, LINK_REALS, Parity, SPINOR_REALS};
 use crate::real::{Precision, Real};
 
-/// How a load treats the caches.
+/// Cache hint of a load.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Load {
     /// As the compiler sees fit.
@@ -41,9 +41,9 @@ pub struct Form {
     pub extents: Extents,
     /// Stored reals of a link: 18, or 12 where the third row is rebuilt.
     pub link_reals: usize,
-    /// Whether spinors are kept in a basis with diagonal g_t.
+    /// `true` if spinors are kept in a basis with diagonal g_t.
     pub is_diagonal: bool,
-    /// Whether the links from behind are stored with the site that they lead to, too.
+    /// `true` if the links from behind are stored with the site that they lead to, too.
     pub is_backward_stored: bool,
     /// Sites whose units of sixteen bytes stand side by side.
     pub chunk: usize,
@@ -51,7 +51,7 @@ pub struct Form {
     pub spinor_load: Load,
     /// Loads of links.
     pub link_load: Load,
-    /// Whether results leave the caches first.
+    /// `true` if results leave the caches first.
     pub is_streamed: bool,
     /// Sites of a block along x/2, y, z, t; without it they are taken in the order of their indices.
     pub brick: Option<[usize; 4]>,
@@ -63,11 +63,11 @@ pub struct Form {
     pub side_threads: usize,
     /// Right-hand sides of a thread at a time.
     pub register_sides: usize,
-    /// Whether a thread goes from one right-hand side to the next.
+    /// `true` if a thread goes from one right-hand side to the next.
     pub loops_sides: bool,
     /// Blocks of a multiprocessor that the compiler leaves registers for.
     pub resident: usize,
-    /// Whether nothing but the hopping term is compiled.
+    /// `true` if only the hopping term is compiled.
     pub is_hop_alone: bool,
 }
 
@@ -121,7 +121,7 @@ impl Form {
         Self { block_sites: sites, brick, slab, ..self }
     }
 
-    /// Whether fields lie in memory as in another form.
+    /// Returns `true` if fields lie in memory as in another form.
     pub fn lies_as(&self, other: &Self) -> bool {
         let layout = |form: &Self| {
             (form.extents, form.link_reals, form.is_diagonal, form.is_backward_stored, form.chunk)

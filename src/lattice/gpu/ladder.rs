@@ -28,7 +28,7 @@ impl Rung {
     pub const ALL: [Self; 5] =
         [Self::Aos, Self::EvenOdd, Self::Soa, Self::Vector, Self::HalfSpinor];
 
-    /// What tables call it.
+    /// Name in tables.
     pub fn name(self) -> &'static str {
         match self {
             Self::Aos => "aos",
@@ -213,7 +213,7 @@ impl<R: OnLattice> LowerRung<R> {
         self.fields
     }
 
-    /// What the kernel takes of the device.
+    /// Resources of the kernel.
     ///
     /// # Errors
     ///

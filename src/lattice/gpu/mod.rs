@@ -91,7 +91,7 @@ impl<R: OnLattice> Operator<R> {
         &self.form
     }
 
-    /// What the kernel of the hopping term takes of the device, with so much shared memory beside.
+    /// Resources of the kernel of the hopping term, with so much shared memory beside.
     ///
     /// # Errors
     ///

@@ -209,7 +209,7 @@ impl<R: OnLattice> Iteration<'_, R> {
         self.advance(&self.solver.direction)
     }
 
-    /// Asks for an iteration; what is solved already stays as it is.
+    /// Queues an iteration; a system that is solved stays as it is.
     ///
     /// # Errors
     ///
@@ -270,7 +270,7 @@ impl<R: OnLattice> Iteration<'_, R> {
                 self.p.clear()?;
                 self.start()?;
                 let time = gpu.elapsed(|| graph.launch())? / ITERATIONS as f64;
-                // Whether all of them did their work.
+                // All of them must have done their work.
                 match self.words.to_vec()?[..] {
                     [RUNNING, done, _] if done as usize == ITERATIONS => Ok(time),
                     ref other => {

@@ -1,17 +1,16 @@
-//! What the kernels are given that have no file of their own for it: one struct each, alike in Rust
-//! and in CUDA.
+//! Arguments of kernels that have no file of their own for it: one struct each, alike in Rust and in CUDA.
 
 use crate::shared::{DevicePointer, ReadPointer, shared_struct};
 
 shared_struct! {
-    /// What the kernel that only calculates is given.
+    /// Arguments of the kernel that only calculates.
     #[derive(Default)]
     pub struct ArithmeticArgs<R> {
         /// One value for each thread; set.
         out: DevicePointer<R>, "1";
-        /// What a link of a chain multiplies by; below 1.
+        /// Factor of a link of a chain; below 1.
         factor: R, "1";
-        /// What it adds.
+        /// Summand of a link.
         summand: R, "1";
         /// Number of rounds.
         rounds: i32, "1";
@@ -21,7 +20,7 @@ shared_struct! {
 }
 
 shared_struct! {
-    /// What the kernels that reduce segments are given.
+    /// Arguments of the kernels that reduce segments.
     #[derive(Default)]
     pub struct ReduceArgs<R> {
         /// The first element of the first segment.
@@ -32,7 +31,7 @@ shared_struct! {
         results: DevicePointer<u64>, "any";
         /// The results of the blocks, likewise.
         partials: DevicePointer<u64>, "any";
-        /// How many blocks of each segment are done: 0 between launches.
+        /// Number of blocks of each segment that are done: 0 between launches.
         tickets: DevicePointer<u64>, "1";
         /// Elements of a segment.
         length: i64, "1";
@@ -46,10 +45,10 @@ shared_struct! {
 }
 
 shared_struct! {
-    /// What a rung of the ladder of the sum is given.
+    /// Arguments of a rung of the ladder of the sum.
     #[derive(Default)]
     pub struct LadderArgs<R> {
-        /// What is added up.
+        /// Values to add up.
         values: ReadPointer<R>, "any";
         /// One sum for each block.
         sums: DevicePointer<R>, "any";
@@ -59,12 +58,12 @@ shared_struct! {
 }
 
 shared_struct! {
-    /// What an experiment with the memory is given.
+    /// Arguments of an experiment with the memory.
     #[derive(Default)]
     pub struct MemoryArgs<R> {
-        /// What is read.
+        /// Values to read.
         from: ReadPointer<R>, "any";
-        /// What is written.
+        /// Values to write.
         to: DevicePointer<R>, "any";
         /// Places of elements, for an experiment that takes such.
         indices: ReadPointer<i32>, "1";
@@ -76,22 +75,22 @@ shared_struct! {
         rounds: i32, "1";
         /// Fills the struct up.
         filler: i32, "1";
-        /// What an element is multiplied by in every round.
+        /// Factor of an element in every round.
         factor: R, "1";
-        /// What is added to it.
+        /// Summand of an element.
         summand: R, "any";
     }
 }
 
 shared_struct! {
-    /// What the kernels of the transpose are given.
+    /// Arguments of the kernels of the transpose.
     #[derive(Default)]
     pub struct TransposeArgs<R> {
         /// The matrices, one after the other, (matrix, row, column).
         from: ReadPointer<R>, "any";
         /// The transposed matrices, (matrix, column, row).
         to: DevicePointer<R>, "any";
-        /// How many elements are not where they belong; counted by the kernel that checks.
+        /// Number of elements that are not where they belong; counted by the kernel that checks.
         faults: DevicePointer<i32>, "1";
         /// Rows of a matrix.
         rows: i32, "1";
@@ -105,10 +104,10 @@ shared_struct! {
 }
 
 shared_struct! {
-    /// What the kernels of sparse matrices are given.
+    /// Arguments of the kernels of sparse matrices.
     #[derive(Default)]
     pub struct CsrArgs<R> {
-        /// Where the entries of each row begin; one more than there are rows.
+        /// Starts of the rows among the entries; one more than there are rows.
         starts: ReadPointer<i32>, "1";
         /// Column of every entry, filled up to a multiple of four.
         columns: ReadPointer<i32>, "1";
@@ -149,25 +148,25 @@ shared_struct! {
     /// A system of equations and how far it is solved.
     #[derive(Default)]
     pub struct DescentArgs<R> {
-        /// Where each row starts, one more than there are rows.
+        /// Starts of the rows, one more than there are rows.
         starts: ReadPointer<i32>, "1";
         /// Column of every entry.
         column_of: ReadPointer<i32>, "1";
         /// Value of every entry.
         values: ReadPointer<R>, "those of the matrix";
-        /// What the residuals are scaled by.
+        /// Factors of the residuals.
         inverse: ReadPointer<R>, "1 over those of the matrix";
-        /// What they have to come down to.
+        /// Limits of the residuals.
         limit: ReadPointer<R>, "those of the right-hand side";
         /// The approximate solution.
         x: DevicePointer<R>, "those of the solution";
-        /// What is left of the right-hand side.
+        /// Residual of the right-hand side.
         residual: DevicePointer<R>, "those of the right-hand side";
         /// The residual after scaling.
         scaled: DevicePointer<R>, "those of the solution";
-        /// Where the last iteration has moved x to.
+        /// Search direction of the last iteration.
         before: ReadPointer<R>, "those of the solution";
-        /// Where this one does.
+        /// Search direction of this one.
         direction: DevicePointer<R>, "those of the solution";
         /// The matrix times the direction.
         product: DevicePointer<R>, "those of the right-hand side";
@@ -175,7 +174,7 @@ shared_struct! {
         sums: DevicePointer<f64>, "their product";
         /// Energy, length of the move, and how much of the direction is kept.
         numbers: DevicePointer<f64>, "their product, 1, 1";
-        /// Verdict, products done, and what the blocks tell each other.
+        /// Verdict, products done, and the counters of the blocks.
         words: DevicePointer<u64>, "1";
         /// The verdict, where the host sees it.
         shown: DevicePointer<u64>, "1";
@@ -187,7 +186,7 @@ shared_struct! {
 }
 
 impl<R> DescentArgs<R> {
-    /// What an iteration is given, of which two take turns: `number` counts from 0.
+    /// Arguments of an iteration, of which two take turns: `number` counts from 0.
     pub fn turn(self, number: usize) -> Self {
         if number.is_multiple_of(2) {
             return self;

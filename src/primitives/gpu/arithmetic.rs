@@ -1,4 +1,4 @@
-//! What the device can do at best: how fast it copies its memory and how fast it calculates.
+//! Best performance of the device: the bandwidth of a copy and the speed of arithmetic.
 
 use crate::device::structs;
 use crate::device::{Buffer, Element, Gpu, Kernel, Launch, Prelude, Source};
@@ -24,7 +24,7 @@ const LINKS: usize = 16;
 /// Rounds of a launch: some milliseconds.
 const ROUNDS: usize = 4096;
 
-/// What the kernel is compiled from; it knows no levels.
+/// Source of the kernel; it knows no levels.
 pub fn source(precision: Precision) -> Source {
     let settings = [
         ("ARITHMETIC_THREADS", THREADS as i32),
@@ -47,7 +47,7 @@ pub struct Copying {
 }
 
 impl Copying {
-    /// Takes memory for two arrays: a quarter of what is free, and at most 8 GiB.
+    /// Takes memory for two arrays: a quarter of the free memory, and at most 8 GiB.
     ///
     /// # Errors
     ///
@@ -130,7 +130,7 @@ impl<R: Real + Element> Arithmetic<R> {
         self.gpu.elapsed(|| unsafe { self.chains.launch(launch, &args) })
     }
 
-    /// Where the chains have come to, one sum for each thread: near the number of chains.
+    /// Ends of the chains, one sum for each thread: near the number of chains.
     ///
     /// # Errors
     ///

@@ -19,7 +19,7 @@ const LENGTH: usize = 1;
 const KEEP: usize = 2;
 const NUMBERS: usize = 3;
 
-/// Places of the words: what came of it, products done, blocks that are through, and whether one
+/// Places of the words: result, products done, blocks that are through, and whether one
 /// of them has a residual beyond its limit.
 const VERDICT: usize = 0;
 const DONE: usize = 1;
@@ -34,11 +34,11 @@ const FAILED: u64 = 2;
 
 /// The numbers and words of a system that is not begun.
 pub fn untouched() -> ([f64; NUMBERS], [u64; WORDS]) {
-    // The first update moves nothing, and what is kept by it is nothing.
+    // The first update moves nothing, and keeps nothing.
     ([f64::INFINITY, 0.0, 0.0], [RUNNING, 0, 0, 0])
 }
 
-/// What came of a system, by its words: the products done, and whether it is solved.
+/// Result of a system, by its words: the number of products, and `true` if it is solved.
 pub fn outcome(words: &[u64]) -> (usize, bool) {
     (words[DONE] as usize, words[VERDICT] == CONVERGED)
 }
@@ -177,7 +177,7 @@ pub struct Descent<'a> {
 }
 
 impl Descent<'_> {
-    /// Asks for [`ITERATIONS`]; what is solved already stays as it is.
+    /// Queues [`ITERATIONS`]; a system that is solved stays as it is.
     ///
     /// # Errors
     ///

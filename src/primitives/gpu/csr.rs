@@ -26,7 +26,7 @@ const BEYOND: usize = 1 << 16;
 /// Right-hand sides of one launch, for which there is room for the sums of pieces.
 const MOST_SIDES: usize = 64;
 
-/// What the kernels are compiled for.
+/// Compile-time settings of the kernels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shape {
     /// Threads of the blocks of the lower rungs.
@@ -43,12 +43,12 @@ pub struct Shape {
     pub sides: usize,
     /// Entries for each lane of a row beyond which the whole warp adds it up.
     pub long_row: usize,
-    /// Whether products are made when they are added up, rather than when entries are read.
+    /// `true` if products are made when they are added up, rather than when entries are read.
     pub gather_late: bool,
 }
 
 impl Shape {
-    /// What suits most matrices.
+    /// Settings that suit most matrices.
     pub fn usual(precision: Precision) -> Self {
         let tile_resident = match precision {
             Precision::F32 => 6,
@@ -66,7 +66,7 @@ impl Shape {
         }
     }
 
-    /// What suits a matrix whose rows start there: large tiles where rows differ.
+    /// Settings for a matrix whose rows start there: large tiles if the lengths of rows differ.
     pub fn suited(precision: Precision, starts: &[usize]) -> Self {
         if Rows::of(starts).is_even {
             return Self::usual(precision);
@@ -136,7 +136,7 @@ impl Shape {
     }
 }
 
-/// What the number of blocks depends on.
+/// Counts that the number of blocks depends on.
 #[derive(Clone, Copy, Debug)]
 pub struct Size {
     /// Rows of the matrix.
@@ -154,7 +154,7 @@ pub struct Size {
 /// The arrays of a matrix as the kernels take them.
 #[derive(Clone, Debug)]
 pub struct Arrays<R> {
-    /// Where the rows start.
+    /// Starts of the rows.
     pub starts: Vec<i32>,
     /// Columns, filled up with zeros.
     pub columns: Vec<i32>,
@@ -214,7 +214,7 @@ pub struct DeviceCsr<R> {
     args: CsrArgs<R>,
 }
 
-/// What the pointers of the arguments lead to.
+/// Memory that the pointers of the arguments lead to.
 #[derive(Debug)]
 struct Held<R> {
     starts: Buffer<i32>,

@@ -46,7 +46,7 @@ pub enum Width {
     Four,
 }
 
-/// Who copies what.
+/// Direction and agent of a copy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pattern {
     /// All threads side by side, again and again.
@@ -70,21 +70,21 @@ pub enum Experiment {
     Banks {
         /// Words from lane to lane, up to [`LONGEST_STEP`].
         step: usize,
-        /// How often the 32 words are read.
+        /// Number of reads of the 32 words.
         rounds: usize,
     },
     /// A copy of the elements that a list names.
     Gather {
-        /// By the path for what nobody writes.
+        /// By the path for read-only data.
         read_only: bool,
     },
     /// So many multiplications by one number and additions of another for each element.
     Work {
-        /// How many.
+        /// Number of rounds.
         rounds: usize,
-        /// What is multiplied by.
+        /// Factor of a round.
         factor: f32,
-        /// What is added.
+        /// Summand of a round.
         summand: f32,
     },
 }
@@ -94,7 +94,7 @@ pub enum Experiment {
 pub struct MemoryLaunch {
     /// Name of the kernel.
     pub kernel: &'static str,
-    /// What it is given.
+    /// Arguments.
     pub args: MemoryArgs<f32>,
     /// Number of blocks, of [`THREADS`] threads each.
     pub blocks: usize,
@@ -137,7 +137,7 @@ impl Experiment {
     ///
     /// # Panics
     ///
-    /// Where the elements are no multiple of a wide load or of a block of the sums of shared
+    /// If the elements are no multiple of a wide load or of a block of the sums of shared
     /// memory, or the words lie farther apart than shared memory has them.
     pub fn launch(
         self,
@@ -169,7 +169,7 @@ impl Experiment {
         MemoryLaunch { kernel: self.kernel(), args, blocks }
     }
 
-    /// What element `at` of the result has to be; nothing where it is left as it was.
+    /// Value that element `at` of the result has to have; `None` if it is left as it was.
     pub fn expected(self, from: &[f32], indices: &[i32], at: usize) -> Option<f32> {
         match self {
             Self::Offset(offset) => Some(from[at + offset]),
@@ -362,7 +362,7 @@ impl<'a> Overlap<'a> {
                 break;
             }
         }
-        // Also after a failure: what is under way uses the memory.
+        // Also after a failure: copies under way use the memory.
         for stream in &self.streams {
             stream.synchronize()?;
         }
@@ -404,7 +404,7 @@ impl<'a> Overlap<'a> {
         Ok(())
     }
 
-    /// What has come back.
+    /// Values that have come back.
     pub fn made(&self) -> &[f32] {
         // SAFETY: no copy is under way outside of `seconds`.
         unsafe { self.made.values() }

@@ -1,9 +1,8 @@
 //! Reductions on the device: sums, extrema with their places, scalar products and counts, of an
 //! array or of many segments in one launch, with the same bits in every run.
 //!
-//! What is not a number is left aside by extrema, counted by the count, and makes sums not a
-//! number. Numbers below the smallest normal one count as what they are, with fast-math too. Sums of
-//! single-precision values are gathered in single or in double precision.
+//! Extrema leave out NaN, the count counts it, and it makes sums NaN. Subnormal numbers keep their values, with
+//! fast-math too. Sums of single-precision values are gathered in single or in double precision.
 //! With `u` the unit of rounding and n values, the error of a sum is at most `(n/t + 64) u Σ|x|`,
 //! where t, the number of threads, is some ten thousand for a long array.
 
@@ -17,7 +16,7 @@ use crate::primitives::reduce::{Extrema, Number, Segments, Statistics};
 use crate::real::Precision;
 use crate::shared::DevicePointer;
 
-/// What can be made of the elements.
+/// Operations on the elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Operation {
     /// The sum, gathered in the type of the elements.
@@ -40,10 +39,10 @@ pub enum Operation {
     Squares,
     /// The sum of the squares, gathered as [`Operation::SumWide`].
     SquaresWide,
-    /// How many elements are not a number.
+    /// Number of elements that are NaN.
     NanCount,
     /// Both extrema with their places, sum and sum of squares as [`Operation::SumWide`], and the
-    /// count of what is not a number, in one reading.
+    /// count of NaN, in one reading.
     Statistics,
 }
 
@@ -91,7 +90,7 @@ impl Operation {
         }
     }
 
-    /// Whether it takes two arrays.
+    /// Returns `true` if it takes two arrays.
     pub fn takes_two(self) -> bool {
         matches!(self, Self::Dot | Self::DotWide)
     }
@@ -99,17 +98,17 @@ impl Operation {
 
 /// A type of elements that there are kernels for, and how its results are read from words.
 pub trait Reducible: Number + Element {
-    /// What kernels of it are compiled with.
+    /// Precision that its kernels are compiled with.
     const PRECISION: Precision;
-    /// Whether it is that of whole numbers.
+    /// `true` if it is that of whole numbers.
     const IS_WHOLE: bool;
     /// As messages and tables call it.
     const NAME: &'static str;
 
-    /// What a word holds: an element in its first bytes.
+    /// Element in the first bytes of a word.
     fn of_word(word: u64) -> Self;
 
-    /// What a word holds that something was gathered in, see [`Operation::SumWide`].
+    /// Wide accumulator in a word, see [`Operation::SumWide`].
     fn wide_of_word(word: u64) -> f64;
 }
 
@@ -162,7 +161,7 @@ pub fn located<T: Reducible>(words: &[u64]) -> Option<(T, usize)> {
     Some((T::of_word(words[0]), at))
 }
 
-/// What [`Operation::Statistics`] has left in its words.
+/// Statistics in the words that [`Operation::Statistics`] has left.
 ///
 /// # Panics
 ///
@@ -175,18 +174,18 @@ pub fn statistics_of<T: Reducible>(words: &[u64]) -> Statistics<T> {
     Statistics { extrema, sum, squares, nans: words[6] as usize }
 }
 
-/// How the work is cut into threads and blocks.
+/// Launch configuration: threads, blocks and rounds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Shape {
     /// Threads of a block.
     pub threads: u32,
     /// Loads of 16 bytes that a thread has under way.
     pub packs: u32,
-    /// Blocks of a multiprocessor at most; what it holds at a time where that is less.
+    /// Blocks of a multiprocessor at most, or the number that it holds at a time if that is less.
     pub blocks: u32,
     /// Loads that a thread is to have at least before there is another block.
     pub least: u32,
-    /// Whether a block reads a tile of neighbouring addresses in a round, not all of them together.
+    /// `true` if a block reads a tile of neighbouring addresses in a round, not all of them together.
     pub tiled: bool,
 }
 
@@ -248,7 +247,7 @@ impl Shape {
     }
 }
 
-/// What a launch reads and writes.
+/// Input and result of a launch.
 #[derive(Clone, Copy, Debug)]
 pub struct Arrays<T> {
     /// The array.
@@ -266,7 +265,7 @@ pub struct Arrays<T> {
 /// A launch of a kernel that reduces segments.
 #[derive(Clone, Copy, Debug)]
 pub struct ReduceLaunch<T> {
-    /// What the kernel is given.
+    /// Arguments.
     pub args: ReduceArgs<T>,
     /// Number of blocks, of all segments together.
     pub blocks: usize,
@@ -333,7 +332,7 @@ impl<T: Reducible> Reducer<T> {
         })
     }
 
-    /// What the kernel of an operation takes of the device.
+    /// Resources of the kernel of an operation.
     ///
     /// # Errors
     ///

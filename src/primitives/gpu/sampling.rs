@@ -13,7 +13,7 @@ pub struct Levels<'a, R> {
     pub array: &'a Buffer<R>,
     /// Number of the first level.
     pub first: usize,
-    /// How many of them.
+    /// Number of them.
     pub count: usize,
 }
 
@@ -75,7 +75,7 @@ impl<R: Real + Element> Sampling<R> {
         })
     }
 
-    /// Whether the oldest products under way are here; false where there are none.
+    /// Returns `true` if the oldest products under way are here; `false` if there are none.
     ///
     /// # Errors
     ///

@@ -42,7 +42,7 @@ impl Rung {
         Self::Best,
     ];
 
-    /// What tables call it.
+    /// Name in tables.
     pub fn name(self) -> &'static str {
         match self {
             Self::Copy => "copy, the bound",
@@ -58,7 +58,7 @@ impl Rung {
 
     /// The kernel that does it with matrices of this size.
     pub fn kernel(self, precision: Precision, matrices: Matrices) -> &'static str {
-        // Where every row begins at a multiple of sixteen bytes, on both sides.
+        // True if every row begins at a multiple of sixteen bytes, on both sides.
         let is_wide =
             [matrices.rows, matrices.columns].iter().all(|n| n.is_multiple_of(wide(precision)));
         match self {
@@ -84,7 +84,7 @@ fn wide(precision: Precision) -> usize {
     }
 }
 
-/// What the kernels are compiled for.
+/// Compile-time settings of the kernels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shape {
     /// Side of the square tiles of the kernel that moves sixteen bytes at a time.
@@ -119,7 +119,7 @@ const SMALL: usize = 1 << 21;
 const HUGE: usize = 1 << 29;
 
 impl Shape {
-    /// What suits matrices of this size, by measurements on an H200.
+    /// Settings for matrices of this size, by measurements on an H200.
     pub fn choose(precision: Precision, matrices: Matrices) -> Self {
         let (unrolled_tile, unrolled_lines) = (64, 4);
         let small =
@@ -268,8 +268,8 @@ impl<R: Real + Element> Transpose<R> {
         unsafe { self.kernels[rung as usize].launch(launch, &args) }
     }
 
-    /// How many elements `to` has that are not those of `from` in their new places, or in their old
-    /// ones after [`Rung::Copy`]. Waits for the device.
+    /// Number of elements of `to` that are not those of `from` in their new places, or in their old ones after
+    /// [`Rung::Copy`]. Waits for the device.
     ///
     /// # Errors
     ///
@@ -286,7 +286,7 @@ impl<R: Real + Element> Transpose<R> {
         }
         let mut args = TransposeArgs { from: from.pointer().read(), to: to.pointer(), ..self.args };
         if rung == Rung::Copy {
-            // Many matrices of one row: what they are transposed is what they are.
+            // Many matrices of one row are their own transposes.
             (args.matrices, args.rows) = (args.matrices * args.rows, 1);
         }
         self.faults.clear()?;

@@ -1,5 +1,5 @@
-//! Kernels that begin as those of a step do (`kernels/primitives/begin.cuh`): they wait by themselves for
-//! what was asked before, and say that they have begun, which is what is known of a device that has failed.
+//! Ids of the kernels of a step. These kernels wait by themselves for the work queued before, and write their ids to
+//! memory that the host sees (`kernels/primitives/begin.cuh`), so that the last one is known if the device fails.
 
 use crate::device::{Kernel, Module};
 use crate::error::Result;

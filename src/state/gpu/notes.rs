@@ -1,5 +1,5 @@
-//! The notes that kernels leave for the host: how far the steps have come, and the first value that has become
-//! infinite or not a number, in a word of its own.
+//! Status words that kernels write for the host: the number of steps done, and the first value that has become infinite
+//! or NaN, in a word of its own.
 
 /// Bits of a note that the place takes, as many as kernels can count, and from which on the field and
 /// the step stand.
@@ -16,7 +16,7 @@ pub(crate) const COUNT: usize = 3;
 /// The note of a state without flaw.
 pub(crate) const NONE: u64 = u64::MAX;
 
-/// How the notes are written, as kernels see it.
+/// Format of the notes, as kernels see it.
 pub(crate) fn constants() -> String {
     let numbers = [
         ("FIELD_SHIFT", FIELD_SHIFT as usize),
@@ -40,7 +40,7 @@ pub struct Flaw {
 }
 
 impl Flaw {
-    /// What a note says; `None` where there is none yet.
+    /// Meaning of a note; `None` if there is none yet.
     pub fn of(note: u64) -> Option<Self> {
         let below = |bits: u32| (1_u64 << bits) - 1;
         (note != NONE).then(|| Self {

@@ -6,8 +6,8 @@ use crate::mass::gpu::LayeredPointers;
 use crate::real::Precision;
 use crate::state::SPECIES;
 
-/// What all kernels of the weather have: the numbers of levels and of fields that are water, and how the
-/// mass of a cell is made up.
+/// Prelude of all kernels of the weather: the numbers of levels and of fields that are water, and the layout of the
+/// mass of a cell.
 pub(crate) fn grid(precision: Precision, nz: usize) -> Prelude {
     Prelude::new(precision)
         .with(&format!("constexpr int NZ = {nz};\nconstexpr int WATER_SPECIES = {SPECIES};\n"))

@@ -1,11 +1,11 @@
-//! Steps that end together, and what each of them is among them.
+//! A step's position in a batch of steps launched as one graph.
 
-/// Which of several steps a step is that end together.
+/// A step's position in a batch of steps that end together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Turn {
     /// Its number, counted from 1.
     pub number: usize,
-    /// How many they are.
+    /// Number of steps in the batch.
     pub of: usize,
 }
 
@@ -13,7 +13,7 @@ impl Turn {
     /// A step that ends by itself.
     pub const ALONE: Self = Self { number: 1, of: 1 };
 
-    /// Where the step keeps what is added up at the end: the last one in the first place.
+    /// Slot in which the step keeps its terms until the end: the last one has the first.
     pub(crate) fn place(self) -> usize {
         self.of - self.number
     }

@@ -1,4 +1,4 @@
-//! The microphysics on the device: its memory and its launches.
+//! The microphysics on the device: its memory and its launches (`nwp_mini::wsm5` on the GPU).
 
 mod abreast;
 
@@ -27,21 +27,21 @@ use crate::wsm5::reflectivity::{Bins, RadarConstants};
 use crate::wsm5::scheme::Scheme;
 use crate::wsm5::{check_length, minor_steps};
 
-/// Planes of what is at the ground: [`PLANES`].
+/// Planes at the ground: [`PLANES`].
 pub const SURFACE_PLANES: usize = PLANES.len();
-/// What diagnosis makes: reflectivity, and the radii of cloud drops, ice crystals and snow.
+/// Number of diagnosed fields: reflectivity, and the radii of cloud drops, ice crystals and snow.
 pub const DIAGNOSED_FIELDS: usize = 4;
 /// Planes of a step's terms of the water budget.
 pub const TERMS: usize = 4;
 
-/// The planes of what is at the ground, one after the other: those of [`Surface`], and behind them what moves
+/// The planes at the ground, one after the other: those of [`Surface`], and behind them the term that moves
 /// between layers whose rho dz is not their dry mass. The terms of the water budget are the last.
 pub const PLANES: [&str; 9] = {
     let [rain, snow, rainncv, snowncv, sr, fallen, fall_residual, clipped] = Surface::<f64>::NAMES;
     [rain, snow, rainncv, snowncv, sr, fallen, fall_residual, clipped, "mass_mismatch"]
 };
 
-/// What the kernel of a call is compiled from.
+/// Source and settings of the kernel of a call.
 pub fn source(
     precision: Precision,
     nz: usize,
@@ -58,12 +58,12 @@ pub fn source(
     )
 }
 
-/// What the kernel of the diagnosis is compiled from.
+/// Source and settings of the kernel of the diagnosis.
 pub fn diagnosis_source(precision: Precision, nz: usize, fallout: Fallout) -> Source {
     with_settings(diagnosis::FILE, precision, nz, fallout, &diagnosis::constants())
 }
 
-/// What the kernel of calls in a part of a grid is made for.
+/// Variant of the kernel for calls in a part of a grid.
 pub fn purpose_of(
     layout: Layout,
     inside: &Inside,
@@ -124,7 +124,7 @@ impl Inside {
     }
 }
 
-/// Whether a call of `dt` seconds has one minor step.
+/// Returns `true` if a call of `dt` seconds has one minor step.
 fn is_short<R: SchemeConstants>(dt: R) -> bool {
     minor_steps(dt) == R::ONE
 }
@@ -157,8 +157,8 @@ pub struct Clouds<R> {
     abreast: Abreast,
 }
 
-/// Where a call of the microphysics works. Lengths of the arrays: [`STATE_FIELDS`] of each state and
-/// [`AIR_FIELDS`] fields, [`SURFACE_PLANES`] planes, all with rows as the [`Layout`] has them.
+/// Arrays of a call of the microphysics. Lengths: [`STATE_FIELDS`] of each state and [`AIR_FIELDS`] fields,
+/// [`SURFACE_PLANES`] planes, all with rows as the [`Layout`] has them.
 #[derive(Clone, Copy, Debug)]
 pub struct Place<'a, R> {
     /// The state, in the order and the units of [`State`](crate::state::State).
@@ -179,7 +179,7 @@ impl<R: SchemeConstants + RadarConstants + Element> Clouds<R> {
     /// Takes a grid, and compiles the kernel of the diagnosis; those of the calls follow when they are needed, or
     /// with [`Clouds::prepare`].
     ///
-    /// `theta_base` is what is added to the field of potential temperature.
+    /// `theta_base` is added to the field of potential temperature.
     ///
     /// # Errors
     ///
@@ -232,7 +232,7 @@ impl<R: SchemeConstants + RadarConstants + Element> Clouds<R> {
         })
     }
 
-    /// Compiles what calls of `dt` seconds need, where it is not there yet: before such a call is recorded in a
+    /// Compiles the kernel of calls of `dt` seconds, unless it is there: before such a call is recorded in a
     /// graph.
     ///
     /// # Errors
@@ -270,7 +270,7 @@ impl<R: SchemeConstants + RadarConstants + Element> Clouds<R> {
         Self { scheme, abreast, ..self.clone() }
     }
 
-    /// Lets the calls tell what their changes weigh where the dry mass of a cell is not rho dz.
+    /// Lets the calls compute the mass mismatch of their changes.
     ///
     /// `area` is that of the cells, m², row by row; the memory that `mass` points to has to stay.
     ///
@@ -296,12 +296,12 @@ impl<R: SchemeConstants + RadarConstants + Element> Clouds<R> {
         (self.marks, self.notes) = (marks, notes);
     }
 
-    /// How columns are shared out among threads.
+    /// Mapping of columns to threads.
     pub fn mapping(&self) -> Mapping {
         self.mapping
     }
 
-    /// What the kernels take of the device: that of a call of `dt` seconds and that of the diagnosis.
+    /// Resources of the kernels: that of a call of `dt` seconds and that of the diagnosis.
     ///
     /// # Errors
     ///
@@ -348,7 +348,7 @@ impl<R: SchemeConstants + RadarConstants + Element> Clouds<R> {
         self.launch(branch, &self.args_of_call(turn, place, R::of(dt)))
     }
 
-    /// A call that fails on the device, for tests of what is left then.
+    /// A call that fails on the device, for tests of the state then.
     #[doc(hidden)]
     pub fn call_astray(&self, place: &Place<'_, R>, dt: f64) -> Result<()> {
         // An address that no array has.

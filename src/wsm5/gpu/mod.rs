@@ -1,4 +1,30 @@
-//! The microphysics on the device: what its kernels are compiled for and what they are given.
+//! The microphysics on the device: launch configurations, compile-time variants and arguments of its kernels.
+//!
+//! # Decisions
+//!
+//! **Two mappings of columns to threads.** A thread for a column (`kernels/wsm5/column.cu`) repeats the CPU version
+//! operation by operation, with its bits on the emulated device. A block for a tile of columns (`kernels/wsm5/tile.cu`)
+//! has one mapping for each phase: all cells are examined, sedimentation runs in lanes that hold the levels of a
+//! column, and the processes run in active cells only. In narrow tiles, for small grids, a column has a warp, in which
+//! all species sediment together, since a block takes as long as its longest chain of dependent instructions; a thread
+//! has one cell for the processes. In wide tiles, where instruction count matters, half a warp has one species of a
+//! column at a time, from a list of columns; active cells are listed for all threads, warm ones from one end and cold
+//! ones from the other, so that the lanes of a warp do the same. The heights in a column are computed once for all its
+//! species, and replace the depths of its layers. Tiles begin at memory sectors if the rows do, so that no two read the
+//! same one; columns beside the region that fill a sector up are idle. The limiter of terminal velocities, a recursion
+//! on the CPU, is a maximum over the lanes, computed only if neighbouring values require it. All formulas are those of
+//! the twins, except the power of a slope (`kernels/primitives/power_of_root.cuh`). A column does not depend on its
+//! neighbours or on the order of the threads, bit for bit: sums have a fixed order, and atomic operations are on
+//! integers, or add to a sum over the run that only one thread adds to.
+//!
+//! **A kernel is compiled for its use** (`Purpose`). Variants exist for calls of one minor step, which nearly all are,
+//! or of any number, and with or without the mass mismatch of its changes, which runs need. Narrow tiles of 1,000
+//! columns or more are also compiled for their region (`region`): its columns and the places of its fields are
+//! constants then, so that all fields are reached from one address. Compilation takes place at the first such call, or
+//! ahead, concurrently with other kernels of a run (`Gpu::compile_ahead`): one after the other that took six seconds,
+//! unless NVRTC had it in a cache of its own. On a small grid a call takes 7 us, of which about a seventh was
+//! instruction fetch for code that never ran but lay between code that did. For the same reason its formulas select
+//! more than they branch.
 
 #![allow(unsafe_code, reason = "whoever launches a kernel answers for its arguments")]
 
@@ -30,12 +56,12 @@ shared_constants! {
 }
 
 shared_struct! {
-    /// What the kernels of the microphysics are given.
+    /// Arguments of the kernels of the microphysics.
     ///
-    /// Fields have shape (nz, ny, nx), what is at the ground (ny, nx). What a kernel asks for first stands first: every
-    /// line of the arguments that it comes to keeps it waiting.
+    /// Fields have shape (nz, ny, nx), planes at the ground (ny, nx). Members that a kernel reads first come first: it
+    /// waits for every cache line of its arguments.
     pub struct CloudArgs<R> {
-        /// Where a kernel notes that it has begun; null where nobody asks.
+        /// Word for the mark of a kernel that has begun; null if marks are off.
         marks: DevicePointer<u64>, "1";
         /// Number of minor steps.
         minor_steps: i32, "1";
@@ -77,18 +103,18 @@ shared_struct! {
         fall_residual: DevicePointer<R>, "kg m⁻²";
         /// Water that clipping at zero has made in the call; set.
         clipped: DevicePointer<R>, "kg m⁻²";
-        /// What the changes weigh where the dry mass of their cell is not rho dz; set where there
-        /// is a mass.
+        /// Mass of the changes that is lost or made since the dry mass of their cell is not rho dz; set if there is a
+        /// mass.
         mass_mismatch: DevicePointer<R>, "kg m⁻²";
-        /// Dry mass of the cells; null where nobody asks for that.
+        /// Dry mass of the cells; null without a mass mismatch.
         mass: LayeredPointers<R>, "kg";
         /// Reciprocal area of the cells.
         per_area: ReadPointer<R>, "m⁻²";
-        /// Where a value that is not finite is noted; null where nobody asks.
+        /// Word for a note of a value that is not finite; null if notes are off.
         notes: DevicePointer<u64>, "1";
         /// Parameters of the scheme.
         params: Wsm5Params<R>, "1";
-        /// What is added to `theta` to give the potential temperature.
+        /// Potential temperature less `theta`.
         theta_base: R, "K";
         /// Length of a minor step.
         dt_cloud: R, "s";
@@ -104,7 +130,7 @@ shared_struct! {
 }
 
 shared_struct! {
-    /// What the kernel that diagnoses reflectivity and radii is given.
+    /// Arguments of the kernel that diagnoses reflectivity and radii.
     pub struct DiagnosisArgs<R> {
         /// The cells; only read. What is at the ground is not looked at.
         cloud: CloudArgs<R>, "1";
@@ -130,7 +156,7 @@ const SHARED_BYTES: usize = 48 * 1024;
 const MOST_THREADS: usize = 1024;
 const MOST_BLOCKS: usize = 32;
 
-/// How the columns are shared out among the threads of the device.
+/// Mapping of the columns to the threads of the device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Mapping {
     /// A thread has a column, as in the first ports of this scheme to GPUs.
@@ -139,13 +165,13 @@ pub enum Mapping {
     Tile(Tile),
 }
 
-/// What the calls of a kernel are for. Code for what is not asked for would stand in the way: on a small grid much of
-/// a call is spent on fetching its code.
+/// Variant of a kernel for its calls. It has no code that they do not need: on a small grid much of a call is spent on
+/// instruction fetch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Purpose {
-    /// Whether they have one minor step, as nearly all have; else any number.
+    /// `true` if they have one minor step, as nearly all have; else any number.
     pub is_short: bool,
-    /// Whether they tell what their changes weigh, and note values that are not finite, as in a run.
+    /// `true` if they compute the mass mismatch of their changes, and note values that are not finite, as in a run.
     pub weighs: bool,
     /// The region that they are made for, where they are for one alone: addresses that the compiler knows take fewer
     /// instructions. The fields of the water then follow one another from `qv` on, and those of the air from `rho` on,
@@ -158,14 +184,14 @@ impl Purpose {
     pub const RUN: Self = Self { is_short: true, weighs: true, region: None };
 }
 
-/// A tile of columns, and the threads that work on it.
+/// Launch configuration of the tile mapping: the columns of a tile, and the threads of its block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Tile {
     /// Columns, a power of two up to 32.
     pub columns: usize,
     /// Threads of a block, a multiple of 32.
     pub threads: usize,
-    /// Blocks that a multiprocessor should hold at a time, which bounds the registers.
+    /// Blocks that a multiprocessor should hold at a time (launch bounds), which limits the registers of a thread.
     pub blocks: usize,
 }
 
@@ -183,19 +209,19 @@ const NARROW: usize = 8;
 /// Columns from which on a region gets a kernel of its own; fewer take as long without one.
 const WORTH_A_KERNEL: usize = 1_000;
 
-/// Cells that a thread of a tile asks the memory for at a time, before it looks at the first.
+/// Cells that a thread of a tile prefetches at a time.
 const ASKED: usize = 3;
-/// Threads that wide tiles of 32 and of 16 columns bind a multiprocessor for: what an H200 is the fastest with, at 27
+/// Threads that wide tiles of 32 and of 16 columns bind a multiprocessor for: the fastest on an H200, at 27
 /// and at 50 levels.
 const RESIDENT: [usize; 2] = [1152, 960];
-/// Numbers that a species leaves in a column in a minor step (`Landing`), and that the sums of a column have
-/// (`Precipitation`).
+/// Members of `Landing`, the results of a species in a column in a minor step, and of `Precipitation`, the sums of a
+/// column.
 const LANDING: usize = 3;
 const SUMS: usize = 7;
 /// Fewest threads of a wide tile, as many as have been found good at 27 levels.
 const FEWEST_THREADS: usize = 160;
 
-/// How things fall in a tile.
+/// Mapping of sedimentation in a tile.
 #[derive(Clone, Copy, Debug)]
 struct Falling {
     /// Lanes that have a column.
@@ -205,9 +231,9 @@ struct Falling {
 }
 
 impl Falling {
-    /// Where every column of a tile has a warp, and a level a lane is enough, the warp lets all species fall
-    /// together: what one of them waits for gives the others time. In other tiles half a warp has one species,
-    /// with two levels a lane. Beside the levels there is a place for the lid, and one above it.
+    /// Mapping of a tile. If every column has a warp, and a level a lane is enough, the warp lets all species sediment
+    /// together: their latencies overlap. In other tiles half a warp has one species, with two levels a lane. Beside
+    /// the levels there is a place for the lid, and one above it.
     fn new(columns: usize, threads: usize, nz: usize) -> Self {
         if nz + 2 > WARP {
             Self { lanes: WARP, kinds: 1 }
@@ -256,7 +282,7 @@ impl Tile {
         }
     }
 
-    /// Whether the kernel can be made for it.
+    /// Returns `true` if the kernel can be compiled for it.
     pub fn is_possible(self, precision: Precision, fallout: Fallout, nz: usize) -> bool {
         let Self { columns, threads, blocks } = self;
         let is_shape = columns.is_power_of_two()
@@ -360,7 +386,7 @@ impl Mapping {
             .collect()
     }
 
-    /// Whether a kernel is worth being made for a region of so many columns: in wide tiles much else counts.
+    /// Returns `true` if a kernel for a region of so many columns pays: in wide tiles much else counts.
     pub fn is_made_for(self, columns: usize) -> bool {
         let is_narrow = matches!(self, Self::Tile(tile) if tile.columns <= NARROW);
         is_narrow && columns >= WORTH_A_KERNEL

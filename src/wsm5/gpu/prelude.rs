@@ -19,7 +19,7 @@ use crate::wsm5::step::Precipitation;
 use crate::wsm5::warm::WarmRates;
 use crate::wsm5::{FALLING_SPECIES, Fallout};
 
-/// What the kernels of the microphysics have.
+/// Prelude of the kernels of the microphysics.
 pub(crate) fn microphysics(precision: Precision, nz: usize, fallout: Fallout) -> Prelude {
     grid(precision, nz).with(&notes()).with(&scheme(precision)).with(&format!(
         "{}\n{}",

@@ -1,4 +1,4 @@
-//! The columns that the threads of the microphysics are given.
+//! Map from threads of the microphysics to columns of the grid.
 
 use crate::shared::shared_struct;
 
@@ -55,7 +55,7 @@ impl Region {
         }
     }
 
-    /// As kernels see it that are made for one region; all zero for kernels that are told of theirs.
+    /// Constants of kernels that are compiled for one region; all zero for kernels with the region as an argument.
     pub fn constants(made_for: Option<Self>) -> [(&'static str, i32); 9] {
         let of = |number: fn(Self) -> i32| made_for.map_or(0, number);
         [
@@ -75,7 +75,7 @@ impl Region {
 /// A factor and a shift for quotients by a number of up to 31 bits without a division: `n / divisor` is
 /// `(2 n * factor >> 32) >> shift` for all n below 2^31 (Granlund and Montgomery 1994, theorem 4.2).
 fn reciprocal(divisor: usize) -> (u32, i32) {
-    // Where there is nothing to divide any factor will do.
+    // If there is nothing to divide, any factor will do.
     let divisor = divisor.max(1) as u64;
     let shift = divisor.next_power_of_two().trailing_zeros();
     ((1u64 << (31 + shift)).div_ceil(divisor) as u32, shift as i32)

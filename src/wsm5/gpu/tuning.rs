@@ -1,4 +1,4 @@
-//! The sharing of columns among threads, as a setting that can be chosen without changing results.
+//! Launch configurations of the microphysics, as settings that can be tuned without changing results.
 
 use super::{Mapping, Tile};
 use crate::device::{Gpu, WARP};
@@ -100,7 +100,7 @@ fn parse_mapping(text: &str) -> Option<Mapping> {
     words.next().is_none().then_some(Mapping::Tile(Tile { columns, threads, blocks }))
 }
 
-/// Whether a tile is possible and leaves its threads some registers.
+/// Returns `true` if a tile is possible and leaves its threads some registers.
 fn is_worth_a_trial(tile: Tile, precision: Precision, fallout: Fallout, nz: usize) -> bool {
     let [registers, least] = REGISTERS;
     let of_a_thread = registers / (tile.threads * tile.blocks);

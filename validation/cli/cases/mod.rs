@@ -1,6 +1,6 @@
 //! Idealised cases and imported ones: what `nwp-mini init` and `nwp-mini import` write, and what runs
 //! make of it.
-#![allow(clippy::print_stdout, reason = "tells the figures that the README has")]
+#![allow(clippy::print_stdout, reason = "tells the figures of src/cases/README.md")]
 
 mod clouds;
 mod import;

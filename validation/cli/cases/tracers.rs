@@ -123,7 +123,7 @@ fn limiters_keep_their_promises() {
     }
 }
 
-/// As the README has it: `diff` of case and output tells the error of every frame, in which all
+/// As in src/cases/README.md: `diff` of case and output tells the error of every frame, in which all
 /// else is the same to the last bit.
 #[test]
 fn diff_measures_the_error() {

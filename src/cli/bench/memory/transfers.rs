@@ -1,4 +1,4 @@
-//! Copies between host and device, and what hides them.
+//! Copies between host and device, and their overlap with kernels.
 
 use std::io::Write;
 use std::time::Instant;
@@ -135,7 +135,7 @@ impl Curves<'_> {
 }
 
 fn kilobytes(bytes: usize) -> String {
-    /// Where megabytes are easier to read.
+    /// Bytes from which on megabytes are easier to read.
     const MANY: usize = 1 << 20;
     if bytes < MANY { format!("{} KiB", bytes >> 10) } else { format!("{} MiB", bytes >> 20) }
 }

@@ -3,7 +3,7 @@
 use super::{Case, Key};
 use crate::plot::bars::{Bar, Group, bars};
 
-/// What is drawn.
+/// Parts that are drawn.
 const DRAWN: [&str; 3] =
     ["WSM5", "advection, RK3, positive definite, a tracer", "whole step, 6 tracers and WSM5"];
 

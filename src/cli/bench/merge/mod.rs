@@ -31,7 +31,7 @@ struct Row {
     copy_gb_per_s: Option<f64>,
     arithmetic_gop_per_s: Option<f64>,
     timing: Option<String>,
-    /// Where a rung finds its data.
+    /// Location of the data of a rung.
     place: Option<String>,
     cumulative_speed_up: Option<f64>,
     device: Option<String>,
@@ -60,8 +60,7 @@ struct Timed {
     grid: String,
 }
 
-/// What the columns are taken from where a record does not say it: all records did, before it was
-/// noted.
+/// Input of records that do not name it: that of all records before it was noted.
 const USUAL_INPUT: &str = "soc.nc";
 
 impl Bench {
@@ -135,7 +134,7 @@ impl Row {
         }
     }
 
-    /// What computed, in words.
+    /// Platform, in words.
     fn platform(&self) -> String {
         let exact = if self.fast_math == Some(false) { ", no fast-math" } else { "" };
         match (self.is_gpu(), self.threads) {
@@ -157,7 +156,7 @@ impl Row {
     }
 }
 
-/// What tells one part of a step from the others, whichever backend it is measured on.
+/// Key of a part of a step, whichever backend it is measured on.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Key {
     what: String,
@@ -177,7 +176,7 @@ struct Case {
     with_transfers: bool,
 }
 
-/// What is measured, of those that are compared: the same words for all backends.
+/// Subject of a row, of those that are compared: the same words for all backends.
 fn what(row: &Row) -> Option<String> {
     let has = |word| row.variant.contains(word);
     let fall = if has("sub-stepped") { ", sub-stepped fall" } else { "" };

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use super::{Case, Key, Row, Timed, what};
 
-/// How rungs are timed, and the heads of the columns.
+/// Timings of the rungs, and the heads of the columns.
 const RUNGS: [[&str; 2]; 2] = [["hot", "graph"], ["rotating", "graph"]];
 
 /// The machines and the programs that the records are of.
@@ -45,7 +45,7 @@ pub(super) fn machines(rows: &[Timed]) -> String {
     text
 }
 
-/// What each platform can do at best, of the youngest record.
+/// Best performance of each platform, of the youngest record.
 pub(super) fn bounds(rows: &[Timed]) -> String {
     let mut lines: Vec<(String, f64, Option<f64>)> = Vec::new();
     for Timed { row, .. } in rows {
@@ -158,7 +158,7 @@ pub(super) fn parts(cases: &[Case]) -> String {
     text
 }
 
-/// How many times as fast as one thread, or all, of the CPU of the same machine.
+/// Speed relative to one thread, or all, of the CPU of the same machine.
 fn speed_up(cases: &[Case], case: &Case, all: bool) -> Option<f64> {
     let host = case.timed.row.host();
     let on_cpu = cases.iter().filter(|other| {
@@ -182,7 +182,7 @@ fn speed_up(cases: &[Case], case: &Case, all: bool) -> Option<f64> {
 /// The ladders: every rung, hot and rotating, by graphs; lines of the CPU by the clock.
 pub(super) fn ladders(rows: &[Timed]) -> String {
     let rungs = rows.iter().filter(|timed| timed.row.place.is_some());
-    // What is in one line: the same rung on the same data, timed in several ways.
+    // One line: the same rung on the same data, timed in several ways.
     let mut lines: Vec<(String, String, [Option<&Timed>; 2])> = Vec::new();
     for timed in rungs {
         let row = &timed.row;

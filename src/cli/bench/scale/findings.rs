@@ -1,5 +1,5 @@
-//! What the figures say: where cost is flat, where the GPU overtakes the CPU, which mapping is the
-//! best.
+//! Findings of the figures: sizes with flat cost, the size from which on the GPU is faster than the CPU, the best
+//! mapping.
 
 use std::fmt::Write;
 
@@ -19,9 +19,9 @@ pub(super) struct Course {
     pub(super) best_ns_per_cell: f64,
     /// Columns from which on the time is near that: the device is saturated.
     pub(super) saturated_from: usize,
-    /// Whether it stays there.
+    /// `true` if it stays there.
     pub(super) is_flat: bool,
-    /// How far it is off at most from there on, per cent of the least time, and at how many columns.
+    /// Largest excess from there on, per cent of the least time, and its number of columns.
     pub(super) worst_percent: f64,
     pub(super) worst_at: usize,
     /// Sizes that this rests on.
@@ -46,7 +46,7 @@ pub(super) enum Crossover {
     CpuAlways(usize),
 }
 
-/// What is found of one subject.
+/// Findings about one subject.
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct Finding {
     pub(super) subject: Subject,
@@ -57,7 +57,7 @@ pub(super) struct Finding {
     pub(super) best: Vec<(usize, String)>,
 }
 
-/// The row of a finding in the file: what no finding has is null.
+/// The row of a finding in the file; missing values are null.
 #[derive(Debug, Serialize)]
 pub(super) struct Row<'a> {
     bench: &'static str,
@@ -75,7 +75,7 @@ pub(super) struct Row<'a> {
     findings: &'a Finding,
 }
 
-/// What the points say of each subject that they have.
+/// Findings of the points about each subject that they have.
 pub(super) fn of(points: &[Point]) -> Vec<Finding> {
     let of_subject = |subject: Subject| {
         let points: Vec<&Point> = points.iter().filter(|point| point.subject == subject).collect();
@@ -155,7 +155,7 @@ fn fastest<'a>(series: &[(&'a str, Vec<(usize, f64)>)]) -> Vec<(usize, f64, &'a 
     best
 }
 
-/// Where the GPU overtakes the CPU, of the sizes that both have; `None` where they share none.
+/// Crossover of GPU and CPU, of the sizes that both have; `None` if they share none.
 fn crossover(cpu: &[(usize, f64)], gpu: &[(usize, f64)]) -> Option<Crossover> {
     let both: Vec<(usize, bool)> = cpu
         .iter()

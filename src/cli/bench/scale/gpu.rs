@@ -25,7 +25,7 @@ use crate::wsm5::scheme::Scheme;
 /// The place in words.
 pub(super) const PLACE: &str = "GPU";
 
-/// What has been made, or why the device has no room for it.
+/// An allocation, or the reason why the device has no room for it.
 type Room<T> = std::result::Result<T, String>;
 
 /// Times of all variants of a subject on a grid.
@@ -48,7 +48,7 @@ pub(super) fn measure<R: Working + OnDevice>(
     }
 }
 
-/// What ends a series, and what ends everything.
+/// Errors that end a series, and errors that end everything.
 enum Failure {
     NoRoom(String),
     Other(Error),
@@ -74,7 +74,7 @@ fn timed((timing, times): (Timing, Vec<f64>)) -> Timed {
     Timed { timing, times, device_bytes_per_cell: None, resident: resident() }
 }
 
-/// The mappings to compare: a thread for a column, narrow and wide tiles, and what a run takes.
+/// The mappings to compare: a thread for a column, narrow and wide tiles, and the one of a run.
 fn mappings(gpu: &Gpu, bed_columns: usize, key: (Precision, Fallout, usize)) -> Vec<Mapping> {
     let (precision, fallout, nz) = key;
     let tile = |columns| Mapping::Tile(Tile::choose(columns, precision, fallout, nz));

@@ -42,7 +42,7 @@ pub(super) struct Range {
     pub(super) svg: Option<PathBuf>,
 }
 
-/// Fewest and most columns as powers of two: four along each axis, and what a tile can have.
+/// Fewest and most columns as powers of two: four along each axis, and the largest tiled grid.
 const POWERS: [u32; 2] = [4, 32];
 
 impl Range {
@@ -71,7 +71,7 @@ impl Range {
     }
 }
 
-/// What is measured.
+/// Subject of a series.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 enum Subject {
@@ -122,7 +122,7 @@ struct Point {
     #[serde(flatten)]
     figure: Figure,
     columns: usize,
-    /// Where and how, as "GPU, tile C8 NT256 B4".
+    /// Device and mapping, as "GPU, tile C8 NT256 B4".
     series: String,
     device_bytes_per_cell: Option<f64>,
     host_bytes_per_cell: Option<f64>,
@@ -130,7 +130,7 @@ struct Point {
     subject: Subject,
 }
 
-/// Times of one size of one series, and what is known of its memory.
+/// Times of one size of one series, and its memory, if known.
 struct Timed {
     timing: Timing,
     times: Vec<f64>,
@@ -158,7 +158,7 @@ struct Scale<'a, W> {
 }
 
 impl Bench {
-    /// Measures all sizes, and draws them where that is asked for.
+    /// Measures all sizes, and draws them if requested.
     pub(super) fn scale(
         &self,
         gpu: Option<&Gpu>,
@@ -257,7 +257,7 @@ impl<W: Write> Scale<'_, W> {
         self.closed.iter().any(|(of, at, _)| *of == subject && at == place)
     }
 
-    /// Whether anything is left to be measured.
+    /// Returns `true` if anything is left to be measured.
     fn goes_on(&self, pools: &[Pool], has_gpu: bool, has_winds: bool) -> bool {
         let places = pools.iter().map(|(_, threads, _)| cpu::place(*threads));
         let places: Vec<String> = places.chain(has_gpu.then(|| gpu::PLACE.to_owned())).collect();
@@ -353,7 +353,7 @@ impl<W: Write> Scale<'_, W> {
         let about = About { bench, variant, timing, tracers: subject.tracers(), cost };
         let figure = Figure::new::<R>(about, at, times);
         let columns = at.shape.columns();
-        // What a step takes is what a run takes.
+        // A step allocates as much as a run.
         let grown = resident.saturating_sub(self.resident) as f64;
         let host = (subject == Subject::Step).then(|| grown / at.shape.cells() as f64);
         let point = Point {

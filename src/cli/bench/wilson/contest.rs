@@ -193,7 +193,7 @@ impl<R: OnLattice + Vectorised> Contest<'_, R> {
         Ok((form, Laid { operator, input, out }))
     }
 
-    /// Where several right-hand sides have other bits than one by itself.
+    /// First difference of several right-hand sides from one by itself.
     fn differs_from_single(
         &self,
         form: &Form,

@@ -42,7 +42,7 @@ impl FromStr for Lattice {
 const USUAL: [[usize; DIRECTIONS]; 5] =
     [[32, 32, 32, 32], [24, 24, 24, 128], [48, 48, 48, 64], [16, 16, 16, 16], [12, 20, 28, 36]];
 
-/// What the ladders found, what was wrong, and a picture.
+/// Results of the ladders, their faults, and a picture.
 pub(super) struct Found {
     pub(super) rows: Vec<Row>,
     pub(super) faults: Vec<String>,

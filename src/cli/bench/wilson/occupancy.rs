@@ -1,4 +1,4 @@
-//! Speed by occupancy: shared memory that is asked for and not used lets fewer blocks fit.
+//! Speed by occupancy: shared memory that is allocated and not used lets fewer blocks fit.
 
 use std::io::Write;
 
@@ -17,7 +17,7 @@ use crate::plot::curves::{self, Curve, Layout, Panel};
 /// Shared memory is given out in steps of this, bytes.
 const STEP: u32 = 128;
 
-/// What the driver takes of the shared memory of every block, bytes.
+/// Shared memory of every block that the driver takes, bytes.
 const OWN: u32 = 1 << 10;
 
 impl<R: OnLattice + Vectorised> Contest<'_, R> {

@@ -1,4 +1,4 @@
-//! A measured rung: what the table shows and what programs read.
+//! A measured rung, as the table and as programs have it.
 
 use serde::Serialize;
 

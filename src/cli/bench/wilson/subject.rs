@@ -1,4 +1,4 @@
-//! A lattice with links, spinors and what the hopping term makes of them.
+//! A lattice with links, spinors and the results of the hopping term.
 
 use std::io::Write;
 use std::time::Instant;
@@ -29,7 +29,7 @@ const IN_FULL: Moved = Moved { without_reuse: 360.0, ideal: 192.0 };
 const LIMITS: [(Precision, [f64; 2]); 2] =
     [(Precision::F32, [4e-7, 3e-6]), (Precision::F64, [1e-15, 1e-14])];
 
-/// What the rungs work on.
+/// Fields and links of the rungs.
 pub(super) struct Subject<R> {
     pub(super) extents: Extents,
     pub(super) links: Vec<f64>,
@@ -40,7 +40,7 @@ pub(super) struct Subject<R> {
 }
 
 impl<R: Vectorised> Subject<R> {
-    /// Draws links and spinors, and computes what to expect in double precision.
+    /// Draws links and spinors, and computes the expected results in double precision.
     pub(super) fn new(extents: Extents) -> Result<Self> {
         let random = Random::new(1).named("wilson");
         let drawn: Vec<[f64; LINK_REALS]> = (0..LINKS as u64)
@@ -84,7 +84,7 @@ impl<R: Vectorised> Subject<R> {
         GaugeField { extents: self.extents, links: &self.links, antiperiodic_t: true }
     }
 
-    /// What is wrong with `D psi` on even sites.
+    /// Fault of `D psi` on even sites.
     pub(super) fn fault(&self, found: &[R]) -> Option<String> {
         let (mut squares, mut differences, mut largest) = (0.0, 0.0, 0.0_f64);
         let mut count = 0;

@@ -12,13 +12,13 @@ const MEDIUM_MEAN: usize = 32;
 /// Most entries of a row that a thread adds up alone where other rows have fewer.
 pub(super) const SHORT_ROW: usize = 16;
 
-/// What counts of the rows of a matrix.
+/// Properties of a matrix's rows that decide on a rung.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Rows {
     entries: usize,
     /// Mean number of entries.
     pub(super) mean: usize,
-    /// Whether no row has many more entries than others.
+    /// `true` if no row has many more entries than others.
     pub(super) is_even: bool,
 }
 
@@ -68,7 +68,7 @@ impl Rung {
         Self::Tiles,
     ];
 
-    /// What tables call it.
+    /// Name in tables.
     pub fn name(self) -> &'static str {
         match self {
             Self::Thread => "thread a row",

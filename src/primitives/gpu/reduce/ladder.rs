@@ -13,7 +13,7 @@ pub const THREADS: u32 = 256;
 /// Blocks of a multiprocessor, for the rungs that have as many as the device holds.
 const RESIDENT: u32 = 8;
 
-/// How the blocks of a rung share out the work.
+/// Distribution of the work of a rung among blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Sharing {
     /// So many elements for each thread, and launches until one sum is left.
@@ -27,7 +27,7 @@ enum Sharing {
 /// A rung.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rung {
-    /// What tables call it.
+    /// Name in tables.
     pub name: &'static str,
     kernel: &'static str,
     sharing: Sharing,
@@ -64,16 +64,16 @@ pub const RUNGS: [Rung; 10] = [
 pub struct LadderLaunch<T> {
     /// Name of the kernel.
     pub kernel: &'static str,
-    /// What it is given.
+    /// Arguments.
     pub args: LadderArgs<T>,
     /// Number of blocks, of [`THREADS`] threads each.
     pub blocks: u32,
 }
 
-/// Where a rung reads and writes.
+/// Arrays of a rung.
 #[derive(Clone, Copy, Debug)]
 pub struct Places<T> {
-    /// What is added up.
+    /// Values to add up.
     pub values: ReadPointer<T>,
     /// Number of values.
     pub length: usize,
@@ -89,7 +89,7 @@ pub fn scratch(length: usize, multiprocessors: u32) -> usize {
 }
 
 impl Rung {
-    /// Whether the result has to be zero before.
+    /// Returns `true` if the result has to be zero before.
     pub fn adds_to_result(self) -> bool {
         self.sharing == Sharing::Atomic
     }

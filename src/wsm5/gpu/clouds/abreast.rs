@@ -3,7 +3,7 @@
 use crate::state::SPECIES;
 
 /// Places of the fields of WSM5 of a state among those of several states in one array: first all potential
-/// temperatures, and what else goes without limiter, then the water of one state after the other.
+/// temperatures, and other tracers without limiter, then the water of one state after the other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Abreast {
     /// Number of the state.
