@@ -17,8 +17,7 @@ use std::time::{Duration, Instant};
 
 use ndarray::Array3;
 
-use crate::advection::flux::FluxConstants;
-use crate::backend::Backend;
+use crate::backend::{Backend, Computing};
 use crate::diagnostics::budget::{TracerBudget, Water};
 use crate::diagnostics::frame::FrameFigures;
 use crate::error::Result;
@@ -33,7 +32,6 @@ use crate::primitives::reduce::Number;
 use crate::projection::Report;
 use crate::state::State;
 use crate::tracers::TracerSet;
-use crate::wsm5::Vectorised;
 pub use continued::History;
 use march::{Marching, march};
 pub use probe::{Nobody, Probe, Sink};
@@ -42,7 +40,7 @@ pub use sequence::FrameReport;
 use sequence::{Prescribed, Sequence, prepare};
 
 /// A precision that a run can be made in.
-pub trait Working: Stored + FluxConstants + Vectorised + Number {}
+pub trait Working: Stored + Computing + Number {}
 
 impl Working for f32 {}
 impl Working for f64 {}

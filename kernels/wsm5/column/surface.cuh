@@ -1,6 +1,7 @@
 // What columns leave in the fields, and bring to the ground.
 #pragma once
 
+#include "mass/mismatch.cuh"
 #include "primitives/exact.cuh"
 #include "primitives/layered.cuh"
 #include "wsm5/column/species.cuh"
@@ -27,7 +28,7 @@ __device__ inline void add_to_sums(real dt_cloud, real depth, const real (&groun
 __device__ inline real mass_mismatch(const CloudArgs& a, int place, int k, real rho, real dz, real before, real after)
 {
     if (!WEIGHED) return 0;
-    return cell::mass_mismatch(layered_at(a.mass, place, k), a.per_area[place], rho, dz, before, after);
+    return mismatch::mass_mismatch(layered_at(a.mass, place, k), a.per_area[place], rho, dz, before, after);
 }
 
 // Writes what has reached the ground in a column, and what its changes weigh where the mass of a

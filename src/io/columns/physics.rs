@@ -63,6 +63,7 @@ impl<R: Stored> PhysicsCase<R> {
             tracers: self.tracers.iter_mut().map(|field| field.view_mut()).collect(),
             air: self.air.iter().map(|field| field.view()).collect(),
             surface: self.surface.iter_mut().map(|plane| plane.view_mut()).collect(),
+            budget: None,
         }
     }
 
