@@ -1,6 +1,7 @@
 //! The time loop: from a state to the state an hour later.
 
 mod ahead;
+pub mod columns;
 mod continued;
 pub mod ensemble;
 mod march;

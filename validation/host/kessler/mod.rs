@@ -5,6 +5,7 @@
 
 mod in_run;
 mod lanes;
+mod pair;
 mod processes;
 mod properties;
 mod reference;
