@@ -6,13 +6,13 @@ use std::sync::Arc;
 use clap::Args;
 
 use crate::advection::Limiter;
+use crate::backend::Microphysics;
 use crate::ensemble::Ensemble;
 use crate::grid::Sides;
 use crate::io::output::Storage;
 use crate::io::wrf::series::Overlap;
 use crate::passive::Recipe;
 use crate::plan::Length;
-use crate::wsm5::Fallout;
 
 /// A run as the user wants it.
 #[derive(Clone, Debug)]
@@ -41,8 +41,8 @@ pub struct RunConfig {
     pub restarts: Restarts,
     /// Limiter of the water species.
     pub limiter: Limiter,
-    /// Variant of the microphysics.
-    pub fallout: Fallout,
+    /// The microphysics.
+    pub microphysics: Microphysics,
     /// Which file counts where several have a time.
     pub overlap: Overlap,
     /// Lateral boundaries, when the user gives them.

@@ -7,6 +7,7 @@
 
 #[cfg(feature = "gpu")]
 pub mod gpu;
+pub mod mismatch;
 
 use ndarray::{Array2, Array3};
 use rayon::prelude::*;

@@ -15,12 +15,6 @@ __device__ inline bool is_clear(const Cell& cell)
 // All water of a cell, kg kg-1. See src/wsm5/cell.rs.
 __device__ inline real water(const Cell& cell) { return cell.qv + cell.qc + cell.qr + cell.qi + cell.qs; }
 
-// Mass of a change of water that is lost or made since dry mass is not rho dz. See src/wsm5/cell.rs.
-__device__ inline real mass_mismatch(real mass, real per_area, real rho, real dz, real before, real after)
-{
-    return (mass * per_area - rho * dz) * (after - before);
-}
-
 // Sets the invariants of a call. See src/wsm5/cell.rs.
 __device__ inline void settle(const Cell& cell, Air& air)
 {

@@ -12,22 +12,26 @@ use rayon::prelude::*;
 use super::operators::Operator;
 use super::turned::Turning;
 use super::{
-    Attached, Backend, Captured, FRAMES_IN_FLIGHT, Gathered, Observed, PhaseTimes, Precipitation,
-    Products, Profiles, Region, Shift, Standing, Summary, TracerAmount, WaterChange, check_finite,
+    Attached, Backend, Captured, Computing, FRAMES_IN_FLIGHT, Gathered, Microphysics, Observed,
+    PhaseTimes, Precipitation, Products, Profiles, Region, Shift, Standing, Summary, TracerAmount,
+    WaterChange, check_finite,
 };
-use crate::advection::flux::FluxConstants;
 use crate::advection::{self, Entering, Limiter, Wind, Workspace};
+use crate::constants::Constants;
 use crate::error::Result;
 use crate::forcing::{Continuity, Forcing, Moment};
 use crate::grid::{Grid, Side};
-use crate::mass::{AirMass, MassCoordinate};
+use crate::lanes::Instructions;
+use crate::mass::{AirMass, Layered, MassCoordinate};
+use crate::physics::kessler::{self, Kessler};
+use crate::physics::{self, Block, Budget};
 use crate::primitives::reduce::Number;
 use crate::real::Real;
-use crate::state::{CloudDiagnostics, STATE_FIELDS, State, Surface, TracerChange};
+use crate::state::{CloudDiagnostics, Environment, STATE_FIELDS, State, Surface, TracerChange};
 use crate::tracers::{Role, Tracer};
 use crate::wsm5::reflectivity::Bins;
 use crate::wsm5::scheme::Scheme;
-use crate::wsm5::{self, DiagnosticFields, Fallout, Fields, Scratch, Vectorised, Weighing};
+use crate::wsm5::{self, DiagnosticFields, Fields, Scratch, Weighing};
 
 /// The state of a run and what a step needs beside it.
 #[derive(Debug)]
@@ -36,7 +40,10 @@ pub struct Cpu<R: Real> {
     air: AirMass<R>,
     region: Region,
     limiter: Limiter,
+    /// WSM5, which diagnoses in any case.
     scheme: Scheme<R>,
+    /// The Kessler scheme in its place, with its work space.
+    kessler: Option<(Kessler<R>, physics::Scratch<kessler::Work<R>>)>,
     /// Seed of the units that the values are moved by before the next step, if they are.
     disturbance: Option<u64>,
     bins: Bins<R>,
@@ -99,17 +106,21 @@ impl<R: Clone> Present<R> {
     }
 }
 
-impl<R: FluxConstants + Vectorised> Cpu<R> {
+impl<R: Computing> Cpu<R> {
     /// Takes over a state; `forcing` drives the steps until another one is given.
     pub fn new(
         grid: &Grid,
         coordinate: &MassCoordinate,
         limiter: Limiter,
-        fallout: Fallout,
+        microphysics: impl Into<Microphysics>,
         forcing: &Arc<Forcing<R>>,
         state: State<R>,
     ) -> Self {
-        let shape = grid.shape;
+        let (shape, microphysics) = (grid.shape, microphysics.into());
+        let kessler = (microphysics == Microphysics::Kessler).then(|| {
+            let scheme = Kessler::default();
+            (scheme, physics::Scratch::new(&scheme, shape.nz))
+        });
         let workspace = Workspace::new(shape);
         let (tracers, passive) = (state.set().len(), state.set().passive().len());
         let each = tracers.div_ceil(rayon::current_num_threads());
@@ -119,7 +130,8 @@ impl<R: FluxConstants + Vectorised> Cpu<R> {
             grid: *grid,
             air: AirMass::new(grid, coordinate),
             limiter,
-            scheme: Scheme::default().with_fallout(fallout),
+            scheme: Scheme::default().with_fallout(microphysics.fallout()),
+            kessler,
             disturbance: None,
             bins: Bins::default(),
             present: Present::Frame(Arc::clone(forcing)),
@@ -181,16 +193,24 @@ impl<R: FluxConstants + Vectorised> Cpu<R> {
 
     /// One call of the microphysics over `dt` seconds, outside the specified rows.
     pub fn microphysics(&mut self, dt: f64) {
-        let environment = &self.present.get().environment;
-        let weighing = Weighing::new(&self.air.cell, &self.per_area, &mut self.mass_mismatch);
-        let fields = Fields::new(R::THETA_BASE, &mut self.state, environment, &mut self.surface);
-        let fields = fields.weighed(weighing);
         let inside = |low: Side, high: Side, n: usize| {
             usize::from(low == Side::Specified)..n - usize::from(high == Side::Specified)
         };
         let sides = self.grid.sides;
         let rows = inside(sides.south, sides.north, self.grid.shape.ny);
         let columns = inside(sides.west, sides.east, self.grid.shape.nx);
+        let environment = &self.present.get().environment;
+        if let Some((scheme, scratch)) = &self.kessler {
+            let (air, weight) = (&self.air.cell, &self.per_area);
+            let (state, surface) = (&mut self.state, &mut self.surface);
+            let block =
+                warm_rain(state, environment, surface, (air, weight, &mut self.mass_mismatch));
+            physics::call(scheme, R::of(dt), scratch, block.within(rows, columns));
+            return;
+        }
+        let weighing = Weighing::new(&self.air.cell, &self.per_area, &mut self.mass_mismatch);
+        let fields = Fields::new(R::THETA_BASE, &mut self.state, environment, &mut self.surface);
+        let fields = fields.weighed(weighing);
         wsm5::call(&self.scheme, R::of(dt), &self.scratch, fields.within(rows, columns));
     }
 
@@ -204,6 +224,11 @@ impl<R: FluxConstants + Vectorised> Cpu<R> {
     /// The microphysics, to be changed where a check is to notice it.
     pub fn scheme_mut(&mut self) -> &mut Scheme<R> {
         &mut self.scheme
+    }
+
+    /// The Kessler scheme, where the run is made with it, to be changed where a check is to notice it.
+    pub fn kessler_mut(&mut self) -> Option<&mut Kessler<R>> {
+        self.kessler.as_mut().map(|(scheme, _)| scheme)
     }
 
     /// Moves every value by a unit in the last place up or down before every step from here on,
@@ -241,9 +266,28 @@ impl<R: FluxConstants + Vectorised> Cpu<R> {
     }
 }
 
+/// The columns of a run for the Kessler scheme.
+fn warm_rain<'a, R: Constants>(
+    state: &'a mut State<R>,
+    air: &'a Environment<R>,
+    surface: &'a mut Surface<R>,
+    (mass, per_area, mass_mismatch): (&'a Layered<R>, &'a Array2<R>, &'a mut Array2<R>),
+) -> Block<'a, R> {
+    let Surface { rain, rainncv, fallen, fall_residual, clipped, .. } = surface;
+    let [theta, qv, qc, qr, _, _] = state.moist_air_mut().each_mut().map(|field| field.view_mut());
+    let terms = [fallen, fall_residual, clipped];
+    Block {
+        theta_base: R::THETA_BASE,
+        tracers: vec![theta, qv, qc, qr],
+        air: [&air.rho, &air.exner, &air.dz].map(|field| field.view()).into(),
+        surface: vec![rain.view_mut(), rainncv.view_mut()],
+        budget: Some(Budget::new(terms, mass_mismatch, mass, per_area)),
+    }
+}
+
 impl<R> Backend<R> for Cpu<R>
 where
-    R: FluxConstants + Vectorised + Number,
+    R: Computing + Number,
 {
     fn kind(&self) -> &'static str {
         "cpu"
@@ -253,7 +297,10 @@ where
         let threads = rayon::current_num_threads();
         let plural = if threads == 1 { "" } else { "s" };
         // Single precision has other bits with them than without.
-        let vectors = self.scratch.instructions(self.scheme.fallout);
+        let vectors = match &self.kessler {
+            Some(_) => Instructions::best(),
+            None => self.scratch.instructions(self.scheme.fallout),
+        };
         let with = vectors.map_or_else(String::new, |instructions| format!(", {instructions}"));
         format!("CPU, {threads} thread{plural}, {}{with}", name())
     }
@@ -383,7 +430,7 @@ where
 
 impl<R> Observed<R> for Cpu<R>
 where
-    R: FluxConstants + Vectorised + Number,
+    R: Computing + Number,
 {
     fn attach(&mut self, attached: &Attached<R>) -> Result<()> {
         let shape = self.grid.shape;

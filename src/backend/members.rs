@@ -3,9 +3,11 @@
 use std::sync::Arc;
 
 use super::cpu::{Cpu, Own};
-use super::{Backend, Captured, PhaseTimes, Precipitation, WaterChange, check_finite};
+use super::{
+    Backend, Captured, Computing, Microphysics, PhaseTimes, Precipitation, WaterChange,
+    check_finite,
+};
 use crate::advection::Limiter;
-use crate::advection::flux::FluxConstants;
 use crate::error::Result;
 use crate::forcing::{Forcing, Moment};
 use crate::grid::{Grid, Shape};
@@ -14,7 +16,6 @@ use crate::primitives::reduce::Number;
 use crate::real::Real;
 use crate::state::{State, Surface, TracerChange};
 use crate::tracers::TracerSet;
-use crate::wsm5::Vectorised;
 use crate::wsm5::scheme::Scheme;
 
 /// What a member starts with.
@@ -103,12 +104,12 @@ pub struct MembersOnCpu<R: Real> {
     members: Vec<Own<R>>,
 }
 
-impl<R: FluxConstants + Vectorised> MembersOnCpu<R> {
+impl<R: Computing> MembersOnCpu<R> {
     /// Takes over what the members start with; `forcing` drives the steps until another one is given.
     pub fn new(
         grid: &Grid,
         coordinate: &MassCoordinate,
-        limiter: Limiter,
+        (limiter, microphysics): (Limiter, Microphysics),
         forcing: &Arc<Forcing<R>>,
         starts: impl IntoIterator<Item = Start<R>>,
     ) -> Self {
@@ -124,8 +125,7 @@ impl<R: FluxConstants + Vectorised> MembersOnCpu<R> {
             .collect();
         let set = members.first().map_or_else(TracerSet::moist_air, |x| Arc::clone(x.state.set()));
         let nobody = State::zeros_of(set, Shape { nx: 0, ny: 0, nz: 0 });
-        let fallout = members.first().map(|first| first.scheme.fallout).unwrap_or_default();
-        Self { shared: Cpu::new(grid, coordinate, limiter, fallout, forcing, nobody), members }
+        Self { shared: Cpu::new(grid, coordinate, limiter, microphysics, forcing, nobody), members }
     }
 
     /// Has something done by the backend as it is for a member.
@@ -140,7 +140,7 @@ impl<R: FluxConstants + Vectorised> MembersOnCpu<R> {
 
 impl<R> Members<R> for MembersOnCpu<R>
 where
-    R: FluxConstants + Vectorised + Number,
+    R: Computing + Number,
 {
     fn count(&self) -> usize {
         self.members.len()

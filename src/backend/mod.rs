@@ -8,6 +8,7 @@ mod finite;
 #[cfg(feature = "gpu")]
 pub mod gpu;
 pub mod members;
+mod microphysics;
 mod observed;
 mod operators;
 mod region;
@@ -17,15 +18,24 @@ mod turned;
 
 use serde::Serialize;
 
+use crate::advection::flux::FluxConstants;
 use crate::error::Result;
 use crate::forcing::Moment;
+use crate::physics::kessler;
 use crate::state::{CloudDiagnostics, State, Surface, TracerChange};
 pub use crate::state::{Gathered, SPECIES, Standing, WaterChange};
+use crate::wsm5;
 pub use finite::check_finite;
+pub use microphysics::Microphysics;
 pub use observed::{Attached, Observed, PRODUCT_PLANES, PRODUCT_VOLUMES, Products, Profiles};
 pub use region::Region;
 pub use shift::Shift;
 pub use summary::Summary;
+
+/// A precision that the transport and all schemes of microphysics can be run in.
+pub trait Computing: FluxConstants + wsm5::Vectorised + kessler::Vectorised {}
+
+impl<R: FluxConstants + wsm5::Vectorised + kessler::Vectorised> Computing for R {}
 
 /// Frames of output that a backend may be asked for before the first of them is collected.
 pub const FRAMES_IN_FLIGHT: usize = 2;

@@ -8,14 +8,15 @@ use std::time::Instant;
 use serde::Serialize;
 use tracing::info;
 
-use crate::backend::PhaseTimes;
 use crate::backend::gpu::{MembersOnGpu, OnDevice, Setting};
 use crate::backend::members::{Members, MembersOnCpu, Start};
+use crate::backend::{Microphysics, PhaseTimes};
 use crate::cli::begin::{Ready, interruptible, log_projection, print_dry, ready};
 use crate::cli::beside::Asked;
 use crate::cli::made::Made;
 use crate::cli::progress::Progress;
 use crate::cli::provenance::provenance;
+use crate::cli::scheme;
 use crate::config::RunConfig;
 use crate::device::Gpu;
 use crate::diagnostics::budget::Water;
@@ -62,6 +63,8 @@ pub(super) fn run<R: Working + OnDevice>(
     let output = pending(&config.output)?;
     let json = config.json.as_deref().map(pending).transpose()?;
     let asked = Asked::read(config)?;
+    refuse_parameters(config, ensemble)?;
+    let left_out = scheme::left_out(config, None)?;
     let Ready { mut case, plan, series, .. } = ready::<R>(config, asked, gpu, None)?;
     ensemble.check(&case.domain.grid)?;
     log_projection(&case);
@@ -80,6 +83,8 @@ pub(super) fn run<R: Working + OnDevice>(
         domain,
         start: series.start(),
         tracers: Arc::clone(&case.tracers),
+        physics: config.microphysics.number(),
+        left_out,
         dt: plan.dt,
         provenance,
     };
@@ -124,6 +129,19 @@ pub(super) fn run<R: Working + OnDevice>(
     Ok(())
 }
 
+/// Fails where members are to differ by parameters that the scheme does not have.
+fn refuse_parameters(config: &RunConfig, ensemble: &Ensemble) -> Result<()> {
+    match (config.microphysics, ensemble.changes.first()) {
+        (Microphysics::Kessler, Some(change)) => Err(Error::Usage(format!(
+            "{}: [parameters] {} is of WSM5, and --physics kessler has no such parameter; leave [parameters] out and \
+             let members differ by [initial.NAME]",
+            ensemble.path.shown(),
+            change.parameter.name
+        ))),
+        _ => Ok(()),
+    }
+}
+
 /// Backend that computes the members.
 fn members<R: Working + OnDevice>(
     config: &RunConfig,
@@ -133,7 +151,8 @@ fn members<R: Working + OnDevice>(
     state: State<R>,
 ) -> Result<Box<dyn Members<R>>> {
     let (grid, coordinate) = (&case.domain.grid, &case.domain.coordinate);
-    let RunConfig { limiter, fallout, .. } = *config;
+    let RunConfig { limiter, microphysics, .. } = *config;
+    let fallout = microphysics.fallout();
     let scheme = |member| Scheme::new(&ensemble.tuning(member)).with_fallout(fallout);
     let start = move |member| {
         let mut state = state.clone();
@@ -142,13 +161,15 @@ fn members<R: Working + OnDevice>(
     };
     let numbers = 0..ensemble.members;
     let Some(gpu) = gpu else {
+        let schemes = (limiter, microphysics);
         let starts = numbers.map(|member| Start { scheme: scheme(member), state: start(member) });
-        return Ok(Box::new(MembersOnCpu::new(grid, coordinate, limiter, &case.forcing, starts)));
+        return Ok(Box::new(MembersOnCpu::new(grid, coordinate, schemes, &case.forcing, starts)));
     };
     let has_sequence = case.has_sequence();
     let tracers = &case.tracers;
     let mapping = None;
-    let setting = Setting { grid, coordinate, limiter, fallout, mapping, tracers, has_sequence };
+    let setting =
+        Setting { grid, coordinate, limiter, microphysics, mapping, tracers, has_sequence };
     let schemes: Vec<Scheme<R>> = numbers.map(scheme).collect();
     Ok(Box::new(MembersOnGpu::new(gpu, &setting, &schemes, start)?))
 }

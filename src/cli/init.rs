@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use tracing::{info, warn};
 
+use crate::backend::Microphysics;
 use crate::cases::{Name, Shear, Wish};
 use crate::cli::refine::free_memory;
 use crate::error::{Error, Result};
@@ -183,6 +184,9 @@ impl Init {
             domain: case.domain.clone(),
             start,
             tracers: TracerSet::moist_air(),
+            // Written as those of WSM5 always were; any scheme runs with them.
+            physics: Microphysics::default().number(),
+            left_out: Vec::new(),
             dt: case.dt,
             provenance: provenance.into(),
         };

@@ -4,7 +4,7 @@ use std::io::Write;
 
 use serde::Serialize;
 
-use crate::backend::cpu;
+use crate::backend::{Microphysics, cpu};
 use crate::config::RunConfig;
 use crate::error::Result;
 use crate::lanes::Instructions;
@@ -53,7 +53,10 @@ pub(super) struct Made {
     grid: [usize; 3],
     boundary: String,
     limiter: String,
-    fallout: String,
+    /// The microphysics, and the variant where it has any.
+    physics: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    fallout: Option<String>,
     pub(super) steps: usize,
     dt: f64,
     max_dt: f64,
@@ -88,7 +91,11 @@ impl Made {
             grid: [shape.nx, shape.ny, shape.nz],
             boundary: case.domain.grid.sides.to_string(),
             limiter: format!("{:?}", config.limiter),
-            fallout: format!("{:?}", config.fallout),
+            physics: config.microphysics.name(),
+            fallout: match config.microphysics {
+                Microphysics::Wsm5(fallout) => Some(format!("{fallout:?}")),
+                Microphysics::Kessler => None,
+            },
             steps: plan.past.steps + outcome.steps,
             dt: plan.dt,
             max_dt: plan.max_dt,
@@ -107,6 +114,8 @@ impl Made {
         let [nx, ny, nz] = self.grid;
         writeln!(out, "\nnwp-mini {} on the {}, {}", self.version, self.device, self.precision)?;
         writeln!(out, "grid           {nx}x{ny}x{nz} cells, boundaries {}", self.boundary)?;
+        let variant = self.fallout.as_ref().map(|fallout| format!(", fall {fallout}"));
+        writeln!(out, "microphysics   {}{}", self.physics, variant.unwrap_or_default())?;
         writeln!(
             out,
             "simulated      {:.0} s in {} steps of {:.6} s (longest possible {:.1} s)",

@@ -26,6 +26,7 @@ mod report;
 mod report_page;
 mod restart;
 mod run;
+mod scheme;
 mod storing;
 mod tracers;
 mod transport;

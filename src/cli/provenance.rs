@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::{fs, io};
 
+use crate::backend::Microphysics;
 use crate::config::RunConfig;
 use crate::device::Gpu;
 use crate::error::{Error, Result};
@@ -19,6 +20,11 @@ pub(super) fn provenance<R: Working>(
     let names: Vec<_> = config.inputs.iter().map(|path| path.shown_name()).collect();
     let name = names.join(", ");
     let sums = config.inputs.iter().map(|path| sha256(path)).collect::<Result<Vec<_>>>()?;
+    // Kessler has no variants.
+    let fallout = match config.microphysics {
+        Microphysics::Wsm5(fallout) => Some(("fallout", format!("{fallout:?}"))),
+        Microphysics::Kessler => None,
+    };
     let facts = [
         ("nwp_mini_version", env!("CARGO_PKG_VERSION").to_owned()),
         ("git_hash", env!("NWP_MINI_COMMIT").to_owned()),
@@ -27,7 +33,8 @@ pub(super) fn provenance<R: Working>(
         ("backend", backend.to_owned()),
         ("device_name", device.to_owned()),
         ("precision", R::NAME.to_owned()),
-        ("fallout", format!("{:?}", config.fallout)),
+    ];
+    let of_input = [
         ("input_file", name),
         ("input_sha256", sums.join(", ")),
         ("refined", config.refine.to_string()),
@@ -38,7 +45,12 @@ pub(super) fn provenance<R: Working>(
         [("nvrtc_version", format!("{major}.{minor}")), ("nvrtc_options", options)]
     });
     let tracers = config.tracers.as_ref().map(|recipe| ("tracers", recipe.text.clone()));
-    let facts = facts.into_iter().chain(tracers).chain(compiler.into_iter().flatten());
+    let facts = facts
+        .into_iter()
+        .chain(fallout)
+        .chain(of_input)
+        .chain(tracers)
+        .chain(compiler.into_iter().flatten());
     Ok(facts.map(|(name, text)| (name.to_owned(), Attribute::Text(text))).collect())
 }
 

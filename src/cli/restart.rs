@@ -3,8 +3,9 @@
 use clap::ValueEnum;
 use tracing::warn;
 
-use crate::backend::Backend;
-use crate::cli::{FalloutChoice, LimiterChoice, Precision};
+use crate::backend::{Backend, Microphysics};
+use crate::cli::scheme::{LEFT_OUT, microphysics};
+use crate::cli::{FalloutChoice, LimiterChoice, PhysicsChoice, Precision};
 use crate::config::RunConfig;
 use crate::error::{Error, Result};
 use crate::grid::Sides;
@@ -20,6 +21,7 @@ use crate::plan::Plan;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Given {
     pub(super) precision: Option<Precision>,
+    pub(super) physics: Option<PhysicsChoice>,
     pub(super) fallout: Option<FalloutChoice>,
     pub(super) limiter: Option<LimiterChoice>,
     pub(super) boundary: Option<Sides>,
@@ -31,7 +33,7 @@ pub(super) struct Given {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Settled {
     pub(super) precision: Precision,
-    pub(super) fallout: FalloutChoice,
+    pub(super) microphysics: Microphysics,
     pub(super) limiter: LimiterChoice,
     pub(super) boundary: Option<Sides>,
     pub(super) refine: u16,
@@ -45,11 +47,11 @@ impl Given {
     ///
     /// [`Error::Usage`] if the given value differs from that of the restart file.
     pub(super) fn settle(self, file: Option<&RestartFile>) -> Result<Settled> {
-        let Self { precision, fallout, limiter, boundary, refine, dt } = self;
+        let Self { precision, physics, fallout, limiter, boundary, refine, dt } = self;
         let Some(file) = file else {
             return Ok(Settled {
                 precision: precision.unwrap_or(Precision::F32),
-                fallout: fallout.unwrap_or(FalloutChoice::SemiLagrangian),
+                microphysics: microphysics(physics.unwrap_or(PhysicsChoice::Wsm5), fallout)?,
                 limiter: limiter.unwrap_or(LimiterChoice::Pd),
                 boundary,
                 refine: refine.unwrap_or(1),
@@ -60,10 +62,18 @@ impl Given {
         if let Some(dt) = dt.filter(|dt| *dt != its) {
             return Err(differs(file, "dt", &dt.to_string(), &format!("steps of {its} s")));
         }
+        let microphysics = match kept(file, PHYSICS, physics, value_name, of_name)? {
+            // The scheme has no variants.
+            PhysicsChoice::Kessler => microphysics(PhysicsChoice::Kessler, fallout)?,
+            PhysicsChoice::Wsm5 => {
+                let fallout: FalloutChoice = kept(file, "fallout", fallout, value_name, of_name)?;
+                Microphysics::Wsm5(fallout.into())
+            }
+        };
         let whole = |text: &str| text.parse::<u16>().map_err(|e| e.to_string());
         Ok(Settled {
             precision: kept(file, "precision", precision, value_name, of_name)?,
-            fallout: kept(file, "fallout", fallout, value_name, of_name)?,
+            microphysics,
             limiter: kept(file, "limiter", limiter, value_name, of_name)?,
             boundary: Some(kept(file, "boundary", boundary, Sides::to_string, str::parse)?),
             refine: kept(file, "refine", refine, u16::to_string, whole)?,
@@ -71,6 +81,9 @@ impl Given {
         })
     }
 }
+
+/// The option of the scheme.
+const PHYSICS: &str = "physics";
 
 fn value_name<T: ValueEnum>(value: &T) -> String {
     value.to_possible_value().map_or_else(String::new, |value| value.get_name().to_owned())
@@ -88,7 +101,11 @@ fn kept<T>(
     show: impl Fn(&T) -> String,
     parse: impl Fn(&str) -> Result<T, String>,
 ) -> Result<T> {
-    let its = file.text(name)?;
+    let its = match file.option(name) {
+        // Runs of older programs had no other.
+        None if name == PHYSICS => value_name(&PhysicsChoice::Wsm5),
+        _ => file.text(name)?,
+    };
     if let Some(given) = given.map(|given| show(&given)).filter(|given| *given != its) {
         return Err(differs(file, name, &given, &format!("--{name} {its}")));
     }
@@ -120,22 +137,28 @@ pub(super) fn restarter<R: Working>(
     pending: Pending,
     config: &RunConfig,
     (case, series, plan): (&Case<R>, Series, &Plan),
-    provenance: Vec<(String, Attribute)>,
+    (provenance, left_out): (Vec<(String, Attribute)>, &[&str]),
 ) -> Restarter {
     let choices = [
-        ("precision", R::NAME.to_owned()),
-        ("fallout", value_name(&FalloutChoice::from(config.fallout))),
         ("limiter", value_name(&LimiterChoice::from(config.limiter))),
         ("boundary", case.domain.grid.sides.to_string()),
         ("refine", config.refine.to_string()),
     ];
+    let precision = std::iter::once(("precision", R::NAME.to_owned()));
+    // WSM5 as files have it that know of no other scheme.
+    let scheme = match config.microphysics {
+        Microphysics::Wsm5(fallout) => vec![("fallout", value_name(&FalloutChoice::from(fallout)))],
+        Microphysics::Kessler => {
+            vec![(PHYSICS, value_name(&PhysicsChoice::Kessler)), (LEFT_OUT, left_out.join(","))]
+        }
+    };
     let tracers = config.tracers.as_ref().map(|recipe| ("tracers", recipe.text.clone()));
     let about = About {
         domain: series.coarse(&case.domain).0.clone(),
         column_mass: case.given.column_mass.clone(),
         series,
         dt: plan.dt,
-        options: choices.into_iter().chain(tracers).collect(),
+        options: precision.chain(scheme).chain(choices).chain(tracers).collect(),
         provenance,
     };
     Restarter::new(pending, about)

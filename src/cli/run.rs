@@ -20,9 +20,12 @@ use crate::cli::progress::Progress;
 use crate::cli::provenance::provenance;
 use crate::cli::report::Facts;
 use crate::cli::restart::{Given, Settled, restarter, warn_of_another_backend};
+use crate::cli::scheme;
 use crate::cli::storing::Storing;
 use crate::cli::tracers;
-use crate::cli::{BackendChoice, FalloutChoice, LimiterChoice, OverlapChoice, Precision};
+use crate::cli::{
+    BackendChoice, FalloutChoice, LimiterChoice, OverlapChoice, PhysicsChoice, Precision,
+};
 use crate::config::{Beside, Restarts, RunConfig};
 use crate::device::Gpu;
 use crate::diagnostics::difference::Value;
@@ -103,7 +106,10 @@ pub(super) struct Run {
     /// Precision of the computation and of the output [default: f32]
     #[arg(long, value_name = "PRECISION")]
     precision: Option<Precision>,
-    /// How precipitation falls [default: semi-lagrangian]
+    /// The microphysics, whatever scheme the input is of [default: wsm5]
+    #[arg(long, value_name = "SCHEME")]
+    physics: Option<PhysicsChoice>,
+    /// How precipitation falls in WSM5 [default: semi-lagrangian]
     #[arg(long, value_name = "SCHEME")]
     fallout: Option<FalloutChoice>,
     /// Limiter of the transport of water [default: pd]
@@ -141,8 +147,8 @@ impl Run {
     /// Runs the command.
     pub(super) fn run(&self) -> Result<()> {
         let from = self.restarts.restart.as_deref().map(RestartFile::open).transpose()?;
-        let Self { precision, fallout, limiter, boundary, refine, dt, .. } = *self;
-        let given = Given { precision, fallout, limiter, boundary, refine, dt };
+        let Self { precision, physics, fallout, limiter, boundary, refine, dt, .. } = *self;
+        let given = Given { precision, physics, fallout, limiter, boundary, refine, dt };
         let settled = given.settle(from.as_ref())?;
         let config = self.config(&settled, from.as_ref())?;
         let gpu = self.backend.open(&self.gpu)?;
@@ -193,7 +199,7 @@ impl Run {
             output_interval: self.output_interval,
             restarts,
             limiter: settled.limiter.into(),
-            fallout: settled.fallout.into(),
+            microphysics: settled.microphysics,
             overlap: self.overlap.into(),
             boundary: settled.boundary,
             refine: settled.refine.into(),
@@ -292,6 +298,7 @@ fn run<R: Working + Value + OnDevice>(
     let page = config.report.as_deref().map(pending).transpose()?;
     let restart_output = config.restarts.restart_output.as_deref().map(pending).transpose()?;
     let asked = Asked::read(config)?;
+    let left_out = scheme::left_out(config, from)?;
 
     let Ready { mut case, plan, series, mut beside } = ready::<R>(config, asked, gpu, from)?;
     log_projection(&case);
@@ -310,6 +317,8 @@ fn run<R: Working + Value + OnDevice>(
         domain: case.domain.clone(),
         start: series.start(),
         tracers: Arc::clone(&case.tracers),
+        physics: config.microphysics.number(),
+        left_out,
         dt: plan.dt,
         provenance: provenance::<R>(config, [backend.kind(), &backend.device()], gpu)?,
     };
@@ -319,10 +328,13 @@ fn run<R: Working + Value + OnDevice>(
     let restarts = restart_output.is_some().then_some(config.restarts.restart_interval);
     let restarts = restarts.map(|interval| Frames { interval, ..Frames::default() });
     let restarter = restart_output.map(|pending| {
-        restarter(pending, config, (&case, series, &plan), header.provenance.clone())
+        let about = (header.provenance.clone(), &header.left_out[..]);
+        restarter(pending, config, (&case, series, &plan), about)
     });
     let companions = beside.files(&header)?;
-    let form = FileForm { storage: config.storage.clone(), ledger: Ledger::default() };
+    let mut storage = config.storage.clone();
+    storage.variables = storage.variables.without(&header.left_out);
+    let form = FileForm { storage, ledger: Ledger::default() };
     let ledger = form.ledger.clone();
     let output = Output::create(output, (header, form), companions, restarter)?;
     let frames = Frames { interval: config.output_interval, ..Frames::default() };
@@ -399,14 +411,22 @@ fn backend<R: Working + OnDevice>(
     state: State<R>,
 ) -> Result<Box<dyn Backend<R>>> {
     let (grid, coordinate) = (&case.domain.grid, &case.domain.coordinate);
-    let RunConfig { limiter, fallout, .. } = *config;
+    let RunConfig { limiter, microphysics, .. } = *config;
     let Some(gpu) = gpu else {
-        return Ok(Box::new(Cpu::new(grid, coordinate, limiter, fallout, &case.forcing, state)));
+        return Ok(Box::new(Cpu::new(
+            grid,
+            coordinate,
+            limiter,
+            microphysics,
+            &case.forcing,
+            state,
+        )));
     };
     let has_sequence = case.has_sequence();
     let tracers = &case.tracers;
     let mapping = None;
-    let setting = Setting { grid, coordinate, limiter, fallout, mapping, tracers, has_sequence };
+    let setting =
+        Setting { grid, coordinate, limiter, microphysics, mapping, tracers, has_sequence };
     let mut backend = OnGpu::new(gpu, &setting, &state)?;
     if let Some(step) = config.failing_step {
         backend.fail_at(step);
@@ -437,8 +457,8 @@ impl<R: Working + Value> Job<'_, R> {
         let watch = &mut |step| progress.at(step);
         let result = if let Some(start) = compared {
             let case = &mut *self.case;
-            let RunConfig { limiter, fallout, .. } = *config;
-            let pair = Pair { case, start, plan, frames, limiter, fallout, stop };
+            let RunConfig { limiter, microphysics, .. } = *config;
+            let pair = Pair { case, start, plan, frames, limiter, microphysics, stop };
             model::pair::run(pair, backend, sink, watch)
                 .map(|report| (report.outcome.clone(), Some(report)))
         } else {

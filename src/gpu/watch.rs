@@ -47,9 +47,14 @@ impl Watch {
     where
         R: SchemeConstants + RadarConstants + Element,
     {
-        let marks = self.marks();
+        let [marks, notes] = self.of_calls();
         transport.note(marks);
-        clouds.note(marks, self.notes.pointer());
+        clouds.note(marks, notes);
+    }
+
+    /// The words for a call of the microphysics that begins, and for what is not finite: for as long as this is kept.
+    pub fn of_calls(&self) -> [DevicePointer<u64>; 2] {
+        [self.marks(), self.notes.pointer()]
     }
 
     /// Forgets all notes. Waits for the device.

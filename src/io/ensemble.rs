@@ -16,6 +16,7 @@ use crate::io::layout::{
 use crate::io::output::{Header, Snapshot, define_place};
 use crate::io::pending::Pending;
 use crate::io::reopening::Reopening;
+use crate::io::selection::is_left_out;
 use crate::io::writer::Stored;
 use crate::primitives::moments::Moments;
 
@@ -138,20 +139,33 @@ fn write<R: Stored>(
 }
 
 /// Fields that differ from member to member and have mean and spread, in the order of
-/// [`differing_values`]: all but the winds.
+/// [`differing_values`]: all but the winds and what is left out.
 fn differing(header: &Header) -> Vec<Variable> {
     let fields = COMPUTED.iter().filter(|variable| !is_wind(variable)).chain(&CONTENTS).copied();
-    fields.chain(Variable::passive(&header.tracers)).collect()
+    fields
+        .chain(Variable::passive(&header.tracers))
+        .filter(|about| is_written(header, about))
+        .collect()
+}
+
+fn is_written(header: &Header, variable: &Variable) -> bool {
+    !is_left_out(&header.left_out, variable.name)
 }
 
 fn is_wind(variable: &Variable) -> bool {
     matches!(variable.name, "U" | "V" | "W")
 }
 
-fn differing_values<R: Stored>(snapshot: &Snapshot<R>) -> impl Iterator<Item = &[R]> {
+fn differing_values<'a, R: Stored>(
+    header: &'a Header,
+    snapshot: &'a Snapshot<R>,
+) -> impl Iterator<Item = &'a [R]> {
     let computed = COMPUTED.iter().zip(snapshot.computed());
-    let computed = computed.filter(|(variable, _)| !is_wind(variable)).map(|(_, values)| values);
-    computed.chain(snapshot.contents()).chain(snapshot.passive())
+    let computed = computed.filter(|(variable, _)| !is_wind(variable));
+    let known = computed.chain(CONTENTS.iter().zip(snapshot.contents()));
+    let known =
+        known.filter(|(variable, _)| is_written(header, variable)).map(|(_, values)| values);
+    known.chain(snapshot.passive())
 }
 
 /// A variable of every member.
@@ -201,7 +215,7 @@ impl Book {
             moments.push(Moments::new(levels * shape.columns()));
         }
         if roll.writes_members {
-            for about in PROFILES.iter().flatten() {
+            for about in PROFILES.iter().flatten().filter(|about| is_written(header, about)) {
                 define::<R>(file, &of_members(about), is_mapped)?;
             }
         }
@@ -234,7 +248,7 @@ impl Book {
             put_prescribed(file, header, frame, snapshot)?;
         }
         let at = [frame, member];
-        let values = differing_values(snapshot);
+        let values = differing_values(header, snapshot);
         let fields = differing(header);
         for ((about, moments), values) in fields.iter().zip(&mut self.moments).zip(values) {
             moments.add(values);
@@ -244,7 +258,8 @@ impl Book {
         }
         if self.roll.writes_members {
             let profiles: Vec<R> = snapshot.profiles.iter().map(|&x| R::of(x)).collect();
-            for (about, values) in PROFILES.iter().flatten().zip(profiles.chunks_exact(shape.nz)) {
+            let profiles = PROFILES.iter().flatten().zip(profiles.chunks_exact(shape.nz));
+            for (about, values) in profiles.filter(|(about, _)| is_written(header, about)) {
                 put_at(file, shape, &of_members(about), &at, values)?;
             }
         }

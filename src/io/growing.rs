@@ -13,6 +13,7 @@ use crate::io::fields::DEFLATE;
 use crate::io::output::Header;
 use crate::io::pending::Pending;
 use crate::io::reopening::Reopening;
+use crate::io::selection::is_left_out;
 use crate::io::wrf::Attribute;
 use crate::io::writer::Stored;
 
@@ -50,6 +51,8 @@ pub(super) struct Growing {
     /// Seconds from the reference time of the file to the start of the run.
     offset: f64,
     times: usize,
+    /// Variables of the run that are not written.
+    left_out: Vec<&'static str>,
 }
 
 impl Growing {
@@ -57,7 +60,8 @@ impl Growing {
     pub(super) fn create(pending: Pending, header: &Header, title: &str) -> Result<Self> {
         let file = Reopening::create(pending.path()).map_err(|e| pending.failed(e))?;
         let offset = 60.0 * calendar::minutes(header.domain.start, header.start);
-        let mut growing = Self { file, pending, offset, times: 0 };
+        let left_out = header.left_out.clone();
+        let mut growing = Self { file, pending, offset, times: 0, left_out };
         growing.define(|file| {
             let attributes = [
                 ("Conventions", "CF-1.11"),
@@ -102,8 +106,11 @@ impl Growing {
         self.file.file().and_then(add).map_err(|e| self.pending.failed(e))
     }
 
-    /// Adds a variable.
+    /// Adds a variable, unless the run leaves it out.
     pub(super) fn variable<R: Stored>(&mut self, about: &About<'_>) -> Result<()> {
+        if is_left_out(&self.left_out, about.name) {
+            return Ok(());
+        }
         self.define(|file| {
             let mut variable = file.add_variable::<R>(about.name, about.dimensions)?;
             if about.dimensions.len() > 2 {
@@ -145,13 +152,16 @@ impl Growing {
         })
     }
 
-    /// Adds an attribute to a variable.
+    /// Adds an attribute to a variable, unless the run leaves that out.
     pub(super) fn attribute(
         &mut self,
         variable: &str,
         name: &str,
         value: impl Into<AttributeValue>,
     ) -> Result<()> {
+        if is_left_out(&self.left_out, variable) {
+            return Ok(());
+        }
         self.define(|file| {
             let missing = || format!("no variable {variable}");
             let mut found = file.variable_mut(variable).ok_or_else(missing)?;
@@ -169,8 +179,8 @@ impl Growing {
         })
     }
 
-    /// Writes the values of a variable at the present time. `along` are the lengths of its other
-    /// dimensions, of which `before` come before that of time.
+    /// Writes the values of a variable at the present time, unless the run leaves it out. `along` are the lengths of
+    /// its other dimensions, of which `before` come before that of time.
     pub(super) fn now<R: Stored>(
         &mut self,
         name: &str,
@@ -178,6 +188,9 @@ impl Growing {
         along: &[usize],
         values: &[R],
     ) -> Result<()> {
+        if is_left_out(&self.left_out, name) {
+            return Ok(());
+        }
         let at = self.times - 1;
         let mut extents: Vec<Range<usize>> = along.iter().map(|n| 0..*n).collect();
         extents.insert(before, at..at + 1);

@@ -126,6 +126,10 @@ pub struct Header {
     pub start: PrimitiveDateTime,
     /// The tracers that the air carries.
     pub tracers: Arc<TracerSet>,
+    /// Number of the microphysics in WRF (`MP_PHYSICS`).
+    pub physics: i32,
+    /// Variables that are left out of files beside the output, which has a selection of its own.
+    pub left_out: Vec<&'static str>,
     /// Time step, s.
     pub dt: f64,
     /// Global attributes that tell how the file came about.
@@ -401,7 +405,7 @@ pub(super) fn define_place(file: &mut FileMut, header: &Header) -> netcdf::Resul
 }
 
 fn define_attributes(file: &mut FileMut, header: &Header) -> netcdf::Result<()> {
-    let Header { domain, start, dt, provenance, .. } = header;
+    let Header { domain, start, physics, dt, provenance, .. } = header;
     let shape = domain.grid.shape;
     file.add_attribute("TITLE", " OUTPUT FROM NWP-MINI, IN THE FORM OF WRF V4.7 MODEL")?;
     file.add_attribute("Conventions", "CF-1.11")?;
@@ -418,7 +422,7 @@ fn define_attributes(file: &mut FileMut, header: &Header) -> netcdf::Result<()> 
     file.add_attribute("DY", domain.grid.dy as f32)?;
     file.add_attribute("DT", *dt as f32)?;
     file.add_attribute("GRIDTYPE", "C")?;
-    file.add_attribute("MP_PHYSICS", 4)?;
+    file.add_attribute("MP_PHYSICS", *physics)?;
     file.add_attribute("USE_THETA_M", 0)?;
     file.add_attribute("NWP_MINI_BOUNDARY", domain.grid.sides.to_string())?;
     for (name, value) in domain.projection.iter().chain(provenance) {

@@ -25,6 +25,8 @@ pub enum Selection {
     Minimal,
     /// These.
     Listed(Vec<String>),
+    /// Those of another selection but for these, and what is made of them.
+    Except(Box<Self>, Vec<&'static str>),
 }
 
 /// All variables that there are but times.
@@ -50,10 +52,30 @@ impl Selection {
                 let is_of_state = TracerSet::moist_air().position(name).is_some();
                 PLACES.contains(&name) || FALLEN.contains(&name) || is_of_state || is_tracer()
             }
+            Self::Except(all, left_out) => all.has(about) && !is_left_out(left_out, name),
             Self::Listed(names) => {
                 PLACES.contains(&name) || names.iter().any(|other| other == name)
             }
         }
+    }
+}
+
+/// True for a variable that is left out, and for its sum, its mean and its root mean square.
+pub(super) fn is_left_out(left_out: &[&str], variable: &str) -> bool {
+    let ends = |rest: &str| ["", "_PATH", "_MEAN", "_RMS"].contains(&rest);
+    left_out.iter().any(|name| variable.strip_prefix(name).is_some_and(ends))
+}
+
+impl Selection {
+    /// The same without some variables.
+    #[must_use]
+    pub fn without(self, left_out: &[&'static str]) -> Self {
+        if left_out.is_empty() { self } else { Self::Except(Box::new(self), left_out.to_vec()) }
+    }
+
+    /// True for a variable that is asked for by its name.
+    pub fn lists(&self, name: &str) -> bool {
+        matches!(self, Self::Listed(names) if names.iter().any(|other| other == name))
     }
 }
 

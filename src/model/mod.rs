@@ -1,6 +1,7 @@
 //! The time loop: from a state to the state an hour later.
 
 mod ahead;
+pub mod columns;
 mod continued;
 pub mod ensemble;
 mod march;
@@ -17,8 +18,7 @@ use std::time::{Duration, Instant};
 
 use ndarray::Array3;
 
-use crate::advection::flux::FluxConstants;
-use crate::backend::Backend;
+use crate::backend::{Backend, Computing};
 use crate::diagnostics::budget::{TracerBudget, Water};
 use crate::diagnostics::frame::FrameFigures;
 use crate::error::Result;
@@ -33,7 +33,6 @@ use crate::primitives::reduce::Number;
 use crate::projection::Report;
 use crate::state::State;
 use crate::tracers::TracerSet;
-use crate::wsm5::Vectorised;
 pub use continued::History;
 use march::{Marching, march};
 pub use probe::{Nobody, Probe, Sink};
@@ -42,7 +41,7 @@ pub use sequence::FrameReport;
 use sequence::{Prescribed, Sequence, prepare};
 
 /// A precision that a run can be made in.
-pub trait Working: Stored + FluxConstants + Vectorised + Number {}
+pub trait Working: Stored + Computing + Number {}
 
 impl Working for f32 {}
 impl Working for f64 {}

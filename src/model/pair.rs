@@ -13,7 +13,7 @@ use super::suspect::{Suspect, suspects};
 use super::{Case, Frames, Nobody, Outcome, Probe, Sink, Working};
 use crate::advection::Limiter;
 use crate::backend::cpu::Cpu;
-use crate::backend::{Backend, PhaseTimes, Region, Shift};
+use crate::backend::{Backend, Microphysics, PhaseTimes, Region, Shift};
 use crate::diagnostics::difference::Value;
 use crate::diagnostics::pair::{
     Apart, PROBE_UNITS, Sample, Totals, Verdict, Yardstick, judge_later,
@@ -25,7 +25,7 @@ use crate::io::restart::Saved;
 use crate::io::sampled::{self, ColumnFrame};
 use crate::plan::Plan;
 use crate::state::State;
-use crate::wsm5::{Fallout, minor_steps};
+use crate::wsm5::minor_steps;
 
 /// Steps that one core is timed over: enough to tell its speed, and the others need not wait long.
 const STEPS_OF_ONE_CORE: usize = 5;
@@ -46,8 +46,8 @@ pub struct Pair<'a, R> {
     pub frames: Frames,
     /// The limiter of the water.
     pub limiter: Limiter,
-    /// The variant of the microphysics.
-    pub fallout: Fallout,
+    /// The microphysics.
+    pub microphysics: Microphysics,
     /// Set where the user wants them to end.
     pub stop: &'a AtomicBool,
 }
@@ -210,7 +210,7 @@ pub fn run<R: Working + Value>(
 impl<R: Working + Value> Pair<'_, R> {
     fn cpu(&self, state: State<R>) -> Cpu<R> {
         let (grid, coordinate) = (&self.case.domain.grid, &self.case.domain.coordinate);
-        Cpu::new(grid, coordinate, self.limiter, self.fallout, &self.case.forcing, state)
+        Cpu::new(grid, coordinate, self.limiter, self.microphysics, &self.case.forcing, state)
     }
 
     /// A run of all steps, with the state after the first one kept, and that after the last one
@@ -252,7 +252,11 @@ impl<R: Working + Value> Pair<'_, R> {
         self.case.rewind()?;
         let moment = self.case.drive(self.plan.time_after(0), self.plan.time_after(1))?;
         let shown = self.case.show(self.plan.time_after(1))?;
-        let is_smooth = minor_steps(R::of(dt)) == R::ONE;
+        let is_smooth = match self.microphysics {
+            Microphysics::Wsm5(_) => minor_steps(R::of(dt)) == R::ONE,
+            // It never takes a call in parts, but for the fall, whose number of sub-steps is one of its branches.
+            Microphysics::Kessler => true,
+        };
         let history = &self.case.history;
         let mut yardstick = Yardstick::new(self.truth(&moment, &shown)?, is_smooth);
         yardstick.add(plain);
@@ -286,7 +290,7 @@ impl<R: Working + Value> Pair<'_, R> {
             &domain.grid,
             &domain.coordinate,
             self.limiter,
-            self.fallout,
+            self.microphysics,
             &wide.before,
             self.start.widened(),
         );
@@ -308,7 +312,7 @@ impl<R: Working + Value> Pair<'_, R> {
             frames: Frames::default(),
             start: self.start,
             limiter: self.limiter,
-            fallout: self.fallout,
+            microphysics: self.microphysics,
             stop: self.stop,
         };
         pool.install(|| {

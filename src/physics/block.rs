@@ -1,8 +1,10 @@
 //! Columns of fields, cut into blocks for threads.
 
+use std::ops::Range;
+
 use ndarray::{ArrayView3, ArrayViewMut2, ArrayViewMut3, Axis};
 
-use super::ColumnPhysics;
+use super::{Budget, ColumnPhysics};
 use crate::real::Real;
 
 /// Some columns of the fields that a scheme works on. Shapes: (nz, ny, nx) and (ny, nx).
@@ -16,6 +18,8 @@ pub struct Block<'a, R> {
     pub air: Vec<ArrayView3<'a, R>>,
     /// [`ColumnPhysics::SURFACE`] in their order and units.
     pub surface: Vec<ArrayViewMut2<'a, R>>,
+    /// The water budget, where it is asked for.
+    pub budget: Option<Budget<'a, R>>,
 }
 
 impl<'a, R: Real> Block<'a, R> {
@@ -30,6 +34,18 @@ impl<'a, R: Real> Block<'a, R> {
         ny * nx
     }
 
+    /// The columns of the given rows and columns of the grid only.
+    ///
+    /// # Panics
+    ///
+    /// When the grid does not have them.
+    pub fn within(mut self, rows: Range<usize>, columns: Range<usize>) -> Self {
+        for (axis, range) in [(0, rows), (1, columns)] {
+            self = self.divide(axis, range.end).0.divide(axis, range.start).1;
+        }
+        self
+    }
+
     /// Asserts that there are as many fields as a scheme has.
     pub(super) fn check<P: ColumnPhysics<R>>(&self) {
         let found = [self.tracers.len(), self.air.len(), self.surface.len()];
@@ -38,16 +54,26 @@ impl<'a, R: Real> Block<'a, R> {
 
     /// The columns below and from an index along an axis of (ny, nx).
     fn divide(self, axis: usize, at: usize) -> (Self, Self) {
-        let Self { theta_base, tracers, air, surface } = self;
+        let Self { theta_base, tracers, air, surface, budget } = self;
         let split = |field: ArrayViewMut3<'a, R>| field.split_at(Axis(axis + 1), at);
         let (tracers, tracers_from) = tracers.into_iter().map(split).unzip();
         let split = |field: ArrayView3<'a, R>| field.split_at(Axis(axis + 1), at);
         let (air, air_from) = air.into_iter().map(split).unzip();
         let split = |plane: ArrayViewMut2<'a, R>| plane.split_at(Axis(axis), at);
         let (surface, surface_from) = surface.into_iter().map(split).unzip();
+        let (budget, budget_from) = match budget.map(|budget| budget.divide(Axis(axis), at)) {
+            Some((below, from)) => (Some(below), Some(from)),
+            None => (None, None),
+        };
         (
-            Self { theta_base, tracers, air, surface },
-            Self { theta_base, tracers: tracers_from, air: air_from, surface: surface_from },
+            Self { theta_base, tracers, air, surface, budget },
+            Self {
+                theta_base,
+                tracers: tracers_from,
+                air: air_from,
+                surface: surface_from,
+                budget: budget_from,
+            },
         )
     }
 

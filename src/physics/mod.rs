@@ -8,6 +8,7 @@
 //! | [`kessler`] | warm rain in three species of water, without ice |
 
 pub mod block;
+pub mod budget;
 #[cfg(feature = "gpu")]
 pub mod device;
 pub mod kessler;
@@ -20,6 +21,7 @@ use crate::lanes::{Instructions, LANES};
 use crate::real::Real;
 
 pub use block::Block;
+pub use budget::Budget;
 
 /// A field that a scheme works on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -93,18 +93,6 @@ pub fn water<R: Real>(cell: &Cell<R>) -> R {
     cell.qv + cell.qc + cell.qr + cell.qi + cell.qs
 }
 
-/// Mass of a change of water that is lost or made since dry mass is not rho dz.
-///
-/// (m / A - rho dz) (after - before)
-///
-/// The scheme moves water between layers by their rho dz, and a run counts it by their mass.
-///
-/// Units: `mass` m kg, `per_area` 1 / A m⁻², `rho` kg m⁻³, `dz` m, water kg kg⁻¹; returns kg m⁻².
-#[inline(always)]
-pub fn mass_mismatch<R: Real>(mass: R, per_area: R, rho: R, dz: R, before: R, after: R) -> R {
-    (mass * per_area - rho * dz) * (after - before)
-}
-
 /// Sets the invariants of a call, from the density and the cell at its start.
 #[inline(always)]
 pub fn settle<R: SchemeConstants>(cell: &Cell<R>, air: &mut Air<R>) {

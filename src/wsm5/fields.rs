@@ -8,6 +8,7 @@ use ndarray::{
 
 use super::{Cell, Precipitation, cell};
 use crate::mass::Layered;
+use crate::mass::mismatch;
 use crate::real::Real;
 use crate::state::{CloudDiagnostics, Environment, State, Surface};
 
@@ -215,7 +216,7 @@ impl<'a, R: Real> Fields<'a, R> {
                 let cell =
                     Cell { t: R::ZERO, qv: qv[n], qc: qc[n], qr: qr[n], qi: qi[n], qs: qs[n] };
                 let mass = with_mu[n] * *c1 + without_mu[n] * *c2;
-                *sum += cell::mass_mismatch(
+                *sum += mismatch::mass_mismatch(
                     mass,
                     per_area[n],
                     rho[n],

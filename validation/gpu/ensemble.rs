@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use nwp_mini::advection::Limiter;
 use nwp_mini::backend::Captured;
+use nwp_mini::backend::Microphysics;
 use nwp_mini::backend::gpu::{MembersOnGpu, OnDevice, OnGpu, Setting};
 use nwp_mini::backend::members::Members;
 use nwp_mini::backend::{Backend, WaterChange};
@@ -76,7 +77,13 @@ fn run<R: Working>(members: &mut dyn Members<R>, moment: &Moment<R>) -> Vec<Bits
     last
 }
 
-fn check<R: Working + OnDevice>(gpu: &Gpu, limiter: Limiter, fallout: Fallout, is_moving: bool) {
+fn check<R: Working + OnDevice>(
+    gpu: &Gpu,
+    limiter: Limiter,
+    microphysics: impl Into<Microphysics>,
+    is_moving: bool,
+) {
+    let microphysics = microphysics.into();
     let path = std::path::Path::new(&crate::project()).join("data/soc.nc");
     let (domain, frame) = wrf::read(&path, None).unwrap();
     let mut case = Case::<R>::new(domain, frame).unwrap();
@@ -94,17 +101,18 @@ fn check<R: Working + OnDevice>(gpu: &Gpu, limiter: Limiter, fallout: Fallout, i
         grid,
         coordinate,
         limiter,
-        fallout,
+        microphysics,
         mapping: None,
         tracers: &TracerSet::moist_air(),
         has_sequence: is_moving,
     };
-    let schemes: Vec<Scheme<R>> = (0..MEMBERS).map(|member| scheme(member, fallout)).collect();
+    let schemes: Vec<Scheme<R>> =
+        (0..MEMBERS).map(|member| scheme(member, microphysics.fallout())).collect();
     let mut abreast =
         MembersOnGpu::new(gpu, &setting, &schemes, |member| start(&state, member)).unwrap();
     let found = run(&mut abreast, &moment);
     assert_eq!(found.len(), MEMBERS);
-    let about = format!("{limiter:?} {fallout:?} {is_moving}");
+    let about = format!("{limiter:?} {microphysics:?} {is_moving}");
     for (member, found) in found.iter().enumerate() {
         let scheme = [schemes[member].clone()];
         let mut alone =
@@ -130,6 +138,8 @@ fn members_have_the_bits_of_runs_by_themselves() {
     check::<f32>(&gpu, Limiter::PositiveDefinite, Fallout::SemiLagrangian, true);
     check::<f32>(&gpu, Limiter::Monotonic, Fallout::Substepped, false);
     check::<f64>(&gpu, Limiter::None, Fallout::SemiLagrangian, true);
+    check::<f32>(&gpu, Limiter::PositiveDefinite, Microphysics::Kessler, false);
+    check::<f64>(&gpu, Limiter::Monotonic, Microphysics::Kessler, true);
 }
 
 #[test]
@@ -146,7 +156,7 @@ fn a_member_that_blows_up_is_named() {
         grid,
         coordinate,
         limiter,
-        fallout,
+        microphysics: fallout.into(),
         mapping: None,
         tracers: &TracerSet::moist_air(),
         has_sequence: false,

@@ -101,7 +101,7 @@ fn run<R: Working + OnDevice>(gpu: &Gpu) {
         grid,
         coordinate,
         limiter,
-        fallout,
+        microphysics: fallout.into(),
         mapping: None,
         tracers: &TracerSet::moist_air(),
         has_sequence: false,

@@ -5,7 +5,7 @@ use std::path::Path;
 use nwp_mini::advection::Limiter;
 use nwp_mini::backend::cpu::Cpu;
 use nwp_mini::backend::gpu::{OnDevice, OnGpu, Setting};
-use nwp_mini::backend::{Backend, FRAMES_IN_FLIGHT};
+use nwp_mini::backend::{Backend, FRAMES_IN_FLIGHT, Microphysics};
 use nwp_mini::device::Gpu;
 use nwp_mini::forcing::Moment;
 use nwp_mini::io::wrf;
@@ -33,7 +33,7 @@ struct Pair<R: Real> {
 }
 
 impl<R: Working + OnDevice> Pair<R> {
-    fn new(gpu: &Gpu, fallout: Fallout, mapping: Option<Mapping>) -> Self {
+    fn new(gpu: &Gpu, microphysics: Microphysics, mapping: Option<Mapping>) -> Self {
         let mut case = soc::<R>();
         let state = case.take_state();
         let moment = case.drive(0.0, DT).unwrap();
@@ -43,14 +43,14 @@ impl<R: Working + OnDevice> Pair<R> {
             grid,
             coordinate,
             limiter,
-            fallout,
+            microphysics,
             mapping,
             tracers: &TracerSet::moist_air(),
             has_sequence: false,
         };
         let mut on_gpu = OnGpu::new(gpu, &setting, &state).unwrap();
         on_gpu.drive(&moment).unwrap();
-        let cpu = Cpu::new(grid, coordinate, limiter, fallout, &moment.before, state);
+        let cpu = Cpu::new(grid, coordinate, limiter, microphysics, &moment.before, state);
         Self { cpu, gpu: on_gpu, moment }
     }
 
@@ -82,20 +82,21 @@ const NEAR: f64 = 1e-2;
 /// Part of the values of a field that may be off by more: those of columns in which a rounding
 /// decides between two courses, some in a hundred of the columns and few of their cells.
 const SHARE_OFF: f64 = 0.01;
-/// What counts as off in double precision with sub-stepped fall, which has no search that a rounding
-/// could send another way. What is left are the thresholds of the scheme, which other roundings than
+/// What counts as off in double precision with sub-stepped fall, of Kessler's rain too, which has no
+/// search that a rounding could send another way. What is left are the thresholds of the scheme, which other roundings than
 /// the CPU's pass otherwise where there are traces of water: single cells, by up to a millionth of the
 /// field, and what the wind makes of them. On the host the kernels give the very bits of the CPU
 /// (`validation/emulated/wsm5/same.rs`).
 const ALMOST_SAME: f64 = 1e-9;
 
-fn check_steps<R: Working + OnDevice>(gpu: &Gpu, fallout: Fallout, mapping: Option<Mapping>) {
-    let mut pair = Pair::<R>::new(gpu, fallout, mapping);
+fn check_steps<R: Working + OnDevice>(gpu: &Gpu, scheme: Microphysics, mapping: Option<Mapping>) {
+    let mut pair = Pair::<R>::new(gpu, scheme, mapping);
     for step in 1..=3 {
         pair.step();
         let found = pair.gpu.state().unwrap();
-        let about = format!("{fallout:?} {mapping:?} {} step {step}", <R as Real>::NAME);
-        let is_same = <R as Real>::PRECISION == Precision::F64 && fallout == Fallout::Substepped;
+        let about = format!("{scheme:?} {mapping:?} {} step {step}", <R as Real>::NAME);
+        let searches = scheme == Microphysics::Wsm5(Fallout::SemiLagrangian);
+        let is_same = <R as Real>::PRECISION == Precision::F64 && !searches;
         let near = if is_same { ALMOST_SAME } else { NEAR };
         for (name, share, most) in differences(&found, pair.cpu.state(), near) {
             assert!(share <= SHARE_OFF, "{about}: {share:e} of {name} is off, by {most:e} at most");
@@ -104,7 +105,7 @@ fn check_steps<R: Working + OnDevice>(gpu: &Gpu, fallout: Fallout, mapping: Opti
     }
     let [cpu, gpu] = [pair.cpu.water().unwrap(), pair.gpu.water().unwrap()];
     // Single columns that part move water between the air and the ground.
-    assert!((cpu - gpu).abs() <= 1e-6 * cpu, "{fallout:?}: {gpu} kg of water, not {cpu}");
+    assert!((cpu - gpu).abs() <= 1e-6 * cpu, "{scheme:?}: {gpu} kg of water, not {cpu}");
     let [cpu, gpu] = [pair.cpu.water_changes().unwrap(), pair.gpu.water_changes().unwrap()];
     let near = |a: f64, b: f64| (a - b).abs() <= 1e-3 * b.abs();
     assert!(near(gpu.fallen, cpu.fallen) && near(gpu.sides, cpu.sides), "{gpu:?}, not {cpu:?}");
@@ -115,10 +116,12 @@ fn steps_are_those_of_the_cpu() {
     let Some(gpu) = gpu(true) else { return };
     for fallout in Fallout::ALL {
         for mapping in [None, Some(Mapping::Column)] {
-            check_steps::<f32>(&gpu, fallout, mapping);
-            check_steps::<f64>(&gpu, fallout, mapping);
+            check_steps::<f32>(&gpu, fallout.into(), mapping);
+            check_steps::<f64>(&gpu, fallout.into(), mapping);
         }
     }
+    check_steps::<f32>(&gpu, Microphysics::Kessler, None);
+    check_steps::<f64>(&gpu, Microphysics::Kessler, None);
 }
 
 /// The program's own comparison, with limits made of runs on the CPU, over many steps.
@@ -129,7 +132,13 @@ fn five_hundred_steps_pass_the_comparison() {
     }
     let folder = tempfile::tempdir().unwrap();
     let input = Path::new(&crate::project()).join("data/soc.nc");
-    for more in [&[][..], &["--no-fast-math"], &["--fallout", "substepped"]] {
+    for more in [
+        &[][..],
+        &["--no-fast-math"],
+        &["--fallout", "substepped"],
+        &["--physics", "kessler"],
+        &["--physics", "kessler", "--precision", "f64"],
+    ] {
         let mut program = assert_cmd::Command::cargo_bin("nwp-mini").unwrap();
         program.current_dir(&folder).args([
             "run",
@@ -170,8 +179,8 @@ fn rows_of_any_length_pass_the_comparison() {
 #[test]
 fn every_run_has_the_same_bits() {
     let Some(gpu) = gpu(true) else { return };
-    let run = |frames: bool| {
-        let mut pair = Pair::<f32>::new(&gpu, Fallout::SemiLagrangian, None);
+    let run = |scheme: Microphysics, frames: bool| {
+        let mut pair = Pair::<f32>::new(&gpu, scheme, None);
         for step in 1..=50 {
             pair.gpu.step(DT).unwrap();
             if frames && step % 10 == 0 {
@@ -186,9 +195,11 @@ fn every_run_has_the_same_bits() {
         let changes = pair.gpu.water_changes().unwrap();
         (bits(&pair.gpu.state().unwrap()), changes)
     };
-    let first = run(false);
-    assert!(first == run(false), "two runs differ");
-    assert!(first == run(true), "a run with frames differs from one without");
+    for scheme in [Microphysics::default(), Microphysics::Kessler] {
+        let first = run(scheme, false);
+        assert!(first == run(scheme, false), "two runs of {scheme:?} differ");
+        assert!(first == run(scheme, true), "{scheme:?}: with frames a run differs");
+    }
 }
 
 /// Frames of output travel beside the steps: the device loses little by them, and the host has
@@ -201,7 +212,7 @@ fn frames_of_output_cost_little() {
     /// Part of the time of the steps.
     const LIMIT: f64 = 0.1;
     let Some(gpu) = gpu(true) else { return };
-    let mut pair = Pair::<f32>::new(&gpu, Fallout::SemiLagrangian, None);
+    let mut pair = Pair::<f32>::new(&gpu, Microphysics::default(), None);
     let mut time = |every: Option<usize>| {
         pair.gpu.check(0, true).unwrap();
         let start = std::time::Instant::now();
@@ -240,7 +251,7 @@ fn time_of_a_step() {
     let Some(gpu) = gpu(true) else { return };
     for fallout in Fallout::ALL {
         for mapping in [None, Some(Mapping::Column)] {
-            let mut pair = Pair::<f32>::new(&gpu, fallout, mapping);
+            let mut pair = Pair::<f32>::new(&gpu, fallout.into(), mapping);
             for _ in 0..20 {
                 pair.gpu.step(DT).unwrap();
             }

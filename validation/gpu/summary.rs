@@ -42,7 +42,7 @@ fn check<R: Working + OnDevice>(gpu: &Gpu, has_sequence: bool) {
         grid,
         coordinate,
         limiter,
-        fallout,
+        microphysics: fallout.into(),
         mapping: None,
         tracers: &TracerSet::moist_air(),
         has_sequence,

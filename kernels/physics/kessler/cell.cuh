@@ -10,6 +10,12 @@ namespace kessler::cell {
 // A mixing ratio, or zero where it is negative; what is not a number stays so.
 __device__ inline real clipped(real q) { return q - min(q, real(0)); }
 
+// All water of a cell that the scheme changes, kg kg-1.
+__device__ inline real water(real qv, real qc, real qr) { return qv + qc + qr; }
+
+// Water that clipping a mixing ratio at zero makes, kg kg-1.
+__device__ inline real made(real q) { return 0 - min(q, real(0)); }
+
 // The larger of two amounts, or the first where it is not a number.
 __device__ inline real at_least(real amount, real least) { return amount < least ? least : amount; }
 
@@ -18,8 +24,8 @@ __device__ inline KesslerCell processed(
     const KesslerFactors& p, real dt, real theta_base, real rho, real exner, real qr_fallen, const KesslerCell& cell)
 {
     const real converted = conversion::conversion(p, dt, cell.qc, cell.qr);
-    const real qc = clipped(cell.qc - converted);
-    const real qr = clipped(qr_fallen + converted);
+    const real qc_left = cell.qc - converted, qr_left = qr_fallen + converted;
+    const real qc = clipped(qc_left), qr = clipped(qr_left);
     const real t = exner * (cell.theta + theta_base);
     const real pressure = saturation::pressure(exner);
     const real es = saturation::vapour_pressure(t);
@@ -28,11 +34,13 @@ __device__ inline KesslerCell processed(
     const real possible = evaporation::evaporation(p, dt, rho, pressure, qvs, cell.qv, qr);
     const real evaporated = evaporation::limited(possible, excess, qc, qr);
     const real condensed = at_least(excess, -qc);
+    const real qv_left = cell.qv - condensed + evaporated;
     return KesslerCell{
         cell.theta + saturation::warming(exner) * (condensed - evaporated),
-        clipped(cell.qv - condensed + evaporated),
+        clipped(qv_left),
         qc + condensed,
         qr - evaporated,
+        cell.made + (made(qc_left) + made(qr_left) + made(qv_left)),
     };
 }
 

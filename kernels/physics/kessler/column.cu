@@ -1,8 +1,12 @@
 // The Kessler scheme, a thread for a column. The order of operations is that of src/physics/kessler/columns.rs for a
 // single column.
 
+#include "mass/mismatch.cuh"
 #include "physics/kessler/cell.cuh"
 #include "physics/kessler/fall.cuh"
+#include "primitives/begin.cuh"
+#include "primitives/layered.cuh"
+#include "primitives/note.cuh"
 
 using namespace kessler;
 
@@ -14,6 +18,16 @@ struct Column {
     real density_factor[NZ];
     real per_depth[NZ];
     real per_mass[NZ];
+};
+
+// What a call brings to the ground of a column, and what it makes of water.
+struct Ground {
+    real rain;           // precipitation since the start of the run, mm
+    real rainncv;        // that of the last sub-step, mm
+    real fallen;         // that of the call, kg m-2
+    real fall_residual;  // made by the fall, kg m-2
+    real clipped;        // made by clipping at zero, kg m-2
+    real mass_mismatch;  // weight of the changes beyond rho dz, kg m-2
 };
 
 // Sub-steps of the fall.
@@ -60,12 +74,14 @@ __device__ inline real substeps_for(const Column& column, real span, int reach)
 }
 
 // One sub-step.
-__device__ inline void substep(const KesslerFactors& p, int reach, Column& column, Pace& pace, real& rain, real& rainncv)
+__device__ inline void substep(const KesslerFactors& p, int reach, Column& column, Pace& pace, Ground& ground)
 {
     pace.time -= pace.substep;
     real flux = flux_of(column, 0);
-    rainncv = fall::precipitation(flux, pace.substep);
-    rain += rainncv;
+    ground.rainncv = fall::precipitation(flux, pace.substep);
+    ground.rain += ground.rainncv;
+    // A millimetre of water is a kilogram per square metre.
+    ground.fallen += ground.rainncv;
     // A number of sub-steps that is not a number leaves none.
     pace.left = pace.left > 1 ? pace.left - 1 : real(0);
 #pragma unroll 1
@@ -84,8 +100,59 @@ __device__ inline void substep(const KesslerFactors& p, int reach, Column& colum
     }
 }
 
+// Other than 0 where a cell may hold a value that is infinite or not a number.
+__device__ inline real strangeness(const KesslerCell& cell)
+{
+    // A difference from itself is 0 but for values that are not finite.
+    const real water = cell::water(cell.qv, cell.qc, cell.qr);
+    return (cell.theta - cell.theta) + (water - water);
+}
+
+// Notes the first field of a cell that is infinite or not a number, if any is and anybody asks for that.
+__device__ inline void note_flaw(const KesslerArgs& a, int at, const KesslerCell& cell)
+{
+    if (a.notes == nullptr) return;
+    const real values[] = {cell.theta, cell.qv, cell.qc, cell.qr};
+    constexpr int FIELDS = sizeof(values) / sizeof(real);
+    int field = FIELDS;
+#pragma unroll
+    for (int n = FIELDS - 1; n >= 0; --n)
+        if (!(values[n] - values[n] == 0)) field = n;
+    if (field < FIELDS) note(a.notes, a.step, field == 0 ? a.theta_number : a.water_number + field - 1, at);
+}
+
+// The processes in the cells of a column, after the fall.
+__device__ inline void process(const KesslerArgs& a, int place, const Column& column, Ground& ground)
+{
+    const bool is_weighed = a.mass_mismatch != nullptr;
+#pragma unroll 1
+    for (int k = 0; k < NZ; ++k) {
+        const int at = k * a.level + place;
+        const KesslerCell before{a.theta[at], a.qv[at], a.qc[at], a.qr[at], 0};
+        const real rho = column.rho[k], dz = a.dz[at];
+        const KesslerCell after =
+            cell::processed(a.factors, a.dt, a.theta_base, rho, a.exner[at], column.qr_falling[k], before);
+        if (strangeness(before) + strangeness(after) != 0) {
+            note_flaw(a, at, before);
+            note_flaw(a, at, after);
+        }
+        ground.clipped += rho * dz * after.made;
+        if (is_weighed) {
+            const real mass = layered_at(a.mass, place, k), per_area = a.per_area[place];
+            const real water = cell::water(before.qv, before.qc, before.qr);
+            const real water_after = cell::water(after.qv, after.qc, after.qr);
+            ground.mass_mismatch += mismatch::mass_mismatch(mass, per_area, rho, dz, water, water_after);
+        }
+        a.theta[at] = after.theta;
+        a.qv[at] = after.qv;
+        a.qc[at] = after.qc;
+        a.qr[at] = after.qr;
+    }
+}
+
 extern "C" __global__ void __launch_bounds__(KESSLER_THREADS) kessler_column(__grid_constant__ const KesslerArgs a)
 {
+    begin(a.marks, MARK_KESSLER_COLUMN);
     const int number = blockIdx.x * KESSLER_THREADS + threadIdx.x;
     if (number >= a.columns) return;
     const int place = a.first + number / a.width * a.pitch + number % a.width;
@@ -99,24 +166,26 @@ extern "C" __global__ void __launch_bounds__(KESSLER_THREADS) kessler_column(__g
         column.rho[k] = a.rho[at];
         if (column.qr_falling[k] > 0) reach = k + 1;
     }
-    real rain = a.rain[place], rainncv = 0;
+    Ground ground{a.rain[place]};
     if (reach > 0) {
         prepare(a, place, reach, column);
         const real left = substeps_for(column, a.dt, reach);
         Pace pace{left, a.dt / left, a.dt};
-        while (pace.left != 0) substep(a.factors, reach, column, pace, rain, rainncv);
-    }
+        while (pace.left != 0) substep(a.factors, reach, column, pace, ground);
+        ground.fall_residual = ground.fallen;
 #pragma unroll 1
-    for (int k = 0; k < NZ; ++k) {
-        const int at = k * a.level + place;
-        const KesslerCell before{a.theta[at], a.qv[at], a.qc[at], a.qr[at]};
-        const KesslerCell after = cell::processed(
-            a.factors, a.dt, a.theta_base, column.rho[k], a.exner[at], column.qr_falling[k], before);
-        a.theta[at] = after.theta;
-        a.qv[at] = after.qv;
-        a.qc[at] = after.qc;
-        a.qr[at] = after.qr;
+        for (int k = 0; k < reach; ++k) {
+            const int at = k * a.level + place;
+            ground.fall_residual += fall::gained(column.rho[k], a.dz[at], a.qr[at], column.qr_falling[k]);
+        }
     }
-    a.rain[place] = rain;
-    a.rainncv[place] = rainncv;
+    process(a, place, column, ground);
+    a.rain[place] = ground.rain;
+    a.rainncv[place] = ground.rainncv;
+    if (a.fallen != nullptr) {
+        a.fallen[place] = ground.fallen;
+        a.fall_residual[place] = ground.fall_residual;
+        a.clipped[place] = ground.clipped;
+        a.mass_mismatch[place] = ground.mass_mismatch;
+    }
 }

@@ -42,4 +42,7 @@ __device__ inline real passed(real qr, real substep, real per_mass, real flux, r
     return qr - substep * per_mass * (flux - flux_above);
 }
 
+// Water of a layer that its fall has made, but for what has left it for the ground, kg m-2.
+__device__ inline real gained(real rho, real dz, real qr, real qr_fallen) { return rho * dz * (qr_fallen - qr); }
+
 }  // namespace kessler::fall

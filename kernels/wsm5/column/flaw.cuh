@@ -1,6 +1,7 @@
 // Notes of values that are not finite. See src/state/gpu/notes.rs.
 #pragma once
 
+#include "primitives/note.cuh"
 #include "wsm5/cell.cuh"
 
 // Other than 0 where a cell that holds so much water may have a value that is infinite or not a number.
@@ -22,8 +23,5 @@ __device__ inline void note_flaw(const CloudArgs& a, int here, const Cell& cell)
     for (int n = FIELDS - 1; n >= 0; --n)
         if (!(values[n] - values[n] == 0)) field = n;
     if (field == FIELDS) return;
-    const unsigned long long step = a.notes[WATCH_STEPS] + a.step;
-    const unsigned long long number = field == 0 ? a.theta_number : a.water_number + field - 1;
-    atomicMin(&a.notes[WATCH_FLAW],
-              step << WATCH_STEP_SHIFT | number << WATCH_FIELD_SHIFT | static_cast<unsigned long long>(here));
+    note(a.notes, a.step, field == 0 ? a.theta_number : a.water_number + field - 1, here);
 }

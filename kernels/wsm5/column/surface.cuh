@@ -1,6 +1,7 @@
 // Results of columns: fields, and precipitation at the ground.
 #pragma once
 
+#include "mass/mismatch.cuh"
 #include "primitives/exact.cuh"
 #include "primitives/layered.cuh"
 #include "wsm5/column/species.cuh"
@@ -27,7 +28,7 @@ __device__ inline void add_to_sums(real dt_cloud, real depth, const real (&groun
 __device__ inline real mass_mismatch(const CloudArgs& a, int place, int k, real rho, real dz, real before, real after)
 {
     if (!WEIGHED) return 0;
-    return cell::mass_mismatch(layered_at(a.mass, place, k), a.per_area[place], rho, dz, before, after);
+    return mismatch::mass_mismatch(layered_at(a.mass, place, k), a.per_area[place], rho, dz, before, after);
 }
 
 // Stores the precipitation of a column, and the mass mismatch of its changes.

@@ -15,7 +15,7 @@ use super::{Air, OnDevice, OnGpu};
 use crate::advection::gpu::TransportSettings;
 use crate::advection::gpu::passive::{self, Passive};
 use crate::advection::gpu::transport::{self, Transport};
-use crate::backend::{Attached, Backend, FRAMES_IN_FLIGHT, Region};
+use crate::backend::{Attached, Backend, FRAMES_IN_FLIGHT, Microphysics, Region};
 use crate::device::Source;
 use crate::device::{Branches, Buffer, Gpu, Parcel};
 use crate::error::{Advice, Error, Result};
@@ -25,8 +25,9 @@ use crate::gpu::budget::{self, Budget, Columns};
 use crate::gpu::step_end::{self, StepEnd};
 use crate::gpu::summary;
 use crate::gpu::watch::Watch;
-use crate::grid::Side;
+use crate::grid::{Grid, Side};
 use crate::mass::AirMass;
+use crate::physics::kessler::gpu::{self as kessler, KesslerInRun};
 use crate::primitives::gpu::reduce;
 use crate::real::Real;
 use crate::state::State;
@@ -42,19 +43,20 @@ impl<R: OnDevice> OnGpu<R> {
     /// [`Error::Gpu`] when the memory does not suffice, with the grid that
     /// would fit, and when the kernels are not made for the grid.
     pub fn new(gpu: &Gpu, setting: &Setting<'_>, state: &State<R>) -> Result<Self> {
-        let scheme = Scheme::default().with_fallout(setting.fallout);
+        let scheme = Scheme::default().with_fallout(setting.microphysics.fallout());
         let mut backend = Self::of_members(gpu, setting, &[scheme])?;
         backend.restore(state)?;
         Ok(backend)
     }
 
-    /// The same for several states, all zero, each with a scheme of its own.
+    /// The same for several states, all zero, each with parameters of WSM5 of its own.
     pub(super) fn of_members(
         gpu: &Gpu,
         setting: &Setting<'_>,
         schemes: &[Scheme<R>],
     ) -> Result<Self> {
-        let Setting { grid, coordinate, fallout, .. } = *setting;
+        let Setting { grid, coordinate, microphysics, .. } = *setting;
+        let fallout = microphysics.fallout();
         let (shape, count) = (grid.shape, schemes.len());
         refuse_too_many(count, setting.tracers.len())?;
         Needs::of_members::<R>(gpu, setting, count).check(gpu)?;
@@ -63,14 +65,7 @@ impl<R: OnDevice> OnGpu<R> {
         let order = Order::new(setting.tracers, setting.limiter, count);
         let settings = transport_settings::<R>(gpu, setting, &order);
         let layout = settings[0].layout(grid);
-        let inside = |low: Side, high: Side, n: usize| {
-            usize::from(low == Side::Specified)..n - usize::from(high == Side::Specified)
-        };
-        let sides = grid.sides;
-        let inside = Inside {
-            rows: inside(sides.south, sides.north, shape.ny),
-            columns: inside(sides.west, sides.east, shape.nx),
-        };
+        let inside = inside_of(grid);
         let mapping = setting.mapping.unwrap_or_else(|| {
             Mapping::for_device(gpu, shape.columns(), <R as Real>::PRECISION, fallout, shape.nz)
         });
@@ -115,11 +110,15 @@ impl<R: OnDevice> OnGpu<R> {
         let summing = Summing::new(gpu, (layout, fields_of_one), area, &transport, &budget)?;
         let watch = Watch::new(gpu, layout, order.len())?;
         watch.listen(&mut transport, &mut clouds);
+        let (weights, noted) = ((transport.cell_mass(), area), watch.of_calls());
+        let kessler = || KesslerInRun::new(gpu, layout, inside_of(grid), weights, noted);
+        let kessler = (microphysics == Microphysics::Kessler).then(kessler).transpose()?;
         let step_end = StepEnd::new::<R>(gpu, grid)?;
         let members =
             schemes.iter().zip(surfaces).enumerate().map(|(number, (scheme, surface))| {
                 let abreast = order.abreast(number);
-                Member::new(clouds.of_state(scheme.clone(), abreast), surface, abreast)
+                let kessler = kessler.as_ref().map(|kessler| kessler.of_state(abreast));
+                Member::new((clouds.of_state(scheme.clone(), abreast), kessler), surface, abreast)
             });
         Ok(Self {
             gpu: gpu.clone(),
@@ -157,6 +156,18 @@ impl<R: OnDevice> OnGpu<R> {
     }
 }
 
+/// The columns that the microphysics acts in: all but those of the specified rows.
+fn inside_of(grid: &Grid) -> Inside {
+    let inside = |low: Side, high: Side, n: usize| {
+        usize::from(low == Side::Specified)..n - usize::from(high == Side::Specified)
+    };
+    let (shape, sides) = (grid.shape, grid.sides);
+    Inside {
+        rows: inside(sides.south, sides.north, shape.ny),
+        columns: inside(sides.west, sides.east, shape.nx),
+    }
+}
+
 /// Fails where there are more fields than the notes of the kernels can tell apart.
 fn refuse_too_many(states: usize, tracers: usize) -> Result<()> {
     let (fields, most) = (states * tracers, Watch::MOST_FIELDS);
@@ -177,11 +188,14 @@ fn sources<R: OnDevice>(
     mapping: Mapping,
     purpose: Purpose,
 ) -> Vec<Source> {
-    let Setting { grid, fallout, has_sequence, .. } = *setting;
+    let Setting { grid, microphysics, has_sequence, .. } = *setting;
     let (precision, nz) = (<R as Real>::PRECISION, grid.shape.nz);
     let mut all = vec![
-        clouds::source(precision, nz, fallout, mapping, purpose),
-        clouds::diagnosis_source(precision, nz, fallout),
+        match microphysics {
+            Microphysics::Wsm5(fallout) => clouds::source(precision, nz, fallout, mapping, purpose),
+            Microphysics::Kessler => kessler::source(precision, nz),
+        },
+        clouds::diagnosis_source(precision, nz, microphysics.fallout()),
         step_end::source(precision, grid),
         budget::source(precision, nz),
         summary::source(precision, nz),

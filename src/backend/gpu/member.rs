@@ -3,18 +3,23 @@
 use super::summing::changes;
 use super::{OnDevice, OnGpu};
 use crate::backend::{Precipitation, WaterChange};
-use crate::device::{Buffer, Graph};
+use crate::device::{Branch, Buffer, Graph};
 use crate::error::{Error, Result};
 use crate::gpu::budget::TERMS;
 use crate::grid::gpu::Layout;
+use crate::physics::kessler::gpu::KesslerInRun;
 use crate::shared::ReadPointer;
+use crate::state::gpu::turn::Turn;
 use crate::state::{State, Surface};
-use crate::wsm5::gpu::clouds::{Abreast, Clouds, PLANES};
+use crate::wsm5::gpu::clouds::{Abreast, Clouds, PLANES, Place};
 
 /// What a state has of its own beside its fields.
 #[derive(Debug)]
 pub(super) struct Member<R> {
+    /// WSM5, which diagnoses in any case.
     pub(super) clouds: Clouds<R>,
+    /// The Kessler scheme in its place.
+    kessler: Option<KesslerInRun<R>>,
     pub(super) surface: Buffer<R>,
     /// Where its fields are.
     pub(super) abreast: Abreast,
@@ -23,8 +28,39 @@ pub(super) struct Member<R> {
 }
 
 impl<R: OnDevice> Member<R> {
-    pub(super) fn new(clouds: Clouds<R>, surface: Buffer<R>, abreast: Abreast) -> Self {
-        Self { clouds, surface, abreast, gathering: [None, None] }
+    pub(super) fn new(
+        (clouds, kessler): (Clouds<R>, Option<KesslerInRun<R>>),
+        surface: Buffer<R>,
+        abreast: Abreast,
+    ) -> Self {
+        Self { clouds, kessler, surface, abreast, gathering: [None, None] }
+    }
+
+    /// Compiles what calls of `dt` seconds need, before any is recorded.
+    pub(super) fn prepare(&self, dt: f64) -> Result<()> {
+        if self.kessler.is_some() { Ok(()) } else { self.clouds.prepare(dt) }
+    }
+
+    /// Asks for one call of the microphysics in a branch.
+    pub(super) fn call_in(
+        &self,
+        branch: Branch<'_>,
+        turn: Turn,
+        place: &Place<'_, R>,
+        dt: f64,
+    ) -> Result<()> {
+        match &self.kessler {
+            Some(kessler) => kessler.call_in(branch, turn, place, dt),
+            None => self.clouds.call_in(branch, turn, place, dt),
+        }
+    }
+
+    /// The same for a call that fails on the device.
+    pub(super) fn call_astray(&self, place: &Place<'_, R>, dt: f64) -> Result<()> {
+        match &self.kessler {
+            Some(kessler) => kessler.call_astray(place, dt),
+            None => self.clouds.call_astray(place, dt),
+        }
     }
 }
 

@@ -34,10 +34,9 @@ use steps::{Recorded, Waiting};
 use summing::Summing;
 
 use super::{
-    Backend, Captured, Gathered, PhaseTimes, Precipitation, Region, Standing, TracerAmount,
-    WaterChange, check_finite,
+    Backend, Captured, Computing, Gathered, PhaseTimes, Precipitation, Region, Standing,
+    TracerAmount, WaterChange, check_finite,
 };
-use crate::advection::flux::FluxConstants;
 use crate::advection::gpu::passive::Passive;
 use crate::advection::gpu::transport::Transport;
 use crate::device::{Branches, Buffer, Gpu, Parcel};
@@ -53,12 +52,12 @@ use crate::primitives::gpu::reduce::Reducible;
 use crate::shared::ReadPointer;
 use crate::state::gpu::notes::Flaw;
 use crate::state::{State, Surface};
+use crate::wsm5::check_length;
 use crate::wsm5::gpu::Mapping;
 use crate::wsm5::gpu::clouds::Place;
-use crate::wsm5::{Vectorised, check_length};
 
 /// A precision that the GPU computes in.
-pub trait OnDevice: FluxConstants + Vectorised + Reducible {}
+pub trait OnDevice: Computing + Reducible {}
 
 impl OnDevice for f32 {}
 impl OnDevice for f64 {}

@@ -7,12 +7,12 @@ use super::order::{Group, Order};
 use super::steps::together;
 use crate::advection::Limiter;
 use crate::advection::gpu::TransportSettings;
+use crate::backend::Microphysics;
 use crate::device::Gpu;
 use crate::grid::Grid;
 use crate::mass::MassCoordinate;
 use crate::real::Real;
 use crate::tracers::{Inflow, TracerSet};
-use crate::wsm5::Fallout;
 use crate::wsm5::gpu::Mapping;
 
 /// What a run on the GPU is made for.
@@ -24,9 +24,9 @@ pub struct Setting<'a> {
     pub coordinate: &'a MassCoordinate,
     /// What keeps the water species in bounds.
     pub limiter: Limiter,
-    /// How precipitation falls.
-    pub fallout: Fallout,
-    /// How columns are shared out among threads; without it the fastest way.
+    /// The microphysics.
+    pub microphysics: Microphysics,
+    /// How columns are shared out among threads by WSM5; without it the fastest way.
     pub mapping: Option<Mapping>,
     /// The tracers that the air carries.
     pub tracers: &'a Arc<TracerSet>,

@@ -1,7 +1,6 @@
 //! Steps on the device: graphs of one or several, which are handed to it when there are enough of them, or when
 //! somebody waits for what they leave.
 
-use super::member::Member;
 use super::{OnDevice, OnGpu};
 use crate::advection::gpu::transport::{Wind, side_values};
 use crate::device::{Branch, Graph};
@@ -145,7 +144,7 @@ impl<R: OnDevice> OnGpu<R> {
             return Ok(at);
         }
         // All members share the kernels.
-        self.members[0].clouds.prepare(key.dt)?;
+        self.members[0].prepare(key.dt)?;
         let graph = self.gpu.capture(|| self.enqueue(key))?;
         if self.recorded.len() == MOST {
             self.recorded.remove(0);
@@ -187,12 +186,12 @@ impl<R: OnDevice> OnGpu<R> {
             between.air(self.transport.spare())?;
         }
         let microphysics = |member: usize, branch: Branch<'_>| {
-            let Member { clouds, .. } = &self.members[member];
-            let place = self.place(&self.members[member], end);
+            let member = &self.members[member];
+            let place = self.place(member, end);
             if step.is_failing {
-                clouds.call_astray(&place, dt)
+                member.call_astray(&place, dt)
             } else {
-                clouds.call_in(branch, turn, &place, dt)
+                member.call_in(branch, turn, &place, dt)
             }
         };
         match &self.branches {

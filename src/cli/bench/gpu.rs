@@ -418,7 +418,7 @@ fn step<R: Working + OnDevice>(
             grid,
             coordinate,
             limiter,
-            fallout,
+            microphysics: fallout.into(),
             mapping,
             tracers: &TracerSet::moist_air(),
             has_sequence: false,

@@ -13,6 +13,7 @@ use serde_json::Value;
 use super::reading::reading;
 use super::{Bench, value};
 use crate::advection::Limiter;
+use crate::backend::Microphysics;
 use crate::backend::cpu::Cpu;
 use crate::cli::Precision;
 use crate::cli::made::machine;
@@ -174,6 +175,8 @@ impl Bench {
             domain,
             start: series.start(),
             tracers: Arc::clone(&case.tracers),
+            physics: Microphysics::default().number(),
+            left_out: Vec::new(),
             dt: plan.dt,
             provenance: Vec::new(),
         };

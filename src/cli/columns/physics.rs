@@ -2,43 +2,111 @@
 
 use std::time::Instant;
 
-use ndarray::{ArrayBase, Data, Dimension, Zip};
+use ndarray::{ArrayBase, Data, Dimension};
 
 use super::{Columns, Steps, Work};
+use crate::backend::{PhaseTime, PhaseTimes};
+use crate::cli::{BackendChoice, pair};
 use crate::device::{Element, Gpu};
+use crate::diagnostics::difference::Value;
 use crate::error::{Error, Result};
 use crate::io::columns::physics::PhysicsCase;
 use crate::io::writer::{Stored, Writer};
+use crate::model::Outcome;
+use crate::model::columns::{Calls, Ends, compare};
+use crate::model::pair::{Report, Timed};
 use crate::physics::device::{Launcher, Memory, OnDevice, Places};
-use crate::physics::{Scratch, call};
+use crate::physics::{ColumnPhysics, Scratch, call};
 use crate::primitives::reduce;
 
 impl Columns {
-    /// Runs a scheme.
+    /// Runs a scheme; `references` are it in this precision and in double precision, which a device is compared with
+    /// where both backends are asked for.
     ///
     /// # Errors
     ///
-    /// Every [`Error`] of reading, writing and computing.
-    pub(super) fn run_physics<R: Stored + Element, P: OnDevice<R>>(
-        &self,
-        physics: &P,
-    ) -> Result<()> {
+    /// Every [`Error`] of reading, writing and computing, and [`Error::Verdict`] where the backends disagree.
+    pub(super) fn run_physics<R, P, W>(&self, physics: &P, references: (&P, &W)) -> Result<()>
+    where
+        R: Stored + Element + Value,
+        P: OnDevice<R>,
+        W: ColumnPhysics<f64>,
+    {
         let mut case = PhysicsCase::<R>::read::<P>(&self.input)?;
         let steps = self.steps(case.dt, case.calls)?;
         let device = self.device(case.shape.nz, &P::LEVELS)?;
         let writer = Writer::create(&self.output, self.force)?;
+        let before = (self.backend == BackendChoice::Both).then(|| case.clone());
         let start = Instant::now();
+        let mut first = None;
         let (place, compute) = match &device {
             None => ("the CPU".to_owned(), on_cpu(physics, &mut case, steps)?),
-            Some(gpu) => on_gpu(gpu, physics, &mut case, steps)?,
+            Some(gpu) => on_gpu(gpu, physics, &mut case, steps, &mut |case| {
+                if before.is_some() {
+                    first.get_or_insert_with(|| case.clone());
+                }
+            })?,
         };
         let seconds = start.elapsed().as_secs_f64();
         case.write::<P>(writer, [steps.dt, steps.calls as f64])?;
         let (scheme, precision, shape) = (P::NAME, R::NAME, case.shape);
         let rest = "tendencies, checks, copies";
-        let work = Work { scheme, place, precision, shape, compute, seconds, rest };
-        self.summarise(&work, steps, &case.surface[0])
+        let work = Work { scheme, place: place.clone(), precision, shape, compute, seconds, rest };
+        self.summarise(&work, steps, &case.surface[0])?;
+        let (Some(before), Some(first)) = (before, first) else { return Ok(()) };
+        let ends = Ends { first, last: case };
+        self.compare(references, (before, steps), (&ends, place, [compute, seconds]))
     }
+
+    /// Compares columns of a device with those of the CPU.
+    fn compare<R, P, W>(
+        &self,
+        (physics, wide): (&P, &W),
+        (before, Steps { dt, calls }): (PhysicsCase<R>, Steps),
+        (found, place, seconds): (&Ends<R>, String, [f64; 2]),
+    ) -> Result<()>
+    where
+        R: Stored + Element + Value,
+        P: OnDevice<R>,
+        W: ColumnPhysics<f64>,
+    {
+        let start = Instant::now();
+        let cells = before.shape.cells();
+        let compute = on_cpu(physics, &mut before.clone(), Steps { dt, calls })?;
+        let on_cpu = timed(
+            "cpu",
+            "CPU".to_owned(),
+            [calls, cells],
+            [compute, start.elapsed().as_secs_f64()],
+        );
+        let on_gpu = timed("gpu", place, [calls, cells], seconds);
+        let exact = PhysicsCase::<f64>::read::<W>(&self.input)?;
+        let asked = Calls { physics, wide, dt, count: calls };
+        let (verdicts, fragile_share) = compare(&asked, (&before, &exact), found)?;
+        let report = Report {
+            outcome: Outcome::default(),
+            runs: vec![on_cpu, on_gpu],
+            ratios: Vec::new(),
+            verdicts,
+            suspects: Vec::new(),
+            fragile_share,
+            interrupted: false,
+        };
+        pair::print(&report)?;
+        pair::judge(&report)
+    }
+}
+
+/// The times of a run of so many calls on so many cells: that of the calls, and all of it, s.
+fn timed(
+    backend: &'static str,
+    name: String,
+    [steps, cells]: [usize; 2],
+    [kernel_s, end_to_end_s]: [f64; 2],
+) -> Timed {
+    let microphysics = PhaseTime { kernel_s, transfer_s: None, total_s: kernel_s };
+    let times = PhaseTimes { microphysics, ..PhaseTimes::default() };
+    Timed { name, backend, steps, cells, times, end_to_end_s }
 }
 
 /// Returns the time of the calls, s.
@@ -50,7 +118,7 @@ fn on_cpu<R: Stored + Element, P: OnDevice<R>>(
     let scratch = Scratch::new(physics, case.shape.nz);
     let mut compute = 0.0;
     for number in 1..=calls {
-        force(case, R::of(dt));
+        case.force(R::of(dt));
         let start = Instant::now();
         call(physics, R::of(dt), &scratch, case.block());
         compute += start.elapsed().as_secs_f64();
@@ -59,12 +127,14 @@ fn on_cpu<R: Stored + Element, P: OnDevice<R>>(
     Ok(compute)
 }
 
-/// Returns the device and the mapping, in words, and the time of the calls, s.
+/// Returns the device and the mapping, in words, and the time of the calls, s; `watch` is shown the columns after each,
+/// with what has fallen.
 fn on_gpu<R: Stored + Element, P: OnDevice<R>>(
     gpu: &Gpu,
     physics: &P,
     case: &mut PhysicsCase<R>,
     Steps { dt, calls }: Steps,
+    watch: &mut dyn FnMut(&PhysicsCase<R>),
 ) -> Result<(String, f64)> {
     let launcher = physics.launcher(gpu, case.shape.nz, Places::all(case.shape), R::ZERO)?;
     let tracers = gpu.upload(&values(&case.tracers))?;
@@ -76,7 +146,7 @@ fn on_gpu<R: Stored + Element, P: OnDevice<R>>(
     let mut compute = 0.0;
     for number in 1..=calls {
         if is_forced {
-            force(case, R::of(dt));
+            case.force(R::of(dt));
             // Both are the first of the tracers.
             tracers.upload_to(0, &values(&case.tracers[..2]))?;
         }
@@ -85,11 +155,12 @@ fn on_gpu<R: Stored + Element, P: OnDevice<R>>(
             let values = field.as_slice_mut().expect("fields are in standard layout");
             tracers.download_from(at * cells, values)?;
         }
+        for (at, plane) in case.surface.iter_mut().enumerate() {
+            let values = plane.as_slice_mut().expect("planes are in standard layout");
+            surface.download_from(at * values.len(), values)?;
+        }
         check_finite::<R, P>(case, number)?;
-    }
-    for (at, plane) in case.surface.iter_mut().enumerate() {
-        let values = plane.as_slice_mut().expect("planes are in standard layout");
-        surface.download_from(at * values.len(), values)?;
+        watch(case);
     }
     Ok((format!("the {}, {}", gpu.device().name, launcher.mapping()), compute))
 }
@@ -97,19 +168,6 @@ fn on_gpu<R: Stored + Element, P: OnDevice<R>>(
 /// The values of fields, one after the other.
 fn values<R: Copy, S: Data<Elem = R>, D: Dimension>(fields: &[ArrayBase<S, D>]) -> Vec<R> {
     fields.iter().flat_map(|field| field.iter().copied()).collect()
-}
-
-/// Adds the prescribed tendencies of one step; vapour does not become negative by them.
-fn force<R: Stored>(case: &mut PhysicsCase<R>, dt: R) {
-    let [theta, qv] = &case.tendencies;
-    if let Some(tendency) = theta {
-        Zip::from(&mut case.tracers[0]).and(tendency).for_each(|theta, &x| *theta += dt * x);
-    }
-    if let Some(tendency) = qv {
-        Zip::from(&mut case.tracers[1])
-            .and(tendency)
-            .for_each(|qv, &x| *qv = (*qv + dt * x).larger(R::ZERO));
-    }
 }
 
 /// Fails where a tracer holds a value that is not a finite number.

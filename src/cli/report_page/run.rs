@@ -104,6 +104,10 @@ fn what_ran(facts: &Value) -> String {
         _ => String::new(),
     };
     let get = |path: &str| number(facts, path);
+    let microphysics = match text(facts, "fallout") {
+        none if none.is_empty() => text(facts, "physics"),
+        fallout => format!("{}, fall {fallout}", text(facts, "physics")),
+    };
     list(&[
         ("grid", format!("{} cells{refined}", grid.join("×"))),
         ("boundaries", text(facts, "boundary")),
@@ -117,7 +121,7 @@ fn what_ran(facts: &Value) -> String {
             ),
         ),
         ("transport", format!("RK3, limiter {}", text(facts, "limiter"))),
-        ("microphysics", format!("WSM5, fall {}", text(facts, "fallout"))),
+        ("microphysics", microphysics),
         (
             "wind",
             format!(

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use ndarray::{Array2, Array3, s};
+use ndarray::{Array2, Array3, Zip, s};
 
 use super::fields::Fields;
 use crate::error::Result;
@@ -63,6 +63,20 @@ impl<R: Stored> PhysicsCase<R> {
             tracers: self.tracers.iter_mut().map(|field| field.view_mut()).collect(),
             air: self.air.iter().map(|field| field.view()).collect(),
             surface: self.surface.iter_mut().map(|plane| plane.view_mut()).collect(),
+            budget: None,
+        }
+    }
+
+    /// Adds the prescribed tendencies of a call of `dt` seconds; vapour does not become negative by them.
+    pub fn force(&mut self, dt: R) {
+        let [theta, qv] = &self.tendencies;
+        if let Some(tendency) = theta {
+            Zip::from(&mut self.tracers[0]).and(tendency).for_each(|theta, &x| *theta += dt * x);
+        }
+        if let Some(tendency) = qv {
+            Zip::from(&mut self.tracers[1])
+                .and(tendency)
+                .for_each(|qv, &x| *qv = (*qv + dt * x).larger(R::ZERO));
         }
     }
 

@@ -88,6 +88,11 @@ impl RestartFile {
         found.ok_or_else(|| self.reader.error(format!("has no global attribute {name}")))
     }
 
+    /// The same, where it may have none: what an option is that runs of older programs did not have.
+    pub fn option(&self, name: &str) -> Option<String> {
+        self.reader.text(name)
+    }
+
     /// The description of the passive tracers of the run, where it carries any.
     pub fn tracers(&self) -> Option<String> {
         self.reader.text("tracers")

@@ -12,7 +12,7 @@ pub(in crate::io) mod kept;
 pub mod refine;
 pub mod series;
 mod source;
-mod species;
+pub mod species;
 pub mod survey;
 mod theta;
 mod times;

@@ -5,6 +5,8 @@
 //!
 //! Source: Hong, Dudhia and Chen 2004, Mon. Wea. Rev. 132, 103-120, on the simple-ice scheme.
 
+use std::path::Path;
+
 use ndarray::{Array3, Zip};
 use tracing::warn;
 
@@ -26,6 +28,31 @@ const KNOWN: [u8; 40] = [
 /// Message about a file of WSM3.
 pub(super) const SPLIT: &str =
     "QICE, QSNOW: what of QCLOUD and QRAIN is colder than 273.15 K, as in WSM3 (MP_PHYSICS 3)";
+
+/// The scheme that the water of a file comes from, as the file tells.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Written {
+    /// Number of the scheme in WRF (`MP_PHYSICS`), where it is told.
+    pub number: Option<f64>,
+    /// Those of [`FROZEN`] that it has; all of them where its water and rain are in part ice and snow.
+    pub frozen: Vec<&'static str>,
+}
+
+/// Variables that a scheme without ice has no use for.
+pub const FROZEN: [&str; 3] = ["QICE", "QSNOW", "SNOWNC"];
+
+/// Looks up the scheme of a file.
+///
+/// # Errors
+///
+/// Those of [`Reader::open`] and of reading the attribute.
+pub fn written(path: &Path) -> Result<Written> {
+    let reader = &Reader::open(path)?;
+    let number = reader.number("MP_PHYSICS")?;
+    let is_split = is_wsm3(reader)?;
+    let has = |name: &&str| is_split || reader.has(name);
+    Ok(Written { number, frozen: FROZEN.into_iter().filter(has).collect() })
+}
 
 /// Returns `true` if a file is of WSM3.
 pub(super) fn is_wsm3(reader: &Reader) -> Result<bool> {

@@ -4,6 +4,7 @@ use super::conversion::conversion;
 use super::evaporation::{evaporation, limited};
 use super::params::{KesslerConstants, KesslerFactors};
 use super::saturation::{excess, mixing_ratio, pressure, vapour_pressure, warming};
+use crate::real::Real;
 use crate::shared::shared_struct;
 
 shared_struct! {
@@ -18,6 +19,8 @@ shared_struct! {
         qc: R, "kg kg⁻¹";
         /// Rain.
         qr: R, "kg kg⁻¹";
+        /// Water that clipping at zero has made in it; added to.
+        made: R, "kg kg⁻¹";
     }
 }
 
@@ -27,6 +30,18 @@ shared_struct! {
 #[inline(always)]
 pub fn clipped<R: KesslerConstants>(q: R) -> R {
     q - q.smaller(R::ZERO)
+}
+
+/// All water of a cell that the scheme changes, kg kg⁻¹.
+#[inline(always)]
+pub fn water<R: Real>(qv: R, qc: R, qr: R) -> R {
+    qv + qc + qr
+}
+
+/// Water that clipping a mixing ratio at zero makes, kg kg⁻¹.
+#[inline(always)]
+pub fn made<R: KesslerConstants>(q: R) -> R {
+    R::ZERO - q.smaller(R::ZERO)
 }
 
 /// The larger of two amounts, or the first where it is not a number.
@@ -57,8 +72,8 @@ pub fn processed<R: KesslerConstants>(
     cell: &KesslerCell<R>,
 ) -> KesslerCell<R> {
     let converted = conversion(p, dt, cell.qc, cell.qr);
-    let qc = clipped(cell.qc - converted);
-    let qr = clipped(qr_fallen + converted);
+    let (qc_left, qr_left) = (cell.qc - converted, qr_fallen + converted);
+    let (qc, qr) = (clipped(qc_left), clipped(qr_left));
     let t = exner * (cell.theta + theta_base);
     let pressure = pressure(exner);
     let es = vapour_pressure(t);
@@ -66,10 +81,12 @@ pub fn processed<R: KesslerConstants>(
     let excess = excess(p, t, pressure, es, qvs, cell.qv);
     let evaporated = limited(evaporation(p, dt, rho, pressure, qvs, cell.qv, qr), excess, qc, qr);
     let condensed = at_least(excess, -qc);
+    let qv_left = cell.qv - condensed + evaporated;
     KesslerCell {
         theta: cell.theta + warming(exner) * (condensed - evaporated),
-        qv: clipped(cell.qv - condensed + evaporated),
+        qv: clipped(qv_left),
         qc: qc + condensed,
         qr: qr - evaporated,
+        made: cell.made + (made(qc_left) + made(qr_left) + made(qv_left)),
     }
 }

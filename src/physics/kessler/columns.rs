@@ -5,7 +5,8 @@
 
 use super::cell::{KesslerCell, processed};
 use super::fall::{
-    courant, density_factor, distance, fall_speed, flux, number_of_substeps, passed, precipitation,
+    courant, density_factor, distance, fall_speed, flux, gained, number_of_substeps, passed,
+    precipitation,
 };
 use super::params::{KesslerConstants, KesslerFactors};
 
@@ -69,17 +70,19 @@ impl<R: KesslerConstants, const N: usize> Level<R, N> {
         self.speed = speed;
     }
 
-    /// Conversion, saturation adjustment and evaporation in the cells, after the fall.
+    /// Conversion, saturation adjustment and evaporation in the cells, after the fall. Returns the water that clipping
+    /// has made, kg m⁻².
     #[inline(always)]
-    fn process(&mut self, p: &KesslerFactors<R>, dt: R, theta_base: R) {
+    fn process(&mut self, p: &KesslerFactors<R>, dt: R, theta_base: R) -> Row<R, N> {
         let row = [R::ZERO; N];
-        let (mut theta, mut qv, mut qc, mut qr) = (row, row, row, row);
+        let (mut theta, mut qv, mut qc, mut qr, mut made) = (row, row, row, row, row);
         for l in 0..N {
             let cell = KesslerCell {
                 theta: self.theta[l],
                 qv: self.qv[l],
                 qc: self.qc[l],
                 qr: self.qr[l],
+                made: R::ZERO,
             };
             let (rho, exner, qr_fallen) = (self.rho[l], self.exner[l], self.qr_falling[l]);
             let cell = processed(p, dt, theta_base, rho, exner, qr_fallen, &cell);
@@ -87,8 +90,10 @@ impl<R: KesslerConstants, const N: usize> Level<R, N> {
             qv[l] = cell.qv;
             qc[l] = cell.qc;
             qr[l] = cell.qr;
+            made[l] = rho * self.dz[l] * cell.made;
         }
         (self.theta, self.qv, self.qc, self.qr) = (theta, qv, qc, qr);
+        made
     }
 }
 
@@ -103,6 +108,12 @@ pub struct Columns<R, const N: usize> {
     pub rain: Row<R, N>,
     /// Precipitation of the last sub-step of a call, mm; set.
     pub rainncv: Row<R, N>,
+    /// Water that has reached the ground in the last call, kg m⁻².
+    pub fallen: Row<R, N>,
+    /// Water that the fall has made in the last call, kg m⁻².
+    pub fall_residual: Row<R, N>,
+    /// Water that clipping at zero has made in the last call, kg m⁻².
+    pub clipped: Row<R, N>,
     /// Number of sub-steps of the last call, 1.
     pub substeps: Row<R, N>,
 }
@@ -127,6 +138,9 @@ impl<R: KesslerConstants, const N: usize> Columns<R, N> {
             theta_base: R::ZERO,
             rain: row,
             rainncv: row,
+            fallen: row,
+            fall_residual: row,
+            clipped: row,
             substeps: row,
         }
     }
@@ -146,8 +160,10 @@ impl<R: KesslerConstants, const N: usize> Columns<R, N> {
     #[inline(always)]
     pub fn call(&mut self, p: &KesslerFactors<R>, dt: R) {
         self.fall(p, dt);
+        self.clipped = [R::ZERO; N];
         for level in &mut self.levels {
-            level.process(p, dt, self.theta_base);
+            let (sum, made) = (self.clipped, level.process(p, dt, self.theta_base));
+            self.clipped = each(|l| sum[l] + made[l]);
         }
     }
 
@@ -157,7 +173,8 @@ impl<R: KesslerConstants, const N: usize> Columns<R, N> {
         for level in &mut self.levels {
             level.qr_falling = level.qr;
         }
-        self.rainncv = [R::ZERO; N];
+        (self.rainncv, self.fallen, self.fall_residual) =
+            ([R::ZERO; N], [R::ZERO; N], [R::ZERO; N]);
         self.substeps = [R::ONE; N];
         // Above the highest layer with rain in any of the columns nothing changes.
         let highest = self.levels.iter().rposition(|level| any::<N>(|l| level.qr[l] > R::ZERO));
@@ -169,6 +186,14 @@ impl<R: KesslerConstants, const N: usize> Columns<R, N> {
         self.substeps = [R::ZERO; N];
         while any::<N>(|l| pace.left[l] != R::ZERO) {
             self.substep(p, &mut pace, reach);
+        }
+        // A millimetre of water is a kilogram per square metre.
+        self.fall_residual = self.fallen;
+        for level in &self.levels[..reach] {
+            let sum = self.fall_residual;
+            self.fall_residual = each(|l| {
+                sum[l] + gained(level.rho[l], level.dz[l], level.qr[l], level.qr_falling[l])
+            });
         }
     }
 
@@ -214,6 +239,8 @@ impl<R: KesslerConstants, const N: usize> Columns<R, N> {
         let mut flux = self.levels[0].flux();
         let fallen: Row<R, N> = each(|l| precipitation(flux[l], substep[l]));
         let (rain, rainncv, substeps) = (self.rain, self.rainncv, self.substeps);
+        let sum = self.fallen;
+        self.fallen = each(|l| if is_falling(l) { sum[l] + fallen[l] } else { sum[l] });
         self.rainncv = each(|l| if is_falling(l) { fallen[l] } else { rainncv[l] });
         self.rain = each(|l| if is_falling(l) { rain[l] + fallen[l] } else { rain[l] });
         self.substeps = each(|l| if is_falling(l) { substeps[l] + R::ONE } else { substeps[l] });

@@ -81,6 +81,18 @@ pub fn passed<R: KesslerConstants>(qr: R, substep: R, per_mass: R, flux: R, flux
     qr - substep * per_mass * (flux - flux_above)
 }
 
+/// Water of a layer that its fall has made, but for what has left it for the ground.
+///
+/// ρ Δz (r* - r)
+///
+/// Rain is conserved by the distances between the middles of layers and counted by their depths.
+///
+/// Units: `rho` kg m⁻³, `dz` m, rain kg kg⁻¹; returns kg m⁻².
+#[inline(always)]
+pub fn gained<R: KesslerConstants>(rho: R, dz: R, qr: R, qr_fallen: R) -> R {
+    rho * dz * (qr_fallen - qr)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

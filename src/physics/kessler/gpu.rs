@@ -1,20 +1,31 @@
 //! The scheme on a device: a thread for a column.
 #![allow(unsafe_code, reason = "whoever launches a kernel answers for its arguments")]
 
+mod in_run;
+
+pub use in_run::KesslerInRun;
+
 use super::cell::KesslerCell;
 use super::params::{KesslerConstants, KesslerFactors};
 use super::{Kessler, Vectorised};
 use crate::constants::Constants;
-use crate::device::{Element, Gpu, Kernel, Launch, Prelude, Source};
+use crate::device::{Branch, Element, Gpu, Kernel, Launch, Source};
 use crate::error::{Advice, Error, Result};
+use crate::mass::gpu::LayeredPointers;
 use crate::physics::ColumnPhysics;
 use crate::physics::device::{Launcher, Memory, OnDevice, Places};
 use crate::real::Precision;
 use crate::shared::{DevicePointer, ReadPointer, shared_struct};
+use crate::state::gpu::mark;
+use crate::state::gpu::prelude::{grid, notes};
 
 shared_struct! {
     /// Arguments of the kernel. Fields have shape (level, place), planes (place).
     pub struct KesslerArgs<R> {
+        /// The mark of a kernel that begins; null where nobody asks.
+        marks: DevicePointer<u64>, "1";
+        /// The notes of values that are not finite; null where nobody asks.
+        notes: DevicePointer<u64>, "1";
         /// Potential temperature less `theta_base`; in and out, as the three below.
         theta: DevicePointer<R>, "K";
         /// Vapour.
@@ -33,6 +44,19 @@ shared_struct! {
         rain: DevicePointer<R>, "mm";
         /// Precipitation of the last sub-step; set.
         rainncv: DevicePointer<R>, "mm";
+        /// Water that has reached the ground in the call; set, as the three below. Null where nobody asks for the water
+        /// budget.
+        fallen: DevicePointer<R>, "kg m⁻²";
+        /// Water that the fall has made.
+        fall_residual: DevicePointer<R>, "kg m⁻²";
+        /// Water that clipping at zero has made.
+        clipped: DevicePointer<R>, "kg m⁻²";
+        /// Mass of the changes beyond what they have by rho dz.
+        mass_mismatch: DevicePointer<R>, "kg m⁻²";
+        /// Dry mass of the cells.
+        mass: LayeredPointers<R>, "kg";
+        /// Reciprocal area of the cells.
+        per_area: ReadPointer<R>, "m⁻²";
         /// Factors of the processes.
         factors: KesslerFactors<R>, "1";
         /// Value added to `theta` for the potential temperature.
@@ -51,15 +75,19 @@ shared_struct! {
         pitch: i32, "1";
         /// Places of a level.
         level: i32, "1";
-        /// Fills the struct up.
-        end: i32, "1";
+        /// Number of the step after those that the notes tell of.
+        step: i32, "1";
+        /// Number of `theta` among the fields of all states.
+        theta_number: i32, "1";
+        /// Number of `qv`, which `qc` and `qr` follow.
+        water_number: i32, "1";
     }
 }
 
 /// The file below `kernels/` that holds the kernel.
 const FILE: &str = "physics/kessler/column.cu";
 /// Its name.
-const KERNEL: &str = "kessler_column";
+const KERNEL: &str = mark::KESSLER_COLUMN;
 
 /// Threads of a block: few, so that small grids reach all multiprocessors.
 const THREADS: usize = 64;
@@ -93,8 +121,8 @@ pub fn source(precision: Precision, nz: usize) -> Source {
         Precision::F32 => <f32 as Constants>::cuda_text(),
         Precision::F64 => <f64 as Constants>::cuda_text(),
     };
-    let prelude = Prelude::new(precision)
-        .with(&format!("constexpr int NZ = {nz};\n"))
+    let prelude = grid(precision, nz)
+        .with(&notes())
         .with(&constants)
         .with(&declarations(precision))
         .with_settings(&settings());
@@ -146,12 +174,49 @@ impl<R: Vectorised + Element> OnDevice<R> for Kessler<R> {
             ))
             .advise(Advice::UseSmallerGridOrCpu));
         }
-        let kernel = gpu.module(&source(R::PRECISION, nz))?.kernel(KERNEL)?;
+        let kernel = mark::kernel(&gpu.module(&source(R::PRECISION, nz))?, KERNEL)?;
         Ok(KesslerLauncher { kernel, scheme: *self, nz, places, theta_base })
     }
 }
 
 impl<R: Vectorised + Element> KesslerLauncher<R> {
+    /// Arguments of the kernel without any arrays.
+    fn bare(&self, dt: R) -> KesslerArgs<R> {
+        let Places { width, first, pitch, level, .. } = self.places;
+        let (to, from) = (DevicePointer::default(), ReadPointer::default());
+        KesslerArgs {
+            marks: DevicePointer::default(),
+            notes: DevicePointer::default(),
+            theta: to,
+            qv: to,
+            qc: to,
+            qr: to,
+            rho: from,
+            exner: from,
+            dz: from,
+            rain: to,
+            rainncv: to,
+            fallen: to,
+            fall_residual: to,
+            clipped: to,
+            mass_mismatch: to,
+            mass: LayeredPointers::default(),
+            per_area: from,
+            factors: self.scheme.factors,
+            theta_base: self.theta_base,
+            dt,
+            filler: R::ZERO,
+            columns: self.places.columns() as i32,
+            width: width as i32,
+            first: first as i32,
+            pitch: pitch as i32,
+            level: level as i32,
+            step: 0,
+            theta_number: 0,
+            water_number: 0,
+        }
+    }
+
     /// The arguments of the kernel.
     ///
     /// # Panics
@@ -186,31 +251,29 @@ impl<R: Vectorised + Element> KesslerLauncher<R> {
             dz: air(2),
             rain: plane(0),
             rainncv: plane(1),
-            factors: self.scheme.factors,
-            theta_base: self.theta_base,
-            dt,
-            filler: R::ZERO,
-            columns: self.places.columns() as i32,
-            width: width as i32,
-            first: first as i32,
-            pitch: pitch as i32,
-            level: level as i32,
-            end: 0,
+            ..self.bare(dt)
         }
+    }
+}
+
+impl<R: Vectorised + Element> KesslerLauncher<R> {
+    /// Launches the kernel in a branch of a graph; the lengths of the arrays have been checked.
+    fn launch(&self, branch: Branch<'_>, args: &KesslerArgs<R>) -> Result<()> {
+        let [blocks, threads] = blocks(self.places.columns());
+        if blocks == 0 {
+            return Ok(());
+        }
+        let (grid, block) = ([blocks as u32, 1, 1], [threads as u32, 1, 1]);
+        let launch = Launch { grid, block, shared_bytes: 0 };
+        // SAFETY: the kernel takes this struct; the lengths of all arrays have been checked, and memory is freed only
+        // when the device is done with it.
+        unsafe { self.kernel.launch_on(branch, launch, args) }
     }
 }
 
 impl<R: Vectorised + Element> Launcher<R> for KesslerLauncher<R> {
     fn call(&self, memory: &Memory<'_, R>, dt: f64) -> Result<()> {
-        let [blocks, threads] = blocks(self.places.columns());
-        if blocks == 0 {
-            return Ok(());
-        }
-        let args = self.args(memory, R::of(dt));
-        let (grid, block) = ([blocks as u32, 1, 1], [threads as u32, 1, 1]);
-        // SAFETY: the kernel takes this struct; the lengths of all arrays have been checked, and memory is freed only
-        // when the device is done with it.
-        unsafe { self.kernel.launch(Launch { grid, block, shared_bytes: 0 }, &args) }
+        self.launch(Branch::TRUNK, &self.args(memory, R::of(dt)))
     }
 
     fn mapping(&self) -> String {

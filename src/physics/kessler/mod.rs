@@ -10,6 +10,13 @@
 //! instructions of the processor, in single and in double precision, and without such instructions to one with the
 //! functions of the standard library. The latter is the reference of the kernels in `kernels/physics/kessler/`.
 //!
+//! In a run ice and snow of the input are carried by the air and left as they are. Beside WSM5 the idealised cases have
+//! no ice: after an hour of `supercell` rain stands up to 12 km, 0.81 kg m⁻² of it in the mean where WSM5 has 0.48 of
+//! rain and 0.52 of snow, and 1.67 mm have fallen in the mean instead of 1.42, as nothing floats. In `kid-warm1` it
+//! rains two minutes later and 0.45 mm instead of 1.07, since autoconversion begins at 1 g kg⁻¹ of cloud water, of
+//! which that cloud has 1.4 at most, and in WSM5 at 0.5; `warm-bubble`, whose cloud has twice as much, differs by
+//! 7 % of its rain.
+//!
 //! Peculiarities of the original that are kept: `rainncv` is the precipitation of the last sub-step of a call,
 //! not of the call; rain is conserved in the fall by the distances between the middles of layers as weights, not by
 //! the depths of layers; the saturation adjustment is a single step and overshoots.
@@ -26,11 +33,13 @@ pub mod saturation;
 
 use std::ops::RangeInclusive;
 
+use self::cell::water;
 use self::columns::Columns;
 use self::params::{KesslerConstants, KesslerFactors};
 use super::{Block, ColumnPhysics, Field};
-use crate::lanes::stretches::{for_stretches, give, give_plane, take, take_plane};
+use crate::lanes::stretches::{Stretch, for_stretches, give, give_plane, take, take_plane};
 use crate::lanes::{Instructions, LANES, Task};
+use crate::mass::mismatch::mass_mismatch;
 use crate::real::Real;
 
 /// The scheme with the factors of its processes.
@@ -155,6 +164,24 @@ fn for_each<R: Real, S: KesslerConstants, const N: usize>(
         columns.fill_up(count);
         call(columns);
         let levels = &columns.levels;
+        if let Some(budget) = &mut block.budget {
+            give_plane(&mut budget.fallen, stretches, from, &columns.fallen);
+            give_plane(&mut budget.fall_residual, stretches, from, &columns.fall_residual);
+            give_plane(&mut budget.clipped, stretches, from, &columns.clipped);
+            let mut sums = [R::ZERO; N];
+            // The fields still hold what they did before the call.
+            for (k, level) in levels.iter().enumerate() {
+                for (at, lane) in stretches.iter().flat_map(Stretch::columns) {
+                    let here = [k, at[0], at[1]];
+                    let before = water(qv[here], qc[here], qr[here]);
+                    let [qv, qc, qr] = [&level.qv, &level.qc, &level.qr].map(|q| from(q[lane]));
+                    let (mass, per_area) = (budget.mass_at(k, at), budget.per_area[at]);
+                    let (rho, dz, after) = (rho[here], dz[here], water(qv, qc, qr));
+                    sums[lane] += mass_mismatch(mass, per_area, rho, dz, before, after);
+                }
+            }
+            give_plane(&mut budget.mass_mismatch, stretches, |sum| sum, &sums);
+        }
         give(theta, stretches, levels, from, |level| &level.theta);
         give(qv, stretches, levels, from, |level| &level.qv);
         give(qc, stretches, levels, from, |level| &level.qc);

@@ -26,6 +26,7 @@ marked! {
     WSM5_COLUMN = "wsm5_column",
     WSM5_TILE = "wsm5_tile",
     STEP_END_ACC64 = "step_end_acc64",
+    KESSLER_COLUMN = "kessler_column",
 }
 
 /// The kernels of `kernels/advection/transport.cu`.
@@ -70,7 +71,8 @@ mod tests {
         assert_eq!(name(1), "transport_stage");
         assert_eq!(name(6), "transport_limit");
         assert_eq!(name(10), "step_end_acc64");
-        assert_eq!(name(11), "unknown");
+        assert_eq!(name(11), "kessler_column");
+        assert_eq!(name(12), "unknown");
         assert!(TRANSPORT.iter().all(|name| name.starts_with("transport_")));
         assert_eq!(MARKED.iter().filter(|name| name.starts_with("transport_")).count(), 7);
         assert!(constants().contains("constexpr int MARK_WSM5_TILE = 9;"));

@@ -1,21 +1,18 @@
 //! The microphysics on the device: its memory and its launches (`nwp_mini::wsm5` on the GPU).
 
-mod abreast;
-
 pub use crate::state::STATE_FIELDS;
-pub use abreast::Abreast;
+pub use crate::state::gpu::abreast::Abreast;
+pub use crate::state::gpu::place::{Inside, PLANES, Place, SURFACE_PLANES, TERMS, planes_of};
 
 use std::sync::{Arc, OnceLock};
 
 use super::{prelude, tuning};
 use crate::device::{Branch, Buffer, Element, Gpu, Kernel, Launch, Resources, Source};
 use crate::error::{Advice, Error, Result};
-use crate::grid::Shape;
 use crate::grid::gpu::Layout;
 use crate::mass::gpu::LayeredPointers;
 use crate::real::Precision;
 use crate::shared::DevicePointer;
-use crate::state::Surface;
 use crate::state::gpu::AIR_FIELDS;
 use crate::state::gpu::mark;
 use crate::state::gpu::turn::Turn;
@@ -27,20 +24,8 @@ use crate::wsm5::reflectivity::{Bins, RadarConstants};
 use crate::wsm5::scheme::Scheme;
 use crate::wsm5::{check_length, minor_steps};
 
-/// Planes at the ground: [`PLANES`].
-pub const SURFACE_PLANES: usize = PLANES.len();
 /// Number of diagnosed fields: reflectivity, and the radii of cloud drops, ice crystals and snow.
 pub const DIAGNOSED_FIELDS: usize = 4;
-/// Planes of a step's terms of the water budget.
-pub const TERMS: usize = 4;
-
-/// The planes at the ground, one after the other: those of [`Surface`], and behind them the term that moves
-/// between layers whose rho dz is not their dry mass. The terms of the water budget are the last.
-pub const PLANES: [&str; 9] = {
-    let [rain, snow, rainncv, snowncv, sr, fallen, fall_residual, clipped] = Surface::<f64>::NAMES;
-    [rain, snow, rainncv, snowncv, sr, fallen, fall_residual, clipped, "mass_mismatch"]
-};
-
 /// Source and settings of the kernel of a call.
 pub fn source(
     precision: Precision,
@@ -108,22 +93,6 @@ impl Mapping {
     }
 }
 
-/// The columns of a grid that the microphysics acts in.
-#[derive(Clone, Debug)]
-pub struct Inside {
-    /// Rows j.
-    pub rows: std::ops::Range<usize>,
-    /// Columns i.
-    pub columns: std::ops::Range<usize>,
-}
-
-impl Inside {
-    /// All columns of a grid.
-    pub fn all(shape: Shape) -> Self {
-        Self { rows: 0..shape.ny, columns: 0..shape.nx }
-    }
-}
-
 /// Returns `true` if a call of `dt` seconds has one minor step.
 fn is_short<R: SchemeConstants>(dt: R) -> bool {
     minor_steps(dt) == R::ONE
@@ -155,24 +124,6 @@ pub struct Clouds<R> {
     marks: DevicePointer<u64>,
     notes: DevicePointer<u64>,
     abreast: Abreast,
-}
-
-/// Arrays of a call of the microphysics. Lengths: [`STATE_FIELDS`] of each state and [`AIR_FIELDS`] fields,
-/// [`SURFACE_PLANES`] planes, all with rows as the [`Layout`] has them.
-#[derive(Clone, Copy, Debug)]
-pub struct Place<'a, R> {
-    /// The state, in the order and the units of [`State`](crate::state::State).
-    pub state: &'a Buffer<R>,
-    /// rho (kg m⁻³), exner (1), p (Pa), dz (m); longer arrays are used from their start.
-    pub air: &'a Buffer<R>,
-    /// [`PLANES`], in the units of [`Surface`]; behind them, where several steps end together, what all but the
-    /// last have left in the planes of the terms, the last but one first.
-    pub surface: &'a Buffer<R>,
-}
-
-/// Planes of the ground where so many steps end together.
-pub fn planes_of(steps: usize) -> usize {
-    SURFACE_PLANES + (steps - 1) * TERMS
 }
 
 impl<R: SchemeConstants + RadarConstants + Element> Clouds<R> {

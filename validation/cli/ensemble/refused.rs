@@ -4,6 +4,7 @@
 use std::fs;
 
 use nwp_mini::advection::Limiter;
+use nwp_mini::backend::Microphysics;
 use nwp_mini::backend::members::{Members, MembersOnCpu, Start};
 use nwp_mini::error::Error;
 use nwp_mini::io::wrf;
@@ -70,8 +71,8 @@ fn a_member_that_blows_up_is_named() {
         Start { scheme: Scheme::default(), state }
     });
     let (grid, coordinate) = (&case.domain.grid, &case.domain.coordinate);
-    let limiter = Limiter::PositiveDefinite;
-    let mut members = MembersOnCpu::new(grid, coordinate, limiter, &case.forcing, starts);
+    let schemes = (Limiter::PositiveDefinite, Microphysics::default());
+    let mut members = MembersOnCpu::new(grid, coordinate, schemes, &case.forcing, starts);
     let error = members.check(7, true).expect_err("not a number");
     assert_eq!(error.exit_code(), 5);
     let text = error.to_string();

@@ -1,6 +1,7 @@
-//! `nwp-mini columns --physics kessler`: what it writes, and what it refuses.
+//! `--physics kessler` of `nwp-mini columns` and `run`: what they write, and what they refuse.
 
 mod refused;
+mod run;
 mod written;
 
 use std::path::{Path, PathBuf};

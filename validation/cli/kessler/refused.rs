@@ -75,7 +75,6 @@ fn options_of_wsm5() {
     scene.refuses(&["--fallout", "substepped"], USAGE, &["--fallout", "--physics kessler"]);
     scene.refuses(&["--mapping", "tile"], USAGE, &["--mapping", "--physics kessler"]);
     scene.refuses(&["--perturb", "psmlt"], USAGE, &["psmlt", "autoconversion"]);
-    scene.refuses(&["--backend", "both"], USAGE, &["--backend both", "diff"]);
 }
 
 /// Rain that no number of sub-steps would bring to the ground is told, and nothing is written.

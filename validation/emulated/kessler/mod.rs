@@ -1,12 +1,16 @@
 //! The kernel of the Kessler scheme, run on the host thread by thread: it gives the bits of the CPU version with one
 //! column at a time.
 
+mod budget;
+
 use ndarray::{Array2, Array3, ArrayView1, Axis, s};
 
+use nwp_mini::mass::gpu::LayeredPointers;
 use nwp_mini::physics::device::Places;
 use nwp_mini::physics::kessler::gpu::{KesslerArgs, blocks, source};
 use nwp_mini::physics::kessler::params::KesslerFactors;
 use nwp_mini::physics::kessler::{Kessler, Vectorised};
+use nwp_mini::real::Real;
 use nwp_mini::shared::{Bytes, DevicePointer, ReadPointer};
 
 use nwp_mini_support::emulator::{Element, Program, Records};
@@ -23,6 +27,9 @@ const OPTIONS: [&str; 4] = [
     "-fno-sanitize-recover=all",
     "-ftrivial-auto-var-init=pattern",
 ];
+
+/// Number of the vapour among the fields of all states.
+const WATER: usize = 3;
 
 /// The kernel, compiled for the host.
 struct OnHost<R> {
@@ -41,10 +48,19 @@ impl<R: Vectorised + Element + Bytes> OnHost<R> {
 
     /// One call on some columns of a state whose planes are whole.
     fn call_on(&self, dt: R, state: &mut State<R>, places: Places, seed: u64) {
+        let records = self.records(dt, state, places);
+        let found = self.program.run(&records, seed);
+        take_state(&found, state);
+    }
+
+    /// What the program is given for a call without a water budget.
+    fn records(&self, dt: R, state: &State<R>, places: Places) -> Records {
         let to = DevicePointer::default();
         let from = ReadPointer::default();
         let Places { width, first, pitch, level, .. } = places;
         let args = KesslerArgs {
+            marks: DevicePointer::default(),
+            notes: DevicePointer::default(),
             theta: to,
             qv: to,
             qc: to,
@@ -54,6 +70,12 @@ impl<R: Vectorised + Element + Bytes> OnHost<R> {
             dz: from,
             rain: to,
             rainncv: to,
+            fallen: to,
+            fall_residual: to,
+            clipped: to,
+            mass_mismatch: to,
+            mass: LayeredPointers::default(),
+            per_area: from,
             factors: self.factors,
             theta_base: state.theta_base,
             dt,
@@ -63,13 +85,16 @@ impl<R: Vectorised + Element + Bytes> OnHost<R> {
             first: first as i32,
             pitch: pitch as i32,
             level: level as i32,
-            end: 0,
+            step: 1,
+            theta_number: 0,
+            water_number: WATER as i32,
         };
         let mut bytes = Vec::new();
         args.write(&mut bytes);
         let mut records = Records::default();
         records.put_bytes("args", bytes);
-        records.put("launch", &blocks(places.columns()).map(|count| count as i32));
+        let [blocks, threads] = blocks(places.columns()).map(|count| count as i32);
+        records.put("launch", &[blocks, threads, 0]);
         let values = |field: &Array3<R>| field.iter().copied().collect::<Vec<R>>();
         for (name, field) in INPUTS.iter().zip(state.tracers.iter().chain(&state.air)) {
             records.put(name, &values(field));
@@ -77,15 +102,19 @@ impl<R: Vectorised + Element + Bytes> OnHost<R> {
         for (name, plane) in OUTPUTS[TRACERS..].iter().zip(&state.surface) {
             records.put(name, &plane.iter().copied().collect::<Vec<R>>());
         }
-        let found = self.program.run(&records, seed);
-        for (name, field) in OUTPUTS.iter().zip(&mut state.tracers) {
-            let shape = field.dim();
-            field.assign(&taken(&found, name).into_shape_with_order(shape).expect("all"));
-        }
-        for (name, plane) in OUTPUTS[TRACERS..].iter().zip(&mut state.surface) {
-            let shape = plane.dim();
-            plane.assign(&taken(&found, name).into_shape_with_order(shape).expect("all"));
-        }
+        records
+    }
+}
+
+/// Takes over what a call has left in the fields and at the ground.
+fn take_state<R: Real + Element>(found: &Records, state: &mut State<R>) {
+    for (name, field) in OUTPUTS.iter().zip(&mut state.tracers) {
+        let shape = field.dim();
+        field.assign(&taken(found, name).into_shape_with_order(shape).expect("all"));
+    }
+    for (name, plane) in OUTPUTS[TRACERS..].iter().zip(&mut state.surface) {
+        let shape = plane.dim();
+        plane.assign(&taken(found, name).into_shape_with_order(shape).expect("all"));
     }
 }
 

@@ -21,6 +21,18 @@ KesslerArgs arguments(emulator::Case& input)
     args.dz = input.array<real>("delz");
     args.rain = input.array<real>("rain");
     args.rainncv = input.array<real>("rainncv");
+    if (input.array<int>("launch")[2] == 0) return args;
+    args.fallen = input.array<real>("fallen");
+    args.fall_residual = input.array<real>("fall_residual");
+    args.clipped = input.array<real>("clipped");
+    args.mass_mismatch = input.array<real>("mass_mismatch");
+    args.mass.with_mu = input.array<real>("with_mu");
+    args.mass.without_mu = input.array<real>("without_mu");
+    args.mass.c1 = input.array<real>("c1");
+    args.mass.c2 = input.array<real>("c2");
+    args.per_area = input.array<real>("per_area");
+    args.marks = reinterpret_cast<unsigned long long*>(input.array<std::uint64_t>("marks"));
+    args.notes = reinterpret_cast<unsigned long long*>(input.array<std::uint64_t>("notes"));
     return args;
 }
 

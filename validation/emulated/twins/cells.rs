@@ -1,5 +1,6 @@
 //! `cell`, `melt`, `balance` and `step`.
 
+use nwp_mini::mass::mismatch;
 use nwp_mini::wsm5::ice::IceRates;
 use nwp_mini::wsm5::step::{self, Precipitation};
 use nwp_mini::wsm5::warm::WarmRates;
@@ -43,14 +44,14 @@ pub(crate) fn cells<R: Precision>() -> Vec<Pair<R>> {
     pairs! { p, d:
         "cell::is_clear"(cell = d.cell()) => truth::<R>(cell::is_clear(&cell));
         "cell::water"(cell = d.cell()) => cell::water(&cell);
-        "cell::mass_mismatch"(
+        "mismatch::mass_mismatch"(
             mass = d.log(1e6, 1e12, &[]),
             per_area = d.log(1e-10, 1e-4, &[]),
             rho = d.rho(),
             dz = d.log(1.0, 5000.0, &[]),
             before = d.any_q(),
             after = d.any_q()
-        ) => cell::mass_mismatch(mass, per_area, rho, dz, before, after);
+        ) => mismatch::mass_mismatch(mass, per_area, rho, dz, before, after);
         "cell::settle"(cell = d.cell(), air = d.air()) => nothing(|| cell::settle(&cell, &mut air)), air;
         "cell::onset"(air = d.air(), cell = d.cell()) => cell::onset(p, &air, &cell);
         "cell::coefficients"(air = d.air(), onset = d.onset(), cell = d.cell())

@@ -36,7 +36,8 @@ fn flux_of<R: Precision>(d: &mut Draw<R>) -> R {
 }
 
 fn cell<R: Precision>(d: &mut Draw<R>) -> KesslerCell<R> {
-    KesslerCell { theta: d.linear(230.0, 450.0, &[]), qv: d.any_q(), qc: d.any_q(), qr: d.any_q() }
+    let theta = d.linear(230.0, 450.0, &[]);
+    KesslerCell { theta, qv: d.any_q(), qc: d.any_q(), qr: d.any_q(), made: d.q(&[]) }
 }
 
 /// Largest Courant numbers, few of them beyond all measure.
@@ -107,7 +108,16 @@ pub(crate) fn pairs<R: Precision>() -> Vec<Pair<R>> {
             flux = flux_of(d),
             flux_above = flux_of(d)
         ) => fall::passed(qr, substep, per_mass, flux, flux_above);
+        "kessler::fall::gained"(
+            rho = d.rho(),
+            dz = layer(d),
+            qr = d.any_q(),
+            qr_fallen = d.any_q()
+        ) => fall::gained(rho, dz, qr, qr_fallen);
         "kessler::cell::clipped"(q = d.any_q()) => cell::clipped(q);
+        "kessler::cell::made"(q = d.any_q()) => cell::made(q);
+        "kessler::cell::water"(qv = d.any_q(), qc = d.any_q(), qr = d.any_q())
+            => cell::water(qv, qc, qr);
         "kessler::cell::at_least"(amount = d.rate(), least = d.near(amount))
             => cell::at_least(amount, least);
         "kessler::cell::processed"(

@@ -3,7 +3,9 @@
 #![allow(unreachable_pub, reason = "the modules of a test have no users outside it")]
 #![allow(clippy::print_stdout, reason = "figures of a test, shown when it fails or is asked")]
 
+mod in_run;
 mod lanes;
+mod pair;
 mod processes;
 mod properties;
 mod reference;

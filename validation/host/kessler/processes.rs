@@ -133,7 +133,8 @@ fn cells_after_the_processes() {
         let converted = |at| conversion::conversion(&p, stored.dt, qc[at], qr[at]);
         let after = stored.field("qr_after_conversion");
         let cell = |at: [usize; 2]| {
-            let cell = KesslerCell { theta: theta[at], qv: qv[at], qc: qc[at], qr: qr[at] };
+            let made = 0.0;
+            let cell = KesslerCell { theta: theta[at], qv: qv[at], qc: qc[at], qr: qr[at], made };
             let fallen = after[at] - converted(at);
             processed(&p, stored.dt, 0.0, rho[at], exner[at], fallen, &cell)
         };

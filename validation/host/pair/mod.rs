@@ -5,6 +5,7 @@
 #![allow(clippy::print_stdout, reason = "figures beside the verdicts of the tests")]
 
 mod ahead;
+mod kessler;
 mod resumed;
 mod stand_in;
 mod verdict;

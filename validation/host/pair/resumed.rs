@@ -65,7 +65,8 @@ fn a_pair_goes_on_with_what_had_fallen() {
     let pool = ThreadPoolBuilder::new().num_threads(3).build().expect("three threads");
     let mut other = Pooled { pool, cpu: cpu(standing.state.clone()) };
     let (case, start, plan) = (&mut case, &standing.state, Plan { steps: 3, past, ..whole });
-    let pair = Pair { case, start, plan, frames, limiter, fallout, stop: &stop };
+    let pair =
+        Pair { case, start, plan, frames, limiter, microphysics: fallout.into(), stop: &stop };
     let mut second = Taken::default();
     let report = pair::run(pair, &mut other, &mut second, &mut |_| ()).expect("two runs");
     for verdict in &report.verdicts {

@@ -6,8 +6,8 @@ use std::process::Command;
 use std::sync::atomic::AtomicBool;
 
 use nwp_mini::advection::Limiter;
-use nwp_mini::backend::Backend;
 use nwp_mini::backend::cpu::Cpu;
+use nwp_mini::backend::{Backend, Microphysics};
 use nwp_mini::diagnostics::difference::Value;
 use nwp_mini::forcing::Moment;
 use nwp_mini::io::wrf;
@@ -25,7 +25,7 @@ use super::stand_in::{Pooled, Wide};
 const SCHEMES: [Fallout; 2] = [Fallout::SemiLagrangian, Fallout::Substepped];
 
 /// The storm, and the state that it starts from.
-fn storm<R: Working>() -> (Case<R>, State<R>) {
+pub(super) fn storm<R: Working>() -> (Case<R>, State<R>) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("data/soc.nc");
     let (domain, frame) = wrf::read(&path, None).expect("the storm");
     let mut case = Case::new(domain, frame).expect("the storm's winds");
@@ -33,17 +33,21 @@ fn storm<R: Working>() -> (Case<R>, State<R>) {
     (case, state)
 }
 
-fn cpu<R: Working>(case: &Case<R>, state: &State<R>, fallout: Fallout) -> Cpu<R> {
+pub(super) fn cpu<R: Working>(
+    case: &Case<R>,
+    state: &State<R>,
+    microphysics: impl Into<Microphysics>,
+) -> Cpu<R> {
     let domain = &case.domain;
     let limiter = Limiter::PositiveDefinite;
     let state = state.clone();
-    Cpu::new(&domain.grid, &domain.coordinate, limiter, fallout, &case.forcing, state)
+    Cpu::new(&domain.grid, &domain.coordinate, limiter, microphysics, &case.forcing, state)
 }
 
-fn compare<R: Working + Value>(
+pub(super) fn compare<R: Working + Value>(
     case: &mut Case<R>,
     start: &State<R>,
-    fallout: Fallout,
+    microphysics: impl Into<Microphysics>,
     (steps, dt): (usize, f64),
     other: &mut dyn Backend<R>,
 ) -> Report {
@@ -54,7 +58,7 @@ fn compare<R: Working + Value>(
         plan: Plan { dt, steps, last_dt: dt, max_dt: 200.0, past: Past::default() },
         frames: Frames::default(),
         limiter: Limiter::PositiveDefinite,
-        fallout,
+        microphysics: microphysics.into(),
         stop: &stop,
     };
     let report = pair::run(pair, other, &mut Nobody, &mut |_| ()).expect("two runs");
@@ -66,7 +70,7 @@ fn compare<R: Working + Value>(
 }
 
 /// The fields of the bad verdicts, each with the steps after which it is bad.
-fn bad(report: &Report) -> Vec<String> {
+pub(super) fn bad(report: &Report) -> Vec<String> {
     let bad = report.verdicts.iter().filter(|verdict| !verdict.pass);
     bad.map(|verdict| {
         let checks = verdict.checks.iter().filter(|check| !check.pass);
@@ -78,7 +82,7 @@ fn bad(report: &Report) -> Vec<String> {
     .collect()
 }
 
-fn passes(report: &Report, about: &str) {
+pub(super) fn passes(report: &Report, about: &str) {
     assert!(bad(report).is_empty(), "{about}:\n{}", bad(report).join("\n"));
     assert!(report.suspects.is_empty(), "{about}");
 }

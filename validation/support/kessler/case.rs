@@ -101,6 +101,7 @@ impl<R: Real> State<R> {
             tracers: self.tracers.iter_mut().map(|field| field.view_mut()).collect(),
             air: self.air.iter().map(|field| field.view()).collect(),
             surface: self.surface.iter_mut().map(|plane| plane.view_mut()).collect(),
+            budget: None,
         }
     }
 

@@ -1,0 +1,102 @@
+//! `run --physics`: the scheme of a run, and what follows from it for its files.
+
+use tracing::info;
+
+use crate::backend::Microphysics;
+use crate::cli::{FalloutChoice, PhysicsChoice};
+use crate::config::RunConfig;
+use crate::error::{Error, Result};
+use crate::io::restart::RestartFile;
+use crate::io::wrf::species::{FROZEN, Written, written};
+use crate::os_text::Shown;
+
+/// The attribute of a restart file with the variables that its run leaves out.
+pub(super) const LEFT_OUT: &str = "left_out";
+
+/// The scheme that is asked for.
+///
+/// # Errors
+///
+/// [`Error::Usage`] for an option of another scheme.
+pub(super) fn microphysics(
+    physics: PhysicsChoice,
+    fallout: Option<FalloutChoice>,
+) -> Result<Microphysics> {
+    match (physics, fallout) {
+        (PhysicsChoice::Kessler, Some(_)) => Err(Error::Usage(
+            "--fallout is of WSM5; leave it out with --physics kessler".to_owned(),
+        )),
+        (PhysicsChoice::Kessler, None) => Ok(Microphysics::Kessler),
+        (PhysicsChoice::Wsm5, fallout) => Ok(fallout
+            .map_or_else(Microphysics::default, |fallout| Microphysics::Wsm5(fallout.into()))),
+    }
+}
+
+/// Variables that the run leaves out of its files: those of ice and snow that its input does not have, with a scheme
+/// that makes none. A line tells of an input of another scheme.
+///
+/// # Errors
+///
+/// Those of reading the input, and [`Error::Usage`] where a variable is asked for by its name.
+pub(super) fn left_out(
+    config: &RunConfig,
+    from: Option<&RestartFile>,
+) -> Result<Vec<&'static str>> {
+    let left_out = match from {
+        // The run that goes on has said it, and writes what it wrote before.
+        Some(file) => names_of(&file.option(LEFT_OUT).unwrap_or_default()),
+        None => of_input(config)?,
+    };
+    let asked = left_out.iter().find(|name| config.storage.variables.lists(name));
+    match asked {
+        None => Ok(left_out),
+        Some(name) => Err(Error::Usage(format!(
+            "--output-vars {name}: the Kessler scheme has no ice, and the input has no {name}; leave it out"
+        ))),
+    }
+}
+
+fn of_input(config: &RunConfig) -> Result<Vec<&'static str>> {
+    let scheme = config.microphysics;
+    let Some(first) = config.inputs.first() else { return Ok(Vec::new()) };
+    let Written { number, frozen } = written(first)?;
+    // Files of no scheme have 0.
+    if let Some(number) = number.filter(|n| *n != 0.0 && *n != f64::from(scheme.number())) {
+        info!(
+            "{}: MP_PHYSICS {number}, and the run is made with {} ({}), which --physics chooses",
+            first.shown(),
+            scheme.name(),
+            scheme.number()
+        );
+    }
+    let is_missing = |name: &&str| scheme == Microphysics::Kessler && !frozen.contains(name);
+    Ok(FROZEN.into_iter().filter(is_missing).collect())
+}
+
+/// The names in a list with commas.
+fn names_of(list: &str) -> Vec<&'static str> {
+    FROZEN.into_iter().filter(|name| list.split(',').any(|other| other == *name)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::wsm5::Fallout;
+
+    #[test]
+    fn an_option_of_another_scheme_is_refused() {
+        let substepped = Some(FalloutChoice::Substepped);
+        let of_wsm5 = microphysics(PhysicsChoice::Wsm5, substepped).expect("a variant of WSM5");
+        assert_eq!(of_wsm5, Microphysics::Wsm5(Fallout::Substepped));
+        assert_eq!(microphysics(PhysicsChoice::Wsm5, None).ok(), Some(Microphysics::default()));
+        let error = microphysics(PhysicsChoice::Kessler, substepped).expect_err("of WSM5");
+        assert!(error.to_string().contains("--fallout is of WSM5"), "{error}");
+    }
+
+    #[test]
+    fn names_come_back_from_their_list() {
+        assert_eq!(names_of(&FROZEN.join(",")), FROZEN);
+        assert_eq!(names_of("QSNOW"), ["QSNOW"]);
+        assert!(names_of("").is_empty() && names_of("T,QICES").is_empty());
+    }
+}

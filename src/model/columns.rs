@@ -1,0 +1,159 @@
+//! Columns alone on two backends: how far they are apart, and how far they may be.
+//!
+//! As in [`crate::model::pair`], the limits are made on the spot: the first call is held against one in double
+//! precision with the errors of calls on the CPU, from the columns and from such as are shifted by units in the last
+//! place, and the last one against what such runs come apart.
+
+use ndarray::{Array2, Array3};
+
+use crate::backend::{Shift, check_finite};
+use crate::diagnostics::difference::Value;
+use crate::diagnostics::pair::{
+    Apart, PROBE_UNITS, Sample, Totals, Verdict, Yardstick, judge_later,
+};
+use crate::error::Result;
+use crate::io::columns::physics::PhysicsCase;
+use crate::io::writer::Stored;
+use crate::physics::{ColumnPhysics, Scratch, call};
+use crate::state::{CloudDiagnostics, State};
+
+/// Columns after the first call and after the last.
+#[derive(Clone, Debug)]
+pub struct Ends<R> {
+    /// After the first.
+    pub first: PhysicsCase<R>,
+    /// After the last.
+    pub last: PhysicsCase<R>,
+}
+
+/// Calls of a scheme that are compared.
+#[derive(Clone, Copy, Debug)]
+pub struct Calls<'a, P, W> {
+    /// The scheme.
+    pub physics: &'a P,
+    /// It in double precision.
+    pub wide: &'a W,
+    /// Length of a call, s.
+    pub dt: f64,
+    /// Their number.
+    pub count: usize,
+}
+
+/// The verdicts on columns of another backend beside those of the CPU, after the first call and after the last, and the
+/// share of the columns that rounding alone throws off their course in the first.
+///
+/// `start` are the columns before the first call, `wide` the same in double precision.
+///
+/// # Errors
+///
+/// [`BlowUp`](crate::error::Error::BlowUp) where a value is not finite on the CPU.
+pub fn compare<R: Stored + Value, P: ColumnPhysics<R>, W: ColumnPhysics<f64>>(
+    calls: &Calls<'_, P, W>,
+    (start, wide): (&PhysicsCase<R>, &PhysicsCase<f64>),
+    other: &Ends<R>,
+) -> Result<(Vec<Verdict>, f64)> {
+    let run = |start: PhysicsCase<R>, shifts: Option<u64>| calls.run(start, calls.count, shifts);
+    let ours = run(start.clone(), None)?;
+    let Calls { wide: exact, dt, count, .. } = *calls;
+    let truth = Calls { physics: exact, wide: exact, dt, count }.run(wide.clone(), 1, None)?;
+    // The fall is divided by what it meets, which is one of the branches of the scheme.
+    let mut yardstick = Yardstick::new(sample(&truth.first), true);
+    let first = sample(&ours.first);
+    yardstick.add(&first);
+    let around = |units| [Shift::Up(units), Shift::Down(units), Shift::Either { units, seed: 0 }];
+    for shift in around(1) {
+        yardstick.add(&sample(&calls.run(shifted(start, shift), 1, None)?.first));
+    }
+    for shift in around(PROBE_UNITS) {
+        yardstick.probe(&sample(&calls.run(shifted(start, shift), 1, None)?.first));
+    }
+    let fragile_share = yardstick.fragile_share();
+    let mut verdicts = yardstick.judge(&first, &sample(&other.first));
+    if calls.count > 1 {
+        let [a, b] = [&ours.last, &other.last].map(sample);
+        let totals = totals::<R, P>;
+        let apart = |away: Ends<R>| {
+            Apart::of(&a, &sample(&away.last), [totals(&ours.last), totals(&away.last)])
+        };
+        let above = apart(run(shifted(start, Shift::Up(1)), None)?);
+        let moved = apart(run(start.clone(), Some(0))?);
+        let apart = above.larger(&moved).or_roundings(&yardstick.spreads(), calls.count);
+        let both = [totals(&ours.last), totals(&other.last)];
+        verdicts.append(&mut judge_later(calls.count, [&a, &b], both, &apart));
+    }
+    Ok((verdicts, fragile_share))
+}
+
+impl<P, W> Calls<'_, P, W> {
+    /// Some of the calls on the CPU; with a seed, the columns are moved by a unit up or down before each.
+    fn run<S: Stored>(
+        &self,
+        mut case: PhysicsCase<S>,
+        count: usize,
+        mut seed: Option<u64>,
+    ) -> Result<Ends<S>>
+    where
+        P: ColumnPhysics<S>,
+    {
+        let scratch = Scratch::new(self.physics, case.shape.nz);
+        let mut first = None;
+        for number in 1..=count {
+            if let Some(seed) = &mut seed {
+                case = shifted(&case, Shift::Either { units: 1, seed: *seed });
+                *seed += 1;
+            }
+            case.force(S::of(self.dt));
+            call(self.physics, S::of(self.dt), &scratch, case.block());
+            check_finite(&state(&case), number)?;
+            first.get_or_insert_with(|| case.clone());
+        }
+        let first = first.unwrap_or_else(|| case.clone());
+        Ok(Ends { first, last: case })
+    }
+}
+
+/// The columns with all values moved by units in the last place.
+fn shifted<R: Stored>(start: &PhysicsCase<R>, shift: Shift) -> PhysicsCase<R> {
+    let mut state = state(start);
+    shift.apply(&mut state);
+    let mut case = start.clone();
+    for (tracer, field) in case.tracers.iter_mut().zip(state.fields()) {
+        tracer.assign(field);
+    }
+    case
+}
+
+/// The columns as a state, whose tracers begin with those of the scheme; the others are zero.
+fn state<R: Stored>(case: &PhysicsCase<R>) -> State<R> {
+    let mut state = State::zeros(case.shape);
+    for (field, tracer) in state.fields_mut().iter_mut().zip(&case.tracers) {
+        field.assign(tracer);
+    }
+    state
+}
+
+/// The columns as they are compared; nothing is diagnosed of them.
+fn sample<R: Stored>(case: &PhysicsCase<R>) -> Sample<R> {
+    Sample {
+        state: state(case),
+        diagnostics: CloudDiagnostics::zeros(case.shape),
+        rain: case.surface[0].clone(),
+        snow: Array2::zeros(case.surface[0].dim()),
+    }
+}
+
+/// Water and precipitation of all columns, of a square metre each.
+fn totals<R: Stored, P: ColumnPhysics<R>>(case: &PhysicsCase<R>) -> Totals {
+    let air = |name: &str| {
+        let found = P::AIR.iter().zip(&case.air).find(|(field, _)| field.name == name);
+        found.map(|(_, values)| values).expect("density and depth are of every air")
+    };
+    let (rho, dz) = (air("den"), air("delz"));
+    let layers = |q: &Array3<R>| -> f64 {
+        let mass = rho.iter().zip(dz).map(|(rho, dz)| rho.f64() * dz.f64());
+        q.iter().zip(mass).map(|(q, mass)| q.f64() * mass).sum()
+    };
+    let rain = case.surface[0].iter().map(|mm| mm.f64()).sum();
+    let water = case.tracers[1..].iter().map(layers).sum();
+    Totals { water, rain, area: case.shape.columns() as f64 }
+}

@@ -1,0 +1,59 @@
+//! The microphysics of a run: the scheme on the columns inside the specified rows, and nothing else.
+
+use std::path::Path;
+
+use nwp_mini::advection::Limiter;
+use nwp_mini::backend::Microphysics;
+use nwp_mini::backend::cpu::Cpu;
+use nwp_mini::io::wrf;
+use nwp_mini::model::{Case, Working};
+use nwp_mini::physics::kessler::Kessler;
+use nwp_mini::physics::{Block, Scratch, call};
+use nwp_mini::state::Surface;
+
+fn check<R: Working>() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("data/soc.nc");
+    let (domain, frame) = wrf::read(&path, None).expect("the storm");
+    let mut case = Case::<R>::new(domain, frame).expect("winds");
+    let before = case.take_state();
+    let (grid, coordinate) = (&case.domain.grid, &case.domain.coordinate);
+    let limiter = Limiter::PositiveDefinite;
+    let scheme = Microphysics::Kessler;
+    let mut cpu = Cpu::new(grid, coordinate, limiter, scheme, &case.forcing, before.clone());
+    cpu.microphysics(90.0);
+
+    let mut expected = before.clone();
+    let mut surface = Surface::<R>::zeros(grid.shape);
+    let air = &case.forcing.environment;
+    let scheme = Kessler::<R>::default();
+    let [theta, qv, qc, qr, ..] = expected.moist_air_mut().each_mut().map(|q| q.view_mut());
+    let block = Block {
+        theta_base: R::THETA_BASE,
+        tracers: vec![theta, qv, qc, qr],
+        air: vec![air.rho.view(), air.exner.view(), air.dz.view()],
+        surface: vec![surface.rain.view_mut(), surface.rainncv.view_mut()],
+        budget: None,
+    };
+    let (ny, nx) = (grid.shape.ny, grid.shape.nx);
+    let block = block.within(1..ny - 1, 1..nx - 1);
+    call(&scheme, R::of(90.0), &Scratch::new(&scheme, grid.shape.nz), block);
+    let names = ["theta", "qv", "qc", "qr", "qi", "qs"];
+    let fields = names.iter().zip(cpu.state().fields()).zip(expected.fields());
+    for (n, ((name, found), expected)) in fields.enumerate() {
+        assert_eq!(found, expected, "{name}");
+        // The storm holds something of all, and the specified rows stay as they are.
+        let first = &before.fields()[n];
+        assert_eq!(found != first, n < 4, "{name}");
+        assert!(first.iter().any(|q| *q != R::ZERO), "{name}");
+        for row in [0, ny - 1] {
+            let row = ndarray::s![.., row, ..];
+            assert_eq!(found.slice(row), first.slice(row), "{name}");
+        }
+    }
+}
+
+#[test]
+fn a_run_calls_the_scheme_inside_its_sides() {
+    check::<f32>();
+    check::<f64>();
+}
