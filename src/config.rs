@@ -6,6 +6,7 @@ use std::sync::Arc;
 use clap::Args;
 
 use crate::advection::Limiter;
+use crate::cli::coupled::Chosen;
 use crate::ensemble::Ensemble;
 use crate::grid::Sides;
 use crate::io::output::Storage;
@@ -33,6 +34,8 @@ pub struct RunConfig {
     pub ensemble: Option<Ensemble>,
     /// The passive tracers that are carried beside the water.
     pub tracers: Option<Arc<Recipe>>,
+    /// The chemistry of species that are carried too.
+    pub chemistry: Option<Chosen>,
     /// What is written beside the output.
     pub beside: Beside,
     /// In which form the output is written.

@@ -158,6 +158,10 @@ impl Coupled {
     }
 
     /// Fields of the variable species in the order of the integration.
+    ///
+    /// # Panics
+    ///
+    /// When one of them has no field.
     pub fn variable(&self) -> Vec<usize> {
         let field = |&species: &usize| self.fields[species].expect("a variable species is carried");
         self.kinetics.variable.iter().map(field).collect()

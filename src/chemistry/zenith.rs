@@ -8,9 +8,9 @@ use time::PrimitiveDateTime;
 
 /// Declination of the sun, rad: constant, then cosine and sine of the day angle, of twice and of three times it.
 const DECLINATION: [f64; 7] =
-    [0.006918, -0.399912, 0.070257, -0.006758, 0.000907, -0.002697, 0.00148];
+    [0.006_918, -0.399_912, 0.070_257, -0.006_758, 0.000_907, -0.002_697, 0.001_48];
 /// Equation of time, rad of the hour angle: constant, then cosine and sine of the day angle and of twice it.
-const EQUATION_OF_TIME: [f64; 5] = [0.000075, 0.001868, -0.032077, -0.014615, -0.04089];
+const EQUATION_OF_TIME: [f64; 5] = [0.000_075, 0.001_868, -0.032_077, -0.014_615, -0.040_89];
 /// Days of a year of the series.
 const YEAR: f64 = 365.0;
 /// Seconds of a day.

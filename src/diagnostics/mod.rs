@@ -1,5 +1,6 @@
 //! What a run is judged by.
 
+pub mod atoms;
 pub mod budget;
 pub mod comparison;
 pub mod difference;

@@ -148,6 +148,15 @@ pub struct Storage {
     pub keep: Keep,
     /// Which variables are written.
     pub variables: Selection,
+    /// Names of species that are not written whatever is selected.
+    pub hidden: Vec<&'static str>,
+}
+
+impl Storage {
+    /// True of a variable that is written.
+    fn writes(&self, variable: &Variable) -> bool {
+        self.variables.has(variable) && !self.hidden.contains(&variable.name)
+    }
 }
 
 /// In which form a file is written, and who is told what it takes.
@@ -356,7 +365,7 @@ fn begin<R: Stored>(path: &Path, header: &Header, form: &FileForm) -> Result<Fra
 fn define<R: Stored>(file: &mut FileMut, header: &Header, form: &FileForm) -> netcdf::Result<()> {
     let mapping = define_place(file, header)?;
     let chunks = (header.shape(), form.storage.compression);
-    let chosen = |variable: &&Variable| form.storage.variables.has(variable);
+    let chosen = |variable: &&Variable| form.storage.writes(variable);
     let summed = CONTENTS.iter().chain(PROFILES.iter().flatten()).chain([&COURANT]);
     let passive = Variable::passive(&header.tracers);
     for variable in COMPUTED.iter().chain(summed).chain(&passive).filter(chosen) {
@@ -458,12 +467,12 @@ fn put_frame<R: Stored>(
     let given = GIVEN.iter().zip(snapshot.given.values());
     let given = given.map(|(variable, values)| (variable, (values, snapshot.lasts)));
     let mut fields = Vec::new();
-    for (variable, values) in computed.filter(|(variable, _)| storage.variables.has(variable)) {
+    for (variable, values) in computed.filter(|(variable, _)| storage.writes(variable)) {
         let lasts = snapshot.lasts && matches!(variable.name, "U" | "V" | "W");
         fields.extend(put(file, variable, frame, (values, lasts), storage)?);
     }
     for (variable, values) in grid.chain(given) {
-        if storage.variables.has(variable) {
+        if storage.writes(variable) {
             fields.extend(put(file, variable, frame, values, storage)?);
         }
     }

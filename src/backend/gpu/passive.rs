@@ -46,6 +46,7 @@ impl<R: OnDevice> OnGpu<R> {
         let change = |number: usize| TracerChange {
             sides: entered[self.order.place(0, STATE_FIELDS + number)],
             decayed: decayed[number * self.order.states],
+            ..TracerChange::default()
         };
         Ok((0..self.order.set.passive().len()).map(change).collect())
     }
