@@ -14,6 +14,7 @@ use crate::chemistry::kinetics::Kinetics;
 use crate::chemistry::mechanism::{self, Mechanism};
 use crate::chemistry::zenith::latitude_of_coriolis;
 use crate::cli::chemistry::read_mechanism;
+use crate::config::Chosen;
 use crate::error::{Error, Result};
 use crate::io::reader::nearest;
 use crate::io::restart::RestartFile;
@@ -63,30 +64,6 @@ enum Photolysis {
     ClearSky,
     /// None: it is dark
     None,
-}
-
-/// The chemistry of a run, before its place is known.
-#[derive(Clone, Debug)]
-pub struct Chosen {
-    /// Files that are read for it; none where a run goes on.
-    pub files: Vec<PathBuf>,
-    /// What a restart file keeps of it: names and values of attributes.
-    pub kept: Vec<(&'static str, String)>,
-    /// The passive tracers with the species behind them.
-    pub recipe: Recipe,
-    /// Names of the species that are not written.
-    pub hidden: Vec<&'static str>,
-    mechanism: Mechanism,
-    kinetics: Kinetics,
-    names: Vec<Option<&'static str>>,
-    light: Light,
-    stand_ins: Vec<&'static str>,
-    latitude: Option<f64>,
-    longitude: Option<f64>,
-    date: Option<PrimitiveDateTime>,
-    interval: f64,
-    /// The file whose Coriolis parameter tells the latitude where nothing else does.
-    input: Option<PathBuf>,
 }
 
 /// Names of attributes of restart files.

@@ -7,7 +7,7 @@ mod beside;
 mod chemistry;
 mod columns;
 mod config;
-pub(crate) mod coupled;
+mod coupled;
 mod device;
 mod diff;
 mod ensemble;

@@ -12,6 +12,7 @@ pub mod ensemble;
 mod exact;
 mod fields;
 mod filters;
+mod form;
 pub mod fortran;
 mod frames;
 mod geometry;

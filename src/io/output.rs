@@ -16,6 +16,7 @@ use crate::grid::Shape;
 pub use crate::io::companion::Companion;
 use crate::io::desk::Desk;
 use crate::io::fields::{define_variable, field_type};
+pub use crate::io::form::Storage;
 use crate::io::frames::{Field, FrameFile};
 use crate::io::geometry;
 use crate::io::layout::{self, COMPUTED, CONTENTS, COURANT, GIVEN, GRID, PROFILES, Variable};
@@ -25,8 +26,7 @@ use crate::io::pending::Pending;
 use crate::io::restart::{Restarter, Saved};
 use crate::io::rounding;
 use crate::io::sampled::{ColumnFrame, Sample};
-use crate::io::selection::Selection;
-use crate::io::storage::{Compression, Keep};
+use crate::io::storage::Keep;
 use crate::io::wrf::{Attribute, Domain};
 use crate::io::writer::Stored;
 use crate::state::{CloudDiagnostics, State, Surface};
@@ -136,26 +136,6 @@ impl Header {
     /// Shape of the grid.
     pub(super) fn shape(&self) -> Shape {
         self.domain.grid.shape
-    }
-}
-
-/// In which form a run is written.
-#[derive(Clone, Debug, Default)]
-pub struct Storage {
-    /// Compression of volumes.
-    pub compression: Compression,
-    /// How many bits of their values are kept.
-    pub keep: Keep,
-    /// Which variables are written.
-    pub variables: Selection,
-    /// Names of species that are not written whatever is selected.
-    pub hidden: Vec<&'static str>,
-}
-
-impl Storage {
-    /// True of a variable that is written.
-    fn writes(&self, variable: &Variable) -> bool {
-        self.variables.has(variable) && !self.hidden.contains(&variable.name)
     }
 }
 
