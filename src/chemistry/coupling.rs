@@ -31,6 +31,38 @@ const MELTING: f64 = 273.15;
 /// Temperature that the exponent is counted from, K.
 const OFFSET: f64 = 29.65;
 
+/// Time scale of the uptake by dry particles, s.
+const DRY: f64 = 3.6e4;
+/// The same by wet ones, s.
+const WET: f64 = 300.0;
+/// Humidity at which the particles grow, 1.
+const GROWTH: f64 = 0.28;
+/// Steepness of the growth.
+const STEEPNESS: f64 = 2.8;
+
+/// The numbers of these formulas by name, for kernels.
+#[cfg(feature = "gpu")]
+pub(super) fn constants() -> [(&'static str, f64); 16] {
+    [
+        ("AIR_PER_DENSITY", AIR_PER_DENSITY),
+        ("WATER_PER_DENSITY", WATER_PER_DENSITY),
+        ("PPM", PPM),
+        ("OXYGEN", OXYGEN),
+        ("NITROGEN", NITROGEN),
+        ("SATURATION", SATURATION),
+        ("SLOPE", SLOPE),
+        ("MELTING", MELTING),
+        ("OFFSET", OFFSET),
+        ("DRY", DRY),
+        ("WET", WET),
+        ("GROWTH", GROWTH),
+        ("STEEPNESS", STEEPNESS),
+        ("PER_AIR_FACTOR", super::rates::PER_AIR_FACTOR),
+        ("DAY", super::zenith::DAY),
+        ("TAU", std::f64::consts::TAU),
+    ]
+}
+
 /// Number density of dry air (molecules cm⁻³) of a density (kg m⁻³).
 ///
 /// M = 10⁻³ N / μ ρ
@@ -70,14 +102,6 @@ pub fn relative_humidity(p: f64, t: f64, qv: f64) -> f64 {
 ///
 /// 1 / (3.6·10⁴ exp(-(rh / 0.28)^2.8) + 300)
 pub fn hydrolysis(humidity: f64) -> f64 {
-    /// Time scale of dry particles, s.
-    const DRY: f64 = 3.6e4;
-    /// Time scale of wet ones, s.
-    const WET: f64 = 300.0;
-    /// Humidity at which the particles grow.
-    const GROWTH: f64 = 0.28;
-    /// Steepness of the growth.
-    const STEEPNESS: f64 = 2.8;
     let growth = crate::lanes::double::powf(humidity / GROWTH, STEEPNESS);
     1.0 / (DRY * crate::lanes::double::exp(-growth) + WET)
 }

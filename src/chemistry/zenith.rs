@@ -14,7 +14,7 @@ const EQUATION_OF_TIME: [f64; 5] = [0.000_075, 0.001_868, -0.032_077, -0.014_615
 /// Days of a year of the series.
 const YEAR: f64 = 365.0;
 /// Seconds of a day.
-const DAY: f64 = 86_400.0;
+pub(crate) const DAY: f64 = 86_400.0;
 /// Degrees of a circle.
 const CIRCLE: f64 = 360.0;
 
@@ -43,9 +43,14 @@ impl Sun {
         }
     }
 
+    /// Time by which the sun is ahead at a longitude (degrees east), s.
+    pub fn shift(longitude: f64) -> f64 {
+        longitude / CIRCLE * DAY
+    }
+
     /// True solar time at a longitude (degrees east), s from midnight.
     pub fn local(&self, longitude: f64) -> f64 {
-        (self.clock + longitude / CIRCLE * DAY).rem_euclid(DAY)
+        (self.clock + Self::shift(longitude)).rem_euclid(DAY)
     }
 
     /// Cosine of the zenith angle at a place, degrees north and east; negative at night.

@@ -450,7 +450,8 @@ fn backend<R: Working + OnDevice>(
     let tracers = &case.tracers;
     let mapping = None;
     let setting = Setting { grid, coordinate, limiter, fallout, mapping, tracers, has_sequence };
-    let mut backend = OnGpu::new(gpu, &setting, &state)?;
+    let backend = OnGpu::new(gpu, &setting, &state)?;
+    let mut backend = backend.with_chemistry(case.chemistry.as_ref())?;
     if let Some(step) = config.failing_step {
         backend.fail_at(step);
     }

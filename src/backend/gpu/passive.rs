@@ -48,7 +48,11 @@ impl<R: OnDevice> OnGpu<R> {
             decayed: decayed[number * self.order.states],
             ..TracerChange::default()
         };
-        Ok((0..self.order.set.passive().len()).map(change).collect())
+        let mut changes: Vec<_> = (0..self.order.set.passive().len()).map(change).collect();
+        if let Some(chemist) = &self.chemist {
+            chemist.add_changes(&mut changes)?;
+        }
+        Ok(changes)
     }
 
     /// Sums that make these changes, beside those of the transport of the water. Waits for the device.
