@@ -148,29 +148,10 @@ impl Run {
         let given = Given { precision, fallout, limiter, boundary, refine, dt };
         let settled = given.settle(from.as_ref())?;
         let config = self.config(&settled, from.as_ref())?;
-        let backend = self.backend_of(&config)?;
-        let gpu = backend.open(&self.gpu)?;
+        let gpu = self.backend.open(&self.gpu)?;
         match settled.precision {
-            Precision::F32 => run::<f32>(config, backend, gpu.as_ref(), from.as_ref()),
-            Precision::F64 => run::<f64>(config, backend, gpu.as_ref(), from.as_ref()),
-        }
-    }
-
-    /// Where to compute: chemistry has the CPU alone.
-    fn backend_of(&self, config: &RunConfig) -> Result<BackendChoice> {
-        if config.chemistry.is_none() {
-            return Ok(self.backend);
-        }
-        match self.backend {
-            BackendChoice::Auto => {
-                info!("computing on the CPU: runs with chemistry have no other place yet");
-                Ok(BackendChoice::Cpu)
-            }
-            BackendChoice::Cpu => Ok(BackendChoice::Cpu),
-            BackendChoice::Gpu | BackendChoice::Both => Err(Error::Usage(
-                "--chemistry: a run has its chemistry on the CPU alone; give --backend cpu"
-                    .to_owned(),
-            )),
+            Precision::F32 => run::<f32>(config, self.backend, gpu.as_ref(), from.as_ref()),
+            Precision::F64 => run::<f64>(config, self.backend, gpu.as_ref(), from.as_ref()),
         }
     }
 
