@@ -4,9 +4,13 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use clap::Args;
+use time::PrimitiveDateTime;
 
 use crate::advection::Limiter;
 use crate::backend::Microphysics;
+use crate::chemistry::coupled::Light;
+use crate::chemistry::kinetics::Kinetics;
+use crate::chemistry::mechanism::Mechanism;
 use crate::ensemble::Ensemble;
 use crate::grid::Sides;
 use crate::io::output::Storage;
@@ -33,6 +37,8 @@ pub struct RunConfig {
     pub ensemble: Option<Ensemble>,
     /// The passive tracers that are carried beside the water.
     pub tracers: Option<Arc<Recipe>>,
+    /// The chemistry of species that are carried too.
+    pub chemistry: Option<Chosen>,
     /// What is written beside the output.
     pub beside: Beside,
     /// In which form the output is written.
@@ -59,6 +65,39 @@ pub struct RunConfig {
     pub dry_run: bool,
     /// Step in which the GPU is to fail, for tests of what is left then.
     pub failing_step: Option<usize>,
+}
+
+/// The chemistry of a run, before its place is known.
+#[derive(Clone, Debug)]
+pub struct Chosen {
+    /// Files that are read for it; none where a run goes on.
+    pub files: Vec<PathBuf>,
+    /// What a restart file keeps of it: names and values of attributes.
+    pub kept: Vec<(&'static str, String)>,
+    /// The passive tracers with the species behind them.
+    pub recipe: Recipe,
+    /// Names of the species that are not written.
+    pub hidden: Vec<&'static str>,
+    /// The mechanism.
+    pub(crate) mechanism: Mechanism,
+    /// Its tables.
+    pub(crate) kinetics: Kinetics,
+    /// Name of the tracer of each species; `None` where the air gives it.
+    pub(crate) names: Vec<Option<&'static str>>,
+    /// The light.
+    pub(crate) light: Light,
+    /// Words for photolysis frequencies that others stand in for.
+    pub(crate) stand_ins: Vec<&'static str>,
+    /// Latitude of all cells, degrees north, where it is given.
+    pub(crate) latitude: Option<f64>,
+    /// Longitude of all cells, degrees east, where it is given.
+    pub(crate) longitude: Option<f64>,
+    /// Date of the start, where it is given.
+    pub(crate) date: Option<PrimitiveDateTime>,
+    /// Time between calls, s; 0 for every step.
+    pub(crate) interval: f64,
+    /// The file whose Coriolis parameter tells the latitude where nothing else does.
+    pub(crate) input: Option<PathBuf>,
 }
 
 /// Going on where an earlier run stood.

@@ -278,6 +278,53 @@ pub struct TracerChange {
     pub sides: f64,
     /// Lost by decay, a negative number.
     pub decayed: f64,
+    /// What chemical reactions have made.
+    pub reacted: f64,
+    /// What clipping at zero around the chemistry has made.
+    pub clipped: f64,
+}
+
+/// What the chemistry of a run has done since the start.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct ChemistryTally {
+    /// Time of the steps since the last call, s.
+    pub waited: f64,
+    /// Calls for all cells.
+    pub calls: u64,
+    /// Cells of all calls.
+    pub cells: u64,
+    /// Steps of all cells, rejected ones among them.
+    pub steps: u64,
+    /// Most steps of a cell in a call.
+    pub most: u64,
+    /// Cells that failed and kept what they had.
+    pub failed: u64,
+    /// Code of the first of them, and its place `[i, j, k]`.
+    pub first_failed: (i32, [usize; 3]),
+}
+
+impl ChemistryTally {
+    /// Numbers of a tally.
+    pub const NUMBERS: usize = 10;
+
+    /// All of it as numbers, for files.
+    pub fn numbers(&self) -> [f64; Self::NUMBERS] {
+        let Self { waited, calls, cells, steps, most, failed, first_failed: (code, [i, j, k]) } =
+            *self;
+        let [calls, cells, steps, most, failed] =
+            [calls, cells, steps, most, failed].map(|count| count as f64);
+        let [i, j, k] = [i, j, k].map(|place| place as f64);
+        [waited, calls, cells, steps, most, failed, f64::from(code), i, j, k]
+    }
+
+    /// That of such numbers.
+    pub fn of_numbers(numbers: [f64; Self::NUMBERS]) -> Self {
+        let [waited, calls, cells, steps, most, failed, code, i, j, k] = numbers;
+        let [calls, cells, steps, most, failed] =
+            [calls, cells, steps, most, failed].map(|count| count as u64);
+        let place = [i, j, k].map(|place| place as usize);
+        Self { waited, calls, cells, steps, most, failed, first_failed: (code as i32, place) }
+    }
 }
 
 /// Accumulated results since the start of a run.
@@ -289,6 +336,8 @@ pub struct Gathered<R> {
     pub changes: WaterChange,
     /// Changes of the passive tracers, in the order of the set.
     pub passive: Vec<TracerChange>,
+    /// What the chemistry has done.
+    pub chemistry: ChemistryTally,
     /// The sums that a backend makes these changes of, kg, where it has more than one for each of them:
     /// it goes on with these to get the same bits. Another backend makes do with the changes.
     pub parts: Vec<f64>,
@@ -298,8 +347,8 @@ impl<R: Real> Gathered<R> {
     /// The same in double precision: every value as it is.
     pub fn widened(&self) -> Gathered<f64> {
         let planes = self.surface.planes().map(|plane| plane.map(|x| x.f64()));
-        let Self { changes, passive, parts, .. } = self.clone();
-        Gathered { surface: Surface::of(planes), changes, passive, parts }
+        let Self { changes, passive, chemistry, parts, .. } = self.clone();
+        Gathered { surface: Surface::of(planes), changes, passive, chemistry, parts }
     }
 }
 

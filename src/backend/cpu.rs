@@ -9,6 +9,7 @@ use std::{fs, iter};
 use ndarray::Array2;
 use rayon::prelude::*;
 
+use super::chemist::Chemist;
 use super::operators::Operator;
 use super::turned::Turning;
 use super::{
@@ -17,6 +18,7 @@ use super::{
     WaterChange, check_finite,
 };
 use crate::advection::{self, Entering, Limiter, Wind, Workspace};
+use crate::chemistry::coupled::Coupled;
 use crate::constants::Constants;
 use crate::error::Result;
 use crate::forcing::{Continuity, Forcing, Moment};
@@ -27,7 +29,9 @@ use crate::physics::kessler::{self, Kessler};
 use crate::physics::{self, Block, Budget};
 use crate::primitives::reduce::Number;
 use crate::real::Real;
-use crate::state::{CloudDiagnostics, Environment, STATE_FIELDS, State, Surface, TracerChange};
+use crate::state::{
+    ChemistryTally, CloudDiagnostics, Environment, STATE_FIELDS, State, Surface, TracerChange,
+};
 use crate::tracers::{Role, Tracer};
 use crate::wsm5::reflectivity::Bins;
 use crate::wsm5::scheme::Scheme;
@@ -54,6 +58,7 @@ pub struct Cpu<R: Real> {
     changes: WaterChange,
     /// Changes of the passive tracers.
     passive: Vec<TracerChange>,
+    chemist: Option<Box<Chemist>>,
     /// Reciprocal area of the cells, m⁻².
     per_area: Array2<R>,
     /// What the changes of the last call weigh where rho dz of a cell is not its dry mass, kg m⁻².
@@ -140,6 +145,7 @@ impl<R: Computing> Cpu<R> {
             surface: Surface::zeros(shape),
             changes: WaterChange::default(),
             passive: vec![TracerChange::default(); passive],
+            chemist: None,
             per_area: region.area.mapv(|area| R::of(1.0 / area)),
             mass_mismatch: Array2::zeros((shape.ny, shape.nx)),
             region,
@@ -150,6 +156,13 @@ impl<R: Computing> Cpu<R> {
             scratch: Scratch::new(shape.nz),
             times: PhaseTimes::default(),
         }
+    }
+
+    /// Has the chemistry of a mechanism too, whose species are among the tracers of the state.
+    #[must_use]
+    pub fn with_chemistry(self, coupled: Option<&Arc<Coupled>>) -> Self {
+        let chemist = coupled.map(|coupled| Box::new(Chemist::new(Arc::clone(coupled))));
+        Self { chemist, ..self }
     }
 
     /// Moves all fields with the air, and lets passive tracers decay; returns the water that came in through the
@@ -318,6 +331,9 @@ where
         }
         self.changes = WaterChange::default();
         self.passive.fill(TracerChange::default());
+        if let Some(chemist) = &mut self.chemist {
+            chemist.tally = ChemistryTally::default();
+        }
         self.frames.clear();
         for operator in &mut self.operators {
             operator.under_way.clear();
@@ -329,7 +345,10 @@ where
     }
 
     fn resume(&mut self, gathered: &Gathered<R>) -> Result<()> {
-        let Gathered { surface, changes, passive, .. } = gathered;
+        let Gathered { surface, changes, passive, chemistry, .. } = gathered;
+        if let Some(chemist) = &mut self.chemist {
+            chemist.tally = *chemistry;
+        }
         self.surface = surface.clone();
         self.changes = *changes;
         self.passive.clone_from(passive);
@@ -340,7 +359,8 @@ where
         check_finite(&self.state, step)?;
         let (surface, changes) = (self.surface.clone(), self.changes);
         let passive = self.passive.clone();
-        let gathered = Gathered { surface, changes, passive, parts: Vec::new() };
+        let chemistry = self.chemist.as_ref().map(|chemist| chemist.tally).unwrap_or_default();
+        let gathered = Gathered { surface, changes, passive, chemistry, parts: Vec::new() };
         Ok(Standing { state: self.state.clone(), gathered })
     }
 
@@ -350,6 +370,9 @@ where
             self.present.between().set(moment, &mut self.continuity);
         } else {
             self.present = Present::Frame(Arc::clone(&moment.before));
+        }
+        if let Some(chemist) = &mut self.chemist {
+            chemist.now = moment.seconds;
         }
         self.times.input.add_host(start.elapsed().as_secs_f64());
         Ok(())
@@ -375,7 +398,15 @@ where
             mass_mismatch: self.region.total(&self.mass_mismatch),
         };
         self.changes.add(&change);
-        self.times.microphysics.add_host(between.elapsed().as_secs_f64());
+        let after = Instant::now();
+        self.times.microphysics.add_host((after - between).as_secs_f64());
+
+        if let Some(chemist) = &mut self.chemist {
+            let environment = &self.present.get().environment;
+            let place = (&self.grid, &self.region, &self.air);
+            chemist.step(dt, place, environment, &mut self.state, &mut self.passive);
+            self.times.chemistry.add_host(after.elapsed().as_secs_f64());
+        }
         Ok(())
     }
 
@@ -417,6 +448,10 @@ where
         let pairs = self.state.passive().iter().zip(&self.passive);
         let amount = |q| self.region.amount(&self.air, q);
         Ok(pairs.map(|(q, &change)| TracerAmount { amount: amount(q), change }).collect())
+    }
+
+    fn chemistry(&mut self) -> Result<Option<ChemistryTally>> {
+        Ok(self.chemist.as_ref().map(|chemist| chemist.tally))
     }
 
     fn precipitation(&mut self) -> Result<Precipitation> {

@@ -3,6 +3,7 @@
 //! A [`Backend`] holds the state for the whole run, and what drives it. It may run ahead of its
 //! caller: a step, or a frame of output, is asked for and need not be done when the call returns.
 
+mod chemist;
 pub mod cpu;
 mod finite;
 #[cfg(feature = "gpu")]
@@ -22,7 +23,7 @@ use crate::advection::flux::FluxConstants;
 use crate::error::Result;
 use crate::forcing::Moment;
 use crate::physics::kessler;
-use crate::state::{CloudDiagnostics, State, Surface, TracerChange};
+use crate::state::{ChemistryTally, CloudDiagnostics, State, Surface, TracerChange};
 pub use crate::state::{Gathered, SPECIES, Standing, WaterChange};
 use crate::wsm5;
 pub use finite::check_finite;
@@ -158,6 +159,15 @@ pub trait Backend<R>: Observed<R> {
     /// Those of the device.
     fn passive(&mut self) -> Result<Vec<TracerAmount>>;
 
+    /// What the chemistry has done since the state was set; `None` without chemistry.
+    ///
+    /// # Errors
+    ///
+    /// Those of the device.
+    fn chemistry(&mut self) -> Result<Option<ChemistryTally>> {
+        Ok(None)
+    }
+
     /// Precipitation inside the specified and open rows since the state was set.
     ///
     /// # Errors
@@ -254,6 +264,8 @@ pub struct PhaseTimes {
     pub advection: PhaseTime,
     /// Microphysics, with the sums of the water budget.
     pub microphysics: PhaseTime,
+    /// Chemistry.
+    pub chemistry: PhaseTime,
     /// What drives the steps: frames of the input, and what lies between them.
     pub input: PhaseTime,
     /// Diagnostics and frames of output.
@@ -266,13 +278,19 @@ impl PhaseTimes {
         Self {
             advection: self.advection.since(&before.advection),
             microphysics: self.microphysics.since(&before.microphysics),
+            chemistry: self.chemistry.since(&before.chemistry),
             input: self.input.since(&before.input),
             output: self.output.since(&before.output),
         }
     }
 
+    /// The phases of a step.
+    pub fn steps(&self) -> PhaseTime {
+        self.advection.plus(&self.microphysics).plus(&self.chemistry)
+    }
+
     /// All phases.
     pub fn sum(&self) -> PhaseTime {
-        self.advection.plus(&self.microphysics).plus(&self.input).plus(&self.output)
+        self.steps().plus(&self.input).plus(&self.output)
     }
 }

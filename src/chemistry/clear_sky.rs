@@ -23,7 +23,7 @@ const fn of(name: &'static str, reaction: &'static str, [l, m, n]: [f64; 3]) -> 
 
 /// Reactions with parameters of their own.
 #[expect(clippy::approx_constant, reason = "a parameter that happens to be near 1/π")]
-pub const CLEAR_SKY: [ClearSky; 18] = [
+pub const CLEAR_SKY: [ClearSky; 19] = [
     of("Pj_o31d", "O3 -> O1D", [6.073e-5, 1.743, 0.474]),
     of("Pj_o33p", "O3 -> O3P", [4.775e-4, 0.298, 0.080]),
     of("Pj_h2o2", "H2O2 -> 2 OH", [1.041e-5, 0.723, 0.279]),
@@ -38,16 +38,38 @@ pub const CLEAR_SKY: [ClearSky; 18] = [
     of("Pj_ch3coch3", "acetone", [7.992e-7, 1.578, 0.271]),
     of("Pj_ch3coc2h5", "methyl ethyl ketone", [5.804e-6, 1.092, 0.377]),
     of("Pj_hcocho", "glyoxal, first channel", [6.845e-5, 0.130, 0.201]),
+    of("Pj_hcochob", "glyoxal, third channel", [3.802e-5, 0.644, 0.312]),
     of("Pj_ch3cocho", "methylglyoxal", [1.537e-4, 0.170, 0.208]),
     of("Pj_ch3o2h", "CH3OOH", [7.649e-6, 0.682, 0.279]),
     of("Pj_ch3ono2", "CH3ONO2", [1.588e-6, 1.154, 0.318]),
     of("Pj_macr", "methacrolein, one of two channels", [1.140e-5, 0.396, 0.298]),
 ];
 
+/// Reactions without parameters of their own: the name of the frequency, that of the one that stands in for it, and why.
+///
+/// - HNO4 absorbs about as strongly as H2O2 beyond 290 nm.
+/// - The Master Chemical Mechanism has one frequency for all hydroperoxides, peroxyacetic acid among them: that of CH3OOH.
+/// - Unsaturated dicarbonyls (DCB of RADM2) are split as the dicarbonyl that is known best.
+pub const SURROGATES: [(&str, &str, &str); 3] = [
+    ("Pj_hno4", "Pj_h2o2", "HNO4 as H2O2"),
+    ("Pj_ch3coo2h", "Pj_ch3o2h", "peroxyacetic acid as CH3OOH"),
+    ("Pj_hcochest", "Pj_ch3cocho", "unsaturated dicarbonyls as methylglyoxal"),
+];
+
 impl ClearSky {
     /// The entry of a name, in any case.
     pub fn named(name: &str) -> Option<Self> {
         CLEAR_SKY.into_iter().find(|entry| entry.name.eq_ignore_ascii_case(name))
+    }
+
+    /// The entry of a name, or of what stands in for it, in any case; with the words for the latter.
+    pub fn standing_for(name: &str) -> Option<(Self, Option<&'static str>)> {
+        if let Some(own) = Self::named(name) {
+            return Some((own, None));
+        }
+        let (_, other, words) =
+            SURROGATES.into_iter().find(|(missing, ..)| missing.eq_ignore_ascii_case(name))?;
+        Self::named(other).map(|entry| (entry, Some(words)))
     }
 
     /// Frequency (s-1) with the sun at a zenith angle of this cosine; none below the horizon.

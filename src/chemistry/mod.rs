@@ -11,7 +11,9 @@
 //! - `kinetics` holds the lists of terms of dy/dt and of its Jacobian.
 //! - `rosenbrock` has the methods, one step of them, and the control of its length.
 //! - `cells` integrates many cells side by side in the lanes of vector instructions.
-//! - `clear_sky` and `lifetime` tell what reactions are worth under an open sky.
+//! - `clear_sky` and `lifetime` tell what reactions are worth under an open sky, `zenith` where the sun stands.
+//! - `coupling` turns the air of a weather model into the conditions of cells, and back; `coupled` says which field of a
+//!   run each species has.
 //!
 //! ```
 //! use nwp_mini::chemistry::cells::{Cells, LuPrecision, RateUpdate, Settings, integrate};
@@ -47,6 +49,8 @@
 
 pub mod cells;
 pub mod clear_sky;
+pub mod coupled;
+pub mod coupling;
 #[cfg(feature = "gpu")]
 pub mod gpu;
 pub mod kinetics;
@@ -57,3 +61,4 @@ pub mod ordering;
 pub mod rates;
 pub mod rosenbrock;
 pub mod sparse_lu;
+pub mod zenith;

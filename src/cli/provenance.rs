@@ -44,12 +44,15 @@ pub(super) fn provenance<R: Working>(
         let options = gpu.compiler().options(&gpu.device().architecture.to_string()).join(" ");
         [("nvrtc_version", format!("{major}.{minor}")), ("nvrtc_options", options)]
     });
-    let tracers = config.tracers.as_ref().map(|recipe| ("tracers", recipe.text.clone()));
+    let recipe = config.tracers.as_ref().filter(|recipe| !recipe.text.is_empty());
+    let tracers = recipe.map(|recipe| ("tracers", recipe.text.clone()));
+    let chemistry = config.chemistry.iter().flat_map(|chosen| chosen.kept.iter().cloned());
     let facts = facts
         .into_iter()
         .chain(fallout)
         .chain(of_input)
         .chain(tracers)
+        .chain(chemistry)
         .chain(compiler.into_iter().flatten());
     Ok(facts.map(|(name, text)| (name.to_owned(), Attribute::Text(text))).collect())
 }

@@ -9,6 +9,7 @@ use serde::Serialize;
 use crate::backend::{Backend, PhaseTime, Precipitation};
 use crate::cli::beside::Names;
 use crate::cli::made::Made;
+use crate::cli::reacted::Reacted;
 use crate::cli::{plot, report_page};
 use crate::config::RunConfig;
 use crate::diagnostics::budget::{TracerBudget, Water};
@@ -51,6 +52,7 @@ struct OutputTiming {
 struct Timing {
     advection: PhaseRate,
     microphysics: PhaseRate,
+    chemistry: PhaseRate,
     step: PhaseRate,
     input_frames: PhaseRate,
     output: OutputTiming,
@@ -102,6 +104,8 @@ pub(super) struct Facts {
     water: Water,
     /// Budgets of the passive tracers.
     tracers: Vec<TracerBudget>,
+    /// The chemistry, where there is any.
+    chemistry: Option<Reacted>,
     /// Figures of the frames of output.
     diagnostics: Vec<FrameFigures>,
     precipitation_mean_mm: f64,
@@ -170,6 +174,7 @@ impl Facts {
             projection: case.projection,
             water: outcome.water,
             tracers: outcome.tracers.clone(),
+            chemistry: Reacted::new(case, outcome, times.chemistry),
             diagnostics: outcome.figures.clone(),
             precipitation_mean_mm: mean,
             precipitation_mean_over: if is_inside { INSIDE } else { EVERYWHERE },
@@ -179,7 +184,8 @@ impl Facts {
             timing: Timing {
                 advection: of_phase(times.advection),
                 microphysics: of_phase(times.microphysics),
-                step: rate(times.advection.plus(&times.microphysics), outcome.stepping),
+                chemistry: of_phase(times.chemistry),
+                step: rate(times.steps(), outcome.stepping),
                 input_frames: rate(times.input, outcome.driving),
                 output: OutputTiming {
                     phase: rate(times.output, ledger.total()),
@@ -204,6 +210,16 @@ impl Facts {
         self.suspects.clone_from(&pair.suspects);
     }
 
+    /// Fails where cells failed in the chemistry.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Reacted::judge`].
+    pub(super) fn judge(&self) -> Result<()> {
+        let about = &self.made.output;
+        self.chemistry.as_ref().map_or(Ok(()), |chemistry| chemistry.judge(about))
+    }
+
     /// Prints the summary.
     ///
     /// # Errors
@@ -217,12 +233,10 @@ impl Facts {
         } else {
             0.0
         };
-        let phases = [
-            ("transport", timing.advection),
-            ("microphysics", timing.microphysics),
-            ("input frames", timing.input_frames),
-            ("output", timing.output.phase),
-        ];
+        let chemistry = self.chemistry.iter().map(|_| ("chemistry", timing.chemistry));
+        let phases = [("transport", timing.advection), ("microphysics", timing.microphysics)];
+        let others = [("input frames", timing.input_frames), ("output", timing.output.phase)];
+        let phases = phases.into_iter().chain(chemistry).chain(others);
         let terms = [
             ("at the start", water.start),
             ("fallen", -water.fallen),
@@ -267,9 +281,15 @@ impl Facts {
             writeln!(out, "  {name:<26}{mass:>13.5e}  {:>10.5} %", share(mass))?;
         }
         writeln!(out, "  unexplained               {:.1e} of all water", water.closure_rel)?;
-        print_tracers(&mut out, &self.tracers)?;
+        let is_species = |name: &str| self.chemistry.as_ref().is_some_and(|x| x.has(name));
+        let passive = self.tracers.iter().filter(|tracer| !is_species(tracer.name));
+        print_tracers(&mut out, &passive.copied().collect::<Vec<_>>())?;
+        if let Some(chemistry) = &self.chemistry {
+            chemistry.print(&mut out)?;
+        }
         if let Some(last) = self.diagnostics.last() {
-            print_fields(&mut out, last)?;
+            let is_silent = |name: &str| self.chemistry.as_ref().is_some_and(|x| x.is_silent(name));
+            print_fields(&mut out, last, &is_silent)?;
         }
         writeln!(out, "output         {}, {} frames", self.made.output, self.made.frames)?;
         if !self.rounded.is_empty() {
@@ -343,7 +363,11 @@ fn print_tracers(out: &mut impl Write, tracers: &[TracerBudget]) -> Result<()> {
 }
 
 /// The fields at the end, and how fast the air moves there.
-fn print_fields(out: &mut impl Write, frame: &FrameFigures) -> Result<()> {
+fn print_fields(
+    out: &mut impl Write,
+    frame: &FrameFigures,
+    is_silent: &dyn Fn(&str) -> bool,
+) -> Result<()> {
     let place = |at: [usize; 3]| {
         let [k, j, i] = at;
         format!("{i} {j} {k}")
@@ -352,7 +376,8 @@ fn print_fields(out: &mut impl Write, frame: &FrameFigures) -> Result<()> {
     let head = ["min", "at", "max", "at", "mean", "rms"];
     let [min, min_at, max, max_at, mean, rms] = head;
     writeln!(out, "  {:<8}{min:>12} {min_at:>12}{max:>12} {max_at:>12}{mean:>12}{rms:>12}", "")?;
-    for FieldFigures { name, min, max, mean, rms, .. } in &frame.fields {
+    let told = frame.fields.iter().filter(|field| !is_silent(field.name));
+    for FieldFigures { name, min, max, mean, rms, .. } in told {
         writeln!(
             out,
             "  {name:<8}{:>12.3e} {:>12}{:>12.3e} {:>12}{mean:>12.3e}{rms:>12.3e}",

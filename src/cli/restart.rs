@@ -152,13 +152,15 @@ pub(super) fn restarter<R: Working>(
             vec![(PHYSICS, value_name(&PhysicsChoice::Kessler)), (LEFT_OUT, left_out.join(","))]
         }
     };
-    let tracers = config.tracers.as_ref().map(|recipe| ("tracers", recipe.text.clone()));
+    let recipe = config.tracers.as_ref().filter(|recipe| !recipe.text.is_empty());
+    let tracers = recipe.map(|recipe| ("tracers", recipe.text.clone()));
+    let chemistry = config.chemistry.iter().flat_map(|chosen| chosen.kept.iter().cloned());
     let about = About {
         domain: series.coarse(&case.domain).0.clone(),
         column_mass: case.given.column_mass.clone(),
         series,
         dt: plan.dt,
-        options: precision.chain(scheme).chain(choices).chain(tracers).collect(),
+        options: precision.chain(scheme).chain(choices).chain(tracers).chain(chemistry).collect(),
         provenance,
     };
     Restarter::new(pending, about)

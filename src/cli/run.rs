@@ -13,6 +13,7 @@ use crate::backend::cpu::Cpu;
 use crate::backend::gpu::{OnDevice, OnGpu, Setting};
 use crate::cli::begin::{Ready, interruptible, log_projection, print_dry, ready};
 use crate::cli::beside::{Asked, Names, Writing};
+use crate::cli::coupled::Coupling;
 use crate::cli::device::GpuChoice;
 use crate::cli::ensemble;
 use crate::cli::pair;
@@ -100,6 +101,8 @@ pub(super) struct Run {
     #[arg(long, value_name = "FILE.toml|N", conflicts_with = "restart")]
     tracers: Option<PathBuf>,
     #[command(flatten)]
+    coupling: Coupling,
+    #[command(flatten)]
     beside: Beside,
     #[command(flatten)]
     storing: Storing,
@@ -153,8 +156,8 @@ impl Run {
         let config = self.config(&settled, from.as_ref())?;
         let gpu = self.backend.open(&self.gpu)?;
         match settled.precision {
-            Precision::F32 => run::<f32>(&config, self.backend, gpu.as_ref(), from.as_ref()),
-            Precision::F64 => run::<f64>(&config, self.backend, gpu.as_ref(), from.as_ref()),
+            Precision::F32 => run::<f32>(config, self.backend, gpu.as_ref(), from.as_ref()),
+            Precision::F64 => run::<f64>(config, self.backend, gpu.as_ref(), from.as_ref()),
         }
     }
 
@@ -188,8 +191,19 @@ impl Run {
         if restarts.restart_interval.is_some() && restarts.restart_output.is_none() {
             restarts.restart_output = Some(beside_input(first, "restart")?);
         }
-        let tracers = tracers::recipe(self.tracers.as_deref(), from)?.map(Arc::new);
-        let storage = self.storing.storage(tracers.as_deref())?;
+        let tracers = tracers::recipe(self.tracers.as_deref(), from)?;
+        let chemistry = self.coupling.choose(&inputs, tracers.as_ref(), from)?;
+        let tracers = match &chemistry {
+            Some(chosen) => Some(Arc::new(chosen.recipe.clone())),
+            None => tracers.map(Arc::new),
+        };
+        let mut storage = self.storing.storage(tracers.as_deref())?;
+        if let Some(chosen) = &chemistry {
+            storage.hidden.clone_from(&chosen.hidden);
+            if restarts.restart_output.is_some() {
+                chosen.refuse_includes()?;
+            }
+        }
         let config = RunConfig {
             inputs,
             output,
@@ -210,6 +224,7 @@ impl Run {
             failing_step: self.fail_at_step,
             ensemble: self.ensemble()?,
             tracers,
+            chemistry,
             beside: self.beside.clone(),
             storage,
         };
@@ -230,6 +245,7 @@ impl Run {
             ("--points", points.is_some()),
             ("--profiles", *profiles),
             ("--report", self.report.is_some()),
+            ("--chemistry", self.coupling.is_given()),
         ];
         let of_single_runs = [&of_single_runs[..], &self.storing.of_single_runs()].concat();
         self.ensemble.as_deref().map(|path| ensemble::read(path, &of_single_runs)).transpose()
@@ -252,6 +268,8 @@ fn refuse_one_file_twice(config: &RunConfig) -> Result<()> {
     read.extend(ensemble.map(|ensemble| ("the file of --ensemble", ensemble.path.as_path())));
     let recipe = config.tracers.as_ref().and_then(|recipe| recipe.path.as_deref());
     read.extend(recipe.map(|path| ("the file of --tracers", path)));
+    let chemistry = config.chemistry.iter().flat_map(|chosen| &chosen.files);
+    read.extend(chemistry.map(|path| ("a file of the chemistry", path.as_path())));
     read.extend(config.beside.points.as_deref().map(|path| ("the file of places", path)));
     for (n, (option, path)) in written.iter().enumerate() {
         let same = read.iter().find(|(_, other)| is_same(path, other)).map(|(what, _)| *what);
@@ -279,13 +297,13 @@ fn beside_input(input: &Path, what: &str) -> Result<PathBuf> {
 }
 
 fn run<R: Working + Value + OnDevice>(
-    config: &RunConfig,
+    mut config: RunConfig,
     choice: BackendChoice,
     gpu: Option<&Gpu>,
     from: Option<&RestartFile>,
 ) -> Result<()> {
     if let Some(ensemble) = &config.ensemble {
-        return ensemble::run::<R>(config, ensemble, gpu);
+        return ensemble::run::<R>(&config, ensemble, gpu);
     }
     let start = Instant::now();
     // From here on there is something to leave in good order: what is interrupted before the first step
@@ -297,10 +315,14 @@ fn run<R: Working + Value + OnDevice>(
     let json = config.json.as_deref().map(pending).transpose()?;
     let page = config.report.as_deref().map(pending).transpose()?;
     let restart_output = config.restarts.restart_output.as_deref().map(pending).transpose()?;
-    let asked = Asked::read(config)?;
-    let left_out = scheme::left_out(config, from)?;
+    let asked = Asked::read(&config)?;
+    let left_out = scheme::left_out(&config, from)?;
 
-    let Ready { mut case, plan, series, mut beside } = ready::<R>(config, asked, gpu, from)?;
+    let Ready { mut case, plan, series, mut beside } = ready::<R>(&config, asked, gpu, from)?;
+    if let Some(chosen) = &mut config.chemistry {
+        case.chemistry = Some(chosen.at(&case.domain, &case.tracers, series.start())?);
+    }
+    let config = &config;
     log_projection(&case);
     let compared = match choice {
         BackendChoice::Both => Compared::Whole,
@@ -380,14 +402,15 @@ fn run<R: Working + Value + OnDevice>(
             outcome.steps, plan.steps
         )));
     }
-    let Some(report) = report else { return Ok(()) };
+    let Some(report) = report else { return facts.judge() };
     pair::print(&report)?;
     if report.interrupted {
         return Err(Error::Interrupted(format!(
             "stopped before the end of the comparison; {about} is complete"
         )));
     }
-    pair::judge(&report)
+    pair::judge(&report)?;
+    facts.judge()
 }
 
 /// Most steps of the comparison that a run ends with: enough to see both backends at work.
@@ -413,21 +436,16 @@ fn backend<R: Working + OnDevice>(
     let (grid, coordinate) = (&case.domain.grid, &case.domain.coordinate);
     let RunConfig { limiter, microphysics, .. } = *config;
     let Some(gpu) = gpu else {
-        return Ok(Box::new(Cpu::new(
-            grid,
-            coordinate,
-            limiter,
-            microphysics,
-            &case.forcing,
-            state,
-        )));
+        let cpu = Cpu::new(grid, coordinate, limiter, microphysics, &case.forcing, state);
+        return Ok(Box::new(cpu.with_chemistry(case.chemistry.as_ref())));
     };
     let has_sequence = case.has_sequence();
     let tracers = &case.tracers;
     let mapping = None;
     let setting =
         Setting { grid, coordinate, limiter, microphysics, mapping, tracers, has_sequence };
-    let mut backend = OnGpu::new(gpu, &setting, &state)?;
+    let backend = OnGpu::new(gpu, &setting, &state)?;
+    let mut backend = backend.with_chemistry(case.chemistry.as_ref())?;
     if let Some(step) = config.failing_step {
         backend.fail_at(step);
     }

@@ -71,7 +71,7 @@ impl Storing {
         let names: Vec<&str> = passive.iter().map(|tracer| tracer.variable).collect();
         let variables = Selection::of(&self.output_vars, &names)?;
         let keep = self.keepbits.unwrap_or_default();
-        Ok(Storage { compression: self.compression.into(), keep, variables })
+        Ok(Storage { compression: self.compression.into(), keep, variables, hidden: Vec::new() })
     }
 
     /// Options that are given and hold for single runs, by their names.

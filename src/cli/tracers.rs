@@ -10,7 +10,6 @@ use crate::io::selection::is_taken;
 use crate::io::text;
 use crate::os_text::Shown;
 use crate::passive::Recipe;
-use crate::tracers::Role;
 
 /// The passive tracers that a run is asked to carry, or that the run carries which it goes on from.
 ///
@@ -50,7 +49,7 @@ const COPIES: usize = 8;
 ///
 /// [`Error::Usage`] with the needed and the free memory, and the number that would fit.
 pub(super) fn refuse_too_many(recipe: &Recipe, shape: Shape, bytes: usize) -> Result<()> {
-    let count = recipe.set().iter().filter(|tracer| tracer.role == Role::Passive).count();
+    let count = recipe.set().passive().len();
     let each = shape.cells().saturating_mul(COPIES * bytes);
     let (needed, free) = (count.saturating_mul(each), free_memory());
     if free.is_none_or(|free| needed <= free) {

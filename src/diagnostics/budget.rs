@@ -42,7 +42,7 @@ impl Water {
 
 /// Terms of the budget of a passive tracer inside the specified and open rows, kg of dry air times its units.
 ///
-/// end = start + sides + decayed
+/// end = start + sides + decayed + reacted + clipped
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct TracerBudget {
     /// Its name.
@@ -57,6 +57,10 @@ pub struct TracerBudget {
     pub sides: f64,
     /// Lost by decay, a negative number.
     pub decayed: f64,
+    /// Made by chemical reactions.
+    pub reacted: f64,
+    /// Made by clipping at zero around the chemistry.
+    pub clipped: f64,
     /// Part that the terms leave unexplained, relative to the largest of them.
     pub closure_rel: f64,
 }
@@ -64,11 +68,15 @@ pub struct TracerBudget {
 impl TracerBudget {
     /// The budget of a tracer of which there was `start`.
     pub fn closed(tracer: &Tracer, start: f64, end: TracerAmount) -> Self {
-        let TracerAmount { amount: end, change: TracerChange { sides, decayed } } = end;
-        let scale = [start, end, sides, decayed].map(f64::abs).into_iter().fold(0.0, f64::max);
-        let left = end - (start + sides + decayed);
+        let TracerAmount { amount: end, change } = end;
+        let TracerChange { sides, decayed, reacted, clipped } = change;
+        let scale = [start, end, sides, decayed, reacted, clipped]
+            .map(f64::abs)
+            .into_iter()
+            .fold(0.0, f64::max);
+        let left = end - (start + sides + decayed + reacted + clipped);
         let closure_rel = if scale > 0.0 { left / scale } else { 0.0 };
         let Tracer { name, units, .. } = *tracer;
-        Self { name, units, start, end, sides, decayed, closure_rel }
+        Self { name, units, start, end, sides, decayed, reacted, clipped, closure_rel }
     }
 }

@@ -1,5 +1,6 @@
 //! Diagnostics of runs: budget, precipitation, comparisons, samples.
 
+pub mod atoms;
 pub mod budget;
 pub mod comparison;
 pub mod difference;

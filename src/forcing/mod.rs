@@ -52,6 +52,8 @@ pub struct Moment<R> {
     pub flux_weight: f64,
     /// Weight of the later frame for the air and the boundary values, 0 to 1.
     pub air_weight: f64,
+    /// The time of the air, s since the first frame.
+    pub seconds: f64,
 }
 
 impl<R: Real> Moment<R> {
@@ -63,7 +65,14 @@ impl<R: Real> Moment<R> {
             after: None,
             flux_weight: 0.0,
             air_weight: 0.0,
+            seconds: 0.0,
         }
+    }
+
+    /// The same at a time, s since the first frame.
+    #[must_use]
+    pub fn at(self, seconds: f64) -> Self {
+        Self { seconds, ..self }
     }
 
     /// The air of a cell `[k, j, i]`: rho (kg m⁻³), Exner function (1), p (Pa) and dz (m).
@@ -82,6 +91,7 @@ impl<R: Real> Moment<R> {
             after: self.after.as_ref().map(|after| Arc::new(after.widened())),
             flux_weight: self.flux_weight,
             air_weight: self.air_weight,
+            seconds: self.seconds,
         }
     }
 }

@@ -67,6 +67,7 @@ pub fn catalogue(precision: Precision, nz: usize) -> Vec<Entry> {
         entries.push(entry(source, &format!("{side:?}").to_lowercase(), true));
     }
     entries.push(entry(passive::source(precision, nz), "", true));
+    entries.push(entry(chemistry::gpu::coupling::source(precision), "", true));
     entries.push(entry(csr::Shape::usual(precision).source(precision), "", true));
     entries.extend(of_lattice(precision, nz));
     for (name, columns) in [("small", SMALL.columns()), ("large", LARGE.columns())] {

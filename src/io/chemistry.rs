@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use crate::chemistry::cells::{Cells, Outcome};
+use crate::chemistry::coupling::hydrolysis;
 use crate::chemistry::kinetics::Kinetics;
 use crate::chemistry::mechanism::expression::Input;
 use crate::chemistry::mechanism::{Mechanism, Role};
@@ -37,20 +38,6 @@ pub struct CellFile {
     pub dt: Option<f64>,
     /// Assumptions about missing variables, a line each.
     pub notes: Vec<String>,
-}
-
-/// Rate constant of the hydrolysis of N2O5 (s-1) at a relative humidity from 0 to 1, as WRF-Chem has it
-/// for RADM2.
-pub fn hydrolysis(humidity: f64) -> f64 {
-    /// Time scale of dry particles, s.
-    const DRY: f64 = 3.6e4;
-    /// Time scale of wet ones, s.
-    const WET: f64 = 300.0;
-    /// Humidity at which the particles grow.
-    const GROWTH: f64 = 0.28;
-    /// Steepness of the growth.
-    const STEEPNESS: f64 = 2.8;
-    1.0 / (DRY * (-(humidity / GROWTH).powf(STEEPNESS)).exp() + WET)
 }
 
 impl CellFile {

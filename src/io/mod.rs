@@ -53,6 +53,7 @@ pub mod ensemble;
 mod exact;
 mod fields;
 mod filters;
+mod form;
 pub mod fortran;
 mod frames;
 mod geometry;

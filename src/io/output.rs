@@ -16,6 +16,7 @@ use crate::grid::Shape;
 pub use crate::io::companion::Companion;
 use crate::io::desk::Desk;
 use crate::io::fields::{define_variable, field_type};
+pub use crate::io::form::Storage;
 use crate::io::frames::{Field, FrameFile};
 use crate::io::geometry;
 use crate::io::layout::{self, COMPUTED, CONTENTS, COURANT, GIVEN, GRID, PROFILES, Variable};
@@ -25,8 +26,7 @@ use crate::io::pending::Pending;
 use crate::io::restart::{Restarter, Saved};
 use crate::io::rounding;
 use crate::io::sampled::{ColumnFrame, Sample};
-use crate::io::selection::Selection;
-use crate::io::storage::{Compression, Keep};
+use crate::io::storage::Keep;
 use crate::io::wrf::{Attribute, Domain};
 use crate::io::writer::Stored;
 use crate::state::{CloudDiagnostics, State, Surface};
@@ -141,17 +141,6 @@ impl Header {
     pub(super) fn shape(&self) -> Shape {
         self.domain.grid.shape
     }
-}
-
-/// In which form a run is written.
-#[derive(Clone, Debug, Default)]
-pub struct Storage {
-    /// Compression of volumes.
-    pub compression: Compression,
-    /// Number of bits kept of the values.
-    pub keep: Keep,
-    /// Which variables are written.
-    pub variables: Selection,
 }
 
 /// Form of a file, and the receiver of its sizes and times.
@@ -359,7 +348,7 @@ fn begin<R: Stored>(path: &Path, header: &Header, form: &FileForm) -> Result<Fra
 fn define<R: Stored>(file: &mut FileMut, header: &Header, form: &FileForm) -> netcdf::Result<()> {
     let mapping = define_place(file, header)?;
     let chunks = (header.shape(), form.storage.compression);
-    let chosen = |variable: &&Variable| form.storage.variables.has(variable);
+    let chosen = |variable: &&Variable| form.storage.writes(variable);
     let summed = CONTENTS.iter().chain(PROFILES.iter().flatten()).chain([&COURANT]);
     let passive = Variable::passive(&header.tracers);
     for variable in COMPUTED.iter().chain(summed).chain(&passive).filter(chosen) {
@@ -461,12 +450,12 @@ fn put_frame<R: Stored>(
     let given = GIVEN.iter().zip(snapshot.given.values());
     let given = given.map(|(variable, values)| (variable, (values, snapshot.lasts)));
     let mut fields = Vec::new();
-    for (variable, values) in computed.filter(|(variable, _)| storage.variables.has(variable)) {
+    for (variable, values) in computed.filter(|(variable, _)| storage.writes(variable)) {
         let lasts = snapshot.lasts && matches!(variable.name, "U" | "V" | "W");
         fields.extend(put(file, variable, frame, (values, lasts), storage)?);
     }
     for (variable, values) in grid.chain(given) {
-        if storage.variables.has(variable) {
+        if storage.writes(variable) {
             fields.extend(put(file, variable, frame, values, storage)?);
         }
     }

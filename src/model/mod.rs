@@ -19,6 +19,7 @@ use std::time::{Duration, Instant};
 use ndarray::Array3;
 
 use crate::backend::{Backend, Computing};
+use crate::chemistry::coupled::Coupled;
 use crate::diagnostics::budget::{TracerBudget, Water};
 use crate::diagnostics::frame::FrameFigures;
 use crate::error::Result;
@@ -31,7 +32,7 @@ use crate::plan::Plan;
 use crate::primitives::conjugate_gradient::{OnCpu, Solver};
 use crate::primitives::reduce::Number;
 use crate::projection::Report;
-use crate::state::State;
+use crate::state::{ChemistryTally, State};
 use crate::tracers::TracerSet;
 pub use continued::History;
 use march::{Marching, march};
@@ -60,6 +61,8 @@ pub struct Case<R> {
     pub given: Arc<Given>,
     /// The tracers that the air carries.
     pub tracers: Arc<TracerSet>,
+    /// The chemistry of species among them.
+    pub chemistry: Option<Arc<Coupled>>,
     /// The initial state, until a backend takes it.
     state: Option<State<R>>,
     /// What the wind projection found and did in the first frame.
@@ -100,6 +103,7 @@ impl<R: Working> Case<R> {
             winds,
             given,
             tracers: Arc::clone(state.set()),
+            chemistry: None,
             state: Some(state),
             projection: report.projection,
             max_dt: report.max_dt,
@@ -144,7 +148,9 @@ impl<R: Working> Case<R> {
     ///
     /// Those of [`Series::frame`].
     pub fn drive(&mut self, start: f64, end: f64) -> Result<Moment<R>> {
-        let Some(sequence) = &mut self.sequence else { return Ok(Moment::lasting(&self.forcing)) };
+        let Some(sequence) = &mut self.sequence else {
+            return Ok(Moment::lasting(&self.forcing).at(end));
+        };
         let moment = sequence.drive(&self.domain, [start, end])?;
         self.forcing = Arc::clone(sequence.before());
         Ok(moment)
@@ -153,7 +159,7 @@ impl<R: Working> Case<R> {
     /// Sets what an output at `seconds` shows of the input; returns the air to diagnose it in.
     pub(crate) fn show(&mut self, seconds: f64) -> Result<Moment<R>> {
         let Self { domain, forcing, winds, given, sequence, .. } = self;
-        let Some(sequence) = sequence else { return Ok(Moment::lasting(forcing)) };
+        let Some(sequence) = sequence else { return Ok(Moment::lasting(forcing).at(seconds)) };
         let (winds, given) = (Arc::make_mut(winds), Arc::make_mut(given));
         let moment = sequence.show(domain, seconds, winds, given)?;
         *forcing = Arc::clone(sequence.before());
@@ -198,6 +204,8 @@ pub struct Outcome {
     pub water: Water,
     /// Those of the passive tracers.
     pub tracers: Vec<TracerBudget>,
+    /// What the chemistry has done.
+    pub chemistry: Option<ChemistryTally>,
     /// Figures of the frames of output.
     pub figures: Vec<FrameFigures>,
     /// Wall time of the steps alone.
@@ -269,6 +277,7 @@ pub fn run<R: Working>(
     let ends = case.tracers.passive().iter().zip(passive_start).zip(backend.passive()?);
     outcome.tracers =
         ends.map(|((tracer, start), end)| TracerBudget::closed(tracer, start, end)).collect();
+    outcome.chemistry = backend.chemistry()?;
     outcome.stepping += start.elapsed();
     outcome.output += recorder.spent;
     outcome.figures = recorder.figures;

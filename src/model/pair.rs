@@ -72,8 +72,7 @@ pub struct Timed {
 impl Timed {
     /// Time of a step without transfers, input and output, s.
     pub fn kernels(&self) -> f64 {
-        let PhaseTimes { advection, microphysics, .. } = &self.times;
-        (advection.kernel_s + microphysics.kernel_s) / self.steps.max(1) as f64
+        self.times.steps().kernel_s / self.steps.max(1) as f64
     }
 
     /// The same with all copies between host and device, those for input and output included, s.
@@ -210,7 +209,9 @@ pub fn run<R: Working + Value>(
 impl<R: Working + Value> Pair<'_, R> {
     fn cpu(&self, state: State<R>) -> Cpu<R> {
         let (grid, coordinate) = (&self.case.domain.grid, &self.case.domain.coordinate);
-        Cpu::new(grid, coordinate, self.limiter, self.microphysics, &self.case.forcing, state)
+        let forcing = &self.case.forcing;
+        Cpu::new(grid, coordinate, self.limiter, self.microphysics, forcing, state)
+            .with_chemistry(self.case.chemistry.as_ref())
     }
 
     /// A run of all steps, with the state after the first one kept, and that after the last one
@@ -293,7 +294,8 @@ impl<R: Working + Value> Pair<'_, R> {
             self.microphysics,
             &wide.before,
             self.start.widened(),
-        );
+        )
+        .with_chemistry(self.case.chemistry.as_ref());
         let history = self.case.history.iter();
         history.map(|x| x.gathered.widened()).try_for_each(|gathered| cpu.resume(&gathered))?;
         one_step(&mut cpu, [&wide, &shown], self.plan.dt_of(1))

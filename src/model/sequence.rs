@@ -215,6 +215,7 @@ impl<R: Working> Sequence<R> {
             after: self.after.as_ref().map(|after| Arc::clone(&after.forcing)),
             flux_weight: self.weight(fluxes),
             air_weight: self.weight(air),
+            seconds: air,
         }
     }
 

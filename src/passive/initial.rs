@@ -1,14 +1,19 @@
 //! Initial values of passive tracers.
 
+use std::sync::Arc;
+
 use ndarray::Array3;
 
+use super::species::Profile;
 use crate::grid::{Grid, Side};
 
 /// The values of a tracer at the start.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Initial {
     /// A shape in space.
     Shape(Shape),
+    /// A profile by height above the ground.
+    Profile(Arc<Profile>),
     /// A variable of the input.
     Variable(&'static str),
     /// Those of another tracer, by its number in the set.

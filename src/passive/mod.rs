@@ -5,6 +5,7 @@
 
 mod file;
 mod initial;
+mod species;
 mod units;
 
 use std::path::PathBuf;
@@ -16,6 +17,7 @@ use crate::state::{STATE_FIELDS, State};
 use crate::tracers::{Tracer, TracerSet};
 pub use file::MOST_PASSIVE;
 pub use initial::{Initial, Place};
+pub use species::{Background, Carried, Profile, UNITS as SPECIES_UNITS};
 pub use units::is_known;
 
 /// The passive tracers of a run.
@@ -89,6 +91,7 @@ impl Recipe {
                     Some(passive) => fields[passive].clone(),
                 },
                 Initial::Shape(shape) => shape.field(place),
+                Initial::Profile(profile) => place.heights.mapv(|z| profile.at(z) as f32),
             };
             fields.push(field);
         }

@@ -136,6 +136,18 @@ impl Scale {
             .with_middle(WHITE)
     }
 
+    /// Classes of equal, round width from one value to another, light to dark.
+    pub fn levels(name: &str, [least, most]: [f64; 2]) -> Self {
+        const CLASSES: f64 = 10.0;
+        let span = most - least;
+        let step = if span > 0.0 && span.is_finite() { rounded_up(span / CLASSES) } else { 1.0 };
+        let first = if least.is_finite() { (least / step).floor() } else { 0.0 };
+        let last = if most.is_finite() { (most / step).floor() + 1.0 } else { first };
+        let count = (last - first).max(2.0) as u32;
+        let bounds = (0..=count).map(|n| (first + f64::from(n)) * step).collect();
+        Self::of_bounds(name, bounds, |t| colorous::YELLOW_GREEN_BLUE.eval_continuous(t))
+    }
+
     fn with_middle(mut self, colour: Colour) -> Self {
         let middle = self.colours.len() / 2;
         self.colours[middle] = colour;
@@ -193,6 +205,19 @@ pub fn short(x: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn levels_hold_both_ends_in_round_classes() {
+        let scale = Scale::levels("ozone", [38.2, 47.9]);
+        assert_eq!((scale.bounds[0], scale.bounds[scale.bounds.len() - 1]), (38.0, 48.0));
+        assert_eq!(scale.colours.len(), scale.bounds.len() - 1);
+        assert!(
+            scale.colour(38.2).is_some() && scale.colour(47.9) == scale.colours.last().copied()
+        );
+        for same in [0.0, 1.85] {
+            assert!(Scale::levels("same", [same; 2]).colour(same).is_some());
+        }
+    }
 
     #[test]
     fn radar_classes_are_five_decibels_wide() {

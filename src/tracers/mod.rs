@@ -29,6 +29,8 @@ pub enum Role {
     Water,
     /// Carried by the air and changed by nothing but its own decay.
     Passive,
+    /// A species of chemistry, which reactions change.
+    Species,
 }
 
 /// Values that air brings in through specified sides.

@@ -94,7 +94,7 @@ fn agrees<R: Real + Element>(gpu: &Gpu, limit: f64) {
         let (a, b) = (Arc::new(a), Arc::new(b));
         for (flux_weight, air_weight) in [(0.0, 0.0), (0.3, 0.7), (0.999, 1.0), (1.0, 1.0)] {
             let (before, after) = (Arc::clone(&a), Some(Arc::clone(&b)));
-            let moment = Moment { number: 0, before, after, flux_weight, air_weight };
+            let moment = Moment { number: 0, before, after, flux_weight, air_weight, seconds: 0.0 };
             expected.set(&moment, &mut continuity);
             between.weigh(flux_weight, air_weight).unwrap();
             between.drive(&out).unwrap();

@@ -5,6 +5,7 @@
 mod advection;
 mod bench;
 mod chemistry;
+mod coupled;
 mod csr;
 mod ensemble;
 mod forcing;

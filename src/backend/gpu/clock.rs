@@ -95,6 +95,7 @@ impl Clock {
         PhaseTimes {
             advection: phase(advection, 0.0),
             microphysics: phase(microphysics, 0.0),
+            chemistry: PhaseTime::default(),
             input: phase(0.0, self.upload),
             output: phase(self.gathered, transfer),
         }

@@ -94,9 +94,8 @@ impl<R: OnDevice> OnGpu<R> {
             schemes.iter().map(|_| gpu.zeros(planes)).collect::<Result<_>>()?;
         let terms: Vec<_> = surfaces.iter().map(|surface| terms_of(surface, layout)).collect();
         let budget = Budget::new(gpu, layout, &columns, transport.cell_mass(), &terms)?;
-        let count_passive = order.states * order.set.passive().len();
         let inner = [region.rows.clone(), region.columns.clone()];
-        let passive = match count_passive {
+        let passive = match order.states * order.set.passive().len() {
             0 => None,
             count => Some(Passive::new(gpu, layout, inner, transport.cell_mass(), count)?),
         };
@@ -133,6 +132,7 @@ impl<R: OnDevice> OnGpu<R> {
             order,
             apart,
             passive,
+            chemist: None,
             tracers,
             now: 0,
             driving,

@@ -3,6 +3,7 @@
 //! A step is a graph of kernels, recorded once and replayed. Nothing comes back to the host but
 //! frames of output, which travel while the next steps run, and a few notes.
 
+mod chemist;
 mod clock;
 mod frames;
 mod gathering;
@@ -22,6 +23,7 @@ mod summing;
 use std::collections::VecDeque;
 use std::time::Instant;
 
+use chemist::Chemist;
 use clock::Clock;
 use frames::Packing;
 use member::Member;
@@ -34,7 +36,7 @@ use steps::{Recorded, Waiting};
 use summing::Summing;
 
 use super::{
-    Backend, Captured, Computing, Gathered, PhaseTimes, Precipitation, Region, Standing,
+    Backend, Captured, Computing, Gathered, PhaseTime, PhaseTimes, Precipitation, Region, Standing,
     TracerAmount, WaterChange, check_finite,
 };
 use crate::advection::gpu::passive::Passive;
@@ -51,7 +53,7 @@ use crate::grid::gpu::Layout;
 use crate::primitives::gpu::reduce::Reducible;
 use crate::shared::ReadPointer;
 use crate::state::gpu::notes::Flaw;
-use crate::state::{State, Surface};
+use crate::state::{ChemistryTally, State, Surface};
 use crate::wsm5::check_length;
 use crate::wsm5::gpu::Mapping;
 use crate::wsm5::gpu::clouds::Place;
@@ -82,6 +84,7 @@ pub struct OnGpu<R> {
     apart: Vec<Transport<R>>,
     /// Sums and decay of the passive tracers, where there are any.
     passive: Option<Passive<R>>,
+    chemist: Option<Box<Chemist<R>>>,
     /// The fields of all states, and room for the next ones.
     tracers: [Buffer<R>; 2],
     /// Which of them are the present ones.
@@ -271,6 +274,9 @@ impl<R: OnDevice> Backend<R> for OnGpu<R> {
         if let Some(passive) = &self.passive {
             passive.resume_decayed(&[])?;
         }
+        if let Some(chemist) = &mut self.chemist {
+            chemist.take_up(ChemistryTally::default(), &[])?;
+        }
         (self.steps, self.launched, self.launched_together) = (0, 0, 0);
         self.clock.restart();
         self.watch.reset()
@@ -288,13 +294,17 @@ impl<R: OnDevice> Backend<R> for OnGpu<R> {
 
     fn drive(&mut self, moment: &Moment<R>) -> Result<()> {
         self.bring(moment)?;
+        if let Some(chemist) = &mut self.chemist {
+            chemist.now = moment.seconds;
+        }
         self.between()
             .map_or(Ok(()), |between| between.weigh(moment.flux_weight, moment.air_weight))
     }
 
     fn step(&mut self, dt: f64) -> Result<()> {
         check_length(R::of(dt))?;
-        self.ask_for_step(dt)
+        self.ask_for_step(dt)?;
+        self.react(dt)
     }
 
     fn check(&mut self, _step: usize, wait: bool) -> Result<()> {
@@ -329,6 +339,11 @@ impl<R: OnDevice> Backend<R> for OnGpu<R> {
         self.passive_amounts().map_err(|error| self.in_step(error))
     }
 
+    fn chemistry(&mut self) -> Result<Option<ChemistryTally>> {
+        self.hand_over()?;
+        self.chemist.as_ref().map(|chemist| chemist.tally()).transpose()
+    }
+
     fn precipitation(&mut self) -> Result<Precipitation> {
         self.hand_over()?;
         self.precipitation_of(0)
@@ -339,6 +354,9 @@ impl<R: OnDevice> Backend<R> for OnGpu<R> {
         self.gpu.synchronize()?;
         self.clock.read()?;
         let transfer = self.parcel.seconds() + self.samples.seconds() + self.summing.seconds();
-        Ok(self.clock.times(self.steps, transfer))
+        let chemistry = self.chemist.as_mut().map_or(Ok(0.0), |chemist| chemist.time())?;
+        let chemistry =
+            PhaseTime { kernel_s: chemistry, transfer_s: Some(0.0), total_s: chemistry };
+        Ok(PhaseTimes { chemistry, ..self.clock.times(self.steps, transfer) })
     }
 }

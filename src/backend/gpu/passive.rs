@@ -46,8 +46,13 @@ impl<R: OnDevice> OnGpu<R> {
         let change = |number: usize| TracerChange {
             sides: entered[self.order.place(0, STATE_FIELDS + number)],
             decayed: decayed[number * self.order.states],
+            ..TracerChange::default()
         };
-        Ok((0..self.order.set.passive().len()).map(change).collect())
+        let mut changes: Vec<_> = (0..self.order.set.passive().len()).map(change).collect();
+        if let Some(chemist) = &self.chemist {
+            chemist.add_changes(&mut changes)?;
+        }
+        Ok(changes)
     }
 
     /// Sums that make these changes, beside those of the transport of the water. Waits for the device.

@@ -16,13 +16,19 @@ impl<R: OnDevice> OnGpu<R> {
         parts.extend(self.passive_sums()?);
         let changes = self.changes_of(self.alone())?;
         let passive = self.passive_changes()?;
-        Ok(Standing { state, gathered: Gathered { surface, changes, passive, parts } })
+        let chemistry = self.chemist.as_ref().map(|chemist| chemist.tally()).transpose()?;
+        let chemistry = chemistry.unwrap_or_default();
+        let gathered = Gathered { surface, changes, passive, chemistry, parts };
+        Ok(Standing { state, gathered })
     }
 
     /// Goes on with what has been gathered: with the very sums of a run on a device, or with what
     /// another backend makes of its own.
     pub(super) fn take_up(&mut self, gathered: &Gathered<R>) -> Result<()> {
-        let Gathered { surface, changes, passive, parts } = gathered;
+        let Gathered { surface, changes, passive, chemistry, parts } = gathered;
+        if let Some(chemist) = &mut self.chemist {
+            chemist.take_up(*chemistry, passive)?;
+        }
         let (alone, layout) = (self.alone(), self.layout);
         // The first of `PLANES`.
         for (number, plane) in surface.planes().into_iter().enumerate() {

@@ -13,6 +13,7 @@
 #![allow(unsafe_code, reason = "whoever launches a kernel answers for its arguments")]
 
 pub mod arguments;
+pub mod coupling;
 mod declarations;
 mod form;
 mod rates;

@@ -123,7 +123,8 @@ impl Bench {
         let mut rows = Vec::new();
         for (form, compression, keep) in FORMS {
             let path = folder.join(format!(".nwp-mini-bench-{}.nc", std::process::id()));
-            let storage = Storage { compression, keep, variables: Selection::All };
+            let storage =
+                Storage { compression, keep, variables: Selection::All, ..Storage::default() };
             let file = FileForm { storage, ledger: Ledger::default() };
             let ledger = file.ledger.clone();
             let pending = Pending::new(&path, false)?;

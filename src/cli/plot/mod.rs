@@ -53,8 +53,8 @@ pub(super) struct Plot {
     #[arg(long, value_name = "FORMAT", default_value = "png")]
     format: Format,
     /// Pictures to draw, with commas between them: precipitation, reflectivity, section, profiles, sounding, series,
-    /// or tracer:NAME, a map of a tracer in the lowest layer [default: all that the file has variables for, but
-    /// tracers]
+    /// or of a tracer tracer:NAME, a map of the lowest layer, tracer-section:NAME and tracer-series:NAME [default: all
+    /// that the file has variables for, but tracers]
     #[arg(long, value_name = "PICTURE", value_delimiter = ',', value_parser = kind)]
     only: Vec<Kind>,
     /// Time to show: its number, the first of which is 0, or its date as in 2005-08-28_06:00:00
@@ -95,18 +95,27 @@ const PIXELS: f64 = 2.0;
 
 /// The picture of a name.
 fn kind(text: &str) -> Result<Kind, String> {
-    if let Some(name) = text.strip_prefix(TRACER).filter(|name| !name.is_empty()) {
-        return Ok(Kind::Tracer(interned(name)));
+    for (prefix, kind) in OF_TRACER {
+        if let Some(name) = text.strip_prefix(prefix).filter(|name| !name.is_empty()) {
+            return Ok(kind(interned(name)));
+        }
     }
     let found = Kind::ALL.into_iter().find(|kind| kind.name() == text);
     found.ok_or_else(|| {
         let names: Vec<&str> = Kind::ALL.iter().map(|kind| kind.name()).collect();
-        format!("there is no such picture; these are: {}, {TRACER}NAME", names.join(", "))
+        format!("there is no such picture; these are: {}, tracer:NAME, tracer-section:NAME, tracer-series:NAME", names.join(", "))
     })
 }
 
-/// Beginning of the name of a picture of a tracer.
-const TRACER: &str = "tracer:";
+/// The picture of a tracer of a name.
+type OfTracer = fn(&'static str) -> Kind;
+
+/// Beginnings of the names of pictures of a tracer.
+const OF_TRACER: [(&str, OfTracer); 3] = [
+    ("tracer:", Kind::Tracer),
+    ("tracer-section:", Kind::TracerSection),
+    ("tracer-series:", Kind::TracerSeries),
+];
 
 /// Pictures that can be drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -125,6 +134,10 @@ pub(super) enum Kind {
     Series,
     /// Map of a tracer of this name in the lowest layer
     Tracer(&'static str),
+    /// Vertical section of a tracer of this name
+    TracerSection(&'static str),
+    /// A tracer of this name in the lowest layer in time
+    TracerSeries(&'static str),
 }
 
 impl Kind {
@@ -148,6 +161,8 @@ impl Kind {
             Self::Sounding => "sounding",
             Self::Series => "series",
             Self::Tracer(name) => interned(&format!("tracer-{name}")),
+            Self::TracerSection(name) => interned(&format!("tracer-section-{name}")),
+            Self::TracerSeries(name) => interned(&format!("tracer-series-{name}")),
         }
     }
 }

@@ -114,6 +114,8 @@ impl<'a> Scene<'a> {
             Kind::Sounding => self.sounding(),
             Kind::Series => self.series(),
             Kind::Tracer(name) => self.tracer(name),
+            Kind::TracerSection(name) => self.tracer_section(name),
+            Kind::TracerSeries(name) => self.tracer_series(name),
         }
     }
 

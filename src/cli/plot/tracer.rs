@@ -1,33 +1,100 @@
-//! The map of a tracer.
+//! Pictures of a tracer: a map of the lowest layer, a section, a series.
 
-use ndarray::Axis;
+use ndarray::{Array2, Array3, Axis};
 
 use super::Drawn;
 use super::pictures::{NO_VALUES, gaps, place_name};
-use super::scene::Scene;
+use super::scene::{Scene, date, file_name};
+use crate::calendar;
+use crate::diagnostics::section::Cut;
 use crate::diagnostics::view;
 use crate::error::Result;
-use crate::plot::colour::{Scale, short};
+use crate::passive::SPECIES_UNITS;
+use crate::plot::canvas::Stroke;
+use crate::plot::colour::{Scale, series, short};
+use crate::plot::curves::{Curve, Layout, Panel};
+use crate::plot::{curves, section};
+
+/// Places along a section, and heights.
+const CUT: [usize; 2] = [350, 150];
+
+/// Upper side of a section, m: the troposphere and what lies above it.
+const TOP: f64 = 15_000.0;
+
+/// From so many minutes on times are told in hours.
+const LONG: f64 = 180.0;
+/// Minutes of an hour.
+const HOUR: f64 = 60.0;
+
+/// Units of a picture, and the factor to them.
+#[derive(Clone, Debug, PartialEq)]
+struct Shown {
+    units: String,
+    factor: f64,
+    /// True of a species of chemistry, whose classes are of equal width between its extremes.
+    is_species: bool,
+}
+
+impl Shown {
+    /// Units that a chemist writes for a species in ppmv of which there is so much; else those of the file.
+    fn of(units: Option<&str>, most: f64) -> Self {
+        /// Names, how many of them are a ppmv, and the least amount that is told in them, ppmv.
+        const SMALLER: [(&str, f64, f64); 3] =
+            [("ppmv", 1.0, 1.0), ("ppbv", 1e3, 1e-4), ("pptv", 1e6, 0.0)];
+        if units != Some(SPECIES_UNITS) {
+            let units = units.unwrap_or("units not told").to_owned();
+            return Self { units, factor: 1.0, is_species: false };
+        }
+        let found = SMALLER.into_iter().find(|(_, _, least)| most >= *least);
+        let (units, factor, _) = found.unwrap_or(SMALLER[2]);
+        Self { units: units.to_owned(), factor, is_species: true }
+    }
+
+    /// A scale for values between two extremes.
+    fn scale(&self, name: &str, [least, most]: [f64; 2]) -> Scale {
+        let named = format!("{name}, {}", self.units);
+        if least < 0.0 && !self.is_species {
+            // Values below zero ask for a scale of two sides.
+            Scale::differences(&named, most.max(-least))
+        } else if self.is_species {
+            Scale::levels(&named, [least.max(0.0), most])
+        } else {
+            Scale::amounts(&named, most)
+        }
+    }
+}
+
+/// The extremes of a field: 0 and 0 without any number.
+fn extremes(field: &Array2<f64>) -> [f64; 2] {
+    let finite = || field.iter().copied().filter(|x| x.is_finite());
+    if finite().next().is_none() {
+        return [0.0; 2];
+    }
+    [finite().fold(f64::INFINITY, f64::min), finite().fold(f64::NEG_INFINITY, f64::max)]
+}
+
+/// The lowest layer of a field.
+fn lowest(volume: &Array3<f32>) -> Array2<f64> {
+    volume.index_axis(Axis(0), 0).mapv(f64::from)
+}
 
 impl Scene<'_> {
+    /// Units of the pictures of a tracer whose largest value shown is this one.
+    fn shown(&self, name: &str, most: f64) -> Shown {
+        Shown::of(self.album.units(name).as_deref(), most)
+    }
+
     /// A tracer in the lowest layer.
     pub(super) fn tracer(&self, name: &'static str) -> Result<Drawn> {
         if let Some(reason) = self.without(&[name]) {
             return Ok(reason);
         }
-        let volume = self.album.volume(name, self.time)?;
-        let field = volume.index_axis(Axis(0), 0).mapv(f64::from);
-        let units = self.album.units(name);
-        let named = format!("{name}, {}", units.as_deref().unwrap_or("units not told"));
+        let field = lowest(&self.album.volume(name, self.time)?);
+        let shown = self.shown(name, extremes(&field)[1]);
+        let field = field.mapv_into(|x| x * shown.factor);
         let largest = view::largest(&field);
         let (most, [j, i]) = largest.unwrap_or((0.0, [0, 0]));
-        let least = -view::largest(&field.mapv(|x| -x)).map_or(0.0, |(most, _)| most);
-        // Values below zero ask for a scale of two sides.
-        let scale = if least < 0.0 {
-            Scale::differences(&named, most.max(-least))
-        } else {
-            Scale::amounts(&named, most)
-        };
+        let [least, _] = extremes(&field);
         let about = format!(
             "in the lowest layer; mean {}, smallest {}, largest {} at {}{}",
             short(view::mean(field.iter().copied())),
@@ -40,6 +107,119 @@ impl Scene<'_> {
             None => (NO_VALUES.to_owned(), Some(NO_VALUES.to_owned())),
             Some(_) => (about, None),
         };
+        let scale = shown.scale(name, [least, most]);
         self.map(&format!("Tracer {name}"), about, &field, &scale, note)
+    }
+
+    /// A vertical section of a tracer.
+    pub(super) fn tracer_section(&self, name: &'static str) -> Result<Drawn> {
+        if let Some(reason) = self.without(&[name, "PH", "PHB"]) {
+            return Ok(reason);
+        }
+        let faces = self.album.heights(self.time)?;
+        let lid = view::level_means(&faces).last().copied().unwrap_or(TOP);
+        let top = TOP.min(lid);
+        let cut = Cut::new(self.line, &faces, CUT, top);
+        let field = cut.of(&self.album.volume(name, self.time)?);
+        let shown = self.shown(name, extremes(&field)[1]);
+        let field = field.mapv_into(|x| x * shown.factor);
+        let length = self.line.length(self.cell());
+        let through = self.through.map_or(String::new(), |what| format!(", through {what}"));
+        let [from, to] = [self.line.from, self.line.to].map(place_name);
+        let is_empty = field.iter().all(|x| !x.is_finite());
+        let picture = section::draw(&section::Section {
+            title: format!("Vertical section of {name}"),
+            below: vec![
+                self.when(),
+                format!("from A at {from} to B at {to}, {} km{through}", short(length)),
+            ],
+            length,
+            top: top / 1e3,
+            ground: cut.ground().iter().map(|height| height / 1e3).collect(),
+            panels: vec![section::Panel {
+                title: format!("{name}, {}", shown.units),
+                scale: shown.scale(name, extremes(&field)),
+                field: &field,
+                lines: Vec::new(),
+                wind: None,
+                note: is_empty.then(|| NO_VALUES.to_owned()),
+            }],
+        });
+        Ok(Drawn::Picture(Box::new(picture)))
+    }
+
+    /// Mean and extremes of a tracer in the lowest layer in time.
+    pub(super) fn tracer_series(&self, name: &'static str) -> Result<Drawn> {
+        if let Some(reason) = self.without(&[name]) {
+            return Ok(reason);
+        }
+        let times = self.album.times();
+        if times.len() < 2 {
+            return Ok(Drawn::LeftOut("the file has one time only, and two are needed".to_owned()));
+        }
+        let minutes: Vec<f64> =
+            times.iter().map(|time| calendar::minutes(times[0], *time)).collect();
+        if minutes.windows(2).any(|pair| pair[1] <= pair[0]) {
+            let why = "its times do not follow one another, or are not told by a variable Times";
+            return Ok(Drawn::LeftOut(why.to_owned()));
+        }
+        let mut rows = Vec::with_capacity(times.len());
+        for time in 0..times.len() {
+            let field = lowest(&self.album.volume(name, time)?);
+            let [least, most] = extremes(&field);
+            rows.push([view::mean(field.iter().copied()), least, most]);
+        }
+        let most = rows.iter().map(|row| row[2]).fold(0.0, f64::max);
+        let shown = self.shown(name, most);
+        let span = minutes[minutes.len() - 1];
+        let (unit, axis) = if span >= LONG { (HOUR, "time, h") } else { (1.0, "time, min") };
+        let curve = |words: &str, which: usize, colour: usize| Curve {
+            name: words.to_owned(),
+            points: minutes
+                .iter()
+                .zip(&rows)
+                .map(|(minute, row)| [minute / unit, row[which] * shown.factor])
+                .collect(),
+            stroke: Stroke::solid(series(colour), 2.2),
+            has_dots: times.len() <= 40,
+        };
+        let panel = Panel {
+            title: format!("{name} in the lowest layer"),
+            names: [axis.to_owned(), shown.units.clone()],
+            curves: vec![curve("mean", 0, 0), curve("smallest", 1, 2), curve("largest", 2, 1)],
+            zero_on: None,
+            x_range: Some([0.0, span / unit]),
+        };
+        let below = [
+            format!(
+                "{}, {} to {}",
+                file_name(self.album),
+                date(times[0]),
+                date(times[times.len() - 1])
+            ),
+            "over all cells of the lowest layer".to_owned(),
+        ];
+        let layout = Layout { columns: 1, size: [700.0, 300.0] };
+        let picture = curves::draw(&format!("{name} in time"), &below, &[panel], layout);
+        Ok(Drawn::Picture(Box::new(picture)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn species_are_told_in_the_units_of_their_amount() {
+        let of = |units, most| {
+            let Shown { units, factor, .. } = Shown::of(units, most);
+            (units, factor)
+        };
+        assert_eq!(of(Some("ppmv"), 380.0), ("ppmv".to_owned(), 1.0));
+        assert_eq!(of(Some("ppmv"), 0.05), ("ppbv".to_owned(), 1e3));
+        assert_eq!(of(Some("ppmv"), 3e-4), ("ppbv".to_owned(), 1e3));
+        assert_eq!(of(Some("ppmv"), 2e-7), ("pptv".to_owned(), 1e6));
+        assert_eq!(of(Some("kg kg-1"), 2e-7), ("kg kg-1".to_owned(), 1.0));
+        assert_eq!(of(None, 2e-7).0, "units not told");
     }
 }

@@ -176,7 +176,7 @@ fn state<R: Stored>(reader: &Reader, state: &State<R>) -> Result<()> {
         let is_good = |x: f64| match tracer.role {
             Role::Temperature => THETA.contains(&x),
             Role::Water => x.abs() < MOST_WATER,
-            Role::Passive => x.is_finite(),
+            Role::Passive | Role::Species => x.is_finite(),
         };
         let bad = field.indexed_iter().find(|(_, x)| !is_good(x.f64()));
         if let Some(((k, j, i), x)) = bad {

@@ -11,7 +11,8 @@ use super::check;
 use super::digest::digest;
 use super::dimension::PART;
 use super::{
-    COLUMN_MASS, DIGEST, DOMAIN_PLANES, FIGURES, FORM, FrameRow, PROFILES, Restart, kept_name,
+    CHEMISTRY_TALLY, COLUMN_MASS, DIGEST, DOMAIN_PLANES, FIGURES, FORM, FrameRow, PROFILES,
+    Restart, kept_name,
 };
 use crate::calendar;
 use crate::error::{Advice, Result};
@@ -24,7 +25,7 @@ use crate::io::writer::Stored;
 use crate::mass::{FaceMaps, MassCoordinate};
 use crate::os_text::Shown;
 use crate::plan::Past;
-use crate::state::{Gathered, Standing, State, Surface, TracerChange, WaterChange};
+use crate::state::{ChemistryTally, Gathered, Standing, State, Surface, TracerChange, WaterChange};
 use crate::tracers::TracerSet;
 
 /// A restart file of this version of the program.
@@ -208,11 +209,24 @@ impl RestartFile {
         };
         let changes = WaterChange { fallen, sides, fallout_residual, clipped, mass_mismatch };
         let of_tracers = |name: &str, each: usize| self.of_tracers(name, each, tracers);
-        let passive = of_tracers("tracer_changes", 2)?;
-        let (pairs, _) = passive.as_chunks::<2>();
-        let passive = pairs.iter().map(|&[sides, decayed]| TracerChange { sides, decayed });
+        let passive = of_tracers("tracer_changes", 4)?;
+        let (pairs, _) = passive.as_chunks::<4>();
+        let passive = pairs.iter().map(|&[sides, decayed, reacted, clipped]| TracerChange {
+            sides,
+            decayed,
+            reacted,
+            clipped,
+        });
+        let tally = reader.numbers(CHEMISTRY_TALLY)?;
+        let tally = tally.try_into().map_err(|_| {
+            reader.error(format!(
+                "attribute {CHEMISTRY_TALLY} does not hold {} numbers",
+                ChemistryTally::NUMBERS
+            ))
+        })?;
+        let chemistry = ChemistryTally::of_numbers(tally);
         let (surface, passive) = (Surface::of(planes), passive.collect());
-        Ok(Standing { state, gathered: Gathered { surface, changes, passive, parts } })
+        Ok(Standing { state, gathered: Gathered { surface, changes, passive, chemistry, parts } })
     }
 
     /// Numbers that the file has for each passive tracer.

@@ -36,10 +36,13 @@ pub use load::RestartFile;
 pub use save::Restarter;
 
 /// Number of the form of the files; another one cannot be read.
-const FORM: i32 = 1;
+const FORM: i32 = 2;
 
 /// The global attribute with the [`digest()`] of everything else in the file.
 pub const DIGEST: &str = "digest";
+
+/// The attribute with what the chemistry has done.
+const CHEMISTRY_TALLY: &str = "chemistry_tally";
 
 /// Figures of an input frame.
 const FIGURES: usize = 10;
@@ -122,7 +125,7 @@ pub struct Restart<R> {
 /// Name of the variable of a tracer: those that a user has named stand apart from all others.
 fn kept_name(tracer: &Tracer) -> String {
     match tracer.role {
-        Role::Passive => format!("tracer_{}", tracer.name),
+        Role::Passive | Role::Species => format!("tracer_{}", tracer.name),
         _ => tracer.name.to_owned(),
     }
 }

@@ -5,8 +5,8 @@ use netcdf::{AttributeValue, FileMut};
 
 use super::digest::digest;
 use super::{
-    About, COLUMN_MASS, DIGEST, DOMAIN_PLANES, FORM, PROFILES, Saved, dimension, dimensions,
-    kept_name, planes, profiles,
+    About, CHEMISTRY_TALLY, COLUMN_MASS, DIGEST, DOMAIN_PLANES, FORM, PROFILES, Saved, dimension,
+    dimensions, kept_name, planes, profiles,
 };
 use crate::calendar;
 use crate::error::Result;
@@ -17,7 +17,7 @@ use crate::io::wrf::kept::{CENTRE, FRAME, FRAME_PLANES, volumes};
 use crate::io::wrf::{Attribute, Domain, Frame};
 use crate::io::writer::Stored;
 use crate::os_text::Shown;
-use crate::state::{Gathered, Surface, WaterChange};
+use crate::state::{Gathered, Surface, TracerChange, WaterChange};
 
 /// Writes where a run stands, each time in the place of the time before.
 #[derive(Debug)]
@@ -131,10 +131,14 @@ fn define_attributes<R: Stored>(
     add("water_changes", changes.into());
     let passive = &standing.gathered.passive;
     if !passive.is_empty() {
-        let changes = passive.iter().flat_map(|change| [change.sides, change.decayed]);
+        let changes = passive.iter().flat_map(|change| {
+            let TracerChange { sides, decayed, reacted, clipped } = *change;
+            [sides, decayed, reacted, clipped]
+        });
         add("tracer_changes", changes.collect::<Vec<f64>>().into());
         add("tracer_start", saved.passive_start.clone().into());
     }
+    add(CHEMISTRY_TALLY, standing.gathered.chemistry.numbers().to_vec().into());
     add("input_path", domain.path.shown().into_owned().into());
     add("dx", domain.grid.dx.into());
     add("dy", domain.grid.dy.into());

@@ -4,6 +4,7 @@
 
 mod air;
 pub mod album;
+pub mod chemical;
 mod coordinates;
 mod frame;
 pub mod grid;

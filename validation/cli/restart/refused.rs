@@ -68,7 +68,7 @@ fn another_version_is_named() {
     refuses(&place, FILES, &[], &["r.nc", "written by nwp-mini 0.0.9", own, "begin anew"]);
     let place = kept(&[]);
     change(&place, "nwp_mini_restart", 99);
-    refuses(&place, FILES, &[], &["r.nc", "form 99", "form 1"]);
+    refuses(&place, FILES, &[], &["r.nc", "form 99", "form 2"]);
 }
 
 /// What was changed by hand is no restart file of that run any more.

@@ -4,6 +4,7 @@ mod bad_files;
 mod bad_options;
 mod blow_up;
 mod budget;
+mod chemistry;
 mod determinism;
 mod diagnostics;
 mod driver;

@@ -1,6 +1,7 @@
 //! The chemistry's kernels, run on the host thread by thread, against the CPU version: the same bits and counters,
 //! whatever the mapping, the order of the cells and the order of the threads.
 
+mod coupling;
 mod faults;
 mod host;
 

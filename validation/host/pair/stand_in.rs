@@ -175,8 +175,8 @@ impl Backend<f32> for Wide {
         let Standing { state, gathered } = self.0.standing(step)?;
         let state = state.map(narrow);
         let surface = Surface::of(gathered.surface.planes().map(narrow));
-        let Gathered { changes, passive, parts, .. } = gathered;
-        Ok(Standing { state, gathered: Gathered { surface, changes, passive, parts } })
+        let Gathered { changes, passive, chemistry, parts, .. } = gathered;
+        Ok(Standing { state, gathered: Gathered { surface, changes, passive, chemistry, parts } })
     }
 
     fn drive(&mut self, moment: &Moment<f32>) -> Result<()> {

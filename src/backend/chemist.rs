@@ -1,0 +1,193 @@
+//! The chemistry of a run on the CPU: every so often, in all cells that the microphysics has too.
+
+use std::sync::Arc;
+
+use ndarray::Array3;
+use rayon::prelude::*;
+
+use super::Region;
+use crate::chemistry::cells::{Outcome, integrate};
+use crate::chemistry::coupled::{Coupled, Daylight};
+use crate::chemistry::coupling::mixing_ratio;
+use crate::constants::Constants;
+use crate::grid::{Grid, Side};
+use crate::mass::AirMass;
+use crate::state::{ChemistryTally, Environment, STATE_FIELDS, State, TracerChange};
+
+/// Cells that are worked on together.
+const TOGETHER: usize = 2_048;
+
+/// Part of an interval that rounding takes from a sum of steps.
+const SLACK: f64 = 1e-9;
+
+/// A mechanism at work.
+#[derive(Debug)]
+pub(super) struct Chemist {
+    coupled: Arc<Coupled>,
+    /// Time of the end of the present step, s since the first frame of the input.
+    pub(super) now: f64,
+    /// What has been done.
+    pub(super) tally: ChemistryTally,
+}
+
+/// Cells after a call.
+struct Solved<R> {
+    /// Their numbers.
+    cells: Vec<usize>,
+    /// Mixing ratios of the variable species, ppmv. Shape: (species, cell).
+    values: Vec<R>,
+    outcomes: Vec<Outcome>,
+    /// Change of each variable species by reactions and by clipping, kg of dry air times ppmv.
+    changes: Vec<[f64; 2]>,
+}
+
+/// True where chemistry is due after `waited` seconds.
+pub(super) fn is_due(waited: f64, interval: f64) -> bool {
+    waited >= interval * (1.0 - SLACK)
+}
+
+/// The cells that have chemistry: all but those of specified rows.
+pub(super) fn cells_of(grid: &Grid) -> Vec<usize> {
+    let (shape, sides) = (grid.shape, grid.sides);
+    let inside = |low: Side, high: Side, n: usize| {
+        usize::from(low == Side::Specified)..n - usize::from(high == Side::Specified)
+    };
+    let rows = inside(sides.south, sides.north, shape.ny);
+    let columns = inside(sides.west, sides.east, shape.nx);
+    let levels = 0..shape.nz;
+    levels
+        .flat_map(|k| rows.clone().map(move |j| k * shape.ny + j))
+        .flat_map(|row| columns.clone().map(move |i| row * shape.nx + i))
+        .collect()
+}
+
+impl Chemist {
+    pub(super) fn new(coupled: Arc<Coupled>) -> Self {
+        Self { coupled, now: 0.0, tally: ChemistryTally::default() }
+    }
+
+    /// Counts a step of `dt` seconds, and has the chemistry of all steps since the last call where it is due; `changes`
+    /// are those of the tracers behind the water. True where it was.
+    pub(super) fn step<R: Constants>(
+        &mut self,
+        dt: f64,
+        (grid, region, air): (&Grid, &Region, &AirMass<R>),
+        environment: &Environment<R>,
+        state: &mut State<R>,
+        changes: &mut [TracerChange],
+    ) -> bool {
+        self.tally.waited += dt;
+        if !is_due(self.tally.waited, self.coupled.interval) {
+            return false;
+        }
+        let interval = std::mem::take(&mut self.tally.waited);
+        let shape = grid.shape;
+        let coupled = &*self.coupled;
+        let daylight = coupled.daylight([shape.ny, shape.nx], self.now - 0.5 * interval);
+        let fields = coupled.variable();
+        let cells = cells_of(grid);
+        let wave = TOGETHER * rayon::current_num_threads();
+        self.tally.calls += 1;
+        for cells in cells.chunks(wave) {
+            let solved: Vec<Solved<R>> = cells
+                .par_chunks(TOGETHER)
+                .map(|cells| {
+                    let at = (region, air);
+                    solve(coupled, interval, at, environment, (state, &fields), &daylight, cells)
+                })
+                .collect();
+            for solved in solved {
+                solved.store(&fields, state, changes);
+                self.tally.count(&solved.outcomes, &solved.cells, [shape.ny, shape.nx]);
+            }
+        }
+        true
+    }
+}
+
+impl ChemistryTally {
+    /// Counts cells by their numbers in a grid of (ny, nx) columns.
+    fn count(&mut self, outcomes: &[Outcome], cells: &[usize], [ny, nx]: [usize; 2]) {
+        for (outcome, &cell) in outcomes.iter().zip(cells) {
+            let steps = u64::from(outcome.counters.steps);
+            self.cells += 1;
+            self.steps += steps;
+            self.most = self.most.max(steps);
+            if outcome.status.is_success() {
+                continue;
+            }
+            if self.failed == 0 {
+                let place = [cell % nx, cell / nx % ny, cell / nx / ny];
+                self.first_failed = (outcome.status.0, place);
+            }
+            self.failed += 1;
+        }
+    }
+}
+
+/// Integrates some cells.
+fn solve<R: Constants>(
+    coupled: &Coupled,
+    interval: f64,
+    (region, air): (&Region, &AirMass<R>),
+    environment: &Environment<R>,
+    (state, fields): (&State<R>, &[usize]),
+    daylight: &Daylight,
+    numbers: &[usize],
+) -> Solved<R> {
+    let mut cells = coupled.cells(state, environment, daylight, numbers);
+    let outcomes = integrate(&coupled.kinetics, &coupled.settings(interval), &mut cells);
+    let (ny, nx) = region.area.dim();
+    let masses: Vec<f64> = numbers
+        .iter()
+        .map(|cell| {
+            let (i, j, k) = (cell % nx, cell / nx % ny, cell / nx / ny);
+            let is_inside = region.rows.contains(&j) && region.columns.contains(&i);
+            if is_inside { air.cell.at(k, j, i).f64() } else { 0.0 }
+        })
+        .collect();
+    let mut values = Vec::with_capacity(fields.len() * numbers.len());
+    let mut changes = vec![[0.0; 2]; fields.len()];
+    for (species, &field) in fields.iter().enumerate() {
+        let before = memory(&state.fields()[field]);
+        for (place, &cell) in numbers.iter().enumerate() {
+            let old = before[cell];
+            if !outcomes[place].status.is_success() {
+                values.push(old);
+                continue;
+            }
+            let y = cells.variable[place * fields.len() + species];
+            let made = mixing_ratio(y, cells.air_density[place]);
+            let (start, end) = (old.f64().max(0.0), made.max(0.0));
+            let [reacted, clipped] = &mut changes[species];
+            *reacted += masses[place] * (made - start);
+            *clipped += masses[place] * ((start - old.f64()) + (end - made));
+            // What is no normal number costs much time and means nothing.
+            values.push(R::normal(R::of(end)));
+        }
+    }
+    Solved { cells: numbers.to_vec(), values, outcomes, changes }
+}
+
+impl<R: Constants> Solved<R> {
+    /// Puts the values into the fields and adds the changes.
+    fn store(&self, fields: &[usize], state: &mut State<R>, changes: &mut [TracerChange]) {
+        let per_species = self.values.chunks_exact(self.cells.len());
+        for ((&field, values), &[reacted, clipped]) in
+            fields.iter().zip(per_species).zip(&self.changes)
+        {
+            let out = state.fields_mut()[field].as_slice_mut().expect("standard layout");
+            for (&cell, &value) in self.cells.iter().zip(values) {
+                out[cell] = value;
+            }
+            let change = &mut changes[field - STATE_FIELDS];
+            change.reacted += reacted;
+            change.clipped += clipped;
+        }
+    }
+}
+
+/// The values of a field in the order of memory.
+fn memory<R>(field: &Array3<R>) -> &[R] {
+    field.as_slice().expect("standard layout")
+}

@@ -1,0 +1,181 @@
+//! Chemistry of a run on the device: called between the steps, with everything where it is.
+
+use std::sync::Arc;
+
+use super::{OnDevice, OnGpu};
+use crate::backend::chemist::is_due;
+use crate::chemistry::coupled::Coupled;
+use crate::chemistry::gpu::coupling::{Coupling, Done, Parts};
+use crate::chemistry::zenith::Sun;
+use crate::device::Event;
+use crate::error::Result;
+use crate::grid::Side;
+use crate::state::{ChemistryTally, STATE_FIELDS, TracerChange};
+
+/// A mechanism at work.
+#[derive(Debug)]
+pub(super) struct Chemist<R> {
+    coupled: Arc<Coupled>,
+    coupling: Coupling<R>,
+    /// Rows and columns with chemistry.
+    parts: Parts,
+    /// Time of the end of the present step, s since the first frame of the input.
+    pub(super) now: f64,
+    /// What had been done before the words of the device were set, and what waits.
+    before: ChemistryTally,
+    waited: f64,
+    /// Calls since then.
+    calls: u64,
+    /// Before and after a call that is timed.
+    marks: [Event; 2],
+    is_running: bool,
+    seconds: f64,
+    timed: u64,
+    /// Calls since the backend was made.
+    asked: u64,
+}
+
+impl<R: OnDevice> OnGpu<R> {
+    /// Has the chemistry of a mechanism too, whose species are among the tracers of the run.
+    ///
+    /// # Errors
+    ///
+    /// Those of the device.
+    pub fn with_chemistry(mut self, coupled: Option<&Arc<Coupled>>) -> Result<Self> {
+        let Some(coupled) = coupled else { return Ok(self) };
+        let (shape, sides) = (self.grid.shape, self.grid.sides);
+        let inside = |low: Side, high: Side, n: usize| {
+            usize::from(low == Side::Specified)..n - usize::from(high == Side::Specified)
+        };
+        let rows = inside(sides.south, sides.north, shape.ny);
+        let columns = inside(sides.west, sides.east, shape.nx);
+        let inner = [self.region.rows.clone(), self.region.columns.clone()];
+        let parts = Parts { reacting: [rows, columns], inner };
+        let order = &self.order;
+        let place = |field: usize| order.place(0, field);
+        let mass = self.transport.cell_mass();
+        let coupling = Coupling::new(&self.gpu, coupled, (self.layout, &parts), mass, &place)?;
+        let mark = || Event::for_timing(&self.gpu);
+        self.chemist = Some(Box::new(Chemist {
+            coupled: Arc::clone(coupled),
+            coupling,
+            parts,
+            now: 0.0,
+            before: ChemistryTally::default(),
+            waited: 0.0,
+            calls: 0,
+            marks: [mark()?, mark()?],
+            is_running: false,
+            seconds: 0.0,
+            timed: 0,
+            asked: 0,
+        }));
+        Ok(self)
+    }
+
+    /// Counts a step, and asks for the chemistry of all steps since the last call where it is due.
+    pub(super) fn react(&mut self, dt: f64) -> Result<()> {
+        let Some(mut chemist) = self.chemist.take() else { return Ok(()) };
+        let done = self.react_with(&mut chemist, dt);
+        self.chemist = Some(chemist);
+        done.map_err(|error| self.in_step(error))
+    }
+
+    fn react_with(&mut self, chemist: &mut Chemist<R>, dt: f64) -> Result<()> {
+        chemist.read()?;
+        chemist.waited += dt;
+        if !is_due(chemist.waited, chemist.coupled.interval) {
+            return Ok(());
+        }
+        self.hand_over()?;
+        let interval = std::mem::take(&mut chemist.waited);
+        chemist.calls += 1;
+        chemist.asked += 1;
+        let sun = Sun::at(chemist.coupled.date, chemist.now - 0.5 * interval);
+        let is_timed = !chemist.is_running;
+        if is_timed {
+            chemist.marks[0].record(&self.gpu)?;
+        }
+        let fields = (&self.tracers[self.now], self.air.array(&self.transport));
+        let coupled = (&*chemist.coupled, interval);
+        chemist.coupling.react(fields, coupled, &sun, chemist.calls)?;
+        if is_timed {
+            chemist.marks[1].record(&self.gpu)?;
+            chemist.is_running = true;
+        }
+        Ok(())
+    }
+}
+
+impl<R: OnDevice> Chemist<R> {
+    /// Takes the time of a call that is timed, when it is done.
+    fn read(&mut self) -> Result<()> {
+        let [start, end] = &self.marks;
+        if self.is_running && end.is_reached()? {
+            self.seconds += end.since(start)?;
+            self.timed += 1;
+            self.is_running = false;
+        }
+        Ok(())
+    }
+
+    /// Time of all calls, s: those that were timed stand for all. Waits for nothing.
+    pub(super) fn time(&mut self) -> Result<f64> {
+        self.read()?;
+        let mean = if self.timed == 0 { 0.0 } else { self.seconds / self.timed as f64 };
+        Ok(mean * self.asked as f64)
+    }
+
+    /// What has been done. Waits for the device.
+    pub(super) fn tally(&self) -> Result<ChemistryTally> {
+        let Done { steps, most, failed, first } = self.coupling.done()?;
+        let before = self.before;
+        let place = |cell: usize| {
+            let [rows, columns] = &self.parts.reacting;
+            let (i, row) = (cell % columns.len(), cell / columns.len());
+            [columns.start + i, rows.start + row % rows.len(), row / rows.len()]
+        };
+        let first_failed = match first {
+            Some((cell, code)) if before.failed == 0 => (code, place(cell)),
+            _ => before.first_failed,
+        };
+        Ok(ChemistryTally {
+            waited: self.waited,
+            calls: before.calls + self.calls,
+            cells: before.cells + self.calls * self.coupling.cells() as u64,
+            steps: before.steps + steps,
+            most: before.most.max(most),
+            failed: before.failed + failed,
+            first_failed,
+        })
+    }
+
+    /// Adds what reactions and clipping have made to the changes of the tracers behind the water.
+    pub(super) fn add_changes(&self, changes: &mut [TracerChange]) -> Result<()> {
+        let made = self.coupling.changes()?;
+        for (field, [reacted, clipped]) in self.coupled.variable().into_iter().zip(made) {
+            let change = &mut changes[field - STATE_FIELDS];
+            change.reacted += reacted;
+            change.clipped += clipped;
+        }
+        Ok(())
+    }
+
+    /// Goes on from what had been done, or from nothing.
+    pub(super) fn take_up(
+        &mut self,
+        tally: ChemistryTally,
+        changes: &[TracerChange],
+    ) -> Result<()> {
+        self.waited = tally.waited;
+        self.before = tally;
+        self.calls = 0;
+        let of_field = |field: usize| {
+            changes
+                .get(field - STATE_FIELDS)
+                .map_or([0.0; 2], |change| [change.reacted, change.clipped])
+        };
+        let fields = self.coupled.variable();
+        self.coupling.resume(&fields.into_iter().map(of_field).collect::<Vec<_>>())
+    }
+}

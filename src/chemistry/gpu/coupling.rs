@@ -1,0 +1,419 @@
+//! The air of a run on the device as the chemistry of its cells sees it, and the species back in their fields.
+
+use super::declarations::Text;
+use super::{CellsOnDevice, Integrator, Mapping, Plan, STEPS};
+use crate::chemistry::cells::{Cells, LuPrecision, Settings};
+use crate::chemistry::coupled::{Coupled, Given, Light};
+use crate::chemistry::coupling::constants as coupling_constants;
+use crate::chemistry::rosenbrock::Status;
+use crate::chemistry::zenith::Sun;
+use crate::constants::Constants;
+use crate::device::{Buffer, Element, Gpu, Kernel, Launch, Prelude, Source};
+use crate::error::Result;
+use crate::grid::gpu::Layout;
+use crate::lanes::double;
+use crate::mass::gpu::LayeredPointers;
+use crate::real::{Precision, Real};
+use crate::shared::{DevicePointer, ReadPointer, shared_struct};
+
+/// Threads of a block.
+const THREADS: u32 = 256;
+/// Blocks that share the cells where something is added up.
+const SUM_BLOCKS: usize = 64;
+
+/// Origins of fixed species, in the place of the number of a field.
+const OF_AIR: i32 = -1;
+const OF_OXYGEN: i32 = -2;
+const OF_NITROGEN: i32 = -3;
+const OF_WATER: i32 = -4;
+
+/// Words of the tally on the device: steps, most steps of a cell, cells that failed, the first of them.
+const TALLY: usize = 4;
+
+shared_struct! {
+    /// Arguments of the kernels between a run and its chemistry. Cells are those that have chemistry; arrays are
+    /// (quantity, cell), planes and fields have rows as the layout has them.
+    #[derive(Default)]
+    pub struct CouplingArgs<R> {
+        /// All fields of the run.
+        tracers: DevicePointer<R>, "any";
+        /// Density, Exner function, pressure, one after the other.
+        air: ReadPointer<R>, "SI";
+        /// Mass of the cells.
+        mass: LayeredPointers<R>, "kg";
+        /// Places among the fields of the variable species, then origins of the fixed ones.
+        places: ReadPointer<i32>, "1";
+        /// Sine and cosine of the latitude, and the clock by the longitude, of every column.
+        columns: ReadPointer<f64>, "1 and s";
+        /// Parameters l, m, n of every photolysis frequency; nothing in the dark.
+        skies: ReadPointer<f64>, "s⁻¹ and 1";
+        /// Photolysis frequencies and true solar time of every column.
+        daylight: DevicePointer<f64>, "s⁻¹ and s";
+        /// Variable species.
+        variable: DevicePointer<f64>, "molecules cm⁻³";
+        /// Fixed species.
+        fixed: DevicePointer<f64>, "molecules cm⁻³";
+        /// Temperature.
+        temperature: DevicePointer<f64>, "K";
+        /// 1e-6 of the number density of air.
+        air_factor: DevicePointer<f64>, "molecules cm⁻³";
+        /// Number density of air.
+        air_density: DevicePointer<f64>, "molecules cm⁻³";
+        /// Hydrolysis of N2O5.
+        hydrolysis: DevicePointer<f64>, "s⁻¹";
+        /// Photolysis frequencies.
+        photolysis: DevicePointer<f64>, "s⁻¹";
+        /// True solar time.
+        start: DevicePointer<f64>, "s";
+        /// The end of every cell's integration.
+        status: ReadPointer<i32>, "1";
+        /// Counters of every cell.
+        counters: ReadPointer<i32>, "1";
+        /// Made by reactions and by clipping: (species, term, block).
+        sums: DevicePointer<f64>, "kg ppmv";
+        /// Steps, most steps of a cell, cells that failed, the first of them.
+        tally: DevicePointer<u64>, "1";
+        /// Number of the call.
+        call: u64, "1";
+        /// Sine and cosine of the declination of the sun.
+        declination: [f64; 2], "1";
+        /// True solar time at longitude 0.
+        clock: f64, "s";
+        /// Number of cells.
+        cells: i64, "1";
+        /// Places of a field.
+        field: i64, "1";
+        /// Places of a plane.
+        plane: i32, "1";
+        /// Places of a row.
+        pitch: i32, "1";
+        /// Rows and places of a row that have chemistry: the first and the one beyond the last.
+        first_row: i32, "1";
+        /// See `first_row`.
+        end_row: i32, "1";
+        /// See `first_row`.
+        first_column: i32, "1";
+        /// See `first_row`.
+        end_column: i32, "1";
+        /// Rows and places of a row that budgets are of.
+        inner: [i32; 4], "1";
+        /// Numbers of photolysis frequencies, of variable and of fixed species.
+        frequencies: i32, "1";
+        /// See `frequencies`.
+        variables: i32, "1";
+        /// See `frequencies`.
+        fixed_species: i32, "1";
+        /// Places of potential temperature and vapour among the fields.
+        temperature_field: i32, "1";
+        /// See `temperature_field`.
+        vapour: i32, "1";
+        /// Nothing: the size is a multiple of the largest member's.
+        filler: i32, "1";
+    }
+}
+
+/// The kernels for a precision.
+pub fn source(precision: Precision) -> Source {
+    let mut text = Text::default();
+    for (name, value) in double::constants().into_iter().chain(coupling_constants()) {
+        text.number(name, value);
+    }
+    for (name, values) in double::series() {
+        text.coefficients(name, values);
+    }
+    let (range, mantissa_bits, bias) = double::LAYOUT;
+    text.number("EXP_RANGE", range);
+    text.whole("MANTISSA_BITS", mantissa_bits);
+    text.whole("EXPONENT_BIAS", bias);
+    text.number("SMALLEST_NORMAL", f64::MIN_POSITIVE);
+    let smallest = match precision {
+        Precision::F32 => f64::from(f32::MIN_POSITIVE),
+        Precision::F64 => f64::MIN_POSITIVE,
+    };
+    text.number("SMALLEST_REAL", smallest);
+    text.number("THETA_BASE", <f64 as Constants>::THETA_BASE);
+    text.0 += "#define INFINITE __longlong_as_double(0x7ff0000000000000)\n";
+    for (name, value) in [
+        ("SUM_THREADS", THREADS as i32),
+        ("STATUS_SUCCESS", Status::SUCCESS.0),
+        ("STEPS", STEPS as i32),
+        ("OF_OXYGEN", OF_OXYGEN),
+        ("OF_NITROGEN", OF_NITROGEN),
+        ("OF_WATER", OF_WATER),
+        ("TALLY_STEPS", 0),
+        ("TALLY_MOST", 1),
+        ("TALLY_FAILED", 2),
+        ("TALLY_FIRST", 3),
+    ] {
+        text.whole(name, value);
+    }
+    let prelude = Prelude::new(precision)
+        .with(&crate::device::structs!(precision; LayeredPointers, CouplingArgs))
+        .with(&text.0);
+    Source { is_exact: true, ..Source::new("chemistry/coupling.cu", prelude) }
+}
+
+/// The part of a grid that has chemistry, and the part that budgets are of: rows and columns.
+#[derive(Clone, Debug)]
+pub struct Parts {
+    /// Rows and columns with chemistry.
+    pub reacting: [std::ops::Range<usize>; 2],
+    /// Rows and columns of budgets.
+    pub inner: [std::ops::Range<usize>; 2],
+}
+
+/// A mechanism at work on the fields of a run.
+#[derive(Debug)]
+pub struct Coupling<R> {
+    light: Kernel,
+    gather: Kernel,
+    scatter: Kernel,
+    tally: Kernel,
+    integrator: Integrator,
+    cells: CellsOnDevice,
+    args: CouplingArgs<R>,
+    columns: usize,
+    species: usize,
+    sums: Buffer<f64>,
+    words: Buffer<u64>,
+    _kept: (Buffer<i32>, Buffer<f64>, Option<Buffer<f64>>, Buffer<f64>),
+}
+
+/// What has been done on the device since the sums were set.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Done {
+    /// Steps of all cells.
+    pub steps: u64,
+    /// Most steps of a cell in a call.
+    pub most: u64,
+    /// Cells that failed.
+    pub failed: u64,
+    /// Number among the cells of the first that failed, and its status.
+    pub first: Option<(usize, i32)>,
+}
+
+impl<R: Real + Element> Coupling<R> {
+    /// Compiles the kernels and takes the memory. `place` tells where a field of the state lies among those on the device.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Gpu`](crate::error::Error::Gpu), as all below.
+    pub fn new(
+        gpu: &Gpu,
+        coupled: &Coupled,
+        (layout, parts): (Layout, &Parts),
+        mass: LayeredPointers<R>,
+        place: &dyn Fn(usize) -> usize,
+    ) -> Result<Self> {
+        let settings = Settings { lu: LuPrecision::F64, ..coupled.settings(1.0) };
+        let kinetics = &coupled.kinetics;
+        let shared = gpu.device().shared_bytes as usize;
+        let form = Mapping::Auto.form(kinetics, settings.lu, shared)?;
+        let Settings { method, rates, lu, .. } = settings;
+        let integrator = Integrator::new(gpu, kinetics, Plan { method, rates, lu, form })?;
+        let module = gpu.module(&source(R::PRECISION))?;
+
+        let [rows, columns] = parts.reacting.clone();
+        let count = layout.shape.nz * rows.len() * columns.len();
+        let (variables, fixed) = (kinetics.variables(), kinetics.fixed.len());
+        let frequencies = coupled.mechanism.photolysis.len();
+        let zeros = |each: usize| vec![0.0; each * count];
+        let cells = integrator.upload(&Cells {
+            variable: zeros(variables),
+            fixed: zeros(fixed),
+            temperature: zeros(1),
+            air_factor: zeros(1),
+            air_density: zeros(1),
+            hydrolysis: zeros(1),
+            photolysis: zeros(frequencies),
+            start: zeros(1),
+        })?;
+        let places = gpu.upload(&places(coupled, place))?;
+        let where_columns_are = gpu.upload(&where_columns_are(coupled, layout))?;
+        let skies = match &coupled.light {
+            Light::Dark => None,
+            Light::ClearSky(skies) => {
+                let values = skies.iter().flat_map(|sky| [sky.amplitude, sky.power, sky.depth]);
+                Some(gpu.upload(&values.collect::<Vec<f64>>())?)
+            }
+        };
+        let daylight = gpu.zeros((frequencies + 1) * layout.columns())?;
+        let sums = gpu.zeros(variables * 2 * SUM_BLOCKS)?;
+        let words: Buffer<u64> = gpu.zeros(TALLY)?;
+        let at = |range: &std::ops::Range<usize>| [range.start as i32, range.end as i32];
+        let [first_row, end_row] = at(&rows);
+        let [first_column, end_column] = at(&layout.places(columns));
+        let [inner_rows, inner_columns] = parts.inner.clone();
+        let [a, b] = at(&inner_rows);
+        let [c, d] = at(&layout.places(inner_columns));
+        let [temperature, air_factor, air_density, hydrolysis, start] =
+            cells.conditions.each_ref().map(Buffer::pointer);
+        let args = CouplingArgs {
+            mass,
+            places: places.pointer().read(),
+            columns: where_columns_are.pointer().read(),
+            skies: skies.as_ref().map(|skies| skies.pointer().read()).unwrap_or_default(),
+            daylight: daylight.pointer(),
+            variable: cells.variable.pointer(),
+            fixed: cells.fixed.pointer(),
+            temperature,
+            air_factor,
+            air_density,
+            hydrolysis,
+            photolysis: cells.photolysis.pointer(),
+            start,
+            status: cells.status.pointer().read(),
+            counters: cells.counters.pointer().read(),
+            sums: sums.pointer(),
+            tally: words.pointer(),
+            cells: count as i64,
+            field: layout.cells() as i64,
+            plane: layout.columns() as i32,
+            pitch: layout.pitch() as i32,
+            first_row,
+            end_row,
+            first_column,
+            end_column,
+            inner: [a, b, c, d],
+            frequencies: frequencies as i32,
+            variables: variables as i32,
+            fixed_species: fixed as i32,
+            temperature_field: place(0) as i32,
+            vapour: place(1) as i32,
+            ..CouplingArgs::default()
+        };
+        let coupling = Self {
+            light: module.kernel("coupling_light")?,
+            gather: module.kernel("coupling_gather")?,
+            scatter: module.kernel("coupling_scatter_acc64")?,
+            tally: module.kernel("coupling_tally_acc64")?,
+            integrator,
+            cells,
+            args,
+            columns: layout.columns(),
+            species: variables,
+            sums,
+            words,
+            _kept: (places, where_columns_are, skies, daylight),
+        };
+        coupling.resume(&[])?;
+        Ok(coupling)
+    }
+
+    /// Number of cells.
+    pub fn cells(&self) -> usize {
+        self.args.cells as usize
+    }
+
+    /// Asks for the chemistry of `tracers` over `interval` seconds in an air, with the sun where it is; `call` counts.
+    ///
+    /// # Errors
+    ///
+    /// As [`Coupling::new`].
+    pub fn react(
+        &self,
+        (tracers, air): (&Buffer<R>, &Buffer<R>),
+        (coupled, interval): (&Coupled, f64),
+        sun: &Sun,
+        call: u64,
+    ) -> Result<()> {
+        let args = CouplingArgs {
+            tracers: tracers.pointer(),
+            air: air.pointer().read(),
+            declination: sun.declination,
+            clock: sun.clock,
+            call,
+            ..self.args
+        };
+        let settings = Settings { lu: LuPrecision::F64, ..coupled.settings(interval) };
+        let launch = |count: usize| Launch::flat(count, THREADS);
+        let summing = |rows: usize| Launch {
+            grid: [SUM_BLOCKS as u32, rows as u32, 1],
+            block: [THREADS, 1, 1],
+            shared_bytes: 0,
+        };
+        // SAFETY: the arrays have the lengths that the mechanism, the layout and the number of cells say, and live as
+        // long as this does, or longer.
+        unsafe {
+            self.light.launch(launch(self.columns), &args)?;
+            self.gather.launch(launch(self.cells()), &args)?;
+        }
+        self.integrator.integrate(&self.cells, &settings)?;
+        // SAFETY: as above.
+        unsafe {
+            self.scatter.launch(summing(self.species), &args)?;
+            self.tally.launch(summing(1), &args)
+        }
+    }
+
+    /// What reactions and clipping have made of each variable species, kg of dry air times ppmv. Waits for the device.
+    ///
+    /// # Errors
+    ///
+    /// As [`Coupling::new`].
+    pub fn changes(&self) -> Result<Vec<[f64; 2]>> {
+        let sums = self.sums.to_vec()?;
+        let total = |sums: &[f64]| sums.iter().sum::<f64>();
+        let of_species = sums.chunks_exact(2 * SUM_BLOCKS);
+        Ok(of_species.map(|two| [total(&two[..SUM_BLOCKS]), total(&two[SUM_BLOCKS..])]).collect())
+    }
+
+    /// What has been done. Waits for the device.
+    ///
+    /// # Errors
+    ///
+    /// As [`Coupling::new`].
+    pub fn done(&self) -> Result<Done> {
+        let words = self.words.to_vec()?;
+        let first = (words[2] > 0).then(|| {
+            let cell = (words[3] >> 8) & ((1 << 32) - 1);
+            (cell as usize, -((words[3] & 0xff) as i32))
+        });
+        Ok(Done { steps: words[0], most: words[1], failed: words[2], first })
+    }
+
+    /// Sets the sums of the changes, which `changes` are where there are any, and nothing done.
+    ///
+    /// # Errors
+    ///
+    /// As [`Coupling::new`].
+    pub fn resume(&self, changes: &[[f64; 2]]) -> Result<()> {
+        let mut sums = vec![0.0; self.sums.len()];
+        for (sums, change) in sums.chunks_exact_mut(SUM_BLOCKS).zip(changes.iter().flatten()) {
+            sums[0] = *change;
+        }
+        self.sums.upload(&sums)?;
+        self.words.upload(&[0, 0, 0, u64::MAX])
+    }
+}
+
+/// Places of the variable species among the fields, and origins of the fixed ones.
+fn places(coupled: &Coupled, place: &dyn Fn(usize) -> usize) -> Vec<i32> {
+    let variable = coupled.variable().into_iter().map(|field| place(field) as i32);
+    let fixed = coupled.fixed().into_iter().map(|given| match given {
+        Given::Air => OF_AIR,
+        Given::Oxygen => OF_OXYGEN,
+        Given::Nitrogen => OF_NITROGEN,
+        Given::Water => OF_WATER,
+        Given::Field(field) => place(field) as i32,
+    });
+    variable.chain(fixed).collect()
+}
+
+/// Sine and cosine of the latitude, and the clock by the longitude, of every place of a plane.
+fn where_columns_are(coupled: &Coupled, layout: Layout) -> Vec<f64> {
+    let (ny, nx) = (layout.shape.ny, layout.shape.nx);
+    let plane = |value: &dyn Fn([usize; 2]) -> f64| -> Vec<f64> {
+        let values: Vec<f64> =
+            (0..ny).flat_map(|j| (0..nx).map(move |i| [j, i])).map(value).collect();
+        layout.lay(&values).into_owned()
+    };
+    let [latitude, longitude] = &coupled.place;
+    let phi = |column: [usize; 2]| latitude.of(column).to_radians();
+    [
+        plane(&|column| phi(column).sin()),
+        plane(&|column| phi(column).cos()),
+        plane(&|column| Sun::shift(longitude.of(column))),
+    ]
+    .concat()
+}

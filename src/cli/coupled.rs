@@ -1,0 +1,431 @@
+//! `--chemistry`: the species of a mechanism in a run, what they begin with, and the light that they have.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use clap::{Args, ValueEnum};
+use time::PrimitiveDateTime;
+use time::macros::date;
+use tracing::info;
+
+use crate::calendar;
+use crate::chemistry::coupled::{Coupled, Degrees, Light};
+use crate::chemistry::kinetics::Kinetics;
+use crate::chemistry::mechanism::{self, Mechanism};
+use crate::chemistry::zenith::latitude_of_coriolis;
+use crate::cli::chemistry::read_mechanism;
+use crate::config::Chosen;
+use crate::error::{Error, Result};
+use crate::io::reader::nearest;
+use crate::io::restart::RestartFile;
+use crate::io::selection::is_taken;
+use crate::io::text;
+use crate::io::wrf::{Domain, chemical};
+use crate::os_text::Shown;
+use crate::passive::{Background, Recipe};
+use crate::tracers::TracerSet;
+
+/// Options of the chemistry of a run.
+#[derive(Args, Clone, Debug)]
+#[group(id = "coupled")]
+pub(super) struct Coupling {
+    /// Carry the species of this mechanism in the language of KPP as tracers (ppmv), and let them react in every cell
+    #[arg(long, value_name = "FILE.kpp", conflicts_with = "restart")]
+    chemistry: Option<PathBuf>,
+    /// Time between calls of the chemistry in seconds [default: every step]
+    #[arg(long, value_name = "S", requires = "chemistry")]
+    chem_dt: Option<f64>,
+    /// TOML file with profiles of the species that the input has no field of: [[species]] with name, height (m above the
+    /// ground), value (ppmv) and source [default: <mechanism>.background.toml beside the mechanism, where there is one]
+    #[arg(long, value_name = "FILE.toml", requires = "chemistry")]
+    chem_background: Option<PathBuf>,
+    /// Species to write to the output: names with commas between them, or all
+    #[arg(long, value_name = "LIST", default_value = "all")]
+    chem_output: String,
+    /// Photolysis frequencies
+    #[arg(long, value_name = "LIGHT", default_value = "clear-sky", requires = "chemistry")]
+    photolysis: Photolysis,
+    /// Latitude of all cells in degrees north [default: XLAT of the input, or what its Coriolis parameter means]
+    #[arg(long, value_name = "DEG", requires = "chemistry")]
+    latitude: Option<f64>,
+    /// Longitude of all cells in degrees east [default: XLONG of the input, or 0]
+    #[arg(long, value_name = "DEG", requires = "chemistry")]
+    longitude: Option<f64>,
+    /// Date (UTC) at which the run starts, for the height of the sun [default: that of the input; for year 1, 21 June
+    /// 2005 at the time of day of the input]
+    #[arg(long, value_name = "YYYY-MM-DD_hh:mm:ss", requires = "chemistry")]
+    date: Option<String>,
+}
+
+/// Origin of photolysis frequencies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Photolysis {
+    /// A clear sky, by place and date
+    ClearSky,
+    /// None: it is dark
+    None,
+}
+
+/// Names of attributes of restart files.
+const MECHANISM: &str = "chemistry";
+const NAME: &str = "chemistry_name";
+const BACKGROUND: &str = "chemistry_background";
+const FIELDS: &str = "chemistry_fields";
+const INTERVAL: &str = "chemistry_dt";
+const LIGHT: &str = "chemistry_photolysis";
+const LATITUDE: &str = "chemistry_latitude";
+const LONGITUDE: &str = "chemistry_longitude";
+const DATE: &str = "chemistry_date";
+
+/// The day of runs whose input tells none.
+const USUAL_DAY: time::Date = date!(2005 - 06 - 21);
+
+impl Coupling {
+    /// True where a mechanism is given.
+    pub(super) fn is_given(&self) -> bool {
+        self.chemistry.is_some()
+    }
+
+    /// The chemistry that is asked for, or that the run has which this one goes on from.
+    ///
+    /// # Errors
+    ///
+    /// Those of the files, and [`Error::Usage`] with the option, what was found and what is expected.
+    pub(super) fn choose(
+        &self,
+        inputs: &[PathBuf],
+        tracers: Option<&Recipe>,
+        from: Option<&RestartFile>,
+    ) -> Result<Option<Chosen>> {
+        if let Some(from) = from {
+            return self.of_restart(from, tracers);
+        }
+        let Some(path) = &self.chemistry else {
+            if self.chem_output == "all" {
+                return Ok(None);
+            }
+            return Err(Error::Usage("--chem-output is for runs with --chemistry".to_owned()));
+        };
+        let interval = self.chem_dt.unwrap_or(0.0);
+        if self.chem_dt.is_some_and(|dt| !(dt > 0.0 && dt.is_finite())) {
+            return Err(Error::Usage(format!("--chem-dt {interval}: give a positive number")));
+        }
+        for (option, value, most) in
+            [("--latitude", self.latitude, 90.0), ("--longitude", self.longitude, 360.0)]
+        {
+            if let Some(value) = value.filter(|value| value.is_nan() || value.abs() > most) {
+                return Err(Error::Usage(format!(
+                    "{option} {value}: give degrees between -{most} and {most}"
+                )));
+            }
+        }
+        let date = self.date.as_deref().map(parse_date).transpose()?;
+        let (mechanism, kinetics) = read_mechanism(path)?;
+        let background = self.chem_background.clone().or_else(|| beside(path));
+        let background_text =
+            background.as_deref().map(text::read).transpose()?.unwrap_or_default();
+        let fields = chemical::fields(&inputs[0])?;
+        let (light, stand_ins) = light(self.photolysis, &mechanism)?;
+        let about = background.as_deref().unwrap_or(Path::new("--chem-background"));
+        let carried = carried(&mechanism, tracers, (about, &background_text), &|name| {
+            fields.iter().any(|field| field == name)
+        })?;
+        if let Some(background) = &background {
+            info!("{}: background of species", background.shown());
+        }
+        if !carried.absent.is_empty() {
+            info!(
+                "species that begin with nothing, as neither the input nor a background has them: {}",
+                carried.absent.join(", ")
+            );
+        }
+        let number = |x: Option<f64>| x.map_or_else(String::new, |x| x.to_string());
+        let photolysis = match self.photolysis {
+            Photolysis::ClearSky => "clear-sky",
+            Photolysis::None => "none",
+        };
+        let kept = vec![
+            (MECHANISM, text::read(path)?),
+            (NAME, mechanism.name.clone()),
+            (BACKGROUND, background_text),
+            (FIELDS, carried.from_input.join(" ")),
+            (INTERVAL, interval.to_string()),
+            (LIGHT, photolysis.to_owned()),
+            (LATITUDE, number(self.latitude)),
+            (LONGITUDE, number(self.longitude)),
+            (DATE, date.map_or_else(String::new, calendar::format)),
+        ];
+        Ok(Some(Chosen {
+            files: [Some(path.clone()), background].into_iter().flatten().collect(),
+            kept,
+            hidden: self.hidden(&mechanism, &carried.names)?,
+            recipe: carried.recipe,
+            mechanism,
+            kinetics,
+            names: carried.names,
+            light,
+            stand_ins,
+            latitude: self.latitude,
+            longitude: self.longitude,
+            date,
+            interval,
+            input: Some(inputs[0].clone()),
+        }))
+    }
+
+    /// The chemistry of the run that a restart file comes from.
+    fn of_restart(&self, from: &RestartFile, tracers: Option<&Recipe>) -> Result<Option<Chosen>> {
+        let Ok(text) = from.text(MECHANISM) else {
+            if self.chem_output == "all" {
+                return Ok(None);
+            }
+            return Err(Error::Usage(format!(
+                "--chem-output: the run that {} comes from has no chemistry",
+                from.path().shown()
+            )));
+        };
+        let damaged = |name: &str, value: &str| {
+            Error::input(
+                from.path(),
+                format!("attribute {name} holds {value:?}, which no run leaves"),
+            )
+        };
+        let name = from.text(NAME)?;
+        let reading = mechanism::parse(&name, &text);
+        let (mechanism, _) = reading
+            .mechanism()
+            .map_err(|why| Error::input(from.path(), format!("its mechanism {why}")))?;
+        let kinetics = Kinetics::new(&mechanism).map_err(|why| Error::input(from.path(), why))?;
+        let value = |name: &'static str| -> Result<Option<f64>> {
+            let text = from.text(name).unwrap_or_default();
+            if text.is_empty() {
+                return Ok(None);
+            }
+            text.parse().map(Some).map_err(|_| damaged(name, &text))
+        };
+        let [background, fields, photolysis, date] =
+            [BACKGROUND, FIELDS, LIGHT, DATE].map(|name| from.text(name).unwrap_or_default());
+        let from_input: Vec<&str> = fields.split_whitespace().collect();
+        let carried = carried(&mechanism, tracers, (from.path(), &background), &|name| {
+            from_input.contains(&name)
+        })?;
+        let choice =
+            Photolysis::from_str(&photolysis, false).map_err(|_| damaged(LIGHT, &photolysis))?;
+        let (light, stand_ins) = light(choice, &mechanism)?;
+        let date = match date.as_str() {
+            "" => None,
+            text => Some(calendar::parse(text).ok_or_else(|| damaged(DATE, text))?),
+        };
+        let names =
+            [MECHANISM, NAME, BACKGROUND, FIELDS, INTERVAL, LIGHT, LATITUDE, LONGITUDE, DATE];
+        let kept = names.map(|name| (name, from.text(name).unwrap_or_default())).into();
+        Ok(Some(Chosen {
+            files: Vec::new(),
+            kept,
+            hidden: self.hidden(&mechanism, &carried.names)?,
+            recipe: carried.recipe.without_path(),
+            mechanism,
+            kinetics,
+            names: carried.names,
+            light,
+            stand_ins,
+            latitude: value(LATITUDE)?,
+            longitude: value(LONGITUDE)?,
+            date,
+            interval: value(INTERVAL)?.unwrap_or(0.0),
+            input: None,
+        }))
+    }
+
+    /// Names of the species that are not written.
+    fn hidden(
+        &self,
+        mechanism: &Mechanism,
+        names: &[Option<&'static str>],
+    ) -> Result<Vec<&'static str>> {
+        if self.chem_output == "all" {
+            return Ok(Vec::new());
+        }
+        let known: Vec<(&str, &'static str)> = mechanism
+            .species
+            .iter()
+            .zip(names)
+            .filter_map(|(species, name)| Some((species.name.as_str(), (*name)?)))
+            .collect();
+        let mut written = Vec::new();
+        for asked in self.chem_output.split(',').map(str::trim) {
+            let same = |other: &str| other.eq_ignore_ascii_case(asked);
+            let found = known.iter().find(|(species, name)| same(species) || same(name));
+            let Some((_, name)) = found else {
+                let near = nearest(asked, known.iter().map(|(species, _)| *species));
+                let hint = near.map_or_else(
+                    || "give all, or names of species with commas between them".to_owned(),
+                    |near| format!("the nearest is {near}"),
+                );
+                return Err(Error::Usage(format!(
+                    "--chem-output: there is no species {asked:?} in {}; {hint}",
+                    mechanism.name
+                )));
+            };
+            written.push(*name);
+        }
+        Ok(known.into_iter().map(|(_, name)| name).filter(|name| !written.contains(name)).collect())
+    }
+}
+
+/// The species as tracers, with a background.
+fn carried(
+    mechanism: &Mechanism,
+    tracers: Option<&Recipe>,
+    (path, text): (&Path, &str),
+    is_in_input: &dyn Fn(&str) -> bool,
+) -> Result<crate::passive::Carried> {
+    let background =
+        if text.is_empty() { Background::default() } else { Background::parse(path, text)? };
+    if let [stranger, ..] = background.strangers(mechanism)[..] {
+        let names = mechanism.species.iter().map(|species| species.name.as_str());
+        let near = nearest(stranger, names);
+        let hint = near.map_or_else(String::new, |near| format!("; the nearest species is {near}"));
+        return Err(Error::Usage(format!(
+            "{}: species {stranger:?} is none that a run with {} carries{hint}",
+            path.shown(),
+            mechanism.name
+        )));
+    }
+    let is_taken = |name: &str| is_taken(name).is_some();
+    Recipe::with_species(tracers, mechanism, &background, is_in_input, &is_taken)
+}
+
+/// The light, and the words for frequencies that others stand in for.
+fn light(choice: Photolysis, mechanism: &Mechanism) -> Result<(Light, Vec<&'static str>)> {
+    match choice {
+        Photolysis::None => Ok((Light::Dark, Vec::new())),
+        Photolysis::ClearSky => Light::clear_sky(mechanism).map_err(|names| {
+            Error::Usage(format!(
+                "--photolysis clear-sky: nothing is known of {} of {}; rename them to frequencies that nwp-mini \
+                 mechanism lists, or give --photolysis none",
+                names.join(", "),
+                mechanism.name
+            ))
+        }),
+    }
+}
+
+/// The background beside a mechanism, where there is one.
+fn beside(mechanism: &Path) -> Option<PathBuf> {
+    let path = mechanism.with_extension("background.toml");
+    path.is_file().then_some(path)
+}
+
+fn parse_date(text: &str) -> Result<PrimitiveDateTime> {
+    calendar::parse(text).ok_or_else(|| {
+        Error::Usage(format!("--date {text:?}: give a date as in 2005-06-21_12:00:00"))
+    })
+}
+
+impl Chosen {
+    /// Fails where a restart file could not keep the mechanism.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Usage`] for one that includes other files.
+    pub(super) fn refuse_includes(&self) -> Result<()> {
+        let Some((_, text)) = self.kept.first() else { return Ok(()) };
+        if mechanism::parse(&self.mechanism.name, text).mechanism().is_ok() {
+            return Ok(());
+        }
+        Err(Error::Usage(format!(
+            "--restart-output: {} includes other files, which a restart file cannot keep; put the mechanism into one \
+             file",
+            self.mechanism.name
+        )))
+    }
+
+    /// The same at a place: `start` is the time from which times of the run count.
+    ///
+    /// # Errors
+    ///
+    /// Those of reading the Coriolis parameter.
+    pub(super) fn at(
+        &mut self,
+        domain: &Domain,
+        set: &TracerSet,
+        start: PrimitiveDateTime,
+    ) -> Result<Arc<Coupled>> {
+        let mut assumed = Vec::new();
+        let latitude = match (self.latitude, &domain.latitude) {
+            (Some(latitude), _) => Degrees::One(latitude),
+            (None, Some(plane)) => Degrees::Each(plane.clone()),
+            (None, None) => {
+                let coriolis = self.input.as_deref().map(chemical::coriolis).transpose()?.flatten();
+                let of_coriolis = coriolis.and_then(latitude_of_coriolis);
+                let degrees = of_coriolis.unwrap_or(0.0);
+                assumed.push(match of_coriolis {
+                    Some(degrees) => format!("latitude {degrees:.2} by the Coriolis parameter"),
+                    None => "latitude 0, as the input tells none".to_owned(),
+                });
+                self.latitude = Some(degrees);
+                Degrees::One(degrees)
+            }
+        };
+        let longitude = match (self.longitude, &domain.longitude) {
+            (Some(longitude), _) => Degrees::One(longitude),
+            (None, Some(plane)) => Degrees::Each(plane.clone()),
+            (None, None) => {
+                assumed.push("longitude 0".to_owned());
+                self.longitude = Some(0.0);
+                Degrees::One(0.0)
+            }
+        };
+        let date = match self.date {
+            Some(date) => date,
+            None if start.year() == calendar::START.year() => {
+                let date = start.replace_date(USUAL_DAY);
+                assumed.push(format!("start at {}", calendar::format(date)));
+                date
+            }
+            None => start,
+        };
+        self.date = Some(date);
+        for (name, value) in [(LATITUDE, self.latitude), (LONGITUDE, self.longitude)] {
+            let text = value.map_or_else(String::new, |value| value.to_string());
+            self.kept
+                .iter_mut()
+                .filter(|(other, _)| *other == name)
+                .for_each(|kept| kept.1.clone_from(&text));
+        }
+        let text = calendar::format(date);
+        self.kept
+            .iter_mut()
+            .filter(|(other, _)| *other == DATE)
+            .for_each(|kept| kept.1.clone_from(&text));
+        assumed.extend(self.stand_ins.iter().map(|words| (*words).to_owned()));
+        info!(
+            "chemistry of {}: {} species and {} reactions, {}; {}{}",
+            self.mechanism.name,
+            self.names.iter().flatten().count(),
+            self.kinetics.reactions(),
+            if self.interval > 0.0 {
+                format!("every {} s", self.interval)
+            } else {
+                "every step".to_owned()
+            },
+            if self.light == Light::Dark { "in the dark" } else { "under a clear sky" },
+            if assumed.is_empty() {
+                String::new()
+            } else {
+                format!("; assumed: {}", assumed.join(", "))
+            }
+        );
+        let field = |name: Option<&'static str>| name.and_then(|name| set.position(name));
+        Ok(Arc::new(Coupled {
+            fields: self.names.iter().copied().map(field).collect(),
+            mechanism: self.mechanism.clone(),
+            kinetics: self.kinetics.clone(),
+            light: self.light.clone(),
+            place: [latitude, longitude],
+            date,
+            interval: self.interval,
+        }))
+    }
+}

@@ -1,0 +1,305 @@
+//! Species of chemistry as tracers: their names, and where they are at first.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use serde::Deserialize;
+
+use super::{Initial, Passive, Recipe};
+use crate::chemistry::coupled::is_carried;
+use crate::chemistry::mechanism::Mechanism;
+use crate::error::{Error, Result};
+use crate::os_text::Shown;
+use crate::tracers::{Inflow, Limiter, Role, Tracer, TracerSet, interned};
+
+/// Units of all species: parts per million of the volume of dry air.
+pub const UNITS: &str = "ppmv";
+
+/// Put before a name that something else has.
+const PREFIX: &str = "chem_";
+
+/// Values by height above the ground: linear between heights, constant beyond them.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Profile {
+    /// Heights, m, ascending.
+    heights: Vec<f64>,
+    /// Values there, ppmv.
+    values: Vec<f64>,
+}
+
+impl Profile {
+    /// The value at a height, m.
+    pub fn at(&self, z: f64) -> f64 {
+        let above = self.heights.partition_point(|height| *height <= z);
+        match above {
+            0 => self.values[0],
+            above if above == self.heights.len() => self.values[above - 1],
+            above => {
+                let [low, high] = [self.heights[above - 1], self.heights[above]];
+                let [a, b] = [self.values[above - 1], self.values[above]];
+                a + (b - a) * ((z - low) / (high - low))
+            }
+        }
+    }
+}
+
+/// Profiles of species where the input has none.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Background {
+    /// Name and profile of each.
+    species: Vec<(String, Arc<Profile>)>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Text {
+    #[serde(default)]
+    species: Vec<SpeciesText>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct SpeciesText {
+    name: String,
+    height: Vec<f64>,
+    value: Vec<f64>,
+    /// For readers of the file.
+    #[serde(rename = "source")]
+    _source: String,
+}
+
+impl Background {
+    /// Reads profiles from the text of a file: `[[species]]` with name, height (m), value (ppmv) and source.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Usage`] with the file, the species, what was found and what is expected.
+    pub fn parse(path: &Path, text: &str) -> Result<Self> {
+        let refused = |message: String| Error::Usage(format!("{}: {message}", path.shown()));
+        let Text { species: texts } = toml::from_str(text).map_err(|error| {
+            let before = error.span().map_or("", |span| &text[..span.start]);
+            let line = before.matches('\n').count() + 1;
+            refused(format!("line {line}: {}", error.message().trim().replace('\n', "; ")))
+        })?;
+        if texts.is_empty() {
+            return Err(refused(
+                "describes no species; give [[species]] with name, height (m), value (ppmv) and source"
+                    .to_owned(),
+            ));
+        }
+        let mut species: Vec<(String, Arc<Profile>)> = Vec::with_capacity(texts.len());
+        for SpeciesText { name, height, value, .. } in texts {
+            let refused = |why: String| refused(format!("species {name:?}: {why}"));
+            if species.iter().any(|(other, _)| other.eq_ignore_ascii_case(&name)) {
+                return Err(refused("the name is given twice".to_owned()));
+            }
+            if height.is_empty() || height.len() != value.len() {
+                return Err(refused(format!(
+                    "{} heights and {} values; give as many of the one as of the other",
+                    height.len(),
+                    value.len()
+                )));
+            }
+            if let Some(z) = height.iter().find(|z| !z.is_finite()) {
+                return Err(refused(format!("height = {z}: give numbers, m")));
+            }
+            if let Some(pair) = height.windows(2).find(|pair| pair[0] >= pair[1]) {
+                let [low, high] = [pair[0], pair[1]];
+                return Err(refused(format!(
+                    "height {high} follows {low}; give them from the ground up"
+                )));
+            }
+            if let Some(x) = value.iter().find(|x| !(**x >= 0.0 && (**x as f32).is_finite())) {
+                return Err(refused(format!("value = {x}: give ppmv, 0 or more")));
+            }
+            species.push((name, Arc::new(Profile { heights: height, values: value })));
+        }
+        Ok(Self { species })
+    }
+
+    /// The profile of a species.
+    fn of(&self, name: &str) -> Option<&Arc<Profile>> {
+        let found = self.species.iter().find(|(other, _)| other.eq_ignore_ascii_case(name));
+        found.map(|(_, profile)| profile)
+    }
+
+    /// Names that the mechanism does not carry.
+    pub fn strangers(&self, mechanism: &Mechanism) -> Vec<&str> {
+        let is_stranger = |name: &str| {
+            mechanism.species_named(name).is_none_or(|number| !is_carried(mechanism, number))
+        };
+        self.species
+            .iter()
+            .map(|(name, _)| name.as_str())
+            .filter(|name| is_stranger(name))
+            .collect()
+    }
+}
+
+/// The species of a mechanism as tracers.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Carried {
+    /// The passive tracers with the species behind them.
+    pub recipe: Recipe,
+    /// Name of the tracer of each species; `None` where the air gives it.
+    pub names: Vec<Option<&'static str>>,
+    /// Species that begin with a variable of the input.
+    pub from_input: Vec<&'static str>,
+    /// Species that begin with nothing.
+    pub absent: Vec<String>,
+}
+
+impl Recipe {
+    /// The same tracers, or none, with the species of a mechanism behind them. A species begins with, and brings in through
+    /// the sides, the variable of its name where the input has one, else the profile of the background, else nothing.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Usage`] where no name is left for a species.
+    pub fn with_species(
+        passive: Option<&Self>,
+        mechanism: &Mechanism,
+        background: &Background,
+        is_in_input: &dyn Fn(&str) -> bool,
+        is_taken: &dyn Fn(&str) -> bool,
+    ) -> Result<Carried> {
+        let none = || Self { path: None, text: String::new(), tracers: Vec::new() };
+        let recipe = passive.map_or_else(none, Clone::clone);
+        let mut carried =
+            Carried { recipe, names: Vec::new(), from_input: Vec::new(), absent: Vec::new() };
+        for (number, species) in mechanism.species.iter().enumerate() {
+            if !is_carried(mechanism, number) {
+                carried.names.push(None);
+                continue;
+            }
+            let lower = species.name.to_lowercase();
+            let name = carried.free_name(&lower, is_taken).ok_or_else(|| {
+                Error::Usage(format!(
+                    "species {}: both {lower} and {PREFIX}{lower} are names of something else in the output; \
+                     rename a tracer of --tracers",
+                    species.name
+                ))
+            })?;
+            let initial = if is_in_input(&lower) {
+                carried.from_input.push(interned(&lower));
+                Initial::Variable(interned(&lower))
+            } else if let Some(profile) = background.of(&species.name) {
+                Initial::Profile(Arc::clone(profile))
+            } else {
+                carried.absent.push(species.name.clone());
+                Initial::Profile(Arc::new(Profile { heights: vec![0.0], values: vec![0.0] }))
+            };
+            let tracer = Tracer {
+                name,
+                variable: name,
+                units: UNITS,
+                description: interned(&format!("{} in dry air", species.name)),
+                role: Role::Species,
+                limiter: Some(Limiter::PositiveDefinite),
+                inflow: Inflow::Input,
+                decay: None,
+            };
+            carried.recipe.tracers.push(Passive { tracer, initial });
+            carried.names.push(Some(name));
+        }
+        Ok(carried)
+    }
+}
+
+impl Carried {
+    /// A name that nothing has yet: this one, or with a prefix.
+    fn free_name(&self, lower: &str, is_taken: &dyn Fn(&str) -> bool) -> Option<&'static str> {
+        let is_free = |name: &str| {
+            !is_taken(name)
+                && TracerSet::moist_air().position(name).is_none()
+                && self.recipe.tracers.iter().all(|other| other.tracer.name != name)
+        };
+        let names = [lower.to_owned(), format!("{PREFIX}{lower}")];
+        names.into_iter().find(|name| is_free(name)).map(|name| interned(&name))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::chemistry::mechanism;
+    use crate::state::STATE_FIELDS;
+
+    const MECHANISM: &str = "#DEFVAR NO2 = IGNORE; X = IGNORE; Rain = IGNORE; Y = IGNORE; #DEFFIX M = IGNORE; \
+                             CH4 = IGNORE; #EQUATIONS NO2 + M = X : 1.0; X + CH4 = NO2 : 1.0;";
+
+    fn background(text: &str) -> Result<Background> {
+        Background::parse(Path::new("b.toml"), text)
+    }
+
+    fn of(name: &str, rest: &str) -> String {
+        format!("[[species]]\nname = \"{name}\"\nsource = \"none\"\n{rest}\n")
+    }
+
+    #[test]
+    fn profiles_are_linear_between_heights_and_constant_beyond() {
+        let profile = Profile { heights: vec![0.0, 1000.0, 3000.0], values: vec![1.0, 3.0, 2.0] };
+        for (z, value) in
+            [(-5.0, 1.0), (0.0, 1.0), (500.0, 2.0), (1000.0, 3.0), (2000.0, 2.5), (9e3, 2.0)]
+        {
+            assert_eq!(profile.at(z), value, "at {z} m");
+        }
+    }
+
+    #[test]
+    fn species_become_tracers_with_names_of_their_own() {
+        let (mechanism, _) = mechanism::parse("m", MECHANISM).mechanism().expect("a mechanism");
+        let text =
+            of("no2", "height = [0]\nvalue = [1e-3]") + &of("CH4", "height = [0]\nvalue = [1.8]");
+        let background = background(&text).expect("two profiles");
+        let tracer =
+            "[[tracer]]\nname = \"x\"\nunits = \"1\"\ninitial = { kind = \"constant\", value = 1 }";
+        let passive = Recipe::parse(Path::new("t.toml"), tracer).expect("a tracer");
+        let carried = Recipe::with_species(
+            Some(&passive),
+            &mechanism,
+            &background,
+            &|name| name == "y",
+            &|name| name == "rain",
+        )
+        .expect("names for all");
+        let names = [Some("no2"), Some("chem_x"), Some("chem_rain"), Some("y"), None, Some("ch4")];
+        assert_eq!(carried.names, names);
+        assert_eq!(
+            (carried.from_input, carried.absent.join(" ")),
+            (vec!["y"], "X Rain".to_owned())
+        );
+        let set = carried.recipe.set();
+        assert_eq!(set.position("no2"), Some(STATE_FIELDS + 1));
+        assert_eq!(set[STATE_FIELDS].role, Role::Passive);
+        let species = set[STATE_FIELDS + 1];
+        assert_eq!((species.role, species.units), (Role::Species, "ppmv"));
+        assert_eq!(species.limiter, Some(Limiter::PositiveDefinite));
+        assert_eq!(carried.recipe.variables(), ["y"]);
+        assert!(background.strangers(&mechanism).is_empty());
+    }
+
+    #[test]
+    fn faults_of_a_background_are_told() {
+        for (text, words) in [
+            (String::new(), &["describes no species"][..]),
+            (of("A", "height = [0, 1]\nvalue = [1]"), &["\"A\"", "2 heights", "1 values"]),
+            (of("A", "height = []\nvalue = []"), &["0 heights"]),
+            (of("A", "height = [5, 5]\nvalue = [1, 1]"), &["height 5 follows 5"]),
+            (of("A", "height = [nan]\nvalue = [1]"), &["height = NaN"]),
+            (of("A", "height = [0]\nvalue = [-1]"), &["value = -1", "0 or more"]),
+            (of("A", "height = [0]\nvalue = [inf]"), &["value = inf"]),
+            (of("A", "height = [0]\nvalue = [1]\ncolour = 1"), &["line 6", "colour"]),
+            (
+                of("A", "height = [0]\nvalue = [1]") + &of("a", "height = [0]\nvalue = [1]"),
+                &["given twice"],
+            ),
+        ] {
+            let error = background(&text).expect_err(&text).to_string();
+            for word in words {
+                assert!(error.contains(word), "{text:?}: {word:?} is not in {error:?}");
+            }
+            assert!(error.starts_with("b.toml: "), "{error:?}");
+        }
+    }
+}
