@@ -251,7 +251,8 @@ fn added(sum: Option<&str>, coefficient: f64, value: &str) -> String {
     match sum {
         None if coefficient == 1.0 => value.to_owned(),
         None if coefficient == -1.0 => format!("-{value}"),
-        None => format!("{} * {value}", literal(coefficient)),
+        // Products that something is added to are rounded by name.
+        None => format!("__dmul_rn({}, {value})", literal(coefficient)),
         Some(sum) if coefficient == 1.0 => format!("{sum} + {value}"),
         Some(sum) if coefficient == -1.0 => format!("{sum} - {value}"),
         Some(sum) => format!("fma({}, {value}, {sum})", literal(coefficient)),
@@ -303,7 +304,7 @@ fn product(kinetics: &Kinetics, layout: &Layout, reaction: usize, factors: &[u32
     let slot = kinetics.rates.kept.binary_search(&number).expect("rates are kept");
     let mut product = format!("rates[{}]", slot * layout.cells);
     for &factor in factors {
-        let _ = write!(product, " * {}", layout.concentration(factor as usize));
+        product = format!("__dmul_rn({product}, {})", layout.concentration(factor as usize));
     }
     product
 }
