@@ -11,6 +11,7 @@ use rayon::prelude::*;
 
 use super::chemist::Chemist;
 use super::operators::Operator;
+use super::present::Present;
 use super::turned::Turning;
 use super::{
     Attached, Backend, Captured, Computing, FRAMES_IN_FLIGHT, Gathered, Microphysics, Observed,
@@ -80,35 +81,6 @@ pub(super) struct Own<R> {
     pub(super) surface: Surface<R>,
     pub(super) changes: WaterChange,
     pub(super) passive: Vec<TracerChange>,
-}
-
-/// What drives the steps at present.
-#[derive(Debug)]
-enum Present<R> {
-    /// A frame of the input as it is, shared.
-    Frame(Arc<Forcing<R>>),
-    /// What lies between two frames, made here.
-    Between(Box<Forcing<R>>),
-}
-
-impl<R: Clone> Present<R> {
-    fn get(&self) -> &Forcing<R> {
-        match self {
-            Self::Frame(frame) => frame,
-            Self::Between(made) => made,
-        }
-    }
-
-    /// The buffer for what lies between frames.
-    fn between(&mut self) -> &mut Forcing<R> {
-        if let Self::Frame(frame) = self {
-            *self = Self::Between(Box::new(Forcing::clone(frame)));
-        }
-        match self {
-            Self::Between(made) => made,
-            Self::Frame(_) => unreachable!("replaced above"),
-        }
-    }
 }
 
 impl<R: Computing> Cpu<R> {

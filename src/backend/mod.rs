@@ -12,6 +12,7 @@ pub mod members;
 mod microphysics;
 mod observed;
 mod operators;
+mod present;
 mod region;
 mod shift;
 mod summary;

@@ -324,11 +324,7 @@ fn run<R: Working + Value + OnDevice>(
     }
     let config = &config;
     log_projection(&case);
-    let compared = match choice {
-        BackendChoice::Both => Compared::Whole,
-        BackendChoice::Auto if gpu.is_some() && config.compare => Compared::FirstSteps,
-        _ => Compared::Nothing,
-    };
+    let compared = Compared::of(choice, gpu.is_some() && config.compare);
     let state = case.take_state();
     let start_state = (compared != Compared::Nothing).then(|| state.clone());
     let mut backend = backend(config, &case, gpu, state)?;
@@ -424,6 +420,16 @@ enum Compared {
     Nothing,
     FirstSteps,
     Whole,
+}
+
+impl Compared {
+    fn of(choice: BackendChoice, is_wanted: bool) -> Self {
+        match choice {
+            BackendChoice::Both => Self::Whole,
+            BackendChoice::Auto if is_wanted => Self::FirstSteps,
+            _ => Self::Nothing,
+        }
+    }
 }
 
 /// The backend that computes the run.

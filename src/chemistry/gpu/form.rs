@@ -2,7 +2,6 @@
 
 use std::cmp::Reverse;
 
-use super::straight;
 use crate::chemistry::cells::LuPrecision;
 use crate::chemistry::kinetics::Kinetics;
 use crate::device::WARP;
@@ -37,6 +36,8 @@ const TEAM_BLOCKS: [usize; 3] = [1, 2, 3];
 /// Threads of a multiprocessor then.
 const TEAM_THREADS: [usize; 4] = [768, 512, 1024, 256];
 
+/// Most products of a factorisation that are written out; compiling more takes minutes.
+const MOST_STRAIGHT_PRODUCTS: usize = 4_000;
 /// Entries of the factors up to which a multiprocessor has room for many cells with a thread each.
 const FEW_ENTRIES: usize = 100;
 
@@ -69,7 +70,7 @@ impl Form {
         workers: usize,
     ) -> Option<Self> {
         let is_possible =
-            lu == LuPrecision::F64 && kinetics.lu.operations().1 <= straight::MOST_PRODUCTS;
+            lu == LuPrecision::F64 && kinetics.lu.operations().1 <= MOST_STRAIGHT_PRODUCTS;
         let shared_bytes = most_bytes.saturating_sub(DECLARED);
         let form = Self { workers, shared_bytes, resident: 1, is_straight: true, ..Self::thread() };
         is_possible.then_some(form)

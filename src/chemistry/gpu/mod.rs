@@ -81,9 +81,10 @@ pub fn scratch_doubles(kinetics: &Kinetics, plan: &Plan) -> usize {
 
 /// Shared memory that a block needs, bytes.
 fn shared_bytes(kinetics: &Kinetics, plan: &Plan) -> usize {
-    match plan.form.is_straight {
-        true => text::layout(kinetics, plan).shared * size_of::<f64>(),
-        false => plan.form.shared_bytes,
+    if plan.form.is_straight {
+        text::layout(kinetics, plan).shared * size_of::<f64>()
+    } else {
+        plan.form.shared_bytes
     }
 }
 
