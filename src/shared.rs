@@ -395,7 +395,7 @@ mod tests {
         );
         assert_eq!(
             Arguments::<f32>::cuda_text(),
-            "// What a kernel is given.\n\
+            "// Arguments of a kernel.\n\
              struct Arguments {\n    \
              real *result; // [K] Written.\n    \
              const real *field; // [K] Read.\n    \

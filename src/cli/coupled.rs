@@ -42,9 +42,9 @@ pub(super) struct Coupling {
     /// Species to write to the output: names with commas between them, or all
     #[arg(long, value_name = "LIST", default_value = "all")]
     chem_output: String,
-    /// Photolysis frequencies
-    #[arg(long, value_name = "LIGHT", default_value = "clear-sky", requires = "chemistry")]
-    photolysis: Photolysis,
+    /// Photolysis frequencies [default: clear-sky]
+    #[arg(long, value_name = "LIGHT", requires = "chemistry")]
+    photolysis: Option<Photolysis>,
     /// Latitude of all cells in degrees north [default: XLAT of the input, or what its Coriolis parameter means]
     #[arg(long, value_name = "DEG", requires = "chemistry")]
     latitude: Option<f64>,
@@ -125,7 +125,8 @@ impl Coupling {
         let background_text =
             background.as_deref().map(text::read).transpose()?.unwrap_or_default();
         let fields = chemical::fields(&inputs[0])?;
-        let (light, stand_ins) = light(self.photolysis, &mechanism)?;
+        let photolysis = self.photolysis.unwrap_or(Photolysis::ClearSky);
+        let (light, stand_ins) = light(photolysis, &mechanism)?;
         let about = background.as_deref().unwrap_or(Path::new("--chem-background"));
         let carried = carried(&mechanism, tracers, (about, &background_text), &|name| {
             fields.iter().any(|field| field == name)
@@ -140,7 +141,7 @@ impl Coupling {
             );
         }
         let number = |x: Option<f64>| x.map_or_else(String::new, |x| x.to_string());
-        let photolysis = match self.photolysis {
+        let photolysis = match photolysis {
             Photolysis::ClearSky => "clear-sky",
             Photolysis::None => "none",
         };

@@ -52,7 +52,8 @@ struct OutputTiming {
 struct Timing {
     advection: PhaseRate,
     microphysics: PhaseRate,
-    chemistry: PhaseRate,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    chemistry: Option<PhaseRate>,
     step: PhaseRate,
     input_frames: PhaseRate,
     output: OutputTiming,
@@ -184,7 +185,7 @@ impl Facts {
             timing: Timing {
                 advection: of_phase(times.advection),
                 microphysics: of_phase(times.microphysics),
-                chemistry: of_phase(times.chemistry),
+                chemistry: case.chemistry.as_ref().map(|_| of_phase(times.chemistry)),
                 step: rate(times.steps(), outcome.stepping),
                 input_frames: rate(times.input, outcome.driving),
                 output: OutputTiming {
@@ -233,7 +234,7 @@ impl Facts {
         } else {
             0.0
         };
-        let chemistry = self.chemistry.iter().map(|_| ("chemistry", timing.chemistry));
+        let chemistry = timing.chemistry.map(|chemistry| ("chemistry", chemistry));
         let phases = [("transport", timing.advection), ("microphysics", timing.microphysics)];
         let others = [("input frames", timing.input_frames), ("output", timing.output.phase)];
         let phases = phases.into_iter().chain(chemistry).chain(others);
