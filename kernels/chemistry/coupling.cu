@@ -118,7 +118,7 @@ coupling_scatter_acc64(const __grid_constant__ CouplingArgs args)
             sums[1] += __dmul_rn(mass, (start - before) + (end - made));
         }
         const real stored = static_cast<real>(end);
-        // What is no normal number costs much time and means nothing.
+        // Subnormal numbers cost much time and mean nothing.
         value = stored < SMALLEST_REAL ? real(0) : stored;
     }
     block_sums(sums);
@@ -128,7 +128,7 @@ coupling_scatter_acc64(const __grid_constant__ CouplingArgs args)
     }
 }
 
-// What the call has done: steps of all cells, the most of one, cells that failed and the first of them.
+// Tally of a call: steps of all cells, the most of one, cells that failed and the first of them.
 extern "C" __global__ void __launch_bounds__(SUM_THREADS)
 coupling_tally_acc64(const __grid_constant__ CouplingArgs args)
 {

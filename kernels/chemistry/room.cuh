@@ -1,6 +1,7 @@
 // Memory of a block. A block has CELLS cells and WORKERS threads for each of them; the values of
-// all its cells lie side by side, so that the threads of a warp, which have one cell each, reach them together:
-// element i of an array of a cell stands at [i * CELLS].
+// all its cells lie side by side, so that the threads of a warp, which have one cell each, reach them together.
+// Element i of an array of a cell stands at [i * CELLS] where tables are followed, and in pairs in straight-line code
+// (straight.cuh).
 //
 // Threads come in rows of LANES, a power of two; those beyond the last cell are idle: they have a number of a worker
 // that has nothing to do, and wait with the others.

@@ -1,8 +1,8 @@
 // The integration of many cells, each with a step of its own. Compiled for a mechanism, a method and a mapping: the
 // text before this file holds their tables (src/chemistry/gpu/text.rs).
 //
-// A block has CELLS cells at a time, and WORKERS threads for each: thread LANES * worker + place. A cell that has come
-// to its end gives its place to the next one. All sums are made by one thread in the order of the CPU version, so that
+// A block has CELLS cells at a time, and WORKERS threads for each: thread LANES * worker + place. Cells that have
+// come to their end give their places to the next ones, some at a time. All sums are made by one thread in the order of the CPU version, so that
 // a cell has the same bits in any place of any block, beside any others, and with any number of workers.
 #include "chemistry/step.cuh"
 

@@ -26,7 +26,7 @@ pub(super) struct Chemist {
     coupled: Arc<Coupled>,
     /// Time of the end of the present step, s since the first frame of the input.
     pub(super) now: f64,
-    /// What has been done.
+    /// Tally of all calls.
     pub(super) tally: ChemistryTally,
 }
 
@@ -162,7 +162,7 @@ fn solve<R: Constants>(
             let [reacted, clipped] = &mut changes[species];
             *reacted += masses[place] * (made - start);
             *clipped += masses[place] * ((start - old.f64()) + (end - made));
-            // What is no normal number costs much time and means nothing.
+            // Subnormal numbers cost much time and mean nothing.
             values.push(R::normal(R::of(end)));
         }
     }

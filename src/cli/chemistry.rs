@@ -140,8 +140,11 @@ impl Solver {
             let message = format!("--rtol {rtol}: a number between {least:.1e} and 1 is needed");
             return Err(Error::Usage(message));
         }
-        if !(atol > 0.0 && atol.is_finite()) {
-            return Err(Error::Usage(format!("--atol {atol}: a positive number is needed")));
+        // Below the least normal number a device divides by 0.
+        if !(atol >= f64::MIN_POSITIVE && atol.is_finite()) {
+            let least = f64::MIN_POSITIVE;
+            let message = format!("--atol {atol:e}: a number of at least {least:.1e} is needed");
+            return Err(Error::Usage(message));
         }
         let first_step = self.hstart.unwrap_or(0.0);
         if !(first_step >= 0.0 && first_step.is_finite()) {

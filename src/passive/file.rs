@@ -6,6 +6,7 @@ use std::path::Path;
 use serde::Deserialize;
 use toml::Value;
 
+use super::fault::located;
 use super::initial::{Kind, Shape};
 use super::{Initial, Passive, Recipe, is_known};
 use crate::error::{Error, Result};
@@ -100,11 +101,8 @@ impl Recipe {
     /// TOML, unknown keys, names that clash or that no variable can have, units nobody knows, and numbers out of bounds.
     pub fn parse(path: &Path, text: &str) -> Result<Self> {
         let refused = |message: String| Error::Usage(format!("{}: {message}", path.shown()));
-        let Text { tracer: texts } = toml::from_str(text).map_err(|error| {
-            let before = error.span().map_or("", |span| &text[..span.start]);
-            let line = before.matches('\n').count() + 1;
-            refused(format!("line {line}: {}", error.message().trim().replace('\n', "; ")))
-        })?;
+        let Text { tracer: texts } =
+            toml::from_str(text).map_err(|error| refused(located(text, &error)))?;
         if texts.is_empty() {
             return Err(refused(
                 "describes no tracer; give [[tracer]] with name, units and initial".to_owned(),

@@ -3,6 +3,7 @@
 //! A [`Recipe`] says of each what it is, where it is at the start and what comes in through the sides. Values at the
 //! sides come from the frames of the input like those of water: the same recipe is applied to each of them.
 
+mod fault;
 mod file;
 mod initial;
 mod species;

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use serde::Deserialize;
 
+use super::fault::located;
 use super::{Initial, Passive, Recipe};
 use crate::chemistry::coupled::is_carried;
 use crate::chemistry::mechanism::Mechanism;
@@ -76,11 +77,8 @@ impl Background {
     /// [`Error::Usage`] with the file, the species, what was found and what is expected.
     pub fn parse(path: &Path, text: &str) -> Result<Self> {
         let refused = |message: String| Error::Usage(format!("{}: {message}", path.shown()));
-        let Text { species: texts } = toml::from_str(text).map_err(|error| {
-            let before = error.span().map_or("", |span| &text[..span.start]);
-            let line = before.matches('\n').count() + 1;
-            refused(format!("line {line}: {}", error.message().trim().replace('\n', "; ")))
-        })?;
+        let Text { species: texts } =
+            toml::from_str(text).map_err(|error| refused(located(text, &error)))?;
         if texts.is_empty() {
             return Err(refused(
                 "describes no species; give [[species]] with name, height (m), value (ppmv) and source"

@@ -20,7 +20,7 @@ struct Column {
     real per_mass[NZ];
 };
 
-// What a call brings to the ground of a column, and what it makes of water.
+// Water that a call brings to the ground of a column, and the terms of its budget.
 struct Ground {
     real rain;           // precipitation since the start of the run, mm
     real rainncv;        // that of the last sub-step, mm

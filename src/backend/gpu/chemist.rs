@@ -1,5 +1,6 @@
 //! Chemistry of a run on the device: called between the steps, with everything where it is.
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 use super::{OnDevice, OnGpu};
@@ -12,6 +13,9 @@ use crate::error::Result;
 use crate::grid::Side;
 use crate::state::{ChemistryTally, STATE_FIELDS, TracerChange};
 
+/// Most calls whose times are not read yet.
+const MOST_RUNNING: usize = 64;
+
 /// A mechanism at work.
 #[derive(Debug)]
 pub(super) struct Chemist<R> {
@@ -21,18 +25,18 @@ pub(super) struct Chemist<R> {
     parts: Parts,
     /// Time of the end of the present step, s since the first frame of the input.
     pub(super) now: f64,
-    /// What had been done before the words of the device were set, and what waits.
+    /// Tally before the words of the device were set.
     before: ChemistryTally,
+    /// Time since the last call, s.
     waited: f64,
     /// Calls since then.
     calls: u64,
-    /// Before and after a call that is timed.
-    marks: [Event; 2],
-    is_running: bool,
+    /// Marks before and after each call that is under way, the oldest first.
+    running: VecDeque<[Event; 2]>,
+    /// Marks for later calls.
+    idle: Vec<[Event; 2]>,
+    /// Time of all calls that are done, s.
     seconds: f64,
-    timed: u64,
-    /// Calls since the backend was made.
-    asked: u64,
 }
 
 impl<R: OnDevice> OnGpu<R> {
@@ -55,7 +59,6 @@ impl<R: OnDevice> OnGpu<R> {
         let place = |field: usize| order.place(0, field);
         let mass = self.transport.cell_mass();
         let coupling = Coupling::new(&self.gpu, coupled, (self.layout, &parts), mass, &place)?;
-        let mark = || Event::for_timing(&self.gpu);
         self.chemist = Some(Box::new(Chemist {
             coupled: Arc::clone(coupled),
             coupling,
@@ -64,11 +67,9 @@ impl<R: OnDevice> OnGpu<R> {
             before: ChemistryTally::default(),
             waited: 0.0,
             calls: 0,
-            marks: [mark()?, mark()?],
-            is_running: false,
+            running: VecDeque::new(),
+            idle: Vec::new(),
             seconds: 0.0,
-            timed: 0,
-            asked: 0,
         }));
         Ok(self)
     }
@@ -90,43 +91,47 @@ impl<R: OnDevice> OnGpu<R> {
         self.hand_over()?;
         let interval = std::mem::take(&mut chemist.waited);
         chemist.calls += 1;
-        chemist.asked += 1;
         let sun = Sun::at(chemist.coupled.date, chemist.now - 0.5 * interval);
-        let is_timed = !chemist.is_running;
-        if is_timed {
-            chemist.marks[0].record(&self.gpu)?;
-        }
+        let marks = match chemist.idle.pop() {
+            Some(marks) => marks,
+            None => [Event::for_timing(&self.gpu)?, Event::for_timing(&self.gpu)?],
+        };
+        marks[0].record(&self.gpu)?;
         let fields = (&self.tracers[self.now], self.air.array(&self.transport));
         let coupled = (&*chemist.coupled, interval);
         chemist.coupling.react(fields, coupled, &sun, chemist.calls)?;
-        if is_timed {
-            chemist.marks[1].record(&self.gpu)?;
-            chemist.is_running = true;
-        }
+        marks[1].record(&self.gpu)?;
+        chemist.running.push_back(marks);
         Ok(())
     }
 }
 
 impl<R: OnDevice> Chemist<R> {
-    /// Takes the time of a call that is timed, when it is done.
+    /// Adds up the times of the calls that are done. Calls differ, from cold cells to warm ones, so each is timed. Waits
+    /// while too many are under way.
     fn read(&mut self) -> Result<()> {
-        let [start, end] = &self.marks;
-        if self.is_running && end.is_reached()? {
+        while let Some(marks) = self.running.pop_front() {
+            let [start, end] = &marks;
+            if self.running.len() >= MOST_RUNNING {
+                end.wait()?;
+            }
+            if !end.is_reached()? {
+                self.running.push_front(marks);
+                break;
+            }
             self.seconds += end.since(start)?;
-            self.timed += 1;
-            self.is_running = false;
+            self.idle.push(marks);
         }
         Ok(())
     }
 
-    /// Time of all calls, s: those that were timed stand for all. Waits for nothing.
+    /// Time of all calls that are done, s. Waits for no more of them than [`Self::read`] does.
     pub(super) fn time(&mut self) -> Result<f64> {
         self.read()?;
-        let mean = if self.timed == 0 { 0.0 } else { self.seconds / self.timed as f64 };
-        Ok(mean * self.asked as f64)
+        Ok(self.seconds)
     }
 
-    /// What has been done. Waits for the device.
+    /// Tally of all calls. Waits for the device.
     pub(super) fn tally(&self) -> Result<ChemistryTally> {
         let Done { steps, most, failed, first } = self.coupling.done()?;
         let before = self.before;

@@ -139,7 +139,7 @@ impl<R: OnDevice> OnGpu<R> {
         &self.gpu
     }
 
-    /// How columns are shared out among threads.
+    /// Mapping of columns to threads.
     pub fn mapping(&self) -> Mapping {
         self.alone().clouds.mapping()
     }

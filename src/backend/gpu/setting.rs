@@ -26,7 +26,7 @@ pub struct Setting<'a> {
     pub limiter: Limiter,
     /// The microphysics.
     pub microphysics: Microphysics,
-    /// How columns are shared out among threads by WSM5; without it the fastest way.
+    /// Mapping of columns to threads in WSM5; without it the fastest one.
     pub mapping: Option<Mapping>,
     /// The tracers that the air carries.
     pub tracers: &'a Arc<TracerSet>,

@@ -11,7 +11,6 @@ use crate::constants::Constants;
 use crate::device::{Buffer, Element, Gpu, Kernel, Launch, Prelude, Source};
 use crate::error::Result;
 use crate::grid::gpu::Layout;
-use crate::lanes::double;
 use crate::mass::gpu::LayeredPointers;
 use crate::real::{Precision, Real};
 use crate::shared::{DevicePointer, ReadPointer, shared_struct};
@@ -115,24 +114,16 @@ shared_struct! {
 /// The kernels for a precision.
 pub fn source(precision: Precision) -> Source {
     let mut text = Text::default();
-    for (name, value) in double::constants().into_iter().chain(coupling_constants()) {
+    text.functions();
+    for (name, value) in coupling_constants() {
         text.number(name, value);
     }
-    for (name, values) in double::series() {
-        text.coefficients(name, values);
-    }
-    let (range, mantissa_bits, bias) = double::LAYOUT;
-    text.number("EXP_RANGE", range);
-    text.whole("MANTISSA_BITS", mantissa_bits);
-    text.whole("EXPONENT_BIAS", bias);
-    text.number("SMALLEST_NORMAL", f64::MIN_POSITIVE);
     let smallest = match precision {
         Precision::F32 => f64::from(f32::MIN_POSITIVE),
         Precision::F64 => f64::MIN_POSITIVE,
     };
     text.number("SMALLEST_REAL", smallest);
     text.number("THETA_BASE", <f64 as Constants>::THETA_BASE);
-    text.0 += "#define INFINITE __longlong_as_double(0x7ff0000000000000)\n";
     for (name, value) in [
         ("SUM_THREADS", THREADS as i32),
         ("STATUS_SUCCESS", Status::SUCCESS.0),
@@ -179,7 +170,7 @@ pub struct Coupling<R> {
     _kept: (Buffer<i32>, Buffer<f64>, Option<Buffer<f64>>, Buffer<f64>),
 }
 
-/// What has been done on the device since the sums were set.
+/// Tally on the device since the sums were set.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Done {
     /// Steps of all cells.
@@ -346,7 +337,7 @@ impl<R: Real + Element> Coupling<R> {
         }
     }
 
-    /// What reactions and clipping have made of each variable species, kg of dry air times ppmv. Waits for the device.
+    /// Changes of each variable species by reactions and by clipping, kg of dry air times ppmv. Waits for the device.
     ///
     /// # Errors
     ///
@@ -358,7 +349,7 @@ impl<R: Real + Element> Coupling<R> {
         Ok(of_species.map(|two| [total(&two[..SUM_BLOCKS]), total(&two[SUM_BLOCKS..])]).collect())
     }
 
-    /// What has been done. Waits for the device.
+    /// Tally of all calls. Waits for the device.
     ///
     /// # Errors
     ///

@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use crate::lanes::double;
 use crate::shared::literal;
 
 /// Text that declares constants and tables.
@@ -9,6 +10,22 @@ use crate::shared::literal;
 pub(super) struct Text(pub(super) String);
 
 impl Text {
+    /// Constants of `kernels/chemistry/functions.cuh`.
+    pub(super) fn functions(&mut self) {
+        for (name, value) in double::constants() {
+            self.number(name, value);
+        }
+        for (name, values) in double::series() {
+            self.coefficients(name, values);
+        }
+        let (range, mantissa_bits, bias) = double::LAYOUT;
+        self.number("EXP_RANGE", range);
+        self.whole("MANTISSA_BITS", mantissa_bits);
+        self.whole("EXPONENT_BIAS", bias);
+        self.number("SMALLEST_NORMAL", f64::MIN_POSITIVE);
+        self.0 += "#define INFINITE __longlong_as_double(0x7ff0000000000000)\n";
+    }
+
     pub(super) fn whole(&mut self, name: &str, value: impl std::fmt::Display) {
         // Writing to a string cannot fail.
         let _ = writeln!(self.0, "constexpr int {name} = {value};");

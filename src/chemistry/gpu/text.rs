@@ -16,7 +16,6 @@ use crate::chemistry::rosenbrock::{
     ABREAST, Counters, Method, SHORTEST_TIME, Status, constants as control_constants, limits,
 };
 use crate::device::Source;
-use crate::lanes::double;
 
 /// Threads of a block of the kernel of rates.
 pub const RATE_THREADS: u32 = 128;
@@ -101,18 +100,10 @@ fn common(kinetics: &Kinetics, plan_rates: RateUpdate) -> Text {
     let mut text = Text::default();
     text.0 += "#ifdef __CUDACC_RTC__\n#pragma nv_diag_suppress 177\n#endif\n";
     text.0 += &ChemistryArgs::cuda_text();
-    for (name, value) in double::constants().into_iter().chain(sun::constants()) {
+    text.functions();
+    for (name, value) in sun::constants() {
         text.number(name, value);
     }
-    for (name, values) in double::series() {
-        text.coefficients(name, values);
-    }
-    let (range, mantissa_bits, bias) = double::LAYOUT;
-    text.number("EXP_RANGE", range);
-    text.whole("MANTISSA_BITS", mantissa_bits);
-    text.whole("EXPONENT_BIAS", bias);
-    text.number("SMALLEST_NORMAL", f64::MIN_POSITIVE);
-    text.0 += "#define INFINITE __longlong_as_double(0x7ff0000000000000)\n";
     text.truth("FOLLOWS_SUN", plan_rates == RateUpdate::Updated);
     for (name, status) in [
         ("SUCCESS", Status::SUCCESS),

@@ -4,7 +4,6 @@ use ndarray::Array2;
 
 use super::Drawn;
 use super::scene::{HYDROMETEORS, REFLECTIVITY, Scene, date, file_name};
-use crate::calendar;
 use crate::constants::Constants;
 use crate::diagnostics::section::Cut;
 use crate::diagnostics::view;
@@ -183,16 +182,11 @@ impl Scene<'_> {
         if let Some(reason) = self.without(&["RAINNC"]) {
             return Ok(reason);
         }
+        let minutes = match self.minutes() {
+            Ok(minutes) => minutes,
+            Err(why) => return Ok(Drawn::LeftOut(why.to_owned())),
+        };
         let times = self.album.times();
-        if times.len() < 2 {
-            return Ok(Drawn::LeftOut("the file has one time only, and two are needed".to_owned()));
-        }
-        let minutes: Vec<f64> =
-            times.iter().map(|time| calendar::minutes(times[0], *time)).collect();
-        if minutes.windows(2).any(|pair| pair[1] <= pair[0]) {
-            let why = "its times do not follow one another, or are not told by a variable Times";
-            return Ok(Drawn::LeftOut(why.to_owned()));
-        }
         let panels = self.series_panels(&minutes)?;
         let below = [
             format!(

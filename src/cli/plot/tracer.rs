@@ -148,21 +148,30 @@ impl Scene<'_> {
         Ok(Drawn::Picture(Box::new(picture)))
     }
 
+    /// Times of the file in minutes after the first, or the reason why there is no series of them.
+    pub(super) fn minutes(&self) -> std::result::Result<Vec<f64>, &'static str> {
+        let times = self.album.times();
+        if times.len() < 2 {
+            return Err("the file has one time only, and two are needed");
+        }
+        let minutes: Vec<f64> =
+            times.iter().map(|time| calendar::minutes(times[0], *time)).collect();
+        if minutes.windows(2).any(|pair| pair[1] <= pair[0]) {
+            return Err("its times do not follow one another, or are not told by a variable Times");
+        }
+        Ok(minutes)
+    }
+
     /// Mean and extremes of a tracer in the lowest layer in time.
     pub(super) fn tracer_series(&self, name: &'static str) -> Result<Drawn> {
         if let Some(reason) = self.without(&[name]) {
             return Ok(reason);
         }
+        let minutes = match self.minutes() {
+            Ok(minutes) => minutes,
+            Err(why) => return Ok(Drawn::LeftOut(why.to_owned())),
+        };
         let times = self.album.times();
-        if times.len() < 2 {
-            return Ok(Drawn::LeftOut("the file has one time only, and two are needed".to_owned()));
-        }
-        let minutes: Vec<f64> =
-            times.iter().map(|time| calendar::minutes(times[0], *time)).collect();
-        if minutes.windows(2).any(|pair| pair[1] <= pair[0]) {
-            let why = "its times do not follow one another, or are not told by a variable Times";
-            return Ok(Drawn::LeftOut(why.to_owned()));
-        }
         let mut rows = Vec::with_capacity(times.len());
         for time in 0..times.len() {
             let field = lowest(&self.album.volume(name, time)?);

@@ -1,4 +1,5 @@
-//! The reactions, the factorisation and the solution of a mechanism as straight-line CUDA text, for a thread a cell.
+//! The reactions, the factorisation and the solution of a mechanism as straight-line CUDA text, for one or
+//! several threads a cell.
 //!
 //! No index is left to be computed when the kernel runs: every number of a cell has a place of its own, in shared
 //! memory if it is read often, else in the block's scratch, and the text names it. The operations are those of
