@@ -67,7 +67,8 @@ pub fn catalogue(precision: Precision, nz: usize) -> Vec<Entry> {
         entries.push(entry(source, &format!("{side:?}").to_lowercase(), true));
     }
     entries.push(entry(passive::source(precision, nz), "", true));
-    entries.push(entry(chemistry::gpu::coupling::source(precision), "", true));
+    // What the chemistry is handed over in is double precision by design, whatever the run is made in.
+    entries.push(entry(chemistry::gpu::coupling::source(precision), "", false));
     entries.push(entry(csr::Shape::usual(precision).source(precision), "", true));
     entries.extend(of_lattice(precision, nz));
     for (name, columns) in [("small", SMALL.columns()), ("large", LARGE.columns())] {
