@@ -96,6 +96,8 @@ pub struct Chosen {
     pub(crate) date: Option<PrimitiveDateTime>,
     /// Time between calls, s; 0 for every step.
     pub(crate) interval: f64,
+    /// See [`Coupled`](crate::chemistry::coupled::Coupled).
+    pub(crate) keeps_steps: bool,
     /// The file whose Coriolis parameter tells the latitude where nothing else does.
     pub(crate) input: Option<PathBuf>,
 }

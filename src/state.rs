@@ -338,6 +338,9 @@ pub struct Gathered<R> {
     pub passive: Vec<TracerChange>,
     /// What the chemistry has done.
     pub chemistry: ChemistryTally,
+    /// First steps of the chemistry's next call in the cells that have chemistry, s, by level, row and column; empty
+    /// where they are the same in every call, and before the first one.
+    pub first_steps: Vec<f64>,
     /// The sums that a backend makes these changes of, kg, where it has more than one for each of them:
     /// it goes on with these to get the same bits. Another backend makes do with the changes.
     pub parts: Vec<f64>,
@@ -347,8 +350,9 @@ impl<R: Real> Gathered<R> {
     /// The same in double precision: every value as it is.
     pub fn widened(&self) -> Gathered<f64> {
         let planes = self.surface.planes().map(|plane| plane.map(|x| x.f64()));
-        let Self { changes, passive, chemistry, parts, .. } = self.clone();
-        Gathered { surface: Surface::of(planes), changes, passive, chemistry, parts }
+        let Self { changes, passive, chemistry, first_steps, parts, .. } = self.clone();
+        let surface = Surface::of(planes);
+        Gathered { surface, changes, passive, chemistry, first_steps, parts }
     }
 }
 

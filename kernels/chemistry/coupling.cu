@@ -140,7 +140,9 @@ coupling_tally_acc64(const __grid_constant__ CouplingArgs args)
         const unsigned long long steps = static_cast<unsigned>(args.counters[STEPS * cells + cell]);
         sums[0] += static_cast<double>(steps);
         most = steps > most ? steps : most;
-        if (args.status[cell] == STATUS_SUCCESS) continue;
+        const bool is_success = args.status[cell] == STATUS_SUCCESS;
+        if (args.first_steps) args.first_steps[cell] = is_success ? args.next_steps[cell] : 0.0;
+        if (is_success) continue;
         sums[1] += 1.0;
         const auto code = static_cast<unsigned long long>(-args.status[cell]) & 0xff;
         atomicMin(&args.tally[TALLY_FIRST], (args.call << 40) | (static_cast<unsigned long long>(cell) << 8) | code);

@@ -28,6 +28,8 @@ pub(super) struct Chemist {
     pub(super) now: f64,
     /// Tally of all calls.
     pub(super) tally: ChemistryTally,
+    /// First steps of the cells' next calls, s; empty where they are the same in every call, and before the first one.
+    first_steps: Vec<f64>,
 }
 
 /// Cells after a call.
@@ -63,7 +65,18 @@ pub(super) fn cells_of(grid: &Grid) -> Vec<usize> {
 
 impl Chemist {
     pub(super) fn new(coupled: Arc<Coupled>) -> Self {
-        Self { coupled, now: 0.0, tally: ChemistryTally::default() }
+        Self { coupled, now: 0.0, tally: ChemistryTally::default(), first_steps: Vec::new() }
+    }
+
+    /// Goes on from what an earlier run has come to, or from nothing.
+    pub(super) fn resume(&mut self, tally: ChemistryTally, first_steps: &[f64]) {
+        self.tally = tally;
+        self.first_steps = first_steps.to_vec();
+    }
+
+    /// The tally, and the first steps of the next call.
+    pub(super) fn standing(&self) -> (ChemistryTally, Vec<f64>) {
+        (self.tally, self.first_steps.clone())
     }
 
     /// Counts a step of `dt` seconds, and has the chemistry of all steps since the last call where it is due; `changes`
@@ -88,17 +101,27 @@ impl Chemist {
         let cells = cells_of(grid);
         let wave = TOGETHER * rayon::current_num_threads();
         self.tally.calls += 1;
-        for cells in cells.chunks(wave) {
+        let mut begun = std::mem::take(&mut self.first_steps);
+        if begun.len() != cells.len() {
+            begun.clear();
+        }
+        for (number, cells) in cells.chunks(wave).enumerate() {
             let solved: Vec<Solved<R>> = cells
                 .par_chunks(TOGETHER)
-                .map(|cells| {
-                    let at = (region, air);
-                    solve(coupled, interval, at, environment, (state, &fields), &daylight, cells)
+                .enumerate()
+                .map(|(piece, cells)| {
+                    let first = number * wave + piece * TOGETHER;
+                    let steps = begun.get(first..first + cells.len()).unwrap_or_default();
+                    let (at, light) = ((region, air), (&daylight, interval));
+                    solve(coupled, light, at, environment, (state, &fields), (cells, steps))
                 })
                 .collect();
             for solved in solved {
                 solved.store(&fields, state, changes);
                 self.tally.count(&solved.outcomes, &solved.cells, [shape.ny, shape.nx]);
+                if coupled.keeps_steps {
+                    self.first_steps.extend(solved.outcomes.iter().map(Outcome::step_of_next_call));
+                }
             }
         }
         true
@@ -128,14 +151,14 @@ impl ChemistryTally {
 /// Integrates some cells.
 fn solve<R: Constants>(
     coupled: &Coupled,
-    interval: f64,
+    (daylight, interval): (&Daylight, f64),
     (region, air): (&Region, &AirMass<R>),
     environment: &Environment<R>,
     (state, fields): (&State<R>, &[usize]),
-    daylight: &Daylight,
-    numbers: &[usize],
+    (numbers, first_steps): (&[usize], &[f64]),
 ) -> Solved<R> {
     let mut cells = coupled.cells(state, environment, daylight, numbers);
+    cells.first_step = first_steps.to_vec();
     let outcomes = integrate(&coupled.kinetics, &coupled.settings(interval), &mut cells);
     let (ny, nx) = region.area.dim();
     let masses: Vec<f64> = numbers

@@ -304,7 +304,7 @@ where
         self.changes = WaterChange::default();
         self.passive.fill(TracerChange::default());
         if let Some(chemist) = &mut self.chemist {
-            chemist.tally = ChemistryTally::default();
+            chemist.resume(ChemistryTally::default(), &[]);
         }
         self.frames.clear();
         for operator in &mut self.operators {
@@ -317,9 +317,9 @@ where
     }
 
     fn resume(&mut self, gathered: &Gathered<R>) -> Result<()> {
-        let Gathered { surface, changes, passive, chemistry, .. } = gathered;
+        let Gathered { surface, changes, passive, chemistry, first_steps, .. } = gathered;
         if let Some(chemist) = &mut self.chemist {
-            chemist.tally = *chemistry;
+            chemist.resume(*chemistry, first_steps);
         }
         self.surface = surface.clone();
         self.changes = *changes;
@@ -329,10 +329,11 @@ where
 
     fn standing(&mut self, step: usize) -> Result<Standing<R>> {
         check_finite(&self.state, step)?;
-        let (surface, changes) = (self.surface.clone(), self.changes);
-        let passive = self.passive.clone();
-        let chemistry = self.chemist.as_ref().map(|chemist| chemist.tally).unwrap_or_default();
-        let gathered = Gathered { surface, changes, passive, chemistry, parts: Vec::new() };
+        let (surface, changes, passive) =
+            (self.surface.clone(), self.changes, self.passive.clone());
+        let chemistry = self.chemist.as_deref().map(Chemist::standing);
+        let ((chemistry, first_steps), parts) = (chemistry.unwrap_or_default(), Vec::new());
+        let gathered = Gathered { surface, changes, passive, chemistry, first_steps, parts };
         Ok(Standing { state: self.state.clone(), gathered })
     }
 

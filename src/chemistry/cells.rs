@@ -70,6 +70,8 @@ pub struct Cells {
     pub photolysis: Vec<f64>,
     /// Local solar time at the start, s.
     pub start: Vec<f64>,
+    /// First step of each cell, s, 0 for that of the settings; may be empty, if that is for all.
+    pub first_step: Vec<f64>,
 }
 
 impl Cells {
@@ -97,6 +99,13 @@ pub struct Outcome {
     pub last_step: f64,
     /// Step that would come next, s.
     pub next_step: f64,
+}
+
+impl Outcome {
+    /// The first step of the cell's next call, s: 0, for that of the settings, after a failure.
+    pub fn step_of_next_call(&self) -> f64 {
+        if self.status.is_success() { self.next_step } else { 0.0 }
+    }
 }
 
 /// Lowest temperature that rates are computed for, K.
@@ -205,6 +214,9 @@ fn check_conditions(kinetics: &Kinetics, cells: &Cells) {
     check_length("air_density", air_density, [count, 1]);
     check_length("hydrolysis", hydrolysis, [count, 1]);
     check_length("start", start, [count, 1]);
+    if !cells.first_step.is_empty() {
+        check_length("first_step", &cells.first_step, [count, 1]);
+    }
     let (found, least) = (cells.photolysis.len(), frequencies(kinetics));
     let fits = found >= least * count && (count == 0 || found.is_multiple_of(count));
     assert!(fits, "{found} values of photolysis; {count} cells have {least} each at least");
@@ -360,7 +372,9 @@ impl<'a, F: Entry> Integration<'a, F> {
                 self.work.stage[n + i][lane] = value;
             }
             self.cell[lane] = Some(cell);
-            self.control[lane] = Control::new(start, end, settings.first_step);
+            let own = self.piece.cells.first_step.get(self.piece.first + cell);
+            let first_step = own.filter(|own| **own > 0.0).unwrap_or(&settings.first_step);
+            self.control[lane] = Control::new(start, end, *first_step);
             return true;
         }
     }

@@ -133,6 +133,8 @@ pub struct Coupled {
     pub date: PrimitiveDateTime,
     /// Time between calls, s, of which each comes with the step that reaches it; 0 for every step.
     pub interval: f64,
+    /// True if a call begins in every cell with the step that the cell's last call would have gone on with.
+    pub keeps_steps: bool,
 }
 
 /// The light of all columns at a time.
@@ -248,6 +250,7 @@ impl Coupled {
                 .copied()
                 .collect(),
             start: of(&|cell| daylight.clock[cell % columns]),
+            first_step: Vec::new(),
             air_density: density,
         }
     }

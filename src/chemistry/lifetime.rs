@@ -88,6 +88,7 @@ pub fn lifetimes(mechanism: &Mechanism, kinetics: &Kinetics) -> Reference {
         hydrolysis: vec![HYDROLYSIS],
         photolysis: mechanism.photolysis.iter().map(frequency).collect(),
         start: vec![NOON],
+        first_step: Vec::new(),
         ..Cells::default()
     };
     let rates = rate_constants(kinetics, &cell);

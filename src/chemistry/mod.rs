@@ -39,6 +39,7 @@
 //!     air_density: vec![2.46e19],
 //!     hydrolysis: vec![0.0],
 //!     start: vec![0.0],
+//!     first_step: Vec::new(),
 //!     ..Cells::default()
 //! };
 //! let outcomes = integrate(&kinetics, &settings, &mut cells);

@@ -8,7 +8,7 @@ use clap::{Args, ValueEnum};
 use tracing::{info, warn};
 
 use crate::chemistry::cells::{LuPrecision, Outcome, RateUpdate, Settings, integrate};
-use crate::chemistry::gpu::{self as on_device, Mapping};
+use crate::chemistry::gpu::{self as on_device, Form, Mapping};
 use crate::chemistry::kinetics::Kinetics;
 use crate::chemistry::mechanism::diagnostics::Severity;
 use crate::chemistry::mechanism::{self, Mechanism};
@@ -232,11 +232,13 @@ impl Chemistry {
             info!("--mapping is for the GPU; the CPU has cells side by side in its lanes");
         }
         let start = Instant::now();
-        let outcomes = match &gpu {
-            None => integrate(&kinetics, &settings, &mut file.cells),
+        let (outcomes, kernels) = match &gpu {
+            None => (integrate(&kinetics, &settings, &mut file.cells), None),
             Some(gpu) => {
                 let mapping = self.mapping.of_library();
-                on_device::integrate(gpu, &kinetics, &settings, mapping, &mut file.cells)?.0
+                let (outcomes, kernels) =
+                    on_device::integrate(gpu, &kinetics, &settings, mapping, &mut file.cells)?;
+                (outcomes, Some(kernels.plan().form))
             }
         };
         let seconds = start.elapsed().as_secs_f64();
@@ -252,18 +254,18 @@ impl Chemistry {
             ("lu", format!("{:?}", settings.lu).to_lowercase()),
         ];
         file.write(writer, &mechanism, &kinetics, &outcomes, &attributes)?;
-        self.tell(&mechanism, &kinetics, &settings, &outcomes, seconds)?;
+        self.tell((&mechanism, &kinetics), &settings, (&outcomes, seconds), kernels)?;
         failures(&outcomes, &self.output)
     }
 
     fn tell(
         &self,
-        mechanism: &Mechanism,
-        kinetics: &Kinetics,
+        (mechanism, kinetics): (&Mechanism, &Kinetics),
         settings: &Settings,
-        outcomes: &[Outcome],
-        seconds: f64,
+        (outcomes, seconds): (&[Outcome], f64),
+        kernels: Option<Form>,
     ) -> Result<()> {
+        let place = kernels.map_or_else(|| "CPU".to_owned(), |form| format!("GPU, {form}"));
         let steps: Vec<u32> = outcomes.iter().map(|outcome| outcome.counters.steps).collect();
         let all: f64 = steps.iter().map(|&steps| f64::from(steps)).sum();
         let cells = outcomes.len() as f64;
@@ -272,7 +274,7 @@ impl Chemistry {
             "{}: {} variable and {} fixed species, {} reactions\n\
              {} cells over {} s with {}, rtol {:e}, atol {:e}\n\
              steps          {:.1} in the mean, {} at most\n\
-             time           {seconds:.6} s, {:.3} us per cell, {:.3} us per step\n\
+             time           {seconds:.6} s, {:.3} us per cell, {:.3} us per step ({place})\n\
              output         {}",
             mechanism.name,
             kinetics.variables(),

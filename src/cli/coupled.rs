@@ -45,6 +45,10 @@ pub(super) struct Coupling {
     /// Photolysis frequencies [default: clear-sky]
     #[arg(long, value_name = "LIGHT", requires = "chemistry")]
     photolysis: Option<Photolysis>,
+    /// First step of each call of the chemistry in a cell: the one that its last call would have gone on with, or off
+    /// for 0.01 of the interval in every call, as WRF-Chem has it [default: last]
+    #[arg(long, value_name = "STEP", requires = "chemistry")]
+    hstart: Option<FirstStep>,
     /// Latitude of all cells in degrees north [default: XLAT of the input, or what its Coriolis parameter means]
     #[arg(long, value_name = "DEG", requires = "chemistry")]
     latitude: Option<f64>,
@@ -66,12 +70,22 @@ enum Photolysis {
     None,
 }
 
+/// First step of a call in a cell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum FirstStep {
+    /// The one that the cell's last call would have gone on with
+    Last,
+    /// A part of the interval
+    Off,
+}
+
 /// Names of attributes of restart files.
 const MECHANISM: &str = "chemistry";
 const NAME: &str = "chemistry_name";
 const BACKGROUND: &str = "chemistry_background";
 const FIELDS: &str = "chemistry_fields";
 const INTERVAL: &str = "chemistry_dt";
+const FIRST_STEP: &str = "chemistry_hstart";
 const LIGHT: &str = "chemistry_photolysis";
 const LATITUDE: &str = "chemistry_latitude";
 const LONGITUDE: &str = "chemistry_longitude";
@@ -140,6 +154,7 @@ impl Coupling {
                 carried.absent.join(", ")
             );
         }
+        let keeps_steps = self.hstart != Some(FirstStep::Off);
         let number = |x: Option<f64>| x.map_or_else(String::new, |x| x.to_string());
         let photolysis = match photolysis {
             Photolysis::ClearSky => "clear-sky",
@@ -151,6 +166,7 @@ impl Coupling {
             (BACKGROUND, background_text),
             (FIELDS, carried.from_input.join(" ")),
             (INTERVAL, interval.to_string()),
+            (FIRST_STEP, if keeps_steps { "last" } else { "off" }.to_owned()),
             (LIGHT, photolysis.to_owned()),
             (LATITUDE, number(self.latitude)),
             (LONGITUDE, number(self.longitude)),
@@ -170,6 +186,7 @@ impl Coupling {
             longitude: self.longitude,
             date,
             interval,
+            keeps_steps,
             input: Some(inputs[0].clone()),
         }))
     }
@@ -213,6 +230,11 @@ impl Coupling {
         let choice =
             Photolysis::from_str(&photolysis, false).map_err(|_| damaged(LIGHT, &photolysis))?;
         let (light, stand_ins) = light(choice, &mechanism)?;
+        let keeps_steps = match from.text(FIRST_STEP)?.as_str() {
+            "last" => true,
+            "off" => false,
+            other => return Err(damaged(FIRST_STEP, other)),
+        };
         let date = match date.as_str() {
             "" => None,
             text => Some(calendar::parse(text).ok_or_else(|| damaged(DATE, text))?),
@@ -234,6 +256,7 @@ impl Coupling {
             longitude: value(LONGITUDE)?,
             date,
             interval: value(INTERVAL)?.unwrap_or(0.0),
+            keeps_steps,
             input: None,
         }))
     }
@@ -427,6 +450,7 @@ impl Chosen {
             place: [latitude, longitude],
             date,
             interval: self.interval,
+            keeps_steps: self.keeps_steps,
         }))
     }
 }

@@ -1,4 +1,6 @@
-//! `nwp-mini info`: the machine and the program, or the contents of a file as input.
+//! `nwp-mini info`: the machine and the program, or the contents of a file as input, or a mechanism of reactions.
+
+mod mechanism;
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -6,6 +8,8 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use serde::Serialize;
 
+use self::mechanism::{MechanismFacts, is_mechanism};
+use crate::chemistry::gpu::tuning as chemistry;
 use crate::cli::advice::told;
 use crate::cli::device::{CompilerPlace, TuningChoice};
 use crate::cli::made::{Machine, machine};
@@ -22,12 +26,14 @@ use crate::io::wrf::survey::{Survey, survey};
 use crate::model::Case;
 use crate::os_text::{Shown, serialize_option};
 
-/// Tell what machine this is, or what a file offers as the input of a run.
+/// Tell what machine this is, or what a file offers as the input of a run, or as the mechanism of its chemistry.
 ///
 /// Example: nwp-mini info data/soc.nc
+///
+/// Example: nwp-mini info data/chemistry/radm2.kpp
 #[derive(Debug, Args)]
 pub(super) struct Info {
-    /// WRF file to look over
+    /// WRF file, or mechanism in the language of KPP (.kpp, .def, .eqn), to look over
     #[arg(value_name = "FILE")]
     file: Option<PathBuf>,
     #[command(flatten)]
@@ -59,6 +65,7 @@ struct Facts {
     gpu: device::Survey,
     tuning: Vec<TuningFacts>,
     file: Option<FileFacts>,
+    mechanism: Option<MechanismFacts>,
 }
 
 /// Which settings are in force on a device.
@@ -95,20 +102,31 @@ impl Info {
         let survey = device::survey(&self.place.options());
         let ignored = self.tuning.no_tuning;
         let devices = survey.devices.iter();
+        let tuning: Vec<TuningFacts> =
+            devices.map(|device| TuningFacts::new(&device.name, ignored)).collect();
+        let (mechanism, file) = match file {
+            Some(path) if is_mechanism(path) => {
+                (Some(MechanismFacts::new(path, &survey.devices, &tuning)?), None)
+            }
+            Some(path) => (None, Some(FileFacts::new(path)?)),
+            None => (None, None),
+        };
         let facts = Facts {
             version: env!("CARGO_PKG_VERSION"),
             commit: env!("NWP_MINI_COMMIT"),
             machine: machine(),
             free_memory: refine::free_memory(),
             cache: device::user_folder(),
-            tuning: devices.map(|device| TuningFacts::new(&device.name, ignored)).collect(),
+            tuning,
             gpu: survey,
-            file: self.file.as_deref().map(FileFacts::new).transpose()?,
+            file,
+            mechanism,
         };
         let mut out = io::stdout().lock();
-        match &facts.file {
-            Some(file) => file.print(&mut out)?,
-            None => facts.print(&mut out)?,
+        match (&facts.file, &facts.mechanism) {
+            (Some(file), _) => file.print(&mut out)?,
+            (None, Some(mechanism)) => mechanism.print(&mut out)?,
+            (None, None) => facts.print(&mut out)?,
         }
         if let Some(json) = json {
             json.write_json(&facts)?;
@@ -177,10 +195,14 @@ impl TuningFacts {
             let Choice {
                 knob, precision, nz, from_columns, setting, us, built_in_us, date, ..
             } = choice;
+            let about = if knob.starts_with(chemistry::NAME) {
+                format!("factors in {precision}, from {from_columns} cells")
+            } else {
+                format!("{precision}, {nz} levels, from {from_columns} columns")
+            };
             writeln!(
                 out,
-                "{:<15}{knob}, {precision}, {nz} levels, from {from_columns} columns: {setting} \
-                 ({us:.1} us instead of {built_in_us:.1}, {date})",
+                "{:<15}{knob}, {about}: {setting} ({us:.1} us instead of {built_in_us:.1}, {date})",
                 ""
             )?;
         }

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use clap::Args;
+use rayon::prelude::*;
 use serde::Serialize;
 use tracing::debug;
 
@@ -54,6 +55,9 @@ pub(super) struct Kernels {
     #[arg(long)]
     force: bool,
 }
+
+/// Compilations of a thread before the lines of all are printed.
+const ENTRIES_PER_THREAD: usize = 8;
 
 /// One line of the table.
 #[derive(Debug, Serialize)]
@@ -112,17 +116,19 @@ impl Kernels {
             "kernel", "variant", "arch", "real", "registers", "local", "spill", "shared", "f64"
         )?;
         let of_chemistry = self.of_chemistry()?;
-        let mut rows = Vec::new();
+        let mut entries = Vec::new();
         for &arch in &self.arch {
             let weather = precisions.iter().flat_map(|&real| catalogue(real, self.nz.into()));
             let weather = weather.filter(|_| self.mechanism.is_empty());
-            for entry in weather.chain(of_chemistry.iter().cloned()) {
-                let start = Instant::now();
-                for row in rows_of(&compiler, &entry, arch)? {
-                    print(&row, &mut out)?;
-                    rows.push(row);
-                }
-                debug!("{}: {:.2} s", entry.source.file, start.elapsed().as_secs_f64());
+            entries.extend(weather.chain(of_chemistry.iter().cloned()).map(|entry| (entry, arch)));
+        }
+        let mut rows = Vec::new();
+        // Side by side, some at a time, so that lines come while others are compiled.
+        for some in entries.chunks(ENTRIES_PER_THREAD * rayon::current_num_threads()) {
+            let compiled = some.par_iter().map(|(entry, arch)| rows_of(&compiler, entry, *arch));
+            for row in compiled.collect::<Result<Vec<_>>>()?.into_iter().flatten() {
+                print(&row, &mut out)?;
+                rows.push(row);
             }
         }
         let faults: Vec<String> = rows.iter().filter_map(Row::fault).collect();
@@ -162,6 +168,7 @@ impl Kernels {
 
 /// One line for each kernel of an entry.
 fn rows_of(compiler: &Compiler, entry: &Entry, arch: Architecture) -> Result<Vec<Row>> {
+    let start = Instant::now();
     let row = |receipt| Row {
         receipt,
         variant: entry.variant.clone(),
@@ -171,7 +178,9 @@ fn rows_of(compiler: &Compiler, entry: &Entry, arch: Architecture) -> Result<Vec
         hot: entry.hot,
         most_spilled: entry.most_spilled,
     };
-    Ok(receipts(compiler, &entry.source, arch)?.into_iter().map(row).collect())
+    let rows = receipts(compiler, &entry.source, arch)?.into_iter().map(row).collect();
+    debug!("{}: {:.2} s", entry.source.file, start.elapsed().as_secs_f64());
+    Ok(rows)
 }
 
 fn print(row: &Row, out: &mut impl Write) -> Result<()> {

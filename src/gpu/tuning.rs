@@ -6,6 +6,7 @@
 use std::fmt;
 
 use crate::advection::gpu::{self as transport, March};
+use crate::chemistry::gpu::tuning as chemistry;
 use crate::device::Gpu;
 use crate::device::tuning::Choice;
 use crate::real::Precision;
@@ -43,8 +44,12 @@ impl Knob {
         }
     }
 
-    /// Returns `true` if a choice is about a knob and one of its settings.
+    /// Returns `true` if a choice is about a knob and one of its settings, or about a mechanism of reactions, which
+    /// are not known before they are read.
     pub fn is_possible(choice: &Choice) -> bool {
+        if chemistry::is_possible(choice) {
+            return true;
+        }
         let knob = Self::ALL.into_iter().find(|knob| knob.name() == choice.knob);
         let all = [Precision::F32, Precision::F64];
         let precision = all.into_iter().find(|real| real.name() == choice.precision);

@@ -103,6 +103,7 @@ impl CellFile {
             hydrolysis: source.hydrolysis()?,
             photolysis: source.photolysis()?,
             start: source.start(follows_sun)?,
+            first_step: Vec::new(),
         };
         let notes = source.notes;
         Ok(Self { cells, inert, dt: reader.number("dt")?, notes })

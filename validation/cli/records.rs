@@ -5,6 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
+use nwp_mini_support::project;
 use roxmltree::Document;
 use serde_json::Value;
 
@@ -202,6 +203,27 @@ fn what_is_no_record_is_refused() {
     refused(3, &["bench", "--merge", "nowhere.json"], &["nowhere.json"]);
     refused(3, &["bench", "--merge", "data/soc.nc"], &["soc.nc"]);
     refused(2, &["bench", "wsm5", "--merge", text(&path)], &["--merge"]);
+}
+
+/// A mechanism is looked over as files are.
+#[test]
+fn mechanisms_are_told_about() {
+    let mut info = program();
+    let path = project().join("data/chemistry/radm2.kpp");
+    let found = info.env("CUDA_VISIBLE_DEVICES", "").arg("info").arg(&path).output();
+    let found = found.expect("the program starts");
+    let told = String::from_utf8_lossy(&found.stdout);
+    assert!(found.status.success(), "{found:?}");
+    for words in [
+        "radm2: 59 variable and 2 fixed species, 156 reactions",
+        "entries",
+        "21 photolysis frequencies; a clear sky knows all of them",
+        "GPU kernels    no GPU here",
+        "nwp-mini kernels --mechanism",
+    ] {
+        assert!(told.contains(words), "{words}: {told}");
+    }
+    refused(3, &["info", "nowhere.kpp"], &["nowhere.kpp"]);
 }
 
 /// A device that cannot be seen is none, whatever drivers there are.

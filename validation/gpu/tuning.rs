@@ -92,6 +92,49 @@ fn what_was_measured_is_used_unless_it_is_stale() {
     }
 }
 
+/// A mechanism's kernels are tried, and those that were the fastest are used.
+#[test]
+fn mechanisms_have_kernels_as_measured() {
+    const MECHANISM: &str = "data/chemistry/small_strato.kpp";
+    let Some(gpu) = gpu(true) else { return };
+    let cache = tempfile::tempdir().unwrap();
+    let path = file_of(&gpu, cache.path());
+    let [table, _] =
+        said(cache.path(), &["tune", "chemistry", "--mechanism", MECHANISM, "--runs", "3"]);
+    println!("{table}");
+    assert!(table.contains("(built in)") && !table.contains("left out"), "{table}");
+    let load = || Tuning::load(&path, &gpu.device().name, Knob::is_possible).unwrap();
+    let tuning = load().expect("a file");
+    // Factors in both precisions, each for all numbers of cells or for few and for many.
+    assert!((2..=4).contains(&tuning.choices.len()), "{tuning:?}");
+    assert!(tuning.choices.iter().all(|choice| choice.us <= choice.built_in_us), "{tuning:?}");
+
+    let cells = cache.path().join("cells.nc");
+    let mut file = netcdf::create(&cells).expect("a file");
+    file.add_dimension("cell", 5).expect("a dimension");
+    for (name, value) in [("temp", 240.0), ("cfactor", 1e-6), ("tstart", 43_200.0)] {
+        let mut variable = file.add_variable::<f64>(name, &["cell"]).expect("a variable");
+        variable.put_values(&[value; 5], ..).expect("values");
+    }
+    drop(file);
+    let output = cache.path().join("out.nc");
+    let [cells, output] = [&cells, &output].map(|path| path.to_str().expect("UTF-8"));
+    let solved = ["chemistry", "--mechanism", MECHANISM, "--input", cells, "--output", output];
+    let solved = [&solved[..], &["--force", "--backend", "gpu"]].concat();
+    for form in ["thread", "straight 32x2"] {
+        let mut other = tuning.clone();
+        for choice in &mut other.choices {
+            form.clone_into(&mut choice.setting);
+        }
+        fs::write(&path, other.text()).unwrap();
+        let [table, log] = said(cache.path(), &solved);
+        assert!(table.contains(&format!("(GPU, {form})")), "{table}{log}");
+        let [about, _] = said(cache.path(), &["info", MECHANISM]);
+        assert!(about.contains(&format!("{form}, factors in f64")), "{about}");
+        assert!(about.contains("(measured)") && !about.contains("(built in)"), "{about}");
+    }
+}
+
 /// Compiles every candidate: half a minute and more.
 #[test]
 #[ignore = "compiles all candidates"]

@@ -218,6 +218,7 @@ fn cells_of_other_mechanisms_are_refused() {
         air_density: vec![2.46e19; 3],
         hydrolysis: vec![0.0; 3],
         start: vec![0.0; 3],
+        first_step: Vec::new(),
         photolysis: vec![0.0; photolysis],
         ..Cells::default()
     };

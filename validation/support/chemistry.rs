@@ -116,6 +116,7 @@ impl Case {
             hydrolysis: self.optional("rc_n2o5").unwrap_or_else(|| vec![0.0; count]),
             photolysis,
             start: self.optional("tstart").unwrap_or_else(|| vec![0.0; count]),
+            first_step: Vec::new(),
         }
     }
 
@@ -162,6 +163,7 @@ pub fn picked(cells: &Cells, order: &[usize]) -> Cells {
         hydrolysis: pick(&cells.hydrolysis),
         photolysis: pick(&cells.photolysis),
         start: pick(&cells.start),
+        first_step: Vec::new(),
     }
 }
 

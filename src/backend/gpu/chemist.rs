@@ -166,12 +166,19 @@ impl<R: OnDevice> Chemist<R> {
         Ok(())
     }
 
+    /// First steps of the cells' next calls, s. Waits for the device.
+    pub(super) fn first_steps(&self) -> Result<Vec<f64>> {
+        self.coupling.first_steps()
+    }
+
     /// Goes on from what had been done, or from nothing.
     pub(super) fn take_up(
         &mut self,
         tally: ChemistryTally,
         changes: &[TracerChange],
+        first_steps: &[f64],
     ) -> Result<()> {
+        self.coupling.set_first_steps(first_steps)?;
         self.waited = tally.waited;
         self.before = tally;
         self.calls = 0;

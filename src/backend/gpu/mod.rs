@@ -275,7 +275,7 @@ impl<R: OnDevice> Backend<R> for OnGpu<R> {
             passive.resume_decayed(&[])?;
         }
         if let Some(chemist) = &mut self.chemist {
-            chemist.take_up(ChemistryTally::default(), &[])?;
+            chemist.take_up(ChemistryTally::default(), &[], &[])?;
         }
         (self.steps, self.launched, self.launched_together) = (0, 0, 0);
         self.clock.restart();

@@ -16,18 +16,20 @@ impl<R: OnDevice> OnGpu<R> {
         parts.extend(self.passive_sums()?);
         let changes = self.changes_of(self.alone())?;
         let passive = self.passive_changes()?;
-        let chemistry = self.chemist.as_ref().map(|chemist| chemist.tally()).transpose()?;
-        let chemistry = chemistry.unwrap_or_default();
-        let gathered = Gathered { surface, changes, passive, chemistry, parts };
+        let chemist = self.chemist.as_ref();
+        let chemistry = chemist.map(|chemist| chemist.tally()).transpose()?.unwrap_or_default();
+        let first_steps = chemist.map(|chemist| chemist.first_steps()).transpose()?;
+        let first_steps = first_steps.unwrap_or_default();
+        let gathered = Gathered { surface, changes, passive, chemistry, first_steps, parts };
         Ok(Standing { state, gathered })
     }
 
     /// Goes on with what has been gathered: with the very sums of a run on a device, or with what
     /// another backend makes of its own.
     pub(super) fn take_up(&mut self, gathered: &Gathered<R>) -> Result<()> {
-        let Gathered { surface, changes, passive, chemistry, parts } = gathered;
+        let Gathered { surface, changes, passive, chemistry, first_steps, parts } = gathered;
         if let Some(chemist) = &mut self.chemist {
-            chemist.take_up(*chemistry, passive)?;
+            chemist.take_up(*chemistry, passive, first_steps)?;
         }
         let (alone, layout) = (self.alone(), self.layout);
         // The first of `PLANES`.

@@ -68,6 +68,10 @@ shared_struct! {
         status: ReadPointer<i32>, "1";
         /// Counters of every cell.
         counters: ReadPointer<i32>, "1";
+        /// The step that every cell's integration would go on with.
+        next_steps: ReadPointer<f64>, "s";
+        /// The first step of every cell's next call, 0 for that of all; nothing where that is the same in every call.
+        first_steps: DevicePointer<f64>, "s";
         /// Made by reactions and by clipping: (species, term, block).
         sums: DevicePointer<f64>, "kg ppmv";
         /// Steps, most steps of a cell, cells that failed, the first of them.
@@ -198,14 +202,13 @@ impl<R: Real + Element> Coupling<R> {
     ) -> Result<Self> {
         let settings = Settings { lu: LuPrecision::F64, ..coupled.settings(1.0) };
         let kinetics = &coupled.kinetics;
-        let shared = gpu.device().shared_bytes as usize;
-        let form = Mapping::Auto.form(kinetics, settings.lu, shared)?;
+        let [rows, columns] = parts.reacting.clone();
+        let count = layout.shape.nz * rows.len() * columns.len();
         let Settings { method, rates, lu, .. } = settings;
+        let form = Mapping::Auto.form_on(gpu, kinetics, lu, count)?;
         let integrator = Integrator::new(gpu, kinetics, Plan { method, rates, lu, form })?;
         let module = gpu.module(&source(R::PRECISION))?;
 
-        let [rows, columns] = parts.reacting.clone();
-        let count = layout.shape.nz * rows.len() * columns.len();
         let (variables, fixed) = (kinetics.variables(), kinetics.fixed.len());
         let frequencies = coupled.mechanism.photolysis.len();
         let zeros = |each: usize| vec![0.0; each * count];
@@ -218,6 +221,7 @@ impl<R: Real + Element> Coupling<R> {
             hydrolysis: zeros(1),
             photolysis: zeros(frequencies),
             start: zeros(1),
+            first_step: if coupled.keeps_steps { zeros(1) } else { Vec::new() },
         })?;
         let places = gpu.upload(&places(coupled, place))?;
         let where_columns_are = gpu.upload(&where_columns_are(coupled, layout))?;
@@ -255,6 +259,8 @@ impl<R: Real + Element> Coupling<R> {
             start,
             status: cells.status.pointer().read(),
             counters: cells.counters.pointer().read(),
+            next_steps: cells.times.pointer_to(2 * count).read(),
+            first_steps: cells.first_steps.as_ref().map(Buffer::pointer).unwrap_or_default(),
             sums: sums.pointer(),
             tally: words.pointer(),
             cells: count as i64,
@@ -361,6 +367,28 @@ impl<R: Real + Element> Coupling<R> {
             (cell as usize, -((words[3] & 0xff) as i32))
         });
         Ok(Done { steps: words[0], most: words[1], failed: words[2], first })
+    }
+
+    /// First steps of the cells' next calls, s; empty where they are the same in every call. Waits for the device.
+    ///
+    /// # Errors
+    ///
+    /// As [`Coupling::new`].
+    pub fn first_steps(&self) -> Result<Vec<f64>> {
+        self.cells.first_steps.as_ref().map_or_else(|| Ok(Vec::new()), Buffer::to_vec)
+    }
+
+    /// Sets them; those of a run that had none begin as in the first call.
+    ///
+    /// # Errors
+    ///
+    /// As [`Coupling::new`].
+    pub fn set_first_steps(&self, steps: &[f64]) -> Result<()> {
+        match &self.cells.first_steps {
+            Some(buffer) if steps.len() == buffer.len() => buffer.upload(steps),
+            Some(buffer) => buffer.clear(),
+            None => Ok(()),
+        }
     }
 
     /// Sets the sums of the changes, which `changes` are where there are any, and nothing done.

@@ -21,6 +21,7 @@ mod rounds;
 mod schedule;
 mod straight;
 mod text;
+pub(crate) mod tuning;
 
 pub use form::Form;
 pub use text::{Plan, RATE_THREADS, check, integration_source, rates_source};
@@ -48,6 +49,29 @@ pub enum Mapping {
 }
 
 impl Mapping {
+    /// The form of kernels for so many cells of a mechanism on a device: what was measured there to be the fastest,
+    /// if the choice is open, and else as [`Mapping::form`] has it.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Mapping::form`].
+    pub fn form_on(
+        self,
+        gpu: &Gpu,
+        kinetics: &Kinetics,
+        lu: LuPrecision,
+        cells: usize,
+    ) -> Result<Form> {
+        let measured = match self {
+            Self::Auto => tuning::measured(gpu, kinetics, lu, cells),
+            _ => None,
+        };
+        match measured {
+            Some(form) => Ok(form),
+            None => self.form(kinetics, lu, gpu.device().shared_bytes as usize),
+        }
+    }
+
     /// The form of kernels for a mechanism on a device whose blocks have so much shared memory, bytes.
     ///
     /// # Errors
@@ -229,6 +253,7 @@ impl Integrator {
             ("air_density", cells.air_density.len(), 1),
             ("hydrolysis", cells.hydrolysis.len(), 1),
             ("start", cells.start.len(), 1),
+            ("first_step", cells.first_step.len(), usize::from(!cells.first_step.is_empty())),
             ("photolysis", cells.photolysis.len(), frequencies.max(self.frequencies)),
         ];
         match found.into_iter().find(|(_, found, of_a_cell)| *found != of_a_cell * count) {
@@ -270,7 +295,10 @@ impl Integrator {
             times: gpu.zeros(TIMES * count)?,
             taken: gpu.zeros(1)?,
             order: None,
-            first_steps: None,
+            first_steps: match &cells.first_step[..] {
+                [] => None,
+                steps => Some(gpu.upload(steps)?),
+            },
         })
     }
 
@@ -392,21 +420,6 @@ impl CellsOnDevice {
         self.set_order(gpu, &order)
     }
 
-    /// Gives every cell a first step, s; 0 for that of all.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Gpu`].
-    ///
-    /// # Panics
-    ///
-    /// When there is not one for each cell.
-    pub fn set_first_steps(&mut self, gpu: &Gpu, steps: &[f64]) -> Result<()> {
-        assert_eq!(steps.len(), self.count, "a first step for each cell");
-        self.first_steps = Some(gpu.upload(steps)?);
-        Ok(())
-    }
-
     /// Concentrations with those of a cell side by side.
     ///
     /// # Errors
@@ -456,7 +469,7 @@ pub fn integrate(
     mapping: Mapping,
     cells: &mut Cells,
 ) -> Result<(Vec<Outcome>, Integrator)> {
-    let form = mapping.form(kinetics, settings.lu, gpu.device().shared_bytes as usize)?;
+    let form = mapping.form_on(gpu, kinetics, settings.lu, cells.len())?;
     let Settings { method, rates, lu, .. } = *settings;
     let integrator = Integrator::new(gpu, kinetics, Plan { method, rates, lu, form })?;
     let on_device = integrator.upload(cells)?;

@@ -233,7 +233,7 @@ impl Bench {
 }
 
 /// WRF-Chem's settings over an interval.
-fn settings(interval: f64) -> Settings {
+pub(in crate::cli) fn settings(interval: f64) -> Settings {
     Settings {
         method: methods::ROS3,
         tolerances: Tolerances { relative: 1e-3, absolute: 1.0 },
@@ -292,6 +292,16 @@ fn warm_cells(mechanism: &Mechanism, kinetics: &Kinetics) -> Cells {
     }
     integrate(kinetics, &settings(SPIN_UP), &mut cells);
     cells
+}
+
+/// So many warm cells, of which those beyond the first hundreds are repetitions.
+pub(in crate::cli) fn warm_cells_of(
+    mechanism: &Mechanism,
+    kinetics: &Kinetics,
+    count: usize,
+) -> Cells {
+    let warm = warm_cells(mechanism, kinetics);
+    picked((0..count).map(|cell| (&warm, cell % DIFFERENT)))
 }
 
 /// The same cells without radicals.

@@ -2,7 +2,7 @@
 //! this machine.
 
 mod capacity;
-mod chemistry;
+pub(super) mod chemistry;
 mod cpu;
 mod csr;
 pub(super) mod figure;

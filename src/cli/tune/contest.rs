@@ -10,6 +10,8 @@ use time::OffsetDateTime;
 use super::Tune;
 use super::ground::Ground;
 use crate::backend::gpu::OnDevice;
+use crate::chemistry::cells::LuPrecision;
+use crate::chemistry::gpu::{Form, tuning};
 use crate::device::Gpu;
 use crate::device::tuning::Choice;
 use crate::error::Result;
@@ -27,7 +29,7 @@ const FINALISTS: usize = 5;
 /// Fewest columns along an axis of a grid that is made smaller to fit.
 const SMALLEST: usize = 8;
 /// Part by which a setting has to be faster than the built-in one: less is noise.
-const GAIN: f64 = 0.01;
+pub(super) const GAIN: f64 = 0.01;
 
 /// Largest difference by rounding, relative to the largest value.
 const ROUNDING: f64 = 1e-3;
@@ -37,7 +39,7 @@ const FATES: f64 = 0.01;
 /// One timed setting, in the form for programs.
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct Trial {
-    knob: &'static str,
+    knob: String,
     precision: &'static str,
     nz: usize,
     grid: String,
@@ -49,6 +51,33 @@ pub(super) struct Trial {
     gpu: String,
     version: &'static str,
     commit: &'static str,
+}
+
+impl Trial {
+    /// A form of the kernels for a mechanism, by the name of its setting, on some cells.
+    pub(super) fn of_cells(
+        gpu: &Gpu,
+        (knob, lu): (&str, LuPrecision),
+        cells: usize,
+        (form, built_in): (Form, Form),
+        median_s: f64,
+        runs: u32,
+    ) -> Self {
+        Self {
+            knob: knob.to_owned(),
+            precision: tuning::precision(lu).name(),
+            nz: tuning::LEVELS,
+            grid: format!("{cells} cells"),
+            setting: form.to_string(),
+            is_built_in: form == built_in,
+            is_final: true,
+            median_s,
+            runs,
+            gpu: gpu.device().name.clone(),
+            version: env!("CARGO_PKG_VERSION"),
+            commit: env!("NWP_MINI_COMMIT"),
+        }
+    }
 }
 
 /// The settings of one knob against each other.
@@ -148,7 +177,7 @@ impl<R: Working + OnDevice, W: Write> Contest<'_, R, W> {
             let seconds = ground.contestant(setting)?.time(runs, self.tune.dt)?;
             ranking.push((setting, seconds));
             self.trials.push(Trial {
-                knob: self.knob.name(),
+                knob: self.knob.name().to_owned(),
                 precision: <R as Real>::NAME,
                 nz: ground.shape().nz,
                 grid: ground.shape().to_string(),
@@ -250,7 +279,7 @@ fn part_off<R: Real>(found: &[R], expected: &[R], cells: usize) -> f64 {
 }
 
 /// A time in µs with as many digits as it is good for.
-fn rounded(seconds: f64) -> f64 {
+pub(super) fn rounded(seconds: f64) -> f64 {
     (seconds * 1e9).round() / 1e3
 }
 

@@ -1,5 +1,6 @@
 //! `nwp-mini tune`: which settings of the kernels are the fastest on this GPU.
 
+mod cells;
 mod contest;
 mod ground;
 
@@ -33,10 +34,12 @@ use crate::wsm5::Fallout;
 /// on a large one, and the size from which on the setting of the large one is faster. The winners are
 /// kept in a small file for each kind of GPU in the user's cache folder, beside the compiled kernels,
 /// and every later run with as many levels uses them; nwp-mini info shows them. A file that was made by another version or for other kernels is
-/// not used. Results do not depend on the settings but for rounding, and a setting whose results
+/// not used. For a mechanism of reactions: the mapping of cells to threads, for few cells and for many. Results do not depend on the settings but for rounding, and a setting whose results
 /// differ by more is left out.
 ///
 /// Example: nwp-mini tune
+///
+/// Example: nwp-mini tune chemistry --mechanism data/chemistry/radm2.kpp
 ///
 /// Example: nwp-mini tune --input wrfout_d01.nc --precision f64 --dry-run
 #[derive(Debug, Args)]
@@ -59,6 +62,9 @@ pub(super) struct Tune {
     /// How precipitation falls [default: both ways]
     #[arg(long, value_name = "SCHEME")]
     fallout: Option<FalloutChoice>,
+    /// Mechanism of reactions to tune the chemistry for
+    #[arg(long, value_name = "FILE.kpp", default_value = "data/chemistry/radm2.kpp")]
+    mechanism: PathBuf,
     /// Precision of the computation
     #[arg(long, value_name = "PRECISION", default_value = "f32")]
     precision: Precision,
@@ -95,6 +101,8 @@ enum Part {
     Advection,
     /// Cloud microphysics
     Wsm5,
+    /// Mechanisms of reactions
+    Chemistry,
 }
 
 impl Tune {
@@ -114,10 +122,18 @@ impl Tune {
         let options = Options { device: self.device, tuning: None, ..self.place.options() };
         let gpu = Gpu::open(&options)?;
         let mut out = io::stdout().lock();
-        let (choices, trials) = match self.precision {
-            Precision::F32 => self.measure::<f32>(&gpu, &mut out)?,
-            Precision::F64 => self.measure::<f64>(&gpu, &mut out)?,
-        };
+        let (mut choices, mut trials) = (Vec::new(), Vec::new());
+        if self.parts.iter().any(|part| *part != Part::Chemistry) || self.parts.is_empty() {
+            (choices, trials) = match self.precision {
+                Precision::F32 => self.measure::<f32>(&gpu, &mut out)?,
+                Precision::F64 => self.measure::<f64>(&gpu, &mut out)?,
+            };
+        }
+        if self.parts.contains(&Part::Chemistry) || self.parts.is_empty() {
+            let (more_choices, more_trials) = cells::measure(self, &gpu, &mut out)?;
+            choices.extend(more_choices);
+            trials.extend(more_trials);
+        }
         let name = &gpu.device().name;
         if let Some(json) = json {
             json.write_json(&trials)?;

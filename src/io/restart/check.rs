@@ -4,7 +4,8 @@
 use ndarray::Array2;
 use time::PrimitiveDateTime;
 
-use super::{COLUMN_MASS, DOMAIN_PLANES, Restart, dimensions, kept_name, planes};
+use super::dimension::CHEMISTRY_CELL;
+use super::{COLUMN_MASS, DOMAIN_PLANES, FIRST_STEPS, Restart, dimensions, kept_name, planes};
 use crate::calendar;
 use crate::constants::Constants;
 use crate::error::Result;
@@ -68,6 +69,24 @@ pub(super) fn contents<R: Stored>(
         finite(reader, name, plane.iter().map(|x| f64::from(*x)))?;
     }
     state(reader, &restart.standing.state)
+}
+
+/// Fails where the first steps of the chemistry are no steps of cells of a grid.
+pub(super) fn first_steps(reader: &Reader, steps: &[f64], shape: Shape) -> Result<()> {
+    if steps.len() > shape.cells() {
+        return Err(reader.error(format!(
+            "dimension {CHEMISTRY_CELL} is {}; {} at most is expected, the cells of the run",
+            steps.len(),
+            shape.cells()
+        )));
+    }
+    match steps.iter().position(|step| !(*step >= 0.0 && step.is_finite())) {
+        None => Ok(()),
+        Some(at) => Err(reader.error(format!(
+            "variable {FIRST_STEPS} is {} at {at}; seconds from 0 on are expected",
+            steps[at]
+        ))),
+    }
 }
 
 fn steps<R>(reader: &Reader, restart: &Restart<R>) -> Result<()> {

@@ -9,10 +9,10 @@ use tracing::{debug, warn};
 
 use super::check;
 use super::digest::digest;
-use super::dimension::PART;
+use super::dimension::{CHEMISTRY_CELL, PART};
 use super::{
-    CHEMISTRY_TALLY, COLUMN_MASS, DIGEST, DOMAIN_PLANES, FIGURES, FORM, FrameRow, PROFILES,
-    Restart, kept_name,
+    CHEMISTRY_TALLY, COLUMN_MASS, DIGEST, DOMAIN_PLANES, FIGURES, FIRST_STEPS, FORM, FrameRow,
+    PROFILES, Restart, kept_name,
 };
 use crate::calendar;
 use crate::error::{Advice, Result};
@@ -226,7 +226,14 @@ impl RestartFile {
         })?;
         let chemistry = ChemistryTally::of_numbers(tally);
         let (surface, passive) = (Surface::of(planes), passive.collect());
-        Ok(Standing { state, gathered: Gathered { surface, changes, passive, chemistry, parts } })
+        let first_steps = if reader.has(FIRST_STEPS) {
+            numbers(reader, FIRST_STEPS, &[reader.dimension(CHEMISTRY_CELL)?])?
+        } else {
+            Vec::new()
+        };
+        check::first_steps(reader, &first_steps, shape)?;
+        let gathered = Gathered { surface, changes, passive, chemistry, first_steps, parts };
+        Ok(Standing { state, gathered })
     }
 
     /// Numbers that the file has for each passive tracer.

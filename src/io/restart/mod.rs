@@ -41,6 +41,9 @@ const FORM: i32 = 2;
 /// The global attribute with the [`digest()`] of everything else in the file.
 pub const DIGEST: &str = "digest";
 
+/// First steps of the next call of the chemistry, s, by the cells that have chemistry.
+const FIRST_STEPS: &str = "chemistry_first_steps";
+
 /// The attribute with what the chemistry has done.
 const CHEMISTRY_TALLY: &str = "chemistry_tally";
 
@@ -136,6 +139,7 @@ mod dimension {
     pub(super) const REPORT: &str = "report";
     pub(super) const FIGURE: &str = "figure";
     pub(super) const PART: &str = "part";
+    pub(super) const CHEMISTRY_CELL: &str = "chemistry_cell";
 }
 
 /// Names and lengths of the dimensions of space.

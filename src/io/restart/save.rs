@@ -5,8 +5,8 @@ use netcdf::{AttributeValue, FileMut};
 
 use super::digest::digest;
 use super::{
-    About, CHEMISTRY_TALLY, COLUMN_MASS, DIGEST, DOMAIN_PLANES, FORM, PROFILES, Saved, dimension,
-    dimensions, kept_name, planes, profiles,
+    About, CHEMISTRY_TALLY, COLUMN_MASS, DIGEST, DOMAIN_PLANES, FIRST_STEPS, FORM, PROFILES, Saved,
+    dimension, dimensions, kept_name, planes, profiles,
 };
 use crate::calendar;
 use crate::error::Result;
@@ -184,13 +184,17 @@ fn put_standing<R: Stored>(file: &mut FileMut, saved: &Saved<R>) -> netcdf::Resu
     for (tracer, field) in standing.state.tracers() {
         put(file, &kept_name(tracer), memory(field))?;
     }
-    let Gathered { surface, parts, .. } = &standing.gathered;
+    let Gathered { surface, first_steps, parts, .. } = &standing.gathered;
     for (name, plane) in Surface::<R>::NAMES.into_iter().zip(surface.planes()) {
         put(file, name, memory(plane))?;
     }
     if !parts.is_empty() {
         file.add_dimension(dimension::PART, parts.len())?;
         add(file, "parts", &[dimension::PART], parts)?;
+    }
+    if !first_steps.is_empty() {
+        file.add_dimension(dimension::CHEMISTRY_CELL, first_steps.len())?;
+        add(file, FIRST_STEPS, &[dimension::CHEMISTRY_CELL], first_steps)?;
     }
     if !reports.is_empty() {
         let figures: Vec<f64> = reports.iter().flat_map(|report| report.figures).collect();

@@ -222,6 +222,29 @@ fn a_restart_goes_on_with_the_chemistry_to_the_bit() {
     place.run(&refused).refused(2, &["--chemistry", "--restart"]);
 }
 
+/// A call begins with the step that the last one ended with, unless it is to begin as WRF-Chem's do.
+#[test]
+fn kept_steps_are_fewer_for_the_same_chemistry() {
+    let place = place();
+    let options = ["--steps", "10", BY_DAY[0], BY_DAY[1]];
+    let steps = |place: &Place| {
+        place.json("figures.json")["chemistry"]["steps_mean"].as_f64().expect("a number")
+    };
+    let kept = run(&place, "kept.nc", &options);
+    let few = steps(&place);
+    let each = run(&place, "each.nc", &[&options[..], &["--hstart", "off"]].concat());
+    let many = steps(&place);
+    assert!(few < 0.8 * many && few >= 1.0, "{few} {many}");
+    for name in ["o3", "no2", "oh"] {
+        let (a, b) = (kept.last(name), each.last(name));
+        let most = b.iter().fold(0.0_f64, |most, x| most.max(x.abs()));
+        let off = a.iter().zip(&b).fold(0.0_f64, |most, (a, b)| most.max((a - b).abs()));
+        // Both keep to a relative tolerance of 1e-3 in a step.
+        assert!(off > 0.0 && off < 1e-3 * most, "{name}: {off:e} of {most:e}");
+    }
+    place.run(&["--restart", "r.nc", "--hstart", "off"]).refused(2, &["--hstart"]);
+}
+
 #[test]
 fn fields_of_the_input_and_backgrounds_are_where_species_begin() {
     let mut small = Small::new();

@@ -32,6 +32,8 @@ int main(int count, char** arguments)
     args.start = input.array<double>("start");
     args.status = input.array<int>("status");
     args.counters = input.array<int>("counters");
+    args.next_steps = input.array<double>("next_steps");
+    args.first_steps = input.array<double>("first_steps");
     args.sums = input.array<double>("sums");
     args.tally = input.array<unsigned long long>("tally");
     args.call = 3;

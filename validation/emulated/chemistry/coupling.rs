@@ -73,6 +73,7 @@ fn coupled(random: &mut Random, shape: Shape, set: &TracerSet) -> Coupled {
         place,
         date: datetime!(2005-06-21 12:00:00),
         interval: 60.0,
+        keeps_steps: true,
     }
 }
 
@@ -208,6 +209,8 @@ impl<R: Real + Element + Constants> Case<R> {
         records.put("factor", &self.factor);
         records.put("status", &self.status);
         records.put("counters", &self.counters);
+        records.put("next_steps", &self.factor[..self.cells.len()]);
+        records.put("first_steps", &vec![-1.0_f64; self.cells.len()]);
         records.put("sums", &vec![0.5; 2 * variable.len() * BLOCKS]);
         records.put("tally", &[10_u64, 12, 0, u64::MAX]);
         let sun = Sun::at(coupled.date, 0.0);
@@ -333,6 +336,9 @@ impl<R: Real + Element + Constants> Case<R> {
         let tally = found.take::<u64>("tally");
         let most = steps.clone().max().unwrap_or(0).max(12);
         assert_eq!(tally[..3], [10 + steps.sum::<u64>(), most, failed], "{}", self.about);
+        let steps = self.status.iter().zip(&self.factor);
+        let steps = steps.map(|(status, next)| if *status == 1 { *next } else { 0.0 });
+        assert!(found.take::<f64>("first_steps").into_iter().eq(steps), "{}", self.about);
         assert_eq!(tally[3], 3 << 40 | 5 << 8 | 7, "{}: the first that failed", self.about);
     }
 }

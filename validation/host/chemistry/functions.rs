@@ -23,6 +23,7 @@ fn rate(text: &str) -> f64 {
         hydrolysis: vec![2e-3],
         photolysis: vec![7e-3; mechanism.photolysis.len()],
         start: vec![43_200.0],
+        first_step: Vec::new(),
         ..Cells::default()
     };
     rate_constants(&kinetics, &cells)[0]

@@ -176,7 +176,9 @@ impl Backend<f32> for Wide {
         let state = state.map(narrow);
         let surface = Surface::of(gathered.surface.planes().map(narrow));
         let Gathered { changes, passive, chemistry, parts, .. } = gathered;
-        Ok(Standing { state, gathered: Gathered { surface, changes, passive, chemistry, parts } })
+        let first_steps = Vec::new();
+        let gathered = Gathered { surface, changes, passive, chemistry, first_steps, parts };
+        Ok(Standing { state, gathered })
     }
 
     fn drive(&mut self, moment: &Moment<f32>) -> Result<()> {

@@ -1,0 +1,147 @@
+//! Mappings of cells to threads, as settings that can be tuned without changing results.
+
+use sha2::{Digest, Sha256};
+
+use super::{Form, Plan, text};
+use crate::chemistry::cells::{LuPrecision, RateUpdate};
+use crate::chemistry::kinetics::Kinetics;
+use crate::chemistry::rosenbrock::methods;
+use crate::device::Gpu;
+use crate::device::tuning::Choice;
+use crate::real::Precision;
+
+/// Beginning of the names of the setting in files; a digest of the mechanism follows.
+pub(crate) const NAME: &str = "chemistry ";
+
+/// Digits of a digest that tell mechanisms apart.
+const DIGITS: usize = 16;
+
+/// Cells have no levels: what a choice says where it would name the levels of a column.
+pub(crate) const LEVELS: usize = 1;
+
+/// Name of the setting in files, for a mechanism.
+pub(crate) fn name(kinetics: &Kinetics) -> String {
+    let (method, rates) = (methods::ROS3, RateUpdate::Frozen);
+    let plan = Plan { method, rates, lu: LuPrecision::F64, form: Form::thread() };
+    // The tables of a mechanism tell all of it but its rates.
+    let texts = [text::integration_source(kinetics, &plan), text::rates_source(kinetics)];
+    let mut digest = Sha256::new();
+    for source in &texts {
+        digest.update(&source.prelude);
+    }
+    format!("{NAME}{}", &format!("{:x}", digest.finalize())[..DIGITS])
+}
+
+/// Precision of the factors, as files name it.
+pub(crate) fn precision(lu: LuPrecision) -> Precision {
+    match lu {
+        LuPrecision::F64 => Precision::F64,
+        LuPrecision::F32 => Precision::F32,
+    }
+}
+
+/// True of a choice about some mechanism, whose setting is written as [`Form`] writes it.
+pub(crate) fn is_possible(choice: &Choice) -> bool {
+    let is_name = choice.knob.strip_prefix(NAME).is_some_and(|digest| {
+        digest.len() == DIGITS && digest.bytes().all(|digit| digit.is_ascii_hexdigit())
+    });
+    let are_sizes = |text: &str, count: usize| {
+        let mut sizes = text.split('x').map(str::parse::<usize>);
+        text.split('x').count() == count && sizes.all(|size| size.is_ok_and(|size| size > 0))
+    };
+    let is_form = match choice.setting.split_once(' ') {
+        None => choice.setting == Form::thread().to_string(),
+        Some(("straight", sizes)) => are_sizes(sizes, 2),
+        Some(("team", sizes)) => are_sizes(sizes, 3),
+        Some(_) => false,
+    };
+    let has_precision = [Precision::F32, Precision::F64].map(Precision::name);
+    is_name && is_form && choice.nz == LEVELS && has_precision.contains(&choice.precision.as_str())
+}
+
+/// All forms that are worth a trial on a device whose blocks have so much shared memory, bytes.
+pub(crate) fn candidates(kinetics: &Kinetics, lu: LuPrecision, shared_bytes: usize) -> Vec<Form> {
+    let straight =
+        Form::STRAIGHT_WORKERS.map(|workers| Form::straight(kinetics, lu, shared_bytes, workers));
+    let teams = Form::teams(kinetics, lu, shared_bytes);
+    straight.into_iter().flatten().chain(teams).chain([Form::thread()]).collect()
+}
+
+/// The form that was measured to be the fastest on this GPU for so many cells; `None` where none has been measured.
+pub(crate) fn measured(
+    gpu: &Gpu,
+    kinetics: &Kinetics,
+    lu: LuPrecision,
+    cells: usize,
+) -> Option<Form> {
+    let tuning = gpu.tuning()?;
+    let choice = tuning.choice(&name(kinetics), precision(lu), LEVELS, cells)?;
+    let all = candidates(kinetics, lu, gpu.device().shared_bytes as usize);
+    all.into_iter().find(|form| form.to_string() == choice.setting)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::chemistry::mechanism;
+
+    fn kinetics(text: &str) -> Kinetics {
+        let (mechanism, _) = mechanism::parse("m", text).mechanism().expect("a mechanism");
+        Kinetics::new(&mechanism).expect("kinetics")
+    }
+
+    fn choice(knob: &str, setting: &str) -> Choice {
+        Choice {
+            knob: knob.to_owned(),
+            precision: "f64".to_owned(),
+            nz: LEVELS,
+            from_columns: 1,
+            setting: setting.to_owned(),
+            measured_on: 4_096,
+            us: 1.0,
+            built_in_us: 2.0,
+            date: "2026-11-26".to_owned(),
+        }
+    }
+
+    #[test]
+    fn candidates_are_written_apart_and_can_be_read() {
+        let text = include_str!("../../../data/chemistry/radm2.kpp");
+        let kinetics = kinetics(text);
+        let knob = name(&kinetics);
+        for lu in [LuPrecision::F64, LuPrecision::F32] {
+            let all = candidates(&kinetics, lu, 227 << 10);
+            let mut names: Vec<String> = all.iter().map(ToString::to_string).collect();
+            assert!(names.len() > 4, "{names:?}");
+            for setting in &names {
+                assert!(is_possible(&choice(&knob, setting)), "{setting}");
+            }
+            names.sort();
+            names.dedup();
+            assert_eq!(names.len(), all.len(), "{names:?}");
+        }
+        for (knob, setting) in [
+            ("chemistry", "thread"),
+            ("chemistry 0123", "thread"),
+            (&*knob, "warp"),
+            (&*knob, "straight 32"),
+            (&*knob, "straight 32x0"),
+            (&*knob, "team 32x8"),
+            (&*knob, "team 32x8x-1"),
+        ] {
+            assert!(!is_possible(&choice(knob, setting)), "{knob} {setting}");
+        }
+        assert!(!is_possible(&Choice { nz: 27, ..choice(&knob, "thread") }));
+    }
+
+    #[test]
+    fn mechanisms_have_names_of_their_own() {
+        let text = |rate: &str| {
+            format!("#DEFVAR A = IGNORE; B = IGNORE; #EQUATIONS A = B : {rate}; B = A : 1e-3;")
+        };
+        let names =
+            ["1e-3", "2e-3", "ARR2(1e-3, 500, TEMP)"].map(|rate| name(&kinetics(&text(rate))));
+        assert_eq!(names[0], name(&kinetics(&text("1e-3"))));
+        assert!(names[0] != names[1] && names[1] != names[2], "{names:?}");
+    }
+}

@@ -1,0 +1,159 @@
+//! The mappings of cells to threads of a mechanism against each other.
+
+use std::io::Write;
+
+use time::OffsetDateTime;
+
+use super::Tune;
+use super::contest::{GAIN, Trial, rounded};
+use crate::chemistry::cells::{LuPrecision, Settings};
+use crate::chemistry::gpu::{Form, Integrator, Plan, integration_source, tuning};
+use crate::chemistry::kinetics::Kinetics;
+use crate::chemistry::mechanism::Mechanism;
+use crate::cli::bench::chemistry::{settings, warm_cells_of};
+use crate::cli::bench::figure::median;
+use crate::cli::chemistry::read_mechanism;
+use crate::device::Gpu;
+use crate::device::tuning::Choice;
+use crate::error::Result;
+
+/// Few cells and many: a level of a small grid, and all of it.
+const COUNTS: [usize; 2] = [1 << 12, 1 << 17];
+/// Interval of a call, s; that of a step of a weather model.
+const INTERVAL: f64 = 60.0;
+
+/// The forms of the kernels for a mechanism against each other.
+struct Trials<'a, W> {
+    tune: &'a Tune,
+    gpu: &'a Gpu,
+    mechanism: &'a Mechanism,
+    kinetics: &'a Kinetics,
+    /// Name of the setting in files.
+    knob: String,
+    lu: LuPrecision,
+    out: &'a mut W,
+    all: Vec<Trial>,
+}
+
+/// Forms by their times on some cells, s, the fastest first, with that of the built-in one.
+struct Ranking {
+    count: usize,
+    times: Vec<(Form, f64)>,
+    built_in: f64,
+}
+
+/// Measures the mappings for the mechanism that is asked for, with factors in both precisions.
+///
+/// # Errors
+///
+/// Those of reading the mechanism, and [`Error::Gpu`](crate::error::Error::Gpu).
+pub(super) fn measure(
+    tune: &Tune,
+    gpu: &Gpu,
+    out: &mut impl Write,
+) -> Result<(Vec<Choice>, Vec<Trial>)> {
+    let (mechanism, kinetics) = read_mechanism(&tune.mechanism)?;
+    let knob = tuning::name(&kinetics);
+    let (mut choices, mut all) = (Vec::new(), Vec::new());
+    for lu in [LuPrecision::F64, LuPrecision::F32] {
+        let name = tuning::precision(lu).name();
+        writeln!(out, "\n{knob}, which is {}, factors in {name}", mechanism.name)?;
+        let (knob, kinetics) = (knob.clone(), &kinetics);
+        let mut trials =
+            Trials { tune, gpu, mechanism: &mechanism, kinetics, knob, lu, out, all: Vec::new() };
+        choices.extend(trials.decide()?);
+        all.append(&mut trials.all);
+    }
+    Ok((choices, all))
+}
+
+impl<W: Write> Trials<'_, W> {
+    /// The choices: one for all numbers of cells, or one for few and one for many.
+    fn decide(&mut self) -> Result<Vec<Choice>> {
+        let shared = self.gpu.device().shared_bytes as usize;
+        let forms = tuning::candidates(self.kinetics, self.lu, shared);
+        let sources = forms.iter().map(|form| integration_source(self.kinetics, &self.plan(*form)));
+        self.gpu.compile_ahead(sources.collect())?;
+        let built_in = Form::fastest(self.kinetics, self.lu, shared);
+        let [few, many] = COUNTS;
+        let (few, many) =
+            (self.ranking(&forms, built_in, few)?, self.ranking(&forms, built_in, many)?);
+        let [best_of_few, best_of_many] = [&few, &many].map(|ranking| ranking.times[0].0);
+        if best_of_few == best_of_many {
+            return Ok(vec![self.choice(&many, 1)]);
+        }
+        let mut from = many.count;
+        while from / 2 > few.count {
+            let two = self.ranking(&[best_of_few, best_of_many], built_in, from / 2)?;
+            if two.times[0].0 == best_of_few {
+                break;
+            }
+            from /= 2;
+        }
+        writeln!(self.out, "{best_of_many} counts from {from} cells on")?;
+        Ok(vec![self.choice(&few, 1), self.choice(&many, from)])
+    }
+
+    fn plan(&self, form: Form) -> Plan {
+        let Settings { method, rates, .. } = settings(INTERVAL);
+        Plan { method, rates, lu: self.lu, form }
+    }
+
+    /// Times of some forms on so many cells. A form with other results than the built-in one is left out, and one that
+    /// is not faster than that by more than noise comes after it.
+    fn ranking(&mut self, forms: &[Form], built_in: Form, count: usize) -> Result<Ranking> {
+        let settings = Settings { lu: self.lu, ..settings(INTERVAL) };
+        let cells = warm_cells_of(self.mechanism, self.kinetics, count);
+        let mut times = Vec::new();
+        let mut expected = None;
+        let others = forms.iter().copied().filter(|form| *form != built_in);
+        for form in [built_in].into_iter().chain(others) {
+            let kernels = Integrator::new(self.gpu, self.kinetics, self.plan(form))?;
+            let on_device = kernels.upload(&cells)?;
+            // Once to warm up.
+            kernels.timed(&on_device, &settings)?;
+            let found = on_device.concentrations()?;
+            if expected.get_or_insert_with(|| found.clone()) != &found {
+                writeln!(self.out, "{form} is left out: its results are others")?;
+                continue;
+            }
+            let runs = (0..self.tune.runs).map(|_| kernels.timed(&on_device, &settings));
+            let seconds = median(runs.collect::<Result<Vec<f64>>>()?);
+            times.push((form, seconds));
+            self.all.push(Trial::of_cells(
+                self.gpu,
+                (&self.knob, self.lu),
+                count,
+                (form, built_in),
+                seconds,
+                self.tune.runs,
+            ));
+        }
+        let built_in_seconds = times[0].1;
+        times.sort_by(|a, b| a.1.total_cmp(&b.1));
+        writeln!(self.out, "{count} cells")?;
+        for (form, seconds) in &times {
+            let note = if *form == built_in { " (built in)" } else { "" };
+            writeln!(self.out, "  {:>12.3} us  {form}{note}", seconds * 1e6)?;
+        }
+        if times[0].1 > (1.0 - GAIN) * built_in_seconds {
+            times.sort_by_key(|(form, _)| *form != built_in);
+        }
+        Ok(Ranking { count, times, built_in: built_in_seconds })
+    }
+
+    fn choice(&self, ranking: &Ranking, from: usize) -> Choice {
+        let (form, seconds) = ranking.times[0];
+        Choice {
+            knob: self.knob.clone(),
+            precision: tuning::precision(self.lu).name().to_owned(),
+            nz: tuning::LEVELS,
+            from_columns: from,
+            setting: form.to_string(),
+            measured_on: ranking.count,
+            us: rounded(seconds),
+            built_in_us: rounded(ranking.built_in),
+            date: OffsetDateTime::now_utc().date().to_string(),
+        }
+    }
+}
