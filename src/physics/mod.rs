@@ -3,7 +3,7 @@
 //! A scheme is a [`ColumnPhysics`]: it names the fields that it works on, and advances the columns of a [`Block`].
 //! [`call`] distributes all columns among threads. With the feature `gpu`, `device::OnDevice` has its kernels.
 //!
-//! | scheme | what it is |
+//! | scheme | contents |
 //! |---|---|
 //! | [`kessler`] | warm rain in three species of water, without ice |
 

@@ -77,13 +77,13 @@ use substep::SubSteps;
 ///
 /// | | `SemiLagrangian` | `Substepped` |
 /// |---|---|---|
-/// | sedimentation of rain and snow | layers carried down whole, each species by itself | upstream differences in equal sub-steps, as many for rain as for snow |
-/// | speed where there is nothing to fall | 0 | that of the smallest drops and flakes; it counts in the number of sub-steps |
-/// | melting of snow | once, after the fall, with the new sizes | in every sub-step, with the sizes of the start, and not divided by the density |
-/// | intercept of snow | of the present temperature | of the temperature at the start of the minor step |
-/// | freezing of rain | with the drop size after the fall; cold counts up to 50 K | with that of the start of the minor step; all cold counts |
-/// | saturation | vapour has 0.99 of the pressure at most | no bound |
-/// | precipitation of a call | of all minor steps | of the last minor step; only the sums over the run are complete |
+/// | sedimentation of rain and snow | semi-Lagrangian, each species separately | upstream differences in equal sub-steps, the same number for rain and snow |
+/// | terminal velocity without rain or snow | 0 | that of the smallest drops and flakes; it counts in the number of sub-steps |
+/// | melting of snow | once, after sedimentation, with the new size distribution | in every sub-step, with the size distribution at the start, and not divided by the density |
+/// | intercept of snow | at the current temperature | at the temperature at the start of the minor step |
+/// | freezing of rain | with the drop size after sedimentation; supercooling capped at 50 K | with the drop size at the start of the minor step; no cap |
+/// | saturation | vapour pressure at most 0.99 of the pressure | no bound |
+/// | reported precipitation of a call | of all minor steps | of the last minor step; only the sums over the run are complete |
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Fallout {
     /// WRF since 3.2 (JH10).
