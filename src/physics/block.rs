@@ -10,7 +10,7 @@ use crate::real::Real;
 /// A block of columns of the fields that a scheme works on. Shapes: (nz, ny, nx) and (ny, nx).
 #[derive(Debug)]
 pub struct Block<'a, R> {
-    /// Offset of the first tracer from the potential temperature, K.
+    /// Potential temperature minus the first tracer, K.
     pub theta_base: R,
     /// [`ColumnPhysics::TRACERS`] in order, in their units; input and output.
     pub tracers: Vec<ArrayViewMut3<'a, R>>,

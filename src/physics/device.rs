@@ -53,8 +53,8 @@ pub trait OnDevice<R: Real + Element>: ColumnPhysics<R> {
     /// Sources of its kernels for columns of `nz` levels, each with a label that distinguishes variants of a file.
     fn sources(precision: Precision, nz: usize) -> Vec<(Source, &'static str)>;
 
-    /// Compiles the kernels for columns of `nz` levels; `theta_base` is the offset of the first tracer from the
-    /// potential temperature.
+    /// Compiles the kernels for columns of `nz` levels; `theta_base` is the potential temperature minus the first
+    /// tracer.
     ///
     /// # Errors
     ///

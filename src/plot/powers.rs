@@ -1,4 +1,4 @@
-//! Curves on doubly logarithmic axes, with the bounds above them (rooflines).
+//! Curves on doubly logarithmic axes, with the bounds that they cannot cross.
 
 use super::axes::draw_title;
 use super::canvas::{Anchor, Picture, Place, Stroke, Text};

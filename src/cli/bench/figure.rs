@@ -26,7 +26,7 @@ pub(super) struct Cost {
 const CLOUDS_MOVED: f64 = 10.0 + 6.0;
 /// Number of fields of reflectivity and effective radii.
 const DIAGNOSED: f64 = 4.0;
-/// Operations of the default microphysics: the mean of a storm with condensate in a third of its cells.
+/// Operations of the default microphysics: the mean of a storm of which a third is cloudy.
 const CLOUDS_OPERATIONS: f64 = 240.0;
 /// Fields of a tracer in three stages: q, or q and its start, read; one written.
 const TRACER_MOVED: f64 = 2.0 + 3.0 + 3.0;

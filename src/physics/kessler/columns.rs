@@ -102,7 +102,7 @@ impl<R: KesslerConstants, const N: usize> Level<R, N> {
 pub struct Columns<R, const N: usize> {
     /// The levels.
     pub levels: Vec<Level<R, N>>,
-    /// Offset of the potential temperatures, K.
+    /// Potential temperature minus `theta`, K.
     pub theta_base: R,
     /// Precipitation, mm; accumulated.
     pub rain: Row<R, N>,

@@ -58,7 +58,7 @@ shared_struct! {
         per_area: ReadPointer<R>, "m⁻²";
         /// Factors of the processes.
         factors: KesslerFactors<R>, "1";
-        /// Offset of `theta` from the potential temperature.
+        /// Potential temperature minus `theta`.
         theta_base: R, "K";
         /// Length of the call.
         dt: R, "s";
