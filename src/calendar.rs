@@ -1,5 +1,5 @@
-//! Dates as WRF writes them, `YYYY-MM-DD_hh:mm:ss`, in the proleptic Gregorian calendar, and times counted
-//! from a date, as the CF conventions have them.
+//! Dates in WRF's format, `YYYY-MM-DD_hh:mm:ss`, in the proleptic Gregorian calendar, and times counted from a date, as
+//! in the CF conventions.
 
 use time::format_description::BorrowedFormatItem;
 use time::macros::{datetime, format_description};
@@ -8,17 +8,17 @@ use time::{Date, Duration, Month, PrimitiveDateTime, Time};
 const FORMAT: &[BorrowedFormatItem<'_>] =
     format_description!("[year]-[month]-[day]_[hour]:[minute]:[second]");
 
-/// Characters of a date in WRF's form.
+/// Characters of a date in WRF's format.
 const LENGTH: usize = 19;
 
-/// The first day of the calendar, for files that do not tell their time.
+/// The first day of the calendar, for files without times.
 pub const START: PrimitiveDateTime = datetime!(0001-01-01 00:00:00);
 
-/// Before it the calendar that CF calls standard is the Julian one.
+/// Before this date CF's standard calendar is the Julian one.
 pub const GREGORIAN: PrimitiveDateTime = datetime!(1582-10-15 00:00:00);
 
-/// The time that a text of WRF's form says, if it is one. `T` or a space may stand between date and time,
-/// a fraction behind the seconds, and `Z` at the end.
+/// Parses a date in WRF's format; `None` for other text. `T` or a space may separate date and time, a fraction may
+/// follow the seconds, and `Z` may be at the end.
 pub fn parse(text: &str) -> Option<PrimitiveDateTime> {
     let text = text.trim_end_matches(['\0', ' ']).trim_start();
     let text = text.strip_suffix('Z').unwrap_or(text);
@@ -38,7 +38,7 @@ fn fraction(text: &str) -> Option<f64> {
     if are_digits && !digits.is_empty() { text.parse().ok() } else { None }
 }
 
-/// The time in WRF's form, with a fraction behind it where it is between two seconds.
+/// The time in WRF's format, with a fraction unless it is at a whole second.
 pub fn format(time: PrimitiveDateTime) -> String {
     let whole = time.format(FORMAT).unwrap_or_else(|_| time.to_string());
     match time.microsecond() {
@@ -47,39 +47,39 @@ pub fn format(time: PrimitiveDateTime) -> String {
     }
 }
 
-/// The time in WRF's form, to the nearest second, the resolution of `Times`.
+/// The time in WRF's format, rounded to the second, the resolution of `Times`.
 pub fn stamp(time: PrimitiveDateTime) -> String {
     const HALF: Duration = Duration::milliseconds(500);
     let time = time.saturating_add(HALF);
     time.format(FORMAT).unwrap_or_else(|_| time.to_string())
 }
 
-/// A length of time to the nearest microsecond, which is far more than what rounding makes of sums of steps
-/// and of minutes in double precision; `None` beyond all dates.
+/// A duration rounded to the microsecond, far above the rounding of sums of steps and of minutes in double precision;
+/// `None` beyond the range of dates.
 fn exactly(seconds: f64) -> Option<Duration> {
     const PARTS: f64 = 1e6;
     const MOST: f64 = 1e12;
     (seconds.abs() < MOST).then(|| Duration::microseconds((seconds * PARTS).round() as i64))
 }
 
-/// Times counted in some unit from a date, as `minutes since 2020-06-01 00:00:00`.
+/// A time unit with a reference date, such as `minutes since 2020-06-01 00:00:00`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Count {
     /// The unit, s.
     pub unit: f64,
-    /// The date.
+    /// The reference date.
     pub origin: PrimitiveDateTime,
 }
 
 impl Count {
-    /// Meaning of units of the CF conventions.
+    /// Parses units of the CF conventions.
     pub fn parse(units: &str) -> Option<Self> {
         let lower = units.trim().to_lowercase();
         let (name, origin) = lower.split_once(" since ")?;
         Some(Self { unit: unit(name)?, origin: origin_of(origin)? })
     }
 
-    /// When a count is.
+    /// The date of a count.
     pub fn when(self, count: f64) -> Option<PrimitiveDateTime> {
         self.origin.checked_add(exactly(count * self.unit)?)
     }
@@ -96,8 +96,7 @@ pub fn unit(name: &str) -> Option<f64> {
     })
 }
 
-/// The date behind `since`, in lower case: parts may have fewer digits, and the time and its zone may be
-/// left out.
+/// The date after `since`, in lower case: numbers may have fewer digits, and time and zone may be missing.
 fn origin_of(text: &str) -> Option<PrimitiveDateTime> {
     let text = text.trim();
     let (date, rest) = text.split_once(['t', ' ', '_']).unwrap_or((text, ""));
@@ -118,7 +117,7 @@ fn origin_of(text: &str) -> Option<PrimitiveDateTime> {
     midnight.checked_add(exactly(seconds - shift(zone.trim())?)?)
 }
 
-/// Lead of the clocks of a zone, s.
+/// Offset of a time zone, s.
 fn shift(zone: &str) -> Option<f64> {
     if matches!(zone, "" | "z" | "utc" | "gmt") {
         return Some(0.0);
@@ -136,18 +135,18 @@ fn shift(zone: &str) -> Option<f64> {
     Some(sign * (3600.0 * hours.parse::<f64>().ok()? + 60.0 * minutes.parse::<f64>().ok()?))
 }
 
-/// Returns `true` if the time `seconds` later can be written in WRF's form, with a year of four digits.
+/// Returns `true` if the time `seconds` later has a year of four digits, as WRF's format needs.
 pub fn reaches(time: PrimitiveDateTime, seconds: f64) -> bool {
-    // As an i64, saturated, more seconds than there are in all years.
+    // The conversion to i64 saturates, far beyond any date.
     time.checked_add(Duration::seconds(seconds.ceil() as i64)).is_some()
 }
 
-/// The time `seconds` later, to the nearest microsecond.
+/// The time `seconds` later, rounded to the microsecond.
 pub fn after(time: PrimitiveDateTime, seconds: f64) -> PrimitiveDateTime {
     time.saturating_add(exactly(seconds).unwrap_or(Duration::MAX))
 }
 
-/// Minutes from one time to another.
+/// Minutes between two times.
 pub fn minutes(from: PrimitiveDateTime, to: PrimitiveDateTime) -> f64 {
     (to - from).as_seconds_f64() / 60.0
 }

@@ -1,4 +1,4 @@
-//! Everything that can go wrong, each with what was found, what was expected and what to do.
+//! Errors: what was found, what was expected and what to do.
 
 use crate::os_text::Shown;
 use std::fmt;
@@ -6,10 +6,10 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// The result of anything that can fail.
+/// Result type of the library.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// Something that can be done about an error: the command line says by which option.
+/// Remedy for an error; the command line translates it to an option.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Advice {
@@ -21,9 +21,9 @@ pub enum Advice {
     UseFewerMembers,
     /// Install the driver, or compute on the CPU.
     InstallDriver,
-    /// Install the compiler, or tell where it is.
+    /// Install the compiler, or specify its path.
     InstallCompiler,
-    /// Tell where an older compiler is, or compute on the CPU.
+    /// Specify the path of an older compiler, or compute on the CPU.
     UseOlderCompiler,
     /// Choose another device by its number.
     ChooseDevice,
@@ -35,17 +35,17 @@ pub enum Advice {
     ShortenRun,
     /// Take a longer run.
     LengthenRun,
-    /// Tell which file counts where several have a time.
+    /// Select the file that counts if several have the same time.
     ChooseOverlap,
     /// Make the axis periodic.
     MakePeriodic,
-    /// Go on from the file as one that a run left.
+    /// Use the file as a restart file.
     ResumeFromFile,
-    /// Take a file that a run has left to go on from.
+    /// Use a restart file.
     GiveRestartFile,
-    /// Take columns in the form that is documented.
+    /// Use columns in the documented format.
     GiveColumns,
-    /// Take a case of transport in the form that is documented.
+    /// Use a transport case in the documented format.
     GiveTransportCase,
     /// Change the forcing of an idealised case.
     ChangeWinds,
@@ -108,7 +108,7 @@ impl Advice {
 pub enum Error {
     /// The command line or a configuration requests something impossible.
     Usage(String),
-    /// A file cannot serve as the input it was offered as.
+    /// A file cannot be used as the input that was requested.
     Input {
         /// The file.
         path: PathBuf,
@@ -121,14 +121,14 @@ pub enum Error {
         path: PathBuf,
         /// Action that failed, as in "write to".
         action: &'static str,
-        /// Message of the system.
+        /// System error message.
         reason: String,
     },
-    /// An output file is there already.
+    /// An output file exists already.
     Exists(PathBuf),
     /// The GPU was requested and cannot be used.
     Gpu(String),
-    /// A comparison was made and failed.
+    /// A comparison failed.
     Verdict(String),
     /// A field holds a value that is not a finite number.
     BlowUp {
@@ -136,16 +136,16 @@ pub enum Error {
         variable: &'static str,
         /// The offending value.
         value: f64,
-        /// Step after which it was found (0: in the initial state).
+        /// Number of the step after which it was found (0: in the initial state).
         step: usize,
         /// Cell, as `[k, j, i]`.
         cell: [usize; 3],
     },
-    /// An iteration did not come to an end, or its numbers are not finite.
+    /// An iteration did not converge, or its numbers are not finite.
     NotConverged(String),
-    /// Cells whose integration failed; all others are in the output.
+    /// Cells whose integration failed; the other cells are in the output.
     Unsolved(String),
-    /// A failure that something can be done about.
+    /// A failure with a remedy.
     Advised {
         /// The failure.
         error: Box<Error>,
@@ -156,12 +156,12 @@ pub enum Error {
     Member {
         /// Its number.
         member: usize,
-        /// Why.
+        /// Its failure.
         error: Box<Error>,
     },
     /// The user stopped the run.
     Interrupted(String),
-    /// The reader of our standard output went away.
+    /// The reader of standard output has closed the pipe.
     BrokenPipe,
 }
 
@@ -176,8 +176,7 @@ impl Error {
         Self::Io { path: path.to_owned(), action, reason: reason.to_string() }
     }
 
-    /// An [`Error::Io`] about a file that cannot be read; where there is none of this name, with the
-    /// nearest one of its folder.
+    /// An [`Error::Io`] about a file that cannot be read; if it does not exist, with the nearest name in its folder.
     pub fn cannot_read(path: &Path, error: &io::Error) -> Self {
         let near = match error.kind() {
             io::ErrorKind::NotFound => nearest_file(path),
@@ -191,7 +190,7 @@ impl Error {
         }
     }
 
-    /// The same with something that can be done about it.
+    /// The same with a remedy.
     pub fn advise(self, advice: Advice) -> Self {
         Self::Advised { error: Box::new(self), advice }
     }
@@ -251,10 +250,10 @@ impl fmt::Display for Error {
 
 impl std::error::Error for Error {}
 
-/// Files of a folder that are looked at for one that was meant.
+/// Most files of a folder that are compared with a misspelled name.
 const LOOKED_AT: usize = 10_000;
 
-/// The file in the folder of `path` whose name is the fewest edits away, if it is near.
+/// The file in the folder of `path` with the smallest edit distance, if it is small.
 fn nearest_file(path: &Path) -> Option<String> {
     let name = path.file_name()?.to_str()?;
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
@@ -263,7 +262,7 @@ fn nearest_file(path: &Path) -> Option<String> {
         .take(LOOKED_AT)
         .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
         .map(|other| (strsim::damerau_levenshtein(name, &other), other))
-        // Without its ending, or with a few slips of the fingers.
+        // Without its extension, or with a few typing errors.
         .filter(|(distance, other)| {
             *distance <= name.len() / 4 || other.starts_with(&format!("{name}."))
         })
@@ -271,7 +270,7 @@ fn nearest_file(path: &Path) -> Option<String> {
         .map(|(_, other)| other)
 }
 
-/// Failures of writing to standard output; a reader that left is not an error.
+/// Failures of writing to standard output; a closed pipe is not an error.
 impl From<io::Error> for Error {
     fn from(error: io::Error) -> Self {
         if error.kind() == io::ErrorKind::BrokenPipe {

@@ -71,9 +71,9 @@ impl fmt::Display for Shape {
 pub enum Side {
     /// The opposite side.
     Periodic,
-    /// Prescribed air: inflow has given values, outflow leaves unchanged.
+    /// Prescribed air: boundary values at inflow; outflow does not change the interior.
     Specified,
-    /// Nothing known: the outermost row radiates outward.
+    /// Open: radiative outflow from the outermost row.
     Open,
 }
 
@@ -100,7 +100,7 @@ impl FromStr for Side {
     }
 }
 
-/// The four lateral sides; the two of an axis are periodic together or not at all.
+/// The four lateral sides; the two of an axis are both periodic or neither.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sides {
     /// West, where i = 0.
@@ -119,12 +119,12 @@ impl Sides {
         Self { west: side, east: side, south: side, north: side }
     }
 
-    /// Returns `true` if west joins east.
+    /// Returns `true` if x is periodic: west joins east.
     pub fn periodic_x(self) -> bool {
         self.west == Side::Periodic
     }
 
-    /// Returns `true` if south joins north.
+    /// Returns `true` if y is periodic: south joins north.
     pub fn periodic_y(self) -> bool {
         self.south == Side::Periodic
     }

@@ -3,8 +3,8 @@
 //!
 //! # A column of cloud
 //!
-//! [`wsm5`] is the microphysics. A [`Column`](wsm5::Column) holds the cells of one column from the ground up; a
-//! call advances them and returns the precipitation.
+//! [`wsm5`] is the microphysics. A [`Column`](wsm5::Column) holds the cells of one column from the ground up; a call
+//! advances them in time and returns the precipitation.
 //!
 //! ```
 //! use nwp_mini::wsm5::scheme::Scheme;
@@ -27,11 +27,11 @@
 //! assert!(column.cells.iter().all(|cell| cell.qc >= 0.0 && cell.qr >= 0.0));
 //! ```
 //!
-//! [`wsm5::call`] does the same to whole fields, many columns side by side in vector registers.
+//! [`wsm5::call`] does the same for whole fields, with many columns side by side in vector registers.
 //!
 //! # A tracer in the wind
 //!
-//! [`advection`] carries tracers by mass fluxes on WRF's C grid: fifth order in the horizontal, third in the
+//! [`advection`] transports tracers by mass fluxes on WRF's C grid: fifth order in the horizontal, third in the
 //! vertical, three Runge-Kutta stages, with a limiter in the last one.
 //!
 //! ```
@@ -70,7 +70,7 @@
 //! for _ in 0..20 {
 //!     advection::step(&wind, Limiter::PositiveDefinite, Entering::Nothing, &mut q, &mut work);
 //! }
-//! // Ten cells further east, all of it there, and below zero by roundings at most.
+//! // The hill is ten cells further east, its mass is conserved, and it is negative by rounding at most.
 //! let off = (0..shape.nx).map(|i| (q[[5, 4, (i + 10) % 32]] - hill(i)).abs()).fold(0.0, f64::max);
 //! assert!(off < 0.04, "{off}");
 //! assert!((q.sum() / before - 1.0).abs() < 1e-12, "{} of {before}", q.sum());
@@ -79,8 +79,8 @@
 //!
 //! # The same scheme on the CPU and on the GPU
 //!
-//! The launcher of a kernel stands in the module `gpu` of its subject (feature `gpu`). It compiles the kernel for the
-//! device at hand, and works on arrays that stay there; the columns here are those of the CPU, field behind field.
+//! The launcher of a kernel is in the module `gpu` of its subject (feature `gpu`). It compiles the kernel for the device
+//! at hand, and works on arrays in device memory, in which the fields of the CPU follow one another.
 //!
 //! ```no_run
 //! # #[cfg(feature = "gpu")]
@@ -140,7 +140,7 @@
 //! # Ok::<(), nwp_mini::error::Error>(())
 //! ```
 //!
-//! Both read alike: a formula of a kernel has the name and the arguments of its twin in Rust.
+//! A formula of a kernel has the name and the arguments of its twin in Rust.
 //!
 //! | process | Rust | CUDA | launcher |
 //! |---|---|---|---|
@@ -148,12 +148,12 @@
 //! | warm rain | [`wsm5::warm`] | `kernels/wsm5/warm.cuh` | |
 //! | cold rates | [`wsm5::ice`] | `kernels/wsm5/ice.cuh` | |
 //! | melting, freezing, saturation | [`wsm5::melt`] | `kernels/wsm5/melt.cuh` | |
-//! | fall of rain, snow and ice | [`wsm5::fall`] | `kernels/wsm5/fall.cuh` | |
+//! | sedimentation of rain, snow and ice | [`wsm5::fall`] | `kernels/wsm5/fall.cuh` | |
 //! | reflectivity, radii | [`wsm5::reflectivity`], [`wsm5::radii`] | `kernels/wsm5/diagnose.cu` | `wsm5::gpu::clouds` |
 //! | Kessler's warm rain, without ice | `physics::kessler` | `kernels/physics/kessler/` | `physics::kessler::gpu` |
 //! | a step of the transport | [`advection::step`] | `kernels/advection/transport.cu` | `advection::gpu::transport` |
 //! | fluxes and limiter | [`advection::flux`], [`advection::limiter`] | `kernels/advection/flux.cuh`, `limiter.cuh` | |
-//! | between two input frames | [`forcing`] | `kernels/forcing.cu` | `forcing::gpu` |
+//! | interpolation between input frames | [`forcing`] | `kernels/forcing.cu` | `forcing::gpu` |
 //! | reactions in many cells | [`chemistry::cells`] | `kernels/chemistry/` | `chemistry::gpu` |
 //! | sums, transposes, sparse products | [`primitives`] | `kernels/primitives/` | `primitives::gpu` |
 //! | Wilson operator | [`lattice`] | `kernels/lattice/` | `lattice::gpu` |

@@ -1,9 +1,8 @@
 //! The dry air: masses of cells, capacities of faces, and mass fluxes through them.
 //!
-//! Map factors, hybrid coefficients and column mass enter here once; the loops that run every
-//! step know none of them. A cell of WRF's grid holds the dry mass
-//! `M = (c1 mu + c2) |Δη| dx dy / (mx my g)`, a sum of two products of a plane and a profile,
-//! and is kept like that.
+//! Map factors, hybrid coefficients and column mass enter here once; the loops of a step are independent of them. A
+//! cell of WRF's grid holds the dry mass `M = (c1 mu + c2) |Δη| dx dy / (mx my g)`, a sum of two products of a plane
+//! and a profile, and is stored in that form.
 
 #[cfg(feature = "gpu")]
 pub mod gpu;
@@ -22,9 +21,9 @@ use crate::real::Real;
 /// Units: kg, of each of the two products.
 #[derive(Clone, Debug)]
 pub struct Layered<R> {
-    /// The plane that the column mass enters. Shape: (ny, nx), with one more on faces of that direction.
+    /// The plane with the column mass. Shape: (ny, nx), with one more on faces of that direction.
     pub with_mu: Array2<R>,
-    /// The plane that it does not enter. Shape: likewise.
+    /// The plane without it. Shape: likewise.
     pub without_mu: Array2<R>,
     /// The profile that multiplies [`Layered::with_mu`]. Length: nz, or nz + 1 on z-faces.
     pub c1: Vec<R>,
@@ -43,7 +42,7 @@ impl<R: Real> Layered<R> {
     ///
     /// # Panics
     ///
-    /// When there is no such row or level, when `row` is shorter, or a plane is not in standard layout.
+    /// When the row or level does not exist, when `row` is shorter, or a plane is not in standard layout.
     #[inline]
     pub fn fill_row(&self, k: usize, j: usize, row: &mut [R]) {
         let (nx, c1, c2) = (self.with_mu.ncols(), self.c1[k], self.c2[k]);
@@ -77,7 +76,7 @@ pub struct MassCoordinate {
     /// Hybrid coefficient of the column mass (WRF `C1H`; 1 on the classic coordinate). Length of this and
     /// all below: nz. Units: 1.
     pub c1: Vec<f64>,
-    /// Hybrid coefficient beside it (WRF `C2H`; 0 on the classic coordinate). Units: Pa.
+    /// Constant part of the hybrid coefficient (WRF `C2H`; 0 on the classic coordinate). Units: Pa.
     pub c2: Vec<f64>,
     /// Reciprocal eta thickness of every layer, negative (WRF `RDNW`). Units: 1.
     pub rdnw: Vec<f64>,
@@ -98,16 +97,16 @@ impl MassCoordinate {
 
 /// Mass of the cells and capacity of the faces.
 ///
-/// The capacity of a face is the largest mass that the low-order flux of the positive-definite
-/// limiter may take through it in one step, half of the mass around it.
+/// The capacity of a face limits the low-order flux of the positive-definite limiter in one step: half of the mass
+/// around the face.
 ///
-/// Source: S06 (cap of the upwind flux at a Courant number of one half), in WRF's own averages.
+/// Source: S06 (limit of the upwind flux at a Courant number of one half), with WRF's averages.
 #[derive(Clone, Debug)]
 pub struct AirMass<R> {
     /// Dry mass of the cells. Shape: (nz, ny, nx). Units: kg.
     pub cell: Layered<R>,
-    /// Dry mass of the cells at the end of the step, which the monotonic limiter multiplies its
-    /// bounds by. Shape: (nz, ny, nx). Units: kg.
+    /// Dry mass of the cells at the end of the step, for the bounds of the monotonic limiter. Shape: (nz, ny, nx).
+    /// Units: kg.
     pub cell_end: Layered<R>,
     /// Capacity of the x-faces. Shape: (nz, ny, nx + 1). Units: kg.
     pub capacity_x: Layered<R>,
@@ -119,7 +118,7 @@ pub struct AirMass<R> {
     pub weight_above: Vec<R>,
     /// Weight of layer k-1 at z-face k (WRF `FNP`). Length: nz. Units: 1.
     pub weight_below: Vec<R>,
-    /// Map factor in x, which WRF leaves out of the radiative boundary. Shape: (ny, nx).
+    /// Map factor in x, which WRF omits in the radiative boundary condition. Shape: (ny, nx).
     pub map_x: Array2<R>,
 }
 
@@ -133,8 +132,8 @@ impl<R: Real> AirMass<R> {
         Self::with_end(grid, coordinate, &coordinate.mu)
     }
 
-    /// Masses and capacities of the grid for a column mass known twice, at the start and at the
-    /// end of a step: the limiters' capacities and bounds use the latter, as in WRF.
+    /// Masses and capacities for two values of the column mass, at the start and at the end of a step: the limiters'
+    /// capacities and bounds use the latter, as in WRF.
     ///
     /// As the mass is constant in time the two differ by rounding at most. Shape of `mu_end`: (ny, nx).
     /// Units: Pa.
@@ -176,7 +175,7 @@ impl<R: Real> AirMass<R> {
                 0.5 * unit * (mu([a, i]) + mu([b, i])) / map
             })
         };
-        // Half the mass of layer k, spread over the harmonic mean of the two thicknesses.
+        // Half the mass of layer k, with the harmonic mean of the two thicknesses.
         let area_z = Array2::from_shape_fn((ny, nx), |c| 0.5 * unit / map_x[c]);
         let depth_z = |c: &[f64]| -> Vec<f64> {
             (0..=nz)
@@ -202,7 +201,7 @@ impl<R: Real> AirMass<R> {
         }
     }
 
-    /// True when all of it has the shapes of a grid.
+    /// True if all arrays have the shapes of a grid.
     pub fn is_of(&self, shape: Shape) -> bool {
         let Shape { nx, ny, nz } = shape;
         let fields = [
@@ -294,16 +293,16 @@ fn outflow_rate<R: Real>(air: &AirMass<R>, flux: &MassFlux<R>, [k, j, i]: [usize
     out / air.cell.at(k, j, i).f64()
 }
 
-/// The cell that air leaves fastest.
+/// The cell with the largest Courant number.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Outflow {
-    /// Outflow in a second over the mass of the cell: times the time step, its Courant number. Units: s⁻¹.
+    /// Outflow rate relative to the mass of the cell; times the time step it is the Courant number. Units: s⁻¹.
     pub rate: f32,
     /// The first such cell, (k, j, i).
     pub cell: [usize; 3],
 }
 
-/// The cell that air leaves fastest, by rates in single precision.
+/// The cell with the largest Courant number, from rates in single precision.
 ///
 /// # Panics
 ///

@@ -1,4 +1,4 @@
-//! Paths and arguments, which the system keeps as bytes, as text for messages and attributes.
+//! Text of paths and arguments, which are bytes to the system, for messages and attributes.
 
 use std::borrow::Cow;
 use std::ffi::OsStr;
@@ -7,10 +7,10 @@ use std::path::{Path, PathBuf};
 
 use serde::Serializer;
 
-/// Text of a name that may hold bytes other than UTF-8.
+/// Text of a name that may contain bytes that are not UTF-8.
 ///
-/// A name in UTF-8 is its own text. In any other name each byte outside UTF-8 becomes `\xEF` and a
-/// backslash becomes `\\`, so that different names have different texts.
+/// A UTF-8 name is its own text. In any other name each byte outside UTF-8 becomes `\xEF` and a backslash becomes `\\`,
+/// so that different names have different texts.
 pub fn escaped(name: &OsStr) -> Cow<'_, str> {
     if let Some(text) = name.to_str() {
         return Cow::Borrowed(text);
@@ -60,7 +60,7 @@ pub trait Shown {
     /// The whole path, by [`escaped`].
     fn shown(&self) -> Cow<'_, str>;
 
-    /// The last part of the path, by [`escaped`]; empty where there is none.
+    /// The last component of the path, by [`escaped`]; empty if there is none.
     fn shown_name(&self) -> Cow<'_, str>;
 }
 
@@ -84,7 +84,7 @@ mod tests {
         let text = |bytes: &'static [u8]| escaped(OsStr::from_bytes(bytes)).into_owned();
         assert_eq!(text(b"na\xefve.nc"), r"na\xEFve.nc");
         assert_eq!(text("naïve.nc".as_bytes()), "naïve.nc");
-        // A backslash stays where nothing is escaped.
+        // A backslash is not changed if nothing is escaped.
         assert_eq!(text(br"a\b.nc"), r"a\b.nc");
         assert_eq!(text(b"a\\x\xff\xfe"), r"a\\x\xFF\xFE");
         let path = Path::new(OsStr::from_bytes(b"dir\xff/na\xefve.nc"));

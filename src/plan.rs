@@ -17,7 +17,7 @@ pub enum Length {
 /// The time steps of a run.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Plan {
-    /// Length of every step but the last, s.
+    /// Length of every step except the last, s.
     pub dt: f64,
     /// Number of steps.
     pub steps: usize,
@@ -25,31 +25,30 @@ pub struct Plan {
     pub last_dt: f64,
     /// The longest step that the winds admit, s.
     pub max_dt: f64,
-    /// Part done before, by the runs that this one continues.
+    /// Steps of the preceding runs that this one continues.
     pub past: Past,
 }
 
-/// Steps that were made before those of a plan.
+/// Steps that precede those of a plan.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Past {
     /// Number of steps.
     pub steps: usize,
-    /// Time that they lack of as many whole steps, s: not 0 if the last of a run was shortened.
+    /// Time by which they are shorter than whole steps, s: not 0 if the last step of a run was shortened.
     pub lack: f64,
 }
 
-/// The shortest time step, s: far below any use, and far above the values that single precision takes for 0.
+/// The shortest time step, s: far below any use, and far above numbers that single precision rounds to 0.
 const SHORTEST: f64 = 1e-6;
 
-/// Most steps of a run: as many as the option for their number admits.
+/// Most steps of a run: the largest number that the command line accepts.
 const MOST_STEPS: f64 = u32::MAX as f64;
 
-/// Time step where neither the user nor the file says one, s.
+/// Time step if neither the user nor the file specifies one, s.
 const DEFAULT_DT: f64 = 60.0;
 
 impl Length {
-    /// An upper bound of the time that a run takes whose steps are `dt`, or `file_dt`, or shorter,
-    /// s.
+    /// Upper bound of the duration of a run with steps of `dt`, or `file_dt`, or shorter, s.
     pub fn seconds(self, dt: Option<f64>, file_dt: Option<f64>) -> f64 {
         match self {
             Self::Steps(steps) => steps as f64 * dt.or(file_dt).unwrap_or(DEFAULT_DT),
@@ -58,7 +57,7 @@ impl Length {
     }
 }
 
-/// A remainder of this part of a step is no step of its own.
+/// A remainder below this fraction of a step is not a step.
 const SLACK: f64 = 1e-9;
 
 impl Plan {
@@ -66,8 +65,8 @@ impl Plan {
     ///
     /// # Errors
     ///
-    /// [`Error::Usage`] when the user's own step is longer than that, when a step or the run is
-    /// too short to be computed, or when the run is too long.
+    /// [`Error::Usage`] when the user's own step is longer than that, when a step or the run is too short, or when the
+    /// run is too long.
     pub fn new(length: Length, dt: Option<f64>, file_dt: Option<f64>, max_dt: f64) -> Result<Self> {
         if max_dt.is_nan() {
             return Err(Error::Usage(
@@ -121,11 +120,11 @@ impl Plan {
                 .advise(Advice::ShortenRun));
             }
             Length::Seconds(seconds) => {
-                // Of very many steps, more is lost in rounding.
+                // For very many steps the rounding error is larger.
                 let slack = SLACK.max(4.0 * f64::EPSILON * seconds / dt);
                 let steps = (seconds / dt - slack).ceil().max(1.0);
                 let last = seconds - (steps - 1.0) * dt;
-                // A whole number of steps is one of equal steps, so that it can be divided.
+                // A whole number of steps has equal steps, so that it can be divided.
                 let last = if (last - dt).abs() <= 2.0 * slack * dt { dt } else { last };
                 (steps as usize, last)
             }
@@ -133,12 +132,12 @@ impl Plan {
         Ok(Self { dt, steps, last_dt, max_dt, past: Past::default() })
     }
 
-    /// The same steps after others.
+    /// The same steps after preceding ones.
     pub fn after(self, past: Past) -> Self {
         Self { past, ..self }
     }
 
-    /// Part done at the end of a step.
+    /// Steps done at the end of a step.
     pub fn past_after(&self, step: usize) -> Past {
         let cut = if step == self.steps { self.dt - self.last_dt } else { 0.0 };
         Past { steps: self.past.steps + step, lack: self.past.lack + cut }
@@ -151,7 +150,7 @@ impl Plan {
 
     /// Time at the end of a step, from the start of the first run on, s.
     ///
-    /// The bits are the same however the steps are divided among runs.
+    /// The bits do not depend on the division of the steps among runs.
     pub fn time_after(&self, step: usize) -> f64 {
         match self.past.steps + step {
             0 => 0.0,
@@ -160,7 +159,7 @@ impl Plan {
     }
 }
 
-/// The longest admissible step in round figures: whole seconds, or five digits below ten seconds.
+/// The longest admissible step, rounded down: to whole seconds, or to five digits below ten seconds.
 fn longest(max_dt: f64) -> f64 {
     let unit = if max_dt >= 10.0 { 1.0 } else { 10_f64.powf(max_dt.log10().floor() - 4.0) };
     (max_dt / unit).floor() * unit
@@ -199,7 +198,7 @@ mod tests {
                     assert_eq!(a.to_bits(), b.to_bits(), "{dt} {first} {step}");
                 }
             }
-            // By hours as by steps.
+            // In hours the same as in steps.
             let hours = Plan::new(Length::Seconds(30.0 * dt), Some(dt), None, 200.0);
             assert_eq!(hours.expect("steps"), whole);
         }

@@ -1,31 +1,31 @@
-//! Counter-based random numbers: each depends only on its place in a tree.
+//! Counter-based random numbers: each depends on its position in a tree only.
 //!
 //! # Decisions
 //!
-//! **Random numbers are places in a tree, not a sequence.** The path is seed, name and member. So a member depends
-//! neither on the number of members nor on threads. Samples are not stratified for the same reason.
+//! **Random numbers are positions in a tree, not a sequence.** The path is seed, name and member. So a member depends
+//! neither on the number of members nor on threads. For the same reason samples are not stratified.
 
 use std::f64::consts::TAU;
 
-/// A place in a tree of numbers: a seed, and below it whatever names and counts lead there.
+/// A position in a tree of random numbers: a seed, and a path of names and numbers below it.
 ///
-/// There is no next number: each one follows from its place, so that it does not depend on which
-/// others were drawn, in which order, or by which thread.
+/// There is no state: a number follows from its position, so that it does not depend on which others were drawn, in
+/// which order, or by which thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Random(u64);
 
 impl Random {
-    /// The place of a seed.
+    /// The root for a seed.
     pub fn new(seed: u64) -> Self {
         Self(mixed(seed))
     }
 
-    /// A place below this one, by its number.
+    /// A child position, by number.
     pub fn at(self, number: u64) -> Self {
         Self(mixed(self.0 ^ number))
     }
 
-    /// A place below this one, by its name.
+    /// A child position, by name.
     pub fn named(self, name: &str) -> Self {
         name.bytes().fold(self.at(name.len() as u64), |place, byte| place.at(byte.into()))
     }
@@ -35,9 +35,9 @@ impl Random {
         self.0
     }
 
-    /// A number between 0 and 1, never one of them.
+    /// A number between 0 and 1, exclusive.
     pub fn uniform(self) -> f64 {
-        // The 52 bits that leave room for a half in a double.
+        // 52 bits leave room for a half in a double.
         ((self.0 >> 12) as f64 + 0.5) / (1_u64 << 52) as f64
     }
 
@@ -52,7 +52,7 @@ impl Random {
     }
 }
 
-/// 64 bits that depend on a number in no visible way.
+/// A mix of 64 bits.
 ///
 /// Source: Steele, Lea, Flood 2014, Proc. OOPSLA, 453-472 (`splitmix64`).
 fn mixed(number: u64) -> u64 {
@@ -73,7 +73,7 @@ mod tests {
             let values: Vec<f64> = (0..COUNT).map(of).collect();
             let mean = values.iter().sum::<f64>() / COUNT as f64;
             let variance = values.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / COUNT as f64;
-            // The product with the next number: neighbours know nothing of each other.
+            // The product of successive numbers: they are uncorrelated.
             let lag = values.windows(2).map(|x| (x[0] - mean) * (x[1] - mean)).sum::<f64>();
             (mean, variance, lag / COUNT as f64 / variance)
         };

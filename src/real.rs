@@ -5,7 +5,7 @@ use std::iter::Sum;
 
 use num_traits::{Float, NumAssign};
 
-/// The floating-point precision to compute and store in.
+/// The floating-point precision of computation and output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Precision {
     /// Single
@@ -15,7 +15,7 @@ pub enum Precision {
 }
 
 impl Precision {
-    /// The name of the precision, as `--precision` takes it.
+    /// Name of the precision, as an argument of `--precision`.
     pub fn name(self) -> &'static str {
         match self {
             Self::F32 => f32::NAME,
@@ -32,11 +32,11 @@ impl Precision {
     }
 }
 
-/// `f32` or `f64`, or what stands for one of them in loops over many cells ([`crate::lanes`]).
+/// `f32` or `f64`, or their substitutes in loops over many cells ([`crate::lanes`]).
 pub trait Real:
     Float + NumAssign + Sum + Default + Debug + Display + LowerExp + Send + Sync + 'static
 {
-    /// The number of the same precision that loops over many cells are vectorised with.
+    /// The substitute of the same precision that loops over many cells are vectorised with.
     type Lane: Real<Lane = Self::Lane>;
 
     /// 0.
@@ -47,9 +47,9 @@ pub trait Real:
     const ONE: Self;
     /// 2.
     const TWO: Self;
-    /// Which of the two it is.
+    /// The precision of the type.
     const PRECISION: Precision;
-    /// The name of the precision, as `--precision` takes it.
+    /// Name of the precision, as an argument of `--precision`.
     const NAME: &'static str;
 
     /// The nearest value to `x`.
@@ -58,22 +58,22 @@ pub trait Real:
     /// The same value in double precision.
     fn f64(self) -> f64;
 
-    /// The same value, to be one of many side by side.
+    /// The value as a lane of a vectorised loop.
     fn lane(self) -> Self::Lane;
 
-    /// The value of one of many.
+    /// The value of a lane.
     fn of_lane(lane: Self::Lane) -> Self;
 
-    /// The next larger number that this precision has.
+    /// The next larger representable number.
     fn next_up(self) -> Self;
 
-    /// The next smaller number that this precision has.
+    /// The next smaller representable number.
     fn next_down(self) -> Self;
 
-    /// The number, or zero where it is below the smallest normal one.
+    /// The number, or zero if it is subnormal.
     ///
-    /// Processors that meet such a number work on all that stand beside it by microcode; kernels made with
-    /// fast-math take it for zero, too.
+    /// Processors handle subnormal numbers by microcode, which slows down all lanes; kernels with fast-math flush them
+    /// to zero too.
     #[inline(always)]
     fn normal(self) -> Self {
         if self.abs() < Self::min_positive_value() { Self::ZERO } else { self }
@@ -85,13 +85,13 @@ pub trait Real:
         root.powf(y)
     }
 
-    /// The larger of two numbers, as one instruction: `other` where either is not a number.
+    /// The larger of two numbers, as one instruction; `other` if either is NaN.
     #[inline(always)]
     fn larger(self, other: Self) -> Self {
         if self > other { self } else { other }
     }
 
-    /// The smaller of two numbers, as one instruction: `other` where either is not a number.
+    /// The smaller of two numbers, as one instruction; `other` if either is NaN.
     #[inline(always)]
     fn smaller(self, other: Self) -> Self {
         if self < other { self } else { other }

@@ -1,7 +1,7 @@
 //! ABI of Rust and CUDA: macros that define constants and structs once, for Rust, in both precisions, and for CUDA.
 //!
-//! Rust is the only author. Kernels see the text that stands before them in the `prelude` of the
-//! `gpu` module, which asks every trait of constants and every shared struct for its `cuda_text`.
+//! Rust has the only definition. Kernels get it as text in their `prelude`, in the `gpu` module of their subject, which
+//! asks every trait of constants and every shared struct for its `cuda_text`.
 
 use std::marker::PhantomData;
 
@@ -26,7 +26,7 @@ macro_rules! shared_constants {
                 const $name: Self;
             )*
 
-            /// The constants of this trait as kernels see them.
+            /// CUDA text of the constants of this trait.
             fn cuda_text() -> String {
                 $crate::shared::constants_text(&[$( $crate::shared::Constant {
                     name: stringify!($name),
@@ -60,9 +60,9 @@ macro_rules! shared_constants {
 /// Defines a struct that kernels take by value, laid out alike in Rust and in CUDA, and its CUDA
 /// text.
 ///
-/// It is generic over the working precision `R` where it has values of it; its fields are as visible as itself. They
-/// can be of type `R`, `i32`, `f64`, [`DevicePointer`], [`ReadPointer`], arrays of these, or another shared struct,
-/// so ordered that nothing needs padding: the compiler sees to that.
+/// It is generic over the working precision `R` if it has values of it; fields have the visibility of the struct. Field
+/// types are `R`, `i32`, `f64`, [`DevicePointer`], [`ReadPointer`], arrays of these, or another shared struct. Their
+/// order must leave no padding, which the compiler checks.
 macro_rules! shared_struct {
     (
         $(#[doc = $struct_doc:literal])*
@@ -95,7 +95,7 @@ macro_rules! shared_struct {
         }
 
         impl $(<$R>)? $name $(<$R>)? {
-            /// The struct as kernels see it.
+            /// CUDA text of the struct.
             $vis fn cuda_text() -> String {
                 $( type $R = $crate::shared::WorkingPrecision; )?
                 $crate::shared::struct_text(
@@ -123,7 +123,7 @@ macro_rules! shared_struct {
 
 pub(crate) use {shared_constants, shared_struct};
 
-/// A type that a member of a shared struct can have.
+/// A valid type of a member of a shared struct.
 pub trait CudaType {
     /// CUDA declaration of a member `name` of this type, without the semicolon.
     fn declaration(name: &str) -> String;
@@ -135,11 +135,11 @@ pub trait Bytes {
     fn write(&self, bytes: &mut Vec<u8>);
 }
 
-/// Stands for the working precision, `real` in CUDA, where a struct tells its text.
+/// Placeholder for the working precision, `real` in CUDA, in the text of a struct.
 #[derive(Clone, Copy, Debug)]
 pub struct WorkingPrecision;
 
-/// An address in device memory that kernels read and write `T` at; `T*` in CUDA.
+/// An address in device memory that kernels read and write as `T`; `T*` in CUDA.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(transparent)]
 pub struct DevicePointer<T> {
@@ -148,7 +148,7 @@ pub struct DevicePointer<T> {
 }
 
 impl<T> DevicePointer<T> {
-    /// A pointer to an address; 0 points to nothing.
+    /// A pointer to an address; 0 is null.
     pub const fn new(address: u64) -> Self {
         Self { address, target: PhantomData }
     }
@@ -158,18 +158,18 @@ impl<T> DevicePointer<T> {
         self.address
     }
 
-    /// A pointer to the element `count` further on.
+    /// A pointer to the element at offset `count`.
     pub const fn offset(self, count: usize) -> Self {
         Self::new(self.address + (count * size_of::<T>()) as u64)
     }
 
-    /// The same address, only to be read from.
+    /// The same address, read only.
     pub const fn read(self) -> ReadPointer<T> {
         ReadPointer { address: self.address, target: PhantomData }
     }
 }
 
-/// An address in device memory that kernels only read `T` from; `const T*` in CUDA.
+/// An address in device memory that kernels only read, as `T`; `const T*` in CUDA.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(transparent)]
 pub struct ReadPointer<T> {
@@ -183,7 +183,7 @@ impl<T> ReadPointer<T> {
         self.address
     }
 
-    /// A pointer to the element `count` further on.
+    /// A pointer to the element at offset `count`.
     pub const fn offset(self, count: usize) -> Self {
         Self { address: self.address + (count * size_of::<T>()) as u64, target: PhantomData }
     }
@@ -256,7 +256,7 @@ impl<T> Bytes for ReadPointer<T> {
     }
 }
 
-/// A number as a literal of CUDA: the shortest text that gives the same bits again.
+/// A number as a CUDA literal: the shortest text that reproduces the bits.
 pub fn literal<R: Real>(value: R) -> String {
     let suffix = match R::PRECISION {
         Precision::F32 => "f",
@@ -265,7 +265,7 @@ pub fn literal<R: Real>(value: R) -> String {
     format!("{value:?}{suffix}")
 }
 
-/// A constant as the macro has it. In tables the compiler has one function to make, not one for every constant.
+/// A constant of the macro. As data in a table it needs one function, not one for each constant.
 pub(crate) struct Constant<R> {
     pub(crate) name: &'static str,
     pub(crate) value: R,
@@ -273,7 +273,7 @@ pub(crate) struct Constant<R> {
     pub(crate) doc: &'static [&'static str],
 }
 
-/// A member of a struct as the macro has it.
+/// A member of a struct in the macro.
 pub(crate) struct Member {
     pub(crate) declaration: fn(&str) -> String,
     pub(crate) name: &'static str,

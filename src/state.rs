@@ -11,16 +11,16 @@ use crate::grid::Shape;
 use crate::real::Real;
 use crate::tracers::{MOIST_AIR, Tracer, TracerSet};
 
-/// The fields that move with the air: one for each tracer of a set, in its order. Shape of each: (nz, ny, nx), i fastest.
+/// The transported fields: one for each tracer of a set, in its order. Shape of each: (nz, ny, nx), i fastest.
 ///
-/// A field has memory of its own, so that a step can exchange it for its new values.
+/// Each field is an array of its own, so that a step can swap it for its new values.
 #[derive(Clone, Debug)]
 pub struct State<R> {
     set: Arc<TracerSet>,
     fields: Vec<Array3<R>>,
 }
 
-/// The places of the fields of WSM5.
+/// Indices of the fields of WSM5.
 const THETA: usize = 0;
 const QV: usize = 1;
 const QC: usize = 2;
@@ -72,7 +72,7 @@ impl<R> State<R> {
     ///
     /// # Panics
     ///
-    /// When there is not one field for each, and when their shapes differ.
+    /// When the number of fields is not that of tracers, or their shapes differ.
     pub fn new(set: Arc<TracerSet>, fields: Vec<Array3<R>>) -> Self {
         assert_eq!(fields.len(), set.len(), "a field for each tracer");
         assert!(fields.iter().all(|field| field.dim() == fields[0].dim()), "fields of one shape");
@@ -128,17 +128,17 @@ impl<R> State<R> {
         self.set.iter().zip(&self.fields)
     }
 
-    /// The state that something makes of each field.
+    /// A state with a function applied to each field.
     pub fn map<S>(&self, make: impl FnMut(&Array3<R>) -> Array3<S>) -> State<S> {
         State::new(Arc::clone(&self.set), self.fields.iter().map(make).collect())
     }
 
-    /// The state that something makes of each field, which is given away.
+    /// A state with a function applied to each field, which is consumed.
     pub fn into_map<S>(self, make: impl FnMut(Array3<R>) -> Array3<S>) -> State<S> {
         State::new(self.set, self.fields.into_iter().map(make).collect())
     }
 
-    /// The same fields of more tracers: `passive` follow those that there are.
+    /// The same fields with further tracers: those of `passive` follow.
     ///
     /// # Panics
     ///
@@ -162,13 +162,13 @@ impl<R: Real> State<R> {
         Self::new(set, fields)
     }
 
-    /// The same in double precision: every value as it is.
+    /// The same in double precision, with exact values.
     pub fn widened(&self) -> State<f64> {
         self.map(|field| field.map(|x| x.f64()))
     }
 }
 
-/// Air of the microphysics, which does not change it. Shape of each: (nz, ny, nx).
+/// Air that the microphysics reads. Shape of each: (nz, ny, nx).
 #[derive(Clone, Debug)]
 pub struct Environment<R> {
     /// Density of dry air (WRF `den`), kg m⁻³.
@@ -188,8 +188,8 @@ pub struct Surface<R> {
     pub rain: Array2<R>,
     /// Water that has reached the ground in the last step, kg m⁻².
     pub fallen: Array2<R>,
-    /// Precipitation of the last step (WRF `RAINNCV`), mm; of its last minor step only where the
-    /// variant of the microphysics has it so, as `snowncv` and `sr`.
+    /// Precipitation of the last step (WRF `RAINNCV`), mm; in one variant of the microphysics that of its last minor
+    /// step only, likewise `snowncv` and `sr`.
     pub rainncv: Array2<R>,
     /// Frozen part of `rain` (WRF `SNOWNC`), mm.
     pub snow: Array2<R>,
@@ -197,15 +197,15 @@ pub struct Surface<R> {
     pub snowncv: Array2<R>,
     /// Frozen fraction of the precipitation of the last step (WRF `SR`), 1.
     pub sr: Array2<R>,
-    /// Water that the fall scheme has made in the last step (< 0: lost), kg m⁻².
+    /// Water that sedimentation has created in the last step (< 0: lost), kg m⁻².
     pub fall_residual: Array2<R>,
-    /// Water that clipping at zero has made in the last step, kg m⁻².
+    /// Water that clipping at zero has added in the last step, kg m⁻².
     pub clipped: Array2<R>,
 }
 
 impl<R> Surface<R> {
-    /// Names of the planes, in the order that they have everywhere: first those of the output, last the terms of
-    /// the water budget.
+    /// Names of the planes, in their order everywhere: the planes of the output first, the terms of the water budget
+    /// last.
     pub const NAMES: [&'static str; 8] =
         ["rain", "snow", "rainncv", "snowncv", "sr", "fallen", "fall_residual", "clipped"];
 
@@ -221,7 +221,7 @@ impl<R> Surface<R> {
         [rain, snow, rainncv, snowncv, sr, fallen, fall_residual, clipped]
     }
 
-    /// The surface of these planes, in the order of [`Surface::NAMES`].
+    /// A surface from its planes, in the order of [`Surface::NAMES`].
     pub fn of(planes: [Array2<R>; 8]) -> Self {
         let [rain, snow, rainncv, snowncv, sr, fallen, fall_residual, clipped] = planes;
         Self { rain, fallen, rainncv, snow, snowncv, sr, fall_residual, clipped }
@@ -229,7 +229,7 @@ impl<R> Surface<R> {
 }
 
 impl<R: Real> Surface<R> {
-    /// Nothing has fallen.
+    /// All planes zero.
     pub fn zeros(shape: Shape) -> Self {
         let zeros = || Array2::zeros((shape.ny, shape.nx));
         Self {
@@ -252,11 +252,12 @@ pub struct WaterChange {
     pub fallen: f64,
     /// Net inflow through the sides.
     pub sides: f64,
-    /// Water that the fall scheme has made beyond its input.
+    /// Water that sedimentation has created.
     pub fallout_residual: f64,
-    /// Water that clipping at zero has made.
+    /// Water that clipping at zero has added.
     pub clipped: f64,
-    /// Water that the microphysics has made by moving it between layers whose rho dz is not their dry mass.
+    /// Mass mismatch: water that the microphysics has created by moving it between layers whose rho dz is not their dry
+    /// mass.
     pub mass_mismatch: f64,
 }
 
@@ -278,36 +279,36 @@ pub struct TracerChange {
     pub sides: f64,
     /// Lost by decay, a negative number.
     pub decayed: f64,
-    /// What chemical reactions have made.
+    /// Change by chemical reactions.
     pub reacted: f64,
-    /// What clipping at zero around the chemistry has made.
+    /// Added by clipping at zero around the chemistry.
     pub clipped: f64,
 }
 
-/// What the chemistry of a run has done since the start.
+/// Counters of the chemistry of a run since its start.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct ChemistryTally {
-    /// Time of the steps since the last call, s.
+    /// Time since the last call, s.
     pub waited: f64,
     /// Calls for all cells.
     pub calls: u64,
     /// Cells of all calls.
     pub cells: u64,
-    /// Steps of all cells, rejected ones among them.
+    /// Steps of all cells, including rejected ones.
     pub steps: u64,
     /// Most steps of a cell in a call.
     pub most: u64,
-    /// Cells that failed and kept what they had.
+    /// Cells that failed and kept their values.
     pub failed: u64,
-    /// Code of the first of them, and its place `[i, j, k]`.
+    /// Error code of the first of them, and its position `[i, j, k]`.
     pub first_failed: (i32, [usize; 3]),
 }
 
 impl ChemistryTally {
-    /// Numbers of a tally.
+    /// Number of counters.
     pub const NUMBERS: usize = 10;
 
-    /// All of it as numbers, for files.
+    /// All counters as numbers, for files.
     pub fn numbers(&self) -> [f64; Self::NUMBERS] {
         let Self { waited, calls, cells, steps, most, failed, first_failed: (code, [i, j, k]) } =
             *self;
@@ -317,7 +318,7 @@ impl ChemistryTally {
         [waited, calls, cells, steps, most, failed, f64::from(code), i, j, k]
     }
 
-    /// That of such numbers.
+    /// The counters from such numbers.
     pub fn of_numbers(numbers: [f64; Self::NUMBERS]) -> Self {
         let [waited, calls, cells, steps, most, failed, code, i, j, k] = numbers;
         let [calls, cells, steps, most, failed] =
@@ -336,18 +337,18 @@ pub struct Gathered<R> {
     pub changes: WaterChange,
     /// Changes of the passive tracers, in the order of the set.
     pub passive: Vec<TracerChange>,
-    /// What the chemistry has done.
+    /// Counters of the chemistry.
     pub chemistry: ChemistryTally,
     /// First steps of the chemistry's next call in the cells that have chemistry, s, by level, row and column; empty
-    /// where they are the same in every call, and before the first one.
+    /// if they are the same in every call, and before the first one.
     pub first_steps: Vec<f64>,
-    /// The sums that a backend makes these changes of, kg, where it has more than one for each of them:
-    /// it goes on with these to get the same bits. Another backend makes do with the changes.
+    /// Partial sums of these changes, kg, if a backend has more than one for each: it continues with them to get the
+    /// same bits. Another backend uses the changes.
     pub parts: Vec<f64>,
 }
 
 impl<R: Real> Gathered<R> {
-    /// The same in double precision: every value as it is.
+    /// The same in double precision, with exact values.
     pub fn widened(&self) -> Gathered<f64> {
         let planes = self.surface.planes().map(|plane| plane.map(|x| x.f64()));
         let Self { changes, passive, chemistry, first_steps, parts, .. } = self.clone();
@@ -356,10 +357,10 @@ impl<R: Real> Gathered<R> {
     }
 }
 
-/// Checkpoint of a run between two steps: from here it continues as if it had not been stopped.
+/// Checkpoint of a run between two steps, from which it continues as if it had not been stopped.
 #[derive(Clone, Debug)]
 pub struct Standing<R> {
-    /// Fields that move with the air.
+    /// Transported fields.
     pub state: State<R>,
     /// Accumulated results.
     pub gathered: Gathered<R>,
@@ -394,7 +395,7 @@ impl<R: Real> CloudDiagnostics<R> {
     }
 }
 
-/// Values of one tracer along the outermost rows, in its units, used where air flows in.
+/// Values of one tracer along the outermost rows, in its units, used at inflow.
 #[derive(Clone, Debug)]
 pub struct BoundaryValues<R> {
     /// At i = 0. Shape: (nz, ny).
@@ -408,7 +409,7 @@ pub struct BoundaryValues<R> {
 }
 
 impl<R: Real> BoundaryValues<R> {
-    /// The outermost rows of `field`, traces that are no normal numbers left out. Shape: (nz, ny, nx).
+    /// The outermost rows of `field`, with subnormal traces set to zero. Shape: (nz, ny, nx).
     pub fn of(field: &Array3<R>) -> Self {
         use ndarray::s;
         Self {

@@ -1,4 +1,4 @@
-//! Thermodynamics of moist air and the transport of heat and vapour in it, each formula once.
+//! Thermodynamics of moist air, and the transport coefficients of heat and vapour in it.
 
 use crate::constants::Constants;
 use crate::shared::{shared_constants, shared_struct};
@@ -21,7 +21,7 @@ shared_constants! {
     exact CONDUCTIVITY = 1.414e3, "J kg⁻¹ K⁻¹";
     /// Exponent of the Schmidt number in the ventilation factor, one third to seven digits.
     exact VENTILATION_EXPONENT = 0.333_333_3, "1";
-    /// Largest part of the pressure that saturated vapour may take.
+    /// Largest fraction of the pressure that saturated vapour may take.
     exact VAPOUR_PRESSURE_CAP = 0.99, "1";
 }
 
@@ -61,8 +61,8 @@ shared_struct! {
 ///
 /// e = psat exp(a ln(tr) + b (1 - tr)), tr = tt / t; e ≤ `cap` p; qs = max(ε e / (p - e), qmin)
 ///
-/// with a = (c - cpv) / rv, b = a + l / (rv tt) of water or ice. Without a cap, air too thin to hold
-/// e has qs = qmin.
+/// with a = (c - cpv) / rv, b = a + l / (rv tt) of water or ice. Without a cap, qs = qmin if the pressure is too low
+/// for e.
 ///
 /// Source: HDC04 appendix. Units: `t` K, `p` Pa, `cap` 1 ([`TransportConstants::VAPOUR_PRESSURE_CAP`]
 /// or infinite); returns kg kg⁻¹, ≥ qmin.
@@ -91,7 +91,7 @@ pub fn saturation_water<R: TransportConstants>(t: R, p: R, cap: R) -> R {
 
 /// Vapour pressure in equilibrium with a phase of specific heat `c` and latent heat `l`.
 ///
-/// The e of [`saturation`], by its tr and the logarithm of that.
+/// The e of [`saturation`], from tr and its logarithm.
 ///
 /// Units: `tr` and `ln_tr` 1, `c` J kg⁻¹ K⁻¹, `l` J kg⁻¹; returns Pa.
 #[inline(always)]

@@ -11,7 +11,7 @@ use crate::real::Real;
 ///
 /// max(F out, 0) (q − q inner) + q* (F₊ − F₋), with F out the mean of the two fluxes
 ///
-/// Air that comes in from outside brings no gradient with it.
+/// Air that enters through the side has no gradient across it.
 ///
 /// Source: WS02 (radiative boundary of WRF).
 /// Units: `outward` and `divergence` kg s⁻¹, `edge` and `inner` kg kg⁻¹ (at the start of the step
@@ -21,8 +21,8 @@ pub fn radiative_outflow<R: Real>(outward: R, divergence: R, edge: R, inner: R, 
     outward.larger(R::ZERO) * (edge - inner) + latest * divergence
 }
 
-/// One cell of an open row: where it is, its inner neighbour, the fluxes on either side of it,
-/// and whether its side is the one of low indices.
+/// One cell of an open row: its index, the index of its inner neighbour, the fluxes through the two faces across the
+/// side, and `true` if the side is the western or southern one.
 struct Edge<R> {
     at: usize,
     inner: usize,
@@ -32,7 +32,8 @@ struct Edge<R> {
 
 /// Adds the radiative outflow through the open sides of row j to its net lateral outflow.
 ///
-/// WRF leaves the map factor out here, which all other lateral fluxes have in common.
+/// WRF omits the map factor in this term; all other lateral fluxes have it as a common factor, so it is divided out
+/// here.
 pub(super) fn add_open_sides<R: FluxConstants>(
     stage: &Stage<'_, R>,
     k: usize,
@@ -50,7 +51,7 @@ pub(super) fn add_open_sides<R: FluxConstants>(
         let [low, high] = edge.fluxes;
         let mean = (low + high) * R::HALF;
         let outward = if edge.low_side { -mean } else { mean };
-        // Only limited stages know the values at the start; the others use the latest ones.
+        // Unlimited stages use the latest values for both; limited stages use the values at the start of the step.
         let limited = stage.limiter != Limiter::None;
         let carried = if limited { stage.start } else { stage.field };
         let latest = stage.field[edge.at];

@@ -16,10 +16,10 @@ shared_constants! {
     exact SIXTIETH = 1.0 / 60.0, "1";
     /// Divisor of the weights of the third-order flux (WS02), as a factor.
     exact TWELFTH = 1.0 / 12.0, "1";
-    /// Guard against 0/0 where an amount is shared out; far below any that matters.
+    /// Guard against 0/0 in ratios of amounts; far below any amount that matters.
     exact SMALLEST = 1.0e-20, "kg";
-    /// Mixing ratios that are kept, at least: less is nothing. The scheme spreads what it carries over many cells
-    /// in ever smaller parts, and processors are slow with numbers below the smallest normal one.
+    /// Mixing ratios below this are set to zero. The scheme spreads a tracer over many cells in ever smaller amounts,
+    /// and processors are slow with subnormal numbers.
     exact LEAST_KEPT = 1.0e-30, "kg kg⁻¹";
 }
 
@@ -27,9 +27,8 @@ shared_constants! {
 ///
 /// Φ = F q₆ − |F|/60 · \[(q₊₃ − q₋₃) − 5 (q₊₂ − q₋₂) + 10 (q₊₁ − q₋₁)\]
 ///
-/// q₆ = \[37 (q₊₁ + q₋₁) − 8 (q₊₂ + q₋₂) + (q₊₃ + q₋₃)\] / 60, both written in differences of
-/// neighbours: so a constant is carried exactly, and faces side by side share
-/// them.
+/// q₆ = \[37 (q₊₁ + q₋₁) − 8 (q₊₂ + q₋₂) + (q₊₃ + q₋₃)\] / 60. Both are written in differences of neighbouring cells: a
+/// constant field is carried exactly, and adjacent faces share differences.
 ///
 /// Source: WS02.
 /// Units: `mass` kg s⁻¹, `q` kg kg⁻¹ (three cells on either side); returns kg s⁻¹.
@@ -41,11 +40,11 @@ pub fn fifth_order_flux<R: FluxConstants>(mass: R, q: [R; 6]) -> R {
     let across = above_1 - below_1;
     let inner_above = above_2 - above_1;
     let outer_above = above_3 - above_2;
-    // In differences from the outermost below to the outermost above: -1, 7, 0, -7, 1 over 60
-    // beside the mean of the nearest.
+    // The centred value: the mean of the two nearest cells, and the differences, from the lowest to the highest, with
+    // the weights -1, 7, 0, -7, 1 over 60.
     let curved = (outer_above - outer_below) - R::of(7.0) * (inner_above - inner_below);
     let centred = (above_1 + below_1) * R::HALF + curved * R::SIXTIETH;
-    // The fifth difference, 1, -5, 10, in them: 1, -4, 6, -4, 1.
+    // The upwind correction, 1, -5, 10 in values, is 1, -4, 6, -4, 1 in differences.
     let upwind = ((outer_above + outer_below) - R::of(4.0) * (inner_above + inner_below))
         + R::of(6.0) * across;
     mass * centred - (mass.abs() * R::SIXTIETH) * upwind
@@ -55,7 +54,7 @@ pub fn fifth_order_flux<R: FluxConstants>(mass: R, q: [R; 6]) -> R {
 ///
 /// Φ = F q₄ + |F|/12 · \[(q₊₂ − q₋₂) − 3 (q₊₁ − q₋₁)\]
 ///
-/// q₄ = \[7 (q₊₁ + q₋₁) − (q₊₂ + q₋₂)\] / 12, both written in differences of neighbours.
+/// q₄ = \[7 (q₊₁ + q₋₁) − (q₊₂ + q₋₂)\] / 12. Both are written in differences of neighbouring cells.
 ///
 /// Source: WS02.
 /// Units: `mass` kg s⁻¹, `q` kg kg⁻¹ (two cells on either side); returns kg s⁻¹.
@@ -66,12 +65,12 @@ pub fn third_order_flux<R: FluxConstants>(mass: R, q: [R; 4]) -> R {
     let across = above_1 - below_1;
     let above = above_2 - above_1;
     let centred = (above_1 + below_1) * R::HALF - (above - below) * R::TWELFTH;
-    // The third difference, 1, -3, in them: 1, -2, 1.
+    // The upwind correction, 1, -3 in values, is 1, -2, 1 in differences.
     let upwind = (above + below) - R::TWO * across;
     mass * centred + (mass.abs() * R::TWELFTH) * upwind
 }
 
-/// Flux of a value interpolated between two cells, without upwinding.
+/// Second-order flux: a value interpolated between two cells, without upwinding.
 ///
 /// Φ = F (w₋ q₋ + w₊ q₊)
 ///
@@ -95,7 +94,7 @@ pub fn upwind_flux<R: Real>(mass: R, q: [R; 2]) -> R {
 
 /// First-order upwind flux of at most half the mass around the face.
 ///
-/// That of [`upwind_flux`] with F between −K and K.
+/// Φ as [`upwind_flux`], with F limited to the range −K to K.
 ///
 /// Source: SW09 (low-order flux of the positive-definite limiter).
 /// Units: `mass` kg s⁻¹, `capacity` K kg s⁻¹, `q` kg kg⁻¹; returns kg s⁻¹.
@@ -104,7 +103,7 @@ pub fn capped_flux<R: Real>(mass: R, capacity: R, q: [R; 2]) -> R {
     upwind_flux(mass.larger(-capacity).smaller(capacity), q)
 }
 
-/// Mixing ratio after a net outflow, zero where less than `LEAST_KEPT` is left.
+/// Mixing ratio after a net outflow; zero if it would be below `LEAST_KEPT`.
 ///
 /// q − Δt ∇·Φ / M
 ///
@@ -195,7 +194,7 @@ mod tests {
 
     #[test]
     fn what_is_too_small_is_nothing() {
-        // All but a part of 2e-30 or of 5e-31 leaves in a second.
+        // One second of outflow leaves a mixing ratio of 2e-30 and one of 5e-31, on either side of the bound.
         for (left, kept) in [(2e-30_f32, true), (5e-31, false), (-5e-31, false), (-2e-30, true)] {
             let q = 4.0 * left;
             assert_eq!(updated(q, 1.0, q - left, 1.0) != 0.0, kept, "{left}");

@@ -19,13 +19,13 @@ pub fn provisional_amount<R: Real>(mass: R, q: R, dt: R, low: Faces<R>) -> R {
     mass * q - dt * low.net_outflow()
 }
 
-/// Share of the wanted amount that there is room for.
+/// Limiter ratio: the largest factor of a total that an available amount admits.
 ///
 /// max(0, room / wanted) if wanted > room, else 1
 ///
-/// With the amount that all outgoing corrections would remove and the amount that there is,
-/// this is the factor of the positive-definite limiter; the two factors of the monotonic one
-/// put the distance from the lower and from the upper bound in place of the latter.
+/// With the sum of all outgoing corrections as the total and the low-order content as the amount, this is the factor of
+/// the positive-definite limiter. The two factors of the monotonic limiter take the distances of the content from its
+/// lower and from its upper bound instead.
 ///
 /// Source: SW09; W09.
 /// Units: kg; returns 0 to 1.
@@ -35,10 +35,10 @@ pub fn affordable<R: FluxConstants>(room: R, wanted: R) -> R {
     if wanted > room { share } else { R::ONE }
 }
 
-/// The lower and upper bound of a cell: its own value and those that the wind brings in.
+/// Lower and upper bound of a cell: the extrema of its own value and the values that the wind brings in.
 ///
-/// `around` are the values of the six neighbours, `mass` the mass fluxes through the faces. Air
-/// at rest extends the cell of lower index.
+/// `around` are the values of the six neighbours, `mass` the mass fluxes through the faces. A face without mass flux
+/// counts as inflow from the neighbour of lower index.
 ///
 /// Source: W09.
 /// Units: `q` and `around` kg kg⁻¹, `mass` kg s⁻¹; returns kg kg⁻¹.

@@ -22,26 +22,26 @@ use crate::grid::Shape;
 use crate::lanes::{Task, run_best};
 pub(super) use scratch::Scratch;
 
-/// Rows of a block, where there are as many.
+/// Fewest rows of a block, if the grid has as many.
 const LEAST_ROWS: usize = 8;
-/// Rows of a block that would win nothing from more.
+/// Most rows of a block: more rows gain nothing.
 const MOST_ROWS: usize = 32;
-/// Cells of a level of a block that the caches hold the rows of.
+/// Cells of a level of a block for which the caches hold the working set.
 const MOST_CELLS: usize = 32 * 1024;
 
-/// Rows of the blocks of a grid: many, as the cells next to their seams are computed twice, but so few
-/// that every thread finds some blocks.
+/// Rows of a block: many, since the cells next to the seams are computed twice, but few enough to give every thread
+/// about two blocks.
 pub(super) fn block_rows(shape: Shape, threads: usize) -> usize {
     let Shape { nx, ny, .. } = shape;
     let most = (MOST_CELLS / nx).min(MOST_ROWS).min(ny.div_ceil(2 * threads)).max(LEAST_ROWS);
-    // As many in every block, but for the last one.
+    // Equal numbers of rows in all blocks but the last one.
     ny.div_ceil(ny.div_ceil(most))
 }
 
 /// Runs one stage over all blocks of `out`, of `block` rows.
 ///
-/// Returns the tracer that entered the region inside the outermost rows, kg s⁻¹, summed from
-/// row to row in their order; `inflow` has a place for each of them.
+/// Returns the tracer that entered the region inside the outermost rows, kg s⁻¹, summed over the rows in order;
+/// `inflow` has an element for each row.
 pub(super) fn run<R: FluxConstants>(
     stage: &Stage<'_, R>,
     block: usize,
@@ -54,7 +54,8 @@ pub(super) fn run<R: FluxConstants>(
         .zip(inflow.par_chunks_mut(block))
         .enumerate()
         .for_each(|(at, (out, inflow))| {
-            // A thread finds its own scratch free unless the pool grew since it was made.
+            // Each thread uses its own scratch without waiting, unless the thread pool has grown since the scratch was
+            // allocated.
             let mine = rayon::current_thread_index().unwrap_or(0) % scratch.len();
             let mut scratch = scratch[mine].lock().unwrap_or_else(PoisonError::into_inner);
             let rows = Rows { first: at * block, count: inflow.len() };
@@ -128,8 +129,8 @@ impl<R: FluxConstants> March<'_, '_, R> {
 
     /// Sums the final lateral fluxes.
     ///
-    /// The outermost cells of an axis that is not periodic are not changed along it: their outer
-    /// face is given the flux of their inner one.
+    /// The outermost cells of an axis that is not periodic do not change by fluxes along it: their outer face gets the
+    /// flux of their inner face.
     #[inline(always)]
     fn sum_lateral(&mut self, k: usize) {
         let (strip, cells) = (self.strip(self.rows), self.cells());
@@ -170,7 +171,7 @@ impl<R: FluxConstants> March<'_, '_, R> {
     }
 }
 
-/// Copies values of the western faces of rows, without the last one of every row.
+/// Copies values of the western faces of rows, omitting the last face of every row.
 #[inline(always)]
 fn copy_western<'a, R: Copy + 'a>(
     faces: impl Fn(usize) -> &'a [R],
@@ -193,12 +194,12 @@ mod tests {
         assert_eq!(rows(71, 58, 1), 29);
         assert_eq!(rows(71, 58, 2), 15);
         assert_eq!(rows(71, 58, 96), 8);
-        // The last one has a single row.
+        // The last block has a single row.
         assert_eq!(rows(19, 57, 8), 8);
         assert_eq!(rows(71, 7, 2), 7);
         assert_eq!(rows(71, 1, 2), 1);
         assert_eq!(rows(1024, 1024, 4), 32);
-        // Wide rows leave the caches room for few.
+        // In wide rows the caches hold few rows.
         assert_eq!(rows(4096, 4096, 4), 8);
         assert_eq!(rows(1 << 20, 64, 1), 8);
     }

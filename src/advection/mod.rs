@@ -1,9 +1,8 @@
 //! Transport (advection) of tracers by a given wind.
 //!
-//! A step is a Runge-Kutta scheme of three stages, each a sum of fluxes through the faces of
-//! every cell: fifth order horizontally, third order vertically, lower next to the ground, the
-//! lid and the lateral sides that are not periodic. The last stage can limit the fluxes so that
-//! nothing becomes negative, or that no new extremes arise.
+//! A step is a Runge-Kutta scheme of three stages. Each stage sums the fluxes through the faces of every cell: of fifth
+//! order horizontally and third order vertically, of lower order next to the ground, the lid and lateral sides that are
+//! not periodic. The last stage can limit the fluxes so that no value becomes negative, or that no new extrema arise.
 //!
 //! Stage s:  q ← qⁿ − Δt/(4 − s) · ∇·Φ(q) / M
 //!
@@ -11,18 +10,18 @@
 //!
 //! # Decisions
 //!
-//! **The limiters know the mass at both ends of a step** (`AirMass::with_end`). WRF caps its low-order flux with the
-//! one and starts from the other, and its own files hold two roundings of one mass.
+//! **The limiters use the air mass at both ends of a step** (`AirMass::with_end`). WRF limits the low-order flux with
+//! one mass and starts from the other, and its files hold two roundings of the same mass.
 //!
-//! **The transport on the CPU is compiled for AVX-512 and AVX2.** It works block by block, requests no fused operation
-//! and calls no function, so that its bits do not depend on the instruction set. As many tracers are carried at a time
-//! as there are threads for; a thread without a tracer of its own takes rows of another's.
+//! **The transport on the CPU is compiled for AVX-512 and AVX2.** It works block by block, without fused multiply-add
+//! and without function calls, so that its bits do not depend on the instruction set. As many tracers are transported
+//! at a time as there are threads; a thread without a tracer of its own takes blocks of another tracer.
 //!
 //! **A block of rows is one strip of cells** (`strip`). The rows of a block are contiguous in the fields, so every
-//! formula loops over all of them at once, and the cells at the ends of rows are computed once more with the right
-//! neighbours. Row by row, a row of 71 cells had an overhead as large as the cost of its cells. A face is stored at the
-//! index of the cell to its east, north or top; a row's last face along x is its first one or not needed. The number of
-//! rows of a block follows from caches and threads; the bits do not depend on it.
+//! formula loops over all of them at once; the cells at the ends of rows are then computed again with their true
+//! neighbours. Row by row, the overhead of a row of 71 cells was as large as the cost of its cells. A face is stored at
+//! the index of the cell to its east, north or top; the last face of a row along x is its first one or not needed. The
+//! number of rows of a block follows from the caches and threads; the bits do not depend on it.
 
 pub mod boundary;
 pub mod flux;
@@ -65,14 +64,14 @@ pub struct Wind<'a, R> {
     pub dt: f64,
 }
 
-/// Values that air brings in through specified sides, in the units of the tracer.
+/// Boundary values of inflow through specified sides, in the units of the tracer.
 #[derive(Clone, Copy, Debug)]
 pub enum Entering<'a, R> {
     /// Zero.
     Nothing,
-    /// These.
+    /// The given values.
     Values(&'a BoundaryValues<R>),
-    /// Those of the neighbour inside: no gradient across the side.
+    /// The value of the neighbour inside: no gradient across the side.
     Neighbour,
 }
 
@@ -82,23 +81,23 @@ impl<'a, R> From<Option<&'a BoundaryValues<R>>> for Entering<'a, R> {
     }
 }
 
-/// Scratch of the CPU version, reused from step to step: no allocation inside a step.
+/// Work space of the CPU version, reused from step to step, so that a step allocates nothing.
 #[derive(Debug)]
 pub struct Workspace<R> {
     /// The tracer after the first and after the second stage. Shape: (nz, ny, nx).
     stages: [Array3<R>; 2],
-    /// One for each thread, whatever tracer it works on.
+    /// Scratch of each thread, shared by all tracers.
     scratch: Arc<[Mutex<Scratch<R>>]>,
     /// Rows that a thread computes at a time.
     block: usize,
     /// Inflow through the sides of each row.
     inflow: Vec<f64>,
-    /// A term that is to be wrong; none in the scheme itself.
+    /// A perturbed term, for tests; `None` in the scheme itself.
     pub perturbation: Option<Perturbation>,
 }
 
 impl<R: Real> Workspace<R> {
-    /// Scratch for fields of this shape and for the threads of the current pool.
+    /// Work space for fields of this shape and for the threads of the current pool.
     pub fn new(shape: Shape) -> Self {
         let threads = rayon::current_num_threads();
         let block = block_rows(shape, threads);
@@ -111,7 +110,7 @@ impl<R: Real> Workspace<R> {
         }
     }
 
-    /// Scratch for another tracer at the same time, by the same threads.
+    /// Work space for another tracer at the same time, which shares the scratch of the threads.
     #[must_use]
     pub fn beside(&self) -> Self {
         Self {
@@ -126,12 +125,11 @@ impl<R: Real> Workspace<R> {
 
 /// One step of one tracer.
 ///
-/// The specified sides are set after every stage: where air leaves, to the neighbour inside;
-/// where it enters, to what `inflow` says.
+/// The specified sides are set after every stage: at outflow to the value of the neighbour inside, at inflow to the
+/// boundary value of `inflow`.
 ///
-/// Returns the net amount of tracer that the fluxes of the last stage carried into the region
-/// inside the specified and open rows; 0 where all sides are periodic. The result is the same
-/// for any number of threads.
+/// Returns the net amount of tracer that the fluxes of the last stage carried into the region inside the specified and
+/// open rows; 0 if all sides are periodic. The result does not depend on the number of threads.
 ///
 /// Source: WS02 (time scheme), SW09, W09 (limiters).
 /// Shape: `q` (nz, ny, nx), i fastest.
@@ -139,7 +137,7 @@ impl<R: Real> Workspace<R> {
 ///
 /// # Panics
 ///
-/// When the grid has no cells, or an array is not of its shape or not in standard layout.
+/// When the grid has no cells, or an array has another shape or is not in standard layout.
 pub fn step<R: FluxConstants>(
     wind: &Wind<'_, R>,
     limiter: Limiter,
@@ -193,10 +191,10 @@ pub fn step<R: FluxConstants>(
     entered * wind.dt
 }
 
-/// Net outflow of tracer from every cell, as one evaluation of the fluxes gives it.
+/// Net outflow of tracer from every cell by one evaluation of the fluxes.
 ///
-/// `latest` are the values that the high-order fluxes carry, `start` those at the beginning of the step, from which the
-/// limiter starts; without a limiter `start` is not used. Specified sides are left as the fluxes give them.
+/// `latest` are the values that the high-order fluxes carry; `start` are the values at the beginning of the step, used
+/// by the limiter only. Specified sides are not set.
 ///
 /// Shape: (nz, ny, nx), i fastest.
 /// Units: kg kg⁻¹; returns kg s⁻¹.

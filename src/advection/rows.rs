@@ -1,8 +1,7 @@
 //! The formulas applied to rows of cells or faces: plain loops over contiguous slices.
 //!
-//! Such a slice holds one row, or several that lie one after the other: long loops are what vector
-//! instructions want. The cells of a stencil along x are the same slice, each shifted by one; along
-//! y and z they are rows of different j or k.
+//! A slice holds one row or several contiguous ones: long loops suit vector instructions. The cells of a stencil along
+//! x are the same slice shifted by one each; along y and z they are rows of different j or k.
 #![expect(clippy::needless_range_loop, reason = "one index for all rows reads like the formula")]
 
 use std::ops::Range;
@@ -24,7 +23,7 @@ pub(super) struct LayeredRows<'a, R> {
 }
 
 impl<R: Real> LayeredRows<'_, R> {
-    /// The values in a range of places.
+    /// The values in a range of indices.
     #[inline(always)]
     pub(super) fn within(self, range: Range<usize>) -> Self {
         let (with_mu, without_mu) = (&self.with_mu[range.clone()], &self.without_mu[range]);
@@ -48,7 +47,7 @@ impl<R: Real> LayeredRows<'_, R> {
     }
 }
 
-/// The cells of an x stencil: the same ones, shifted by one each.
+/// The cells of a stencil along x: the same slice, shifted by one each.
 #[inline(always)]
 pub(super) fn shifted<R, const N: usize>(cells: &[R], faces: usize) -> [&[R]; N] {
     let mut rows = [cells; N];
@@ -137,7 +136,7 @@ pub(super) struct Content<'a, R> {
 }
 
 impl<R: Real> Content<'_, R> {
-    /// That of the cells in a range.
+    /// The contents of the cells in a range.
     #[inline(always)]
     pub(super) fn within(self, range: Range<usize>) -> Self {
         Self { mass: self.mass.within(range.clone()), q: &self.q[range], ..self }
@@ -179,8 +178,8 @@ pub(super) fn bounds_rows<R: Real>(
     }
 }
 
-/// Scale factors of the corrections, monotonic limiter: `outgoing` and `incoming` hold the lower
-/// and the upper bounds on entry, the factors on return; `end` is the mass that goes with them.
+/// Scale factors of the corrections, monotonic limiter: `outgoing` and `incoming` hold the lower and the upper bounds
+/// on entry, the factors on return; `end` is the mass at the end of the step, which the bounds are multiplied by.
 #[inline(always)]
 pub(super) fn monotonic_scale_rows<R: FluxConstants>(
     content: Content<'_, R>,
@@ -246,7 +245,7 @@ pub(super) fn lateral_outflow_rows<R: Real>(x: [&[R]; 2], y: [&[R]; 2], net: &mu
     }
 }
 
-/// Net outflow of cells by sides, and by the bottom and the top.
+/// Net outflow of cells: through the lateral faces, the bottom and the top.
 #[derive(Clone, Copy)]
 pub(super) struct Outflow<'a, R> {
     pub(super) lateral: &'a [R],

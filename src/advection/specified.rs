@@ -11,11 +11,11 @@ use crate::grid::{Shape, Side};
 use crate::real::Real;
 use crate::state::BoundaryValues;
 
-/// Sets the outermost rows of the specified sides: where air leaves through the outer face, to
-/// the neighbour inside; where it enters, to the given value or else zero.
+/// Sets the outermost rows of the specified sides: at outflow through the outer face to the value of the neighbour
+/// inside, at inflow to the boundary value, or zero without one.
 ///
-/// The southern and the northern row own the corners; their neighbour inside is in neither of
-/// the outermost columns.
+/// The southern and the northern row own the corners; the inner neighbour of a corner lies in neither of the outermost
+/// columns.
 ///
 /// Source: WRF's flow-dependent boundary.
 pub(super) fn set_specified<R: Real>(
@@ -65,8 +65,8 @@ fn set_level<R: Real>(wind: &Wind<'_, R>, inflow: Entering<'_, R>, k: usize, lev
     }
 }
 
-/// Sets cells of one side of a level; `cells` gives their places and those of the cells inside, `outward` the mass
-/// flux out of them.
+/// Sets the cells of one side at a level; `cells` gives their indices and those of their inner neighbours, `outward`
+/// the mass flux out of them.
 fn set_side<R: Real>(
     level: &mut [R],
     along: Range<usize>,
@@ -85,7 +85,7 @@ fn set_side<R: Real>(
     }
 }
 
-/// Values that air brings in along one side of a level.
+/// Boundary values of inflow along one side of a level.
 #[derive(Clone, Copy)]
 enum Given<'a, R> {
     Nothing,

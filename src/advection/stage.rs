@@ -17,10 +17,10 @@ use crate::grid::Shape;
 use crate::mass::Layered;
 use crate::real::Real;
 
-/// Cells that the fifth-order stencil reaches to either side of a face.
+/// Half width of the fifth-order stencil: cells on either side of a face.
 pub const REACH: usize = 3;
 
-/// Results of a stage for every cell.
+/// Quantity that a stage writes for every cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Ending {
     /// The new mixing ratio.
@@ -29,7 +29,7 @@ pub(super) enum Ending {
     Outflow,
 }
 
-/// The order of the flux through a row of faces.
+/// Order of the flux through a row of faces.
 #[derive(Clone, Copy)]
 enum Order<R> {
     Closed,
@@ -38,7 +38,7 @@ enum Order<R> {
     Fifth,
 }
 
-/// Input of a stage: the air, the latest values of the tracer and those at the start.
+/// Input of a stage: the air, the latest values of the tracer and the values at the start of the step.
 pub(super) struct Stage<'a, R> {
     pub(super) wind: &'a Wind<'a, R>,
     /// Latest values, which the high-order fluxes carry.
@@ -49,7 +49,7 @@ pub(super) struct Stage<'a, R> {
     pub(super) dt: R,
     pub(super) limiter: Limiter,
     pub(super) ending: Ending,
-    /// A term that is to be wrong.
+    /// A perturbed term, for tests.
     pub(super) perturbation: Option<Perturbation>,
 }
 
@@ -76,7 +76,7 @@ impl<'a, R: FluxConstants> Stage<'a, R> {
         &field[(k * ny + rows.first) * nx..][..rows.count * nx]
     }
 
-    /// The rows `offset` further north, continued periodically.
+    /// Rows shifted by `offset` to the north, with periodic continuation.
     #[inline(always)]
     pub(super) fn shifted_rows(&self, rows: Rows, offset: isize) -> Rows {
         Rows { first: continued(rows.first, offset, self.shape().ny), ..rows }
@@ -108,14 +108,14 @@ impl<'a, R: FluxConstants> Stage<'a, R> {
         self.cells(memory(&self.wind.flux.z), k, rows)
     }
 
-    /// Contents of rows at the start.
+    /// Contents of rows at the start of the step.
     #[inline(always)]
     pub(super) fn content(&self, k: usize, rows: Rows) -> Content<'a, R> {
         let mass = layered_rows(&self.wind.air.cell, k, rows);
         Content { mass, q: self.cells(self.start, k, rows), dt: self.dt }
     }
 
-    /// Capacities of the faces of rows as mass per second.
+    /// Capacities of the faces of rows per time step, kg s⁻¹.
     #[inline(always)]
     pub(super) fn capacity<'b>(&self, mass: LayeredRows<'b, R>) -> LayeredRows<'b, R> {
         mass.times(self.dt.recip() * self.factor(Term::Capacity))
@@ -128,7 +128,7 @@ impl<'a, R: FluxConstants> Stage<'a, R> {
         mine.map_or(R::ONE, |p| R::of(p.factor))
     }
 
-    /// Multiplies rows of a term that is to be wrong.
+    /// Multiplies rows of a term by its factor, if it is the perturbed one.
     #[inline(always)]
     pub(super) fn perturb(&self, term: Term, rows: &mut [R]) {
         if self.perturbation.is_some_and(|p| p.term == term) {
@@ -139,7 +139,7 @@ impl<'a, R: FluxConstants> Stage<'a, R> {
         }
     }
 
-    /// Returns `true` if no tracer passes y-face j (between rows j - 1 and j) by the scheme.
+    /// Returns `true` if the scheme has no flux through y-face j (between rows j - 1 and j).
     #[inline(always)]
     pub(super) fn closed_y(&self, j: usize) -> bool {
         !self.periodic_y() && (j == 0 || j == self.shape().ny)
@@ -151,13 +151,13 @@ impl<'a, R: FluxConstants> Stage<'a, R> {
         k == 0 || k == self.shape().nz
     }
 
-    /// High-order fluxes through the western faces of rows, with the mass fluxes `mass` through them;
-    /// 0 through the first face of a row where the side is not periodic.
+    /// High-order fluxes through the western faces of rows, with the mass fluxes `mass`; 0 through the first face of a
+    /// row if the side is not periodic.
     #[inline(always)]
     pub(super) fn high_order_x(&self, k: usize, rows: Rows, mass: &[R], flux: &mut [R]) {
         let nx = self.shape().nx;
         let cells = self.cells(self.field, k, rows);
-        // Near the ends of rows this takes cells of other rows.
+        // At the ends of rows the stencil reads cells of other rows; those faces are computed again below.
         let all = REACH..(cells.len() + 1).saturating_sub(REACH);
         if !all.is_empty() {
             fifth_order_rows(&mass[all.clone()], shifted(cells, all.len()), &mut flux[all]);
@@ -175,10 +175,10 @@ impl<'a, R: FluxConstants> Stage<'a, R> {
         self.perturb(Term::HighOrderX, flux);
     }
 
-    /// Rows whose southern faces are of the same order, the cells of each stencil one after the other.
+    /// Runs of rows whose southern faces are of the same order and whose stencils are contiguous.
     #[inline(always)]
     pub(super) fn alike_y(&self, faces: Range<usize>) -> impl Iterator<Item = Rows> {
-        // Faces with three rows on either side.
+        // Faces with a whole stencil inside the grid.
         let full = REACH..(self.shape().ny + 1).saturating_sub(REACH);
         let mut first = faces.start;
         std::iter::from_fn(move || {
@@ -189,7 +189,7 @@ impl<'a, R: FluxConstants> Stage<'a, R> {
         })
     }
 
-    /// High-order fluxes through the southern faces of rows, as [`Stage::alike_y`] has them.
+    /// High-order fluxes through the southern faces of a run of rows from [`Stage::alike_y`].
     #[inline(always)]
     pub(super) fn high_order_y(&self, k: usize, rows: Rows, flux: &mut [R]) {
         let order = lateral_order(rows.first, self.shape().ny, self.periodic_y());
@@ -274,12 +274,12 @@ pub(super) fn layered_rows<R: Real>(
     LayeredRows { with_mu, without_mu, c1: field.c1[k], c2: field.c2[k] }
 }
 
-/// The place `offset` after place i of an axis with n cells, continued periodically.
+/// Index `offset` after index i on an axis of n cells, with periodic continuation.
 #[inline(always)]
 fn continued(i: usize, offset: isize, n: usize) -> usize {
     let n = n.cast_signed();
     let mut i = i.cast_signed() + offset;
-    // An offset is short: no division for it.
+    // Offsets are short, so additions are cheaper than a division.
     while i < 0 {
         i += n;
     }
@@ -289,8 +289,7 @@ fn continued(i: usize, offset: isize, n: usize) -> usize {
     i.cast_unsigned()
 }
 
-/// Order of the flux through lateral face `face` of an axis with `n` cells, which falls toward a
-/// side that is not periodic.
+/// Order of the flux through lateral face `face` of an axis with `n` cells: lower near a side that is not periodic.
 #[inline(always)]
 fn lateral_order<R: Real>(face: usize, n: usize, periodic: bool) -> Order<R> {
     match face.min(n - face) {
@@ -302,8 +301,8 @@ fn lateral_order<R: Real>(face: usize, n: usize, periodic: bool) -> Order<R> {
     }
 }
 
-/// High-order fluxes through faces; `cell` gives the cells so many places beyond them: 0 are those
-/// next to them toward higher indices, -1 those next to them toward lower ones.
+/// High-order fluxes through faces. `cell(n)` gives the cells n places beyond the faces: 0 are the cells of higher
+/// index next to the faces, -1 those of lower index.
 #[inline(always)]
 fn high_order_rows<'c, R: FluxConstants>(
     order: Order<R>,

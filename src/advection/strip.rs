@@ -1,7 +1,7 @@
-//! Rows that lie one after the other in memory, and the neighbours of their cells along x.
+//! Contiguous rows, and the neighbours of their cells along x.
 //!
-//! The neighbour of a cell is the next one in memory but at the ends of rows. So all cells of such a
-//! strip are computed in one go, as if it were a single row, and the ends of its rows once more.
+//! The neighbour of a cell is the next element in memory, except at the ends of rows. So all cells of such a strip are
+//! computed as if it were a single row, and the ends of its rows are then computed again.
 
 use std::ops::Range;
 
@@ -19,7 +19,7 @@ impl Rows {
     }
 }
 
-/// Places one after the other in a strip, and the first of those to their west and to their east.
+/// A range of consecutive cells of a strip, with the indices of its first western and its first eastern neighbour.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Stretch {
     pub(super) here: Range<usize>,
@@ -33,26 +33,26 @@ impl Stretch {
         Self { here: here..here + 1, west, east }
     }
 
-    /// The values to the west.
+    /// The values of the western neighbours.
     #[inline(always)]
     pub(super) fn west<'a, R>(&self, values: &'a [R]) -> &'a [R] {
         &values[self.west..][..self.here.len()]
     }
 
-    /// The values at the places themselves.
+    /// The values of the cells themselves.
     #[inline(always)]
     pub(super) fn here<'a, R>(&self, values: &'a [R]) -> &'a [R] {
         &values[self.here.clone()]
     }
 
-    /// The values to the east.
+    /// The values of the eastern neighbours.
     #[inline(always)]
     pub(super) fn east<'a, R>(&self, values: &'a [R]) -> &'a [R] {
         &values[self.east..][..self.here.len()]
     }
 }
 
-/// A strip of `count` rows of `nx` cells; a face has the place of the cell to its east.
+/// A strip of `count` rows of `nx` cells; a face has the index of the cell to its east.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Strip {
     pub(super) nx: usize,
@@ -66,8 +66,8 @@ impl Strip {
         self.count * self.nx
     }
 
-    /// All faces but the first one of the strip; then, where they join the ends of their row, the
-    /// first one of every row. Otherwise nothing may depend on these.
+    /// All faces but the first one of the strip; then, on a periodic axis, the first face of every row with its true
+    /// neighbours. On other axes the values at the first face of a row are meaningless and must not be used.
     #[inline(always)]
     pub(super) fn faces(self) -> impl Iterator<Item = Stretch> {
         let all = Stretch { here: 1..self.len().max(1), west: 0, east: 2 };
@@ -75,8 +75,8 @@ impl Strip {
         (!all.here.is_empty()).then_some(all).into_iter().chain(firsts)
     }
 
-    /// All cells but the first and the last one of the strip; then, where these are neighbours, the
-    /// ends of every row. Otherwise the caller sets the ends.
+    /// All cells but the first and the last one of the strip; then, on a periodic axis, the first and last cell of
+    /// every row with their true neighbours. On other axes the caller sets the ends.
     #[inline(always)]
     pub(super) fn cells(self) -> impl Iterator<Item = Stretch> {
         let all = Stretch { here: 1..self.len().max(2) - 1, west: 0, east: 2 };
@@ -93,7 +93,7 @@ impl Strip {
         (0..self.count).map(move |row| [row * self.nx, row * self.nx + self.nx - 1])
     }
 
-    /// The ends of the rows, if they are neighbours.
+    /// The first and the last cell of every row on a periodic axis; nothing on other axes.
     #[inline(always)]
     fn joined_ends(self) -> impl Iterator<Item = [usize; 2]> {
         Self { count: if self.periodic { self.count } else { 0 }, ..self }.ends()
@@ -104,7 +104,7 @@ impl Strip {
 mod tests {
     use super::*;
 
-    /// The last word on every place of a strip, `None` where there is none.
+    /// The last evaluation of each cell of a strip; `None` if there is none.
     fn last_word(
         strip: Strip,
         stretches: impl Iterator<Item = Stretch>,

@@ -1,4 +1,4 @@
-//! The terms of the transport, each of which the tests can set off by a factor.
+//! Terms of the transport; tests perturb each by a factor.
 
 /// A term of the transport.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,11 +15,11 @@ pub enum Term {
     LowOrderY,
     /// Low-order flux of a limiter along z.
     LowOrderZ,
-    /// Share of the mass around a face that the low-order flux may take, one half.
+    /// Capacity of a face: the mass that the low-order flux may take, half of that around the face.
     Capacity,
-    /// Ratio by which outgoing fluxes are limited: the most that a cell can give.
+    /// Factor of the limiter ratio of outgoing corrections.
     Outgoing,
-    /// Ratio by which incoming fluxes are limited: the most that a cell can take.
+    /// Factor of the limiter ratio of incoming corrections.
     Incoming,
 }
 
@@ -53,7 +53,7 @@ impl Term {
     }
 }
 
-/// A term that is off by a factor.
+/// A term perturbed by a factor.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Perturbation {
     /// The term.

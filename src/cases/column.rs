@@ -1,20 +1,20 @@
-//! Columns of air in hydrostatic balance, in the discrete sense of WRF's grid: what the reader of
-//! the file derives from them, density times depth, is the mass of the layers.
+//! Columns of air in hydrostatic balance, in the discrete sense of WRF's grid: density times depth, as the reader of
+//! the file derives them, is the mass of the layers.
 
 use crate::constants::Constants;
 use crate::thermo;
 
-/// Air as it changes with height.
+/// Vertical structure of the air.
 pub(super) struct Sounding<'a> {
     /// Pressure at the ground, Pa.
     pub(super) surface: f64,
     /// Potential temperature (K) at a height (m).
     pub(super) theta: &'a dyn Fn(f64) -> f64,
-    /// Vapour (kg per kg of dry air) at a height (m), given its saturation over water there.
+    /// Vapour (kg per kg of dry air) at a height (m), as a function of its saturation over water there.
     pub(super) vapour: &'a dyn Fn(f64, f64) -> f64,
 }
 
-/// A column of a sounding on layers of equal depth.
+/// A sounding on layers of equal depth.
 #[derive(Clone, Debug)]
 pub(super) struct Column {
     /// Height of the middle of the layers, m. Length: nz, as all below but `z_face`.
@@ -33,18 +33,18 @@ pub(super) struct Column {
     pub(super) p_top: f64,
 }
 
-/// Most rounds in which pressure, vapour and mass of a layer are made to fit one another; each
-/// gains two digits or more where a layer holds less than a tenth of the air.
+/// Most iterations that make pressure, vapour and mass of a layer consistent; each gains two digits or more if a layer
+/// holds less than a tenth of the air.
 const ROUNDS: usize = 30;
 
-/// Part of the pressure or of the vapour that may still change when they fit.
+/// Relative change of pressure and vapour at which the iteration ends.
 const FITTING: f64 = 1e-15;
 
 impl Column {
-    /// Stacks layers of the depth `lid / nz` from the ground up.
+    /// Builds layers of the depth `lid / nz` from the ground up.
     ///
-    /// `m = dz / α(θ, qv, p)`, `p = p_face - g m (1 + qv) / 2`: the pressure carries the vapour,
-    /// the mass is that of the dry air.
+    /// `m = dz / α(θ, qv, p)`, `p = p_face - g m (1 + qv) / 2`: the pressure includes the weight of the vapour, the
+    /// mass is that of the dry air.
     pub(super) fn of(sounding: &Sounding<'_>, lid: f64, nz: usize) -> Self {
         let depth = lid / nz as f64;
         let z_face: Vec<f64> = (0..=nz).map(|k| depth * k as f64).collect();
@@ -68,7 +68,7 @@ impl Column {
         Self { z, z_face, mass, theta, qv, p, p_top: below }
     }
 
-    /// Eta of the faces: the part of the dry mass that lies above.
+    /// Eta of the faces: the fraction of the dry mass above them.
     pub(super) fn eta(&self) -> Vec<f64> {
         let total = self.dry_mass();
         let mut above = vec![0.0; self.mass.len() + 1];
@@ -83,9 +83,9 @@ impl Column {
         self.mass.iter().sum()
     }
 
-    /// The same mass and pressure at the lid with other air: other heights and pressures.
+    /// A column with the same masses and pressure at the lid, but with other air: heights and pressures differ.
     ///
-    /// `vapour` gives the mixing ratio in a layer by its saturation there.
+    /// `vapour` returns the mixing ratio in a layer from its saturation there.
     pub(super) fn filled(
         &self,
         theta: impl Fn(usize) -> f64,
@@ -137,7 +137,7 @@ fn saturation(theta: f64, p: f64) -> f64 {
     thermo::saturation_water(theta * thermo::exner(p), p, cap)
 }
 
-/// Pressure that a layer adds, with its vapour. Units: kg m⁻² and kg kg⁻¹; returns Pa.
+/// Pressure difference across a layer, with its vapour. Units: kg m⁻² and kg kg⁻¹; returns Pa.
 fn weight(mass: f64, qv: f64) -> f64 {
     f64::GRAVITY * mass * (1.0 + qv)
 }
@@ -155,8 +155,7 @@ mod tests {
         Column::of(&sounding, 16_000.0, 40)
     }
 
-    /// The pressure at every height is the weight of the air above it, and density times depth
-    /// the mass.
+    /// The pressure at every height is the weight of the air above it, and density times depth is the mass.
     #[test]
     fn columns_are_in_balance() {
         let column = moist();
@@ -169,12 +168,12 @@ mod tests {
             let volume = thermo::specific_volume(column.theta[k], column.qv[k], column.p[k]);
             assert!((column.mass[k] * volume - 400.0).abs() < 1e-9, "{k}");
         }
-        // Dry air of 300 K at 1000 hPa fills the lowest layers: the scale height is R T / g.
+        // The lowest layers are dry air of 300 K at 1000 hPa: the scale height is R T / g.
         let scale = 287.0 * column.theta[0] / 9.81;
         assert!((column.mass[0] * 9.81 / 1e5 - 400.0 / scale).abs() < 2e-3);
     }
 
-    /// The same air again gives the same column; warmer air takes more room under the same mass.
+    /// The same air gives the same column; warmer air fills a larger depth with the same mass.
     #[test]
     fn other_air_keeps_the_mass() {
         let column = moist();

@@ -1,4 +1,4 @@
-//! Clouds in given updrafts: a warm bubble, a supercell, a squall line.
+//! Clouds in prescribed updrafts: a warm bubble, a supercell, a squall line.
 
 use std::f64::consts::PI;
 
@@ -34,12 +34,12 @@ const LIDS: [f64; 2] = [10_000.0, 20_000.0];
 
 /// A bubble 2 K warmer than its surroundings and as humid, in a ring of overturning air.
 ///
-/// Air rises at `w sin(πz/6 km) g(r)`, `g = cos² s - s cos s sin s`, s = πr/2R: up inside of 0.55 R
-/// and down in the ring outside, to nothing at R = 4 km and beyond.
+/// Air rises at `w sin(πz/6 km) g(r)`, `g = cos² s - s cos s sin s`, s = πr/2R: up within 0.55 R and down in the ring
+/// outside; 0 from R = 4 km on.
 pub(super) fn warm_bubble(wish: &Wish) -> Idealised {
     /// Radius of the ring and height of its top, m.
     const RING: [f64; 2] = [4000.0, 6000.0];
-    /// Height of the bubble's middle, its half depth (m) and its warmth (K).
+    /// Height of the bubble's centre, its half depth (m) and its temperature excess (K).
     const BUBBLE_AT: [f64; 3] = [1500.0, 1200.0, 2.0];
     const UPDRAFT: f64 = 5.0;
 
@@ -83,11 +83,11 @@ fn severe(nz: usize) -> Column {
     Column::of(&sounding, LIDS[1], nz)
 }
 
-/// A steady updraft in sheared wind, as seen from the storm: `w sin(πz/14 km) cos²(πr/2R)`,
-/// R = 8 km, fed from all around without any descent.
+/// A steady updraft in sheared wind, in the frame of the storm: `w sin(πz/14 km) cos²(πr/2R)`, R = 8 km, with inflow
+/// from all sides and no descent.
 ///
-/// Quarter-circle shear: a quarter circle of 7 m/s from the ground to 2 km, straight on by 24 m/s
-/// to 6 km. Linear shear: `31 m/s tanh(z/3 km)` along x. Less the mean of the lowest 6 km, by mass.
+/// Quarter-circle shear: a quarter circle of 7 m/s from the ground to 2 km, then straight by 24 m/s up to 6 km. Linear
+/// shear: `31 m/s tanh(z/3 km)` along x. In both the mass-weighted mean of the lowest 6 km is subtracted.
 ///
 /// Source: WK82 (sounding, unidirectional shear); the quarter circle in the manner of later studies
 /// with the same sounding.
@@ -95,9 +95,9 @@ pub(super) fn supercell(wish: &Wish) -> Idealised {
     /// Radius and height of the updraft, m.
     const EXTENT: [f64; 2] = [8000.0, 14_000.0];
     const UPDRAFT: f64 = 15.0;
-    /// Height up to which the wind turns, and up to which it grows, m.
+    /// Heights up to which the wind turns, and up to which it increases, m.
     const TURN: [f64; 2] = [2000.0, 6000.0];
-    /// Radius of the quarter circle, what is added above it, m s⁻¹.
+    /// Radius of the quarter circle, and the increase above it, m s⁻¹.
     const SPEEDS: [f64; 2] = [7.0, 24.0];
     /// Height scale of the linear shear, m.
     const SCALE: f64 = 3000.0;
@@ -138,8 +138,8 @@ pub(super) fn supercell(wish: &Wish) -> Idealised {
     Idealised::new(Parts { wish, domain, air, winds, moments: steady() })
 }
 
-/// A line of ascent along y, as seen from it: `w sin(πz/12 km) cos²(πx/2L)`, L = 8 km, fed from
-/// both sides, in wind that grows by 17.5 m/s in the lowest 2.5 km and stays.
+/// A line of ascent along y, in its own frame: `w sin(πz/12 km) cos²(πx/2L)`, L = 8 km, with inflow from both sides, in
+/// wind that increases by 17.5 m/s in the lowest 2.5 km and is constant above.
 ///
 /// Source: the shear in the manner of Rotunno, Klemp and Weisman 1988, J. Atmos. Sci. 45, 463-485;
 /// sounding WK82.
@@ -169,7 +169,7 @@ pub(super) fn squall_line(wish: &Wish) -> Idealised {
     Idealised::new(Parts { wish, domain, air, winds, moments: steady() })
 }
 
-/// Mean wind of the layers below a height, by their mass, m s⁻¹.
+/// Mass-weighted mean wind of the layers below a height, m s⁻¹.
 fn mean_below(column: &Column, height: f64, wind: impl Fn(f64) -> [f64; 2]) -> [f64; 2] {
     let below = column.z.iter().zip(&column.mass).filter(|(z, _)| **z < height);
     let (mut total, mut sum) = (0.0, [0.0; 2]);

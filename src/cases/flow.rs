@@ -1,9 +1,8 @@
-//! Winds that close the balance of every column from the start.
+//! Winds that conserve the mass of every column without a projection.
 //!
-//! They are made of mass fluxes through the faces: the differences of a streamfunction at the
-//! corners, which leave every cell its mass, and overturning, whose fluxes through a lateral face
-//! add up to nothing from the ground to the lid. So the projection of a run has only rounding to
-//! take away.
+//! They are built from mass fluxes through the faces: differences of a streamfunction at the corners, which conserve
+//! the mass of every cell, and overturning, whose fluxes through a lateral face add up to zero from the ground to the
+//! lid. So the projection of a run only has rounding to remove.
 
 use ndarray::{Array2, Array3};
 
@@ -19,7 +18,7 @@ pub(super) struct Flow<'a> {
     flux: MassFlux<f64>,
 }
 
-/// Places and weights of the quadrature along a face of length 1 about 0 (Gauss, three points).
+/// Nodes and weights of the quadrature along a face of length 1 centred at 0 (Gauss, three points).
 const QUADRATURE: [(f64, f64); 3] = [
     (-0.387_298_334_620_741_7, 5.0 / 18.0),
     (0.0, 8.0 / 18.0),
@@ -38,8 +37,7 @@ impl<'a> Flow<'a> {
         Self { grid, coordinate, flux }
     }
 
-    /// Adds one wind for each level, by its components along x and y, m s⁻¹. The column mass has
-    /// to be the same everywhere.
+    /// Adds one wind for each level, by its components along x and y, m s⁻¹. The column mass must be uniform.
     pub(super) fn add_uniform(mut self, wind: impl Fn(usize) -> [f64; 2]) -> Self {
         for k in 0..self.grid.shape.nz {
             let [u, v] = wind(k);
@@ -56,8 +54,8 @@ impl<'a> Flow<'a> {
         self
     }
 
-    /// Adds rotation: `Fx = -∂ψ/∂y`, `Fy = ∂ψ/∂x`, ψ a mass flux (kg s⁻¹) at level k and at x and
-    /// y (m) from the middle of the grid.
+    /// Adds rotation: `Fx = -∂ψ/∂y`, `Fy = ∂ψ/∂x`, ψ a mass flux (kg s⁻¹) at level k and at x and y (m) from the centre
+    /// of the grid.
     pub(super) fn add_rotation(mut self, psi: impl Fn(usize, f64, f64) -> f64) -> Self {
         let Shape { nx, ny, nz } = self.grid.shape;
         for k in 0..nz {
@@ -75,10 +73,10 @@ impl<'a> Flow<'a> {
         self
     }
 
-    /// Adds ascent `g` times `rising`, and its inflow and outflow.
+    /// Adds ascent, `g` times `rising`, with its inflow and outflow.
     ///
-    /// `rising` is the mass flux density at the z-faces (kg m⁻² s⁻¹, 0 at the ground and at the
-    /// lid), and `g = -div a`, for a plane field `a` (m) at x and y (m) from the middle.
+    /// `rising` is the mass flux density at the z-faces (kg m⁻² s⁻¹, 0 at the ground and at the lid), and `g = -div a`,
+    /// for a plane vector field `a` (m) at x and y (m) from the centre.
     pub(super) fn add_overturning(
         mut self,
         rising: &[f64],
@@ -104,7 +102,7 @@ impl<'a> Flow<'a> {
         self
     }
 
-    /// The winds through the x- and y-faces, m s⁻¹, and the longest time step that they admit, s.
+    /// The winds through the x- and y-faces, m s⁻¹, and the longest admissible time step, s.
     pub(super) fn winds(mut self) -> ([Array3<f32>; 2], f64) {
         Continuity::new(self.coordinate).close(&mut self.flux);
         let air = AirMass::new(self.grid, self.coordinate);
@@ -138,19 +136,19 @@ impl<'a> Flow<'a> {
         self.coordinate.thickness(k) * self.coordinate.unit / (self.grid.dx * self.grid.dy)
     }
 
-    /// Distance of an x-face from the middle of the grid, m.
+    /// Distance of an x-face from the centre of the grid, m.
     fn face_x(&self, i: usize) -> f64 {
         (i as f64 - 0.5 * self.grid.shape.nx as f64) * self.grid.dx
     }
 
-    /// Distance of a y-face from the middle of the grid, m.
+    /// Distance of a y-face from the centre of the grid, m.
     fn face_y(&self, j: usize) -> f64 {
         (j as f64 - 0.5 * self.grid.shape.ny as f64) * self.grid.dy
     }
 }
 
-/// Profile of ascent that is `most` (m s⁻¹) half way up to `top` (m) and 0 from there on, as a mass
-/// flux density at the faces: `ρ w sin(π z / top)`. Units: kg m⁻² s⁻¹.
+/// Profile of ascent with the maximum `most` (m s⁻¹) at half of `top` (m) and 0 above `top`, as a mass flux density at
+/// the faces: `ρ w sin(π z / top)`. Units: kg m⁻² s⁻¹.
 pub(super) fn half_sine(z_face: &[f64], rho: &[f64], most: f64, top: f64) -> Vec<f64> {
     let lid = z_face.len() - 1;
     let rising = |(face, (&z, &rho)): (usize, (&f64, &f64))| {

@@ -1,11 +1,10 @@
-//! The cases of the kinematic driver: one column whose ascent is a function of time.
+//! Cases of the kinematic driver: one column whose ascent is a function of time.
 //!
-//! The driver carries a single column upward and leaves open where the air comes from; its tracers
-//! obey the advective form `∂q/∂t = -w ∂q/∂z`. Here the air comes from and goes to both sides:
-//! with w the same in all columns, `u = -x/ρ ∂(ρw)/∂z` closes the balance of every cell. As long as
-//! neighbouring columns are alike, the lateral fluxes of a tracer cancel all but its advective form,
-//! and every column is the column of the driver. What enters from outside is the initial air, in
-//! the layers where ρw grows with height: the lowest one alone while w is the same at all heights.
+//! The driver lifts a single column and does not specify the source of the air; its tracers obey the advective form
+//! `∂q/∂t = -w ∂q/∂z`. Here the air enters and leaves at both sides: with the same w in all columns, `u = -x/ρ
+//! ∂(ρw)/∂z` closes the mass balance of every cell. As long as adjacent columns are alike, the lateral fluxes of a
+//! tracer reduce the flux form to the advective form, so that every column is the column of the driver. Inflow is the
+//! initial air, in the layers where ρw increases with height: in the lowest one only, while w is uniform.
 
 use std::f64::consts::PI;
 
@@ -15,7 +14,7 @@ use super::sounding::{SURFACE, cold_layer, trade_wind};
 use super::{HOUR, Idealised, Moment, Parts, Usual, Wish, air, even_domain};
 use crate::grid::{Side, Sides};
 
-/// Inflow and outflow along x; along y one column is like the other.
+/// Lateral boundaries: specified in x, for inflow and outflow; periodic in y, along which columns are alike.
 const SIDES: Sides = Sides {
     west: Side::Specified,
     east: Side::Specified,
@@ -23,28 +22,27 @@ const SIDES: Sides = Sides {
     north: Side::Periodic,
 };
 
-/// One case: `w = w1 sin(π t / t1)` until t1, then 0.
+/// A case: `w = w1 sin(π t / t1)` until t1, then 0.
 #[derive(Clone, Copy)]
 pub(super) struct Kinematic {
     pub(super) usual: Usual,
     lid: f64,
-    /// Height up to which w is the same, and above which it is 0, m.
+    /// Height up to which w is uniform, and above which it is 0, m.
     heights: [f64; 2],
     theta: fn(f64) -> f64,
     vapour: fn(f64, f64) -> f64,
-    /// Strongest ascent w1, m s⁻¹.
+    /// Maximum ascent w1, m s⁻¹.
     updraft: f64,
-    /// Its duration t1, s.
+    /// Duration of the ascent t1, s.
     duration: f64,
-    /// Frames in that time.
+    /// Number of frames during the ascent.
     frames: usize,
 }
 
-/// Shallow warm rain: w1 = 2 m/s, t1 = 600 s; frames 20 s apart, between which a line misses the
-/// sine by 0.14 % of w1 at most.
+/// Shallow warm rain: w1 = 2 m/s, t1 = 600 s; linear interpolation between frames 20 s apart differs from the sine by
+/// 0.14 % of w1 at most.
 ///
-/// Source: SH12, case W1. Differs in the lid: w falls off from 3 to 4 km, where the driver ends at
-/// 3 km.
+/// Source: SH12, case W1. The lid differs: w decreases to 0 from 3 to 4 km, where the driver ends at 3 km.
 pub(super) const WARM1: Kinematic = Kinematic {
     usual: Usual { cells: [8, 4, 80], dx: 100.0, sides: SIDES },
     lid: 4000.0,
@@ -56,8 +54,8 @@ pub(super) const WARM1: Kinematic = Kinematic {
     frames: 30,
 };
 
-/// A cold cloud with ice, in the manner of the mixed-phase cases of the same driver, with a
-/// profile of our own: w1 = 2 m/s, t1 = 1200 s.
+/// A cold cloud with ice, similar to the mixed-phase cases of the same driver, with a profile of this program: w1 = 2
+/// m/s, t1 = 1200 s.
 pub(super) const MIXED: Kinematic = Kinematic {
     usual: Usual { cells: [8, 4, 90], dx: 100.0, sides: SIDES },
     lid: 9000.0,
@@ -69,7 +67,7 @@ pub(super) const MIXED: Kinematic = Kinematic {
     frames: 40,
 };
 
-/// Makes one of them.
+/// Builds a case of the driver.
 pub(super) fn make(wish: &Wish, case: Kinematic) -> Idealised {
     let grid = wish.grid(case.usual);
     let sounding = Sounding { surface: SURFACE, theta: &case.theta, vapour: &case.vapour };
@@ -89,7 +87,7 @@ pub(super) fn make(wish: &Wish, case: Kinematic) -> Idealised {
     Idealised::new(Parts { wish, domain, air, winds, moments: moments(&case) })
 }
 
-/// Frames while the air rises, and one an hour after the start.
+/// Times of the frames: during the ascent, and one an hour after the start.
 fn moments(case: &Kinematic) -> Vec<Moment> {
     let along = |n: usize| n as f64 / case.frames as f64;
     let rising = (0..case.frames)

@@ -1,21 +1,21 @@
 //! Idealised cases: air and winds by formulas, on any grid, as the input of a run.
 //!
-//! The winds of a case are given, as those of every input, and close the balance of every column
-//! from the start (`flow`); the air is in hydrostatic balance (`column`).
+//! The winds of a case are prescribed, as in every input, and conserve the mass of every column (`flow`); the air is in
+//! hydrostatic balance (`column`).
 //!
 //! # Decisions
 //!
-//! **Cases are made of mass fluxes** (`flow`). These are differences of a streamfunction, and overturning whose fluxes
-//! through a lateral face add up to zero over its height. So every column keeps its mass before any projection, on any
-//! grid, whatever the formula. Columns are stacked, and filled with other air, by the functions with which the reader
-//! derives density from pressure, so that density times depth is the mass.
+//! **Cases are built from mass fluxes** (`flow`): differences of a streamfunction, and overturning whose fluxes through
+//! a lateral face add up to zero over its height. So every column conserves its mass before any projection, on any grid
+//! and for any formula. Columns are built with the functions with which the reader derives density from pressure, so
+//! that density times depth is the mass.
 //!
-//! **The kinematic driver's columns are lifted from below and fed from both sides** (`kinematic`). With one w for all
-//! columns, flux form and lateral convergence leave the advective form of the driver. A roll in a periodic grid would
-//! need no inflow, but would be no single column: its ascent varies along x.
+//! **The kinematic driver's columns have inflow from below and from both sides** (`kinematic`). With the same w in all
+//! columns, flux form and lateral convergence combine to the advective form of the driver. A roll in a periodic grid
+//! would need no inflow, but would not be a single column: its ascent varies along x.
 //!
-//! **Transport tests hold their answers as later frames of the input.** A run takes only winds and inflow from these;
-//! `diff` of input and output is then the error at each of their times.
+//! **Transport tests store the exact solution as later frames of the input.** A run takes only winds and inflow from
+//! these frames; `diff` of input and output then gives the error at each of their times.
 
 mod column;
 mod convection;
@@ -40,13 +40,13 @@ use crate::mass::{FaceMaps, MassCoordinate};
 use crate::state::State;
 use column::Column;
 
-/// When every case begins.
+/// Start time of every case.
 const START: PrimitiveDateTime = datetime!(2000-01-01 00:00:00);
 
-/// Length of the steady cases, in whole steps of which DT is chosen, s: the default of a run.
+/// Duration of the steady cases, s, the default of a run; DT divides it.
 const HOUR: f64 = 3600.0;
 
-/// The strongest wind that a run takes for one, m s⁻¹.
+/// Strongest wind that a run accepts, m s⁻¹.
 const STRONGEST: f64 = 300.0;
 
 /// The cases.
@@ -64,30 +64,30 @@ pub enum Name {
     SquallLine,
     /// Solid-body rotation of three bodies of vapour.
     Rotation,
-    /// A flow that deforms them and then runs backward.
+    /// A deforming flow that is then reversed.
     Deformation,
     /// A balanced cyclone with moist ascent ahead of it.
     Storm,
 }
 
-/// Turning of the supercell's wind with height.
+/// Hodograph of the supercell.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Shear {
     /// A quarter circle, then straight.
     #[default]
     QuarterCircle,
-    /// Along x alone.
+    /// Straight, along x.
     Linear,
 }
 
-/// Departures of a case from its defaults.
+/// Parameters of a case that differ from its defaults.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Wish {
     /// Cells along x.
     pub nx: Option<usize>,
     /// Cells along y.
     pub ny: Option<usize>,
-    /// Layers.
+    /// Number of layers.
     pub nz: Option<usize>,
     /// Distance between columns, m.
     pub dx: Option<f64>,
@@ -95,11 +95,11 @@ pub struct Wish {
     pub dy: Option<f64>,
     /// Time step for the file, s.
     pub dt: Option<f64>,
-    /// Strongest ascent, m s⁻¹.
+    /// Maximum ascent, m s⁻¹.
     pub updraft: Option<f64>,
-    /// Turning of the wind.
+    /// Hodograph.
     pub shear: Option<Shear>,
-    /// Time of a turn, or of a deformation and its way back, s.
+    /// Period of a rotation, or of a deformation and its reversal, s.
     pub period: Option<f64>,
 }
 
@@ -125,17 +125,17 @@ impl Wish {
 }
 
 impl Name {
-    /// Returns `true` if the strength of an ascent belongs to the case.
+    /// Returns `true` if the case has a maximum ascent as a parameter.
     pub fn has_updraft(self) -> bool {
         !matches!(self, Self::Rotation | Self::Deformation)
     }
 
-    /// Returns `true` if the case has a period, after which all is as it was.
+    /// Returns `true` if the case is periodic in time.
     pub fn has_period(self) -> bool {
         !self.has_updraft()
     }
 
-    /// Cells of the case along x, y and z as it is wished.
+    /// Cells of the case along x, y and z, as requested or by default.
     pub fn cells(self, wish: &Wish) -> [usize; 3] {
         let [nx, ny, nz] = match self {
             Self::WarmBubble => convection::BUBBLE,
@@ -150,12 +150,11 @@ impl Name {
         [wish.nx.unwrap_or(nx), wish.ny.unwrap_or(ny), wish.nz.unwrap_or(nz)]
     }
 
-    /// Makes the case.
+    /// Builds the case.
     ///
     /// # Errors
     ///
-    /// [`Error::Usage`] when its winds would be stronger than a run admits, or its frames not on
-    /// whole seconds.
+    /// [`Error::Usage`] when its winds would be stronger than a run accepts, or its frames not at whole seconds.
     pub fn make(self, wish: &Wish) -> Result<Idealised> {
         if let Some(period) = wish.period.filter(|period| period % tracers::UNIT != 0.0) {
             return Err(Error::Usage(format!(
@@ -189,29 +188,29 @@ impl Name {
 /// A time of the case.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Moment {
-    /// Since the start, s.
+    /// Time since the start, s.
     seconds: f64,
-    /// Strength of the wind, relative to its strongest.
+    /// Strength of the wind, relative to its maximum.
     wind: f64,
 }
 
 /// Vapour at a time (s) in every column, the same in all layers.
 type Exact = Box<dyn Fn(f64) -> Array2<f32>>;
 
-/// A case: where it takes place, and the frames of its input.
+/// A case: its grid, and the frames of its input.
 pub struct Idealised {
     /// The grid and its air mass.
     pub domain: Domain,
     /// Time step for the file, s.
     pub dt: f64,
-    /// The longest time step that the winds admit, s.
+    /// The longest admissible time step, s.
     pub longest: f64,
     air: Frame,
     moments: Vec<Moment>,
     exact: Option<Exact>,
 }
 
-/// Parts of a case: the grid, the undisturbed column, the air, the winds at their strongest with the longest step, and
+/// Parts of a case: the grid, the undisturbed column, the air, the winds at maximum strength with the longest step, and
 /// their strengths in time.
 struct Parts<'a> {
     wish: &'a Wish,
@@ -221,7 +220,7 @@ struct Parts<'a> {
     moments: Vec<Moment>,
 }
 
-/// One time, from which on the wind is steady.
+/// A single time; the wind is steady from then on.
 fn steady() -> Vec<Moment> {
     vec![Moment { seconds: 0.0, wind: 1.0 }]
 }
@@ -250,7 +249,7 @@ impl Idealised {
     pub fn frame(&self, number: usize) -> Frame {
         let Moment { seconds, wind } = self.moments[number];
         let mut frame = self.air.clone();
-        // A calm is 0, not -0.
+        // At rest 0, not -0.
         frame.u.mapv_inplace(|u| u * wind as f32 + 0.0);
         frame.v.mapv_inplace(|v| v * wind as f32 + 0.0);
         if let Some(exact) = &self.exact {
@@ -260,7 +259,7 @@ impl Idealised {
         frame
     }
 
-    /// The strongest wind, m s⁻¹.
+    /// The maximum wind, m s⁻¹.
     fn strongest(&self) -> f64 {
         let winds = self.air.u.iter().chain(&self.air.v);
         winds.fold(
@@ -270,11 +269,10 @@ impl Idealised {
     }
 }
 
-/// Longest step of a case by its grid spacing, as models of this kind take them: 6 s for each km,
-/// within these bounds, s.
+/// Longest step of a case by its grid spacing, 6 s for each km as usual for such models, within these bounds, s.
 const STEPS: [f64; 2] = [10.0, 120.0];
 
-/// A step in hundredths of a second that divides `spacing`, well below the limit of the winds.
+/// A step in hundredths of a second that divides `spacing`, well below the limit by the winds.
 fn time_step(longest: f64, dx: f64, spacing: f64) -> f64 {
     let [least, most] = STEPS;
     let wanted = (0.8 * longest).min((6e-3 * dx).clamp(least, most)).min(spacing);
@@ -324,7 +322,7 @@ fn even_domain(grid: Grid, column: &Column) -> Domain {
 
 /// Air without condensate and winds on the grid of `domain`, around the base state `base`.
 ///
-/// `column` gives the column at x and y (m) from the middle of the grid, where it is not `base`.
+/// `column` returns the column at x and y (m) from the centre of the grid, if it is not `base`.
 fn air(
     domain: &Domain,
     base: &Column,
@@ -372,8 +370,8 @@ fn air(
     }
 }
 
-/// A length of the case, `usual` m, as the grid can hold it: four cells at least, so that it is
-/// resolved, and less than half of the grid at most.
+/// A length of the case, `usual` m, adapted to the grid: at least four cells, so that it is resolved, and less than
+/// half of the grid.
 fn fitting(usual: f64, grid: &Grid, lengths: &[f64]) -> f64 {
     let widest = lengths.iter().copied().fold(f64::INFINITY, f64::min);
     usual.max(4.0 * grid.dx.max(grid.dy)).min(0.45 * widest)
@@ -388,7 +386,7 @@ fn extent(grid: &Grid) -> [f64; 2] {
 mod tests {
     use super::*;
 
-    /// The step divides the time between frames and leaves room below the longest one.
+    /// The step divides the time between frames, with a margin below the longest one.
     #[test]
     fn steps_divide_the_time_between_frames() {
         for (longest, dx, spacing, wanted) in [
@@ -401,7 +399,7 @@ mod tests {
             let dt = time_step(longest, dx, spacing);
             assert!((dt - wanted).abs() < 1e-12, "{longest} {dx} {spacing}: {dt}");
         }
-        // No round one at hand: any that divides it.
+        // Without a round one, any step that divides it.
         let dt = time_step(1e-4, 1000.0, 1.0);
         assert!(dt <= 0.8e-4 && ((1.0 / dt).round() * dt - 1.0).abs() < 1e-9, "{dt}");
     }

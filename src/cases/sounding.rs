@@ -1,4 +1,4 @@
-//! Profiles of the literature, and some of our own.
+//! Profiles from the literature, and some of this program.
 
 use crate::constants::Constants;
 
@@ -33,7 +33,7 @@ pub(super) mod weisman_klemp {
         tropopause * ((z - TROPOPAUSE) / scale).exp()
     }
 
-    /// Vapour at a height in m where so much saturates, kg kg⁻¹.
+    /// Vapour at a height in m with this saturation mixing ratio, kg kg⁻¹.
     pub(crate) fn vapour(z: f64, saturation: f64) -> f64 {
         let humidity =
             if z <= TROPOPAUSE { 1.0 - 0.75 * (z / TROPOPAUSE).powf(1.25) } else { 0.25 };
@@ -44,7 +44,7 @@ pub(super) mod weisman_klemp {
 /// The trade-wind layer of the kinematic driver.
 ///
 /// θ = 297.9 K and qv = 15 to 13.8 g/kg up to 740 m; linear to 312.66 K and 2.4 g/kg at 3260 m.
-/// Above that we go on to 317 K and 1.8 g/kg at 4000 m, where the driver ends.
+/// Above that it continues to 317 K and 1.8 g/kg at 4000 m, where the driver has no air.
 ///
 /// Source: SH12, after the composite of RICO.
 pub(super) mod trade_wind {
@@ -67,8 +67,8 @@ pub(super) mod trade_wind {
     }
 }
 
-/// A cold, moist and slightly stable troposphere, from 3 degrees above freezing at the ground; our
-/// own. The humidity is relative to saturation over water.
+/// A cold, moist and slightly stable troposphere, 3 degrees above freezing at the ground; a profile of this program.
+/// The humidity is relative to saturation over water.
 pub(super) mod cold_layer {
     /// Height in m, potential temperature in K, relative humidity.
     const LEVELS: [[f64; 3]; 4] =
@@ -79,13 +79,13 @@ pub(super) mod cold_layer {
         super::linear(&LEVELS, z, 1)
     }
 
-    /// Vapour at a height in m where so much saturates, kg kg⁻¹.
+    /// Vapour at a height in m with this saturation mixing ratio, kg kg⁻¹.
     pub(crate) fn vapour(z: f64, saturation: f64) -> f64 {
         super::linear(&LEVELS, z, 2) * saturation
     }
 }
 
-/// Air of one stability whose humidity falls with height; our own.
+/// Air of uniform stability with humidity that decreases with height; a profile of this program.
 pub(super) mod stable_layer {
     use super::Constants;
 
@@ -101,7 +101,7 @@ pub(super) mod stable_layer {
         GROUND * (STABILITY * z / f64::GRAVITY).exp()
     }
 
-    /// Vapour at a height in m where so much saturates, kg kg⁻¹.
+    /// Vapour at a height in m with this saturation mixing ratio, kg kg⁻¹.
     pub(crate) fn vapour(z: f64, saturation: f64) -> f64 {
         super::linear(&HUMIDITY, z, 1) * saturation
     }

@@ -1,5 +1,4 @@
-//! An extratropical cyclone by formulas: a vortex in gradient-wind balance, with moist ascent on
-//! its eastern side.
+//! An extratropical cyclone by formulas: a vortex in gradient-wind balance, with moist ascent on its eastern side.
 
 use super::column::{Column, Sounding};
 use super::flow::{Flow, half_sine};
@@ -23,16 +22,16 @@ pub(super) const USUAL: Usual = Usual {
 
 const LID: f64 = 16_000.0;
 const SURFACE: f64 = 101_000.0;
-/// Part of its dry mass that the column in the middle lacks: 50 hPa.
+/// Fraction of its dry mass that the central column lacks: 50 hPa.
 const DEFICIT: f64 = 0.05;
-/// Distance from the middle at which the wind is strongest, about, m.
+/// Approximate radius of maximum wind, m.
 const RADIUS: f64 = 300_000.0;
 /// Coriolis parameter at 43 degrees north, s⁻¹.
 const CORIOLIS: f64 = 1e-4;
-/// Strongest ascent, m s⁻¹, and height of its top, m.
+/// Maximum ascent, m s⁻¹, and height of its top, m.
 const UPDRAFT: f64 = 0.15;
 const TOP: f64 = 10_000.0;
-/// Relative humidity where the ascent is strongest.
+/// Relative humidity at the maximum ascent.
 const HUMID: f64 = 0.98;
 
 /// Potential temperature of the surroundings at a height in m, K: 4 K/km in the troposphere.
@@ -45,17 +44,17 @@ fn humidity(z: f64) -> f64 {
     (0.75 - 0.35 * (z / TOP)).max(0.1)
 }
 
-/// Vertical profile of the warmth of the core, between 0 and 1.
+/// Vertical profile of the core's temperature excess, between 0 and 1.
 fn warmth(z: f64) -> f64 {
     (std::f64::consts::PI * (z / TOP).min(1.0)).sin()
 }
 
-/// The vortex: `exp(-r²/2R²)` of a deficit of mass and of a warm core, by which no pressure gradient
-/// is left at the lid.
+/// The vortex: a mass deficit and a warm core, both proportional to `exp(-r²/2R²)`, such that the pressure gradient
+/// vanishes at the lid.
 struct Vortex {
     base: Column,
     radius: f64,
-    /// Warmth of the core, K.
+    /// Temperature excess of the core, K.
     core: f64,
 }
 
@@ -65,7 +64,7 @@ impl Vortex {
         let base =
             Column::of(&Sounding { surface: SURFACE, theta: &theta, vapour: &vapour }, LID, nz);
         let mut vortex = Self { base, radius, core: 0.0 };
-        // The height of the lid grows in proportion to the warmth, but for a few per cent.
+        // The height of the lid grows in proportion to the temperature excess, up to a few per cent.
         for _ in 0..20 {
             let lacking = LID - vortex.column(0.0).z_face[nz];
             let cold = vortex.core;
@@ -79,17 +78,17 @@ impl Vortex {
         Self { base: self.base.clone(), ..*self }
     }
 
-    /// Strength of the vortex at a distance from its middle, relative to its strongest.
+    /// Strength of the vortex at a radius, relative to its maximum.
     fn share(&self, r: f64) -> f64 {
         (-0.5 * (r / self.radius).powi(2)).exp()
     }
 
-    /// The column at a distance from the middle, with the humidity of the surroundings.
+    /// The column at a radius, with the humidity of the surroundings.
     fn column(&self, r: f64) -> Column {
         self.moist(r, |_, humidity| humidity)
     }
 
-    /// The same with another humidity, by its height (m) and that of the surroundings.
+    /// The same with another humidity, as a function of height (m) and of the humidity of the surroundings.
     fn moist(&self, r: f64, other: impl Fn(f64, f64) -> f64) -> Column {
         let share = self.share(r);
         let mut thin = self.base.clone();
@@ -101,12 +100,11 @@ impl Vortex {
         )
     }
 
-    /// Wind around the middle at a distance from it, in each layer, m s⁻¹, anticlockwise.
+    /// Tangential wind at a radius, in each layer, m s⁻¹, counterclockwise.
     ///
-    /// `v²/r + f v = ∂φ/∂r + α ∂p/∂r` on a surface of eta; where that asks for more than air can
-    /// turn, half of the inertial speed.
+    /// `v²/r + f v = ∂φ/∂r + α ∂p/∂r` on a surface of eta; if there is no gradient wind, half of the inertial speed.
     fn wind(&self, r: f64) -> Vec<f64> {
-        /// Half the distance over which slopes are taken, in radii.
+        /// Half the interval of the radial differences, in radii.
         const HALF: f64 = 1e-3;
         let step = HALF * self.radius;
         let [inner, here, outer] = [r - step, r, r + step].map(|r| self.column(r));
@@ -126,12 +124,12 @@ impl Vortex {
     }
 }
 
-/// Mass that circulates inside of a distance from the middle, as a table.
+/// Mass that circulates within a radius, as a table.
 struct Circulation {
     step: f64,
-    /// Layer by layer at each distance, kg s⁻¹.
+    /// Values by layer at each radius, kg s⁻¹.
     psi: Vec<Vec<f64>>,
-    /// Its slope, kg m⁻¹ s⁻¹.
+    /// Radial derivative, kg m⁻¹ s⁻¹.
     slope: Vec<Vec<f64>>,
 }
 
@@ -156,7 +154,7 @@ impl Circulation {
         Self { step, psi, slope }
     }
 
-    /// By a parabola from the row below, whose slope is linear.
+    /// By a parabola from the preceding row, whose derivative is linear.
     fn at(&self, k: usize, r: f64) -> f64 {
         let row = ((r / self.step) as usize).min(self.psi.len() - 2);
         let beyond = r - row as f64 * self.step;
@@ -165,10 +163,10 @@ impl Circulation {
     }
 }
 
-/// The cyclone, with its middle in that of the grid.
+/// The cyclone, at the centre of the grid.
 ///
-/// `g = √e x/R exp(-r²/2R²)`: ascent ahead of the low and descent behind it, as much as there is
-/// ascent. The humidity reaches 98 % where the ascent is strongest.
+/// `g = √e x/R exp(-r²/2R²)`: ascent ahead of the low and equal descent behind it. The humidity reaches 98 % at the
+/// maximum ascent.
 pub(super) fn make(wish: &Wish) -> Idealised {
     let grid = wish.grid(USUAL);
     let nz = grid.shape.nz;
@@ -199,7 +197,7 @@ pub(super) fn make(wish: &Wish) -> Idealised {
     Idealised::new(Parts { wish, domain, air, winds, moments: steady() })
 }
 
-/// Distance of a cell from the middle of the grid, m.
+/// Distance of a cell from the centre of the grid, m.
 fn distance(grid: &Grid, j: usize, i: usize) -> f64 {
     let x = (i as f64 + 0.5 - 0.5 * grid.shape.nx as f64) * grid.dx;
     let y = (j as f64 + 0.5 - 0.5 * grid.shape.ny as f64) * grid.dy;
@@ -210,13 +208,13 @@ fn distance(grid: &Grid, j: usize, i: usize) -> f64 {
 mod tests {
     use super::*;
 
-    /// A deep, strong low near the ground that is gone at the lid; the wind holds the balance of
-    /// forces, taken from the columns a little farther apart.
+    /// A deep, strong low near the ground that vanishes at the lid; the wind satisfies the balance of forces, computed
+    /// from columns somewhat farther apart.
     #[test]
     fn the_vortex_is_in_balance() {
         let vortex = Vortex::new(27, RADIUS);
         assert!((vortex.column(0.0).z_face[27] - LID).abs() < 1e-6);
-        // Warm beyond nature, as no pressure gradient is left at the lid: a third of it in the mean.
+        // Warmer than in nature, since the pressure gradient vanishes at the lid: a third of the excess in the mean.
         assert!((15.0..25.0).contains(&vortex.core), "{}", vortex.core);
         let wind = vortex.wind(RADIUS);
         assert!((20.0..50.0).contains(&wind[0]), "{wind:?}");

@@ -1,6 +1,6 @@
-//! Transport with an exact answer: bodies of vapour in dry air, too thin to condense.
+//! Transport with an exact solution: bodies of vapour in dry air, too dilute to condense.
 //!
-//! The frames of the file hold the exact answer at their times. All layers are alike.
+//! The frames of the file hold the exact solution at their times. All layers are alike.
 
 use std::f64::consts::{PI, TAU};
 use std::ops::Range;
@@ -26,22 +26,22 @@ pub(super) const USUAL: Usual = Usual {
     },
 };
 
-/// Frames in a turn, and in a deformation and its way back.
+/// Frames of a rotation, and of a deformation and its reversal.
 const FRAMES: [usize; 2] = [4, 20];
 
-/// Unit of periods, s: so the frames of both cases lie on whole seconds.
+/// Unit of periods, s, which puts the frames of both cases at whole seconds.
 pub(super) const UNIT: f64 = 20.0;
 
 /// Height of the lid, m.
 const LID: f64 = 2000.0;
 
-/// Most vapour in a body, kg kg⁻¹: a sixth of saturation in the coldest layer.
+/// Maximum vapour of a body, kg kg⁻¹: a sixth of saturation in the coldest layer.
 const MOST: f64 = 1e-3;
 
-/// The wind along a side of the grid that sets the time by default, m s⁻¹.
+/// Wind along a side of the grid that determines the default period, m s⁻¹.
 const BRISK: f64 = 100.0;
 
-/// Vapour of the three bodies, at x and y in parts of the grid from its middle.
+/// Vapour of the three bodies, at x and y from the centre, in units of the side.
 ///
 /// A slotted cylinder in the north, a cone in the south, a bell `((1 + cos(π r/r0))/2)²` in the
 /// west, each of radius 0.15 at a distance of 0.25.
@@ -50,8 +50,8 @@ const BRISK: f64 = 100.0;
 fn bodies([x, y]: [f64; 2]) -> f64 {
     const RADIUS: f64 = 0.15;
     const DISTANCE: f64 = 0.25;
-    /// Half width of the slot, and how far it goes beyond the middle of the cylinder; no round
-    /// numbers, so that its edges do not lie on the middles of cells.
+    /// Half width of the slot, and its extent beyond the centre of the cylinder; not round, so that its edges do not
+    /// coincide with cell centres.
     const SLOT: [f64; 2] = [0.0265, 0.1035];
 
     let from = |at: [f64; 2]| (x - at[0]).hypot(y - at[1]) / RADIUS;
@@ -64,8 +64,8 @@ fn bodies([x, y]: [f64; 2]) -> f64 {
     cone + bell
 }
 
-/// The bodies in dry air of 300 K that moves by a streamfunction of the velocity, ψ(x, y) in m² s⁻¹
-/// at places in m from the middle.
+/// The bodies in dry air of 300 K in a flow with the velocity streamfunction ψ(x, y) in m² s⁻¹ at positions in m from
+/// the centre.
 fn moved(
     wish: &Wish,
     grid: Grid,
@@ -85,19 +85,19 @@ fn moved(
     Idealised { exact: Some(exact), ..Idealised::new(Parts { wish, domain, air, winds, moments }) }
 }
 
-/// The time of a turn: the user's, or whole hours that keep the wind along the sides
-/// below 100 m/s.
+/// Period of a rotation: as requested, or whole hours that keep the wind along the sides below 100 m/s.
 fn period(wish: &Wish, side: f64) -> f64 {
     wish.period.unwrap_or_else(|| (PI * side / BRISK / HOUR).ceil() * HOUR)
 }
 
-/// The moments of `count` equal parts of a time, with the strength of the wind in each.
+/// The ends of `count` equal parts of a period, with the strength of the wind at each.
 fn parts(period: f64, count: usize, wind: impl Fn(f64) -> f64) -> Vec<Moment> {
     let part = |n: usize| n as f64 / count as f64;
     (0..=count).map(|n| Moment { seconds: part(n) * period, wind: wind(part(n)) }).collect()
 }
 
-/// Bodies in cells whose air was elsewhere at first: `origin` gives its place, in parts of the side. Shape: (ny, nx).
+/// Bodies in cells from the origins of their air: `origin` returns its initial position, in units of the side. Shape:
+/// (ny, nx).
 fn carried(grid: &Grid, side: f64, origin: impl Fn([f64; 2]) -> [f64; 2] + Sync) -> Array2<f32> {
     let Shape { nx, ny, .. } = grid.shape;
     let mut plane = Array2::zeros((ny, nx));
@@ -111,7 +111,7 @@ fn carried(grid: &Grid, side: f64, origin: impl Fn([f64; 2]) -> [f64; 2] + Sync)
     plane
 }
 
-/// Solid-body rotation, anticlockwise, one turn in `--period`; a frame every quarter of a turn.
+/// Solid-body rotation, counterclockwise, one turn in `--period`; a frame every quarter of a turn.
 ///
 /// `u = -ω y, v = ω x`.
 pub(super) fn rotation(wish: &Wish) -> Idealised {
@@ -120,7 +120,7 @@ pub(super) fn rotation(wish: &Wish) -> Idealised {
     let period = period(wish, side);
     let omega = TAU / period;
     let exact = move |seconds: f64| {
-        // Whole turns give the very bodies of the start.
+        // Full turns reproduce the initial bodies exactly.
         let (sin, cos) = (TAU * (seconds / period).fract()).sin_cos();
         carried(&grid, side, |[x, y]| [cos * x + sin * y, cos * y - sin * x])
     };
@@ -128,16 +128,16 @@ pub(super) fn rotation(wish: &Wish) -> Idealised {
     moved(wish, grid, psi, parts(period, FRAMES[0], |_| 1.0), Box::new(exact))
 }
 
-/// Strength of the deformation: the fastest air crosses this part of the side in the period,
-/// were its wind to stay.
+/// Strength of the deformation: the fastest air would cross this fraction of the side in the period if the wind did not
+/// decrease.
 const STRENGTH: f64 = 1.5;
 
-/// A vortex that draws the bodies out into threads and, running backward, brings them back.
+/// A vortex that stretches the bodies into filaments and, reversed, restores them.
 ///
-/// `u = U sin²(πx) sin(2πy) cos(πt/T)`, `v = -U sin²(πy) sin(2πx) cos(πt/T)`, x and y from the
-/// corner of the grid in parts of its side. Winds are linear between 20 frames; since these lie
-/// evenly about the reversal, all comes back whatever they miss of the cosine. The answers in
-/// between are those of the cosine itself.
+/// `u = U sin²(πx) sin(2πy) cos(πt/T)`, `v = -U sin²(πy) sin(2πx) cos(πt/T)`, x and y from the corner of the grid in
+/// units of its side. Winds are linear between 20 frames. These are symmetric about the reversal, so that the bodies
+/// return in spite of the interpolation error of the cosine. The exact solutions in between are those of the cosine
+/// itself.
 ///
 /// Source: LV96.
 pub(super) fn deformation(wish: &Wish) -> Idealised {
@@ -148,7 +148,7 @@ pub(super) fn deformation(wish: &Wish) -> Idealised {
     let speed = STRENGTH * side / period;
     let [width, height] = extent(&grid);
     let exact = move |seconds: f64| {
-        // The way that the flow has gone, in parts of the side at full strength: back and forth.
+        // Displacement of the flow so far, in units of the side at full strength: forward and back.
         let time = seconds / period;
         let way = STRENGTH / PI * (PI * time.min(1.0 - time).max(0.0)).sin();
         let steps = STEPS_BACK.start.max((STEPS_BACK.end as f64 * way) as usize);
@@ -161,18 +161,18 @@ pub(super) fn deformation(wish: &Wish) -> Idealised {
     moved(wish, grid, psi, parts(period, FRAMES[1], |part| (PI * part).cos()), Box::new(exact))
 }
 
-/// Fewest steps of a trajectory, and how many for a way of a whole side: twice as many move the
-/// origins by less than 1e-5 of the side.
+/// Fewest steps of a trajectory, and steps for a displacement of a whole side: twice as many change the origins by less
+/// than 1e-5 of the side.
 const STEPS_BACK: Range<usize> = 1..50;
 
-/// Origin of air that has gone `way` with the flow of full strength, by Runge-Kutta steps of fourth order. Places in
-/// parts of the side from the middle, on a grid of the extent `size`.
+/// Origin of air that was displaced by `way` in the flow of full strength, by fourth-order Runge-Kutta steps. Positions
+/// are in units of the side from the centre, on a grid of the extent `size`.
 fn back(place: [f64; 2], way: f64, steps: usize, size: [f64; 2]) -> [f64; 2] {
-    // The velocity for a streamfunction on a grid that need not be square.
+    // Velocity from the streamfunction on a grid that need not be square.
     let velocity = |[x, y]: [f64; 2]| {
         let [(sin_a, cos_a), (sin_b, cos_b)] =
             [x / size[0], y / size[1]].map(|part| (PI * (part + 0.5)).sin_cos());
-        // sin²(πa) sin(2πb), by the sine of twice an angle.
+        // sin²(πa) sin(2πb), by the double-angle formula.
         let both = 2.0 * sin_a * sin_b;
         [both * sin_a * cos_b / size[1], -both * sin_b * cos_a / size[0]]
     };
@@ -198,8 +198,7 @@ fn shorter_side(grid: &Grid) -> f64 {
 mod tests {
     use super::*;
 
-    /// Trajectories of the steps that are taken, and of many more; and back along the same flow
-    /// turned round.
+    /// Trajectories with the default steps and with many more; and back along the reversed flow.
     #[test]
     fn trajectories_are_exact() {
         let (way, size) = (STRENGTH / PI, [1.3, 1.0]);

@@ -1,8 +1,8 @@
-//! Errors as the command line tells them: with the option that helps.
+//! Error messages of the command line, with the option that helps.
 
 use crate::error::{Advice, Error};
 
-/// An error in words, with the option that helps.
+/// An error message, with the option that helps.
 pub(super) fn told(error: &Error) -> String {
     match error {
         Error::Advised { error, advice } => format!("{}; {}", told(error), by_option(*advice)),
@@ -17,7 +17,7 @@ pub(super) fn told(error: &Error) -> String {
     }
 }
 
-/// The option that follows an advice.
+/// The option for an advice.
 fn by_option(advice: Advice) -> &'static str {
     match advice {
         Advice::UseCpu => "use --backend cpu",

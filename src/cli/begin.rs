@@ -1,4 +1,4 @@
-//! Start of a run: its input, or a restart file; the log lines about it, and the errors that stop it.
+//! Set-up of a run: its input or restart file, the log lines about it, and the errors that stop it.
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -28,7 +28,7 @@ use crate::projection;
 use crate::real::Real;
 use crate::tracers::TracerSet;
 
-/// A run before its steps.
+/// A run before its first step.
 pub(super) struct Ready<R> {
     pub(super) case: Case<R>,
     pub(super) plan: Plan,
@@ -36,7 +36,7 @@ pub(super) struct Ready<R> {
     pub(super) beside: Fitted<R>,
 }
 
-/// The solver of linear systems of the place where a run computes; the bits are the same on both.
+/// The solver of linear systems on the backend of a run; the bits are the same on both.
 ///
 /// # Errors
 ///
@@ -52,7 +52,7 @@ fn solver(gpu: Option<&Gpu>) -> Result<Arc<dyn Solver>> {
 ///
 /// # Errors
 ///
-/// Those of the files, of the weights and places on the grid of the run, and of [`Plan::new`].
+/// Those of the files, of the weights and stations on the grid of the run, and of [`Plan::new`].
 pub(super) fn ready<R: Working>(
     config: &RunConfig,
     asked: Asked,
@@ -136,13 +136,13 @@ impl<R: Stored> Begun<R> {
         Ok(Self { domain, frame, series, restart: None })
     }
 
-    /// The steps that are past.
+    /// The past steps.
     fn past(&self) -> Past {
         self.restart.as_ref().map(|restart| restart.past).unwrap_or_default()
     }
 }
 
-/// Fails where the winds of later frames admit no steps as long as those of the run that goes on.
+/// Fails if the winds of later frames do not admit steps as long as those of the continued run.
 fn refuse_faster_winds<R>(case: &Case<R>, dt: f64, path: &Path) -> Result<()> {
     let most = case.max_dt;
     if dt <= most {
@@ -171,7 +171,7 @@ pub(super) fn print_dry(config: &RunConfig, plan: &Plan) -> Result<()> {
     Ok(())
 }
 
-/// Logs the findings and corrections of the wind projection.
+/// Logs the statistics of the wind projection.
 pub(super) fn log_projection<R>(case: &Case<R>) {
     let frames = &case.input_frames;
     for (number, frame) in frames.iter().enumerate() {

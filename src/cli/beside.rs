@@ -1,4 +1,4 @@
-//! Files beside the output of a run: another grid, places of interest, profiles.
+//! Outputs besides the frames of a run: another grid, stations, profiles.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -21,7 +21,7 @@ use crate::io::wrf::Domain;
 use crate::model::{Frames, Probe, Sink, Working};
 use crate::primitives::csr::Csr;
 
-/// Names of the files that a run writes beside its output, as far as they are requested.
+/// Names of the requested files besides the output.
 #[derive(Clone, Debug)]
 pub(super) struct Names {
     pub(super) regrid: PathBuf,
@@ -55,7 +55,7 @@ impl Names {
     }
 }
 
-/// Options for outputs beside frames, read and checked by themselves.
+/// Options for outputs besides frames, read and checked independently of the input.
 #[derive(Debug)]
 pub(super) struct Asked {
     pending: Vec<Pending>,
@@ -65,7 +65,7 @@ pub(super) struct Asked {
 }
 
 impl Asked {
-    /// Refuses files that cannot be written, and reads weights and places.
+    /// Rejects files that cannot be written, and reads weights and stations.
     ///
     /// # Errors
     ///
@@ -83,7 +83,7 @@ impl Asked {
         Ok(Self { pending, weights, stations, profiles: config.beside.profiles })
     }
 
-    /// Fits it to the grid of the run.
+    /// Adapts the outputs to the grid of the run.
     ///
     /// # Errors
     ///
@@ -109,15 +109,15 @@ impl Asked {
     }
 }
 
-/// Outputs beside frames, on the grid of a run.
+/// Outputs besides frames, on the grid of a run.
 #[derive(Debug)]
 pub(super) struct Fitted<R> {
     /// The files, in the order of [`Names::asked_for`].
     pending: Vec<Pending>,
-    /// Weights and places, each with the number of its probe.
+    /// Weights and stations, each with the number of its operator.
     weights: Option<(WeightFile, usize)>,
     places: Option<(Vec<Place>, usize)>,
-    /// When profiles are written.
+    /// Output times of profiles; `None` without profiles.
     profiles: Option<Frames>,
     probes: Vec<Probe<R>>,
 }
@@ -132,7 +132,7 @@ impl<R: Working> Fitted<R> {
         Ok(self.probes.len() - 1)
     }
 
-    /// Starts the files, once.
+    /// Starts the files.
     ///
     /// # Errors
     ///
@@ -156,11 +156,11 @@ impl<R: Working> Fitted<R> {
     }
 }
 
-/// Hands all that a run makes to the writer.
+/// Forwards all samples of a run to the writer.
 pub(super) struct Writing<'a, R> {
     pub(super) output: &'a Output<R>,
     pub(super) beside: &'a Fitted<R>,
-    /// When restart files are written.
+    /// Times of restart files; `None` if none are written.
     pub(super) restarts: Option<Frames>,
 }
 

@@ -1,4 +1,4 @@
-//! `nwp-mini chemistry`: the chemistry alone, in independent cells from a file.
+//! `nwp-mini chemistry`: the chemistry in independent cells from a file.
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -122,11 +122,11 @@ pub(super) enum CellMapping {
     Warp,
 }
 
-/// Interval where neither option nor file gives one, s.
+/// Default interval, s.
 const INTERVAL: f64 = 600.0;
 
 impl Solver {
-    /// The settings, with the interval of the file where no option gives one.
+    /// The settings; without an option the interval is that of the file.
     fn settings(&self, of_file: Option<f64>) -> Result<Settings> {
         let Self { rtol, atol, .. } = *self;
         let interval = self.dt.or(of_file).unwrap_or(INTERVAL);
@@ -134,13 +134,13 @@ impl Solver {
             let message = format!("--dt {interval}: a positive number of seconds is needed");
             return Err(Error::Usage(message));
         }
-        // Below ten spacings of numbers the error of rounding alone exceeds the tolerance.
+        // Below ten ULP rounding errors alone exceed the tolerance.
         let least = 10.0 * f64::EPSILON;
         if !(rtol > least && rtol < 1.0) {
             let message = format!("--rtol {rtol}: a number between {least:.1e} and 1 is needed");
             return Err(Error::Usage(message));
         }
-        // Below the least normal number a device divides by 0.
+        // Below the smallest normal number a device divides by 0.
         if !(atol >= f64::MIN_POSITIVE && atol.is_finite()) {
             let least = f64::MIN_POSITIVE;
             let message = format!("--atol {atol:e}: a number of at least {least:.1e} is needed");
@@ -180,7 +180,7 @@ impl MethodChoice {
     }
 }
 
-/// Reads a mechanism and tells its warnings.
+/// Reads a mechanism and logs its warnings.
 pub(super) fn read_mechanism(path: &Path) -> Result<(Mechanism, Kinetics)> {
     let reading = mechanism::read(path).map_err(|reason| match path.metadata() {
         Err(e) => Error::cannot_read(path, &e),
@@ -211,14 +211,14 @@ impl Chemistry {
     ///
     /// # Errors
     ///
-    /// Every [`Error`] of reading and writing, and [`Error::Unsolved`] where cells failed.
+    /// Every [`Error`] of reading and writing, and [`Error::Unsolved`] if cells failed.
     pub(super) fn run(&self) -> Result<()> {
         if self.backend == BackendChoice::Both {
             let message = "--backend both: chemistry computes in one place; give cpu or gpu";
             return Err(Error::Usage(message.to_owned()));
         }
         let gpu = self.backend.open(&self.gpu)?;
-        // Bad options are told before anything is read.
+        // Invalid options are reported before any file is read.
         self.solver.settings(None)?;
         let (mechanism, kinetics) = read_mechanism(&self.mechanism)?;
         let follows_sun = self.solver.rates == RatesChoice::Updated;
@@ -295,7 +295,7 @@ impl Chemistry {
     }
 }
 
-/// An error that counts the cells that failed, by reason.
+/// An error with the numbers of failed cells, by reason.
 fn failures(outcomes: &[Outcome], output: &Path) -> Result<()> {
     let failed: Vec<(usize, Status)> = outcomes
         .iter()

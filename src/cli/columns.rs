@@ -1,4 +1,4 @@
-//! `nwp-mini columns`: the microphysics alone, on independent columns from a file.
+//! `nwp-mini columns`: the microphysics in independent columns from a file.
 
 mod physics;
 
@@ -106,7 +106,7 @@ impl Columns {
     where
         R: Stored + Element + Value + kessler::Vectorised,
     {
-        // What a process is made too strong in is held against the scheme itself.
+        // A perturbed process is compared with the unperturbed scheme.
         let itself = (&Kessler::<R>::default(), &Kessler::<f64>::default());
         self.run_physics(&self.kessler::<R>()?, itself)
     }
@@ -129,7 +129,7 @@ impl Columns {
         Ok(scheme)
     }
 
-    /// A process that the scheme does not have.
+    /// An error about a process that the scheme does not have.
     fn unknown_process(&self, name: &str) -> Error {
         let (scheme, names) = match self.physics {
             PhysicsChoice::Wsm5 => ("WSM5", Factors::<f32>::NAMES),
@@ -141,7 +141,7 @@ impl Columns {
 
     /// The GPU to use; `None` for the CPU. Its kernels take `possible` levels.
     fn device(&self, levels: usize, possible: &RangeInclusive<usize>) -> Result<Option<Gpu>> {
-        // Kernels of Kessler are given the factors of the processes.
+        // The kernel of the Kessler scheme takes the factors of the processes as arguments.
         let is_of_cpu = self.perturb.is_some() && self.physics == PhysicsChoice::Wsm5;
         match self.backend {
             BackendChoice::Both if self.physics == PhysicsChoice::Wsm5 => Err(Error::Usage(
@@ -205,7 +205,7 @@ impl Columns {
         )
     }
 
-    /// Tells how it went.
+    /// Logs the result.
     fn summarise<R: Real>(
         &self,
         work: &Work,
@@ -273,13 +273,13 @@ impl Columns {
     }
 }
 
-/// Longest time step of a call, s: a day, which the scheme divides into 720.
+/// Longest time step of a call, s: a day, which is 720 minor steps.
 const LONGEST_CALL: f64 = 86_400.0;
 
-/// Most calls that a file may ask for; more are asked for by the option.
+/// Most calls that the attribute of a file may request; the option admits more.
 const MOST_CALLS: f64 = 1e6;
 
-/// What is done to the columns.
+/// Calls to make.
 #[derive(Clone, Copy, Debug)]
 struct Steps {
     /// Length of a call, s.
@@ -287,7 +287,7 @@ struct Steps {
     calls: usize,
 }
 
-/// Work that was done, for the summary.
+/// Result of the calls, for the summary.
 struct Work {
     scheme: &'static str,
     /// Backend and device, in words.
@@ -296,17 +296,17 @@ struct Work {
     shape: Shape,
     /// Time that the calls took, s.
     compute: f64,
-    /// Time that all took, s.
+    /// Total time, s.
     seconds: f64,
-    /// All that is no call, in words.
+    /// Description of the time outside of the calls.
     rest: &'static str,
 }
 
-/// What the columns have come to, beside their state.
+/// Result besides the state of the columns.
 struct Outcome<R> {
     surface: Surface<R>,
     diagnostics: CloudDiagnostics<R>,
-    /// Where it was computed, in words.
+    /// Backend and device, in words.
     place: String,
     /// Time that the calls took, s.
     compute: f64,
@@ -351,7 +351,7 @@ fn on_gpu<R: Stored + Vectorised + Element>(
     for number in 1..=calls {
         if is_forced {
             force(case, R::of(dt));
-            // Both are the first of the fields.
+            // Potential temperature and vapour are the first two fields.
             state.upload_to(0, slice(case.state.theta()))?;
             state.upload_to(cells, slice(case.state.qv()))?;
         }
@@ -379,7 +379,7 @@ fn slice<R>(field: &Array3<R>) -> &[R] {
     field.as_slice().expect("fields are in standard layout")
 }
 
-/// Copies fields that follow one another on the device, from element `first` on.
+/// Copies contiguous fields on the device to the host, from element `first` on.
 fn download<R: Element, const N: usize>(
     from: &Buffer<R>,
     first: usize,
@@ -392,7 +392,7 @@ fn download<R: Element, const N: usize>(
     Ok(())
 }
 
-/// Adds the prescribed tendencies of one step; vapour does not become negative by them.
+/// Adds the prescribed tendencies of a step; they do not make vapour negative.
 fn force<R: Stored>(case: &mut ColumnCase<R>, dt: R) {
     if let Some(tendency) = &case.theta_tendency {
         Zip::from(case.state.theta_mut()).and(tendency).for_each(|theta, &x| *theta += dt * x);

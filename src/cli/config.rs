@@ -1,7 +1,7 @@
 //! Options of `run` from a TOML file, and `nwp-mini config`, which prints such a file.
 //!
-//! The keys are the names of the options. What a file says becomes options like those that are
-//! typed, so both go through one and the same parser, and typed options win.
+//! The keys are the names of the options. Entries of a file are converted to options, so that both go through the same
+//! parser; typed options have precedence.
 
 use std::ffi::OsString;
 use std::io::{self, Write};
@@ -53,7 +53,7 @@ impl Config {
     }
 }
 
-/// The options of `run` that a file may hold.
+/// The options of `run` that a file may have.
 fn options() -> Vec<Arg> {
     let mut command = Cli::command();
     command.build();
@@ -69,14 +69,13 @@ fn takes_value(option: &Arg) -> bool {
     option.get_action().takes_values()
 }
 
-/// Adds to a command line the options of its `--config` that it does not have.
+/// Adds to a command line those options of its `--config` file that it does not have.
 ///
 /// # Errors
 ///
-/// Those of [`text::read`]; [`Error::Usage`] when it is not TOML, or has a key
-/// or a value that is not one of an option.
+/// Those of [`text::read`]; [`Error::Usage`] when the file is not TOML, or has an invalid key or value.
 pub(super) fn with_file(mut arguments: Vec<OsString>) -> Result<Vec<OsString>> {
-    // A wrong command line is told by the parser that follows.
+    // An invalid command line is reported by the parser.
     let Ok(matches) = Cli::command().try_get_matches_from(&arguments) else {
         return Ok(arguments);
     };
@@ -102,8 +101,8 @@ pub(super) fn with_file(mut arguments: Vec<OsString>) -> Result<Vec<OsString>> {
     Ok(arguments)
 }
 
-/// Returns `true` if the option is typed or in the environment; the two lengths of a run exclude each other, and so do
-/// its two kinds of input.
+/// Returns `true` if the option is on the command line or in the environment; the two options for the length of a run
+/// exclude each other, and so do those for its input.
 fn is_given(run: &ArgMatches, option: &Arg) -> bool {
     let is_typed = |id: &str| {
         matches!(run.value_source(id), Some(ValueSource::CommandLine | ValueSource::EnvVariable))
@@ -115,7 +114,7 @@ fn is_given(run: &ArgMatches, option: &Arg) -> bool {
     }
 }
 
-/// A key and its value as they would be typed.
+/// A key and its value as an option.
 fn spelled(path: &Path, key: &str, value: &Value, takes_value: bool) -> Result<Vec<OsString>> {
     let text = |value: &Value| match value {
         Value::String(text) => Some(text.clone()),

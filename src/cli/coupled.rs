@@ -1,4 +1,4 @@
-//! `--chemistry`: the species of a mechanism in a run, what they begin with, and the light that they have.
+//! `--chemistry`: the species of a mechanism in a run, their initial values, and the light.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -91,16 +91,16 @@ const LATITUDE: &str = "chemistry_latitude";
 const LONGITUDE: &str = "chemistry_longitude";
 const DATE: &str = "chemistry_date";
 
-/// The day of runs whose input tells none.
+/// Default date, for runs whose input has none.
 const USUAL_DAY: time::Date = date!(2005 - 06 - 21);
 
 impl Coupling {
-    /// True where a mechanism is given.
+    /// True if a mechanism is given.
     pub(super) fn is_given(&self) -> bool {
         self.chemistry.is_some()
     }
 
-    /// The chemistry that is asked for, or that the run has which this one goes on from.
+    /// The requested chemistry, or that of the continued run.
     ///
     /// # Errors
     ///
@@ -320,7 +320,7 @@ fn carried(
     Recipe::with_species(tracers, mechanism, &background, is_in_input, &is_taken)
 }
 
-/// The light, and the words for frequencies that others stand in for.
+/// The light, and descriptions of substituted photolysis frequencies.
 fn light(choice: Photolysis, mechanism: &Mechanism) -> Result<(Light, Vec<&'static str>)> {
     match choice {
         Photolysis::None => Ok((Light::Dark, Vec::new())),
@@ -335,7 +335,7 @@ fn light(choice: Photolysis, mechanism: &Mechanism) -> Result<(Light, Vec<&'stat
     }
 }
 
-/// The background beside a mechanism, where there is one.
+/// The background file of a mechanism, if there is one.
 fn beside(mechanism: &Path) -> Option<PathBuf> {
     let path = mechanism.with_extension("background.toml");
     path.is_file().then_some(path)
@@ -348,11 +348,11 @@ fn parse_date(text: &str) -> Result<PrimitiveDateTime> {
 }
 
 impl Chosen {
-    /// Fails where a restart file could not keep the mechanism.
+    /// Fails if a restart file could not store the mechanism.
     ///
     /// # Errors
     ///
-    /// [`Error::Usage`] for one that includes other files.
+    /// [`Error::Usage`] for a mechanism that includes other files.
     pub(super) fn refuse_includes(&self) -> Result<()> {
         let Some((_, text)) = self.kept.first() else { return Ok(()) };
         if mechanism::parse(&self.mechanism.name, text).mechanism().is_ok() {
@@ -365,7 +365,7 @@ impl Chosen {
         )))
     }
 
-    /// The same at a place: `start` is the time from which times of the run count.
+    /// The chemistry at a position; `start` is the reference time of the run.
     ///
     /// # Errors
     ///

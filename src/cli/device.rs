@@ -77,7 +77,7 @@ pub(super) struct CompilerPlace {
 }
 
 impl CompilerPlace {
-    /// The usual options, with the library from here.
+    /// The default options, with the library path from here.
     pub(super) fn options(&self) -> device::Options {
         device::Options { compiler_library: self.library.clone(), ..device::Options::default() }
     }
@@ -115,7 +115,7 @@ impl GpuChoice {
 }
 
 impl BackendChoice {
-    /// The GPU to use; `None` for the CPU, which `auto` takes with a word on why.
+    /// The GPU to use; `None` for the CPU. `auto` logs the reason for taking the CPU.
     ///
     /// # Errors
     ///

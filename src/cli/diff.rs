@@ -1,4 +1,4 @@
-//! `nwp-mini diff`: how two NetCDF files differ, variable by variable.
+//! `nwp-mini diff`: comparison of two NetCDF files, variable by variable.
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -18,7 +18,7 @@ use crate::io::pending::Pending;
 use crate::io::reader::Reader;
 use crate::os_text::Shown;
 
-/// Failures that the last message names.
+/// Most failures in the last message.
 const NAMED: usize = 8;
 
 /// Compare two NetCDF files, variable by variable.
@@ -175,7 +175,7 @@ const VARIABLE_HEAD: [&str; 12] = [
 
 const TOTAL_HEAD: [&str; 7] = ["", "total", "A", "B", "relative", "verdict", "what"];
 
-/// Opening of a row, which marks failures.
+/// First characters of a row, which mark failures.
 fn mark(passes: bool) -> String {
     if passes { String::new() } else { "!".to_owned() }
 }
@@ -245,7 +245,7 @@ fn short(x: Option<f64>) -> String {
     }
 }
 
-/// Why a variable fails, with the names of the dimensions.
+/// Reason why a variable fails, with the names of the dimensions.
 fn explanation(variable: &VariableReport) -> String {
     let place = |at: &[usize]| {
         let names = variable.dimensions.iter().zip(at);
@@ -280,7 +280,7 @@ fn explanation(variable: &VariableReport) -> String {
     words.join("; ")
 }
 
-/// Columns as wide as their widest entry: words to the left, figures to the right.
+/// Columns as wide as their widest entry: words are left-aligned, numbers right-aligned.
 fn print_table(out: &mut impl Write, head: &[&str], rows: &[Vec<String>]) -> io::Result<()> {
     let head: Vec<String> = head.iter().map(ToString::to_string).collect();
     let is_word =

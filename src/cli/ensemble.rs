@@ -1,4 +1,4 @@
-//! `nwp-mini run --ensemble`: many members in one run.
+//! `nwp-mini run --ensemble`: all members of an ensemble in one run.
 
 use std::io::Write;
 use std::path::Path;
@@ -36,7 +36,7 @@ use crate::state::State;
 use crate::tracers::TracerSet;
 use crate::wsm5::scheme::Scheme;
 
-/// Reads the file of an ensemble, unless one of the options is given that are for single runs.
+/// Reads the file of an ensemble; fails if an option for single runs is given.
 ///
 /// # Errors
 ///
@@ -129,7 +129,7 @@ pub(super) fn run<R: Working + OnDevice>(
     Ok(())
 }
 
-/// Fails where members are to differ by parameters that the scheme does not have.
+/// Fails if members differ in parameters that the scheme does not have.
 fn refuse_parameters(config: &RunConfig, ensemble: &Ensemble) -> Result<()> {
     match (config.microphysics, ensemble.changes.first()) {
         (Microphysics::Kessler, Some(change)) => Err(Error::Usage(format!(
@@ -201,13 +201,13 @@ struct Done<'a> {
 struct Timing {
     #[serde(flatten)]
     phases: PhaseTimes,
-    /// Wall time of a step of all members, and of each of them, s.
+    /// Wall time of a step of all members, and per member, s.
     step_s: f64,
     step_of_a_member_s: f64,
     wall_s: f64,
 }
 
-/// Precipitation inside the specified and open rows, mm: of a member, or mean or spread of all.
+/// Precipitation inside the specified and open rows, mm: of a member, or the mean or spread of all.
 #[derive(Clone, Copy, Debug, Serialize)]
 struct Fallen {
     mean: f64,
@@ -235,7 +235,7 @@ struct EnsembleFacts {
     seed: u64,
     control: bool,
     parameters: Vec<ParameterFacts>,
-    /// Names of the fields of the initial state that differ.
+    /// Names of the perturbed fields of the initial state.
     initial: Vec<&'static str>,
     precipitation_mm: Vec<Fallen>,
     precipitation_mean_mm: Fallen,

@@ -48,7 +48,7 @@ pub(super) struct Info {
     force: bool,
 }
 
-/// Most cells of a grid whose winds are projected only to tell the longest time step.
+/// Most cells of a grid whose winds are projected to determine the longest time step.
 const CHEAP: usize = 5_000_000;
 
 /// Report on the machine.
@@ -57,7 +57,7 @@ struct Facts {
     version: &'static str,
     commit: &'static str,
     machine: Machine,
-    /// Memory of the host that programs can still have, bytes.
+    /// Available memory of the host, bytes.
     free_memory: Option<usize>,
     /// Folder of compiled kernels and measured settings.
     #[serde(serialize_with = "serialize_option")]
@@ -68,15 +68,15 @@ struct Facts {
     mechanism: Option<MechanismFacts>,
 }
 
-/// Which settings are in force on a device.
+/// Settings in force on a device.
 #[derive(Debug, Serialize)]
 struct TuningFacts {
     gpu: String,
     #[serde(serialize_with = "serialize_option")]
     path: Option<PathBuf>,
-    /// Those of the file, where it counts.
+    /// Those of the file, if it is valid.
     tuning: Option<Tuning>,
-    /// Why it does not.
+    /// Reason why it is not.
     refused: Option<String>,
 }
 
@@ -87,7 +87,7 @@ struct FileFacts {
     survey: Survey,
     /// The longest time step that the winds of the first time admit, s.
     max_dt: Option<f64>,
-    /// Why the file cannot be input, where it cannot.
+    /// Reason why the file cannot be input; `None` if it can.
     problem: Option<String>,
 }
 
@@ -165,7 +165,7 @@ impl Facts {
 }
 
 impl TuningFacts {
-    /// State of the settings kept for a device, or that they are `ignored`.
+    /// State of the stored settings of a device, such as `ignored`.
     fn new(gpu: &str, ignored: bool) -> Self {
         let path = Tuning::path(gpu);
         let found = match &path {
@@ -210,7 +210,7 @@ impl TuningFacts {
     }
 }
 
-/// The devices, and every place that the libraries were looked for in.
+/// The devices, and every place that was searched for libraries.
 fn print_gpu(survey: &device::Survey, out: &mut impl Write) -> Result<()> {
     for device in &survey.devices {
         let device::Device { name, architecture, multiprocessors, memory, cache, shared_bytes: _ } =
@@ -226,7 +226,7 @@ fn print_gpu(survey: &device::Survey, out: &mut impl Write) -> Result<()> {
         writeln!(out, "GPU            none")?;
     }
     for (name, search) in [("driver", &survey.driver), ("NVRTC", &survey.compiler)] {
-        // One line for every reason, with all places that it holds for.
+        // One line for each reason, with all places that it applies to.
         for tried in search.tried.chunk_by(|a, b| a.why == b.why) {
             let places: Vec<_> = tried.iter().map(|at| at.path.shown().into_owned()).collect();
             writeln!(out, "{name:<15}{}: {}", tried[0].why, places.join(" "))?;
@@ -248,7 +248,7 @@ impl FileFacts {
         let cells = survey.grid.iter().copied().fold(1, usize::saturating_mul);
         let mut facts =
             Self { path: path.shown().into_owned(), survey, max_dt: None, problem: None };
-        // The answer of a run to the file, word for word.
+        // The result of a run's checks of the file, verbatim.
         match Self::as_input(path, cells) {
             Ok((max_dt, unread)) => {
                 facts.max_dt = max_dt;
@@ -259,8 +259,8 @@ impl FileFacts {
         Ok(facts)
     }
 
-    /// Opens the file as a run does; the longest time step, if it is cheap to compute, and the parts that were not
-    /// checked.
+    /// Opens the file as a run does; returns the longest time step, if it is cheap to compute, and the parts that were
+    /// not checked.
     fn as_input(path: &Path, cells: usize) -> Result<(Option<f64>, Option<String>)> {
         let (domain, frame, series) = wrf::open(&[path.to_owned()], None, Overlap::Refuse)?;
         let is_small = series.is_small(&domain);

@@ -129,14 +129,13 @@ impl From<ShearChoice> for Shear {
     }
 }
 
-/// Distances of columns for which the cases are meant, and far beyond, m.
+/// Admissible distances of columns, m: far beyond the scales of the cases.
 const DISTANCES: std::ops::RangeInclusive<f64> = 1.0..=1e6;
 
-/// The longest time of a turn, s: the dates of its frames have four digits for the year.
+/// The longest period, s: the dates of its frames have years of four digits.
 const LONGEST_PERIOD: f64 = 365.0 * 86_400.0;
 
-/// Memory for each cell, bytes: twelve fields of the air and a frame made of them in single
-/// precision, mass fluxes in double.
+/// Memory for each cell, bytes: twelve fields of the air and a frame in single precision, mass fluxes in double.
 const BYTES_A_CELL: usize = 160;
 
 impl Init {
@@ -184,7 +183,7 @@ impl Init {
             domain: case.domain.clone(),
             start,
             tracers: TracerSet::moist_air(),
-            // Written as those of WSM5 always were; any scheme runs with them.
+            // The microphysics attribute is always that of WSM5; any scheme can run with such a file.
             physics: Microphysics::default().number(),
             left_out: Vec::new(),
             dt: case.dt,

@@ -1,4 +1,4 @@
-//! `nwp-mini kernels`: compile every kernel, no GPU needed, and print the resources of each.
+//! `nwp-mini kernels`: compiles every kernel, without a GPU, and prints the resources of each.
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -73,7 +73,7 @@ struct Row {
 }
 
 impl Row {
-    /// Fault of the kernel; `None` if there is none.
+    /// Fault of the kernel; `None` if it is correct.
     fn fault(&self) -> Option<String> {
         let Receipt { name, spill_bytes, f64_instructions, .. } = &self.receipt;
         if !self.hot || self.precision != "f32" || name.ends_with(DOUBLE_SUMS) {
@@ -96,8 +96,7 @@ impl Kernels {
     ///
     /// # Errors
     ///
-    /// [`Error::Gpu`] without NVRTC or when a kernel does not compile, [`Error::Verdict`] of
-    /// `--check`.
+    /// [`Error::Gpu`] without NVRTC or when a kernel does not compile, [`Error::Verdict`] by `--check`.
     pub(super) fn run(&self) -> Result<()> {
         let json = self.json.as_ref().map(|path| Pending::new(path, self.force)).transpose()?;
         let place = self.place.library.as_deref();

@@ -1,4 +1,4 @@
-//! Metadata of every run: program, input, steps and time.
+//! Metadata of every run: program, input, steps and times.
 
 use std::io::Write;
 
@@ -12,7 +12,7 @@ use crate::model::{Case, FrameReport, Outcome, Working};
 use crate::os_text::Shown;
 use crate::plan::Plan;
 
-/// The machine that a run was made on.
+/// The machine of a run.
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct Machine {
     pub(super) os: &'static str,
@@ -36,7 +36,7 @@ pub(super) fn machine() -> Machine {
     }
 }
 
-/// Program, input and length of a run; steps and time from the start of the first run on.
+/// Program, input and length of a run; steps and time include the preceding runs.
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct Made {
     version: &'static str,
@@ -53,7 +53,7 @@ pub(super) struct Made {
     grid: [usize; 3],
     boundary: String,
     limiter: String,
-    /// The microphysics, and the variant where it has any.
+    /// The microphysics, and its variant if it has any.
     physics: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     fallout: Option<String>,
@@ -65,7 +65,7 @@ pub(super) struct Made {
 }
 
 impl Made {
-    /// Of a run in which `frames` frames were written, on a backend of this kind and, in words, there.
+    /// Metadata of a run with `frames` output frames, on a backend of this kind and with this description.
     pub(super) fn new<R: Working>(
         config: &RunConfig,
         case: &Case<R>,

@@ -235,7 +235,7 @@ pub fn main() -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             if !matches!(error, Error::BrokenPipe) {
-                // Nothing is left to do when standard error is closed too.
+                // Nothing can be done if standard error is closed too.
                 let _ = writeln!(io::stderr(), "error: {}", advice::told(&error));
             }
             ExitCode::from(error.exit_code())
@@ -243,11 +243,11 @@ pub fn main() -> ExitCode {
     }
 }
 
-/// Parses the command line; one that is wrong, or asks for help, ends the program.
+/// Parses the command line; ends the program on an error or a request for help.
 ///
 /// # Errors
 ///
-/// [`Error::Usage`] where an argument that is no name of a file is not UTF-8.
+/// [`Error::Usage`] for an argument that is neither UTF-8 nor a file name.
 fn parse(arguments: &[OsString]) -> Result<Cli> {
     Cli::try_parse_from(arguments).or_else(|mut error| {
         if error.kind() == ErrorKind::InvalidUtf8 {
@@ -258,7 +258,7 @@ fn parse(arguments: &[OsString]) -> Result<Cli> {
                 odd.join(", ")
             )));
         }
-        // A file where an option is needed: most programs take it so.
+        // A file name in the place of an option, as many programs accept it.
         if let Some(ContextValue::String(word)) = error.get(ContextKind::InvalidArg)
             && error.kind() == ErrorKind::UnknownArgument
             && Path::new(word).is_file()
@@ -299,16 +299,16 @@ fn run(cli: &Cli) -> Result<()> {
     }
 }
 
-/// Makes writing beyond the limit of file sizes fail as on a full disk; by itself the signal that
-/// tells of it ends the program, and leaves unfinished files behind.
+/// Makes writing beyond the file size limit fail as on a full disk; by default a signal would end the program and leave
+/// incomplete files.
 fn survive_full_files() -> Result<()> {
     signal_hook::flag::register(signal_hook::consts::SIGXFSZ, Arc::default())
         .map(drop)
         .map_err(|e| Error::io(Path::new("signals"), "listen to", e))
 }
 
-/// Output of the log lines of a command: standard output, or with --quiet none. The result of a command, as a table of
-/// differences, goes to standard output itself.
+/// Target of a command's log lines: standard output, or none with --quiet. The result of a command, such as a table of
+/// differences, is printed to standard output directly.
 fn summary_output() -> Box<dyn Write> {
     if LevelFilter::current() < LevelFilter::INFO {
         Box::new(io::sink())
@@ -330,7 +330,7 @@ fn start_log(common: &Common) {
         .with_ansi(colour)
         .with_max_level(level)
         .with_target(false);
-    // Seconds since the start, to see where time goes.
+    // Seconds since the start, for timing.
     let since_start = uptime();
     match (common.log_format, common.verbose) {
         (LogFormat::Text, 0) => builder.without_time().init(),

@@ -1,4 +1,4 @@
-//! Report of a pair of runs: the times side by side, and the verdicts.
+//! Report of a pair of runs: a comparison of the times, and the verdicts.
 
 use std::collections::BTreeSet;
 use std::io::Write;
@@ -9,7 +9,7 @@ use crate::error::{Error, Result};
 use crate::model::pair::{Report, Timed};
 use crate::model::suspect::{Profile, Suspect};
 
-/// Prints times, verdicts, and the columns to look at.
+/// Prints times, verdicts, and the divergent columns.
 ///
 /// # Errors
 ///
@@ -187,7 +187,7 @@ fn print_suspect(out: &mut impl Write, suspect: &Suspect) -> Result<()> {
     Ok(())
 }
 
-/// Levels from the top down, as they lie.
+/// Levels from the top down.
 fn print_profiles(out: &mut impl Write, profiles: &[Profile]) -> Result<()> {
     write!(out, "{:>4}", "k")?;
     for profile in profiles {

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use indicatif::{ProgressBar, ProgressStyle};
 use tracing::{debug, info};
 
-/// A bar on a terminal, a line for every tenth of the way elsewhere.
+/// A progress bar on a terminal; elsewhere a line for every tenth of the run.
 pub(super) struct Progress {
     bar: Option<ProgressBar>,
     steps: usize,

@@ -1,4 +1,4 @@
-//! What a run tells of its chemistry.
+//! Report of the chemistry of a run.
 
 use std::io::Write;
 
@@ -12,7 +12,7 @@ use crate::error::{Error, Result};
 use crate::model::{Case, Outcome, Working};
 use crate::state::ChemistryTally;
 
-/// Species whose extrema are printed, by the names that mechanisms give to them.
+/// Species whose extrema are printed, by their usual names in mechanisms.
 const SHOWN: [&str; 4] = ["o3", "no2", "oh", "ho"];
 
 /// The chemistry of a run.
@@ -23,12 +23,12 @@ pub(super) struct Reacted {
     calls: u64,
     /// Wall time of all calls of this run, s.
     seconds: f64,
-    /// Steps of all cells of this run in a second of that.
+    /// Steps of all cells of this run per second of that time.
     cell_steps_per_s: f64,
     /// Steps of a cell in a call.
     steps_mean: f64,
     steps_most: u64,
-    /// Cells that failed and kept what they had, and the code and the place `[i, j, k]` of the first.
+    /// Failed cells, which kept their values, and the error code and position `[i, j, k]` of the first.
     failed: u64,
     first_failed: Option<(i32, [usize; 3])>,
     atoms: Vec<AtomBudget>,
@@ -37,7 +37,7 @@ pub(super) struct Reacted {
 }
 
 impl Reacted {
-    /// That of a run that has chemistry, which took so long.
+    /// Report of a run; `None` without chemistry. `seconds` is the time of the calls.
     pub(super) fn new<R: Working>(
         case: &Case<R>,
         outcome: &Outcome,
@@ -66,7 +66,7 @@ impl Reacted {
         })
     }
 
-    /// True of a field whose figures are many and stand in the JSON alone.
+    /// True for a field whose statistics are in the JSON only, since there are many.
     pub(super) fn is_silent(&self, name: &str) -> bool {
         let bare = name.strip_prefix("chem_").unwrap_or(name);
         self.names.contains(&name) && !SHOWN.contains(&bare)
@@ -125,7 +125,7 @@ impl Reacted {
         Ok(())
     }
 
-    /// Fails where cells failed.
+    /// Fails if cells failed.
     ///
     /// # Errors
     ///

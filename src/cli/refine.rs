@@ -9,15 +9,15 @@ use crate::io::wrf::series::Series;
 use crate::io::wrf::{Domain, Frame, refine};
 use crate::real::Precision;
 
-/// Memory that a run takes for each cell in single precision, bytes: 276 were measured on the CPU with seven frames
-/// of the storm at `--refine 4`.
+/// Memory of a run for each cell in single precision, bytes: 276 were measured on the CPU with seven frames of the
+/// storm at `--refine 4`.
 pub(super) const BYTES_A_CELL: usize = 280;
 
-/// The input with its cells divided as the user has it.
+/// The input with its cells divided as requested.
 ///
 /// # Errors
 ///
-/// [`Error::Usage`] where the memory of this machine does not hold such a run.
+/// [`Error::Usage`] when the memory of this machine is not sufficient for such a run.
 pub(super) fn refined(
     count: usize,
     precision: Precision,
@@ -49,7 +49,7 @@ pub(super) fn refined(
     Ok((fine, frame, series.refined(domain, count)))
 }
 
-/// Memory that programs can still have, bytes, where the system tells.
+/// Available memory, bytes; `None` if the system does not report it.
 pub(super) fn free_memory() -> Option<usize> {
     let about = fs::read_to_string("/proc/meminfo").ok()?;
     let line = about.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;

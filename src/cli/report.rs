@@ -27,7 +27,7 @@ use crate::os_text::Shown;
 use crate::plan::Plan;
 use crate::projection::Report;
 
-/// Time of a phase, and how fast it went.
+/// Time of a phase, and its speed.
 #[derive(Clone, Copy, Debug, Serialize)]
 struct PhaseRate {
     #[serde(flatten)]
@@ -35,15 +35,15 @@ struct PhaseRate {
     cells_per_s: f64,
 }
 
-/// Time of the output. Its total is wall time in which output was gathered, compressed or written, of whichever
-/// thread, from the first frame until the file has its name.
+/// Time of the output. Its total is the wall time in which any thread gathered, compressed or wrote output, from the
+/// first frame until the file has its final name.
 #[derive(Clone, Copy, Debug, Serialize)]
 struct OutputTiming {
     #[serde(flatten)]
     phase: PhaseRate,
-    /// Time that the run waited for it, s.
+    /// Time that the run waited for the output, s.
     wait_s: f64,
-    /// Bytes of the values of fields, and those that were stored for them.
+    /// Raw and stored bytes of the fields.
     raw_bytes: u64,
     compressed_bytes: u64,
 }
@@ -64,7 +64,7 @@ struct Timing {
 #[derive(Clone, Copy, Debug, Serialize)]
 struct Rounded {
     variable: &'static str,
-    /// Bits of the significand that are left in the frame that has the fewest.
+    /// Fewest bits of the significand in any frame.
     bits: u32,
     max_relative_error: f64,
 }
@@ -78,7 +78,7 @@ impl From<(&'static str, u32)> for Rounded {
 /// Bytes.
 const MB: f64 = 1e6;
 
-/// Cells of a mean: those of the water budget, where some sides are specified or open, or all.
+/// Cells of a mean: the region of the water budget if some sides are specified or open, else all cells.
 const INSIDE: &str = "the cells inside the outermost rows";
 const EVERYWHERE: &str = "all cells";
 
@@ -86,13 +86,13 @@ const EVERYWHERE: &str = "all cells";
 #[derive(Clone, Debug, Serialize)]
 struct Origin {
     file: String,
-    /// Steps until then.
+    /// Number of past steps.
     steps: usize,
-    /// Time until then, s.
+    /// Past time, s.
     seconds: f64,
 }
 
-/// The figures of a run; steps, time and water from the start of the first one on.
+/// The report of a run; steps, time and water include the preceding runs.
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct Facts {
     #[serde(flatten)]
@@ -105,12 +105,12 @@ pub(super) struct Facts {
     water: Water,
     /// Budgets of the passive tracers.
     tracers: Vec<TracerBudget>,
-    /// The chemistry, where there is any.
+    /// The chemistry, if any.
     chemistry: Option<Reacted>,
-    /// Figures of the frames of output.
+    /// Diagnostics of the output frames.
     diagnostics: Vec<FrameFigures>,
     precipitation_mean_mm: f64,
-    /// The cells of the means, which count by their areas.
+    /// Cells of the means; cells are weighted by area.
     precipitation_mean_over: &'static str,
     precipitation_frozen_mean_mm: f64,
     precipitation_max_mm: f64,
@@ -121,12 +121,12 @@ pub(super) struct Facts {
     verdict: Vec<Verdict>,
     /// The runs of a pair.
     runs: Vec<Timed>,
-    /// Columns to look at where a verdict is bad.
+    /// Divergent columns behind a failed verdict.
     suspects: Vec<Suspect>,
 }
 
 impl Facts {
-    /// Gathers the figures.
+    /// Gathers the report.
     ///
     /// # Errors
     ///
@@ -211,7 +211,7 @@ impl Facts {
         self.suspects.clone_from(&pair.suspects);
     }
 
-    /// Fails where cells failed in the chemistry.
+    /// Fails if cells failed in the chemistry.
     ///
     /// # Errors
     ///
@@ -304,7 +304,7 @@ impl Facts {
         Ok(())
     }
 
-    /// Writes the requested reports of the run: figures as JSON, a page.
+    /// Writes the requested reports of the run: JSON, and a page.
     ///
     /// # Errors
     ///
@@ -324,7 +324,7 @@ impl Facts {
         Ok(())
     }
 
-    /// Writes a page with the figures and with pictures of the output.
+    /// Writes a page with the report and with pictures of the output.
     ///
     /// # Errors
     ///
@@ -337,10 +337,10 @@ impl Facts {
     }
 }
 
-/// Passive tracers whose budgets are printed; those of all stand in the JSON.
+/// Most passive tracers whose budgets are printed; the JSON has all.
 const TRACERS_PRINTED: usize = 12;
 
-/// Prints the budgets of passive tracers, a line each.
+/// Prints the budgets of passive tracers, one a line.
 fn print_tracers(out: &mut impl Write, tracers: &[TracerBudget]) -> Result<()> {
     if tracers.is_empty() {
         return Ok(());
@@ -363,7 +363,7 @@ fn print_tracers(out: &mut impl Write, tracers: &[TracerBudget]) -> Result<()> {
     Ok(())
 }
 
-/// The fields at the end, and how fast the air moves there.
+/// Statistics of the fields at the end, and the largest Courant number.
 fn print_fields(
     out: &mut impl Write,
     frame: &FrameFigures,

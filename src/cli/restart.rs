@@ -1,4 +1,4 @@
-//! `--restart` and `--restart-output`: going on where an earlier run stood.
+//! `--restart` and `--restart-output`: continuing an earlier run.
 
 use clap::ValueEnum;
 use tracing::warn;
@@ -17,7 +17,7 @@ use crate::model::{Case, Working};
 use crate::os_text::Shown;
 use crate::plan::Plan;
 
-/// The options that a run that goes on has to keep to, as far as they are given.
+/// The options that a continued run must keep, if given.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Given {
     pub(super) precision: Option<Precision>,
@@ -93,7 +93,7 @@ fn of_name<T: ValueEnum>(name: &str) -> Result<T, String> {
     T::from_str(name, false)
 }
 
-/// The value that a restart file has, from which the given one may not differ.
+/// The value in a restart file, which a given one must equal.
 fn kept<T>(
     file: &RestartFile,
     name: &str,
@@ -102,7 +102,7 @@ fn kept<T>(
     parse: impl Fn(&str) -> Result<T, String>,
 ) -> Result<T> {
     let its = match file.option(name) {
-        // Runs of older programs had no other.
+        // Older programs had no other scheme.
         None if name == PHYSICS => value_name(&PhysicsChoice::Wsm5),
         _ => file.text(name)?,
     };
@@ -120,7 +120,7 @@ fn differs(file: &RestartFile, name: &str, given: &str, its: &str) -> Error {
     ))
 }
 
-/// Says where the bits may not be those of a run without a break.
+/// Warns if the bits may differ from those of a run without a break.
 pub(super) fn warn_of_another_backend<R: Working>(file: &RestartFile, backend: &dyn Backend<R>) {
     let its = file.text("backend").unwrap_or_default();
     if its != backend.kind() {
@@ -145,7 +145,7 @@ pub(super) fn restarter<R: Working>(
         ("refine", config.refine.to_string()),
     ];
     let precision = std::iter::once(("precision", R::NAME.to_owned()));
-    // WSM5 as files have it that know of no other scheme.
+    // WSM5, as in files of versions without another scheme.
     let scheme = match config.microphysics {
         Microphysics::Wsm5(fallout) => vec![("fallout", value_name(&FalloutChoice::from(fallout)))],
         Microphysics::Kessler => {

@@ -252,7 +252,7 @@ impl Run {
     }
 }
 
-/// Fails where two of the files that a run writes are one, or one of them is read.
+/// Fails if two of the files that a run writes are the same, or one of them is also read.
 fn refuse_one_file_twice(config: &RunConfig) -> Result<()> {
     let names = Names::of(config);
     let mut written: Vec<(&str, &Path)> = vec![("--output", &config.output)];
@@ -306,10 +306,11 @@ fn run<R: Working + Value + OnDevice>(
         return ensemble::run::<R>(&config, ensemble, gpu);
     }
     let start = Instant::now();
-    // From here on there is something to leave in good order: what is interrupted before the first step
-    // ends with the initial state.
+    // From here on an interrupt must leave complete files: before the first step the output ends with the initial
+    // state.
     let stop = interruptible()?;
-    // Refusals first: before anything is read or computed. No other run may write these from here on.
+    // Errors about output files come before anything is read or computed. From here on no other run can write these
+    // files.
     let pending = |path: &Path| Pending::new(path, config.force);
     let output = pending(&config.output)?;
     let json = config.json.as_deref().map(pending).transpose()?;
@@ -368,7 +369,7 @@ fn run<R: Working + Value + OnDevice>(
         info!("{} holds the {written} frames before that", config.output.shown());
     })?;
     outcome.output += waiting.elapsed();
-    // Of a pair the run itself is meant, not those that it is compared with.
+    // For a pair the run itself is reported, not those that it is compared with.
     let wall = match report.as_ref().and_then(|report| report.runs.last()) {
         Some(run) => Duration::from_secs_f64(run.end_to_end_s),
         None => start.elapsed(),
@@ -409,12 +410,12 @@ fn run<R: Working + Value + OnDevice>(
     facts.judge()
 }
 
-/// Most steps of the comparison that a run ends with: enough to see both backends at work.
+/// Most steps of the comparison at the end of a run: enough to show both backends at work.
 const STEPS_COMPARED: usize = 10;
-/// Cells times steps of it, where these are fewer: a minute of several runs on a few cores.
+/// Largest product of cells and steps in it: a minute of several runs on a few cores.
 const CELLS_COMPARED: usize = 30_000_000;
 
-/// What of a run is compared with the CPU.
+/// Comparison of a run with the CPU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Compared {
     Nothing,
@@ -458,7 +459,7 @@ fn backend<R: Working + OnDevice>(
     Ok(Box::new(backend))
 }
 
-/// Steps to be made.
+/// Steps to compute.
 struct Job<'a, R> {
     config: &'a RunConfig,
     case: &'a mut Case<R>,
@@ -468,7 +469,7 @@ struct Job<'a, R> {
 }
 
 impl<R: Working + Value> Job<'_, R> {
-    /// Makes them, and those of the comparison where a state to start that from is given.
+    /// Computes them, and those of the comparison if there is an initial state for it.
     fn run(
         &mut self,
         backend: &mut dyn Backend<R>,

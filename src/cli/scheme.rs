@@ -1,4 +1,4 @@
-//! `run --physics`: the scheme of a run, and what follows from it for its files.
+//! `run --physics`: the scheme of a run, and its effect on its files.
 
 use tracing::info;
 
@@ -10,10 +10,10 @@ use crate::io::restart::RestartFile;
 use crate::io::wrf::species::{FROZEN, Written, written};
 use crate::os_text::Shown;
 
-/// The attribute of a restart file with the variables that its run leaves out.
+/// The attribute of a restart file with the variables that its run excludes.
 pub(super) const LEFT_OUT: &str = "left_out";
 
-/// The scheme that is asked for.
+/// The requested scheme.
 ///
 /// # Errors
 ///
@@ -32,18 +32,18 @@ pub(super) fn microphysics(
     }
 }
 
-/// Variables that the run leaves out of its files: those of ice and snow that its input does not have, with a scheme
-/// that makes none. A line tells of an input of another scheme.
+/// Variables that the run excludes from its files: those of ice and snow that the input does not have, with a scheme
+/// without ice. Logs a line about an input of another scheme.
 ///
 /// # Errors
 ///
-/// Those of reading the input, and [`Error::Usage`] where a variable is asked for by its name.
+/// Those of reading the input, and [`Error::Usage`] when an excluded variable is requested by name.
 pub(super) fn left_out(
     config: &RunConfig,
     from: Option<&RestartFile>,
 ) -> Result<Vec<&'static str>> {
     let left_out = match from {
-        // The run that goes on has said it, and writes what it wrote before.
+        // The first run has logged that; a continued run writes the same variables.
         Some(file) => names_of(&file.option(LEFT_OUT).unwrap_or_default()),
         None => of_input(config)?,
     };
@@ -60,7 +60,7 @@ fn of_input(config: &RunConfig) -> Result<Vec<&'static str>> {
     let scheme = config.microphysics;
     let Some(first) = config.inputs.first() else { return Ok(Vec::new()) };
     let Written { number, frozen } = written(first)?;
-    // Files of no scheme have 0.
+    // Files without a scheme have 0.
     if let Some(number) = number.filter(|n| *n != 0.0 && *n != f64::from(scheme.number())) {
         info!(
             "{}: MP_PHYSICS {number}, and the run is made with {} ({}), which --physics chooses",
@@ -73,7 +73,7 @@ fn of_input(config: &RunConfig) -> Result<Vec<&'static str>> {
     Ok(FROZEN.into_iter().filter(is_missing).collect())
 }
 
-/// The names in a list with commas.
+/// The names in a comma-separated list.
 fn names_of(list: &str) -> Vec<&'static str> {
     FROZEN.into_iter().filter(|name| list.split(',').any(|other| other == *name)).collect()
 }

@@ -26,7 +26,7 @@ pub(super) struct Storing {
     output_vars: String,
 }
 
-/// Most bits that a significand has.
+/// Most bits of a significand.
 const MOST_BITS: u32 = 52;
 
 /// The value of `--keepbits`.
@@ -64,7 +64,7 @@ impl Storing {
     ///
     /// # Errors
     ///
-    /// [`crate::error::Error::Usage`] if there is no variable of a name.
+    /// [`crate::error::Error::Usage`] for an unknown variable.
     pub(super) fn storage(&self, tracers: Option<&Recipe>) -> Result<Storage> {
         let set = tracers.map(Recipe::set);
         let passive = set.as_ref().map(|set| set.passive()).unwrap_or_default();
@@ -74,7 +74,7 @@ impl Storing {
         Ok(Storage { compression: self.compression.into(), keep, variables, hidden: Vec::new() })
     }
 
-    /// Options that are given and hold for single runs, by their names.
+    /// Given options that are for single runs only, by their names.
     pub(super) fn of_single_runs(&self) -> [(&'static str, bool); 3] {
         [
             ("--compression", self.compression != CompressionChoice::Fast),

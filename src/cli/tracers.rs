@@ -1,4 +1,4 @@
-//! `--tracers`: passive tracers, out of a file, in a number, or as a restart file has them.
+//! `--tracers`: passive tracers, from a file, by number for benchmarks, or from a restart file.
 
 use std::path::Path;
 
@@ -11,11 +11,11 @@ use crate::io::text;
 use crate::os_text::Shown;
 use crate::passive::Recipe;
 
-/// The passive tracers that a run is asked to carry, or that the run carries which it goes on from.
+/// The requested passive tracers, or those of the continued run.
 ///
 /// # Errors
 ///
-/// Those of [`Recipe::parse`], and [`Error::Usage`] for a name that the output has for something else.
+/// Those of [`Recipe::parse`], and [`Error::Usage`] for a name that the output uses already.
 pub(super) fn recipe(given: Option<&Path>, from: Option<&RestartFile>) -> Result<Option<Recipe>> {
     if let Some(file) = from {
         let recipe = file.tracers().map(|text| Recipe::parse(file.path(), &text)).transpose()?;
@@ -39,15 +39,14 @@ pub(super) fn recipe(given: Option<&Path>, from: Option<&RestartFile>) -> Result
     Ok(Some(recipe))
 }
 
-/// Copies of a field that the host has of a passive tracer at most: as read, as carried, as it is compared, in the
-/// frames on their way, and a stage.
+/// Most copies of a passive tracer's field on the host: input, state, comparison, frames under way, and a stage.
 const COPIES: usize = 8;
 
-/// Fails where the memory of this machine does not hold the passive tracers of a run on a grid.
+/// Fails if the memory of this machine is not sufficient for the passive tracers of a run on a grid.
 ///
 /// # Errors
 ///
-/// [`Error::Usage`] with the needed and the free memory, and the number that would fit.
+/// [`Error::Usage`] with the needed and the available memory, and the number that would fit.
 pub(super) fn refuse_too_many(recipe: &Recipe, shape: Shape, bytes: usize) -> Result<()> {
     let count = recipe.set().passive().len();
     let each = shape.cells().saturating_mul(COPIES * bytes);

@@ -194,7 +194,7 @@ impl Transport {
 
     fn report(&self, case: &Case, history: &[Census]) -> Result<()> {
         let (first, last) = (history[0], history[case.steps]);
-        // A tracer of no mass has no relative change.
+        // A tracer without mass has no relative change.
         let change = match first.mass {
             0.0 => format!("{:.3e} Pa", last.mass),
             mass => format!("{:.3e} of the start", (last.mass - mass) / mass.abs()),

@@ -1,4 +1,4 @@
-//! Values of options that the library has types for.
+//! Conversions of option values to types of the library.
 
 use clap::ValueEnum;
 use clap::builder::PossibleValue;

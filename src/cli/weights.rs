@@ -1,4 +1,4 @@
-//! `nwp-mini weights`: weights that take the fields of a run to a regular grid.
+//! `nwp-mini weights`: weights for the interpolation of a run's fields to a regular grid.
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -49,8 +49,8 @@ pub(super) struct Weights {
     force: bool,
 }
 
-/// Memory for each cell of the target, bytes: places and corners, some weights as a list and as a
-/// matrix, and what sorts them.
+/// Memory for each cell of the target, bytes: coordinates and corners, some weights as a list and as a matrix, and the
+/// memory for sorting them.
 const BYTES_A_CELL: usize = 400;
 
 /// Coordinates of the target.

@@ -1,4 +1,4 @@
-//! `nwp-mini wilson`: the Wilson operator and its solver, from a file to a file.
+//! `nwp-mini wilson`: the Wilson operator and its solver, with input and output files.
 
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -132,7 +132,7 @@ impl Wilson {
     }
 }
 
-/// Solver of a system: one of the two backends.
+/// Solver of a system on one of the two backends.
 struct Solved<'a, 'd, R> {
     case: &'a Case,
     gpu: Option<(&'a Gpu, &'d GpuDirac<R>)>,
@@ -140,7 +140,7 @@ struct Solved<'a, 'd, R> {
 }
 
 impl<R: Stored + OnLattice + Vectorised> Solved<'_, '_, R> {
-    /// With the tolerance of this number.
+    /// With the tolerance at this index.
     fn by_gradients(self, tolerance: usize) -> Result<Solution<R>> {
         let Self { case, gpu, cpu } = self;
         let stop = Stop { tolerance: case.tolerance[tolerance], most: MOST_ITERATIONS };

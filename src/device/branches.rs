@@ -1,4 +1,4 @@
-//! Fork and join of streams: branches of work that the device may run concurrently, which meet again.
+//! Fork and join of streams: branches of work that the device may run concurrently.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use super::gpu::Gpu;
 use super::graph::Event;
 use crate::error::Result;
 
-/// Most branches: more kernels than that a device hardly runs at a time.
+/// Most branches: a device hardly ever runs more kernels at a time.
 const MOST: usize = 32;
 
 /// Streams beside that of the kernels.
@@ -20,7 +20,7 @@ pub struct Branches {
     ended: Vec<Event>,
 }
 
-/// One of several branches, or their common trunk.
+/// A branch: one of several concurrent streams, or the default stream.
 #[derive(Clone, Copy, Debug)]
 pub struct Branch<'a> {
     stream: Option<&'a CudaStream>,
@@ -30,14 +30,14 @@ impl<'a> Branch<'a> {
     /// The default stream, for work without a branch.
     pub const TRUNK: Branch<'static> = Branch { stream: None };
 
-    /// Its stream, where it is not that of the kernels.
+    /// Stream of the branch; `None` for the default stream.
     pub(crate) fn stream(self) -> Option<&'a CudaStream> {
         self.stream
     }
 }
 
 impl Branches {
-    /// Makes as many branches as there is work to do side by side, if that is not too much.
+    /// Creates a branch for each of `count` pieces of work, up to a limit.
     ///
     /// # Errors
     ///
@@ -52,8 +52,8 @@ impl Branches {
         })
     }
 
-    /// Queues several pieces of work, each by its number and in the branch that it is given: after all work queued
-    /// before, and before all work queued later. It may be part of a graph.
+    /// Queues pieces of work, each with its index and its branch: after all work queued before, and before all work
+    /// queued later. It may be recorded in a graph.
     ///
     /// # Errors
     ///

@@ -9,11 +9,11 @@ use super::gpu::{Gpu, failed};
 use crate::error::Result;
 use crate::shared::DevicePointer;
 
-/// A plain number, of which any bits are one.
+/// A plain number, for which every bit pattern is valid.
 ///
 /// # Safety
 ///
-/// All bit patterns are values, zero bits among them, and there is no padding.
+/// Every bit pattern is a valid value, and there is no padding.
 pub unsafe trait Element: Copy + Send + Sync + 'static {}
 
 // SAFETY: plain numbers.
@@ -30,11 +30,11 @@ unsafe impl Element for u64 {}
 /// Rows of an array with padding before and behind their elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rows {
-    /// Places before the first element that counts.
+    /// Elements of padding before the first valid element.
     pub first: usize,
-    /// Elements that count.
+    /// Valid elements of a row.
     pub count: usize,
-    /// Places of a row.
+    /// Elements of a row, padding included.
     pub pitch: usize,
 }
 
@@ -98,7 +98,7 @@ impl<T: Element> Buffer<T> {
     ///
     /// # Panics
     ///
-    /// When there is no such element, nor is it the end.
+    /// When `at` is beyond the end.
     pub fn pointer_to(&self, at: usize) -> DevicePointer<T> {
         assert!(at <= self.len, "element {at} of {}", self.len);
         DevicePointer::new(self.address + (at * size_of::<T>()) as u64)
@@ -113,13 +113,13 @@ impl<T: Element> Buffer<T> {
         self.fill_bytes(0)
     }
 
-    /// Sets all bytes to a value that no calculation gives: for tests that all is written.
+    /// For tests: sets all bytes to a pattern that no calculation gives, to show elements that are not written.
     ///
     /// # Errors
     ///
     /// As [`Buffer::clear`].
     pub fn poison(&self) -> Result<()> {
-        // All bits set is not a number in both precisions.
+        // All bits set is NaN in both precisions.
         self.fill_bytes(0xff)
     }
 
@@ -135,7 +135,7 @@ impl<T: Element> Buffer<T> {
             .map_err(failed("fill memory of the device"))
     }
 
-    /// Copies values to the device; they may be changed as soon as this returns.
+    /// Copies values to the device; the caller may change them as soon as this returns.
     ///
     /// # Errors
     ///
@@ -156,7 +156,7 @@ impl<T: Element> Buffer<T> {
     ///
     /// # Panics
     ///
-    /// When they do not fit.
+    /// When they do not fit into the array.
     pub fn upload_to(&self, first: usize, values: &[T]) -> Result<()> {
         let address = self.range(first..first + values.len());
         if values.is_empty() {
@@ -192,7 +192,7 @@ impl<T: Element> Buffer<T> {
     ///
     /// # Panics
     ///
-    /// When there are not that many.
+    /// When the array does not have that many elements.
     pub fn download_from(&self, first: usize, values: &mut [T]) -> Result<()> {
         let address = self.range(first..first + values.len());
         if values.is_empty() {
@@ -228,13 +228,13 @@ impl<T: Element> Buffer<T> {
     ///
     /// # Panics
     ///
-    /// When there are not that many on either side.
+    /// When either array is too short.
     pub fn copy_range(&self, first: usize, other: &Self, range: Range<usize>) -> Result<()> {
         self.copy_bits(first, other, range)
     }
 
-    /// Copies the bits of a range of an array, of another type of the same size, to the elements from
-    /// `first` on, on the device.
+    /// Copies the bits of a range of an array of another type of the same size to the elements from `first` on, on the
+    /// device.
     ///
     /// # Errors
     ///
@@ -242,7 +242,7 @@ impl<T: Element> Buffer<T> {
     ///
     /// # Panics
     ///
-    /// When there are not that many on either side, or the sizes differ.
+    /// When either array is too short, or the sizes of the types differ.
     pub fn copy_bits<U: Element>(
         &self,
         first: usize,
@@ -263,8 +263,7 @@ impl<T: Element> Buffer<T> {
             .map_err(failed("copy on the device"))
     }
 
-    /// Copies a range of whole rows of another array to the elements from `first` on, without
-    /// gaps, on the device.
+    /// Copies whole rows of another array to the elements from `first` on, on the device, without the padding.
     ///
     /// # Errors
     ///
@@ -272,7 +271,7 @@ impl<T: Element> Buffer<T> {
     ///
     /// # Panics
     ///
-    /// When there are not that many on either side, or the range is no whole rows.
+    /// When either array is too short, or the range does not consist of whole rows.
     pub fn pick(
         &self,
         first: usize,
@@ -322,7 +321,7 @@ impl<T: Element> Buffer<T> {
     ///
     /// # Panics
     ///
-    /// When there is no such range.
+    /// When the range is not inside the array.
     pub(crate) fn range(&self, range: Range<usize>) -> u64 {
         assert!(range.start <= range.end && range.end <= self.len, "{range:?} of {}", self.len);
         self.address + (range.start * size_of::<T>()) as u64
@@ -331,7 +330,7 @@ impl<T: Element> Buffer<T> {
 
 impl<T> Drop for Buffer<T> {
     fn drop(&mut self) {
-        // A device that has failed cannot free anything, and no caller could be told.
+        // Errors are ignored: a failed device cannot free anything, and a destructor cannot report it.
         if self.gpu.bind().is_ok() {
             // SAFETY: the address came from the allocator and is freed once.
             let _ = unsafe { result::free_sync(self.address) };

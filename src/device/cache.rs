@@ -1,8 +1,8 @@
 //! Compiled kernels kept from run to run.
 //!
-//! An entry is named after the digest of everything that its code depends on. It is written to a
-//! temporary name and renamed, so that two runs at once and a run that is killed leave whole
-//! entries only; a damaged one is found by the checksum inside and compiled again.
+//! An entry is named after the digest of everything that its code depends on. It is written under a temporary name and
+//! renamed, so that concurrent runs and killed runs leave complete entries only. A damaged entry is detected by its
+//! checksum and compiled again.
 
 use std::fs;
 use std::io::Write;
@@ -14,13 +14,13 @@ use tracing::debug;
 use super::compile::{Architecture, Code, Compiled, Compiler, Source};
 use crate::error::Result;
 
-/// The first bytes of an entry, with the version of its form.
+/// First bytes of an entry, with the version of the format.
 const MAGIC: &[u8; 8] = b"nwpcode1";
 const DIGEST: usize = 32;
-/// Most entries that are kept; the oldest go first.
+/// Most entries that are kept; the oldest are removed first.
 const MOST: usize = 400;
 
-/// A folder of compiled kernels, or none.
+/// A folder of compiled kernels, or no cache.
 #[derive(Clone, Debug)]
 pub(super) struct Cache {
     folder: Option<PathBuf>,
@@ -36,12 +36,12 @@ pub fn user_folder() -> Option<PathBuf> {
 }
 
 impl Cache {
-    /// That in the user's cache folder.
+    /// The cache in the user's cache folder.
     pub(super) fn of_user() -> Self {
         Self { folder: user_folder() }
     }
 
-    /// No cache: everything is compiled anew.
+    /// No cache: every kernel is compiled.
     pub(super) fn none() -> Self {
         Self { folder: None }
     }
@@ -93,7 +93,7 @@ impl Cache {
         entries.sort();
         let surplus = entries.len().saturating_sub(MOST);
         for (_, path) in entries.into_iter().take(surplus) {
-            // Another run may have removed it first.
+            // Another run may have removed the entry already.
             let _ = fs::remove_file(path);
         }
     }
@@ -153,18 +153,18 @@ mod tests {
             for at in 0..bytes.len() {
                 let mut damaged = bytes.clone();
                 damaged[at] ^= 1;
-                // Only the kind can still be read as something, and then PTX must end in zero.
+                // Only the kind can still be parsed, as PTX, and PTX must end in zero.
                 assert!(at == MAGIC.len() || unpack(&damaged).is_none(), "byte {at}");
             }
         }
     }
 
-    /// A compiler, where there is one; says so where there is none.
+    /// A compiler; `None`, with a message, on a machine without one.
     fn compiler() -> Option<Compiler> {
         match Compiler::find(None, true).1 {
             Ok(compiler) => Some(compiler),
             Err(error) => {
-                // Past the capture of the test's output: a test that was left out should be seen.
+                // Printed past the capture of test output, so that a skipped test is visible.
                 let _ = writeln!(std::io::stderr(), "skipped: {error}");
                 None
             }

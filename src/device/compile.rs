@@ -1,8 +1,8 @@
 //! Compiling CUDA sources at run time.
 //!
-//! The text that NVRTC sees is the prelude, which Rust writes, and the entry file below it; headers
-//! come from memory. Machine code for the device at hand is requested first, and PTX, which the
-//! driver translates, where NVRTC does not know the device.
+//! The text that NVRTC compiles is the prelude, which Rust writes, followed by the entry file; headers come from
+//! memory. The target is machine code for the device at hand, or PTX, which the driver compiles, if NVRTC does not know
+//! the device.
 
 use std::collections::BTreeMap;
 use std::ffi::{CString, c_char, c_int, c_void};
@@ -17,14 +17,14 @@ use super::prelude::Prelude;
 use super::sources;
 use crate::error::{Advice, Error, Result};
 
-/// One thing to compile: an entry file below the prelude that Rust writes.
+/// A compilation unit: an entry file below the prelude that Rust writes.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Source {
     /// The entry file below `kernels/`, as "wsm5/column.cu".
     pub file: &'static str,
-    /// Constants, parameter structs, and the settings that the kernels are compiled for.
+    /// Constants, parameter structs, and compile-time settings.
     pub prelude: String,
-    /// `true` if it is compiled as it stands, also with fast-math.
+    /// `true` to compile without fast-math even if the run has it.
     pub is_exact: bool,
 }
 
@@ -34,18 +34,17 @@ impl Source {
         Self { file, prelude: prelude.into_text(), is_exact: false }
     }
 
-    /// The same without fast-math, which takes numbers below the smallest normal one for zero.
+    /// The same without fast-math, which flushes subnormal numbers to zero.
     pub fn exactly(self) -> Self {
         Self { is_exact: true, ..self }
     }
 
-    /// The headers that the file and its prelude include, and those that they include, by name with their text.
+    /// Headers that the file and its prelude include, directly or indirectly: name and text.
     pub(crate) fn headers(&self) -> BTreeMap<&'static str, &'static str> {
         sources::headers_of(self.file, &self.prelude)
     }
 
-    /// Digest of all text that the code is made of: the file, its prelude, and the headers that
-    /// it includes.
+    /// Digest of all text of the code: the file, its prelude, and the included headers.
     pub(crate) fn digest(&self) -> [u8; 32] {
         let mut digest = Sha256::new();
         let mut add = |text: &str| {
@@ -61,7 +60,7 @@ impl Source {
         digest.finalize().into()
     }
 
-    /// The whole text of the program.
+    /// The complete text: the prelude and the file.
     pub(crate) fn program(&self) -> String {
         let Self { file, prelude, .. } = self;
         let body = sources::text(file);
@@ -106,11 +105,11 @@ pub(crate) struct Compiled {
     pub(super) code: Code,
     /// Messages of the compiler and the assembler.
     pub(super) log: String,
-    /// The assembly, for looking at.
+    /// The PTX, for inspection.
     pub(super) ptx: String,
 }
 
-/// The option that lets the compiler take fast, less exact forms of functions.
+/// Compiler option for fast, less exact functions.
 const FAST_MATH: &str = "--use_fast_math";
 
 /// NVRTC with the options of this run.
@@ -123,11 +122,11 @@ pub struct Compiler {
 type Program = *mut c_void;
 
 impl Compiler {
-    /// Finds NVRTC, in the place `given` or in all usual ones.
+    /// Finds NVRTC at the path `given`, or in all usual places.
     ///
     /// # Errors
     ///
-    /// [`Error::Gpu`] with the names and places of the search.
+    /// [`Error::Gpu`] with the names and paths of the search.
     pub fn find(given: Option<&Path>, fast_math: bool) -> (Search, Result<Self>) {
         let (search, found) = find_nvrtc(given);
         (
@@ -143,7 +142,7 @@ impl Compiler {
         self.nvrtc.version
     }
 
-    /// Returns `true` if the fast, less exact forms of functions are used.
+    /// Returns `true` if fast, less exact functions are used.
     pub fn fast_math(&self) -> bool {
         self.fast_math
     }
@@ -152,7 +151,7 @@ impl Compiler {
     ///
     /// # Errors
     ///
-    /// [`Error::Gpu`] when NVRTC does not tell.
+    /// [`Error::Gpu`] when NVRTC cannot list them.
     pub fn architectures(&self) -> Result<Vec<Architecture>> {
         type Count = unsafe extern "C" fn(*mut c_int) -> c_int;
         let mut count = 0;
@@ -168,7 +167,7 @@ impl Compiler {
         Ok(list.into_iter().map(|number| Architecture(number as u32)).collect())
     }
 
-    /// The options that sources are compiled with.
+    /// Options of all compilations.
     pub fn options(&self, target: &str) -> Vec<String> {
         let mut options = vec![
             format!("--gpu-architecture={target}"),
@@ -183,14 +182,14 @@ impl Compiler {
         options
     }
 
-    /// The options that this source is compiled with.
+    /// Options of the compilation of this source.
     pub(crate) fn options_of(&self, source: &Source, target: &str) -> Vec<String> {
         let mut options = self.options(target);
         options.retain(|option| !(source.is_exact && option == FAST_MATH));
         options
     }
 
-    /// Machine code for the architecture; PTX where NVRTC is older than the device.
+    /// Compiles to machine code for the architecture, or to PTX if NVRTC is older than the device.
     ///
     /// # Errors
     ///
@@ -222,7 +221,7 @@ impl Compiler {
         Ok(Compiled { code, log, ptx: text })
     }
 
-    /// Target of the compilation, and `true` if it is machine code of the device itself.
+    /// Target of the compilation, and `true` if it is machine code for the device itself.
     pub(crate) fn target(&self, device: Architecture) -> Result<(String, bool)> {
         let known = self.architectures()?;
         if known.contains(&device) {
@@ -256,7 +255,7 @@ impl Compiler {
     }
 }
 
-/// A program inside NVRTC, destroyed when it goes.
+/// A program inside NVRTC; dropping it destroys the program.
 struct Running<'a> {
     compiler: &'a Compiler,
     program: Program,
@@ -303,7 +302,7 @@ impl<'a> Running<'a> {
         Ok(Self { compiler, program })
     }
 
-    /// Compiles; the log either way.
+    /// Compiles; the log is returned on success and on failure.
     fn compile(&self, options: &[String]) -> Result<String, String> {
         type Compile = unsafe extern "C" fn(Program, c_int, *const *const c_char) -> c_int;
         let options: Vec<CString> =
@@ -328,7 +327,7 @@ impl<'a> Running<'a> {
         }
     }
 
-    /// Bytes that a pair of functions for size and content returns.
+    /// Bytes from NVRTC, by a function for their number and a function for their content.
     fn bytes(&self, size: &std::ffi::CStr, content: &std::ffi::CStr) -> Result<Vec<u8>> {
         type Size = unsafe extern "C" fn(Program, *mut usize) -> c_int;
         type Content = unsafe extern "C" fn(Program, *mut c_char) -> c_int;
@@ -359,7 +358,7 @@ impl Drop for Running<'_> {
 
 /// # Panics
 ///
-/// When the text holds a zero byte, which no source of ours does.
+/// When the text contains a zero byte, which no source of the program does.
 fn c_string(text: impl Into<Vec<u8>>) -> CString {
     CString::new(text).expect("no zero byte in a source")
 }

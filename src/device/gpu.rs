@@ -26,12 +26,11 @@ pub struct Options {
     pub device: usize,
     /// Location of NVRTC, file or folder; without it all usual places are searched.
     pub compiler_library: Option<PathBuf>,
-    /// `true` if functions may be less exact and faster.
+    /// `true` to use fast, less exact functions.
     pub fast_math: bool,
     /// `true` if compiled kernels are kept for later runs.
     pub cache: bool,
-    /// Settings that were measured on this GPU are used where this tells the possible ones from others;
-    /// without it built-in ones are.
+    /// Check for possible settings: with it the settings measured on this GPU are used, without it the built-in ones.
     pub tuning: Option<IsPossible>,
 }
 
@@ -55,7 +54,7 @@ pub struct Device {
     pub shared_bytes: u32,
     /// All of its memory, bytes.
     pub memory: usize,
-    /// The cache that all multiprocessors share, bytes.
+    /// L2 cache, shared by all multiprocessors, bytes.
     pub cache: usize,
 }
 
@@ -72,11 +71,11 @@ pub struct Survey {
     pub compiler: Search,
     /// The devices.
     pub devices: Vec<Device>,
-    /// Why the GPU cannot be used; `None` where it can.
+    /// Reason why the GPU cannot be used; `None` if it can.
     pub problem: Option<String>,
 }
 
-/// Looks for the libraries and the devices. Never fails: missing ones are part of the answer.
+/// Finds the libraries and the devices. Never fails: missing ones are part of the result.
 pub fn survey(options: &Options) -> Survey {
     let (driver, usable) = find_driver();
     let (found, compiler) = Compiler::find(options.compiler_library.as_deref(), options.fast_math);
@@ -98,7 +97,7 @@ pub fn survey(options: &Options) -> Survey {
     Survey { driver, compiler: found, devices, problem }
 }
 
-/// The message without "the GPU cannot be used" before it.
+/// The message without its prefix "the GPU cannot be used".
 fn bare(error: Error) -> String {
     match error {
         Error::Gpu(message) => message,
@@ -131,14 +130,14 @@ fn describe(number: i32) -> Result<Device, DriverError> {
 }
 
 thread_local! {
-    /// `true` if panics of this thread are turned into errors, which say enough.
+    /// `true` while panics of this thread are turned into errors and need no report of their own.
     static IS_GUARDED: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Result of a call of cudarc, with its panics turned into errors: it panics if a library lacks a function.
+/// Result of a call of cudarc with panics turned into errors: cudarc panics if a library lacks a function.
 fn guarded<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
     static QUIETEN: Once = Once::new();
-    // Once for all threads: what is said of other panics must not get lost between two changes.
+    // Installed once for all threads: repeated changes of the hook could lose reports of other panics.
     QUIETEN.call_once(|| {
         let usual = std::panic::take_hook();
         std::panic::set_hook(Box::new(move |about| {
@@ -158,7 +157,7 @@ fn guarded<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
     })
 }
 
-/// Turns an error of the driver into one of ours; `action` completes "could not".
+/// Turns an error of the driver into an [`Error`]; `action` completes "could not".
 pub(crate) fn failed(action: impl fmt::Display) -> impl FnOnce(DriverError) -> Error {
     move |error| Error::Gpu(format!("could not {action}: {}", in_words(error)))
 }
@@ -170,7 +169,7 @@ fn in_words(error: DriverError) -> String {
     format!("{} ({})", text(error.error_name()), text(error.error_string()))
 }
 
-/// Settings in the user's file for a GPU; a reason why they do not count is logged once.
+/// Settings in the user's file for a GPU; the reason for ignoring a file is logged once.
 fn tuning_of(name: &str, is_possible: IsPossible) -> Option<Tuning> {
     let path = Tuning::path(name)?;
     Tuning::load(&path, name, is_possible).unwrap_or_else(|why| {
@@ -182,7 +181,7 @@ fn tuning_of(name: &str, is_possible: IsPossible) -> Option<Tuning> {
     })
 }
 
-/// A device in use. Copies share it.
+/// A device in use; a clone refers to the same device.
 #[derive(Clone)]
 pub struct Gpu {
     shared: Arc<Shared>,
@@ -190,15 +189,15 @@ pub struct Gpu {
 
 struct Shared {
     context: Arc<CudaContext>,
-    /// Kernels, and copies that they wait for.
+    /// Stream of the kernels, and of copies that kernels wait for.
     compute: Arc<CudaStream>,
-    /// Copies to the host that run beside the kernels.
+    /// Stream of the copies to the host that run concurrently with the kernels.
     copies: Arc<CudaStream>,
     compiler: Compiler,
     cache: Cache,
     device: Device,
     tuning: Option<Tuning>,
-    /// Code that has been compiled ahead and not been used yet.
+    /// Code that was compiled ahead and not yet used.
     ahead: Mutex<HashMap<Source, Code>>,
 }
 
@@ -209,12 +208,11 @@ impl fmt::Debug for Gpu {
 }
 
 impl Gpu {
-    /// Takes a device into use.
+    /// Opens a device.
     ///
     /// # Errors
     ///
-    /// [`Error::Gpu`] with what is missing and where it was looked for, and for a number that is
-    /// not that of a device.
+    /// [`Error::Gpu`] with the missing library and the places searched, or for a device number out of range.
     pub fn open(options: &Options) -> Result<Self> {
         let (_, usable) = find_driver();
         usable.map_err(|why| Error::Gpu(why).advise(Advice::InstallDriver))?;
@@ -234,10 +232,10 @@ impl Gpu {
             Error::Gpu(format!("there is no device {number}: there are {count}, numbered from 0"))
                 .advise(Advice::ChooseDevice)
         })?;
-        // Known too old for the compiler: better told now than with the first kernel.
+        // A device that is too old for the compiler is reported now, not with the first kernel.
         compiler.target(device.architecture)?;
         let context = CudaContext::new(number).map_err(failed("take the device into use"))?;
-        // SAFETY: no memory of cudarc's own is used; what waits for what is said by events.
+        // SAFETY: no memory of cudarc's own is used; the program orders work by its own events.
         unsafe { context.disable_event_tracking() };
         let stream = || context.new_stream().map_err(failed("make a stream"));
         let (compute, copies) = (stream()?, stream()?);
@@ -252,7 +250,7 @@ impl Gpu {
         &self.shared.device
     }
 
-    /// The settings that were measured on this GPU, where there are some.
+    /// The settings measured on this GPU, if any.
     pub fn tuning(&self) -> Option<&Tuning> {
         self.shared.tuning.as_ref()
     }
@@ -273,7 +271,7 @@ impl Gpu {
         Ok([free, total])
     }
 
-    /// Compiles the given sources ahead, concurrently: one after the other, the kernels of a run take seconds.
+    /// Compiles the sources ahead, concurrently: one after the other, the kernels of a run take seconds.
     ///
     /// # Errors
     ///
@@ -296,7 +294,7 @@ impl Gpu {
     }
 
     fn ahead(&self) -> MutexGuard<'_, HashMap<Source, Code>> {
-        // Whole entries come and go, whatever has become of another thread.
+        // A poisoned lock is no problem: entries are complete whatever happened to another thread.
         self.shared.ahead.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -311,7 +309,7 @@ impl Gpu {
         self.copies().synchronize().map_err(failed("finish the copies from the device"))
     }
 
-    /// A stream beside those of the kernels and of the copies.
+    /// A new stream besides those of the kernels and of the copies.
     pub(crate) fn new_stream(&self) -> Result<Arc<CudaStream>> {
         self.shared.context.new_stream().map_err(failed("make a stream"))
     }
@@ -321,12 +319,12 @@ impl Gpu {
         &self.shared.compute
     }
 
-    /// The stream of the copies that run beside them.
+    /// The stream of the copies to the host.
     pub(crate) fn copies(&self) -> &Arc<CudaStream> {
         &self.shared.copies
     }
 
-    /// Makes the device that of this thread.
+    /// Makes the device the current one of this thread.
     pub(crate) fn bind(&self) -> Result<()> {
         self.shared.context.bind_to_thread().map_err(failed("use the device"))
     }

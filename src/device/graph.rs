@@ -1,4 +1,4 @@
-//! CUDA graphs, sequences of launches that are recorded once and replayed, and events, marks in the order of work.
+//! CUDA graphs (sequences of launches, recorded once and replayed) and events (marks in the order of work).
 
 use cudarc::driver::sys::{CUevent, CUevent_flags, CUgraphInstantiate_flags, CUstreamCaptureMode};
 use cudarc::driver::{CudaGraph, CudaStream, DriverError, result, sys};
@@ -11,7 +11,7 @@ pub struct Graph {
     graph: CudaGraph,
 }
 
-// SAFETY: a graph may be used from any thread, one at a time, which `&mut self` sees to.
+// SAFETY: a graph may be used from any thread, one at a time, which `&mut self` guarantees.
 unsafe impl Send for Graph {}
 
 impl std::fmt::Debug for Graph {
@@ -25,7 +25,7 @@ impl Gpu {
     ///
     /// # Errors
     ///
-    /// Those of `work`, and [`Error::Gpu`] when something in it cannot be recorded.
+    /// Those of `work`, and [`Error::Gpu`] when it queues an operation that cannot be recorded.
     pub fn capture(&self, work: impl FnOnce() -> Result<()>) -> Result<Graph> {
         const MODE: CUstreamCaptureMode = CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_THREAD_LOCAL;
         self.bind()?;
@@ -81,7 +81,7 @@ pub struct Event {
 unsafe impl Send for Event {}
 
 impl Event {
-    /// A mark that others can wait for.
+    /// An event without timing.
     ///
     /// # Errors
     ///
@@ -90,7 +90,7 @@ impl Event {
         Self::create(gpu, CUevent_flags::CU_EVENT_DISABLE_TIMING)
     }
 
-    /// A mark with the time.
+    /// An event with timing.
     ///
     /// # Errors
     ///
@@ -105,7 +105,7 @@ impl Event {
         Ok(Self { gpu: gpu.clone(), event })
     }
 
-    /// Sets the mark after all kernels queued so far.
+    /// Records the event after all kernels queued so far.
     ///
     /// # Errors
     ///
@@ -114,7 +114,7 @@ impl Event {
         self.record_in(gpu.compute())
     }
 
-    /// Sets the mark after all copies to the host queued so far.
+    /// Records the event after all copies to the host queued so far.
     ///
     /// # Errors
     ///
@@ -123,8 +123,8 @@ impl Event {
         self.record_in(gpu.copies())
     }
 
-    /// Sets the mark after all kernels queued so far, also inside of a graph that is being
-    /// recorded: there at every replay.
+    /// Records the event after all kernels queued so far. In a graph that is being recorded, the event is recorded at
+    /// every replay.
     ///
     /// # Errors
     ///
@@ -138,7 +138,7 @@ impl Event {
             .map_err(failed("record an event in a graph"))
     }
 
-    /// Sets the mark after all work queued on a stream so far.
+    /// Records the event after all work queued on a stream so far.
     pub(crate) fn record_in(&self, stream: &CudaStream) -> Result<()> {
         self.gpu.bind()?;
         // SAFETY: event and stream belong to the same device and live.
@@ -146,7 +146,7 @@ impl Event {
             .map_err(failed("record an event"))
     }
 
-    /// Lets the kernels queued from now on wait for the mark.
+    /// Makes the kernels queued from now on wait for the event.
     ///
     /// # Errors
     ///
@@ -155,7 +155,7 @@ impl Event {
         self.hold(self.gpu.compute())
     }
 
-    /// Lets the copies to the host queued from now on wait for the mark.
+    /// Makes the copies to the host queued from now on wait for the event.
     ///
     /// # Errors
     ///
@@ -164,7 +164,7 @@ impl Event {
         self.hold(self.gpu.copies())
     }
 
-    /// Lets the work queued on a stream from now on wait for the mark.
+    /// Makes the work queued on a stream from now on wait for the event.
     pub(crate) fn hold(&self, stream: &CudaStream) -> Result<()> {
         self.gpu.bind()?;
         let flags = sys::CUevent_wait_flags::CU_EVENT_WAIT_DEFAULT;
@@ -173,11 +173,11 @@ impl Event {
             .map_err(failed("wait for an event"))
     }
 
-    /// Waits on the host until the device has come to the mark.
+    /// Waits on the host until the device has reached the event.
     ///
     /// # Errors
     ///
-    /// [`Error::Gpu`] when something before the mark has failed.
+    /// [`Error::Gpu`] when work before the event has failed.
     pub fn wait(&self) -> Result<()> {
         self.gpu.bind()?;
         // SAFETY: the event lives.
@@ -185,11 +185,11 @@ impl Event {
             .map_err(failed("finish the work on the device"))
     }
 
-    /// Returns `true` if the device has reached the mark.
+    /// Returns `true` if the device has reached the event.
     ///
     /// # Errors
     ///
-    /// [`Error::Gpu`] when something before the mark has failed.
+    /// [`Error::Gpu`] when work before the event has failed.
     pub fn is_reached(&self) -> Result<bool> {
         self.gpu.bind()?;
         // SAFETY: the event lives.
@@ -200,11 +200,11 @@ impl Event {
         }
     }
 
-    /// Time from another mark to this one, s. Both were made [for timing](Event::for_timing).
+    /// Time from an earlier event to this one, s. Both must be events [with timing](Event::for_timing).
     ///
     /// # Errors
     ///
-    /// [`Error::Gpu`] when one of them is not reached.
+    /// [`Error::Gpu`] when one of them has not been reached.
     pub fn since(&self, start: &Self) -> Result<f64> {
         self.gpu.bind()?;
         // SAFETY: both events live.

@@ -45,7 +45,7 @@ impl Gpu {
     ///
     /// # Errors
     ///
-    /// [`Error::Gpu`] with the compiler's log, or why the driver does not take the code.
+    /// [`Error::Gpu`] with the compiler's log, or with the reason why the driver rejects the code.
     pub fn module(&self, source: &Source) -> Result<Module> {
         Module::load(self, source.file, &self.code(source)?)
     }
@@ -55,7 +55,7 @@ impl Module {
     pub(super) fn load(gpu: &Gpu, file: &'static str, code: &Code) -> Result<Self> {
         gpu.bind()?;
         let (Code::Cubin(image) | Code::Ptx(image)) = code;
-        // SAFETY: the image is a whole one, made by NVRTC, and PTX ends in zero.
+        // SAFETY: the image is complete, made by NVRTC, and PTX ends in zero.
         let module = unsafe { result::module::load_data(image.as_ptr().cast()) }
             .map_err(failed(format!("load the code of kernels/{file}")))?;
         Ok(Self { loaded: Arc::new(Loaded { gpu: gpu.clone(), file, module }) })
@@ -65,7 +65,7 @@ impl Module {
     ///
     /// # Errors
     ///
-    /// [`Error::Gpu`] when there is none.
+    /// [`Error::Gpu`] when the module has no such kernel.
     pub fn kernel(&self, name: &'static str) -> Result<Kernel> {
         let Loaded { gpu, file, module } = &*self.loaded;
         gpu.bind()?;
@@ -77,15 +77,15 @@ impl Module {
     }
 }
 
-/// A function that the device runs in many threads.
+/// A kernel: a function that the device runs in many threads.
 #[derive(Clone, Debug)]
 pub struct Kernel {
     module: Module,
     name: &'static str,
     function: sys::CUfunction,
-    /// `true` if it waits by itself for the end of the work queued before.
+    /// `true` if the kernel itself waits for the end of preceding work (programmatic dependent launch).
     waits: bool,
-    /// The most blocks that a multiprocessor is to hold.
+    /// Most blocks that a multiprocessor should hold.
     most_blocks: u32,
 }
 
@@ -94,7 +94,7 @@ unsafe impl Send for Kernel {}
 // SAFETY: as above.
 unsafe impl Sync for Kernel {}
 
-/// The first architecture whose blocks can take their places before the work queued before is done.
+/// First architecture with programmatic dependent launch: blocks may start before preceding work has ended.
 const WAITING: Architecture = Architecture(90);
 
 /// Resources of a kernel on the device, as the driver reports them.
@@ -112,7 +112,7 @@ pub struct Resources {
     pub shared_bytes: u32,
     /// Blocks that a multiprocessor holds at a time.
     pub blocks: u32,
-    /// Their groups of 32 threads.
+    /// Warps that a multiprocessor holds at a time.
     pub warps: u32,
 }
 
@@ -128,11 +128,11 @@ pub struct Launch {
 }
 
 impl Launch {
-    /// At least `threads` threads in blocks of `block`.
+    /// A one-dimensional launch of at least `threads` threads in blocks of `block`.
     ///
     /// # Panics
     ///
-    /// When that takes more blocks than a grid can have, 2³¹ − 1.
+    /// When the grid would have more than 2³¹ − 1 blocks.
     pub fn flat(threads: usize, block: u32) -> Self {
         let blocks = threads.div_ceil(block as usize).max(1);
         let blocks = i32::try_from(blocks).expect("blocks of a grid").unsigned_abs();
@@ -141,13 +141,13 @@ impl Launch {
 }
 
 impl Kernel {
-    /// Its name.
+    /// Kernel name.
     pub fn name(&self) -> &'static str {
         self.name
     }
 
-    /// The same kernel, written so that it waits by itself until the work queued before is done
-    /// (`kernels/primitives/begin.cuh`): its blocks take their places earlier where the device can do that.
+    /// The same kernel with programmatic dependent launch: it waits for the end of preceding work by itself
+    /// (`kernels/primitives/begin.cuh`), so that its blocks start earlier on devices that can do that.
     pub fn waiting_by_itself(self) -> Self {
         let waits = self.module.loaded.gpu.device().architecture >= WAITING;
         Self { waits, ..self }
@@ -161,15 +161,14 @@ impl Kernel {
     ///
     /// # Safety
     ///
-    /// `arguments` is the one struct that the kernel takes, field for field, and all its pointers
-    /// lead to memory that is large enough and stays until the kernel, and every replay of a graph
-    /// that holds it, is done.
+    /// `arguments` is the one struct that the kernel takes, field for field. All its pointers lead to memory that is
+    /// large enough and lives until the kernel, and every replay of a graph that contains it, is done.
     pub(crate) unsafe fn launch<A>(&self, launch: Launch, arguments: &A) -> Result<()> {
         // SAFETY: as promised by the caller.
         unsafe { self.launch_on(Branch::TRUNK, launch, arguments) }
     }
 
-    /// The same in a branch.
+    /// The same in the stream of a branch.
     ///
     /// # Errors
     ///
@@ -189,7 +188,7 @@ impl Kernel {
         unsafe { self.launch_in(stream, launch, arguments) }
     }
 
-    /// The same in a stream other than that of the kernels.
+    /// The same in another stream.
     ///
     /// # Errors
     ///
@@ -244,11 +243,11 @@ impl Kernel {
         )))
     }
 
-    /// Lets the kernel use this much shared memory beyond what it declares, bytes.
+    /// Allows the kernel this much dynamic shared memory, bytes.
     ///
     /// # Errors
     ///
-    /// [`Error::Gpu`] when the device has less.
+    /// [`Error::Gpu`] when the device has less shared memory.
     pub fn allow_shared_memory(&self, bytes: u32) -> Result<()> {
         use sys::CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES as SIZE;
         self.module.loaded.gpu.bind()?;
@@ -257,19 +256,19 @@ impl Kernel {
             .map_err(failed(format!("give {bytes} bytes of shared memory to {}", self.name)))
     }
 
-    /// The same kernel, of which a multiprocessor is to hold at most `blocks` blocks of `threads` threads: it sets
-    /// shared memory apart for so many, in the driver's steps, and keeps the rest as its cache.
+    /// The same kernel with at most `blocks` blocks of `threads` threads on a multiprocessor: it reserves shared memory
+    /// for so many, in the steps of the driver, and leaves the rest to the L1 cache.
     ///
     /// # Errors
     ///
-    /// [`Error::Gpu`] when the driver does not take it.
+    /// [`Error::Gpu`] when the driver rejects the setting.
     pub fn with_blocks(self, threads: u32, blocks: u32) -> Result<Self> {
         use sys::CUfunction_attribute::CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT as PERCENT;
-        /// Shared memory of every block that the driver takes, bytes.
+        /// Shared memory that the driver reserves for every block, bytes.
         const OWN: u32 = 1 << 10;
         let Resources { shared_bytes, blocks: possible, .. } = self.resources(threads, 0)?;
         if possible <= blocks {
-            // Kernels that share memory out in another way would have to wait for each other.
+            // A kernel with another partition of shared memory would have to wait for the preceding one.
             return Ok(self);
         }
         let all = self.module.loaded.gpu.device().shared_bytes + OWN;
@@ -280,12 +279,12 @@ impl Kernel {
         Ok(Self { most_blocks: blocks, ..self })
     }
 
-    /// Occupancy of a multiprocessor by the kernel in blocks of `threads` threads, with as much shared
-    /// memory beyond what it declares, bytes.
+    /// Occupancy of a multiprocessor by the kernel in blocks of `threads` threads with this much dynamic shared memory,
+    /// bytes.
     ///
     /// # Errors
     ///
-    /// [`Error::Gpu`] when the driver does not tell.
+    /// [`Error::Gpu`] when the driver cannot report it.
     pub fn resources(&self, threads: u32, shared_bytes: u32) -> Result<Resources> {
         use sys::CUfunction_attribute as Attribute;
         self.module.loaded.gpu.bind()?;
@@ -311,7 +310,7 @@ impl Kernel {
     ///
     /// # Errors
     ///
-    /// [`Error::Gpu`] when the driver does not tell.
+    /// [`Error::Gpu`] when the driver cannot report it.
     pub fn blocks_at_a_time(&self, threads: u32, shared_bytes: u32) -> Result<u32> {
         self.module.loaded.gpu.bind()?;
         // SAFETY: the function belongs to a loaded module.

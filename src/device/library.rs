@@ -1,7 +1,7 @@
 //! Finding the libraries of CUDA at run time: the driver and the run-time compiler NVRTC.
 //!
-//! Neither is linked. A machine without them runs on the CPU, and [`Search`] tells in one line
-//! what was looked for, where, and why it would not do.
+//! Neither is linked. A machine without them runs on the CPU, and [`Search`] reports in one line the names and paths
+//! tried and the reason for each failure.
 
 use std::ffi::{CStr, OsStr, c_int, c_uint};
 use std::fmt;
@@ -14,9 +14,9 @@ use serde::Serialize;
 
 use crate::os_text;
 
-/// The oldest CUDA version of a driver that has all functions we call: 12.8.
+/// Oldest CUDA version of a driver with all functions that the program calls: 12.8.
 const OLDEST_DRIVER: c_int = 12_080;
-/// The oldest NVRTC whose machine code a driver of that age takes and that knows our options.
+/// Oldest NVRTC that knows the program's options and whose machine code such a driver loads.
 const OLDEST_NVRTC: c_int = 12;
 
 /// Result of the search for a library.
@@ -31,13 +31,13 @@ pub struct Search {
     pub tried: Vec<Attempt>,
 }
 
-/// A place that was looked at in vain.
+/// A failed attempt to load a library.
 #[derive(Clone, Debug, Serialize)]
 pub struct Attempt {
     /// Name or path of the library.
     #[serde(serialize_with = "os_text::serialize")]
     pub path: PathBuf,
-    /// Why it would not do.
+    /// Reason of the failure.
     pub why: String,
 }
 
@@ -46,9 +46,9 @@ impl Search {
         self.tried.push(Attempt { path: path.to_owned(), why: why.to_string() });
     }
 
-    /// Why the library was not found, in one line: the attempts that got furthest.
+    /// Reason why the library was not found, in one line: from the attempts that got furthest.
     fn reason(&self, library: &str) -> String {
-        // A file that is there and will not do says more than all that are not there.
+        // A file that exists but cannot be used says more than all missing ones.
         let there = self.tried.iter().find(|attempt| attempt.why != ABSENT);
         if let Some(Attempt { path, why }) = there {
             return format!("{}: {why}", path.display());
@@ -59,7 +59,7 @@ impl Search {
     }
 }
 
-/// A list in words, cut where it would fill the screen.
+/// A list in words, shortened if it is long.
 fn shortened(places: &[String]) -> String {
     const MOST: usize = 3;
     let list = places[..places.len().min(MOST)].join(", ");
@@ -71,7 +71,7 @@ fn shortened(places: &[String]) -> String {
 
 const ABSENT: &str = "not there";
 
-/// Message of the loader, without the name it repeats; [`ABSENT`] if there is no such file.
+/// Message of the loader without the file name; [`ABSENT`] if the file does not exist.
 fn loading_error(error: &libloading::Error) -> String {
     use std::error::Error;
     let text = error.source().map_or_else(|| error.to_string(), ToString::to_string);
@@ -81,14 +81,13 @@ fn loading_error(error: &libloading::Error) -> String {
     text.split_once(": ").map_or(text.clone(), |(_, reason)| reason.to_owned())
 }
 
-/// The driver's library, tried out before anything else touches it.
+/// Proof that the driver's library was loaded and tested.
 #[derive(Clone, Debug)]
 pub(super) struct Driver;
 
-/// Looks for the driver, initialises it, and asks for its version.
+/// Finds the driver, initialises it, and queries its version.
 ///
-/// The names are tried in the order in which cudarc will try them, so that it takes the library
-/// that was found good here.
+/// The names are tried in the order of cudarc, so that cudarc loads the library that was tested here.
 pub(super) fn find_driver() -> (Search, Result<Driver, String>) {
     let mut search = Search::default();
     let mut names: Vec<PathBuf> =
@@ -103,7 +102,7 @@ pub(super) fn find_driver() -> (Search, Result<Driver, String>) {
                 continue;
             }
         };
-        // cudarc will take the first that loads, good or bad.
+        // cudarc will take the first library that loads, usable or not.
         match ask_driver(&library) {
             Ok(version) => {
                 search.version = Some(version);
@@ -121,7 +120,7 @@ pub(super) fn find_driver() -> (Search, Result<Driver, String>) {
     (search, outcome)
 }
 
-/// The driver's CUDA version, or why it cannot be used.
+/// The driver's CUDA version, or the reason why it cannot be used.
 fn ask_driver(library: &Library) -> Result<String, String> {
     const STUB: c_int = 34;
     const NO_DEVICE: c_int = 100;
@@ -156,7 +155,7 @@ fn version_text(version: c_int) -> String {
     format!("{}.{}", version / 1000, version % 1000 / 10)
 }
 
-/// The functions of NVRTC that we call.
+/// The functions of NVRTC that the program calls.
 pub(super) struct Nvrtc {
     pub(super) version: (i32, i32),
     pub(super) path: PathBuf,
@@ -183,7 +182,7 @@ impl Nvrtc {
     }
 }
 
-/// Looks for NVRTC: in the place `given` and nowhere else, or in all usual ones.
+/// Finds NVRTC: at the path `given` only, or in all usual places.
 pub(super) fn find_nvrtc(given: Option<&Path>) -> (Search, Result<Nvrtc, String>) {
     let mut search = Search::default();
     let mut found = None;
@@ -219,10 +218,10 @@ pub(super) fn find_nvrtc(given: Option<&Path>) -> (Search, Result<Nvrtc, String>
     (search, outcome)
 }
 
-/// Names that the loader finds in its own places.
+/// Library names that the dynamic loader resolves.
 const LOADER_NAMES: [&str; 3] = ["libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so"];
 
-/// The folders that the variables of the environment name.
+/// Folders named by environment variables.
 fn named_folders() -> Vec<PathBuf> {
     ["CUDA_HOME", "CUDA_PATH"]
         .into_iter()
@@ -235,7 +234,7 @@ fn named_folders() -> Vec<PathBuf> {
         .collect()
 }
 
-/// Folders in which distributions and NVIDIA's installer put the toolkit, the newest first.
+/// Folders of the toolkit as installed by distributions and by NVIDIA, the newest first.
 fn usual_folders() -> Vec<PathBuf> {
     let mut roots: Vec<PathBuf> = ["/usr/local", "/opt", "/opt/nvidia"]
         .iter()
@@ -252,7 +251,7 @@ fn usual_folders() -> Vec<PathBuf> {
     toolkits.chain(system.map(PathBuf::from)).collect()
 }
 
-/// The folders of NVIDIA's packages in the active Python environments.
+/// Folders of NVIDIA's packages in the active Python environments.
 fn python_folders() -> Vec<PathBuf> {
     let mut packages = Vec::new();
     for root in ["VIRTUAL_ENV", "CONDA_PREFIX"].into_iter().filter_map(std::env::var_os) {
@@ -265,7 +264,7 @@ fn python_folders() -> Vec<PathBuf> {
     packages.iter().flat_map(|root| parts.map(|part| root.join(part))).collect()
 }
 
-/// Folders in which the Python on the path looks for packages; none without Python.
+/// Package folders of the Python on the path; none without Python.
 fn python_paths() -> Vec<PathBuf> {
     let script = "import site, sys; print('\\n'.join(p for p in sys.path if 'packages' in p)); \
                   print(site.getusersitepackages())";
@@ -275,11 +274,11 @@ fn python_paths() -> Vec<PathBuf> {
     lines.map(|line| PathBuf::from(OsStr::from_bytes(line))).collect()
 }
 
-/// The NVRTC libraries in a folder, the newest first; the folder's plain name where there is none,
-/// so that the report shows where it was looked.
+/// NVRTC libraries in a folder, the newest first; the folder's plain library name if there is none, so that the report
+/// shows the folder.
 fn libraries_in(folder: &Path) -> Vec<PathBuf> {
     let is_library = |name: &str| {
-        // `alt` builds and the built-ins are not the compiler itself.
+        // `alt` builds and the built-ins library are not the compiler itself.
         name.strip_prefix("libnvrtc.so")
             .is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
     };
@@ -321,15 +320,15 @@ fn open_nvrtc(path: &Path) -> Result<Nvrtc, String> {
         let (major, minor) = nvrtc.version;
         return Err(format!("it is NVRTC {major}.{minor}, {OLDEST_NVRTC}.0 is needed"));
     }
-    // A bare name was the loader's to find, which finds the built-ins too.
+    // The loader resolved a bare name, and resolves the built-ins too.
     if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
         load_builtins(folder);
     }
     Ok(nvrtc)
 }
 
-/// NVRTC opens its built-ins by their bare name, which only finds them where the loader looks or
-/// where they are in memory already.
+/// NVRTC opens its built-ins by their bare name, which succeeds only if the loader can resolve it or the library is
+/// already loaded.
 fn load_builtins(folder: &Path) {
     for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
         if entry.file_name().to_string_lossy().starts_with("libnvrtc-builtins.so") {
@@ -337,7 +336,7 @@ fn load_builtins(folder: &Path) {
             if let Ok(library) =
                 unsafe { Library::open(Some(entry.path()), RTLD_NOW | RTLD_GLOBAL) }
             {
-                // It has to stay until the compiler asks for it.
+                // The library must stay loaded until the compiler needs it.
                 std::mem::forget(library);
             }
         }

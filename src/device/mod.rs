@@ -1,17 +1,16 @@
 //! The device layer: libraries found at run time, kernels compiled at run time, memory, streams, graphs.
 //!
-//! It knows nothing of the computation. A kernel comes as a [`Source`]: the entry file, and the text before it, a
-//! [`Prelude`] that the launcher of the kernel puts together.
-//! Items of this module are safe except the launch itself, whose caller promises that the arguments are those of the
-//! kernel.
+//! It is independent of the computation. A kernel is given as a [`Source`]: the entry file, and a [`Prelude`] before
+//! it, which the launcher of the kernel assembles. Items of this module are safe except the launch itself, whose caller
+//! promises that the arguments are those of the kernel.
 //!
 //! # Decisions
 //!
 //! **The GPU is found, not linked** (`library`). A library that is absent, old or a stub is reported in one line. NVRTC
-//! compiles the kernels for the device at hand from sources inside the program, below a prelude that Rust writes
-//! (`prelude` beside the launchers), and the cubins are kept in the user's cache folder under the digest of everything
-//! that they depend on. A launcher stands beside its subject: `wsm5/gpu` launches `kernels/wsm5`, which has the
-//! formulas of `src/wsm5`. Launchers that join several subjects (`budget`, `summary`, `step_end`) are in `gpu`.
+//! compiles the kernels for the device at hand from sources embedded in the program, below a prelude that Rust writes
+//! (`prelude` beside the launchers). The machine code is kept in the user's cache folder under the digest of everything
+//! that it depends on. A launcher is in the module of its subject: `wsm5/gpu` launches `kernels/wsm5`, which has the
+//! formulas of `src/wsm5`. Launchers for several subjects (`budget`, `summary`, `step_end`) are in `gpu`.
 
 #![allow(unsafe_code, reason = "the driver and the compiler are C libraries")]
 
@@ -48,5 +47,5 @@ pub use receipt::{Receipt, receipts};
 pub use shuttle::Shuttle;
 pub use stream::Stream;
 
-/// Threads that run in step: a warp, on every device that there is. Kernels have it from here.
+/// Threads of a warp, the same on all devices. Kernels get the number from here.
 pub const WARP: usize = 32;

@@ -1,4 +1,4 @@
-//! Asynchronous downloads: arrays on their way to the host while the device goes on computing.
+//! Asynchronous downloads: copies of arrays to the host while the device goes on computing.
 
 use super::buffer::{Buffer, Element};
 use super::gpu::Gpu;
@@ -6,29 +6,29 @@ use super::graph::Event;
 use super::pinned::Pinned;
 use crate::error::Result;
 
-/// An asynchronous copy of device memory to the host, as the memory was at one moment.
+/// An asynchronous copy of device memory to the host: a snapshot of one moment.
 ///
-/// The data is first gathered in memory of its own on the device (a staging buffer), in the order of the kernels, so
-/// that the next steps can change the originals at once.
+/// The data is first gathered into a staging buffer on the device, in the order of the kernels, so that the next steps
+/// may overwrite the originals at once.
 #[derive(Debug)]
 pub struct Parcel<T> {
     gpu: Gpu,
     gathered: Buffer<T>,
-    /// Two, so that one is read while the other is on its way.
+    /// Two pinned buffers: the host reads one while the other is being filled.
     pinned: [Pinned<T>; 2],
-    /// Set when a parcel is gathered, when its copy begins, and when it has arrived.
+    /// Events: the staging buffer is full, its copy begins, its copy is complete.
     ready: Event,
     left: [Event; 2],
     arrived: [Event; 2],
     /// Time of the copies, s.
     seconds: f64,
-    /// Numbers of parcels sent, and of those looked at.
+    /// Numbers of parcels sent and received.
     sent: usize,
     received: usize,
 }
 
 impl<T: Element> Parcel<T> {
-    /// Room for `len` elements.
+    /// Allocates buffers for `len` elements.
     ///
     /// # Errors
     ///
@@ -52,12 +52,12 @@ impl<T: Element> Parcel<T> {
         [len * size_of::<T>(), 2 * len * size_of::<T>()]
     }
 
-    /// Number of parcels under way.
+    /// Number of parcels sent and not yet received.
     pub fn under_way(&self) -> usize {
         self.sent - self.received
     }
 
-    /// Sends the contents that `gather` puts into the buffer.
+    /// Calls `gather` to fill the staging buffer, and queues the copy.
     ///
     /// # Errors
     ///
@@ -65,19 +65,19 @@ impl<T: Element> Parcel<T> {
     ///
     /// # Panics
     ///
-    /// When two are under way: one has to be received first.
+    /// When two parcels are under way.
     pub fn send(&mut self, gather: impl FnOnce(&Buffer<T>) -> Result<()>) -> Result<()> {
         self.open()?;
         gather(&self.gathered)?;
         self.seal()
     }
 
-    /// The buffer, which may be filled between [`Parcel::open`] and [`Parcel::seal`].
+    /// The staging buffer, to be filled between [`Parcel::open`] and [`Parcel::seal`].
     pub fn room(&self) -> &Buffer<T> {
         &self.gathered
     }
 
-    /// Lets the kernels queued from now on wait until the buffer is free.
+    /// Makes the kernels queued from now on wait until the staging buffer is free.
     ///
     /// # Errors
     ///
@@ -89,13 +89,13 @@ impl<T: Element> Parcel<T> {
     pub fn open(&self) -> Result<()> {
         assert!(self.under_way() < 2, "two parcels are under way");
         if self.sent > 0 {
-            // The one before must have left the buffer.
+            // The preceding parcel must have left the buffer.
             self.arrived[(self.sent - 1) % 2].hold_kernels()?;
         }
         Ok(())
     }
 
-    /// Sends the buffer as the kernels queued so far leave it.
+    /// Queues the copy of the staging buffer, after the kernels queued so far.
     ///
     /// # Errors
     ///
@@ -118,7 +118,7 @@ impl<T: Element> Parcel<T> {
         self.seconds
     }
 
-    /// Returns `true` if the oldest parcel under way is here; `false` if there is none.
+    /// Returns `true` if the oldest parcel under way has arrived; `false` if there is none.
     ///
     /// # Errors
     ///
@@ -127,11 +127,11 @@ impl<T: Element> Parcel<T> {
         Ok(self.under_way() > 0 && self.arrived[self.received % 2].is_reached()?)
     }
 
-    /// Waits for the oldest parcel under way and shows it; `None` where there is none.
+    /// Waits for the oldest parcel under way and calls `look` with it; `None` if there is none.
     ///
     /// # Errors
     ///
-    /// [`Error::Gpu`](crate::error::Error::Gpu) when the device has failed before it was sent off.
+    /// [`Error::Gpu`](crate::error::Error::Gpu) when the device failed before the copy was complete.
     pub fn receive<V>(&mut self, look: impl FnOnce(&[T]) -> V) -> Result<Option<V>> {
         if self.under_way() == 0 {
             return Ok(None);
@@ -147,7 +147,7 @@ impl<T: Element> Parcel<T> {
 
 impl<T> Drop for Parcel<T> {
     fn drop(&mut self) {
-        // Copies under way write to the memory that goes now; a failed device writes no more.
+        // Copies under way write to memory that is freed now; a failed device writes no more.
         for event in &self.arrived {
             let _ = event.wait();
         }

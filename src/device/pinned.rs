@@ -9,7 +9,7 @@ use super::gpu::{Gpu, failed};
 use crate::error::Result;
 use crate::shared::DevicePointer;
 
-/// A pinned array on the host, which the device copies to by itself.
+/// A pinned array on the host, which the device copies asynchronously.
 #[derive(Debug)]
 pub(crate) struct Pinned<T> {
     gpu: Gpu,
@@ -29,7 +29,7 @@ impl<T: Element> Pinned<T> {
     pub(crate) fn zeros(gpu: &Gpu, len: usize) -> Result<Self> {
         gpu.bind()?;
         let bytes = (len * size_of::<T>()).max(1);
-        // SAFETY: the memory is owned by this value, and zero bits are a value of T.
+        // SAFETY: the memory is owned by this value, and zero bits are a valid T.
         let address = unsafe {
             let address = result::malloc_host(bytes, 0)
                 .map_err(failed(format!("pin {bytes} bytes of the host's memory")))?;
@@ -39,7 +39,7 @@ impl<T: Element> Pinned<T> {
         Ok(Self { gpu: gpu.clone(), address, len })
     }
 
-    /// Queues a copy of an array of the device of the same length, beside the kernels.
+    /// Queues a copy from a device array of the same length, concurrently with the kernels.
     ///
     /// # Errors
     ///
@@ -51,8 +51,8 @@ impl<T: Element> Pinned<T> {
     ///
     /// # Safety
     ///
-    /// Both arrays stay alive, and this one is not read, until an event recorded afterwards in
-    /// the stream of the copies is reached.
+    /// Both arrays must live, and this one must not be read, until the device has reached an event recorded afterwards
+    /// in the stream of the copies.
     pub(crate) unsafe fn begin(&mut self, from: &Buffer<T>) -> Result<()> {
         assert_eq!(self.len, from.len(), "elements of the host and of the device");
         self.gpu.bind()?;
@@ -65,7 +65,7 @@ impl<T: Element> Pinned<T> {
         .map_err(failed("copy from the device"))
     }
 
-    /// Queues a copy of an array of the device of the same length, in the order of the kernels.
+    /// Queues a copy from a device array of the same length, in the order of the kernels.
     ///
     /// # Errors
     ///
@@ -77,7 +77,7 @@ impl<T: Element> Pinned<T> {
     ///
     /// # Safety
     ///
-    /// Both arrays stay alive, and this one is not read, until the device is done with the copy.
+    /// Both arrays must live, and this one must not be read, until the device is done with the copy.
     pub(crate) unsafe fn fetch(&mut self, from: &Buffer<T>) -> Result<()> {
         assert_eq!(self.len, from.len(), "elements of the host and of the device");
         self.gpu.bind()?;
@@ -90,7 +90,7 @@ impl<T: Element> Pinned<T> {
         .map_err(failed("copy from the device"))
     }
 
-    /// Queues a copy of the values to an array of the device of the same length, in the order of the kernels.
+    /// Queues a copy of the values to a device array of the same length, in the order of the kernels.
     ///
     /// # Errors
     ///
@@ -102,8 +102,8 @@ impl<T: Element> Pinned<T> {
     ///
     /// # Safety
     ///
-    /// Both arrays stay alive, and this one is not changed but by copies of [`Pinned::fetch`],
-    /// until the device is done with the copy.
+    /// Both arrays must live, and this one must not be changed except by [`Pinned::fetch`], until the device is done
+    /// with the copy.
     pub(crate) unsafe fn send(&self, to: &Buffer<T>) -> Result<()> {
         assert_eq!(self.len, to.len(), "elements of the host and of the device");
         self.gpu.bind()?;
@@ -116,7 +116,7 @@ impl<T: Element> Pinned<T> {
         .map_err(failed("copy to the device"))
     }
 
-    /// Queues a copy of some of the values to the same places of an array of the device, in this stream.
+    /// Queues a copy of a range of the values to the same range of a device array, in this stream.
     ///
     /// # Errors
     ///
@@ -124,11 +124,11 @@ impl<T: Element> Pinned<T> {
     ///
     /// # Panics
     ///
-    /// When one of the arrays has no such elements.
+    /// When the range is not inside both arrays.
     ///
     /// # Safety
     ///
-    /// Both arrays stay alive, and this one is not changed, until the stream is done with the copy.
+    /// Both arrays must live, and this one must not be changed, until the stream is done with the copy.
     pub(crate) unsafe fn send_part(
         &self,
         to: &Buffer<T>,
@@ -146,7 +146,7 @@ impl<T: Element> Pinned<T> {
         .map_err(failed("copy to the device"))
     }
 
-    /// Queues a copy of some elements of an array of the device to the same places of this one, in this stream.
+    /// Queues a copy of a range of a device array to the same range of this one, in this stream.
     ///
     /// # Errors
     ///
@@ -154,11 +154,11 @@ impl<T: Element> Pinned<T> {
     ///
     /// # Panics
     ///
-    /// When one of the arrays has no such elements.
+    /// When the range is not inside both arrays.
     ///
     /// # Safety
     ///
-    /// Both arrays stay alive, and this one is not read, until the stream is done with the copy.
+    /// Both arrays must live, and this one must not be read, until the stream is done with the copy.
     pub(crate) unsafe fn fetch_part(
         &mut self,
         from: &Buffer<T>,
@@ -188,19 +188,19 @@ impl<T: Element> Pinned<T> {
 }
 
 impl Pinned<u64> {
-    /// Device pointer of the array: host and device share their addresses.
+    /// Device pointer of the array: host and device have one address space.
     pub(crate) fn pointer(&self) -> DevicePointer<u64> {
         DevicePointer::new(self.address as u64)
     }
 
-    /// Element `at`, which a kernel may be writing: one that fits into a word comes whole.
+    /// Element `at`, which a kernel may be writing: an element of a machine word is read whole.
     pub(crate) fn get(&self, at: usize) -> u64 {
         assert!(at < self.len, "element {at} of {}", self.len);
-        // SAFETY: the element was checked; it is read as the device may write it.
+        // SAFETY: the index was checked; the read is volatile, since the device may write the element.
         unsafe { self.address.add(at).read_volatile() }
     }
 
-    /// Sets element `at`, which no kernel is to be writing.
+    /// Sets element `at`, which no kernel may be writing.
     pub(crate) fn set(&self, at: usize, value: u64) {
         assert!(at < self.len, "element {at} of {}", self.len);
         // SAFETY: as above.

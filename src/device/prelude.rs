@@ -5,19 +5,19 @@ use std::fmt::Write;
 use super::WARP;
 use crate::real::Precision;
 
-/// Text above a kernel's source (constants, structs, settings), put together part by part.
+/// Text above a kernel's source (constants, structs, settings), assembled part by part.
 ///
-/// A kernel has the parts that it needs and no more: it is compiled again when this text changes.
+/// A kernel has only the parts that it needs, since a change of this text recompiles it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Prelude {
     text: String,
 }
 
-/// No kernel uses all constants of a part, and NVRTC would name each that one leaves alone.
+/// No kernel uses all constants of a part, and NVRTC would warn of each unused one.
 const NO_WARNINGS: &str = "#ifdef __CUDACC_RTC__\n#pragma nv_diag_suppress 177\n#endif\n";
 
 impl Prelude {
-    /// Nothing but the working precision, `real` in CUDA, and the size of a warp.
+    /// Prelude with the working precision (`real` in CUDA) and the size of a warp only.
     pub fn new(precision: Precision) -> Self {
         let real = match precision {
             Precision::F32 => "float",
@@ -26,14 +26,14 @@ impl Prelude {
         Self { text: format!("{NO_WARNINGS}typedef {real} real;\nconstexpr int WARP = {WARP};\n") }
     }
 
-    /// With constants and structs: CUDA text that is complete behind the parts before it.
+    /// Adds constants and structs: CUDA text that depends on the parts before it only.
     pub fn with(mut self, part: &str) -> Self {
         self.text += "\n";
         self.text += part;
         self
     }
 
-    /// With whole numbers by their names in CUDA, such as the size of a tile.
+    /// Adds integer constants by their names in CUDA, such as the size of a tile.
     pub fn with_settings<N: AsRef<str>>(mut self, settings: &[(N, i32)]) -> Self {
         self.text += "\n// Settings\n";
         for (name, value) in settings {
@@ -43,18 +43,18 @@ impl Prelude {
         self
     }
 
-    /// The whole of it.
+    /// The whole text.
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// The whole of it.
+    /// The whole text.
     pub fn into_text(self) -> String {
         self.text
     }
 }
 
-/// The text of shared structs, a struct behind those that it holds, in a working precision.
+/// Text of shared structs in a working precision; a struct follows the structs that it contains.
 macro_rules! structs {
     ($precision:expr; $($name:ident),+ $(,)?) => {
         match $precision {
@@ -65,7 +65,7 @@ macro_rules! structs {
 }
 pub(crate) use structs;
 
-/// The same of traits of constants.
+/// Text of shared constants in a working precision.
 macro_rules! constants {
     ($precision:expr; $($name:ident),+ $(,)?) => {
         match $precision {

@@ -14,7 +14,7 @@ pub struct Receipt {
     pub registers: u32,
     /// Local memory of a thread: its stack frame, bytes.
     pub local_bytes: u32,
-    /// Register spills: bytes stored and loaded again.
+    /// Register spills: bytes stored and loaded.
     pub spill_bytes: u32,
     /// Shared memory of a block that is known when compiling, bytes.
     pub shared_bytes: u32,
@@ -22,11 +22,11 @@ pub struct Receipt {
     pub f64_instructions: u32,
 }
 
-/// Compiles a source for an architecture, no device needed, and reads the resources of its kernels.
+/// Compiles a source for an architecture, without a device, and reads the resources of its kernels.
 ///
 /// # Errors
 ///
-/// Those of the compilation, and [`Error::Gpu`] when NVRTC makes no machine code for it.
+/// Those of the compilation, and [`Error::Gpu`] when NVRTC cannot make machine code for the architecture.
 pub fn receipts(
     compiler: &Compiler,
     source: &Source,
@@ -40,7 +40,7 @@ pub fn receipts(
         ))
         .advise(Advice::ChooseArchitecture));
     }
-    // Cubins from NVRTC's own cache come without the assembler's report.
+    // Machine code from NVRTC's own cache comes without the assembler's report.
     let mut extra = vec!["--ptxas-options=-v"];
     if compiler.version() >= (12, 9) {
         extra.push("--no-cache");
@@ -84,15 +84,15 @@ fn read(log: &str, ptx: &str) -> Vec<Receipt> {
     receipts
 }
 
-/// The number right before `words`.
+/// The number that precedes `words`.
 fn before(line: &str, words: &str) -> Option<u32> {
     let text = &line[..line.find(words)?];
     let digits = text.rsplit(|c: char| !c.is_ascii_digit()).next()?;
     digits.parse().ok()
 }
 
-/// Instructions with an operand of type f64 in the body of a kernel, calls included: functions
-/// that were not drawn in count for every kernel.
+/// Instructions with an operand of type f64 in the body of a kernel; functions that were not inlined count for every
+/// kernel.
 fn f64_instructions(ptx: &str, kernel: &str) -> u32 {
     let mut in_other_entry = false;
     let mut count = 0;

@@ -5,7 +5,7 @@ use super::gpu::Gpu;
 use super::pinned::Pinned;
 use crate::error::Result;
 
-/// A place on the host that the device copies from and to by itself.
+/// A pinned buffer on the host, which the device copies asynchronously.
 #[derive(Debug)]
 pub struct Shuttle<T: Element> {
     gpu: Gpu,
@@ -13,7 +13,7 @@ pub struct Shuttle<T: Element> {
 }
 
 impl<T: Element> Shuttle<T> {
-    /// Room for `len` elements, all zero.
+    /// A buffer of `len` elements, all zero.
     ///
     /// # Errors
     ///
@@ -22,7 +22,7 @@ impl<T: Element> Shuttle<T> {
         Ok(Self { gpu: gpu.clone(), pinned: Pinned::zeros(gpu, len)? })
     }
 
-    /// Queues a copy of an array of the device, after the kernels queued so far.
+    /// Queues a copy from a device array, after the kernels queued so far.
     ///
     /// # Errors
     ///
@@ -37,8 +37,7 @@ impl<T: Element> Shuttle<T> {
         unsafe { self.pinned.fetch(from) }
     }
 
-    /// Queues a copy of the values to an array of the device, after the kernels queued so far and before those queued
-    /// from now on.
+    /// Queues a copy of the values to a device array, between the kernels queued so far and those queued from now on.
     ///
     /// # Errors
     ///
@@ -55,7 +54,7 @@ impl<T: Element> Shuttle<T> {
 
 impl<T: Element> Drop for Shuttle<T> {
     fn drop(&mut self) {
-        // Copies under way use the memory that goes now; a failed device makes none.
+        // Copies under way use memory that is freed now; a failed device makes none.
         let _ = self.gpu.synchronize();
     }
 }

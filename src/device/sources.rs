@@ -1,4 +1,4 @@
-//! The CUDA sources, carried inside the program.
+//! The CUDA sources, embedded in the program.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ include!(concat!(env!("OUT_DIR"), "/kernel_sources.rs"));
 ///
 /// # Panics
 ///
-/// When there is no such file: the name is part of the program.
+/// When there is no such file: an error of the program.
 pub(super) fn text(file: &str) -> &'static str {
     entry(file).1
 }
@@ -20,12 +20,11 @@ fn entry(file: &str) -> (&'static str, &'static str) {
     *found.unwrap_or_else(|| panic!("no file {file} below kernels/"))
 }
 
-/// The headers that a file and the text before it include, and those that they include: each once, by name, with
-/// its text.
+/// Headers that a file and the text before it include, directly or indirectly: each once, by name, with its text.
 ///
 /// # Panics
 ///
-/// When a header that is named is not there.
+/// When an included header does not exist.
 pub(super) fn headers_of(file: &str, before: &str) -> BTreeMap<&'static str, &'static str> {
     let mut headers = BTreeMap::new();
     let mut open: Vec<&str> = included(before).chain(included(text(file))).collect();

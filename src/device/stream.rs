@@ -1,4 +1,4 @@
-//! Streams beside those of a run.
+//! Streams besides those of a run.
 
 use std::sync::Arc;
 
@@ -7,12 +7,12 @@ use cudarc::driver::CudaStream;
 use super::gpu::{Gpu, failed};
 use crate::error::Result;
 
-/// A queue of kernels and copies of its own, beside all others.
+/// A stream: a queue of kernels and copies of its own, concurrent with all others.
 #[derive(Clone, Debug)]
 pub struct Stream(pub(crate) Arc<CudaStream>);
 
 impl Stream {
-    /// An empty one.
+    /// An empty stream.
     ///
     /// # Errors
     ///

@@ -1,16 +1,16 @@
-//! Settings that were measured to be the best on a GPU, kept from run to run.
+//! Settings measured to be the fastest on a GPU, kept from run to run.
 //!
-//! A file for each kind of GPU, in TOML, in the folder `tuning` of the user's cache folder. It says
-//! for which GPU, version and kernels it was made; where these are others, it is not used.
+//! There is a TOML file for each kind of GPU, in the folder `tuning` of the user's cache folder. It records its GPU,
+//! program version and kernels, and is ignored if any of these differs.
 //!
 //! # Decisions
 //!
 //! **Launch configurations are built in, and may be measured.** `nwp-mini tune` measures them (`gpu/tuning` and
-//! `tuning` beside the launchers). Measured ones are kept in a file for each kind of GPU, with the version and the
-//! digest of all kernels, and are ignored with one warning if these differ. A knob is an enum variant with its
+//! `tuning` beside the launchers). Measured ones are kept in a file for each kind of GPU, with the program version and
+//! the digest of all kernels, and are ignored with one warning if these differ. A knob is an enum variant with its
 //! candidates; results depend on it by rounding at most. A configuration applies from a number of columns on. The
-//! built-in one of the transport depends on the size too: on large grids more warps are worth some spilled registers,
-//! since a stage is memory-bound.
+//! built-in one of the transport depends on the grid size too: on large grids more warps are worth some register
+//! spills, since a stage is memory-bound.
 
 use std::fs::File;
 use std::io::Read;
@@ -22,7 +22,7 @@ use super::cache::user_folder;
 use super::sources;
 use crate::real::Precision;
 
-/// The best setting of a knob from a number of columns on.
+/// The fastest setting of a knob from a number of columns on.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Choice {
@@ -32,28 +32,28 @@ pub struct Choice {
     pub precision: String,
     /// Number of levels.
     pub nz: usize,
-    /// Columns of the grid from which on it counts.
+    /// Smallest number of columns of a grid that the choice applies to.
     pub from_columns: usize,
-    /// The setting in words.
+    /// Text form of the setting.
     pub setting: String,
-    /// Columns that it was measured on.
+    /// Number of columns of the grid it was measured on.
     pub measured_on: usize,
     /// Time of a call, µs.
     pub us: f64,
     /// Time of a call with the built-in setting, µs.
     pub built_in_us: f64,
-    /// When it was measured, as 2026-11-21.
+    /// Date of the measurement, as 2026-11-21.
     pub date: String,
 }
 
 impl Choice {
-    /// Returns `true` if both are about the same knob, precision and levels.
+    /// Returns `true` if both are for the same knob, precision and levels.
     fn is_about(&self, other: &Self) -> bool {
         (&self.knob, &self.precision, self.nz) == (&other.knob, &other.precision, other.nz)
     }
 }
 
-/// All choices for a GPU, with the program and kernels that they hold for.
+/// All choices for a GPU, with the program version and kernels that they apply to.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Tuning {
@@ -68,7 +68,7 @@ pub struct Tuning {
     pub choices: Vec<Choice>,
 }
 
-/// Tells whether a choice is one that can be: its knob is known, and its setting is one of the knob.
+/// Check of a choice: its knob is known, and its setting is possible.
 pub type IsPossible = fn(&Choice) -> bool;
 
 /// Head of a file.
@@ -77,14 +77,14 @@ const HEAD: &str = "\
 # or give --no-tuning, to do without. It counts only for the program and the kernels that it names.
 ";
 
-/// Bytes that no such file has.
+/// Bytes that a valid file does not exceed.
 const LONGEST: u64 = 1 << 20;
 
-/// Most of a digest that is written: enough to tell any two apart.
+/// Digits of a digest that are written: enough to tell any two apart.
 const DIGITS: usize = 16;
 
 impl Tuning {
-    /// No choices yet, for the program as it is.
+    /// No choices, for this program.
     pub fn empty(gpu: &str) -> Self {
         Self {
             gpu: gpu.to_owned(),
@@ -94,7 +94,7 @@ impl Tuning {
         }
     }
 
-    /// Path of the file of a GPU's choices; `None` if the user has no cache folder.
+    /// Path of the file for a GPU; `None` if the user has no cache folder.
     pub fn path(gpu: &str) -> Option<PathBuf> {
         let letters = gpu.to_lowercase();
         let words = letters.split(|c: char| !c.is_ascii_alphanumeric()).filter(|w| !w.is_empty());
@@ -102,12 +102,12 @@ impl Tuning {
         Some(user_folder()?.join("tuning").join(format!("{name}.toml")))
     }
 
-    /// The choices in a file; `None` where there is none.
+    /// The choices in a file; `None` if it does not exist.
     ///
     /// # Errors
     ///
-    /// Why the file does not count here: it cannot be read, is none of ours, or was made for another GPU
-    /// or other kernels.
+    /// A reason if the file is not applicable: it cannot be read, has another format, or was made for another GPU or
+    /// other kernels.
     pub fn load(path: &Path, gpu: &str, is_possible: IsPossible) -> Result<Option<Self>, String> {
         let mut text = String::new();
         let read = File::open(path)
@@ -155,7 +155,7 @@ impl Tuning {
         });
     }
 
-    /// The choice for a knob by its name and a grid; `None` where none has been measured.
+    /// The choice for a knob, by name, and a grid; `None` if none has been measured.
     pub fn choice(
         &self,
         knob: &str,
@@ -204,7 +204,7 @@ mod tests {
     const NARROW: &str = "tile columns=4 threads=128 blocks=6";
     const WIDE: &str = "tile columns=32 threads=256 blocks=3";
 
-    /// As a launcher would tell: the two settings of this test, and nothing else.
+    /// A check as a launcher would have it: the two settings of this test, and nothing else.
     fn is_possible(choice: &Choice) -> bool {
         choice.knob == KNOB
             && [NARROW, WIDE].contains(&&*choice.setting)
@@ -284,7 +284,7 @@ mod tests {
             if !whole.is_char_boundary(at) {
                 continue;
             }
-            // A cut at the end of a line may leave whole choices.
+            // A file truncated at the end of a line may still have valid choices.
             if let Err(why) = read(&whole[..at]) {
                 assert!(!why.contains('\n') && !why.is_empty(), "cut to {at} bytes: {why}");
             }

@@ -1,4 +1,4 @@
-//! Budgets of atoms of a run with chemistry: sums over the budgets of its species, by their composition.
+//! Budgets of atoms in a run with chemistry: sums over the budgets of the species, weighted by their composition.
 
 use serde::Serialize;
 
@@ -7,13 +7,13 @@ use crate::chemistry::coupled::Coupled;
 use crate::chemistry::coupling::{MOLAR_MASS_OF_AIR, PPM};
 use crate::chemistry::mechanism::Mechanism;
 
-/// Atoms that have a budget where the mechanism declares them.
+/// Elements with a budget, if the mechanism declares them.
 const BUDGETED: [&str; 3] = ["N", "S", "C"];
 
-/// Atoms that a reaction may be off by: what rounding makes of sums of yields.
+/// Imbalance of atoms that a reaction may have by rounding of sums of yields.
 const BALANCED: f64 = 1e-9;
 
-/// Moles of a species of which there is 1 kg of dry air times ppmv.
+/// Moles of a species in 1 kg of dry air times 1 ppmv.
 const MOLES: f64 = PPM * 1e3 / MOLAR_MASS_OF_AIR;
 
 /// Terms of the budget of an atom inside the specified and open rows, mol.
@@ -21,31 +21,31 @@ const MOLES: f64 = PPM * 1e3 / MOLAR_MASS_OF_AIR;
 /// end = start + sides + reacted + clipped
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct AtomBudget {
-    /// Name of the atom.
+    /// Symbol of the element.
     pub atom: String,
     /// Amount at the start.
     pub start: f64,
     /// Net inflow through the sides.
     pub sides: f64,
-    /// Made by reactions: the difference of the states before and after the integration.
+    /// Change by reactions: the difference of the states before and after the integration.
     pub reacted: f64,
-    /// Made by clipping at zero around the chemistry.
+    /// Added by clipping at zero around the chemistry.
     pub clipped: f64,
     /// Amount at the end.
     pub end: f64,
-    /// Part that the terms leave unexplained, relative to the largest of them.
+    /// Residual of the budget, relative to its largest term.
     pub closure_rel: f64,
-    /// Reactions that do not balance it, by their stoichiometry.
+    /// Reactions whose stoichiometry does not balance this element.
     pub unbalanced_reactions: usize,
 }
 
-/// Number of an atom in a species.
+/// Number of atoms of an element in a species.
 fn count(mechanism: &Mechanism, species: usize, atom: usize) -> f64 {
     let composition = mechanism.species[species].composition.iter();
     composition.filter(|(other, _)| *other == atom).map(|(_, count)| count).sum()
 }
 
-/// Budgets of N, S and C out of those of the tracers of a run, of which each stands under the name of its field.
+/// Budgets of N, S and C from those of the tracers of a run, each under the name of its field.
 pub fn budgets(
     coupled: &Coupled,
     names: &[Option<&str>],

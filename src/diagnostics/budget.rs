@@ -1,4 +1,4 @@
-//! The budgets of a run: where all water, and each passive tracer, came from and where it went.
+//! The budgets of a run: sources and sinks of all water and of each passive tracer.
 
 use serde::Serialize;
 
@@ -19,18 +19,18 @@ pub struct Water {
     pub fallen: f64,
     /// Net inflow through the sides.
     pub sides: f64,
-    /// Water that the fall scheme has made beyond its input (< 0: lost).
+    /// Water that sedimentation has created (< 0: lost).
     pub fallout_residual: f64,
-    /// Water that clipping at zero has made.
+    /// Water that clipping at zero has added.
     pub clipped: f64,
-    /// Water that sedimentation has made because rho dz of a layer is not its dry mass.
+    /// Water that sedimentation has created because rho dz of a layer is not its dry mass.
     pub mass_mismatch: f64,
     /// Residual of the terms, relative to the start.
     pub closure_rel: f64,
 }
 
 impl Water {
-    /// The budget of a run from `start` kg of water to `end`, with all changes between.
+    /// The budget of a run from `start` kg of water to `end`, with all changes in between.
     pub fn closed(start: f64, change: &WaterChange, end: f64) -> Self {
         let WaterChange { fallen, sides, fallout_residual, clipped, mass_mismatch } = *change;
         let explained = start - fallen + sides + fallout_residual + clipped + mass_mismatch;
@@ -57,16 +57,16 @@ pub struct TracerBudget {
     pub sides: f64,
     /// Lost by decay, a negative number.
     pub decayed: f64,
-    /// Made by chemical reactions.
+    /// Change by chemical reactions.
     pub reacted: f64,
-    /// Made by clipping at zero around the chemistry.
+    /// Added by clipping at zero around the chemistry.
     pub clipped: f64,
-    /// Part that the terms leave unexplained, relative to the largest of them.
+    /// Residual of the budget, relative to its largest term.
     pub closure_rel: f64,
 }
 
 impl TracerBudget {
-    /// The budget of a tracer of which there was `start`.
+    /// The budget of a tracer with the amount `start` at the start.
     pub fn closed(tracer: &Tracer, start: f64, end: TracerAmount) -> Self {
         let TracerAmount { amount: end, change } = end;
         let TracerChange { sides, decayed, reacted, clipped } = change;

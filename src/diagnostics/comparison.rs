@@ -11,16 +11,16 @@ use crate::error::Result;
 use crate::io::reader::Reader;
 use crate::io::variables::{Description, Extent, Kind, Values};
 
-/// Values that are read at a time, where the first dimension can be cut that fine.
+/// Values read at a time, if the first dimension can be cut that fine.
 const PART: usize = 1 << 22;
 
 /// Verdict on a variable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
-    /// The same in every bit.
+    /// Bitwise identical.
     Identical,
-    /// Not the same, but within the limits.
+    /// Different, but within the limits.
     Within,
     /// Beyond the limits.
     Different,
@@ -43,7 +43,7 @@ impl Verdict {
     }
 }
 
-/// A place in a variable and the values of the two files there, in its own units; `None` in text.
+/// A position in a variable and the values of both files there, in its units; values are `None` for text.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Place {
     /// Index along every dimension.
@@ -54,7 +54,7 @@ pub struct Place {
     pub b: Option<f64>,
 }
 
-/// The figures of a variable, in its own units. Those of numbers are `None` in text, and where they are infinite.
+/// Error measures of a variable, in its units. Numeric measures are `None` for text, and if they are infinite.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Figures {
     /// Number of values compared.
@@ -63,7 +63,7 @@ pub struct Figures {
     pub differing: u64,
     /// Values beyond `atol + rtol |a|`.
     pub beyond: Option<u64>,
-    /// Values that are finite in one file and not in the other, or unlike infinities.
+    /// Values that are finite in one file only, or different infinities.
     pub unmatched: Option<u64>,
     /// Smallest finite value in each file.
     pub min: [Option<f64>; 2],
@@ -71,7 +71,7 @@ pub struct Figures {
     pub max: [Option<f64>; 2],
     /// Largest error.
     pub max_abs: Option<f64>,
-    /// Place of the largest difference, or else of the first value that differs.
+    /// Position of the largest difference, or else of the first value that differs.
     pub worst: Option<Place>,
     /// The first unmatched value.
     pub first_unmatched: Option<Vec<usize>>,
@@ -79,9 +79,9 @@ pub struct Figures {
     pub mean_abs: Option<f64>,
     /// Root mean square of the errors.
     pub rms: Option<f64>,
-    /// The same in per cent of the root mean square of the first file.
+    /// Root mean square of the errors in per cent of that of the first file.
     pub relative_percent: Option<f64>,
-    /// Largest error in representable values; floating point of one precision only.
+    /// Largest error in ULP; only for floating point of one precision.
     pub max_ulp: Option<u64>,
     /// NaNs in each file.
     pub nan: [u64; 2],
@@ -98,7 +98,7 @@ pub struct VariableReport {
     pub types: [Option<&'static str>; 2],
     /// Its dimensions in the first file that has it.
     pub dimensions: Vec<String>,
-    /// Their lengths, as far as both files go.
+    /// Their lengths, the shorter one for unlimited dimensions.
     pub shape: Vec<usize>,
     /// Verdict.
     pub verdict: Verdict,
@@ -106,16 +106,16 @@ pub struct VariableReport {
     pub pass: bool,
     /// Difference of the structure, in words.
     pub note: Option<String>,
-    /// The figures, where the values could be compared.
+    /// Error measures, if the values could be compared.
     pub figures: Option<Figures>,
-    /// Limits of the comparison; `None`: no difference allowed.
+    /// Limits of the comparison; `None` if no difference is allowed.
     pub limits: Option<Limits>,
 }
 
 /// Comparison of two files.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Comparison {
-    /// Variables in the order of the first file, then those that only the second has.
+    /// Variables in the order of the first file, then those of the second file only.
     pub variables: Vec<VariableReport>,
     /// Precipitation and water of the whole domain.
     pub totals: Vec<Total>,
@@ -132,13 +132,13 @@ impl Comparison {
 
 /// Compares two files; without tolerances every difference counts.
 ///
-/// Groups, attributes and dimensions that no variable has are not looked at. Values are compared as what
-/// they mean: packed ones are unpacked, and may be off by half of their step; there is none where a floating
-/// value is marked as missing, or is the fill value of the NetCDF library.
+/// Groups, attributes and unused dimensions are not compared. Packed values are unpacked before the comparison, and may
+/// differ by half of their step. A floating-point value is missing if the file marks it so or if it is the fill value
+/// of the NetCDF library.
 ///
 /// # Errors
 ///
-/// [`crate::error::Error::Input`] when a file has groups, no variables, or cannot be read.
+/// [`crate::error::Error::Input`] when a file has groups or no variables, or cannot be read.
 pub fn compare(a: &Reader, b: &Reader, tolerances: Option<&Tolerances>) -> Result<Comparison> {
     for reader in [a, b] {
         let groups = reader.group_names()?;
@@ -218,7 +218,7 @@ fn compare_variable(
     if let (Some(half), Verdict::Within) = (packed, report.verdict) {
         report.note = Some(format!("packed: the same within half a step, {half:.3e}"));
     }
-    // The structure counts more than the values; packing is no part of it.
+    // A difference of structure outweighs one of values; packing is not part of the structure.
     if a.kind != b.kind && !(packed.is_some() && is_float([a, b])) {
         report.verdict = Verdict::OtherType;
         report.note = Some(format!("{} in A, {} in B", a.kind.0, b.kind.0));
@@ -236,13 +236,13 @@ fn shape_of(extent: &Extent) -> (&str, usize) {
     (&extent.name, extent.length)
 }
 
-/// As in `(Time=2, level=8)`.
+/// An index as text, such as (Time=2, level=8).
 fn words(extents: &[Extent]) -> String {
     let words: Vec<String> = extents.iter().map(|e| format!("{}={}", e.name, e.length)).collect();
     format!("({})", words.join(", "))
 }
 
-/// The lengths as far as both go: of the same dimensions only unlimited ones may differ.
+/// The common shape; `None` unless the names agree, and the lengths too except those of unlimited dimensions.
 fn common_shape(a: &[Extent], b: &[Extent]) -> Option<Vec<usize>> {
     let common = |(a, b): (&Extent, &Extent)| {
         let may_differ = a.unlimited && b.unlimited;
@@ -255,27 +255,27 @@ fn is_float(pair: [&Description; 2]) -> bool {
     pair.iter().all(|of| of.packed.is_some() || matches!(of.kind, Kind("float" | "double")))
 }
 
-/// Error of values by packing, in units of the variable, if one of the two is packed.
+/// Error of values by packing, in units of the variable; 0 if neither is packed.
 fn packed(pair: [&Description; 2]) -> Option<f64> {
     pair.iter().filter_map(|of| of.packed).reduce(|a, b| a + b)
 }
 
-/// Room for the rounding of `scale_factor` to single precision, which the largest of 65,535 steps feels most,
-/// as a part of half a step.
+/// Allowance for the rounding of `scale_factor` to single precision, largest at the largest of 65,535 steps, as a
+/// fraction of half a step.
 const SCALE_ROUNDING: f64 = 0.01;
 
-/// The limits of a variable, widened where it is packed.
+/// The limits of a variable, widened if it is packed.
 fn limits_of(limits: Option<&Limits>, packed: Option<f64>) -> Option<Limits> {
     let Some(half) = packed else { return limits.cloned() };
     let room = Band {
         atol: (1.0 + SCALE_ROUNDING) * half,
-        // Unpacked values are rounded to single precision, and so is add_offset.
+        // Unpacked values and add_offset are rounded to single precision.
         rtol: f64::from(f32::EPSILON),
     };
     Some(limits.cloned().unwrap_or_default().widened(room))
 }
 
-/// Reads the variable part by part; `None` where the types cannot be compared.
+/// Reads the variable part by part; `None` if the types cannot be compared.
 fn differences(
     [reader_a, reader_b]: [&Reader; 2],
     [a, b]: [&Description; 2],
@@ -292,7 +292,7 @@ fn differences(
             (Values::Unsigned(a), Values::Unsigned(b)) => difference.add(band, &a, &b),
             (Values::Text(a), Values::Text(b)) => difference.add_equality(&a, &b),
             (Values::Strings(a), Values::Strings(b)) => difference.add_equality(&a, &b),
-            // Single beside double precision: the values are still of interest.
+            // Single against double precision: the values are still compared.
             (a, b) => match (a.wide(), b.wide()) {
                 (Some(a), Some(b)) => difference.add(band, &a, &b),
                 _ => return Ok(None),

@@ -1,21 +1,21 @@
 //! Differences of two fields, value by value.
 
-/// A type whose values are compared.
+/// A type of values that can be compared.
 pub trait Value: Copy {
-    /// The value in double precision; beyond 2⁵³ a whole number is rounded.
+    /// The value in double precision; an integer beyond 2⁵³ is rounded.
     fn wide(self) -> f64;
 
-    /// Returns `true` if the two are the same bit by bit; one NaN is as good as another.
+    /// Returns `true` if the two are bitwise equal; all NaN count as equal.
     fn is_same(self, other: Self) -> bool;
 
-    /// Number of representable values between the two (ULP); 0 for whole numbers.
+    /// Distance in representable values (ULP); 0 for integers.
     fn steps(self, other: Self) -> u64;
 }
 
-/// Representable values between two floating-point numbers of one format.
+/// Distance of two floating-point numbers of one format in representable values.
 ///
-/// Numbers of one sign are ordered as their bits without the sign are; from one sign to the other
-/// the way leads through zero, which both signs share.
+/// Numbers of one sign are ordered as their bits without the sign; numbers of opposite signs are as far apart as their
+/// distances from zero together.
 fn steps_between([a, b]: [u64; 2], sign: u64) -> u64 {
     let magnitude = |bits: u64| bits & (sign - 1);
     if (a ^ b) & sign == 0 {
@@ -53,7 +53,7 @@ impl Value for f64 {
     }
 }
 
-/// Whole numbers.
+/// Integers.
 macro_rules! whole {
     ($($number:ty)*) => {$(
         impl Value for $number {
@@ -74,7 +74,7 @@ macro_rules! whole {
 
 whole!(i64 u64);
 
-/// The root of a sum of squares, for values of any size.
+/// Root of a sum of squares without overflow or underflow.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct RootSum {
     /// The largest value so far.
@@ -104,10 +104,10 @@ impl RootSum {
     }
 }
 
-/// The largest difference and where it is, in the units of the fields.
+/// The largest difference and its position, in the units of the fields.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Worst {
-    /// The place, counted through the whole field.
+    /// Position: the linear index in the whole field.
     pub index: u64,
     /// The two values.
     pub values: [f64; 2],
@@ -122,21 +122,21 @@ pub struct Band {
     pub rtol: f64,
 }
 
-/// The difference of two fields, gathered part by part, in their units.
+/// The difference of two fields, accumulated part by part, in their units.
 ///
-/// Errors count where both values are finite. A NaN beside a NaN and an infinity beside the same
-/// infinity do not differ; any other pair with one of them is unmatched.
+/// Errors are of pairs of finite values. NaN equals NaN, and an infinity equals the same infinity; any other pair with
+/// a value that is not finite is unmatched.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Difference {
     /// Number of pairs.
     pub values: u64,
-    /// Pairs that differ in any bit, unmatched ones included.
+    /// Pairs that differ in any bit, including unmatched ones.
     pub differing: u64,
-    /// The first of them.
+    /// Index of the first pair that differs.
     pub first_differing: Option<u64>,
-    /// Pairs of which one is not finite and the other is something else.
+    /// Pairs with a value that is not finite and that the other value does not match.
     pub unmatched: u64,
-    /// The first of them.
+    /// Index of the first unmatched pair.
     pub first_unmatched: Option<u64>,
     /// Finite pairs beyond the tolerated band.
     pub beyond: u64,
@@ -148,9 +148,9 @@ pub struct Difference {
     pub infinite: [u64; 2],
     /// The largest error.
     pub max_abs: f64,
-    /// Place of the largest difference, unless it is zero.
+    /// Position of the largest difference; `None` if that is zero.
     pub worst: Option<Worst>,
-    /// The largest error in representable values.
+    /// The largest error in ULP.
     pub max_ulp: u64,
     finite: u64,
     sum_abs: f64,
@@ -161,7 +161,7 @@ pub struct Difference {
 impl Difference {
     /// Adds the next part of the two fields.
     ///
-    /// A finite pair is beyond the band where |a - b| > atol + rtol |a|.
+    /// A pair of finite values is beyond the tolerance if |a - b| > atol + rtol |a|.
     pub fn add<T: Value>(&mut self, band: Band, a: &[T], b: &[T]) {
         debug_assert_eq!(a.len(), b.len());
         for (&a, &b) in a.iter().zip(b) {
@@ -169,7 +169,7 @@ impl Difference {
         }
     }
 
-    /// Adds the next part of two fields of which only equality matters.
+    /// Adds the next part of two fields that are compared for equality only.
     pub fn add_equality<T: PartialEq>(&mut self, a: &[T], b: &[T]) {
         debug_assert_eq!(a.len(), b.len());
         for (a, b) in a.iter().zip(b) {
@@ -237,13 +237,13 @@ impl Difference {
         self.errors.mean(self.finite)
     }
 
-    /// Root of the mean square of the first field, where the second is finite too.
+    /// Root mean square of the first field over the pairs of finite values.
     pub fn rms_of_first(&self) -> f64 {
         self.references.mean(self.finite)
     }
 
-    /// Root mean square of the errors in per cent of that of the first field; `None` where the
-    /// first field is zero and the second is not.
+    /// Root mean square of the errors in per cent of that of the first field; `None` if the first field is zero and the
+    /// second is not.
     pub fn relative_percent(&self) -> Option<f64> {
         match (self.rms(), self.rms_of_first()) {
             (0.0, _) => Some(0.0),

@@ -1,10 +1,10 @@
-//! Latitudes and longitudes that a grid reaches over. Longitude is a circle.
+//! Range of latitudes and longitudes of a grid. Longitude is a circle.
 
 use crate::io::mapping::turn;
 
-/// A centre so close to a pole has no longitude, degrees.
+/// Distance from a pole below which a centre has no longitude, degrees.
 const AT_POLE: f64 = 1e-4;
-/// Part of a turn that rounding may take from it.
+/// Rounding error of a full turn, as a fraction of it.
 const ROUNDING: f64 = 1e-4;
 
 /// Outermost latitudes and longitudes of the centres of a grid, degrees.
@@ -14,27 +14,27 @@ pub struct Extent {
     pub west: f64,
     /// From `west` on, up to 360 degrees more.
     pub east: f64,
-    /// -90 where the south pole lies within the grid.
+    /// -90 if the south pole is within the grid.
     pub south: f64,
-    /// 90 where the north pole lies within the grid.
+    /// 90 if the north pole is within the grid.
     pub north: f64,
     /// `true` if the grid goes around the Earth, or around a pole.
     pub is_around: bool,
 }
 
 impl Extent {
-    /// The extent of the centres, longitude and latitude in degrees row by row; `None` where no
-    /// centre has finite coordinates.
+    /// The extent of the centres from longitudes and latitudes in degrees, row by row; `None` if no centre has finite
+    /// coordinates.
     ///
-    /// `is_periodic` says that the last cell of a row is a neighbour of the first.
+    /// `is_periodic` tells whether the last cell of a row is a neighbour of the first.
     pub fn of(centres: &[[f64; 2]], nx: usize, is_periodic: bool) -> Option<Self> {
         let is_known = |at: &&[f64; 2]| at.iter().all(|x| x.is_finite());
         let latitudes = || centres.iter().filter(is_known).map(|at| at[1]);
         let mut south = latitudes().reduce(f64::min)?;
         let mut north = latitudes().reduce(f64::max)?;
         let turns = if is_periodic { 0.0 } else { turns_of_rim(centres, nx) };
-        // Counterclockwise around a grid longitude grows around the north pole and falls around the
-        // south pole.
+        // Counterclockwise along the boundary, longitude increases around the north pole and decreases around the south
+        // pole.
         if turns > 0.5 {
             north = 90.0;
         }
@@ -71,7 +71,7 @@ fn turns_of_rim(centres: &[[f64; 2]], nx: usize) -> f64 {
     rim.iter().zip(next).map(|(from, to)| turn(to - from)).sum::<f64>() / 360.0
 }
 
-/// The westernmost and easternmost longitude, each counted on from its neighbour's.
+/// The westernmost and easternmost longitude, each continued from its neighbour without jumps.
 fn longitudes(centres: &[[f64; 2]], nx: usize) -> Option<[f64; 2]> {
     let mut extent: Option<[f64; 2]> = None;
     let mut row_start: Option<f64> = None;
@@ -112,7 +112,7 @@ mod tests {
     #[test]
     fn a_pole_within_the_grid_has_all_longitudes() {
         for side in [1.0, -1.0] {
-            // Seen from above the pole, x to the right; the south is mirrored.
+            // Seen from above the pole, x to the right; the southern hemisphere is mirrored.
             let at = |i: f64, j: f64| {
                 let (x, y) = (0.4 * (i - 5.2), 0.4 * (j - 4.7));
                 [x.atan2(-side * y).to_degrees(), side * (90.0 - x.hypot(y))]
@@ -120,7 +120,7 @@ mod tests {
             let found = Extent::of(&grid(12, 10, at), 12, false).expect("an extent");
             assert!(found.is_around, "{found:?}");
             assert_eq!(if side > 0.0 { found.north } else { -found.south }, 90.0);
-            // Beside the pole there are only some of them.
+            // A grid beside the pole has only some of the longitudes.
             let beside = |i: f64, j: f64| at(i + 8.0, j);
             let found = Extent::of(&grid(12, 10, beside), 12, false).expect("an extent");
             assert!(!found.is_around && found.east - found.west < 180.0, "{found:?}");

@@ -11,22 +11,22 @@ use crate::real::Real;
 use crate::state::{SPECIES, STATE_FIELDS};
 use crate::tracers::TracerSet;
 
-/// Figures of one frame.
+/// Diagnostics of one frame.
 #[derive(Clone, Debug, Serialize)]
 pub struct FrameFigures {
     /// Time since the start of the run, s.
     pub seconds: f64,
-    /// The largest Courant number, of all that leaves a cell in a time step.
+    /// The largest Courant number: the fraction of a cell's air that leaves it in a time step.
     pub courant: Located,
     /// The fields of the state.
     pub fields: Vec<FieldFigures>,
-    /// Water above each square metre.
+    /// Column content of each species of water.
     pub contents: Vec<ContentFigures>,
-    /// The water budget up to here.
+    /// The water budget from the start to this frame.
     pub water: Water,
 }
 
-/// A value, in the units of its field, and the first place where it stands.
+/// A value, in the units of its field, and its first position.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Located {
     /// The value.
@@ -35,7 +35,7 @@ pub struct Located {
     pub at: [usize; 3],
 }
 
-/// Figures of a field, in its units: those of the tracer.
+/// Statistics of a field, in the units of the tracer.
 #[derive(Clone, Debug, Serialize)]
 pub struct FieldFigures {
     /// Its name.
@@ -48,11 +48,11 @@ pub struct FieldFigures {
     pub mean: f64,
     /// The root mean square of all cells.
     pub rms: f64,
-    /// The same level by level, from the ground up.
+    /// Statistics of each level, from the ground up.
     pub profile: Profile,
 }
 
-/// Figures of the levels of a field, from the ground up, in its units. Length of each: nz.
+/// Statistics of the levels of a field, from the ground up, in its units. Length of each: nz.
 #[derive(Clone, Debug, Serialize)]
 pub struct Profile {
     /// Means.
@@ -65,7 +65,7 @@ pub struct Profile {
     pub max: Vec<f64>,
 }
 
-/// Figures of the column content of a species of water, kg m⁻².
+/// Statistics of the column content of a species of water, kg m⁻².
 #[derive(Clone, Debug, Serialize)]
 pub struct ContentFigures {
     /// Name of the species.
@@ -74,13 +74,13 @@ pub struct ContentFigures {
     pub mean: f64,
     /// The largest.
     pub max: f64,
-    /// Place of the maximum, (j, i).
+    /// Position of the maximum, (j, i).
     pub max_at: [usize; 2],
 }
 
 impl FrameFigures {
-    /// The figures of a summary of the tracers of `set`, `seconds` after the start, for steps of `dt` seconds; `start` is
-    /// the water at the start, kg.
+    /// Diagnostics from the summary of a frame. `set` are the tracers, `seconds` the time since the start, `dt` the
+    /// time step, s, and `start` the water at the start, kg.
     pub fn new<R: Real>(
         summary: &Summary<R>,
         set: &TracerSet,

@@ -1,21 +1,21 @@
-//! Location of a place among the centres of the cells: the four around it, and its coordinates between them.
+//! Location of a point among the cell centres: the four centres around it, and its coordinates between them.
 
 use crate::grid::{Shape, Sides};
 use crate::io::mapping;
 use crate::io::wrf::Domain;
 
-/// Cells around a place, as `c = j nx + i`, with their weights, which add up to 1.
+/// Cells around a point, as `c = j nx + i`, with their weights, which add up to 1.
 pub type Around = [(usize, f64); 4];
 
-/// Largest distance beyond the outermost centres of a place that counts as on them, cells: the uncertainty of
+/// Largest distance beyond the outermost centres, cells, at which a point counts as on them: the uncertainty of
 /// coordinates in single precision on a grid of 1 km.
 const EDGE: f64 = 2e-3;
 
-/// From here to the pole, degrees of latitude, places are told apart on a map of the pole: meridians
+/// Distance from the pole, degrees of latitude, within which points are located on a polar projection, since meridians
 /// meet there.
 const POLAR: f64 = 80.0;
 
-/// A quadrilateral whose corners are as many degrees of longitude apart may hold a pole.
+/// Degrees of longitude between corners of a quadrilateral from which on it may contain a pole.
 const AROUND_POLE: f64 = 60.0;
 
 /// The centres of the cells of a grid.
@@ -28,7 +28,7 @@ pub struct Locator {
 }
 
 impl Locator {
-    /// Those of the grid of a run.
+    /// The cell centres of a run's grid.
     pub fn new(domain: &Domain) -> Self {
         let (shape, sides) = (domain.grid.shape, domain.grid.sides);
         let centres = mapping::centres(domain, false).map(Iterator::collect::<Vec<_>>);
@@ -41,12 +41,12 @@ impl Locator {
         self.earth.is_some()
     }
 
-    /// First centre and distance of centres along x and y, m; `None` on a map of angles.
+    /// First centre and spacing of the centres along x and y, m; `None` if the coordinates are angles.
     pub fn map(&self) -> Option<[[f64; 2]; 2]> {
         self.map
     }
 
-    /// The cells around a place of the map, m; `None` outside, or without a map of lengths.
+    /// The cells around a point of the map, m; `None` outside, or if the map has no lengths.
     pub fn on_map(&self, x: f64, y: f64) -> Option<Around> {
         let [along_x, along_y] = self.map?;
         let Shape { nx, ny, .. } = self.shape;
@@ -54,7 +54,7 @@ impl Locator {
             let s = (at - first) / step;
             if is_periodic {
                 let s = s.rem_euclid(n as f64);
-                // Rounding may have it at n itself.
+                // Rounding may give n itself.
                 let low = (s as usize).min(n - 1);
                 return Some(([low, (low + 1) % n], s - low as f64));
             }
@@ -70,8 +70,8 @@ impl Locator {
         Some(around(nx, i, j, [s, t]))
     }
 
-    /// Longitude and latitude of a place of the map, degrees, also somewhat outside of the grid;
-    /// `None` where they or a map of lengths are not known.
+    /// Longitude and latitude of a point of the map, degrees, also slightly outside of the grid; `None` if the
+    /// latitudes and longitudes or the lengths are unknown.
     pub fn earth_of_map(&self, x: f64, y: f64) -> Option<[f64; 2]> {
         let (earth, [along_x, along_y]) = (self.earth.as_ref()?, self.map?);
         let Shape { nx, ny, .. } = self.shape;
@@ -98,13 +98,13 @@ impl Locator {
         Some([b.atan2(a).to_degrees(), c.atan2(a.hypot(b)).to_degrees()])
     }
 
-    /// The cells around a place on Earth, degrees; `None` outside, or without latitudes.
+    /// The cells around a point on Earth, degrees; `None` outside, or if latitudes are unknown.
     pub fn on_earth(&self, longitude: f64, latitude: f64) -> Option<Around> {
         self.earth.as_ref()?.find([longitude, latitude])
     }
 }
 
-/// The four cells at two columns and two rows, where s and t are how far it is to the second ones.
+/// The four cells at two columns and two rows; s and t are the fractional distances to the second ones.
 fn around(nx: usize, i: [usize; 2], j: [usize; 2], [s, t]: [f64; 2]) -> Around {
     [
         (j[0] * nx + i[0], (1.0 - s) * (1.0 - t)),
@@ -114,16 +114,16 @@ fn around(nx: usize, i: [usize; 2], j: [usize; 2], [s, t]: [f64; 2]) -> Around {
     ]
 }
 
-/// The centres on Earth, and the quadrilaterals between them.
+/// The centres on Earth, and the quadrilaterals between neighbouring centres.
 #[derive(Debug)]
 struct Earth {
     nx: usize,
     /// Longitude and latitude, degrees.
     centres: Vec<[f64; 2]>,
-    /// Quadrilaterals by the bands of latitude that they reach into: column and row of the corner in
-    /// the south-west, and column of that in the south-east.
+    /// Quadrilaterals by the latitude bands that they overlap: column and row of the south-western corner, and column
+    /// of the south-eastern one.
     bands: Vec<Vec<[usize; 3]>>,
-    /// Latitude where the bands start, and how many there are to a degree.
+    /// Latitude of the first band, and number of bands per degree.
     south: f64,
     per_degree: f64,
 }
@@ -159,7 +159,7 @@ impl Earth {
     fn find(&self, place: [f64; 2]) -> Option<Around> {
         let [_, latitude] = place;
         let band = self.band(latitude);
-        // A place on the edge of a band may belong to a quadrilateral that ends there.
+        // A point on the edge of a band may belong to a quadrilateral that ends there.
         let near = band.saturating_sub(1)..=(band + 1).min(self.bands.len() - 1);
         let mut nearest: Option<(f64, [usize; 3], [f64; 2])> = None;
         for &[i, j, east] in near.flat_map(|band| &self.bands[band]) {
@@ -184,18 +184,18 @@ impl Earth {
     }
 }
 
-/// A difference of longitudes on the short way round, degrees.
+/// The shorter difference of two longitudes, degrees.
 fn turn(degrees: f64) -> f64 {
     (degrees + 180.0).rem_euclid(360.0) - 180.0
 }
 
-/// Latitudes that a quadrilateral reaches to, degrees.
+/// Range of latitudes of a quadrilateral, degrees.
 fn latitudes(corners: &[[f64; 2]; 4]) -> [f64; 2] {
     let fold = |f: fn(f64, f64) -> f64, start| corners.iter().map(|c| c[1]).fold(start, f);
     let [mut low, mut high] = [fold(f64::min, f64::INFINITY), fold(f64::max, f64::NEG_INFINITY)];
     let span = |a: &[f64; 2]| corners.iter().map(|b| turn(b[0] - a[0]).abs()).fold(0.0, f64::max);
     let is_wide = corners.iter().map(span).fold(0.0, f64::max) > AROUND_POLE;
-    // Straight edges on the map of the pole come nearer to it than their ends.
+    // On the polar projection a straight edge comes nearer to the pole than its ends.
     let poleward = |latitude: f64| {
         let part = if is_wide { 0.0 } else { (0.5 * AROUND_POLE).to_radians().cos() };
         90.0 - (90.0 - latitude) * part
@@ -209,7 +209,7 @@ fn latitudes(corners: &[[f64; 2]; 4]) -> [f64; 2] {
     [low, high]
 }
 
-/// A centre as it lies from a place: eastward and northward, degrees; on the map of the pole there.
+/// A centre relative to a point: eastward and northward, degrees; near a pole on the polar projection.
 fn seen_from(place: [f64; 2], centre: [f64; 2]) -> [f64; 2] {
     if place[1].abs() <= POLAR {
         return [turn(centre[0] - place[0]), centre[1] - place[1]];
@@ -224,7 +224,8 @@ fn seen_from(place: [f64; 2], centre: [f64; 2]) -> [f64; 2] {
     [x - x0, y - y0]
 }
 
-/// Returns `true` if the origin lies in or near the box around the corners, and these on one side of the Earth.
+/// Returns `true` if the origin is in or near the bounding box of the corners, and the box is less than 180 degrees
+/// wide.
 fn may_hold(corners: &[[f64; 2]; 4]) -> bool {
     (0..2).all(|axis| {
         let of = corners.map(|corner| corner[axis]);
@@ -236,10 +237,10 @@ fn may_hold(corners: &[[f64; 2]; 4]) -> bool {
 
 /// Local coordinates of the origin, from 0 to 1, between the sides of a quadrilateral along its two axes.
 ///
-/// Solves a + b s + c t + d s t = 0 by Newton's method, which converges at once where d is small.
+/// Solves a + b s + c t + d s t = 0 by Newton's method, which converges in one step for d = 0.
 fn inside([p00, p10, p01, p11]: &[[f64; 2]; 4]) -> Option<[f64; 2]> {
     const MOST: usize = 50;
-    /// Rounding error of a number of the order of 1.
+    /// Convergence limit: the rounding error of numbers near 1.
     const NEAR: f64 = 1e-14;
     let b = [p10[0] - p00[0], p10[1] - p00[1]];
     let c = [p01[0] - p00[0], p01[1] - p00[1]];
@@ -277,13 +278,13 @@ mod tests {
         Earth::new(cells.map(|(i, j)| at(i, j)).collect(), SHAPE, Sides::all(side))
     }
 
-    /// Places between the centres, as indices; some on the very edge.
+    /// Points between the centres, as indices; some exactly on the edge.
     fn places() -> impl Iterator<Item = (f64, f64)> {
         let part = |n: usize, count: usize| n as f64 / 20.0 * (count - 1) as f64;
         (0..=20).flat_map(move |m| (0..=20).map(move |n| (part(n, SHAPE.nx), part(m, SHAPE.ny))))
     }
 
-    /// Column and row that a place seems to have.
+    /// Column and row of a point according to its weights.
     fn index(around: &Around) -> (f64, f64) {
         around.iter().fold((0.0, 0.0), |(i, j), (cell, weight)| {
             (i + weight * (cell % SHAPE.nx) as f64, j + weight * (cell / SHAPE.nx) as f64)
@@ -294,7 +295,7 @@ mod tests {
         let earth = earth(&at, Side::Specified);
         for (i, j) in places() {
             let [longitude, latitude] = at(i, j);
-            // Longitudes count from anywhere.
+            // Any multiple of 360 degrees may be added to a longitude.
             for turns in [-360.0, 0.0, 360.0] {
                 let around = earth.find([longitude + turns, latitude]);
                 let (x, y) = index(&around.unwrap_or_else(|| panic!("{i} {j} is not found")));
@@ -319,13 +320,13 @@ mod tests {
         check(|i, j| [turn(178.7 + 0.3 * i), -0.7 + 0.2 * j], 1e-9);
     }
 
-    /// Skewed, as a bilinear map of the indices is, which needs Newton's method.
+    /// A bilinear map of the indices, which needs Newton's method.
     #[test]
     fn places_on_a_skewed_grid() {
         check(|i, j| [10.0 + 0.3 * i + 0.1 * j + 0.01 * i * j, 45.0 + 0.2 * j - 0.1 * i], 1e-9);
     }
 
-    /// A plane over the pole: quadrilaterals are squares on it, and one holds the pole.
+    /// A plane over the pole: quadrilaterals are squares there, and one of them contains the pole.
     #[test]
     fn places_around_a_pole() {
         for side in [1.0, -1.0] {

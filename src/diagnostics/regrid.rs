@@ -1,4 +1,4 @@
-//! Weights from the grid of a run to a regular one.
+//! Weights for the interpolation from the grid of a run to a regular grid.
 
 use std::str::FromStr;
 
@@ -16,9 +16,9 @@ use crate::primitives::csr::Csr;
 /// Interpolation to the other grid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Method {
-    /// By linear interpolation along both axes.
+    /// Linear interpolation along both axes.
     Bilinear,
-    /// As means over the part of a cell that the other grid covers: the total of a field is kept.
+    /// Means over the overlap of cells (area-weighted), which conserve the total of a field.
     Conservative,
 }
 
@@ -29,7 +29,7 @@ pub struct Regular {
     pub coordinates: Coordinates,
     /// Side of a cell, degrees or m.
     pub spacing: f64,
-    /// West, south, east and north edge; `None`: around the grid of the run.
+    /// West, south, east and north edge; `None` for a grid around that of the run.
     pub bounds: Option<Bounds>,
 }
 
@@ -58,16 +58,16 @@ impl FromStr for Bounds {
     }
 }
 
-/// Most cells of a target grid: their number is an int in the files.
+/// Most cells of a target grid: their number is a 32-bit integer in the files.
 const MOST_CELLS: f64 = i32::MAX as f64;
 
-/// Part of a cell that rounding may add to the way from edge to edge.
+/// Rounding error of the number of cells between two edges, as a fraction of a cell.
 const ROUNDING: f64 = 1e-6;
 
-/// Part of a cell that rounding of coordinates in single precision may move a centre off an edge.
+/// Distance by which rounding to single precision may move a centre off an edge, as a fraction of a cell.
 const ON_EDGE: f64 = 1e-4;
 
-/// Longitudes of a parallel, degrees.
+/// Longitudes of a full parallel, degrees.
 const AROUND: f64 = 360.0;
 
 /// Latitude of the north pole, degrees.
@@ -117,8 +117,8 @@ pub fn count(domain: &Domain, regular: Regular) -> Result<usize> {
 ///
 /// # Errors
 ///
-/// [`Error::Usage`] when the grid of the run has no such coordinates, when the target has too many
-/// cells or none that the grid covers, and for conservative weights along longitude and latitude.
+/// [`Error::Usage`] when the grid of the run has no such coordinates, when the target has too many cells or none inside
+/// the grid, and for conservative weights along longitude and latitude.
 pub fn weights(domain: &Domain, regular: Regular, method: Method) -> Result<Weights> {
     let locator = Locator::new(domain);
     let cells = cells(domain, &locator, regular)?;
@@ -143,7 +143,7 @@ pub fn weights(domain: &Domain, regular: Regular, method: Method) -> Result<Weig
     Ok(weights)
 }
 
-/// The cells along both axes.
+/// The cells of the target along both axes.
 fn cells(domain: &Domain, locator: &Locator, regular: Regular) -> Result<[Cells; 2]> {
     let Regular { coordinates, spacing, bounds } = regular;
     let whole = match coordinates {
@@ -178,7 +178,7 @@ fn cells(domain: &Domain, locator: &Locator, regular: Regular) -> Result<[Cells;
             nx = (AROUND / spacing + ROUNDING).floor().max(1.0);
             gap = AROUND - nx * spacing;
         }
-        // A row whose middle is beyond the pole lies nowhere.
+        // A row whose middle is beyond the pole does not exist.
         while ny > 1.0 && south + (ny - 0.5) * spacing > POLE + ROUNDING {
             ny -= 1.0;
         }
@@ -196,8 +196,8 @@ fn cells(domain: &Domain, locator: &Locator, regular: Regular) -> Result<[Cells;
     ])
 }
 
-/// West, south, east and north edge of a grid along meridians and parallels around that of the run,
-/// degrees: multiples of the spacing, with longitudes from -180 to 180 or from 0 to 360.
+/// Edges of a latitude-longitude grid around that of the run, degrees: multiples of the spacing, with longitudes from
+/// -180 to 180 or from 0 to 360.
 fn around_the_grid(domain: &Domain, spacing: f64) -> Option<[f64; 4]> {
     let centres: Vec<[f64; 2]> = mapping::centres(domain, false)?.collect();
     let (shape, sides) = (domain.grid.shape, domain.grid.sides);
@@ -211,20 +211,20 @@ fn around_the_grid(domain: &Domain, spacing: f64) -> Option<[f64; 4]> {
     let [west, east] = [down(extent.west), up(extent.east)];
     let [first, last] = [west + 0.5 * spacing, east - 0.5 * spacing];
     let fits = |start: f64| first >= start && last <= start + AROUND;
-    // Across both the date line and Greenwich no row has longitudes of one kind that grow.
+    // Across both the date line and Greenwich no convention makes the longitudes of a row increase.
     let is_whole =
         extent.is_around || east - west > AROUND - ROUNDING || !(fits(-0.5 * AROUND) || fits(0.0));
     let [west, east] = if is_whole { [-0.5 * AROUND, 0.5 * AROUND] } else { [west, east] };
     Some([west, south, east, up(extent.north)])
 }
 
-/// The grid with its places.
+/// The target grid with its coordinates.
 fn target(locator: &Locator, coordinates: Coordinates, [x, y]: [Cells; 2]) -> Target {
     let place = |at: [f64; 2]| match coordinates {
         Coordinates::Metres => locator.earth_of_map(at[0], at[1]).unwrap_or(at),
         Coordinates::Degrees => at,
     };
-    // A cell that reaches over a pole ends there.
+    // A cell that would reach beyond a pole ends there.
     let limit = |latitude: f64| match coordinates {
         Coordinates::Metres => latitude,
         Coordinates::Degrees => latitude.clamp(-POLE, POLE),
@@ -252,7 +252,7 @@ fn target(locator: &Locator, coordinates: Coordinates, [x, y]: [Cells; 2]) -> Ta
     }
 }
 
-/// Centres of the source in the coordinates that the target has.
+/// Centres of the source in the coordinates of the target.
 fn source(domain: &Domain, coordinates: Coordinates) -> Option<(Coordinates, [Vec<f64>; 2])> {
     let centres = mapping::centres(domain, coordinates == Coordinates::Metres)?;
     let (x, y): (Vec<f64>, Vec<f64>) = centres.map(|[x, y]| (x, y)).unzip();
@@ -297,7 +297,7 @@ fn bilinear(
     })
 }
 
-/// Cells of the source that a cell of the target touches, and the lengths of their overlap.
+/// Cells of the source that overlap a cell of the target along one axis, and the lengths of the overlaps.
 fn overlaps([first, step]: [f64; 2], count: usize, target: Cells) -> Vec<Vec<(usize, f64)>> {
     let start = first - 0.5 * step;
     (0..target.count)
@@ -314,8 +314,7 @@ fn overlaps([first, step]: [f64; 2], count: usize, target: Cells) -> Vec<Vec<(us
         .collect()
 }
 
-/// Cells of both grids are rectangles on the map, and areas are those of the model's cells,
-/// dx dy / (m_x m_y).
+/// Cells of both grids are rectangles on the map; areas are those of the model's cells, dx dy / (m_x m_y).
 fn conservative(
     domain: &Domain,
     [map_x, map_y]: [[f64; 2]; 2],
@@ -324,7 +323,7 @@ fn conservative(
 ) -> Result<Weights> {
     let shape = domain.grid.shape;
     let coordinate = &domain.coordinate;
-    // Square radians where the target is on Earth.
+    // Square radians if the target has latitudes and longitudes.
     let unit = match target.coordinates {
         Coordinates::Degrees => EARTH_RADIUS * EARTH_RADIUS,
         Coordinates::Metres => 1.0,

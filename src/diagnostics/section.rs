@@ -1,35 +1,34 @@
-//! A vertical plane through the fields, along a line between two places.
+//! Vertical cross section through the fields, along a line between two points.
 
 use ndarray::{Array2, Array3};
 
 use crate::grid::Shape;
 
-/// A line through the grid. Places are columns and rows of cells from the centre of the first one.
+/// A line through the grid. Points are in cells, relative to the centre of the first cell.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Line {
-    /// Its beginning, (i, j) in cells.
+    /// Start, (i, j) in cells.
     pub from: [f64; 2],
-    /// Its end, (i, j) in cells.
+    /// End, (i, j) in cells.
     pub to: [f64; 2],
 }
 
-/// Section through the fields.
+/// A vertical cross section.
 #[derive(Clone, Debug)]
 pub struct Cut {
-    /// Four cells around each place along the line, and their weights.
+    /// Four cells around each point along the line, and their weights.
     around: Vec<[([usize; 2], f64); 4]>,
-    /// Height of the middles of the layers, m. Shape: (place, layer).
+    /// Height of the middles of the layers, m. Shape: (point, layer).
     middles: Array2<f64>,
-    /// Height of the faces of the layers, m. Shape: (place, face).
+    /// Height of the interfaces of the layers, m. Shape: (point, interface).
     faces: Array2<f64>,
-    /// Height of the upper side, m.
+    /// Height of the upper edge, m.
     top: f64,
     rows: usize,
 }
 
 impl Line {
-    /// The line of a direction through a place, from side to side of the grid, the shorter way; `angle`
-    /// counts from x to y, in radians.
+    /// The line through a point in a direction, between the sides of the grid; `angle` counts from x to y, in radians.
     pub fn through(place: [f64; 2], angle: f64, shape: Shape) -> Self {
         let direction = [angle.cos(), angle.sin()];
         let most = [shape.nx - 1, shape.ny - 1].map(|last| last as f64);
@@ -50,13 +49,13 @@ impl Line {
         Self { from: reach(-1.0), to: reach(1.0) }
     }
 
-    /// Length where cells have an extent, in its units.
+    /// Length of the line, in the units of the cell size.
     pub fn length(&self, cell: [f64; 2]) -> f64 {
         let [x, y] = [0, 1].map(|axis| (self.to[axis] - self.from[axis]) * cell[axis]);
         x.hypot(y)
     }
 
-    /// Direction of the line where cells have an extent: the share of x and of y in a step along it.
+    /// Unit vector along the line, for cells of a given size.
     pub fn direction(&self, cell: [f64; 2]) -> [f64; 2] {
         let length = self.length(cell);
         [0, 1].map(|axis| (self.to[axis] - self.from[axis]) * cell[axis] / length)
@@ -64,10 +63,10 @@ impl Line {
 }
 
 impl Cut {
-    /// Prepares to cut `columns` places along a line, and `rows` heights from 0 to `top`, at the
-    /// middles of equal parts.
+    /// A section with `columns` points along a line and `rows` heights from 0 to `top`, at the middles of equal
+    /// intervals.
     ///
-    /// Shape of `faces`, the heights of the faces of the layers: (nz + 1, ny, nx). Units: m.
+    /// Shape of `faces`, the heights of the interfaces: (nz + 1, ny, nx). Units: m.
     pub fn new(line: Line, faces: &Array3<f32>, [columns, rows]: [usize; 2], top: f64) -> Self {
         let (levels, ny, nx) = faces.dim();
         let around: Vec<_> = (0..columns)
@@ -91,8 +90,8 @@ impl Cut {
         self.faces.column(0).to_vec()
     }
 
-    /// A field on the section, linear between the middles of the layers, or, where it lives there,
-    /// between their faces; not a number below the ground and above the air.
+    /// A field on the section, linear between the middles of the layers, or between the interfaces if it is defined
+    /// there; NaN below the ground and above the top.
     ///
     /// Shape of `field`: (nz or nz + 1, ny, nx). Returns the shape (rows, columns).
     pub fn of(&self, field: &Array3<f32>) -> Array2<f64> {
@@ -116,7 +115,7 @@ impl Cut {
     }
 }
 
-/// A profile at a height; beyond its ends that of the end.
+/// Value of a profile at a height; constant beyond its ends.
 fn between(heights: Option<&[f64]>, profile: &[f64], z: f64) -> f64 {
     let heights = heights.expect("rows of an array in standard layout");
     let above = heights.partition_point(|&height| height <= z);
@@ -130,7 +129,7 @@ fn between(heights: Option<&[f64]>, profile: &[f64], z: f64) -> f64 {
     profile[above - 1] + share * (profile[above] - profile[above - 1])
 }
 
-/// The four cells `[j, i]` around a place, and their weights.
+/// The four cells `[j, i]` around a point, and their weights.
 pub fn around([x, y]: [f64; 2], [nx, ny]: [usize; 2]) -> [([usize; 2], f64); 4] {
     let along = |at: f64, n: usize| {
         let at = at.clamp(0.0, (n - 1) as f64);
@@ -146,7 +145,7 @@ pub fn around([x, y]: [f64; 2], [nx, ny]: [usize; 2]) -> [([usize; 2], f64); 4] 
     ]
 }
 
-/// The mean of the cells around a place; those that count for nothing may be no numbers.
+/// Weighted mean of the cells around a point; cells of weight 0 may be NaN.
 pub fn mean(around: &[([usize; 2], f64); 4], value: impl Fn([usize; 2]) -> f64) -> f64 {
     around.iter().filter(|(_, weight)| *weight > 0.0).map(|(at, weight)| weight * value(*at)).sum()
 }
@@ -157,7 +156,7 @@ mod tests {
 
     const SHAPE: Shape = Shape { nx: 11, ny: 6, nz: 4 };
 
-    /// A plane field is cut exactly, over a ground that rises.
+    /// A linear field is reproduced exactly, over sloping ground.
     #[test]
     fn linear_fields_are_cut_exactly() {
         let faces =

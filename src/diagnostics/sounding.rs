@@ -24,18 +24,18 @@ pub struct Sounding {
 /// Air lifted from the lowest layer.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Parcel {
-    /// Pressure, Pa, and temperature, K, of each place on its way.
+    /// Pressure, Pa, and temperature, K, along the ascent.
     pub path: Vec<[f64; 2]>,
-    /// Condensation level: pressure, Pa, and temperature, K; `None` if there is none up to the uppermost layer, as in
-    /// dry air.
+    /// Condensation level: pressure, Pa, and temperature, K; `None` if there is no condensation up to the uppermost
+    /// layer, as in dry air.
     pub condensation: Option<[f64; 2]>,
     /// Convective available potential energy, J kg⁻¹.
     pub cape: f64,
-    /// Convective inhibition, the energy to get there, J kg⁻¹, ≤ 0.
+    /// Convective inhibition, the energy needed to reach the buoyant layer, J kg⁻¹, ≤ 0.
     pub cin: f64,
 }
 
-/// Steps of pressure on the way up, Pa.
+/// Pressure step of the ascent, Pa.
 const STEP: f64 = 250.0;
 
 /// Saturation vapour pressure over water. Units: `t` K; returns Pa.
@@ -44,15 +44,15 @@ pub fn saturation_pressure(t: f64) -> f64 {
     vapour_pressure(tr, tr.ln(), f64::C_LIQUID, f64::L_VAPORISATION)
 }
 
-/// Saturation mixing ratio over water. Units: `t` K, `p` Pa; returns kg kg⁻¹; infinite where water boils.
+/// Saturation mixing ratio over water. Units: `t` K, `p` Pa; returns kg kg⁻¹; infinite above the boiling point.
 pub fn saturation_ratio(t: f64, p: f64) -> f64 {
     let e = saturation_pressure(t);
     if e < p { EPSILON * e / (p - e) } else { f64::INFINITY }
 }
 
-/// Temperature at which vapour of a mixing ratio condenses.
+/// Dew point of a mixing ratio.
 ///
-/// e = p qv / (ε + qv) = es(td), solved by halving.
+/// e = p qv / (ε + qv) = es(td), solved by bisection.
 ///
 /// Units: `qv` kg kg⁻¹, `p` Pa; returns K, at least 120.
 pub fn dew_point(qv: f64, p: f64) -> f64 {
@@ -65,8 +65,8 @@ pub fn dew_point(qv: f64, p: f64) -> f64 {
     f64::midpoint(low, high)
 }
 
-/// Change of the temperature of saturated air with the logarithm of pressure, where all that
-/// condenses falls out.
+/// Derivative of the temperature of saturated air with respect to the logarithm of pressure, if all condensate falls
+/// out (pseudoadiabatic).
 ///
 /// dT / d ln p = (rd T + L rs) / (cp + L² rs ε / (rd T²))
 ///
@@ -78,8 +78,8 @@ fn saturated_slope(t: f64, p: f64) -> f64 {
     (R_DRY * t + l * rs) / (CP_DRY + l * l * rs * EPSILON / (R_DRY * t * t))
 }
 
-/// Temperature of saturated air that is lifted or sinks from `from` to `to`, by Heun's rule in steps
-/// of `STEP`. Units: Pa, `t` K; returns K.
+/// Temperature of saturated air after a displacement from pressure `from` to `to`, by Heun's rule in steps of `STEP`.
+/// Units: Pa, `t` K; returns K.
 pub fn saturated_ascent(t: f64, from: f64, to: f64) -> f64 {
     let count = ((from - to).abs() / STEP).ceil().max(1.0) as usize;
     let (mut t, mut p) = (t, from);
@@ -93,18 +93,18 @@ pub fn saturated_ascent(t: f64, from: f64, to: f64) -> f64 {
     t
 }
 
-/// Temperature of dry air that is lifted or sinks. Units: Pa, `t` K; returns K.
+/// Temperature of dry air after an adiabatic displacement. Units: Pa, `t` K; returns K.
 pub fn dry_ascent(t: f64, from: f64, to: f64) -> f64 {
     t * (to / from).powf(R_DRY / CP_DRY)
 }
 
-/// Temperature that dry air of the same density would have. Units: `t` K, `qv` kg kg⁻¹; returns K.
+/// Virtual temperature. Units: `t` K, `qv` kg kg⁻¹; returns K.
 fn virtual_temperature(t: f64, qv: f64) -> f64 {
     t * (1.0 + qv / EPSILON) / (1.0 + qv)
 }
 
 impl Sounding {
-    /// The dew point of each layer, K; NaN where there is no vapour.
+    /// The dew point of each layer, K; NaN without vapour.
     pub fn dew_points(&self) -> Vec<f64> {
         let of = |(&qv, &p): (&f64, &f64)| if qv > 0.0 { dew_point(qv, p) } else { f64::NAN };
         self.qv.iter().zip(&self.p).map(of).collect()
@@ -112,9 +112,8 @@ impl Sounding {
 
     /// The air of the lowest layer, lifted to the uppermost one; `None` without two layers.
     ///
-    /// Energies are those of virtual temperatures: CAPE all that the parcel gains where it is
-    /// lighter than its surroundings, above where it condenses; CIN what it loses below the lowest
-    /// of these places.
+    /// Energies use virtual temperatures. CAPE is the energy gained where the parcel is buoyant above its condensation
+    /// level; CIN is the energy lost below the lowest buoyant layer.
     pub fn lift(&self) -> Option<Parcel> {
         let (&[start, ..], &[t, ..], &[qv, ..]) = (&*self.p, &*self.t, &*self.qv) else {
             return None;
@@ -149,7 +148,7 @@ impl Sounding {
         Some(Parcel { path, condensation, cape, cin })
     }
 
-    /// A profile at a pressure, linear in its logarithm. Units: `p` Pa.
+    /// A profile interpolated to a pressure, linear in the logarithm. Units: `p` Pa.
     fn at(&self, profile: &[f64], p: f64) -> f64 {
         let above = self.p.partition_point(|&q| q > p).clamp(1, self.p.len() - 1);
         let [below, there] = [self.p[above - 1], self.p[above]];
@@ -162,7 +161,7 @@ impl Sounding {
 mod tests {
     use super::*;
 
-    /// Dew point, and saturation at freezing (611 Pa), which everybody knows.
+    /// Dew point, and the well-known saturation vapour pressure at freezing (611 Pa).
     #[test]
     fn the_dew_point_undoes_saturation() {
         assert!((saturation_pressure(273.15) - 611.0).abs() < 2.0);
@@ -174,7 +173,8 @@ mod tests {
     }
 
     /// Saturated air at 20 degrees and 1000 hPa has an equivalent potential temperature of about 333 K.
-    /// At 400 hPa dry air of it has -17 degrees; the 2 g/kg of vapour that are left keep back some 4 K.
+    /// At 400 hPa dry air of that potential temperature has -17 degrees; 2 g/kg of remaining vapour account for some 4
+    /// K.
     #[test]
     fn saturated_air_cools_as_on_a_diagram() {
         let t = saturated_ascent(293.15, 1e5, 4e4) - 273.15;
@@ -201,14 +201,14 @@ mod tests {
         assert!(Sounding::default().lift().is_none());
     }
 
-    /// Dry air condenses nowhere, and has no energy of condensation.
+    /// Dry air does not condense, and has no CAPE.
     #[test]
     fn dry_air_has_no_level_of_condensation() {
         let parcel = column(0.25, 0.0).lift().expect("a parcel");
         assert_eq!((parcel.condensation, parcel.cape, parcel.cin), (None, 0.0, 0.0));
     }
 
-    /// Far below saturation the path is a dry adiabat.
+    /// Far below saturation the ascent is a dry adiabat.
     #[test]
     fn dry_air_keeps_its_potential_temperature() {
         let parcel = column(0.2, 1e-6).lift().expect("a parcel");

@@ -1,4 +1,4 @@
-//! Places of interest on the grid of a run, and the operator that takes a level to them.
+//! Stations on the grid of a run, and the sparse operator that interpolates a level to them.
 
 use std::path::Path;
 
@@ -11,13 +11,12 @@ use crate::io::wrf::Domain;
 use crate::os_text::Shown;
 use crate::primitives::csr::Csr;
 
-/// Finds places on the grid of a run; row r of the operator interpolates to the r-th of them,
-/// linearly along both axes.
+/// Locates stations on the grid of a run; row r of the operator interpolates to station r, linearly along both axes.
 ///
 /// # Errors
 ///
-/// [`Error::Input`] about the file of the places, with the line, when one lies outside of the
-/// centres of the cells, or when the grid has no coordinates of their kind.
+/// [`Error::Input`] about the file of the stations, with the line, when one is outside of the cell centres, or when the
+/// grid lacks its kind of coordinates.
 #[expect(clippy::missing_panics_doc, reason = "a terrain is in standard layout")]
 pub fn locate(path: &Path, stations: &Stations, domain: &Domain) -> Result<(Vec<Place>, Csr<f64>)> {
     let locator = Locator::new(domain);
@@ -65,7 +64,7 @@ pub fn locate(path: &Path, stations: &Stations, domain: &Domain) -> Result<(Vec<
     Ok((places, matrix))
 }
 
-/// Message about a place outside, with the extent of the grid.
+/// Message about a station outside, with the extent of the grid.
 fn outside(
     station: &Station,
     coordinates: Coordinates,

@@ -12,7 +12,7 @@ use crate::io::reader::nearest;
 use crate::io::text;
 use crate::os_text::Shown;
 
-/// The limits that come with the program: those for two builds in single precision.
+/// Built-in limits, for two builds in single precision.
 pub const SHIPPED: &str = include_str!("../../validation/tolerances.toml");
 
 /// Tolerances of a variable.
@@ -23,10 +23,9 @@ pub struct Limits {
     pub atol: f64,
     /// Difference relative to the value in the first file, added to `atol`.
     pub rtol: f64,
-    /// Share of the values that may lie beyond `atol + rtol |a|`.
+    /// Share of the values that may exceed `atol + rtol |a|`.
     pub outliers: f64,
-    /// Largest root mean square of the errors, in per cent of that of the first file; `atol` is
-    /// added to it.
+    /// Largest root mean square of the errors, in per cent of that of the first file; `atol` is added.
     pub rms_percent: Option<f64>,
     #[serde(flatten, skip_serializing)]
     unknown: BTreeMap<String, toml::Value>,
@@ -35,7 +34,7 @@ pub struct Limits {
 impl Limits {
     const KEYS: [&str; 4] = ["atol", "rtol", "outliers", "rms_percent"];
 
-    /// These limits with more room for a single value.
+    /// These limits with a wider limit for single values.
     pub fn widened(&self, by: Band) -> Self {
         Self { atol: self.atol + by.atol, rtol: self.rtol + by.rtol, ..self.clone() }
     }
@@ -56,7 +55,7 @@ impl Limits {
     }
 }
 
-/// The limits of a file.
+/// Limits for the comparison of two files.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq)]
 #[serde(default)]
 pub struct Tolerances {
@@ -74,8 +73,7 @@ impl Tolerances {
     ///
     /// # Errors
     ///
-    /// Those of [`text::read`]; [`Error::Usage`] when it is not TOML, has a key that
-    /// means nothing, or a limit that is no limit.
+    /// Those of [`text::read`]; [`Error::Usage`] when the file is not TOML, has an unknown key, or an invalid limit.
     pub fn read(path: &Path) -> Result<Self> {
         let text = text::read(path)?;
         Self::parse(&text).map_err(|message| Error::Usage(format!("{}: {message}", path.shown())))
@@ -109,13 +107,13 @@ impl Tolerances {
         self.variables.get(variable).unwrap_or(&self.default)
     }
 
-    /// The largest relative difference of a total, when there is a limit to it.
+    /// The largest relative difference of a total; `None` if it is not limited.
     pub fn of_total(&self, name: &str) -> Option<f64> {
         self.totals.get(name).copied()
     }
 }
 
-/// Fails on the first of some keys that mean nothing.
+/// Fails on the first unknown key.
 fn refuse<'a>(
     mut unknown: impl Iterator<Item = &'a String>,
     place: &str,

@@ -1,4 +1,4 @@
-//! Precipitation and water of the whole domain, at the last time that two files share.
+//! Precipitation and water of the whole domain, at the last common time of two files.
 
 use ndarray::{Array2, ArrayD};
 use serde::Serialize;
@@ -12,14 +12,14 @@ use crate::mass::{AirMass, Layered, MassCoordinate};
 /// Names of the totals.
 pub const NAMES: [&str; 5] = ["RAINNC", "SNOWNC", "rain", "snow", "water"];
 
-/// Names of the precipitation of a run and of `nwp-mini columns`.
+/// Names of the precipitation in output of runs and of `nwp-mini columns`.
 const PRECIPITATION: [&str; 4] = ["RAINNC", "SNOWNC", "rain", "snow"];
 
-/// Names of the water of a run and of `nwp-mini columns`; the first of each must be there.
+/// Names of the water species in output of runs and of `nwp-mini columns`; the first must be present.
 const WATER: [[&str; 5]; 2] =
     [["QVAPOR", "QCLOUD", "QRAIN", "QICE", "QSNOW"], ["q", "qc", "qr", "qi", "qs"]];
 
-/// A total of the two files, in the unit that [`Total::what`] names.
+/// A total of the two files, in the unit given in [`Total::what`].
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Total {
     /// Quantity that is summed.
@@ -30,15 +30,15 @@ pub struct Total {
     pub a: f64,
     /// Sum of the second file.
     pub b: f64,
-    /// Difference relative to the first; `None` where the first alone is zero.
+    /// Difference relative to the first; `None` if the first is zero and the second is not.
     pub relative: Option<f64>,
-    /// Largest relative difference; `None`: not judged.
+    /// Largest relative difference; `None` if the total is not judged.
     pub limit: Option<f64>,
-    /// `true` if it passes.
+    /// `true` if the difference is within the limit.
     pub pass: bool,
 }
 
-/// The totals that both files allow; `limit` tells how far each may differ, relative to the first.
+/// The totals that both files have; `limit` is the largest relative difference.
 ///
 /// # Errors
 ///
@@ -77,7 +77,7 @@ pub fn compare(a: &Reader, b: &Reader, limit: impl Fn(&str) -> Option<f64>) -> R
 /// A file at one time.
 struct Source<'r> {
     reader: &'r Reader,
-    /// The last time that this file and the other have.
+    /// The last time that both files have.
     time: usize,
 }
 
@@ -92,7 +92,7 @@ impl<'r> Source<'r> {
         Ok(Self { reader, time: times.saturating_sub(1) })
     }
 
-    /// A numeric variable at the time, if there is one.
+    /// A numeric variable at the time; `None` if the file has none.
     fn field(&self, name: &str) -> Result<Option<ArrayD<f64>>> {
         if !self.reader.has(name) {
             return Ok(None);
@@ -112,10 +112,10 @@ impl<'r> Source<'r> {
         Ok(ArrayD::from_shape_vec(shape, values).ok())
     }
 
-    /// The sum of the species in every cell; those that are missing or of another shape are zero.
+    /// The sum of the species in every cell; a species that is missing or of another shape counts as zero.
     fn water(&self, [vapour, rest @ ..]: [&str; 5]) -> Result<Option<ArrayD<f64>>> {
         let Some(mut sum) = self.field(vapour)? else { return Ok(None) };
-        // A lone tracer named q, as of `nwp-mini transport`, is no water.
+        // A single tracer named q, as of `nwp-mini transport`, is not water.
         if !rest.iter().any(|name| self.reader.has(name)) {
             return Ok(None);
         }
@@ -127,7 +127,7 @@ impl<'r> Source<'r> {
         Ok(Some(sum))
     }
 
-    /// Mass of the water whose mixing ratios are given, kg, if the file knows the mass of its air.
+    /// Mass of water with the given mixing ratios, kg; `None` if the file lacks the air mass.
     fn masses(&self, ratios: &ArrayD<f64>) -> Result<Option<f64>> {
         let &[nz, ny, nx] = ratios.shape() else { return Ok(None) };
         let shape = Shape { nx, ny, nz };
@@ -175,7 +175,7 @@ impl<'r> Source<'r> {
             fnp: vec![0.5; nz],
             unit: dx * dy / <f64 as Constants>::GRAVITY,
         };
-        // Cell masses do not depend on the kind of sides.
+        // Cell masses do not depend on the kinds of sides.
         let grid = Grid { shape, dx, dy, sides: Sides::all(Side::Open) };
         Ok(Some(AirMass::new(&grid, &coordinate).cell))
     }

@@ -12,7 +12,7 @@ use crate::os_text::Shown;
 use crate::tracers::TracerSet;
 use crate::wsm5::tuning::{Parameter, Tuning};
 
-/// Most members: beyond any use, and few enough for the notes of a GPU to tell them apart.
+/// Most members: more than any use, and few enough for the notes of a GPU.
 pub const MOST_MEMBERS: usize = 512;
 
 #[derive(Debug, Deserialize)]
@@ -65,8 +65,8 @@ impl Ensemble {
     ///
     /// # Errors
     ///
-    /// [`Error::Usage`] with the file, the key, the value and the expectation: for text that is
-    /// not TOML, for unknown keys and names, and for numbers out of bounds.
+    /// [`Error::Usage`] with the file, the key, the value and the expectation: for text that is not TOML, for unknown
+    /// keys and names, and for numbers out of bounds.
     pub fn parse(path: &Path, text: &str) -> Result<Self> {
         let refused = |message: String| Error::Usage(format!("{}: {message}", path.shown()));
         let file: Text = toml::from_str(text).map_err(|error| {
@@ -111,8 +111,7 @@ impl Ensemble {
     ///
     /// # Errors
     ///
-    /// [`Error::Usage`] for levels that are not there, and for noise that is smooth over more than
-    /// the grid.
+    /// [`Error::Usage`] for levels outside of the grid, and for noise with a correlation length beyond the grid.
     pub fn check(&self, grid: &Grid) -> Result<()> {
         let shape = grid.shape;
         let extent = (shape.nx as f64 * grid.dx).max(shape.ny as f64 * grid.dy);
@@ -173,7 +172,7 @@ impl ChangeText {
     }
 }
 
-/// Two numbers of which the second is not the smaller one, and the first at least `least`.
+/// Two numbers in ascending order, the first at least `least`.
 fn rising([low, high]: [f64; 2], least: f64) -> Result<[f64; 2], String> {
     if low >= least && low <= high && high.is_finite() {
         return Ok([low, high]);
@@ -240,7 +239,7 @@ mod tests {
             sum += factor.ln();
         }
         assert!((0.5..0.52).contains(&low) && (1.95..=2.0).contains(&high), "{low} {high}");
-        // Even in the logarithm: five standard deviations of the mean.
+        // Uniform in the logarithm: five standard deviations of the mean.
         assert!((sum / 199.0).abs() < 5.0 * 0.4 / 199_f64.sqrt(), "{sum}");
     }
 

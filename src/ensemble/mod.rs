@@ -26,11 +26,11 @@ pub struct Ensemble {
     pub members: usize,
     /// Seed of all random numbers.
     pub seed: u64,
-    /// `true` if member 0 goes without random changes.
+    /// `true` if member 0 is a control without perturbations.
     pub control: bool,
-    /// `true` if every member is written; otherwise mean and spread alone.
+    /// `true` if every member is written; `false` for mean and spread only.
     pub writes_members: bool,
-    /// The parameters that differ.
+    /// The perturbed parameters.
     pub changes: Vec<Change>,
     /// Perturbations of the initial state.
     pub disturbances: Vec<Disturbance>,
@@ -40,7 +40,7 @@ pub struct Ensemble {
     pub text: String,
 }
 
-/// Variation of a parameter of the microphysics from member to member.
+/// Perturbation of a parameter of the microphysics between members.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Change {
     /// The parameter.
@@ -52,35 +52,34 @@ pub struct Change {
 /// Source of the values of a parameter.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Law {
-    /// The scheme's own value times a factor, whose logarithm is spread evenly between two others.
+    /// The scheme's value times a factor with a log-uniform distribution between two bounds.
     Factor([f64; 2]),
-    /// Spread evenly between two values, in the parameter's unit.
+    /// Uniformly distributed between two values, in the parameter's unit.
     Range([f64; 2]),
-    /// One for each member, the control included.
+    /// A value for each member, including the control.
     Values(Vec<f64>),
 }
 
-/// Variation of a field of the initial state from member to member.
+/// Perturbation of a field of the initial state between members.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Disturbance {
-    /// Its number among the fields of the state.
+    /// Index among the fields of the state.
     pub field: usize,
     /// Standard deviation: of potential temperature, K; of water, relative to the content.
     pub amplitude: f64,
-    /// Distance at which the correlation of two places falls to exp(-1/2), m; 0: none has any with
-    /// another.
+    /// Distance at which the correlation is exp(-1/2), m; 0 for uncorrelated noise.
     pub length: f64,
-    /// The levels k that it acts on; all without.
+    /// Range of levels k; `None` for all.
     pub levels: Option<Range<usize>>,
 }
 
 impl Ensemble {
-    /// Returns `true` if a member goes without random changes.
+    /// Returns `true` if a member has no perturbations.
     pub fn is_control(&self, member: usize) -> bool {
         self.control && member == 0
     }
 
-    /// The place of a member's random numbers for something of this name.
+    /// Position of a member's random numbers for a quantity of this name in the tree of random numbers.
     fn random(&self, kind: &str, name: &str, member: usize) -> Random {
         Random::new(self.seed).named(kind).named(name).at(member as u64)
     }
@@ -104,20 +103,19 @@ impl Ensemble {
         })
     }
 
-    /// The values of a parameter, one for each member, as their schemes have them.
+    /// The values of a parameter for each member.
     pub fn values(&self, change: &Change) -> Vec<f64> {
         let value = |member| self.tuning(member).get(change.parameter.name);
         (0..self.members).filter_map(value).collect()
     }
 
-    /// Makes the initial state of a member out of that of the input.
+    /// Makes the initial state of a member from that of the input.
     ///
-    /// θ' = θ + a n, q' = max(q + a n q, 0), with noise n of mean 0 and variance 1, another one on
-    /// every level.
+    /// θ' = θ + a n, q' = max(q + a n q, 0), with noise n of mean 0 and variance 1, independent on each level.
     ///
     /// # Panics
     ///
-    /// When the state is not of this grid.
+    /// When the state has another grid.
     pub fn disturb<R: Real>(&self, member: usize, grid: &Grid, state: &mut State<R>) {
         if self.is_control(member) {
             return;

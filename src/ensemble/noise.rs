@@ -1,18 +1,18 @@
-//! Noise on a level of the grid, smooth over a given distance.
+//! Noise on a level of the grid with a given correlation length.
 //!
 //! # Decisions
 //!
-//! **White noise is smoothed with weights of unit norm.** The squares of the Gaussian's weights add up to 1, and there
-//! is noise beyond the sides too, so that the variance is 1 everywhere.
+//! **White noise is smoothed with weights of unit norm.** The squares of the Gaussian's weights add up to 1, and white
+//! noise continues beyond the sides, so that the variance is 1 everywhere.
 
 use crate::grid::Grid;
 use crate::random::Random;
 
-/// Most standard deviations of the filter that its weights reach: those beyond are below exp(-8).
+/// Half width of the filter in standard deviations: weights beyond are below exp(-8).
 const REACH: f64 = 4.0;
 
-/// Makes levels of noise with mean 0, variance 1 everywhere, and the correlation
-/// exp(-d² / 2 L²) of places at the distance d.
+/// Generator of levels of noise with mean 0, variance 1 everywhere, and the correlation exp(-d² / 2 L²) at the distance
+/// d.
 #[derive(Clone, Debug)]
 pub(super) struct Noise {
     x: Filter,
@@ -25,15 +25,14 @@ struct Filter {
     /// Cells of the axis.
     count: usize,
     is_periodic: bool,
-    /// From `reach` cells before a cell to as many behind it; the sum of the squares of what each
-    /// cell counts for is 1.
+    /// Weights from `reach` cells before a cell to `reach` cells behind it; the sum of their squares is 1.
     weights: Vec<f64>,
 }
 
 impl Filter {
-    /// For the correlation length `length`, in cells.
+    /// A filter for the correlation length `length`, in cells.
     ///
-    /// Noise that is smoothed by a Gaussian has one of √2 times its width as its correlation.
+    /// The correlation of smoothed noise is a Gaussian of √2 times the width of the filter.
     fn new(count: usize, is_periodic: bool, length: f64) -> Self {
         let width = length / std::f64::consts::SQRT_2;
         let reach = (REACH * width).ceil() as usize;
@@ -52,7 +51,7 @@ impl Filter {
         self.weights.len() / 2
     }
 
-    /// Weight of each cell: around a short periodic axis one is met more than once.
+    /// Weight of each cell: on a short periodic axis a cell occurs more than once.
     fn shares(&self) -> Vec<f64> {
         if !self.is_periodic {
             return self.weights.clone();
@@ -64,12 +63,12 @@ impl Filter {
         shares
     }
 
-    /// Cells that the noise of all cells is made of.
+    /// Number of cells of white noise.
     fn extent(&self) -> usize {
         self.count + 2 * self.reach()
     }
 
-    /// The number of such a cell: the same for one cell met again around a periodic axis.
+    /// Index of such a cell; on a periodic axis repeated cells have the same index.
     fn number(&self, at: usize) -> u64 {
         let cell = at as i64 - self.reach() as i64;
         let cell = if self.is_periodic { cell.rem_euclid(self.count as i64) } else { cell };
@@ -78,7 +77,7 @@ impl Filter {
 }
 
 impl Noise {
-    /// For a correlation length, m, on a grid.
+    /// Noise with a correlation length, m, on a grid.
     pub(super) fn new(grid: &Grid, length: f64) -> Self {
         let Grid { shape, dx, dy, sides } = *grid;
         Self {
@@ -87,11 +86,11 @@ impl Noise {
         }
     }
 
-    /// A level of noise; the random numbers are those of the cells below `place`. Shape: (ny, nx).
+    /// A level of noise from the random numbers below `place` in the tree, one for each cell. Shape: (ny, nx).
     pub(super) fn plane(&self, place: Random) -> Vec<f64> {
         let (nx, wide) = (self.x.count, self.x.extent());
-        // Beyond the sides that are not periodic there is noise too, or the variance would be less
-        // at them.
+        // White noise continues beyond sides that are not periodic, since the variance would be smaller near them
+        // otherwise.
         let row = |j: usize| {
             let place = place.at(self.y.number(j));
             let white: Vec<f64> = (0..wide).map(|i| place.at(self.x.number(i)).normal()).collect();
@@ -123,7 +122,7 @@ mod tests {
         Grid { shape: Shape { nx, ny, nz: 1 }, dx: DX, dy: DX, sides: Sides::all(side) }
     }
 
-    /// The mean over planes of the products of values at two places.
+    /// The mean over planes of the products of values at two points.
     fn product(planes: &[Vec<f64>], a: usize, b: usize) -> f64 {
         planes.iter().map(|plane| plane[a] * plane[b]).sum::<f64>() / planes.len() as f64
     }
@@ -146,7 +145,7 @@ mod tests {
             }
             for away in [1, 3, 5] {
                 let d = away as f64;
-                // Around a ring, a place is met at the distance the other way round as well.
+                // On a ring two points are also correlated by the longer way.
                 let of = |d: f64| (-d * d / 18.0).exp();
                 for (count, to, name) in [(nx, away, "x"), (ny, away * nx, "y")] {
                     let found = product(&planes, 0, to);
@@ -177,7 +176,7 @@ mod tests {
         let noise = Noise::new(&grid(nx, ny, Side::Periodic), 20.0 * DX);
         let plane = noise.plane(place);
         let step = |a: usize, b: usize| (plane[a] - plane[b]).abs();
-        // Smooth over the seam as inside: all but uniform here.
+        // Smooth across the seam too: nearly uniform here.
         assert!(step(0, nx - 1) < 0.2 && step(0, 1) < 0.2, "{plane:?}");
         let white = Noise::new(&grid(nx, ny, Side::Specified), 0.0).plane(place);
         assert_eq!(white[nx + 2], place.at(1).at(2).normal());

@@ -1,4 +1,4 @@
-//! Between two values.
+//! Interpolation between two values.
 
 use ndarray::{Array, Dimension, Zip};
 

@@ -1,4 +1,4 @@
-//! Vertical mass fluxes that close the balance of every cell.
+//! Vertical mass fluxes from continuity.
 
 use ndarray::parallel::prelude::*;
 use ndarray::{Array2, Array3, Axis};
@@ -6,16 +6,16 @@ use ndarray::{Array2, Array3, Axis};
 use crate::mass::{MassCoordinate, MassFlux};
 use crate::real::Real;
 
-/// Continuity of the air over fixed columns, with the scratch that it needs.
+/// Continuity of the air over fixed columns, with its work space.
 #[derive(Clone, Debug)]
 pub struct Continuity {
-    /// Hybrid coefficients of all that lies below a face. Length of each: nz + 1.
+    /// Hybrid coefficients of the air below each face. Length of each: nz + 1.
     below: [Vec<f64>; 2],
     /// Column mass, Pa. Shape: (ny, nx).
     mu: Array2<f64>,
     /// Convergence in each column. Shape: (ny, nx). Units: kg s⁻¹.
     gains: Array2<f64>,
-    /// Upward flux through the face at hand. Shape: (ny, nx). Units: kg s⁻¹.
+    /// Upward flux through the current face. Shape: (ny, nx). Units: kg s⁻¹.
     rising: Array2<f64>,
 }
 
@@ -42,8 +42,8 @@ impl Continuity {
         }
     }
 
-    /// Hybrid coefficients of all that lies below a face: of the column mass, and beside it.
-    /// Length of each: nz + 1. Units: 1 and Pa.
+    /// Hybrid coefficients of the air below each face: the factor of the column mass, and the constant part. Length of
+    /// each: nz + 1. Units: 1 and Pa.
     pub fn below(&self) -> [&[f64]; 2] {
         self.below.each_ref().map(Vec::as_slice)
     }
@@ -53,13 +53,11 @@ impl Continuity {
         &self.mu
     }
 
-    /// Sets the fluxes through the z-faces by continuity from the ground up; returns what each
-    /// column gains, kg s⁻¹.
+    /// Sets the fluxes through the z-faces by continuity from the ground up; returns the gain of each column, kg s⁻¹.
     ///
-    /// That gain, which the lid would have to let out, stays in the column, and the layers share
-    /// it by their masses. It comes from rounding: in single precision some 1e-2 Pa/h on a grid of
-    /// 30 km. The uppermost layer alone would grow by a part in 10⁵ in an hour, and a constant
-    /// tracer with it.
+    /// The gain stays in the column instead of leaving through the lid, and is distributed over the layers by their
+    /// masses. It comes from rounding: in single precision some 1e-2 Pa/h on a grid of 30 km. In the uppermost layer
+    /// alone it would change the mass, and a constant tracer, by a part in 10⁵ in an hour.
     pub fn close<R: Real>(&mut self, flux: &mut MassFlux<R>) -> &Array2<f64> {
         let Self { below: [c1, c2], mu, gains, rising } = self;
         let MassFlux { x, y, z } = flux;
@@ -72,7 +70,7 @@ impl Continuity {
             .zip(rising.axis_iter_mut(Axis(0)).into_par_iter())
             .enumerate()
             .for_each(|(j, ((mut z, mut gains), mut rising))| {
-                // Exact for single precision, whose differences fit into a double.
+                // Exact in single precision, since a double holds its differences.
                 let gain = |k: usize, i: usize| {
                     (x[[k, j, i]].f64() - x[[k, j, i + 1]].f64())
                         + (y[[k, j, i]].f64() - y[[k, j + 1, i]].f64())

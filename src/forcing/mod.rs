@@ -1,14 +1,14 @@
 //! Prescribed input: mass fluxes, the air that the microphysics reads, boundary values.
 //!
-//! An input tells of them at the times of its frames. Between two frames they are linear in time,
-//! but for the vertical fluxes, which follow from the horizontal ones by continuity.
+//! An input gives them at the times of its frames. Between two frames they are linear in time, except the vertical
+//! fluxes, which follow from the horizontal ones by continuity.
 //!
 //! # Decisions
 //!
-//! **Fluxes are those of the middle of a step, air and boundary values those of its end.** They are taken where they
-//! are used: at the time of a frame the boundary rows hold exactly the values of the frame. Horizontal fluxes are
-//! linear in time, and vertical ones follow from them by continuity in every step: rounded one by one, the three would
-//! not close the balance of a cell.
+//! **Fluxes are those of the middle of a step, air and boundary values those of its end.** Each is taken at the time of
+//! its use: at the time of a frame the boundary rows hold exactly the values of the frame. Horizontal fluxes are linear
+//! in time; vertical ones follow from them by continuity in every step, since three separately rounded fluxes would not
+//! close the mass balance of a cell.
 
 pub mod blend;
 mod continuity;
@@ -32,21 +32,21 @@ pub struct Forcing<R> {
     pub flux: MassFlux<R>,
     /// The air that the microphysics reads.
     pub environment: Environment<R>,
-    /// Values of the fields of [`State`](crate::state::State), in its order and units, for air that
-    /// flows in; `None` where it has those of the neighbour inside.
+    /// Boundary values of the fields of [`State`](crate::state::State), in its order and units; `None` for the value of
+    /// the neighbour inside.
     pub inflow: Vec<Option<BoundaryValues<R>>>,
 }
 
-/// A time between two frames of the input, or beyond the last of them.
+/// A time between two frames of the input, or after the last frame.
 ///
 /// The frames are shared, not copied.
 #[derive(Clone, Debug)]
 pub struct Moment<R> {
-    /// Number of the frame before, which changes whenever the two frames do.
+    /// Index of the earlier frame, which changes whenever the two frames do.
     pub number: usize,
-    /// Frame before.
+    /// The earlier frame.
     pub before: Arc<Forcing<R>>,
-    /// Frame after; `None` if the one before holds from here on.
+    /// The later frame; `None` if the earlier one is valid from here on.
     pub after: Option<Arc<Forcing<R>>>,
     /// Weight of the later frame for the fluxes, 0 to 1.
     pub flux_weight: f64,
@@ -57,7 +57,7 @@ pub struct Moment<R> {
 }
 
 impl<R: Real> Moment<R> {
-    /// The time of a frame that holds for good.
+    /// The time of a frame that is always valid.
     pub fn lasting(forcing: &Arc<Forcing<R>>) -> Self {
         Self {
             number: 0,
@@ -69,7 +69,7 @@ impl<R: Real> Moment<R> {
         }
     }
 
-    /// The same at a time, s since the first frame.
+    /// The same at a given time, s since the first frame.
     #[must_use]
     pub fn at(self, seconds: f64) -> Self {
         Self { seconds, ..self }
@@ -83,7 +83,7 @@ impl<R: Real> Moment<R> {
         std::array::from_fn(|n| between(a[n], b[n], weight))
     }
 
-    /// The same in double precision: every value as it is.
+    /// The same in double precision, with exact values.
     pub fn widened(&self) -> Moment<f64> {
         Moment {
             number: self.number,
@@ -97,10 +97,10 @@ impl<R: Real> Moment<R> {
 }
 
 impl<R: Real> Forcing<R> {
-    /// Sets all that drives a step.
+    /// Sets all forcing of a step.
     ///
-    /// The vertical fluxes follow from continuity: each rounded alone, the three would not close
-    /// the balance of a cell.
+    /// The vertical fluxes follow from continuity: separately rounded fluxes would not close the mass balance of a
+    /// cell.
     pub fn set(&mut self, moment: &Moment<R>, continuity: &mut Continuity) {
         let [a, b] = moment.frames();
         blend(&mut self.flux.x, &a.flux.x, &b.flux.x, moment.flux_weight);
@@ -117,7 +117,7 @@ impl<R: Real> Forcing<R> {
         }
     }
 
-    /// Sets the air alone.
+    /// Sets the air only.
     pub fn set_air(&mut self, moment: &Moment<R>) {
         let out = &mut self.environment;
         let [a, b] = moment.frames().map(|frame| &frame.environment);
@@ -161,7 +161,7 @@ impl<R: Real> Forcing<R> {
 }
 
 impl<R> Moment<R> {
-    /// The two frames; twice the one before where it holds from here on.
+    /// The two frames; the earlier one twice if there is no later one.
     fn frames(&self) -> [&Forcing<R>; 2] {
         [&self.before, self.after.as_ref().unwrap_or(&self.before)]
     }

@@ -1,4 +1,4 @@
-//! Arguments of kernels that have no file of their own for it: one struct each, alike in Rust and in CUDA.
+//! Argument structs of the kernels of several files, the same in Rust and in CUDA.
 
 use crate::advection::gpu::TransportArgs;
 use crate::mass::gpu::LayeredPointers;
@@ -8,13 +8,13 @@ shared_struct! {
     /// Arguments of the sum of all water.
     #[derive(Default)]
     pub struct WaterArgs<R> {
-        /// The water fields one after the other, (field, k, j, i).
+        /// The water fields, contiguous, (field, k, j, i).
         water: ReadPointer<R>, "kg kg⁻¹";
         /// Mass of the cells.
         mass: LayeredPointers<R>, "kg";
-        /// One sum for each level and block.
+        /// Partial sums by level and block.
         sums: DevicePointer<f64>, "kg";
-        /// Places of a row.
+        /// Elements of a row.
         pitch: i32, "1";
         /// Cells from south to north.
         ny: i32, "1";
@@ -22,24 +22,24 @@ shared_struct! {
         first_row: i32, "1";
         /// First row beyond it.
         end_row: i32, "1";
-        /// Place of the first column of the region in its row.
+        /// Position of the first column of the region in its row.
         first_column: i32, "1";
-        /// The first place beyond it.
+        /// Position after the last column of the region.
         end_column: i32, "1";
     }
 }
 
 shared_struct! {
-    /// Arguments of the sum of the terms of a step.
+    /// Arguments of the sums of the water budget of a step.
     #[derive(Default)]
     pub struct TallyArgs<R> {
-        /// The planes of the terms of each state, one after the other, (term, j, i).
+        /// The planes of the terms of each state, contiguous, (term, j, i).
         planes: ReadPointer<DevicePointer<R>>, "kg m⁻²";
         /// Area of the cells, (j, i).
         area: ReadPointer<f64>, "m²";
-        /// One sum for each state, block and term, added to.
+        /// Partial sums by state, block and term; accumulated.
         sums: DevicePointer<f64>, "kg";
-        /// Places of a row.
+        /// Elements of a row.
         pitch: i32, "1";
         /// Cells from south to north.
         ny: i32, "1";
@@ -47,13 +47,13 @@ shared_struct! {
         first_row: i32, "1";
         /// First row beyond it.
         end_row: i32, "1";
-        /// Place of the first column of the region in its row.
+        /// Position of the first column of the region in its row.
         first_column: i32, "1";
-        /// The first place beyond it.
+        /// Position after the last column of the region.
         end_column: i32, "1";
         /// Blocks of a state.
         blocks: i32, "1";
-        /// Fills the struct up.
+        /// Padding.
         filler: i32, "1";
     }
 }
@@ -68,44 +68,44 @@ shared_struct! {
         tally: TallyArgs<R>, "see there";
         /// The notes of the steps, on the device.
         notes: DevicePointer<u64>, "1";
-        /// The same where the host sees them.
+        /// Copy of the notes in host-mapped memory.
         shown: DevicePointer<u64>, "1";
-        /// Blocks that add up the inflow, none where nothing can enter; the others have the terms.
+        /// Number of blocks that sum the inflow, 0 if nothing can enter; the other blocks sum the terms.
         entered_blocks: i32, "1";
-        /// Steps that end.
+        /// Number of steps in the batch.
         steps: i32, "1";
-        /// Values that each has kept at the sides.
+        /// Side fluxes that each step has stored.
         side_values: i32, "1";
-        /// Fills the struct up.
+        /// Padding.
         filler: i32, "1";
     }
 }
 
 shared_struct! {
-    /// Arguments of the water above each column.
+    /// Arguments of the column contents.
     #[derive(Default)]
     pub struct ContentsArgs<R> {
-        /// The water fields one after the other, (field, k, j, i).
+        /// The water fields, contiguous, (field, k, j, i).
         water: ReadPointer<R>, "kg kg⁻¹";
         /// Mass of the cells, from the first one on.
         mass: LayeredPointers<R>, "kg";
         /// Area of the cells, (j, i).
         area: ReadPointer<f64>, "m²";
-        /// The water above each square metre, (field, j, i); set.
+        /// Column contents, mass per area, (field, j, i); set.
         contents: DevicePointer<R>, "kg m⁻²";
         /// Cells from west to east.
         nx: i32, "1";
         /// Cells from south to north.
         ny: i32, "1";
-        /// Places of a row of the mass.
+        /// Elements of a row of the mass.
         pitch: i32, "1";
-        /// Fills the struct up.
+        /// Padding.
         filler: i32, "1";
     }
 }
 
 shared_struct! {
-    /// Arguments of the search for the fastest outflow.
+    /// Arguments of the search for the largest Courant number.
     #[derive(Default)]
     pub struct OutflowArgs<R> {
         /// Air through the x-faces, (nz, ny, nx + 1), from that west of the first cell on.
@@ -116,15 +116,15 @@ shared_struct! {
         z: ReadPointer<R>, "kg s⁻¹";
         /// Mass of the cells, from the first one on.
         mass: LayeredPointers<R>, "kg";
-        /// The largest rate and its cell in one word, 0 before.
+        /// The largest rate and its cell in one word; 0 before the launch.
         fastest: DevicePointer<u64>, "s⁻¹";
         /// Cells from west to east.
         nx: i32, "1";
         /// Cells from south to north.
         ny: i32, "1";
-        /// Places of a row.
+        /// Elements of a row.
         pitch: i32, "1";
-        /// Places of a row of x-faces.
+        /// Elements of a row of x-faces.
         face_pitch: i32, "1";
     }
 }

@@ -14,8 +14,7 @@ use crate::state::gpu::prelude;
 
 /// Threads of a block that sums.
 const THREADS: u32 = 256;
-/// Most blocks that share the rows of a plane: enough to keep any device busy, few enough for the
-/// host to add up.
+/// Most blocks for the rows of a plane: enough to fill any device, few enough for the host to add up.
 const MOST_BLOCKS: usize = 256;
 
 pub use crate::wsm5::gpu::clouds::TERMS;
@@ -44,7 +43,7 @@ pub struct Budget<R> {
     _planes: Buffer<u64>,
 }
 
-/// The columns that the budget is made of.
+/// The region of the budget.
 #[derive(Clone, Debug)]
 pub struct Columns<'a> {
     /// Rows j.
@@ -56,15 +55,15 @@ pub struct Columns<'a> {
 }
 
 impl<R: Real + Element> Budget<R> {
-    /// Bytes of device memory that those of a number of states take.
+    /// Device memory of the sums of so many states, bytes.
     pub fn bytes(layout: Layout, states: usize) -> usize {
         8 * (layout.columns() + MOST_BLOCKS * (layout.shape.nz + states * TERMS) + states)
     }
 
     /// Compiles the kernel and sets the sums to zero.
     ///
-    /// `planes` are those of the terms of each state, one after the other, and `cell` the mass of the cells,
-    /// with rows as `layout` has them; the memory has to stay.
+    /// `planes` are the planes of the terms of each state, contiguous; `cell` is the mass of the cells, in rows as in
+    /// `layout`. The memory of both must outlive this value.
     ///
     /// # Errors
     ///
@@ -122,13 +121,13 @@ impl<R: Real + Element> Budget<R> {
         })
     }
 
-    /// Arguments and blocks of the kernel that adds the terms of a step in the planes of all states. The struct points
-    /// to memory that is kept here.
+    /// Arguments and number of blocks of the kernel that adds the terms of a step in the planes of all states. The
+    /// struct points to memory that this value owns.
     pub(in crate::gpu) fn tally(&self) -> (TallyArgs<R>, u32) {
         (self.tally_args, (self.term_sums.len() / TERMS) as u32)
     }
 
-    /// The sums of a state among those of all.
+    /// Range of a state's sums among the sums of all states.
     fn of_state(&self, state: usize) -> Range<usize> {
         let count = self.blocks as usize * TERMS;
         state * count..(state + 1) * count
@@ -143,8 +142,7 @@ impl<R: Real + Element> Budget<R> {
         Ok(terms_of(&self.sums(state)?))
     }
 
-    /// The sums of the blocks that make the terms of a state, one for each block and term, kg. Waits for the
-    /// device.
+    /// Partial sums of the terms of a state, one for each block and term, kg. Waits for the device.
     ///
     /// # Errors
     ///
@@ -156,7 +154,7 @@ impl<R: Real + Element> Budget<R> {
         Ok(sums)
     }
 
-    /// Continues from such sums.
+    /// Restores partial sums that [`Budget::sums`] returned.
     ///
     /// # Errors
     ///
@@ -164,14 +162,14 @@ impl<R: Real + Element> Budget<R> {
     ///
     /// # Panics
     ///
-    /// When they are not as many as [`Budget::sums`] gives.
+    /// When their number is not that of [`Budget::sums`].
     pub fn resume(&self, state: usize, sums: &[f64]) -> Result<()> {
         let range = self.of_state(state);
         assert_eq!(sums.len(), range.len(), "sums of the blocks");
         self.term_sums.upload_to(range.start, sums)
     }
 
-    /// Starts the terms of all states from zero again.
+    /// Resets the terms of all states to zero.
     ///
     /// # Errors
     ///
@@ -190,7 +188,7 @@ impl<R: Real + Element> Budget<R> {
         Ok(self.level_sums.to_vec()?.iter().sum())
     }
 
-    /// Copies the sums of all water and of the terms of a state to words from `first` on.
+    /// Copies the sums of all water and of the terms of a state to `words`, from index `first` on.
     ///
     /// # Errors
     ///
@@ -198,7 +196,7 @@ impl<R: Real + Element> Budget<R> {
     ///
     /// # Panics
     ///
-    /// When there are not that many words, [`Budget::words`].
+    /// When `words` is shorter than [`Budget::words`] from there on.
     pub fn gather(
         &self,
         state: usize,
@@ -217,7 +215,7 @@ impl<R: Real + Element> Budget<R> {
         self.level_sums.len() + self.of_state(0).len()
     }
 
-    /// All water and the terms, from the words that were copied, kg.
+    /// All water and the terms, kg, from words that [`Budget::gather`] copied.
     pub fn gathered(&self, numbers: &[f64]) -> (f64, [f64; TERMS]) {
         let (levels, terms) = numbers.split_at(self.level_sums.len());
         (levels.iter().sum(), terms_of(terms))
@@ -227,12 +225,12 @@ impl<R: Real + Element> Budget<R> {
         let grid = [self.blocks, self.levels, 1];
         let launch = Launch { grid, block: [THREADS, 1, 1], shared_bytes: 0 };
         let args = WaterArgs { water, ..self.water_args };
-        // SAFETY: the fields and the masses belong to the run; the sums are kept here.
+        // SAFETY: the fields and the masses belong to the run; this value owns the sums.
         unsafe { self.water.launch(launch, &args) }
     }
 }
 
-/// The terms, out of those of the blocks.
+/// The terms from their partial sums.
 fn terms_of(sums: &[f64]) -> [f64; TERMS] {
     let mut terms = [0.0; TERMS];
     for block in sums.chunks_exact(TERMS) {

@@ -21,11 +21,11 @@ use crate::wsm5::gpu::clouds::Inside;
 use crate::wsm5::gpu::{Mapping, Purpose};
 use crate::{chemistry, forcing, lattice};
 
-/// Kernels that the speed of a run depends on may neither spill nor calculate in double precision
-/// by accident; the names of those that sum in double precision on purpose end like this.
+/// Suffix of the kernels that may compute in double precision: those that accumulate sums in it. Other hot kernels may
+/// neither spill nor compute in double precision.
 pub const DOUBLE_SUMS: &str = "_acc64";
 
-/// One compilation of the product.
+/// One compilation of a kernel file.
 #[derive(Clone, Debug)]
 pub struct Entry {
     /// Source to compile.
@@ -34,16 +34,16 @@ pub struct Entry {
     pub precision: Precision,
     /// Number of levels.
     pub nz: usize,
-    /// Difference from others of the same file, as "8 columns"; may be empty.
+    /// Label that distinguishes it from others of the same file, such as "8 columns"; may be empty.
     pub variant: String,
-    /// `true` if the speed of a run depends on it.
+    /// `true` if its kernels are hot: the speed of a run depends on them.
     pub hot: bool,
-    /// Bytes that a thread of its kernels may store and load for want of registers, where it is hot.
+    /// Allowed register spills of its kernels, bytes a thread, if they are hot.
     pub most_spilled: u32,
 }
 
-/// Every compilation that a run of `nz` levels in this precision needs: on a small grid and on a large one,
-/// with specified and with periodic sides, which take different forms of the kernels.
+/// Every compilation for runs of `nz` levels in this precision: for a small and a large grid, with specified and with
+/// periodic sides, which use different variants of the kernels.
 pub fn catalogue(precision: Precision, nz: usize) -> Vec<Entry> {
     let entry = |source, variant: &str, hot| Entry {
         source,
@@ -58,7 +58,7 @@ pub fn catalogue(precision: Precision, nz: usize) -> Vec<Entry> {
         entry(budget::source(precision, nz), "", false),
         entry(summary::source(precision, nz), "", false),
         entry(arithmetic::source(precision), "", true),
-        // Winds are projected in double precision, whatever the run is made in.
+        // Winds are projected in double precision in every run.
         Entry { precision: Precision::F64, ..entry(conjugate_gradient::source(), "", true) },
     ];
     for side in [Side::Specified, Side::Periodic] {
@@ -67,7 +67,7 @@ pub fn catalogue(precision: Precision, nz: usize) -> Vec<Entry> {
         entries.push(entry(source, &format!("{side:?}").to_lowercase(), true));
     }
     entries.push(entry(passive::source(precision, nz), "", true));
-    // What the chemistry is handed over in is double precision by design, whatever the run is made in.
+    // The interface to the chemistry is in double precision in every run.
     entries.push(entry(chemistry::gpu::coupling::source(precision), "", false));
     entries.push(entry(csr::Shape::usual(precision).source(precision), "", true));
     entries.extend(of_lattice(precision, nz));
@@ -90,7 +90,7 @@ pub fn catalogue(precision: Precision, nz: usize) -> Vec<Entry> {
         ],
     });
     entries.extend(of_microphysics(precision, nz));
-    // A thread for a column, in local memory by design.
+    // A thread for a column: its arrays are in local memory by design.
     let kessler = <Kessler<f32> as OnDevice<f32>>::sources(precision, nz);
     entries.extend(kessler.into_iter().map(|(source, variant)| entry(source, variant, false)));
     for limiter in [Limiter::PositiveDefinite, Limiter::Monotonic, Limiter::None] {
@@ -101,7 +101,7 @@ pub fn catalogue(precision: Precision, nz: usize) -> Vec<Entry> {
             ("large", LARGE, Side::Periodic),
         ];
         for (size, shape, side) in kinds {
-            // Other limiters have no form of their own for larger grids.
+            // Other limiters have no other variants for larger grids.
             let is_usual = size == "small" || side == Side::Periodic;
             if limiter != Limiter::PositiveDefinite && !is_usual {
                 continue;
@@ -177,7 +177,7 @@ fn of_microphysics(precision: Precision, nz: usize) -> Vec<Entry> {
                 (", alone", Purpose { weighs: false, ..Purpose::RUN }),
                 (", long calls", Purpose { is_short: false, ..Purpose::RUN }),
             ];
-            // As on the small grid, where the mapping is one that is made for its region.
+            // The same mapping as on the small grid, if it is compiled for a region.
             let (layout, all) = (Layout::in_sectors(SMALL), Inside::all(SMALL));
             let made_for = clouds::purpose_of(layout, &all, mapping, true, true);
             let made_for = made_for.region.map(|_| (", its region", made_for));
@@ -197,7 +197,7 @@ fn of_microphysics(precision: Precision, nz: usize) -> Vec<Entry> {
     entries
 }
 
-/// The kernels of the Wilson operator on the lattice that their speed is measured on.
+/// The kernels of the Wilson operator whose speed is measured.
 fn of_lattice(precision: Precision, nz: usize) -> Vec<Entry> {
     let Ok(extents) = Extents::new(MEASURED) else { return Vec::new() };
     let entry = |source, variant: &str| Entry {
@@ -222,22 +222,22 @@ fn of_lattice(precision: Precision, nz: usize) -> Vec<Entry> {
 /// The lattice of the benchmark.
 const MEASURED: [usize; 4] = [32; 4];
 
-/// Spills allowed in calls of several minor steps, bytes: they keep a little more from step to step than wide tiles
-/// have registers for. As many as NVRTC 13.0 makes for an H200.
+/// Allowed register spills in calls of several minor steps, bytes: they keep a little more between the steps than wide
+/// tiles have registers for. As many as NVRTC 13.0 makes for an H200.
 const LONG_CALLS_SPILLED: u32 = 64;
 
-/// Spills allowed in the stages of the transport on large grids, on purpose, for more warps on a multiprocessor: see
-/// [`March::choose`]. Devices differ in it.
+/// Allowed register spills in the stages of the transport on large grids, accepted for more warps on a multiprocessor,
+/// see [`March::choose`]. They differ between devices.
 const SPILLED: u32 = 512;
 
-/// The grid of the cyclone, one that the last stage has no tiles for, and one that fills any device; the
-/// number of levels does not count.
+/// The grid of the cyclone, one without tiles in the last stage, and one that fills any device; the number of levels
+/// does not matter.
 const SMALL: Shape = Shape { nx: 71, ny: 58, nz: 1 };
 const MEDIUM: Shape = Shape { nx: 128, ny: 128, nz: 1 };
 const LARGE: Shape = Shape { nx: 1024, ny: 1024, nz: 1 };
-/// Fields of the state, and how many of them no limiter touches.
+/// Number of fields of the state, and of those that are never limited.
 const TRACERS: [usize; 2] = [6, 1];
-/// Those of an H100 or H200: the kernels are tuned for such a device.
+/// Those of an H100 or H200, for which the kernels are tuned.
 const OFFER: Offer = Offer { multiprocessors: 132, shared_bytes: 227 << 10 };
 
 #[cfg(test)]
@@ -245,8 +245,7 @@ mod tests {
     use super::*;
     use crate::wsm5::params::SchemeConstants;
 
-    /// The code of a kernel is made anew when its digest changes. A constant of the microphysics is in the
-    /// digests of its own kernels alone.
+    /// The digest decides on recompilation. A constant of the microphysics enters the digests of its own kernels only.
     #[test]
     fn a_constant_of_the_microphysics_changes_its_own_kernels_alone() {
         let constants = <f32 as SchemeConstants>::cuda_text();
@@ -263,7 +262,7 @@ mod tests {
         assert!(counts.iter().all(|count| *count > 10), "{counts:?}");
     }
 
-    /// The same for the files that are included.
+    /// The same for included files.
     #[test]
     fn headers_of_the_microphysics_are_in_its_own_kernels_alone() {
         for Entry { source, .. } in catalogue(Precision::F64, 27) {

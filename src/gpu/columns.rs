@@ -1,5 +1,4 @@
-//! The columns of the fields: each brought together by a transpose, and its content by reductions of
-//! segments.
+//! Column profiles on the device: each made contiguous by a transpose, and its totals by segmented reductions.
 
 use crate::device::{Buffer, Element, Gpu, Parcel};
 use crate::error::Result;
@@ -12,7 +11,7 @@ use crate::real::Real;
 use crate::state::{SPECIES, STATE_FIELDS};
 use crate::wsm5::gpu::clouds::DIAGNOSED_FIELDS;
 
-/// The columns of a grid, on their way to the host.
+/// Column profiles of a grid, and their asynchronous download.
 #[derive(Debug)]
 pub struct Columns<R> {
     shape: Shape,
@@ -22,27 +21,26 @@ pub struct Columns<R> {
     /// Weight of a level in the totals, for every field of WSM5, (field, column, level).
     weights: Buffer<R>,
     reducer: Reducer<R>,
-    /// Totals of the kinds of water, and the strongest echo, a word for each column.
+    /// Totals of the species of water, and the largest reflectivity, one word for each column.
     words: [Buffer<u64>; 2],
     profiles: Parcel<R>,
     results: Parcel<u64>,
 }
 
-/// Products of the columns.
+/// Column profiles and their totals.
 #[derive(Clone, Debug)]
 pub struct Turned<R> {
     /// State and diagnostics, (field, column, level).
     pub profiles: Vec<R>,
-    /// Sum over the levels of weight times each kind of water, (kind, column): kg m⁻², where the weights
-    /// are air over an area.
+    /// Column totals of each species of water, (species, column): kg m⁻² if the weights are air mass per area.
     pub totals: Vec<R>,
-    /// Strongest echo of each column, dBZ.
+    /// Largest reflectivity of each column, dBZ.
     pub strongest: Vec<R>,
 }
 
 impl<R: Real + Element + Reducible> Columns<R> {
-    /// Makes room for states of so many fields, those of WSM5 first; `weights` are those of the levels in the totals,
-    /// (column, level).
+    /// Allocates memory for states of so many fields, those of WSM5 first; `weights` are those of the levels in the
+    /// totals, (column, level).
     ///
     /// # Errors
     ///
@@ -50,7 +48,7 @@ impl<R: Real + Element + Reducible> Columns<R> {
     ///
     /// # Panics
     ///
-    /// When there is not a weight for every cell.
+    /// When the number of weights is not that of cells.
     pub fn new(gpu: &Gpu, (shape, fields): (Shape, usize), weights: &[R]) -> Result<Self> {
         assert_eq!(weights.len(), shape.cells(), "a weight for every cell");
         let turn = |fields: usize| {
@@ -70,14 +68,14 @@ impl<R: Real + Element + Reducible> Columns<R> {
         })
     }
 
-    /// Memory that it takes, bytes on the device.
+    /// Device memory, bytes.
     pub fn bytes(shape: Shape, fields: usize) -> usize {
         let fields = 2 * (fields + DIAGNOSED_FIELDS) + STATE_FIELDS;
         let words = 2 * (SPECIES + 1) * shape.columns() * size_of::<u64>();
         fields * shape.cells() * size_of::<R>() + words
     }
 
-    /// Begins to bring the columns together: those of the state, and of its diagnostics.
+    /// Queues the extraction of the columns of the state and of its diagnostics.
     ///
     /// # Errors
     ///
@@ -85,7 +83,7 @@ impl<R: Real + Element + Reducible> Columns<R> {
     ///
     /// # Panics
     ///
-    /// When the arrays do not hold all fields, or two are under way already.
+    /// When the arrays are too short, or two extractions are under way already.
     pub fn send(&mut self, state: &Buffer<R>, diagnosed: &Buffer<R>) -> Result<()> {
         let (nz, cells, columns) = (self.shape.nz, self.shape.cells(), self.shape.columns());
         let Self { turn, turned, weights, reducer, words, .. } = self;
@@ -105,21 +103,21 @@ impl<R: Real + Element + Reducible> Columns<R> {
         })
     }
 
-    /// Returns `true` if the oldest columns under way are here; `false` if there are none.
+    /// Returns `true` if the oldest columns under way have arrived; `false` if there are none.
     ///
     /// # Errors
     ///
     /// When the device has failed.
     pub fn are_here(&self) -> Result<bool> {
-        // They leave in this order.
+        // The copies arrive in this order.
         self.results.is_here()
     }
 
-    /// Waits for the oldest columns under way; `None` where there are none.
+    /// Waits for the oldest columns under way; `None` if there are none.
     ///
     /// # Errors
     ///
-    /// When the device has failed before they were made.
+    /// When the device failed before they were complete.
     pub fn receive(&mut self) -> Result<Option<Turned<R>>> {
         let Some(profiles) = self.profiles.receive(<[R]>::to_vec)? else { return Ok(None) };
         let totals = SPECIES * self.shape.columns();

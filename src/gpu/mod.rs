@@ -1,5 +1,5 @@
-//! Launchers that join several subjects on the [device](crate::device): the end of a step, sums, and the catalogue of all
-//! kernels. Other launchers stand beside their subjects, in modules of this name.
+//! Launchers for several subjects at once on the [device](crate::device): the end of a step, sums, and the catalogue of
+//! all kernels. Other launchers are in the modules `gpu` of their subjects.
 
 #![allow(unsafe_code, reason = "whoever launches a kernel answers for its arguments")]
 

@@ -1,4 +1,4 @@
-//! The constants and structs of all kernels of the project together.
+//! Constants and structs of all kernels of the project together.
 
 use super::arguments::{ContentsArgs, OutflowArgs, StepEndArgs, TallyArgs, WaterArgs};
 use crate::advection::flux::FluxConstants;
@@ -14,7 +14,7 @@ use crate::real::Precision;
 use crate::wsm5::Fallout;
 use crate::wsm5::gpu::prelude::microphysics;
 
-/// Settings fixed at compile time.
+/// Compile-time settings.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Configuration {
     /// The working precision, `real` in CUDA.
@@ -23,11 +23,11 @@ pub struct Configuration {
     pub nz: usize,
     /// The variant of the microphysics, `FALLOUT` in CUDA.
     pub fallout: Fallout,
-    /// Further numbers by their names in CUDA, such as the size of a tile.
+    /// Further integers by their names in CUDA, such as the size of a tile.
     pub constants: Vec<(String, i32)>,
 }
 
-/// The text of all subjects together, which no kernel needs: for tests of their common names.
+/// The text of all subjects together. No kernel needs it; tests check it for name clashes.
 pub fn prelude(configuration: &Configuration) -> String {
     let Configuration { precision, nz, fallout, ref constants } = *configuration;
     let others = structs!(

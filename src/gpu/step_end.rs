@@ -1,5 +1,5 @@
-//! The end of steps on the device: one kernel adds up the inflow through the sides and the terms of the water budget,
-//! for one step or for several that have kept theirs.
+//! The end of steps on the device: one kernel sums the inflow through the sides and the terms of the water budget, for
+//! one step or for a batch.
 
 use super::budget::{self, Budget};
 use super::watch::Watch;
@@ -43,7 +43,7 @@ impl StepEnd {
         Ok(Self { kernel: mark::kernel(&module, mark::STEP_END_ACC64)? })
     }
 
-    /// Ends some steps of `dt` seconds, of which each has had its [`Turn`](crate::state::gpu::turn::Turn).
+    /// Ends the steps of a batch, of `dt` seconds each; each has had its [`Turn`](crate::state::gpu::turn::Turn).
     ///
     /// # Errors
     ///
@@ -51,7 +51,7 @@ impl StepEnd {
     ///
     /// # Panics
     ///
-    /// When the transport keeps the fluxes of fewer steps.
+    /// When the transport stores the fluxes of fewer steps.
     pub fn end<R: Real + Element>(
         &self,
         transport: &Transport<R>,
@@ -76,8 +76,8 @@ impl StepEnd {
         };
         let grid = [entered_blocks + tally_blocks, 1, 1];
         let launch = Launch { grid, block: [THREADS, 1, 1], shared_bytes: 0 };
-        // SAFETY: the kernel takes this struct; its parts lead to memory of transport, budget and watch,
-        // which know its lengths; all of it is freed only when the device is done with it.
+        // SAFETY: the kernel takes this struct; its parts point to memory of transport, budget and watch, which know
+        // its lengths; all of it is freed only after the device is done with it.
         unsafe { self.kernel.launch(launch, &args) }
     }
 }

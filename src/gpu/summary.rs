@@ -1,4 +1,4 @@
-//! Reductions of a frame of output on the device, so that its fields need not be searched elsewhere.
+//! Reductions of an output frame on the device, so that its fields need not be searched on the host.
 
 use crate::device::structs;
 use crate::device::{Buffer, Gpu, Kernel, Launch, Source};
@@ -17,7 +17,7 @@ use crate::state::{SPECIES, STATE_FIELDS};
 /// Threads of a block.
 const THREADS: u32 = 128;
 
-/// Threads that keep a multiprocessor busy.
+/// Threads that fill a multiprocessor.
 const FILLING: usize = 1024;
 
 /// The kernels for a precision and a number of levels.
@@ -28,7 +28,7 @@ pub fn source(precision: Precision, nz: usize) -> Source {
     Source::new("summary.cu", prelude)
 }
 
-/// The cell that air leaves fastest, out of the word that the kernel makes.
+/// The cell with the largest Courant number, from the word that the kernel sets.
 pub fn outflow_of(word: u64, shape: Shape) -> Outflow {
     let cell = !(word as u32) as usize;
     let Shape { nx, ny, .. } = shape;
@@ -36,7 +36,7 @@ pub fn outflow_of(word: u64, shape: Shape) -> Outflow {
     Outflow { rate, cell: [cell / (nx * ny), cell / nx % ny, cell % nx] }
 }
 
-/// Sums up frames of one run.
+/// Reductions for the frames of one run.
 #[derive(Debug)]
 pub struct Summary<R> {
     layout: Layout,
@@ -45,13 +45,12 @@ pub struct Summary<R> {
     reducer: Reducer<R>,
     mass: LayeredPointers<R>,
     area: Buffer<f64>,
-    /// Threads that share the levels of a column, where columns alone do not fill the device.
+    /// Threads that share the levels of a column, if columns alone do not fill the device.
     shares: usize,
 }
 
 impl<R: Reducible> Summary<R> {
-    /// Compiles the kernels. `mass` is that of the cells, rows as `layout` has them, `area` that of their
-    /// bases, m².
+    /// Compiles the kernels. `mass` is that of the cells, in rows as in `layout`; `area` is that of their bases, m².
     ///
     /// # Errors
     ///
@@ -59,7 +58,7 @@ impl<R: Reducible> Summary<R> {
     ///
     /// # Panics
     ///
-    /// When there is not one area for each column.
+    /// When the number of areas is not that of columns.
     pub fn new(gpu: &Gpu, layout: Layout, mass: LayeredPointers<R>, area: &[f64]) -> Result<Self> {
         let shape = layout.shape;
         assert_eq!(area.len(), shape.columns(), "areas of the columns");
@@ -85,13 +84,13 @@ impl<R: Reducible> Summary<R> {
         fields * shape.nz * Operation::Statistics.words()
     }
 
-    /// Bytes of device memory that it takes, but for little.
+    /// Device memory, bytes, without small arrays.
     pub fn bytes(shape: Shape) -> usize {
         size_of::<f64>() * shape.columns()
     }
 
-    /// Asks for the statistics of every level of the first fields of a state without gaps, (field, k), from the
-    /// first of the words on.
+    /// Queues the statistics of every level of the first fields of a contiguous state, (field, k), from the first word
+    /// on.
     ///
     /// # Errors
     ///
@@ -99,21 +98,21 @@ impl<R: Reducible> Summary<R> {
     ///
     /// # Panics
     ///
-    /// When there are fewer fields, or not enough words.
+    /// When there are fewer fields, or too few words.
     pub fn statistics(&self, state: &Buffer<R>, fields: usize, words: &Buffer<u64>) -> Result<()> {
         let levels = Segments::adjacent(fields * self.layout.shape.nz, self.layout.shape.columns());
         self.reducer.reduce(Operation::Statistics, state, levels, words)
     }
 
-    /// The statistics of so many fields out of their words.
+    /// The statistics of so many fields from their words.
     pub fn statistics_of(&self, words: &[u64], fields: usize) -> Vec<Statistics<R>> {
         let words = words[..Self::words(self.layout.shape, fields)]
             .chunks_exact(Operation::Statistics.words());
         words.map(statistics_of).collect()
     }
 
-    /// Asks for the cell that air leaves fastest; word `at` of the words, which is 0 before, says
-    /// which, see [`outflow_of`].
+    /// Queues the search for the cell with the largest Courant number; the result is word `at`, which must be 0 before,
+    /// see [`outflow_of`].
     ///
     /// # Errors
     ///
@@ -135,8 +134,7 @@ impl<R: Reducible> Summary<R> {
         unsafe { self.outflow.launch(self.launch_by(self.shares), &args) }
     }
 
-    /// Asks for the water above each square metre, (species, j, i), kg m⁻², from element `first` of
-    /// `out` on, of a state without gaps.
+    /// Queues the column contents, (species, j, i), kg m⁻², of a contiguous state, to `out` from element `first` on.
     ///
     /// # Errors
     ///
@@ -160,11 +158,11 @@ impl<R: Reducible> Summary<R> {
             pitch: self.layout.pitch() as i32,
             filler: 0,
         };
-        // SAFETY: as above; the areas are kept here.
+        // SAFETY: as above; this value owns the areas.
         unsafe { self.contents.launch(self.launch_by(SPECIES), &args) }
     }
 
-    /// A thread for each column, so many times.
+    /// A launch with `times` threads for each column.
     fn launch_by(&self, times: usize) -> Launch {
         let flat = Launch::flat(self.layout.shape.columns(), THREADS);
         let [blocks, _, _] = flat.grid;

@@ -1,7 +1,7 @@
-//! The settings of launchers that can be chosen without changing results.
+//! Settings of launchers that can be tuned without changing results.
 //!
-//! Another kind of choice is one more variant of [`Knob`] and of [`Setting`], with its candidates beside
-//! its launcher, which looks there for measured settings, and with its time in `nwp-mini tune`.
+//! To add a setting: a variant of [`Knob`] and of [`Setting`], its candidates beside its launcher, which looks up
+//! measured settings there, and its timing in `nwp-mini tune`.
 
 use std::fmt;
 
@@ -13,26 +13,26 @@ use crate::real::Precision;
 use crate::wsm5::Fallout;
 use crate::wsm5::gpu::{self as clouds, Mapping};
 
-/// Something that can be set without changing results.
+/// A setting that can be tuned without changing results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Knob {
     /// Launch configuration of the transport.
     Transport,
-    /// Mapping of columns to threads in the microphysics, for a scheme of sedimentation.
+    /// Mapping of columns to threads in the microphysics, for a variant of sedimentation.
     Clouds(Fallout),
 }
 
 /// Setting of a knob.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Setting {
-    /// That of [`Knob::Transport`].
+    /// A setting of [`Knob::Transport`].
     Transport(March),
-    /// That of [`Knob::Clouds`].
+    /// A setting of [`Knob::Clouds`].
     Clouds(Mapping),
 }
 
 impl Knob {
-    /// All of them.
+    /// All knobs.
     pub const ALL: [Self; 3] =
         [Self::Transport, Self::Clouds(Fallout::SemiLagrangian), Self::Clouds(Fallout::Substepped)];
 
@@ -57,7 +57,7 @@ impl Knob {
         knob.parse(&choice.setting, precision, choice.nz).is_some()
     }
 
-    /// The setting that was measured to be the best on this GPU; `None` where none has been measured.
+    /// The setting measured to be the fastest on this GPU; `None` if none has been measured.
     pub fn measured(
         self,
         gpu: &Gpu,
@@ -76,8 +76,7 @@ impl Knob {
         }
     }
 
-    /// Reads a setting as [`Setting`] writes it; `None` where it is none, or not for this number of
-    /// levels.
+    /// Reads a setting as [`Setting`] writes it; `None` if the text is not one, or not for this number of levels.
     pub fn parse(self, text: &str, precision: Precision, nz: usize) -> Option<Setting> {
         match self {
             Self::Transport => transport::tuning::parse(text, precision).map(Setting::Transport),
@@ -87,7 +86,7 @@ impl Knob {
         }
     }
 
-    /// Built-in setting, for use where nothing has been measured.
+    /// The built-in setting, used if none has been measured.
     pub fn built_in(self, precision: Precision, nz: usize, columns: usize) -> Setting {
         match self {
             Self::Transport => Setting::Transport(March::choose(columns, precision)),
@@ -97,7 +96,7 @@ impl Knob {
         }
     }
 
-    /// Settings to begin with, of all shapes.
+    /// First candidates, of all shapes.
     pub fn candidates(self, precision: Precision, nz: usize) -> Vec<Setting> {
         match self {
             Self::Transport => {
@@ -111,7 +110,7 @@ impl Knob {
         }
     }
 
-    /// Settings of the same shape with other bounds of the registers.
+    /// Further candidates: the same shape with other launch bounds.
     pub fn variants(self, setting: Setting, precision: Precision, nz: usize) -> Vec<Setting> {
         match (self, setting) {
             (Self::Clouds(fallout), Setting::Clouds(mapping)) => {
@@ -140,8 +139,8 @@ impl fmt::Display for Setting {
 mod tests {
     use super::*;
 
-    /// Every candidate is possible, is read as it is written, and the built-in shape is among
-    /// them, for any number of levels.
+    /// Every candidate is possible and is read back from its text, and the built-in shape is among them, for any number
+    /// of levels.
     #[test]
     fn candidates_are_possible_and_read_as_written() {
         for nz in [4, 27, 50, 127, 128] {

@@ -1,5 +1,5 @@
-//! State of the steps that the host reads without waiting for them: the number of steps done, and values that have
-//! become infinite or NaN.
+//! Status of the steps, which the host reads without waiting for them: the number of steps done, and the first value
+//! that became infinite or NaN.
 
 use crate::advection::gpu::transport::Transport;
 use crate::device::{Buffer, Element, Gpu, Pinned};
@@ -20,10 +20,10 @@ pub struct Watch {
 }
 
 impl Watch {
-    /// The most fields that a note can tell apart.
+    /// Most fields that a note can distinguish.
     pub const MOST_FIELDS: usize = 1 << (notes::STEP_SHIFT - notes::FIELD_SHIFT);
 
-    /// Makes room for the notes of a number of fields; nothing is noted yet.
+    /// Allocates the notes for a number of fields; they are empty.
     ///
     /// # Errors
     ///
@@ -31,7 +31,7 @@ impl Watch {
     ///
     /// # Panics
     ///
-    /// When there are more fields or cells than a note can tell.
+    /// When there are more fields or cells than a note can distinguish.
     pub fn new(gpu: &Gpu, layout: Layout, fields: usize) -> Result<Self> {
         assert!(fields <= Self::MOST_FIELDS, "{fields} fields");
         assert!(layout.cells() <= 1 << notes::FIELD_SHIFT, "{} cells", layout.cells());
@@ -41,8 +41,8 @@ impl Watch {
         Ok(watch)
     }
 
-    /// Lets the kernels of a step write their marks, and those of the microphysics note values that are not finite when
-    /// they load and when they store, for as long as this is kept.
+    /// Enables marks in the kernels of a step, and notes of values that are not finite in those of the microphysics;
+    /// this value must outlive the kernels.
     pub fn listen<R>(&self, transport: &mut Transport<R>, clouds: &mut Clouds<R>)
     where
         R: SchemeConstants + RadarConstants + Element,
@@ -52,12 +52,12 @@ impl Watch {
         clouds.note(marks, notes);
     }
 
-    /// The words for a call of the microphysics that begins, and for what is not finite: for as long as this is kept.
+    /// Pointers for a call of the microphysics: to the marks and to the notes. This value must outlive the call.
     pub fn of_calls(&self) -> [DevicePointer<u64>; 2] {
         [self.marks(), self.notes.pointer()]
     }
 
-    /// Forgets all notes. Waits for the device.
+    /// Removes all notes. Waits for the device.
     ///
     /// # Errors
     ///
@@ -70,13 +70,12 @@ impl Watch {
         Ok(())
     }
 
-    /// Pointers to the notes on the device, and to those that the host sees.
+    /// Pointers to the notes on the device and in host-mapped memory.
     pub(super) fn notes(&self) -> [DevicePointer<u64>; 2] {
         [self.notes.pointer(), self.shown.pointer()]
     }
 
-    /// Steps that are done, as far as the host knows already; known also when the device has
-    /// failed.
+    /// Steps that are done, as far as the host can see now; also known after a device failure.
     pub fn steps(&self) -> usize {
         self.shown.get(notes::STEPS) as usize
     }
@@ -86,12 +85,12 @@ impl Watch {
         self.shown.pointer().offset(notes::MARK)
     }
 
-    /// The kernel that has begun last, known also when the device has failed.
+    /// The kernel that began last; also known after a device failure.
     pub fn kernel(&self) -> &'static str {
         mark::name(self.shown.get(notes::MARK))
     }
 
-    /// The first flaw, as far as the host knows already.
+    /// The first value that is not finite, as far as the host can see now.
     pub fn flaw(&self) -> Option<Flaw> {
         Flaw::of(self.shown.get(notes::FLAW))
     }

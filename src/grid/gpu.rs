@@ -5,46 +5,46 @@ use std::borrow::Cow;
 use crate::device::Rows;
 use crate::grid::{Grid, Shape};
 
-/// Memory layout of the rows of a grid, alike in all its fields and planes.
+/// Memory layout of the rows of a grid, the same in all its fields and planes.
 ///
-/// A thread of the transport has some cells side by side in a row and reads them at once, so rows begin at
-/// multiples of that number. Where cells do not fill the last group of a row, places without a cell do, as
-/// many before the first cell as behind the last one or one less: groups at the ends then have two cells at
-/// least, as boundaries need. The value of such a place is finite and never used.
+/// A thread of the transport has a group of adjacent cells of a row and loads them at once, so rows begin at multiples
+/// of the group size. If cells do not fill the last group of a row, padding elements do, as many before the first cell
+/// as behind the last one or one less: the groups at both ends then have at least two cells, as boundaries need. The
+/// value of a padding element is finite and never used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Layout {
     /// The grid.
     pub shape: Shape,
-    /// Places of a row without a cell.
+    /// Padding elements of a row.
     pub fill: usize,
-    /// The place of the first cell of a row.
+    /// Position of the first cell of a row.
     pub first: usize,
-    /// Places that a row of x-faces has more than a row of cells.
+    /// Elements of a row of x-faces beyond those of a row of cells.
     pub more_faces: usize,
 }
 
-/// Values of a sector, the least that the memory hands out, in single precision.
+/// Single-precision values of a memory sector, the unit of memory access.
 pub(crate) const SECTOR: usize = 8;
 
-/// The fewest cells of a group that can be filled up: others would leave boundaries a single cell.
+/// Smallest group size for which rows are padded: with smaller groups a boundary would have a single cell.
 const FILLABLE: usize = 4;
 
 impl Layout {
-    /// Rows one after the other, as the host has them.
+    /// Contiguous rows, as on the host.
     pub fn tight(shape: Shape) -> Self {
         Self { shape, fill: 0, first: 0, more_faces: 1 }
     }
 
-    /// Rows for the microphysics by itself, which reads no neighbours: rows begin with a sector.
+    /// Rows for the microphysics alone, which reads no neighbours: rows begin at a memory sector.
     pub fn in_sectors(shape: Shape) -> Self {
         Self { fill: shape.nx.next_multiple_of(SECTOR) - shape.nx, ..Self::tight(shape) }
     }
 
-    /// Rows for threads that have `cells` cells each.
+    /// Rows for threads with `cells` cells each.
     pub fn of(grid: &Grid, cells: usize) -> Self {
         let shape = grid.shape;
         let fill = shape.nx.next_multiple_of(cells) - shape.nx;
-        // If west joins east, the neighbours of the last cell would be elsewhere.
+        // With a periodic axis the neighbours of the last cell are elsewhere in memory.
         let can_be_filled = cells >= FILLABLE && shape.nx >= 2 * cells && !grid.sides.periodic_x();
         if fill == 0 || can_be_filled {
             Self { shape, fill, first: fill / 2, more_faces: cells }
@@ -53,58 +53,58 @@ impl Layout {
         }
     }
 
-    /// Returns `true` if all rows, those of x-faces too, begin at multiples of so many places.
+    /// Returns `true` if all rows, including those of x-faces, begin at multiples of `cells` elements.
     pub fn has_groups_of(self, cells: usize) -> bool {
         self.pitch().is_multiple_of(cells) && self.more_faces.is_multiple_of(cells)
     }
 
-    /// The cells among the places of a row.
+    /// Range of the cells among the elements of a row.
     pub fn rows(self) -> Rows {
         Rows { first: self.first, count: self.shape.nx, pitch: self.pitch() }
     }
 
-    /// Returns `true` if fields lie as the host has them, but for those on x-faces.
+    /// Returns `true` if fields have the layout of the host, except those on x-faces.
     pub fn is_tight(self) -> bool {
         self.fill == 0
     }
 
-    /// Places of a row.
+    /// Elements of a row.
     pub fn pitch(self) -> usize {
         self.shape.nx + self.fill
     }
 
-    /// Places of a row of x-faces.
+    /// Elements of a row of x-faces.
     pub fn face_pitch(self) -> usize {
         self.pitch() + self.more_faces
     }
 
-    /// The grid as if all places of its rows had cells.
+    /// The grid as if all elements of its rows were cells.
     pub fn in_memory(self) -> Shape {
         Shape { nx: self.pitch(), ..self.shape }
     }
 
-    /// Places of a field.
+    /// Elements of a field.
     pub fn cells(self) -> usize {
         self.in_memory().cells()
     }
 
-    /// Places of a plane.
+    /// Elements of a plane.
     pub fn columns(self) -> usize {
         self.in_memory().columns()
     }
 
-    /// Places of fields on x-, y- and z-faces.
+    /// Elements of fields on x-, y- and z-faces.
     pub fn faces(self) -> [usize; 3] {
         let (Shape { ny, nz, .. }, pitch) = (self.shape, self.pitch());
         [nz * ny * self.face_pitch(), nz * (ny + 1) * pitch, (nz + 1) * ny * pitch]
     }
 
-    /// Columns i as places of a row.
+    /// Range of columns i as elements of a row.
     pub fn places(self, columns: std::ops::Range<usize>) -> std::ops::Range<usize> {
         columns.start + self.first..columns.end + self.first
     }
 
-    /// Row and column of a place of a plane.
+    /// Row and column of an element of a plane.
     pub fn row_and_column(self, place: usize) -> [usize; 2] {
         [
             place / self.pitch(),
@@ -112,16 +112,16 @@ impl Layout {
         ]
     }
 
-    /// Rows of cells as they lie in memory. Places without a cell repeat the nearest one.
+    /// Rows of cells in the layout of the device. Padding elements repeat the nearest cell.
     ///
     /// # Panics
     ///
-    /// When the values are no whole rows, as all below.
+    /// When the values are not whole rows, as all below.
     pub fn lay<T: Copy>(self, values: &[T]) -> Cow<'_, [T]> {
         laid(values, self.shape.nx, self.first, self.pitch())
     }
 
-    /// Rows of x-faces as they lie in memory, likewise.
+    /// Rows of x-faces in the layout of the device, padded likewise.
     ///
     /// # Panics
     ///
@@ -130,7 +130,7 @@ impl Layout {
         laid(values, self.shape.nx + 1, self.first, self.face_pitch())
     }
 
-    /// The cells of rows out of memory.
+    /// The cells of rows from the layout of the device.
     ///
     /// # Panics
     ///
@@ -146,7 +146,7 @@ impl Layout {
     }
 }
 
-/// Rows of `count` values, of which the first comes to place `first` of `pitch`.
+/// Rows of `count` values, the first of which is at element `first` of `pitch`.
 fn laid<T: Copy>(values: &[T], count: usize, first: usize, pitch: usize) -> Cow<'_, [T]> {
     assert!(values.len().is_multiple_of(count), "whole rows");
     if count == pitch {

@@ -1,10 +1,9 @@
-//! The input of the stand-alone WSM5 of 2008, which the first GPU versions of the scheme were
-//! measured with (`wsm5_in_NNN`).
+//! Input files of the stand-alone WSM5 of 2008 (`wsm5_in_NNN`), with which the first GPU versions of the scheme were
+//! measured.
 //!
-//! Records of numbers of four bytes: 18 whole numbers, the bounds of the domain, of the memory and
-//! of the tile; 18 constants, the time step first; then `th q qc qr qi qs` over the cells of the
-//! tile, i fastest, then k, then j; `rain rainncv sr snow snowncv` over its columns; and
-//! `den pii p delz` over its cells.
+//! Records of four-byte numbers: 18 integers, the bounds of the domain, of the memory and of the tile; 18 constants,
+//! the time step first; then `th q qc qr qi qs` over the cells of the tile, i fastest, then k, then j; `rain rainncv sr
+//! snow snowncv` over its columns; and `den pii p delz` over its cells.
 
 use std::path::Path;
 
@@ -27,8 +26,8 @@ const BOUNDS: [&str; 18] = [
 /// Offset of the bounds of the tile in the first record.
 const TILE: usize = 12;
 
-/// Names of the second record, and what the constants are here; those that have no counterpart
-/// are not compared.
+/// Names of the second record, and the values of the constants in this program; constants without counterpart are not
+/// compared.
 const CONSTANTS: [(&str, Option<f64>); 18] = [
     ("delt", None),
     ("g", Some(f64::GRAVITY)),
@@ -50,11 +49,10 @@ const CONSTANTS: [(&str, Option<f64>); 18] = [
     ("denr", Some(f64::RHO_WATER)),
 ];
 
-/// Part by which a constant may differ: the rounding of single precision, with room for one that
-/// was computed from others.
+/// Relative tolerance of a constant: rounding to single precision, with a margin for derived constants.
 const SAME: f64 = 1e-6;
 
-/// Fields over the cells before and after those over the columns, and these.
+/// Fields over the cells, in the records before and after the fields over the columns, and the latter.
 const CELLS: [&str; 6] = ["th", "q", "qc", "qr", "qi", "qs"];
 const COLUMNS: [&str; 5] = ["rain", "rainncv", "sr", "snow", "snowncv"];
 const AIR: [&str; 4] = ["den", "pii", "p", "delz"];
@@ -66,7 +64,7 @@ pub struct Benchmark {
     pub shape: Shape,
     /// The columns, row by row: column j nx + i is that of i and j.
     pub case: ColumnCase<f32>,
-    /// Constants that differ from ours: name, value of the file, ours.
+    /// Constants that differ from this program's: name, value in the file, value here.
     pub differing: Vec<(&'static str, f64, f64)>,
 }
 
@@ -75,8 +73,8 @@ impl Benchmark {
     ///
     /// # Errors
     ///
-    /// [`crate::error::Error::Io`] or [`crate::error::Error::Input`] when it cannot be read or is
-    /// not of this form: every length is checked, and every number.
+    /// [`crate::error::Error::Io`] or [`crate::error::Error::Input`] when the file cannot be read or has another
+    /// format: every length and every number is checked.
     pub fn read(path: &Path) -> Result<Self> {
         let mut records = Records::open(path)?;
         let bounds = records.integers("the bounds of the grid", BOUNDS.len())?;
@@ -89,7 +87,7 @@ impl Benchmark {
         }
         let differing = CONSTANTS.iter().zip(&constants).filter_map(|((name, ours), &found)| {
             let (ours, found) = ((*ours)?, f64::from(found));
-            // NaN is not the same either.
+            // This comparison is false for NaN.
             let is_same = (found - ours).abs() <= SAME * ours.abs();
             (!is_same).then_some((*name, found, ours))
         });
@@ -136,7 +134,7 @@ fn shape(records: &Records, bounds: &[i32]) -> Result<Shape> {
         let message = format!("has {nz} levels (kts to kte); the scheme takes {least} to {most}");
         return Err(records.error(message));
     }
-    // The size of the tile is compared with the file before anything of that size is allocated.
+    // The size of the tile is compared with the file before memory is allocated.
     let marks = 8 * (CELLS.len() + COLUMNS.len() + AIR.len()) as u128;
     let columns = nx as u128 * ny as u128;
     let levels = nz as u128 * (CELLS.len() + AIR.len()) as u128 + COLUMNS.len() as u128;

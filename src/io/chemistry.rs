@@ -1,5 +1,5 @@
-//! Files of `nwp-mini chemistry`: cells with their conditions in, concentrations, counters and
-//! states of the integration out.
+//! Files of `nwp-mini chemistry`. Input: cells with their conditions; output: concentrations, counters and states of
+//! the integration.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -18,13 +18,13 @@ use crate::io::writer::Writer;
 /// The dimension of all variables.
 const CELL: &str = "cell";
 
-/// Local solar time where the file has none: noon, s.
+/// Local solar time if the file has none: noon, s.
 const NOON: f64 = 43_200.0;
 
-/// Temperature where no rate depends on it, K.
+/// Temperature if no rate depends on it, K.
 const ANY_TEMPERATURE: f64 = 298.15;
 
-/// Names of the conditions, which are no species.
+/// Names of conditions, which cannot be species.
 const CONDITIONS: [&str; 7] = ["temp", "cfactor", "c_m", "rc_n2o5", "rh", "p", "tstart"];
 
 /// Cells of a file.
@@ -32,21 +32,21 @@ const CONDITIONS: [&str; 7] = ["temp", "cfactor", "c_m", "rc_n2o5", "rh", "p", "
 pub struct CellFile {
     /// The cells.
     pub cells: Cells,
-    /// Variable species that occur in no reaction: number in the mechanism and values.
+    /// Variable species that occur in no reaction: index in the mechanism, and values.
     pub inert: Vec<(usize, Vec<f64>)>,
     /// Attribute `dt`, s.
     pub dt: Option<f64>,
-    /// Assumptions about missing variables, a line each.
+    /// Assumptions about missing variables, one a line.
     pub notes: Vec<String>,
 }
 
 impl CellFile {
-    /// Reads cells for a mechanism; with `follows_sun` the time of day matters beyond the start.
+    /// Reads cells for a mechanism; with `follows_sun` the time of day must be known after the start too.
     ///
     /// # Errors
     ///
-    /// [`crate::error::Error::Io`] or [`crate::error::Error::Input`] when the file cannot be read, or lacks what a
-    /// rate needs.
+    /// [`crate::error::Error::Io`] or [`crate::error::Error::Input`] when the file cannot be read, or lacks a condition
+    /// that a rate needs.
     pub fn read(
         path: &Path,
         mechanism: &Mechanism,
@@ -109,7 +109,7 @@ impl CellFile {
         Ok(Self { cells, inert, dt: reader.number("dt")?, notes })
     }
 
-    /// Writes the result and gives the file its name.
+    /// Writes the result and renames the file to its final name.
     ///
     /// # Errors
     ///
@@ -164,7 +164,7 @@ impl CellFile {
     }
 }
 
-/// The variable of a species: the same name, else one that differs in case only and is no condition.
+/// The variable of a species: one of the same name, else one that differs in case only and is not a condition.
 fn name_of_species<'a>(species: &str, names: &'a [String]) -> Option<&'a str> {
     let exact = names.iter().find(|name| *name == species && !CONDITIONS.contains(&name.as_str()));
     let alike = || {
@@ -176,7 +176,7 @@ fn name_of_species<'a>(species: &str, names: &'a [String]) -> Option<&'a str> {
     exact.or_else(alike).map(String::as_str)
 }
 
-/// The conditions of a file, as far as the rates need them.
+/// The conditions of a file that the rates need.
 struct Source<'a> {
     reader: &'a Reader,
     mechanism: &'a Mechanism,
@@ -212,7 +212,7 @@ impl Source<'_> {
         self.needed(found, Input::Temperature, "temp")
     }
 
-    /// `CFACTOR` and the number density of air; one follows from the other.
+    /// `CFACTOR` and the number density of air; each can be derived from the other.
     fn air(&self) -> Result<(Vec<f64>, Vec<f64>)> {
         let (factor, density) = (self.row("cfactor")?, self.row("c_m")?);
         let scaled = |values: &Option<Vec<f64>>, by: &dyn Fn(f64) -> f64| {
@@ -222,7 +222,7 @@ impl Source<'_> {
         let all_densities = density.or_else(|| scaled(&factor, &|x| x * PER_AIR_FACTOR));
         let wanted = "cfactor or c_m";
         let needs_none = |input| all_factors.is_none() && !self.kinetics.rates.uses(input);
-        // Any air is good where no rate depends on it.
+        // Any value will do if no rate depends on the air.
         let filled = |values: Option<Vec<f64>>, input| {
             if needs_none(input) {
                 Ok(vec![1.0; self.count])

@@ -1,11 +1,11 @@
-//! Stored chunks of an HDF5 file, to which neither the NetCDF library nor its crate gives access.
+//! Stored chunks of an HDF5 file, which neither the NetCDF library nor its crate can access.
 //!
-//! A file of NetCDF-4 is one of HDF5. Here such a file, closed by the NetCDF library, is opened by the HDF5
-//! library underneath: its datasets grow, and chunks are stored as they are passed, so that
-//! the caller compresses them on all cores. Every call holds the lock that the NetCDF crate uses too.
+//! A NetCDF-4 file is an HDF5 file. This module opens such a file, after the NetCDF library has closed it, with the
+//! HDF5 library underneath: it extends datasets and stores chunks as given, so that the caller can compress them on all
+//! cores. Every call holds the lock that the NetCDF crate uses too.
 //!
-//! All `unsafe` code of files stands here. Nothing that could go wrong in memory leaves this file: sizes are
-//! held against those that the library tells before it is given a place to read from or to write to.
+//! All `unsafe` code for files is here. Memory safety depends on this file only: sizes are compared with those that the
+//! library reports before it gets a buffer to read from or to write to.
 
 #![allow(unsafe_code, reason = "the HDF5 library is one of C")]
 
@@ -42,7 +42,7 @@ pub(super) type Result<T> = std::result::Result<T, String>;
 /// Most dimensions of a dataset: NetCDF's variables of WRF have four.
 const MOST_DIMENSIONS: usize = 8;
 
-/// Something that the library has opened, and how it is closed.
+/// A handle that the library has opened, and the function that closes it.
 #[derive(Debug)]
 struct Handle {
     id: hid_t,
@@ -59,8 +59,8 @@ impl Handle {
 impl Drop for Handle {
     fn drop(&mut self) {
         let _lock = LOCK.lock();
-        // SAFETY: the library checks identifiers itself, and this one was opened by it and not closed yet. What
-        // it answers was told where it matters, by `File::close`.
+        // SAFETY: the library checks identifiers itself, and this one was opened by it and is still open. Where the
+        // result matters, `File::close` reports it.
         unsafe { (self.close)(self.id) };
     }
 }
@@ -69,10 +69,10 @@ fn refused(call: &str) -> String {
     format!("HDF5 refused {call}")
 }
 
-/// Numbers of the filters of a dataset, by the properties of its creation.
+/// Numbers of the filters of a dataset, from its creation property list.
 fn filters(form: &Handle) -> Result<Vec<i32>> {
-    // SAFETY: the identifier is that of a list of properties. Lengths of 0 ask for neither the parameters of the
-    // filter nor its name, whose places may be null then.
+    // SAFETY: the identifier is that of a property list. With lengths of 0 the library returns neither the parameters
+    // of the filter nor its name, so these pointers may be null.
     let filter = |n: u32| unsafe {
         let (mut flags, mut parameters) = (0, 0);
         let (flags, parameters) = (&raw mut flags, &raw mut parameters);
@@ -94,17 +94,17 @@ fn done(code: herr_t, call: &str) -> Result<()> {
 pub(super) struct File(Handle);
 
 impl File {
-    /// Opens a file that there is, for reading and writing.
+    /// Opens an existing file for reading and writing.
     ///
     /// # Errors
     ///
-    /// The call of the library that failed, as in all that follows.
+    /// The call of the library that failed, as in all functions below.
     pub(super) fn open(path: &Path) -> Result<Self> {
         Self::open_as(path, H5F_ACC_RDWR, H5F_close_degree_t::H5F_CLOSE_STRONG)
     }
 
-    /// Opens a file for reading, which the NetCDF library may have open for the same. The library requires
-    /// that all open handles of a file have the same close degree.
+    /// Opens a file for reading, which the NetCDF library may have open for reading too. The library requires that all
+    /// open handles of a file have the same close degree.
     pub(super) fn open_to_read(path: &Path) -> Result<Self> {
         Self::open_as(path, H5F_ACC_RDONLY, H5F_close_degree_t::H5F_CLOSE_WEAK)
     }
@@ -112,8 +112,8 @@ impl File {
     fn open_as(path: &Path, mode: u32, degree: H5F_close_degree_t) -> Result<Self> {
         let name = CString::new(path.as_os_str().as_bytes()).map_err(|e| e.to_string())?;
         let _lock = LOCK.lock();
-        // SAFETY: no function is given that the library could call, and `name` ends with a zero and lives
-        // until the end of the call that reads it. Identifiers are checked by the library.
+        // SAFETY: the library gets no callback, and `name` ends with a zero and lives until the end of the call. The
+        // library checks identifiers.
         unsafe {
             H5Eset_auto2(H5E_DEFAULT, None, ptr::null_mut());
             let access = Handle::new(H5Pcreate(*H5P_CLS_FILE_ACCESS), H5Pclose, "H5Pcreate")?;
@@ -126,8 +126,8 @@ impl File {
     pub(super) fn dataset(&self, name: &str) -> Result<Dataset> {
         let text = CString::new(name).map_err(|e| e.to_string())?;
         let _lock = LOCK.lock();
-        // SAFETY: as in `open`; the places for the extents have room for `MOST_DIMENSIONS` of them, and a
-        // dataset with more is refused before they are read.
+        // SAFETY: as in `open`; the arrays of extents have `MOST_DIMENSIONS` elements, and a dataset with more
+        // dimensions is rejected before they are read.
         unsafe {
             let id = H5Dopen2(self.0.id, text.as_ptr(), H5P_DEFAULT);
             let handle = Handle::new(id, H5Dclose, &format!("H5Dopen of {name}"))?;
@@ -159,13 +159,13 @@ impl File {
         done(unsafe { H5Fflush(self.0.id, H5F_scope_t::H5F_SCOPE_GLOBAL) }, "H5Fflush")
     }
 
-    /// Completes the file; its datasets are to be dropped before.
+    /// Completes the file; its datasets must be dropped before.
     pub(super) fn close(self) -> Result<()> {
         let _lock = LOCK.lock();
         let flushed = self.flush();
         let id = self.0.id;
         std::mem::forget(self);
-        // SAFETY: the identifier is that of an open file, which is forgotten so that it is closed once.
+        // SAFETY: the identifier is that of an open file, and is forgotten here so that it is closed once.
         let closed = done(unsafe { H5Fclose(id) }, "H5Fclose");
         flushed.and(closed)
     }
@@ -179,14 +179,14 @@ pub(super) struct Dataset {
     kind: Handle,
     size: usize,
     extents: Vec<hsize_t>,
-    /// Extents of a chunk, where it has chunks.
+    /// Extents of a chunk; `None` without chunks.
     chunk: Option<Vec<hsize_t>>,
-    /// Numbers of the filters that chunks have passed, one after the other.
+    /// Numbers of the filters of the chunks, in order.
     filters: Vec<i32>,
 }
 
 impl Dataset {
-    /// Lengthens the first dimension to the requested length, if it is shorter.
+    /// Extends the first dimension to the requested length, if it is shorter.
     pub(super) fn reach(&mut self, length: usize) -> Result<()> {
         let length = length as hsize_t;
         if self.extents.first().is_none_or(|now| *now >= length) {
@@ -194,7 +194,7 @@ impl Dataset {
         }
         self.extents[0] = length;
         let _lock = LOCK.lock();
-        // SAFETY: there are as many extents as the library has said that there are dimensions.
+        // SAFETY: there is an extent for each dimension that the library has reported.
         done(unsafe { H5Dset_extent(self.handle.id, self.extents.as_ptr()) }, "H5Dset_extent")
     }
 
@@ -215,8 +215,8 @@ impl Dataset {
             ));
         }
         let _lock = LOCK.lock();
-        // SAFETY: start and count have an entry for every dimension; the memory holds just as many elements as are
-        // selected, of the type that the file has them in.
+        // SAFETY: start and count have an entry for every dimension; the buffer holds exactly the selected elements, in
+        // the type of the file.
         unsafe {
             let file = Handle::new(H5Dget_space(self.handle.id), H5Sclose, "H5Dget_space")?;
             let set = H5S_seloper_t::H5S_SELECT_SET;
@@ -232,8 +232,7 @@ impl Dataset {
         }
     }
 
-    /// Stores a chunk as it is, having passed all filters of the dataset; `offset` is where its first
-    /// element lies.
+    /// Stores a chunk that has passed all filters of the dataset; `offset` is the position of its first element.
     pub(super) fn write_chunk(&self, offset: &[usize], bytes: &[u8]) -> Result<()> {
         let offset: Vec<hsize_t> = offset.iter().map(|x| *x as hsize_t).collect();
         let begins = |chunk: &Vec<hsize_t>| {
@@ -245,8 +244,8 @@ impl Dataset {
             return Err(format!("no chunk begins at {offset:?}"));
         }
         let _lock = LOCK.lock();
-        // SAFETY: the offset has an entry for every dimension and is that of a chunk; the library reads as many bytes
-        // as it is told that there are.
+        // SAFETY: the offset has an entry for every dimension and is that of a chunk; the library reads the number of
+        // bytes that it is given.
         let code = unsafe {
             let (id, values) = (self.handle.id, bytes.as_ptr().cast());
             H5Dwrite_chunk(id, H5P_DEFAULT, 0, offset.as_ptr(), bytes.len(), values)
@@ -259,8 +258,8 @@ impl Dataset {
         &self.extents
     }
 
-    /// Extents of the chunks, where the values are of type float, in the byte order of this machine, and have
-    /// been shuffled and deflated, or deflated alone; with whether they were shuffled.
+    /// Extents of the chunks, and `true` if they are shuffled, if the values are of type float in the byte order of
+    /// this machine and the filters are deflate, or shuffle and deflate.
     pub(super) fn deflated_floats(&self) -> Option<(&[hsize_t], bool)> {
         let is_shuffled = match self.filters[..] {
             [H5Z_FILTER_DEFLATE] => false,
@@ -273,16 +272,15 @@ impl Dataset {
         Some((self.chunk.as_deref()?, is_shuffled)).filter(|_| is_float)
     }
 
-    /// A chunk as it is stored, of `most` bytes at most; `offset` is where its first element lies. What has not
-    /// passed all filters is refused, and so is one that was never written.
+    /// A stored chunk of at most `most` bytes; `offset` is the position of its first element. A chunk that has not
+    /// passed all filters, or was never written, is rejected.
     pub(super) fn read_chunk(&self, offset: &[hsize_t], most: usize) -> Result<Vec<u8>> {
         if offset.len() != self.extents.len() || self.chunk.is_none() {
             return Err(format!("no chunk begins at {offset:?}"));
         }
         let (mut mask, mut address, mut size) = (0, 0, 0);
         let _lock = LOCK.lock();
-        // SAFETY: the offset has an entry for every dimension; the places for the answers are of the types that
-        // the library fills.
+        // SAFETY: the offset has an entry for every dimension; the outputs have the types that the library writes.
         let code = unsafe {
             let (mask, address, size) = (&raw mut mask, &raw mut address, &raw mut size);
             H5Dget_chunk_info_by_coord(self.handle.id, offset.as_ptr(), mask, address, size)
@@ -293,7 +291,7 @@ impl Dataset {
             return Err(format!("the chunk at {offset:?} has {length} bytes and the mask {mask}"));
         }
         let mut bytes = vec![0_u8; length];
-        // SAFETY: there is room for as many bytes as the library is told.
+        // SAFETY: the buffer has the number of bytes that the library is given.
         let code = unsafe {
             let (id, values) = (self.handle.id, bytes.as_mut_ptr().cast());
             let (mask, room) = (&raw mut mask, &raw mut length);

@@ -1,28 +1,27 @@
-//! The headers of classic NetCDF files (CDF-1, CDF-2, CDF-5), looked over before the library reads them:
-//! it believes their counts, makes room for whatever they say, and takes zeros for the part that is cut off.
+//! Checks of the headers of classic NetCDF files (CDF-1, CDF-2, CDF-5) before the library reads them. The library
+//! trusts their counts, allocates accordingly, and takes zeros for a part that is cut off.
 //!
 //! Source: the NetCDF user's guide, appendix "File format specifications".
 
 use std::fs::File;
 use std::io::{BufReader, Read, Seek, SeekFrom};
 
-/// A length that says that the records have not been counted.
+/// Number of records that means "not counted" (streaming).
 const STREAMING: u64 = u32::MAX as u64;
 
-/// Bytes that a list, a name and a value are multiples of.
+/// Alignment of lists, names and values, bytes.
 const WORD: u64 = 4;
 
-/// Most bytes of a name that the library knows (`NC_MAX_NAME`).
+/// Longest name that the library supports, bytes (`NC_MAX_NAME`).
 const LONGEST_NAME: u64 = 256;
 
-/// Tags before the lists of dimensions, of variables and of attributes.
+/// Tags of the lists of dimensions, of variables and of attributes.
 const TAGS: [(u64, &str); 3] = [(0x0a, "dimensions"), (0x0b, "variables"), (0x0c, "attributes")];
 
-/// Result of a check: a fault, in words that follow the name of the file.
+/// Result of a check: a fault, as a clause that follows the name of the file.
 type Checked<T> = Result<T, String>;
 
-/// Fails where the header of a classic file contradicts itself or the length of the file; passes over files
-/// of other forms.
+/// Fails if the header of a classic file contradicts itself or the length of the file; accepts files of other formats.
 ///
 /// # Errors
 ///
@@ -44,18 +43,18 @@ pub(super) fn check(file: File, length: u64) -> Checked<()> {
 
 struct Header {
     file: BufReader<File>,
-    /// Bytes taken.
+    /// Bytes read so far.
     at: u64,
-    /// Bytes of the file.
+    /// Length of the file, bytes.
     length: u64,
     version: u8,
 }
 
-/// A variable as its header has it.
+/// A variable in the header.
 struct Variable {
     name: String,
     is_record: bool,
-    /// Bytes of its values, or of those of a record.
+    /// Bytes of its values, or of the values of one record.
     size: u64,
     /// Bytes of a value.
     width: u64,
@@ -77,11 +76,11 @@ impl Header {
         self.check_extent(&variables, records)
     }
 
-    /// Fails where the values of a variable lie beyond the end of the file.
+    /// Fails if the values of a variable lie beyond the end of the file.
     fn check_extent(&self, variables: &[Variable], records: u64) -> Checked<()> {
         let of_records: Vec<&Variable> = variables.iter().filter(|v| v.is_record).collect();
         let padded = |v: &Variable| v.size.checked_next_multiple_of(WORD).unwrap_or(u64::MAX);
-        // A single record variable of short values has them side by side.
+        // A single record variable of a type shorter than four bytes is stored without padding.
         let record = match of_records[..] {
             [one] if one.width < WORD => one.size,
             _ => of_records.iter().map(|v| padded(v)).fold(0, u64::saturating_add),
@@ -115,7 +114,7 @@ impl Header {
             let Some(&length) = length else {
                 return Err(self.damaged(&format!("variable {name} has a dimension {number}")));
             };
-            // Only the first dimension can have a length that grows, written as 0.
+            // Only the first dimension can be unlimited, written as 0.
             if axis == 0 && length == 0 {
                 is_record = true;
             } else {
@@ -140,7 +139,7 @@ impl Header {
         Ok(())
     }
 
-    /// Number of elements of a list, each of at least so many words.
+    /// Number of elements of a list, each of at least `words` words.
     fn list(&mut self, kind: usize, words: u64) -> Checked<u64> {
         let (tag, what) = TAGS[kind];
         let (found, count) = (self.word()?, self.count()?);
@@ -152,7 +151,7 @@ impl Header {
         self.fits(count, words * WORD, what)
     }
 
-    /// A count of things of so many bytes that the rest of the file has room for.
+    /// A count of items of `size` bytes that fit into the rest of the file.
     fn fits(&self, count: u64, bytes: u64, what: &str) -> Checked<u64> {
         let rest = self.length.saturating_sub(self.at);
         if count.saturating_mul(bytes) <= rest {
@@ -175,7 +174,7 @@ impl Header {
         })
     }
 
-    /// Bytes of a value of the type that is named next.
+    /// Bytes of a value of the type that is read next.
     fn width(&mut self) -> Checked<u64> {
         match self.word()? {
             1 | 2 => Ok(1),
@@ -212,7 +211,7 @@ impl Header {
         Ok(())
     }
 
-    /// Skips values, and the padding of their last word.
+    /// Skips values and the padding after them.
     fn pass(&mut self, bytes: u64) -> Checked<()> {
         let end = self.at.saturating_add(bytes).next_multiple_of(WORD);
         if end > self.length {
@@ -264,14 +263,14 @@ mod tests {
     #[test]
     fn good_headers_pass() {
         let mut good = good();
-        // The values begin where the header ends.
+        // The values begin at the end of the header.
         let end = 4 + 4 * (good.len() as u32 - 3);
         let begin = good.len() - 4;
         good[begin] = end;
         assert_eq!(checked(&words(1, &good)), Ok(()));
         assert_eq!(checked(b"\x89HDF\r\n\x1a\n"), Ok(()));
         assert_eq!(checked(b"CD"), Ok(()));
-        // Cut anywhere, it is refused.
+        // Truncated at any byte, it is rejected.
         let whole = words(1, &good);
         for length in 4..whole.len() {
             let why = checked(&whole[..length]).expect_err("a cut file");

@@ -1,4 +1,4 @@
-//! Files of `nwp-mini columns`: independent columns in, results of the microphysics out.
+//! Files of `nwp-mini columns`. Input: independent columns; output: results of the microphysics.
 
 mod fields;
 pub mod physics;
@@ -14,15 +14,15 @@ use crate::io::reader::Reader;
 use crate::io::writer::{Stored, Writer};
 use crate::state::{CloudDiagnostics, Environment, State, Surface};
 
-/// Fewest and most levels that the scheme takes.
+/// Fewest and most levels that the scheme supports.
 pub const LEVELS: std::ops::RangeInclusive<usize> = 4..=256;
 
-/// Independent columns with the calls that they get.
+/// Independent columns, and the calls to make.
 #[derive(Clone, Debug)]
 pub struct ColumnCase<R> {
     /// `nx` columns in one row, `nz` levels.
     pub shape: Shape,
-    /// State of the columns; here `theta` is the whole potential temperature.
+    /// State of the columns; `theta` is the full potential temperature here.
     pub state: State<R>,
     /// Their air.
     pub environment: Environment<R>,
@@ -41,8 +41,8 @@ impl<R: Stored> ColumnCase<R> {
     ///
     /// # Errors
     ///
-    /// [`crate::error::Error::Io`] or [`crate::error::Error::Input`] when something is missing,
-    /// of another shape, not finite or not physical.
+    /// [`crate::error::Error::Io`] or [`crate::error::Error::Input`] when a variable is missing, of another shape, not
+    /// finite or not physical.
     pub fn read(path: &Path) -> Result<Self> {
         Self::read_in(&Reader::open(path)?, "", ["level", "column"])
     }
@@ -51,7 +51,7 @@ impl<R: Stored> ColumnCase<R> {
     ///
     /// # Errors
     ///
-    /// As [`ColumnCase::read`]; also when there is no such group.
+    /// As [`ColumnCase::read`]; also when the group does not exist.
     pub fn read_group(path: &Path, group: &str) -> Result<Self> {
         let reader = Reader::open(path)?;
         let groups = reader.group_names()?;
@@ -88,7 +88,7 @@ impl<R: Stored> ColumnCase<R> {
     }
 }
 
-/// Writes a case as the input of `nwp-mini columns`, with global attributes that tell of it.
+/// Writes a case as the input of `nwp-mini columns`, with global attributes that describe it.
 ///
 /// # Errors
 ///
@@ -136,7 +136,7 @@ pub fn write_case<R: Stored>(
     writer.commit()
 }
 
-/// The six fields that the scheme changes, with names, units and words.
+/// The six fields that the scheme changes: name, units and description.
 fn prognostic<R>(state: &State<R>) -> [(&'static str, &Array3<R>, [&'static str; 2]); 6] {
     [
         ("th", state.theta(), ["K", "potential temperature"]),

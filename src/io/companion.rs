@@ -1,4 +1,4 @@
-//! Outputs beside the frames of a run, written by the same thread.
+//! Outputs besides the frames of a run, written by the same thread.
 
 use std::path::Path;
 
@@ -6,12 +6,12 @@ use crate::error::Result;
 use crate::io::sampled::{ColumnFrame, Sample};
 use crate::io::writer::Stored;
 
-/// A file beside the output that is made of the columns, or of the products of operators and fields.
+/// A file besides the output, of columns or of products of operators and fields.
 pub trait Companion<R: Stored>: Send {
-    /// The name that the file will get.
+    /// The final name of the file.
     fn target(&self) -> &Path;
 
-    /// Takes the columns.
+    /// Writes the columns.
     ///
     /// # Errors
     ///
@@ -20,7 +20,7 @@ pub trait Companion<R: Stored>: Send {
         Ok(())
     }
 
-    /// Takes the product of the operator of this number and the fields.
+    /// Writes the product of the fields and operator number `operator`.
     ///
     /// # Errors
     ///
@@ -29,14 +29,14 @@ pub trait Companion<R: Stored>: Send {
         Ok(())
     }
 
-    /// Gives a copy of the file so far its name.
+    /// Copies the file as it is now to its final name.
     ///
     /// # Errors
     ///
     /// As [`Companion::commit`].
     fn show(&mut self) -> Result<()>;
 
-    /// Completes the file and gives it its name.
+    /// Completes the file and renames it to its final name.
     ///
     /// # Errors
     ///

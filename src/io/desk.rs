@@ -2,30 +2,31 @@
 
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 
-/// The place of the one frame that is being written. Clones are one and the same desk.
+/// Slot of the one frame that is being written. A clone refers to the same slot.
 #[derive(Clone, Debug)]
 pub struct Desk(Arc<(Mutex<bool>, Condvar)>);
 
 impl Desk {
-    /// A desk with room, and the writer's end of it.
+    /// A free slot, and the writer's end of it.
     pub(super) fn of_writer() -> (Self, Leaving) {
         let desk = Self(Arc::default());
         (desk.clone(), Leaving(desk))
     }
 
-    /// True when there is room.
+    /// True if the slot is free.
     pub fn is_free(&self) -> bool {
         !*self.0.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Waits until there is room.
+    /// Waits until the slot is free.
     pub fn wait(&self) {
         let (is_taken, freed) = &*self.0;
         let is_taken = is_taken.lock().unwrap_or_else(PoisonError::into_inner);
         drop(freed.wait_while(is_taken, |is_taken| *is_taken));
     }
 
-    /// Waits until there is room, and puts a frame there; `put` returns `false` if the writer has gone.
+    /// Waits until the slot is free, then calls `put` to hand over a frame; `put` returns `false` if the writer has
+    /// ended.
     pub(super) fn put(&self, put: impl FnOnce() -> bool) -> bool {
         self.wait();
         self.set_taken(true);
@@ -36,7 +37,7 @@ impl Desk {
         is_put
     }
 
-    /// Says that a frame has gone.
+    /// Marks the slot as free.
     pub(super) fn clear(&self) {
         self.set_taken(false);
     }
@@ -47,12 +48,12 @@ impl Desk {
     }
 }
 
-/// Frees a desk when its writer leaves, however it does, so that no thread waits for it.
+/// Frees the slot when the writer ends for any reason, so that no thread waits for it.
 #[derive(Debug)]
 pub(super) struct Leaving(Desk);
 
 impl Leaving {
-    /// The desk.
+    /// The slot.
     pub(super) fn desk(&self) -> &Desk {
         &self.0
     }

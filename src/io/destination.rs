@@ -1,5 +1,4 @@
-//! The file that a name stands for: symbolic links are followed, and mode and owner of a file that is
-//! replaced are kept.
+//! The file that a name refers to: symbolic links are followed, and the mode and owner of a replaced file are kept.
 
 use std::fs::{self, File, OpenOptions, Permissions};
 use std::io;
@@ -11,26 +10,26 @@ use tracing::warn;
 use crate::error::{Error, Result};
 use crate::os_text::Shown;
 
-/// Links that are followed one after the other; as many as Linux follows.
+/// Most links that are followed one after the other, as on Linux.
 const MOST_LINKS: usize = 40;
 
-/// Mode bits of reading, writing and executing.
+/// Permission bits.
 const PERMISSIONS: u32 = 0o777;
-/// Mode bits that a file in the making needs, whatever the file has that it replaces.
+/// Permission bits that a file being written needs, for any mode of the file that it replaces.
 const WRITABLE: u32 = 0o600;
-/// Mode bits of a new file, before the user's mask.
+/// Permission bits of a new file, before the umask.
 const NEW: u32 = 0o666;
-/// Mode bits of the group, and of everybody else.
+/// Permission bits of the group, and of others.
 const OF_GROUP: u32 = 0o070;
 const OF_OTHERS: u32 = 0o007;
 
-/// The path of the file that `target` stands for, be it there or yet to be written.
+/// Path of the file that `target` refers to; the file may not exist yet.
 ///
-/// A link to a file that does not exist stands for that file.
+/// A link to a missing file refers to that file.
 ///
 /// # Errors
 ///
-/// [`Error::Input`] where links lead in a circle, [`Error::Io`] where a link cannot be read.
+/// [`Error::Input`] for a circle of links, [`Error::Io`] for a link that cannot be read.
 pub fn resolve(target: &Path) -> Result<PathBuf> {
     let mut path = target.to_owned();
     for _ in 0..MOST_LINKS {
@@ -38,7 +37,7 @@ pub fn resolve(target: &Path) -> Result<PathBuf> {
             return Ok(path);
         }
         let to = fs::read_link(&path).map_err(|e| Error::io(target, "follow the link", e))?;
-        // A relative link starts from the folder that holds it; an absolute one replaces it all.
+        // A relative link starts from the folder of the link; an absolute one replaces the path.
         path = folder_of(&path).join(to);
     }
     let message = format!("is a link after {MOST_LINKS} links, in a circle; give another name");
@@ -50,7 +49,7 @@ pub(super) fn folder_of(path: &Path) -> &Path {
     path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
-/// Returns `true` if two names stand for one file, whether it exists or not.
+/// Returns `true` if two names refer to the same file, whether it exists or not.
 pub fn is_same(a: &Path, b: &Path) -> bool {
     let whole = |path: &Path| {
         fs::canonicalize(path).ok().or_else(|| {
@@ -61,21 +60,20 @@ pub fn is_same(a: &Path, b: &Path) -> bool {
     whole(a).is_some_and(|a| whole(b) == Some(a))
 }
 
-/// Fails where there is a file of this name, unless it may be replaced.
+/// Fails if a file of this name exists, unless it may be replaced.
 ///
 /// # Errors
 ///
 /// [`Error::Exists`].
 pub fn refuse_existing(target: &Path, force: bool) -> Result<()> {
-    // A link to nowhere is no file; its target can be made.
+    // A dangling link is not a file; its target can be created.
     if target.metadata().is_ok() && !force {
         return Err(Error::Exists(target.to_owned()));
     }
     Ok(())
 }
 
-/// Makes an empty file in the place of one that may be there; nobody can read it who cannot read
-/// `replaced`.
+/// Creates an empty file, in place of an existing one, that is readable only by users who can read `replaced`.
 pub(super) fn create(path: &Path, replaced: &Path) -> io::Result<()> {
     match fs::remove_file(path) {
         Err(e) if e.kind() != io::ErrorKind::NotFound => return Err(e),
@@ -85,8 +83,8 @@ pub(super) fn create(path: &Path, replaced: &Path) -> io::Result<()> {
     OpenOptions::new().write(true).create_new(true).mode(mode).open(path).map(drop)
 }
 
-/// Gives a complete file the mode, and as far as the system allows it the owner, of the one that it
-/// is about to replace; nothing where there is none.
+/// Gives a complete file the mode, and if the system allows it the owner, of the file that it will replace; does
+/// nothing if there is none.
 pub(super) fn take_after(path: &Path, replaced: &Path) -> io::Result<()> {
     let Ok(old) = fs::metadata(replaced) else { return Ok(()) };
     if old.nlink() > 1 {
@@ -102,7 +100,7 @@ pub(super) fn take_after(path: &Path, replaced: &Path) -> io::Result<()> {
     if !is_same_owner && chown(path, Some(old.uid()), Some(old.gid())).is_err() {
         let has_group = new.gid() == old.gid() || chown(path, None, Some(old.gid())).is_ok();
         if !has_group {
-            // Another group gets no more than everybody.
+            // A different group gets no more rights than others.
             mode &= !OF_GROUP | ((mode & OF_OTHERS) << 3);
         }
         warn!(

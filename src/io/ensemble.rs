@@ -20,20 +20,20 @@ use crate::io::selection::is_left_out;
 use crate::io::writer::Stored;
 use crate::primitives::moments::Moments;
 
-/// Frames of members that may wait for the writer before the run waits for it.
+/// Frames of members that may be queued for the writer before the run waits.
 const WAITING: usize = 2;
 
 /// The dimension of the members, and the variable with their numbers.
 const MEMBER: &str = "member";
 
-/// A parameter that differs from member to member.
+/// A parameter that differs between members.
 #[derive(Clone, Debug)]
 pub struct Differing {
     /// Its name.
     pub name: &'static str,
     /// Description of the parameter.
     pub description: &'static str,
-    /// Its unit, where it has one in whole powers.
+    /// Its unit; `None` if it has fractional powers.
     pub units: Option<&'static str>,
     /// Its values, one for each member.
     pub values: Vec<f64>,
@@ -46,7 +46,7 @@ pub struct Roll {
     pub members: usize,
     /// `true` if their fields are written, beside mean and spread.
     pub writes_members: bool,
-    /// The parameters that they differ by.
+    /// The parameters that differ between members.
     pub parameters: Vec<Differing>,
 }
 
@@ -55,7 +55,7 @@ enum Message<R> {
     Commit,
 }
 
-/// The output file of an ensemble in the making.
+/// The output file of an ensemble, being written.
 #[derive(Debug)]
 pub struct EnsembleOutput<R> {
     target: PathBuf,
@@ -64,7 +64,7 @@ pub struct EnsembleOutput<R> {
 }
 
 impl<R: Stored> EnsembleOutput<R> {
-    /// Starts a file that gets its name when it is complete.
+    /// Starts a file under a temporary name.
     ///
     /// # Errors
     ///
@@ -79,22 +79,21 @@ impl<R: Stored> EnsembleOutput<R> {
         Ok(Self { target, sender, thread })
     }
 
-    /// Hands over the frame of a member; those of a time come in the order of the members. Waits only
-    /// when the writer is behind.
+    /// Queues the frame of a member; the frames of a time come in the order of the members. Waits only if the writer is
+    /// behind.
     #[must_use = "false means that the writer has failed, and finish tells why"]
     pub fn send(&self, member: usize, snapshot: Snapshot<R>) -> bool {
         self.sender.send(Message::Frame(member, Box::new(snapshot))).is_ok()
     }
 
-    /// Completes the file and gives it its name; returns the number of times in it.
+    /// Completes the file and renames it to its final name; returns the number of times in it.
     ///
     /// # Errors
     ///
-    /// [`Error::Io`] when writing has failed, and where the last time lacks members: then there is no
-    /// file.
+    /// [`Error::Io`] when writing has failed, or members are missing at the last time: then no file is left.
     pub fn finish(self) -> Result<usize> {
         let Self { target, sender, thread } = self;
-        // The writer has left already where this fails, and says why below.
+        // If this fails the writer has ended; its error is returned below.
         let _ = sender.send(Message::Commit);
         drop(sender);
         thread.join().unwrap_or_else(|_| Err(Error::io(&target, "write to", "the writer failed")))
@@ -138,8 +137,8 @@ fn write<R: Stored>(
     Ok(book.frames)
 }
 
-/// Fields that differ from member to member and have mean and spread, in the order of
-/// [`differing_values`]: all but the winds and what is left out.
+/// Fields that differ between members and have mean and spread, in the order of [`differing_values`]: all except the
+/// winds and excluded ones.
 fn differing(header: &Header) -> Vec<Variable> {
     let fields = COMPUTED.iter().filter(|variable| !is_wind(variable)).chain(&CONTENTS).copied();
     fields
@@ -173,8 +172,7 @@ fn of_members(about: &Variable) -> Form<'_> {
     Form { between: Some(MEMBER), ..Form::plain(about) }
 }
 
-/// Mean and spread of a variable. The names are not those of the profiles over the levels, which
-/// end in `_MEAN` as well.
+/// Mean and spread of a variable. The names differ from those of the profiles over levels, which end in `_MEAN` too.
 fn statistics(about: &Variable) -> [Form<'_>; 2] {
     [
         (ENSEMBLE_MEAN, "mean", "realization: mean"),
@@ -192,13 +190,13 @@ fn statistics(about: &Variable) -> [Form<'_>; 2] {
 struct Book {
     moments: Vec<Moments>,
     roll: Roll,
-    /// Times that are complete, and members of the next one.
+    /// Number of complete times, and number of members of the next one.
     frames: usize,
     members: usize,
 }
 
 impl Book {
-    /// Defines all variables and writes the constant ones.
+    /// Defines all variables and writes the constant variables.
     fn begin<R: Stored>(file: &mut FileMut, header: &Header, roll: &Roll) -> netcdf::Result<Self> {
         let is_mapped = define_place(file, header)?.is_some();
         file.add_dimension(MEMBER, roll.members)?;
@@ -228,7 +226,7 @@ impl Book {
         Ok(Self { moments, roll: roll.clone(), frames: 0, members: 0 })
     }
 
-    /// Writes the fields of a member at a time; after the last one, mean and spread.
+    /// Writes the fields of a member at a time; with the last member also mean and spread.
     fn add<R: Stored>(
         &mut self,
         file: &mut FileMut,

@@ -1,4 +1,4 @@
-//! Values of a file to the last bit: of exactly the requested shape and type.
+//! Exact values of a file: of the requested shape and type.
 
 use ndarray::Dimension;
 
@@ -8,7 +8,7 @@ use super::writer::Stored;
 use crate::error::Result;
 use crate::real::Real;
 
-/// All values of a variable of this shape and type.
+/// All values of a variable, which must have this shape and type.
 pub(super) fn array<T: Stored, D>(
     reader: &Reader,
     name: &str,
@@ -22,7 +22,7 @@ where
     shaped(reader, name, shape, values)
 }
 
-/// These values in a shape.
+/// Values in the given shape.
 pub(super) fn shaped<T, D>(
     reader: &Reader,
     name: &str,
@@ -38,13 +38,13 @@ where
     array.map_err(|_| reader.error(about))
 }
 
-/// All values of a variable of these lengths.
+/// All values of a variable, which must have these lengths.
 pub(super) fn numbers<T: Stored>(reader: &Reader, name: &str, lengths: &[usize]) -> Result<Vec<T>> {
     let ranges: Vec<_> = lengths.iter().map(|length| 0..*length).collect();
     typed(reader, name, &ranges)
 }
 
-/// Values of a variable, to the last bit.
+/// Exact values of a variable.
 pub(super) fn typed<T: Stored>(
     reader: &Reader,
     name: &str,

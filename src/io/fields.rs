@@ -1,4 +1,4 @@
-//! Definition and writing of the variables of our output.
+//! Definition and writing of the variables of the output.
 
 use std::ops::Range;
 
@@ -10,10 +10,10 @@ use crate::io::mapping;
 use crate::io::storage::{Blocks, Compression};
 use crate::io::writer::Stored;
 
-/// Deflate level: more costs time and gains little on such fields.
+/// Deflate level: higher ones take longer and gain little on such fields.
 pub(super) const DEFLATE: i32 = 1;
 
-/// WRF's codes of the types of variables.
+/// WRF's codes of variable types.
 const FIELD_TYPE: [(&str, i32); 2] = [("f32", 104), ("f64", 105)];
 
 pub(super) fn field_type<R: Stored>() -> i32 {
@@ -21,30 +21,30 @@ pub(super) fn field_type<R: Stored>() -> i32 {
     named.map_or(FIELD_TYPE[0].1, |(_, code)| *code)
 }
 
-/// A variable as it stands in a file.
+/// A variable in the form of a file.
 #[derive(Clone, Debug)]
 pub(super) struct Form<'a> {
-    /// Variable that it is a form of.
+    /// The variable that it is a form of.
     pub(super) about: &'a Variable,
     /// Its name.
     pub(super) name: String,
     /// Its description.
     pub(super) description: String,
-    /// A dimension between that of time and those in space, whose values are stored apart.
+    /// A dimension between time and space, whose entries are stored in separate chunks.
     pub(super) between: Option<&'static str>,
     /// Attribute `cell_methods`, in addition to that of the variable itself.
     pub(super) cell_methods: Option<&'static str>,
 }
 
 impl<'a> Form<'a> {
-    /// A variable as it is.
+    /// A variable without changes.
     pub(super) fn plain(about: &'a Variable) -> Self {
         let (name, description) = (about.name.to_owned(), about.description.to_owned());
         Self { about, name, description, between: None, cell_methods: None }
     }
 }
 
-/// Defines a variable as it is, volumes and planes in chunks as [`Blocks`] has them, compressed as requested.
+/// Defines a variable without changes; volumes and planes have the chunks of [`Blocks`] and the requested compression.
 pub(super) fn define_variable<R: Stored>(
     file: &mut FileMut,
     about: &Variable,
@@ -60,7 +60,7 @@ pub(super) fn define_variable<R: Stored>(
     variable.set_chunking(&blocks.extents())
 }
 
-/// Defines a variable, volumes compressed in little time.
+/// Defines a variable; volumes have fast compression.
 pub(super) fn define<R: Stored>(
     file: &mut FileMut,
     form: &Form<'_>,
@@ -69,7 +69,7 @@ pub(super) fn define<R: Stored>(
     define_with::<R>(file, form, is_mapped, Compression::Fast)
 }
 
-/// True when a coordinate along the grid has this CF name: CF lets one variable of a grid mapping have it.
+/// True if a coordinate along the grid has this CF name: CF lets one variable of a grid mapping have it.
 fn has_axis(file: &FileMut, standard_name: &str) -> bool {
     let named = netcdf::AttributeValue::Str(standard_name.to_owned());
     ["west_east", "south_north"].iter().filter_map(|axis| file.variable(axis)).any(|axis| {
@@ -138,8 +138,7 @@ pub(super) fn put<R: Stored>(
     put_at(file, shape, &Form::plain(about), &[frame], values)
 }
 
-/// Writes the values of a variable at a frame and, where it has a dimension between that of time and
-/// those in space, at a place along that.
+/// Writes the values of a variable at a frame and, for a dimension between time and space, at an index along it.
 pub(super) fn put_at<R: Stored>(
     file: &mut FileMut,
     shape: Shape,

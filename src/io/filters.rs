@@ -1,7 +1,7 @@
-//! Filters that a variable of an HDF5 file is compressed with and this program does not have.
+//! Filters of compressed HDF5 variables that this program does not have.
 //!
-//! The library tells that one is missing and not which. The list of the filters of a variable lies in the file as
-//! the message "filter pipeline"; its entries for filters that others than the HDF Group maintain begin with the
+//! The library reports that a filter is missing, but not which. The list of a variable's filters is stored in the file
+//! as the message "filter pipeline". An entry for a filter that is not maintained by the HDF Group begins with the
 //! number of the filter, the length of its name, flags and the number of its parameters, two bytes each.
 //!
 //! Source: HDF5 File Format Specification 3.0, IV.A.2.l, and the registry of filters of the HDF Group.
@@ -15,7 +15,7 @@ use crate::io::guard;
 /// Part of the library's message on a missing filter.
 const MISSING: &str = "undefined filter";
 
-/// Registered filters that are met in files of weather.
+/// Registered filters that occur in weather files.
 const FILTERS: [(u16, &str); 12] = [
     (32_015, "zstandard"),
     (307, "bzip2"),
@@ -31,10 +31,10 @@ const FILTERS: [(u16, &str); 12] = [
     (32_023, "bit grooming"),
 ];
 
-/// Bytes that are looked through: headers of variables lie near the front.
+/// Bytes that are searched: headers of variables are near the start.
 const LOOKED_THROUGH: u64 = 16 << 20;
 
-/// Advice for a read that failed for want of a filter; `None` if it failed otherwise.
+/// Advice for a read that failed because of a missing filter; `None` for other failures.
 pub(super) fn explained(path: &Path, name: &str, error: &str) -> Option<String> {
     if !error.to_lowercase().contains(MISSING) {
         return None;
@@ -54,12 +54,12 @@ pub(super) fn explained(path: &Path, name: &str, error: &str) -> Option<String> 
     ))
 }
 
-/// Names of filters are not longer.
+/// Longest name of a filter.
 const LONGEST: usize = 128;
-/// They have fewer parameters.
+/// Most parameters of a filter.
 const MOST_PARAMETERS: u16 = 64;
 
-/// The first registered filter in a text like a list of filters; by its name better than without one.
+/// The first registered filter in bytes that look like a list of filters; an entry with a name is preferred.
 fn found(bytes: &[u8]) -> Option<(u16, &'static str)> {
     let number = |at: usize| Some(u16::from_le_bytes(bytes.get(at..at + 2)?.try_into().ok()?));
     let entry = |at: usize, is_named: bool| {
@@ -91,7 +91,7 @@ mod tests {
         assert_eq!(found(&entry(32_015, "Zstandard compression")), Some((32_015, "zstandard")));
         assert_eq!(found(&entry(307, "")), Some((307, "bzip2")));
         assert_eq!(found(&entry(1, "deflate")), None);
-        // The number alone is none.
+        // The number alone does not identify a filter.
         assert_eq!(found(&[0x0f, 0x7d, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0, 0]), None);
     }
 }

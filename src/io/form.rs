@@ -1,24 +1,24 @@
-//! In which form a run is written, and which of its variables.
+//! Form of the output: compression, precision and selection of variables.
 
 use crate::io::layout::Variable;
 use crate::io::selection::Selection;
 use crate::io::storage::{Compression, Keep};
 
-/// In which form a run is written.
+/// Form of the output.
 #[derive(Clone, Debug, Default)]
 pub struct Storage {
     /// Compression of volumes.
     pub compression: Compression,
-    /// How many bits of their values are kept.
+    /// Bits of their values that are kept.
     pub keep: Keep,
-    /// Which variables are written.
+    /// Selection of the variables.
     pub variables: Selection,
-    /// Names of species that are not written whatever is selected.
+    /// Names of species that are never written, with any selection.
     pub hidden: Vec<&'static str>,
 }
 
 impl Storage {
-    /// True of a variable that is written.
+    /// True if a variable is written.
     pub(super) fn writes(&self, variable: &Variable) -> bool {
         self.variables.has(variable) && !self.hidden.contains(&variable.name)
     }

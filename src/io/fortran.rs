@@ -1,5 +1,4 @@
-//! Unformatted sequential files of Fortran: records of bytes between two marks that tell their
-//! length, big-endian.
+//! Unformatted sequential Fortran files: records of bytes between two markers with their length, big-endian.
 
 use std::fs::{self, File};
 use std::io::{BufReader, Read};
@@ -7,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Result};
 
-/// Length of a mark, bytes.
+/// Length of a record marker, bytes.
 const MARK: u64 = 4;
 
 /// A file, read record by record.
@@ -15,7 +14,7 @@ const MARK: u64 = 4;
 pub struct Records {
     path: PathBuf,
     file: BufReader<File>,
-    /// Bytes that are left.
+    /// Bytes that have not been read.
     left: u64,
     /// Records read so far.
     count: usize,
@@ -26,10 +25,10 @@ impl Records {
     ///
     /// # Errors
     ///
-    /// [`Error::Io`] when it cannot be read, [`Error::Input`] when it is no file or empty.
+    /// [`Error::Io`] when the file cannot be read, [`Error::Input`] when it is not a regular file or is empty.
     pub fn open(path: &Path) -> Result<Self> {
         let about = fs::metadata(path).map_err(|e| Error::io(path, "read", e))?;
-        // Opening a pipe would wait for somebody to write to it.
+        // Opening a pipe would wait for a writer.
         if !about.is_file() {
             let what = if about.is_dir() { "a folder" } else { "a device or a pipe" };
             return Err(Error::input(path, format!("is {what}; a file of records is needed")));
@@ -46,22 +45,22 @@ impl Records {
         Error::input(&self.path, message)
     }
 
-    /// Bytes that are left.
+    /// Bytes that have not been read.
     pub fn left(&self) -> u64 {
         self.left
     }
 
-    /// The next record, of `count` whole numbers; `what` tells its contents in an error.
+    /// The next record, of `count` integers; `what` describes its contents in an error.
     ///
     /// # Errors
     ///
-    /// [`Error::Input`] when the file ends before, or when the record has another length.
+    /// [`Error::Input`] when the file ends too early, or when the record has another length.
     pub fn integers(&mut self, what: &str, count: usize) -> Result<Vec<i32>> {
         let bytes = self.record(what, count)?;
         Ok(bytes.chunks_exact(4).map(|x| i32::from_be_bytes([x[0], x[1], x[2], x[3]])).collect())
     }
 
-    /// The next record, of `count` numbers in single precision, in the order and the units of the file.
+    /// The next record, of `count` single-precision numbers, in the order and the units of the file.
     ///
     /// # Errors
     ///
@@ -71,7 +70,7 @@ impl Records {
         Ok(bytes.chunks_exact(4).map(|x| f32::from_be_bytes([x[0], x[1], x[2], x[3]])).collect())
     }
 
-    /// Fails where something is left.
+    /// Fails if bytes are left.
     ///
     /// # Errors
     ///
@@ -86,7 +85,7 @@ impl Records {
         )))
     }
 
-    /// The bytes of the next record, of `count` numbers of four bytes.
+    /// The bytes of the next record, of `count` four-byte numbers.
     fn record(&mut self, what: &str, count: usize) -> Result<Vec<u8>> {
         let number = self.count + 1;
         let about = format!("record {number} ({what})");
@@ -129,7 +128,7 @@ impl Records {
         Ok(bytes)
     }
 
-    /// A mark.
+    /// A record marker.
     fn bytes(&mut self, about: &str) -> Result<[u8; 4]> {
         if self.left < MARK {
             return Err(self.error(format!("ends before {about}; copy the file again")));

@@ -1,8 +1,8 @@
 //! A NetCDF file that grows frame by frame, whose fields are compressed on all cores.
 //!
-//! The NetCDF library defines the file and closes it; from then on its datasets are those of HDF5
-//! ([`chunks`](crate::io::chunks)), which caches no chunk. To any reader the file is one of NetCDF-4 with the filters
-//! shuffle and deflate.
+//! The NetCDF library defines the file and closes it; from then on its datasets are written by HDF5
+//! ([`chunks`](crate::io::chunks)), which caches no chunk. To any reader the file is NetCDF-4 with the filters shuffle
+//! and deflate.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -17,34 +17,34 @@ use crate::io::ledger::Ledger;
 use crate::io::storage::{Bits, Block, Blocks, Coding, Compression, Keep};
 use crate::io::writer::{Numbers, Stored};
 
-/// Name of the dimension that grows.
+/// Name of the unlimited dimension.
 const TIME: &str = "Time";
 
-/// A file that grows.
+/// A file that grows frame by frame.
 #[derive(Debug)]
 pub(super) struct FrameFile {
-    // Closed in this order, and datasets in that of their names: the bytes of the file depend on it.
+    // Closed in this order, datasets by name: the bytes of the file depend on it.
     datasets: BTreeMap<&'static str, Dataset>,
     file: File,
     shape: Shape,
     ledger: Ledger,
-    /// Chunks of fields that are the same in all frames, as they are stored.
+    /// Stored chunks of fields that are the same in all frames.
     lasting: BTreeMap<&'static str, Vec<Vec<u8>>>,
 }
 
-/// A volume of a frame, or a plane.
+/// A volume or a plane of a frame.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Field<'a> {
     about: Variable,
     numbers: Numbers<'a>,
     blocks: Blocks,
     coding: Coding,
-    /// `true` if it is the same in all frames.
+    /// `true` if the field is the same in all frames.
     lasts: bool,
 }
 
 impl Field<'_> {
-    /// The bytes of a chunk.
+    /// The encoded bytes of a chunk.
     fn encode(&self, block: Block) -> Result<Vec<u8>> {
         let Self { blocks, coding, .. } = self;
         match self.numbers {
@@ -53,7 +53,7 @@ impl Field<'_> {
         }
     }
 
-    /// Bytes of the values of a chunk.
+    /// Bytes of the values of a chunk before encoding.
     fn raw(&self, block: Block) -> usize {
         let size = match self.numbers {
             Numbers::Single(_) => size_of::<f32>(),
@@ -68,13 +68,13 @@ impl FrameFile {
     ///
     /// # Errors
     ///
-    /// The call of the library that failed, as in all that follows.
+    /// The call of the library that failed, as in all functions below.
     pub(super) fn open(path: &Path, shape: Shape, ledger: Ledger) -> Result<Self> {
         let (datasets, lasting) = (BTreeMap::new(), BTreeMap::new());
         Ok(Self { datasets, file: File::open(path)?, shape, ledger, lasting })
     }
 
-    /// A dataset, long enough to have a frame.
+    /// A dataset, extended to contain a frame.
     fn reaching(&mut self, name: &'static str, frame: usize) -> Result<&mut Dataset> {
         if !self.datasets.contains_key(name) {
             let found = self.file.dataset(name)?;
@@ -85,12 +85,12 @@ impl FrameFile {
         Ok(dataset)
     }
 
-    /// Begins a frame: the dimension of time has its length from here on.
+    /// Begins a frame: extends the dimension of time.
     pub(super) fn begin(&mut self, frame: usize) -> Result<()> {
         self.reaching(TIME, frame).map(drop)
     }
 
-    /// Writes all values of a variable at a frame, as they are.
+    /// Writes all values of a variable at a frame, without encoding.
     pub(super) fn put<T: Bits>(
         &mut self,
         name: &'static str,
@@ -112,7 +112,8 @@ impl FrameFile {
         self.reaching(name, frame)?.write(frame, bytes)
     }
 
-    /// A volume or a plane to be written in a form, if a variable is one; `lasts` where it is the same in all frames.
+    /// A volume or a plane to be written in the form `storage`; `None` for other variables. `lasts`: it is the same in
+    /// all frames.
     pub(super) fn field<'a, R: Stored>(
         &self,
         about: Variable,
@@ -121,7 +122,7 @@ impl FrameFile {
     ) -> Option<Field<'a>> {
         let blocks = Blocks::of(about.axes, self.shape, size_of::<R>())?;
         let bits = match keep {
-            // Nothing is looked for in what is stored already.
+            // No information analysis for a field that is stored already.
             _ if lasts && self.lasting.contains_key(about.name) => None,
             Keep::All => None,
             _ if !blocks.is_volume() => None,
@@ -135,8 +136,8 @@ impl FrameFile {
         Some(Field { about, numbers: R::numbers(values), blocks, coding, lasts })
     }
 
-    /// Writes volumes and planes at a frame. Chunks are compressed on all threads and written in their order, so that
-    /// a file does not depend on the threads.
+    /// Writes volumes and planes at a frame. Chunks are compressed on all threads and written in order, so that a file
+    /// does not depend on the threads.
     pub(super) fn put_fields(&mut self, frame: usize, fields: &[Field<'_>]) -> Result<()> {
         for field in fields {
             self.reaching(field.about.name, frame)?;
@@ -163,7 +164,7 @@ impl FrameFile {
             let name = field.about.name;
             ledger.count(field.raw(block), bytes.len());
             datasets[name].write_chunk(&field.blocks.offset(frame, block), &bytes)?;
-            // A chunk that is not compressed is made again as fast as it is copied.
+            // Encoding a chunk again without compression is as fast as copying it.
             let is_kept = field.lasts && field.coding.compression != Compression::None;
             if let (true, Cow::Owned(mut bytes)) = (is_kept, bytes) {
                 bytes.shrink_to_fit();
@@ -204,7 +205,7 @@ mod tests {
         cell_methods: None,
     };
 
-    /// Frames of a variable on x-faces, of which the second and third are written as lasting.
+    /// Frames of a variable on x-faces, of which the second and third are written as constant.
     fn written(shape: Shape, form: (Compression, Keep)) -> (Vec<f32>, Vec<f32>) {
         static ABOUT: Variable = U;
         let folder = tempfile::tempdir().expect("a folder");
@@ -238,7 +239,7 @@ mod tests {
         (all, file.variable("U").expect("U").get_values(..).expect("values"))
     }
 
-    /// Chunks of whole levels, the last of which is cut, and of rows, likewise.
+    /// Chunks of whole levels, and of rows; the last chunk is shorter.
     #[test]
     fn the_netcdf_library_reads_what_was_stored_in_chunks() {
         for (nz, ny, nx) in [(5, 300, 300), (2, 701, 500), (1, 1, 1)] {

@@ -1,4 +1,4 @@
-//! Description of the grid, as the variables of a WRF file hold it.
+//! Variables of a WRF file that describe the grid.
 
 use ndarray::Array2;
 

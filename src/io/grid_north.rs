@@ -1,4 +1,4 @@
-//! Direction of the axes of a grid on Earth: grid north is not true north.
+//! Direction of the axes of a grid on Earth: grid north differs from true north.
 //!
 //! With α the angle from true east to the x axis, counterclockwise, a wind (u, v) along the axes of the
 //! grid blows eastward with u cos α - v sin α and northward with v cos α + u sin α (WRF `COSALPHA`,
@@ -22,20 +22,20 @@ pub fn earth_relative([u, v]: [f64; 2], [sine, cosine]: [f64; 2]) -> [f64; 2] {
     [u * cosine - v * sine, v * cosine + u * sine]
 }
 
-/// A map projection as far as it tells the direction of its axes.
+/// The direction of the axes of a map projection.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Axes {
-    /// Lambert's cone and the polar plane: α = -cone · (λ - λ0). The cone is positive in the northern
+    /// Lambert's cone and the polar plane: α = -cone · (λ - λ0). The cone constant is positive in the northern
     /// hemisphere, and 1 or -1 on a polar plane.
     Conical {
-        /// Sine of the only true latitude, or its counterpart of two.
+        /// Sine of the only true latitude, or its equivalent for two.
         cone: f64,
         /// Meridian λ0 along the y axis, degrees.
         meridian: f64,
     },
-    /// Mercator's cylinder and the globe itself: α = 0.
+    /// Mercator projection, and the unrotated latitude-longitude grid: α = 0.
     Upright,
-    /// A globe whose pole is elsewhere: the y axis points to that pole.
+    /// Rotated latitude-longitude grid: the y axis points to its pole.
     TowardPole {
         /// Latitude of the pole of the grid, degrees.
         latitude: f64,
@@ -45,8 +45,8 @@ pub enum Axes {
 }
 
 impl Axes {
-    /// The axes of the projection that attributes of WRF describe; `None` on a plane, where an
-    /// attribute is missing, and for other projections.
+    /// Axes of the projection that WRF's attributes describe; `None` on a plane, if an attribute is missing, and for
+    /// other projections.
     pub fn of(attributes: &[(String, Attribute)]) -> Option<Self> {
         let number = |name: &str| mapping::number(attributes, name);
         match number("MAP_PROJ")? as i32 {
@@ -71,7 +71,7 @@ impl Axes {
         }
     }
 
-    /// Sine and cosine of α at a place, degrees.
+    /// Sine and cosine of α at a point, degrees.
     pub fn at(self, [longitude, latitude]: [f64; 2]) -> [f64; 2] {
         match self {
             Self::Conical { cone, meridian } => {
@@ -93,8 +93,8 @@ impl Axes {
     }
 }
 
-/// Sine and cosine of α in all cells: by the projection, or where that is not known by the
-/// differences of latitude and longitude from cell to cell.
+/// Sine and cosine of α in all cells: from the projection if it is known, else from the differences of latitude and
+/// longitude between cells.
 ///
 /// Shape of `latitude` and `longitude`: (ny, nx). Units: degrees.
 pub fn rotation(
@@ -111,7 +111,7 @@ pub fn rotation(
     [0, 1].map(|n| pairs.mapv(|pair| pair[n]))
 }
 
-/// A place on the sphere of radius 1. Units: degrees.
+/// A point on the unit sphere. Units: degrees.
 pub fn unit_vector([longitude, latitude]: [f64; 2]) -> [f64; 3] {
     let (sin_x, cos_x) = longitude.to_radians().sin_cos();
     let (sin_y, cos_y) = latitude.to_radians().sin_cos();
@@ -123,8 +123,7 @@ pub fn of_vector([x, y, z]: [f64; 3]) -> [f64; 2] {
     [y.atan2(x).to_degrees(), z.atan2(x.hypot(y)).to_degrees()]
 }
 
-/// Sine and cosine of α from the neighbours of a cell along both axes; 0 and 1 where all lie in one
-/// place.
+/// Sine and cosine of α from the neighbours of a cell along both axes; 0 and 1 if all coincide.
 fn along_cells(
     latitude: &Array2<f64>,
     longitude: &Array2<f64>,
@@ -136,7 +135,7 @@ fn along_cells(
     let east = [-sin_x, cos_x, 0.0];
     let north = [-sin_y * cos_x, -sin_y * sin_x, cos_y];
     let vector = |j: usize, i: usize| unit_vector([longitude[[j, i]], latitude[[j, i]]]);
-    // Eastward and northward parts of the way from one cell to another, as a unit vector.
+    // Direction from one cell to another, eastward and northward, as a unit vector.
     let way = |a: [f64; 3], b: [f64; 3]| {
         let part = |axis: [f64; 3]| (0..3).map(|n| (b[n] - a[n]) * axis[n]).sum::<f64>();
         let [x, y] = [part(east), part(north)];
@@ -184,7 +183,8 @@ mod tests {
         }
     }
 
-    /// A tangent cone at 30 degrees has the constant 1/2; across the date line the way is short.
+    /// A cone that touches at 30 degrees has the constant 1/2; across the date line the difference of longitudes is
+    /// small.
     #[test]
     fn a_cone_turns_by_its_constant() {
         for (latitude, turn) in [(30.0, -2.0), (-30.0, 2.0)] {
@@ -198,9 +198,9 @@ mod tests {
         }
     }
 
-    /// The y axis of a turned globe points to its pole, at (50 N, 83 E) for a domain whose middle is
-    /// at (40 N, 97 W): northward there. On the equator, 90 degrees of longitude from the pole, the
-    /// pole is seen at its own latitude above the horizon of east: the bearing is 90 - 50 degrees.
+    /// The y axis of a rotated globe points to its pole, at (50 N, 83 E) for a domain centred at (40 N, 97 W):
+    /// northward there. On the equator, 90 degrees of longitude from the pole, the pole is at its own latitude above
+    /// the eastern horizon: the bearing is 90 - 50 degrees.
     #[test]
     fn a_turned_globe_points_to_its_pole() {
         let axes = Axes::of(&attributes(&[
@@ -214,7 +214,7 @@ mod tests {
         near(axes.at([-7.0, 0.0]), -40.0);
     }
 
-    /// The differences from cell to cell agree with the formulas, over both poles and with a cone.
+    /// The differences between cells agree with the formulas, over both poles and with a cone.
     #[test]
     fn coordinates_tell_the_same_as_projections() {
         // Inside the pole's plane of a stereographic map of 10 km about 300 km from the pole.
@@ -228,7 +228,7 @@ mod tests {
             let [sine, cosine] = rotation(&[], &field(1), &field(0));
             for at in [[2, 3], [1, 1], [3, 4]] {
                 let (s, c) = (-side * place(at[0], at[1])[0]).to_radians().sin_cos();
-                // Differences over 20 km at 300 km from the pole: second order in their ratio.
+                // Differences over 20 km at 300 km from the pole: the error is of second order in the ratio.
                 assert!((sine[at] - s).abs() < 2e-3 && (cosine[at] - c).abs() < 2e-3, "{at:?}");
             }
         }

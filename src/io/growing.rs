@@ -1,4 +1,4 @@
-//! Files beside the output that grow with the run, with the attributes of the CF conventions.
+//! Files besides the output that grow with the run, with attributes of the CF conventions.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -20,7 +20,7 @@ use crate::io::writer::Stored;
 /// Value of missing data: the fill value of NetCDF for both precisions.
 pub(super) const MISSING: f64 = 9.969_209_968_386_869e36;
 
-/// `<output without .nc>.<what>.nc`, beside the output.
+/// `<output without .nc>.<what>.nc`, in the folder of the output.
 pub fn beside(output: &Path, what: &str) -> PathBuf {
     let mut name = output.file_stem().unwrap_or_default().to_owned();
     name.push(format!(".{what}.nc"));
@@ -35,15 +35,15 @@ pub(super) struct About<'a> {
     pub(super) units: &'a str,
     pub(super) long_name: Cow<'a, str>,
     pub(super) standard_name: Option<&'a str>,
-    /// Names of the variables that say where its values lie.
+    /// Names of its coordinate variables.
     pub(super) coordinates: &'a str,
     /// `true` if values may be missing.
     pub(super) has_gaps: bool,
-    /// Lengths of a chunk along each dimension; empty: all of a time.
+    /// Lengths of a chunk along each dimension; empty for one chunk a time.
     pub(super) chunks: &'a [usize],
 }
 
-/// A NetCDF file with a dimension `time` that grows.
+/// A NetCDF file with the unlimited dimension `time`.
 #[derive(Debug)]
 pub(super) struct Growing {
     file: Reopening,
@@ -51,7 +51,7 @@ pub(super) struct Growing {
     /// Seconds from the reference time of the file to the start of the run.
     offset: f64,
     times: usize,
-    /// Variables of the run that are not written.
+    /// Variables that the run excludes.
     left_out: Vec<&'static str>,
 }
 
@@ -93,7 +93,7 @@ impl Growing {
         Ok(growing)
     }
 
-    /// The name that the file will get.
+    /// The final name of the file.
     pub(super) fn target(&self) -> &Path {
         self.pending.target()
     }
@@ -106,7 +106,7 @@ impl Growing {
         self.file.file().and_then(add).map_err(|e| self.pending.failed(e))
     }
 
-    /// Adds a variable, unless the run leaves it out.
+    /// Adds a variable, unless the run excludes it.
     pub(super) fn variable<R: Stored>(&mut self, about: &About<'_>) -> Result<()> {
         if is_left_out(&self.left_out, about.name) {
             return Ok(());
@@ -152,7 +152,7 @@ impl Growing {
         })
     }
 
-    /// Adds an attribute to a variable, unless the run leaves that out.
+    /// Adds an attribute to a variable, unless the run excludes that.
     pub(super) fn attribute(
         &mut self,
         variable: &str,
@@ -179,8 +179,8 @@ impl Growing {
         })
     }
 
-    /// Writes the values of a variable at the present time, unless the run leaves it out. `along` are the lengths of
-    /// its other dimensions, of which `before` come before that of time.
+    /// Writes the values of a variable at the current time, unless the run excludes it. `along` are the lengths of its
+    /// other dimensions, the first `before` of which precede time.
     pub(super) fn now<R: Stored>(
         &mut self,
         name: &str,
@@ -202,13 +202,13 @@ impl Growing {
         self.file.wrote(size_of_val(values)).map_err(|e| self.pending.failed(e))
     }
 
-    /// Gives a copy of the file so far its name.
+    /// Copies the file as it is now to its final name.
     pub(super) fn show(&mut self) -> Result<()> {
         self.file.sync().map_err(|e| self.pending.failed(e))?;
         self.pending.show()
     }
 
-    /// Completes the file and gives it its name.
+    /// Completes the file and renames it to its final name.
     pub(super) fn commit(self) -> Result<()> {
         let Self { file, pending, .. } = self;
         file.close().map_err(|e| pending.failed(e))?;

@@ -1,5 +1,5 @@
-//! Guard against damaged files: the NetCDF crate panics if the library reports damage, or if a name is not text. Here
-//! that becomes an error like any other.
+//! Guard against damaged files: the NetCDF crate panics if the library reports damage, or if a name is not text. The
+//! guard turns that into an error.
 
 use std::any::Any;
 use std::cell::Cell;
@@ -11,7 +11,7 @@ use netcdf::{File, Variable};
 
 use crate::error::{Error, Result};
 
-/// Bytes that a compressed byte can stand for at most.
+/// Most bytes that a compressed byte can expand to.
 ///
 /// Source: zlib technical details, "maximum compression factor": 1032.
 const MOST_DEFLATED: u64 = 1032;
@@ -19,14 +19,14 @@ const MOST_DEFLATED: u64 = 1032;
 /// Size up to which the size of a variable is not checked, bytes.
 const HARMLESS: u64 = 64 << 20;
 
-/// First bytes of an HDF5 file, as of all but the classic forms of NetCDF.
+/// First bytes of an HDF5 file, the container of NetCDF-4.
 const HDF5: &[u8] = b"\x89HDF";
 
 thread_local! {
     static IS_GUARDED: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Keeps panics of guarded calls off standard error.
+/// Suppresses the report of panics in guarded calls.
 fn silence() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
@@ -39,7 +39,7 @@ fn silence() {
     });
 }
 
-/// Makes a call into the NetCDF crate about the file `path`.
+/// Calls the NetCDF crate about the file `path`.
 ///
 /// # Errors
 ///
@@ -65,8 +65,7 @@ fn reason(panic: &(dyn Any + Send)) -> &str {
     text.lines().next().unwrap_or(text)
 }
 
-/// Fails if a part of the file's metadata cannot be read. Metadata that is read here cannot make the crate panic later
-/// on.
+/// Fails if a part of the file's metadata cannot be read. After this check the metadata cannot make the crate panic.
 ///
 /// # Errors
 ///
@@ -98,7 +97,7 @@ pub(super) fn most_bytes(length: u64, begins_with: &[u8]) -> u64 {
     length.saturating_mul(ratio).max(HARMLESS)
 }
 
-/// Fault of the size of a variable, if it is more than the file can hold.
+/// Describes a variable that is larger than the file can hold; `None` otherwise.
 pub(super) fn excess(variable: &Variable<'_>, most_bytes: u64) -> Option<String> {
     let lengths: Vec<usize> = variable.dimensions().iter().map(netcdf::Dimension::len).collect();
     let values = lengths.iter().copied().fold(1, usize::saturating_mul);

@@ -1,25 +1,25 @@
-//! Global heaps of HDF5 files, looked over before the library reads them: where an object takes no
-//! room, the library goes on to it for ever.
+//! Checks of the global heaps of HDF5 files before the library reads them: an object of length 0 makes the library loop
+//! forever.
 
 use std::io::Read;
 
-/// Length of the search, bytes: heaps hold the descriptions of the variables, and lie before their values.
+/// Bytes that are searched: heaps hold the descriptions of variables, which precede their values.
 const SEARCHED: u64 = 16 << 20;
 
-/// First bytes of a heap: its signature, its version, and three bytes without meaning.
+/// First bytes of a heap: its signature, its version, and three reserved bytes.
 const BEGIN: u64 = u64::from_le_bytes(*b"GCOL\x01\0\0\0");
 
-/// Length of the head of a heap, and of that of an object in it, bytes.
+/// Length of the header of a heap, and of that of an object in it, bytes.
 const HEAD: usize = 16;
 
 /// Alignment of an object's length, bytes.
 const ALIGNED: u64 = 8;
 
-/// Fails where a heap in the first part of an HDF5 file has no end; says where.
+/// Fails if a heap in the first part of an HDF5 file has an endless chain of objects.
 ///
 /// # Errors
 ///
-/// Description of the fault, in words, or why the file cannot be read.
+/// Description of the fault, in words, or reason why the file cannot be read.
 pub(super) fn check(file: impl Read) -> Result<(), String> {
     let mut bytes = Vec::new();
     let read = file.take(SEARCHED).read_to_end(&mut bytes);
@@ -34,13 +34,13 @@ pub(super) fn check(file: impl Read) -> Result<(), String> {
     })
 }
 
-/// The eight bytes at a place as a number.
+/// The eight bytes at an offset as a number.
 fn number(bytes: &[u8], at: usize) -> Option<u64> {
     let bytes = bytes.get(at..at.checked_add(8)?)?;
     Some(u64::from_le_bytes(bytes.try_into().ok()?))
 }
 
-/// Returns `true` if the chain of objects never ends, at the end of the heap or of the part that is there.
+/// Returns `true` if the chain of objects ends neither at the end of the heap nor at the end of the searched part.
 ///
 /// Source: HDF5 file format, version 3.0, section III.E (object 0 is the free space, its head included).
 fn is_endless(heap: &[u8]) -> bool {
@@ -50,7 +50,7 @@ fn is_endless(heap: &[u8]) -> bool {
     while at.saturating_add(HEAD) <= end {
         let index = u16::from_le_bytes([heap[at], heap[at + 1]]);
         let Some(length) = number(heap, at + 8) else { return false };
-        // In numbers of 64 bits as the library has them, which begin anew.
+        // 64-bit arithmetic that wraps around, as in the library.
         let padded = length.wrapping_add(ALIGNED - 1) / ALIGNED * ALIGNED;
         let room = if index == 0 { length } else { padded.wrapping_add(HEAD as u64) };
         if room == 0 {
@@ -65,7 +65,7 @@ fn is_endless(heap: &[u8]) -> bool {
 mod tests {
     use super::*;
 
-    /// A heap of 96 bytes with two objects and free space, behind something else.
+    /// A heap of 96 bytes with two objects and free space, behind other bytes.
     fn heap() -> Vec<u8> {
         let mut bytes = vec![7; 5];
         bytes.extend(b"GCOL\x01\0\0\0");
@@ -85,7 +85,7 @@ mod tests {
         for cut in 0..good.len() {
             assert_eq!(check(&good[..cut]), Ok(()));
         }
-        // Free space takes no room; or an object as much as leads back to it.
+        // Free space of length 0; or an object whose length wraps around to its own start.
         let free = 5 + HEAD + 24 + 32;
         for (at, length) in [(free, 0), (5 + HEAD + 24, u64::MAX - 15)] {
             let mut bad = good.clone();

@@ -1,4 +1,4 @@
-//! Values that a file does not have: where, why, and how many.
+//! Missing values of a file: position, reason, and number.
 
 use std::cell::RefCell;
 use std::fmt;
@@ -9,11 +9,11 @@ use rayon::prelude::*;
 
 use super::packing::{FLOAT_FILL, Packing, Why};
 
-/// The first value that a variable does not have, and how many there are of its kind and others.
+/// The first missing value of a variable, and the numbers of missing values with the same and with other reasons.
 #[derive(Clone, Debug)]
 pub(super) struct Hole {
     variable: String,
-    /// The place in words.
+    /// Position in words.
     at: String,
     /// Stored value there.
     stored: f64,
@@ -51,17 +51,17 @@ impl fmt::Display for Hole {
     }
 }
 
-/// Variables that lack values, in the order in which they were read.
+/// Variables with missing values, in the order of reading.
 #[derive(Debug, Default)]
 pub(super) struct Holes(RefCell<Vec<Hole>>);
 
 impl Holes {
-    /// Keeps one.
+    /// Adds a variable.
     pub(super) fn add(&self, hole: Hole) {
         self.0.borrow_mut().push(hole);
     }
 
-    /// Hands everything over.
+    /// Returns all variables and removes them.
     pub(super) fn give(self, to: &Self) {
         to.0.borrow_mut().append(&mut self.0.into_inner());
     }
@@ -84,23 +84,23 @@ impl Holes {
     }
 }
 
-/// Values of a variable, NaN where it has none.
+/// Values of a variable, NaN where missing.
 pub(super) struct Masked {
     /// In units of the variable.
     pub(super) values: ArrayD<f32>,
-    /// Place without a value, if any.
+    /// First missing value, if any.
     pub(super) hole: Option<Hole>,
 }
 
 impl Masked {
-    /// Checks values of type float that are not packed.
+    /// Checks unpacked values of type float.
     pub(super) fn of_single(
         variable: &Variable<'_>,
         packing: &Packing,
         mut values: ArrayD<f32>,
     ) -> Self {
         let is_whole = match values.as_slice() {
-            // All values are read in any case, and this takes no longer than to find one not finite.
+            // All values are read anyway, and this takes no longer than a search for one that is not finite.
             Some(values) if packing.is_plain() => {
                 let is_there = |x: &f32| x.is_finite() && *x != FLOAT_FILL;
                 values.par_chunks(1 << 14).all(|part| part.iter().all(is_there))
@@ -160,9 +160,9 @@ impl Count {
     }
 }
 
-/// An index in words: the name of each dimension and the place along it.
+/// An index in words: the name of each dimension and the index along it.
 pub(super) fn position(variable: &Variable<'_>, at: &IxDyn) -> String {
-    // If one time was read, the values have lost the dimension Time, which is the first.
+    // Values of a single time lack the dimension Time, the first one.
     let dimensions = variable.dimensions();
     let names = dimensions[dimensions.len() - at.ndim()..].iter().map(netcdf::Dimension::name);
     let words: Vec<String> =

@@ -1,14 +1,14 @@
-//! Things that are made on all threads and taken one after the other.
+//! Items that are produced on all threads and consumed in order.
 
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::mpsc::channel;
 
-/// Things under way for each thread: enough that none waits for the one that takes them, and few enough that
-/// chunks of a field do not count beside it.
+/// Items under way for each thread: enough that no thread waits for the consumer, and few enough that their memory is
+/// small beside a field.
 const UNDER_WAY: usize = 3;
 
-/// Makes `count` things on all threads and takes them in their order, a few being under way.
+/// Produces `count` items on all threads and consumes them in order, with a few under way.
 pub(super) fn in_order<T: Send>(
     count: usize,
     make: impl Fn(usize) -> T + Sync,
@@ -21,7 +21,7 @@ pub(super) fn in_order<T: Send>(
             let sender = sender.clone();
             scope.spawn(move |_| {
                 let made = catch_unwind(AssertUnwindSafe(|| make(n)));
-                // Nobody listens any more where one that came before could not be taken.
+                // After an error of the consumer nothing receives any more.
                 let _ = sender.send((n, made));
             });
         };

@@ -10,21 +10,21 @@ use crate::io::chunks::{Dataset, File};
 use crate::io::in_order::in_order;
 use crate::io::storage::unshuffled;
 
-/// Fewest values for which it is worth while.
+/// Fewest values that are inflated here.
 const FEWEST: usize = 1 << 16;
 
-/// Fewest and most bytes of a chunk; files with others are read by the NetCDF library.
+/// Fewest and most bytes of a chunk; variables with others are read by the NetCDF library.
 const SMALLEST: usize = 1 << 12;
 const LARGEST: usize = 1 << 28;
 
-/// Memory that deflate may need beyond the bytes themselves, for each of them and once.
+/// Memory that the inflater may need beyond the data itself: per byte, and once.
 const EXCESS: (usize, usize) = (1000, 1024);
 
 thread_local! {
     static TOOLS: RefCell<(Decompressor, Vec<u8>)> = RefCell::new((Decompressor::new(), Vec::new()));
 }
 
-/// Position of chunks, and of the requested values.
+/// Layout of the chunks, and the requested ranges.
 #[derive(Debug)]
 struct Wanted<'a> {
     dataset: &'a Dataset,
@@ -33,9 +33,8 @@ struct Wanted<'a> {
     ranges: &'a [Range<usize>],
 }
 
-/// The values of a variable within ranges, one for each of its dimensions, the last index fastest. `None` where
-/// they are few, where they are not stored as deflated chunks of floats, or where anything is wrong: the ordinary
-/// way of reading then reports it.
+/// The values of a variable within ranges, one for each of its dimensions, the last index fastest. `None` if they are
+/// few, if they are not stored as deflated chunks of floats, or on any error, which the NetCDF library then reports.
 pub(super) fn values(file: &File, name: &str, ranges: &[Range<usize>]) -> Option<Vec<f32>> {
     let all = ranges.iter().try_fold(1_usize, |n, range| n.checked_mul(range.len()))?;
     if all < FEWEST {
@@ -58,7 +57,7 @@ pub(super) fn values(file: &File, name: &str, ranges: &[Range<usize>]) -> Option
         return None;
     }
     let mut values = vec![0.0; all];
-    // The system finds the memory on all threads: one puts the values there.
+    // Several threads touch the memory first, so that the system provides its pages in parallel.
     values.par_chunks_mut(FEWEST).for_each(|part| part.fill(0.0));
     in_order(
         begins.len(),
@@ -73,7 +72,7 @@ pub(super) fn values(file: &File, name: &str, ranges: &[Range<usize>]) -> Option
 }
 
 impl Wanted<'_> {
-    /// First elements of the chunks that hold requested values.
+    /// First elements of the chunks that contain requested values.
     fn begins(&self) -> Vec<Vec<usize>> {
         self.ranges.iter().zip(&self.chunk).fold(vec![Vec::new()], |begins, (range, each)| {
             let first = range.start / (*each) * each;
@@ -86,7 +85,7 @@ impl Wanted<'_> {
         })
     }
 
-    /// The values of the chunk that begins somewhere, of so many bytes.
+    /// The values of the chunk that begins at `begin`, of `bytes` bytes.
     fn inflated(&self, begin: &[usize], bytes: usize) -> Result<Vec<f32>, String> {
         let offset: Vec<u64> = begin.iter().map(|at| *at as u64).collect();
         let (part, once) = EXCESS;
@@ -100,7 +99,7 @@ impl Wanted<'_> {
         })
     }
 
-    /// Puts those values of a chunk that are wanted where they belong.
+    /// Copies the requested values of a chunk to the result.
     fn put(&self, begin: &[usize], inflated: &[f32], values: &mut [f32]) {
         let Self { chunk, ranges, .. } = self;
         let shared: Vec<Range<usize>> = (ranges.iter().zip(begin).zip(chunk))
@@ -155,7 +154,7 @@ mod tests {
         {
             let (folder, expected) = file(chunk, shuffle);
             let path = folder.path().join("in.nc");
-            // As a reader has it, which holds the file open.
+            // As for a reader, which holds the file open.
             let opened = netcdf::open(&path).expect("a file");
             let file = File::open_to_read(&path).expect("the same file");
             let found = values(&file, "T", &[0..2, 0..150, 0..300]);

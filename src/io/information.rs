@@ -1,17 +1,16 @@
-//! Number of bits of values that are information: those that neighbouring cells have in common.
+//! Number of significant bits of values, by the information that neighbouring cells share.
 //!
-//! The information of a bit is the mutual information of that bit in cells next to each other along x. Information that
-//! random bits would show as well, in 99 of 100 cases, counts as none. Of the significand so many bits are kept that 99
-//! % of the information is kept, and [`FEWEST`] at least.
+//! The information of a bit is the mutual information of that bit in adjacent cells along x. Information that random
+//! bits would show too, in 99 of 100 cases, counts as none. The number of kept bits of the significand preserves 99 %
+//! of the information, and is at least [`FEWEST`].
 //!
-//! This is not the share of the information of all bits of all cells, as the source has it. Two things only seem to
-//! be information, and are left out of the sum. Where there is no cloud all bits are the same, and edges of clouds
-//! would make every bit tell something: cells that hold the commonest value of a field do not count. And what was
-//! rounded before, in another unit or as another number, has a pattern in its last bits: none below a bit of the
-//! significand without information counts.
+//! The sum differs from that of the source, which takes all bits of all cells, by two exclusions of spurious
+//! information. Without cloud all bits are the same, and the edges of clouds would make every bit seem informative:
+//! cells with the commonest value of a field do not count. Values that were rounded before, in another unit or format,
+//! have a pattern in their last bits: bits below a bit of the significand without information do not count.
 //!
-//! Of a large field some rows are looked at, spread over it evenly: with [`PAIRS`] pairs of cells bits at random seem
-//! to have 2e-5 bits of information, and all cells took longer than to compress them.
+//! Of a large field evenly spaced rows are sampled: with [`PAIRS`] pairs of cells random bits seem to have 2e-5 bits of
+//! information, and taking all cells would take longer than compressing them.
 //!
 //! Source: Klöwer, Razinger, Dominguez, Düben and Palmer, 2021, Compressing atmospheric data into its real
 //! information content, Nature Computational Science 1, 713-724.
@@ -29,16 +28,16 @@ const FEWEST: u32 = 7;
 /// Half width, in standard deviations, of the information that random bits show in 99 of 100 cases.
 const CONFIDENCE: f64 = 2.575_829_303_548_901;
 
-/// Pairs of cells that are looked at, about: where there are more, every second row is, or every third.
+/// Approximate number of sampled pairs of cells; larger fields are sampled in every second row, or every third.
 const PAIRS: usize = 1 << 18;
 
-/// Values among which the commonest is looked for.
+/// Number of values that are searched for the commonest.
 const SAMPLE: usize = 1 << 14;
 
 /// Most bits of a value.
 const MOST_BITS: usize = 64;
 
-/// Pairs of bits: how many there are, how often the first one is set, the second one, and both.
+/// Counts of pairs of bits: all pairs, first bit set, second bit set, and both set.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Pairs {
     all: u64,
@@ -57,7 +56,7 @@ impl Pairs {
         }
     }
 
-    /// Mutual information of the two bits, in bits; 0 where that is not significant.
+    /// Mutual information of the two bits, in bits; 0 if not significant.
     fn information(self) -> f64 {
         if self.all == 0 {
             return 0.0;
@@ -72,7 +71,7 @@ impl Pairs {
         if information > Self::chance(all) { information } else { 0.0 }
     }
 
-    /// Information that so many pairs of bits at random may seem to have.
+    /// Information that so many pairs of random bits may seem to have.
     fn chance(pairs: f64) -> f64 {
         let p = (0.5 + 0.5 * CONFIDENCE / pairs.sqrt()).min(1.0);
         let part = |p: f64| if p > 0.0 { -p * p.log2() } else { 0.0 };
@@ -80,13 +79,13 @@ impl Pairs {
     }
 }
 
-/// Bits of the significand to be kept of values in rows of `nx` cells, [`FEWEST`] at least.
+/// Bits of the significand to keep for values in rows of `nx` cells, at least [`FEWEST`].
 pub(super) fn kept_bits<T: Bits>(values: &[T], nx: usize) -> u32 {
-    // Cells without neighbours tell nothing.
+    // Cells without neighbours give no information.
     if nx < 2 { T::STORED } else { informative_bits(values, nx).clamp(FEWEST, T::STORED) }
 }
 
-/// Bits of the significand without which less than [`KEPT`] of the information would be left.
+/// Fewest bits of the significand that preserve [`KEPT`] of the information.
 fn informative_bits<T: Bits>(values: &[T], nx: usize) -> u32 {
     let every = (values.len() / PAIRS).max(1);
     let rows: Vec<&[T]> = values.chunks_exact(nx).step_by(every).collect();
@@ -99,7 +98,7 @@ fn informative_bits<T: Bits>(values: &[T], nx: usize) -> u32 {
     let bits = 8 * size_of::<T>();
     let mut information: Vec<f64> =
         pairs[..bits].iter().rev().map(|pairs| pairs.information()).collect();
-    // Sign and exponent come first, and are kept always.
+    // Sign and exponent come first, and are always kept.
     let leading = bits - T::STORED as usize;
     if let Some(empty) = information[leading..].iter().position(|part| *part == 0.0) {
         information.truncate(leading + empty);
@@ -114,7 +113,7 @@ fn informative_bits<T: Bits>(values: &[T], nx: usize) -> u32 {
     needed.saturating_sub(leading as u32)
 }
 
-/// Pairs of every bit, the lowest one first.
+/// Counts of pairs for every bit, the lowest bit first.
 type Counts = [Pairs; MOST_BITS];
 
 fn none() -> Counts {
@@ -126,7 +125,7 @@ fn sum(mut a: Counts, b: &Counts) -> Counts {
     a
 }
 
-/// The commonest of some values, of which [`SAMPLE`] are looked at, if any is there twice.
+/// The commonest of [`SAMPLE`] values, if any value occurs twice among them.
 fn commonest<T: Bits>(values: &[T]) -> Option<T> {
     let every = (values.len() / SAMPLE).max(1);
     let mut sample: Vec<T> = values.iter().step_by(every).copied().collect();
@@ -135,7 +134,7 @@ fn commonest<T: Bits>(values: &[T]) -> Option<T> {
     most.filter(|same| same.len() > 1).map(|same| same[0])
 }
 
-/// Counts the bits of neighbours in a row, the lowest one first, neither of which is `nothing`.
+/// Counts the bits of neighbours in a row, the lowest bit first; pairs with `nothing` do not count.
 fn count<T: Bits>(row: &[T], nothing: Option<T>) -> Counts {
     let mut counts = none();
     let there = |x: &T| Some(*x) != nothing;
@@ -159,7 +158,7 @@ mod tests {
 
     const NX: usize = 256;
 
-    /// Values whose first bits of the significand are those of a smooth field, and whose others are at random.
+    /// Values whose first bits of the significand are those of a smooth field; the other bits are random.
     fn field(smooth: u32) -> Vec<f32> {
         let random = |n: usize| Random::new(7).at(n as u64).bits() as u32;
         let wave =
@@ -177,7 +176,7 @@ mod tests {
         assert_eq!(kept_bits(&field(2), NX), FEWEST);
     }
 
-    /// A cloud of noise in clear air: its edges are no information in the last bits.
+    /// A cloud of noise in clear air: its edges carry no information in the last bits.
     #[test]
     fn edges_of_clouds_are_left_out() {
         let cloud = |n: usize| [n % NX, n / NX].iter().all(|at| (at / 16).is_multiple_of(3));

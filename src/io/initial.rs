@@ -1,4 +1,4 @@
-//! Input that we make ourselves: frames in the form of a WRF file, written one by one.
+//! Input files made by this program: frames in the form of a WRF file, written one by one.
 
 use std::path::Path;
 
@@ -14,10 +14,10 @@ use crate::io::pending::Pending;
 use crate::io::storage::Compression;
 use crate::io::wrf::Frame;
 
-/// Number of the computed fields of an output that are input too: the state, U and V.
+/// Number of computed output fields that are input too: the state, U and V.
 const PRESCRIBED: usize = 8;
 
-/// A WRF input file in the making, under a temporary name until [`Initial::commit`].
+/// A WRF input file being written, under a temporary name until [`Initial::commit`].
 #[derive(Debug)]
 pub struct Initial {
     file: FileMut,
@@ -52,7 +52,7 @@ impl Initial {
         Ok(())
     }
 
-    /// Closes the file and gives it its name.
+    /// Closes the file and renames it to its final name.
     ///
     /// # Errors
     ///

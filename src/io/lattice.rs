@@ -1,4 +1,4 @@
-//! Cases of the Wilson operator: links, spinors and parameters, in; operators and solutions, out.
+//! Cases of the Wilson operator. Input: links, spinors and parameters; output: results of operators and solutions.
 
 use std::path::Path;
 
@@ -8,12 +8,12 @@ use crate::io::writer::{Stored, Writer};
 use crate::lattice::gauge::{distance_from_su3, link_of};
 use crate::lattice::{DIRECTIONS, Extents, GaugeField, LINK_REALS, SPINOR_REALS, Solution};
 
-/// Largest distance of a link from SU(3): its third row is rebuilt from the others.
+/// Largest distance of a link from SU(3): kernels rebuild its third row from the other two.
 const MOST_DISTANCE: f64 = 1e-6;
 /// Names of the directions, the slowest first, as fields have them.
 const AXES: [&str; DIRECTIONS] = ["t", "z", "y", "x"];
 
-/// A lattice with its links, a spinor field to act on and a system to solve.
+/// A lattice with its links, a spinor field for the operators, and a system to solve.
 #[derive(Clone, Debug)]
 pub struct Case {
     /// Its name; empty in a file of one case without names.
@@ -26,13 +26,13 @@ pub struct Case {
     pub distance: f64,
     /// The field that the operators act on, (t, z, y, x, spin, color, complex).
     pub psi: Vec<f64>,
-    /// The right-hand side of the system, likewise.
+    /// The right-hand side of the system, in the same shape.
     pub rhs: Vec<f64>,
     /// The hopping parameter.
     pub kappa: f64,
     /// Tolerances of the solution in double and in single precision.
     pub tolerance: [f64; 2],
-    /// `true` if hops across the end in t count with the factor -1.
+    /// `true` for antiperiodic boundary conditions in t: hops across the end have the factor -1.
     pub antiperiodic_t: bool,
 }
 
@@ -57,8 +57,8 @@ fn prefixed(case: &str, what: &str) -> String {
 ///
 /// # Errors
 ///
-/// [`Error::Io`] when the file cannot be read, [`Error::Input`] when something is missing in it or
-/// impossible; the message says what was found and what is needed.
+/// [`Error::Io`] when the file cannot be read, [`Error::Input`] when a variable is missing or impossible; the message
+/// says what was found and what is needed.
 pub fn read(path: &Path) -> Result<Vec<Case>> {
     let file = Reader::open(path)?;
     let names: Vec<String> = match file.text("cases") {
@@ -157,7 +157,7 @@ fn check_links(file: &Reader, name: &str, extents: Extents, links: &[f64]) -> Re
 /// Result of a case.
 #[derive(Clone, Debug)]
 pub struct Results<R> {
-    /// D psi, (t, z, y, x, spin, color, complex), as all fields but two.
+    /// D psi, (t, z, y, x, spin, colour, complex), as all fields except two.
     pub hop: Vec<R>,
     /// D† psi.
     pub hop_dagger: Vec<R>,
@@ -223,7 +223,7 @@ pub fn write<R: Stored>(
         file.variable(&case.named("residual"), &[], ["1", long_name], &[solution.residual])?;
         let long_name = "the same in the course of the iterations";
         let history = &solution.history;
-        // Defect correction knows the residual between its corrections alone.
+        // Defect correction has a residual for each correction, not for each iteration.
         if history.len() != solution.iterations + 1 {
             continue;
         }
@@ -233,7 +233,7 @@ pub fn write<R: Stored>(
     file.commit()
 }
 
-/// An error that tells of a case whose solver has failed.
+/// An error about a case whose solver has failed.
 pub fn failed(path: &Path, case: &Case, iterations: usize, residual: f64) -> Error {
     let of = if case.name.is_empty() { String::new() } else { format!(" of case {}", case.name) };
     Error::NotConverged(format!(

@@ -1,4 +1,4 @@
-//! The variables of our output, with the names, dimensions and units that WRF gives them.
+//! The variables of the output, with the names, dimensions and units of WRF.
 
 use crate::grid::Shape;
 use crate::tracers::{Tracer, TracerSet};
@@ -24,7 +24,7 @@ pub(super) enum Axes {
     Layer,
     /// z-faces of the column.
     Face,
-    /// One number.
+    /// A scalar.
     Scalar,
 }
 
@@ -72,7 +72,7 @@ impl Axes {
         }
     }
 
-    /// Returns `true` if the values lie in cell centres as seen from above, whose positions on the map are at hand.
+    /// Returns `true` if the values are at cell centres in the horizontal, whose coordinates the file has.
     pub(super) fn have_positions(self) -> bool {
         matches!(self, Self::Volume | Self::VolumeZ | Self::Plane)
     }
@@ -90,9 +90,9 @@ pub(super) fn dimensions(shape: Shape) -> [(&'static str, usize); 6] {
     ]
 }
 
-/// Suffix of the name of a mean over the members of an ensemble.
+/// Suffix of the name of an ensemble mean.
 pub(super) const ENSEMBLE_MEAN: &str = "_ENSEMBLE_MEAN";
-/// Suffix of their spread.
+/// Suffix of the name of an ensemble spread.
 pub(super) const ENSEMBLE_SPREAD: &str = "_ENSEMBLE_SPREAD";
 
 /// Description of a variable.
@@ -102,19 +102,19 @@ pub(super) struct Variable {
     pub(super) axes: Axes,
     pub(super) units: &'static str,
     pub(super) description: &'static str,
-    /// Name in the CF table, where it has one.
+    /// CF standard name, if there is one.
     pub(super) standard_name: Option<&'static str>,
-    /// Attribute `cell_methods`: the averages or sums that the values stand for.
+    /// Attribute `cell_methods`: the statistics that the values represent.
     pub(super) cell_methods: Option<&'static str>,
 }
 
 impl Variable {
-    /// That of a tracer.
+    /// The variable of a tracer.
     pub(super) fn of(tracer: &Tracer) -> Self {
         variable(tracer.variable, Axes::Volume, tracer.units, tracer.description)
     }
 
-    /// Those of the passive tracers of a set.
+    /// The variables of the passive tracers of a set.
     pub(super) fn passive(set: &TracerSet) -> Vec<Self> {
         set.passive().iter().map(Self::of).collect()
     }
@@ -175,8 +175,8 @@ pub(super) const COMPUTED: [Variable; 16] = {
     ]
 };
 
-/// Variables that operators take to other places, in the order of [`super::sampled::Sample`]: the computed
-/// fields, with the wind in the middle of the cells, and the variables that place the layers.
+/// Variables that can be interpolated to other grids and stations, in the order of [`super::sampled::Sample`]: the
+/// computed fields, with the wind at the cell centres, and the variables for the heights of the layers.
 pub(super) const SAMPLED: [Variable; COMPUTED.len() + 2] = {
     use Axes::{Volume, VolumeZ};
     let pressure = standard(variable("pressure", Volume, "Pa", "Pressure"), "air_pressure");
@@ -193,7 +193,7 @@ pub(super) const SAMPLED: [Variable; COMPUTED.len() + 2] = {
     all
 };
 
-/// The water above each square metre, in the order of [`super::output::Snapshot::contents`].
+/// Column contents of the species of water, in the order of [`super::output::Snapshot::contents`].
 pub(super) const CONTENTS: [Variable; 5] = {
     use Axes::Plane;
     [
@@ -271,7 +271,7 @@ pub(super) const GIVEN: [Variable; 6] = {
     ]
 };
 
-/// Description of the grid, in the order that [`super::output`] gives the values in.
+/// Description of the grid, in the order of the values in [`super::output`].
 pub(super) const GRID: [Variable; 23] = {
     use Axes::{Face, Layer, Plane, PlaneX, PlaneY, Scalar};
     [

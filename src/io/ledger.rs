@@ -1,11 +1,11 @@
-//! The time that output takes, of whichever thread, and the bytes that come of it.
+//! Time that output takes on any thread, and its size in bytes.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Wall time in which anybody was busy with output, and bytes before and after compression. Clones are one
-/// and the same ledger.
+/// Wall time in which any thread was busy with output, and bytes before and after compression. A clone refers to the
+/// same ledger.
 #[derive(Clone, Debug, Default)]
 pub struct Ledger(Arc<Entries>);
 
@@ -14,11 +14,11 @@ struct Entries {
     hours: Mutex<Hours>,
     raw: AtomicU64,
     stored: AtomicU64,
-    /// Fewest bits that any frame has kept of a variable, in the order in which they were written.
+    /// Fewest bits that any frame has kept of a variable, in the order of writing.
     kept: Mutex<Vec<(&'static str, u32)>>,
 }
 
-/// A union of intervals: those in which at least one is busy.
+/// Union of intervals: the time in which at least one thread is busy.
 #[derive(Debug, Default)]
 struct Hours {
     busy: usize,
@@ -26,7 +26,7 @@ struct Hours {
     total: Duration,
 }
 
-/// Somebody is busy as long as this lives.
+/// A thread is busy as long as this value lives.
 #[derive(Debug)]
 #[must_use = "dropped at once it counts no time"]
 pub struct Busy(Ledger);
@@ -47,20 +47,20 @@ impl Ledger {
         Busy(self.clone())
     }
 
-    /// Wall time until now in which anybody was busy.
+    /// Wall time until now in which any thread was busy.
     pub fn total(&self) -> Duration {
         self.change(|hours| {
             hours.total + hours.since.map_or(Duration::ZERO, |since| since.elapsed())
         })
     }
 
-    /// Counts values of fields: their bytes, and those that were stored for them.
+    /// Counts bytes of fields: raw and stored.
     pub(super) fn count(&self, raw: usize, stored: usize) {
         self.0.raw.fetch_add(raw as u64, Ordering::Relaxed);
         self.0.stored.fetch_add(stored as u64, Ordering::Relaxed);
     }
 
-    /// Notes that a frame of a variable is rounded to so many bits of the significand.
+    /// Records that a frame of a variable is rounded to `bits` bits of the significand.
     pub(super) fn keep(&self, name: &'static str, bits: u32) {
         let mut kept = self.0.kept.lock().unwrap_or_else(PoisonError::into_inner);
         match kept.iter_mut().find(|(other, _)| *other == name) {
@@ -69,18 +69,17 @@ impl Ledger {
         }
     }
 
-    /// Variables that were rounded, and the bits of the significand that are left in the frame that has the
-    /// fewest.
+    /// Rounded variables, and the fewest bits of the significand in any frame.
     pub fn kept(&self) -> Vec<(&'static str, u32)> {
         self.0.kept.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Bytes of the values of fields with two dimensions or three.
+    /// Raw bytes of the values of planes and volumes.
     pub fn raw_bytes(&self) -> u64 {
         self.0.raw.load(Ordering::Relaxed)
     }
 
-    /// Bytes that were stored for them.
+    /// Stored bytes of these values.
     pub fn stored_bytes(&self) -> u64 {
         self.0.stored.load(Ordering::Relaxed)
     }

@@ -12,7 +12,7 @@ use crate::io::wrf::{Attribute, Domain};
 /// Name of the variable that carries the attributes of the mapping.
 pub(super) const NAME: &str = "crs";
 
-/// Parallels closer than this count as one, degrees.
+/// Parallels closer than this count as equal, degrees.
 const ONE_PARALLEL: f64 = 0.1;
 
 /// A value of the mapping.
@@ -23,18 +23,17 @@ enum Parameter {
     Pair([f64; 2]),
 }
 
-/// A coordinate of the map along the grid.
+/// A map coordinate along the grid.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Axis {
-    /// At the first cell centre.
+    /// Value at the first cell centre.
     first: f64,
-    /// From cell to cell.
+    /// Spacing of the cells.
     step: f64,
 }
 
 impl Axis {
-    /// Adds the coordinate of cell centres under the name that readers look for, `lon` or `lat`, on
-    /// the globe itself.
+    /// Adds the coordinate of cell centres under the usual name, `lon` or `lat`, on the unrotated globe.
     fn define_known(
         self,
         file: &mut FileMut,
@@ -65,7 +64,7 @@ impl Axis {
             variable.put_attribute("units", units)?;
             variable.put_attribute("long_name", long_name(units, standard_name))?;
             variable.put_attribute("axis", letter)?;
-            // A mapping has one coordinate of each name, that of the cells.
+            // A mapping has one coordinate of each CF name, that of the cells.
             if length == cells {
                 variable.put_attribute("standard_name", standard_name)?;
             }
@@ -75,7 +74,7 @@ impl Axis {
     }
 }
 
-/// A coordinate in words.
+/// Description of a coordinate.
 fn long_name<'a>(units: &str, standard_name: &'a str) -> &'a str {
     if GEOGRAPHIC.iter().any(|[known, _]| *known == units) {
         standard_name
@@ -88,21 +87,21 @@ fn long_name<'a>(units: &str, standard_name: &'a str) -> &'a str {
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Mapping {
     parameters: Vec<(&'static str, Parameter)>,
-    /// From west to east and from south to north, with unit and CF name; `None` on the globe itself
-    /// where the cells do not lie along meridians and parallels.
+    /// Coordinates from west to east and from south to north, with unit and CF name; `None` on the unrotated globe if
+    /// the cells do not lie along meridians and parallels.
     axes: Option<[(Axis, [&'static str; 2]); 2]>,
 }
 
 /// Coordinates that are lengths on the map.
 const LENGTHS: [[&str; 2]; 2] =
     [["m", "projection_x_coordinate"], ["m", "projection_y_coordinate"]];
-/// Coordinates on the globe itself.
+/// Coordinates on the unrotated globe.
 const GEOGRAPHIC: [[&str; 2]; 2] = [["degrees_east", "longitude"], ["degrees_north", "latitude"]];
-/// Coordinates on a turned globe.
+/// Coordinates on a rotated globe.
 const TURNED: [[&str; 2]; 2] = [["degrees", "grid_longitude"], ["degrees", "grid_latitude"]];
 
 impl Mapping {
-    /// The mapping of a domain; `None` on a plane, or when the file does not say all of it.
+    /// The mapping of a domain; `None` on a plane, or if the file does not describe it completely.
     pub(super) fn of(domain: &Domain) -> Option<Self> {
         let number = |name: &str| number(&domain.projection, name);
         let [latitude, longitude] =
@@ -153,10 +152,10 @@ impl Mapping {
     }
 }
 
-/// Coordinates of cell centres along x and y: of the first one and from one to the next, m.
+/// Coordinates of cell centres along x and y: the first one and the spacing, m.
 ///
-/// Those of the map that the output carries; on a plane they count from its south-western corner.
-/// `None` where the coordinates of the map are angles.
+/// The map coordinates of the output; on a plane they are relative to its south-western corner. `None` if the
+/// coordinates of the map are angles.
 pub fn metres(domain: &Domain) -> Option<[[f64; 2]; 2]> {
     let [dx, dy] = [domain.grid.dx, domain.grid.dy];
     let Some(mapping) = Mapping::of(domain) else {
@@ -167,8 +166,8 @@ pub fn metres(domain: &Domain) -> Option<[[f64; 2]; 2]> {
     (about == LENGTHS).then(|| axes.map(|(axis, _)| [axis.first, axis.step]))
 }
 
-/// Places of all cell centres, row by row: x and y in m, or longitude and latitude in degrees;
-/// `None` where the grid has none of that kind.
+/// Coordinates of all cell centres, row by row: x and y in m, or longitude and latitude in degrees; `None` if the grid
+/// has none of that kind.
 pub fn centres(
     domain: &Domain,
     in_metres: bool,
@@ -184,14 +183,14 @@ pub fn centres(
     Some(Box::new(places.map(|(&x, &y)| [f64::from(x), f64::from(y)])))
 }
 
-/// A place on the globe, degrees.
+/// A point on the globe, degrees.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Place {
     pub(super) latitude: f64,
     pub(super) longitude: f64,
 }
 
-/// The attribute of this name, where it is a number.
+/// The attribute of this name, if it is a number.
 pub(super) fn number(attributes: &[(String, Attribute)], name: &str) -> Option<f64> {
     let value = attributes.iter().find(|(found, _)| found == name);
     value.and_then(|(_, value)| match value {
@@ -200,7 +199,7 @@ pub(super) fn number(attributes: &[(String, Attribute)], name: &str) -> Option<f
     })
 }
 
-/// A difference of longitudes on the short way round.
+/// The difference of two longitudes, at most half a turn.
 ///
 /// Units: degrees; in [-180, 180).
 pub fn turn(degrees: f64) -> f64 {
@@ -230,13 +229,13 @@ fn on_sphere(name: &'static str) -> Vec<(&'static str, Parameter)> {
     ]
 }
 
-/// Returns `true` if a cone touches the sphere instead of cutting it.
+/// Returns `true` if a cone touches the sphere instead of intersecting it.
 fn is_one_parallel([one, two]: [f64; 2]) -> bool {
     (one - two).abs() < ONE_PARALLEL
 }
 
-/// The constant of Lambert's cone through two parallels: angle between meridians on the map for one
-/// degree of longitude; negative in the southern hemisphere.
+/// Cone constant of Lambert's projection with two standard parallels: angle between meridians on the map for one degree
+/// of longitude; negative in the southern hemisphere.
 pub(super) fn cone(parallels: [f64; 2]) -> f64 {
     let [one, two] = parallels;
     if is_one_parallel(parallels) {
@@ -246,7 +245,7 @@ pub(super) fn cone(parallels: [f64; 2]) -> f64 {
     (cosine(one) / cosine(two)).ln() / (half_tangent(two) / half_tangent(one)).ln()
 }
 
-/// Lambert's conformal cone.
+/// Lambert conformal conic projection.
 fn lambert(parallels: [f64; 2], origin: Place, corner: Place, steps: [f64; 2]) -> Mapping {
     let [one, two] = parallels;
     let is_one = is_one_parallel(parallels);
@@ -257,7 +256,7 @@ fn lambert(parallels: [f64; 2], origin: Place, corner: Place, steps: [f64; 2]) -
     let (r, r0) = (radius(corner.latitude), radius(origin.latitude));
     let mut parameters = on_sphere("lambert_conformal_conic");
     parameters.extend([
-        // Twice where it is one: readers take a single parallel for the origin.
+        // A single parallel is written twice: readers take one value for the origin.
         ("standard_parallel", Parameter::Pair([one, if is_one { one } else { two }])),
         ("longitude_of_central_meridian", Parameter::Number(origin.longitude)),
         ("latitude_of_projection_origin", Parameter::Number(origin.latitude)),
@@ -266,7 +265,7 @@ fn lambert(parallels: [f64; 2], origin: Place, corner: Place, steps: [f64; 2]) -
     mapping(parameters, corner, steps, LENGTHS)
 }
 
-/// A plane at or under a pole, the one of the hemisphere of its true latitude.
+/// Polar stereographic projection, for the hemisphere of its true latitude.
 fn polar(true_latitude: f64, meridian: f64, corner: Place, steps: [f64; 2]) -> Mapping {
     let side = true_latitude.signum();
     let scale = EARTH_RADIUS * (1.0 + (side * true_latitude).to_radians().sin());
@@ -282,7 +281,7 @@ fn polar(true_latitude: f64, meridian: f64, corner: Place, steps: [f64; 2]) -> M
     mapping(parameters, corner, steps, LENGTHS)
 }
 
-/// Mercator's cylinder.
+/// Mercator projection.
 fn mercator(true_latitude: f64, meridian: f64, corner: Place, steps: [f64; 2]) -> Mapping {
     let scale = EARTH_RADIUS * true_latitude.to_radians().cos();
     let x = scale * turn(corner.longitude - meridian).to_radians();
@@ -295,12 +294,12 @@ fn mercator(true_latitude: f64, meridian: f64, corner: Place, steps: [f64; 2]) -
     mapping(parameters, [x, y], steps, LENGTHS)
 }
 
-/// The part of a cell that a centre may lie off its meridian or parallel: what single precision
-/// leaves open at 180 degrees on a grid of 100 m is 2 %.
+/// Tolerance for a centre's distance from its meridian or parallel, as a fraction of a cell: single precision has an
+/// error of 2 % at 180 degrees on a grid of 100 m.
 const OFF_LINE: f64 = 0.1;
 
-/// Longitudes of the columns and latitudes of the rows, where the cells lie along meridians and
-/// parallels at equal distances.
+/// Longitudes of the columns and latitudes of the rows, if the cells lie along meridians and parallels at equal
+/// distances.
 fn along_meridians(latitude: &Array2<f32>, longitude: &Array2<f32>) -> Option<[Axis; 2]> {
     let (ny, nx) = latitude.dim();
     let [x, y] = [longitude, latitude].map(|field| move |j, i| f64::from(field[[j, i]]));
@@ -321,7 +320,7 @@ pub(super) fn grid_pole(pole_latitude: f64, stand: f64) -> Place {
     Place { latitude: pole_latitude, longitude: turn(-180.0 - stand) }
 }
 
-/// Latitude and longitude, of the globe itself or of one whose pole is elsewhere.
+/// Latitude and longitude, unrotated or of a rotated globe.
 ///
 /// WRF turns the globe by `STAND_LON` eastward before it moves the pole to `POLE_LAT`, `POLE_LON`.
 fn globe(pole: [f64; 2], stand: f64, corner: Place, steps: [f64; 2]) -> Mapping {
@@ -361,7 +360,7 @@ mod tests {
         (a - x).abs() < limit && (b - y).abs() < limit
     }
 
-    /// Snyder's numerical example of the sphere, p. 295: 33 and 45 degrees, radius 1.
+    /// Snyder's numerical example for the sphere, p. 295: 33 and 45 degrees, radius 1.
     #[test]
     fn lambert_of_the_textbook() {
         let origin = Place { latitude: 23.0, longitude: -96.0 };
@@ -395,7 +394,7 @@ mod tests {
         assert!(near([u, v], [x, -y], 1e-6));
     }
 
-    /// The recipes of WRF's user's guide put the middle of the domain where the turned axes cross.
+    /// The recipes of WRF's user's guide put the centre of the domain at the origin of the rotated axes.
     #[test]
     fn a_turned_globe_has_the_domain_at_its_equator() {
         for (middle, pole, stand) in [

@@ -1,4 +1,4 @@
-//! The character type of NetCDF, which WRF's time stamps are written in.
+//! NetCDF's character type, the type of WRF's time stamps.
 //!
 //! # Decisions
 //!

@@ -32,13 +32,13 @@ use crate::io::writer::Stored;
 use crate::state::{CloudDiagnostics, State, Surface};
 use crate::tracers::TracerSet;
 
-/// Messages that may wait for the writer, which has one at hand, before the run waits for it.
+/// Messages that may be queued before the run waits; the writer has one more at hand.
 const WAITING: usize = 1;
 
 /// Length of a time stamp.
 pub(super) const DATE_LENGTH: usize = 19;
 
-/// Fields of the input that pass through, as read. Shapes: (nz, ny, nx), (nz + 1, ny, nx), (ny, nx).
+/// Fields of the input that are passed through unchanged. Shapes: (nz, ny, nx), (nz + 1, ny, nx), (ny, nx).
 #[derive(Clone, Debug)]
 pub struct Given {
     /// Perturbation and base pressure, Pa.
@@ -63,17 +63,16 @@ pub struct Snapshot<R> {
     pub diagnostics: CloudDiagnostics<R>,
     /// Planes at the ground.
     pub surface: Surface<R>,
-    /// Water above each square metre, in the order of the fields of the state.
-    /// Shape: (species, ny, nx). Units: kg m⁻².
+    /// Column contents, in the order of the fields of the state. Shape: (species, ny, nx). Units: kg m⁻².
     pub contents: Array3<R>,
     /// Mean and root mean square over the levels of the fields of the state.
     /// Shape: (field, 2, nz).
     pub profiles: Array3<f64>,
-    /// Largest Courant number of a cell, of all that leaves it.
+    /// Largest Courant number: the fraction of a cell's air that leaves it in a time step.
     pub max_courant: f64,
     /// Air of the input at this time.
     pub given: Arc<Given>,
-    /// `true` if winds and prescribed fields are those of all frames.
+    /// `true` if winds and prescribed fields are the same in all frames.
     pub lasts: bool,
 }
 
@@ -122,17 +121,17 @@ fn slice<T, D: ndarray::Dimension>(array: &ndarray::Array<T, D>) -> &[T] {
 pub struct Header {
     /// Domain of the run.
     pub domain: Domain,
-    /// When it starts.
+    /// Start time of the run.
     pub start: PrimitiveDateTime,
-    /// The tracers that the air carries.
+    /// The transported tracers.
     pub tracers: Arc<TracerSet>,
     /// Number of the microphysics in WRF (`MP_PHYSICS`).
     pub physics: i32,
-    /// Variables that are left out of files beside the output, which has a selection of its own.
+    /// Variables that are excluded from files besides the output; the output has a selection of its own.
     pub left_out: Vec<&'static str>,
     /// Time step, s.
     pub dt: f64,
-    /// Global attributes that tell how the file came about.
+    /// Global attributes about provenance.
     pub provenance: Vec<(String, Attribute)>,
 }
 
@@ -143,12 +142,12 @@ impl Header {
     }
 }
 
-/// Form of a file, and the receiver of its sizes and times.
+/// Form of a file, and the recorder of its times and sizes.
 #[derive(Clone, Debug, Default)]
 pub struct FileForm {
     /// The form.
     pub storage: Storage,
-    /// Time and bytes.
+    /// Times and sizes.
     pub ledger: Ledger,
 }
 
@@ -160,7 +159,7 @@ enum Message<R> {
     Commit,
 }
 
-/// An output file in the making.
+/// An output file being written.
 #[derive(Debug)]
 pub struct Output<R> {
     target: PathBuf,
@@ -171,8 +170,8 @@ pub struct Output<R> {
 }
 
 impl<R: Stored> Output<R> {
-    /// Starts a file that gets its name when it is complete. What is handed over goes to the
-    /// companions as well, whose files get their names with it.
+    /// Starts a file under a temporary name. Frames and samples go to the companion files too, which get their final
+    /// names with it.
     ///
     /// # Errors
     ///
@@ -194,66 +193,65 @@ impl<R: Stored> Output<R> {
         Ok(Self { target, ledger, desk, sender, thread })
     }
 
-    /// The name that the file will get.
+    /// The final name of the file.
     pub fn target(&self) -> &Path {
         &self.target
     }
 
-    /// Time and bytes that it takes.
+    /// The recorder of times and sizes.
     pub fn ledger(&self) -> &Ledger {
         &self.ledger
     }
 
-    /// Room for a frame at the writer.
+    /// The slot for a frame at the writer.
     pub fn desk(&self) -> &Desk {
         &self.desk
     }
 
-    /// Hands over a frame; waits while the writer has another one at hand.
+    /// Queues a frame; waits while the writer has another one at hand.
     ///
     /// # Errors
     ///
-    /// Nothing here: a failure of the writer is told by [`Output::finish`].
+    /// Ignored here: [`Output::finish`] reports a failure of the writer.
     #[must_use = "false means that the writer has failed, and finish tells why"]
     pub fn send(&self, snapshot: Snapshot<R>) -> bool {
         self.desk.put(|| self.sender.send(Message::Frame(Box::new(snapshot))).is_ok())
     }
 
-    /// Hands over the product of an operator and the fields, as [`Output::send`].
+    /// Queues the product of an operator and the fields, as [`Output::send`].
     #[must_use = "false means that the writer has failed, and finish tells why"]
     pub fn send_sample(&self, operator: usize, sample: Sample<R>) -> bool {
         self.sender.send(Message::Sample(operator, Box::new(sample))).is_ok()
     }
 
-    /// Hands over the columns, as [`Output::send`].
+    /// Queues the columns, as [`Output::send`].
     #[must_use = "false means that the writer has failed, and finish tells why"]
     pub fn send_columns(&self, columns: ColumnFrame<R>) -> bool {
         self.sender.send(Message::Columns(Box::new(columns))).is_ok()
     }
 
-    /// Hands over where the run stands. What was handed over before is put on disk under its final
-    /// names first, so that no frame is lost that a run from there would not make again. As
-    /// [`Output::send`].
+    /// Queues a checkpoint. Everything queued before is first completed under its final name, so that no frame before
+    /// the restart is missing on disk. As [`Output::send`].
     #[must_use = "false means that the writer has failed, and finish tells why"]
     pub fn send_restart(&self, saved: Saved<R>) -> bool {
         self.sender.send(Message::Restart(Box::new(saved))).is_ok()
     }
 
-    /// Completes the file and gives it its name; returns the number of frames in it.
+    /// Completes the file and renames it to its final name; returns the number of frames in it.
     ///
     /// # Errors
     ///
     /// [`Error::Io`] when writing has failed.
     pub fn finish(self) -> Result<usize> {
         let Self { target, sender, thread, .. } = self;
-        // The writer has left already where this fails, and says why below.
+        // If this fails the writer has ended; its error is returned below.
         let _ = sender.send(Message::Commit);
         drop(sender);
         thread.join().unwrap_or_else(|_| Err(Error::io(&target, "write to", "the writer failed")))
     }
 }
 
-/// State of the writer's thread. Without [`Message::Commit`] it leaves only the file that got its name before.
+/// State of the writer thread. If it ends without [`Message::Commit`], the last copy with the final name is left.
 struct Writer<R> {
     pending: Pending,
     header: Header,
@@ -264,7 +262,7 @@ struct Writer<R> {
 
 impl<R: Stored> Writer<R> {
     fn run(mut self, receiver: &Receiver<Message<R>>, desk: &Desk) -> Result<usize> {
-        // The processors are the run's until it has something to write.
+        // Until there is a frame to write, the run has all processors.
         let Ok(first) = receiver.recv() else { return Ok(0) };
         let mut file = begin::<R>(self.pending.path(), &self.header, &self.form)
             .map_err(|e| self.pending.failed(e))?;
@@ -285,7 +283,7 @@ impl<R: Stored> Writer<R> {
                 Message::Columns(columns) => {
                     self.companions.iter_mut().try_for_each(|file| file.columns(&columns))?;
                 }
-                // Everything has its name before that one.
+                // All output gets its final name before the restart file.
                 Message::Restart(saved) if saved.is_last => last = Some(saved),
                 Message::Restart(saved) => {
                     file = self.whole(file).map_err(|e| self.pending.failed(e))?;
@@ -307,13 +305,13 @@ impl<R: Stored> Writer<R> {
         Ok(frames)
     }
 
-    /// Closes the file, which tells then of all that was done to its values.
+    /// Closes the file and adds the attributes about rounding.
     fn close(&self, file: FrameFile) -> Result<(), String> {
         file.close()?;
         rounding::tell(self.pending.path(), &self.form.ledger.kept()).map_err(|e| e.to_string())
     }
 
-    /// Makes the file on disk whole as far as it has come, and goes on with it.
+    /// Flushes the file, which stays open for more frames.
     fn whole(&self, file: FrameFile) -> Result<FrameFile, String> {
         if self.form.storage.keep == Keep::All {
             file.sync()?;
@@ -323,7 +321,7 @@ impl<R: Stored> Writer<R> {
         FrameFile::open(self.pending.path(), self.header.shape(), self.form.ledger.clone())
     }
 
-    /// Gives the output so far its name, then writes a restart file.
+    /// Copies the output so far to its final name, then writes a restart file.
     fn keep(&mut self, saved: &Saved<R>) -> Result<()> {
         let Some(restarter) = &mut self.restarter else { return Ok(()) };
         self.pending.show()?;
@@ -360,7 +358,7 @@ fn define<R: Stored>(file: &mut FileMut, header: &Header, form: &FileForm) -> ne
     Ok(())
 }
 
-/// Defines dimensions, attributes and times; returns the map projection, where there is one.
+/// Defines dimensions, attributes and times; returns the map projection, if there is one.
 pub(super) fn define_place(file: &mut FileMut, header: &Header) -> netcdf::Result<Option<Mapping>> {
     file.add_unlimited_dimension("Time")?;
     file.add_dimension("DateStrLen", DATE_LENGTH)?;
@@ -416,7 +414,7 @@ fn define_attributes(file: &mut FileMut, header: &Header) -> netcdf::Result<()> 
     file.add_attribute("NWP_MINI_BOUNDARY", domain.grid.sides.to_string())?;
     for (name, value) in domain.projection.iter().chain(provenance) {
         match value {
-            // WRF's readers take the number of the projection as a whole number.
+            // WRF's readers expect the number of the projection as an integer.
             Attribute::Number(x) if name == "MAP_PROJ" => file.add_attribute(name, *x as i32)?,
             Attribute::Number(x) => file.add_attribute(name, *x as f32)?,
             Attribute::Text(text) => file.add_attribute(name, text.as_str())?,
@@ -425,7 +423,7 @@ fn define_attributes(file: &mut FileMut, header: &Header) -> netcdf::Result<()> 
     Ok(())
 }
 
-/// Writes a frame: small variables first, as they are, then volumes and planes.
+/// Writes a frame: small variables first, unencoded, then volumes and planes.
 fn put_frame<R: Stored>(
     file: &mut FrameFile,
     header: &Header,
@@ -462,7 +460,7 @@ fn put_frame<R: Stored>(
     file.put_fields(frame, &fields)
 }
 
-/// Writes variables with at most one dimension beside time, and returns the others.
+/// Writes variables with at most one dimension besides time, and returns the others.
 fn put<'a, R: Stored>(
     file: &mut FrameFile,
     variable: &Variable,

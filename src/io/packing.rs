@@ -1,9 +1,8 @@
 //! Packed values: unpacking and missing values by the attributes of a variable.
 //!
-//! A packed variable holds `stored`, and means `stored * scale_factor + add_offset`, in double precision.
-//! Missing values are marked by `_FillValue`, `missing_value`, `valid_min`, `valid_max`
-//! and `valid_range`, in units of the stored values, and by the fill value of the library where a variable was
-//! never written.
+//! A packed variable holds `stored`, which means `stored * scale_factor + add_offset`, in double precision. Missing
+//! values are marked by `_FillValue`, `missing_value`, `valid_min`, `valid_max` and `valid_range`, in units of the
+//! stored values, and by the library's fill value in variables that were never written.
 //!
 //! Sources: NetCDF Users Guide, "Attribute Conventions" and the fill values of netcdf.h; CF conventions
 //! 1.11, sections 2.5.1 and 8.1.
@@ -18,17 +17,17 @@ const UNSIGNED: &str = "_Unsigned";
 const FILL: &str = "_FillValue";
 const MISSING: &str = "missing_value";
 
-/// NetCDF's fill value of type float, which that of type double is too: 15 * 2^119.
+/// NetCDF's fill value for types float and double: 15 * 2^119.
 pub(super) const FLOAT_FILL: f32 = 9.969_21e36;
 
-/// Meaning of the bits of a whole number.
+/// Signedness of integers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Sign {
-    /// As its type says.
+    /// That of the type.
     OfType,
-    /// Without a sign, though the type of so many bits has one.
+    /// Unsigned, though the type is signed.
     Unsigned(i32),
-    /// With a sign, though the type of so many bits has none.
+    /// Signed, though the type is unsigned.
     Signed(i32),
 }
 
@@ -42,7 +41,7 @@ impl Sign {
     }
 }
 
-/// Why there is no value in some place.
+/// Reason for a missing value.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Why {
     /// It is the fill value of the NetCDF library.
@@ -51,17 +50,17 @@ pub(super) enum Why {
     Marked(&'static str),
     /// It lies outside the range of this attribute.
     Outside(&'static str),
-    /// It is infinite or no number, and no attribute says so.
+    /// It is infinite or NaN, and no attribute declares that.
     NotFinite,
 }
 
-/// Meaning of stored values by the attributes of a variable.
+/// Decoding of stored values by the attributes of a variable.
 #[derive(Clone, Debug)]
 pub(super) struct Packing {
     scale: Option<f64>,
     offset: Option<f64>,
     sign: Sign,
-    /// The library's fill value of the type, where it means that nothing was written.
+    /// The library's fill value of the type, if it marks values that were never written.
     fill: Option<f64>,
     marks: Vec<(&'static str, f64)>,
     /// Attribute, least and greatest value.
@@ -74,7 +73,7 @@ impl Packing {
     ///
     /// # Errors
     ///
-    /// A text that names the variable and the attribute that is invalid.
+    /// A text that names the variable and the invalid attribute.
     pub(super) fn of(variable: &Variable<'_>) -> Result<Self, String> {
         let kind = variable.vartype();
         let is_single = kind == NcVariableType::Float(FloatType::F32);
@@ -85,7 +84,7 @@ impl Packing {
         let sign = sign(variable, whole.as_ref())?;
         let [scale, offset] = [SCALE, OFFSET].map(|name| factor(variable, name));
         let (scale, offset) = (scale?, offset?);
-        // In the type of the variable, whichever the attribute has.
+        // Converted to the type of the variable, for any type of the attribute.
         let stored = |x: f64| sign.apply(if is_single { f64::from(x as f32) } else { x });
         let mut marks = Vec::new();
         for name in [FILL, MISSING] {
@@ -130,12 +129,12 @@ impl Packing {
         Ok(Self { scale, offset, sign, fill, marks, bounds, is_single })
     }
 
-    /// Returns `true` if values are stored as they are, in single precision.
+    /// Returns `true` if values are stored unpacked, in single precision.
     pub(super) fn is_single(&self) -> bool {
         self.is_single && !self.is_packed()
     }
 
-    /// Returns `true` if only the library's fill value means that there is no value.
+    /// Returns `true` if only the library's fill value marks missing values.
     pub(super) fn is_plain(&self) -> bool {
         self.marks.is_empty() && self.bounds.is_empty()
     }
@@ -145,18 +144,17 @@ impl Packing {
         self.scale.is_some() || self.offset.is_some()
     }
 
-    /// Returns `true` if stored values need no unpacking, or mark that there are none.
+    /// Returns `true` if stored values need neither unpacking nor checks for missing values.
     pub(super) fn is_as_stored(&self) -> bool {
         !self.is_packed() && self.sign == Sign::OfType
     }
 
-    /// Half of the step from one packed value to the next, in units of the variable; 0 where whole numbers
-    /// are not packed.
+    /// Half of the step between packed values, in units of the variable; 0 for unpacked integers.
     pub(super) fn half_step(&self) -> f64 {
         if self.is_single { 0.0 } else { 0.5 * self.scale.unwrap_or(0.0).abs() }
     }
 
-    /// Why a stored value is none, where it is not.
+    /// Reason why a stored value is missing; `None` if it is valid.
     pub(super) fn why(&self, stored: f64) -> Option<Why> {
         let stored = self.sign.apply(stored);
         let is = |mark: f64| stored == mark || (stored.is_nan() && mark.is_nan());
@@ -174,12 +172,12 @@ impl Packing {
         self.bounds.iter().find(outside).map(|(name, _)| Why::Outside(name))
     }
 
-    /// The value that a stored one means.
+    /// The unpacked value of a stored one.
     pub(super) fn value(&self, stored: f64) -> f64 {
         self.sign.apply(stored) * self.scale.unwrap_or(1.0) + self.offset.unwrap_or(0.0)
     }
 
-    /// The value that a stored one means, or NaN where there is none.
+    /// The unpacked value of a stored one, or NaN if it is missing.
     pub(super) fn value_or_nan(&self, stored: f64) -> f64 {
         if self.why(stored).is_some() { f64::NAN } else { self.value(stored) }
     }
@@ -202,7 +200,7 @@ fn is_floating(variable: &Variable<'_>, name: &str) -> bool {
     matches!(value, Some(Ok(A::Float(_) | A::Floats(_) | A::Double(_) | A::Doubles(_))))
 }
 
-/// The numbers of an attribute; `None` where it is not there.
+/// The numbers of an attribute; `None` if it does not exist.
 fn numbers(variable: &Variable<'_>, name: &str) -> Result<Option<Vec<f64>>, String> {
     use AttributeValue as A;
     fn wide<T: Copy + Into<f64>>(values: &[T]) -> Vec<f64> {
@@ -257,7 +255,7 @@ fn factor(variable: &Variable<'_>, name: &str) -> Result<Option<f64>, String> {
     }
 }
 
-/// Effect of `_Unsigned` on a type of whole numbers.
+/// Effect of `_Unsigned` on an integer type.
 fn sign(variable: &Variable<'_>, whole: Option<&IntType>) -> Result<Sign, String> {
     let Some(attribute) = variable.attribute(UNSIGNED) else { return Ok(Sign::OfType) };
     let text = match attribute.value() {
@@ -285,7 +283,7 @@ fn sign(variable: &Variable<'_>, whole: Option<&IntType>) -> Result<Sign, String
     }
 }
 
-/// Fill value of the library for variables of a type. Bytes have no such value: all of them are in use.
+/// The library's fill value of a type. Bytes have none, since all of them are valid data.
 fn default_fill(kind: &NcVariableType) -> Option<f64> {
     Some(match kind {
         NcVariableType::Float(_) => FLOAT_FILL.into(),

@@ -1,16 +1,15 @@
-//! A file under a temporary name that takes its own name only when it is complete.
+//! A file under a temporary name that gets its final name only when it is complete.
 //!
-//! A name may be a link: then the file that it stands for is written, and the link stays. Mode and
-//! owner of a file that is replaced are kept.
+//! If the name is a link, its target is written and the link stays. The mode and owner of a replaced file are kept.
 //!
-//! Beside `out.nc` in the making lie `.out.nc.part` with the contents so far, and `.out.nc.lock`,
-//! whose lock the system drops when the program ends, however it ends. The holder of that lock may
-//! write the file, and overwrites the remains of a killed run.
+//! While `out.nc` is being written, its folder has `.out.nc.part` with the contents so far, and `.out.nc.lock`, whose
+//! lock the system releases when the program ends for any reason. The holder of the lock may write the file, and
+//! overwrites what a killed run has left.
 //!
 //! # Decisions
 //!
-//! **The lock is a file of its own beside the output.** HDF5 locks its files itself, with the same system call. The
-//! lock ends with the process, and its holder overwrites a file that it finds under the temporary name.
+//! **The lock is a separate file beside the output.** HDF5 locks its files itself, with the same system call. The lock
+//! ends with the process, and its holder overwrites a file under the temporary name.
 
 use std::fmt;
 use std::fs::{self, File, OpenOptions, TryLockError};
@@ -26,41 +25,40 @@ use crate::error::{Error, Result};
 use crate::io::destination::{self, refuse_existing};
 use crate::os_text::Shown;
 
-/// Length of the trial write that tells whether there is room, bytes: more than the library holds back.
+/// Length of the trial write that detects a full disk, bytes: more than the library buffers.
 const ROOM: usize = 1 << 24;
 
-/// A part of it.
+/// A piece of the trial write.
 static BLOCK: [u8; 1 << 16] = [0; 1 << 16];
 
-/// An output file in the making. Dropped without [`Pending::commit`], it leaves nothing behind.
+/// An output file being written. Dropped without [`Pending::commit`], it leaves no file.
 ///
-/// As long as it is there no other program of ours can write the target.
+/// While it exists, no other run of the program can write the target.
 #[derive(Debug)]
 pub struct Pending {
     /// The name as the user gave it.
     target: PathBuf,
-    /// The file that it stands for.
+    /// The file that the name refers to.
     place: PathBuf,
-    // In this order: what is not complete goes before the next run may begin its own.
+    // Dropped in this order: the incomplete file is removed before the next run may begin its own.
     temporary: TempPath,
     claim: Claim,
-    /// `true` if a file of the name may be replaced; one of our own may.
+    /// `true` if an existing file may be replaced; a file that this run has written may.
     may_replace: bool,
 }
 
 impl Pending {
-    /// Prepares to write `target`, so that a refusal comes before the computation.
+    /// Prepares to write `target`, so that an error comes before the computation.
     ///
     /// # Errors
     ///
-    /// [`Error::Exists`] when there is such a file and `force` is not given; [`Error::Input`] when
-    /// another run is writing it, when the folder is missing or the name is that of a folder;
-    /// [`Error::Io`] when nothing can be written there.
+    /// [`Error::Exists`] when the file exists and `force` is `false`; [`Error::Input`] when another run is writing it,
+    /// when the folder is missing or the name is that of a folder; [`Error::Io`] when the folder is not writable.
     pub fn new(target: &Path, force: bool) -> Result<Self> {
         if target.is_dir() {
             return Err(Error::input(target, "is a folder; give the name of a file to write"));
         }
-        // The rename at the end would put a file in the place of a device or of a pipe.
+        // The rename at the end would replace a device or a pipe by a file.
         if target.metadata().is_ok_and(|about| !about.is_file()) {
             let message = "is a device or a pipe; give the name of a file to write";
             return Err(Error::input(target, message));
@@ -85,31 +83,30 @@ impl Pending {
         };
         let failed = |e: io::Error| Error::io(target, "write to", e);
         let claim = Claim::new(target, beside(".lock"))?;
-        // Another run may have completed it since.
+        // Another run may have completed it in the meantime.
         refuse_existing(target, force)?;
         let part = beside(".part");
         destination::create(&part, &place).map_err(failed)?;
         let temporary = TempPath::try_from_path(part).map_err(failed)?;
-        // A run that was killed in the middle of it may have left this.
+        // A run that was killed while copying may have left this file.
         let _ = fs::remove_file(copy_of(&temporary));
         let target = target.to_owned();
         Ok(Self { target, place, temporary, claim, may_replace: force })
     }
 
-    /// Path to write to until the file is complete.
+    /// Path for writing until the file is complete.
     pub fn path(&self) -> &Path {
         &self.temporary
     }
 
-    /// The name that the complete file gets.
+    /// The final name of the file.
     pub fn target(&self) -> &Path {
         &self.target
     }
 
-    /// An [`Error::Io`] about this file with the message of the library, and its reason.
+    /// An [`Error::Io`] about this file with the message of the library and the system's reason.
     ///
-    /// NetCDF does not pass on what the system answered. Where there is no room, there is still
-    /// none for what is written here.
+    /// NetCDF does not pass on the system's error. A trial write finds it: a full disk is still full.
     pub fn failed(&self, reason: impl fmt::Display) -> Error {
         let append = || -> std::io::Result<()> {
             let mut file = OpenOptions::new().append(true).open(&self.temporary)?;
@@ -127,7 +124,7 @@ impl Pending {
         }
     }
 
-    /// Writes a value as JSON and gives the file its name.
+    /// Writes a value as JSON and renames the file to its final name.
     ///
     /// # Errors
     ///
@@ -137,7 +134,7 @@ impl Pending {
         self.write_text(&(text + "\n"))
     }
 
-    /// Writes a text and gives the file its name.
+    /// Writes a text and renames the file to its final name.
     ///
     /// # Errors
     ///
@@ -146,7 +143,7 @@ impl Pending {
         self.write_bytes(text.as_bytes())
     }
 
-    /// Writes bytes and gives the file its name.
+    /// Writes bytes and renames the file to its final name.
     ///
     /// # Errors
     ///
@@ -156,12 +153,12 @@ impl Pending {
         self.commit()
     }
 
-    /// Gives the complete file its name.
+    /// Renames the complete file to its final name.
     ///
     /// # Errors
     ///
-    /// [`Error::Exists`] when another program wrote the target meanwhile and it may not be
-    /// replaced, [`Error::Io`] when the system refuses.
+    /// [`Error::Exists`] when another program has written the target meanwhile and it may not be replaced,
+    /// [`Error::Io`] when the system refuses.
     pub fn commit(self) -> Result<()> {
         let Self { target, place, temporary, claim, may_replace } = self;
         let done = give_name(temporary, [&target, &place], may_replace);
@@ -169,7 +166,7 @@ impl Pending {
         done
     }
 
-    /// Gives the complete file its name, and begins the next one, which will take its place.
+    /// Renames the complete file to its final name, and begins the next one, which will replace it.
     ///
     /// # Errors
     ///
@@ -177,7 +174,7 @@ impl Pending {
     pub fn deliver(&mut self) -> Result<()> {
         let failed = |e: io::Error| Error::io(&self.target, "write to", e);
         let part = self.temporary.to_path_buf();
-        // The name is to be that of the whole file when the machine fails, too.
+        // After a failure of the machine, too, the name must refer to a complete file.
         File::open(&part).and_then(|file| file.sync_all()).map_err(failed)?;
         let complete = TempPath::try_from_path(&part).map_err(failed)?;
         give_name(complete, [&self.target, &self.place], self.may_replace)?;
@@ -185,7 +182,7 @@ impl Pending {
         destination::create(&part, &self.place).map_err(failed)
     }
 
-    /// Gives a copy of the file as it is now, which has to be whole, the name of the complete one.
+    /// Copies the file as it is now, which must be readable, to its final name.
     ///
     /// # Errors
     ///
@@ -204,14 +201,14 @@ impl Pending {
     }
 }
 
-/// Path of the copy of a file that is not complete.
+/// Path of the copy of an incomplete file.
 fn copy_of(part: &Path) -> PathBuf {
     let mut name = part.as_os_str().to_owned();
     name.push(".copy");
     name.into()
 }
 
-/// Gives a complete file the name of the place that the target stands for.
+/// Renames a complete file to the target, following links.
 fn give_name(file: TempPath, [target, place]: [&Path; 2], may_replace: bool) -> Result<()> {
     let done = if may_replace {
         destination::take_after(&file, place).map_err(|e| Error::io(target, "write to", e))?;
@@ -225,8 +222,8 @@ fn give_name(file: TempPath, [target, place]: [&Path; 2], may_replace: bool) -> 
     })
 }
 
-/// The right to write a file, which one run has at a time. It ends with the program, even where
-/// that is killed: a file without a lock stays then.
+/// The lock of a file, which one run holds at a time. It ends with the program, even if that is killed; the lock file
+/// then stays without a lock.
 #[derive(Debug)]
 struct Claim {
     path: PathBuf,
@@ -236,11 +233,11 @@ struct Claim {
 impl Claim {
     /// # Errors
     ///
-    /// [`Error::Input`] when another run has it; [`Error::Io`] when nothing can be written there.
+    /// [`Error::Input`] when another run holds it; [`Error::Io`] when the folder is not writable.
     fn new(target: &Path, path: PathBuf) -> Result<Self> {
         let failed = |e: io::Error| Error::io(target, "write to", e);
         loop {
-            // Its contents are not to go elsewhere.
+            // The lock file must not be opened through a link.
             if path.symlink_metadata().is_ok_and(|about| about.is_symlink()) {
                 return Err(Error::input(&path, "is a link and in the way of a run; remove it"));
             }
@@ -273,13 +270,13 @@ impl Claim {
                 }
                 Err(TryLockError::Error(e)) => return Err(failed(e)),
             }
-            // Whoever had it before has taken the name away in the end; a file without a name
-            // keeps nobody out.
+            // The previous holder may have removed the name in the end; a lock on a file without a name excludes no
+            // other run.
             let about = file.metadata().map_err(failed)?;
             let is_same =
                 |there: fs::Metadata| (there.dev(), there.ino()) == (about.dev(), about.ino());
             if fs::metadata(&path).is_ok_and(is_same) {
-                // Only to tell others; without room for it the lock holds as well.
+                // Only information for users; the lock holds without it.
                 let _ = file.set_len(0).and_then(|()| write!(file, "{}", std::process::id()));
                 return Ok(Self { path, _file: file });
             }

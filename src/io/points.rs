@@ -1,5 +1,5 @@
-//! Time series at places of interest: two CF files of discrete sampling geometry, one of what has
-//! fallen and of the strongest echo, and one of the profiles above the places.
+//! Time series at stations: two CF files of discrete sampling geometry, one of precipitation and the largest
+//! reflectivity, and one of profiles.
 
 use std::borrow::Cow;
 use std::path::Path;
@@ -14,20 +14,20 @@ use crate::io::pending::Pending;
 use crate::io::sampled::{Sample, levels};
 use crate::io::writer::Stored;
 
-/// A place of interest and where it lies.
+/// A station and its coordinates.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Place {
-    /// Name of the place.
+    /// Name of the station.
     pub name: String,
     /// Longitude and latitude, degrees.
     pub on_earth: Option<[f64; 2]>,
     /// x and y on the map, m.
     pub on_map: Option<[f64; 2]>,
-    /// Height of the ground of the model, m.
+    /// Terrain height of the model, m.
     pub altitude: f64,
 }
 
-/// The strongest echo of a column.
+/// The largest reflectivity of a column.
 const STRONGEST: About<'static> = About {
     name: "REFL_10CM_MAX",
     dimensions: &["station", "time"],
@@ -39,13 +39,13 @@ const STRONGEST: About<'static> = About {
     chunks: &[],
 };
 
-/// The files of the time series, in the making.
+/// The files of the time series, being written.
 #[derive(Debug)]
 pub struct Points {
     ground: Growing,
     profiles: Growing,
     shape: Shape,
-    /// Number of the operator that leads to the places.
+    /// Number of the operator that interpolates to the stations.
     operator: usize,
     places: usize,
     /// The passive tracers.
@@ -53,7 +53,7 @@ pub struct Points {
 }
 
 impl Points {
-    /// Starts the files: that of the ground, and that of the profiles.
+    /// Starts the files of planes and of profiles.
     ///
     /// # Errors
     ///
@@ -100,10 +100,10 @@ impl Points {
     }
 }
 
-/// Values that are stored together: some hundred times of few places, and one time of very many.
+/// Values of a chunk: some hundred times of few stations, or one time of very many.
 const TOGETHER: usize = 1 << 15;
 
-/// Times that are stored together where each has so many values.
+/// Times of a chunk, if each has `values` values.
 fn times_together(values: usize) -> usize {
     (TOGETHER / values.max(1)).clamp(1, 512)
 }
@@ -126,7 +126,7 @@ fn about<'a>(
     }
 }
 
-/// Adds the places; returns the names of their coordinates.
+/// Adds the stations; returns the names of their coordinates.
 fn define_places(file: &mut Growing, places: &[Place], feature: &str) -> Result<String> {
     let longest = places.iter().map(|place| place.name.len()).max().unwrap_or(1);
     file.define(|file| {
@@ -197,7 +197,7 @@ impl<R: Stored> Companion<R> for Points {
                 self.ground.now(variable.name, 1, &[places], field)?;
                 continue;
             }
-            // Levels of a place side by side; values on faces as the mean of the two.
+            // Levels of a station are made contiguous; values on faces are averaged to the layers.
             let at = |k: usize, place: usize| field[k * places + place];
             let count = levels(variable.axes, shape);
             let profile = |place: usize| {

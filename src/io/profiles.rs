@@ -1,4 +1,4 @@
-//! The columns of a run, each as one contiguous profile, with its totals: a CF file.
+//! The columns of a run, each as one contiguous profile, with column totals: a CF file.
 
 use std::path::Path;
 
@@ -11,12 +11,12 @@ use crate::io::pending::Pending;
 use crate::io::sampled::ColumnFrame;
 use crate::io::writer::Stored;
 
-/// Dimensions of a profile for each column.
+/// Dimensions of a profile in each column.
 const PROFILE: [&str; 4] = ["time", "south_north", "west_east", "bottom_top"];
-/// Dimensions of a number for each column.
+/// Dimensions of a number in each column.
 const COLUMN: [&str; 3] = ["time", "south_north", "west_east"];
 
-/// Content of each kind of water in a column: name, description and name in the CF table.
+/// Column content of each species of water: name, description and CF standard name.
 const TOTALS: [(&str, &str, Option<&str>); 5] = [
     ("QVAPOR_PATH", "vapour of the column", Some("atmosphere_mass_content_of_water_vapor")),
     (
@@ -29,10 +29,10 @@ const TOTALS: [(&str, &str, Option<&str>); 5] = [
     ("QSNOW_PATH", "snow of the column", None),
 ];
 
-/// The strongest echo.
+/// The largest reflectivity.
 const STRONGEST: &str = "REFL_10CM_MAX";
 
-/// A file of profiles, in the making.
+/// A file of profiles, being written.
 #[derive(Debug)]
 pub struct Profiles {
     file: Growing,
@@ -41,7 +41,7 @@ pub struct Profiles {
     passive: Vec<Variable>,
 }
 
-/// The computed fields that have a value in every cell.
+/// The computed fields at cell centres.
 fn volumes() -> impl Iterator<Item = Variable> {
     COMPUTED.into_iter().filter(|variable| variable.axes == Axes::Volume)
 }

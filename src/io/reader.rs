@@ -1,4 +1,4 @@
-//! NetCDF input, with errors that name the file, the variable, the value and the expectation.
+//! NetCDF input, with errors that name the file, the variable, the value found and the value expected.
 
 use std::fs;
 use std::io::Read;
@@ -16,14 +16,14 @@ use crate::io::holes::Masked;
 use crate::io::packing::Packing;
 use crate::io::{classic, filters, guard, heap, holes, inflate};
 
-/// The global attribute by which a restart file of ours is known; it holds the number of its form.
+/// Global attribute that marks a restart file; it holds the number of its format.
 pub const RESTART_MARK: &str = "nwp_mini_restart";
 
 /// An open NetCDF file.
 #[derive(Debug)]
 pub struct Reader {
     path: PathBuf,
-    /// The same file, if its chunks have been read; closed first.
+    /// The same file opened by HDF5, if chunks have been read; closed first.
     chunks: OnceLock<Option<File>>,
     file: netcdf::File,
     /// Most bytes that the values of a variable can take.
@@ -42,7 +42,7 @@ impl Reader {
         if about.is_dir() {
             return Err(Error::input(path, "is a folder; a NetCDF file is needed"));
         }
-        // Opening a pipe would wait for somebody to write to it.
+        // Opening a pipe would wait for a writer.
         if !about.is_file() {
             return Err(Error::input(path, "is a device or a pipe; a NetCDF file is needed"));
         }
@@ -130,8 +130,8 @@ impl Reader {
         Ok(self.variable(name)?.dimensions().iter().map(|d| (d.name(), d.len())).collect())
     }
 
-    /// All values of a variable that must have just these dimensions, every value finite, in the shape of
-    /// the dimensions and in the units of the file.
+    /// All values of a variable, which must have exactly these dimensions and finite values only, in the shape of the
+    /// dimensions and in the units of the file.
     ///
     /// # Errors
     ///
@@ -151,8 +151,8 @@ impl Reader {
         self.values(&variable, ..)
     }
 
-    /// All values of a variable of double precision that must have just these dimensions, every value
-    /// finite, in their order in the file.
+    /// All values of a double-precision variable, which must have exactly these dimensions and finite values only, in
+    /// the order of the file.
     ///
     /// # Errors
     ///
@@ -195,7 +195,7 @@ impl Reader {
         Ok(values)
     }
 
-    /// The value of a variable without dimensions.
+    /// The value of a scalar variable.
     ///
     /// # Errors
     ///
@@ -205,7 +205,7 @@ impl Reader {
         values.first().copied().ok_or_else(|| self.error(format!("variable {name} is empty")))
     }
 
-    /// The values of a variable within `extents`, unpacked, every one there.
+    /// The unpacked values of a variable within `extents`; none may be missing.
     ///
     /// # Errors
     ///
@@ -219,8 +219,7 @@ impl Reader {
         hole.map_or(Ok(values), |hole| Err(self.error(hole.to_string())))
     }
 
-    /// The same, where values that are infinite, missing, or were never written are NaN, with the first of
-    /// them.
+    /// The same, with NaN for values that are infinite, missing, or never written, and the first of these.
     ///
     /// # Errors
     ///
@@ -246,7 +245,7 @@ impl Reader {
         Ok(Masked::unpacked(variable, &packing, &stored))
     }
 
-    /// The values of a large variable, inflated on all threads, where its layout allows it.
+    /// The values of a large variable, inflated on all threads; `None` if its layout does not allow it.
     fn inflated(&self, variable: &Variable<'_>, extents: &netcdf::Extents) -> Option<ArrayD<f32>> {
         let lengths: Vec<usize> =
             variable.dimensions().iter().map(netcdf::Dimension::len).collect();
@@ -275,8 +274,8 @@ impl Reader {
         ArrayD::from_shape_vec(shape, values).ok()
     }
 
-    /// All values of a variable of one dimension in double precision; those that an attribute or NetCDF's
-    /// default mark as missing become NaN.
+    /// All values of a one-dimensional variable in double precision; values that are missing by an attribute or by
+    /// NetCDF's default become NaN.
     ///
     /// # Errors
     ///
@@ -325,7 +324,7 @@ impl Reader {
         Packing::of(variable).map_err(|why| self.error(why))
     }
 
-    /// Fails where a variable would take more than the file can hold.
+    /// Fails if a variable is larger than the file can hold.
     ///
     /// # Errors
     ///
@@ -334,8 +333,8 @@ impl Reader {
         guard::excess(variable, self.most_bytes).map_or(Ok(()), |excess| Err(self.error(excess)))
     }
 
-    /// The texts of a variable of characters, whose last dimension counts them, or of strings; there is one
-    /// where no other dimension is.
+    /// The texts of a variable of characters, whose last dimension is the length, or of strings; one text if there is
+    /// no other dimension.
     ///
     /// # Errors
     ///
@@ -362,11 +361,11 @@ impl Reader {
         }
     }
 
-    /// All values of a variable of one dimension, or none, in double precision.
+    /// All values of a one-dimensional variable in double precision.
     ///
     /// # Errors
     ///
-    /// [`Error::Input`] when it is missing, not numeric, or some value is missing or not finite.
+    /// [`Error::Input`] when it is missing, not numeric, or has a value that is missing or not finite.
     pub(super) fn line(&self, name: &str) -> Result<Vec<f64>> {
         let lengths: Vec<_> = self.dimensions_of(name)?.into_iter().map(|(_, n)| 0..n).collect();
         if lengths.len() > 1 {
@@ -389,7 +388,7 @@ impl Reader {
         self.file.variable(name).is_some_and(|variable| variable.vartype() == double)
     }
 
-    /// A text attribute of a variable, if it is there and is text.
+    /// A text attribute of a variable, if it exists and is text.
     pub(super) fn text_of(&self, name: &str, attribute: &str) -> Option<String> {
         self.file.variable(name)?.attribute(attribute)?.value().ok()?.try_into().ok()
     }
@@ -403,7 +402,7 @@ impl Reader {
     ///
     /// # Errors
     ///
-    /// [`Error::Input`] when it is missing; the message names the nearest one there is.
+    /// [`Error::Input`] when it is missing; the message names the nearest existing name.
     pub(super) fn variable(&self, name: &str) -> Result<Variable<'_>> {
         self.file.variable(name).ok_or_else(|| {
             let names = self.variable_names();
@@ -417,7 +416,7 @@ impl Reader {
     ///
     /// # Errors
     ///
-    /// [`Error::Input`] when it is there and is not a finite number.
+    /// [`Error::Input`] when it exists and is not a finite number.
     pub fn number(&self, name: &str) -> Result<Option<f64>> {
         let Some(attribute) = self.file.attribute(name) else { return Ok(None) };
         let value = attribute
@@ -450,18 +449,18 @@ impl Reader {
         }
     }
 
-    /// Has the whole file looked at.
+    /// Reads all metadata of the file.
     pub(super) fn with_file<T>(&self, look: impl FnOnce(&netcdf::File) -> T) -> T {
         look(&self.file)
     }
 
-    /// A global attribute as text, if it is there and is text.
+    /// A global attribute as text, if it exists and is text.
     pub fn text(&self, name: &str) -> Option<String> {
         self.file.attribute(name)?.value().ok()?.try_into().ok()
     }
 }
 
-/// The one number of an attribute.
+/// The single number of an attribute.
 fn number(value: &AttributeValue) -> Option<f64> {
     use AttributeValue as A;
     match value {
@@ -479,7 +478,7 @@ fn number(value: &AttributeValue) -> Option<f64> {
     }
 }
 
-/// The candidate that is the fewest edits away from `name`, if it is near at all.
+/// The candidate with the smallest edit distance from `name`, if it is small.
 pub fn nearest<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     candidates
         .map(|candidate| {

@@ -1,4 +1,4 @@
-//! The fields of a run on another grid, a CF file of its own.
+//! The fields of a run on another grid, in a CF file.
 
 use std::path::Path;
 
@@ -17,38 +17,36 @@ use crate::io::wrf::Domain;
 use crate::io::writer::Stored;
 use crate::os_text::Shown;
 
-/// Two ends of a cell along an axis.
+/// Bounds of a cell along an axis.
 const ENDS: &str = "bnds";
 /// Corners of a cell.
 const CORNERS: &str = "nv";
 
-/// A file of the fields on another grid, in the making.
+/// A file of the fields on another grid, being written.
 #[derive(Debug)]
 pub struct Regridded {
     file: Growing,
     shape: Shape,
     arrangement: Arrangement,
-    /// Number of the operator that leads to the grid.
+    /// Number of the operator that interpolates to the grid.
     operator: usize,
     /// `true` if a cell of the run contributes to the cell.
     is_reached: Vec<bool>,
-    /// Sine and cosine of the angle of the run's axes at each cell, where winds are turned to
-    /// meridians and parallels.
+    /// Sine and cosine of the angle of the run's axes at each cell, if winds are rotated to meridians and parallels.
     rotation: Option<[Vec<f64>; 2]>,
     /// The passive tracers.
     passive: Vec<Variable>,
 }
 
-/// The components of the wind, by their places among the sampled fields.
+/// Indices of the wind components among the sampled fields.
 const WIND: [usize; 2] = [6, 7];
-/// The same where they are turned: unit, description and CF name.
+/// Unit, description and CF name of the rotated components.
 const TURNED: [[&str; 2]; 2] =
     [["eastward wind", "eastward_wind"], ["northward wind", "northward_wind"]];
 
-/// The part of a cell that the run covers, for weights that spread the content of that part over
-/// the whole cell.
+/// Fraction of a cell that the run covers, for weights that spread the content of that part over the whole cell.
 const COVERED: &str = "covered_fraction";
-/// Cells that are covered by less than this hold diluted values: single precision.
+/// Fraction of a cell below which its values are diluted: 1 less the rounding of single precision.
 const WHOLE: f64 = 1.0 - 1e-6;
 
 impl Regridded {
@@ -198,7 +196,7 @@ impl<R: Stored> Companion<R> for Regridded {
     }
 }
 
-/// Winds along the axes of the run as eastward and northward winds.
+/// Winds along the axes of the run, rotated to eastward and northward.
 fn turned<R: Stored>(u: &[R], v: &[R], [sine, cosine]: &[Vec<f64>; 2]) -> [Vec<R>; 2] {
     let angles = || sine.iter().zip(cosine).cycle();
     let pairs = u.iter().zip(v).zip(angles()).map(|((&u, &v), (&sine, &cosine))| {
@@ -209,9 +207,8 @@ fn turned<R: Stored>(u: &[R], v: &[R], [sine, cosine]: &[Vec<f64>; 2]) -> [Vec<R
     [east, north]
 }
 
-/// Sine and cosine of the angle between the axes of the run and meridians and parallels at the cells
-/// of the target; `None` where the target has two axes of its own that are neither, or the grid of
-/// the run does not lie on Earth.
+/// Sine and cosine of the angle between the axes of the run and meridians and parallels at the cells of the target;
+/// `None` if the axes of the target are not meridians and parallels, or the run is not on Earth.
 fn rotation(domain: &Domain, weights: &WeightFile) -> Option<[Vec<f64>; 2]> {
     let target = &weights.weights.target;
     let has_own_axes =
@@ -241,8 +238,7 @@ fn rotation(domain: &Domain, weights: &WeightFile) -> Option<[Vec<f64>; 2]> {
     Some([sine, cosine])
 }
 
-/// Adds the part of each cell that the run covers, and warns of the cells that are not covered
-/// whole.
+/// Adds the fraction of each cell that the run covers, and warns of partly covered cells.
 fn define_covered(
     file: &mut Growing,
     weights: &WeightFile,
@@ -391,8 +387,8 @@ fn define_grid(file: &mut Growing, grid: &Target) -> Result<Horizontal> {
     Ok(Horizontal { dimensions, coordinates })
 }
 
-/// The ends of the cells along both axes, from the corners of the first row and column; `None`
-/// where these cross the meridian from which longitudes count.
+/// Bounds of the cells along both axes, from the corners of the first row and column; `None` if these cross the
+/// meridian at which longitudes jump.
 fn ends([x, y]: &[Vec<f64>; 2], nx: usize, ny: usize) -> Option<[Vec<f64>; 2]> {
     let each = x.len() / (nx * ny);
     let of = |values: &[f64], cell: usize| {
@@ -408,7 +404,7 @@ fn ends([x, y]: &[Vec<f64>; 2], nx: usize, ny: usize) -> Option<[Vec<f64>; 2]> {
             .iter()
             .map(step)
             .fold((f64::MAX, 0.0), |(a, b), x| (f64::min(a, x), f64::max(b, x)));
-        // A cell across the meridian seems to reach around the Earth.
+        // A cell across that meridian seems to reach around the Earth.
         least > 0.0 && most < 180.0_f64.max(2.0 * least)
     };
     (touch(&along_x) && touch(&along_y)).then(|| [along_x.concat(), along_y.concat()])

@@ -1,17 +1,17 @@
-//! Attributes that tell of values that were rounded.
+//! Attributes about rounded values.
 //!
-//! Source: CF conventions 1.12, section 8.4, lossy compression via quantization. The attribute of the NetCDF library,
-//! `_QuantizeBitRoundNumberOfSignificantBits`, is left out: the library rounds what it reads once more where it finds
-//! that, and frames may have more bits than the number says.
+//! Source: CF conventions 1.12, section 8.4, lossy compression via quantization. The NetCDF library's attribute
+//! `_QuantizeBitRoundNumberOfSignificantBits` is omitted: on reading it the library rounds the values again, and frames
+//! may have more bits than the number says.
 
 use std::path::Path;
 
 use crate::io::storage::rounding_error;
 
-/// The variable that says in which way values were rounded.
+/// The variable that describes the method of rounding.
 const CONTAINER: &str = "quantization_info";
 
-/// Tells of variables, by the bits of the significand that are left, in a file that is closed.
+/// Adds the attributes to variables of a closed file, from the numbers of remaining bits.
 ///
 /// # Errors
 ///

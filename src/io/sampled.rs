@@ -1,13 +1,13 @@
-//! Samples of the fields of a run beside its frames: products of operators, and columns.
+//! Samples of the fields of a run between its frames: products of operators, and columns.
 
 use crate::grid::Shape;
 use crate::io::layout::{Axes, SAMPLED};
 use crate::real::Real;
 
-/// Number of fields but for passive tracers.
+/// Number of fields without passive tracers.
 pub const FIELDS: usize = SAMPLED.len();
 
-/// The fields at the places that an operator leads to.
+/// The fields at the target points of an operator.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sample<R> {
     /// Time since the start of the run, s.
@@ -15,18 +15,18 @@ pub struct Sample<R> {
     /// T, QVAPOR, QCLOUD, QRAIN, QICE, QSNOW, U, V, W, REFL_10CM, RE_CLOUD, RE_ICE, RE_SNOW, RAINNC,
     /// SNOWNC, SR, pressure, height. Shape of each: (levels, places).
     pub fields: [Vec<R>; FIELDS],
-    /// Those of the passive tracers, in the order of the set. Shape of each: (nz, places).
+    /// Passive tracers, in the order of the set. Shape of each: (nz, places).
     pub passive: Vec<Vec<R>>,
 }
 
 impl<R: Real> Sample<R> {
-    /// Returns `true` if all values are numbers, and finite.
+    /// Returns `true` if all values are finite.
     pub fn is_finite(&self) -> bool {
         self.fields.iter().chain(&self.passive).flatten().all(|x| x.is_finite())
     }
 }
 
-/// Kinds of water.
+/// Number of species of water.
 pub const TOTALS: usize = 5;
 
 /// The columns at one time. Shapes: (ny, nx, nz) and (ny, nx).
@@ -37,8 +37,7 @@ pub struct ColumnFrame<R> {
     /// T (K), QVAPOR, QCLOUD, QRAIN, QICE, QSNOW (kg kg⁻¹), REFL_10CM (dBZ), RE_CLOUD, RE_ICE, RE_SNOW (m), and the
     /// passive tracers. Shape of each: (ny, nx, nz).
     pub fields: Vec<Vec<R>>,
-    /// Mass of vapour, cloud water, rain, cloud ice and snow above a square metre, kg m⁻². Shape
-    /// of each: (ny, nx).
+    /// Column content of vapour, cloud water, rain, cloud ice and snow, kg m⁻². Shape of each: (ny, nx).
     pub totals: [Vec<R>; TOTALS],
     /// Largest reflectivity, dBZ. Shape: (ny, nx).
     pub strongest: Vec<R>,
@@ -47,13 +46,13 @@ pub struct ColumnFrame<R> {
 }
 
 impl<R: Real> ColumnFrame<R> {
-    /// Returns `true` if all fields are numbers, and finite.
+    /// Returns `true` if all values are finite.
     pub fn is_finite(&self) -> bool {
         self.fields.iter().flatten().all(|x| x.is_finite())
     }
 }
 
-/// Levels of a field.
+/// Number of levels of a field.
 pub(super) fn levels(axes: Axes, shape: Shape) -> usize {
     match axes {
         Axes::Volume => shape.nz,

@@ -1,4 +1,4 @@
-//! Variables that a run is to write.
+//! Selection of the variables to write.
 
 use crate::error::{Error, Result};
 use crate::io::layout::{
@@ -8,42 +8,42 @@ use crate::io::layout::{
 use crate::io::reader::nearest;
 use crate::tracers::TracerSet;
 
-/// Positions of the values, which are always written beside the times.
+/// Coordinates of the cells, which are always written besides the times.
 const PLACES: [&str; 2] = ["XLAT", "XLONG"];
-/// Variables of `minimal` beside these and the state: precipitation.
+/// Variables of `minimal` besides these and the state: precipitation.
 const FALLEN: [&str; 2] = ["RAINNC", "SNOWNC"];
 
-/// Variables of the output.
+/// Selection of output variables.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Selection {
-    /// All that there are.
+    /// All variables.
     #[default]
     All,
-    /// Those that WRF writes too.
+    /// Variables that WRF writes too.
     Wrf,
     /// State and precipitation.
     Minimal,
-    /// These.
+    /// A list of names.
     Listed(Vec<String>),
-    /// Those of another selection but for these, and what is made of them.
+    /// Another selection without these variables, and without quantities derived from them.
     Except(Box<Self>, Vec<&'static str>),
 }
 
-/// All variables that there are but times.
+/// All variables except times.
 fn known() -> impl Iterator<Item = &'static Variable> {
     let summed = CONTENTS.iter().chain(PROFILES.iter().flatten()).chain([&COURANT]);
     COMPUTED.iter().chain(GIVEN.iter()).chain(GRID.iter()).chain(summed)
 }
 
 impl Selection {
-    /// Returns `true` if a variable is among them.
+    /// Returns `true` if a variable is selected.
     pub(super) fn has(&self, about: &Variable) -> bool {
         let name = about.name;
         let is_of_wrf = || {
             let of_wrf = [&COMPUTED[..], &GIVEN[..], &GRID[..]];
             of_wrf.into_iter().flatten().any(|variable| variable.name == name)
         };
-        // Passive tracers have the names that their file gives them.
+        // Passive tracers have their names from their file.
         let is_tracer = || !known().any(|variable| variable.name == name);
         match self {
             Self::All => true,
@@ -60,26 +60,26 @@ impl Selection {
     }
 }
 
-/// True for a variable that is left out, and for its sum, its mean and its root mean square.
+/// True for an excluded variable, and for its sum, its mean and its root mean square.
 pub(super) fn is_left_out(left_out: &[&str], variable: &str) -> bool {
     let ends = |rest: &str| ["", "_PATH", "_MEAN", "_RMS"].contains(&rest);
     left_out.iter().any(|name| variable.strip_prefix(name).is_some_and(ends))
 }
 
 impl Selection {
-    /// The same without some variables.
+    /// The same selection without some variables.
     #[must_use]
     pub fn without(self, left_out: &[&'static str]) -> Self {
         if left_out.is_empty() { self } else { Self::Except(Box::new(self), left_out.to_vec()) }
     }
 
-    /// True for a variable that is asked for by its name.
+    /// True for a variable that is listed by name.
     pub fn lists(&self, name: &str) -> bool {
         matches!(self, Self::Listed(names) if names.iter().any(|other| other == name))
     }
 }
 
-/// The use of a name in a file of output, or beside it; `None` where it is free.
+/// Use of a name in the output or in files besides it; `None` if it is free.
 pub fn is_taken(name: &str) -> Option<&'static str> {
     let same = |other: &str| other == name;
     let ends = [ENSEMBLE_MEAN, ENSEMBLE_SPREAD];
@@ -92,7 +92,7 @@ pub fn is_taken(name: &str) -> Option<&'static str> {
     ends.into_iter().any(|end| name.ends_with(end)).then_some("a statistic of an ensemble")
 }
 
-/// Names that files have beside those of the fields.
+/// Other names in files besides those of the fields.
 const BESIDE: [&str; 32] = [
     "Time",
     "Times",
@@ -129,11 +129,11 @@ const BESIDE: [&str; 32] = [
 ];
 
 impl Selection {
-    /// `all`, `wrf`, `minimal` or names with commas between them, of a run with these passive tracers.
+    /// Parses `all`, `wrf`, `minimal` or names separated by commas, for a run with these passive tracers.
     ///
     /// # Errors
     ///
-    /// [`Error::Usage`] where there is no variable of a name.
+    /// [`Error::Usage`] for an unknown name.
     pub fn of(text: &str, passive: &[&str]) -> Result<Self> {
         match text {
             "all" => return Ok(Self::All),

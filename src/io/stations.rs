@@ -1,4 +1,4 @@
-//! Places of interest from a CSV file: a header, then a name and two coordinates in each line.
+//! Stations from a CSV file: a header, then a name and two coordinates in each line.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -8,10 +8,10 @@ use crate::io::reader::nearest;
 use crate::io::text;
 use crate::io::weights::Coordinates;
 
-/// A place of interest.
+/// A station.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Station {
-    /// Name of the place.
+    /// Name of the station.
     pub name: String,
     /// Longitude, degrees east, or x, m.
     pub x: f64,
@@ -21,29 +21,29 @@ pub struct Station {
     pub line: usize,
 }
 
-/// The places of a file.
+/// The stations of a file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Stations {
     /// Kind of the coordinates.
     pub coordinates: Coordinates,
-    /// One after the other; at least one.
+    /// In the order of the file; at least one.
     pub list: Vec<Station>,
 }
 
-/// Names of columns.
+/// Names of the columns.
 const COLUMNS: [&str; 5] = ["name", "lat", "lon", "x", "y"];
 
-/// Form of a header.
+/// Expected header.
 const HEADERS: &str = "name,lat,lon (degrees) or name,x,y (m)";
 
 impl Stations {
-    /// Reads a file of places. Empty lines and those that start with # are passed over.
+    /// Reads a file of stations. Empty lines and lines that begin with # are skipped.
     ///
     /// # Errors
     ///
-    /// [`Error::Io`] when it cannot be read; [`Error::Input`] with the line when the header lacks a
-    /// column or has one too many, when a line has other columns than the header, when a number is
-    /// none or out of range, and when a name is missing or repeated.
+    /// [`Error::Io`] when it cannot be read; [`Error::Input`] with the line when the header lacks a column or has an
+    /// unknown one, when a line has other columns than the header, when a number is invalid or out of range, and when a
+    /// name is missing or repeated.
     pub fn read(path: &Path) -> Result<Self> {
         let text = text::read(path)?;
         Self::parse(&text).map_err(|message| Error::input(path, message))
@@ -95,7 +95,7 @@ impl Stations {
     }
 }
 
-/// Numbers of the columns: name, longitude or x, latitude or y.
+/// Indices of the columns: name, longitude or x, latitude or y.
 fn columns(header: &[String], line: usize) -> Result<(Coordinates, [usize; 3]), String> {
     for (n, column) in header.iter().enumerate() {
         if !COLUMNS.contains(&column.as_str()) {
@@ -143,7 +143,7 @@ fn number(text: &str, column: &str, line: usize) -> Result<f64, String> {
     }
 }
 
-/// The columns of a line. In double quotes a column may hold commas, and a quote as two.
+/// The columns of a line. In double quotes a column may contain commas, and a quote as two.
 fn fields(line: &str, number: usize) -> Result<Vec<String>, String> {
     let mut fields = vec![String::new()];
     let (mut is_quoted, mut characters) = (false, line.chars().peekable());

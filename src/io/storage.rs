@@ -1,4 +1,4 @@
-//! Stored form of the values of volumes: rounded, shuffled, deflated.
+//! Stored form of volumes: rounded, shuffled, deflated.
 
 use std::cell::RefCell;
 
@@ -10,17 +10,17 @@ use crate::io::layout::Axes;
 /// Compression of volumes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Compression {
-    /// Not at all.
+    /// No compression.
     None,
-    /// In little time.
+    /// Fast compression.
     #[default]
     Fast,
-    /// To little room.
+    /// Small files.
     Small,
 }
 
 impl Compression {
-    /// The level of deflate, as libraries count them, before which bytes are shuffled.
+    /// Deflate level, as in zlib; `None` without compression. Bytes are shuffled before.
     pub(super) fn deflate(self) -> Option<i32> {
         match self {
             Self::None => None,
@@ -30,29 +30,27 @@ impl Compression {
     }
 }
 
-/// Bits of the significand that are kept of the values of volumes.
+/// Bits of the significand that are kept in volumes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Keep {
-    /// All.
+    /// All bits.
     #[default]
     All,
-    /// So many.
+    /// This number of bits.
     Bits(u32),
-    /// As many as hold 99 % of the information of neighbours, variable by variable and frame by frame.
+    /// The number of bits with 99 % of the information of neighbours, for each variable and frame.
     Auto,
 }
 
-/// The largest relative error of values whose significand has so many bits left, after the first one.
+/// The largest relative error of values with so many bits of the significand after the leading one.
 pub fn rounding_error(bits: u32) -> f64 {
     0.5_f64.powi(bits as i32 + 1)
 }
 
-/// Bytes of values that are compressed and stored together: enough for deflate, and few enough for all
-/// cores to have some.
+/// Bytes of values in a chunk: enough for deflate, and few enough to give all cores some chunks.
 const CHUNK: usize = 1 << 20;
 
-/// Chunks of a field: some whole levels, or some whole rows of one level. A field of the horizontal plane is a volume
-/// of one level.
+/// Chunks of a field: several whole levels, or several whole rows of one level. A plane is a volume of one level.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Blocks {
     levels: usize,
@@ -65,16 +63,16 @@ pub(super) struct Blocks {
 /// A chunk of a volume.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Block {
-    /// Level and row where it begins.
+    /// Level and row of its first value.
     pub(super) level: usize,
     pub(super) row: usize,
-    /// Its values are these of the volume, one after the other.
+    /// Range of its values in the volume.
     pub(super) begin: usize,
     pub(super) end: usize,
 }
 
 impl Blocks {
-    /// For a volume of these extents, with values of `size` bytes. Chunks are about equal.
+    /// Chunks of about equal size, for a volume of these extents with values of `size` bytes.
     pub(super) fn new(volume: [usize; 3], size: usize) -> Self {
         let [nz, ny, nx] = volume.map(|n| n.max(1));
         let even = |n: usize, most: usize| n.div_ceil(n.div_ceil(most.clamp(1, n)));
@@ -87,7 +85,7 @@ impl Blocks {
         Self { levels, rows, volume, is_plane: false }
     }
 
-    /// For a variable on a grid, if it is a volume or a plane.
+    /// Chunks of a variable on a grid, if it is a volume or a plane.
     pub(super) fn of(axes: Axes, shape: Shape, size: usize) -> Option<Self> {
         match axes.lengths(shape)[..] {
             [nz, ny, nx] => Some(Self::new([nz, ny, nx], size)),
@@ -96,7 +94,7 @@ impl Blocks {
         }
     }
 
-    /// Extents of a chunk, with that of time.
+    /// Extents of a chunk, including time.
     pub(super) fn extents(self) -> Vec<usize> {
         self.with_levels(1, self.levels, self.rows, self.volume[2])
     }
@@ -110,7 +108,7 @@ impl Blocks {
         if self.is_plane { vec![time, row, i] } else { vec![time, level, row, i] }
     }
 
-    /// Returns `true` if it has levels.
+    /// Returns `true` if the variable has levels.
     pub(super) fn is_volume(self) -> bool {
         !self.is_plane
     }
@@ -120,7 +118,7 @@ impl Blocks {
         self.volume[2]
     }
 
-    /// Values of a chunk, those beyond the edge of the volume included.
+    /// Values of a chunk, including those beyond the edge of the volume.
     pub(super) fn values(self) -> usize {
         self.levels * self.rows * self.volume[2]
     }
@@ -131,33 +129,32 @@ impl Blocks {
         let rows = move |level| (0..ny).step_by(self.rows).map(move |row| (level, row));
         (0..nz).step_by(self.levels).flat_map(rows).map(move |(level, row)| {
             let begin = (level * ny + row) * nx;
-            // Chunks of several levels hold all rows, so that their values follow each other.
+            // Chunks of several levels hold all rows, so that their values are contiguous.
             let last = ((level + self.levels).min(nz) - 1) * ny + (row + self.rows).min(ny);
             Block { level, row, begin, end: last * nx }
         })
     }
 }
 
-/// A type of values, as bits.
+/// A type of values, with access to its bits.
 pub trait Bits: Copy + PartialEq + Send + Sync + 'static {
-    /// Bits of the significand that are stored.
+    /// Stored bits of the significand.
     const STORED: u32;
 
-    /// The value with so many bits of the significand, the nearest one, of two the even one. What is not
-    /// finite stays as it is, and so do what would not be finite and numbers so small that they have fewer bits.
+    /// The nearest value with `bits` bits of the significand, ties to even. Values that are not finite or would
+    /// overflow, and subnormal numbers with fewer bits, stay unchanged.
     fn rounded(self, bits: u32) -> Self;
 
-    /// Its bits.
+    /// The bits of the value.
     fn word(self) -> u64;
 
-    /// Number of pairs of values side by side in which a bit, counted from the lowest one, is set in both.
+    /// Number of positions at which a bit, counted from the lowest one, is set in both rows.
     fn ones(a: &[Self], b: &[Self], bit: usize) -> u64;
 
     /// Appends values in the byte order of files.
     fn plain(values: &[Self], out: &mut Vec<u8>);
 
-    /// Writes first all lowest bytes, then all second ones, and so on, `out` being divided evenly among
-    /// them.
+    /// Shuffle: writes all lowest bytes, then all second bytes, and so on, each to an equal part of `out`.
     fn shuffled(values: &[Self], out: &mut [u8]);
 }
 
@@ -205,7 +202,7 @@ macro_rules! bits {
 bits!(f32, u32, 23);
 bits!(f64, u64, 52);
 
-/// Values of type float, of bytes that may be shuffled.
+/// Values of type float, from bytes that may be shuffled.
 pub(super) fn unshuffled(bytes: &[u8], is_shuffled: bool) -> Vec<f32> {
     if !is_shuffled {
         let (words, _) = bytes.as_chunks();
@@ -220,16 +217,16 @@ pub(super) fn unshuffled(bytes: &[u8], is_shuffled: bool) -> Vec<f32> {
     words.map(|((a, b), (c, d))| f32::from_le_bytes([*a, *b, *c, *d])).collect()
 }
 
-/// Coding of values as bytes of a chunk.
+/// Coding of values to the bytes of a chunk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Coding {
     pub(super) compression: Compression,
-    /// Bits of the significand that are kept, where not all are.
+    /// Bits of the significand that are kept; `None` for all.
     pub(super) bits: Option<u32>,
 }
 
 thread_local! {
-    /// Compressor of a thread with its level, and room for shuffled values.
+    /// Compressor of a thread with its level, and a buffer for shuffled values.
     static TOOLS: RefCell<Tools> = RefCell::new(Tools::default());
 }
 
@@ -261,11 +258,11 @@ impl Tools {
 }
 
 impl Coding {
-    /// The bytes of a chunk with room for `room` values, of which the first are given and the others are 0.
+    /// The bytes of a chunk of `room` values; missing ones are 0.
     ///
     /// # Errors
     ///
-    /// A message where there is no such level of compression.
+    /// A message for an unsupported level of compression.
     pub(super) fn encode<T: Bits>(self, values: &[T], room: usize) -> Result<Vec<u8>, String> {
         match self.bits.filter(|bits| *bits < T::STORED) {
             None => self.pack(values, room),
@@ -324,7 +321,7 @@ mod tests {
         }
     }
 
-    /// A row longer than a chunk is a chunk by itself.
+    /// A row longer than a chunk is a chunk of its own.
     #[test]
     fn long_rows_stay_whole() {
         assert_eq!(Blocks::new([2, 3, CHUNK], 4).extents(), [1, 1, 1, CHUNK]);

@@ -1,4 +1,4 @@
-//! Files of text: configurations, tolerances, places, records.
+//! Text files: configurations, tolerances, stations, records.
 
 use std::fs::File;
 use std::io::Read;
@@ -6,15 +6,15 @@ use std::path::Path;
 
 use crate::error::{Error, Result};
 
-/// Bytes of the longest file that is read.
+/// Length of the longest file that is read, bytes.
 const LONGEST: u64 = 64 << 20;
 
 /// The text of a file.
 ///
 /// # Errors
 ///
-/// [`Error::Io`] when it cannot be read, with the nearest name in its folder where there is none of this
-/// name; [`Error::Input`] when it is not UTF-8, or longer than anything that people write.
+/// [`Error::Io`] when it cannot be read, with the nearest name in its folder if the file does not exist;
+/// [`Error::Input`] when it is not UTF-8, or implausibly long.
 pub fn read(path: &Path) -> Result<String> {
     if path.is_dir() {
         return Err(Error::input(path, "is a folder; a file of text is needed"));

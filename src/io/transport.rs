@@ -1,5 +1,4 @@
-//! Transport cases: a tracer and a steady wind in WRF's variables, in; the tracer after a number
-//! of steps, out.
+//! Transport cases. Input: a tracer and a steady wind in WRF's variables; output: the tracer after a number of steps.
 
 use std::path::Path;
 
@@ -12,12 +11,12 @@ use crate::io::writer::{Stored, Writer};
 use crate::mass::{AirMass, MassCoordinate, MassFlux};
 use crate::real::Real;
 
-/// Fewest cells along an axis that is not periodic: fewer leave no face of third order.
+/// Fewest cells along an axis that is not periodic: with fewer, no face has a third-order flux.
 const FEWEST_CELLS: usize = 4;
-/// Fewest layers: one would have no face inside.
+/// Fewest layers: with one, there is no interior face.
 const FEWEST_LAYERS: usize = 2;
 
-/// Most steps: the sums after each of them are kept until the end.
+/// Most steps: the sums after each step are kept until the end.
 const MOST_STEPS: f64 = 1e6;
 
 /// A tracer in a steady wind, on WRF's grid.
@@ -27,8 +26,8 @@ pub struct Case {
     pub grid: Grid,
     /// Mass of the air per unit area of the map at map factor 1, as `unit` is 1.
     pub coordinate: MassCoordinate,
-    /// Column mass at the end of a step (WRF `mut`), from which the start's (`mub + mu_old`)
-    /// differs by rounding only. Shape: (ny, nx). Units: Pa.
+    /// Column mass at the end of a step (WRF `mut`); that at the start (`mub + mu_old`) differs by rounding only.
+    /// Shape: (ny, nx). Units: Pa.
     pub mu_end: Array2<f64>,
     /// Mass-coupled wind through the x-faces (WRF `ru`). Shape: (nz, ny, nx + 1).
     /// Units: Pa m s⁻¹.
@@ -47,7 +46,7 @@ pub struct Case {
     pub steps: usize,
 }
 
-/// Mass of the tracer, and its extremes.
+/// Mass of the tracer, and its extrema.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Census {
     /// Sum over the cells of mass times mixing ratio, Pa (per unit area of the map).
@@ -63,8 +62,8 @@ impl Case {
     ///
     /// # Errors
     ///
-    /// [`Error::Io`] when the file cannot be read, [`Error::Input`] when something is missing in
-    /// it or impossible; the message says what was found and what is needed.
+    /// [`Error::Io`] when the file cannot be read, [`Error::Input`] when a variable is missing or impossible; the
+    /// message says what was found and what is needed.
     pub fn read(path: &Path) -> Result<Self> {
         let file = Reader::open(path)?;
         let grid = read_grid(&file)?;
@@ -118,7 +117,7 @@ impl Case {
         }
     }
 
-    /// Counts the tracer after a step. Shape: (nz, ny, nx). Units: those of the tracer.
+    /// Adds mass and extrema of the tracer after a step. Shape: (nz, ny, nx). Units: those of the tracer.
     ///
     /// # Errors
     ///
@@ -140,7 +139,7 @@ impl Case {
         Ok(census)
     }
 
-    /// The two outer faces of a periodic axis are one, and must carry one flux.
+    /// The two outer faces of a periodic axis are the same face and must have the same flux.
     fn check_periodic_faces(&self, file: &Reader) -> Result<()> {
         let Shape { nx, ny, .. } = self.grid.shape;
         let differ = |name: &str, k: usize, at: String, [first, last]: [f64; 2]| {
@@ -338,7 +337,7 @@ fn plane(file: &Reader, name: &str) -> Result<Array2<f64>> {
     Ok(values.into_dimensionality::<Ix2>().expect("two dimensions"))
 }
 
-/// A three-dimensional variable, from the file's order (y, z, x) to ours.
+/// A three-dimensional variable, reordered from (y, z, x) in the file to (z, y, x).
 fn field(file: &Reader, name: &str, dimensions: [&str; 3]) -> Result<Array3<f64>> {
     let values = values(file, name, &dimensions)?;
     let values = values.into_dimensionality::<Ix3>().expect("three dimensions");

@@ -1,4 +1,4 @@
-//! Variables of any type and shape, as a file holds them, for comparisons of files.
+//! Variables of any type and shape, for comparisons of files.
 
 use std::ops::Range;
 
@@ -34,18 +34,18 @@ pub struct Description {
     pub kind: Kind,
     /// Its dimensions.
     pub extents: Vec<Extent>,
-    /// For packed values: half of the step from one packed value to the next, in units of the variable.
+    /// For packed values: half of the step between packed values, in units of the variable.
     pub packed: Option<f64>,
 }
 
-/// Values of a variable, unpacked; of floating types NaN where there is none.
+/// Values of a variable, unpacked; missing ones of floating-point types are NaN.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Values {
     /// Of type float.
     Single(Vec<f32>),
     /// Of type double.
     Double(Vec<f64>),
-    /// Of a type of whole numbers.
+    /// Of an integer type except uint64.
     Signed(Vec<i64>),
     /// Of type uint64.
     Unsigned(Vec<u64>),
@@ -53,7 +53,7 @@ pub enum Values {
     Text(Vec<u8>),
     /// Of type string.
     Strings(Vec<String>),
-    /// Of a type that the user of NetCDF has made up; not read.
+    /// Of a user-defined type; not read.
     Unreadable,
 }
 
@@ -95,7 +95,7 @@ impl Reader {
     ///
     /// # Errors
     ///
-    /// [`crate::error::Error::Input`] when a variable cannot be looked at.
+    /// [`crate::error::Error::Input`] when a variable cannot be inspected.
     pub fn descriptions(&self) -> Result<Vec<Description>> {
         self.variable_names().iter().map(|name| self.description(name)).collect()
     }
@@ -172,7 +172,7 @@ impl Reader {
     }
 }
 
-/// Makes NaN of values that are marked as missing, or were never written.
+/// Replaces values that are marked as missing, or were never written, by NaN.
 fn mask<T: Real>(values: &mut [T], packing: Option<&Packing>) {
     let Some(packing) = packing else { return };
     if packing.is_plain() {
@@ -184,7 +184,7 @@ fn mask<T: Real>(values: &mut [T], packing: Option<&Packing>) {
     values.iter_mut().filter(|x| missing(x)).for_each(|x| *x = T::of(f64::NAN));
 }
 
-/// Every place within the ranges, the last index fastest.
+/// Every index within the ranges, the last dimension fastest.
 fn places(ranges: &[Range<usize>]) -> Vec<Vec<usize>> {
     ranges.iter().fold(vec![Vec::new()], |places, range| {
         let longer = |place: &Vec<usize>| {

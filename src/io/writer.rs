@@ -1,4 +1,4 @@
-//! Small NetCDF output, written whole: every variable is given all its values at once.
+//! Small NetCDF output, written at once: each variable gets all its values when it is defined.
 
 use std::path::Path;
 
@@ -12,7 +12,7 @@ use crate::real::Real;
 
 /// A precision that NetCDF can store.
 pub trait Stored: Real + NcTypeDescriptor + Bits {
-    /// Values with their precision told when the program runs.
+    /// Conversion of values to either precision at run time.
     fn numbers(values: &[Self]) -> Numbers<'_>;
 }
 
@@ -37,7 +37,7 @@ pub enum Numbers<'a> {
     Double(&'a [f64]),
 }
 
-/// A NetCDF file in the making, under a temporary name until [`Writer::commit`].
+/// A NetCDF file being written, under a temporary name until [`Writer::commit`].
 #[derive(Debug)]
 pub struct Writer {
     file: FileMut,
@@ -108,7 +108,7 @@ impl Writer {
         done.map_err(|e| self.error(&e))
     }
 
-    /// Closes the file and gives it its name.
+    /// Closes the file and renames it to its final name.
     ///
     /// # Errors
     ///

@@ -1,17 +1,17 @@
-//! The set of vector instructions that the program uses: the best one, or the one that a variable names.
+//! Set of vector instructions of the program: the best one, or the one that an environment variable names.
 
 use std::sync::OnceLock;
 
 use super::Instructions;
 
-/// The variable that chooses: a name of [`NAMES`].
+/// Environment variable that selects it: a name of [`NAMES`].
 const VARIABLE: &str = "NWP_MINI_SIMD";
 
 /// Values of the variable, the narrowest set first.
 const NAMES: [&str; 3] = ["none", "avx2", "avx512"];
 
-/// The sets that the program may use, the best one first: those of this processor, up to the one
-/// that `NWP_MINI_SIMD` names (`avx512`, `avx2` or `none`) where it is set.
+/// The admissible sets, the best one first: those of this processor, up to the one that `NWP_MINI_SIMD` names
+/// (`avx512`, `avx2` or `none`) if it is set.
 ///
 /// The variable is read once. Its error states the value and the admissible ones.
 pub(super) fn permitted() -> &'static Result<Vec<Instructions>, String> {

@@ -13,10 +13,10 @@ use num_traits::{Float, Num, NumCast, One, ToPrimitive, Zero};
 use super::math;
 use crate::real::{Precision, Real};
 
-/// An `f32` that computes `exp`, `ln`, `log10`, `cbrt` and `powf` as [`math`] has them, and all else as `f32` does.
+/// An `f32` whose `exp`, `ln`, `log10`, `cbrt` and `powf` are those of [`math`]; the rest is as for `f32`.
 ///
-/// Formulas are generic over their numbers. With this one, a loop that applies them to many cells
-/// holds no call, and the compiler makes vector instructions of it.
+/// Formulas are generic over their number type. With this one, a loop over many cells contains no call, and the
+/// compiler vectorises it.
 #[derive(Clone, Copy, Default, PartialEq)]
 #[repr(transparent)]
 pub struct Lane(pub f32);
@@ -27,7 +27,7 @@ impl PartialOrd for Lane {
         self.0.partial_cmp(&other.0)
     }
 
-    // One comparison each, which the default by way of an ordering is not.
+    // One comparison each, unlike the default implementation by an ordering.
     #[inline(always)]
     fn lt(&self, other: &Self) -> bool {
         self.0 < other.0
@@ -257,7 +257,7 @@ impl Real for Lane {
         lane
     }
 
-    /// It comes from x: who wants no more than the power need not wait for the root.
+    /// Computed from x, so that a caller that needs only the power does not wait for the root.
     #[inline(always)]
     fn power_of_root(_root: Self, x: Self, y: Self) -> Self {
         x.powf(Self(-0.25 * y.0))

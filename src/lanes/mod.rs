@@ -1,9 +1,7 @@
-//! SIMD: numbers side by side, so that loops over many cells become vector instructions, of whichever set the
-//! processor has.
+//! SIMD: lanes of numbers, so that loops over many cells become vector instructions of the processor at hand.
 //!
-//! A [`Task`] is compiled for every set of instructions, and the best one that the processor knows
-//! is chosen when the program runs. Loops over [`LANES`] values in it are vectorised by the compiler,
-//! if they hold no calls: numbers are [`Lane`]s there.
+//! A [`Task`] is compiled for every set of instructions, and the best one of the processor is picked at run time. The
+//! compiler vectorises loops over [`LANES`] values in it if they contain no calls; their number type is a [`Lane`].
 
 mod choice;
 pub mod double;
@@ -22,17 +20,17 @@ pub use float::Lane;
 
 /// Values that are computed side by side: two registers of AVX-512 or four of AVX2.
 ///
-/// With a single one the compiler writes out short loops value by value; with four, more places
-/// stand still where only some columns have anything to do.
+/// With a single register the compiler unrolls short loops into scalar code; with four, more lanes idle where only some
+/// columns are active.
 pub const LANES: usize = 32;
 
-/// One number for each column, cell or whatever stands side by side.
+/// One number for each lane: each column or cell of a group.
 pub type Row<R> = [R; LANES];
 
-/// Results of a function for each lane.
+/// Results of a function, one for each lane.
 ///
-/// The compiler sees that the result overlaps with nothing that the function reads, and makes vector
-/// instructions of it without asking when the program runs.
+/// The return value does not alias what the function reads. The compiler can see that, and vectorises without run-time
+/// checks.
 #[inline(always)]
 pub fn each<R: Copy + Default>(value: impl Fn(usize) -> R) -> Row<R> {
     let mut row = [R::default(); LANES];
@@ -42,13 +40,13 @@ pub fn each<R: Copy + Default>(value: impl Fn(usize) -> R) -> Row<R> {
     row
 }
 
-/// Returns `true` if something holds in any lane.
+/// Returns `true` if the condition holds in any lane.
 #[inline(always)]
 pub fn any(holds: impl Fn(usize) -> bool) -> bool {
     each(|l| u32::from(holds(l))).iter().fold(0, |any, holds| any | holds) != 0
 }
 
-/// Returns `true` if something holds in all lanes.
+/// Returns `true` if the condition holds in all lanes.
 #[inline(always)]
 pub fn all(holds: impl Fn(usize) -> bool) -> bool {
     !any(|l| !holds(l))
@@ -64,14 +62,14 @@ pub enum Instructions {
     Avx512(V4),
 }
 
-/// No set of instructions is known on other processors.
+/// No set of instructions is supported on other processors.
 #[cfg(not(target_arch = "x86_64"))]
 #[derive(Clone, Copy, Debug)]
 pub enum Instructions {}
 
 #[cfg(target_arch = "x86_64")]
 impl Instructions {
-    /// All sets that this processor has, the best one first; none without AVX2 and FMA.
+    /// All sets of this processor, the best one first; empty without AVX2 and FMA.
     fn of_processor() -> Vec<Self> {
         let avx512 = V4::try_new().map(Self::Avx512);
         let avx2 = V3::try_new().map(Self::Avx2);
@@ -106,7 +104,7 @@ impl Instructions {
 
 #[cfg(not(target_arch = "x86_64"))]
 impl Instructions {
-    /// None.
+    /// Empty.
     fn of_processor() -> Vec<Self> {
         Vec::new()
     }
@@ -116,7 +114,7 @@ impl Instructions {
         match self {}
     }
 
-    /// Runs a task with these instructions, which there are none of.
+    /// Runs a task with these instructions; never called, since there are none.
     pub fn run<T: Task>(self, _task: T) -> T::Output {
         match self {}
     }
@@ -128,20 +126,19 @@ impl Instructions {
 }
 
 impl Instructions {
-    /// All sets that the program may use here, the best one first: those of the processor, up to the
-    /// one that `NWP_MINI_SIMD` names where it is set. None where the variable is wrong, which
-    /// [`Instructions::check`] tells.
+    /// All sets that the program may use, the best one first: those of the processor, up to the one that
+    /// `NWP_MINI_SIMD` names if it is set. Empty if the variable is invalid, which [`Instructions::check`] reports.
     pub fn available() -> &'static [Self] {
         choice::permitted().as_deref().unwrap_or_default()
     }
 
-    /// The best set that the program may use here.
+    /// The best set that the program may use.
     #[inline]
     pub fn best() -> Option<Self> {
         Self::available().first().copied()
     }
 
-    /// Refuses a value of `NWP_MINI_SIMD` that is no set, or one that this processor lacks.
+    /// Rejects a value of `NWP_MINI_SIMD` that is not a set, or a set that this processor lacks.
     ///
     /// # Errors
     ///
@@ -150,16 +147,16 @@ impl Instructions {
         choice::permitted().as_ref().map(drop).map_err(Clone::clone)
     }
 
-    /// Name of the best set, "none" if there is none.
+    /// Name of the best set; "none" if there is none.
     pub fn best_name() -> &'static str {
         Self::best().map_or("none", Self::name)
     }
 }
 
-/// Runs a task that is written for vector registers with the best instructions that the program may use
-/// here; without any, a register holds one number.
+/// Runs a task that is written for vector registers with the best instructions that the program may use; without any, a
+/// register holds one number.
 ///
-/// For tasks whose bits do not depend on them: every fused operation is written by name.
+/// For tasks whose bits do not depend on the instructions: every fused operation is explicit.
 #[inline]
 pub fn run_best_in_registers<T: pulp::WithSimd>(task: T) -> T::Output {
     #[cfg(target_arch = "x86_64")]
@@ -171,9 +168,9 @@ pub fn run_best_in_registers<T: pulp::WithSimd>(task: T) -> T::Output {
     task.with_simd(pulp::Scalar::new())
 }
 
-/// Runs a task with the best instructions that the program may use here.
+/// Runs a task with the best instructions that the program may use.
 ///
-/// For tasks whose bits do not depend on them: those that ask for no fused operation.
+/// For tasks whose bits do not depend on the instructions: they request no fused operation.
 #[inline]
 pub fn run_best<T: Task>(task: T) -> T::Output {
     match Instructions::best() {
@@ -188,13 +185,13 @@ impl fmt::Display for Instructions {
     }
 }
 
-/// Work that is compiled once for every set of instructions.
+/// Work that is compiled for every set of instructions.
 pub trait Task {
     /// Result of the task.
     type Output;
 
-    /// Does the work. Only inlined code is compiled with the instructions: mark it, and the
-    /// functions that it calls, `#[inline(always)]`.
+    /// Runs the work. Only inlined code is compiled with the instructions: mark it, and the functions that it calls,
+    /// `#[inline(always)]`.
     fn run(self) -> Self::Output;
 }
 

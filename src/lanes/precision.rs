@@ -1,4 +1,4 @@
-//! `f32` and `f64` as the numbers of formulas, each with the number that loops over many cells take for it.
+//! `f32` and `f64` as number types of formulas, each with the type that loops over many cells use instead.
 
 use super::Lane;
 use crate::real::{Precision, Real};
@@ -48,5 +48,5 @@ macro_rules! real {
 }
 
 real!(f32, F32, Lane, Lane, |lane: Lane| lane.0);
-// Double precision has no functions of its own.
+// Double precision uses the functions of the standard library.
 real!(f64, F64, f64, std::convert::identity, std::convert::identity);

@@ -4,31 +4,31 @@ use std::ops::Range;
 
 use ndarray::{ArrayView1, ArrayView2, ArrayView3, ArrayViewMut1, ArrayViewMut2, ArrayViewMut3, s};
 
-/// Some of the columns that stand side by side: those of one row of the grid.
+/// A range of adjacent columns of one row of the grid, and their lanes.
 pub(crate) struct Stretch {
     /// The row of the grid.
     pub(crate) j: usize,
     /// The columns in it.
     pub(crate) columns: Range<usize>,
-    /// The first of their places.
+    /// Lane of the first column.
     pub(crate) lane: usize,
 }
 
 impl Stretch {
-    /// Row and column of each of the columns, and its place.
+    /// Row, column and lane of each column.
     pub(crate) fn columns(&self) -> impl Iterator<Item = ([usize; 2], usize)> + use<> {
         let j = self.j;
         self.columns.clone().zip(self.lane..).map(move |(i, lane)| ([j, i], lane))
     }
 
-    /// The places of the columns.
+    /// Lanes of the columns.
     fn places(&self) -> Range<usize> {
         self.lane..self.lane + self.columns.len()
     }
 }
 
-/// Takes (ny, nx) columns in the order of the rows and across their ends, `lanes` at a time, so that few places stay
-/// empty; `work` is told their number, too.
+/// Calls `work` for groups of `lanes` columns of (ny, nx), in row-major order and across the ends of rows, so that few
+/// lanes are unused; `work` also gets the number of columns.
 pub(crate) fn for_stretches(
     [ny, nx]: [usize; 2],
     lanes: usize,
@@ -107,7 +107,7 @@ pub(crate) fn give_plane<R, S: Copy>(
     }
 }
 
-// Both in terms of `zip_mut_with`, which goes over slices where the values are contiguous.
+// Both use `zip_mut_with`, which iterates over slices if the values are contiguous.
 
 fn copy<R: Copy, S>(values: &ArrayView1<'_, R>, places: &mut [S], to: impl Fn(R) -> S) {
     ArrayViewMut1::from(places).zip_mut_with(values, |place, value| *place = to(*value));

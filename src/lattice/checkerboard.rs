@@ -28,7 +28,7 @@ pub enum Parity {
 }
 
 impl Parity {
-    /// Both.
+    /// Both parities.
     pub const BOTH: [Self; 2] = [Self::Even, Self::Odd];
 
     /// The parity of the neighbours.
@@ -45,7 +45,7 @@ impl Extents {
     ///
     /// # Errors
     ///
-    /// [`Error::Usage`] when an extent is odd or 0, or when the sites are more than kernels can number.
+    /// [`Error::Usage`] when an extent is odd or 0, or when kernels cannot number the sites.
     pub fn new(extents: [usize; DIRECTIONS]) -> Result<Self> {
         for (name, extent) in ["x", "y", "z", "t"].into_iter().zip(extents) {
             if extent == 0 || !extent.is_multiple_of(2) {
@@ -100,7 +100,7 @@ impl Extents {
         (0..self.half_volume()).map(move |index| self.lexicographic(self.site_at(index, parity)))
     }
 
-    /// The neighbour of a site in a direction, ahead or behind: its coordinates.
+    /// The neighbour of a site in a direction, forward or backward: its coordinates.
     pub fn neighbour(
         &self,
         mut site: [usize; DIRECTIONS],

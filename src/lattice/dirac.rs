@@ -1,18 +1,18 @@
-//! The hopping term of the Wilson operator as a backend offers it, and the operators made of it:
-//! `M = 1 - kappa D` and, on even sites, `M_hat = 1 - kappa² D_eo D_oe`.
+//! The hopping term of the Wilson operator as the interface of a backend, and the operators built on it: `M = 1 - kappa
+//! D` and, on even sites, `M_hat = 1 - kappa² D_eo D_oe`.
 
 use super::checkerboard::{Extents, Parity, SPINOR_REALS};
 use crate::error::Result;
 use crate::real::Real;
 
-/// Links of a lattice, of unit determinant and without the sign of the boundary.
+/// Links of a lattice, with unit determinant and without the boundary sign.
 #[derive(Clone, Copy, Debug)]
 pub struct GaugeField<'a> {
     /// The lattice.
     pub extents: Extents,
     /// Links, (mu, t, z, y, x, row, column, complex).
     pub links: &'a [f64],
-    /// `true` if hops across the end in t count with the factor -1.
+    /// `true` for antiperiodic boundary conditions in t: hops across the end have the factor -1.
     pub antiperiodic_t: bool,
 }
 
@@ -25,11 +25,11 @@ pub struct Stop {
     pub most: usize,
 }
 
-/// An even or an odd half of a spinor field, the hopping term between them, and conjugate gradients.
+/// Interface of a backend: spinor fields of one parity, the hopping term between them, and conjugate gradients.
 ///
 /// Fields of the whole lattice are (t, z, y, x, spin, color, complex).
 pub trait Dirac<R: Real> {
-    /// Half of a spinor field, where and how the backend keeps it.
+    /// A spinor field of one parity, in the backend's memory and layout.
     type Half;
 
     /// The lattice.
@@ -49,7 +49,7 @@ pub trait Dirac<R: Real> {
     /// As [`Dirac::zeros`].
     fn load(&self, parity: Parity, psi: &[R]) -> Result<Self::Half>;
 
-    /// The way back.
+    /// The inverse: writes the sites of one parity to a field.
     ///
     /// # Errors
     ///
@@ -83,22 +83,22 @@ pub trait Dirac<R: Real> {
         out: &mut Self::Half,
     ) -> Result<()>;
 
-    /// The square of the norm, summed up in double precision.
+    /// The square of the norm, accumulated in double precision.
     ///
     /// # Errors
     ///
     /// As [`Dirac::zeros`].
     fn norm2(&self, half: &Self::Half) -> Result<f64>;
 
-    /// `|b - M_hat x|²`, summed up in double precision.
+    /// `|b - M_hat x|²`, accumulated in double precision.
     ///
     /// # Errors
     ///
     /// As [`Dirac::zeros`].
     fn residual2(&self, kappa: f64, x: &Self::Half, b: &Self::Half) -> Result<f64>;
 
-    /// Conjugate gradients for `M_hat† M_hat x = M_hat† b` from x = 0, with the residual of `M_hat x = b`
-    /// carried along. The squares of its norms, of the right-hand side first.
+    /// Conjugate gradients for `M_hat† M_hat x = M_hat† b` from x = 0, which also update the residual of `M_hat x = b`.
+    /// Returns the squares of its norms, that of the right-hand side first.
     ///
     /// # Errors
     ///

@@ -1,5 +1,4 @@
-//! Links that are made: of the unit matrix, and drawn at random from SU(3); and how far given ones are
-//! from SU(3).
+//! Generated links: unit matrices, and random matrices of SU(3); and the distance of links from SU(3).
 
 use super::checkerboard::{DIRECTIONS, Extents, LINK_REALS};
 use super::link::{Link, third_row};
@@ -9,7 +8,7 @@ use super::number::Complex;
 ///
 /// # Panics
 ///
-/// When there are fewer.
+/// When the slice is shorter.
 pub fn link_of(reals: &[f64]) -> Link<f64> {
     std::array::from_fn(|row| {
         std::array::from_fn(|column| {
@@ -50,7 +49,7 @@ pub fn unit_links(extents: Extents) -> Vec<f64> {
     unit.repeat(DIRECTIONS * extents.volume())
 }
 
-/// Links drawn from numbers between -1 and 1: two rows at random, orthonormal, and their third one.
+/// Random links from numbers between -1 and 1: two orthonormal random rows, and the third row that follows from them.
 pub fn random_links(extents: Extents, mut random: impl FnMut() -> f64) -> Vec<f64> {
     let mut links = Vec::with_capacity(DIRECTIONS * extents.volume() * LINK_REALS);
     for _ in 0..DIRECTIONS * extents.volume() {
@@ -64,7 +63,7 @@ pub fn random_links(extents: Extents, mut random: impl FnMut() -> f64) -> Vec<f6
 pub fn random_link(random: &mut impl FnMut() -> f64) -> Link<f64> {
     let mut u: Link<f64> = Link::default();
     for row in 0..2 {
-        // Short rows lose digits.
+        // Short rows lose significant digits.
         loop {
             for z in &mut u[row] {
                 *z = Complex { re: random(), im: random() };

@@ -1,8 +1,8 @@
-//! Projection of a spinor to the two spin components that `1 + sign g_mu` leaves independent, and
-//! back, in the basis of DeGrand and Rossi.
+//! Projection of a spinor to the two independent spin components of `1 + sign g_mu`, and its inverse, in the basis of
+//! DeGrand and Rossi.
 //!
-//! Of the matrix `1 + sign g_mu`, of rank 2, the third and fourth row are multiples of the first two.
-//! So two color vectors are multiplied by the link instead of four.
+//! The matrix `1 + sign g_mu` has rank 2: its third and fourth row are multiples of the first two. So a link multiplies
+//! two colour vectors instead of four.
 
 use super::number::{Complex, Number};
 
@@ -32,7 +32,7 @@ pub fn project<const MU: usize, const SIGN: i32, N: Number>(
     }
 }
 
-/// Adds the four components that follow from r0 and r1 to those of a sum, of one color.
+/// Adds the four components that follow from r0 and r1 to a sum, for one colour.
 #[inline(always)]
 pub fn reconstruct<const MU: usize, const SIGN: i32, N: Number>(
     r: [Complex<N>; 2],

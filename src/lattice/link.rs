@@ -1,7 +1,6 @@
-//! Products of a link, a matrix of SU(3), and of its adjoint with a color vector, and its third row.
+//! Products of a link (a matrix of SU(3)) and of its adjoint with a colour vector, and its third row.
 //!
-//! Every product that is added to something is fused with the addition: half the operations, and the
-//! same bits wherever the formula is compiled.
+//! Every product in a sum is a fused multiply-add: half the operations, and the same bits on every target.
 
 use super::number::{Complex, Number};
 
@@ -46,7 +45,7 @@ pub fn cross<N: Number>(a: Complex<N>, b: Complex<N>, c: Complex<N>, d: Complex<
     Complex { re: difference.re, im: -difference.im }
 }
 
-/// Makes the third row of a link from the other two: c = conj(a x b).
+/// Computes the third row of a link from the other two: c = conj(a x b).
 #[inline(always)]
 pub fn third_row<N: Number>(u: &mut Link<N>) {
     u[2][0] = cross(u[0][1], u[1][2], u[0][2], u[1][1]);

@@ -1,5 +1,4 @@
-//! Numbers that the formulas of the lattice are written for: reals of either precision, and vectors of
-//! them, lane by lane.
+//! Number types of the formulas of the lattice: reals of either precision, and SIMD vectors of them.
 
 use std::ops::{Add, Mul, Neg, Sub};
 
@@ -12,7 +11,7 @@ use crate::real::Real;
 pub trait Number:
     Copy + Add<Output = Self> + Sub<Output = Self> + Mul<Output = Self> + Neg<Output = Self>
 {
-    /// `self * factor + summand`, rounded once.
+    /// `self * factor + summand`, rounded once (fused multiply-add).
     fn fused(self, factor: Self, summand: Self) -> Self;
 }
 
@@ -114,20 +113,20 @@ macro_rules! vector {
 vector!(Singles, add_f32s, sub_f32s, mul_f32s, neg_f32s, mul_add_f32s);
 vector!(Doubles, add_f64s, sub_f64s, mul_f64s, neg_f64s, mul_add_f64s);
 
-/// A precision that vector registers hold.
+/// A precision with vector registers.
 pub trait Vectorised: Real + Number + Float {
-    /// A register of the instruction set `S`, as it lies in memory.
+    /// A register of the instruction set `S`, as stored in memory.
     type Register<S: Simd>: Copy;
-    /// A register with its arithmetic.
+    /// A register with arithmetic.
     type Vector<S: Simd>: Number;
 
     /// Numbers in a register.
     fn lanes<S: Simd>() -> usize;
 
-    /// Whole registers of a slice.
+    /// The whole registers of a slice, without the remainder.
     fn registers<S: Simd>(values: &[Self]) -> &[Self::Register<S>];
 
-    /// The same, to be written.
+    /// The same for writing.
     fn registers_mut<S: Simd>(values: &mut [Self]) -> &mut [Self::Register<S>];
 
     /// The numbers of a register.

@@ -1,5 +1,5 @@
-//! The hopping term on the CPU: a thread for some places of all virtual nodes, a vector register for
-//! the lanes of a place.
+//! The hopping term on the CPU: a thread has a range of places in all virtual nodes, a vector register has the lanes of
+//! a place.
 
 use pulp::{Simd, WithSimd};
 use rayon::prelude::*;
@@ -20,7 +20,7 @@ const SPINOR: usize = SPINOR_REALS * LANES;
 const LINK: usize = LINK_REALS * LANES;
 /// Neighbours of a site.
 const NEIGHBOURS: usize = 2 * DIRECTIONS;
-/// Least number of places for a thread.
+/// Fewest places of a thread.
 const PLACES: usize = 16;
 
 /// Links of a lattice on the CPU.
@@ -29,11 +29,11 @@ pub struct CpuDirac<R> {
     nodes: VirtualNodes,
     /// Of each parity: (place, mu, real, lane).
     links: [Vec<R>; 2],
-    /// Factors of hops across the end in t, ahead and behind, for each lane.
+    /// Factors of hops across the end in t, forward and backward, for each lane.
     end_signs: [[R; LANES]; 2],
 }
 
-/// Neighbours that change lanes are copied here.
+/// Buffer for neighbours that cross lanes.
 struct Scratch<R> {
     spinors: Vec<[R; SPINOR]>,
     links: Vec<[R; LINK]>,
@@ -50,16 +50,16 @@ impl<R: Vectorised> Scratch<R> {
 
 /// Neighbours and links of a site.
 struct Stencil<'a, R> {
-    /// Spinors of the neighbours: for each direction ahead and behind.
+    /// Spinors of the neighbours: forward and backward for each direction.
     spinors: [&'a [R]; NEIGHBOURS],
-    /// Links, likewise.
+    /// Links, in the same order.
     links: [&'a [R]; NEIGHBOURS],
     /// Factors of the hops in t.
     end_signs: [Option<&'a [R; LANES]>; 2],
 }
 
 impl<R: Vectorised> CpuDirac<R> {
-    /// Brings links into the order of the virtual nodes.
+    /// Reorders links for the virtual nodes.
     ///
     /// # Errors
     ///
@@ -202,10 +202,10 @@ fn number<S: Simd, R: Vectorised>(
     }
 }
 
-/// `D psi` of some lanes of a place, with the given signs of g in the terms ahead and behind.
+/// `D psi` for some lanes of a place, with the given signs of g in the forward and backward terms.
 //
-// Neither here nor below do closures touch vectors: inside of a function such as `map` they would be
-// compiled without the instructions that these functions are called with.
+// No closures with vector values here or below: inside a function such as `map` they would be compiled without the
+// instruction set of these functions.
 #[inline(always)]
 fn hop<S: Simd, R: Vectorised, const AHEAD: i32, const BEHIND: i32>(
     simd: S,
@@ -245,7 +245,7 @@ fn hop<S: Simd, R: Vectorised, const AHEAD: i32, const BEHIND: i32>(
     }
 }
 
-/// Adds the term of the neighbour in direction MU, ahead or behind, with 1 + SIGN g_MU.
+/// Adds the term of the neighbour in direction MU, forward or backward, with 1 + SIGN g_MU.
 #[inline(always)]
 fn add_hop<S: Simd, R: Vectorised, const MU: usize, const FORWARD: bool, const SIGN: i32>(
     simd: S,
@@ -332,7 +332,7 @@ impl<R: Vectorised> Dirac<R> for CpuDirac<R> {
     }
 
     fn norm2(&self, half: &Vec<R>) -> Result<f64> {
-        // Small lattices are there several times; a power of two, so that nothing is rounded.
+        // Small lattices are replicated over lanes, a power of two times, so that nothing is rounded.
         let copies = LANES / self.nodes.parts();
         Ok(sum_of_squares(half) / copies as f64)
     }
@@ -356,7 +356,7 @@ impl<R: Vectorised> Dirac<R> for CpuDirac<R> {
         let limit = stop.tolerance * stop.tolerance * squares[0];
         let mut energy = multiply(true, &r, &mut s)?;
         let mut p = s.clone();
-        // Not a number fails the comparison, too.
+        // NaN fails the comparison too.
         while squares.last().is_some_and(|&square| square > limit) && squares.len() <= stop.most {
             let length = R::of(energy / multiply(false, &p, &mut q)?);
             add_scaled(length, &p, &mut x);

@@ -1,12 +1,12 @@
-//! Solution of `M x = b` by conjugate gradients on the normal equations of the even-odd preconditioned
-//! operator, and defect correction: a solver in single precision that gives the digits of double.
+//! Solution of `M x = b` by conjugate gradients on the normal equations of the even-odd preconditioned operator, and
+//! defect correction: single-precision solutions iterated to double precision.
 
 use super::checkerboard::Parity;
 use super::dirac::{self, Dirac, Stop};
 use crate::error::Result;
 use crate::real::Real;
 
-/// Most iterations before a solver gives up.
+/// Most iterations of a solver.
 pub const MOST_ITERATIONS: usize = 10_000;
 
 /// Result of a system.
@@ -14,13 +14,13 @@ pub const MOST_ITERATIONS: usize = 10_000;
 pub struct Solution<R> {
     /// The solution on the whole lattice, (t, z, y, x, spin, color, complex).
     pub x: Vec<R>,
-    /// Iterations made.
+    /// Number of iterations.
     pub iterations: usize,
     /// `|b_hat - M_hat x_e| / |b_hat|`, computed from the solution; 0 where b_hat is 0.
     pub residual: f64,
     /// `|r_k| / |b_hat|` before the first and after every iteration.
     pub history: Vec<f64>,
-    /// `true` if the residual came down to the tolerance.
+    /// `true` if the residual is within the tolerance.
     pub converged: bool,
 }
 
@@ -48,30 +48,28 @@ pub fn solve<R: Real, D: Dirac<R>>(
     let relative = |square: f64| if norm > 0.0 { square.sqrt() / norm } else { square.sqrt() };
     let history: Vec<f64> = squares.iter().map(|&square| relative(square)).collect();
     let residual = relative(dirac.residual2(kappa, &x_even, &b_hat)?);
-    // The first entry is 1, or 0 where there is nothing to solve.
+    // The first entry is 1, or 0 for a right-hand side of zero.
     let last = history.last().copied().unwrap_or(0.0);
     let converged = norm == 0.0 || last <= stop.tolerance;
     Ok(Solution { x, iterations: history.len() - 1, residual, history, converged })
 }
 
-/// Result of a defect correction.
+/// Result of the defect correction.
 #[derive(Clone, Debug)]
 pub struct Corrected {
     /// The solution.
     pub solution: Solution<f64>,
-    /// Corrections made, each with a solution in single precision.
+    /// Number of corrections, each by a solution in single precision.
     pub corrections: usize,
 }
 
-/// Tolerance of the inner solver: single precision reaches it on any of these systems without
-/// stalling near 3e-7.
+/// Tolerance of the inner solver, which single precision reaches for all of these systems; it stalls near 3e-7.
 const INNER_TOLERANCE: f64 = 1e-5;
 /// Most corrections: each gains five digits, and double precision has sixteen.
 const MOST_CORRECTIONS: usize = 10;
 
-/// Solves `M x = b` in double precision by solutions in single precision: of what is left of the
-/// right-hand side, computed in double precision, the inner solver removes all but a part of
-/// `INNER_TOLERANCE`.
+/// Solves `M x = b` in double precision by solutions in single precision. The residual is computed in double precision;
+/// each inner solution reduces it to about `INNER_TOLERANCE` of its size.
 ///
 /// # Errors
 ///
@@ -87,7 +85,7 @@ pub fn defect_correction<W: Dirac<f64>, N: Dirac<f32>>(
     let (mut history, mut iterations, mut corrections) = (Vec::new(), 0, 0);
     let b_hat_norm = even_norm(wide, kappa, b)?;
     loop {
-        // On odd sites the residual vanishes but for rounding, which is removed with the rest.
+        // On odd sites the residual is rounding only; the next correction removes it too.
         let m_x = dirac::wilson(wide, kappa, &x)?;
         let rest: Vec<f64> = b.iter().zip(&m_x).map(|(b, m_x)| b - m_x).collect();
         let norm = even_norm(wide, kappa, &rest)?;

@@ -1,18 +1,17 @@
-//! Layout of the fields on the CPU: the lattice is cut into [`LANES`] equal parts, which the lanes of
-//! vector registers work on.
+//! Memory layout of the fields on the CPU: the lattice is cut into [`LANES`] equal parts, one for each lane of a vector
+//! register.
 //!
-//! All parts have even extents, so that equal places in them have equal parity, and a neighbour of a
-//! place in one part is a neighbour in all others. Only at the border of the parts do the lanes change
-//! places. Lattices too small to be cut so often are worked on by several lanes at once, all with the
-//! same numbers.
+//! All parts have even extents, so that the same place in every part has the same parity, and neighbours in one part
+//! are neighbours in all parts. Data crosses lanes at the border of the parts only. Small lattices are cut into fewer
+//! parts; then several lanes hold the same numbers.
 
 use super::checkerboard::{DIRECTIONS, Extents, Parity};
 use crate::error::Result;
 
-/// Parts of the lattice: numbers of a register of AVX-512 in single precision.
+/// Number of parts: single-precision lanes of AVX-512.
 pub const LANES: usize = 16;
 
-/// Lanes by the lanes that they take their neighbours from.
+/// Permutation: for each lane, the lane that its neighbours come from.
 pub type Permutation = [usize; LANES];
 
 /// Division of a lattice into parts.
@@ -24,7 +23,7 @@ pub struct VirtualNodes {
     pub part: Extents,
     /// Parts along each direction.
     cuts: [usize; DIRECTIONS],
-    /// For each direction, ahead and behind: whose neighbours lie across the border of the part.
+    /// For each direction, forward and backward: the permutation across the border of the part.
     permutations: [[Permutation; 2]; DIRECTIONS],
 }
 
@@ -33,21 +32,21 @@ pub struct VirtualNodes {
 pub struct Neighbour {
     /// Its checkerboard index in the part.
     pub index: usize,
-    /// `true` if it lies across the border of the part.
+    /// `true` if it is across the border of the part.
     pub is_across: bool,
 }
 
 impl VirtualNodes {
-    /// Cuts a lattice, the slowest direction first.
+    /// Cuts a lattice in half along the longest direction, of equal ones the slowest, until there is a part for each
+    /// lane.
     ///
     /// # Errors
     ///
-    /// None for extents that are even.
+    /// Never for even extents.
     pub fn new(whole: Extents) -> Result<Self> {
         let (mut extents, mut cuts) = (whole.along(), [1; DIRECTIONS]);
         let mut parts = 1;
-        // Halves of parts must stay even. The longest direction is cut first, so that as few sites as
-        // possible lie at borders.
+        // Halves of parts must have even extents. The longest direction is cut first, so that few sites are at borders.
         while parts < LANES {
             let longest = (0..DIRECTIONS).rev().filter(|&mu| extents[mu].is_multiple_of(4));
             let Some(mu) = longest.max_by_key(|&mu| (extents[mu], mu)) else { break };
@@ -73,12 +72,12 @@ impl VirtualNodes {
         Ok(nodes)
     }
 
-    /// Different parts; the lanes hold each of them as often as they are more than these.
+    /// Number of different parts; with fewer than lanes, several lanes hold the same part.
     pub fn parts(&self) -> usize {
         self.cuts.iter().product()
     }
 
-    /// The part of a lane, by its place along each direction.
+    /// Position of the part of a lane, along each direction.
     fn node(&self, lane: usize) -> [usize; DIRECTIONS] {
         let mut rest = lane % self.parts();
         self.cuts.map(|cuts| {
@@ -98,7 +97,7 @@ impl VirtualNodes {
         std::array::from_fn(|mu| node[mu] * part[mu] + place[mu])
     }
 
-    /// The lanes in which a place lies at the end of the whole lattice along t, ahead or behind.
+    /// Lanes in which a place is at the end of the whole lattice along t, forward or backward.
     pub fn is_at_end(&self, is_ahead: bool) -> [bool; LANES] {
         let last = self.cuts[3] - 1;
         std::array::from_fn(|lane| self.node(lane)[3] == if is_ahead { last } else { 0 })
@@ -109,15 +108,15 @@ impl VirtualNodes {
         &self.permutations[mu][usize::from(!is_ahead)]
     }
 
-    /// The neighbour of a place, ahead or behind.
+    /// The neighbour of a place, forward or backward.
     pub fn neighbour(&self, place: [usize; DIRECTIONS], mu: usize, is_ahead: bool) -> Neighbour {
         let there = self.part.neighbour(place, mu, is_ahead);
         let end = if is_ahead { self.part.along()[mu] - 1 } else { 0 };
         Neighbour { index: self.part.lexicographic(there) / 2, is_across: place[mu] == end }
     }
 
-    /// Moves a field of `reals` numbers a site of one parity from lexicographic order of the sites to
-    /// that of the parts: (place, number, lane).
+    /// Reorders a field of `reals` numbers a site of one parity from the lexicographic order of the sites to that of
+    /// the parts: (place, number, lane).
     pub fn distribute<R: Copy + Default>(
         &self,
         parity: Parity,
@@ -138,7 +137,7 @@ impl VirtualNodes {
         field
     }
 
-    /// The way back.
+    /// The inverse of that order.
     pub fn collect<R: Copy>(
         &self,
         parity: Parity,

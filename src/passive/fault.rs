@@ -1,6 +1,6 @@
-//! Messages about files of TOML.
+//! Messages about TOML files.
 
-/// Message of an error of TOML with its line.
+/// Message of a TOML error with its line.
 pub(super) fn located(text: &str, error: &toml::de::Error) -> String {
     let before = error.span().map_or("", |span| &text[..span.start]);
     let line = before.matches('\n').count() + 1;

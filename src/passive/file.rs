@@ -14,10 +14,10 @@ use crate::os_text::Shown;
 use crate::state::STATE_FIELDS;
 use crate::tracers::{Inflow, Limiter, Role, Tracer, TracerSet, interned};
 
-/// Most passive tracers of a run: beyond any mechanism, and few enough for the notes of a GPU to tell them apart.
+/// Most passive tracers of a run: more than any mechanism has, and few enough for the notes of a GPU.
 pub const MOST_PASSIVE: usize = 4000;
 
-/// Longest name, as NetCDF has it with what is put behind a name.
+/// Longest name, such that NetCDF accepts it with a suffix.
 const LONGEST_NAME: usize = 200;
 
 #[derive(Debug, Deserialize)]
@@ -98,7 +98,7 @@ impl Recipe {
     /// # Errors
     ///
     /// [`Error::Usage`] with the file, the tracer, the key, what was found and what is expected: for text that is not
-    /// TOML, unknown keys, names that clash or that no variable can have, units nobody knows, and numbers out of bounds.
+    /// TOML, unknown keys, names that clash or are not valid for variables, unknown units, and numbers out of bounds.
     pub fn parse(path: &Path, text: &str) -> Result<Self> {
         let refused = |message: String| Error::Usage(format!("{}: {message}", path.shown()));
         let Text { tracer: texts } =
@@ -124,11 +124,11 @@ impl Recipe {
         Ok(Self { path: Some(path.to_owned()), text: text.to_owned(), tracers })
     }
 
-    /// So many tracers for measuring: Gaussian hills of several widths.
+    /// `count` tracers for benchmarks: Gaussian hills of several widths.
     ///
     /// # Errors
     ///
-    /// [`Error::Usage`] for none and for too many.
+    /// [`Error::Usage`] for 0 and for too many.
     pub fn numbered(count: i64) -> Result<Self> {
         if !(1..=MOST_PASSIVE as i64).contains(&count) {
             return Err(Error::Usage(format!(
@@ -139,7 +139,7 @@ impl Recipe {
         let mut text = String::new();
         for number in 1..=count {
             let width = 3.0e4 * (1 + number % 7) as f64;
-            // Writing to memory does not fail.
+            // Writing to memory cannot fail.
             let _ = write!(
                 text,
                 "[[tracer]]\nname = \"tracer_{number:0digits$}\"\nunits = \"1\"\ninitial = {{ kind = \
@@ -268,7 +268,7 @@ impl InitialText {
     }
 }
 
-/// Two heights, of which the second is the larger one.
+/// Two heights in ascending order.
 fn heights(bottom: f64, top: f64) -> Result<[f64; 2], String> {
     if bottom < top {
         return Ok([bottom, top]);
@@ -278,7 +278,7 @@ fn heights(bottom: f64, top: f64) -> Result<[f64; 2], String> {
     ))
 }
 
-/// x and y of the middle, and its height where it has one.
+/// x and y of the centre, and its height if given.
 fn middle(centre: Option<Vec<f64>>) -> Result<(Option<[f64; 2]>, Option<f64>), String> {
     let Some(centre) = centre else { return Ok((None, None)) };
     match centre[..] {
@@ -288,7 +288,7 @@ fn middle(centre: Option<Vec<f64>>) -> Result<(Option<[f64; 2]>, Option<f64>), S
     }
 }
 
-/// Widths along x, y and z, of one number or of up to `most`.
+/// Widths along x, y and z, from one number or up to `most` numbers.
 fn widths(width: Numbers, most: usize) -> Result<[f64; 3], String> {
     let all = match width {
         Numbers::One(x) => vec![x; 3],
@@ -314,7 +314,7 @@ mod tests {
         Recipe::parse(Path::new("t.toml"), text)
     }
 
-    /// A tracer of this name with these lines behind its units.
+    /// A tracer of this name with these lines after its units.
     fn one_of(name: &str, rest: &str) -> String {
         format!("[[tracer]]\nname = \"{name}\"\nunits = \"1\"\n{rest}\n")
     }

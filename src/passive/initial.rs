@@ -7,55 +7,55 @@ use ndarray::Array3;
 use super::species::Profile;
 use crate::grid::{Grid, Side};
 
-/// The values of a tracer at the start.
+/// Initial values of a tracer.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Initial {
     /// A shape in space.
     Shape(Shape),
-    /// A profile by height above the ground.
+    /// A profile as a function of height above the ground.
     Profile(Arc<Profile>),
     /// A variable of the input.
     Variable(&'static str),
-    /// Those of another tracer, by its number in the set.
+    /// The values of another tracer, by its index in the set.
     Tracer(usize),
 }
 
 /// A shape in space: `value` inside, `background` outside, in the units of the tracer.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Shape {
-    /// The inside.
+    /// Region of the shape.
     pub kind: Kind,
-    /// The value there; of a Gaussian the one in its middle beyond the background.
+    /// Value in the region; for a Gaussian, the maximum above the background.
     pub value: f64,
-    /// The value elsewhere.
+    /// Value elsewhere.
     pub background: f64,
 }
 
-/// The inside of a shape. Lengths in m: heights above the ground, x and y from the south-western corner of the
-/// grid along its axes, a cell being as wide as `DX` and `DY` say.
+/// Region of a shape. Lengths in m: heights above the ground, x and y from the south-western corner of the grid along
+/// its axes, with cells of the size `DX` by `DY`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Kind {
     /// Everything.
     Everywhere,
     /// All cells between two heights.
     Layer([f64; 2]),
-    /// The cells between two heights within half a width of the middle along x and along y.
+    /// The cells between two heights within half a width of the centre along x and along y.
     Box {
-        /// Lower and upper end.
+        /// Lower and upper height.
         heights: [f64; 2],
-        /// x and y of the middle; without it that of the grid.
+        /// x and y of the centre; `None` for that of the grid.
         centre: Option<[f64; 2]>,
         /// Width along x and along y.
         width: [f64; 2],
     },
-    /// exp(−½ Σ (distance / width)²) about a middle; without a height of the middle, and between two heights where
-    /// these are given, the same at all heights.
+    /// exp(−½ Σ (distance / width)²) around a centre. Without a height of the centre it is independent of height,
+    /// between two heights if these are given.
     Gaussian {
-        /// Lower and upper end.
+        /// Lower and upper height.
         heights: [f64; 2],
-        /// x and y of the middle; without it that of the grid.
+        /// x and y of the centre; `None` for that of the grid.
         centre: Option<[f64; 2]>,
-        /// Height of the middle.
+        /// Height of the centre.
         height: Option<f64>,
         /// Standard deviations along x, y and z.
         width: [f64; 3],
@@ -78,7 +78,7 @@ impl Shape {
         let at = |k: usize, j: usize, i: usize| place.heights[[k, j, i]];
         Array3::from_shape_fn(place.grid.shape.centre(), |(k, j, i)| {
             let share = kind.share(place.grid, [i, j], at(k, j, i));
-            // The two values themselves where there is nothing between them.
+            // Exactly `value` or `background` unless the share is between 0 and 1.
             let mixed = match kind {
                 Kind::Gaussian { .. } => background + value * share,
                 _ if share > 0.0 => value,
@@ -90,7 +90,7 @@ impl Shape {
 }
 
 impl Kind {
-    /// Share of a cell at a height that counts as inside, 0 to 1.
+    /// Weight of a cell at a height, 0 to 1: the part of it that is inside.
     fn share(self, grid: &Grid, [i, j]: [usize; 2], z: f64) -> f64 {
         let within = |[low, high]: [f64; 2]| f64::from(u8::from((low..=high).contains(&z)));
         match self {
@@ -112,7 +112,7 @@ impl Kind {
     }
 }
 
-/// Distances of a column from a middle along x and along y, m; the shorter way round where an axis is periodic.
+/// Distances of a column from a centre along x and along y, m; the shorter distance on a periodic axis.
 fn distances(grid: &Grid, [i, j]: [usize; 2], centre: Option<[f64; 2]>) -> [f64; 2] {
     let Grid { shape, dx, dy, sides } = *grid;
     let along = |cell: usize, count: usize, d: f64, middle: Option<f64>, is_periodic: bool| {

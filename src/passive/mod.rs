@@ -1,7 +1,7 @@
-//! Passive tracers: what a run carries beside the air's own fields because its user says so.
+//! Passive tracers: further tracers that a user adds to a run.
 //!
-//! A [`Recipe`] says of each what it is, where it is at the start and what comes in through the sides. Values at the
-//! sides come from the frames of the input like those of water: the same recipe is applied to each of them.
+//! A [`Recipe`] defines the initial values and the boundary values of each. Boundary values follow the frames of the
+//! input like those of water: the same recipe is applied to each frame.
 
 mod fault;
 mod file;
@@ -24,14 +24,14 @@ pub use units::is_known;
 /// The passive tracers of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Recipe {
-    /// The file that it was read from; `None` where the tracers were made for measuring, or come from a restart file.
+    /// The file of the recipe; `None` for tracers of a benchmark or from a restart file.
     pub path: Option<PathBuf>,
     /// Its text.
     pub text: String,
     tracers: Vec<Passive>,
 }
 
-/// A tracer and where it is at first.
+/// A tracer with its initial values.
 #[derive(Clone, Debug, PartialEq)]
 struct Passive {
     tracer: Tracer,
@@ -39,18 +39,18 @@ struct Passive {
 }
 
 impl Recipe {
-    /// The same as something that no file stands behind.
+    /// The same without a file.
     #[must_use]
     pub fn without_path(self) -> Self {
         Self { path: None, ..self }
     }
 
-    /// Potential temperature, water, and these.
+    /// The set of potential temperature, water, and these.
     pub fn set(&self) -> Arc<TracerSet> {
         Arc::new(TracerSet::with_passive(self.tracers.iter().map(|passive| passive.tracer)))
     }
 
-    /// Variables of the input that are read for it alone, each once. Place of each: the cells.
+    /// Variables of the input that initial values need, each once; all at cell centres.
     pub fn variables(&self) -> Vec<&'static str> {
         let mut variables = Vec::new();
         for Passive { initial, .. } in &self.tracers {
@@ -64,8 +64,8 @@ impl Recipe {
         variables
     }
 
-    /// A state of the air with these tracers as they are at first in a frame of the input: `place` tells where its
-    /// cells are, `read` are the values of [`Recipe::variables`] there. Shape of each: that of the state.
+    /// A state of the air with initial values of these tracers for a frame of the input: `place` has the positions of
+    /// the cells, `read` the values of [`Recipe::variables`] there. Shape of each: that of the state.
     ///
     /// # Panics
     ///

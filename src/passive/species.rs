@@ -1,4 +1,4 @@
-//! Species of chemistry as tracers: their names, and where they are at first.
+//! Species of chemistry as tracers: their names and initial values.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -13,18 +13,18 @@ use crate::error::{Error, Result};
 use crate::os_text::Shown;
 use crate::tracers::{Inflow, Limiter, Role, Tracer, TracerSet, interned};
 
-/// Units of all species: parts per million of the volume of dry air.
+/// Units of all species: parts per million by volume of dry air.
 pub const UNITS: &str = "ppmv";
 
-/// Put before a name that something else has.
+/// Prefix for a name that is in use already.
 const PREFIX: &str = "chem_";
 
-/// Values by height above the ground: linear between heights, constant beyond them.
+/// A profile: linear between heights, constant beyond them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Profile {
     /// Heights, m, ascending.
     heights: Vec<f64>,
-    /// Values there, ppmv.
+    /// Values at these heights, ppmv.
     values: Vec<f64>,
 }
 
@@ -44,7 +44,7 @@ impl Profile {
     }
 }
 
-/// Profiles of species where the input has none.
+/// Background profiles of species, for inputs without them.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Background {
     /// Name and profile of each.
@@ -64,7 +64,7 @@ struct SpeciesText {
     name: String,
     height: Vec<f64>,
     value: Vec<f64>,
-    /// For readers of the file.
+    /// Provenance of the profiles, in words.
     #[serde(rename = "source")]
     _source: String,
 }
@@ -121,7 +121,7 @@ impl Background {
         found.map(|(_, profile)| profile)
     }
 
-    /// Names that the mechanism does not carry.
+    /// Names that the mechanism does not have.
     pub fn strangers(&self, mechanism: &Mechanism) -> Vec<&str> {
         let is_stranger = |name: &str| {
             mechanism.species_named(name).is_none_or(|number| !is_carried(mechanism, number))
@@ -137,23 +137,23 @@ impl Background {
 /// The species of a mechanism as tracers.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Carried {
-    /// The passive tracers with the species behind them.
+    /// The passive tracers followed by the species.
     pub recipe: Recipe,
-    /// Name of the tracer of each species; `None` where the air gives it.
+    /// Name of the tracer of each species; `None` for species that the air determines.
     pub names: Vec<Option<&'static str>>,
-    /// Species that begin with a variable of the input.
+    /// Species that are initialised from a variable of the input.
     pub from_input: Vec<&'static str>,
-    /// Species that begin with nothing.
+    /// Species that are initialised to zero.
     pub absent: Vec<String>,
 }
 
 impl Recipe {
-    /// The same tracers, or none, with the species of a mechanism behind them. A species begins with, and brings in through
-    /// the sides, the variable of its name where the input has one, else the profile of the background, else nothing.
+    /// The same tracers, or none, followed by the species of a mechanism. The initial and boundary values of a species
+    /// are the variable of its name if the input has one, else its background profile, else zero.
     ///
     /// # Errors
     ///
-    /// [`Error::Usage`] where no name is left for a species.
+    /// [`Error::Usage`] when no name is free for a species.
     pub fn with_species(
         passive: Option<&Self>,
         mechanism: &Mechanism,
@@ -205,7 +205,7 @@ impl Recipe {
 }
 
 impl Carried {
-    /// A name that nothing has yet: this one, or with a prefix.
+    /// A free name: this one, or with a prefix.
     fn free_name(&self, lower: &str, is_taken: &dyn Fn(&str) -> bool) -> Option<&'static str> {
         let is_free = |name: &str| {
             !is_taken(name)

@@ -1,6 +1,6 @@
 //! Units that a tracer may have, in the spelling of UDUNITS and CF.
 
-/// Units that stand by themselves.
+/// Units that take no prefix.
 const ALONE: [&str; 12] =
     ["1", "%", "percent", "ppm", "ppb", "ppt", "ppmv", "ppbv", "pptv", "dBZ", "degree", "degrees"];
 
@@ -28,11 +28,11 @@ const BASE: [&str; 20] = [
     "molecules",
 ];
 
-/// Prefixes of these.
+/// Prefixes of these units.
 const PREFIXES: [&str; 13] = ["", "k", "h", "d", "c", "m", "u", "µ", "n", "p", "M", "G", "T"];
 
-/// True of a text that is a unit: `1`, `ppbv`, or units with prefixes and exponents, with spaces, dots or stars between
-/// those that are multiplied and a slash before one that is divided by, as in `kg kg-1`, `ug m-3`, `mol/mol`.
+/// True for a valid unit: `1`, `ppbv`, or units with prefixes and exponents, multiplied by spaces, dots or stars and
+/// divided by slashes, as in `kg kg-1`, `ug m-3`, `mol/mol`.
 pub fn is_known(text: &str) -> bool {
     if ALONE.contains(&text) {
         return true;
@@ -41,7 +41,7 @@ pub fn is_known(text: &str) -> bool {
     !text.trim().is_empty() && factors.into_iter().all(is_factor)
 }
 
-/// True of one unit with a prefix and an exponent.
+/// True for one unit with a prefix and an exponent.
 fn is_factor(text: &str) -> bool {
     let end = text.find(|c: char| c == '-' || c == '+' || c == '^' || c.is_ascii_digit());
     let (unit, exponent) = text.split_at(end.unwrap_or(text.len()));

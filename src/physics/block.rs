@@ -7,23 +7,23 @@ use ndarray::{ArrayView3, ArrayViewMut2, ArrayViewMut3, Axis};
 use super::{Budget, ColumnPhysics};
 use crate::real::Real;
 
-/// Some columns of the fields that a scheme works on. Shapes: (nz, ny, nx) and (ny, nx).
+/// A block of columns of the fields that a scheme works on. Shapes: (nz, ny, nx) and (ny, nx).
 #[derive(Debug)]
 pub struct Block<'a, R> {
-    /// Value added to the first tracer for the potential temperature, K.
+    /// Potential temperature minus the first tracer, K.
     pub theta_base: R,
-    /// [`ColumnPhysics::TRACERS`] in their order and units; in and out.
+    /// [`ColumnPhysics::TRACERS`] in order, in their units; input and output.
     pub tracers: Vec<ArrayViewMut3<'a, R>>,
-    /// [`ColumnPhysics::AIR`] in their order and units; only read.
+    /// [`ColumnPhysics::AIR`] in order, in their units; read only.
     pub air: Vec<ArrayView3<'a, R>>,
-    /// [`ColumnPhysics::SURFACE`] in their order and units.
+    /// [`ColumnPhysics::SURFACE`] in order, in their units.
     pub surface: Vec<ArrayViewMut2<'a, R>>,
-    /// The water budget, where it is asked for.
+    /// The water budget, if requested.
     pub budget: Option<Budget<'a, R>>,
 }
 
 impl<'a, R: Real> Block<'a, R> {
-    /// Numbers of levels, rows and columns of a row.
+    /// Numbers of levels, of rows, and of columns in a row.
     pub fn dim(&self) -> (usize, usize, usize) {
         self.tracers[0].dim()
     }
@@ -34,11 +34,11 @@ impl<'a, R: Real> Block<'a, R> {
         ny * nx
     }
 
-    /// The columns of the given rows and columns of the grid only.
+    /// Restricts the block to the given rows and columns of the grid.
     ///
     /// # Panics
     ///
-    /// When the grid does not have them.
+    /// When the ranges exceed the grid.
     pub fn within(mut self, rows: Range<usize>, columns: Range<usize>) -> Self {
         for (axis, range) in [(0, rows), (1, columns)] {
             self = self.divide(axis, range.end).0.divide(axis, range.start).1;
@@ -46,13 +46,13 @@ impl<'a, R: Real> Block<'a, R> {
         self
     }
 
-    /// Asserts that there are as many fields as a scheme has.
+    /// Panics unless the numbers of fields are those of a scheme.
     pub(super) fn check<P: ColumnPhysics<R>>(&self) {
         let found = [self.tracers.len(), self.air.len(), self.surface.len()];
         assert_eq!(found, [P::TRACERS.len(), P::AIR.len(), P::SURFACE.len()], "fields");
     }
 
-    /// The columns below and from an index along an axis of (ny, nx).
+    /// The fields below and from index `at` on along an axis of (ny, nx).
     fn divide(self, axis: usize, at: usize) -> (Self, Self) {
         let Self { theta_base, tracers, air, surface, budget } = self;
         let split = |field: ArrayViewMut3<'a, R>| field.split_at(Axis(axis + 1), at);
@@ -77,7 +77,7 @@ impl<'a, R: Real> Block<'a, R> {
         )
     }
 
-    /// Work on all columns, no more than `most` at a time, shared out among the threads.
+    /// Calls `work` for all columns, in blocks of at most `most` distributed among the threads.
     pub(super) fn shared_out(self, most: usize, work: &(impl Fn(Self) + Sync)) {
         let (_, ny, nx) = self.dim();
         let (axis, at) = match (ny, nx) {

@@ -1,22 +1,23 @@
-//! The water budget of a call: what has fallen, what the scheme has made, and the mass of its changes in a run.
+//! The water budget of a call: precipitation, water that the scheme creates, and the mass mismatch of its changes in a
+//! run.
 
 use ndarray::{Array2, ArrayView2, ArrayViewMut2, Axis};
 
 use crate::mass::Layered;
 use crate::real::Real;
 
-/// The terms of the water budget of a call, and what its changes are weighed by. Shapes: (ny, nx).
+/// The terms of the water budget of a call, and the masses for its mass mismatch. Shapes: (ny, nx).
 #[derive(Debug)]
 pub struct Budget<'a, R> {
-    /// Water that has reached the ground in the call, kg m⁻²; set, as the three below.
+    /// Water that has reached the ground in the call, kg m⁻²; set, as are the three below.
     pub fallen: ArrayViewMut2<'a, R>,
-    /// Water that the fall has made, kg m⁻².
+    /// Water that sedimentation has created, kg m⁻².
     pub fall_residual: ArrayViewMut2<'a, R>,
-    /// Water that clipping at zero has made, kg m⁻².
+    /// Water that clipping at zero has added, kg m⁻².
     pub clipped: ArrayViewMut2<'a, R>,
-    /// Mass of the changes of a column beyond what they have by rho dz, kg m⁻².
+    /// Mass mismatch: mass of the changes of a column minus that computed with rho dz, kg m⁻².
     pub mass_mismatch: ArrayViewMut2<'a, R>,
-    /// Dry mass of the cells: the plane that the column mass enters and the one that it does not, kg.
+    /// Dry mass of the cells, kg: the plane with the column mass and the plane without it.
     pub mass: [ArrayView2<'a, R>; 2],
     /// The profiles that multiply these planes, 1.
     pub profiles: [&'a [R]; 2],
@@ -25,7 +26,7 @@ pub struct Budget<'a, R> {
 }
 
 impl<'a, R: Real> Budget<'a, R> {
-    /// The terms in the planes of a surface, and weights in `mass_mismatch`, by the masses of cells of these areas.
+    /// Terms in the planes of a surface, and `mass_mismatch` for cells with these masses and areas.
     pub fn new(
         [fallen, fall_residual, clipped]: [&'a mut Array2<R>; 3],
         mass_mismatch: &'a mut Array2<R>,
@@ -43,7 +44,7 @@ impl<'a, R: Real> Budget<'a, R> {
         }
     }
 
-    /// The columns below and from an index along an axis of (ny, nx).
+    /// The fields below and from index `at` on along an axis of (ny, nx).
     pub(super) fn divide(self, axis: Axis, at: usize) -> (Self, Self) {
         let Self { fallen, fall_residual, clipped, mass_mismatch, mass, profiles, per_area } = self;
         let [fallen, fall_residual, clipped, mass_mismatch] =

@@ -1,4 +1,4 @@
-//! Column physics on a device: the fields there, and the launcher of a scheme.
+//! Column physics on a device: the fields and the launcher of a scheme.
 
 use super::ColumnPhysics;
 use crate::device::{Buffer, Element, Gpu, Source};
@@ -6,35 +6,35 @@ use crate::error::Result;
 use crate::grid::Shape;
 use crate::real::{Precision, Real};
 
-/// The columns of a grid that a scheme works on, and how the fields lie in memory.
+/// The columns of a grid that a scheme works on, and the memory layout of the fields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Places {
-    /// Columns of a row to work on.
+    /// Columns of a row that the scheme works on.
     pub width: usize,
-    /// Rows to work on.
+    /// Rows that the scheme works on.
     pub rows: usize,
-    /// Place of the first of these columns in a plane.
+    /// Offset of the first of these columns in a plane.
     pub first: usize,
-    /// Places of a row of the fields.
+    /// Elements of a row of the fields.
     pub pitch: usize,
-    /// Places of a plane.
+    /// Elements of a plane.
     pub level: usize,
 }
 
 impl Places {
-    /// All columns of a grid whose rows follow one another.
+    /// All columns of a grid with contiguous rows.
     pub fn all(shape: Shape) -> Self {
         let Shape { nx, ny, .. } = shape;
         Self { width: nx, rows: ny, first: 0, pitch: nx, level: nx * ny }
     }
 
-    /// Number of columns to work on.
+    /// Number of columns that the scheme works on.
     pub fn columns(&self) -> usize {
         self.width * self.rows
     }
 }
 
-/// The fields that a scheme works on, on a device: in their order, each of all places of all levels.
+/// The fields of a scheme on a device, each kind in order in one array of whole levels.
 #[derive(Clone, Copy, Debug)]
 pub struct Memory<'a, R> {
     /// [`ColumnPhysics::TRACERS`].
@@ -45,21 +45,20 @@ pub struct Memory<'a, R> {
     pub surface: &'a Buffer<R>,
 }
 
-/// A scheme that has kernels.
+/// A scheme with kernels.
 pub trait OnDevice<R: Real + Element>: ColumnPhysics<R> {
-    /// Its compiled kernels for some columns.
+    /// Its compiled kernels for a set of columns.
     type Launcher: Launcher<R>;
 
-    /// Texts of its kernels for columns of `nz` levels, each with words that tell it from others of the same file.
+    /// Sources of its kernels for columns of `nz` levels, each with a label that distinguishes variants of a file.
     fn sources(precision: Precision, nz: usize) -> Vec<(Source, &'static str)>;
 
-    /// Compiles the kernels for columns of `nz` levels; `theta_base` is added to the first tracer for the potential
-    /// temperature.
+    /// Compiles the kernels for columns of `nz` levels; `theta_base` is the potential temperature minus the first
+    /// tracer.
     ///
     /// # Errors
     ///
-    /// [`Error::Gpu`](crate::error::Error::Gpu) when that fails, or for more or fewer levels or more cells than the
-    /// kernels take.
+    /// [`Error::Gpu`](crate::error::Error::Gpu) when that fails, and for unsupported numbers of levels or cells.
     fn launcher(
         &self,
         gpu: &Gpu,

@@ -1,9 +1,9 @@
-//! Column physics: schemes that change the air of each column by itself.
+//! Column physics: schemes that treat each column independently.
 //!
 //! A scheme is a [`ColumnPhysics`]: it names the fields that it works on, and advances the columns of a [`Block`].
-//! [`call`] shares out all columns among threads. With the feature `gpu`, `device::OnDevice` leads to its kernels.
+//! [`call`] distributes all columns among threads. With the feature `gpu`, `device::OnDevice` has its kernels.
 //!
-//! | scheme | what it is |
+//! | scheme | contents |
 //! |---|---|
 //! | [`kessler`] | warm rain in three species of water, without ice |
 
@@ -30,15 +30,15 @@ pub struct Field {
     pub name: &'static str,
     /// Its units there.
     pub units: &'static str,
-    /// It in words.
+    /// Its description.
     pub about: &'static str,
 }
 
 /// A scheme of column physics.
 ///
-/// The columns know nothing of each other. Its parameters are what the scheme itself holds.
+/// Columns are independent. Parameters are members of the scheme.
 pub trait ColumnPhysics<R: Real>: Sync {
-    /// Its name, in words.
+    /// Name of the scheme, in words.
     const NAME: &'static str;
     /// The fields that a call changes: potential temperature, vapour, further tracers.
     const TRACERS: &'static [Field];
@@ -46,33 +46,33 @@ pub trait ColumnPhysics<R: Real>: Sync {
     const AIR: &'static [Field];
     /// The planes at the ground that a call adds to or sets.
     const SURFACE: &'static [Field];
-    /// Numbers of levels that it takes.
+    /// Supported numbers of levels.
     const LEVELS: RangeInclusive<usize>;
 
     /// Work space of a thread.
     type Work: Debug + Send;
 
-    /// Work space for columns of `nz` levels, with some vector instructions or none.
+    /// Work space for columns of `nz` levels, with given vector instructions or none.
     fn work(&self, nz: usize, instructions: Option<Instructions>) -> Self::Work;
 
     /// One call on the columns of a block: `dt` seconds.
     fn call_block(&self, dt: R, work: &mut Self::Work, block: &mut Block<'_, R>);
 }
 
-/// The work space of all threads, made once.
+/// The work space of all threads, allocated once.
 #[derive(Debug)]
 pub struct Scratch<W> {
     work: Vec<Mutex<W>>,
 }
 
 impl<W> Scratch<W> {
-    /// Work space for columns of `nz` levels for all threads of the pool that this is called in, and the best
-    /// instructions that the processor has.
+    /// Work space for columns of `nz` levels for all threads of the current pool, with the best instructions of the
+    /// processor.
     pub fn new<R: Real, P: ColumnPhysics<R, Work = W>>(physics: &P, nz: usize) -> Self {
         Self::with(physics, nz, Instructions::best())
     }
 
-    /// The same with some vector instructions, or with none.
+    /// The same with given vector instructions, or with none.
     pub fn with<R: Real, P: ColumnPhysics<R, Work = W>>(
         physics: &P,
         nz: usize,
@@ -83,17 +83,16 @@ impl<W> Scratch<W> {
         Self { work: (0..threads).map(|_| work()).collect() }
     }
 
-    /// Does work in the space that belongs to this thread.
+    /// Calls `work` with the work space of this thread.
     fn lend<T>(&self, work: impl FnOnce(&mut W) -> T) -> T {
         let thread = rayon::current_thread_index().unwrap_or(0) % self.work.len();
         work(&mut self.work[thread].lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
 
-/// The fewest and the most columns that a thread takes at a time; many of them, so that few of [`LANES`] places stay
-/// empty.
+/// Fewest and most columns of a block; many, so that few of [`LANES`] lanes are unused.
 const BLOCK_COLUMNS: [usize; 2] = [5 * LANES, 32 * LANES];
-/// Blocks of each thread, which even out the work.
+/// Blocks for each thread, to balance the load.
 const BLOCKS_OF_A_THREAD: usize = 4;
 
 /// One call of a scheme on all columns of a block, in parallel: `dt` seconds. The result does not depend on the number
@@ -101,7 +100,7 @@ const BLOCKS_OF_A_THREAD: usize = 4;
 ///
 /// # Panics
 ///
-/// When the fields are not as many as the scheme has.
+/// When the numbers of fields are not those of the scheme.
 pub fn call<R: Real, P: ColumnPhysics<R>>(
     physics: &P,
     dt: R,

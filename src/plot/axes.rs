@@ -1,24 +1,24 @@
-//! Axes: where a value lies on a picture, and the numbers along its sides.
+//! Axes: positions of values on a picture, and their tick labels.
 
 use super::canvas::{Anchor, Picture, Place, SIZE, Stroke, Text};
 use super::colour::{FAINT, GREY, INK, Scale};
 use super::decades::Decades;
 
-/// A range of values with the numbers along it.
+/// A range of values with tick labels.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Axis {
     /// Name of the quantity, with its units.
     pub name: String,
     /// Values at its ends, in the units of [`Axis::name`].
     pub range: [f64; 2],
-    /// Values with a number, and that number.
+    /// Values with a tick, and its label.
     pub ticks: Vec<(f64, String)>,
-    /// `true` if equal ratios are equally long.
+    /// `true` for a logarithmic axis.
     pub is_logarithmic: bool,
 }
 
 impl Axis {
-    /// An axis from one value to another with about `count` round numbers.
+    /// An axis from one value to another with about `count` round ticks.
     pub fn linear(name: &str, range: [f64; 2], count: usize) -> Self {
         let range = extended(range);
         let step = round_step(range[1] - range[0], count);
@@ -26,14 +26,14 @@ impl Axis {
         Self { name: name.to_owned(), range, ticks, is_logarithmic: false }
     }
 
-    /// An axis that holds all of some values, from one round number to another.
+    /// An axis that contains the given values, between round numbers.
     pub fn around(name: &str, values: impl Iterator<Item = f64>, count: usize) -> Self {
         let finite = values.filter(|value| value.is_finite());
         let range = finite
             .fold([f64::INFINITY, f64::NEG_INFINITY], |[low, high], x| [low.min(x), high.max(x)]);
         let [low, high] = if range[0] > range[1] { [0.0, 1.0] } else { extended(range) };
         let step = round_step(high - low, count);
-        // Zero is an end of its own; elsewhere some room keeps curves off the sides.
+        // Zero may be an end; at other ends a margin keeps curves off the frame.
         let room = |end: f64| if end == 0.0 { 0.0 } else { 0.03 * (high - low) };
         let lowest = if low > 0.0 { (low - room(low)).max(0.0) } else { low - room(low) };
         let floor = (lowest / step + 1e-9).floor() * step;
@@ -41,7 +41,7 @@ impl Axis {
         Self::linear(name, [floor, ceiling], count)
     }
 
-    /// A logarithmic axis that holds all of some values, with numbers at the powers of ten.
+    /// A logarithmic axis that contains the given values, with ticks at the powers of ten.
     pub fn decades(name: &str, values: impl Iterator<Item = f64>) -> Self {
         let decades = Decades::of(values);
         let numbered = decades.ticks().into_iter().filter(|(_, has_number)| *has_number);
@@ -53,7 +53,7 @@ impl Axis {
         }
     }
 
-    /// Place of a value between 0 and 1.
+    /// Position of a value, from 0 to 1.
     pub fn share(&self, value: f64) -> f64 {
         let [low, high] = self.range;
         if self.is_logarithmic {
@@ -64,12 +64,12 @@ impl Axis {
     }
 }
 
-/// A range that is one, where both ends may be the same or no numbers.
+/// A nonempty range, also if both ends are equal or NaN.
 fn extended([low, high]: [f64; 2]) -> [f64; 2] {
     if !low.is_finite() || !high.is_finite() {
         return [0.0, 1.0];
     }
-    // Below this, round numbers between both ends would look the same.
+    // With smaller steps, the labels of both ends would be equal.
     let least = 1e-9 * low.abs().max(high.abs());
     if high - low > least {
         return [low, high];
@@ -77,7 +77,7 @@ fn extended([low, high]: [f64; 2]) -> [f64; 2] {
     if low == 0.0 { [0.0, 1.0] } else { [low - 0.5 * low.abs(), high + 0.5 * high.abs()] }
 }
 
-/// The round number, 1, 2, 5 or their tens, that divides a span into about `count` parts.
+/// The round step (1, 2, 5 times a power of ten) that divides a range into about `count` parts.
 pub fn round_step(span: f64, count: usize) -> f64 {
     let raw = span / count.max(1) as f64;
     let unit = 10_f64.powi(raw.log10().floor() as i32);
@@ -117,7 +117,7 @@ pub struct Frame {
 }
 
 impl Frame {
-    /// Place of a pair of values.
+    /// Position of a pair of values.
     pub fn place(&self, [x, y]: [f64; 2]) -> Place {
         let [left, top] = self.at;
         let [width, height] = self.size;
@@ -130,7 +130,7 @@ impl Frame {
         [left, left + width, top, top + height]
     }
 
-    /// Faint lines at the numbers.
+    /// Faint grid lines at the ticks.
     pub fn draw_grid(&self, picture: &mut Picture) {
         let [left, right, top, bottom] = self.sides();
         let faint = Stroke::solid(FAINT, 1.0);
@@ -144,19 +144,19 @@ impl Frame {
         }
     }
 
-    /// The sides, the numbers and the names.
+    /// The frame, the tick labels and the names.
     pub fn draw(&self, picture: &mut Picture) {
         self.draw_sides(picture);
         self.draw_x(picture);
         self.draw_y(picture);
     }
 
-    /// The sides.
+    /// The frame.
     pub fn draw_sides(&self, picture: &mut Picture) {
         picture.rectangle(self.at, self.size, None, Some(Stroke::solid(INK, 1.0)));
     }
 
-    /// Numbers and name of the lower axis.
+    /// Tick labels and name of the lower axis.
     pub fn draw_x(&self, picture: &mut Picture) {
         let [left, right, _, bottom] = self.sides();
         let mut free = f64::NEG_INFINITY;
@@ -174,7 +174,7 @@ impl Frame {
         picture.text(name.held(Anchor::Middle));
     }
 
-    /// Numbers and name of the axis on the left.
+    /// Tick labels and name of the axis on the left.
     pub fn draw_y(&self, picture: &mut Picture) {
         let [left, _, top, bottom] = self.sides();
         let mut widest: f64 = 0.0;
@@ -194,16 +194,16 @@ impl Frame {
     }
 }
 
-/// Left of a picture's axes: room for numbers and a name, px.
+/// Left margin of a picture, for tick labels and a name, px.
 pub const LEFT: f64 = 82.0;
-/// Above them: room for a title of three lines, px.
+/// Top margin, for a title of three lines, px.
 pub const TOP: f64 = 86.0;
-/// Below them: room for numbers and a name, px.
+/// Bottom margin, for tick labels and a name, px.
 pub const BELOW: f64 = 56.0;
 /// Left margin of titles, px.
 pub const MARGIN: f64 = 20.0;
 
-/// Title, and the line below it in grey, each cut to the picture's width.
+/// Title, and the grey line below it, each cut to the picture's width.
 pub fn draw_title(picture: &mut Picture, title: &str, below: &[String]) {
     let most = picture.size()[0] - 2.0 * MARGIN;
     let fitted = |text: Text| Text {
@@ -217,10 +217,10 @@ pub fn draw_title(picture: &mut Picture, title: &str, below: &[String]) {
     }
 }
 
-/// Width of a colour bar with its numbers and its name, px.
+/// Width of a colour bar with its labels and its name, px.
 pub const BAR_ROOM: f64 = 104.0;
 
-/// A bar of the colours of a scale, upward, beside `[top, bottom]`.
+/// A vertical colour bar beside `[top, bottom]`.
 pub fn draw_bar(picture: &mut Picture, left: f64, [top, bottom]: [f64; 2], scale: &Scale) {
     const WIDTH: f64 = 18.0;
     let count = scale.colours.len() as f64;
@@ -230,7 +230,7 @@ pub fn draw_bar(picture: &mut Picture, left: f64, [top, bottom]: [f64; 2], scale
         picture.rectangle([left, y], [WIDTH, height], Some(*colour), None);
     }
     picture.rectangle([left, top], [WIDTH, bottom - top], None, Some(Stroke::solid(INK, 1.0)));
-    // If classes are low, not each of them has its number.
+    // Low classes are not all labelled.
     let apart = ((SIZE + 2.0) / height).ceil().max(1.0) as usize;
     let mut widest: f64 = 0.0;
     for (number, label) in scale.labels.iter().enumerate().step_by(apart) {
@@ -247,13 +247,13 @@ pub fn draw_bar(picture: &mut Picture, left: f64, [top, bottom]: [f64; 2], scale
 /// One line of a legend.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Entry {
-    /// Meaning of the colours.
+    /// Text of the entry.
     pub name: String,
-    /// The line that is meant.
+    /// Stroke of the line.
     pub stroke: Stroke,
 }
 
-/// Names of lines in rows below `[left, top]`, no wider than `width`; returns the height, px.
+/// Legend in rows below `[left, top]`, no wider than `width`; returns its height, px.
 pub fn draw_legend(
     picture: &mut Picture,
     [left, top]: Place,

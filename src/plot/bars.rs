@@ -1,4 +1,4 @@
-//! Bars on a logarithmic axis, group by group.
+//! Grouped bars on a logarithmic axis.
 
 use super::axes::{MARGIN, draw_title};
 use super::canvas::{Anchor, Picture, Stroke, Text};
@@ -10,11 +10,11 @@ use super::decades::Decades;
 pub struct Bar {
     /// Name of the bar.
     pub name: String,
-    /// Text behind it, besides its value.
+    /// Text after the value.
     pub note: String,
     /// Length of the bar.
     pub value: f64,
-    /// Number of its colour.
+    /// Index of its colour.
     pub colour: usize,
 }
 
@@ -33,20 +33,20 @@ const BAR: f64 = 17.0;
 const LINE: f64 = 23.0;
 const HEAD: f64 = 34.0;
 const BELOW: f64 = 52.0;
-/// Room for names, px: no less, and no more.
+/// Bounds of the width for names, px.
 const NAMES: [f64; 2] = [110.0, 420.0];
 
-/// Text behind a bar.
+/// Text after a bar.
 fn behind(bar: &Bar) -> String {
     let note = if bar.note.is_empty() { "" } else { &format!("  ({})", bar.note) };
     format!("{}{note}", short(bar.value))
 }
 
-/// Groups of bars below a title and a line, above the name of the axis. A bar that is longer is
-/// better, and begins at the left end of the axis: on a logarithmic one lengths are differences of powers.
+/// Groups of bars below a title and a line, above the name of the axis. Longer is better. Bars begin at the left end of
+/// the axis: on a logarithmic axis lengths are ratios.
 pub fn bars([title, below]: [&str; 2], axis_name: &str, groups: &[Group]) -> Picture {
     let all = || groups.iter().flat_map(|group| &group.bars);
-    // No bar without length: half a unit below the smallest still counts.
+    // Every bar has a length: the axis begins half a unit below the smallest value.
     let axis = Decades::of(all().flat_map(|bar| [bar.value / 2.0, bar.value]));
     let width_of = |text: &str| Text::new([0.0, 0.0], text).width();
     let names = all().map(|bar| width_of(&bar.name)).fold(NAMES[0], f64::max).min(NAMES[1]);

@@ -1,29 +1,29 @@
-//! A picture in the making: lines, areas, texts and images, which become SVG or PNG.
+//! A drawing: lines, areas, texts and images, which become SVG or PNG.
 
 use super::colour::{Colour, INK, WHITE};
 use super::font::{self, Weight};
 
-/// A place on the picture, px from the upper left corner, y downward.
+/// A point on the picture, px from the upper left corner, y downward.
 pub type Place = [f64; 2];
 
-/// A line as it is drawn.
+/// Stroke of a line.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Stroke {
     /// Its colour.
     pub colour: Colour,
     /// Its width, px.
     pub width: f64,
-    /// Lengths of dashes and gaps, px; none for a whole line.
+    /// Lengths of dashes and gaps, px; empty for a solid line.
     pub dashes: &'static [f64],
 }
 
 impl Stroke {
-    /// A whole line.
+    /// A solid line.
     pub const fn solid(colour: Colour, width: f64) -> Self {
         Self { colour, width, dashes: &[] }
     }
 
-    /// A line of dashes.
+    /// A dashed line.
     pub const fn dashed(colour: Colour, width: f64, dashes: &'static [f64]) -> Self {
         Self { colour, width, dashes }
     }
@@ -44,29 +44,29 @@ pub enum Anchor {
 /// A line of text.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Text {
-    /// Anchor point on its base line.
+    /// Anchor point on the base line.
     pub at: Place,
     /// Text.
     pub text: String,
-    /// Part of it that is held there.
+    /// Part of the text at the anchor point.
     pub anchor: Anchor,
-    /// Height of its letters, px.
+    /// Font size, px.
     pub size: f64,
-    /// Thickness of its letters.
+    /// Font weight.
     pub weight: Weight,
     /// Their colour.
     pub colour: Colour,
-    /// `true` if it reads upward.
+    /// `true` for text that reads upward.
     pub is_upright: bool,
-    /// `true` if a white rim keeps it legible on anything.
+    /// `true` for a white halo around the letters.
     pub has_rim: bool,
 }
 
-/// Height of the letters of axes, px.
+/// Font size of axes, px.
 pub const SIZE: f64 = 13.0;
 
 impl Text {
-    /// A text of the usual size that begins at a place.
+    /// A text of the default size that begins at a point.
     pub fn new(at: Place, text: impl Into<String>) -> Self {
         Self {
             at,
@@ -80,7 +80,7 @@ impl Text {
         }
     }
 
-    /// The same, held elsewhere.
+    /// The same with another alignment.
     pub fn held(self, anchor: Anchor) -> Self {
         Self { anchor, ..self }
     }
@@ -105,7 +105,7 @@ impl Text {
         Self { is_upright: true, ..self }
     }
 
-    /// The same with a white rim.
+    /// The same with a white halo.
     pub fn rimmed(self) -> Self {
         Self { has_rim: true, ..self }
     }
@@ -116,12 +116,12 @@ impl Text {
     }
 }
 
-/// Squares of colour, row by row from the top.
+/// An image of coloured squares, row by row from the top.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Image {
     /// Number of columns and of rows.
     pub extent: [usize; 2],
-    /// A colour for each, or nothing.
+    /// A colour for each square; `None` for transparent.
     pub colours: Vec<Option<Colour>>,
 }
 
@@ -154,7 +154,7 @@ pub(super) enum Item {
         size: Place,
         image: Image,
     },
-    /// Elements that are only seen within a rectangle.
+    /// Elements clipped to a rectangle.
     Window {
         at: Place,
         size: Place,
@@ -169,7 +169,7 @@ pub struct Picture {
     pub(super) height: f64,
     pub(super) title: String,
     pub(super) items: Vec<Item>,
-    /// Windows that are open, innermost last.
+    /// Open clipping groups, innermost last.
     open: Vec<(Place, Place, Vec<Item>)>,
 }
 
@@ -196,14 +196,14 @@ impl Picture {
         }
     }
 
-    /// A line through places.
+    /// A line through points.
     pub fn line(&mut self, places: &[Place], stroke: Stroke) {
         self.lines(vec![places.to_vec()], stroke, None);
     }
 
-    /// Lines that belong together, with a name for those who point at them.
+    /// Lines that belong together, with a tooltip.
     pub fn lines(&mut self, pieces: Vec<Vec<Place>>, stroke: Stroke, name: Option<&str>) {
-        /// Places are no farther outside of a picture than this, px: dashes are drawn one by one.
+        /// Points are at most this far outside of a picture, px: dashes are drawn one by one.
         const FAR: f64 = 2e4;
         let name = name.map(str::to_owned);
         let stroke = Some(stroke);
@@ -250,7 +250,7 @@ impl Picture {
         self.add(Item::Text(text));
     }
 
-    /// An image, stretched to a size.
+    /// An image, scaled to a size.
     pub fn image(&mut self, at: Place, size: Place, image: Image) {
         self.add(Item::Image { at, size, image });
     }
@@ -264,7 +264,7 @@ impl Picture {
         }
     }
 
-    /// An arrow from one place to another, with a head that grows with it, on a white rim.
+    /// An arrow from one point to another, with a head in proportion to its length, and a white halo.
     pub fn arrow(&mut self, from: Place, to: Place, stroke: Stroke) {
         let [dx, dy] = [to[0] - from[0], to[1] - from[1]];
         let length = dx.hypot(dy);

@@ -1,4 +1,4 @@
-//! Colours, and scales that give them to values.
+//! Colours, and scales that map values to colours.
 
 use std::fmt;
 
@@ -14,15 +14,15 @@ pub const GREY: Colour = hex(0x60_6060);
 pub const FAINT: Colour = hex(0xDD_DDDD);
 /// Lines of a finer grid.
 pub const FAINTER: Colour = hex(0xF0_F0F0);
-/// Paper.
+/// Background.
 pub const WHITE: Colour = hex(0xFF_FFFF);
 /// Colour of missing values.
 pub const NOTHING: Colour = hex(0xB4_B4B4);
 /// The ground.
 pub const GROUND: Colour = hex(0x8C_7B6B);
 
-/// Black, vermillion, blue, green, orange, purple, light blue: those of Okabe and Ito (2008), which
-/// people of all kinds of sight tell apart.
+/// Black, vermillion, blue, green, orange, purple, light blue: the palette of Okabe and Ito (2008), which is safe for
+/// colour-blind readers.
 pub const SERIES: [Colour; 7] = [
     hex(0x00_0000),
     hex(0xD5_5E00),
@@ -33,7 +33,7 @@ pub const SERIES: [Colour; 7] = [
     hex(0x56_B4E9),
 ];
 
-/// A colour by number; they repeat.
+/// A colour by index, cyclically.
 pub fn series(number: usize) -> Colour {
     SERIES[number % SERIES.len()]
 }
@@ -45,7 +45,7 @@ pub const fn hex(code: u32) -> Colour {
 }
 
 impl Colour {
-    /// The colour without any light through it.
+    /// The opaque colour.
     pub(super) fn opaque(self) -> tiny_skia::Color {
         let Self([r, g, b]) = self;
         tiny_skia::Color::from_rgba8(r, g, b, u8::MAX)
@@ -59,13 +59,13 @@ impl fmt::Display for Colour {
     }
 }
 
-/// Colours of the radar maps of the National Weather Service of the United States, from 5 dBZ on in
-/// steps of 5 dBZ: not for all eyes, but what people know.
+/// Colours of the radar maps of the US National Weather Service, from 5 dBZ in steps of 5 dBZ: not safe for colour-blind
+/// readers, but familiar.
 const RADAR: [u32; 15] = [
     0x00_ECEC, 0x01_A0F6, 0x00_00F6, 0x00_FF00, 0x00_C800, 0x00_9000, 0xFF_FF00, 0xE7_C000,
     0xFF_9000, 0xFF_0000, 0xD6_0000, 0xC0_0000, 0xFF_00FF, 0x99_55C9, 0xFD_FDFD,
 ];
-/// The least reflectivity that has a colour, and the width of a class, dBZ.
+/// Lowest reflectivity with a colour, and the width of a class, dBZ.
 const RADAR_STEP: f64 = 5.0;
 
 /// Classes of values, each with a colour.
@@ -77,16 +77,16 @@ pub struct Scale {
     pub bounds: Vec<f64>,
     /// Colours of the classes.
     pub colours: Vec<Colour>,
-    /// Colour of lower values; nothing is drawn where there is none.
+    /// Colour of lower values; `None` for transparent.
     pub below: Option<Colour>,
     /// Colour of higher values.
     pub above: Colour,
-    /// Numbers beside the bounds.
+    /// Labels at the bounds.
     pub labels: Vec<String>,
 }
 
 impl Scale {
-    /// The colour of a value, where it has one.
+    /// The colour of a value; `None` for transparent.
     pub fn colour(&self, value: f64) -> Option<Colour> {
         if value.is_nan() {
             return Some(NOTHING);
@@ -111,11 +111,11 @@ impl Scale {
         }
     }
 
-    /// Amounts from almost nothing to `most` in steps of 1, 2, 5 and their tens, light to dark.
+    /// Amounts from nearly zero to `most` in steps of 1, 2, 5 times powers of ten, light to dark.
     pub fn amounts(name: &str, most: f64) -> Self {
         const CLASSES: i32 = 10;
         let most = if most > 0.0 && most.is_finite() { most } else { 1.0 };
-        // The first number of the row that is not below the largest value.
+        // The first number of the series that is not below the largest value.
         let mut last = (most.log10().floor() as i32) * 3;
         while in_row(last) < most {
             last += 1;
@@ -124,10 +124,9 @@ impl Scale {
         Self::of_bounds(name, bounds, |t| colorous::YELLOW_GREEN_BLUE.eval_continuous(t))
     }
 
-    /// Differences of up to `most` on both sides of nothing, blue below and red above; what lies
-    /// around nothing is white.
+    /// Differences of up to `most`, diverging: blue below zero, red above, white around zero.
     pub fn differences(name: &str, most: f64) -> Self {
-        // Eleven classes, of which the one in the middle is around nothing.
+        // Eleven classes, the middle one around zero.
         const SIDE: i32 = 5;
         let most = if most > 0.0 && most.is_finite() { most } else { 1.0 };
         let step = rounded_up(most / (f64::from(SIDE) + 0.5));
@@ -170,20 +169,20 @@ impl Scale {
     }
 }
 
-/// Number `n` of the row ..., 0.1, 0.2, 0.5, 1, 2, 5, 10, ... of which 1 is number 0.
+/// Element `n` of the series ..., 0.1, 0.2, 0.5, 1, 2, 5, 10, ..., in which 1 is element 0.
 fn in_row(n: i32) -> f64 {
     [1.0, 2.0, 5.0][n.rem_euclid(3) as usize] * 10_f64.powi(n.div_euclid(3))
 }
 
-/// The next of the numbers 1, 2, 4, 6, 8 and their tens, whose halves are round too.
+/// The next of the numbers 1, 2, 4, 6, 8 times powers of ten, whose halves are round too.
 fn rounded_up(x: f64) -> f64 {
     let unit = 10_f64.powi(x.log10().floor() as i32);
     let steps = [1.0, 2.0, 4.0, 6.0, 8.0];
-    // Rounding of a whole number of units is no reason for the next one.
+    // A rounding error must not lead to the next number.
     steps.iter().map(|step| step * unit).find(|&y| y * (1.0 + 1e-12) >= x).unwrap_or(10.0 * unit)
 }
 
-/// A number as short as it can be read, with the sign of print.
+/// A number in its shortest readable form, with a typographic minus sign.
 pub fn short(x: f64) -> String {
     let text = if x == 0.0 {
         "0".to_owned()

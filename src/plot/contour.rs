@@ -1,14 +1,14 @@
-//! Lines of one value through a field on a grid.
+//! Contour lines of a field on a grid.
 
 use std::collections::HashMap;
 
 use ndarray::Array2;
 
-/// The lines on which a field has a value, each a row of places (column, row) in cells from the
-/// centre of the first one. Where a corner of a square has no number, no line crosses it.
+/// Contour lines of a value, each a list of points (column, row) in cells from the centre of the first one. Lines do
+/// not cross squares with a NaN corner.
 ///
-/// Squares between four values are crossed by straight lines (marching squares); where two lines are
-/// possible, the mean of the corners tells which.
+/// Marching squares: lines are straight within a square of four values; in the ambiguous case the mean of the corners
+/// decides.
 pub fn lines(field: &Array2<f64>, value: f64) -> Vec<Vec<[f64; 2]>> {
     let (rows, columns) = field.dim();
     let mut links = Links::default();
@@ -27,7 +27,7 @@ pub fn lines(field: &Array2<f64>, value: f64) -> Vec<Vec<[f64; 2]>> {
                 2 => &[[crossed[0], crossed[1]]],
                 4 => {
                     let is_joined = (values.iter().sum::<f64>() / 4.0 >= value) == is_above[0];
-                    // The first corner is joined to the one across, or stands alone.
+                    // The first corner is connected to the opposite one, or is isolated.
                     if is_joined { &[[0, 1], [2, 3]] } else { &[[0, 3], [1, 2]] }
                 }
                 _ => &[],
@@ -49,14 +49,13 @@ pub fn lines(field: &Array2<f64>, value: f64) -> Vec<Vec<[f64; 2]>> {
     links.chains().iter().map(|chain| chain.iter().map(place).collect()).collect()
 }
 
-/// An edge between two neighbouring values: column and row of the first, and whether the second one
-/// is in the next row.
+/// An edge between two adjacent values: column and row of the first, and `true` if the second one is in the next row.
 type Edge = (usize, usize, bool);
 
-/// Which crossed edges a line joins.
+/// Pairs of crossed edges that lines connect.
 #[derive(Default)]
 struct Links {
-    /// In the order in which they were found, so that the lines are the same every time.
+    /// In the order of the scan, so that the lines are always the same.
     edges: Vec<Edge>,
     joined: HashMap<Edge, Vec<Edge>>,
 }
@@ -69,7 +68,7 @@ impl Links {
         }
     }
 
-    /// Rows of edges, each from an end of a line to the other, or around.
+    /// Chains of edges, each from one end of a line to the other, or closed.
     fn chains(mut self) -> Vec<Vec<Edge>> {
         let mut chains = Vec::new();
         let ends: Vec<Edge> =

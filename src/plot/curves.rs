@@ -9,11 +9,11 @@ use super::colour::{GREY, WHITE};
 pub struct Curve {
     /// Name of the curve; curves of the same name have one place in the legend.
     pub name: String,
-    /// Places x, y; where one is no number, the curve has a gap.
+    /// Points x, y; a NaN makes a gap.
     pub points: Vec<[f64; 2]>,
     /// Stroke of the curve.
     pub stroke: Stroke,
-    /// `true` if its places have dots.
+    /// `true` for dots at the points.
     pub has_dots: bool,
 }
 
@@ -26,9 +26,9 @@ pub struct Panel {
     pub names: [String; 2],
     /// The curves.
     pub curves: Vec<Curve>,
-    /// Axis that zero is on: 0 for x, 1 for y; where there is none, both are logarithmic.
+    /// Axis that must contain zero: 0 for x, 1 for y; `None` for logarithmic axes.
     pub zero_on: Option<usize>,
-    /// Range of x that is given, as for times.
+    /// Fixed range of x, as for times.
     pub x_range: Option<[f64; 2]>,
 }
 
@@ -41,9 +41,9 @@ pub struct Layout {
     pub size: [f64; 2],
 }
 
-/// Between panels side by side: numbers and a name, px.
+/// Space between adjacent panels, for tick labels and a name, px.
 const BESIDE: f64 = 96.0;
-/// Between panels above each other: numbers, a name and a title, px.
+/// Space between panels above each other, for tick labels, a name and a title, px.
 const ABOVE: f64 = 84.0;
 
 /// Draws panels below a title, with one legend.
@@ -58,7 +58,7 @@ pub fn draw(title: &str, below: &[String], panels: &[Panel], layout: Layout) -> 
             entries.push(Entry { name: curve.name.clone(), stroke: curve.stroke });
         }
     }
-    // The legend tells its height when it is drawn, here on a sheet that is thrown away.
+    // The height of the legend is known after drawing it, here on a canvas that is discarded.
     let room = width - LEFT - MARGIN;
     let legend = |picture: &mut Picture| draw_legend(picture, [LEFT, bottom + 8.0], room, &entries);
     let height = bottom + legend(&mut Picture::new(width, bottom, "")) + 8.0;

@@ -1,6 +1,6 @@
-//! A logarithmic axis of whole powers of ten.
+//! A logarithmic axis from one power of ten to another.
 
-/// An axis from the decade below the smallest value to the one above the largest.
+/// An axis from the decade of the smallest value to that of the largest.
 #[derive(Clone, Copy, Debug)]
 pub struct Decades {
     /// Power of ten at its beginning.
@@ -10,7 +10,7 @@ pub struct Decades {
 }
 
 impl Decades {
-    /// That of some values; those that are not positive do not count.
+    /// The axis for given values; those that are not positive are ignored.
     pub fn of(values: impl Iterator<Item = f64>) -> Self {
         let positive = values.filter(|value| *value > 0.0 && value.is_finite());
         let (least, most) =
@@ -22,12 +22,12 @@ impl Decades {
         Self { first, last: (most.log10().ceil() as i32).max(first + 1) }
     }
 
-    /// Place of a value between 0 and 1.
+    /// Position of a value, from 0 to 1.
     pub fn share(self, value: f64) -> f64 {
         (value.log10() - f64::from(self.first)) / f64::from(self.last - self.first)
     }
 
-    /// Values with a line across, and whether each has a number.
+    /// Values with a grid line, and `true` for those with a label.
     pub fn ticks(self) -> Vec<(f64, bool)> {
         let decade = |power: i32| {
             let inner = (2..10).map(move |n| (f64::from(n) * 10_f64.powi(power), false));

@@ -1,17 +1,17 @@
-//! The letters of the pictures: a font inside the program, so that none of the system is needed.
+//! The font of the pictures, embedded in the program, so that no system font is needed.
 
 use ttf_parser::{Face, GlyphId, OutlineBuilder};
 
 static REGULAR: &[u8] = include_bytes!("font/DejaVuSans.ttf");
 static BOLD: &[u8] = include_bytes!("font/DejaVuSans-Bold.ttf");
 
-/// Thickness of letters.
+/// Font weight.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Weight {
-    /// As in a text.
+    /// Regular.
     #[default]
     Regular,
-    /// As in a title.
+    /// Bold.
     Bold,
 }
 
@@ -34,12 +34,12 @@ impl Font {
         Self { face, scale }
     }
 
-    /// The shape of a sign: an empty box where the font does not have it.
+    /// The glyph of a character; an empty box if the font lacks it.
     fn glyph(&self, c: char) -> GlyphId {
         self.face.glyph_index(c).unwrap_or(GlyphId(0))
     }
 
-    /// Distance from a shape to the next one, px.
+    /// Advance width of a glyph, px.
     fn advance(&self, glyph: GlyphId) -> f32 {
         f32::from(self.face.glyph_hor_advance(glyph).unwrap_or(0)) * self.scale
     }
@@ -51,8 +51,7 @@ pub fn width(text: &str, size: f64, weight: Weight) -> f64 {
     text.chars().map(|c| f64::from(font.advance(font.glyph(c)))).sum()
 }
 
-/// Draws the outlines of a line of text that begins at `at`, with y downward. A letter that the font
-/// does not have is an empty box.
+/// Draws the outlines of a line of text that begins at `at`, with y downward. A missing glyph is an empty box.
 pub(super) fn outlines(
     text: &str,
     size: f64,
@@ -70,7 +69,7 @@ pub(super) fn outlines(
     }
 }
 
-/// Puts outlines of letters, in units of the font with y upward, into a path of the picture.
+/// Adds outlines of glyphs, in font units with y upward, to a path of the picture.
 struct Pen<'a> {
     path: &'a mut tiny_skia::PathBuilder,
     x: f32,
@@ -111,7 +110,7 @@ impl OutlineBuilder for Pen<'_> {
     }
 }
 
-/// The beginning of a text that is no wider than `most` px, with an ellipsis where something is cut.
+/// The beginning of a text that is at most `most` px wide, with an ellipsis if it is cut.
 pub fn fitted(text: &str, most: f64, size: f64, weight: Weight) -> String {
     if width(text, size, weight) <= most {
         return text.to_owned();
@@ -131,7 +130,7 @@ pub fn fitted(text: &str, most: f64, size: f64, weight: Weight) -> String {
 mod tests {
     use super::*;
 
-    /// Every sign that pictures write is in both fonts.
+    /// Every character that pictures use is in both fonts.
     #[test]
     fn the_fonts_have_the_signs_of_units() {
         for weight in [Weight::Regular, Weight::Bold] {

@@ -1,4 +1,4 @@
-//! Parallels and meridians of a map with their degrees.
+//! Labelled parallels and meridians of a map.
 
 use ndarray::Array2;
 
@@ -11,20 +11,20 @@ use crate::io::mapping::turn;
 
 /// Colour of parallels and meridians.
 const COLOUR: Colour = hex(0x70_7070);
-/// Lines of each kind, about.
+/// Approximate number of lines of each kind.
 const LINES: usize = 4;
-/// Distances of meridians that divide a turn, degrees; smaller ones are those of any axis.
+/// Spacings of meridians that divide a full turn, degrees; smaller spacings are those of any axis.
 const WIDE: [f64; 5] = [15.0, 30.0, 45.0, 60.0, 90.0];
-/// Distance of meridians around a pole, degrees.
+/// Spacing of meridians around a pole, degrees.
 const AROUND_POLE: f64 = 30.0;
 /// Longitude of the date line, degrees.
 const DATE_LINE: f64 = 180.0;
 
-/// A line of places, (column, row) in cells or on the picture.
+/// A line of points, (column, row) in cells or px on the picture.
 type Line = Vec<[f64; 2]>;
 
-/// Draws parallels and meridians. Shape of latitude and longitude: (ny, nx); `at_cell` takes columns
-/// and rows to places on the picture, and `kept_inside` moves a text so that nothing cuts it.
+/// Draws parallels and meridians. Shape of latitude and longitude: (ny, nx); `at_cell` maps columns and rows to points
+/// on the picture, and `kept_inside` moves a text so that it is not clipped.
 pub(super) fn draw(
     picture: &mut Picture,
     [latitude, longitude]: [&Array2<f64>; 2],
@@ -45,7 +45,7 @@ pub(super) fn draw(
         let step = round_step(extent.north - extent.south, LINES);
         for value in multiples([extent.south, extent.north], step) {
             let pieces = on_picture(contour::lines(latitude, value), &at_cell);
-            // Named where they begin on the left.
+            // Labelled at their left end.
             let first =
                 pieces.iter().flatten().copied().reduce(|a, b| if b[0] < a[0] { b } else { a });
             let name = degrees(value, step, ["S", "N"]);
@@ -55,7 +55,7 @@ pub(super) fn draw(
     let pole = extent.is_around.then(|| at_cell(nearest_to_pole(latitude)));
     for (value, step) in meridians(&extent) {
         let pieces = on_picture(meridian(latitude, longitude, value), &at_cell);
-        // Named below, or where they are farthest from the pole that they start from.
+        // Labelled at the bottom, or at the end that is farthest from their pole.
         let is_before = |a: &[f64; 2], b: &[f64; 2]| match pole {
             Some([x, y]) => (b[0] - x).hypot(b[1] - y) > (a[0] - x).hypot(a[1] - y),
             None => b[1] > a[1],
@@ -72,7 +72,7 @@ fn on_picture(lines: Vec<Line>, at_cell: impl Fn([f64; 2]) -> [f64; 2]) -> Vec<L
     lines.into_iter().map(|line| line.into_iter().map(&at_cell).collect()).collect()
 }
 
-/// Degrees with the letter of their side; the equator, Greenwich and the date line have none.
+/// Degrees with the letter of the hemisphere; the equator, Greenwich and the date line have no letter.
 fn degrees(value: f64, step: f64, [negative, positive]: [&str; 2]) -> String {
     let side = match value {
         0.0 => "",
@@ -83,7 +83,7 @@ fn degrees(value: f64, step: f64, [negative, positive]: [&str; 2]) -> String {
     format!("{}°{side}", number(value.abs(), step))
 }
 
-/// Longitudes of the meridians of a map, each with the distance to the next, degrees.
+/// Longitudes of the meridians of a map, each with the spacing, degrees.
 fn meridians(extent: &Extent) -> Vec<(f64, f64)> {
     let span = extent.east - extent.west;
     if span <= 0.0 {
@@ -97,16 +97,16 @@ fn meridians(extent: &Extent) -> Vec<(f64, f64)> {
         if step > WIDE[0] { wide.unwrap_or(WIDE[WIDE.len() - 1]) } else { step }
     };
     let all = multiples([extent.west, extent.east], step);
-    // Around the Earth the last one is the first.
+    // Around the Earth the last meridian is the first.
     let first = usize::from(extent.is_around);
     all.into_iter().skip(first).map(|value| (value, step)).collect()
 }
 
 /// The lines of one meridian, from pole to pole, in cells.
 ///
-/// In the plane of the equator the meridian λ0 is where cos φ sin(λ - λ0), the distance from its
-/// plane, is 0 on the side of positive cos φ cos(λ - λ0): both are smooth at the date line and at a
-/// pole, where longitude is not.
+/// In the projection onto the plane of the equator the meridian λ0 is where cos φ sin(λ - λ0), the distance from its
+/// plane, is 0 and cos φ cos(λ - λ0) is positive: both are smooth at the date line and at a pole, where longitude is
+/// not.
 fn meridian(latitude: &Array2<f64>, longitude: &Array2<f64>, value: f64) -> Vec<Line> {
     let distance = Array2::from_shape_fn(latitude.dim(), |at| {
         let (sine, cosine) = (longitude[at] - value).to_radians().sin_cos();
@@ -127,7 +127,7 @@ fn nearest_to_pole(latitude: &Array2<f64>) -> [f64; 2] {
 mod tests {
     use super::*;
 
-    /// Longitude and latitude on a plane over the pole, the meridian of 0 downward in the north.
+    /// Longitude and latitude on a plane over the pole, with the meridian of 0 downward in the north.
     fn polar(side: f64) -> [Array2<f64>; 2] {
         let place = |j: usize, i: usize| (0.5 * (i as f64 - 9.3), 0.5 * (j as f64 - 8.6));
         let longitude = Array2::from_shape_fn((18, 20), |(j, i)| {
@@ -141,7 +141,7 @@ mod tests {
         [latitude, longitude]
     }
 
-    /// Meridians around a pole are straight rays: every place on them has their direction.
+    /// Meridians around a pole are straight rays: every point on them has their direction.
     #[test]
     fn meridians_meet_at_the_pole() {
         for side in [1.0, -1.0] {
@@ -163,7 +163,7 @@ mod tests {
         }
     }
 
-    /// Across the date line there is one line where the longitude is 180, and none where it jumps.
+    /// Across the date line there is one line at longitude 180, and none at the jump of longitude.
     #[test]
     fn the_date_line_is_a_meridian_like_others() {
         let latitude = Array2::from_shape_fn((6, 8), |(j, _)| -47.0 + 0.5 * j as f64);

@@ -1,4 +1,4 @@
-//! A field of a horizontal plane as a map.
+//! A map of a horizontal field.
 
 use ndarray::Array2;
 
@@ -7,7 +7,7 @@ use super::canvas::{Anchor, Image, Picture, Stroke, Text};
 use super::colour::{GREY, INK, Scale, WHITE};
 use super::graticule;
 
-/// A map. Places are columns and rows of cells from the centre of the one in the south-west.
+/// A map. Positions are columns and rows of cells from the centre of the south-western one.
 #[derive(Clone, Debug)]
 pub struct Map<'a> {
     /// Title of the map.
@@ -22,20 +22,20 @@ pub struct Map<'a> {
     pub scale: &'a Scale,
     /// Latitude and longitude of the cells, degrees. Shape of each: (ny, nx).
     pub earth: Option<[&'a Array2<f64>; 2]>,
-    /// Ends of a line across the map, where a section is: (i, j) in cells.
+    /// End points of a line across the map, such as that of a section: (i, j) in cells.
     pub line: Option<[[f64; 2]; 2]>,
-    /// Places, (i, j) in cells, with a cross and a name.
+    /// Stations, (i, j) in cells, drawn as a cross with a name.
     pub marks: Vec<([f64; 2], String)>,
-    /// Note in the middle if there is nothing to see.
+    /// Note in the middle of an empty map.
     pub note: Option<String>,
 }
 
 /// Largest and smallest extents of a map, px.
 const MOST: [f64; 2] = [700.0, 560.0];
 const LEAST: [f64; 2] = [260.0, 200.0];
-/// Room beside the bar of colours, px.
+/// Space beside the colour bar, px.
 const GAP: f64 = 20.0;
-/// More squares than these cannot be seen.
+/// Most squares of an image: more cannot be seen.
 const SQUARES: usize = 1400;
 
 /// Draws a map.
@@ -62,7 +62,7 @@ fn frame(map: &Map<'_>) -> Frame {
     Frame { at: [LEFT, TOP], size, x: axis("x, km", x, size[0]), y: axis("y, km", y, size[1]) }
 }
 
-/// The field and all that lies on it, and the lower axis.
+/// The field with all overlays, and the lower axis.
 fn draw_map(picture: &mut Picture, frame: &Frame, map: &Map<'_>) {
     let at_cell =
         |[i, j]: [f64; 2]| frame.place([(i + 0.5) * map.cell[0], (j + 0.5) * map.cell[1]]);
@@ -102,7 +102,7 @@ fn draw_mark(picture: &mut Picture, [x, y]: [f64; 2], name: &str, frame: &Frame)
     picture.text(kept_inside(Text::new([x + 8.0, y - 6.0], name).rimmed(), frame));
 }
 
-/// A text moved so that the frame does not cut it.
+/// A text moved so that the frame does not clip it.
 fn kept_inside(text: Text, frame: &Frame) -> Text {
     const RIM: f64 = 4.0;
     let [left, right, top, bottom] = frame.sides();
@@ -117,8 +117,8 @@ fn kept_inside(text: Text, frame: &Frame) -> Text {
     Text { at: [x, y], ..text }
 }
 
-/// The cells as squares of colour, from north to south; where they are too many, each square has the
-/// value that is farthest from nothing.
+/// The cells as coloured squares, from north to south; if there are too many cells, each square has the value of the
+/// largest magnitude.
 fn image(field: &Array2<f64>, scale: &Scale) -> Image {
     let (ny, nx) = field.dim();
     let step = nx.max(ny).div_ceil(SQUARES);

@@ -1,17 +1,17 @@
 //! Pictures of fields: maps, sections, profiles, soundings and time series, as SVG and as PNG.
 //!
-//! Everything is drawn on one [`canvas`], which knows lines, areas, texts and images, with a font
-//! inside the program. A picture gets its numbers; it reads no file. Colours are told apart by people
-//! of all kinds of sight, but for those of radar maps, which are what people know.
+//! Everything is drawn on one [`canvas`] of lines, areas, texts and images, with an embedded font. Pictures are drawn
+//! from numbers in memory; this module reads no files. Colours are safe for colour-blind readers, except those of radar
+//! maps, which are the familiar ones.
 //!
 //! # Decisions
 //!
-//! **Pictures are drawn on one canvas** (`canvas`). It has lines, areas, texts, images and windows, from which `svg`
-//! and `png` make files. Two small libraries draw the pixels (`tiny-skia`) and read the outlines of letters
-//! (`ttf-parser`); libraries that draw whole charts depend on an unmaintained font stack. Letters are measured with the
-//! font inside the program, so that nothing overlaps; in SVG they stay texts. `io/wrf/album` reads every variable that
-//! can be drawn, values that are not numbers included, and `cli/plot` connects both. The pages of `--report`
-//! (`cli/report_page`) use the figures of `--json`.
+//! **Pictures are drawn on one canvas** (`canvas`). It has lines, areas, texts, images and clipping groups, from which
+//! `svg` and `png` make files. Two small libraries draw the pixels (`tiny-skia`) and read the outlines of glyphs
+//! (`ttf-parser`); libraries for whole charts depend on an unmaintained font stack. Texts are measured with the
+//! embedded font, so that nothing overlaps; in SVG they stay texts. `io/wrf/album` reads every variable that can be
+//! drawn, with NaN for invalid values, and `cli/plot` connects both. The pages of `--report` (`cli/report_page`) use
+//! the data of `--json`.
 
 pub mod axes;
 pub mod bars;

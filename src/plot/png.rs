@@ -9,15 +9,15 @@ use super::canvas::{Anchor, Image, Item, Picture, Place, Stroke, Text};
 use super::colour::{Colour, WHITE};
 use super::font;
 
-/// Width of the rim of a text, px.
+/// Width of the halo of a text, px.
 const RIM: f64 = 3.0;
 
 impl Picture {
-    /// The picture as PNG, `scale` pixels for a px of its size.
+    /// The picture as PNG, with `scale` pixels for each px.
     ///
     /// # Panics
     ///
-    /// If it has no extent at all.
+    /// When its size is zero.
     pub fn png(&self, scale: f64) -> Vec<u8> {
         let [width, height] = self.size().map(|length| (length * scale).round() as u32);
         let mut pixels = Pixmap::new(width, height).expect("a picture has an extent");
@@ -33,7 +33,7 @@ fn encoded(pixels: &Pixmap) -> Vec<u8> {
     pixels.encode_png().expect("pixels in memory become a PNG")
 }
 
-/// An image as PNG, a pixel for each of its squares.
+/// An image as PNG, with a pixel for each square.
 pub(super) fn of_image(image: &Image) -> Vec<u8> {
     encoded(&pixels(image))
 }
@@ -43,7 +43,7 @@ fn pixels(image: &Image) -> Pixmap {
     let mut pixels = Pixmap::new(columns, rows).expect("an image has squares");
     for (pixel, colour) in pixels.pixels_mut().iter_mut().zip(&image.colours) {
         if let Some(Colour([r, g, b])) = *colour {
-            // Opaque, so that it is premultiplied already.
+            // Opaque, so premultiplication changes nothing.
             *pixel = PremultipliedColorU8::from_rgba(r, g, b, u8::MAX).expect("opaque");
         }
     }

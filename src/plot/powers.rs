@@ -1,4 +1,4 @@
-//! Curves side by side on logarithmic axes, with the bounds that they cannot cross.
+//! Curves on doubly logarithmic axes, with the bounds that they cannot cross.
 
 use super::axes::draw_title;
 use super::canvas::{Anchor, Picture, Place, Stroke, Text};
@@ -8,20 +8,20 @@ use super::decades::Decades;
 /// Style of a series.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Style {
-    /// A line with marks; the number tells the colour and the mark.
+    /// A line with marks; the number selects colour and mark.
     Measured(usize),
-    /// A dashed line without marks; the number tells the dashes.
+    /// A dashed line without marks; the number selects the dashes.
     Bound(usize),
 }
 
 /// One curve.
 #[derive(Clone, Debug)]
 pub struct Series {
-    /// Its name; series of the same name have one place in the legend.
+    /// Name of the series; series of the same name share a legend entry.
     pub name: String,
     /// Style of the series.
     pub style: Style,
-    /// Places x, y, by x.
+    /// Points x, y, in order of x.
     pub points: Vec<[f64; 2]>,
 }
 
@@ -41,7 +41,7 @@ const GAP: f64 = 34.0;
 const BELOW: f64 = 56.0;
 const RIGHT: f64 = 24.0;
 const LEGEND_LINE: f64 = 20.0;
-/// Room for a name in the legend.
+/// Width for a name in the legend.
 const LEGEND_COLUMN: f64 = 366.0;
 /// Dashes of the bounds.
 const DASHES: [&[f64]; 3] = [&[7.0, 4.0], &[2.0, 3.0], &[10.0, 3.0, 2.0, 3.0]];
@@ -51,7 +51,7 @@ const MARK: f64 = 4.0;
 /// The axes of all panels.
 #[derive(Clone, Copy)]
 struct Axes {
-    /// Powers of two at both ends.
+    /// Exponents of two at both ends.
     x: [f64; 2],
     y: Decades,
     left: f64,
@@ -65,8 +65,8 @@ impl Axes {
     }
 }
 
-/// Panels that share both axes, with a title, a line below it, and the names of the axes. x grows
-/// by powers of two, y by powers of ten.
+/// Panels with common axes, a title, a line below it, and the names of the axes. x is labelled at powers of two, y at
+/// powers of ten.
 pub fn lines([title, below]: [&str; 2], [x_name, y_name]: [&str; 2], panels: &[Panel]) -> Picture {
     let all = || panels.iter().flat_map(|panel| &panel.series);
     let points = || all().flat_map(|series| &series.points);
@@ -133,7 +133,7 @@ fn draw_axes(picture: &mut Picture, axes: Axes, has_labels: bool) {
         }
     }
     let [first, last] = axes.x.map(|power| power as i32);
-    // A label every second power where there are many.
+    // Every second power is labelled if there are many.
     let apart = if last - first > 8 { 2 } else { 1 };
     for power in first..=last {
         let [x, _] = axes.at([f64::from(power).exp2(), 10_f64.powi(axes.y.first)]);
@@ -164,7 +164,7 @@ fn draw(picture: &mut Picture, axes: Axes, series: &Series) {
     }
 }
 
-/// A disc, a square, a triangle, a diamond, a triangle on its head, a cross, a ring.
+/// A disc, a square, a triangle, a diamond, an inverted triangle, a cross, a ring.
 fn mark(picture: &mut Picture, [x, y]: Place, number: usize) {
     let (fill, m) = (series(number), MARK);
     let polygon = |picture: &mut Picture, corners: &[[f64; 2]]| {

@@ -1,4 +1,4 @@
-//! A vertical section: a field in colours, lines of others, and the wind within the section.
+//! A vertical cross section: a field in colours, contour lines of others, and the wind in its plane.
 
 use ndarray::Array2;
 
@@ -9,22 +9,22 @@ use super::canvas::{Anchor, Image, Picture, Place, Stroke, Text};
 use super::colour::{Colour, GREY, GROUND, INK, Scale};
 use super::contour;
 
-/// Lines through a field, one for each value.
+/// Contour lines of a field.
 #[derive(Clone, Debug)]
 pub struct Lines<'a> {
     /// Name of the lines, with units, for the legend.
     pub name: String,
     /// The field, in the units of its name. Shape: (heights, places).
     pub field: &'a Array2<f64>,
-    /// Values, in the same units, and how wide their lines are, px.
+    /// Contour values, in the same units, and widths of their lines, px.
     pub values: Vec<(f64, f64)>,
     /// Colour and dashes.
     pub stroke: Stroke,
-    /// `true` if the values are written beside the lines.
+    /// `true` for labels on the lines.
     pub has_numbers: bool,
 }
 
-/// Wind within the section.
+/// Wind in the plane of the section.
 #[derive(Clone, Debug)]
 pub struct Wind<'a> {
     /// Along the section, m s⁻¹. Shape: (heights, places).
@@ -42,15 +42,15 @@ pub struct Panel<'a> {
     pub field: &'a Array2<f64>,
     /// Its colours.
     pub scale: Scale,
-    /// Lines on it.
+    /// Contour lines.
     pub lines: Vec<Lines<'a>>,
-    /// Arrows on it.
+    /// Wind arrows.
     pub wind: Option<Wind<'a>>,
-    /// Note if nothing has a colour.
+    /// Note for an empty panel.
     pub note: Option<String>,
 }
 
-/// A section. Fields have equal distances between their places and between their heights.
+/// A section. Fields are equidistant along the section and in height.
 #[derive(Clone, Debug)]
 pub struct Section<'a> {
     /// Title of the section.
@@ -59,17 +59,17 @@ pub struct Section<'a> {
     pub below: Vec<String>,
     /// Length, km.
     pub length: f64,
-    /// Height of its upper side, km.
+    /// Height of its upper edge, km.
     pub top: f64,
-    /// Height of the ground, km, at equal distances from end to end.
+    /// Terrain height, km, at equal distances from end to end.
     pub ground: Vec<f64>,
-    /// One above the other.
+    /// Panels, one above the other.
     pub panels: Vec<Panel<'a>>,
 }
 
 const SIZE: [f64; 2] = [700.0, 300.0];
 const GAP: f64 = 20.0;
-/// Between two panels: a legend and a title, px.
+/// Space between two panels, for a legend and a title, px.
 const BETWEEN: f64 = 76.0;
 
 /// Draws a section.
@@ -117,7 +117,7 @@ fn draw_panel(picture: &mut Picture, frame: &Frame, panel: &Panel<'_>, section: 
     let (rows, columns) = panel.field.dim();
     let colours = (0..rows * columns).map(|n| {
         let value = panel.field[[rows - 1 - n / columns, n % columns]];
-        // Above the uppermost layer there is no number and nothing to tell.
+        // Above the uppermost layer there are no values, and none are drawn.
         if value.is_nan() { None } else { panel.scale.colour(value) }
     });
     let image = Image { extent: [columns, rows], colours: colours.collect() };
@@ -163,14 +163,14 @@ fn draw_ground(picture: &mut Picture, frame: &Frame, section: &Section<'_>) {
     picture.area(&area, GROUND);
 }
 
-/// Lines of values; returns the numbers beside them.
+/// Contour lines; returns their labels.
 fn draw_lines(
     picture: &mut Picture,
     lines: &Lines<'_>,
     at_node: &impl Fn(Place) -> Place,
     frame: &Frame,
 ) -> Vec<Text> {
-    /// A shorter line has no number, px.
+    /// Lines shorter than this have no label, px.
     const LEAST: f64 = 90.0;
     let mut labels: Vec<Text> = Vec::new();
     for &(value, width) in &lines.values {
@@ -183,7 +183,7 @@ fn draw_lines(
         }
         let longest = pieces.iter().max_by(|a, b| length(a).total_cmp(&length(b)));
         if let Some(line) = longest.filter(|line| lines.has_numbers && length(line) > LEAST) {
-            // The numbers of neighbouring lines stand at different places along them.
+            // Labels of adjacent lines are at different positions.
             let share = 0.15 + 0.7 * ((labels.len() * 3) % 7) as f64 / 6.0;
             let [x, y] = line[((line.len() - 1) as f64 * share) as usize];
             let text = format!("{value}").replace('-', "−");
@@ -211,14 +211,14 @@ fn length(line: &[Place]) -> f64 {
 /// Colour of the arrows.
 const ARROWS: Colour = INK;
 
-/// Arrows that show where the air goes on the picture, both components by the scale of their axis, and
-/// one for comparison.
+/// Arrows in the direction of the motion on the picture, with each component in the scale of its axis, and a reference
+/// arrow.
 fn draw_wind(picture: &mut Picture, frame: &Frame, wind: &Wind<'_>, section: &Section<'_>) {
-    /// Arrows from end to end and from the ground to the top.
+    /// Numbers of arrows from end to end and from the ground to the top.
     const ARROWS_ALONG: usize = 26;
     const ARROWS_UP: usize = 11;
     let (rows, columns) = wind.along.dim();
-    // px that air moves in a second.
+    // Speed of the air on the picture, px in a second.
     let scales = [frame.size[0] / (section.length * 1e3), frame.size[1] / (section.top * 1e3)];
     let node = |n: usize, count: usize, of: usize| ((2 * n + 1) * of / (2 * count)).min(of - 1);
     let mut arrows = Vec::new();
@@ -238,7 +238,7 @@ fn draw_wind(picture: &mut Picture, frame: &Frame, wind: &Wind<'_>, section: &Se
     if fastest <= 0.0 {
         return;
     }
-    // The fastest air moves nearly as far as the next arrow.
+    // The longest arrow nearly reaches the next one.
     let time = 0.85 * frame.size[0] / ARROWS_ALONG as f64 / fastest;
     for ([x, y], [dx, dy], _) in &arrows {
         picture.arrow([*x, *y], [x + time * dx, y + time * dy], Stroke::solid(ARROWS, 1.0));

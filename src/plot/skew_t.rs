@@ -8,27 +8,27 @@ use crate::diagnostics::sounding::{Parcel, Sounding, dew_point, dry_ascent, satu
 
 const FREEZING: f64 = <f64 as Constants>::FREEZING;
 const SIZE: [f64; 2] = [560.0, 600.0];
-/// Pressure at the lower and at the upper side, Pa.
+/// Pressures at the lower and at the upper edge, Pa.
 const PRESSURE: [f64; 2] = [1.05e5, 1e4];
-/// Temperatures at the lower side, degrees Celsius.
+/// Temperatures at the lower edge, degrees Celsius.
 const TEMPERATURE: [f64; 2] = [-40.0, 45.0];
-/// Pressures with a number, hPa.
+/// Labelled pressures, hPa.
 const PRESSURES: [u32; 11] = [1000, 850, 700, 600, 500, 400, 300, 250, 200, 150, 100];
-/// Mixing ratios with a line, g kg⁻¹, and how far up these are drawn, Pa.
+/// Labelled mixing ratios, g kg⁻¹, and the pressure at which their lines end, Pa.
 const RATIOS: [f64; 9] = [0.4, 1.0, 2.0, 4.0, 7.0, 10.0, 16.0, 24.0, 32.0];
 const RATIOS_TO: f64 = 5.5e4;
-/// Parts of a line from below to above.
+/// Segments of a line from bottom to top.
 const PARTS: usize = 70;
 
 const DRY: Colour = hex(0xE8_C8A0);
 const MOIST: Colour = hex(0xB8_D4B8);
 const RATIO: Colour = hex(0xC4_C4E4);
 
-/// Room for the barbs of the wind, px.
+/// Width for wind barbs, px.
 const BARBS: f64 = 66.0;
 
-/// Draws a sounding, and the air of its lowest layer on its way up; in the southern hemisphere barbs
-/// stand on the other side of their staff.
+/// Draws a sounding, and the ascent of a parcel from its lowest layer; in the southern hemisphere barbs are on the
+/// other side of the staff.
 pub fn draw(
     title: &str,
     below: &[String],
@@ -54,7 +54,7 @@ pub fn draw(
     };
     let place = |p: f64, t: f64| {
         let [x, y] = frame.place([t - FREEZING, p]);
-        // Isotherms lean to the right by half a right angle.
+        // Isotherms are inclined to the right by 45 degrees.
         [x + frame.at[1] + SIZE[1] - y, y]
     };
     picture.within(frame.at, frame.size, |picture| {
@@ -92,7 +92,7 @@ const fn series_blue() -> Colour {
     super::colour::SERIES[2]
 }
 
-/// Pressures from the lower side up to `top`.
+/// Pressures from the lower edge up to `top`.
 fn levels(top: f64) -> impl Iterator<Item = f64> {
     let ratio = (top / PRESSURE[0]).ln();
     (0..=PARTS).map(move |n| PRESSURE[0] * (ratio * n as f64 / PARTS as f64).exp())
@@ -102,7 +102,7 @@ fn draw_background(picture: &mut Picture, place: &impl Fn(f64, f64) -> Place) {
     let faint = Stroke::solid(FAINT, 1.0);
     for hpa in PRESSURES {
         let p = f64::from(hpa) * 100.0;
-        // From far left to far right, across the window.
+        // From far left to far right; clipped by the frame.
         let [_, y] = place(p, FREEZING);
         picture.line(&[[0.0, y], [LEFT + SIZE[0], y]], faint);
     }
@@ -161,7 +161,7 @@ fn draw_sounding(
     picture.lines(vec![line(&sounding.t)], red, Some("temperature"));
 }
 
-/// Barbs of the wind beside the diagram, no nearer to each other than can be read.
+/// Wind barbs beside the diagram, spaced so that they can be read.
 fn draw_wind(
     picture: &mut Picture,
     frame: &Frame,
@@ -182,8 +182,8 @@ fn draw_wind(
     }
 }
 
-/// A staff that points to where the wind comes from, eastward u and northward v, with a flag for 25 m s⁻¹ (50 kn), a long barb for 5
-/// and a short one for 2.5 m s⁻¹.
+/// A wind barb for eastward u and northward v: the staff points to the origin of the wind, with a flag for 25 m s⁻¹ (50
+/// kn), a long barb for 5 and a short one for 2.5 m s⁻¹.
 fn draw_barb(picture: &mut Picture, [x, y]: Place, [u, v]: [f64; 2], is_southern: bool) {
     const STAFF: f64 = 26.0;
     const SPACE: f64 = 4.5;
@@ -194,13 +194,13 @@ fn draw_barb(picture: &mut Picture, [x, y]: Place, [u, v]: [f64; 2], is_southern
         picture.circle([x, y], 3.0, None, Some(ink));
         return;
     }
-    // Upwind on the picture, where y grows downward, and the side of low pressure: to the left, seen
-    // along the wind, in the north, and to the right in the south.
+    // Unit vectors on the picture, where y is downward: upwind, and toward low pressure, which is to the left along the
+    // wind in the northern hemisphere and to the right in the southern.
     let [ex, ey] = [-u / speed, v / speed];
     let [sx, sy] = if is_southern { [ey, -ex] } else { [-ey, ex] };
     let along = |s: f64, side: f64| [x + s * ex + side * sx, y + s * ey + side * sy];
     picture.line(&[[x, y], along(STAFF, 0.0)], ink);
-    // No staff has room for more; air that fast is an error of its file.
+    // A staff has no room for more; such a wind is an error of its file.
     let mut halves = (speed / 2.5).round().min(60.0) as u32;
     let mut s = STAFF;
     while halves >= 10 {
@@ -212,7 +212,7 @@ fn draw_barb(picture: &mut Picture, [x, y]: Place, [u, v]: [f64; 2], is_southern
         (halves, s) = (halves - 2, s - SPACE);
     }
     if halves == 1 {
-        // A short barb does not stand at the very end.
+        // A single short barb is not at the very end of the staff.
         let s = if s == STAFF { s - SPACE } else { s };
         picture.line(&[along(s, 0.0), along(s + 0.2 * BARB, 0.5 * BARB)], ink);
     }

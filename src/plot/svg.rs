@@ -1,4 +1,4 @@
-//! Pictures as SVG. Texts stay texts; a browser without the font takes one of about its width.
+//! Pictures as SVG. Texts stay texts; a browser without the font uses one of similar width.
 
 use std::fmt::Write;
 
@@ -10,12 +10,12 @@ use super::colour::Colour;
 use super::font::Weight;
 use super::png;
 
-/// The font of the pictures, and similar ones elsewhere.
+/// The font of the pictures, and similar ones as fallback.
 const FONTS: &str = "DejaVu Sans, Verdana, Bitstream Vera Sans, Helvetica, Arial, sans-serif";
 
 impl Picture {
-    /// The picture as SVG. `id` begins the names inside it, which are those of a whole page where
-    /// several pictures stand in one.
+    /// The picture as SVG. `id` is the prefix of the ids inside it, which must be unique in a page with several
+    /// pictures.
     pub fn svg(&self, id: &str) -> String {
         let [width, height] = self.size();
         let mut writer = Writer { svg: String::new(), id, windows: 0 };
@@ -158,7 +158,7 @@ pub fn escaped(text: &str) -> String {
             '<' => safe.push_str("&lt;"),
             '>' => safe.push_str("&gt;"),
             '"' => safe.push_str("&quot;"),
-            // XML has no place for them.
+            // XML does not allow these characters.
             c if c.is_control() || matches!(c, '\u{FFFE}' | '\u{FFFF}') => safe.push(' '),
             c => safe.push(c),
         }

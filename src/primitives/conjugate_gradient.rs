@@ -1,14 +1,14 @@
 //! The method of conjugate gradients for symmetric positive definite systems.
 //!
-//! Sums have an order that a device can keep as well: [`SUMMED`] products side by side, by halves, and the sums of all
-//! these in the same way. So the bits of a solution depend neither on the threads nor on the backend.
+//! Sums have an order that a device can follow too: the [`SUMMED`] products of a group are added by halves, and the
+//! sums of the groups likewise. So the bits of a solution depend neither on the threads nor on the backend.
 //!
 //! # Decisions
 //!
-//! **The solver of the projection runs where the run computes, with the same bits.** The backend provides the solver.
-//! The CPU adds in the order of a block of threads, 256 products by halves, and the device rounds products and sums one
-//! by one. So CPU and GPU start from the same winds, whichever made them. On the device an iteration is two kernels
-//! whose intermediate values stay there, and 20 iterations are a graph, after which the host reads one word.
+//! **The solver of the projection runs on the backend of the run, with the same bits on both.** The CPU adds in the
+//! order of a block of threads (256 products by halves), and the device rounds products and sums separately. So CPU and
+//! GPU start from the same winds. On the device an iteration is two kernels whose intermediate values stay there; a
+//! graph has 20 iterations, after which the host reads one word.
 
 use std::fmt;
 
@@ -17,10 +17,10 @@ use rayon::prelude::*;
 use super::csr::Csr;
 use crate::error::Result;
 
-/// Rows whose products are added up by halves.
+/// Rows of a group, whose products are added by halves.
 pub const SUMMED: usize = 256;
 
-/// Groups of [`SUMMED`] rows that one thread handles on its own.
+/// Fewest groups that a thread takes.
 const GROUPS: usize = 64;
 
 /// Result of a solver.
@@ -28,17 +28,17 @@ const GROUPS: usize = 64;
 pub struct Solution {
     /// The approximate solution, one number for each row of the matrix.
     pub x: Vec<f64>,
-    /// Products with the matrix that it took.
+    /// Number of products with the matrix.
     pub iterations: usize,
-    /// `true` if every residual came within its limit.
+    /// `true` if every residual is within its limit.
     pub converged: bool,
 }
 
-/// Solver of linear systems: the processors here or a device.
+/// Solver of linear systems, on the CPU or on a device.
 pub trait Solver: fmt::Debug + Send + Sync {
     /// Solves `A x = b` until `|b - A x| <= limit` holds in every row, or with `most` iterations.
     ///
-    /// It has the result of [`solve`], bit for bit.
+    /// The result equals that of [`solve`] bit for bit.
     ///
     /// # Errors
     ///
@@ -50,7 +50,7 @@ pub trait Solver: fmt::Debug + Send + Sync {
     fn solve(&self, matrix: &Csr<f64>, b: &[f64], limit: &[f64], most: usize) -> Result<Solution>;
 }
 
-/// The processors here.
+/// The solver on the CPU.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct OnCpu;
 
@@ -62,11 +62,10 @@ impl Solver for OnCpu {
 
 /// Solves `A x = b` until `|b - A x| <= limit` holds in every row, from `x = 0`.
 ///
-/// Each row is scaled by its diagonal entry (Jacobi preconditioning). A singular matrix that is
-/// positive but for the kernel, as that of a Poisson problem without boundary, is admitted when
-/// b lies in its range; x is then determined up to the kernel. The residual is the one that the
-/// recurrence carries, which may part from `b - A x` by rounding: whoever depends on the limit
-/// checks.
+/// Each row is scaled by its diagonal entry (Jacobi preconditioning). A singular matrix that is positive except on its
+/// kernel, as in a Poisson problem without boundary, is admitted if b is in its range; x is then determined up to the
+/// kernel. The residual is that of the recurrence, which may differ from `b - A x` by rounding: a caller that depends
+/// on the limit must check it.
 ///
 /// Source: Hestenes, Stiefel 1952, J. Res. Natl. Bur. Stand. 49, 409-436.
 ///
@@ -75,19 +74,19 @@ impl Solver for OnCpu {
 /// When the matrix is not square or a vector has another length.
 pub fn solve(matrix: &Csr<f64>, b: &[f64], limit: &[f64], most: usize) -> Solution {
     check_lengths(matrix, b, limit);
-    // Among the threads of the pool, those of a small system lose no time asking for others.
+    // Inside the thread pool, so that the loops of a small system need not enter it each time.
     rayon::scope(|_| descend(Descent::new(matrix, b, limit), most))
 }
 
-/// Panics where the parts of a system do not fit.
+/// Panics if the lengths of matrix and vectors do not agree.
 pub(crate) fn check_lengths(matrix: &Csr<f64>, b: &[f64], limit: &[f64]) {
     let n = b.len();
     assert_eq!([matrix.rows(), matrix.columns(), limit.len()], [n; 3], "lengths of the system");
 }
 
-/// Factors of the residuals: reciprocals of the diagonal.
+/// Preconditioner: reciprocals of the diagonal.
 ///
-/// A row without diagonal is empty in a matrix of this kind, and its residual is not scaled.
+/// A row without diagonal entry is empty in a matrix of this kind; its residual is not scaled.
 pub(crate) fn preconditioner(matrix: &Csr<f64>) -> Vec<f64> {
     matrix.diagonal().iter().map(|&d| if d > 0.0 { 1.0 / d } else { 0.0 }).collect()
 }
@@ -99,7 +98,7 @@ fn descend(mut descent: Descent<'_>, most: usize) -> Solution {
     while !is_within {
         let curvature = descent.product(keep);
         iterations += 1;
-        // Not positive: nothing left to descend, or the matrix is not positive definite.
+        // Not positive: the residual is zero, or the matrix is not positive definite.
         if iterations > most || curvature.is_nan() || curvature <= 0.0 {
             return Solution { x: descent.x, iterations, converged: false };
         }
@@ -110,7 +109,7 @@ fn descend(mut descent: Descent<'_>, most: usize) -> Solution {
     Solution { x: descent.x, iterations, converged: true }
 }
 
-/// A system and how far it is solved.
+/// A system and the state of its iteration.
 struct Descent<'a> {
     matrix: &'a Csr<f64>,
     inverse: Vec<f64>,
@@ -124,7 +123,7 @@ struct Descent<'a> {
     direction: Vec<f64>,
     /// The matrix times the direction.
     product: Vec<f64>,
-    /// One sum for each group of rows.
+    /// Partial sums, one for each group of rows.
     sums: Vec<f64>,
 }
 
@@ -144,8 +143,8 @@ impl<'a> Descent<'a> {
         }
     }
 
-    /// Turns to the direction of the scaled residual, with a part of the one before, and multiplies
-    /// it; returns the product of both, the curvature.
+    /// Updates the search direction to the scaled residual plus `keep` times the old direction, and multiplies it by
+    /// the matrix; returns the curvature, the scalar product of both.
     fn product(&mut self, keep: f64) -> f64 {
         let Self { matrix, scaled, direction, product, sums, .. } = self;
         let groups = direction.par_chunks_mut(SUMMED).zip(scaled.par_chunks(SUMMED));
@@ -164,8 +163,8 @@ impl<'a> Descent<'a> {
         total(sums)
     }
 
-    /// Moves x along the direction; returns the product of the residual with the scaled one, and
-    /// whether all residuals are within their limits.
+    /// Moves x by `length` along the direction; returns the scalar product of the residual with the scaled residual,
+    /// and `true` if all residuals are within their limits.
     fn update(&mut self, length: f64) -> (f64, bool) {
         let Self { inverse, limit, x, residual, scaled, direction, product, sums, .. } = self;
         let groups = x
@@ -195,8 +194,7 @@ impl<'a> Descent<'a> {
     }
 }
 
-/// The sum of some terms: term n goes to lane n mod [`SUMMED`], and the lanes are added up by
-/// halves, the upper half to the lower one.
+/// Sum of at most [`SUMMED`] terms by halves: the upper half is added to the lower one until one is left.
 fn halved(terms: impl Iterator<Item = f64>) -> f64 {
     let mut lanes = [0.0; SUMMED];
     for (lane, term) in lanes.iter_mut().zip(terms) {

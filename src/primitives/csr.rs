@@ -1,4 +1,4 @@
-//! Sparse matrices that store, row after row, the columns and values of their entries.
+//! Sparse matrices in compressed sparse rows (CSR).
 
 use std::ops::Range;
 use std::path::Path;
@@ -8,10 +8,10 @@ use rayon::prelude::*;
 use crate::error::{Error, Result};
 use crate::real::Real;
 
-/// Rows that one thread handles on its own.
+/// Fewest rows that a thread takes.
 const BLOCK: usize = 512;
 
-/// Entries from which it pays to ask other threads for help.
+/// Entries from which on several threads are faster.
 const PARALLEL_ENTRIES: usize = 1 << 16;
 
 /// A matrix in compressed sparse rows.
@@ -26,7 +26,7 @@ pub struct Csr<R> {
 }
 
 impl<R: Real> Csr<R> {
-    /// A matrix of the given arrays, checked.
+    /// A matrix from its arrays, which are checked.
     ///
     /// `starts` has one entry more than there are rows, from 0 to the number of entries;
     /// `column_of` and `values` hold the entries, each row in rising order of its columns.
@@ -83,8 +83,8 @@ impl<R: Real> Csr<R> {
         Ok(matrix)
     }
 
-    /// A matrix of (row, column, value) triplets in any order; those of one place are added up,
-    /// in double precision and in the order in which they come.
+    /// A matrix of (row, column, value) triplets in any order. Triplets for the same entry are added, in double
+    /// precision and in their order.
     ///
     /// # Errors
     ///
@@ -106,7 +106,7 @@ impl<R: Real> Csr<R> {
         for row in 0..rows {
             ends[row + 1] += ends[row];
         }
-        // Triplets go to their rows in order; `ends` moves from the start of a row to its end.
+        // Triplets go to their rows in order; `ends[row]` moves from the start of the row to its end.
         let mut sorted = vec![(0, 0.0); triplets.len()];
         for &(row, column, value) in triplets {
             sorted[ends[row]] = (column, value.f64());
@@ -196,19 +196,18 @@ impl<R: Real> Csr<R> {
         self.multiply_rows(0, x, y);
     }
 
-    /// The products with several vectors that stand one after the other, `y = A x` for each; the bits
-    /// are those of [`Csr::multiply`].
+    /// Products with several contiguous vectors, `y = A x` for each; the bits are those of [`Csr::multiply`].
     ///
     /// # Panics
     ///
-    /// When the vectors do not have the lengths of as many rows and as many columns.
+    /// When the lengths are not equal multiples of those of a row and of a column.
     pub fn multiply_several(&self, x: &[R], y: &mut [R], vectors: usize) {
         let (rows, columns) = (self.rows(), self.columns);
         assert_eq!([x.len(), y.len()], [columns * vectors, rows * vectors], "{vectors} vectors");
         if rows == 0 {
             return;
         }
-        // Blocks of rows of all vectors, so that few long vectors and many short ones are shared out.
+        // The unit of work is a block of rows of one vector, so that few long and many short vectors are balanced.
         let is_small = self.nonzeros() * vectors < PARALLEL_ENTRIES;
         let block = |(number, y): (usize, &mut [R])| {
             let blocks = rows.div_ceil(BLOCK);
@@ -228,7 +227,7 @@ impl<R: Real> Csr<R> {
     ///
     /// # Errors
     ///
-    /// [`Error::Input`] when there are more rows than column indices of 32 bits can tell apart.
+    /// [`Error::Input`] when 32-bit column indices cannot hold the number of rows.
     pub fn transposed(&self) -> Result<Self> {
         let rows = self.rows();
         if u32::try_from(rows).is_err() {
@@ -241,7 +240,7 @@ impl<R: Real> Csr<R> {
         for column in 0..self.columns {
             starts[column + 1] += starts[column];
         }
-        // Rows come in their order, and so do the columns of what they become.
+        // Rows are visited in order, so the columns of each transposed row are in order.
         let mut next = starts.clone();
         let mut column_of = vec![0; self.nonzeros()];
         let mut values = vec![R::ZERO; self.nonzeros()];
@@ -257,8 +256,8 @@ impl<R: Real> Csr<R> {
 
     /// The product of the transposed matrix and a vector, `y = Aᵀ x`, on the calling thread.
     ///
-    /// Each entry of `y` is summed in the order of the rows. Where many products are wanted, make the
-    /// matrix [`Csr::transposed`] once: it multiplies on all threads.
+    /// Each entry of `y` is summed in the order of the rows. For many products, compute [`Csr::transposed`] once: it
+    /// multiplies on all threads.
     ///
     /// # Panics
     ///
@@ -273,7 +272,7 @@ impl<R: Real> Csr<R> {
         }
     }
 
-    /// The rows of the product from `first` on, as many as `y` takes.
+    /// Rows of the product from `first` on, as many as `y` has elements.
     pub(super) fn multiply_rows(&self, first: usize, x: &[R], y: &mut [R]) {
         for (y, row) in y.iter_mut().zip(first..) {
             let entries = self.entries_of(row);

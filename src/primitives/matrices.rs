@@ -1,8 +1,8 @@
-//! Sparse matrices of the kinds that weather models have, of any size, to measure products with.
+//! Sparse matrices of the kinds that weather models use, of any size, for measuring products.
 //!
-//! Values and vectors are small multiples of powers of two: all sums of their products are exact, in
-//! any order and in both precisions, so that every correct product has the same bits. The peers
-//! have them from `validation/peers/matrices.h`, and a test sees to it that they are the same.
+//! Values and vectors are small multiples of powers of two: all sums of their products are exact, in any order and in
+//! both precisions, so that every correct product has the same bits. The programs in `validation/peers` define the same
+//! matrices in `matrices.h`, and a test compares the two.
 
 use super::csr::Csr;
 use crate::error::Result;
@@ -13,19 +13,19 @@ use crate::real::Real;
 pub enum Kind {
     /// Bilinear interpolation from a square grid to a finer one: four entries a row.
     Interpolation,
-    /// Each cell of a box and the six that it shares a face with.
+    /// Each cell of a box and the six cells that share a face with it.
     SevenPoint,
-    /// Each cell of a box and the 26 around it.
+    /// Each cell of a box and the 26 cells around it.
     TwentySevenPoint,
-    /// One row in 64 has 256 entries, far apart; all others have three.
+    /// One row in 64 has 256 entries, far apart; the others have three.
     Skewed,
 }
 
-/// A long row of the skewed matrix comes once in so many rows.
+/// Rows between two long rows of the skewed matrix.
 const PERIOD: usize = 64;
-/// Entries of a long row and of the others.
+/// Entries of a long row and of another row.
 const ENTRIES: [usize; 2] = [256, 3];
-/// By how much the columns of a long row differ.
+/// Distance between the columns of a long row.
 const APART: usize = 37;
 
 impl Kind {
@@ -43,11 +43,11 @@ impl Kind {
         }
     }
 
-    /// The matrix in the size in which speeds are compared: 2 or 4 Mi rows.
+    /// The matrix of the size for measurements: 2 or 4 Mi rows.
     ///
     /// # Errors
     ///
-    /// None: the result is that of a builder that checks.
+    /// None: the error is that of a checked constructor.
     pub fn large<R: Real>(self) -> Result<Csr<R>> {
         match self {
             Self::Interpolation => interpolation(1024, 2048),
@@ -58,7 +58,7 @@ impl Kind {
     }
 }
 
-/// Steps between values of entries and of vectors, powers of two: their sums are exact.
+/// Steps between values of entries and of vectors, powers of two, so that sums are exact.
 const ENTRY_STEP: f64 = 1.0 / 8.0;
 /// See [`ENTRY_STEP`].
 const OPERAND_STEP: f64 = 1.0 / 16.0;
@@ -68,12 +68,12 @@ fn value<R: Real>(entry: usize) -> R {
     R::of(0.5 + ENTRY_STEP * (entry % 8) as f64)
 }
 
-/// A vector to multiply with: 0 to 15/16.
+/// A vector with values from 0 to 15/16.
 pub fn operand<R: Real>(columns: usize) -> Vec<R> {
     (0..columns).map(|column| R::of(OPERAND_STEP * (column % 16) as f64)).collect()
 }
 
-/// A matrix whose rows have the columns that `row` appends.
+/// A matrix from a function that appends the columns of a row.
 fn matrix<R: Real>(
     rows: usize,
     columns: usize,
@@ -106,8 +106,7 @@ pub fn interpolation<R: Real>(from: usize, to: usize) -> Result<Csr<R>> {
     })
 }
 
-/// Each cell of a box of `[nx, ny, nz]` cells with its neighbours, those at corners and edges or
-/// without them.
+/// Each cell of a box of `[nx, ny, nz]` cells with its neighbours, with or without those at edges and corners.
 ///
 /// # Errors
 ///
@@ -129,8 +128,8 @@ pub fn stencil<R: Real>([nx, ny, nz]: [usize; 3], has_corners: bool) -> Result<C
     })
 }
 
-/// A square matrix of which one row in 64 has 256 entries, far apart, and the others have three;
-/// fewer where it has not as many columns.
+/// A square matrix of which one row in 64 has 256 entries, far apart, and the others have three; small matrices have
+/// fewer.
 ///
 /// # Errors
 ///

@@ -1,14 +1,14 @@
-//! Mean and spread of many arrays, value by value, of which one is in memory at a time.
+//! Mean and spread of many arrays, element by element, with one array in memory at a time.
 
 use rayon::prelude::*;
 
 use crate::real::Real;
 
-/// Moments of the arrays taken in so far.
+/// Moments of the arrays added so far.
 #[derive(Clone, Debug)]
 pub struct Moments {
     count: usize,
-    /// Mean, and sum of the squared differences from it.
+    /// Mean, and sum of the squared deviations from it.
     values: Vec<[f64; 2]>,
 }
 
@@ -18,19 +18,19 @@ impl Moments {
         Self { count: 0, values: vec![[0.0; 2]; len] }
     }
 
-    /// Forgets all arrays.
+    /// Removes all arrays.
     pub fn clear(&mut self) {
         self.count = 0;
         self.values.fill([0.0; 2]);
     }
 
-    /// Takes in an array.
+    /// Adds an array.
     ///
     /// Source: Welford 1962, Technometrics 4, 419-420.
     ///
     /// # Panics
     ///
-    /// When it is of another length.
+    /// When its length differs.
     pub fn add<R: Real>(&mut self, array: &[R]) {
         assert_eq!(array.len(), self.values.len(), "values of the arrays");
         self.count += 1;
@@ -47,7 +47,7 @@ impl Moments {
         self.values.par_iter().map(|[mean, _]| R::of(*mean)).collect()
     }
 
-    /// Standard deviations of a sample, √(Σ (x - mean)² / (n - 1)); 0 with less than two arrays.
+    /// Sample standard deviations, √(Σ (x - mean)² / (n - 1)); 0 with less than two arrays.
     pub fn spread<R: Real>(&self) -> Vec<R> {
         let others = self.count.saturating_sub(1).max(1) as f64;
         self.values.par_iter().map(|[_, squares]| R::of((squares / others).sqrt())).collect()
@@ -62,7 +62,8 @@ mod tests {
     fn moments_are_those_of_the_values_and_equal_ones_have_no_spread() {
         let mut moments = Moments::new(3);
         for x in [1.0, 2.0, 3.0, 6.0] {
-            // The second array is far from 0 beside its spread; the third does not vary.
+            // The values of the second element are far from 0 compared with their spread; the third element is
+            // constant.
             moments.add(&[x, 1e9 + x, 0.1]);
         }
         let (mean, spread) = (moments.mean::<f64>(), moments.spread::<f64>());

@@ -1,13 +1,11 @@
-//! Sums, extrema and counts over slices that come out the same however many threads work.
+//! Sums, extrema and counts over slices, independent of the number of threads.
 //!
-//! A slice is cut into chunks of [`CHUNK`] values whatever the number of threads, and what the
-//! chunks give is combined along a fixed binary tree. So the bits of a result depend on the
-//! values and their order alone, never on the threads or on the run.
+//! A slice is cut into chunks of [`CHUNK`] values for any number of threads, and the results of chunks are combined
+//! along a fixed binary tree. So the bits of a result depend on the values and their order alone.
 //!
-//! Sums are gathered in double precision. With `u = 2⁻⁵³` and n values their error is at most
-//! `(CHUNK / LANES + LANES + log2(n / CHUNK)) u Σ|x|`; products of single-precision values are
-//! exact, those of double-precision ones add another `u Σ|x y|`. Sums of whole numbers are exact as
-//! long as none on the way exceeds 2⁵³.
+//! Sums are accumulated in double precision. With `u = 2⁻⁵³` and n values their error is at most `(CHUNK / LANES +
+//! LANES + log2(n / CHUNK)) u Σ|x|`; products of single-precision values are exact, those of double-precision ones add
+//! another `u Σ|x y|`. Sums of integers are exact as long as no partial sum exceeds 2⁵³.
 
 use std::fmt::Debug;
 use std::ops::Range;
@@ -16,21 +14,21 @@ use rayon::prelude::*;
 
 use crate::real::Real;
 
-/// Values that one thread handles on its own.
+/// Values of a chunk, which one thread reduces.
 pub const CHUNK: usize = 2048;
 
-/// Running sums within a chunk, which a processor keeps in one or two vector registers.
+/// Running sums within a chunk, which fit into one or two vector registers.
 const LANES: usize = 8;
 
-/// Chunks from which it pays to ask another thread for help.
+/// Chunks from which on several threads are faster.
 pub(super) const PARALLEL_CHUNKS: usize = 16;
 
-/// A number that can be reduced: of one of the two precisions, or a whole number of 32 bits.
+/// A number that can be reduced: of one of the two precisions, or a 32-bit integer.
 pub trait Number: Copy + PartialEq + PartialOrd + Debug + Send + Sync + 'static {
     /// The same number in double precision.
     fn wide(self) -> f64;
 
-    /// Returns `true` if it is a number at all.
+    /// Returns `true` unless it is NaN.
     fn is_a_number(self) -> bool;
 }
 
@@ -56,12 +54,12 @@ impl<R: Real> Number for R {
     }
 }
 
-/// The sum of all values, `Σ x`; 0 of nothing.
+/// The sum of all values, `Σ x`; 0 for an empty slice.
 pub fn sum<R: Number>(values: &[R]) -> f64 {
     sum_pairs(values, values, |x, _| x)
 }
 
-/// The scalar product of two vectors, `Σ x y`; 0 of nothing.
+/// The scalar product of two vectors, `Σ x y`; 0 for empty ones.
 ///
 /// # Panics
 ///
@@ -71,12 +69,12 @@ pub fn dot<R: Number>(x: &[R], y: &[R]) -> f64 {
     sum_pairs(x, y, |x, y| x * y)
 }
 
-/// The sum of the squares of all values, `Σ x²`; 0 of nothing.
+/// The sum of the squares of all values, `Σ x²`; 0 for an empty slice.
 pub fn sum_of_squares<R: Number>(values: &[R]) -> f64 {
     dot(values, values)
 }
 
-/// The smallest and the largest of some values, and where each is found first.
+/// The smallest and the largest value, and the index of the first occurrence of each.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Extrema<R> {
     /// The smallest value.
@@ -106,8 +104,7 @@ impl<R: Number> Extrema<R> {
     }
 }
 
-/// The smallest and the largest value, those that are not a number left aside; nothing when none
-/// remains.
+/// The smallest and the largest value without NaN; `None` if there is no other value.
 pub fn extrema<R: Number>(values: &[R]) -> Option<Extrema<R>> {
     let of_chunk = |chunk: Range<usize>| extrema_of_chunk(values, chunk);
     reduce(values.len(), &of_chunk, &join_extrema).flatten()
@@ -135,20 +132,20 @@ fn join_extrema<R: Number>(
     }
 }
 
-/// Number of values that are NaN; infinite ones are not.
+/// Number of NaN values; infinite ones do not count.
 pub fn nan_count<R: Number>(values: &[R]) -> usize {
     let of_chunk = |chunk: Range<usize>| values[chunk].iter().filter(|x| !x.is_a_number()).count();
     reduce(values.len(), &of_chunk, &|a, b| a + b).unwrap_or(0)
 }
 
-/// All that diagnostics ask of a field, made in one reading of it.
+/// Statistics of a field, computed in one pass.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Statistics<R> {
-    /// The smallest and the largest value; nothing where none is a number.
+    /// The smallest and the largest value; `None` if all are NaN.
     pub extrema: Option<Extrema<R>>,
-    /// The sum of all values; not a number where one of them is not.
+    /// The sum of all values; NaN if one of them is.
     pub sum: f64,
-    /// The sum of the squares of all values; likewise.
+    /// The sum of the squares of all values; NaN if one of them is.
     pub squares: f64,
     /// Number of NaN.
     pub nans: usize,
@@ -165,7 +162,7 @@ impl<R: Number> Statistics<R> {
     }
 }
 
-/// Extrema with their places, sums, and the count of NaN, of all values.
+/// Extrema with their indices, sums, and the count of NaN.
 pub fn statistics<R: Number>(values: &[R]) -> Statistics<R> {
     let of_chunk = |chunk: Range<usize>| {
         let part = &values[chunk.clone()];
@@ -180,7 +177,7 @@ pub fn statistics<R: Number>(values: &[R]) -> Statistics<R> {
     reduce(values.len(), &of_chunk, &Statistics::join).unwrap_or(nothing)
 }
 
-/// Segments of equal length in an array, at equal distances: one for each level of a field, say.
+/// Segments of equal length in an array, at equal distances, such as the levels of a field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Segments {
     /// First element of the first segment.
@@ -189,28 +186,28 @@ pub struct Segments {
     pub length: usize,
     /// Number of segments.
     pub count: usize,
-    /// Elements from the beginning of one to that of the next.
+    /// Distance between the beginnings of two segments, elements.
     pub stride: usize,
 }
 
 impl Segments {
-    /// A single one: all elements of an array.
+    /// A single segment: all elements of an array.
     pub fn whole(length: usize) -> Self {
         Self { first: 0, length, count: 1, stride: length }
     }
 
-    /// So many of the same length, one right behind the other.
+    /// Contiguous segments of the same length.
     pub fn adjacent(count: usize, length: usize) -> Self {
         Self { first: 0, length, count, stride: length }
     }
 
-    /// The elements of one of them.
+    /// The elements of segment `n`.
     pub fn range(&self, number: usize) -> Range<usize> {
         let start = self.first + number * self.stride;
         start..start + self.length
     }
 
-    /// The first element behind all of them.
+    /// End of the last segment.
     pub fn end(&self) -> usize {
         self.count.checked_sub(1).map_or(self.first, |last| self.range(last).end)
     }
@@ -236,13 +233,13 @@ pub struct NonFinite {
     pub first: Option<usize>,
 }
 
-/// Counts the values that are infinite or not a number, and finds the first; none of nothing.
+/// Counts the values that are infinite or NaN, and finds the first; `None` if there are none.
 pub fn non_finite<R: Real>(values: &[R]) -> NonFinite {
     let of_chunk = |chunk: Range<usize>| {
         let first = chunk.start;
         let values = &values[chunk];
         let count = values.iter().filter(|x| !x.is_finite()).count();
-        // The place is looked up only where there is one, so that sound data cost one pass.
+        // The index is searched only if there is such a value, so that sound data cost one pass.
         let at = if count == 0 { None } else { values.iter().position(|x| !x.is_finite()) };
         NonFinite { count, first: at.map(|at| first + at) }
     };
@@ -276,7 +273,7 @@ fn sum_chunk<R: Number>(x: &[R], y: &[R], term: impl Fn(f64, f64) -> f64) -> f64
     lanes.iter().sum()
 }
 
-/// Reduction of the chunks of `0..length`, joined along a fixed tree; nothing of nothing.
+/// Reduction of the chunks of `0..length`, joined along a fixed tree; `None` for length 0.
 fn reduce<T: Send>(
     length: usize,
     of_chunk: &(impl Fn(Range<usize>) -> T + Sync),

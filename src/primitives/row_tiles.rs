@@ -1,28 +1,25 @@
-//! The rows of a sparse matrix in tiles with about the same number of entries, which blocks of threads
-//! work on.
+//! Tiles: groups of rows of a sparse matrix with about equal numbers of entries, one for each block of threads.
 
-/// Entries that are read together: a tile is kept from the last multiple of them on.
+/// Entries of a wide load: a tile is loaded from the last multiple of this number on.
 const TOGETHER: usize = 4;
 
 /// A list of tiles.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RowTiles {
-    /// First row, number of rows, first entry, entry beyond the last. A row that no tile holds is
-    /// cut into pieces, and piece n has −1 − n in place of the number of rows.
+    /// First row, number of rows, first entry, end of the entries. A row that exceeds a tile is cut into pieces, and
+    /// piece n has −1 − n in place of the number of rows.
     pub tiles: Vec<[i32; 4]>,
-    /// The rows that were cut: row, first piece, piece beyond the last, 0.
+    /// The rows that are cut: row, first piece, end of the pieces, 0.
     pub cuts: Vec<[i32; 4]>,
 }
 
 impl RowTiles {
-    /// Tiles of at most `capacity` entries, those that stand before the first in its group of four
-    /// counted, and at most `most_rows` rows. `starts` says where each row begins, and where the last
-    /// ends.
+    /// Tiles of at most `most_rows` rows and `capacity` entries, including the entries before the first one in its wide
+    /// load. `starts` has the beginning of each row and the end of the last.
     ///
     /// # Panics
     ///
-    /// When a tile holds no group of four entries or no row, and when an entry has a number that does
-    /// not fit into 32 bits.
+    /// When a tile has no room for four entries or for a row, and when the number of an entry exceeds 32 bits.
     pub fn new(starts: &[usize], capacity: usize, most_rows: usize) -> Self {
         assert!(capacity >= TOGETHER && most_rows > 0, "{capacity} entries, {most_rows} rows");
         let whole = |n: usize| i32::try_from(n).expect("entries are numbered by 32 bits");
@@ -52,7 +49,7 @@ impl RowTiles {
         made
     }
 
-    /// Pieces of all rows that were cut.
+    /// Number of pieces of all rows that are cut.
     pub fn pieces(&self) -> usize {
         self.cuts.last().map_or(0, |cut| cut[2] as usize)
     }

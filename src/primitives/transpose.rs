@@ -1,19 +1,17 @@
 //! Transposed matrices: rows become columns.
 //!
-//! Fields come as `(k, j, i)`, levels as rows of columns. What works on one column at a time wants
-//! `(j, i, k)`, each column together: that is the transpose of a matrix of `nz` rows and `ny nx`
-//! columns, and several fields are a batch of them.
+//! Fields have the order `(k, j, i)`. Code for single columns needs `(j, i, k)`, with each column contiguous: that is
+//! the transpose of a matrix of `nz` rows and `ny nx` columns, and several fields are a batch of such matrices.
 
 use rayon::prelude::*;
 
-/// Rows and columns of the blocks that are transposed at a time: both sides of one fit into the first
-/// cache.
+/// Rows and columns of the blocks that are transposed at a time: source and target of a block fit into the L1 cache.
 const BLOCK: usize = 32;
 
-/// Elements from which it pays to ask other threads for help.
+/// Elements from which on several threads are faster.
 const PARALLEL_ELEMENTS: usize = 1 << 16;
 
-/// Matrices of one size that stand one after the other, each row by row.
+/// Contiguous matrices of one size, in row-major order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Matrices {
     /// Their number.
@@ -40,12 +38,12 @@ impl Matrices {
         Self { rows: self.columns, columns: self.rows, ..self }
     }
 
-    /// Elements of all of them.
+    /// Number of elements of all matrices.
     pub fn len(self) -> usize {
         self.count * self.rows * self.columns
     }
 
-    /// Returns `true` if there is none.
+    /// Returns `true` if there are no elements.
     pub fn is_empty(self) -> bool {
         self.len() == 0
     }

@@ -6,13 +6,13 @@ use crate::grid::{Grid, Shape};
 use crate::mass::{FaceMaps, MassCoordinate, Winds};
 use crate::real::Real;
 
-/// The velocity at which air crosses the z-faces, as the mass flux tells.
+/// Velocity of the air through the z-faces, from the mass flux.
 ///
 /// `w = Fz mx my / (dx dy ρ)`, ρ the mean density of the layers beside the face; 0 at the ground
 /// and at the lid.
 ///
-/// On a coordinate that follows the terrain this is the motion through the coordinate surfaces:
-/// air that glides along a slope has none of it, see [`gliding_velocity`].
+/// On a terrain-following coordinate this is the motion relative to the coordinate surfaces; motion along a slope is
+/// not included, see [`gliding_velocity`].
 ///
 /// Shape: flux (nz + 1, ny, nx), `rho` (nz, ny, nx); returns (nz + 1, ny, nx).
 /// Units: kg s⁻¹, kg m⁻³; returns m s⁻¹, upward.
@@ -36,12 +36,12 @@ pub fn vertical_velocity<R: Real>(
     w
 }
 
-/// The vertical velocity of air that follows the coordinate surfaces, which with
-/// [`vertical_velocity`] is that of the air (WRF `W`) where the surfaces are at rest.
+/// Vertical velocity of air that moves along the coordinate surfaces; its sum with [`vertical_velocity`] is that of the
+/// air (WRF `W`), if the surfaces do not move.
 ///
-/// `w = u mx ∂z/∂x + v my ∂z/∂y`, on the lateral faces of the cell and then their mean; the wind on
-/// a z-face by the weights FNM and FNP, at the ground and the lid that of the layer beside it. A
-/// side that is not periodic has the slope of its neighbour inside.
+/// `w = u mx ∂z/∂x + v my ∂z/∂y`, averaged over the lateral faces of the cell. The wind on a z-face is interpolated
+/// with the weights FNM and FNP; at the ground and the lid it is that of the adjacent layer. A side that is not
+/// periodic has the slope of the adjacent interior face.
 ///
 /// Source: kinematic boundary condition of WRF, at all levels.
 /// Shape: `z` and result (nz + 1, ny, nx).
@@ -76,7 +76,7 @@ pub fn gliding_velocity(
     })
 }
 
-/// The cells between which the slope at a face is taken.
+/// The cells whose height difference gives the slope at a face.
 fn cells_beside(face: usize, n: usize, periodic: bool) -> [usize; 2] {
     if periodic {
         return [(face + n - 1) % n, face % n];

@@ -11,7 +11,7 @@ use crate::mass::{Layered, MassCoordinate};
 use crate::primitives::reduce;
 use crate::real::Real;
 
-/// The direction in which a face is crossed.
+/// Direction normal to a face.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Direction {
     /// From west to east.
@@ -20,7 +20,7 @@ pub(super) enum Direction {
     Y,
 }
 
-/// The faces across one direction.
+/// The faces normal to one direction.
 pub(super) struct Faces {
     direction: Direction,
     shape: Shape,
@@ -29,12 +29,12 @@ pub(super) struct Faces {
     mass: Layered<f64>,
     /// Sum of [`Faces::mass`] over the layers.
     column_mass: Array2<f64>,
-    /// Reciprocal of the true distance between the cells beside the face. Units: m⁻¹.
+    /// Reciprocal of the true distance between the cells on both sides of the face. Units: m⁻¹.
     per_distance: Array2<f64>,
 }
 
 impl Faces {
-    /// The faces across `direction`, with the map factors along it and along the face.
+    /// The faces normal to `direction`, with the map factors along that direction and along the face.
     pub(super) fn new(
         direction: Direction,
         grid: &Grid,
@@ -91,7 +91,7 @@ impl Faces {
         Ok(faces)
     }
 
-    /// The cells before and behind a face, where the grid has them.
+    /// The cells on both sides of a face; `None` outside of the grid.
     pub(super) fn cells_beside(&self, [j, i]: [usize; 2]) -> [Option<[usize; 2]>; 2] {
         let (at, n) = match self.direction {
             Direction::X => (i, self.shape.nx),
@@ -107,7 +107,7 @@ impl Faces {
         })
     }
 
-    /// The faces before and behind a cell.
+    /// The faces of a cell: of lower index, and of higher index.
     pub(super) fn faces_beside(&self, [j, i]: [usize; 2]) -> [[usize; 2]; 2] {
         match self.direction {
             Direction::X => [[j, i], [j, i + 1]],
@@ -120,7 +120,7 @@ impl Faces {
         self.column_mass[face] * self.per_distance[face]
     }
 
-    /// Winds whose last face is the first one where the sides are periodic, checked to be finite.
+    /// Winds, checked to be finite; with periodic sides the last face is set to the first.
     pub(super) fn single_valued(
         &self,
         name: &'static str,
@@ -189,7 +189,7 @@ impl Faces {
         })
     }
 
-    /// The face that stands for this one: the last is the first where the sides are periodic.
+    /// The face that represents this one: with periodic sides the last face is the first.
     fn only(&self, [j, i]: [usize; 2]) -> [usize; 2] {
         match self.direction {
             Direction::X if self.periodic => [j, i % self.shape.nx],
@@ -199,7 +199,7 @@ impl Faces {
     }
 }
 
-/// The error of an input that cannot be projected.
+/// The error about an input that cannot be projected.
 pub(super) fn refuse(message: String) -> Error {
     Error::input(Path::new("wind projection"), message)
 }

@@ -1,24 +1,23 @@
-//! Projection of the winds to ones that conserve the mass of every column, and their mass fluxes.
+//! Projection of the winds to winds that conserve the mass of every column, and their mass fluxes.
 //!
-//! The mass of the cells is fixed for a whole run, so air that flows into a column at some levels has
-//! to flow out at others. The winds of an input do not do that to the last bit, and where its
-//! column mass was changing they do not do it at all. The same velocity increment is added to
-//! them at all levels, the gradient of a potential chi(j, i), by which the column-integrated mass
-//! divergence vanishes:
+//! The mass of the cells is fixed for a whole run, so inflow into a column at some levels must be balanced by outflow
+//! at others. The winds of an input do not satisfy that to the last bit, and not at all if its column mass was
+//! changing. A velocity increment, the same at all levels, is added: the gradient of a potential chi(j, i) that makes
+//! the column-integrated mass divergence vanish:
 //!
-//! `Σ over faces A (u + ∂chi) = 0`, A the mass of a face, column by column.
+//! `Σ over faces A (u + ∂chi) = 0`, with A the mass of a face, for every column.
 //!
-//! Beyond a side that is not periodic chi is 0, so air may come in or go out there; where all
-//! sides are periodic its mean is 0. The problem is posed and solved in double precision.
+//! Beyond a side that is not periodic chi is 0, so air may flow in or out there; if all sides are periodic its mean is
+//! 0. The problem is set up and solved in double precision.
 //!
 //! # Decisions
 //!
 //! **The rounding residual at the lid is spread over the column.** It is reported first, then distributed by the masses
-//! of the layers. Left in the uppermost layer, a constant tracer in `soc.nc` drifts by 1e-5 there in an hour of single
-//! precision; spread, it stays within 6.4e-7 in 50 steps of 60 s (`validation/host/projection`).
+//! of the layers. In the uppermost layer alone it would let a constant tracer in `soc.nc` drift by 1e-5 in an hour of
+//! single precision; spread, the drift is within 6.4e-7 in 50 steps of 60 s (`validation/host/projection`).
 //!
-//! **`W` leaves out the motion of the coordinate surfaces between frames.** With that motion the correlation with WRF's
-//! own W in `soc_series.nc` is 0.971 instead of 0.973.
+//! **`W` omits the motion of the coordinate surfaces between frames.** With it the correlation with WRF's own W in
+//! `soc_series.nc` is 0.971 instead of 0.973.
 
 mod ascent;
 mod faces;
@@ -43,22 +42,22 @@ use faces::{Direction, Faces};
 /// Pa h⁻¹ in a Pa s⁻¹.
 const PER_HOUR: f64 = HOUR;
 
-/// Largest column divergence that is admitted after the projection, Pa h⁻¹.
+/// Largest admissible column divergence after the projection, Pa h⁻¹.
 ///
-/// The remainder changes the mass of a column by a part in 10⁸ in an hour.
+/// It changes the mass of a column by a part in 10⁸ in an hour.
 const ADMITTED: f64 = 1e-3;
 
-/// Column divergence at which the solver stops, Pa h⁻¹; rounding lies at a thousandth of it.
+/// Column divergence at which the solver stops, Pa h⁻¹; rounding is a thousandth of it.
 const AIM: f64 = 1e-6;
 
-/// Findings and corrections of the projection. Column divergences are those of the mass of the air.
+/// Statistics of the projection. Column divergences are those of the mass of the air.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Report {
-    /// Largest column divergence of the given winds, Pa h⁻¹.
+    /// Largest column divergence of the original winds, Pa h⁻¹.
     pub residual_before: f64,
     /// Largest column divergence of the projected winds, in double precision, Pa h⁻¹.
     pub residual_after: f64,
-    /// Mean inflow of the columns by the given winds, negative where they lose, Pa h⁻¹.
+    /// Mean inflow into the columns by the original winds, negative for outflow, Pa h⁻¹.
     pub inflow: f64,
     /// Iterations of the solver.
     pub iterations: usize,
@@ -66,38 +65,36 @@ pub struct Report {
     pub max_du: f64,
     /// Largest change of v, m s⁻¹.
     pub max_dv: f64,
-    /// Largest flux through the lid that the rounded fluxes ask for and do not get, Pa h⁻¹.
+    /// Largest flux through the lid by the rounded fluxes, which is suppressed, Pa h⁻¹.
     pub lid: f64,
 }
 
-/// Projected winds and the mass fluxes that they carry.
+/// Projected winds and their mass fluxes.
 #[derive(Clone, Debug)]
 pub struct Projection<R> {
-    /// The mass fluxes, closed in every cell but for rounding.
+    /// The mass fluxes, balanced in every cell up to rounding.
     pub flux: MassFlux<R>,
-    /// The winds that carry them.
+    /// The projected winds.
     pub winds: Winds,
-    /// Findings and corrections.
+    /// Statistics of the projection.
     pub report: Report,
 }
 
-/// Projects winds onto those of zero column divergence and computes their mass fluxes. The solver
-/// is asked for the potential; which one changes nothing.
+/// Projects winds onto those of zero column divergence and computes their mass fluxes. The result does not depend on
+/// the `solver` that computes the potential.
 ///
-/// `Fx = u (c1 mu + c2) |Δη| dy / (g my)`, `Fy = v (c1 mu + c2) |Δη| dx / (g mx)`, each with the
-/// mean column mass of the two cells beside the face; at an outer face that of the one cell.
-/// `Fz` follows from continuity, from 0 at the ground up, out of horizontal fluxes that are
-/// already rounded to `R`. At the lid it is 0; what rounding would let out there is spread over
-/// the column, in proportion to the mass of the layers.
+/// `Fx = u (c1 mu + c2) |Δη| dy / (g my)`, `Fy = v (c1 mu + c2) |Δη| dx / (g mx)`, each with the mean column mass of
+/// the two adjacent cells, at an outer face that of the one cell. `Fz` follows from continuity, from 0 at the ground
+/// up, with horizontal fluxes rounded to `R`. At the lid it is 0; the rounding residual there is distributed over the
+/// column by the masses of the layers.
 ///
 /// Source: advection in WRF (coupling of the winds); Chorin 1968, Math. Comp. 22, 745-762
 /// (projection).
 ///
 /// # Errors
 ///
-/// [`BlowUp`](crate::error::Error::BlowUp) when a wind is not finite;
-/// [`Input`](crate::error::Error::Input) when a face does not have a
-/// positive mass and map factor, or when the solver does not converge; those of the solver's device.
+/// [`BlowUp`](crate::error::Error::BlowUp) when a wind is not finite; [`Input`](crate::error::Error::Input) when the
+/// mass or map factor of a face is not positive, or when the solver does not converge; those of the solver's device.
 ///
 /// # Panics
 ///
@@ -151,13 +148,13 @@ pub fn project<R: Real>(
     Ok(Projection { flux, winds: Winds { u, v }, report })
 }
 
-/// Change of the column's pressure by a mass flux into it, `3600 g mx my / (dx dy)`.
+/// Pressure tendency of a column by a mass flux into it, `3600 g mx my / (dx dy)`.
 /// Shape: (ny, nx). Units: Pa h⁻¹ for a kg s⁻¹.
 fn pressure_per_flux(coordinate: &MassCoordinate) -> Array2<f64> {
     &coordinate.map_x * &coordinate.map_y * (PER_HOUR / coordinate.unit)
 }
 
-/// Divergence of each column by the column totals of the fluxes. Shape: (ny, nx). Units: kg s⁻¹.
+/// Divergence of each column, from column-integrated fluxes. Shape: (ny, nx). Units: kg s⁻¹.
 fn column_divergence(x: &Array2<f64>, y: &Array2<f64>) -> Array2<f64> {
     Array2::from_shape_fn((x.nrows(), y.ncols()), |(j, i)| {
         (x[[j, i + 1]] - x[[j, i]]) + (y[[j + 1, i]] - y[[j, i]])

@@ -1,4 +1,4 @@
-//! The potential whose gradient takes away a given column divergence.
+//! The potential whose gradient removes a given column divergence.
 
 use ndarray::Array2;
 use rayon::prelude::*;
@@ -12,21 +12,20 @@ use crate::primitives::reduce;
 use super::faces::Faces;
 use super::slice;
 
-/// Iterations after which the solver gives up, for each cell along the two sides of the grid.
+/// Most iterations of the solver, per cell along the two sides of the grid.
 ///
-/// The method needs a number that grows with the longer side: 4 for each cell of it on square
-/// grids of up to a million columns, more where cells or masses are uneven.
+/// The number of iterations grows with the longer side: 4 for each of its cells on square grids of up to a million
+/// columns, more with uneven cells or masses.
 const ITERATIONS_PER_CELL: usize = 100;
 
-/// Faces of a cell.
+/// Lateral faces of a cell.
 const FACES: usize = 4;
 
-/// Finds chi with `Σ over faces of a cell K (chi - chi beyond) = divergence`, K the conductance,
-/// to residuals within `limit`; returns it with the number of iterations.
+/// Finds chi with `Σ over faces of a cell K (chi - chi beyond) = divergence`, K the conductance, to residuals within
+/// `limit`; returns chi and the number of iterations.
 ///
-/// The system is symmetric and positive definite where chi is held at 0 beyond some side. Where
-/// no side does so, constants are its kernel: the divergence, whose sum is then 0 but for
-/// rounding, is made to sum up to 0, and chi gets the mean 0.
+/// The system is symmetric and positive definite if chi is fixed to 0 beyond any side. Otherwise constants are its
+/// kernel: the divergence, whose sum is 0 up to rounding, is corrected to sum 0, and chi gets the mean 0.
 pub(super) fn solve(
     grid: &Grid,
     directions: [&Faces; 2],
@@ -49,11 +48,11 @@ pub(super) fn solve(
     Ok((chi.mapv(|x| x - excess), solution.iterations))
 }
 
-/// The matrix of the system: each face takes from one cell as much as it gives to the other.
+/// The matrix of the system: each face couples its two cells symmetrically.
 fn operator(grid: &Grid, directions: [&Faces; 2]) -> Result<Csr<f64>> {
     let (nx, columns) = (grid.shape.nx, grid.shape.columns());
     let number = |[j, i]: [usize; 2]| (j * nx + i) as u32;
-    // Coefficients of a cell for itself and for its neighbours, of which two may be one.
+    // Coefficients of a cell for itself and for its neighbours, two of which may be the same cell.
     let of_cell = |cell: [usize; 2]| {
         let mut terms = Vec::with_capacity(2 * FACES);
         for faces in directions {

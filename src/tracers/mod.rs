@@ -1,7 +1,7 @@
-//! The tracers of a run: what the air carries, as data.
+//! The tracers of a run, as data.
 //!
-//! Transport, sides, output, restart files, budgets and comparisons go over a [`TracerSet`] and ask each
-//! [`Tracer`] for what they need. What a run carries beside the fields of the microphysics is one more entry.
+//! Transport, sides, output, restart files, budgets and comparisons iterate over a [`TracerSet`] and query each
+//! [`Tracer`]. A further tracer of a run is one more entry.
 
 mod name;
 
@@ -9,47 +9,47 @@ use std::sync::{Arc, LazyLock};
 
 pub use name::interned;
 
-/// Bounds of the fluxes of the last stage.
+/// Limiter of the fluxes in the last stage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Limiter {
-    /// Nothing.
+    /// No limiter.
     None,
-    /// No cell gives more than it holds: what was positive stays so, but for rounding.
+    /// Positive definite: no cell loses more than it holds, so that positive values stay positive up to rounding.
     PositiveDefinite,
-    /// No cell leaves the range of itself and its upwind neighbours.
+    /// Monotonic: no cell leaves the range of its own value and those of its upwind neighbours.
     Monotonic,
 }
 
 /// Role of a tracer in the physics.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
-    /// Potential temperature, which may have any value.
+    /// Potential temperature, which is not limited.
     Temperature,
     /// A species of water, which the microphysics changes and the water budget counts.
     Water,
-    /// Carried by the air and changed by nothing but its own decay.
+    /// Transported, and changed by decay only.
     Passive,
     /// A species of chemistry, which reactions change.
     Species,
 }
 
-/// Values that air brings in through specified sides.
+/// Boundary values of inflow through specified sides.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Inflow {
-    /// The outermost rows of the field as the frames of the input have it, linear in time between them.
+    /// The outermost rows of the field in the frames of the input, linear in time between them.
     Input,
-    /// The same everywhere and always, in the units of the tracer.
+    /// A constant, in the units of the tracer.
     Constant(f64),
-    /// That of the neighbour inside: no gradient across the side.
+    /// The value of the neighbour inside: no gradient across the side.
     ZeroGradient,
 }
 
-/// Something that the air carries.
+/// A transported quantity.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Tracer {
-    /// Name in messages, and of the variable of restart files.
+    /// Name in messages, and in variables of restart files.
     pub name: &'static str,
-    /// Name of the variable in WRF's files and in our output.
+    /// Name of the variable in WRF's files and in the output.
     pub variable: &'static str,
     /// Units, as in the output.
     pub units: &'static str,
@@ -57,21 +57,21 @@ pub struct Tracer {
     pub description: &'static str,
     /// Role in the physics.
     pub role: Role,
-    /// Its own limiter; without one it has that of the run.
+    /// Its own limiter; `None` for that of the run.
     pub limiter: Option<Limiter>,
-    /// Values that come in through the sides.
+    /// Boundary values of inflow.
     pub inflow: Inflow,
-    /// Time in which it falls to 1/e by decay, s.
+    /// Decay time (to 1/e), s.
     pub decay: Option<f64>,
 }
 
 impl Tracer {
-    /// The limiter of the tracer in a run with this one.
+    /// The limiter of the tracer in a run with the limiter `of_run`.
     pub fn limiter(&self, of_run: Limiter) -> Limiter {
         self.limiter.unwrap_or(of_run)
     }
 
-    /// Factor that decay leaves of it after `dt` seconds.
+    /// Fraction that is left by decay after `dt` seconds.
     ///
     /// exp(−Δt/τ)
     pub fn left_after(&self, dt: f64) -> Option<f64> {
@@ -79,7 +79,7 @@ impl Tracer {
     }
 }
 
-/// The tracers of a run, in the order of its fields: potential temperature, water, then what is passive.
+/// The tracers of a run, in the order of its fields: potential temperature, water, then passive tracers.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TracerSet {
     tracers: Vec<Tracer>,
@@ -88,7 +88,7 @@ pub struct TracerSet {
 /// Number of the tracers of WSM5, which are the first of every set.
 pub const MOIST_AIR: usize = 6;
 
-/// Tracers of WSM5, in the order of everything that has one place for each.
+/// Tracers of WSM5, in the order used everywhere.
 const OF_MOIST_AIR: [Tracer; MOIST_AIR] = {
     const fn water(
         name: &'static str,
@@ -111,7 +111,7 @@ const OF_MOIST_AIR: [Tracer; MOIST_AIR] = {
         Tracer {
             units: "K",
             role: Role::Temperature,
-            // Any value is good: there is nothing to keep above zero.
+            // Any value is valid: zero is not a bound.
             limiter: Some(Limiter::None),
             ..theta
         },
@@ -131,7 +131,7 @@ impl TracerSet {
         Arc::clone(&SET)
     }
 
-    /// The same and others behind them.
+    /// The same followed by others.
     pub fn with_passive(passive: impl IntoIterator<Item = Tracer>) -> Self {
         Self { tracers: OF_MOIST_AIR.into_iter().chain(passive).collect() }
     }
@@ -141,7 +141,7 @@ impl TracerSet {
         self.tracers.iter()
     }
 
-    /// Those that are passive.
+    /// The passive tracers.
     pub fn passive(&self) -> &[Tracer] {
         &self.tracers[MOIST_AIR..]
     }
@@ -156,7 +156,7 @@ impl TracerSet {
         self.tracers.is_empty()
     }
 
-    /// The number of the one with this name, or with this name of its variable.
+    /// The index of the tracer with this name or variable name.
     pub fn position(&self, name: &str) -> Option<usize> {
         self.iter().position(|tracer| tracer.name == name || tracer.variable == name)
     }

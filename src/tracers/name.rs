@@ -1,10 +1,10 @@
-//! Names that last as long as the program.
+//! Names that live as long as the program.
 
 use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
 
-/// A text as one that lasts: tables of variables, messages and reports hold names of tracers beside those that
-/// stand in the program. Each text is kept once.
+/// A text with static lifetime: tables of variables, messages and reports mix names of tracers with constants of the
+/// program. Each text is stored once.
 pub fn interned(text: &str) -> &'static str {
     static KEPT: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());
     let mut kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner);

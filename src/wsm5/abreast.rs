@@ -1,8 +1,8 @@
 //! The scheme on [`LANES`] columns side by side, for the vector (SIMD) instructions of a CPU.
 //!
 //! Cells and layers change as in [`Column`](super::Column), by the same functions in the same order. This file has only
-//! the loops over columns that are side by side: they hold no branch that decides for one column alone, but compute all
-//! of them, and skip stretches in which no column is active.
+//! the loops over adjacent columns. They hold no branch that depends on one column alone: all columns of a row are
+//! computed, and rows in which no column is active are skipped.
 #![expect(clippy::needless_range_loop, reason = "one index for all rows of a level")]
 
 use std::hint::black_box;
@@ -137,11 +137,11 @@ impl<R: SchemeConstants> Level<R> {
 
     /// The processes in the cells after sedimentation.
     ///
-    /// Most levels hold ice and snow, but no `RAIN` in any column: for them the compiler drops what
-    /// rain alone does, as it is zero for none.
+    /// Most levels hold ice and snow, but no rain in any column. With `RAIN` false the compiler removes the code for
+    /// rain, since the rain is the constant zero.
     ///
-    /// Returns the water that clipping at zero has made, kg kg⁻¹, as the next one.
-    // The three of them are one loop each around inlined code: a closure might not be inlined.
+    /// Returns the water that clipping at zero adds, kg kg⁻¹.
+    // One loop each around inlined code in `process`, `condense` and `melt_snow`: a closure might not be inlined.
     #[inline(always)]
     fn process<const RAIN: bool>(&mut self, p: &Scheme<R>, dt_cloud: R) -> Row<R> {
         let (mut cells, mut clipped) = (Cells::new(), [R::ZERO; LANES]);
@@ -158,7 +158,8 @@ impl<R: SchemeConstants> Level<R> {
         clipped
     }
 
-    /// The same in cells with vapour alone, in which only condensation can act.
+    /// The same in cells without condensate, in which only condensation can act. Returns the water that clipping at
+    /// zero adds, kg kg⁻¹.
     #[inline(always)]
     fn condense(&mut self, p: &Scheme<R>, dt_cloud: R) -> Row<R> {
         let (mut cells, mut clipped) = (Cells::new(), [R::ZERO; LANES]);
@@ -185,7 +186,7 @@ impl<R: SchemeConstants> Level<R> {
 
     /// Clips negative condensate and sets the invariants of the call.
     ///
-    /// Adds the water that this makes to `clipped`, kg m⁻².
+    /// Adds the water that clipping creates to `clipped`, kg m⁻².
     #[inline(always)]
     fn set_out(&mut self, theta_base: R, clipped: &mut Row<R>) {
         let (mut cells, mut sum) = (Cells::new(), *clipped);
@@ -196,7 +197,7 @@ impl<R: SchemeConstants> Level<R> {
             cell.t = (self.theta[l] + theta_base) * self.exner[l];
             for q in [&mut cell.qc, &mut cell.qr, &mut cell.qi, &mut cell.qs] {
                 sum[l] += step::clip(&air, q);
-                // Files hold traces of species that have long gone.
+                // Files hold subnormal traces of species that have long vanished.
                 *q = q.normal();
             }
             cell::settle(&cell, &mut air);
@@ -211,7 +212,7 @@ impl<R: SchemeConstants> Level<R> {
     }
 }
 
-/// Columns side by side at work, from the ground up.
+/// Work space of [`LANES`] columns side by side, from the ground up.
 #[derive(Clone, Debug)]
 pub(super) struct Abreast<R> {
     /// The levels.
@@ -238,7 +239,7 @@ impl<R: SchemeConstants> Abreast<R> {
         }
     }
 
-    /// Fills all places from the first `count` on with copies of the first column.
+    /// Fills the unused lanes, from `count` on, with copies of the first column.
     pub(super) fn fill_up(&mut self, count: usize) {
         for level in &mut self.levels {
             let Level { cells: Cells { qv, qc, qr, qi, qs, .. }, theta, rho, p, dz, exner, .. } =
@@ -260,7 +261,7 @@ impl<R: SchemeConstants> Abreast<R> {
             self.minor_step(p, dt_cloud);
         }
         for level in &mut self.levels {
-            // One level at a time: the compiler would take the same lane of several.
+            // One level at a time: otherwise the compiler would vectorise over levels, one lane of several.
             let Level { cells: Cells { t, .. }, theta, exner, .. } = black_box(level);
             *theta = each(|l| theta_after(theta[l], self.theta_base, exner[l], t[l]));
         }
@@ -309,7 +310,7 @@ impl<R: SchemeConstants> Abreast<R> {
         }
     }
 
-    /// Lets rain and snow fall, melts snow, and lets ice fall.
+    /// Sedimentation of rain and snow, melting of snow, and sedimentation of ice.
     ///
     /// Returns the precipitation as rain, snow and ice at the ground, kg m⁻².
     #[inline(always)]
@@ -405,15 +406,14 @@ impl<R: SchemeConstants> Abreast<R> {
     }
 }
 
-/// Number of layers that take part in the fall of a species in any of the columns; 0 where none
-/// has any of it.
+/// Number of layers that take part in the sedimentation of a species in any column; 0 if it is absent from all.
 #[inline(always)]
 fn reach<R: SchemeConstants>(levels: &[Level<R>], species: impl Fn(&Cells<R>) -> &Row<R>) -> usize {
     let highest = levels.iter().rposition(|level| any(|l| species(&level.cells)[l] > R::ZERO));
     highest.map_or(0, |k| fall::reach(k, levels.len()))
 }
 
-/// Stores the content after sedimentation in the cells; adds the water that clipping makes to `clipped`, kg m⁻².
+/// Stores the content after sedimentation in the cells; adds the water that clipping creates to `clipped`, kg m⁻².
 #[inline(always)]
 fn land<R: SchemeConstants>(
     level: &mut Level<R>,

@@ -1,4 +1,4 @@
-//! Signs of the rates: the species that each process takes from and gives to. Instantaneous changes have theirs in
+//! Signs of the rates: the source and target species of each process. Signs of instantaneous changes are in
 //! [`melt`](super::melt).
 
 use crate::wsm5::ice::IceRates;
@@ -8,7 +8,7 @@ use crate::wsm5::{Air, Cell};
 
 /// Limits the rates so that no species is overdrawn, and applies them.
 ///
-/// Returns the water that clipping at zero has made, kg kg⁻¹.
+/// Returns the water that clipping at zero adds, kg kg⁻¹.
 #[inline(always)]
 pub fn apply<R: SchemeConstants>(
     dt_cloud: R,
@@ -27,9 +27,9 @@ pub fn apply<R: SchemeConstants>(
 
 /// Scales the rates so that no species is overdrawn in `dt` seconds.
 ///
-/// One species after the other, each on the rates that are scaled already. Above freezing ice is
-/// no more, snow only collects, and what it collects becomes rain: all other rates of ice are zero,
-/// and the factors of what they take from are 1.
+/// Species are limited one after the other, each with the rates as scaled so far. Above freezing there is no ice, and
+/// snow collects cloud water, which becomes rain: all other rates of ice are zero, and the factors of their source
+/// species are 1.
 #[inline(always)]
 pub fn limit<R: SchemeConstants>(
     dt: R,
@@ -74,8 +74,7 @@ pub fn share<R: SchemeConstants>(available: R, loss: R) -> R {
 
 /// Changes by the rates below freezing: each one times `dt` from one species to another, with its latent heat.
 ///
-/// Units: `dt` s, rates kg kg⁻¹ s⁻¹; returns what clipping at zero has
-/// added, kg kg⁻¹.
+/// Units: `dt` s, rates kg kg⁻¹ s⁻¹; returns the water that clipping at zero adds, kg kg⁻¹.
 #[inline(always)]
 pub fn apply_cold<R: SchemeConstants>(
     dt: R,

@@ -40,7 +40,7 @@ shared_struct! {
         p: R, "Pa";
         /// Depth of the layer.
         dz: R, "m";
-        /// √(rho0 / rho), which thin air lets fall faster by (WRF `denfac`).
+        /// √(rho0 / rho), the factor by which thin air speeds up the fall (WRF `denfac`).
         density_factor: R, "1";
         /// Specific heat at the start of the call (WRF `cpm`).
         heat_capacity: R, "J kg⁻¹ K⁻¹";
@@ -101,14 +101,14 @@ pub fn settle<R: SchemeConstants>(cell: &Cell<R>, air: &mut Air<R>) {
     air.latent_heat = latent_heat(cell.t);
 }
 
-/// Values of a cell at the start of a minor step.
+/// Temperature and saturation of a cell at the start of a minor step.
 #[inline(always)]
 pub fn onset<R: SchemeConstants>(p: &Wsm5Params<R>, air: &Air<R>, cell: &Cell<R>) -> Onset<R> {
     let saturation = saturation(cell.t, air.p, p.vapour_pressure_cap);
     Onset { t: cell.t, qsw: saturation.water, qsi: saturation.ice }
 }
 
-/// The coefficients of a cell; zeros where no rate looks at them.
+/// The coefficients of a cell; zeros if no rate needs them.
 #[inline(always)]
 pub fn coefficients<R: SchemeConstants>(
     p: &Scheme<R>,

@@ -12,22 +12,22 @@ use super::{Air, Cell, Column, Fallout, assert_length, gather};
 use crate::lanes::{Instructions, LANES};
 use crate::real::{Precision, Real};
 
-/// Columns that one thread takes at a time. The result does not depend on it.
+/// Most columns of a block, which one thread computes at a time. The result does not depend on it.
 pub(super) const BLOCK: usize = 64;
 
-/// The fewest and the most where [`LANES`] of them stand side by side: many of these, so that few
-/// places of the last ones stay empty.
+/// Fewest and most columns of a block if [`LANES`] of them are computed side by side: many, so that few lanes of its
+/// last group are unused.
 const ABREAST: [usize; 2] = [5 * LANES, 32 * LANES];
 
-/// Columns that one thread takes at a time where [`LANES`] of them stand side by side: so that every
-/// thread has several blocks, to even out the work, as far as that leaves them large enough.
+/// Columns of a block if [`LANES`] of them are computed side by side: several blocks for each thread, to balance the
+/// load, as long as the blocks stay large enough.
 pub(super) fn block_abreast(columns: usize) -> usize {
     const EACH: usize = 4;
     let [fewest, most] = ABREAST;
     columns.div_ceil(EACH * rayon::current_num_threads()).clamp(fewest, most)
 }
 
-/// Axis and place of a cut of (ny, nx) columns in two; `None` if they are few enough for one thread.
+/// Axis and index at which (ny, nx) columns are cut in two; `None` if they are few enough for one thread.
 fn halves(ny: usize, nx: usize, block: usize) -> Option<(usize, usize)> {
     match (ny, nx) {
         (ny, nx) if ny * nx <= block => None,
@@ -36,7 +36,7 @@ fn halves(ny: usize, nx: usize, block: usize) -> Option<(usize, usize)> {
     }
 }
 
-/// Work on all columns, no more than `block` at a time, shared out among the threads.
+/// Calls `work` for all columns, in blocks of at most `block` distributed among the threads.
 pub(super) fn in_blocks<F: Divisible>(block: usize, fields: F, work: &(impl Fn(F) + Sync)) {
     let (ny, nx) = fields.rows_and_columns();
     let Some((axis, at)) = halves(ny, nx, block) else {
@@ -47,7 +47,7 @@ pub(super) fn in_blocks<F: Divisible>(block: usize, fields: F, work: &(impl Fn(F
     rayon::join(|| in_blocks(block, left, work), || in_blocks(block, right, work));
 }
 
-/// Work space of each thread, allocated once, and the instructions that it uses.
+/// Work space of each thread, allocated once, and the vector instructions that it uses.
 #[derive(Debug)]
 pub struct Scratch<R: Real> {
     layers: usize,
@@ -55,7 +55,7 @@ pub struct Scratch<R: Real> {
     vectors: Option<Vectors<R::Lane>>,
 }
 
-/// A set of vector instructions, and columns side by side for it.
+/// A set of vector instructions, and the work space of columns side by side.
 #[derive(Debug)]
 struct Vectors<L> {
     instructions: Instructions,
@@ -63,16 +63,16 @@ struct Vectors<L> {
 }
 
 impl<R: Vectorised> Scratch<R> {
-    /// Work columns of `nz` layers for all threads of the pool that this is called in, and the best
-    /// instructions that the processor has.
+    /// Work space of columns of `nz` layers for all threads of the current pool, with the best instructions of the
+    /// processor.
     pub fn new(nz: usize) -> Self {
         Self::with(nz, Instructions::best())
     }
 
-    /// The same with some vector instructions, or with none.
+    /// The same with given vector instructions, or with none.
     ///
-    /// Without them one column is worked on after the other, with the functions of the standard
-    /// library; so it always is in double precision.
+    /// Without vector instructions, and always in double precision, columns are computed one by one with the functions
+    /// of the standard library.
     pub fn with(nz: usize, instructions: Option<Instructions>) -> Self {
         let threads = rayon::current_num_threads().max(1);
         let instructions = instructions.filter(|_| R::PRECISION == Precision::F32);
@@ -84,12 +84,12 @@ impl<R: Vectorised> Scratch<R> {
         }
     }
 
-    /// The vector instructions that a variant of the scheme is run with, if any.
+    /// The vector instructions for a variant of the scheme; `None` if its columns are computed one by one.
     pub fn instructions(&self, fallout: Fallout) -> Option<Instructions> {
         self.vectors(fallout).map(|vectors| vectors.instructions)
     }
 
-    /// The vector instructions for the common parts of all variants, if any.
+    /// The vector instructions for code that all variants share, if any.
     pub(super) fn any_instructions(&self) -> Option<Instructions> {
         self.vectors.as_ref().map(|vectors| vectors.instructions)
     }
@@ -99,13 +99,13 @@ impl<R: Vectorised> Scratch<R> {
         self.layers
     }
 
-    /// Work space for a variant of the scheme that is written for columns side by side.
+    /// Work space of columns side by side, if the variant of the scheme has such code.
     fn vectors(&self, fallout: Fallout) -> Option<&Vectors<R::Lane>> {
         self.vectors.as_ref().filter(|_| fallout == Fallout::SemiLagrangian)
     }
 }
 
-/// Does work with the work space of this thread.
+/// Calls `work` with the work space of this thread.
 fn lend<T, U>(all: &[Mutex<T>], work: impl FnOnce(&mut T) -> U) -> U {
     let thread = rayon::current_thread_index().unwrap_or(0) % all.len();
     work(&mut all[thread].lock().unwrap_or_else(PoisonError::into_inner))
@@ -115,8 +115,8 @@ fn lend<T, U>(all: &[Mutex<T>], work: impl FnOnce(&mut T) -> U) -> U {
 ///
 /// # Panics
 ///
-/// When the fields differ in shape or have other layers than the scratch, or none; when `dt` is no positive number,
-/// or is more minor steps than 31 bits can count.
+/// When the fields differ in shape, have other layers than the scratch, or have none; when `dt` is not a positive
+/// number, or takes more minor steps than 31 bits can count.
 pub fn call<R: Vectorised>(p: &Scheme<R>, dt: R, scratch: &Scratch<R>, fields: Fields<'_, R>) {
     fields.check(scratch.layers());
     assert_length(dt);

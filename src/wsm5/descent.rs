@@ -1,8 +1,8 @@
 //! Semi-Lagrangian sedimentation in [`LANES`] columns side by side (SIMD).
 //!
-//! Every step of it is that of [`Fall`](super::fall::Fall), by the same functions. Where that one
-//! searches for the arrived layers that a layer of the grid reaches into, each column would find
-//! others; here all those that any column finds are gone through, and each column takes its own.
+//! Every step is that of [`Fall`](super::fall::Fall), by the same functions. `Fall` searches for the arrived layers
+//! that overlap a layer of the grid; here the columns overlap different layers, so the loops run over the layers that
+//! any column needs, and each column selects its own.
 
 use std::ops::Range;
 
@@ -28,7 +28,7 @@ pub(super) struct Descent<R> {
     arrival: Vec<Row<R>>,
 }
 
-/// Values of a column at one of the arrived layers.
+/// Values of each column at one of the arrived layers.
 #[derive(Clone, Copy)]
 struct Found<R> {
     arrival: Row<R>,
@@ -56,7 +56,7 @@ impl<R: SchemeConstants> Descent<R> {
         }
     }
 
-    /// Takes over the depths of the layers, from the ground up, m.
+    /// Sets the heights of the interfaces from the depths of the layers, from the ground up, m.
     #[inline(always)]
     pub(super) fn set_depths<'a>(&mut self, depths: impl Iterator<Item = &'a Row<R>>) {
         let mut top = [R::ZERO; LANES];
@@ -72,7 +72,7 @@ impl<R: SchemeConstants> Descent<R> {
         &self.content[k]
     }
 
-    /// Sets content and fall speed of layer k.
+    /// Sets content and terminal velocity of layer k at departure.
     #[inline(always)]
     pub(super) fn set_out(&mut self, k: usize, start: impl Fn(usize) -> (R, R)) {
         let (mut content, mut speed) = ([R::ZERO; LANES], [R::ZERO; LANES]);
@@ -82,14 +82,14 @@ impl<R: SchemeConstants> Descent<R> {
         (self.content[k], self.speed[k], self.mean_speed[k]) = (content, speed, speed);
     }
 
-    /// Lets layer k move at the mean of its speed and that at the density that it arrives with.
+    /// Sets the speed of layer k to the mean of its terminal velocities at departure and at its density on arrival.
     #[inline(always)]
     pub(super) fn slow_down(&mut self, k: usize, arrival_speed: impl Fn(usize, R) -> R) {
         let (speed, density) = (&self.speed[k], &self.density[k]);
         self.mean_speed[k] = each(|l| mean_speed(speed[l], arrival_speed(l, density[l])));
     }
 
-    /// Moves the interfaces, and finds the thickness and density of the layers between them.
+    /// Moves the interfaces; sets thickness and density of the layers between them.
     #[inline(always)]
     pub(super) fn arrive_at_speed(&mut self, dt_cloud: R, reach: usize) {
         self.set_interface_speeds(reach, dt_cloud);
@@ -110,9 +110,9 @@ impl<R: SchemeConstants> Descent<R> {
         self.density[reach] = [R::ZERO; LANES];
     }
 
-    /// Lets the content fall and sums it up in the layers of the grid.
+    /// Sedimentation of the content, remapped to the layers of the grid.
     ///
-    /// Adds the water that this makes to `residual`; returns the precipitation at the ground, kg m⁻².
+    /// Adds the water that the scheme creates to `residual`; returns the precipitation at the ground, kg m⁻².
     #[inline(always)]
     pub(super) fn arrive_and_land(
         &mut self,
@@ -187,10 +187,10 @@ impl<R: SchemeConstants> Descent<R> {
         }
     }
 
-    /// Sums the arrived layers up in the layers of the grid.
+    /// Remaps the content of the arrived layers to the layers of the grid.
     #[inline(always)]
     fn remap(&mut self, nz: usize) {
-        // An arrived layer that no column's bottom lies below.
+        // Lowest arrived layer that any column needs.
         let mut first = 0;
         for k in 0..nz {
             let (low, high) = (&self.height[k], &self.height[k + 1]);
@@ -209,8 +209,8 @@ impl<R: SchemeConstants> Descent<R> {
             let content = self.mean_between([bottom, top], first..last + 1, [low, high]);
             let (lid, highest) = (&self.arrival[nz], &self.arrival[nz - 1]);
             let highest_index = (nz - 1) as i32;
-            // The content of a layer whose top is above the highest arrived layer's bottom is lost, as
-            // in the original.
+            // Content is lost from a layer whose top is above the bottom of the highest arrived layer, as in the
+            // original.
             let is_lost =
                 |l: usize| low[l] >= lid[l] || top[l] == highest_index && high[l] > highest[l];
             self.content[k] = each(|l| if is_lost(l) { R::ZERO } else { content[l] });
@@ -250,7 +250,7 @@ impl<R: SchemeConstants> Descent<R> {
         })
     }
 
-    /// Values at the arrived layer that each column needs, one of `layers`.
+    /// Values at the arrived layer that each column selects from `layers`.
     #[inline(always)]
     fn find(&self, wanted: &Row<i32>, layers: &Range<usize>) -> Found<R> {
         Found {
@@ -262,7 +262,7 @@ impl<R: SchemeConstants> Descent<R> {
         }
     }
 
-    /// Mass that has arrived below the ground, kg m⁻².
+    /// Mass that has passed the ground, kg m⁻².
     #[inline(always)]
     fn rain_out(&self, nz: usize) -> Row<R> {
         let mut ground = [R::ZERO; LANES];
@@ -279,13 +279,13 @@ impl<R: SchemeConstants> Descent<R> {
     }
 }
 
-/// Element of each column in the rows of `layers`.
+/// The element that each column selects from the rows of `layers`.
 #[inline(always)]
 fn choose<R: SchemeConstants>(rows: &[Row<R>], wanted: &Row<i32>, layers: &Range<usize>) -> Row<R> {
     let mut found = [R::ZERO; LANES];
     for j in layers.clone() {
         let row = &rows[j];
-        // A sum with nothing but zeros; a choice between two places would be made by address.
+        // A sum with one nonzero term: a selection between two rows would be compiled to indexed loads.
         found = each(|l| found[l] + if wanted[l] == j as i32 { row[l] } else { R::ZERO });
     }
     found

@@ -62,8 +62,7 @@ fn one_by_one<R: RadarConstants + RadiusConstants>(
     }
 }
 
-/// A level of columns side by side: its input, and its diagnostics. Units are those of
-/// [`DiagnosticFields`].
+/// Inputs and diagnostics of a level of columns side by side. Units are those of [`DiagnosticFields`].
 #[derive(Clone)]
 #[repr(align(64))]
 struct Level<R> {
@@ -102,7 +101,7 @@ impl<R: RadarConstants + RadiusConstants> Level<R> {
         }
     }
 
-    /// Fills all places from `count` on with copies of the first column.
+    /// Fills the unused lanes, from `count` on, with copies of the first column.
     fn fill_up(&mut self, count: usize) {
         let Self { theta, exner, p, rho, qv, qc, qr, qi, qs, .. } = self;
         for row in [theta, exner, p, rho, qv, qc, qr, qi, qs] {
@@ -112,7 +111,7 @@ impl<R: RadarConstants + RadiusConstants> Level<R> {
     }
 
     /// Sets the diagnostics, as if no snow melted.
-    // One loop each around inlined code, as in a call.
+    // One loop each around inlined code, as in a call of the scheme.
     #[inline(always)]
     fn set(&mut self, p: &Scheme<R>, theta_base: R) {
         let row = [R::ZERO; LANES];
@@ -178,13 +177,13 @@ struct Diagnosis<'a, R> {
 }
 
 impl<R: RadarConstants + RadiusConstants> Task for Diagnosis<'_, R> {
-    /// The level above the highest one where snow melts; 0 where it does nowhere.
+    /// One more than the highest level with melting snow; 0 if no snow melts.
     type Output = Row<usize>;
 
     #[inline(always)]
     fn run(self) -> Row<usize> {
         let Self { p, theta_base, levels } = self;
-        // A copy of its own, as that of a call.
+        // A copy of the scheme of its own, as in a call.
         let p = p.clone();
         for level in levels.iter_mut() {
             level.set(&p, theta_base);
@@ -200,7 +199,7 @@ impl<R: RadarConstants + RadiusConstants> Task for Diagnosis<'_, R> {
     }
 }
 
-/// The reflectivity of the columns below their melting levels, in one cell after the other: few hold snow there.
+/// Reflectivity of the columns below their melting levels, cell by cell: few cells there hold snow.
 fn brighten<R: Vectorised>(
     p: &Scheme<R>,
     bins: &Bins<R>,

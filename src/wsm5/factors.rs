@@ -1,7 +1,7 @@
 //! Factors of the processes: 1 in the scheme itself.
 //!
-//! Other values show the effect of a process: ensembles with perturbed physics use them, and the tests, which must
-//! notice when a process is off by one per cent.
+//! Other values show the effect of a process. Ensembles with perturbed physics use them, and so do tests, which must
+//! detect a process that is off by one per cent.
 
 use crate::real::Real;
 
@@ -21,7 +21,7 @@ macro_rules! factors {
         }
 
         impl<R: Copy> Factors<R> {
-            /// The same factors as other numbers.
+            /// The same factors in another precision.
             pub fn map<S>(&self, with: impl Fn(R) -> S) -> Factors<S> {
                 Factors { $( $name: with(self.$name), )* }
             }

@@ -1,8 +1,8 @@
 //! Semi-Lagrangian sedimentation of precipitation, piecewise linear (JH10).
 //!
-//! Layers fall at the terminal velocity of their content, keep their mass on the way, and are remapped to the layers
-//! of the grid at their arrival. No time step is too long: a layer that falls through many layers in one step arrives
-//! in the right one.
+//! Layers fall at the terminal velocity of their content, conserve their mass, and are remapped to the layers of the
+//! grid on arrival. The time step is not limited by the Courant number: a layer that falls through many layers in one
+//! step arrives in the right one.
 
 use crate::shared::shared_struct;
 use crate::wsm5::params::SchemeConstants;
@@ -27,7 +27,7 @@ pub struct Fall<R> {
     pub interface_speed: Vec<R>,
     /// Arrival heights of the interfaces. Shape: (K + 1). Units: m.
     pub arrival: Vec<R>,
-    /// Thickness of the arrived layers, and from the highest to the lid. Shape: (K + 1). Units: m.
+    /// Thickness of the arrived layers, and the distance from the highest of them to the lid. Shape: (K + 1). Units: m.
     pub thickness: Vec<R>,
     /// Density of the species in the arrived layers, 0 above. Shape: (K + 1). Units: kg m⁻³.
     pub density: Vec<R>,
@@ -35,16 +35,16 @@ pub struct Fall<R> {
     pub profile: Vec<Profile<R>>,
 }
 
-/// Results of a fall step besides the new content. Units of both: kg m⁻².
+/// Results of sedimentation besides the new content. Units of both: kg m⁻².
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Fallen<R> {
     /// Mass that has reached the ground.
     pub ground: R,
-    /// Mass that the scheme has made in the column beyond its content (< 0: lost).
+    /// Mass that the scheme adds to the column beyond its content (< 0: loses).
     pub residual: R,
 }
 
-/// Layers above the highest one that holds some, which the stencils of its interface speeds reach.
+/// Layers above the highest one with content within reach of the stencils of its interface speeds.
 pub const REACH_ABOVE: usize = 2;
 
 /// Fewest layers in which interface speeds can be of third order.
@@ -56,13 +56,13 @@ shared_struct! {
     pub struct Profile<R> {
         /// At the bottom.
         bottom: R, "kg m⁻³";
-        /// Half of how fast it rises with height.
+        /// Half of its gradient with height.
         half_rise: R, "kg m⁻⁴";
     }
 }
 
-/// Number of layers, of `nz`, that take part in the sedimentation of a species: those up to the `highest` that holds
-/// some, and those within the stencils of its interfaces. Layers above do not move.
+/// Number of layers, of `nz`, that take part in the sedimentation of a species: those up to the `highest` one with
+/// content, and those within the stencils of its interfaces. Layers above do not move.
 #[inline(always)]
 pub fn reach(highest: usize, nz: usize) -> usize {
     (highest + 1 + REACH_ABOVE).max(REACH_MIN).min(nz)
@@ -76,7 +76,7 @@ pub fn interface_speed_outer<R: SchemeConstants>(below: R, above: R) -> R {
     R::HALF * (above + below)
 }
 
-/// Speed of an interface inside, of third order.
+/// Speed of an interior interface, of third order.
 ///
 /// w = 9/16 (uₖ + uₖ₋₁) - 1/16 (uₖ₊₁ + uₖ₋₂)
 ///
@@ -126,8 +126,8 @@ pub fn mean_speed<R: SchemeConstants>(departure: R, arrival: R) -> R {
     R::HALF * (departure + arrival)
 }
 
-/// Gradient of the density from one arrived layer to the next, halved: the distance of the two is half of both
-/// thicknesses.
+/// Half the gradient of density from one arrived layer to the next: their centres are half the sum of their thicknesses
+/// apart.
 ///
 /// Units: `q_below`, `q` densities of the two kg m⁻³, `d_below`, `d` their thicknesses m; returns
 /// kg m⁻⁴.
@@ -136,7 +136,7 @@ pub fn rise<R: SchemeConstants>(q_below: R, q: R, d_below: R, d: R) -> R {
     (q - q_below) / (d_below + d)
 }
 
-/// Density within an arrived layer: linear where the profile is monotone, else the same all over.
+/// Density within an arrived layer: linear if the profile is monotone there, else uniform.
 ///
 /// Units: `q` density of the layer kg m⁻³, `d` its thickness m, `rise_below`, `rise_above` the
 /// [`rise`] to it and from it kg m⁻⁴.
@@ -164,7 +164,7 @@ pub fn mass_up_to<R: SchemeConstants>(profile: Profile<R>, z: R) -> R {
 
 /// Mean density between two heights above the bottom of an arrived layer.
 ///
-/// The difference of two [masses](mass_up_to) over the difference of their heights, divided out.
+/// The difference of two [masses](mass_up_to) divided by the difference of their heights, in closed form.
 ///
 /// Units: `z_low`, `z_high` m; returns kg m⁻³.
 #[inline(always)]
@@ -174,7 +174,7 @@ pub fn mean_within<R: SchemeConstants>(profile: Profile<R>, z_low: R, z_high: R)
 
 /// Mass of the part of an arrived layer that lies below the ground, over its area.
 ///
-/// Units: `bottom`, `top`, where it lies, and its `thickness` m, `density` kg m⁻³; returns kg m⁻².
+/// Units: `bottom` and `top` height and `thickness` m, `density` kg m⁻³; returns kg m⁻².
 #[inline(always)]
 pub fn mass_in_ground<R: SchemeConstants>(bottom: R, top: R, thickness: R, density: R) -> R {
     if bottom >= R::ZERO {
@@ -188,7 +188,7 @@ pub fn mass_in_ground<R: SchemeConstants>(bottom: R, top: R, thickness: R, densi
 
 /// Stores the content after sedimentation in a cell, clipped at zero.
 ///
-/// Returns the water that this makes, kg m⁻². Units: `content` kg m⁻³, `q` kg kg⁻¹.
+/// Returns the water that clipping adds, kg m⁻². Units: `content` kg m⁻³, `q` kg kg⁻¹.
 #[inline(always)]
 pub fn land<R: SchemeConstants>(air: &Air<R>, content: R, q: &mut R) -> R {
     *q = (content / air.rho).larger(R::ZERO);
@@ -216,7 +216,7 @@ impl<R: SchemeConstants> Fall<R> {
         }
     }
 
-    /// Takes over the depths of the layers, from the ground up, m.
+    /// Sets the heights of the interfaces from the depths of the layers, from the ground up, m.
     pub fn set_depths(&mut self, depths: impl Iterator<Item = R>) {
         let mut top = R::ZERO;
         for (height, depth) in self.height[1..].iter_mut().zip(depths) {
@@ -227,11 +227,10 @@ impl<R: SchemeConstants> Fall<R> {
 
     /// Sedimentation of [`Fall::content`] for `dt_cloud` seconds at [`Fall::speed`].
     ///
-    /// Only the lowest `reach` layers take part; where these are not all, the two highest of them
-    /// must be empty.
+    /// Only the lowest `reach` layers take part; if these are not all layers, the two highest of them must be empty.
     ///
-    /// If `arrival_speed` is given, it returns the terminal velocity of a species in layer k at the density it arrives
-    /// with, and the layers move at the mean of both speeds.
+    /// If `arrival_speed` is given, it returns the terminal velocity of a species in layer k at its density on arrival,
+    /// and the layers move at the mean of the velocities at departure and on arrival.
     pub fn sediment(
         &mut self,
         reach: usize,
@@ -263,7 +262,7 @@ impl<R: SchemeConstants> Fall<R> {
         self.content[..nz].iter().zip(depths).map(|(&content, depth)| content * depth).sum()
     }
 
-    /// Moves the interfaces, and finds the thickness and density of the layers between them.
+    /// Moves the interfaces; sets thickness and density of the layers between them.
     fn arrive(&mut self, nz: usize, dt_cloud: R) {
         self.set_interface_speeds(nz, dt_cloud);
         for k in 0..=nz {
@@ -312,7 +311,7 @@ impl<R: SchemeConstants> Fall<R> {
         }
     }
 
-    /// Sums the arrived layers up in the layers of the grid.
+    /// Remaps the content of the arrived layers to the layers of the grid.
     fn remap(&mut self, nz: usize) {
         let (mut bottom, mut top) = (0, 0);
         for k in 0..nz {
@@ -327,8 +326,8 @@ impl<R: SchemeConstants> Fall<R> {
             while top < nz && high > self.arrival[top] {
                 top += 1;
             }
-            // The search does not look at the highest arrived interface: what lies in a layer
-            // whose top is above the highest arrived layer's bottom is lost, as in the original.
+            // The search does not examine the highest arrived interface: content is lost from a layer whose top is
+            // above the bottom of the highest arrived layer, as in the original.
             if top == nz && high > self.arrival[nz - 1] {
                 continue;
             }
@@ -355,7 +354,7 @@ impl<R: SchemeConstants> Fall<R> {
         mass / depth
     }
 
-    /// Mass that has arrived below the ground, kg m⁻².
+    /// Mass that has passed the ground, kg m⁻².
     fn rain_out(&self, nz: usize) -> R {
         let mut ground = R::ZERO;
         for k in 0..nz {
@@ -444,7 +443,7 @@ impl<R: SchemeConstants> Column<R> {
         self.land(reach, fallen, |cell| &mut cell.qi, sum)
     }
 
-    /// Number of layers that take part in the sedimentation of a species, 0 where there is none of it.
+    /// Number of layers that take part in the sedimentation of a species; 0 if it is absent.
     fn reach(&self, species: impl Fn(&Cell<R>) -> R) -> usize {
         let highest = self.cells.iter().rposition(|cell| species(cell) > R::ZERO);
         highest.map_or(0, |k| reach(k, self.cells.len()))

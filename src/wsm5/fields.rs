@@ -1,4 +1,4 @@
-//! The fields that the scheme works on, and how they are cut into blocks of columns.
+//! The fields that the scheme works on, and their division into blocks of columns.
 
 use std::ops::Range;
 
@@ -12,11 +12,11 @@ use crate::mass::mismatch;
 use crate::real::Real;
 use crate::state::{CloudDiagnostics, Environment, State, Surface};
 
-/// Masses that weigh the changes of a call, if the dry mass of a cell is not rho dz. Shapes: (ny, nx).
+/// Dry masses for the mass mismatch of a call: the dry mass of a cell may differ from rho dz. Shapes: (ny, nx).
 #[derive(Debug)]
 pub struct Weighing<'a, R> {
-    /// Dry mass of the cells: the plane that the column mass enters and the one that it does not, kg, and the
-    /// profiles that multiply them, 1.
+    /// Dry mass of the cells as two planes, kg, and the profiles that multiply them, 1: the plane with the column mass
+    /// and the plane without it.
     mass: [ArrayView2<'a, R>; 2],
     profiles: [&'a [R]; 2],
     /// Reciprocal area of the cells, m⁻².
@@ -26,7 +26,7 @@ pub struct Weighing<'a, R> {
 }
 
 impl<'a, R: Real> Weighing<'a, R> {
-    /// By the masses of cells of these areas; the results go to `mass_mismatch`.
+    /// Dry masses of the cells and their areas; results go to `mass_mismatch`.
     pub fn new(
         mass: &'a Layered<R>,
         per_area: &'a Array2<R>,
@@ -58,7 +58,7 @@ impl<R> Cut for Option<Weighing<'_, R>> {
     }
 }
 
-/// Cuts every field of a struct in two along an axis of (ny, nx).
+/// Divides every field of a struct in two along an axis of (ny, nx).
 macro_rules! split {
     ($name:ident, $fields:expr, $axis:expr, $at:expr,
      same: [$($same:ident),*], levels: [$($level:ident),*], planes: [$($plane:ident),*]) => {{
@@ -77,7 +77,7 @@ macro_rules! split {
 pub struct Fields<'a, R> {
     /// Potential temperature less `theta`, K.
     pub theta_base: R,
-    /// Potential temperature less `theta_base`, K; in and out, as the five below.
+    /// Potential temperature less `theta_base`, K; input and output, as are the five below.
     pub theta: ArrayViewMut3<'a, R>,
     /// Vapour, kg kg⁻¹.
     pub qv: ArrayViewMut3<'a, R>,
@@ -109,16 +109,16 @@ pub struct Fields<'a, R> {
     pub snowncv: ArrayViewMut2<'a, R>,
     /// Frozen fraction of the call, 1; set.
     pub sr: ArrayViewMut2<'a, R>,
-    /// Water that the fall scheme has made in the call, kg m⁻²; set.
+    /// Water that sedimentation has created in the call, kg m⁻²; set.
     pub fall_residual: ArrayViewMut2<'a, R>,
-    /// Water that clipping at zero has made in the call, kg m⁻²; set.
+    /// Water that clipping at zero has added in the call, kg m⁻²; set.
     pub clipped: ArrayViewMut2<'a, R>,
-    /// Masses that weigh changes, if that is requested.
+    /// Dry masses for the mass mismatch, if it is requested.
     pub weighing: Option<Weighing<'a, R>>,
 }
 
 impl<'a, R: Real> Fields<'a, R> {
-    /// The whole of a state with its air and its ground.
+    /// All columns of a state with its air and surface fields.
     pub fn new(
         theta_base: R,
         state: &'a mut State<R>,
@@ -156,7 +156,7 @@ impl<'a, R: Real> Fields<'a, R> {
         Self { weighing: Some(weighing), ..self }
     }
 
-    /// Fails unless all have one shape of so many layers.
+    /// Panics unless all fields have one shape of `layers` layers.
     pub(super) fn check(&self, layers: usize) {
         let Self { theta, qv, qc, qr, qi, qs, rho, exner, p, dz, .. } = self;
         let (nz, ny, nx) = theta.dim();
@@ -176,11 +176,11 @@ impl<'a, R: Real> Fields<'a, R> {
         }
     }
 
-    /// The columns of the given rows and columns of the grid only.
+    /// Restricts the fields to the given rows and columns of the grid.
     ///
     /// # Panics
     ///
-    /// When the grid does not have them.
+    /// When the ranges exceed the grid.
     pub fn within(mut self, rows: Range<usize>, columns: Range<usize>) -> Self {
         for (axis, range) in [(0, rows), (1, columns)] {
             self = self.divide(axis, range.end).0.divide(axis, range.start).1;
@@ -188,8 +188,8 @@ impl<'a, R: Real> Fields<'a, R> {
         self
     }
 
-    /// Weighs the changes of columns of a row, whose cells still hold the values before the call; `after` gives
-    /// the water that they are to hold, by level and by number of the column among them.
+    /// Computes the mass mismatch of columns of a row. The cells must still hold the values before the call; `after(k,
+    /// n)` is the water of the n-th of these columns at level k after the call.
     #[inline(always)]
     pub(super) fn weigh(
         &mut self,
@@ -258,9 +258,9 @@ impl<R: Real> Divisible for Fields<'_, R> {
     }
 }
 
-/// Potential temperature after a call that leaves temperature `t`, of which `theta` stood before, both less
-/// `theta_base`. Where `t` is still that of `theta`, nothing is written: the way there and back would round it to
-/// a unit in the last place of the whole of it, in every call, and quiet air would drift by that.
+/// Potential temperature after a call with final temperature `t`; `theta`, before and after, is less `theta_base`. If
+/// the call left the temperature unchanged, `theta` is unchanged too: converting it back would round it by one ULP of
+/// its full value in every call, and quiet air would drift.
 #[inline(always)]
 pub(super) fn theta_after<R: Real>(theta: R, theta_base: R, exner: R, t: R) -> R {
     if t == (theta + theta_base) * exner { theta } else { t / exner - theta_base }
@@ -300,7 +300,7 @@ pub struct DiagnosticFields<'a, R> {
 }
 
 impl<'a, R: Real> DiagnosticFields<'a, R> {
-    /// The whole of a state with its air, and the fields of the diagnostics.
+    /// All columns of a state with its air, and the fields for the diagnostics.
     pub fn new(
         theta_base: R,
         state: &'a State<R>,
@@ -328,7 +328,7 @@ impl<'a, R: Real> DiagnosticFields<'a, R> {
 }
 
 impl<R: Real> DiagnosticFields<'_, R> {
-    /// Fails unless all have one shape.
+    /// Panics unless all fields have one shape.
     pub(super) fn check(&self) {
         let Self { theta, qv, qc, qr, qi, qs, rho, exner, p, .. } = self;
         let read = [qv, qc, qr, qi, qs, rho, exner, p].map(ArrayView3::dim);
@@ -355,16 +355,16 @@ impl<R: Real> Divisible for DiagnosticFields<'_, R> {
     }
 }
 
-/// Fields of columns that can be shared out among threads.
+/// Fields of columns that can be divided among threads.
 pub(super) trait Divisible: Send + Sized {
     /// (ny, nx).
     fn rows_and_columns(&self) -> (usize, usize);
 
-    /// The columns below and from an index along an axis of (ny, nx).
+    /// The fields below and from index `at` on along an axis of (ny, nx).
     fn divide(self, axis: usize, at: usize) -> (Self, Self);
 }
 
-/// A view that can be cut in two.
+/// A view that can be divided in two.
 trait Cut: Sized {
     fn cut(self, axis: Axis, at: usize) -> (Self, Self);
 }

@@ -11,7 +11,7 @@ use crate::lanes::stretches::{Stretch, for_stretches, give, take};
 use crate::lanes::{Instructions, LANES, Task};
 use crate::real::Real;
 
-/// A precision that the scheme and its diagnostics can be run in, column by column and side by side.
+/// A precision in which the scheme and its diagnostics can run, one by one or side by side.
 pub trait Vectorised:
     RadarConstants + RadiusConstants + Real<Lane: RadarConstants + RadiusConstants>
 {
@@ -34,7 +34,7 @@ impl<R: SchemeConstants> Task for Call<'_, R> {
 
     #[inline(always)]
     fn run(self) {
-        // A copy of its own: no store to a column can change it, so it is read once.
+        // A local copy: no store to a column can alias it, so it is read once.
         let p = self.p.clone();
         self.columns.call(&p, self.dt);
     }

@@ -29,7 +29,7 @@ shared_struct! {
 
 /// All cold rates of a cell.
 ///
-/// The growth by vapour goes on, from pidep to psdep to pigen, until the excess is used up.
+/// Excess vapour is shared in the order pidep, psdep, pigen, until it is used up.
 #[inline(always)]
 pub fn rates<R: SchemeConstants>(
     p: &Scheme<R>,
@@ -53,7 +53,7 @@ pub fn rates<R: SchemeConstants>(
     let excess = (cell.qv.larger(R::Q_MIN) - onset.qsi) / dt_cloud;
     let growth = Growth { rhi, excess, left: excess - prevp };
     let pidep = pidep(p, dt_cloud, air.rho, cell.qi, number, &growth, coefficients) * f.pidep;
-    // Only a process that acts looks at what it has left.
+    // Only a process whose species is present checks whether the excess is used up.
     let mut used_up = cell.qi > R::ZERO && (prevp + pidep).abs() >= excess.abs();
 
     let growth = Growth { left: excess - prevp - pidep, ..growth };
@@ -69,14 +69,14 @@ pub fn rates<R: SchemeConstants>(
 }
 
 shared_struct! {
-    /// Vapour that ice can grow by.
+    /// Excess vapour for the growth of ice.
     #[derive(Default)]
     pub struct Growth<R> {
         /// Relative humidity over ice at the start of the minor step.
         rhi: R, "1";
         /// Excess over ice saturation.
         excess: R, "kg kg⁻¹ s⁻¹";
-        /// Excess left by the rates before.
+        /// Excess that is left after the preceding rates.
         left: R, "kg kg⁻¹ s⁻¹";
     }
 }
@@ -143,7 +143,7 @@ pub fn psacw<R: SchemeConstants>(
 ///
 /// pidep = 4 D N (rhi - 1) / Ai  if qi > 0, else 0
 ///
-/// within half the excess of vapour, the rest of it, and the ice that is there.
+/// limited to half the excess of vapour, what is left of the excess, and the ice present.
 ///
 /// Source: HDC04 eq. 9. Units: `dt_cloud` s, `rho` kg m⁻³, `qi` kg kg⁻¹, `number` m⁻³; returns
 /// kg kg⁻¹ s⁻¹.
@@ -164,8 +164,8 @@ pub fn pidep<R: SchemeConstants>(
     let pidep =
         (R::TWO + R::TWO) * diameter * number * (growth.rhi - R::ONE) / coefficients.resistance_ice;
     let half = R::HALF * growth.excess;
-    // The rate itself has no sign where so little ice is left that its diameter is rounded to zero: then
-    // what is below zero would seem to be above it, and all the excess would go.
+    // The branch depends on the humidity, not on the sign of the rate: the rate is 0 if the ice diameter underflows,
+    // and the branch for growth would then return the whole deficit as a rate.
     if growth.rhi < R::ONE {
         pidep.larger(half).larger(growth.left).larger(-qi / dt_cloud)
     } else {
@@ -177,7 +177,7 @@ pub fn pidep<R: SchemeConstants>(
 ///
 /// psdep = (rhi - 1) F (precs1 s² + precs2 V s² √(s s^b)) / Ai  if qs > 0, else 0
 ///
-/// within the snow that is there, half the excess of vapour, and the rest of it.
+/// limited to the snow present, half the excess of vapour, and what is left of the excess.
 ///
 /// Source: HDC04 eq. 14. Units: `dt_cloud` s, `qs` kg kg⁻¹; returns kg kg⁻¹ s⁻¹.
 #[inline(always)]
@@ -207,7 +207,7 @@ pub fn psdep<R: SchemeConstants>(
 ///
 /// pigen = min(max(0, (4.92e-11 n0^1.33 / rho - qi) / dt), excess, left), n0 = 1e3 exp(0.1 (t0 - t))
 ///
-/// if there is excess, else 0. It can be negative where less than nothing is left.
+/// if there is excess, else 0. It can be negative if the preceding rates exceed the excess.
 ///
 /// Source: HDC04 eq. 7, 8. Units: `dt_cloud` s, `cold` t0 - t K, `rho` kg m⁻³, `qi` kg kg⁻¹;
 /// returns kg kg⁻¹ s⁻¹.

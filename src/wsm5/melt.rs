@@ -1,7 +1,7 @@
 //! Instantaneous changes of phase: melting, freezing, and the adjustment to saturation.
 //!
-//! Amounts of one minor step, in kg kg⁻¹, are computed and applied here in one place each, since
-//! every one of them acts on the result of the one before.
+//! Amounts of one minor step, in kg kg⁻¹, are computed and applied in one place each, since each acts on the result of
+//! the preceding one.
 
 use crate::thermo::{conductivity, diffusivity, saturation_water, ventilation, viscosity};
 use crate::wsm5::params::{SchemeConstants, Wsm5Params};
@@ -28,8 +28,7 @@ pub fn melt_snow<R: SchemeConstants>(p: &Scheme<R>, dt_cloud: R, air: &Air<R>, c
 
 /// Melts snow in one of `substeps` parts of a minor step, where it is warmer than freezing.
 ///
-/// `snow` is the slope at the start of the minor step, as in the original. Units: `dt_cloud`, that of the whole
-/// minor step, s.
+/// `snow` is the slope at the start of the minor step, as in the original. Units: `dt_cloud`, the whole minor step, s.
 #[inline(always)]
 pub fn melt_snow_in_substep<R: SchemeConstants>(
     p: &Scheme<R>,
@@ -79,7 +78,7 @@ pub fn psmlt<R: SchemeConstants>(
 ///
 /// psmlt = m dt / n, between -qs / n and 0, with [`melting`] m, if t > t0 and qs > 0, else 0.
 ///
-/// It has the numbers of kg m⁻³ and is taken for kg kg⁻¹: the original does not divide by rho.
+/// The number is in kg m⁻³ but is used as kg kg⁻¹: the original does not divide by rho.
 ///
 /// Source: HL06 eq. A33. Units: `dt_cloud` s, `substeps` n 1; returns kg kg⁻¹, ≤ 0.
 #[inline(always)]
@@ -123,11 +122,10 @@ pub fn melting<R: SchemeConstants>(
         * surface
 }
 
-/// Melts ice and freezes drops, each process on the result of the one before.
+/// Melts ice and freezes drops, each process acting on the result of the preceding one.
 ///
-/// `qr_sized` is the rain whose drop size decides how fast it freezes: that before snow melted
-/// into it, or that of the start of the minor step ([`Fallout`](crate::wsm5::Fallout)). Units: `dt_cloud` s,
-/// `qr_sized` kg kg⁻¹.
+/// `qr_sized` is the rain content whose drop size sets the freezing rate: that before snow melted into it, or that at
+/// the start of the minor step ([`Fallout`](crate::wsm5::Fallout)). Units: `dt_cloud` s, `qr_sized` kg kg⁻¹.
 #[inline(always)]
 pub fn instantaneous<R: SchemeConstants>(
     p: &Scheme<R>,
@@ -181,11 +179,11 @@ pub fn pihmf<R: SchemeConstants>(cold: R, qc: R) -> R {
     if cold > R::HOMOGENEOUS_FREEZING && qc > R::ZERO { qc } else { R::ZERO }
 }
 
-/// Growth of freezing on nuclei with cold.
+/// Growth of freezing on nuclei with supercooling.
 ///
 /// g = exp(pfrz2 (t0 - t)) - 1
 ///
-/// where no more cold counts than the scheme's variant has it.
+/// with t0 - t capped at the limit of the variant of the scheme.
 ///
 /// Source: HL06. Units: `cold` t0 - t K; returns 1.
 #[inline(always)]
@@ -232,14 +230,14 @@ pub fn psfrz<R: SchemeConstants>(
     }
     let growth = freezing_growth(p, cold);
     let s = rain.length;
-    // In this order the product stays far from the smallest single-precision number.
+    // This order keeps the product far from the smallest normal number in single precision.
     let volume = R::RAIN_FREEZING * R::PI * R::PI * p.n0r * s * s * s * s * (s * s * s);
     (p.pfrz1 * growth * R::RHO_WATER / rho * volume * dt_cloud).smaller(qr)
 }
 
 /// Condenses the excess over water saturation, or evaporates cloud water into the deficit.
 ///
-/// Returns the water that clipping at zero has made, kg kg⁻¹.
+/// Returns the water that clipping at zero adds, kg kg⁻¹.
 #[inline(always)]
 pub fn condense<R: SchemeConstants>(
     p: &Scheme<R>,
@@ -248,7 +246,7 @@ pub fn condense<R: SchemeConstants>(
     onset: &Onset<R>,
     cell: &mut Cell<R>,
 ) -> R {
-    // Saturation at the start of the step holds as long as the temperature does.
+    // Saturation at the start of the minor step is still valid if the temperature has not changed.
     let is_unchanged = (cell.t - onset.t) == R::ZERO;
     let qsw = if is_unchanged {
         onset.qsw
@@ -265,8 +263,8 @@ pub fn condense<R: SchemeConstants>(
 
 /// `pcond`: condensation by one Newton step towards water saturation (V → C).
 ///
-/// x = (max(qv, qmin) - qsw) / (1 + L² / (rv cpm) qsw / t²); pcond = x / dt, no more than the
-/// vapour, and where negative no more than the cloud water that is there.
+/// x = (max(qv, qmin) - qsw) / (1 + L² / (rv cpm) qsw / t²); pcond = x / dt, limited to the vapour present if positive,
+/// and to the cloud water present if negative.
 ///
 /// Source: HL06 eq. A46. Units: `dt_cloud` s, `qsw` kg kg⁻¹; returns kg kg⁻¹ s⁻¹.
 #[inline(always)]

@@ -1,36 +1,36 @@
 //! WSM5 cloud microphysics: vapour, cloud water, rain, cloud ice and snow in columns.
 //!
-//! [`Column::call`] is the scheme's table of contents: it names the processes in their order.
-//! Each rate is a pure function of scalars in the file of its kind; signs stand in [`balance`] for
-//! rates and in [`melt`] for instantaneous changes.
+//! [`Column::call`] is the table of contents of the scheme: it calls the processes in order. Each rate is a pure
+//! function of scalars, grouped in files by kind. Signs are in [`balance`] for rates and in [`melt`] for instantaneous
+//! changes.
 //!
-//! On a CPU with vector instructions [`call`] works on many columns side by side (`abreast`,
-//! `descent`), with the same functions; [`Column`] is the reference.
+//! On a CPU with vector instructions [`call`] computes many columns side by side (`abreast`, `descent`) with the same
+//! functions; [`Column`] is the reference.
 //!
 //! There are two variants, [`Fallout`], by their sedimentation: semi-Lagrangian ([`fall`]) or sub-stepped
 //! ([`substep`]). Terminal velocities are in [`slope`].
 //!
 //! # Decisions
 //!
-//! **On the CPU 32 columns are computed side by side** (`abreast`, `descent`). This holds in single precision with
-//! semi-Lagrangian sedimentation, and for reflectivity and radii (`diagnose`) except in the few cells of melting snow.
-//! The formulas are the generic functions of all other paths; loops over columns call them, and the compiler vectorises
-//! these loops, since everything is inlined, writes to its own rows only, and `lanes::Lane` has `exp`, `ln`, `log10`,
-//! `cbrt` and `powf` without branch, call or table, within one ULP (`validation/host/lanes`). The power of a slope is
-//! computed from the argument of its root, as on a GPU. `pulp` compiles the loops for AVX-512 and for AVX2 with FMA and
-//! picks one at run time; both give the same bits, on any number of threads. Elsewhere, and in double precision,
-//! columns are computed one by one with the functions of the standard library (`Column`): that is the reference for
-//! twins and kernels. Both are judged by the same limits against WRF's results. Single columns have branches; rows of
-//! columns have selections, and levels in which no column is active are skipped.
+//! **On the CPU 32 columns are computed side by side** (`abreast`, `descent`). This applies to semi-Lagrangian
+//! sedimentation in single precision, and to reflectivity and radii (`diagnose`) except in the few cells of melting
+//! snow. The formulas are the same generic functions as everywhere; loops over columns call them. The compiler
+//! vectorises these loops, since everything is inlined, each column writes to its own lane only, and `lanes::Lane` has
+//! `exp`, `ln`, `log10`, `cbrt` and `powf` without branch, call or table, within one ULP (`validation/host/lanes`). The
+//! power of a slope is computed from the argument of its root, as on a GPU. `pulp` compiles the loops for AVX-512 and
+//! for AVX2 with FMA, and the better set of the processor is picked at run time; both give the same bits, on any number
+//! of threads. On other processors and in double precision, columns are computed one by one with the functions of the
+//! standard library (`Column`): that is the reference for twins and kernels. Both are held to the same limits against
+//! WRF's results. Single columns branch; rows of columns select, and skip levels in which no column is active.
 //!
 //! **Potential temperature is divided exactly, also with fast-math** (`kernels/primitives/exact.cuh`). An error of 2
-//! ULP of 300 K in every step would add up to more than any other error. If a call leaves the temperature as it was,
-//! the potential temperature stays as well (`theta_after` in `fields`): the conversion to temperature and back, as in
-//! WRF, rounds it by one ULP of 300 K in every step. After 60 steps of a storm in single precision that had made the
+//! ULP of 300 K in every step would add up to more than any other error. If a call does not change the temperature, the
+//! potential temperature does not change either (`theta_after` in `fields`): the conversion to temperature and back, as
+//! in WRF, rounds it by one ULP of 300 K in every step. After 60 steps of a storm in single precision that had made the
 //! error of quiet air six times as large.
 //!
 //! **Every process has a factor, 1 in the scheme** (`factors`; `advection::terms` for flux terms). The tests set each
-//! to 1.01 in turn and fail if that goes unnoticed. A product with 1 changes no bit.
+//! factor to 1.01 in turn and fail if that is not detected. A product with 1 changes no bit.
 
 /// Number of species that sediment: rain, snow and ice, in this order.
 pub const FALLING_SPECIES: usize = 3;
@@ -77,19 +77,19 @@ use substep::SubSteps;
 ///
 /// | | `SemiLagrangian` | `Substepped` |
 /// |---|---|---|
-/// | sedimentation of rain and snow | layers carried down whole, each species by itself | upstream differences in equal sub-steps, as many for rain as for snow |
-/// | speed where there is nothing to fall | 0 | that of the smallest drops and flakes; it counts in the number of sub-steps |
-/// | melting of snow | once, after the fall, with the new sizes | in every sub-step, with the sizes of the start, and not divided by the density |
-/// | intercept of snow | of the present temperature | of the temperature at the start of the minor step |
-/// | freezing of rain | with the drop size after the fall; cold counts up to 50 K | with that of the start of the minor step; all cold counts |
-/// | saturation | vapour has 0.99 of the pressure at most | no bound |
-/// | precipitation of a call | of all minor steps | of the last minor step; only the sums over the run are complete |
+/// | sedimentation of rain and snow | semi-Lagrangian, each species separately | upstream differences in equal sub-steps, the same number for rain and snow |
+/// | terminal velocity without rain or snow | 0 | that of the smallest drops and flakes; it counts in the number of sub-steps |
+/// | melting of snow | once, after sedimentation, with the new size distribution | in every sub-step, with the size distribution at the start, and not divided by the density |
+/// | intercept of snow | at the current temperature | at the temperature at the start of the minor step |
+/// | freezing of rain | with the drop size after sedimentation; supercooling capped at 50 K | with the drop size at the start of the minor step; no cap |
+/// | saturation | vapour pressure at most 0.99 of the pressure | no bound |
+/// | reported precipitation of a call | of all minor steps | of the last minor step; only the sums over the run are complete |
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Fallout {
     /// WRF since 3.2 (JH10).
     #[default]
     SemiLagrangian,
-    /// The WRF of July 2008, which the first measurements of this scheme on GPUs were made with.
+    /// The WRF of July 2008, with which this scheme was first measured on GPUs.
     Substepped,
 }
 
@@ -98,7 +98,7 @@ impl Fallout {
     pub const ALL: [Self; 2] = [Self::SemiLagrangian, Self::Substepped];
 }
 
-/// One column at work, from the ground up.
+/// Work space of one column, from the ground up.
 #[derive(Clone, Debug)]
 pub struct Column<R> {
     /// Contents of the cells.
@@ -106,7 +106,7 @@ pub struct Column<R> {
     /// Their air.
     pub air: Vec<Air<R>>,
     onset: Vec<Onset<R>>,
-    /// The rain whose drop size decides how fast it freezes, kg kg⁻¹.
+    /// Rain content whose drop size sets the freezing rate, kg kg⁻¹.
     qr_sized: Vec<R>,
     n0s_factor: Vec<R>,
     fall: Fall<R>,
@@ -133,8 +133,8 @@ impl<R: SchemeConstants> Column<R> {
     ///
     /// # Panics
     ///
-    /// When there are no layers, or no longer as many cells or air as the column was made for; when `dt` is no
-    /// positive number, or is more minor steps than 31 bits can count.
+    /// When there are no layers, or the numbers of cells and of air are no longer those of [`Column::new`]; when `dt`
+    /// is not a positive number, or takes more minor steps than 31 bits can count.
     pub fn call(&mut self, p: &Scheme<R>, dt: R) -> Precipitation<R> {
         let layers = self.onset.len();
         assert!(layers > 0, "a column without layers");
@@ -183,10 +183,10 @@ impl<R: SchemeConstants> Column<R> {
     }
 }
 
-/// Most minor steps of a call: as many as kernels can count.
+/// Most minor steps of a call, the most that kernels can count.
 const MOST_MINOR_STEPS: f64 = i32::MAX as f64;
 
-/// Refuses a length of a call that no call can have.
+/// Rejects an impossible length of a call.
 pub(crate) fn check_length<R: SchemeConstants>(dt: R) -> Result<()> {
     if dt > R::ZERO && minor_steps(dt).f64() <= MOST_MINOR_STEPS {
         return Ok(());
@@ -198,7 +198,7 @@ pub(crate) fn check_length<R: SchemeConstants>(dt: R) -> Result<()> {
     )))
 }
 
-/// The same where it is a fault of the caller.
+/// Panics on an impossible length of a call, an error of the caller.
 fn assert_length<R: SchemeConstants>(dt: R) {
     if let Err(why) = check_length(dt) {
         panic!("{why}");

@@ -8,7 +8,7 @@ pub use crate::wsm5::tuning::Tuning;
 shared_constants! {
     /// Fixed numbers of the scheme: exponents, thresholds and published fits.
     ///
-    /// Source: HDC04 and HL06 where nothing else is said.
+    /// Source: HDC04 and HL06 unless stated otherwise.
     pub trait SchemeConstants: TransportConstants;
 
     /// Longest time step of the microphysics (WRF `dtcldcr`).
@@ -67,8 +67,8 @@ shared_constants! {
 shared_struct! {
     /// Parameters of the scheme, derived once before the first step.
     ///
-    /// Parameters that WRF derives when it starts are derived here in single precision too, and have the same
-    /// value in double precision: a shift of the last digit would move every result.
+    /// Parameters that WRF derives at its start in single precision are derived in single precision here too, and have
+    /// the same value in double precision: an error in the last digit would shift every result.
     #[derive(PartialEq)]
     pub struct Wsm5Params<R> {
         /// Intercept of the rain size distribution (WRF `n0r`).
@@ -150,12 +150,12 @@ const AUTOCONVERSION_GRAVITY: f32 = 9.8;
 const DROPS_EXPONENT: f32 = 1.0 / 3.0;
 /// See [`DROPS_EXPONENT`].
 const DENSITY_EXPONENT: f32 = 4.0 / 3.0;
-/// A particle's mass goes with this power of its diameter, and an exponential size distribution of them with
-/// the gamma function of one more: Γ(4) = 6.
+/// A particle's mass grows with this power of its diameter. Its mean over an exponential size distribution has the
+/// gamma function of one more: Γ(4) = 6.
 const MASS_MOMENT: f32 = 4.0;
 /// Γ of [`MASS_MOMENT`].
 const MASS_GAMMA: f32 = 6.0;
-/// One more than the power of the diameter that the area swept by a particle goes with.
+/// One more than the power of the diameter in the area swept by a particle.
 const AREA_MOMENT: f32 = 3.0;
 /// Area of a circle over π and the square of its diameter.
 const CIRCLE_OF_DIAMETER: f32 = 0.25;
@@ -171,9 +171,9 @@ const SNOW_VENTILATED: f32 = 0.44;
 const RAIN_CAPACITANCE: f32 = 2.0;
 /// See [`RAIN_CAPACITANCE`].
 const SNOW_CAPACITANCE: f32 = 4.0;
-/// One more than the power of the diameter that ventilation goes with, but for the fall speed in it.
+/// One more than the power of the diameter in ventilation, without the fall speed.
 const VENTILATION_MOMENT: f32 = 2.5;
-/// Content of ice whose crystals all have the largest diameter: this times its eighth power, kg m⁻³ m⁻⁸
+/// Ice content at which all crystals have the largest diameter, over the eighth power of that diameter, kg m⁻³ m⁻⁸
 /// (HDC04 eq. 5).
 const LARGEST_CRYSTALS: f32 = 2.08e22;
 /// See [`LARGEST_CRYSTALS`].
@@ -262,7 +262,7 @@ macro_rules! converted {
 }
 
 impl<R: Copy> Wsm5Params<R> {
-    /// The same parameters as other numbers.
+    /// The same parameters in another precision.
     pub fn map<S>(&self, with: impl Fn(R) -> S) -> Wsm5Params<S> {
         converted!(
             self,
@@ -309,7 +309,7 @@ impl<R: Copy> Wsm5Params<R> {
 ///
 /// 1/Γ(x) = x exp(γ x) Π (1 + x/n) exp(-x/n)
 ///
-/// The missing factors lower it by about x² / 20,000 of itself; the scheme was tuned with that.
+/// The missing factors lower it by about x² / 20,000 relative to itself; the scheme was tuned with that value.
 fn gamma(x: f32) -> f32 {
     const EULER: f32 = 0.577_215_7;
     let mut reciprocal = x * (EULER * x).exp();

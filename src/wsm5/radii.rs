@@ -1,4 +1,4 @@
-//! Effective radii of cloud drops, ice crystals and snow, as radiation schemes want them.
+//! Effective radii of cloud drops, ice crystals and snow, as inputs for radiation schemes.
 
 use crate::shared::shared_constants;
 use crate::wsm5::params::{SchemeConstants, Wsm5Params};

@@ -9,9 +9,9 @@ shared_constants! {
     /// Constants of the reflectivity (WRF `refl10cm_wsm5` and `module_mp_radar`).
     pub trait RadarConstants: SchemeConstants;
 
-    /// Ratio of the molar masses of water and dry air, as the radar code has it.
+    /// Ratio of the molar masses of water and dry air, as in WRF's radar code.
     exact RADAR_EPSILON = 0.622, "1";
-    /// Least vapour in the density of the radar code.
+    /// Least vapour in the density of WRF's radar code.
     exact RADAR_VAPOUR_MIN = 1.0e-10, "kg kg⁻¹";
     /// Reflectivity factor of a species that is absent.
     exact Z_NONE = 1.0e-22, "m³";
@@ -87,7 +87,7 @@ impl<R: RadarConstants> Default for Bins<R> {
 }
 
 shared_struct! {
-    /// One level of a column as the radar sees it.
+    /// Input of the reflectivity at one level of a column.
     pub struct Target<R> {
         /// Temperature.
         t: R, "K";
@@ -103,27 +103,27 @@ shared_struct! {
 }
 
 impl<R> Target<R> {
-    /// The same in other numbers.
+    /// The same in another precision.
     pub fn map<S>(self, with: impl Fn(R) -> S) -> Target<S> {
         let Self { t, p, qv, qr, qs } = self;
         Target { t: with(t), p: with(p), qv: with(qv), qr: with(qr), qs: with(qs) }
     }
 }
 
-/// Returns `true` if there is rain that the radar sees: more than `Q_PRECIPITATION_MIN`.
+/// Returns `true` if there is rain above the threshold of the radar, `Q_PRECIPITATION_MIN`.
 #[inline(always)]
 pub fn has_rain<R: RadarConstants>(target: &Target<R>) -> bool {
     target.qr > R::Q_PRECIPITATION_MIN
 }
 
-/// Returns `true` if there is snow that the radar sees: more than `Q_PRECIPITATION_MIN`.
+/// Returns `true` if there is snow above the threshold of the radar, `Q_PRECIPITATION_MIN`.
 #[inline(always)]
 pub fn has_snow<R: RadarConstants>(target: &Target<R>) -> bool {
     target.qs > R::Q_PRECIPITATION_MIN
 }
 
-/// Returns `true` if snow melts at this level, `above` being the next one: it is warmer than freezing and holds rain
-/// under snow.
+/// Returns `true` if snow melts at this level: it is warmer than freezing and holds rain, and `above`, the next level,
+/// holds snow.
 #[inline(always)]
 pub fn is_melting<R: RadarConstants>(target: &Target<R>, above: &Target<R>) -> bool {
     target.t > R::FREEZING && has_rain(target) && has_snow(above)
@@ -152,7 +152,7 @@ pub fn reflectivity<R: RadarConstants>(
     }
 }
 
-/// The level above the highest one that is warmer than freezing and holds rain under snow.
+/// One more than the highest level that is warmer than freezing and holds rain under snow.
 fn melting_level<R: RadarConstants>(column: &[Target<R>]) -> Option<usize> {
     (0..column.len() - 1).rev().find(|&k| is_melting(&column[k], &column[k + 1])).map(|k| k + 1)
 }
@@ -193,7 +193,7 @@ pub fn inverse_slope<R: RadarConstants>(content: R, rho: R, intercept: R) -> R {
     (content / (sphere(rho) * R::GAMMA_4 * intercept)).sqrt().sqrt()
 }
 
-/// The seventh power of a length: the sixth moment of an exponential distribution has it. Units: m; returns m⁷.
+/// The seventh power of a length, as in the sixth moment of an exponential distribution. Units: m; returns m⁷.
 #[inline(always)]
 pub fn seventh_power<R: RadarConstants>(x: R) -> R {
     let x2 = x * x;
@@ -214,7 +214,7 @@ pub fn z_rain<R: RadarConstants>(p: &Wsm5Params<R>, target: &Target<R>) -> R {
     p.n0r * R::GAMMA_7 * seventh_power(length)
 }
 
-/// Intercept of the snow size distribution, as the radar code has it.
+/// Intercept of the snow size distribution, as in WRF's radar code.
 ///
 /// Ns = min(n0smax, n0s exp(-α min(-0.001, t - t0)))
 ///

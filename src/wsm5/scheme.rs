@@ -6,12 +6,12 @@ use crate::wsm5::Fallout;
 use crate::wsm5::factors::Factors;
 use crate::wsm5::params::{SchemeConstants, Tuning, Wsm5Params};
 
-/// Scheme, as every process needs it: parameters, variant, and the factor of each process.
+/// Scheme as the processes use it: parameters, variant, and the factor of each process.
 ///
 /// It dereferences to its parameters.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Scheme<R> {
-    /// The numbers of the scheme, which kernels see as well.
+    /// The parameters, shared with kernels.
     pub params: Wsm5Params<R>,
     /// The variant of the scheme.
     pub fallout: Fallout,
@@ -34,7 +34,7 @@ impl<R> DerefMut for Scheme<R> {
 }
 
 impl<R: Copy> Scheme<R> {
-    /// The same scheme in other numbers.
+    /// The same scheme in another precision.
     pub fn map<S>(&self, with: impl Fn(R) -> S) -> Scheme<S> {
         Scheme {
             params: self.params.map(&with),
@@ -57,7 +57,7 @@ impl<R: SchemeConstants> Scheme<R> {
         Self { params, fallout: Fallout::default(), factors: Factors::default() }
     }
 
-    /// The same scheme in one of its variants.
+    /// The same scheme in another variant.
     pub fn with_fallout(self, fallout: Fallout) -> Self {
         let (vapour_pressure_cap, freezing_cold_max) = match fallout {
             Fallout::SemiLagrangian => (R::VAPOUR_PRESSURE_CAP, R::FREEZING_COLD_MAX),

@@ -4,7 +4,7 @@ use crate::shared::shared_struct;
 use crate::wsm5::params::{SchemeConstants, Wsm5Params};
 
 shared_struct! {
-    /// Slope length 1/λ of an exponential size distribution, and its power that fall speeds need.
+    /// Slope length 1/λ of an exponential size distribution, and its power in the terminal velocity.
     #[derive(Default)]
     pub struct Slope<R> {
         /// 1/λ (WRF `rslope`).
@@ -61,9 +61,9 @@ pub fn snow_intercept_factor<R: SchemeConstants>(p: &Wsm5Params<R>, t: R) -> R {
 /// Source: HDC04 eq. 5c. Units: `rho` kg m⁻³, `qi` kg kg⁻¹; returns m⁻³.
 #[inline(always)]
 pub fn ice_number<R: SchemeConstants>(rho: R, qi: R) -> R {
-    // The scheme has `Q_MIN` here, with the same result: there are the fewest crystals either way. In single precision
-    // the cube of that is not a normal number, and processors work on those by microcode; kernels made with
-    // fast-math take them for zero.
+    // The original has `Q_MIN` here, with the same result: both bounds give the fewest crystals. In single precision
+    // the cube of `Q_MIN` is subnormal; processors handle that in microcode, and kernels with fast-math flush it to
+    // zero.
     let content = rho * qi.larger(R::SCARCE_ICE);
     let number = R::ICE_NUMBER * (content * content * content).sqrt().sqrt();
     number.larger(R::ICE_NUMBER_MIN).smaller(R::ICE_NUMBER_MAX)
@@ -109,7 +109,7 @@ pub fn fall_speed<R: SchemeConstants>(factor: R, slope: Slope<R>, density_factor
     factor * slope.power * density_factor
 }
 
-/// Mean terminal velocity of rain, 0 where there is none.
+/// Mean terminal velocity of rain; 0 without rain.
 ///
 /// Source: HDC04 eq. 4. Units: `qr` kg kg⁻¹, `density_factor` 1; returns m s⁻¹, downward.
 #[inline(always)]
@@ -125,7 +125,7 @@ pub fn fall_speed_rain<R: SchemeConstants>(
     fall_speed(p.pvtr, slope_rain(p, rho, qr), density_factor)
 }
 
-/// Mean terminal velocity of snow, 0 where there is none.
+/// Mean terminal velocity of snow; 0 without snow.
 ///
 /// Source: HDC04 eq. 4. Units: `qs` kg kg⁻¹, `n0s_factor`, `density_factor` 1; returns m s⁻¹.
 #[inline(always)]
@@ -152,7 +152,7 @@ pub fn fall_speed_crystal<R: SchemeConstants>(diameter: R) -> R {
     R::ICE_FALL * diameter.powf(R::ICE_FALL_EXPONENT)
 }
 
-/// Terminal velocity of cloud ice, 0 where there is none.
+/// Terminal velocity of cloud ice; 0 without ice.
 ///
 /// Source: HDC04 eq. 5. Units: `qi` kg kg⁻¹, `number` m⁻³; returns m s⁻¹, downward.
 #[inline(always)]
@@ -169,14 +169,14 @@ mod tests {
     use super::*;
     use crate::constants::Constants;
 
-    /// The number of crystals as the scheme is published: with `Q_MIN`, and no care for small numbers.
+    /// The number of crystals as published, with `Q_MIN`; its cube may be subnormal.
     fn published(rho: f64, qi: f64) -> f64 {
         let number = f64::ICE_NUMBER * (rho * qi.max(f64::Q_MIN)).powf(0.75);
         number.clamp(f64::ICE_NUMBER_MIN, f64::ICE_NUMBER_MAX)
     }
 
-    /// The bound of [`ice_number`] changes no number, in any air; one a thousand times as large would, and one
-    /// as small as the published one is no normal number in single precision.
+    /// The bound of [`ice_number`] changes no number in any air. A bound a thousand times as large would, and the
+    /// published one is subnormal in single precision when cubed.
     #[test]
     fn scarce_ice_has_the_fewest_crystals() {
         let densities = [1e-3, 0.1, 1.0, 2.0, 100.0];

@@ -7,29 +7,29 @@ use crate::wsm5::scheme::Scheme;
 use crate::wsm5::{balance, ice, melt, warm};
 
 shared_struct! {
-    /// Precipitation of one call, and the water that it makes or loses.
+    /// Precipitation of one call, and the water that its numerics create or lose.
     #[derive(Default)]
     pub struct Precipitation<R> {
         /// All precipitation of the call.
         rain: R, "mm";
-        /// Its frozen part.
+        /// Frozen part of all precipitation.
         snow: R, "mm";
-        /// Precipitation that the scheme reports as that of the call; of the last minor step alone if
-        /// the variant of the scheme says so, as the two below.
+        /// Precipitation that the scheme reports for the call: of all minor steps, or of the last one only, depending
+        /// on the variant of the scheme. Likewise the two below.
         rainncv: R, "mm";
-        /// Its frozen part.
+        /// Frozen part of the reported precipitation.
         snowncv: R, "mm";
-        /// Its frozen fraction.
+        /// Frozen fraction of the reported precipitation.
         sr: R, "1";
-        /// Water that the fall scheme has made beyond its input.
+        /// Water that sedimentation has created.
         fall_residual: R, "kg m⁻²";
-        /// Water that clipping at zero has made.
+        /// Water that clipping at zero has added.
         clipped: R, "kg m⁻²";
     }
 }
 
 impl<R> Precipitation<R> {
-    /// The same in other numbers.
+    /// The same in another precision.
     pub fn map<S>(self, with: impl Fn(R) -> S) -> Precipitation<S> {
         Precipitation {
             rain: with(self.rain),
@@ -45,7 +45,7 @@ impl<R> Precipitation<R> {
 
 /// Clips a negative mixing ratio at zero.
 ///
-/// Returns the water that this makes, kg m⁻².
+/// Returns the water that clipping adds, kg m⁻².
 #[inline(always)]
 pub fn clip<R: SchemeConstants>(air: &Air<R>, q: &mut R) -> R {
     let below = q.smaller(R::ZERO);
@@ -54,10 +54,9 @@ pub fn clip<R: SchemeConstants>(air: &Air<R>, q: &mut R) -> R {
     -(air.rho * air.dz * below)
 }
 
-/// Everything that happens in a cell in a minor step when the fall is over.
+/// All processes of a minor step in a cell after sedimentation.
 ///
-/// `qr_sized` as in [`melt::instantaneous`]. Returns the water that clipping at zero has made,
-/// kg kg⁻¹.
+/// `qr_sized` as in [`melt::instantaneous`]. Returns the water that clipping at zero adds, kg kg⁻¹.
 #[inline(always)]
 pub fn processes<R: SchemeConstants>(
     p: &Scheme<R>,
@@ -68,7 +67,7 @@ pub fn processes<R: SchemeConstants>(
     cell: &mut Cell<R>,
 ) -> R {
     melt::instantaneous(p, dt_cloud, air, qr_sized, cell);
-    // Then no rate but condensation is other than zero.
+    // In such a cell all rates except condensation are zero.
     let is_calm = is_clear(cell) && (cell.t >= R::FREEZING || cell.qv <= onset.qsi);
     let mut clipped = R::ZERO;
     if !is_calm {
@@ -84,9 +83,9 @@ pub fn processes<R: SchemeConstants>(
     clipped
 }
 
-/// Removes cloud water or ice too little to count.
+/// Removes negligible cloud water or ice.
 ///
-/// Returns what that takes, kg kg⁻¹.
+/// Returns the removed amount, kg kg⁻¹.
 #[inline(always)]
 pub fn clean_up<R: SchemeConstants>(q: &mut R) -> R {
     let mut removed = R::ZERO;

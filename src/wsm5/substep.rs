@@ -1,7 +1,7 @@
 //! Sub-stepped sedimentation of precipitation, by upstream (donor-cell) differences.
 //!
-//! The steps are equal and short enough that nothing falls through a whole layer in one of them. Terminal velocities
-//! and sizes stay those of the start of the minor step.
+//! The sub-steps are equal and short enough that nothing falls through a whole layer in one of them. Terminal
+//! velocities and size distributions are those at the start of the minor step.
 
 use crate::wsm5::params::{SchemeConstants, Wsm5Params};
 use crate::wsm5::scheme::Scheme;
@@ -39,9 +39,9 @@ impl<R: SchemeConstants> SubSteps<R> {
 struct Descent<R> {
     /// Layers fallen through in a minor step (the Courant number).
     courant: Vec<R>,
-    /// Part of a layer's content that leaves it in a sub-step.
+    /// Fraction of a layer's content that leaves it in a sub-step.
     leaving: Vec<R>,
-    /// Part of the mixing ratio in the layer above that arrives, as mixing ratio here.
+    /// Fraction of the mixing ratio above that arrives in a sub-step, as mixing ratio in this layer.
     arriving: Vec<R>,
 }
 
@@ -51,7 +51,7 @@ impl<R: SchemeConstants> Descent<R> {
         Self { courant: zeros(), leaving: zeros(), arriving: zeros() }
     }
 
-    /// Divides the sedimentation of the given layers into equal sub-steps.
+    /// Computes the fractions for equal sub-steps in the given layers.
     fn divide(&mut self, air: &[Air<R>], substeps: R) {
         for (leaving, &courant) in self.leaving.iter_mut().zip(&self.courant[..air.len()]) {
             *leaving = courant / substeps;
@@ -61,7 +61,7 @@ impl<R: SchemeConstants> Descent<R> {
         }
     }
 
-    /// One sub-step in the lowest `reach` layers, above which there is nothing to fall.
+    /// One sub-step in the lowest `reach` layers, above which there is no precipitation.
     ///
     /// Returns the outflow of the lowest layer, kg kg⁻¹ of its air.
     fn fall(
@@ -72,7 +72,7 @@ impl<R: SchemeConstants> Descent<R> {
     ) -> R {
         let ground = self.leaving[0] * *species(&mut cells[0]);
         let highest = reach - 1;
-        // From the ground up, so that the layer above still has its old content.
+        // Upward, so that the layer above still has its old content.
         for k in 0..highest {
             let above = *species(&mut cells[k + 1]);
             let q = species(&mut cells[k]);
@@ -87,7 +87,7 @@ impl<R: SchemeConstants> Descent<R> {
 impl<R: SchemeConstants> Column<R> {
     /// Sedimentation of rain and snow, while snow melts, and then of ice.
     ///
-    /// Returns the precipitation as rain, snow and ice at the ground, kg m⁻². Nothing is lost or made.
+    /// Returns the precipitation as rain, snow and ice at the ground, kg m⁻². Conserves mass.
     pub(super) fn sink(&mut self, p: &Scheme<R>, dt_cloud: R) -> [R; 3] {
         for (qr, cell) in self.qr_sized.iter_mut().zip(&self.cells) {
             *qr = cell.qr;
@@ -98,8 +98,7 @@ impl<R: SchemeConstants> Column<R> {
         [rain, snow, ice].map(|fallen| ground * fallen)
     }
 
-    /// Number of sub-steps in the last minor step, of rain and snow and of ice; 1 where there was
-    /// nothing to fall.
+    /// Numbers of sub-steps in the last minor step: of rain and snow, and of ice; 1 for an absent species.
     pub fn substeps(&self) -> [usize; 2] {
         self.substeps.count.map(|count| count.to_usize().unwrap_or(1))
     }
@@ -112,7 +111,7 @@ impl<R: SchemeConstants> Column<R> {
             return [R::ZERO; 2];
         };
         let reach = highest + 1;
-        // Empty layers count as well: there the speed is that of the smallest particles.
+        // Empty layers count too: their speed is that of the smallest particles.
         for (k, (cell, air)) in cells.iter().zip(&*air).enumerate() {
             let rain = slope_rain(p, air.rho, cell.qr);
             let snow = snow_slope(p, air, cell);
@@ -128,7 +127,7 @@ impl<R: SchemeConstants> Column<R> {
         work.rain.divide(&air[..reach], substeps);
         work.snow.divide(&air[..reach], substeps);
 
-        // The air does not become warmer by melting.
+        // Melting only cools, so no layer above these becomes warmer than freezing in a sub-step.
         let melting = cells[..reach].iter().rposition(|cell| cell.t > R::FREEZING);
         let warm = melting.map_or(0, |k| k + 1);
         let mut fallen = [R::ZERO; 2];
@@ -171,7 +170,7 @@ fn largest<'a, R: SchemeConstants>(courant: impl IntoIterator<Item = &'a R>) -> 
 
 /// Slope of the snow at the start of the minor step.
 ///
-/// The factor of its intercept counts only where there is enough snow for a slope of its own.
+/// The factor of the intercept applies only if there is enough snow for a slope of its own.
 #[inline]
 pub fn snow_slope<R: SchemeConstants>(p: &Wsm5Params<R>, air: &Air<R>, cell: &Cell<R>) -> Slope<R> {
     let is_snowy = cell.qs > R::Q_PRECIPITATION_MIN;
@@ -187,7 +186,7 @@ pub fn courant<R: SchemeConstants>(speed: R, dz: R, dt_cloud: R) -> R {
     speed / dz * dt_cloud
 }
 
-/// Number of sub-steps with which nothing falls through a whole layer in one.
+/// Number of sub-steps such that nothing falls through a whole layer in one.
 ///
 /// n = max(nint(C + 1/2), 1) with the largest Courant number C, halves rounded up.
 #[inline]
@@ -195,9 +194,9 @@ pub fn number_of_substeps<R: SchemeConstants>(largest: R) -> R {
     (largest + R::HALF).round().larger(R::ONE)
 }
 
-/// Part of the mixing ratio in the layer above that arrives in a sub-step, as mixing ratio here.
+/// Fraction of the mixing ratio above that arrives in a sub-step, as mixing ratio in this layer.
 ///
-/// cₖ₊₁ (rho dz)ₖ₊₁ / (rho dz)ₖ with the part c that leaves the layer above
+/// cₖ₊₁ (rho dz)ₖ₊₁ / (rho dz)ₖ with the fraction c that leaves the layer above
 ///
 /// Units: 1.
 #[inline]
@@ -207,9 +206,9 @@ pub fn arriving<R: SchemeConstants>(leaving_above: R, here: &Air<R>, above: &Air
 
 /// Content of a layer after a sub-step.
 ///
-/// qₖ - cₖ qₖ + aₖ qₖ₊₁ with the parts c that leaves and a that arrives ([`arriving`])
+/// qₖ - cₖ qₖ + aₖ qₖ₊₁ with the fractions c that leaves and a that arrives ([`arriving`])
 ///
-/// Since c ≤ 1, no layer is overdrawn, not by rounding either. Units: kg kg⁻¹ and 1.
+/// Since c ≤ 1, no layer is overdrawn, also with rounding. Units: kg kg⁻¹ and 1.
 #[inline]
 pub fn passed<R: SchemeConstants>(q: R, leaving: R, arriving: R, q_above: R) -> R {
     q - leaving * q + arriving * q_above

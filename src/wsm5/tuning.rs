@@ -1,15 +1,15 @@
 //! Parameters of the scheme: every number with its default, its bounds and its unit.
 
-/// A number that the scheme can be tuned by.
+/// A tunable parameter of the scheme.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Parameter {
     /// Its name, that of the member of [`Tuning`].
     pub name: &'static str,
     /// Meaning of the parameter, with its unit.
     pub description: &'static str,
-    /// Its unit as UDUNITS reads it; `None` where it has a power that is no whole number.
+    /// Its unit in the syntax of UDUNITS; `None` if it has a fractional power.
     pub units: Option<&'static str>,
-    /// The least and the largest value that make sense, far beyond any proposal.
+    /// The least and the largest sensible value, far beyond any published one.
     pub bounds: [f64; 2],
 }
 
@@ -18,7 +18,7 @@ macro_rules! tuning {
         #[doc = $doc:literal]
         $name:ident: $number:ident = $value:expr, $units:expr, $bounds:expr;
     )*) => {
-        /// Numbers that the scheme can be tuned by, in the units of their names in WRF.
+        /// Tunable parameters of the scheme, in the units of their WRF names.
         #[derive(Clone, Debug, PartialEq)]
         pub struct Tuning {
             $( #[doc = $doc] pub $name: $number, )*
@@ -40,7 +40,7 @@ macro_rules! tuning {
                 bounds: $bounds,
             }, )* ];
 
-            /// The value of a parameter; `None` where there is none of this name.
+            /// The value of a parameter; `None` for an unknown name.
             pub fn get(&self, name: &str) -> Option<f64> {
                 match name {
                     $( stringify!($name) => Some(self.$name.into()), )*
@@ -48,8 +48,8 @@ macro_rules! tuning {
                 }
             }
 
-            /// The same numbers but for one, as near to `value` as its precision has it. A name
-            /// that is none of [`Tuning::PARAMETERS`] changes nothing.
+            /// The same parameters with one changed, to `value` rounded to its precision. A name that is not in
+            /// [`Tuning::PARAMETERS`] changes nothing.
             #[allow(clippy::unnecessary_cast, reason = "numbers of either precision")]
             pub fn with(mut self, name: &str, value: f64) -> Self {
                 match name {

@@ -2,46 +2,48 @@
 //!
 //! # Decisions
 //!
-//! **Every lateral flux is computed twice, once for each of its cells.** So threads share nothing but the caches: no
-//! barrier and no halo in shared memory. A thread has four cells of a row (two in double precision) and marches upward
-//! with the vertical flux in its registers. Rows of any length begin at multiples of four elements, for vector loads
-//! (`grid::gpu`): up to three padding elements stand before and behind the cells, in all fields, planes and fluxes of a
-//! run. The kernels know of them by two constants and store 0 there; frames of output, samples and restart files leave
-//! them out. Rows of periodic sides and those of two cells a thread have no padding.
+//! **Every lateral flux is computed twice, once for each of its two cells.** Threads then share nothing but the caches:
+//! no barrier and no halo in shared memory. A thread has four cells of a row (two in double precision) and marches
+//! upward with the vertical flux in its registers. Rows of any length begin at multiples of four elements, for vector
+//! loads (`grid::gpu`): up to three padding elements stand before and behind the cells, in all fields, planes and
+//! fluxes of a run. Kernels get the padding as two constants and store 0 there; output frames, samples and restart
+//! files omit it. Rows with periodic sides, and rows with two cells a thread, have no padding.
 //!
 //! **Launch configurations depend on the size of the grid.** Small grids are divided into as many groups of levels as
-//! fill the device evenly. Below 10,000 columns consecutive threads take consecutive groups of the grid, so that warps
-//! are full; there, and with tiles, kernels are compiled for the size of the grid, whose addresses are then constants.
-//! Blocks whose stencils stay inside the grid run code without lateral sides, which the compiler generates from the
-//! same functions. In the other blocks all threads compute the lower orders and the values of outermost cells too, and
-//! select: nearly every warp of a small grid holds an end of a row, and a branch there costs more. A row of eight cells
-//! or more has groups of four, of which only the first and the last have faces near its ends, and sometimes the last
-//! but one. The capacities of faces are read only where one exceeds the least of its level. On the emulated device the
-//! kernels give the bits of the CPU version (`validation/emulated/advection`).
+//! fill the device evenly. Below 10,000 columns consecutive threads take consecutive groups of cells (linear indexing),
+//! so that warps are full. These kernels, and those with tiles, are compiled for the size of the grid, so that
+//! addresses are constants. Blocks whose stencils stay inside the grid run code without lateral sides, which the
+//! compiler generates from the same functions. In the other blocks all threads compute the lower-order fluxes and the
+//! values of outermost cells too, and select: nearly every warp of a small grid contains an end of a row, and a branch
+//! there costs more. In a row of eight cells or more, in groups of four, only the first and the last group, and
+//! sometimes the last but one, have faces near a side. The capacities of faces are read only if a flux exceeds the
+//! smallest capacity of its level. On the emulated device the kernels give the bits of the CPU version
+//! (`validation/emulated/advection`).
 //!
-//! **Specified sides are set by the threads of the neighbouring row, in the same kernel.** A launch of its own for a
-//! few rows would cost a tenth of a small step.
+//! **Specified sides are set by the threads of the neighbouring row, in the same kernel.** A separate launch for a few
+//! rows would cost a tenth of a small step.
 //!
-//! **On large grids the last stage of positive-definite tracers is one pass, by tiles** (`kernels/advection/tile`). A
-//! block has 16 rows of 32 groups of four cells. Every flux is computed once and passed to the neighbour, through warp
-//! shuffles along a row and through shared memory across rows, and so are the limiter factors; the data of the next
-//! level is copied into shared memory meanwhile. A ring of ghost cells around the 120 x 13 that a tile finishes is
-//! computed twice; that costs less than the traffic of two passes if there are two tiles or more for every
-//! multiprocessor. Smaller grids, other limiters and double precision take two passes. Both give the bits of the CPU on
-//! the emulated device.
+//! **On large grids the last stage of positive-definite tracers is one pass, in tiles** (`kernels/advection/tile`). A
+//! block has 16 rows of 32 groups of four cells. Every flux and every limiter factor is computed once and passed to the
+//! neighbouring cell, by warp shuffles along a row and through shared memory across rows; the data of the next level is
+//! copied into shared memory meanwhile. A block finishes 120 x 13 cells; the ring of ghost cells around them is
+//! computed twice. That costs less than the memory traffic of two passes if every multiprocessor has two tiles or more.
+//! Smaller grids, other limiters and double precision take two passes. Both give the bits of the CPU on the emulated
+//! device.
 //!
-//! **On large grids the stages without limiter go by tiles of two tracers** (`kernels/advection/tile/stage.cuh`). A
-//! block reads masses and fluxes of air once for both; with one tracer a block they are as many bytes as the tracer
-//! itself, and the kernel is slower than marches without tiles. A block has 8 rows. Each computes its southern fluxes
-//! and takes the northern ones a level later, so that there is one barrier a level and nothing is computed twice. Rows
-//! in shared memory have the alignment that they have in memory: copies to any other alignment read every sector twice.
-//! The cells at sides in x have a kernel of their own (`transport_sides`), whose threads march: a side is one lane of a
-//! warp, and a quarter of all tiles would contain code for sides. In the same launch its blocks would have the shared
-//! memory of tiles, and be two on a multiprocessor instead of six.
+//! **On large grids the stages without limiter use tiles of two tracers** (`kernels/advection/tile/stage.cuh`). A block
+//! reads the masses and fluxes of air once for both tracers; with one tracer a block they are as many bytes as the
+//! tracer itself, and the kernel is slower than marches without tiles. A block has 8 rows. Each row computes its
+//! southern fluxes and reads the northern ones one level later, so that there is one barrier a level and nothing is
+//! computed twice. Rows in shared memory keep their alignment in global memory: a copy with any other alignment reads
+//! every sector twice. The cells at sides in x have a kernel of their own (`transport_sides`), whose threads march: a
+//! side is one lane of a warp, and a quarter of all tiles would contain code for sides. In the launch of the tiles
+//! these blocks would also allocate the shared memory of a tile, and a multiprocessor would hold two of them instead of
+//! six.
 //!
 //! **Fluxes state which of two products is rounded first** (`kernels/primitives/fused.cuh`). Otherwise the compiler
-//! fuses one of them with the addition, whichever suits its register allocation, and threads with another launch
-//! configuration would have other bits.
+//! fuses either product with the addition, depending on register allocation, and the bits would depend on the launch
+//! configuration.
 
 #![allow(unsafe_code, reason = "whoever launches a kernel answers for its arguments")]
 
@@ -70,8 +72,8 @@ use crate::state::gpu::mark;
 shared_struct! {
     /// Arguments of the kernels of the transport.
     ///
-    /// Tracers follow one another: element (tracer, k, j, i), i fastest, rows as [`Layout`] has them. Members that
-    /// a kernel reads first come first: it waits for every cache line of its arguments.
+    /// Tracers follow one another: element (tracer, k, j, i), i fastest, rows as in [`Layout`]. Members that a kernel
+    /// reads first stand first, since the kernel waits for every cache line of its arguments.
     #[derive(Default)]
     pub struct TransportArgs<R> {
         /// Word for the mark of a kernel that has begun; null if marks are off.
@@ -84,13 +86,13 @@ shared_struct! {
         latest: ReadPointer<R>, "kg kg⁻¹";
         /// The values at the start of the step.
         start: ReadPointer<R>, "kg kg⁻¹";
-        /// The new values; may be those before the latest, not `latest` or `start`.
+        /// The new values; may be the array of the stage before, not `latest` or `start`.
         result: DevicePointer<R>, "kg kg⁻¹";
-        /// Factors for the corrections out of a cell, of the limited tracers alone.
+        /// Scale factors of the corrections (antidiffusive fluxes) out of a cell; limited tracers only.
         outgoing: DevicePointer<R>, "1";
-        /// Factors for the corrections into a cell, with the monotonic limiter alone.
+        /// Scale factors of the corrections into a cell; monotonic limiter only.
         incoming: DevicePointer<R>, "1";
-        /// Air through the x-faces, (nz, ny, nx + 1), rows as [`Layout`] has them, as all below.
+        /// Air through the x-faces, (nz, ny, nx + 1), rows as in [`Layout`]; likewise all fields below.
         flux_x: ReadPointer<R>, "kg s⁻¹";
         /// Air through the y-faces, (nz, ny + 1, nx).
         flux_y: ReadPointer<R>, "kg s⁻¹";
@@ -115,7 +117,7 @@ shared_struct! {
         /// Values that air brings in through the sides of each tracer: west, east (nz, ny), south,
         /// north (nz, nx); null for zero. NaN stands for the value of the neighbour inside.
         inflow: ReadPointer<R>, "kg kg⁻¹";
-        /// Tracer fluxes of the last stage through the sides of the region inside the outermost cells, laid out as
+        /// Tracer fluxes of the last stage through the sides of the region inside the outermost cells, in the layout of
         /// `inflow`; null in other stages.
         side_flux: DevicePointer<R>, "kg s⁻¹";
         /// Inflow into that region, (tracer, level).
@@ -135,11 +137,11 @@ const SUM_THREADS: usize = 128;
 pub struct TransportSettings {
     /// Number of tracers.
     pub tracers: usize,
-    /// Number of them, from the first on, that are never limited.
+    /// Number of tracers, from the first on, that are never limited.
     pub unlimited: usize,
     /// Limiter of the others in the last stage.
     pub limiter: Limiter,
-    /// Set where air may bring in the value of the neighbour inside: there the given one is not a number.
+    /// `true` if inflow may have the value of the neighbour inside, which NaN stands for.
     pub zero_gradient: bool,
     /// Distribution of the cells among threads.
     pub shares: Shares,
@@ -152,7 +154,7 @@ impl TransportSettings {
     }
 
     /// Returns `true` if kernels are compiled for the size of the grid: constant addresses take fewer instructions.
-    /// Marches in rows have no registers to spare for that, and spill.
+    /// Row-wise marches are not: they have no registers to spare for it and would spill.
     fn is_made_for_grid(self) -> bool {
         let Shares { in_turn, stages_tiled, .. } = self.shares;
         in_turn || stages_tiled || self.by_tiles()
@@ -168,7 +170,7 @@ impl TransportSettings {
             ("MONOTONIC", Limiter::Monotonic as i32),
             ("LIMITER", self.limiter as i32),
             ("TRACERS", self.tracers as i32),
-            // If none is limited, no kernel reads the first of the others.
+            // If no tracer is limited, no kernel reads this index.
             ("UNLIMITED", self.unlimited.min(self.tracers - 1) as i32),
             ("REACH", REACH as i32),
             ("TINY", i32::from(is_tiny(grid.shape))),
@@ -200,8 +202,8 @@ impl TransportSettings {
     }
 }
 
-/// The grid as kernels see it: its size where they are made for it, zero otherwise, the kinds of sides, and which
-/// kind each side is.
+/// The grid as kernel constants: its size if the kernel is compiled for it, else zero; the codes of the kinds of sides;
+/// and the kind of each side.
 pub(crate) fn grid_constants(grid: &Grid, made_for: bool) -> [(&'static str, i32); 9] {
     let Sides { west, east, south, north } = grid.sides;
     let Shape { nx, ny, .. } = grid.shape;
@@ -219,7 +221,7 @@ pub(crate) fn grid_constants(grid: &Grid, made_for: bool) -> [(&'static str, i32
     ]
 }
 
-/// Returns `true` if the stencil reaches around a periodic axis more than once, so that kernels find neighbours by
+/// Returns `true` if a stencil can wrap around a periodic axis more than once, so that kernels find neighbours by
 /// remainders.
 fn is_tiny(shape: Shape) -> bool {
     shape.nx < REACH || shape.ny < REACH
@@ -233,10 +235,10 @@ fn least<R: Real>(field: &Layered<R>) -> Vec<R> {
     (0..field.c1.len()).map(|k| least(k) * R::of(1.0 - ROUNDINGS)).collect()
 }
 
-/// More than a device and the host can differ by in a sum of two products.
+/// Bound of the relative difference between device and host in a sum of two products.
 const ROUNDINGS: f64 = 1e-5;
 
-/// Puts the masses, capacities and weights of the air where kernels find them, by `upload`.
+/// Uploads the masses, capacities and weights of the air with `upload` and returns the pointers.
 ///
 /// # Errors
 ///
@@ -278,7 +280,7 @@ pub fn air_pointers<R: Real, E>(
 /// end.
 #[derive(Clone, Copy, Debug)]
 pub struct Stages<R> {
-    /// At the start, which a step leaves alone.
+    /// Values at the start of the step; a step does not change them.
     pub start: DevicePointer<R>,
     /// After the first stage.
     pub first: DevicePointer<R>,
@@ -314,7 +316,7 @@ impl TransportSettings {
         self.shares.tiled && self.limits() && self.limiter == Limiter::PositiveDefinite
     }
 
-    /// The launches of one step of `dt` seconds, in their order.
+    /// Launches of one step of `dt` seconds, in order.
     ///
     /// `air` holds the pointers that do not depend on the stage; its pointer `side_flux` is null
     /// if the inflow through the sides is not needed.
@@ -395,8 +397,8 @@ impl TransportSettings {
         launches
     }
 
-    /// The launch that adds the inflow of such a step's last stage into the region inside the outermost cells, one
-    /// block for each tracer and level; `None` if nothing can enter.
+    /// The launch that sums the tracer inflow of the last stage into the region inside the outermost cells, with one
+    /// block for each tracer and level; `None` if all sides are periodic and nothing can enter.
     pub fn entering<R: Real>(
         self,
         grid: &Grid,

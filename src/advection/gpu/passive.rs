@@ -24,13 +24,13 @@ shared_struct! {
         tracer: DevicePointer<R>, "1";
         /// Mass of the cells.
         mass: LayeredPointers<R>, "kg";
-        /// One sum for each level and block.
+        /// Partial sums by level and block.
         sums: DevicePointer<f64>, "kg";
         /// Change of the amount in a step, relative to it: the remaining part, less 1.
         change: f64, "1";
         /// Factor of decay.
         left: R, "1";
-        /// Padding: the next member begins at a multiple of its size in both precisions.
+        /// Padding, so that the next member is aligned in both precisions.
         filler: R, "1";
         /// Places of a row.
         pitch: i32, "1";
@@ -40,9 +40,9 @@ shared_struct! {
         first_row: i32, "1";
         /// First row beyond it.
         end_row: i32, "1";
-        /// Place of the first column of the region in its row.
+        /// Position of the first column of the region in its row.
         first_column: i32, "1";
-        /// The first place beyond it.
+        /// Position after the last column of the region.
         end_column: i32, "1";
     }
 }
@@ -70,8 +70,8 @@ pub struct Passive<R> {
 }
 
 impl<R: Real + Element> Passive<R> {
-    /// Compiles the kernels for so many tracers, whose sums are over rows and columns of the grid. `mass` is that of
-    /// the cells, with rows as `layout` has them; the memory has to stay.
+    /// Compiles the kernels for `tracers` tracers, with sums over the given rows and columns of the grid. `mass` is the
+    /// mass of the cells, in rows as in `layout`; the memory must outlive this value.
     ///
     /// # Errors
     ///
@@ -107,7 +107,7 @@ impl<R: Real + Element> Passive<R> {
         })
     }
 
-    /// Asks for the decay of a tracer, of which `left` is left; its number tells where the loss is added up.
+    /// Queues the decay of a tracer to the fraction `left` of it; `number` selects the sum that the loss is added to.
     ///
     /// # Errors
     ///
@@ -115,13 +115,13 @@ impl<R: Real + Element> Passive<R> {
     ///
     /// # Panics
     ///
-    /// When there are not so many tracers.
+    /// When `number` is not below the number of tracers.
     pub fn decay(&self, number: usize, tracer: DevicePointer<R>, left: f64) -> Result<()> {
         let first = number * self.sums.len();
         assert!(first < self.decayed.len(), "tracer {number}");
         let sums = self.decayed.pointer_to(first);
         let args = PassiveArgs { tracer, sums, change: left - 1.0, left: R::of(left), ..self.args };
-        // SAFETY: the field belongs to the run, with the layout that this was made for; the sums are kept here.
+        // SAFETY: the field belongs to the run, in the layout given at construction; the sums are owned by this value.
         unsafe { self.decay.launch(self.launch(), &args) }
     }
 
@@ -132,7 +132,7 @@ impl<R: Real + Element> Passive<R> {
     /// As [`Passive::new`].
     pub fn amount(&self, tracer: DevicePointer<R>) -> Result<f64> {
         let args = PassiveArgs { tracer, sums: self.sums.pointer(), ..self.args };
-        // SAFETY: as above; nothing is written but the sums.
+        // SAFETY: as above; the kernel writes nothing but the sums.
         unsafe { self.amount.launch(self.launch(), &args)? };
         Ok(self.sums.to_vec()?.iter().sum())
     }
@@ -147,7 +147,7 @@ impl<R: Real + Element> Passive<R> {
         Ok(sums.chunks_exact(self.sums.len()).map(|sums| sums.iter().sum()).collect())
     }
 
-    /// The sums that make them. Waits for the device.
+    /// Partial sums of the losses, (tracer, level, block). Waits for the device.
     ///
     /// # Errors
     ///
@@ -156,7 +156,7 @@ impl<R: Real + Element> Passive<R> {
         self.decayed.to_vec()
     }
 
-    /// Goes on from such sums.
+    /// Restores partial sums that [`Passive::sums`] returned.
     ///
     /// # Errors
     ///
@@ -164,17 +164,17 @@ impl<R: Real + Element> Passive<R> {
     ///
     /// # Panics
     ///
-    /// When they are not as many as [`Passive::sums`] gives.
+    /// When their number is not that of [`Passive::sums`].
     pub fn resume(&self, sums: &[f64]) -> Result<()> {
         self.decayed.upload(sums)
     }
 
-    /// Number of these sums.
+    /// Number of partial sums.
     pub fn words(&self) -> usize {
         self.decayed.len()
     }
 
-    /// Continues from the past loss of each tracer.
+    /// Restores the total past loss of each tracer.
     ///
     /// # Errors
     ///

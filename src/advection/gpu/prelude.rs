@@ -1,4 +1,4 @@
-//! The constants and structs that kernels of the transport are given.
+//! Constants and structs of the kernels of the transport.
 
 use super::TransportArgs;
 use crate::advection::flux::FluxConstants;
@@ -6,7 +6,7 @@ use crate::device::{Prelude, constants, structs};
 use crate::real::Precision;
 use crate::state::gpu::prelude::{grid, notes};
 
-/// The text of all of them, without settings.
+/// Prelude text with all of them, without settings.
 pub(crate) fn transport(precision: Precision, nz: usize) -> Prelude {
     grid(precision, nz)
         .with(&notes())

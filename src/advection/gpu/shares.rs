@@ -8,12 +8,12 @@ use crate::grid::gpu::Layout;
 use crate::grid::{Grid, Shape};
 use crate::real::Precision;
 
-/// The blocks of a kernel.
+/// Block size and occupancy of a kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Block {
     /// Threads in a block.
     pub threads: usize,
-    /// Blocks that a multiprocessor is to hold at once, which limits their registers.
+    /// Blocks that a multiprocessor should hold at once (launch bounds), which limits the registers of a thread.
     pub resident: usize,
 }
 
@@ -24,38 +24,38 @@ pub struct Shares {
     pub stage: Block,
     /// The blocks of the two passes of the limited stage.
     pub limited: Block,
-    /// Cells of a thread, side by side in a row: 2, or 4 where a row has 8 or more; 1 where it has no more.
+    /// Cells of a thread, side by side in a row: at most those of the [`March`]; 4 need rows of 8 cells or more, 2 need
+    /// 2.
     pub cells: usize,
     /// Levels that a thread marches through.
     pub levels: usize,
-    /// `true` if threads take groups of cells in turn, row after row: on small grids, where there is not enough work to
-    /// hide latency, and without tiles. No block but the last of a tracer has threads without cells then.
+    /// `true` if consecutive threads take consecutive groups of cells, row after row (linear indexing): on small grids
+    /// without tiles, which have too little work to hide latency. Then only the last block of a tracer has idle
+    /// threads.
     pub in_turn: bool,
-    /// Otherwise, threads of a block side by side in a row, before the next row follows; at most the threads
-    /// of a block.
+    /// Without linear indexing: threads of a block side by side in a row; at most the threads of a block.
     pub width: usize,
-    /// `true` if positive-definite tracers take their last stage in one pass, by tiles, instead of in two; for rows of
-    /// [`Shares::least_tiled`] cells or more.
+    /// `true` if positive-definite tracers take their last stage in one pass, in tiles, instead of in two; needs rows
+    /// of [`Shares::least_tiled`] cells or more.
     pub tiled: bool,
-    /// `true` if stages without limiter go by tiles, two tracers in a block: if [`Shares::stages_can_be_tiled`].
+    /// `true` if stages without limiter use tiles, two tracers in a block; needs [`Shares::stages_can_be_tiled`].
     pub stages_tiled: bool,
 }
 
-/// Launch configuration whatever the grid, as it is measured for a device. It is written, and read by [`March::parse`],
-/// as `cells=4 stages=5 limited=4 levels=even tiles=yes`.
+/// Launch configuration independent of the grid, as measured for a device. Its text, which [`March::parse`] reads, is
+/// `cells=4 stages=5 limited=4 levels=even tiles=yes`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct March {
-    /// Cells of a thread, side by side in a row, where a row has so many.
+    /// Cells of a thread, side by side in a row; fewer in shorter rows.
     pub cells: usize,
-    /// Blocks of a stage without limiter that a multiprocessor is to hold at once.
+    /// Blocks of a stage without limiter that a multiprocessor should hold at once (launch bounds).
     pub stages: usize,
-    /// The same for the two passes of the limited stage.
+    /// Blocks of the two passes of the limited stage that a multiprocessor should hold at once.
     pub limited: usize,
-    /// Levels that a thread marches through, or all where there are fewer; without it as many as fill
-    /// the device evenly.
+    /// Levels that a thread marches through, at most all levels; `None` for the number that fills the device evenly.
     pub levels: Option<usize>,
-    /// `true` if, on grids large enough, positive-definite tracers take their last stage by tiles, and all tracers the
-    /// stages without limiter.
+    /// `true` if large grids use tiles: positive-definite tracers in their last stage, all tracers in the stages
+    /// without limiter.
     pub tiles: bool,
 }
 
@@ -68,83 +68,80 @@ pub struct Offer {
     pub shared_bytes: usize,
 }
 
-/// Rows of a tile, and those of them that it finishes: the first lacks its southern neighbour, the
-/// last two lack northern ones.
+/// Rows of a tile, and the rows that it finishes: the first lacks its southern neighbours, the last two lack northern
+/// ones.
 pub(super) const TILE_ROWS: usize = 16;
 const TILE_OWN_ROWS: usize = TILE_ROWS - 3;
 
-/// Rows of a tile of a stage without limiter, and blocks of it that a multiprocessor is to hold, as
-/// kernels have it.
+/// Rows of a tile in a stage without limiter, and such blocks that a multiprocessor should hold, as in the kernels.
 pub(super) const STAGE_ROWS: usize = 8;
 const STAGE_RESIDENT: usize = 2;
 
-/// Numbers of every level that kernels keep behind the room of a tile: in stages without limiter, and in the
-/// last stage.
+/// Numbers for each level that kernels keep in shared memory behind the data of a tile: in stages without limiter, and
+/// in the last stage.
 pub(super) const STAGE_LEVEL_NUMBERS: usize = 2;
 pub(super) const LIMIT_LEVEL_NUMBERS: usize = 5;
 
-/// Tracers of a block that share the wind.
+/// Tracers of a block; they share the wind.
 const TOGETHER: usize = 2;
 
-/// Bytes of a line of the cache, which the rows of tiles lie in as they do in memory.
+/// Bytes of a cache line; rows of tiles in shared memory have the same offset in a line as in global memory.
 const LINE: usize = 128;
 
-/// Shared memory that a multiprocessor keeps for itself for every block, bytes.
+/// Shared memory that the system reserves for every block, bytes.
 const RESERVED: usize = 1 << 10;
 
-/// Tiles that a multiprocessor should get, at least: fewer leave too many of them idle at the end.
+/// Fewest tiles for each multiprocessor: with fewer, too many multiprocessors are idle at the end of the launch.
 const TILES_EACH: usize = 2;
 const STAGE_TILES_EACH: usize = 8;
 
-/// The most cells of a side that tiles are laid on: kernels multiply it by the tiles of a row in 32
-/// bits, and a launch has 65,535 blocks across at most.
+/// Longest side of a grid with tiles: kernels multiply it by the tiles of a row in 32 bits, and a launch has at most
+/// 65,535 blocks along y and z.
 const MOST_TILED: usize = 1 << 18;
 
-/// The most blocks of a launch beside one another but along its first axis: the kernel of the sides has the tracers
-/// there.
+/// Most blocks of a launch along y and z; the kernel of the sides has the tracers along y.
 const MOST_ACROSS: usize = 65_535;
 
-/// Columns from which on threads march in another way.
+/// Numbers of columns from which on the built-in launch configuration changes.
 const SMALL: usize = 10_000;
 const MEDIUM: usize = 30_000;
 const LARGE: usize = 150_000;
 
-/// Cost of the start of a march, in levels of it.
+/// Cost of starting a march, in levels.
 const SETTING_OUT: usize = 1;
 
 impl March {
-    /// The cells of a thread that kernels are made for: two at least, of which one is inside a specified
-    /// side and the other is not.
+    /// Cells of a thread that kernels are written for: at least two, so that a thread with an outermost cell of a
+    /// specified side also has the cell inside it.
     pub const CELLS: [usize; 2] = [2, 4];
-    /// The blocks of a multiprocessor that registers can be limited for (launch bounds).
+    /// Blocks of a multiprocessor that registers can be bounded for (launch bounds).
     pub const RESIDENT: std::ops::RangeInclusive<usize> = 1..=16;
 
-    /// The built-in march for a number of columns, the fastest on an H200.
+    /// The built-in configuration for a number of columns, the fastest on an H200.
     ///
-    /// Blocks have the registers that they need but on large grids, where more warps, of which some wait for
-    /// data while others calculate, are worth some spilled values.
+    /// On large grids the bounds are tight: more warps hide more latency, which is worth some register spills.
     pub fn choose(columns: usize, precision: Precision) -> Self {
         let (cells, stages, limited, levels) = match precision {
             Precision::F32 if columns < SMALL => (4, 4, 4, None),
             Precision::F32 if columns < MEDIUM => (4, 5, 4, Some(2)),
             Precision::F32 if columns < LARGE => (4, 5, 4, Some(6)),
             Precision::F32 => (4, 6, 4, Some(6)),
-            // Values take two registers each.
+            // Double-precision values take two registers each.
             Precision::F64 => (2, 2, 2, None),
         };
         Self { cells, stages, limited, levels, tiles: precision == Precision::F32 }
     }
 
-    /// Returns `true` if kernels can be made for it.
+    /// Returns `true` if kernels can be compiled for this configuration.
     pub fn is_possible(self, precision: Precision) -> bool {
         Self::CELLS.contains(&self.cells)
             && [self.stages, self.limited].iter().all(|blocks| Self::RESIDENT.contains(blocks))
             && self.levels != Some(0)
-            // Values in f64 would take more registers than the threads of a tile can have.
+            // In double precision a tile would need more registers than its threads can have.
             && (!self.tiles || precision == Precision::F32)
     }
 
-    /// Reads one as it is written; `None` where the text is none.
+    /// Reads the text form; `None` if the text is not one.
     pub fn parse(text: &str) -> Option<Self> {
         let mut words = text.split(' ');
         let mut value = |name: &str| words.next()?.strip_prefix(name)?.strip_prefix('=');
@@ -177,7 +174,7 @@ impl fmt::Display for March {
 }
 
 impl Shares {
-    /// The shares of a grid for `tracers` tracers that march so on a device.
+    /// The launch configuration of a grid with `tracers` tracers on a device, from the measured or built-in `march`.
     pub fn of(
         march: March,
         grid: &Grid,
@@ -186,7 +183,7 @@ impl Shares {
         precision: Precision,
     ) -> Self {
         let shape = grid.shape;
-        // Groups of four are at one end of a row at most.
+        // Rows of two groups or more, so that a group of four touches one end of a row at most.
         let room = |cells: usize| if cells < 4 { cells } else { 2 * cells };
         let fits = |cells: &usize| *cells <= march.cells && room(*cells) <= shape.nx;
         let cells = [4, 2, 1].into_iter().find(fits).unwrap_or(1);
@@ -205,8 +202,7 @@ impl Shares {
             tiled: false,
             stages_tiled: false,
         };
-        // A thread that marches upward finds its last values in its registers, but the device
-        // should be filled evenly.
+        // Longer marches reuse more values in registers; more groups of levels fill the device more evenly.
         let time = |levels| {
             let shares = Self { levels, ..shares };
             let (blocks, _) = shares.launch(layout, tracers, shares.limited);
@@ -233,8 +229,8 @@ impl Shares {
         Self { levels, in_turn, tiled, stages_tiled, ..shares }
     }
 
-    /// Returns `true` if stages without limiter can go by tiles: rows begin at multiples of a thread's cells, which are
-    /// no fewer than a stencil reaches, and a tile lies within the grid.
+    /// Returns `true` if stages without limiter can use tiles: rows begin at multiples of the cells of a thread, a
+    /// thread has at least as many cells as the stencil reaches, and a tile fits into the grid.
     pub fn stages_can_be_tiled(self, layout: Layout) -> bool {
         let (pitch, ny) = (layout.pitch(), layout.shape.ny);
         self.cells >= REACH
@@ -244,7 +240,7 @@ impl Shares {
             && pitch.max(ny) <= MOST_TILED
     }
 
-    /// Tiles of a stage without limiter: by pairs of tracers, along the rows, and across them.
+    /// Numbers of tiles in a stage without limiter: by pairs of tracers, along the rows, and across them.
     pub(super) fn stage_tiles(self, layout: Layout, tracers: usize) -> [usize; 3] {
         [
             tracers.div_ceil(TOGETHER),
@@ -253,9 +249,9 @@ impl Shares {
         ]
     }
 
-    /// The blocks of such a stage's kernel of the sides, for the groups at sides in x: along them, and the tracers.
+    /// Numbers of blocks of the kernel of the sides, for the groups at sides in x: along them, and by tracers.
     pub(super) fn side_blocks(self, layout: Layout, tracers: usize) -> [usize; 3] {
-        // Of the groups in the east the last but one is near the side where the last has few cells.
+        // If the easternmost group has fewer cells than the stencil reaches, the group before it is near the side too.
         let in_the_east = self.cells - (layout.fill - layout.first);
         let groups = if in_the_east < REACH { 3 } else { 2 };
         let Shape { ny, nz, .. } = layout.shape;
@@ -263,13 +259,13 @@ impl Shares {
         [threads.div_ceil(self.stage.threads), tracers, 1]
     }
 
-    /// Shared memory of such a tile, bytes.
+    /// Shared memory of a tile in a stage without limiter, bytes.
     pub(super) fn stage_bytes(self, nz: usize, tracers: usize, precision: Precision) -> usize {
         let room = self.stage_room(tracers.min(TOGETHER), precision);
         room + STAGE_LEVEL_NUMBERS * nz * precision.bytes()
     }
 
-    /// Size of `StageRoom` in kernels for as many tracers, bytes.
+    /// Size of `StageRoom` in kernels for `together` tracers, bytes.
     pub(super) fn stage_room(self, together: usize, precision: Precision) -> usize {
         let group = self.cells * precision.bytes();
         let (row, beside) = (WARP * group, 2 * group);
@@ -291,22 +287,22 @@ impl Shares {
         WARP * self.cells - 2 * self.ring()
     }
 
-    /// The fewest places of a row that tiles can be laid on: one tile and the ring of the next.
+    /// Shortest row, in elements, that is divided into tiles: the cells that a tile finishes, and a ring.
     pub fn least_tiled(self) -> usize {
         self.tile_cells() + self.ring()
     }
 
-    /// Tiles of all tracers: by tracers, along the rows, and across them.
+    /// Numbers of tiles: by tracers, along the rows, and across them.
     pub(super) fn tiles(self, layout: Layout, tracers: usize) -> [usize; 3] {
         let strips = layout.pitch().div_ceil(self.tile_cells());
         [tracers, strips, layout.shape.ny.div_ceil(TILE_OWN_ROWS)]
     }
 
-    /// Shared memory of a tile, bytes.
+    /// Shared memory of a tile in the limited stage, bytes.
     pub(super) fn tile_bytes(self, nz: usize, precision: Precision) -> usize {
-        // Of the capacities along z there is one more.
+        // Capacities along z are at interfaces: one more than levels.
         let of_levels = LIMIT_LEVEL_NUMBERS * nz + 1;
-        // A line more, so that the rows can begin where they do in their lines.
+        // One more line, so that rows can keep their offset in a line.
         LINE + self.limit_room(precision) + of_levels * precision.bytes()
     }
 
@@ -317,8 +313,8 @@ impl Shares {
         rows * WARP * self.cells * precision.bytes()
     }
 
-    /// Blocks along the rows and the tracers, across the rows, and of levels, and threads of each
-    /// that are at most those of `block`; or, in turn, along the tracers and along all of one.
+    /// Blocks (along the rows and by tracers, across the rows, by groups of levels) and threads of a block, at most
+    /// those of `block`; with linear indexing the blocks are by tracers, and over all cells of a tracer.
     pub fn launch(self, layout: Layout, tracers: usize, block: Block) -> ([usize; 3], usize) {
         let Shape { ny, nz, .. } = layout.shape;
         let groups = layout.pitch().div_ceil(self.cells);
@@ -327,7 +323,7 @@ impl Shares {
             return ([tracers, threads.div_ceil(block.threads), 1], block.threads);
         }
         let strips = groups.div_ceil(self.width);
-        // No more rows than share the grid's evenly among its blocks.
+        // Rows are divided evenly among the blocks.
         let most = (block.threads / self.width).max(1);
         let rows = ny.div_ceil(ny.div_ceil(most));
         let blocks = [tracers * strips, ny.div_ceil(rows), nz.div_ceil(self.levels)];
@@ -349,7 +345,7 @@ mod tests {
             let march = March::choose(shape.columns(), Precision::F32);
             Shares::of(march, &grid, tracers, offer, Precision::F32)
         };
-        // Many tracers make tiles worth while on a small grid too.
+        // Many tracers make up enough tiles on a small grid too.
         let [few, many, large] = [shares(132, 70, 6), shares(132, 70, 81), shares(110, 100, 6)];
         assert!(few.in_turn && !few.tiled);
         assert!(many.tiled && !many.in_turn);

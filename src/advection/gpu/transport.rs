@@ -30,8 +30,8 @@ pub struct Wind<'a, R> {
     /// Mass fluxes through the x-, y- and z-faces, kg s⁻¹. Shapes: (nz, ny, nx + 1), (nz, ny + 1, nx),
     /// (nz + 1, ny, nx), rows as [`Layout`] has them.
     pub flux: [&'a Buffer<R>; 3],
-    /// Values that air brings in, for each tracer west, east, south, north; zero without them, and that of the
-    /// neighbour inside where they are no numbers.
+    /// Boundary values of each tracer: west, east, south, north. Zero if absent; NaN stands for the value of the
+    /// neighbour inside.
     pub inflow: Option<&'a Buffer<R>>,
 }
 
@@ -39,7 +39,7 @@ pub struct Wind<'a, R> {
 #[derive(Debug)]
 pub struct Transport<R> {
     grid: Grid,
-    /// Tracers in the arrays before those that it carries.
+    /// Index of the first tracer in the arrays.
     before: usize,
     layout: Layout,
     settings: TransportSettings,
@@ -49,16 +49,16 @@ pub struct Transport<R> {
     /// Tracers after the second stage.
     second: Buffer<R>,
     entered: Buffer<f64>,
-    /// The fluxes through the sides of one step or several, which `args` points to, and values of one.
+    /// Side fluxes of one step or several, which `args` points to, and the number of values of one step.
     side_flux: Buffer<R>,
     side_values: usize,
-    /// The factors of the limiter, which it points to as well.
+    /// Scale factors of the limiter, which `args` points to.
     scratch: Vec<Buffer<R>>,
-    /// The air, which it points to as well.
+    /// The air, which `args` points to.
     _air: Vec<Buffer<R>>,
 }
 
-/// Elements of memory for the limiter's factors.
+/// Elements of the array of scale factors.
 fn lengths(grid: &Grid, settings: TransportSettings) -> [usize; 2] {
     let limited = if settings.limits() && !settings.by_tiles() {
         settings.tracers - settings.unlimited
@@ -70,7 +70,7 @@ fn lengths(grid: &Grid, settings: TransportSettings) -> [usize; 2] {
     [factors, if is_monotonic { factors } else { 0 }]
 }
 
-/// Values that a step keeps at the sides of a grid: none where all are periodic.
+/// Values that a step stores at the sides of a grid: none if all are periodic.
 pub fn side_values(grid: &Grid, tracers: usize) -> usize {
     let Shape { nx, ny, nz } = grid.shape;
     let closed = grid.sides.periodic_x() && grid.sides.periodic_y();
@@ -78,7 +78,7 @@ pub fn side_values(grid: &Grid, tracers: usize) -> usize {
 }
 
 impl<R: Real + Element> Transport<R> {
-    /// Bytes of device memory that it takes, beside the tracers at the start and at the end.
+    /// Device memory of the transport without the tracers at the start and the end of a step, bytes.
     pub fn bytes(grid: &Grid, settings: TransportSettings) -> usize {
         let layout = settings.layout(grid);
         let tracers = settings.tracers * layout.cells();
@@ -89,11 +89,11 @@ impl<R: Real + Element> Transport<R> {
         size_of::<R>() * (tracers + factors + sides + planes) + 8 * settings.tracers * nz
     }
 
-    /// Compiles the kernels and takes the memory.
+    /// Compiles the kernels and allocates the memory.
     ///
     /// # Errors
     ///
-    /// [`Error::Gpu`], as all below; also where there are more cells than the kernels can count.
+    /// [`Error::Gpu`], as all below; also for more cells than the kernels can count.
     pub fn new(
         gpu: &Gpu,
         grid: &Grid,
@@ -102,7 +102,7 @@ impl<R: Real + Element> Transport<R> {
     ) -> Result<Self> {
         let (shape, layout) = (grid.shape, settings.layout(grid));
         let countable = i32::MAX as usize;
-        // The faces of a field are the most that is counted.
+        // The largest index is that of a face.
         let faces = layout.face_pitch() * (shape.ny + 1) * (shape.nz + 1);
         if faces > countable {
             return Err(Error::Gpu(format!(
@@ -160,13 +160,14 @@ impl<R: Real + Element> Transport<R> {
         Ok(transport)
     }
 
-    /// The same for tracers behind others in the same arrays, those of the values at the sides too.
+    /// The same for tracers that follow `before` other tracers in the arrays; their boundary values are offset
+    /// likewise.
     #[must_use]
     pub fn behind(self, before: usize) -> Self {
         Self { before, ..self }
     }
 
-    /// Makes room for the fluxes through the sides of some steps, which end together.
+    /// Allocates side fluxes for the steps of a batch, which one `step_end` launch finishes.
     ///
     /// # Errors
     ///
@@ -179,17 +180,17 @@ impl<R: Real + Element> Transport<R> {
         Ok(())
     }
 
-    /// Values that each of some steps has kept at the sides.
+    /// Pointer to the side fluxes that each step of a batch stores.
     ///
     /// # Panics
     ///
-    /// If there is no room for those of so many.
+    /// When there is no room for so many steps.
     pub(crate) fn side_values(&self, steps: usize) -> usize {
         assert!(self.side_flux.len() >= steps * self.side_values, "room for {steps} steps");
         self.side_values
     }
 
-    /// The launches of a step, of tracers nowhere.
+    /// Launches of a step, with null pointers for the tracers.
     fn launches(&self) -> Vec<TransportLaunch<R>> {
         let nowhere = DevicePointer::default();
         let stages = Stages { start: nowhere, first: nowhere, second: nowhere, end: nowhere };
@@ -201,12 +202,13 @@ impl<R: Real + Element> Transport<R> {
         kernel.expect("the kernels of a step are those of this module")
     }
 
-    /// Lets the kernels write their marks; the memory of `marks` has to stay.
+    /// Enables the kernels' marks, which tell the last kernel that began; the memory of `marks` must outlive this
+    /// value.
     pub(crate) fn note(&mut self, marks: DevicePointer<u64>) {
         self.args.marks = marks;
     }
 
-    /// Memory for all tracers that holds nothing from one step to the next.
+    /// Work array for all tracers; its contents are not used from one step to the next.
     pub fn spare(&self) -> &Buffer<R> {
         &self.second
     }
@@ -216,12 +218,12 @@ impl<R: Real + Element> Transport<R> {
         self.layout
     }
 
-    /// Mass of the cells on the device, laid out so.
+    /// Mass of the cells on the device, in that layout.
     pub fn cell_mass(&self) -> LayeredPointers<R> {
         self.args.cell
     }
 
-    /// One step of `dt` seconds of all tracers, from `start`, which stays, to `end`.
+    /// One step of `dt` seconds of all tracers from `start`, which is not changed, to `end`.
     ///
     /// # Errors
     ///
@@ -229,8 +231,7 @@ impl<R: Real + Element> Transport<R> {
     ///
     /// # Panics
     ///
-    /// When the arrays are not laid out as [`Transport::layout`] says, or the tracers would overwrite
-    /// themselves.
+    /// When the arrays are not in the layout of [`Transport::layout`], or `start` and `end` overlap.
     pub fn step(
         &self,
         wind: &Wind<'_, R>,
@@ -241,7 +242,7 @@ impl<R: Real + Element> Transport<R> {
         self.step_in(Turn::ALONE, wind, start, end, dt)
     }
 
-    /// The same for one of some steps that end together, which leaves the terms of the others.
+    /// The same for one step of a batch, which keeps the side fluxes of the other steps.
     ///
     /// # Errors
     ///
@@ -249,7 +250,7 @@ impl<R: Real + Element> Transport<R> {
     ///
     /// # Panics
     ///
-    /// As [`Transport::step`], and if there is no room for the terms that so many steps [`keep`](Transport::keep).
+    /// As [`Transport::step`], and if there is no room for the fluxes that so many steps [`keep`](Transport::keep).
     pub fn step_in(
         &self,
         turn: Turn,
@@ -304,13 +305,13 @@ impl<R: Real + Element> Transport<R> {
         let shared_bytes = launch.shared_bytes as u32;
         let grid = launch.blocks.map(|blocks| blocks as u32);
         let block = [launch.threads as u32, 1, 1];
-        // SAFETY: the kernels take this struct; the lengths of all arrays have been checked against the
-        // grid, where they were given or made, and memory is freed only when the device is done with it.
+        // SAFETY: the kernels take this struct; the lengths of all arrays were checked against the grid when they were
+        // passed in or allocated, and memory is freed only after the device is done with it.
         unsafe { kernel.launch(Launch { grid, block, shared_bytes }, &launch.args) }
     }
 
-    /// Arguments of the kernel that ends a step of `dt` seconds, for adding up the inflow, and its blocks. The struct
-    /// points to memory that is kept here.
+    /// Arguments and number of blocks of the kernel that ends a step of `dt` seconds, for summing the inflow. The
+    /// struct points to memory that this value owns.
     pub(crate) fn entering(&self, dt: f64) -> (TransportArgs<R>, u32) {
         let launch = self.settings.entering(&self.grid, &self.args, dt);
         launch.map_or((self.args, 0), |launch| (launch.args, launch.blocks[0] as u32))
@@ -340,7 +341,7 @@ impl<R: Real + Element> Transport<R> {
         Ok(self.entered_of(&self.entered.to_vec()?))
     }
 
-    /// Copies the sums behind [`Transport::entered`] to words from `first` on.
+    /// Copies the sums behind [`Transport::entered`] to `words`, from index `first` on.
     ///
     /// # Errors
     ///
@@ -348,22 +349,23 @@ impl<R: Real + Element> Transport<R> {
     ///
     /// # Panics
     ///
-    /// When there are not that many words.
+    /// When `words` is too short.
     pub fn gather_entered(&self, words: &Buffer<u64>, first: usize) -> Result<()> {
         words.copy_bits(first, &self.entered, 0..self.entered.len())
     }
 
-    /// Number of the numbers that [`Transport::gather_entered`] copies.
+    /// Number of words that [`Transport::gather_entered`] copies.
     pub fn entered_words(&self) -> usize {
         self.entered.len()
     }
 
-    /// The sums of [`Transport::entered`], one for each tracer, kg, out of the numbers that were copied.
+    /// The sums of [`Transport::entered`], one for each tracer, kg, from words that [`Transport::gather_entered`]
+    /// copied.
     pub fn entered_of(&self, levels: &[f64]) -> Vec<f64> {
         levels.chunks_exact(self.grid.shape.nz).map(|levels| levels.iter().sum()).collect()
     }
 
-    /// Fills all memory that a step sets before it reads it with NaN: for tests.
+    /// For tests: fills with NaN all memory that a step writes before it reads.
     ///
     /// # Errors
     ///
@@ -381,7 +383,7 @@ impl<R: Real + Element> Transport<R> {
         self.entered.to_vec()
     }
 
-    /// Goes on from such sums.
+    /// Restores the sums of the inflow, nz for each tracer, kg.
     ///
     /// # Errors
     ///
@@ -389,7 +391,7 @@ impl<R: Real + Element> Transport<R> {
     ///
     /// # Panics
     ///
-    /// When they are not as many as [`Transport::entered_sums`] gives.
+    /// When their number is not that of [`Transport::entered_sums`].
     pub fn resume_entered(&self, sums: &[f64]) -> Result<()> {
         self.entered.upload(sums)
     }
@@ -405,8 +407,7 @@ impl<R: Real + Element> Transport<R> {
 }
 
 impl March {
-    /// The fastest march for a number of columns on a device: the one measured there, or the
-    /// built-in one.
+    /// The launch configuration for a number of columns on a device: the measured one, or the built-in one.
     pub fn for_device(gpu: &Gpu, columns: usize, precision: Precision, nz: usize) -> Self {
         tuning::measured(gpu, precision, nz, columns)
             .unwrap_or_else(|| Self::choose(columns, precision))
@@ -414,7 +415,7 @@ impl March {
 }
 
 impl TransportSettings {
-    /// The settings for `tracers` tracers on a device, `unlimited` of them without limiter.
+    /// The settings for `tracers` tracers on a device, of which `unlimited` are never limited.
     pub fn for_device(
         gpu: &Gpu,
         grid: &Grid,
@@ -426,7 +427,7 @@ impl TransportSettings {
         Self::marching(march, gpu, grid, precision, tracers, limiter)
     }
 
-    /// The same with threads that march in a given way.
+    /// The same with a given launch configuration.
     pub fn marching(
         march: March,
         gpu: &Gpu,

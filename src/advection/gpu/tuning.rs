@@ -4,26 +4,26 @@ use super::March;
 use crate::device::Gpu;
 use crate::real::Precision;
 
-/// Name of the setting in files.
+/// Name of the knob in files.
 pub(crate) const NAME: &str = "transport";
 
-/// Blocks of a multiprocessor that the registers are bound for.
+/// Launch bounds tried: blocks of a multiprocessor.
 const MARCHING: [usize; 9] = [2, 3, 4, 5, 6, 8, 10, 12, 16];
-/// Levels that a thread of the transport is tried to march through.
+/// Levels of a thread that are tried.
 const MARCHED: [usize; 7] = [1, 2, 3, 4, 6, 9, 14];
 
-/// Reads a march as [`text`] writes it; `None` where it is none.
+/// Reads a launch configuration as [`text`] writes it; `None` if the text is not one.
 pub(crate) fn parse(text: &str, precision: Precision) -> Option<March> {
     let march = March::parse(text.strip_prefix("march ")?)?;
     march.is_possible(precision).then_some(march)
 }
 
-/// A march in words.
+/// Text form of a launch configuration.
 pub(crate) fn text(march: March) -> String {
     format!("march {march}")
 }
 
-/// The march that was measured to be the best on this GPU; `None` where none has been measured.
+/// The launch configuration measured to be the fastest on this GPU; `None` if none has been measured.
 pub(crate) fn measured(
     gpu: &Gpu,
     precision: Precision,
@@ -33,7 +33,7 @@ pub(crate) fn measured(
     parse(&gpu.tuning()?.choice(NAME, precision, nz, columns)?.setting, precision)
 }
 
-/// Marches of all shapes, with bounds of the registers that suit their cells.
+/// First candidates: all shapes, with launch bounds that suit their cells.
 pub(crate) fn candidates(precision: Precision, nz: usize) -> Vec<March> {
     let small = March::choose(1, precision);
     let levels = MARCHED.into_iter().filter(|levels| *levels < nz).chain([nz]).map(Some);
@@ -46,7 +46,7 @@ pub(crate) fn candidates(precision: Precision, nz: usize) -> Vec<March> {
     shapes.collect()
 }
 
-/// Marches of the same shape with other bounds of the registers.
+/// Further candidates: the same shape with other launch bounds.
 pub(crate) fn variants(march: March) -> Vec<March> {
     let stages = MARCHING.map(|stages| March { stages, ..march });
     let limited = MARCHING.map(|limited| March { limited, ..march });

@@ -18,17 +18,17 @@ use crate::grid::Shape;
 use crate::mass::Layered;
 use crate::real::Real;
 
-/// Rows of the ring of a block that lie one after the other, as their neighbours along y do.
+/// Consecutive rows of the ring of a block whose neighbours along y are consecutive too.
 #[derive(Clone, Copy)]
 struct Run {
-    /// The place of the first one in the ring.
+    /// Index of the first row in the ring.
     at: usize,
     rows: Rows,
 }
 
 impl<R: FluxConstants> March<'_, '_, R> {
-    /// With a limiter the top of a level is final only when the scale factors of the level above
-    /// are known, so every level is finished one step later.
+    /// March with a limiter: the flux through the top of a level is final only after the scale factors of the level
+    /// above are known, so every level is finished one iteration later.
     #[inline(always)]
     pub(super) fn limited(&mut self, mut out: ArrayViewMut3<'_, R>) {
         let nz = self.stage.shape().nz;
@@ -72,7 +72,7 @@ impl<R: FluxConstants> March<'_, '_, R> {
         s.here.fill_one();
     }
 
-    /// The rows whose scale factors are needed: one more on either side, if there is one.
+    /// The rows whose scale factors a block needs: its own, and one halo row on either side if the grid has it.
     #[inline(always)]
     fn ring(&self) -> impl Iterator<Item = Run> + use<R> {
         let (periodic, ny) = (self.stage.periodic_y(), self.stage.shape().ny);
@@ -80,12 +80,12 @@ impl<R: FluxConstants> March<'_, '_, R> {
         let end = count + 2;
         let mut at = usize::from(first == 0 && !periodic);
         std::iter::from_fn(move || {
-            // Row -1 is the last one.
+            // The row before row 0 is the last one.
             let first = (first + at + ny - 1) % ny;
             if at == end || (at + 1 == end && first == 0 && !periodic) {
                 return None;
             }
-            // The neighbours of the outermost rows do not lie beside them.
+            // Outermost rows form runs of their own: on a periodic axis their neighbours are not adjacent in memory.
             let alone = first == 0 || first + 1 == ny;
             let count = if alone { 1 } else { (end - at).min(ny - 1 - first) };
             let run = Run { at, rows: Rows { first, count } };
@@ -213,7 +213,7 @@ impl<R: FluxConstants> March<'_, '_, R> {
             east: stretch.east(start(k, rows)),
             south: stretch.here(start(k, stage.shifted_rows(rows, -1))),
             north: stretch.here(start(k, stage.shifted_rows(rows, 1))),
-            // The ground and the lid bring in nothing new.
+            // No bound comes from beyond the ground or the lid.
             bottom: stretch.here(start(k.saturating_sub(1), rows)),
             top: stretch.here(start((k + 1).min(nz - 1), rows)),
         };
@@ -283,8 +283,8 @@ impl<R: FluxConstants> March<'_, '_, R> {
     }
 }
 
-/// Values at the faces around cells of a strip; those of the top stand at the places of the cells below them, apart
-/// from those of the bottom.
+/// Values at the faces around cells of a strip. The values at the top have an array of their own, with the indices of
+/// the bottom.
 #[inline(always)]
 fn faces<'a, R>(at: &Stretch, nx: usize, [x, y, bottom, top]: [&'a [R]; 4]) -> Faces<&'a [R]> {
     Faces {

@@ -40,9 +40,9 @@ impl<R: Real> Scales<R> {
 
 /// Work space of one thread that marches through a block, on cache lines of its own.
 ///
-/// Rows lie one after the other, as those of the fields do. A face along x or y stands at the place of
-/// the cell to its east or north, so that no row has more faces than cells: the last face along x is the
-/// first one where x is periodic, and is not needed elsewhere.
+/// Rows are contiguous, as in the fields. A face along x or y has the index of the cell to its east or north, so that a
+/// row has as many faces as cells: the last face along x is the first one if x is periodic, and is not needed
+/// otherwise.
 #[derive(Debug)]
 #[repr(align(128))]
 pub(in super::super) struct Scratch<R> {
@@ -51,7 +51,7 @@ pub(in super::super) struct Scratch<R> {
     pub(super) capacity_x: [Vec<R>; 2],
     /// High-order fluxes of faces along one axis.
     pub(super) high: Vec<R>,
-    /// Fluxes through the faces of the ring, taken apart.
+    /// Split fluxes through the faces of the ring.
     pub(super) x: Split<R>,
     pub(super) y: Split<R>,
     pub(super) bottom: Split<R>,

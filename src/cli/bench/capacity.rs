@@ -1,4 +1,4 @@
-//! Sizes that the memory of this machine cannot hold are refused before anything is measured.
+//! Checks, before any measurement, that the memory of the machine is sufficient.
 
 use super::scale::HOST_VALUES;
 use super::{Bench, Part};
@@ -9,7 +9,7 @@ use crate::model::tiled::Tile;
 
 /// Arrays of a transpose on the CPU: input, expectation, result.
 const TRANSPOSE_ARRAYS: usize = 3;
-/// Bytes of the whole numbers of `reduce --integers`.
+/// Bytes of the integers of `reduce --integers`.
 const WHOLE_NUMBER: usize = size_of::<i32>();
 
 impl Bench {
@@ -49,7 +49,7 @@ impl Bench {
     }
 }
 
-/// Fails where so many elements of so many bytes do not fit into the free memory.
+/// Fails if `count` elements of `bytes` bytes do not fit into the free memory.
 fn refuse(option: &str, size: &str, [count, bytes]: [usize; 2]) -> Result<()> {
     let needed = count.saturating_mul(bytes);
     let Some(free) = free_memory().filter(|free| needed > *free) else { return Ok(()) };

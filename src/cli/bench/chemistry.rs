@@ -1,4 +1,4 @@
-//! The chemistry of many cells: warm, cold and mixed ones.
+//! Benchmark of the chemistry in many cells: warm, cold and mixed ones.
 
 use std::io::Write;
 use std::time::Instant;
@@ -22,25 +22,25 @@ use crate::error::{Error, Result};
 use crate::lanes::Instructions;
 use crate::random::Random;
 
-/// Interval, s; that of a weather model.
+/// Interval, s, as in a weather model.
 const INTERVAL: f64 = 60.0;
-/// First step as a part of the interval; WRF-Chem's.
+/// First step as a fraction of the interval, as in WRF-Chem.
 const FIRST_STEP: f64 = 0.01;
-/// Interval over which cells become warm, s.
+/// Interval of the spin-up of warm cells, s.
 const SPIN_UP: f64 = 3_600.0;
-/// Different cells; more are repetitions.
+/// Number of different cells; more cells are repetitions.
 const DIFFERENT: usize = 232;
 /// Mixing ratio of species without a known typical concentration.
 const TRACE: f64 = 1e-10;
 /// Photolysis frequency of species without parameters, s-1.
 const ANY_PHOTOLYSIS: f64 = 1e-5;
-/// Species that live shorter start at 0 in cold cells, s.
+/// Lifetime below which species start at 0 in cold cells, s.
 const RADICAL: f64 = 100.0;
-/// Timed calls at most.
+/// Most timed calls.
 const MOST_RUNS: u32 = 5;
-/// Time after which a case is not measured again, s.
+/// Time after which measurements are not repeated, s.
 const PATIENCE: f64 = 2.0;
-/// Forms of the GPU's kernels that follow tables with several threads for a cell and are measured.
+/// Most variants of the GPU's table kernels with several threads a cell that are measured.
 const MOST_FORMS: usize = 2;
 
 /// A line of the table.
@@ -73,7 +73,7 @@ impl Bench {
         let warm = warm_cells(&mechanism, &kinetics);
         let cold = cooled(&mechanism, &kinetics, &warm);
         let count = self.cells.0;
-        // Any order that knows nothing of the cells.
+        // An order that is independent of the cells.
         let mut mixed_order: Vec<usize> = (0..count).collect();
         mixed_order.sort_by_key(|&cell| Random::new(0).at(cell as u64).bits());
         let half = |cell: usize| cell >= count / 2;
@@ -189,7 +189,7 @@ impl Bench {
                 for (case, cells) in all {
                     let count = cells.len();
                     let mut on_device = kernels.upload(cells)?;
-                    // Once to warm up.
+                    // A warm-up call.
                     kernels.timed(&on_device, &settings)?;
                     if case == "mixed, by steps" {
                         on_device.order_by_steps(gpu)?;
@@ -268,7 +268,7 @@ fn warm_cells(mechanism: &Mechanism, kinetics: &Kinetics) -> Cells {
     let mut cells = Cells::default();
     for cell in 0..DIFFERENT {
         let part = cell as f64 / (DIFFERENT - 1) as f64;
-        // The heights in another order than the hours.
+        // Heights in an order that is independent of the hours.
         let height = 1e4 * ((cell * 89 % DIFFERENT) as f64 / DIFFERENT as f64);
         // Scale height of 8.5 km, lapse rate of 6.5 K km-1.
         let (thinner, temperature) = ((-height / 8_500.0).exp(), 298.0 - 6.5e-3 * height);
@@ -304,7 +304,7 @@ pub(in crate::cli) fn warm_cells_of(
     picked((0..count).map(|cell| (&warm, cell % DIFFERENT)))
 }
 
-/// The same cells without radicals.
+/// The same cells without radicals (cold start).
 fn cooled(mechanism: &Mechanism, kinetics: &Kinetics, warm: &Cells) -> Cells {
     let reference = lifetimes(mechanism, kinetics);
     let is_radical: Vec<bool> = kinetics

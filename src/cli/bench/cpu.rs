@@ -15,12 +15,12 @@ use crate::model::tiled::{Tiled, has_condensate};
 use crate::state::{CloudDiagnostics, STATE_FIELDS};
 use crate::wsm5::Fallout;
 
-/// Values of the copy that the parts are held against: more than fit into caches.
+/// Values of the copy that is the reference: more than caches hold.
 const COPIED: usize = 1 << 25;
 
-/// Bandwidth of a copy with the present number of threads, read and written, bytes a second.
+/// Bandwidth of a copy with the current number of threads, read and written, bytes a second.
 pub(super) fn copy_speed(runs: u32) -> Result<f64> {
-    /// Values that a thread takes at a time.
+    /// Values of a thread's part.
     const PART: usize = 1 << 16;
     let from: Vec<f32> = vec![1.0; COPIED];
     let mut to = vec![0.0; COPIED];
@@ -37,7 +37,7 @@ pub(super) fn copy_speed(runs: u32) -> Result<f64> {
     Ok(2.0 * (COPIED * size_of::<f32>()) as f64 / median(times))
 }
 
-/// Measures all wanted parts in the present pool of threads.
+/// Measures all requested parts in the current thread pool.
 pub(super) fn measure<R: Working>(bench: &Bench, bed: &Tiled<R>, copy: f64) -> Result<Vec<Figure>> {
     let mut figures = Vec::new();
     let Tiled { grid, coordinate, forcing, state, .. } = bed;
@@ -58,7 +58,7 @@ pub(super) fn measure<R: Working>(bench: &Bench, bed: &Tiled<R>, copy: f64) -> R
     };
     let (runs, dt) = (bench.runs, bench.dt);
     if bench.wants(Part::Wsm5) {
-        // Without sides, so that it acts in all columns.
+        // Without boundaries, so that the scheme acts in all columns.
         let grid = Grid { sides: Sides::all(Side::Periodic), ..*grid };
         let mut radar = CloudDiagnostics::zeros(shape);
         for fallout in bench.fallouts() {
@@ -121,7 +121,7 @@ pub(super) fn measure<R: Working>(bench: &Bench, bed: &Tiled<R>, copy: f64) -> R
         for fallout in bench.fallouts() {
             let limiter = bench.limiter_of_steps();
             let mut cpu = Cpu::new(grid, coordinate, limiter, fallout, forcing, state.clone());
-            // The first step, which is not counted, takes out traces that files hold of species that have gone.
+            // The first step is not counted: it removes subnormal traces of species from the file.
             let times = wall_times(runs, &mut cpu, |_| Ok(()), |b| b.step(dt))?;
             let variant = step_variant(fallout);
             let cost = Cost::step(fallout == Fallout::default(), limiter);

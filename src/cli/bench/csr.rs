@@ -12,7 +12,7 @@ use crate::primitives::gpu::csr::{DeviceCsr, Rung};
 use crate::primitives::matrices::{Kind, operand};
 use crate::real::Real;
 
-/// Vectors that are multiplied together in the example of several.
+/// Number of vectors in the example with several.
 const SEVERAL: usize = 8;
 
 /// A matrix and its right-hand sides.

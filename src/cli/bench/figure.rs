@@ -1,4 +1,4 @@
-//! A measured part: its times, beside a copy and a count of operations.
+//! A measured part: its times, with a copy and a count of operations for comparison.
 
 use std::time::Instant;
 
@@ -13,22 +13,22 @@ use crate::state::SPECIES;
 
 /// Bytes and operations of a part for each cell.
 ///
-/// Counted on the equations, each array moved once: not the traffic of an implementation, but the least of any.
+/// Counted on the equations, with each array moved once: a lower bound, not the traffic of an implementation.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Cost {
     /// Values read or written.
     pub(super) values: f64,
-    /// Additions, multiplications, divisions, roots, exponentials, comparisons that select.
+    /// Additions, multiplications, divisions, roots, exponentials, and comparisons for selections.
     pub(super) operations: Option<f64>,
 }
 
 /// Fields that the microphysics reads, and writes.
 const CLOUDS_MOVED: f64 = 10.0 + 6.0;
-/// Fields of reflectivity and effective radii.
+/// Number of fields of reflectivity and effective radii.
 const DIAGNOSED: f64 = 4.0;
-/// Operations of the default microphysics: the mean of a storm of which a third is cloud.
+/// Operations of the default microphysics: the mean of a storm of which a third is cloudy.
 const CLOUDS_OPERATIONS: f64 = 240.0;
-/// Fields of a tracer that three stages move: q, or q and its start, read; one written.
+/// Fields of a tracer in three stages: q, or q and its start, read; one written.
 const TRACER_MOVED: f64 = 2.0 + 3.0 + 3.0;
 /// The three fluxes that each stage reads, shared by all tracers.
 const WINDS_MOVED: f64 = 3.0 * 3.0;
@@ -36,11 +36,11 @@ const WINDS_MOVED: f64 = 3.0 * 3.0;
 const PLAIN_STAGE: f64 = 63.0;
 /// Operations of a step with the positive-definite limiter.
 const POSITIVE_STEP: f64 = 262.0;
-/// Operations of the monotonic limiter besides.
+/// Additional operations of the monotonic limiter.
 const MONOTONIC_BESIDES: f64 = 45.0;
 
 impl Cost {
-    /// The microphysics in its default variant, or without a count of operations.
+    /// The default microphysics; other variants have no count of operations.
     pub(super) fn clouds(is_default: bool, with_diagnostics: bool) -> Self {
         let diagnosed = if with_diagnostics { DIAGNOSED } else { 0.0 };
         let counted = is_default && !with_diagnostics;
@@ -64,14 +64,14 @@ impl Cost {
         let clouds = Self::clouds(is_default, false);
         let theta = Self::tracers(1, Limiter::None);
         let water = Self::tracers(SPECIES, limiter);
-        // All six share one reading of the winds.
+        // All six tracers share one reading of the winds.
         let moved = theta.values + water.values - WINDS_MOVED;
         let transport = theta.operations.zip(water.operations).map(|(a, b)| a + b);
         let operations = clouds.operations.zip(transport).map(|(a, b)| a + b);
         Self { values: moved + clouds.values, operations }
     }
 
-    /// Values that only travel between host and device, for each cell.
+    /// Values that are only transferred between host and device, for each cell.
     pub(super) fn travel(values: f64) -> Self {
         Self { values, operations: None }
     }
@@ -83,13 +83,13 @@ pub(in crate::cli) enum Timing {
     /// The clock of the host around a call.
     #[serde(rename = "wall")]
     Wall,
-    /// Marks in the order of the device's work around a call; a pair costs some microseconds.
+    /// Device events around a call; a pair costs some microseconds.
     #[serde(rename = "events")]
     Events,
-    /// Calls in a graph, less the time of a graph without them.
+    /// A graph of calls, minus the time of a graph without them.
     #[serde(rename = "graph")]
     Graph,
-    /// Marks around copies to the device, a call, and copies back.
+    /// Device events around copies to the device, a call, and copies back.
     #[serde(rename = "with transfers")]
     Transfers,
 }
@@ -111,17 +111,17 @@ pub(super) struct About {
     pub(super) bench: &'static str,
     pub(super) variant: String,
     pub(super) timing: Timing,
-    /// Tracers that are carried together; `None` where none are.
+    /// Number of tracers; `None` for other parts.
     pub(super) tracers: Option<usize>,
     pub(super) cost: Cost,
 }
 
-/// Best performance of a backend.
+/// Peak performance of a backend.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Best {
     /// Bandwidth of a copy, read and written, bytes a second.
     pub(super) copy: f64,
-    /// Additions and multiplications a second, where they have been measured.
+    /// Additions and multiplications a second, if measured.
     pub(super) arithmetic: Option<f64>,
 }
 
@@ -135,7 +135,7 @@ pub(super) struct Place {
     pub(super) threads: Option<usize>,
     pub(super) shape: Shape,
     pub(super) dt: f64,
-    /// Share of the columns that hold condensate.
+    /// Share of the columns with condensate.
     pub(super) cloudy: f64,
     pub(super) best: Best,
 }
@@ -145,7 +145,7 @@ pub(super) struct Place {
 pub(super) struct Phases {
     /// Transport.
     pub(super) advection_s: f64,
-    /// Microphysics, with the sums and looks at the end of a step.
+    /// Microphysics, including the sums and checks at the end of a step.
     pub(super) microphysics_s: f64,
 }
 
@@ -172,14 +172,14 @@ pub(super) struct Figure {
     pub(super) dt: f64,
     cloudy_columns: f64,
     pub(super) ns_per_cell: f64,
-    /// Bytes that the part has to move.
+    /// Bytes that the part must move.
     bytes: f64,
-    /// Operations that it has to make, in billions a second.
+    /// Operations of the part, billions a second.
     gop_per_s: Option<f64>,
     pub(super) percent_of_arithmetic: Option<f64>,
     copy_gb_per_s: f64,
     arithmetic_gop_per_s: Option<f64>,
-    /// The two halves of a step, timed between marks.
+    /// The two halves of a step, timed with events.
     pub(super) phases: Option<Phases>,
     /// Resources of the kernels.
     pub(super) kernels: Option<Vec<Resources>>,
@@ -203,7 +203,7 @@ impl Figure {
     ///
     /// # Panics
     ///
-    /// Without any time.
+    /// Without times.
     pub(super) fn new<R: Real>(about: About, place: &Place, times: Vec<f64>) -> Self {
         let About { bench, variant, timing, tracers, cost } = about;
         let Best { copy, arithmetic } = place.best;
@@ -245,7 +245,7 @@ impl Figure {
         }
     }
 
-    /// The heads of [`Figure::line`].
+    /// Column heads of [`Figure::line`].
     pub(super) fn head() -> String {
         format!(
             "{:<10} {:<37} {:>13} {:>9} {:>7} {:>11} {:>21} {:>8} {:>9} {:>9} {:>8} {:>6} {:>6}",
@@ -310,7 +310,7 @@ impl Figure {
     }
 }
 
-/// Wall times of `work` on `subject`, made new by `restore` before every call, s.
+/// Wall times of `work` on `subject`, which `restore` resets before every call, s.
 ///
 /// # Errors
 ///

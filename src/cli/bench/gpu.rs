@@ -28,7 +28,7 @@ use crate::wsm5::gpu::clouds::{
 use crate::wsm5::gpu::{Mapping, Tile};
 use crate::wsm5::scheme::Scheme;
 
-/// Best performance of the device.
+/// Peak performance of the device.
 pub(super) fn best<R: OnDevice>(gpu: &Gpu, runs: u32) -> Result<Best> {
     let copy = copy_speed(gpu, runs)?;
     let chains = Arithmetic::<R>::new(gpu)?;
@@ -42,13 +42,13 @@ pub(super) fn copy_speed(gpu: &Gpu, runs: u32) -> Result<f64> {
     Ok(copying.bytes() as f64 / typical(runs, || copying.seconds())?)
 }
 
-/// The median of some times, after a first one that does not count.
+/// The median of some times, after a warm-up call.
 fn typical(runs: u32, seconds: impl Fn() -> Result<f64>) -> Result<f64> {
     seconds()?;
     Ok(median((0..runs).map(|_| seconds()).collect::<Result<_>>()?))
 }
 
-/// Measures all wanted parts; `show` is told of each figure as it is made.
+/// Measures all requested parts; `show` is called with each figure.
 pub(super) fn measure<R: Working + OnDevice>(
     bench: &Bench,
     gpu: &Gpu,
@@ -78,7 +78,7 @@ pub(super) fn measure<R: Working + OnDevice>(
     Ok(table.figures)
 }
 
-/// The figures so far, and their receiver.
+/// The figures so far, and the function that shows them.
 struct Table<S> {
     place: Place,
     figures: Vec<Figure>,
@@ -93,7 +93,7 @@ impl<S: FnMut(&Figure) -> Result<()>> Table<S> {
     }
 }
 
-/// The requested mappings on a grid: both without an option.
+/// The requested mappings on a grid; both without an option.
 fn mappings<R: OnDevice>(
     gpu: &Gpu,
     choice: Option<MappingChoice>,
@@ -119,7 +119,7 @@ pub(in crate::cli) fn mapping_text(mapping: Mapping) -> String {
 /// Fields and planes of the microphysics, on the device.
 pub(in crate::cli) struct Columns<R> {
     layout: Layout,
-    /// The state to start every call from.
+    /// The initial state of every call.
     fresh: Buffer<R>,
     state: Buffer<R>,
     air: Buffer<R>,
@@ -128,7 +128,7 @@ pub(in crate::cli) struct Columns<R> {
 }
 
 impl<R: Working + OnDevice> Columns<R> {
-    /// Takes the memory, with room for `diagnosed` fields, and brings the columns there.
+    /// Allocates the memory, with `diagnosed` diagnostic fields, and uploads the columns.
     ///
     /// # Errors
     ///
@@ -170,7 +170,7 @@ impl<R: Working + OnDevice> Columns<R> {
         &self.state
     }
 
-    /// Starts from the state anew.
+    /// Resets the state.
     pub(in crate::cli) fn restore(&self) -> Result<()> {
         self.state.copy_from(&self.fresh)?;
         self.surface.clear()
@@ -270,7 +270,7 @@ impl<'a, R: OnDevice> Ferry<'a, R> {
     }
 }
 
-/// The copies of a call of the microphysics alone.
+/// The copies of a microphysics call only.
 fn transfers<R: Working + OnDevice>(
     bench: &Bench,
     gpu: &Gpu,
@@ -302,8 +302,8 @@ pub(in crate::cli) struct Tracers<R> {
 }
 
 impl<R: Working + OnDevice> Tracers<R> {
-    /// Takes the memory for `count` tracers, the water species in turn, and brings them there; there is
-    /// to be room for a transport of `settings` beside them.
+    /// Allocates memory for `count` tracers, with the water species cyclically as values, and uploads them; there must
+    /// be room for a transport with `settings` too.
     ///
     /// # Errors
     ///
@@ -333,7 +333,7 @@ impl<R: Working + OnDevice> Tracers<R> {
         Ok(Self { layout, flux, start, end })
     }
 
-    /// Asks for a step, which leaves its start alone.
+    /// Queues a step, which does not change its initial values.
     ///
     /// # Errors
     ///
@@ -407,7 +407,7 @@ fn step<R: Working + OnDevice>(
     bed: &Tiled<R>,
     table: &mut Table<impl FnMut(&Figure) -> Result<()>>,
 ) -> Result<()> {
-    /// Steps of which some are timed phase by phase.
+    /// Steps, some of which are timed phase by phase.
     const STEPS: usize = 41;
     let Tiled { grid, coordinate, forcing, state, .. } = bed;
     let (runs, dt, limiter) = (bench.runs, bench.dt, bench.limiter_of_steps());
@@ -445,7 +445,7 @@ fn step<R: Working + OnDevice>(
     Ok(())
 }
 
-/// Times of the halves of a step, from some steps that follow one another.
+/// Times of the halves of a step, from some consecutive steps.
 fn phases<R: Working + OnDevice>(
     run: &mut OnGpu<R>,
     state: &State<R>,

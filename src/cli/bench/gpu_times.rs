@@ -9,16 +9,16 @@ use crate::state::State;
 
 /// Calls in a graph.
 const REPEATS: usize = 20;
-/// Calls before the first timed one.
+/// Warm-up calls.
 const WARM_UP: usize = 3;
-/// Calls that last so long are timed between events, whose own few microseconds do not count then, s.
+/// Duration of a call from which on it is timed between events, whose own few microseconds are negligible then, s.
 const LONG: f64 = 1e-3;
-/// Time that long calls may take together, s.
+/// Total time for long calls, s.
 const PATIENCE: f64 = 1.0;
 /// Fewest timed calls.
 const FEWEST: u32 = 5;
 
-/// Times of `call` between events, made ready by `restore` before each, s.
+/// Times of `call` between events, after `restore` before each, s.
 pub(in crate::cli) fn event_times(
     gpu: &Gpu,
     runs: u32,
@@ -36,15 +36,14 @@ pub(in crate::cli) fn event_times(
     (0..runs).map(time).collect()
 }
 
-/// Times of `call` in a graph of several, each made ready by `restore`, less those of a graph of
-/// the restoring alone, s.
+/// Times of `call` in a graph of several calls, each after `restore`, minus those of a graph with `restore` only, s.
 pub(in crate::cli) fn graph_times(
     gpu: &Gpu,
     runs: u32,
     mut restore: impl FnMut() -> Result<()>,
     mut call: impl FnMut() -> Result<()>,
 ) -> Result<Vec<f64>> {
-    // Code that is loaded when it is first needed is there then.
+    // Warm-up: code that is loaded on first use.
     restore()?;
     call()?;
     let mut whole = gpu.capture(|| {
@@ -55,7 +54,7 @@ pub(in crate::cli) fn graph_times(
     })?;
     let mut rest = gpu.capture(|| (0..REPEATS).try_for_each(|_| restore()))?;
     let mut time = || -> Result<f64> {
-        // A graph before each timed one keeps the device busy until that one has been sent off.
+        // A graph before each timed one keeps the device busy until the timed one has been queued.
         whole.launch()?;
         let with = gpu.elapsed(|| whole.launch())?;
         rest.launch()?;
@@ -66,7 +65,7 @@ pub(in crate::cli) fn graph_times(
     (0..runs).map(|_| time()).collect()
 }
 
-/// Times of `call`, which needs nothing restored, in a graph of several, s.
+/// Times of `call`, which needs no `restore`, in a graph of several calls, s.
 pub(super) fn repeat_times(
     gpu: &Gpu,
     runs: u32,
@@ -84,7 +83,7 @@ pub(super) fn repeat_times(
     (0..runs).map(|_| time()).collect()
 }
 
-/// Times of a step of a run from `state` on, s; fewer where they are long, and then of steps that follow one another.
+/// Times of a step of a run from `state`, s; fewer if steps are long, and then of consecutive steps.
 pub(super) fn step_times<R: OnDevice>(
     gpu: &Gpu,
     runs: u32,
@@ -108,8 +107,7 @@ pub(super) fn step_times<R: OnDevice>(
     (0..fewer(runs, once * STEPS as f64)).map(|_| time()).collect()
 }
 
-/// Times of `call` as a run sees them, s: in a graph, or between events where it is long, and then
-/// perhaps fewer.
+/// Times of `call` as in a run, s: in a graph, or between events if it is long, and then perhaps fewer.
 pub(in crate::cli) fn call_times(
     gpu: &Gpu,
     runs: u32,
@@ -124,7 +122,7 @@ pub(in crate::cli) fn call_times(
     })
 }
 
-/// As many calls of `seconds` as patience lasts for, but some.
+/// Number of calls of `seconds` that fit into the total time, but at least a few.
 fn fewer(runs: u32, seconds: f64) -> u32 {
     ((PATIENCE / seconds) as u32).max(FEWEST).min(runs)
 }

@@ -1,10 +1,9 @@
-//! The frame of the ladders: the rungs of one kernel on one size, each timed and held against a
-//! reference, as a table for people and as rows for programs.
+//! The frame of the ladders: the rungs of one kernel on one size, each timed and checked against a reference. Output is
+//! a table for people and rows for programs.
 //!
-//! On the GPU a rung is timed in four ways. A single call stands between two events, which take
-//! some microseconds themselves; calls in a graph are those of a run. Hot calls find their data
-//! where the call before has left them; rotating ones take copies in turn that together exceed
-//! the cache several times, so that all data come from memory.
+//! On the GPU a rung is timed in four ways: calls are single, between two events, which take some microseconds
+//! themselves, or in a graph, as in a run. Hot calls find their data where the preceding call has left it; rotating
+//! calls use copies in turn that together exceed the cache several times, so that all data comes from memory.
 
 use std::io::Write;
 use std::time::{Duration, Instant};
@@ -16,21 +15,21 @@ use super::{Pool, cpu_name};
 use crate::device::Gpu;
 use crate::error::Result;
 
-/// Calls of a graph: enough for its own start not to count.
+/// Calls of a graph: enough to make its own start negligible.
 const CALLS: usize = 20;
-/// Calls before the first timed one.
+/// Warm-up calls.
 const WARM_UP: usize = 3;
-/// By how much the copies of the data together exceed the cache.
+/// Factor by which the copies of the data together exceed the cache.
 const CACHES: usize = 4;
 /// Most copies: a graph has a call for each.
 const MOST_SLOTS: usize = 1024;
-/// Share of the free memory that copies of the data may take: this part of this many.
+/// Share of the free memory for copies of the data, as numerator and denominator.
 const MEMORY_SHARE: [usize; 2] = [3, 4];
-/// Time after which slow calls are repeated no more, once there are enough of them.
+/// Time after which slow calls are not repeated, if there are enough of them.
 const PATIENCE: Duration = Duration::from_secs(1);
-/// Number of copies that is enough.
+/// Sufficient number of copies.
 const ENOUGH: u32 = 5;
-/// Time that the calls of a graph may take together, s.
+/// Total time for the calls of a graph, s.
 const GRAPH_TIME: f64 = 4e-3;
 
 /// Subject of the rungs of one table.
@@ -42,26 +41,26 @@ pub(super) struct Subject {
     pub(super) title: String,
     /// The size, as "1024" or "71x58".
     pub(super) size: String,
-    /// Elements that are worked on.
+    /// Number of elements.
     pub(super) elements: usize,
-    /// Bytes that have to be moved: each array once.
+    /// Bytes that must be moved: each array once.
     pub(super) bytes: usize,
     /// Type of the elements.
     pub(super) precision: &'static str,
 }
 
-/// One way to do the work on the GPU.
+/// A rung on the GPU.
 pub(super) trait Rung {
     /// Name in the table.
     fn name(&self) -> &str;
 
-    /// Asks the device for the work on copy `slot` of the data.
+    /// Queues the work on copy `slot` of the data.
     fn launch(&self, slot: usize) -> Result<()>;
 
-    /// Overwrites the place of the result of copy `slot`, so that none of an earlier call passes.
+    /// Overwrites the result of copy `slot`, so that a result of an earlier call is not accepted.
     fn spoil(&self, slot: usize) -> Result<()>;
 
-    /// Waits for the result of copy `slot` and returns its fault; `None` when there is none.
+    /// Waits for the result of copy `slot` and returns its fault; `None` if it is correct.
     fn fault(&self, slot: usize) -> Result<Option<String>>;
 }
 
@@ -72,13 +71,13 @@ pub(super) struct Setting<'a> {
     pub(super) copy: f64,
     /// Timed calls.
     pub(super) runs: u32,
-    /// Copies of the data that rotating calls take in turn, see [`slots`].
+    /// Number of copies of the data for rotating calls, see [`slots`].
     pub(super) slots: usize,
 }
 
 impl<'a> Setting<'a> {
-    /// That of a device, with the bandwidth of a copy there, for data of `bytes` bytes; none where there is no
-    /// device or no room.
+    /// A device with the bandwidth of a copy there, for data of `bytes` bytes; `None` without a device or without
+    /// memory.
     ///
     /// # Errors
     ///
@@ -94,8 +93,8 @@ impl<'a> Setting<'a> {
     }
 }
 
-/// Number of copies of `bytes` bytes that exceeds the cache by far, at least two; fewer if memory does not suffice, and
-/// 0 if not even one fits.
+/// Number of copies of `bytes` bytes that exceeds the cache by far, at least two; fewer if memory is not sufficient,
+/// and 0 if not even one fits.
 ///
 /// # Errors
 ///
@@ -116,7 +115,7 @@ enum Place {
     Rotating,
 }
 
-/// One measured rung, in the form for programs.
+/// One measured rung, as output for programs.
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct Row {
     bench: &'static str,
@@ -131,11 +130,11 @@ pub(super) struct Row {
     /// Elements a second.
     cells_per_s: f64,
     pub(super) gb_per_s: f64,
-    /// `None` if the row is not comparable to a copy.
+    /// Relative to a copy; `None` if the row cannot be compared with one.
     pub(super) percent_of_copy: Option<f64>,
     timing: Timing,
     place: Place,
-    /// Speed relative to the rung before.
+    /// Speed relative to the preceding rung.
     step_speed_up: Option<f64>,
     /// Speed relative to the first rung.
     pub(super) cumulative_speed_up: Option<f64>,
@@ -143,7 +142,7 @@ pub(super) struct Row {
     device: String,
     precision: &'static str,
     bytes: usize,
-    /// Copies of the data that the calls take in turn.
+    /// Copies of the data for rotating calls.
     slots: usize,
     copy_gb_per_s: f64,
     version: &'static str,
@@ -151,7 +150,7 @@ pub(super) struct Row {
 }
 
 impl Row {
-    /// A row of the CPU, to be changed where it is one of the GPU.
+    /// A row of the CPU, the template of one of the GPU.
     pub(super) fn new(
         subject: &Subject,
         variant: String,
@@ -191,24 +190,24 @@ impl Row {
         }
     }
 
-    /// The same as one of the GPU.
+    /// The same as a row of the GPU.
     pub(super) fn on(self, gpu: &Gpu, timing: Timing) -> Self {
         Self { backend: "gpu", device: gpu.device().name.clone(), timing, ..self }
     }
 }
 
-/// A table in the making.
+/// A table being printed.
 #[derive(Debug)]
 pub(super) struct Ladder<'a> {
     subject: Subject,
     setting: Option<Setting<'a>>,
-    /// Medians of the first rung and of the one before, for each way of timing.
+    /// Medians of the first rung and of the preceding one, for each method of timing.
     before: [Option<[f64; 2]>; 4],
     rows: Vec<Row>,
     faults: Vec<String>,
 }
 
-/// The ways of timing on the GPU, in the order of the table.
+/// Methods of timing on the GPU, in the order of the table.
 const WAYS: [(Place, Timing); 4] = [
     (Place::Hot, Timing::Events),
     (Place::Hot, Timing::Graph),
@@ -246,8 +245,7 @@ impl<'a> Ladder<'a> {
         Ok(Self { subject, setting, before: [None; 4], rows: Vec::new(), faults: Vec::new() })
     }
 
-    /// Times `work` on the CPU with each of the pools, and holds what it returns against the
-    /// reference by `fault`.
+    /// Times `work` on the CPU with each of the pools, and checks its result by `fault`.
     pub(super) fn cpu<T: Send>(
         &mut self,
         pools: &[Pool],
@@ -386,19 +384,19 @@ impl Setting<'_> {
             });
         }
         let one = self.gpu.elapsed(|| rung.launch(0))?;
-        // As many as there is time for, and all copies alike.
+        // As many as time allows, and all copies equally often.
         let calls = CALLS.min((GRAPH_TIME / one) as usize).max(2).div_ceil(slots) * slots;
         let mut graph = self.gpu.capture(|| (0..calls).try_for_each(|n| rung.launch(n % slots)))?;
         graph.launch()?;
         patiently(self.runs, || {
-            // A graph before each timed one keeps the device busy until that one has been sent off.
+            // A graph before each timed one keeps the device busy until the timed one has been queued.
             graph.launch()?;
             Ok(self.gpu.elapsed(|| graph.launch())? / calls as f64)
         })
     }
 }
 
-/// So many times, or enough of them where they take long.
+/// This number of times, or a sufficient number if calls take long.
 pub(super) fn patiently(runs: u32, mut time: impl FnMut() -> Result<f64>) -> Result<Vec<f64>> {
     let start = Instant::now();
     let mut times = Vec::new();

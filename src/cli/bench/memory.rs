@@ -1,5 +1,5 @@
-//! Experiments with the memory of the GPU and the way to it: each a curve, what the classical
-//! lessons measured of the same on a GTX 280 of 2008, and what it teaches.
+//! Experiments with the memory of the GPU and with transfers. Each is a curve, with the result of the classical lesson
+//! on a GTX 280 of 2008 and its conclusion.
 
 mod transfers;
 
@@ -18,12 +18,12 @@ use crate::primitives::gpu::memory::{Experiment, Indices, Lab, Pattern, THREADS,
 const ELEMENTS: usize = 1 << 26;
 /// Share of the free memory that the arrays may take.
 const MEMORY_SHARE: usize = 4;
-/// Looks at the 32 words of each lane: some tenths of a millisecond.
+/// Rounds of reads of 32 words by each lane: some tenths of a millisecond.
 const ROUNDS: usize = 200;
-/// Elements that are checked: one in so many, no power of two.
+/// Stride of the elements that are checked, not a power of two.
 const CHECKED: usize = 1009;
 
-/// Published result of a lesson, if any, and the lesson of the curve.
+/// Published result of a lesson, if any, and its conclusion.
 struct Lesson {
     title: &'static str,
     published: Option<&'static str>,
@@ -73,7 +73,7 @@ const READ_ONLY: Lesson = Lesson {
 };
 
 impl Bench {
-    /// Makes all experiments: rows, and their faults.
+    /// Runs all experiments; returns rows and faults.
     pub(super) fn memory(
         &self,
         device: Option<&Gpu>,
@@ -92,7 +92,7 @@ impl Bench {
             device.device().cache as f64 / 1e6
         )?;
         let [free, _] = device.memory()?;
-        // Two arrays and the places, and another half for what else there is.
+        // Two arrays and the indices, and another half for everything else.
         let possible = free / MEMORY_SHARE / (4 * size_of::<f32>());
         let elements = ELEMENTS.min(1 << possible.max(1).ilog2());
         let lab = Lab::new(device)?;
@@ -111,7 +111,7 @@ impl Bench {
     }
 }
 
-/// The experiments in the making.
+/// The experiments being run.
 struct Curves<'a> {
     gpu: &'a Gpu,
     copy: f64,
@@ -134,7 +134,7 @@ struct Point {
     experiment: Experiment,
     count: usize,
     bytes: usize,
-    /// `true` if a copy can be compared with it.
+    /// `true` if a comparison with a copy makes sense.
     is_like_copy: bool,
 }
 
@@ -154,7 +154,7 @@ impl Curves<'_> {
     fn on_device(&mut self, elements: usize, out: &mut impl Write) -> Result<()> {
         let values: Vec<f32> =
             (0..elements as u64).into_par_iter().map(|at| (mixed(at) % 4096) as f32).collect();
-        // The longest offset reaches beyond the elements that are copied.
+        // The longest offset reads beyond the elements that are copied.
         let arrays =
             Arrays { from: self.gpu.upload(&values)?, to: self.gpu.zeros(elements)?, values };
         let none = (Indices::new(self.gpu, &[])?, Vec::new());
@@ -333,7 +333,7 @@ struct Timed {
     timing: Timing,
 }
 
-/// Bits that look random, the same for the same number.
+/// Pseudorandom bits that depend on the number only.
 ///
 /// Source: the output function of splitmix64, Steele, Lea, Flood 2014, Proc. OOPSLA, 453-472.
 pub(super) fn mixed(at: u64) -> u64 {

@@ -1,5 +1,4 @@
-//! `nwp-mini bench`: how fast the parts of a step, and the kernels that know no weather, are on
-//! this machine.
+//! `nwp-mini bench`: speed of the parts of a step, and of the kernels that are independent of weather, on this machine.
 
 mod capacity;
 pub(super) mod chemistry;
@@ -202,12 +201,12 @@ enum Part {
     All,
 }
 
-/// The parts that a step is made of, which need an input.
+/// Parts of a step, which need an input.
 const OF_A_STEP: [Part; 3] = [Part::Wsm5, Part::Advection, Part::Step];
 /// The ladders.
 const LADDERS: [Part; 3] = [Part::Reduce, Part::Transpose, Part::Csr];
 
-/// CPU of a measurement: a pool of threads, their number, and the bandwidth of a copy with them.
+/// CPU of a measurement: a thread pool, its number of threads, and the bandwidth of a copy with them.
 type Pool = (ThreadPool, usize, f64);
 
 impl Bench {
@@ -235,7 +234,7 @@ impl Bench {
             self.occupancy.as_ref().map(|path| Pending::new(path, self.force)).transpose()?;
         let page = self.report.as_ref().map(|path| Pending::new(path, self.force)).transpose()?;
         let mut growth = None;
-        // Chemistry or output by itself needs no GPU.
+        // Chemistry or output alone needs no GPU.
         let gpu = match self.parts[..] {
             [Part::Chemistry | Part::Output] => None,
             _ => self.backend.open(&self.gpu)?,
@@ -296,7 +295,7 @@ impl Bench {
         if faults.is_empty() { Ok(()) } else { Err(Error::Verdict(faults.join("\n"))) }
     }
 
-    /// Measures the ladders that are wanted.
+    /// Measures the requested ladders.
     fn ladders<'a>(&self, gpu: Option<&'a Gpu>, out: &mut impl Write) -> Result<Vec<Ladder<'a>>> {
         let pools = self.pools(out)?;
         let device = self.with_copy(gpu, out)?;
@@ -334,12 +333,12 @@ impl Bench {
         Ok(Some((gpu, copy)))
     }
 
-    /// The file for the figures, if one is requested.
+    /// The file for the figures, if requested.
     fn new_json(&self) -> Result<Option<Pending>> {
         self.json.as_ref().map(|path| Pending::new(path, self.force)).transpose()
     }
 
-    /// The file to draw to, if one is requested.
+    /// The file for the picture, if requested.
     fn drawing(&self) -> Result<Option<Pending>> {
         self.range.svg.as_ref().map(|path| Pending::new(path, self.force)).transpose()
     }
@@ -350,12 +349,12 @@ impl Bench {
         usual || self.parts.contains(&part) || is_of_all
     }
 
-    /// The ways of falling that are wanted.
+    /// The requested variants of sedimentation.
     fn fallouts(&self) -> Vec<Fallout> {
         self.fallout.map_or_else(|| Fallout::ALL.to_vec(), |fallout| vec![fallout.into()])
     }
 
-    /// The limiters that are wanted.
+    /// The requested limiters.
     fn limiters(&self) -> Vec<Limiter> {
         let all = || vec![Limiter::PositiveDefinite, Limiter::Monotonic, Limiter::None];
         self.limiter.map_or_else(all, |limiter| vec![limiter.into()])
@@ -428,7 +427,7 @@ impl Bench {
         Ok(pools)
     }
 
-    /// Best performance of the GPU.
+    /// Peak performance of the GPU.
     fn best<R: OnDevice>(&self, gpu: &Gpu, out: &mut impl Write) -> Result<Best> {
         let best = gpu::best::<R>(gpu, self.runs)?;
         let device = gpu.device();

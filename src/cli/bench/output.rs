@@ -1,4 +1,4 @@
-//! Speed at which frames of output are compressed and written.
+//! Speed of compressing and writing output frames.
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -30,10 +30,10 @@ use crate::model::{self, Case, Frames, Working};
 use crate::plan::{Length, Plan};
 use crate::wsm5::Fallout;
 
-/// Steps before the frame that is written: the diagnostics of the first state are not those of a run.
+/// Steps before the frame that is written: the diagnostics of the initial state are not typical of a run.
 const STEPS: usize = 2;
 
-/// The forms that are measured.
+/// The measured forms of output.
 const FORMS: [(&str, Compression, Keep); 4] = [
     ("none", Compression::None, Keep::All),
     ("fast", Compression::Fast, Keep::All),
@@ -69,7 +69,7 @@ struct Row {
     grid: [usize; 3],
     frames: usize,
     threads: usize,
-    /// From the first frame until the file has its name, s.
+    /// Time from the first frame until the file has its final name, s.
     total_s: f64,
     raw_bytes: u64,
     compressed_bytes: u64,
@@ -96,7 +96,7 @@ impl Bench {
         Ok(rows.iter().map(value).collect())
     }
 
-    /// Writes frames in all forms; nothing that is the same in all frames is compressed once for all.
+    /// Writes frames in all forms, without the shortcut for fields that are the same in all frames.
     ///
     /// # Errors
     ///

@@ -1,4 +1,4 @@
-//! Speed at which an input is read.
+//! Speed of reading an input.
 
 use std::io::Write;
 use std::path::Path;
@@ -12,7 +12,7 @@ use crate::io::wrf;
 use crate::io::wrf::Frame;
 use crate::io::wrf::series::Overlap;
 
-/// Number of times that a file is read: the first time it may come from a disk.
+/// Number of times that a file is read: the first time it may come from disk.
 const TIMES: usize = 5;
 
 /// A line of the table.
@@ -21,7 +21,7 @@ pub(super) struct Row {
     bench: &'static str,
     grid: [usize; 3],
     threads: usize,
-    /// Until fields are read, looked over and in their places, the shortest time, s.
+    /// Shortest time until the fields are read, checked and stored, s.
     least_s: f64,
     raw_bytes: usize,
     raw_gb_per_s: f64,
@@ -57,7 +57,7 @@ pub(super) fn reading(path: &Path, out: &mut impl Write) -> Result<Vec<Row>> {
     Ok(vec![Row { bench: "reading", grid, threads, least_s, raw_bytes, raw_gb_per_s }])
 }
 
-/// Bytes of the fields with two dimensions or three.
+/// Bytes of the planes and volumes.
 fn bytes(frame: &Frame) -> usize {
     let Frame { state, u, v, pressure, geopotential, column_mass, .. } = frame;
     let volumes = state.fields().iter().chain([u, v]).chain(pressure).chain(geopotential);

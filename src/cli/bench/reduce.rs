@@ -16,14 +16,14 @@ use crate::primitives::gpu::reduce::ladder::{Ladder as Lesson, RUNGS, Rung as Le
 use crate::primitives::gpu::reduce::{Operation, Reducer, Reducible, located, statistics_of};
 use crate::primitives::reduce::{self, Segments, Statistics};
 
-/// Sizes from what fills a few multiprocessors to far beyond any cache: powers of two.
+/// Sizes from a few multiprocessors' worth to far beyond any cache: powers of two.
 const POWERS: [u32; 7] = [16, 20, 22, 24, 26, 28, 30];
-/// The same without a GPU: all that the CPU needs to leave its caches.
+/// Sizes without a GPU: up to beyond the CPU's caches.
 const POWERS_ON_CPU: [u32; 4] = [16, 20, 22, 24];
-/// Values are whole numbers up to this magnitude, about as many positive as negative: sums of many
-/// are small enough for single precision to hold them exactly, in whatever order they are made.
+/// Largest magnitude of the values: integers, about as many positive as negative, so that single precision holds
+/// partial sums of many values exactly in any order.
 const MOST: i64 = 8;
-/// Copies of the data begin at multiples of so many elements, as arrays do.
+/// Alignment of the copies of the data, elements, as for arrays.
 const BOUNDARY: usize = 64;
 
 /// Other operations of the best rung besides the sum, as the table names them.
@@ -36,13 +36,13 @@ const ASIDES: [(&str, Operation); 6] = [
     ("  all of these and the smallest", Operation::Statistics),
 ];
 
-/// A whole number from -[`MOST`] to [`MOST`] that looks random, the same for the same place.
+/// A pseudorandom integer from -[`MOST`] to [`MOST`] that depends on its position only.
 fn whole(at: u64) -> i32 {
     ((mixed(at) >> 1) as i64 % (2 * MOST + 1) - MOST) as i32
 }
 
 impl Bench {
-    /// Measures the ladder on all wanted sizes.
+    /// Measures the ladder on all requested sizes.
     pub(super) fn reductions<'a>(
         &self,
         device: Option<(&'a Gpu, f64)>,
@@ -76,7 +76,7 @@ impl Bench {
     ) -> Result<Ladder<'a>> {
         let bytes = size.0 * size_of::<T>();
         let values: Vec<T> = (0..size.0 as u64).into_par_iter().map(|at| of(whole(at))).collect();
-        // Whole numbers, so that any order of addition gives the same.
+        // Integers, so that any order of addition gives the same result.
         let expected = reduce::statistics(&values);
         let fault = |sum: &f64| wrong("sum", *sum, expected.sum);
         let subject = Subject {
@@ -127,7 +127,7 @@ fn wrong<A: Copy + PartialEq + Debug>(what: &str, found: A, expected: A) -> Opti
     (found != expected).then(|| format!("the {what} is {found:?}, expected {expected:?}"))
 }
 
-/// Copies of the values, one behind the other.
+/// Contiguous copies of the values.
 struct Data<T> {
     copies: Buffer<T>,
     length: usize,
@@ -147,7 +147,7 @@ impl<T: Reducible> Data<T> {
     }
 }
 
-/// A rung of the lesson.
+/// A rung below the best.
 struct Taught<'a, T> {
     lesson: &'a Lesson<T>,
     rung: LessonRung,

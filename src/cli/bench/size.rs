@@ -1,4 +1,4 @@
-//! Numbers of elements as options take them.
+//! Numbers of elements as values of options.
 
 use std::fmt;
 use std::str::FromStr;

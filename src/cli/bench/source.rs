@@ -14,7 +14,7 @@ use crate::model::tiled::{Tile, Tiled};
 use crate::model::{Case, Working};
 use crate::os_text::Shown;
 
-/// The columns of a file: those of a group, independent ones, or the state of WRF with its winds.
+/// The columns of a file: of a group, independent ones, or the state and winds of WRF.
 ///
 /// # Errors
 ///
@@ -46,7 +46,7 @@ impl Bench {
         self.chosen(bed)
     }
 
-    /// Fails if a part is requested by name that needs winds, which are missing as `why` says.
+    /// Fails if a part that needs winds is requested by name; `why` is the reason why there are none.
     fn check_parts(&self, why: &str) -> Result<()> {
         let moves = [Part::Advection, Part::Step];
         let Some(part) = self.parts.iter().find(|part| moves.contains(part)) else {
@@ -59,7 +59,7 @@ impl Bench {
         )))
     }
 
-    /// All columns, or with `--dense` those that hold condensate, as many as before.
+    /// All columns, or with `--dense` those with condensate, repeated to the same number.
     fn chosen<R: Working>(&self, bed: Tiled<R>) -> Result<Tiled<R>> {
         if !self.dense {
             return Ok(bed);
@@ -72,7 +72,7 @@ impl Bench {
         Ok(dense.repeated(Tile { nx: shape.nx, ny: shape.ny }))
     }
 
-    /// Fails where air would cross more than a cell in a step.
+    /// Fails if air would cross more than a cell in a step.
     pub(super) fn check_step<R: Working>(&self, bed: &Tiled<R>) -> Result<()> {
         let moving = [Part::Advection, Part::Step, Part::Scale];
         if !bed.has_winds || !moving.into_iter().any(|part| self.wants(part)) {

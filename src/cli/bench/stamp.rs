@@ -1,4 +1,4 @@
-//! Stamp of every figure, by which records of several machines can be told apart.
+//! Metadata of every figure, by which records of several machines can be told apart.
 
 use std::fs;
 
@@ -48,12 +48,12 @@ impl Stamp {
     }
 }
 
-/// Version of the driver of the kernel, as 580.159.04; `None` where it does not tell.
+/// Version of the kernel driver, as 580.159.04; `None` if it is not reported.
 fn driver() -> Option<String> {
     version_in(&fs::read_to_string("/proc/driver/nvidia/version").ok()?)
 }
 
-/// The first word of nothing but digits and at least one dot.
+/// The first word of digits with at least one dot.
 fn version_in(text: &str) -> Option<String> {
     let is_version =
         |word: &&str| word.contains('.') && word.split('.').all(|part| part.parse::<u32>().is_ok());

@@ -57,13 +57,11 @@ impl fmt::Display for Extent {
     }
 }
 
-/// Sides of the square matrices that libraries are compared on, and the largest of them that the CPU
-/// transposes.
+/// Sides of the square matrices for comparisons with libraries, and the largest one for the CPU.
 const SIDES: [usize; 6] = [1000, 4000, 4096, 8192, 16384, 30000];
 const LARGEST_ON_CPU: usize = 4096 * 4096;
 
-/// Those, and the six fields of a storm and of a large grid, whose columns are brought together and
-/// taken apart again.
+/// Those, and the six fields of a storm and of a large grid, transposed to columns and back.
 fn usual(has_gpu: bool) -> Vec<Extent> {
     let fields = [Matrices::levels(6, 27, 58, 71), Matrices::levels(6, 27, 1024, 1024)];
     let fields = fields.into_iter().flat_map(|fields| [fields, fields.transposed()]);
@@ -72,11 +70,10 @@ fn usual(has_gpu: bool) -> Vec<Extent> {
     all.filter(|m| has_gpu || m.len() <= LARGEST_ON_CPU).map(Extent).collect()
 }
 
-/// Values repeat themselves after so many, a prime: so no row has those of another one, and a row
-/// or a column in a wrong place is noticed.
+/// Period of the values, a prime: no two rows are equal, so that a misplaced row or column is detected.
 const PERIOD: usize = 1_048_573;
 
-/// Whole numbers, all different.
+/// Integers, all different.
 fn values<R: Real>(count: usize) -> Vec<R> {
     (0..count).into_par_iter().map(|at| R::of((at % PERIOD) as f64)).collect()
 }
@@ -88,7 +85,7 @@ fn values_on<R: Real + Element>(gpu: &Gpu, count: usize) -> Result<Buffer<R>> {
     buffer.upload_to(0, &made)?;
     let mut done = made.len();
     while done < count {
-        // Whole periods, so that the next ones continue them.
+        // Whole periods, so that copies continue them.
         let more = done.min(count - done);
         buffer.copy_range(done, &buffer, 0..more)?;
         done += more;
@@ -125,7 +122,7 @@ impl<R: Real + Element> ladder::Rung for Step<'_, R> {
 }
 
 impl Bench {
-    /// Measures the ladder on all wanted sizes.
+    /// Measures the ladder on all requested sizes.
     pub(super) fn transposes<'a>(
         &self,
         device: Option<(&'a Gpu, f64)>,
@@ -188,7 +185,7 @@ impl Bench {
             }
             for rung in Rung::ALL {
                 let step = Step { rung, transpose: &transpose, copies: &copies };
-                // The bound is no step of the ladder.
+                // The bound is not a rung of the ladder.
                 if rung == Rung::Copy {
                     ladder.aside(&step, out)?;
                 } else {
@@ -200,7 +197,7 @@ impl Bench {
     }
 }
 
-/// The transposed matrices, element by element.
+/// Reference transpose, element by element.
 fn plainly<R: Real>(matrices: Matrices, from: &[R]) -> Vec<R> {
     let Matrices { rows, columns, .. } = matrices;
     let matrix = rows * columns;

@@ -20,12 +20,12 @@ use crate::physics::{ColumnPhysics, Scratch, call};
 use crate::primitives::reduce;
 
 impl Columns {
-    /// Runs a scheme; `references` are it in this precision and in double precision, which a device is compared with
-    /// where both backends are asked for.
+    /// Runs a scheme. `references` are the same scheme in this precision and in double precision, which a device is
+    /// compared with if both backends are requested.
     ///
     /// # Errors
     ///
-    /// Every [`Error`] of reading, writing and computing, and [`Error::Verdict`] where the backends disagree.
+    /// Every [`Error`] of reading, writing and computing, and [`Error::Verdict`] if the backends disagree.
     pub(super) fn run_physics<R, P, W>(&self, physics: &P, references: (&P, &W)) -> Result<()>
     where
         R: Stored + Element + Value,
@@ -97,7 +97,7 @@ impl Columns {
     }
 }
 
-/// The times of a run of so many calls on so many cells: that of the calls, and all of it, s.
+/// Times of a run with these numbers of calls and cells: of the calls, and in total, s.
 fn timed(
     backend: &'static str,
     name: String,
@@ -127,8 +127,8 @@ fn on_cpu<R: Stored + Element, P: OnDevice<R>>(
     Ok(compute)
 }
 
-/// Returns the device and the mapping, in words, and the time of the calls, s; `watch` is shown the columns after each,
-/// with what has fallen.
+/// Returns the device and the mapping, in words, and the time of the calls, s; `watch` is called with the columns and
+/// the precipitation after each call.
 fn on_gpu<R: Stored + Element, P: OnDevice<R>>(
     gpu: &Gpu,
     physics: &P,
@@ -147,7 +147,7 @@ fn on_gpu<R: Stored + Element, P: OnDevice<R>>(
     for number in 1..=calls {
         if is_forced {
             case.force(R::of(dt));
-            // Both are the first of the tracers.
+            // Potential temperature and vapour are the first two tracers.
             tracers.upload_to(0, &values(&case.tracers[..2]))?;
         }
         compute += gpu.elapsed(|| launcher.call(&memory, dt))?;
@@ -165,12 +165,12 @@ fn on_gpu<R: Stored + Element, P: OnDevice<R>>(
     Ok((format!("the {}, {}", gpu.device().name, launcher.mapping()), compute))
 }
 
-/// The values of fields, one after the other.
+/// The values of fields in one array.
 fn values<R: Copy, S: Data<Elem = R>, D: Dimension>(fields: &[ArrayBase<S, D>]) -> Vec<R> {
     fields.iter().flat_map(|field| field.iter().copied()).collect()
 }
 
-/// Fails where a tracer holds a value that is not a finite number.
+/// Fails if a tracer has a value that is not finite.
 fn check_finite<R: Stored + Element, P: OnDevice<R>>(
     case: &PhysicsCase<R>,
     step: usize,

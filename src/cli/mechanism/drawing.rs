@@ -1,4 +1,4 @@
-//! The pattern of the factors of the Jacobian as a picture.
+//! Sparsity pattern of the factors of the Jacobian as a picture.
 
 use super::Subject;
 use crate::plot::canvas::{Anchor, Picture, Text};
@@ -6,19 +6,19 @@ use crate::plot::colour::{FAINT, GREY, series};
 
 /// Width of the pattern, px.
 const EXTENT: f64 = 720.0;
-/// Room for names on the left, px.
+/// Width for names on the left, px.
 const LEFT: f64 = 90.0;
-/// Room above, px.
+/// Margin above, px.
 const TOP: f64 = 110.0;
-/// Room below and on the right, px.
+/// Margin below and on the right, px.
 const MARGIN: f64 = 30.0;
-/// Names of rows need as much, px.
+/// Row height from which on names are drawn, px.
 const LEGIBLE: f64 = 7.0;
-/// Largest letters of names, px.
+/// Largest font size of names, px.
 const LARGEST: f64 = 13.0;
 
 impl Subject {
-    /// Entries of the Jacobian, and fill, in the order of the elimination.
+    /// Entries of the Jacobian, and fill-in, in the order of the elimination.
     pub(super) fn drawing(&self) -> Picture {
         let (lu, size) = (&self.kinetics.lu, self.kinetics.lu.size());
         let name = &self.mechanism.name;

@@ -9,7 +9,7 @@ use crate::chemistry::mechanism::Role;
 use crate::chemistry::mechanism::atoms::imbalance;
 
 impl Subject {
-    /// The graph in the language of Graphviz: an arrow from every reactant to every product.
+    /// The graph in DOT (Graphviz): an arrow from every reactant to every product.
     pub(super) fn graph(&self) -> String {
         let mechanism = &self.mechanism;
         let quoted = |text: &str| text.replace(['\\', '"'], "_");
@@ -18,7 +18,7 @@ impl Subject {
         for &species in takes_part {
             let species = &mechanism.species[species];
             let shape = if species.role == Role::Fixed { "box" } else { "ellipse" };
-            // Writing to a string does not fail.
+            // Writing to a string cannot fail.
             let _ = writeln!(graph, "  \"{}\" [shape={shape}];", species.name);
         }
         for (number, reaction) in mechanism.reactions.iter().enumerate() {

@@ -8,10 +8,10 @@ use crate::chemistry::mechanism::Role;
 use crate::chemistry::mechanism::atoms::imbalance;
 use crate::chemistry::rates::Operation;
 
-/// Reactions out of balance that are listed.
+/// Most unbalanced reactions that are listed.
 const LISTED: usize = 12;
 
-/// Stages and evaluations of f of the method that the cost is told for, RODAS3.
+/// Stages and evaluations of f of the method in the cost estimate, RODAS3.
 const STAGES: usize = 4;
 /// See [`STAGES`].
 const EVALUATIONS: usize = 3;
@@ -20,7 +20,7 @@ impl Subject {
     /// The whole text.
     pub(super) fn listing(&self) -> String {
         let mut text = String::new();
-        // Writing to a string does not fail.
+        // Writing to a string cannot fail.
         let _ = self
             .head(&mut text)
             .and_then(|()| self.species(&mut text))

@@ -1,4 +1,4 @@
-//! `nwp-mini mechanism`: a mechanism explained: species, reactions, lifetimes, atoms, sparsity, cost.
+//! `nwp-mini mechanism`: description of a mechanism: species, reactions, lifetimes, atoms, sparsity, cost.
 
 mod drawing;
 mod graph;
@@ -44,7 +44,7 @@ pub(super) struct Mechanism {
     force: bool,
 }
 
-/// A mechanism and all that is told of it.
+/// A mechanism and its derived data.
 struct Subject {
     mechanism: Declared,
     kinetics: Kinetics,
@@ -56,7 +56,7 @@ impl Mechanism {
     ///
     /// # Errors
     ///
-    /// Those of reading, with all faults of the mechanism, and of writing.
+    /// Those of reading, with all errors of the mechanism, and of writing.
     pub(super) fn run(&self) -> Result<()> {
         let (mechanism, kinetics) = read_mechanism(&self.file)?;
         let unbalanced = |number: &usize| {

@@ -30,7 +30,7 @@ impl Plane {
     const ALL: [Self; 5] =
         [Self::Precipitation, Self::Reflectivity, Self::Theta, Self::Vapour, Self::Condensate];
 
-    /// Name of the picture, of its quantity, and units.
+    /// Title of the picture, name of its quantity, and units.
     fn names(self) -> [&'static str; 3] {
         match self {
             Self::Precipitation => ["difference-precipitation", "Precipitation", "mm"],
@@ -43,7 +43,7 @@ impl Plane {
         }
     }
 
-    /// Variables that it takes.
+    /// Variables that it needs.
     fn needs(self) -> &'static [&'static str] {
         match self {
             Self::Precipitation => &["RAINNC"],
@@ -56,7 +56,7 @@ impl Plane {
         }
     }
 
-    /// Which picture of one file it stands for.
+    /// The corresponding picture of one file.
     fn kind(self) -> Option<Kind> {
         match self {
             Self::Precipitation => Some(Kind::Precipitation),
@@ -91,7 +91,7 @@ impl Plane {
 /// Name of the picture of the profiles.
 const PROFILES: &str = "difference-profiles";
 
-/// Draws how the second file differs from the first at a time of both.
+/// Draws the differences of the second file from the first at a common time.
 pub(super) fn draw(
     albums: &[Album; 2],
     time: Option<&str>,
@@ -141,7 +141,7 @@ pub(super) fn draw(
     Ok(drawn)
 }
 
-/// Returns `true` if both files have the variables of a picture; if it was requested by name, they must.
+/// Returns `true` if both files have the variables of a picture; if it was requested by name, they must have them.
 fn is_possible(albums: &[Album; 2], needs: &[&str], name: &str, is_asked: bool) -> Result<bool> {
     for album in albums {
         let missing = album.missing(needs);
@@ -161,7 +161,7 @@ fn is_possible(albums: &[Album; 2], needs: &[&str], name: &str, is_asked: bool) 
     Ok(true)
 }
 
-/// The number of the time in each file: that of the first, or the last one that both have.
+/// Indices of the time in the files: that of the first, or the last common one.
 fn times(albums: &[Album; 2], typed: Option<&str>) -> Result<[usize; 2]> {
     let [a, b] = albums;
     if typed.is_none() {
@@ -228,14 +228,14 @@ fn difference(albums: &[Album; 2], times: [usize; 2], plane: Plane) -> Result<Pi
     }))
 }
 
-/// The profiles of both, the second one dashed and wide, so that the first is seen below it.
+/// The profiles of both files; the second line is dashed and wide, so that the first stays visible.
 fn profiles(albums: &[Album; 2], times: [usize; 2]) -> Result<Picture> {
     let scenes = [
         Scene::new(&albums[0], times[0], None, None)?,
         Scene::new(&albums[1], times[1], None, None)?,
     ];
     let names = [0, 1].map(|n| file_name(&albums[n]));
-    // If both files have one name, their order tells them apart.
+    // Files of the same name are distinguished by their order.
     let suffixes = if names[0] == names[1] {
         ["first", "second"].map(|which| format!("{}, the {which}", names[0]))
     } else {

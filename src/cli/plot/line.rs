@@ -1,4 +1,4 @@
-//! Places as they are typed.
+//! Points on the command line.
 
 use std::str::FromStr;
 
@@ -9,7 +9,7 @@ use crate::grid::Shape;
 use crate::io::wrf::album::Album;
 use crate::os_text::Shown;
 
-/// Kind of coordinates of a place.
+/// Kind of coordinates of a point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     Cells,
@@ -17,7 +17,7 @@ enum Kind {
     Degrees,
 }
 
-/// Numbers of one place or of two.
+/// Numbers of one point or of two.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Spot<const N: usize> {
     kind: Kind,
@@ -49,7 +49,7 @@ impl<const N: usize> FromStr for Spot<N> {
 }
 
 impl<const N: usize> Spot<N> {
-    /// The places as columns and rows of cells.
+    /// The points as columns and rows of cells.
     fn places(&self, album: &Album, time: usize, option: &str) -> Result<Vec<[f64; 2]>> {
         let pairs = self.numbers.chunks_exact(2).map(|pair| [pair[0], pair[1]]);
         let shape = album.shape();
@@ -95,7 +95,7 @@ impl<const N: usize> Spot<N> {
     }
 }
 
-/// From where to where the grid reaches on its map.
+/// Extent of the grid on its map.
 fn extent(locator: &Locator, shape: Shape) -> String {
     match locator.map() {
         None => "see latitudes and longitudes in the file".to_owned(),
@@ -112,7 +112,7 @@ fn extent(locator: &Locator, shape: Shape) -> String {
     }
 }
 
-/// The place that the cells are around.
+/// The point from the cells around it.
 fn middle(around: &[(usize, f64)], shape: Shape) -> [f64; 2] {
     around.iter().fold([0.0, 0.0], |[i, j], (cell, weight)| {
         [i + weight * (cell % shape.nx) as f64, j + weight * (cell / shape.nx) as f64]
@@ -120,14 +120,14 @@ fn middle(around: &[(usize, f64)], shape: Shape) -> [f64; 2] {
 }
 
 impl Spot<2> {
-    /// The place as column and row.
+    /// The point as column and row.
     pub(super) fn place(&self, album: &Album, time: usize) -> Result<[f64; 2]> {
         Ok(self.places(album, time, "--point")?[0])
     }
 }
 
 impl Spot<4> {
-    /// The line between both places.
+    /// The line between both points.
     pub(super) fn line(&self, album: &Album, time: usize) -> Result<Line> {
         let places = self.places(album, time, "--section")?;
         let line = Line { from: places[0], to: places[1] };

@@ -90,7 +90,7 @@ impl Format {
     }
 }
 
-/// Pixels of a PNG for a unit of length of a picture, so that letters are sharp.
+/// Pixels of a PNG for each px of a picture, so that letters are sharp.
 const PIXELS: f64 = 2.0;
 
 /// The picture of a name.
@@ -110,7 +110,7 @@ fn kind(text: &str) -> Result<Kind, String> {
 /// The picture of a tracer of a name.
 type OfTracer = fn(&'static str) -> Kind;
 
-/// Beginnings of the names of pictures of a tracer.
+/// Prefixes of the names of pictures of a tracer.
 const OF_TRACER: [(&str, OfTracer); 3] = [
     ("tracer:", Kind::Tracer),
     ("tracer-section:", Kind::TracerSection),
@@ -167,9 +167,9 @@ impl Kind {
     }
 }
 
-/// A picture, or why there is none.
+/// A picture, or the reason why there is none.
 pub(super) enum Drawn {
-    /// It is there.
+    /// Drawn.
     Picture(Box<Picture>),
     /// The file lacks its variables.
     LeftOut(String),
@@ -180,8 +180,8 @@ impl Plot {
     ///
     /// # Errors
     ///
-    /// [`Error::Usage`] where options do not go together, [`Error::Input`] where a file cannot be
-    /// read or lacks a picture requested by name, [`Error::Exists`] where a picture is there already.
+    /// [`Error::Usage`] for options that exclude each other, [`Error::Input`] for a file that cannot be read or lacks a
+    /// picture requested by name, [`Error::Exists`] for an existing picture.
     pub(super) fn run(&self) -> Result<()> {
         let folder = self.folder()?;
         match (&*self.files, self.compare) {
@@ -254,7 +254,7 @@ impl Plot {
         folder.join(format!("{name}.{}", self.format.ending()))
     }
 
-    /// Refuses pictures that could not be written, before anything is read.
+    /// Rejects pictures that could not be written, before any file is read.
     fn refuse_existing(&self, folder: &Path, names: &[&str]) -> Result<()> {
         let mut targets = names.iter().map(|name| self.target(folder, name));
         targets.try_for_each(|target| refuse_existing(&target, self.force))
@@ -264,7 +264,7 @@ impl Plot {
         if folder.exists() && !folder.is_dir() {
             return Err(Error::input(folder, "is not a folder; give another name with --output"));
         }
-        // A link may stand for a folder that is not there yet.
+        // A link may refer to a folder that does not exist yet.
         fs::create_dir_all(resolve(folder)?)
             .map_err(|e| Error::io(folder, "make the folder", e))?;
         let mut out = crate::cli::summary_output();
@@ -281,8 +281,8 @@ impl Plot {
     }
 }
 
-/// Draws what a file has variables for; what fails is told and left out, so that a page is not lost
-/// for the sake of a picture.
+/// Draws all pictures that a file has variables for. A failure is logged and skipped, so that a page is not lost
+/// because of one picture.
 pub(super) fn all_of(album: &Album) -> Vec<(&'static str, Box<Picture>)> {
     let last = album.times().len() - 1;
     let scene = match Scene::new(album, last, None, None) {

@@ -1,4 +1,4 @@
-//! Each picture of a file.
+//! The pictures of a file.
 
 use ndarray::Array2;
 
@@ -20,10 +20,10 @@ use crate::plot::{curves, map, section};
 const GRAMS: f64 = 1e3;
 /// Colours of the hydrometeors, in the order of [`HYDROMETEORS`].
 const COLOURS: [Colour; 4] = [SERIES[0], SERIES[1], SERIES[4], SERIES[5]];
-/// Places along a section, and heights.
+/// Points along a section, and heights.
 const CUT: [usize; 2] = [350, 150];
 
-/// A place as people write it.
+/// Text form of a point.
 pub(super) fn place_name([i, j]: [f64; 2]) -> String {
     let digits = |x: f64| format!("{x:.1}").trim_end_matches(".0").to_owned();
     format!("i={} j={}", digits(i), digits(j))
@@ -38,7 +38,7 @@ pub(super) fn gaps(field: &Array2<f64>) -> String {
     }
 }
 
-/// Note on a field that has no values at all.
+/// Note on a field without values.
 pub(super) const NO_VALUES: &str = "no values at this time";
 
 impl Scene<'_> {
@@ -142,11 +142,11 @@ impl Scene<'_> {
         Ok(Drawn::Picture(Box::new(picture)))
     }
 
-    /// Somewhat above the highest cloud, m.
+    /// Height slightly above the highest cloud, m.
     fn upper_side(&self, faces: &ndarray::Array3<f32>) -> Result<f64> {
-        /// Less is no cloud, kg kg⁻¹.
+        /// Least mixing ratio of a cloud, kg kg⁻¹.
         const CLOUD: f32 = 1e-6;
-        /// The lowest upper side, m.
+        /// Lowest upper edge, m.
         const LOWEST: f64 = 10_000.0;
         let means = view::level_means(faces);
         let lid = means.last().copied().unwrap_or(LOWEST);
@@ -274,7 +274,7 @@ impl Scene<'_> {
         Ok(panels)
     }
 
-    /// Vapour and condensate above each square metre at every time, kg m⁻², where they are known.
+    /// Vapour and condensate column content at every time, kg m⁻², if known.
     fn contents(&self) -> Result<Option<[Vec<f64>; 2]>> {
         const PATHS: [&str; 5] =
             ["QVAPOR_PATH", "QCLOUD_PATH", "QRAIN_PATH", "QICE_PATH", "QSNOW_PATH"];
@@ -310,7 +310,7 @@ impl Scene<'_> {
     }
 }
 
-/// Panels of vapour and of hydrometeors, of one file or of several with their lines and names.
+/// Panels of vapour and of hydrometeors, of one file or of several with their names and strokes.
 pub(super) fn profile_panels(scenes: &[(&Scene<'_>, Stroke, Option<&str>)]) -> Result<Vec<Panel>> {
     let panel = |title: &str, name: &str| Panel {
         title: title.to_owned(),
@@ -340,7 +340,7 @@ pub(super) fn profile_panels(scenes: &[(&Scene<'_>, Stroke, Option<&str>)]) -> R
             condensate.curves.push(curve(name, words, COLOURS[number.unwrap_or(0)])?);
         }
     }
-    // A line without places tells in the legend which lines are whose.
+    // A line without points adds a legend entry for each file.
     for (_, stroke, file) in scenes {
         let stroke = Stroke { colour: INK, ..*stroke };
         vapour.curves.extend(file.map(|file| Curve {
@@ -364,7 +364,7 @@ struct Parts {
     wind: Option<[Array2<f64>; 2]>,
 }
 
-/// Colours of the lines of potential temperature and of freezing.
+/// Colours of the contour lines of potential temperature and of freezing.
 const THETA: Colour = hex(0x55_5555);
 const FREEZING: Colour = hex(0xD5_1E8A);
 
@@ -455,7 +455,7 @@ impl Parts {
         })
     }
 
-    /// Potential temperature and freezing.
+    /// Contour lines of potential temperature and of freezing.
     fn lines_of_air(&self) -> Vec<Lines<'_>> {
         let theta = self.theta.as_ref().map(|field| {
             let finite = || field.iter().copied().filter(|x| x.is_finite());
@@ -475,7 +475,7 @@ impl Parts {
     }
 }
 
-/// Lines of a hydrometeor, wider for more of it.
+/// Contour lines of a hydrometeor, wider for larger values.
 fn lines_of<'a>(((name, field), colour): (&'a (&'static str, Array2<f64>), Colour)) -> Lines<'a> {
     Lines {
         name: (*name).to_owned(),

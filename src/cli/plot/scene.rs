@@ -1,4 +1,4 @@
-//! One time of a file, and the places in it that pictures are about.
+//! One time of a file, and the points in it that pictures show.
 
 use std::f64::consts::PI;
 
@@ -15,15 +15,15 @@ use crate::io::reader::nearest;
 use crate::io::wrf::album::Album;
 use crate::os_text::Shown;
 
-/// One time of a file, with a line and a place.
+/// One time of a file, with a line and a point.
 pub(super) struct Scene<'a> {
     pub(super) album: &'a Album,
     pub(super) time: usize,
     pub(super) line: Line,
     pub(super) point: [f64; 2],
-    /// Default place of the line and the sounding, where the user gave none.
+    /// Default point of the line and the sounding.
     pub(super) through: Option<&'static str>,
-    /// The largest reflectivity of each column, where there is any.
+    /// The largest reflectivity of each column, if available.
     pub(super) reflectivity: Option<Array2<f64>>,
 }
 
@@ -34,7 +34,7 @@ pub(super) const HYDROMETEORS: [(&str, &str); 4] =
 /// The variable of the reflectivity.
 pub(super) const REFLECTIVITY: &str = "REFL_10CM";
 
-/// The number of a time of a file.
+/// Index of a time of a file.
 pub(super) fn time_of(album: &Album, typed: Option<&str>) -> Result<usize> {
     let times = album.times();
     let Some(typed) = typed else { return Ok(times.len() - 1) };
@@ -71,7 +71,7 @@ pub(super) fn time_of(album: &Album, typed: Option<&str>) -> Result<usize> {
     })
 }
 
-/// A time as people write it.
+/// Text form of a time.
 pub(super) fn date(time: PrimitiveDateTime) -> String {
     calendar::format(time).replacen('_', " ", 1)
 }
@@ -82,7 +82,7 @@ pub(super) fn file_name(album: &Album) -> String {
 }
 
 impl<'a> Scene<'a> {
-    /// A time of a file; line and place are found where they are not given.
+    /// A time of a file; line and point have defaults.
     pub(super) fn new(
         album: &'a Album,
         time: usize,
@@ -134,7 +134,7 @@ impl<'a> Scene<'a> {
         self.album.cell().map(|length| length / 1e3)
     }
 
-    /// Why there is no picture, where variables are missing.
+    /// Reason why there is no picture, if variables are missing.
     pub(super) fn without(&self, names: &[&str]) -> Option<Drawn> {
         let missing = self.album.missing(names);
         (!missing.is_empty()).then(|| {
@@ -148,10 +148,10 @@ impl<'a> Scene<'a> {
     }
 }
 
-/// Weaker echoes do not count, dBZ.
+/// Lowest reflectivity of an echo, dBZ.
 const LEAST_ECHO: f64 = 5.0;
 
-/// Most interesting place: the largest reflectivity, or the most hydrometeors, or the middle.
+/// The default point: the largest reflectivity, or the most hydrometeors, or the centre.
 fn interesting(
     album: &Album,
     time: usize,
@@ -175,7 +175,7 @@ fn interesting(
     Ok((place([shape.ny / 2, shape.nx / 2]), "the middle of the grid"))
 }
 
-/// Of eight lines through a place the one on which the most echoes lie.
+/// Of eight lines through a point, the one with the most echoes.
 fn best_line(album: &Album, place: [f64; 2], reflectivity: Option<&Array2<f64>>) -> Line {
     const DIRECTIONS: usize = 8;
     let shape = album.shape();

@@ -1,4 +1,4 @@
-//! The sounding of a place.
+//! Soundings at a point.
 
 use super::Drawn;
 use super::pictures::place_name;
@@ -11,7 +11,7 @@ use crate::plot::colour::short;
 use crate::plot::skew_t;
 
 impl Scene<'_> {
-    /// The column of air above a place.
+    /// The column of air above a point.
     pub(super) fn sounding(&self) -> Result<Drawn> {
         if let Some(reason) = self.without(&["T|THM", "P", "PB", "QVAPOR"]) {
             return Ok(reason);
@@ -25,7 +25,7 @@ impl Scene<'_> {
         let has_numbers = sounding.t.iter().any(|t| t.is_finite());
         let nothing = if has_numbers { "" } else { "; no numbers there" };
         let energies = parcel.as_ref().map_or(nothing.to_owned(), |parcel| {
-            // Nothing has no sign.
+            // Zero has no sign.
             let [cape, cin] = [parcel.cape, parcel.cin].map(|x| x.round() + 0.0);
             let lcl = parcel
                 .condensation
@@ -45,7 +45,7 @@ impl Scene<'_> {
         Ok(Drawn::Picture(Box::new(picture)))
     }
 
-    /// Longitude and latitude of a place among its cells, degrees, where the grid lies on Earth.
+    /// Longitude and latitude of a point among its cells, degrees, if the grid is on Earth.
     fn place(&self, around: &Around) -> Result<Option<[f64; 2]>> {
         let Some([latitude, longitude]) = self.album.earth(self.time)? else { return Ok(None) };
         // By vectors, since longitudes jump at the date line and meet at a pole.
@@ -53,8 +53,8 @@ impl Scene<'_> {
         Ok(Some(of_vector([vector(0), vector(1), vector(2)])))
     }
 
-    /// Sine and cosine of the angle from true east to the x axis of the grid at a place: as the file
-    /// has them, else by its projection, else by its coordinates.
+    /// Sine and cosine of the angle from true east to the x axis of the grid at a point: from the file, else from its
+    /// projection, else from its coordinates.
     fn rotation(&self, around: &Around, place: [f64; 2]) -> Result<[f64; 2]> {
         let stored = self.album.rotation(self.time)?;
         let attributes = self.album.projection()?;
@@ -73,7 +73,7 @@ impl Scene<'_> {
         Ok(if length > 0.0 { [sine / length, cosine / length] } else { [0.0, 1.0] })
     }
 
-    /// The column at a place, its wind eastward and northward where the direction of the axes is known.
+    /// The column at a point; its wind is eastward and northward if the direction of the axes is known.
     fn column(&self, around: &Around, rotation: Option<[f64; 2]>) -> Result<Sounding> {
         let (album, time, shape) = (self.album, self.time, self.album.shape());
         let profile = |field: ndarray::Array3<f32>| -> Vec<f64> {
@@ -97,10 +97,10 @@ impl Scene<'_> {
     }
 }
 
-/// The four cells around a place, and their weights.
+/// The four cells around a point, and their weights.
 type Around = [([usize; 2], f64); 4];
 
-/// A number with its sign in print, for the title of a difference.
+/// A number with a typographic sign, for the title of a difference.
 pub(super) fn signed(x: f64) -> String {
     if x > 0.0 { format!("+{}", short(x)) } else { short(x) }
 }

@@ -15,13 +15,13 @@ use crate::plot::colour::{Scale, series, short};
 use crate::plot::curves::{Curve, Layout, Panel};
 use crate::plot::{curves, section};
 
-/// Places along a section, and heights.
+/// Points along a section, and heights.
 const CUT: [usize; 2] = [350, 150];
 
-/// Upper side of a section, m: the troposphere and what lies above it.
+/// Upper edge of a section, m: the troposphere and some of the stratosphere.
 const TOP: f64 = 15_000.0;
 
-/// From so many minutes on times are told in hours.
+/// Number of minutes from which on times are in hours.
 const LONG: f64 = 180.0;
 /// Minutes of an hour.
 const HOUR: f64 = 60.0;
@@ -31,14 +31,14 @@ const HOUR: f64 = 60.0;
 struct Shown {
     units: String,
     factor: f64,
-    /// True of a species of chemistry, whose classes are of equal width between its extremes.
+    /// True for a species of chemistry, whose classes have equal width between its extrema.
     is_species: bool,
 }
 
 impl Shown {
-    /// Units that a chemist writes for a species in ppmv of which there is so much; else those of the file.
+    /// Usual units of a species in ppmv of this magnitude; otherwise the units of the file.
     fn of(units: Option<&str>, most: f64) -> Self {
-        /// Names, how many of them are a ppmv, and the least amount that is told in them, ppmv.
+        /// Unit names, number of units in a ppmv, and least amount in that unit, ppmv.
         const SMALLER: [(&str, f64, f64); 3] =
             [("ppmv", 1.0, 1.0), ("ppbv", 1e3, 1e-4), ("pptv", 1e6, 0.0)];
         if units != Some(SPECIES_UNITS) {
@@ -50,11 +50,11 @@ impl Shown {
         Self { units: units.to_owned(), factor, is_species: true }
     }
 
-    /// A scale for values between two extremes.
+    /// A scale for values between two extrema.
     fn scale(&self, name: &str, [least, most]: [f64; 2]) -> Scale {
         let named = format!("{name}, {}", self.units);
         if least < 0.0 && !self.is_species {
-            // Values below zero ask for a scale of two sides.
+            // Negative values need a diverging scale.
             Scale::differences(&named, most.max(-least))
         } else if self.is_species {
             Scale::levels(&named, [least.max(0.0), most])
@@ -64,7 +64,7 @@ impl Shown {
     }
 }
 
-/// The extremes of a field: 0 and 0 without any number.
+/// The extrema of a field: 0 and 0 without any number.
 fn extremes(field: &Array2<f64>) -> [f64; 2] {
     let finite = || field.iter().copied().filter(|x| x.is_finite());
     if finite().next().is_none() {
@@ -79,7 +79,7 @@ fn lowest(volume: &Array3<f32>) -> Array2<f64> {
 }
 
 impl Scene<'_> {
-    /// Units of the pictures of a tracer whose largest value shown is this one.
+    /// Units of the pictures of a tracer with this largest value.
     fn shown(&self, name: &str, most: f64) -> Shown {
         Shown::of(self.album.units(name).as_deref(), most)
     }
@@ -148,7 +148,7 @@ impl Scene<'_> {
         Ok(Drawn::Picture(Box::new(picture)))
     }
 
-    /// Times of the file in minutes after the first, or the reason why there is no series of them.
+    /// Times of the file in minutes after the first, or the reason why there is no series.
     pub(super) fn minutes(&self) -> std::result::Result<Vec<f64>, &'static str> {
         let times = self.album.times();
         if times.len() < 2 {
@@ -162,7 +162,7 @@ impl Scene<'_> {
         Ok(minutes)
     }
 
-    /// Mean and extremes of a tracer in the lowest layer in time.
+    /// Mean and extrema of a tracer in the lowest layer in time.
     pub(super) fn tracer_series(&self, name: &'static str) -> Result<Drawn> {
         if let Some(reason) = self.without(&[name]) {
             return Ok(reason);

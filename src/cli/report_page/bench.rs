@@ -14,8 +14,7 @@ const LADDERS: [(&str, &str); 3] = [
     ("csr", "the product of a sparse matrix and a vector"),
 ];
 
-/// The page of a measurement, from its rows as `--json` has them, with the picture of `scale`, where
-/// that was measured.
+/// The page of a measurement, from its `--json` rows, with the picture of `scale` if that was measured.
 pub(in crate::cli) fn page(rows: &[Value], scale: Option<&str>) -> String {
     let first = rows.first().unwrap_or(&Value::Null);
     let mut page = Page::new("nwp-mini bench");

@@ -1,5 +1,4 @@
-//! One page that tells all of a run or of a measurement, with its pictures inside: no network, no
-//! script, no other file.
+//! A self-contained page about a run or a measurement, with embedded pictures: no network, no script, no other file.
 
 mod bench;
 mod roofline;
@@ -19,7 +18,7 @@ use crate::plot::svg::escaped;
 
 static STYLE: &str = include_str!("page.css");
 
-/// A page in the making.
+/// A page being built.
 struct Page {
     title: String,
     sections: Vec<(&'static str, String)>,
@@ -54,7 +53,7 @@ impl From<&str> for Cell {
 }
 
 impl Cell {
-    /// Verdict, in words and in colour.
+    /// Verdict, in words and colour.
     fn verdict(passes: bool) -> Self {
         let (text, look) = if passes { ("pass", Look::Good) } else { ("FAIL", Look::Bad) };
         Self { text: text.to_owned(), look }
@@ -75,7 +74,7 @@ impl Page {
         Self { title: title.to_owned(), sections: Vec::new(), head: String::new() }
     }
 
-    /// The figures at the top, each with its name.
+    /// The key figures at the top, each with its name.
     fn facts(&mut self, facts: &[(String, String)]) {
         self.head += "<div class=\"facts\">\n";
         for (value, what) in facts {
@@ -86,7 +85,7 @@ impl Page {
         self.head += "</div>\n";
     }
 
-    /// A section, where it says anything.
+    /// A section, unless it is empty.
     fn section(&mut self, title: &'static str, content: String) {
         if !content.is_empty() {
             self.sections.push((title, content));
@@ -115,7 +114,7 @@ impl Page {
     }
 }
 
-/// A table with heads; the first column is of words.
+/// A table with heads; the first column has words.
 fn table(heads: &[&str], rows: &[Vec<Cell>]) -> String {
     if rows.is_empty() {
         return String::new();
@@ -133,7 +132,7 @@ fn table(heads: &[&str], rows: &[Vec<Cell>]) -> String {
     html + "</tbody>\n</table></div>\n"
 }
 
-/// Pairs of a name and its value.
+/// Pairs of a name and a value.
 fn list(pairs: &[(&str, String)]) -> String {
     let mut html = "<table class=\"plain\"><tbody>\n".to_owned();
     for (name, value) in pairs.iter().filter(|(_, value)| !value.is_empty()) {
@@ -164,12 +163,12 @@ fn provenance(pairs: &[(&str, String)]) -> String {
     )
 }
 
-/// A number at a path of names, as "timing/step/total_s".
+/// A number at a path of keys, as "timing/step/total_s".
 fn number(value: &Value, path: &str) -> Option<f64> {
     value.pointer(&format!("/{path}"))?.as_f64()
 }
 
-/// A text or a number at a path of names, as text.
+/// A text or a number at a path of keys, as text.
 fn text(value: &Value, path: &str) -> String {
     match value.pointer(&format!("/{path}")) {
         Some(Value::String(text)) => text.clone(),
@@ -178,12 +177,12 @@ fn text(value: &Value, path: &str) -> String {
     }
 }
 
-/// The values of a list at a path of names.
+/// The values of a list at a path of keys.
 fn items<'a>(value: &'a Value, path: &str) -> &'a [Value] {
     value.pointer(&format!("/{path}")).and_then(Value::as_array).map_or(&[], Vec::as_slice)
 }
 
-/// A number with some digits behind the point, or a dash.
+/// A number with a number of decimals, or a dash.
 fn fixed(x: Option<f64>, digits: usize) -> String {
     x.map_or_else(|| "–".to_owned(), |x| format!("{x:.digits$}").replace('-', "−"))
 }
@@ -193,7 +192,7 @@ fn brief(x: Option<f64>) -> String {
     x.map_or_else(|| "–".to_owned(), crate::plot::colour::short)
 }
 
-/// A place `[k, j, i]`, said as "i j k".
+/// A position `[k, j, i]` as "i j k".
 fn place(value: &Value) -> String {
     let indices: Vec<String> =
         value.as_array().into_iter().flatten().rev().map(Value::to_string).collect();

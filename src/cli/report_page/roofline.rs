@@ -1,4 +1,4 @@
-//! Roofline: measured performance beside the best of the device.
+//! Roofline: measured performance against the peak of the device.
 
 use serde_json::Value;
 
@@ -7,7 +7,7 @@ use crate::plot::canvas::{Picture, Stroke};
 use crate::plot::colour::{GREY, series};
 use crate::plot::curves::{self, Curve, Layout, Panel};
 
-/// Rows whose operations and bytes are counted, timed without copies to another device.
+/// Rows with counts of operations and bytes, timed without transfers.
 pub(super) fn points(rows: &[Value]) -> Vec<&Value> {
     let has_rates = |row: &Value| {
         let rate = |name: &str| number(row, name).is_some_and(|rate| rate > 0.0);
@@ -21,7 +21,7 @@ pub(super) fn points(rows: &[Value]) -> Vec<&Value> {
 /// Platform of a row.
 pub(super) fn platform(row: &Value) -> String {
     let device = match text(row, "device") {
-        // Not every record tells it of the CPU.
+        // Not every record has it for the CPU.
         device if device.is_empty() => text(row, "cpu"),
         device => device,
     };
@@ -32,7 +32,7 @@ pub(super) fn platform(row: &Value) -> String {
     }
 }
 
-/// The least time that a part could take by the measured speeds of copies and of arithmetic, s.
+/// Lower bound of the time of a part by the measured bandwidth and arithmetic rate, s.
 pub(super) fn floor(row: &Value) -> Option<f64> {
     let seconds = number(row, "median_s")?;
     let share = |percent: &str| number(row, percent).map(|percent| percent / 100.0 * seconds);
@@ -40,7 +40,7 @@ pub(super) fn floor(row: &Value) -> Option<f64> {
     floors.into_iter().flatten().reduce(f64::max)
 }
 
-/// The roofline of every platform and precision; `None` where nothing is counted.
+/// The roofline of every platform and precision; `None` without counts.
 pub(super) fn draw(rows: &[Value]) -> Option<Picture> {
     let points = points(rows);
     let intensity = |row: &Value| Some(number(row, "gop_per_s")? / number(row, "gb_per_s")?);
@@ -69,7 +69,7 @@ pub(super) fn draw(rows: &[Value]) -> Option<Picture> {
                 name: part.clone(),
                 points: measured
                     .filter_map(|row| Some([intensity(row)?, number(row, "gop_per_s")?]))
-                    // Single places, which no line joins.
+                    // Single points without a line.
                     .flat_map(|point| [point, [f64::NAN; 2]])
                     .collect(),
                 stroke: Stroke::solid(series(number_of + 1), 3.0),
@@ -98,7 +98,7 @@ pub(super) fn draw(rows: &[Value]) -> Option<Picture> {
     Some(curves::draw("Roofline", &below, &panels, layout))
 }
 
-/// The most that bytes and arithmetic admit.
+/// Bound by bandwidth and arithmetic.
 fn roof(copy: f64, arithmetic: Option<f64>, [least, most]: [f64; 2]) -> Curve {
     let limit = arithmetic.unwrap_or(f64::INFINITY);
     let ridge = limit / copy;

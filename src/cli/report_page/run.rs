@@ -8,7 +8,7 @@ use super::{
 };
 use crate::plot::canvas::Picture;
 
-/// The page of a run, from its figures as `--json` has them, and from its pictures with their names.
+/// The page of a run, from its `--json` report and its pictures with their names.
 pub(in crate::cli) fn page(facts: &Value, pictures: &[(&'static str, Box<Picture>)]) -> String {
     let mut page = Page::new(&format!("nwp-mini run: {}", file_name(&text(facts, "input"))));
     page.facts(&summary(facts));
@@ -58,7 +58,7 @@ fn machine(facts: &Value) -> String {
 fn summary(facts: &Value) -> Vec<(String, String)> {
     let get = |path: &str| number(facts, path);
     let faster = get("seconds").zip(get("timing/run/total_s")).map(|(a, b)| a / b.max(1e-9));
-    // Records of earlier versions do not tell.
+    // Records of earlier versions lack it.
     let over = match text(facts, "precipitation_mean_over").as_str() {
         "" => String::new(),
         cells => format!(" over {cells}"),

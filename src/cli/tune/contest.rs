@@ -1,4 +1,4 @@
-//! The settings of a knob against each other.
+//! Search for the fastest setting of a knob.
 
 use std::io::Write;
 use std::time::Instant;
@@ -22,21 +22,21 @@ use crate::real::Real;
 
 /// Timed calls of the first round.
 const FIRST_RUNS: u32 = 5;
-/// Number of settings of the first round that are tried with other bounds of their registers.
+/// Settings of the first round that are tried with other launch bounds.
 const VARIED: usize = 3;
-/// Number of settings that come to the final.
+/// Settings in the final.
 const FINALISTS: usize = 5;
-/// Fewest columns along an axis of a grid that is made smaller to fit.
+/// Fewest columns along an axis when a grid is reduced to fit.
 const SMALLEST: usize = 8;
-/// Part by which a setting has to be faster than the built-in one: less is noise.
+/// Relative advantage over the built-in setting that counts: less is noise.
 pub(super) const GAIN: f64 = 0.01;
 
-/// Largest difference by rounding, relative to the largest value.
+/// Tolerance of results, relative to the largest value: rounding.
 const ROUNDING: f64 = 1e-3;
-/// Part of the values that may differ by more: rounding decides the fate of single cells.
+/// Share of the values that may differ more: rounding decides about single cells.
 const FATES: f64 = 0.01;
 
-/// One timed setting, in the form for programs.
+/// One timed setting, as output for programs.
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct Trial {
     knob: String,
@@ -80,7 +80,7 @@ impl Trial {
     }
 }
 
-/// The settings of one knob against each other.
+/// The settings of one knob.
 pub(super) struct Contest<'a, R, W> {
     pub(super) tune: &'a Tune,
     pub(super) gpu: &'a Gpu,
@@ -135,9 +135,9 @@ impl<R: Working + OnDevice, W: Write> Contest<'_, R, W> {
         }
     }
 
-    /// Settings whose kernels can be compiled, and have the results of the built-in one.
+    /// Settings whose kernels compile, and give the results of the built-in one.
     fn sound(&mut self, ground: &Ground<R>, settings: Vec<Setting>) -> Result<Vec<Setting>> {
-        // Side by side: the compiler takes seconds for each. Those of no use are told below.
+        // Concurrently: compiling each takes seconds. Unusable settings are reported below.
         settings.par_iter().for_each(|one| drop(ground.contestant(*one)));
         let dt = self.tune.dt;
         let result = |setting| ground.contestant(setting)?.result(dt);
@@ -163,7 +163,7 @@ impl<R: Working + OnDevice, W: Write> Contest<'_, R, W> {
         Ok(sound)
     }
 
-    /// Times of some settings, the fastest first.
+    /// Times of settings, the fastest first.
     fn round(
         &mut self,
         ground: &Ground<R>,
@@ -200,8 +200,8 @@ impl<R: Working + OnDevice, W: Write> Contest<'_, R, W> {
         self.knob.built_in(<R as Real>::PRECISION, shape.nz, shape.columns())
     }
 
-    /// The fastest setting on a grid: all of them for a few calls, the best also with other bounds
-    /// of their registers, and the best of all these against the built-in one.
+    /// The fastest setting on a grid: first all settings for a few calls, then the best also with other launch bounds,
+    /// then the best of these against the built-in one.
     fn winner(&mut self, ground: &Ground<R>, settings: &[Setting]) -> Result<Won> {
         let mut ranking = self.round(ground, settings, false)?;
         let variants = ranking.iter().take(VARIED).flat_map(|(setting, _)| {
@@ -230,8 +230,7 @@ impl<R: Working + OnDevice, W: Write> Contest<'_, R, W> {
         Ok(Won { tile: ground.tile(), setting, seconds, built_in: built_in_seconds })
     }
 
-    /// Columns from which on the setting of the large grid is the faster one, of powers of two
-    /// between both grids.
+    /// Columns from which on the setting of the large grid is faster, among powers of two between both grids.
     fn crossover(&mut self, small: &Won, large: &Won) -> Result<usize> {
         let [least, most] = [small, large].map(|won| won.tile.nx * won.tile.ny);
         let mut from = most;
@@ -265,7 +264,7 @@ impl<R: Working + OnDevice, W: Write> Contest<'_, R, W> {
     }
 }
 
-/// The largest part of the values of a field that are off by more than rounding.
+/// The largest share of values of a field with more than rounding errors.
 fn part_off<R: Real>(found: &[R], expected: &[R], cells: usize) -> f64 {
     let part = |(found, expected): (&[R], &[R])| {
         let largest = expected.iter().map(|x| x.f64().abs()).fold(0.0, f64::max);
@@ -278,7 +277,7 @@ fn part_off<R: Real>(found: &[R], expected: &[R], cells: usize) -> f64 {
     found.chunks(cells).zip(expected.chunks(cells)).map(part).fold(0.0, f64::max)
 }
 
-/// A time in µs with as many digits as it is good for.
+/// A time in µs with its significant digits.
 pub(super) fn rounded(seconds: f64) -> f64 {
     (seconds * 1e9).round() / 1e3
 }

@@ -1,4 +1,4 @@
-//! Fixture of the timings: a grid on the device, and the data of the kernels of a knob.
+//! Test fixture of the timings: a grid on the device, and the data of the kernels of a knob.
 
 use crate::advection::Limiter;
 use crate::advection::gpu::transport::Transport;
@@ -30,22 +30,22 @@ pub(super) struct Ground<R> {
 /// Data of the kernels.
 enum Material<R> {
     Columns(Columns<R>),
-    /// Once for each layout of the rows that a march may ask for.
+    /// One for each layout of the rows that a launch configuration may need.
     Tracers(Vec<Tracers<R>>),
 }
 
-/// The kernels of one setting on a ground.
+/// The kernels of one setting.
 pub(super) enum Contestant<'a, R> {
     Clouds(&'a Gpu, &'a Columns<R>, Box<Clouds<R>>),
     Transport(&'a Gpu, &'a Tracers<R>, Box<Transport<R>>),
 }
 
 impl<R: Working + OnDevice> Ground<R> {
-    /// The columns of a source on a grid of this size.
+    /// Columns of a source, repeated to a grid of this size.
     ///
     /// # Errors
     ///
-    /// [`Error::Gpu`](crate::error::Error::Gpu), as all below: where the memory does not suffice.
+    /// [`Error::Gpu`](crate::error::Error::Gpu), as all below: when the memory is not sufficient.
     pub(super) fn new(gpu: &Gpu, source: &Tiled<R>, tile: Tile, knob: Knob) -> Result<Self> {
         let bed = source.repeated(tile);
         let material = match knob {
@@ -84,7 +84,7 @@ impl<R: Working + OnDevice> Ground<R> {
     ///
     /// # Panics
     ///
-    /// With a setting of another knob.
+    /// For a setting of another knob.
     pub(super) fn contestant(&self, setting: Setting) -> Result<Contestant<'_, R>> {
         let Self { gpu, bed, .. } = self;
         let shape = self.shape();
@@ -109,7 +109,7 @@ impl<R: Working + OnDevice> Ground<R> {
 }
 
 impl<R: Working + OnDevice> Contestant<'_, R> {
-    /// The fields after a call of `dt` seconds from the beginning.
+    /// The fields after one call of `dt` seconds.
     ///
     /// # Errors
     ///
@@ -123,7 +123,7 @@ impl<R: Working + OnDevice> Contestant<'_, R> {
         }
     }
 
-    /// Time of a call, s: the median of some.
+    /// Time of a call, s: the median of several.
     ///
     /// # Errors
     ///
@@ -137,7 +137,7 @@ impl<R: Working + OnDevice> Contestant<'_, R> {
     fn restore(&self) -> Result<()> {
         match self {
             Self::Clouds(_, columns, _) => columns.restore(),
-            // A step leaves its start alone.
+            // A step does not change its initial values.
             Self::Transport(..) => Ok(()),
         }
     }
@@ -150,7 +150,7 @@ impl<R: Working + OnDevice> Contestant<'_, R> {
     }
 }
 
-/// The transport as a step has it: all fields of the state, the first without limiter.
+/// The transport of a step: all fields of the state, the first without limiter.
 fn settings<R: Working>(march: March, gpu: &Gpu, bed: &Tiled<R>) -> TransportSettings {
     let tracers = [STATE_FIELDS, 1];
     let precision = <R as Real>::PRECISION;

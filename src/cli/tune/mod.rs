@@ -1,4 +1,4 @@
-//! `nwp-mini tune`: which settings of the kernels are the fastest on this GPU.
+//! `nwp-mini tune`: the fastest settings of the kernels on this GPU.
 
 mod cells;
 mod contest;
@@ -204,7 +204,7 @@ impl Tune {
     }
 }
 
-/// Adds the choices to the file that later runs use.
+/// Adds the choices to the user's file.
 fn keep(gpu: &str, choices: Vec<Choice>) -> Result<PathBuf> {
     let path = Tuning::path(gpu).ok_or_else(|| {
         Error::Usage(
@@ -213,11 +213,11 @@ fn keep(gpu: &str, choices: Vec<Choice>) -> Result<PathBuf> {
                 .to_owned(),
         )
     })?;
-    // One that does not count any more is made anew.
+    // An invalid file is replaced.
     let known = Tuning::load(&path, gpu, Knob::is_possible).ok().flatten();
     let mut tuning = known.unwrap_or_else(|| Tuning::empty(gpu));
     tuning.replace(choices);
-    // A folder in its place would be in the way of the new file.
+    // A folder of that name would block the new file.
     let failed = |e: io::Error| Error::io(&path, "write to", e);
     if path.is_dir() {
         return Err(Error::input(&path, "is a folder; remove it, or give --output"));

@@ -1,17 +1,17 @@
-//! After many steps: the difference of two backends beside those of pairs of runs on the CPU.
+//! Comparison after many steps: the difference of two backends against those of pairs of runs on the CPU.
 //!
-//! In one pair the second run starts one ULP above the first. In the other it is moved by one ULP up or down before
-//! every step: other arithmetic rounds otherwise in every step, and a scheme that damps an initial disturbance does not
-//! damp that. The first pair is the larger one for sums over the domain, since all cells are shifted alike; the second
-//! one is for single fields.
+//! In one pair the second run starts one ULP above the first. In the other pair the second run is perturbed by one ULP
+//! up or down before every step: different arithmetic rounds differently in every step, and a scheme that damps an
+//! initial disturbance does not damp that. The first pair differs more in sums over the domain, since all cells are
+//! shifted alike; the second pair differs more in single fields.
 //!
-//! After few steps neither has grown, and one ULP is less than the rounding errors within a step, which runs on the CPU
-//! share. So the limit of a field is at least the error of one step, which arises anew in each: independent errors add
-//! up as their squares do.
+//! After a few steps neither difference has grown, and one ULP is less than the rounding errors within a step, which
+//! runs on the CPU have in common. So the limit of a field is at least the error of one step, which arises anew in each
+//! step; independent errors add in quadrature.
 //!
 //! A few columns may differ by any amount, since rounding decides when the first rain falls. So the limit of a sum over
-//! the domain is at least the sum of the columns' differences by chance, in which no column counts for more than the
-//! rain itself: an error common to all columns fails, and so does a column out of all proportion.
+//! the domain is at least the sum of random differences of independent columns, in which no column counts for more than
+//! the rain itself: an error common to all columns fails, and so does an excessive error of one column.
 
 use super::sample::Sample;
 use super::spread::{Spread, root_mean_square};
@@ -20,21 +20,21 @@ use super::yardstick::{FLOOR_F32, FLOOR_F64, jumps};
 use crate::diagnostics::difference::Value;
 use crate::real::{Precision, Real};
 
-/// Largest ratio of a difference to that of runs on the CPU, as for the largest error of the first step. Two pairs are
-/// a small sample: correct runs of idealised storms on a GPU went up to 3.6 times as far
+/// Largest ratio of a difference to that of runs on the CPU, the same as for the largest error of the first step. Two
+/// pairs are a small sample: correct runs of idealised storms on a GPU reached a ratio of 3.6
 /// (benches/results/2026-11-22-h200).
 const FACTOR: f64 = 4.0;
 
 /// Names of the totals.
 const TOTALS: [&str; 2] = ["water of the domain", "rain of the domain"];
 
-/// Spread of runs on the CPU.
+/// Differences between runs on the CPU.
 #[derive(Clone, Debug)]
 pub struct Apart {
     fields: Vec<Spread>,
-    /// Differences of [`Totals`].
+    /// Differences of the sums in [`Totals`].
     totals: [f64; 2],
-    /// Sum of differences of the precipitation that independent columns have by chance, kg.
+    /// Random difference of the precipitation of independent columns, summed over the domain, kg.
     by_chance: f64,
 }
 
@@ -69,7 +69,7 @@ impl Apart {
         Self { fields, totals: [(b[0] - a[0]).abs(), (b[1] - a[1]).abs()], by_chance }
     }
 
-    /// The same, or the sum of errors of `one_step` over so many steps, if that is more.
+    /// The larger of these differences and the errors of `one_step` accumulated over `steps` steps.
     #[must_use]
     pub fn or_roundings(self, one_step: &[Spread], steps: usize) -> Self {
         let added = (steps as f64).sqrt();
@@ -78,7 +78,7 @@ impl Apart {
         Self { fields, ..self }
     }
 
-    /// The larger of the differences of two pairs.
+    /// The larger of the differences of two pairs, for each measure.
     #[must_use]
     pub fn larger(&self, other: &Self) -> Self {
         Self {
@@ -89,13 +89,13 @@ impl Apart {
     }
 }
 
-/// Sum of differences of the precipitation of `rms` mm on an area of so many independent columns, kg, in 19 cases of
-/// 20: twice the standard deviation of the sum. A millimetre on a square metre is a kilogram.
+/// Difference of the total precipitation if the errors of `columns` columns, of `rms` mm, are independent, kg: twice
+/// the standard deviation of the sum, which holds in 19 cases of 20. A millimetre on a square metre is a kilogram.
 fn sum_by_chance(rms: f64, area: f64, columns: usize) -> f64 {
     2.0 * rms * area / (columns as f64).sqrt()
 }
 
-/// The verdicts on run `b` after `steps` steps beside run `a`.
+/// The verdicts on run `b` against run `a` after `steps` steps.
 pub fn judge_later<R: Real + Value>(
     steps: usize,
     [a, b]: [&Sample<R>; 2],
@@ -122,7 +122,7 @@ pub fn judge_later<R: Real + Value>(
         }
         let mut checks =
             vec![Check::new("99th percentile", spread.p99, limits(yard.p99, size, what))];
-        // That of a field that jumps rests on a few cells.
+        // The rms of a field with jumps is determined by a few cells.
         if !jumps(name) {
             let limits = limits(yard.rms_inner, size, what);
             checks.push(Check::new("rms of all but the largest 1 %", spread.rms_inner, limits));
@@ -132,7 +132,7 @@ pub fn judge_later<R: Real + Value>(
     for (n, name) in TOTALS.into_iter().enumerate() {
         let both = totals.map(|of_run| of_run.sums()[n]);
         let found = (both[1] - both[0]).abs();
-        // A single difference of sums may be small by luck; the sum over columns is not.
+        // A single difference of sums may be small by chance; the sum over columns is not.
         let most = apart.totals[n].max(apart.by_chance);
         let [of_runs, floor] = limits(most, both[0], "the total");
         let of_columns = format!("{FACTOR} x what the differences of columns add up to by chance");

@@ -6,35 +6,34 @@ use crate::backend::Captured;
 use crate::real::Real;
 use crate::state::{CloudDiagnostics, State, Surface};
 
-/// A run at one time: fields that move with the air, diagnostics, precipitation.
+/// A run at one time: transported fields, diagnostics, precipitation.
 #[derive(Clone, Debug)]
 pub struct Sample<R> {
-    /// Fields that move with the air.
+    /// Transported fields.
     pub state: State<R>,
     /// Reflectivity and effective radii.
     pub diagnostics: CloudDiagnostics<R>,
     /// Precipitation since the start, mm. Shape: (ny, nx).
     pub rain: Array2<R>,
-    /// Its frozen part, mm. Shape: (ny, nx).
+    /// Frozen precipitation since the start, mm. Shape: (ny, nx).
     pub snow: Array2<R>,
 }
 
 impl<R: Real> Sample<R> {
-    /// Fields that are diagnosed, and precipitation.
+    /// Names of diagnostics and precipitation.
     const BESIDE: [&'static str; 6] =
         ["refl_10cm", "re_cloud", "re_ice", "re_snow", Self::RAIN, "snow"];
 
-    /// The precipitation among the names.
+    /// Name of the precipitation.
     pub const RAIN: &'static str = "rain";
 
-    /// Names of the fields, in the order of [`Sample::fields`]: of the state, then what is diagnosed, then what
-    /// has fallen.
+    /// Names of the fields, in the order of [`Sample::fields`]: state, diagnostics, precipitation.
     pub fn names(&self) -> Vec<&'static str> {
         let tracers = self.state.set().iter().map(|tracer| tracer.name);
         tracers.chain(Self::BESIDE).collect()
     }
 
-    /// The values of the fields: planes of all columns, as many as the field has levels.
+    /// Values of the fields: planes of all columns, one for each level of a field.
     pub fn fields(&self) -> Vec<&[R]> {
         let volumes = self.state.fields().iter().chain(self.diagnostics.fields()).map(values);
         volumes.chain([&self.rain, &self.snow].map(values)).collect()
@@ -45,7 +44,7 @@ impl<R: Real> Sample<R> {
         self.rain.len()
     }
 
-    /// The cell `[k, j, i]` of a place in a field.
+    /// The cell `[k, j, i]` of a linear index in a field.
     pub fn cell(&self, place: usize) -> [usize; 3] {
         let (columns, nx) = (self.columns(), self.rain.ncols());
         [place / columns, place % columns / nx, place % nx]

@@ -4,32 +4,32 @@ use rayon::prelude::*;
 
 use crate::real::Real;
 
-/// An error counts as off where it is larger than this part of the value...
+/// An error counts as off if it exceeds this fraction of the value...
 const OFF_RELATIVE: f64 = 1e-5;
-/// ...to which this part of the largest value is added: small values are allowed more.
+/// ...plus this fraction of the largest value, so that small values are allowed more.
 const OFF_LARGEST: f64 = 1e-3;
 
-/// The errors of a field in figures, in its units. Infinite where a value is not finite.
+/// Error measures of a field, in its units. Infinite if a value is not finite.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Spread {
     /// The largest.
     pub largest: f64,
     /// Root mean square.
     pub rms: f64,
-    /// Root mean square of those up to the 99th percentile: where rounding decides between finite
-    /// outcomes, a few cells outweigh all others.
+    /// Root mean square of the errors up to the 99th percentile: where rounding decides between finite outcomes, a few
+    /// cells outweigh all others.
     pub rms_inner: f64,
-    /// 99th percentile of their sizes.
+    /// 99th percentile of the absolute errors.
     pub p99: f64,
-    /// 99.9th percentile.
+    /// 99.9th percentile of the absolute errors.
     pub p999: f64,
-    /// Share of the values, 0 to 1, that are off: by more than 1e-5 of themselves and of a thousandth of
-    /// the largest.
+    /// Share of the values, 0 to 1, that are off: by more than 1e-5 of the sum of the value and a thousandth of the
+    /// largest value.
     pub share: f64,
 }
 
 impl Spread {
-    /// The larger of two, figure by figure.
+    /// The larger of two, measure by measure.
     pub fn larger(&self, other: &Self) -> Self {
         Self {
             largest: self.largest.max(other.largest),
@@ -41,7 +41,7 @@ impl Spread {
         }
     }
 
-    /// The same for errors `factor` times as large; the share, which does not grow with them, as it is.
+    /// The same for errors `factor` times as large; the share of values that are off is kept.
     pub(super) fn scaled(&self, factor: f64) -> Self {
         Self {
             largest: factor * self.largest,
@@ -53,7 +53,7 @@ impl Spread {
         }
     }
 
-    /// The errors of `found` against `truth`, which has as many values, in the room of `errors`.
+    /// The errors of `found` against `truth`, of the same length; `errors` is work space.
     pub fn of<R: Real, T: Real>(found: &[R], truth: &[T], errors: &mut Vec<f64>) -> Self {
         debug_assert_eq!(found.len(), truth.len());
         if found.is_empty() {
@@ -83,7 +83,7 @@ impl Spread {
         let (largest, rms) = (errors.iter().copied().fold(0.0, f64::max), root_mean_square(errors));
         let p999 = percentile(errors, 99.9);
         let p99 = percentile(errors, 99.0);
-        // The percentile has put larger values last.
+        // The percentile has moved larger values to the end.
         let inner = &errors[..=(0.99 * (errors.len() - 1) as f64) as usize];
         Self {
             largest,
@@ -96,20 +96,20 @@ impl Spread {
     }
 }
 
-/// The largest value in size.
+/// The largest absolute value.
 fn largest<R: Real>(values: &[R]) -> f64 {
     values.iter().map(|x| x.f64().abs()).fold(0.0, f64::max)
 }
 
-/// Root mean square, √(Σ x² / n), in the units of the values; 0 of nothing. Of numbers as they come in the atmosphere, whose squares neither vanish nor
-/// overflow in double precision.
+/// Root mean square, √(Σ x² / n), in the units of the values; 0 without values. The squares of atmospheric values
+/// neither underflow nor overflow in double precision.
 pub fn root_mean_square<R: Real>(values: &[R]) -> f64 {
     let squares: f64 = values.iter().map(|x| x.f64() * x.f64()).sum();
     (squares / values.len().max(1) as f64).sqrt()
 }
 
-/// A percentile, from 0 to 100, with linear interpolation, in the units of the values, of which there is
-/// one at least. Changes their order.
+/// A percentile, from 0 to 100, with linear interpolation, in the units of the values. Needs at least one value;
+/// changes their order.
 pub fn percentile(values: &mut [f64], percent: f64) -> f64 {
     let position = percent / 100.0 * (values.len() - 1) as f64;
     let (_, low, above) = values.select_nth_unstable_by(position.floor() as usize, f64::total_cmp);
@@ -142,7 +142,7 @@ mod tests {
         assert!((spread.share - 1.0 / 2000.0).abs() < 1e-12);
         assert!((spread.rms - (4.0_f64 / 2000.0).sqrt()).abs() < 1e-12);
         assert_eq!(spread.rms_inner, 0.0);
-        // Little of a large value is not off.
+        // A small relative error of a large value is not off.
         let found = vec![1.0 + 9e-6; 2000];
         let spread = Spread::of(&found, &truth, &mut Vec::new());
         assert_eq!(spread.share, 0.0);

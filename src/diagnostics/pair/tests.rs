@@ -1,4 +1,4 @@
-//! Every check is seen to fail, and to pass.
+//! Tests that see every check pass and fail.
 
 use ndarray::{Array2, Array3};
 
@@ -9,12 +9,12 @@ use crate::state::{CloudDiagnostics, State};
 
 const SHAPE: Shape = Shape { nx: 50, ny: 20, nz: 10 };
 
-/// A value between 0.5 and 1.5 that belongs to a place.
+/// A value between 0.5 and 1.5 that depends on field and position.
 fn value(field: usize, place: usize) -> f64 {
     1.0 + 0.5 * ((7 * field + 3 * place) as f64).sin()
 }
 
-/// A sample whose fields are made of their number and the place.
+/// A sample whose values are a function of field number and position.
 fn sample<R: Real>(of: impl Fn(usize, usize) -> f64) -> Sample<R> {
     let Shape { nx, ny, .. } = SHAPE;
     let volume = |field: usize| {
@@ -35,14 +35,14 @@ fn sample<R: Real>(of: impl Fn(usize, usize) -> f64) -> Sample<R> {
     }
 }
 
-/// A value with rounding by `units` of 1e-7, one way in one run and the other in another.
+/// A value with a rounding error of up to `units` times 1e-7 that depends on the run.
 fn rounded(run: usize, units: f64) -> impl Fn(usize, usize) -> f64 {
     move |field, place| {
         value(field, place) + 1e-7 * units * ((run + 5 * place + field) as f64).cos()
     }
 }
 
-/// A yardstick of four runs; in column 17 one of them leaves its course.
+/// A yardstick of four runs, one of which takes another branch in column 17.
 fn yardstick(is_smooth: bool) -> Yardstick {
     let mut yardstick = Yardstick::new(sample(value), is_smooth);
     for run in 0..3 {
@@ -55,7 +55,7 @@ fn yardstick(is_smooth: bool) -> Yardstick {
     yardstick
 }
 
-/// Measures that fail in the verdicts on one field, and whether all other fields pass.
+/// Measures that fail in the verdicts on one field, after checking that all other fields pass.
 fn failing(verdicts: &[Verdict], field: &str) -> Vec<&'static str> {
     for verdict in verdicts.iter().filter(|verdict| verdict.field != field) {
         assert!(verdict.pass, "{verdict:?}");
@@ -67,7 +67,7 @@ fn failing(verdicts: &[Verdict], field: &str) -> Vec<&'static str> {
     failing
 }
 
-/// Failed checks if every `nth` value of the rain water is off by `error`.
+/// Measures that fail if every `nth` value of the rain water is off by `error`.
 fn with_fault(is_smooth: bool, nth: usize, first: usize, error: f64) -> Vec<&'static str> {
     let a = sample::<f32>(rounded(0, 1.0));
     let b = sample::<f32>(|field, place| {
@@ -81,7 +81,7 @@ fn with_fault(is_smooth: bool, nth: usize, first: usize, error: f64) -> Vec<&'st
 fn each_measure_of_the_first_step_fails_by_itself() {
     const WHOLE: usize = 10_000;
     assert_eq!(with_fault(true, WHOLE, 0, 0.0), [""; 0]);
-    // One column left its course in one of four runs: one more may do so unseen.
+    // One run took another branch in one column, so one more column may do so.
     assert_eq!(with_fault(true, WHOLE, 5, 1e-5), [""; 0]);
     assert_eq!(with_fault(true, 5000, 5, 1e-5), [""; 0]);
     let largest = ["largest error, steady columns"];
@@ -102,7 +102,7 @@ fn each_measure_of_the_first_step_fails_by_itself() {
 #[test]
 fn columns_that_leave_their_course_are_not_judged_by_the_largest_error() {
     assert!((yardstick(true).fragile_share() - 1e-3).abs() < 1e-12);
-    // At level 4, where the yardstick's last run was off in column 17 at level 2.
+    // At level 4 of column 17, where the last run of the yardstick was off at level 2.
     let fault = |columns: [usize; 2]| {
         let a = sample::<f32>(rounded(0, 1.0));
         let b = sample::<f32>(|field, place| {
@@ -111,7 +111,7 @@ fn columns_that_leave_their_course_are_not_judged_by_the_largest_error() {
         });
         failing(&yardstick(true).judge(&a, &b), "qr")
     };
-    // One is known to leave its course, and one more may do so unseen.
+    // One column is known to be unsteady, and one more may be.
     assert_eq!(fault([17, 18]), [""; 0]);
     assert_eq!(fault([18, 19]), ["largest error, steady columns"]);
 }
@@ -164,7 +164,7 @@ fn double_precision_has_limits_of_its_own() {
 
 const TOTALS: Totals = Totals { water: 1e12, rain: 1e9, area: 1e9 };
 
-/// The verdicts after seven steps, where the yardstick's runs are a unit apart.
+/// The verdicts after seven steps, with a yardstick whose runs differ by one unit.
 fn later(b: &Sample<f32>, totals: Totals) -> Vec<Verdict> {
     let a = sample::<f32>(rounded(0, 1.0));
     let away = Totals { water: 1e12 + 2e6, rain: 1e9 + 3e3, ..TOTALS };
@@ -185,7 +185,7 @@ fn each_measure_after_many_steps_fails_by_itself() {
         })
     };
     assert_eq!(failing(&later(&off(1, 0.0), TOTALS), "qr"), [""; 0]);
-    // Fewer than one in a hundred may be anywhere: rounding decides between finite outcomes.
+    // Less than one value in a hundred may be off by any amount: rounding decides between finite outcomes.
     assert_eq!(failing(&later(&off(150, 0.1), TOTALS), "qr"), [""; 0]);
     assert_eq!(
         failing(&later(&off(50, 1e-5), TOTALS), "qr"),
@@ -205,7 +205,7 @@ fn each_measure_after_many_steps_fails_by_itself() {
 fn the_sum_of_the_rain_fails_where_columns_err_alike() {
     let names = sample::<f32>(|_, _| 0.0).names();
     let rain = names.iter().position(|name| *name == Sample::<f32>::RAIN).expect("the rain");
-    // So many millimetres more in some of a thousand columns of 1e6 m².
+    // More rain, mm, in some of a thousand columns of 1e6 m².
     let of_the_sum = |columns: usize, more: f64| {
         let b = sample::<f32>(|field, place| {
             let is_off = field == rain && place < columns;
@@ -217,9 +217,9 @@ fn the_sum_of_the_rain_fails_where_columns_err_alike() {
     };
     let one = of_the_sum(1, 0.05);
     assert!(one.pass && one.checks[0].origin.contains("add up to by chance"), "{one:?}");
-    // The same kilograms.
+    // The same total in kg, spread over all columns.
     assert!(!of_the_sum(1000, 5e-5).pass);
-    // The rain is a millimetre everywhere.
+    // The rain is 1 mm everywhere.
     assert!(!of_the_sum(1, 1000.0).pass);
 }
 
@@ -233,10 +233,10 @@ fn no_field_is_held_nearer_than_the_roundings_of_each_step() {
         let apart = none.or_roundings(&[error; 12], steps);
         judge_later(steps, [&a, &b], [TOTALS, TOTALS], &apart).iter().all(|verdict| verdict.pass)
     };
-    // The runs are 2.4e-7 apart at most.
+    // The runs of the yardstick differ by 2.4e-7 at most.
     assert!(all_pass(0.65e-7, 1));
     assert!(!all_pass(0.3e-7, 1));
-    // Errors add up as the root of the number of steps.
+    // Errors of steps add in quadrature.
     assert!(!all_pass(0.3e-7, 3));
     assert!(all_pass(0.3e-7, 5));
 }

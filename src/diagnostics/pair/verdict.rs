@@ -7,10 +7,10 @@ use super::spread::Spread;
 use crate::diagnostics::difference::{Band, Difference, Value};
 use crate::real::Real;
 
-/// A figure and its limit, in the units of the quantity.
+/// A measured quantity and its limit, in the units of the quantity.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Check {
-    /// Quantity that is limited.
+    /// Name of the quantity.
     pub measure: &'static str,
     /// Its value.
     pub found: f64,
@@ -18,14 +18,14 @@ pub struct Check {
     pub limit: f64,
     /// Origin of the limit.
     pub origin: String,
-    /// The cell `[k, j, i]` that it was found in, where it is that of a cell.
+    /// The cell `[k, j, i]` of the value; `None` if it is not of one cell.
     pub cell: Option<[usize; 3]>,
-    /// `true` if it passes.
+    /// `true` if the value is within the limit.
     pub pass: bool,
 }
 
 impl Check {
-    /// A figure held against the largest of some limits, each with where it comes from.
+    /// A check of a value against the largest of several limits, each with its origin.
     pub fn new<const N: usize>(
         measure: &'static str,
         found: f64,
@@ -33,11 +33,11 @@ impl Check {
     ) -> Self {
         let larger = |a: (f64, String), b: (f64, String)| if a.0 >= b.0 { a } else { b };
         let (limit, origin) = limits.into_iter().reduce(larger).unwrap_or_default();
-        // NaN passes nothing.
+        // NaN fails every check.
         Self { measure, found, limit, origin, cell: None, pass: found <= limit }
     }
 
-    /// Used part of the limit.
+    /// Value as a fraction of the limit.
     fn use_of_limit(&self) -> f64 {
         match (self.found, self.limit) {
             (0.0, _) => 0.0,
@@ -47,25 +47,25 @@ impl Check {
     }
 }
 
-/// Difference of a field of one run from that of another, in its units, and its verdict.
+/// Difference of a field between two runs, in its units, and its verdict.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Verdict {
     /// Name of the field, or of the total.
     pub field: &'static str,
-    /// After how many steps.
+    /// Number of steps.
     pub steps: usize,
     /// Largest difference of the two runs.
     pub max_abs: f64,
-    /// Root mean square of the differences, relative to that of the first run; `None` where that
-    /// is zero and the differences are not.
+    /// Root mean square of the differences, relative to that of the first run; `None` if that is zero and the
+    /// differences are not.
     pub rms_rel: Option<f64>,
     /// 99.9th percentile of the differences.
     pub p999: Option<f64>,
-    /// Largest difference in units in the last place.
+    /// Largest difference in ULP.
     pub max_ulp: Option<u64>,
-    /// The cell `[k, j, i]` of the largest difference; `None` where there is none.
+    /// The cell `[k, j, i]` of the largest difference; `None` for totals.
     pub worst: Option<[usize; 3]>,
-    /// Quantity of the check that came nearest to its limit.
+    /// Quantity of the check that is nearest to its limit, or exceeds it most.
     pub measure: &'static str,
     /// Its value.
     pub found: f64,
@@ -73,9 +73,9 @@ pub struct Verdict {
     pub limit: f64,
     /// Origin of that limit.
     pub origin: String,
-    /// All checks.
+    /// All checks of the field.
     pub checks: Vec<Check>,
-    /// `true` if all pass.
+    /// `true` if all checks pass.
     pub pass: bool,
 }
 
@@ -148,8 +148,7 @@ impl Verdict {
         }
     }
 
-    /// The cell to look at where the verdict is bad: that of the check that failed, or that of
-    /// the largest difference.
+    /// Cell to report with a bad verdict: that of the failed check, or that of the largest difference.
     pub fn suspect(&self) -> Option<[usize; 3]> {
         let mut failed = self.checks.iter().filter(|check| !check.pass);
         failed.find_map(|check| check.cell).or(self.worst)

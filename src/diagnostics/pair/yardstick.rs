@@ -1,8 +1,7 @@
-//! The first step: the errors of a backend beside those of runs on the CPU.
+//! Comparison of the first step: errors of a backend against those of runs on the CPU.
 //!
-//! The truth is the same step in double precision. Single-precision steps on the CPU, from the
-//! same state and from states shifted by one unit in the last place, give the size of
-//! errors by rounding alone.
+//! The truth is the same step in double precision. Single-precision steps on the CPU, from the same state and from
+//! states shifted by one ULP, give the size of errors by rounding alone.
 
 use super::sample::Sample;
 use super::spread::{Spread, root_mean_square};
@@ -10,44 +9,44 @@ use super::verdict::{Check, Verdict};
 use crate::diagnostics::difference::Value;
 use crate::real::{Precision, Real};
 
-/// Largest ratio of the largest error, and of the 99.9th percentile, to those of the CPU's runs.
+/// Limit of the largest error, and of the 99.9th percentile, as a multiple of those of the CPU's runs.
 const MAX_FACTOR: f64 = 4.0;
-/// Largest ratio of the 99th percentile to that of the CPU's runs.
+/// Limit of the 99th percentile, as a multiple of that of the CPU's runs.
 const P99_FACTOR: f64 = 10.0;
-/// Largest ratio of the share of values that are off to that of the CPU's runs.
+/// Limit of the share of values that are off, as a multiple of that of the CPU's runs.
 const SHARE_FACTOR: f64 = 2.0;
-/// A share that is nearly zero rests on a few cells; as many may be off besides.
+/// A share near zero is determined by a few cells; so many more cells may be off.
 const CELLS_OFF: f64 = 3.0;
-/// The same on large grids, as a share of the cells.
+/// The same allowance on large grids, as a share of the cells.
 const SHARE_OFF: f64 = 5.0e-4;
-/// The rounding of a field to single precision, of its root mean square: no limit lies below.
+/// Rounding of a field to single precision, relative to its root mean square; no limit is smaller.
 pub(super) const FLOOR_F32: f64 = 1.0e-7;
-/// Largest error of double precision, relative to the root mean square.
+/// Limit of the largest error in double precision, relative to the root mean square.
 pub(super) const FLOOR_F64: f64 = 1.0e-8;
-/// The same of the reflectivity, whose sums lose digits.
+/// The same limit for reflectivity, whose sums lose digits by cancellation.
 const FLOOR_F64_REFLECTIVITY: f64 = 1.0e-6;
-/// The same of the 99th percentile where a step has several minor steps: what evaporates leaves
-/// nothing in one of two runs and a residue of one rounding in the other, which then falls.
+/// The same limit for the 99th percentile of steps with several minor steps: water that evaporates may vanish in one of
+/// two runs and leave a residue of one rounding in the other, which then falls.
 const SEVERAL_F64: f64 = 1.0e-4;
 
-/// Largest change by rounding to single precision in a column in which the largest error is judged: absolute and
-/// relative part for theta, the vapour and the condensates. More, and a branch of the scheme was taken in one run and
-/// not in the other. In double precision it is the limit itself.
+/// Largest change by rounding to single precision in a steady column: absolute and relative part for theta, vapour and
+/// the condensates. A larger change means that one run took another branch of the scheme. In double precision the limit
+/// of the error is used instead.
 const STEADY: [(f64, f64); 6] =
     [(2e-4, 0.0), (1e-9, 1e-5), (1e-8, 1e-3), (1e-8, 1e-3), (1e-8, 1e-3), (1e-8, 1e-3)];
 
-/// Distance from the true state of shifted ones that show which columns are not steady: as far as errors are admitted.
+/// Shift in ULP of the probing runs that detect unsteady columns: as large as the admitted multiple of errors.
 pub const PROBE_UNITS: u32 = MAX_FACTOR as u32;
 
-/// Quantity that is judged in steady columns.
+/// Name of the quantity that is judged in steady columns.
 const STEADY_ERROR: &str = "largest error, steady columns";
 
-/// Fields that jump where a mixing ratio crosses a threshold: judged by percentiles alone.
+/// Fields that jump at a threshold of a mixing ratio: judged by percentiles only.
 pub(super) fn jumps(field: &str) -> bool {
     ["refl_10cm", "re_cloud", "re_ice", "re_snow"].contains(&field)
 }
 
-/// Errors of one field on the CPU, the largest of all runs.
+/// Errors of one field on the CPU, the maximum over all runs.
 #[derive(Clone, Debug, Default)]
 struct Entry {
     /// Root mean square of the truth.
@@ -57,23 +56,23 @@ struct Entry {
     columns: Vec<f64>,
 }
 
-/// The errors of the CPU's runs in the first step.
+/// Errors of the CPU's runs in the first step.
 #[derive(Debug)]
 pub struct Yardstick {
     truth: Sample<f64>,
-    /// `true` if the scheme takes the step in one minor step, so that nearly all of it is smooth.
+    /// `true` if the scheme has one minor step a step, so that it is smooth nearly everywhere.
     is_smooth: bool,
     runs: usize,
     entries: Vec<Entry>,
-    /// Number of the runs and probes that took another branch in each column.
+    /// For each column, the number of runs and probes that took another branch.
     left: Vec<u32>,
-    /// Runs and probes.
+    /// Number of runs and probes.
     probes: usize,
     room: Vec<f64>,
 }
 
 impl Yardstick {
-    /// A yardstick without runs; `is_smooth` where the microphysics makes one minor step.
+    /// A yardstick without runs; `is_smooth` if the microphysics has one minor step a step.
     pub fn new(truth: Sample<f64>, is_smooth: bool) -> Self {
         let columns = truth.columns();
         let entry = |field: &[f64]| Entry {
@@ -86,7 +85,7 @@ impl Yardstick {
         Self { truth, is_smooth, runs: 0, entries, left, probes: 0, room: Vec::new() }
     }
 
-    /// Adds a run from the state itself or from one a unit in the last place away.
+    /// Adds a run from the state itself or from one shifted by one ULP.
     pub fn add<R: Real>(&mut self, run: &Sample<R>) {
         let Self { truth, entries, room, .. } = self;
         let columns = truth.columns();
@@ -102,8 +101,8 @@ impl Yardstick {
         self.probe(run);
     }
 
-    /// Notes the columns in which a run takes another branch. It may be from a state that is
-    /// [`PROBE_UNITS`] away.
+    /// Records the columns in which a run takes another branch. The run may start from a state shifted by
+    /// [`PROBE_UNITS`] ULP.
     pub fn probe<R: Real>(&mut self, run: &Sample<R>) {
         let columns = self.truth.columns();
         let mut leaves = vec![false; columns];
@@ -126,21 +125,21 @@ impl Yardstick {
         self.probes += 1;
     }
 
-    /// Share of the columns that take another branch by rounding alone.
+    /// Share of the columns that took another branch by rounding alone.
     pub fn fragile_share(&self) -> f64 {
         let fragile = self.left.iter().filter(|left| **left > 0).count();
         fragile as f64 / self.left.len().max(1) as f64
     }
 
-    /// The errors that the runs have made by rounding alone in one step, the largest of all runs.
+    /// Errors of the runs by rounding alone in one step, the maximum over all runs.
     pub fn spreads(&self) -> Vec<Spread> {
         self.entries.iter().map(|entry| entry.spread).collect()
     }
 
-    /// Columns in which one more run may take another branch although none has so far.
+    /// Allowance for columns that were steady in all runs so far but may take another branch in one more run.
     ///
-    /// Those that one of n runs alone has left in tell how many new ones a run finds: about an
-    /// n-th of them. Twice as many are granted.
+    /// With n runs, one more run finds about an n-th of the number of columns that exactly one run has found. Twice as
+    /// many are allowed.
     ///
     /// Source: Good 1953, Biometrika 40, 237-264 (the frequency of unseen species).
     fn unseen(&self) -> usize {
@@ -195,15 +194,14 @@ impl Yardstick {
         checks
     }
 
-    /// The largest error in the columns that are steady, but for as many as may be so by chance
-    /// only; with its cell.
+    /// The largest error in steady columns, apart from as many columns as `unseen` allows; with its cell.
     fn largest_steady<R: Real>(&self, n: usize, b: &Sample<R>) -> (f64, Option<[usize; 3]>) {
         let columns = self.truth.columns();
         let mut worst = vec![(0.0, 0); columns];
         for (place, (x, exact)) in b.fields()[n].iter().zip(self.truth.fields()[n]).enumerate() {
             let error = (x.f64() - exact).abs();
             let most = &mut worst[place % columns];
-            // NaN is found by other checks.
+            // NaN fails the other checks.
             if error > most.0 {
                 *most = (error, place);
             }
@@ -234,7 +232,7 @@ impl Yardstick {
     }
 
     fn double<R: Real>(&self, n: usize, spread: &Spread, b: &Sample<R>) -> Vec<Check> {
-        // A field that is zero throughout leaves no room at all.
+        // A field that is zero everywhere admits no error.
         let nothing = (0.0, "the field is zero".to_owned());
         if self.is_smooth {
             let limit = self.floor_f64(n);

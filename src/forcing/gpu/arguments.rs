@@ -1,4 +1,4 @@
-//! The arguments of the kernels, alike in Rust and in CUDA.
+//! Arguments of the kernels, the same in Rust and in CUDA.
 
 use crate::shared::{DevicePointer, ReadPointer, shared_struct};
 
@@ -8,9 +8,9 @@ shared_struct! {
     pub struct BlendArgs<R> {
         /// Interpolated field.
         out: DevicePointer<R>, "as the fields";
-        /// The field of the frame before.
+        /// The field of the earlier frame.
         before: ReadPointer<R>, "as the fields";
-        /// The field of the frame after.
+        /// The field of the later frame.
         after: ReadPointer<R>, "as the fields";
         /// Number of elements.
         count: i64, "1";
@@ -44,17 +44,17 @@ shared_struct! {
         z: DevicePointer<R>, "kg s⁻¹";
         /// Column mass, (ny, nx).
         mu: ReadPointer<f64>, "Pa";
-        /// Hybrid coefficient of the column mass of all below a face, nz + 1.
+        /// Hybrid coefficient of the column mass for the air below each face, nz + 1.
         c1_below: ReadPointer<f64>, "1";
-        /// Hybrid coefficient beside it, nz + 1.
+        /// Constant part of the hybrid coefficient, nz + 1.
         c2_below: ReadPointer<f64>, "Pa";
-        /// Places of a row.
+        /// Elements of a row.
         pitch: i32, "1";
-        /// Places of a row of x-faces.
+        /// Elements of a row of x-faces.
         face_pitch: i32, "1";
         /// Cells from south to north.
         ny: i32, "1";
-        /// Fills the struct up.
+        /// Padding.
         filler: i32, "1";
     }
 }

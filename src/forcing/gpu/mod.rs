@@ -18,7 +18,7 @@ use crate::state::gpu::prelude;
 /// Threads of a block.
 const THREADS: u32 = 256;
 
-/// Positions of the two weights.
+/// Indices of the two weights.
 const FLUX_WEIGHT: usize = 0;
 const AIR_WEIGHT: usize = 1;
 const WEIGHTS: usize = 2;
@@ -38,21 +38,21 @@ pub fn source(precision: Precision, nz: usize) -> Source {
 
 pub use crate::state::gpu::AIR_FIELDS;
 
-/// Forcing of a step, but for the air: one array for each kind.
+/// Forcing of a step without the air: one array for each kind.
 #[derive(Debug)]
 pub struct Driving<R> {
     /// Mass fluxes through the x-, y- and z-faces, kg s⁻¹. Shapes: (nz, ny, nx + 1), (nz, ny + 1, nx),
     /// (nz + 1, ny, nx), rows as [`Layout`] has them.
     pub flux: [Buffer<R>; 3],
-    /// Values at the sides, for each field on the device west, east, south, north one after the other. What is not a
-    /// number stands for that of the neighbour inside.
+    /// Boundary values: for each field on the device west, east, south, north, contiguous. NaN stands for the value of
+    /// the neighbour inside.
     pub inflow: Buffer<R>,
     layout: Layout,
-    /// The number of the tracer of each field.
+    /// Index of the tracer of each field.
     order: Vec<usize>,
 }
 
-/// Elements of the arrays: the fluxes, the air, the values at the sides of one field.
+/// Lengths of the arrays: the fluxes, the air, the boundary values of one field.
 fn lengths(layout: Layout) -> ([usize; 3], usize, usize) {
     let Shape { nx, ny, nz } = layout.shape;
     (layout.faces(), AIR_FIELDS * layout.cells(), 2 * nz * (nx + ny))
@@ -60,7 +60,7 @@ fn lengths(layout: Layout) -> ([usize; 3], usize, usize) {
 
 const WHOLE: &str = "arrays are in standard layout";
 
-/// Copies the air of a frame: rho, exner, p, dz one after the other, rows as `layout` has them.
+/// Uploads the air of a frame: rho, exner, p, dz, contiguous, in rows as in `layout`.
 ///
 /// # Errors
 ///
@@ -68,7 +68,7 @@ const WHOLE: &str = "arrays are in standard layout";
 ///
 /// # Panics
 ///
-/// When they do not fit.
+/// When the array is too short.
 pub fn upload_air<R: Real + Element>(
     air: &Environment<R>,
     to: &Buffer<R>,
@@ -82,13 +82,13 @@ pub fn upload_air<R: Real + Element>(
 }
 
 impl<R: Real + Element> Driving<R> {
-    /// Bytes of device memory that one takes for a number of fields.
+    /// Device memory for a number of fields, bytes.
     pub fn bytes(layout: Layout, fields: usize) -> usize {
         let (flux, _, inflow) = lengths(layout);
         (flux.iter().sum::<usize>() + fields * inflow) * size_of::<R>()
     }
 
-    /// Room for the forcing of a step of some fields, of which `order` tells the number of the tracer of each.
+    /// Allocates the forcing of a step; `order` has the index of the tracer of each field.
     ///
     /// # Errors
     ///
@@ -100,7 +100,7 @@ impl<R: Real + Element> Driving<R> {
         Ok(Self { flux, inflow, layout, order: order.to_vec() })
     }
 
-    /// The same without the vertical fluxes, which follow from the others.
+    /// The same without the vertical fluxes, which follow from the others by continuity.
     fn of_frame(gpu: &Gpu, layout: Layout, order: &[usize]) -> Result<Self> {
         let ([x, y, _], _, inflow) = lengths(layout);
         let flux = [gpu.zeros(x)?, gpu.zeros(y)?, gpu.zeros(0)?];
@@ -108,7 +108,7 @@ impl<R: Real + Element> Driving<R> {
         Ok(Self { flux, inflow, layout, order: order.to_vec() })
     }
 
-    /// Copies the prescribed fields of a frame of the input, as far as there is room for it.
+    /// Uploads the prescribed fields of a frame of the input that have arrays here.
     ///
     /// # Errors
     ///
@@ -144,7 +144,7 @@ impl<R: Real + Element> Driving<R> {
 
 /// Interpolation between two frames.
 ///
-/// The weights are kept on the device, so that the rest can be part of a graph.
+/// The weights are kept on the device, so that the kernels can be part of a graph.
 #[derive(Debug)]
 pub struct Between<R> {
     gpu: Gpu,
@@ -160,14 +160,14 @@ pub struct Between<R> {
 }
 
 impl<R: Real + Element> Between<R> {
-    /// Bytes of device memory that it takes for a number of fields.
+    /// Device memory for a number of fields, bytes.
     pub fn bytes(layout: Layout, fields: usize) -> usize {
         let ([_, _, z], air, _) = lengths(layout);
         let frame = Driving::<R>::bytes(layout, fields) + (air - z) * size_of::<R>();
         2 * frame + 8 * (layout.columns() + 2 * (layout.shape.nz + 1))
     }
 
-    /// Compiles the kernels and makes room for two frames that drive some fields, as [`Driving::new`].
+    /// Compiles the kernels and allocates two frames for the fields of `order`, as [`Driving::new`].
     ///
     /// # Errors
     ///
@@ -175,7 +175,7 @@ impl<R: Real + Element> Between<R> {
     ///
     /// # Panics
     ///
-    /// When the continuity is not of the grid.
+    /// When the continuity belongs to another grid.
     pub fn new(
         gpu: &Gpu,
         layout: Layout,
@@ -202,13 +202,13 @@ impl<R: Real + Element> Between<R> {
         })
     }
 
-    /// Takes the frames before and after the present time.
+    /// Uploads the frames before and after the current time.
     ///
     /// # Errors
     ///
     /// As [`Between::new`].
     pub fn upload(&self, before: &Forcing<R>, after: &Forcing<R>) -> Result<()> {
-        // Kernels of earlier steps may still read them.
+        // Kernels of earlier steps may still read the old frames.
         self.gpu.synchronize()?;
         for (number, forcing) in [before, after].into_iter().enumerate() {
             self.driving[number].upload(forcing)?;
@@ -217,7 +217,7 @@ impl<R: Real + Element> Between<R> {
         Ok(())
     }
 
-    /// Sets how far the fluxes, and the air and the values at the sides, have come, 0 to 1.
+    /// Sets the weights of the later frame: for the fluxes, and for the air and the boundary values, 0 to 1.
     ///
     /// # Errors
     ///
@@ -226,11 +226,11 @@ impl<R: Real + Element> Between<R> {
         let kept = self.weights.pointer();
         let args = WeightArgs { kept, flux: R::of(flux), air: R::of(air) };
         let once = Launch { grid: [1; 3], block: [1; 3], shared_bytes: 0 };
-        // SAFETY: there is room for both, and memory is freed only when the device is done.
+        // SAFETY: the array has both elements, and memory is freed only after the device is done.
         unsafe { self.weigh.launch(once, &args) }
     }
 
-    /// Sets the forcing of a step but for the air, as [`Forcing::set`] does.
+    /// Sets the forcing of a step without the air, as [`Forcing::set`] does.
     ///
     /// # Errors
     ///
@@ -269,8 +269,8 @@ impl<R: Real + Element> Between<R> {
             count: count as i64,
             weight: self.weights.pointer_to(weight).read(),
         };
-        // SAFETY: the three arrays have `count` elements, and outlive the queued work, since
-        // memory is freed only when the device is done with it.
+        // SAFETY: the three arrays have `count` elements, and outlive the queued work, since memory is freed only after
+        // the device is done with it.
         unsafe { self.blend.launch(Launch::flat(count, THREADS), &args) }
     }
 

@@ -9,8 +9,8 @@ use crate::grid::Shape;
 use crate::io::reader::Reader;
 use crate::io::writer::Stored;
 
-/// Depth of a layer, m, and density of dry air, kg m⁻³, wide enough for every atmosphere; beyond them
-/// precipitation would need more steps to fall than anybody waits for.
+/// Depth of a layer, m, and density of dry air, kg m⁻³: wide bounds for any atmosphere. Beyond them sedimentation would
+/// need too many sub-steps.
 const DEPTH: RangeInclusive<f64> = 0.1..=1e5;
 /// See [`DEPTH`].
 const DENSITY: RangeInclusive<f64> = 1e-6..=100.0;
@@ -25,11 +25,11 @@ pub(super) struct Fields<'a> {
 }
 
 impl<'a> Fields<'a> {
-    /// Looks at the form of a file; `dimensions` are those of levels and of columns.
+    /// Checks the form of a file; `dimensions` are those of levels and of columns.
     ///
     /// # Errors
     ///
-    /// [`crate::error::Error::Input`] when it is of another form, or has more or fewer levels than are taken.
+    /// [`crate::error::Error::Input`] when it has another form, or an unsupported number of levels.
     pub(super) fn new(
         reader: &'a Reader,
         group: &'a str,
@@ -51,7 +51,7 @@ impl<'a> Fields<'a> {
         Ok(Self { reader, group, dimensions, shape: Shape { nx, ny: 1, nz } })
     }
 
-    /// The field of this name, which must be positive or within bounds where the physics needs that.
+    /// The field of this name; must be positive or within bounds if the physics needs that.
     pub(super) fn read<R: Stored>(&self, name: &str) -> Result<Array3<R>> {
         match name {
             "th" | "pii" | "p" => self.positive(name),
@@ -61,12 +61,12 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// The field of this name, where the file has it.
+    /// The field of this name, if the file has it.
     pub(super) fn optional<R: Stored>(&self, name: &str) -> Result<Option<Array3<R>>> {
         if self.reader.has(&self.inside(name)) { self.any(name).map(Some) } else { Ok(None) }
     }
 
-    /// The attribute of this name, where the file has it.
+    /// The attribute of this name, if the file has it.
     pub(super) fn number(&self, name: &str) -> Result<Option<f64>> {
         self.reader.number(&self.inside(name))
     }
@@ -104,7 +104,7 @@ impl<'a> Fields<'a> {
     }
 }
 
-/// Values in working precision, as one row of columns.
+/// Values in working precision, in one row of columns.
 fn promoted<R: Stored>(values: &ArrayD<f32>, shape: Shape) -> Array3<R> {
     values
         .mapv(|x| R::of(x.into()))

@@ -1,4 +1,4 @@
-//! Columns of any scheme of column physics: its own fields in, its own fields out.
+//! Columns of any scheme of column physics: input and output of its own fields.
 
 use std::path::Path;
 
@@ -11,14 +11,14 @@ use crate::io::reader::Reader;
 use crate::io::writer::{Stored, Writer};
 use crate::physics::{Block, ColumnPhysics, Field};
 
-/// Independent columns with the calls that they get.
+/// Independent columns, and the calls to make.
 #[derive(Clone, Debug)]
 pub struct PhysicsCase<R> {
     /// `nx` columns in one row, `nz` levels.
     pub shape: Shape,
-    /// The tracers of the scheme; here the first is the whole potential temperature. Shape of each: (nz, 1, nx).
+    /// The tracers of the scheme; the first is the full potential temperature here. Shape of each: (nz, 1, nx).
     pub tracers: Vec<Array3<R>>,
-    /// The fields of the air that it reads. Shape of each: (nz, 1, nx).
+    /// The fields of the air that the scheme reads. Shape of each: (nz, 1, nx).
     pub air: Vec<Array3<R>>,
     /// The planes at the ground, all 0 at first. Shape of each: (1, nx).
     pub surface: Vec<Array2<R>>,
@@ -35,8 +35,8 @@ impl<R: Stored> PhysicsCase<R> {
     ///
     /// # Errors
     ///
-    /// [`crate::error::Error::Io`] or [`crate::error::Error::Input`] when something is missing,
-    /// of another shape, not finite or not physical.
+    /// [`crate::error::Error::Io`] or [`crate::error::Error::Input`] when a variable is missing, of another shape, not
+    /// finite or not physical.
     pub fn read<P: ColumnPhysics<R>>(path: &Path) -> Result<Self> {
         let reader = Reader::open(path)?;
         let fields = Fields::new(&reader, "", ["level", "column"], &P::LEVELS)?;
@@ -67,7 +67,7 @@ impl<R: Stored> PhysicsCase<R> {
         }
     }
 
-    /// Adds the prescribed tendencies of a call of `dt` seconds; vapour does not become negative by them.
+    /// Adds the prescribed tendencies of a call of `dt` seconds; they do not make vapour negative.
     pub fn force(&mut self, dt: R) {
         let [theta, qv] = &self.tendencies;
         if let Some(tendency) = theta {

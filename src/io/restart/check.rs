@@ -1,5 +1,5 @@
-//! Checks of a restart file beyond its digest. A digest tells that nothing was changed since it was made, not that its
-//! contents make sense.
+//! Checks of a restart file beyond its digest. The digest shows that a file is unchanged, not that its contents make
+//! sense.
 
 use ndarray::Array2;
 use time::PrimitiveDateTime;
@@ -16,25 +16,25 @@ use crate::io::writer::Stored;
 use crate::state::State;
 use crate::tracers::Role;
 
-/// Most steps that can be past: as many as the option for their number admits.
+/// Most past steps: the largest number of steps that the command line accepts.
 const MOST_STEPS: usize = u32::MAX as usize;
 
-/// Part of a step by which times may differ that are computed in two ways.
+/// Tolerance, as a fraction of a step, between times that are computed in two ways.
 const SAME_TIME: f64 = 1e-6;
 
-/// Part by which two figures may differ that follow from one another.
+/// Relative tolerance between two numbers that can be derived from each other.
 const SAME: f64 = 1e-9;
 
-/// Bounds of the state beyond which nothing has run without blowing up: kg kg⁻¹, and K less 300.
+/// Bounds of the state, far beyond a run without blow-up: kg kg⁻¹, and K less 300.
 const MOST_WATER: f64 = 1.0;
 const THETA: std::ops::Range<f64> = -300.0..10_000.0;
 
-/// Fails where a variable would take more than the file can hold.
+/// Fails if a variable is larger than the file can hold.
 pub(super) fn sizes(reader: &Reader) -> Result<()> {
     reader.variable_names().iter().try_for_each(|name| reader.check_size(&reader.variable(name)?))
 }
 
-/// Fails where the dimensions are not those of a grid, of its faces and of its division.
+/// Fails if the dimensions are not those of a grid, of its faces and of its division.
 pub(super) fn grids(
     reader: &Reader,
     run: Shape,
@@ -56,7 +56,7 @@ pub(super) fn grids(
     Ok(())
 }
 
-/// Fails where the contents cannot be those of a run.
+/// Fails if the contents cannot be those of a run.
 pub(super) fn contents<R: Stored>(
     reader: &Reader,
     restart: &Restart<R>,
@@ -117,7 +117,7 @@ fn steps<R>(reader: &Reader, restart: &Restart<R>) -> Result<()> {
     Ok(())
 }
 
-/// Fails where the times of the frames are not in their order, or not before and after the present.
+/// Fails if the times of the frames are out of order, or do not enclose the time of the restart.
 fn frames<R>(reader: &Reader, restart: &Restart<R>, times: &[PrimitiveDateTime]) -> Result<()> {
     let Restart { series, begin, reports, past, dt, .. } = restart;
     let first = series.first();
@@ -170,7 +170,7 @@ fn domain(reader: &Reader, domain: &Domain) -> Result<()> {
     check_masses(reader, grid, &domain.coordinate)
 }
 
-/// Fails where a map factor or a column mass is none.
+/// Fails on an impossible map factor or column mass.
 fn positive(reader: &Reader, name: &str, plane: &Array2<f64>) -> Result<()> {
     match plane.indexed_iter().find(|(_, x)| !(**x > 0.0 && x.is_finite())) {
         None => Ok(()),

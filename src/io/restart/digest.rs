@@ -1,16 +1,15 @@
-//! Digest of a file, by which one that was changed or damaged is detected.
+//! Digest of a file, which detects changes and damage.
 
 use netcdf::{File, Variable};
 use sha2::{Digest, Sha256};
 
 use super::DIGEST;
 
-/// The SHA-256 of all global attributes but the one that holds it, and of all variables, in
-/// hexadecimal digits.
+/// SHA-256 of all global attributes except the digest itself, and of all variables, in hexadecimal digits.
 ///
 /// # Errors
 ///
-/// Those of the library, where something cannot be read.
+/// Those of the library, when a part cannot be read.
 pub fn digest(file: &File) -> netcdf::Result<String> {
     let mut sum = Sha256::new();
     let mut attributes = Vec::new();
@@ -25,7 +24,7 @@ pub fn digest(file: &File) -> netcdf::Result<String> {
         let dimensions = variable.dimensions();
         let lengths: Vec<usize> = dimensions.iter().map(netcdf::Dimension::len).collect();
         sum.update(format!("{} {:?} {lengths:?}\n", variable.name(), variable.vartype()));
-        // Of no values, any number of parts.
+        // A variable without values may have any number of parts.
         if lengths.contains(&0) {
             continue;
         }
@@ -33,7 +32,7 @@ pub fn digest(file: &File) -> netcdf::Result<String> {
             sum.update(variable.get_raw_values(..)?);
             continue;
         };
-        // Fields one by one, that they need not be in memory together.
+        // Field by field, so that they need not be in memory together.
         let together = if lengths.len() > 2 { 1 } else { *first };
         for start in (0..*first).step_by(together.max(1)) {
             let of_part = std::iter::once(start..start + together);

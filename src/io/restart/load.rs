@@ -39,8 +39,8 @@ impl RestartFile {
     ///
     /// # Errors
     ///
-    /// Those of [`Reader::open`], and [`Error::Input`](crate::error::Error::Input) when it is no
-    /// restart file, or one of another version.
+    /// Those of [`Reader::open`], and [`Error::Input`](crate::error::Error::Input) when it is not a restart file, or
+    /// one of another version.
     pub fn open(path: &Path) -> Result<Self> {
         let reader = Reader::open(path)?;
         if reader.text("title").is_none() || reader.number(RESTART_MARK)?.is_none() {
@@ -79,7 +79,7 @@ impl RestartFile {
         self.reader.path()
     }
 
-    /// A text that it holds: the value of an option, or how it came about.
+    /// A text attribute: the value of an option, or provenance.
     ///
     /// # Errors
     ///
@@ -89,12 +89,12 @@ impl RestartFile {
         found.ok_or_else(|| self.reader.error(format!("has no global attribute {name}")))
     }
 
-    /// The same, where it may have none: what an option is that runs of older programs did not have.
+    /// The same with a default: the value of an option that older versions did not have.
     pub fn option(&self, name: &str) -> Option<String> {
         self.reader.text(name)
     }
 
-    /// The description of the passive tracers of the run, where it carries any.
+    /// The description of the passive tracers of the run, if it has any.
     pub fn tracers(&self) -> Option<String> {
         self.reader.text("tracers")
     }
@@ -132,7 +132,7 @@ impl RestartFile {
         })
     }
 
-    /// Fails if the contents of the file differ from the written ones.
+    /// Fails if the contents of the file have changed since it was written.
     fn verify(&self) -> Result<()> {
         check::sizes(&self.reader)?;
         let told = self.text(DIGEST)?;
@@ -149,12 +149,11 @@ impl RestartFile {
         ))
     }
 
-    /// Reads all of it, but for the later frames, of a run that carries these tracers.
+    /// Reads everything except the later frames, of a run with these tracers.
     ///
     /// # Errors
     ///
-    /// [`Error::Input`](crate::error::Error::Input) when something is damaged, missing, or of
-    /// another precision.
+    /// [`Error::Input`](crate::error::Error::Input) when a part is damaged, missing, or of another precision.
     pub fn load<R: Stored>(&self, tracers: &Arc<TracerSet>) -> Result<Restart<R>> {
         self.verify()?;
         let reader = &self.reader;
@@ -236,7 +235,7 @@ impl RestartFile {
         Ok(Standing { state, gathered })
     }
 
-    /// Numbers that the file has for each passive tracer.
+    /// Values that the file has for each passive tracer.
     fn of_tracers(&self, name: &str, each: usize, tracers: &TracerSet) -> Result<Vec<f64>> {
         let count = each * tracers.passive().len();
         let numbers = if count == 0 { Vec::new() } else { self.reader.numbers(name)? };

@@ -1,21 +1,21 @@
 //! Restart files (checkpoints): everything that a run needs to continue as if it had not been stopped.
 //!
-//! A file holds the state and accumulated results, in working precision; the domain of the run; and of the
-//! input, as it was read, the frame before the present time and all later ones. Everything derived from these is
-//! derived again, by the same operations.
+//! A file holds the state and accumulated results, in working precision; the domain of the run; and, of the input as it
+//! was read, the frame before the current time and all later ones. Everything derived from these is derived again, by
+//! the same operations.
 //!
 //! # Decisions
 //!
-//! **A restart file holds input that was read, not results derived from it.** Of the input it holds the frame before
-//! the present time and all later ones unchanged, since the continued run may be longer than the first one was meant to
-//! be; of the run the state, the precipitation, and the sums of the budget as the backend has them, those of the device
-//! block by block. Everything else is derived again by the same operations. Times are computed from the number of all
-//! steps, so that they have the same bits however a run is divided (`plan`). A digest of the contents detects a file
-//! that was changed.
+//! **A restart file holds input as it was read, not results derived from it.** Of the input it has the frame before the
+//! current time and all later ones, since the continued run may be longer than planned for the first one. Of the run it
+//! has the state, the precipitation, and the sums of the budget in the form of the backend, on a device block by block.
+//! Everything else is derived again by the same operations. Times are computed from the number of all steps, so that
+//! they have the same bits for any division of a run (`plan`). A digest of the contents detects a file that was
+//! changed.
 //!
-//! **A restart file is checked beyond its digest** (`check`). The digest detects damage, not a file that some tool has
-//! written anew and signed. Dimensions, times, steps, masses and the state are compared with what a run can leave
-//! behind, so that later code need not check.
+//! **A restart file is checked beyond its digest** (`check`). The digest detects damage, but not a file that a tool has
+//! rewritten with a new digest. Dimensions, times, steps, masses and the state are compared with what a run can write,
+//! so that later code need not check them.
 
 mod check;
 mod digest;
@@ -35,7 +35,7 @@ pub use digest::digest;
 pub use load::RestartFile;
 pub use save::Restarter;
 
-/// Number of the form of the files; another one cannot be read.
+/// Number of the format; other formats cannot be read.
 const FORM: i32 = 2;
 
 /// The global attribute with the [`digest()`] of everything else in the file.
@@ -44,25 +44,25 @@ pub const DIGEST: &str = "digest";
 /// First steps of the next call of the chemistry, s, by the cells that have chemistry.
 const FIRST_STEPS: &str = "chemistry_first_steps";
 
-/// The attribute with what the chemistry has done.
+/// The attribute with the counters of the chemistry.
 const CHEMISTRY_TALLY: &str = "chemistry_tally";
 
-/// Figures of an input frame.
+/// Statistics of an input frame.
 const FIGURES: usize = 10;
 
-/// Figures of an input frame that is past.
+/// Statistics of a past input frame.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FrameRow {
-    /// When, in WRF's form.
+    /// Time, in WRF's form.
     pub time: String,
-    /// The figures, in an order and in units that are the model's own.
+    /// The values, in an order and in units that the model defines.
     pub figures: [f64; FIGURES],
 }
 
 /// Contents that are the same in all restart files of a run.
 #[derive(Clone, Debug)]
 pub struct About {
-    /// The place, on the grid of the input.
+    /// The domain, on the grid of the input.
     pub domain: Domain,
     /// Perturbation and base column mass of the first frame of the first run, on the grid of the
     /// run, Pa. Shape of each: (ny, nx).
@@ -71,7 +71,7 @@ pub struct About {
     pub series: Series,
     /// Time step, s.
     pub dt: f64,
-    /// Options of the run that a continued run has to keep to: names and values.
+    /// Options that a continued run must keep: names and values.
     pub options: Vec<(&'static str, String)>,
     /// Provenance of the file.
     pub provenance: Vec<(String, Attribute)>,
@@ -82,50 +82,50 @@ pub struct About {
 pub struct Saved<R> {
     /// State and sums.
     pub standing: Standing<R>,
-    /// The steps until then.
+    /// Number of past steps.
     pub past: Past,
-    /// The time until then, from the start of the first run on, s.
+    /// Time since the start of the first run, s.
     pub seconds: f64,
     /// Number of the input frame before that time.
     pub number: usize,
-    /// Figures of the frames before that.
+    /// Statistics of the earlier frames.
     pub reports: Vec<FrameRow>,
     /// Water at the start of the first run, kg.
     pub water_start: f64,
-    /// Amount of each passive tracer then, kg of dry air times its units.
+    /// Amount of each passive tracer at the start of the first run, kg of dry air times its units.
     pub passive_start: Vec<f64>,
-    /// `true` if the run ends there.
+    /// `true` if the run ends at this time.
     pub is_last: bool,
 }
 
 /// Contents of a restart file.
 #[derive(Clone, Debug)]
 pub struct Restart<R> {
-    /// The place, on the grid of the input, with the file itself for its path.
+    /// The domain, on the grid of the input; its path is that of the restart file.
     pub domain: Domain,
-    /// The first frame that is left, on the grid of the input.
+    /// The first remaining frame, on the grid of the input.
     pub frame: Frame,
-    /// The frames that are left, this one and the later ones.
+    /// The remaining frames, including this one.
     pub series: Series,
     /// As in [`About`].
     pub column_mass: [Array2<f32>; 2],
     /// State and sums.
     pub standing: Standing<R>,
-    /// The steps until then.
+    /// Number of past steps.
     pub past: Past,
     /// Time step, s.
     pub dt: f64,
     /// When the first run started.
     pub begin: PrimitiveDateTime,
-    /// Figures of the frames that are past.
+    /// Statistics of the past frames.
     pub reports: Vec<FrameRow>,
     /// Water at the start of the first run, kg.
     pub water_start: f64,
-    /// Amount of each passive tracer then, kg of dry air times its units.
+    /// Amount of each passive tracer at the start of the first run, kg of dry air times its units.
     pub passive_start: Vec<f64>,
 }
 
-/// Name of the variable of a tracer: those that a user has named stand apart from all others.
+/// Variable name of a tracer; names chosen by users are prefixed, so that they cannot collide with others.
 fn kept_name(tracer: &Tracer) -> String {
     match tracer.role {
         Role::Passive | Role::Species => format!("tracer_{}", tracer.name),
@@ -159,7 +159,7 @@ fn dimensions(run: Shape, input: Shape) -> [(&'static str, usize); 8] {
 /// The column mass of the first frame of the first run, on the grid of the run.
 const COLUMN_MASS: [&str; 2] = ["column_mass_perturbation", "column_mass_base"];
 
-/// Planes of the place in double precision, in the order of [`planes`].
+/// Planes of the domain in double precision, in the order of [`planes`].
 const DOMAIN_PLANES: [(&str, [&str; 2]); 7] = {
     const CENTRE: [&str; 2] = ["input_y", "input_x"];
     const FACE_X: [&str; 2] = ["input_y", "input_x_face"];

@@ -19,7 +19,7 @@ use crate::io::writer::Stored;
 use crate::os_text::Shown;
 use crate::state::{Gathered, Surface, TracerChange, WaterChange};
 
-/// Writes where a run stands, each time in the place of the time before.
+/// Writer of restart files; each replaces the preceding one.
 #[derive(Debug)]
 pub struct Restarter {
     pending: Pending,
@@ -27,16 +27,16 @@ pub struct Restarter {
 }
 
 impl Restarter {
-    /// Starts a file, which gets the name that is pending.
+    /// Starts a file, with its final name pending.
     pub fn new(pending: Pending, about: About) -> Self {
         Self { pending, about }
     }
 
-    /// Writes a file, and gives it its name when it is complete.
+    /// Writes a file, and renames it to its final name when it is complete.
     ///
     /// # Errors
     ///
-    /// [`Error::Io`](crate::error::Error::Io) when it cannot be written; the one before stays then.
+    /// [`Error::Io`](crate::error::Error::Io) when it cannot be written; the preceding file then stays.
     /// Those of [`Series::frame`](crate::io::wrf::series::Series::frame).
     pub fn write<R: Stored>(&mut self, saved: &Saved<R>) -> Result<()> {
         let Self { pending, about } = self;
@@ -104,7 +104,7 @@ fn define_attributes<R: Stored>(
         standing.gathered.changes;
     let mut attributes: Vec<(String, AttributeValue)> = Vec::new();
     let mut add = |name: &str, value: AttributeValue| {
-        // Options and the domain go before the provenance.
+        // Options and the domain precede the provenance.
         if !attributes.iter().any(|(other, _)| other == name) {
             attributes.push((name.to_owned(), value));
         }

@@ -1,4 +1,4 @@
-//! Checks of weights against the statements of their file.
+//! Checks of weights against the attributes and variables of their file.
 
 use std::path::Path;
 
@@ -12,29 +12,27 @@ use crate::io::wrf::Domain;
 use crate::os_text::Shown;
 use crate::primitives::csr::Csr;
 
-/// From this error of a sum of weights on there is a warning: what single precision leaves of a
-/// dozen weights.
+/// Error of a sum of weights above which there is a warning: the rounding of a dozen single-precision weights.
 const NOTED: f64 = 1e-6;
 
-/// From this error of a sum of weights on a file is refused: a pressure of 1000 hPa would be off by
-/// 1 hPa.
+/// Error of a sum of weights above which a file is rejected: a pressure of 1000 hPa would be off by 1 hPa.
 const REFUSED: f64 = 1e-3;
 
-/// Result of the check of the sums of the rows' weights.
+/// Result of the check of the sums of weights.
 #[derive(Debug)]
 pub(super) struct Sums {
-    /// Largest distance from the sums that they should have.
+    /// Largest distance from the expected sums.
     pub(super) defect: f64,
-    /// Divisors of the weights of each row that make means; `None`: none.
+    /// Divisors of each row that turn the weights into means; `None` if none are needed.
     pub(super) divisors: Option<Vec<f64>>,
 }
 
-/// Returns `true` if a method is to conserve the content, as the attribute `map_method` says.
+/// Returns `true` if a method is conservative according to the attribute `map_method`.
 pub(super) fn is_conservative(method: &str) -> bool {
     method.to_lowercase().contains("conserv")
 }
 
-/// Compares the sums of the weights with those that the normalisation promises.
+/// Compares the sums of the weights with those that the normalisation states.
 pub(super) fn row_sums(reader: &Reader, weights: &Weights) -> Result<Sums> {
     let Weights { matrix, fraction, areas, method, normalisation, .. } = weights;
     let is_conservative = is_conservative(method);
@@ -54,11 +52,11 @@ pub(super) fn row_sums(reader: &Reader, weights: &Weights) -> Result<Sums> {
     for row in 0..matrix.rows() {
         let entries = matrix.starts()[row]..matrix.starts()[row + 1];
         let is_empty = entries.is_empty();
-        // The sum of nothing is -0.
+        // The sum of an empty row is -0.
         let sum = 0.0 + matrix.values()[entries].iter().sum::<f64>();
         let promised = match (normalisation, &divisors) {
             _ if is_empty && fraction[row] <= NOTED => 0.0,
-            // Files of interpolating methods may leave the fraction of cells outside at 1.
+            // Files of interpolating methods may have a fraction of 1 in cells outside.
             _ if is_empty && !is_conservative => 0.0,
             (_, Some(divisors)) => divisors[row],
             (Normalisation::DestArea, None) => covered(row),
@@ -87,7 +85,7 @@ pub(super) fn row_sums(reader: &Reader, weights: &Weights) -> Result<Sums> {
     Ok(Sums { defect, divisors })
 }
 
-/// Difference of the content of the target from that of the source, relative to it.
+/// Difference of the total of the target from that of the source, relative to it.
 ///
 /// Σ over the target of A f Σ w q against Σ over the source of A f q, for q = 1.
 pub(super) fn conservation(reader: &Reader, weights: &Weights) -> Result<Option<f64>> {
@@ -98,7 +96,7 @@ pub(super) fn conservation(reader: &Reader, weights: &Weights) -> Result<Option<
         return Ok(None);
     };
     let content: f64 = source.iter().zip(source_fraction).map(|(area, part)| area * part).sum();
-    // Extent of each row: its weights contain the covered part, the area, or neither.
+    // Factor of each row: its weights contain the covered fraction, the area, or neither.
     let extent: Vec<f64> = match weights.normalisation {
         Normalisation::FracArea => target.iter().zip(fraction).map(|(a, f)| a * f).collect(),
         Normalisation::DestArea => target.clone(),
@@ -126,7 +124,7 @@ pub(super) fn conservation(reader: &Reader, weights: &Weights) -> Result<Option<
     Ok(Some(off))
 }
 
-/// The matrix with every row divided by its number; rows of zero stay.
+/// The matrix with every row divided by its divisor; rows with divisor zero are kept.
 pub(super) fn divided(matrix: &Csr<f64>, divisors: &[f64]) -> Result<Csr<f64>> {
     let mut values = matrix.values().to_vec();
     for (row, divisor) in divisors.iter().enumerate().filter(|(_, divisor)| **divisor != 0.0) {
@@ -137,13 +135,13 @@ pub(super) fn divided(matrix: &Csr<f64>, divisors: &[f64]) -> Result<Csr<f64>> {
     Csr::from_parts(matrix.columns(), matrix.starts().to_vec(), matrix.column_of().to_vec(), values)
 }
 
-/// Fails where the centres of the source cells are not those of the run, where both are known.
+/// Fails if the known centres of the source cells are not those of the run.
 pub(super) fn same_places(path: &Path, weights: &Weights, domain: &Domain) -> Result<()> {
     let Some((coordinates, [x, y])) = &weights.source else { return Ok(()) };
     let Some(centres) = mapping::centres(domain, *coordinates == Coordinates::Metres) else {
         return Ok(());
     };
-    // Half the way to the next cell is another cell's.
+    // Beyond half the distance to the next cell a centre belongs to another cell.
     let most = 0.5 * domain.grid.dx.min(domain.grid.dy);
     for (cell, place) in centres.enumerate() {
         let [dx, dy] = [x[cell] - place[0], y[cell] - place[1]];

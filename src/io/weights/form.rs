@@ -1,4 +1,4 @@
-//! The two forms of weight files: the same things under different names.
+//! The two formats of weight files: the same quantities under different names.
 
 use tracing::{debug, warn};
 
@@ -13,13 +13,13 @@ use crate::primitives::csr::Csr;
 /// Names of the variables of a weight file.
 #[derive(Debug)]
 pub(super) struct Form {
-    /// Source cell, target cell and weight of each link.
+    /// Source index, target index and weight of each link.
     pub(super) links: [&'static str; 3],
     /// Dimensions: cells of the source and of the target, links.
     sizes: [&'static str; 3],
-    /// Cells along the axes of source and target.
+    /// Numbers of cells along the axes of source and target.
     dimensions: [&'static str; 2],
-    /// Covered part of the cells of source and target.
+    /// Covered fraction of the cells of source and target.
     fractions: [&'static str; 2],
     /// Area of the cells of source and target.
     areas: [&'static str; 2],
@@ -31,7 +31,7 @@ pub(super) struct Form {
     corners: [&'static str; 2],
 }
 
-/// That of SCRIP, which cdo writes too.
+/// SCRIP format, which cdo writes too.
 pub(super) const SCRIP: Form = Form {
     links: ["src_address", "dst_address", "remap_matrix"],
     sizes: ["src_grid_size", "dst_grid_size", "num_links"],
@@ -43,7 +43,7 @@ pub(super) const SCRIP: Form = Form {
     corners: ["dst_grid_corner_lon", "dst_grid_corner_lat"],
 };
 
-/// That of ESMF, which NCO and others write too.
+/// ESMF format, which NCO and others write too.
 pub(super) const ESMF: Form = Form {
     links: ["col", "row", "S"],
     sizes: ["n_a", "n_b", "n_s"],
@@ -55,19 +55,19 @@ pub(super) const ESMF: Form = Form {
     corners: ["xv_b", "yv_b"],
 };
 
-/// The name of the attribute that both forms have.
+/// The name of the attribute that both formats have.
 const NORMALISATION: &str = "normalization";
 
-/// Weights of a link in the conservative method of SCRIP: for the value and its two gradients.
+/// Weights of a link in SCRIP's conservative method: for the value and its two gradients.
 const CONSERVATIVE_WEIGHTS: usize = 3;
 
 impl Form {
-    /// Returns `true` if a file is of this form.
+    /// Returns `true` if a file has this format.
     pub(super) fn is_of(&self, reader: &Reader) -> bool {
         self.links.iter().all(|name| reader.has(name))
     }
 
-    /// Reads a file of this form.
+    /// Reads a file of this format.
     pub(super) fn read(&self, reader: &Reader) -> Result<WeightFile> {
         let [sources, targets, links] = {
             let [a, b, c] = self.sizes.map(|name| reader.dimension(name));
@@ -140,7 +140,7 @@ impl Form {
         })
     }
 
-    /// The links as a matrix, in any order; those between the same cells are added up.
+    /// The links as a matrix, from any order; repeated links are added.
     fn matrix(
         &self,
         reader: &Reader,
@@ -219,7 +219,7 @@ impl Form {
     }
 }
 
-/// Cells along the axes of a grid, if the file says so; their product is the number of cells.
+/// Numbers of cells along the axes of a grid, if the file has them; their product is the number of cells.
 fn dimensions(reader: &Reader, name: &str, cells: usize) -> Result<Vec<usize>> {
     if !reader.has(name) {
         return Ok(Vec::new());
@@ -235,10 +235,10 @@ fn dimensions(reader: &Reader, name: &str, cells: usize) -> Result<Vec<usize>> {
     Ok(found.into_iter().map(|n| n as usize).collect())
 }
 
-/// Which of two numbers is that of the cells of a row.
+/// Index of the axis along a row.
 ///
-/// It stands first in both forms, and a file that has it last can be told by its places: where rows end,
-/// the way to the next cell is longer than it is before and after.
+/// It is the first in both formats. A file with the opposite order is detected by its coordinates: at the end of a row
+/// the distance to the next cell is longer than before and after.
 fn rows(coordinates: Coordinates, x: &[f64], y: &[f64], [a, b]: [usize; 2]) -> Arrangement {
     let way = |n: usize| match coordinates {
         Coordinates::Metres => (x[n] - x[n - 1]).hypot(y[n] - y[n - 1]),
@@ -261,7 +261,7 @@ fn rows(coordinates: Coordinates, x: &[f64], y: &[f64], [a, b]: [usize; 2]) -> A
     Arrangement::Rows { nx, ny }
 }
 
-/// All values of a variable of any shape that has so many, every one finite.
+/// All values of a variable of any shape with `count` values, every one finite.
 fn numbers(reader: &Reader, name: &str, count: usize) -> Result<Vec<f64>> {
     let values = whole(reader, name, count)?.wide().ok_or_else(|| {
         reader.error(format!("variable {name} is not made of numbers; numbers are needed"))
@@ -288,7 +288,7 @@ fn whole(reader: &Reader, name: &str, count: usize) -> Result<Values> {
     reader.part(name, &ranges)
 }
 
-/// Cells that count from 1 in the file, as they count from 0.
+/// Indices from 1 in the file, converted to indices from 0.
 fn indices(reader: &Reader, name: &str, links: usize, cells: usize) -> Result<Vec<usize>> {
     let values = numbers(reader, name, links)?;
     let index = |(link, &value): (usize, &f64)| {

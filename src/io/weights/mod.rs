@@ -1,11 +1,10 @@
-//! Weights for another grid, as files of the SCRIP or ESMF form hold them.
+//! Interpolation weights for another grid, from files in SCRIP or ESMF format.
 //!
-//! A weight file lists links, each from a cell of the source grid to a cell of the target grid with
-//! its weight; cells count from 1, those of a row first. The links are the entries of a sparse matrix
-//! that takes a level of the source to one of the target.
+//! A weight file lists links, each with a source cell, a target cell and a weight; cells count from 1 in row-major
+//! order. The links are the entries of a sparse matrix that interpolates a level of the source to one of the target.
 //!
-//! Sources: Jones 1999, Mon. Wea. Rev. 127, 2204-2210, and the SCRIP user's guide 1.4 for the first
-//! form; the reference manual of ESMF, "Regrid Weight File Format", for the second.
+//! Sources: Jones 1999, Mon. Wea. Rev. 127, 2204-2210, and the SCRIP user's guide 1.4 for the SCRIP format; the
+//! reference manual of ESMF, "Regrid Weight File Format", for the other.
 //!
 //! # Decisions
 //!
@@ -28,19 +27,19 @@ use crate::io::wrf::Domain;
 use crate::primitives::csr::Csr;
 use form::{ESMF, SCRIP};
 
-/// Sum of the weights of a target cell, as a file states it.
+/// Sum of the weights of a target cell, as the file states it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Normalisation {
-    /// 1: the mean over the part of the cell that the source covers.
+    /// 1: the weights give the mean over the covered part of the cell.
     FracArea,
-    /// That part: the content of that part spread over all of the cell.
+    /// The covered fraction: the content of the covered part is spread over the whole cell.
     DestArea,
-    /// 1 where values are interpolated, the area of that part where they are conserved.
+    /// 1 for interpolation; the covered area for conservative weights.
     None,
 }
 
 impl Normalisation {
-    /// As the attribute `normalization` names it.
+    /// Value of the attribute `normalization`.
     pub fn name(self) -> &'static str {
         match self {
             Self::FracArea => "fracarea",
@@ -69,7 +68,7 @@ pub enum Arrangement {
         /// Number of rows.
         ny: usize,
     },
-    /// One after the other.
+    /// A list of cells.
     List(usize),
 }
 
@@ -92,7 +91,7 @@ impl fmt::Display for Arrangement {
     }
 }
 
-/// The grid that the weights lead to.
+/// The target grid of the weights.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Target {
     /// Arrangement of its cells.
@@ -103,12 +102,12 @@ pub struct Target {
     pub x: Vec<f64>,
     /// Latitude, degrees, or y, m, of every cell's centre.
     pub y: Vec<f64>,
-    /// The same of the corners, as many for every cell, those of a cell together.
+    /// The same for the corners; every cell has the same number, those of a cell are contiguous.
     pub corners: Option<[Vec<f64>; 2]>,
 }
 
 impl Target {
-    /// The coordinates of the columns and of the rows, where all rows and all columns are alike.
+    /// Coordinates of the columns and of the rows, if all rows and all columns are alike.
     pub fn axes(&self) -> Option<[Vec<f64>; 2]> {
         let Arrangement::Rows { nx, ny } = self.arrangement else { return None };
         let x = self.x[..nx].to_vec();
@@ -119,53 +118,51 @@ impl Target {
     }
 }
 
-/// Weights that lead from one grid to another.
+/// Weights from one grid to another.
 #[derive(Clone, Debug)]
 pub struct Weights {
-    /// Method by which they were made, in words.
+    /// Description of the method.
     pub method: String,
     /// Sum of the weights of a cell.
     pub normalisation: Normalisation,
-    /// Takes a level of the source grid to one of the target grid. Weights that contain areas have
-    /// been divided by them.
+    /// Matrix from a level of the source grid to one of the target grid. Weights that contained areas have been divided
+    /// by them.
     pub matrix: Csr<f64>,
     /// Covered fraction of each target cell.
     pub fraction: Vec<f64>,
-    /// Areas of the cells of source and target, where they are known, in one unit: one
-    /// for every cell.
+    /// Areas of the cells of source and target in the same unit, if known.
     pub areas: Option<[Vec<f64>; 2]>,
     /// Covered fraction of each source cell, if it is known.
     pub source_fraction: Option<Vec<f64>>,
-    /// Centres of the source cells, where they are known: longitude, degrees, or x, m, and latitude
-    /// or y of every cell.
+    /// Centres of the source cells, if known: longitude, degrees, or x, m, and latitude or y of every cell.
     pub source: Option<(Coordinates, [Vec<f64>; 2])>,
-    /// The grid that they lead to.
+    /// The target grid.
     pub target: Target,
 }
 
-/// A file of weights, read and found good in itself.
+/// A weight file that has been read and is consistent in itself.
 #[derive(Clone, Debug)]
 pub struct WeightFile {
     /// Its name.
     pub path: PathBuf,
     /// Weights of the file.
     pub weights: Weights,
-    /// Cells of the source grid along its axes, where the file says so.
+    /// Numbers of cells along the axes of the source grid, if the file has them.
     pub source_dimensions: Vec<usize>,
-    /// Difference of the content of the target from that of the source, relative to it, if areas are known and the
-    /// method is to conserve it.
+    /// Difference of the total of the target from that of the source, relative to it, if areas are known and the method
+    /// is conservative.
     pub conservation: Option<f64>,
-    /// Largest distance of the sums of the weights from those that the normalisation promises.
+    /// Largest distance of the sums of weights from those of the normalisation.
     pub defect: f64,
 }
 
 impl WeightFile {
-    /// Reads a weight file of either form.
+    /// Reads a weight file of either format.
     ///
     /// # Errors
     ///
-    /// [`Error::Io`] or [`Error::Input`] when the file cannot be read, is of neither form, lacks
-    /// something, has an index out of range or weights that contradict its normalisation.
+    /// [`Error::Io`] or [`Error::Input`] when the file cannot be read, has another format, lacks a variable, has an
+    /// index out of range, or has weights that contradict its normalisation.
     pub fn read(path: &Path) -> Result<Self> {
         let reader = Reader::open(path)?;
         let form =
@@ -180,15 +177,15 @@ impl WeightFile {
         form.read(&reader)
     }
 
-    /// Fails unless the weights start from the grid of a run.
+    /// Fails unless the source grid of the weights is that of a run.
     ///
     /// # Errors
     ///
-    /// [`Error::Input`] with both sizes, or with the cell whose place differs.
+    /// [`Error::Input`] with both sizes, or with the cell whose position differs.
     pub fn check_source(&self, domain: &Domain) -> Result<()> {
         let Shape { nx, ny, .. } = domain.grid.shape;
         let found = self.weights.matrix.columns();
-        // Cells have the same order where a file names the number of rows first.
+        // A file may name the number of rows first; the order of the cells is the same.
         let dimensions: &[usize] = &self.source_dimensions;
         let fits = match dimensions {
             [a, b] => [*a, *b] == [nx, ny] || [*a, *b] == [ny, nx],

@@ -1,4 +1,4 @@
-//! Weights written in the form of SCRIP.
+//! Weights written in SCRIP format.
 
 use std::path::Path;
 
@@ -10,13 +10,13 @@ const SOURCE: &str = "src_grid_size";
 const TARGET: &str = "dst_grid_size";
 
 impl Weights {
-    /// Writes the weights in the form of SCRIP; `source` is the number of cells of the source grid
-    /// along x and along y, `about` tells how the file came about.
+    /// Writes the weights in SCRIP format; `source` is the number of cells of the source grid along x and along y,
+    /// `about` the provenance.
     ///
     /// # Errors
     ///
-    /// Those of [`Writer::create`] and [`Writer::commit`], and [`Error::Input`] when there are more
-    /// cells or links than the form can count.
+    /// Those of [`Writer::create`] and [`Writer::commit`], and [`Error::Input`] when there are more cells or links than
+    /// the format can count.
     pub fn write(
         &self,
         path: &Path,
@@ -35,7 +35,7 @@ impl Weights {
             file.text(name, text)?;
         }
         file.text("conventions", "SCRIP")?;
-        // cdo refuses files that do not name the kinds of grids.
+        // cdo rejects files that do not name the kinds of grids.
         let kind = if self.target.axes().is_some() { "lonlat" } else { "curvilinear" };
         file.text("source_grid", "curvilinear")?;
         file.text("dest_grid", kind)?;

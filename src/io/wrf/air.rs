@@ -14,7 +14,7 @@ use crate::state::Environment;
 use crate::thermo;
 use crate::tracers::Role;
 
-/// Potential temperature less 300 K from the moist one, in place.
+/// Converts moist to dry potential temperature, both less 300 K, in place.
 ///
 /// θ = (THM + 300) / (1 + rv / rd qv)
 pub(super) fn dry_theta(mut thm: Array3<f32>, qv: &Array3<f32>) -> Array3<f32> {
@@ -44,7 +44,7 @@ pub(super) fn environment<R: Constants>(frame: &Frame) -> Environment<R> {
     let heights = Zip::from(ph.slice(below)).and(phb.slice(below));
     let heights = heights.and(ph.slice(above)).and(phb.slice(above));
     let dz = heights.par_map_collect(|&ph_below, &phb_below, &ph, &phb| {
-        // In double precision: the difference of two large numbers.
+        // In double precision, since it is the difference of two large numbers.
         let height = |ph: f32, phb: f32| f64::from(ph) + f64::from(phb);
         R::of((height(ph, phb) - height(ph_below, phb_below)) / <f64 as Constants>::GRAVITY)
     });
@@ -52,7 +52,7 @@ pub(super) fn environment<R: Constants>(frame: &Frame) -> Environment<R> {
     Environment { rho, exner, p, dz }
 }
 
-/// Bounds of the values of air, wide enough for every weather.
+/// Bounds of atmospheric values, wide enough for any weather.
 mod bounds {
     use std::ops::RangeInclusive;
 
@@ -68,7 +68,7 @@ mod bounds {
     pub(super) const DEPTH: RangeInclusive<f64> = 0.1..=50_000.0;
 }
 
-/// Fails where the fields cannot be those of air.
+/// Fails if the fields cannot be those of air.
 pub(in crate::io) fn check(reader: &Reader, frame: &Frame) -> Result<()> {
     for (tracer, field) in frame.state.tracers().filter(|(x, _)| x.role == Role::Water) {
         within(reader, field, bounds::WATER, &format!("{} (kg/kg)", tracer.variable))?;
@@ -84,10 +84,10 @@ pub(in crate::io) fn check(reader: &Reader, frame: &Frame) -> Result<()> {
     within(reader, &frame.v, bounds::WIND, "V (m/s)")
 }
 
-/// Values that a thread looks at together.
+/// Values of a thread's part of the check.
 const LOOKED_AT: usize = 1 << 14;
 
-/// Fails where a field lies outside of a range, with the first such place.
+/// Fails if a field is out of range, with the first such position.
 fn within<R: Real>(
     reader: &Reader,
     field: &Array3<R>,

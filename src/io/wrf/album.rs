@@ -1,4 +1,4 @@
-//! Fields of a WRF file for pictures: every field that is there, even if the file would not do as input of a run.
+//! Fields of a WRF file for pictures: every available field, also of files that cannot be input of a run.
 
 use std::path::Path;
 
@@ -16,7 +16,7 @@ use crate::io::grid_north::Rotation;
 use crate::io::reader::Reader;
 use crate::thermo;
 
-/// A file to look at.
+/// An open file for pictures.
 #[derive(Debug)]
 pub struct Album {
     reader: Reader,
@@ -26,7 +26,7 @@ pub struct Album {
     has_times: bool,
 }
 
-/// Fields of one kind of precipitation, and that of the counts of full buckets.
+/// Variables of one kind of precipitation, and the variable with its bucket counts.
 const PRECIPITATION: [[&str; 2]; 3] =
     [["RAINNC", "I_RAINNC"], ["RAINC", "I_RAINC"], ["RAINSH", ""]];
 
@@ -35,8 +35,8 @@ impl Album {
     ///
     /// # Errors
     ///
-    /// [`crate::error::Error::Io`] or [`crate::error::Error::Input`] when it cannot be read, is not
-    /// NetCDF, or has no grid of WRF.
+    /// [`crate::error::Error::Io`] or [`crate::error::Error::Input`] when it cannot be read, is not NetCDF, or has no
+    /// WRF grid.
     pub fn open(path: &Path) -> Result<Self> {
         let reader = Reader::open(path)?;
         let shape = Shape {
@@ -56,7 +56,7 @@ impl Album {
         self.reader.path()
     }
 
-    /// Its cells.
+    /// Shape of its grid.
     pub fn shape(&self) -> Shape {
         self.shape
     }
@@ -66,24 +66,24 @@ impl Album {
         self.cell
     }
 
-    /// Its times; where it does not tell them, the first day of the calendar.
+    /// Its times; without any, the first day of the calendar.
     pub fn times(&self) -> &[PrimitiveDateTime] {
         &self.times
     }
 
-    /// Returns `true` if it states its times.
+    /// Returns `true` if the file states its times.
     pub fn has_times(&self) -> bool {
         self.has_times
     }
 
-    /// Those of some variables that the file does not have; `A|B` means either.
+    /// The given variables that the file lacks; `A|B` means either.
     pub fn missing<'a>(&self, names: &[&'a str]) -> Vec<&'a str> {
         let source = self.at(0);
         let has = |name: &str| source.shows(name);
         names.iter().copied().filter(|names| !names.split('|').any(has)).collect()
     }
 
-    /// The grid as it lies at a time, of one layer and without air.
+    /// The grid at a time, as a single layer without air.
     ///
     /// # Errors
     ///
@@ -96,7 +96,7 @@ impl Album {
         Source::new(&self.reader, self.shape, time)
     }
 
-    /// The units that the file tells of a variable.
+    /// The units of a variable in the file.
     pub fn units(&self, name: &str) -> Option<String> {
         Reader::units(&self.reader.variable(name).ok()?)
     }
@@ -105,7 +105,7 @@ impl Album {
     ///
     /// # Errors
     ///
-    /// [`crate::error::Error::Input`] where it is not there, or of other dimensions or units.
+    /// [`crate::error::Error::Input`] when it is missing, or has other dimensions or units.
     #[expect(clippy::missing_panics_doc, reason = "two dimensions are read")]
     pub fn plane(&self, name: &str, time: usize) -> Result<Array2<f64>> {
         let values = self.at(time).incomplete(name, Place::Centre, true)?;
@@ -130,7 +130,7 @@ impl Album {
     fn sum(&self, names: [&str; 2], time: usize, place: Place) -> Result<Array3<f32>> {
         let mut sum = self.staggered(names[0], time, place)?;
         let other = self.staggered(names[1], time, place)?;
-        // In double precision: a large base and a small perturbation.
+        // In double precision, since it is a large base and a small perturbation.
         Zip::from(&mut sum)
             .and(&other)
             .for_each(|a, &b| *a = (f64::from(*a) + f64::from(b)) as f32);
@@ -146,7 +146,7 @@ impl Album {
         self.sum(["P", "PB"], time, Place::Centre)
     }
 
-    /// Height of the faces of the layers, m. Shape: (nz + 1, ny, nx).
+    /// Height of the interfaces of the layers, m. Shape: (nz + 1, ny, nx).
     ///
     /// # Errors
     ///
@@ -203,7 +203,7 @@ impl Album {
         ])
     }
 
-    /// Upward wind on the faces of the layers, m s⁻¹. Shape: (nz + 1, ny, nx).
+    /// Upward wind at the interfaces of the layers, m s⁻¹. Shape: (nz + 1, ny, nx).
     ///
     /// # Errors
     ///
@@ -227,8 +227,8 @@ impl Album {
         Ok(rho)
     }
 
-    /// Precipitation since the start of the simulation, mm, of all kinds that the file tells of, and
-    /// the names of their variables. Shape: (ny, nx).
+    /// Precipitation since the start of the simulation, mm, of all kinds in the file, and the names of their variables.
+    /// Shape: (ny, nx).
     ///
     /// # Errors
     ///
@@ -239,7 +239,7 @@ impl Album {
         let mut names = Vec::new();
         let has = |name: &str| !name.is_empty() && self.at(time).shows(name);
         for [name, buckets] in PRECIPITATION {
-            // Without the first there is nothing to show, and its absence is told.
+            // Without the first kind there is nothing to show, and an error names it.
             if names.is_empty() || has(name) {
                 sum += &self.plane(name, time)?;
                 names.push(name);
@@ -251,14 +251,14 @@ impl Album {
         Ok((sum, names.join(" + ")))
     }
 
-    /// Sine and cosine of the angle from true east to the x axis, as the file has them; `None` where it
-    /// has not, or where they are no sine and cosine. Shape of each: (ny, nx).
+    /// Sine and cosine of the angle from true east to the x axis in the file; `None` if they are missing, or are not a
+    /// sine and cosine. Shape of each: (ny, nx).
     ///
     /// # Errors
     ///
     /// As [`Album::plane`].
     pub fn rotation(&self, time: usize) -> Result<Option<Rotation>> {
-        /// Error of sin² + cos² - 1 by single precision and packing.
+        /// Tolerance of sin² + cos² - 1, for single precision and packing.
         const NEAR: f64 = 1e-2;
         let names = ["SINALPHA", "COSALPHA"];
         if !self.missing(&names).is_empty() {
@@ -278,9 +278,8 @@ impl Album {
         projection(&self.reader)
     }
 
-    /// Latitude and longitude of the cells at a time, degrees; `None` on a plane, where they are all zero,
-    /// where some are no numbers, and where they cannot be those of the globe and of this grid. Shape of each:
-    /// (ny, nx).
+    /// Latitude and longitude of the cells at a time, degrees; `None` on a plane, where they are all zero, if a value
+    /// is NaN, and if they cannot be those of this grid on the globe. Shape of each: (ny, nx).
     ///
     /// # Errors
     ///

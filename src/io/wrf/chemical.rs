@@ -1,4 +1,4 @@
-//! What a WRF file says of chemistry: fields of species, and the Coriolis parameter, which tells a latitude.
+//! Chemistry in a WRF file: fields of species, and the Coriolis parameter, from which a latitude follows.
 
 use std::path::Path;
 
@@ -10,7 +10,7 @@ use crate::io::reader::Reader;
 /// Dimensions of a field in the cells.
 const CELLS: [&str; 3] = ["bottom_top", "south_north", "west_east"];
 
-/// Names of all fields in the cells of a file.
+/// Names of all fields at the cell centres of a file.
 ///
 /// # Errors
 ///
@@ -26,7 +26,7 @@ pub fn fields(path: &Path) -> Result<Vec<String>> {
     Ok(names)
 }
 
-/// Mean Coriolis parameter (WRF `F`) of the first time of a file, s⁻¹; `None` where it has none.
+/// Mean Coriolis parameter (WRF `F`) at the first time of a file, s⁻¹; `None` without it.
 ///
 /// # Errors
 ///

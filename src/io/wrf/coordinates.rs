@@ -1,4 +1,4 @@
-//! Latitudes and longitudes of a WRF file, held against the globe and against the distances of its grid.
+//! Latitudes and longitudes of a WRF file, checked against the globe and against the distances of its grid.
 
 use ndarray::Array2;
 
@@ -14,33 +14,33 @@ pub(super) struct Coordinates {
     pub(super) latitude: Option<Array2<f32>>,
     /// Degrees east; `None` on a plane. Shape: (ny, nx).
     pub(super) longitude: Option<Array2<f32>>,
-    /// Oddities that do not stop a run, in words.
+    /// Warning about an inconsistency that does not stop a run.
     pub(super) doubt: Option<String>,
 }
 
-/// The distances that the coordinates are held against.
+/// Grid distances for the check of the coordinates.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Distances<'a> {
-    /// Distance of columns and of rows on the map, m.
+    /// Distance between columns and between rows on the map, m.
     pub(super) cell: [f64; 2],
-    /// Map factors at the centres along x and y; `None`: 1. Shape of each: (ny, nx).
+    /// Map factors at the centres along x and y; `None` for 1. Shape of each: (ny, nx).
     pub(super) maps: Option<[&'a Array2<f64>; 2]>,
 }
 
 /// Latitudes are rounded to single precision.
 const POLE: f32 = 90.001;
-/// Longitudes are met from -180 to 180 and from 0 to 360; twice around is too far.
+/// Longitudes may be from -180 to 180 or from 0 to 360; beyond that they are invalid.
 const FAR: f32 = 540.0;
-/// Part by which distances on the sphere and on the map may differ without a word. Map factors that are not
-/// in a file, and are taken as 1, make up to that much within the usual domains.
+/// Relative difference of distances on the sphere and on the map that needs no warning. Missing map factors, taken as
+/// 1, cause up to that much in usual domains.
 const USUAL: f64 = 0.05;
-/// Factor by which they may differ at most.
+/// Largest admissible ratio of the two distances.
 const MOST: f64 = 3.0;
 
-/// Names of latitude and longitude; the second pair is that of the files of the geography.
+/// Names of latitude and longitude; the second pair is that of geography files (geo_em).
 const NAMES: [[&str; 2]; 2] = [["XLAT", "XLONG"], ["XLAT_M", "XLONG_M"]];
 
-/// The coordinates as they are stored; `None` where they are not there, or all zero as in idealised cases.
+/// The coordinates in the file; `None` if they are missing, or all zero as in idealised cases.
 pub(super) fn stored(source: &Source<'_>) -> Result<[Option<Array2<f32>>; 2]> {
     let names = NAMES.into_iter().find(|names| names.iter().any(|name| source.has(name)));
     let Some([latitude, longitude]) = names else { return Ok([None, None]) };
@@ -52,7 +52,7 @@ pub(super) fn stored(source: &Source<'_>) -> Result<[Option<Array2<f32>>; 2]> {
     Ok(if is_somewhere { planes } else { [None, None] })
 }
 
-/// Reads the coordinates and holds them against the globe and the distances.
+/// Reads the coordinates and checks them against the globe and the distances.
 ///
 /// # Errors
 ///
@@ -69,7 +69,7 @@ fn refusal(reader: &Reader, why: &str) -> crate::error::Error {
     ))
 }
 
-/// Coordinates that may be those of a grid; why they cannot be, where they cannot.
+/// Checked coordinates; otherwise the reason why they cannot be those of the grid.
 pub(super) fn judged(
     latitude: Option<Array2<f32>>,
     longitude: Option<Array2<f32>>,
@@ -108,7 +108,7 @@ pub(super) fn judged(
     Ok(Coordinates { latitude, longitude, doubt })
 }
 
-/// Why coordinates are none of the globe, where they are not.
+/// Reason why coordinates cannot be on the globe; `None` if they can.
 fn off_globe(latitude: Option<&Array2<f32>>, longitude: Option<&Array2<f32>>) -> Option<String> {
     let beyond = |name: &str, plane: Option<&Array2<f32>>, most: f32, needed: &str| {
         let is_off = |x: f32| x.is_nan() || x.abs() > most;
@@ -119,11 +119,11 @@ fn off_globe(latitude: Option<&Array2<f32>>, longitude: Option<&Array2<f32>>) ->
         .or_else(|| beyond("XLONG", longitude, FAR, "degrees between -180 and 360"))
 }
 
-/// Rows and columns that are looked at, at most: enough to see a grid that is not the one that it says.
+/// Most rows and columns that are checked: enough to detect another grid than the stated one.
 const LOOKED_AT: usize = 64;
 
-/// Name of the distance along each axis, the distance on the sphere that it means, m, and the median ratio of
-/// that of the coordinates to it; `None` along an axis of one cell.
+/// Along each axis: name of the grid distance, the distance on the sphere that it implies, m, and the median ratio of
+/// the distance by coordinates to it; `None` for an axis of one cell.
 fn ratios<'a>(
     [latitude, longitude]: [&Array2<f32>; 2],
     Distances { cell, maps }: Distances<'_>,
@@ -163,7 +163,7 @@ fn ratios<'a>(
 mod tests {
     use super::*;
 
-    /// Cells of `step` degrees around the equator, and the message about them.
+    /// Coordinates of cells of `step` degrees around the equator, and the warning about them.
     fn around_equator(step: f32, dx: f64, is_plane: bool) -> Result<Coordinates, String> {
         let latitude = Array2::from_shape_fn((6, 8), |(j, _)| step * (j as f32 - 2.5));
         // Across the date line.

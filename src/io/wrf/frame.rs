@@ -12,7 +12,8 @@ use crate::io::holes::Holes;
 use crate::state::State;
 use crate::tracers::{Role, TracerSet};
 
-/// Reads the fields of a time, all of them there and those of air, and where the potential temperature stands.
+/// Reads the fields of a time, which must all exist and be those of air; also returns the source of the potential
+/// temperature.
 pub(super) fn read_frame(source: &Source<'_>, time: PrimitiveDateTime) -> Result<(Frame, Origin)> {
     let holes = Holes::default();
     let (mut frame, origin) = gather(&Source { holes: Some(&holes), ..*source }, time)?;

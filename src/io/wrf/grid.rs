@@ -1,4 +1,4 @@
-//! The grid of a WRF file alone, without air: for weights, and for places in pictures.
+//! The grid of a WRF file alone, without air: for weights, and for stations in pictures.
 
 use std::path::Path;
 
@@ -15,8 +15,8 @@ use crate::grid::{Grid, Shape, Side, Sides};
 use crate::io::reader::Reader;
 use crate::mass::MassCoordinate;
 
-/// Reads where the cells of a file lie. It needs the dimensions west_east and south_north, DX and DY; the
-/// domain has one layer, without air.
+/// Reads the positions of the cells of a file. It needs the dimensions west_east and south_north, DX and DY; the domain
+/// has one layer, without air.
 ///
 /// # Errors
 ///
@@ -33,7 +33,7 @@ pub fn read(path: &Path) -> Result<Domain> {
     Ok(domain)
 }
 
-/// The grid at a time, and its oddities.
+/// The grid at a time, and warnings about it.
 pub(super) fn at(source: &Source<'_>) -> Result<(Domain, Option<String>)> {
     let reader = source.reader;
     let [dx, dy] = spacing(reader)?;

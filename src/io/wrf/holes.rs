@@ -7,10 +7,10 @@ use crate::calendar;
 use crate::error::Result;
 use crate::io::holes::Holes;
 
-/// Precipitation; a run does not read it, but if something else is missing it tells how far the file was written.
+/// Precipitation. A run does not read it, but if other contents are missing it shows how far the file was written.
 const FALLEN: [&str; 2] = ["RAINNC", "RAINC"];
 
-/// Reads the variables that a run copies or places its grid by, and lists missing ones.
+/// Checks the variables that a run copies or takes its grid from, and lists missing contents.
 pub(super) fn look_at_grid(source: &Source<'_>, holes: &Holes) -> Result<()> {
     let source = Source { holes: Some(holes), ..*source };
     for name in ["MU", "MUB", "HGT", "XLAT", "XLONG"] {
@@ -28,13 +28,13 @@ pub(super) fn look_at_grid(source: &Source<'_>, holes: &Holes) -> Result<()> {
     source.scalar("P_TOP").map(drop)
 }
 
-/// Fails where something is missing.
+/// Fails if any contents are missing.
 pub(super) fn refuse(source: &Source<'_>, holes: Holes, time: PrimitiveDateTime) -> Result<()> {
     if holes.is_empty() {
         return Ok(());
     }
     let fallen = Source { holes: Some(&holes), ..*source };
-    // Whatever else may be wrong with them is not what is told here.
+    // Other faults of these variables are not reported here.
     for name in FALLEN {
         drop(fallen.optional_plane(name, Place::Centre));
     }

@@ -1,4 +1,4 @@
-//! Input frames as a restart file keeps them: its variables of a frame, and how one is read.
+//! Input frames in restart files: the variables of a frame, and how to read them.
 
 use ndarray::{Array2, Array3};
 use time::PrimitiveDateTime;
@@ -19,14 +19,14 @@ const FACE_X: [&str; 3] = ["z", "input_y", "input_x_face"];
 const FACE_Y: [&str; 3] = ["z", "input_y_face", "input_x"];
 const FACE_Z: [&str; 3] = ["z_face", "input_y", "input_x"];
 
-/// Beginning of the name of a variable of an input frame.
+/// Prefix of the variables of an input frame.
 const OF_FRAME: &str = "frame_";
 
-/// The same for variables of passive tracers.
+/// Prefix of the variables of passive tracers in an input frame.
 const OF_SOURCE: &str = "frame_source_";
 
-/// The fields of an input frame with levels: name of the variable, dimensions, values. `variables` are the names of
-/// its sources.
+/// Fields with levels of an input frame: name of the variable, dimensions, values. `variables` are the names of the
+/// sources of passive tracers.
 pub(in crate::io) fn volumes<'a>(
     frame: &'a Frame,
     variables: &[&str],
@@ -48,7 +48,7 @@ pub(in crate::io) fn volumes<'a>(
     all.chain(sources).collect()
 }
 
-/// Variables of an input frame without levels.
+/// Fields without levels of an input frame.
 pub(in crate::io) const FRAME_PLANES: [&str; 2] =
     ["frame_column_mass_perturbation", "frame_column_mass_base"];
 
@@ -102,7 +102,7 @@ pub(in crate::io) fn frame(
     Ok(frame)
 }
 
-/// A variable that is read for passive tracers, of an input frame of a restart file.
+/// A source variable of passive tracers, from an input frame of a restart file.
 ///
 /// # Errors
 ///

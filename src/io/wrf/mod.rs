@@ -1,6 +1,6 @@
-//! WRF files as input: `wrfinput`, `wrfout`, `wrfrst`, and the files that we write ourselves.
+//! WRF files as input: `wrfinput`, `wrfout`, `wrfrst`, and the output of this program.
 //!
-//! A file serves when it holds the variables that a run needs, whatever its name.
+//! The variables of a file decide whether it can be input, not its name.
 
 mod air;
 pub mod album;
@@ -53,7 +53,7 @@ pub struct Domain {
     pub grid: Grid,
     /// Vertical coordinate and map factors, with the column mass of the first time.
     pub coordinate: MassCoordinate,
-    /// Map factors of the faces.
+    /// Map factors on the faces.
     pub face_maps: FaceMaps,
     /// The vertical coordinate.
     pub vertical: Vertical,
@@ -67,11 +67,11 @@ pub struct Domain {
     pub dt: Option<f64>,
     /// Start of the simulation, from which times count.
     pub start: PrimitiveDateTime,
-    /// Global attributes that say where on Earth the grid lies.
+    /// Global attributes about the position of the grid on Earth.
     pub projection: Vec<(String, Attribute)>,
 }
 
-/// The value of a global attribute that is passed on.
+/// The value of a global attribute that is copied to output.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Attribute {
     /// A number.
@@ -80,10 +80,10 @@ pub enum Attribute {
     Text(String),
 }
 
-/// The fields of one time of a WRF file, as the file holds them.
+/// The fields of one time of a WRF file, as stored in the file.
 #[derive(Clone, Debug)]
 pub struct Frame {
-    /// When.
+    /// Time.
     pub time: PrimitiveDateTime,
     /// Potential temperature less 300 K, and the water. Shape of each: (nz, ny, nx).
     pub state: State<f32>,
@@ -97,7 +97,7 @@ pub struct Frame {
     pub geopotential: [Array3<f32>; 2],
     /// Perturbation and base column mass (WRF `MU`, `MUB`), Pa. Shape of each: (ny, nx).
     pub column_mass: [Array2<f32>; 2],
-    /// Variables that are read for passive tracers alone, in their own units. Shape of each: (nz, ny, nx).
+    /// Source variables of passive tracers, in their own units. Shape of each: (nz, ny, nx).
     pub sources: Vec<Array3<f32>>,
 }
 
@@ -126,14 +126,14 @@ impl Frame {
     }
 }
 
-/// Variables without which there is no run; T may stand as THM, and ZNW as DNW or RDNW.
+/// Variables that every run needs; THM may replace T, and DNW or RDNW may replace ZNW.
 const ESSENTIAL: [&str; 9] = ["QVAPOR", "P", "PB", "PH", "PHB", "MU", "MUB", "U", "V"];
 
-/// Hydrometeors that the scheme does not carry.
+/// Hydrometeors that the scheme does not have.
 const NOT_CARRIED: [&str; 2] = ["QGRAUP", "QHAIL"];
 
-/// Opens the input of a run: reads the domain and the first time of the first file, and lists the times of
-/// all. Whether a file is input is decided here alone.
+/// Opens the input of a run: reads the domain and the first time of the first file, and lists the times of all files.
+/// This function alone decides whether a file can be input.
 ///
 /// `sides` overrides the lateral boundaries of the first file.
 ///
@@ -157,8 +157,8 @@ pub fn open(
 ///
 /// # Errors
 ///
-/// [`crate::error::Error::Io`] or [`crate::error::Error::Input`] when the file cannot be read, is
-/// not NetCDF, lacks something, or holds something that is not air.
+/// [`crate::error::Error::Io`] or [`crate::error::Error::Input`] when the file cannot be read, is not NetCDF, lacks a
+/// variable, or has values that cannot be those of air.
 pub fn read(path: &Path, sides: Option<Sides>) -> Result<(Domain, Frame)> {
     let reader = Reader::open(path)?;
     require_essentials(&reader)?;
@@ -181,7 +181,7 @@ pub fn read(path: &Path, sides: Option<Sides>) -> Result<(Domain, Frame)> {
     Ok((domain, frame))
 }
 
-/// The mass of the hydrometeors that the scheme does not carry.
+/// The mass of the hydrometeors that the scheme does not have.
 fn warn_of_what_is_left_out(source: &Source<'_>, domain: &Domain) -> Result<()> {
     let air = AirMass::<f64>::new(&domain.grid, &domain.coordinate);
     for name in NOT_CARRIED {
@@ -197,7 +197,7 @@ fn warn_of_what_is_left_out(source: &Source<'_>, domain: &Domain) -> Result<()> 
     Ok(())
 }
 
-/// Names of the essentials that a file does not hold.
+/// Names of the required variables that a file lacks.
 fn missing(reader: &Reader) -> Vec<&'static str> {
     let has = |name: &str| stored_name(reader, name).is_some();
     let mut missing: Vec<&str> = ESSENTIAL.iter().copied().filter(|name| !has(name)).collect();
@@ -210,7 +210,7 @@ fn missing(reader: &Reader) -> Vec<&'static str> {
     missing
 }
 
-/// Fails where the file is one of our restart files, which hold other things under other names.
+/// Fails for a restart file of this program, which has other variables.
 fn refuse_restart(reader: &Reader) -> Result<()> {
     if reader.number(RESTART_MARK)?.is_none() {
         return Ok(());
@@ -258,7 +258,7 @@ fn shape(reader: &Reader) -> Result<Shape> {
     Ok(shape)
 }
 
-/// Fails where transport and microphysics are not defined on a grid.
+/// Fails if transport and microphysics are not defined on the grid.
 pub(super) fn check_shape(reader: &Reader, shape: Shape, sides: Sides) -> Result<()> {
     let levels = crate::io::columns::LEVELS;
     if !levels.contains(&shape.nz) {
@@ -269,7 +269,7 @@ pub(super) fn check_shape(reader: &Reader, shape: Shape, sides: Sides) -> Result
             levels.end()
         )));
     }
-    // A periodic axis may have one: the stencils go around it as often as they need to.
+    // A periodic axis may have one cell: the stencils wrap around it several times.
     for (axis, cells, is_periodic) in
         [("x", shape.nx, sides.periodic_x()), ("y", shape.ny, sides.periodic_y())]
     {
@@ -345,12 +345,12 @@ fn spacing(reader: &Reader) -> Result<[f64; 2]> {
     Ok([positive("DX")?, positive("DY")?])
 }
 
-/// The lateral boundaries that a file of our own was run with.
+/// The lateral boundaries of the run that wrote the file, if it was this program.
 fn stored_sides(reader: &Reader) -> Option<Sides> {
     reader.text("NWP_MINI_BOUNDARY")?.parse().ok()
 }
 
-/// No column of air weighs more than this, Pa.
+/// Upper bound of a column's dry mass, Pa.
 const MOST_COLUMN_MASS: f64 = 120_000.0;
 
 pub(super) fn check_masses(
@@ -384,7 +384,7 @@ struct Maps {
     faces: FaceMaps,
 }
 
-/// Map factors, from the names of today, or of WRF 2 and 3.0, or 1.
+/// Map factors, by their current names, or those of WRF 2 and 3.0, or 1.
 ///
 /// Idealised cases fill the old names with zeros; zeros count as absent.
 fn read_maps(source: &Source<'_>) -> Result<Maps> {
@@ -416,7 +416,7 @@ fn read_maps(source: &Source<'_>) -> Result<Maps> {
     })
 }
 
-/// Attributes that place the grid on Earth.
+/// Attributes about the position of the grid on Earth.
 pub(super) fn projection(reader: &Reader) -> Result<Vec<(String, Attribute)>> {
     const NUMBERS: [&str; 9] = [
         "MAP_PROJ",
@@ -441,7 +441,7 @@ pub(super) fn projection(reader: &Reader) -> Result<Vec<(String, Attribute)>> {
     Ok(attributes)
 }
 
-/// A field of a file in working precision, in its shape and units; the same memory where that is its precision.
+/// A field of a file in working precision, in its shape and units; without a copy if it has that precision.
 pub fn promote<R: Real>(field: Array3<f32>) -> Array3<R> {
     let mut field = Some(field);
     let same: &mut dyn Any = &mut field;

@@ -1,16 +1,15 @@
-//! A finer grid from a coarse one, in memory: every cell divided into N x N.
+//! Refinement of a grid in memory: every cell is divided into N x N.
 //!
-//! All fields are interpolated linearly along x and along y, from where the staggering puts their
-//! values; so no new extremes arise. Within half a coarse cell of a side that is not periodic
-//! cell values hold as they are. The ground, the column mass, the pressure and the geopotential
-//! are interpolated alike, so that they belong together as they did. The winds are projected
-//! anew, on the fine grid.
+//! All fields are interpolated linearly along x and along y, from the positions of their staggering; so no new extrema
+//! arise. Within half a coarse cell of a side that is not periodic, cell values are constant. Terrain, column mass,
+//! pressure and geopotential are interpolated alike, so that they stay consistent. The winds are projected again, on
+//! the fine grid.
 //!
 //! # Decisions
 //!
-//! **Refinement interpolates the input, and derives the rest on the fine grid.** Linear interpolation applies to each
-//! field of the input as it is; density, depth of the layers and winds that conserve mass are computed from these on
-//! the fine grid.
+//! **Refinement interpolates the input, and derives the rest on the fine grid.** Linear interpolation is applied to
+//! each field of the input; density, depth of the layers and winds that conserve mass are computed from these on the
+//! fine grid.
 
 use ndarray::{Array, Array2, Axis, Dimension, LinalgScalar};
 use rayon::prelude::*;
@@ -22,9 +21,9 @@ use crate::mass::{FaceMaps, MassCoordinate};
 /// Staggering of the values along an axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Stand {
-    /// In the middle of the cells.
+    /// At cell centres.
     Cells,
-    /// On the faces between them.
+    /// On faces.
     Faces,
 }
 
@@ -36,11 +35,11 @@ struct Division {
     sides: Sides,
 }
 
-/// Two coarse values, and how far a fine one lies from the first to the second.
+/// Indices of two coarse values, and the weight of the second.
 type Place = (usize, usize, f64);
 
 impl Division {
-    /// The places of the fine values of an axis with `length` coarse ones.
+    /// Interpolation of the fine values of an axis from `length` coarse values.
     fn places(self, stand: Stand, length: usize, is_periodic: bool) -> Vec<Place> {
         let fine = self.count as f64;
         match stand {
@@ -54,7 +53,7 @@ impl Division {
             Stand::Cells => (0..length * self.count)
                 .map(|cell| {
                     let (coarse, inside) = (cell / self.count, cell % self.count);
-                    // Coarse cells from the middle of this one.
+                    // Distance from this coarse cell's centre, in coarse cells.
                     let away = (inside as f64 + 0.5) / fine - 0.5;
                     let last = length - 1;
                     let before = match coarse {
@@ -73,8 +72,8 @@ impl Division {
         }
     }
 
-    /// The fine values of a field whose last two axes are y and x: along y first, then along x. Rows are made on all
-    /// threads, each from the two coarse ones beside it.
+    /// The fine values of a field whose last two axes are y and x: along y first, then along x. Rows are computed on
+    /// all threads, each from the two adjacent coarse ones.
     fn field<T: Interpolated, D: Dimension>(
         self,
         field: &Array<T, D>,
@@ -116,9 +115,9 @@ impl Division {
     }
 }
 
-/// A number between two others.
+/// Linear interpolation between two numbers.
 trait Interpolated: LinalgScalar + Send + Sync {
-    /// `a + weight (b - a)`, and `a` to the last bit where the weight is 0.
+    /// `a + weight (b - a)`; exactly `a` for weight 0.
     fn between(a: Self, b: Self, weight: f64) -> Self;
 }
 
@@ -134,7 +133,7 @@ impl Interpolated for f32 {
     }
 }
 
-/// The place with every cell divided into `count` x `count`.
+/// The domain with every cell divided into `count` x `count`.
 pub fn domain(coarse: &Domain, count: usize) -> Domain {
     let grid = coarse.grid;
     let divide = Division { count, sides: grid.sides };
@@ -185,7 +184,7 @@ pub fn frame(coarse: &Frame, sides: Sides, count: usize) -> Frame {
 /// Degrees of longitude in a turn.
 const TURN: f32 = 360.0;
 
-/// Longitudes that do not jump by a turn where the date line runs through the grid.
+/// Longitudes without jumps of 360 degrees if the date line crosses the grid.
 fn unwound(plane: &Array2<f32>) -> Array2<f32> {
     let first = plane.first().copied().unwrap_or_default();
     plane.mapv(|x| x - TURN * ((x - first) / TURN).round())

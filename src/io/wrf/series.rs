@@ -1,4 +1,4 @@
-//! The times of one or more WRF files, in their order.
+//! The times of one or more WRF files, in order.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -18,7 +18,7 @@ use crate::io::holes::Holes;
 use crate::io::reader::Reader;
 use crate::passive::{Place, Recipe};
 
-/// Relative difference that the grids of two files may have, by rounding.
+/// Relative tolerance between the grids of two files, for rounding.
 const TOLERANCE: f64 = 1e-4;
 
 /// One time of a file.
@@ -27,12 +27,12 @@ struct Moment {
     path: PathBuf,
     index: usize,
     time: PrimitiveDateTime,
-    /// `true` if the file is one of our restart files.
+    /// `true` for a restart file of this program.
     is_kept: bool,
 }
 
 impl Moment {
-    /// Variables of this time, in the cells of a grid of this shape.
+    /// Source variables of passive tracers at this time, for a grid of this shape.
     fn sources(
         &self,
         reader: &Reader,
@@ -50,32 +50,32 @@ impl Moment {
     }
 }
 
-/// Which file counts where several have a time, as before and after a restart.
+/// Choice between files that have the same time, as before and after a restart.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Overlap {
-    /// None: it is an error.
+    /// No choice: it is an error.
     #[default]
     Refuse,
-    /// The earlier one.
+    /// The earlier file.
     First,
-    /// The later one, from its first time on.
+    /// The later file, from its first time on.
     Last,
 }
 
-/// Values of a field, those of all times, that are looked at ahead though a run may not need them.
+/// Largest number of values of a field, over all times, for which all times are checked in advance.
 const LOOKED_AT: usize = 5_000_000;
 
 /// The times of the input files. Their fields are read on demand.
 #[derive(Clone, Debug)]
 pub struct Series {
     moments: Vec<Moment>,
-    /// Number of the first of them; others were before where a run goes on from a restart.
+    /// Index of the first of them; earlier ones precede the restart of a continued run.
     first: usize,
-    /// The time from which times count.
+    /// The reference time of all times.
     start: PrimitiveDateTime,
-    /// The grid of the files and into how many parts its cells are divided, where they are.
+    /// The grid of the files and the division of its cells, for a refined run.
     division: Option<(Box<Domain>, usize)>,
-    /// The passive tracers that the frames drive too.
+    /// The passive tracers, whose initial and boundary values come from the frames.
     recipe: Option<Arc<Recipe>>,
 }
 
@@ -84,8 +84,8 @@ impl Series {
     ///
     /// # Errors
     ///
-    /// [`crate::error::Error::Input`] when a file cannot serve as input, lies on another grid, or
-    /// when the times do not follow one another.
+    /// [`crate::error::Error::Input`] when a file cannot be input or has another grid, or when the times are out of
+    /// order.
     pub fn open(files: &[PathBuf], domain: &Domain, overlap: Overlap) -> Result<Self> {
         let mut moments: Vec<Moment> = Vec::new();
         for path in files {
@@ -98,7 +98,7 @@ impl Series {
             holes::look_at_grid(&source, &holes)?;
             holes::refuse(&source, holes, times[0])?;
             check_same_grid(&source, domain)?;
-            // Later ones are looked at when they are read.
+            // Later times are checked when they are read.
             let are_few = source.shape.columns().saturating_mul(times.len()) <= LOOKED_AT;
             for (index, time) in times.into_iter().enumerate() {
                 if index > 0 && are_few {
@@ -135,8 +135,7 @@ impl Series {
         Ok(Self { moments, first: 0, start, division: None, recipe: None })
     }
 
-    /// The times that a restart file still holds, of which the first has the number `first`, and
-    /// that from which times count.
+    /// The remaining times of a restart file, the first of which has the index `first`, and the reference time.
     pub fn kept(
         path: &Path,
         times: &[PrimitiveDateTime],
@@ -153,22 +152,22 @@ impl Series {
         Self { moments, first, start, division: None, recipe: None }
     }
 
-    /// Divides every cell of `coarse`, the grid of the files, into `count` x `count`.
+    /// Refinement: divides every cell of `coarse`, the grid of the files, into `count` x `count`.
     pub fn refined(self, coarse: Domain, count: usize) -> Self {
         Self { division: Some((Box::new(coarse), count)), ..self }
     }
 
-    /// Lets the frames have passive tracers too.
+    /// Adds passive tracers to the frames.
     pub fn carrying(self, recipe: Arc<Recipe>) -> Self {
         Self { recipe: Some(recipe), ..self }
     }
 
-    /// Variables that are read for passive tracers alone.
+    /// Source variables of passive tracers.
     pub fn variables(&self) -> Vec<&'static str> {
         self.recipe.as_ref().map(|recipe| recipe.variables()).unwrap_or_default()
     }
 
-    /// The first frame, read already, with the variables of passive tracers.
+    /// The first frame, which has been read already, with the source variables of passive tracers.
     ///
     /// # Errors
     ///
@@ -192,48 +191,47 @@ impl Series {
         Frame { state, sources: Vec::new(), ..frame }
     }
 
-    /// Number of times, with those that are past.
+    /// Number of times, including past ones.
     pub fn len(&self) -> usize {
         self.first + self.moments.len()
     }
 
-    /// Number of the first time that is at hand.
+    /// Index of the first time that is available.
     pub fn first(&self) -> usize {
         self.first
     }
 
-    /// The time from which times count.
+    /// The reference time.
     pub fn start(&self) -> PrimitiveDateTime {
         self.start
     }
 
-    /// When a time is.
+    /// Date of a time.
     pub fn when(&self, number: usize) -> PrimitiveDateTime {
         self.moments[number - self.first].time
     }
 
-    /// The grid of the files and into how many parts its cells are divided; `domain` is that of the
-    /// run.
+    /// The grid of the files and the division of its cells; `domain` is the grid of the run.
     pub fn coarse<'a>(&'a self, domain: &'a Domain) -> (&'a Domain, usize) {
         self.division.as_ref().map_or((domain, 1), |(coarse, count)| (coarse, *count))
     }
 
-    /// Returns `true` if there is no time at all.
+    /// Returns `true` if there are no times.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// A time in WRF's form.
+    /// Date of a time in WRF's format.
     pub fn time(&self, number: usize) -> String {
         calendar::format(self.when(number))
     }
 
-    /// A time counted from the first of the first run, s.
+    /// Time since the first time of the first run, s.
     pub fn seconds(&self, number: usize) -> f64 {
         (self.when(number) - self.start).as_seconds_f64()
     }
 
-    /// Number of the first time that is not before `seconds`, or of the last.
+    /// Index of the first time that is not before `seconds`, or of the last time.
     pub fn reaching(&self, seconds: f64) -> usize {
         let count = self.len();
         (self.first..count).find(|&n| self.seconds(n) >= seconds).unwrap_or(count - 1)
@@ -243,7 +241,7 @@ impl Series {
     ///
     /// # Errors
     ///
-    /// Those of [`super::read`], and [`crate::error::Error::Input`] when the grid has moved.
+    /// Those of [`super::read`], and [`crate::error::Error::Input`] when the grid has another position.
     pub fn frame(&self, number: usize, domain: &Domain) -> Result<Frame> {
         let (coarse, count) = self.coarse(domain);
         let frame = self.as_stored(number, coarse)?;
@@ -254,8 +252,8 @@ impl Series {
         Ok(self.complete(frame, domain))
     }
 
-    /// Reads the times from number `from` on, so that one that is no input is found whether or not a run gets
-    /// that far; in input of more than five million cells, all times together, later ones are left to the run.
+    /// Reads the times from index `from` on, so that an invalid one is found even if the run does not reach it; in
+    /// input of more than five million cells, over all times, later ones are checked by the run.
     ///
     /// # Errors
     ///
@@ -268,7 +266,7 @@ impl Series {
         (from..self.len()).try_for_each(|number| self.as_stored(number, coarse).map(drop))
     }
 
-    /// Returns `true` if all times have so few cells that they may be read only to check them.
+    /// Returns `true` if all times together have so few cells that reading them only for a check is cheap.
     pub fn is_small(&self, domain: &Domain) -> bool {
         let (coarse, _) = self.coarse(domain);
         coarse.grid.shape.cells().saturating_mul(self.len()) <= LOOKED_AT
@@ -317,7 +315,7 @@ fn check_order(reader: &Reader, time: PrimitiveDateTime, last: &Moment) -> Resul
     Ok(())
 }
 
-/// Fails where a time does not lie on the grid of the first.
+/// Fails if a time has another grid than the first.
 fn check_same_grid(source: &Source<'_>, domain: &Domain) -> Result<()> {
     let reader = source.reader;
     let differs = |what: &str, found: &str, expected: &str| {
@@ -364,7 +362,7 @@ fn check_same_grid(source: &Source<'_>, domain: &Domain) -> Result<()> {
     Ok(())
 }
 
-/// Fails where the grid lies in another place at a later time of a file, as a nest that moves does.
+/// Fails if the grid has another position at a later time of a file, as a moving nest has.
 fn check_same_place(
     source: &Source<'_>,
     index: usize,
@@ -391,7 +389,7 @@ fn check_same_place(
     Ok(())
 }
 
-/// Latitude and longitude of a time, where those of the first count.
+/// Latitude and longitude of a time, if those of the first are known.
 fn on_earth(source: &Source<'_>, domain: &Domain) -> Result<[Option<Array2<f32>>; 2]> {
     if domain.latitude.is_none() && domain.longitude.is_none() {
         return Ok([None, None]);

@@ -24,7 +24,7 @@ pub(super) enum Place {
 }
 
 impl Place {
-    /// Staggering of a map factor, by its name.
+    /// Staggering of a map factor, from its name.
     pub(super) fn of_map_factor(name: &str) -> Self {
         match name.strip_prefix("MAPFAC_").and_then(|rest| rest.chars().next()) {
             Some('U') => Self::FaceX,
@@ -33,7 +33,7 @@ impl Place {
         }
     }
 
-    /// Names of the dimensions, from the ground plane's slowest on, as WRF writes them.
+    /// Names of WRF's dimensions for a staggering, the slowest first.
     fn names(self) -> [&'static str; 3] {
         match self {
             Self::Centre => ["bottom_top", "south_north", "west_east"],
@@ -54,7 +54,7 @@ impl Place {
     }
 }
 
-/// Names of the map factors, each with the older name that serves as well.
+/// Names of the map factors, each with its older name.
 pub(super) const MAPS: [[&str; 2]; 6] = [
     ["MAPFAC_MX", "MAPFAC_M"],
     ["MAPFAC_MY", "MAPFAC_M"],
@@ -70,46 +70,44 @@ pub(super) struct Source<'a> {
     pub(super) reader: &'a Reader,
     pub(super) shape: Shape,
     pub(super) time: usize,
-    /// Collector of missing values, which are errors otherwise.
+    /// Collector of missing values; without one they are errors.
     pub(super) holes: Option<&'a Holes>,
 }
 
 impl<'a> Source<'a> {
-    /// A time of a file, where values that are missing are errors.
+    /// A time of a file; missing values are errors.
     pub(super) fn new(reader: &'a Reader, shape: Shape, time: usize) -> Self {
         Self { reader, shape, time, holes: None }
     }
 }
 
-/// The name under which a file holds a variable: its own, or that of a time level.
+/// Name of a variable in a file: its own, or that of a time level.
 ///
-/// Restart files hold the two time levels of WRF's Runge-Kutta scheme side by side, as in `U_1`
-/// and `U_2`; between two steps the second is the present one. Where somebody has kept the first alone, it
-/// has to do: the two are a step apart at most.
+/// Restart files hold both time levels of WRF's Runge-Kutta scheme, as in `U_1` and `U_2`; between two steps the second
+/// is the current one. If a file has only the first level, that is used: the two are at most a step apart.
 pub(super) fn stored_name(reader: &Reader, name: &str) -> Option<String> {
     let levels = [name.to_owned(), format!("{name}_2"), format!("{name}_1")];
     levels.into_iter().find(|name| reader.has(name))
 }
 
 impl Source<'_> {
-    /// Returns `true` if the file holds a variable, under whichever name.
+    /// Returns `true` if the file has a variable, under any of its names.
     pub(super) fn has(&self, name: &str) -> bool {
         stored_name(self.reader, name).is_some()
     }
 
-    /// The name under which the file holds a variable for people to look at: where it has the members
-    /// of an ensemble, their mean.
+    /// Name of a variable for pictures: in an ensemble file that of the ensemble mean.
     fn shown_name(&self, name: &str) -> Option<String> {
         let mean = format!("{name}{ENSEMBLE_MEAN}");
         if self.reader.has(&mean) { Some(mean) } else { stored_name(self.reader, name) }
     }
 
-    /// Returns `true` if the file holds a variable for pictures.
+    /// Returns `true` if the file has a variable for pictures.
     pub(super) fn shows(&self, name: &str) -> bool {
         self.shown_name(name).is_some()
     }
 
-    /// A three-dimensional field. Shape: that of its place.
+    /// A three-dimensional field. Shape: that of its staggering.
     pub(super) fn volume(&self, name: &str, place: Place) -> Result<Array3<f32>> {
         let values = self.values(name, &place.names(), &place.lengths(self.shape))?;
         Ok(values.into_dimensionality::<Ix3>().expect("three dimensions were read"))
@@ -121,13 +119,12 @@ impl Source<'_> {
         Ok(values.into_dimensionality::<Ix2>().expect("two dimensions were read"))
     }
 
-    /// A plane, or `None` when the file does not have it.
+    /// A plane; `None` if the file lacks it.
     pub(super) fn optional_plane(&self, name: &str, place: Place) -> Result<Option<Array2<f32>>> {
         if self.has(name) { self.plane(name, place).map(Some) } else { Ok(None) }
     }
 
-    /// A profile, with or without a time, or `None` when the file does not have it or never
-    /// filled it: all zeros.
+    /// A profile, with or without a time; `None` if the file lacks it or it was never filled (all zeros).
     pub(super) fn profile(&self, name: &str, place: Place) -> Result<Option<Vec<f64>>> {
         if !self.has(name) {
             return Ok(None);
@@ -137,7 +134,7 @@ impl Source<'_> {
         Ok(is_filled.then(|| values.iter().map(|&x| x.into()).collect()))
     }
 
-    /// A number that stands alone or for each time, or `None` when the file does not have it.
+    /// A number, with or without a time; `None` if the file lacks it.
     pub(super) fn scalar(&self, name: &str) -> Result<Option<f64>> {
         if !self.has(name) {
             return Ok(None);
@@ -146,7 +143,7 @@ impl Source<'_> {
         Ok(values.first().map(|&x| x.into()))
     }
 
-    /// Values at this time, of just these dimensions, with or without Time before them.
+    /// Values at this time, which must have exactly these dimensions, with or without Time before them.
     fn values(&self, name: &str, names: &[&str], lengths: &[usize]) -> Result<ArrayD<f32>> {
         let stored = stored_name(self.reader, name);
         let (variable, extents) = self.part((name, stored), names, lengths)?;
@@ -158,8 +155,7 @@ impl Source<'_> {
         Ok(values)
     }
 
-    /// The same where not every value has to be a number: infinite ones and those that the file
-    /// marks as missing are not. For people to look at: of an ensemble, the mean.
+    /// The same for pictures: values may be missing or infinite; of an ensemble, the mean.
     pub(super) fn incomplete(
         &self,
         name: &str,
@@ -173,7 +169,7 @@ impl Source<'_> {
         Ok(self.reader.masked(&variable, extents)?.values)
     }
 
-    /// A variable that the file has under a name of its own, and where in it these values are.
+    /// A variable by its exact name, and the ranges of these values in it.
     fn part(
         &self,
         (name, stored): (&str, Option<String>),

@@ -1,7 +1,7 @@
-//! Species of water of a WRF file, by the scheme that wrote it.
+//! Species of water of a WRF file, depending on its microphysics.
 //!
 //! WSM3 (`MP_PHYSICS` 3) has one condensate and one precipitation: below freezing QCLOUD is cloud ice and QRAIN is
-//! snow. Kessler's scheme (1) has no ice at all; that of schemes with more species is read as it stands.
+//! snow. Kessler's scheme (1) has no ice. The species of larger schemes are read unchanged.
 //!
 //! Source: Hong, Dudhia and Chen 2004, Mon. Wea. Rev. 132, 103-120, on the simple-ice scheme.
 
@@ -19,7 +19,7 @@ use crate::thermo;
 /// The number of WSM3.
 const WSM3: f64 = 3.0;
 
-/// Numbers of the schemes of WRF from version 2 to 4.7, none (0) among them.
+/// Numbers of the schemes of WRF from version 2 to 4.7, including none (0).
 const KNOWN: [u8; 40] = [
     0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 13, 14, 15, 16, 17, 18, 19, 21, 22, 24, 26, 27, 28, 29,
     30, 32, 38, 40, 50, 51, 52, 53, 55, 56, 85, 95, 97, 98,
@@ -29,19 +29,19 @@ const KNOWN: [u8; 40] = [
 pub(super) const SPLIT: &str =
     "QICE, QSNOW: what of QCLOUD and QRAIN is colder than 273.15 K, as in WSM3 (MP_PHYSICS 3)";
 
-/// The scheme that the water of a file comes from, as the file tells.
+/// The microphysics of a file, as its attributes state it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Written {
-    /// Number of the scheme in WRF (`MP_PHYSICS`), where it is told.
+    /// Number of the scheme in WRF (`MP_PHYSICS`), if stated.
     pub number: Option<f64>,
-    /// Those of [`FROZEN`] that it has; all of them where its water and rain are in part ice and snow.
+    /// Variables of [`FROZEN`] in the file; all of them for WSM3, whose water and rain are in part ice and snow.
     pub frozen: Vec<&'static str>,
 }
 
-/// Variables that a scheme without ice has no use for.
+/// Variables that a scheme without ice does not use.
 pub const FROZEN: [&str; 3] = ["QICE", "QSNOW", "SNOWNC"];
 
-/// Looks up the scheme of a file.
+/// Determines the scheme of a file.
 ///
 /// # Errors
 ///
@@ -59,7 +59,7 @@ pub(super) fn is_wsm3(reader: &Reader) -> Result<bool> {
     Ok(reader.number("MP_PHYSICS")? == Some(WSM3))
 }
 
-/// Takes frozen cloud water and rain as ice and snow, in a file of WSM3 that has none of its own.
+/// Converts frozen cloud water and rain to ice and snow, in a file of WSM3 without ice and snow.
 pub(super) fn split(reader: &Reader, frame: &mut Frame) -> Result<()> {
     let has = |field: &Array3<f32>| field.iter().any(|q| *q != 0.0);
     if !is_wsm3(reader)? || has(frame.state.qi()) || has(frame.state.qs()) {
@@ -81,7 +81,7 @@ pub(super) fn split(reader: &Reader, frame: &mut Frame) -> Result<()> {
     Ok(())
 }
 
-/// Message about the conversion of a scheme's species, if there is any.
+/// Message about the conversion of species; `None` without one.
 pub(super) fn told(reader: &Reader) -> Result<Option<String>> {
     Ok(match reader.number("MP_PHYSICS")? {
         Some(number) if number == WSM3 => Some(SPLIT.to_owned()),

@@ -1,4 +1,4 @@
-//! Survey of a WRF file as input: its contents, missing ones, and assumptions.
+//! Inspection of a WRF file as input: its contents, missing contents, and assumptions.
 
 use std::path::Path;
 
@@ -16,14 +16,14 @@ use crate::grid::{Shape, Side, Sides};
 use crate::io::holes::Holes;
 use crate::io::reader::Reader;
 
-/// Contents of a file as input. Texts are for people, but for names and times.
+/// Contents of a file as input. Texts are for users, except names and times.
 #[derive(Clone, Debug, Serialize)]
 pub struct Survey {
-    /// The file's own title.
+    /// Title in the file.
     pub title: Option<String>,
     /// Cells along x, y, z.
     pub grid: [usize; 3],
-    /// Distance of columns and of rows on the map, m.
+    /// Distance between columns and between rows on the map, m.
     pub spacing: Option<[f64; 2]>,
     /// Times, in WRF's form.
     pub times: Vec<String>,
@@ -37,13 +37,13 @@ pub struct Survey {
     pub boundary: String,
     /// Variables that a run would read.
     pub present: Vec<String>,
-    /// Essential variables that are not there.
+    /// Required variables that are missing.
     pub missing: Vec<&'static str>,
-    /// Assumptions in place of missing contents.
+    /// Assumptions about missing contents.
     pub assumed: Vec<String>,
 }
 
-/// Variables that a run reads if they are there, and its assumption otherwise.
+/// Variables that a run reads if they exist, and its assumption otherwise.
 const OPTIONAL: [(&[&str], &str); 5] = [
     (&["QCLOUD", "QRAIN", "QICE", "QSNOW"], "zero"),
     (&["RDNW", "DNW", "ZNW", "ZNU", "DN", "RDN", "FNM", "FNP"], "derived from the eta levels"),
@@ -52,10 +52,10 @@ const OPTIONAL: [(&[&str], &str); 5] = [
     (&["P_TOP"], "zero; only passed on to the output"),
 ];
 
-/// The ice that WSM3 has within its water.
+/// Ice species of WSM3, which are part of its water species.
 const FROZEN: [&str; 2] = ["QICE", "QSNOW"];
 
-/// Looks a file over without reading its fields.
+/// Inspects a file without reading its fields.
 ///
 /// # Errors
 ///
@@ -66,10 +66,10 @@ pub fn survey(path: &Path) -> Result<Survey> {
     super::refuse_restart(reader)?;
     let shape = shape(reader)?;
     let source = Source::new(reader, shape, 0);
-    // A file that is damaged is no file to tell of.
+    // A damaged file cannot be inspected.
     let sized = |name: &String| reader.check_size(&reader.variable(name)?);
     reader.variable_names().iter().try_for_each(sized)?;
-    // Faults of a part of the file are reported by the attempt to open it as input.
+    // Faults of single parts are reported when the file is opened as input.
     let (moments, told) =
         times::read(reader).map_or((Vec::new(), None), |t| (t.moments, Some(t.told)));
     let stored = |name: &&str| stored_name(reader, name);
@@ -94,7 +94,7 @@ pub fn survey(path: &Path) -> Result<Survey> {
         let (here, absent): (Vec<&str>, Vec<&str>) =
             names.iter().partition(|name| stored(name).is_some());
         present.extend(here.iter().filter_map(stored));
-        // A scheme without ice of its own is reported below.
+        // A scheme without ice species is reported below.
         let absent: Vec<&str> =
             absent.into_iter().filter(|name| !(is_wsm3 && FROZEN.contains(name))).collect();
         if !absent.is_empty() {
@@ -141,7 +141,7 @@ pub fn survey(path: &Path) -> Result<Survey> {
     })
 }
 
-/// Source of theta, if there is one; fields are read only if there is a choice.
+/// Source of theta, if any; fields are read only if there is a choice.
 fn origin_of_theta(source: &Source<'_>) -> Result<Option<Origin>> {
     if !source.has("THM") {
         return Ok(source.has("T").then_some(Origin::Own));
@@ -154,15 +154,15 @@ fn origin_of_theta(source: &Source<'_>) -> Result<Option<Origin>> {
     theta::choose(source.reader, read).map(|(_, origin)| Some(origin))
 }
 
-/// The name of a plane that is there and not all zero.
+/// Name of a plane that exists and is not all zero.
 fn is_filled(source: &Source<'_>, name: &str) -> Option<String> {
     let plane = source.optional_plane(name, Place::of_map_factor(name)).ok()??;
     plane.iter().any(|&x| x != 0.0).then(|| name.to_owned())
 }
 
-/// The vertical coordinate in words, and whether the coefficients of the hybrid one are missing.
+/// The vertical coordinate in words, and `true` if hybrid coefficients are missing.
 fn coordinate(source: &Source<'_>) -> (&'static str, bool) {
-    /// From here on `HYBRID_OPT` is a coordinate that flattens aloft.
+    /// Values of `HYBRID_OPT` from here on mean a hybrid coordinate.
     const FLATTENS: f64 = 2.0;
     let option = source.reader.number("HYBRID_OPT").ok().flatten().unwrap_or(0.0);
     let holes = Holes::default();

@@ -1,8 +1,8 @@
-//! The potential temperature of a WRF file: `T`, or `THM`, which is moist or dry.
+//! The potential temperature of a WRF file: `T`, or `THM`, which may be moist.
 //!
-//! Since version 4 the model steps THM, which is θ (1 + rv / rd qv) where the attribute `USE_THETA_M` is 1, and θ
-//! itself where it is 0; restart files hold nothing else. Files of version 4.0 may have a T that nobody has
-//! filled beside it: zero, or the same everywhere.
+//! Since version 4 the model's prognostic variable is THM, which is θ (1 + rv / rd qv) if the attribute `USE_THETA_M`
+//! is 1, and θ if it is 0; restart files have no other. Files of version 4.0 may also have a T that was never filled:
+//! zero, or uniform.
 //!
 //! Source: Skamarock and others, ARW Technical Note, version 4, section 2.2.
 
@@ -21,17 +21,17 @@ use crate::io::reader::Reader;
 pub(super) enum Origin {
     /// T.
     Own,
-    /// THM, because T is not there.
+    /// THM, because T is missing.
     Thm {
-        /// `true` if it is moist.
+        /// `true` if THM is moist.
         is_moist: bool,
-        /// `true` if there is a T that was never filled.
+        /// `true` if the file has a T that was never filled.
         has_empty_t: bool,
     },
 }
 
 impl Origin {
-    /// Assumption, in words; `None` if it is T itself.
+    /// Assumption, in words; `None` if T is used.
     pub(super) fn words(self) -> Option<String> {
         let Self::Thm { is_moist, has_empty_t } = self else { return None };
         let from = if is_moist {
@@ -48,7 +48,7 @@ impl Origin {
 fn is_moist(reader: &Reader) -> Result<bool> {
     match reader.number("USE_THETA_M")? {
         Some(0.0) => Ok(false),
-        // Files that do not tell are of the time when it was always moist.
+        // Files without the attribute are from versions in which it was always moist.
         None | Some(1.0) => Ok(true),
         Some(x) => Err(reader.error(format!(
             "attribute USE_THETA_M is {x}; 0 (THM is dry) or 1 (THM is moist) is needed to read THM"
@@ -56,13 +56,13 @@ fn is_moist(reader: &Reader) -> Result<bool> {
     }
 }
 
-/// Returns `true` if a field says nothing: no value, or the same one everywhere.
+/// Returns `true` if a field was never filled: no value, or a uniform one.
 fn is_empty(field: &Array3<f32>) -> bool {
     let first = field.first().copied().unwrap_or(f32::NAN);
     field.iter().all(|x| *x == first || (x.is_nan() && first.is_nan()))
 }
 
-/// Chooses between T and THM, which `read` reads where they are there.
+/// Chooses between T and THM; `read` reads them if they exist.
 pub(super) fn choose(
     reader: &Reader,
     mut read: impl FnMut(&str) -> Result<Option<Array3<f32>>>,
@@ -82,7 +82,7 @@ pub(super) fn choose(
     }
 }
 
-/// Potential temperature less 300 K; missing values go to the list of the source. Shape: (nz, ny, nx).
+/// Potential temperature less 300 K; missing values are added to the list of the source. Shape: (nz, ny, nx).
 pub(super) fn read(source: &Source<'_>, qv: &Array3<f32>) -> Result<(Array3<f32>, Origin)> {
     let own = Holes::default();
     let (field, origin) = choose(source.reader, |name| {
@@ -101,7 +101,7 @@ pub(super) fn read(source: &Source<'_>, qv: &Array3<f32>) -> Result<(Array3<f32>
     }
 }
 
-/// Says where the potential temperature of the first time comes from, where it is not T.
+/// Logs the source of the potential temperature of the first time, if it is not T.
 pub(super) fn tell(source: &Source<'_>, origin: Origin, time: time::PrimitiveDateTime) {
     if let Some(words) = origin.words() {
         let path = source.reader.path().display();

@@ -1,7 +1,7 @@
-//! The times of a WRF file: by `Times`, by `XTIME`, or by the attributes of its start.
+//! The times of a WRF file: from `Times`, from `XTIME`, or from the attributes of its start.
 //!
-//! `Times` has room for whole seconds. Where it and an `XTIME` in double precision are of one mind but for a
-//! part of a second, `XTIME` tells the part.
+//! `Times` has a resolution of a second. If it agrees with a double-precision `XTIME` up to a fraction of a second,
+//! `XTIME` gives the fraction.
 
 use time::{Duration, PrimitiveDateTime};
 
@@ -14,20 +14,20 @@ use crate::io::reader::Reader;
 pub(super) enum Told {
     /// The variable `Times`.
     Times,
-    /// The variable `XTIME`, which says since when it counts.
+    /// The variable `XTIME`, whose units state the reference time.
     Xtime,
-    /// `XTIME`, counted from this attribute.
+    /// `XTIME`, with the reference time from this attribute.
     XtimeSince(&'static str),
-    /// `XTIME`, and nothing says since when.
+    /// `XTIME` without a reference time.
     XtimeAlone,
-    /// This attribute, for the only time.
+    /// This attribute, for a single time.
     Attribute(&'static str),
-    /// Nothing.
+    /// No source.
     Nothing,
 }
 
 impl Told {
-    /// Assumption, in words, if the file does not state them.
+    /// Assumption, in words; `None` if the file states its times.
     pub(super) fn assumption(self) -> Option<String> {
         match self {
             Self::Times => None,
@@ -51,10 +51,10 @@ pub(super) struct Times {
     pub(super) told: Told,
 }
 
-/// Attributes that say when the simulation started, from which `XTIME` counts, the best one first.
+/// Attributes with the start of the simulation, the reference time of `XTIME`, the best one first.
 const STARTS: [&str; 2] = ["SIMULATION_START_DATE", "START_DATE"];
 
-/// Number of times of a file; one where there is no dimension for them.
+/// Number of times of a file; one without a time dimension.
 pub(super) fn count(reader: &Reader) -> Result<usize> {
     match reader.optional_dimension("Time") {
         Some(_) => reader.dimension("Time"),
@@ -84,7 +84,7 @@ pub(super) fn read(reader: &Reader) -> Result<Times> {
         ));
     }
     let start = |name: &&'static str| Some((calendar::parse(&reader.text(name)?)?, *name));
-    // The simulation may have started long before; this part of it did at START_DATE.
+    // The simulation may have started earlier; START_DATE is the start of this part of it.
     Ok(match STARTS.iter().rev().find_map(start) {
         Some((moment, name)) => Times { moments: vec![moment], told: Told::Attribute(name) },
         None => Times { moments: vec![calendar::START], told: Told::Nothing },
@@ -115,15 +115,15 @@ fn by_text(reader: &Reader, count: usize) -> Result<Vec<PrimitiveDateTime>> {
     texts.iter().take(count).enumerate().map(parse).collect()
 }
 
-/// Returns `true` if `XTIME` has parts of a second: it is of double precision, and not because a tool has widened WRF's
-/// own in single precision, which in a long simulation is wrong by seconds.
+/// Returns `true` if `XTIME` has fractions of a second: it must be double precision, and not a widened copy of WRF's
+/// single-precision variable, which is wrong by seconds in long simulations.
 fn is_exact(reader: &Reader) -> bool {
     let Ok(values) = reader.line("XTIME") else { return false };
     let is_ours = super::stored_sides(reader).is_some();
     reader.is_double("XTIME") && (is_ours || values.iter().any(|x| f64::from(*x as f32) != *x))
 }
 
-/// Takes the part of a second from the other times, where all of them are within a second.
+/// Takes the fractions of a second from the other times, if all agree within a second.
 fn sharpen(moments: &mut [PrimitiveDateTime], exact: &[PrimitiveDateTime]) {
     let is_near =
         |(a, b): (&PrimitiveDateTime, &PrimitiveDateTime)| (*a - *b).abs() < Duration::SECOND;
@@ -132,7 +132,7 @@ fn sharpen(moments: &mut [PrimitiveDateTime], exact: &[PrimitiveDateTime]) {
     }
 }
 
-/// The times by `XTIME`; `None` where the file does not have it.
+/// The times from `XTIME`; `None` if the file lacks it.
 fn by_number(reader: &Reader, count: usize) -> Result<Option<(Vec<PrimitiveDateTime>, Told)>> {
     if !reader.has("XTIME") {
         return Ok(None);
@@ -155,7 +155,7 @@ fn by_number(reader: &Reader, count: usize) -> Result<Option<(Vec<PrimitiveDateT
     let all = || moments.iter().chain([&since.origin]);
     let is_whole = match calendar.trim() {
         "proleptic_gregorian" => true,
-        // All of one calendar or the other: in the Julian one no day was left out on the way.
+        // All in one calendar: the Gregorian calendar omits days of the Julian one.
         "" | "standard" | "gregorian" => {
             all().all(|at| *at >= calendar::GREGORIAN) || all().all(|at| *at < calendar::GREGORIAN)
         }
@@ -171,7 +171,7 @@ fn by_number(reader: &Reader, count: usize) -> Result<Option<(Vec<PrimitiveDateT
     Ok(Some((moments, told)))
 }
 
-/// Unit of `XTIME`, and its origin.
+/// Unit of `XTIME`, and its reference time.
 fn since(reader: &Reader) -> Result<(Count, Told)> {
     let text = |name: &str| reader.text_of("XTIME", name).unwrap_or_default();
     let units = text("units");
@@ -179,7 +179,7 @@ fn since(reader: &Reader) -> Result<(Count, Told)> {
         return Ok((count, Told::Xtime));
     }
     let plain = units.trim_end_matches('\0').trim().to_lowercase();
-    // WRF of old says only in words since when.
+    // Old versions of WRF state the reference time in the description only.
     if plain.is_empty()
         && let Some(count) = Count::parse(&text("description"))
     {

@@ -1,6 +1,6 @@
-//! The units that the variables of a WRF file must have, where they tell them.
+//! Required units of the variables of a WRF file, if the file states units.
 
-/// Units, in the spellings that are met: WRF's own first, without case, spaces and marks.
+/// Units in the spellings that occur: WRF's own first, without case, spaces and punctuation.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Units {
     name: &'static str,
@@ -16,7 +16,7 @@ const GEOPOTENTIAL: Units =
     Units { name: "m2 s-2", spellings: &["m2s-2", "m2/s2", "jkg-1", "j/kg"] };
 const HEIGHT: Units = Units { name: "m", spellings: &["m", "meter", "meters", "metre", "metres"] };
 
-/// The units that a variable must have; `None` where nothing depends on them.
+/// The required units of a variable; `None` if any will do.
 pub(super) fn of(name: &str) -> Option<Units> {
     Some(match name {
         "P" | "PB" | "MU" | "MUB" | "P_TOP" => PRESSURE,
@@ -35,7 +35,7 @@ impl Units {
         self.name
     }
 
-    /// Returns `true` if a text means these units, or says nothing.
+    /// Returns `true` if a text means these units, or is empty.
     pub(super) fn are(self, text: &str) -> bool {
         let plain: String = text
             .chars()

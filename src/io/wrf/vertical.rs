@@ -6,8 +6,8 @@ use super::source::{Place, Source};
 use crate::error::Result;
 use crate::io::reader::Reader;
 
-/// Profiles of the eta coordinate, from the ground up. Length of each: nz, where it does not say otherwise.
-/// Units: 1, where they do not.
+/// Profiles of the eta coordinate, from the ground up. Length of each: nz, unless stated otherwise. Units: 1, unless
+/// stated otherwise.
 #[derive(Clone, Debug)]
 pub struct Vertical {
     /// Eta of the z-faces, 1 at the ground and 0 at the lid (WRF `ZNW`). Length: nz + 1.
@@ -28,11 +28,11 @@ pub struct Vertical {
     pub fnp: Vec<f64>,
     /// Hybrid coefficient of the column mass in the layers (WRF `C1H`).
     pub c1h: Vec<f64>,
-    /// Hybrid coefficient beside it (WRF `C2H`), Pa.
+    /// Constant part of the hybrid coefficient in the layers (WRF `C2H`), Pa.
     pub c2h: Vec<f64>,
     /// Hybrid coefficient of the column mass at the z-faces (WRF `C1F`). Length: nz + 1.
     pub c1f: Vec<f64>,
-    /// Hybrid coefficient beside it (WRF `C2F`), Pa. Length: nz + 1.
+    /// Constant part of the hybrid coefficient at the z-faces (WRF `C2F`), Pa. Length: nz + 1.
     pub c2f: Vec<f64>,
     /// Pressure at the lid (WRF `P_TOP`), Pa.
     pub p_top: f64,
@@ -92,8 +92,8 @@ impl Vertical {
         })
     }
 
-    /// The classic coordinate of these eta levels, from 1 at the ground to 0 at the lid, with the
-    /// pressure at the lid in Pa.
+    /// The classic coordinate for these eta levels, from 1 at the ground to 0 at the lid, and this pressure at the lid,
+    /// Pa.
     pub fn classic(znw: Vec<f64>, p_top: f64) -> Self {
         let nz = znw.len() - 1;
         let dnw: Vec<f64> = znw.windows(2).map(|z| z[1] - z[0]).collect();
@@ -115,12 +115,12 @@ impl Vertical {
     }
 }
 
-/// Eta of the layers by that of their faces.
+/// Eta of the layers from that of their faces.
 fn middles(znw: &[f64]) -> Vec<f64> {
     znw.windows(2).map(|z| 0.5 * (z[0] + z[1])).collect()
 }
 
-/// A value for every layer and the one below it, by their thicknesses; nothing lies below layer 0.
+/// A value from the thicknesses of every layer and the one below it; layer 0 has none below.
 fn between(dnw: &[f64], value: impl Fn(f64, f64) -> f64) -> Vec<f64> {
     std::iter::once(0.0).chain(dnw.windows(2).map(|d| value(d[0], d[1]))).collect()
 }
@@ -140,12 +140,12 @@ fn weight_below(below: f64, above: f64) -> f64 {
     above / (below + above)
 }
 
-/// Part by which the eta levels of a file and its layer thicknesses may differ.
+/// Tolerance between the eta levels of a file and its layer thicknesses, relative to a layer.
 ///
-/// Both are rounded to single precision, which is a part in 10⁴ of a layer of a thousandth.
+/// Both are rounded to single precision, which is 1e-4 of a layer with a thickness of 1e-3.
 const LEVEL_TOLERANCE: f64 = 1e-3;
 
-/// Fails where eta does not fall upward, or where the profiles tell it differently.
+/// Fails if eta does not decrease upward, or if the profiles contradict each other.
 pub(in crate::io) fn check_levels(
     reader: &Reader,
     rdnw: &[f64],
@@ -175,7 +175,7 @@ pub(in crate::io) fn check_levels(
     Ok(())
 }
 
-/// Fails if a file on the hybrid coordinate lacks the coefficients of its layers.
+/// Fails if a file with the hybrid coordinate lacks the coefficients of its layers.
 fn check_hybrid(source: &Source<'_>, has_c1h: bool) -> Result<()> {
     let option = source.reader.number("HYBRID_OPT")?.unwrap_or(0.0);
     if option > 0.0 && !has_c1h {

@@ -16,13 +16,13 @@ shared_struct! {
         links_there: ReadPointer<R>, "1";
         /// Spinors that the hopping term is added to.
         base: ReadPointer<R>, "1";
-        /// Factor of the hopping term then.
+        /// Factor of the hopping term in that sum.
         coefficient: R, "1";
         /// Factor of hops across the end in t.
         end_sign: R, "1";
         /// Parity of the result, 0 for even.
         parity: i32, "1";
-        /// Right-hand sides that a thread goes through.
+        /// Right-hand sides that a thread processes in turn.
         sides: i32, "1";
     }
 }
@@ -43,7 +43,7 @@ shared_struct! {
         q: DevicePointer<R>, "1";
         /// A sum for each block.
         sums: DevicePointer<f64>, "1";
-        /// Scalars that one kernel leaves to the next.
+        /// Scalars that kernels pass on.
         numbers: DevicePointer<f64>, "1";
         /// Squares of the norm of the residual, before the first and after every iteration.
         history: DevicePointer<f64>, "1";

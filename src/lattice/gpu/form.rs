@@ -1,5 +1,5 @@
-//! Compile-time form of the kernels of the Wilson operator: the lattice, the layout of its fields, the hints of loads
-//! and stores, and the order of the sites.
+//! Compile-time form of the kernels of the Wilson operator: the lattice, the memory layout of its fields, cache hints
+//! of loads and stores, and the order of the sites.
 
 use rayon::prelude::*;
 
@@ -12,13 +12,13 @@ use crate::real::{Precision, Real};
 /// Cache hint of a load.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Load {
-    /// As the compiler sees fit.
+    /// No hint.
     Plain,
     /// Through the read-only path.
     Kept,
-    /// The first to leave the caches.
+    /// Evict first.
     Once,
-    /// Through the read-only path, without a place in the first cache.
+    /// Through the read-only path, without allocation in the L1 cache.
     Past,
 }
 
@@ -28,7 +28,7 @@ const UNIT_BYTES: usize = 16;
 const CHUNK: usize = 32;
 /// Threads of a block.
 const BLOCK: usize = 64;
-/// Most sites of a brick along x: a whole row of 32 sites.
+/// Most sites of a brick along x: a full row of 32 sites.
 const MOST_ALONG_X: usize = 16;
 /// Reals of a link without its third row.
 pub const TWO_ROWS: usize = 12;
@@ -43,36 +43,36 @@ pub struct Form {
     pub link_reals: usize,
     /// `true` if spinors are kept in a basis with diagonal g_t.
     pub is_diagonal: bool,
-    /// `true` if the links from behind are stored with the site that they lead to, too.
+    /// `true` if the backward links are also stored with the site that they lead to.
     pub is_backward_stored: bool,
-    /// Sites whose units of sixteen bytes stand side by side.
+    /// Sites whose sixteen-byte units are contiguous.
     pub chunk: usize,
     /// Loads of spinors.
     pub spinor_load: Load,
     /// Loads of links.
     pub link_load: Load,
-    /// `true` if results leave the caches first.
+    /// `true` if results are stored with the hint evict-first.
     pub is_streamed: bool,
-    /// Sites of a block along x/2, y, z, t; without it they are taken in the order of their indices.
+    /// Sites of a block along x/2, y, z, t (a brick); `None` for the order of indices.
     pub brick: Option<[usize; 4]>,
-    /// Bricks along z that are gone through in all times before the next ones.
+    /// Bricks along z that are processed for all times before the next ones.
     pub slab: usize,
     /// Sites of a block.
     pub block_sites: usize,
-    /// Right-hand sides that threads of a block share out.
+    /// Right-hand sides that are distributed over the threads of a block.
     pub side_threads: usize,
     /// Right-hand sides of a thread at a time.
     pub register_sides: usize,
     /// `true` if a thread goes from one right-hand side to the next.
     pub loops_sides: bool,
-    /// Blocks of a multiprocessor that the compiler leaves registers for.
+    /// Launch bounds: blocks of a multiprocessor.
     pub resident: usize,
     /// `true` if only the hopping term is compiled.
     pub is_hop_alone: bool,
 }
 
 impl Form {
-    /// The best one, by measurements on an H100.
+    /// The fastest form, as measured on an H100.
     pub fn choose(precision: Precision, extents: Extents, link_reals: usize) -> Self {
         let brick = brick(extents, BLOCK);
         Self {
@@ -98,8 +98,8 @@ impl Form {
         }
     }
 
-    /// The form of the lower rungs of the ladder: whole links, components of all sites side by side,
-    /// no hints, sites in their order.
+    /// The form of the lower rungs of the ladder: whole links, each component contiguous over the sites, no hints,
+    /// sites in index order.
     pub fn plain(extents: Extents) -> Self {
         Self {
             link_reals: LINK_REALS,
@@ -114,14 +114,14 @@ impl Form {
         }
     }
 
-    /// The same with blocks of so many sites, in bricks where there were some.
+    /// The same with blocks of so many sites, in bricks if this form has bricks.
     pub fn with_block(self, sites: usize) -> Self {
         let brick = self.brick.map(|_| brick(self.extents, sites));
         let slab = brick.map_or(1, |brick| self.extents.along()[2].div_ceil(brick[2]));
         Self { block_sites: sites, brick, slab, ..self }
     }
 
-    /// Returns `true` if fields lie in memory as in another form.
+    /// Returns `true` if fields have the same memory layout in another form.
     pub fn lies_as(&self, other: &Self) -> bool {
         let layout = |form: &Self| {
             (form.extents, form.link_reals, form.is_diagonal, form.is_backward_stored, form.chunk)
@@ -129,13 +129,13 @@ impl Form {
         layout(self) == layout(other)
     }
 
-    /// The same with a certain brick.
+    /// The same with a given brick.
     pub fn with_brick(self, brick: [usize; DIRECTIONS]) -> Self {
         let slab = self.extents.along()[2].div_ceil(brick[2]);
         Self { block_sites: brick.iter().product(), brick: Some(brick), slab, ..self }
     }
 
-    /// Right-hand sides of a launch; any number where threads go from one to the next.
+    /// Right-hand sides of a launch; any number if threads process them in turn.
     pub fn sides(&self) -> usize {
         self.side_threads * self.register_sides
     }
@@ -205,13 +205,13 @@ impl Form {
         Source::new(file, prelude).exactly()
     }
 
-    /// The place of real `n` of site `index` in an array of `reals` reals a site, in units of `unit`.
+    /// The position of real `n` of site `index` in an array of `reals` reals a site, in units of `unit`.
     fn place(&self, index: usize, n: usize, [reals, unit]: [usize; 2]) -> usize {
         let first = index / self.chunk * (self.chunk * reals / unit) + index % self.chunk;
         (first + n / unit * self.chunk) * unit + n % unit
     }
 
-    /// The sites of a parity of a field, (t, z, y, x, spin, color, complex), as the kernels have them.
+    /// The sites of one parity of a field, (t, z, y, x, spin, colour, complex), in the layout of the kernels.
     pub fn lay_spinors<R: Real>(&self, parity: Parity, psi: &[R]) -> Vec<R> {
         let shape = [SPINOR_REALS, UNIT_BYTES / size_of::<R>()];
         let mut field = vec![R::ZERO; self.extents.half_volume() * SPINOR_REALS];
@@ -229,7 +229,7 @@ impl Form {
         field
     }
 
-    /// The way back.
+    /// The inverse: a field from the layout of the kernels.
     pub fn pick_spinors<R: Real>(&self, parity: Parity, field: &[R], psi: &mut [R]) {
         let shape = [SPINOR_REALS, UNIT_BYTES / size_of::<R>()];
         for (index, site) in self.extents.sites(parity).enumerate() {
@@ -253,8 +253,8 @@ impl Form {
         })
     }
 
-    /// The links of the sites of a parity as the kernels have them; of `links`, (mu, t, z, y, x, row,
-    /// column, complex).
+    /// The links of the sites of one parity in the layout of the kernels, from `links`, (mu, t, z, y, x, row, column,
+    /// complex).
     pub fn lay_links<R: Real>(&self, parity: Parity, links: &[f64]) -> Vec<R> {
         let reals = self.link_reals;
         let unit = if reals == LINK_REALS { 2 } else { UNIT_BYTES / size_of::<R>() };
@@ -287,12 +287,12 @@ fn chunk(extents: Extents) -> usize {
     chunk
 }
 
-/// A brick of a power of two of sites, as even as the lattice admits.
+/// A brick with a power of two of sites, as cubic as the lattice admits.
 pub fn brick(extents: Extents, sites: usize) -> [usize; DIRECTIONS] {
     let mut most = extents.along();
     most[0] /= 2;
     let powers = || (0..=MOST_ALONG_X.ilog2()).rev().map(|power| 1 << power);
-    // Rows that are cut evenly, or leave few threads without a site.
+    // Bricks that divide the rows evenly, or leave few threads without a site.
     let along_x = powers()
         .find(|b| *b >= 4 && most[0].is_multiple_of(*b))
         .or_else(|| powers().find(|b| 4 * most[0] >= 3 * most[0].next_multiple_of(*b)))

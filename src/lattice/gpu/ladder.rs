@@ -1,4 +1,4 @@
-//! The lower rungs of the ladder: how fields lie there, and their launches.
+//! The lower rungs of the ladder: their memory layouts and launches.
 
 use super::arguments::WilsonArgs;
 use super::{Form, OnLattice};
@@ -7,24 +7,23 @@ use crate::error::Result;
 use crate::lattice::{DIRECTIONS, Extents, GaugeField, LINK_REALS, Parity, SPINOR_REALS};
 use crate::real::{Precision, Real};
 
-/// A way to compute the hopping term, from the first idea on.
+/// A rung: one kind of kernel for the hopping term, from the simplest on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rung {
-    /// All numbers of a site side by side, the whole lattice in lexicographic order, all four spin
-    /// components multiplied.
+    /// All numbers of a site contiguous, the whole lattice in lexicographic order, all four spin components multiplied.
     Aos,
-    /// The sites of a parity by themselves.
+    /// The sites of each parity separately.
     EvenOdd,
-    /// Each number of all sites side by side.
+    /// Each number contiguous over all sites.
     Soa,
-    /// Sixteen bytes of a spinor and eight of a link at a time.
+    /// Loads of sixteen bytes of a spinor and eight of a link.
     Vector,
     /// Two spin components multiplied.
     HalfSpinor,
 }
 
 impl Rung {
-    /// All of them, from the bottom up.
+    /// All rungs, the simplest first.
     pub const ALL: [Self; 5] =
         [Self::Aos, Self::EvenOdd, Self::Soa, Self::Vector, Self::HalfSpinor];
 
@@ -39,7 +38,7 @@ impl Rung {
         }
     }
 
-    /// Its kernel.
+    /// Kernel name.
     pub fn kernel(self) -> &'static str {
         match self {
             Self::Aos => "ladder_aos",
@@ -55,8 +54,8 @@ impl Rung {
         if self == Self::Aos { extents.volume() } else { extents.half_volume() }
     }
 
-    /// The sites of a parity of a field, (t, z, y, x, spin, color, complex), as the kernel has them; the
-    /// whole field in the first rung.
+    /// The sites of one parity of a field, (t, z, y, x, spin, colour, complex), in the layout of the kernel; the whole
+    /// field in the first rung.
     pub fn lay_spinors<R: Real>(self, extents: Extents, parity: Parity, psi: &[R]) -> Vec<R> {
         let reals = SPINOR_REALS;
         match self {
@@ -75,7 +74,7 @@ impl Rung {
         }
     }
 
-    /// The way back.
+    /// The inverse: a field from the layout of the kernel.
     pub fn pick_spinors<R: Real>(
         self,
         extents: Extents,
@@ -101,8 +100,8 @@ impl Rung {
         }
     }
 
-    /// Links, (mu, t, z, y, x, row, column, complex), as the kernel has those of a parity; all of them
-    /// in the first rung.
+    /// Links, (mu, t, z, y, x, row, column, complex), of one parity in the layout of the kernel; all links in the first
+    /// rung.
     pub fn lay_links<R: Real>(self, extents: Extents, parity: Parity, links: &[f64]) -> Vec<R> {
         let volume = extents.volume();
         let real =
@@ -131,7 +130,7 @@ impl Rung {
     }
 }
 
-/// The kernels with blocks of so many threads, of which the compiler leaves registers for so many.
+/// The kernels with `threads` threads a block and launch bounds of `blocks` blocks.
 pub fn source(extents: Extents, precision: Precision, [threads, resident]: [usize; 2]) -> Source {
     let form = Form { block_sites: threads, resident, ..Form::plain(extents) };
     form.source("lattice/ladder.cu", precision)
@@ -145,14 +144,14 @@ pub struct LowerRung<R> {
     threads: usize,
     kernel: Kernel,
     args: WilsonArgs<R>,
-    /// Kept for the pointers of the arguments.
+    /// Kept alive for the pointers of the arguments.
     fields: Fields<R>,
 }
 
 /// The arrays of a rung.
 #[derive(Debug)]
 pub struct Fields<R> {
-    /// Links of the sites of the result, and of the others.
+    /// Links of the sites of the result, and links of the other sites.
     pub links: [Buffer<R>; 2],
     /// Spinors of the other parity.
     pub input: Buffer<R>,
@@ -161,7 +160,7 @@ pub struct Fields<R> {
 }
 
 impl<R: OnLattice> Fields<R> {
-    /// Copies links and spinors to the device, for a result on even sites.
+    /// Uploads links and spinors, for a result on even sites.
     ///
     /// # Errors
     ///
@@ -180,7 +179,7 @@ impl<R: OnLattice> Fields<R> {
 }
 
 impl<R: OnLattice> LowerRung<R> {
-    /// Compiles a rung in a shape.
+    /// Compiles a rung with a launch configuration.
     ///
     /// # Errors
     ///
@@ -208,7 +207,7 @@ impl<R: OnLattice> LowerRung<R> {
         Ok(Self { rung, extents: gauge.extents, threads: shape[0], kernel, args, fields })
     }
 
-    /// The arrays, for another shape.
+    /// The arrays, for use with another launch configuration.
     pub fn into_fields(self) -> Fields<R> {
         self.fields
     }
@@ -222,14 +221,14 @@ impl<R: OnLattice> LowerRung<R> {
         self.kernel.resources(self.threads as u32, 0)
     }
 
-    /// Asks for the hopping term.
+    /// Queues the hopping term.
     ///
     /// # Errors
     ///
     /// [`Error::Gpu`](crate::error::Error::Gpu).
     pub fn launch(&self) -> Result<()> {
         let launch = Launch::flat(self.rung.sites(self.extents), self.threads as u32);
-        // SAFETY: the arrays were made for this rung and are kept here.
+        // SAFETY: this value owns the arrays, which were allocated for this rung.
         unsafe { self.kernel.launch(launch, &self.args) }
     }
 

@@ -1,5 +1,5 @@
-//! The Wilson operator on the device: launchers of the hopping term, of the rungs of its ladder, and of
-//! conjugate gradients.
+//! The Wilson operator on the device: launchers of the hopping term, of the rungs of its ladder, and of conjugate
+//! gradients.
 
 #![allow(unsafe_code, reason = "whoever launches a kernel answers for its arguments")]
 
@@ -22,13 +22,13 @@ use crate::primitives::reduce::Segments;
 use crate::real::{Precision, Real};
 use solver::Solver;
 
-/// A precision that there are kernels for.
+/// A precision with kernels.
 pub trait OnLattice: Real + Element + Reducible {}
 
 impl OnLattice for f32 {}
 impl OnLattice for f64 {}
 
-/// The kernels of the operator in a form.
+/// The kernels of the operator in one form.
 pub fn source(form: &Form, precision: Precision) -> Source {
     form.source("lattice/wilson.cu", precision)
 }
@@ -46,7 +46,7 @@ pub struct Operator<R> {
 }
 
 impl<R: OnLattice> Operator<R> {
-    /// Copies the links to the device and compiles the kernels.
+    /// Uploads the links and compiles the kernels.
     ///
     /// # Errors
     ///
@@ -58,7 +58,7 @@ impl<R: OnLattice> Operator<R> {
         Self::with_links(gpu, Arc::new([even?, odd?]), gauge.antiperiodic_t, form)
     }
 
-    /// The same with links that lie there already in this form.
+    /// The same with links that are on the device already in this form.
     ///
     /// # Errors
     ///
@@ -91,7 +91,7 @@ impl<R: OnLattice> Operator<R> {
         &self.form
     }
 
-    /// Resources of the kernel of the hopping term, with so much shared memory beside.
+    /// Resources of the kernel of the hopping term, with this much dynamic shared memory.
     ///
     /// # Errors
     ///
@@ -100,7 +100,7 @@ impl<R: OnLattice> Operator<R> {
         self.kernel_of_hop(false).resources(self.form.threads(), shared_bytes)
     }
 
-    /// Lets the kernel of the hopping term have more shared memory than kernels usually may.
+    /// Allows the kernel of the hopping term more shared memory than the default limit.
     ///
     /// # Errors
     ///
@@ -132,12 +132,12 @@ impl<R: OnLattice> Operator<R> {
             block: [self.form.threads(), 1, 1],
             shared_bytes,
         };
-        // SAFETY: callers have checked the lengths of the fields; links have that of the form.
+        // SAFETY: callers have checked the lengths of the fields; the links have the length of the form.
         unsafe { kernel.launch(launch, args) }
     }
 
-    /// `out = D in` or `D† in` of as many right-hand sides as the fields hold, which stand one after
-    /// the other; with so much shared memory a block that fewer of them fit.
+    /// `out = D in` or `D† in` for all right-hand sides of the fields, which are contiguous. Dynamic shared memory
+    /// limits the occupancy.
     ///
     /// # Errors
     ///
@@ -145,7 +145,7 @@ impl<R: OnLattice> Operator<R> {
     ///
     /// # Panics
     ///
-    /// When the fields do not hold the sides of the form.
+    /// When the number of right-hand sides in the fields does not suit the form.
     pub fn hop_beside(
         &self,
         parity: Parity,
@@ -223,12 +223,12 @@ pub struct GpuDirac<R> {
     reducer: Reducer<R>,
 }
 
-/// Distance of links from SU(3) up to which single precision does not tell a third row that is rebuilt
-/// from one that is read: a quarter of its rounding unit, 6e-8.
+/// Distance of links from SU(3) up to which single precision cannot distinguish a rebuilt third row from a stored one:
+/// a quarter of its unit roundoff, 6e-8.
 const REBUILT: f64 = 1.5e-8;
 
 impl<R: OnLattice> GpuDirac<R> {
-    /// Copies links to the device that are so far from SU(3) at most.
+    /// Uploads links; `distance` is their largest distance from SU(3).
     ///
     /// # Errors
     ///

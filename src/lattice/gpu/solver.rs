@@ -10,14 +10,14 @@ use crate::primitives::gpu::reduce::{Operation, Reducer};
 use crate::primitives::reduce::Segments;
 use crate::real::Precision;
 
-/// Iterations of a graph, after which the host looks whether there is an end.
+/// Iterations of a graph, after which the host tests for the end.
 const ITERATIONS: usize = 10;
-/// Units of sixteen bytes that a thread has of a vector.
+/// Sixteen-byte units of a vector for each thread.
 const VECTOR_UNITS: usize = 4;
 /// Bytes of a unit.
 const UNIT_BYTES: usize = 16;
 
-/// Places of the scalars, and their number.
+/// Indices of the scalars, and their number.
 const ENERGY: usize = 0;
 const LENGTH: usize = 1;
 const KEEP: usize = 2;
@@ -25,26 +25,25 @@ const LIMIT: usize = 3;
 const MOST: usize = 4;
 const NUMBERS: usize = 5;
 
-/// Places of the words, and their number.
+/// Indices of the words, and their number.
 const VERDICT: usize = 0;
 const DONE: usize = 1;
 const TICKETS: usize = 2;
 const WORDS: usize = 3;
 
-/// Verdicts: x has to be moved once more after the residual is small enough.
+/// Verdicts: after convergence x needs one more update.
 const RUNNING: u64 = 0;
 const LAST_STEP: u64 = 1;
 const CONVERGED: u64 = 2;
 const FAILED: u64 = 3;
 
-/// The scalars and words of a system that is not begun, to be ended by this square of the residual or
-/// after so many iterations.
+/// Initial scalars and words of a system, with the square of the residual that ends it and the most iterations.
 pub fn untouched(limit: f64, most: usize) -> ([f64; NUMBERS], [u64; WORDS]) {
-    // Nothing is kept of the direction before the first, and x is not moved along it.
+    // The first direction has no part of an earlier one, and x is not yet updated.
     ([f64::INFINITY, 0.0, 0.0, limit, most as f64], [RUNNING, 0, 0])
 }
 
-/// The settings of the kernels beside those of the form.
+/// Settings of the kernels besides those of the form.
 fn settings(form: &Form) -> Vec<(&'static str, i32)> {
     let numbers = [
         ("SUM_THREADS", form.threads() as usize),
@@ -98,7 +97,7 @@ impl Solver {
         })
     }
 
-    /// Brings a system to its first direction.
+    /// Prepares a system up to its first direction.
     pub(super) fn begin<'a, R: OnLattice>(
         &'a self,
         operator: &'a Operator<R>,
@@ -182,7 +181,7 @@ impl<R: OnLattice> Iteration<'_, R> {
         let threads = self.operator.form().threads();
         let launch =
             Launch { grid: [blocks as u32, 1, 1], block: [threads, 1, 1], shared_bytes: 0 };
-        // SAFETY: all arrays are kept here, with the length of a parity and of a number for each block.
+        // SAFETY: this value owns all arrays, with the length of one parity and of one number for each block.
         unsafe { kernel.launch(launch, &args) }
     }
 
@@ -203,13 +202,13 @@ impl<R: OnLattice> Iteration<'_, R> {
         self.launch(kernel, WilsonArgs::default(), self.vector_blocks)
     }
 
-    /// Makes the first direction.
+    /// Computes the first direction.
     fn start(&self) -> Result<()> {
         self.multiply(true, &self.r, &self.s)?;
         self.advance(&self.solver.direction)
     }
 
-    /// Queues an iteration; a system that is solved stays as it is.
+    /// Queues an iteration; a system that has converged does not change.
     ///
     /// # Errors
     ///
@@ -221,7 +220,7 @@ impl<R: OnLattice> Iteration<'_, R> {
         self.advance(&self.solver.direction)
     }
 
-    /// Iterates to the end: the solution, and the squares of the norms of the residuals.
+    /// Iterates to the end; returns the solution, and the squares of the norms of the residuals.
     pub(super) fn finish(self) -> Result<(Buffer<R>, Vec<f64>)> {
         if self.square == 0.0 {
             return Ok((self.x, vec![0.0]));
@@ -241,7 +240,7 @@ impl<R: OnLattice> Iteration<'_, R> {
         Ok((self.x, history))
     }
 
-    /// `|r - M_hat x|²`; the residual is replaced.
+    /// `|r - M_hat x|²`; overwrites the residual.
     pub(super) fn residual2(&self, x: &Buffer<R>) -> Result<f64> {
         self.multiply(false, x, &self.q)?;
         let (mut numbers, words) = untouched(0.0, 1);
@@ -252,8 +251,8 @@ impl<R: OnLattice> Iteration<'_, R> {
         Ok(self.history.to_vec()?[1])
     }
 
-    /// Times of the first iterations of the system with this right-hand side, in a graph, s each. Every
-    /// time it begins anew, since a residual of zero would end it.
+    /// Times of the first iterations for this right-hand side, in a graph, s each. Each measurement starts anew, since
+    /// a residual of zero would end it.
     ///
     /// # Errors
     ///
@@ -270,7 +269,7 @@ impl<R: OnLattice> Iteration<'_, R> {
                 self.p.clear()?;
                 self.start()?;
                 let time = gpu.elapsed(|| graph.launch())? / ITERATIONS as f64;
-                // All of them must have done their work.
+                // All iterations must have been executed.
                 match self.words.to_vec()?[..] {
                     [RUNNING, done, _] if done as usize == ITERATIONS => Ok(time),
                     ref other => {

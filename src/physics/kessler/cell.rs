@@ -1,4 +1,4 @@
-//! A cell: what it holds, and what the processes make of it when the rain has fallen.
+//! A cell: its contents, and the processes in it after sedimentation.
 
 use super::conversion::conversion;
 use super::evaporation::{evaporation, limited};
@@ -11,7 +11,7 @@ shared_struct! {
     /// Contents of a cell.
     #[derive(Default)]
     pub struct KesslerCell<R> {
-        /// Potential temperature, less a base.
+        /// Potential temperature minus an offset.
         theta: R, "K";
         /// Vapour.
         qv: R, "kg kg⁻¹";
@@ -19,14 +19,14 @@ shared_struct! {
         qc: R, "kg kg⁻¹";
         /// Rain.
         qr: R, "kg kg⁻¹";
-        /// Water that clipping at zero has made in it; added to.
+        /// Water that clipping at zero has added in the cell; accumulated.
         made: R, "kg kg⁻¹";
     }
 }
 
-/// A mixing ratio, or zero where it is negative.
+/// A mixing ratio clipped at zero.
 ///
-/// A value that is not a number stays so, and is found after the call.
+/// NaN stays NaN, and is detected after the call.
 #[inline(always)]
 pub fn clipped<R: KesslerConstants>(q: R) -> R {
     q - q.smaller(R::ZERO)
@@ -38,13 +38,13 @@ pub fn water<R: Real>(qv: R, qc: R, qr: R) -> R {
     qv + qc + qr
 }
 
-/// Water that clipping a mixing ratio at zero makes, kg kg⁻¹.
+/// Water that clipping a mixing ratio at zero adds, kg kg⁻¹.
 #[inline(always)]
 pub fn made<R: KesslerConstants>(q: R) -> R {
     R::ZERO - q.smaller(R::ZERO)
 }
 
-/// The larger of two amounts, or the first where it is not a number.
+/// The larger of two amounts; NaN if the first is NaN.
 #[inline(always)]
 pub fn at_least<R: KesslerConstants>(amount: R, least: R) -> R {
     if amount < least { least } else { amount }
@@ -52,11 +52,11 @@ pub fn at_least<R: KesslerConstants>(amount: R, least: R) -> R {
 
 /// A cell after conversion, saturation adjustment and evaporation, once for the whole call.
 ///
-/// `cell` is that at the start of the call; `qr_fallen` is its rain after the fall, kg kg⁻¹.
+/// `cell` is that at the start of the call; `qr_fallen` is its rain after sedimentation, kg kg⁻¹.
 ///
 /// 1. C turns cloud water into rain ([`conversion`]), by the rain at the start of the call.
-/// 2. S brings the air to saturation ([`excess`]): condensation G = max(S, -qc), once cloud water is converted.
-/// 3. E evaporates rain, as far as the cloud water that evaporates is not enough ([`limited`]).
+/// 2. S brings the air to saturation ([`excess`]): condensation G = max(S, -qc), with qc after conversion.
+/// 3. E evaporates rain, as far as evaporating cloud water does not suffice ([`limited`]).
 ///
 /// θ ← θ + γ (G - E); q ← max(q - G + E, 0); qc ← qc + G; qr ← qr - E
 ///

@@ -1,7 +1,7 @@
-//! The scheme on columns side by side, whose number is a parameter: 1 for the reference, as many as fit for vector
-//! instructions. Either way the formulas are the same, and so is the order of operations.
+//! The scheme on adjacent columns, whose number is a parameter: 1 for the reference, the number of SIMD lanes for
+//! vector instructions. Formulas and order of operations are the same.
 //!
-//! Loops over the columns hold no branch that decides for one of them alone.
+//! Loops over the columns have no branch that depends on one of them.
 
 use super::cell::{KesslerCell, processed};
 use super::fall::{
@@ -10,7 +10,7 @@ use super::fall::{
 };
 use super::params::{KesslerConstants, KesslerFactors};
 
-/// A number of each column.
+/// One number for each column.
 pub type Row<R, const N: usize> = [R; N];
 
 /// A level of the columns.
@@ -30,7 +30,7 @@ pub struct Level<R, const N: usize> {
     pub exner: Row<R, N>,
     /// Depth of the layer, m.
     pub dz: Row<R, N>,
-    /// Rain in the course of the fall, kg kg⁻¹.
+    /// Rain during sedimentation, kg kg⁻¹.
     qr_falling: Row<R, N>,
     speed: Row<R, N>,
     density_factor: Row<R, N>,
@@ -62,7 +62,7 @@ impl<R: KesslerConstants, const N: usize> Level<R, N> {
         each(|l| flux(self.rho[l], self.qr_falling[l], self.speed[l]))
     }
 
-    /// Sets the terminal velocity for the rain of now.
+    /// Sets the terminal velocity from the current rain.
     #[inline(always)]
     fn set_speed(&mut self, p: &KesslerFactors<R>) {
         let speed =
@@ -70,8 +70,8 @@ impl<R: KesslerConstants, const N: usize> Level<R, N> {
         self.speed = speed;
     }
 
-    /// Conversion, saturation adjustment and evaporation in the cells, after the fall. Returns the water that clipping
-    /// has made, kg m⁻².
+    /// Conversion, saturation adjustment and evaporation in the cells, after sedimentation. Returns the water that
+    /// clipping adds, kg m⁻².
     #[inline(always)]
     fn process(&mut self, p: &KesslerFactors<R>, dt: R, theta_base: R) -> Row<R, N> {
         let row = [R::ZERO; N];
@@ -102,30 +102,30 @@ impl<R: KesslerConstants, const N: usize> Level<R, N> {
 pub struct Columns<R, const N: usize> {
     /// The levels.
     pub levels: Vec<Level<R, N>>,
-    /// Value added to the potential temperatures, K.
+    /// Potential temperature minus `theta`, K.
     pub theta_base: R,
-    /// Precipitation, mm; added to.
+    /// Precipitation, mm; accumulated.
     pub rain: Row<R, N>,
     /// Precipitation of the last sub-step of a call, mm; set.
     pub rainncv: Row<R, N>,
     /// Water that has reached the ground in the last call, kg m⁻².
     pub fallen: Row<R, N>,
-    /// Water that the fall has made in the last call, kg m⁻².
+    /// Water that sedimentation has created in the last call, kg m⁻².
     pub fall_residual: Row<R, N>,
-    /// Water that clipping at zero has made in the last call, kg m⁻².
+    /// Water that clipping at zero has added in the last call, kg m⁻².
     pub clipped: Row<R, N>,
     /// Number of sub-steps of the last call, 1.
     pub substeps: Row<R, N>,
 }
 
-/// Sub-steps of the fall. Columns that are done have no sub-steps left.
+/// Remaining sub-steps of the sedimentation. Columns that are done have none.
 #[derive(Clone, Copy, Debug)]
 struct Pace<R, const N: usize> {
-    /// Sub-steps left, the present one included; 0 when the fall is over.
+    /// Remaining sub-steps, including the current one; 0 at the end.
     left: Row<R, N>,
     /// Length of a sub-step, s.
     substep: Row<R, N>,
-    /// Time left, s.
+    /// Remaining time, s.
     time: Row<R, N>,
 }
 
@@ -145,7 +145,7 @@ impl<R: KesslerConstants, const N: usize> Columns<R, N> {
         }
     }
 
-    /// Fills all places from the first `count` on with copies of the first column.
+    /// Fills the unused lanes, from `count` on, with copies of the first column.
     pub(super) fn fill_up(&mut self, count: usize) {
         for level in &mut self.levels {
             let Level { theta, qv, qc, qr, rho, exner, dz, .. } = level;
@@ -167,7 +167,7 @@ impl<R: KesslerConstants, const N: usize> Columns<R, N> {
         }
     }
 
-    /// Lets the rain fall.
+    /// Sedimentation of rain.
     #[inline(always)]
     fn fall(&mut self, p: &KesslerFactors<R>, dt: R) {
         for level in &mut self.levels {
@@ -176,7 +176,7 @@ impl<R: KesslerConstants, const N: usize> Columns<R, N> {
         (self.rainncv, self.fallen, self.fall_residual) =
             ([R::ZERO; N], [R::ZERO; N], [R::ZERO; N]);
         self.substeps = [R::ONE; N];
-        // Above the highest layer with rain in any of the columns nothing changes.
+        // Layers above the highest one with rain in any of the columns do not change.
         let highest = self.levels.iter().rposition(|level| any::<N>(|l| level.qr[l] > R::ZERO));
         let Some(highest) = highest else { return };
         let reach = highest + 1;
@@ -197,12 +197,12 @@ impl<R: KesslerConstants, const N: usize> Columns<R, N> {
         }
     }
 
-    /// Fixes what stays the same during the fall, and the first speeds.
+    /// Sets the invariants of the sedimentation, and the first terminal velocities.
     #[inline(always)]
     fn prepare(&mut self, p: &KesslerFactors<R>, reach: usize) {
         let (rho_lowest, top) = (self.levels[0].rho, self.levels.len() - 1);
         for k in 0..reach {
-            // The distance above the highest layer is that below it.
+            // For the uppermost layer, the distance to the layer above is taken to be that to the layer below.
             let lower = k.min(top - 1);
             let (dz, dz_above) = (self.levels[lower].dz, self.levels[lower + 1].dz);
             let level = &mut self.levels[k];
@@ -218,7 +218,7 @@ impl<R: KesslerConstants, const N: usize> Columns<R, N> {
         }
     }
 
-    /// Number of sub-steps for a span of time, by the present speeds.
+    /// Number of sub-steps for a time span, with the current terminal velocities.
     #[inline(always)]
     fn substeps_for(&self, span: &Row<R, N>, reach: usize) -> Row<R, N> {
         let mut largest = [R::ZERO; N];
@@ -230,7 +230,7 @@ impl<R: KesslerConstants, const N: usize> Columns<R, N> {
         each(|l| number_of_substeps(largest[l]))
     }
 
-    /// One sub-step of the columns whose rain still falls.
+    /// One sub-step of the columns that are not done.
     #[inline(always)]
     fn substep(&mut self, p: &KesslerFactors<R>, pace: &mut Pace<R, N>, reach: usize) {
         let Pace { left, substep, time } = *pace;
@@ -244,7 +244,7 @@ impl<R: KesslerConstants, const N: usize> Columns<R, N> {
         self.rainncv = each(|l| if is_falling(l) { fallen[l] } else { rainncv[l] });
         self.rain = each(|l| if is_falling(l) { rain[l] + fallen[l] } else { rain[l] });
         self.substeps = each(|l| if is_falling(l) { substeps[l] + R::ONE } else { substeps[l] });
-        // A number of sub-steps that is not a number leaves none.
+        // NaN as the number of sub-steps leaves none.
         let left: Row<R, N> = each(|l| if left[l] > R::ONE { left[l] - R::ONE } else { R::ZERO });
         let goes_on = any::<N>(|l| left[l] != R::ZERO);
         for k in 0..reach {
@@ -261,7 +261,7 @@ impl<R: KesslerConstants, const N: usize> Columns<R, N> {
             }
         }
         let needed = if goes_on { self.substeps_for(&time, reach) } else { left };
-        // As long as their number is the expected one, sub-steps keep their length.
+        // While their number is the expected one, sub-steps keep their length.
         let is_other = |l: usize| left[l] != R::ZERO && needed[l] != left[l];
         *pace = Pace {
             left: each(|l| if is_other(l) { needed[l] } else { left[l] }),
@@ -271,9 +271,9 @@ impl<R: KesslerConstants, const N: usize> Columns<R, N> {
     }
 }
 
-/// A value for each column.
+/// A value of each column from a function.
 ///
-/// The compiler sees that the result overlaps with nothing that the function reads.
+/// The return value does not alias what the function reads, which the compiler can see.
 #[inline(always)]
 fn each<R: Copy + Default, const N: usize>(value: impl Fn(usize) -> R) -> Row<R, N> {
     let mut row = [R::default(); N];
@@ -283,7 +283,7 @@ fn each<R: Copy + Default, const N: usize>(value: impl Fn(usize) -> R) -> Row<R,
     row
 }
 
-/// True where something holds in any column.
+/// True if the condition holds in any column.
 #[inline(always)]
 fn any<const N: usize>(holds: impl Fn(usize) -> bool) -> bool {
     each::<u32, N>(|l| u32::from(holds(l))).iter().fold(0, |any, holds| any | holds) != 0

@@ -2,11 +2,11 @@
 
 use super::params::{KesslerConstants, KesslerFactors};
 
-/// Cloud water collected by rain in a call, over the cloud water that is left, 1.
+/// Cloud water that rain collects in a call, relative to the remaining cloud water, 1.
 ///
 /// x = c₃ dt max(qr, 0)^c₄
 ///
-/// Exactly 0 without rain: a trace of rain in a cloud grows many times in a call.
+/// Exactly 0 without rain: otherwise a trace of rain in a cloud would grow manifold in a call.
 ///
 /// Source: K69. Units: `dt` s, `qr` at the start of the call kg kg⁻¹; returns 1, ≥ 0.
 #[inline(always)]
@@ -18,8 +18,8 @@ pub fn accretion<R: KesslerConstants>(p: &KesslerFactors<R>, dt: R, qr: R) -> R 
 ///
 /// C = (x qc + c₁ dt max(qc - c₂, 0)) / (1 + x) with the x of [`accretion`]
 ///
-/// Source: K69, KW78. Units: `dt` s; `qc`, `qr` at the start of the call kg kg⁻¹; returns kg kg⁻¹, negative
-/// where `qc` is.
+/// Source: K69, KW78. Units: `dt` s; `qc`, `qr` at the start of the call kg kg⁻¹; returns kg kg⁻¹, negative for
+/// negative `qc`.
 #[inline(always)]
 pub fn conversion<R: KesslerConstants>(p: &KesslerFactors<R>, dt: R, qc: R, qr: R) -> R {
     let accretion = accretion(p, dt, qr);
@@ -32,7 +32,7 @@ pub fn conversion<R: KesslerConstants>(p: &KesslerFactors<R>, dt: R, qc: R, qr: 
 mod tests {
     use super::*;
 
-    /// The figures of the specification.
+    /// The numbers of the specification.
     #[test]
     fn published_figures() {
         let p = KesslerFactors::<f64>::default();

@@ -2,7 +2,7 @@
 
 use super::params::{KesslerConstants, KesslerFactors};
 
-/// Rain that evaporates in a call where nothing limits it.
+/// Rain that evaporates in a call without limits.
 ///
 /// E₁ = dt (1.6 + 124.9 w^0.2046) w^0.525 / (2.55e8 / (p qvs) + 5.4e5) max(qvs - q, 0) / (w₁ qvs)
 ///
@@ -30,7 +30,8 @@ pub fn evaporation<R: KesslerConstants>(
     p.evaporation * (dt * rate)
 }
 
-/// Rain that evaporates in a call: no more than is missing after all cloud water is gone, and than there is.
+/// Rain that evaporates in a call, limited to the saturation deficit that is left after all cloud water has evaporated,
+/// and to the rain.
 ///
 /// E = min(E₁, max(-S - qc, 0), qr)
 ///
@@ -47,7 +48,7 @@ mod tests {
     use super::super::saturation::{excess, mixing_ratio, pressure, vapour_pressure};
     use super::*;
 
-    /// The figures of the specification.
+    /// The numbers of the specification.
     #[test]
     fn published_figures() {
         let near = |x: f64, y: f64| assert!((x / y - 1.0).abs() < 5e-9, "{x:e}, not {y:e}");

@@ -1,8 +1,8 @@
-//! Fall of rain by upstream differences, in sub-steps whose number is found anew after each.
+//! Sedimentation of rain by upstream differences, in sub-steps whose number is recomputed after each.
 
 use super::params::{KesslerConstants, KesslerFactors};
 
-/// √(ρ₁ / ρ), which thin air lets rain fall faster by; ρ₁ is the density of the lowest layer.
+/// √(ρ₁ / ρ), the factor by which thin air speeds up the fall; ρ₁ is the density of the lowest layer.
 ///
 /// Source: KW78. Units: kg m⁻³; returns 1.
 #[inline(always)]
@@ -20,8 +20,7 @@ pub fn distance<R: KesslerConstants>(dz: R, dz_above: R) -> R {
 ///
 /// V = 36.34 max(0.001 qr ρ, 0)^0.1364 √(ρ₁ / ρ)
 ///
-/// Source: SO73, KW78. Units: `rho` kg m⁻³, `density_factor` 1, `qr` kg kg⁻¹; returns m s⁻¹, exactly 0 where
-/// there is no rain.
+/// Source: SO73, KW78. Units: `rho` kg m⁻³, `density_factor` 1; returns m s⁻¹, exactly 0 without rain.
 #[inline(always)]
 pub fn fall_speed<R: KesslerConstants>(
     p: &KesslerFactors<R>,
@@ -33,7 +32,7 @@ pub fn fall_speed<R: KesslerConstants>(
     p.fall * (R::FALL_RAIN * content.powf(R::FALL_RAIN_EXPONENT) * density_factor)
 }
 
-/// Layers fallen through in a span of time (the Courant number).
+/// Layers fallen through in a time span (the Courant number).
 ///
 /// Units: `speed` m s⁻¹, `span` s, `per_depth` of the layer m⁻¹; returns 1.
 #[inline(always)]
@@ -41,12 +40,12 @@ pub fn courant<R: KesslerConstants>(speed: R, span: R, per_depth: R) -> R {
     speed * span * per_depth
 }
 
-/// Number of sub-steps for a span of time with this largest Courant number.
+/// Number of sub-steps for a time span with this largest Courant number.
 ///
 /// N = max(nint(1/2 + c / 0.75), 1), halves rounded up
 ///
-/// Not a number, a root of something negative, for more than [`KesslerConstants::SUBSTEPS_MAX`]: so is the rain of such
-/// a column after the call.
+/// NaN, the root of a negative number, for more than [`KesslerConstants::SUBSTEPS_MAX`]; then the rain of the column is
+/// NaN after the call.
 #[inline(always)]
 pub fn number_of_substeps<R: KesslerConstants>(largest: R) -> R {
     let number = (R::HALF + largest / R::COURANT_MAX).round().larger(R::ONE);
@@ -74,18 +73,19 @@ pub fn precipitation<R: KesslerConstants>(flux: R, substep: R) -> R {
 ///
 /// r - d / (h ρ) (F - F_above), with the distance h to the middle of the layer above
 ///
-/// Units: `qr` kg kg⁻¹, `substep` s, `per_mass` 1 / (h ρ) m² kg⁻¹, fluxes kg m⁻² s⁻¹; returns kg kg⁻¹, negative where
-/// layers are thinner further up.
+/// Units: `qr` kg kg⁻¹, `substep` s, `per_mass` 1 / (h ρ) m² kg⁻¹, fluxes kg m⁻² s⁻¹; returns kg kg⁻¹. It can be
+/// negative if layers are thinner further up.
 #[inline(always)]
 pub fn passed<R: KesslerConstants>(qr: R, substep: R, per_mass: R, flux: R, flux_above: R) -> R {
     qr - substep * per_mass * (flux - flux_above)
 }
 
-/// Water of a layer that its fall has made, but for what has left it for the ground.
+/// Water that sedimentation creates in a layer, not counting the outflow to the ground.
 ///
 /// ρ Δz (r* - r)
 ///
-/// Rain is conserved by the distances between the middles of layers and counted by their depths.
+/// Sedimentation conserves rain weighted by the distances between middles of layers; the budget weights it by their
+/// depths.
 ///
 /// Units: `rho` kg m⁻³, `dz` m, rain kg kg⁻¹; returns kg m⁻².
 #[inline(always)]
@@ -97,7 +97,7 @@ pub fn gained<R: KesslerConstants>(rho: R, dz: R, qr: R, qr_fallen: R) -> R {
 mod tests {
     use super::*;
 
-    /// The figures of the specification.
+    /// The numbers of the specification.
     #[test]
     fn published_figures() {
         let p = KesslerFactors::<f64>::default();

@@ -1,4 +1,4 @@
-//! The scheme on a device: a thread for a column.
+//! The scheme on a device: one thread for each column.
 #![allow(unsafe_code, reason = "whoever launches a kernel answers for its arguments")]
 
 mod in_run;
@@ -22,11 +22,11 @@ use crate::state::gpu::prelude::{grid, notes};
 shared_struct! {
     /// Arguments of the kernel. Fields have shape (level, place), planes (place).
     pub struct KesslerArgs<R> {
-        /// The mark of a kernel that begins; null where nobody asks.
+        /// Marks of kernels that have begun; null if off.
         marks: DevicePointer<u64>, "1";
-        /// The notes of values that are not finite; null where nobody asks.
+        /// Notes of values that are not finite; null if off.
         notes: DevicePointer<u64>, "1";
-        /// Potential temperature less `theta_base`; in and out, as the three below.
+        /// Potential temperature less `theta_base`; input and output, as are the three below.
         theta: DevicePointer<R>, "K";
         /// Vapour.
         qv: DevicePointer<R>, "kg kg⁻¹";
@@ -40,18 +40,17 @@ shared_struct! {
         exner: ReadPointer<R>, "1";
         /// Depth of the layers.
         dz: ReadPointer<R>, "m";
-        /// Precipitation; added to.
+        /// Precipitation; accumulated.
         rain: DevicePointer<R>, "mm";
         /// Precipitation of the last sub-step; set.
         rainncv: DevicePointer<R>, "mm";
-        /// Water that has reached the ground in the call; set, as the three below. Null where nobody asks for the water
-        /// budget.
+        /// Water that has reached the ground in the call; set, as are the three below. Null without the water budget.
         fallen: DevicePointer<R>, "kg m⁻²";
-        /// Water that the fall has made.
+        /// Water that sedimentation has created.
         fall_residual: DevicePointer<R>, "kg m⁻²";
-        /// Water that clipping at zero has made.
+        /// Water that clipping at zero has added.
         clipped: DevicePointer<R>, "kg m⁻²";
-        /// Mass of the changes beyond what they have by rho dz.
+        /// Mass mismatch of the changes, relative to rho dz.
         mass_mismatch: DevicePointer<R>, "kg m⁻²";
         /// Dry mass of the cells.
         mass: LayeredPointers<R>, "kg";
@@ -59,40 +58,40 @@ shared_struct! {
         per_area: ReadPointer<R>, "m⁻²";
         /// Factors of the processes.
         factors: KesslerFactors<R>, "1";
-        /// Value added to `theta` for the potential temperature.
+        /// Potential temperature minus `theta`.
         theta_base: R, "K";
         /// Length of the call.
         dt: R, "s";
-        /// Fills the struct up.
+        /// Padding.
         filler: R, "1";
         /// Number of columns.
         columns: i32, "1";
-        /// Columns of a row.
+        /// Columns of a row that the kernel works on.
         width: i32, "1";
-        /// Place of the first column.
+        /// Offset of the first column.
         first: i32, "1";
-        /// Places of a row.
+        /// Elements of a row.
         pitch: i32, "1";
-        /// Places of a level.
+        /// Elements of a level.
         level: i32, "1";
-        /// Number of the step after those that the notes tell of.
+        /// Index of this step in its batch, for notes of values that are not finite.
         step: i32, "1";
-        /// Number of `theta` among the fields of all states.
+        /// Index of `theta` among the fields of all states.
         theta_number: i32, "1";
-        /// Number of `qv`, which `qc` and `qr` follow.
+        /// Index of `qv` among them; `qc` and `qr` follow.
         water_number: i32, "1";
     }
 }
 
-/// The file below `kernels/` that holds the kernel.
+/// Kernel file, below `kernels/`.
 const FILE: &str = "physics/kessler/column.cu";
-/// Its name.
+/// Kernel name.
 const KERNEL: &str = mark::KESSLER_COLUMN;
 
 /// Threads of a block: few, so that small grids reach all multiprocessors.
 const THREADS: usize = 64;
 
-/// The constants and structs of the scheme as kernels see them, behind [`Constants`].
+/// Constants and structs of the scheme for kernels, after [`Constants`].
 pub(crate) fn declarations(precision: Precision) -> String {
     match precision {
         Precision::F32 => declarations_in::<f32>(),
@@ -110,12 +109,12 @@ fn declarations_in<R: KesslerConstants>() -> String {
     .join("\n")
 }
 
-/// Settings of the kernel by their names in CUDA.
+/// Settings of the kernel, by their names in CUDA.
 fn settings() -> [(&'static str, i32); 1] {
     [("KESSLER_THREADS", THREADS as i32)]
 }
 
-/// Text of the kernel for columns of `nz` levels.
+/// Source of the kernel for columns of `nz` levels.
 pub fn source(precision: Precision, nz: usize) -> Source {
     let constants = match precision {
         Precision::F32 => <f32 as Constants>::cuda_text(),
@@ -134,7 +133,7 @@ pub fn blocks(columns: usize) -> [usize; 2] {
     [columns.div_ceil(THREADS), THREADS]
 }
 
-/// The compiled kernel for some columns.
+/// The compiled kernel for a set of columns.
 #[derive(Clone, Debug)]
 pub struct KesslerLauncher<R> {
     kernel: Kernel,
@@ -180,7 +179,7 @@ impl<R: Vectorised + Element> OnDevice<R> for Kessler<R> {
 }
 
 impl<R: Vectorised + Element> KesslerLauncher<R> {
-    /// Arguments of the kernel without any arrays.
+    /// Arguments of the kernel without arrays.
     fn bare(&self, dt: R) -> KesslerArgs<R> {
         let Places { width, first, pitch, level, .. } = self.places;
         let (to, from) = (DevicePointer::default(), ReadPointer::default());
@@ -257,7 +256,7 @@ impl<R: Vectorised + Element> KesslerLauncher<R> {
 }
 
 impl<R: Vectorised + Element> KesslerLauncher<R> {
-    /// Launches the kernel in a branch of a graph; the lengths of the arrays have been checked.
+    /// Launches the kernel in a branch of a graph; the caller has checked the lengths of the arrays.
     fn launch(&self, branch: Branch<'_>, args: &KesslerArgs<R>) -> Result<()> {
         let [blocks, threads] = blocks(self.places.columns());
         if blocks == 0 {
@@ -265,8 +264,8 @@ impl<R: Vectorised + Element> KesslerLauncher<R> {
         }
         let (grid, block) = ([blocks as u32, 1, 1], [threads as u32, 1, 1]);
         let launch = Launch { grid, block, shared_bytes: 0 };
-        // SAFETY: the kernel takes this struct; the lengths of all arrays have been checked, and memory is freed only
-        // when the device is done with it.
+        // SAFETY: the kernel takes this struct; the lengths of all arrays were checked, and memory is freed only after
+        // the device is done with it.
         unsafe { self.kernel.launch_on(branch, launch, args) }
     }
 }

@@ -1,25 +1,25 @@
 //! Kessler warm-rain microphysics: vapour, cloud water and rain in columns, without ice at any temperature.
 //!
-//! The scheme of WRF's `mp_physics = 1`, as the COMMAS model had it. One call, in this order:
+//! The scheme of WRF's `mp_physics = 1`, from the COMMAS model. One call, in this order:
 //!
-//! 1. Rain falls by upstream differences, in sub-steps whose number is found anew after each ([`fall`]).
+//! 1. Rain falls by upstream differences, in sub-steps whose number is recomputed after each ([`fall`]).
 //! 2. In each cell, once for the whole call ([`cell::processed`]): cloud water becomes rain ([`conversion`]), the air is
 //!    brought to saturation ([`saturation`]), and rain evaporates ([`evaporation`]).
 //!
-//! [`columns::Columns`] does both to any number of columns side by side: to [`LANES`] of them with the vector
-//! instructions of the processor, in single and in double precision, and without such instructions to one with the
-//! functions of the standard library. The latter is the reference of the kernels in `kernels/physics/kessler/`.
+//! [`columns::Columns`] does both on adjacent columns: on [`LANES`] of them with vector instructions, in single and in
+//! double precision, or on one with the functions of the standard library. The latter is the reference of the kernels
+//! in `kernels/physics/kessler/`.
 //!
-//! In a run ice and snow of the input are carried by the air and left as they are. Beside WSM5 the idealised cases have
-//! no ice: after an hour of `supercell` rain stands up to 12 km, 0.81 kg m⁻² of it in the mean where WSM5 has 0.48 of
-//! rain and 0.52 of snow, and 1.67 mm have fallen in the mean instead of 1.42, as nothing floats. In `kid-warm1` it
-//! rains two minutes later and 0.45 mm instead of 1.07, since autoconversion begins at 1 g kg⁻¹ of cloud water, of
-//! which that cloud has 1.4 at most, and in WSM5 at 0.5; `warm-bubble`, whose cloud has twice as much, differs by
-//! 7 % of its rain.
+//! In a run, ice and snow of the input are transported and otherwise unchanged. Compared with WSM5 the idealised cases
+//! have no ice. After an hour of `supercell` rain reaches up to 12 km. The mean rain is 0.81 kg m⁻², where WSM5 has
+//! 0.48 of rain and 0.52 of snow, and the mean precipitation is 1.67 mm instead of 1.42, since nothing stays aloft as
+//! snow. In `kid-warm1` rain begins two minutes later and amounts to 0.45 mm instead of 1.07: autoconversion begins at
+//! 1 g kg⁻¹ of cloud water, of which that cloud has 1.4 at most, and in WSM5 at 0.5. `warm-bubble`, whose cloud has
+//! twice as much, differs by 7 % of its rain.
 //!
-//! Peculiarities of the original that are kept: `rainncv` is the precipitation of the last sub-step of a call,
-//! not of the call; rain is conserved in the fall by the distances between the middles of layers as weights, not by
-//! the depths of layers; the saturation adjustment is a single step and overshoots.
+//! Peculiarities of the original that are kept: `rainncv` is the precipitation of the last sub-step of a call, not of
+//! the call; sedimentation conserves rain weighted by the distances between the middles of layers, not by the depths of
+//! layers; the saturation adjustment is a single step and overshoots.
 
 pub mod cell;
 pub mod columns;
@@ -55,7 +55,7 @@ impl<R: Real> Default for Kessler<R> {
     }
 }
 
-/// A precision that the scheme can be run in, one column after the other and side by side.
+/// A precision in which the scheme can run, one by one or side by side.
 pub trait Vectorised: KesslerConstants + Real<Lane: KesslerConstants> {}
 
 impl<R: KesslerConstants + Real<Lane: KesslerConstants>> Vectorised for R {}
@@ -63,7 +63,7 @@ impl<R: KesslerConstants + Real<Lane: KesslerConstants>> Vectorised for R {}
 /// Work space of a thread.
 #[derive(Clone, Debug)]
 pub enum Work<R: Real> {
-    /// One column after the other.
+    /// One column at a time.
     Alone(Box<Columns<R, 1>>),
     /// Columns side by side.
     Abreast(Instructions, Box<Columns<R::Lane, LANES>>),
@@ -138,7 +138,7 @@ impl<R: Vectorised> ColumnPhysics<R> for Kessler<R> {
     }
 }
 
-/// Brings the columns of a block side by side, `N` at a time, calls the scheme and puts them back.
+/// Loads the columns of a block, `N` at a time, calls the scheme and stores them.
 fn for_each<R: Real, S: KesslerConstants, const N: usize>(
     block: &mut Block<'_, R>,
     columns: &mut Columns<S, N>,
@@ -169,7 +169,7 @@ fn for_each<R: Real, S: KesslerConstants, const N: usize>(
             give_plane(&mut budget.fall_residual, stretches, from, &columns.fall_residual);
             give_plane(&mut budget.clipped, stretches, from, &columns.clipped);
             let mut sums = [R::ZERO; N];
-            // The fields still hold what they did before the call.
+            // The fields still hold the values before the call.
             for (k, level) in levels.iter().enumerate() {
                 for (at, lane) in stretches.iter().flat_map(Stretch::columns) {
                     let here = [k, at[0], at[1]];

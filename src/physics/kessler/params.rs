@@ -7,7 +7,7 @@ use crate::shared::{shared_constants, shared_struct};
 shared_constants! {
     /// Fixed numbers of the scheme, as the Kessler scheme of WRF has them.
     ///
-    /// Source: K69 and KW78 where nothing else is said.
+    /// Source: K69 and KW78 unless stated otherwise.
     pub trait KesslerConstants: Constants;
 
     /// Rate of autoconversion (WRF `c1`).
@@ -19,7 +19,7 @@ shared_constants! {
     /// Exponent of rain in accretion (WRF `c4`).
     exact ACCRETION_EXPONENT = 0.875, "1";
 
-    /// Kilograms in a cubic metre as grams in a cubic centimetre.
+    /// Conversion from kilograms in a cubic metre to grams in a cubic centimetre.
     exact GRAMS_PER_CM3 = 1.0e-3, "g cm⁻³ m³ kg⁻¹";
     /// Terminal velocity of rain of 1 g cm⁻³.
     exact FALL_RAIN = 36.34, "m s⁻¹";
@@ -27,13 +27,13 @@ shared_constants! {
     exact FALL_RAIN_EXPONENT = 0.1364, "1";
     /// Largest Courant number of a sub-step (WRF `max_cr_sedimentation`).
     exact COURANT_MAX = 0.75, "1";
-    /// Most sub-steps of a call; no weather asks for as many.
+    /// Most sub-steps of a call, more than any weather needs.
     exact SUBSTEPS_MAX = 1.0e6, "1";
-    /// Depth of water, in millimetres a metre.
+    /// Conversion from metres to millimetres of water.
     exact MILLIMETRES_PER_METRE = 1000.0, "mm m⁻¹";
 
-    /// Specific heat of air in the saturation adjustment and in the exponent of the pressure; it differs from
-    /// [`Constants::CP_DRY`], which [`SATURATION_GROWTH`](Self::SATURATION_GROWTH) is made of.
+    /// Specific heat of air in the saturation adjustment and in the exponent of the pressure. It differs from
+    /// [`Constants::CP_DRY`], which [`SATURATION_GROWTH`](Self::SATURATION_GROWTH) is derived from.
     exact CP_ADJUSTMENT = 1004.0, "J kg⁻¹ K⁻¹";
     /// Exponent of the Exner function in the pressure.
     exact PRESSURE_EXPONENT = 1004.0 / 287.0, "1";
@@ -43,8 +43,7 @@ shared_constants! {
     exact BOLTON_FACTOR = 17.67, "1";
     /// Temperature at which the saturation vapour pressure vanishes (B80).
     exact BOLTON_OFFSET = 29.65, "K";
-    /// L d(ln es)/dT (T - [`BOLTON_OFFSET`](Self::BOLTON_OFFSET))² / cp, which does not depend on the temperature
-    /// (WRF `f5`).
+    /// L d(ln es)/dT (T - [`BOLTON_OFFSET`](Self::BOLTON_OFFSET))² / cp, independent of the temperature (WRF `f5`).
     exact SATURATION_GROWTH = 17.67 * (273.15 - 29.65) * 2.5e6 / 1004.5, "K²";
 
     /// Ventilation of raindrops at rest (SO73).
@@ -66,7 +65,7 @@ macro_rules! factors {
         shared_struct! {
             /// Factors of the processes: 1 in the scheme itself.
             ///
-            /// The tests set each to 1.01 and must notice; ensembles with perturbed physics set others.
+            /// Tests set each to 1.01 and must detect that; ensembles with perturbed physics use other values.
             #[derive(PartialEq)]
             pub struct KesslerFactors<R> {
                 $( $(#[doc = $doc])* $name: R, "1"; )*
@@ -81,7 +80,7 @@ macro_rules! factors {
         }
 
         impl<R: Copy> KesslerFactors<R> {
-            /// The same factors as other numbers.
+            /// The same factors in another precision.
             pub fn map<S>(&self, with: impl Fn(R) -> S) -> KesslerFactors<S> {
                 KesslerFactors { $( $name: with(self.$name), )* }
             }

@@ -2,7 +2,7 @@
 
 use super::params::{KesslerConstants, KesslerFactors};
 
-/// Pressure that belongs to an Exner function, in the way of the scheme.
+/// Pressure from the Exner function, as the scheme computes it.
 ///
 /// p = p₀ π^(cp / rd) with the cp of the adjustment
 ///
@@ -33,7 +33,7 @@ pub fn mixing_ratio<R: KesslerConstants>(pressure: R, es: R) -> R {
     R::EPSILON * es / (pressure - es)
 }
 
-/// Vapour beyond saturation that condenses, or that is missing where negative: one Newton step.
+/// Vapour in excess of saturation that condenses, negative for a deficit: one Newton step.
 ///
 /// S = (q - qvs) / (1 + p / (p - es) qvs f₅ / (T - T_b)²)
 ///

@@ -1,9 +1,9 @@
-//! Arguments of kernels that have no file of their own for it: one struct each, alike in Rust and in CUDA.
+//! Argument structs of the kernels of several files, the same in Rust and in CUDA.
 
 use crate::shared::{DevicePointer, ReadPointer, shared_struct};
 
 shared_struct! {
-    /// Arguments of the kernel that only calculates.
+    /// Arguments of the arithmetic benchmark.
     #[derive(Default)]
     pub struct ArithmeticArgs<R> {
         /// One value for each thread; set.
@@ -14,7 +14,7 @@ shared_struct! {
         summand: R, "1";
         /// Number of rounds.
         rounds: i32, "1";
-        /// Fills the struct up.
+        /// Padding.
         filler: i32, "1";
     }
 }
@@ -25,21 +25,21 @@ shared_struct! {
     pub struct ReduceArgs<R> {
         /// The first element of the first segment.
         values: ReadPointer<R>, "any";
-        /// The same of the second factor, where there is one.
+        /// First element of the second factor; null for operations of one array.
         others: ReadPointer<R>, "any";
-        /// The result of each segment, as many words as the operation needs.
+        /// Result of each segment, in the number of words of the operation.
         results: DevicePointer<u64>, "any";
-        /// The results of the blocks, likewise.
+        /// Partial results of the blocks, in the same format.
         partials: DevicePointer<u64>, "any";
-        /// Number of blocks of each segment that are done: 0 between launches.
+        /// Number of blocks of each segment that are done; 0 between launches.
         tickets: DevicePointer<u64>, "1";
         /// Elements of a segment.
         length: i64, "1";
-        /// Elements from one segment to the next.
+        /// Distance between the starts of two segments, elements.
         stride: i64, "1";
         /// Blocks of a segment.
         blocks: i32, "1";
-        /// Fills the struct up.
+        /// Padding.
         filler: i32, "1";
     }
 }
@@ -65,15 +65,15 @@ shared_struct! {
         from: ReadPointer<R>, "any";
         /// Values to write.
         to: DevicePointer<R>, "any";
-        /// Places of elements, for an experiment that takes such.
+        /// Indices of elements, for a gather.
         indices: ReadPointer<i32>, "1";
         /// Number of elements.
         count: i64, "1";
-        /// Elements or words from one to the next, or before the first.
+        /// Stride or offset, elements or words.
         step: i64, "1";
         /// Repetitions.
         rounds: i32, "1";
-        /// Fills the struct up.
+        /// Padding.
         filler: i32, "1";
         /// Factor of an element in every round.
         factor: R, "1";
@@ -90,7 +90,7 @@ shared_struct! {
         from: ReadPointer<R>, "any";
         /// The transposed matrices, (matrix, column, row).
         to: DevicePointer<R>, "any";
-        /// Number of elements that are not where they belong; counted by the kernel that checks.
+        /// Number of misplaced elements, counted by the kernel that checks.
         faults: DevicePointer<i32>, "1";
         /// Rows of a matrix.
         rows: i32, "1";
@@ -98,7 +98,7 @@ shared_struct! {
         columns: i32, "1";
         /// Number of matrices.
         matrices: i32, "1";
-        /// Fills the struct up.
+        /// Padding.
         filler: i32, "1";
     }
 }
@@ -109,15 +109,15 @@ shared_struct! {
     pub struct CsrArgs<R> {
         /// Starts of the rows among the entries; one more than there are rows.
         starts: ReadPointer<i32>, "1";
-        /// Column of every entry, filled up to a multiple of four.
+        /// Column of every entry, padded to a multiple of four.
         columns: ReadPointer<i32>, "1";
-        /// Value of every entry, filled up likewise.
+        /// Value of every entry, padded to a multiple of four.
         values: ReadPointer<R>, "any";
-        /// Tiles of rows: first row, number of rows or piece, first entry, entry beyond the last.
+        /// Tiles of rows: first row, number of rows or piece, first entry, end of the entries.
         tiles: ReadPointer<i32>, "1";
-        /// Rows that are cut into pieces: row, first piece, piece beyond the last, 0.
+        /// Rows that are cut into pieces: row, first piece, end of the pieces, 0.
         cuts: ReadPointer<i32>, "1";
-        /// Rows that are longer than a thread should add up alone.
+        /// Rows that are too long for one thread.
         long_rows: ReadPointer<i32>, "1";
         /// Sums of the pieces, (right-hand side, piece).
         partials: DevicePointer<R>, "any";
@@ -125,9 +125,9 @@ shared_struct! {
         x: ReadPointer<R>, "any";
         /// The products.
         y: DevicePointer<R>, "any";
-        /// From one vector to the next.
+        /// Distance between the starts of two vectors, elements.
         x_stride: i64, "1";
-        /// From one product to the next.
+        /// Distance between the starts of two products, elements.
         y_stride: i64, "1";
         /// Rows of the matrix.
         rows: i32, "1";
@@ -139,13 +139,13 @@ shared_struct! {
         cut_rows: i32, "1";
         /// Number of long rows.
         long_count: i32, "1";
-        /// Fills the struct up.
+        /// Padding.
         filler: i32, "1";
     }
 }
 
 shared_struct! {
-    /// A system of equations and how far it is solved.
+    /// A system of equations and the state of its iteration.
     #[derive(Default)]
     pub struct DescentArgs<R> {
         /// Starts of the rows, one more than there are rows.
@@ -170,23 +170,23 @@ shared_struct! {
         direction: DevicePointer<R>, "those of the solution";
         /// The matrix times the direction.
         product: DevicePointer<R>, "those of the right-hand side";
-        /// One sum for each block.
+        /// Partial sums of the blocks.
         sums: DevicePointer<f64>, "their product";
-        /// Energy, length of the move, and how much of the direction is kept.
+        /// Energy, step length, and factor of the old direction.
         numbers: DevicePointer<f64>, "their product, 1, 1";
-        /// Verdict, products done, and the counters of the blocks.
+        /// Verdict, number of products, and counters of the blocks.
         words: DevicePointer<u64>, "1";
-        /// The verdict, where the host sees it.
+        /// The verdict, in host-mapped memory.
         shown: DevicePointer<u64>, "1";
         /// Rows of the matrix.
         rows: i32, "1";
-        /// Products that are granted.
+        /// Most products.
         most: i32, "1";
     }
 }
 
 impl<R> DescentArgs<R> {
-    /// Arguments of an iteration, of which two take turns: `number` counts from 0.
+    /// Arguments of an iteration; two sets alternate, `number` counts iterations from 0.
     pub fn turn(self, number: usize) -> Self {
         if number.is_multiple_of(2) {
             return self;

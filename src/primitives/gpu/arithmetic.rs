@@ -1,4 +1,4 @@
-//! Best performance of the device: the bandwidth of a copy and the speed of arithmetic.
+//! Peak performance of the device: the bandwidth of a copy and the rate of arithmetic.
 
 use crate::device::structs;
 use crate::device::{Buffer, Element, Gpu, Kernel, Launch, Prelude, Source};
@@ -6,25 +6,25 @@ use crate::error::Result;
 use crate::primitives::gpu::arguments::ArithmeticArgs;
 use crate::real::{Precision, Real};
 
-/// Summand of a link of a chain, and 1 less its factor: values stay near 1.
+/// Summand of a link of a chain, and 1 minus its factor: values stay near 1.
 const SUMMAND: f64 = 1.0e-3;
-/// Most values of a copy: far more than fit into any cache.
+/// Most values of a copy: far more than any cache holds.
 const MOST_COPIED: usize = 1 << 30;
-/// Values that are made on the host and repeated.
+/// Values that are generated on the host and repeated.
 const MADE: usize = 1 << 20;
 
 /// Threads of a block.
 const THREADS: u32 = 256;
-/// Blocks of a multiprocessor: all that it can hold.
+/// Blocks of a multiprocessor: full occupancy.
 const BLOCKS: u32 = 8;
-/// Chains of a thread, enough to hide how long an operation takes.
+/// Independent chains of a thread, enough to hide the latency of an operation.
 const CHAINS: usize = 8;
-/// Links of a chain between two looks at the number of rounds.
+/// Links of a chain between two tests of the number of rounds.
 const LINKS: usize = 16;
-/// Rounds of a launch: some milliseconds.
+/// Rounds of a launch, which takes some milliseconds.
 const ROUNDS: usize = 4096;
 
-/// Source of the kernel; it knows no levels.
+/// Source of the kernel; independent of the number of levels.
 pub fn source(precision: Precision) -> Source {
     let settings = [
         ("ARITHMETIC_THREADS", THREADS as i32),
@@ -38,7 +38,7 @@ pub fn source(precision: Precision) -> Source {
     )
 }
 
-/// Two arrays of which one is copied to the other.
+/// Source and target of a copy.
 #[derive(Debug)]
 pub struct Copying {
     gpu: Gpu,
@@ -47,7 +47,7 @@ pub struct Copying {
 }
 
 impl Copying {
-    /// Takes memory for two arrays: a quarter of the free memory, and at most 8 GiB.
+    /// Allocates two arrays: a quarter of the free memory, and at most 8 GiB.
     ///
     /// # Errors
     ///
@@ -55,7 +55,7 @@ impl Copying {
     pub fn new(gpu: &Gpu) -> Result<Self> {
         let [free, _] = gpu.memory()?;
         let len = (free / 8 / size_of::<f32>()).clamp(MADE, MOST_COPIED);
-        // Numbers of all kinds: equal ones may be moved faster.
+        // Varied values: equal ones may be copied faster.
         let made: Vec<f32> =
             (0..MADE as u32).map(|n| n.wrapping_mul(2_654_435_761) as f32).collect();
         let from = gpu.zeros(len)?;
@@ -69,7 +69,7 @@ impl Copying {
         Ok(Self { gpu: gpu.clone(), from, to: gpu.zeros(len)? })
     }
 
-    /// Bytes that a copy moves, read and written.
+    /// Bytes read and written by a copy.
     pub fn bytes(&self) -> usize {
         2 * size_of::<f32>() * self.from.len()
     }
@@ -84,7 +84,7 @@ impl Copying {
     }
 }
 
-/// Chains of fused multiplications and additions in registers.
+/// Chains of fused multiply-adds in registers.
 #[derive(Debug)]
 pub struct Arithmetic<R> {
     gpu: Gpu,
@@ -106,7 +106,7 @@ impl<R: Real + Element> Arithmetic<R> {
         Ok(Self { gpu: gpu.clone(), chains, out, blocks })
     }
 
-    /// Operations of a launch: a multiplication and an addition for each link.
+    /// Operations of a launch: one multiplication and one addition for each link.
     pub fn operations(&self) -> f64 {
         2.0 * (self.out.len() * CHAINS * LINKS * ROUNDS) as f64
     }
@@ -130,7 +130,7 @@ impl<R: Real + Element> Arithmetic<R> {
         self.gpu.elapsed(|| unsafe { self.chains.launch(launch, &args) })
     }
 
-    /// Ends of the chains, one sum for each thread: near the number of chains.
+    /// Results, the sum of the chains of each thread: near the number of chains.
     ///
     /// # Errors
     ///

@@ -9,18 +9,17 @@ use crate::primitives::csr::Csr;
 use crate::primitives::gpu::arguments::DescentArgs;
 use crate::real::Precision;
 
-/// Iterations after which the host looks whether there is an end: an even number, as two arrays
-/// take turns.
+/// Iterations between two tests for convergence by the host; an even number, since two sets of arrays alternate.
 pub const ITERATIONS: usize = 20;
 
-/// Places of the numbers that the kernels leave to each other, and their count.
+/// Indices of the numbers that kernels pass on, and their count.
 const ENERGY: usize = 0;
 const LENGTH: usize = 1;
 const KEEP: usize = 2;
 const NUMBERS: usize = 3;
 
-/// Places of the words: result, products done, blocks that are through, and whether one
-/// of them has a residual beyond its limit.
+/// Indices of the words: verdict, products done, count of finished blocks, and a flag for a residual beyond its limit;
+/// and their count.
 const VERDICT: usize = 0;
 const DONE: usize = 1;
 const TICKETS: usize = 2;
@@ -32,13 +31,13 @@ const RUNNING: u64 = 0;
 const CONVERGED: u64 = 1;
 const FAILED: u64 = 2;
 
-/// The numbers and words of a system that is not begun.
+/// Initial numbers and words of a system.
 pub fn untouched() -> ([f64; NUMBERS], [u64; WORDS]) {
-    // The first update moves nothing, and keeps nothing.
+    // The first update has step length 0 and keeps no old direction.
     ([f64::INFINITY, 0.0, 0.0], [RUNNING, 0, 0, 0])
 }
 
-/// Result of a system, by its words: the number of products, and `true` if it is solved.
+/// Result of a system from its words: the number of products, and `true` if it has converged.
 pub fn outcome(words: &[u64]) -> (usize, bool) {
     (words[DONE] as usize, words[VERDICT] == CONVERGED)
 }
@@ -64,7 +63,7 @@ pub fn source() -> Source {
     Source::new("primitives/conjugate_gradient.cu", prelude)
 }
 
-/// A device that solves.
+/// The solver on a device.
 #[derive(Clone, Debug)]
 pub struct OnGpu {
     gpu: Gpu,
@@ -87,15 +86,15 @@ impl OnGpu {
         })
     }
 
-    /// Bytes of device memory for a system of so many rows and entries.
+    /// Device memory for a system of so many rows and entries, bytes.
     pub fn bytes(rows: usize, entries: usize) -> usize {
-        // All but the values, the sums and the notes.
+        // Without the values, the sums and the words.
         const VECTORS: usize = 8;
         let values = VECTORS * rows + entries + rows.div_ceil(SUMMED) + NUMBERS + WORDS;
         size_of::<f64>() * values + size_of::<i32>() * (rows + 1 + entries)
     }
 
-    /// Brings a system to the device.
+    /// Uploads a system.
     ///
     /// # Errors
     ///
@@ -177,7 +176,7 @@ pub struct Descent<'a> {
 }
 
 impl Descent<'_> {
-    /// Queues [`ITERATIONS`]; a system that is solved stays as it is.
+    /// Queues [`ITERATIONS`] iterations; a system that has converged does not change.
     ///
     /// # Errors
     ///
@@ -211,12 +210,12 @@ impl Descent<'_> {
             most: self.most,
         };
         let launch = Launch::flat(self.x.len(), SUMMED as u32);
-        // SAFETY: all arrays are kept here, with the lengths of the system; the device is waited
-        // for before they go.
+        // SAFETY: this value owns all arrays, with the lengths of the system; the device is waited for before they are
+        // freed.
         unsafe { kernel.launch(launch, &args.turn(number)) }
     }
 
-    /// Iterates to the end.
+    /// Iterates until convergence or failure.
     ///
     /// # Errors
     ///
@@ -225,7 +224,7 @@ impl Descent<'_> {
         let gpu = &self.solver.gpu;
         let mut graph = gpu.capture(|| self.iterate())?;
         let passed = [Event::new(gpu)?, Event::new(gpu)?];
-        // One ahead of the look of the host, so that the device does not wait for it.
+        // One graph ahead of the host's test, so that the device does not wait for it.
         graph.launch()?;
         passed[0].record(gpu)?;
         for round in 1.. {
@@ -240,11 +239,11 @@ impl Descent<'_> {
         Ok(Solution { x: self.x.to_vec()?, iterations, converged })
     }
 
-    /// Time of [`ITERATIONS`] on the device, s: the median of some rounds, none of which is solved.
+    /// Time of [`ITERATIONS`] iterations on the device, s: the median of some rounds.
     ///
     /// # Errors
     ///
-    /// As [`Descent::iterate`], and where an iteration finds the system solved.
+    /// As [`Descent::iterate`], and when the system converges within the rounds.
     pub fn time(&self, rounds: usize) -> Result<f64> {
         let gpu = &self.solver.gpu;
         let mut graph = gpu.capture(|| self.iterate())?;
@@ -262,7 +261,7 @@ impl Descent<'_> {
 
 impl Drop for Descent<'_> {
     fn drop(&mut self) {
-        // Kernels under way use the memory that goes now; a failed device runs none.
+        // Kernels under way use memory that is freed now; a failed device runs none.
         let _ = self.solver.gpu.synchronize();
     }
 }

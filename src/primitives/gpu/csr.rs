@@ -1,5 +1,4 @@
-//! Sparse matrices on the device and their products with vectors, by the rung of the ladder that
-//! suits their rows.
+//! Sparse matrices on the device and their products with vectors, by the kernel that suits their rows.
 
 mod rung;
 
@@ -19,11 +18,11 @@ use crate::shared::DevicePointer;
 const AT_A_TIME: usize = 4;
 /// Words of the description of a tile or a cut.
 const WORDS: usize = 4;
-/// Rows of a tile for each of its threads, where rows are short or empty.
+/// Rows of a tile for each thread, if rows are short or empty.
 const ROWS_OF_A_THREAD: usize = 4;
-/// Rows and entries that a block may count beyond the last.
+/// Margin of 32-bit row and entry numbers, which a block may count beyond the last.
 const BEYOND: usize = 1 << 16;
-/// Right-hand sides of one launch, for which there is room for the sums of pieces.
+/// Right-hand sides of one launch, for which sums of pieces have memory.
 const MOST_SIDES: usize = 64;
 
 /// Compile-time settings of the kernels.
@@ -33,22 +32,22 @@ pub struct Shape {
     pub threads: u32,
     /// Products that a block of [`Rung::Cached`] keeps.
     pub cache: usize,
-    /// Threads of a block that works on a tile.
+    /// Threads of a block for a tile.
     pub tile_threads: u32,
-    /// Times four entries that a thread of it has.
+    /// Rounds of a thread in a tile, each with four entries.
     pub tile_rounds: usize,
-    /// Blocks of a multiprocessor that the compiler leaves registers for.
+    /// Launch bounds of the tile kernel: blocks of a multiprocessor.
     pub tile_resident: u32,
-    /// Right-hand sides for which the entries are read once.
+    /// Right-hand sides that share one reading of the entries.
     pub sides: usize,
-    /// Entries for each lane of a row beyond which the whole warp adds it up.
+    /// Entries for each lane above which the whole warp adds up a row.
     pub long_row: usize,
-    /// `true` if products are made when they are added up, rather than when entries are read.
+    /// `true` if products are computed during the addition, not when entries are read.
     pub gather_late: bool,
 }
 
 impl Shape {
-    /// Settings that suit most matrices.
+    /// Settings for most matrices.
     pub fn usual(precision: Precision) -> Self {
         let tile_resident = match precision {
             Precision::F32 => 6,
@@ -66,7 +65,7 @@ impl Shape {
         }
     }
 
-    /// Settings for a matrix whose rows start there: large tiles if the lengths of rows differ.
+    /// Settings for a matrix with these starts of rows: large tiles if the rows differ in length.
     pub fn suited(precision: Precision, starts: &[usize]) -> Self {
         if Rows::of(starts).is_even {
             return Self::usual(precision);
@@ -78,7 +77,7 @@ impl Shape {
         Self { tile_threads: 512, tile_rounds, tile_resident: 4, ..Self::usual(precision) }
     }
 
-    /// Shared memory that a block takes for a tile, bytes.
+    /// Shared memory of a block for a tile, bytes.
     pub fn shared_bytes(&self, precision: Precision) -> usize {
         let size = match precision {
             Precision::F32 => size_of::<f32>(),
@@ -88,7 +87,7 @@ impl Shape {
         self.tile_threads as usize * self.tile_rounds * AT_A_TIME * size
     }
 
-    /// The tiles of a matrix whose rows start there.
+    /// The tiles of a matrix with these starts of rows.
     pub fn tiles(&self, starts: &[usize]) -> RowTiles {
         let capacity = self.tile_threads as usize * self.tile_rounds * AT_A_TIME;
         RowTiles::new(starts, capacity, ROWS_OF_A_THREAD * self.tile_threads as usize)
@@ -114,7 +113,7 @@ impl Shape {
         Source::new("primitives/csr.cu", prelude).exactly()
     }
 
-    /// The launches of a rung, one after the other: kernel, blocks in x and y, threads of a block.
+    /// Launches of a rung, in order: kernel, blocks in x and y, threads of a block.
     pub fn launches(&self, rung: Rung, size: Size) -> Vec<(&'static str, [usize; 2], u32)> {
         let Size { rows, tiles, cut_rows, long_rows, sides } = size;
         let of_rows = |rows: usize| (rows * rung.lanes()).div_ceil(self.threads as usize);
@@ -136,42 +135,42 @@ impl Shape {
     }
 }
 
-/// Counts that the number of blocks depends on.
+/// Counts that determine the numbers of blocks.
 #[derive(Clone, Copy, Debug)]
 pub struct Size {
     /// Rows of the matrix.
     pub rows: usize,
-    /// Its tiles.
+    /// Tiles of the matrix.
     pub tiles: usize,
     /// Rows that are cut into pieces.
     pub cut_rows: usize,
-    /// Rows that a thread does not add up alone.
+    /// Rows that are too long for one thread.
     pub long_rows: usize,
     /// Right-hand sides.
     pub sides: usize,
 }
 
-/// The arrays of a matrix as the kernels take them.
+/// The arrays of a matrix in the form of the kernels.
 #[derive(Clone, Debug)]
 pub struct Arrays<R> {
     /// Starts of the rows.
     pub starts: Vec<i32>,
-    /// Columns, filled up with zeros.
+    /// Columns, padded with zeros.
     pub columns: Vec<i32>,
-    /// Values, as many as columns, filled up with zeros.
+    /// Values, as many as columns, padded with zeros.
     pub values: Vec<R>,
     /// The tiles.
     pub tiles: RowTiles,
-    /// Rows that a thread does not add up alone.
+    /// Rows that are too long for one thread.
     pub long_rows: Vec<i32>,
 }
 
 impl<R: Real> Arrays<R> {
-    /// The arrays of a matrix, for kernels of this shape.
+    /// The arrays of a matrix for kernels with these settings.
     ///
     /// # Errors
     ///
-    /// [`Error::Gpu`] when rows, columns or entries are more than numbers of 32 bits can tell.
+    /// [`Error::Gpu`] when rows, columns or entries exceed the range of 32-bit numbers.
     pub fn new(matrix: &Csr<R>, shape: Shape) -> Result<Self> {
         let (rows, columns, entries) = (matrix.rows(), matrix.columns(), matrix.nonzeros());
         let filled = entries.next_multiple_of(AT_A_TIME);
@@ -208,13 +207,13 @@ pub struct DeviceCsr<R> {
     size: Size,
     columns: usize,
     entries: usize,
-    /// The fastest for one vector and for several.
+    /// The fastest rungs for one vector and for several.
     fastest: [Rung; 2],
     held: Held<R>,
     args: CsrArgs<R>,
 }
 
-/// Memory that the pointers of the arguments lead to.
+/// Memory behind the pointers of the arguments.
 #[derive(Debug)]
 struct Held<R> {
     starts: Buffer<i32>,
@@ -246,12 +245,12 @@ impl<R: Real + Element> DeviceCsr<R> {
     ///
     /// # Errors
     ///
-    /// [`Error::Gpu`], as all below, and when the matrix is larger than numbers of 32 bits can tell.
+    /// [`Error::Gpu`], as all below, and when the matrix exceeds the range of 32-bit numbers.
     pub fn new(gpu: &Gpu, matrix: &Csr<R>) -> Result<Self> {
         Self::with(gpu, matrix, Shape::suited(R::PRECISION, matrix.starts()))
     }
 
-    /// The same for kernels of a given shape.
+    /// The same for kernels with given settings.
     ///
     /// # Errors
     ///
@@ -323,22 +322,22 @@ impl<R: Real + Element> DeviceCsr<R> {
         self.entries
     }
 
-    /// The fastest way for so many vectors.
+    /// The fastest rung for so many vectors.
     pub fn fastest(&self, vectors: usize) -> Rung {
         self.fastest[usize::from(vectors > 1)]
     }
 
-    /// Bytes that a product with one vector has to move: each array once.
+    /// Bytes that a product with one vector moves at least: each array once.
     pub fn bytes(matrix: &Csr<R>) -> usize {
         let real = size_of::<R>();
         let vectors = real * (matrix.rows() + matrix.columns());
         matrix.nonzeros() * (4 + real) + 4 * (matrix.rows() + 1) + vectors
     }
 
-    /// The product with a vector, `y = A x`, in the fastest way.
+    /// The product with a vector, `y = A x`, by the fastest rung.
     ///
-    /// Every row is added up in an order that depends on the matrix alone, so that the bits are the
-    /// same from run to run; the error is at most `n u Σ|a x|` for n entries in the row.
+    /// Every row is added in an order that depends on the matrix alone, so that the bits are reproducible; the error is
+    /// at most `n u Σ|a x|` for n entries in the row.
     ///
     /// # Errors
     ///
@@ -346,12 +345,12 @@ impl<R: Real + Element> DeviceCsr<R> {
     ///
     /// # Panics
     ///
-    /// When the vectors do not have the lengths of a row and of a column, or are one and the same.
+    /// When the vectors do not have the lengths of a row and of a column, or are the same.
     pub fn multiply(&self, x: &Buffer<R>, y: &Buffer<R>) -> Result<()> {
         self.multiply_by(self.fastest(1), x, y, 1)
     }
 
-    /// The products with several vectors that stand one after the other.
+    /// Products with several contiguous vectors.
     ///
     /// # Errors
     ///
@@ -359,12 +358,12 @@ impl<R: Real + Element> DeviceCsr<R> {
     ///
     /// # Panics
     ///
-    /// When the vectors do not have the lengths of as many rows and as many columns.
+    /// When the lengths are not equal multiples of those of a row and of a column.
     pub fn multiply_several(&self, x: &Buffer<R>, y: &Buffer<R>, vectors: usize) -> Result<()> {
         self.multiply_by(self.fastest(vectors), x, y, vectors)
     }
 
-    /// The products in a given way.
+    /// The products by a given rung.
     ///
     /// # Errors
     ///
@@ -388,11 +387,11 @@ impl<R: Real + Element> DeviceCsr<R> {
             "{vectors} vectors for a {rows} x {columns} matrix"
         );
         assert!(rows == 0 || x.pointer() != y.pointer(), "a product cannot replace its vector");
-        // SAFETY: the vectors have these lengths, and memory is freed only when the device is done.
+        // SAFETY: the lengths were checked, and memory is freed only after the device is done.
         unsafe { self.launch(rung, x.pointer(), y.pointer(), vectors) }
     }
 
-    /// The products of vectors at an address, as [`DeviceCsr::multiply_by`].
+    /// Products with vectors at an address, as [`DeviceCsr::multiply_by`].
     ///
     /// # Errors
     ///
@@ -400,8 +399,8 @@ impl<R: Real + Element> DeviceCsr<R> {
     ///
     /// # Safety
     ///
-    /// There are `vectors` vectors of the length of a row at `x`, and room for as many of the length
-    /// of a column at `y`; they stay until the device, and every replay of a graph, is done.
+    /// There are `vectors` vectors of the length of a row at `x`, and memory for as many of the length of a column at
+    /// `y`; they live until the device, and every replay of a graph, is done.
     pub(crate) unsafe fn launch(
         &self,
         rung: Rung,
@@ -428,7 +427,7 @@ impl<R: Real + Element> DeviceCsr<R> {
                 let kernel = kernel.expect("all kernels are there");
                 let grid = [across as u32, down as u32, 1];
                 let launch = Launch { grid, block: [threads, 1, 1], shared_bytes: 0 };
-                // SAFETY: the vectors as promised by the caller, all else is kept here.
+                // SAFETY: the caller promises the vectors; this value owns everything else.
                 unsafe { kernel.launch(launch, &args)? };
             }
         }

@@ -1,5 +1,4 @@
-//! Experiments with the memory of the device and with the way to it: launchers, and what each
-//! should give.
+//! Experiments with the memory of the device and with transfers: launchers and expected results.
 
 use std::ops::Range;
 use std::time::Instant;
@@ -12,15 +11,15 @@ use crate::shared::{DevicePointer, ReadPointer};
 
 /// Threads of a block.
 pub const THREADS: u32 = 256;
-/// Blocks of a multiprocessor, where the array is shared out among as many as the device holds.
+/// Blocks of a multiprocessor, if an array is divided among all blocks that the device holds.
 const RESIDENT: u32 = 8;
 /// Banks of shared memory, and lanes of a warp.
 pub const BANKS: usize = 32;
-/// Longest distance of two lanes in shared memory: a row of 32 words and one that pads it.
+/// Largest stride of lanes in shared memory: a row of 32 words and one of padding.
 pub const LONGEST_STEP: usize = BANKS + 1;
-/// Words of shared memory that the lanes reach.
+/// Words of shared memory within reach of the lanes.
 const WORDS: usize = (BANKS - 1) * LONGEST_STEP + BANKS;
-/// The words of shared memory hold the numbers below this one in turn.
+/// Words of shared memory hold the numbers below this one, cyclically.
 const PATTERN: usize = 3;
 
 /// The kernels.
@@ -46,39 +45,39 @@ pub enum Width {
     Four,
 }
 
-/// Direction and agent of a copy.
+/// Order in which a copy is distributed among threads and blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pattern {
-    /// All threads side by side, again and again.
+    /// All threads side by side, in a grid-stride loop.
     Grid,
-    /// A piece for each block, its threads side by side.
+    /// A contiguous part for each block, its threads side by side.
     Block,
-    /// A piece for each thread.
+    /// A contiguous part for each thread.
     Thread,
 }
 
 /// An experiment.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Experiment {
-    /// A copy that reads from this element on.
+    /// A copy that reads from this element on (misalignment).
     Offset(usize),
-    /// A copy of one in so many elements.
+    /// A strided copy: one in so many elements.
     Stride(usize),
     /// A copy of all elements.
     Copy(Width, Pattern),
-    /// Sums of words of shared memory that the lanes read so far apart, so many times 32 each.
+    /// Sums of words of shared memory that lanes read with a stride (bank conflicts).
     Banks {
-        /// Words from lane to lane, up to [`LONGEST_STEP`].
+        /// Stride of the lanes in words, up to [`LONGEST_STEP`].
         step: usize,
         /// Number of reads of the 32 words.
         rounds: usize,
     },
-    /// A copy of the elements that a list names.
+    /// A gather: a copy of the elements of an index list.
     Gather {
-        /// By the path for read-only data.
+        /// `true` for loads through the read-only data path.
         read_only: bool,
     },
-    /// So many multiplications by one number and additions of another for each element.
+    /// Arithmetic: multiply-adds with constant factor and summand on each element.
     Work {
         /// Number of rounds.
         rounds: usize,
@@ -122,7 +121,7 @@ impl Experiment {
         }
     }
 
-    /// Elements that have to be there to read and to write, and indices, for `count` elements.
+    /// Numbers of elements to read, elements to write, and indices that `count` elements need.
     pub fn needs(self, count: usize) -> [usize; 3] {
         match self {
             Self::Offset(offset) => [count + offset, count, 0],
@@ -137,8 +136,8 @@ impl Experiment {
     ///
     /// # Panics
     ///
-    /// If the elements are no multiple of a wide load or of a block of the sums of shared
-    /// memory, or the words lie farther apart than shared memory has them.
+    /// If the number of elements is not a multiple of a wide load or of a block of the sums of shared memory, or the
+    /// stride exceeds shared memory.
     pub fn launch(
         self,
         from: ReadPointer<f32>,
@@ -169,7 +168,7 @@ impl Experiment {
         MemoryLaunch { kernel: self.kernel(), args, blocks }
     }
 
-    /// Value that element `at` of the result has to have; `None` if it is left as it was.
+    /// Expected value of element `at` of the result; `None` if the experiment does not write it.
     pub fn expected(self, from: &[f32], indices: &[i32], at: usize) -> Option<f32> {
         match self {
             Self::Offset(offset) => Some(from[at + offset]),
@@ -228,8 +227,7 @@ impl Lab {
         self.kernels.iter().find(|kernel| kernel.name() == name).expect("all kernels are there")
     }
 
-    /// Asks for an experiment on `count` elements. An index beyond the elements reads where nothing
-    /// is.
+    /// Queues an experiment on `count` elements.
     ///
     /// # Errors
     ///
@@ -237,7 +235,8 @@ impl Lab {
     ///
     /// # Panics
     ///
-    /// When an array is too short, see [`Experiment::needs`], and as [`Experiment::launch`].
+    /// When an array is shorter than [`Experiment::needs`], when an index is beyond the array, and as
+    /// [`Experiment::launch`].
     pub fn run(
         &self,
         experiment: Experiment,
@@ -258,22 +257,21 @@ impl Lab {
             self.gpu.device().multiprocessors,
         );
         let launch = Launch::flat(blocks * THREADS as usize, THREADS);
-        // SAFETY: the kernel takes this struct; the arrays were checked, and the indices when they
-        // were made.
+        // SAFETY: the kernel takes this struct; the arrays were checked here, the indices when they were created.
         unsafe { self.kernel(kernel).launch(launch, &args) }
     }
 }
 
-/// Places of elements, on the device.
+/// Indices of elements, on the device.
 #[derive(Debug)]
 pub struct Indices {
     places: Buffer<i32>,
-    /// All of them lie below this one.
+    /// Bound of all indices.
     below: usize,
 }
 
 impl Indices {
-    /// Copies places to the device.
+    /// Uploads indices.
     ///
     /// # Errors
     ///
@@ -281,7 +279,7 @@ impl Indices {
     ///
     /// # Panics
     ///
-    /// When one is negative.
+    /// When an index is negative.
     pub fn new(gpu: &Gpu, places: &[i32]) -> Result<Self> {
         assert!(places.iter().all(|&place| place >= 0), "a place before the first");
         let below = places.iter().max().map_or(0, |&most| most as usize + 1);
@@ -289,7 +287,7 @@ impl Indices {
     }
 }
 
-/// Copies to the device, work there and copies back, cut into parts that several streams share.
+/// Copies to the device, work there and copies back, in parts that are distributed over several streams.
 #[derive(Debug)]
 pub struct Overlap<'a> {
     lab: &'a Lab,
@@ -300,7 +298,7 @@ pub struct Overlap<'a> {
     to: Buffer<f32>,
 }
 
-/// Which of the three are done.
+/// Operations that a measurement includes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Leg {
     /// The copies to the device alone.
@@ -309,12 +307,12 @@ pub enum Leg {
     Work,
     /// The copies back alone.
     Back,
-    /// All three, each part one after the other.
+    /// All three, in order for each part.
     All,
 }
 
 impl<'a> Overlap<'a> {
-    /// Takes memory for the values on both sides, and makes so many streams.
+    /// Allocates arrays on host and device, and creates `streams` streams.
     ///
     /// # Errors
     ///
@@ -325,15 +323,14 @@ impl<'a> Overlap<'a> {
         let to = gpu.zeros(values.len())?;
         let mut given = Pinned::zeros(gpu, values.len())?;
         let made = Pinned::zeros(gpu, values.len())?;
-        // SAFETY: the device is done with the copy before the arrays go anywhere.
+        // SAFETY: the device is done with the copy before the arrays are moved.
         unsafe { given.fetch(&from)? };
         gpu.synchronize()?;
         let streams = (0..streams).map(|_| Stream::new(gpu)).collect::<Result<_>>()?;
         Ok(Self { lab, streams, given, made, from, to })
     }
 
-    /// Does it in so many parts, which `streams` streams take in turn; the time on the host's clock
-    /// until all is done, s.
+    /// Runs `parts` parts on `streams` streams in turn; returns the time on the host's clock until all are done, s.
     ///
     /// # Errors
     ///
@@ -341,7 +338,7 @@ impl<'a> Overlap<'a> {
     ///
     /// # Panics
     ///
-    /// With more streams than there are, or none.
+    /// When `streams` is 0 or more than there are.
     pub fn seconds(
         &mut self,
         leg: Leg,
@@ -378,8 +375,7 @@ impl<'a> Overlap<'a> {
         stream: &Stream,
     ) -> Result<()> {
         if matches!(leg, Leg::There | Leg::All) {
-            // SAFETY: all arrays are kept here, and all streams are waited for before anybody reads
-            // or changes one.
+            // SAFETY: this value owns all arrays, and all streams are waited for before the host reads or changes one.
             unsafe { self.given.send_part(&self.from, range.clone(), &stream.0)? };
         }
         if matches!(leg, Leg::Work | Leg::All) {
@@ -393,8 +389,8 @@ impl<'a> Overlap<'a> {
             let needs = work.needs(range.len());
             assert!(needs.iter().all(|&needed| needed <= range.len()) && needs[2] == 0, "{work:?}");
             let launch = Launch::flat(blocks * THREADS as usize, THREADS);
-            // SAFETY: the kernel takes this struct, and reads and writes no more elements than the
-            // part has, as was checked.
+            // SAFETY: the kernel takes this struct, and reads and writes only elements of the part, whose range was
+            // checked.
             unsafe { self.lab.kernel(kernel).launch_in(&stream.0, launch, &args)? };
         }
         if matches!(leg, Leg::Back | Leg::All) {
@@ -404,7 +400,7 @@ impl<'a> Overlap<'a> {
         Ok(())
     }
 
-    /// Values that have come back.
+    /// Values copied back to the host.
     pub fn made(&self) -> &[f32] {
         // SAFETY: no copy is under way outside of `seconds`.
         unsafe { self.made.values() }

@@ -1,10 +1,10 @@
-//! Reductions on the device: sums, extrema with their places, scalar products and counts, of an
-//! array or of many segments in one launch, with the same bits in every run.
+//! Reductions on the device: sums, extrema with their positions, scalar products and counts, of an array or of many
+//! segments in one launch, with the same bits in every run.
 //!
-//! Extrema leave out NaN, the count counts it, and it makes sums NaN. Subnormal numbers keep their values, with
-//! fast-math too. Sums of single-precision values are gathered in single or in double precision.
-//! With `u` the unit of rounding and n values, the error of a sum is at most `(n/t + 64) u Σ|x|`,
-//! where t, the number of threads, is some ten thousand for a long array.
+//! Extrema ignore NaN, the count counts NaN, and sums with NaN are NaN. Subnormal numbers keep their values, with
+//! fast-math too. Sums of single-precision values are accumulated in single or in double precision. The error of a sum
+//! of n values is at most `(n/t + 64) u Σ|x|`, with `u` the unit roundoff and t the number of threads, some ten
+//! thousand for a long array.
 
 pub mod ladder;
 
@@ -19,35 +19,35 @@ use crate::shared::DevicePointer;
 /// Operations on the elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Operation {
-    /// The sum, gathered in the type of the elements.
+    /// The sum, accumulated in the type of the elements.
     Sum,
-    /// The sum, gathered in double precision, or in 64 bits for whole numbers.
+    /// The sum, accumulated in double precision, or in 64 bits for integers.
     SumWide,
     /// The smallest number.
     Min,
     /// The largest number.
     Max,
-    /// The smallest number and the first place where it stands.
+    /// The smallest number and its first position.
     MinAt,
-    /// The largest number and the first place where it stands.
+    /// The largest number and its first position.
     MaxAt,
-    /// The scalar product of two arrays, gathered in the type of the elements.
+    /// The scalar product of two arrays, accumulated in the type of the elements.
     Dot,
-    /// The scalar product, gathered as [`Operation::SumWide`].
+    /// The scalar product, accumulated as [`Operation::SumWide`].
     DotWide,
-    /// The sum of the squares, gathered in the type of the elements.
+    /// The sum of the squares, accumulated in the type of the elements.
     Squares,
-    /// The sum of the squares, gathered as [`Operation::SumWide`].
+    /// The sum of the squares, accumulated as [`Operation::SumWide`].
     SquaresWide,
     /// Number of elements that are NaN.
     NanCount,
-    /// Both extrema with their places, sum and sum of squares as [`Operation::SumWide`], and the
-    /// count of NaN, in one reading.
+    /// Both extrema with their positions, sum and sum of squares as [`Operation::SumWide`], and the count of NaN, in
+    /// one pass.
     Statistics,
 }
 
 impl Operation {
-    /// All of them.
+    /// All operations.
     pub const ALL: [Self; 12] = [
         Self::Sum,
         Self::SumWide,
@@ -63,7 +63,7 @@ impl Operation {
         Self::Statistics,
     ];
 
-    /// The name of its kernel.
+    /// Kernel name.
     pub fn kernel(self) -> &'static str {
         match self {
             Self::Sum => "reduce_sum",
@@ -90,19 +90,19 @@ impl Operation {
         }
     }
 
-    /// Returns `true` if it takes two arrays.
+    /// Returns `true` for operations on two arrays.
     pub fn takes_two(self) -> bool {
         matches!(self, Self::Dot | Self::DotWide)
     }
 }
 
-/// A type of elements that there are kernels for, and how its results are read from words.
+/// A type of elements with kernels, and the decoding of its results from words.
 pub trait Reducible: Number + Element {
     /// Precision that its kernels are compiled with.
     const PRECISION: Precision;
-    /// `true` if it is that of whole numbers.
+    /// `true` for integers.
     const IS_WHOLE: bool;
-    /// As messages and tables call it.
+    /// Name in messages and tables.
     const NAME: &'static str;
 
     /// Element in the first bytes of a word.
@@ -141,7 +141,7 @@ impl Reducible for f64 {
 }
 
 impl Reducible for i32 {
-    /// Its kernels work on no real number.
+    /// Integer kernels use no real number; any precision will do.
     const PRECISION: Precision = Precision::F32;
     const IS_WHOLE: bool = true;
     const NAME: &'static str = "i32";
@@ -155,17 +155,17 @@ impl Reducible for i32 {
     }
 }
 
-/// An extreme and its place from two words; nothing where there was no number.
+/// An extremum and its position from two words; `None` if there was no number.
 pub fn located<T: Reducible>(words: &[u64]) -> Option<(T, usize)> {
     let at = usize::try_from(words[1].cast_signed()).ok()?;
     Some((T::of_word(words[0]), at))
 }
 
-/// Statistics in the words that [`Operation::Statistics`] has left.
+/// Statistics from the words of [`Operation::Statistics`].
 ///
 /// # Panics
 ///
-/// With fewer words than that operation has.
+/// With fewer words than the operation has.
 pub fn statistics_of<T: Reducible>(words: &[u64]) -> Statistics<T> {
     let extrema = located(&words[..2]).zip(located(&words[2..4]));
     let extrema =
@@ -179,19 +179,19 @@ pub fn statistics_of<T: Reducible>(words: &[u64]) -> Statistics<T> {
 pub struct Shape {
     /// Threads of a block.
     pub threads: u32,
-    /// Loads of 16 bytes that a thread has under way.
+    /// Loads of 16 bytes that a thread has in flight.
     pub packs: u32,
-    /// Blocks of a multiprocessor at most, or the number that it holds at a time if that is less.
+    /// Most blocks of a multiprocessor; fewer if it cannot hold as many.
     pub blocks: u32,
-    /// Loads that a thread is to have at least before there is another block.
+    /// Fewest loads of a thread before another block is added.
     pub least: u32,
-    /// `true` if a block reads a tile of neighbouring addresses in a round, not all of them together.
+    /// `true` if a block reads a contiguous tile in a round; `false` for a grid-stride loop of all blocks.
     pub tiled: bool,
 }
 
 impl Default for Shape {
     fn default() -> Self {
-        // The best on an H200 from 4 Mi elements on, or nearly so.
+        // The fastest on an H200 from 4 Mi elements on, or nearly so.
         Self { threads: 512, packs: 4, blocks: 2, least: 4, tiled: true }
     }
 }
@@ -200,8 +200,7 @@ impl Default for Shape {
 const PACK: usize = 16;
 
 impl Shape {
-    /// Blocks for each segment of elements of `bytes` bytes, where the device holds `resident` blocks
-    /// at a time.
+    /// Blocks for each segment of elements of `bytes` bytes, if the device holds `resident` blocks at a time.
     fn blocks_for(self, segments: Segments, bytes: usize, resident: u32) -> u32 {
         let loads = (segments.length * bytes).div_ceil(PACK);
         let worthwhile = loads.div_ceil((self.threads * self.least) as usize);
@@ -209,10 +208,10 @@ impl Shape {
         worthwhile.min(possible).max(1) as u32
     }
 
-    /// The launch that reduces segments, where the device holds `resident` blocks at a time.
+    /// The launch that reduces segments, if the device holds `resident` blocks at a time.
     ///
-    /// A launch whose segments have several blocks each has at most `resident` of them: so many
-    /// partial results and tickets are needed.
+    /// If segments have several blocks each, the launch has at most `resident` blocks: it needs as many partial results
+    /// and tickets.
     pub fn launch<T: Reducible>(
         self,
         arrays: Arrays<T>,
@@ -236,7 +235,7 @@ impl Shape {
         ReduceLaunch { args, blocks: count * blocks as usize, threads: self.threads }
     }
 
-    /// The numbers that the kernels are compiled for.
+    /// Compile-time constants of the kernels.
     pub fn constants<T: Reducible>(self) -> [(&'static str, i32); 4] {
         [
             ("REDUCE_WHOLE", i32::from(T::IS_WHOLE)),
@@ -252,13 +251,13 @@ impl Shape {
 pub struct Arrays<T> {
     /// The array.
     pub values: DevicePointer<T>,
-    /// The second one, for an operation that takes two.
+    /// The second array; null for operations of one array.
     pub others: DevicePointer<T>,
     /// The results, [`Operation::words`] words for each segment.
     pub results: DevicePointer<u64>,
-    /// Results of the blocks, likewise.
+    /// Partial results of the blocks, in the same format.
     pub partials: DevicePointer<u64>,
-    /// A word for each segment, 0 before the launch and after it.
+    /// A word for each segment, which must be 0 before the launch and is 0 after it.
     pub tickets: DevicePointer<u64>,
 }
 
@@ -267,7 +266,7 @@ pub struct Arrays<T> {
 pub struct ReduceLaunch<T> {
     /// Arguments.
     pub args: ReduceArgs<T>,
-    /// Number of blocks, of all segments together.
+    /// Number of blocks of all segments.
     pub blocks: usize,
     /// Threads of a block.
     pub threads: u32,
@@ -281,9 +280,9 @@ pub fn source<T: Reducible>(shape: Shape) -> Source {
     Source::new("primitives/reduce.cu", prelude).exactly()
 }
 
-/// The kernels that reduce arrays of one type, and the memory that they need.
+/// The kernels that reduce arrays of one type, and their work memory.
 ///
-/// Launches follow one another in the stream of the kernels; they share that memory.
+/// Launches share the memory, so they run in order in the stream of the kernels.
 #[derive(Debug)]
 pub struct Reducer<T> {
     gpu: Gpu,
@@ -296,7 +295,7 @@ pub struct Reducer<T> {
 }
 
 impl<T: Reducible> Reducer<T> {
-    /// Compiles the kernels in their usual shape.
+    /// Compiles the kernels with the default configuration.
     ///
     /// # Errors
     ///
@@ -305,7 +304,7 @@ impl<T: Reducible> Reducer<T> {
         Self::with_shape(gpu, Shape::default())
     }
 
-    /// Compiles the kernels in another shape.
+    /// Compiles the kernels with another configuration.
     ///
     /// # Errors
     ///
@@ -345,8 +344,7 @@ impl<T: Reducible> Reducer<T> {
         &self.kernels[operation as usize]
     }
 
-    /// Asks for the reduction of each segment of an array; the results stand one after the other,
-    /// [`Operation::words`] words each.
+    /// Queues the reduction of each segment of an array; results are contiguous, [`Operation::words`] words each.
     ///
     /// # Errors
     ///
@@ -367,7 +365,7 @@ impl<T: Reducible> Reducer<T> {
         self.launch(operation, [values, values], segments, results)
     }
 
-    /// Asks for the reduction of each segment of two arrays, whose segments lie alike.
+    /// Queues the reduction of each segment of two arrays with the same segments.
     ///
     /// # Errors
     ///
@@ -411,10 +409,10 @@ impl<T: Reducible> Reducer<T> {
         };
         let ReduceLaunch { args, blocks, threads } = self.shape.launch(arrays, segments, *resident);
         let launch = Launch::flat(blocks * threads as usize, threads);
-        // SAFETY: the kernel takes this struct; segments and results were checked against their
-        // buffers; where a segment has several blocks, those of all segments are no more than
-        // the device holds, and so many have room in the two buffers of this value. Whoever records
-        // the launch in a graph keeps buffers and this value as long as the graph.
+        // SAFETY: the kernel takes this struct; segments and results were checked against their buffers. If a segment
+        // has several blocks, all blocks together are no more than the device holds, and the two buffers of this value
+        // have room for as many. A caller that records the launch in a graph keeps the buffers and this value as long
+        // as the graph.
         unsafe { kernel.launch(launch, &args) }
     }
 
@@ -435,7 +433,7 @@ impl<T: Reducible> Reducer<T> {
         Ok(words.chunks_exact(operation.words()).map(statistics_of).collect())
     }
 
-    /// The sum of all values, gathered as [`Operation::SumWide`]. Waits for the device.
+    /// The sum of all values, accumulated as [`Operation::SumWide`]. Waits for the device.
     ///
     /// # Errors
     ///
@@ -446,7 +444,7 @@ impl<T: Reducible> Reducer<T> {
         Ok(T::wide_of_word(results.to_vec()?[0]))
     }
 
-    /// The scalar product, gathered as [`Operation::SumWide`]. Waits for the device.
+    /// The scalar product, accumulated as [`Operation::SumWide`]. Waits for the device.
     ///
     /// # Errors
     ///

@@ -1,4 +1,4 @@
-//! An operator applied to the fields where they are: only its small products come to the host.
+//! A sparse operator applied to fields on the device: only its small products are copied to the host.
 
 use crate::device::{Buffer, Element, Gpu, Parcel};
 use crate::error::Result;
@@ -6,7 +6,7 @@ use crate::primitives::csr::Csr;
 use crate::primitives::gpu::csr::{DeviceCsr, Rung};
 use crate::real::Real;
 
-/// Levels that stand one after the other in an array of the device.
+/// Contiguous levels in an array on the device.
 #[derive(Clone, Copy, Debug)]
 pub struct Levels<'a, R> {
     /// The array.
@@ -22,13 +22,13 @@ pub struct Levels<'a, R> {
 pub struct Sampling<R> {
     matrix: DeviceCsr<R>,
     rung: Rung,
-    /// Levels that it is applied to at a time.
+    /// Levels of one application.
     levels: usize,
     parcel: Parcel<R>,
 }
 
 impl<R: Real + Element> Sampling<R> {
-    /// An operator, to be applied to `levels` levels at a time.
+    /// An operator for `levels` levels at a time.
     ///
     /// # Errors
     ///
@@ -40,13 +40,13 @@ impl<R: Real + Element> Sampling<R> {
         Ok(Self { matrix, rung, levels, parcel })
     }
 
-    /// Memory that it takes, bytes on the device.
+    /// Device memory of the operator, bytes.
     pub fn bytes(operator: &Csr<R>, levels: usize) -> usize {
         let [device, _] = Parcel::<R>::bytes(levels * operator.rows());
         device + DeviceCsr::bytes(operator)
     }
 
-    /// Begins the products with these levels, one group after the other.
+    /// Queues the products with these levels, one group after the other.
     ///
     /// # Errors
     ///
@@ -54,8 +54,8 @@ impl<R: Real + Element> Sampling<R> {
     ///
     /// # Panics
     ///
-    /// When they are not as many levels as promised, or an array ends before them, or two products
-    /// are under way already.
+    /// When the number of levels differs from that of construction, an array ends before them, or two products are
+    /// under way already.
     pub fn send(&mut self, groups: &[Levels<'_, R>]) -> Result<()> {
         let Self { matrix, rung, levels, parcel } = self;
         let (rows, columns) = (matrix.rows(), matrix.columns());
@@ -66,8 +66,8 @@ impl<R: Real + Element> Sampling<R> {
             for Levels { array, first, count } in groups {
                 assert!(array.len() >= (first + count) * columns, "levels of an array");
                 let (from, to) = (array.pointer_to(first * columns), room.pointer_to(done * rows));
-                // SAFETY: as many levels stand there, and there is room for their products; memory is
-                // freed only when the device is done with it, and no graph holds the launch.
+                // SAFETY: the numbers of levels and products were checked; memory is freed only after the device is
+                // done with it, and no graph contains the launch.
                 unsafe { matrix.launch(*rung, from, to, *count)? };
                 done += count;
             }
@@ -75,7 +75,7 @@ impl<R: Real + Element> Sampling<R> {
         })
     }
 
-    /// Returns `true` if the oldest products under way are here; `false` if there are none.
+    /// Returns `true` if the oldest products under way have arrived; `false` if there are none.
     ///
     /// # Errors
     ///
@@ -84,17 +84,17 @@ impl<R: Real + Element> Sampling<R> {
         self.parcel.is_here()
     }
 
-    /// Waits for the oldest products under way, those of a level together, one for each place; `None` where there are
-    /// none.
+    /// Waits for the oldest products under way, grouped by level with one value for each target point; `None` if there
+    /// are none.
     ///
     /// # Errors
     ///
-    /// When the device has failed before they were made.
+    /// When the device failed before the products were complete.
     pub fn receive(&mut self) -> Result<Option<Vec<R>>> {
         self.parcel.receive(<[R]>::to_vec)
     }
 
-    /// Places that the operator leads to.
+    /// Number of target points.
     pub fn places(&self) -> usize {
         self.matrix.rows()
     }

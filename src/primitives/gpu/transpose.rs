@@ -1,4 +1,4 @@
-//! Transposes on the device: the rungs of the ladder, of which the last is the one in use.
+//! Transposes on the device: a ladder of kernels, the last of which is in use.
 
 use crate::device::structs;
 use crate::device::{Buffer, Element, Gpu, Kernel, Launch, Prelude, Source};
@@ -8,29 +8,29 @@ use crate::primitives::transpose::Matrices;
 use crate::real::{Precision, Real};
 use crate::shared::{DevicePointer, ReadPointer};
 
-/// A way to transpose, from the first idea to the one in use.
+/// A rung: one kind of kernel, from the simplest to the one in use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rung {
-    /// No transpose: as many bytes moved, the bound of all others.
+    /// A copy without transpose, which moves as many bytes: the bound of all others.
     Copy,
-    /// A thread for an element; rows are written in strides.
+    /// A thread for an element; writes are strided.
     Naive,
-    /// Strides on both sides.
+    /// Strided reads and writes.
     Strided,
     /// Tiles in shared memory.
     Tiled,
-    /// Tiles without conflicts between banks.
+    /// Tiles without bank conflicts.
     Padded,
     /// Several rows a thread.
     Unrolled,
     /// The same with tiles along diagonals.
     Diagonal,
-    /// Sixteen bytes at a time, turned in registers and shared memory, in strips of tiles.
+    /// Sixteen bytes at a time, transposed in registers and shared memory, in strips of tiles.
     Best,
 }
 
 impl Rung {
-    /// All of them, from the bottom up.
+    /// All rungs, the simplest first.
     pub const ALL: [Self; 8] = [
         Self::Copy,
         Self::Naive,
@@ -56,9 +56,9 @@ impl Rung {
         }
     }
 
-    /// The kernel that does it with matrices of this size.
+    /// Kernel name for matrices of this size.
     pub fn kernel(self, precision: Precision, matrices: Matrices) -> &'static str {
-        // True if every row begins at a multiple of sixteen bytes, on both sides.
+        // True if every row begins at a multiple of sixteen bytes in both matrices.
         let is_wide =
             [matrices.rows, matrices.columns].iter().all(|n| n.is_multiple_of(wide(precision)));
         match self {
@@ -87,39 +87,39 @@ fn wide(precision: Precision) -> usize {
 /// Compile-time settings of the kernels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shape {
-    /// Side of the square tiles of the kernel that moves sixteen bytes at a time.
+    /// Side of the square tiles of the kernel for sixteen bytes at a time.
     pub tile: usize,
-    /// Threads of its blocks.
+    /// Threads of a block of that kernel.
     pub threads: u32,
-    /// Blocks of a multiprocessor that the compiler leaves registers for.
+    /// Launch bounds of that kernel: blocks of a multiprocessor.
     pub resident: u32,
-    /// Lines of tiles of a strip.
+    /// Rows of tiles in a strip.
     pub strip: usize,
     /// Side of the tiles of the kernel for any alignment.
     pub unrolled_tile: usize,
-    /// Lines of its blocks.
+    /// Rows of threads in a block of that kernel.
     pub unrolled_lines: usize,
 }
 
-/// The kernel that checks.
+/// Name of the kernel that checks.
 const FAULTS: &str = "transpose_faults";
-/// Threads of a block that copies or checks, and the wide loads of each.
+/// Threads of a block that copies or checks, and wide loads of each thread.
 const COPY_THREADS: u32 = 256;
 const COPY_LOADS: usize = 4;
 /// Side of the tiles of the lower rungs, with a thread for each element.
 const LADDER_TILE: usize = 32;
-/// Rows or columns from which square tiles are filled well enough.
+/// Rows or columns from which on square tiles are well filled.
 const THIN: usize = 64;
-/// Threads of a block where they are fewer, and how far it goes along the long side.
+/// Threads of a block for thinner matrices, and its extent along the long side.
 const THIN_THREADS: u32 = 256;
 const THIN_LENGTH: usize = 64;
-/// Elements up to which smaller tiles keep more of the device busy.
+/// Elements up to which smaller tiles fill more of the device.
 const SMALL: usize = 1 << 21;
-/// Elements from which on strips of tiles keep pages of memory open.
+/// Elements from which on strips of tiles keep the same memory pages in use.
 const HUGE: usize = 1 << 29;
 
 impl Shape {
-    /// Settings for matrices of this size, by measurements on an H200.
+    /// Settings for matrices of this size, as measured on an H200.
     pub fn choose(precision: Precision, matrices: Matrices) -> Self {
         let (unrolled_tile, unrolled_lines) = (64, 4);
         let small =
@@ -187,17 +187,16 @@ pub struct Transpose<R> {
 }
 
 impl<R: Real + Element> Transpose<R> {
-    /// Compiles the kernels in the shape that suits matrices of this size.
+    /// Compiles the kernels with the settings for matrices of this size.
     ///
     /// # Errors
     ///
-    /// [`Error::Gpu`], as all below, and when the matrices are larger than numbers of 32 bits can
-    /// tell.
+    /// [`Error::Gpu`], as all below, and when the matrices exceed the range of 32-bit numbers.
     pub fn new(gpu: &Gpu, matrices: Matrices) -> Result<Self> {
         Self::with(gpu, matrices, Shape::choose(R::PRECISION, matrices))
     }
 
-    /// The same in a given shape.
+    /// The same with given settings.
     ///
     /// # Errors
     ///
@@ -230,7 +229,7 @@ impl<R: Real + Element> Transpose<R> {
         Ok(Self { matrices, shape, kernels, check: module.kernel(FAULTS)?, faults, args })
     }
 
-    /// Transposes in the fastest way.
+    /// Transposes with the fastest rung.
     ///
     /// # Errors
     ///
@@ -238,12 +237,12 @@ impl<R: Real + Element> Transpose<R> {
     ///
     /// # Panics
     ///
-    /// When the arrays do not have as many elements as the matrices, or are one and the same.
+    /// When the arrays do not have the number of elements of the matrices, or are the same.
     pub fn run(&self, from: &Buffer<R>, to: &Buffer<R>) -> Result<()> {
         self.run_by(Rung::Best, from, to)
     }
 
-    /// Transposes in a given way; [`Rung::Copy`] copies.
+    /// Transposes with a given rung; [`Rung::Copy`] copies.
     ///
     /// # Errors
     ///
@@ -263,12 +262,12 @@ impl<R: Real + Element> Transpose<R> {
         let launch =
             Launch { grid: [blocks as u32, 1, 1], block: [threads, 1, 1], shared_bytes: 0 };
         let args = TransposeArgs { from: from.pointer().read(), to: to.pointer(), ..self.args };
-        // SAFETY: both arrays have the elements of the matrices and begin at multiples of sixteen
-        // bytes, as all memory of the device; they are freed only when the device is done.
+        // SAFETY: both arrays have the elements of the matrices and begin at multiples of sixteen bytes, as all device
+        // memory does; they are freed only after the device is done.
         unsafe { self.kernels[rung as usize].launch(launch, &args) }
     }
 
-    /// Number of elements of `to` that are not those of `from` in their new places, or in their old ones after
+    /// Number of elements of `to` that differ from the expected ones: those of `from` transposed, or copied by
     /// [`Rung::Copy`]. Waits for the device.
     ///
     /// # Errors
@@ -286,7 +285,7 @@ impl<R: Real + Element> Transpose<R> {
         }
         let mut args = TransposeArgs { from: from.pointer().read(), to: to.pointer(), ..self.args };
         if rung == Rung::Copy {
-            // Many matrices of one row are their own transposes.
+            // A matrix of one row has the memory layout of its transpose.
             (args.matrices, args.rows) = (args.matrices * args.rows, 1);
         }
         self.faults.clear()?;

@@ -1,10 +1,10 @@
-//! Ids of the kernels of a step. These kernels wait by themselves for the work queued before, and write their ids to
-//! memory that the host sees (`kernels/primitives/begin.cuh`), so that the last one is known if the device fails.
+//! Ids of the kernels of a step. These kernels use programmatic dependent launch, and write their ids to host-mapped
+//! memory (`kernels/primitives/begin.cuh`), so that the last one is known if the device fails.
 
 use crate::device::{Kernel, Module};
 use crate::error::Result;
 
-/// Constants with the names of kernels, and the list of them in the order of their numbers from 1.
+/// Constants with the names of kernels, and their list in the order of their ids, from 1.
 macro_rules! marked {
     ($($constant:ident = $name:literal),* $(,)?) => {
         $(
@@ -32,7 +32,7 @@ marked! {
 /// The kernels of `kernels/advection/transport.cu`.
 pub const TRANSPORT: [&str; 7] = *MARKED.first_chunk().expect("they are the first");
 
-/// The numbers as kernels see them: `MARK_WSM5_TILE`.
+/// The ids by their names in CUDA: `MARK_WSM5_TILE`.
 pub(crate) fn constants() -> String {
     let lines = MARKED
         .iter()
@@ -41,7 +41,7 @@ pub(crate) fn constants() -> String {
     lines.collect::<Vec<_>>().concat()
 }
 
-/// A kernel of a module, which is one of them.
+/// A kernel of a module, which must be in the list.
 ///
 /// # Errors
 ///
@@ -49,13 +49,13 @@ pub(crate) fn constants() -> String {
 ///
 /// # Panics
 ///
-/// When it is not one of them: it would not wait.
+/// When it is not in the list: then it would not wait for preceding work.
 pub(crate) fn kernel(module: &Module, name: &'static str) -> Result<Kernel> {
     assert!(MARKED.contains(&name), "{name}");
     Ok(module.kernel(name)?.waiting_by_itself())
 }
 
-/// The name for a number.
+/// The name for an id.
 pub(crate) fn name(number: u64) -> &'static str {
     let at = usize::try_from(number).ok().and_then(|number| number.checked_sub(1));
     at.and_then(|at| MARKED.get(at)).copied().unwrap_or("unknown")

@@ -1,4 +1,4 @@
-//! The kernels of a step have this in common: their names and notes, and the constants that they are given.
+//! Definitions common to the kernels of a step: their names and notes, and their constants.
 
 pub mod abreast;
 pub mod mark;

@@ -1,22 +1,21 @@
-//! Status words that kernels write for the host: the number of steps done, and the first value that has become infinite
-//! or NaN, in a word of its own.
+//! Status words that kernels write for the host: the number of steps done, and the first value that became infinite or
+//! NaN, encoded in one word.
 
-/// Bits of a note that the place takes, as many as kernels can count, and from which on the field and
-/// the step stand.
+/// Bits of a note for the position, as many as kernels can count to, and first bits of the field and of the step.
 pub(crate) const FIELD_SHIFT: u32 = 31;
 pub(crate) const STEP_SHIFT: u32 = 43;
-/// Numbers of the notes.
+/// Indices of the notes.
 pub(crate) const FLAW: usize = 0;
 pub(crate) const STEPS: usize = 1;
-/// Blocks of the kernel that ends steps that are done, which the device sees alone, and the kernel that has
-/// begun last, which the host sees alone.
+/// Counter of finished blocks of the kernel that ends steps, on the device only, and id of the kernel that began last,
+/// on the host only.
 const BLOCKS_DONE: usize = 2;
 pub(crate) const MARK: usize = 2;
 pub(crate) const COUNT: usize = 3;
-/// The note of a state without flaw.
+/// The note of a state without such a value.
 pub(crate) const NONE: u64 = u64::MAX;
 
-/// Format of the notes, as kernels see it.
+/// Format of the notes, as kernel constants.
 pub(crate) fn constants() -> String {
     let numbers = [
         ("FIELD_SHIFT", FIELD_SHIFT as usize),
@@ -28,19 +27,19 @@ pub(crate) fn constants() -> String {
     numbers.map(|(name, number)| format!("constexpr int WATCH_{name} = {number};\n")).concat()
 }
 
-/// The first value that was found to be infinite or not a number.
+/// The first value found to be infinite or NaN.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Flaw {
-    /// Step after which it was found, from 1.
+    /// Number of the step after which it was found, from 1.
     pub step: usize,
-    /// Number of the field.
+    /// Index of the field.
     pub field: usize,
-    /// Number of the place in the field.
+    /// Position in the field.
     pub place: usize,
 }
 
 impl Flaw {
-    /// Meaning of a note; `None` if there is none yet.
+    /// Decoding of a note; `None` if there is none yet.
     pub fn of(note: u64) -> Option<Self> {
         let below = |bits: u32| (1_u64 << bits) - 1;
         (note != NONE).then(|| Self {

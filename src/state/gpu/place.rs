@@ -1,4 +1,4 @@
-//! The place where a call of the microphysics works: state, air, and what is at the ground.
+//! Arrays of a call of the microphysics: state, air, and planes at the ground.
 
 use std::ops::Range;
 
@@ -6,19 +6,19 @@ use crate::device::Buffer;
 use crate::grid::Shape;
 use crate::state::Surface;
 
-/// Planes of what is at the ground: [`PLANES`].
+/// Number of planes at the ground: [`PLANES`].
 pub const SURFACE_PLANES: usize = PLANES.len();
-/// Planes of a step's terms of the water budget.
+/// Number of planes for a step's terms of the water budget.
 pub const TERMS: usize = 4;
 
-/// The planes of what is at the ground, one after the other: those of [`Surface`], and behind them what moves
-/// between layers whose rho dz is not their dry mass. The terms of the water budget are the last.
+/// The planes at the ground, contiguous: those of [`Surface`], then the mass mismatch. The terms of the water budget
+/// are the last.
 pub const PLANES: [&str; 9] = {
     let [rain, snow, rainncv, snowncv, sr, fallen, fall_residual, clipped] = Surface::<f64>::NAMES;
     [rain, snow, rainncv, snowncv, sr, fallen, fall_residual, clipped, "mass_mismatch"]
 };
 
-/// The columns of a grid that the microphysics acts in.
+/// The columns of a grid in which the microphysics acts.
 #[derive(Clone, Debug)]
 pub struct Inside {
     /// Rows j.
@@ -34,21 +34,21 @@ impl Inside {
     }
 }
 
-/// The arrays that a call of the microphysics works on. Lengths: [`STATE_FIELDS`](crate::state::STATE_FIELDS) of each
-/// state and [`AIR_FIELDS`](super::AIR_FIELDS) fields, [`SURFACE_PLANES`] planes, all with rows as the
-/// [`Layout`](crate::grid::gpu::Layout) has them.
+/// The arrays of a call of the microphysics. Lengths: [`STATE_FIELDS`](crate::state::STATE_FIELDS) of each state and
+/// [`AIR_FIELDS`](super::AIR_FIELDS) fields, [`SURFACE_PLANES`] planes, all with rows as in the
+/// [`Layout`](crate::grid::gpu::Layout).
 #[derive(Clone, Copy, Debug)]
 pub struct Place<'a, R> {
     /// The state, in the order and the units of [`State`](crate::state::State).
     pub state: &'a Buffer<R>,
     /// rho (kg m⁻³), exner (1), p (Pa), dz (m); longer arrays are used from their start.
     pub air: &'a Buffer<R>,
-    /// [`PLANES`], in the units of [`Surface`]; behind them, where several steps end together, what all but the
-    /// last have left in the planes of the terms, the last but one first.
+    /// [`PLANES`], in the units of [`Surface`]. For a batch of steps the budget terms of the earlier steps follow, the
+    /// last but one first.
     pub surface: &'a Buffer<R>,
 }
 
-/// Planes of the ground where so many steps end together.
+/// Planes at the ground for a batch of so many steps.
 pub fn planes_of(steps: usize) -> usize {
     SURFACE_PLANES + (steps - 1) * TERMS
 }

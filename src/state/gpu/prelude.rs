@@ -1,4 +1,4 @@
-//! The constants and structs that all kernels of the weather are given. A subject adds its own.
+//! Constants and structs of all weather kernels. A subject adds its own.
 
 use super::{mark, notes};
 use crate::device::{Prelude, structs};
@@ -6,8 +6,7 @@ use crate::mass::gpu::LayeredPointers;
 use crate::real::Precision;
 use crate::state::SPECIES;
 
-/// Prelude of all kernels of the weather: the numbers of levels and of fields that are water, and the layout of the
-/// mass of a cell.
+/// Prelude of all weather kernels: the numbers of levels and of water fields, and the layout of the mass of a cell.
 pub(crate) fn grid(precision: Precision, nz: usize) -> Prelude {
     Prelude::new(precision)
         .with(&format!("constexpr int NZ = {nz};\nconstexpr int WATER_SPECIES = {SPECIES};\n"))

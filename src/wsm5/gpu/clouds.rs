@@ -48,7 +48,7 @@ pub fn diagnosis_source(precision: Precision, nz: usize, fallout: Fallout) -> So
     with_settings(diagnosis::FILE, precision, nz, fallout, &diagnosis::constants())
 }
 
-/// Variant of the kernel for calls in a part of a grid.
+/// Variant of the kernel for calls in a region of a grid.
 pub fn purpose_of(
     layout: Layout,
     inside: &Inside,
@@ -61,7 +61,7 @@ pub fn purpose_of(
     Purpose { is_short, weighs, region }
 }
 
-/// The columns that threads are given, `together` at a time.
+/// The columns that threads process, in groups of `together`.
 fn region_of(layout: Layout, Inside { rows, columns }: &Inside, together: usize) -> Region {
     let in_memory = [layout.shape.ny, layout.pitch()];
     Region::within(in_memory, rows.clone(), layout.places(columns.clone()), together)
@@ -79,8 +79,7 @@ fn with_settings(
 }
 
 impl Mapping {
-    /// The fastest mapping for a number of columns on a device: the one measured there, or the
-    /// built-in one.
+    /// The mapping for a number of columns on a device: the measured one, or the built-in one.
     pub fn for_device(
         gpu: &Gpu,
         columns: usize,
@@ -98,12 +97,12 @@ fn is_short<R: SchemeConstants>(dt: R) -> bool {
     minor_steps(dt) == R::ONE
 }
 
-/// The kernels of a call, each compiled when it is needed first.
+/// Kernels of a call, each compiled on first use.
 #[derive(Debug, Default)]
 struct Calls {
     /// For calls of one minor step.
     short: OnceLock<Kernel>,
-    /// For longer ones.
+    /// For calls of several minor steps.
     long: OnceLock<Kernel>,
 }
 
@@ -127,15 +126,15 @@ pub struct Clouds<R> {
 }
 
 impl<R: SchemeConstants + RadarConstants + Element> Clouds<R> {
-    /// Takes a grid, and compiles the kernel of the diagnosis; those of the calls follow when they are needed, or
-    /// with [`Clouds::prepare`].
+    /// Compiles the kernel of the diagnosis for a grid; kernels of calls are compiled on first use, or by
+    /// [`Clouds::prepare`].
     ///
     /// `theta_base` is added to the field of potential temperature.
     ///
     /// # Errors
     ///
-    /// [`Error::Gpu`], as all below, and [`Error::Usage`] for calls of no positive length; also for more cells than the
-    /// kernels can count, and for more or fewer levels than they are made for.
+    /// [`Error::Gpu`], as all below, and [`Error::Usage`] if the length of calls is not positive; also for more cells
+    /// than kernels can count, and for unsupported numbers of levels.
     pub fn new(
         gpu: &Gpu,
         layout: Layout,
@@ -183,8 +182,8 @@ impl<R: SchemeConstants + RadarConstants + Element> Clouds<R> {
         })
     }
 
-    /// Compiles the kernel of calls of `dt` seconds, unless it is there: before such a call is recorded in a
-    /// graph.
+    /// Compiles the kernel for calls of `dt` seconds if necessary. It must be called before such a call is recorded in
+    /// a graph.
     ///
     /// # Errors
     ///
@@ -211,19 +210,19 @@ impl<R: SchemeConstants + RadarConstants + Element> Clouds<R> {
         Ok(place.get_or_init(|| kernel))
     }
 
-    /// The same with other parameters, for one of several states in an array.
+    /// The same with other parameters, for one of several states in an array (ensemble members).
     ///
     /// # Panics
     ///
-    /// When it is another variant of the scheme, which has kernels of its own.
+    /// When the other scheme is of another variant, which needs other kernels.
     pub fn of_state(&self, scheme: Scheme<R>, abreast: Abreast) -> Self {
         assert_eq!(scheme.fallout, self.scheme.fallout, "the variant of the kernels");
         Self { scheme, abreast, ..self.clone() }
     }
 
-    /// Lets the calls compute the mass mismatch of their changes.
+    /// Enables the mass mismatch of calls.
     ///
-    /// `area` is that of the cells, m², row by row; the memory that `mass` points to has to stay.
+    /// `area` is the area of the cells, m², row by row; the memory that `mass` points to must outlive this value.
     ///
     /// # Errors
     ///
@@ -231,7 +230,7 @@ impl<R: SchemeConstants + RadarConstants + Element> Clouds<R> {
     ///
     /// # Panics
     ///
-    /// When the area is not that of all columns.
+    /// When the number of areas is not that of all columns.
     pub fn weigh(&mut self, gpu: &Gpu, mass: LayeredPointers<R>, area: &[f64]) -> Result<()> {
         assert_eq!(area.len(), self.layout.shape.columns(), "the area of all columns");
         let per_area: Vec<R> = area.iter().map(|area| R::of(1.0 / area)).collect();
@@ -241,8 +240,8 @@ impl<R: SchemeConstants + RadarConstants + Element> Clouds<R> {
         Ok(())
     }
 
-    /// Lets the kernels note that they have begun, and values that are not finite; what `marks` and `notes` point to
-    /// has to stay.
+    /// Enables marks of kernels that have begun and notes of values that are not finite; the memory of `marks` and
+    /// `notes` must outlive this value.
     pub(crate) fn note(&mut self, marks: DevicePointer<u64>, notes: DevicePointer<u64>) {
         (self.marks, self.notes) = (marks, notes);
     }
@@ -279,7 +278,7 @@ impl<R: SchemeConstants + RadarConstants + Element> Clouds<R> {
         self.call_in(Branch::TRUNK, Turn::ALONE, place, dt)
     }
 
-    /// The same in a branch, for one of some steps that end together, which leaves what the others have left.
+    /// The same in a branch, for one step of a batch; the notes of the other steps are kept.
     ///
     /// # Errors
     ///
@@ -299,10 +298,10 @@ impl<R: SchemeConstants + RadarConstants + Element> Clouds<R> {
         self.launch(branch, &self.args_of_call(turn, place, R::of(dt)))
     }
 
-    /// A call that fails on the device, for tests of the state then.
+    /// For tests: a call that fails on the device.
     #[doc(hidden)]
     pub fn call_astray(&self, place: &Place<'_, R>, dt: f64) -> Result<()> {
-        // An address that no array has.
+        // An invalid address.
         let theta = DevicePointer::new(16);
         self.launch(
             Branch::TRUNK,
@@ -323,8 +322,8 @@ impl<R: SchemeConstants + RadarConstants + Element> Clouds<R> {
         unsafe { kernel.launch_on(branch, launch, args) }
     }
 
-    /// Reflectivity and effective radii of all columns: sets `out`, [`DIAGNOSED_FIELDS`] fields without gaps
-    /// from element `first` on.
+    /// Reflectivity and effective radii of all columns: writes [`DIAGNOSED_FIELDS`] contiguous fields to `out`, from
+    /// element `first` on.
     ///
     /// # Errors
     ///

@@ -4,27 +4,27 @@
 //!
 //! **Two mappings of columns to threads.** A thread for a column (`kernels/wsm5/column.cu`) repeats the CPU version
 //! operation by operation, with its bits on the emulated device. A block for a tile of columns (`kernels/wsm5/tile.cu`)
-//! has one mapping for each phase: all cells are examined, sedimentation runs in lanes that hold the levels of a
-//! column, and the processes run in active cells only. In narrow tiles, for small grids, a column has a warp, in which
-//! all species sediment together, since a block takes as long as its longest chain of dependent instructions; a thread
-//! has one cell for the processes. In wide tiles, where instruction count matters, half a warp has one species of a
-//! column at a time, from a list of columns; active cells are listed for all threads, warm ones from one end and cold
-//! ones from the other, so that the lanes of a warp do the same. The heights in a column are computed once for all its
-//! species, and replace the depths of its layers. Tiles begin at memory sectors if the rows do, so that no two read the
-//! same one; columns beside the region that fill a sector up are idle. The limiter of terminal velocities, a recursion
-//! on the CPU, is a maximum over the lanes, computed only if neighbouring values require it. All formulas are those of
-//! the twins, except the power of a slope (`kernels/primitives/power_of_root.cuh`). A column does not depend on its
-//! neighbours or on the order of the threads, bit for bit: sums have a fixed order, and atomic operations are on
-//! integers, or add to a sum over the run that only one thread adds to.
+//! has one mapping for each phase: all cells are examined; sedimentation runs in lanes that hold the levels of a
+//! column; the processes run in active cells only. Narrow tiles serve small grids, where a block takes as long as its
+//! longest chain of dependent instructions: a column has a warp, in which all species sediment together, and a thread
+//! has one cell for the processes. Wide tiles serve large grids, where the instruction count matters: half a warp has
+//! one species of a column at a time, from a list of columns; active cells are listed for all threads, warm ones from
+//! one end and cold ones from the other, so that the lanes of a warp take the same branches. The heights in a column
+//! are computed once for all its species, and replace the depths of its layers. Tiles begin at memory sectors if the
+//! rows do, so that no two tiles read the same sector; columns outside the region that fill up a sector are idle. The
+//! limiter of terminal velocities, a recursion on the CPU, is a maximum over the lanes, computed only if neighbouring
+//! values require it. All formulas are those of the twins, except the power of a slope
+//! (`kernels/primitives/power_of_root.cuh`). The bits of a column depend neither on its neighbours nor on the order of
+//! the threads: sums have a fixed order, and atomic operations are on integers, or on a run's sum that only one thread
+//! updates.
 //!
-//! **A kernel is compiled for its use** (`Purpose`). Variants exist for calls of one minor step, which nearly all are,
-//! or of any number, and with or without the mass mismatch of its changes, which runs need. Narrow tiles of 1,000
-//! columns or more are also compiled for their region (`region`): its columns and the places of its fields are
-//! constants then, so that all fields are reached from one address. Compilation takes place at the first such call, or
-//! ahead, concurrently with other kernels of a run (`Gpu::compile_ahead`): one after the other that took six seconds,
-//! unless NVRTC had it in a cache of its own. On a small grid a call takes 7 us, of which about a seventh was
-//! instruction fetch for code that never ran but lay between code that did. For the same reason its formulas select
-//! more than they branch.
+//! **A kernel is compiled for its use** (`Purpose`). Variants exist for calls of one minor step, the common case, or of
+//! any number, and with or without the mass mismatch of their changes, which runs need. Narrow tiles of 1,000 columns
+//! or more are also compiled for their region (`region`): its columns and the offsets of its fields are then constants,
+//! so that all fields are addressed from one base. Compilation takes place at the first such call, or ahead,
+//! concurrently with other kernels of a run (`Gpu::compile_ahead`): one after the other it took six seconds, unless the
+//! code was in NVRTC's own cache. On a small grid a call takes 7 us, of which about a seventh was instruction fetch for
+//! code that never ran but lay between code that did. For the same reason its formulas prefer selection to branches.
 
 #![allow(unsafe_code, reason = "whoever launches a kernel answers for its arguments")]
 
@@ -47,27 +47,27 @@ use crate::wsm5::reflectivity::Bins;
 use crate::wsm5::{FALLING_SPECIES, Fallout};
 
 shared_constants! {
-    /// Numbers of the kernels alone; no result depends on them.
+    /// Constants of the kernels only; no result depends on them.
     pub trait CloudConstants: SchemeConstants;
 
-    /// Part of saturation below which nothing can condense in a cell without condensate, whatever
-    /// the roundings of the humidity; from there on the processes look themselves.
+    /// Relative humidity below which nothing can condense in a cell without condensate, with a margin for rounding;
+    /// above it the processes decide.
     exact NEARLY_SATURATED = 0.999, "1";
 }
 
 shared_struct! {
     /// Arguments of the kernels of the microphysics.
     ///
-    /// Fields have shape (nz, ny, nx), planes at the ground (ny, nx). Members that a kernel reads first come first: it
-    /// waits for every cache line of its arguments.
+    /// Fields have shape (nz, ny, nx), planes at the ground (ny, nx). Members that a kernel reads first stand first,
+    /// since the kernel waits for every cache line of its arguments.
     pub struct CloudArgs<R> {
         /// Word for the mark of a kernel that has begun; null if marks are off.
         marks: DevicePointer<u64>, "1";
         /// Number of minor steps.
         minor_steps: i32, "1";
-        /// The columns that threads are given; the kernel may be made for them.
+        /// The columns that threads process; a kernel may be compiled for one region.
         region: Region, "1";
-        /// Potential temperature less `theta_base`; in and out, as the five below.
+        /// Potential temperature less `theta_base`; input and output, as are the five below.
         theta: DevicePointer<R>, "K";
         /// Vapour.
         qv: DevicePointer<R>, "kg kg⁻¹";
@@ -99,12 +99,12 @@ shared_struct! {
         snowncv: DevicePointer<R>, "mm";
         /// Frozen fraction of the call; set.
         sr: DevicePointer<R>, "1";
-        /// Water that the fall scheme has made in the call; set.
+        /// Water that sedimentation has created in the call; set.
         fall_residual: DevicePointer<R>, "kg m⁻²";
-        /// Water that clipping at zero has made in the call; set.
+        /// Water that clipping at zero has added in the call; set.
         clipped: DevicePointer<R>, "kg m⁻²";
-        /// Mass of the changes that is lost or made since the dry mass of their cell is not rho dz; set if there is a
-        /// mass.
+        /// Mass mismatch: water that the changes lose or create, since the dry mass of a cell is not rho dz; set if
+        /// `mass` is given.
         mass_mismatch: DevicePointer<R>, "kg m⁻²";
         /// Dry mass of the cells; null without a mass mismatch.
         mass: LayeredPointers<R>, "kg";
@@ -118,13 +118,13 @@ shared_struct! {
         theta_base: R, "K";
         /// Length of a minor step.
         dt_cloud: R, "s";
-        /// Which step this is after those that the notes tell of.
+        /// Index of this step in its batch, for notes of values that are not finite.
         step: i32, "1";
-        /// Number of `theta` among the fields of all states.
+        /// Index of `theta` among the fields of all states.
         theta_number: i32, "1";
-        /// Number of `qv`, which the others follow.
+        /// Index of `qv` among them; the other species follow.
         water_number: i32, "1";
-        /// Fills the struct up.
+        /// Padding.
         filler: i32, "1";
     }
 }
@@ -132,7 +132,7 @@ shared_struct! {
 shared_struct! {
     /// Arguments of the kernel that diagnoses reflectivity and radii.
     pub struct DiagnosisArgs<R> {
-        /// The cells; only read. What is at the ground is not looked at.
+        /// The cells; only read. Planes at the ground are not read.
         cloud: CloudArgs<R>, "1";
         /// Reflectivity at 10 cm; set, as the three below.
         refl_10cm: DevicePointer<R>, "dBZ";
@@ -147,10 +147,10 @@ shared_struct! {
     }
 }
 
-/// Numbers of levels that the kernels are made and tested for.
+/// Numbers of levels that the kernels are written and tested for.
 pub const LEVELS: std::ops::RangeInclusive<usize> = 4..=128;
 
-/// Shared memory that a block can have without asking for more, bytes.
+/// Shared memory of a block without opt-in, bytes.
 const SHARED_BYTES: usize = 48 * 1024;
 /// Most threads of a block, and most blocks of a multiprocessor, of any device.
 const MOST_THREADS: usize = 1024;
@@ -159,23 +159,23 @@ const MOST_BLOCKS: usize = 32;
 /// Mapping of the columns to the threads of the device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Mapping {
-    /// A thread has a column, as in the first ports of this scheme to GPUs.
+    /// A thread for a column, as in the first GPU ports of this scheme.
     Column,
-    /// A block of threads has a few columns.
+    /// A block of threads for a tile of columns.
     Tile(Tile),
 }
 
-/// Variant of a kernel for its calls. It has no code that they do not need: on a small grid much of a call is spent on
-/// instruction fetch.
+/// Variant of a kernel for a kind of calls, without code that they do not need: on a small grid much of a call is spent
+/// on instruction fetch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Purpose {
-    /// `true` if they have one minor step, as nearly all have; else any number.
+    /// `true` for calls of one minor step, the common case; `false` for any number.
     pub is_short: bool,
-    /// `true` if they compute the mass mismatch of their changes, and note values that are not finite, as in a run.
+    /// `true` if calls compute the mass mismatch of their changes and note values that are not finite, as in a run.
     pub weighs: bool,
-    /// The region that they are made for, where they are for one alone: addresses that the compiler knows take fewer
-    /// instructions. The fields of the water then follow one another from `qv` on, and those of the air from `rho` on,
-    /// in the order of [`CloudArgs`].
+    /// The region that the kernel is compiled for, if any: constant addresses take fewer instructions. The fields of
+    /// the water then follow one another from `qv` on, and those of the air from `rho` on, in the order of
+    /// [`CloudArgs`].
     pub region: Option<Region>,
 }
 
@@ -198,42 +198,43 @@ pub struct Tile {
 /// Threads of a block of the column mapping: few, so that small grids reach all multiprocessors.
 const COLUMN_THREADS: usize = 32;
 
-/// Columns from which on wide tiles are faster: their rows fill the lines of the memory, where
-/// narrow ones occupy more multiprocessors. On an H200 both take as long at 16 to 32 thousand
-/// columns of a storm, and at 8 to 16 thousand of a cyclone.
+/// Columns from which on wide tiles are faster: their rows fill memory lines, while narrow ones occupy more
+/// multiprocessors. On an H200 both take the same time at 16 to 32 thousand columns of a storm, and at 8 to 16 thousand
+/// of a cyclone.
 const MANY_COLUMNS: usize = 30_000;
 
-/// The columns of a narrow tile, at most.
+/// Most columns of a narrow tile.
 const NARROW: usize = 8;
 
-/// Columns from which on a region gets a kernel of its own; fewer take as long without one.
+/// Columns from which on a region gets a kernel of its own; with fewer it gains nothing.
 const WORTH_A_KERNEL: usize = 1_000;
 
 /// Cells that a thread of a tile prefetches at a time.
 const ASKED: usize = 3;
-/// Threads that wide tiles of 32 and of 16 columns bind a multiprocessor for: the fastest on an H200, at 27
-/// and at 50 levels.
+/// Threads of a multiprocessor that launch bounds of wide tiles allow for, with 32 and with 16 columns: the fastest on
+/// an H200, at 27 and at 50 levels.
 const RESIDENT: [usize; 2] = [1152, 960];
-/// Members of `Landing`, the results of a species in a column in a minor step, and of `Precipitation`, the sums of a
-/// column.
+/// Numbers of members of two structs: `Landing`, the results of a species in a column in a minor step, and
+/// `Precipitation`, the sums of a column.
 const LANDING: usize = 3;
 const SUMS: usize = 7;
-/// Fewest threads of a wide tile, as many as have been found good at 27 levels.
+/// Fewest threads of a wide tile, a good number at 27 levels.
 const FEWEST_THREADS: usize = 160;
 
 /// Mapping of sedimentation in a tile.
 #[derive(Clone, Copy, Debug)]
 struct Falling {
-    /// Lanes that have a column.
+    /// Lanes of a column.
     lanes: usize,
-    /// Species of a column that fall together: one, or all.
+    /// Species of a column that sediment together: one, or all.
     kinds: usize,
 }
 
 impl Falling {
-    /// Mapping of a tile. If every column has a warp, and a level a lane is enough, the warp lets all species sediment
-    /// together: their latencies overlap. In other tiles half a warp has one species, with two levels a lane. Beside
-    /// the levels there is a place for the lid, and one above it.
+    /// Mapping of a tile. If every column has a warp and one level a lane suffices, the warp lets all species sediment
+    /// together, so that their latencies overlap. In other tiles one species of a column has half a warp, with two
+    /// levels a lane, or a warp if there are more than 30 levels. Beside the levels there is an element for the lid and
+    /// one above it.
     fn new(columns: usize, threads: usize, nz: usize) -> Self {
         if nz + 2 > WARP {
             Self { lanes: WARP, kinds: 1 }
@@ -258,8 +259,8 @@ impl Tile {
         ]
     }
 
-    /// A tile whose threads ask for all of their cells at once, with as many blocks as make up a number of
-    /// threads on a multiprocessor.
+    /// A tile whose threads prefetch all of their cells at once, with the number of blocks that gives a multiprocessor
+    /// about `resident` threads.
     fn wide(columns: usize, nz: usize, resident: usize) -> Self {
         let threads = (columns * nz.div_ceil(ASKED))
             .next_multiple_of(WARP)
@@ -267,7 +268,7 @@ impl Tile {
         Self { columns, threads, blocks: (resident / threads).max(1) }
     }
 
-    /// The tile for a number of columns: the widest one that fits, or a narrow one.
+    /// The tile for a number of columns: the widest allowed one that fits into shared memory.
     pub fn choose(columns: usize, precision: Precision, fallout: Fallout, nz: usize) -> Self {
         let widest = if columns < MANY_COLUMNS { NARROW } else { WARP };
         let fits = |tile: &Self| {
@@ -277,12 +278,12 @@ impl Tile {
         let tile = all.into_iter().find(fits).unwrap_or(all[all.len() - 1]);
         match precision {
             Precision::F32 => tile,
-            // Values take two registers.
+            // Double-precision values take two registers each.
             Precision::F64 => Self { blocks: tile.blocks.div_ceil(2), ..tile },
         }
     }
 
-    /// Returns `true` if the kernel can be compiled for it.
+    /// Returns `true` if the kernel can be compiled for this tile.
     pub fn is_possible(self, precision: Precision, fallout: Fallout, nz: usize) -> bool {
         let Self { columns, threads, blocks } = self;
         let is_shape = columns.is_power_of_two()
@@ -290,7 +291,7 @@ impl Tile {
             && threads.is_multiple_of(WARP)
             && (WARP..=MOST_THREADS).contains(&threads)
             && (1..=MOST_BLOCKS).contains(&blocks);
-        // The cells of a thread are the bits of a word.
+        // A word has a bit for each cell of a thread.
         is_shape
             && LEVELS.contains(&nz)
             && nz.div_ceil(threads / columns) <= u32::BITS as usize
@@ -309,20 +310,19 @@ impl Tile {
             Fallout::Substepped => 2,
         };
         let field = nz * (columns + 1);
-        // The fall in a column begins where four values lie side by side.
+        // The values of a column in sedimentation are aligned to four elements.
         let align = 4 * real;
         let Falling { lanes, kinds } = Falling::new(columns, threads, nz);
         let slots = ((nz + 1) / lanes + 1) * lanes;
         let fall = (real * (4 * (nz + 1) + slots)).next_multiple_of(align);
-        // Depths on their way to heights and the list of cells where something happens take the place of
-        // the fall.
+        // The depths (before they become heights) and the list of active cells reuse the memory of sedimentation.
         let either =
             (threads / lanes * kinds * fall).max(real * field).max(size_of::<u16>() * nz * columns);
-        // Nothing that is kept is a struct without members, which takes a byte.
+        // An empty struct takes one byte.
         let fields = real * (10 + kept) * field + usize::from(kept == 0);
         let listed = FALLING_SPECIES * (size_of::<i32>() + columns);
         let sums = real * columns * (FALLING_SPECIES * LANDING + SUMS);
-        // Columns that each species falls in, places of the columns, two counts, and clips.
+        // Counts of the columns of each species, the list of columns, two counters, and a clipping flag.
         let integers = [FALLING_SPECIES, columns, 2, 1].map(|n| n * size_of::<i32>());
         let lists = integers[0] + listed.next_multiple_of(size_of::<i32>());
         let end = (fields.next_multiple_of(align) + either).next_multiple_of(align) + lists;
@@ -332,12 +332,12 @@ impl Tile {
 }
 
 impl Mapping {
-    /// The fastest mapping for a number of columns.
+    /// The built-in mapping for a number of columns.
     pub fn choose(columns: usize, precision: Precision, fallout: Fallout, nz: usize) -> Self {
         Self::Tile(Tile::choose(columns, precision, fallout, nz))
     }
 
-    /// The file below `kernels/` that holds its kernel.
+    /// Kernel file, below `kernels/`.
     pub fn file(self) -> &'static str {
         match self {
             Self::Column => "wsm5/column.cu",
@@ -345,7 +345,7 @@ impl Mapping {
         }
     }
 
-    /// Its kernel.
+    /// Kernel name.
     pub fn kernel(self) -> &'static str {
         match self {
             Self::Column => mark::WSM5_COLUMN,
@@ -353,7 +353,7 @@ impl Mapping {
         }
     }
 
-    /// The settings for a number of levels as kernels see them, by name.
+    /// The settings for a number of levels, by their names in the kernel.
     pub fn constants(
         self,
         precision: Precision,
@@ -386,14 +386,14 @@ impl Mapping {
             .collect()
     }
 
-    /// Returns `true` if a kernel for a region of so many columns pays: in wide tiles much else counts.
+    /// Returns `true` if a kernel compiled for a region of `columns` columns pays; with wide tiles it does not.
     pub fn is_made_for(self, columns: usize) -> bool {
         let is_narrow = matches!(self, Self::Tile(tile) if tile.columns <= NARROW);
         is_narrow && columns >= WORTH_A_KERNEL
     }
 
-    /// Columns that its threads are given together, where rows of the fields begin at multiples of so many: those of
-    /// a sector, so that no two tiles read the same one.
+    /// Columns that threads process together if rows of the fields begin at multiples of that number: those of a memory
+    /// sector, so that no two tiles read the same sector.
     pub fn together(self) -> usize {
         match self {
             Self::Column => 1,
@@ -425,14 +425,14 @@ impl fmt::Display for Mapping {
 pub mod diagnosis {
     use super::Region;
 
-    /// The file below `kernels/` that holds it.
+    /// Its file, below `kernels/`.
     pub const FILE: &str = "wsm5/diagnose.cu";
     /// Its name.
     pub const KERNEL: &str = "wsm5_diagnose";
-    /// Columns of a block, and levels of a column that it looks at at a time.
+    /// Columns of a block, and levels of a column that it processes at a time.
     const BLOCK: [usize; 2] = [32, 8];
 
-    /// The settings as the kernel sees them, by name.
+    /// The settings, by their names in the kernel.
     pub fn constants() -> Vec<(String, i32)> {
         let block = ["DIAGNOSIS_COLUMNS", "DIAGNOSIS_ROWS"].into_iter().zip(BLOCK);
         let block = block.map(|(name, value)| (name, value as i32));
@@ -450,8 +450,7 @@ pub mod diagnosis {
 mod tests {
     use super::*;
 
-    /// A tile is chosen for any number of levels, in both precisions and variants, and a block has
-    /// the memory for it.
+    /// Every number of levels, precision and variant gets a tile, and its block fits into shared memory.
     #[test]
     fn every_tile_that_is_chosen_fits() {
         for nz in LEVELS {

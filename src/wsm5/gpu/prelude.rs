@@ -1,5 +1,4 @@
-//! The constants and structs that kernels of the microphysics are given: changing one of them leaves the code of all
-//! other kernels as it is.
+//! Constants and structs of the kernels of the microphysics: a change recompiles these kernels only.
 
 use super::region::Region;
 use super::{CloudArgs, CloudConstants, DiagnosisArgs};

@@ -3,25 +3,26 @@
 use crate::shared::shared_struct;
 
 shared_struct! {
-    /// The columns that threads are given, and where they lie in the fields.
+    /// The columns that threads process, and their positions in the fields.
     #[derive(PartialEq, Eq, Hash)]
     pub struct Region {
-        /// Places of a row of the fields.
+        /// Elements of a row of the fields.
         nx: i32, "1";
-        /// Places of a level of the fields.
+        /// Elements of a level of the fields.
         level: i32, "1";
-        /// The place of the first column that threads are given, j nx + i.
+        /// Index of the first column that threads process, j nx + i.
         first: i32, "1";
-        /// Columns of each row that threads are given: those to work on, and beside them what makes up whole
+        /// Columns of each row that threads process: those of the region, and columns beside them that fill up memory
         /// sectors.
         width: i32, "1";
-        /// Such columns in all.
+        /// Number of columns that threads process.
         count: i32, "1";
-        /// Those of a row that lie before the first to work on.
+        /// Columns of a row before the first one of the region.
         before: i32, "1";
-        /// Columns to work on in each row.
+        /// Columns of the region in each row.
         own: i32, "1";
-        /// Twice the number of a column times this, over 2^32 and two to the `row_shift`, is its row.
+        /// Factor for the row of column n without a division: 2 n times this, divided by 2^32 and by 2 to the
+        /// `row_shift`.
         row_factor: u32, "1";
         /// See `row_factor`.
         row_shift: i32, "1";
@@ -29,8 +30,8 @@ shared_struct! {
 }
 
 impl Region {
-    /// The columns of some rows and columns of a grid only, of which threads are given `together` at a time where rows
-    /// begin at multiples of so many.
+    /// The given rows and columns of a grid. Threads process groups of `together` columns if rows begin at multiples of
+    /// that number.
     pub fn within(
         [ny, nx]: [usize; 2],
         rows: std::ops::Range<usize>,
@@ -55,7 +56,7 @@ impl Region {
         }
     }
 
-    /// Constants of kernels that are compiled for one region; all zero for kernels with the region as an argument.
+    /// Constants of kernels compiled for one region; all zero for kernels that take the region as an argument.
     pub fn constants(made_for: Option<Self>) -> [(&'static str, i32); 9] {
         let of = |number: fn(Self) -> i32| made_for.map_or(0, number);
         [
@@ -72,10 +73,10 @@ impl Region {
     }
 }
 
-/// A factor and a shift for quotients by a number of up to 31 bits without a division: `n / divisor` is
-/// `(2 n * factor >> 32) >> shift` for all n below 2^31 (Granlund and Montgomery 1994, theorem 4.2).
+/// Factor and shift of a division by a number of up to 31 bits without a divide instruction: `n / divisor` is `(2 n *
+/// factor >> 32) >> shift` for all n below 2^31 (Granlund and Montgomery 1994, theorem 4.2).
 fn reciprocal(divisor: usize) -> (u32, i32) {
-    // If there is nothing to divide, any factor will do.
+    // Without columns any factor will do.
     let divisor = divisor.max(1) as u64;
     let shift = divisor.next_power_of_two().trailing_zeros();
     ((1u64 << (31 + shift)).div_ceil(divisor) as u32, shift as i32)

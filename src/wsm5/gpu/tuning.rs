@@ -5,15 +5,15 @@ use crate::device::{Gpu, WARP};
 use crate::real::Precision;
 use crate::wsm5::Fallout;
 
-/// Registers of a multiprocessor, and fewest of a thread that are worth a trial.
+/// Registers of a multiprocessor, and fewest registers of a thread that are worth trying.
 const REGISTERS: [usize; 2] = [1 << 16, 40];
-/// Columns of a tile, and the fewest and the most threads that are tried for it.
+/// Columns of a tile, and the fewest and the most threads to try for it.
 const TILES: [[usize; 3]; 5] =
     [[2, 64, 128], [4, 64, 256], [8, 96, 384], [16, 128, 512], [32, 192, 512]];
-/// Blocks of a multiprocessor that the registers are bound for.
+/// Launch bounds to try: blocks of a multiprocessor.
 const RESIDENT: [usize; 6] = [2, 3, 4, 5, 6, 8];
 
-/// Name of the setting in files, for a way of falling.
+/// Name of the knob in files, for a variant of sedimentation.
 pub(crate) fn name(fallout: Fallout) -> &'static str {
     match fallout {
         Fallout::SemiLagrangian => "wsm5",
@@ -21,7 +21,7 @@ pub(crate) fn name(fallout: Fallout) -> &'static str {
     }
 }
 
-/// Reads a mapping as [`text`] writes it; `None` where it is none, or not for this number of levels.
+/// Reads a mapping as [`text`] writes it; `None` if the text is not one, or not for this number of levels.
 pub(crate) fn parse(
     text: &str,
     precision: Precision,
@@ -36,7 +36,7 @@ pub(crate) fn parse(
     is_possible.then_some(mapping)
 }
 
-/// A mapping in words.
+/// Text form of a mapping.
 pub(crate) fn text(mapping: Mapping) -> String {
     match mapping {
         Mapping::Column => "column".to_owned(),
@@ -46,7 +46,7 @@ pub(crate) fn text(mapping: Mapping) -> String {
     }
 }
 
-/// The mapping that was measured to be the best on this GPU; `None` where none has been measured.
+/// The mapping measured to be the fastest on this GPU; `None` if none has been measured.
 pub(crate) fn measured(
     gpu: &Gpu,
     precision: Precision,
@@ -58,12 +58,12 @@ pub(crate) fn measured(
     parse(&choice.setting, precision, fallout, nz)
 }
 
-/// Mappings to begin with, of all shapes.
+/// First candidates, of all shapes.
 pub(crate) fn candidates(precision: Precision, fallout: Fallout, nz: usize) -> Vec<Mapping> {
     let Mapping::Tile(built_in) = Mapping::choose(1, precision, fallout, nz) else {
         return vec![Mapping::Column];
     };
-    // Of all shapes a multiprocessor holds about as many threads as of the built-in one.
+    // For each shape the launch bounds allow about as many threads on a multiprocessor as the built-in one.
     let blocks = |threads: usize| (built_in.threads * built_in.blocks / threads).max(1);
     let shapes = TILES.into_iter().flat_map(|[columns, least, most]| {
         let sizes = (least..=most).step_by(WARP);
@@ -73,7 +73,7 @@ pub(crate) fn candidates(precision: Precision, fallout: Fallout, nz: usize) -> V
     [Mapping::Column].into_iter().chain(tiles.map(Mapping::Tile)).collect()
 }
 
-/// Mappings of the same shape with other bounds of the registers.
+/// Further candidates: the same shape with other launch bounds.
 pub(crate) fn variants(
     mapping: Mapping,
     precision: Precision,
@@ -87,7 +87,7 @@ pub(crate) fn variants(
     others.map(Mapping::Tile).collect()
 }
 
-/// Reads a mapping as it is written.
+/// Reads a mapping from its text.
 fn parse_mapping(text: &str) -> Option<Mapping> {
     if text == "column" {
         return Some(Mapping::Column);
@@ -100,7 +100,7 @@ fn parse_mapping(text: &str) -> Option<Mapping> {
     words.next().is_none().then_some(Mapping::Tile(Tile { columns, threads, blocks }))
 }
 
-/// Returns `true` if a tile is possible and leaves its threads some registers.
+/// Returns `true` if a tile can be compiled and leaves its threads enough registers.
 fn is_worth_a_trial(tile: Tile, precision: Precision, fallout: Fallout, nz: usize) -> bool {
     let [registers, least] = REGISTERS;
     let of_a_thread = registers / (tile.threads * tile.blocks);

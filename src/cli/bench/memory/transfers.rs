@@ -10,15 +10,15 @@ use crate::device::Shuttle;
 use crate::error::Result;
 use crate::primitives::gpu::memory::{Experiment, Leg, Overlap};
 
-/// Powers of two of the bytes that travel at a time.
+/// Sizes of a transfer, as powers of two of bytes.
 const POWERS: [u32; 5] = [12, 16, 20, 24, 28];
-/// Elements that go there and back while work is done, 64 MiB.
+/// Elements that are transferred both ways while work is done, 64 MiB.
 const ELEMENTS: usize = 1 << 24;
-/// Parts that they are cut into.
+/// Numbers of parts.
 const PARTS: usize = 16;
-/// Numbers of streams that share the parts.
+/// Numbers of streams for the parts.
 const STREAMS: [usize; 3] = [1, 2, 4];
-/// Rounds of the work whose time is taken first.
+/// Rounds of the calibration of the work.
 const ROUNDS: usize = 256;
 
 const TRANSFERS: Lesson = Lesson {
@@ -35,7 +35,7 @@ const OVERLAP: Lesson = Lesson {
 };
 
 impl Curves<'_> {
-    /// Copies of growing size, both ways.
+    /// Copies of increasing size, both ways.
     pub(super) fn transfers(&mut self, out: &mut impl Write) -> Result<()> {
         head(&TRANSFERS, out)?;
         for bytes in POWERS.map(|power| 1_usize << power) {
@@ -74,12 +74,12 @@ impl Curves<'_> {
         tail(&TRANSFERS, out)
     }
 
-    /// The same copies beside work, in one stream and in several.
+    /// The same copies concurrent with work, in one stream and in several.
     pub(super) fn overlap(&mut self, out: &mut impl Write) -> Result<()> {
         let values: Vec<f32> = (0..ELEMENTS as u64).map(|at| (mixed(at) % 4096) as f32).collect();
         let most = STREAMS.into_iter().max().unwrap_or(1);
         let mut overlap = Overlap::new(self.lab, &values, most)?;
-        // Tends to 1, whatever it begins with.
+        // Tends to 1 from any initial value.
         let work = |rounds| Experiment::Work { rounds, factor: 0.999, summand: 0.001 };
         let runs = self.runs;
         let mut seconds = |leg, work, streams| {
@@ -88,7 +88,7 @@ impl Curves<'_> {
         };
         let there = seconds(Leg::There, work(ROUNDS), 1)?;
         let tried = median(seconds(Leg::Work, work(ROUNDS), 1)?);
-        // As long as the way there.
+        // As long as the transfer to the device.
         let rounds = (ROUNDS as f64 * median(there.clone()) / tried).ceil().max(1.0) as usize;
         let work = work(rounds);
         let mut points = vec![
@@ -113,7 +113,7 @@ impl Curves<'_> {
         writeln!(out, "\n{} each way", megabytes(size_of::<f32>() * ELEMENTS))?;
         head(&OVERLAP, out)?;
         for (label, times) in points {
-            // There and back where it is both; the work moves nothing between host and device.
+            // Both directions if both are included; the work transfers nothing.
             let ways = if label.starts_with("all") { 2 } else { 1 };
             let bytes = ways * size_of::<f32>() * ELEMENTS;
             let wrong = wrong.clone().filter(|_| label.starts_with("all"));
@@ -123,7 +123,7 @@ impl Curves<'_> {
         tail(&OVERLAP, out)
     }
 
-    /// Times of something on the clock of the host, after a first time that does not count.
+    /// Times on the clock of the host, after a warm-up call.
     fn wall(&self, mut work: impl FnMut() -> Result<()>) -> Result<Vec<f64>> {
         work()?;
         patiently(self.runs, || {

@@ -3,7 +3,7 @@
 use super::{Case, Key};
 use crate::plot::bars::{Bar, Group, bars};
 
-/// Parts that are drawn.
+/// Parts in the chart.
 const DRAWN: [&str; 3] =
     ["WSM5", "advection, RK3, positive definite, a tracer", "whole step, 6 tracers and WSM5"];
 
@@ -13,8 +13,7 @@ const WITH_TRANSFERS: usize = 6;
 const ONE_THREAD: usize = 4;
 const THREADS: usize = 2;
 
-/// The platforms on the wanted grids, NXxNY, or on the one that the most of them have; `None` where there
-/// is nothing to draw.
+/// The platforms on the requested grids, NXxNY, or on the commonest one; `None` if there is nothing to draw.
 pub(super) fn draw(cases: &[Case], wanted: &[String]) -> Option<String> {
     let drawn: Vec<&Case> = cases.iter().filter(|case| DRAWN.contains(&&*case.key.what)).collect();
     let is_wanted = |case: &&Case| {

@@ -13,7 +13,7 @@ use crate::error::{Error, Result};
 use crate::io::text;
 use crate::os_text::escaped;
 
-/// A row of a record; those of older versions lack some of it.
+/// A row of a record; older versions lack some fields.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 struct Row {
     bench: String,
@@ -47,7 +47,7 @@ struct Row {
     fast_math: Option<bool>,
     input: Option<String>,
     dt: Option<f64>,
-    /// Name of the folder that the record lies in.
+    /// Name of the folder of the record.
     #[serde(skip)]
     folder: String,
 }
@@ -60,7 +60,7 @@ struct Timed {
     grid: String,
 }
 
-/// Input of records that do not name it: that of all records before it was noted.
+/// Input of records that do not name it: all records before the name was recorded had this one.
 const USUAL_INPUT: &str = "soc.nc";
 
 impl Bench {
@@ -72,7 +72,7 @@ impl Bench {
         for path in &self.merge {
             rows.extend(read(path)?);
         }
-        // Of two records of one thing the younger one counts; without dates, the one given last.
+        // Of two records of the same subject the newer one counts; without dates, the one given last.
         rows.sort_by(|a, b| a.row.date.cmp(&b.row.date));
         let cases = tables::cases(&rows);
         write!(out, "{}", tables::machines(&rows))?;
@@ -156,7 +156,7 @@ impl Row {
     }
 }
 
-/// Key of a part of a step, whichever backend it is measured on.
+/// Key of a part of a step, independent of the backend.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Key {
     what: String,
@@ -171,12 +171,12 @@ struct Case {
     key: Key,
     platform: String,
     timed: Timed,
-    /// Time of a cell, and of a tracer where several are carried, s.
+    /// Time for a cell and a tracer, s.
     of_a_cell: f64,
     with_transfers: bool,
 }
 
-/// Subject of a row, of those that are compared: the same words for all backends.
+/// Subject of a row in comparisons: the same words for all backends.
 fn what(row: &Row) -> Option<String> {
     let has = |word| row.variant.contains(word);
     let fall = if has("sub-stepped") { ", sub-stepped fall" } else { "" };

@@ -4,10 +4,10 @@ use std::fmt::Write;
 
 use super::{Case, Key, Row, Timed, what};
 
-/// Timings of the rungs, and the heads of the columns.
+/// Methods of timing of the rungs, and the column heads.
 const RUNGS: [[&str; 2]; 2] = [["hot", "graph"], ["rotating", "graph"]];
 
-/// The machines and the programs that the records are of.
+/// The machines and programs of the records.
 pub(super) fn machines(rows: &[Timed]) -> String {
     let mut text = String::from(
         "| GPU | driver | NVRTC | CPU | date | nwp-mini | commit |\n|---|---|---|---|---|---|---|\n",
@@ -45,7 +45,7 @@ pub(super) fn machines(rows: &[Timed]) -> String {
     text
 }
 
-/// Best performance of each platform, of the youngest record.
+/// Peak performance of each platform, from the newest record.
 pub(super) fn bounds(rows: &[Timed]) -> String {
     let mut lines: Vec<(String, f64, Option<f64>)> = Vec::new();
     for Timed { row, .. } in rows {
@@ -69,7 +69,7 @@ pub(super) fn bounds(rows: &[Timed]) -> String {
     text
 }
 
-/// The parts of a step that can be compared, the fastest variant of each on each platform.
+/// The parts of a step, with the fastest variant on each platform.
 pub(super) fn cases(rows: &[Timed]) -> Vec<Case> {
     let mut cases: Vec<Case> = Vec::new();
     for timed in rows {
@@ -93,7 +93,7 @@ pub(super) fn cases(rows: &[Timed]) -> Vec<Case> {
                 == (&case.key, &case.platform, case.with_transfers)
         };
         match cases.iter_mut().find(same) {
-            // A younger record replaces; within one record the fastest variant counts.
+            // A newer record replaces an older one; within one record the fastest variant counts.
             Some(known) if is_of_one_record(&known.timed.row, row) => {
                 if case.of_a_cell < known.of_a_cell {
                     *known = case;
@@ -158,7 +158,7 @@ pub(super) fn parts(cases: &[Case]) -> String {
     text
 }
 
-/// Speed relative to one thread, or all, of the CPU of the same machine.
+/// Speed relative to one thread, or to all threads, of the CPU of the same machine.
 fn speed_up(cases: &[Case], case: &Case, all: bool) -> Option<f64> {
     let host = case.timed.row.host();
     let on_cpu = cases.iter().filter(|other| {
@@ -167,7 +167,7 @@ fn speed_up(cases: &[Case], case: &Case, all: bool) -> Option<f64> {
     });
     let of_threads = |other: &&Case| other.timed.row.threads;
     let base = if all {
-        // One thread is all only where there is one core.
+        // One thread is all threads only on a single core.
         let is_all = |other: &&Case| {
             let row = &other.timed.row;
             row.threads > Some(1) || row.cores == Some(1)
@@ -179,10 +179,10 @@ fn speed_up(cases: &[Case], case: &Case, all: bool) -> Option<f64> {
     base.map(|base| base.of_a_cell / case.of_a_cell)
 }
 
-/// The ladders: every rung, hot and rotating, by graphs; lines of the CPU by the clock.
+/// The ladders: every rung, hot and rotating, timed in graphs; rows of the CPU by the clock.
 pub(super) fn ladders(rows: &[Timed]) -> String {
     let rungs = rows.iter().filter(|timed| timed.row.place.is_some());
-    // One line: the same rung on the same data, timed in several ways.
+    // One row: the same rung on the same data, timed in several ways.
     let mut lines: Vec<(String, String, [Option<&Timed>; 2])> = Vec::new();
     for timed in rungs {
         let row = &timed.row;
@@ -203,7 +203,7 @@ pub(super) fn ladders(rows: &[Timed]) -> String {
         let Some(column) = column else { continue };
         let at = lines.iter().position(|(known, of, _)| (known, of) == (&line, &group));
         let at = at.unwrap_or_else(|| {
-            // Beside its group.
+            // Beside the other rows of its group.
             let at =
                 lines.iter().rposition(|(_, of, _)| *of == group).map_or(lines.len(), |at| at + 1);
             lines.insert(at, (line, group, [None; 2]));
@@ -273,7 +273,7 @@ mod tests {
         assert_eq!(bounds(&rows), "");
         let text = parts(&cases);
         assert!(text.contains("| 40.0 | 8.0 |") && text.contains("| 1.0 | 0.2 |"), "{text}");
-        // Every line of a table has as many bars.
+        // Every row of a table has the same number of columns.
         let bars: Vec<usize> = text
             .lines()
             .filter(|line| line.starts_with('|'))

@@ -1,4 +1,4 @@
-//! One size on the CPU, in the present pool of threads.
+//! One size on the CPU, in the current thread pool.
 
 use std::time::Instant;
 
@@ -15,19 +15,19 @@ use crate::model::Working;
 use crate::model::tiled::Tiled;
 use crate::wsm5::Fallout;
 
-/// Time that the calls of one size may take together, s.
+/// Total time for the calls of one size, s.
 const PATIENCE: f64 = 2.0;
 /// Fewest timed calls.
 const FEWEST: u32 = 3;
-/// Time of a call from which on larger grids are left out, s: the next one would take twice that.
+/// Time of a call from which on larger grids are skipped, s: the next one would take twice that.
 const LONGEST: f64 = 1.0;
 
-/// The place in words.
+/// Name of the platform.
 pub(super) fn place(threads: usize) -> String {
     format!("CPU, {threads} thread{}", if threads == 1 { "" } else { "s" })
 }
 
-/// Why no larger grid is measured after a call of `seconds`; `None` where one is.
+/// Reason why no larger grid is measured after a call of `seconds`; `None` if one is.
 pub(super) fn patience_ends(seconds: f64) -> Option<String> {
     (seconds >= LONGEST).then(|| format!("a call takes {seconds:.1} s, larger grids are left out"))
 }
@@ -43,7 +43,7 @@ pub(super) fn measure<R: Working>(
     let (dt, limiter) = (bench.dt, Limiter::PositiveDefinite);
     let times = match subject {
         Subject::Wsm5 => {
-            // Without sides, so that it acts in all columns.
+            // Without boundaries, so that the scheme acts in all columns.
             let grid = Grid { sides: Sides::all(Side::Periodic), ..*grid };
             let limiter = Limiter::None;
             let mut cpu = Cpu::new(&grid, coordinate, limiter, fallout, forcing, state.clone());
@@ -79,7 +79,7 @@ pub(super) fn measure<R: Working>(
         Subject::Step => {
             let mut cpu = Cpu::new(grid, coordinate, limiter, fallout, forcing, state.clone());
             let times = patient_times(bench.runs, &mut cpu, |_| Ok(()), |b| b.step(dt))?;
-            // While all that a step takes is there.
+            // While all memory of a step is allocated.
             let resident = resident();
             return Ok(Timed {
                 timing: Timing::Wall,
@@ -92,7 +92,7 @@ pub(super) fn measure<R: Working>(
     Ok(Timed { timing: Timing::Wall, times, device_bytes_per_cell: None, resident: 0 })
 }
 
-/// Wall times of at most `runs` calls, fewer where they are slow.
+/// Wall times of at most `runs` calls; fewer if they are slow.
 fn patient_times<S>(
     runs: u32,
     subject: &mut S,
@@ -106,7 +106,7 @@ fn patient_times<S>(
     wall_times(runs, subject, restore, work)
 }
 
-/// As many calls of `seconds` as patience lasts for, but some.
+/// Number of calls of `seconds` that fit into the total time, but at least a few.
 fn fewer(runs: u32, seconds: f64) -> u32 {
     ((PATIENCE / seconds) as u32).max(FEWEST).min(runs)
 }

@@ -1,5 +1,5 @@
-//! Findings of the figures: sizes with flat cost, the size from which on the GPU is faster than the CPU, the best
-//! mapping.
+//! Findings from the measurements: sizes with constant cost a cell, the size from which on the GPU is faster than the
+//! CPU, the fastest mapping.
 
 use std::fmt::Write;
 
@@ -8,41 +8,41 @@ use serde::Serialize;
 use super::super::size::Elements;
 use super::{Point, Subject};
 
-/// By how much the time of a cell may differ from the least one where it is called flat.
+/// Factor of the least time of a cell up to which the cost counts as constant.
 const FLAT: f64 = 0.1;
 
-/// The time of a cell of one series, over the sizes.
+/// Time of a cell as a function of the size, for one series.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(super) struct Course {
     pub(super) series: String,
-    /// The least time of a cell, ns.
+    /// The least time for a cell, ns.
     pub(super) best_ns_per_cell: f64,
-    /// Columns from which on the time is near that: the device is saturated.
+    /// Columns from which on the time is near the least one: the device is saturated.
     pub(super) saturated_from: usize,
-    /// `true` if it stays there.
+    /// `true` if it stays near it.
     pub(super) is_flat: bool,
-    /// Largest excess from there on, per cent of the least time, and its number of columns.
+    /// Largest excess from there on, per cent of the least time, and the number of columns at it.
     pub(super) worst_percent: f64,
     pub(super) worst_at: usize,
-    /// Sizes that this rests on.
+    /// Number of sizes from there on.
     pub(super) sizes: usize,
-    /// Columns from which on the times are near one another, and the least of those: what is left where the
-    /// best is due to caches.
+    /// Columns from which on the times are near each other, and the least of these: used if the overall minimum is due
+    /// to caches.
     pub(super) level_from: usize,
     pub(super) level_ns_per_cell: f64,
-    /// Sizes from there on.
+    /// Number of sizes from there on.
     pub(super) level_sizes: usize,
 }
 
-/// Which of two is faster.
+/// Result of a comparison of two series.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Crossover {
-    /// The GPU from this number of columns on.
+    /// The GPU is faster from this number of columns on.
     GpuFrom(usize),
-    /// The GPU at all sizes, from this one on.
+    /// The GPU is faster at all sizes, from this one on.
     GpuAlways(usize),
-    /// The CPU at all sizes, up to this one.
+    /// The CPU is faster at all sizes, up to this one.
     CpuAlways(usize),
 }
 
@@ -51,13 +51,13 @@ pub(super) enum Crossover {
 pub(super) struct Finding {
     pub(super) subject: Subject,
     pub(super) courses: Vec<Course>,
-    /// Against each series of the CPU.
+    /// Comparison with each series of the CPU.
     pub(super) crossovers: Vec<(String, Crossover)>,
-    /// The fastest series of the GPU at each number of columns, where there are several.
+    /// The fastest series of the GPU at each number of columns, if there are several.
     pub(super) best: Vec<(usize, String)>,
 }
 
-/// The row of a finding in the file; missing values are null.
+/// Row of a finding for programs; missing values are null.
 #[derive(Debug, Serialize)]
 pub(super) struct Row<'a> {
     bench: &'static str,
@@ -75,7 +75,7 @@ pub(super) struct Row<'a> {
     findings: &'a Finding,
 }
 
-/// Findings of the points about each subject that they have.
+/// Findings about each subject of the points.
 pub(super) fn of(points: &[Point]) -> Vec<Finding> {
     let of_subject = |subject: Subject| {
         let points: Vec<&Point> = points.iter().filter(|point| point.subject == subject).collect();
@@ -112,7 +112,7 @@ pub(super) fn of(points: &[Point]) -> Vec<Finding> {
     found.filter(|finding| !finding.courses.is_empty()).collect()
 }
 
-/// The course of times of a cell by numbers of columns.
+/// Time of a cell as a function of the number of columns.
 fn course(series: &str, times: &[(usize, f64)]) -> Course {
     let best = times.iter().map(|(_, ns)| *ns).fold(f64::INFINITY, f64::min);
     let near = |ns: f64| ns <= (1.0 + FLAT) * best;
@@ -155,7 +155,7 @@ fn fastest<'a>(series: &[(&'a str, Vec<(usize, f64)>)]) -> Vec<(usize, f64, &'a 
     best
 }
 
-/// Crossover of GPU and CPU, of the sizes that both have; `None` if they share none.
+/// Crossover of GPU and CPU, from the sizes that both have; `None` if they share none.
 fn crossover(cpu: &[(usize, f64)], gpu: &[(usize, f64)]) -> Option<Crossover> {
     let both: Vec<(usize, bool)> = cpu
         .iter()
@@ -215,7 +215,7 @@ impl Finding {
                 ),
             });
         }
-        // Runs of sizes with one winner.
+        // Runs of consecutive sizes with the same winner.
         for sizes in self.best.chunk_by(|a, b| a.1 == b.1) {
             let [first, last] = [&sizes[0], &sizes[sizes.len() - 1]].map(|(at, _)| Elements(*at));
             say(format!("best on the GPU from {first} to {last} columns: {}", sizes[0].1));
@@ -274,7 +274,7 @@ mod tests {
         let steep = course("b", &[(16, 2.0), (32, 2.3), (64, 2.0)]);
         assert_eq!((steep.saturated_from, steep.is_flat, steep.worst_at), (16, false, 32));
         assert!(steep.text().contains("not flat") && steep.text().contains("15.0 %"));
-        // The last size alone says nothing.
+        // A single last size is not significant.
         assert!(!steep.text().contains("flat at"), "{}", steep.text());
         let cached = course("d", &[(16, 2.0), (32, 2.9), (64, 3.1), (128, 3.0)]);
         assert_eq!((cached.saturated_from, cached.is_flat, cached.level_from), (16, false, 32));

@@ -22,10 +22,10 @@ use crate::wsm5::gpu::clouds::{Clouds, Inside};
 use crate::wsm5::gpu::{Mapping, Tile};
 use crate::wsm5::scheme::Scheme;
 
-/// The place in words.
+/// Name of the platform.
 pub(super) const PLACE: &str = "GPU";
 
-/// An allocation, or the reason why the device has no room for it.
+/// An allocation, or the reason why it failed for lack of memory.
 type Room<T> = std::result::Result<T, String>;
 
 /// Times of all variants of a subject on a grid.
@@ -48,7 +48,7 @@ pub(super) fn measure<R: Working + OnDevice>(
     }
 }
 
-/// Errors that end a series, and errors that end everything.
+/// Errors that end a series, and errors that end the command.
 enum Failure {
     NoRoom(String),
     Other(Error),
@@ -60,7 +60,7 @@ impl From<Error> for Failure {
     }
 }
 
-/// Memory and kernels for a grid; that these refuse one says where the range ends.
+/// Memory and kernels for a grid; an error of these shows the end of the range.
 fn room<T>(made: Result<T>) -> Result<T, Failure> {
     made.map_err(|error| match error {
         error if error.is_of_gpu() => Failure::NoRoom(error.to_string()),
@@ -74,7 +74,7 @@ fn timed((timing, times): (Timing, Vec<f64>)) -> Timed {
     Timed { timing, times, device_bytes_per_cell: None, resident: resident() }
 }
 
-/// The mappings to compare: a thread for a column, narrow and wide tiles, and the one of a run.
+/// Mappings to compare: a thread for a column, narrow and wide tiles, and the default one.
 fn mappings(gpu: &Gpu, bed_columns: usize, key: (Precision, Fallout, usize)) -> Vec<Mapping> {
     let (precision, fallout, nz) = key;
     let tile = |columns| Mapping::Tile(Tile::choose(columns, precision, fallout, nz));

@@ -1,4 +1,4 @@
-//! `nwp-mini bench scale`: how the time for a cell and the memory for a cell grow with the grid.
+//! `nwp-mini bench scale`: time for a cell and memory for a cell as functions of the grid size.
 
 mod cpu;
 mod findings;
@@ -80,7 +80,7 @@ enum Subject {
     Step,
 }
 
-/// Tracers that are carried: as many as a step has.
+/// Number of tracers, as in a step.
 const TRACERS: usize = STATE_FIELDS;
 
 impl Subject {
@@ -135,23 +135,22 @@ struct Timed {
     timing: Timing,
     times: Vec<f64>,
     device_bytes_per_cell: Option<f64>,
-    /// Memory of the process at that time, bytes.
+    /// Memory of the process at that size, bytes.
     resident: usize,
 }
 
-/// Columns up to which a grid is looked over before it is measured: larger ones repeat the same.
+/// Columns up to which a grid is validated before the measurement: larger grids repeat the same columns.
 const LOOKED_OVER: usize = 1 << 18;
-/// Values for each cell that the host holds at a time: the grid itself, and its way to the device
-/// or the memory of a step.
+/// Values for each cell that the host holds at a time: the grid, and its upload or the memory of a step.
 pub(super) const HOST_VALUES: usize = 24;
 
-/// The measurement in the making.
+/// The measurement being made.
 struct Scale<'a, W> {
     bench: &'a Bench,
     fallout: Fallout,
     out: &'a mut W,
     points: Vec<Point>,
-    /// Series that go no further, and why.
+    /// Series that have ended, with the reason.
     closed: Vec<(Subject, String, String)>,
     /// Memory of the process before the first grid was made, bytes.
     resident: usize,
@@ -180,7 +179,7 @@ impl Bench {
         let powers = self.range.powers()?;
         let source = self.source::<R>()?;
         self.check_step(&source)?;
-        // The range is for both, whichever is taken for a run.
+        // The range is valid for both mappings, whichever a run uses.
         let pools = match (gpu, self.backend) {
             (Some(_), BackendChoice::Gpu) => Vec::new(),
             _ => self.pools(out)?,
@@ -257,7 +256,7 @@ impl<W: Write> Scale<'_, W> {
         self.closed.iter().any(|(of, at, _)| *of == subject && at == place)
     }
 
-    /// Returns `true` if anything is left to be measured.
+    /// Returns `true` if any series has not ended.
     fn goes_on(&self, pools: &[Pool], has_gpu: bool, has_winds: bool) -> bool {
         let places = pools.iter().map(|(_, threads, _)| cpu::place(*threads));
         let places: Vec<String> = places.chain(has_gpu.then(|| gpu::PLACE.to_owned())).collect();
@@ -265,7 +264,7 @@ impl<W: Write> Scale<'_, W> {
         subjects.iter().any(|subject| places.iter().any(|place| !self.is_closed(*subject, place)))
     }
 
-    /// Lets a series end here.
+    /// Ends a series.
     fn close(&mut self, subject: Subject, place: String, why: String) -> Result<()> {
         writeln!(self.out, "{}, {place}, ends here: {why}", subject.bench())?;
         self.closed.push((subject, place, why));
@@ -327,7 +326,7 @@ impl<W: Write> Scale<'_, W> {
                 }
                 Ok(())
             }
-            // A device on which not even the smallest grid works has another fault than its size.
+            // A device that fails on the smallest grid has another fault.
             Err(why) if !self.points.iter().any(|p| p.subject == subject && p.is_of_gpu()) => {
                 Err(Error::Gpu(why))
             }
@@ -335,7 +334,7 @@ impl<W: Write> Scale<'_, W> {
         }
     }
 
-    /// Adds a point, shows it, and tells its median, s.
+    /// Adds a point, shows it, and returns its median, s.
     fn add<R: Working>(
         &mut self,
         subject: Subject,
@@ -415,13 +414,13 @@ impl Point {
     }
 }
 
-/// Memory of this process that is in use, bytes; 0 where the system does not tell.
+/// Resident memory of this process, bytes; 0 if the system does not report it.
 fn resident() -> usize {
     let kilobytes = of_system("/proc/self/status", "VmRSS:");
     kilobytes.map_or(0, |kilobytes| kilobytes << 10)
 }
 
-/// Why `bytes` bytes do not fit into the memory of the host; `None` where they do.
+/// Reason why `bytes` bytes do not fit into the memory of the host; `None` if they do.
 fn too_large(bytes: usize) -> Option<String> {
     let free = of_system("/proc/meminfo", "MemAvailable:")? << 10;
     let gigabytes = |bytes: usize| bytes as f64 / 1e9;
@@ -431,7 +430,7 @@ fn too_large(bytes: usize) -> Option<String> {
     })
 }
 
-/// A number of kilobytes that the system tells.
+/// A number of kilobytes from the system's report.
 fn of_system(file: &str, key: &str) -> Option<usize> {
     let text = fs::read_to_string(file).ok()?;
     let line = text.lines().find_map(|line| line.strip_prefix(key))?;

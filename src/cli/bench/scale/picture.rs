@@ -1,4 +1,4 @@
-//! The picture of the figures: time of a cell by columns, with the bounds.
+//! Plot of the measurements: time of a cell by columns, with bounds.
 
 use std::path::Path;
 
@@ -15,7 +15,7 @@ const BOUNDS: [&str; 3] = [
     "bound of the CPU, all threads: bytes / copy",
 ];
 
-/// Draws the points, which are some.
+/// Plots the points, of which there must be some.
 pub(super) fn draw(points: &[Point], found: &[Finding], fallout: Fallout, input: &Path) -> String {
     let mut names: Vec<&str> = Vec::new();
     for point in points {

@@ -28,7 +28,7 @@ const SIDES: [usize; 3] = [2, 4, 8];
 /// A lattice on a device.
 pub(super) struct Contest<'a, R> {
     pub(super) gpu: &'a Gpu,
-    /// Bytes that a copy moves, read and written, a second.
+    /// Bandwidth of a copy, bytes read and written a second.
     pub(super) copy: f64,
     pub(super) runs: u32,
     pub(super) subject: &'a Subject<R>,
@@ -50,7 +50,7 @@ struct Winner {
 }
 
 impl<R: OnLattice + Vectorised> Contest<'_, R> {
-    /// Reals that a site of a right-hand side moves in this form.
+    /// Reals that a site of a right-hand side needs in this form.
     pub(super) fn moved(form: &Form, sides: usize) -> Moved {
         let links = (8 * form.link_reals) as f64 / sides as f64;
         let spinors = if form.is_diagonal { 168.0 } else { 192.0 };
@@ -63,13 +63,13 @@ impl<R: OnLattice + Vectorised> Contest<'_, R> {
         let mut graph = self.gpu.capture(|| (0..CALLS).try_for_each(|_| launch()))?;
         graph.launch()?;
         patiently(runs, || {
-            // A graph before each timed one keeps the device busy until that one has been sent off.
+            // A graph before each timed one keeps the device busy until the timed one has been queued.
             graph.launch()?;
             Ok(self.gpu.elapsed(|| graph.launch())? / CALLS as f64)
         })
     }
 
-    /// Climbs all rungs of one right-hand side and of several; the best form of one.
+    /// Measures all rungs for one right-hand side and for several; returns the fastest form for one.
     pub(super) fn climb(&self, found: &mut Found, out: &mut impl Write) -> Result<Form> {
         let mut before = self.lower_rungs(found, out)?;
         let extents = self.subject.extents;
@@ -96,7 +96,7 @@ impl<R: OnLattice + Vectorised> Contest<'_, R> {
         let stored = |form: Form| Form { is_backward_stored: true, ..form };
         let forms = around(best).into_iter().map(stored).collect();
         step(self, "backward-stored", forms, out, found)?;
-        // The same for whole links, which the published figures are for.
+        // The same for whole links, for comparison with published results.
         let whole =
             self.best(cached(<R as Real>::PRECISION, self.subject.extents, LINK_REALS), 1)?;
         self.report("cache, 18 reals", whole, 1, None, found, out)?;
@@ -114,7 +114,7 @@ impl<R: OnLattice + Vectorised> Contest<'_, R> {
         Ok(best)
     }
 
-    /// The fastest of some forms; then of its neighbours.
+    /// The fastest of some forms, then of the neighbours of the fastest.
     fn best(&self, forms: Vec<Form>, sides: usize) -> Result<Winner> {
         let is_tuned = forms.iter().any(|form| form.chunk < self.subject.extents.half_volume());
         let mut laid: Option<(Form, Laid<R>)> = None;
@@ -133,7 +133,7 @@ impl<R: OnLattice + Vectorised> Contest<'_, R> {
         let mut whole = self.subject.psi.clone();
         let of_side = self.subject.extents.half_volume() * SPINOR_REALS;
         let field = out.to_vec()?;
-        // The last one, which stands for all: they are the same.
+        // The last right-hand side, which represents all: they are equal.
         form.pick_spinors(Parity::Even, &field[field.len() - of_side..], &mut whole);
         let fault = self.subject.fault(&whole);
         Ok(Winner { form, times, resources: operator.resources(0)?, fault })
@@ -172,7 +172,7 @@ impl<R: OnLattice + Vectorised> Contest<'_, R> {
         Ok(())
     }
 
-    /// Fields in the layout of a form: those of another one where it is the same.
+    /// Fields in the layout of a form, shared with another form of the same layout.
     fn lay(
         &self,
         form: Form,
@@ -193,14 +193,14 @@ impl<R: OnLattice + Vectorised> Contest<'_, R> {
         Ok((form, Laid { operator, input, out }))
     }
 
-    /// First difference of several right-hand sides from one by itself.
+    /// First difference of several right-hand sides from a single one.
     fn differs_from_single(
         &self,
         form: &Form,
         single: &Form,
         sides: usize,
     ) -> Result<Option<String>> {
-        // Different sides, so that none can stand for another.
+        // Different right-hand sides, so that a mix-up is detected.
         let psi = |side: usize| -> Vec<R> {
             self.subject.psi.iter().map(|&x| x * R::of(1.0 + side as f64 / 7.0)).collect()
         };
@@ -231,7 +231,7 @@ impl<R: OnLattice + Vectorised> Contest<'_, R> {
         Ok(None)
     }
 
-    /// The rungs with kernels of their own; the time of the last one for a site.
+    /// The rungs with kernels of their own; returns the time of the last one for a site.
     fn lower_rungs(&self, found: &mut Found, out: &mut impl Write) -> Result<Option<f64>> {
         let extents = self.subject.extents;
         let sources =
@@ -349,17 +349,17 @@ impl<R: OnLattice + Vectorised> Contest<'_, R> {
         Ok(())
     }
 
-    /// The best form laid out, for the sweep.
+    /// The fastest form with its fields, for the sweep over occupancy.
     pub(super) fn laid(&self, form: Form) -> Result<(Operator<R>, Buffer<R>, Buffer<R>)> {
         let (_, Laid { operator, input, out }) = self.lay(form, 1, None)?;
         Ok((operator, input, out))
     }
 }
 
-/// Hopping parameter of the timed iterations: a matrix that is far from singular.
+/// Hopping parameter of the timed iterations: the matrix is far from singular.
 const KAPPA: f64 = 0.12;
 
-/// Prints a row, and keeps it; its time for a site.
+/// Prints and records a row; returns its time for a site.
 fn show(
     row: Row,
     fault: Option<String>,

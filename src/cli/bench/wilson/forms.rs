@@ -4,8 +4,7 @@ use crate::lattice::Extents;
 use crate::lattice::gpu::{Form, Load, TWO_ROWS};
 use crate::real::Precision;
 
-/// Threads of a block, and blocks of a multiprocessor that registers are left for: of 255 registers a
-/// thread down to 64 or so.
+/// Threads of a block, and launch bounds: from 255 registers a thread down to about 64.
 pub(super) const SHAPES: [[usize; 2]; 11] = [
     [64, 4],
     [64, 6],
@@ -19,7 +18,7 @@ pub(super) const SHAPES: [[usize; 2]; 11] = [
     [256, 2],
     [512, 1],
 ];
-/// Bricks beside the even ones, for rows of 32 sites and for shorter ones.
+/// Bricks in addition to the most cubic ones, for rows of 32 sites and for shorter ones.
 const BRICKS: [[usize; 4]; 14] = [
     [16, 4, 2, 1],
     [16, 2, 4, 1],
@@ -37,7 +36,7 @@ const BRICKS: [[usize; 4]; 14] = [
     [8, 4, 4, 4],
 ];
 
-/// Forms with hints for the caches and blocks of bricks.
+/// Forms with cache hints and blocks of bricks.
 pub(super) fn cached(precision: Precision, extents: Extents, link_reals: usize) -> Vec<Form> {
     let first = Form {
         is_hop_alone: true,
@@ -143,7 +142,7 @@ pub(super) fn shaped(form: Form) -> Vec<Form> {
     SHAPES.into_iter().map(of_shape).collect()
 }
 
-/// A form in a few words.
+/// Description of a form.
 pub(super) fn described(form: &Form) -> String {
     let Form { block_sites, side_threads, register_sides, resident, chunk, slab, .. } = form;
     let order = match form.brick {

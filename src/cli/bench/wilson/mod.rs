@@ -20,7 +20,7 @@ use contest::Contest;
 pub(super) use row::Row;
 use subject::Subject;
 
-/// Extents of a lattice as options take them: 24x24x24x128.
+/// Extents of a lattice as values of options: 24x24x24x128.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Lattice(pub(super) Extents);
 
@@ -37,8 +37,7 @@ impl FromStr for Lattice {
     }
 }
 
-/// The lattice of the talk, two of today's, one that the cache of an H100 holds, and one of unequal
-/// extents.
+/// The lattice of the talk, two of current size, one that the L2 cache of an H100 holds, and one of unequal extents.
 const USUAL: [[usize; DIRECTIONS]; 5] =
     [[32, 32, 32, 32], [24, 24, 24, 128], [48, 48, 48, 64], [16, 16, 16, 16], [12, 20, 28, 36]];
 
@@ -50,7 +49,7 @@ pub(super) struct Found {
 }
 
 impl Bench {
-    /// Climbs the ladder on all lattices.
+    /// Measures the ladder on all lattices.
     pub(super) fn wilson(
         &self,
         device: Option<(&Gpu, f64)>,

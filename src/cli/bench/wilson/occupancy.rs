@@ -1,4 +1,4 @@
-//! Speed by occupancy: shared memory that is allocated and not used lets fewer blocks fit.
+//! Speed by occupancy: allocating unused shared memory reduces the number of blocks.
 
 use std::io::Write;
 
@@ -14,14 +14,14 @@ use crate::plot::canvas::Stroke;
 use crate::plot::colour::series;
 use crate::plot::curves::{self, Curve, Layout, Panel};
 
-/// Shared memory is given out in steps of this, bytes.
+/// Granularity of shared memory, bytes.
 const STEP: u32 = 128;
 
-/// Shared memory of every block that the driver takes, bytes.
+/// Shared memory that the driver reserves for every block, bytes.
 const OWN: u32 = 1 << 10;
 
 impl<R: OnLattice + Vectorised> Contest<'_, R> {
-    /// Times the best form with ever fewer blocks on a multiprocessor; the picture.
+    /// Times the fastest form with fewer and fewer blocks on a multiprocessor; returns the plot.
     pub(super) fn sweep(
         &self,
         best: Form,
@@ -46,7 +46,7 @@ impl<R: OnLattice + Vectorised> Contest<'_, R> {
         )?;
         let mut points = Vec::new();
         for blocks in (1..=most.blocks).rev() {
-            // The least that keeps one block more from fitting: what is left is the first cache.
+            // The least that prevents one more block: the rest is L1 cache.
             let shared = if blocks == most.blocks {
                 0
             } else {

@@ -1,4 +1,4 @@
-//! A measured rung, as the table and as programs have it.
+//! A measured rung, for the table and for programs.
 
 use serde::Serialize;
 
@@ -6,11 +6,11 @@ use crate::cli::bench::figure::statistics;
 use crate::device::{Gpu, Resources};
 use crate::lattice::Extents;
 
-/// Operations of the hopping term at a site: projections 96, products with links 1056, sums 168. The
-/// third row of a link, where it is rebuilt, is not counted.
+/// Operations of the hopping term at a site: projections 96, products with links 1056, sums 168. Rebuilding the third
+/// row of a link is not counted.
 pub(in crate::cli::bench) const FLOPS: f64 = 1320.0;
 
-/// Reals that a site moves: without any reuse, and with each field moved once.
+/// Reals that a site needs: without any reuse, and with each field moved once.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Moved {
     pub(super) without_reuse: f64,
@@ -45,7 +45,7 @@ pub(in crate::cli::bench) struct Row {
     local_bytes: Option<u32>,
     /// Warps that a multiprocessor holds, of 64.
     occupancy: Option<f64>,
-    /// The form that was the fastest, as settings.
+    /// The fastest form, as settings.
     form: Option<String>,
     pub(super) step_speed_up: Option<f64>,
     is_right: bool,
@@ -54,11 +54,11 @@ pub(in crate::cli::bench) struct Row {
     commit: &'static str,
 }
 
-/// Warps that a multiprocessor can hold, from compute capability 8.0 to 10.0 but for 8.6 to 8.9.
+/// Warps that a multiprocessor can hold, for compute capabilities 8.0 to 10.0 except 8.6 to 8.9.
 pub(super) const MOST_WARPS: f64 = 64.0;
 
 impl Row {
-    /// A row of the CPU, to be changed where it is one of the GPU.
+    /// A row of the CPU, the template of one of the GPU.
     pub(super) fn new(
         variant: String,
         extents: Extents,
@@ -102,7 +102,7 @@ impl Row {
         }
     }
 
-    /// The same with so many threads.
+    /// The same with this number of threads.
     pub(super) fn with_threads(self, threads: usize) -> Self {
         Self { threads: Some(threads), ..self }
     }
@@ -121,7 +121,7 @@ impl Row {
         }
     }
 
-    /// The same, whose results are wrong or right.
+    /// The same with the result of the check.
     pub(super) fn judged(self, is_right: bool) -> Self {
         Self { is_right, ..self }
     }

@@ -1,4 +1,4 @@
-//! A lattice with links, spinors and the results of the hopping term.
+//! A lattice with links, spinors and the expected results of the hopping term.
 
 use std::io::Write;
 use std::time::Instant;
@@ -18,14 +18,14 @@ use crate::lattice::{
 use crate::random::Random;
 use crate::real::Precision;
 
-/// Different links: as many as caches do not hold would take minutes to draw.
+/// Number of different links: drawing more than caches hold would take minutes.
 const LINKS: usize = 4096;
 
-/// Reals of an even-odd hop in full, on the CPU: eight neighbours and links, and the result.
+/// Reals of an even-odd hop on the CPU: eight neighbours and links, and the result.
 const IN_FULL: Moved = Moved { without_reuse: 360.0, ideal: 192.0 };
 
-/// Largest differences from double precision, relative to the norm and to the rms of a component: four
-/// times the largest of 28 orders of summation.
+/// Largest differences from double precision, relative to the norm and to the rms of a component: four times the
+/// largest of 28 orders of summation.
 const LIMITS: [(Precision, [f64; 2]); 2] =
     [(Precision::F32, [4e-7, 3e-6]), (Precision::F64, [1e-15, 1e-14])];
 
@@ -93,7 +93,7 @@ impl<R: Vectorised> Subject<R> {
                 let (expected, found) = (self.expected[n], found[n].f64());
                 squares += expected * expected;
                 differences += (found - expected) * (found - expected);
-                // Not a number is the largest of all.
+                // NaN counts as the largest.
                 let difference = (found - expected).abs();
                 largest = if difference <= largest { largest } else { difference };
                 count += 1;

@@ -1,4 +1,4 @@
-//! The calls of a run: on the water of one of several states, with the water budget and the notes of a step.
+//! Calls in a run: on the water of one of several states, with the water budget and the notes of a step.
 
 use std::sync::Arc;
 
@@ -27,19 +27,18 @@ pub struct KesslerInRun<R> {
     abreast: Abreast,
 }
 
-/// Number of a plane of the ground.
+/// Index of a plane at the ground.
 fn plane(name: &str) -> usize {
     PLANES.iter().position(|plane| *plane == name).expect("a plane of the ground")
 }
 
 impl<R: Vectorised + Element> KesslerInRun<R> {
-    /// Compiles the kernel for the columns of a grid that it acts in. `area` is that of all its cells, m², row by row;
-    /// the memory that `mass`, the marks and the notes point to has to stay.
+    /// Compiles the kernel for the columns of a grid. `area` is the area of all its cells, m², row by row; the memory
+    /// of `mass`, the marks and the notes must outlive this value.
     ///
     /// # Errors
     ///
-    /// [`Error::Gpu`](crate::error::Error::Gpu) when the device fails, and for more or fewer levels or more cells than
-    /// the kernel takes.
+    /// [`Error::Gpu`](crate::error::Error::Gpu) when the device fails, and for unsupported numbers of levels or cells.
     pub fn new(
         gpu: &Gpu,
         layout: Layout,
@@ -73,8 +72,8 @@ impl<R: Vectorised + Element> KesslerInRun<R> {
         Self { abreast, ..self.clone() }
     }
 
-    /// One call of the scheme, `dt` seconds, in a branch, for one of some steps that end together, which leaves what
-    /// the others have left.
+    /// One call of the scheme, `dt` seconds, in a branch, for one step of a batch; the notes and budget terms of the
+    /// other steps are kept.
     ///
     /// # Errors
     ///
@@ -93,10 +92,10 @@ impl<R: Vectorised + Element> KesslerInRun<R> {
         self.launcher.launch(branch, &self.args(turn, place, R::of(dt)))
     }
 
-    /// A call that fails on the device, for tests of what is left then.
+    /// For tests: a call that fails on the device.
     #[doc(hidden)]
     pub fn call_astray(&self, place: &Place<'_, R>, dt: f64) -> Result<()> {
-        // An address that no array has.
+        // An invalid address.
         let theta = DevicePointer::new(16);
         let args = KesslerArgs { theta, ..self.args(Turn::ALONE, place, R::of(dt)) };
         self.launcher.launch(Branch::TRUNK, &args)

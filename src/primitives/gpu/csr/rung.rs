@@ -1,24 +1,24 @@
-//! The ways to multiply a sparse matrix and a vector on the device.
+//! Kernels for the product of a sparse matrix and a vector on the device.
 
 use crate::device::WARP;
 use crate::real::Precision;
 
-/// Entries from which tiles of rows are enough to keep the device busy.
+/// Entries from which on there are enough tiles to fill the device.
 const LARGE: usize = 1 << 18;
-/// Mean number of entries of a row up to which a thread for a row is fast.
+/// Mean number of entries of a row up to which one thread a row is fast.
 const SHORT_MEAN: usize = 8;
-/// Mean number of entries of a row up to which a few lanes for a row are fast.
+/// Mean number of entries of a row up to which a few lanes a row are fast.
 const MEDIUM_MEAN: usize = 32;
-/// Most entries of a row that a thread adds up alone where other rows have fewer.
+/// Most entries of a row for one thread, if other rows have fewer.
 pub(super) const SHORT_ROW: usize = 16;
 
-/// Properties of a matrix's rows that decide on a rung.
+/// Properties of a matrix's rows that select a rung.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Rows {
     entries: usize,
     /// Mean number of entries.
     pub(super) mean: usize,
-    /// `true` if no row has many more entries than others.
+    /// `true` if no row has many more entries than the others.
     pub(super) is_even: bool,
 }
 
@@ -31,12 +31,12 @@ impl Rows {
     }
 }
 
-/// A way to multiply, from the first idea to the one in use.
+/// A rung: one kind of kernel, from the simplest to the one in use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rung {
     /// A thread for a row.
     Thread,
-    /// A block keeps the products of its rows in shared memory.
+    /// A block for a few rows, whose products are in shared memory.
     Cached,
     /// A warp for a row.
     Warp,
@@ -50,12 +50,12 @@ pub enum Rung {
     Lanes16,
     /// A thread for a short row and a warp for a long one.
     Bins,
-    /// A block for a tile of about as many entries as all others, sixteen bytes at a time.
+    /// A block for a tile; tiles have about equal numbers of entries, read sixteen bytes at a time.
     Tiles,
 }
 
 impl Rung {
-    /// All of them, from the bottom up.
+    /// All rungs, the simplest first.
     pub const ALL: [Self; 9] = [
         Self::Thread,
         Self::Cached,
@@ -83,9 +83,9 @@ impl Rung {
         }
     }
 
-    /// The fastest for a matrix whose rows start there and `sides` right-hand sides, as measured on an
-    /// H200: threads that read seven entries one after the other still find them in the cache, those that
-    /// read 27 do not; tiles where rows differ, or where several vectors share the entries.
+    /// The fastest rung for a matrix with these starts of rows and `sides` right-hand sides, as measured on an H200.
+    /// Threads that read seven entries one after the other still hit the cache, those that read 27 do not; tiles suit
+    /// rows of different lengths, and several vectors, which share the entries.
     pub fn choose(precision: Precision, starts: &[usize], sides: usize) -> Self {
         let Rows { entries, mean, is_even, .. } = Rows::of(starts);
         if entries < LARGE {
@@ -106,7 +106,7 @@ impl Rung {
         }
     }
 
-    /// The kernel that does it for so many right-hand sides.
+    /// Name of the kernel for so many right-hand sides.
     pub fn kernel(self, sides: usize) -> &'static str {
         match self {
             Self::Thread => "csr_thread",

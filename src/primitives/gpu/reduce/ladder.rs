@@ -1,5 +1,5 @@
-//! The rungs of the ladder below the best reduction: sums over an array as one learns to make them,
-//! for comparison. The best rung is [`Reducer`](super::Reducer).
+//! Lower rungs of the ladder of reductions, step by step from the simplest, for comparison. The best rung is
+//! [`Reducer`](super::Reducer).
 
 use super::super::arguments::LadderArgs;
 use super::Reducible;
@@ -10,21 +10,21 @@ use crate::shared::{DevicePointer, ReadPointer};
 
 /// Threads of a block.
 pub const THREADS: u32 = 256;
-/// Blocks of a multiprocessor, for the rungs that have as many as the device holds.
+/// Blocks of a multiprocessor, for rungs that fill the device once.
 const RESIDENT: u32 = 8;
 
 /// Distribution of the work of a rung among blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Sharing {
-    /// So many elements for each thread, and launches until one sum is left.
+    /// A fixed number of elements for each thread; launches are repeated until one sum is left.
     Tree(usize),
-    /// As many blocks as the device holds, and one block that adds up their sums.
+    /// As many blocks as the device holds, then one block that adds their sums.
     Two,
-    /// As many blocks as the device holds, which add to a result that is zero before.
+    /// As many blocks as the device holds, which add atomically to a result that must be zero before.
     Atomic,
 }
 
-/// A rung.
+/// A rung of the ladder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rung {
     /// Name in tables.
@@ -33,7 +33,7 @@ pub struct Rung {
     sharing: Sharing,
 }
 
-/// The rungs from the slowest on.
+/// The rungs, the slowest first.
 pub const RUNGS: [Rung; 10] = [
     Rung {
         name: "interleaved, divergent",
@@ -77,24 +77,24 @@ pub struct Places<T> {
     pub values: ReadPointer<T>,
     /// Number of values.
     pub length: usize,
-    /// Room for sums of blocks, [`scratch`] of them, twice.
+    /// Two arrays for partial sums, of [`scratch`] elements each.
     pub scratch: [DevicePointer<T>; 2],
     /// The sum.
     pub result: DevicePointer<T>,
 }
 
-/// Sums of blocks that the rungs have to keep for so many values, at most.
+/// Most partial sums of any rung for so many values.
 pub fn scratch(length: usize, multiprocessors: u32) -> usize {
     length.div_ceil(THREADS as usize).max((multiprocessors * RESIDENT) as usize)
 }
 
 impl Rung {
-    /// Returns `true` if the result has to be zero before.
+    /// Returns `true` if the result must be zero before the launches.
     pub fn adds_to_result(self) -> bool {
         self.sharing == Sharing::Atomic
     }
 
-    /// The launches that make the sum, one after the other.
+    /// The launches of the sum, in order.
     pub fn launches<T: Reducible>(
         self,
         places: Places<T>,
@@ -102,7 +102,7 @@ impl Rung {
     ) -> Vec<LadderLaunch<T>> {
         let Places { mut values, mut length, scratch, result } = places;
         let mut launches = Vec::new();
-        // The sums of a launch are the values of the next.
+        // Partial sums of a launch are the values of the next.
         for sums in scratch.into_iter().cycle() {
             let elements = if let Sharing::Tree(each) = self.sharing { each } else { 2 };
             let worthwhile = length.div_ceil(elements * THREADS as usize).max(1);
@@ -144,7 +144,7 @@ pub struct Ladder<T> {
 }
 
 impl<T: Reducible> Ladder<T> {
-    /// Compiles the kernels, and takes memory for the sums of up to `length` values.
+    /// Compiles the kernels, and allocates partial sums for up to `length` values.
     ///
     /// # Errors
     ///
@@ -161,7 +161,7 @@ impl<T: Reducible> Ladder<T> {
         })
     }
 
-    /// Asks for the sum of `length` values from element `first` on by a rung.
+    /// Queues the sum of `length` values from element `first` on by a rung.
     ///
     /// # Errors
     ///
@@ -169,7 +169,7 @@ impl<T: Reducible> Ladder<T> {
     ///
     /// # Panics
     ///
-    /// When there are not that many, or more than there is memory for.
+    /// When the array is shorter, or `length` exceeds that of construction.
     pub fn launch(
         &self,
         rung: Rung,
@@ -193,14 +193,13 @@ impl<T: Reducible> Ladder<T> {
             let kernel = self.kernels.iter().find(|known| known.name() == kernel);
             let kernel = kernel.expect("a kernel for each rung");
             let launch = Launch { grid: [blocks, 1, 1], block: [THREADS, 1, 1], shared_bytes: 0 };
-            // SAFETY: the kernel takes this struct; there are that many values, and room for the
-            // sums of the blocks, as was checked.
+            // SAFETY: the kernel takes this struct; the numbers of values and of partial sums were checked.
             unsafe { kernel.launch(launch, &args)? };
         }
         Ok(())
     }
 
-    /// Makes the result one that no sum is.
+    /// Sets the result to a value that is no sum, so that a missing result is detected.
     ///
     /// # Errors
     ///
