@@ -24,8 +24,8 @@ const NAMED: usize = 8;
 /// Compare two NetCDF files, variable by variable.
 ///
 /// Without --tolerance every difference counts, to the last bit; only one NaN is as good as another.
-/// Whole numbers and text are compared for equality, whatever the tolerance. Values are taken as what
-/// they mean: packed ones may be off by half of their step, and what is missing differs from any value.
+/// Whole numbers and text are compared for equality, whatever the tolerance. Packed values
+/// are unpacked, and may be off by half of their step; a missing value differs from any other value.
 /// Attributes are not compared otherwise, and files with groups are refused.
 ///
 /// Example: nwp-mini diff --print-tolerance > limits.toml

@@ -26,7 +26,7 @@ use crate::io::wrf::survey::{Survey, survey};
 use crate::model::Case;
 use crate::os_text::{Shown, serialize_option};
 
-/// Tell what machine this is, or what a file offers as the input of a run, or as the mechanism of its chemistry.
+/// Describe this machine, or a file as input of a run, or a mechanism of its chemistry.
 ///
 /// Example: nwp-mini info data/soc.nc
 ///

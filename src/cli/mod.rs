@@ -85,7 +85,7 @@ Exit codes:
 /// Options of every command.
 #[derive(Debug, Args)]
 struct Common {
-    /// Say nothing but errors. Commands whose result is what they print (info, diff, bench, tune,
+    /// Print errors only. Commands whose result is printed output (info, diff, bench, tune,
     /// kernels, config, completions, man, run --dry-run) print it still; the figures of a run go to
     /// its --json
     #[arg(short, long, global = true, conflicts_with = "verbose")]

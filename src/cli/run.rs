@@ -63,10 +63,10 @@ pub(super) struct Run {
     input: Vec<PathBuf>,
     #[command(flatten)]
     restarts: Restarts,
-    /// TOML file with options; what is typed wins (nwp-mini config --print-default shows one)
+    /// TOML file with options; those of the command line have precedence (nwp-mini config --print-default shows one)
     #[arg(long, value_name = "FILE.toml")]
     config: Option<PathBuf>,
-    /// Where to compute
+    /// Device of the computation
     #[arg(long, value_name = "WHERE", default_value = "auto", env = "NWP_BACKEND")]
     backend: BackendChoice,
     #[command(flatten)]
@@ -90,14 +90,14 @@ pub(super) struct Run {
     /// Time between output frames in seconds [default: first and last only]
     #[arg(long, value_name = "S")]
     output_interval: Option<f64>,
-    /// Run the members of an ensemble in the place of one run: a TOML file says how many there are and
-    /// by which parameters of the microphysics and which initial states they differ. All of them,
-    /// their mean and their spread go to the output
+    /// Run an ensemble instead of a single run: a TOML file gives the number of members, and the
+    /// parameters of the microphysics and the initial states by which they differ. The output holds all
+    /// members, their mean and their spread
     #[arg(long, value_name = "FILE.toml")]
     ensemble: Option<PathBuf>,
     /// Carry passive tracers beside the water, which a TOML file describes: [[tracer]] with name, units, initial
-    /// (constant, layer, box, gaussian, field or tracer), sides, limiter and decay. A number makes so many of them
-    /// for measuring
+    /// (constant, layer, box, gaussian, field or tracer), sides, limiter and decay. A number adds that many
+    /// tracers for benchmarks
     #[arg(long, value_name = "FILE.toml|N", conflicts_with = "restart")]
     tracers: Option<PathBuf>,
     #[command(flatten)]
@@ -109,10 +109,10 @@ pub(super) struct Run {
     /// Precision of the computation and of the output [default: f32]
     #[arg(long, value_name = "PRECISION")]
     precision: Option<Precision>,
-    /// The microphysics, whatever scheme the input is of [default: wsm5]
+    /// The microphysics, independent of the scheme of the input [default: wsm5]
     #[arg(long, value_name = "SCHEME")]
     physics: Option<PhysicsChoice>,
-    /// How precipitation falls in WSM5 [default: semi-lagrangian]
+    /// Sedimentation in WSM5 [default: semi-lagrangian]
     #[arg(long, value_name = "SCHEME")]
     fallout: Option<FalloutChoice>,
     /// Limiter of the transport of water [default: pd]
@@ -122,7 +122,7 @@ pub(super) struct Run {
     /// periodic,open [default: specified]
     #[arg(long, value_name = "KIND")]
     boundary: Option<Sides>,
-    /// Which file of --input counts where several have a time, as before and after a restart of the model that
+    /// File to use if several of --input have the same time, as before and after a restart of the model that
     /// wrote them
     #[arg(long, value_name = "FILE", default_value = "refuse")]
     overlap: OverlapChoice,
@@ -135,7 +135,7 @@ pub(super) struct Run {
     /// Write a page about the run, with pictures, tables and provenance, that any browser shows
     #[arg(long, value_name = "FILE.html")]
     report: Option<PathBuf>,
-    /// Let the GPU fail in this step, to see what is left
+    /// Simulate a GPU failure in this step, to test the files that remain
     #[arg(long, hide = true, value_name = "STEP")]
     fail_at_step: Option<usize>,
     /// Do everything but the time steps

@@ -53,7 +53,7 @@ pub(super) struct Wilson {
 enum SolverChoice {
     /// Conjugate gradients on the normal equations
     Cg,
-    /// The same in single precision, again and again on what is left in double; needs --precision f64
+    /// The same in single precision, repeated for the double-precision residual; needs --precision f64
     DefectCorrection,
 }
 

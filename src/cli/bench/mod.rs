@@ -53,21 +53,21 @@ use transpose::Extent;
 /// The state is restored before every timed call, but steps follow one another. Times are medians
 /// with the smallest and the largest. The CPU is timed on one thread and on all of them, and
 /// carries one tracer; the GPU carries several together. On the GPU a part is timed between events
-/// around single calls, which take some microseconds themselves, and as calls in a graph less what
-/// the graph takes without them, which is what a run sees; events around the copies of all fields
-/// to the device, a call and the copies back tell what it costs to compute there for somebody else.
+/// around single calls, which take some microseconds themselves, and as calls in a graph, minus
+/// the empty graph, as in a run; events around the copies of all fields to the device, a call and the
+/// copies back give the cost of offloading a call.
 /// Bytes and operations are those that no implementation can do without, each array moved once; the
 /// last columns hold them against a copy and against chains of fused multiplications and additions,
 /// measured in the same run.
 ///
-/// A ladder shows one kernel in several forms, each faster than the one before: times of a call
+/// A ladder shows one kernel in several forms, each faster than the preceding one: times of a call
 /// between events and in a graph, on data that the cache holds and on copies in turn that exceed
 /// it, with the gain of each step; every result is held against a reference, and a wrong one ends
 /// in exit code 1. Lines of the CPU stand beside them.
 ///
 /// Example: nwp-mini bench wsm5 --backend both --tile 256x256 --tile 1024x1024
 ///
-/// `scale` runs from 4Ki to 128Mi columns, or to what memory and patience allow: time for a cell, and
+/// `scale` runs from 4Ki to 128Mi columns, or as far as memory and time allow: time for a cell, and
 /// memory for a cell; where the time is flat, where the GPU overtakes the CPU, and which mapping is
 /// the best on which grid.
 ///

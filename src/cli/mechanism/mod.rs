@@ -18,9 +18,8 @@ use crate::chemistry::mechanism::atoms::imbalance;
 use crate::error::Result;
 use crate::io::pending::Pending;
 
-/// Explain a mechanism: its species and how long they live, its reactions, the balance of atoms, the
-/// sparsity of its Jacobian and what a step of an integration costs; or tell all its faults with file, line
-/// and column.
+/// Explain a mechanism: its species and their lifetimes, its reactions, the balance of atoms, the sparsity
+/// of its Jacobian and the cost of an integration step; or report all its errors with file, line and column.
 ///
 /// Lifetimes and rate constants are those of clean air at 298.15 K with the sun at 45 degrees.
 ///

@@ -28,7 +28,7 @@ use scene::Scene;
 /// Draw pictures of a WRF file or of the output of a run.
 ///
 /// Maps of the precipitation and of the reflectivity, a vertical section, mean profiles, the sounding
-/// of a place and time series; what the file has no variables for is left out, and said. The section
+/// of a place and time series; pictures without variables in the file are skipped, with a message. The section
 /// goes through the largest reflectivity, and the sounding stands there, where nothing else is asked
 /// for.
 ///
@@ -120,7 +120,7 @@ const OF_TRACER: [(&str, OfTracer); 3] = [
 /// Pictures that can be drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// Map of what has fallen
+    /// Map of the precipitation
     Precipitation,
     /// Map of the largest reflectivity of each column
     Reflectivity,

@@ -83,7 +83,7 @@ pub(super) struct Tune {
     /// Write to this file instead of the one that later runs use
     #[arg(long, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// Measure and show, and keep nothing
+    /// Measure and print only; write no settings
     #[arg(long, conflicts_with = "output")]
     dry_run: bool,
     /// Write all figures to a JSON file
