@@ -18,7 +18,7 @@ use std::time::{Duration, Instant};
 
 use ndarray::Array3;
 
-use crate::backend::{Backend, Computing};
+use crate::backend::{Account, Backend, Computing, Start};
 use crate::chemistry::coupled::Coupled;
 use crate::diagnostics::budget::{TracerBudget, Water};
 use crate::diagnostics::frame::FrameFigures;
@@ -35,7 +35,8 @@ use crate::projection::Report;
 use crate::state::{ChemistryTally, State};
 use crate::tracers::TracerSet;
 pub use continued::History;
-use march::{Marching, march};
+use march::march;
+use probe::Samples;
 pub use probe::{Nobody, Probe, Sink};
 use recorder::Recorder;
 pub use sequence::FrameReport;
@@ -260,75 +261,37 @@ pub fn run<R: Working>(
     sink: &mut dyn Sink<R>,
     watch: &mut dyn FnMut(usize),
 ) -> Result<Outcome> {
-    case.history.iter().try_for_each(|history| backend.resume(&history.gathered))?;
-    let passive_start = match &case.history {
-        Some(history) => history.passive_start.clone(),
-        None => backend.passive()?.into_iter().map(|tracer| tracer.amount).collect(),
+    let (samples, attached) = Samples::new((sink.probes(), sink.columns()), &case.domain);
+    let gathered = case.history.as_ref().map(|history| &history.gathered);
+    backend.start(Start { states: &[], gathered, attached })?;
+    let (water_start, passive_start) = if let Some(history) = &case.history {
+        (history.water_start, history.passive_start.clone())
+    } else {
+        let Account { water, passive, .. } = backend.account(0)?;
+        (water, passive.into_iter().map(|tracer| tracer.amount).collect())
     };
-    let mut recorder = Recorder::new(sink, case, (plan, frames), passive_start.clone(), backend)?;
-    let done = advance(case, plan, backend, stop, &mut recorder, watch);
+    let mut recorder = Recorder::new(sink, samples, case, (plan, frames), passive_start.clone());
+    let done = march(case, plan, backend, &mut recorder, stop, watch).and_then(|outcome| {
+        if outcome.interrupted {
+            backend.check(outcome.steps, true)?;
+            recorder.save(case, backend, outcome.steps, true)?;
+        }
+        Ok(outcome)
+    });
     // Frames in flight are worth having whatever came after them; a failure that comes of waiting
     // for them is that of the run, unless it had one before.
     let recorded = recorder.collect(backend, true);
     let mut outcome = done?;
     recorded?;
     let start = Instant::now();
-    outcome.water = Water::closed(outcome.water.start, &backend.water_changes()?, backend.water()?);
-    let ends = case.tracers.passive().iter().zip(passive_start).zip(backend.passive()?);
+    let Account { water, changes, passive, chemistry, .. } = backend.account(0)?;
+    outcome.water = Water::closed(water_start, &changes, water);
+    let ends = case.tracers.passive().iter().zip(passive_start).zip(passive);
     outcome.tracers =
         ends.map(|((tracer, start), end)| TracerBudget::closed(tracer, start, end)).collect();
-    outcome.chemistry = backend.chemistry()?;
+    outcome.chemistry = chemistry;
     outcome.stepping += start.elapsed();
     outcome.output += recorder.spent;
     outcome.figures = recorder.figures;
     Ok(outcome)
-}
-
-fn advance<R: Working>(
-    case: &mut Case<R>,
-    plan: &Plan,
-    backend: &mut dyn Backend<R>,
-    stop: &AtomicBool,
-    recorder: &mut Recorder<'_, R>,
-    watch: &mut dyn FnMut(usize),
-) -> Result<Outcome> {
-    let start = match &case.history {
-        Some(history) => history.water_start,
-        None => backend.water()?,
-    };
-    let mut single = Single { backend, recorder };
-    let outcome = march(case, plan, &mut single, stop, watch)?;
-    if outcome.interrupted {
-        single.backend.check(outcome.steps, true)?;
-        single.recorder.save(case, single.backend, outcome.steps, true)?;
-    }
-    Ok(Outcome { water: Water { start, ..Water::default() }, ..outcome })
-}
-
-/// A run on a backend, with what is recorded of it.
-struct Single<'r, 'a, R> {
-    backend: &'r mut dyn Backend<R>,
-    recorder: &'r mut Recorder<'a, R>,
-}
-
-impl<R: Working> Marching<R> for Single<'_, '_, R> {
-    fn drive(&mut self, moment: &Moment<R>) -> Result<()> {
-        self.backend.drive(moment)
-    }
-
-    fn step(&mut self, dt: f64) -> Result<()> {
-        self.backend.step(dt)
-    }
-
-    fn check(&mut self, step: usize, wait: bool) -> Result<()> {
-        self.backend.check(step, wait)
-    }
-
-    fn record(&mut self, case: &mut Case<R>, step: usize) -> Result<bool> {
-        self.recorder.record(case, self.backend, step)?;
-        if step > 0 {
-            self.recorder.collect(self.backend, false)?;
-        }
-        Ok(self.recorder.is_wanted)
-    }
 }

@@ -6,7 +6,9 @@ use std::sync::Arc;
 use ndarray::Array3;
 
 use super::{Case, Frames, Working};
-use crate::backend::{Attached, Backend, FRAMES_IN_FLIGHT, Products, Profiles, Region};
+use crate::backend::{
+    Attached, Backend, Collected, FRAMES_IN_FLIGHT, Output, Products, Profiles, Region,
+};
 use crate::constants::Constants;
 use crate::error::Result;
 use crate::forcing::Moment;
@@ -111,19 +113,18 @@ pub(super) struct Samples<R> {
 }
 
 impl<R: Working> Samples<R> {
-    /// Tells the backend what will be asked for.
+    /// Samples and columns of a run, and what the backend has to hold ready for them.
     pub(super) fn new(
         (probes, columns): (Vec<Probe<R>>, Option<Frames>),
         domain: &Domain,
-        backend: &mut dyn Backend<R>,
-    ) -> Result<Self> {
+    ) -> (Self, Attached<R>) {
         let operators: Vec<_> = probes.iter().map(|probe| Arc::clone(&probe.operator)).collect();
         let weights = columns.map(|_| Arc::new(mass(domain)));
-        backend.attach(&Attached { operators, weights })?;
         let pending = probes.iter().map(|_| VecDeque::with_capacity(FRAMES_IN_FLIGHT)).collect();
         let lasting = probes.iter().map(|_| None).collect();
         let pending_columns = VecDeque::with_capacity(FRAMES_IN_FLIGHT);
-        Ok(Self { columns, pending_columns, probes, pending, lasting })
+        let samples = Self { columns, pending_columns, probes, pending, lasting };
+        (samples, Attached { operators, weights })
     }
 
     /// Number of probes.
@@ -150,7 +151,7 @@ impl<R: Working> Samples<R> {
         backend: &mut dyn Backend<R>,
         seconds: f64,
     ) -> Result<()> {
-        backend.sample(probe, moment)?;
+        backend.capture(Output::Products(probe), moment)?;
         let operator = &self.probes[probe].operator;
         let sample = match &self.lasting[probe] {
             Some(lasting) => Sample { seconds, ..lasting.clone() },
@@ -173,7 +174,8 @@ impl<R: Working> Samples<R> {
         if self.pending[probe].is_empty() {
             return Ok(None);
         }
-        let Some(products) = backend.collect_sample(probe, wait)? else { return Ok(None) };
+        let products = backend.collect(Output::Products(probe), wait)?;
+        let Some(products) = products.and_then(Collected::products) else { return Ok(None) };
         let sample = self.pending[probe].pop_front();
         Ok(sample.map(|sample| complete(sample, products)))
     }
@@ -198,7 +200,7 @@ impl<R: Working> Samples<R> {
         backend: &mut dyn Backend<R>,
         seconds: f64,
     ) -> Result<()> {
-        backend.profile(moment)?;
+        backend.capture(Output::Profiles, moment)?;
         self.pending_columns.push_back(prescribed_columns(&case.given, seconds));
         Ok(())
     }
@@ -212,7 +214,8 @@ impl<R: Working> Samples<R> {
         if self.pending_columns.is_empty() {
             return Ok(None);
         }
-        let Some(profiles) = backend.collect_profiles(wait)? else { return Ok(None) };
+        let profiles = backend.collect(Output::Profiles, wait)?;
+        let Some(profiles) = profiles.and_then(Collected::profiles) else { return Ok(None) };
         let Some(mut frame) = self.pending_columns.pop_front() else { return Ok(None) };
         let Profiles { volumes, totals, strongest } = profiles;
         (frame.fields, frame.totals, frame.strongest) = (volumes, totals, strongest);

@@ -65,7 +65,7 @@ impl<R: OnDevice> Member<R> {
 }
 
 impl<R: OnDevice> OnGpu<R> {
-    /// What a run has of its own that is not one of several.
+    /// The member of a run of one.
     pub(super) fn alone(&self) -> &Member<R> {
         &self.members[0]
     }
