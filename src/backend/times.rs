@@ -5,7 +5,7 @@ use serde::Serialize;
 /// Time of a phase, s.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct PhaseTime {
-    /// What was computed; on the CPU the whole phase.
+    /// Computation; on the CPU the whole phase.
     pub kernel_s: f64,
     /// Copies between host and device; `None` where there is no device.
     pub transfer_s: Option<f64>,
@@ -52,7 +52,7 @@ pub struct PhaseTimes {
     pub microphysics: PhaseTime,
     /// Chemistry.
     pub chemistry: PhaseTime,
-    /// What drives the steps: frames of the input, and what lies between them.
+    /// Winds, air and boundary values of the steps: frames of the input and their interpolation.
     pub input: PhaseTime,
     /// Diagnostics and frames of output.
     pub output: PhaseTime,

@@ -16,7 +16,7 @@ use crate::plan::Plan;
 /// wanted.
 pub type Sink<'a, R> = &'a mut dyn FnMut(usize, Snapshot<R>) -> bool;
 
-/// How a member ended.
+/// Result of a member.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Fate {
     /// Its water budget, up to its last frame.

@@ -51,9 +51,9 @@ impl Working for f64 {}
 /// An input made ready: what drives the run, and the state that it starts from.
 #[derive(Debug)]
 pub struct Case<R> {
-    /// Where it takes place.
+    /// Grid and vertical coordinate, with their place on the Earth.
     pub domain: Domain,
-    /// What the frame of the input before the present time prescribes.
+    /// Fields of the input frame before the present time, which drive the run.
     pub forcing: Arc<Forcing<R>>,
     /// Winds on the x-, y- and z-faces after the projection, m s⁻¹, at the last output. Shapes:
     /// (nz, ny, nx + 1), (nz, ny + 1, nx), (nz + 1, ny, nx).
@@ -66,17 +66,17 @@ pub struct Case<R> {
     pub chemistry: Option<Arc<Coupled>>,
     /// The initial state, until a backend takes it.
     state: Option<State<R>>,
-    /// What the wind projection found and did in the first frame.
+    /// Report of the wind projection in the first frame.
     pub projection: Report,
-    /// What was found in the frames that the run needs.
+    /// Reports on the input frames that the run needs.
     pub input_frames: Vec<FrameReport>,
     /// The longest time step that the winds of these frames admit, s.
     pub max_dt: f64,
-    /// What projects the winds.
+    /// Solver of the wind projection.
     solver: Arc<dyn Solver>,
     /// The later frames, where there are any.
     sequence: Option<Sequence<R>>,
-    /// What was before, where this case goes on from a restart.
+    /// The run before, where this case goes on from a checkpoint.
     pub history: Option<History<R>>,
 }
 
@@ -143,7 +143,7 @@ impl<R: Working> Case<R> {
         Ok(self)
     }
 
-    /// What drives a step from `start` to `end`, s since the first frame.
+    /// Winds, air and boundary values of a step from `start` to `end`, s since the first frame.
     ///
     /// # Errors
     ///
@@ -179,7 +179,7 @@ impl<R: Working> Case<R> {
         Ok(())
     }
 
-    /// Whether more than one frame of the input drives the run.
+    /// Returns `true` if more than one frame of the input drives the run.
     pub fn has_sequence(&self) -> bool {
         self.sequence.is_some()
     }
@@ -194,7 +194,7 @@ impl<R: Working> Case<R> {
     }
 }
 
-/// How a run went.
+/// Results and times of a run.
 #[derive(Clone, Debug, Default)]
 pub struct Outcome {
     /// Steps done.
@@ -205,7 +205,7 @@ pub struct Outcome {
     pub water: Water,
     /// Those of the passive tracers.
     pub tracers: Vec<TracerBudget>,
-    /// What the chemistry has done.
+    /// Work of the chemistry.
     pub chemistry: Option<ChemistryTally>,
     /// Figures of the frames of output.
     pub figures: Vec<FrameFigures>,
@@ -215,7 +215,7 @@ pub struct Outcome {
     pub driving: Duration,
     /// Wall time of diagnostics and of handing frames to the writer.
     pub output: Duration,
-    /// Whether the user stopped it.
+    /// `true` where the user stopped it.
     pub interrupted: bool,
 }
 
@@ -224,12 +224,12 @@ pub struct Outcome {
 pub struct Frames {
     /// Time between frames, s; without it only the first and the last are written.
     pub interval: Option<f64>,
-    /// Whether the state after the first step is asked for besides.
+    /// Asks for the state after the first step besides.
     pub after_first: bool,
 }
 
 impl Frames {
-    /// Whether a frame belongs to the end of a step, [`Frames::after_first`] aside.
+    /// Returns `true` if a frame belongs to the end of a step, [`Frames::after_first`] aside.
     pub fn due(self, plan: &Plan, step: usize) -> bool {
         let passed = |step: usize, interval: f64| {
             // A part of a second is lost in the rounding of step lengths.

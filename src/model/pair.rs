@@ -36,10 +36,10 @@ const STEPS_OF_ONE_CORE: usize = 5;
 /// Runs of all steps that a pair takes, where there is more than one step.
 pub const LONG_RUNS: usize = 4;
 
-/// What both runs have in common.
+/// Case, plan and schemes that both runs share.
 #[derive(Debug)]
 pub struct Pair<'a, R> {
-    /// What drives them.
+    /// The case that drives them.
     pub case: &'a mut Case<R>,
     /// The state that they start from.
     pub start: &'a State<R>,
@@ -55,10 +55,10 @@ pub struct Pair<'a, R> {
     pub stop: &'a AtomicBool,
 }
 
-/// How fast a run was.
+/// Times of a run.
 #[derive(Clone, Debug, Serialize)]
 pub struct Timed {
-    /// Where it was computed.
+    /// Backend and device, in words.
     pub name: String,
     /// The backend, as `--backend` takes it.
     pub backend: &'static str,
@@ -90,7 +90,7 @@ impl Timed {
     }
 }
 
-/// How many times as fast as another a run was.
+/// Ratio of the speeds of two runs.
 #[derive(Clone, Debug, Serialize)]
 pub struct Ratio {
     /// The faster one, if the ratio is above 1.
@@ -103,14 +103,14 @@ pub struct Ratio {
     pub ratio: f64,
 }
 
-/// What came of a pair.
+/// Result of a pair of runs.
 #[derive(Clone, Debug)]
 pub struct Report {
-    /// How the run of the other backend went.
+    /// Outcome of the run of the other backend.
     pub outcome: Outcome,
     /// The runs, that of the other backend last.
     pub runs: Vec<Timed>,
-    /// How they compare.
+    /// Ratios of their speeds.
     pub ratios: Vec<Ratio>,
     /// After the first step, then after the last.
     pub verdicts: Vec<Verdict>,
@@ -118,7 +118,7 @@ pub struct Report {
     pub suspects: Vec<Suspect>,
     /// Share of the columns that rounding alone throws off their course in the first step.
     pub fragile_share: f64,
-    /// Whether the user stopped it: then there is no verdict.
+    /// `true` where the user stopped it: then there is no verdict.
     pub interrupted: bool,
 }
 
@@ -411,7 +411,7 @@ fn one_step<R: Working>(
     Ok(Sample::from(frame.expect("a frame was begun")))
 }
 
-/// How the last run compares with those before.
+/// Ratios of the speed of the last run to those of the runs before.
 fn ratios(runs: &[Timed]) -> Vec<Ratio> {
     let Some((a, others)) = runs.split_last() else { return Vec::new() };
     let mut ratios = Vec::new();

@@ -1,4 +1,4 @@
-//! Who takes what a run makes, and samples of the fields at other places.
+//! Sinks of the outputs of a run, and samples of the fields at other places.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -22,7 +22,7 @@ use crate::primitives::csr::Csr;
 use crate::primitives::transpose::{Matrices, transpose};
 use crate::real::Real;
 
-/// Who takes what a run makes.
+/// Sink of the outputs of a run.
 pub trait Sink<R> {
     /// Takes a frame of output, made after so many steps; where it says no, the run ends.
     fn frame(&mut self, step: usize, frame: Snapshot<R>) -> bool;
@@ -35,12 +35,12 @@ pub trait Sink<R> {
     /// Waits until it takes a frame at once.
     fn wait(&self) {}
 
-    /// Where time is counted that output takes.
+    /// Ledger of the time that output takes.
     fn ledger(&self) -> Ledger {
         Ledger::default()
     }
 
-    /// What it wants to have sampled; asked once, before the run.
+    /// Operators to sample with; asked for once, before the run.
     fn probes(&self) -> Vec<Probe<R>> {
         Vec::new()
     }
@@ -137,7 +137,7 @@ impl<R: Working> Samples<R> {
         self.probes[probe].frames
     }
 
-    /// Whether as many samples of a probe are under way as may be.
+    /// Returns `true` when as many samples of a probe are under way as may be.
     pub(super) fn is_full(&self, probe: usize) -> bool {
         self.pending[probe].len() == FRAMES_IN_FLIGHT
     }
@@ -187,7 +187,7 @@ impl<R: Working> Samples<R> {
         self.columns
     }
 
-    /// Whether as many columns are under way as may be.
+    /// Returns `true` when as many columns are under way as may be.
     pub(super) fn are_columns_full(&self) -> bool {
         self.pending_columns.len() == FRAMES_IN_FLIGHT
     }
@@ -223,7 +223,7 @@ impl<R: Working> Samples<R> {
     }
 }
 
-/// What the input says of the columns; the rest is empty.
+/// Pressure and height of the columns, from the input; the rest is empty.
 fn prescribed_columns<R: Working>(given: &Given, seconds: f64) -> ColumnFrame<R> {
     let sum = |fields: &[Array3<f32>; 2]| -> Vec<f64> {
         let [a, b] = fields;

@@ -19,13 +19,13 @@ use crate::io::output::{Given, Snapshot};
 use crate::io::restart::Saved;
 use crate::plan::Plan;
 
-/// What is on its way.
+/// Outputs on their way from the backend to the sink.
 pub(super) struct Recorder<'a, R> {
-    /// What a frame shows of the input, for those that the backend works at.
+    /// Fields of the input for the frames that the backend works at.
     pending: VecDeque<Shown<R>>,
     samples: Samples<R>,
     sink: &'a mut dyn Sink<R>,
-    /// Whether more is wanted.
+    /// `false` once the sink takes no more.
     is_wanted: bool,
     pub(super) spent: Duration,
     ledger: Ledger,
@@ -50,18 +50,18 @@ struct Shown<R> {
     prescribed: Shows<R>,
 }
 
-/// What a frame shows of the input.
+/// Fields of the input that a frame of output shows.
 pub(super) struct Shows<R> {
     /// Time since the start, s.
     seconds: f64,
     winds: Arc<[Array3<R>; 3]>,
     given: Arc<Given>,
-    /// Whether all frames show the same.
+    /// `true` where all frames show the same.
     lasts: bool,
 }
 
 impl<R: Working> Shows<R> {
-    /// What a case shows, which was set to this time.
+    /// Those of a case that was set to this time.
     pub(super) fn at(case: &Case<R>, seconds: f64) -> Self {
         let (winds, given) = (Arc::clone(&case.winds), Arc::clone(&case.given));
         Self { seconds, winds, given, lasts: !case.has_sequence() }

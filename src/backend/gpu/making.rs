@@ -198,7 +198,7 @@ fn refuse_too_many(states: usize, tracers: usize) -> Result<()> {
     .advise(Advice::UseCpu))
 }
 
-/// What a run with calls of one minor step asks for; the rest is compiled when it is needed.
+/// Kernels of a run with calls of one minor step; the others are compiled when they are needed.
 fn sources<R: OnDevice>(
     setting: &Setting<'_>,
     settings: &[TransportSettings],

@@ -72,9 +72,9 @@ pub struct OnGpu<R> {
     grid: Grid,
     region: Region,
     transport: Transport<R>,
-    /// What each state has of its own: a run has one, an ensemble several.
+    /// Members: a run has one, an ensemble several.
     members: Vec<Member<R>>,
-    /// What lets their microphysics run side by side; a single one has no need for it.
+    /// Streams for the microphysics of several members side by side.
     branches: Option<Branches>,
     budget: Budget<R>,
     watch: Watch,
@@ -103,7 +103,7 @@ pub struct OnGpu<R> {
     launched: usize,
     launched_together: usize,
     recorded: Vec<Recorded>,
-    /// How rows lie on the device; frames of output have them without gaps.
+    /// Memory layout of rows on the device; frames of output have them without gaps.
     layout: Layout,
     packing: Packing,
     parcel: Parcel<R>,
@@ -116,7 +116,7 @@ pub struct OnGpu<R> {
     clock: Clock,
 }
 
-/// Where the air is that the microphysics reads.
+/// Memory of the air that the microphysics reads.
 #[derive(Debug)]
 enum Air<R> {
     /// In an array of its own, the same in all steps.
@@ -156,7 +156,7 @@ impl<R: OnDevice> OnGpu<R> {
         Ok(self.packing.state_of(&self.order, &self.layout.pick(&self.tracers[self.now].to_vec()?)))
     }
 
-    /// What has fallen. Waits for the device.
+    /// Planes at the ground. Waits for the device.
     ///
     /// # Errors
     ///
@@ -183,7 +183,7 @@ impl<R: OnDevice> OnGpu<R> {
         self.tracers[self.now].pointer_to(first).read()
     }
 
-    /// What lies between two frames, where the device holds two.
+    /// Interpolation between two frames, where the device holds two.
     fn between(&self) -> Option<&Between<R>> {
         match (&self.air, self.uploaded) {
             (Air::Between(between), Some(_)) => Some(between),

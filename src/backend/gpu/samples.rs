@@ -22,7 +22,7 @@ pub(super) struct Samples<R> {
     /// State, in the order of the set, and ground of the last sample, where they lie with gaps or in another order
     /// otherwise.
     picked: Option<[Buffer<R>; 2]>,
-    /// What is diagnosed, for the last sample.
+    /// Diagnosed fields of the last sample.
     diagnosed: Buffer<R>,
     /// When that was: steps done, number of the frame before, and weight of the air.
     moment: Option<(usize, usize, u64)>,

@@ -1,4 +1,4 @@
-//! Where a run on the device stands, brought to the host and taken up again.
+//! Checkpoint of a run on the device: brought to the host, and taken up again.
 
 use super::{OnDevice, OnGpu, Standing, WaterChange, check_finite};
 use crate::backend::Gathered;
