@@ -28,15 +28,15 @@ use crate::forcing::{Continuity, Forcing, Moment};
 use crate::grid::{Grid, Side};
 use crate::lanes::Instructions;
 use crate::mass::{AirMass, MassCoordinate};
-use crate::physics;
 use crate::physics::kessler::{self, Kessler};
+use crate::physics::{self, Scratch, Weighing};
 use crate::primitives::reduce::Number;
 use crate::real::Real;
 use crate::state::{ChemistryTally, CloudDiagnostics, STATE_FIELDS, State};
 use crate::tracers::{Role, Tracer};
 use crate::wsm5::reflectivity::Bins;
 use crate::wsm5::scheme::Scheme;
-use crate::wsm5::{self, DiagnosticFields, Fields, Scratch, Weighing};
+use crate::wsm5::{self, DiagnosticFields};
 
 /// The states of all members and what a step needs beside them. Members are computed one after the other, each on all
 /// cores.
@@ -48,7 +48,7 @@ pub struct Cpu<R: Real> {
     limiter: Limiter,
     members: Vec<Member<R>>,
     /// The Kessler scheme in its place, with its work space.
-    kessler: Option<(Kessler<R>, physics::Scratch<kessler::Work<R>>)>,
+    kessler: Option<(Kessler<R>, Scratch<kessler::Work<R>>)>,
     /// Seed of the units that the values are moved by before the next step, if they are.
     disturbance: Option<u64>,
     bins: Bins<R>,
@@ -57,7 +57,7 @@ pub struct Cpu<R: Real> {
     chemist: Option<Box<Chemist>>,
     /// Reciprocal area of the cells, m⁻².
     per_area: Array2<R>,
-    /// What the changes of the last call weigh where rho dz of a cell is not its dry mass, kg m⁻².
+    /// Mass mismatch of the changes of the last call, where rho dz of a cell is not its dry mass, kg m⁻².
     mass_mismatch: Array2<R>,
     /// Frames under way, with the numbers of their members.
     frames: VecDeque<(usize, Box<Captured<R>>)>,
@@ -66,7 +66,7 @@ pub struct Cpu<R: Real> {
     turning: Option<Turning<R>>,
     /// One for each of the tracers that are carried at a time.
     workspaces: Vec<Workspace<R>>,
-    scratch: Scratch<R>,
+    scratch: Scratch<wsm5::Work<R>>,
     times: PhaseTimes,
 }
 
@@ -102,7 +102,7 @@ impl<R: Computing> Cpu<R> {
             members.into_iter().map(|member| Member::new(shape, member)).collect();
         let kessler = (microphysics == Microphysics::Kessler).then(|| {
             let scheme = Kessler::default();
-            (scheme, physics::Scratch::new(&scheme, shape.nz))
+            (scheme, Scratch::new(&scheme, shape.nz))
         });
         let workspace = Workspace::new(shape);
         let tracers = members[0].state.set().len();
@@ -113,6 +113,7 @@ impl<R: Computing> Cpu<R> {
             grid: *grid,
             air: AirMass::new(grid, coordinate),
             limiter,
+            scratch: Scratch::new(&members[0].scheme, shape.nz),
             members,
             kessler,
             disturbance: None,
@@ -128,7 +129,6 @@ impl<R: Computing> Cpu<R> {
             operators: Vec::new(),
             turning: None,
             workspaces: iter::once(workspace).chain(beside).collect(),
-            scratch: Scratch::new(shape.nz),
             times: PhaseTimes::default(),
         }
     }
@@ -198,17 +198,14 @@ impl<R: Computing> Cpu<R> {
         let columns = inside(sides.west, sides.east, self.grid.shape.nx);
         let environment = &self.present.get().environment;
         let Member { scheme: wsm5, state, surface, .. } = &mut self.members[member];
-        if let Some((scheme, scratch)) = &self.kessler {
-            let (air, weight) = (&self.air.cell, &self.per_area);
-            let block =
-                warm_rain(state, environment, surface, (air, weight, &mut self.mass_mismatch));
-            physics::call(scheme, R::of(dt), scratch, block.within(rows, columns));
-            return;
-        }
         let weighing = Weighing::new(&self.air.cell, &self.per_area, &mut self.mass_mismatch);
-        let fields = Fields::new(R::THETA_BASE, state, environment, surface);
-        let fields = fields.weighed(weighing);
-        wsm5::call(wsm5, R::of(dt), &self.scratch, fields.within(rows, columns));
+        if let Some((scheme, scratch)) = &self.kessler {
+            let block = warm_rain(state, environment, surface).weighed(weighing);
+            physics::call(scheme, R::of(dt), scratch, block.within(rows, columns));
+        } else {
+            let block = wsm5::block(R::THETA_BASE, state, environment, surface).weighed(weighing);
+            physics::call(wsm5, R::of(dt), &self.scratch, block.within(rows, columns));
+        }
     }
 
     /// Reflectivity and effective radii of the state of the first member.
@@ -219,7 +216,7 @@ impl<R: Computing> Cpu<R> {
     fn diagnose_of(&self, member: usize, out: &mut CloudDiagnostics<R>) {
         let (member, environment) = (&self.members[member], &self.present.get().environment);
         let fields = DiagnosticFields::new(R::THETA_BASE, &member.state, environment, out);
-        wsm5::diagnose(&member.scheme, &self.bins, &self.scratch, fields);
+        wsm5::diagnose(&member.scheme, &self.bins, Instructions::best(), fields);
     }
 
     /// The microphysics of the first member, to be changed where a check is to notice it.
@@ -300,7 +297,7 @@ impl<R: Computing + Number> Cpu<R> {
         let (mut columns, air) = working.gather(state, &self.present.get().environment);
         let fields =
             DiagnosticFields::new(R::THETA_BASE, &columns.state, &air, &mut columns.diagnostics);
-        wsm5::diagnose(scheme, &self.bins, &self.scratch, fields);
+        wsm5::diagnose(scheme, &self.bins, Instructions::best(), fields);
         let products = working.products(&columns, surface);
         self.operators[operator].under_way.push_back(products);
     }
@@ -339,7 +336,7 @@ where
         // Single precision has other bits with them than without.
         let vectors = match &self.kessler {
             Some(_) => Instructions::best(),
-            None => self.scratch.instructions(self.members[0].scheme.fallout),
+            None => wsm5::instructions::<R>(self.members[0].scheme.fallout, Instructions::best()),
         };
         let with = vectors.map_or_else(String::new, |instructions| format!(", {instructions}"));
         Ok(Info {

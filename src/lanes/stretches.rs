@@ -15,12 +15,6 @@ pub(crate) struct Stretch {
 }
 
 impl Stretch {
-    /// Row and column of each of the columns, and its place.
-    pub(crate) fn columns(&self) -> impl Iterator<Item = ([usize; 2], usize)> + use<> {
-        let j = self.j;
-        self.columns.clone().zip(self.lane..).map(move |(i, lane)| ([j, i], lane))
-    }
-
     /// The places of the columns.
     fn places(&self) -> Range<usize> {
         self.lane..self.lane + self.columns.len()

@@ -1,5 +1,7 @@
 //! Column physics on a device: the fields there, and the launcher of a scheme.
 
+use std::ops::RangeInclusive;
+
 use super::ColumnPhysics;
 use crate::device::{Buffer, Element, Gpu, Source};
 use crate::error::Result;
@@ -47,14 +49,20 @@ pub struct Memory<'a, R> {
 
 /// A scheme that has kernels.
 pub trait OnDevice<R: Real + Element>: ColumnPhysics<R> {
+    /// Numbers of levels that the kernels take.
+    const DEVICE_LEVELS: RangeInclusive<usize>;
+
     /// Its compiled kernels for some columns.
     type Launcher: Launcher<R>;
+
+    /// Mapping of columns to threads, where there is a choice.
+    type Mapping;
 
     /// Texts of its kernels for columns of `nz` levels, each with words that tell it from others of the same file.
     fn sources(precision: Precision, nz: usize) -> Vec<(Source, &'static str)>;
 
     /// Compiles the kernels for columns of `nz` levels; `theta_base` is added to the first tracer for the potential
-    /// temperature.
+    /// temperature. The scheme chooses the mapping where none is given.
     ///
     /// # Errors
     ///
@@ -66,6 +74,7 @@ pub trait OnDevice<R: Real + Element>: ColumnPhysics<R> {
         nz: usize,
         places: Places,
         theta_base: R,
+        mapping: Option<Self::Mapping>,
     ) -> Result<Self::Launcher>;
 }
 
@@ -81,6 +90,20 @@ pub trait Launcher<R> {
     ///
     /// When an array is too short.
     fn call(&self, memory: &Memory<'_, R>, dt: f64) -> Result<()>;
+
+    /// Sets [`ColumnPhysics::DIAGNOSED`] in `out`, field by field.
+    ///
+    /// # Errors
+    ///
+    /// As [`Launcher::call`].
+    ///
+    /// # Panics
+    ///
+    /// As [`Launcher::call`].
+    fn diagnose(&self, memory: &Memory<'_, R>, out: &Buffer<R>) -> Result<()> {
+        let _ = (memory, out);
+        Ok(())
+    }
 
     /// Mapping of columns to threads, in words.
     fn mapping(&self) -> String;

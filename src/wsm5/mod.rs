@@ -4,8 +4,9 @@
 //! Each rate is a pure function of scalars in the file of its kind; signs stand in [`balance`] for
 //! rates and in [`melt`] for instantaneous changes.
 //!
-//! On a CPU with vector instructions [`call`] works on many columns side by side (`abreast`,
-//! `descent`), with the same functions; [`Column`] is the reference.
+//! [`Scheme`] is a scheme of column physics: [`physics::call`](crate::physics::call) computes the columns of a
+//! [`block`]. On a CPU with vector instructions it works on many columns side by side (`abreast`, `descent`), with the
+//! same functions; [`Column`] is the reference.
 //!
 //! There are two variants, [`Fallout`], by their sedimentation: semi-Lagrangian ([`fall`]) or sub-stepped
 //! ([`substep`]). Terminal velocities are in [`slope`].
@@ -61,9 +62,9 @@ mod fields;
 mod gather;
 
 pub use cell::{Air, Cell, Coefficients, Onset};
-pub use columns::{Scratch, call};
+pub use columns::{Work, instructions};
 pub use diagnose::diagnose;
-pub use fields::{DiagnosticFields, Fields, Weighing};
+pub use fields::{DiagnosticFields, block};
 pub use gather::Vectorised;
 pub use step::Precipitation;
 

@@ -4,8 +4,8 @@
 use std::fs;
 
 use nwp_mini::advection::Limiter;
-use nwp_mini::backend::Microphysics;
 use nwp_mini::backend::cpu::Cpu;
+use nwp_mini::backend::{Backend, Microphysics};
 use nwp_mini::error::Error;
 use nwp_mini::io::wrf;
 use nwp_mini::model::Case;

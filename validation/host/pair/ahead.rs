@@ -16,7 +16,6 @@ use nwp_mini::io::wrf;
 use nwp_mini::model::{self, Case, Frames, Probe, Sink};
 use nwp_mini::plan::{Past, Plan};
 use nwp_mini::primitives::csr::Csr;
-use nwp_mini::state::State;
 use nwp_mini::wsm5::Fallout;
 
 /// Hands frames over only to one who waits, and tells of a failure one step late.
